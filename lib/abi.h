@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes of public structs: the only code that reads or writes them.
+ *
+ * Invariant: all else works with the newest layout; conversion happens here, at the edge. */
+#ifndef RTI_ABI_H
+#define RTI_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rtrack/rtrack.h>
+
+/* Where the structs of 0.1 end: behind their last field then. Never to be changed. */
+#define RTI_END_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
+#define RTI_OPTS_V1 RTI_END_OF(rt_opts, reserved)
+#define RTI_COMMAND_OPTS_V1 RTI_END_OF(rt_command_opts, reserved)
+#define RTI_METRICS_V1 RTI_END_OF(rt_metrics, zfs_pools)
+#define RTI_DELTA_V1 RTI_END_OF(rt_delta, pressure_io_full_ns)
+#define RTI_OUTCOME_V1 RTI_END_OF(rt_outcome, overhead_cpu_ns)
+#define RTI_FIELD_V1 RTI_END_OF(rt_field, unit)
+#define RTI_PROCESS_V1 RTI_END_OF(rt_process, threads)
+#define RTI_CPU_V1 RTI_END_OF(rt_cpu, guest_nice_ns)
+#define RTI_DISK_V1 RTI_END_OF(rt_disk, in_flight)
+#define RTI_FILESYSTEM_V1 RTI_END_OF(rt_filesystem, available_bytes)
+#define RTI_NETWORK_V1 RTI_END_OF(rt_network, transmit_drops)
+#define RTI_ZPOOL_V1 RTI_END_OF(rt_zpool, free_bytes)
+
+/* Is this a size that a caller may have compiled an output struct with? 0 or -EINVAL. */
+int rti_abi_check_out(size_t out_size, size_t v1_size);
+
+/* Hand out a struct: the shorter length is copied, the caller's rest zeroed, the filled length put in front. */
+void rti_abi_put(void *out, size_t out_size, const void *in, size_t in_size);
+
+/* Take in a struct that starts with its size: what the caller lacks is 0. 0; -EINVAL when it is below its first
+ * version; -E2BIG when it has a longer tail that is not 0. */
+int rti_abi_take(void *out, size_t out_size, const void *in, size_t v1_size);
+
+/* Take in a sample that this library, older or newer, handed out before. 0 or -EINVAL. */
+int rti_abi_take_back(void *out, size_t out_size, const void *in, size_t v1_size);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of files below /proc. */
+#ifndef RTI_PATH_H
+#define RTI_PATH_H
+
+#include <stdint.h>
+
+struct rti_path {
+	char text[64];
+};
+
+/* "PID/leaf". */
+struct rti_path rti_pid_path(int32_t pid, const char *leaf);
+
+/* "PID/task/TID/leaf". */
+struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *leaf);
+
+/* The number that a name consists of, or 0. */
+int32_t rti_path_number(const char *name);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Rooted access to proc and sys: the only place that makes system calls on files.
+ *
+ * Owner: a tracker owns one source and with it the three root descriptors. Kept files (struct rti_file) belong to
+ * whoever opened them, who closes them before the source closes. Every descriptor is close-on-exec. */
+#ifndef RTI_SOURCE_H
+#define RTI_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum rti_base { RTI_PROC, RTI_SYS, RTI_ROOT };
+
+/* Byte buffer that grows and is used again. After a read, data[len] is '\0'. */
+struct rti_buf {
+	char *data;
+	size_t len, cap;
+};
+
+struct rti_space {
+	uint64_t total_bytes, free_bytes, available_bytes;
+};
+
+/* The file calls, replaceable so that tests can have EACCES as root, short reads and files that vanish half-way.
+ * All return -errno on failure. */
+struct rti_source_ops {
+	int (*open)(int dirfd, const char *path, int flags);
+	ssize_t (*pread)(int fd, void *buf, size_t len, off_t offset);
+	ssize_t (*getdents)(int fd, void *buf, size_t len);
+	ssize_t (*readlink)(int dirfd, const char *path, char *buf, size_t len);
+	int (*exists)(int dirfd, const char *path);
+	int (*space)(const char *path, struct rti_space *out);
+	/* 1 or 0: whether a file that tells by poll(2) has changed since this was asked last. NULL: it may have. */
+	int (*has_changed)(int fd);
+	int (*close)(int fd);
+};
+
+extern const struct rti_source_ops rti_source_linux;
+
+struct rti_source {
+	const struct rti_source_ops *ops;
+	int fd[3];      /* by enum rti_base; -1 when absent (RTI_SYS only) */
+	int is_foreign; /* a root other than "/" was asked for */
+	char *root;     /* without a trailing slash; "" for "/" */
+};
+
+/* A file read again and again. fd is -1 while closed. */
+struct rti_file {
+	int fd;
+};
+
+#define RTI_FILE_INIT { -1 }
+
+/* How a file delivers itself. */
+enum rti_shape {
+	RTI_WHOLE,  /* one record: a read that does not fill the buffer has all of it */
+	RTI_RECORDS /* many records: read until nothing is left, since one read stops near a page */
+};
+
+int rti_source_open(struct rti_source *src, const char *root, const struct rti_source_ops *ops);
+void rti_source_close(struct rti_source *src);
+
+/* Open, read and close. 0 or -errno. */
+int rti_source_read(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
+                    struct rti_buf *buf);
+
+/* Read through a kept descriptor, opening it if need be, and opening it anew where it cannot seek. On failure the
+ * file is closed. 0 or -errno. */
+int rti_source_reread(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
+                      struct rti_file *file, struct rti_buf *buf);
+
+void rti_source_close_file(const struct rti_source *src, struct rti_file *file);
+
+/* 1, 0 or -errno. */
+int rti_source_exists(const struct rti_source *src, enum rti_base base, const char *path);
+
+/* Target of a symbolic link, NUL-terminated and cut to fit. Length or -errno. */
+ssize_t rti_source_readlink(const struct rti_source *src, enum rti_base base, const char *path, char *out,
+                            size_t out_size);
+
+/* Call each() for every name in a directory but "." and "..", until it returns non-zero. 0, what each() returned,
+ * or -errno. */
+int rti_source_list(const struct rti_source *src, enum rti_base base, const char *path,
+                    int (*each)(void *arg, const char *name), void *arg);
+
+/* 0 when a kept file is known to say what it said when this was asked last: only mountinfo can tell, and only that of
+ * the kernel, not a copy below another root. */
+int rti_source_has_changed(const struct rti_source *src, const struct rti_file *file);
+
+/* Space of the file system that holds a path below the root. May block for ever. 0 or -errno. */
+int rti_source_space(const struct rti_source *src, const char *path, struct rti_space *out);
+
+/* Room for len bytes and a '\0'. 0 or -ENOMEM; the contents stay. */
+int rti_buf_reserve(struct rti_buf *buf, size_t len);
+void rti_buf_free(struct rti_buf *buf);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Why figures are missing: the first obstacle of each domain in the last sample. */
+#ifndef RTI_STATUS_H
+#define RTI_STATUS_H
+
+#include <stdint.h>
+
+struct rti_status {
+	int err[64]; /* by bit number of RT_HAS_; 0 or -errno */
+};
+
+/* Note an obstacle for every domain in has that has none yet. */
+static inline void rti_status_note(struct rti_status *status, uint64_t has, int err)
+{
+	for (int bit = 0; bit < 64; bit++) {
+		if (has >> bit & 1 && status->err[bit] == 0)
+			status->err[bit] = err;
+	}
+}
+
+#endif
