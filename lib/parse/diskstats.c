@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of /proc/diskstats. */
+#include "parse/parse.h"
+#include "parse/scan.h"
+
+#include <errno.h>
+
+/* Figures after major, minor and name, by their place on a full line. */
+enum { READS = 0, READ_SECTORS = 2, WRITES = 4, WRITE_SECTORS = 6, IN_FLIGHT = 8, BUSY_MS = 9, FULL_LINE = 11 };
+
+#define SHORT_LINE 4
+
+static int take_figures(struct rti_scan *line, struct rti_diskstat *out)
+{
+	uint64_t value[FULL_LINE];
+	unsigned count = 0;
+
+	while (count < FULL_LINE && rti_scan_u64(line, &value[count]))
+		count++;
+	if (count == FULL_LINE) {
+		out->reads = value[READS];
+		out->read_sectors = value[READ_SECTORS];
+		out->writes = value[WRITES];
+		out->write_sectors = value[WRITE_SECTORS];
+		out->in_flight = value[IN_FLIGHT];
+		out->busy_ms = value[BUSY_MS];
+		return 1;
+	}
+	if (count != SHORT_LINE || line->at < line->end)
+		return 0;
+	out->reads = value[0];
+	out->read_sectors = value[1];
+	out->writes = value[2];
+	out->write_sectors = value[3];
+	out->in_flight = 0;
+	out->busy_ms = 0;
+	return 1;
+}
+
+static int take_disk(struct rti_scan *line, struct rti_diskstat *out)
+{
+	struct rti_scan name;
+
+	if (!rti_scan_u32(line, &out->major) || !rti_scan_u32(line, &out->minor) || !rti_scan_word(line, &name))
+		return 0;
+	rti_scan_copy(&name, out->name, sizeof(out->name));
+	return take_figures(line, out);
+}
+
+int rti_parse_diskstats(const char *data, size_t len, int (*each)(void *arg, const struct rti_diskstat *disk),
+                        void *arg)
+{
+	struct rti_scan s = rti_scan(data, len), line;
+	int err = 0;
+
+	while (err == 0 && rti_scan_line(&s, &line)) {
+		struct rti_diskstat disk;
+
+		err = take_disk(&line, &disk) ? each(arg, &disk) : -EBADMSG;
+	}
+	return err;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of /proc/PID/mountinfo. */
+#include "parse/parse.h"
+#include "parse/scan.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Any number of optional fields stands before a lone "-". */
+static int skip_to_type(struct rti_scan *line)
+{
+	struct rti_scan word;
+
+	while (rti_scan_word(line, &word))
+		if (rti_scan_literal(&word, "-") && word.at == word.end)
+			return 1;
+	return 0;
+}
+
+/* One space stands before the source, which may be empty: blanks must not be run together here. */
+static int take_source(struct rti_scan *line, struct rti_scan *source)
+{
+	const char *space;
+
+	if (!rti_scan_literal(line, " "))
+		return 0;
+	space = memchr(line->at, ' ', (size_t)(line->end - line->at));
+	source->at = line->at;
+	source->end = space ? space : line->end;
+	return 1;
+}
+
+static int take_mount(struct rti_scan *line, struct rti_mount *out)
+{
+	struct rti_scan mount_point, type, source;
+
+	if (!rti_scan_skip_words(line, 2) || !rti_scan_u32(line, &out->major) || !rti_scan_literal(line, ":") ||
+	    !rti_scan_u32(line, &out->minor)) /* past the ids of the mount and its parent */
+		return 0;
+	if (!rti_scan_skip_words(line, 1) || !rti_scan_word(line, &mount_point) || !rti_scan_skip_words(line, 1))
+		return 0; /* past the root within the file system, and the options after the mount point */
+	if (!skip_to_type(line) || !rti_scan_word(line, &type) || !take_source(line, &source))
+		return 0;
+	out->is_cut = !rti_scan_copy_unescaped(&mount_point, out->mount_point, sizeof(out->mount_point));
+	rti_scan_copy_unescaped(&type, out->type, sizeof(out->type));
+	rti_scan_copy_unescaped(&source, out->source, sizeof(out->source));
+	return 1;
+}
+
+int rti_parse_mountinfo(const char *data, size_t len, int (*each)(void *arg, const struct rti_mount *mount), void *arg)
+{
+	struct rti_scan s = rti_scan(data, len), line;
+	struct rti_mount mount;
+	int err = 0;
+
+	while (err == 0 && rti_scan_line(&s, &line))
+		err = take_mount(&line, &mount) ? each(arg, &mount) : -EBADMSG;
+	return err;
+}

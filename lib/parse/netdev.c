@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of /proc/net/dev. */
+#include "parse/parse.h"
+#include "parse/scan.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The name may hold colons and touch the first number: "eth0:123", "bond0:1: 5". */
+static int take_name(struct rti_scan *line, char *out, size_t out_size)
+{
+	struct rti_scan name;
+
+	rti_scan_blanks(line);
+	name.at = line->at;
+	name.end = memrchr(line->at, ':', (size_t)(line->end - line->at));
+	if (!name.end || name.at == name.end)
+		return 0;
+	rti_scan_copy(&name, out, out_size);
+	line->at = name.end + 1;
+	return 1;
+}
+
+static int take_device(struct rti_scan *line, struct rti_netdev *out)
+{
+	return take_name(line, out->name, sizeof(out->name)) && rti_scan_u64(line, &out->receive_bytes) &&
+	       rti_scan_u64(line, &out->receive_packets) && rti_scan_u64(line, &out->receive_errors) &&
+	       rti_scan_u64(line, &out->receive_drops) &&
+	       rti_scan_skip_words(line, 4) && /* fifo, frame, compressed, multicast */
+	       rti_scan_u64(line, &out->transmit_bytes) && rti_scan_u64(line, &out->transmit_packets) &&
+	       rti_scan_u64(line, &out->transmit_errors) && rti_scan_u64(line, &out->transmit_drops);
+}
+
+static int skip_headers(struct rti_scan *s)
+{
+	for (int i = 0; i < 2; i++) {
+		struct rti_scan line;
+
+		if (!rti_scan_line(s, &line) || !memchr(line.at, '|', (size_t)(line.end - line.at)))
+			return 0;
+	}
+	return 1;
+}
+
+int rti_parse_netdev(const char *data, size_t len, int (*each)(void *arg, const struct rti_netdev *dev), void *arg)
+{
+	struct rti_scan s = rti_scan(data, len), line;
+	int err = skip_headers(&s) ? 0 : -EBADMSG;
+
+	while (err == 0 && rti_scan_line(&s, &line)) {
+		struct rti_netdev dev;
+
+		err = take_device(&line, &dev) ? each(arg, &dev) : -EBADMSG;
+	}
+	return err;
+}

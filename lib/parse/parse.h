@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Parsers of the kernel's text files: bytes to struct, in the kernel's own units. Pure: no descriptor, allocation,
+ * errno or scaling. All return 0, or -EBADMSG when what must be there is not; out is then unspecified.
+ * Parsers with an each() argument call it per record and return at once what it returns when that is not 0. */
+#ifndef RTI_PARSE_H
+#define RTI_PARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* /proc/PID/stat, proc(5). comm ends at the last ')'. Fields past num_threads are 0 when missing (short lines). */
+struct rti_pid_stat {
+	int32_t pid, ppid;
+	char state;
+	char comm[64];
+	uint64_t minflt, cminflt, majflt, cmajflt;
+	uint64_t utime, stime, cutime, cstime; /* clock ticks; cutime and cstime are clamped at 0 */
+	uint64_t num_threads;
+	uint64_t starttime; /* clock ticks since boot */
+	int has_starttime;
+	uint64_t rss_pages;
+	uint64_t flags; /* PF_ bits */
+};
+int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out);
+
+/* /proc/PID/statm: pages. */
+struct rti_pid_statm {
+	uint64_t size, resident, shared;
+};
+int rti_parse_pid_statm(const char *data, size_t len, struct rti_pid_statm *out);
+
+/* /proc/PID/status and /proc/PID/task/TID/status. Bits of has tell what was there. */
+#define RTI_STATUS_HWM (1u << 0)
+#define RTI_STATUS_SWITCHES (1u << 1)
+#define RTI_STATUS_SIGIGN (1u << 2)
+#define RTI_STATUS_NSPID (1u << 3)
+#define RTI_STATUS_TGID (1u << 4)
+struct rti_pid_status {
+	unsigned has;
+	int32_t tgid;
+	int32_t nspid; /* innermost */
+	uint64_t vm_hwm_kib;
+	uint64_t voluntary_switches, involuntary_switches;
+	uint64_t sigign;
+};
+int rti_parse_pid_status(const char *data, size_t len, struct rti_pid_status *out);
+
+/* /proc/PID/io: bytes. */
+struct rti_pid_io {
+	uint64_t rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes;
+};
+int rti_parse_pid_io(const char *data, size_t len, struct rti_pid_io *out);
+
+/* /proc/PID/smaps_rollup: the Pss line, KiB. */
+int rti_parse_smaps_rollup(const char *data, size_t len, uint64_t *pss_kib);
+
+/* /proc/PID/task/TID/children: pids between blanks. */
+int rti_parse_children(const char *data, size_t len, int (*each)(void *arg, int32_t pid), void *arg);
+
+/* /proc/stat. CPU times in clock ticks; fields that an older kernel lacks are 0. Needs the line of all CPUs. each may
+ * be NULL. */
+struct rti_cpu_ticks {
+	uint64_t user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice;
+};
+struct rti_stat {
+	struct rti_cpu_ticks total;
+	uint64_t interrupts, context_switches, boot_time_s, forks, procs_running, procs_blocked;
+	int has_procs; /* all of interrupts to procs_blocked were there */
+};
+int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
+                   int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks), void *arg);
+
+/* /proc/meminfo: KiB. Bit i of has stands for value[i]. "Key: 1 kB" and "Key:1 kB" are both taken. */
+enum rti_mem_key {
+	RTI_MEM_TOTAL, RTI_MEM_FREE, RTI_MEM_AVAILABLE, RTI_MEM_BUFFERS, RTI_MEM_CACHED, RTI_MEM_SWAP_CACHED,
+	RTI_MEM_ACTIVE, RTI_MEM_INACTIVE, RTI_MEM_ACTIVE_ANON, RTI_MEM_INACTIVE_ANON, RTI_MEM_ACTIVE_FILE,
+	RTI_MEM_INACTIVE_FILE, RTI_MEM_SWAP_TOTAL, RTI_MEM_SWAP_FREE, RTI_MEM_ANON_PAGES, RTI_MEM_MAPPED,
+	RTI_MEM_SHMEM, RTI_MEM_SLAB_RECLAIMABLE, RTI_MEM_SLAB_UNRECLAIMABLE, RTI_MEM_KEYS
+};
+struct rti_meminfo {
+	uint32_t has;
+	uint64_t kib[RTI_MEM_KEYS];
+};
+int rti_parse_meminfo(const char *data, size_t len, struct rti_meminfo *out); /* needs MemTotal and MemFree */
+
+/* /proc/diskstats: sectors of 512 bytes, milliseconds. Lines of 7 fields (old partitions) have only the four counts of
+ * reads and writes; anything of 14 fields or more is read alike. Lines that fit neither are -EBADMSG. */
+struct rti_diskstat {
+	uint32_t major, minor;
+	char name[64];
+	uint64_t reads, read_sectors, writes, write_sectors, in_flight, busy_ms;
+};
+int rti_parse_diskstats(const char *data, size_t len, int (*each)(void *arg, const struct rti_diskstat *disk),
+                        void *arg);
+
+/* /proc/net/dev, with its two header lines. The name ends at the last ':' before the numbers. */
+struct rti_netdev {
+	char name[32];
+	uint64_t receive_bytes, receive_packets, receive_errors, receive_drops;
+	uint64_t transmit_bytes, transmit_packets, transmit_errors, transmit_drops;
+};
+int rti_parse_netdev(const char *data, size_t len, int (*each)(void *arg, const struct rti_netdev *dev), void *arg);
+
+/* /proc/PID/mountinfo. Strings are decoded and cut to fit; is_cut tells when mount_point did not fit. */
+struct rti_mount {
+	uint32_t major, minor;
+	char mount_point[4096];
+	char type[32];
+	char source[128];
+	int is_cut;
+};
+int rti_parse_mountinfo(const char *data, size_t len, int (*each)(void *arg, const struct rti_mount *mount),
+                        void *arg);
+
+/* /proc/loadavg. */
+struct rti_loadavg {
+	double load_1m, load_5m, load_15m;
+	uint64_t running, threads; /* scheduling entities */
+	uint64_t last_pid;
+};
+int rti_parse_loadavg(const char *data, size_t len, struct rti_loadavg *out);
+
+/* /proc/pressure/X: microseconds. */
+struct rti_pressure {
+	uint64_t some_us, full_us;
+	int has_full;
+};
+int rti_parse_pressure(const char *data, size_t len, struct rti_pressure *out);
+
+/* `zpool list -Hp -o name,size,alloc,free`: tab-separated, bytes, "-" for unknown. */
+struct rti_zpool_line {
+	char name[256];
+	uint64_t size, allocated, free;
+	int has_figures;
+};
+int rti_parse_zpool_list(const char *data, size_t len, int (*each)(void *arg, const struct rti_zpool_line *pool),
+                         void *arg);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of /proc/PID/stat. */
+#include "parse/parse.h"
+#include "parse/scan.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* comm may hold anything, parentheses and newlines too, but nothing after it holds a ')'. */
+static int take_comm(struct rti_scan *s, char *out, size_t out_size)
+{
+	struct rti_scan comm;
+
+	rti_scan_blanks(s);
+	if (!rti_scan_literal(s, "("))
+		return 0;
+	comm.at = s->at;
+	comm.end = memrchr(s->at, ')', (size_t)(s->end - s->at));
+	if (!comm.end)
+		return 0;
+	rti_scan_copy(&comm, out, out_size);
+	s->at = comm.end + 1;
+	return 1;
+}
+
+static int take_state(struct rti_scan *s, char *state)
+{
+	struct rti_scan word;
+
+	if (!rti_scan_word(s, &word))
+		return 0;
+	*state = *word.at;
+	return word.end - word.at == 1;
+}
+
+/* The kernel prints some counters as signed numbers. */
+static int take_clamped(struct rti_scan *s, uint64_t *out)
+{
+	int64_t value;
+
+	if (!rti_scan_i64(s, &value))
+		return 0;
+	*out = value < 0 ? 0 : (uint64_t)value;
+	return 1;
+}
+
+static int take_counters(struct rti_scan *s, struct rti_pid_stat *out)
+{
+	return rti_scan_u64(s, &out->flags) && rti_scan_u64(s, &out->minflt) && rti_scan_u64(s, &out->cminflt) &&
+	       rti_scan_u64(s, &out->majflt) && rti_scan_u64(s, &out->cmajflt) && rti_scan_u64(s, &out->utime) &&
+	       rti_scan_u64(s, &out->stime) && take_clamped(s, &out->cutime) && take_clamped(s, &out->cstime);
+}
+
+static void take_optional(struct rti_scan *s, struct rti_pid_stat *out)
+{
+	out->starttime = 0;
+	out->rss_pages = 0;
+	out->has_starttime = rti_scan_skip_words(s, 1) && rti_scan_u64(s, &out->starttime); /* past itrealvalue */
+	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !take_clamped(s, &out->rss_pages)) /* past vsize */
+		out->rss_pages = 0;
+}
+
+int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
+{
+	struct rti_scan s = rti_scan(data, len);
+
+	if (!rti_scan_i32(&s, &out->pid) || !take_comm(&s, out->comm, sizeof(out->comm)) ||
+	    !take_state(&s, &out->state) || !rti_scan_i32(&s, &out->ppid))
+		return -EBADMSG;
+	if (!rti_scan_skip_words(&s, 4) || !take_counters(&s, out)) /* past pgrp, session, tty_nr, tpgid */
+		return -EBADMSG;
+	if (!rti_scan_skip_words(&s, 2) || !rti_scan_u64(&s, &out->num_threads)) /* past priority, nice */
+		return -EBADMSG;
+	take_optional(&s, out);
+	return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of /proc/PID/status. */
+#include "parse/parse.h"
+#include "parse/scan.h"
+
+#include <errno.h>
+
+enum { VOLUNTARY = 1 << 0, INVOLUNTARY = 1 << 1, BOTH_SWITCHES = VOLUNTARY | INVOLUNTARY };
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int take_hex(struct rti_scan *s, uint64_t *out)
+{
+	const char *first;
+	uint64_t value = 0;
+
+	rti_scan_blanks(s);
+	first = s->at;
+	for (; s->at < s->end && hex_digit(*s->at) >= 0; s->at++)
+		value = value << 4 | (unsigned)hex_digit(*s->at);
+	*out = value;
+	return s->at > first && s->at - first <= 16;
+}
+
+/* One pid per nested namespace, the innermost last. */
+static int take_last_pid(struct rti_scan *s, int32_t *out)
+{
+	int count = 0;
+
+	while (rti_scan_i32(s, out))
+		count++;
+	return count > 0;
+}
+
+static void parse_line(struct rti_scan *line, struct rti_pid_status *out, unsigned *switches)
+{
+	switch (line->at < line->end ? *line->at : '\0') {
+	case 'T':
+		if (rti_scan_literal(line, "Tgid:") && rti_scan_i32(line, &out->tgid))
+			out->has |= RTI_STATUS_TGID;
+		break;
+	case 'N':
+		if (rti_scan_literal(line, "NSpid:") && take_last_pid(line, &out->nspid))
+			out->has |= RTI_STATUS_NSPID;
+		break;
+	case 'V':
+		if (rti_scan_literal(line, "VmHWM:") && rti_scan_u64(line, &out->vm_hwm_kib))
+			out->has |= RTI_STATUS_HWM;
+		break;
+	case 'S':
+		if (rti_scan_literal(line, "SigIgn:") && take_hex(line, &out->sigign))
+			out->has |= RTI_STATUS_SIGIGN;
+		break;
+	case 'v':
+		if (rti_scan_literal(line, "voluntary_ctxt_switches:") && rti_scan_u64(line, &out->voluntary_switches))
+			*switches |= VOLUNTARY;
+		break;
+	case 'n':
+		if (rti_scan_literal(line, "nonvoluntary_ctxt_switches:") &&
+		    rti_scan_u64(line, &out->involuntary_switches))
+			*switches |= INVOLUNTARY;
+		break;
+	}
+}
+
+int rti_parse_pid_status(const char *data, size_t len, struct rti_pid_status *out)
+{
+	struct rti_scan s = rti_scan(data, len), line;
+	unsigned switches = 0;
+
+	*out = (struct rti_pid_status){ 0 };
+	while (rti_scan_line(&s, &line))
+		parse_line(&line, out, &switches);
+	if (switches == BOTH_SWITCHES)
+		out->has |= RTI_STATUS_SWITCHES;
+	return out->has ? 0 : -EBADMSG;
+}

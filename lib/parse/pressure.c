@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of /proc/pressure/cpu, memory and io. */
+#include "parse/parse.h"
+#include "parse/scan.h"
+
+#include <errno.h>
+
+static int take_total(struct rti_scan *line, uint64_t *out)
+{
+	struct rti_scan word;
+
+	while (rti_scan_word(line, &word))
+		if (rti_scan_literal(&word, "total="))
+			return rti_scan_u64(&word, out);
+	return 0;
+}
+
+int rti_parse_pressure(const char *data, size_t len, struct rti_pressure *out)
+{
+	struct rti_scan s = rti_scan(data, len), line;
+	int has_some = 0;
+
+	*out = (struct rti_pressure){ 0 };
+	while (rti_scan_line(&s, &line)) {
+		if (rti_scan_literal(&line, "some "))
+			has_some |= take_total(&line, &out->some_us);
+		else if (rti_scan_literal(&line, "full "))
+			out->has_full |= take_total(&line, &out->full_us);
+	}
+	return has_some ? 0 : -EBADMSG;
+}

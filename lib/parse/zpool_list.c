@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of what `zpool list -Hp -o name,size,alloc,free` prints. */
+#include "parse/parse.h"
+#include "parse/scan.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Fields end at tabs alone, since names may hold spaces. */
+static struct rti_scan take_field(struct rti_scan *line)
+{
+	const char *tab = memchr(line->at, '\t', (size_t)(line->end - line->at));
+	struct rti_scan field = { line->at, tab ? tab : line->end };
+
+	line->at = tab ? tab + 1 : line->end;
+	return field;
+}
+
+/* A pool that cannot be opened has "-" for its figures. */
+static int take_figure(struct rti_scan *line, uint64_t *out, int *is_known)
+{
+	struct rti_scan field = take_field(line);
+
+	*out = 0;
+	if (rti_scan_literal(&field, "-"))
+		*is_known = 0;
+	else if (!rti_scan_u64(&field, out))
+		return 0;
+	return field.at == field.end;
+}
+
+static int take_pool(struct rti_scan *line, struct rti_zpool_line *out)
+{
+	struct rti_scan name = take_field(line);
+
+	if (name.at == name.end)
+		return 0;
+	rti_scan_copy(&name, out->name, sizeof(out->name));
+	out->has_figures = 1;
+	return take_figure(line, &out->size, &out->has_figures) &&
+	       take_figure(line, &out->allocated, &out->has_figures) &&
+	       take_figure(line, &out->free, &out->has_figures);
+}
+
+int rti_parse_zpool_list(const char *data, size_t len, int (*each)(void *arg, const struct rti_zpool_line *pool),
+                         void *arg)
+{
+	struct rti_scan s = rti_scan(data, len), line;
+	int err = 0;
+
+	while (err == 0 && rti_scan_line(&s, &line)) {
+		struct rti_zpool_line pool;
+
+		err = take_pool(&line, &pool) ? each(arg, &pool) : -EBADMSG;
+	}
+	return err;
+}
