@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The ledger: what a tree of processes has used so far, from what was seen of its members. */
+#include "ledger.h"
+
+#include <string.h>
+
+static uint64_t at_least(uint64_t value, uint64_t floor)
+{
+	return value > floor ? value : floor;
+}
+
+static uint64_t reaped_faults(const struct rti_account *a)
+{
+	return a->reaped[RTI_MINOR_FAULTS] + a->reaped[RTI_MAJOR_FAULTS];
+}
+
+/* Best lower bound of what a member reaped. The kernel shows CPU time in whole ticks, so the sum of what the reaped
+ * children were last seen to have used may say more. User and system are raised together, for their sum is
+ * exact while the split is a matter of sampling. */
+static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS])
+{
+	uint64_t seen = a->floor[RTI_CPU_USER] + a->floor[RTI_CPU_SYSTEM];
+	uint64_t shown = a->reaped[RTI_CPU_USER] + a->reaped[RTI_CPU_SYSTEM];
+
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		out[i] = i < RTI_READ_BYTES ? at_least(a->reaped[i], a->floor[i]) : 0;
+	out[RTI_CPU_USER] = a->reaped[RTI_CPU_USER];
+	out[RTI_CPU_SYSTEM] = a->reaped[RTI_CPU_SYSTEM];
+	if (seen > shown) {
+		uint64_t missing = seen - shown, user = 0;
+
+		if (a->floor[RTI_CPU_USER] > a->reaped[RTI_CPU_USER])
+			user = a->floor[RTI_CPU_USER] - a->reaped[RTI_CPU_USER];
+		if (user > missing)
+			user = missing;
+		out[RTI_CPU_USER] += user;
+		out[RTI_CPU_SYSTEM] += missing - user;
+	}
+}
+
+static void add_share(const struct rti_account *a, int own_only, uint64_t sum[RTI_COUNTERS])
+{
+	uint64_t reaped[RTI_COUNTERS] = { 0 };
+
+	if (!own_only)
+		reaped_share(a, reaped);
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		sum[i] += a->own[i] + reaped[i];
+}
+
+/* I/O of the reaped lies in the reaper's own count, if that can be read at all. */
+static void absorb(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+{
+	add_share(gone, 0, reaper->floor);
+	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
+		reaper->floor[i] = 0;
+		if (!reaper->has_io)
+			ledger->retained[i] += gone->own[i];
+	}
+}
+
+int rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+{
+	uint64_t faults = gone->own[RTI_MINOR_FAULTS] + gone->own[RTI_MAJOR_FAULTS] + reaped_faults(gone);
+	uint64_t growth = reaper ? reaped_faults(reaper) - reaper->closed_faults : 0;
+
+	ledger->has_departed = 1;
+	if (ledger->own_only || growth == 0) {
+		add_share(gone, ledger->own_only, ledger->retained);
+		ledger->has_unwaited = 1;
+		return 0;
+	}
+	absorb(ledger, gone, reaper);
+	if (growth - reaper->explained_faults >= faults)
+		reaper->explained_faults += faults;
+	else
+		ledger->has_unwaited = 1;
+	return 1;
+}
+
+void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone)
+{
+	ledger->has_departed = 1;
+	add_share(gone, ledger->own_only, ledger->retained);
+}
+
+void rti_ledger_open(struct rti_ledger *ledger)
+{
+	memcpy(ledger->sum, ledger->retained, sizeof(ledger->sum));
+}
+
+void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
+{
+	uint64_t reaped[RTI_COUNTERS];
+
+	add_share(member, ledger->own_only, ledger->sum);
+	reaped_share(member, reaped);
+	memcpy(member->floor, reaped, sizeof(reaped));
+	member->closed_faults = reaped_faults(member);
+	member->explained_faults = 0;
+}
+
+void rti_ledger_close(struct rti_ledger *ledger)
+{
+	uint64_t *total = ledger->total, *sum = ledger->sum;
+	uint64_t cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM], total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
+
+	/* The split may waver between two samples while the sum grows: neither part may fall. */
+	if (sum[RTI_CPU_USER] < total[RTI_CPU_USER])
+		sum[RTI_CPU_USER] = total[RTI_CPU_USER];
+	if (sum[RTI_CPU_USER] > cpu - total[RTI_CPU_SYSTEM])
+		sum[RTI_CPU_USER] = cpu - total[RTI_CPU_SYSTEM];
+	sum[RTI_CPU_SYSTEM] = cpu - sum[RTI_CPU_USER];
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		total[i] = at_least(sum[i], total[i]);
+}
+
+void rti_ledger_settle(struct rti_account *member, const uint64_t final[RTI_COUNTERS])
+{
+	uint64_t known[RTI_COUNTERS] = { 0 };
+
+	add_share(member, 0, known);
+	*member = (struct rti_account){ .has_io = member->has_io };
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		member->own[i] = at_least(known[i], final[i]);
+	/* Exact to a nanosecond or to a microsecond, the larger sum is right; so is its split. */
+	if (known[RTI_CPU_USER] + known[RTI_CPU_SYSTEM] >= final[RTI_CPU_USER] + final[RTI_CPU_SYSTEM]) {
+		member->own[RTI_CPU_USER] = known[RTI_CPU_USER];
+		member->own[RTI_CPU_SYSTEM] = known[RTI_CPU_SYSTEM];
+	} else {
+		member->own[RTI_CPU_USER] = final[RTI_CPU_USER];
+		member->own[RTI_CPU_SYSTEM] = final[RTI_CPU_SYSTEM];
+	}
+}
+
+void rti_split_cpu(uint64_t total_ns, uint64_t user_part, uint64_t both_parts, uint64_t *user_ns, uint64_t *system_ns)
+{
+	if (user_part > both_parts)
+		user_part = both_parts;
+	/* No tick has hit it yet: the kernel counts such time as user time. */
+	*user_ns = total_ns;
+	if (user_part < both_parts)
+		*user_ns = (uint64_t)((double)total_ns * ((double)user_part / (double)both_parts));
+	*system_ns = total_ns - *user_ns;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* The ledger against a known truth: hand-made cases, and random histories of simulated process trees. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger.h"
+#include "suite.h"
+
+#define TICK_NS 10000000u
+#define MOST 12
+#define HISTORIES 20000
+#define STEPS 60
+
+/* One simulated process, as the kernel would account for it. */
+struct process {
+	int is_alive, parent, is_known, has_departed, is_absorbed;
+	uint64_t own[RTI_COUNTERS], reaped[RTI_COUNTERS];
+	struct rti_account account;
+};
+
+struct world {
+	struct process p[MOST];
+	uint64_t truth[RTI_COUNTERS]; /* of all that ever ran in the tree */
+	uint64_t unseen;              /* CPU time that no reading and no account can tell */
+	uint64_t departures;          /* each may cost the ledger up to a tick per mode */
+	struct rti_ledger ledger;
+	unsigned seed;
+};
+
+static unsigned pick(struct world *w, unsigned below)
+{
+	w->seed = w->seed * 1103515245u + 12345u;
+	return (w->seed >> 8) % below;
+}
+
+static void work(struct world *w, struct process *p, uint64_t ns)
+{
+	uint64_t used[RTI_COUNTERS] = {
+		[RTI_CPU_USER] = ns, [RTI_CPU_SYSTEM] = ns / 3, [RTI_MINOR_FAULTS] = 1 + ns % 7,
+		[RTI_MAJOR_FAULTS] = ns % 2, [RTI_READ_BYTES] = ns % 4096, [RTI_WRITE_BYTES] = ns % 512,
+	};
+
+	for (int i = 0; i < RTI_COUNTERS; i++) {
+		p->own[i] += used[i];
+		w->truth[i] += used[i];
+	}
+}
+
+static void begin(struct world *w, unsigned seed)
+{
+	*w = (struct world){ .seed = seed };
+	w->p[0] = (struct process){ .is_alive = 1, .parent = -1, .is_known = 1 };
+	work(w, &w->p[0], 1000);
+}
+
+static void fork_one(struct world *w, int parent)
+{
+	for (int i = 1; i < MOST; i++) {
+		if (w->p[i].is_alive || w->p[i].is_known)
+			continue;
+		w->p[i] = (struct process){ .is_alive = 1, .parent = parent };
+		work(w, &w->p[i], 1 + pick(w, 40000000));
+		return;
+	}
+}
+
+/* What the ledger is told of a process: CPU clock exact, reaped CPU in whole ticks, I/O with the reaped folded in. */
+static void read_process(struct process *p)
+{
+	for (int i = 0; i < RTI_COUNTERS; i++) {
+		p->account.own[i] = p->own[i];
+		p->account.reaped[i] = i < RTI_READ_BYTES ? p->reaped[i] : 0;
+	}
+	p->account.reaped[RTI_CPU_USER] -= p->reaped[RTI_CPU_USER] % TICK_NS;
+	p->account.reaped[RTI_CPU_SYSTEM] -= p->reaped[RTI_CPU_SYSTEM] % TICK_NS;
+	p->account.has_io = 1;
+	p->is_known = 1;
+}
+
+static uint64_t cpu(const uint64_t counters[RTI_COUNTERS])
+{
+	return counters[RTI_CPU_USER] + counters[RTI_CPU_SYSTEM];
+}
+
+/* The kernel's side of a death: the parent waits, or the account is lost (auto-reaped, or reaped outside the tree). */
+static void die(struct world *w, int who, int is_waited)
+{
+	struct process *p = &w->p[who], *parent = &w->p[p->parent];
+
+	p->is_alive = 0;
+	for (int i = 1; i < MOST; i++) {
+		if (w->p[i].is_alive && w->p[i].parent == who)
+			w->p[i].parent = -1;
+	}
+	if (is_waited && parent->is_alive) {
+		for (int i = 0; i < RTI_READ_BYTES; i++)
+			parent->reaped[i] += p->own[i] + p->reaped[i];
+		for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++)
+			parent->own[i] += p->own[i];
+		return;
+	}
+	w->unseen += cpu(p->own) + cpu(p->reaped) - (p->is_known ? cpu(p->account.own) + cpu(p->account.reaped) : 0);
+}
+
+/* As the tree sampler does it: parents first, and a child's account goes where its parent's went. */
+static void depart(struct world *w, int who)
+{
+	struct process *p = &w->p[who];
+	struct rti_account *reaper = NULL;
+	int up = p->parent;
+
+	if (p->is_alive || !p->is_known || p->has_departed)
+		return;
+	p->has_departed = 1;
+	while (up >= 0 && !w->p[up].is_alive) {
+		depart(w, up);
+		up = w->p[up].is_absorbed ? w->p[up].parent : -1;
+	}
+	if (up >= 0)
+		reaper = &w->p[up].account;
+	p->is_absorbed = rti_ledger_depart(&w->ledger, &p->account, reaper);
+	w->departures++;
+}
+
+static void sample(struct world *w)
+{
+	uint64_t before = cpu(w->ledger.total), reads = w->ledger.total[RTI_READ_BYTES];
+
+	for (int i = 0; i < MOST; i++) {
+		if (w->p[i].is_alive)
+			read_process(&w->p[i]);
+	}
+	for (int i = 0; i < MOST; i++)
+		depart(w, i);
+	for (int i = 0; i < MOST; i++) {
+		if (!w->p[i].is_alive)
+			w->p[i].is_known = 0;
+	}
+	rti_ledger_open(&w->ledger);
+	for (int i = 0; i < MOST; i++) {
+		if (w->p[i].is_alive)
+			rti_ledger_add(&w->ledger, &w->p[i].account);
+	}
+	rti_ledger_close(&w->ledger);
+	ck_assert_uint_ge(cpu(w->ledger.total), before);
+	ck_assert_uint_ge(w->ledger.total[RTI_READ_BYTES], reads);
+}
+
+/* Never above the truth. Below it by the ticks that the kernel does not show and, unless the ledger says that somebody
+ * went unwaited for, by what ended before anybody saw it. */
+static void check_bracket(const struct world *w)
+{
+	uint64_t total = cpu(w->ledger.total), shortage = w->unseen + 2 * TICK_NS * (MOST + w->departures);
+
+	ck_assert_uint_le(total, cpu(w->truth));
+	if (!w->ledger.has_unwaited)
+		ck_assert_uint_ge(total + shortage, cpu(w->truth));
+	ck_assert_uint_le(w->ledger.total[RTI_READ_BYTES], w->truth[RTI_READ_BYTES]);
+	ck_assert_uint_le(w->ledger.total[RTI_MINOR_FAULTS], w->truth[RTI_MINOR_FAULTS]);
+}
+
+static void live_one_step(struct world *w)
+{
+	int who = (int)pick(w, MOST);
+
+	if (!w->p[who].is_alive)
+		return;
+	switch (pick(w, 5)) {
+	case 0:
+	case 1:
+		fork_one(w, who);
+		break;
+	case 2:
+		work(w, &w->p[who], pick(w, 25000000));
+		break;
+	case 3:
+		/* A grandparent that waits while the parent is gone is not in this world. */
+		if (who != 0 && w->p[who].parent >= 0)
+			die(w, who, 1);
+		break;
+	default:
+		sample(w);
+		check_bracket(w);
+	}
+}
+
+START_TEST(waited_histories_are_exact_but_for_ticks)
+{
+	static struct world w;
+
+	for (unsigned seed = 1; seed <= HISTORIES; seed++) {
+		begin(&w, seed);
+		for (int step = 0; step < STEPS; step++)
+			live_one_step(&w);
+		sample(&w);
+		check_bracket(&w);
+		/* All deaths were waited for, so faults and I/O, which have no ticks, are exact. */
+		if (w.unseen == 0 && !w.ledger.has_unwaited) {
+			ck_assert_uint_eq(w.ledger.total[RTI_MINOR_FAULTS], w.truth[RTI_MINOR_FAULTS]);
+			ck_assert_uint_eq(w.ledger.total[RTI_READ_BYTES], w.truth[RTI_READ_BYTES]);
+		}
+	}
+}
+END_TEST
+
+START_TEST(lost_accounts_never_make_the_total_fall_or_count_twice)
+{
+	static struct world w;
+
+	for (unsigned seed = 1; seed <= HISTORIES; seed++) {
+		begin(&w, seed ^ 0x5a5a5a);
+		for (int step = 0; step < STEPS; step++) {
+			int who = 1 + (int)pick(&w, MOST - 1);
+
+			live_one_step(&w);
+			if (w.p[who].is_alive && pick(&w, 6) == 0)
+				die(&w, who, 0);
+		}
+		sample(&w);
+		check_bracket(&w);
+	}
+}
+END_TEST
+
+static void one_sample(struct rti_ledger *ledger, struct rti_account *a, struct rti_account *b)
+{
+	rti_ledger_open(ledger);
+	rti_ledger_add(ledger, a);
+	if (b)
+		rti_ledger_add(ledger, b);
+	rti_ledger_close(ledger);
+}
+
+START_TEST(a_reaped_child_is_not_counted_twice)
+{
+	struct rti_account parent = { .own = { 5000, 0, 10 }, .has_io = 1 };
+	struct rti_account child = { .own = { 25400000, 0, 100 }, .has_io = 1 };
+	struct rti_ledger ledger = { 0 };
+
+	child.own[RTI_READ_BYTES] = 4096;
+	one_sample(&ledger, &parent, &child);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
+	/* It ended at 25.9 ms: the parent shows two ticks, which is less than what was seen. */
+	parent.reaped[RTI_CPU_USER] = 20000000;
+	parent.reaped[RTI_MINOR_FAULTS] = 103;
+	parent.own[RTI_READ_BYTES] = 4096;
+	ck_assert_int_eq(rti_ledger_depart(&ledger, &child, &parent), 1);
+	one_sample(&ledger, &parent, NULL);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
+	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 113);
+	ck_assert_uint_eq(ledger.total[RTI_READ_BYTES], 4096);
+}
+END_TEST
+
+START_TEST(an_auto_reaped_child_stays_in_the_total)
+{
+	struct rti_account parent = { .own = { 5000, 0, 10 }, .has_io = 1 };
+	struct rti_account child = { .own = { 25400000, 0, 100 }, .has_io = 1 };
+	struct rti_ledger ledger = { 0 };
+
+	child.own[RTI_WRITE_BYTES] = 512;
+	one_sample(&ledger, &parent, &child);
+	ck_assert_int_eq(rti_ledger_depart(&ledger, &child, &parent), 0);
+	one_sample(&ledger, &parent, NULL);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
+	ck_assert_uint_eq(ledger.total[RTI_WRITE_BYTES], 512);
+	ck_assert_int_eq(ledger.has_unwaited, 1);
+}
+END_TEST
+
+START_TEST(reaped_io_stays_when_the_reaper_hides_its_own)
+{
+	struct rti_account parent = { .own = { 0, 0, 10 }, .reaped = { 0, 0, 100 }, .has_io = 0 };
+	struct rti_account child = { .own = { 1, 1, 100 }, .has_io = 1 };
+	struct rti_ledger ledger = { 0 };
+
+	child.own[RTI_READ_BYTES] = 8192;
+	ck_assert_int_eq(rti_ledger_depart(&ledger, &child, &parent), 1);
+	one_sample(&ledger, &parent, NULL);
+	ck_assert_uint_eq(ledger.total[RTI_READ_BYTES], 8192);
+}
+END_TEST
+
+START_TEST(a_wavering_split_lets_neither_part_fall)
+{
+	struct rti_account member = { .own = { 600, 400 } };
+	struct rti_ledger ledger = { 0 };
+
+	one_sample(&ledger, &member, NULL);
+	member.own[RTI_CPU_USER] = 300;
+	member.own[RTI_CPU_SYSTEM] = 900;
+	one_sample(&ledger, &member, NULL);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 600);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 600);
+}
+END_TEST
+
+START_TEST(alone_means_without_what_was_reaped)
+{
+	struct rti_account member = { .own = { 600, 400 }, .reaped = { 50000000, 0, 77 } };
+	struct rti_ledger ledger = { .own_only = 1 };
+
+	one_sample(&ledger, &member, NULL);
+	ck_assert_uint_eq(cpu(ledger.total), 1000);
+	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 0);
+	rti_ledger_depart(&ledger, &member, NULL);
+	rti_ledger_open(&ledger);
+	rti_ledger_close(&ledger);
+	ck_assert_uint_eq(cpu(ledger.total), 1000);
+}
+END_TEST
+
+START_TEST(the_final_account_replaces_what_was_known)
+{
+	struct rti_account root = { .own = { 1000, 500, 10, 0, 3, 1 }, .reaped = { 20000000, 0, 90 } };
+	uint64_t final[RTI_COUNTERS] = { 27000000, 4000000, 100, 0, 40, 9 };
+	struct rti_ledger ledger = { 0 };
+
+	root.own[RTI_READ_CHARS] = 77;
+	rti_ledger_settle(&root, final);
+	rti_ledger_retire(&ledger, &root);
+	rti_ledger_open(&ledger);
+	rti_ledger_close(&ledger);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 27000000);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 4000000);
+	ck_assert_uint_eq(ledger.total[RTI_VOLUNTARY], 40);
+	ck_assert_uint_eq(ledger.total[RTI_READ_CHARS], 77);
+	ck_assert_int_eq(ledger.has_unwaited, 0);
+}
+END_TEST
+
+START_TEST(cpu_is_split_as_ticks_have_sampled)
+{
+	uint64_t user, system;
+
+	rti_split_cpu(1000, 3, 4, &user, &system);
+	ck_assert_uint_eq(user, 750);
+	ck_assert_uint_eq(system, 250);
+	rti_split_cpu(1000, 0, 0, &user, &system);
+	ck_assert_uint_eq(user, 1000);
+	rti_split_cpu(1000, 0, 5, &user, &system);
+	ck_assert_uint_eq(system, 1000);
+	rti_split_cpu(UINT64_C(1) << 60, 1, 3, &user, &system);
+	ck_assert_uint_eq(user + system, UINT64_C(1) << 60);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ledger");
+	TCase *random = suite_case(suite, "random histories"), *cases = suite_case(suite, "cases");
+
+	tcase_add_test(random, waited_histories_are_exact_but_for_ticks);
+	tcase_add_test(random, lost_accounts_never_make_the_total_fall_or_count_twice);
+	tcase_add_test(cases, a_reaped_child_is_not_counted_twice);
+	tcase_add_test(cases, an_auto_reaped_child_stays_in_the_total);
+	tcase_add_test(cases, reaped_io_stays_when_the_reaper_hides_its_own);
+	tcase_add_test(cases, a_wavering_split_lets_neither_part_fall);
+	tcase_add_test(cases, alone_means_without_what_was_reaped);
+	tcase_add_test(cases, the_final_account_replaces_what_was_known);
+	tcase_add_test(cases, cpu_is_split_as_ticks_have_sampled);
+	return suite_run(suite);
+}
