@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* I/O of one process, from io.
+ *
+ * What the process reaped is folded in by the kernel, which is right for a tree. For the process alone it is right only
+ * as long as nothing was reaped; after that the live threads are summed. */
+#include "collector.h"
+
+#include <errno.h>
+
+#include "own.h"
+#include "path.h"
+
+static int read_io(const struct rti_context *ctx, const struct rti_target *who, struct rti_pid_io *io)
+{
+	struct rti_path path = rti_pid_path(who->pid, "io");
+	int err;
+
+	if (who->io)
+		err = rti_source_reread(ctx->source, RTI_PROC, path.text, RTI_WHOLE, who->io, ctx->buf);
+	else
+		err = rti_source_read(ctx->source, RTI_PROC, path.text, RTI_WHOLE, ctx->buf);
+	return err < 0 ? err : rti_parse_pid_io(ctx->buf->data, ctx->buf->len, io);
+}
+
+static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
+{
+	int own_only = ctx->flags & RT_OPT_NO_CHILDREN && who->stat->cminflt + who->stat->cmajflt > 0;
+	struct rti_own own = { .is_complete = 1 };
+	int err = own_only ? rti_own_read(ctx, who->pid, RTI_OWN_IO, &own) : read_io(ctx, who, &own.io);
+
+	if (err < 0)
+		return err;
+	out->own[RTI_READ_BYTES] = own.io.read_bytes;
+	out->own[RTI_WRITE_BYTES] = own.io.write_bytes;
+	out->own[RTI_CANCELLED_BYTES] = own.io.cancelled_write_bytes;
+	out->own[RTI_READ_CHARS] = own.io.rchar;
+	out->own[RTI_WRITE_CHARS] = own.io.wchar;
+	*(own.is_complete ? &out->valid : &out->partial) |= RT_HAS_IO;
+	return own.is_complete ? 0 : -ENODATA;
+}
+
+const struct rti_pid_collector rti_pid_io = {
+	.name = "pid_io",
+	.provides = RT_HAS_IO,
+	.collect = collect,
+};

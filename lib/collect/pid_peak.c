@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Peak resident memory of one process, from status: VmHWM, which unlike ru_maxrss an exec does not hand on.
+ *
+ * The same file says whether the process ignores SIGCHLD, so that its children vanish without an account. */
+#include "collector.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "memory_file.h"
+
+static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
+{
+	struct rti_pid_status status;
+	int err;
+
+	err = rti_memory_read(ctx, who, "status", NULL);
+	if (err == 0)
+		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
+	if (err < 0)
+		return err;
+	out->ignores_sigchld = status.has & RTI_STATUS_SIGIGN && status.sigign >> (SIGCHLD - 1) & 1;
+	if ( !(status.has & RTI_STATUS_HWM))
+		return -ESRCH; /* a zombie: its memory is gone */
+	out->peak_rss_bytes = status.vm_hwm_kib * 1024;
+	out->valid |= RT_HAS_PEAK_RSS;
+	return 0;
+}
+
+const struct rti_pid_collector rti_pid_peak = {
+	.name = "pid_peak",
+	.provides = RT_HAS_PEAK_RSS,
+	.collect = collect,
+};

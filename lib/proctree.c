@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* Who belongs to a tree: finding members, knowing them again, seeing them leave. */
+#include "proctree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "path.h"
+
+static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
+{
+	size_t mask = tree->slot_count - 1, slot = ((uint32_t)pid * 2654435761u) & mask;
+
+	while (tree->slots[slot] && tree->members[tree->slots[slot] - 1].pid != pid)
+		slot = (slot + 1) & mask;
+	return slot;
+}
+
+static void index_members(struct rti_proctree *tree)
+{
+	memset(tree->slots, 0, tree->slot_count * sizeof(*tree->slots));
+	for (size_t i = 0; i < tree->count; i++)
+		tree->slots[slot_of(tree, tree->members[i].pid)] = (uint32_t)i + 1;
+}
+
+struct rti_member *rti_proctree_find(const struct rti_proctree *tree, int32_t pid)
+{
+	uint32_t index = tree->slots[slot_of(tree, pid)];
+
+	return index ? &tree->members[index - 1] : NULL;
+}
+
+/* Room for one more member, with a hash at most half full. */
+static int reserve(struct rti_proctree *tree)
+{
+	size_t cap = tree->cap ? tree->cap * 2 : 16;
+	struct rti_member *members;
+	uint32_t *slots;
+
+	if (tree->count < tree->cap)
+		return 0;
+	if (tree->count >= RTI_MOST_MEMBERS)
+		return -ENOSPC;
+	members = realloc(tree->members, cap * sizeof(*members));
+	if (!members)
+		return -ENOMEM;
+	tree->members = members;
+	slots = realloc(tree->slots, 2 * cap * sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	tree->slots = slots;
+	tree->slot_count = 2 * cap;
+	tree->cap = cap;
+	index_members(tree);
+	return 0;
+}
+
+static int read_stat(const struct rti_context *ctx, int32_t pid, struct rti_pid_stat *out)
+{
+	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "stat").text, RTI_WHOLE, ctx->buf);
+	struct rti_cpu_clock clock;
+
+	if (err == 0)
+		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out);
+	if (err == -ENOENT || err == -ESRCH) {
+		/* /proc may hide what is not ours (hidepid); the CPU clock of a process answers anybody. */
+		int is_hidden = ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) == 0;
+
+		return is_hidden ? -EACCES : -ESRCH;
+	}
+	return err;
+}
+
+/* An unknown start time proves nothing; a different one proves a stranger. */
+static int is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
+{
+	return !stat->has_starttime || !m->stat.has_starttime || stat->starttime == m->starttime;
+}
+
+int rti_proctree_read_stat(const struct rti_context *ctx, struct rti_member *m)
+{
+	struct rti_pid_stat stat;
+	int err = read_stat(ctx, m->pid, &stat);
+
+	if (err < 0)
+		return err;
+	if (!is_same(m, &stat))
+		return -ESRCH;
+	m->stat = stat;
+	return 0;
+}
+
+int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m)
+{
+	struct rti_pid_stat stat;
+	int err = read_stat(ctx, m->pid, &stat);
+
+	return err == 0 ? is_same(m, &stat) : err != -ESRCH;
+}
+
+static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
+{
+	int err = reserve(tree);
+
+	if (err < 0) {
+		tree->has_skipped = 1;
+		return err;
+	}
+	tree->members[tree->count] = (struct rti_member){
+		.pid = stat->pid,
+		.starttime = stat->starttime,
+		.stat = *stat,
+		.statm = RTI_FILE_INIT,
+		.io = RTI_FILE_INIT,
+	};
+	tree->slots[slot_of(tree, stat->pid)] = (uint32_t)++tree->count;
+	tree->seen++;
+	return 0;
+}
+
+struct children_search {
+	struct rti_proctree *tree;
+	const struct rti_context *ctx;
+	int32_t parent;
+};
+
+static int take_child(void *arg, int32_t pid)
+{
+	struct children_search *search = arg;
+	struct rti_pid_stat stat;
+	int err;
+
+	if (rti_proctree_find(search->tree, pid))
+		return 0;
+	err = read_stat(search->ctx, pid, &stat);
+	if (err == -ESRCH)
+		return 0;
+	if (err < 0) {
+		search->tree->has_skipped = 1;
+		return 0;
+	}
+	/* The child may have died since, and its pid been given to a stranger. */
+	if (stat.ppid == search->parent)
+		add(search->tree, &stat);
+	return 0;
+}
+
+static int search_task(void *arg, const char *name)
+{
+	struct children_search *search = arg;
+	struct rti_buf *children = &search->tree->children;
+	int32_t tid = rti_path_number(name);
+	struct rti_path path;
+	int err;
+
+	if (tid == 0)
+		return 0;
+	path = rti_task_path(search->parent, tid, "children");
+	err = rti_source_read(search->ctx->source, RTI_PROC, path.text, RTI_RECORDS, children);
+	if (err == 0)
+		rti_parse_children(children->data, children->len, take_child, search);
+	else if (err != -ENOENT && err != -ESRCH)
+		search->tree->has_skipped = 1;
+	return 0;
+}
+
+/* Children hang on the thread that forked them, so every thread's file is read. Members found are searched in turn. */
+static void search_children_files(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	struct children_search search = { .tree = tree, .ctx = ctx };
+
+	for (size_t i = 0; i < tree->count; i++) {
+		struct rti_path path = rti_pid_path(tree->members[i].pid, "task");
+		int err;
+
+		search.parent = tree->members[i].pid;
+		err = rti_source_list(ctx->source, RTI_PROC, path.text, search_task, &search);
+		if (err < 0 && err != -ENOENT && err != -ESRCH)
+			tree->has_skipped = 1;
+	}
+}
+
+struct parent_search {
+	struct rti_proctree *tree;
+	const struct rti_context *ctx;
+};
+
+static int note_candidate(void *arg, const char *name)
+{
+	const struct parent_search *search = arg;
+	struct rti_proctree *tree = search->tree;
+	int32_t pid = rti_path_number(name);
+	struct rti_pid_stat stat;
+
+	if (pid == 0 || rti_proctree_find(tree, pid) || read_stat(search->ctx, pid, &stat) < 0)
+		return 0;
+	if (tree->candidate_count == tree->candidate_cap) {
+		size_t cap = tree->candidate_cap ? tree->candidate_cap * 2 : 256;
+		void *grown = realloc(tree->candidates, cap * sizeof(*tree->candidates));
+
+		if (!grown)
+			return -ENOMEM;
+		tree->candidates = grown;
+		tree->candidate_cap = cap;
+	}
+	tree->candidates[tree->candidate_count++] = (struct candidate){ pid, stat.ppid };
+	return 0;
+}
+
+static int adopt_candidates(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	int found = 0;
+
+	for (size_t i = 0; i < tree->candidate_count; i++) {
+		struct candidate c = tree->candidates[i];
+		struct rti_pid_stat stat;
+
+		if (!rti_proctree_find(tree, c.ppid) || rti_proctree_find(tree, c.pid))
+			continue;
+		if (read_stat(ctx, c.pid, &stat) == 0 && stat.ppid == c.ppid)
+			found += add(tree, &stat) == 0;
+	}
+	return found;
+}
+
+/* Where the kernel has no children files. Pids mostly rise from parent to child, so that one round finds all. */
+static void search_parent_pids(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	struct parent_search search = { tree, ctx };
+
+	tree->candidate_count = 0;
+	if (rti_source_list(ctx->source, RTI_PROC, ".", note_candidate, &search) < 0)
+		tree->has_skipped = 1;
+	while (adopt_candidates(tree, ctx))
+		;
+}
+
+void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	if (!tree->is_followed || tree->count == 0)
+		return;
+	if (tree->has_children_files)
+		search_children_files(tree, ctx);
+	else
+		search_parent_pids(tree, ctx);
+}
+
+/* /proc answers for thread ids too; a tracker follows whole processes. */
+static int is_leader(const struct rti_context *ctx, int32_t pid)
+{
+	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "status").text, RTI_WHOLE, ctx->buf);
+	struct rti_pid_status status;
+
+	if (err == 0)
+		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
+	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == pid;
+}
+
+int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, int is_followed,
+                      uint32_t most_files)
+{
+	struct rti_path children = rti_task_path(pid, pid, "children");
+	struct rti_pid_stat stat;
+	int err;
+
+	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files };
+	tree->has_children_files = rti_source_exists(ctx->source, RTI_PROC, children.text) == 1;
+	err = read_stat(ctx, pid, &stat);
+	if (err == 0 && !is_leader(ctx, pid))
+		err = -ESRCH;
+	if (err == 0)
+		err = add(tree, &stat);
+	if (err < 0)
+		rti_proctree_free(tree, ctx);
+	return err;
+}
+
+static void close_files(const struct rti_context *ctx, struct rti_member *m)
+{
+	rti_source_close_file(ctx->source, &m->statm);
+	rti_source_close_file(ctx->source, &m->io);
+}
+
+void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		close_files(ctx, &tree->members[i]);
+	free(tree->members);
+	free(tree->slots);
+	free(tree->candidates);
+	rti_buf_free(&tree->children);
+	*tree = (struct rti_proctree){ 0 };
+}
+
+int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_member *m)
+{
+	if (m->statm.fd >= 0 || m->io.fd >= 0)
+		return 1;
+	if (tree->files_kept + 2 > tree->most_files)
+		return 0;
+	tree->files_kept += 2;
+	return 1;
+}
+
+void rti_proctree_count_files(struct rti_proctree *tree)
+{
+	tree->files_kept = 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		if (tree->members[i].statm.fd >= 0)
+			tree->files_kept++;
+		if (tree->members[i].io.fd >= 0)
+			tree->files_kept++;
+	}
+}
+
+void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		close_files(ctx, &tree->members[i]);
+	tree->files_kept = 0;
+	tree->most_files /= 2;
+}
+
+void rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		if (tree->members[i].is_gone)
+			close_files(ctx, &tree->members[i]);
+		else if (kept++ != i)
+			tree->members[kept - 1] = tree->members[i];
+	}
+	if (kept == tree->count)
+		return;
+	tree->count = kept;
+	index_members(tree);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Who belongs to a tree: finding members, knowing them again, seeing them leave. No figures are read here but stat,
+ * which tells identity.
+ *
+ * Owner: the tree sampler. It owns the members and their kept descriptors.
+ * Invariant: a member is (pid, starttime). stat is read after everything else of a member, so that a matching start time
+ * vouches for what was read by pid before it, and so that children whose use is already in the process's I/O show in
+ * its faults too. */
+#ifndef RTI_PROCTREE_H
+#define RTI_PROCTREE_H
+
+#include "collector.h"
+
+#define RTI_MOST_MEMBERS 65536
+
+struct rti_member {
+	int32_t pid;
+	uint64_t starttime;
+	struct rti_pid_stat stat; /* last read */
+	struct rti_file statm, io;
+	struct rti_figures figures; /* last read; counters also go into account */
+	struct rti_account account;
+	uint64_t peak_rss_bytes; /* largest seen: a zombie tells no more */
+	uint64_t read_at, gone_at, verified_at; /* order of events within the tree; 0 is never */
+	int is_gone;     /* since this sample */
+	int is_absorbed; /* gone, and in the account of its reaper */
+};
+
+struct rti_proctree {
+	struct rti_member *members; /* a parent stands before the children it was found by */
+	size_t count, cap;
+	uint32_t *slots; /* hash of pids: index + 1, or 0 */
+	size_t slot_count;
+	int is_followed;        /* descendants belong to the tree */
+	int has_children_files; /* the kernel has task/TID/children */
+	uint32_t files_kept, most_files;
+	uint64_t seen;    /* distinct members so far */
+	int has_skipped;  /* some member could not be taken in */
+	struct rti_buf children; /* scratch of the search by children files */
+	struct candidate {
+		int32_t pid, ppid;
+	} *candidates; /* scratch of the search by parent pid */
+	size_t candidate_count, candidate_cap;
+};
+
+/* Start a tree at pid. 0 or -errno: -ESRCH where there is none, -EACCES where it is hidden. */
+int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, int is_followed,
+                      uint32_t most_files);
+void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx);
+
+/* Take in all descendants that live now. Members move in memory. */
+void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx);
+
+/* Read stat of a member again. 0; -ESRCH when it is gone; -EACCES when it lives but is hidden; other -errno. */
+int rti_proctree_read_stat(const struct rti_context *ctx, struct rti_member *m);
+
+/* Is it still there? Changes nothing. */
+int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m);
+
+/* The member with this pid, gone ones included, or NULL. */
+struct rti_member *rti_proctree_find(const struct rti_proctree *tree, int32_t pid);
+
+/* Reserve room for the descriptors of a member. 0 when no more may be kept. */
+int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_member *m);
+
+/* Count what is really kept, after a sample. */
+void rti_proctree_count_files(struct rti_proctree *tree);
+
+/* Close all kept descriptors and keep half as many from now on. */
+void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context *ctx);
+
+/* Forget the members that are gone. Members move in memory. */
+void rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* One process tree: reads its members in an order that keeps the accounts straight, and sums them up.
+ *
+ * When a process is reaped, the kernel moves its use into its reaper's account. A sample cannot stop the clock, so it
+ * reads children before parents and then checks: whoever's account has grown since the last sample may hold a child
+ * that was read as alive. Such children are looked at again, and the accounts of those who reaped are read again
+ * once their children are known to be gone. */
+#include "tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "path.h"
+
+int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files)
+{
+	int is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
+
+	*tree = (struct rti_tree){ .ledger.own_only = !is_followed };
+	return rti_proctree_init(&tree->members, ctx, pid, is_followed, most_files);
+}
+
+void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx)
+{
+	rti_proctree_free(&tree->members, ctx);
+}
+
+/* What one reading of a member met. */
+struct reading {
+	const struct rti_context *ctx;
+	struct rti_target who;
+	struct rti_figures figures;
+	struct rti_status status;
+	uint64_t want;
+	int is_short_of_files;
+};
+
+/* With -ESRCH there was nothing to measure, which is a complete answer. */
+static void run_collectors(struct reading *r, int after_stat)
+{
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		const struct rti_pid_collector *collector = rti_pid_collectors[i];
+		int err;
+
+		/* The ledger lives on faults, wanted or not. */
+		if (collector->after_stat != after_stat || !(collector->provides & (r->want | RT_HAS_FAULTS)))
+			continue;
+		err = collector->collect(r->ctx, &r->who, &r->figures);
+		if (err == -EMFILE || err == -ENFILE)
+			r->is_short_of_files = 1;
+		if (err == -ESRCH)
+			r->figures.valid |= collector->provides & ~r->figures.partial;
+		else if (err < 0)
+			rti_status_note(&r->status, collector->provides & ~r->figures.valid, err);
+	}
+}
+
+struct live_thread {
+	const struct rti_context *ctx;
+	int32_t pid, found;
+};
+
+static int find_live_thread(void *arg, const char *name)
+{
+	struct live_thread *search = arg;
+	int32_t tid = rti_path_number(name);
+	struct rti_path path = rti_task_path(search->pid, tid, "stat");
+	struct rti_pid_stat stat;
+
+	if (tid == 0 || tid == search->pid)
+		return 0;
+	if (rti_source_read(search->ctx->source, RTI_PROC, path.text, RTI_WHOLE, search->ctx->buf) < 0 ||
+	    rti_parse_pid_stat(search->ctx->buf->data, search->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
+		return 0;
+	search->found = tid;
+	return 1;
+}
+
+/* A leader that exited before the other threads has let go of the address space that they live in. */
+static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member *m)
+{
+	struct live_thread search = { ctx, m->pid, 0 };
+
+	if (m->stat.state == 'Z' && m->stat.num_threads > 1)
+		rti_source_list(ctx->source, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &search);
+	return search.found;
+}
+
+static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
+                          enum rti_use last)
+{
+	size_t count = (size_t)(last - first + 1) * sizeof(account->own[0]);
+
+	memcpy(&account->own[first], &figures->own[first], count);
+	memcpy(&account->reaped[first], &figures->reaped[first], count);
+}
+
+/* Sums over live threads fall when a thread exits; what they were stays known. */
+static void raise_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
+                           enum rti_use last)
+{
+	for (int i = (int)first; i <= (int)last; i++) {
+		if (account->own[i] < figures->own[i])
+			account->own[i] = figures->own[i];
+	}
+}
+
+/* Counters that could not be read now keep their last value. */
+static void post(struct rti_member *m, const struct rti_figures *figures)
+{
+	uint64_t known = figures->valid | figures->partial;
+
+	m->figures = *figures;
+	if (known & RT_HAS_CPU)
+		copy_counters(&m->account, figures, RTI_CPU_USER, RTI_CPU_SYSTEM);
+	if (known & RT_HAS_FAULTS)
+		copy_counters(&m->account, figures, RTI_MINOR_FAULTS, RTI_MAJOR_FAULTS);
+	if (known & RT_HAS_CTXSW)
+		raise_counters(&m->account, figures, RTI_VOLUNTARY, RTI_INVOLUNTARY);
+	if (known & RT_HAS_IO)
+		raise_counters(&m->account, figures, RTI_READ_BYTES, RTI_WRITE_CHARS);
+	m->account.has_io = (known & RT_HAS_IO) != 0;
+	if (figures->peak_rss_bytes > m->peak_rss_bytes)
+		m->peak_rss_bytes = figures->peak_rss_bytes;
+}
+
+static void read_once(struct rti_tree *tree, struct rti_member *m, struct reading *r)
+{
+	int may_keep = rti_proctree_may_keep(&tree->members, m), err;
+
+	r->figures = (struct rti_figures){ 0 };
+	r->status = (struct rti_status){ 0 };
+	r->is_short_of_files = 0;
+	r->who = (struct rti_target){
+		.pid = m->pid,
+		.stat = &m->stat,
+		.memory_tid = memory_tid(r->ctx, m),
+		.statm = may_keep ? &m->statm : NULL,
+		.io = may_keep ? &m->io : NULL,
+	};
+	run_collectors(r, 0);
+	err = rti_proctree_read_stat(r->ctx, m);
+	if (err == 0)
+		run_collectors(r, 1);
+	else if (err == -EMFILE || err == -ENFILE)
+		r->is_short_of_files = 1;
+	else
+		rti_status_note(&r->status, r->want & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
+	m->is_gone = err == -ESRCH;
+}
+
+/* Running out of descriptors is mended by keeping fewer, once. */
+static void read_member(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want,
+                        struct rti_member *m, struct rti_status *status)
+{
+	struct reading r = { .ctx = ctx, .want = want };
+
+	read_once(tree, m, &r);
+	if (r.is_short_of_files && tree->members.files_kept > 0) {
+		rti_proctree_drop_files(&tree->members, ctx);
+		read_once(tree, m, &r);
+	}
+	if (m->is_gone) {
+		m->gone_at = ++tree->events;
+		return;
+	}
+	m->read_at = ++tree->events;
+	post(m, &r.figures);
+	for (int bit = 0; bit < 64; bit++)
+		rti_status_note(status, UINT64_C(1) << bit, r.status.err[bit]);
+}
+
+static struct rti_member *nearest_live_ancestor(const struct rti_tree *tree, const struct rti_member *m)
+{
+	struct rti_member *up = rti_proctree_find(&tree->members, m->stat.ppid);
+
+	for (size_t steps = tree->members.count; up && up->is_gone && steps > 0; steps--)
+		up = rti_proctree_find(&tree->members, up->stat.ppid);
+	return up && !up->is_gone ? up : NULL;
+}
+
+static int has_reaped(const struct rti_member *m)
+{
+	return m->account.reaped[RTI_MINOR_FAULTS] + m->account.reaped[RTI_MAJOR_FAULTS] >
+	       m->account.closed_faults;
+}
+
+/* Whose account may hold a child that was read as alive before it: is the child there still? */
+static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
+
+	if (m->is_gone || !parent || parent->is_gone || !has_reaped(parent) || parent->read_at < m->read_at ||
+	    parent->read_at < m->verified_at)
+		return 0;
+	m->verified_at = ++tree->events;
+	if (rti_proctree_is_alive(ctx, m))
+		return 0;
+	m->is_gone = 1;
+	m->gone_at = ++tree->events;
+	return 1;
+}
+
+/* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
+static void reconcile(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status)
+{
+	int is_settled;
+
+	do {
+		is_settled = 1;
+		for (size_t i = 0; i < tree->members.count; i++) {
+			struct rti_member *m = &tree->members.members[i], *reaper;
+
+			if (recheck(tree, ctx, m))
+				is_settled = 0;
+			if (!m->is_gone)
+				continue;
+			reaper = nearest_live_ancestor(tree, m);
+			if (reaper && reaper->read_at < m->gone_at) {
+				read_member(tree, ctx, want, reaper, status);
+				is_settled = 0;
+			}
+		}
+	} while (!is_settled);
+}
+
+/* Members stand behind their parents, so a parent's fate is known when its children's is decided. */
+static void depart(struct rti_tree *tree)
+{
+	for (size_t i = 0; i < tree->members.count; i++) {
+		struct rti_member *m = &tree->members.members[i];
+		const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
+		struct rti_member *reaper;
+
+		if (!m->is_gone)
+			continue;
+		reaper = parent && parent->is_gone && !parent->is_absorbed ? NULL : nearest_live_ancestor(tree, m);
+		m->is_absorbed = rti_ledger_depart(&tree->ledger, &m->account, reaper ? &reaper->account : NULL);
+		if (m->peak_rss_bytes > tree->peak_rss_bytes)
+			tree->peak_rss_bytes = m->peak_rss_bytes;
+	}
+	if (tree->ledger.has_unwaited)
+		tree->reasons |= RT_REASON_UNWAITED;
+}
+
+static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t want, struct rt_metrics *out)
+{
+	uint64_t missing = want & ~m->figures.valid & ~RT_HAS_PROCESSES;
+
+	rti_ledger_add(&tree->ledger, &m->account);
+	out->valid &= ~missing;
+	out->partial |= m->figures.valid | m->figures.partial;
+	out->members_unreadable += (missing & ~RT_HAS_CTXSW) != 0;
+	out->rss_bytes += m->figures.rss_bytes;
+	out->pss_bytes += m->figures.pss_bytes;
+	out->threads += m->figures.threads;
+	out->processes++;
+	if (m->peak_rss_bytes > tree->peak_rss_bytes)
+		tree->peak_rss_bytes = m->peak_rss_bytes;
+	if (m->figures.ignores_sigchld)
+		tree->reasons |= RT_REASON_SIGCHLD_IGNORED;
+	if (missing & (RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS))
+		tree->reasons |= RT_REASON_UNREADABLE;
+}
+
+/* Switches of the dead are told to nobody but who waits for them. */
+static int knows_all_switches(const struct rti_tree *tree)
+{
+	const struct rti_proctree *members = &tree->members;
+
+	if (tree->is_settled)
+		return !tree->ledger.has_unwaited;
+	if (tree->ledger.has_departed)
+		return 0;
+	for (size_t i = 0; i < members->count && !tree->ledger.own_only; i++) {
+		if (members->members[i].account.closed_faults > 0)
+			return 0;
+	}
+	return 1;
+}
+
+static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t *total = tree->ledger.total;
+
+	out->cpu_user_ns = total[RTI_CPU_USER];
+	out->cpu_system_ns = total[RTI_CPU_SYSTEM];
+	out->minor_faults = total[RTI_MINOR_FAULTS];
+	out->major_faults = total[RTI_MAJOR_FAULTS];
+	out->voluntary_switches = total[RTI_VOLUNTARY];
+	out->involuntary_switches = total[RTI_INVOLUNTARY];
+	out->read_bytes = total[RTI_READ_BYTES];
+	out->write_bytes = total[RTI_WRITE_BYTES];
+	out->cancelled_write_bytes = total[RTI_CANCELLED_BYTES];
+	out->read_chars = total[RTI_READ_CHARS];
+	out->write_chars = total[RTI_WRITE_CHARS];
+	out->processes_seen = tree->members.seen;
+	if (out->rss_bytes > tree->peak_tree_rss_bytes)
+		tree->peak_tree_rss_bytes = out->rss_bytes;
+	if (out->pss_bytes > tree->peak_tree_pss_bytes)
+		tree->peak_tree_pss_bytes = out->pss_bytes;
+	out->peak_rss_bytes = tree->peak_rss_bytes;
+	out->peak_tree_rss_bytes = tree->peak_tree_rss_bytes;
+	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
+}
+
+/* A domain that any member had is either complete or a lower bound; never both. */
+static void sum_up(struct rti_tree *tree, uint64_t want, struct rt_metrics *out)
+{
+	out->valid = want;
+	rti_ledger_open(&tree->ledger);
+	for (size_t i = 0; i < tree->members.count; i++) {
+		if (!tree->members.members[i].is_gone)
+			add_member(tree, &tree->members.members[i], want, out);
+	}
+	rti_ledger_close(&tree->ledger);
+	put_totals(tree, out);
+	if (tree->members.has_skipped) {
+		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
+		out->partial |= out->valid;
+		out->valid = 0;
+	}
+	if (out->valid & RT_HAS_CTXSW && !knows_all_switches(tree)) {
+		out->partial |= RT_HAS_CTXSW;
+		out->valid &= ~RT_HAS_CTXSW;
+	}
+	if (tree->peak_rss_bytes == 0) /* no sample saw any member alive */
+		out->valid &= ~RT_HAS_PEAK_RSS;
+	out->partial &= want & ~out->valid;
+	out->reasons = tree->reasons;
+}
+
+int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
+                    struct rt_metrics *out)
+{
+	rti_proctree_discover(&tree->members, ctx);
+	for (size_t i = tree->members.count; i-- > 0;)
+		read_member(tree, ctx, want, &tree->members.members[i], status);
+	reconcile(tree, ctx, want, status);
+	depart(tree);
+	sum_up(tree, want, out);
+	rti_proctree_remove_gone(&tree->members, ctx);
+	rti_proctree_count_files(&tree->members);
+	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
+	return tree->members.count ? 0 : -ESRCH;
+}
+
+static void final_counters(const struct rt_rusage *final, uint64_t out[RTI_COUNTERS])
+{
+	memset(out, 0, RTI_COUNTERS * sizeof(*out));
+	out[RTI_CPU_USER] = (uint64_t)(final->ru_utime * 1e9 + 0.5);
+	out[RTI_CPU_SYSTEM] = (uint64_t)(final->ru_stime * 1e9 + 0.5);
+	out[RTI_MINOR_FAULTS] = (uint64_t)final->ru_minflt;
+	out[RTI_MAJOR_FAULTS] = (uint64_t)final->ru_majflt;
+	out[RTI_VOLUNTARY] = (uint64_t)final->ru_nvcsw;
+	out[RTI_INVOLUNTARY] = (uint64_t)final->ru_nivcsw;
+	out[RTI_READ_BYTES] = (uint64_t)final->ru_inblock * 512;
+	out[RTI_WRITE_BYTES] = (uint64_t)final->ru_oublock * 512;
+}
+
+void rti_tree_reap_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
+                        const struct rt_rusage *final, int64_t bequeathed_kib)
+{
+	struct rti_member *root = rti_proctree_find(&tree->members, pid);
+	uint64_t counters[RTI_COUNTERS];
+
+	if (!root)
+		return;
+	if (final) {
+		final_counters(final, counters);
+		rti_ledger_settle(&root->account, counters);
+		if (final->ru_maxrss > bequeathed_kib && tree->peak_rss_bytes < (uint64_t)final->ru_maxrss * 1024)
+			tree->peak_rss_bytes = (uint64_t)final->ru_maxrss * 1024;
+		tree->is_settled = 1;
+	}
+	/* Its owner has waited for it: unlike other departures this loses nothing. */
+	rti_ledger_retire(&tree->ledger, &root->account);
+	root->is_gone = 1;
+	rti_proctree_remove_gone(&tree->members, ctx);
+}
+
+void rti_tree_row(const struct rti_member *m, struct rt_process *out)
+{
+	const struct rti_figures *f = &m->figures;
+
+	*out = (struct rt_process){
+		.size = sizeof(*out),
+		.pid = m->pid,
+		.ppid = m->stat.ppid,
+		.state = (unsigned char)m->stat.state,
+		.valid = f->valid,
+		.start_ticks = m->starttime,
+		.cpu_user_ns = f->own[RTI_CPU_USER],
+		.cpu_system_ns = f->own[RTI_CPU_SYSTEM],
+		.reaped_cpu_user_ns = f->reaped[RTI_CPU_USER],
+		.reaped_cpu_system_ns = f->reaped[RTI_CPU_SYSTEM],
+		.rss_bytes = f->rss_bytes,
+		.pss_bytes = f->pss_bytes,
+		.peak_rss_bytes = f->peak_rss_bytes,
+		.read_bytes = f->own[RTI_READ_BYTES],
+		.write_bytes = f->own[RTI_WRITE_BYTES],
+		.cancelled_write_bytes = f->own[RTI_CANCELLED_BYTES],
+		.read_chars = f->own[RTI_READ_CHARS],
+		.write_chars = f->own[RTI_WRITE_CHARS],
+		.minor_faults = f->own[RTI_MINOR_FAULTS],
+		.major_faults = f->own[RTI_MAJOR_FAULTS],
+		.voluntary_switches = f->own[RTI_VOLUNTARY],
+		.involuntary_switches = f->own[RTI_INVOLUNTARY],
+		.threads = f->threads,
+	};
+	memcpy(out->comm, m->stat.comm, sizeof(out->comm));
+}
