@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters that never fall, made of counters of the kernel that sometimes do, and the tables that hold them.
+ *
+ * Owner: the state of one collector. Zeroed memory is a valid start of everything here. */
+#ifndef RTI_ACCUMULATE_H
+#define RTI_ACCUMULATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rti_counter {
+	uint64_t total; /* never falls; the first value counts in full */
+	uint64_t last;  /* the kernel's value that total stands for */
+};
+
+/* Move on to the kernel's value of now; returns by how much the total grew. A value below the last one is a wrap of 32
+ * bits where both make that plausible. Otherwise the item began again at 0, and all of the value is new. */
+uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now);
+
+/* The same for times that the kernel corrects downwards now and then (iowait, idle, steal): the total stands still until
+ * the value has caught up. A fall too deep for a correction starts a new baseline, and adds nothing since it is not
+ * known from where it began. Returns 1 in that case, when the total has become a lower bound, else 0. */
+int rti_counter_hold(struct rti_counter *counter, uint64_t now);
+
+#define RTI_ITEM_COUNTERS 8
+#define RTI_ITEMS_REMEMBERED 1024 /* items, gone ones included, past which the longest gone are forgotten */
+
+/* A disk or an interface. It is remembered while it is gone, so that nothing counts twice when it comes back. */
+struct rti_item {
+	char name[64];
+	uint64_t number; /* device number, which is part of the identity; 0 where there is none */
+	uint64_t round;  /* in which it was last listed */
+	uint64_t gauge;
+	uint32_t flags;  /* RT_ITEM_ bits */
+	uint32_t traits; /* the collector's own */
+	uint64_t now[RTI_ITEM_COUNTERS];
+	struct rti_counter counter[RTI_ITEM_COUNTERS];
+};
+
+/* Invariant: total[i] grows only by what items with RT_ITEM_IN_TOTAL grow, so it keeps the share of those that went. */
+struct rti_items {
+	struct rti_item *item;
+	size_t count, room;
+	size_t next; /* where the next find is likely to succeed: lists keep their order */
+	uint64_t round;
+	uint64_t total[RTI_ITEM_COUNTERS];
+};
+
+/* Begin a new list: until it is found again, every item counts as gone. */
+void rti_items_begin(struct rti_items *items);
+
+/* Find an item, or make it, and mark it as listed. *has_come is 1 when it was not in the list before this one. The
+ * pointer holds until the next find. 0 or -ENOMEM. */
+int rti_items_find(struct rti_items *items, const char *name, uint64_t number, struct rti_item **out, int *has_come);
+
+/* The listed items one after the other: NULL when there are no more. Start with NULL. */
+struct rti_item *rti_items_next(const struct rti_items *items, const struct rti_item *item);
+
+/* Move every listed item on to its values of now, and the totals with those that have RT_ITEM_IN_TOTAL. */
+void rti_items_advance(struct rti_items *items);
+
+void rti_items_free(struct rti_items *items);
+
+/* Rows of one public struct, used again by each sample. */
+struct rti_rows {
+	void *data;
+	size_t count, room;
+};
+
+/* Room for count rows; those there are stay. 0 or -ENOMEM. */
+int rti_rows_reserve(struct rti_rows *rows, size_t count, size_t row_size);
+
+/* What rti_sys_collector.rows() returns. */
+const void *rti_rows_get(const struct rti_rows *rows, size_t *count);
+
+void rti_rows_free(struct rti_rows *rows);
+
+#endif

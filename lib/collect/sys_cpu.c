@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU time of the machine by mode, its CPUs one by one, and its activity: /proc/stat.
+ *
+ * The first line counts every CPU that ever was online, so it and not the sum of the others is the total. */
+#include "collect/accumulate.h"
+#include "collector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum mode { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, GUEST, GUEST_NICE, MODES };
+
+/* Sorted by id. One that goes offline keeps its place, and with it what it has counted. */
+struct cpu {
+	uint32_t id;
+	uint64_t round;
+	struct rti_counter mode[MODES];
+};
+
+struct state {
+	struct rti_file file;
+	struct rti_counter user, system, mode[MODES];
+	struct rti_counter forks, context_switches, interrupts;
+	struct cpu *cpu;
+	size_t count, room;
+	size_t next; /* where the next line's CPU is likely to be */
+	uint64_t round;
+	struct rti_rows rows;
+};
+
+static int cpu_open(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	(void)ctx;
+	st->file = (struct rti_file)RTI_FILE_INIT;
+	return 0;
+}
+
+static uint64_t without(uint64_t whole, uint64_t part)
+{
+	return whole > part ? whole - part : 0;
+}
+
+/* The kernel counts guest time twice: on its own and within user or nice. Returns 1 when a counter started anew. */
+static int hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
+{
+	const uint64_t now[MODES] = {
+		[USER] = without(ticks->user, ticks->guest),
+		[NICE] = without(ticks->nice, ticks->guest_nice),
+		[SYSTEM] = ticks->system,
+		[IDLE] = ticks->idle,
+		[IOWAIT] = ticks->iowait,
+		[IRQ] = ticks->irq,
+		[SOFTIRQ] = ticks->softirq,
+		[STEAL] = ticks->steal,
+		[GUEST] = ticks->guest,
+		[GUEST_NICE] = ticks->guest_nice,
+	};
+	int is_anew = 0;
+
+	for (int i = 0; i < MODES; i++)
+		is_anew |= rti_counter_hold(&mode[i], now[i]);
+	return is_anew;
+}
+
+static struct cpu *insert_cpu(struct state *st, size_t at, uint32_t id)
+{
+	if (st->count == st->room) {
+		size_t room = st->room ? st->room * 2 : 16;
+		struct cpu *cpu = realloc(st->cpu, room * sizeof(*cpu));
+
+		if (!cpu)
+			return NULL;
+		st->cpu = cpu;
+		st->room = room;
+	}
+	memmove(&st->cpu[at + 1], &st->cpu[at], (st->count - at) * sizeof(*st->cpu));
+	st->cpu[at] = (struct cpu){ .id = id };
+	st->count++;
+	return &st->cpu[at];
+}
+
+static struct cpu *find_cpu(struct state *st, uint32_t id)
+{
+	size_t at = st->next < st->count && st->cpu[st->next].id <= id ? st->next : 0;
+
+	while (at < st->count && st->cpu[at].id < id)
+		at++;
+	st->next = at + 1;
+	return at < st->count && st->cpu[at].id == id ? &st->cpu[at] : insert_cpu(st, at, id);
+}
+
+static int take_cpu(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
+{
+	struct state *st = arg;
+	struct cpu *cpu = find_cpu(st, id);
+
+	if (!cpu)
+		return -ENOMEM;
+	cpu->round = st->round;
+	hold_modes(cpu->mode, ticks);
+	return 0;
+}
+
+static void fill_row(struct rt_cpu *row, const struct cpu *cpu, uint64_t tick_ns)
+{
+	const struct rti_counter *mode = cpu->mode;
+
+	*row = (struct rt_cpu){
+		.size = sizeof(*row),
+		.id = cpu->id,
+		.user_ns = mode[USER].total * tick_ns,
+		.nice_ns = mode[NICE].total * tick_ns,
+		.system_ns = mode[SYSTEM].total * tick_ns,
+		.idle_ns = mode[IDLE].total * tick_ns,
+		.iowait_ns = mode[IOWAIT].total * tick_ns,
+		.irq_ns = mode[IRQ].total * tick_ns,
+		.softirq_ns = mode[SOFTIRQ].total * tick_ns,
+		.steal_ns = mode[STEAL].total * tick_ns,
+		.guest_ns = mode[GUEST].total * tick_ns,
+		.guest_nice_ns = mode[GUEST_NICE].total * tick_ns,
+	};
+}
+
+static int fill_rows(struct state *st, uint64_t tick_ns)
+{
+	int err = rti_rows_reserve(&st->rows, st->count, sizeof(struct rt_cpu));
+	struct rt_cpu *row = st->rows.data;
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < st->count; i++)
+		if (st->cpu[i].round == st->round)
+			fill_row(&row[st->rows.count++], &st->cpu[i], tick_ns);
+	return 0;
+}
+
+static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns, struct rt_metrics *out)
+{
+	int is_anew = rti_counter_hold(&st->user, ticks->user + ticks->nice);
+
+	is_anew |= rti_counter_hold(&st->system, ticks->system + ticks->irq + ticks->softirq);
+	out->cpu_user_ns = st->user.total * tick_ns;
+	out->cpu_system_ns = st->system.total * tick_ns;
+	out->cpu_resolution_ns = tick_ns;
+	out->rusage.ru_utime = (double)out->cpu_user_ns / 1e9;
+	out->rusage.ru_stime = (double)out->cpu_system_ns / 1e9;
+	return is_anew ? 0 : RT_HAS_CPU;
+}
+
+static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns, struct rt_metrics *out)
+{
+	int is_anew = hold_modes(st->mode, ticks);
+
+	out->cpu_mode_user_ns = st->mode[USER].total * tick_ns;
+	out->cpu_mode_nice_ns = st->mode[NICE].total * tick_ns;
+	out->cpu_mode_system_ns = st->mode[SYSTEM].total * tick_ns;
+	out->cpu_mode_idle_ns = st->mode[IDLE].total * tick_ns;
+	out->cpu_mode_iowait_ns = st->mode[IOWAIT].total * tick_ns;
+	out->cpu_mode_irq_ns = st->mode[IRQ].total * tick_ns;
+	out->cpu_mode_softirq_ns = st->mode[SOFTIRQ].total * tick_ns;
+	out->cpu_mode_steal_ns = st->mode[STEAL].total * tick_ns;
+	out->cpu_mode_guest_ns = st->mode[GUEST].total * tick_ns;
+	out->cpu_mode_guest_nice_ns = st->mode[GUEST_NICE].total * tick_ns;
+	out->cpus_online = st->rows.count;
+	return is_anew ? 0 : RT_HAS_CPU_MODES;
+}
+
+static uint64_t set_activity(struct state *st, const struct rti_stat *stat, struct rt_metrics *out)
+{
+	int is_anew = rti_counter_hold(&st->forks, stat->forks);
+
+	is_anew |= rti_counter_hold(&st->context_switches, stat->context_switches);
+	is_anew |= rti_counter_hold(&st->interrupts, stat->interrupts);
+	out->processes_running = stat->procs_running;
+	out->processes_blocked = stat->procs_blocked;
+	out->forks = st->forks.total;
+	out->context_switches = st->context_switches.total;
+	out->interrupts = st->interrupts.total;
+	return is_anew ? 0 : RT_HAS_ACTIVITY;
+}
+
+static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	struct state *st = state;
+	uint64_t tick_ns = ctx->env->tick_ns, measured = RT_HAS_CPU | RT_HAS_CPU_MODES, complete;
+	struct rti_stat stat;
+	int err;
+
+	st->rows.count = 0;
+	st->next = 0;
+	st->round++;
+	err = rti_source_reread(ctx->source, RTI_PROC, "stat", RTI_WHOLE, &st->file, ctx->buf);
+	if (err == 0)
+		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, take_cpu, st);
+	if (err == 0)
+		err = fill_rows(st, tick_ns);
+	if (err < 0)
+		return err;
+	complete = set_total(st, &stat.total, tick_ns, out) | set_modes(st, &stat.total, tick_ns, out);
+	if (stat.has_procs) {
+		measured |= RT_HAS_ACTIVITY;
+		complete |= set_activity(st, &stat, out);
+	}
+	out->valid |= complete;
+	out->partial |= measured & ~complete;
+	return complete == (RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY) ? 0 : -EBADMSG;
+}
+
+static void cpu_close(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	rti_source_close_file(ctx->source, &st->file);
+	rti_rows_free(&st->rows);
+	free(st->cpu);
+}
+
+static const void *cpu_rows(const void *state, size_t *count)
+{
+	const struct state *st = state;
+
+	return rti_rows_get(&st->rows, count);
+}
+
+const struct rti_sys_collector rti_sys_cpu = {
+	.name = "sys_cpu",
+	.provides = RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY,
+	.state_size = sizeof(struct state),
+	.open = cpu_open,
+	.collect = cpu_collect,
+	.close = cpu_close,
+	.rows = cpu_rows,
+};

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* I/O of block devices: /proc/diskstats, with what each device is from /sys/class/block.
+ *
+ * The total counts every byte once, at the lowest device that is seen: real devices (they have `device`) that are no
+ * partition and are not built of others (`slaves`). Where there is no real device at all (a root on nbd), it counts
+ * whole devices that are not built of others and not made of memory or files. Where /sys does not know a device
+ * (containers may lack it), its name decides: a name that continues another device's by a number is a partition of it,
+ * and loop, ram, zram, dm and md are virtual. */
+#include "collect/accumulate.h"
+#include "collector.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECTOR_BYTES 512 /* whatever the hardware's: Documentation/admin-guide/iostats.rst */
+
+enum counter { READ_SECTORS, WRITE_SECTORS, READS, WRITES, BUSY_MS };
+
+/* rti_item.traits */
+#define TRAIT_REAL (UINT32_C(1) << 0)     /* has hardware of its own */
+#define TRAIT_COMPOSITE (UINT32_C(1) << 1) /* built of other devices, of memory or of files */
+#define TRAIT_NVME_HEAD (UINT32_C(1) << 2) /* stands for one or more hidden paths */
+#define TRAIT_NVME_PATH (UINT32_C(1) << 3) /* hidden path to such a device */
+#define TRAIT_BY_NAME (UINT32_C(1) << 4)   /* not in /sys */
+#define TRAIT_NEW (UINT32_C(1) << 5)       /* not looked up yet */
+
+struct state {
+	struct rti_file file;
+	struct rti_items items;
+	struct rti_rows rows;
+};
+
+static int disk_open(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	(void)ctx;
+	st->file = (struct rti_file)RTI_FILE_INIT;
+	return 0;
+}
+
+static int take_disk(void *arg, const struct rti_diskstat *disk)
+{
+	struct state *st = arg;
+	struct rti_item *item;
+	int has_come, err;
+
+	err = rti_items_find(&st->items, disk->name, (uint64_t)disk->major << 32 | disk->minor, &item, &has_come);
+	if (err < 0)
+		return err;
+	if (has_come)
+		item->traits = TRAIT_NEW;
+	item->now[READ_SECTORS] = disk->read_sectors;
+	item->now[WRITE_SECTORS] = disk->write_sectors;
+	item->now[READS] = disk->reads;
+	item->now[WRITES] = disk->writes;
+	item->now[BUSY_MS] = disk->busy_ms;
+	item->gauge = disk->in_flight;
+	return 0;
+}
+
+/* A name such as "cciss/c0d0" has its '/' as '!' in /sys. */
+static void sys_path(char *out, size_t out_size, const char *name, const char *leaf)
+{
+	int prefix = snprintf(out, out_size, "class/block/");
+
+	snprintf(out + prefix, out_size - (size_t)prefix, "%s", name);
+	for (char *at = out + prefix; *at; at++)
+		if (*at == '/')
+			*at = '!';
+	strncat(out, leaf, out_size - strlen(out) - 1);
+}
+
+static int has_leaf(const struct rti_source *source, const char *name, const char *leaf)
+{
+	char path[128];
+
+	sys_path(path, sizeof(path), name, leaf);
+	return rti_source_exists(source, RTI_SYS, path) == 1;
+}
+
+static int stop_at_first(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	return 1;
+}
+
+static int has_slaves(const struct rti_source *source, const char *name)
+{
+	char path[128];
+
+	sys_path(path, sizeof(path), name, "/slaves");
+	return rti_source_list(source, RTI_SYS, path, stop_at_first, NULL) == 1;
+}
+
+/* The device that NVMe shows for several paths belongs to the subsystem and not to a controller. Older kernels count
+ * nothing for it, newer ones count what its paths count already. */
+static int is_nvme_head(const struct rti_source *source, const char *name)
+{
+	char path[128], target[256];
+
+	sys_path(path, sizeof(path), name, "/device");
+	return rti_source_readlink(source, RTI_SYS, path, target, sizeof(target)) > 0 &&
+	       strstr(target, "/nvme-subsys") != NULL;
+}
+
+static int is_nvme_path(const char *name)
+{
+	unsigned subsystem, controller, space;
+
+	return sscanf(name, "nvme%uc%un%u", &subsystem, &controller, &space) == 3;
+}
+
+static int is_composite_name(const char *name)
+{
+	static const char *const prefixes[] = { "loop", "ram", "zram", "dm-", "md" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return 1;
+	return 0;
+}
+
+static void look_up(struct rti_item *item, const struct rti_source *source)
+{
+	const char *name = item->name;
+
+	item->flags = 0;
+	item->traits = is_composite_name(name) ? TRAIT_COMPOSITE : 0;
+	if (!has_leaf(source, name, "")) {
+		item->traits |= TRAIT_BY_NAME | (item->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
+	} else if (has_leaf(source, name, "/partition")) {
+		item->flags = RT_ITEM_PARTITION;
+	} else {
+		item->traits |= has_leaf(source, name, "/device") ? TRAIT_REAL : 0;
+		item->traits |= has_slaves(source, name) ? TRAIT_COMPOSITE : 0;
+		item->traits |= is_nvme_head(source, name) ? TRAIT_NVME_HEAD : 0;
+		item->traits |= is_nvme_path(name) ? TRAIT_NVME_PATH : 0;
+	}
+	if (!(item->traits & TRAIT_REAL) && !(item->flags & RT_ITEM_PARTITION))
+		item->flags |= RT_ITEM_VIRTUAL;
+}
+
+/* "sda1" continues "sda", and "nvme0n1p2" continues "nvme0n1" with a 'p' since that ends in a digit itself. */
+static int continues(const char *name, const char *whole)
+{
+	size_t len = strlen(whole);
+
+	if (len == 0 || strncmp(name, whole, len) != 0)
+		return 0;
+	name += len;
+	if (whole[len - 1] >= '0' && whole[len - 1] <= '9' && *name++ != 'p')
+		return 0;
+	return *name != '\0' && strspn(name, "0123456789") == strlen(name);
+}
+
+static int continues_any(const struct rti_items *items, const struct rti_item *item)
+{
+	for (struct rti_item *other = rti_items_next(items, NULL); other; other = rti_items_next(items, other))
+		if (continues(item->name, other->name))
+			return 1;
+	return 0;
+}
+
+static void look_up_new(struct state *st, const struct rti_source *source)
+{
+	struct rti_item *item;
+
+	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
+		if (!(item->traits & TRAIT_NEW))
+			continue;
+		look_up(item, source);
+		if (item->traits & TRAIT_BY_NAME && continues_any(&st->items, item)) {
+			item->traits = TRAIT_BY_NAME;
+			item->flags = RT_ITEM_PARTITION;
+		}
+	}
+}
+
+static int is_leaf(const struct rti_item *item, uint32_t all_traits)
+{
+	if (item->flags & RT_ITEM_PARTITION || item->traits & TRAIT_COMPOSITE)
+		return 0;
+	return !(item->traits & TRAIT_NVME_HEAD && all_traits & TRAIT_NVME_PATH);
+}
+
+static void choose_total(struct state *st)
+{
+	uint32_t all_traits = 0, needed;
+	struct rti_item *item;
+
+	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item))
+		all_traits |= item->traits;
+	needed = all_traits & TRAIT_REAL;
+	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
+		item->flags &= ~RT_ITEM_IN_TOTAL;
+		if (is_leaf(item, all_traits) && (item->traits & needed) == needed)
+			item->flags |= RT_ITEM_IN_TOTAL;
+	}
+}
+
+static void fill_row(struct rt_disk *row, const struct rti_item *item)
+{
+	*row = (struct rt_disk){
+		.size = sizeof(*row),
+		.flags = item->flags,
+		.major = (uint32_t)(item->number >> 32),
+		.minor = (uint32_t)item->number,
+		.read_bytes = item->counter[READ_SECTORS].total * SECTOR_BYTES,
+		.write_bytes = item->counter[WRITE_SECTORS].total * SECTOR_BYTES,
+		.reads = item->counter[READS].total,
+		.writes = item->counter[WRITES].total,
+		.busy_ns = item->counter[BUSY_MS].total * 1000000,
+		.in_flight = item->gauge,
+	};
+	memcpy(row->name, item->name, sizeof(row->name));
+}
+
+static int set_figures(struct state *st, struct rt_metrics *out)
+{
+	const uint64_t *total = st->items.total;
+	struct rt_disk *row;
+	struct rti_item *item;
+
+	if (rti_rows_reserve(&st->rows, st->items.count, sizeof(*row)) < 0)
+		return -ENOMEM;
+	row = st->rows.data;
+	out->disks = 0;
+	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
+		out->disks += (item->flags & RT_ITEM_IN_TOTAL) != 0;
+		fill_row(&row[st->rows.count++], item);
+	}
+	out->disk_read_bytes = total[READ_SECTORS] * SECTOR_BYTES;
+	out->disk_write_bytes = total[WRITE_SECTORS] * SECTOR_BYTES;
+	out->disk_reads = total[READS];
+	out->disk_writes = total[WRITES];
+	out->disk_busy_ns = total[BUSY_MS] * 1000000;
+	out->valid |= RT_HAS_DISK;
+	return 0;
+}
+
+static int disk_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	struct state *st = state;
+	int err;
+
+	st->rows.count = 0;
+	rti_items_begin(&st->items);
+	err = rti_source_reread(ctx->source, RTI_PROC, "diskstats", RTI_RECORDS, &st->file, ctx->buf);
+	if (err == 0)
+		err = rti_parse_diskstats(ctx->buf->data, ctx->buf->len, take_disk, st);
+	if (err < 0)
+		return err;
+	look_up_new(st, ctx->source);
+	choose_total(st);
+	rti_items_advance(&st->items);
+	return set_figures(st, out);
+}
+
+static void disk_close(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	rti_source_close_file(ctx->source, &st->file);
+	rti_items_free(&st->items);
+	rti_rows_free(&st->rows);
+}
+
+static const void *disk_rows(const void *state, size_t *count)
+{
+	const struct state *st = state;
+
+	return rti_rows_get(&st->rows, count);
+}
+
+const struct rti_sys_collector rti_sys_disk = {
+	.name = "sys_disk",
+	.provides = RT_HAS_DISK,
+	.state_size = sizeof(struct state),
+	.open = disk_open,
+	.collect = disk_collect,
+	.close = disk_close,
+	.rows = disk_rows,
+};

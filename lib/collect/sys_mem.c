@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory and swap space of the machine: /proc/meminfo. */
+#include "collector.h"
+
+#include <errno.h>
+
+#define KEY(name) (UINT32_C(1) << RTI_MEM_##name)
+#define SWAP_KEYS (KEY(SWAP_TOTAL) | KEY(SWAP_FREE) | KEY(SWAP_CACHED))
+#define MEMORY_KEYS (KEY(KEYS) - 1 - SWAP_KEYS - KEY(AVAILABLE))
+
+struct state {
+	struct rti_file file;
+};
+
+static int mem_open(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	(void)ctx;
+	st->file = (struct rti_file)RTI_FILE_INIT;
+	return 0;
+}
+
+static uint64_t bytes(const struct rti_meminfo *info, enum rti_mem_key key)
+{
+	return info->has >> key & 1 ? info->kib[key] * 1024 : 0;
+}
+
+static uint64_t without(uint64_t whole, uint64_t part)
+{
+	return whole > part ? whole - part : 0;
+}
+
+static void set_bit(struct rt_metrics *out, uint64_t bit, int is_complete)
+{
+	if (is_complete)
+		out->valid |= bit;
+	else
+		out->partial |= bit;
+}
+
+/* Emulated kernels and containers leave keys out: what they have is then a lower bound. */
+static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
+{
+	int is_complete = (info->has & MEMORY_KEYS) == MEMORY_KEYS;
+
+	out->memory_total_bytes = bytes(info, RTI_MEM_TOTAL);
+	out->memory_free_bytes = bytes(info, RTI_MEM_FREE);
+	out->memory_buffers_bytes = bytes(info, RTI_MEM_BUFFERS);
+	out->memory_cached_bytes = bytes(info, RTI_MEM_CACHED);
+	out->memory_slab_reclaimable_bytes = bytes(info, RTI_MEM_SLAB_RECLAIMABLE);
+	out->memory_slab_unreclaimable_bytes = bytes(info, RTI_MEM_SLAB_UNRECLAIMABLE);
+	out->memory_cached_slab_bytes = out->memory_cached_bytes + out->memory_slab_reclaimable_bytes;
+	out->memory_active_bytes = bytes(info, RTI_MEM_ACTIVE);
+	out->memory_inactive_bytes = bytes(info, RTI_MEM_INACTIVE);
+	out->memory_active_anon_bytes = bytes(info, RTI_MEM_ACTIVE_ANON);
+	out->memory_inactive_anon_bytes = bytes(info, RTI_MEM_INACTIVE_ANON);
+	out->memory_active_file_bytes = bytes(info, RTI_MEM_ACTIVE_FILE);
+	out->memory_inactive_file_bytes = bytes(info, RTI_MEM_INACTIVE_FILE);
+	out->memory_anon_bytes = bytes(info, RTI_MEM_ANON_PAGES);
+	out->memory_mapped_bytes = bytes(info, RTI_MEM_MAPPED);
+	out->memory_shmem_bytes = bytes(info, RTI_MEM_SHMEM);
+	out->memory_used_classic_bytes = without(out->memory_total_bytes, out->memory_free_bytes +
+	                                         out->memory_buffers_bytes + out->memory_cached_slab_bytes);
+	set_bit(out, RT_HAS_MEMORY, is_complete);
+	return is_complete ? 0 : -ENOENT;
+}
+
+/* Some containers show 0 instead of leaving the line out. */
+static int set_available(const struct rti_meminfo *info, struct rt_metrics *out)
+{
+	uint64_t available = bytes(info, RTI_MEM_AVAILABLE);
+	int is_known = info->has & KEY(AVAILABLE) && (available > 0 || out->memory_free_bytes == 0);
+
+	if (!is_known)
+		available = out->memory_free_bytes + out->memory_active_file_bytes + out->memory_inactive_file_bytes +
+		            out->memory_slab_reclaimable_bytes;
+	if (available > out->memory_total_bytes)
+		available = out->memory_total_bytes;
+	out->memory_available_bytes = available;
+	out->memory_used_bytes = out->memory_total_bytes - available;
+	set_bit(out, RT_HAS_MEMORY_AVAILABLE, is_known);
+	return is_known ? 0 : -ENOENT;
+}
+
+static int set_swap(const struct rti_meminfo *info, struct rt_metrics *out)
+{
+	if ((info->has & SWAP_KEYS) != SWAP_KEYS)
+		return -ENOENT;
+	out->swap_total_bytes = bytes(info, RTI_MEM_SWAP_TOTAL);
+	out->swap_free_bytes = bytes(info, RTI_MEM_SWAP_FREE);
+	out->swap_cached_bytes = bytes(info, RTI_MEM_SWAP_CACHED);
+	out->valid |= RT_HAS_SWAP;
+	return 0;
+}
+
+static int mem_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	struct state *st = state;
+	struct rti_meminfo info;
+	int err = rti_source_reread(ctx->source, RTI_PROC, "meminfo", RTI_WHOLE, &st->file, ctx->buf);
+	int result[3];
+
+	if (err == 0)
+		err = rti_parse_meminfo(ctx->buf->data, ctx->buf->len, &info);
+	if (err < 0)
+		return err;
+	result[0] = set_memory(&info, out);
+	result[1] = set_available(&info, out);
+	result[2] = set_swap(&info, out);
+	return result[0] ? result[0] : result[1] ? result[1] : result[2];
+}
+
+static void mem_close(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	rti_source_close_file(ctx->source, &st->file);
+}
+
+const struct rti_sys_collector rti_sys_mem = {
+	.name = "sys_mem",
+	.provides = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP,
+	.state_size = sizeof(struct state),
+	.open = mem_open,
+	.collect = mem_collect,
+	.close = mem_close,
+};

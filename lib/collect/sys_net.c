@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Traffic of network interfaces: /proc/net/dev, with what each interface is from /sys/class/net.
+ *
+ * The total counts what crosses hardware (interfaces with a `device`), so that bridges, bonds, tunnels and VLANs, which
+ * see the same bytes again, add nothing. One whose `master` has a device too is a second path into that one (the virtual
+ * function behind a hypervisor's interface), which counts for both. Where no interface has a device (containers),
+ * the total is over all but loopback. */
+#include "collect/accumulate.h"
+#include "collector.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum counter {
+	RECEIVE_BYTES,
+	TRANSMIT_BYTES,
+	RECEIVE_PACKETS,
+	TRANSMIT_PACKETS,
+	RECEIVE_ERRORS,
+	TRANSMIT_ERRORS,
+	RECEIVE_DROPS,
+	TRANSMIT_DROPS,
+};
+
+/* rti_item.traits */
+#define TRAIT_NEW (UINT32_C(1) << 0)    /* not looked up yet */
+#define TRAIT_DEVICE (UINT32_C(1) << 1) /* hardware whose traffic no other interface counts too */
+
+struct state {
+	struct rti_file file;
+	const char *path;
+	struct rti_items items;
+	struct rti_rows rows;
+};
+
+static int net_open(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	/* net/ is that of the reading process; below another root, process 1 has the network that is meant. */
+	st->path = ctx->source->is_foreign ? "1/net/dev" : "net/dev";
+	st->file = (struct rti_file)RTI_FILE_INIT;
+	return 0;
+}
+
+static int read_file(struct state *st, const struct rti_context *ctx)
+{
+	int err = rti_source_reread(ctx->source, RTI_PROC, st->path, RTI_RECORDS, &st->file, ctx->buf);
+
+	if (err != -ENOENT || !ctx->source->is_foreign)
+		return err;
+	return rti_source_reread(ctx->source, RTI_PROC, "net/dev", RTI_RECORDS, &st->file, ctx->buf);
+}
+
+static int take_device(void *arg, const struct rti_netdev *dev)
+{
+	struct state *st = arg;
+	struct rti_item *item;
+	int has_come, err = rti_items_find(&st->items, dev->name, 0, &item, &has_come);
+
+	if (err < 0)
+		return err;
+	if (has_come)
+		item->traits = TRAIT_NEW;
+	item->now[RECEIVE_BYTES] = dev->receive_bytes;
+	item->now[TRANSMIT_BYTES] = dev->transmit_bytes;
+	item->now[RECEIVE_PACKETS] = dev->receive_packets;
+	item->now[TRANSMIT_PACKETS] = dev->transmit_packets;
+	item->now[RECEIVE_ERRORS] = dev->receive_errors;
+	item->now[TRANSMIT_ERRORS] = dev->transmit_errors;
+	item->now[RECEIVE_DROPS] = dev->receive_drops;
+	item->now[TRANSMIT_DROPS] = dev->transmit_drops;
+	return 0;
+}
+
+static int has_leaf(const struct rti_source *source, const char *name, const char *leaf)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "class/net/%s/%s", name, leaf);
+	return rti_source_exists(source, RTI_SYS, path) == 1;
+}
+
+static void look_up(struct rti_item *item, const struct rti_source *source)
+{
+	int has_device = has_leaf(source, item->name, "device");
+	int is_second = has_device && has_leaf(source, item->name, "master/device");
+
+	item->flags = has_device ? 0 : RT_ITEM_VIRTUAL;
+	item->traits = has_device && !is_second ? TRAIT_DEVICE : 0;
+}
+
+static void choose_total(struct state *st, const struct rti_source *source)
+{
+	uint32_t all_traits = 0;
+	struct rti_item *item;
+
+	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
+		if (item->traits & TRAIT_NEW)
+			look_up(item, source);
+		all_traits |= item->traits;
+	}
+	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
+		int is_chosen = all_traits & TRAIT_DEVICE ? (item->traits & TRAIT_DEVICE) != 0 : strcmp(item->name, "lo") != 0;
+
+		item->flags &= ~RT_ITEM_IN_TOTAL;
+		item->flags |= is_chosen ? RT_ITEM_IN_TOTAL : 0;
+	}
+}
+
+static void fill_row(struct rt_network *row, const struct rti_item *item)
+{
+	const struct rti_counter *counter = item->counter;
+
+	*row = (struct rt_network){
+		.size = sizeof(*row),
+		.flags = item->flags,
+		.receive_bytes = counter[RECEIVE_BYTES].total,
+		.transmit_bytes = counter[TRANSMIT_BYTES].total,
+		.receive_packets = counter[RECEIVE_PACKETS].total,
+		.transmit_packets = counter[TRANSMIT_PACKETS].total,
+		.receive_errors = counter[RECEIVE_ERRORS].total,
+		.transmit_errors = counter[TRANSMIT_ERRORS].total,
+		.receive_drops = counter[RECEIVE_DROPS].total,
+		.transmit_drops = counter[TRANSMIT_DROPS].total,
+	};
+	memcpy(row->name, item->name, sizeof(row->name) - 1);
+}
+
+static void set_total(const uint64_t *total, struct rt_metrics *out)
+{
+	out->network_receive_bytes = total[RECEIVE_BYTES];
+	out->network_transmit_bytes = total[TRANSMIT_BYTES];
+	out->network_receive_packets = total[RECEIVE_PACKETS];
+	out->network_transmit_packets = total[TRANSMIT_PACKETS];
+	out->network_receive_errors = total[RECEIVE_ERRORS];
+	out->network_transmit_errors = total[TRANSMIT_ERRORS];
+	out->network_receive_drops = total[RECEIVE_DROPS];
+	out->network_transmit_drops = total[TRANSMIT_DROPS];
+}
+
+static int set_figures(struct state *st, struct rt_metrics *out)
+{
+	struct rt_network *row;
+	struct rti_item *item;
+
+	if (rti_rows_reserve(&st->rows, st->items.count, sizeof(*row)) < 0)
+		return -ENOMEM;
+	row = st->rows.data;
+	out->network_interfaces = 0;
+	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
+		out->network_interfaces += (item->flags & RT_ITEM_IN_TOTAL) != 0;
+		fill_row(&row[st->rows.count++], item);
+	}
+	set_total(st->items.total, out);
+	out->valid |= RT_HAS_NETWORK;
+	return 0;
+}
+
+static int net_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	struct state *st = state;
+	int err;
+
+	st->rows.count = 0;
+	rti_items_begin(&st->items);
+	err = read_file(st, ctx);
+	if (err == 0)
+		err = rti_parse_netdev(ctx->buf->data, ctx->buf->len, take_device, st);
+	if (err < 0)
+		return err;
+	choose_total(st, ctx->source);
+	rti_items_advance(&st->items);
+	return set_figures(st, out);
+}
+
+static void net_close(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	rti_source_close_file(ctx->source, &st->file);
+	rti_items_free(&st->items);
+	rti_rows_free(&st->rows);
+}
+
+static const void *net_rows(const void *state, size_t *count)
+{
+	const struct state *st = state;
+
+	return rti_rows_get(&st->rows, count);
+}
+
+const struct rti_sys_collector rti_sys_net = {
+	.name = "sys_net",
+	.provides = RT_HAS_NETWORK,
+	.state_size = sizeof(struct state),
+	.open = net_open,
+	.collect = net_collect,
+	.close = net_close,
+	.rows = net_rows,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* How many processes exist: the numeric names in /proc. */
+#include "collector.h"
+#include "path.h"
+
+#include <errno.h>
+
+struct state {
+	uint64_t count;
+	int has_init;
+};
+
+static int count_name(void *arg, const char *name)
+{
+	struct state *st = arg;
+	int32_t pid = rti_path_number(name);
+
+	st->count += pid > 0;
+	st->has_init |= pid == 1;
+	return 0;
+}
+
+/* Process 1 always exists. Where it is not listed, hidepid= keeps others from view too. */
+static int procs_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	struct state *st = state;
+	int err;
+
+	*st = (struct state){ 0 };
+	err = rti_source_list(ctx->source, RTI_PROC, ".", count_name, st);
+	if (err < 0)
+		return err;
+	out->processes = st->count;
+	if (!st->has_init) {
+		out->partial |= RT_HAS_PROCESSES;
+		return -EACCES;
+	}
+	out->valid |= RT_HAS_PROCESSES;
+	return 0;
+}
+
+const struct rti_sys_collector rti_sys_procs = {
+	.name = "sys_procs",
+	.provides = RT_HAS_PROCESSES,
+	.state_size = sizeof(struct state),
+	.collect = procs_collect,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Pressure stall times of the machine: /proc/pressure, since Linux 4.20, and off where booted with psi=0. */
+#include "collector.h"
+
+#include <errno.h>
+
+enum resource { CPU, MEMORY, IO, RESOURCES };
+
+static const char *const paths[RESOURCES] = { "pressure/cpu", "pressure/memory", "pressure/io" };
+static const uint64_t bits[RESOURCES] = { RT_HAS_PRESSURE_CPU, RT_HAS_PRESSURE_MEMORY, RT_HAS_PRESSURE_IO };
+
+struct state {
+	struct rti_file file[RESOURCES];
+};
+
+static int psi_open(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	(void)ctx;
+	for (int i = 0; i < RESOURCES; i++)
+		st->file[i] = (struct rti_file)RTI_FILE_INIT;
+	return 0;
+}
+
+/* A CPU is never stalled in full for the whole machine, so older kernels have no such line there. */
+static int set_figures(enum resource which, const struct rti_pressure *now, struct rt_metrics *out)
+{
+	if (which != CPU && !now->has_full)
+		return -EBADMSG;
+	if (which == CPU) {
+		out->pressure_cpu_some_ns = now->some_us * 1000;
+	} else if (which == MEMORY) {
+		out->pressure_memory_some_ns = now->some_us * 1000;
+		out->pressure_memory_full_ns = now->full_us * 1000;
+	} else {
+		out->pressure_io_some_ns = now->some_us * 1000;
+		out->pressure_io_full_ns = now->full_us * 1000;
+	}
+	out->valid |= bits[which];
+	return 0;
+}
+
+static int collect_one(struct state *st, enum resource which, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	struct rti_pressure now;
+	int err = rti_source_reread(ctx->source, RTI_PROC, paths[which], RTI_WHOLE, &st->file[which], ctx->buf);
+
+	if (err == 0)
+		err = rti_parse_pressure(ctx->buf->data, ctx->buf->len, &now);
+	return err < 0 ? err : set_figures(which, &now, out);
+}
+
+static int psi_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	int first = 0;
+
+	for (int i = 0; i < RESOURCES; i++) {
+		int err = collect_one(state, (enum resource)i, ctx, out);
+
+		first = first ? first : err;
+	}
+	return first;
+}
+
+static void psi_close(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	for (int i = 0; i < RESOURCES; i++)
+		rti_source_close_file(ctx->source, &st->file[i]);
+}
+
+const struct rti_sys_collector rti_sys_psi = {
+	.name = "sys_psi",
+	.provides = RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY | RT_HAS_PRESSURE_IO,
+	.state_size = sizeof(struct state),
+	.open = psi_open,
+	.collect = psi_collect,
+	.close = psi_close,
+};

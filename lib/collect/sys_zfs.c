@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Space of ZFS pools, which no file tells: `zpool list`, run on a thread of its own every 30 s and only where the ZFS
+ * module is loaded.
+ *
+ * The program stands at a fixed path, and gets an environment of ours: a library must not run what PATH says. */
+#include "collect/sys_zfs.h"
+
+#include "collect/accumulate.h"
+#include "collector.h"
+#include "program.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERVAL_NS UINT64_C(30000000000)
+#define LONGEST_USE_NS (2 * INTERVAL_NS) /* of an answer, while the next one is stuck */
+#define TIMEOUT_NS UINT64_C(5000000000)
+#define PATIENCE_NS UINT64_C(100000000) /* of the first sample; later ones take what is there */
+
+/* What the thread works on. A stuck one is left to it. */
+struct query {
+	struct rti_job job;
+	struct rti_zfs_setup setup;
+	struct rti_buf output;
+	int err;
+};
+
+struct state {
+	struct rti_worker *worker;
+	struct query *query;
+	const struct rti_zfs_setup *setup;
+	int is_asked, is_answered; /* the query is under way; there has been an answer */
+	uint64_t asked_ns, answered_ns;
+	int err; /* of the last answer, which is that of rows */
+	int is_incomplete;
+	int is_shown; /* rows hold for the last sample */
+	struct rti_rows rows;
+};
+
+static const char *const programs[] = { "/usr/sbin/zpool", "/sbin/zpool", NULL };
+static const struct rti_zfs_setup default_setup = { programs, TIMEOUT_NS };
+
+void rti_sys_zfs_set_up(void *state, const struct rti_zfs_setup *setup)
+{
+	struct state *st = state;
+
+	st->setup = setup;
+	st->query->setup = *setup;
+}
+
+static void run_query(struct rti_job *job)
+{
+	static const char *const envp[] = { "LC_ALL=C", NULL };
+	struct query *query = (struct query *)job;
+
+	query->err = -ENOENT;
+	for (const char *const *program = query->setup.programs; *program && query->err == -ENOENT; program++) {
+		const char *const argv[] = { *program, "list", "-Hp", "-o", "name,size,alloc,free", NULL };
+		const struct rti_spawn how = { .argv = argv, .envp = envp, .stdout_fd = -1, .is_quiet = 1 };
+
+		query->err = rti_spawn_output(&how, query->setup.timeout_ns, &query->output);
+	}
+}
+
+static void free_query(struct rti_job *job)
+{
+	struct query *query = (struct query *)job;
+
+	rti_buf_free(&query->output);
+	free(query);
+}
+
+static int start(struct state *st)
+{
+	struct query *query = calloc(1, sizeof(*query));
+	int err = query ? rti_worker_new(&st->worker) : -ENOMEM;
+
+	if (err < 0) {
+		free(query);
+		return err;
+	}
+	query->job.run = run_query;
+	query->job.free = free_query;
+	query->setup = *st->setup;
+	st->query = query;
+	st->is_asked = 0;
+	return 0;
+}
+
+static void stop(struct state *st)
+{
+	if (!st->worker)
+		return;
+	rti_worker_free_job(st->worker, &st->query->job);
+	rti_worker_free(st->worker);
+	st->worker = NULL;
+}
+
+static int zfs_open(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+	int exists;
+
+	if (ctx->source->is_foreign) /* the program knows the pools of this machine alone */
+		return -EOPNOTSUPP;
+	exists = rti_source_exists(ctx->source, RTI_PROC, "spl/kstat/zfs");
+	if (exists != 1)
+		return exists < 0 ? exists : -ENOENT;
+	st->setup = &default_setup;
+	return start(st);
+}
+
+static int take_pool(void *arg, const struct rti_zpool_line *pool)
+{
+	struct state *st = arg;
+	struct rt_zpool *row;
+
+	if (!pool->has_figures) {
+		st->is_incomplete = 1;
+		return 0;
+	}
+	if (rti_rows_reserve(&st->rows, st->rows.count + 1, sizeof(*row)) < 0)
+		return -ENOMEM;
+	row = (struct rt_zpool *)st->rows.data + st->rows.count++;
+	*row = (struct rt_zpool){
+		.size = sizeof(*row),
+		.size_bytes = pool->size,
+		.allocated_bytes = pool->allocated,
+		.free_bytes = pool->free,
+	};
+	memcpy(row->name, pool->name, sizeof(row->name));
+	return 0;
+}
+
+static void take_answer(struct state *st, uint64_t now_ns)
+{
+	const struct rti_buf *output = &st->query->output;
+
+	st->is_asked = 0;
+	st->is_answered = 1;
+	st->is_incomplete = 0;
+	st->answered_ns = now_ns;
+	st->rows.count = 0;
+	st->err = st->query->err;
+	if (st->err == 0)
+		st->err = rti_parse_zpool_list(output->data, output->len, take_pool, st);
+}
+
+static int refresh(struct state *st, uint64_t now_ns)
+{
+	int is_due = !st->is_asked && (!st->is_answered || now_ns - st->asked_ns >= INTERVAL_NS);
+	int err;
+
+	if (is_due) {
+		st->is_asked = 1;
+		st->asked_ns = now_ns;
+		rti_worker_submit(st->worker, &st->query->job);
+	}
+	if (!st->is_asked)
+		return 0;
+	err = rti_worker_run(st->worker, UINT64_MAX, is_due && !st->is_answered ? PATIENCE_NS : 0);
+	if (err == 0 && rti_worker_is_idle(st->worker, &st->query->job))
+		take_answer(st, now_ns);
+	return err;
+}
+
+/* 0, or why there are no figures that can be called today's. */
+static int update(struct state *st, uint64_t now_ns)
+{
+	int err = 0;
+
+	if (!st->worker || !rti_worker_is_here(st->worker)) {
+		stop(st);
+		err = start(st);
+	}
+	if (err == 0)
+		err = refresh(st, now_ns);
+	if (!st->is_answered)
+		return err < 0 ? err : -ETIMEDOUT;
+	return st->err == 0 && now_ns - st->answered_ns > LONGEST_USE_NS ? -ETIMEDOUT : st->err;
+}
+
+static void set_figures(const struct state *st, struct rt_metrics *out)
+{
+	const struct rt_zpool *row = st->rows.data;
+
+	out->zfs_size_bytes = 0;
+	out->zfs_allocated_bytes = 0;
+	out->zfs_free_bytes = 0;
+	for (size_t i = 0; i < st->rows.count; i++) {
+		out->zfs_size_bytes += row[i].size_bytes;
+		out->zfs_allocated_bytes += row[i].allocated_bytes;
+		out->zfs_free_bytes += row[i].free_bytes;
+	}
+	out->zfs_pools = st->rows.count;
+}
+
+static int zfs_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	struct state *st = state;
+	struct rti_now now;
+	int err;
+
+	ctx->env->now(&now);
+	err = update(st, now.monotonic_ns);
+	st->is_shown = err == 0;
+	if (err < 0)
+		return err;
+	set_figures(st, out);
+	if (st->is_incomplete) {
+		out->partial |= RT_HAS_ZFS;
+		return -EIO;
+	}
+	out->valid |= RT_HAS_ZFS;
+	return 0;
+}
+
+static void zfs_close(void *state, const struct rti_context *ctx)
+{
+	struct state *st = state;
+
+	(void)ctx;
+	stop(st);
+	rti_rows_free(&st->rows);
+}
+
+static const void *zfs_rows(const void *state, size_t *count)
+{
+	const struct state *st = state;
+
+	*count = 0;
+	return st->is_shown ? rti_rows_get(&st->rows, count) : NULL;
+}
+
+const struct rti_sys_collector rti_sys_zfs = {
+	.name = "sys_zfs",
+	.provides = RT_HAS_ZFS,
+	.state_size = sizeof(struct state),
+	.open = zfs_open,
+	.collect = zfs_collect,
+	.close = zfs_close,
+	.rows = zfs_rows,
+};
