@@ -115,22 +115,18 @@ void rti_ledger_close(struct rti_ledger *ledger)
 		total[i] = at_least(sum[i], total[i]);
 }
 
-void rti_ledger_settle(struct rti_account *member, const uint64_t final[RTI_COUNTERS])
+void rti_ledger_raise(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS])
 {
-	uint64_t known[RTI_COUNTERS] = { 0 };
+	uint64_t known[RTI_COUNTERS];
 
-	add_share(member, 0, known);
-	*member = (struct rti_account){ .has_io = member->has_io };
-	for (int i = 0; i < RTI_COUNTERS; i++)
-		member->own[i] = at_least(known[i], final[i]);
-	/* Exact to a nanosecond or to a microsecond, the larger sum is right; so is its split. */
-	if (known[RTI_CPU_USER] + known[RTI_CPU_SYSTEM] >= final[RTI_CPU_USER] + final[RTI_CPU_SYSTEM]) {
-		member->own[RTI_CPU_USER] = known[RTI_CPU_USER];
-		member->own[RTI_CPU_SYSTEM] = known[RTI_CPU_SYSTEM];
-	} else {
-		member->own[RTI_CPU_USER] = final[RTI_CPU_USER];
-		member->own[RTI_CPU_SYSTEM] = final[RTI_CPU_SYSTEM];
-	}
+	reaped_share(member, known);
+	for (int i = RTI_MINOR_FAULTS; i < RTI_READ_BYTES; i++)
+		member->floor[i] = at_least(known[i], reaped[i]);
+	/* The split belongs to its sum. */
+	if (reaped[RTI_CPU_USER] + reaped[RTI_CPU_SYSTEM] > known[RTI_CPU_USER] + known[RTI_CPU_SYSTEM])
+		memcpy(known, reaped, sizeof(known));
+	member->floor[RTI_CPU_USER] = known[RTI_CPU_USER];
+	member->floor[RTI_CPU_SYSTEM] = known[RTI_CPU_SYSTEM];
 }
 
 void rti_split_cpu(uint64_t total_ns, uint64_t user_part, uint64_t both_parts, uint64_t *user_ns, uint64_t *system_ns)

@@ -54,7 +54,7 @@ struct rti_ledger {
  * whom the member had reaped are not in there either; 1 when it does, or may. */
 int rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper);
 
-/* A member departed whose owner has waited for it and settled its account: retain it all. */
+/* A member departed, and whoever waited for it has seen to it that it was read once more before: retain it all. */
 void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone);
 
 /* Sum up a sample: open, add every live member, close. */
@@ -62,9 +62,8 @@ void rti_ledger_open(struct rti_ledger *ledger);
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member);
 void rti_ledger_close(struct rti_ledger *ledger);
 
-/* The kernel's final account of a member and of all that it waited for replaces what was known of it. I/O in chars is
- * not part of it. */
-void rti_ledger_settle(struct rti_account *member, const uint64_t final[RTI_COUNTERS]);
+/* The kernel's exact account of what a member has reaped, where its reaper can be asked. I/O is not part of it. */
+void rti_ledger_raise(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS]);
 
 /* Split an exact CPU time into user and system in the ratio that ticks have sampled, as the kernel does. */
 void rti_split_cpu(uint64_t total_ns, uint64_t user_part, uint64_t both_parts, uint64_t *user_ns,

@@ -99,12 +99,20 @@ int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member
 	return err == 0 ? is_same(m, &stat) : err != -ESRCH;
 }
 
+/* Someone may be missing from the tree because of this error. */
+static void note_skipped(struct rti_proctree *tree, int err)
+{
+	tree->has_skipped = 1;
+	if (err == -EMFILE || err == -ENFILE)
+		tree->is_short_of_files = 1;
+}
+
 static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 {
 	int err = reserve(tree);
 
 	if (err < 0) {
-		tree->has_skipped = 1;
+		note_skipped(tree, err);
 		return err;
 	}
 	tree->members[tree->count] = (struct rti_member){
@@ -137,7 +145,7 @@ static int take_child(void *arg, int32_t pid)
 	if (err == -ESRCH)
 		return 0;
 	if (err < 0) {
-		search->tree->has_skipped = 1;
+		note_skipped(search->tree, err);
 		return 0;
 	}
 	/* The child may have died since, and its pid been given to a stranger. */
@@ -161,7 +169,7 @@ static int search_task(void *arg, const char *name)
 	if (err == 0)
 		rti_parse_children(children->data, children->len, take_child, search);
 	else if (err != -ENOENT && err != -ESRCH)
-		search->tree->has_skipped = 1;
+		note_skipped(search->tree, err);
 	return 0;
 }
 
@@ -177,7 +185,7 @@ static void search_children_files(struct rti_proctree *tree, const struct rti_co
 		search.parent = tree->members[i].pid;
 		err = rti_source_list(ctx->source, RTI_PROC, path.text, search_task, &search);
 		if (err < 0 && err != -ENOENT && err != -ESRCH)
-			tree->has_skipped = 1;
+			note_skipped(tree, err);
 	}
 }
 
@@ -228,22 +236,34 @@ static int adopt_candidates(struct rti_proctree *tree, const struct rti_context 
 static void search_parent_pids(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	struct parent_search search = { tree, ctx };
+	int err;
 
 	tree->candidate_count = 0;
-	if (rti_source_list(ctx->source, RTI_PROC, ".", note_candidate, &search) < 0)
-		tree->has_skipped = 1;
+	err = rti_source_list(ctx->source, RTI_PROC, ".", note_candidate, &search);
+	if (err < 0)
+		note_skipped(tree, err);
 	while (adopt_candidates(tree, ctx))
 		;
+}
+
+static void search(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	tree->has_skipped = tree->is_short_of_files = 0;
+	if (tree->has_children_files)
+		search_children_files(tree, ctx);
+	else
+		search_parent_pids(tree, ctx);
 }
 
 void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	if (!tree->is_followed || tree->count == 0)
 		return;
-	if (tree->has_children_files)
-		search_children_files(tree, ctx);
-	else
-		search_parent_pids(tree, ctx);
+	search(tree, ctx);
+	if (tree->is_short_of_files && tree->files_kept > 0) {
+		rti_proctree_drop_files(tree, ctx);
+		search(tree, ctx);
+	}
 }
 
 /* /proc answers for thread ids too; a tracker follows whole processes. */

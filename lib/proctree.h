@@ -35,7 +35,8 @@ struct rti_proctree {
 	int has_children_files; /* the kernel has task/TID/children */
 	uint32_t files_kept, most_files;
 	uint64_t seen;    /* distinct members so far */
-	int has_skipped;  /* some member could not be taken in */
+	int has_skipped;  /* the last search may have missed somebody */
+	int is_short_of_files; /* for want of descriptors */
 	struct rti_buf children; /* scratch of the search by children files */
 	struct candidate {
 		int32_t pid, ppid;

@@ -105,6 +105,27 @@ static void raise_counters(struct rti_account *account, const struct rti_figures
 	}
 }
 
+static uint64_t less(uint64_t value, uint64_t part)
+{
+	return value > part ? value - part : 0;
+}
+
+/* Of a keeper only what it has reaped belongs to the tree. The kernel folds that into its I/O. */
+static void keep_reaped_only(struct rti_tree *tree, struct rti_figures *figures)
+{
+	const struct rti_pid_io *own = &tree->keeper_io;
+
+	tree->keeper_cpu_ns = figures->own[RTI_CPU_USER] + figures->own[RTI_CPU_SYSTEM];
+	memset(figures->own, 0, RTI_READ_BYTES * sizeof(figures->own[0]));
+	figures->own[RTI_READ_BYTES] = less(figures->own[RTI_READ_BYTES], own->read_bytes);
+	figures->own[RTI_WRITE_BYTES] = less(figures->own[RTI_WRITE_BYTES], own->write_bytes);
+	figures->own[RTI_CANCELLED_BYTES] = less(figures->own[RTI_CANCELLED_BYTES], own->cancelled_write_bytes);
+	figures->own[RTI_READ_CHARS] = less(figures->own[RTI_READ_CHARS], own->rchar);
+	figures->own[RTI_WRITE_CHARS] = less(figures->own[RTI_WRITE_CHARS], own->wchar);
+	figures->rss_bytes = figures->pss_bytes = figures->peak_rss_bytes = figures->threads = 0;
+	figures->ignores_sigchld = 0;
+}
+
 /* Counters that could not be read now keep their last value. */
 static void post(struct rti_member *m, const struct rti_figures *figures)
 {
@@ -165,6 +186,8 @@ static void read_member(struct rti_tree *tree, const struct rti_context *ctx, ui
 		return;
 	}
 	m->read_at = ++tree->events;
+	if (m->pid == tree->keeper_pid)
+		keep_reaped_only(tree, &r.figures);
 	post(m, &r.figures);
 	for (int bit = 0; bit < 64; bit++)
 		rti_status_note(status, UINT64_C(1) << bit, r.status.err[bit]);
@@ -254,7 +277,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 	out->rss_bytes += m->figures.rss_bytes;
 	out->pss_bytes += m->figures.pss_bytes;
 	out->threads += m->figures.threads;
-	out->processes++;
+	out->processes += m->pid != tree->keeper_pid;
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
 		tree->peak_rss_bytes = m->peak_rss_bytes;
 	if (m->figures.ignores_sigchld)
@@ -294,7 +317,7 @@ static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 	out->cancelled_write_bytes = total[RTI_CANCELLED_BYTES];
 	out->read_chars = total[RTI_READ_CHARS];
 	out->write_chars = total[RTI_WRITE_CHARS];
-	out->processes_seen = tree->members.seen;
+	out->processes_seen = tree->members.seen - (tree->keeper_pid != 0);
 	if (out->rss_bytes > tree->peak_tree_rss_bytes)
 		tree->peak_tree_rss_bytes = out->rss_bytes;
 	if (out->pss_bytes > tree->peak_tree_pss_bytes)
@@ -342,41 +365,52 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	rti_proctree_remove_gone(&tree->members, ctx);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
-	return tree->members.count ? 0 : -ESRCH;
+	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 
-static void final_counters(const struct rt_rusage *final, uint64_t out[RTI_COUNTERS])
+void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_pid_io *own_io)
 {
-	memset(out, 0, RTI_COUNTERS * sizeof(*out));
-	out[RTI_CPU_USER] = (uint64_t)(final->ru_utime * 1e9 + 0.5);
-	out[RTI_CPU_SYSTEM] = (uint64_t)(final->ru_stime * 1e9 + 0.5);
-	out[RTI_MINOR_FAULTS] = (uint64_t)final->ru_minflt;
-	out[RTI_MAJOR_FAULTS] = (uint64_t)final->ru_majflt;
-	out[RTI_VOLUNTARY] = (uint64_t)final->ru_nvcsw;
-	out[RTI_INVOLUNTARY] = (uint64_t)final->ru_nivcsw;
-	out[RTI_READ_BYTES] = (uint64_t)final->ru_inblock * 512;
-	out[RTI_WRITE_BYTES] = (uint64_t)final->ru_oublock * 512;
+	tree->keeper_pid = pid;
+	tree->keeper_io = *own_io;
 }
 
-void rti_tree_reap_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
-                        const struct rt_rusage *final, int64_t bequeathed_kib)
+void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib)
+{
+	struct rti_member *keeper = rti_proctree_find(&tree->members, tree->keeper_pid);
+	const uint64_t counters[RTI_COUNTERS] = {
+		[RTI_CPU_USER] = (uint64_t)(reaped->ru_utime * 1e9 + 0.5),
+		[RTI_CPU_SYSTEM] = (uint64_t)(reaped->ru_stime * 1e9 + 0.5),
+		[RTI_MINOR_FAULTS] = (uint64_t)reaped->ru_minflt,
+		[RTI_MAJOR_FAULTS] = (uint64_t)reaped->ru_majflt,
+		[RTI_VOLUNTARY] = (uint64_t)reaped->ru_nvcsw,
+		[RTI_INVOLUNTARY] = (uint64_t)reaped->ru_nivcsw,
+	};
+
+	if (!keeper)
+		return;
+	rti_ledger_raise(&keeper->account, counters);
+	/* An exec hands on the peak of whoever called it, so a small one may be the keeper's. */
+	if (reaped->ru_maxrss > bequeathed_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
+		tree->peak_rss_bytes = (uint64_t)reaped->ru_maxrss * 1024;
+	tree->is_settled = 1;
+}
+
+void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_member *root = rti_proctree_find(&tree->members, pid);
-	uint64_t counters[RTI_COUNTERS];
 
 	if (!root)
 		return;
-	if (final) {
-		final_counters(final, counters);
-		rti_ledger_settle(&root->account, counters);
-		if (final->ru_maxrss > bequeathed_kib && tree->peak_rss_bytes < (uint64_t)final->ru_maxrss * 1024)
-			tree->peak_rss_bytes = (uint64_t)final->ru_maxrss * 1024;
-		tree->is_settled = 1;
-	}
-	/* Its owner has waited for it: unlike other departures this loses nothing. */
 	rti_ledger_retire(&tree->ledger, &root->account);
 	root->is_gone = 1;
 	rti_proctree_remove_gone(&tree->members, ctx);
+}
+
+size_t rti_tree_count(const struct rti_tree *tree)
+{
+	size_t count = tree->members.count;
+
+	return count && tree->keeper_pid && rti_proctree_find(&tree->members, tree->keeper_pid) ? count - 1 : count;
 }
 
 void rti_tree_row(const struct rti_member *m, struct rt_process *out)

@@ -13,7 +13,12 @@ struct rti_tree {
 	uint64_t events; /* orders reads and departures */
 	uint64_t peak_rss_bytes, peak_tree_rss_bytes, peak_tree_pss_bytes;
 	uint32_t reasons;
-	int is_settled; /* the kernel's final account of the root is in the ledger */
+	int is_settled; /* the keeper's exact account of all it reaped is in the ledger */
+	/* A process of our own at the root, 0 for none: it starts the program and reaps what that leaves behind. What it
+	 * reaped belongs to the tree; what it uses itself is overhead, its I/O at the start taken off what it reaps. */
+	int32_t keeper_pid;
+	uint64_t keeper_cpu_ns;
+	struct rti_pid_io keeper_io;
 };
 
 int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files);
@@ -23,10 +28,17 @@ void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx);
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
                     struct rt_metrics *out);
 
-/* The root was reaped by its owner, right after a sample: take the kernel's account of it, or NULL where that is not
- * wanted, and let the root go. bequeathed_kib: peak of whoever started it, which an exec hands on in ru_maxrss. */
-void rti_tree_reap_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
-                        const struct rt_rusage *final, int64_t bequeathed_kib);
+/* The root is a keeper. Before the first sample. */
+void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_pid_io *own_io);
+
+/* The keeper says exactly what all that it reaped has used. The next sample shows it. */
+void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib);
+
+/* The root was reaped by us, right after a sample, so that nothing of it is lost: let it go. */
+void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid);
+
+/* Members that are not a keeper. */
+size_t rti_tree_count(const struct rti_tree *tree);
 
 /* Row of a member of the last sample. */
 void rti_tree_row(const struct rti_member *m, struct rt_process *out);

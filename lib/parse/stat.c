@@ -19,8 +19,9 @@ static const char *const keys[KEYS] = {
 /* The first four are as old as the file; every kernel that grew it added at the end. */
 static int take_ticks(struct rti_scan *line, struct rti_cpu_ticks *out)
 {
-	uint64_t *const later[] = { &out->iowait, &out->irq,   &out->softirq,
-		                    &out->steal,  &out->guest, &out->guest_nice };
+	uint64_t *const later[] = {
+		&out->iowait, &out->irq, &out->softirq, &out->steal, &out->guest, &out->guest_nice,
+	};
 
 	*out = (struct rti_cpu_ticks){ 0 };
 	if (!rti_scan_u64(line, &out->user) || !rti_scan_u64(line, &out->nice) || !rti_scan_u64(line, &out->system) ||
@@ -75,14 +76,12 @@ int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
 	while (rti_scan_line(&s, &line)) {
 		int err = 0;
 
-		if (!rti_scan_literal(&line, "cpu")) {
+		if (!rti_scan_literal(&line, "cpu"))
 			parse_counter(&line, values, &has);
-		} else if (rti_scan_literal(&line, " ")) {
+		else if (rti_scan_literal(&line, " "))
 			has_total = take_ticks(&line, &out->total);
-			err = has_total ? 0 : -EBADMSG;
-		} else {
+		else
 			err = parse_cpu(&line, each, arg);
-		}
 		if (err)
 			return err;
 	}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's side of a supervisor: finding it, starting a program under it, hearing from it. */
+#include "supervise.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S 1000000000
+#define PATH_SPACE 4096
+
+/* Where it may lie, seen from the directory of the file that this code is in: beside it in a build tree, or at its
+ * place in an installation that was moved as a whole. */
+static const char *const near_us[] = { RTI_SUPERVISOR_NAME, RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
+static const char installed[] = RTI_LIBEXEC "/" RTI_SUPERVISOR_NAME;
+
+/* Path of the n-th place, or NULL past the last. */
+static const char *place(size_t n, char out[PATH_SPACE])
+{
+	size_t count = sizeof(near_us) / sizeof(near_us[0]), dir_len, name_len;
+	const char *slash;
+	Dl_info us;
+
+	if (n == count)
+		return installed;
+	if (n > count)
+		return NULL;
+	out[0] = '\0';
+	/* A relative name would find what lies in whatever directory the host is in by now. */
+	if (!dladdr((void *)(uintptr_t)rti_supervise_start, &us) || !us.dli_fname || us.dli_fname[0] != '/')
+		return out;
+	slash = strrchr(us.dli_fname, '/');
+	dir_len = (size_t)(slash - us.dli_fname) + 1;
+	name_len = strlen(near_us[n]);
+	if (dir_len + name_len >= PATH_SPACE)
+		return out;
+	memcpy(out, us.dli_fname, dir_len);
+	memcpy(out + dir_len, near_us[n], name_len + 1);
+	return out;
+}
+
+/* Arguments of the supervisor: its path, its socket, and those of the program. */
+static const char **make_argv(const char *const *program, const char *socket)
+{
+	size_t count = 0;
+	const char **argv;
+
+	while (program[count])
+		count++;
+	argv = malloc((count + 3) * sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[1] = socket;
+	memcpy(argv + 2, program, (count + 1) * sizeof(*argv));
+	return argv;
+}
+
+static void put_decimal(char out[12], int number)
+{
+	char digits[12];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	while (n)
+		*out++ = digits[--n];
+	*out = '\0';
+}
+
+/* The place that can be executed is the one. A missing working directory looks the same, and is told by whoever starts
+ * the program without a supervisor then. */
+static int spawn_supervisor(const struct rti_spawn *how, int socket, int32_t *pid)
+{
+	char text[12], path[PATH_SPACE];
+	struct rti_spawn supervisor = *how;
+	const char **argv, *at;
+	int err = -ENOENT;
+
+	put_decimal(text, socket);
+	argv = make_argv(how->argv, text);
+	if (!argv)
+		return -ENOMEM;
+	supervisor.argv = argv;
+	supervisor.use_path = 0;
+	supervisor.keep_fd = socket;
+	for (size_t n = 0; err == -ENOENT && (at = place(n, path)); n++) {
+		argv[0] = at;
+		err = rti_spawn(&supervisor, pid);
+	}
+	free(argv);
+	return err == -ENOENT || err == -EACCES ? -EOPNOTSUPP : err;
+}
+
+/* Take the next report. 0; -EAGAIN when there is none now; -ECHILD when there will be none. */
+static int take_report(struct rti_supervised *s, int flags)
+{
+	struct rti_report report;
+	ssize_t n;
+
+	do {
+		n = recv(s->socket, &report, sizeof(report), flags);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return -EAGAIN;
+	if (n != sizeof(report))
+		return -ECHILD;
+	if (report.kind == RTI_EXITED)
+		s->exited = report;
+	else if (report.kind == RTI_ACCOUNTED)
+		s->accounted = report;
+	else
+		s->started = report;
+	return 0;
+}
+
+static void reap_supervisor(int32_t pid, int flags)
+{
+	while (waitpid(pid, NULL, flags) < 0 && errno == EINTR)
+		;
+}
+
+int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how)
+{
+	int pair[2], err;
+
+	*s = (struct rti_supervised){ .socket = -1 };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	s->socket = pair[0];
+	err = spawn_supervisor(how, pair[1], &s->supervisor_pid);
+	close(pair[1]);
+	if (err == 0) {
+		err = take_report(s, 0);
+		if (err == 0 && s->started.kind == RTI_FAILED)
+			err = -s->started.error;
+		if (err < 0)
+			reap_supervisor(s->supervisor_pid, 0);
+	}
+	if (err < 0) {
+		close(s->socket);
+		s->socket = -1;
+		return err;
+	}
+	s->program_pid = s->started.pid;
+	return 0;
+}
+
+static void ask(struct rti_supervised *s, uint32_t request)
+{
+	/* A supervisor that is gone shows when it is listened to. */
+	(void)!send(s->socket, &request, sizeof(request), MSG_NOSIGNAL);
+}
+
+void rti_supervise_proceed(struct rti_supervised *s)
+{
+	ask(s, RTI_PROCEED);
+}
+
+int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns)
+{
+	struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S, .tv_nsec = timeout_ns % NS_PER_S };
+	struct pollfd report = { .fd = s->socket, .events = POLLIN };
+	int err = 0;
+
+	while (err == 0 && !s->exited.kind) {
+		int n = ppoll(&report, 1, timeout_ns < 0 ? NULL : &timeout, NULL);
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -ETIMEDOUT;
+		err = take_report(s, MSG_DONTWAIT);
+	}
+	return err;
+}
+
+int rti_supervise_account(struct rti_supervised *s)
+{
+	int err = 0;
+
+	s->accounted.kind = 0;
+	ask(s, RTI_ACCOUNT);
+	while (err == 0 && !s->accounted.kind)
+		err = take_report(s, 0);
+	return err;
+}
+
+/* Mostly it ends at once. Where it has to stay, whoever inherits the host's children reaps it. */
+void rti_supervise_close(struct rti_supervised *s)
+{
+	struct timespec nap = { .tv_nsec = 100000 };
+
+	if (s->socket < 0)
+		return;
+	close(s->socket);
+	s->socket = -1;
+	for (int i = 0; i < 20 && waitpid(s->supervisor_pid, NULL, WNOHANG) == 0; i++)
+		nanosleep(&nap, NULL);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's side of a supervisor: finding it, starting a program under it, hearing from it. */
+#ifndef RTI_SUPERVISE_H
+#define RTI_SUPERVISE_H
+
+#include "program.h"
+#include "supervisor/protocol.h"
+
+struct rti_supervised {
+	int32_t supervisor_pid, program_pid;
+	int socket; /* -1 once closed */
+	struct rti_report started, exited, accounted; /* kind 0: not yet */
+};
+
+/* Start a program under a supervisor. 0; -EOPNOTSUPP where no supervisor is installed; or -errno, that of a failing
+ * execve of the program included. The program is not reaped before rti_supervise_proceed(). */
+int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how);
+
+void rti_supervise_proceed(struct rti_supervised *s);
+
+/* Wait for the program to end. A negative time waits for ever. 0; -ETIMEDOUT; -EINTR; or -ECHILD when the supervisor is
+ * gone, and with it the exit status. */
+int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns);
+
+/* Have the supervisor say what it has reaped so far. 0 or -ECHILD. */
+int rti_supervise_account(struct rti_supervised *s);
+
+/* Let the supervisor go. It stays for as long as somebody is left whom it would have to reap. */
+void rti_supervise_close(struct rti_supervised *s);
+
+#endif

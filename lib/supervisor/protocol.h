@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What the library and its supervisor tell each other, over a SOCK_SEQPACKET pair. Both are of one release: the layout is
+ * no promise to anybody else. */
+#ifndef RTI_PROTOCOL_H
+#define RTI_PROTOCOL_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+#define RTI_SUPERVISOR_NAME "rtrack-supervisor"
+
+/* From the supervisor. */
+enum rti_report_kind {
+	RTI_STARTED,  /* pid; own, before the program was started */
+	RTI_FAILED,   /* error: that of execve or vfork */
+	RTI_EXITED,   /* status of the program; reaped so far */
+	RTI_ACCOUNTED /* reaped so far */
+};
+
+struct rti_report {
+	uint32_t kind;
+	int32_t pid, error, status;
+	uint64_t monotonic_ns; /* when it happened */
+	struct rusage own;     /* RUSAGE_SELF of the supervisor */
+	struct rusage reaped;  /* RUSAGE_CHILDREN of the supervisor: all that it has reaped, and they */
+	uint64_t own_io[5];    /* rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */
+	uint32_t ignored_sigchld; /* some process that it reaped ignored SIGCHLD */
+};
+
+/* To the supervisor. Closing the socket lets it go: it exits when nobody is left to adopt. */
+enum rti_request {
+	RTI_PROCEED, /* the program's pid was noted: it may be reaped from now on */
+	RTI_ACCOUNT  /* asks for RTI_ACCOUNTED */
+};
+
+#endif
