@@ -310,21 +310,32 @@ START_TEST(alone_means_without_what_was_reaped)
 }
 END_TEST
 
-START_TEST(the_final_account_replaces_what_was_known)
+START_TEST(an_exact_account_of_the_reaped_is_taken)
 {
-	struct rti_account root = { .own = { 1000, 500, 10, 0, 3, 1 }, .reaped = { 20000000, 0, 90 } };
-	uint64_t final[RTI_COUNTERS] = { 27000000, 4000000, 100, 0, 40, 9 };
+	struct rti_account reaper = { .reaped = { 20000000, 10000000, 90 }, .floor = { 0, 0, 0, 0, 3, 1 } };
+	const uint64_t exact[RTI_COUNTERS] = { 27000000, 14000000, 100, 0, 40, 9 };
+	const uint64_t stale[RTI_COUNTERS] = { 1000000, 1000000, 1 };
 	struct rti_ledger ledger = { 0 };
 
-	root.own[RTI_READ_CHARS] = 77;
-	rti_ledger_settle(&root, final);
+	rti_ledger_raise(&reaper, exact);
+	rti_ledger_raise(&reaper, stale);
+	one_sample(&ledger, &reaper, NULL);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 27000000);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 14000000);
+	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 100);
+	ck_assert_uint_eq(ledger.total[RTI_VOLUNTARY], 40);
+}
+END_TEST
+
+START_TEST(a_member_that_was_waited_for_is_retained_and_not_lost)
+{
+	struct rti_account root = { .own = { 1000, 500, 10, 0, 3, 1 }, .reaped = { 20000000, 0, 90 } };
+	struct rti_ledger ledger = { 0 };
+
 	rti_ledger_retire(&ledger, &root);
 	rti_ledger_open(&ledger);
 	rti_ledger_close(&ledger);
-	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 27000000);
-	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 4000000);
-	ck_assert_uint_eq(ledger.total[RTI_VOLUNTARY], 40);
-	ck_assert_uint_eq(ledger.total[RTI_READ_CHARS], 77);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 20001000);
 	ck_assert_int_eq(ledger.has_unwaited, 0);
 }
 END_TEST
@@ -357,7 +368,8 @@ int main(void)
 	tcase_add_test(cases, reaped_io_stays_when_the_reaper_hides_its_own);
 	tcase_add_test(cases, a_wavering_split_lets_neither_part_fall);
 	tcase_add_test(cases, alone_means_without_what_was_reaped);
-	tcase_add_test(cases, the_final_account_replaces_what_was_known);
+	tcase_add_test(cases, an_exact_account_of_the_reaped_is_taken);
+	tcase_add_test(cases, a_member_that_was_waited_for_is_retained_and_not_lost);
 	tcase_add_test(cases, cpu_is_split_as_ticks_have_sampled);
 	return suite_run(suite);
 }

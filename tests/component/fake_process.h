@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes below a made-up root. */
+#ifndef FAKE_PROCESS_H
+#define FAKE_PROCESS_H
+
+#include <stdint.h>
+
+#include "fixture.h"
+
+struct fake_process {
+	int pid, ppid;
+	const char *comm;
+	char state;
+	uint64_t utime, stime, cutime, cstime; /* ticks */
+	uint64_t minflt, cminflt, majflt, cmajflt;
+	uint64_t starttime, rss_pages, pss_kib, hwm_kib;
+	uint64_t read_bytes, write_bytes;
+	uint64_t voluntary, involuntary;
+	int is_zombie, ignores_sigchld;
+	const char *children; /* of the leader thread; NULL: the kernel has no children files */
+};
+
+/* Write or rewrite all the files of a process of one thread. */
+void fake_process_write(struct fixture *f, const struct fake_process *p);
+
+/* Take it away, as a reaped process goes. */
+void fake_process_remove(struct fixture *f, int pid);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* One system collector on its own: what the tracker does around it, without the tracker. */
+#ifndef SAMPLER_H
+#define SAMPLER_H
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "collector.h"
+
+struct sampler {
+	const struct rti_sys_collector *collector;
+	struct rti_source source;
+	struct rti_env env;
+	struct rti_buf buf;
+	struct rti_context ctx;
+	void *state;
+	struct rt_metrics out; /* of the last sample */
+};
+
+/* Returns what open() does. root NULL is this machine; ops NULL are the system's. */
+static inline int sampler_open_with(struct sampler *s, const struct rti_sys_collector *collector, const char *root,
+                                    const struct rti_source_ops *ops, uint32_t flags)
+{
+	*s = (struct sampler){ .collector = collector };
+	ck_assert_int_eq(rti_source_open(&s->source, root, ops ? ops : &rti_source_linux), 0);
+	rti_env_init(&s->env, root != NULL);
+	s->env.tick_ns = 10000000;
+	s->ctx = (struct rti_context){ .source = &s->source, .env = &s->env, .buf = &s->buf, .flags = flags };
+	s->state = calloc(1, collector->state_size);
+	ck_assert_ptr_nonnull(s->state);
+	return collector->open ? collector->open(s->state, &s->ctx) : 0;
+}
+
+static inline void sampler_open(struct sampler *s, const struct rti_sys_collector *collector, const char *root)
+{
+	ck_assert_int_eq(sampler_open_with(s, collector, root, NULL, 0), 0);
+}
+
+/* Returns what collect() does. */
+static inline int sampler_take(struct sampler *s)
+{
+	s->out = (struct rt_metrics){ 0 };
+	return s->collector->collect(s->state, &s->ctx, &s->out);
+}
+
+static inline const void *sampler_rows(const struct sampler *s, size_t *count)
+{
+	return s->collector->rows(s->state, count);
+}
+
+/* After an open() that succeeded. */
+static inline void sampler_close(struct sampler *s)
+{
+	if (s->collector->close)
+		s->collector->close(s->state, &s->ctx);
+	free(s->state);
+	rti_buf_free(&s->buf);
+	rti_source_close(&s->source);
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What every fuzz target needs: the entry point, and checks that end the process when they do not hold. */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUZZ_STOP 77 /* what a callback returns to end a parser early */
+
+/* The entry point of libFuzzer; replay.c calls the same. Returns 0. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static inline void require(int holds)
+{
+	if (!holds)
+		abort();
+}
+
+static inline void require_parser_result(int result)
+{
+	require(result == 0 || result == -EBADMSG);
+}
+
+static inline void require_string(const char *text, size_t size)
+{
+	require(memchr(text, '\0', size) != NULL);
+}
+
+/* Counts records; stops at the one whose number is stop_at, which 0 never is. */
+struct fuzz_count {
+	size_t records, stop_at;
+};
+
+static inline int fuzz_count(struct fuzz_count *count)
+{
+	return ++count->records == count->stop_at ? FUZZ_STOP : 0;
+}
+
+/* A parser that was told to stop at its last record did so, and there. */
+static inline void require_stop(int result, const struct fuzz_count *count)
+{
+	require(count->stop_at == 0 || (result == FUZZ_STOP && count->records == count->stop_at));
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes through every call of the scanner. */
+#include "fuzz.h"
+
+#include "parse/scan.h"
+
+static void require_inside(const struct rti_scan *inner, const struct rti_scan *outer)
+{
+	require(outer->at <= inner->at && inner->at <= inner->end && inner->end <= outer->end);
+}
+
+/* Whatever was found, the scan stays within its bytes. */
+static void scan_numbers(struct rti_scan s)
+{
+	const struct rti_scan whole = s;
+	uint64_t u64;
+	int64_t i64;
+	uint32_t u32;
+	int32_t i32;
+	double decimal = 0;
+
+	while (s.at < s.end) {
+		const char *before = s.at;
+
+		rti_scan_u64(&s, &u64);
+		rti_scan_i64(&s, &i64);
+		rti_scan_decimal(&s, &decimal);
+		rti_scan_u32(&s, &u32);
+		rti_scan_i32(&s, &i32);
+		require_inside(&s, &whole);
+		require(decimal >= 0);
+		if (s.at == before)
+			s.at++;
+	}
+}
+
+static void scan_words(struct rti_scan s)
+{
+	const struct rti_scan whole = s;
+	struct rti_scan word;
+
+	while (rti_scan_word(&s, &word)) {
+		char cut[8];
+
+		require_inside(&word, &whole);
+		require(!memchr(word.at, ' ', (size_t)(word.end - word.at)));
+		rti_scan_copy(&word, cut, sizeof(cut));
+		require_string(cut, sizeof(cut));
+		if (rti_scan_copy_unescaped(&word, cut, sizeof(cut)))
+			require(word.end - word.at <= 4 * (ptrdiff_t)sizeof(cut));
+		require_string(cut, sizeof(cut));
+		rti_scan_literal(&s, " -");
+	}
+	require(s.at == s.end);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct rti_scan s = rti_scan((const char *)data, len), line;
+	size_t seen = 0;
+
+	scan_numbers(s);
+	while (rti_scan_line(&s, &line)) {
+		seen += (size_t)(line.end - line.at) + (line.end < s.end && *line.end == '\n');
+		scan_words(line);
+	}
+	require(seen == len);
+	return 0;
+}

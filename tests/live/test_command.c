@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands: how they start and end, what they used, and that the host's own children are left alone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "children.h"
+#include "suite.h"
+
+#define MS INT64_C(1000000)
+#define FOR_EVER (-1)
+
+static struct rt_command *command;
+static struct rt_outcome outcome;
+
+static int start_with(struct rt_command_opts opts, const char *const argv[])
+{
+	opts.size = sizeof(opts);
+	opts.argv = argv;
+	return rt_command_start(&command, &opts);
+}
+
+static int start_shell(const char *script)
+{
+	const char *argv[] = { "sh", "-c", script, NULL };
+
+	return start_with((struct rt_command_opts){ 0 }, argv);
+}
+
+static int await(int64_t timeout_ns)
+{
+	return rt_command_wait(command, timeout_ns, &outcome, sizeof(outcome));
+}
+
+static void run_shell(const char *script)
+{
+	ck_assert_int_eq(start_shell(script), 0);
+	ck_assert_int_eq(await(FOR_EVER), 0);
+}
+
+static uint64_t cpu_ns(void)
+{
+	return outcome.cpu_user_ns + outcome.cpu_system_ns;
+}
+
+START_TEST(exit_codes_and_signals_are_told_apart)
+{
+	run_shell("exit 3");
+	ck_assert_int_eq(outcome.exit_code, 3);
+	ck_assert_int_eq(outcome.signal, 0);
+	rt_command_free(command);
+	run_shell("kill -KILL $$");
+	ck_assert_int_eq(outcome.exit_code, -1);
+	ck_assert_int_eq(outcome.signal, SIGKILL);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(what_cannot_start_says_why)
+{
+	const char *missing[] = { "/nonexistent/program", NULL }, *directory[] = { "/", NULL }, *empty[] = { NULL };
+	const char *nowhere[] = { "no-such-program-anywhere", NULL };
+	struct rt_command_opts opts = { 0 };
+
+	ck_assert_int_eq(start_with(opts, missing), -ENOENT);
+	ck_assert_ptr_null(command);
+	ck_assert_int_eq(start_with(opts, nowhere), -ENOENT);
+	ck_assert_int_eq(start_with(opts, directory), -EACCES);
+	ck_assert_int_eq(start_with(opts, empty), -EINVAL);
+	ck_assert_int_eq(start_with(opts, NULL), -EFAULT);
+	opts.cwd = "/nonexistent";
+	ck_assert_int_eq(start_with(opts, (const char *[]){ "true", NULL }), -ENOENT);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* nothing was left behind */
+	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+START_TEST(its_environment_is_right)
+{
+	const char *argv[] = { "sh", "-c", "test \"$(pwd)\" = / && test \"$A\" = b && test -z \"$HOME\"", NULL };
+	const char *envp[] = { "A=b", "PATH=/usr/bin:/bin", NULL };
+	struct rt_command_opts opts = { .cwd = "/", .envp = envp };
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	ck_assert_int_eq(start_with(opts, argv), 0);
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	ck_assert_int_eq(outcome.exit_code, 0);
+	rt_command_free(command);
+	run_shell("grep -q '^SigBlk:.*0000$' /proc/self/status && ! grep -q '^SigIgn:.*1[0-9a-f][0-9a-f][0-9a-f]$' "
+	          "/proc/self/status");
+	ck_assert_int_eq(outcome.exit_code, 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(waiting_times_out_and_can_be_repeated)
+{
+	struct rt_outcome again;
+
+	ck_assert_int_eq(start_shell("exec sleep 1000"), 0);
+	ck_assert_int_eq(await(0), -ETIMEDOUT);
+	ck_assert_int_eq(await(20 * MS), -ETIMEDOUT);
+	ck_assert_int_eq(rt_command_signal(command, SIGTERM), 0);
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	ck_assert_int_eq(outcome.signal, SIGTERM);
+	ck_assert_int_eq(rt_command_wait(command, 0, &again, sizeof(again)), 0);
+	ck_assert_mem_eq(&again, &outcome, sizeof(again));
+	ck_assert_int_eq(rt_command_signal(command, SIGTERM), -ESRCH);
+	ck_assert_uint_ge(outcome.wall_ns, 20 * MS);
+	rt_command_free(command);
+}
+END_TEST
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+START_TEST(a_signal_handler_interrupts_the_wait)
+{
+	struct sigaction action = { .sa_handler = do_nothing };
+	timer_t timer;
+	struct itimerspec soon = { .it_value = { 0, 30 * MS } };
+
+	sigaction(SIGALRM, &action, NULL);
+	ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, NULL, &timer), 0);
+	ck_assert_int_eq(start_shell("exec sleep 1000"), 0);
+	timer_settime(timer, 0, &soon, NULL);
+	ck_assert_int_eq(await(FOR_EVER), -EINTR);
+	rt_command_signal(command, SIGKILL);
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	rt_command_free(command);
+}
+END_TEST
+
+static uint64_t rusage_ns(const struct rusage *r)
+{
+	return (uint64_t)(r->ru_utime.tv_sec + r->ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(r->ru_utime.tv_usec + r->ru_stime.tv_usec) * 1000u;
+}
+
+/* The truth is the kernel's own account of the caller's children. It holds the supervisor too: some 0.1 % here. */
+START_TEST(cpu_time_is_what_the_kernel_says)
+{
+	struct rusage before, after;
+	uint64_t truth;
+
+	getrusage(RUSAGE_CHILDREN, &before);
+	run_shell("for i in 1 2 3 4 5 6 7 8; do (i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); done");
+	rt_command_free(command);
+	getrusage(RUSAGE_CHILDREN, &after);
+	truth = rusage_ns(&after) - rusage_ns(&before);
+	ck_assert_uint_le(cpu_ns(), truth);
+	ck_assert_uint_ge(cpu_ns() + truth / 100 + 2 * MS, truth);
+	ck_assert_int_le((int)outcome.rusage.ru_nvcsw, (int)(after.ru_nvcsw - before.ru_nvcsw));
+	ck_assert_int_ge((int)outcome.rusage.ru_nvcsw + 20, (int)(after.ru_nvcsw - before.ru_nvcsw));
+	ck_assert_uint_ne(outcome.valid & RT_HAS_CTXSW, 0);
+	ck_assert_uint_eq(outcome.accounting, RT_ACCOUNTING_WAIT);
+	ck_assert_uint_eq(outcome.complete, 1);
+	ck_assert_uint_eq(outcome.cpu_low_ns, cpu_ns());
+}
+END_TEST
+
+START_TEST(samples_lead_up_to_the_outcome)
+{
+	struct rt_metrics m, last = { 0 };
+
+	ck_assert_int_eq(start_shell("for i in 1 2 3 4 5; do sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'; "
+	                             "done"),
+	                 0);
+	while (await(5 * MS) == -ETIMEDOUT) {
+		ck_assert_int_eq(rt_sample(rt_command_tracker(command), &m, sizeof(m)), 0);
+		ck_assert_uint_ge(m.cpu_user_ns, last.cpu_user_ns);
+		ck_assert_uint_ge(m.cpu_system_ns, last.cpu_system_ns);
+		last = m;
+	}
+	ck_assert_int_eq(rt_sample(rt_command_tracker(command), &m, sizeof(m)), -ESRCH);
+	ck_assert_uint_eq(m.cpu_user_ns, outcome.cpu_user_ns);
+	ck_assert_uint_eq(m.cpu_system_ns, outcome.cpu_system_ns);
+	ck_assert_uint_ge(m.cpu_user_ns, last.cpu_user_ns);
+	ck_assert_uint_ge(m.cpu_system_ns, last.cpu_system_ns);
+	ck_assert_uint_ge(outcome.processes, 2);
+	ck_assert_uint_gt(outcome.overhead_cpu_ns, 0);
+	ck_assert_uint_gt(outcome.peak_tree_bytes, 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(polling_does_without_the_kernel_s_account)
+{
+	const char *argv[] = { "sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done", NULL };
+
+	ck_assert_int_eq(start_with((struct rt_command_opts){ .accounting = RT_ACCOUNTING_POLL }, argv), 0);
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	ck_assert_uint_eq(outcome.accounting, RT_ACCOUNTING_POLL);
+	ck_assert_uint_gt(cpu_ns(), 0);
+	ck_assert_uint_eq(outcome.complete, 0);
+	ck_assert_uint_ne(outcome.reasons, 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(a_daemon_left_running_is_told)
+{
+	const char *script = "sleep 1000 & echo $! > \"$PIDFILE\"";
+	char path[512];
+	FILE *file;
+	int pid;
+
+	snprintf(path, sizeof(path), "%s/rtrack-daemon-%d", getenv("RTRACK_BUILD_ROOT"), getpid());
+	setenv("PIDFILE", path, 1);
+	run_shell(script);
+	ck_assert_uint_eq(outcome.left_running, 1);
+	ck_assert_uint_ne(outcome.reasons & RT_REASON_LEFT_RUNNING, 0);
+	ck_assert_uint_eq(outcome.complete, 0);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	unlink(path);
+	kill(pid, SIGKILL);
+	rt_command_free(command);
+}
+END_TEST
+
+static volatile sig_atomic_t sigchlds;
+
+static void count_sigchld(int signal)
+{
+	(void)signal;
+	sigchlds++;
+}
+
+static void sleep_a_little(void *arg)
+{
+	(void)arg;
+	usleep(20000);
+}
+
+START_TEST(the_host_s_own_children_are_its_own)
+{
+	struct sigaction action = { .sa_handler = count_sigchld, .sa_flags = SA_RESTART }, now;
+	struct child other;
+
+	sigaction(SIGCHLD, &action, NULL);
+	child_start(&other, sleep_a_little, NULL);
+	run_shell("true");
+	child_let_die(&other);
+	sigaction(SIGCHLD, NULL, &now);
+	ck_assert_ptr_eq(now.sa_handler, count_sigchld);
+	ck_assert_int_eq(child_end(&other), 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(a_stolen_exit_status_is_an_error_and_the_figures_stay)
+{
+	const char *argv[] = { "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec sleep 0.1", NULL };
+
+	ck_assert_int_eq(start_with((struct rt_command_opts){ .accounting = RT_ACCOUNTING_POLL }, argv), 0);
+	ck_assert_int_eq(waitpid(rt_command_pid(command), NULL, 0), rt_command_pid(command));
+	ck_assert_int_eq(await(FOR_EVER), -ECHILD);
+	ck_assert_int_eq(await(0), -ECHILD);
+	ck_assert_int_eq(outcome.exit_code, -1);
+	ck_assert_uint_ne(outcome.reasons & RT_REASON_UNWAITED, 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(a_host_that_reaps_everything_takes_nothing_away)
+{
+	ck_assert_int_eq(start_shell("exit 7"), 0);
+	while (waitpid(-1, NULL, WNOHANG) == 0 && await(MS) == -ETIMEDOUT)
+		;
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	ck_assert_int_eq(outcome.exit_code, 7);
+	rt_command_free(command);
+	signal(SIGCHLD, SIG_IGN);
+	run_shell("sh -c true; exit 8");
+	ck_assert_int_eq(outcome.exit_code, 8);
+	ck_assert_uint_eq(outcome.complete, 1);
+	rt_command_free(command);
+}
+END_TEST
+
+static int32_t supervisor_pid(void)
+{
+	struct rt_process row;
+	struct rt_metrics m;
+	size_t count = 1;
+
+	ck_assert_int_eq(rt_sample(rt_command_tracker(command), &m, sizeof(m)), 0);
+	ck_assert_int_eq(rt_tracker_processes(rt_command_tracker(command), &row, sizeof(row), &count), 0);
+	ck_assert_int_eq(row.pid, rt_command_pid(command));
+	return row.ppid;
+}
+
+START_TEST(a_supervisor_that_is_killed_is_told_and_the_program_runs_on)
+{
+	ck_assert_int_eq(start_shell("exec sleep 1000"), 0);
+	kill(supervisor_pid(), SIGKILL);
+	ck_assert_int_eq(await(FOR_EVER), -ECHILD);
+	ck_assert_uint_eq(outcome.complete, 0);
+	ck_assert_uint_eq(outcome.left_running, 1);
+	ck_assert_int_eq(kill(rt_command_pid(command), SIGKILL), 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(orphans_are_adopted_and_counted)
+{
+	/* Each burns its share after its parent is gone, and is gone itself before the program ends. */
+	run_shell("for i in 1 2 3 4; do ( (i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done) & ); done; sleep 1");
+	ck_assert_uint_gt(cpu_ns(), 20 * MS);
+	ck_assert_uint_eq(outcome.complete, 1);
+	ck_assert_uint_eq(outcome.left_running, 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(the_supervisor_stays_for_those_left_running_and_no_longer)
+{
+	int32_t supervisor;
+
+	ck_assert_int_eq(start_shell("sleep 0.3 & sleep 0.1"), 0);
+	supervisor = supervisor_pid();
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	ck_assert_uint_eq(outcome.left_running, 1);
+	rt_command_free(command);
+	ck_assert_int_eq(waitpid(supervisor, NULL, 0), supervisor);
+}
+END_TEST
+
+START_TEST(the_peak_is_the_program_s_and_not_ours)
+{
+	run_shell("exec python3 -c 'x = bytearray(64 << 20)'");
+	ck_assert_uint_eq(outcome.valid & RT_HAS_PEAK_RSS, RT_HAS_PEAK_RSS);
+	ck_assert_uint_gt(outcome.peak_rss_bytes, 64 << 20);
+	ck_assert_uint_lt(outcome.peak_rss_bytes, 90 << 20);
+	rt_command_free(command);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("command");
+	TCase *life = suite_case(suite, "life"), *figures = suite_case(suite, "figures"), *host = suite_case(suite, "host");
+
+	tcase_add_test(life, exit_codes_and_signals_are_told_apart);
+	tcase_add_test(life, what_cannot_start_says_why);
+	tcase_add_test(life, its_environment_is_right);
+	tcase_add_test(life, waiting_times_out_and_can_be_repeated);
+	tcase_add_test(life, a_signal_handler_interrupts_the_wait);
+	tcase_add_test(figures, cpu_time_is_what_the_kernel_says);
+	tcase_add_test(figures, samples_lead_up_to_the_outcome);
+	tcase_add_test(figures, polling_does_without_the_kernel_s_account);
+	tcase_add_test(figures, a_daemon_left_running_is_told);
+	tcase_add_test(figures, the_peak_is_the_program_s_and_not_ours);
+	tcase_add_test(host, the_host_s_own_children_are_its_own);
+	tcase_add_test(host, a_stolen_exit_status_is_an_error_and_the_figures_stay);
+	tcase_add_test(host, a_host_that_reaps_everything_takes_nothing_away);
+	tcase_add_test(host, a_supervisor_that_is_killed_is_told_and_the_program_runs_on);
+	tcase_add_test(host, the_supervisor_stays_for_those_left_running_and_no_longer);
+	tcase_add_test(figures, orphans_are_adopted_and_counted);
+	return suite_run(suite);
+}

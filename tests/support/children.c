@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "children.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 10000
+
+static void run_child(int ready_fd, int go_fd, void (*work)(void *arg), void *arg)
+{
+	char byte = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	work(arg);
+	if (write(ready_fd, &byte, 1) != 1)
+		_exit(99);
+	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	_exit(0);
+}
+
+void child_start_async(struct child *child, void (*work)(void *arg), void *arg)
+{
+	int ready[2], go[2];
+
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+	child->pid = fork();
+	ck_assert_int_ge(child->pid, 0);
+	if (child->pid == 0) {
+		close(ready[0]);
+		close(go[1]);
+		run_child(ready[1], go[0], work, arg);
+	}
+	close(ready[1]);
+	close(go[0]);
+	child->ready_fd = ready[0];
+	child->go_fd = go[1];
+}
+
+void child_await(struct child *child)
+{
+	char byte;
+
+	ck_assert_int_eq(read(child->ready_fd, &byte, 1), 1);
+}
+
+void child_start(struct child *child, void (*work)(void *arg), void *arg)
+{
+	child_start_async(child, work, arg);
+	child_await(child);
+}
+
+static void let_go(struct child *child)
+{
+	if (child->go_fd >= 0)
+		close(child->go_fd);
+	child->go_fd = -1;
+}
+
+void child_let_die(struct child *child)
+{
+	siginfo_t info;
+
+	let_go(child);
+	ck_assert_int_eq(waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+int child_end(struct child *child)
+{
+	int status = 0;
+
+	let_go(child);
+	ck_assert_int_eq(waitpid(child->pid, &status, 0), child->pid);
+	close(child->ready_fd);
+	return status;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void burn_cpu_ns(uint64_t ns)
+{
+	uint64_t until_ns = own_cpu_ns() + ns;
+	volatile unsigned spin = 0;
+
+	while (own_cpu_ns() < until_ns) {
+		for (int i = 0; i < 10000; i++)
+			spin++;
+	}
+}
+
+void wait_until(int (*holds)(void *arg), void *arg)
+{
+	struct timespec nap = { .tv_nsec = 1000000 };
+
+	for (int ms = 0; ms < PATIENCE_MS; ms++) {
+		if (holds(arg))
+			return;
+		nanosleep(&nap, NULL);
+	}
+	ck_abort_msg("nothing happened within %d ms", PATIENCE_MS);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The frame of every test file: one libcheck suite, reported as TAP. */
+#ifndef SUITE_H
+#define SUITE_H
+
+#include <check.h>
+
+/* Run a suite and report it as TAP on stdout. Returns the exit status of main(). */
+int suite_run(Suite *suite);
+
+/* Report that this file cannot run here, and why. Returns the exit status of main(). */
+int suite_skip(const char *why);
+
+/* Add one test case of plain tests to a suite: a TCase of this name with a generous time-out, to which the caller adds
+ * tests with tcase_add_test(). */
+TCase *suite_case(Suite *suite, const char *name);
+
+#endif

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Count the tests of several runs and say which failed and which were skipped, and why.
+
+Usage: tally.py LABEL=FILE..., where FILE is a testlog.json of Meson or a TAP file. What reports its tests as TAP or by
+Python's unittest counts once per test, anything else once. The last line is "N passed, N failed, N skipped"; the exit
+status is 1 when any failed or none passed.
+"""
+import json
+import re
+import sys
+from typing import Any, Dict, List
+
+TAP_TEST = re.compile(r"^(not )?ok\b *\d* *-? *(.*?)(?: *# *(skip|todo)\S* *(.*))?$", re.IGNORECASE)
+TAP_PLAN = re.compile(r"^1\.\.(\d+)(?: *# *skip\S* *(.*))?$", re.IGNORECASE)
+UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+UNITTEST_FAILED = re.compile(r"^(?:FAIL|ERROR): (.*)$", re.MULTILINE)
+UNITTEST_SKIPPED = re.compile(r"^(.*?) \.\.\. skipped (['\"])(.*)\2$", re.MULTILINE)
+NO_REASON = "no reason given"
+
+
+class Tally:
+    def __init__(self) -> None:
+        self.passed = 0
+        self.failed: List[str] = []
+        self.skipped: List[str] = []
+
+    def add_tap(self, name: str, text: str) -> int:
+        """Returns how many of them failed. Planned tests that never reported, as after a crash, have failed."""
+        planned = seen = 0
+        failed_before = len(self.failed)
+        for line in text.splitlines():
+            plan, test = TAP_PLAN.match(line), TAP_TEST.match(line)
+            if plan:
+                planned = int(plan[1])
+                if planned == 0:
+                    self.skipped.append(f"{name}: {plan[2] or NO_REASON}")
+            elif test:
+                seen += 1
+                self.add_tap_test(f"{name}: {test[2]}", bool(test[1]), (test[3] or "").lower(), test[4])
+        self.failed += [f"{name}: a test did not report"] * (planned - seen)
+        return len(self.failed) - failed_before
+
+    def add_tap_test(self, name: str, is_not_ok: bool, directive: str, reason: str) -> None:
+        if directive == "skip":
+            self.skipped.append(f"{name}: {reason or NO_REASON}")
+        elif is_not_ok and directive != "todo":
+            self.failed.append(name)
+        else:
+            self.passed += 1
+
+    def add_unittest(self, name: str, text: str) -> int:
+        failed = UNITTEST_FAILED.findall(text)
+        skipped = UNITTEST_SKIPPED.findall(text)
+        ran = int(UNITTEST_RAN.search(text)[1])
+        self.failed += [f"{name}: {test}" for test in failed]
+        self.skipped += [f"{name}: {test.strip()}: {reason}" for test, _, reason in skipped]
+        self.passed += max(ran - len(failed) - len(skipped), 0)
+        return len(failed)
+
+    def add_meson_test(self, label: str, record: Dict[str, Any]) -> None:
+        name = f"{label}: {record['name']}"
+        stdout, stderr = record.get("stdout", ""), record.get("stderr", "")
+        is_good = record["result"] in ("OK", "EXPECTEDFAIL", "SKIP")
+        if any(map(TAP_PLAN.match, stdout.splitlines())):
+            failed = self.add_tap(name, stdout)
+        elif UNITTEST_RAN.search(stderr):
+            failed = self.add_unittest(name, stderr)
+        elif record["result"] == "SKIP":
+            self.skipped.append(f"{name}: {((stdout + stderr).strip() or NO_REASON).splitlines()[-1]}")
+            return
+        elif is_good:
+            self.passed += 1
+            return
+        else:
+            failed = 0
+        if not is_good and not failed:
+            self.failed.append(f"{name}: {record['result']}, exit status {record['returncode']}")
+
+    def add_file(self, label: str, path: str) -> None:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if path.endswith(".json"):
+                for line in file:
+                    self.add_meson_test(label, json.loads(line))
+            else:
+                self.add_tap(label, file.read())
+
+
+def main(arguments: List[str]) -> int:
+    tally = Tally()
+    for argument in arguments:
+        tally.add_file(*argument.split("=", 1))
+    for why in tally.skipped:
+        print("SKIP", why)
+    for why in tally.failed:
+        print("FAIL", why)
+    print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
+    return 1 if tally.failed or not tally.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

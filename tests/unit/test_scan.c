@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* The scanner: numbers at and past their limits, words, lines, copies. */
+#include "exact.h"
+#include "suite.h"
+
+#include "parse/scan.h"
+
+#include <locale.h>
+#include <stdio.h>
+
+static struct rti_scan scan_text(const char *text)
+{
+	struct exact copy = exact(text);
+
+	return rti_scan(copy.data, copy.len);
+}
+
+static void assert_rest(const struct rti_scan *s, const char *rest)
+{
+	ck_assert_uint_eq((size_t)(s->end - s->at), strlen(rest));
+	ck_assert_mem_eq(s->at, rest, strlen(rest));
+}
+
+static const struct {
+	const char *text;
+	int found;
+	uint64_t value;
+	const char *rest;
+} unsigned_numbers[] = {
+	{ "0", 1, 0, "" },
+	{ "  \t7", 1, 7, "" },
+	{ "007", 1, 7, "" },
+	{ "12kB", 1, 12, "kB" },
+	{ "1\n2", 1, 1, "\n2" },
+	{ "18446744073709551614", 1, UINT64_MAX - 1, "" },
+	{ "18446744073709551615", 1, UINT64_MAX, "" },
+	{ "18446744073709551616", 1, UINT64_MAX, "" },
+	{ "184467440737095516150 1", 1, UINT64_MAX, " 1" },
+	{ "99999999999999999999999999999999999999999", 1, UINT64_MAX, "" },
+	{ "36893488147419103233", 1, UINT64_MAX, "" }, /* 2^65 + 1: wraps to a small number when unchecked */
+	{ "-1", 0, 0, "" },
+	{ "+1", 0, 0, "" },
+	{ "", 0, 0, "" },
+	{ "  ", 0, 0, "" },
+	{ "x", 0, 0, "" },
+};
+
+START_TEST(takes_unsigned)
+{
+	struct rti_scan s = scan_text(unsigned_numbers[_i].text);
+	uint64_t value = 42;
+
+	ck_assert_int_eq(rti_scan_u64(&s, &value), unsigned_numbers[_i].found);
+	if (!unsigned_numbers[_i].found)
+		return;
+	ck_assert_uint_eq(value, unsigned_numbers[_i].value);
+	assert_rest(&s, unsigned_numbers[_i].rest);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int found;
+	int64_t value;
+} signed_numbers[] = {
+	{ "0", 1, 0 },
+	{ " -1", 1, -1 },
+	{ "-0", 1, 0 },
+	{ "9223372036854775807", 1, INT64_MAX },
+	{ "9223372036854775808", 1, INT64_MAX },
+	{ "-9223372036854775807", 1, -INT64_MAX },
+	{ "-9223372036854775808", 1, INT64_MIN },
+	{ "-9223372036854775809", 1, INT64_MIN },
+	{ "-99999999999999999999999", 1, INT64_MIN },
+	{ "-", 0, 0 },
+	{ "--1", 0, 0 },
+	{ "- 1", 0, 0 },
+	{ "", 0, 0 },
+};
+
+START_TEST(takes_signed)
+{
+	struct rti_scan s = scan_text(signed_numbers[_i].text);
+	int64_t value = 42;
+
+	ck_assert_int_eq(rti_scan_i64(&s, &value), signed_numbers[_i].found);
+	if (signed_numbers[_i].found)
+		ck_assert_int_eq(value, signed_numbers[_i].value);
+}
+END_TEST
+
+START_TEST(refuses_identifiers_that_do_not_fit)
+{
+	struct rti_scan s = scan_text("2147483647 -2147483648 2147483648");
+	struct rti_scan u = scan_text("4294967295 4294967296");
+	uint32_t big = 0;
+	int32_t id = 0;
+
+	ck_assert(rti_scan_i32(&s, &id));
+	ck_assert_int_eq(id, INT32_MAX);
+	ck_assert(rti_scan_i32(&s, &id));
+	ck_assert_int_eq(id, INT32_MIN);
+	ck_assert(!rti_scan_i32(&s, &id));
+	ck_assert(rti_scan_u32(&u, &big));
+	ck_assert_uint_eq(big, UINT32_MAX);
+	ck_assert(!rti_scan_u32(&u, &big));
+}
+END_TEST
+
+static const char *const decimals[] = {
+	"0.06", "0.00", "1.5", "12", "3.", "1024.99", "0.1", "0.7", "4503599.27",
+	"99999999999999.9", "0.00000000000001",
+};
+
+START_TEST(takes_decimal_as_strtod_does)
+{
+	struct rti_scan s = scan_text(decimals[_i]);
+	double value = -1;
+
+	ck_assert(rti_scan_decimal(&s, &value));
+	ck_assert_double_eq(value, strtod(decimals[_i], NULL));
+	assert_rest(&s, "");
+}
+END_TEST
+
+START_TEST(takes_decimal_of_any_length)
+{
+	struct rti_scan s = scan_text("0.333333333333333333333333333333333333333333 99999999999999999999999.5 .5");
+	double value = -1;
+
+	ck_assert(rti_scan_decimal(&s, &value));
+	ck_assert_double_eq_tol(value, 1.0 / 3, 1e-12);
+	ck_assert(rti_scan_decimal(&s, &value));
+	ck_assert_double_eq(value, (double)UINT64_MAX);
+	ck_assert(!rti_scan_decimal(&s, &value));
+}
+END_TEST
+
+/* Shows nothing new where none of these locales is installed. */
+START_TEST(decimal_point_is_a_point_in_every_locale)
+{
+	static const char *const comma_locales[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "hu_HU.UTF-8", "de_DE", "fr_FR" };
+	struct rti_scan s = scan_text("0.25,5");
+	double value = -1;
+
+	for (unsigned i = 0; i < sizeof(comma_locales) / sizeof(comma_locales[0]); i++)
+		if (setlocale(LC_ALL, comma_locales[i]))
+			break;
+	ck_assert(rti_scan_decimal(&s, &value));
+	ck_assert_double_eq(value, 0.25);
+	assert_rest(&s, ",5");
+}
+END_TEST
+
+START_TEST(takes_lines)
+{
+	struct rti_scan s = scan_text("a\n\nlast"), line;
+
+	ck_assert(rti_scan_line(&s, &line));
+	assert_rest(&line, "a");
+	ck_assert(rti_scan_line(&s, &line));
+	assert_rest(&line, "");
+	ck_assert(rti_scan_line(&s, &line));
+	assert_rest(&line, "last");
+	ck_assert(!rti_scan_line(&s, &line));
+	s = scan_text("a\n");
+	ck_assert(rti_scan_line(&s, &line));
+	ck_assert(!rti_scan_line(&s, &line));
+	s = scan_text("");
+	ck_assert(!rti_scan_line(&s, &line));
+}
+END_TEST
+
+START_TEST(takes_words)
+{
+	struct rti_scan s = scan_text(" one\ttwo   three "), word;
+
+	ck_assert(rti_scan_word(&s, &word));
+	assert_rest(&word, "one");
+	ck_assert(rti_scan_skip_words(&s, 1));
+	ck_assert(rti_scan_word(&s, &word));
+	assert_rest(&word, "three");
+	ck_assert(!rti_scan_word(&s, &word));
+	s = scan_text("one two");
+	ck_assert(!rti_scan_skip_words(&s, 3));
+	s = scan_text("");
+	ck_assert(rti_scan_skip_words(&s, 0));
+}
+END_TEST
+
+START_TEST(takes_literals_whole_or_not_at_all)
+{
+	struct rti_scan s = scan_text("Pss: 1");
+
+	ck_assert(!rti_scan_literal(&s, "Pss_"));
+	ck_assert(!rti_scan_literal(&s, "Pss: 12"));
+	assert_rest(&s, "Pss: 1");
+	ck_assert(rti_scan_literal(&s, "Pss:"));
+	assert_rest(&s, " 1");
+}
+END_TEST
+
+START_TEST(copies_cut_and_zeroed)
+{
+	struct rti_scan s = scan_text("abcdef");
+	char out[8];
+
+	memset(out, 'x', sizeof(out));
+	rti_scan_copy(&s, out, sizeof(out));
+	ck_assert_mem_eq(out, "abcdef\0", 8);
+	memset(out, 'x', sizeof(out));
+	rti_scan_copy(&s, out, 4);
+	ck_assert_mem_eq(out, "abc\0xxxx", 8);
+	rti_scan_copy(&s, out, 7);
+	ck_assert_str_eq(out, "abcdef");
+	rti_scan_copy(&s, out, 1);
+	ck_assert_str_eq(out, "");
+}
+END_TEST
+
+static const struct {
+	const char *text, *decoded;
+} escapes[] = {
+	{ "plain", "plain" },
+	{ "a\\040b", "a b" },
+	{ "\\011\\012\\134\\043", "\t\n\\#" },
+	{ "\\040\\040", "  " },
+	{ "\\134040", "\\040" }, /* decoded once, not again */
+	{ "\\377", "\377" },
+	{ "\\400", "\\400" },
+	{ "\\9", "\\9" },
+	{ "\\08x", "\\08x" },
+	{ "\\04", "\\04" },
+	{ "\\0", "\\0" },
+	{ "end\\", "end\\" },
+	{ "\\\\040", "\\ " },
+	{ "", "" },
+};
+
+START_TEST(decodes_octal_escapes)
+{
+	struct rti_scan s = scan_text(escapes[_i].text);
+	char out[32];
+
+	ck_assert(rti_scan_copy_unescaped(&s, out, sizeof(out)));
+	ck_assert_str_eq(out, escapes[_i].decoded);
+	assert_rest(&s, escapes[_i].text);
+}
+END_TEST
+
+START_TEST(tells_when_decoded_text_was_cut)
+{
+	struct rti_scan s = scan_text("ab\\040d");
+	char out[8];
+
+	memset(out, 'x', sizeof(out));
+	ck_assert(rti_scan_copy_unescaped(&s, out, 5));
+	ck_assert_mem_eq(out, "ab d\0xxx", 8);
+	ck_assert(!rti_scan_copy_unescaped(&s, out, 4));
+	ck_assert_str_eq(out, "ab ");
+	ck_assert(!rti_scan_copy_unescaped(&s, out, 1));
+	ck_assert_str_eq(out, "");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("scan");
+	TCase *numbers = suite_case(suite, "numbers"), *text = suite_case(suite, "text");
+	TCase *copy = suite_case(suite, "copy");
+
+	tcase_add_loop_test(numbers, takes_unsigned, 0, sizeof(unsigned_numbers) / sizeof(unsigned_numbers[0]));
+	tcase_add_loop_test(numbers, takes_signed, 0, sizeof(signed_numbers) / sizeof(signed_numbers[0]));
+	tcase_add_test(numbers, refuses_identifiers_that_do_not_fit);
+	tcase_add_loop_test(numbers, takes_decimal_as_strtod_does, 0, sizeof(decimals) / sizeof(decimals[0]));
+	tcase_add_test(numbers, takes_decimal_of_any_length);
+	tcase_add_test(numbers, decimal_point_is_a_point_in_every_locale);
+	tcase_add_test(text, takes_lines);
+	tcase_add_test(text, takes_words);
+	tcase_add_test(text, takes_literals_whole_or_not_at_all);
+	tcase_add_test(copy, copies_cut_and_zeroed);
+	tcase_add_loop_test(copy, decodes_octal_escapes, 0, sizeof(escapes) / sizeof(escapes[0]));
+	tcase_add_test(copy, tells_when_decoded_text_was_cut);
+	return suite_run(suite);
+}
