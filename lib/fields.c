@@ -152,7 +152,7 @@ static const struct rt_field delta_fields[] = {
 	FIELD(delta, cpu_user_ticks, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU, "{tick}"),
 	FIELD(delta, cpu_system_ticks, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU, "{tick}"),
 	FIELD(delta, ticks_per_second, RT_TYPE_U64, RT_FIELD_META, 0, ""),
-	FIELD(delta, cores_used, RT_TYPE_DOUBLE, RT_FIELD_GAUGE, RT_HAS_RATE, "1"),
+	FIELD(delta, cores_used, RT_TYPE_DOUBLE, RT_FIELD_GAUGE, RT_HAS_CPU | RT_HAS_RATE, "1"),
 	FIELD(delta, read_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO, "By"),
 	FIELD(delta, write_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO, "By"),
 	FIELD(delta, cancelled_write_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO, "By"),

@@ -13,8 +13,9 @@
 #include "env.h"
 #include "source.h"
 
-#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 29)
-#define HAS_ADDCHDIR 0
+/* glibc has it since 2.29, musl since 1.1.24. */
+#ifdef __GLIBC__
+#define HAS_ADDCHDIR __GLIBC_PREREQ(2, 29)
 #else
 #define HAS_ADDCHDIR 1
 #endif

@@ -20,6 +20,11 @@ static uint64_t tree_domains(void)
 	return has;
 }
 
+static uint64_t known_domains(void)
+{
+	return tree_domains() | rti_machine_domains();
+}
+
 /* Unlike for trackers made at other times, by other threads, or by other processes that a sample may be handed to. */
 static uint64_t make_id(const struct rt_tracker *t)
 {
@@ -40,7 +45,7 @@ static int take_opts(struct rt_opts *out, const struct rt_opts *in)
 	if (!in)
 		return 0;
 	err = rti_abi_take(out, sizeof(*out), in, RTI_OPTS_V1);
-	if (err == 0 && (out->flags & ~KNOWN_FLAGS || out->reserved))
+	if (err == 0 && (out->flags & ~KNOWN_FLAGS || out->reserved || out->want & ~known_domains()))
 		err = -EINVAL;
 	return err;
 }
@@ -181,12 +186,11 @@ int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 
 int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
 {
-	uint64_t known = tree_domains() | rti_machine_domains();
 	int bit = 0;
 
 	if (!t)
 		return -EFAULT;
-	if (!(has & known) || has & (has - 1))
+	if (!(has & known_domains()) || has & (has - 1))
 		return -EINVAL;
 	if (!(t->want & has))
 		return -EOPNOTSUPP;

@@ -17,10 +17,11 @@ enum job_state { IDLE, QUEUED, RUNNING, ORPHANED }; /* orphaned: running, and gi
 
 struct thread {
 	struct rti_worker *worker;
+	struct thread *next;
 	pthread_t id;
 	struct rti_job *job; /* what it is at, or NULL */
 	uint64_t since_ns;
-	int is_left_behind; /* must end, and free itself, as soon as its job is done */
+	int is_left_behind; /* must end, and forget itself, as soon as its job is done */
 };
 
 /* Shared by the owner and every thread; the last one frees it. The lock guards all but env and pid, and every job's
@@ -32,7 +33,8 @@ struct rti_worker {
 	int32_t pid;
 	unsigned users;
 	int is_closing;
-	struct thread *thread; /* the one that takes jobs, or NULL */
+	struct thread *thread;  /* the one that takes jobs, or NULL */
+	struct thread *threads; /* all of them */
 	struct rti_job *first, **last;
 };
 
@@ -94,6 +96,16 @@ static void leave(struct rti_worker *worker)
 	free(worker);
 }
 
+static void forget_thread(struct rti_worker *worker, struct thread *thread)
+{
+	struct thread **at = &worker->threads;
+
+	while (*at != thread)
+		at = &(*at)->next;
+	*at = thread->next;
+	free(thread);
+}
+
 static struct rti_job *take_job(struct rti_worker *worker)
 {
 	struct rti_job *job = worker->first;
@@ -137,7 +149,7 @@ static void *thread_main(void *arg)
 			pthread_cond_wait(&worker->has_work, &worker->lock);
 	}
 	if (self->is_left_behind)
-		free(self);
+		forget_thread(worker, self);
 	leave(worker);
 	return NULL;
 }
@@ -174,8 +186,10 @@ static int start_thread(struct rti_worker *worker)
 		free(thread);
 		return err;
 	}
-	worker->users++;
+	thread->next = worker->threads;
+	worker->threads = thread;
 	worker->thread = thread;
+	worker->users++;
 	return 0;
 }
 
@@ -272,12 +286,21 @@ static void unqueue(struct rti_worker *worker, const struct rti_job *job)
 		worker->last = at;
 }
 
+/* Threads exist in the parent alone, and any of them may have held the lock. */
+static void free_job_after_fork(struct rti_worker *worker, struct rti_job *job)
+{
+	for (struct thread *thread = worker->threads; thread; thread = thread->next)
+		if (thread->job == job)
+			thread->job = NULL;
+	job->free(job);
+}
+
 void rti_worker_free_job(struct rti_worker *worker, struct rti_job *job)
 {
 	if (!job)
 		return;
 	if (!rti_worker_is_here(worker)) {
-		job->free(job);
+		free_job_after_fork(worker, job);
 		return;
 	}
 	pthread_mutex_lock(&worker->lock);
@@ -290,6 +313,20 @@ void rti_worker_free_job(struct rti_worker *worker, struct rti_job *job)
 	pthread_mutex_unlock(&worker->lock);
 }
 
+/* What is still known to a thread then is an orphan. */
+static void free_after_fork(struct rti_worker *worker)
+{
+	struct thread *next;
+
+	for (struct thread *thread = worker->threads; thread; thread = next) {
+		next = thread->next;
+		if (thread->job)
+			thread->job->free(thread->job);
+		free(thread);
+	}
+	free(worker);
+}
+
 /* A thread that rests is waited for, so that none runs our code once the library may be unloaded. */
 void rti_worker_free(struct rti_worker *worker)
 {
@@ -297,9 +334,8 @@ void rti_worker_free(struct rti_worker *worker)
 
 	if (!worker)
 		return;
-	if (!rti_worker_is_here(worker)) { /* the lock may be held by a thread that does not exist here */
-		free(worker->thread);
-		free(worker);
+	if (!rti_worker_is_here(worker)) {
+		free_after_fork(worker);
 		return;
 	}
 	pthread_mutex_lock(&worker->lock);
@@ -310,10 +346,10 @@ void rti_worker_free(struct rti_worker *worker)
 	thread = worker->thread;
 	pthread_cond_signal(&worker->has_work);
 	pthread_mutex_unlock(&worker->lock);
-	if (thread) {
+	if (thread)
 		pthread_join(thread->id, NULL);
-		free(thread);
-	}
 	pthread_mutex_lock(&worker->lock);
+	if (thread)
+		forget_thread(worker, thread);
 	leave(worker);
 }

@@ -35,8 +35,8 @@ int rti_worker_is_here(const struct rti_worker *worker);
 /* Queue a job. Nothing happens to one that is queued or running already. */
 void rti_worker_submit(struct rti_worker *worker, struct rti_job *job);
 
-/* Have the queued jobs done, and wait for them for at most limit_ns. A job that has run for job_limit_ns is left behind.
- * 0 or -errno: no thread could be made, and the jobs stay queued. */
+/* Have the queued jobs done, and wait for them for at most limit_ns. A job that has run for job_limit_ns is left
+ * behind. 0 or -errno: no thread could be made, and the jobs stay queued. */
 int rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns);
 
 /* Whether a job is neither queued nor running. */

@@ -175,7 +175,7 @@ struct rt_opts {
 	const char *root; /**< Directory that holds `proc` and `sys`; NULL is "/". Copied. With a root, CPU time
 	                       comes from `stat` in clock ticks, since CPU clocks know only the caller's own pids. */
 	uint64_t want;    /**< RT_HAS_ bits to measure; 0 is all that the kind of tracker has. What is not wanted
-	                       is not read. */
+	                       is not read; what the other kind has is not looked at. */
 	uint32_t max_fds; /**< Most descriptors that the tracker keeps open between samples; 0 is a quarter of the
 	                       soft RLIMIT_NOFILE, at most 4096. */
 	uint32_t reserved; /**< 0. */
@@ -645,8 +645,11 @@ RT_API int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, s
 struct rt_command;
 
 #define RT_ACCOUNTING_AUTO 0 /**< The best rung that works here without more rights. @since 0.1 */
-#define RT_ACCOUNTING_POLL 1 /**< Only what samples see. @since 0.1 */
-#define RT_ACCOUNTING_WAIT 2 /**< Also the kernel's account of all that was waited for. @since 0.1 */
+/** A child of the caller, and what samples see of its tree. @since 0.1 */
+#define RT_ACCOUNTING_POLL 1
+/** Under a supervisor: a small process that starts the program, adopts the orphans of its tree, reaps them, and has the
+ *  kernel's exact account of all that was waited for. @since 0.1 */
+#define RT_ACCOUNTING_WAIT 2
 
 /** What to start and how. @since 0.1 */
 struct rt_command_opts {
@@ -663,7 +666,8 @@ struct rt_command_opts {
 /** Start a program.
  *
  *  It gets the caller's descriptors (but for close-on-exec ones), terminal and process group, an empty signal
- *  mask and the default action for SIGCHLD and SIGPIPE.
+ *  mask and the default action for SIGCHLD and SIGPIPE. With RT_ACCOUNTING_WAIT it is a grandchild of the caller
+ *  (`libexec/librtrack/rtrack-supervisor` is its parent), so that no wait of the caller's can take its exit status.
  *
  *  @param out receives the command, or NULL on failure; free it with rt_command_free().
  *  @param opts what to start.
@@ -674,11 +678,14 @@ struct rt_command_opts {
  *          arguments are too long for the kernel
  *  @retval -ENOENT the program (or @p cwd) does not exist; -EACCES it may not be executed; -ENOEXEC it is not
  *          executable; or another error of execve(2)
+ *  @retval -EOPNOTSUPP the accounting that was asked for cannot be had: its supervisor is not installed
  *  @retval -EAGAIN no process could be made; likewise -ENOMEM and -EMFILE
+ *
+ *  Cost: two processes, one sample of the tree.
  *  @since 0.1 */
 RT_API int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts);
 
-/** Process id of the program. It stays reserved until rt_command_wait() has returned 0. @since 0.1 */
+/** Process id of the program, or -EFAULT when @p c is NULL. @since 0.1 */
 RT_API int32_t rt_command_pid(const struct rt_command *c);
 
 /** The tracker of the program's tree. Borrowed: lives as long as the command. Sample it at will; after
@@ -704,7 +711,9 @@ struct rt_outcome {
 	uint32_t accounting;  /**< RT_ACCOUNTING_ rung that was used. */
 	uint64_t valid;       /**< RT_HAS_ bits of the complete figures. */
 	uint64_t partial;     /**< RT_HAS_ bits of the figures that are lower bounds. */
-	uint32_t complete;    /**< 1 when nothing that the tree used can be missing from the CPU times, else 0. */
+	/** 1 when no reason is known why CPU time of the tree might be missing, else 0. What RT_ACCOUNTING_WAIT cannot
+	 *  know of: children of a process that ignored SIGCHLD and that no sample saw. */
+	uint32_t complete;
 	uint32_t reasons;     /**< RT_REASON_ bits: why not. */
 	uint64_t start_realtime_ns; /**< Start, since 1970. */
 	uint64_t wall_ns;     /**< From start to end, monotonic. */
@@ -713,8 +722,8 @@ struct rt_outcome {
 	uint64_t cpu_system_ns; /**< RT_HAS_CPU. */
 	uint64_t cpu_low_ns;    /**< What was certainly used. */
 	uint64_t cpu_high_ns;   /**< Upper bound of what was used; UINT64_MAX when nothing bounds it. */
-	/** RT_HAS_PEAK_RSS. Largest peak of any single process. The kernel hands the caller's own peak on to what it
-	 *  starts; where nothing larger was reached and no sample saw more, this is unknown. */
+	/** RT_HAS_PEAK_RSS. Largest peak of any single process: of those that samples saw and, with RT_ACCOUNTING_WAIT, of
+	 *  all that were waited for. */
 	uint64_t peak_rss_bytes;
 	uint64_t peak_tree_bytes; /**< Largest sum over the tree that a sample saw. */
 	uint32_t peak_tree_kind;  /**< RT_PEAK_ value: what that sum is of; 0 when there is none. */
@@ -728,8 +737,8 @@ struct rt_outcome {
 
 /** Wait for the program, and learn what it used.
  *
- *  Waits for this child alone: the caller's other children, signal handlers and threads are not touched. Takes
- *  a last sample while the dead program can still be read. Further calls give the same outcome again.
+ *  The caller's other children, signal handlers and threads are not touched. Takes a last sample. Further calls
+ *  give the same outcome again.
  *
  *  @param c the command.
  *  @param timeout_ns longest time to wait; 0 only looks, negative waits for ever.
@@ -738,14 +747,15 @@ struct rt_outcome {
  *  @retval 0 it has ended
  *  @retval -ETIMEDOUT it runs still
  *  @retval -EINTR a signal handler ran
- *  @retval -ECHILD somebody else in this process took its exit status away; @p out holds what was seen
+ *  @retval -ECHILD its exit status is lost, for the supervisor was killed or (with RT_ACCOUNTING_POLL) somebody else in
+ *          this process took it; @p out holds what was seen
  *  @retval -EFAULT @p c is NULL
  *  @retval -EINVAL ill-sized @p out
  *  @since 0.1 */
 RT_API int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out, size_t out_size);
 
-/** Forget a command. A program that still runs runs on and is reaped by nobody until the caller exits; kill and
- *  wait first if that is not wanted. NULL is allowed. @since 0.1 */
+/** Forget a command. A program that still runs runs on: its supervisor reaps it, and without one nobody does until the
+ *  caller exits. NULL is allowed. @since 0.1 */
 RT_API void rt_command_free(struct rt_command *c);
 
 /** @} */
@@ -785,7 +795,7 @@ struct rt_field {
 	uint32_t type;   /**< RT_TYPE_ value. */
 	uint32_t role;   /**< RT_FIELD_ value. */
 	uint32_t reserved; /**< 0. */
-	uint64_t has;    /**< RT_HAS_ bit that covers it; for rt_rusage the bit of rt_pid_getrusage(); or 0. */
+	uint64_t has;    /**< RT_HAS_ bits that must all be set for it; for rt_rusage the bit of rt_pid_getrusage(); or 0. */
 	char name[40];   /**< Name, as in the header. */
 	char unit[16];   /**< "ns", "s", "By", "KiBy", "512By", "1" ...: UCUM, as OpenTelemetry has it. */
 };

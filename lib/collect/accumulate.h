@@ -17,9 +17,9 @@ struct rti_counter {
  * bits where both make that plausible. Otherwise the item began again at 0, and all of the value is new. */
 uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now);
 
-/* The same for times that the kernel corrects downwards now and then (iowait, idle, steal): the total stands still until
- * the value has caught up. A fall too deep for a correction starts a new baseline, and adds nothing since it is not
- * known from where it began. Returns 1 in that case, when the total has become a lower bound, else 0. */
+/* The same for times that the kernel corrects downwards now and then (iowait, idle, steal): the total stands still
+ * until the value has caught up. A fall too deep for a correction starts a new baseline, and adds nothing since it is
+ * not known from where it began. Returns 1 in that case, when the total has become a lower bound, else 0. */
 int rti_counter_hold(struct rti_counter *counter, uint64_t now);
 
 #define RTI_ITEM_COUNTERS 8

@@ -18,7 +18,7 @@
 enum counter { READ_SECTORS, WRITE_SECTORS, READS, WRITES, BUSY_MS };
 
 /* rti_item.traits */
-#define TRAIT_REAL (UINT32_C(1) << 0)     /* has hardware of its own */
+#define TRAIT_REAL (UINT32_C(1) << 0)      /* has hardware of its own */
 #define TRAIT_COMPOSITE (UINT32_C(1) << 1) /* built of other devices, of memory or of files */
 #define TRAIT_NVME_HEAD (UINT32_C(1) << 2) /* stands for one or more hidden paths */
 #define TRAIT_NVME_PATH (UINT32_C(1) << 3) /* hidden path to such a device */

@@ -35,23 +35,21 @@ static const struct {
 	const char *type;
 	enum kind kind;
 } kinds[] = {
-	{ "autofs", KIND_NEVER },
-	{ "proc", KIND_PSEUDO },       { "sysfs", KIND_PSEUDO },      { "cgroup", KIND_PSEUDO },
-	{ "cgroup2", KIND_PSEUDO },    { "devpts", KIND_PSEUDO },     { "mqueue", KIND_PSEUDO },
-	{ "hugetlbfs", KIND_PSEUDO },  { "debugfs", KIND_PSEUDO },    { "tracefs", KIND_PSEUDO },
-	{ "securityfs", KIND_PSEUDO }, { "pstore", KIND_PSEUDO },     { "bpf", KIND_PSEUDO },
-	{ "configfs", KIND_PSEUDO },   { "fusectl", KIND_PSEUDO },    { "binfmt_misc", KIND_PSEUDO },
-	{ "efivarfs", KIND_PSEUDO },   { "selinuxfs", KIND_PSEUDO },  { "rpc_pipefs", KIND_PSEUDO },
-	{ "nsfs", KIND_PSEUDO },
-	{ "nfs", KIND_NETWORK },       { "nfs4", KIND_NETWORK },      { "cifs", KIND_NETWORK },
-	{ "smb3", KIND_NETWORK },      { "smbfs", KIND_NETWORK },     { "ceph", KIND_NETWORK },
-	{ "glusterfs", KIND_NETWORK }, { "9p", KIND_NETWORK },        { "afs", KIND_NETWORK },
-	{ "beegfs", KIND_NETWORK },    { "lustre", KIND_NETWORK },    { "gpfs", KIND_NETWORK },
-	{ "ocfs2", KIND_NETWORK },     { "gfs2", KIND_NETWORK },      { "ncpfs", KIND_NETWORK },
-	{ "coda", KIND_NETWORK },      { "orangefs", KIND_NETWORK },  { "pvfs2", KIND_NETWORK },
-	{ "virtiofs", KIND_NETWORK },  { "vboxsf", KIND_NETWORK },    { "fuse", KIND_NETWORK },
-	{ "btrfs", KIND_SHARED },      { "bcachefs", KIND_SHARED },   { "ubifs", KIND_SHARED },
-	{ "zfs", KIND_POOLED },
+	{ "autofs", KIND_NEVER },       { "proc", KIND_PSEUDO },       { "sysfs", KIND_PSEUDO },
+	{ "cgroup", KIND_PSEUDO },      { "cgroup2", KIND_PSEUDO },    { "devpts", KIND_PSEUDO },
+	{ "mqueue", KIND_PSEUDO },      { "hugetlbfs", KIND_PSEUDO },  { "debugfs", KIND_PSEUDO },
+	{ "tracefs", KIND_PSEUDO },     { "securityfs", KIND_PSEUDO }, { "pstore", KIND_PSEUDO },
+	{ "bpf", KIND_PSEUDO },         { "configfs", KIND_PSEUDO },   { "fusectl", KIND_PSEUDO },
+	{ "binfmt_misc", KIND_PSEUDO }, { "efivarfs", KIND_PSEUDO },   { "selinuxfs", KIND_PSEUDO },
+	{ "rpc_pipefs", KIND_PSEUDO },  { "nsfs", KIND_PSEUDO },       { "nfs", KIND_NETWORK },
+	{ "nfs4", KIND_NETWORK },       { "cifs", KIND_NETWORK },      { "smb3", KIND_NETWORK },
+	{ "smbfs", KIND_NETWORK },      { "ceph", KIND_NETWORK },      { "glusterfs", KIND_NETWORK },
+	{ "9p", KIND_NETWORK },         { "afs", KIND_NETWORK },       { "beegfs", KIND_NETWORK },
+	{ "lustre", KIND_NETWORK },     { "gpfs", KIND_NETWORK },      { "ocfs2", KIND_NETWORK },
+	{ "gfs2", KIND_NETWORK },       { "ncpfs", KIND_NETWORK },     { "coda", KIND_NETWORK },
+	{ "orangefs", KIND_NETWORK },   { "pvfs2", KIND_NETWORK },     { "virtiofs", KIND_NETWORK },
+	{ "vboxsf", KIND_NETWORK },     { "fuse", KIND_NETWORK },      { "btrfs", KIND_SHARED },
+	{ "bcachefs", KIND_SHARED },    { "ubifs", KIND_SHARED },      { "zfs", KIND_POOLED },
 };
 
 /* What a thread works on. Owned by the mount; a stuck one by its thread. */

@@ -60,8 +60,9 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 	out->memory_anon_bytes = bytes(info, RTI_MEM_ANON_PAGES);
 	out->memory_mapped_bytes = bytes(info, RTI_MEM_MAPPED);
 	out->memory_shmem_bytes = bytes(info, RTI_MEM_SHMEM);
-	out->memory_used_classic_bytes = without(out->memory_total_bytes, out->memory_free_bytes +
-	                                         out->memory_buffers_bytes + out->memory_cached_slab_bytes);
+	out->memory_used_classic_bytes =
+	    without(out->memory_total_bytes,
+	            out->memory_free_bytes + out->memory_buffers_bytes + out->memory_cached_slab_bytes);
 	set_bit(out, RT_HAS_MEMORY, is_complete);
 	return is_complete ? 0 : -ENOENT;
 }

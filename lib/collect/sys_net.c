@@ -2,9 +2,9 @@
 /* Traffic of network interfaces: /proc/net/dev, with what each interface is from /sys/class/net.
  *
  * The total counts what crosses hardware (interfaces with a `device`), so that bridges, bonds, tunnels and VLANs, which
- * see the same bytes again, add nothing. One whose `master` has a device too is a second path into that one (the virtual
- * function behind a hypervisor's interface), which counts for both. Where no interface has a device (containers),
- * the total is over all but loopback. */
+ * see the same bytes again, add nothing. One whose `master` has a device too is a second path into that one (the
+ * virtual function behind a hypervisor's interface), which counts for both. Where no interface has a device
+ * (containers), the total is over all but loopback. */
 #include "collect/accumulate.h"
 #include "collector.h"
 
@@ -102,7 +102,8 @@ static void choose_total(struct state *st, const struct rti_source *source)
 		all_traits |= item->traits;
 	}
 	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
-		int is_chosen = all_traits & TRAIT_DEVICE ? (item->traits & TRAIT_DEVICE) != 0 : strcmp(item->name, "lo") != 0;
+		int is_chosen =
+		    all_traits & TRAIT_DEVICE ? (item->traits & TRAIT_DEVICE) != 0 : strcmp(item->name, "lo") != 0;
 
 		item->flags &= ~RT_ITEM_IN_TOTAL;
 		item->flags |= is_chosen ? RT_ITEM_IN_TOTAL : 0;

@@ -12,7 +12,7 @@
 /* From the supervisor. */
 enum rti_report_kind {
 	RTI_STARTED,  /* pid; own, before the program was started */
-	RTI_FAILED,   /* error: that of execve or vfork */
+	RTI_FAILED,   /* error: why the program could not be started */
 	RTI_EXITED,   /* status of the program; reaped so far */
 	RTI_ACCOUNTED /* reaped so far */
 };

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -32,7 +33,7 @@ struct supervisor {
 	struct rti_report report;
 };
 
-static void send_report(struct supervisor *s, uint32_t kind)
+static void send_report(struct supervisor *s, enum rti_report_kind kind)
 {
 	struct timespec now;
 
@@ -80,25 +81,21 @@ static void note_own_io(struct supervisor *s)
 		s->report.own_io[0] += (uint64_t)n;
 }
 
-/* The child shares our memory until it executes the program: that is how the error comes back. */
-static pid_t start_program(char **argv, const sigset_t *mask)
+/* 0 or -errno, that of a failing execve included. */
+static int start_program(char **argv, const sigset_t *mask, pid_t *pid)
 {
-	volatile int error = 0;
-	pid_t pid = vfork();
+	posix_spawnattr_t attr;
+	int err = posix_spawnattr_init(&attr);
 
-	if (pid == 0) {
-		sigprocmask(SIG_SETMASK, mask, NULL);
-		execvp(argv[0], argv);
-		error = errno;
-		_exit(127);
-	}
-	if (pid < 0)
-		return -errno;
-	if (error) {
-		waitpid(pid, NULL, 0);
-		return -error;
-	}
-	return pid;
+	if (err)
+		return -err;
+	err = posix_spawnattr_setsigmask(&attr, mask);
+	if (err == 0)
+		err = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	if (err == 0)
+		err = posix_spawnp(pid, argv[0], NULL, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	return -err;
 }
 
 /* Descriptors of the host that we kept open would keep pipes from ending, and its directory from being unmounted. */
@@ -221,7 +218,7 @@ int main(int argc, char **argv)
 {
 	struct supervisor s = { 0 };
 	sigset_t all, chld, mask;
-	pid_t pid;
+	int err;
 
 	if (argc < 3)
 		return 2;
@@ -236,11 +233,11 @@ int main(int argc, char **argv)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	note_own_io(&s);
-	pid = start_program(argv + 2, &mask);
-	s.program = s.report.pid = pid > 0 ? pid : 0;
-	s.report.error = pid > 0 ? 0 : -pid;
-	send_report(&s, pid > 0 ? RTI_STARTED : RTI_FAILED);
-	if (pid <= 0)
+	err = start_program(argv + 2, &mask, &s.program);
+	s.report.pid = s.program;
+	s.report.error = -err;
+	send_report(&s, err < 0 ? RTI_FAILED : RTI_STARTED);
+	if (err < 0)
 		return 0;
 	let_go_of_the_host(&s);
 	supervise(&s);

@@ -36,10 +36,10 @@ START_TEST(else_begins_again)
 	static const struct {
 		uint64_t last, now;
 	} falls[] = {
-		{ 1000, 5 },                        /* far from the top */
-		{ TOP / 4 * 3 - 2, 5 },             /* just below the top quarter */
-		{ TOP, UINT64_C(1) << 30 },         /* not in the bottom quarter */
-		{ TOP + 1, 5 },                     /* wider than 32 bits */
+		{ 1000, 5 },                /* far from the top */
+		{ TOP / 4 * 3 - 2, 5 },     /* just below the top quarter */
+		{ TOP, UINT64_C(1) << 30 }, /* not in the bottom quarter */
+		{ TOP + 1, 5 },             /* wider than 32 bits */
 		{ UINT64_C(1) << 40, (UINT64_C(1) << 40) - 1 },
 	};
 

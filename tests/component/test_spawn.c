@@ -17,7 +17,11 @@
 #include "suite.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define SH(text) (const char *const[]){ "/bin/sh", "-c", text, NULL }
+#define SH(text)                                                                                                       \
+	(const char *const[])                                                                                          \
+	{                                                                                                              \
+		"/bin/sh", "-c", text, NULL                                                                            \
+	}
 
 static struct rti_buf out;
 
@@ -85,7 +89,9 @@ END_TEST
 START_TEST(path_of_the_caller)
 {
 	struct rti_spawn how = { .argv = (const char *const[]){ "sh", "-c", "echo $PATH", NULL },
-		                 .envp = (const char *const[]){ "PATH=/none", NULL }, .use_path = 1, .stdout_fd = -1 };
+		                 .envp = (const char *const[]){ "PATH=/none", NULL },
+		                 .use_path = 1,
+		                 .stdout_fd = -1 };
 
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_str_eq(out.data, "/none\n");
@@ -96,8 +102,10 @@ END_TEST
 
 START_TEST(directory_and_environment)
 {
-	struct rti_spawn how = { .argv = SH("pwd -P; echo $COLOUR"), .cwd = "/usr",
-		                 .envp = (const char *const[]){ "COLOUR=blue", NULL }, .stdout_fd = -1 };
+	struct rti_spawn how = { .argv = SH("pwd -P; echo $COLOUR"),
+		                 .cwd = "/usr",
+		                 .envp = (const char *const[]){ "COLOUR=blue", NULL },
+		                 .stdout_fd = -1 };
 
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_str_eq(out.data, "/usr\nblue\n");
@@ -108,10 +116,11 @@ START_TEST(directory_and_environment)
 }
 END_TEST
 
-/* SigBlk, SigIgn and SigCgt of the child itself. */
+/* SigBlk and SigIgn of the child itself. */
 START_TEST(signals_are_reset)
 {
-	struct rti_spawn how = { .argv = (const char *const[]){ "/bin/grep", "-E", "Sig(Blk|Ign)", "/proc/self/status", NULL },
+	struct rti_spawn how = { .argv = (const char *const[]){ "/bin/grep", "-E", "Sig(Blk|Ign)", "/proc/self/status",
+		                                                NULL },
 		                 .stdout_fd = -1 };
 	unsigned long long blocked, ignored;
 	sigset_t all;
@@ -143,7 +152,9 @@ END_TEST
 
 START_TEST(quiet)
 {
-	struct rti_spawn how = { .argv = SH("readlink /proc/self/fd/0 /proc/self/fd/2"), .stdout_fd = -1, .is_quiet = 1 };
+	struct rti_spawn how = { .argv = SH("readlink /proc/self/fd/0 /proc/self/fd/2"),
+		                 .stdout_fd = -1,
+		                 .is_quiet = 1 };
 
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_str_eq(out.data, "/dev/null\n/dev/null\n");
@@ -170,8 +181,10 @@ END_TEST
 
 START_TEST(much_output)
 {
-	struct rti_spawn how = { .argv = SH("i=0; while [ $i -lt 2000 ]; do echo 0123456789012345678901234567890123456789; "
-		                            "i=$((i+1)); done"), .stdout_fd = -1 };
+	struct rti_spawn how = { .argv =
+		                     SH("i=0; while [ $i -lt 2000 ]; do echo 0123456789012345678901234567890123456789; "
+		                        "i=$((i+1)); done"),
+		                 .stdout_fd = -1 };
 
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_uint_eq(out.len, 2000 * 41);

@@ -39,9 +39,10 @@ START_TEST(golden)
 	size_t count;
 
 	/* guest 30 is within user 100, guest_nice 4 within nice 20 */
-	fixture_write(&f, "proc/stat", "cpu  100 20 50 1000 40 6 7 8 30 4\n"
-	                               "cpu0 60 12 30 600 25 4 3 5 18 3\n"
-	                               "cpu1 40 8 20 400 15 2 4 3 12 1\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  100 20 50 1000 40 6 7 8 30 4\n"
+	              "cpu0 60 12 30 600 25 4 3 5 18 3\n"
+	              "cpu1 40 8 20 400 15 2 4 3 12 1\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, ALL);
 	ck_assert_uint_eq(s.out.partial, 0);
@@ -155,24 +156,27 @@ static void expect_ids(size_t expected, const uint32_t *ids, const uint64_t *idl
 
 START_TEST(cpus_come_and_go_by_id)
 {
-	fixture_write(&f, "proc/stat", "cpu  0 0 0 600 0 0 0 0 0 0\n"
-	                               "cpu0 0 0 0 100 0 0 0 0 0 0\n"
-	                               "cpu4 0 0 0 200 0 0 0 0 0 0\n"
-	                               "cpu9 0 0 0 300 0 0 0 0 0 0\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  0 0 0 600 0 0 0 0 0 0\n"
+	              "cpu0 0 0 0 100 0 0 0 0 0 0\n"
+	              "cpu4 0 0 0 200 0 0 0 0 0 0\n"
+	              "cpu9 0 0 0 300 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_ids(3, (uint32_t[]){ 0, 4, 9 }, (uint64_t[]){ 100, 200, 300 });
 	/* 4 offline, 2 and 12 hot-added */
-	fixture_write(&f, "proc/stat", "cpu  0 0 0 605 0 0 0 0 0 0\n"
-	                               "cpu0 0 0 0 101 0 0 0 0 0 0\n"
-	                               "cpu2 0 0 0 1 0 0 0 0 0 0\n"
-	                               "cpu9 0 0 0 302 0 0 0 0 0 0\n"
-	                               "cpu12 0 0 0 3 0 0 0 0 0 0\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  0 0 0 605 0 0 0 0 0 0\n"
+	              "cpu0 0 0 0 101 0 0 0 0 0 0\n"
+	              "cpu2 0 0 0 1 0 0 0 0 0 0\n"
+	              "cpu9 0 0 0 302 0 0 0 0 0 0\n"
+	              "cpu12 0 0 0 3 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_ids(4, (uint32_t[]){ 0, 2, 9, 12 }, (uint64_t[]){ 101, 1, 302, 3 });
 	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 605 * TICK);
 	/* 4 is back, a little lower than it was: held */
-	fixture_write(&f, "proc/stat", "cpu  0 0 0 606 0 0 0 0 0 0\n"
-	                               "cpu4 0 0 0 190 0 0 0 0 0 0\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  0 0 0 606 0 0 0 0 0 0\n"
+	              "cpu4 0 0 0 190 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_ids(1, (uint32_t[]){ 4 }, (uint64_t[]){ 200 });
 }

@@ -89,10 +89,11 @@ START_TEST(golden)
 	make_partition("sda1");
 	make_disk("nvme0n10");
 	make_partition("nvme0n10p1");
-	fixture_write(&f, "proc/diskstats", "   8       0 sda 100 1 2000 3 40 5 600 7 8 9000 10\n"
-	                                    "   8       1 sda1 90 1900 35 500\n"
-	                                    " 259       0 nvme0n10 11 0 22 0 33 0 44 0 1 55 0 0 0 0 0 66 77\n"
-	                                    " 259       1 nvme0n10p1 1 0 2 0 3 0 4 0 0 5 0 0 0 0 0\n");
+	fixture_write(&f, "proc/diskstats",
+	              "   8       0 sda 100 1 2000 3 40 5 600 7 8 9000 10\n"
+	              "   8       1 sda1 90 1900 35 500\n"
+	              " 259       0 nvme0n10 11 0 22 0 33 0 44 0 1 55 0 0 0 0 0 66 77\n"
+	              " 259       1 nvme0n10p1 1 0 2 0 3 0 4 0 0 5 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_DISK);
 	ck_assert_uint_eq(s.out.disks, 2);
@@ -152,12 +153,14 @@ START_TEST(every_byte_counts_once)
 	make_virtual("ram0", NULL);
 	make_virtual("zram0", NULL);
 	make_virtual("nbd0", NULL);
+	make_virtual("odd!d0", "sdb"); /* its name alone would make it a real one */
 	make_disk("bcache0");
 	fixture_link(&f, "sys/class/block/bcache0/slaves/sdb", "../..");
 	fixture_write(&f, "proc/diskstats",
 	              "254 0 vda" FIGURES "254 1 vda1" FIGURES "8 16 sdb" FIGURES "104 0 cciss/c0d0" FIGURES
 	              "253 0 dm-0" FIGURES "9 127 md127" FIGURES "259 0 md127p1" FIGURES "7 0 loop0" FIGURES
-	              "1 0 ram0" FIGURES "252 0 zram0" FIGURES "43 0 nbd0" FIGURES "251 0 bcache0" FIGURES);
+	              "1 0 ram0" FIGURES "252 0 zram0" FIGURES "43 0 nbd0" FIGURES "251 0 bcache0" FIGURES
+	              "240 0 odd/d0" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.disks, 3);
 	ck_assert_uint_eq(s.out.disk_read_bytes, 3 * 5120);
@@ -165,6 +168,7 @@ START_TEST(every_byte_counts_once)
 	expect_flags("vda1", RT_ITEM_PARTITION);
 	expect_flags("sdb", RT_ITEM_IN_TOTAL);
 	expect_flags("cciss/c0d0", RT_ITEM_IN_TOTAL);
+	expect_flags("odd/d0", RT_ITEM_VIRTUAL);
 	expect_flags("dm-0", RT_ITEM_VIRTUAL);
 	expect_flags("md127", RT_ITEM_VIRTUAL);
 	expect_flags("md127p1", RT_ITEM_PARTITION);
@@ -183,8 +187,9 @@ START_TEST(no_real_device)
 	make_virtual("dm-0", "nbd0");
 	make_virtual("loop0", NULL);
 	make_virtual("zram0", NULL);
-	fixture_write(&f, "proc/diskstats", "43 0 nbd0" FIGURES "43 1 nbd0p1" FIGURES "253 0 dm-0" FIGURES
-	                                    "7 0 loop0" FIGURES "252 0 zram0" FIGURES);
+	fixture_write(&f, "proc/diskstats",
+	              "43 0 nbd0" FIGURES "43 1 nbd0p1" FIGURES "253 0 dm-0" FIGURES "7 0 loop0" FIGURES
+	              "252 0 zram0" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.disks, 1);
 	ck_assert_uint_eq(s.out.disk_read_bytes, 5120);
@@ -197,10 +202,9 @@ START_TEST(names_decide_without_sys)
 	fixture_remove(&f, "sys");
 	fixture_write(&f, "proc/diskstats",
 	              "8 0 sda" FIGURES "8 1 sda1" FIGURES "8 416 sdaa" FIGURES "8 417 sdaa1" FIGURES
-	              "259 0 nvme0n1" FIGURES "259 1 nvme0n1p1" FIGURES "259 2 nvme0n10" FIGURES
-	              "202 1 xvda1" FIGURES "179 0 mmcblk1" FIGURES "179 1 mmcblk1p2" FIGURES
-	              "179 8 mmcblk10" FIGURES "7 0 loop0" FIGURES "9 0 md0" FIGURES "259 3 md0p1" FIGURES
-	              "253 0 dm-0" FIGURES);
+	              "259 0 nvme0n1" FIGURES "259 1 nvme0n1p1" FIGURES "259 2 nvme0n10" FIGURES "202 1 xvda1" FIGURES
+	              "179 0 mmcblk1" FIGURES "179 1 mmcblk1p2" FIGURES "179 8 mmcblk10" FIGURES "7 0 loop0" FIGURES
+	              "9 0 md0" FIGURES "259 3 md0p1" FIGURES "253 0 dm-0" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_flags("sda", RT_ITEM_IN_TOTAL);
 	expect_flags("sda1", RT_ITEM_PARTITION);
@@ -230,9 +234,10 @@ START_TEST(nvme_multipath)
 	fixture_mkdir(&f, "sys/class/nvme-subsys0");
 	make_disk("nvme0c0n1");
 	make_disk("nvme0c1n1");
-	fixture_write(&f, "proc/diskstats", "259 0 nvme0n1 2 0 30 0 0 0 0 0 0 0 0\n"
-	                                    "259 1 nvme0c0n1 1 0 10 0 0 0 0 0 0 0 0\n"
-	                                    "259 2 nvme0c1n1 1 0 20 0 0 0 0 0 0 0 0\n");
+	fixture_write(&f, "proc/diskstats",
+	              "259 0 nvme0n1 2 0 30 0 0 0 0 0 0 0 0\n"
+	              "259 1 nvme0c0n1 1 0 10 0 0 0 0 0 0 0 0\n"
+	              "259 2 nvme0c1n1 1 0 20 0 0 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.disk_read_bytes, 30 * 512);
 	ck_assert_uint_eq(s.out.disks, 2);
@@ -444,7 +449,7 @@ START_TEST(live_as_sys_has_it)
 {
 	struct sampler live;
 	const struct rt_disk *row;
-	uint64_t (*before)[2];
+	uint64_t(*before)[2];
 	size_t count, again;
 
 	sampler_open(&live, &rti_sys_disk, NULL);

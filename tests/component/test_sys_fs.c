@@ -142,11 +142,12 @@ START_TEST(golden)
 {
 	const struct rt_filesystem *row;
 
-	fixture_write(&f, "proc/1/mountinfo", "22 27 0:21 / /proc" OPTIONS "proc proc rw\n"
-	                                      "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
-	                                      "28 27 8:1 / /boot" OPTIONS "vfat /dev/sda1 rw\n"
-	                                      "29 27 0:30 / /tmp" OPTIONS "tmpfs tmpfs rw\n"
-	                                      "30 27 0:31 / /merged" OPTIONS "overlay overlay rw\n");
+	fixture_write(&f, "proc/1/mountinfo",
+	              "22 27 0:21 / /proc" OPTIONS "proc proc rw\n"
+	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "28 27 8:1 / /boot" OPTIONS "vfat /dev/sda1 rw\n"
+	              "29 27 0:30 / /tmp" OPTIONS "tmpfs tmpfs rw\n"
+	              "30 27 0:31 / /merged" OPTIONS "overlay overlay rw\n");
 	set_answer("/", 0, 1000, 400, 350);
 	set_answer("/boot", 0, 100, 90, 90);
 	set_answer("/tmp", 0, 7000, 6000, 6000);
@@ -190,11 +191,12 @@ END_TEST
 
 START_TEST(each_superblock_once)
 {
-	fixture_write(&f, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
-	                                      "28 27 8:2 /srv /bind" OPTIONS "ext4 /dev/sda2 rw\n"
-	                                      "29 27 0:40 /@ /data" OPTIONS "btrfs /dev/sdb rw\n"
-	                                      "30 27 0:41 /@home /data/home" OPTIONS "btrfs /dev/sdb rw\n"
-	                                      "31 27 0:42 /@ /more" OPTIONS "btrfs /dev/sdc rw\n");
+	fixture_write(&f, "proc/1/mountinfo",
+	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "28 27 8:2 /srv /bind" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "29 27 0:40 /@ /data" OPTIONS "btrfs /dev/sdb rw\n"
+	              "30 27 0:41 /@home /data/home" OPTIONS "btrfs /dev/sdb rw\n"
+	              "31 27 0:42 /@ /more" OPTIONS "btrfs /dev/sdc rw\n");
 	set_answer("/", 0, 1000, 400, 350);
 	set_answer("/bind", 0, 1000, 400, 350);
 	set_answer("/data", 0, 5000, 2000, 2000);
@@ -211,9 +213,10 @@ END_TEST
 /* Used by each data set: 100, 250, 40; what is free in "tank", 900, is free for both of its own. */
 START_TEST(zfs_pools)
 {
-	fixture_write(&f, "proc/1/mountinfo", "27 1 0:30 / /" OPTIONS "zfs tank/root rw\n"
-	                                      "28 27 0:31 / /home" OPTIONS "zfs tank/home rw\n"
-	                                      "29 27 0:32 / /other" OPTIONS "zfs tanker rw\n");
+	fixture_write(&f, "proc/1/mountinfo",
+	              "27 1 0:30 / /" OPTIONS "zfs tank/root rw\n"
+	              "28 27 0:31 / /home" OPTIONS "zfs tank/home rw\n"
+	              "29 27 0:32 / /other" OPTIONS "zfs tanker rw\n");
 	set_answer("/", 0, 1000, 900, 900);
 	set_answer("/home", 0, 1150, 900, 900);
 	set_answer("/other", 0, 60, 20, 20);
@@ -227,11 +230,12 @@ END_TEST
 
 START_TEST(memory_and_loop_are_no_storage)
 {
-	fixture_write(&f, "proc/1/mountinfo", "27 1 7:0 / /snap" OPTIONS "squashfs /dev/loop0 ro\n"
-	                                      "28 1 7:1 / /image" OPTIONS "ext4 /dev/loop1 rw\n"
-	                                      "29 1 1:0 / /ram" OPTIONS "ext2 /dev/ram0 rw\n"
-	                                      "30 1 252:0 / /zram" OPTIONS "ext4 /dev/zram0 rw\n"
-	                                      "31 1 253:3 / /lv" OPTIONS "xfs /dev/mapper/vg-lv rw\n");
+	fixture_write(&f, "proc/1/mountinfo",
+	              "27 1 7:0 / /snap" OPTIONS "squashfs /dev/loop0 ro\n"
+	              "28 1 7:1 / /image" OPTIONS "ext4 /dev/loop1 rw\n"
+	              "29 1 1:0 / /ram" OPTIONS "ext2 /dev/ram0 rw\n"
+	              "30 1 252:0 / /zram" OPTIONS "ext4 /dev/zram0 rw\n"
+	              "31 1 253:3 / /lv" OPTIONS "xfs /dev/mapper/vg-lv rw\n");
 	set_answer("/snap", 0, 500, 0, 0);
 	set_answer("/image", 0, 600, 1, 1);
 	set_answer("/ram", 0, 700, 1, 1);
@@ -246,12 +250,13 @@ END_TEST
 
 START_TEST(hidden_by_a_later_mount)
 {
-	fixture_write(&f, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
-	                                      "28 27 8:3 / /mnt" OPTIONS "ext4 /dev/sda3 rw\n"
-	                                      "29 28 8:4 / /mnt" OPTIONS "ext4 /dev/sda4 rw\n"
-	                                      "30 27 8:5 / /a" OPTIONS "ext4 /dev/sda5 rw\n"
-	                                      "31 27 8:5 / /b" OPTIONS "ext4 /dev/sda5 rw\n"
-	                                      "32 30 0:50 / /a" OPTIONS "tmpfs none rw\n");
+	fixture_write(&f, "proc/1/mountinfo",
+	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "28 27 8:3 / /mnt" OPTIONS "ext4 /dev/sda3 rw\n"
+	              "29 28 8:4 / /mnt" OPTIONS "ext4 /dev/sda4 rw\n"
+	              "30 27 8:5 / /a" OPTIONS "ext4 /dev/sda5 rw\n"
+	              "31 27 8:5 / /b" OPTIONS "ext4 /dev/sda5 rw\n"
+	              "32 30 0:50 / /a" OPTIONS "tmpfs none rw\n");
 	set_answer("/", 0, 1000, 400, 350);
 	set_answer("/mnt", 0, 70, 60, 50);
 	set_answer("/a", 0, 9, 8, 7);
@@ -267,9 +272,10 @@ END_TEST
 
 START_TEST(without_blocks)
 {
-	fixture_write(&f, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
-	                                      "28 27 0:50 / /odd" OPTIONS "oddfs none rw\n"
-	                                      "29 27 0:51 / /sys" OPTIONS "sysfs none rw\n");
+	fixture_write(&f, "proc/1/mountinfo",
+	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "28 27 0:50 / /odd" OPTIONS "oddfs none rw\n"
+	              "29 27 0:51 / /sys" OPTIONS "sysfs none rw\n");
 	set_answer("/", 0, 1000, 400, 350);
 	set_answer("/odd", 0, 0, 0, 0);
 	set_answer("/sys", 0, 5, 5, 5);
@@ -332,8 +338,9 @@ START_TEST(mounts_come_and_go)
 		fixture_write(&f, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n");
 		ck_assert_int_eq(sampler_take(&s), 0);
 		expect_total(1000, 600, 400, 350, 1);
-		fixture_write(&f, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
-		                                      "28 1 8:17 / /usb" OPTIONS "vfat /dev/sdb1 rw\n");
+		fixture_write(&f, "proc/1/mountinfo",
+		              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+		              "28 1 8:17 / /usb" OPTIONS "vfat /dev/sdb1 rw\n");
 		ck_assert_int_eq(sampler_take(&s), 0);
 		expect_total(1050, 610, 440, 380, 2);
 	}
@@ -342,9 +349,10 @@ END_TEST
 
 START_TEST(refused)
 {
-	fixture_write(&f, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
-	                                      "28 1 8:17 / /secret" OPTIONS "ext4 /dev/sdb1 rw\n"
-	                                      "29 1 0:60 / /run/private" OPTIONS "tmpfs tmpfs rw\n");
+	fixture_write(&f, "proc/1/mountinfo",
+	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "28 1 8:17 / /secret" OPTIONS "ext4 /dev/sdb1 rw\n"
+	              "29 1 0:60 / /run/private" OPTIONS "tmpfs tmpfs rw\n");
 	set_answer("/", 0, 1000, 400, 350);
 	set_answer("/secret", 0, 50, 40, 30);
 	set_answer("/run/private", -EACCES, 0, 0, 0);
@@ -509,7 +517,8 @@ START_TEST(many_dead)
 		snprintf(paths[i], sizeof(paths[i]), "/dead%d", i);
 		set_answer(paths[i], 0, 1, 1, 1);
 		set_gate(paths[i], gate[0]);
-		len += (size_t)sprintf(mountinfo + len, "%d 1 9:%d / %s" OPTIONS "ext4 /dev/x%d rw\n", 100 + i, i, paths[i], i);
+		len += (size_t)sprintf(mountinfo + len, "%d 1 9:%d / %s" OPTIONS "ext4 /dev/x%d rw\n", 100 + i, i,
+		                       paths[i], i);
 	}
 	sprintf(mountinfo + len, "29 1 8:4 / /last" OPTIONS "ext4 /dev/sda4 rw\n");
 	fixture_write(&f, "proc/1/mountinfo", mountinfo);
@@ -559,6 +568,33 @@ START_TEST(unmounted_while_dead)
 	expect_total(1000, 600, 400, 350, 1);
 	ck_assert_uint_eq(s.out.filesystems_skipped, 0);
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+}
+END_TEST
+
+/* What changes elsewhere is no reason to ask it again, or to forget what it said. */
+START_TEST(other_mounts_change_while_dead)
+{
+	const struct rt_filesystem *row;
+	unsigned asked_before;
+
+	make_three(THREE);
+	open_fake(0);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	set_gate("/dead", gate[0]);
+	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
+	asked_before = asked;
+	fixture_write(&f, "proc/1/mountinfo",
+	              "28 1 8:3 / /dead" OPTIONS "ext4 /dev/sda3 rw\n"
+	              "29 1 8:4 / /last" OPTIONS "ext4 /dev/sda4 rw\n");
+	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
+	ck_assert_uint_eq(asked, asked_before + 1);
+	row = row_at(0, 2);
+	ck_assert_uint_eq(row->flags, RT_ITEM_STALLED);
+	ck_assert_uint_eq(row->total_bytes, 300);
+	set_gate("/dead", 0);
+	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+	take_until_whole();
+	expect_total(350, 110, 240, 130, 2);
 }
 END_TEST
 
@@ -657,7 +693,7 @@ static int mount_in_namespace(const char *where)
 	const struct rt_filesystem *row;
 	struct sampler live;
 
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0)
 		return 77;
 	sampler_open(&live, &rti_sys_fs, NULL);
 	sampler_take(&live);
@@ -666,7 +702,8 @@ static int mount_in_namespace(const char *where)
 		return 77;
 	sampler_take(&live);
 	row = row_of(&live, where);
-	if (!row || row->total_bytes != 1 << 20 || strcmp(row->source, "ours") != 0 || strcmp(row->mount_point, where) != 0)
+	if (!row || row->total_bytes != 1 << 20 || strcmp(row->source, "ours") != 0 ||
+	    strcmp(row->mount_point, where) != 0)
 		return 1;
 	if (umount(where) < 0)
 		return 2;
@@ -724,6 +761,7 @@ int main(void)
 	tcase_add_test(hang, many_dead);
 	tcase_add_test(hang, closing_with_a_dead_one);
 	tcase_add_test(hang, unmounted_while_dead);
+	tcase_add_test(hang, other_mounts_change_while_dead);
 	if (!IS_THREAD_SANITIZED)
 		tcase_add_test(hang, after_fork);
 	tcase_add_test(live, live_root_as_statvfs_has_it);

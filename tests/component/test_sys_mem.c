@@ -135,9 +135,10 @@ END_TEST
 
 START_TEST(swap_missing)
 {
-	fixture_write(&f, "proc/meminfo", HEAD AVAILABLE "Buffers: 1 kB\nCached: 1 kB\nActive: 1 kB\nInactive: 1 kB\n"
-	                                  "Active(anon): 1 kB\nInactive(anon): 1 kB\nActive(file): 1 kB\n"
-	                                  "Inactive(file): 1 kB\n" TAIL);
+	fixture_write(&f, "proc/meminfo",
+	              HEAD AVAILABLE "Buffers: 1 kB\nCached: 1 kB\nActive: 1 kB\nInactive: 1 kB\n"
+	                             "Active(anon): 1 kB\nInactive(anon): 1 kB\nActive(file): 1 kB\n"
+	                             "Inactive(file): 1 kB\n" TAIL);
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE);
 	ck_assert_uint_eq(s.out.partial, 0);
@@ -196,7 +197,8 @@ START_TEST(cannot_seek)
 	ops.pread = pread_once;
 	ck_assert_int_eq(sampler_open_with(&lxc, &rti_sys_mem, f.root, &ops, 0), 0);
 	for (int i = 0; i < 3; i++) {
-		fixture_printf(&f, "proc/meminfo", "MemTotal: %d kB\nMemFree: 5 kB\n" AVAILABLE MIDDLE SWAP TAIL, 100 + i);
+		fixture_printf(&f, "proc/meminfo", "MemTotal: %d kB\nMemFree: 5 kB\n" AVAILABLE MIDDLE SWAP TAIL,
+		               100 + i);
 		ck_assert_int_eq(sampler_take(&lxc), 0);
 		ck_assert_uint_eq(lxc.out.memory_total_bytes, (100 + (uint64_t)i) * KIB);
 	}

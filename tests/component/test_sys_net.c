@@ -63,9 +63,10 @@ START_TEST(golden)
 	make_interface("lo", 0);
 	make_interface("eth0", 1);
 	make_interface("wlan0", 1);
-	fixture_write(&f, "proc/net/dev", HEADER "    lo: 999 99 0 0 0 0 0 0 999 99 0 0 0 0 0 0\n"
-	                                         "  eth0:1001 12 3 4 55 55 55 55 2002 22 6 7 55 55 55 55\n"
-	                                         " wlan0: 10 1 1 1 0 0 0 0 20 2 2 2 0 0 0 0\n");
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "    lo: 999 99 0 0 0 0 0 0 999 99 0 0 0 0 0 0\n"
+	                     "  eth0:1001 12 3 4 55 55 55 55 2002 22 6 7 55 55 55 55\n"
+	                     " wlan0: 10 1 1 1 0 0 0 0 20 2 2 2 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_NETWORK);
 	ck_assert_uint_eq(s.out.network_interfaces, 2);
@@ -107,8 +108,9 @@ START_TEST(the_same_bytes_count_once)
 	make_interface("br0", 0);
 	make_interface("veth12", 0);
 	make_interface("tun0", 0);
-	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "eth1:" TRAFFIC "bond0:" TRAFFIC "bond0.7:" TRAFFIC
-	                                         "br0:" TRAFFIC "veth12:" TRAFFIC "tun0:" TRAFFIC "lo:" TRAFFIC);
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "eth0:" TRAFFIC "eth1:" TRAFFIC "bond0:" TRAFFIC "bond0.7:" TRAFFIC "br0:" TRAFFIC
+	                     "veth12:" TRAFFIC "tun0:" TRAFFIC "lo:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_interfaces, 2);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
@@ -156,9 +158,10 @@ END_TEST
 START_TEST(colons_in_names)
 {
 	make_interface("eth0", 1);
-	fixture_write(&f, "proc/net/dev", HEADER "eth0:123:5 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0\n"
-	                                         "bond0:1: 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
-	                                         "  eth0:9 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "eth0:123:5 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0\n"
+	                     "bond0:1: 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
+	                     "  eth0:9 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(row_of("eth0:123")->receive_bytes, 5);
 	ck_assert_uint_eq(row_of("bond0:1")->receive_bytes, 7);
@@ -208,8 +211,9 @@ START_TEST(hardware_appears)
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 100);
 	make_interface("eth0", 1);
-	fixture_write(&f, "proc/net/dev", HEADER "tun0: 150 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
-	                                         "eth0: 7 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "tun0: 150 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
+	                     "eth0: 7 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 107);
 	ck_assert_uint_eq(s.out.network_interfaces, 1);

@@ -314,7 +314,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("sys_zfs");
-	TCase *answers = suite_case(suite, "answers"), *time = suite_case(suite, "time"), *where = suite_case(suite, "where");
+	TCase *answers = suite_case(suite, "answers"), *time = suite_case(suite, "time"),
+	      *where = suite_case(suite, "where");
 
 	tcase_add_checked_fixture(answers, set_up, tear_down);
 	tcase_add_test(answers, golden);

@@ -256,6 +256,33 @@ START_TEST(a_child_reaped_in_the_middle_of_a_sample_counts_once)
 }
 END_TEST
 
+/* It wrote on before it went, and its parent's I/O was read by then. */
+static void reap_first_after_more(void *arg)
+{
+	struct fake_process parent = shell;
+
+	reap_first(arg);
+	parent.cutime = 20;
+	parent.cstime = 10;
+	parent.cminflt = 70;
+	parent.read_bytes += 1024 + 700;
+	parent.write_bytes += 2048;
+	parent.children = "102 ";
+	fake_process_write(&root, &parent);
+}
+
+START_TEST(a_reaper_is_read_again_once_its_child_is_known_to_be_gone)
+{
+	write_family();
+	track(100, 0);
+	ck_assert_int_eq(sample(), 0);
+	faults_before_open("100/stat", reap_first_after_more, NULL);
+	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq(m.read_bytes, 5120 + 700);
+	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+}
+END_TEST
+
 START_TEST(a_child_gone_before_its_parent_was_read_anew_counts_once)
 {
 	write_family();
@@ -600,6 +627,7 @@ int main(void)
 	tcase_add_test(tcase, an_auto_reaped_child_is_kept_and_told);
 	tcase_add_test(tcase, a_child_reaped_in_the_middle_of_a_sample_counts_once);
 	tcase_add_test(tcase, a_child_gone_before_its_parent_was_read_anew_counts_once);
+	tcase_add_test(tcase, a_reaper_is_read_again_once_its_child_is_known_to_be_gone);
 	tcase = case_with_root(suite, "states");
 	tcase_add_test(tcase, a_zombie_has_no_memory_and_keeps_the_rest);
 	tcase_add_test(tcase, a_zombie_leader_with_threads_is_tracked_through_them);

@@ -299,8 +299,8 @@ START_TEST(signals_are_the_hosts)
 }
 END_TEST
 
-/* The child has no threads, whatever its memory says. */
-static int use_in_child(struct rti_worker *worker, struct task *idle, struct task *stuck)
+/* The child has no threads, whatever its memory says. A third job was given up before. */
+static int use_in_child(struct rti_worker *worker, struct task *idle, struct task *stuck, atomic_int *freed)
 {
 	struct rti_worker *own;
 	struct task *task = new_task(0, NULL);
@@ -310,11 +310,13 @@ static int use_in_child(struct rti_worker *worker, struct task *idle, struct tas
 	rti_worker_free_job(worker, &idle->job);
 	rti_worker_free_job(worker, &stuck->job);
 	rti_worker_free(worker);
-	if (rti_worker_new(&own) < 0 || !rti_worker_is_here(own))
+	if (atomic_load(freed) != 3)
 		return 2;
+	if (rti_worker_new(&own) < 0 || !rti_worker_is_here(own))
+		return 3;
 	rti_worker_submit(own, &task->job);
 	if (rti_worker_run(own, LONG_NS, LONG_NS) < 0 || task->runs != 1)
-		return 3;
+		return 4;
 	rti_worker_free_job(own, &task->job);
 	rti_worker_free(own);
 	return 0;
@@ -323,30 +325,36 @@ static int use_in_child(struct rti_worker *worker, struct task *idle, struct tas
 START_TEST(fork_is_survived)
 {
 	struct rti_worker *worker = new_worker();
-	struct task *idle = new_task(0, NULL), *stuck = new_task(1, NULL);
-	int status;
+	atomic_int freed = 0;
+	struct task *idle = new_task(0, &freed), *stuck = new_task(1, &freed), *orphan = new_task(1, &freed);
+	int gate[2][2] = { { stuck->gate[0], stuck->gate[1] }, { orphan->gate[0], orphan->gate[1] } }, status;
 	pid_t pid;
 
 	rti_worker_submit(worker, &idle->job);
+	rti_worker_submit(worker, &orphan->job);
 	rti_worker_submit(worker, &stuck->job);
-	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, 20 * MS), 0);
+	ck_assert_int_eq(rti_worker_run(worker, 20 * MS, 100 * MS), 0);
+	rti_worker_free_job(worker, &orphan->job);
 	ck_assert(rti_worker_is_here(worker));
 	pid = fork();
 	if (pid == 0)
-		_exit(use_in_child(worker, idle, stuck));
+		_exit(use_in_child(worker, idle, stuck, &freed));
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
-	release(stuck->gate);
-	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
-	ck_assert_int_eq(stuck->runs, 1);
-	close_gate(stuck->gate);
+	ck_assert_int_eq(atomic_load(&freed), 0);
 	rti_worker_free_job(worker, &idle->job);
 	rti_worker_free_job(worker, &stuck->job);
 	rti_worker_free(worker);
+	release(gate[0]);
+	release(gate[1]);
+	await_count(&freed, 3);
+	close_gate(gate[0]);
+	close_gate(gate[1]);
 }
 END_TEST
 
-/* root is not bound by RLIMIT_NPROC, so a new stack that does not fit is what fails. */
+/* root is not bound by RLIMIT_NPROC, so a new stack that does not fit is what fails; but for emulators, which have room
+ * already. */
 START_TEST(no_thread_to_be_had)
 {
 	struct rlimit before, small;
@@ -361,9 +369,9 @@ START_TEST(no_thread_to_be_had)
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &small), 0);
 	err = rti_worker_run(worker, LONG_NS, LONG_NS);
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
-	ck_assert(err == -EAGAIN || err == -ENOMEM);
-	ck_assert_int_eq(task->runs, 0);
-	ck_assert(!rti_worker_is_idle(worker, &task->job));
+	ck_assert(err == -EAGAIN || err == -ENOMEM || err == 0);
+	ck_assert_int_eq(task->runs, err == 0);
+	ck_assert_int_eq(rti_worker_is_idle(worker, &task->job), err == 0);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
 	ck_assert_int_eq(task->runs, 1);
 	rti_worker_free_job(worker, &task->job);

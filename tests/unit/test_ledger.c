@@ -292,6 +292,11 @@ START_TEST(a_wavering_split_lets_neither_part_fall)
 	one_sample(&ledger, &member, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 600);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 600);
+	member.own[RTI_CPU_USER] = 1100;
+	member.own[RTI_CPU_SYSTEM] = 200;
+	one_sample(&ledger, &member, NULL);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 700);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 600);
 }
 END_TEST
 
