@@ -1,0 +1,670 @@
+# SPDX-License-Identifier: MIT
+"""What a process tree, or the whole machine, has used: librtrack by ctypes.
+
+    >>> import rtrack
+    >>> with rtrack.PidTracker() as tracker:
+    ...     work()
+    ...     used = tracker.diff()
+    >>> used.cores_used, used.read_bytes
+
+Field names, units and meanings are those of <rtrack/rtrack.h>. A figure that could not be read is None, never 0;
+``tracker.obstacle("pss_bytes")`` tells why. The record classes are made from the library's own field tables when this
+module is imported, so a later library simply has more fields.
+
+Errors are OSError with the errno of the library. The library is found by the RTRACK_LIBRARY environment variable
+(a path), else as librtrack.so.0.
+"""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import operator
+import os
+import resource
+import signal as signals
+import threading
+import time
+import weakref
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
+
+RUSAGE_SELF = 0
+RUSAGE_CHILDREN = -1
+RUSAGE_THREAD = 1
+
+HAS_CPU = 1 << 0
+HAS_RSS = 1 << 1
+HAS_PSS = 1 << 2
+HAS_PEAK_RSS = 1 << 3
+HAS_IO = 1 << 4
+HAS_FAULTS = 1 << 5
+HAS_CTXSW = 1 << 6
+HAS_PROCESSES = 1 << 7
+HAS_THREADS = 1 << 8
+HAS_CPU_MODES = 1 << 16
+HAS_ACTIVITY = 1 << 17
+HAS_MEMORY = 1 << 18
+HAS_MEMORY_AVAILABLE = 1 << 19
+HAS_SWAP = 1 << 20
+HAS_DISK = 1 << 21
+HAS_FILESYSTEM = 1 << 22
+HAS_NETWORK = 1 << 23
+HAS_LOAD = 1 << 24
+HAS_PRESSURE_CPU = 1 << 25
+HAS_PRESSURE_MEMORY = 1 << 26
+HAS_PRESSURE_IO = 1 << 27
+HAS_ZFS = 1 << 28
+HAS_RATE = 1 << 40
+
+OPT_NO_CHILDREN = 1 << 0
+OPT_NETWORK_FILESYSTEMS = 1 << 1
+
+KIND_PID = 1
+KIND_SYSTEM = 2
+
+REASON_UNWAITED = 1 << 0
+REASON_SIGCHLD_IGNORED = 1 << 1
+REASON_UNREADABLE = 1 << 2
+REASON_LEFT_RUNNING = 1 << 3
+REASON_MEMBERS_SKIPPED = 1 << 4
+REASON_ORPHANS_UNSEEN = 1 << 5
+
+ACCOUNTING_AUTO = 0
+ACCOUNTING_POLL = 1
+ACCOUNTING_WAIT = 2
+
+PEAK_PSS = 1
+PEAK_RSS = 2
+
+ITEM_IN_TOTAL = 1 << 0
+ITEM_PARTITION = 1 << 1
+ITEM_VIRTUAL = 1 << 2
+ITEM_STALLED = 1 << 3
+ITEM_NETWORK = 1 << 4
+
+_STRUCT_RUSAGE, _TYPE_CHARS, _TYPE_RUSAGE = 1, 6, 7
+
+# Which bit of a struct covers which field of the rusage within it.
+_RUSAGE_HAS = {
+    "ru_utime": HAS_CPU,
+    "ru_stime": HAS_CPU,
+    "ru_maxrss": HAS_PEAK_RSS,
+    "ru_minflt": HAS_FAULTS,
+    "ru_majflt": HAS_FAULTS,
+    "ru_inblock": HAS_IO,
+    "ru_oublock": HAS_IO,
+    "ru_nvcsw": HAS_CTXSW,
+    "ru_nivcsw": HAS_CTXSW,
+}
+
+
+def _load() -> ctypes.CDLL:
+    path = os.environ.get("RTRACK_LIBRARY")
+    if path:
+        return ctypes.CDLL(path)
+    try:
+        return ctypes.CDLL("librtrack.so.0")
+    except OSError:
+        found = ctypes.util.find_library("rtrack")
+        if found != "librtrack.so.0" and found is not None:
+            raise ImportError(f"this module knows librtrack.so.0, not {found}") from None
+        raise
+
+
+class _Field(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("offset", ctypes.c_uint32),
+        ("length", ctypes.c_uint32),
+        ("type", ctypes.c_uint32),
+        ("role", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("has", ctypes.c_uint64),
+        ("name", ctypes.c_char * 40),
+        ("unit", ctypes.c_char * 16),
+    ]
+
+
+class _Opts(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("root", ctypes.c_char_p),
+        ("want", ctypes.c_uint64),
+        ("max_fds", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
+class _CommandOpts(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("argv", ctypes.POINTER(ctypes.c_char_p)),
+        ("envp", ctypes.POINTER(ctypes.c_char_p)),
+        ("cwd", ctypes.c_char_p),
+        ("tracker", ctypes.POINTER(_Opts)),
+        ("accounting", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
+def _declare(lib: ctypes.CDLL) -> None:
+    """Argument types, without which ctypes would cut pointers and sizes to int."""
+    handle, out, size = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
+    count = ctypes.POINTER(ctypes.c_size_t)
+    u32, i32, u64, i64 = ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64
+    signatures: Dict[str, Tuple[Any, List[Any]]] = {
+        "rt_version": (u32, []),
+        "rt_strerror": (ctypes.c_char_p, [ctypes.c_int]),
+        "rt_getrusage": (ctypes.c_int, [ctypes.c_int, out]),
+        "rt_pid_getrusage": (ctypes.c_int, [i32, out, ctypes.POINTER(u32)]),
+        "rt_pid_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), i32, ctypes.POINTER(_Opts)]),
+        "rt_system_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_Opts)]),
+        "rt_tracker_free": (None, [handle]),
+        "rt_sample": (ctypes.c_int, [handle, out, size]),
+        "rt_tracker_status": (ctypes.c_int, [handle, u64]),
+        "rt_diff": (ctypes.c_int, [out, out, out, size]),
+        "rt_command_start": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_CommandOpts)]),
+        "rt_command_pid": (i32, [handle]),
+        "rt_command_tracker": (handle, [handle]),
+        "rt_command_signal": (ctypes.c_int, [handle, ctypes.c_int]),
+        "rt_command_wait": (ctypes.c_int, [handle, i64, out, size]),
+        "rt_command_free": (None, [handle]),
+        "rt_field_count": (u32, [u32]),
+        "rt_field_struct_size": (u32, [u32]),
+        "rt_field_get": (ctypes.c_int, [u32, u32, ctypes.POINTER(_Field), size]),
+    }
+    for name in ("processes", "cpus", "disks", "filesystems", "networks", "zpools"):
+        signatures["rt_tracker_" + name] = (ctypes.c_int, [handle, out, size, count])
+    for name, (result, arguments) in signatures.items():
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+
+
+_lib = _load()
+_declare(_lib)
+
+
+def _error(err: int, filename: Optional[str] = None) -> OSError:
+    return OSError(-err, _lib.rt_strerror(err).decode(), filename)
+
+
+def _check(err: int, filename: Optional[str] = None) -> None:
+    if err < 0:
+        raise _error(err, filename)
+
+
+def _int32(value: int) -> int:
+    """ctypes would cut a larger number to 32 bits and thereby name another process."""
+    value = operator.index(value)
+    if not -(1 << 31) <= value < 1 << 31:
+        raise OverflowError("number does not fit a C int")
+    return value
+
+
+def _table(struct_id: int) -> List[_Field]:
+    fields = [_Field() for _ in range(_lib.rt_field_count(struct_id))]
+    for index, field in enumerate(fields):
+        _check(_lib.rt_field_get(struct_id, index, ctypes.byref(field), ctypes.sizeof(field)))
+    return fields
+
+
+def _layout(name: str, struct_id: int, rusage: Optional[Type[ctypes.Structure]] = None) -> Type[ctypes.Structure]:
+    """The ctypes class of a struct, checked against the offsets and the size that the library was built with."""
+    simple = {1: ctypes.c_uint32, 2: ctypes.c_int32, 3: ctypes.c_uint64, 4: ctypes.c_int64, 5: ctypes.c_double}
+    table = _table(struct_id)
+    fields: List[Tuple[str, Any]] = []
+    for field in table:
+        if field.type == _TYPE_CHARS:
+            kind: Any = ctypes.c_char * field.length
+        elif field.type == _TYPE_RUSAGE:
+            kind = rusage
+        else:
+            kind = simple[field.type]
+        fields.append((field.name.decode(), kind))
+    made = type(name, (ctypes.Structure,), {"_fields_": fields})
+    for field in table:
+        place = getattr(made, field.name.decode())
+        if (place.offset, place.size) != (field.offset, field.length):
+            raise ImportError(f"{name}.{field.name.decode()} does not lie where librtrack has it")
+    if ctypes.sizeof(made) != _lib.rt_field_struct_size(struct_id) or not table:
+        raise ImportError(f"{name} has not the size that librtrack has")
+    return made
+
+
+_Rusage = _layout("rt_rusage", _STRUCT_RUSAGE)
+_RUSAGE_NAMES = [field.name.decode() for field in _table(_STRUCT_RUSAGE)]
+if len(_RUSAGE_NAMES) != resource.struct_rusage.n_sequence_fields:
+    raise ImportError("struct rt_rusage has not the sixteen fields of resource.struct_rusage")
+
+
+def _struct_rusage(raw: Any, is_known: Callable[[int, str], bool]) -> resource.struct_rusage:
+    return resource.struct_rusage(
+        tuple(getattr(raw, name) if is_known(i, name) else None for i, name in enumerate(_RUSAGE_NAMES))
+    )
+
+
+class Record:
+    """Values of one C struct, by the names of its fields. What is not known is None."""
+
+    _raw_type: Type[ctypes.Structure]
+    _has: Mapping[str, int] = {}
+    units: Mapping[str, str] = {}
+    """Unit of every field, UCUM."""
+
+    def __init__(self, raw: Optional[ctypes.Structure] = None) -> None:
+        self._raw: Any = raw if raw is not None else self._raw_type()
+
+    def __getattr__(self, name: str) -> Any:
+        # Only reached for names that no property has; tells type checkers that fields are made at run time.
+        raise AttributeError(f"{type(self).__name__} has no field {name!r}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._has)
+
+    def as_dict(self) -> Dict[str, Any]:
+        """All fields by name."""
+        return {name: getattr(self, name) for name in self._has}
+
+    def is_complete(self, name: str) -> bool:
+        """Whether a field is exact: neither unknown nor a lower bound."""
+        has = self._has[name]
+        return getattr(self._raw, "valid", has) & has == has
+
+    def _is_known(self, has: int) -> bool:
+        raw = self._raw
+        return (getattr(raw, "valid", has) | getattr(raw, "partial", 0)) & has == has
+
+    def __repr__(self) -> str:
+        known = (f"{name}={value!r}" for name, value in self.as_dict().items() if value is not None)
+        return f"{type(self).__name__}({', '.join(known)})"
+
+
+def _property(field: _Field) -> property:
+    name, has = field.name.decode(), field.has
+
+    def get_number(self: Record) -> Any:
+        return getattr(self._raw, name) if self._is_known(has) else None
+
+    def get_text(self: Record) -> Optional[str]:
+        return os.fsdecode(getattr(self._raw, name)) if self._is_known(has) else None
+
+    def get_rusage(self: Record) -> resource.struct_rusage:
+        return _struct_rusage(getattr(self._raw, name), lambda _, part: self._is_known(_RUSAGE_HAS.get(part, 0)))
+
+    getters = {_TYPE_CHARS: get_text, _TYPE_RUSAGE: get_rusage}
+    return property(getters.get(field.type, get_number), doc=f"Unit: {field.unit.decode() or 'none'}")
+
+
+_RecordType = TypeVar("_RecordType", bound=Type[Record])
+
+
+def _record(struct_id: int) -> Callable[[_RecordType], _RecordType]:
+    """Give a record class its properties, from the library's table of the struct."""
+
+    def fill(cls: _RecordType) -> _RecordType:
+        table = _table(struct_id)
+        cls._raw_type = _layout(cls.__name__, struct_id, _Rusage)
+        cls._has = {field.name.decode(): field.has for field in table}
+        cls.units = {field.name.decode(): field.unit.decode() for field in table}
+        for field in table:
+            setattr(cls, field.name.decode(), _property(field))
+        return cls
+
+    return fill
+
+
+@_record(2)
+class Metrics(Record):
+    """struct rt_metrics: one sample."""
+
+
+@_record(3)
+class Delta(Record):
+    """struct rt_delta: what happened between two samples."""
+
+
+@_record(4)
+class Outcome(Record):
+    """struct rt_outcome: what a program that ended has used."""
+
+
+@_record(5)
+class Process(Record):
+    """struct rt_process: one member of a tree."""
+
+
+@_record(6)
+class Cpu(Record):
+    """struct rt_cpu: one CPU."""
+
+
+@_record(7)
+class Disk(Record):
+    """struct rt_disk: one block device."""
+
+
+@_record(8)
+class Filesystem(Record):
+    """struct rt_filesystem: one file system."""
+
+
+@_record(9)
+class Network(Record):
+    """struct rt_network: one network interface."""
+
+
+@_record(10)
+class Zpool(Record):
+    """struct rt_zpool: one ZFS pool."""
+
+
+class Ended(ProcessLookupError):
+    """All that a tracker followed has ended. ``metrics`` holds the last totals."""
+
+    metrics: Metrics
+
+
+class OutcomeLost(ChildProcessError):
+    """Somebody else took the exit status of a command away. ``outcome`` holds what was seen."""
+
+    outcome: Outcome
+
+
+def version() -> Tuple[int, int, int]:
+    """Release of the library that was loaded."""
+    number = _lib.rt_version()
+    return number >> 16, number >> 8 & 0xFF, number & 0xFF
+
+
+def getrusage(who: int) -> resource.struct_rusage:
+    """As resource.getrusage(): RUSAGE_SELF, RUSAGE_CHILDREN or RUSAGE_THREAD; ValueError for anything else."""
+    who = _int32(who)
+    if who not in (RUSAGE_SELF, RUSAGE_CHILDREN, RUSAGE_THREAD):
+        raise ValueError("invalid who parameter")
+    raw = _Rusage()
+    _check(_lib.rt_getrusage(who, ctypes.byref(raw)))
+    return _struct_rusage(raw, lambda _i, _name: True)
+
+
+def pid_getrusage(pid: Optional[int] = None) -> resource.struct_rusage:
+    """The same figures of any live process, by default the caller. A field that cannot be known is None."""
+    raw, valid = _Rusage(), ctypes.c_uint32()
+    pid = os.getpid() if pid is None else _int32(pid)
+    _check(_lib.rt_pid_getrusage(pid, ctypes.byref(raw), ctypes.byref(valid)))
+    return _struct_rusage(raw, lambda i, _: bool(valid.value >> i & 1))
+
+
+def diff(before: Metrics, after: Metrics) -> Delta:
+    """What happened from one sample of a tracker to a later one. Pure arithmetic."""
+    out = Delta()
+    raw = out._raw
+    _check(_lib.rt_diff(ctypes.byref(before._raw), ctypes.byref(after._raw), ctypes.byref(raw), ctypes.sizeof(raw)))
+    return out
+
+
+_Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+
+def _options(flags: int, root: Optional[_Path], want: int, max_fds: int) -> _Opts:
+    return _Opts(
+        size=ctypes.sizeof(_Opts),
+        flags=flags,
+        root=None if root is None else os.fsencode(root),
+        want=want,
+        max_fds=max_fds,
+    )
+
+
+def _made(handle: ctypes.c_void_p) -> int:
+    assert handle.value
+    return handle.value
+
+
+class Tracker:
+    """What process and system trackers have in common. A context manager; safe to share among threads."""
+
+    _handle: Optional[int]
+    _close: Callable[[], Any]
+    _last: Metrics
+
+    def __init__(self, handle: int, command: Optional[Command] = None) -> None:
+        # The library wants one owner at a time, and ctypes lets other threads run during a call. Reentrant, for
+        # signal handlers: Python runs them between two calls, perhaps while this thread holds the lock.
+        self._lock = command._lock if command else threading.RLock()
+        self._handle = handle
+        self._command = command  # which owns the handle then, and must outlive it
+        if command:
+            self._close = lambda: None
+        else:
+            self._close = weakref.finalize(self, _lib.rt_tracker_free, handle)
+        try:
+            self._last = self.sample()
+        except Ended as ended:
+            if not command:
+                raise
+            self._last = ended.metrics
+
+    def _live(self) -> int:
+        if self._handle is None:
+            raise ValueError("tracker is closed")
+        return self._handle
+
+    def sample(self) -> Metrics:
+        """Measure once. Raises Ended when all that it followed has ended."""
+        out = Metrics()
+        with self._lock:
+            err = _lib.rt_sample(self._live(), ctypes.byref(out._raw), ctypes.sizeof(out._raw))
+            error = _error(err) if err < 0 else None
+            if isinstance(error, ProcessLookupError):
+                ended = Ended(*error.args)
+                ended.metrics = out
+                raise ended
+            if error:
+                raise error
+            self._last = out
+            return out
+
+    def diff(self) -> Delta:
+        """Measure once, and tell what happened since the sample before, which the constructor took if none did."""
+        with self._lock:
+            before = self._last
+            return diff(before, self.sample())
+
+    def obstacle(self, field: str) -> Optional[OSError]:
+        """Why a field of the last sample is None or a lower bound; None when it is complete."""
+        has = Metrics._has[field]
+        with self._lock:
+            err = _lib.rt_tracker_status(self._live(), has) if has else 0
+        return _error(err) if err < 0 else None
+
+    def close(self) -> None:
+        """Give back all that the tracker holds. May be called again."""
+        with self._lock:
+            self._handle = None
+            self._close()
+
+    def __enter__(self: _TrackerType) -> _TrackerType:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _list(self, call: Callable[..., int], kind: Type[_Row]) -> List[_Row]:
+        count, row_size = ctypes.c_size_t(0), ctypes.sizeof(kind._raw_type)
+        with self._lock:
+            handle = self._live()
+            _check(call(handle, None, row_size, ctypes.byref(count)))
+            rows = (kind._raw_type * count.value)()
+            if count.value:
+                _check(call(handle, rows, row_size, ctypes.byref(count)))
+        return [kind(row) for row in rows]
+
+
+_TrackerType = TypeVar("_TrackerType", bound=Tracker)
+_Row = TypeVar("_Row", bound=Record)
+
+
+class PidTracker(Tracker):
+    """Follows a process, by default the caller, and all its descendants."""
+
+    def __init__(
+        self,
+        pid: Optional[int] = None,
+        *,
+        children: bool = True,
+        root: Optional[_Path] = None,
+        want: int = 0,
+        max_fds: int = 0,
+    ) -> None:
+        opts = _options(0 if children else OPT_NO_CHILDREN, root, want, max_fds)
+        handle = ctypes.c_void_p()
+        # Not a default argument: that would be the pid of whoever imported this, before any fork.
+        self.pid = os.getpid() if pid is None else _int32(pid)
+        _check(_lib.rt_pid_tracker_new(ctypes.byref(handle), self.pid, ctypes.byref(opts)))
+        super().__init__(_made(handle))
+
+    @classmethod
+    def _borrow(cls, handle: int, command: Command) -> PidTracker:
+        self = cls.__new__(cls)
+        self.pid = command.pid
+        Tracker.__init__(self, handle, command)
+        return self
+
+    def processes(self) -> List[Process]:
+        """Members of the tree in the last sample, the root first."""
+        return self._list(_lib.rt_tracker_processes, Process)
+
+
+class SystemTracker(Tracker):
+    """Follows the machine."""
+
+    def __init__(
+        self,
+        *,
+        root: Optional[_Path] = None,
+        want: int = 0,
+        max_fds: int = 0,
+        network_filesystems: bool = False,
+    ) -> None:
+        opts = _options(OPT_NETWORK_FILESYSTEMS if network_filesystems else 0, root, want, max_fds)
+        handle = ctypes.c_void_p()
+        _check(_lib.rt_system_tracker_new(ctypes.byref(handle), ctypes.byref(opts)))
+        super().__init__(_made(handle))
+
+    def cpus(self) -> List[Cpu]:
+        """CPUs that are online, by number."""
+        return self._list(_lib.rt_tracker_cpus, Cpu)
+
+    def disks(self) -> List[Disk]:
+        """Block devices, partitions and virtual ones included and marked."""
+        return self._list(_lib.rt_tracker_disks, Disk)
+
+    def filesystems(self) -> List[Filesystem]:
+        """File systems that hold blocks."""
+        return self._list(_lib.rt_tracker_filesystems, Filesystem)
+
+    def networks(self) -> List[Network]:
+        """Network interfaces, loopback and virtual ones included and marked."""
+        return self._list(_lib.rt_tracker_networks, Network)
+
+    def zpools(self) -> List[Zpool]:
+        """ZFS pools."""
+        return self._list(_lib.rt_tracker_zpools, Zpool)
+
+
+def _strings(items: Sequence[bytes]) -> Any:
+    return (ctypes.c_char_p * (len(items) + 1))(*items, None)
+
+
+class Command:
+    """A program that was started, and all it starts.
+
+    >>> with rtrack.Command(["make", "-j4"]) as command:
+    ...     outcome = command.wait()
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[_Path],
+        *,
+        env: Optional[Mapping[str, str]] = None,
+        cwd: Optional[_Path] = None,
+        accounting: int = ACCOUNTING_AUTO,
+        children: bool = True,
+        want: int = 0,
+        max_fds: int = 0,
+    ) -> None:
+        words = [os.fsencode(word) for word in argv]
+        pairs = None if env is None else [os.fsencode(f"{key}={value}") for key, value in env.items()]
+        tracker = _options(0 if children else OPT_NO_CHILDREN, None, want, max_fds)
+        opts = _CommandOpts(
+            size=ctypes.sizeof(_CommandOpts),
+            argv=_strings(words),
+            envp=None if pairs is None else _strings(pairs),
+            cwd=None if cwd is None else os.fsencode(cwd),
+            tracker=ctypes.pointer(tracker),
+            accounting=accounting,
+        )
+        handle = ctypes.c_void_p()
+        err = _lib.rt_command_start(ctypes.byref(handle), ctypes.byref(opts))
+        _check(err, os.fsdecode(words[0]) if words else None)
+        self._lock = threading.RLock()
+        self._handle: Optional[int] = _made(handle)
+        self._close = weakref.finalize(self, _lib.rt_command_free, self._handle)
+        self.pid: int = _lib.rt_command_pid(self._handle)
+        self._tracker = PidTracker._borrow(_lib.rt_command_tracker(self._handle), self)
+
+    def _live(self) -> int:
+        if self._handle is None:
+            raise ValueError("command is closed")
+        return self._handle
+
+    @property
+    def tracker(self) -> PidTracker:
+        """The tracker of its tree. Lives as long as the command."""
+        return self._tracker
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the program. ProcessLookupError when it has ended."""
+        _check(_lib.rt_command_signal(self._live(), _int32(number)))
+
+    def wait(self, timeout: Optional[float] = None) -> Outcome:
+        """Wait for the program and tell what it used. TimeoutError when it runs still after so many seconds."""
+        deadline = None if timeout is None else time.monotonic() + max(timeout, 0)
+        while True:
+            left = -1 if deadline is None else max(int((deadline - time.monotonic()) * 1e9), 0)
+            out = Outcome()
+            with self._lock:
+                err = _lib.rt_command_wait(self._live(), left, ctypes.byref(out._raw), ctypes.sizeof(out._raw))
+            error = _error(err) if err < 0 else None
+            if error is None:
+                return out
+            if isinstance(error, ChildProcessError):
+                lost = OutcomeLost(*error.args)
+                lost.outcome = out
+                raise lost
+            # The handler of the signal has run by now, and has raised if it wanted to end the waiting.
+            if not isinstance(error, InterruptedError):
+                raise error
+
+    def close(self) -> None:
+        """Forget the command. A program that still runs runs on."""
+        with self._lock:
+            self._handle = None
+            self._tracker._handle = None
+            self._close()
+
+    def __enter__(self) -> Command:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Leaves nothing running that was not waited for: as subprocess.Popen, but it kills on an exception."""
+        try:
+            if exc[0] is not None:
+                self.signal(signals.SIGKILL)
+            self.wait()
+        except (ProcessLookupError, ChildProcessError):
+            pass
+        finally:
+            self.close()

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+//! Asks pkg-config where librtrack is.
+
+fn main() {
+    if let Err(error) = pkg_config::Config::new().atleast_version("0.1").probe("rtrack") {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}

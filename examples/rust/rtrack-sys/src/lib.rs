@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//! Bindings to librtrack: the functions and structs of `<rtrack/rtrack.h>` under their own names.
+//!
+//! `bindings.rs` is what bindgen makes of the header (`update-bindings.sh`). The constants below are those whose
+//! definition bindgen cannot evaluate.
+#![allow(non_camel_case_types)]
+
+mod bindings;
+pub use bindings::*;
+
+pub const RT_RUSAGE_SELF: i32 = 0;
+pub const RT_RUSAGE_CHILDREN: i32 = -1;
+pub const RT_RUSAGE_THREAD: i32 = 1;
+
+pub const RT_HAS_CPU: u64 = 1 << 0;
+pub const RT_HAS_RSS: u64 = 1 << 1;
+pub const RT_HAS_PSS: u64 = 1 << 2;
+pub const RT_HAS_PEAK_RSS: u64 = 1 << 3;
+pub const RT_HAS_IO: u64 = 1 << 4;
+pub const RT_HAS_FAULTS: u64 = 1 << 5;
+pub const RT_HAS_CTXSW: u64 = 1 << 6;
+pub const RT_HAS_PROCESSES: u64 = 1 << 7;
+pub const RT_HAS_THREADS: u64 = 1 << 8;
+pub const RT_HAS_CPU_MODES: u64 = 1 << 16;
+pub const RT_HAS_ACTIVITY: u64 = 1 << 17;
+pub const RT_HAS_MEMORY: u64 = 1 << 18;
+pub const RT_HAS_MEMORY_AVAILABLE: u64 = 1 << 19;
+pub const RT_HAS_SWAP: u64 = 1 << 20;
+pub const RT_HAS_DISK: u64 = 1 << 21;
+pub const RT_HAS_FILESYSTEM: u64 = 1 << 22;
+pub const RT_HAS_NETWORK: u64 = 1 << 23;
+pub const RT_HAS_LOAD: u64 = 1 << 24;
+pub const RT_HAS_PRESSURE_CPU: u64 = 1 << 25;
+pub const RT_HAS_PRESSURE_MEMORY: u64 = 1 << 26;
+pub const RT_HAS_PRESSURE_IO: u64 = 1 << 27;
+pub const RT_HAS_ZFS: u64 = 1 << 28;
+pub const RT_HAS_RATE: u64 = 1 << 40;
+
+pub const RT_OPT_NO_CHILDREN: u32 = 1 << 0;
+pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 1 << 1;
+
+pub const RT_REASON_UNWAITED: u32 = 1 << 0;
+pub const RT_REASON_SIGCHLD_IGNORED: u32 = 1 << 1;
+pub const RT_REASON_UNREADABLE: u32 = 1 << 2;
+pub const RT_REASON_LEFT_RUNNING: u32 = 1 << 3;
+pub const RT_REASON_MEMBERS_SKIPPED: u32 = 1 << 4;
+pub const RT_REASON_ORPHANS_UNSEEN: u32 = 1 << 5;
+
+pub const RT_ITEM_IN_TOTAL: u32 = 1 << 0;
+pub const RT_ITEM_PARTITION: u32 = 1 << 1;
+pub const RT_ITEM_VIRTUAL: u32 = 1 << 2;
+pub const RT_ITEM_STALLED: u32 = 1 << 3;
+pub const RT_ITEM_NETWORK: u32 = 1 << 4;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//! Lists the processes of a tree, the caller's own by default, with CPU time and memory.
+
+use rtrack::{sys, Options, Tracker};
+use std::ffi::CStr;
+use std::io;
+
+/// A figure that is not known is a question mark, never a 0.
+fn known(process: &sys::rt_process, has: u64, figure: String) -> String {
+    if process.valid & has != 0 {
+        figure
+    } else {
+        "?".to_string()
+    }
+}
+
+fn print(process: &sys::rt_process) {
+    // SAFETY: the library ends the name with a NUL.
+    let name = unsafe { CStr::from_ptr(process.comm.as_ptr()) }.to_string_lossy();
+    let seconds = (process.cpu_user_ns + process.cpu_system_ns) as f64 / 1e9;
+    let cpu = known(process, sys::RT_HAS_CPU, format!("{seconds:.3}"));
+    let rss = known(process, sys::RT_HAS_RSS, (process.rss_bytes / 1024).to_string());
+    println!("{:8}{:8}{cpu:>12}{rss:>12}  {name}", process.pid, process.ppid);
+}
+
+fn main() -> io::Result<()> {
+    let mut tracker = match std::env::args().nth(1) {
+        Some(pid) => Tracker::of_pid(pid.parse().map_err(|_| io::ErrorKind::InvalidInput)?, &Options::default())?,
+        None => Tracker::of_self()?,
+    };
+    tracker.sample()?;
+    println!("     pid    ppid     cpu (s)   rss (KiB)  name");
+    tracker.processes()?.iter().for_each(print);
+    Ok(())
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//! What a process tree, or the whole machine, has used: a safe face of librtrack.
+//!
+//! ```
+//! let mut tracker = rtrack::Tracker::of_self()?;
+//! let before = tracker.sample()?;
+//! let after = tracker.sample()?;
+//! let used = after.since(&before)?;
+//! println!("{:?} cores", used.cores_used());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! A figure that could not be read is `None`, never 0. The structs of the C library stand behind [`Metrics::raw`] and its
+//! like, with all their fields; [`rtrack_sys`] has the meaning of the bits.
+
+mod command;
+mod records;
+mod tracker;
+
+pub use command::{Command, Outcome};
+pub use records::{Delta, Metrics};
+pub use rtrack_sys as sys;
+pub use tracker::{Options, Tracker};
+
+use std::io;
+
+/// Whose figures [`getrusage`] tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    Process,
+    Children,
+    Thread,
+}
+
+/// The sixteen fields of getrusage(2).
+pub fn getrusage(who: Who) -> io::Result<sys::rt_rusage> {
+    let who = match who {
+        Who::Process => sys::RT_RUSAGE_SELF,
+        Who::Children => sys::RT_RUSAGE_CHILDREN,
+        Who::Thread => sys::RT_RUSAGE_THREAD,
+    };
+    let mut out = sys::rt_rusage::default();
+    // SAFETY: out lives through the call and has the one size that the struct can have.
+    check(unsafe { sys::rt_getrusage(who, &mut out) })?;
+    Ok(out)
+}
+
+/// The same fields of any live process; bit i of the number tells whether field i is known.
+pub fn pid_getrusage(pid: i32) -> io::Result<(sys::rt_rusage, u32)> {
+    let mut out = sys::rt_rusage::default();
+    let mut valid = 0;
+    // SAFETY: as in getrusage().
+    check(unsafe { sys::rt_pid_getrusage(pid, &mut out, &mut valid) })?;
+    Ok((out, valid))
+}
+
+fn check(result: i32) -> io::Result<()> {
+    if result < 0 {
+        return Err(io::Error::from_raw_os_error(-result));
+    }
+    Ok(())
+}

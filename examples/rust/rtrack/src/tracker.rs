@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//! Trackers: handles that measure.
+
+use crate::{check, sys, Metrics};
+use std::ffi::CString;
+use std::io;
+use std::mem::size_of;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::ptr::{self, NonNull};
+
+/// How a tracker works. The default is all defaults.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The process alone, not its descendants.
+    pub no_children: bool,
+    /// List network file systems too.
+    pub network_filesystems: bool,
+    /// Directory that holds `proc` and `sys`.
+    pub root: Option<PathBuf>,
+    /// `RT_HAS_` bits to measure; 0 is all.
+    pub want: u64,
+    /// Most descriptors to keep open; 0 is the library's choice.
+    pub max_fds: u32,
+}
+
+impl Options {
+    /// Lend the options in the library's form.
+    pub(crate) fn lend<T>(&self, call: impl FnOnce(&sys::rt_opts) -> T) -> io::Result<T> {
+        let root = self.root.clone().map(|root| CString::new(root.into_os_string().into_vec())).transpose()?;
+        let mut flags = 0;
+        if self.no_children {
+            flags |= sys::RT_OPT_NO_CHILDREN;
+        }
+        if self.network_filesystems {
+            flags |= sys::RT_OPT_NETWORK_FILESYSTEMS;
+        }
+        Ok(call(&sys::rt_opts {
+            size: size_of::<sys::rt_opts>() as u32,
+            flags,
+            root: root.as_ref().map_or(ptr::null(), |root| root.as_ptr()),
+            want: self.want,
+            max_fds: self.max_fds,
+            reserved: 0,
+        }))
+    }
+}
+
+/// Follows one process tree or the machine. May move to another thread, but has one owner:
+///
+/// ```compile_fail
+/// fn is_sync<T: Sync>() {}
+/// is_sync::<rtrack::Tracker>();
+/// ```
+#[derive(Debug)]
+pub struct Tracker(NonNull<sys::rt_tracker>);
+
+// SAFETY: the library keeps nothing of a tracker in the thread that made it.
+unsafe impl Send for Tracker {}
+
+type List<Row> = unsafe extern "C" fn(*const sys::rt_tracker, *mut Row, usize, *mut usize) -> i32;
+
+impl Tracker {
+    /// Follow a process and, unless told otherwise, its descendants.
+    pub fn of_pid(pid: i32, options: &Options) -> io::Result<Tracker> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: the options live through the call.
+        check(options.lend(|opts| unsafe { sys::rt_pid_tracker_new(&mut handle, pid, opts) })?)?;
+        Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
+    }
+
+    /// Follow the calling process and its descendants.
+    pub fn of_self() -> io::Result<Tracker> {
+        Tracker::of_pid(std::process::id() as i32, &Options::default())
+    }
+
+    /// Follow the machine.
+    pub fn of_system(options: &Options) -> io::Result<Tracker> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: as in of_pid().
+        check(options.lend(|opts| unsafe { sys::rt_system_tracker_new(&mut handle, opts) })?)?;
+        Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
+    }
+
+    /// Measure once. `ESRCH` when all that it followed has ended.
+    pub fn sample(&mut self) -> io::Result<Metrics> {
+        // SAFETY: the handle is live, and ours alone.
+        unsafe { sample(self.0.as_ptr()) }
+    }
+
+    /// Why a figure of the last sample is missing or a lower bound; `Ok` when it is complete.
+    pub fn status(&self, has: u64) -> io::Result<()> {
+        // SAFETY: the handle is live.
+        check(unsafe { sys::rt_tracker_status(self.0.as_ptr(), has) })
+    }
+
+    /// Members of the tree in the last sample.
+    pub fn processes(&self) -> io::Result<Vec<sys::rt_process>> {
+        self.list(sys::rt_tracker_processes)
+    }
+
+    /// CPUs that are online.
+    pub fn cpus(&self) -> io::Result<Vec<sys::rt_cpu>> {
+        self.list(sys::rt_tracker_cpus)
+    }
+
+    /// Block devices.
+    pub fn disks(&self) -> io::Result<Vec<sys::rt_disk>> {
+        self.list(sys::rt_tracker_disks)
+    }
+
+    /// File systems that hold blocks.
+    pub fn filesystems(&self) -> io::Result<Vec<sys::rt_filesystem>> {
+        self.list(sys::rt_tracker_filesystems)
+    }
+
+    /// Network interfaces.
+    pub fn networks(&self) -> io::Result<Vec<sys::rt_network>> {
+        self.list(sys::rt_tracker_networks)
+    }
+
+    /// ZFS pools.
+    pub fn zpools(&self) -> io::Result<Vec<sys::rt_zpool>> {
+        self.list(sys::rt_tracker_zpools)
+    }
+
+    fn list<Row: Clone + Default>(&self, call: List<Row>) -> io::Result<Vec<Row>> {
+        let mut count = 0;
+        // SAFETY: no array for no rows; then one with room for as many as are said. Lists change only with a sample,
+        // for which this tracker would have to be borrowed mutably.
+        check(unsafe { call(self.0.as_ptr(), ptr::null_mut(), size_of::<Row>(), &mut count) })?;
+        let mut rows = vec![Row::default(); count];
+        check(unsafe { call(self.0.as_ptr(), rows.as_mut_ptr(), size_of::<Row>(), &mut count) })?;
+        Ok(rows)
+    }
+}
+
+impl Drop for Tracker {
+    fn drop(&mut self) {
+        // SAFETY: made by the library, freed once.
+        unsafe { sys::rt_tracker_free(self.0.as_ptr()) }
+    }
+}
+
+/// # Safety
+/// The handle is live and nobody else uses it.
+pub(crate) unsafe fn sample(handle: *mut sys::rt_tracker) -> io::Result<Metrics> {
+    let mut out = Metrics::default();
+    check(sys::rt_sample(handle, &mut out.0, size_of::<sys::rt_metrics>()))?;
+    Ok(out)
+}

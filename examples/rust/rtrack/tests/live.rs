@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//! The safe crate on live processes.
+
+use rtrack::{getrusage, pid_getrusage, sys, Command, Options, Tracker, Who};
+use std::time::{Duration, Instant};
+
+const SIGKILL: i32 = 9;
+const ESRCH: i32 = 3;
+const EINVAL: i32 = 22;
+const ESTALE: i32 = 116;
+const ENOENT: i32 = 2;
+const ETIMEDOUT: i32 = 110;
+
+fn burn(time: Duration) {
+    let start = getrusage(Who::Thread).unwrap().ru_utime;
+    while getrusage(Who::Thread).unwrap().ru_utime - start < time.as_secs_f64() {
+        std::hint::spin_loop();
+    }
+}
+
+fn errno<T: std::fmt::Debug>(result: std::io::Result<T>) -> Option<i32> {
+    result.unwrap_err().raw_os_error()
+}
+
+#[test]
+fn a_tracker_sees_what_was_burnt() {
+    let mut tracker = Tracker::of_self().unwrap();
+    let before = tracker.sample().unwrap();
+    let start = Instant::now();
+    burn(Duration::from_millis(200));
+    let after = tracker.sample().unwrap();
+    let used = after.since(&before).unwrap();
+    let (user, system) = (used.raw().cpu_user_ns, used.raw().cpu_system_ns);
+    assert!(user + system >= 190_000_000, "{user} + {system}");
+    assert!(used.interval() >= Duration::from_millis(200) && used.interval() <= start.elapsed() * 2);
+    assert!(used.cores_used().unwrap() > 0.1);
+    assert!(after.rss_bytes().unwrap() > 1 << 20);
+    assert!(after.cpu().unwrap() >= before.cpu().unwrap());
+    let members = tracker.processes().unwrap();
+    assert_eq!(members[0].pid as u32, std::process::id());
+}
+
+#[test]
+fn a_tracker_may_move_to_another_thread() {
+    let mut tracker = Tracker::of_self().unwrap();
+    let before = tracker.sample().unwrap();
+    let after = std::thread::spawn(move || tracker.sample().unwrap()).join().unwrap();
+    assert!(after.since(&before).is_ok());
+}
+
+#[test]
+fn the_machine_has_cpus() {
+    let mut tracker = Tracker::of_system(&Options::default()).unwrap();
+    let sample = tracker.sample().unwrap();
+    assert_eq!(tracker.cpus().unwrap().len() as u64, sample.raw().cpus_online);
+    assert!(tracker.status(sys::RT_HAS_CPU_MODES).is_ok());
+    assert!(tracker.processes().is_err());
+}
+
+#[test]
+fn errors_are_those_of_the_system() {
+    assert_eq!(errno(Tracker::of_pid(-1, &Options::default())), Some(EINVAL));
+    assert_eq!(errno(Tracker::of_pid(i32::MAX, &Options::default())), Some(ESRCH));
+    assert_eq!(errno(pid_getrusage(i32::MAX)), Some(ESRCH));
+    let root = Options { root: Some("/nonexistent".into()), ..Default::default() };
+    assert_eq!(errno(Tracker::of_system(&root)), Some(ENOENT));
+    let a = Tracker::of_self().unwrap().sample().unwrap();
+    let b = Tracker::of_self().unwrap().sample().unwrap();
+    assert_eq!(errno(b.since(&a)), Some(ESTALE));
+}
+
+#[test]
+fn getrusage_of_oneself_by_pid() {
+    burn(Duration::from_millis(50));
+    let before = getrusage(Who::Process).unwrap();
+    let (other, valid) = pid_getrusage(std::process::id() as i32).unwrap();
+    let after = getrusage(Who::Process).unwrap();
+    assert_eq!(valid & 3, 3);
+    let total = |usage: &sys::rt_rusage| usage.ru_utime + usage.ru_stime;
+    assert!(total(&before) <= total(&other) + 1e-5 && total(&other) <= total(&after) + 1e-5);
+}
+
+#[test]
+fn a_command_gives_its_outcome() {
+    let mut command = Command::start(&["sh", "-c", "exit 3"], &Options::default()).unwrap();
+    let outcome = command.wait(None).unwrap();
+    assert_eq!((outcome.code(), outcome.signal()), (Some(3), None));
+    assert!(outcome.cpu().is_some());
+    assert_eq!(errno(command.signal(SIGKILL)), Some(ESRCH));
+}
+
+#[test]
+fn a_command_can_be_killed() {
+    let mut command = Command::start(&["sleep", "60"], &Options::default()).unwrap();
+    assert_eq!(errno(command.wait(Some(Duration::from_millis(10)))), Some(ETIMEDOUT));
+    assert!(command.sample().unwrap().processes() >= Some(1));
+    command.signal(SIGKILL).unwrap();
+    let outcome = command.wait(None).unwrap();
+    assert_eq!((outcome.code(), outcome.signal()), (None, Some(SIGKILL)));
+    assert!(outcome.wall() >= Duration::from_millis(10));
+}
+
+#[test]
+fn a_command_that_is_not_there() {
+    assert_eq!(errno(Command::start(&["/nonexistent"], &Options::default())), Some(ENOENT));
+    assert_eq!(errno(Command::start::<&str>(&[], &Options::default())), Some(EINVAL));
+}

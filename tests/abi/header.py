@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Reads the declarations of the public header: functions, structs and numbers, in their order."""
+import pathlib
+import re
+from typing import Dict, List, NamedTuple
+
+SCALARS = {"uint32_t": 4, "int32_t": 4, "uint64_t": 8, "int64_t": 8, "double": 8, "char": 1}
+RUSAGE_SIZE = 128
+POINTER_SIZE = 8  # LP64
+
+
+class Field(NamedTuple):
+    name: str
+    type: str  # without the name: "uint64_t", "char[64]", "struct rt_rusage", "const char *"
+    doc: str
+
+    @property
+    def size(self) -> int:
+        array = re.fullmatch(r"char\[(\d+)\]", self.type)
+        if array:
+            return int(array[1])
+        if "*" in self.type:
+            return POINTER_SIZE
+        return RUSAGE_SIZE if self.type == "struct rt_rusage" else SCALARS[self.type]
+
+    @property
+    def alignment(self) -> int:
+        return 1 if self.type.startswith("char[") else min(self.size, 8)
+
+
+class Struct(NamedTuple):
+    name: str
+    fields: List[Field]
+
+    def offsets(self) -> Dict[str, int]:
+        """Where each field lies by the rules of LP64."""
+        at, places = 0, {}
+        for field in self.fields:
+            at = -(-at // field.alignment) * field.alignment
+            places[field.name] = at
+            at += field.size
+        return places
+
+    def size(self) -> int:
+        last = self.fields[-1]
+        return -(-(self.offsets()[last.name] + last.size) // 8) * 8
+
+
+class Header(NamedTuple):
+    functions: Dict[str, str]  # name to the whole declaration
+    structs: Dict[str, Struct]
+    numbers: Dict[str, int]
+
+
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def _words(text: str) -> str:
+    return " ".join(COMMENT.sub(" ", text).split())
+
+
+def _struct(name: str, body: str) -> Struct:
+    fields: List[Field] = []
+    before = ""  # a comment stands before its field, or (with a '<') after it
+    for token in re.findall(r"/\*.*?\*/|[^;/]+;", body, re.DOTALL):
+        declaration = re.fullmatch(r"(.*?)(\w+)(\[\d+\])?;", " ".join(token.split()))
+        if declaration:
+            kind, field, array = declaration.groups(default="")
+            fields.append(Field(field, kind.strip() + array, before))
+            before = ""
+        elif token.startswith("/**<"):
+            fields[-1] = fields[-1]._replace(doc=" ".join(token.split()))
+        else:
+            before = " ".join(token.split())
+    return Struct(name, fields)
+
+
+def _numbers(text: str) -> Dict[str, int]:
+    numbers = {}
+    for name, value in re.findall(r"^#define (RT_\w+) (\S.*?)\s*(?:/\*.*)?$", text, re.MULTILINE):
+        plain = re.sub(r"U?INT(?:32|64)_C\((\d+)\)", r"\1", value)
+        if re.fullmatch(r"[-\d()<\s]+", plain):
+            numbers[name] = int(eval(plain, {"__builtins__": {}}))  # digits, parentheses and shifts only
+    return numbers
+
+
+def read(path: pathlib.Path) -> Header:
+    text = path.read_text()
+    functions = {}
+    for declaration in re.findall(r"^RT_API [^;]+;", text, re.MULTILINE):
+        words = _words(declaration)
+        name = re.search(r"(\w+)\(", words)
+        assert name, words
+        functions[name[1]] = words
+    structs = {
+        name: _struct(name, body) for name, body in re.findall(r"^struct (rt_\w+) \{\n(.*?)^\};", text, re.M | re.S)
+    }
+    return Header(functions, structs, _numbers(text))

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""The ABI of the built library against the recorded one: only additions at the end of sized structs, and new names."""
+import pathlib
+import platform
+import subprocess
+import sys
+import unittest
+
+from harness import SOURCE, need, run, skip
+
+LIBRARY = pathlib.Path(sys.argv.pop(1)).resolve()
+HERE = SOURCE / "tests/abi"
+BASELINE = HERE / f"baseline/librtrack-{platform.machine()}.abi"
+
+
+class AbiDiff(unittest.TestCase):
+    def test_nothing_changed_but_by_addition(self) -> None:
+        argv = ["abidiff", "--no-added-syms", "--exported-interfaces-only"]
+        argv += ["--suppressions", str(HERE / "suppressions.ini"), str(BASELINE), str(LIBRARY)]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_baseline_holds_no_path(self) -> None:
+        self.assertNotRegex(BASELINE.read_text(), r"='/|filepath=|\.\./")
+
+
+if __name__ == "__main__":
+    need("abidiff", "readelf")
+    if not BASELINE.exists():
+        skip(f"no recorded ABI for {platform.machine()}")
+    if ".debug_info" not in run(["readelf", "-SW", LIBRARY]):
+        skip("the library was built without debug information")
+    unittest.main(verbosity=2)

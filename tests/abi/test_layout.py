@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Field tables of the library against the header: every field, where it lies, and what its comment promises."""
+import re
+import sys
+import unittest
+from typing import Dict, List, NamedTuple
+
+import header
+import layout
+from harness import HEADER, SOURCE, run
+
+DUMP = sys.argv.pop(1)
+DECLARED = header.read(HEADER)
+NUMBERS = DECLARED.numbers
+TYPES = {"uint32_t": "U32", "int32_t": "I32", "uint64_t": "U64", "int64_t": "I64", "double": "DOUBLE"}
+UNITS = {"_ns": "ns", "_bytes": "By", "ru_utime": "s", "ru_stime": "s", "ru_maxrss": "KiBy", "block": "512By"}
+INPUTS = {"rt_opts", "rt_command_opts"}  # the caller writes these; they need no description
+DESCRIPTION = "rt_field"
+LARGEST = 4096
+
+
+class Row(NamedTuple):
+    name: str
+    offset: int
+    length: int
+    type: int
+    role: int
+    has: int
+    unit: str
+
+
+def tables() -> Dict[int, List[Row]]:
+    rows: Dict[int, List[Row]] = {}
+    for line in run([DUMP]).splitlines():
+        words = line.split(" ")
+        if words[0] == "struct":
+            current = rows.setdefault(int(words[1]), [])
+        else:
+            offset, length, type_, role, has = map(int, words[1:6])
+            current.append(Row(words[0], offset, length, type_, role, has, words[6]))
+    return rows
+
+
+TABLES = tables()
+SIZES = {int(id): int(size) for id, size in re.findall(r"^struct (\d+) (\d+)$", run([DUMP]), re.M)}
+IDS = {"rt_" + name[len("RT_STRUCT_") :].lower(): id for name, id in NUMBERS.items() if name.startswith("RT_STRUCT_")}
+
+
+def type_number(field: header.Field) -> int:
+    if field.type.startswith("char["):
+        return NUMBERS["RT_TYPE_CHARS"]
+    if field.type == "struct rt_rusage":
+        return NUMBERS["RT_TYPE_RUSAGE"]
+    return NUMBERS["RT_TYPE_" + TYPES[field.type]]
+
+
+def documented_role(doc: str) -> int:
+    word = re.search(r"\b(Counter|Gauge)\b", doc)
+    return NUMBERS["RT_FIELD_" + word[1].upper()] if word else 0
+
+
+class Layout(unittest.TestCase):
+    def test_every_output_struct_has_a_table(self) -> None:
+        self.assertEqual(set(IDS) | INPUTS | {DESCRIPTION}, set(DECLARED.structs))
+        self.assertEqual(set(IDS.values()), set(TABLES))
+
+    def test_every_field_is_described_where_it_lies(self) -> None:
+        for name, id in IDS.items():
+            struct = DECLARED.structs[name]
+            offsets = struct.offsets()
+            declared = [(f.name, offsets[f.name], f.size, type_number(f)) for f in struct.fields]
+            self.assertEqual([row[:4] for row in TABLES[id]], declared, name)
+            self.assertEqual(SIZES[id], struct.size(), name)
+
+    def test_structs_have_no_gaps(self) -> None:
+        for struct in DECLARED.structs.values():
+            self.assertEqual(sum(field.size for field in struct.fields), struct.size(), struct.name)
+            self.assertLessEqual(struct.size(), LARGEST)
+            if struct.name != "rt_rusage":
+                self.assertEqual((struct.fields[0].name, struct.fields[0].type), ("size", "uint32_t"), struct.name)
+
+    def test_names_and_units_fit_their_arrays(self) -> None:
+        for rows in TABLES.values():
+            for row in rows:
+                self.assertLess(len(row.name), 40)
+                self.assertLess(len(row.unit), 16)
+
+    def test_unit_is_what_the_name_says(self) -> None:
+        for name, id in IDS.items():
+            for row in TABLES[id]:
+                for ending, unit in UNITS.items():
+                    if row.name.endswith(ending):
+                        self.assertEqual(row.unit, unit, f"{name}.{row.name}")
+
+    def test_role_is_the_documented_one(self) -> None:
+        for name, id in IDS.items():
+            for field, row in zip(DECLARED.structs[name].fields, TABLES[id]):
+                role = documented_role(field.doc)
+                if role and name not in ("rt_delta", "rt_outcome"):
+                    self.assertEqual(row.role, role, f"{name}.{row.name}: {field.doc}")
+
+    def test_validity_bit_is_the_documented_one(self) -> None:
+        for name, id in IDS.items():
+            if name == "rt_rusage":
+                self.assertEqual([row.has for row in TABLES[id]], [1 << i for i in range(16)])
+                continue
+            has_mask = any(field.name == "valid" for field in DECLARED.structs[name].fields)
+            for field, row in zip(DECLARED.structs[name].fields, TABLES[id]):
+                bits = [NUMBERS[word] for word in re.findall(r"\bRT_HAS_[A-Z_]+[A-Z]\b", field.doc)]
+                if has_mask and field.name not in ("valid", "partial"):
+                    self.assertEqual(row.has, sum(set(bits)), f"{name}.{row.name}: {field.doc}")
+
+    def test_every_recorded_assertion_still_says_the_same(self) -> None:
+        recorded = (SOURCE / "tests/abi/layout_lp64.h").read_text().splitlines()
+        now = {re.sub(r">= \d+", ">=", line) for line in layout.assertions(DECLARED).splitlines()}
+        self.assertGreater(len(recorded), 300)
+        self.assertEqual([line for line in recorded if re.sub(r">= \d+", ">=", line) not in now], [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

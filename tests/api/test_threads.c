@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Two trackers on two threads, each on a tree of its own: neither sees, slows or spoils the other. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "suite.h"
+
+#define SAMPLES 200
+
+/* One thread's work. Assertions of libcheck belong to the main thread, so the thread only records. */
+struct job {
+	pid_t pid; /* 0: the machine */
+	uint64_t tracker_id;
+	uint64_t first_cpu_ns, last_cpu_ns, most_processes;
+	int failed, went_backwards;
+};
+
+static void *follow(void *arg)
+{
+	struct job *job = arg;
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	job->failed = job->pid ? rt_pid_tracker_new(&t, job->pid, NULL) : rt_system_tracker_new(&t, NULL);
+	for (int i = 0; i < SAMPLES && !job->failed; i++) {
+		uint64_t cpu;
+
+		job->failed = rt_sample(t, &m, sizeof(m));
+		cpu = m.cpu_user_ns + m.cpu_system_ns;
+		if (i == 0)
+			job->first_cpu_ns = job->last_cpu_ns = cpu;
+		job->went_backwards |= cpu < job->last_cpu_ns;
+		job->last_cpu_ns = cpu;
+		job->tracker_id = m.tracker_id;
+		if (m.processes > job->most_processes)
+			job->most_processes = m.processes;
+	}
+	rt_tracker_free(t);
+	return NULL;
+}
+
+static pid_t start_child(int is_busy)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		for (volatile unsigned turns = 0;; turns++)
+			if (!is_busy)
+				pause();
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+static void run_both(struct job jobs[2])
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, follow, &jobs[i]), 0);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+}
+
+START_TEST(two_trees_on_two_threads)
+{
+	struct job jobs[2] = { { .pid = start_child(1) }, { .pid = start_child(0) } };
+
+	run_both(jobs);
+	for (int i = 0; i < 2; i++) {
+		end_child(jobs[i].pid);
+		ck_assert_int_eq(jobs[i].failed, 0);
+		ck_assert_int_eq(jobs[i].went_backwards, 0);
+		ck_assert_uint_eq(jobs[i].most_processes, 1);
+	}
+	ck_assert_uint_ne(jobs[0].tracker_id, jobs[1].tracker_id);
+	ck_assert_uint_gt(jobs[0].last_cpu_ns, jobs[0].first_cpu_ns);
+	ck_assert_uint_lt(jobs[1].last_cpu_ns - jobs[1].first_cpu_ns, jobs[0].last_cpu_ns - jobs[0].first_cpu_ns);
+}
+END_TEST
+
+START_TEST(a_tree_and_the_machine_on_two_threads)
+{
+	struct job jobs[2] = { { .pid = start_child(1) }, { .pid = 0 } };
+
+	run_both(jobs);
+	end_child(jobs[0].pid);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(jobs[i].failed, 0);
+		ck_assert_int_eq(jobs[i].went_backwards, 0);
+	}
+	ck_assert_uint_eq(jobs[0].most_processes, 1);
+	ck_assert_uint_ne(jobs[0].tracker_id, jobs[1].tracker_id);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("threads");
+
+	tcase_add_test(suite_case(suite, "trees"), two_trees_on_two_threads);
+	tcase_add_test(suite_case(suite, "machine"), a_tree_and_the_machine_on_two_threads);
+	return suite_run(suite);
+}

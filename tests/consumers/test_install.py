@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Programs built against the installed library, through pkg-config and as a Meson subproject, and run."""
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import unittest
+from typing import ClassVar, List
+
+from harness import BUILD, HEADER, SOURCE, need, run
+from staged import MESON, Staged, staged
+
+EXAMPLES = SOURCE / "examples"
+BUSY = "while True: pass"
+WRAPPER = """
+project('wrapper', 'c', meson_version: '>=1.0.0')
+rtrack = dependency('rtrack', fallback: 'librtrack',
+  default_options: ['tests=disabled', 'docs=disabled', 'examples=disabled'])
+executable('use', 'use.c', dependencies: rtrack)
+"""
+
+
+class Installed(unittest.TestCase):
+    stage: ClassVar[Staged]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.stage = stack.enter_context(staged())
+
+    def pkg_config(self, *flags: str) -> List[str]:
+        return run(["pkg-config", *flags, "rtrack"], env=self.stage.env).split()
+
+    def build(self, source: pathlib.Path, *extra: str, static: bool = False) -> pathlib.Path:
+        compiler, standard = ("c++", "-std=c++11") if source.suffix == ".cpp" else ("cc", "-std=gnu11")
+        program = self.stage.work / (source.stem + ("-static" if static else ""))
+        libs = self.pkg_config("--static", "--libs") if static else self.pkg_config("--libs")
+        strict = [standard, "-pedantic", "-Wall", "-Wextra", "-Werror"]
+        run([compiler, *strict, *self.pkg_config("--cflags"), source, "-o", program, *extra, *libs])
+        return program
+
+    def use(self, program: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(program), *arguments], env=self.stage.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def assert_prints_sixteen_fields(self, program: pathlib.Path) -> None:
+        done = self.use(program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line.split() for line in done.stdout.splitlines()]
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        names = re.findall(r"(ru_\w+)=", repr(usage))
+        self.assertEqual([line[0] for line in lines], names)
+        figures = {line[0]: float(line[1]) for line in lines}
+        self.assertTrue(0 <= figures["ru_utime"] < 1 and 0 <= figures["ru_stime"] < 1, figures)
+        self.assertGreater(figures["ru_maxrss"], 100)
+        self.assertGreater(figures["ru_minflt"], 10)
+
+    def test_version_is_that_of_the_library(self) -> None:
+        version = self.pkg_config("--modversion")[0]
+        header = (BUILD / "include/rtrack/version.h").read_text()
+        numbers = re.findall(r"#define RT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header)
+        self.assertEqual(version, ".".join(numbers))
+
+    def test_installed_headers_are_the_public_ones(self) -> None:
+        include = next(path for path in self.stage.root.rglob("include") if path.is_dir())
+        self.assertEqual({p.name for p in include.rglob("*.h")}, {"rtrack.h", "version.h"})
+        self.assertEqual((include / "rtrack/rtrack.h").read_text(), HEADER.read_text())
+
+    def test_getrusage_shared_and_static(self) -> None:
+        shared = self.build(EXAMPLES / "c/getrusage.c")
+        self.assert_prints_sixteen_fields(shared)
+        self.assertIn("librtrack.so.0", run(["readelf", "-d", shared]))
+        static = self.build(EXAMPLES / "c/getrusage.c", "-static", static=True)
+        self.assertNotIn("NEEDED", run(["readelf", "-d", static]))
+        self.assert_prints_sixteen_fields(static)
+
+    def test_every_example_links_statically(self) -> None:
+        for name in ("command", "system", "watch"):
+            self.build(EXAMPLES / f"c/{name}.c", "-static", static=True)
+
+    def test_command(self) -> None:
+        program = self.build(EXAMPLES / "c/command.c")
+        done = self.use(program, "sh", "-c", "echo out; exit 7")
+        self.assertEqual((done.returncode, done.stdout), (7, "out\n"), done.stderr)
+        self.assertIn("exit code 7", done.stderr)
+        self.assertRegex(done.stderr, r"cpu +0\.\d{6} s user, 0\.\d{6} s system\n")
+        done = self.use(program, "sh", "-c", "kill -9 $$")
+        self.assertEqual(done.returncode, 128 + 9, done.stderr)
+        self.assertEqual(self.use(program, "/nonexistent").returncode, 125)
+        self.assertEqual(self.use(program).returncode, 2)
+
+    def test_watch(self) -> None:
+        program = self.build(EXAMPLES / "c/watch.c")
+        busy = subprocess.Popen([sys.executable, "-c", BUSY])
+        try:
+            watch = subprocess.Popen(
+                ["timeout", "20", program, str(busy.pid)],
+                env=self.stage.env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            with self.assertRaises(subprocess.TimeoutExpired):
+                watch.wait(2.5)
+        finally:
+            busy.kill()
+            busy.wait()
+        out, err = watch.communicate()
+        cores = [float(cores) for cores in re.findall(r"^ *([\d.]+) cores +[\d.]+ MiB$", out, re.M)]
+        self.assertGreaterEqual(len(cores), 1, out)
+        self.assertTrue(all(0.05 < c < 1.1 for c in cores), out)
+        self.assertIn("process", err)
+
+    def test_system(self) -> None:
+        done = self.use(self.build(EXAMPLES / "c/system.c"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        online = sum(line.startswith("cpu") for line in pathlib.Path("/proc/stat").read_text().splitlines()) - 1
+        self.assertRegex(done.stdout, rf"cpu +[\d.]+ of {online} cores")
+
+    def test_cpp(self) -> None:
+        if not shutil.which("c++"):
+            self.skipTest("no C++ compiler here")
+        program = self.build(EXAMPLES / "cpp/tree.cpp")
+        child = subprocess.Popen(["sleep", "30"])
+        try:
+            done = self.use(program, str(os.getpid()))
+        finally:
+            child.kill()
+            child.wait()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split() for line in done.stdout.splitlines()[1:]]
+        self.assertEqual(rows[0][0], str(os.getpid()))
+        self.assertIn([str(child.pid), str(os.getpid()), "sleep"], [[r[0], r[1], r[-1]] for r in rows])
+        self.assertEqual(self.use(program, "-1").returncode, 1)
+
+    def test_python(self) -> None:
+        env = {**self.stage.env, "RTRACK_LIBRARY": str(self.stage.library)}
+        run([sys.executable, SOURCE / "tests/consumers/test_python.py"], env=env)
+
+    def test_meson_subproject(self) -> None:
+        wrapper, build = self.stage.work / "wrapper", self.stage.work / "wrapper-build"
+        (wrapper / "subprojects").mkdir(parents=True)
+        (wrapper / "subprojects/librtrack").symlink_to(SOURCE)
+        (wrapper / "meson.build").write_text(WRAPPER)
+        shutil.copy(EXAMPLES / "c/getrusage.c", wrapper / "use.c")
+        run([MESON, "setup", "--wrap-mode=forcefallback", build, wrapper])
+        run([MESON, "compile", "-C", build, "use"])
+        self.assert_prints_sixteen_fields(build / "use")
+
+
+if __name__ == "__main__":
+    need("cc", "pkg-config", "readelf")
+    unittest.main(verbosity=2)

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: MIT
+"""The ctypes binding, held against what Python and the kernel say themselves."""
+from __future__ import annotations
+
+import errno
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from typing import Any, Callable, List, Tuple
+
+import header
+import rtrack
+from harness import HEADER
+
+NS = 1_000_000_000
+ALWAYS_ZERO = ("ru_ixrss", "ru_idrss", "ru_isrss", "ru_nswap", "ru_msgsnd", "ru_msgrcv", "ru_nsignals")
+NAMES = rtrack._RUSAGE_NAMES
+
+
+def burn(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def in_child(work: Callable[[], None]) -> Tuple[int, Any]:
+    """Run something in a forked child. Its exit code (0 when nothing was raised) and the kernel's account of it."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status, usage = os.wait4(pid, 0)
+    return os.waitstatus_to_exitcode(status), usage
+
+
+def cpu_seconds(usage: Any) -> float:
+    return float(usage.ru_utime + usage.ru_stime)
+
+
+def lines(path: str) -> List[str]:
+    return pathlib.Path("/proc", path).read_text().splitlines()
+
+
+def wait_for_state(pid: int, state: str) -> None:
+    for _ in range(500):
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        if text.rpartition(")")[2].split()[0] == state:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{pid} never came to state {state}")
+
+
+class Getrusage(unittest.TestCase):
+    def test_lies_between_two_of_the_standard_library(self) -> None:
+        burn(0.02)
+        for who in (rtrack.RUSAGE_SELF, rtrack.RUSAGE_CHILDREN, rtrack.RUSAGE_THREAD):
+            before, ours, after = resource.getrusage(who), rtrack.getrusage(who), resource.getrusage(who)
+            self.assertIsInstance(ours, resource.struct_rusage)
+            self.assertEqual(len(ours), 16)
+            for i, name in enumerate(NAMES):
+                self.assertIs(type(ours[i]), type(before[i]), name)
+                self.assertEqual(ours[i], getattr(ours, name))
+                self.assertLessEqual(before[i], ours[i] + 1e-9, name)
+                self.assertLessEqual(ours[i], after[i] + 1e-9, name)
+
+    def test_is_the_standard_library_s_for_children_at_rest(self) -> None:
+        code, _ = in_child(lambda: burn(0.05))
+        self.assertEqual(code, 0)
+        ours, theirs = rtrack.getrusage(rtrack.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual(ours[2:], theirs[2:])
+        self.assertAlmostEqual(ours.ru_utime, theirs.ru_utime, places=9)
+        self.assertAlmostEqual(ours.ru_stime, theirs.ru_stime, places=9)
+        self.assertGreater(cpu_seconds(ours), 0.04)
+
+    def test_names_are_those_of_the_standard_library(self) -> None:
+        numbered = resource.struct_rusage(range(16))
+        self.assertEqual([getattr(numbered, name) for name in NAMES], list(range(16)))
+
+    def test_refuses_as_the_standard_library_does(self) -> None:
+        for who in (2, -2, 99):
+            for call in (resource.getrusage, rtrack.getrusage):
+                self.assertRaises(ValueError, call, who)
+        for call in (resource.getrusage, rtrack.getrusage):
+            self.assertRaises(OverflowError, call, 1 << 32)
+            self.assertRaises(TypeError, call, "self")
+
+
+class PidGetrusage(unittest.TestCase):
+    def test_of_oneself(self) -> None:
+        before, ours, after = resource.getrusage(0), rtrack.pid_getrusage(), resource.getrusage(0)
+        self.assertLessEqual(cpu_seconds(before), cpu_seconds(ours) + 1e-5)
+        self.assertLessEqual(cpu_seconds(ours), cpu_seconds(after) + 1e-5)
+        self.assertLessEqual(before.ru_minflt, ours.ru_minflt)
+        self.assertLessEqual(ours.ru_minflt, after.ru_minflt)
+        self.assertEqual([getattr(ours, name) for name in ALWAYS_ZERO], [0] * 7)
+
+    def test_of_a_busy_child_is_what_wait4_says_in_the_end(self) -> None:
+        child = os.fork()
+        if child == 0:
+            burn(0.2)
+            signal.pause()
+        time.sleep(0.1)
+        wait_for_state(child, "S")
+        ours = rtrack.pid_getrusage(child)
+        os.kill(child, signal.SIGKILL)
+        _, _, final = os.wait4(child, 0)
+        self.assertGreaterEqual(cpu_seconds(ours), 0.2)
+        self.assertAlmostEqual(cpu_seconds(ours), cpu_seconds(final), delta=0.005)
+        self.assertLessEqual(ours.ru_minflt, final.ru_minflt)
+        self.assertGreaterEqual(ours.ru_minflt, final.ru_minflt - 100)
+        self.assertAlmostEqual(ours.ru_maxrss, final.ru_maxrss, delta=1024)  # the kernel counts pages in batches
+        self.assertLessEqual(ours.ru_nvcsw, final.ru_nvcsw)
+
+    def test_what_a_zombie_cannot_tell_is_none(self) -> None:
+        child = os.fork()
+        if child == 0:
+            burn(0.05)
+            os._exit(0)
+        wait_for_state(child, "Z")
+        usage = rtrack.pid_getrusage(child)
+        os.waitpid(child, 0)
+        self.assertIsNone(usage.ru_maxrss)
+        self.assertGreaterEqual(cpu_seconds(usage), 0.05)
+
+    def test_errors(self) -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertRaises(ProcessLookupError, rtrack.pid_getrusage, child)
+        with self.assertRaises(OSError) as caught:
+            rtrack.pid_getrusage(-1)
+        self.assertEqual(caught.exception.errno, errno.EINVAL)
+        self.assertRaises(OverflowError, rtrack.pid_getrusage, (1 << 32) + os.getpid())
+
+
+class Trees(unittest.TestCase):
+    def test_cpu_of_self_and_a_reaped_child(self) -> None:
+        with rtrack.PidTracker() as tracker:
+            own = cpu_seconds(resource.getrusage(resource.RUSAGE_SELF))
+            clock = os.times()
+            burn(0.1)
+            _, child = in_child(lambda: burn(0.2))
+            used = tracker.diff()
+            own = cpu_seconds(resource.getrusage(resource.RUSAGE_SELF)) - own
+        now = os.times()
+        seconds = (used.cpu_user_ns + used.cpu_system_ns) / NS
+        self.assertAlmostEqual(seconds, own + cpu_seconds(child), delta=0.03)
+        ticks = sum(now[:4]) - sum(clock[:4])
+        self.assertAlmostEqual(seconds, ticks, delta=0.06)
+        self.assertAlmostEqual(used.cores_used, seconds / (used.interval_ns / NS), places=6)
+        self.assertAlmostEqual(cpu_seconds(used.rusage), seconds, places=5)
+
+    def test_memory_is_the_kernel_s(self) -> None:
+        with rtrack.PidTracker() as tracker:
+            before = tracker.sample()
+            block = bytearray(os.urandom(1 << 16) * 1024)
+            after = tracker.sample()
+            resident = int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+        self.assertGreaterEqual(after.rss_bytes - before.rss_bytes, 60 << 20)
+        self.assertAlmostEqual(after.rss_bytes, resident, delta=1 << 20)
+        self.assertGreaterEqual(after.peak_rss_bytes, after.rss_bytes - (1 << 20))
+        del block
+
+    def test_members(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as child, rtrack.PidTracker() as tracker:
+            rows = {row.pid: row for row in tracker.processes()}
+            self.assertEqual(next(iter(rows)), os.getpid())
+            self.assertEqual((rows[child.pid].ppid, rows[child.pid].comm), (os.getpid(), "sleep"))
+            self.assertEqual(tracker.sample().processes, len(rows))
+            child.kill()
+
+    def test_without_children(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as child:
+            with rtrack.PidTracker(children=False) as tracker:
+                self.assertEqual([row.pid for row in tracker.processes()], [os.getpid()])
+            child.kill()
+
+    def test_what_was_not_asked_for_is_none(self) -> None:
+        with rtrack.PidTracker(want=rtrack.HAS_CPU) as tracker:
+            sample = tracker.sample()
+            self.assertIsNone(sample.pss_bytes)
+            self.assertIsNone(sample.rusage.ru_maxrss)
+            self.assertIsNone(sample.memory_total_bytes)
+            self.assertIsNotNone(sample.cpu_user_ns)
+            self.assertTrue(sample.is_complete("cpu_user_ns"))
+            self.assertFalse(sample.is_complete("pss_bytes"))
+            obstacle = tracker.obstacle("pss_bytes")
+            assert obstacle
+            self.assertEqual(obstacle.errno, errno.EOPNOTSUPP)
+            self.assertIsNone(tracker.obstacle("cpu_user_ns"))
+
+    def test_the_end_of_a_tree_has_the_last_totals(self) -> None:
+        child = os.fork()
+        if child == 0:
+            burn(0.05)
+            signal.pause()
+        time.sleep(0.02)
+        wait_for_state(child, "S")
+        with rtrack.PidTracker(child) as tracker:
+            before = tracker.sample()
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            with self.assertRaises(rtrack.Ended) as caught:
+                tracker.sample()
+        self.assertEqual(caught.exception.errno, errno.ESRCH)
+        self.assertGreaterEqual(caught.exception.metrics.cpu_user_ns, before.cpu_user_ns)
+
+    def test_errors(self) -> None:
+        self.assertRaises(FileNotFoundError, rtrack.PidTracker, root="/nonexistent")
+        self.assertRaises(OverflowError, rtrack.PidTracker, (1 << 32) + os.getpid())
+        with self.assertRaises(OSError) as caught:
+            rtrack.PidTracker(0)
+        self.assertEqual(caught.exception.errno, errno.EINVAL)
+        with rtrack.PidTracker() as one, rtrack.PidTracker() as other:
+            with self.assertRaises(OSError) as caught:
+                rtrack.diff(one.sample(), other.sample())
+        self.assertEqual(caught.exception.errno, errno.ESTALE)
+        one.close()
+        self.assertRaises(ValueError, one.sample)
+        self.assertRaises(ValueError, one.processes)
+        self.assertRaises(AttributeError, getattr, caught, "no_such_field")
+
+    def test_threads_may_share_a_tracker(self) -> None:
+        failures = []
+
+        def sample_often(tracker: rtrack.PidTracker) -> None:
+            try:
+                for _ in range(50):
+                    tracker.diff()
+                    tracker.processes()
+            except OSError as error:
+                failures.append(error)
+
+        with rtrack.PidTracker() as tracker:
+            threads = [threading.Thread(target=sample_often, args=(tracker,)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(failures, [])
+
+
+class Fork(unittest.TestCase):
+    def test_a_tracker_goes_on_on_both_sides(self) -> None:
+        with rtrack.PidTracker() as tracker:
+            parent = os.getpid()
+
+            def go_on() -> None:
+                tracker.diff()
+                assert [row.pid for row in tracker.processes()] == [parent, os.getpid()]
+                tracker.close()
+
+            self.assertEqual(in_child(go_on)[0], 0)
+            self.assertEqual(tracker.sample().processes, 1)
+
+    def test_the_default_is_the_process_that_calls(self) -> None:
+        def look() -> None:
+            with rtrack.PidTracker() as tracker:
+                assert tracker.pid == os.getpid()
+                assert [row.pid for row in tracker.processes()] == [os.getpid()]
+
+        self.assertEqual(in_child(look)[0], 0)
+
+
+class System(unittest.TestCase):
+    def test_against_the_kernel_s_files(self) -> None:
+        with rtrack.SystemTracker() as tracker:
+            sample = tracker.sample()
+            cpus = [line.split()[0] for line in lines("stat") if line.startswith("cpu")][1:]
+            self.assertEqual([f"cpu{cpu.id}" for cpu in tracker.cpus()], cpus)
+            self.assertEqual(sample.cpus_online, len(cpus))
+            meminfo = dict(line.split(":") for line in lines("meminfo"))
+            self.assertEqual(sample.memory_total_bytes, int(meminfo["MemTotal"].split()[0]) * 1024)
+            if sample.network_receive_bytes is not None:
+                names = {line.partition(":")[0].strip() for line in lines("net/dev") if ":" in line}
+                self.assertEqual({row.name for row in tracker.networks()}, names)
+            if sample.disk_reads is not None:
+                disks = {line.split()[2] for line in lines("diskstats")}
+                self.assertEqual({row.name for row in tracker.disks()}, disks)
+            if sample.filesystem_total_bytes is not None:
+                mounted = {line.split()[4] for line in lines("self/mountinfo")}
+                self.assertLessEqual({row.mount_point.replace(" ", "\\040") for row in tracker.filesystems()}, mounted)
+            self.assertRaises(OSError, rtrack.Tracker._list, tracker, rtrack._lib.rt_tracker_processes, rtrack.Process)
+
+    def test_cpu_time_goes_on(self) -> None:
+        with rtrack.SystemTracker(want=rtrack.HAS_CPU | rtrack.HAS_CPU_MODES) as tracker:
+            burn(0.2)
+            used = tracker.diff()
+        self.assertGreaterEqual((used.cpu_user_ns + used.cpu_system_ns) / NS, 0.15)
+        self.assertIsNone(used.disk_read_bytes)
+
+
+class Commands(unittest.TestCase):
+    def test_outcome(self) -> None:
+        code = "import time\nwhile time.process_time() < 0.2: pass\nraise SystemExit(3)"
+        with rtrack.Command([sys.executable, "-S", "-c", code]) as command:
+            outcome = command.wait()
+            self.assertEqual(outcome.as_dict(), command.wait().as_dict())
+            self.assertRaises(ProcessLookupError, command.signal, signal.SIGTERM)
+        self.assertEqual((outcome.exit_code, outcome.signal), (3, 0))
+        self.assertGreaterEqual((outcome.cpu_user_ns + outcome.cpu_system_ns) / NS, 0.2)
+        self.assertGreaterEqual(outcome.wall_ns / NS, 0.2)
+        self.assertRaises(ValueError, command.wait)
+
+    def test_account_is_that_of_wait4(self) -> None:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with rtrack.Command(["sh", "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"]) as command:
+            outcome = command.wait()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ours = (outcome.cpu_user_ns + outcome.cpu_system_ns) / NS
+        self.assertAlmostEqual(ours, cpu_seconds(after) - cpu_seconds(before), delta=0.005)
+        self.assertGreater(ours, 0.005)
+
+    def test_environment_and_directory(self) -> None:
+        argv = ["sh", "-c", '[ "$ONLY" = "a b" ] && [ -z "$HOME" ] && [ "$(pwd)" = / ]']
+        with rtrack.Command(argv, env={"ONLY": "a b", "PATH": os.defpath}, cwd="/") as command:
+            self.assertEqual(command.wait().exit_code, 0)
+
+    def test_times_out_and_is_killed_by_leaving(self) -> None:
+        with self.assertRaises(TimeoutError):
+            with rtrack.Command(["sleep", "60"]) as command:
+                self.assertGreaterEqual(command.tracker.sample().processes, 1)
+                command.wait(0.05)
+        self.assertRaises(ProcessLookupError, os.kill, command.pid, 0)
+        self.assertRaises(ValueError, command.tracker.sample)
+
+    def test_a_signal_handler_runs_while_waiting(self) -> None:
+        seen = []
+        old = signal.signal(signal.SIGALRM, lambda *_: seen.append(command.tracker.sample().processes))
+        try:
+            with rtrack.Command(["sleep", "0.5"]) as command:
+                signal.setitimer(signal.ITIMER_REAL, 0.1)
+                self.assertEqual(command.wait().exit_code, 0)
+        finally:
+            signal.signal(signal.SIGALRM, old)
+        self.assertEqual(seen, [1])
+
+    def test_a_stolen_outcome(self) -> None:
+        with rtrack.Command(["true"], accounting=rtrack.ACCOUNTING_POLL) as command:
+            os.waitpid(command.pid, 0)
+            with self.assertRaises(rtrack.OutcomeLost) as caught:
+                command.wait()
+        self.assertEqual(caught.exception.errno, errno.ECHILD)
+        self.assertIsInstance(caught.exception.outcome, rtrack.Outcome)
+
+    def test_errors(self) -> None:
+        with self.assertRaises(FileNotFoundError) as caught:
+            rtrack.Command(["/nonexistent"])
+        self.assertEqual(caught.exception.filename, "/nonexistent")
+        self.assertRaises(PermissionError, rtrack.Command, ["/proc/version"])
+        self.assertRaises(OSError, rtrack.Command, [])
+
+
+class Binding(unittest.TestCase):
+    def test_constants_are_those_of_the_header(self) -> None:
+        kinds = ("RUSAGE_", "HAS_", "OPT_", "KIND_", "REASON_", "ACCOUNTING_", "PEAK_", "ITEM_")
+        numbers = {name[len("RT_") :]: value for name, value in header.read(HEADER).numbers.items()}
+        declared = {name: value for name, value in numbers.items() if name.startswith(kinds)}
+        ours = {name: value for name, value in vars(rtrack).items() if name.startswith(kinds)}
+        self.assertEqual(ours, declared)
+
+    def test_records_have_all_fields_of_the_header(self) -> None:
+        structs = header.read(HEADER).structs
+        for record in rtrack.Record.__subclasses__():
+            fields = [field.name for field in structs["rt_" + record.__name__.lower()].fields]
+            self.assertEqual(list(record.units), fields)
+
+    def test_every_function_is_declared(self) -> None:
+        for name in header.read(HEADER).functions:
+            self.assertIsNotNone(getattr(rtrack._lib, name).argtypes, name)
+
+    def test_version(self) -> None:
+        self.assertGreaterEqual(rtrack.version(), (0, 1, 0))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
