@@ -14,6 +14,7 @@
 #include <rtrack/rtrack.h>
 
 #include "abi.h"
+#include "cgroup.h"
 #include "program.h"
 #include "rusage.h"
 #include "supervise.h"
@@ -36,6 +37,7 @@ struct rt_command {
 	volatile sig_atomic_t is_over;
 	uint32_t accounting;
 	struct rti_supervised supervised; /* socket -1 where there is no supervisor: the program is our own child */
+	struct rti_cgroup cgroup;         /* of the program, until its tracker takes it */
 	struct rt_tracker *tracker;
 	struct rti_now start;
 	uint64_t overhead_ns; /* of starting and ending; the tracker counts its own */
@@ -45,7 +47,7 @@ struct rt_command {
 
 static int is_supervised(const struct rt_command *c)
 {
-	return c->accounting == RT_ACCOUNTING_WAIT;
+	return c->accounting != RT_ACCOUNTING_POLL;
 }
 
 static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *in)
@@ -56,28 +58,65 @@ static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *
 		return err;
 	if (!out->argv)
 		return -EFAULT;
-	if (!out->argv[0] || out->flags || out->reserved || out->accounting > RT_ACCOUNTING_WAIT)
+	if (!out->argv[0] || out->flags || out->reserved || out->accounting > RT_ACCOUNTING_CGROUP)
 		return -EINVAL;
 	return out->tracker && out->tracker->size >= RTI_OPTS_V1 && out->tracker->root ? -EINVAL : 0;
 }
 
-/* The best rung that can be had: under a supervisor, or as a child of our own. */
+static int start_in_cgroup(struct rt_command *c, const struct rti_spawn *how)
+{
+	struct rti_buf buf = { 0 };
+	struct rti_source source;
+	struct rti_env env;
+	const struct rti_context ctx = { .source = &source, .env = &env, .buf = &buf };
+	int err = rti_source_open(&source, NULL, &rti_source_linux);
+
+	if (err < 0)
+		return err;
+	rti_env_init(&env, 0);
+	err = rti_cgroup_make(&c->cgroup, &ctx);
+	if (err == 0)
+		err = rti_supervise_start(&c->supervised, how, c->cgroup.path);
+	else
+		err = -EOPNOTSUPP; /* whatever the reason: not ours to use */
+	if (err < 0)
+		rti_cgroup_remove(&c->cgroup);
+	rti_buf_free(&buf);
+	rti_source_close(&source);
+	return err;
+}
+
+static int start_at(struct rt_command *c, uint32_t rung, const struct rti_spawn *how)
+{
+	c->accounting = rung;
+	switch (rung) {
+	case RT_ACCOUNTING_CGROUP:
+		return start_in_cgroup(c, how);
+	case RT_ACCOUNTING_WAIT:
+		return rti_supervise_start(&c->supervised, how, "");
+	default:
+		return rti_spawn(how, &c->pid);
+	}
+}
+
+/* The rung that was asked for, or the best that can be had. */
 static int start_program(struct rt_command *c, const struct rt_command_opts *opts)
 {
-	struct rti_spawn how = {
+	static const uint32_t rungs[] = { RT_ACCOUNTING_CGROUP, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_POLL };
+	const struct rti_spawn how = {
 		.argv = opts->argv, .envp = opts->envp, .cwd = opts->cwd, .use_path = 1, .stdout_fd = -1
 	};
 	int err = -EOPNOTSUPP;
 
 	c->supervised.socket = -1;
-	c->accounting = RT_ACCOUNTING_WAIT;
-	if (opts->accounting != RT_ACCOUNTING_POLL)
-		err = rti_supervise_start(&c->supervised, &how);
-	c->pid = c->supervised.program_pid;
-	if (err != -EOPNOTSUPP || opts->accounting == RT_ACCOUNTING_WAIT)
-		return err;
-	c->accounting = RT_ACCOUNTING_POLL;
-	return rti_spawn(&how, &c->pid);
+	c->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
+	for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(rungs) / sizeof(rungs[0]); i++) {
+		if (opts->accounting == RT_ACCOUNTING_AUTO || opts->accounting == rungs[i])
+			err = start_at(c, rungs[i], &how);
+	}
+	if (is_supervised(c))
+		c->pid = c->supervised.program_pid;
+	return err;
 }
 
 static int follow(struct rt_command *c, const struct rt_opts *opts)
@@ -89,8 +128,10 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 	if (!is_supervised(c))
 		return rt_pid_tracker_new(&c->tracker, c->pid, opts);
 	err = rt_pid_tracker_new(&c->tracker, c->supervised.supervisor_pid, opts);
-	if (err == 0)
+	if (err == 0) {
 		rti_tree_set_keeper(&c->tracker->tree, c->supervised.supervisor_pid, &own_io);
+		c->tracker->tree.cgroup = c->cgroup;
+	}
 	return err;
 }
 
@@ -272,29 +313,53 @@ static int finish_supervised(struct rt_command *c, struct rt_metrics *m, int *st
 	return err;
 }
 
+static void put_peak_of_tree(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+{
+	struct rt_tracker *t = c->tracker;
+
+	if (rti_cgroup_read_memory_peak(&t->tree.cgroup, &t->ctx, &out->peak_tree_bytes) == 0) {
+		out->peak_tree_kind = RT_PEAK_CGROUP;
+	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes) {
+		out->peak_tree_bytes = m->peak_tree_pss_bytes;
+		out->peak_tree_kind = RT_PEAK_PSS;
+	} else if (m->peak_tree_rss_bytes) {
+		out->peak_tree_bytes = m->peak_tree_rss_bytes;
+		out->peak_tree_kind = RT_PEAK_RSS;
+	}
+}
+
+/* What is missing from the accounts of members is in the account of their cgroup, as far as CPU time goes. */
+static void put_completeness(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+{
+	const uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
+
+	if (out->reasons & ~(uint32_t)RT_REASON_UNREADABLE) {
+		out->partial |= out->valid & told_by_members;
+		out->valid &= ~told_by_members;
+	}
+	if (c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed)
+		out->reasons = 0;
+	if (m->processes)
+		out->reasons |= RT_REASON_LEFT_RUNNING;
+	out->complete = out->reasons == 0;
+	out->cpu_low_ns = m->cpu_user_ns + m->cpu_system_ns;
+	out->cpu_high_ns = out->complete ? out->cpu_low_ns : UINT64_MAX;
+}
+
 static void put_figures(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
-	int has_pss = (m->valid & RT_HAS_PSS) && m->peak_tree_pss_bytes;
-
 	/* Processes that came and went between two samples are in the figures, but were not counted. */
 	out->valid = m->valid & ~RT_HAS_PROCESSES;
 	out->partial = m->partial | RT_HAS_PROCESSES;
 	out->rusage = m->rusage;
 	out->cpu_user_ns = m->cpu_user_ns;
 	out->cpu_system_ns = m->cpu_system_ns;
-	out->cpu_low_ns = m->cpu_user_ns + m->cpu_system_ns;
 	out->peak_rss_bytes = m->peak_rss_bytes;
-	out->peak_tree_bytes = has_pss ? m->peak_tree_pss_bytes : m->peak_tree_rss_bytes;
-	out->peak_tree_kind = has_pss ? RT_PEAK_PSS : out->peak_tree_bytes ? RT_PEAK_RSS : 0;
 	out->left_running = (uint32_t)m->processes;
 	out->read_bytes = m->read_bytes;
 	out->write_bytes = m->write_bytes;
 	out->processes = m->processes_seen;
 	out->samples = c->tracker->samples;
-	if (m->processes)
-		out->reasons |= RT_REASON_LEFT_RUNNING;
-	out->complete = out->reasons == 0;
-	out->cpu_high_ns = out->complete ? out->cpu_low_ns : UINT64_MAX;
 }
 
 static int finish(struct rt_command *c)
@@ -324,6 +389,8 @@ static int finish(struct rt_command *c)
 	if (err == 0 && WIFSIGNALED(status))
 		out->signal = WTERMSIG(status);
 	put_figures(c, &metrics, out);
+	put_peak_of_tree(c, &metrics, out);
+	put_completeness(c, &metrics, out);
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
 	c->overhead_ns += env->thread_cpu_ns() - started_ns - sampling_ns;
 	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.keeper_cpu_ns;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define CLAIM_LAG_NS 10000000u /* a tick of the slowest kernel */
+
 static uint64_t at_least(uint64_t value, uint64_t floor)
 {
 	return value > floor ? value : floor;
@@ -87,6 +89,7 @@ void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone
 void rti_ledger_open(struct rti_ledger *ledger)
 {
 	memcpy(ledger->sum, ledger->retained, sizeof(ledger->sum));
+	ledger->is_claimed = 0;
 }
 
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
@@ -98,6 +101,17 @@ void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 	memcpy(member->floor, reaped, sizeof(reaped));
 	member->closed_faults = reaped_faults(member);
 	member->explained_faults = 0;
+}
+
+void rti_ledger_claim(struct rti_ledger *ledger, uint64_t user_ns, uint64_t system_ns)
+{
+	uint64_t claimed_ns = user_ns + system_ns, sum_ns = ledger->sum[RTI_CPU_USER] + ledger->sum[RTI_CPU_SYSTEM];
+
+	ledger->is_claimed = claimed_ns + CLAIM_LAG_NS >= sum_ns;
+	if (claimed_ns <= sum_ns)
+		return;
+	ledger->sum[RTI_CPU_USER] = user_ns;
+	ledger->sum[RTI_CPU_SYSTEM] = system_ns;
 }
 
 void rti_ledger_close(struct rti_ledger *ledger)

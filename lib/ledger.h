@@ -46,6 +46,7 @@ struct rti_ledger {
 	uint64_t sum[RTI_COUNTERS];      /* while a sample is being summed */
 	int has_unwaited;                /* some member went unwaited for */
 	int has_departed;                /* some member departed at all */
+	int is_claimed;                  /* the last claim covered all that members' accounts say */
 	int own_only;                    /* the tree is its root alone: reaped shares do not count */
 };
 
@@ -57,9 +58,11 @@ int rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone,
 /* A member departed, and whoever waited for it has seen to it that it was read once more before: retain it all. */
 void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone);
 
-/* Sum up a sample: open, add every live member, close. */
+/* Sum up a sample: open, add every live member, claim what else is known, close. */
 void rti_ledger_open(struct rti_ledger *ledger);
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member);
+/* Another account of the whole tree, from no later than the members' own, says that it has used this much CPU time. */
+void rti_ledger_claim(struct rti_ledger *ledger, uint64_t user_ns, uint64_t system_ns);
 void rti_ledger_close(struct rti_ledger *ledger);
 
 /* The kernel's exact account of what a member has reaped, where its reaper can be asked. I/O is not part of it. */

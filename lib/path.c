@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files below /proc. */
+/* Names of files below /proc and /sys. */
 #include "path.h"
 
 #include <string.h>
@@ -44,6 +44,18 @@ struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *leaf)
 
 	at = put_text(at, "/task/");
 	at = put_number(at, tid);
+	*at++ = '/';
+	put_text(at, leaf);
+	return path;
+}
+
+struct rti_path rti_class_path(const char *class, const char *name, const char *leaf)
+{
+	struct rti_path path;
+	char *at = put_text(put_text(put_text(path.text, "class/"), class), "/");
+
+	for (; *name; name++)
+		*at++ = *name == '/' ? '!' : *name;
 	*at++ = '/';
 	put_text(at, leaf);
 	return path;

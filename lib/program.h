@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting programs: the only place that does. Defined in spawn.c; a header of that name would hide the system's. */
+/* Starting programs: the only place that does. */
 #ifndef RTI_PROGRAM_H
 #define RTI_PROGRAM_H
 

@@ -306,18 +306,3 @@ int rti_source_has_changed(const struct rti_source *src, const struct rti_file *
 {
 	return file->fd < 0 || src->is_foreign || !src->ops->has_changed || src->ops->has_changed(file->fd);
 }
-
-int rti_source_space(const struct rti_source *src, const char *path, struct rti_space *out)
-{
-	size_t root_len = strlen(src->root), path_len = strlen(path);
-	char *full = malloc(root_len + path_len + 1);
-	int err;
-
-	if (!full)
-		return -ENOMEM;
-	memcpy(full, src->root, root_len);
-	memcpy(full + root_len, path, path_len + 1);
-	err = src->ops->space(full, out);
-	free(full);
-	return err;
-}

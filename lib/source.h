@@ -88,9 +88,6 @@ int rti_source_list(const struct rti_source *src, enum rti_base base, const char
  * the kernel, not a copy below another root. */
 int rti_source_has_changed(const struct rti_source *src, const struct rti_file *file);
 
-/* Space of the file system that holds a path below the root. May block for ever. 0 or -errno. */
-int rti_source_space(const struct rti_source *src, const char *path, struct rti_space *out);
-
 /* Room for len bytes and a '\0'. 0 or -ENOMEM; the contents stay. */
 int rti_buf_reserve(struct rti_buf *buf, size_t len);
 void rti_buf_free(struct rti_buf *buf);

@@ -45,19 +45,21 @@ static const char *place(size_t n, char out[PATH_SPACE])
 	return out;
 }
 
-/* Arguments of the supervisor: its path, its socket, and those of the program. */
-static const char **make_argv(const char *const *program, const char *socket)
+/* The path of the supervisor is put in front later. */
+static const char **make_argv(const char *socket, const char *cgroup, const char *const *program)
 {
 	size_t count = 0;
 	const char **argv;
 
 	while (program[count])
 		count++;
-	argv = malloc((count + 3) * sizeof(*argv));
+	argv = malloc((count + 5) * sizeof(*argv));
 	if (!argv)
 		return NULL;
-	argv[1] = socket;
-	memcpy(argv + 2, program, (count + 1) * sizeof(*argv));
+	argv[1] = RTI_PROTOCOL;
+	argv[2] = socket;
+	argv[3] = cgroup;
+	memcpy(argv + 4, program, (count + 1) * sizeof(*argv));
 	return argv;
 }
 
@@ -77,7 +79,7 @@ static void put_decimal(char out[12], int number)
 
 /* The place that can be executed is the one. A missing working directory looks the same, and is told by whoever starts
  * the program without a supervisor then. */
-static int spawn_supervisor(const struct rti_spawn *how, int socket, int32_t *pid)
+static int spawn_supervisor(const struct rti_spawn *how, const char *cgroup, int socket, int32_t *pid)
 {
 	char text[12], path[PATH_SPACE];
 	struct rti_spawn supervisor = *how;
@@ -85,7 +87,7 @@ static int spawn_supervisor(const struct rti_spawn *how, int socket, int32_t *pi
 	int err = -ENOENT;
 
 	put_decimal(text, socket);
-	argv = make_argv(how->argv, text);
+	argv = make_argv(text, cgroup, how->argv);
 	if (!argv)
 		return -ENOMEM;
 	supervisor.argv = argv;
@@ -127,7 +129,7 @@ static void reap_supervisor(int32_t pid, int flags)
 		;
 }
 
-int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how)
+int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, const char *cgroup)
 {
 	int pair[2], err;
 
@@ -135,10 +137,13 @@ int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	s->socket = pair[0];
-	err = spawn_supervisor(how, pair[1], &s->supervisor_pid);
+	err = spawn_supervisor(how, cgroup, pair[1], &s->supervisor_pid);
 	close(pair[1]);
 	if (err == 0) {
 		err = take_report(s, 0);
+		/* Silence means that it is of another release. */
+		if (err < 0 || s->started.kind == RTI_NOT_PLACED)
+			err = -EOPNOTSUPP;
 		if (err == 0 && s->started.kind == RTI_FAILED)
 			err = -s->started.error;
 		if (err < 0)

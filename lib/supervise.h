@@ -12,9 +12,10 @@ struct rti_supervised {
 	struct rti_report started, exited, accounted; /* kind 0: not yet */
 };
 
-/* Start a program under a supervisor. 0; -EOPNOTSUPP where no supervisor is installed; or -errno, that of a failing
- * execve of the program included. The program is not reaped before rti_supervise_proceed(). */
-int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how);
+/* Start a program under a supervisor, in a cgroup unless that is "". 0; -EOPNOTSUPP where no supervisor is installed, or
+ * nothing can be started in the cgroup; or -errno, that of a failing execve of the program included. The program is not
+ * reaped before rti_supervise_proceed(). */
+int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, const char *cgroup);
 
 void rti_supervise_proceed(struct rti_supervised *s);
 

@@ -16,12 +16,13 @@ int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t 
 {
 	int is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 
-	*tree = (struct rti_tree){ .ledger.own_only = !is_followed };
+	*tree = (struct rti_tree){ .ledger.own_only = !is_followed, .cgroup = RTI_CGROUP_INIT };
 	return rti_proctree_init(&tree->members, ctx, pid, is_followed, most_files);
 }
 
 void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx)
 {
+	rti_cgroup_close(&tree->cgroup, ctx);
 	rti_proctree_free(&tree->members, ctx);
 }
 
@@ -328,14 +329,19 @@ static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 }
 
 /* A domain that any member had is either complete or a lower bound; never both. */
-static void sum_up(struct rti_tree *tree, uint64_t want, struct rt_metrics *out)
+static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rt_metrics *out)
 {
+	uint64_t user_ns, system_ns;
+
 	out->valid = want;
 	rti_ledger_open(&tree->ledger);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		if (!tree->members.members[i].is_gone)
 			add_member(tree, &tree->members.members[i], want, out);
 	}
+	/* Its clock lags behind those of running processes by up to a tick, so it is a lower bound like the others. */
+	if (want & RT_HAS_CPU && rti_cgroup_read_cpu(&tree->cgroup, ctx, &user_ns, &system_ns) == 0)
+		rti_ledger_claim(&tree->ledger, user_ns, system_ns);
 	rti_ledger_close(&tree->ledger);
 	put_totals(tree, out);
 	if (tree->members.has_skipped) {
@@ -361,7 +367,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 		read_member(tree, ctx, want, &tree->members.members[i], status);
 	reconcile(tree, ctx, want, status);
 	depart(tree);
-	sum_up(tree, want, out);
+	sum_up(tree, ctx, want, out);
 	rti_proctree_remove_gone(&tree->members, ctx);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;

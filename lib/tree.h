@@ -3,6 +3,7 @@
 #ifndef RTI_TREE_H
 #define RTI_TREE_H
 
+#include "cgroup.h"
 #include "collector.h"
 #include "proctree.h"
 #include "status.h"
@@ -19,6 +20,7 @@ struct rti_tree {
 	int32_t keeper_pid;
 	uint64_t keeper_cpu_ns;
 	struct rti_pid_io keeper_io;
+	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
 };
 
 int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files);

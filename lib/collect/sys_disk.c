@@ -8,9 +8,10 @@
  * and loop, ram, zram, dm and md are virtual. */
 #include "collect/accumulate.h"
 #include "collector.h"
+#include "parse/scan.h"
+#include "path.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SECTOR_BYTES 512 /* whatever the hardware's: Documentation/admin-guide/iostats.rst */
@@ -60,24 +61,9 @@ static int take_disk(void *arg, const struct rti_diskstat *disk)
 	return 0;
 }
 
-/* A name such as "cciss/c0d0" has its '/' as '!' in /sys. */
-static void sys_path(char *out, size_t out_size, const char *name, const char *leaf)
-{
-	int prefix = snprintf(out, out_size, "class/block/");
-
-	snprintf(out + prefix, out_size - (size_t)prefix, "%s", name);
-	for (char *at = out + prefix; *at; at++)
-		if (*at == '/')
-			*at = '!';
-	strncat(out, leaf, out_size - strlen(out) - 1);
-}
-
 static int has_leaf(const struct rti_source *source, const char *name, const char *leaf)
 {
-	char path[128];
-
-	sys_path(path, sizeof(path), name, leaf);
-	return rti_source_exists(source, RTI_SYS, path) == 1;
+	return rti_source_exists(source, RTI_SYS, rti_class_path("block", name, leaf).text) == 1;
 }
 
 static int stop_at_first(void *arg, const char *name)
@@ -89,28 +75,30 @@ static int stop_at_first(void *arg, const char *name)
 
 static int has_slaves(const struct rti_source *source, const char *name)
 {
-	char path[128];
+	struct rti_path path = rti_class_path("block", name, "slaves");
 
-	sys_path(path, sizeof(path), name, "/slaves");
-	return rti_source_list(source, RTI_SYS, path, stop_at_first, NULL) == 1;
+	return rti_source_list(source, RTI_SYS, path.text, stop_at_first, NULL) == 1;
 }
 
 /* The device that NVMe shows for several paths belongs to the subsystem and not to a controller. Older kernels count
  * nothing for it, newer ones count what its paths count already. */
 static int is_nvme_head(const struct rti_source *source, const char *name)
 {
-	char path[128], target[256];
+	struct rti_path path = rti_class_path("block", name, "device");
+	char target[256];
 
-	sys_path(path, sizeof(path), name, "/device");
-	return rti_source_readlink(source, RTI_SYS, path, target, sizeof(target)) > 0 &&
+	return rti_source_readlink(source, RTI_SYS, path.text, target, sizeof(target)) > 0 &&
 	       strstr(target, "/nvme-subsys") != NULL;
 }
 
+/* "nvme0c1n2": a subsystem, a controller, a name space. */
 static int is_nvme_path(const char *name)
 {
-	unsigned subsystem, controller, space;
+	struct rti_scan scan = rti_scan(name, strlen(name));
+	uint64_t number;
 
-	return sscanf(name, "nvme%uc%un%u", &subsystem, &controller, &space) == 3;
+	return rti_scan_literal(&scan, "nvme") && rti_scan_u64(&scan, &number) && rti_scan_literal(&scan, "c") &&
+	       rti_scan_u64(&scan, &number) && rti_scan_literal(&scan, "n") && rti_scan_u64(&scan, &number);
 }
 
 static int is_composite_name(const char *name)
@@ -131,10 +119,10 @@ static void look_up(struct rti_item *item, const struct rti_source *source)
 	item->traits = is_composite_name(name) ? TRAIT_COMPOSITE : 0;
 	if (!has_leaf(source, name, "")) {
 		item->traits |= TRAIT_BY_NAME | (item->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
-	} else if (has_leaf(source, name, "/partition")) {
+	} else if (has_leaf(source, name, "partition")) {
 		item->flags = RT_ITEM_PARTITION;
 	} else {
-		item->traits |= has_leaf(source, name, "/device") ? TRAIT_REAL : 0;
+		item->traits |= has_leaf(source, name, "device") ? TRAIT_REAL : 0;
 		item->traits |= has_slaves(source, name) ? TRAIT_COMPOSITE : 0;
 		item->traits |= is_nvme_head(source, name) ? TRAIT_NVME_HEAD : 0;
 		item->traits |= is_nvme_path(name) ? TRAIT_NVME_PATH : 0;

@@ -7,9 +7,9 @@
  * (containers), the total is over all but loopback. */
 #include "collect/accumulate.h"
 #include "collector.h"
+#include "path.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 enum counter {
@@ -76,10 +76,7 @@ static int take_device(void *arg, const struct rti_netdev *dev)
 
 static int has_leaf(const struct rti_source *source, const char *name, const char *leaf)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "class/net/%s/%s", name, leaf);
-	return rti_source_exists(source, RTI_SYS, path) == 1;
+	return rti_source_exists(source, RTI_SYS, rti_class_path("net", name, leaf).text) == 1;
 }
 
 static void look_up(struct rti_item *item, const struct rti_source *source)

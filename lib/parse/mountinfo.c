@@ -37,8 +37,8 @@ static int take_mount(struct rti_scan *line, struct rti_mount *out)
 	if (!rti_scan_skip_words(line, 2) || !rti_scan_u32(line, &out->major) || !rti_scan_literal(line, ":") ||
 	    !rti_scan_u32(line, &out->minor)) /* past the ids of the mount and its parent */
 		return 0;
-	if (!rti_scan_skip_words(line, 1) || !rti_scan_word(line, &mount_point) || !rti_scan_skip_words(line, 1))
-		return 0; /* past the root within the file system, and the options after the mount point */
+	if (!rti_scan_word(line, &out->root) || !rti_scan_word(line, &mount_point) || !rti_scan_skip_words(line, 1))
+		return 0; /* past the options after the mount point */
 	if (!skip_to_type(line) || !rti_scan_word(line, &type) || !take_source(line, &source))
 		return 0;
 	out->is_cut = !rti_scan_copy_unescaped(&mount_point, out->mount_point, sizeof(out->mount_point));

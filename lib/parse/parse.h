@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "parse/scan.h"
+
 /* /proc/PID/stat, proc(5). comm ends at the last ')'. Fields past num_threads are 0 when missing (short lines). */
 struct rti_pid_stat {
 	int32_t pid, ppid;
@@ -104,6 +106,7 @@ int rti_parse_netdev(const char *data, size_t len, int (*each)(void *arg, const 
 /* /proc/PID/mountinfo. Strings are decoded and cut to fit; is_cut tells when mount_point did not fit. */
 struct rti_mount {
 	uint32_t major, minor;
+	struct rti_scan root; /* within the file system; in data, escaped */
 	char mount_point[4096];
 	char type[32];
 	char source[128];
@@ -126,6 +129,15 @@ struct rti_pressure {
 	int has_full;
 };
 int rti_parse_pressure(const char *data, size_t len, struct rti_pressure *out);
+
+/* cpu.stat of a cgroup: microseconds. */
+struct rti_cgroup_cpu {
+	uint64_t usage_us, user_us, system_us;
+};
+int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *out);
+
+/* /proc/PID/cgroup: the path in the unified hierarchy, in data; -EBADMSG where there is none. */
+int rti_parse_pid_cgroup(const char *data, size_t len, struct rti_scan *path);
 
 /* `zpool list -Hp -o name,size,alloc,free`: tab-separated, bytes, "-" for unknown. */
 struct rti_zpool_line {

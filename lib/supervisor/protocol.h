@@ -8,11 +8,16 @@
 #include <sys/resource.h>
 
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
+#define RTI_PROTOCOL "1" /* changes whenever anything below does */
+
+/* Arguments of the supervisor: the protocol; the number of its socket; the directory of the cgroup to start the program in, or ""; the
+ * program and its arguments. */
 
 /* From the supervisor. */
 enum rti_report_kind {
 	RTI_STARTED,  /* pid; own, before the program was started */
 	RTI_FAILED,   /* error: why the program could not be started */
+	RTI_NOT_PLACED, /* error: why no process could be made in the cgroup */
 	RTI_EXITED,   /* status of the program; reaped so far */
 	RTI_ACCOUNTED /* reaped so far */
 };

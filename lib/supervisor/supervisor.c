@@ -8,11 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -21,6 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -81,8 +86,7 @@ static void note_own_io(struct supervisor *s)
 		s->report.own_io[0] += (uint64_t)n;
 }
 
-/* 0 or -errno, that of a failing execve included. */
-static int start_program(char **argv, const sigset_t *mask, pid_t *pid)
+static int start_here(char **argv, const sigset_t *mask, pid_t *pid)
 {
 	posix_spawnattr_t attr;
 	int err = posix_spawnattr_init(&attr);
@@ -96,6 +100,60 @@ static int start_program(char **argv, const sigset_t *mask, pid_t *pid)
 		err = posix_spawnp(pid, argv[0], NULL, &attr, argv, environ);
 	posix_spawnattr_destroy(&attr);
 	return -err;
+}
+
+/* execvp() would hand what is no program to a shell; posix_spawnp(), which is used elsewhere, does not, so neither do we.
+ * Returns errno. */
+static int execute(char **argv)
+{
+	const char *dir = getenv("PATH"), *end;
+	size_t name_len = strlen(argv[0]) + 1, dir_len;
+	int refused = 0;
+	char path[4096];
+
+	if (strchr(argv[0], '/')) {
+		execve(argv[0], argv, environ);
+		return errno;
+	}
+	for (dir = dir ? dir : "/bin:/usr/bin"; dir; dir = *end ? end + 1 : NULL) {
+		end = strchrnul(dir, ':');
+		dir_len = (size_t)(end - dir);
+		if (dir_len + 1 + name_len > sizeof(path))
+			continue;
+		memcpy(path, dir, dir_len);
+		path[dir_len] = '/';
+		memcpy(path + dir_len + (dir_len > 0), argv[0], name_len); /* an empty entry is the working directory */
+		execve(path, argv, environ);
+		if (errno == EACCES)
+			refused = 1;
+		else if (errno != ENOENT && errno != ENOTDIR)
+			return errno;
+	}
+	return refused ? EACCES : ENOENT;
+}
+
+/* The program is in the cgroup from its first instruction on. We are not: what we use is not the program's. The parent
+ * sleeps until the child has executed the program (CLONE_VFORK) but shares no memory with it, except for the error. */
+static int start_in_cgroup(char **argv, const sigset_t *mask, int cgroup, pid_t *pid)
+{
+	struct clone_args args = {
+		.flags = CLONE_INTO_CGROUP | CLONE_VFORK, .exit_signal = SIGCHLD, .cgroup = (unsigned)cgroup
+	};
+	int *error = mmap(NULL, sizeof(*error), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (error == MAP_FAILED)
+		return -errno;
+	*pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (*pid == 0) {
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		*error = execute(argv);
+		_exit(127);
+	}
+	if (*pid < 0)
+		return -errno;
+	if (*error)
+		waitpid(*pid, NULL, 0);
+	return -*error;
 }
 
 /* Descriptors of the host that we kept open would keep pipes from ending, and its directory from being unmounted. */
@@ -217,12 +275,14 @@ static int move_up(int fd)
 int main(int argc, char **argv)
 {
 	struct supervisor s = { 0 };
+	const char *cgroup = argc > 3 ? argv[3] : "";
 	sigset_t all, chld, mask;
 	int err;
 
-	if (argc < 3)
+	/* By hand, or by a library of another release: not for us. */
+	if (argc < 5 || strcmp(argv[1], RTI_PROTOCOL) != 0)
 		return 2;
-	s.socket = move_up(atoi(argv[1]));
+	s.socket = move_up(atoi(argv[2]));
 	/* Signals to the whole process group are for the program; the library forwards the rest. Ours stay blocked. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask);
@@ -233,13 +293,18 @@ int main(int argc, char **argv)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	note_own_io(&s);
-	err = start_program(argv + 2, &mask, &s.program);
+	if (*cgroup)
+		err = start_in_cgroup(argv + 4, &mask, open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &s.program);
+	else
+		err = start_here(argv + 4, &mask, &s.program);
 	s.report.pid = s.program;
 	s.report.error = -err;
-	send_report(&s, err < 0 ? RTI_FAILED : RTI_STARTED);
-	if (err < 0)
-		return 0;
-	let_go_of_the_host(&s);
-	supervise(&s);
+	send_report(&s, err == 0 ? RTI_STARTED : s.program < 0 ? RTI_NOT_PLACED : RTI_FAILED);
+	if (err == 0) {
+		let_go_of_the_host(&s);
+		supervise(&s);
+	}
+	if (*cgroup)
+		rmdir(cgroup);
 	return 0;
 }

@@ -23,9 +23,11 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"openat|open|close|pread|read|poll|getdents|readlinkat|faccessat|statvfs|fstatvfs|fstatat|lseek|syscall"
     ),
     "env.c": re.compile(r"clock_gettime|sysconf|getrlimit|getpid"),
+    # Makes and removes directories that are cgroups, and asks whether their makers live.
+    "cgroup.c": re.compile(r"mkdir|rmdir|kill"),
     "worker.c": re.compile(r"pthread_\w+|sigfillset"),
     # Starts programs and reads the output of one through a pipe.
-    "spawn.c": re.compile(r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid"),
+    "program.c": re.compile(r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid"),
     # Waits for a program, by a pidfd where there are any, and stands upon the tracker's public calls.
     "command.c": re.compile(
         r"syscall|ppoll|nanosleep|close|kill|waitid|waitpid|wait4|getrusage|"

@@ -2,7 +2,7 @@
 /* Commands: how they start and end, what they used, and that the host's own children are left alone. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,15 @@ static int start_shell(const char *script)
 static int await(int64_t timeout_ns)
 {
 	return rt_command_wait(command, timeout_ns, &outcome, sizeof(outcome));
+}
+
+static void run_shell_at(uint32_t rung, const char *script)
+{
+	const char *argv[] = { "sh", "-c", script, NULL };
+
+	ck_assert_int_eq(start_with((struct rt_command_opts){ .accounting = rung }, argv), 0);
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	ck_assert_uint_eq(outcome.accounting, rung);
 }
 
 static void run_shell(const char *script)
@@ -160,7 +169,8 @@ START_TEST(cpu_time_is_what_the_kernel_says)
 	uint64_t truth;
 
 	getrusage(RUSAGE_CHILDREN, &before);
-	run_shell("for i in 1 2 3 4 5 6 7 8; do (i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); done");
+	run_shell_at(RT_ACCOUNTING_WAIT,
+	             "for i in 1 2 3 4 5 6 7 8; do (i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); done");
 	rt_command_free(command);
 	getrusage(RUSAGE_CHILDREN, &after);
 	truth = rusage_ns(&after) - rusage_ns(&before);
@@ -169,7 +179,6 @@ START_TEST(cpu_time_is_what_the_kernel_says)
 	ck_assert_int_le((int)outcome.rusage.ru_nvcsw, (int)(after.ru_nvcsw - before.ru_nvcsw));
 	ck_assert_int_ge((int)outcome.rusage.ru_nvcsw + 20, (int)(after.ru_nvcsw - before.ru_nvcsw));
 	ck_assert_uint_ne(outcome.valid & RT_HAS_CTXSW, 0);
-	ck_assert_uint_eq(outcome.accounting, RT_ACCOUNTING_WAIT);
 	ck_assert_uint_eq(outcome.complete, 1);
 	ck_assert_uint_eq(outcome.cpu_low_ns, cpu_ns());
 }
@@ -324,11 +333,70 @@ END_TEST
 START_TEST(orphans_are_adopted_and_counted)
 {
 	/* Each burns its share after its parent is gone, and is gone itself before the program ends. */
-	run_shell("for i in 1 2 3 4; do ( (i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done) & ); done; sleep 1");
+	run_shell_at(RT_ACCOUNTING_WAIT,
+	             "for i in 1 2 3 4; do ( (i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done) & ); done; sleep 1");
 	ck_assert_uint_gt(cpu_ns(), 20 * MS);
 	ck_assert_uint_eq(outcome.complete, 1);
 	ck_assert_uint_eq(outcome.left_running, 0);
 	rt_command_free(command);
+}
+END_TEST
+
+/* Four children of 50 ms each that the kernel reaps itself: their account goes to nobody. */
+static const char auto_reaped[] =
+    "exec python3 -c 'import os, signal, time\n"
+    "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    "for i in range(4):\n"
+    "    if os.fork() == 0:\n"
+    "        while time.process_time() < 0.05: pass\n"
+    "        os._exit(0)\n"
+    "try:\n"
+    "    os.wait()\n"
+    "except ChildProcessError: pass'";
+
+START_TEST(without_a_cgroup_lost_accounts_are_told)
+{
+	run_shell_at(RT_ACCOUNTING_WAIT, auto_reaped);
+	ck_assert_uint_eq(outcome.complete, 0);
+	ck_assert_uint_ne(outcome.reasons & RT_REASON_SIGCHLD_IGNORED, 0);
+	ck_assert_uint_eq(outcome.cpu_high_ns, UINT64_MAX);
+	ck_assert_uint_eq(outcome.valid & RT_HAS_IO, 0);
+	rt_command_free(command);
+}
+END_TEST
+
+static int has_leaf(void)
+{
+	char pattern[128];
+	glob_t found;
+	int result;
+
+	snprintf(pattern, sizeof(pattern), "/sys/fs/cgroup/{,*/,*/*/,*/*/*/}rtrack-%d-*", getpid());
+	result = glob(pattern, GLOB_BRACE, NULL, &found);
+	globfree(&found);
+	return result == 0;
+}
+
+static int has_no_leaf(void *arg)
+{
+	(void)arg;
+	return !has_leaf();
+}
+
+START_TEST(a_cgroup_knows_what_nobody_waited_for)
+{
+	const char *argv[] = { "sh", "-c", auto_reaped, NULL };
+	int err = start_with((struct rt_command_opts){ .accounting = RT_ACCOUNTING_CGROUP }, argv);
+
+	if (err == -EOPNOTSUPP)
+		return; /* no cgroup that we may use: the case before this one is what there is then */
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	ck_assert_uint_eq(outcome.complete, 1);
+	ck_assert_uint_ge(cpu_ns(), 200 * MS);
+	ck_assert_uint_eq(outcome.cpu_high_ns, cpu_ns());
+	rt_command_free(command);
+	wait_until(has_no_leaf, NULL);
 }
 END_TEST
 
@@ -376,5 +444,7 @@ int main(void)
 	tcase_add_test(host, a_supervisor_that_is_killed_is_told_and_the_program_runs_on);
 	tcase_add_test(host, the_supervisor_stays_for_those_left_running_and_no_longer);
 	tcase_add_test(figures, orphans_are_adopted_and_counted);
+	tcase_add_test(figures, without_a_cgroup_lost_accounts_are_told);
+	tcase_add_test(figures, a_cgroup_knows_what_nobody_waited_for);
 	return suite_run(suite);
 }

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* A cgroup of our own for a command: the kernel's account of everything that runs in it, whoever waits for it. */
+#include "cgroup.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "path.h"
+
+#define LEAF_PREFIX "rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
+
+/* Append text; what does not fit makes the path empty, which no mkdir() takes. */
+static void append(char path[1024], const char *text, size_t len)
+{
+	size_t at = strlen(path);
+
+	if (at + len + 1 > 1024) {
+		path[0] = '\0';
+		return;
+	}
+	memcpy(path + at, text, len);
+	path[at + len] = '\0';
+}
+
+static void append_number(char path[1024], uint64_t number)
+{
+	char digits[21], *at = digits + sizeof(digits);
+
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	append(path, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+struct mount_search {
+	char own[1024]; /* our path in the hierarchy */
+	char *found;
+};
+
+/* The part of our path below what is mounted, if we are below it at all. */
+static int take_mount(void *arg, const struct rti_mount *mount)
+{
+	struct mount_search *search = arg;
+	size_t root_len = (size_t)(mount->root.end - mount->root.at);
+	const char *below = search->own;
+
+	if (strcmp(mount->type, "cgroup2") != 0 || mount->is_cut)
+		return 0;
+	if (root_len > 1) {
+		if (strncmp(below, mount->root.at, root_len) != 0 || (below[root_len] && below[root_len] != '/'))
+			return 0;
+		below += root_len;
+	}
+	search->found[0] = '\0';
+	append(search->found, mount->mount_point, strlen(mount->mount_point));
+	append(search->found, below, strlen(below));
+	return 1;
+}
+
+/* Directory of the cgroup that we are in. */
+static int find_own(const struct rti_context *ctx, char out[1024])
+{
+	struct mount_search search = { .found = out };
+	struct rti_scan own;
+	int err = rti_source_read(ctx->source, RTI_PROC, "self/cgroup", RTI_WHOLE, ctx->buf);
+
+	if (err == 0)
+		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, &own);
+	if (err < 0)
+		return err;
+	rti_scan_copy(&own, search.own, sizeof(search.own));
+	err = rti_source_read(ctx->source, RTI_PROC, "self/mountinfo", RTI_RECORDS, ctx->buf);
+	if (err < 0)
+		return err;
+	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, take_mount, &search);
+	return err == 1 && out[0] ? 0 : -ENOENT;
+}
+
+/* A leaf whose maker is gone is somebody's only if somebody runs in it, and then it cannot be removed. */
+static int remove_stale(void *arg, const char *name)
+{
+	const char *parent = arg;
+	char path[1024] = "", pid[16] = "";
+	const char *dash;
+
+	if (strncmp(name, LEAF_PREFIX, strlen(LEAF_PREFIX)) != 0)
+		return 0;
+	name += strlen(LEAF_PREFIX);
+	dash = strchr(name, '-');
+	if (!dash || (size_t)(dash - name) >= sizeof(pid))
+		return 0;
+	memcpy(pid, name, (size_t)(dash - name));
+	if (rti_path_number(pid) == 0 || kill(rti_path_number(pid), 0) == 0 || errno != ESRCH)
+		return 0;
+	append(path, parent, strlen(parent));
+	append(path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
+	append(path, name, strlen(name));
+	rmdir(path);
+	return 0;
+}
+
+int rti_cgroup_make(struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	struct rti_now now;
+	char parent[1024];
+
+	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
+	if (find_own(ctx, parent) < 0)
+		return -EOPNOTSUPP;
+	rti_source_list(ctx->source, RTI_ROOT, parent + 1, remove_stale, parent);
+	ctx->env->now(&now);
+	append(group->path, parent, strlen(parent));
+	append(group->path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
+	append_number(group->path, (uint64_t)ctx->env->getpid());
+	append(group->path, "-", 1);
+	append_number(group->path, now.monotonic_ns);
+	if (mkdir(group->path, 0755) < 0) {
+		group->path[0] = '\0';
+		return -errno;
+	}
+	return 0;
+}
+
+static int read_leaf(struct rti_cgroup *group, const struct rti_context *ctx, const char *name, struct rti_file *file)
+{
+	char path[1024] = "";
+
+	append(path, group->path + 1, strlen(group->path + 1)); /* as seen from the root */
+	append(path, name, strlen(name));
+	if (file)
+		return rti_source_reread(ctx->source, RTI_ROOT, path, RTI_WHOLE, file, ctx->buf);
+	return rti_source_read(ctx->source, RTI_ROOT, path, RTI_WHOLE, ctx->buf);
+}
+
+int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns, uint64_t *system_ns)
+{
+	struct rti_cgroup_cpu cpu = { 0 };
+	int err = group->path[0] ? read_leaf(group, ctx, "/cpu.stat", &group->cpu) : -ENOENT;
+
+	if (err == 0)
+		err = rti_parse_cgroup_cpu(ctx->buf->data, ctx->buf->len, &cpu);
+	if (err < 0)
+		return err;
+	/* The sum is exact, its split is sampled: the sum is kept. */
+	rti_split_cpu(cpu.usage_us * 1000, cpu.user_us, cpu.user_us + cpu.system_us, user_ns, system_ns);
+	return 0;
+}
+
+int rti_cgroup_read_memory_peak(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *bytes)
+{
+	struct rti_scan scan;
+	int err = group->path[0] ? read_leaf(group, ctx, "/memory.peak", NULL) : -ENOENT;
+
+	if (err < 0)
+		return err;
+	scan = rti_scan(ctx->buf->data, ctx->buf->len);
+	return rti_scan_u64(&scan, bytes) ? 0 : -EBADMSG;
+}
+
+void rti_cgroup_remove(struct rti_cgroup *group)
+{
+	if (group->path[0])
+		rmdir(group->path);
+	group->path[0] = '\0';
+}
+
+void rti_cgroup_close(struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	rti_source_close_file(ctx->source, &group->cpu);
+	group->path[0] = '\0';
+}

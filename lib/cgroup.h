@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A cgroup of our own for a command: the kernel's account of everything that runs in it, whoever waits for it.
+ *
+ * A leaf below the cgroup that we are in (v2, hybrid mounts included). cpu.stat is there without any controller. The
+ * leaf is made here; the supervisor starts the program in it and removes it when it is empty. Leaves that a killed
+ * supervisor has left behind are removed when the next one is made. */
+#ifndef RTI_CGROUP_H
+#define RTI_CGROUP_H
+
+#include "collector.h"
+
+struct rti_cgroup {
+	char path[1024]; /* absolute; empty while there is none */
+	struct rti_file cpu;
+};
+
+#define RTI_CGROUP_INIT { "", RTI_FILE_INIT }
+
+/* Make a leaf. 0; -EOPNOTSUPP where there is no cgroup v2; -EACCES, -EROFS and the like where we may not. */
+int rti_cgroup_make(struct rti_cgroup *group, const struct rti_context *ctx);
+
+/* What has been used in it so far. 0 or -errno. */
+int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns,
+                        uint64_t *system_ns);
+
+/* Largest memory that was charged to it, page cache included. -ENOENT without the memory controller, or before 5.19. */
+int rti_cgroup_read_memory_peak(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *bytes);
+
+/* Remove a leaf that nothing was started in. */
+void rti_cgroup_remove(struct rti_cgroup *group);
+
+/* Close what is open; the supervisor removes the leaf. */
+void rti_cgroup_close(struct rti_cgroup *group, const struct rti_context *ctx);
+
+#endif
