@@ -353,8 +353,10 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 		out->partial |= RT_HAS_CTXSW;
 		out->valid &= ~RT_HAS_CTXSW;
 	}
-	if (tree->peak_rss_bytes == 0) /* no sample saw any member alive */
+	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;
+		out->partial &= ~RT_HAS_PEAK_RSS;
+	}
 	out->partial &= want & ~out->valid;
 	out->reasons = tree->reasons;
 }

@@ -111,6 +111,8 @@ static int execute(char **argv)
 	int refused = 0;
 	char path[4096];
 
+	if (!argv[0][0])
+		return ENOENT;
 	if (strchr(argv[0], '/')) {
 		execve(argv[0], argv, environ);
 		return errno;

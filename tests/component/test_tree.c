@@ -426,6 +426,19 @@ START_TEST(a_zombie_has_no_memory_and_keeps_the_rest)
 }
 END_TEST
 
+START_TEST(a_zombie_that_was_never_seen_alive_has_no_peak)
+{
+	struct fake_process zombie = second;
+
+	zombie.is_zombie = 1;
+	fake_process_write(&root, &zombie);
+	track(102, 0);
+	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq((m.valid | m.partial) & RT_HAS_PEAK_RSS, 0);
+	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_PEAK_RSS), -ENODATA);
+}
+END_TEST
+
 START_TEST(a_zombie_leader_with_threads_is_tracked_through_them)
 {
 	fake_process_write(&root, &shell);
@@ -631,6 +644,7 @@ int main(void)
 	tcase = case_with_root(suite, "states");
 	tcase_add_test(tcase, a_zombie_has_no_memory_and_keeps_the_rest);
 	tcase_add_test(tcase, a_zombie_leader_with_threads_is_tracked_through_them);
+	tcase_add_test(tcase, a_zombie_that_was_never_seen_alive_has_no_peak);
 	tcase_add_test(tcase, a_kernel_thread_has_no_memory_to_speak_of);
 	tcase_add_test(tcase, threads_that_left_are_noticed);
 	tcase = case_with_root(suite, "obstacles");

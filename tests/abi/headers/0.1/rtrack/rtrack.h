@@ -650,6 +650,9 @@ struct rt_command;
 /** Under a supervisor: a small process that starts the program, adopts the orphans of its tree, reaps them, and has the
  *  kernel's exact account of all that was waited for. @since 0.1 */
 #define RT_ACCOUNTING_WAIT 2
+/** As RT_ACCOUNTING_WAIT, and in a cgroup (v2) of its own below the caller's, which is removed afterwards: the kernel's
+ *  account of all that ran in it, whoever waited for it. Needs the right to make one. @since 0.1 */
+#define RT_ACCOUNTING_CGROUP 3
 
 /** What to start and how. @since 0.1 */
 struct rt_command_opts {
@@ -678,7 +681,8 @@ struct rt_command_opts {
  *          arguments are too long for the kernel
  *  @retval -ENOENT the program (or @p cwd) does not exist; -EACCES it may not be executed; -ENOEXEC it is not
  *          executable; or another error of execve(2)
- *  @retval -EOPNOTSUPP the accounting that was asked for cannot be had: its supervisor is not installed
+ *  @retval -EOPNOTSUPP the accounting that was asked for cannot be had: the supervisor is not
+ *          installed, or there is no cgroup v2 that the caller may use
  *  @retval -EAGAIN no process could be made; likewise -ENOMEM and -EMFILE
  *
  *  Cost: two processes, one sample of the tree.
@@ -702,6 +706,8 @@ RT_API int rt_command_signal(struct rt_command *c, int signal);
 #define RT_PEAK_PSS 1
 /** rt_outcome.peak_tree_kind: sum of RSS, shared pages counted in each process. @since 0.1 */
 #define RT_PEAK_RSS 2
+/** rt_outcome.peak_tree_kind: memory.peak of the program's cgroup, page cache included; not bound to samples. @since 0.1 */
+#define RT_PEAK_CGROUP 3
 
 /** What a program that ended has used, with all that it started. @since 0.1 */
 struct rt_outcome {
@@ -725,7 +731,7 @@ struct rt_outcome {
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process: of those that samples saw and, with RT_ACCOUNTING_WAIT, of
 	 *  all that were waited for. */
 	uint64_t peak_rss_bytes;
-	uint64_t peak_tree_bytes; /**< Largest sum over the tree that a sample saw. */
+	uint64_t peak_tree_bytes; /**< Largest memory of the whole tree, as peak_tree_kind says. */
 	uint32_t peak_tree_kind;  /**< RT_PEAK_ value: what that sum is of; 0 when there is none. */
 	uint32_t left_running;    /**< Members that still ran when the program had ended. */
 	uint64_t read_bytes;    /**< RT_HAS_IO. */
@@ -795,7 +801,7 @@ struct rt_field {
 	uint32_t type;   /**< RT_TYPE_ value. */
 	uint32_t role;   /**< RT_FIELD_ value. */
 	uint32_t reserved; /**< 0. */
-	uint64_t has;    /**< RT_HAS_ bit that covers it; for rt_rusage the bit of rt_pid_getrusage(); or 0. */
+	uint64_t has;    /**< RT_HAS_ bits that must all be set for it; for rt_rusage the bit of rt_pid_getrusage(); or 0. */
 	char name[40];   /**< Name, as in the header. */
 	char unit[16];   /**< "ns", "s", "By", "KiBy", "512By", "1" ...: UCUM, as OpenTelemetry has it. */
 };

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* rtrack attach: follow running processes and their descendants until all have ended. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "clock.h"
+#include "commands.h"
+#include "follow.h"
+#include "live.h"
+#include "message.h"
+#include "series.h"
+#include "signals.h"
+#include "summary.h"
+#include "tree.h"
+#include "units.h"
+
+struct attach {
+	const struct options *options;
+	size_t count;
+	struct follow *trees;
+	struct pollfd *ends;     /* a pidfd for each root: it becomes readable when the root ends; -1 without */
+	int *is_told;            /* the last row of a tree has been written */
+	struct rt_tracker *system_tracker; /* NULL when no row wants the machine's figures */
+	struct follow system;
+	struct series series;
+	struct summary summary;
+	struct live live;
+	struct ticker ticker;
+	int64_t start_ns;
+};
+
+/* Linux 5.3; before that the end of a process is noticed at the next sample. */
+static int open_pidfd(int32_t pid)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+	(void)pid;
+	return -1;
+#endif
+}
+
+static int attach_to(struct attach *a, const char *word)
+{
+	const struct rt_opts opts = {
+		.size = sizeof(opts),
+		.flags = a->options->no_children ? RT_OPT_NO_CHILDREN : 0,
+	};
+	struct follow *tree = &a->trees[a->count];
+	struct rt_tracker *tracker;
+	uint64_t pid;
+	int err;
+
+	if (parse_count(word, INT32_MAX, &pid) < 0) {
+		warn("'%s' is not a process id", word);
+		return EXIT_USAGE;
+	}
+	err = rt_pid_tracker_new(&tracker, (int32_t)pid, &opts);
+	if (err == 0) {
+		a->ends[a->count] = (struct pollfd){ .fd = open_pidfd((int32_t)pid), .events = POLLIN };
+		a->count++;
+		err = follow_start(tree, tracker, a->options->interval_ns);
+		tree->pid = (int32_t)pid;
+		tree->is_alone = a->options->no_children;
+	}
+	if (err < 0) {
+		warn("cannot attach to process %s: %s", word, rt_strerror(err));
+		return EXIT_BEFORE_START;
+	}
+	return 0;
+}
+
+static int attach_to_all(struct attach *a)
+{
+	size_t count = (size_t)a->options->operand_count;
+	int code = 0;
+
+	a->trees = calloc(count, sizeof(*a->trees));
+	a->ends = calloc(count, sizeof(*a->ends));
+	a->is_told = calloc(count, sizeof(*a->is_told));
+	if (!a->trees || !a->ends || !a->is_told) {
+		warn("out of memory");
+		return EXIT_BEFORE_START;
+	}
+	for (size_t i = 0; code == 0 && i < count; i++)
+		code = attach_to(a, a->options->operands[i]);
+	return code;
+}
+
+static int prepare(struct attach *a)
+{
+	const struct subject subject = { .interval_ns = a->options->interval_ns };
+	int err = 0;
+
+	if (summary_open(&a->summary, a->options) < 0 || series_open(&a->series, a->options, &subject) < 0)
+		return EXIT_BEFORE_START;
+	if (series_wants_system(&a->series)) {
+		err = rt_system_tracker_new(&a->system_tracker, NULL);
+		if (err == 0)
+			err = follow_start(&a->system, a->system_tracker, a->options->interval_ns);
+	}
+	if (err < 0)
+		warn("cannot follow the machine: %s", rt_strerror(err));
+	return err < 0 ? EXIT_BEFORE_START : 0;
+}
+
+/* A root that ended stays a zombie until its parent asks for it, which may never be. */
+static int has_ended(const struct attach *a, size_t i)
+{
+	return a->trees[i].has_ended || (a->ends[i].fd < 0 && tree_is_dead(a->trees[i].tracker));
+}
+
+static void take_row(struct attach *a, size_t i, const struct follow *system)
+{
+	struct row row;
+
+	if (follow_sample(&a->trees[i]) < 0)
+		return;
+	row = follow_row(&a->trees[i], system);
+	series_write(&a->series, &row);
+	if (has_ended(a, i))
+		a->trees[i].has_ended = a->is_told[i] = 1;
+}
+
+static void take_rows(struct attach *a)
+{
+	const struct follow *system = NULL;
+
+	if (a->system_tracker && follow_sample(&a->system) == 0)
+		system = &a->system;
+	for (size_t i = 0; i < a->count; i++) {
+		if (!a->is_told[i])
+			take_row(a, i, system);
+	}
+	live_draw(&a->live, a->trees, a->count);
+}
+
+static int all_told(const struct attach *a)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		if (!a->is_told[i])
+			return 0;
+	}
+	return 1;
+}
+
+/* Whether a root has ended since the last look. Each is told only once: a pidfd stays readable. */
+static int any_root_ended(struct attach *a)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < a->count; i++) {
+		if (a->ends[i].fd < 0 || !(a->ends[i].revents & (POLLIN | POLLHUP | POLLERR)))
+			continue;
+		close(a->ends[i].fd);
+		a->ends[i].fd = -1;
+		any = 1;
+	}
+	return any;
+}
+
+static void follow_to_end(struct attach *a)
+{
+	int goes_on = 1;
+
+	while (goes_on && !signals_want_end() && !a->series.failed) {
+		int64_t now;
+
+		signals_sleep(a->ticker.next, a->ends, (unsigned)a->count);
+		now = clock_now();
+		if (!any_root_ended(a) && now < a->ticker.next)
+			continue;
+		take_rows(a);
+		if (now >= a->ticker.next)
+			goes_on = ticker_advance(&a->ticker, now);
+		goes_on = goes_on && !all_told(a);
+	}
+	if (signals_want_end())
+		take_rows(a);
+}
+
+static void tell(struct attach *a)
+{
+	struct usage *usages = calloc(a->count, sizeof(*usages));
+
+	live_clear(&a->live);
+	if (!usages) {
+		warn("out of memory: there is no summary");
+		return;
+	}
+	for (size_t i = 0; i < a->count; i++)
+		usage_of_attached(&usages[i], &a->trees[i]);
+	summary_of_attached(&a->summary, usages, a->count, (uint64_t)(clock_now() - a->start_ns));
+	free(usages);
+}
+
+static int attach(struct attach *a)
+{
+	int code = attach_to_all(a);
+
+	if (code == 0)
+		code = prepare(a);
+	if (code != 0)
+		return code;
+	a->start_ns = clock_now();
+	ticker_init(&a->ticker, a->options, a->start_ns);
+	live_init(&a->live, a->options, &a->series, a->start_ns);
+	signals_catch_end();
+	follow_to_end(a);
+	tell(a);
+	series_close(&a->series);
+	return a->series.failed ? EXIT_TROUBLE : 0;
+}
+
+int command_attach(const struct options *options)
+{
+	struct attach a = { .options = options, .series.fd = -1 };
+	int code;
+
+	if (options->operand_count == 0)
+		return usage_error(options, "there is no process to attach to");
+	code = attach(&a);
+	for (size_t i = 0; i < a.count; i++) {
+		rt_tracker_free(a.trees[i].tracker);
+		if (a.ends[i].fd >= 0)
+			close(a.ends[i].fd);
+	}
+	rt_tracker_free(a.system_tracker);
+	live_free(&a.live);
+	free(a.trees);
+	free(a.ends);
+	free(a.is_told);
+	return code;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Time that never steps, and deadlines on it that do not drift. */
+#include "clock.h"
+
+#include <time.h>
+
+#include "options.h"
+#include "units.h"
+
+int64_t clock_now(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+void ticker_init(struct ticker *t, const struct options *options, int64_t start)
+{
+	*t = (struct ticker){ .start = start, .interval = options->interval_ns, .end = NEVER, .rows_left = UINT64_MAX };
+	if (options->duration_ns > 0 && options->duration_ns < NEVER - start)
+		t->end = start + options->duration_ns;
+	if (options->count > 0)
+		t->rows_left = options->count;
+	t->next = t->interval < NEVER - start ? start + t->interval : NEVER;
+	if (t->next > t->end)
+		t->next = t->end;
+}
+
+int ticker_advance(struct ticker *t, int64_t now)
+{
+	int64_t passed = (now - t->start) / t->interval;
+
+	if (t->rows_left != UINT64_MAX)
+		t->rows_left--;
+	if (now >= t->end || t->rows_left == 0) {
+		t->next = NEVER;
+		return 0;
+	}
+	t->next = t->interval < NEVER - now ? t->start + (passed + 1) * t->interval : NEVER;
+	if (t->next > t->end)
+		t->next = t->end;
+	return 1;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Format csv: the columns and units of the first resource-tracker, for a process tree or for the machine. */
+#include "cell.h"
+#include "figures.h"
+#include "format.h"
+#include "units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define GIB 1073741824.0
+
+static const char *const process_columns[] = {
+	"timestamp",  "pid",         "children",  "utime",    "stime",        "cpu_usage", "pss",
+	"read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized",
+};
+
+static const char *const system_columns[] = {
+	"timestamp",
+	"processes",
+	"utime",
+	"stime",
+	"cpu_usage",
+	"memory_free",
+	"memory_used",
+	"memory_buffers",
+	"memory_cached",
+	"memory_active_anon",
+	"memory_inactive_anon",
+	"disk_read_bytes",
+	"disk_write_bytes",
+	"disk_space_total_gb",
+	"disk_space_used_gb",
+	"disk_space_free_gb",
+	"net_recv_bytes",
+	"net_sent_bytes",
+	"gpu_usage",
+	"gpu_vram",
+	"gpu_utilized",
+};
+
+static void csv_head(struct text *out, const struct subject *subject)
+{
+	if (subject->is_system)
+		cell_names(out, system_columns, COUNT(system_columns));
+	else
+		cell_names(out, process_columns, COUNT(process_columns));
+}
+
+static void cpu_cells(struct text *out, const struct rt_delta *d)
+{
+	int cpu = is_known(d->valid, d->partial, RT_HAS_CPU);
+
+	cell_u64(out, cpu, d->cpu_user_ticks);
+	cell_u64(out, cpu, d->cpu_system_ticks);
+	cell_rounded(out, cpu && is_known(d->valid, d->partial, RT_HAS_RATE), d->cores_used, 4);
+}
+
+static void process_row(struct text *out, const struct row *row)
+{
+	const struct rt_metrics *m = row->process;
+	const struct rt_delta *d = row->process_delta;
+	int io = is_known(d->valid, d->partial, RT_HAS_IO);
+
+	cell_double(out, 1, seconds(m->realtime_ns));
+	cell_i64(out, 1, row->pid);
+	cell_i64(out, row->children >= 0, row->children);
+	cpu_cells(out, d);
+	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_PSS), m->pss_bytes / 1024);
+	cell_u64(out, io, d->read_bytes);
+	cell_u64(out, io, d->write_bytes);
+	cell_unknown(out, 3);
+}
+
+static void memory_cells(struct text *out, const struct rt_metrics *m)
+{
+	int memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
+
+	cell_u64(out, memory, m->memory_free_bytes / 1024);
+	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE), m->memory_used_bytes / 1024);
+	cell_u64(out, memory, m->memory_buffers_bytes / 1024);
+	cell_u64(out, memory, m->memory_cached_bytes / 1024);
+	cell_u64(out, memory, m->memory_active_anon_bytes / 1024);
+	cell_u64(out, memory, m->memory_inactive_anon_bytes / 1024);
+}
+
+static void space_cells(struct text *out, const struct rt_metrics *m)
+{
+	int space = is_known(m->valid, m->partial, RT_HAS_FILESYSTEM);
+
+	cell_rounded(out, space, (double)m->filesystem_total_bytes / GIB, 2);
+	cell_rounded(out, space, (double)m->filesystem_used_bytes / GIB, 2);
+	cell_rounded(out, space, (double)m->filesystem_available_bytes / GIB, 2);
+}
+
+static void system_row(struct text *out, const struct row *row)
+{
+	const struct rt_metrics *m = row->system;
+	const struct rt_delta *d = row->system_delta;
+	int disk = is_known(d->valid, d->partial, RT_HAS_DISK);
+	int network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
+
+	cell_double(out, 1, seconds(m->realtime_ns));
+	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_PROCESSES), m->processes);
+	cpu_cells(out, d);
+	memory_cells(out, m);
+	cell_u64(out, disk, d->disk_read_bytes);
+	cell_u64(out, disk, d->disk_write_bytes);
+	space_cells(out, m);
+	cell_u64(out, network, d->network_receive_bytes);
+	cell_u64(out, network, d->network_transmit_bytes);
+	cell_unknown(out, 3);
+}
+
+static void csv_row(struct text *out, const struct row *row)
+{
+	if (row->process)
+		process_row(out, row);
+	else
+		system_row(out, row);
+	cell_end_row(out);
+}
+
+const struct format format_csv = {
+	.name = "csv",
+	.suffix = ".csv",
+	.head = csv_head,
+	.row = csv_row,
+};

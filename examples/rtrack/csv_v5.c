@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Format csv-v5: the 32 combined columns of resource-tracker 0.5, for a process tree beside the machine it runs on. */
+#include "cell.h"
+#include "figures.h"
+#include "format.h"
+#include "units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define GB 1e9
+
+enum { SYSTEM_CELLS = 20, PROCESS_CELLS = 11 };
+
+static const char *const columns[] = {
+	"timestamp",
+	"system_processes",
+	"system_utime",
+	"system_stime",
+	"system_cpu_usage",
+	"system_memory_free_mib",
+	"system_memory_used_mib",
+	"system_memory_buffers_mib",
+	"system_memory_cached_mib",
+	"system_memory_active_mib",
+	"system_memory_inactive_mib",
+	"system_disk_read_bytes",
+	"system_disk_write_bytes",
+	"system_disk_space_total_gb",
+	"system_disk_space_used_gb",
+	"system_disk_space_free_gb",
+	"system_net_recv_bytes",
+	"system_net_sent_bytes",
+	"system_gpu_usage",
+	"system_gpu_vram_mib",
+	"system_gpu_utilized",
+	"process_pid",
+	"process_children",
+	"process_utime",
+	"process_stime",
+	"process_cpu_usage",
+	"process_memory_mib",
+	"process_disk_read_bytes",
+	"process_disk_write_bytes",
+	"process_gpu_usage",
+	"process_gpu_vram_mib",
+	"process_gpu_utilized",
+};
+
+_Static_assert(COUNT(columns) == 1 + SYSTEM_CELLS + PROCESS_CELLS, "one name for each cell");
+
+static void v5_head(struct text *out, const struct subject *subject)
+{
+	(void)subject;
+	cell_names(out, columns, COUNT(columns));
+}
+
+/* Times are not rounded, so that the rows add up to the total. */
+static void cpu_cells(struct text *out, const struct rt_delta *d)
+{
+	int cpu = is_known(d->valid, d->partial, RT_HAS_CPU);
+
+	cell_double(out, cpu, seconds(d->cpu_user_ns));
+	cell_double(out, cpu, seconds(d->cpu_system_ns));
+	cell_rounded(out, cpu && is_known(d->valid, d->partial, RT_HAS_RATE), d->cores_used, 4);
+}
+
+static void mib_cell(struct text *out, int known, uint64_t bytes)
+{
+	cell_rounded(out, known, (double)bytes / MIB, 4);
+}
+
+static void memory_cells(struct text *out, const struct rt_metrics *m)
+{
+	int memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
+
+	mib_cell(out, memory, m->memory_free_bytes);
+	mib_cell(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE), m->memory_used_bytes);
+	mib_cell(out, memory, m->memory_buffers_bytes);
+	mib_cell(out, memory, m->memory_cached_slab_bytes);
+	mib_cell(out, memory, m->memory_active_bytes);
+	mib_cell(out, memory, m->memory_inactive_bytes);
+}
+
+static void storage_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
+{
+	int disk = is_known(d->valid, d->partial, RT_HAS_DISK);
+	int space = is_known(m->valid, m->partial, RT_HAS_FILESYSTEM);
+
+	cell_u64(out, disk, d->disk_read_bytes);
+	cell_u64(out, disk, d->disk_write_bytes);
+	cell_rounded(out, space, (double)m->filesystem_total_bytes / GB, 2);
+	cell_rounded(out, space, (double)m->filesystem_used_bytes / GB, 2);
+	cell_rounded(out, space, (double)m->filesystem_available_bytes / GB, 2);
+}
+
+static void system_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
+{
+	int network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
+
+	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_PROCESSES), m->processes);
+	cpu_cells(out, d);
+	memory_cells(out, m);
+	storage_cells(out, m, d);
+	cell_u64(out, network, d->network_receive_bytes);
+	cell_u64(out, network, d->network_transmit_bytes);
+	cell_unknown(out, 3);
+}
+
+static void process_cells(struct text *out, const struct row *row)
+{
+	const struct rt_metrics *m = row->process;
+	const struct rt_delta *d = row->process_delta;
+	int io = is_known(d->valid, d->partial, RT_HAS_IO);
+
+	cell_i64(out, 1, row->pid);
+	cell_i64(out, row->children >= 0, row->children);
+	cpu_cells(out, d);
+	mib_cell(out, is_known(m->valid, m->partial, RT_HAS_PSS), m->pss_bytes);
+	cell_u64(out, io, d->read_bytes);
+	cell_u64(out, io, d->write_bytes);
+	cell_unknown(out, 3);
+}
+
+static void v5_row(struct text *out, const struct row *row)
+{
+	const struct rt_metrics *clock = row->process ? row->process : row->system;
+
+	cell_rounded(out, 1, seconds(clock->realtime_ns), 3);
+	if (row->system)
+		system_cells(out, row->system, row->system_delta);
+	else
+		cell_unknown(out, SYSTEM_CELLS);
+	if (row->process)
+		process_cells(out, row);
+	else
+		cell_unknown(out, PROCESS_CELLS);
+	cell_end_row(out);
+}
+
+const struct format format_csv_v5 = {
+	.name = "csv-v5",
+	.wants_system = 1,
+	.head = v5_head,
+	.row = v5_row,
+};

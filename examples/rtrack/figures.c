@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Names for the bits that come with figures: domains, reasons, rungs of accounting. */
+#include "figures.h"
+
+#include <rtrack/rtrack.h>
+
+#include "json.h"
+
+static const struct domain domains[] = {
+	{ RT_HAS_CPU, "cpu", "CPU time", 1, 1 },
+	{ RT_HAS_RSS, "rss", "resident memory", 1, 0 },
+	{ RT_HAS_PSS, "pss", "proportional memory", 1, 0 },
+	{ RT_HAS_PEAK_RSS, "peak_rss", "peak resident memory", 1, 0 },
+	{ RT_HAS_IO, "io", "bytes read and written", 1, 0 },
+	{ RT_HAS_FAULTS, "faults", "page faults", 1, 0 },
+	{ RT_HAS_CTXSW, "context_switches", "context switches", 1, 0 },
+	{ RT_HAS_PROCESSES, "processes", "number of processes", 1, 1 },
+	{ RT_HAS_THREADS, "threads", "number of threads", 1, 1 },
+	{ RT_HAS_CPU_MODES, "cpu_modes", "CPU time by mode", 0, 1 },
+	{ RT_HAS_ACTIVITY, "activity", "forks, switches, interrupts", 0, 1 },
+	{ RT_HAS_MEMORY, "memory", "memory", 0, 1 },
+	{ RT_HAS_MEMORY_AVAILABLE, "memory_available", "available memory", 0, 1 },
+	{ RT_HAS_SWAP, "swap", "swap space", 0, 1 },
+	{ RT_HAS_DISK, "disk", "block devices", 0, 1 },
+	{ RT_HAS_FILESYSTEM, "filesystem", "file systems", 0, 1 },
+	{ RT_HAS_NETWORK, "network", "network interfaces", 0, 1 },
+	{ RT_HAS_LOAD, "load", "load averages", 0, 1 },
+	{ RT_HAS_PRESSURE_CPU, "pressure_cpu", "CPU pressure", 0, 1 },
+	{ RT_HAS_PRESSURE_MEMORY, "pressure_memory", "memory pressure", 0, 1 },
+	{ RT_HAS_PRESSURE_IO, "pressure_io", "I/O pressure", 0, 1 },
+	{ RT_HAS_ZFS, "zfs", "ZFS pools", 0, 1 },
+};
+
+static const struct reason reasons[] = {
+	{ RT_REASON_UNWAITED, "unwaited", "a process ended that no parent in the tree waited for" },
+	{ RT_REASON_SIGCHLD_IGNORED, "sigchld_ignored", "a process ignores SIGCHLD, so children of it leave no trace" },
+	{ RT_REASON_UNREADABLE, "unreadable", "a process could not be read in full" },
+	{ RT_REASON_LEFT_RUNNING, "left_running", "processes still ran at the end" },
+	{ RT_REASON_ORPHANS_UNSEEN, "orphans_unseen", "orphans that lived between two samples cannot be seen" },
+	{ RT_REASON_MEMBERS_SKIPPED, "members_skipped", "the list of processes could not be read in full" },
+};
+
+int is_known(uint64_t valid, uint64_t partial, uint64_t bits)
+{
+	return ((valid | partial) & bits) == bits;
+}
+
+int domains_are_of(uint64_t bits, uint32_t kind)
+{
+	const struct domain *domain;
+
+	for (size_t i = 0; (domain = domain_at(i)); i++) {
+		if (bits & domain->bit && !(kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree))
+			return 0;
+	}
+	return 1;
+}
+
+const struct domain *domain_at(size_t index)
+{
+	return index < sizeof(domains) / sizeof(domains[0]) ? &domains[index] : NULL;
+}
+
+const struct reason *reason_at(size_t index)
+{
+	return index < sizeof(reasons) / sizeof(reasons[0]) ? &reasons[index] : NULL;
+}
+
+const char *accounting_name(uint32_t accounting)
+{
+	static const char *const names[] = { "auto", "poll", "wait", "cgroup", "bpf" };
+
+	return accounting < sizeof(names) / sizeof(names[0]) ? names[accounting] : NULL;
+}
+
+void json_domains(struct text *t, const char *key, uint64_t bits)
+{
+	const struct domain *domain;
+
+	json_begin(t, key, '[');
+	for (size_t i = 0; (domain = domain_at(i)); i++) {
+		if (bits & domain->bit)
+			json_string(t, NULL, domain->name);
+	}
+	json_end(t, ']');
+}
+
+void json_reasons(struct text *t, const char *key, uint32_t bits)
+{
+	const struct reason *reason;
+
+	json_begin(t, key, '[');
+	for (size_t i = 0; (reason = reason_at(i)); i++) {
+		if (bits & reason->bit)
+			json_string(t, NULL, reason->name);
+	}
+	json_end(t, ']');
+}

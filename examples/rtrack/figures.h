@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Names for the bits that come with figures: domains, reasons, rungs of accounting. */
+#ifndef FIGURES_H
+#define FIGURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "text.h"
+
+/* Whether there is a figure at all. A lower bound is one. */
+int is_known(uint64_t valid, uint64_t partial, uint64_t bits);
+
+struct domain {
+	uint64_t bit;
+	const char *name;
+	const char *about;
+	int of_tree, of_system; /* which kinds of tracker have it */
+};
+
+/* Whether a tracker of this RT_KIND_ can have all these bits. Bits that are not known here may be anybody's. */
+int domains_are_of(uint64_t bits, uint32_t kind);
+
+/* The domain with this index, or NULL past the last. */
+const struct domain *domain_at(size_t index);
+
+struct reason {
+	uint32_t bit;
+	const char *name;
+	const char *words;
+};
+
+/* The reason with this index, or NULL past the last. */
+const struct reason *reason_at(size_t index);
+
+/* RT_ACCOUNTING_ value as the option --accounting has it; rungs that the library
+ * has not yet come after its last. NULL for an unknown one. */
+const char *accounting_name(uint32_t accounting);
+
+/* JSON arrays of the names of all bits that are set. */
+void json_domains(struct text *t, const char *key, uint64_t bits);
+void json_reasons(struct text *t, const char *key, uint32_t bits);
+
+#endif

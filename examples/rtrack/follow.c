@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* A tracker with the samples that belong together: the base line, the one before, and the last. */
+#include "follow.h"
+
+#include <errno.h>
+
+#include "figures.h"
+#include "message.h"
+
+/* The sample that nobody took when the command was started. Times differ from those of the first sample by what has
+ * passed since, whichever clock it is. */
+static struct rt_metrics zero_sample(const struct rt_metrics *first, uint64_t start_ns)
+{
+	uint64_t passed = first->monotonic_ns > start_ns ? first->monotonic_ns - start_ns : 0;
+	struct rt_metrics zero = { .size = first->size, .kind = first->kind, .tracker_id = first->tracker_id };
+
+	zero.valid = UINT64_MAX;
+	zero.monotonic_ns = first->monotonic_ns - passed;
+	zero.boottime_ns = first->boottime_ns - passed;
+	zero.realtime_ns = first->realtime_ns - passed;
+	zero.cpu_resolution_ns = first->cpu_resolution_ns;
+	return zero;
+}
+
+void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns, int64_t start_ns)
+{
+	*f = (struct follow){ .tracker = tracker, .interval_ns = interval_ns };
+	f->base.monotonic_ns = (uint64_t)start_ns;
+}
+
+int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns)
+{
+	int err;
+
+	*f = (struct follow){ .tracker = tracker, .interval_ns = interval_ns };
+	err = rt_sample(tracker, &f->base, sizeof(f->base));
+	f->now = f->base;
+	f->samples = 1;
+	f->has_ended = err == -ESRCH;
+	return f->has_ended ? 0 : err;
+}
+
+int follow_memory(const struct follow *f, uint64_t *bytes)
+{
+	const struct rt_metrics *m = &f->now;
+
+	if (m->kind == RT_KIND_SYSTEM)
+		*bytes = m->memory_used_bytes;
+	else
+		*bytes = is_known(m->valid, m->partial, RT_HAS_PSS) ? m->pss_bytes : m->rss_bytes;
+	return is_known(m->valid, m->partial, RT_HAS_PSS) || is_known(m->valid, m->partial, RT_HAS_RSS) ||
+	       is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE);
+}
+
+/* Much shorter intervals than were asked for (the last one, mostly) say little about the rate: the whole life of a
+ * child may be accounted for in the millisecond in which it is waited for. */
+static void add_to_history(struct follow *f)
+{
+	uint64_t memory;
+	int is_short = f->delta.interval_ns < (uint64_t)f->interval_ns / 4 && f->cores.used > 0;
+
+	if (!is_short && is_known(f->delta.valid, f->delta.partial, RT_HAS_CPU | RT_HAS_RATE))
+		history_add(&f->cores, f->delta.cores_used);
+	if (follow_memory(f, &memory) && memory > 0)
+		history_add(&f->memory, (double)memory);
+}
+
+static void tell_failure(struct follow *f, int err)
+{
+	if (!f->has_failed)
+		warn("a sample could not be taken: %s", rt_strerror(err));
+	f->has_failed = 1;
+}
+
+int follow_sample(struct follow *f)
+{
+	struct rt_metrics next;
+	int err = rt_sample(f->tracker, &next, sizeof(next));
+
+	if (err < 0 && err != -ESRCH) {
+		tell_failure(f, err);
+		return err;
+	}
+	if (f->samples == 0) {
+		f->base = zero_sample(&next, f->base.monotonic_ns);
+		f->now = f->base;
+	}
+	f->has_ended = err == -ESRCH;
+	f->before = f->now;
+	f->now = next;
+	f->samples++;
+	err = rt_diff(&f->before, &f->now, &f->delta, sizeof(f->delta));
+	add_to_history(f);
+	return err;
+}
+
+/* Members without the root itself, which is the first where it is one still. */
+static int64_t count_children(const struct follow *f)
+{
+	struct rt_process root = { 0 };
+	size_t count = 1;
+
+	if (f->is_alone || !is_known(f->now.valid, f->now.partial, RT_HAS_PROCESSES))
+		return -1;
+	if (rt_tracker_processes(f->tracker, &root, sizeof(root), &count) < 0)
+		return -1;
+	return (int64_t)f->now.processes - (count > 0 && root.pid == f->pid);
+}
+
+struct row follow_row(const struct follow *f, const struct follow *system)
+{
+	struct row row = { 0 };
+
+	if (f) {
+		row.pid = f->pid;
+		row.children = count_children(f);
+		row.process = &f->now;
+		row.process_delta = &f->delta;
+	}
+	if (system) {
+		row.system = &system->now;
+		row.system_delta = &system->delta;
+	}
+	return row;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The course of one figure over a run of any length, in a fixed number of buckets that keep the peaks. */
+#include "history.h"
+
+enum { LEVELS = 8 };
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* All buckets are full: join them in pairs. */
+static void halve(struct history *h)
+{
+	for (unsigned i = 0; i < HISTORY_BUCKETS / 2; i++)
+		h->largest[i] = larger(h->largest[2 * i], h->largest[2 * i + 1]);
+	h->used = HISTORY_BUCKETS / 2;
+	h->span *= 2;
+}
+
+void history_add(struct history *h, double value)
+{
+	if (h->span == 0)
+		*h = (struct history){ .span = 1, .filled = 1 };
+	if (h->filled == h->span || h->used == 0) {
+		if (h->used == HISTORY_BUCKETS)
+			halve(h);
+		h->largest[h->used++] = value;
+		h->filled = 1;
+	} else {
+		h->largest[h->used - 1] = larger(h->largest[h->used - 1], value);
+		h->filled++;
+	}
+	h->peak = larger(h->peak, value);
+}
+
+void history_draw(const struct history *h, double full, struct text *out, int utf8)
+{
+	static const char *const blocks[LEVELS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const plain[LEVELS] = { "_", ".", ":", "-", "=", "+", "*", "#" };
+	const double top = larger(h->peak, full);
+
+	for (unsigned i = 0; i < h->used; i++) {
+		int level = top > 0 ? (int)(h->largest[i] / top * (LEVELS - 1) + 0.5) : 0;
+
+		text_add(out, utf8 ? blocks[level] : plain[level]);
+	}
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON, written into a text. */
+#include "json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "utf8.h"
+
+static void add_quoted(struct text *t, const char *s)
+{
+	text_bytes(t, "\"", 1);
+	while (*s) {
+		size_t len = utf8_length(s);
+		unsigned char c = (unsigned char)*s;
+
+		if (len == 0)
+			text_add(t, "\\ufffd");
+		else if (c == '"' || c == '\\')
+			text_printf(t, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			text_printf(t, "\\u%04x", c);
+		else
+			text_bytes(t, s, len);
+		s += len ? len : 1;
+	}
+	text_bytes(t, "\"", 1);
+}
+
+/* A value never ends in an opening bracket or a colon, so the last byte tells whether a comma is due. */
+static void lead_in(struct text *t, const char *key)
+{
+	if (t->len > 0 && !strchr("{[:\n", t->data[t->len - 1]))
+		text_add(t, ",");
+	if (key) {
+		add_quoted(t, key);
+		text_add(t, ":");
+	}
+}
+
+void json_begin(struct text *t, const char *key, char bracket)
+{
+	lead_in(t, key);
+	text_bytes(t, &bracket, 1);
+}
+
+void json_end(struct text *t, char bracket)
+{
+	text_bytes(t, &bracket, 1);
+}
+
+void json_null(struct text *t, const char *key)
+{
+	lead_in(t, key);
+	text_add(t, "null");
+}
+
+void json_bool(struct text *t, const char *key, int value)
+{
+	lead_in(t, key);
+	text_add(t, value ? "true" : "false");
+}
+
+void json_i64(struct text *t, const char *key, int64_t value)
+{
+	lead_in(t, key);
+	text_printf(t, "%" PRId64, value);
+}
+
+void json_u64(struct text *t, const char *key, uint64_t value)
+{
+	lead_in(t, key);
+	text_printf(t, "%" PRIu64, value);
+}
+
+void json_double(struct text *t, const char *key, double value)
+{
+	lead_in(t, key);
+	if (isfinite(value))
+		text_double(t, value);
+	else
+		text_add(t, "null");
+}
+
+void json_string(struct text *t, const char *key, const char *value)
+{
+	lead_in(t, key);
+	if (value)
+		add_quoted(t, value);
+	else
+		text_add(t, "null");
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Format jsonl: JSON Lines with every field that the library has, so that new ones need no change here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "figures.h"
+#include "format.h"
+#include "json.h"
+#include "units.h"
+
+enum { SCHEMA = 1 };
+
+/* The fields of struct rt_rusage repeat those of a sample, and are as good as they. */
+static const uint64_t rusage_domains[] = {
+	RT_HAS_CPU, RT_HAS_CPU, RT_HAS_PEAK_RSS, 0,         0, 0, RT_HAS_FAULTS, RT_HAS_FAULTS,
+	0,          RT_HAS_IO,  RT_HAS_IO,       0,         0, 0, RT_HAS_CTXSW,  RT_HAS_CTXSW,
+};
+
+/* A struct whose fields are to be written. */
+struct source {
+	uint32_t struct_id;
+	const void *data;
+	uint32_t size;
+	uint32_t kind; /* RT_KIND_ value */
+	uint64_t valid, partial;
+	const char *prefix; /* of the keys */
+};
+
+static void jsonl_head(struct text *out, const struct subject *subject)
+{
+	uint32_t loaded = rt_version();
+	char version[32];
+
+	snprintf(version, sizeof(version), "%u.%u.%u", loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
+	json_begin(out, NULL, '{');
+	json_string(out, "type", "meta");
+	json_i64(out, "schema", SCHEMA);
+	json_string(out, "version", version);
+	json_string(out, "kind", subject->is_system ? "system" : "process");
+	if (subject->argv) {
+		json_begin(out, "command", '[');
+		for (int i = 0; subject->argv[i]; i++)
+			json_string(out, NULL, subject->argv[i]);
+		json_end(out, ']');
+	} else {
+		json_null(out, "command");
+	}
+	json_double(out, "interval_seconds", seconds((uint64_t)subject->interval_ns));
+	json_end(out, '}');
+	text_add(out, "\n");
+}
+
+static void add_value(struct text *out, const char *key, const struct rt_field *field, const char *at)
+{
+	union {
+		uint32_t u32;
+		int32_t i32;
+		uint64_t u64;
+		int64_t i64;
+		double real;
+	} value = { 0 };
+
+	memcpy(&value, at, field->length < sizeof(value) ? field->length : sizeof(value));
+	if (field->type == RT_TYPE_U32)
+		json_u64(out, key, value.u32);
+	else if (field->type == RT_TYPE_I32)
+		json_i64(out, key, value.i32);
+	else if (field->type == RT_TYPE_U64)
+		json_u64(out, key, value.u64);
+	else if (field->type == RT_TYPE_I64)
+		json_i64(out, key, value.i64);
+	else if (field->type == RT_TYPE_DOUBLE)
+		json_double(out, key, value.real);
+	else
+		json_null(out, key);
+}
+
+static void add_field(struct text *out, const struct source *from, const struct rt_field *field)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s%s", from->prefix, field->name);
+	if (is_known(from->valid, from->partial, field->has) && field->offset + field->length <= from->size)
+		add_value(out, key, field, (const char *)from->data + field->offset);
+	else
+		json_null(out, key);
+}
+
+/* Fields that come in another form, that tell how the struct is laid out and not what was measured, or that are too
+ * large for many readers of JSON; and fields that this kind of tracker never has. */
+static int is_left_out(const struct source *from, const struct rt_field *field)
+{
+	static const char *const names[] = { "size", "kind", "valid", "partial", "reasons", "reserved", "tracker_id" };
+
+	if (!domains_are_of(field->has, from->kind))
+		return 1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(field->name, names[i]) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int get_field(const struct source *from, uint32_t index, struct rt_field *field)
+{
+	if (rt_field_get(from->struct_id, index, field, sizeof(*field)) < 0)
+		return -1;
+	if (from->struct_id == RT_STRUCT_RUSAGE)
+		field->has = index < sizeof(rusage_domains) / sizeof(rusage_domains[0]) ? rusage_domains[index] : 0;
+	return 0;
+}
+
+/* A struct rt_rusage within a struct has a table of its own. */
+static struct source within(const struct source *from, const struct rt_field *field)
+{
+	struct source inner = *from;
+
+	inner.struct_id = RT_STRUCT_RUSAGE;
+	inner.data = (const char *)from->data + field->offset;
+	inner.size = field->length;
+	return inner;
+}
+
+static void add_fields(struct text *out, const struct source *from)
+{
+	uint32_t count = rt_field_count(from->struct_id);
+	struct rt_field field;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (get_field(from, i, &field) < 0 || is_left_out(from, &field))
+			continue;
+		if (field.type == RT_TYPE_RUSAGE) {
+			struct source inner = within(from, &field);
+
+			add_fields(out, &inner);
+		} else {
+			add_field(out, from, &field);
+		}
+	}
+}
+
+static void add_partial_names(struct text *out, const struct source *from)
+{
+	uint32_t count = rt_field_count(from->struct_id);
+	struct rt_field field;
+	char key[64];
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (get_field(from, i, &field) < 0)
+			continue;
+		if (field.type == RT_TYPE_RUSAGE) {
+			struct source inner = within(from, &field);
+
+			add_partial_names(out, &inner);
+		} else if (field.has & from->partial) {
+			snprintf(key, sizeof(key), "%s%s", from->prefix, field.name);
+			json_string(out, NULL, key);
+		}
+	}
+}
+
+static void add_measured(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
+{
+	const struct source now = { RT_STRUCT_METRICS, m, m->size, m->kind, m->valid, m->partial, "" };
+	const struct source since = { RT_STRUCT_DELTA, d, d->size, d->kind, d->valid, d->partial, "d_" };
+
+	json_double(out, "timestamp", seconds(m->realtime_ns));
+	json_double(out, "interval_seconds", seconds(d->interval_ns));
+	add_fields(out, &now);
+	add_fields(out, &since);
+	json_begin(out, "partial", '[');
+	add_partial_names(out, &now);
+	add_partial_names(out, &since);
+	json_end(out, ']');
+	json_reasons(out, "reasons", m->reasons);
+}
+
+static void jsonl_row(struct text *out, const struct row *row)
+{
+	json_begin(out, NULL, '{');
+	json_string(out, "type", "sample");
+	json_string(out, "kind", row->process ? "process" : "system");
+	if (row->process) {
+		json_i64(out, "pid", row->pid);
+		if (row->children >= 0)
+			json_i64(out, "children", row->children);
+		else
+			json_null(out, "children");
+		add_measured(out, row->process, row->process_delta);
+	} else {
+		add_measured(out, row->system, row->system_delta);
+	}
+	json_end(out, '}');
+	text_add(out, "\n");
+}
+
+const struct format format_jsonl = {
+	.name = "jsonl",
+	.suffix = ".jsonl",
+	.heads_every_run = 1,
+	.head = jsonl_head,
+	.row = jsonl_row,
+};

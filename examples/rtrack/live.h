@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* One line on the terminal that is kept up to date. */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include "follow.h"
+#include "series.h"
+#include "terminal.h"
+#include "text.h"
+
+struct live {
+	struct terminal terminal;
+	int is_on, is_drawn;
+	int64_t drawn_ns, start_ns;
+	struct text text;
+};
+
+void live_init(struct live *l, const struct options *options, const struct series *series, int64_t start_ns);
+
+/* Show the last samples of all that is followed. */
+void live_draw(struct live *l, const struct follow *follows, size_t count);
+
+/* Take the line away. */
+void live_clear(struct live *l);
+
+void live_free(struct live *l);
+
+#endif

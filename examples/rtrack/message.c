@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages to the user. */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* One write, so that a message is not torn apart by what the command prints at the same time. */
+void warn(const char *format, ...)
+{
+	char line[1024] = "rtrack: ";
+	const int head = 8;
+	va_list args;
+	int len;
+	ssize_t unused;
+
+	va_start(args, format);
+	len = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, args);
+	va_end(args);
+	len = head + (len < 0 ? 0 : len);
+	if (len > (int)sizeof(line) - 2)
+		len = (int)sizeof(line) - 2;
+	line[len++] = '\n';
+	unused = write(STDERR_FILENO, line, (size_t)len);
+	(void)unused;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* What the user asked for on the command line. One table serves the parser and the help. */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rtrack/rtrack.h>
+
+#include "figures.h"
+#include "format.h"
+#include "message.h"
+#include "units.h"
+
+#define SHORTEST_INTERVAL_NS (NS_PER_S / 1000)
+
+/* Options without a short form. */
+enum {
+	KEY_COUNT = 256,
+	KEY_TIMEOUT,
+	KEY_SUMMARY,
+	KEY_SUMMARY_FILE,
+	KEY_NO_CHILDREN,
+	KEY_ACCOUNTING,
+	KEY_COLOR,
+	KEY_LIVE,
+	KEY_CHILDREN,
+	KEY_THREAD,
+	KEY_PID,
+	KEY_JSON
+};
+
+struct option_row {
+	int key;
+	unsigned commands;
+	const char *name;
+	const char *argument; /* NULL: takes none */
+	const char *help;
+};
+
+static const struct option_row rows[] = {
+	{ 'i', FOR_SERIES, "interval", "TIME", "time between samples: 0.1, 100ms, 5m; 1 s by default" },
+	{ 'd', FOR_SERIES, "duration", "TIME", "end the series after this time" },
+	{ KEY_COUNT, FOR_SERIES, "count", "N", "end the series after so many samples" },
+	{ KEY_TIMEOUT, FOR_RUN, "timeout", "TIME", "end the command after this time, exit with 124" },
+	{ 'o', FOR_SERIES, "output", "FILE", "write the series to FILE, or - for standard output" },
+	{ 'a', FOR_SERIES, "append", NULL, "add to FILE instead of replacing it" },
+	{ 'f', FOR_SERIES, "format", "FORMAT", "csv, csv-v5 or jsonl; by the suffix of FILE by default" },
+	{ 'f', FOR_RUSAGE, "format", "FORMAT", "text or json" },
+	{ KEY_SUMMARY, FOR_SERIES, "summary", "FORM", "text, json or none" },
+	{ KEY_SUMMARY_FILE, FOR_SERIES, "summary-file", "FILE", "write the summary there, not to standard error" },
+	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL, "follow the process alone, not its descendants" },
+	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "RUNG", "auto, poll, wait or cgroup" },
+	{ KEY_LIVE, FOR_SERIES, "live", "WHEN", "show a line that is kept up to date: auto, always or never" },
+	{ KEY_COLOR, FOR_SERIES, "color", "WHEN", "colour the summary: auto, always or never" },
+	{ KEY_CHILDREN, FOR_RUSAGE, "children", NULL, "what the children that were waited for have used" },
+	{ KEY_THREAD, FOR_RUSAGE, "thread", NULL, "what the calling thread has used" },
+	{ KEY_PID, FOR_RUSAGE, "pid", "PID", "what this process has used" },
+	{ KEY_JSON, FOR_INFO, "json", NULL, "one JSON object" },
+	{ 'q', FOR_SERIES, "quiet", NULL, "no summary and no live line" },
+	{ 'v', FOR_SERIES, "verbose", NULL, "a longer summary" },
+	{ 'h', FOR_ALL, "help", NULL, "show this help and exit" },
+	{ 'V', FOR_ALL, "version", NULL, "show the version and exit" },
+};
+
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+static int show_help(const struct command *command)
+{
+	printf("Usage: rtrack %s [OPTION]...%s%s\n%s\n\nOptions:\n", command->name, *command->operands ? " " : "",
+	       command->operands, command->about);
+	for (int i = 0; i < ROW_COUNT; i++) {
+		char names[32];
+
+		if (!(rows[i].commands & command->bit))
+			continue;
+		snprintf(names, sizeof(names), "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
+		         rows[i].argument ? rows[i].argument : "");
+		if (rows[i].key < KEY_COUNT)
+			printf("  -%c, %-19s  %s\n", rows[i].key, names, rows[i].help);
+		else
+			printf("      %-19s  %s\n", names, rows[i].help);
+	}
+	printf("\nSee rtrack(1) for all of it.\n");
+	return 0;
+}
+
+int options_show_version(void)
+{
+	uint32_t loaded = rt_version();
+
+	printf("rtrack %d.%d.%d (librtrack %u.%u.%u)\n", RT_VERSION_MAJOR, RT_VERSION_MINOR, RT_VERSION_PATCH,
+	       loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
+	return 0;
+}
+
+/* One word out of a list ended by NULL. Its index, or -1. */
+static int pick(const char *word, const char *const *words)
+{
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static int set_when(enum when *out, const char *word)
+{
+	static const char *const words[] = { "auto", "always", "never", NULL };
+	int chosen = pick(word, words);
+
+	if (chosen >= 0)
+		*out = (enum when)chosen;
+	return chosen < 0 ? -1 : 0;
+}
+
+static int set_summary(struct options *o, const char *word)
+{
+	static const char *const words[] = { "text", "json", "none", NULL };
+	int chosen = pick(word, words);
+
+	if (chosen >= 0)
+		o->summary = (enum summary_form)chosen;
+	return chosen < 0 ? -1 : 0;
+}
+
+static int set_accounting(struct options *o, const char *word)
+{
+	for (o->accounting = 0; accounting_name(o->accounting); o->accounting++) {
+		if (strcmp(word, accounting_name(o->accounting)) == 0)
+			return 0;
+	}
+	return -1;
+}
+
+static int set_format(struct options *o, const char *word)
+{
+	static const char *const words[] = { "text", "json", NULL };
+
+	if (o->command->bit != FOR_RUSAGE) {
+		o->format = format_by_name(word);
+		return o->format ? 0 : -1;
+	}
+	o->as_json = pick(word, words);
+	return o->as_json < 0 ? -1 : 0;
+}
+
+static int set_pid(struct options *o, const char *word)
+{
+	uint64_t pid;
+
+	if (parse_count(word, INT32_MAX, &pid) < 0)
+		return -1;
+	o->pid = (int32_t)pid;
+	return 0;
+}
+
+static int set_interval(struct options *o, const char *word)
+{
+	return parse_duration(word, &o->interval_ns) < 0 || o->interval_ns < SHORTEST_INTERVAL_NS ? -1 : 0;
+}
+
+/* 0, or -1 when the argument makes no sense. */
+static int set_with_argument(struct options *o, int key, const char *argument)
+{
+	switch (key) {
+	case 'i':
+		return set_interval(o, argument);
+	case 'd':
+		return parse_duration(argument, &o->duration_ns);
+	case KEY_COUNT:
+		return parse_count(argument, UINT64_MAX, &o->count);
+	case KEY_TIMEOUT:
+		return parse_duration(argument, &o->timeout_ns);
+	case 'o':
+		o->output = argument;
+		return *argument ? 0 : -1;
+	case 'f':
+		return set_format(o, argument);
+	case KEY_SUMMARY:
+		return set_summary(o, argument);
+	case KEY_SUMMARY_FILE:
+		o->summary_file = argument;
+		return *argument ? 0 : -1;
+	case KEY_ACCOUNTING:
+		return set_accounting(o, argument);
+	case KEY_LIVE:
+		return set_when(&o->live, argument);
+	case KEY_COLOR:
+		return set_when(&o->color, argument);
+	default:
+		return set_pid(o, argument);
+	}
+}
+
+static void set_plain(struct options *o, int key)
+{
+	switch (key) {
+	case 'a':
+		o->append = 1;
+		break;
+	case 'q':
+		o->quiet = 1;
+		o->summary = SUMMARY_NONE;
+		o->live = WHEN_NEVER;
+		break;
+	case 'v':
+		o->verbose = 1;
+		break;
+	case KEY_NO_CHILDREN:
+		o->no_children = 1;
+		break;
+	case KEY_CHILDREN:
+		o->who = RT_RUSAGE_CHILDREN;
+		break;
+	case KEY_THREAD:
+		o->who = RT_RUSAGE_THREAD;
+		break;
+	case KEY_JSON:
+		o->as_json = 1;
+		break;
+	}
+}
+
+/* What getopt_long() wants to know. "+" lets the first operand end the options, so that those of a command stay its. */
+struct getopt_tables {
+	char shorts[2 * ROW_COUNT + 2];
+	struct option longs[ROW_COUNT + 1];
+};
+
+static void make_tables(struct getopt_tables *tables, const struct command *command)
+{
+	char *s = tables->shorts;
+	struct option *l = tables->longs;
+
+	*tables = (struct getopt_tables){ 0 };
+	if (command->bit == FOR_RUN)
+		*s++ = '+';
+	for (int i = 0; i < ROW_COUNT; i++) {
+		if (!(rows[i].commands & command->bit))
+			continue;
+		l->name = rows[i].name;
+		l->has_arg = rows[i].argument ? required_argument : no_argument;
+		l->val = rows[i].key;
+		l++;
+		if (rows[i].key >= KEY_COUNT)
+			continue;
+		*s++ = (char)rows[i].key;
+		if (rows[i].argument)
+			*s++ = ':';
+	}
+}
+
+static const struct option_row *find_row(const struct command *command, int key)
+{
+	for (int i = 0; i < ROW_COUNT; i++) {
+		if (rows[i].key == key && rows[i].commands & command->bit)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static int try_help(const struct command *command)
+{
+	fprintf(stderr, "Try 'rtrack %s --help'.\n", command->name);
+	return EXIT_USAGE;
+}
+
+static int parse_one(struct options *o, int key)
+{
+	const struct option_row *row = find_row(o->command, key);
+
+	if (key == 'h')
+		return show_help(o->command);
+	if (key == 'V')
+		return options_show_version();
+	if (!row) /* getopt_long() has said what is wrong */
+		return try_help(o->command);
+	if (!row->argument) {
+		set_plain(o, key);
+		return -1;
+	}
+	if (set_with_argument(o, key, optarg) == 0)
+		return -1;
+	warn("invalid %s '%s'", row->name, optarg);
+	return try_help(o->command);
+}
+
+int options_parse(struct options *options, const struct command *command, int argc, char **argv)
+{
+	struct getopt_tables tables;
+	char name[32];
+	int key, done = -1;
+
+	*options = (struct options){ .command = command, .interval_ns = NS_PER_S };
+	make_tables(&tables, command);
+	snprintf(name, sizeof(name), "rtrack %s", command->name);
+	argv[0] = name; /* getopt_long() puts it before its messages */
+	optind = 1;
+	while (done < 0 && (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1)
+		done = parse_one(options, key);
+	argv[0] = NULL;
+	options->operands = argv + optind;
+	options->operand_count = argc - optind;
+	return done;
+}

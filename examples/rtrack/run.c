@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* rtrack run: start a command, follow it and all it starts, and tell what they used.
+ *
+ * The command is started at once. rt_command_wait() with a time-out is the sleep between samples, and returns when the
+ * command ends; one more sample then has the final totals, so that the rows add up to the summary. */
+#include <errno.h>
+#include <signal.h>
+
+#include <rtrack/rtrack.h>
+
+#include "clock.h"
+#include "commands.h"
+#include "figures.h"
+#include "follow.h"
+#include "live.h"
+#include "message.h"
+#include "series.h"
+#include "signals.h"
+#include "summary.h"
+#include "tree.h"
+#include "units.h"
+
+/* From --timeout's SIGTERM to its SIGKILL. */
+#define GRACE_NS (5 * NS_PER_S)
+
+struct run {
+	const struct options *options;
+	const char *const *argv;
+	struct rt_command *command;
+	struct rt_tracker *system_tracker; /* NULL when no row wants the machine's figures */
+	struct follow tree, system;
+	struct series series;
+	struct summary summary;
+	struct live live;
+	struct ticker ticker;
+	int64_t kill_at;   /* when --timeout acts next; NEVER */
+	int kills_sent;
+	struct rt_outcome outcome;
+};
+
+/* Before anything is started: what cannot be opened is worth no run. 0 or -1. */
+static int prepare(struct run *r)
+{
+	const struct subject subject = { .argv = r->argv, .interval_ns = r->options->interval_ns };
+	int err = 0;
+
+	if (summary_open(&r->summary, r->options) < 0 || series_open(&r->series, r->options, &subject) < 0)
+		return -1;
+	if (!series_wants_system(&r->series))
+		return 0;
+	err = rt_system_tracker_new(&r->system_tracker, NULL);
+	if (err == 0)
+		err = follow_start(&r->system, r->system_tracker, r->options->interval_ns);
+	if (err < 0)
+		warn("cannot follow the machine: %s", rt_strerror(err));
+	return err < 0 ? -1 : 0;
+}
+
+/* env(1) and timeout(1) tell by the exit code whose failure it was. */
+static int code_of_failed_start(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return EXIT_NOT_FOUND;
+	case -EAGAIN:
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+	case -EINVAL:
+	case -EOPNOTSUPP:
+		return EXIT_BEFORE_START;
+	default:
+		return EXIT_CANNOT_EXEC;
+	}
+}
+
+static void tell_failed_start(const struct run *r, int err)
+{
+	if (err == -EOPNOTSUPP && r->options->accounting == RT_ACCOUNTING_CGROUP)
+		warn("accounting by cgroup cannot be had: it needs a cgroup (v2) below which one can be made, and "
+		     "rtrack-supervisor");
+	else if (err == -EOPNOTSUPP)
+		warn("accounting by %s cannot be had: rtrack-supervisor is not installed",
+		     accounting_name(r->options->accounting));
+	else
+		warn("cannot run '%s': %s", r->argv[0], rt_strerror(err));
+}
+
+static int start(struct run *r)
+{
+	const struct options *o = r->options;
+	const struct rt_opts tracker = { .size = sizeof(tracker), .flags = o->no_children ? RT_OPT_NO_CHILDREN : 0 };
+	const struct rt_command_opts opts = {
+		.size = sizeof(opts),
+		.argv = r->argv,
+		.tracker = &tracker,
+		.accounting = o->accounting,
+	};
+	int64_t now = clock_now();
+	int err = rt_command_start(&r->command, &opts);
+
+	if (err < 0)
+		return err;
+	follow_start_from_zero(&r->tree, rt_command_tracker(r->command), o->interval_ns, now);
+	r->tree.pid = rt_command_pid(r->command);
+	r->tree.is_alone = o->no_children;
+	ticker_init(&r->ticker, o, now);
+	r->kill_at = o->timeout_ns > 0 && o->timeout_ns < NEVER - now ? now + o->timeout_ns : NEVER;
+	live_init(&r->live, o, &r->series, now);
+	return 0;
+}
+
+/* One sample, and a row of it. */
+static void take_row(struct run *r)
+{
+	const struct follow *system = NULL;
+	struct row row;
+
+	if (follow_sample(&r->tree) < 0)
+		return;
+	if (r->system_tracker && follow_sample(&r->system) == 0)
+		system = &r->system;
+	row = follow_row(&r->tree, system);
+	series_write(&r->series, &row);
+}
+
+/* --timeout: ask first, then insist. */
+static void end_command(struct run *r)
+{
+	int is_first = r->kills_sent++ == 0;
+
+	tree_signal(r->tree.tracker, is_first ? SIGTERM : SIGKILL);
+	r->kill_at = is_first ? clock_now() + GRACE_NS : NEVER;
+}
+
+/* Whatever is due. */
+static void act(struct run *r)
+{
+	int64_t now = clock_now();
+
+	if (now >= r->ticker.next) {
+		take_row(r);
+		live_draw(&r->live, &r->tree, 1);
+		ticker_advance(&r->ticker, now);
+	}
+	if (now >= r->kill_at)
+		end_command(r);
+}
+
+static void follow_to_end(struct run *r)
+{
+	int err;
+
+	do {
+		int64_t due = r->ticker.next < r->kill_at ? r->ticker.next : r->kill_at, left = -1;
+
+		if (due != NEVER) {
+			left = due - clock_now();
+			left = left > 0 ? left : 0;
+		}
+		err = rt_command_wait(r->command, left, &r->outcome, sizeof(r->outcome));
+		if (err == -ETIMEDOUT)
+			act(r);
+	} while (err == -ETIMEDOUT || err == -EINTR);
+	if (err < 0)
+		warn("the exit status of the command is lost: %s", rt_strerror(err));
+	take_row(r);
+}
+
+static void tell(struct run *r)
+{
+	struct usage usage;
+
+	live_clear(&r->live);
+	usage_of_command(&usage, &r->outcome, &r->tree);
+	usage.argv = r->argv;
+	usage.timed_out = r->kills_sent > 0;
+	summary_of_command(&r->summary, &usage);
+}
+
+static int exit_code(const struct run *r)
+{
+	if (r->kills_sent > 0)
+		return EXIT_TIMED_OUT;
+	if (r->outcome.signal > 0)
+		return EXIT_SIGNAL_BASE + r->outcome.signal;
+	return r->outcome.exit_code >= 0 ? r->outcome.exit_code : EXIT_BEFORE_START; /* lost, and that has been told */
+}
+
+static int run(struct run *r)
+{
+	int err;
+
+	if (prepare(r) < 0)
+		return EXIT_BEFORE_START;
+	signals_hold();
+	err = start(r);
+	if (err < 0) {
+		tell_failed_start(r, err);
+		return code_of_failed_start(err);
+	}
+	signals_forward(r->command);
+	follow_to_end(r);
+	signals_stop_forwarding();
+	tell(r);
+	return exit_code(r);
+}
+
+int command_run(const struct options *options)
+{
+	struct run r = { .options = options, .argv = (const char *const *)options->operands };
+	int code;
+
+	if (options->operand_count == 0)
+		return usage_error(options, "there is no command to run");
+	if (options->format && !options->output)
+		return usage_error(options, "--format needs --output: standard output is the command's");
+	if (options->accounting > RT_ACCOUNTING_CGROUP) {
+		warn("accounting by %s cannot be had: this release has no support for it",
+		     accounting_name(options->accounting));
+		return EXIT_BEFORE_START;
+	}
+	code = run(&r);
+	live_free(&r.live);
+	series_close(&r.series);
+	rt_tracker_free(r.system_tracker);
+	rt_command_free(r.command);
+	return code;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* What signals do to rtrack. Handlers can only reach what is static. */
+#include "signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "clock.h"
+#include "units.h"
+
+static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+static const int left_to_terminal[] = { SIGINT, SIGQUIT };
+static const int output_errors[] = { SIGPIPE, SIGXFSZ };
+static const int enders[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct rt_command *volatile target;
+static volatile sig_atomic_t end_wanted;
+static sigset_t mask_before;
+
+static void forward(int signal)
+{
+	struct rt_command *command = target;
+
+	if (command)
+		rt_command_signal(command, signal);
+}
+
+/* A handler and not SIG_IGN, because the command would inherit that. */
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+static void ask_for_end(int signal)
+{
+	(void)signal;
+	end_wanted = 1;
+}
+
+static void catch_all(const int *signals, size_t count, void (*handler)(int))
+{
+	for (size_t i = 0; i < count; i++) {
+		struct sigaction action;
+
+		if (sigaction(signals[i], NULL, &action) < 0 || action.sa_handler == SIG_IGN)
+			continue;
+		action = (struct sigaction){ .sa_handler = handler };
+		sigfillset(&action.sa_mask);
+		sigaction(signals[i], &action, NULL);
+	}
+}
+
+static void block(const int *signals, size_t count)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < count; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, &mask_before);
+}
+
+void signals_survive_output_errors(void)
+{
+	catch_all(output_errors, COUNT(output_errors), do_nothing);
+}
+
+void signals_hold(void)
+{
+	block(forwarded, COUNT(forwarded));
+	catch_all(forwarded, COUNT(forwarded), forward);
+	catch_all(left_to_terminal, COUNT(left_to_terminal), do_nothing);
+}
+
+void signals_forward(struct rt_command *command)
+{
+	target = command;
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+void signals_stop_forwarding(void)
+{
+	target = NULL;
+}
+
+void signals_catch_end(void)
+{
+	block(enders, COUNT(enders));
+	catch_all(enders, COUNT(enders), ask_for_end);
+}
+
+/* ppoll() lets the signals in for as long as it sleeps, so that none slips in between the look and the sleep. */
+void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count)
+{
+	int64_t left = deadline == NEVER ? 0 : deadline - clock_now();
+	struct timespec timeout;
+
+	if (left < 0)
+		left = 0;
+	timeout = (struct timespec){ .tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S };
+	ppoll(fds, count, deadline == NEVER ? NULL : &timeout, &mask_before);
+}
+
+int signals_want_end(void)
+{
+	return end_wanted;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What is told at the end: where it goes, and in which form. */
+#include "summary.h"
+
+#include <unistd.h>
+
+#include "message.h"
+#include "series.h"
+
+int summary_open(struct summary *s, const struct options *options)
+{
+	*s = (struct summary){ .options = options, .fd = -1 };
+	if (options->summary == SUMMARY_NONE)
+		return 0;
+	s->fd = options->summary_file ? open_output(options->summary_file, 0) : STDERR_FILENO;
+	if (s->fd < 0)
+		return -1;
+	terminal_init(&s->terminal, s->fd, options->color);
+	return 0;
+}
+
+/* All at once, so that it is not mixed with what left-over processes print. */
+static void finish(struct summary *s)
+{
+	size_t written;
+	int err = write_all(s->fd, s->text.data, s->text.len, &written);
+
+	if (s->fd != STDERR_FILENO && s->fd != STDOUT_FILENO && close(s->fd) < 0 && err == 0)
+		err = -1;
+	if (err < 0)
+		warn("the summary could not be written");
+	s->fd = -1;
+	text_free(&s->text);
+}
+
+void summary_of_command(struct summary *s, const struct usage *usage)
+{
+	if (s->fd < 0)
+		return;
+	if (s->options->summary == SUMMARY_JSON)
+		json_of_command(&s->text, usage);
+	else
+		text_of_tree(&s->text, &s->terminal, usage, s->options->verbose);
+	finish(s);
+}
+
+void summary_of_attached(struct summary *s, const struct usage *usages, size_t count, uint64_t wall_ns)
+{
+	if (s->fd < 0)
+		return;
+	if (s->options->summary == SUMMARY_JSON) {
+		json_of_attached(&s->text, usages, count, wall_ns);
+	} else {
+		for (size_t i = 0; i < count; i++)
+			text_of_tree(&s->text, &s->terminal, &usages[i], s->options->verbose);
+	}
+	finish(s);
+}
+
+void summary_of_system(struct summary *s, const struct follow *system)
+{
+	if (s->fd < 0)
+		return;
+	if (s->options->summary == SUMMARY_JSON)
+		json_of_system(&s->text, system);
+	else
+		text_of_system(&s->text, &s->terminal, system, s->options->verbose);
+	finish(s);
+}

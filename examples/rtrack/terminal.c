@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What the place that text goes to can show. */
+#include "terminal.h"
+
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { USUAL_WIDTH = 80 };
+
+static int wants_color(const struct terminal *t, enum when color, int is_dumb)
+{
+	const char *no_color = getenv("NO_COLOR"); /* https://no-color.org: any value but the empty one */
+
+	if (color != WHEN_AUTO)
+		return color == WHEN_ALWAYS;
+	return t->is_terminal && !is_dumb && !(no_color && *no_color);
+}
+
+void terminal_init(struct terminal *t, int fd, enum when color)
+{
+	const char *name = getenv("TERM");
+	int is_dumb = name && strcmp(name, "dumb") == 0;
+
+	*t = (struct terminal){ .fd = fd, .is_terminal = isatty(fd) };
+	t->has_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 && !is_dumb;
+	t->has_color = wants_color(t, color, is_dumb);
+}
+
+int terminal_width(const struct terminal *t)
+{
+	struct winsize size;
+
+	if (ioctl(t->fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return USUAL_WIDTH;
+	return size.ws_col;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What the place that text goes to can show. */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include "options.h"
+
+struct terminal {
+	int fd;
+	int is_terminal;
+	int has_color;
+	int has_utf8;
+};
+
+/* The locale's character set must have been set. */
+void terminal_init(struct terminal *t, int fd, enum when color);
+
+/* Columns, now. */
+int terminal_width(const struct terminal *t);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Text that is put together piece by piece, in a buffer that grows and is used again. */
+#include "text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+
+#define LARGEST_PLAIN 1e16 /* from here on a double no longer tells integers apart */
+
+/* Make room for len more bytes and the final NUL. A few kilobytes of text that cannot be had leave nothing to go on
+ * with, but the command that is being followed must not pay for it: warn, and drop the piece. */
+static int reserve(struct text *t, size_t len)
+{
+	size_t cap = t->cap ? t->cap : 1024;
+	char *data;
+
+	while (cap <= t->len + len)
+		cap *= 2;
+	if (cap == t->cap)
+		return 0;
+	data = realloc(t->data, cap);
+	if (!data) {
+		warn("out of memory: some output is lost");
+		return -1;
+	}
+	t->data = data;
+	t->cap = cap;
+	return 0;
+}
+
+void text_clear(struct text *t)
+{
+	t->len = 0;
+}
+
+void text_free(struct text *t)
+{
+	free(t->data);
+	*t = (struct text){ 0 };
+}
+
+void text_bytes(struct text *t, const char *data, size_t len)
+{
+	if (reserve(t, len) < 0)
+		return;
+	memcpy(t->data + t->len, data, len);
+	t->len += len;
+	t->data[t->len] = '\0';
+}
+
+void text_add(struct text *t, const char *s)
+{
+	text_bytes(t, s, strlen(s));
+}
+
+void text_printf(struct text *t, const char *format, ...)
+{
+	va_list args, again;
+	int len;
+
+	va_start(args, format);
+	va_copy(again, args);
+	len = vsnprintf(NULL, 0, format, args);
+	if (len > 0 && reserve(t, (size_t)len) == 0) {
+		vsnprintf(t->data + t->len, (size_t)len + 1, format, again);
+		t->len += (size_t)len;
+	}
+	va_end(again);
+	va_end(args);
+}
+
+/* The point is a point because the command never sets LC_NUMERIC. */
+void text_double(struct text *t, double value)
+{
+	char digits[40];
+
+	if (fabs(value) < LARGEST_PLAIN && value == rint(value)) {
+		text_printf(t, "%.1f", value);
+		return;
+	}
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, value);
+		if (strtod(digits, NULL) == value)
+			break;
+	}
+	text_add(t, digits);
+}
+
+void text_rounded(struct text *t, double value, int decimals)
+{
+	char digits[400];
+
+	snprintf(digits, sizeof(digits), "%.*f", decimals, value);
+	text_double(t, strtod(digits, NULL));
+}

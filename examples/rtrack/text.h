@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Text that is put together piece by piece, in a buffer that grows and is used again. */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+	char *data; /* always NUL-terminated once something was added */
+	size_t len, cap;
+};
+
+void text_clear(struct text *t);
+void text_free(struct text *t);
+
+void text_bytes(struct text *t, const char *data, size_t len);
+void text_add(struct text *t, const char *s);
+void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The shortest decimal form that reads back as the same number, always with a point or an exponent. */
+void text_double(struct text *t, double value);
+
+/* The same, rounded to so many decimals first. */
+void text_rounded(struct text *t, double value, int decimals);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes of a tree, one by one. */
+#include "tree.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+/* All members of the last sample, to be freed; NULL when there are none or they cannot be listed. */
+static struct rt_process *list(const struct rt_tracker *tracker, size_t *count)
+{
+	struct rt_process *members;
+
+	*count = 0;
+	if (rt_tracker_processes(tracker, NULL, sizeof(*members), count) < 0 || *count == 0)
+		return NULL;
+	members = calloc(*count, sizeof(*members));
+	if (!members || rt_tracker_processes(tracker, members, sizeof(*members), count) < 0) {
+		free(members);
+		return NULL;
+	}
+	return members;
+}
+
+static int is_dead(const struct rt_process *member)
+{
+	return (member->state == 'Z' || member->state == 'X') && member->threads <= 1;
+}
+
+/* A pid can only be taken by another process in between if it ends, is reaped and all other pids are used up within
+ * the microseconds since the sample. */
+void tree_signal(struct rt_tracker *tracker, int signal)
+{
+	struct rt_metrics now;
+	struct rt_process *members;
+	size_t count;
+
+	rt_sample(tracker, &now, sizeof(now));
+	members = list(tracker, &count);
+	for (size_t i = 0; members && i < count; i++) {
+		if (!is_dead(&members[i]))
+			kill(members[i].pid, signal);
+	}
+	free(members);
+}
+
+int tree_is_dead(const struct rt_tracker *tracker)
+{
+	size_t count, dead = 0;
+	struct rt_process *members = list(tracker, &count);
+
+	for (size_t i = 0; members && i < count; i++)
+		dead += (size_t)is_dead(&members[i]);
+	free(members);
+	return members && dead == count;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* What a process tree has used, however that was learned: what a summary tells. */
+#include "usage.h"
+
+#include "figures.h"
+
+/* Figures that the outcome has in no finer form than the last sample. */
+static void add_from_sample(struct usage *u, const struct follow *f)
+{
+	u->minor_faults = f->now.minor_faults - f->base.minor_faults;
+	u->major_faults = f->now.major_faults - f->base.major_faults;
+	u->voluntary_switches = f->now.voluntary_switches - f->base.voluntary_switches;
+	u->involuntary_switches = f->now.involuntary_switches - f->base.involuntary_switches;
+	u->cores = &f->cores;
+	u->memory = &f->memory;
+}
+
+void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const struct follow *last)
+{
+	const uint64_t from_sample = RT_HAS_FAULTS | RT_HAS_CTXSW;
+
+	*u = (struct usage){
+		.pid = last->pid,
+		.has_ended = 1,
+		.exit_code = outcome->exit_code,
+		.signal = outcome->signal,
+		.start_realtime_ns = outcome->start_realtime_ns,
+		.wall_ns = outcome->wall_ns,
+		.valid = (outcome->valid & ~from_sample) | (last->now.valid & from_sample),
+		.partial = (outcome->partial & ~from_sample) | (last->now.partial & from_sample),
+		.cpu_user_ns = outcome->cpu_user_ns,
+		.cpu_system_ns = outcome->cpu_system_ns,
+		.cpu_low_ns = outcome->cpu_low_ns,
+		.cpu_high_ns = outcome->cpu_high_ns,
+		.accounting = outcome->accounting,
+		.reasons = outcome->reasons,
+		.complete = outcome->complete != 0,
+		.peak_rss_bytes = outcome->peak_rss_bytes,
+		.peak_tree_bytes = outcome->peak_tree_bytes,
+		.peak_tree_kind = outcome->peak_tree_kind,
+		.read_bytes = outcome->read_bytes,
+		.write_bytes = outcome->write_bytes,
+		.processes = outcome->processes,
+		.left_running = outcome->left_running,
+		.samples = outcome->samples,
+		.overhead_cpu_ns = outcome->overhead_cpu_ns,
+	};
+	add_from_sample(u, last);
+}
+
+static void choose_peak(struct usage *u, const struct rt_metrics *m)
+{
+	if (is_known(m->valid, m->partial, RT_HAS_PSS)) {
+		u->peak_tree_kind = RT_PEAK_PSS;
+		u->peak_tree_bytes = m->peak_tree_pss_bytes;
+	} else if (is_known(m->valid, m->partial, RT_HAS_RSS)) {
+		u->peak_tree_kind = RT_PEAK_RSS;
+		u->peak_tree_bytes = m->peak_tree_rss_bytes;
+	}
+}
+
+/* A counter is as good as the worse of its two readings. */
+void usage_of_attached(struct usage *u, const struct follow *f)
+{
+	const struct rt_metrics *from = &f->base, *to = &f->now;
+
+	*u = (struct usage){
+		.pid = f->pid,
+		.has_ended = f->has_ended,
+		.start_realtime_ns = from->realtime_ns,
+		.wall_ns = to->monotonic_ns - from->monotonic_ns,
+		.valid = from->valid & to->valid,
+		.partial = (from->valid | from->partial) & (to->valid | to->partial) & ~(from->valid & to->valid),
+		.cpu_user_ns = to->cpu_user_ns - from->cpu_user_ns,
+		.cpu_system_ns = to->cpu_system_ns - from->cpu_system_ns,
+		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,
+		.accounting = RT_ACCOUNTING_POLL,
+		.reasons = to->reasons,
+		.complete = to->reasons == 0,
+		.peak_rss_bytes = to->peak_rss_bytes,
+		.read_bytes = to->read_bytes - from->read_bytes,
+		.write_bytes = to->write_bytes - from->write_bytes,
+		.processes = to->processes_seen,
+		.left_running = f->has_ended ? 0 : to->processes,
+		.samples = f->samples,
+		.overhead_cpu_ns = to->self_cpu_ns,
+	};
+	u->cpu_low_ns = usage_cpu_ns(u);
+	u->cpu_high_ns = u->complete ? u->cpu_low_ns : UINT64_MAX;
+	choose_peak(u, to);
+	add_from_sample(u, f);
+}
+
+uint64_t usage_cpu_ns(const struct usage *u)
+{
+	return u->cpu_user_ns + u->cpu_system_ns;
+}
+
+const char *usage_peak_kind(const struct usage *u)
+{
+	static const char *const names[] = {
+		[RT_PEAK_PSS] = "pss",
+		[RT_PEAK_RSS] = "rss",
+		[RT_PEAK_CGROUP] = "cgroup",
+	};
+
+	return u->peak_tree_kind < sizeof(names) / sizeof(names[0]) ? names[u->peak_tree_kind] : NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What a process tree has used, however that was learned: what a summary tells. */
+#ifndef USAGE_H
+#define USAGE_H
+
+#include <rtrack/rtrack.h>
+
+#include "follow.h"
+
+struct usage {
+	const char *const *argv; /* the command, or NULL when attached */
+	int32_t pid;
+	int has_ended;           /* it has, and how is known when it is a command */
+	int timed_out;
+	int32_t exit_code;       /* -1: a signal did it */
+	int32_t signal;
+	uint64_t start_realtime_ns, wall_ns;
+	uint64_t valid, partial; /* RT_HAS_ bits of what follows */
+	uint64_t cpu_user_ns, cpu_system_ns;
+	uint64_t cpu_before_ns;  /* used before it was attached to */
+	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
+	uint32_t accounting, reasons;
+	int complete;
+	uint64_t peak_rss_bytes, peak_tree_bytes;
+	uint32_t peak_tree_kind; /* RT_PEAK_ value */
+	uint64_t read_bytes, write_bytes;
+	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+	uint64_t processes, left_running, samples;
+	uint64_t overhead_cpu_ns;
+	const struct history *cores, *memory;
+};
+
+/* Of a command that has ended, from its outcome and its last sample. */
+void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const struct follow *last);
+
+/* Of a tree that was attached to, since it was. */
+void usage_of_attached(struct usage *u, const struct follow *f);
+
+/* User and system time. */
+uint64_t usage_cpu_ns(const struct usage *u);
+
+/* "pss", "rss", "cgroup" or NULL. */
+const char *usage_peak_kind(const struct usage *u);
+
+#endif

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Completion for bash, asked as bash asks it."""
+import os
+import subprocess
+import unittest
+from typing import List
+
+from harness import SOURCE, need
+from rtrack_command import Case
+from test_options import COMMANDS, in_help
+
+SCRIPT = r"""
+source "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_rtrack
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+class Completion(Case):
+    def complete(self, *words: str, cwd: str = "/") -> List[str]:
+        """What the last word could be."""
+        path = str(SOURCE / "examples/rtrack/rtrack.bash-completion")
+        done = subprocess.run(["bash", "--norc", "-c", SCRIPT, "bash", path, "rtrack", *words], cwd=cwd, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=30)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_is_registered(self) -> None:
+        path = str(SOURCE / "examples/rtrack/rtrack.bash-completion")
+        said = subprocess.run(["bash", "-c", 'source "$0"; complete -p rtrack', path], stdout=subprocess.PIPE,
+                              text=True).stdout
+        self.assertEqual(said, "complete -F _rtrack rtrack\n")
+
+    def test_commands(self) -> None:
+        self.assertLessEqual(set(COMMANDS), set(self.complete("")))
+        self.assertEqual(self.complete("r"), ["run", "rusage"])
+
+    def test_options_are_those_of_the_help(self) -> None:
+        for command in COMMANDS:
+            self.assertEqual(set(self.complete(command, "--")), set(in_help(command)), command)
+            self.assertEqual(self.complete(command, "--hel"), ["--help"])
+
+    def test_arguments(self) -> None:
+        self.assertEqual(self.complete("run", "-f", ""), ["csv", "csv-v5", "jsonl"])
+        self.assertEqual(self.complete("rusage", "-f", ""), ["text", "json"])
+        self.assertEqual(self.complete("run", "-i", "1", "--summary", "j"), ["json"])
+        self.assertEqual(self.complete("system", "--live", "a"), ["auto", "always"])
+        self.assertEqual(self.complete("run", "-i", ""), [])
+
+    def test_files(self) -> None:
+        (self.dir / "rows.csv").touch()
+        self.assertEqual(self.complete("run", "-o", "ro", cwd=str(self.dir)), ["rows.csv"])
+        self.assertEqual(self.complete("run", "cat", "ro", cwd=str(self.dir)), ["rows.csv"])
+
+    def test_processes(self) -> None:
+        pid = str(os.getpid())
+        self.assertIn(pid, self.complete("attach", ""))
+        self.assertIn(pid, self.complete("attach", "-i", "1", pid, ""))
+        self.assertIn(pid, self.complete("rusage", "--pid", ""))
+
+    def test_the_command_that_is_run(self) -> None:
+        for words in (["run"], ["run", "--"], ["run", "-i", "1"], ["run", "-q", "-o", "x"]):
+            self.assertIn("true", self.complete(*words, "tru"), words)
+        self.assertNotIn("--interval", self.complete("run", "true", "--int"))
+
+
+if __name__ == "__main__":
+    need("bash")
+    unittest.main(verbosity=2)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Standard descriptors that are closed, and those that the command inherits."""
+import os
+import subprocess
+import unittest
+
+from rtrack_command import RTRACK, Case, python, read_csv, rtrack
+
+LIST = """
+import os
+fds = os.listdir("/proc/self/fd")
+print(sorted(int(fd) for fd in fds if os.path.exists(f"/proc/self/fd/{fd}")))
+"""
+
+
+class Closed(Case):
+    def run_without(self, redirections: str, *words: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirections}', RTRACK, *words], text=True, timeout=30,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+    def test_any_of_them(self) -> None:
+        for redirections in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
+            rows = self.dir / "rows"
+            done = self.run_without(redirections, "run", "-i", "0.05", "-o", str(rows), "sh", "-c",
+                                    "sleep 0.12; exit 3")
+            self.assertEqual(done.returncode, 3, redirections)
+            self.assertGreaterEqual(len(read_csv(rows)), 3)
+            self.assertNotIn("rtrack", rows.read_text(), "the summary did not end up among the rows")
+
+    def test_rows_cannot_go_to_a_closed_one(self) -> None:
+        done = self.run_without(">&-", "system", "-q", "-i", "0.05", "--count", "1", "-o", "-")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output", done.stderr)
+
+
+class Inherited(Case):
+    def test_the_command_sees_none_of_ours(self) -> None:
+        code = python(LIST)
+        bare = subprocess.run(code, stdout=subprocess.PIPE, text=True).stdout
+        self.assertEqual(self.seen("-f", "csv-v5"), bare)
+        self.assertEqual(self.seen("-f", "jsonl", "--summary-file", str(self.dir / "summary")), bare)
+
+    def seen(self, *options: str) -> str:
+        return rtrack("run", *options, "-o", self.dir / "rows", *python(LIST)).stdout
+
+    def test_the_command_gets_those_of_rtrack(self) -> None:
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        done = rtrack("run", "-q", "sh", "-c", f"echo through >&{writer}", pass_fds=[writer])
+        os.close(writer)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(os.read(reader, 100), b"through\n")
+
+    def test_standard_input(self) -> None:
+        self.assertEqual(rtrack("run", "-q", "cat", input="words\n").stdout, "words\n")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

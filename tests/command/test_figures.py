@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Figures of run, against what the processes were told by the kernel themselves."""
+import json
+import os
+import shutil
+import subprocess
+import unittest
+from typing import Any, Dict
+
+from rtrack_command import Case, Row, busy, python, read_csv, read_jsonl
+
+TICK = 1 / os.sysconf("SC_CLK_TCK")
+
+# Work of all kinds by children that are waited for, then what getrusage(2) says of it, as JSON in the file named first.
+WORK = """
+import json, os, resource, subprocess, sys, time
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+for share in (0.15, 0.1, 0.05):
+    pid = os.fork()
+    if pid == 0:
+        burn(share)
+        block = b"x" * (24 << 20)
+        with open(sys.argv[2], "wb") as file:
+            file.write(block[:4 << 20])
+            os.fsync(file.fileno())
+        os._exit(0)
+    os.waitpid(pid, 0)
+burn(0.1)
+own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+with open(sys.argv[1], "w") as file:
+    names = [name for name in dir(own) if name.startswith("ru_")]
+    json.dump({name: [getattr(own, name), getattr(children, name)] for name in names}, file)
+os._exit(0)
+"""
+
+
+class OfTheKernel(Case):
+    """The command asks for its own figures right before it ends."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.data = self.dir / "data"
+
+    def work(self, *options: str) -> Row:
+        told = self.dir / "told"
+        self.got = self.summary("run", "-i", "0.05", *options, *python(WORK), told, self.data)
+        self.told: Dict[str, Any] = json.loads(told.read_text())
+        return self.got
+
+    def test_cpu_time(self) -> None:
+        for _ in range(3):
+            got = self.work("--accounting", "wait")
+            told = sum(self.told["ru_utime"]) + sum(self.told["ru_stime"])
+            # What the command used between its question and its end.
+            self.assertTrue(told <= got["cpu_seconds"] + 1e-6 and got["cpu_seconds"] < told + 0.02, (told, got))
+            self.assertAlmostEqual(got["cpu_user_seconds"] + got["cpu_system_seconds"], got["cpu_seconds"], places=6)
+
+    def test_peak_of_the_largest_process(self) -> None:
+        got = self.work()
+        told = max(self.told["ru_maxrss"]) * 1024
+        self.assertAlmostEqual(got["peak_rss_bytes"], told, delta=told / 50)
+
+    def test_faults(self) -> None:
+        got = self.work("--accounting", "wait")
+        told = sum(self.told["ru_minflt"])
+        self.assertTrue(told <= got["minor_faults"] <= told * 1.05 + 100, (told, got["minor_faults"]))
+
+    def test_bytes_written(self) -> None:
+        got = self.work()
+        told = sum(self.told["ru_oublock"]) * 512
+        if told == 0:
+            self.skipTest("the file system of the temporary directory has no storage")
+        self.assertGreaterEqual(told, 12 << 20)
+        self.assertAlmostEqual(got["write_bytes"], told, delta=told / 20)
+
+    def test_against_gnu_time(self) -> None:
+        program = shutil.which("time")
+        if not program:
+            self.skipTest("no time here")
+        told = self.dir / "time"
+        # Large enough not to be taken for what an exec hands on from whoever started rtrack.
+        code = "x = b'x' * (96 << 20)\n" + busy(0.3)
+        got = self.summary("run", program, "-o", told, "-f", "%U %S %M", *python(code))
+        user, system, peak = (float(word) for word in told.read_text().split())
+        self.assertAlmostEqual(got["cpu_seconds"], user + system, delta=0.03)
+        self.assertAlmostEqual(got["peak_rss_bytes"], peak * 1024, delta=peak * 1024 / 20)
+
+
+class OfTheTree(Case):
+    def test_sum_over_the_tree(self) -> None:
+        """Three processes with 40 MiB each, none of it shared."""
+        code = """
+import os, time
+for i in range(2):
+    if os.fork() == 0:
+        break
+x = os.urandom(1) * (40 << 20)
+time.sleep(0.8)
+"""
+        got = self.summary("run", "-i", "0.1", *python(code))
+        self.assertTrue(120 << 20 <= got["peak_tree_bytes"] <= 160 << 20, got["peak_tree_bytes"])
+        self.assertIn(got["peak_tree_kind"], ("pss", "rss", "cgroup"))
+        self.assertTrue(40 << 20 <= got["peak_rss_bytes"] <= 60 << 20, got["peak_rss_bytes"])
+
+    def test_processes(self) -> None:
+        got = self.summary("run", "-i", "0.05", "sh", "-c", "sleep 0.4 & sleep 0.4 & sleep 0.4 & wait")
+        self.assertEqual(got["processes"], 4)
+        self.assertEqual(got["left_running"], 0)
+
+    def test_left_running(self) -> None:
+        path = self.dir / "pid"
+        got = self.summary("run", "-i", "0.05", "sh", "-c", f"sleep 2 >/dev/null 2>&1 & echo $! >{path}; sleep 0.3",
+                           stdout=subprocess.DEVNULL)
+        self.addCleanup(os.kill, int(path.read_text()), 9)
+        self.assertEqual(got["left_running"], 1)
+        self.assertIn("left_running", got["accounting"]["reasons"])
+        self.assertFalse(got["accounting"]["complete"])
+
+    def test_without_children(self) -> None:
+        got = self.summary("run", "--no-children", "--accounting", "poll", "-i", "0.05", "sh", "-c",
+                           " ".join(["sleep 0.2;"] * 2) + " true")
+        self.assertEqual(got["processes"], 1)
+
+    def test_exit_code_and_wall_time(self) -> None:
+        got = self.summary("run", "sh", "-c", "sleep 0.3; exit 9")
+        self.assertEqual((got["exit_code"], got["signal"]), (9, None))
+        self.assertAlmostEqual(got["wall_seconds"], 0.3, delta=0.1)
+        got = self.summary("run", "sh", "-c", "kill -9 $$")
+        self.assertEqual((got["exit_code"], got["signal"]), (None, 9))
+
+
+class OfTheRows(Case):
+    """The rows add up to the summary, whatever lived and died in between."""
+
+    TREES = {
+        "busy": python(busy(0.25)),
+        "short-lived": ["sh", "-c", "i=0; while [ $i -lt 60 ]; do true | cat; i=$((i + 1)); done"],
+        "children": python(WORK),
+        "orphans": ["sh", "-c", "(sleep 0.05; i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done) & sleep 0.3"],
+        "shorter than an interval": ["true"],
+    }
+
+    def each(self, form: str) -> Any:
+        for name, words in self.TREES.items():
+            path = self.dir / "rows"
+            if words == self.TREES["children"]:
+                words = [*words, str(self.dir / "told"), str(self.dir / "data")]
+            with self.subTest(tree=name):
+                got = self.summary("run", "-i", "0.04", "-f", form, "-o", path, *words)
+                yield (read_jsonl if form == "jsonl" else read_csv)(path), got
+
+    def test_of_csv(self) -> None:
+        for rows, got in self.each("csv"):
+            for column, total in (("utime", "cpu_user_seconds"), ("stime", "cpu_system_seconds")):
+                ticks = sum(row[column] for row in rows)
+                self.assertEqual(ticks, (got[total] + 1e-9) // TICK, column)
+            for column in ("read_bytes", "write_bytes"):
+                if got[column] is not None:
+                    self.assertEqual(sum(row[column] for row in rows), got[column], column)
+
+    def test_of_csv_v5(self) -> None:
+        for rows, got in self.each("csv-v5"):
+            self.assertAlmostEqual(sum(row["process_utime"] for row in rows), got["cpu_user_seconds"], places=8)
+            self.assertAlmostEqual(sum(row["process_stime"] for row in rows), got["cpu_system_seconds"], places=8)
+            if got["write_bytes"] is not None:
+                self.assertEqual(sum(row["process_disk_write_bytes"] for row in rows), got["write_bytes"])
+
+    def test_of_jsonl(self) -> None:
+        for rows, got in self.each("jsonl"):
+            rows = rows[1:]
+            for name, total in (("d_cpu_user_ns", "cpu_user_seconds"), ("d_cpu_system_ns", "cpu_system_seconds")):
+                self.assertAlmostEqual(sum(row[name] for row in rows) / 1e9, got[total], places=8)
+            for name in ("minor_faults", "read_bytes", "write_bytes"):
+                if got[name] is not None:
+                    self.assertEqual(sum(row["d_" + name] for row in rows), got[name], name)
+            self.assertEqual(len(rows), len([row for row in rows if row["d_interval_ns"] > 0]))
+
+    def test_none_is_negative_and_the_times_add_up(self) -> None:
+        for rows, got in self.each("csv-v5"):
+            for row in rows:
+                for name, value in row.items():
+                    self.assertFalse(value is not None and value < 0, name)
+        for rows, got in self.each("jsonl"):
+            whole = sum(row["d_interval_ns"] for row in rows[1:]) / 1e9
+            self.assertAlmostEqual(whole, got["wall_seconds"], delta=0.05)
+
+
+class Overhead(Case):
+    def test_is_told_and_small(self) -> None:
+        got = self.summary("run", "-i", "0.1", "sleep", "1")
+        self.assertTrue(0 < got["overhead_cpu_seconds"] < 0.05, got["overhead_cpu_seconds"])
+        self.assertGreaterEqual(got["samples"], 10)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""The formats of a time series, to the letter."""
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+from typing import List, Set
+
+from harness import HEADER
+from rtrack_command import RTRACK, Case, Row, busy, in_locale, python, read_csv, read_jsonl, rtrack
+
+PROCESS = ("timestamp,pid,children,utime,stime,cpu_usage,pss,read_bytes,write_bytes,gpu_usage,gpu_vram,"
+           "gpu_utilized").split(",")
+SYSTEM = ("timestamp,processes,utime,stime,cpu_usage,memory_free,memory_used,memory_buffers,memory_cached,"
+          "memory_active_anon,memory_inactive_anon,disk_read_bytes,disk_write_bytes,disk_space_total_gb,"
+          "disk_space_used_gb,disk_space_free_gb,net_recv_bytes,net_sent_bytes,gpu_usage,gpu_vram,"
+          "gpu_utilized").split(",")
+SYSTEM_V5 = ("processes,utime,stime,cpu_usage,memory_free_mib,memory_used_mib,memory_buffers_mib,memory_cached_mib,"
+             "memory_active_mib,memory_inactive_mib,disk_read_bytes,disk_write_bytes,disk_space_total_gb,"
+             "disk_space_used_gb,disk_space_free_gb,net_recv_bytes,net_sent_bytes,gpu_usage,gpu_vram_mib,"
+             "gpu_utilized").split(",")
+PROCESS_V5 = ("pid,children,utime,stime,cpu_usage,memory_mib,disk_read_bytes,disk_write_bytes,gpu_usage,gpu_vram_mib,"
+              "gpu_utilized").split(",")
+V5 = ["timestamp"] + ["system_" + name for name in SYSTEM_V5] + ["process_" + name for name in PROCESS_V5]
+INTEGERS = {"pid", "children", "utime", "stime", "pss", "read_bytes", "write_bytes", "processes", "memory_free",
+            "memory_used", "memory_buffers", "memory_cached", "memory_active_anon", "memory_inactive_anon",
+            "disk_read_bytes", "disk_write_bytes", "net_recv_bytes", "net_sent_bytes"}
+HOSTILE = ["a,b", 'quote " here', "line\nfeed", "back\\slash", "tab\t", "\x01\x7f", "ünï€𝄞", ""]
+
+
+class Files(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.dir / "rows.csv"
+
+    def cells(self, *words: str) -> List[List[str]]:
+        done = rtrack(*words[:1], "-q", "-o", self.path, *words[1:])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        text = self.path.read_bytes().decode("ascii")
+        self.assertTrue(text.endswith("\n"))
+        self.assertNotIn("\r", text)
+        return [line.split(",") for line in text[:-1].split("\n")]
+
+    def assert_head(self, cells: List[List[str]], names: List[str]) -> None:
+        self.assertEqual(cells[0], [f'"{name}"' for name in names])
+        for row in cells[1:]:
+            self.assertEqual(len(row), len(names))
+
+    def assert_numbers(self, cells: List[List[str]], names: List[str]) -> None:
+        """Python writes the same text for the same number, None included."""
+        for row in cells[1:]:
+            for name, cell in zip(names, row):
+                if cell == '""':
+                    continue
+                number = int(cell) if name in INTEGERS else float(cell)
+                self.assertEqual(cell, repr(number), name)
+
+
+class Csv(Files):
+    def test_of_a_process_tree(self) -> None:
+        cells = self.cells("run", "-i", "0.05", *python(busy(0.2)))
+        self.assert_head(cells, PROCESS)
+        self.assert_numbers(cells, PROCESS)
+        self.assertEqual([row[9:] for row in cells[1:]], [['""'] * 3] * (len(cells) - 1))
+
+    def test_of_the_machine(self) -> None:
+        cells = self.cells("system", "-i", "0.05", "--count", "3")
+        self.assert_head(cells, SYSTEM)
+        self.assert_numbers(cells, SYSTEM)
+        self.assertEqual(len(cells), 4)
+
+    def test_time_is_that_of_the_row(self) -> None:
+        before = time.time()
+        rows = self.cells("run", "-i", "0.1", "sleep", "0.35")[1:]
+        times = [float(row[0]) for row in rows]
+        self.assertEqual(times, sorted(times))
+        self.assertTrue(before < times[0] and times[-1] < time.time())
+        self.assertEqual(len(times), 4)
+        for earlier, later in zip(times[:3], times[1:3]):
+            self.assertAlmostEqual(later - earlier, 0.1, delta=0.05)
+
+    def test_children_are_those_alive(self) -> None:
+        rows = read_csv(self.written("run", "-i", "0.2", "sh", "-c", "sleep 0.7 & sleep 0.7 & wait; true"))
+        self.assertEqual(rows[1]["children"], 2)
+        self.assertEqual(rows[-1]["children"], 0)
+
+    def written(self, *words: str) -> str:
+        self.cells(*words)
+        return str(self.path)
+
+    def test_unknown_is_empty_and_quoted(self) -> None:
+        rows = self.cells("run", "--no-children", "sleep", "0.1")[1:]
+        self.assertEqual({row[2] for row in rows}, {'""'})
+
+    def test_numbers_do_not_depend_on_the_locale(self) -> None:
+        for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "C"):
+            done = rtrack("run", "-q", "-i", "0.05", "-o", "-", *python(busy(0.1)), env=in_locale(name))
+            self.assertEqual({len(line.split(",")) for line in done.stdout.splitlines()}, {12})
+
+
+class CsvV5(Files):
+    def test_of_a_process_tree_beside_the_machine(self) -> None:
+        cells = self.cells("run", "-f", "csv-v5", "-i", "0.05", *python(busy(0.2)))
+        self.assertEqual(len(V5), 32)
+        self.assert_head(cells, V5)
+        row = dict(zip(V5, cells[-1]))
+        for name in V5:
+            self.assertEqual(row[name] == '""', "gpu" in name, name)
+
+    def test_of_the_machine_alone(self) -> None:
+        cells = self.cells("system", "-f", "csv-v5", "-i", "0.05", "--count", "1")
+        self.assert_head(cells, V5)
+        self.assertEqual(cells[1][21:], ['""'] * 11)
+
+    def test_figures_are_those_of_csv_in_other_units(self) -> None:
+        rows = read_csv(self.write("csv-v5", 64))
+        held = max(row["process_memory_mib"] for row in rows)
+        self.assertTrue(64 < held < 128, held)
+        with open("/proc/meminfo") as file:
+            memory = {name: int(kib) for name, kib in re.findall(r"^(.*):\s+(\d+)", file.read(), re.MULTILINE)}
+        total = memory["MemTotal"] / 1024
+        self.assertAlmostEqual(rows[-1]["system_memory_free_mib"], memory["MemFree"] / 1024, delta=total / 20)
+        self.assertAlmostEqual(rows[-1]["system_memory_cached_mib"], (memory["Cached"] + memory["SReclaimable"]) / 1024,
+                               delta=total / 20)
+
+    def write(self, form: str, mib: int) -> str:
+        self.cells("run", "-f", form, "-i", "0.1", *python(f"import time\nx = b'x' * ({mib} << 20)\ntime.sleep(0.5)"))
+        return str(self.path)
+
+
+class Jsonl(Files):
+    def test_begins_with_what_it_is_about(self) -> None:
+        path = self.dir / "rows.jsonl"
+        rtrack("run", "-q", "-i", "0.25", "-o", path, "--", "echo", *HOSTILE)
+        meta = read_jsonl(path)[0]
+        self.assertEqual((meta["type"], meta["schema"], meta["kind"]), ("meta", 1, "process"))
+        self.assertEqual(meta["command"], ["echo", *HOSTILE])
+        self.assertEqual(meta["interval_seconds"], 0.25)
+
+    def test_bytes_that_are_no_text_are_replaced(self) -> None:
+        path = self.dir / "rows.jsonl"
+        words = [b"\xff", b"ok\xc3", b"\xc0\x80", b"\xed\xa0\x80", b"\xf5\x80\x80\x80"]
+        rtrack("run", "-q", "-o", path, "--", "true", *words)
+        command = read_jsonl(path)[0]["command"]
+        self.assertEqual(command[1:], ["\ufffd", "ok\ufffd", "\ufffd" * 2, "\ufffd" * 3, "\ufffd" * 4])
+
+    def samples(self, *words: str) -> List[Row]:
+        path = self.dir / "rows.jsonl"
+        done = rtrack(words[0], "-q", "-i", "0.05", "-o", path, *words[1:])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        samples = read_jsonl(path)[1:]
+        self.assertTrue(samples)
+        self.assertEqual({sample["type"] for sample in samples}, {"sample"})
+        return samples
+
+    def test_has_every_field_of_a_process_tree(self) -> None:
+        header = fields_of_header()
+        for sample in self.samples("run", *python(busy(0.1))):
+            for name in ("cpu_user_ns", "pss_bytes", "read_bytes", "voluntary_switches", "processes", "ru_utime",
+                         "ru_nivcsw", "d_cpu_user_ns", "d_cores_used", "d_interval_ns", "self_cpu_ns", "pid"):
+                self.assertIn(name, sample)
+            own = {"type", "kind", "pid", "children", "timestamp", "interval_seconds", "partial", "reasons"}
+            self.assertLessEqual(own, set(sample))
+            self.assertLessEqual(set(sample), header | own)
+            self.assertNotIn("memory_total_bytes", sample)
+
+    def test_has_every_field_of_the_machine(self) -> None:
+        for sample in self.samples("system", "--count", "2"):
+            for name in ("memory_total_bytes", "disk_read_bytes", "network_receive_bytes", "load_1m",
+                         "cpu_mode_idle_ns", "d_cpu_mode_idle_ns", "d_forks", "zfs_size_bytes"):
+                self.assertIn(name, sample)
+            self.assertNotIn("pss_bytes", sample)
+
+    def test_differences_are_those_of_the_counters(self) -> None:
+        samples = self.samples("run", *python(busy(0.3)))
+        for earlier, later in zip(samples, samples[1:]):
+            for name in ("cpu_user_ns", "cpu_system_ns", "minor_faults", "read_chars"):
+                self.assertEqual(later["d_" + name], later[name] - earlier[name], name)
+            self.assertEqual(later["d_interval_ns"], later["monotonic_ns"] - earlier["monotonic_ns"])
+
+    def test_lower_bounds_are_named(self) -> None:
+        for sample in self.samples("run", "sh", "-c", "for i in 1 2 3; do true | cat; done"):
+            for name in sample["partial"]:
+                self.assertIsNotNone(sample[name], name)
+
+
+def fields_of_header() -> Set[str]:
+    """Names of the members of the structs that a sample is made of, and of the differences."""
+    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
+    names = set()
+    for struct, prefix in (("rt_rusage", ""), ("rt_metrics", ""), ("rt_rusage", "d_"), ("rt_delta", "d_")):
+        body = re.search(r"struct %s \{(.*?)\n\};" % struct, text, re.DOTALL)[1]
+        for declaration in body.split(";"):
+            members = re.sub(r"^\s*(struct )?\w+ ", "", declaration.strip())
+            names |= {prefix + member.strip() for member in members.split(",") if member.strip()}
+    return names
+
+
+class Choice(Files):
+    def first_line(self, name: str, *words: str) -> str:
+        path = self.dir / name
+        rtrack("run", "-q", *words, "-o", path, "true")
+        return path.read_text().splitlines()[0]
+
+    def test_the_suffix_tells_the_format(self) -> None:
+        self.assertTrue(self.first_line("a.csv").startswith('"timestamp","pid"'))
+        self.assertTrue(self.first_line("a.txt").startswith('"timestamp","pid"'))
+        self.assertTrue(self.first_line("a.jsonl").startswith('{"type":"meta"'))
+
+    def test_the_option_has_the_last_word(self) -> None:
+        self.assertTrue(self.first_line("a.csv", "-f", "jsonl").startswith("{"))
+        self.assertTrue(self.first_line("a.jsonl", "-f", "csv").startswith('"timestamp"'))
+
+    def test_system_writes_to_a_pipe_without_being_told(self) -> None:
+        self.assertEqual(len(rtrack("system", "-q", "-i", "0.02", "--count", "2").stdout.splitlines()), 3)
+
+    def test_run_leaves_standard_output_to_the_command(self) -> None:
+        self.assertEqual(rtrack("run", "-i", "0.02", "sh", "-c", "sleep 0.1; echo mine").stdout, "mine\n")
+
+    def test_run_writes_there_when_told(self) -> None:
+        said = rtrack("run", "-q", "-o", "-", "sh", "-c", "echo mine").stdout.splitlines()
+        self.assertIn("mine", said)
+        self.assertEqual(len(said), 3)
+
+
+class Append(Files):
+    def test_writes_one_head(self) -> None:
+        for _ in range(3):
+            rtrack("run", "-q", "-a", "-o", self.path, "true")
+        self.assertEqual(len(read_csv(self.path)), 3)
+        self.assertEqual(self.path.read_text().count("timestamp"), 1)
+
+    def test_without_it_the_file_is_replaced(self) -> None:
+        for _ in range(2):
+            rtrack("run", "-q", "-o", self.path, "true")
+        self.assertEqual(len(read_csv(self.path)), 1)
+
+    def test_each_run_has_its_meta_record(self) -> None:
+        path = self.dir / "rows.jsonl"
+        for word in ("one", "two"):
+            rtrack("run", "-q", "-a", "-o", path, "echo", word)
+        self.assertEqual([row["type"] for row in read_jsonl(path)], ["meta", "sample"] * 2)
+
+    def test_a_torn_row_is_closed_first(self) -> None:
+        self.path.write_text('"timestamp"\n1795225241.8,12')
+        rtrack("run", "-q", "-a", "-o", self.path, "true")
+        lines = self.path.read_text().splitlines()
+        self.assertEqual(lines[:2], ['"timestamp"', "1795225241.8,12"])
+        self.assertEqual([len(line.split(",")) for line in lines[2:]], [12])
+
+
+class Rhythm(Files):
+    def test_missed_rows_are_not_made_up_for(self) -> None:
+        """A reader that stalls holds rtrack up: the next row covers the pause, and then the old rhythm goes on."""
+        process = self.start([RTRACK, "system", "-q", "-i", "0.1", "--count", "8"], stdout=subprocess.PIPE, text=True)
+        time.sleep(0.25)
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(0.55)
+        os.kill(process.pid, signal.SIGCONT)
+        times = [float(line.split(",")[0]) for line in process.communicate(timeout=30)[0].splitlines()[1:]]
+        gaps = [later - earlier for earlier, later in zip(times, times[1:])]
+        self.assertEqual(len(times), 8)
+        self.assertGreater(max(gaps), 0.4)
+        at = gaps.index(max(gaps))
+        self.assertTrue(all(gap > 0.05 for gap in gaps[at + 2:]), gaps)
+        phase = [(moment - times[0]) % 0.1 for moment in times[at + 2:]]
+        self.assertTrue(all(min(p, 0.1 - p) < 0.03 for p in phase), phase)
+
+    def test_count_and_duration_end_the_series_but_not_the_command(self) -> None:
+        for words in (["--count", "2"], ["-d", "0.2"]):
+            began = time.monotonic()
+            rows = self.cells("run", "-i", "0.1", *words, "sleep", "0.8")[1:]
+            self.assertGreater(time.monotonic() - began, 0.75)
+            self.assertEqual(len(rows), 3, "the last row has all the rest")
+            self.assertGreater(float(rows[2][0]) - float(rows[1][0]), 0.5)
+
+    def test_duration_ends_the_others(self) -> None:
+        self.assertEqual(len(self.cells("system", "-i", "0.1", "-d", "0.25")), 1 + 3)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

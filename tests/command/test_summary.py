@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""What is told at the end, for programs and for people."""
+import json
+import os
+import pty
+import re
+import subprocess
+import unittest
+from typing import Any, Dict
+
+from rtrack_command import RTRACK, Case, busy, in_locale, python, rtrack
+
+KEYS = {
+    "command": list, "exit_code": int, "signal": type(None), "wall_seconds": float, "cpu_user_seconds": float,
+    "cpu_system_seconds": float, "cpu_seconds": float, "peak_rss_bytes": int, "peak_tree_bytes": int,
+    "peak_tree_kind": str, "read_bytes": int, "write_bytes": int, "processes": int, "left_running": int, "samples": int,
+    "accounting": dict, "overhead_cpu_seconds": float, "timed_out": bool, "partial": list, "schema": int,
+}
+ACCOUNTING = {"level": str, "complete": bool, "reasons": list, "cpu_seconds_low": float}
+HOLD = "x = b'x' * (64 << 20)\n"
+ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
+
+
+def text(*words: str, **kwargs: Any) -> str:
+    return rtrack("run", *words, **kwargs).stderr
+
+
+class Json(Case):
+    def test_has_what_is_promised(self) -> None:
+        got = self.summary("run", "-i", "0.05", *python(HOLD + busy(0.2)))
+        for key, kind in KEYS.items():
+            self.assertIsInstance(got[key], kind, key)
+        for key, kind in ACCOUNTING.items():
+            self.assertIsInstance(got["accounting"][key], kind, key)
+        self.assertIn("cpu_seconds_high", got["accounting"])
+
+    def test_bounds_hold_the_figure(self) -> None:
+        got = self.summary("run", *python(busy(0.1)))
+        low, high = got["accounting"]["cpu_seconds_low"], got["accounting"]["cpu_seconds_high"]
+        self.assertLessEqual(low, got["cpu_seconds"] + 1e-9)
+        self.assertTrue(high is None or high >= got["cpu_seconds"])
+        self.assertTrue(got["accounting"]["complete"] or got["accounting"]["reasons"], "if not complete, why")
+
+    def test_unknown_is_null(self) -> None:
+        got = self.summary("run", "--accounting", "poll", "true")["accounting"]
+        self.assertFalse(got["complete"])
+        self.assertIsNone(got["cpu_seconds_high"], "by polling nothing bounds it")
+
+    def test_rung_is_the_one_that_was_asked_for(self) -> None:
+        for rung in ("poll", "wait"):
+            self.assertEqual(self.summary("run", "--accounting", rung, "true")["accounting"]["level"], rung)
+        self.assertIn(self.summary("run", "true")["accounting"]["level"], ("wait", "cgroup"))
+
+    def test_goes_to_standard_error_by_default(self) -> None:
+        done = rtrack("run", "--summary", "json", "echo", "mine")
+        self.assertEqual(done.stdout, "mine\n")
+        self.assertEqual(json.loads(done.stderr)["exit_code"], 0)
+
+    def test_hostile_words_stay_json(self) -> None:
+        words = ['"', "\\", "\n\x1b[31m", "ü", "\x7f"]
+        self.assertEqual(self.summary("run", "echo", *words)["command"], ["echo", *words])
+        done = rtrack("run", "--summary", "json", "true", b"\xff\xfe")
+        self.assertEqual(json.loads(done.stderr)["command"], ["true", "\ufffd\ufffd"])
+
+
+class Text(Case):
+    def test_tells_the_main_things(self) -> None:
+        said = text("-i", "0.05", *python(HOLD + busy(0.2) + "\nraise SystemExit(4)"))
+        self.assertIn("exit 4", said)
+        self.assertRegex(said, r"time +0\.\d{3} s wall +0\.\d{3} s user +0\.\d{3} s system +\d\.\d\d cores")
+        self.assertRegex(said, r"memory .*peak \d+\.\d MiB tree \((PSS|cgroup)\) +\d+\.\d MiB largest process")
+        self.assertRegex(said, r"storage .* read .* written")
+        self.assertRegex(said, r"processes +(at least )?1 seen")
+        self.assertRegex(said, r"accounting +(wait|cgroup), ")
+
+    def test_longer_when_asked(self) -> None:
+        self.assertNotIn("overhead", text("true"))
+        said = text("-v", "true")
+        for word in ("overhead", "faults", "switches"):
+            self.assertIn(word, said)
+
+    def test_none_or_quiet(self) -> None:
+        for option in ("-q", "--quiet", "--summary=none"):
+            self.assertEqual(text(option, "true"), "")
+
+    def test_graphs_are_drawn_with_what_there_is(self) -> None:
+        words = ("-i", "0.03", *python(HOLD + busy(0.2)))
+        self.assertRegex(text(*words, env=in_locale("C.UTF-8", TERM="xterm")), "[▁▂▃▄▅▆▇█]{3}")
+        for env in (in_locale("C", TERM="xterm"), in_locale("C.UTF-8", TERM="dumb")):
+            said = text(*words, env=env)
+            self.assertTrue(said.isascii(), said)
+            self.assertRegex(said, r"[_.:\-=+*#]{3}")
+
+    def test_long_runs_have_graphs_of_the_same_width(self) -> None:
+        said = text("-i", "0.002", "sleep", "0.6", env=in_locale("C.UTF-8", TERM="xterm"))
+        for graph in re.findall("[▁▂▃▄▅▆▇█]+", said):
+            self.assertLessEqual(len(graph), 48)
+
+    def test_hostile_words_do_not_reach_the_terminal(self) -> None:
+        said = text("true", b"\x1b[31m", b"a\nb", b"\xff", "\x9b5m".encode(), b"\r", env=in_locale("C.UTF-8"))
+        self.assertEqual(len([line for line in said.splitlines() if line.startswith("rtrack: ")]), 1)
+        self.assertIn("true ?[31m a\\nb ? ?5m ?", said)
+        self.assertNotIn("\x1b", said)
+
+    def test_a_long_command_is_cut(self) -> None:
+        first = text("echo", "ü" * 200, stdout=subprocess.DEVNULL, env=in_locale("C.UTF-8")).splitlines()[0]
+        self.assertLess(len(first), 90)
+        self.assertIn("...", first)
+
+    def test_lower_bounds_are_told_as_such(self) -> None:
+        self.assertRegex(text("sh", "-c", "true | cat"), "at least|complete")
+
+    def test_file(self) -> None:
+        path = self.dir / "summary.txt"
+        self.assertEqual(text("--summary-file", str(path), "true"), "")
+        self.assertIn("exit 0", path.read_text())
+
+
+class Color(Case):
+    def on_terminal(self, *words: str, **env: str) -> str:
+        """What a terminal gets to see."""
+        leader, follower = pty.openpty()
+        full: Dict[str, str] = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        full.update({"TERM": "xterm", **env})
+        process = self.start([RTRACK, "run", "--live", "never", *words, "true"], stderr=follower, env=full)
+        os.close(follower)
+        said = b""
+        while True:
+            try:
+                said += os.read(leader, 4096)
+            except OSError:
+                break
+        os.close(leader)
+        process.wait(timeout=20)
+        return said.decode()
+
+    def test_on_a_terminal_only(self) -> None:
+        self.assertRegex(self.on_terminal(), ESCAPES)
+        self.assertNotRegex(text("true"), ESCAPES)
+
+    def test_can_be_refused(self) -> None:
+        self.assertNotRegex(self.on_terminal(NO_COLOR="1"), ESCAPES)
+        self.assertNotRegex(self.on_terminal(TERM="dumb"), ESCAPES)
+        self.assertNotRegex(self.on_terminal("--color", "never"), ESCAPES)
+        self.assertRegex(self.on_terminal(NO_COLOR=""), ESCAPES)
+
+    def test_can_be_forced(self) -> None:
+        self.assertRegex(text("--color", "always", "true"), ESCAPES)
+        self.assertRegex(self.on_terminal("--color=always", NO_COLOR="1"), ESCAPES)
+
+    def test_changes_nothing_else(self) -> None:
+        words = ("-i", "0.1", "sleep", "0.25")
+        plain, colored = text(*words), text("--color", "always", *words)
+        digits = re.compile(r"[\d.]+( [KM]i?B\b| B\b)?|[_.:\-=+*#▁▂▃▄▅▆▇█]{2,}")
+        self.assertEqual(digits.sub("0", ESCAPES.sub("", colored)), digits.sub("0", plain))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
