@@ -125,7 +125,16 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_context *ctx)
 	return 0;
 }
 
-static int read_leaf(struct rti_cgroup *group, const struct rti_context *ctx, const char *name, struct rti_file *file)
+int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
+	if (find_own(ctx, group->path) == 0)
+		return 0;
+	group->path[0] = '\0';
+	return -EOPNOTSUPP;
+}
+
+static int read_file(struct rti_cgroup *group, const struct rti_context *ctx, const char *name, struct rti_file *file)
 {
 	char path[1024] = "";
 
@@ -139,7 +148,7 @@ static int read_leaf(struct rti_cgroup *group, const struct rti_context *ctx, co
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns, uint64_t *system_ns)
 {
 	struct rti_cgroup_cpu cpu = { 0 };
-	int err = group->path[0] ? read_leaf(group, ctx, "/cpu.stat", &group->cpu) : -ENOENT;
+	int err = group->path[0] ? read_file(group, ctx, "/cpu.stat", &group->cpu) : -ENOENT;
 
 	if (err == 0)
 		err = rti_parse_cgroup_cpu(ctx->buf->data, ctx->buf->len, &cpu);
@@ -153,7 +162,7 @@ int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx,
 int rti_cgroup_read_memory_peak(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *bytes)
 {
 	struct rti_scan scan;
-	int err = group->path[0] ? read_leaf(group, ctx, "/memory.peak", NULL) : -ENOENT;
+	int err = group->path[0] ? read_file(group, ctx, "/memory.peak", NULL) : -ENOENT;
 
 	if (err < 0)
 		return err;

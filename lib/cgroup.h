@@ -19,6 +19,9 @@ struct rti_cgroup {
 /* Make a leaf. 0; -EOPNOTSUPP where there is no cgroup v2; -EACCES, -EROFS and the like where we may not. */
 int rti_cgroup_make(struct rti_cgroup *group, const struct rti_context *ctx);
 
+/* The cgroup that we are in ourselves, to be read. 0 or -EOPNOTSUPP. */
+int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx);
+
 /* What has been used in it so far. 0 or -errno. */
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns,
                         uint64_t *system_ns);

@@ -38,6 +38,8 @@ struct rt_command {
 	uint32_t accounting;
 	struct rti_supervised supervised; /* socket -1 where there is no supervisor: the program is our own child */
 	struct rti_cgroup cgroup;         /* of the program, until its tracker takes it */
+	struct rti_cgroup enclosing;      /* ours, which bounds what the program can have used */
+	uint64_t enclosing_ns;            /* CPU time used in there before the start; UINT64_MAX: unknown */
 	struct rt_tracker *tracker;
 	struct rti_now start;
 	uint64_t overhead_ns; /* of starting and ending; the tracker counts its own */
@@ -63,35 +65,24 @@ static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *
 	return out->tracker && out->tracker->size >= RTI_OPTS_V1 && out->tracker->root ? -EINVAL : 0;
 }
 
-static int start_in_cgroup(struct rt_command *c, const struct rti_spawn *how)
+static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, const struct rti_spawn *how)
 {
-	struct rti_buf buf = { 0 };
-	struct rti_source source;
-	struct rti_env env;
-	const struct rti_context ctx = { .source = &source, .env = &env, .buf = &buf };
-	int err = rti_source_open(&source, NULL, &rti_source_linux);
+	int err = rti_cgroup_make(&c->cgroup, ctx);
 
 	if (err < 0)
-		return err;
-	rti_env_init(&env, 0);
-	err = rti_cgroup_make(&c->cgroup, &ctx);
-	if (err == 0)
-		err = rti_supervise_start(&c->supervised, how, c->cgroup.path);
-	else
-		err = -EOPNOTSUPP; /* whatever the reason: not ours to use */
+		return -EOPNOTSUPP; /* whatever the reason: not ours to use */
+	err = rti_supervise_start(&c->supervised, how, c->cgroup.path);
 	if (err < 0)
 		rti_cgroup_remove(&c->cgroup);
-	rti_buf_free(&buf);
-	rti_source_close(&source);
 	return err;
 }
 
-static int start_at(struct rt_command *c, uint32_t rung, const struct rti_spawn *how)
+static int start_at(struct rt_command *c, const struct rti_context *ctx, uint32_t rung, const struct rti_spawn *how)
 {
 	c->accounting = rung;
 	switch (rung) {
 	case RT_ACCOUNTING_CGROUP:
-		return start_in_cgroup(c, how);
+		return start_in_cgroup(c, ctx, how);
 	case RT_ACCOUNTING_WAIT:
 		return rti_supervise_start(&c->supervised, how, "");
 	default:
@@ -100,7 +91,7 @@ static int start_at(struct rt_command *c, uint32_t rung, const struct rti_spawn 
 }
 
 /* The rung that was asked for, or the best that can be had. */
-static int start_program(struct rt_command *c, const struct rt_command_opts *opts)
+static int start_program(struct rt_command *c, const struct rti_context *ctx, const struct rt_command_opts *opts)
 {
 	static const uint32_t rungs[] = { RT_ACCOUNTING_CGROUP, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_POLL };
 	const struct rti_spawn how = {
@@ -112,7 +103,7 @@ static int start_program(struct rt_command *c, const struct rt_command_opts *opt
 	c->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(rungs) / sizeof(rungs[0]); i++) {
 		if (opts->accounting == RT_ACCOUNTING_AUTO || opts->accounting == rungs[i])
-			err = start_at(c, rungs[i], &how);
+			err = start_at(c, ctx, rungs[i], &how);
 	}
 	if (is_supervised(c))
 		c->pid = c->supervised.program_pid;
@@ -154,6 +145,33 @@ static void abandon(struct rt_command *c)
 		close(c->pidfd);
 }
 
+static uint64_t enclosing_cpu_ns(struct rt_command *c, const struct rti_context *ctx)
+{
+	uint64_t user_ns, system_ns;
+
+	return rti_cgroup_read_cpu(&c->enclosing, ctx, &user_ns, &system_ns) == 0 ? user_ns + system_ns : UINT64_MAX;
+}
+
+/* All that has to happen before the tracker is there. */
+static int prepare_and_start(struct rt_command *c, const struct rti_env *env, const struct rt_command_opts *opts)
+{
+	struct rti_buf buf = { 0 };
+	struct rti_source source;
+	const struct rti_context ctx = { .source = &source, .env = env, .buf = &buf };
+	int err = rti_source_open(&source, NULL, &rti_source_linux);
+
+	if (err < 0)
+		return err;
+	rti_cgroup_enclosing(&c->enclosing, &ctx);
+	c->enclosing_ns = enclosing_cpu_ns(c, &ctx);
+	rti_source_close_file(&source, &c->enclosing.cpu);
+	env->now(&c->start);
+	err = start_program(c, &ctx, opts);
+	rti_buf_free(&buf);
+	rti_source_close(&source);
+	return err;
+}
+
 static int start(struct rt_command *c, const struct rt_command_opts *opts)
 {
 	struct rt_metrics first;
@@ -163,8 +181,7 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 
 	rti_env_init(&env, 0);
 	started_ns = env.thread_cpu_ns();
-	env.now(&c->start);
-	err = start_program(c, opts);
+	err = prepare_and_start(c, &env, opts);
 	if (err < 0)
 		return err;
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
@@ -319,6 +336,10 @@ static void put_peak_of_tree(struct rt_command *c, const struct rt_metrics *m, s
 
 	if (rti_cgroup_read_memory_peak(&t->tree.cgroup, &t->ctx, &out->peak_tree_bytes) == 0) {
 		out->peak_tree_kind = RT_PEAK_CGROUP;
+	} else if (m->peak_tree_rss_bytes < m->peak_rss_bytes) {
+		/* Samples missed the peak: the tree held at least what its largest process held. */
+		out->peak_tree_bytes = m->peak_rss_bytes;
+		out->peak_tree_kind = RT_PEAK_RSS;
 	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes) {
 		out->peak_tree_bytes = m->peak_tree_pss_bytes;
 		out->peak_tree_kind = RT_PEAK_PSS;
@@ -328,8 +349,22 @@ static void put_peak_of_tree(struct rt_command *c, const struct rt_metrics *m, s
 	}
 }
 
+/* The program ran in our cgroup, along with others: it cannot have used more than all of them. The root's figures are
+ * sampled at ticks, hence the margin. */
+static uint64_t cpu_high(struct rt_command *c, uint64_t low_ns)
+{
+	uint64_t end_ns = enclosing_cpu_ns(c, &c->tracker->ctx), growth_ns;
+
+	rti_source_close_file(c->tracker->ctx.source, &c->enclosing.cpu);
+	if (c->enclosing_ns == UINT64_MAX || end_ns == UINT64_MAX || end_ns < c->enclosing_ns)
+		return UINT64_MAX;
+	growth_ns = end_ns - c->enclosing_ns;
+	growth_ns += growth_ns / 50 + 20000000;
+	return growth_ns > low_ns ? growth_ns : low_ns;
+}
+
 /* What is missing from the accounts of members is in the account of their cgroup, as far as CPU time goes. */
-static void put_completeness(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+static void put_completeness(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
 	const uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
 
@@ -343,7 +378,7 @@ static void put_completeness(const struct rt_command *c, const struct rt_metrics
 		out->reasons |= RT_REASON_LEFT_RUNNING;
 	out->complete = out->reasons == 0;
 	out->cpu_low_ns = m->cpu_user_ns + m->cpu_system_ns;
-	out->cpu_high_ns = out->complete ? out->cpu_low_ns : UINT64_MAX;
+	out->cpu_high_ns = out->complete ? out->cpu_low_ns : cpu_high(c, out->cpu_low_ns);
 }
 
 static void put_figures(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)

@@ -56,19 +56,29 @@ static int reserve(struct rti_proctree *tree)
 	return 0;
 }
 
+static int has_clock(const struct rti_context *ctx, int32_t pid)
+{
+	struct rti_cpu_clock clock;
+
+	return ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) == 0;
+}
+
+/* /proc may hide what is not ours (hidepid), while the CPU clock of a process answers anybody. A process that is just
+ * being reaped leaves /proc a moment before its clock goes: it takes a clock that stays to tell the two apart. */
+static int is_hidden(const struct rti_context *ctx, int32_t pid)
+{
+	return has_clock(ctx, pid) && rti_source_exists(ctx->source, RTI_PROC, rti_pid_path(pid, "stat").text) == 0 &&
+	       has_clock(ctx, pid);
+}
+
 static int read_stat(const struct rti_context *ctx, int32_t pid, struct rti_pid_stat *out)
 {
 	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "stat").text, RTI_WHOLE, ctx->buf);
-	struct rti_cpu_clock clock;
 
 	if (err == 0)
 		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out);
-	if (err == -ENOENT || err == -ESRCH) {
-		/* /proc may hide what is not ours (hidepid); the CPU clock of a process answers anybody. */
-		int is_hidden = ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) == 0;
-
-		return is_hidden ? -EACCES : -ESRCH;
-	}
+	if (err == -ENOENT || err == -ESRCH)
+		err = is_hidden(ctx, pid) ? -EACCES : -ESRCH;
 	return err;
 }
 

@@ -727,7 +727,9 @@ struct rt_outcome {
 	uint64_t cpu_user_ns;   /**< RT_HAS_CPU. */
 	uint64_t cpu_system_ns; /**< RT_HAS_CPU. */
 	uint64_t cpu_low_ns;    /**< What was certainly used. */
-	uint64_t cpu_high_ns;   /**< Upper bound of what was used; UINT64_MAX when nothing bounds it. */
+	/** Upper bound of what was used: cpu_low_ns when complete; else what the caller's cgroup (v2) used meanwhile, the
+	 *  caller and others in it included; UINT64_MAX where there is none. */
+	uint64_t cpu_high_ns;
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process: of those that samples saw and, with RT_ACCOUNTING_WAIT, of
 	 *  all that were waited for. */
 	uint64_t peak_rss_bytes;
