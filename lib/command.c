@@ -52,6 +52,22 @@ static int is_supervised(const struct rt_command *c)
 	return c->accounting != RT_ACCOUNTING_POLL;
 }
 
+/* A supervisor and a cgroup account for a whole tree; a program alone is told apart from its children only while it can
+ * be read. */
+static int take_tracker_opts(struct rt_command_opts *out)
+{
+	if (!out->tracker || out->tracker->size < RTI_OPTS_V1)
+		return 0; /* the tracker refuses it if need be */
+	if (out->tracker->root)
+		return -EINVAL;
+	if (!(out->tracker->flags & RT_OPT_NO_CHILDREN))
+		return 0;
+	if (out->accounting > RT_ACCOUNTING_POLL)
+		return -EINVAL;
+	out->accounting = RT_ACCOUNTING_POLL;
+	return 0;
+}
+
 static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *in)
 {
 	int err = rti_abi_take(out, sizeof(*out), in, RTI_COMMAND_OPTS_V1);
@@ -62,7 +78,7 @@ static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *
 		return -EFAULT;
 	if (!out->argv[0] || out->flags || out->reserved || out->accounting > RT_ACCOUNTING_CGROUP)
 		return -EINVAL;
-	return out->tracker && out->tracker->size >= RTI_OPTS_V1 && out->tracker->root ? -EINVAL : 0;
+	return take_tracker_opts(out);
 }
 
 static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, const struct rti_spawn *how)
@@ -304,7 +320,9 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 	if (err == 0)
 		rti_tree_retire_root(&c->tracker->tree, &c->tracker->ctx, c->pid);
 	rt_sample(c->tracker, m, sizeof(*m));
-	c->outcome.reasons = m->reasons | RT_REASON_ORPHANS_UNSEEN;
+	c->outcome.reasons = m->reasons;
+	if (!c->tracker->tree.ledger.own_only)
+		c->outcome.reasons |= RT_REASON_ORPHANS_UNSEEN;
 	return err;
 }
 

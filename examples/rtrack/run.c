@@ -220,6 +220,8 @@ int command_run(const struct options *options)
 		     accounting_name(options->accounting));
 		return EXIT_BEFORE_START;
 	}
+	if (options->no_children && options->accounting > RT_ACCOUNTING_POLL)
+		return usage_error(options, "--no-children needs --accounting poll: the others account for a whole tree");
 	code = run(&r);
 	live_free(&r.live);
 	series_close(&r.series);

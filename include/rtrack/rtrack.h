@@ -662,7 +662,8 @@ struct rt_command_opts {
 	const char *const *envp;  /**< Environment, ended by NULL; NULL is the caller's. */
 	const char *cwd;          /**< Directory to start in; NULL is the caller's. */
 	const struct rt_opts *tracker; /**< How its tracker works; NULL is all defaults. A root is refused. */
-	uint32_t accounting;      /**< RT_ACCOUNTING_ rung to use. */
+	uint32_t accounting;      /**< RT_ACCOUNTING_ rung to use. With RT_OPT_NO_CHILDREN only RT_ACCOUNTING_POLL can
+	                               be had, which RT_ACCOUNTING_AUTO then is. */
 	uint32_t reserved;        /**< 0. */
 };
 

@@ -225,6 +225,24 @@ START_TEST(polling_does_without_the_kernel_s_account)
 }
 END_TEST
 
+START_TEST(alone_means_without_what_it_started)
+{
+	const struct rt_opts alone = { .size = sizeof(alone), .flags = RT_OPT_NO_CHILDREN };
+	const char *argv[] = { "sh", "-c", "(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done); true", NULL };
+
+	ck_assert_int_eq(start_with((struct rt_command_opts){ .tracker = &alone }, argv), 0);
+	ck_assert_int_eq(await(FOR_EVER), 0);
+	ck_assert_uint_eq(outcome.accounting, RT_ACCOUNTING_POLL);
+	ck_assert_uint_gt(cpu_ns(), 0);
+	ck_assert_uint_lt(cpu_ns(), 30000000); /* the child alone used some 150 */
+	ck_assert_uint_gt(outcome.rusage.ru_minflt, 0);
+	ck_assert_uint_eq(outcome.complete, 1);
+	rt_command_free(command);
+	ck_assert_int_eq(start_with((struct rt_command_opts){ .tracker = &alone, .accounting = RT_ACCOUNTING_WAIT }, argv),
+	                 -EINVAL);
+}
+END_TEST
+
 START_TEST(a_daemon_left_running_is_told)
 {
 	const char *script = "sleep 1000 & echo $! > \"$PIDFILE\"";
@@ -440,6 +458,7 @@ int main(void)
 	tcase_add_test(figures, cpu_time_is_what_the_kernel_says);
 	tcase_add_test(figures, samples_lead_up_to_the_outcome);
 	tcase_add_test(figures, polling_does_without_the_kernel_s_account);
+	tcase_add_test(figures, alone_means_without_what_it_started);
 	tcase_add_test(figures, a_daemon_left_running_is_told);
 	tcase_add_test(figures, the_peak_is_the_program_s_and_not_ours);
 	tcase_add_test(host, the_host_s_own_children_are_its_own);
