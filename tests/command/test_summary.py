@@ -44,7 +44,8 @@ class Json(Case):
     def test_unknown_is_null(self) -> None:
         got = self.summary("run", "--accounting", "poll", "true")["accounting"]
         self.assertFalse(got["complete"])
-        self.assertIsNone(got["cpu_seconds_high"], "by polling nothing bounds it")
+        high = got["cpu_seconds_high"]  # what the caller's cgroup used meanwhile, where there is one
+        self.assertTrue(high is None or high >= got["cpu_seconds_low"], high)
 
     def test_rung_is_the_one_that_was_asked_for(self) -> None:
         for rung in ("poll", "wait"):
