@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Install what is missing (Debian 12), build librtrack, and let rtrack follow a real job: one more build of librtrack.
+set -euo pipefail
+exec 2>&1 # summaries go to standard error; here they belong between the other lines
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Meson is a module of the system's own Python; another python3 that comes first may lack it.
+export PATH=/usr/bin:/bin:$PATH
+
+build=build
+job=$build/quickstart-job
+csv=$build/quickstart.csv
+options=(--buildtype=release -Dtests=disabled -Ddocs=disabled)
+
+say() {
+  printf '\n== %s\n' "$*"
+}
+
+quietly() {
+  "$@" >"$log" 2>&1 || { cat "$log"; exit 1; }
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+say "What the build needs"
+tests/support/packages.sh gcc libc6-dev meson ninja-build
+echo "gcc $(gcc -dumpfullversion), meson $(meson --version), ninja $(ninja --version)"
+
+say "Build librtrack and rtrack in $build/"
+[ -f $build/build.ninja ] || quietly meson setup $build "${options[@]}"
+quietly meson compile -C $build
+rtrack=$build/examples/rtrack/rtrack
+$rtrack --version
+
+say "Follow a job: the same build from nothing, sampled every 100 ms"
+rm -rf $job
+quietly meson setup $job "${options[@]}"
+echo "\$ rtrack run -i 100ms -o $csv -- ninja --quiet -C $job"
+$rtrack run -i 100ms -o $csv -- ninja --quiet -C $job
+
+say "The series in $csv"
+awk -v cpus="$(nproc)" -f examples/series.awk $csv
+
+say "The machine, five samples"
+$rtrack system --count 5 -i 200ms -o $build/quickstart-system.csv
+
+say "What can be measured here"
+$rtrack info

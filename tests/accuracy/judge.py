@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""What must hold of every result of rtrack. Generous enough for a machine that is busy with other things."""
+from __future__ import annotations
+
+from typing import Iterator
+
+from runner import Result
+
+BRACKET_S = 0.005
+SHARE = 0.01
+WAIT_S = 0.005
+CGROUP_S = 0.001
+
+
+def problems(result: Result) -> Iterator[str]:
+    """In words. Peers are not judged."""
+    figures, workload = result.figures, result.workload
+    truth, got = result.truth.total, figures.cpu_seconds
+    says = f"cpu_seconds {got:.4f}, truth {truth:.4f}, complete {figures.complete}, reasons {list(figures.reasons)}"
+    if figures.complete is None:
+        return
+    if result.tool == "wait" and workload.is_waited and abs(got - truth) > SHARE * truth + WAIT_S:
+        yield "all was waited for, and yet: " + says
+    if result.tool == "cgroup" and not has_worked_on(result) and abs(got - truth) > SHARE * truth + CGROUP_S:
+        yield "not the cgroup's own account: " + says
+    if is_silently_low(result):
+        yield "silently too low: " + says
+    if figures.complete and workload.leaves_running:
+        yield "says complete although a process was left running: " + says
+    yield from outside_bracket(result)
+    if result.left_groups:
+        yield "left cgroups behind: " + " ".join(result.left_groups)
+
+
+def is_silently_low(result: Result) -> bool:
+    missing = result.truth.total - result.figures.cpu_seconds
+    return bool(result.figures.complete) and missing > SHARE * result.truth.total + WAIT_S
+
+
+def has_worked_on(result: Result) -> bool:
+    """After the end of the root, of which a tool that ends with it cannot know."""
+    return result.truth.total - result.truth_at_exit.total > CGROUP_S
+
+
+def outside_bracket(result: Result) -> Iterator[str]:
+    """The root's end is what the bracket is about; who runs on may use more."""
+    low, high = result.figures.cpu_seconds_low, result.figures.cpu_seconds_high
+    truth = result.truth_at_exit.total
+    if low is None or low > truth + BRACKET_S or (high is not None and high < truth - BRACKET_S):
+        yield f"the bracket [{low}, {high}] does not hold the truth {truth:.4f}"

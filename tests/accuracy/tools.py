@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The programs that measure: how each is started, and what it said."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+from typing import List, Optional, Sequence
+
+UNAVAILABLE = 125
+
+
+@dataclasses.dataclass
+class Figures:
+    """None: it does not say."""
+
+    cpu_seconds: float
+    cpu_user_seconds: Optional[float] = None
+    cpu_system_seconds: Optional[float] = None
+    peak_rss_bytes: Optional[int] = None
+    peak_tree_bytes: Optional[int] = None
+    write_bytes: Optional[int] = None
+    left_running: Optional[int] = None
+    complete: Optional[bool] = None
+    reasons: Sequence[str] = ()
+    cpu_seconds_low: Optional[float] = None
+    cpu_seconds_high: Optional[float] = None
+
+
+class Tool:
+    name: str
+    # It puts the command into a cgroup that it makes.
+    makes_leaf = False
+
+    def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
+        raise NotImplementedError
+
+    def read(self, out: pathlib.Path) -> Figures:
+        raise NotImplementedError
+
+
+class Rtrack(Tool):
+    def __init__(self, program: pathlib.Path, rung: str) -> None:
+        self.name = rung
+        self.program = program
+        self.makes_leaf = rung == "cgroup"
+
+    def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
+        return [str(self.program), "run", "--accounting", self.name, "-i", "100ms", "--summary", "json",
+                "--summary-file", str(out), "--", *command]
+
+    def read(self, out: pathlib.Path) -> Figures:
+        got = json.loads(out.read_text())
+        names = {field.name for field in dataclasses.fields(Figures)}
+        every = {**got, **got["accounting"]}
+        return Figures(**{name: every[name] for name in names & set(every)})
+
+
+class GnuTime(Tool):
+    name = "GNU time"
+
+    def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
+        return [shutil.which("time") or "time", "-o", str(out), "-f", "%U %S %M %O", *command]
+
+    def read(self, out: pathlib.Path) -> Figures:
+        """Above the line may be one about the signal that ended the command."""
+        user, system, peak, blocks = (float(word) for word in out.read_text().splitlines()[-1].split())
+        return Figures(user + system, user, system, peak_rss_bytes=int(peak) * 1024, write_bytes=int(blocks) * 512)
+
+
+class Psutil(Tool):
+    name = "psutil"
+
+    def __init__(self, program: pathlib.Path) -> None:
+        self.program = program
+
+    def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
+        return [sys.executable, "-I", str(self.program), str(out), *command]
+
+    def read(self, out: pathlib.Path) -> Figures:
+        return Figures(**json.loads(out.read_text()))
+
+
+def peers(directory: pathlib.Path) -> List[Tool]:
+    """Those of the others that are installed."""
+    found: List[Tool] = []
+    if shutil.which("time"):
+        found.append(GnuTime())
+    if subprocess.run([sys.executable, "-I", "-c", "import psutil"], stderr=subprocess.DEVNULL).returncode == 0:
+        found.append(Psutil(directory / "poller.py"))
+    return found

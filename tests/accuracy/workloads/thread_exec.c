@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* thread_exec MS: a thread that is not the leader executes a program, which takes over the leader's pid and ends it. */
+#include "work.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char **arguments;
+static int ms;
+
+static void *burn_and_exec(void *arg)
+{
+	char text[16];
+
+	burn(ms);
+	snprintf(text, sizeof(text), "%d", ms);
+	execl("/proc/self/exe", arguments[0], text, "again", (char *)NULL);
+	cannot("execl");
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	arguments = argv;
+	ms = number(argc, argv, 1, 200);
+	if (argc > 2) {
+		burn(ms);
+		return 0;
+	}
+	if (pthread_create(&thread, NULL, burn_and_exec, NULL) != 0)
+		give_up("no thread could be made");
+	burn(ms / 2);
+	pthread_join(thread, NULL);
+	return 1;
+}

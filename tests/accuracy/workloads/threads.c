@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* threads COUNT MS: threads that come and go, two at a time. */
+#include "work.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+static int ms;
+
+static void *work(void *arg)
+{
+	burn(ms);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	int count = number(argc, argv, 1, 400);
+
+	ms = number(argc, argv, 2, 10);
+	for (int i = 0; i < count; i += 2) {
+		pthread_t pair[2];
+
+		for (int j = 0; j < 2; j++) {
+			if (pthread_create(&pair[j], NULL, work, NULL) != 0)
+				give_up("no thread could be made");
+		}
+		for (int j = 0; j < 2; j++)
+			pthread_join(pair[j], NULL);
+	}
+	return 0;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* What the workloads share. */
+#include "work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SKIPPED 77
+
+static int64_t thread_cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+void burn(int ms)
+{
+	int64_t end = thread_cpu_ns() + (int64_t)ms * 1000000;
+
+	while (thread_cpu_ns() < end) {
+		for (volatile int i = 0; i < 1000; i++)
+			;
+	}
+}
+
+void nap(int ms)
+{
+	struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
+
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
+}
+
+int number(int argc, char **argv, int i, int otherwise)
+{
+	return i < argc ? atoi(argv[i]) : otherwise;
+}
+
+pid_t start_child(void (*work)(int ms), int ms)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		cannot("fork");
+	if (pid == 0) {
+		work(ms);
+		_exit(0);
+	}
+	return pid;
+}
+
+void wait_for(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void presence_open(struct presence *presence)
+{
+	if (pipe2(presence->fds, O_CLOEXEC) < 0)
+		cannot("pipe2");
+}
+
+void presence_await(struct presence *presence)
+{
+	char byte;
+	ssize_t n;
+
+	close(presence->fds[1]);
+	do {
+		n = read(presence->fds[0], &byte, 1);
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	/* A process closes its files before it is gone. */
+	nap(50);
+}
+
+uint64_t resident_bytes(void)
+{
+	FILE *file = fopen("/proc/self/smaps_rollup", "re");
+	char line[256];
+	unsigned long long kib = 0;
+
+	if (!file)
+		cannot("/proc/self/smaps_rollup");
+	while (fgets(line, sizeof(line), file) && sscanf(line, "Rss: %llu", &kib) != 1)
+		;
+	fclose(file);
+	return kib * 1024;
+}
+
+void tell(const char *name, uint64_t value)
+{
+	const char *path = getenv("ACCURACY_TOLD");
+	FILE *file = path ? fopen(path, "ae") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "%s %llu\n", name, (unsigned long long)value);
+	fclose(file);
+}
+
+void give_up(const char *why)
+{
+	fprintf(stderr, "%s\n", why);
+	_exit(SKIPPED);
+}
+
+void cannot(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	_exit(SKIPPED);
+}

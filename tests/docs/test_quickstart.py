@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""examples/quickstart.sh, from another directory, ends well and in time, and shows what it says it shows."""
+import csv
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+from harness import SOURCE
+
+TIME_LIMIT = 240
+
+
+class Quickstart(unittest.TestCase):
+    def test_runs(self) -> None:
+        with tempfile.TemporaryDirectory() as elsewhere:
+            done = subprocess.run([SOURCE / "examples/quickstart.sh"], cwd=elsewhere, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, check=False, timeout=TIME_LIMIT)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(os.listdir(elsewhere), [])
+        with (SOURCE / "build/quickstart.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertGreater(len(rows), 5)
+        self.assertGreater(max(float(row["cpu_usage"]) for row in rows), 0.5)
+        self.assertGreater(max(int(row["children"]) for row in rows), 0)
+        picture = re.findall(r"^ +\d+\.\d +\d+\.\d\d #", done.stdout, re.MULTILINE)
+        self.assertGreater(len(picture), 3, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

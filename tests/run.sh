@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Install what the tests need (Debian 12), build, and run them all:
+#   plain   gcc, warnings are errors
+#   asan    clang, warnings are errors, AddressSanitizer and UndefinedBehaviorSanitizer
+#   musl    the library and the examples with another C library
+# The last line says how many passed, failed and were skipped. --quick stops after plain.
+set -euo pipefail
+
+packages=(
+  gcc g++ libc6-dev meson ninja-build pkg-config check # builds, unit tests
+  python3 python3-psutil time locales                  # tests in Python, independent figures, a decimal comma
+  cargo rustfmt bindgen librust-pkg-config-dev         # Rust
+  abigail-tools binutils                               # ABI
+  doxygen mandoc                                       # texts
+)
+thorough_packages=(clang libclang-rt-14-dev llvm musl-tools)
+
+main() {
+  local is_quick=0
+
+  case "$*" in
+  '') packages+=("${thorough_packages[@]}") ;;
+  --quick) is_quick=1 ;;
+  *) echo "usage: tests/run.sh [--quick]" >&2; exit 2 ;;
+  esac
+  cd "$(dirname "${BASH_SOURCE[0]}")/.."
+  # Meson is a module of the system's own Python; another python3 that comes first may lack it.
+  export PATH=/usr/bin:/bin:$PATH
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  steps=$scratch/steps.tap
+  results=()
+
+  step "packages" tests/support/packages.sh "${packages[@]}" || true
+  run_plain || true
+  if [ $is_quick = 0 ]; then
+    run_asan || true
+    run_musl || true
+  fi
+  echo "1..$(wc -l <"$steps")" >>"$steps"
+  echo
+  python3 tests/support/tally.py "${results[@]}" steps="$steps"
+}
+
+run_plain() {
+  build plain --buildtype=debugoptimized -Dtests=enabled && run_tests plain
+}
+
+# The texts, and what other languages make of the finished library, are the same in every build.
+run_asan() {
+  export CC=clang CXX=clang++
+  export ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1
+  export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
+  build asan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Dfuzz=enabled \
+    -Db_sanitize=address,undefined -Db_lundef=false &&
+    run_tests asan --no-suite consumers --no-suite docs
+  unset CC CXX ASAN_OPTIONS UBSAN_OPTIONS
+}
+
+# musl-gcc has no kernel headers of its own.
+run_musl() {
+  mkdir "$scratch/kernel"
+  ln -s /usr/include/linux /usr/include/asm-generic "/usr/include/$(gcc -print-multiarch)/asm" "$scratch/kernel"
+  CC=musl-gcc CFLAGS="-idirafter $scratch/kernel" \
+    build musl --buildtype=debug -Dtests=disabled -Ddocs=disabled -Ddefault_library=static &&
+    step "musl: rtrack run" build-musl/examples/rtrack/rtrack run -- true &&
+    step "musl: rtrack system" build-musl/examples/rtrack/rtrack system --count 1
+}
+
+# build LABEL OPTION...: configure build-LABEL and compile it.
+build() {
+  local label=$1 dir=build-$1
+
+  shift
+  rm -rf "$dir"
+  step "$label: configure" meson setup "$dir" --werror "$@" && step "$label: compile" ninja -k 0 -C "$dir" all meson-test-prereq
+}
+
+# Run a command as a test of its own, which shows its output when it fails.
+step() {
+  echo "== $1"
+  if "${@:2}" >"$scratch/log" 2>&1; then
+    echo "ok - $1" >>"$steps"
+  else
+    echo "not ok - $1" >>"$steps"
+    cat "$scratch/log"
+    return 1
+  fi
+}
+
+# run_tests LABEL MESON-OPTION...: tests that fail show their output.
+run_tests() {
+  echo "== $1: tests"
+  meson test -C "build-$1" --no-rebuild --print-errorlogs "${@:2}" || true
+  results+=("$1=build-$1/meson-logs/testlog.json")
+}
+
+main "$@"
