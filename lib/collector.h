@@ -26,6 +26,10 @@ struct rti_context {
 /* The environment that fits a source: CPU clocks only where its pids are the caller's. */
 void rti_context_env(const struct rti_source *source, struct rti_env *env);
 
+/* 0, or -EXDEV where the pids that a caller names mean other processes in its /proc: in a pid namespace that kept an outer
+ * one. Below a root that was asked for, its pids are meant. */
+int rti_context_check_pids(const struct rti_source *source, const struct rti_env *env);
+
 /* Collects for the machine. */
 struct rti_sys_collector {
 	const char *name; /* of its file and its test */
@@ -43,6 +47,7 @@ struct rti_sys_collector {
 struct rti_target {
 	int32_t pid;
 	const struct rti_pid_stat *stat; /* as last read; just now for collectors with after_stat */
+	const struct rti_cpu_clock *clock; /* read before stat, which vouches for it; NULL where there is none */
 	int32_t memory_tid;              /* a live thread to ask for memory when the leader has exited, or 0 */
 	struct rti_file *statm, *io;     /* kept by proctree, or NULL where no more descriptors may be kept */
 };

@@ -21,6 +21,7 @@
 #include "tracker.h"
 
 #define NS_PER_S 1000000000
+#define UNVERIFIED_NS 10000000u /* CPU time that may go unnoticed: a tick */
 #define LOOK_EVERY_NS 5000000 /* where there is no pidfd (before 5.3) */
 
 /* Same numbers on every architecture; libcs of our age do not name them all. */
@@ -152,7 +153,7 @@ static void abandon(struct rt_command *c)
 {
 	int status;
 
-	kill(c->pid, SIGKILL);
+	rt_command_signal(c, SIGKILL);
 	if (is_supervised(c))
 		rti_supervise_close(&c->supervised);
 	else
@@ -177,7 +178,12 @@ static int prepare_and_start(struct rt_command *c, const struct rti_env *env, co
 	int err = rti_source_open(&source, NULL, &rti_source_linux);
 
 	if (err < 0)
+		return err == -ENOENT ? -ENOSYS : err; /* the program is not what is missing */
+	err = rti_context_check_pids(&source, env);
+	if (err < 0) {
+		rti_source_close(&source);
 		return err;
+	}
 	rti_cgroup_enclosing(&c->enclosing, &ctx);
 	c->enclosing_ns = enclosing_cpu_ns(c, &ctx);
 	rti_source_close_file(&source, &c->enclosing.cpu);
@@ -270,12 +276,13 @@ static struct timespec to_timespec(int64_t ns)
 	return (struct timespec){ .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
 }
 
+/* Of a child of our own, or of one whose supervisor is gone. */
 static int has_exited(int32_t pid)
 {
 	siginfo_t info = { 0 };
 
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) < 0)
-		return -errno;
+		return kill(pid, 0) < 0 && errno == ESRCH;
 	return info.si_pid == pid;
 }
 
@@ -285,7 +292,7 @@ static int wait_by_looking(struct rt_command *c, int64_t timeout_ns)
 	for (int64_t waited_ns = 0;; waited_ns += LOOK_EVERY_NS) {
 		struct timespec nap = to_timespec(LOOK_EVERY_NS);
 
-		if (has_exited(c->pid) != 0)
+		if (has_exited(c->pid))
 			return 0;
 		if (timeout_ns >= 0 && waited_ns >= timeout_ns)
 			return -ETIMEDOUT;
@@ -294,7 +301,7 @@ static int wait_by_looking(struct rt_command *c, int64_t timeout_ns)
 	}
 }
 
-static int wait_for_child(struct rt_command *c, int64_t timeout_ns)
+static int wait_for_exit(struct rt_command *c, int64_t timeout_ns)
 {
 	struct pollfd exit_event = { .fd = c->pidfd, .events = POLLIN };
 	struct timespec timeout = to_timespec(timeout_ns);
@@ -326,22 +333,25 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 	return err;
 }
 
-/* The supervisor has reaped the program: its own account of that is the kernel's, to the microsecond. */
+/* The supervisor has reaped the program: its own account of that is the kernel's, to the microsecond. What it adopts it
+ * may be reaping still, so whoever was there at the first look is looked at once more. */
 static int finish_supervised(struct rt_command *c, struct rt_metrics *m, int *status)
 {
 	const struct rti_supervised *s = &c->supervised;
 	struct rt_rusage reaped;
 	int err = s->exited.kind ? 0 : -ECHILD;
 
-	rt_sample(c->tracker, m, sizeof(*m));
-	if (err == 0)
-		err = rti_supervise_account(&c->supervised);
-	if (err == 0) {
-		rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
-		rti_tree_settle(&c->tracker->tree, &reaped, s->started.own.ru_maxrss);
-		*status = s->exited.status;
+	for (int looks = 0; looks < 2; looks++) {
+		if (err == 0)
+			err = rti_supervise_account(&c->supervised);
+		if (err == 0) {
+			rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
+			rti_tree_settle(&c->tracker->tree, &reaped, s->started.bequeathed_kib);
+		}
+		if (rt_sample(c->tracker, m, sizeof(*m)) == -ESRCH)
+			break;
 	}
-	rt_sample(c->tracker, m, sizeof(*m));
+	*status = s->exited.status;
 	c->outcome.reasons = m->reasons;
 	if (s->accounted.ignored_sigchld)
 		c->outcome.reasons |= RT_REASON_SIGCHLD_IGNORED;
@@ -367,36 +377,59 @@ static void put_peak_of_tree(struct rt_command *c, const struct rt_metrics *m, s
 	}
 }
 
-/* The program ran in our cgroup, along with others: it cannot have used more than all of them. The root's figures are
- * sampled at ticks, hence the margin. */
-static uint64_t cpu_high(struct rt_command *c, uint64_t low_ns)
+/* The program ran in our cgroup, along with others: it cannot have used more than all of them. UINT64_MAX: unknown. */
+static uint64_t growth_of_enclosing(struct rt_command *c)
 {
-	uint64_t end_ns = enclosing_cpu_ns(c, &c->tracker->ctx), growth_ns;
+	uint64_t end_ns = enclosing_cpu_ns(c, &c->tracker->ctx);
 
 	rti_source_close_file(c->tracker->ctx.source, &c->enclosing.cpu);
 	if (c->enclosing_ns == UINT64_MAX || end_ns == UINT64_MAX || end_ns < c->enclosing_ns)
 		return UINT64_MAX;
-	growth_ns = end_ns - c->enclosing_ns;
-	growth_ns += growth_ns / 50 + 20000000;
-	return growth_ns > low_ns ? growth_ns : low_ns;
+	return end_ns - c->enclosing_ns;
+}
+
+/* Without a cgroup of its own, what nobody waited for may have been missed without a trace, unless there is no room for it
+ * between what is known and what the enclosing cgroup used. The margins are for the root's figures, which are sampled at
+ * ticks. */
+static void put_bracket(struct rt_command *c, uint64_t overhead_ns, struct rt_outcome *out)
+{
+	uint64_t growth_ns = growth_of_enclosing(c), low_ns = out->cpu_low_ns;
+
+	if (growth_ns == UINT64_MAX || growth_ns > low_ns + low_ns / 100 + overhead_ns + UNVERIFIED_NS)
+		out->reasons |= RT_REASON_UNVERIFIED;
+	out->cpu_high_ns = UINT64_MAX;
+	if (growth_ns != UINT64_MAX)
+		out->cpu_high_ns = growth_ns + growth_ns / 50 + 2 * UNVERIFIED_NS;
+	if (out->cpu_high_ns < low_ns)
+		out->cpu_high_ns = low_ns;
 }
 
 /* What is missing from the accounts of members is in the account of their cgroup, as far as CPU time goes. */
-static void put_completeness(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+static void put_completeness(struct rt_command *c, const struct rt_metrics *m, uint64_t overhead_ns,
+                             struct rt_outcome *out)
 {
-	const uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
+	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
+	int is_known_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed;
 
-	if (out->reasons & ~(uint32_t)RT_REASON_UNREADABLE) {
+	if (out->reasons) {
 		out->partial |= out->valid & told_by_members;
 		out->valid &= ~told_by_members;
 	}
-	if (c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed)
+	if (is_known_by_cgroup)
 		out->reasons = 0;
 	if (m->processes)
 		out->reasons |= RT_REASON_LEFT_RUNNING;
-	out->complete = out->reasons == 0;
 	out->cpu_low_ns = m->cpu_user_ns + m->cpu_system_ns;
-	out->cpu_high_ns = out->complete ? out->cpu_low_ns : cpu_high(c, out->cpu_low_ns);
+	out->cpu_high_ns = out->cpu_low_ns;
+	if (!is_known_by_cgroup)
+		put_bracket(c, overhead_ns, out);
+	else if (m->processes)
+		out->cpu_high_ns = UINT64_MAX; /* they go on */
+	out->complete = out->reasons == 0;
+	if (!out->complete) {
+		out->partial |= out->valid & RT_HAS_CPU;
+		out->valid &= ~RT_HAS_CPU;
+	}
 }
 
 static void put_figures(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
@@ -443,10 +476,10 @@ static int finish(struct rt_command *c)
 		out->signal = WTERMSIG(status);
 	put_figures(c, &metrics, out);
 	put_peak_of_tree(c, &metrics, out);
-	put_completeness(c, &metrics, out);
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
 	c->overhead_ns += env->thread_cpu_ns() - started_ns - sampling_ns;
 	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.keeper_cpu_ns;
+	put_completeness(c, &metrics, out->overhead_cpu_ns, out);
 	c->is_over = 1;
 	return err;
 }
@@ -460,7 +493,9 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 	if (out && rti_abi_check_out(out_size, RTI_OUTCOME_V1) < 0)
 		return -EINVAL;
 	if (!c->is_over) {
-		err = is_supervised(c) ? rti_supervise_wait(&c->supervised, timeout_ns) : wait_for_child(c, timeout_ns);
+		err = is_supervised(c) ? rti_supervise_wait(&c->supervised, timeout_ns) : wait_for_exit(c, timeout_ns);
+		if (err == -ECHILD && is_supervised(c)) /* the supervisor is gone: the program need not be */
+			err = wait_for_exit(c, timeout_ns);
 		if (err == -ETIMEDOUT || err == -EINTR)
 			return err;
 		c->result = finish(c);

@@ -2,17 +2,26 @@
 /* Whether the pids of a proc file system are those that system calls of the caller know. */
 #include "collector.h"
 
+#include <errno.h>
+
 #include "path.h"
+
+/* In a pid namespace that kept an outer /proc, we are somebody else there. */
+static int is_of_our_namespace(const struct rti_source *source, const struct rti_env *env)
+{
+	char self[16];
+
+	return rti_source_readlink(source, RTI_PROC, "self", self, sizeof(self)) <= 0 ||
+	       rti_path_number(self) == env->getpid();
+}
 
 void rti_context_env(const struct rti_source *source, struct rti_env *env)
 {
-	char self[16];
-	int is_foreign = source->is_foreign;
-
 	rti_env_init(env, 0);
-	/* In a pid namespace that kept an outer /proc, we are somebody else there. */
-	if (rti_source_readlink(source, RTI_PROC, "self", self, sizeof(self)) > 0 &&
-	    rti_path_number(self) != env->getpid())
-		is_foreign = 1;
-	rti_env_init(env, is_foreign);
+	rti_env_init(env, source->is_foreign || !is_of_our_namespace(source, env));
+}
+
+int rti_context_check_pids(const struct rti_source *source, const struct rti_env *env)
+{
+	return source->is_foreign || is_of_our_namespace(source, env) ? 0 : -EXDEV;
 }

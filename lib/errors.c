@@ -12,64 +12,74 @@ uint32_t rt_version(void)
 /* Own words, since strerror() depends on the locale and, in places, on static storage. */
 const char *rt_strerror(int err)
 {
-	switch (err < 0 ? -err : err) {
+	switch (err > 0 ? -err : err) {
 	case 0:
 		return "done";
-	case EPERM:
-	case EACCES:
+	case -EPERM:
+	case -EACCES:
 		return "permission denied";
-	case ENOENT:
+	case -ENOENT:
 		return "not there on this system";
-	case ESRCH:
+	case -ESRCH:
 		return "no such process";
-	case EINTR:
+	case -EINTR:
 		return "interrupted by a signal";
-	case EIO:
+	case -EPIPE:
+		return "nobody reads it any more";
+	case -EBADF:
+		return "descriptor is closed";
+	case -EROFS:
+		return "read-only file system";
+	case -EXDEV:
+		return "/proc is of another pid namespace";
+	case -ENOSYS:
+		return "no proc file system is mounted";
+	case -EIO:
 		return "input/output error";
-	case E2BIG:
+	case -E2BIG:
 		return "struct or argument list is longer than known here";
-	case ENOEXEC:
+	case -ENOEXEC:
 		return "not an executable format";
-	case ECHILD:
-		return "exit status was taken by somebody else";
-	case EAGAIN:
+	case -ECHILD:
+		return "exit status is lost";
+	case -EAGAIN:
 		return "out of processes for now";
-	case ENOMEM:
+	case -ENOMEM:
 		return "out of memory";
-	case EFAULT:
+	case -EFAULT:
 		return "a pointer is NULL";
-	case EBUSY:
+	case -EBUSY:
 		return "busy";
-	case ENODEV:
+	case -ENODEV:
 		return "device is gone";
-	case ENOTDIR:
+	case -ENOTDIR:
 		return "not a directory";
-	case EISDIR:
+	case -EISDIR:
 		return "is a directory";
-	case EINVAL:
+	case -EINVAL:
 		return "invalid argument";
-	case ENFILE:
-	case EMFILE:
+	case -ENFILE:
+	case -EMFILE:
 		return "out of file descriptors";
-	case EFBIG:
+	case -EFBIG:
 		return "file is too large to be the kernel's";
-	case ENOSPC:
+	case -ENOSPC:
 		return "no room";
-	case ENAMETOOLONG:
+	case -ENAMETOOLONG:
 		return "name is too long";
-	case ELOOP:
+	case -ELOOP:
 		return "too many symbolic links";
-	case ETXTBSY:
+	case -ETXTBSY:
 		return "program is being written to";
-	case ENODATA:
+	case -ENODATA:
 		return "not known";
-	case EBADMSG:
+	case -EBADMSG:
 		return "file could not be understood";
-	case EOPNOTSUPP:
+	case -EOPNOTSUPP:
 		return "not supported here";
-	case ESTALE:
+	case -ESTALE:
 		return "samples are of different trackers";
-	case ETIMEDOUT:
+	case -ETIMEDOUT:
 		return "no answer in time";
 	default:
 		return "unexpected error";

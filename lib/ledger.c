@@ -61,19 +61,33 @@ static void absorb(struct rti_ledger *ledger, const struct rti_account *gone, st
 	}
 }
 
+static uint64_t all_faults(const struct rti_account *a)
+{
+	uint64_t seen = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS];
+
+	return a->own[RTI_MINOR_FAULTS] + a->own[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), seen);
+}
+
+int rti_ledger_depart_together(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *ancestor)
+{
+	if (ledger->own_only || reaped_faults(ancestor) == ancestor->closed_faults)
+		return 0;
+	absorb(ledger, gone, ancestor);
+	return 1;
+}
+
 int rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
 {
-	uint64_t faults = gone->own[RTI_MINOR_FAULTS] + gone->own[RTI_MAJOR_FAULTS] + reaped_faults(gone);
-	uint64_t growth = reaper ? reaped_faults(reaper) - reaper->closed_faults : 0;
+	uint64_t faults = all_faults(gone);
 
 	ledger->has_departed = 1;
-	if (ledger->own_only || growth == 0) {
+	if (ledger->own_only || !reaper || reaped_faults(reaper) == reaper->closed_faults) {
 		add_share(gone, ledger->own_only, ledger->retained);
 		ledger->has_unwaited = 1;
 		return 0;
 	}
 	absorb(ledger, gone, reaper);
-	if (growth - reaper->explained_faults >= faults)
+	if (reaped_faults(reaper) - reaper->closed_faults - reaper->explained_faults >= faults)
 		reaper->explained_faults += faults;
 	else
 		ledger->has_unwaited = 1;

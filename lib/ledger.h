@@ -55,6 +55,12 @@ struct rti_ledger {
  * whom the member had reaped are not in there either; 1 when it does, or may. */
 int rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper);
 
+/* Two members departed, the one an ancestor of the other: 1 when the ancestor's last reading may hold the other already,
+ * so that it is to be sought in that account; 0 when nothing had been reaped by then. Call it for all such pairs, those
+ * further down and nearer first, before rti_ledger_depart() decides about the rest. */
+int rti_ledger_depart_together(struct rti_ledger *ledger, const struct rti_account *gone,
+                               struct rti_account *ancestor);
+
 /* A member departed, and whoever waited for it has seen to it that it was read once more before: retain it all. */
 void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone);
 

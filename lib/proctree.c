@@ -137,6 +137,18 @@ static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 	return 0;
 }
 
+/* Both may have died since they were found, and their pids been given to strangers: the child must name the parent, and
+ * after that the parent must still be the one that we know. */
+static int take_in(struct rti_proctree *tree, const struct rti_context *ctx, int32_t parent,
+                   const struct rti_pid_stat *child)
+{
+	const struct rti_member *known = rti_proctree_find(tree, parent);
+
+	if (!known || child->ppid != parent || !rti_proctree_is_alive(ctx, known))
+		return 0;
+	return add(tree, child) == 0;
+}
+
 struct children_search {
 	struct rti_proctree *tree;
 	const struct rti_context *ctx;
@@ -158,9 +170,7 @@ static int take_child(void *arg, int32_t pid)
 		note_skipped(search->tree, err);
 		return 0;
 	}
-	/* The child may have died since, and its pid been given to a stranger. */
-	if (stat.ppid == search->parent)
-		add(search->tree, &stat);
+	take_in(search->tree, search->ctx, search->parent, &stat);
 	return 0;
 }
 
@@ -236,8 +246,8 @@ static int adopt_candidates(struct rti_proctree *tree, const struct rti_context 
 
 		if (!rti_proctree_find(tree, c.ppid) || rti_proctree_find(tree, c.pid))
 			continue;
-		if (read_stat(ctx, c.pid, &stat) == 0 && stat.ppid == c.ppid)
-			found += add(tree, &stat) == 0;
+		if (read_stat(ctx, c.pid, &stat) == 0)
+			found += take_in(tree, ctx, c.ppid, &stat);
 	}
 	return found;
 }

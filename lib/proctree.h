@@ -23,6 +23,7 @@ struct rti_member {
 	uint64_t peak_rss_bytes; /* largest seen: a zombie tells no more */
 	uint64_t read_at, gone_at, verified_at; /* order of events within the tree; 0 is never */
 	int is_gone;     /* since this sample */
+	int is_booked;   /* gone, and the ledger knows */
 	int is_absorbed; /* gone, and in the account of its reaper */
 };
 

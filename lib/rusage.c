@@ -89,7 +89,9 @@ static int is_shortage(int err)
 
 static int collect_all(const struct rti_context *ctx, struct rti_member *m, struct rti_figures *figures)
 {
-	struct rti_target who = { .pid = m->pid, .stat = &m->stat };
+	struct rti_cpu_clock clock;
+	int has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &clock) == 0;
+	const struct rti_target who = { .pid = m->pid, .stat = &m->stat, .clock = has_clock ? &clock : NULL };
 
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *collector = rti_pid_collectors[i];
@@ -139,7 +141,9 @@ int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid)
 	if (err < 0)
 		return err;
 	rti_context_env(&source, &env);
-	err = rti_pid_rusage(&ctx, pid, out, valid);
+	err = rti_context_check_pids(&source, &env);
+	if (err == 0)
+		err = rti_pid_rusage(&ctx, pid, out, valid);
 	rti_buf_free(&buf);
 	rti_source_close(&source);
 	return err;

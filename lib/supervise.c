@@ -14,6 +14,7 @@
 
 #define NS_PER_S 1000000000
 #define PATH_SPACE 4096
+#define PATIENCE_MS 1000 /* with a supervisor that somebody has stopped */
 
 /* Where it may lie, seen from the directory of the file that this code is in: beside it in a build tree, or at its
  * place in an installation that was moved as a whole. */
@@ -46,20 +47,21 @@ static const char *place(size_t n, char out[PATH_SPACE])
 }
 
 /* The path of the supervisor is put in front later. */
-static const char **make_argv(const char *socket, const char *cgroup, const char *const *program)
+static const char **make_argv(const char *socket, const char *cgroup, const struct rti_spawn *how)
 {
 	size_t count = 0;
 	const char **argv;
 
-	while (program[count])
+	while (how->argv[count])
 		count++;
-	argv = malloc((count + 5) * sizeof(*argv));
+	argv = malloc((count + 6) * sizeof(*argv));
 	if (!argv)
 		return NULL;
 	argv[1] = RTI_PROTOCOL;
 	argv[2] = socket;
 	argv[3] = cgroup;
-	memcpy(argv + 4, program, (count + 1) * sizeof(*argv));
+	argv[4] = how->cwd ? how->cwd : "";
+	memcpy(argv + 5, how->argv, (count + 1) * sizeof(*argv));
 	return argv;
 }
 
@@ -77,27 +79,30 @@ static void put_decimal(char out[12], int number)
 	*out = '\0';
 }
 
-/* The place that can be executed is the one. A missing working directory looks the same, and is told by whoever starts
- * the program without a supervisor then. */
-static int spawn_supervisor(const struct rti_spawn *how, const char *cgroup, int socket, int32_t *pid)
+/* The place that can be executed is the one. The first process there only makes the supervisor, and ends. */
+static int spawn_supervisor(const struct rti_spawn *how, const char *cgroup, int socket)
 {
 	char text[12], path[PATH_SPACE];
 	struct rti_spawn supervisor = *how;
 	const char **argv, *at;
 	int err = -ENOENT;
+	int32_t pid;
 
 	put_decimal(text, socket);
-	argv = make_argv(text, cgroup, how->argv);
+	argv = make_argv(text, cgroup, how);
 	if (!argv)
 		return -ENOMEM;
 	supervisor.argv = argv;
 	supervisor.use_path = 0;
+	supervisor.cwd = NULL;
 	supervisor.keep_fd = socket;
 	for (size_t n = 0; err == -ENOENT && (at = place(n, path)); n++) {
 		argv[0] = at;
-		err = rti_spawn(&supervisor, pid);
+		err = rti_spawn(&supervisor, &pid);
 	}
 	free(argv);
+	while (err == 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 	return err == -ENOENT || err == -EACCES ? -EOPNOTSUPP : err;
 }
 
@@ -123,12 +128,6 @@ static int take_report(struct rti_supervised *s, int flags)
 	return 0;
 }
 
-static void reap_supervisor(int32_t pid, int flags)
-{
-	while (waitpid(pid, NULL, flags) < 0 && errno == EINTR)
-		;
-}
-
 int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, const char *cgroup)
 {
 	int pair[2], err;
@@ -137,7 +136,7 @@ int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, c
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	s->socket = pair[0];
-	err = spawn_supervisor(how, cgroup, pair[1], &s->supervisor_pid);
+	err = spawn_supervisor(how, cgroup, pair[1]);
 	close(pair[1]);
 	if (err == 0) {
 		err = take_report(s, 0);
@@ -146,14 +145,13 @@ int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, c
 			err = -EOPNOTSUPP;
 		if (err == 0 && s->started.kind == RTI_FAILED)
 			err = -s->started.error;
-		if (err < 0)
-			reap_supervisor(s->supervisor_pid, 0);
 	}
 	if (err < 0) {
 		close(s->socket);
 		s->socket = -1;
 		return err;
 	}
+	s->supervisor_pid = s->started.supervisor_pid;
 	s->program_pid = s->started.pid;
 	return 0;
 }
@@ -183,6 +181,8 @@ int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns)
 		if (n == 0)
 			return -ETIMEDOUT;
 		err = take_report(s, MSG_DONTWAIT);
+		if (err == -EAGAIN)
+			err = 0;
 	}
 	return err;
 }
@@ -193,20 +193,21 @@ int rti_supervise_account(struct rti_supervised *s)
 
 	s->accounted.kind = 0;
 	ask(s, RTI_ACCOUNT);
-	while (err == 0 && !s->accounted.kind)
-		err = take_report(s, 0);
+	while (err == 0 && !s->accounted.kind) {
+		struct pollfd report = { .fd = s->socket, .events = POLLIN };
+
+		if (poll(&report, 1, PATIENCE_MS) == 0)
+			return -ETIMEDOUT;
+		err = take_report(s, MSG_DONTWAIT);
+		if (err == -EAGAIN)
+			err = 0;
+	}
 	return err;
 }
 
-/* Mostly it ends at once. Where it has to stay, whoever inherits the host's children reaps it. */
 void rti_supervise_close(struct rti_supervised *s)
 {
-	struct timespec nap = { .tv_nsec = 100000 };
-
-	if (s->socket < 0)
-		return;
-	close(s->socket);
+	if (s->socket >= 0)
+		close(s->socket);
 	s->socket = -1;
-	for (int i = 0; i < 20 && waitpid(s->supervisor_pid, NULL, WNOHANG) == 0; i++)
-		nanosleep(&nap, NULL);
 }

@@ -23,7 +23,7 @@ void rti_supervise_proceed(struct rti_supervised *s);
  * gone, and with it the exit status. */
 int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns);
 
-/* Have the supervisor say what it has reaped so far. 0 or -ECHILD. */
+/* Have the supervisor say what it has reaped so far. 0, -ECHILD, or -ETIMEDOUT when it does not answer. */
 int rti_supervise_account(struct rti_supervised *s);
 
 /* Let the supervisor go. It stays for as long as somebody is left whom it would have to reap. */

@@ -72,8 +72,10 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, c
 	t->want = opts->want ? opts->want & has : has;
 	t->id = make_id(t);
 	if (pid)
+		err = rti_context_check_pids(&t->source, &t->env);
+	if (pid && err == 0)
 		err = rti_tree_init(&t->tree, &t->ctx, pid, most_files(t, opts));
-	else
+	else if (!pid)
 		err = rti_machine_init(&t->machine, &t->ctx, t->want);
 	if (err < 0) {
 		rti_buf_free(&t->buf);

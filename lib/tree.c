@@ -149,6 +149,8 @@ static void post(struct rti_member *m, const struct rti_figures *figures)
 static void read_once(struct rti_tree *tree, struct rti_member *m, struct reading *r)
 {
 	int may_keep = rti_proctree_may_keep(&tree->members, m), err;
+	struct rti_cpu_clock clock;
+	int has_clock = r->ctx->env->cpu_clock && r->ctx->env->cpu_clock(m->pid, &clock) == 0;
 
 	r->figures = (struct rti_figures){ 0 };
 	r->status = (struct rti_status){ 0 };
@@ -156,6 +158,7 @@ static void read_once(struct rti_tree *tree, struct rti_member *m, struct readin
 	r->who = (struct rti_target){
 		.pid = m->pid,
 		.stat = &m->stat,
+		.clock = has_clock ? &clock : NULL,
 		.memory_tid = memory_tid(r->ctx, m),
 		.statm = may_keep ? &m->statm : NULL,
 		.io = may_keep ? &m->io : NULL,
@@ -209,13 +212,22 @@ static int has_reaped(const struct rti_member *m)
 	       m->account.closed_faults;
 }
 
-/* Whose account may hold a child that was read as alive before it: is the child there still? */
+/* When it came to light that a process may have reaped children: when its account was read and had grown, or when it
+ * was found gone, which may have been after it reaped some. */
+static uint64_t may_have_reaped_at(const struct rti_member *m)
+{
+	if (m->is_gone)
+		return m->gone_at;
+	return has_reaped(m) ? m->read_at : 0;
+}
+
+/* Is a child there still that was read as alive before its parent may have reaped it? 1 when it is not. */
 static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
 	const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
+	uint64_t reaped_at = parent ? may_have_reaped_at(parent) : 0;
 
-	if (m->is_gone || !parent || parent->is_gone || !has_reaped(parent) || parent->read_at < m->read_at ||
-	    parent->read_at < m->verified_at)
+	if (m->is_gone || reaped_at < m->read_at || reaped_at < m->verified_at)
 		return 0;
 	m->verified_at = ++tree->events;
 	if (rti_proctree_is_alive(ctx, m))
@@ -248,20 +260,51 @@ static void reconcile(struct rti_tree *tree, const struct rti_context *ctx, uint
 	} while (!is_settled);
 }
 
+static void book(struct rti_tree *tree, struct rti_member *m, int is_absorbed)
+{
+	m->is_booked = 1;
+	m->is_absorbed = is_absorbed;
+	if (m->peak_rss_bytes > tree->peak_rss_bytes)
+		tree->peak_rss_bytes = m->peak_rss_bytes;
+}
+
+/* Into the account of the nearest ancestor that is gone too and whose last reading may hold it. */
+static int depart_with_ancestor(struct rti_tree *tree, const struct rti_member *m)
+{
+	struct rti_member *up = rti_proctree_find(&tree->members, m->stat.ppid);
+
+	for (size_t steps = tree->members.count; up && up != m && up->is_gone && steps > 0; steps--) {
+		if (rti_ledger_depart_together(&tree->ledger, &m->account, &up->account))
+			return 1;
+		up = rti_proctree_find(&tree->members, up->stat.ppid);
+	}
+	return 0;
+}
+
+/* Where ancestors are gone too, their last readings may have come after they reaped the member. */
+static void depart_together(struct rti_tree *tree)
+{
+	for (size_t i = tree->members.count; i-- > 0;) {
+		struct rti_member *m = &tree->members.members[i];
+
+		if (m->is_gone && depart_with_ancestor(tree, m))
+			book(tree, m, 1);
+	}
+}
+
 /* Members stand behind their parents, so a parent's fate is known when its children's is decided. */
 static void depart(struct rti_tree *tree)
 {
+	depart_together(tree);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];
 		const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
 		struct rti_member *reaper;
 
-		if (!m->is_gone)
+		if (!m->is_gone || m->is_booked)
 			continue;
 		reaper = parent && parent->is_gone && !parent->is_absorbed ? NULL : nearest_live_ancestor(tree, m);
-		m->is_absorbed = rti_ledger_depart(&tree->ledger, &m->account, reaper ? &reaper->account : NULL);
-		if (m->peak_rss_bytes > tree->peak_rss_bytes)
-			tree->peak_rss_bytes = m->peak_rss_bytes;
+		book(tree, m, rti_ledger_depart(&tree->ledger, &m->account, reaper ? &reaper->account : NULL));
 	}
 	if (tree->ledger.has_unwaited)
 		tree->reasons |= RT_REASON_UNWAITED;
@@ -283,7 +326,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 		tree->peak_rss_bytes = m->peak_rss_bytes;
 	if (m->figures.ignores_sigchld)
 		tree->reasons |= RT_REASON_SIGCHLD_IGNORED;
-	if (missing & (RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS))
+	if (missing & (RT_HAS_CPU | RT_HAS_FAULTS))
 		tree->reasons |= RT_REASON_UNREADABLE;
 }
 
@@ -328,13 +371,48 @@ static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
 }
 
+static void make_partial(struct rt_metrics *out, uint64_t has)
+{
+	out->partial |= out->valid & has;
+	out->valid &= ~has;
+}
+
+/* What the accounts of members cannot know makes lower bounds of their sums. */
+static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t counters = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
+
+	if (tree->members.has_skipped) {
+		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
+		make_partial(out, UINT64_MAX);
+	}
+	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
+		make_partial(out, counters);
+	if (!knows_all_switches(tree))
+		make_partial(out, RT_HAS_CTXSW);
+	/* The last look at a member came before its end, and only who waits for it is told its peak. */
+	if (tree->ledger.has_departed && !tree->is_settled)
+		make_partial(out, RT_HAS_PEAK_RSS);
+	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
+		out->valid &= ~RT_HAS_PEAK_RSS;
+		out->partial &= ~RT_HAS_PEAK_RSS;
+	}
+	if (tree->ledger.is_claimed) { /* the cgroup's account is complete, whatever members could be read */
+		out->valid |= RT_HAS_CPU;
+		out->partial &= ~RT_HAS_CPU;
+	}
+}
+
 /* A domain that any member had is either complete or a lower bound; never both. */
 static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rt_metrics *out)
 {
+	struct rti_member *keeper = rti_proctree_find(&tree->members, tree->keeper_pid);
 	uint64_t user_ns, system_ns;
 
 	out->valid = want;
 	rti_ledger_open(&tree->ledger);
+	if (tree->is_settled && keeper)
+		rti_ledger_raise(&keeper->account, tree->settled);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		if (!tree->members.members[i].is_gone)
 			add_member(tree, &tree->members.members[i], want, out);
@@ -344,19 +422,7 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 		rti_ledger_claim(&tree->ledger, user_ns, system_ns);
 	rti_ledger_close(&tree->ledger);
 	put_totals(tree, out);
-	if (tree->members.has_skipped) {
-		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
-		out->partial |= out->valid;
-		out->valid = 0;
-	}
-	if (out->valid & RT_HAS_CTXSW && !knows_all_switches(tree)) {
-		out->partial |= RT_HAS_CTXSW;
-		out->valid &= ~RT_HAS_CTXSW;
-	}
-	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
-		out->valid &= ~RT_HAS_PEAK_RSS;
-		out->partial &= ~RT_HAS_PEAK_RSS;
-	}
+	mark_bounds(tree, out);
 	out->partial &= want & ~out->valid;
 	out->reasons = tree->reasons;
 }
@@ -384,7 +450,6 @@ void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_pi
 
 void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib)
 {
-	struct rti_member *keeper = rti_proctree_find(&tree->members, tree->keeper_pid);
 	const uint64_t counters[RTI_COUNTERS] = {
 		[RTI_CPU_USER] = (uint64_t)(reaped->ru_utime * 1e9 + 0.5),
 		[RTI_CPU_SYSTEM] = (uint64_t)(reaped->ru_stime * 1e9 + 0.5),
@@ -394,9 +459,7 @@ void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int6
 		[RTI_INVOLUNTARY] = (uint64_t)reaped->ru_nivcsw,
 	};
 
-	if (!keeper)
-		return;
-	rti_ledger_raise(&keeper->account, counters);
+	memcpy(tree->settled, counters, sizeof(counters));
 	/* An exec hands on the peak of whoever called it, so a small one may be the keeper's. */
 	if (reaped->ru_maxrss > bequeathed_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
 		tree->peak_rss_bytes = (uint64_t)reaped->ru_maxrss * 1024;

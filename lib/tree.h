@@ -14,7 +14,10 @@ struct rti_tree {
 	uint64_t events; /* orders reads and departures */
 	uint64_t peak_rss_bytes, peak_tree_rss_bytes, peak_tree_pss_bytes;
 	uint32_t reasons;
-	int is_settled; /* the keeper's exact account of all it reaped is in the ledger */
+	/* What the keeper said last that all it reaped has used. It may hold members that the sample before still had, so
+	 * it is taken once their departure is booked. */
+	int is_settled;
+	uint64_t settled[RTI_COUNTERS];
 	/* A process of our own at the root, 0 for none: it starts the program and reaps what that leaves behind. What it
 	 * reaped belongs to the tree; what it uses itself is overhead, its I/O at the start taken off what it reaps. */
 	int32_t keeper_pid;
@@ -33,7 +36,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 /* The root is a keeper. Before the first sample. */
 void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_pid_io *own_io);
 
-/* The keeper says exactly what all that it reaped has used. The next sample shows it. */
+/* The keeper says exactly what all that it reaped has used. Later samples hold it. */
 void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib);
 
 /* The root was reaped by us, right after a sample, so that nothing of it is lost: let it go. */

@@ -109,14 +109,13 @@ static void process_cells(struct text *out, const struct row *row)
 {
 	const struct rt_metrics *m = row->process;
 	const struct rt_delta *d = row->process_delta;
-	int io = is_known(d->valid, d->partial, RT_HAS_IO);
 
 	cell_i64(out, 1, row->pid);
 	cell_i64(out, row->children >= 0, row->children);
 	cpu_cells(out, d);
-	mib_cell(out, is_known(m->valid, m->partial, RT_HAS_PSS), m->pss_bytes);
-	cell_u64(out, io, d->read_bytes);
-	cell_u64(out, io, d->write_bytes);
+	mib_cell(out, is_telling(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes), m->pss_bytes);
+	cell_u64(out, is_telling(d->valid, d->partial, RT_HAS_IO, d->read_bytes), d->read_bytes);
+	cell_u64(out, is_telling(d->valid, d->partial, RT_HAS_IO, d->write_bytes), d->write_bytes);
 	cell_unknown(out, 3);
 }
 

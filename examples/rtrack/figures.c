@@ -37,12 +37,18 @@ static const struct reason reasons[] = {
 	{ RT_REASON_UNREADABLE, "unreadable", "a process could not be read in full" },
 	{ RT_REASON_LEFT_RUNNING, "left_running", "processes still ran at the end" },
 	{ RT_REASON_ORPHANS_UNSEEN, "orphans_unseen", "orphans that lived between two samples cannot be seen" },
+	{ RT_REASON_UNVERIFIED, "unverified", "others used CPU time meanwhile, so lost accounts cannot be ruled out" },
 	{ RT_REASON_MEMBERS_SKIPPED, "members_skipped", "the list of processes could not be read in full" },
 };
 
 int is_known(uint64_t valid, uint64_t partial, uint64_t bits)
 {
 	return ((valid | partial) & bits) == bits;
+}
+
+int is_telling(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure)
+{
+	return (valid & bits) == bits || (figure > 0 && is_known(valid, partial, bits));
 }
 
 int domains_are_of(uint64_t bits, uint32_t kind)

@@ -11,6 +11,9 @@
 /* Whether there is a figure at all. A lower bound is one. */
 int is_known(uint64_t valid, uint64_t partial, uint64_t bits);
 
+/* Whether a table should have this figure: a lower bound of 0 says nothing, and looks like a figure. */
+int is_telling(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure);
+
 struct domain {
 	uint64_t bit;
 	const char *name;

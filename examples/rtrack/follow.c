@@ -47,7 +47,7 @@ int follow_memory(const struct follow *f, uint64_t *bytes)
 	if (m->kind == RT_KIND_SYSTEM)
 		*bytes = m->memory_used_bytes;
 	else
-		*bytes = is_known(m->valid, m->partial, RT_HAS_PSS) ? m->pss_bytes : m->rss_bytes;
+		*bytes = m->valid & RT_HAS_PSS ? m->pss_bytes : m->rss_bytes;
 	return is_known(m->valid, m->partial, RT_HAS_PSS) || is_known(m->valid, m->partial, RT_HAS_RSS) ||
 	       is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE);
 }

@@ -67,6 +67,8 @@ static int code_of_failed_start(int err)
 	case -EMFILE:
 	case -ENFILE:
 	case -EINVAL:
+	case -ENOSYS:
+	case -EXDEV:
 	case -EOPNOTSUPP:
 		return EXIT_BEFORE_START;
 	default:
@@ -163,7 +165,9 @@ static void follow_to_end(struct run *r)
 			act(r);
 	} while (err == -ETIMEDOUT || err == -EINTR);
 	if (err < 0)
-		warn("the exit status of the command is lost: %s", rt_strerror(err));
+		warn("the exit status of the command is lost: its supervisor was killed");
+	if (r->kills_sent > 0) /* time is up for those, too, whom the command has left behind */
+		tree_signal(r->tree.tracker, SIGKILL);
 	take_row(r);
 }
 

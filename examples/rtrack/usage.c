@@ -17,8 +17,6 @@ static void add_from_sample(struct usage *u, const struct follow *f)
 
 void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const struct follow *last)
 {
-	const uint64_t from_sample = RT_HAS_FAULTS | RT_HAS_CTXSW;
-
 	*u = (struct usage){
 		.pid = last->pid,
 		.has_ended = 1,
@@ -26,8 +24,8 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.signal = outcome->signal,
 		.start_realtime_ns = outcome->start_realtime_ns,
 		.wall_ns = outcome->wall_ns,
-		.valid = (outcome->valid & ~from_sample) | (last->now.valid & from_sample),
-		.partial = (outcome->partial & ~from_sample) | (last->now.partial & from_sample),
+		.valid = outcome->valid,
+		.partial = outcome->partial,
 		.cpu_user_ns = outcome->cpu_user_ns,
 		.cpu_system_ns = outcome->cpu_system_ns,
 		.cpu_low_ns = outcome->cpu_low_ns,
@@ -50,10 +48,11 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 
 static void choose_peak(struct usage *u, const struct rt_metrics *m)
 {
-	if (is_known(m->valid, m->partial, RT_HAS_PSS)) {
+	/* The resident sizes of strangers can be read, their proportional ones cannot. */
+	if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes > 0) {
 		u->peak_tree_kind = RT_PEAK_PSS;
 		u->peak_tree_bytes = m->peak_tree_pss_bytes;
-	} else if (is_known(m->valid, m->partial, RT_HAS_RSS)) {
+	} else if (m->peak_tree_rss_bytes > 0) {
 		u->peak_tree_kind = RT_PEAK_RSS;
 		u->peak_tree_bytes = m->peak_tree_rss_bytes;
 	}
@@ -63,6 +62,7 @@ static void choose_peak(struct usage *u, const struct rt_metrics *m)
 void usage_of_attached(struct usage *u, const struct follow *f)
 {
 	const struct rt_metrics *from = &f->base, *to = &f->now;
+	uint32_t reasons = to->reasons | (f->is_alone ? 0 : RT_REASON_ORPHANS_UNSEEN);
 
 	*u = (struct usage){
 		.pid = f->pid,
@@ -75,8 +75,8 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.cpu_system_ns = to->cpu_system_ns - from->cpu_system_ns,
 		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,
 		.accounting = RT_ACCOUNTING_POLL,
-		.reasons = to->reasons,
-		.complete = to->reasons == 0,
+		.reasons = reasons,
+		.complete = reasons == 0,
 		.peak_rss_bytes = to->peak_rss_bytes,
 		.read_bytes = to->read_bytes - from->read_bytes,
 		.write_bytes = to->write_bytes - from->write_bytes,

@@ -2,22 +2,16 @@
 /* CPU time of one process: its CPU clock, and from stat what it reaped. */
 #include "collector.h"
 
-#include <errno.h>
-
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {
 	uint64_t tick_ns = ctx->env->tick_ns;
-	struct rti_cpu_clock clock;
 
-	out->own[RTI_CPU_USER] = who->stat->utime * tick_ns;
-	out->own[RTI_CPU_SYSTEM] = who->stat->stime * tick_ns;
-	if (ctx->env->cpu_clock) {
-		int err = ctx->env->cpu_clock(who->pid, &clock);
-
-		if (err < 0)
-			return err;
-		rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &out->own[RTI_CPU_USER],
-		              &out->own[RTI_CPU_SYSTEM]);
+	if (who->clock) {
+		rti_split_cpu(who->clock->total_ns, who->clock->user_part_ns, who->clock->both_parts_ns,
+		              &out->own[RTI_CPU_USER], &out->own[RTI_CPU_SYSTEM]);
+	} else {
+		out->own[RTI_CPU_USER] = who->stat->utime * tick_ns;
+		out->own[RTI_CPU_SYSTEM] = who->stat->stime * tick_ns;
 	}
 	out->reaped[RTI_CPU_USER] = who->stat->cutime * tick_ns;
 	out->reaped[RTI_CPU_SYSTEM] = who->stat->cstime * tick_ns;

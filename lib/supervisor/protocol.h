@@ -10,12 +10,12 @@
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
 #define RTI_PROTOCOL "1" /* changes whenever anything below does */
 
-/* Arguments of the supervisor: the protocol; the number of its socket; the directory of the cgroup to start the program in, or ""; the
- * program and its arguments. */
+/* Arguments of the supervisor: the protocol; the number of its socket; the directory of the cgroup to start the program in, or "";
+ * the directory to start it in, or ""; the program and its arguments. */
 
 /* From the supervisor. */
 enum rti_report_kind {
-	RTI_STARTED,  /* pid; own, before the program was started */
+	RTI_STARTED,  /* pid */
 	RTI_FAILED,   /* error: why the program could not be started */
 	RTI_NOT_PLACED, /* error: why no process could be made in the cgroup */
 	RTI_EXITED,   /* status of the program; reaped so far */
@@ -24,9 +24,9 @@ enum rti_report_kind {
 
 struct rti_report {
 	uint32_t kind;
-	int32_t pid, error, status;
+	int32_t pid, supervisor_pid, error, status;
 	uint64_t monotonic_ns; /* when it happened */
-	struct rusage own;     /* RUSAGE_SELF of the supervisor */
+	int64_t bequeathed_kib; /* peak memory of the supervisor, which its exec hands on to the program */
 	struct rusage reaped;  /* RUSAGE_CHILDREN of the supervisor: all that it has reaped, and they */
 	uint64_t own_io[5];    /* rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */
 	uint32_t ignored_sigchld; /* some process that it reaped ignored SIGCHLD */

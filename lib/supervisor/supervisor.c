@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
@@ -45,7 +46,6 @@ static void send_report(struct supervisor *s, enum rti_report_kind kind)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	s->report.kind = kind;
 	s->report.monotonic_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	getrusage(RUSAGE_SELF, &s->report.own);
 	getrusage(RUSAGE_CHILDREN, &s->report.reaped);
 	if (s->socket >= 0 && send(s->socket, &s->report, sizeof(s->report), MSG_NOSIGNAL) < 0)
 		s->report.error = errno; /* the library is gone; the program goes on */
@@ -70,6 +70,14 @@ static ssize_t read_file(const char *path, char *text, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return n;
+}
+
+static void note_own_peak(struct supervisor *s)
+{
+	char text[4096];
+
+	read_file("/proc/self/status", text, sizeof(text));
+	s->report.bequeathed_kib = (int64_t)value_of(text, "VmHWM:", 10);
 }
 
 /* What we have read and written ourselves will be folded together with what we reap: the library takes it off. */
@@ -264,6 +272,20 @@ static void supervise(struct supervisor *s)
 	}
 }
 
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)ftw;
+	return type == FTW_DP ? rmdir(path) : 0;
+}
+
+/* With what the program may have made below it. */
+static void remove_cgroup(const char *path)
+{
+	if (rmdir(path) < 0)
+		nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 /* A low descriptor of the host may be closed, and ours would then be the program's. */
 static int move_up(int fd)
 {
@@ -277,13 +299,18 @@ static int move_up(int fd)
 int main(int argc, char **argv)
 {
 	struct supervisor s = { 0 };
-	const char *cgroup = argc > 3 ? argv[3] : "";
+	const char *cgroup, *cwd;
 	sigset_t all, chld, mask;
 	int err;
 
 	/* By hand, or by a library of another release: not for us. */
-	if (argc < 5 || strcmp(argv[1], RTI_PROTOCOL) != 0)
+	if (argc < 6 || strcmp(argv[1], RTI_PROTOCOL) != 0)
 		return 2;
+	cgroup = argv[3];
+	cwd = argv[4];
+	/* The host is not to have a child of ours: its wait() calls, and its zombies, are its own. */
+	if (fork() != 0)
+		return 0;
 	s.socket = move_up(atoi(argv[2]));
 	/* Signals to the whole process group are for the program; the library forwards the rest. Ours stay blocked. */
 	sigfillset(&all);
@@ -294,11 +321,15 @@ int main(int argc, char **argv)
 	if (s.socket < 0 || s.signals < 0)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	s.report.supervisor_pid = getpid();
+	note_own_peak(&s);
 	note_own_io(&s);
-	if (*cgroup)
-		err = start_in_cgroup(argv + 4, &mask, open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &s.program);
+	if (*cwd && chdir(cwd) < 0)
+		err = -errno;
+	else if (*cgroup)
+		err = start_in_cgroup(argv + 5, &mask, open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &s.program);
 	else
-		err = start_here(argv + 4, &mask, &s.program);
+		err = start_here(argv + 5, &mask, &s.program);
 	s.report.pid = s.program;
 	s.report.error = -err;
 	send_report(&s, err == 0 ? RTI_STARTED : s.program < 0 ? RTI_NOT_PLACED : RTI_FAILED);
@@ -307,6 +338,6 @@ int main(int argc, char **argv)
 		supervise(&s);
 	}
 	if (*cgroup)
-		rmdir(cgroup);
+		remove_cgroup(cgroup);
 	return 0;
 }

@@ -202,7 +202,7 @@ START_TEST(a_reaped_child_moves_and_is_not_counted_twice)
 	ck_assert_uint_eq(m.read_bytes, 5120);
 	ck_assert_uint_eq(m.write_bytes, 2560 + 512);
 	ck_assert_uint_eq(m.reasons, 0);
-	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW);
+	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_RSS); /* what it did after the last look is told to nobody else */
 	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_CTXSW), -ENODATA);
 }
 END_TEST
@@ -373,7 +373,7 @@ START_TEST(one_unreadable_member_drops_no_other)
 	ck_assert_uint_eq(m.pss_bytes, 9 * 1024);
 	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
 	ck_assert_uint_eq(m.members_unreadable, 1);
-	ck_assert_uint_eq(m.reasons, RT_REASON_UNREADABLE);
+	ck_assert_uint_eq(m.reasons, 0);
 	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_IO), -EACCES);
 	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_CPU), 0);
 	ck_assert_int_eq(rt_tracker_processes(tracker, rows, sizeof(rows[0]), &count), 0);

@@ -85,14 +85,14 @@ static uint64_t cpu(const uint64_t counters[RTI_COUNTERS])
 /* The kernel's side of a death: the parent waits, or the account is lost (auto-reaped, or reaped outside the tree). */
 static void die(struct world *w, int who, int is_waited)
 {
-	struct process *p = &w->p[who], *parent = &w->p[p->parent];
+	struct process *p = &w->p[who], *parent = p->parent >= 0 ? &w->p[p->parent] : NULL;
 
 	p->is_alive = 0;
 	for (int i = 1; i < MOST; i++) {
 		if (w->p[i].is_alive && w->p[i].parent == who)
 			w->p[i].parent = -1;
 	}
-	if (is_waited && parent->is_alive) {
+	if (is_waited && parent && parent->is_alive) {
 		for (int i = 0; i < RTI_READ_BYTES; i++)
 			parent->reaped[i] += p->own[i] + p->reaped[i];
 		for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++)

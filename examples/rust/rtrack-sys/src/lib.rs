@@ -45,6 +45,7 @@ pub const RT_REASON_UNREADABLE: u32 = 1 << 2;
 pub const RT_REASON_LEFT_RUNNING: u32 = 1 << 3;
 pub const RT_REASON_MEMBERS_SKIPPED: u32 = 1 << 4;
 pub const RT_REASON_ORPHANS_UNSEEN: u32 = 1 << 5;
+pub const RT_REASON_UNVERIFIED: u32 = 1 << 6;
 
 pub const RT_ITEM_IN_TOTAL: u32 = 1 << 0;
 pub const RT_ITEM_PARTITION: u32 = 1 << 1;

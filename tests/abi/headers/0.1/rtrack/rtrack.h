@@ -119,6 +119,7 @@ RT_API int rt_getrusage(int who, struct rt_rusage *out);
  *  @retval -ESRCH no such process
  *  @retval -EACCES the process lives, but /proc hides it from the caller (hidepid)
  *  @retval -ENOENT /proc is not mounted
+ *  @retval -EXDEV /proc is of another pid namespace, where the pid means another process
  *  @retval -EMFILE no descriptor left; likewise -ENFILE and -ENOMEM
  *
  *  Cost: three file reads, and one more per thread. @since 0.1 */
@@ -195,6 +196,7 @@ struct rt_opts {
  *  @retval -E2BIG @p opts is longer than this library knows and the unknown part is not zero
  *  @retval -ESRCH no such process
  *  @retval -ENOENT there is no proc file system under the root
+ *  @retval -EXDEV /proc is of another pid namespace, where the pid means another process
  *  @retval -EACCES /proc cannot be read, or hides the process from the caller (hidepid)
  *  @retval -EMFILE no descriptor left; likewise -ENFILE and -ENOMEM
  *
@@ -224,7 +226,7 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 #define RT_REASON_UNWAITED (UINT32_C(1) << 0)
 /** A member ignores SIGCHLD: children of it that lived between two samples leave no trace. @since 0.1 */
 #define RT_REASON_SIGCHLD_IGNORED (UINT32_C(1) << 1)
-/** A member could not be read in full. @since 0.1 */
+/** CPU time or faults of a member could not be read. @since 0.1 */
 #define RT_REASON_UNREADABLE (UINT32_C(1) << 2)
 /** Members still ran when the figures were taken for the last time. @since 0.1 */
 #define RT_REASON_LEFT_RUNNING (UINT32_C(1) << 3)
@@ -233,6 +235,9 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 /** rt_outcome only: a process that its parent left behind, and that came and went between two samples, would not
  *  have been seen at the accounting rung that was used. @since 0.1 */
 #define RT_REASON_ORPHANS_UNSEEN (UINT32_C(1) << 5)
+/** rt_outcome only: nothing is known to be missing, but others in the caller's cgroup used CPU time meanwhile (or there is
+ *  no cgroup to tell), so that children nobody waited for and no sample saw cannot be ruled out. @since 0.1 */
+#define RT_REASON_UNVERIFIED (UINT32_C(1) << 6)
 /** @} */
 
 /** One sample. Fields mean "within the scope of this tracker". Units as named; absent bits as documented.
@@ -658,7 +663,9 @@ struct rt_command;
 struct rt_command_opts {
 	uint32_t size;            /**< sizeof(struct rt_command_opts), set by the caller. */
 	uint32_t flags;           /**< 0. */
-	const char *const *argv;  /**< Program and arguments, ended by NULL. Searched in PATH unless it has a slash. */
+	/** Program and arguments, ended by NULL. Searched in PATH unless it has a slash: that of its own environment, at
+	 *  RT_ACCOUNTING_POLL that of the caller's. */
+	const char *const *argv;
 	const char *const *envp;  /**< Environment, ended by NULL; NULL is the caller's. */
 	const char *cwd;          /**< Directory to start in; NULL is the caller's. */
 	const struct rt_opts *tracker; /**< How its tracker works; NULL is all defaults. A root is refused. */
@@ -684,6 +691,7 @@ struct rt_command_opts {
  *          executable; or another error of execve(2)
  *  @retval -EOPNOTSUPP the accounting that was asked for cannot be had: the supervisor is not
  *          installed, or there is no cgroup v2 that the caller may use
+ *  @retval -ENOSYS no proc file system is mounted; -EXDEV it is of another pid namespace; nothing was started
  *  @retval -EAGAIN no process could be made; likewise -ENOMEM and -EMFILE
  *
  *  Cost: two processes, one sample of the tree.
@@ -718,8 +726,8 @@ struct rt_outcome {
 	uint32_t accounting;  /**< RT_ACCOUNTING_ rung that was used. */
 	uint64_t valid;       /**< RT_HAS_ bits of the complete figures. */
 	uint64_t partial;     /**< RT_HAS_ bits of the figures that are lower bounds. */
-	/** 1 when no reason is known why CPU time of the tree might be missing, else 0. What RT_ACCOUNTING_WAIT cannot
-	 *  know of: children of a process that ignored SIGCHLD and that no sample saw. */
+	/** 1 when there is no reason why CPU time of the tree might be missing, else 0. At RT_ACCOUNTING_WAIT up to a
+	 *  hundredth and a clock tick may go unnoticed: cpu_high_ns still holds it. */
 	uint32_t complete;
 	uint32_t reasons;     /**< RT_REASON_ bits: why not. */
 	uint64_t start_realtime_ns; /**< Start, since 1970. */
@@ -728,8 +736,8 @@ struct rt_outcome {
 	uint64_t cpu_user_ns;   /**< RT_HAS_CPU. */
 	uint64_t cpu_system_ns; /**< RT_HAS_CPU. */
 	uint64_t cpu_low_ns;    /**< What was certainly used. */
-	/** Upper bound of what was used: cpu_low_ns when complete; else what the caller's cgroup (v2) used meanwhile, the
-	 *  caller and others in it included; UINT64_MAX where there is none. */
+	/** Upper bound of what was used: cpu_low_ns at RT_ACCOUNTING_CGROUP; else what the caller's cgroup (v2) used
+	 *  meanwhile, the caller and others in it included; UINT64_MAX where there is none. */
 	uint64_t cpu_high_ns;
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process: of those that samples saw and, with RT_ACCOUNTING_WAIT, of
 	 *  all that were waited for. */
