@@ -14,6 +14,7 @@
 
 #define NS_PER_S 1000000000
 #define PATH_SPACE 4096
+#define MOST_NAPS 500 /* of 100 us, until a supervisor has ended */
 #define PATIENCE_MS 1000 /* with a supervisor that somebody has stopped */
 
 /* Where it may lie, seen from the directory of the file that this code is in: beside it in a build tree, or at its
@@ -79,14 +80,13 @@ static void put_decimal(char out[12], int number)
 	*out = '\0';
 }
 
-/* The place that can be executed is the one. The first process there only makes the supervisor, and ends. */
-static int spawn_supervisor(const struct rti_spawn *how, const char *cgroup, int socket)
+/* The place that can be executed is the one. */
+static int spawn_supervisor(const struct rti_spawn *how, const char *cgroup, int socket, int32_t *pid)
 {
 	char text[12], path[PATH_SPACE];
 	struct rti_spawn supervisor = *how;
 	const char **argv, *at;
 	int err = -ENOENT;
-	int32_t pid;
 
 	put_decimal(text, socket);
 	argv = make_argv(text, cgroup, how);
@@ -98,11 +98,9 @@ static int spawn_supervisor(const struct rti_spawn *how, const char *cgroup, int
 	supervisor.keep_fd = socket;
 	for (size_t n = 0; err == -ENOENT && (at = place(n, path)); n++) {
 		argv[0] = at;
-		err = rti_spawn(&supervisor, &pid);
+		err = rti_spawn(&supervisor, pid);
 	}
 	free(argv);
-	while (err == 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
 	return err == -ENOENT || err == -EACCES ? -EOPNOTSUPP : err;
 }
 
@@ -136,7 +134,7 @@ int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, c
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	s->socket = pair[0];
-	err = spawn_supervisor(how, cgroup, pair[1]);
+	err = spawn_supervisor(how, cgroup, pair[1], &s->supervisor_pid);
 	close(pair[1]);
 	if (err == 0) {
 		err = take_report(s, 0);
@@ -147,11 +145,9 @@ int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, c
 			err = -s->started.error;
 	}
 	if (err < 0) {
-		close(s->socket);
-		s->socket = -1;
+		rti_supervise_close(s);
 		return err;
 	}
-	s->supervisor_pid = s->started.supervisor_pid;
 	s->program_pid = s->started.pid;
 	return 0;
 }
@@ -205,9 +201,15 @@ int rti_supervise_account(struct rti_supervised *s)
 	return err;
 }
 
+/* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */
 void rti_supervise_close(struct rti_supervised *s)
 {
-	if (s->socket >= 0)
-		close(s->socket);
+	const struct timespec nap = { .tv_nsec = 100000 };
+
+	if (s->socket < 0)
+		return;
+	close(s->socket);
 	s->socket = -1;
+	for (int i = 0; i < MOST_NAPS && s->supervisor_pid > 0 && waitpid(s->supervisor_pid, NULL, WNOHANG) == 0; i++)
+		nanosleep(&nap, NULL);
 }

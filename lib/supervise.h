@@ -26,7 +26,7 @@ int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns);
 /* Have the supervisor say what it has reaped so far. 0, -ECHILD, or -ETIMEDOUT when it does not answer. */
 int rti_supervise_account(struct rti_supervised *s);
 
-/* Let the supervisor go. It stays for as long as somebody is left whom it would have to reap. */
+/* Let the supervisor go. It stays for as long as the program runs. */
 void rti_supervise_close(struct rti_supervised *s);
 
 #endif

@@ -24,7 +24,7 @@ enum rti_report_kind {
 
 struct rti_report {
 	uint32_t kind;
-	int32_t pid, supervisor_pid, error, status;
+	int32_t pid, error, status;
 	uint64_t monotonic_ns; /* when it happened */
 	int64_t bequeathed_kib; /* peak memory of the supervisor, which its exec hands on to the program */
 	struct rusage reaped;  /* RUSAGE_CHILDREN of the supervisor: all that it has reaped, and they */
@@ -32,7 +32,7 @@ struct rti_report {
 	uint32_t ignored_sigchld; /* some process that it reaped ignored SIGCHLD */
 };
 
-/* To the supervisor. Closing the socket lets it go: it exits when nobody is left to adopt. */
+/* To the supervisor. Closing the socket lets it go: it exits when the program has ended. */
 enum rti_request {
 	RTI_PROCEED, /* the program's pid was noted: it may be reaped from now on */
 	RTI_ACCOUNT  /* asks for RTI_ACCOUNTED */

@@ -250,18 +250,18 @@ static void answer(struct supervisor *s)
 	}
 }
 
-/* Ends when no child is left and the library has let go. */
+/* Ends when the program has ended and the library has let go. Whoever runs on then is init's to reap, as without us. */
 static void supervise(struct supervisor *s)
 {
 	int has_children = 1;
 
-	while (has_children || s->socket >= 0) {
+	while (s->program || s->socket >= 0) {
 		struct pollfd events[] = { { .fd = s->signals, .events = POLLIN }, { .fd = s->socket, .events = POLLIN } };
 		struct signalfd_siginfo info;
 
 		if (s->may_reap && has_children)
 			has_children = reap_all(s);
-		if (!has_children && s->socket < 0)
+		if (!s->program && s->socket < 0)
 			break;
 		if (poll(events, 2, -1) < 0)
 			continue;
@@ -279,11 +279,24 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return type == FTW_DP ? rmdir(path) : 0;
 }
 
-/* With what the program may have made below it. */
-static void remove_cgroup(const char *path)
+/* With what the program may have made below it. 1 when it is gone. */
+static int remove_cgroup(const char *path)
 {
 	if (rmdir(path) < 0)
 		nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	return access(path, F_OK) < 0;
+}
+
+/* A cgroup in which somebody runs on can be removed only when he has gone. A process of its own waits for that, so that the
+ * host has no child that outlives the command. */
+static void leave_cgroup(const char *path)
+{
+	const struct timespec nap = { .tv_sec = 1 };
+
+	if (remove_cgroup(path) || fork() != 0)
+		return;
+	while (!remove_cgroup(path))
+		nanosleep(&nap, NULL);
 }
 
 /* A low descriptor of the host may be closed, and ours would then be the program's. */
@@ -308,9 +321,6 @@ int main(int argc, char **argv)
 		return 2;
 	cgroup = argv[3];
 	cwd = argv[4];
-	/* The host is not to have a child of ours: its wait() calls, and its zombies, are its own. */
-	if (fork() != 0)
-		return 0;
 	s.socket = move_up(atoi(argv[2]));
 	/* Signals to the whole process group are for the program; the library forwards the rest. Ours stay blocked. */
 	sigfillset(&all);
@@ -321,7 +331,6 @@ int main(int argc, char **argv)
 	if (s.socket < 0 || s.signals < 0)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	s.report.supervisor_pid = getpid();
 	note_own_peak(&s);
 	note_own_io(&s);
 	if (*cwd && chdir(cwd) < 0)
@@ -338,6 +347,6 @@ int main(int argc, char **argv)
 		supervise(&s);
 	}
 	if (*cgroup)
-		remove_cgroup(cgroup);
+		leave_cgroup(cgroup);
 	return 0;
 }

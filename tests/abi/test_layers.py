@@ -34,7 +34,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"rt_pid_tracker_new|rt_sample|rt_tracker_free"
     ),
     # Talks with the supervisor through a socket, and finds its program beside the library.
-    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|ppoll|nanosleep|close|waitpid"),
+    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid"),
     "rusage.c": re.compile(r"getrusage"),
 }
 

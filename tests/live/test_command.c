@@ -428,7 +428,7 @@ static int is_gone(void *arg)
 	return kill(*(const int32_t *)arg, 0) < 0;
 }
 
-START_TEST(the_supervisor_stays_for_those_left_running_and_no_longer)
+START_TEST(the_supervisor_goes_with_the_command_whoever_runs_on)
 {
 	int32_t supervisor;
 
@@ -437,7 +437,7 @@ START_TEST(the_supervisor_stays_for_those_left_running_and_no_longer)
 	ck_assert_int_eq(await(FOR_EVER), 0);
 	ck_assert_uint_eq(outcome.left_running, 1);
 	rt_command_free(command);
-	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* it is no child of ours */
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* no zombie of it is left */
 	wait_until(is_gone, &supervisor);
 }
 END_TEST
@@ -472,7 +472,7 @@ int main(void)
 	tcase_add_test(host, a_stolen_exit_status_is_an_error_and_the_figures_stay);
 	tcase_add_test(host, a_host_that_reaps_everything_takes_nothing_away);
 	tcase_add_test(host, a_supervisor_that_is_killed_is_told_and_the_program_runs_on);
-	tcase_add_test(host, the_supervisor_stays_for_those_left_running_and_no_longer);
+	tcase_add_test(host, the_supervisor_goes_with_the_command_whoever_runs_on);
 	tcase_add_test(figures, orphans_are_adopted_and_counted);
 	tcase_add_test(figures, without_a_cgroup_lost_accounts_are_told);
 	tcase_add_test(figures, a_cgroup_knows_what_nobody_waited_for);

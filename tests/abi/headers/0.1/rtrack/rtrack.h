@@ -771,8 +771,9 @@ struct rt_outcome {
  *  @since 0.1 */
 RT_API int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out, size_t out_size);
 
-/** Forget a command. A program that still runs runs on: its supervisor reaps it, and without one nobody does until the
- *  caller exits. NULL is allowed. @since 0.1 */
+/** Forget a command. A program that still runs runs on: its supervisor, a child of the caller, stays to reap it; without a
+ *  supervisor nobody reaps it until the caller exits. What an ended program left running goes to init, as it does without
+ *  us. NULL is allowed. @since 0.1 */
 RT_API void rt_command_free(struct rt_command *c);
 
 /** @} */
