@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define FIRST_CAPACITY 4096
@@ -60,9 +61,12 @@ static int linux_exists(int dirfd, const char *path)
 static int linux_space(const char *path, struct rti_space *out)
 {
 	struct statvfs fs;
+	struct stat st;
 
-	if (statvfs(path, &fs) < 0)
+	if (statvfs(path, &fs) < 0 || stat(path, &st) < 0)
 		return -errno;
+	out->major = major(st.st_dev);
+	out->minor = minor(st.st_dev);
 	out->total_bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
 	out->free_bytes = (uint64_t)fs.f_bfree * fs.f_frsize;
 	out->available_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;

@@ -20,6 +20,7 @@ struct rti_buf {
 
 struct rti_space {
 	uint64_t total_bytes, free_bytes, available_bytes;
+	uint32_t major, minor; /* of the file system that the path leads to; 0:0 is unknown */
 };
 
 /* The file calls, replaceable so that tests can have EACCES as root, short reads and files that vanish half-way.

@@ -203,6 +203,8 @@ static struct rti_member *nearest_live_ancestor(const struct rti_tree *tree, con
 
 	for (size_t steps = tree->members.count; up && up->is_gone && steps > 0; steps--)
 		up = rti_proctree_find(&tree->members, up->stat.ppid);
+	if (!up) /* its parent left without our noticing: a keeper adopts whom nobody has */
+		up = rti_proctree_find(&tree->members, tree->keeper_pid);
 	return up && !up->is_gone ? up : NULL;
 }
 
@@ -230,7 +232,8 @@ static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct 
 	if (m->is_gone || reaped_at < m->read_at || reaped_at < m->verified_at)
 		return 0;
 	m->verified_at = ++tree->events;
-	if (rti_proctree_is_alive(ctx, m))
+	/* It may have a new parent by now, who will be the one to reap it. */
+	if (rti_proctree_read_stat(ctx, m) != -ESRCH)
 		return 0;
 	m->is_gone = 1;
 	m->gone_at = ++tree->events;

@@ -319,6 +319,15 @@ static int refresh_mounts(struct state *st, const struct rti_context *ctx)
 	return err;
 }
 
+/* A later mount on one of its parent directories, or another root, may lead its path to another file system. Of those with
+ * a device number for each subvolume this cannot be told. */
+static int is_reached(const struct mount *mount, const struct rti_space *answer)
+{
+	if (mount->kind == KIND_SHARED || (answer->major == 0 && answer->minor == 0))
+		return 1;
+	return mount->row.major == answer->major && mount->row.minor == answer->minor;
+}
+
 static void take_answer(struct mount *mount, struct rti_worker *worker, int has_run)
 {
 	struct rt_filesystem *row = &mount->row;
@@ -329,7 +338,7 @@ static void take_answer(struct mount *mount, struct rti_worker *worker, int has_
 	row->flags |= mount->is_stalled ? RT_ITEM_STALLED : 0;
 	if (mount->is_stalled)
 		return;
-	mount->err = mount->probe->err;
+	mount->err = mount->probe->err < 0 ? mount->probe->err : is_reached(mount, answer) ? 0 : -ENOENT;
 	if (mount->err < 0)
 		return;
 	row->total_bytes = answer->total_bytes;
@@ -414,7 +423,7 @@ static int set_total(struct mounts *mounts, struct rt_metrics *out)
 			continue;
 		if (err == 0 && mount->row.total_bytes > 0)
 			add_to_total(mounts, mount, out);
-		first = first ? first : err;
+		first = first || err == -ENOENT ? first : err; /* one that is not to be reached is not there for us */
 	}
 	return first;
 }

@@ -32,6 +32,7 @@ struct answer {
 	int err;
 	uint64_t total, free, available;
 	int gate; /* blocks until this has a byte; 0 does not */
+	uint32_t major, minor;
 };
 
 #define MOST_ANSWERS 16
@@ -67,7 +68,7 @@ static int fake_space(const char *path, struct rti_space *out)
 	pthread_mutex_unlock(&answers_lock);
 	if (answer.gate && read(answer.gate, &byte, 1) != 1)
 		return -EIO;
-	*out = (struct rti_space){ answer.total, answer.free, answer.available };
+	*out = (struct rti_space){ answer.total, answer.free, answer.available, answer.major, answer.minor };
 	return answer.err;
 }
 
@@ -81,7 +82,7 @@ static void set_answer(const char *path, int err, uint64_t total, uint64_t free_
 	while (!answer && answers[i].path)
 		i++;
 	answer = answer ? answer : &answers[i];
-	*answer = (struct answer){ path, err, total, free_bytes, available, answer->gate };
+	*answer = (struct answer){ path, err, total, free_bytes, available, answer->gate, 0, 0 };
 	pthread_mutex_unlock(&answers_lock);
 }
 
@@ -207,6 +208,25 @@ START_TEST(each_superblock_once)
 	expect_total(6030, 3610, 2420, 2360, 3);
 	ck_assert_str_eq(row_at(1, 3)->mount_point, "/data");
 	ck_assert_uint_eq(asked, 3);
+}
+END_TEST
+
+/* The path of the second leads to the third, which was mounted later on a directory above it. */
+START_TEST(hidden_below_a_later_mount)
+{
+	fixture_write(&f, "proc/1/mountinfo",
+	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "28 27 8:3 / /m/b" OPTIONS "ext4 /dev/sda3 rw\n"
+	              "29 27 8:4 / /m" OPTIONS "ext4 /dev/sda4 rw\n");
+	set_answer("/", 0, 1000, 400, 350);
+	set_answer("/m/b", 0, 70, 60, 50);
+	set_answer("/m", 0, 70, 60, 50);
+	find_answer("/m/b")->major = 8;
+	find_answer("/m/b")->minor = 4;
+	open_fake(0);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	expect_total(1070, 610, 460, 400, 2);
+	ck_assert_str_eq(row_at(1, 2)->mount_point, "/m");
 }
 END_TEST
 
@@ -742,6 +762,7 @@ int main(void)
 	tcase_add_test(choice, golden);
 	tcase_add_test(choice, escaped_paths);
 	tcase_add_test(choice, each_superblock_once);
+	tcase_add_test(choice, hidden_below_a_later_mount);
 	tcase_add_test(choice, zfs_pools);
 	tcase_add_test(choice, memory_and_loop_are_no_storage);
 	tcase_add_test(choice, hidden_by_a_later_mount);
