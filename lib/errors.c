@@ -19,7 +19,7 @@ const char *rt_strerror(int err)
 	case -EACCES:
 		return "permission denied";
 	case -ENOENT:
-		return "not there on this system";
+		return "no such file or directory";
 	case -ESRCH:
 		return "no such process";
 	case -EINTR:

@@ -156,7 +156,7 @@ int command_info(const struct options *options)
 	struct text out = { 0 };
 
 	if (options->operand_count > 0)
-		return usage_error(options, "there is nothing to name");
+		return usage_error(options, "it takes no arguments");
 	uname(&kernel);
 	try_tree(&abilities[0]);
 	try_system(&abilities[1]);

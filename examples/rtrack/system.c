@@ -79,7 +79,7 @@ int command_system(const struct options *options)
 	int code, err;
 
 	if (options->operand_count > 0)
-		return usage_error(options, "there is nothing to name: it is this machine");
+		return usage_error(options, "it takes no arguments: it follows this machine");
 	err = rt_system_tracker_new(&tracker, NULL);
 	if (err < 0) {
 		warn("cannot follow the machine: %s", rt_strerror(err));

@@ -85,6 +85,10 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.samples = f->samples,
 		.overhead_cpu_ns = to->self_cpu_ns,
 	};
+	if (!u->complete) {
+		u->partial |= u->valid & RT_HAS_CPU;
+		u->valid &= ~RT_HAS_CPU;
+	}
 	u->cpu_low_ns = usage_cpu_ns(u);
 	u->cpu_high_ns = u->complete ? u->cpu_low_ns : UINT64_MAX;
 	choose_peak(u, to);
