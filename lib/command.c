@@ -426,7 +426,8 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, u
 	else if (m->processes)
 		out->cpu_high_ns = UINT64_MAX; /* they go on */
 	out->complete = out->reasons == 0;
-	if (!out->complete) {
+	/* Nothing known to be missing is no lower bound yet: the bracket tells what cannot be ruled out. */
+	if (out->reasons & ~(uint32_t)RT_REASON_UNVERIFIED) {
 		out->partial |= out->valid & RT_HAS_CPU;
 		out->valid &= ~RT_HAS_CPU;
 	}

@@ -82,9 +82,12 @@ static int read_stat(const struct rti_context *ctx, int32_t pid, struct rti_pid_
 	return err;
 }
 
-/* An unknown start time proves nothing; a different one proves a stranger. */
+/* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
+ * whose account was moved already and that the kernel is just letting go of: the rest of such a line is 0 as well. */
 static int is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
 {
+	if (stat->ppid == 0 && m->stat.ppid != 0)
+		return 0;
 	return !stat->has_starttime || !m->stat.has_starttime || stat->starttime == m->starttime;
 }
 

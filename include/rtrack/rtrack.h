@@ -236,7 +236,8 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
  *  have been seen at the accounting rung that was used. @since 0.1 */
 #define RT_REASON_ORPHANS_UNSEEN (UINT32_C(1) << 5)
 /** rt_outcome only: nothing is known to be missing, but others in the caller's cgroup used CPU time meanwhile (or there is
- *  no cgroup to tell), so that children nobody waited for and no sample saw cannot be ruled out. @since 0.1 */
+ *  no cgroup to tell), so that children nobody waited for and no sample saw cannot be ruled out. Clears no bit of
+ *  `valid`: the bracket has it. @since 0.1 */
 #define RT_REASON_UNVERIFIED (UINT32_C(1) << 6)
 /** @} */
 

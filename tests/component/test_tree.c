@@ -225,6 +225,28 @@ START_TEST(an_auto_reaped_child_is_kept_and_told)
 }
 END_TEST
 
+START_TEST(a_child_that_the_kernel_is_letting_go_of_is_gone)
+{
+	struct fake_process parent = shell;
+
+	write_family();
+	track(100, 0);
+	ck_assert_int_eq(sample(), 0);
+	parent.cutime = 20;
+	parent.cstime = 10;
+	parent.cminflt = 70;
+	parent.read_bytes += 1024;
+	parent.write_bytes += 2048;
+	fake_process_write(&root, &parent);
+	fixture_write(&root, "proc/101/stat", "101 (a) R 1) Z 0 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 0 0 1010 0 0\n");
+	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.minor_faults, 125);
+	ck_assert_uint_eq(m.reasons, 0);
+}
+END_TEST
+
 /* The child is reaped after it was read and before its parent is. */
 static void reap_first(void *arg)
 {
@@ -638,6 +660,7 @@ int main(void)
 	tcase = case_with_root(suite, "departures");
 	tcase_add_test(tcase, a_reaped_child_moves_and_is_not_counted_twice);
 	tcase_add_test(tcase, an_auto_reaped_child_is_kept_and_told);
+	tcase_add_test(tcase, a_child_that_the_kernel_is_letting_go_of_is_gone);
 	tcase_add_test(tcase, a_child_reaped_in_the_middle_of_a_sample_counts_once);
 	tcase_add_test(tcase, a_child_gone_before_its_parent_was_read_anew_counts_once);
 	tcase_add_test(tcase, a_reaper_is_read_again_once_its_child_is_known_to_be_gone);
