@@ -27,7 +27,7 @@ struct rti_context {
 void rti_context_env(const struct rti_source *source, struct rti_env *env);
 
 /* 0, or -EXDEV where the pids that a caller names mean other processes in its /proc: in a pid namespace that kept an outer
- * one. Below a root that was asked for, its pids are meant. */
+ * one. Below a root that was asked for, its pids are meant. env is that of rti_context_env(). */
 int rti_context_check_pids(const struct rti_source *source, const struct rti_env *env);
 
 /* Collects for the machine. */

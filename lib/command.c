@@ -143,10 +143,14 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 	return err;
 }
 
-static void reap(int32_t pid, int *status)
+static int reap(int32_t pid, int *status)
 {
-	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-		;
+	pid_t got;
+
+	do {
+		got = waitpid(pid, status, 0);
+	} while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : 0;
 }
 
 static void abandon(struct rt_command *c)
@@ -170,7 +174,7 @@ static uint64_t enclosing_cpu_ns(struct rt_command *c, const struct rti_context 
 }
 
 /* All that has to happen before the tracker is there. */
-static int prepare_and_start(struct rt_command *c, const struct rti_env *env, const struct rt_command_opts *opts)
+static int prepare_and_start(struct rt_command *c, struct rti_env *env, const struct rt_command_opts *opts)
 {
 	struct rti_buf buf = { 0 };
 	struct rti_source source;
@@ -179,6 +183,7 @@ static int prepare_and_start(struct rt_command *c, const struct rti_env *env, co
 
 	if (err < 0)
 		return err == -ENOENT ? -ENOSYS : err; /* the program is not what is missing */
+	rti_context_env(&source, env);
 	err = rti_context_check_pids(&source, env);
 	if (err < 0) {
 		rti_source_close(&source);
@@ -321,9 +326,7 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 	int err;
 
 	rt_sample(c->tracker, m, sizeof(*m));
-	do {
-		err = waitpid(c->pid, status, 0) < 0 ? -errno : 0;
-	} while (err == -EINTR);
+	err = reap(c->pid, status);
 	if (err == 0)
 		rti_tree_retire_root(&c->tracker->tree, &c->tracker->ctx, c->pid);
 	rt_sample(c->tracker, m, sizeof(*m));

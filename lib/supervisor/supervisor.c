@@ -220,16 +220,13 @@ static void reap(struct supervisor *s, pid_t pid)
 	send_report(s, RTI_EXITED);
 }
 
-/* Returns 0 when no child is left. */
-static int reap_all(struct supervisor *s)
+static void reap_all(struct supervisor *s)
 {
 	for (;;) {
 		siginfo_t info = { 0 };
 
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-			return errno == EINTR;
-		if (info.si_pid == 0)
-			return 1;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+			return;
 		reap(s, info.si_pid);
 	}
 }
@@ -253,14 +250,12 @@ static void answer(struct supervisor *s)
 /* Ends when the program has ended and the library has let go. Whoever runs on then is init's to reap, as without us. */
 static void supervise(struct supervisor *s)
 {
-	int has_children = 1;
-
 	while (s->program || s->socket >= 0) {
 		struct pollfd events[] = { { .fd = s->signals, .events = POLLIN }, { .fd = s->socket, .events = POLLIN } };
 		struct signalfd_siginfo info;
 
-		if (s->may_reap && has_children)
-			has_children = reap_all(s);
+		if (s->may_reap)
+			reap_all(s);
 		if (!s->program && s->socket < 0)
 			break;
 		if (poll(events, 2, -1) < 0)
