@@ -31,10 +31,14 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Waits for a program, by a pidfd where there are any, and stands upon the tracker's public calls.
     "command.c": re.compile(
         r"syscall|ppoll|nanosleep|close|kill|waitid|waitpid|wait4|getrusage|"
-        r"rt_pid_tracker_new|rt_sample|rt_tracker_free"
+        r"rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_tracker_glance"
     ),
-    # Talks with the supervisor through a socket, and finds its program beside the library.
-    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid"),
+    # Ends it.
+    "outcome.c": re.compile(r"waitpid|rt_sample"),
+    # Talks with the supervisor through a socket and shared memory, and finds its program beside the library.
+    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid|memfd_create|fallocate|m(un)?map"),
+    # The kernel's process events come through a socket.
+    "events.c": re.compile(r"socket|bind|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
     "rusage.c": re.compile(r"getrusage"),
 }
 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of the proc connector's messages: struct nlmsghdr, struct cn_msg, struct proc_event, in the byte order of the
+ * machine. */
+#include "parse/process_event.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define AT_TIMESTAMP 44
+
+static uint32_t word(const char *data, size_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, data + at, sizeof(value));
+	return value;
+}
+
+static int take_fork(const char *event, size_t len, struct rti_process_event *out)
+{
+	if (len < 16)
+		return -EBADMSG;
+	out->ppid = (int32_t)word(event, 4);
+	out->tid = (int32_t)word(event, 8);
+	out->pid = (int32_t)word(event, 12);
+	return 1;
+}
+
+static int take_comm(const char *event, size_t len, struct rti_process_event *out)
+{
+	if (len < 24)
+		return -EBADMSG;
+	memcpy(out->comm, event + 8, 16);
+	return 1;
+}
+
+static int take_exit(const char *event, size_t len, struct rti_process_event *out)
+{
+	if (len < 12)
+		return -EBADMSG;
+	out->status = word(event, 8);
+	if (len >= 24)
+		out->ppid = (int32_t)word(event, 20);
+	return 1;
+}
+
+int rti_parse_process_event(const void *data, size_t len, struct rti_process_event *out)
+{
+	const char *event = (const char *)data + RTI_EVENT_AT_DATA;
+	uint32_t what;
+
+	*out = (struct rti_process_event){ 0 };
+	if (len < RTI_EVENT_AT_DATA + 8)
+		return -EBADMSG;
+	len -= RTI_EVENT_AT_DATA;
+	memcpy(&out->monotonic_ns, (const char *)data + AT_TIMESTAMP, sizeof(out->monotonic_ns));
+	out->tid = (int32_t)word(event, 0);
+	out->pid = (int32_t)word(event, 4);
+	what = word(data, RTI_EVENT_AT_WHAT);
+	switch (what) {
+	case RTI_EVENT_WHAT_FORK:
+		out->kind = RTI_EVENT_FORK;
+		return take_fork(event, len, out);
+	case RTI_EVENT_WHAT_EXEC:
+		out->kind = RTI_EVENT_EXEC;
+		return 1;
+	case RTI_EVENT_WHAT_COMM:
+		out->kind = RTI_EVENT_COMM;
+		return take_comm(event, len, out);
+	case RTI_EVENT_WHAT_EXIT:
+		out->kind = RTI_EVENT_EXIT;
+		return take_exit(event, len, out);
+	default:
+		return 0;
+	}
+}
