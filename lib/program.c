@@ -61,8 +61,10 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spa
 		err = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (err == 0 && how->is_quiet)
 		err = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (err == 0 && how->keep_fd > 0) /* onto itself: that clears its close-on-exec flag */
-		err = posix_spawn_file_actions_adddup2(actions, how->keep_fd, how->keep_fd);
+	for (int i = 0; err == 0 && i < 2; i++) {
+		if (how->keep_fd[i] > 0) /* onto itself: that clears its close-on-exec flag */
+			err = posix_spawn_file_actions_adddup2(actions, how->keep_fd[i], how->keep_fd[i]);
+	}
 	if (err == 0 && how->cwd)
 		err = add_chdir(actions, how->cwd);
 	return err;

@@ -14,7 +14,7 @@ struct rti_spawn {
 	int use_path;            /* search argv[0] in PATH */
 	int stdout_fd;           /* -1: the caller's */
 	int is_quiet;            /* stdin and stderr from and to /dev/null */
-	int keep_fd;             /* close-on-exec here, but open there; 0: none */
+	int keep_fd[2];          /* close-on-exec here, but open there; 0: none */
 };
 
 /* Start a program with an empty signal mask and default actions for SIGCHLD and SIGPIPE. 0 or -errno, that of a failing

@@ -4,9 +4,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -48,21 +50,24 @@ static const char *place(size_t n, char out[PATH_SPACE])
 }
 
 /* The path of the supervisor is put in front later. */
-static const char **make_argv(const char *socket, const char *cgroup, const struct rti_spawn *how)
+static const char **make_argv(const char *socket, const char *memory, const struct rti_supervise_how *how)
 {
+	const struct rti_spawn *program = &how->program;
 	size_t count = 0;
 	const char **argv;
 
-	while (how->argv[count])
+	while (program->argv[count])
 		count++;
-	argv = malloc((count + 6) * sizeof(*argv));
+	argv = malloc((count + 8) * sizeof(*argv));
 	if (!argv)
 		return NULL;
 	argv[1] = RTI_PROTOCOL;
 	argv[2] = socket;
-	argv[3] = cgroup;
-	argv[4] = how->cwd ? how->cwd : "";
-	memcpy(argv + 5, how->argv, (count + 1) * sizeof(*argv));
+	argv[3] = memory;
+	argv[4] = how->wishes;
+	argv[5] = how->cgroup;
+	argv[6] = program->cwd ? program->cwd : "";
+	memcpy(argv + 7, program->argv, (count + 1) * sizeof(*argv));
 	return argv;
 }
 
@@ -81,24 +86,26 @@ static void put_decimal(char out[12], int number)
 }
 
 /* The place that can be executed is the one. */
-static int spawn_supervisor(const struct rti_spawn *how, const char *cgroup, int socket, int32_t *pid)
+static int spawn_supervisor(struct rti_supervised *s, const struct rti_supervise_how *how, int socket)
 {
-	char text[12], path[PATH_SPACE];
-	struct rti_spawn supervisor = *how;
+	char socket_text[12], memory_text[12], path[PATH_SPACE];
+	struct rti_spawn supervisor = how->program;
 	const char **argv, *at;
 	int err = -ENOENT;
 
-	put_decimal(text, socket);
-	argv = make_argv(text, cgroup, how);
+	put_decimal(socket_text, socket);
+	put_decimal(memory_text, s->memory);
+	argv = make_argv(socket_text, memory_text, how);
 	if (!argv)
 		return -ENOMEM;
 	supervisor.argv = argv;
 	supervisor.use_path = 0;
 	supervisor.cwd = NULL;
-	supervisor.keep_fd = socket;
+	supervisor.keep_fd[0] = socket;
+	supervisor.keep_fd[1] = s->memory;
 	for (size_t n = 0; err == -ENOENT && (at = place(n, path)); n++) {
 		argv[0] = at;
-		err = rti_spawn(&supervisor, pid);
+		err = rti_spawn(&supervisor, &s->supervisor_pid);
 	}
 	free(argv);
 	return err == -ENOENT || err == -EACCES ? -EOPNOTSUPP : err;
@@ -126,30 +133,51 @@ static int take_report(struct rti_supervised *s, int flags)
 	return 0;
 }
 
-int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, const char *cgroup)
+/* Taken from the kernel at once: a full memory would be a signal later. */
+static int share_memory(struct rti_supervised *s)
 {
-	int pair[2], err;
+	void *board;
 
-	*s = (struct rti_supervised){ .socket = -1 };
+	s->memory = memfd_create("rtrack", MFD_CLOEXEC);
+	if (s->memory < 0 || fallocate(s->memory, 0, 0, RTI_BOARD_BYTES) < 0)
+		return -errno;
+	board = mmap(NULL, RTI_BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
+	if (board == MAP_FAILED)
+		return -errno;
+	s->board = board;
+	return 0;
+}
+
+static int start(struct rti_supervised *s, const struct rti_supervise_how *how)
+{
+	int pair[2], err = share_memory(s);
+
+	if (err < 0)
+		return err;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	s->socket = pair[0];
-	err = spawn_supervisor(how, cgroup, pair[1], &s->supervisor_pid);
+	err = spawn_supervisor(s, how, pair[1]);
 	close(pair[1]);
-	if (err == 0) {
-		err = take_report(s, 0);
-		/* Silence means that it is of another release. */
-		if (err < 0 || s->started.kind == RTI_NOT_PLACED)
-			err = -EOPNOTSUPP;
-		if (err == 0 && s->started.kind == RTI_FAILED)
-			err = -s->started.error;
-	}
-	if (err < 0) {
-		rti_supervise_close(s);
+	if (err < 0)
 		return err;
-	}
+	err = take_report(s, 0);
+	/* Silence means that it is of another release. */
+	if (err < 0 || s->started.kind == RTI_NOT_PLACED)
+		return -EOPNOTSUPP;
+	return s->started.kind == RTI_FAILED ? -s->started.error : 0;
+}
+
+int rti_supervise_start(struct rti_supervised *s, const struct rti_supervise_how *how)
+{
+	int err;
+
+	*s = (struct rti_supervised){ .socket = -1, .memory = -1 };
+	err = start(s, how);
+	if (err < 0)
+		rti_supervise_close(s);
 	s->program_pid = s->started.pid;
-	return 0;
+	return err;
 }
 
 static void ask(struct rti_supervised *s, uint32_t request)
@@ -201,15 +229,45 @@ int rti_supervise_account(struct rti_supervised *s)
 	return err;
 }
 
+const struct rti_life *rti_supervise_map_lives(const struct rti_supervised *s, size_t *count)
+{
+	const char *memory;
+
+	*count = s->board ? s->board->lives : 0;
+	if (*count == 0)
+		return NULL;
+	memory = mmap(NULL, RTI_BOARD_BYTES + *count * sizeof(struct rti_life), PROT_READ, MAP_SHARED, s->memory, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	return (const void *)(memory + RTI_BOARD_BYTES);
+}
+
+void rti_supervise_unmap_lives(const struct rti_life *lives, size_t count)
+{
+	if (lives)
+		munmap((char *)(uintptr_t)lives - RTI_BOARD_BYTES, RTI_BOARD_BYTES + count * sizeof(*lives));
+}
+
 /* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */
-void rti_supervise_close(struct rti_supervised *s)
+static void await_end(int32_t pid)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
 
-	if (s->socket < 0)
-		return;
-	close(s->socket);
-	s->socket = -1;
-	for (int i = 0; i < MOST_NAPS && s->supervisor_pid > 0 && waitpid(s->supervisor_pid, NULL, WNOHANG) == 0; i++)
+	for (int i = 0; i < MOST_NAPS && pid > 0 && waitpid(pid, NULL, WNOHANG) == 0; i++)
 		nanosleep(&nap, NULL);
+}
+
+void rti_supervise_close(struct rti_supervised *s)
+{
+	if (s->socket >= 0) {
+		close(s->socket);
+		s->socket = -1;
+		await_end(s->supervisor_pid);
+	}
+	if (s->board)
+		munmap(s->board, RTI_BOARD_BYTES);
+	if (s->memory >= 0)
+		close(s->memory);
+	s->board = NULL;
+	s->memory = -1;
 }

@@ -3,19 +3,29 @@
 #ifndef RTI_SUPERVISE_H
 #define RTI_SUPERVISE_H
 
+#include <stddef.h>
+
 #include "program.h"
 #include "supervisor/protocol.h"
 
 struct rti_supervised {
 	int32_t supervisor_pid, program_pid;
 	int socket; /* -1 once closed */
+	int memory; /* that the board and the list lie in; -1 once closed */
+	struct rti_board *board; /* shared with the supervisor; NULL once closed */
 	struct rti_report started, exited, accounted; /* kind 0: not yet */
 };
 
-/* Start a program under a supervisor, in a cgroup unless that is "". 0; -EOPNOTSUPP where no supervisor is installed, or
- * nothing can be started in the cgroup; or -errno, that of a failing execve of the program included. The program is not
+struct rti_supervise_how {
+	struct rti_spawn program;
+	const char *cgroup; /* to start it in, or "" */
+	const char *wishes; /* RTI_WISH_ letters */
+};
+
+/* Start a program under a supervisor. 0; -EOPNOTSUPP where no supervisor is installed, nothing can be started in the
+ * cgroup, or a wish cannot be granted; or -errno, that of a failing execve of the program included. The program is not
  * reaped before rti_supervise_proceed(). */
-int rti_supervise_start(struct rti_supervised *s, const struct rti_spawn *how, const char *cgroup);
+int rti_supervise_start(struct rti_supervised *s, const struct rti_supervise_how *how);
 
 void rti_supervise_proceed(struct rti_supervised *s);
 
@@ -25,6 +35,11 @@ int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns);
 
 /* Have the supervisor say what it has reaped so far. 0, -ECHILD, or -ETIMEDOUT when it does not answer. */
 int rti_supervise_account(struct rti_supervised *s);
+
+/* The list of processes, as long as that in shared memory is now; NULL where there is none. To be given back to
+ * rti_supervise_unmap_lives(). */
+const struct rti_life *rti_supervise_map_lives(const struct rti_supervised *s, size_t *count);
+void rti_supervise_unmap_lives(const struct rti_life *lives, size_t count);
 
 /* Let the supervisor go. It stays for as long as the program runs. */
 void rti_supervise_close(struct rti_supervised *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library and its supervisor tell each other, over a SOCK_SEQPACKET pair. Both are of one release: the layout is
- * no promise to anybody else. */
+/* What the library and its supervisor tell each other, over a SOCK_SEQPACKET pair and in shared memory. Both are of one
+ * release: the layout is no promise to anybody else. */
 #ifndef RTI_PROTOCOL_H
 #define RTI_PROTOCOL_H
 
@@ -8,16 +8,19 @@
 #include <sys/resource.h>
 
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
-#define RTI_PROTOCOL "1" /* changes whenever anything below does */
+#define RTI_PROTOCOL "2" /* changes whenever anything below does */
 
-/* Arguments of the supervisor: the protocol; the number of its socket; the directory of the cgroup to start the program in, or "";
- * the directory to start it in, or ""; the program and its arguments. */
+/* Arguments of the supervisor: the protocol; the number of its socket; that of the shared memory; what is wished for, a
+ * letter each; the directory of the cgroup to start the program in, or ""; the directory to start it in, or ""; the
+ * program and its arguments. */
+#define RTI_WISH_LIST 'l' /* list every process */
+#define RTI_WISH_PERF 'p' /* an inherited clock */
 
 /* From the supervisor. */
 enum rti_report_kind {
 	RTI_STARTED,  /* pid */
 	RTI_FAILED,   /* error: why the program could not be started */
-	RTI_NOT_PLACED, /* error: why no process could be made in the cgroup */
+	RTI_NOT_PLACED, /* error: why no process could be made in the cgroup, or no clock be had */
 	RTI_EXITED,   /* status of the program; reaped so far */
 	RTI_ACCOUNTED /* reaped so far */
 };
@@ -28,14 +31,49 @@ struct rti_report {
 	uint64_t monotonic_ns; /* when it happened */
 	int64_t bequeathed_kib; /* peak memory of the supervisor, which its exec hands on to the program */
 	struct rusage reaped;  /* RUSAGE_CHILDREN of the supervisor: all that it has reaped, and they */
-	uint64_t own_io[5];    /* rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */
+	uint64_t clock_ns;     /* CPU time of the program and all that it started, by the inherited clock */
 	uint32_t ignored_sigchld; /* some process that it reaped ignored SIGCHLD */
 };
 
 /* To the supervisor. Closing the socket lets it go: it exits when the program has ended. */
 enum rti_request {
 	RTI_PROCEED, /* the program's pid was noted: it may be reaped from now on */
-	RTI_ACCOUNT  /* asks for RTI_ACCOUNTED */
+	RTI_ACCOUNT  /* asks for RTI_ACCOUNTED, and for the board to be brought up to date */
 };
+
+/* One process that lived. Times are CLOCK_MONOTONIC; 0 is unknown. */
+struct rti_life {
+	int32_t pid, ppid; /* ppid: who forked it */
+	uint32_t status;   /* as wait(2) gives it; with end_ns */
+	uint32_t flags;    /* RTI_LIFE_ bits */
+	uint64_t start_ns, end_ns;
+	uint64_t cpu_user_ns, cpu_system_ns; /* RTI_LIFE_FINAL */
+	uint64_t read_bytes, write_bytes;    /* RTI_LIFE_HAS_IO */
+	uint64_t peak_rss_bytes;             /* RTI_LIFE_HAS_PEAK */
+	char comm[16];
+};
+
+#define RTI_LIFE_REAPED 1u   /* by the supervisor */
+#define RTI_LIFE_FINAL 2u    /* read when it had ended */
+#define RTI_LIFE_HAS_IO 4u   /* that of the children it waited for included */
+#define RTI_LIFE_HAS_PEAK 8u
+
+#define RTI_EVENTS_UNHEARD 0 /* there are none for us */
+#define RTI_EVENTS_INTACT 1
+#define RTI_EVENTS_LOST 2    /* some, so that processes are missing */
+
+/* The head of the shared memory, written by the supervisor; then the list of lives. */
+struct rti_board {
+	uint32_t events;     /* RTI_EVENTS_ value */
+	uint32_t reserved;
+	uint64_t processes;  /* that lived so far, by events */
+	uint64_t most_alive; /* of them at the same time */
+	uint64_t own_io[5];  /* of the supervisor: rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */
+	uint64_t lives;      /* in the list */
+	uint64_t lives_skipped; /* past its end */
+};
+
+#define RTI_BOARD_BYTES 4096 /* where the list begins */
+#define RTI_MOST_LIVES 262144
 
 #endif

@@ -2,17 +2,15 @@
 /* The supervisor: starts one program, adopts and reaps what that leaves behind, and reports.
  *
  * A process of its own, because a subreaper adopts every orphan below it and waits for any child: in the host program
- * both would meddle with the host's own children. It reads no clock but one, formats nothing and keeps no heap, so
- * that what it costs and what it bequeaths to the program (an exec hands the peak memory on) is next to nothing. */
+ * both would meddle with the host's own children. It formats nothing and keeps no heap, so that what it costs and what it
+ * bequeaths to the program (an exec hands the peak memory on) is next to nothing. */
 #include "protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <linux/sched.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,165 +22,122 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef SYS_clone3
-#define SYS_clone3 435
-#endif
+#include "files.h"
+#include "launch.h"
+#include "leaf.h"
+#include "roll.h"
+
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
 
+#define FIRST_FREE 3      /* after the standard descriptors */
+#define ABOVE_THE_KEPT 11 /* where none is in the way when they are moved down at last */
+
 struct supervisor {
 	int socket; /* -1 once the library has let go */
-	int signals;
+	int signals, memory;
+	int clock; /* inherited by all that we start; -1 for none */
+	uint64_t own_before_ns; /* CPU time that we had used when it was opened */
+	struct rti_board *board;
 	pid_t program; /* 0 once it was reaped */
-	int may_reap;
+	int may_reap, is_napping;
+	uint64_t nap_ends_ms;
 	struct rti_report report;
 };
 
-static void send_report(struct supervisor *s, enum rti_report_kind kind)
+/* What was wished for, as the library gave it. */
+struct wishes {
+	int has_list, has_clock;
+	const char *cgroup, *cwd;
+	char **argv;
+};
+
+static uint64_t read_clock_ns(clockid_t id)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* It runs for us as well. */
+static uint64_t inherited_clock_ns(const struct supervisor *s)
+{
+	uint64_t ns, own_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - s->own_before_ns;
+
+	if (s->clock < 0 || read(s->clock, &ns, sizeof(ns)) != sizeof(ns))
+		return 0;
+	s->board->own_io[0] += sizeof(ns);
+	return ns > own_ns ? ns - own_ns : 0;
+}
+
+static void send_report(struct supervisor *s, enum rti_report_kind kind)
+{
 	s->report.kind = kind;
-	s->report.monotonic_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	s->report.monotonic_ns = read_clock_ns(CLOCK_MONOTONIC);
+	s->report.clock_ns = inherited_clock_ns(s);
 	getrusage(RUSAGE_CHILDREN, &s->report.reaped);
 	if (s->socket >= 0 && send(s->socket, &s->report, sizeof(s->report), MSG_NOSIGNAL) < 0)
 		s->report.error = errno; /* the library is gone; the program goes on */
-}
-
-/* The value behind "key: " at the start of a line, in a short text of the kernel's. */
-static uint64_t value_of(const char *text, const char *key, int base)
-{
-	for (const char *at = strstr(text, key); at; at = strstr(at + 1, key)) {
-		if (at == text || at[-1] == '\n')
-			return strtoull(at + strlen(key), NULL, base);
-	}
-	return 0;
-}
-
-static ssize_t read_file(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
-	return n;
 }
 
 static void note_own_peak(struct supervisor *s)
 {
 	char text[4096];
 
-	read_file("/proc/self/status", text, sizeof(text));
-	s->report.bequeathed_kib = (int64_t)value_of(text, "VmHWM:", 10);
+	rts_read_file(s->board, "/proc/self/status", text, sizeof(text));
+	s->report.bequeathed_kib = (int64_t)rts_value_of(text, "VmHWM:", 10);
 }
 
-/* What we have read and written ourselves will be folded together with what we reap: the library takes it off. */
-static void note_own_io(struct supervisor *s)
+/* A low descriptor of the host may be closed, and ours would then be the program's. */
+static int move_up(int fd)
 {
-	static const char *const keys[] = { "rchar: ", "wchar: ", "read_bytes: ", "write_bytes: ",
-		                            "cancelled_write_bytes: " };
-	char text[512];
-	ssize_t n = read_file("/proc/self/io", text, sizeof(text));
+	int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_THE_KEPT);
 
-	for (int i = 0; i < 5; i++)
-		s->report.own_io[i] = value_of(text, keys[i], 10);
-	if (n > 0)
-		s->report.own_io[0] += (uint64_t)n;
+	if (moved >= 0)
+		close(fd);
+	return moved;
 }
 
-static int start_here(char **argv, const sigset_t *mask, pid_t *pid)
+/* Counts the time of all threads and processes that come from us. */
+static int open_clock(struct supervisor *s)
 {
-	posix_spawnattr_t attr;
-	int err = posix_spawnattr_init(&attr);
-
-	if (err)
-		return -err;
-	err = posix_spawnattr_setsigmask(&attr, mask);
-	if (err == 0)
-		err = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	if (err == 0)
-		err = posix_spawnp(pid, argv[0], NULL, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	return -err;
-}
-
-/* execvp() would hand what is no program to a shell; posix_spawnp(), which is used elsewhere, does not, so neither do we.
- * Returns errno. */
-static int execute(char **argv)
-{
-	const char *dir = getenv("PATH"), *end;
-	size_t name_len = strlen(argv[0]) + 1, dir_len;
-	int refused = 0;
-	char path[4096];
-
-	if (!argv[0][0])
-		return ENOENT;
-	if (strchr(argv[0], '/')) {
-		execve(argv[0], argv, environ);
-		return errno;
-	}
-	for (dir = dir ? dir : "/bin:/usr/bin"; dir; dir = *end ? end + 1 : NULL) {
-		end = strchrnul(dir, ':');
-		dir_len = (size_t)(end - dir);
-		if (dir_len + 1 + name_len > sizeof(path))
-			continue;
-		memcpy(path, dir, dir_len);
-		path[dir_len] = '/';
-		memcpy(path + dir_len + (dir_len > 0), argv[0], name_len); /* an empty entry is the working directory */
-		execve(path, argv, environ);
-		if (errno == EACCES)
-			refused = 1;
-		else if (errno != ENOENT && errno != ENOTDIR)
-			return errno;
-	}
-	return refused ? EACCES : ENOENT;
-}
-
-/* The program is in the cgroup from its first instruction on. We are not: what we use is not the program's. The parent
- * sleeps until the child has executed the program (CLONE_VFORK) but shares no memory with it, except for the error. */
-static int start_in_cgroup(char **argv, const sigset_t *mask, int cgroup, pid_t *pid)
-{
-	struct clone_args args = {
-		.flags = CLONE_INTO_CGROUP | CLONE_VFORK, .exit_signal = SIGCHLD, .cgroup = (unsigned)cgroup
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.inherit = 1,
+		.exclude_kernel = 1, /* who may not see into the kernel must say so; this clock counts there all the same */
+		.exclude_hv = 1,
 	};
-	int *error = mmap(NULL, sizeof(*error), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (error == MAP_FAILED)
-		return -errno;
-	*pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	if (*pid == 0) {
-		sigprocmask(SIG_SETMASK, mask, NULL);
-		*error = execute(argv);
-		_exit(127);
-	}
-	if (*pid < 0)
-		return -errno;
-	if (*error)
-		waitpid(*pid, NULL, 0);
-	return -*error;
+	s->own_before_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	s->clock = move_up((int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+	return s->clock < 0 ? -EOPNOTSUPP : 0;
 }
 
 /* Descriptors of the host that we kept open would keep pipes from ending, and its directory from being unmounted. */
 static void let_go_of_the_host(struct supervisor *s)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int *kept[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_roll_events() };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE;
 
-	for (int fd = 0; fd <= 2; fd++) {
+	for (int fd = 0; fd < FIRST_FREE; fd++) {
 		if (null < 0)
 			close(fd);
 		else if (null != fd)
 			dup2(null, fd);
 	}
-	dup3(s->socket, 3, O_CLOEXEC);
-	dup3(s->signals, 4, O_CLOEXEC);
-	s->socket = 3;
-	s->signals = 4;
-	if (syscall(SYS_close_range, 5, ~0u, 0) < 0) {
-		for (int fd = 5; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (*kept[i] < 0)
+			continue;
+		if (*kept[i] != free_fd)
+			dup3(*kept[i], free_fd, O_CLOEXEC);
+		*kept[i] = free_fd++;
+	}
+	if (syscall(SYS_close_range, free_fd, ~0u, 0) < 0) {
+		for (int fd = free_fd; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)
 			close(fd);
 	}
 	if (chdir("/") < 0)
@@ -191,29 +146,25 @@ static void let_go_of_the_host(struct supervisor *s)
 
 static void note_ignored_sigchld(struct supervisor *s, pid_t pid)
 {
-	char path[32] = "/proc/", text[4096];
-	char digits[12];
-	int n = 0, at = 6;
+	char text[4096];
 
-	do {
-		digits[n++] = (char)('0' + pid % 10);
-		pid /= 10;
-	} while (pid);
-	while (n)
-		path[at++] = digits[--n];
-	memcpy(path + at, "/status", 8);
-	read_file(path, text, sizeof(text));
-	if (value_of(text, "SigIgn:\t", 16) >> (SIGCHLD - 1) & 1)
+	rts_read_pid_file(s->board, pid, "status", text, sizeof(text));
+	if (rts_value_of(text, "SigIgn:\t", 16) >> (SIGCHLD - 1) & 1)
 		s->report.ignored_sigchld = 1;
 }
 
 static void reap(struct supervisor *s, pid_t pid)
 {
+	struct rusage use;
 	int status;
 
 	/* A process that we adopted, or the program: their last words are in /proc as long as they are zombies. */
 	note_ignored_sigchld(s, pid);
-	if (waitpid(pid, &status, 0) != pid || pid != s->program)
+	rts_roll_see_zombie(pid);
+	if (wait4(pid, &status, 0, &use) != pid)
+		return;
+	rts_roll_see_reaped(pid, status, &use);
+	if (pid != s->program)
 		return;
 	s->program = 0;
 	s->report.status = status;
@@ -238,102 +189,136 @@ static void answer(struct supervisor *s)
 
 	if (n == sizeof(request) && request == RTI_PROCEED)
 		s->may_reap = 1;
-	else if (n == sizeof(request) && request == RTI_ACCOUNT)
+	else if (n == sizeof(request) && request == RTI_ACCOUNT) {
+		rts_roll_settle();
 		send_report(s, RTI_ACCOUNTED);
-	else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
+	} else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
 		close(s->socket);
 		s->socket = -1;
 		s->may_reap = 1;
 	}
 }
 
+/* Events are left to gather for a while, for to be woken by each would cost more than they do. */
+static int time_to_nap_ms(struct supervisor *s)
+{
+	uint64_t now_ms = read_clock_ns(CLOCK_MONOTONIC) / 1000000;
+
+	if (!s->is_napping)
+		return -1;
+	if (now_ms < s->nap_ends_ms)
+		return (int)(s->nap_ends_ms - now_ms);
+	s->is_napping = 0;
+	rts_roll_update();
+	return -1;
+}
+
+static void take_signals(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+	ssize_t n = read(s->signals, &info, sizeof(info));
+
+	if (n > 0)
+		s->board->own_io[0] += (uint64_t)n;
+}
+
+static void watch_events(struct supervisor *s)
+{
+	s->is_napping = 1;
+	s->nap_ends_ms = read_clock_ns(CLOCK_MONOTONIC) / 1000000 + (uint64_t)rts_roll_nap_ms();
+}
+
 /* Ends when the program has ended and the library has let go. Whoever runs on then is init's to reap, as without us. */
 static void supervise(struct supervisor *s)
 {
 	while (s->program || s->socket >= 0) {
-		struct pollfd events[] = { { .fd = s->signals, .events = POLLIN }, { .fd = s->socket, .events = POLLIN } };
-		struct signalfd_siginfo info;
+		int nap_ms = time_to_nap_ms(s);
+		struct pollfd events[] = {
+			{ .fd = s->signals, .events = POLLIN },
+			{ .fd = s->socket, .events = POLLIN },
+			{ .fd = s->is_napping ? -1 : *rts_roll_events(), .events = POLLIN },
+		};
 
 		if (s->may_reap)
 			reap_all(s);
 		if (!s->program && s->socket < 0)
 			break;
-		if (poll(events, 2, -1) < 0)
+		if (poll(events, 3, nap_ms) < 0)
 			continue;
-		if (events[0].revents && read(s->signals, &info, sizeof(info)) < 0)
-			continue;
+		if (events[2].revents)
+			watch_events(s);
+		if (events[0].revents)
+			take_signals(s);
 		if (events[1].revents)
 			answer(s);
 	}
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+/* By hand, or by a library of another release: not for us. */
+static int take_arguments(struct supervisor *s, struct wishes *w, int argc, char **argv)
 {
-	(void)st;
-	(void)ftw;
-	return type == FTW_DP ? rmdir(path) : 0;
+	if (argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0)
+		return -1;
+	s->socket = move_up(atoi(argv[2]));
+	s->memory = move_up(atoi(argv[3]));
+	if (s->socket < 0 || s->memory < 0)
+		return -1;
+	s->board = mmap(NULL, RTI_BOARD_BYTES + RTI_MOST_LIVES * sizeof(struct rti_life), PROT_READ | PROT_WRITE, MAP_SHARED,
+	                s->memory, 0);
+	*w = (struct wishes){
+		.has_list = strchr(argv[4], RTI_WISH_LIST) != NULL,
+		.has_clock = strchr(argv[4], RTI_WISH_PERF) != NULL,
+		.cgroup = argv[5],
+		.cwd = argv[6],
+		.argv = argv + 7,
+	};
+	return s->board == MAP_FAILED ? -1 : 0;
 }
 
-/* With what the program may have made below it. 1 when it is gone. */
-static int remove_cgroup(const char *path)
+/* Signals to the whole process group are for the program; the library forwards the rest. Ours stay blocked. */
+static int take_over_signals(struct supervisor *s, sigset_t *mask)
 {
-	if (rmdir(path) < 0)
-		nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-	return access(path, F_OK) < 0;
+	sigset_t all, chld;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, mask);
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	s->signals = move_up(signalfd(-1, &chld, SFD_NONBLOCK | SFD_CLOEXEC));
+	return s->signals < 0 ? -1 : 0;
 }
 
-/* A cgroup in which somebody runs on can be removed only when he has gone. A process of its own waits for that, so that the
- * host has no child that outlives the command. */
-static void leave_cgroup(const char *path)
+static int launch(struct supervisor *s, const struct wishes *w, const sigset_t *mask)
 {
-	const struct timespec nap = { .tv_sec = 1 };
+	int cgroup;
 
-	if (remove_cgroup(path) || fork() != 0)
-		return;
-	while (!remove_cgroup(path))
-		nanosleep(&nap, NULL);
-}
-
-/* A low descriptor of the host may be closed, and ours would then be the program's. */
-static int move_up(int fd)
-{
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, 5);
-
-	if (moved >= 0)
-		close(fd);
-	return moved;
+	if (*w->cwd && chdir(w->cwd) < 0)
+		return -errno;
+	if (w->has_clock && open_clock(s) < 0) {
+		s->program = -1;
+		return -EOPNOTSUPP;
+	}
+	if (!*w->cgroup)
+		return rts_launch_here(w->argv, mask, &s->program);
+	cgroup = open(w->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return rts_launch_in_cgroup(w->argv, mask, cgroup, &s->program);
 }
 
 int main(int argc, char **argv)
 {
-	struct supervisor s = { 0 };
-	const char *cgroup, *cwd;
-	sigset_t all, chld, mask;
+	struct supervisor s = { .clock = -1 };
+	struct wishes w;
+	sigset_t mask;
 	int err;
 
-	/* By hand, or by a library of another release: not for us. */
-	if (argc < 6 || strcmp(argv[1], RTI_PROTOCOL) != 0)
-		return 2;
-	cgroup = argv[3];
-	cwd = argv[4];
-	s.socket = move_up(atoi(argv[2]));
-	/* Signals to the whole process group are for the program; the library forwards the rest. Ours stay blocked. */
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &mask);
-	sigemptyset(&chld);
-	sigaddset(&chld, SIGCHLD);
-	s.signals = move_up(signalfd(-1, &chld, SFD_NONBLOCK | SFD_CLOEXEC));
-	if (s.socket < 0 || s.signals < 0)
+	if (take_arguments(&s, &w, argc, argv) < 0 || take_over_signals(&s, &mask) < 0)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	rts_files_init(s.board);
 	note_own_peak(&s);
-	note_own_io(&s);
-	if (*cwd && chdir(cwd) < 0)
-		err = -errno;
-	else if (*cgroup)
-		err = start_in_cgroup(argv + 5, &mask, open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &s.program);
-	else
-		err = start_here(argv + 5, &mask, &s.program);
+	rts_roll_begin(&(struct rts_roll_how){ s.board, s.memory, w.has_list, getpid(), s.report.bequeathed_kib });
+	*rts_roll_events() = move_up(*rts_roll_events());
+	err = launch(&s, &w, &mask);
 	s.report.pid = s.program;
 	s.report.error = -err;
 	send_report(&s, err == 0 ? RTI_STARTED : s.program < 0 ? RTI_NOT_PLACED : RTI_FAILED);
@@ -341,7 +326,7 @@ int main(int argc, char **argv)
 		let_go_of_the_host(&s);
 		supervise(&s);
 	}
-	if (*cgroup)
-		leave_cgroup(cgroup);
+	if (*w.cgroup)
+		rts_leaf_leave(w.cgroup);
 	return 0;
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Every process of the tree, counted by the kernel's process events and, if wished for, listed in shared memory. */
+#ifndef RTS_ROLL_H
+#define RTS_ROLL_H
+
+#include <sys/types.h>
+
+#include "protocol.h"
+
+struct rts_roll_how {
+	struct rti_board *board;
+	int memory;   /* that the board and the list lie in */
+	int has_list; /* then what is told of a process is looked up as soon as it is told */
+	pid_t root;
+	int64_t root_peak_kib; /* which its children inherit */
+};
+
+void rts_roll_begin(const struct rts_roll_how *how);
+
+/* The socket to be watched, -1 for none, and for how long it may be left alone once something has come. */
+int *rts_roll_events(void);
+int rts_roll_nap_ms(void);
+
+/* Take in what has happened. */
+void rts_roll_update(void);
+/* The same, with what is still being told of those who have ended. */
+void rts_roll_settle(void);
+
+/* A zombie that waits for somebody. Does nothing without a list. */
+void rts_roll_see_zombie(pid_t pid);
+/* It was ours, and we have reaped it. */
+void rts_roll_see_reaped(pid_t pid, int status, const struct rusage *use);
+
+#endif
