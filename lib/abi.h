@@ -10,7 +10,7 @@
 
 #include <rtrack/rtrack.h>
 
-/* Where the structs of 0.1 end: behind their last field then. Never to be changed. */
+/* Where the structs end in the release that brought them: behind their last field then. Never to be changed. */
 #define RTI_END_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
 #define RTI_OPTS_V1 RTI_END_OF(rt_opts, reserved)
 #define RTI_COMMAND_OPTS_V1 RTI_END_OF(rt_command_opts, reserved)
@@ -24,6 +24,7 @@
 #define RTI_FILESYSTEM_V1 RTI_END_OF(rt_filesystem, available_bytes)
 #define RTI_NETWORK_V1 RTI_END_OF(rt_network, transmit_drops)
 #define RTI_ZPOOL_V1 RTI_END_OF(rt_zpool, free_bytes)
+#define RTI_COMMAND_PROCESS_V1 RTI_END_OF(rt_command_process, comm)
 
 /* Is this a size that a caller may have compiled an output struct with? 0 or -EINVAL. */
 int rti_abi_check_out(size_t out_size, size_t v1_size);

@@ -134,10 +134,13 @@ int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx
 	return -EOPNOTSUPP;
 }
 
-static int read_file(struct rti_cgroup *group, const struct rti_context *ctx, const char *name, struct rti_file *file)
+static int read_file(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
+                     struct rti_file *file)
 {
 	char path[1024] = "";
 
+	if (!group->path[0])
+		return -ENOENT;
 	append(path, group->path + 1, strlen(group->path + 1)); /* as seen from the root */
 	append(path, name, strlen(name));
 	if (file)
@@ -148,7 +151,7 @@ static int read_file(struct rti_cgroup *group, const struct rti_context *ctx, co
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns, uint64_t *system_ns)
 {
 	struct rti_cgroup_cpu cpu = { 0 };
-	int err = group->path[0] ? read_file(group, ctx, "/cpu.stat", &group->cpu) : -ENOENT;
+	int err = read_file(group, ctx, "/cpu.stat", &group->cpu);
 
 	if (err == 0)
 		err = rti_parse_cgroup_cpu(ctx->buf->data, ctx->buf->len, &cpu);
@@ -159,15 +162,31 @@ int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx,
 	return 0;
 }
 
-int rti_cgroup_read_memory_peak(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *bytes)
+int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
+                           uint64_t *number)
 {
 	struct rti_scan scan;
-	int err = group->path[0] ? read_file(group, ctx, "/memory.peak", NULL) : -ENOENT;
+	int err = read_file(group, ctx, name, NULL);
 
 	if (err < 0)
 		return err;
 	scan = rti_scan(ctx->buf->data, ctx->buf->len);
-	return rti_scan_u64(&scan, bytes) ? 0 : -EBADMSG;
+	return rti_scan_u64(&scan, number) ? 0 : -EBADMSG;
+}
+
+int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *read_bytes,
+                       uint64_t *write_bytes)
+{
+	struct rti_cgroup_io io;
+	int err = read_file(group, ctx, "/io.stat", NULL);
+
+	if (err == 0)
+		err = rti_parse_cgroup_io(ctx->buf->data, ctx->buf->len, &io);
+	if (err < 0)
+		return err;
+	*read_bytes = io.read_bytes;
+	*write_bytes = io.write_bytes;
+	return 0;
 }
 
 void rti_cgroup_remove(struct rti_cgroup *group)

@@ -26,8 +26,14 @@ int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns,
                         uint64_t *system_ns);
 
-/* Largest memory that was charged to it, page cache included. -ENOENT without the memory controller, or before 5.19. */
-int rti_cgroup_read_memory_peak(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *bytes);
+/* A file of one number, as "/memory.peak" and "/pids.peak". -ENOENT without the controller, or before its kernel (5.19 and
+ * 6.1). */
+int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
+                           uint64_t *number);
+
+/* Bytes read from and written to all devices. -ENOENT without the io controller. */
+int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *read_bytes,
+                       uint64_t *write_bytes);
 
 /* Remove a leaf that nothing was started in. */
 void rti_cgroup_remove(struct rti_cgroup *group);

@@ -71,6 +71,9 @@ struct rti_pid_collector {
 	int (*collect)(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out);
 };
 
+/* For the look between two samples, which asks for nothing else. */
+extern const struct rti_pid_collector rti_pid_mem;
+
 /* registry.c: the one file that a new collector edits besides its own. */
 extern const struct rti_pid_collector *const rti_pid_collectors[];
 extern const struct rti_sys_collector *const rti_sys_collectors[];

@@ -14,14 +14,12 @@
 #include <rtrack/rtrack.h>
 
 #include "abi.h"
-#include "cgroup.h"
+#include "command.h"
 #include "program.h"
-#include "rusage.h"
-#include "supervise.h"
-#include "tracker.h"
 
 #define NS_PER_S 1000000000
-#define UNVERIFIED_NS 10000000u /* CPU time that may go unnoticed: a tick */
+#define GLANCE_NS 10000000u /* between two glances at least */
+#define GLANCE_SHARE 200    /* and this many times what one costs */
 #define LOOK_EVERY_NS 5000000 /* where there is no pidfd (before 5.3) */
 
 /* Same numbers on every architecture; libcs of our age do not name them all. */
@@ -31,27 +29,6 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
-
-struct rt_command {
-	int32_t pid; /* of the program */
-	int pidfd;   /* -1 before 5.3 */
-	volatile sig_atomic_t is_over;
-	uint32_t accounting;
-	struct rti_supervised supervised; /* socket -1 where there is no supervisor: the program is our own child */
-	struct rti_cgroup cgroup;         /* of the program, until its tracker takes it */
-	struct rti_cgroup enclosing;      /* ours, which bounds what the program can have used */
-	uint64_t enclosing_ns;            /* CPU time used in there before the start; UINT64_MAX: unknown */
-	struct rt_tracker *tracker;
-	struct rti_now start;
-	uint64_t overhead_ns; /* of starting and ending; the tracker counts its own */
-	int result;           /* of rt_command_wait(), once it is over */
-	struct rt_outcome outcome;
-};
-
-static int is_supervised(const struct rt_command *c)
-{
-	return c->accounting != RT_ACCOUNTING_POLL;
-}
 
 /* A supervisor and a cgroup account for a whole tree; a program alone is told apart from its children only while it can
  * be read. */
@@ -77,9 +54,18 @@ static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *
 		return err;
 	if (!out->argv)
 		return -EFAULT;
-	if (!out->argv[0] || out->flags || out->reserved || out->accounting > RT_ACCOUNTING_CGROUP)
+	if (!out->argv[0] || out->flags & ~RT_COMMAND_LIST_PROCESSES || out->reserved || out->accounting > RT_ACCOUNTING_BPF)
 		return -EINVAL;
 	return take_tracker_opts(out);
+}
+
+static int start_supervised(struct rt_command *c, const struct rti_spawn *how, const char *cgroup)
+{
+	const int has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
+	const char wishes[] = { c->has_list ? RTI_WISH_LIST : ' ', has_clock ? RTI_WISH_PERF : ' ', '\0' };
+	const struct rti_supervise_how supervise = { .program = *how, .cgroup = cgroup, .wishes = wishes };
+
+	return rti_supervise_start(&c->supervised, &supervise);
 }
 
 static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, const struct rti_spawn *how)
@@ -88,7 +74,7 @@ static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, 
 
 	if (err < 0)
 		return -EOPNOTSUPP; /* whatever the reason: not ours to use */
-	err = rti_supervise_start(&c->supervised, how, c->cgroup.path);
+	err = start_supervised(c, how, c->cgroup.path);
 	if (err < 0)
 		rti_cgroup_remove(&c->cgroup);
 	return err;
@@ -101,13 +87,16 @@ static int start_at(struct rt_command *c, const struct rti_context *ctx, uint32_
 	case RT_ACCOUNTING_CGROUP:
 		return start_in_cgroup(c, ctx, how);
 	case RT_ACCOUNTING_WAIT:
-		return rti_supervise_start(&c->supervised, how, "");
-	default:
+	case RT_ACCOUNTING_WAIT_PERF:
+		return start_supervised(c, how, "");
+	case RT_ACCOUNTING_POLL:
 		return rti_spawn(how, &c->pid);
+	default:
+		return -EOPNOTSUPP;
 	}
 }
 
-/* The rung that was asked for, or the best that can be had. */
+/* The rung that was asked for, or the best that can be had and does not slow the program down. */
 static int start_program(struct rt_command *c, const struct rti_context *ctx, const struct rt_command_opts *opts)
 {
 	static const uint32_t rungs[] = { RT_ACCOUNTING_CGROUP, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_POLL };
@@ -116,31 +105,39 @@ static int start_program(struct rt_command *c, const struct rti_context *ctx, co
 	};
 	int err = -EOPNOTSUPP;
 
-	c->supervised.socket = -1;
-	c->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
-	for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(rungs) / sizeof(rungs[0]); i++) {
-		if (opts->accounting == RT_ACCOUNTING_AUTO || opts->accounting == rungs[i])
+	if (opts->accounting != RT_ACCOUNTING_AUTO)
+		err = start_at(c, ctx, opts->accounting, &how);
+	else
+		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(rungs) / sizeof(rungs[0]); i++)
 			err = start_at(c, ctx, rungs[i], &how);
-	}
-	if (is_supervised(c))
+	if (rti_command_is_supervised(c))
 		c->pid = c->supervised.program_pid;
 	return err;
 }
 
 static int follow(struct rt_command *c, const struct rt_opts *opts)
 {
-	const uint64_t *io = c->supervised.started.own_io;
-	const struct rti_pid_io own_io = { io[0], io[1], io[2], io[3], io[4] };
-	int err;
+	int32_t root = rti_command_is_supervised(c) ? c->supervised.supervisor_pid : c->pid;
+	struct rt_opts known = { .size = sizeof(known) };
+	struct rti_tree *tree;
+	int err = opts ? rti_abi_take(&known, sizeof(known), opts, RTI_OPTS_V1) : 0;
 
-	if (!is_supervised(c))
-		return rt_pid_tracker_new(&c->tracker, c->pid, opts);
-	err = rt_pid_tracker_new(&c->tracker, c->supervised.supervisor_pid, opts);
-	if (err == 0) {
-		rti_tree_set_keeper(&c->tracker->tree, c->supervised.supervisor_pid, &own_io);
-		c->tracker->tree.cgroup = c->cgroup;
+	if (rti_command_is_supervised(c)) /* who hears the events for us */
+		known.flags &= ~RT_OPT_PROCESS_EVENTS;
+	if (err == 0)
+		err = rt_pid_tracker_new(&c->tracker, root, &known);
+	if (err < 0)
+		return err;
+	tree = &c->tracker->tree;
+	if (rti_command_is_supervised(c)) {
+		rti_tree_set_keeper(tree, c->supervised.supervisor_pid, c->supervised.board);
+		tree->cgroup = c->cgroup;
 	}
-	return err;
+	if (c->has_list) {
+		c->lives.tick_ns = c->tracker->env.tick_ns;
+		tree->lives = &c->lives;
+	}
+	return 0;
 }
 
 static int reap(int32_t pid, int *status)
@@ -158,19 +155,12 @@ static void abandon(struct rt_command *c)
 	int status;
 
 	rt_command_signal(c, SIGKILL);
-	if (is_supervised(c))
+	if (rti_command_is_supervised(c))
 		rti_supervise_close(&c->supervised);
 	else
 		reap(c->pid, &status);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
-}
-
-static uint64_t enclosing_cpu_ns(struct rt_command *c, const struct rti_context *ctx)
-{
-	uint64_t user_ns, system_ns;
-
-	return rti_cgroup_read_cpu(&c->enclosing, ctx, &user_ns, &system_ns) == 0 ? user_ns + system_ns : UINT64_MAX;
 }
 
 /* All that has to happen before the tracker is there. */
@@ -190,8 +180,7 @@ static int prepare_and_start(struct rt_command *c, struct rti_env *env, const st
 		return err;
 	}
 	rti_cgroup_enclosing(&c->enclosing, &ctx);
-	c->enclosing_ns = enclosing_cpu_ns(c, &ctx);
-	rti_source_close_file(&source, &c->enclosing.cpu);
+	c->enclosing_ns = rti_command_enclosing_cpu_ns(c, &ctx);
 	env->now(&c->start);
 	err = start_program(c, &ctx, opts);
 	rti_buf_free(&buf);
@@ -206,6 +195,9 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	uint64_t started_ns;
 	int err;
 
+	c->has_list = (opts->flags & RT_COMMAND_LIST_PROCESSES) != 0;
+	c->supervised = (struct rti_supervised){ .socket = -1, .memory = -1 };
+	c->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	rti_env_init(&env, 0);
 	started_ns = env.thread_cpu_ns();
 	err = prepare_and_start(c, &env, opts);
@@ -219,8 +211,9 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	}
 	/* One sample while it is sure to be there: however short its life, it was seen. */
 	rt_sample(c->tracker, &first, sizeof(first));
-	if (is_supervised(c))
+	if (rti_command_is_supervised(c))
 		rti_supervise_proceed(&c->supervised);
+	c->next_glance_ns = c->start.monotonic_ns + GLANCE_NS;
 	c->overhead_ns = env.thread_cpu_ns() - started_ns - c->tracker->self_cpu_ns;
 	return 0;
 }
@@ -320,172 +313,53 @@ static int wait_for_exit(struct rt_command *c, int64_t timeout_ns)
 	return n == 0 ? -ETIMEDOUT : 0;
 }
 
-/* Final figures of a child of our own: it can be read as long as nobody has reaped it. */
-static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
+/* A while at most, or until it has ended. */
+static int wait_a_while(struct rt_command *c, int64_t timeout_ns)
 {
-	int err;
+	int err = rti_command_is_supervised(c) ? rti_supervise_wait(&c->supervised, timeout_ns) : wait_for_exit(c, timeout_ns);
 
-	rt_sample(c->tracker, m, sizeof(*m));
-	err = reap(c->pid, status);
-	if (err == 0)
-		rti_tree_retire_root(&c->tracker->tree, &c->tracker->ctx, c->pid);
-	rt_sample(c->tracker, m, sizeof(*m));
-	c->outcome.reasons = m->reasons;
-	if (!c->tracker->tree.ledger.own_only)
-		c->outcome.reasons |= RT_REASON_ORPHANS_UNSEEN;
+	if (err == -ECHILD && rti_command_is_supervised(c)) /* the supervisor is gone: the program need not be */
+		err = wait_for_exit(c, timeout_ns);
 	return err;
 }
 
-/* The supervisor has reaped the program: its own account of that is the kernel's, to the microsecond. What it adopts it
- * may be reaping still, so whoever was there at the first look is looked at once more. */
-static int finish_supervised(struct rt_command *c, struct rt_metrics *m, int *status)
-{
-	const struct rti_supervised *s = &c->supervised;
-	struct rt_rusage reaped;
-	int err = s->exited.kind ? 0 : -ECHILD;
-
-	for (int looks = 0; looks < 2; looks++) {
-		if (err == 0)
-			err = rti_supervise_account(&c->supervised);
-		if (err == 0) {
-			rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
-			rti_tree_settle(&c->tracker->tree, &reaped, s->started.bequeathed_kib);
-		}
-		if (rt_sample(c->tracker, m, sizeof(*m)) == -ESRCH)
-			break;
-	}
-	*status = s->exited.status;
-	c->outcome.reasons = m->reasons;
-	if (s->accounted.ignored_sigchld)
-		c->outcome.reasons |= RT_REASON_SIGCHLD_IGNORED;
-	return err;
-}
-
-static void put_peak_of_tree(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
-{
-	struct rt_tracker *t = c->tracker;
-
-	if (rti_cgroup_read_memory_peak(&t->tree.cgroup, &t->ctx, &out->peak_tree_bytes) == 0) {
-		out->peak_tree_kind = RT_PEAK_CGROUP;
-	} else if (m->peak_tree_rss_bytes < m->peak_rss_bytes) {
-		/* Samples missed the peak: the tree held at least what its largest process held. */
-		out->peak_tree_bytes = m->peak_rss_bytes;
-		out->peak_tree_kind = RT_PEAK_RSS;
-	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes) {
-		out->peak_tree_bytes = m->peak_tree_pss_bytes;
-		out->peak_tree_kind = RT_PEAK_PSS;
-	} else if (m->peak_tree_rss_bytes) {
-		out->peak_tree_bytes = m->peak_tree_rss_bytes;
-		out->peak_tree_kind = RT_PEAK_RSS;
-	}
-}
-
-/* The program ran in our cgroup, along with others: it cannot have used more than all of them. UINT64_MAX: unknown. */
-static uint64_t growth_of_enclosing(struct rt_command *c)
-{
-	uint64_t end_ns = enclosing_cpu_ns(c, &c->tracker->ctx);
-
-	rti_source_close_file(c->tracker->ctx.source, &c->enclosing.cpu);
-	if (c->enclosing_ns == UINT64_MAX || end_ns == UINT64_MAX || end_ns < c->enclosing_ns)
-		return UINT64_MAX;
-	return end_ns - c->enclosing_ns;
-}
-
-/* Without a cgroup of its own, what nobody waited for may have been missed without a trace, unless there is no room for it
- * between what is known and what the enclosing cgroup used. The margins are for the root's figures, which are sampled at
- * ticks. */
-static void put_bracket(struct rt_command *c, uint64_t overhead_ns, struct rt_outcome *out)
-{
-	uint64_t growth_ns = growth_of_enclosing(c), low_ns = out->cpu_low_ns;
-
-	if (growth_ns == UINT64_MAX || growth_ns > low_ns + low_ns / 100 + overhead_ns + UNVERIFIED_NS)
-		out->reasons |= RT_REASON_UNVERIFIED;
-	out->cpu_high_ns = UINT64_MAX;
-	if (growth_ns != UINT64_MAX)
-		out->cpu_high_ns = growth_ns + growth_ns / 50 + 2 * UNVERIFIED_NS;
-	if (out->cpu_high_ns < low_ns)
-		out->cpu_high_ns = low_ns;
-}
-
-/* What is missing from the accounts of members is in the account of their cgroup, as far as CPU time goes. */
-static void put_completeness(struct rt_command *c, const struct rt_metrics *m, uint64_t overhead_ns,
-                             struct rt_outcome *out)
-{
-	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
-	int is_known_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed;
-
-	if (out->reasons) {
-		out->partial |= out->valid & told_by_members;
-		out->valid &= ~told_by_members;
-	}
-	if (is_known_by_cgroup)
-		out->reasons = 0;
-	if (m->processes)
-		out->reasons |= RT_REASON_LEFT_RUNNING;
-	out->cpu_low_ns = m->cpu_user_ns + m->cpu_system_ns;
-	out->cpu_high_ns = out->cpu_low_ns;
-	if (!is_known_by_cgroup)
-		put_bracket(c, overhead_ns, out);
-	else if (m->processes)
-		out->cpu_high_ns = UINT64_MAX; /* they go on */
-	out->complete = out->reasons == 0;
-	/* Nothing known to be missing is no lower bound yet: the bracket tells what cannot be ruled out. */
-	if (out->reasons & ~(uint32_t)RT_REASON_UNVERIFIED) {
-		out->partial |= out->valid & RT_HAS_CPU;
-		out->valid &= ~RT_HAS_CPU;
-	}
-}
-
-static void put_figures(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
-{
-	/* Processes that came and went between two samples are in the figures, but were not counted. */
-	out->valid = m->valid & ~RT_HAS_PROCESSES;
-	out->partial = m->partial | RT_HAS_PROCESSES;
-	out->rusage = m->rusage;
-	out->cpu_user_ns = m->cpu_user_ns;
-	out->cpu_system_ns = m->cpu_system_ns;
-	out->peak_rss_bytes = m->peak_rss_bytes;
-	out->left_running = (uint32_t)m->processes;
-	out->read_bytes = m->read_bytes;
-	out->write_bytes = m->write_bytes;
-	out->processes = m->processes_seen;
-	out->samples = c->tracker->samples;
-}
-
-static int finish(struct rt_command *c)
+/* The next glance comes when this one has cost little of the time until then. */
+static void glance(struct rt_command *c, uint64_t now_ns)
 {
 	const struct rti_env *env = &c->tracker->env;
-	uint64_t started_ns = env->thread_cpu_ns(), sampling_ns = c->tracker->self_cpu_ns;
-	struct rt_outcome *out = &c->outcome;
-	struct rt_metrics metrics;
-	struct rti_now end;
-	int status = 0, err;
+	uint64_t started_ns = env->thread_cpu_ns(), cost_ns;
 
-	env->now(&end);
-	if (c->supervised.exited.kind)
-		end.monotonic_ns = c->supervised.exited.monotonic_ns;
-	*out = (struct rt_outcome){
-		.size = sizeof(*out),
-		.exit_code = -1,
-		.accounting = c->accounting,
-		.start_realtime_ns = c->start.realtime_ns,
-		.wall_ns = end.monotonic_ns - c->start.monotonic_ns,
-	};
-	err = is_supervised(c) ? finish_supervised(c, &metrics, &status) : finish_child(c, &metrics, &status);
-	if (err < 0)
-		out->reasons |= RT_REASON_UNWAITED;
-	if (err == 0 && WIFEXITED(status))
-		out->exit_code = WEXITSTATUS(status);
-	if (err == 0 && WIFSIGNALED(status))
-		out->signal = WTERMSIG(status);
-	put_figures(c, &metrics, out);
-	put_peak_of_tree(c, &metrics, out);
-	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
-	c->overhead_ns += env->thread_cpu_ns() - started_ns - sampling_ns;
-	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.keeper_cpu_ns;
-	put_completeness(c, &metrics, out->overhead_cpu_ns, out);
-	c->is_over = 1;
-	return err;
+	if (rt_tracker_glance(c->tracker) < 0) {
+		c->next_glance_ns = UINT64_MAX; /* memory is not wanted */
+		return;
+	}
+	cost_ns = env->thread_cpu_ns() - started_ns;
+	c->next_glance_ns = now_ns + (cost_ns * GLANCE_SHARE > GLANCE_NS ? cost_ns * GLANCE_SHARE : GLANCE_NS);
+}
+
+static uint64_t now_ns(const struct rt_command *c)
+{
+	struct rti_now now;
+
+	c->tracker->env.now(&now);
+	return now.monotonic_ns;
+}
+
+/* While it waits, it looks for peaks. Negative times are for ever. */
+static int wait_and_glance(struct rt_command *c, int64_t timeout_ns)
+{
+	uint64_t now = now_ns(c), end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
+	int err;
+
+	for (;;) {
+		uint64_t until_ns = c->next_glance_ns < end_ns ? c->next_glance_ns : end_ns;
+
+		err = wait_a_while(c, until_ns > now ? (int64_t)(until_ns - now) : 0);
+		if (err != -ETIMEDOUT || until_ns == end_ns)
+			return err;
+		now = now_ns(c);
+		glance(c, now);
+	}
 }
 
 int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out, size_t out_size)
@@ -497,25 +371,45 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 	if (out && rti_abi_check_out(out_size, RTI_OUTCOME_V1) < 0)
 		return -EINVAL;
 	if (!c->is_over) {
-		err = is_supervised(c) ? rti_supervise_wait(&c->supervised, timeout_ns) : wait_for_exit(c, timeout_ns);
-		if (err == -ECHILD && is_supervised(c)) /* the supervisor is gone: the program need not be */
-			err = wait_for_exit(c, timeout_ns);
+		err = wait_and_glance(c, timeout_ns);
 		if (err == -ETIMEDOUT || err == -EINTR)
 			return err;
-		c->result = finish(c);
+		c->result = rti_command_finish(c);
 	}
 	if (out)
 		rti_abi_put(out, out_size, &c->outcome, sizeof(c->outcome));
 	return c->result;
 }
 
+int rt_command_processes(struct rt_command *c, struct rt_command_process *array, size_t element_size, size_t *count)
+{
+	size_t room;
+
+	if (!c || !count || (!array && *count))
+		return -EFAULT;
+	if (rti_abi_check_out(element_size, RTI_COMMAND_PROCESS_V1) < 0)
+		return -EINVAL;
+	if (!c->has_list)
+		return -EOPNOTSUPP;
+	if (!c->is_over)
+		return -ENODATA;
+	if (c->lives.is_short)
+		return -ENOMEM;
+	room = *count;
+	*count = c->lives.count;
+	for (size_t i = 0; i < c->lives.count && i < room; i++)
+		rti_abi_put((char *)array + i * element_size, element_size, &c->lives.rows[i], sizeof(c->lives.rows[i]));
+	return 0;
+}
+
 void rt_command_free(struct rt_command *c)
 {
 	if (!c)
 		return;
-	if (is_supervised(c))
+	if (rti_command_is_supervised(c))
 		rti_supervise_close(&c->supervised);
 	rt_tracker_free(c->tracker);
+	rti_lives_free(&c->lives);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
 	free(c);

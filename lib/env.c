@@ -67,6 +67,13 @@ static int32_t current_pid(void)
 	return getpid();
 }
 
+static uint32_t cpu_count(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return count > 0 ? (uint32_t)count : 1;
+}
+
 static uint32_t fd_limit(void)
 {
 	struct rlimit limit;
@@ -85,6 +92,7 @@ void rti_env_init(struct rti_env *env, int foreign)
 		.thread_cpu_ns = thread_cpu_ns,
 		.cpu_clock = foreign ? NULL : cpu_clock,
 		.getpid = current_pid,
+		.cpu_count = cpu_count,
 		.fd_limit = fd_limit,
 	};
 }

@@ -24,6 +24,7 @@ struct rti_env {
 	/* NULL where pids are not those of the caller's pid namespace. 0 or -ESRCH. */
 	int (*cpu_clock)(int32_t pid, struct rti_cpu_clock *out);
 	int32_t (*getpid)(void);
+	uint32_t (*cpu_count)(void); /* CPUs that are online */
 	uint32_t (*fd_limit)(void); /* soft RLIMIT_NOFILE, or UINT32_MAX */
 };
 

@@ -136,6 +136,10 @@ static const struct rt_field metrics_fields[] = {
 	FIELD(metrics, zfs_allocated_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ZFS, "By"),
 	FIELD(metrics, zfs_free_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ZFS, "By"),
 	FIELD(metrics, zfs_pools, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ZFS, "1"),
+	FIELD(metrics, members_skipped, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "1"),
+	FIELD(metrics, pss_age_ns, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PSS, "ns"),
+	FIELD(metrics, pss_source, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(metrics, source, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 };
 
 static const struct rt_field delta_fields[] = {
@@ -221,6 +225,15 @@ static const struct rt_field outcome_fields[] = {
 	FIELD(outcome, processes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PROCESSES, "1"),
 	FIELD(outcome, samples, RT_TYPE_U64, RT_FIELD_COUNTER, 0, "1"),
 	FIELD(outcome, overhead_cpu_ns, RT_TYPE_U64, RT_FIELD_COUNTER, 0, "ns"),
+	FIELD(outcome, cpu_estimate_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU, "ns"),
+	FIELD(outcome, peak_tree_low_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "By"),
+	FIELD(outcome, peak_tree_high_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "By"),
+	FIELD(outcome, processes_peak, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PROCESSES_PEAK, "1"),
+	FIELD(outcome, members_skipped, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "1"),
+	FIELD(outcome, cgroup_memory_peak_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_CGROUP_MEMORY, "By"),
+	FIELD(outcome, cgroup_read_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CGROUP_IO, "By"),
+	FIELD(outcome, cgroup_write_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CGROUP_IO, "By"),
+	FIELD(outcome, cgroup_tasks_peak, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_CGROUP_TASKS, "1"),
 };
 
 static const struct rt_field process_fields[] = {
@@ -248,6 +261,9 @@ static const struct rt_field process_fields[] = {
 	FIELD(process, voluntary_switches, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CTXSW, "1"),
 	FIELD(process, involuntary_switches, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CTXSW, "1"),
 	FIELD(process, threads, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_THREADS, "1"),
+	FIELD(process, pss_age_ns, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PSS, "ns"),
+	FIELD(process, pss_source, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(process, reserved, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 };
 
 static const struct rt_field cpu_fields[] = {
@@ -316,6 +332,25 @@ static const struct rt_field zpool_fields[] = {
 	FIELD(zpool, free_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ZFS, "By"),
 };
 
+static const struct rt_field command_process_fields[] = {
+	FIELD(command_process, size, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(command_process, flags, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(command_process, pid, RT_TYPE_I32, RT_FIELD_META, 0, ""),
+	FIELD(command_process, ppid, RT_TYPE_I32, RT_FIELD_META, 0, ""),
+	FIELD(command_process, exit_code, RT_TYPE_I32, RT_FIELD_META, 0, ""),
+	FIELD(command_process, signal, RT_TYPE_I32, RT_FIELD_META, 0, ""),
+	FIELD(command_process, valid, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(command_process, partial, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(command_process, start_realtime_ns, RT_TYPE_U64, RT_FIELD_META, 0, "ns"),
+	FIELD(command_process, end_realtime_ns, RT_TYPE_U64, RT_FIELD_META, 0, "ns"),
+	FIELD(command_process, cpu_user_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU, "ns"),
+	FIELD(command_process, cpu_system_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU, "ns"),
+	FIELD(command_process, peak_rss_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PEAK_RSS, "By"),
+	FIELD(command_process, read_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO, "By"),
+	FIELD(command_process, write_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO, "By"),
+	FIELD(command_process, comm, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+};
+
 #define TABLE(of) { sizeof(struct rt_##of), sizeof(of##_fields) / sizeof(of##_fields[0]), of##_fields }
 
 static const struct table {
@@ -332,6 +367,7 @@ static const struct table {
 	[RT_STRUCT_FILESYSTEM] = TABLE(filesystem),
 	[RT_STRUCT_NETWORK] = TABLE(network),
 	[RT_STRUCT_ZPOOL] = TABLE(zpool),
+	[RT_STRUCT_COMMAND_PROCESS] = TABLE(command_process),
 };
 
 static const struct table *find(uint32_t struct_id)

@@ -125,6 +125,7 @@ static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 	int err = reserve(tree);
 
 	if (err < 0) {
+		tree->skipped++;
 		note_skipped(tree, err);
 		return err;
 	}
@@ -137,6 +138,7 @@ static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 	};
 	tree->slots[slot_of(tree, stat->pid)] = (uint32_t)++tree->count;
 	tree->seen++;
+	rti_hearing_note(&tree->hearing, stat->pid);
 	return 0;
 }
 
@@ -269,9 +271,33 @@ static void search_parent_pids(struct rti_proctree *tree, const struct rti_conte
 		;
 }
 
+/* Its fork was heard of, so it belongs here, whoever its parent is by now. */
+static void take_newcomer(void *arg, int32_t pid)
+{
+	struct children_search *search = arg;
+	struct rti_pid_stat stat;
+	int err;
+
+	if (rti_proctree_find(search->tree, pid))
+		return;
+	err = read_stat(search->ctx, pid, &stat);
+	if (err == 0)
+		add(search->tree, &stat);
+	else if (err != -ESRCH)
+		note_skipped(search->tree, err);
+}
+
 static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 {
+	struct children_search newcomers = { .tree = tree, .ctx = ctx };
+
+	if (rti_hearing_is_whole(&tree->hearing) && tree->is_searched && !tree->has_skipped) {
+		rti_hearing_take(&tree->hearing, take_newcomer, &newcomers);
+		return;
+	}
 	tree->has_skipped = tree->is_short_of_files = 0;
+	tree->skipped = 0;
+	tree->is_searched = 1;
 	if (tree->has_children_files)
 		search_children_files(tree, ctx);
 	else
@@ -282,6 +308,7 @@ void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *
 {
 	if (!tree->is_followed || tree->count == 0)
 		return;
+	rti_hearing_listen(&tree->hearing);
 	search(tree, ctx);
 	if (tree->is_short_of_files && tree->files_kept > 0) {
 		rti_proctree_drop_files(tree, ctx);
@@ -307,7 +334,9 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 	struct rti_pid_stat stat;
 	int err;
 
-	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files };
+	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .hearing = RTI_HEARING_INIT };
+	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->source->is_foreign)
+		rti_hearing_open(&tree->hearing, pid); /* where that cannot be had, members are searched for */
 	tree->has_children_files = rti_source_exists(ctx->source, RTI_PROC, children.text) == 1;
 	err = read_stat(ctx, pid, &stat);
 	if (err == 0 && !is_leader(ctx, pid))
@@ -333,6 +362,7 @@ void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
 	free(tree->slots);
 	free(tree->candidates);
 	rti_buf_free(&tree->children);
+	rti_hearing_close(&tree->hearing);
 	*tree = (struct rti_proctree){ 0 };
 }
 

@@ -10,6 +10,7 @@
 #define RTI_PROCTREE_H
 
 #include "collector.h"
+#include "hearing.h"
 
 #define RTI_MOST_MEMBERS 65536
 
@@ -18,6 +19,7 @@ struct rti_member {
 	uint64_t starttime;
 	struct rti_pid_stat stat; /* last read */
 	struct rti_file statm, io;
+	int32_t memory_tid; /* a live thread to ask for memory when the leader has exited, or 0 */
 	struct rti_figures figures; /* last read; counters also go into account */
 	struct rti_account account;
 	uint64_t peak_rss_bytes; /* largest seen: a zombie tells no more */
@@ -37,6 +39,9 @@ struct rti_proctree {
 	uint32_t files_kept, most_files;
 	uint64_t seen;    /* distinct members so far */
 	int has_skipped;  /* the last search may have missed somebody */
+	uint64_t skipped; /* that the last search found and could not take in */
+	int is_searched;  /* since then, who joins is heard of */
+	struct rti_hearing hearing;
 	int is_short_of_files; /* for want of descriptors */
 	struct rti_buf children; /* scratch of the search by children files */
 	struct candidate {

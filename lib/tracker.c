@@ -8,7 +8,7 @@
 
 #include "abi.h"
 
-#define KNOWN_FLAGS (RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS)
+#define KNOWN_FLAGS (RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS)
 #define MOST_FILES 4096u
 
 static uint64_t tree_domains(void)
@@ -184,6 +184,22 @@ int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 	t->samples++;
 	rti_abi_put(out, out_size, &t->last, sizeof(t->last));
 	return err;
+}
+
+int rt_tracker_glance(struct rt_tracker *t)
+{
+	uint64_t started_ns;
+
+	if (!t)
+		return -EFAULT;
+	if (t->kind != RT_KIND_PID || !(t->want & RT_HAS_RSS))
+		return -EOPNOTSUPP;
+	if (!t->samples)
+		return -ENODATA;
+	started_ns = t->env.thread_cpu_ns();
+	rti_tree_glance(&t->tree, &t->ctx, t->want);
+	t->self_cpu_ns += t->env.thread_cpu_ns() - started_ns;
+	return 0;
 }
 
 int rt_tracker_status(const struct rt_tracker *t, uint64_t has)

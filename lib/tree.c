@@ -10,7 +10,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "census.h"
+#include "lives.h"
 #include "path.h"
+
+#define NEAR_PEAK 50 /* a fiftieth of it */
 
 int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files)
 {
@@ -114,15 +118,15 @@ static uint64_t less(uint64_t value, uint64_t part)
 /* Of a keeper only what it has reaped belongs to the tree. The kernel folds that into its I/O. */
 static void keep_reaped_only(struct rti_tree *tree, struct rti_figures *figures)
 {
-	const struct rti_pid_io *own = &tree->keeper_io;
+	const uint64_t *own = tree->board->own_io; /* that of its start at least, and no less than it was when io was read */
 
 	tree->keeper_cpu_ns = figures->own[RTI_CPU_USER] + figures->own[RTI_CPU_SYSTEM];
 	memset(figures->own, 0, RTI_READ_BYTES * sizeof(figures->own[0]));
-	figures->own[RTI_READ_BYTES] = less(figures->own[RTI_READ_BYTES], own->read_bytes);
-	figures->own[RTI_WRITE_BYTES] = less(figures->own[RTI_WRITE_BYTES], own->write_bytes);
-	figures->own[RTI_CANCELLED_BYTES] = less(figures->own[RTI_CANCELLED_BYTES], own->cancelled_write_bytes);
-	figures->own[RTI_READ_CHARS] = less(figures->own[RTI_READ_CHARS], own->rchar);
-	figures->own[RTI_WRITE_CHARS] = less(figures->own[RTI_WRITE_CHARS], own->wchar);
+	figures->own[RTI_READ_BYTES] = less(figures->own[RTI_READ_BYTES], own[2]);
+	figures->own[RTI_WRITE_BYTES] = less(figures->own[RTI_WRITE_BYTES], own[3]);
+	figures->own[RTI_CANCELLED_BYTES] = less(figures->own[RTI_CANCELLED_BYTES], own[4]);
+	figures->own[RTI_READ_CHARS] = less(figures->own[RTI_READ_CHARS], own[0]);
+	figures->own[RTI_WRITE_CHARS] = less(figures->own[RTI_WRITE_CHARS], own[1]);
 	figures->rss_bytes = figures->pss_bytes = figures->peak_rss_bytes = figures->threads = 0;
 	figures->ignores_sigchld = 0;
 }
@@ -155,11 +159,12 @@ static void read_once(struct rti_tree *tree, struct rti_member *m, struct readin
 	r->figures = (struct rti_figures){ 0 };
 	r->status = (struct rti_status){ 0 };
 	r->is_short_of_files = 0;
+	m->memory_tid = memory_tid(r->ctx, m);
 	r->who = (struct rti_target){
 		.pid = m->pid,
 		.stat = &m->stat,
 		.clock = has_clock ? &clock : NULL,
-		.memory_tid = memory_tid(r->ctx, m),
+		.memory_tid = m->memory_tid,
 		.statm = may_keep ? &m->statm : NULL,
 		.io = may_keep ? &m->io : NULL,
 	};
@@ -267,6 +272,8 @@ static void book(struct rti_tree *tree, struct rti_member *m, int is_absorbed)
 {
 	m->is_booked = 1;
 	m->is_absorbed = is_absorbed;
+	if (tree->lives && m->pid != tree->keeper_pid)
+		rti_lives_note_member(tree->lives, m, 0);
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
 		tree->peak_rss_bytes = m->peak_rss_bytes;
 }
@@ -349,6 +356,32 @@ static int knows_all_switches(const struct rti_tree *tree)
 	return 1;
 }
 
+int rti_tree_hears_all(const struct rti_tree *tree)
+{
+	return tree->board ? tree->board->events == RTI_EVENTS_INTACT : rti_hearing_is_whole(&tree->members.hearing);
+}
+
+uint64_t rti_tree_most_alive(const struct rti_tree *tree)
+{
+	return tree->board ? tree->board->most_alive : tree->members.hearing.census->most_alive;
+}
+
+/* Those that samples saw, and those that were heard of. */
+static uint64_t count_all(const struct rti_tree *tree)
+{
+	const struct rti_census *census = tree->members.hearing.census;
+	uint64_t seen = tree->members.seen - (tree->keeper_pid != 0), heard = census ? census->count : 0;
+
+	if (tree->board)
+		heard = tree->board->processes;
+	return heard > seen ? heard : seen;
+}
+
+int rti_tree_has_pss_of_peak(const struct rti_tree *tree)
+{
+	return tree->peak_tree_rss_bytes <= tree->rss_with_pss_bytes + tree->rss_with_pss_bytes / NEAR_PEAK;
+}
+
 static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t *total = tree->ledger.total;
@@ -364,11 +397,16 @@ static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 	out->cancelled_write_bytes = total[RTI_CANCELLED_BYTES];
 	out->read_chars = total[RTI_READ_CHARS];
 	out->write_chars = total[RTI_WRITE_CHARS];
-	out->processes_seen = tree->members.seen - (tree->keeper_pid != 0);
+	out->processes_seen = count_all(tree);
+	out->members_skipped = tree->members.skipped;
+	if (out->members_skipped > tree->most_skipped)
+		tree->most_skipped = out->members_skipped;
 	if (out->rss_bytes > tree->peak_tree_rss_bytes)
 		tree->peak_tree_rss_bytes = out->rss_bytes;
 	if (out->pss_bytes > tree->peak_tree_pss_bytes)
 		tree->peak_tree_pss_bytes = out->pss_bytes;
+	if (out->pss_bytes && out->rss_bytes > tree->rss_with_pss_bytes)
+		tree->rss_with_pss_bytes = out->rss_bytes;
 	out->peak_rss_bytes = tree->peak_rss_bytes;
 	out->peak_tree_rss_bytes = tree->peak_tree_rss_bytes;
 	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
@@ -385,6 +423,10 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t counters = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
 
+	if (tree->members.hearing.has_lost)
+		tree->reasons |= RT_REASON_EVENTS_LOST;
+	if (tree->members.hearing.has_lost_orphan)
+		tree->reasons |= RT_REASON_UNWAITED;
 	if (tree->members.has_skipped) {
 		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
 		make_partial(out, UINT64_MAX);
@@ -430,6 +472,21 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 	out->reasons = tree->reasons;
 }
 
+static uint64_t glance_at(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	const struct rti_target who = {
+		.pid = m->pid,
+		.stat = &m->stat,
+		.memory_tid = m->memory_tid,
+		.statm = rti_proctree_may_keep(&tree->members, m) ? &m->statm : NULL,
+	};
+	struct rti_figures figures = { 0 };
+
+	if (m->pid == tree->keeper_pid || rti_pid_mem.collect(ctx, &who, &figures) < 0)
+		return 0;
+	return figures.rss_bytes;
+}
+
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
                     struct rt_metrics *out)
 {
@@ -445,10 +502,22 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 
-void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_pid_io *own_io)
+void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want)
+{
+	uint64_t rss_bytes = 0;
+
+	(void)want;
+	rti_proctree_discover(&tree->members, ctx);
+	for (size_t i = 0; i < tree->members.count; i++)
+		rss_bytes += glance_at(tree, ctx, &tree->members.members[i]);
+	if (rss_bytes > tree->peak_tree_rss_bytes)
+		tree->peak_tree_rss_bytes = rss_bytes;
+}
+
+void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board)
 {
 	tree->keeper_pid = pid;
-	tree->keeper_io = *own_io;
+	tree->board = board;
 }
 
 void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib)
@@ -476,6 +545,8 @@ void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, 
 	if (!root)
 		return;
 	rti_ledger_retire(&tree->ledger, &root->account);
+	if (tree->lives)
+		rti_lives_note_member(tree->lives, root, 0);
 	root->is_gone = 1;
 	rti_proctree_remove_gone(&tree->members, ctx);
 }

@@ -7,12 +7,16 @@
 #include "collector.h"
 #include "proctree.h"
 #include "status.h"
+#include "supervisor/protocol.h"
+
+struct rti_lives;
 
 struct rti_tree {
 	struct rti_proctree members;
 	struct rti_ledger ledger;
 	uint64_t events; /* orders reads and departures */
 	uint64_t peak_rss_bytes, peak_tree_rss_bytes, peak_tree_pss_bytes;
+	uint64_t rss_with_pss_bytes; /* largest sum of RSS when PSS was summed too */
 	uint32_t reasons;
 	/* What the keeper said last that all it reaped has used. It may hold members that the sample before still had, so
 	 * it is taken once their departure is booked. */
@@ -22,7 +26,9 @@ struct rti_tree {
 	 * reaped belongs to the tree; what it uses itself is overhead, its I/O at the start taken off what it reaps. */
 	int32_t keeper_pid;
 	uint64_t keeper_cpu_ns;
-	struct rti_pid_io keeper_io;
+	const struct rti_board *board; /* in memory that it shares */
+	struct rti_lives *lives;       /* where members that depart are listed; NULL: nowhere */
+	uint64_t most_skipped;
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
 };
 
@@ -33,8 +39,19 @@ void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx);
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
                     struct rt_metrics *out);
 
+/* Look for peaks between two samples: sums RSS, and takes in members as they are heard of. */
+void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want);
+
 /* The root is a keeper. Before the first sample. */
-void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_pid_io *own_io);
+void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board);
+
+/* Every fork so far was heard of, by a keeper or by ourselves. */
+int rti_tree_hears_all(const struct rti_tree *tree);
+/* If so: most members at the same time. */
+uint64_t rti_tree_most_alive(const struct rti_tree *tree);
+
+/* PSS was read when the largest sum of RSS was seen, or near that. */
+int rti_tree_has_pss_of_peak(const struct rti_tree *tree);
 
 /* The keeper says exactly what all that it reaped has used. Later samples hold it. */
 void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib);

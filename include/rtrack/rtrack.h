@@ -147,6 +147,10 @@ struct rt_tracker;
 #define RT_HAS_CTXSW (UINT64_C(1) << 6)    /**< Voluntary and involuntary context switches. @since 0.1 */
 #define RT_HAS_PROCESSES (UINT64_C(1) << 7) /**< How many processes there are. @since 0.1 */
 #define RT_HAS_THREADS (UINT64_C(1) << 8)  /**< How many threads there are. @since 0.1 */
+#define RT_HAS_PROCESSES_PEAK (UINT64_C(1) << 9) /**< rt_outcome: most processes at the same time. @since 0.2 */
+#define RT_HAS_CGROUP_MEMORY (UINT64_C(1) << 10) /**< rt_outcome: what the cgroup says of memory. @since 0.2 */
+#define RT_HAS_CGROUP_IO (UINT64_C(1) << 11)     /**< rt_outcome: what the cgroup says of storage. @since 0.2 */
+#define RT_HAS_CGROUP_TASKS (UINT64_C(1) << 12)  /**< rt_outcome: what the cgroup says of tasks. @since 0.2 */
 #define RT_HAS_CPU_MODES (UINT64_C(1) << 16) /**< Machine: CPU time per mode, per-CPU list. @since 0.1 */
 #define RT_HAS_ACTIVITY (UINT64_C(1) << 17) /**< Machine: forks, switches, running, blocked. @since 0.1 */
 #define RT_HAS_MEMORY (UINT64_C(1) << 18)  /**< Machine: memory, but for available memory. @since 0.1 */
@@ -169,6 +173,14 @@ struct rt_tracker;
  *  then costs a waiting thread, never a sample. @since 0.1 */
 #define RT_OPT_NETWORK_FILESYSTEMS (UINT32_C(1) << 1)
 
+/** rt_opts.flags, pid tracker: hear of every fork and exit from the kernel (proc connector), where that is open to the
+ *  caller: since Linux 6.6 to everybody in the first pid and user namespaces, before to CAP_NET_ADMIN. Then no
+ *  process of the tree is missed, however short its life, and orphans are followed. Events wait in a socket of some
+ *  MB, or 200 kB where the caller may have no more, until rt_sample() or rt_tracker_glance(): call the one or the other
+ *  often enough (RT_REASON_EVENTS_LOST tells when it was not). Each fork of the machine gets about a microsecond
+ *  dearer. @since 0.2 */
+#define RT_OPT_PROCESS_EVENTS (UINT32_C(1) << 2)
+
 /** How a tracker works. Every field but `size` may be 0 for the default. @since 0.1 */
 struct rt_opts {
 	uint32_t size;    /**< sizeof(struct rt_opts), set by the caller. */
@@ -180,6 +192,12 @@ struct rt_opts {
 	uint32_t max_fds; /**< Most descriptors that the tracker keeps open between samples; 0 is a quarter of the
 	                       soft RLIMIT_NOFILE, at most 4096. */
 	uint32_t reserved; /**< 0. */
+	/** Most of one CPU that reading PSS may take over time, in thousandths; 0 is 10 (1 %), 1000 and more is no limit.
+	 *  What it does not allow for is told by the last reading: rt_metrics.pss_source. @since 0.2 */
+	uint32_t pss_share;
+	/** Longest that reading PSS may hold up a process's own mmap and munmap, in microseconds: where it is expected to
+	 *  take longer, it is not read. 0 is 50000. @since 0.2 */
+	uint32_t pss_hold_us;
 };
 
 /** Follow a process and, unless RT_OPT_NO_CHILDREN, all its descendants, whichever thread forked them.
@@ -239,7 +257,25 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
  *  no cgroup to tell), so that children nobody waited for and no sample saw cannot be ruled out. Clears no bit of
  *  `valid`: the bracket has it. @since 0.1 */
 #define RT_REASON_UNVERIFIED (UINT32_C(1) << 6)
+/** rt_outcome only, RT_ACCOUNTING_WAIT_PERF: the inherited clock has counted more than was waited for: somebody's children
+ *  were not waited for. rt_outcome.cpu_estimate_ns has what it counted. @since 0.2 */
+#define RT_REASON_CLOCK_ABOVE (UINT32_C(1) << 7)
+/** RT_OPT_PROCESS_EVENTS: events came faster than they were taken, so that processes may be missing. @since 0.2 */
+#define RT_REASON_EVENTS_LOST (UINT32_C(1) << 8)
 /** @} */
+
+/** rt_metrics.pss_source: all of it was read in this sample. @since 0.2 */
+#define RT_PSS_READ 1
+/** rt_metrics.pss_source: some of it was read earlier, at most pss_age_ns ago. @since 0.2 */
+#define RT_PSS_CACHED 2
+/** rt_metrics.pss_source: RSS stands in for PSS of members that were never read, for the budget did not allow it: the sum
+ *  may be above the truth, and its bit stands in `partial`. @since 0.2 */
+#define RT_PSS_ESTIMATED 3
+
+/** rt_metrics.source: the files of /proc. @since 0.2 */
+#define RT_SOURCE_PROC 1
+/** rt_metrics.source: a BPF program has read the members of the tree, and /proc what that cannot. @since 0.2 */
+#define RT_SOURCE_BPF 2
 
 /** One sample. Fields mean "within the scope of this tracker". Units as named; absent bits as documented.
  *
@@ -291,7 +327,9 @@ struct rt_metrics {
 	uint64_t involuntary_switches; /**< Counter, RT_HAS_CTXSW. As voluntary_switches. */
 
 	uint64_t processes;      /**< Gauge, RT_HAS_PROCESSES. Live members (zombies included), or all processes. */
-	uint64_t processes_seen; /**< Counter, RT_HAS_PROCESSES. A tree: distinct members that samples have seen. */
+	/** Counter, RT_HAS_PROCESSES. A tree: distinct members that samples have seen or, where process events are heard
+	 *  (RT_OPT_PROCESS_EVENTS, commands under a supervisor), all that lived. */
+	uint64_t processes_seen;
 	uint64_t threads;        /**< Gauge, RT_HAS_THREADS. `stat` num_threads. The machine: `loadavg`. */
 	uint64_t cpu_resolution_ns; /**< Step of the CPU times: 1 for CPU clocks, a clock tick where `stat` is the source. */
 	uint32_t reasons;  /**< RT_REASON_ bits: why the counters may be below the truth. */
@@ -387,6 +425,15 @@ struct rt_metrics {
 	uint64_t zfs_allocated_bytes; /**< Gauge, RT_HAS_ZFS. */
 	uint64_t zfs_free_bytes;      /**< Gauge, RT_HAS_ZFS. */
 	uint64_t zfs_pools;           /**< Gauge, RT_HAS_ZFS. */
+
+	/* Since 0.2. */
+
+	/** Gauge. A tree: processes left out of this sample, since there were more than can be followed (65,536) or no
+	 *  memory for them; RT_REASON_MEMBERS_SKIPPED. @since 0.2 */
+	uint64_t members_skipped;
+	uint64_t pss_age_ns; /**< Gauge, RT_HAS_PSS. Age of the oldest reading that pss_bytes holds. @since 0.2 */
+	uint32_t pss_source; /**< RT_PSS_ value: where pss_bytes comes from; 0 when there is none. @since 0.2 */
+	uint32_t source;     /**< RT_SOURCE_ value: how the members were read. @since 0.2 */
 };
 
 /** Measure once.
@@ -403,6 +450,20 @@ struct rt_metrics {
  *  Cost: per member up to five file reads and one per thread, fewer with rt_opts.want; for the machine ten
  *  file reads. @since 0.1 */
 RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
+
+/** Have a quick look between two samples, for peaks of memory and for processes that come and go.
+ *
+ *  Takes in the process events that wait, and sums the RSS of all members; a new peak is in the next sample. Where
+ *  nothing has forked, it costs one file read per member. Call it as often as peaks matter: rt_command_wait() does so by
+ *  itself while it waits.
+ *
+ *  @param t a pid tracker that was sampled before.
+ *  @retval 0 done
+ *  @retval -EFAULT @p t is NULL
+ *  @retval -EOPNOTSUPP it is not a pid tracker, or RSS is not wanted
+ *  @retval -ENODATA it was not sampled yet
+ *  @since 0.2 */
+RT_API int rt_tracker_glance(struct rt_tracker *t);
 
 /** Why a figure is missing or partial in the tracker's last sample.
  *
@@ -452,6 +513,9 @@ struct rt_process {
 	uint64_t voluntary_switches;   /**< Counter, RT_HAS_CTXSW. Its live threads. */
 	uint64_t involuntary_switches; /**< Counter, RT_HAS_CTXSW. Its live threads. */
 	uint64_t threads;        /**< Gauge, RT_HAS_THREADS. */
+	uint64_t pss_age_ns; /**< Gauge, RT_HAS_PSS. Age of the reading. @since 0.2 */
+	uint32_t pss_source; /**< RT_PSS_ value; 0 when there is none. @since 0.2 */
+	uint32_t reserved;   /**< 0. @since 0.2 */
 };
 
 /** One CPU; the modes are disjoint, as those of rt_metrics. @since 0.1 */
@@ -659,11 +723,24 @@ struct rt_command;
 /** As RT_ACCOUNTING_WAIT, and in a cgroup (v2) of its own below the caller's, which is removed afterwards: the kernel's
  *  account of all that ran in it, whoever waited for it. Needs the right to make one. @since 0.1 */
 #define RT_ACCOUNTING_CGROUP 3
+/** As RT_ACCOUNTING_WAIT, with a clock (perf task-clock) that the program and all it starts inherit: it notices children
+ *  that nobody waits for and estimates what they used. It slows every fork, exec and thread down by some percent, and
+ *  counts time stolen by a hypervisor, so RT_ACCOUNTING_AUTO does not choose it. Needs perf_event_paranoid at 2 or
+ *  below. @since 0.2 */
+#define RT_ACCOUNTING_WAIT_PERF 4
+/** By BPF programs, process by process. This release has none: -EOPNOTSUPP. @since 0.2 */
+#define RT_ACCOUNTING_BPF 5
+
+/** rt_command_opts.flags: list every process that lives, for rt_command_processes(). Where there are process events (see
+ *  RT_OPT_PROCESS_EVENTS), the list has everybody; each event is then looked into at once, which costs the program some
+ *  percent where it forks all the time. Without them, and at RT_ACCOUNTING_POLL, it has those that the supervisor reaped
+ *  or samples saw. @since 0.2 */
+#define RT_COMMAND_LIST_PROCESSES (UINT32_C(1) << 0)
 
 /** What to start and how. @since 0.1 */
 struct rt_command_opts {
 	uint32_t size;            /**< sizeof(struct rt_command_opts), set by the caller. */
-	uint32_t flags;           /**< 0. */
+	uint32_t flags;           /**< RT_COMMAND_ bits. */
 	/** Program and arguments, ended by NULL. Searched in PATH unless it has a slash: that of its own environment, at
 	 *  RT_ACCOUNTING_POLL that of the caller's. */
 	const char *const *argv;
@@ -691,7 +768,7 @@ struct rt_command_opts {
  *  @retval -ENOENT the program (or @p cwd) does not exist; -EACCES it may not be executed; -ENOEXEC it is not
  *          executable; or another error of execve(2)
  *  @retval -EOPNOTSUPP the accounting that was asked for cannot be had: the supervisor is not
- *          installed, or there is no cgroup v2 that the caller may use
+ *          installed, there is no cgroup v2 that the caller may use, or no perf event that he may open
  *  @retval -ENOSYS no proc file system is mounted; -EXDEV it is of another pid namespace; nothing was started
  *  @retval -EAGAIN no process could be made; likewise -ENOMEM and -EMFILE
  *
@@ -748,15 +825,33 @@ struct rt_outcome {
 	uint32_t left_running;    /**< Members that still ran when the program had ended. */
 	uint64_t read_bytes;    /**< RT_HAS_IO. */
 	uint64_t write_bytes;   /**< RT_HAS_IO. */
-	uint64_t processes;     /**< Processes of the tree that were seen; RT_HAS_PROCESSES. */
+	/** RT_HAS_PROCESSES. Processes that lived. In `partial`, where there are no process events, or some were lost: those
+	 *  that samples saw. */
+	uint64_t processes;
 	uint64_t samples;       /**< Samples taken of the tree, the final ones included. */
 	uint64_t overhead_cpu_ns; /**< CPU time that all this has cost the caller. */
+	/** Best estimate of what was used: cpu_low_ns, or what the inherited clock has counted at RT_ACCOUNTING_WAIT_PERF,
+	 *  where that is more. @since 0.2 */
+	uint64_t cpu_estimate_ns;
+	/** What the tree held at least: the larger of peak_tree_bytes, where that is no RSS sum (which counts shared pages
+	 *  more than once), and the largest peak of one process. @since 0.2 */
+	uint64_t peak_tree_low_bytes;
+	/** What the sum over the tree was at most: for RT_PEAK_CGROUP peak_tree_bytes; else the largest peak of one process
+	 *  times processes_peak; UINT64_MAX where these are not known for all. @since 0.2 */
+	uint64_t peak_tree_high_bytes;
+	uint64_t processes_peak;  /**< RT_HAS_PROCESSES_PEAK. Most processes at the same time. @since 0.2 */
+	uint64_t members_skipped; /**< As in rt_metrics, in the worst sample. @since 0.2 */
+	uint64_t cgroup_memory_peak_bytes; /**< RT_HAS_CGROUP_MEMORY. `memory.peak`: page cache included. @since 0.2 */
+	uint64_t cgroup_read_bytes;  /**< RT_HAS_CGROUP_IO. `io.stat`, over all devices. @since 0.2 */
+	uint64_t cgroup_write_bytes; /**< RT_HAS_CGROUP_IO. Likewise. @since 0.2 */
+	uint64_t cgroup_tasks_peak;  /**< RT_HAS_CGROUP_TASKS. `pids.peak`: most threads at the same time. @since 0.2 */
 };
 
 /** Wait for the program, and learn what it used.
  *
- *  The caller's other children, signal handlers and threads are not touched. Takes a last sample. Further calls
- *  give the same outcome again.
+ *  The caller's other children, signal handlers and threads are not touched. While it waits it glances at the tree
+ *  (rt_tracker_glance()), at most a hundred times a second and for at most half a percent of one CPU. Takes a last
+ *  sample. Further calls give the same outcome again.
  *
  *  @param c the command.
  *  @param timeout_ns longest time to wait; 0 only looks, negative waits for ever.
@@ -771,6 +866,39 @@ struct rt_outcome {
  *  @retval -EINVAL ill-sized @p out
  *  @since 0.1 */
 RT_API int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out, size_t out_size);
+
+/** rt_command_process.flags: its end was seen by who reaped it, or as a zombie: its figures are final. @since 0.2 */
+#define RT_PROCESS_FINAL (UINT32_C(1) << 0)
+/** rt_command_process.flags: it ran on when the list was made. @since 0.2 */
+#define RT_PROCESS_RUNNING (UINT32_C(1) << 1)
+
+/** One process that lived. What is not known of it is 0 or empty and has no bit. @since 0.2 */
+struct rt_command_process {
+	uint32_t size;    /**< Bytes of this struct that the library filled. */
+	uint32_t flags;   /**< RT_PROCESS_ bits. */
+	int32_t pid;      /**< Process id. */
+	int32_t ppid;     /**< Process id of who forked it; 0 where that was not seen. */
+	int32_t exit_code; /**< Exit code; -1 when it is not known, a signal ended it, or it runs on. */
+	int32_t signal;   /**< Signal that ended it, or 0. */
+	uint64_t valid;   /**< RT_HAS_ bits of the figures that are final. */
+	uint64_t partial; /**< RT_HAS_ bits of the figures that are lower bounds: as a sample saw it last. */
+	uint64_t start_realtime_ns; /**< Start, since 1970; 0 where that is not known. */
+	uint64_t end_realtime_ns;   /**< End, since 1970; 0 where that is not known, or it runs on. */
+	uint64_t cpu_user_ns;    /**< RT_HAS_CPU. Its own threads only. */
+	uint64_t cpu_system_ns;  /**< RT_HAS_CPU. Its own threads only. */
+	uint64_t peak_rss_bytes; /**< RT_HAS_PEAK_RSS. */
+	uint64_t read_bytes;     /**< RT_HAS_IO. Holds that of the children it waited for: so the kernel counts. */
+	uint64_t write_bytes;    /**< RT_HAS_IO. Likewise. */
+	char comm[64];    /**< Name, NUL-terminated; any byte may occur. */
+};
+
+/** Every process that lived, by start, once rt_command_wait() has returned 0. Works as the calls of @ref lists do.
+ *
+ *  @return 0; -EFAULT or -EINVAL for arguments; -EOPNOTSUPP when the command was started without
+ *          RT_COMMAND_LIST_PROCESSES; -ENODATA when it runs still; -ENOMEM.
+ *  @since 0.2 */
+RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process *array, size_t element_size,
+                                size_t *count);
 
 /** Forget a command. A program that still runs runs on: its supervisor, a child of the caller, stays to reap it; without a
  *  supervisor nobody reaps it until the caller exits. What an ended program left running goes to init, as it does without
@@ -793,6 +921,7 @@ RT_API void rt_command_free(struct rt_command *c);
 #define RT_STRUCT_FILESYSTEM 8 /**< struct rt_filesystem. @since 0.1 */
 #define RT_STRUCT_NETWORK 9    /**< struct rt_network. @since 0.1 */
 #define RT_STRUCT_ZPOOL 10     /**< struct rt_zpool. @since 0.1 */
+#define RT_STRUCT_COMMAND_PROCESS 11 /**< struct rt_command_process. @since 0.2 */
 
 #define RT_TYPE_U32 1    /**< uint32_t. @since 0.1 */
 #define RT_TYPE_I32 2    /**< int32_t. @since 0.1 */

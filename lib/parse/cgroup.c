@@ -20,6 +20,28 @@ int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *ou
 	return found == 3 ? 0 : -EBADMSG;
 }
 
+/* A line per device, "8:0 rbytes=1 wbytes=2 rios=3 ..."; a group that did nothing has none, and so may a device. */
+int rti_parse_cgroup_io(const char *data, size_t len, struct rti_cgroup_io *out)
+{
+	struct rti_scan s = rti_scan(data, len), line, word;
+	uint64_t bytes;
+
+	*out = (struct rti_cgroup_io){ 0 };
+	while (rti_scan_line(&s, &line)) {
+		while (rti_scan_word(&line, &word)) {
+			uint64_t *sum = rti_scan_literal(&word, "rbytes=")   ? &out->read_bytes
+			                : rti_scan_literal(&word, "wbytes=") ? &out->write_bytes
+			                                                     : NULL;
+
+			if (sum && !rti_scan_u64(&word, &bytes))
+				return -EBADMSG;
+			if (sum)
+				*sum += bytes;
+		}
+	}
+	return 0;
+}
+
 int rti_parse_pid_cgroup(const char *data, size_t len, struct rti_scan *path)
 {
 	struct rti_scan s = rti_scan(data, len);

@@ -136,6 +136,12 @@ struct rti_cgroup_cpu {
 };
 int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *out);
 
+/* io.stat of a cgroup, summed over its devices. */
+struct rti_cgroup_io {
+	uint64_t read_bytes, write_bytes;
+};
+int rti_parse_cgroup_io(const char *data, size_t len, struct rti_cgroup_io *out);
+
 /* /proc/PID/cgroup: the path in the unified hierarchy, in data; -EBADMSG where there is none. */
 int rti_parse_pid_cgroup(const char *data, size_t len, struct rti_scan *path);
 

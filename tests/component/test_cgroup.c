@@ -143,7 +143,7 @@ START_TEST(cpu_time_is_read_and_may_vanish)
 	fixture_write(&root, "cg/a/cpu.stat", "usage_usec 3000\n");
 	ck_assert_int_eq(rti_cgroup_read_cpu(&group, &ctx, &user, &system), -EBADMSG);
 	fixture_write(&root, "cg/a/memory.peak", "12345678\n");
-	ck_assert_int_eq(rti_cgroup_read_memory_peak(&group, &ctx, &user), 0);
+	ck_assert_int_eq(rti_cgroup_read_number(&group, &ctx, "/memory.peak", &user), 0);
 	ck_assert_uint_eq(user, 12345678);
 	group.path[0] = '\0';
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Process events of one tree: who joins it, and who has come and gone.
+ *
+ * Owner: the tree's proctree. Events wait in the socket until somebody listens. */
+#ifndef RTI_HEARING_H
+#define RTI_HEARING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rti_census;
+
+struct rti_hearing {
+	int fd;                    /* -1 while there are no events */
+	int has_lost;              /* some: nothing is sure any more, and nobody listens */
+	int has_lost_orphan;       /* somebody ended whose parent is no member: nobody in the tree waited for him */
+	int32_t root;
+	struct rti_census *census; /* NULL while there are no events */
+	int32_t *newcomers;        /* pids that have joined since they were taken last */
+	size_t count, cap;
+};
+
+#define RTI_HEARING_INIT { .fd = -1 }
+
+/* 0, or -errno where there are no events for us. */
+int rti_hearing_open(struct rti_hearing *hearing, int32_t root);
+void rti_hearing_close(struct rti_hearing *hearing);
+
+/* All that joined and left so far is known. */
+int rti_hearing_is_whole(const struct rti_hearing *hearing);
+
+/* Take in what has happened. */
+void rti_hearing_listen(struct rti_hearing *hearing);
+
+/* Call each() for newcomers that live still, as far as was heard, in the order in which they came, and forget them. */
+void rti_hearing_take(struct rti_hearing *hearing, void (*each)(void *arg, int32_t pid), void *arg);
+
+/* Somebody was found to be a member without having been heard of. */
+void rti_hearing_note(struct rti_hearing *hearing, int32_t pid);
+
+#endif
