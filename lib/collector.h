@@ -59,6 +59,7 @@ struct rti_figures {
 	uint64_t own[RTI_COUNTERS], reaped[RTI_COUNTERS];
 	uint64_t rss_bytes, pss_bytes, peak_rss_bytes;
 	uint64_t threads;
+	uint32_t pss_source; /* RT_PSS_ value */
 	int ignores_sigchld;
 };
 
@@ -71,8 +72,8 @@ struct rti_pid_collector {
 	int (*collect)(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out);
 };
 
-/* For the look between two samples, which asks for nothing else. */
-extern const struct rti_pid_collector rti_pid_mem;
+/* Those that are also asked for by themselves. */
+extern const struct rti_pid_collector rti_pid_mem, rti_pid_pss;
 
 /* registry.c: the one file that a new collector edits besides its own. */
 extern const struct rti_pid_collector *const rti_pid_collectors[];

@@ -53,8 +53,11 @@ static int read_pid_clock(int32_t pid, enum clock_kind kind, uint64_t *out_ns)
 
 static int cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 {
+	uint64_t last_ns = out->total_ns;
 	int err = read_pid_clock(pid, CLOCK_KIND_SCHED, &out->total_ns);
 
+	if (err == 0 && out->total_ns == last_ns)
+		return 0;
 	if (err == 0)
 		err = read_pid_clock(pid, CLOCK_KIND_VIRT, &out->user_part_ns);
 	if (err == 0)

@@ -21,7 +21,8 @@ struct rti_env {
 	uint64_t page_size; /* bytes */
 	void (*now)(struct rti_now *out);
 	uint64_t (*thread_cpu_ns)(void); /* CPU time of the calling thread */
-	/* NULL where pids are not those of the caller's pid namespace. 0 or -ESRCH. */
+	/* NULL where pids are not those of the caller's pid namespace. 0 or -ESRCH. Where total_ns is still what out says,
+	 * the parts are left as they are there. */
 	int (*cpu_clock)(int32_t pid, struct rti_cpu_clock *out);
 	int32_t (*getpid)(void);
 	uint32_t (*cpu_count)(void); /* CPUs that are online */

@@ -263,6 +263,7 @@ int rti_command_finish(struct rt_command *c)
 	struct rti_now end;
 	int status = 0, err;
 
+	c->tracker->tree.reads_all = 1;
 	env->now(&end);
 	*out = (struct rt_outcome){
 		.size = sizeof(*out),

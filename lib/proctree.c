@@ -8,6 +8,9 @@
 
 #include "path.h"
 
+#define FILES_EACH 3 /* kept per member: stat, statm, io */
+#define MOST_LOOKS 8
+
 static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
 {
 	size_t mask = tree->slot_count - 1, slot = ((uint32_t)pid * 2654435761u) & mask;
@@ -58,7 +61,7 @@ static int reserve(struct rti_proctree *tree)
 
 static int has_clock(const struct rti_context *ctx, int32_t pid)
 {
-	struct rti_cpu_clock clock;
+	struct rti_cpu_clock clock = { 0 };
 
 	return ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) == 0;
 }
@@ -71,15 +74,21 @@ static int is_hidden(const struct rti_context *ctx, int32_t pid)
 	       has_clock(ctx, pid);
 }
 
+/* What was read, or why it was not. A kept file of a process that has gone may be empty. */
+static int told(const struct rti_context *ctx, int32_t pid, int err, struct rti_pid_stat *out)
+{
+	if (err == 0)
+		err = ctx->buf->len ? rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out) : -ESRCH;
+	if (err == -ENOENT || err == -ESRCH)
+		err = is_hidden(ctx, pid) ? -EACCES : -ESRCH;
+	return err;
+}
+
 static int read_stat(const struct rti_context *ctx, int32_t pid, struct rti_pid_stat *out)
 {
 	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "stat").text, RTI_WHOLE, ctx->buf);
 
-	if (err == 0)
-		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out);
-	if (err == -ENOENT || err == -ESRCH)
-		err = is_hidden(ctx, pid) ? -EACCES : -ESRCH;
-	return err;
+	return told(ctx, pid, err, out);
 }
 
 /* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
@@ -91,10 +100,20 @@ static int is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
 	return !stat->has_starttime || !m->stat.has_starttime || stat->starttime == m->starttime;
 }
 
-int rti_proctree_read_stat(const struct rti_context *ctx, struct rti_member *m)
+/* Through a kept descriptor, which is sure to be of the same process. */
+static int reread_stat(const struct rti_context *ctx, struct rti_member *m, struct rti_pid_stat *out)
 {
+	int err = rti_source_reread(ctx->source, RTI_PROC, rti_pid_path(m->pid, "stat").text, RTI_WHOLE, &m->stat_file, ctx->buf);
+
+	return told(ctx, m->pid, err, out);
+}
+
+int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	int may_keep = rti_proctree_may_keep(tree, ctx, m), err;
 	struct rti_pid_stat stat;
-	int err = read_stat(ctx, m->pid, &stat);
+
+	err = may_keep ? reread_stat(ctx, m, &stat) : read_stat(ctx, m->pid, &stat);
 
 	if (err < 0)
 		return err;
@@ -133,6 +152,7 @@ static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 		.pid = stat->pid,
 		.starttime = stat->starttime,
 		.stat = *stat,
+		.stat_file = RTI_FILE_INIT,
 		.statm = RTI_FILE_INIT,
 		.io = RTI_FILE_INIT,
 	};
@@ -350,6 +370,7 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 
 static void close_files(const struct rti_context *ctx, struct rti_member *m)
 {
+	rti_source_close_file(ctx->source, &m->stat_file);
 	rti_source_close_file(ctx->source, &m->statm);
 	rti_source_close_file(ctx->source, &m->io);
 }
@@ -366,25 +387,47 @@ void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
 	*tree = (struct rti_proctree){ 0 };
 }
 
-int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_member *m)
+static uint32_t count_open(const struct rti_member *m)
 {
-	if (m->statm.fd >= 0 || m->io.fd >= 0)
+	return (uint32_t)(m->stat_file.fd >= 0) + (uint32_t)(m->statm.fd >= 0) + (uint32_t)(m->io.fd >= 0);
+}
+
+/* Somebody who was not read in this sample, nor in the one before. Only a few are looked at, for the search must not cost
+ * more than opening the files does. */
+static int make_room(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	for (int looks = 0; looks < MOST_LOOKS && tree->count > 0; looks++) {
+		struct rti_member *m = &tree->members[tree->hand++ % tree->count];
+		uint32_t open = count_open(m);
+
+		if (open == 0 || m->used_at + 1 >= tree->samples)
+			continue;
+		close_files(ctx, m);
+		tree->files_kept -= FILES_EACH;
 		return 1;
-	if (tree->files_kept + 2 > tree->most_files)
+	}
+	return 0;
+}
+
+int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	m->used_at = tree->samples;
+	if (count_open(m) > 0)
+		return 1;
+	if (tree->files_kept + FILES_EACH > tree->most_files && !make_room(tree, ctx))
 		return 0;
-	tree->files_kept += 2;
+	if (tree->files_kept + FILES_EACH > tree->most_files)
+		return 0;
+	tree->files_kept += FILES_EACH;
 	return 1;
 }
 
+/* Room stays reserved for all of the files of a member that has one open. */
 void rti_proctree_count_files(struct rti_proctree *tree)
 {
 	tree->files_kept = 0;
-	for (size_t i = 0; i < tree->count; i++) {
-		if (tree->members[i].statm.fd >= 0)
-			tree->files_kept++;
-		if (tree->members[i].io.fd >= 0)
-			tree->files_kept++;
-	}
+	for (size_t i = 0; i < tree->count; i++)
+		tree->files_kept += count_open(&tree->members[i]) ? FILES_EACH : 0;
 }
 
 void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context *ctx)

@@ -11,6 +11,7 @@
 
 #include "collector.h"
 #include "hearing.h"
+#include "pss.h"
 
 #define RTI_MOST_MEMBERS 65536
 
@@ -18,12 +19,18 @@ struct rti_member {
 	int32_t pid;
 	uint64_t starttime;
 	struct rti_pid_stat stat; /* last read */
-	struct rti_file statm, io;
+	struct rti_file stat_file, statm, io;
 	int32_t memory_tid; /* a live thread to ask for memory when the leader has exited, or 0 */
 	struct rti_figures figures; /* last read; counters also go into account */
 	struct rti_account account;
+	struct rti_cpu_clock clock; /* last read */
+	uint64_t rss_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
+	uint64_t used_at; /* sample that last used its descriptors */
+	uint64_t glance_rss_bytes; /* by the last glance */
+	struct rti_pss pss;
 	uint64_t peak_rss_bytes; /* largest seen: a zombie tells no more */
-	uint64_t read_at, gone_at, verified_at; /* order of events within the tree; 0 is never */
+	/* Order of events within the tree; 0 is never. read_at: it was there; account_at: and its account was read. */
+	uint64_t read_at, account_at, gone_at, verified_at;
 	int is_gone;     /* since this sample */
 	int is_booked;   /* gone, and the ledger knows */
 	int is_absorbed; /* gone, and in the account of its reaper */
@@ -37,6 +44,8 @@ struct rti_proctree {
 	int is_followed;        /* descendants belong to the tree */
 	int has_children_files; /* the kernel has task/TID/children */
 	uint32_t files_kept, most_files;
+	uint64_t samples; /* so far */
+	size_t hand;      /* where the next one who must give up descriptors is looked for */
 	uint64_t seen;    /* distinct members so far */
 	int has_skipped;  /* the last search may have missed somebody */
 	uint64_t skipped; /* that the last search found and could not take in */
@@ -59,7 +68,7 @@ void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
 void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx);
 
 /* Read stat of a member again. 0; -ESRCH when it is gone; -EACCES when it lives but is hidden; other -errno. */
-int rti_proctree_read_stat(const struct rti_context *ctx, struct rti_member *m);
+int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);
 
 /* Is it still there? Changes nothing. */
 int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m);
@@ -67,8 +76,9 @@ int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member
 /* The member with this pid, gone ones included, or NULL. */
 struct rti_member *rti_proctree_find(const struct rti_proctree *tree, int32_t pid);
 
-/* Reserve room for the descriptors of a member. 0 when no more may be kept. */
-int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_member *m);
+/* Reserve room for the descriptors of a member, which may be that of somebody who has not been read for a while. 0 when
+ * no more may be kept. */
+int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);
 
 /* Count what is really kept, after a sample. */
 void rti_proctree_count_files(struct rti_proctree *tree);

@@ -87,9 +87,10 @@ static int is_shortage(int err)
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
 
-static int collect_all(const struct rti_context *ctx, struct rti_member *m, struct rti_figures *figures)
+static int collect_all(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_figures *figures)
 {
-	struct rti_cpu_clock clock;
+	struct rti_member *m = &tree->members[0];
+	struct rti_cpu_clock clock = { 0 };
 	int has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &clock) == 0;
 	const struct rti_target who = { .pid = m->pid, .stat = &m->stat, .clock = has_clock ? &clock : NULL };
 
@@ -104,7 +105,7 @@ static int collect_all(const struct rti_context *ctx, struct rti_member *m, stru
 			return err;
 	}
 	/* It was the same process all along if it still is. */
-	return rti_proctree_read_stat(ctx, m);
+	return rti_proctree_read_stat(tree, ctx, m);
 }
 
 int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out, uint32_t *valid)
@@ -115,7 +116,7 @@ int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage 
 
 	if (err < 0)
 		return err;
-	err = collect_all(ctx, &tree.members[0], &figures);
+	err = collect_all(&tree, ctx, &figures);
 	rti_proctree_free(&tree, ctx);
 	if (err < 0)
 		return err;

@@ -75,6 +75,8 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, c
 		err = rti_context_check_pids(&t->source, &t->env);
 	if (pid && err == 0)
 		err = rti_tree_init(&t->tree, &t->ctx, pid, most_files(t, opts));
+	if (pid && err == 0)
+		rti_pss_init(&t->tree.pss, opts->pss_share, opts->pss_hold_us);
 	else if (!pid)
 		err = rti_machine_init(&t->machine, &t->ctx, t->want);
 	if (err < 0) {
@@ -197,7 +199,7 @@ int rt_tracker_glance(struct rt_tracker *t)
 	if (!t->samples)
 		return -ENODATA;
 	started_ns = t->env.thread_cpu_ns();
-	rti_tree_glance(&t->tree, &t->ctx, t->want);
+	rti_tree_glance(&t->tree, &t->ctx);
 	t->self_cpu_ns += t->env.thread_cpu_ns() - started_ns;
 	return 0;
 }
@@ -261,7 +263,7 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 
 		if (m->pid == t->tree.keeper_pid)
 			continue;
-		rti_tree_row(m, &row);
+		rti_tree_row(&t->tree, m, &row);
 		rti_abi_put((char *)array + written++ * element_size, element_size, &row, sizeof(row));
 	}
 	return 0;

@@ -12,7 +12,7 @@
 
 #include "census.h"
 #include "lives.h"
-#include "path.h"
+#include "reading.h"
 
 #define NEAR_PEAK 50 /* a fiftieth of it */
 
@@ -28,178 +28,6 @@ void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx)
 {
 	rti_cgroup_close(&tree->cgroup, ctx);
 	rti_proctree_free(&tree->members, ctx);
-}
-
-/* What one reading of a member met. */
-struct reading {
-	const struct rti_context *ctx;
-	struct rti_target who;
-	struct rti_figures figures;
-	struct rti_status status;
-	uint64_t want;
-	int is_short_of_files;
-};
-
-/* With -ESRCH there was nothing to measure, which is a complete answer. */
-static void run_collectors(struct reading *r, int after_stat)
-{
-	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		const struct rti_pid_collector *collector = rti_pid_collectors[i];
-		int err;
-
-		/* The ledger lives on faults, wanted or not. */
-		if (collector->after_stat != after_stat || !(collector->provides & (r->want | RT_HAS_FAULTS)))
-			continue;
-		err = collector->collect(r->ctx, &r->who, &r->figures);
-		if (err == -EMFILE || err == -ENFILE)
-			r->is_short_of_files = 1;
-		if (err == -ESRCH)
-			r->figures.valid |= collector->provides & ~r->figures.partial;
-		else if (err < 0)
-			rti_status_note(&r->status, collector->provides & ~r->figures.valid, err);
-	}
-}
-
-struct live_thread {
-	const struct rti_context *ctx;
-	int32_t pid, found;
-};
-
-static int find_live_thread(void *arg, const char *name)
-{
-	struct live_thread *search = arg;
-	int32_t tid = rti_path_number(name);
-	struct rti_path path = rti_task_path(search->pid, tid, "stat");
-	struct rti_pid_stat stat;
-
-	if (tid == 0 || tid == search->pid)
-		return 0;
-	if (rti_source_read(search->ctx->source, RTI_PROC, path.text, RTI_WHOLE, search->ctx->buf) < 0 ||
-	    rti_parse_pid_stat(search->ctx->buf->data, search->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
-		return 0;
-	search->found = tid;
-	return 1;
-}
-
-/* A leader that exited before the other threads has let go of the address space that they live in. */
-static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member *m)
-{
-	struct live_thread search = { ctx, m->pid, 0 };
-
-	if (m->stat.state == 'Z' && m->stat.num_threads > 1)
-		rti_source_list(ctx->source, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &search);
-	return search.found;
-}
-
-static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
-                          enum rti_use last)
-{
-	size_t count = (size_t)(last - first + 1) * sizeof(account->own[0]);
-
-	memcpy(&account->own[first], &figures->own[first], count);
-	memcpy(&account->reaped[first], &figures->reaped[first], count);
-}
-
-/* Sums over live threads fall when a thread exits; what they were stays known. */
-static void raise_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
-                           enum rti_use last)
-{
-	for (int i = (int)first; i <= (int)last; i++) {
-		if (account->own[i] < figures->own[i])
-			account->own[i] = figures->own[i];
-	}
-}
-
-static uint64_t less(uint64_t value, uint64_t part)
-{
-	return value > part ? value - part : 0;
-}
-
-/* Of a keeper only what it has reaped belongs to the tree. The kernel folds that into its I/O. */
-static void keep_reaped_only(struct rti_tree *tree, struct rti_figures *figures)
-{
-	const uint64_t *own = tree->board->own_io; /* that of its start at least, and no less than it was when io was read */
-
-	tree->keeper_cpu_ns = figures->own[RTI_CPU_USER] + figures->own[RTI_CPU_SYSTEM];
-	memset(figures->own, 0, RTI_READ_BYTES * sizeof(figures->own[0]));
-	figures->own[RTI_READ_BYTES] = less(figures->own[RTI_READ_BYTES], own[2]);
-	figures->own[RTI_WRITE_BYTES] = less(figures->own[RTI_WRITE_BYTES], own[3]);
-	figures->own[RTI_CANCELLED_BYTES] = less(figures->own[RTI_CANCELLED_BYTES], own[4]);
-	figures->own[RTI_READ_CHARS] = less(figures->own[RTI_READ_CHARS], own[0]);
-	figures->own[RTI_WRITE_CHARS] = less(figures->own[RTI_WRITE_CHARS], own[1]);
-	figures->rss_bytes = figures->pss_bytes = figures->peak_rss_bytes = figures->threads = 0;
-	figures->ignores_sigchld = 0;
-}
-
-/* Counters that could not be read now keep their last value. */
-static void post(struct rti_member *m, const struct rti_figures *figures)
-{
-	uint64_t known = figures->valid | figures->partial;
-
-	m->figures = *figures;
-	if (known & RT_HAS_CPU)
-		copy_counters(&m->account, figures, RTI_CPU_USER, RTI_CPU_SYSTEM);
-	if (known & RT_HAS_FAULTS)
-		copy_counters(&m->account, figures, RTI_MINOR_FAULTS, RTI_MAJOR_FAULTS);
-	if (known & RT_HAS_CTXSW)
-		raise_counters(&m->account, figures, RTI_VOLUNTARY, RTI_INVOLUNTARY);
-	if (known & RT_HAS_IO)
-		raise_counters(&m->account, figures, RTI_READ_BYTES, RTI_WRITE_CHARS);
-	m->account.has_io = (known & RT_HAS_IO) != 0;
-	if (figures->peak_rss_bytes > m->peak_rss_bytes)
-		m->peak_rss_bytes = figures->peak_rss_bytes;
-}
-
-static void read_once(struct rti_tree *tree, struct rti_member *m, struct reading *r)
-{
-	int may_keep = rti_proctree_may_keep(&tree->members, m), err;
-	struct rti_cpu_clock clock;
-	int has_clock = r->ctx->env->cpu_clock && r->ctx->env->cpu_clock(m->pid, &clock) == 0;
-
-	r->figures = (struct rti_figures){ 0 };
-	r->status = (struct rti_status){ 0 };
-	r->is_short_of_files = 0;
-	m->memory_tid = memory_tid(r->ctx, m);
-	r->who = (struct rti_target){
-		.pid = m->pid,
-		.stat = &m->stat,
-		.clock = has_clock ? &clock : NULL,
-		.memory_tid = m->memory_tid,
-		.statm = may_keep ? &m->statm : NULL,
-		.io = may_keep ? &m->io : NULL,
-	};
-	run_collectors(r, 0);
-	err = rti_proctree_read_stat(r->ctx, m);
-	if (err == 0)
-		run_collectors(r, 1);
-	else if (err == -EMFILE || err == -ENFILE)
-		r->is_short_of_files = 1;
-	else
-		rti_status_note(&r->status, r->want & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
-	m->is_gone = err == -ESRCH;
-}
-
-/* Running out of descriptors is mended by keeping fewer, once. */
-static void read_member(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want,
-                        struct rti_member *m, struct rti_status *status)
-{
-	struct reading r = { .ctx = ctx, .want = want };
-
-	read_once(tree, m, &r);
-	if (r.is_short_of_files && tree->members.files_kept > 0) {
-		rti_proctree_drop_files(&tree->members, ctx);
-		read_once(tree, m, &r);
-	}
-	if (m->is_gone) {
-		m->gone_at = ++tree->events;
-		return;
-	}
-	m->read_at = ++tree->events;
-	if (m->pid == tree->keeper_pid)
-		keep_reaped_only(tree, &r.figures);
-	post(m, &r.figures);
-	for (int bit = 0; bit < 64; bit++)
-		rti_status_note(status, UINT64_C(1) << bit, r.status.err[bit]);
 }
 
 static struct rti_member *nearest_live_ancestor(const struct rti_tree *tree, const struct rti_member *m)
@@ -225,7 +53,7 @@ static uint64_t may_have_reaped_at(const struct rti_member *m)
 {
 	if (m->is_gone)
 		return m->gone_at;
-	return has_reaped(m) ? m->read_at : 0;
+	return has_reaped(m) ? m->account_at : 0;
 }
 
 /* Is a child there still that was read as alive before its parent may have reaped it? 1 when it is not. */
@@ -238,7 +66,7 @@ static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct 
 		return 0;
 	m->verified_at = ++tree->events;
 	/* It may have a new parent by now, who will be the one to reap it. */
-	if (rti_proctree_read_stat(ctx, m) != -ESRCH)
+	if (rti_proctree_read_stat(&tree->members, ctx, m) != -ESRCH)
 		return 0;
 	m->is_gone = 1;
 	m->gone_at = ++tree->events;
@@ -246,7 +74,7 @@ static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct 
 }
 
 /* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
-static void reconcile(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status)
+static void reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
 {
 	int is_settled;
 
@@ -260,8 +88,8 @@ static void reconcile(struct rti_tree *tree, const struct rti_context *ctx, uint
 			if (!m->is_gone)
 				continue;
 			reaper = nearest_live_ancestor(tree, m);
-			if (reaper && reaper->read_at < m->gone_at) {
-				read_member(tree, ctx, want, reaper, status);
+			if (reaper && reaper->account_at < m->gone_at) {
+				rti_read_member_anew(tree, ctx, reaper, status);
 				is_settled = 0;
 			}
 		}
@@ -320,16 +148,28 @@ static void depart(struct rti_tree *tree)
 		tree->reasons |= RT_REASON_UNWAITED;
 }
 
+/* The oldest reading and the weakest source tell of the sum. */
+static void add_pss(const struct rti_tree *tree, const struct rti_member *m, struct rt_metrics *out)
+{
+	uint64_t age_ns = m->figures.pss_source == RT_PSS_CACHED && m->pss.read_ns ? tree->now_ns - m->pss.read_ns : 0;
+
+	out->pss_bytes += m->figures.pss_bytes;
+	if (age_ns > out->pss_age_ns)
+		out->pss_age_ns = age_ns;
+	if (m->figures.pss_source > out->pss_source)
+		out->pss_source = m->figures.pss_source;
+}
+
 static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t want, struct rt_metrics *out)
 {
 	uint64_t missing = want & ~m->figures.valid & ~RT_HAS_PROCESSES;
 
 	rti_ledger_add(&tree->ledger, &m->account);
+	add_pss(tree, m, out);
 	out->valid &= ~missing;
 	out->partial |= m->figures.valid | m->figures.partial;
 	out->members_unreadable += (missing & ~RT_HAS_CTXSW) != 0;
-	out->rss_bytes += m->figures.rss_bytes;
-	out->pss_bytes += m->figures.pss_bytes;
+	out->rss_bytes += want & RT_HAS_RSS ? m->figures.rss_bytes : 0; /* it may be read for PSS alone */
 	out->threads += m->figures.threads;
 	out->processes += m->pid != tree->keeper_pid;
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
@@ -472,46 +312,84 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 	out->reasons = tree->reasons;
 }
 
-static uint64_t glance_at(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+/* The clock of the budget, and of all that is read seldom. */
+static void note_time(struct rti_tree *tree, const struct rti_context *ctx)
 {
-	const struct rti_target who = {
-		.pid = m->pid,
-		.stat = &m->stat,
-		.memory_tid = m->memory_tid,
-		.statm = rti_proctree_may_keep(&tree->members, m) ? &m->statm : NULL,
-	};
-	struct rti_figures figures = { 0 };
+	struct rti_now now;
 
-	if (m->pid == tree->keeper_pid || rti_pid_mem.collect(ctx, &who, &figures) < 0)
-		return 0;
-	return figures.rss_bytes;
+	ctx->env->now(&now);
+	tree->now_ns = now.monotonic_ns;
+	rti_pss_save(&tree->pss, now.monotonic_ns);
 }
 
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
                     struct rt_metrics *out)
 {
+	tree->want = want;
+	tree->members.samples++;
+	note_time(tree, ctx);
+	rti_pss_begin(&tree->pss);
 	rti_proctree_discover(&tree->members, ctx);
 	for (size_t i = tree->members.count; i-- > 0;)
-		read_member(tree, ctx, want, &tree->members.members[i], status);
-	reconcile(tree, ctx, want, status);
+		rti_read_member(tree, ctx, &tree->members.members[i], status);
+	reconcile(tree, ctx, status);
 	depart(tree);
 	sum_up(tree, ctx, want, out);
 	rti_proctree_remove_gone(&tree->members, ctx);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
+	out->source = RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 
-void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want)
+/* Of those whose RSS has moved since theirs was read last; the others are carried on. */
+static int is_stale(const struct rti_member *m)
+{
+	uint64_t far = m->pss.rss_bytes / NEAR_PEAK;
+
+	return !m->pss.read_ns || m->glance_rss_bytes > m->pss.rss_bytes + far || m->glance_rss_bytes + far < m->pss.rss_bytes;
+}
+
+/* What the sum of PSS is at a peak of RSS, if that can be afforded at once. */
+static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, uint64_t rss_bytes)
+{
+	struct rti_proctree *members = &tree->members;
+	uint64_t cost_ns = 0, pss_bytes = 0;
+
+	for (size_t i = 0; i < members->count; i++) {
+		if (is_stale(&members->members[i]))
+			cost_ns += rti_pss_predict(&tree->pss, members->members[i].glance_rss_bytes);
+	}
+	if (cost_ns > tree->pss.saved_ns)
+		return;
+	for (size_t i = 0; i < members->count; i++) {
+		struct rti_member *m = &members->members[i];
+
+		if (m->glance_rss_bytes && is_stale(m))
+			rti_read_pss(tree, ctx, m, m->glance_rss_bytes);
+		pss_bytes += rti_pss_carry(&m->pss, m->glance_rss_bytes);
+	}
+	tree->rss_with_pss_bytes = rss_bytes;
+	if (pss_bytes > tree->peak_tree_pss_bytes)
+		tree->peak_tree_pss_bytes = pss_bytes;
+}
+
+void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)
 {
 	uint64_t rss_bytes = 0;
 
-	(void)want;
+	note_time(tree, ctx);
 	rti_proctree_discover(&tree->members, ctx);
-	for (size_t i = 0; i < tree->members.count; i++)
-		rss_bytes += glance_at(tree, ctx, &tree->members.members[i]);
+	for (size_t i = 0; i < tree->members.count; i++) {
+		struct rti_member *m = &tree->members.members[i];
+
+		m->glance_rss_bytes = m->pid == tree->keeper_pid ? 0 : rti_read_rss(tree, ctx, m);
+		rss_bytes += m->glance_rss_bytes;
+	}
 	if (rss_bytes > tree->peak_tree_rss_bytes)
 		tree->peak_tree_rss_bytes = rss_bytes;
+	if (tree->want & RT_HAS_PSS && !rti_tree_has_pss_of_peak(tree))
+		look_at_peak(tree, ctx, rss_bytes);
 }
 
 void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board)
@@ -558,9 +436,10 @@ size_t rti_tree_count(const struct rti_tree *tree)
 	return count && tree->keeper_pid && rti_proctree_find(&tree->members, tree->keeper_pid) ? count - 1 : count;
 }
 
-void rti_tree_row(const struct rti_member *m, struct rt_process *out)
+void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out)
 {
 	const struct rti_figures *f = &m->figures;
+	int is_old = f->pss_source == RT_PSS_CACHED && m->pss.read_ns;
 
 	*out = (struct rt_process){
 		.size = sizeof(*out),
@@ -586,6 +465,8 @@ void rti_tree_row(const struct rti_member *m, struct rt_process *out)
 		.voluntary_switches = f->own[RTI_VOLUNTARY],
 		.involuntary_switches = f->own[RTI_INVOLUNTARY],
 		.threads = f->threads,
+		.pss_age_ns = is_old ? tree->now_ns - m->pss.read_ns : 0,
+		.pss_source = f->pss_source,
 	};
 	memcpy(out->comm, m->stat.comm, sizeof(out->comm));
 }

@@ -6,6 +6,7 @@
 #include "cgroup.h"
 #include "collector.h"
 #include "proctree.h"
+#include "pss.h"
 #include "status.h"
 #include "supervisor/protocol.h"
 
@@ -18,6 +19,10 @@ struct rti_tree {
 	uint64_t peak_rss_bytes, peak_tree_rss_bytes, peak_tree_pss_bytes;
 	uint64_t rss_with_pss_bytes; /* largest sum of RSS when PSS was summed too */
 	uint32_t reasons;
+	uint64_t want;   /* of the sample */
+	uint64_t now_ns; /* monotonic, at its start */
+	int reads_all;   /* nothing is left for later: there is no later */
+	struct rti_pss_budget pss;
 	/* What the keeper said last that all it reaped has used. It may hold members that the sample before still had, so
 	 * it is taken once their departure is booked. */
 	int is_settled;
@@ -40,7 +45,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
                     struct rt_metrics *out);
 
 /* Look for peaks between two samples: sums RSS, and takes in members as they are heard of. */
-void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want);
+void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx);
 
 /* The root is a keeper. Before the first sample. */
 void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board);
@@ -63,6 +68,6 @@ void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, 
 size_t rti_tree_count(const struct rti_tree *tree);
 
 /* Row of a member of the last sample. */
-void rti_tree_row(const struct rti_member *m, struct rt_process *out);
+void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out);
 
 #endif

@@ -211,7 +211,7 @@ static int read_end(struct rti_life *life, struct rti_pid_stat *stat)
 {
 	char text[1024];
 	ssize_t n = rts_read_pid_file(roll.how.board, life->pid, "stat", text, sizeof(text));
-	struct rti_cpu_clock clock;
+	struct rti_cpu_clock clock = { 0 };
 
 	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' || stat->num_threads > 1 ||
 	    roll.env.cpu_clock(life->pid, &clock) < 0)

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading one member of a tree: what is due of it, and in which order.
+ *
+ * The CPU clock comes first: where it stands still the process has not run, or has only just begun to, and what it does by
+ * itself can wait for the next sample. stat comes last, and vouches for all that was read before it. */
+#include "reading.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "path.h"
+
+#define REFRESH_NS 1000000000u /* RSS of who does not run: others may take pages from it */
+#define SELDOM_NS 100000000u   /* files that cost many times what all others do: status, and those of all threads */
+
+/* What one reading of a member met. */
+struct reading {
+	struct rti_tree *tree;
+	const struct rti_context *ctx;
+	struct rti_member *m;
+	struct rti_target who;
+	struct rti_figures figures;
+	struct rti_status status;
+	uint64_t due; /* domains that are read now; the others stay as they were */
+	int is_short_of_files;
+};
+
+/* The keeper's memory is none of the tree's. */
+static uint64_t wanted_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const uint64_t memory = RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS;
+	uint64_t want = tree->want | RT_HAS_FAULTS; /* the ledger lives on faults */
+
+	if (m->pid == tree->keeper_pid)
+		return want & ~(memory | RT_HAS_CTXSW);
+	return want & RT_HAS_PSS ? want | RT_HAS_RSS : want;
+}
+
+static int has_passed(const struct rti_tree *tree, uint64_t last_ns, uint64_t time_ns)
+{
+	return !last_ns || tree->now_ns - last_ns >= time_ns;
+}
+
+static int charge_pss(struct reading *r, uint64_t rss_bytes)
+{
+	const struct rti_env *env = r->ctx->env;
+	uint64_t started_ns = env->thread_cpu_ns();
+	int err = rti_pid_pss.collect(r->ctx, &r->who, &r->figures);
+
+	rti_pss_spend(&r->tree->pss, rss_bytes, env->thread_cpu_ns() - started_ns);
+	if (err == 0)
+		r->m->pss = (struct rti_pss){ r->figures.pss_bytes, rss_bytes, r->m->clock.total_ns, r->tree->now_ns };
+	return err;
+}
+
+/* Read or carried on, as the budget says. */
+static int take_pss(struct reading *r)
+{
+	struct rti_member *m = r->m;
+	uint64_t rss_bytes = r->figures.rss_bytes;
+	int err = 0;
+
+	if (!(r->figures.valid & RT_HAS_RSS))
+		return rti_pid_pss.collect(r->ctx, &r->who, &r->figures); /* which says why */
+	if (r->tree->reads_all || rti_pss_is_due(&r->tree->pss, &m->pss, rss_bytes, m->clock.total_ns)) {
+		err = charge_pss(r, rss_bytes);
+		r->figures.pss_source = RT_PSS_READ;
+		return err;
+	}
+	r->figures.pss_bytes = rti_pss_carry(&m->pss, rss_bytes);
+	if (m->pss.read_ns || !rss_bytes) {
+		r->figures.pss_source = RT_PSS_CACHED;
+		r->figures.valid |= RT_HAS_PSS;
+	} else {
+		r->figures.pss_source = RT_PSS_ESTIMATED;
+		r->figures.partial |= RT_HAS_PSS;
+	}
+	return 0;
+}
+
+/* A new peak shows in RSS. Otherwise status is read now and then, for the peaks between two samples, and for whether
+ * SIGCHLD is ignored. */
+static int is_peak_due(const struct reading *r)
+{
+	return r->tree->reads_all || r->figures.rss_bytes > r->m->peak_rss_bytes ||
+	       has_passed(r->tree, r->m->status_ns, SELDOM_NS);
+}
+
+static int is_due(const struct reading *r, const struct rti_pid_collector *collector)
+{
+	if (!(collector->provides & r->due))
+		return 0;
+	if (collector->provides & RT_HAS_PEAK_RSS)
+		return is_peak_due(r);
+	if (collector->provides & RT_HAS_CTXSW)
+		return r->tree->reads_all || has_passed(r->tree, r->m->switches_ns, SELDOM_NS);
+	return 1;
+}
+
+static void forget(struct rti_figures *figures, uint64_t domains)
+{
+	figures->valid &= ~domains;
+	figures->partial &= ~domains;
+	if (domains & RT_HAS_RSS)
+		figures->rss_bytes = 0;
+	if (domains & RT_HAS_PSS)
+		figures->pss_bytes = figures->pss_source = 0;
+	if (domains & RT_HAS_PEAK_RSS)
+		figures->peak_rss_bytes = 0;
+}
+
+static void note_time(struct reading *r, uint64_t domains)
+{
+	if (domains & RT_HAS_PEAK_RSS)
+		r->m->status_ns = r->tree->now_ns;
+	if (domains & RT_HAS_CTXSW)
+		r->m->switches_ns = r->tree->now_ns;
+	if (domains & RT_HAS_RSS)
+		r->m->rss_ns = r->tree->now_ns;
+}
+
+/* With -ESRCH there was nothing to measure, which is a complete answer. */
+static void run_collector(struct reading *r, const struct rti_pid_collector *collector)
+{
+	int err;
+
+	forget(&r->figures, collector->provides);
+	note_time(r, collector->provides);
+	err = collector == &rti_pid_pss ? take_pss(r) : collector->collect(r->ctx, &r->who, &r->figures);
+	if (err == -EMFILE || err == -ENFILE)
+		r->is_short_of_files = 1;
+	if (err == -ESRCH)
+		r->figures.valid |= collector->provides & ~r->figures.partial;
+	else if (err < 0)
+		rti_status_note(&r->status, collector->provides & ~r->figures.valid, err);
+}
+
+static void run_collectors(struct reading *r, int after_stat)
+{
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		const struct rti_pid_collector *collector = rti_pid_collectors[i];
+
+		if (collector->after_stat == after_stat && is_due(r, collector))
+			run_collector(r, collector);
+	}
+}
+
+struct live_thread {
+	const struct rti_context *ctx;
+	int32_t pid, found;
+};
+
+static int find_live_thread(void *arg, const char *name)
+{
+	struct live_thread *search = arg;
+	int32_t tid = rti_path_number(name);
+	struct rti_path path = rti_task_path(search->pid, tid, "stat");
+	struct rti_pid_stat stat;
+
+	if (tid == 0 || tid == search->pid)
+		return 0;
+	if (rti_source_read(search->ctx->source, RTI_PROC, path.text, RTI_WHOLE, search->ctx->buf) < 0 ||
+	    rti_parse_pid_stat(search->ctx->buf->data, search->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
+		return 0;
+	search->found = tid;
+	return 1;
+}
+
+/* A leader that exited before the other threads has let go of the address space that they live in. */
+static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member *m)
+{
+	struct live_thread search = { ctx, m->pid, 0 };
+
+	if (m->stat.state == 'Z' && m->stat.num_threads > 1)
+		rti_source_list(ctx->source, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &search);
+	return search.found;
+}
+
+static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
+                          enum rti_use last)
+{
+	size_t count = (size_t)(last - first + 1) * sizeof(account->own[0]);
+
+	memcpy(&account->own[first], &figures->own[first], count);
+	memcpy(&account->reaped[first], &figures->reaped[first], count);
+}
+
+/* Sums over live threads fall when a thread exits; what they were stays known. */
+static void raise_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
+                           enum rti_use last)
+{
+	for (int i = (int)first; i <= (int)last; i++) {
+		if (account->own[i] < figures->own[i])
+			account->own[i] = figures->own[i];
+	}
+}
+
+static uint64_t less(uint64_t value, uint64_t part)
+{
+	return value > part ? value - part : 0;
+}
+
+/* Of a keeper only what it has reaped belongs to the tree. The kernel folds that into its I/O. */
+static void keep_reaped_only(struct rti_tree *tree, struct rti_figures *figures)
+{
+	const uint64_t *own = tree->board->own_io; /* looked at after io was read, so it is no less than it was then */
+
+	tree->keeper_cpu_ns = figures->own[RTI_CPU_USER] + figures->own[RTI_CPU_SYSTEM];
+	memset(figures->own, 0, RTI_READ_BYTES * sizeof(figures->own[0]));
+	figures->own[RTI_READ_BYTES] = less(figures->own[RTI_READ_BYTES], own[2]);
+	figures->own[RTI_WRITE_BYTES] = less(figures->own[RTI_WRITE_BYTES], own[3]);
+	figures->own[RTI_CANCELLED_BYTES] = less(figures->own[RTI_CANCELLED_BYTES], own[4]);
+	figures->own[RTI_READ_CHARS] = less(figures->own[RTI_READ_CHARS], own[0]);
+	figures->own[RTI_WRITE_CHARS] = less(figures->own[RTI_WRITE_CHARS], own[1]);
+	figures->valid |= RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_CTXSW;
+	figures->threads = 0;
+}
+
+/* Counters that could not be read now keep their last value. */
+static void post(struct rti_member *m, const struct rti_figures *figures)
+{
+	uint64_t known = figures->valid | figures->partial;
+
+	m->figures = *figures;
+	if (known & RT_HAS_CPU)
+		copy_counters(&m->account, figures, RTI_CPU_USER, RTI_CPU_SYSTEM);
+	if (known & RT_HAS_FAULTS)
+		copy_counters(&m->account, figures, RTI_MINOR_FAULTS, RTI_MAJOR_FAULTS);
+	if (known & RT_HAS_CTXSW)
+		raise_counters(&m->account, figures, RTI_VOLUNTARY, RTI_INVOLUNTARY);
+	if (known & RT_HAS_IO)
+		raise_counters(&m->account, figures, RTI_READ_BYTES, RTI_WRITE_CHARS);
+	m->account.has_io = (known & RT_HAS_IO) != 0;
+	if (figures->peak_rss_bytes > m->peak_rss_bytes)
+		m->peak_rss_bytes = figures->peak_rss_bytes;
+}
+
+static void aim(struct reading *r)
+{
+	struct rti_member *m = r->m;
+	int may_keep = rti_proctree_may_keep(&r->tree->members, r->ctx, m);
+
+	r->who = (struct rti_target){
+		.pid = m->pid,
+		.stat = &m->stat,
+		.memory_tid = m->memory_tid,
+		.statm = may_keep ? &m->statm : NULL,
+		.io = may_keep ? &m->io : NULL,
+	};
+}
+
+static void read_once(struct reading *r, int has_clock)
+{
+	struct rti_member *m = r->m;
+	int err;
+
+	r->figures = m->figures;
+	r->status = (struct rti_status){ 0 };
+	r->is_short_of_files = 0;
+	m->memory_tid = memory_tid(r->ctx, m);
+	aim(r);
+	r->who.clock = has_clock ? &m->clock : NULL;
+	run_collectors(r, 0);
+	err = rti_proctree_read_stat(&r->tree->members, r->ctx, m);
+	if (err == 0) {
+		run_collectors(r, 1);
+	} else {
+		forget(&r->figures, RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS);
+		rti_status_note(&r->status, r->due & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
+	}
+	if (err == -EMFILE || err == -ENFILE)
+		r->is_short_of_files = 1;
+	m->is_gone = err == -ESRCH;
+}
+
+/* Its clock stands where it stood when it was last read, and nothing was missing then that may be there now. */
+static int is_idle(const struct rti_tree *tree, const struct rti_member *m, int has_clock, uint64_t last_ns)
+{
+	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
+
+	return has_clock && m->read_at && m->clock.total_ns == last_ns && !tree->reads_all &&
+	       !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
+}
+
+static void refresh_memory(struct reading *r)
+{
+	if (!(r->due & RT_HAS_RSS) || !has_passed(r->tree, r->m->rss_ns, REFRESH_NS))
+		return;
+	r->figures = r->m->figures;
+	aim(r);
+	run_collector(r, &rti_pid_mem);
+	if (r->due & RT_HAS_PSS)
+		run_collector(r, &rti_pid_pss);
+	r->m->figures = r->figures;
+}
+
+/* Running out of descriptors is mended by keeping fewer, once. */
+static void read_in_full(struct reading *r, int has_clock)
+{
+	read_once(r, has_clock);
+	if (r->is_short_of_files && r->tree->members.files_kept > 0) {
+		rti_proctree_drop_files(&r->tree->members, r->ctx);
+		read_once(r, has_clock);
+	}
+	if (r->m->is_gone)
+		return;
+	if (r->m->pid == r->tree->keeper_pid)
+		keep_reaped_only(r->tree, &r->figures);
+	post(r->m, &r->figures);
+	r->m->account_at = r->tree->events + 1;
+}
+
+static void read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                        struct rti_status *status, int may_be_idle)
+{
+	struct reading r = { .tree = tree, .ctx = ctx, .m = m, .due = wanted_of(tree, m) };
+	uint64_t last_ns = m->clock.total_ns;
+	int has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
+
+	if (may_be_idle && is_idle(tree, m, has_clock, last_ns))
+		refresh_memory(&r);
+	else
+		read_in_full(&r, has_clock);
+	if (m->is_gone) {
+		m->gone_at = ++tree->events;
+		return;
+	}
+	m->read_at = ++tree->events;
+	for (int bit = 0; bit < 64; bit++)
+		rti_status_note(status, UINT64_C(1) << bit, r.status.err[bit]);
+}
+
+void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                     struct rti_status *status)
+{
+	read_member(tree, ctx, m, status, 1);
+}
+
+void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                          struct rti_status *status)
+{
+	read_member(tree, ctx, m, status, 0);
+}
+
+uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+
+	aim(&r);
+	return rti_pid_mem.collect(ctx, &r.who, &r.figures) == 0 ? r.figures.rss_bytes : 0;
+}
+
+int rti_read_pss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m, uint64_t rss_bytes)
+{
+	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+
+	aim(&r);
+	return charge_pss(&r, rss_bytes);
+}
