@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parse/scan.h"
 #include "path.h"
 
 #define FILES_EACH 3 /* kept per member: stat, statm, io */
 #define MOST_LOOKS 8
+#define SEARCH_ALL_NS 1000000000u
 
 static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
 {
@@ -152,6 +154,7 @@ static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 		.pid = stat->pid,
 		.starttime = stat->starttime,
 		.stat = *stat,
+		.searched_clock_ns = UINT64_MAX,
 		.stat_file = RTI_FILE_INIT,
 		.statm = RTI_FILE_INIT,
 		.io = RTI_FILE_INIT,
@@ -218,20 +221,14 @@ static int search_task(void *arg, const char *name)
 	return 0;
 }
 
-/* Children hang on the thread that forked them, so every thread's file is read. Members found are searched in turn. */
-static void search_children_files(struct rti_proctree *tree, const struct rti_context *ctx)
+/* Children hang on the thread that forked them, so every thread's file is read. */
+static void search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, int32_t parent)
 {
-	struct children_search search = { .tree = tree, .ctx = ctx };
+	struct children_search search = { .tree = tree, .ctx = ctx, .parent = parent };
+	int err = rti_source_list(ctx->source, RTI_PROC, rti_pid_path(parent, "task").text, search_task, &search);
 
-	for (size_t i = 0; i < tree->count; i++) {
-		struct rti_path path = rti_pid_path(tree->members[i].pid, "task");
-		int err;
-
-		search.parent = tree->members[i].pid;
-		err = rti_source_list(ctx->source, RTI_PROC, path.text, search_task, &search);
-		if (err < 0 && err != -ENOENT && err != -ESRCH)
-			note_skipped(tree, err);
-	}
+	if (err < 0 && err != -ENOENT && err != -ESRCH)
+		note_skipped(tree, err);
 }
 
 struct parent_search {
@@ -307,27 +304,90 @@ static void take_newcomer(void *arg, int32_t pid)
 		note_skipped(search->tree, err);
 }
 
+/* The last pid that was given away, to whomever: as long as it stands still nobody has forked. ns_last_pid is asked first,
+ * since loadavg may be somebody else's invention (lxcfs). 0: nobody tells. */
+static uint64_t last_pid(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	struct rti_loadavg loadavg;
+	struct rti_scan scan;
+	uint64_t pid = 0;
+
+	if (tree->tells_last_pid != TOLD_BY_LOADAVG &&
+	    rti_source_reread(ctx->source, RTI_PROC, "sys/kernel/ns_last_pid", RTI_WHOLE, &tree->last_pid_file, ctx->buf) == 0) {
+		scan = rti_scan(ctx->buf->data, ctx->buf->len);
+		rti_scan_u64(&scan, &pid);
+		return pid;
+	}
+	tree->tells_last_pid = TOLD_BY_LOADAVG;
+	if (rti_source_reread(ctx->source, RTI_PROC, "loadavg", RTI_WHOLE, &tree->last_pid_file, ctx->buf) < 0 ||
+	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
+		return 0;
+	return loadavg.last_pid;
+}
+
+/* Who has not run since he was searched has not forked. But orphans come to the root, if it adopts any, and to others that
+ * we do not know of, without their doing. */
+static int may_have_children(const struct rti_proctree *tree, const struct rti_member *m)
+{
+	if (tree->last_pid && m->searched_pid == tree->last_pid)
+		return 0;
+	return m == tree->members || !m->has_clock || m->clock.total_ns != m->searched_clock_ns ||
+	       tree->now_ns - m->searched_ns >= SEARCH_ALL_NS;
+}
+
+/* Read the clocks of all, those who are found meanwhile included. */
+static void survey(struct rti_proctree *tree, const struct rti_context *ctx, int is_searched)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		struct rti_member *m = &tree->members[i];
+		int32_t pid = m->pid;
+
+		m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &m->clock) == 0;
+		if (!is_searched || !may_have_children(tree, m))
+			continue;
+		m->searched_pid = tree->last_pid;
+		m->searched_clock_ns = m->clock.total_ns;
+		m->searched_ns = tree->now_ns;
+		search_children_files(tree, ctx, pid); /* may move members */
+	}
+}
+
+static void search_all_anew(struct rti_proctree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		tree->members[i].searched_pid = 0;
+	tree->searched_pid = 0;
+}
+
 static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	struct children_search newcomers = { .tree = tree, .ctx = ctx };
+	int is_searched = 0;
 
+	tree->is_short_of_files = 0;
 	if (rti_hearing_is_whole(&tree->hearing) && tree->is_searched && !tree->has_skipped) {
 		rti_hearing_take(&tree->hearing, take_newcomer, &newcomers);
-		return;
+	} else {
+		if (tree->has_skipped)
+			search_all_anew(tree);
+		tree->has_skipped = 0;
+		tree->skipped = 0;
+		tree->is_searched = is_searched = 1;
+		tree->last_pid = last_pid(tree, ctx);
+		if (!tree->has_children_files && (!tree->last_pid || tree->searched_pid != tree->last_pid))
+			search_parent_pids(tree, ctx);
+		tree->searched_pid = tree->last_pid;
 	}
-	tree->has_skipped = tree->is_short_of_files = 0;
-	tree->skipped = 0;
-	tree->is_searched = 1;
-	if (tree->has_children_files)
-		search_children_files(tree, ctx);
-	else
-		search_parent_pids(tree, ctx);
+	survey(tree, ctx, is_searched && tree->has_children_files);
 }
 
-void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx)
+void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx, uint64_t now_ns)
 {
-	if (!tree->is_followed || tree->count == 0)
+	tree->now_ns = now_ns;
+	if (!tree->is_followed || tree->count == 0) {
+		survey(tree, ctx, 0);
 		return;
+	}
 	rti_hearing_listen(&tree->hearing);
 	search(tree, ctx);
 	if (tree->is_short_of_files && tree->files_kept > 0) {
@@ -354,7 +414,8 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 	struct rti_pid_stat stat;
 	int err;
 
-	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .hearing = RTI_HEARING_INIT };
+	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .hearing = RTI_HEARING_INIT,
+		                        .last_pid_file = RTI_FILE_INIT };
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->source->is_foreign)
 		rti_hearing_open(&tree->hearing, pid); /* where that cannot be had, members are searched for */
 	tree->has_children_files = rti_source_exists(ctx->source, RTI_PROC, children.text) == 1;
@@ -383,6 +444,7 @@ void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
 	free(tree->slots);
 	free(tree->candidates);
 	rti_buf_free(&tree->children);
+	rti_source_close_file(ctx->source, &tree->last_pid_file);
 	rti_hearing_close(&tree->hearing);
 	*tree = (struct rti_proctree){ 0 };
 }

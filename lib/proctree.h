@@ -23,7 +23,10 @@ struct rti_member {
 	int32_t memory_tid; /* a live thread to ask for memory when the leader has exited, or 0 */
 	struct rti_figures figures; /* last read; counters also go into account */
 	struct rti_account account;
-	struct rti_cpu_clock clock; /* last read */
+	struct rti_cpu_clock clock;   /* by the last survey, or read since then */
+	int has_clock;
+	uint64_t account_clock_ns;    /* where it stood when the account was read */
+	uint64_t searched_pid, searched_clock_ns, searched_ns; /* when its children were searched for */
 	uint64_t rss_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
 	uint64_t used_at; /* sample that last used its descriptors */
 	uint64_t glance_rss_bytes; /* by the last glance */
@@ -50,6 +53,10 @@ struct rti_proctree {
 	int has_skipped;  /* the last search may have missed somebody */
 	uint64_t skipped; /* that the last search found and could not take in */
 	int is_searched;  /* since then, who joins is heard of */
+	uint64_t now_ns;  /* monotonic, of the discovery */
+	uint64_t last_pid, searched_pid; /* given away by then; 0: unknown */
+	struct rti_file last_pid_file;
+	enum { TOLD_BY_NS_LAST_PID, TOLD_BY_LOADAVG } tells_last_pid;
 	struct rti_hearing hearing;
 	int is_short_of_files; /* for want of descriptors */
 	struct rti_buf children; /* scratch of the search by children files */
@@ -64,8 +71,8 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
                       uint32_t most_files);
 void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx);
 
-/* Take in all descendants that live now. Members move in memory. */
-void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx);
+/* Take in descendants that have come since the last time, and read the clocks of all members. Members move in memory. */
+void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx, uint64_t now_ns);
 
 /* Read stat of a member again. 0; -ESRCH when it is gone; -EACCES when it lives but is hidden; other -errno. */
 int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);

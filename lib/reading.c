@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading one member of a tree: what is due of it, and in which order.
  *
- * The CPU clock comes first: where it stands still the process has not run, or has only just begun to, and what it does by
+ * The CPU clock comes first, in the survey of the tree: where it stands still the process has not run, or has only just begun to, and what it does by
  * itself can wait for the next sample. stat comes last, and vouches for all that was read before it. */
 #include "reading.h"
 
@@ -21,6 +21,7 @@ struct reading {
 	struct rti_target who;
 	struct rti_figures figures;
 	struct rti_status status;
+	int has_obstacle; /* and status says which */
 	uint64_t due; /* domains that are read now; the others stay as they were */
 	int is_short_of_files;
 };
@@ -119,6 +120,14 @@ static void note_time(struct reading *r, uint64_t domains)
 		r->m->rss_ns = r->tree->now_ns;
 }
 
+static void note_obstacle(struct reading *r, uint64_t domains, int err)
+{
+	if (!r->has_obstacle)
+		r->status = (struct rti_status){ 0 };
+	r->has_obstacle = 1;
+	rti_status_note(&r->status, domains, err);
+}
+
 /* With -ESRCH there was nothing to measure, which is a complete answer. */
 static void run_collector(struct reading *r, const struct rti_pid_collector *collector)
 {
@@ -132,7 +141,7 @@ static void run_collector(struct reading *r, const struct rti_pid_collector *col
 	if (err == -ESRCH)
 		r->figures.valid |= collector->provides & ~r->figures.partial;
 	else if (err < 0)
-		rti_status_note(&r->status, collector->provides & ~r->figures.valid, err);
+		note_obstacle(r, collector->provides & ~r->figures.valid, err);
 }
 
 static void run_collectors(struct reading *r, int after_stat)
@@ -249,24 +258,23 @@ static void aim(struct reading *r)
 	};
 }
 
-static void read_once(struct reading *r, int has_clock)
+static void read_once(struct reading *r)
 {
 	struct rti_member *m = r->m;
 	int err;
 
 	r->figures = m->figures;
-	r->status = (struct rti_status){ 0 };
-	r->is_short_of_files = 0;
+	r->is_short_of_files = r->has_obstacle = 0;
 	m->memory_tid = memory_tid(r->ctx, m);
 	aim(r);
-	r->who.clock = has_clock ? &m->clock : NULL;
+	r->who.clock = m->has_clock ? &m->clock : NULL;
 	run_collectors(r, 0);
 	err = rti_proctree_read_stat(&r->tree->members, r->ctx, m);
 	if (err == 0) {
 		run_collectors(r, 1);
 	} else {
 		forget(&r->figures, RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS);
-		rti_status_note(&r->status, r->due & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
+		note_obstacle(r, r->due & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
 	}
 	if (err == -EMFILE || err == -ENFILE)
 		r->is_short_of_files = 1;
@@ -274,11 +282,11 @@ static void read_once(struct reading *r, int has_clock)
 }
 
 /* Its clock stands where it stood when it was last read, and nothing was missing then that may be there now. */
-static int is_idle(const struct rti_tree *tree, const struct rti_member *m, int has_clock, uint64_t last_ns)
+static int is_idle(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
 
-	return has_clock && m->read_at && m->clock.total_ns == last_ns && !tree->reads_all &&
+	return m->has_clock && m->account_at && m->clock.total_ns == m->account_clock_ns && !tree->reads_all &&
 	       !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
 }
 
@@ -295,12 +303,12 @@ static void refresh_memory(struct reading *r)
 }
 
 /* Running out of descriptors is mended by keeping fewer, once. */
-static void read_in_full(struct reading *r, int has_clock)
+static void read_in_full(struct reading *r)
 {
-	read_once(r, has_clock);
+	read_once(r);
 	if (r->is_short_of_files && r->tree->members.files_kept > 0) {
 		rti_proctree_drop_files(&r->tree->members, r->ctx);
-		read_once(r, has_clock);
+		read_once(r);
 	}
 	if (r->m->is_gone)
 		return;
@@ -308,26 +316,25 @@ static void read_in_full(struct reading *r, int has_clock)
 		keep_reaped_only(r->tree, &r->figures);
 	post(r->m, &r->figures);
 	r->m->account_at = r->tree->events + 1;
+	r->m->account_clock_ns = r->m->clock.total_ns;
 }
 
 static void read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                         struct rti_status *status, int may_be_idle)
 {
 	struct reading r = { .tree = tree, .ctx = ctx, .m = m, .due = wanted_of(tree, m) };
-	uint64_t last_ns = m->clock.total_ns;
-	int has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
 
-	if (may_be_idle && is_idle(tree, m, has_clock, last_ns))
+	if (may_be_idle && is_idle(tree, m))
 		refresh_memory(&r);
 	else
-		read_in_full(&r, has_clock);
+		read_in_full(&r);
 	if (m->is_gone) {
 		m->gone_at = ++tree->events;
 		return;
 	}
 	m->read_at = ++tree->events;
-	for (int bit = 0; bit < 64; bit++)
-		rti_status_note(status, UINT64_C(1) << bit, r.status.err[bit]);
+	if (r.has_obstacle)
+		rti_status_add(status, &r.status);
 }
 
 void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
@@ -339,6 +346,7 @@ void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struc
 void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                           struct rti_status *status)
 {
+	m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
 	read_member(tree, ctx, m, status, 0);
 }
 

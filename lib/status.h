@@ -18,4 +18,13 @@ static inline void rti_status_note(struct rti_status *status, uint64_t has, int 
 	}
 }
 
+/* Note all that another has met. */
+static inline void rti_status_add(struct rti_status *status, const struct rti_status *more)
+{
+	for (int bit = 0; bit < 64; bit++) {
+		if (status->err[bit] == 0)
+			status->err[bit] = more->err[bit];
+	}
+}
+
 #endif

@@ -329,7 +329,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->members.samples++;
 	note_time(tree, ctx);
 	rti_pss_begin(&tree->pss);
-	rti_proctree_discover(&tree->members, ctx);
+	rti_proctree_discover(&tree->members, ctx, tree->now_ns);
 	for (size_t i = tree->members.count; i-- > 0;)
 		rti_read_member(tree, ctx, &tree->members.members[i], status);
 	reconcile(tree, ctx, status);
@@ -379,7 +379,7 @@ void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)
 	uint64_t rss_bytes = 0;
 
 	note_time(tree, ctx);
-	rti_proctree_discover(&tree->members, ctx);
+	rti_proctree_discover(&tree->members, ctx, tree->now_ns);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];
 

@@ -30,6 +30,7 @@ static void *follow(void *arg)
 	for (int i = 0; i < SAMPLES && !job->failed; i++) {
 		uint64_t cpu;
 
+		usleep(1000); /* the CPU clock of who runs all the time moves at ticks */
 		job->failed = rt_sample(t, &m, sizeof(m));
 		cpu = m.cpu_user_ns + m.cpu_system_ns;
 		if (i == 0)
