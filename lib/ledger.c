@@ -51,7 +51,7 @@ static void add_share(const struct rti_account *a, int own_only, uint64_t sum[RT
 }
 
 /* I/O of the reaped lies in the reaper's own count, if that can be read at all. */
-static void absorb(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+void rti_ledger_absorb(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
 {
 	add_share(gone, 0, reaper->floor);
 	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
@@ -61,37 +61,55 @@ static void absorb(struct rti_ledger *ledger, const struct rti_account *gone, st
 	}
 }
 
-static uint64_t all_faults(const struct rti_account *a)
+uint64_t rti_ledger_faults(const struct rti_account *a)
 {
 	uint64_t seen = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS];
 
 	return a->own[RTI_MINOR_FAULTS] + a->own[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), seen);
 }
 
-int rti_ledger_depart_together(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *ancestor)
+static uint64_t growth(const struct rti_account *a)
 {
-	if (ledger->own_only || reaped_faults(ancestor) == ancestor->closed_faults)
-		return 0;
-	absorb(ledger, gone, ancestor);
-	return 1;
+	return reaped_faults(a) - a->closed_faults;
 }
 
-int rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
+                        const struct rti_account *gone)
 {
-	uint64_t faults = all_faults(gone);
+	/* What the floor adds may be of those who were lost. */
+	uint64_t told = gone->own[RTI_MINOR_FAULTS] + gone->own[RTI_MAJOR_FAULTS] + reaped_faults(gone);
+
+	return !ledger->own_only && growth(reaper) > 0 && growth(reaper) >= told;
+}
+
+uint64_t rti_ledger_explain(struct rti_account *reaper, uint64_t faults)
+{
+	uint64_t unexplained = growth(reaper) - reaper->explained_faults;
+
+	if (faults > unexplained)
+		faults = unexplained;
+	reaper->explained_faults += faults;
+	return faults;
+}
+
+void rti_ledger_lose(struct rti_ledger *ledger, const struct rti_account *gone)
+{
+	rti_ledger_retire(ledger, gone);
+	ledger->has_unwaited = 1;
+}
+
+void rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+{
+	uint64_t faults = rti_ledger_faults(gone);
 
 	ledger->has_departed = 1;
-	if (ledger->own_only || !reaper || reaped_faults(reaper) == reaper->closed_faults) {
-		add_share(gone, ledger->own_only, ledger->retained);
-		ledger->has_unwaited = 1;
-		return 0;
+	if (ledger->own_only || growth(reaper) == 0) {
+		rti_ledger_lose(ledger, gone);
+		return;
 	}
-	absorb(ledger, gone, reaper);
-	if (reaped_faults(reaper) - reaper->closed_faults - reaper->explained_faults >= faults)
-		reaper->explained_faults += faults;
-	else
+	rti_ledger_absorb(ledger, gone, reaper);
+	if (rti_ledger_explain(reaper, faults) < faults)
 		ledger->has_unwaited = 1;
-	return 1;
 }
 
 void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone)

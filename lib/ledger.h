@@ -50,16 +50,20 @@ struct rti_ledger {
 	int own_only;                    /* the tree is its root alone: reaped shares do not count */
 };
 
-/* A member departed. reaper is the nearest ancestor that lives still, read again after the member was gone, or NULL.
- * Call it for a parent before its children. Returns 0 when the reaper's account does not hold the member, so that those
- * whom the member had reaped are not in there either; 1 when it does, or may. */
-int rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper);
+/* A member departed whose parent still has its children; the parent was read again after that. Call it, and those below,
+ * for a member before its ancestors. */
+void rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *parent);
 
-/* Two members departed, the one an ancestor of the other: 1 when the ancestor's last reading may hold the other already,
- * so that it is to be sought in that account; 0 when nothing had been reaped by then. Call it for all such pairs, those
- * further down and nearer first, before rti_ledger_depart() decides about the rest. */
-int rti_ledger_depart_together(struct rti_ledger *ledger, const struct rti_account *gone,
-                               struct rti_account *ancestor);
+/* A member departed whose parent had left its children by then. Whose account may hold it: one that grew by at least the
+ * member's faults. If there is none, the member is lost, and its last reading kept; if there is one, that absorbs it. */
+int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
+                        const struct rti_account *gone);
+void rti_ledger_lose(struct rti_ledger *ledger, const struct rti_account *gone);
+void rti_ledger_absorb(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper);
+
+/* Let some of these faults explain the growth of an account. Returns how many did. */
+uint64_t rti_ledger_explain(struct rti_account *reaper, uint64_t faults);
+uint64_t rti_ledger_faults(const struct rti_account *member);
 
 /* A member departed, and whoever waited for it has seen to it that it was read once more before: retain it all. */
 void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone);

@@ -11,7 +11,6 @@
 
 #define FILES_EACH 3 /* kept per member: stat, statm, io */
 #define MOST_LOOKS 8
-#define SEARCH_ALL_NS 1000000000u
 
 static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
 {
@@ -153,6 +152,7 @@ static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 	tree->members[tree->count] = (struct rti_member){
 		.pid = stat->pid,
 		.starttime = stat->starttime,
+		.former_ppid = stat->ppid,
 		.stat = *stat,
 		.searched_clock_ns = UINT64_MAX,
 		.stat_file = RTI_FILE_INIT,
@@ -165,14 +165,25 @@ static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 	return 0;
 }
 
+/* /proc answers for thread ids too; a tracker follows whole processes. */
+static int is_leader(const struct rti_context *ctx, int32_t pid)
+{
+	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "status").text, RTI_WHOLE, ctx->buf);
+	struct rti_pid_status status;
+
+	if (err == 0)
+		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
+	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == pid;
+}
+
 /* Both may have died since they were found, and their pids been given to strangers: the child must name the parent, and
- * after that the parent must still be the one that we know. */
+ * after that the parent must still be the one that we know. The child's may even be that of a thread by now. */
 static int take_in(struct rti_proctree *tree, const struct rti_context *ctx, int32_t parent,
                    const struct rti_pid_stat *child)
 {
 	const struct rti_member *known = rti_proctree_find(tree, parent);
 
-	if (!known || child->ppid != parent || !rti_proctree_is_alive(ctx, known))
+	if (!known || child->ppid != parent || !is_leader(ctx, child->pid) || !rti_proctree_is_alive(ctx, known))
 		return 0;
 	return add(tree, child) == 0;
 }
@@ -181,16 +192,22 @@ struct children_search {
 	struct rti_proctree *tree;
 	const struct rti_context *ctx;
 	int32_t parent;
+	int is_unsure; /* somebody may have been passed over */
 };
 
 static int take_child(void *arg, int32_t pid)
 {
 	struct children_search *search = arg;
+	const struct rti_member *known;
 	struct rti_pid_stat stat;
 	int err;
 
-	if (rti_proctree_find(search->tree, pid))
+	known = rti_proctree_find(search->tree, pid);
+	if (known) {
+		/* Unless that one has gone, and its pid is this child's now. */
+		search->is_unsure |= known->stat.ppid != search->parent;
 		return 0;
+	}
 	err = read_stat(search->ctx, pid, &stat);
 	if (err == -ESRCH)
 		return 0;
@@ -221,14 +238,15 @@ static int search_task(void *arg, const char *name)
 	return 0;
 }
 
-/* Children hang on the thread that forked them, so every thread's file is read. */
-static void search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, int32_t parent)
+/* Children hang on the thread that forked them, so every thread's file is read. 1 when it has to be done again. */
+static int search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, int32_t parent)
 {
 	struct children_search search = { .tree = tree, .ctx = ctx, .parent = parent };
 	int err = rti_source_list(ctx->source, RTI_PROC, rti_pid_path(parent, "task").text, search_task, &search);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
 		note_skipped(tree, err);
+	return search.is_unsure;
 }
 
 struct parent_search {
@@ -325,37 +343,68 @@ static uint64_t last_pid(struct rti_proctree *tree, const struct rti_context *ct
 	return loadavg.last_pid;
 }
 
-/* Who has not run since he was searched has not forked. But orphans come to the root, if it adopts any, and to others that
- * we do not know of, without their doing. */
-static int may_have_children(const struct rti_proctree *tree, const struct rti_member *m)
+/* Who has not run since his children were searched for has not forked; nor has anybody where no pid was given away. */
+static int may_have_forked(const struct rti_proctree *tree, const struct rti_member *m)
 {
-	if (tree->last_pid && m->searched_pid == tree->last_pid)
+	if (tree->last_pid && m->searched_pid == tree->last_pid && !m->has_reaped)
 		return 0;
-	return m == tree->members || !m->has_clock || m->clock.total_ns != m->searched_clock_ns ||
-	       tree->now_ns - m->searched_ns >= SEARCH_ALL_NS;
+	return !m->has_clock || m->clock.total_ns != m->searched_clock_ns;
 }
 
-/* Read the clocks of all, those who are found meanwhile included. */
-static void survey(struct rti_proctree *tree, const struct rti_context *ctx, int is_searched)
+/* Those whom a child that nobody has seen left behind are adopted, without his doing, by someone above who forked it. */
+static void mark_searched(struct rti_proctree *tree, struct rti_member *m)
+{
+	for (size_t steps = tree->count; m && !m->is_to_be_searched && steps > 0; steps--) {
+		m->is_to_be_searched = 1;
+		m = rti_proctree_find(tree, m->stat.ppid);
+	}
+	if (tree->count)
+		tree->members[0].is_to_be_searched = 1;
+}
+
+static void read_clocks(struct rti_proctree *tree, const struct rti_context *ctx, size_t first)
+{
+	for (size_t i = first; i < tree->count; i++) {
+		struct rti_member *m = &tree->members[i];
+
+		m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
+		m->is_to_be_searched = 0;
+	}
+}
+
+/* Those who are found are searched in turn. */
+static void search_below(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	for (size_t i = 0; i < tree->count; i++) {
+		if (may_have_forked(tree, &tree->members[i]))
+			mark_searched(tree, &tree->members[i]);
+	}
+	for (size_t i = 0; i < tree->count; i++) {
 		struct rti_member *m = &tree->members[i];
-		int32_t pid = m->pid;
+		size_t known = tree->count;
 
-		m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &m->clock) == 0;
-		if (!is_searched || !may_have_children(tree, m))
+		if (!m->is_to_be_searched)
 			continue;
 		m->searched_pid = tree->last_pid;
 		m->searched_clock_ns = m->clock.total_ns;
-		m->searched_ns = tree->now_ns;
-		search_children_files(tree, ctx, pid); /* may move members */
+		if (search_children_files(tree, ctx, m->pid))
+			rti_proctree_search_again(&tree->members[i]);
+		read_clocks(tree, ctx, known);
+		for (; known < tree->count; known++)
+			tree->members[known].is_to_be_searched = 1;
 	}
+}
+
+void rti_proctree_search_again(struct rti_member *m)
+{
+	m->searched_pid = 0;
+	m->searched_clock_ns = UINT64_MAX;
 }
 
 static void search_all_anew(struct rti_proctree *tree)
 {
 	for (size_t i = 0; i < tree->count; i++)
-		tree->members[i].searched_pid = 0;
+		rti_proctree_search_again(&tree->members[i]);
 	tree->searched_pid = 0;
 }
 
@@ -378,14 +427,15 @@ static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 			search_parent_pids(tree, ctx);
 		tree->searched_pid = tree->last_pid;
 	}
-	survey(tree, ctx, is_searched && tree->has_children_files);
+	read_clocks(tree, ctx, 0);
+	if (is_searched && tree->has_children_files)
+		search_below(tree, ctx);
 }
 
-void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx, uint64_t now_ns)
+void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx)
 {
-	tree->now_ns = now_ns;
 	if (!tree->is_followed || tree->count == 0) {
-		survey(tree, ctx, 0);
+		read_clocks(tree, ctx, 0);
 		return;
 	}
 	rti_hearing_listen(&tree->hearing);
@@ -394,17 +444,6 @@ void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *
 		rti_proctree_drop_files(tree, ctx);
 		search(tree, ctx);
 	}
-}
-
-/* /proc answers for thread ids too; a tracker follows whole processes. */
-static int is_leader(const struct rti_context *ctx, int32_t pid)
-{
-	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "status").text, RTI_WHOLE, ctx->buf);
-	struct rti_pid_status status;
-
-	if (err == 0)
-		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
-	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == pid;
 }
 
 int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, int is_followed,

@@ -26,7 +26,9 @@ struct rti_member {
 	struct rti_cpu_clock clock;   /* by the last survey, or read since then */
 	int has_clock;
 	uint64_t account_clock_ns;    /* where it stood when the account was read */
-	uint64_t searched_pid, searched_clock_ns, searched_ns; /* when its children were searched for */
+	uint64_t searched_pid, searched_clock_ns; /* when its children were searched for */
+	int is_to_be_searched;
+	int has_reaped; /* somebody, by the last sample */
 	uint64_t rss_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
 	uint64_t used_at; /* sample that last used its descriptors */
 	uint64_t glance_rss_bytes; /* by the last glance */
@@ -35,8 +37,9 @@ struct rti_member {
 	/* Order of events within the tree; 0 is never. read_at: it was there; account_at: and its account was read. */
 	uint64_t read_at, account_at, gone_at, verified_at;
 	int is_gone;     /* since this sample */
-	int is_booked;   /* gone, and the ledger knows */
-	int is_absorbed; /* gone, and in the account of its reaper */
+	int32_t former_ppid; /* in the last sample */
+	uint64_t mark;       /* of a walk over ancestors */
+	int is_unexplained; /* gone, and no account has yet been found to have grown by it */
 };
 
 struct rti_proctree {
@@ -53,7 +56,6 @@ struct rti_proctree {
 	int has_skipped;  /* the last search may have missed somebody */
 	uint64_t skipped; /* that the last search found and could not take in */
 	int is_searched;  /* since then, who joins is heard of */
-	uint64_t now_ns;  /* monotonic, of the discovery */
 	uint64_t last_pid, searched_pid; /* given away by then; 0: unknown */
 	struct rti_file last_pid_file;
 	enum { TOLD_BY_NS_LAST_PID, TOLD_BY_LOADAVG } tells_last_pid;
@@ -72,7 +74,10 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx);
 
 /* Take in descendants that have come since the last time, and read the clocks of all members. Members move in memory. */
-void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx, uint64_t now_ns);
+void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx);
+
+/* Children of it may have been passed over: the next discovery looks for them, whether it has run or not. */
+void rti_proctree_search_again(struct rti_member *m);
 
 /* Read stat of a member again. 0; -ESRCH when it is gone; -EACCES when it lives but is hidden; other -errno. */
 int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);

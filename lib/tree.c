@@ -12,6 +12,7 @@
 
 #include "census.h"
 #include "lives.h"
+#include "path.h"
 #include "reading.h"
 
 #define NEAR_PEAK 50 /* a fiftieth of it */
@@ -30,15 +31,58 @@ void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx)
 	rti_proctree_free(&tree->members, ctx);
 }
 
-static struct rti_member *nearest_live_ancestor(const struct rti_tree *tree, const struct rti_member *m)
+/* A keeper adopts those whose parent left without our noticing. */
+static struct rti_member *above(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
 {
-	struct rti_member *up = rti_proctree_find(&tree->members, m->stat.ppid);
+	struct rti_member *up = rti_proctree_find(&tree->members, ppid);
 
-	for (size_t steps = tree->members.count; up && up->is_gone && steps > 0; steps--)
-		up = rti_proctree_find(&tree->members, up->stat.ppid);
-	if (!up) /* its parent left without our noticing: a keeper adopts whom nobody has */
+	if (!up && m->pid != tree->keeper_pid)
 		up = rti_proctree_find(&tree->members, tree->keeper_pid);
-	return up && !up->is_gone ? up : NULL;
+	return up;
+}
+
+/* All who may have been a member's parent, or have adopted it, since the last sample: its ancestors as they are now, gone
+ * ones included, and then those of them that only were its ancestors then. */
+struct ancestors {
+	struct rti_tree *tree;
+	struct rti_member *of, *at;
+	uint64_t mark; /* of those who were there */
+	size_t steps;
+	int is_former;
+};
+
+static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
+{
+	m->mark = ++tree->events;
+	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->mark };
+}
+
+static struct rti_member *next_ancestor(struct ancestors *a)
+{
+	for (;;) {
+		struct rti_member *up = above(a->tree, a->at, a->is_former ? a->at->former_ppid : a->at->stat.ppid);
+
+		if (up && a->steps++ < a->tree->members.count) {
+			a->at = up;
+			if (up->mark == a->mark)
+				continue;
+			up->mark = a->mark;
+			return up;
+		}
+		if (a->is_former)
+			return NULL;
+		a->is_former = 1;
+		a->at = a->of;
+		a->steps = 0;
+	}
+}
+
+/* Nobody but its parent, which still has its children, can have waited for it. */
+static const struct rti_member *kept_parent(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_member *up = above(tree, m, m->stat.ppid);
+
+	return up && !up->is_gone && (up->stat.state != 'Z' || up->stat.num_threads > 1) ? up : NULL;
 }
 
 static int has_reaped(const struct rti_member *m)
@@ -56,15 +100,42 @@ static uint64_t may_have_reaped_at(const struct rti_member *m)
 	return has_reaped(m) ? m->account_at : 0;
 }
 
-/* Is a child there still that was read as alive before its parent may have reaped it? 1 when it is not. */
+/* Orphans are adopted by an ancestor that has asked for them, and /proc does not tell which one that is: it may have been
+ * any of them. */
+static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member *m)
+{
+	struct ancestors all = ancestors(tree, m);
+	struct rti_member *up;
+	uint64_t at = 0;
+
+	while ((up = next_ancestor(&all))) {
+		uint64_t reaped_at = may_have_reaped_at(up);
+
+		if (at < reaped_at)
+			at = reaped_at;
+	}
+	return at;
+}
+
+/* A kept file that can be read is that of the same process, and statm is the one that costs least. */
+static int has_its_files(const struct rti_context *ctx, struct rti_member *m)
+{
+	return m->statm.fd >= 0 && rti_source_reread(ctx->source, RTI_PROC, rti_pid_path(m->pid, "statm").text, RTI_WHOLE,
+	                                             &m->statm, ctx->buf) == 0 &&
+	       ctx->buf->len > 0;
+}
+
+/* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
 static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
 	const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
-	uint64_t reaped_at = parent ? may_have_reaped_at(parent) : 0;
+	uint64_t reaped_at = m->is_gone ? 0 : may_have_been_reaped_at(tree, m);
 
-	if (m->is_gone || reaped_at < m->read_at || reaped_at < m->verified_at)
+	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->verified_at)
 		return 0;
 	m->verified_at = ++tree->events;
+	if (parent && may_have_reaped_at(parent) < m->read_at && has_its_files(ctx, m))
+		return 0;
 	/* It may have a new parent by now, who will be the one to reap it. */
 	if (rti_proctree_read_stat(&tree->members, ctx, m) != -ESRCH)
 		return 0;
@@ -73,76 +144,115 @@ static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct 
 	return 1;
 }
 
-/* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
-static void reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
+/* Read the accounts again that a departed member may be in. 1 when there were any. */
+static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                          struct rti_status *status)
 {
-	int is_settled;
+	struct ancestors all = ancestors(tree, m);
+	struct rti_member *up;
+	int has_read = 0;
 
-	do {
-		is_settled = 1;
-		for (size_t i = 0; i < tree->members.count; i++) {
-			struct rti_member *m = &tree->members.members[i], *reaper;
-
-			if (recheck(tree, ctx, m))
-				is_settled = 0;
-			if (!m->is_gone)
-				continue;
-			reaper = nearest_live_ancestor(tree, m);
-			if (reaper && reaper->account_at < m->gone_at) {
-				rti_read_member_anew(tree, ctx, reaper, status);
-				is_settled = 0;
-			}
+	while ((up = next_ancestor(&all))) {
+		if (!up->is_gone && up->account_at < m->gone_at) {
+			rti_read_member_anew(tree, ctx, up, status);
+			has_read = 1;
 		}
-	} while (!is_settled);
+		if (kept_parent(tree, m))
+			break;
+	}
+	return has_read;
 }
 
-static void book(struct rti_tree *tree, struct rti_member *m, int is_absorbed)
+/* Otherwise nobody can have been reaped. */
+static int has_change(const struct rti_tree *tree)
 {
-	m->is_booked = 1;
-	m->is_absorbed = is_absorbed;
-	if (tree->lives && m->pid != tree->keeper_pid)
-		rti_lives_note_member(tree->lives, m, 0);
-	if (m->peak_rss_bytes > tree->peak_rss_bytes)
-		tree->peak_rss_bytes = m->peak_rss_bytes;
-}
-
-/* Into the account of the nearest ancestor that is gone too and whose last reading may hold it. */
-static int depart_with_ancestor(struct rti_tree *tree, const struct rti_member *m)
-{
-	struct rti_member *up = rti_proctree_find(&tree->members, m->stat.ppid);
-
-	for (size_t steps = tree->members.count; up && up != m && up->is_gone && steps > 0; steps--) {
-		if (rti_ledger_depart_together(&tree->ledger, &m->account, &up->account))
+	for (size_t i = 0; i < tree->members.count; i++) {
+		if (may_have_reaped_at(&tree->members.members[i]))
 			return 1;
-		up = rti_proctree_find(&tree->members, up->stat.ppid);
 	}
 	return 0;
 }
 
-/* Where ancestors are gone too, their last readings may have come after they reaped the member. */
-static void depart_together(struct rti_tree *tree)
+/* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
+static void reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
+{
+	int is_settled = !has_change(tree);
+
+	while (!is_settled) {
+		is_settled = 1;
+		for (size_t i = 0; i < tree->members.count; i++) {
+			struct rti_member *m = &tree->members.members[i];
+
+			if (recheck(tree, ctx, m))
+				is_settled = 0;
+			if (m->is_gone && reread_reapers(tree, ctx, m, status))
+				is_settled = 0;
+		}
+	}
+}
+
+/* Its parent has left its children, if not the tree: it was reaped by the parent before that, or by an ancestor that
+ * adopted it, or by nobody. Where more than one of their accounts may hold it, none is taken for larger than it says.
+ * 1 when a living ancestor has yet to account for it. */
+static int depart_orphan(struct rti_tree *tree, struct rti_member *m)
+{
+	struct ancestors all = ancestors(tree, m);
+	struct rti_member *up, *holder = NULL;
+	int holders = 0, has_gone_holder = 0;
+
+	while ((up = next_ancestor(&all))) {
+		if (!rti_ledger_may_hold(&tree->ledger, &up->account, &m->account))
+			continue;
+		holder = up;
+		holders++;
+		has_gone_holder |= up->is_gone;
+	}
+	if (holders == 0)
+		rti_ledger_lose(&tree->ledger, &m->account);
+	else if (holders == 1)
+		rti_ledger_absorb(&tree->ledger, &m->account, &holder->account);
+	return holders > 0 && !has_gone_holder;
+}
+
+static void explain_orphan(struct rti_tree *tree, struct rti_member *m)
+{
+	struct ancestors all = ancestors(tree, m);
+	uint64_t missing = rti_ledger_faults(&m->account);
+	struct rti_member *up;
+
+	while (missing && (up = next_ancestor(&all))) {
+		if (!up->is_gone)
+			missing -= rti_ledger_explain(&up->account, missing);
+	}
+	if (missing)
+		tree->ledger.has_unwaited = 1;
+}
+
+/* Members stand behind their parents, and from below what a member is known to have reaped goes where it goes. */
+static void depart(struct rti_tree *tree)
 {
 	for (size_t i = tree->members.count; i-- > 0;) {
 		struct rti_member *m = &tree->members.members[i];
 
-		if (m->is_gone && depart_with_ancestor(tree, m))
-			book(tree, m, 1);
-	}
-}
-
-/* Members stand behind their parents, so a parent's fate is known when its children's is decided. */
-static void depart(struct rti_tree *tree)
-{
-	depart_together(tree);
-	for (size_t i = 0; i < tree->members.count; i++) {
-		struct rti_member *m = &tree->members.members[i];
-		const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
-		struct rti_member *reaper;
-
-		if (!m->is_gone || m->is_booked)
+		if (!m->is_gone)
 			continue;
-		reaper = parent && parent->is_gone && !parent->is_absorbed ? NULL : nearest_live_ancestor(tree, m);
-		book(tree, m, rti_ledger_depart(&tree->ledger, &m->account, reaper ? &reaper->account : NULL));
+		/* A new child may have its pid already. */
+		if (above(tree, m, m->stat.ppid))
+			rti_proctree_search_again(above(tree, m, m->stat.ppid));
+		tree->ledger.has_departed = 1;
+		m->is_unexplained = 0;
+		if (kept_parent(tree, m))
+			rti_ledger_depart(&tree->ledger, &m->account, &above(tree, m, m->stat.ppid)->account);
+		else
+			m->is_unexplained = depart_orphan(tree, m);
+		if (tree->lives && m->pid != tree->keeper_pid)
+			rti_lives_note_member(tree->lives, m, 0);
+		if (m->peak_rss_bytes > tree->peak_rss_bytes)
+			tree->peak_rss_bytes = m->peak_rss_bytes;
+	}
+	for (size_t i = tree->members.count; i-- > 0;) {
+		if (tree->members.members[i].is_gone && tree->members.members[i].is_unexplained)
+			explain_orphan(tree, &tree->members.members[i]);
 	}
 	if (tree->ledger.has_unwaited)
 		tree->reasons |= RT_REASON_UNWAITED;
@@ -164,6 +274,8 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 {
 	uint64_t missing = want & ~m->figures.valid & ~RT_HAS_PROCESSES;
 
+	m->former_ppid = m->stat.ppid;
+	m->has_reaped = has_reaped(m);
 	rti_ledger_add(&tree->ledger, &m->account);
 	add_pss(tree, m, out);
 	out->valid &= ~missing;
@@ -329,7 +441,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->members.samples++;
 	note_time(tree, ctx);
 	rti_pss_begin(&tree->pss);
-	rti_proctree_discover(&tree->members, ctx, tree->now_ns);
+	rti_proctree_discover(&tree->members, ctx);
 	for (size_t i = tree->members.count; i-- > 0;)
 		rti_read_member(tree, ctx, &tree->members.members[i], status);
 	reconcile(tree, ctx, status);
@@ -379,7 +491,7 @@ void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)
 	uint64_t rss_bytes = 0;
 
 	note_time(tree, ctx);
-	rti_proctree_discover(&tree->members, ctx, tree->now_ns);
+	rti_proctree_discover(&tree->members, ctx);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];
 

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel that is simulated: the lives of its processes, and the accounts that it keeps of them. */
+#include "simulated_kernel.h"
+
+#include <string.h>
+
+#define STRANGERS_PARENT 2
+
+struct sim_kernel sim;
+
+unsigned sim_pick(unsigned below)
+{
+	sim.seed = sim.seed * 1664525u + 1013904223u;
+	return (unsigned)((uint64_t)(sim.seed >> 8) * below >> 24);
+}
+
+struct sim_process *sim_find(int tid, const struct sim_thread **thread)
+{
+	for (int i = 0; i < sim.count; i++) {
+		struct sim_process *p = &sim.p[i];
+		const struct sim_thread *found = p->leader.tid == tid ? &p->leader : NULL;
+
+		for (int t = 0; !found && t < p->thread_count; t++) {
+			if (p->threads[t].tid == tid)
+				found = &p->threads[t];
+		}
+		if (found) {
+			if (thread)
+				*thread = found;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static int is_keeper(const struct sim_process *p)
+{
+	return sim.rules.is_kept && p->leader.tid == SIM_ROOT;
+}
+
+static int live_thread(const struct sim_process *p)
+{
+	return p->is_leader_gone ? p->threads[0].tid : p->leader.tid;
+}
+
+/* A CPU goes on to somebody else: what the one before used is accounted for. */
+static void run_on_cpu(const struct sim_process *p, uint64_t ns)
+{
+	unsigned cpu = sim_pick(SIM_CPUS), lag = sim_pick(2) ? sim_pick(SIM_TICK_NS) : 0;
+
+	sim.running[cpu].pid = p->leader.tid;
+	sim.running[cpu].is_in_leaf = p->is_member;
+	sim.running[cpu].ns = lag < ns ? lag : ns;
+	sim.group_ns += ns;
+	if (p->is_member)
+		sim.leaf_ns += ns;
+}
+
+static void leave_cpus(int pid)
+{
+	for (int i = 0; i < SIM_CPUS; i++) {
+		if (sim.running[i].pid == pid)
+			sim.running[i].ns = 0;
+	}
+}
+
+static void run(struct sim_process *p, uint64_t ns)
+{
+	p->user_ns += ns - ns / 3;
+	p->system_ns += ns / 3;
+	if (p->is_in_group)
+		run_on_cpu(p, ns);
+	if (is_keeper(p))
+		sim.overhead_ns += ns;
+	if (p->is_member)
+		sim.cpu_ns += ns;
+}
+
+static void work(struct sim_process *p, uint64_t ns)
+{
+	uint64_t bytes = ns % 3 || is_keeper(p) ? 0 : 512 * (1 + ns % 5);
+
+	run(p, ns);
+	p->faults += 1 + ns % 4;
+	p->written += bytes;
+	if (!p->is_member)
+		return;
+	sim.faults += 1 + ns % 4;
+	sim.written += bytes;
+}
+
+/* 0 when chance has hit a number that is taken. */
+static int free_tid(void)
+{
+	int tid = SIM_ROOT + 1 + (int)sim_pick(SIM_PIDS);
+
+	return sim_find(tid, NULL) ? 0 : tid;
+}
+
+static struct sim_process *add_process(int pid, int ppid, int parent_tid)
+{
+	struct sim_process *p = &sim.p[sim.count];
+
+	if (sim.count == SIM_MOST || pid == 0)
+		return NULL;
+	sim.count++;
+	*p = (struct sim_process){ .leader = { pid, ++sim.now }, .ppid = ppid, .parent_tid = parent_tid };
+	return p;
+}
+
+/* Which takes the parent time. */
+static void fork_process(struct sim_process *parent)
+{
+	int thread = (int)sim_pick((unsigned)parent->thread_count + 1);
+	int tid = thread > 0 ? parent->threads[thread - 1].tid : live_thread(parent);
+	struct sim_process *p = add_process(free_tid(), parent->leader.tid, tid);
+
+	if (!p)
+		return;
+	p->is_member = parent->is_member;
+	p->is_in_group = parent->is_in_group;
+	p->ignores_sigchld = parent->ignores_sigchld;
+	run(parent, 1000);
+	work(p, sim_pick(30000000));
+}
+
+static void add_stranger(void)
+{
+	struct sim_process *p = add_process(free_tid(), STRANGERS_PARENT, STRANGERS_PARENT);
+
+	if (!p)
+		return;
+	p->is_in_group = sim_pick(4) == 0;
+	work(p, sim_pick(30000000));
+}
+
+static void remove_process(struct sim_process *p)
+{
+	*p = sim.p[--sim.count];
+}
+
+static void lose(struct sim_process *p)
+{
+	sim.has_lost |= p->is_member;
+	remove_process(p);
+}
+
+/* wait_task_zombie(): the account moves before the process goes, and the parent runs meanwhile. */
+static void reap(struct sim_process *p)
+{
+	struct sim_process *parent = sim_find(p->ppid, NULL);
+
+	if (!parent) {
+		lose(p);
+		return;
+	}
+	run(parent, 1 + sim_pick(1000));
+	parent->reaped_user_ns += p->user_ns + p->reaped_user_ns;
+	parent->reaped_system_ns += p->system_ns + p->reaped_system_ns;
+	parent->reaped_faults += p->faults + p->reaped_faults;
+	parent->written += p->written;
+	if (sim_pick(4) == 0)
+		p->is_husk = 1;
+	else
+		remove_process(p);
+}
+
+/* find_new_reaper(), when no thread of the process itself is left. */
+static const struct sim_process *new_parent(const struct sim_process *p)
+{
+	const struct sim_process *up = sim_find(p->ppid, NULL);
+
+	while (up && !up->is_subreaper)
+		up = sim_find(up->ppid, NULL);
+	return up;
+}
+
+/* Where nobody adopts it, init does, which is not in this world and reaps at once. */
+static void leave_children(const struct sim_process *p)
+{
+	const struct sim_process *heir = new_parent(p);
+	int pid = p->leader.tid, heir_pid = heir ? heir->leader.tid : 1, heir_tid = heir ? live_thread(heir) : 1;
+	int is_lost = !heir || heir->ignores_sigchld;
+
+	for (int i = 0; i < sim.count; i++) {
+		struct sim_process *child = &sim.p[i];
+
+		if (child->ppid != pid || child->is_husk)
+			continue;
+		child->ppid = heir_pid;
+		child->parent_tid = heir_tid;
+		if (!heir)
+			sim.has_lost |= child->is_member; /* if no sample has seen it yet */
+		if (is_lost && child->is_zombie) {
+			lose(child);
+			i--;
+		}
+	}
+}
+
+static void exit_process(int pid)
+{
+	struct sim_process *p = sim_find(pid, NULL), *parent;
+
+	leave_cpus(pid);
+	p->is_zombie = 1;
+	p->is_leader_gone = p->thread_count = 0;
+	leave_children(p);
+	p = sim_find(pid, NULL); /* others went, and it may have moved */
+	parent = sim_find(p->ppid, NULL);
+	if (pid != SIM_ROOT && (!parent || parent->ignores_sigchld))
+		lose(p);
+}
+
+/* Its children are those of another thread now. */
+static void exit_thread(struct sim_process *p, int index)
+{
+	int tid = index < 0 ? p->leader.tid : p->threads[index].tid;
+
+	if (index < 0)
+		p->is_leader_gone = 1;
+	else
+		p->threads[index] = p->threads[--p->thread_count];
+	for (int i = 0; i < sim.count; i++) {
+		if (sim.p[i].ppid == p->leader.tid && sim.p[i].parent_tid == tid)
+			sim.p[i].parent_tid = live_thread(p);
+	}
+}
+
+static void start_or_end_thread(struct sim_process *p)
+{
+	int tid = free_tid();
+
+	if (sim_pick(3) == 0 && p->thread_count + !p->is_leader_gone > 1)
+		exit_thread(p, (int)sim_pick((unsigned)(p->thread_count + !p->is_leader_gone)) - !p->is_leader_gone);
+	else if (p->thread_count < SIM_THREADS && tid)
+		p->threads[p->thread_count++] = (struct sim_thread){ tid, ++sim.now };
+}
+
+/* de_thread(): whichever thread calls it goes on as the leader, with the leader's start time. */
+static void exec_process(struct sim_process *p)
+{
+	p->is_leader_gone = p->thread_count = 0;
+	for (int i = 0; i < sim.count; i++) {
+		if (sim.p[i].ppid == p->leader.tid)
+			sim.p[i].parent_tid = p->leader.tid;
+	}
+	p->execs++;
+	work(p, sim_pick(3000000));
+}
+
+static int may_exit(const struct sim_process *p)
+{
+	if (p->leader.tid == SIM_ROOT || (p->leader.tid == SIM_PROGRAM && !sim.is_ending))
+		return 0;
+	for (int i = 0; i < sim.count && !sim.rules.may_orphan; i++) {
+		if (sim.p[i].ppid == p->leader.tid)
+			return 0;
+	}
+	return sim.rules.may_orphan || sim_find(p->ppid, NULL) || !p->is_member;
+}
+
+static void change_ways(struct sim_process *p)
+{
+	switch (sim_pick(3)) {
+	case 0:
+		exec_process(p);
+		break;
+	case 1:
+		if (sim.rules.may_ignore)
+			p->ignores_sigchld = !p->ignores_sigchld;
+		break;
+	default:
+		if (sim.rules.may_adopt)
+			p->is_subreaper = !p->is_subreaper;
+	}
+}
+
+static void live_on(struct sim_process *p)
+{
+	switch (sim_pick(10)) {
+	case 0:
+	case 1:
+	case 2:
+		if (!sim.is_ending)
+			fork_process(p);
+		break;
+	case 3:
+	case 4:
+		work(p, sim_pick(25000000));
+		break;
+	case 5:
+	case 6:
+	case 7:
+		if (may_exit(p))
+			exit_process(p->leader.tid);
+		break;
+	case 8:
+		start_or_end_thread(p);
+		break;
+	default:
+		change_ways(p);
+	}
+}
+
+void sim_happen(void)
+{
+	struct sim_process *p = &sim.p[sim_pick((unsigned)sim.count)];
+
+	if (sim_pick(10) == 0)
+		add_stranger();
+	else if (p->is_husk)
+		remove_process(p);
+	else if (p->is_zombie && p->leader.tid != SIM_ROOT)
+		reap(p);
+	else if (is_keeper(p))
+		work(p, sim_pick(100000));
+	else if (!p->is_zombie)
+		live_on(p);
+}
+
+void sim_go_on(void)
+{
+	while (sim.count > 0 && sim_pick(1000) < sim.events_per_mille)
+		sim_happen();
+}
+
+void sim_stop(int pid)
+{
+	const struct sim_process *p = sim_find(pid, NULL);
+
+	if (p && !p->is_zombie)
+		exit_process(pid);
+}
+
+void sim_end(int pid)
+{
+	struct sim_process *p;
+
+	sim_stop(pid);
+	p = sim_find(pid, NULL);
+	if (p && pid == SIM_ROOT)
+		remove_process(p);
+	else if (p && !p->is_husk)
+		reap(p);
+}
+
+void sim_spend(uint64_t ns)
+{
+	sim.group_ns += ns;
+	sim.overhead_ns += ns;
+}
+
+static void start_tree(void)
+{
+	struct sim_process *root = add_process(SIM_ROOT, 1, 1), *program = root;
+
+	root->is_in_group = 1;
+	if (sim.rules.is_kept) {
+		root->is_subreaper = 1;
+		work(root, 300000);
+		root->written = 1536;
+		program = add_process(SIM_PROGRAM, SIM_ROOT, SIM_ROOT);
+	}
+	program->is_member = program->is_in_group = 1;
+	work(program, 5000000);
+}
+
+void sim_begin(unsigned seed, const struct sim_rules *rules)
+{
+	memset(&sim, 0, sizeof(sim));
+	sim.rules = *rules;
+	sim.seed = seed * 2654435761u;
+	for (unsigned strangers = sim_pick(4); strangers > 0; strangers--)
+		add_stranger();
+	sim.baseline_ns = sim_group_account_ns();
+	sim.events_per_mille = 60 + sim_pick(250);
+	start_tree();
+}
+
+int sim_members(void)
+{
+	int count = 0;
+
+	for (int i = 0; i < sim.count; i++)
+		count += sim.p[i].is_member && sim.p[i].leader.tid != SIM_ROOT;
+	return count;
+}
+
+int sim_is_tree_running(void)
+{
+	for (int i = 0; i < sim.count; i++) {
+		if (sim.p[i].is_member && !sim.p[i].is_zombie)
+			return 1;
+	}
+	return 0;
+}
+
+uint64_t sim_group_lag_ns(void)
+{
+	uint64_t lag_ns = 0;
+
+	for (int i = 0; i < SIM_CPUS; i++)
+		lag_ns += sim.running[i].ns;
+	return lag_ns;
+}
+
+uint64_t sim_group_account_ns(void)
+{
+	return sim.group_ns - sim_group_lag_ns();
+}
+
+uint64_t sim_leaf_account_ns(void)
+{
+	uint64_t ns = sim.leaf_ns;
+
+	for (int i = 0; i < SIM_CPUS; i++)
+		ns -= sim.running[i].is_in_leaf ? sim.running[i].ns : 0;
+	return ns;
+}
