@@ -156,7 +156,9 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 	for (;;) {
 		for (int i = 0; i < BATCH; i++) {
 			parts[i] = (struct iovec){ text[i], MESSAGE_BYTES };
-			messages[i] = (struct mmsghdr){ .msg_hdr = { &from[i], sizeof(from[i]), &parts[i], 1, NULL, 0, 0 } };
+			messages[i] = (struct mmsghdr){
+				.msg_hdr = { .msg_name = &from[i], .msg_namelen = sizeof(from[i]), .msg_iov = &parts[i], .msg_iovlen = 1 }
+			};
 		}
 		n = recvmmsg(fd, messages, BATCH, 0, NULL);
 		if (n < 0 && errno == ENOBUFS)

@@ -15,7 +15,7 @@ ANYWHERE = set(
     "strrchr strspn strstr bsearch qsort stack_chk_fail GLOBAL_OFFSET_TABLE_ tls_get_addr".split()
 )
 OUTSIDE_PARSERS = set("malloc calloc realloc reallocarray free strdup strndup errno_location".split())
-NOWHERE = re.compile(r"\w*printf|\w*scanf|strto\w+|ato\w+|setlocale|getenv|setenv|_?exit|abort|system|popen|dlopen")
+NOWHERE = re.compile(r"\w*printf|\w*scanf|strto\w+|ato\w+|setlocale|getenv|setenv|_?exit|abort|system|popen")
 
 # What only these objects may use besides.
 ALLOWED: Dict[str, Pattern[str]] = {
@@ -36,9 +36,11 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Ends it.
     "outcome.c": re.compile(r"waitpid|rt_sample"),
     # Talks with the supervisor through a socket and shared memory, and finds its program beside the library.
-    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid|memfd_create|fallocate|m(un)?map"),
+    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid|syscall|getauxval|memfd_create|fallocate|m(un)?map"),
     # The kernel's process events come through a socket.
     "events.c": re.compile(r"socket|bind|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
+    # Finds its plug-in beside the library, and opens it.
+    "batch.c": re.compile(r"dladdr|dlopen|dlsym|dlclose|getauxval"),
     "rusage.c": re.compile(r"getrusage"),
 }
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Many processes read in one call: finding the plug-in that does it, and its rows in the terms of the text files. */
+#include "batch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "ledger.h"
+
+#define PATH_SPACE 4096
+
+struct rti_batch {
+	void *module, *state;
+	const struct rti_batch_ops *ops;
+};
+
+/* Where it may lie, seen from the directory of the file that this code is in: beside it in a build tree, or at its
+ * place in an installation that was moved as a whole. */
+static const char *const near_us[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
+static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
+
+/* Absolute, or "": a relative name would find what lies in whatever directory the host is in by now. */
+static void path_near_us(const char *name, char out[PATH_SPACE])
+{
+	size_t dir_len, name_len = strlen(name);
+	Dl_info us;
+
+	out[0] = '\0';
+	if (!dladdr((void *)(uintptr_t)rti_batch_open, &us) || !us.dli_fname || us.dli_fname[0] != '/')
+		return;
+	dir_len = (size_t)(strrchr(us.dli_fname, '/') - us.dli_fname) + 1;
+	if (dir_len + name_len >= PATH_SPACE)
+		return;
+	memcpy(out, us.dli_fname, dir_len);
+	memcpy(out + dir_len, name, name_len + 1);
+}
+
+/* 0, or -ENOENT where there is none, or one of another release. */
+static int open_plugin(struct rti_batch *batch, const char *path)
+{
+	batch->module = *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	if (!batch->module)
+		return -ENOENT;
+	batch->ops = dlsym(batch->module, RTI_BATCH_ENTRY);
+	if (batch->ops && batch->ops->version == RTI_BATCH_PLUGIN &&
+	    batch->ops->row_size == sizeof(struct rti_batch_row))
+		return 0;
+	dlclose(batch->module);
+	return -ENOENT;
+}
+
+static int find_plugin(struct rti_batch *batch)
+{
+	char path[PATH_SPACE];
+	int err = -ENOENT;
+
+	/* A program without a dynamic linker would get a second C library. */
+	if (!getauxval(AT_BASE))
+		return -ENOENT;
+	/* The file that we are in may be the program, whose name whoever starts it chooses: not where that gains
+	 * rights. */
+	for (size_t i = 0; err < 0 && !getauxval(AT_SECURE) && i < sizeof(near_us) / sizeof(near_us[0]); i++) {
+		path_near_us(near_us[i], path);
+		err = open_plugin(batch, path);
+	}
+	return err < 0 ? open_plugin(batch, installed) : 0;
+}
+
+int rti_batch_open(struct rti_batch **out)
+{
+	struct rti_batch *batch = calloc(1, sizeof(*batch));
+	int err;
+
+	*out = NULL;
+	if (!batch)
+		return -ENOMEM;
+	err = find_plugin(batch);
+	if (err == 0) {
+		err = batch->ops->open(&batch->state);
+		if (err < 0)
+			dlclose(batch->module);
+	}
+	if (err < 0)
+		free(batch);
+	else
+		*out = batch;
+	return err;
+}
+
+int rti_batch_read(struct rti_batch *batch, const int32_t *pids, size_t count, uint32_t want,
+                   struct rti_batch_row *rows)
+{
+	return batch->ops->read(batch->state, pids, count, want, rows);
+}
+
+void rti_batch_close(struct rti_batch *batch)
+{
+	if (!batch)
+		return;
+	batch->ops->close(batch->state);
+	dlclose(batch->module);
+	free(batch);
+}
+
+void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rti_pid_stat *out)
+{
+	uint64_t user_ns, system_ns;
+
+	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns, &user_ns, &system_ns);
+	*out = (struct rti_pid_stat){
+		.pid = row->pid,
+		.ppid = row->ppid,
+		.state = (char)row->state,
+		.minflt = row->minflt,
+		.cminflt = row->cminflt,
+		.majflt = row->majflt,
+		.cmajflt = row->cmajflt,
+		.utime = user_ns / tick_ns,
+		.stime = system_ns / tick_ns,
+		.cutime = row->reaped_user_ns / tick_ns,
+		.cstime = row->reaped_system_ns / tick_ns,
+		.num_threads = row->threads,
+		.starttime = row->start_ns / tick_ns,
+		.has_starttime = 1,
+		.rss_pages = row->stat_rss_pages,
+		.flags = row->flags,
+	};
+	memcpy(out->comm, row->comm, sizeof(row->comm));
+}
+
+void rti_batch_io(const struct rti_batch_row *row, struct rti_pid_io *out)
+{
+	*out = (struct rti_pid_io){
+		.rchar = row->rchar,
+		.wchar = row->wchar,
+		.read_bytes = row->read_bytes,
+		.write_bytes = row->write_bytes,
+		.cancelled_write_bytes = row->cancelled_write_bytes,
+	};
+}
+
+void rti_batch_clock(const struct rti_batch_row *row, struct rti_cpu_clock *out)
+{
+	*out = (struct rti_cpu_clock){
+		.total_ns = row->cpu_ns,
+		.user_part_ns = row->user_part_ns,
+		.both_parts_ns = row->user_part_ns + row->system_part_ns,
+	};
+}

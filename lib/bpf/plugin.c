@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The plug-in: loads the program into the kernel and has it read. It links libc alone, like the library: what bpftool
+ * generates makes the system calls itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "batch.h"
+#include "batch.skel.h"
+
+extern const struct rti_batch_ops rti_bpf_batch __attribute__((visibility("default")));
+
+struct reader {
+	struct rti_bpf *program;
+	pid_t owner;
+};
+
+static int run(int program_fd)
+{
+	union bpf_attr attr = { .test = { .prog_fd = (uint32_t)program_fd } };
+
+	if (skel_sys_bpf(BPF_PROG_RUN, &attr, sizeof(attr)) < 0)
+		return -errno;
+	return (int)attr.test.retval;
+}
+
+/* 1 when there are as many CPUs as the highest number says: what the program found for one that cannot be would lead
+ * anywhere. */
+static int has_all_cpus(uint32_t count)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+	unsigned first = 1, last = 0;
+	int numbers;
+
+	if (!file)
+		return 0;
+	numbers = fscanf(file, "%u-%u", &first, &last);
+	if (numbers == 1)
+		last = first;
+	if (fgetc(file) != '\n')
+		numbers = 0;
+	fclose(file);
+	return numbers >= 1 && first == 0 && last + 1 == count;
+}
+
+static int set_up(struct rti_bpf *program)
+{
+	int err = run(program->progs.set_up.prog_fd);
+
+	if (err == 0 && (program->bss->cpus > RTI_BATCH_CPUS || !has_all_cpus(program->bss->cpus)))
+		program->bss->cpus = 0;
+	return err;
+}
+
+static void close_reader(void *state)
+{
+	struct reader *reader = state;
+
+	rti_bpf__destroy(reader->program);
+	free(reader);
+}
+
+static int open_reader(void **out)
+{
+	struct reader *reader;
+	int err = -ENOMEM;
+
+	/* What is generated takes descriptor 0 for none, and would not close it. */
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		return -EBADF;
+	reader = calloc(1, sizeof(*reader));
+	if (!reader)
+		return -ENOMEM;
+	reader->owner = getpid();
+	reader->program = rti_bpf__open();
+	if (reader->program)
+		err = rti_bpf__load(reader->program);
+	if (err == 0)
+		err = reader->program->bss ? set_up(reader->program) : -ENOMEM;
+	if (err < 0)
+		close_reader(reader);
+	else
+		*out = reader;
+	return err;
+}
+
+static int read_rows(void *state, const int32_t *pids, size_t count, uint32_t want, struct rti_batch_row *rows)
+{
+	const struct reader *reader = state;
+	struct rti_bpf__bss *shared = reader->program->bss;
+	int err = getpid() == reader->owner ? 0 : -ESTALE;
+
+	while (err == 0 && count > 0) {
+		size_t some = count < RTI_BATCH_PIDS ? count : RTI_BATCH_PIDS;
+
+		memcpy(shared->pids, pids, some * sizeof(*pids));
+		shared->count = (uint32_t)some;
+		shared->want = want;
+		err = run(reader->program->progs.read_batch.prog_fd);
+		if (err == 0)
+			memcpy(rows, shared->rows, some * sizeof(*rows));
+		pids += some;
+		rows += some;
+		count -= some;
+	}
+	return err;
+}
+
+const struct rti_batch_ops rti_bpf_batch = {
+	.version = RTI_BATCH_PLUGIN,
+	.row_size = sizeof(struct rti_batch_row),
+	.open = open_reader,
+	.read = read_rows,
+	.close = close_reader,
+};
