@@ -8,15 +8,23 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
 #define NS_PER_S 1000000000
 #define PATH_SPACE 4096
-#define MOST_NAPS 500 /* of 100 us, until a supervisor has ended */
+#define LONGEST_END_MS 50 /* of a supervisor that has nothing to do any more */
+#define NAP_NS 100000      /* where there is no pidfd to wait by (before 5.3) */
+#define MOST_NAPS 500
 #define PATIENCE_MS 1000 /* with a supervisor that somebody has stopped */
 
 /* Where it may lie, seen from the directory of the file that this code is in: beside it in a build tree, or at its
@@ -36,8 +44,10 @@ static const char *place(size_t n, char out[PATH_SPACE])
 	if (n > count)
 		return NULL;
 	out[0] = '\0';
-	/* A relative name would find what lies in whatever directory the host is in by now. */
-	if (!dladdr((void *)(uintptr_t)rti_supervise_start, &us) || !us.dli_fname || us.dli_fname[0] != '/')
+	/* The file that this code is in may be the program, whose name whoever starts it chooses: not where that gains
+	 * rights. A relative name would find what lies in whatever directory the host is in by now. */
+	if (getauxval(AT_SECURE) || !dladdr((void *)(uintptr_t)rti_supervise_start, &us) || !us.dli_fname ||
+	    us.dli_fname[0] != '/')
 		return out;
 	slash = strrchr(us.dli_fname, '/');
 	dir_len = (size_t)(slash - us.dli_fname) + 1;
@@ -249,12 +259,18 @@ void rti_supervise_unmap_lives(const struct rti_life *lives, size_t count)
 }
 
 /* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */
-static void await_end(int32_t pid)
+static void await_end(const struct rti_supervised *s)
 {
-	const struct timespec nap = { .tv_nsec = 100000 };
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, s->supervisor_pid, 0), .events = POLLIN };
+	int runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
 
-	for (int i = 0; i < MOST_NAPS && pid > 0 && waitpid(pid, NULL, WNOHANG) == 0; i++)
+	if (end.fd >= 0 && !runs_on)
+		poll(&end, 1, LONGEST_END_MS);
+	for (int i = 0; waitpid(s->supervisor_pid, NULL, WNOHANG) == 0 && end.fd < 0 && !runs_on && i < MOST_NAPS; i++)
 		nanosleep(&nap, NULL);
+	if (end.fd >= 0)
+		close(end.fd);
 }
 
 void rti_supervise_close(struct rti_supervised *s)
@@ -262,7 +278,8 @@ void rti_supervise_close(struct rti_supervised *s)
 	if (s->socket >= 0) {
 		close(s->socket);
 		s->socket = -1;
-		await_end(s->supervisor_pid);
+		if (s->supervisor_pid > 0)
+			await_end(s);
 	}
 	if (s->board)
 		munmap(s->board, RTI_BOARD_BYTES);
