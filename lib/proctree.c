@@ -9,7 +9,7 @@
 #include "parse/scan.h"
 #include "path.h"
 
-#define FILES_EACH 3 /* kept per member: stat, statm, io */
+#define FILES_EACH 4 /* kept per member: stat, statm, io, children */
 #define MOST_LOOKS 8
 
 static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
@@ -101,6 +101,20 @@ static int is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
 	return !stat->has_starttime || !m->stat.has_starttime || stat->starttime == m->starttime;
 }
 
+void rti_proctree_search_again(struct rti_member *m)
+{
+	m->searched_pid = 0;
+	m->searched_clock_ns = UINT64_MAX;
+}
+
+/* Threads that were not known of when children were searched for may have some. */
+static void put_stat(struct rti_member *m, const struct rti_pid_stat *stat)
+{
+	m->stat = *stat;
+	if (stat->num_threads > 1 && m->is_searched_as_one)
+		rti_proctree_search_again(m);
+}
+
 /* Through a kept descriptor, which is sure to be of the same process. */
 static int reread_stat(const struct rti_context *ctx, struct rti_member *m, struct rti_pid_stat *out)
 {
@@ -120,8 +134,19 @@ int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *
 		return err;
 	if (!is_same(m, &stat))
 		return -ESRCH;
-	m->stat = stat;
+	put_stat(m, &stat);
 	return 0;
+}
+
+int rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns)
+{
+	struct rti_pid_stat stat;
+
+	rti_batch_stat(m->row, tick_ns, &stat);
+	if (!is_same(m, &stat))
+		return 0;
+	put_stat(m, &stat);
+	return 1;
 }
 
 int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m)
@@ -158,6 +183,7 @@ static int add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 		.stat_file = RTI_FILE_INIT,
 		.statm = RTI_FILE_INIT,
 		.io = RTI_FILE_INIT,
+		.children_file = RTI_FILE_INIT,
 	};
 	tree->slots[slot_of(tree, stat->pid)] = (uint32_t)++tree->count;
 	tree->seen++;
@@ -219,31 +245,49 @@ static int take_child(void *arg, int32_t pid)
 	return 0;
 }
 
-static int search_task(void *arg, const char *name)
+static void search_thread(struct children_search *search, int32_t tid, struct rti_file *kept)
 {
-	struct children_search *search = arg;
+	const struct rti_source *source = search->ctx->source;
 	struct rti_buf *children = &search->tree->children;
-	int32_t tid = rti_path_number(name);
-	struct rti_path path;
+	struct rti_path path = rti_task_path(search->parent, tid, "children");
 	int err;
 
-	if (tid == 0)
-		return 0;
-	path = rti_task_path(search->parent, tid, "children");
-	err = rti_source_read(search->ctx->source, RTI_PROC, path.text, RTI_RECORDS, children);
+	if (kept)
+		err = rti_source_reread(source, RTI_PROC, path.text, RTI_RECORDS, kept, children);
+	else
+		err = rti_source_read(source, RTI_PROC, path.text, RTI_RECORDS, children);
 	if (err == 0)
 		rti_parse_children(children->data, children->len, take_child, search);
 	else if (err != -ENOENT && err != -ESRCH)
 		note_skipped(search->tree, err);
+}
+
+static int search_task(void *arg, const char *name)
+{
+	int32_t tid = rti_path_number(name);
+
+	if (tid)
+		search_thread(arg, tid, NULL);
 	return 0;
 }
 
-/* Children hang on the thread that forked them, so every thread's file is read. 1 when it has to be done again. */
-static int search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, int32_t parent)
+/* Children hang on the thread that forked them, so every thread's file is read; those of a thread that ends go to another.
+ * 1 when it has to be done again. */
+static int search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
-	struct children_search search = { .tree = tree, .ctx = ctx, .parent = parent };
-	int err = rti_source_list(ctx->source, RTI_PROC, rti_pid_path(parent, "task").text, search_task, &search);
+	struct children_search search = { .tree = tree, .ctx = ctx, .parent = m->pid };
+	struct rti_file kept = RTI_FILE_INIT;
+	int err = 0;
 
+	m->is_searched_as_one = m->stat.num_threads == 1 && rti_proctree_may_keep(tree, ctx, m);
+	if (m->is_searched_as_one) {
+		kept = m->children_file;
+		search_thread(&search, search.parent, &kept);
+		m = rti_proctree_find(tree, search.parent); /* members may have moved */
+		m->children_file = kept;
+		return search.is_unsure;
+	}
+	err = rti_source_list(ctx->source, RTI_PROC, rti_pid_path(m->pid, "task").text, search_task, &search);
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
 		note_skipped(tree, err);
 	return search.is_unsure;
@@ -362,14 +406,27 @@ static void mark_searched(struct rti_proctree *tree, struct rti_member *m)
 		tree->members[0].is_to_be_searched = 1;
 }
 
+static void read_clock(const struct rti_context *ctx, struct rti_member *m)
+{
+	m->is_to_be_searched = 0;
+	m->has_clock = 1;
+	if (m->row)
+		rti_batch_clock(m->row, &m->clock);
+	else
+		m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
+}
+
 static void read_clocks(struct rti_proctree *tree, const struct rti_context *ctx, size_t first)
 {
-	for (size_t i = first; i < tree->count; i++) {
-		struct rti_member *m = &tree->members[i];
+	for (size_t i = first; i < tree->count; i++)
+		read_clock(ctx, &tree->members[i]);
+}
 
-		m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
-		m->is_to_be_searched = 0;
-	}
+static void survey(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	if (ctx->env->cpu_clock) /* elsewhere pids are not ours */
+		rti_sweep(&tree->sweep, tree->members, tree->count);
+	read_clocks(tree, ctx, 0);
 }
 
 /* Those who are found are searched in turn. */
@@ -387,18 +444,12 @@ static void search_below(struct rti_proctree *tree, const struct rti_context *ct
 			continue;
 		m->searched_pid = tree->last_pid;
 		m->searched_clock_ns = m->clock.total_ns;
-		if (search_children_files(tree, ctx, m->pid))
+		if (search_children_files(tree, ctx, m))
 			rti_proctree_search_again(&tree->members[i]);
 		read_clocks(tree, ctx, known);
 		for (; known < tree->count; known++)
 			tree->members[known].is_to_be_searched = 1;
 	}
-}
-
-void rti_proctree_search_again(struct rti_member *m)
-{
-	m->searched_pid = 0;
-	m->searched_clock_ns = UINT64_MAX;
 }
 
 static void search_all_anew(struct rti_proctree *tree)
@@ -422,12 +473,13 @@ static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 		tree->has_skipped = 0;
 		tree->skipped = 0;
 		tree->is_searched = is_searched = 1;
-		tree->last_pid = last_pid(tree, ctx);
+		tree->last_pid = tree->forks && tree->forks->events == RTI_EVENTS_INTACT ? tree->forks->processes + 1
+		                                                                         : last_pid(tree, ctx);
 		if (!tree->has_children_files && (!tree->last_pid || tree->searched_pid != tree->last_pid))
 			search_parent_pids(tree, ctx);
 		tree->searched_pid = tree->last_pid;
 	}
-	read_clocks(tree, ctx, 0);
+	survey(tree, ctx);
 	if (is_searched && tree->has_children_files)
 		search_below(tree, ctx);
 }
@@ -435,7 +487,7 @@ static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	if (!tree->is_followed || tree->count == 0) {
-		read_clocks(tree, ctx, 0);
+		survey(tree, ctx);
 		return;
 	}
 	rti_hearing_listen(&tree->hearing);
@@ -473,6 +525,7 @@ static void close_files(const struct rti_context *ctx, struct rti_member *m)
 	rti_source_close_file(ctx->source, &m->stat_file);
 	rti_source_close_file(ctx->source, &m->statm);
 	rti_source_close_file(ctx->source, &m->io);
+	rti_source_close_file(ctx->source, &m->children_file);
 }
 
 void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
@@ -485,12 +538,14 @@ void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
 	rti_buf_free(&tree->children);
 	rti_source_close_file(ctx->source, &tree->last_pid_file);
 	rti_hearing_close(&tree->hearing);
+	rti_sweep_free(&tree->sweep);
 	*tree = (struct rti_proctree){ 0 };
 }
 
 static uint32_t count_open(const struct rti_member *m)
 {
-	return (uint32_t)(m->stat_file.fd >= 0) + (uint32_t)(m->statm.fd >= 0) + (uint32_t)(m->io.fd >= 0);
+	return (uint32_t)(m->stat_file.fd >= 0) + (uint32_t)(m->statm.fd >= 0) + (uint32_t)(m->io.fd >= 0) +
+	       (uint32_t)(m->children_file.fd >= 0);
 }
 
 /* Somebody who was not read in this sample, nor in the one before. Only a few are looked at, for the search must not cost

@@ -12,6 +12,8 @@
 #include "collector.h"
 #include "hearing.h"
 #include "pss.h"
+#include "supervisor/protocol.h"
+#include "sweep.h"
 
 #define RTI_MOST_MEMBERS 65536
 
@@ -19,15 +21,17 @@ struct rti_member {
 	int32_t pid;
 	uint64_t starttime;
 	struct rti_pid_stat stat; /* last read */
-	struct rti_file stat_file, statm, io;
+	struct rti_file stat_file, statm, io, children_file;
 	int32_t memory_tid; /* a live thread to ask for memory when the leader has exited, or 0 */
 	struct rti_figures figures; /* last read; counters also go into account */
 	struct rti_account account;
 	struct rti_cpu_clock clock;   /* by the last survey, or read since then */
 	int has_clock;
+	const struct rti_batch_row *row; /* of the sweep that began this sample, or NULL */
 	uint64_t account_clock_ns;    /* where it stood when the account was read */
 	uint64_t searched_pid, searched_clock_ns; /* when its children were searched for */
 	int is_to_be_searched;
+	int is_searched_as_one; /* thread */
 	int has_reaped; /* somebody, by the last sample */
 	uint64_t rss_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
 	uint64_t used_at; /* sample that last used its descriptors */
@@ -57,8 +61,10 @@ struct rti_proctree {
 	uint64_t skipped; /* that the last search found and could not take in */
 	int is_searched;  /* since then, who joins is heard of */
 	uint64_t last_pid, searched_pid; /* given away by then; 0: unknown */
+	const struct rti_board *forks; /* somebody counts them for us; NULL: nobody does */
 	struct rti_file last_pid_file;
 	enum { TOLD_BY_NS_LAST_PID, TOLD_BY_LOADAVG } tells_last_pid;
+	struct rti_sweep sweep;
 	struct rti_hearing hearing;
 	int is_short_of_files; /* for want of descriptors */
 	struct rti_buf children; /* scratch of the search by children files */
@@ -81,6 +87,9 @@ void rti_proctree_search_again(struct rti_member *m);
 
 /* Read stat of a member again. 0; -ESRCH when it is gone; -EACCES when it lives but is hidden; other -errno. */
 int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);
+
+/* The same from its row. 0 when that is of a stranger. */
+int rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns);
 
 /* Is it still there? Changes nothing. */
 int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m);

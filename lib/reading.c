@@ -302,6 +302,16 @@ static void refresh_memory(struct reading *r)
 	r->m->figures = r->figures;
 }
 
+/* What was read is what is known from now on. */
+static void keep(struct reading *r)
+{
+	if (r->m->pid == r->tree->keeper_pid)
+		keep_reaped_only(r->tree, &r->figures);
+	post(r->m, &r->figures);
+	r->m->account_at = r->tree->events + 1;
+	r->m->account_clock_ns = r->m->clock.total_ns;
+}
+
 /* Running out of descriptors is mended by keeping fewer, once. */
 static void read_in_full(struct reading *r)
 {
@@ -312,11 +322,54 @@ static void read_in_full(struct reading *r)
 	}
 	if (r->m->is_gone)
 		return;
-	if (r->m->pid == r->tree->keeper_pid)
-		keep_reaped_only(r->tree, &r->figures);
-	post(r->m, &r->figures);
-	r->m->account_at = r->tree->events + 1;
-	r->m->account_clock_ns = r->m->clock.total_ns;
+	r->tree->members.sweep.text_readings++;
+	keep(r);
+}
+
+/* All but PSS is in the row, which is of one moment. */
+static void put_row(struct reading *r, const struct rti_batch_row *row)
+{
+	const uint64_t in_row = RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS;
+	const uint64_t reaped[RTI_COUNTERS] = { row->reaped_user_ns, row->reaped_system_ns, row->cminflt, row->cmajflt };
+	struct rti_figures *f = &r->figures;
+
+	forget(f, in_row);
+	note_time(r, in_row);
+	f->valid |= in_row & r->due;
+	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns, &f->own[RTI_CPU_USER],
+	              &f->own[RTI_CPU_SYSTEM]);
+	f->own[RTI_MINOR_FAULTS] = row->minflt;
+	f->own[RTI_MAJOR_FAULTS] = row->majflt;
+	f->own[RTI_VOLUNTARY] = row->voluntary_switches;
+	f->own[RTI_INVOLUNTARY] = row->involuntary_switches;
+	f->own[RTI_READ_BYTES] = row->read_bytes;
+	f->own[RTI_WRITE_BYTES] = row->write_bytes;
+	f->own[RTI_CANCELLED_BYTES] = row->cancelled_write_bytes;
+	f->own[RTI_READ_CHARS] = row->rchar;
+	f->own[RTI_WRITE_CHARS] = row->wchar;
+	memcpy(f->reaped, reaped, sizeof(reaped));
+	f->rss_bytes = r->due & RT_HAS_RSS ? row->rss_pages * r->ctx->env->page_size : 0;
+	f->peak_rss_bytes = r->due & RT_HAS_PEAK_RSS ? row->peak_rss_pages * r->ctx->env->page_size : 0;
+	f->threads = row->threads;
+	f->ignores_sigchld = (row->has & RTI_BATCH_IGNORES_SIGCHLD) != 0;
+}
+
+/* 0 when the row is of somebody else, who has the pid now. */
+static int take_row(struct reading *r)
+{
+	struct rti_member *m = r->m;
+
+	r->figures = m->figures;
+	if (!rti_proctree_take_row(m, r->ctx->env->tick_ns))
+		return 0;
+	put_row(r, m->row);
+	if (r->due & RT_HAS_PSS) {
+		m->memory_tid = memory_tid(r->ctx, m);
+		aim(r);
+		run_collector(r, &rti_pid_pss);
+	}
+	keep(r);
+	return 1;
 }
 
 static void read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
@@ -326,7 +379,7 @@ static void read_member(struct rti_tree *tree, const struct rti_context *ctx, st
 
 	if (may_be_idle && is_idle(tree, m))
 		refresh_memory(&r);
-	else
+	else if (!may_be_idle || !m->row || !take_row(&r))
 		read_in_full(&r);
 	if (m->is_gone) {
 		m->gone_at = ++tree->events;

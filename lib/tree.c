@@ -450,7 +450,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	rti_proctree_remove_gone(&tree->members, ctx);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
-	out->source = RT_SOURCE_PROC;
+	out->source = tree->members.sweep.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 
@@ -495,7 +495,9 @@ void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];
 
-		m->glance_rss_bytes = m->pid == tree->keeper_pid ? 0 : rti_read_rss(tree, ctx, m);
+		m->glance_rss_bytes = 0;
+		if (m->pid != tree->keeper_pid)
+			m->glance_rss_bytes = m->row ? m->row->rss_pages * ctx->env->page_size : rti_read_rss(tree, ctx, m);
 		rss_bytes += m->glance_rss_bytes;
 	}
 	if (rss_bytes > tree->peak_tree_rss_bytes)
@@ -507,7 +509,7 @@ void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)
 void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board)
 {
 	tree->keeper_pid = pid;
-	tree->board = board;
+	tree->board = tree->members.forks = board;
 }
 
 void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib)

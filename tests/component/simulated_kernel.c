@@ -227,10 +227,12 @@ static void exit_thread(struct sim_process *p, int index)
 	}
 }
 
+/* Which takes the process time, too. */
 static void start_or_end_thread(struct sim_process *p)
 {
 	int tid = free_tid();
 
+	run(p, 1000);
 	if (sim_pick(3) == 0 && p->thread_count + !p->is_leader_gone > 1)
 		exit_thread(p, (int)sim_pick((unsigned)(p->thread_count + !p->is_leader_gone)) - !p->is_leader_gone);
 	else if (p->thread_count < SIM_THREADS && tid)

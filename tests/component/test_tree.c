@@ -542,9 +542,9 @@ END_TEST
 START_TEST(the_cap_on_descriptors_holds)
 {
 	write_family();
-	track_and_keep_files(100, 4);
+	track_and_keep_files(100, 5);
 	ck_assert_int_eq(sample(), 0);
-	ck_assert_uint_eq(faults_open_files(), 3 + 3);
+	ck_assert_uint_eq(faults_open_files(), 3 + 4);
 	ck_assert_uint_eq(m.read_bytes, 5120);
 }
 END_TEST
