@@ -1,0 +1,521 @@
+# SPDX-License-Identifier: MIT
+"""Places and events that are hard on a tracker: namespaces, cgroups that vanish or freeze, fork bombs, its own end."""
+import ctypes
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import time
+import unittest
+from typing import Any, List, Optional, Tuple
+
+from rtrack_command import PYTHON, RTRACK, Case, Row, busy, is_alive, python, read_jsonl, read_proc, rtrack, wait_until
+
+LEVELS = ("poll", "wait", "cgroup")
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def own_group() -> Optional[pathlib.Path]:
+    """The directory of the cgroup (v2) that this process is in."""
+    own = re.search(r"^0::(/.*)$", read_proc(os.getpid(), "cgroup"), re.MULTILINE)
+    mount = re.search(r"^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 ", read_proc(os.getpid(), "mountinfo"), re.MULTILINE)
+    if not own or not mount or not own[1].startswith(mount[1]):
+        return None
+    return pathlib.Path(mount[2]) / own[1][len(mount[1]):].lstrip("/")
+
+
+def can_use_groups() -> bool:
+    return rtrack("run", "-q", "--accounting", "cgroup", "true").returncode == 0
+
+
+def levels() -> List[str]:
+    return [level for level in LEVELS if level != "cgroup" or can_use_groups()]
+
+
+def leaves_of(pid: int) -> List[pathlib.Path]:
+    """The groups that an rtrack has made for its command."""
+    return sorted((own_group() or pathlib.Path("/nonexistent")).glob(f"rtrack-{pid}-*"))
+
+
+def command_in_rows(path: pathlib.Path) -> int:
+    """The pid of the command, once the first row (in JSON) shows that its start is over."""
+    def find() -> Optional[int]:
+        text = path.read_text() if path.exists() else ""
+        return json.loads(text.splitlines()[1])["pid"] if text.count("\n") > 1 else None
+
+    return wait_until(find)
+
+
+def ignore_sigchld() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+class OuterProc(Case):
+    """In a pid namespace that kept the /proc of the outer one, where each pid is somebody else's."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.words = ["unshare", "--pid", "--fork", "--kill-child"]
+        if os.geteuid() != 0:
+            self.words[1:1] = ["--user", "--map-root-user"]
+        try:
+            subprocess.run([*self.words, "true"], check=True, stderr=subprocess.DEVNULL, timeout=20)
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("no pid namespace can be made here")
+
+    def inside(self, *words: Any, options: Any = ()) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([*self.words, *options, RTRACK, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=60)
+
+    def test_run_refuses_and_starts_nothing(self) -> None:
+        mark = self.dir / "mark"
+        for level in ("auto", "poll", "wait"):
+            done = self.inside("run", "--accounting", level, "touch", mark)
+            self.assertEqual(done.returncode, 125)
+            self.assertIn("pid namespace", done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertFalse(mark.exists())
+
+    def test_no_stranger_is_taken_for_the_process(self) -> None:
+        outer = self.start(["sleep", "60"])
+        for pid in (1, outer.pid):
+            for words in (["attach", "-d", "0.1", str(pid)], ["rusage", "--pid", str(pid)]):
+                done = self.inside(*words)
+                self.assertEqual((done.returncode, done.stdout), (125, ""), words)
+                self.assertIn("pid namespace", done.stderr)
+
+    def test_what_needs_no_pid_works(self) -> None:
+        self.assertEqual(self.inside("rusage").returncode, 0)
+        self.assertEqual(self.inside("system", "-q", "--count", "1", "-i", "0.05").returncode, 0)
+
+    def test_with_a_proc_of_its_own_all_is_well(self) -> None:
+        path = self.dir / "summary"
+        done = self.inside("run", "--summary", "json", "--summary-file", path, *python(busy(0.2) + "\nexit(3)"),
+                           options=["--mount-proc"])
+        self.assertEqual(done.returncode, 3, done.stderr)
+        got = json.loads(path.read_text())
+        self.assertLess(got["pid"], 10)
+        self.assertGreaterEqual(got["cpu_seconds"], 0.2)
+
+
+class IgnoredSigchld(Case):
+    def test_nothing_is_lost(self) -> None:
+        """Had the command inherited it, its child would be in nobody's account."""
+        for level in levels():
+            got = self.summary("run", "--accounting", level, "-i", "30", "sh", "-c", '"$0" -I -c "$1"; exit 7', PYTHON,
+                               busy(0.3), preexec_fn=ignore_sigchld)
+            self.assertEqual(got["exit_code"], 7, level)
+            self.assertFalse({"sigchld_ignored", "unwaited"} & set(got["accounting"]["reasons"]), got["accounting"])
+            if level != "poll":
+                self.assertGreaterEqual(got["cpu_seconds"], 0.3)
+
+
+# Each forks until there are so many, says that it is there, and ends with the rope at the latest.
+BOMB = """
+import os, sys
+count, held, rope = map(int, sys.argv[1:])
+while count > 1:
+    half = count // 2
+    count = half if os.fork() == 0 else count - half
+os.write(held, b".")
+os.read(rope, 1)
+"""
+
+
+class ForkBomb(Case):
+    """Of so many processes, who all end with the test at the latest."""
+
+    COUNT = 1000
+
+    def explode(self, count: int, *options: str, **kwargs: Any) -> None:
+        """Wait until all are there."""
+        self.held, holders = os.pipe()
+        rope_end, self.rope = os.pipe()
+        self.addCleanup(os.close, self.held)
+        self.addCleanup(self.let_go)
+        self.rows, self.summary_path = self.dir / "rows.jsonl", self.dir / "summary"
+        words = ["-i", "0.2", "-o", self.rows, "--summary", "json", "--summary-file", self.summary_path, *options]
+        self.process = self.start([RTRACK, "run", *words, PYTHON, "-I", "-S", "-c", BOMB, str(count), str(holders),
+                                   str(rope_end)], pass_fds=[holders, rope_end], **kwargs)
+        os.close(holders)
+        os.close(rope_end)
+        there = 0
+        while there < count:
+            said = len(os.read(self.held, 4096))
+            self.assertGreater(said, 0, "they ended too early")
+            there += said
+
+    def let_go(self) -> None:
+        if self.rope >= 0:
+            os.close(self.rope)
+        self.rope = -1
+
+    def children(self) -> int:
+        """As the last row has it."""
+        lines = self.rows.read_text().splitlines(keepends=True)
+        return json.loads(lines[-1])["children"] if len(lines) > 1 and lines[-1].endswith("\n") else 0
+
+    def await_end(self, code: int) -> Tuple[Row, resource.struct_rusage]:
+        _, status, used = wait_until(self.look, seconds=60)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(self.process.returncode, code)
+        os.set_blocking(self.held, False)
+        wait_until(self.has_nobody, seconds=60)
+        return json.loads(self.summary_path.read_text()), used
+
+    def look(self) -> Any:
+        found = os.wait4(self.process.pid, os.WNOHANG)
+        return found if found[0] else None
+
+    def has_nobody(self) -> bool:
+        try:
+            return os.read(self.held, 1) == b""
+        except BlockingIOError:
+            return False
+
+    def assert_all_are_counted(self, count: int, *options: str, **kwargs: Any) -> resource.struct_rusage:
+        self.explode(count, *options, **kwargs)
+        wait_until(lambda: self.children() == count - 1, seconds=60)
+        self.let_go()
+        got, used = self.await_end(0)
+        self.assertEqual(got["processes"], count)
+        self.assertNotIn("members_skipped", got["accounting"]["reasons"])
+        return used
+
+    def test_all_are_counted(self) -> None:
+        for level in ("poll", "auto"):
+            used = self.assert_all_are_counted(self.COUNT, "--accounting", level)
+            self.assertLess(used.ru_maxrss, 256 << 10, "KiB of rtrack")
+
+    def test_few_descriptors_are_enough(self) -> None:
+        self.assert_all_are_counted(300, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+
+    def test_none_outlives_the_time_out(self) -> None:
+        self.explode(500, "--timeout", "6")
+        got, _ = self.await_end(124)
+        self.assertTrue(got["timed_out"])
+
+
+class Grouped(Case):
+    """Commands in a cgroup of their own."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        if not can_use_groups():
+            self.skipTest("no cgroup (v2) can be made here")
+        self.group = own_group()
+        self.summary_path = self.dir / "summary"
+        self.rows_path = self.dir / "rows.jsonl"
+
+    def start_grouped(self, *words: Any) -> "subprocess.Popen[Any]":
+        process = self.start([RTRACK, "run", "--accounting", "cgroup", "-i", "0.1", "-o", self.rows_path,
+                              "--summary", "json", "--summary-file", self.summary_path, *words])
+        self.leaf = wait_until(lambda: leaves_of(process.pid))[0]
+        self.addCleanup(self.empty_leaf)
+        return process
+
+    def empty_leaf(self) -> None:
+        """After a failure."""
+        if (self.leaf / "cgroup.kill").exists():
+            (self.leaf / "cgroup.kill").write_text("1")
+
+    def await_summary(self, process: "subprocess.Popen[Any]", code: int) -> Row:
+        self.assertEqual(process.wait(timeout=60), code)
+        return json.loads(self.summary_path.read_text())
+
+    def assert_no_leaf(self) -> None:
+        wait_until(lambda: not self.leaf.exists())
+
+    def group_ns(self) -> int:
+        said = re.search(r"^usage_usec (\d+)$", (self.leaf / "cpu.stat").read_text(), re.MULTILINE)
+        return int(said[1]) * 1000
+
+
+# Children whom only the cgroup knows, as the kernel reaps them itself: each too short for a sample. Then a pause.
+UNKNOWN_CHILDREN = """
+import os, pathlib, signal, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for i in range(40):
+    if os.fork() == 0:
+        while time.process_time() < 0.01: pass
+        os._exit(0)
+    try:
+        os.wait()
+    except ChildProcessError:
+        pass
+pathlib.Path(sys.argv[1]).touch()
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.01)
+end = time.process_time() + 0.2
+while time.process_time() < end: pass
+"""
+
+
+class RemovedGroup(Grouped):
+    def test_the_total_is_kept(self) -> None:
+        """Somebody takes the command out of its group and removes that."""
+        is_done, may_end = self.dir / "done", self.dir / "end"
+        process = self.start_grouped(*python(UNKNOWN_CHILDREN), is_done, may_end)
+        wait_until(is_done.exists)
+        known_ns = self.group_ns()
+        wait_until(lambda: self.seen_ns() >= known_ns)
+        for pid in (self.leaf / "cgroup.procs").read_text().split():
+            (self.group / "cgroup.procs").write_text(pid)
+        self.leaf.rmdir()
+        may_end.touch()
+        got = self.await_summary(process, 0)
+        self.assertGreaterEqual(known_ns, 400_000_000)
+        self.assertGreaterEqual(got["cpu_seconds"], known_ns / 1e9)
+        self.assertGreaterEqual(got["accounting"]["cpu_seconds_high"] or 1e9, known_ns / 1e9 + 0.2)
+        self.assertFalse(got["accounting"]["complete"])
+        rows = read_jsonl(self.rows_path)[1:]
+        self.assertAlmostEqual(sum(row["d_cpu_user_ns"] + row["d_cpu_system_ns"] for row in rows) / 1e9,
+                               got["cpu_seconds"], places=6)
+        self.assertTrue(all(row["d_cpu_user_ns"] >= 0 and row["d_cpu_system_ns"] >= 0 for row in rows))
+
+    def seen_ns(self) -> int:
+        lines = self.rows_path.read_text().splitlines(keepends=True)
+        rows = [json.loads(line) for line in lines[1:] if line.endswith("\n")]
+        return rows[-1]["cpu_user_ns"] + rows[-1]["cpu_system_ns"] if rows else 0
+
+
+# Has a handler for SIGTERM, which it cannot run as long as it is frozen; and a child in a group below.
+DEAF = """
+import os, pathlib, signal, sys, time
+signal.signal(signal.SIGTERM, lambda number, frame: None)
+pid = os.fork()
+pathlib.Path(sys.argv[1] + str(0 if pid else os.getpid())).touch()
+while True:
+    time.sleep(60)
+"""
+
+
+class Frozen(Grouped):
+    def start_deaf(self) -> "subprocess.Popen[Any]":
+        process = self.start_grouped("--timeout", "1", *python(DEAF), f"{self.dir}/pid-")
+        pids = wait_until(lambda: len(list(self.dir.glob("pid-*"))) == 2 and list(self.dir.glob("pid-*")))
+        self.child = max(int(path.name[4:]) for path in pids)
+        return process
+
+    def assert_is_ended(self, process: "subprocess.Popen[Any]") -> None:
+        got = self.await_summary(process, 124)
+        self.assertTrue(got["timed_out"])
+        self.assertEqual(got["signal"], signal.SIGKILL)
+        self.assertEqual(got["processes"], 2)
+        wait_until(lambda: not is_alive(self.child))
+        self.assert_no_leaf()
+
+    def test_a_frozen_group_is_ended(self) -> None:
+        process = self.start_deaf()
+        self.freeze(self.leaf)
+        self.assert_is_ended(process)
+        self.assertGreater(len(read_jsonl(self.rows_path)), 10, "samples of the frozen go on")
+
+    def test_a_frozen_group_below_it_is_ended(self) -> None:
+        process = self.start_deaf()
+        below = self.leaf / "below"
+        below.mkdir()
+        (below / "cgroup.procs").write_text(str(self.child))
+        self.freeze(below)
+        self.assert_is_ended(process)
+
+    @staticmethod
+    def freeze(group: pathlib.Path) -> None:
+        (group / "cgroup.freeze").write_text("1")
+        wait_until(lambda: "frozen 1" in (group / "cgroup.events").read_text())
+
+
+class FrozenByVersion1(Case):
+    """Its freezer holds even those who are killed, until it thaws."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.group = pathlib.Path(f"/sys/fs/cgroup/freezer/rtrack-test-{os.getpid()}")
+        try:
+            self.group.mkdir()
+        except OSError:
+            self.skipTest("no freezer (cgroup v1) that can be used here")
+        self.addCleanup(lambda: wait_until(self.remove))
+
+    def remove(self) -> bool:
+        """Once all who were in it are gone."""
+        for pid in (self.group / "cgroup.procs").read_text().split():
+            os.kill(int(pid), signal.SIGKILL)
+        (self.group / "freezer.state").write_text("THAWED")
+        try:
+            self.group.rmdir()
+        except OSError:
+            return False
+        return True
+
+    def test_samples_go_on_and_it_ends_once_thawed(self) -> None:
+        for level in ("poll", "wait"):
+            rows = self.dir / f"rows-{level}.jsonl"
+            process = self.start([RTRACK, "run", "-q", "--accounting", level, "--timeout", "0.5", "-i", "0.1",
+                                  "-o", rows, "sleep", "60"])
+            pid = command_in_rows(rows)
+            (self.group / "cgroup.procs").write_text(str(pid))
+            (self.group / "freezer.state").write_text("FROZEN")
+            wait_until(lambda: "FROZEN" in (self.group / "freezer.state").read_text())
+            wait_until(lambda: rows.exists() and len(rows.read_text().splitlines()) > 10)
+            self.assertTrue(is_alive(pid))
+            (self.group / "freezer.state").write_text("THAWED")
+            self.assertEqual(process.wait(timeout=30), 124)
+
+
+class Stopped(Case):
+    """rtrack itself is stopped for a while, as by Ctrl-Z or a debugger."""
+
+    PAUSE = 1.0
+
+    def pause(self, pid: int) -> None:
+        os.kill(pid, signal.SIGSTOP)
+        wait_until(lambda: read_proc(pid, "stat").rpartition(")")[2].split()[:1] == ["T"])
+        time.sleep(self.PAUSE)
+        os.kill(pid, signal.SIGCONT)
+
+    def test_one_row_has_the_real_interval(self) -> None:
+        path, summary_path = self.dir / "rows.jsonl", self.dir / "summary"
+        process = self.start([RTRACK, "run", "-i", "0.1", "-o", path, "--summary", "json",
+                              "--summary-file", summary_path, *python(busy(2.5))])
+        wait_until(lambda: path.exists() and len(path.read_text().splitlines()) > 4)
+        self.pause(process.pid)
+        self.assertEqual(process.wait(timeout=60), 0)
+        rows, got = read_jsonl(path)[1:], json.loads(summary_path.read_text())
+        gap = max(rows, key=lambda row: row["interval_seconds"])
+        self.assertGreaterEqual(gap["interval_seconds"], self.PAUSE)
+        self.assertLess(gap["d_cores_used"], 1.5, "one thread cannot use more")
+        self.assertLess(len(rows), (got["wall_seconds"] - self.PAUSE) / 0.1 + 3, "no row for a tick that was missed")
+        apart = [later["monotonic_ns"] - earlier["monotonic_ns"] for earlier, later in zip(rows, rows[1:])]
+        self.assertEqual(gap["d_interval_ns"], max(apart))
+        self.assertAlmostEqual(sum(row["d_cpu_user_ns"] + row["d_cpu_system_ns"] for row in rows) / 1e9,
+                               got["cpu_seconds"], places=6)
+
+    def test_a_command_that_ends_meanwhile_ended_then(self) -> None:
+        path, rows = self.dir / "summary", self.dir / "rows.jsonl"
+        process = self.start([RTRACK, "run", "--accounting", "wait", "-i", "0.05", "-o", rows, "--summary", "json",
+                              "--summary-file", path, "sh", "-c", "read line; exit 3"], stdin=subprocess.PIPE)
+        pid = command_in_rows(rows)
+        os.kill(process.pid, signal.SIGSTOP)
+        process.stdin.close()
+        wait_until(lambda: not is_alive(pid))
+        time.sleep(self.PAUSE)
+        resumed = time.time()
+        os.kill(process.pid, signal.SIGCONT)
+        self.assertEqual(process.wait(timeout=20), 3)
+        got = json.loads(path.read_text())
+        self.assertLess(got["start_time"] + got["wall_seconds"], resumed - self.PAUSE / 2)
+
+
+FULL_DISK = r"""
+mount -t tmpfs -o size=12k tmpfs "$1" || exit 77
+"$0" run -i 0.02 -f jsonl -o "$1/rows" --summary json --summary-file "$1/summary" \
+    sh -c 'for i in $(seq 1000); do [ -s "$0/said" ] && break; sleep 0.02; done; exit 3' "$2" 2>"$2/said"
+echo $? >"$2/code"
+cp "$1/rows" "$1/summary" "$2"
+"""
+
+
+class FullDisk(Case):
+    def test_rows_are_whole_and_the_code_is_kept(self) -> None:
+        """A file system that is really full: three pages for the series and the summary."""
+        disk = self.dir / "disk"
+        disk.mkdir()
+        words = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+        try:
+            done = subprocess.run([*words, "sh", "-c", FULL_DISK, RTRACK, disk, self.dir], stderr=subprocess.PIPE,
+                                  text=True, timeout=60)
+        except OSError:
+            self.skipTest("no unshare here")
+        if not (self.dir / "code").exists():
+            self.skipTest("nothing can be mounted here: " + done.stderr.strip())
+        self.assertEqual((self.dir / "code").read_text(), "3\n")
+        said = (self.dir / "said").read_text().splitlines()
+        self.assertEqual(len(said), 2, said)
+        self.assertIn("rows", said[0])
+        self.assertIn("summary", said[1])
+        self.assertTrue((self.dir / "rows").read_text().endswith("\n"))
+        self.assertGreater(len(read_jsonl(self.dir / "rows")), 1)
+
+
+class Killed(Case):
+    """SIGKILL of rtrack. What it leaves behind comes to this process, so that nothing goes unnoticed."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.assertEqual(self.libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0)
+        self.addCleanup(self.libc.prctl, PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        self.mark = self.dir / "mark"
+
+    def start_for_killing(self, level: str) -> "subprocess.Popen[Any]":
+        """A command of two processes that goes on until there is a mark, and leaves another."""
+        code = (f"(until [ -e {self.mark} ] || ! [ -e {self.dir} ]; do sleep 0.02; done; exit 4); code=$?; "
+                f"touch {self.dir}/end; exit $((code + 1))")
+        process = self.start([RTRACK, "run", "-q", "--accounting", level, "-i", "0.05", "-o", self.dir / "rows",
+                              "-f", "jsonl", "sh", "-c", code])
+        self.program = command_in_rows(self.dir / "rows")
+        return process
+
+    def parent_of_program(self) -> int:
+        return int(read_proc(self.program, "stat").rpartition(")")[2].split()[1])
+
+    def reap(self, pid: int) -> int:
+        """Exit code of whoever was left to us."""
+        reaped, status = wait_until(lambda: self.look(pid))
+        self.assertEqual(reaped, pid)
+        return os.waitstatus_to_exitcode(status)
+
+    @staticmethod
+    def look(pid: int) -> Any:
+        found = os.waitpid(pid, os.WNOHANG)
+        return found if found[0] else None
+
+    def kill(self, process: "subprocess.Popen[Any]") -> None:
+        process.kill()
+        process.wait()
+
+    def assert_no_child(self) -> None:
+        with self.assertRaises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+
+    def test_the_command_goes_on_and_nothing_is_left(self) -> None:
+        for level in levels():
+            process = self.start_for_killing(level)
+            leaves = leaves_of(process.pid)
+            heir = self.program if level == "poll" else self.parent_of_program()
+            self.kill(process)
+            self.assertTrue(is_alive(self.program), level)
+            self.mark.touch()
+            self.assertEqual(self.reap(heir), 5 if level == "poll" else 0)
+            self.assertTrue((self.dir / "end").exists(), "the command came to its end")
+            self.assertEqual(len(leaves), 1 if level == "cgroup" else 0)
+            self.assertFalse([leaf for leaf in leaves if leaf.exists()])
+            self.assert_no_child()
+            self.assertTrue((self.dir / "rows").read_bytes().endswith(b"\n"), "what was written is whole")
+            for path in self.dir.iterdir():
+                path.unlink()
+
+    def test_the_next_run_removes_what_a_dead_supervisor_left(self) -> None:
+        if not can_use_groups():
+            self.skipTest("no cgroup (v2) can be made here")
+        process = self.start_for_killing("cgroup")
+        leaf = leaves_of(process.pid)[0]
+        supervisor = self.parent_of_program()
+        self.kill(process)
+        os.kill(supervisor, signal.SIGKILL)
+        self.assertEqual(self.reap(supervisor), -signal.SIGKILL)
+        self.assertEqual(rtrack("run", "-q", "true").returncode, 0)
+        self.assertTrue(leaf.exists() and is_alive(self.program), "whoever runs in it is left alone")
+        self.mark.touch()
+        self.assertEqual(self.reap(self.program), 5)
+        self.assertEqual(rtrack("run", "-q", "true").returncode, 0)
+        self.assertFalse(leaf.exists())
+        self.assert_no_child()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
