@@ -3,6 +3,7 @@
 #include "cgroup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -187,6 +188,39 @@ int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context 
 	*read_bytes = io.read_bytes;
 	*write_bytes = io.write_bytes;
 	return 0;
+}
+
+int rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	struct rti_scan scan, line;
+	int err = read_file(group, ctx, "/cgroup.events", NULL);
+
+	if (err < 0)
+		return err;
+	scan = rti_scan(ctx->buf->data, ctx->buf->len);
+	while (rti_scan_line(&scan, &line)) {
+		if (rti_scan_literal(&line, "populated "))
+			return rti_scan_literal(&line, "1");
+	}
+	return -EBADMSG;
+}
+
+int rti_cgroup_kill(const struct rti_cgroup *group)
+{
+	char path[1024] = "";
+	int fd, err = 0;
+
+	if (!group->path[0])
+		return -ENOENT;
+	append(path, group->path, strlen(group->path));
+	append(path, "/cgroup.kill", 12);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, "1", 1) < 0)
+		err = -errno;
+	close(fd);
+	return err;
 }
 
 void rti_cgroup_remove(struct rti_cgroup *group)

@@ -35,6 +35,12 @@ int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_cont
 int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *read_bytes,
                        uint64_t *write_bytes);
 
+/* Somebody is in it, or in one below. -ENOENT where there is no such cgroup. */
+int rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx);
+
+/* Kill all who are in it, and in those below. 0, or -errno: before 5.14 that cannot be done at once. */
+int rti_cgroup_kill(const struct rti_cgroup *group);
+
 /* Remove a leaf that nothing was started in. */
 void rti_cgroup_remove(struct rti_cgroup *group);
 

@@ -20,6 +20,7 @@
 #define NS_PER_S 1000000000
 #define GLANCE_NS 10000000u /* between two glances at least */
 #define GLANCE_SHARE 200    /* and this many times what one costs */
+#define MOST_ROUNDS 1000    /* of killing a tree that forks meanwhile */
 #define LOOK_EVERY_NS 5000000 /* where there is no pidfd (before 5.3) */
 
 /* Same numbers on every architecture; libcs of our age do not name them all. */
@@ -267,6 +268,50 @@ int rt_command_signal(struct rt_command *c, int signal)
 		err = -errno;
 	errno = saved;
 	return err;
+}
+
+/* By a pidfd that was opened before the member was recognised, so that no stranger is hit. */
+static int kill_member(const struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	int fd = (int)syscall(SYS_pidfd_open, m->pid, 0), err = 0;
+
+	if (m->pid != tree->keeper_pid && rti_proctree_is_alive(ctx, m) &&
+	    (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) : kill(m->pid, SIGKILL)) < 0 && errno != ESRCH)
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* Those who are forked meanwhile are found in the next round; the dead no longer fork. */
+static int kill_members(struct rti_tree *tree, const struct rti_context *ctx)
+{
+	size_t known = 0;
+	int err = 0;
+
+	for (int rounds = 0; rounds < MOST_ROUNDS && (known != tree->members.seen || rounds < 2); rounds++) {
+		known = tree->members.seen;
+		for (size_t i = 0; i < tree->members.count; i++) {
+			int failed = kill_member(tree, ctx, &tree->members.members[i]);
+
+			err = failed < 0 ? failed : err;
+		}
+		rti_proctree_discover(&tree->members, ctx);
+	}
+	return err;
+}
+
+int rt_command_kill(struct rt_command *c)
+{
+	struct rti_tree *tree;
+
+	if (!c)
+		return -EFAULT;
+	tree = &c->tracker->tree;
+	if (rti_cgroup_kill(&tree->cgroup) == 0)
+		return 0;
+	rti_proctree_discover(&tree->members, &c->tracker->ctx);
+	return kill_members(tree, &c->tracker->ctx);
 }
 
 static struct timespec to_timespec(int64_t ns)

@@ -188,7 +188,7 @@ static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is
 		.overhead_ns = out->overhead_cpu_ns,
 		.lag_ns = ctx->env->cpu_count() * RTI_TICK_NS,
 		.is_claimed = is_claimed,
-		.is_running = m->processes > 0,
+		.is_running = out->left_running > 0,
 	};
 	const struct rti_bracket bracket = rti_bracket(&known);
 
@@ -204,6 +204,9 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
 	int is_claimed = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed;
 
+	/* Who forks and ends all the time may be missed by every sample. */
+	if (!out->left_running && rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx) > 0)
+		out->left_running = 1;
 	if (out->reasons) {
 		out->partial |= out->valid & told_by_members;
 		out->valid &= ~told_by_members;
@@ -211,7 +214,7 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 	bracket_peak_of_tree(m, out);
 	if (is_claimed)
 		out->reasons = 0;
-	if (m->processes)
+	if (out->left_running)
 		out->reasons |= RT_REASON_LEFT_RUNNING;
 	put_bracket(c, m, is_claimed, out);
 	put_clock(c, out);

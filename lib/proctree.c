@@ -214,6 +214,16 @@ static int take_in(struct rti_proctree *tree, const struct rti_context *ctx, int
 	return add(tree, child) == 0;
 }
 
+/* Before anything is read of who cannot be taken in. */
+static int pass_over(struct rti_proctree *tree)
+{
+	if (tree->count < RTI_MOST_MEMBERS && tree->count < tree->count_before + RTI_MOST_NEWCOMERS)
+		return 0;
+	tree->skipped++;
+	tree->has_skipped = 1;
+	return 1;
+}
+
 struct children_search {
 	struct rti_proctree *tree;
 	const struct rti_context *ctx;
@@ -234,6 +244,8 @@ static int take_child(void *arg, int32_t pid)
 		search->is_unsure |= known->stat.ppid != search->parent;
 		return 0;
 	}
+	if (pass_over(search->tree))
+		return 0;
 	err = read_stat(search->ctx, pid, &stat);
 	if (err == -ESRCH)
 		return 0;
@@ -328,7 +340,7 @@ static int adopt_candidates(struct rti_proctree *tree, const struct rti_context 
 		struct candidate c = tree->candidates[i];
 		struct rti_pid_stat stat;
 
-		if (!rti_proctree_find(tree, c.ppid) || rti_proctree_find(tree, c.pid))
+		if (!rti_proctree_find(tree, c.ppid) || rti_proctree_find(tree, c.pid) || pass_over(tree))
 			continue;
 		if (read_stat(ctx, c.pid, &stat) == 0)
 			found += take_in(tree, ctx, c.ppid, &stat);
@@ -357,7 +369,7 @@ static void take_newcomer(void *arg, int32_t pid)
 	struct rti_pid_stat stat;
 	int err;
 
-	if (rti_proctree_find(search->tree, pid))
+	if (rti_proctree_find(search->tree, pid) || pass_over(search->tree))
 		return;
 	err = read_stat(search->ctx, pid, &stat);
 	if (err == 0)
@@ -465,6 +477,7 @@ static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 	int is_searched = 0;
 
 	tree->is_short_of_files = 0;
+	tree->count_before = tree->count;
 	if (rti_hearing_is_whole(&tree->hearing) && tree->is_searched && !tree->has_skipped) {
 		rti_hearing_take(&tree->hearing, take_newcomer, &newcomers);
 	} else {

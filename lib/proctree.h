@@ -16,6 +16,7 @@
 #include "sweep.h"
 
 #define RTI_MOST_MEMBERS 65536
+#define RTI_MOST_NEWCOMERS 16384 /* that one search takes in, lest a fork bomb keeps it going */
 
 struct rti_member {
 	int32_t pid;
@@ -58,6 +59,7 @@ struct rti_proctree {
 	size_t hand;      /* where the next one who must give up descriptors is looked for */
 	uint64_t seen;    /* distinct members so far */
 	int has_skipped;  /* the last search may have missed somebody */
+	size_t count_before; /* the last search */
 	uint64_t skipped; /* that the last search found and could not take in */
 	int is_searched;  /* since then, who joins is heard of */
 	uint64_t last_pid, searched_pid; /* given away by then; 0: unknown */
