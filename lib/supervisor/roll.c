@@ -18,7 +18,8 @@
 #define LONGEST_NAP_MS 20
 #define LATEST_EXIT_MS 2 /* an exit is told after the process may have been reaped */
 
-/* There is one. Its tables are large, but only what is used of them is ever there. */
+/* There is one. Its tables are large, but only what is used of them is ever there: neither in memory, nor, since all is 0 at
+ * first, in the file of the program. */
 static struct {
 	struct rts_roll_how how;
 	struct rti_env env;
@@ -29,7 +30,7 @@ static struct {
 	struct rti_life *lives;
 	uint64_t room;
 	uint32_t number_of[RTI_MOST_PIDS]; /* of its life, from 1 */
-} roll = { .events = -1 };
+} roll;
 
 /* Room is given by the kernel before it is written to: a full memory would be a signal then. */
 static int make_room(void)
