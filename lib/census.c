@@ -45,6 +45,8 @@ int rti_census_fork(struct rti_census *census, int32_t parent, int32_t child)
 		put(census->is_member, child, 0);
 		return 0;
 	}
+	if (child <= 0 || child >= RTI_MOST_PIDS)
+		return 0;
 	/* Who joined before his fork was told is not counted again. */
 	census->count += (uint64_t)(put(census->is_member, child, 1) || !has(census->is_alive, child));
 	revive(census, child);

@@ -91,6 +91,8 @@ static int start_at(struct rt_command *c, const struct rti_context *ctx, uint32_
 	case RT_ACCOUNTING_WAIT_PERF:
 		return start_supervised(c, how, "");
 	case RT_ACCOUNTING_POLL:
+		if (c->hears)
+			rti_hearing_open(&c->hearing);
 		return rti_spawn(how, &c->pid);
 	default:
 		return -EOPNOTSUPP;
@@ -123,8 +125,7 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 	struct rti_tree *tree;
 	int err = opts ? rti_abi_take(&known, sizeof(known), opts, RTI_OPTS_V1) : 0;
 
-	if (rti_command_is_supervised(c)) /* who hears the events for us */
-		known.flags &= ~RT_OPT_PROCESS_EVENTS;
+	known.flags &= ~RT_OPT_PROCESS_EVENTS; /* a supervisor hears them for us, or we do already */
 	if (err == 0)
 		err = rt_pid_tracker_new(&c->tracker, root, &known);
 	if (err < 0)
@@ -134,6 +135,9 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 		rti_tree_set_keeper(tree, c->supervised.supervisor_pid, c->supervised.board);
 		tree->cgroup = c->cgroup;
 	}
+	tree->members.hearing = c->hearing;
+	c->hearing = (struct rti_hearing)RTI_HEARING_INIT;
+	rti_hearing_begin(&tree->members.hearing, root);
 	if (c->has_list) {
 		c->lives.tick_ns = c->tracker->env.tick_ns;
 		tree->lives = &c->lives;
@@ -199,14 +203,20 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	c->has_list = (opts->flags & RT_COMMAND_LIST_PROCESSES) != 0;
 	c->supervised = (struct rti_supervised){ .socket = -1, .memory = -1 };
 	c->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
+	c->hearing = (struct rti_hearing)RTI_HEARING_INIT;
+	c->hears = opts->tracker && opts->tracker->size >= RTI_OPTS_V1 && opts->tracker->flags & RT_OPT_PROCESS_EVENTS &&
+	           !(opts->tracker->flags & RT_OPT_NO_CHILDREN);
 	rti_env_init(&env, 0);
 	started_ns = env.thread_cpu_ns();
 	err = prepare_and_start(c, &env, opts);
-	if (err < 0)
+	if (err < 0) {
+		rti_hearing_close(&c->hearing);
 		return err;
+	}
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	err = follow(c, opts->tracker);
 	if (err < 0) {
+		rti_hearing_close(&c->hearing);
 		abandon(c);
 		return err;
 	}
@@ -438,13 +448,11 @@ int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
 		return -EOPNOTSUPP;
 	if (!c->is_over)
 		return -ENODATA;
-	if (c->lives.is_short)
-		return -ENOMEM;
 	room = *count;
 	*count = c->lives.count;
 	for (size_t i = 0; i < c->lives.count && i < room; i++)
 		rti_abi_put((char *)array + i * element_size, element_size, &c->lives.rows[i], sizeof(c->lives.rows[i]));
-	return 0;
+	return c->lives.is_short ? -ENOMEM : 0;
 }
 
 void rt_command_free(struct rt_command *c)

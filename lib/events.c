@@ -16,6 +16,7 @@
 #define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel gives most of us less */
 #define EVENT_BYTES 1024 /* a message costs no more of the buffer (Linux 6.18: 832) */
 #define MESSAGE_BYTES 256
+#define AT_ACK 28 /* in an answer: one more than in the request */
 #define BATCH 32 /* at a time */
 
 /* struct cn_msg ends in an array and cannot be followed by anything. Since Linux 6.6 a listener may say what it wants. */
@@ -27,12 +28,13 @@ struct listen_request {
 	uint32_t operation, wanted;
 };
 
-static int request(int fd, uint16_t data_len, uint32_t wanted)
+static int request(int fd, uint32_t port, uint16_t data_len, uint32_t wanted)
 {
 	const struct listen_request listen = {
 		.netlink = { .nlmsg_len = (uint32_t)offsetof(struct listen_request, operation) + data_len,
 		             .nlmsg_type = NLMSG_DONE },
 		.id = { CN_IDX_PROC, CN_VAL_PROC },
+		.ack = port,
 		.len = data_len,
 		.operation = PROC_CN_MCAST_LISTEN,
 		.wanted = wanted,
@@ -41,22 +43,24 @@ static int request(int fd, uint16_t data_len, uint32_t wanted)
 	return send(fd, &listen, listen.netlink.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* The answer comes before send() returns. Where we are in another namespace there is none. */
-static int await_answer(int fd)
+/* The answer comes before send() returns. Where we are in another namespace there is none; but those to others come to us
+ * as well, so ours has the number that no other socket has. */
+static int await_answer(int fd, uint32_t port)
 {
 	char answer[MESSAGE_BYTES];
-	uint32_t what, error;
+	uint32_t what, error, ack;
 	ssize_t n;
 
 	for (;;) {
 		n = recv(fd, answer, sizeof(answer), 0);
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || errno == ENOBUFS))
 			continue;
 		if (n < RTI_EVENT_AT_DATA + 4)
 			return -EOPNOTSUPP;
 		memcpy(&what, answer + RTI_EVENT_AT_WHAT, sizeof(what));
 		memcpy(&error, answer + RTI_EVENT_AT_DATA, sizeof(error));
-		if (what == RTI_EVENT_WHAT_NONE)
+		memcpy(&ack, answer + AT_ACK, sizeof(ack));
+		if (what == RTI_EVENT_WHAT_NONE && ack == port + 1)
 			return -(int)error;
 	}
 }
@@ -99,21 +103,24 @@ static void enlarge(int fd)
 static int listen_to(int fd, unsigned also)
 {
 	const struct sockaddr_nl events = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
+	struct sockaddr_nl own = { 0 };
+	socklen_t own_len = sizeof(own);
 	uint32_t wanted = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
 	int err;
 
 	if (also & RTI_EVENTS_NAMES)
 		wanted |= RTI_EVENT_WHAT_COMM;
-	if (bind(fd, (const struct sockaddr *)&events, sizeof(events)) < 0)
-		return -errno;
-	enlarge(fd);
+	enlarge(fd); /* before anything comes, for what does not fit by then would look like a loss */
 	err = keep_threads_out(fd, also);
+	if (err == 0 && (bind(fd, (const struct sockaddr *)&events, sizeof(events)) < 0 ||
+	                 getsockname(fd, (struct sockaddr *)&own, &own_len) < 0))
+		err = -errno;
 	if (err == 0)
-		err = request(fd, sizeof(uint32_t), 0);
+		err = request(fd, own.nl_pid, sizeof(uint32_t), 0);
 	if (err == 0)
-		err = await_answer(fd);
+		err = await_answer(fd, own.nl_pid);
 	if (err == 0)
-		err = request(fd, 2 * sizeof(uint32_t), wanted);
+		err = request(fd, own.nl_pid, 2 * sizeof(uint32_t), wanted);
 	return err;
 }
 

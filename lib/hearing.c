@@ -6,7 +6,16 @@
 #include <stdlib.h>
 
 #include "census.h"
+#include "env.h"
 #include "events.h"
+
+static int32_t own_pid(void)
+{
+	struct rti_env env;
+
+	rti_env_init(&env, 0);
+	return env.getpid();
+}
 
 static void deafen(struct rti_hearing *hearing)
 {
@@ -15,9 +24,9 @@ static void deafen(struct rti_hearing *hearing)
 	hearing->fd = -1;
 }
 
-int rti_hearing_open(struct rti_hearing *hearing, int32_t root)
+int rti_hearing_open(struct rti_hearing *hearing)
 {
-	*hearing = (struct rti_hearing){ .fd = -1, .root = root };
+	*hearing = (struct rti_hearing){ .fd = -1, .owner = own_pid() };
 	hearing->fd = rti_events_open(0);
 	if (hearing->fd < 0)
 		return hearing->fd;
@@ -26,8 +35,13 @@ int rti_hearing_open(struct rti_hearing *hearing, int32_t root)
 		deafen(hearing);
 		return -ENOMEM;
 	}
-	rti_census_join(hearing->census, root);
 	return 0;
+}
+
+void rti_hearing_begin(struct rti_hearing *hearing, int32_t root)
+{
+	hearing->root = root;
+	rti_hearing_note(hearing, root);
 }
 
 void rti_hearing_close(struct rti_hearing *hearing)
@@ -43,12 +57,6 @@ int rti_hearing_is_whole(const struct rti_hearing *hearing)
 	return hearing->fd >= 0;
 }
 
-static void lose(struct rti_hearing *hearing)
-{
-	hearing->has_lost = 1;
-	deafen(hearing);
-}
-
 static void welcome(struct rti_hearing *hearing, int32_t pid)
 {
 	size_t cap = hearing->cap ? hearing->cap * 2 : 64;
@@ -57,7 +65,7 @@ static void welcome(struct rti_hearing *hearing, int32_t pid)
 	if (hearing->count == hearing->cap) {
 		newcomers = realloc(hearing->newcomers, cap * sizeof(*newcomers));
 		if (!newcomers) {
-			lose(hearing);
+			hearing->has_lost = 1;
 			return;
 		}
 		hearing->newcomers = newcomers;
@@ -82,6 +90,9 @@ static void see_event(void *arg, const struct rti_process_event *event)
 
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
+		/* The root is forked by a stranger; and we may have listened before that. */
+		if (event->pid == hearing->root && rti_census_is_alive(hearing->census, event->pid))
+			break;
 		if (rti_census_fork(hearing->census, event->ppid, event->pid))
 			welcome(hearing, event->pid);
 		break;
@@ -98,8 +109,13 @@ static void see_event(void *arg, const struct rti_process_event *event)
 
 void rti_hearing_listen(struct rti_hearing *hearing)
 {
-	if (hearing->fd >= 0 && rti_events_drain(hearing->fd, see_event, hearing) < 0)
-		lose(hearing);
+	if (hearing->fd < 0)
+		return;
+	/* The child of a fork leaves to its parent what comes. */
+	if (hearing->owner != own_pid() || rti_events_drain(hearing->fd, see_event, hearing) < 0)
+		hearing->has_lost = 1;
+	if (hearing->has_lost)
+		deafen(hearing);
 }
 
 void rti_hearing_take(struct rti_hearing *hearing, void (*each)(void *arg, int32_t pid), void *arg)

@@ -12,6 +12,7 @@ struct rti_census;
 
 struct rti_hearing {
 	int fd;                    /* -1 while there are no events */
+	int32_t owner;             /* pid of the process that opened it: after a fork, two would share what comes */
 	int has_lost;              /* some: nothing is sure any more, and nobody listens */
 	int has_lost_orphan;       /* somebody ended whose parent is no member: nobody in the tree waited for him */
 	int32_t root;
@@ -23,7 +24,9 @@ struct rti_hearing {
 #define RTI_HEARING_INIT { .fd = -1 }
 
 /* 0, or -errno where there are no events for us. */
-int rti_hearing_open(struct rti_hearing *hearing, int32_t root);
+int rti_hearing_open(struct rti_hearing *hearing);
+/* Of what comes, this one's tree is meant, who may have been started since. Before the rest. */
+void rti_hearing_begin(struct rti_hearing *hearing, int32_t root);
 void rti_hearing_close(struct rti_hearing *hearing);
 
 /* All that joined and left so far is known. */

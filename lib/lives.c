@@ -132,6 +132,11 @@ static void join(struct rt_command_process *told, const struct rt_command_proces
 	uint64_t more = sampled->partial & ~told->valid;
 
 	told->flags |= sampled->flags & RT_PROCESS_RUNNING;
+	if (told->flags & RT_PROCESS_RUNNING) { /* it was a thread that ended */
+		told->end_realtime_ns = 0;
+		told->exit_code = -1;
+		told->signal = 0;
+	}
 	told->partial = more;
 	if (more & RT_HAS_CPU) {
 		told->cpu_user_ns = sampled->cpu_user_ns;

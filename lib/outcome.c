@@ -250,6 +250,8 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 		if (members->members[i].pid != c->tracker->tree.keeper_pid)
 			rti_lives_note_member(&c->lives, &members->members[i], 1);
 	}
+	if (c->supervised.board && c->supervised.board->lives_skipped)
+		c->lives.is_short = 1;
 	if (told)
 		rti_lives_note_all(&c->lives, told, count, end);
 	rti_supervise_unmap_lives(told, count);
@@ -282,7 +284,8 @@ int rti_command_finish(struct rt_command *c)
 	else
 		put_end(out, status);
 	put_figures(c, &metrics, out);
-	put_processes(c, out);
+	if (err == 0 || !rti_command_is_supervised(c)) /* who has gone, or does not answer, has not heard all */
+		put_processes(c, out);
 	put_peak_of_tree(c, &metrics, out);
 	put_cgroup(c, out);
 	if (c->has_list)

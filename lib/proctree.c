@@ -11,6 +11,7 @@
 
 #define FILES_EACH 4 /* kept per member: stat, statm, io, children */
 #define MOST_LOOKS 8
+#define BELIEVED_SEARCHES 16
 
 static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
 {
@@ -399,6 +400,14 @@ static uint64_t last_pid(struct rti_proctree *tree, const struct rti_context *ct
 	return loadavg.last_pid;
 }
 
+/* Who counts for us is a moment late, and may be stopped or killed: he is not always believed. 0: not now. */
+static uint64_t counted_forks(const struct rti_proctree *tree)
+{
+	if (!tree->forks || tree->forks->events != RTI_EVENTS_INTACT || tree->searches % BELIEVED_SEARCHES == 0)
+		return 0;
+	return tree->forks->processes + 1;
+}
+
 /* Who has not run since his children were searched for has not forked; nor has anybody where no pid was given away. */
 static int may_have_forked(const struct rti_proctree *tree, const struct rti_member *m)
 {
@@ -478,16 +487,15 @@ static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 
 	tree->is_short_of_files = 0;
 	tree->count_before = tree->count;
-	if (rti_hearing_is_whole(&tree->hearing) && tree->is_searched && !tree->has_skipped) {
-		rti_hearing_take(&tree->hearing, take_newcomer, &newcomers);
-	} else {
+	rti_hearing_take(&tree->hearing, take_newcomer, &newcomers);
+	if (!rti_hearing_is_whole(&tree->hearing) || !tree->is_searched || tree->has_skipped) {
 		if (tree->has_skipped)
 			search_all_anew(tree);
 		tree->has_skipped = 0;
 		tree->skipped = 0;
 		tree->is_searched = is_searched = 1;
-		tree->last_pid = tree->forks && tree->forks->events == RTI_EVENTS_INTACT ? tree->forks->processes + 1
-		                                                                         : last_pid(tree, ctx);
+		tree->searches++;
+		tree->last_pid = counted_forks(tree) ? counted_forks(tree) : last_pid(tree, ctx);
 		if (!tree->has_children_files && (!tree->last_pid || tree->searched_pid != tree->last_pid))
 			search_parent_pids(tree, ctx);
 		tree->searched_pid = tree->last_pid;
@@ -499,12 +507,20 @@ static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 
 void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx)
 {
+	int is_first = !tree->is_searched;
+
 	if (!tree->is_followed || tree->count == 0) {
 		survey(tree, ctx);
 		return;
 	}
-	rti_hearing_listen(&tree->hearing);
+	if (!is_first)
+		rti_hearing_listen(&tree->hearing);
 	search(tree, ctx);
+	/* Whom those forked who were there before us can be told only once they are known. */
+	if (is_first && rti_hearing_is_whole(&tree->hearing)) {
+		rti_hearing_listen(&tree->hearing);
+		search(tree, ctx);
+	}
 	if (tree->is_short_of_files && tree->files_kept > 0) {
 		rti_proctree_drop_files(tree, ctx);
 		search(tree, ctx);
@@ -521,7 +537,8 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .hearing = RTI_HEARING_INIT,
 		                        .last_pid_file = RTI_FILE_INIT };
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->source->is_foreign)
-		rti_hearing_open(&tree->hearing, pid); /* where that cannot be had, members are searched for */
+		rti_hearing_open(&tree->hearing); /* where that cannot be had, members are searched for */
+	rti_hearing_begin(&tree->hearing, pid);
 	tree->has_children_files = rti_source_exists(ctx->source, RTI_PROC, children.text) == 1;
 	err = read_stat(ctx, pid, &stat);
 	if (err == 0 && !is_leader(ctx, pid))

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -143,12 +144,24 @@ static int take_report(struct rti_supervised *s, int flags)
 	return 0;
 }
 
+/* Memory is a file, too: where files may not even be so large, to make it one is a signal to the host. */
+static int may_have_board(void)
+{
+	struct rlimit largest;
+
+	return getrlimit(RLIMIT_FSIZE, &largest) < 0 || largest.rlim_cur >= RTI_BOARD_BYTES;
+}
+
 /* Taken from the kernel at once: a full memory would be a signal later. */
 static int share_memory(struct rti_supervised *s)
 {
 	void *board;
 
+	if (!may_have_board())
+		return -EOPNOTSUPP;
 	s->memory = memfd_create("rtrack", MFD_CLOEXEC);
+	if (s->memory < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
+		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
 	if (s->memory < 0 || fallocate(s->memory, 0, 0, RTI_BOARD_BYTES) < 0)
 		return -errno;
 	board = mmap(NULL, RTI_BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);

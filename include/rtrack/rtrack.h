@@ -902,7 +902,8 @@ struct rt_command_process {
 /** Every process that lived, by start, once rt_command_wait() has returned 0. Works as the calls of @ref lists do.
  *
  *  @return 0; -EFAULT or -EINVAL for arguments; -EOPNOTSUPP when the command was started without
- *          RT_COMMAND_LIST_PROCESSES; -ENODATA when it runs still; -ENOMEM.
+ *          RT_COMMAND_LIST_PROCESSES; -ENODATA when it runs still; -ENOMEM: there was no memory for all of them, or
+ *          more than 262,144 lived; the rows that there are were written all the same.
  *  @since 0.2 */
 RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process *array, size_t element_size,
                                 size_t *count);

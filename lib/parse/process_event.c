@@ -46,12 +46,13 @@ static int take_exit(const char *event, size_t len, struct rti_process_event *ou
 
 int rti_parse_process_event(const void *data, size_t len, struct rti_process_event *out)
 {
-	const char *event = (const char *)data + RTI_EVENT_AT_DATA;
+	const char *event;
 	uint32_t what;
 
 	*out = (struct rti_process_event){ 0 };
 	if (len < RTI_EVENT_AT_DATA + 8)
 		return -EBADMSG;
+	event = (const char *)data + RTI_EVENT_AT_DATA;
 	len -= RTI_EVENT_AT_DATA;
 	memcpy(&out->monotonic_ns, (const char *)data + AT_TIMESTAMP, sizeof(out->monotonic_ns));
 	out->tid = (int32_t)word(event, 0);

@@ -19,13 +19,15 @@ uint64_t rts_value_of(const char *text, const char *key, int base)
 ssize_t rts_read_file(struct rti_board *board, const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	ssize_t n;
 
+	/* Never less than the kernel has counted by then: whoever looks meanwhile would take it for the program's. */
+	board->own_io[0] += size;
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
+	board->own_io[0] -= n > 0 ? size - (size_t)n : size;
 	text[n > 0 ? n : 0] = '\0';
 	if (fd >= 0)
 		close(fd);
-	if (n > 0)
-		board->own_io[0] += (uint64_t)n;
 	return n;
 }
 

@@ -40,7 +40,7 @@ static int make_room(void)
 	if (roll.how.board->lives < roll.room)
 		return 1;
 	if (roll.room >= RTI_MOST_LIVES ||
-	    fallocate(roll.how.memory, 0, (off_t)(RTI_BOARD_BYTES + roll.room * size), (off_t)(LIVES_AT_A_TIME * size)) < 0)
+	    fallocate(*roll.how.memory, 0, (off_t)(RTI_BOARD_BYTES + roll.room * size), (off_t)(LIVES_AT_A_TIME * size)) < 0)
 		return 0;
 	roll.room += LIVES_AT_A_TIME;
 	return 1;
@@ -75,9 +75,9 @@ static void read_name(struct rti_life *life)
 	char text[32];
 	ssize_t n = rts_read_pid_file(roll.how.board, life->pid, "comm", text, sizeof(text));
 
+	memset(life->comm, 0, sizeof(life->comm)); /* it is not called any more what it was before */
 	if (n <= 0)
 		return;
-	memset(life->comm, 0, sizeof(life->comm));
 	memcpy(life->comm, text, n > 16 ? 15 : (size_t)n - 1);
 }
 
@@ -118,7 +118,9 @@ static void see_exit(const struct rti_process_event *event)
 	if (!life || life->flags & RTI_LIFE_REAPED)
 		return;
 	life->end_ns = event->monotonic_ns;
-	life->status = event->status;
+	/* A thread that ended before may be told of later. What ends them all after the first has gone is in the others. */
+	if (event->tid == event->pid || event->status)
+		life->status = event->status;
 	rts_roll_see_zombie(event->pid);
 }
 
@@ -198,6 +200,12 @@ void rts_roll_update(void)
 	board->most_alive = roll.census.most_alive - 1;
 }
 
+void rts_roll_catch_up(void)
+{
+	if (roll.how.has_list)
+		rts_roll_update();
+}
+
 void rts_roll_settle(void)
 {
 	struct pollfd late = { .fd = roll.events, .events = POLLIN };
@@ -251,7 +259,8 @@ void rts_roll_see_zombie(pid_t pid)
 	struct rti_life *life = find_life(pid);
 	struct rti_pid_stat stat;
 
-	if (!life && roll.how.has_list && roll.events < 0) /* nobody told us of it, nor who forked it */
+	/* Nobody told us of it, nor who forked it; its number may have been another's. */
+	if ((!life || life->flags & RTI_LIFE_REAPED) && roll.how.has_list && roll.events < 0)
 		life = add_life(pid, 0, 0);
 	if (!life || life->flags & RTI_LIFE_FINAL || !read_end(life, &stat))
 		return;

@@ -9,7 +9,7 @@
 
 struct rts_roll_how {
 	struct rti_board *board;
-	int memory;   /* that the board and the list lie in */
+	const int *memory; /* that the board and the list lie in: its descriptor is moved */
 	int has_list; /* then what is told of a process is looked up as soon as it is told */
 	pid_t root;
 	int64_t root_peak_kib; /* which its children inherit */
@@ -23,6 +23,8 @@ int rts_roll_nap_ms(void);
 
 /* Take in what has happened. */
 void rts_roll_update(void);
+/* The same where there is a list: before somebody is reaped of whom it may not have been told yet. */
+void rts_roll_catch_up(void);
 /* The same, with what is still being told of those who have ended. */
 void rts_roll_settle(void);
 

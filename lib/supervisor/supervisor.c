@@ -95,7 +95,7 @@ static int move_up(int fd)
 {
 	int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_THE_KEPT);
 
-	if (moved >= 0)
+	if (fd >= 0)
 		close(fd);
 	return moved;
 }
@@ -160,6 +160,7 @@ static void reap(struct supervisor *s, pid_t pid)
 
 	/* A process that we adopted, or the program: their last words are in /proc as long as they are zombies. */
 	note_ignored_sigchld(s, pid);
+	rts_roll_catch_up();
 	rts_roll_see_zombie(pid);
 	if (wait4(pid, &status, 0, &use) != pid)
 		return;
@@ -316,8 +317,10 @@ int main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	rts_files_init(s.board);
 	note_own_peak(&s);
-	rts_roll_begin(&(struct rts_roll_how){ s.board, s.memory, w.has_list, getpid(), s.report.bequeathed_kib });
+	rts_roll_begin(&(struct rts_roll_how){ s.board, &s.memory, w.has_list, getpid(), s.report.bequeathed_kib });
 	*rts_roll_events() = move_up(*rts_roll_events());
+	if (*rts_roll_events() < 0)
+		s.board->events = RTI_EVENTS_UNHEARD;
 	err = launch(&s, &w, &mask);
 	s.report.pid = s.program;
 	s.report.error = -err;

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of the proc connector: one that a kernel sent, and others put together with the kernel's own structs. */
+#include <errno.h>
+#include <limits.h>
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/netlink.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse/process_event.h"
+#include "suite.h"
+
+#define AT_EVENT (sizeof(struct nlmsghdr) + sizeof(struct cn_msg))
+#define WHOLE (AT_EVENT + sizeof(struct proc_event))
+#define NOW_NS UINT64_C(0x0123456789abcdef)
+
+static struct proc_event message;
+static struct rti_process_event event;
+
+static void make(uint32_t what)
+{
+	message = (struct proc_event){ .cpu = 3, .timestamp_ns = NOW_NS };
+	memcpy(&message, &what, sizeof(what)); /* the last one is no int, which an enum of some compilers would be */
+}
+
+/* From a copy of exactly this size, so that a sanitizer sees a read past its end; and from an odd address. */
+static int parse_at(size_t shift, size_t len)
+{
+	unsigned char whole[WHOLE] = { 0 }, *copy = malloc(shift + len + (shift + len == 0));
+	int result;
+
+	ck_assert_ptr_nonnull(copy);
+	memcpy(whole + AT_EVENT, &message, sizeof(message));
+	memcpy(copy + shift, whole, len);
+	memset(&event, 0xa5, sizeof(event));
+	result = rti_parse_process_event(copy + shift, len, &event);
+	free(copy);
+	return result;
+}
+
+static int parse(void)
+{
+	ck_assert_int_eq(parse_at(1, WHOLE), parse_at(0, WHOLE));
+	return parse_at(0, WHOLE);
+}
+
+START_TEST(layout_is_the_kernel_s)
+{
+	ck_assert_uint_eq(sizeof(struct nlmsghdr), 16);
+	ck_assert_uint_eq(sizeof(struct cn_msg), 20);
+	ck_assert_uint_eq(sizeof(struct proc_event), 40);
+	ck_assert_uint_eq(AT_EVENT + offsetof(struct proc_event, what), RTI_EVENT_AT_WHAT);
+	ck_assert_uint_eq(AT_EVENT + offsetof(struct proc_event, event_data), RTI_EVENT_AT_DATA);
+	ck_assert_uint_eq(PROC_EVENT_NONE, RTI_EVENT_WHAT_NONE);
+	ck_assert_uint_eq(PROC_EVENT_FORK, RTI_EVENT_WHAT_FORK);
+	ck_assert_uint_eq(PROC_EVENT_EXEC, RTI_EVENT_WHAT_EXEC);
+	ck_assert_uint_eq(PROC_EVENT_COMM, RTI_EVENT_WHAT_COMM);
+	ck_assert_uint_eq((uint32_t)PROC_EVENT_EXIT, RTI_EVENT_WHAT_EXIT);
+}
+END_TEST
+
+START_TEST(a_fork_names_parent_and_child)
+{
+	make(PROC_EVENT_FORK);
+	message.event_data.fork = (struct fork_proc_event){ 101, 100, 201, 200 };
+	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(event.kind, RTI_EVENT_FORK);
+	ck_assert_int_eq(event.pid, 200);
+	ck_assert_int_eq(event.tid, 201);
+	ck_assert_int_eq(event.ppid, 100);
+	ck_assert_uint_eq(event.monotonic_ns, NOW_NS);
+	ck_assert_uint_eq(event.status, 0);
+	ck_assert_str_eq(event.comm, "");
+}
+END_TEST
+
+START_TEST(an_exec_names_its_process)
+{
+	make(PROC_EVENT_EXEC);
+	message.event_data.exec = (struct exec_proc_event){ 301, 300 };
+	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(event.kind, RTI_EVENT_EXEC);
+	ck_assert_int_eq(event.pid, 300);
+	ck_assert_int_eq(event.tid, 301);
+	ck_assert_int_eq(event.ppid, 0);
+	ck_assert_uint_eq(event.monotonic_ns, NOW_NS);
+}
+END_TEST
+
+START_TEST(a_name_is_any_bytes_and_always_ends)
+{
+	make(PROC_EVENT_COMM);
+	message.event_data.comm =
+	    (struct comm_proc_event){ .process_pid = 401, .process_tgid = 400, .comm = "a \"b\n\xff\x80)" };
+	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(event.kind, RTI_EVENT_COMM);
+	ck_assert_int_eq(event.pid, 400);
+	ck_assert_int_eq(event.tid, 401);
+	ck_assert_str_eq(event.comm, "a \"b\n\xff\x80)");
+	memset(message.event_data.comm.comm, 'x', sizeof(message.event_data.comm.comm));
+	ck_assert_int_eq(parse(), 1);
+	ck_assert_str_eq(event.comm, "xxxxxxxxxxxxxxxx");
+}
+END_TEST
+
+START_TEST(an_exit_has_a_status_and_since_4_18_a_parent)
+{
+	make(PROC_EVENT_EXIT);
+	message.event_data.exit = (struct exit_proc_event){ 501, 500, 0x0700, 17, 41, 40 };
+	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(event.kind, RTI_EVENT_EXIT);
+	ck_assert_int_eq(event.pid, 500);
+	ck_assert_int_eq(event.tid, 501);
+	ck_assert_uint_eq(event.status, 0x0700);
+	ck_assert_int_eq(event.ppid, 40);
+	ck_assert_int_eq(parse_at(0, RTI_EVENT_AT_DATA + 16), 1);
+	ck_assert_uint_eq(event.status, 0x0700);
+	ck_assert_int_eq(event.ppid, 0);
+}
+END_TEST
+
+/* Of Linux 6.18, x86-64: a process that had ended with code 3. */
+START_TEST(what_a_kernel_sent_is_understood)
+{
+	static const unsigned char captured[] = {
+		0x4c, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0xf8, 0xbd, 0x09, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xf8, 0xbd, 0x09, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x28, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x01, 0x00, 0x00, 0x00, 0x90, 0x34, 0x96, 0xf1,
+		0xcb, 0x02, 0x00, 0x00, 0x6b, 0x32, 0x00, 0x00, 0x6b, 0x32, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00,
+		0x11, 0x00, 0x00, 0x00, 0x00, 0x32, 0x00, 0x00, 0x00, 0x32, 0x00, 0x00,
+	};
+
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+		return;
+	ck_assert_int_eq(rti_parse_process_event(captured, sizeof(captured), &event), 1);
+	ck_assert_int_eq(event.kind, RTI_EVENT_EXIT);
+	ck_assert_int_eq(event.pid, 12907);
+	ck_assert_int_eq(event.tid, 12907);
+	ck_assert_int_eq(event.ppid, 12800);
+	ck_assert_uint_eq(event.status, 0x0300);
+	ck_assert_uint_eq(event.monotonic_ns, UINT64_C(3074954769552));
+}
+END_TEST
+
+static const struct {
+	uint32_t what;
+	size_t least; /* of the event's data */
+} kinds[] = {
+	{ PROC_EVENT_FORK, 16 },
+	{ PROC_EVENT_EXEC, 8 },
+	{ PROC_EVENT_COMM, 24 },
+	{ (uint32_t)PROC_EVENT_EXIT, 12 },
+};
+
+START_TEST(what_is_cut_short_is_refused)
+{
+	make(kinds[_i].what);
+	memset(&message.event_data, 0x11, sizeof(message.event_data));
+	for (size_t len = 0; len <= WHOLE; len++)
+		ck_assert_int_eq(parse_at(len % 2, len), len < RTI_EVENT_AT_DATA + kinds[_i].least ? -EBADMSG : 1);
+}
+END_TEST
+
+START_TEST(other_messages_are_none_of_ours)
+{
+	static const uint32_t others[] = { PROC_EVENT_NONE,
+		                           PROC_EVENT_UID,
+		                           PROC_EVENT_GID,
+		                           PROC_EVENT_SID,
+		                           PROC_EVENT_PTRACE,
+		                           PROC_EVENT_COREDUMP,
+		                           3,
+		                           0x80000001u,
+		                           0x01000000u,
+		                           UINT32_MAX };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		make(others[i]);
+		memset(&message.event_data, 0xff, sizeof(message.event_data));
+		ck_assert_int_eq(parse(), 0);
+		for (size_t len = 0; len < WHOLE; len++)
+			ck_assert_int_eq(parse_at(0, len), len < RTI_EVENT_AT_DATA + 8 ? -EBADMSG : 0);
+	}
+}
+END_TEST
+
+START_TEST(numbers_are_handed_on_as_they_are)
+{
+	make(PROC_EVENT_FORK);
+	message.event_data.fork = (struct fork_proc_event){ 1, INT32_MIN, -1, INT32_MAX };
+	message.timestamp_ns = UINT64_MAX;
+	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(event.ppid, INT32_MIN);
+	ck_assert_int_eq(event.tid, -1);
+	ck_assert_int_eq(event.pid, INT32_MAX);
+	ck_assert_uint_eq(event.monotonic_ns, UINT64_MAX);
+}
+END_TEST
+
+START_TEST(nothing_of_what_was_there_before_stays)
+{
+	static const struct rti_process_event empty;
+
+	make(PROC_EVENT_FORK);
+	ck_assert_int_eq(parse_at(0, 10), -EBADMSG);
+	ck_assert_mem_eq(&event, &empty, sizeof(empty));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("process_event");
+	TCase *good = suite_case(suite, "good"), *bad = suite_case(suite, "bad");
+
+	tcase_add_test(good, layout_is_the_kernel_s);
+	tcase_add_test(good, a_fork_names_parent_and_child);
+	tcase_add_test(good, an_exec_names_its_process);
+	tcase_add_test(good, a_name_is_any_bytes_and_always_ends);
+	tcase_add_test(good, an_exit_has_a_status_and_since_4_18_a_parent);
+	tcase_add_test(good, what_a_kernel_sent_is_understood);
+	tcase_add_loop_test(bad, what_is_cut_short_is_refused, 0, (int)(sizeof(kinds) / sizeof(kinds[0])));
+	tcase_add_test(bad, other_messages_are_none_of_ours);
+	tcase_add_test(bad, numbers_are_handed_on_as_they_are);
+	tcase_add_test(bad, nothing_of_what_was_there_before_stays);
+	return suite_run(suite);
+}
