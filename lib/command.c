@@ -16,6 +16,7 @@
 #include "abi.h"
 #include "command.h"
 #include "program.h"
+#include "search.h"
 
 #define NS_PER_S 1000000000
 #define GLANCE_NS 10000000u /* between two glances at least */

@@ -82,8 +82,17 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
                       uint32_t most_files);
 void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx);
 
-/* Take in descendants that have come since the last time, and read the clocks of all members. Members move in memory. */
-void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx);
+/* stat of any process. 0, or -errno as below. */
+int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_pid_stat *out);
+
+/* /proc answers for thread ids too; a tracker follows whole processes. */
+int rti_proctree_is_leader(const struct rti_context *ctx, int32_t pid);
+
+/* Take somebody in. 0, or -errno, when he is passed over. Members move in memory. */
+int rti_proctree_add(struct rti_proctree *tree, const struct rti_pid_stat *stat);
+
+/* Somebody may be missing from the tree because of this error. */
+void rti_proctree_note_skipped(struct rti_proctree *tree, int err);
 
 /* Children of it may have been passed over: the next discovery looks for them, whether it has run or not. */
 void rti_proctree_search_again(struct rti_member *m);

@@ -14,6 +14,7 @@
 #include "lives.h"
 #include "path.h"
 #include "reading.h"
+#include "search.h"
 
 #define NEAR_PEAK 50 /* a fiftieth of it */
 
