@@ -126,6 +126,7 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 	struct rti_tree *tree;
 	int err = opts ? rti_abi_take(&known, sizeof(known), opts, RTI_OPTS_V1) : 0;
 
+	known.size = sizeof(known); /* what the caller set may be longer */
 	known.flags &= ~RT_OPT_PROCESS_EVENTS; /* a supervisor hears them for us, or we do already */
 	if (err == 0)
 		err = rt_pid_tracker_new(&c->tracker, root, &known);

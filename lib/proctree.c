@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who belongs to a tree: finding members, knowing them again, seeing them leave. */
+/* Who belongs to a tree: taking members in, knowing them again, seeing them leave. */
 #include "proctree.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who belongs to a tree: finding members, knowing them again, seeing them leave. No figures are read here but stat,
+/* Who belongs to a tree: taking members in, knowing them again, seeing them leave. No figures are read here but stat,
  * which tells identity.
  *
  * Owner: the tree sampler. It owns the members and their kept descriptors.

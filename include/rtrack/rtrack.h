@@ -837,8 +837,8 @@ struct rt_outcome {
 	uint64_t processes;
 	uint64_t samples;       /**< Samples taken of the tree, the final ones included. */
 	uint64_t overhead_cpu_ns; /**< CPU time that all this has cost the caller. */
-	/** Best estimate of what was used: cpu_low_ns, or what the inherited clock has counted at RT_ACCOUNTING_WAIT_PERF,
-	 *  where that is more. @since 0.2 */
+	/** RT_HAS_CPU. Best estimate of what was used: cpu_low_ns, or what the inherited clock has counted at
+	 *  RT_ACCOUNTING_WAIT_PERF, where that is more. @since 0.2 */
 	uint64_t cpu_estimate_ns;
 	/** What the tree held at least: the larger of peak_tree_bytes, where that is no RSS sum (which counts shared pages
 	 *  more than once), and the largest peak of one process. @since 0.2 */
