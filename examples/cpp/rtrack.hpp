@@ -73,6 +73,9 @@ public:
 		return true;
 	}
 
+	/** Looks for peaks of memory, and for processes that come and go, between two samples. */
+	void glance() { check(rt_tracker_glance(handle.get()), "rt_tracker_glance"); }
+
 	/** Whether a figure of the last sample is complete, and if not, why. */
 	std::error_code status(std::uint64_t has) const
 	{

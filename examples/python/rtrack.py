@@ -40,6 +40,10 @@ HAS_FAULTS = 1 << 5
 HAS_CTXSW = 1 << 6
 HAS_PROCESSES = 1 << 7
 HAS_THREADS = 1 << 8
+HAS_PROCESSES_PEAK = 1 << 9
+HAS_CGROUP_MEMORY = 1 << 10
+HAS_CGROUP_IO = 1 << 11
+HAS_CGROUP_TASKS = 1 << 12
 HAS_CPU_MODES = 1 << 16
 HAS_ACTIVITY = 1 << 17
 HAS_MEMORY = 1 << 18
@@ -57,6 +61,7 @@ HAS_RATE = 1 << 40
 
 OPT_NO_CHILDREN = 1 << 0
 OPT_NETWORK_FILESYSTEMS = 1 << 1
+OPT_PROCESS_EVENTS = 1 << 2
 
 KIND_PID = 1
 KIND_SYSTEM = 2
@@ -68,11 +73,27 @@ REASON_LEFT_RUNNING = 1 << 3
 REASON_MEMBERS_SKIPPED = 1 << 4
 REASON_ORPHANS_UNSEEN = 1 << 5
 REASON_UNVERIFIED = 1 << 6
+REASON_CLOCK_ABOVE = 1 << 7
+REASON_EVENTS_LOST = 1 << 8
+
+PSS_READ = 1
+PSS_CACHED = 2
+PSS_ESTIMATED = 3
+
+SOURCE_PROC = 1
+SOURCE_BPF = 2
 
 ACCOUNTING_AUTO = 0
 ACCOUNTING_POLL = 1
 ACCOUNTING_WAIT = 2
 ACCOUNTING_CGROUP = 3
+ACCOUNTING_WAIT_PERF = 4
+ACCOUNTING_BPF = 5
+
+COMMAND_LIST_PROCESSES = 1 << 0
+
+PROCESS_FINAL = 1 << 0
+PROCESS_RUNNING = 1 << 1
 
 PEAK_PSS = 1
 PEAK_RSS = 2
@@ -135,6 +156,8 @@ class _Opts(ctypes.Structure):
         ("want", ctypes.c_uint64),
         ("max_fds", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
+        ("pss_share", ctypes.c_uint32),
+        ("pss_hold_us", ctypes.c_uint32),
     ]
 
 
@@ -165,13 +188,16 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_system_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_Opts)]),
         "rt_tracker_free": (None, [handle]),
         "rt_sample": (ctypes.c_int, [handle, out, size]),
+        "rt_tracker_glance": (ctypes.c_int, [handle]),
         "rt_tracker_status": (ctypes.c_int, [handle, u64]),
         "rt_diff": (ctypes.c_int, [out, out, out, size]),
         "rt_command_start": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_CommandOpts)]),
         "rt_command_pid": (i32, [handle]),
         "rt_command_tracker": (handle, [handle]),
         "rt_command_signal": (ctypes.c_int, [handle, ctypes.c_int]),
+        "rt_command_kill": (ctypes.c_int, [handle]),
         "rt_command_wait": (ctypes.c_int, [handle, i64, out, size]),
+        "rt_command_processes": (ctypes.c_int, [handle, out, size, count]),
         "rt_command_free": (None, [handle]),
         "rt_field_count": (u32, [u32]),
         "rt_field_struct_size": (u32, [u32]),
@@ -362,6 +388,21 @@ class Zpool(Record):
     """struct rt_zpool: one ZFS pool."""
 
 
+@_record(11)
+class CommandProcess(Record):
+    """struct rt_command_process: one process that lived."""
+
+    @property
+    def is_final(self) -> bool:
+        """Its end was seen, by who reaped it or as a zombie: its figures are final."""
+        return bool(self.flags & PROCESS_FINAL)
+
+    @property
+    def is_running(self) -> bool:
+        """It ran on when the list was made."""
+        return bool(self.flags & PROCESS_RUNNING)
+
+
 class Ended(ProcessLookupError):
     """All that a tracker followed has ended. ``metrics`` holds the last totals."""
 
@@ -409,14 +450,35 @@ def diff(before: Metrics, after: Metrics) -> Delta:
 _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
-def _options(flags: int, root: Optional[_Path], want: int, max_fds: int) -> _Opts:
+def _options(
+    flags: int, root: Optional[_Path], want: int, max_fds: int, pss_share: int = 0, pss_hold_us: int = 0
+) -> _Opts:
     return _Opts(
         size=ctypes.sizeof(_Opts),
         flags=flags,
         root=None if root is None else os.fsencode(root),
         want=want,
         max_fds=max_fds,
+        pss_share=pss_share,
+        pss_hold_us=pss_hold_us,
     )
+
+
+def _flags(children: bool, events: bool) -> int:
+    return (0 if children else OPT_NO_CHILDREN) | (OPT_PROCESS_EVENTS if events else 0)
+
+
+_Row = TypeVar("_Row", bound=Record)
+
+
+def _rows(call: Callable[..., int], handle: int, kind: Type[_Row]) -> List[_Row]:
+    """What one of the library's list calls has."""
+    count, row_size = ctypes.c_size_t(0), ctypes.sizeof(kind._raw_type)
+    _check(call(handle, None, row_size, ctypes.byref(count)))
+    rows = (kind._raw_type * count.value)()
+    if count.value:
+        _check(call(handle, rows, row_size, ctypes.byref(count)))
+    return [kind(row) for row in rows]
 
 
 def _made(handle: ctypes.c_void_p) -> int:
@@ -494,33 +556,34 @@ class Tracker:
         self.close()
 
     def _list(self, call: Callable[..., int], kind: Type[_Row]) -> List[_Row]:
-        count, row_size = ctypes.c_size_t(0), ctypes.sizeof(kind._raw_type)
         with self._lock:
-            handle = self._live()
-            _check(call(handle, None, row_size, ctypes.byref(count)))
-            rows = (kind._raw_type * count.value)()
-            if count.value:
-                _check(call(handle, rows, row_size, ctypes.byref(count)))
-        return [kind(row) for row in rows]
+            return _rows(call, self._live(), kind)
 
 
 _TrackerType = TypeVar("_TrackerType", bound=Tracker)
-_Row = TypeVar("_Row", bound=Record)
 
 
 class PidTracker(Tracker):
-    """Follows a process, by default the caller, and all its descendants."""
+    """Follows a process, by default the caller, and all its descendants.
+
+    With ``events`` the kernel tells of every fork and exit, where the caller may hear that: then no process is too
+    short-lived to be counted, as long as sample() or glance() is called often enough. ``pss_share`` and ``pss_hold_us``
+    bound what reading PSS may cost, as in struct rt_opts.
+    """
 
     def __init__(
         self,
         pid: Optional[int] = None,
         *,
         children: bool = True,
+        events: bool = False,
         root: Optional[_Path] = None,
         want: int = 0,
         max_fds: int = 0,
+        pss_share: int = 0,
+        pss_hold_us: int = 0,
     ) -> None:
-        opts = _options(0 if children else OPT_NO_CHILDREN, root, want, max_fds)
+        opts = _options(_flags(children, events), root, want, max_fds, pss_share, pss_hold_us)
         handle = ctypes.c_void_p()
         # Not a default argument: that would be the pid of whoever imported this, before any fork.
         self.pid = os.getpid() if pid is None else _int32(pid)
@@ -533,6 +596,11 @@ class PidTracker(Tracker):
         self.pid = command.pid
         Tracker.__init__(self, handle, command)
         return self
+
+    def glance(self) -> None:
+        """Have a quick look between two samples, for peaks of memory and for processes that come and go."""
+        with self._lock:
+            _check(_lib.rt_tracker_glance(self._live()))
 
     def processes(self) -> List[Process]:
         """Members of the tree in the last sample, the root first."""
@@ -583,6 +651,9 @@ def _strings(items: Sequence[bytes]) -> Any:
 class Command:
     """A program that was started, and all it starts.
 
+    With ``list_processes`` every process that lives is listed, for processes(). ``events`` are for ACCOUNTING_POLL, as
+    those of PidTracker; on the other rungs they are heard anyway.
+
     >>> with rtrack.Command(["make", "-j4"]) as command:
     ...     outcome = command.wait()
     """
@@ -595,14 +666,19 @@ class Command:
         cwd: Optional[_Path] = None,
         accounting: int = ACCOUNTING_AUTO,
         children: bool = True,
+        events: bool = False,
+        list_processes: bool = False,
         want: int = 0,
         max_fds: int = 0,
+        pss_share: int = 0,
+        pss_hold_us: int = 0,
     ) -> None:
         words = [os.fsencode(word) for word in argv]
         pairs = None if env is None else [os.fsencode(f"{key}={value}") for key, value in env.items()]
-        tracker = _options(0 if children else OPT_NO_CHILDREN, None, want, max_fds)
+        tracker = _options(_flags(children, events), None, want, max_fds, pss_share, pss_hold_us)
         opts = _CommandOpts(
             size=ctypes.sizeof(_CommandOpts),
+            flags=COMMAND_LIST_PROCESSES if list_processes else 0,
             argv=_strings(words),
             envp=None if pairs is None else _strings(pairs),
             cwd=None if cwd is None else os.fsencode(cwd),
@@ -632,6 +708,11 @@ class Command:
         """Send a signal to the program. ProcessLookupError when it has ended."""
         _check(_lib.rt_command_signal(self._live(), _int32(number)))
 
+    def kill(self) -> None:
+        """End the program and all that it has started, also those whom it left running."""
+        with self._lock:
+            _check(_lib.rt_command_kill(self._live()))
+
     def wait(self, timeout: Optional[float] = None) -> Outcome:
         """Wait for the program and tell what it used. TimeoutError when it runs still after so many seconds."""
         deadline = None if timeout is None else time.monotonic() + max(timeout, 0)
@@ -650,6 +731,11 @@ class Command:
             # The handler of the signal has run by now, and has raised if it wanted to end the waiting.
             if not isinstance(error, InterruptedError):
                 raise error
+
+    def processes(self) -> List[CommandProcess]:
+        """Every process that lived, by start, once wait() has told what was used. Needs ``list_processes``."""
+        with self._lock:
+            return _rows(_lib.rt_command_processes, self._live(), CommandProcess)
 
     def close(self) -> None:
         """Forget the command. A program that still runs runs on."""

@@ -19,6 +19,9 @@
 #include "tree.h"
 #include "units.h"
 
+#define GLANCE_NS (NS_PER_S / 50) /* between two glances at least */
+#define GLANCE_SHARE 200          /* and this many times what one costs */
+
 struct attach {
 	const struct options *options;
 	size_t count;
@@ -31,7 +34,7 @@ struct attach {
 	struct summary summary;
 	struct live live;
 	struct ticker ticker;
-	int64_t start_ns;
+	int64_t start_ns, next_glance;
 };
 
 /* Linux 5.3; before that the end of a process is noticed at the next sample. */
@@ -49,7 +52,7 @@ static int attach_to(struct attach *a, const char *word)
 {
 	const struct rt_opts opts = {
 		.size = sizeof(opts),
-		.flags = a->options->no_children ? RT_OPT_NO_CHILDREN : 0,
+		.flags = follow_flags(a->options),
 	};
 	struct follow *tree = &a->trees[a->count];
 	struct rt_tracker *tracker;
@@ -164,17 +167,35 @@ static int any_root_ended(struct attach *a)
 	return any;
 }
 
+/* Between two samples, for peaks and for who comes and goes. The next ones come when these have cost little of the time
+ * until then. */
+static void glance(struct attach *a, int64_t now)
+{
+	int64_t cost = clock_cpu();
+
+	for (size_t i = 0; i < a->count; i++) {
+		if (!a->is_told[i])
+			rt_tracker_glance(a->trees[i].tracker);
+	}
+	cost = (clock_cpu() - cost) * GLANCE_SHARE;
+	a->next_glance = now + (cost > GLANCE_NS ? cost : GLANCE_NS);
+}
+
 static void follow_to_end(struct attach *a)
 {
 	int goes_on = 1;
 
-	while (goes_on && !signals_want_end() && !a->series.failed) {
+	while (goes_on && !signals_want_end() && !a->series.out.failed) {
 		int64_t now;
 
-		signals_sleep(a->ticker.next, a->ends, (unsigned)a->count);
+		signals_sleep(a->ticker.next < a->next_glance ? a->ticker.next : a->next_glance, a->ends,
+		              (unsigned)a->count);
 		now = clock_now();
-		if (!any_root_ended(a) && now < a->ticker.next)
+		if (!any_root_ended(a) && now < a->ticker.next) {
+			if (now >= a->next_glance)
+				glance(a, now);
 			continue;
+		}
 		take_rows(a);
 		if (now >= a->ticker.next)
 			goes_on = ticker_advance(&a->ticker, now);
@@ -208,18 +229,19 @@ static int attach(struct attach *a)
 	if (code != 0)
 		return code;
 	a->start_ns = clock_now();
+	a->next_glance = a->start_ns + GLANCE_NS;
 	ticker_init(&a->ticker, a->options, a->start_ns);
 	live_init(&a->live, a->options, &a->series, a->start_ns);
 	signals_catch_end();
 	follow_to_end(a);
 	tell(a);
 	series_close(&a->series);
-	return a->series.failed ? EXIT_TROUBLE : 0;
+	return a->series.out.failed ? EXIT_TROUBLE : 0;
 }
 
 int command_attach(const struct options *options)
 {
-	struct attach a = { .options = options, .series.fd = -1 };
+	struct attach a = { .options = options, .series.out.fd = -1 };
 	int code;
 
 	if (options->operand_count == 0)

@@ -4,6 +4,9 @@
 
 #include <inttypes.h>
 
+#include "figures.h"
+#include "utf8.h"
+
 void cell_names(struct text *out, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -43,6 +46,50 @@ void cell_rounded(struct text *out, int known, double value, int decimals)
 {
 	if (begin(out, known))
 		text_rounded(out, value, decimals);
+}
+
+static void add_escaped(struct text *out, const char *s)
+{
+	while (*s) {
+		size_t len = utf8_length(s);
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"')
+			text_add(out, "\"\"");
+		else if (c == '\\')
+			text_add(out, "\\\\");
+		else if (c == '\n')
+			text_add(out, "\\n");
+		else if (c < 0x20 || c == 0x7f || len == 0)
+			text_printf(out, "\\x%02x", c);
+		else
+			text_bytes(out, s, len);
+		s += len ? len : 1;
+	}
+}
+
+void cell_string(struct text *out, const char *value)
+{
+	begin(out, 1);
+	text_add(out, "\"");
+	add_escaped(out, value);
+	text_add(out, "\"");
+}
+
+void cell_domains(struct text *out, uint64_t bits)
+{
+	const struct domain *domain;
+	const char *gap = "";
+
+	begin(out, 1);
+	text_add(out, "\"");
+	for (size_t i = 0; (domain = domain_at(i)); i++) {
+		if (!(bits & domain->bit))
+			continue;
+		text_printf(out, "%s%s", gap, domain->name);
+		gap = " ";
+	}
+	text_add(out, "\"");
 }
 
 void cell_unknown(struct text *out, int count)

@@ -7,12 +7,22 @@
 #include "options.h"
 #include "units.h"
 
-int64_t clock_now(void)
+static int64_t read_clock(clockid_t id)
 {
 	struct timespec ts = { 0 };
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(id, &ts);
 	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+int64_t clock_now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t clock_cpu(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void ticker_init(struct ticker *t, const struct options *options, int64_t start)

@@ -10,6 +10,9 @@
 /* CLOCK_MONOTONIC in nanoseconds. */
 int64_t clock_now(void);
 
+/* CPU time of the calling thread in nanoseconds. */
+int64_t clock_cpu(void);
+
 /* When rows are due. Deadlines lie at whole intervals from the start; missed ones are left out, so that a row after a
  * pause covers all of it and no burst follows. */
 struct ticker {

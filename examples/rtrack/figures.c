@@ -16,6 +16,10 @@ static const struct domain domains[] = {
 	{ RT_HAS_CTXSW, "context_switches", "context switches", 1, 0 },
 	{ RT_HAS_PROCESSES, "processes", "number of processes", 1, 1 },
 	{ RT_HAS_THREADS, "threads", "number of threads", 1, 1 },
+	{ RT_HAS_PROCESSES_PEAK, "processes_peak", "most processes at a time", 0, 0 },
+	{ RT_HAS_CGROUP_MEMORY, "cgroup_memory", "peak memory of the cgroup", 0, 0 },
+	{ RT_HAS_CGROUP_IO, "cgroup_io", "storage traffic of the cgroup", 0, 0 },
+	{ RT_HAS_CGROUP_TASKS, "cgroup_tasks", "most tasks in the cgroup", 0, 0 },
 	{ RT_HAS_CPU_MODES, "cpu_modes", "CPU time by mode", 0, 1 },
 	{ RT_HAS_ACTIVITY, "activity", "forks, switches, interrupts", 0, 1 },
 	{ RT_HAS_MEMORY, "memory", "memory", 0, 1 },
@@ -39,6 +43,8 @@ static const struct reason reasons[] = {
 	{ RT_REASON_ORPHANS_UNSEEN, "orphans_unseen", "orphans that lived between two samples cannot be seen" },
 	{ RT_REASON_UNVERIFIED, "unverified", "others used CPU time meanwhile, so lost accounts cannot be ruled out" },
 	{ RT_REASON_MEMBERS_SKIPPED, "members_skipped", "the list of processes could not be read in full" },
+	{ RT_REASON_CLOCK_ABOVE, "clock_above", "the inherited clock has counted more than was waited for" },
+	{ RT_REASON_EVENTS_LOST, "events_lost", "process events were lost, so that processes may be missing" },
 };
 
 int is_known(uint64_t valid, uint64_t partial, uint64_t bits)
@@ -74,9 +80,31 @@ const struct reason *reason_at(size_t index)
 
 const char *accounting_name(uint32_t accounting)
 {
-	static const char *const names[] = { "auto", "poll", "wait", "cgroup", "bpf" };
+	static const char *const names[] = {
+		[RT_ACCOUNTING_AUTO] = "auto",           [RT_ACCOUNTING_POLL] = "poll",
+		[RT_ACCOUNTING_WAIT] = "wait",           [RT_ACCOUNTING_CGROUP] = "cgroup",
+		[RT_ACCOUNTING_WAIT_PERF] = "wait+perf", [RT_ACCOUNTING_BPF] = "bpf",
+	};
 
 	return accounting < sizeof(names) / sizeof(names[0]) ? names[accounting] : NULL;
+}
+
+const char *pss_source_name(uint32_t pss_source)
+{
+	static const char *const names[] = {
+		[RT_PSS_READ] = "read",
+		[RT_PSS_CACHED] = "cached",
+		[RT_PSS_ESTIMATED] = "estimated",
+	};
+
+	return pss_source < sizeof(names) / sizeof(names[0]) ? names[pss_source] : NULL;
+}
+
+const char *source_name(uint32_t source)
+{
+	static const char *const names[] = { [RT_SOURCE_PROC] = "proc", [RT_SOURCE_BPF] = "bpf" };
+
+	return source < sizeof(names) / sizeof(names[0]) ? names[source] : NULL;
 }
 
 void json_domains(struct text *t, const char *key, uint64_t bits)

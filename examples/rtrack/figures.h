@@ -18,7 +18,7 @@ struct domain {
 	uint64_t bit;
 	const char *name;
 	const char *about;
-	int of_tree, of_system; /* which kinds of tracker have it */
+	int of_tree, of_system; /* which kinds of tracker have it; neither, and only the outcome of a command has */
 };
 
 /* Whether a tracker of this RT_KIND_ can have all these bits. Bits that are not known here may be anybody's. */
@@ -36,9 +36,12 @@ struct reason {
 /* The reason with this index, or NULL past the last. */
 const struct reason *reason_at(size_t index);
 
-/* RT_ACCOUNTING_ value as the option --accounting has it; rungs that the library
- * has not yet come after its last. NULL for an unknown one. */
+/* RT_ACCOUNTING_ value as the option --accounting has it. NULL for an unknown one. */
 const char *accounting_name(uint32_t accounting);
+
+/* RT_PSS_ and RT_SOURCE_ values in a word. NULL for none or an unknown one. */
+const char *pss_source_name(uint32_t pss_source);
+const char *source_name(uint32_t source);
 
 /* JSON arrays of the names of all bits that are set. */
 void json_domains(struct text *t, const char *key, uint64_t bits);

@@ -22,6 +22,11 @@ static struct rt_metrics zero_sample(const struct rt_metrics *first, uint64_t st
 	return zero;
 }
 
+uint32_t follow_flags(const struct options *options)
+{
+	return options->no_children ? RT_OPT_NO_CHILDREN : RT_OPT_PROCESS_EVENTS;
+}
+
 void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns, int64_t start_ns)
 {
 	*f = (struct follow){ .tracker = tracker, .interval_ns = interval_ns };
@@ -36,6 +41,7 @@ int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_
 	err = rt_sample(tracker, &f->base, sizeof(f->base));
 	f->now = f->base;
 	f->samples = 1;
+	f->members_skipped = f->base.members_skipped;
 	f->has_ended = err == -ESRCH;
 	return f->has_ended ? 0 : err;
 }
@@ -89,6 +95,8 @@ int follow_sample(struct follow *f)
 	f->before = f->now;
 	f->now = next;
 	f->samples++;
+	if (next.members_skipped > f->members_skipped)
+		f->members_skipped = next.members_skipped;
 	err = rt_diff(&f->before, &f->now, &f->delta, sizeof(f->delta));
 	add_to_history(f);
 	return err;

@@ -7,6 +7,7 @@
 
 #include "format.h"
 #include "history.h"
+#include "options.h"
 
 struct follow {
 	struct rt_tracker *tracker;
@@ -16,10 +17,14 @@ struct follow {
 	struct rt_metrics base, before, now;
 	struct rt_delta delta; /* from before to now */
 	uint64_t samples;
+	uint64_t members_skipped; /* in the worst sample */
 	int has_ended;      /* all that was followed has */
 	int has_failed;     /* a sample could not be taken, and that has been told */
 	struct history cores, memory;
 };
+
+/* RT_OPT_ bits of a tracker of processes. Events are heard where they can be. */
+uint32_t follow_flags(const struct options *options);
 
 /* Begin with a first sample, which is the base line. 0 or -errno. */
 int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns);

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "json.h"
+#include "rungs.h"
 
 /* What one kind of tracker can do. */
 struct ability {
@@ -19,14 +20,27 @@ struct ability {
 	struct rt_metrics sample;
 };
 
+/* What is known of commands, learned from one that did nothing at each rung. */
+struct command_ability {
+	int err[RT_ACCOUNTING_BPF + 1]; /* by rung: why it cannot be had, or 0 */
+	uint64_t valid;                 /* RT_HAS_ bits that some rung had */
+};
+
 static const struct {
 	uint32_t id;
 	const char *name;
 } structs[] = {
-	{ RT_STRUCT_RUSAGE, "rusage" },   { RT_STRUCT_METRICS, "metrics" },       { RT_STRUCT_DELTA, "delta" },
-	{ RT_STRUCT_OUTCOME, "outcome" }, { RT_STRUCT_PROCESS, "process" },       { RT_STRUCT_CPU, "cpu" },
-	{ RT_STRUCT_DISK, "disk" },       { RT_STRUCT_FILESYSTEM, "filesystem" }, { RT_STRUCT_NETWORK, "network" },
+	{ RT_STRUCT_RUSAGE, "rusage" },
+	{ RT_STRUCT_METRICS, "metrics" },
+	{ RT_STRUCT_DELTA, "delta" },
+	{ RT_STRUCT_OUTCOME, "outcome" },
+	{ RT_STRUCT_PROCESS, "process" },
+	{ RT_STRUCT_CPU, "cpu" },
+	{ RT_STRUCT_DISK, "disk" },
+	{ RT_STRUCT_FILESYSTEM, "filesystem" },
+	{ RT_STRUCT_NETWORK, "network" },
 	{ RT_STRUCT_ZPOOL, "zpool" },
+	{ RT_STRUCT_COMMAND_PROCESS, "command_process" },
 };
 
 enum { STRUCT_COUNT = sizeof(structs) / sizeof(structs[0]) };
@@ -45,6 +59,49 @@ static void try_system(struct ability *a)
 	a->err = rt_system_tracker_new(&a->tracker, NULL);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
+}
+
+static void try_commands(struct command_ability *a)
+{
+	*a = (struct command_ability){ 0 };
+	for (uint32_t rung = RT_ACCOUNTING_POLL; rung <= RT_ACCOUNTING_BPF; rung++) {
+		struct rt_outcome outcome;
+
+		a->err[rung] = rung_try(rung, &outcome);
+		if (a->err[rung] == 0 && rung != RT_ACCOUNTING_POLL)
+			a->valid |= outcome.valid;
+	}
+}
+
+/* Why a rung cannot be had; NULL when it can. */
+static const char *rung_obstacle(const struct command_ability *a, uint32_t rung)
+{
+	if (a->err[rung] == -EOPNOTSUPP)
+		return rung_lacks(rung);
+	return a->err[rung] < 0 ? rt_strerror(a->err[rung]) : NULL;
+}
+
+/* A supervisor that hears of every process has counted them. */
+static const char *events_obstacle(const struct command_ability *a)
+{
+	if (a->err[RT_ACCOUNTING_WAIT] < 0)
+		return rung_obstacle(a, RT_ACCOUNTING_WAIT);
+	return a->valid & RT_HAS_PROCESSES ? NULL : "the kernel does not tell them to this user, or in this namespace";
+}
+
+static int is_of_commands(const struct domain *domain)
+{
+	return !domain->of_tree && !domain->of_system;
+}
+
+static const char *outcome_obstacle(const struct command_ability *a, const struct domain *domain)
+{
+	if (a->valid & domain->bit)
+		return NULL;
+	if (domain->bit == RT_HAS_PROCESSES_PEAK)
+		return events_obstacle(a);
+	return a->err[RT_ACCOUNTING_CGROUP] < 0 ? rung_obstacle(a, RT_ACCOUNTING_CGROUP)
+	                                        : "its controller is not enabled for cgroups made here";
 }
 
 static int concerns(const struct ability *a, const struct domain *domain)
@@ -82,7 +139,31 @@ static void text_of_ability(struct text *out, const struct ability *a)
 	}
 }
 
-static void text_of_info(struct text *out, const struct utsname *kernel, const struct ability *abilities)
+static void text_of_answer(struct text *out, const char *about, const char *obstacle)
+{
+	text_printf(out, "  %-28s %s%s%s\n", about, obstacle ? "no" : "yes", obstacle ? ": " : "",
+	            obstacle ? obstacle : "");
+}
+
+static void text_of_commands(struct text *out, const struct command_ability *a)
+{
+	const struct domain *domain;
+	char about[40];
+
+	text_add(out, "\nCommands:\n");
+	for (uint32_t rung = RT_ACCOUNTING_POLL; rung <= RT_ACCOUNTING_BPF; rung++) {
+		snprintf(about, sizeof(about), "accounting by %s", accounting_name(rung));
+		text_of_answer(out, about, rung_obstacle(a, rung));
+	}
+	text_of_answer(out, "process events", events_obstacle(a));
+	for (size_t i = 0; (domain = domain_at(i)); i++) {
+		if (is_of_commands(domain))
+			text_of_answer(out, domain->about, outcome_obstacle(a, domain));
+	}
+}
+
+static void text_of_info(struct text *out, const struct utsname *kernel, const struct ability *abilities,
+                         const struct command_ability *commands)
 {
 	uint32_t loaded = rt_version();
 
@@ -95,6 +176,7 @@ static void text_of_info(struct text *out, const struct utsname *kernel, const s
 	text_add(out, "\n");
 	text_of_ability(out, &abilities[0]);
 	text_of_ability(out, &abilities[1]);
+	text_of_commands(out, commands);
 }
 
 static void json_of_ability(struct text *out, const struct ability *a)
@@ -119,6 +201,33 @@ static void json_of_ability(struct text *out, const struct ability *a)
 	json_end(out, '}');
 }
 
+static void json_of_answer(struct text *out, const char *key, const char *obstacle)
+{
+	json_begin(out, key, '{');
+	json_string(out, "available", obstacle ? "no" : "yes");
+	json_string(out, "why", obstacle);
+	json_end(out, '}');
+}
+
+static void json_of_commands(struct text *out, const struct command_ability *a)
+{
+	const struct domain *domain;
+
+	json_begin(out, "command", '{');
+	json_begin(out, "accounting", '{');
+	for (uint32_t rung = RT_ACCOUNTING_POLL; rung <= RT_ACCOUNTING_BPF; rung++)
+		json_of_answer(out, accounting_name(rung), rung_obstacle(a, rung));
+	json_end(out, '}');
+	json_of_answer(out, "process_events", events_obstacle(a));
+	json_begin(out, "domains", '{');
+	for (size_t i = 0; (domain = domain_at(i)); i++) {
+		if (is_of_commands(domain))
+			json_of_answer(out, domain->name, outcome_obstacle(a, domain));
+	}
+	json_end(out, '}');
+	json_end(out, '}');
+}
+
 static void json_of_versions(struct text *out)
 {
 	uint32_t loaded = rt_version();
@@ -130,7 +239,8 @@ static void json_of_versions(struct text *out)
 	json_string(out, "headers", version);
 }
 
-static void json_of_info(struct text *out, const struct utsname *kernel, const struct ability *abilities)
+static void json_of_info(struct text *out, const struct utsname *kernel, const struct ability *abilities,
+                         const struct command_ability *commands)
 {
 	json_begin(out, NULL, '{');
 	json_of_versions(out);
@@ -145,6 +255,7 @@ static void json_of_info(struct text *out, const struct utsname *kernel, const s
 	json_end(out, '}');
 	json_of_ability(out, &abilities[0]);
 	json_of_ability(out, &abilities[1]);
+	json_of_commands(out, commands);
 	json_end(out, '}');
 	text_add(out, "\n");
 }
@@ -152,6 +263,7 @@ static void json_of_info(struct text *out, const struct utsname *kernel, const s
 int command_info(const struct options *options)
 {
 	struct ability abilities[2];
+	struct command_ability commands;
 	struct utsname kernel = { .sysname = "unknown" };
 	struct text out = { 0 };
 
@@ -160,10 +272,11 @@ int command_info(const struct options *options)
 	uname(&kernel);
 	try_tree(&abilities[0]);
 	try_system(&abilities[1]);
+	try_commands(&commands);
 	if (options->as_json)
-		json_of_info(&out, &kernel, abilities);
+		json_of_info(&out, &kernel, abilities, &commands);
 	else
-		text_of_info(&out, &kernel, abilities);
+		text_of_info(&out, &kernel, abilities, &commands);
 	fwrite(out.data, 1, out.len, stdout);
 	text_free(&out);
 	rt_tracker_free(abilities[0].tracker);

@@ -84,6 +84,15 @@ void json_double(struct text *t, const char *key, double value)
 		text_add(t, "null");
 }
 
+void json_rounded(struct text *t, const char *key, double value, int decimals)
+{
+	lead_in(t, key);
+	if (isfinite(value))
+		text_rounded(t, value, decimals);
+	else
+		text_add(t, "null");
+}
+
 void json_string(struct text *t, const char *key, const char *value)
 {
 	lead_in(t, key);

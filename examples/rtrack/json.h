@@ -16,6 +16,7 @@ void json_u64(struct text *t, const char *key, uint64_t value);
 
 /* Not a number and infinity become null. */
 void json_double(struct text *t, const char *key, double value);
+void json_rounded(struct text *t, const char *key, double value, int decimals);
 
 /* NULL becomes null. Bytes that are not UTF-8 become U+FFFD, one each. */
 void json_string(struct text *t, const char *key, const char *value);

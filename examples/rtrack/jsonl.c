@@ -86,19 +86,24 @@ static void add_field(struct text *out, const struct source *from, const struct 
 		json_null(out, key);
 }
 
+static int is_one_of(const char *name, const char *const *names)
+{
+	while (*names && strcmp(name, *names) != 0)
+		names++;
+	return *names != NULL;
+}
+
 /* Fields that come in another form, that tell how the struct is laid out and not what was measured, or that are too
  * large for many readers of JSON; and fields that this kind of tracker never has. */
 static int is_left_out(const struct source *from, const struct rt_field *field)
 {
-	static const char *const names[] = { "size", "kind", "valid", "partial", "reasons", "reserved", "tracker_id" };
+	static const char *const names[] = { "size",     "kind",       "valid",      "partial", "reasons",
+		                             "reserved", "tracker_id", "pss_source", "source",  NULL };
+	static const char *const of_trees[] = { "members_skipped", NULL };
 
-	if (!domains_are_of(field->has, from->kind))
+	if (!domains_are_of(field->has, from->kind) || is_one_of(field->name, names))
 		return 1;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(field->name, names[i]) == 0)
-			return 1;
-	}
-	return 0;
+	return from->kind == RT_KIND_SYSTEM && is_one_of(field->name, of_trees);
 }
 
 static int get_field(const struct source *from, uint32_t index, struct rt_field *field)
@@ -186,6 +191,8 @@ static void jsonl_row(struct text *out, const struct row *row)
 			json_i64(out, "children", row->children);
 		else
 			json_null(out, "children");
+		json_string(out, "source", source_name(row->process->source));
+		json_string(out, "pss_source", pss_source_name(row->process->pss_source));
 		add_measured(out, row->process, row->process_delta);
 	} else {
 		add_measured(out, row->system, row->system_delta);

@@ -22,7 +22,7 @@ static int is_wanted(const struct live *l, enum when when, const struct series *
 		return 0;
 	if (when == WHEN_ALWAYS)
 		return 1;
-	if (series->fd >= 0 && isatty(series->fd))
+	if (series->out.fd >= 0 && isatty(series->out.fd))
 		return 0;
 	return !(name && strcmp(name, "dumb") == 0);
 }

@@ -23,6 +23,7 @@ enum {
 	KEY_SUMMARY_FILE,
 	KEY_NO_CHILDREN,
 	KEY_ACCOUNTING,
+	KEY_PROCESSES,
 	KEY_COLOR,
 	KEY_LIVE,
 	KEY_CHILDREN,
@@ -51,7 +52,8 @@ static const struct option_row rows[] = {
 	{ KEY_SUMMARY, FOR_SERIES, "summary", "FORM", "text, json or none" },
 	{ KEY_SUMMARY_FILE, FOR_SERIES, "summary-file", "FILE", "write the summary there, not to standard error" },
 	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL, "follow the process alone, not its descendants" },
-	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "RUNG", "auto, poll, wait or cgroup" },
+	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "RUNG", "auto, poll, wait, wait+perf, cgroup or bpf" },
+	{ KEY_PROCESSES, FOR_RUN, "processes", "FILE", "list every process that lived, as CSV or by suffix .jsonl" },
 	{ KEY_LIVE, FOR_SERIES, "live", "WHEN", "show a line that is kept up to date: auto, always or never" },
 	{ KEY_COLOR, FOR_SERIES, "color", "WHEN", "colour the summary: auto, always or never" },
 	{ KEY_CHILDREN, FOR_RUSAGE, "children", NULL, "what the children that were waited for have used" },
@@ -185,6 +187,9 @@ static int set_with_argument(struct options *o, int key, const char *argument)
 		return *argument ? 0 : -1;
 	case KEY_ACCOUNTING:
 		return set_accounting(o, argument);
+	case KEY_PROCESSES:
+		o->processes = argument;
+		return *argument ? 0 : -1;
 	case KEY_LIVE:
 		return set_when(&o->live, argument);
 	case KEY_COLOR:

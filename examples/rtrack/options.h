@@ -39,6 +39,7 @@ struct options {
 	int64_t timeout_ns;  /* 0: none */
 	const char *output;  /* NULL: not given */
 	int append;
+	const char *processes; /* NULL: no list of them is wanted */
 	const struct format *format; /* NULL: not given */
 	enum summary_form summary;
 	const char *summary_file; /* NULL: standard error */

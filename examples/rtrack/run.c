@@ -14,6 +14,8 @@
 #include "follow.h"
 #include "live.h"
 #include "message.h"
+#include "processes.h"
+#include "rungs.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
@@ -31,6 +33,7 @@ struct run {
 	struct follow tree, system;
 	struct series series;
 	struct summary summary;
+	struct processes processes;
 	struct live live;
 	struct ticker ticker;
 	int64_t kill_at;   /* when --timeout acts next; NEVER */
@@ -44,7 +47,8 @@ static int prepare(struct run *r)
 	const struct subject subject = { .argv = r->argv, .interval_ns = r->options->interval_ns };
 	int err = 0;
 
-	if (summary_open(&r->summary, r->options) < 0 || series_open(&r->series, r->options, &subject) < 0)
+	if (processes_open(&r->processes, r->options) < 0 || summary_open(&r->summary, r->options) < 0 ||
+	    series_open(&r->series, r->options, &subject) < 0)
 		return -1;
 	if (!series_wants_system(&r->series))
 		return 0;
@@ -78,12 +82,9 @@ static int code_of_failed_start(int err)
 
 static void tell_failed_start(const struct run *r, int err)
 {
-	if (err == -EOPNOTSUPP && r->options->accounting == RT_ACCOUNTING_CGROUP)
-		warn("accounting by cgroup cannot be had: it needs a cgroup (v2) below which one can be made, and "
-		     "rtrack-supervisor");
-	else if (err == -EOPNOTSUPP)
-		warn("accounting by %s cannot be had: rtrack-supervisor is not installed",
-		     accounting_name(r->options->accounting));
+	if (err == -EOPNOTSUPP)
+		warn("accounting by %s cannot be had: %s", accounting_name(r->options->accounting),
+		     rung_lacks(r->options->accounting));
 	else
 		warn("cannot run '%s': %s", r->argv[0], rt_strerror(err));
 }
@@ -91,9 +92,10 @@ static void tell_failed_start(const struct run *r, int err)
 static int start(struct run *r)
 {
 	const struct options *o = r->options;
-	const struct rt_opts tracker = { .size = sizeof(tracker), .flags = o->no_children ? RT_OPT_NO_CHILDREN : 0 };
+	const struct rt_opts tracker = { .size = sizeof(tracker), .flags = follow_flags(o) };
 	const struct rt_command_opts opts = {
 		.size = sizeof(opts),
+		.flags = processes_are_wanted(&r->processes) ? RT_COMMAND_LIST_PROCESSES : 0,
 		.argv = r->argv,
 		.tracker = &tracker,
 		.accounting = o->accounting,
@@ -131,7 +133,10 @@ static void end_command(struct run *r)
 {
 	int is_first = r->kills_sent++ == 0;
 
-	tree_signal(r->tree.tracker, is_first ? SIGTERM : SIGKILL);
+	if (is_first)
+		tree_signal(r->tree.tracker, SIGTERM);
+	else
+		rt_command_kill(r->command);
 	r->kill_at = is_first ? clock_now() + GRACE_NS : NEVER;
 }
 
@@ -167,7 +172,7 @@ static void follow_to_end(struct run *r)
 	if (err < 0)
 		warn("the exit status of the command is lost: its supervisor was killed");
 	if (r->kills_sent > 0) /* time is up for those, too, whom the command has left behind */
-		tree_signal(r->tree.tracker, SIGKILL);
+		rt_command_kill(r->command);
 	take_row(r);
 }
 
@@ -176,6 +181,7 @@ static void tell(struct run *r)
 	struct usage usage;
 
 	live_clear(&r->live);
+	processes_write(&r->processes, r->command);
 	usage_of_command(&usage, &r->outcome, &r->tree);
 	usage.argv = r->argv;
 	usage.timed_out = r->kills_sent > 0;
@@ -219,16 +225,12 @@ int command_run(const struct options *options)
 		return usage_error(options, "there is no command to run");
 	if (options->format && !options->output)
 		return usage_error(options, "--format needs --output: standard output is the command's");
-	if (options->accounting > RT_ACCOUNTING_CGROUP) {
-		warn("accounting by %s cannot be had: this release has no support for it",
-		     accounting_name(options->accounting));
-		return EXIT_BEFORE_START;
-	}
 	if (options->no_children && options->accounting > RT_ACCOUNTING_POLL)
 		return usage_error(options, "--no-children needs --accounting poll: the others account for a whole tree");
 	code = run(&r);
 	live_free(&r.live);
 	series_close(&r.series);
+	processes_close(&r.processes);
 	rt_tracker_free(r.system_tracker);
 	rt_command_free(r.command);
 	return code;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "series.h"
+#include "output.h"
 
 int summary_open(struct summary *s, const struct options *options)
 {

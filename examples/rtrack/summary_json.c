@@ -56,6 +56,8 @@ static void add_accounting(struct text *out, const struct usage *u)
 	json_reasons(out, "reasons", u->reasons);
 	add_seconds(out, "cpu_seconds_low", cpu, u->cpu_low_ns);
 	add_seconds(out, "cpu_seconds_high", cpu && u->cpu_high_ns != UINT64_MAX, u->cpu_high_ns);
+	add_seconds(out, "cpu_seconds_estimate", cpu, u->cpu_estimate_ns);
+	json_u64(out, "members_skipped", u->members_skipped);
 	json_end(out, '}');
 }
 
@@ -64,6 +66,28 @@ static void add_memory(struct text *out, const struct usage *u)
 	add_u64(out, "peak_rss_bytes", is_known(u->valid, u->partial, RT_HAS_PEAK_RSS), u->peak_rss_bytes);
 	add_u64(out, "peak_tree_bytes", u->peak_tree_kind != 0, u->peak_tree_bytes);
 	json_string(out, "peak_tree_kind", usage_peak_kind(u));
+	add_u64(out, "peak_tree_low_bytes", u->peak_tree_low_bytes > 0, u->peak_tree_low_bytes);
+	add_u64(out, "peak_tree_high_bytes", u->peak_tree_high_bytes != UINT64_MAX, u->peak_tree_high_bytes);
+}
+
+static void add_cgroup(struct text *out, const struct usage *u)
+{
+	int io = is_known(u->valid, u->partial, RT_HAS_CGROUP_IO);
+
+	json_begin(out, "cgroup", '{');
+	add_u64(out, "memory_peak_bytes", is_known(u->valid, u->partial, RT_HAS_CGROUP_MEMORY),
+	        u->cgroup_memory_peak_bytes);
+	add_u64(out, "read_bytes", io, u->cgroup_read_bytes);
+	add_u64(out, "write_bytes", io, u->cgroup_write_bytes);
+	add_u64(out, "tasks_peak", is_known(u->valid, u->partial, RT_HAS_CGROUP_TASKS), u->cgroup_tasks_peak);
+	json_end(out, '}');
+}
+
+static void add_processes(struct text *out, const struct usage *u)
+{
+	add_u64(out, "processes", is_known(u->valid, u->partial, RT_HAS_PROCESSES), u->processes);
+	json_bool(out, "processes_exact", (u->valid & RT_HAS_PROCESSES) != 0);
+	add_u64(out, "processes_peak", is_known(u->valid, u->partial, RT_HAS_PROCESSES_PEAK), u->processes_peak);
 }
 
 static void add_counters(struct text *out, const struct usage *u)
@@ -94,10 +118,11 @@ static void add_tree(struct text *out, const struct usage *u)
 		json_null(out, "peak_cores");
 	add_memory(out, u);
 	add_counters(out, u);
-	add_u64(out, "processes", is_known(u->valid, u->partial, RT_HAS_PROCESSES), u->processes);
+	add_processes(out, u);
 	json_u64(out, "left_running", u->left_running);
 	json_u64(out, "samples", u->samples);
 	add_accounting(out, u);
+	add_cgroup(out, u);
 	json_domains(out, "partial", u->partial);
 	json_double(out, "overhead_cpu_seconds", seconds(u->overhead_cpu_ns));
 }

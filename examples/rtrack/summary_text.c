@@ -180,6 +180,19 @@ static void add_tree_memory(const struct page *p, const struct usage *u)
 	end_line(p);
 }
 
+/* Between which bounds the peak of the tree lies, where that is not known exactly. */
+static void add_memory_bounds(const struct page *p, const struct usage *u)
+{
+	if (u->peak_tree_low_bytes == 0 || u->peak_tree_low_bytes == u->peak_tree_high_bytes)
+		return;
+	begin_line(p, "");
+	text_printf(p->out, "at least %s", human_bytes(u->peak_tree_low_bytes).s);
+	if (u->peak_tree_high_bytes != UINT64_MAX)
+		text_printf(p->out, ", at most %s", human_bytes(u->peak_tree_high_bytes).s);
+	text_add(p->out, " tree");
+	end_line(p);
+}
+
 static void add_storage(const struct page *p, const struct usage *u)
 {
 	begin_line(p, "storage");
@@ -189,10 +202,12 @@ static void add_storage(const struct page *p, const struct usage *u)
 	end_line(p);
 }
 
-static void add_processes(const struct page *p, const struct usage *u)
+static void add_processes(const struct page *p, const struct usage *u, int is_long)
 {
 	begin_line(p, "processes");
 	add_figure(p, u->valid, u->partial, RT_HAS_PROCESSES, human_count(u->processes), "seen");
+	if (is_long && is_known(u->valid, u->partial, RT_HAS_PROCESSES_PEAK))
+		text_printf(p->out, "   %s at a time", human_count(u->processes_peak).s);
 	if (u->left_running > 0) {
 		separate(p);
 		text_printf(p->out, "%s %s running", human_count(u->left_running).s, u->argv ? "left" : "still");
@@ -214,6 +229,32 @@ static void add_counters(const struct page *p, const struct usage *u)
 	end_line(p);
 }
 
+static void add_cgroup(const struct page *p, const struct usage *u)
+{
+	if (!((u->valid | u->partial) & (RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS)))
+		return;
+	begin_line(p, "cgroup");
+	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_MEMORY, human_bytes(u->cgroup_memory_peak_bytes), "peak");
+	separate(p);
+	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_read_bytes), "read");
+	separate(p);
+	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_write_bytes), "written");
+	separate(p);
+	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_TASKS, human_count(u->cgroup_tasks_peak), "tasks at a time");
+	end_line(p);
+}
+
+static void add_bracket(const struct page *p, const struct usage *u)
+{
+	begin_line(p, "");
+	text_printf(p->out, "CPU time is at least %s", human_time(u->cpu_low_ns).s);
+	if (u->cpu_estimate_ns > u->cpu_low_ns)
+		text_printf(p->out, ", probably %s", human_time(u->cpu_estimate_ns).s);
+	if (u->cpu_high_ns != UINT64_MAX)
+		text_printf(p->out, " and at most %s", human_time(u->cpu_high_ns).s);
+	end_line(p);
+}
+
 static void add_accounting(const struct page *p, const struct usage *u)
 {
 	const struct reason *reason;
@@ -229,13 +270,13 @@ static void add_accounting(const struct page *p, const struct usage *u)
 		text_printf(p->out, "%s", reason->words);
 		end_line(p);
 	}
-	if (u->complete || !is_known(u->valid, u->partial, RT_HAS_CPU))
-		return;
-	begin_line(p, "");
-	text_printf(p->out, "CPU time is at least %s", human_time(u->cpu_low_ns).s);
-	if (u->cpu_high_ns != UINT64_MAX)
-		text_printf(p->out, " and at most %s", human_time(u->cpu_high_ns).s);
-	end_line(p);
+	if (u->members_skipped > 0) {
+		begin_line(p, "");
+		text_printf(p->out, "%s processes were left out of a sample", human_count(u->members_skipped).s);
+		end_line(p);
+	}
+	if (!u->complete && is_known(u->valid, u->partial, RT_HAS_CPU))
+		add_bracket(p, u);
 }
 
 static void add_overhead(const struct page *p, uint64_t overhead_ns, uint64_t wall_ns, uint64_t samples)
@@ -256,10 +297,14 @@ void text_of_tree(struct text *out, const struct terminal *terminal, const struc
 	add_time(&page, u);
 	add_cores(&page, u->cores);
 	add_tree_memory(&page, u);
-	add_storage(&page, u);
-	add_processes(&page, u);
 	if (is_long)
+		add_memory_bounds(&page, u);
+	add_storage(&page, u);
+	add_processes(&page, u, is_long);
+	if (is_long) {
 		add_counters(&page, u);
+		add_cgroup(&page, u);
+	}
 	add_accounting(&page, u);
 	if (is_long)
 		add_overhead(&page, u->overhead_cpu_ns, u->wall_ns, u->samples);

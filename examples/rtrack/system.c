@@ -34,7 +34,7 @@ static void follow_to_end(struct watch *w)
 {
 	int goes_on = 1;
 
-	while (goes_on && !w->series.failed) {
+	while (goes_on && !w->series.out.failed) {
 		int64_t now;
 
 		signals_sleep(w->ticker.next, NULL, 0);
@@ -70,7 +70,7 @@ static int watch(const struct options *options, struct rt_tracker *tracker)
 	live_free(&w.live);
 	summary_of_system(&w.summary, &w.system);
 	series_close(&w.series);
-	return w.series.failed ? EXIT_TROUBLE : 0;
+	return w.series.out.failed ? EXIT_TROUBLE : 0;
 }
 
 int command_system(const struct options *options)

@@ -30,18 +30,27 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.cpu_system_ns = outcome->cpu_system_ns,
 		.cpu_low_ns = outcome->cpu_low_ns,
 		.cpu_high_ns = outcome->cpu_high_ns,
+		.cpu_estimate_ns = outcome->cpu_estimate_ns,
 		.accounting = outcome->accounting,
 		.reasons = outcome->reasons,
 		.complete = outcome->complete != 0,
 		.peak_rss_bytes = outcome->peak_rss_bytes,
 		.peak_tree_bytes = outcome->peak_tree_bytes,
 		.peak_tree_kind = outcome->peak_tree_kind,
+		.peak_tree_low_bytes = outcome->peak_tree_low_bytes,
+		.peak_tree_high_bytes = outcome->peak_tree_high_bytes,
 		.read_bytes = outcome->read_bytes,
 		.write_bytes = outcome->write_bytes,
 		.processes = outcome->processes,
+		.processes_peak = outcome->processes_peak,
+		.members_skipped = outcome->members_skipped,
 		.left_running = outcome->left_running,
 		.samples = outcome->samples,
 		.overhead_cpu_ns = outcome->overhead_cpu_ns,
+		.cgroup_memory_peak_bytes = outcome->cgroup_memory_peak_bytes,
+		.cgroup_read_bytes = outcome->cgroup_read_bytes,
+		.cgroup_write_bytes = outcome->cgroup_write_bytes,
+		.cgroup_tasks_peak = outcome->cgroup_tasks_peak,
 	};
 	add_from_sample(u, last);
 }
@@ -56,6 +65,16 @@ static void choose_peak(struct usage *u, const struct rt_metrics *m)
 		u->peak_tree_kind = RT_PEAK_RSS;
 		u->peak_tree_bytes = m->peak_tree_rss_bytes;
 	}
+	u->peak_tree_low_bytes = m->peak_rss_bytes;
+	if (u->peak_tree_kind == RT_PEAK_PSS && u->peak_tree_bytes > u->peak_tree_low_bytes)
+		u->peak_tree_low_bytes = u->peak_tree_bytes;
+	u->peak_tree_high_bytes = UINT64_MAX;
+}
+
+static void make_partial(struct usage *u, uint64_t bits)
+{
+	u->partial |= u->valid & bits;
+	u->valid &= ~bits;
 }
 
 /* A counter is as good as the worse of its two readings. */
@@ -81,15 +100,16 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.read_bytes = to->read_bytes - from->read_bytes,
 		.write_bytes = to->write_bytes - from->write_bytes,
 		.processes = to->processes_seen,
+		.members_skipped = f->members_skipped,
 		.left_running = f->has_ended ? 0 : to->processes,
 		.samples = f->samples,
 		.overhead_cpu_ns = to->self_cpu_ns,
 	};
-	if (!u->complete) {
-		u->partial |= u->valid & RT_HAS_CPU;
-		u->valid &= ~RT_HAS_CPU;
-	}
-	u->cpu_low_ns = usage_cpu_ns(u);
+	if (!u->complete)
+		make_partial(u, RT_HAS_CPU);
+	if (!f->is_alone) /* a tracker does not tell whether it could hear of all of them */
+		make_partial(u, RT_HAS_PROCESSES);
+	u->cpu_low_ns = u->cpu_estimate_ns = usage_cpu_ns(u);
 	u->cpu_high_ns = u->complete ? u->cpu_low_ns : UINT64_MAX;
 	choose_peak(u, to);
 	add_from_sample(u, f);

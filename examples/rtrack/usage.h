@@ -19,13 +19,17 @@ struct usage {
 	uint64_t cpu_user_ns, cpu_system_ns;
 	uint64_t cpu_before_ns;  /* used before it was attached to */
 	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
+	uint64_t cpu_estimate_ns;
 	uint32_t accounting, reasons;
 	int complete;
 	uint64_t peak_rss_bytes, peak_tree_bytes;
 	uint32_t peak_tree_kind; /* RT_PEAK_ value */
+	uint64_t peak_tree_low_bytes;  /* 0: not known */
+	uint64_t peak_tree_high_bytes; /* UINT64_MAX: nothing bounds it */
 	uint64_t read_bytes, write_bytes;
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
-	uint64_t processes, left_running, samples;
+	uint64_t processes, processes_peak, members_skipped, left_running, samples;
+	uint64_t cgroup_memory_peak_bytes, cgroup_read_bytes, cgroup_write_bytes, cgroup_tasks_peak;
 	uint64_t overhead_cpu_ns;
 	const struct history *cores, *memory;
 };

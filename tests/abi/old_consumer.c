@@ -2,6 +2,7 @@
 /* A program compiled against the stored headers of a release, run on the library of today. Whatever the library has
  * grown since, it must not write past a struct of that release, and must take its inputs. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static uint32_t size_field(size_t at)
 struct output {
 	const char *name;
 	uint32_t id;
-	size_t size;
+	size_t size, size_0_1; /* in this release, and in the first */
 	int (*fill)(void *out, size_t out_size);
 };
 
@@ -137,13 +138,16 @@ static int fill_cpu(void *out, size_t out_size)
 	return err;
 }
 
+/* A struct of 0.1 ends behind the field that was its last then. */
+#define END_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
+
 static const struct output outputs[] = {
-	{ "rt_metrics", RT_STRUCT_METRICS, sizeof(struct rt_metrics), fill_metrics },
-	{ "rt_delta", RT_STRUCT_DELTA, sizeof(struct rt_delta), fill_delta },
-	{ "rt_outcome", RT_STRUCT_OUTCOME, sizeof(struct rt_outcome), fill_outcome },
-	{ "rt_process", RT_STRUCT_PROCESS, sizeof(struct rt_process), fill_process },
-	{ "rt_cpu", RT_STRUCT_CPU, sizeof(struct rt_cpu), fill_cpu },
-	{ "rt_field", 0, sizeof(struct rt_field), fill_field },
+	{ "rt_metrics", RT_STRUCT_METRICS, sizeof(struct rt_metrics), END_OF(rt_metrics, zfs_pools), fill_metrics },
+	{ "rt_delta", RT_STRUCT_DELTA, sizeof(struct rt_delta), END_OF(rt_delta, pressure_io_full_ns), fill_delta },
+	{ "rt_outcome", RT_STRUCT_OUTCOME, sizeof(struct rt_outcome), END_OF(rt_outcome, overhead_cpu_ns), fill_outcome },
+	{ "rt_process", RT_STRUCT_PROCESS, sizeof(struct rt_process), END_OF(rt_process, threads), fill_process },
+	{ "rt_cpu", RT_STRUCT_CPU, sizeof(struct rt_cpu), END_OF(rt_cpu, guest_nice_ns), fill_cpu },
+	{ "rt_field", 0, sizeof(struct rt_field), END_OF(rt_field, unit), fill_field },
 };
 #define OUTPUTS ((int)(sizeof(outputs) / sizeof(outputs[0])))
 
@@ -174,7 +178,7 @@ END_TEST
 START_TEST(ill_sized_output_is_refused_untouched)
 {
 	const struct output *o = &outputs[_i];
-	const size_t sizes[] = { 0, 4, sizeof(uint64_t), o->size - 8, o->size - 1, LARGEST + 1, SIZE_MAX };
+	const size_t sizes[] = { 0, 4, sizeof(uint64_t), o->size_0_1 - 8, o->size_0_1 - 1, LARGEST + 1, SIZE_MAX };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		ck_assert_msg(o->fill(guard(), sizes[i]) == -EINVAL, "%s of %zu bytes", o->name, sizes[i]);
@@ -259,15 +263,17 @@ START_TEST(rows_stand_at_the_stride_of_the_caller)
 }
 END_TEST
 
-/* Options as a program compiled with longer ones would pass them. */
+/* Options as a program compiled with longer ones would pass them: much longer, for the library may have grown too. */
+#define UNKNOWN 64
+
 struct long_opts {
 	struct rt_opts opts;
-	uint64_t unknown[4];
+	uint64_t unknown[UNKNOWN];
 };
 
 struct long_command_opts {
 	struct rt_command_opts opts;
-	uint64_t unknown[4];
+	uint64_t unknown[UNKNOWN];
 };
 
 START_TEST(longer_options_are_taken_while_the_unknown_part_is_zero)
@@ -279,7 +285,7 @@ START_TEST(longer_options_are_taken_while_the_unknown_part_is_zero)
 	rt_tracker_free(t);
 	ck_assert_int_eq(rt_system_tracker_new(&t, &o.opts), 0);
 	rt_tracker_free(t);
-	o.unknown[3] = 1;
+	o.unknown[UNKNOWN - 1] = 1;
 	ck_assert_int_eq(rt_pid_tracker_new(&t, getpid(), &o.opts), -E2BIG);
 	ck_assert_ptr_null(t);
 	ck_assert_int_eq(rt_system_tracker_new(&t, &o.opts), -E2BIG);
@@ -297,11 +303,11 @@ START_TEST(longer_command_options_are_taken_while_the_unknown_part_is_zero)
 	ck_assert_int_eq(rt_command_start(&c, &o.opts), 0);
 	ck_assert_int_eq(rt_command_wait(c, -1, NULL, 0), 0);
 	rt_command_free(c);
-	tracker.unknown[0] = 1;
+	tracker.unknown[UNKNOWN - 1] = 1;
 	ck_assert_int_eq(rt_command_start(&c, &o.opts), -E2BIG);
 	ck_assert_ptr_null(c);
-	tracker.unknown[0] = 0;
-	o.unknown[0] = 1;
+	tracker.unknown[UNKNOWN - 1] = 0;
+	o.unknown[UNKNOWN - 1] = 1;
 	ck_assert_int_eq(rt_command_start(&c, &o.opts), -E2BIG);
 	ck_assert_ptr_null(c);
 }
@@ -309,7 +315,7 @@ END_TEST
 
 START_TEST(shorter_options_are_refused)
 {
-	const uint32_t sizes[] = { 0, 4, sizeof(struct rt_opts) - 1 };
+	const uint32_t sizes[] = { 0, 4, offsetof(struct rt_opts, reserved) };
 	struct rt_tracker *t;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {

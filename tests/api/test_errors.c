@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,13 @@
 
 #define FILLED 0x5A
 #define LARGEST 4096 /* size of a struct that the library takes at most */
+
+/* Where structs that have grown since ended in 0.1: shorter ones have never been. */
+#define END_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
+#define OPTS_0_1 END_OF(rt_opts, reserved)
+#define METRICS_0_1 END_OF(rt_metrics, zfs_pools)
+#define PROCESS_0_1 END_OF(rt_process, threads)
+#define OUTCOME_0_1 END_OF(rt_outcome, overhead_cpu_ns)
 
 static int is_filled(const void *data, size_t size)
 {
@@ -180,11 +188,19 @@ START_TEST(constructors_refuse_options)
 	ck_assert_int_eq(new_tracker(_i, NULL, NULL), -EFAULT);
 	o.size = 0;
 	assert_opts(_i, &o, -EINVAL);
-	o.size = sizeof(o) - 1;
+	o.size = OPTS_0_1 - 1;
 	assert_opts(_i, &o, -EINVAL);
+	o.size = LARGEST + 1;
+	assert_opts(_i, &o, -EINVAL);
+	o.size = OPTS_0_1;
+	assert_opts(_i, &o, 0);
 	o = good;
 	o.flags = UINT32_C(1) << 31;
 	assert_opts(_i, &o, -EINVAL);
+	o.flags = RT_OPT_PROCESS_EVENTS << 1;
+	assert_opts(_i, &o, -EINVAL);
+	o.flags = RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS;
+	assert_opts(_i, &o, 0);
 	o = good;
 	o.want = UINT64_C(1) << 63;
 	assert_opts(_i, &o, -EINVAL);
@@ -269,7 +285,7 @@ END_TEST
 
 START_TEST(sample_refuses)
 {
-	static const size_t ill[] = { 0, 8, sizeof(struct rt_metrics) - 1, LARGEST + 1, SIZE_MAX };
+	static const size_t ill[] = { 0, 8, METRICS_0_1 - 1, LARGEST + 1, SIZE_MAX };
 	struct rt_tracker *t = self_tracker();
 	struct rt_metrics m;
 
@@ -279,6 +295,28 @@ START_TEST(sample_refuses)
 	ck_assert_int_eq(rt_sample(NULL, &m, sizeof(m)), -EFAULT);
 	ck_assert_int_eq(rt_sample(t, NULL, sizeof(m)), -EFAULT);
 	ck_assert(is_filled(&m, sizeof(m)));
+	ck_assert_int_eq(rt_sample(t, &m, METRICS_0_1), 0);
+	ck_assert_uint_eq(m.size, METRICS_0_1);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(glance_refuses)
+{
+	struct rt_opts without_memory = { .size = sizeof(without_memory), .want = RT_HAS_CPU };
+	struct rt_tracker *t = self_tracker(), *machine = system_tracker();
+
+	ck_assert_int_eq(rt_tracker_glance(NULL), -EFAULT);
+	ck_assert_int_eq(rt_tracker_glance(t), -ENODATA);
+	sample(t);
+	ck_assert_int_eq(rt_tracker_glance(t), 0);
+	sample(machine);
+	ck_assert_int_eq(rt_tracker_glance(machine), -EOPNOTSUPP);
+	rt_tracker_free(t);
+	rt_tracker_free(machine);
+	ck_assert_int_eq(rt_pid_tracker_new(&t, getpid(), &without_memory), 0);
+	sample(t);
+	ck_assert_int_eq(rt_tracker_glance(t), -EOPNOTSUPP);
 	rt_tracker_free(t);
 }
 END_TEST
@@ -395,15 +433,16 @@ static int list_zpools(const struct rt_tracker *t, void *array, size_t size, siz
 static const struct list {
 	int (*call)(const struct rt_tracker *t, void *array, size_t size, size_t *count);
 	size_t size;
+	size_t size_0_1;
 	int kind;
 	int may_lack; /* the machine may have none, or no way to tell */
 } lists[] = {
-	{ list_processes, sizeof(struct rt_process), RT_KIND_PID, 0 },
-	{ list_cpus, sizeof(struct rt_cpu), RT_KIND_SYSTEM, 0 },
-	{ list_disks, sizeof(struct rt_disk), RT_KIND_SYSTEM, 1 },
-	{ list_filesystems, sizeof(struct rt_filesystem), RT_KIND_SYSTEM, 1 },
-	{ list_networks, sizeof(struct rt_network), RT_KIND_SYSTEM, 1 },
-	{ list_zpools, sizeof(struct rt_zpool), RT_KIND_SYSTEM, 1 },
+	{ list_processes, sizeof(struct rt_process), PROCESS_0_1, RT_KIND_PID, 0 },
+	{ list_cpus, sizeof(struct rt_cpu), sizeof(struct rt_cpu), RT_KIND_SYSTEM, 0 },
+	{ list_disks, sizeof(struct rt_disk), sizeof(struct rt_disk), RT_KIND_SYSTEM, 1 },
+	{ list_filesystems, sizeof(struct rt_filesystem), sizeof(struct rt_filesystem), RT_KIND_SYSTEM, 1 },
+	{ list_networks, sizeof(struct rt_network), sizeof(struct rt_network), RT_KIND_SYSTEM, 1 },
+	{ list_zpools, sizeof(struct rt_zpool), sizeof(struct rt_zpool), RT_KIND_SYSTEM, 1 },
 };
 #define LISTS ((int)(sizeof(lists) / sizeof(lists[0])))
 
@@ -415,7 +454,7 @@ static struct rt_tracker *tracker_of_kind(int kind)
 START_TEST(lists_refuse)
 {
 	const struct list *l = &lists[_i];
-	const size_t ill[] = { 0, l->size - 1, LARGEST + 1, SIZE_MAX };
+	const size_t ill[] = { 0, l->size_0_1 - 1, LARGEST + 1, SIZE_MAX };
 	struct rt_tracker *t = tracker_of_kind(l->kind);
 	struct rt_tracker *other = tracker_of_kind(RT_KIND_PID + RT_KIND_SYSTEM - l->kind);
 	size_t count = 0;
@@ -554,11 +593,17 @@ START_TEST(command_refuses_options)
 	o.size = 0;
 	assert_start(&o, -EINVAL);
 	o = good;
-	o.flags = 1;
+	o.flags = RT_COMMAND_LIST_PROCESSES << 1;
 	assert_start(&o, -EINVAL);
+	o.flags = UINT32_C(1) << 31;
+	assert_start(&o, -EINVAL);
+	o.flags = RT_COMMAND_LIST_PROCESSES;
+	assert_start(&o, 0);
 	o = good;
-	o.accounting = 99;
+	o.accounting = RT_ACCOUNTING_BPF + 1;
 	assert_start(&o, -EINVAL);
+	o.accounting = RT_ACCOUNTING_BPF;
+	assert_start(&o, -EOPNOTSUPP);
 	o = good;
 	o.reserved = 1;
 	assert_start(&o, -EINVAL);
@@ -569,6 +614,26 @@ START_TEST(command_refuses_options)
 	assert_start(&o, -EINVAL);
 	tracker = (struct rt_opts){ .size = 4 };
 	assert_start(&o, -EINVAL);
+	tracker = (struct rt_opts){ .size = OPTS_0_1 };
+	assert_start(&o, 0);
+	tracker = (struct rt_opts){ .size = sizeof(tracker), .flags = RT_OPT_PROCESS_EVENTS << 1 };
+	assert_start(&o, -EINVAL);
+}
+END_TEST
+
+/* Options of a later release, behind which the caller's own memory goes on. */
+START_TEST(command_takes_longer_options_of_its_tracker)
+{
+	struct {
+		struct rt_opts opts;
+		uint64_t unknown[4], not_ours[4];
+	} tracker = { .opts.size = sizeof(tracker) - sizeof(tracker.not_ours) };
+	const struct rt_command_opts o = { .size = sizeof(o), .argv = true_argv, .tracker = &tracker.opts };
+
+	memset(tracker.not_ours, FILLED, sizeof(tracker.not_ours));
+	assert_start(&o, 0);
+	tracker.unknown[3] = 1;
+	assert_start(&o, -E2BIG);
 }
 END_TEST
 
@@ -633,7 +698,7 @@ static struct rt_command *start_sleep(const char *seconds)
 
 START_TEST(wait_refuses_and_times_out)
 {
-	static const size_t ill[] = { 0, sizeof(struct rt_outcome) - 1, LARGEST + 1 };
+	static const size_t ill[] = { 0, OUTCOME_0_1 - 1, LARGEST + 1 };
 	struct rt_command *c = start_sleep("60");
 	struct rt_outcome out;
 
@@ -646,6 +711,53 @@ START_TEST(wait_refuses_and_times_out)
 	ck_assert_int_eq(rt_command_wait(c, -1, &out, sizeof(out)), 0);
 	ck_assert_int_eq(out.signal, SIGKILL);
 	ck_assert_int_eq(out.exit_code, -1);
+	rt_command_free(c);
+}
+END_TEST
+
+static struct rt_command *start_listed(const char *seconds)
+{
+	const char *const argv[] = { "sleep", seconds, NULL };
+	struct rt_command_opts o = { .size = sizeof(o), .flags = RT_COMMAND_LIST_PROCESSES, .argv = argv };
+	struct rt_command *c;
+
+	ck_assert_int_eq(rt_command_start(&c, &o), 0);
+	return c;
+}
+
+START_TEST(processes_refuse)
+{
+	const size_t size = sizeof(struct rt_command_process), ill[] = { 0, size - 1, LARGEST + 1, SIZE_MAX };
+	struct rt_command *c = start_listed("60");
+	struct rt_command_process row;
+	size_t count = 0;
+
+	ck_assert_int_eq(rt_command_processes(c, NULL, size, &count), -ENODATA);
+	ck_assert_int_eq(rt_command_signal(c, SIGKILL), 0);
+	ck_assert_int_eq(rt_command_wait(c, -1, NULL, 0), 0);
+	ck_assert_int_eq(rt_command_processes(NULL, NULL, size, &count), -EFAULT);
+	ck_assert_int_eq(rt_command_processes(c, NULL, size, NULL), -EFAULT);
+	for (size_t i = 0; i < sizeof(ill) / sizeof(ill[0]); i++)
+		ck_assert_int_eq(rt_command_processes(c, NULL, ill[i], &count), -EINVAL);
+	count = 1;
+	ck_assert_int_eq(rt_command_processes(c, NULL, size, &count), -EFAULT);
+	ck_assert_int_eq(rt_command_processes(c, &row, size, &count), 0);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_int_eq(row.pid, rt_command_pid(c));
+	ck_assert_int_eq(row.signal, SIGKILL);
+	ck_assert_int_eq(row.exit_code, -1);
+	rt_command_free(c);
+}
+END_TEST
+
+START_TEST(processes_must_have_been_asked_for)
+{
+	struct rt_command *c = start_sleep("0");
+	size_t count = 0;
+
+	ck_assert_int_eq(rt_command_processes(c, NULL, sizeof(struct rt_command_process), &count), -EOPNOTSUPP);
+	ck_assert_int_eq(rt_command_wait(c, -1, NULL, 0), 0);
+	ck_assert_int_eq(rt_command_processes(c, NULL, sizeof(struct rt_command_process), &count), -EOPNOTSUPP);
 	rt_command_free(c);
 }
 END_TEST
@@ -701,6 +813,7 @@ START_TEST(signal_refuses)
 	struct rt_command *c = start_sleep("60");
 
 	ck_assert_int_eq(rt_command_signal(NULL, SIGTERM), -EFAULT);
+	ck_assert_int_eq(rt_command_kill(NULL), -EFAULT);
 	ck_assert_int_eq(rt_command_signal(c, 999), -EINVAL);
 	ck_assert_int_eq(rt_command_signal(c, -1), -EINVAL);
 	ck_assert_int_eq(rt_command_signal(c, SIGKILL), 0);
@@ -713,7 +826,7 @@ END_TEST
 
 START_TEST(field_tables_refuse)
 {
-	static const uint32_t unknown[] = { 0, RT_STRUCT_ZPOOL + 100, UINT32_MAX };
+	static const uint32_t unknown[] = { 0, RT_STRUCT_COMMAND_PROCESS + 1, UINT32_MAX };
 	static const size_t ill[] = { 0, sizeof(struct rt_field) - 1, LARGEST + 1 };
 	struct rt_field field;
 	uint32_t count = rt_field_count(RT_STRUCT_METRICS);
@@ -753,6 +866,7 @@ static void add_trackers(Suite *suite)
 	add(suite, "free", nothing_may_be_freed);
 	tcase = add(suite, "sample", sample_refuses);
 	tcase_add_test(tcase, sample_of_an_ended_tree_has_the_last_totals);
+	add(suite, "glance", glance_refuses);
 	tcase = add(suite, "status", status_of_a_pid_tracker);
 	tcase_add_test(tcase, status_of_what_is_not_wanted);
 	tcase = suite_case(suite, "lists");
@@ -767,12 +881,15 @@ static void add_commands(Suite *suite)
 {
 	TCase *tcase = add(suite, "start", command_refuses_options);
 
+	tcase_add_test(tcase, command_takes_longer_options_of_its_tracker);
 	tcase_add_test(tcase, command_tells_why_it_cannot_start);
 	tcase_add_test(tcase, command_with_too_many_arguments);
 	tcase = add(suite, "wait", wait_refuses_and_times_out);
 	tcase_add_test(tcase, wait_gives_the_same_outcome_again);
 	tcase_add_test(tcase, wait_is_interrupted_by_a_handler);
 	tcase_add_test(tcase, wait_tells_when_somebody_else_has_reaped);
+	tcase = add(suite, "processes", processes_refuse);
+	tcase_add_test(tcase, processes_must_have_been_asked_for);
 	add(suite, "signal", signal_refuses);
 }
 

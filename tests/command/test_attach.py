@@ -14,6 +14,27 @@ except ImportError:
     psutil = None
 
 
+# Five daemons of 50 ms, and one that stays and works, all orphans at once.
+DAEMONS = """
+import os, time
+def daemon(work):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            work()
+        os._exit(0)
+    os.wait()
+def stay():
+    while time.process_time() < 0.3:
+        pass
+    time.sleep(1.2)
+input()
+for _ in range(5):
+    daemon(lambda: time.sleep(0.05))
+daemon(stay)
+time.sleep(0.1)
+"""
+
+
 class Attach(Case):
     def test_ends_with_the_process_and_not_an_interval_later(self) -> None:
         target = self.start(["sleep", "0.4"])
@@ -57,6 +78,35 @@ class Attach(Case):
         got = self.summary("attach", "-i", "0.1", "-o", "/dev/null", str(target.pid))
         self.assertGreater(time.monotonic() - began, 0.6)
         self.assertTrue(got["targets"][0]["ended"])
+
+    def test_hears_of_daemons_between_two_samples(self) -> None:
+        if json.loads(rtrack("info", "--json").stdout)["command"]["process_events"]["available"] == "no":
+            self.skipTest("process events are not heard here")
+        rows = self.dir / "rows.jsonl"
+        target = self.start(python(DAEMONS), stdin=subprocess.PIPE)
+        process = self.start([RTRACK, "attach", "-i", "1", "-o", rows, "--summary", "json", str(target.pid)],
+                             stderr=subprocess.PIPE)
+        wait_until(rows.exists)  # which is made when the tracker is there
+        target.stdin.write(b"\n")
+        target.stdin.flush()
+        _, said = process.communicate(timeout=30)
+        [tree] = json.loads(said)["targets"]
+        self.assertEqual(tree["processes"], 1 + 2 * 5 + 2, tree)
+        self.assertEqual((tree["processes_exact"], tree["ended"]), (False, True))
+        self.assertGreaterEqual(tree["cpu_seconds"], 0.3, "the daemon that lived long is followed")
+        self.assertGreaterEqual(max(row["children"] for row in read_jsonl(rows)[1:]), 1)
+
+    def test_sees_a_peak_between_two_samples(self) -> None:
+        code = "input()\nx = b'x' * (96 << 20)\nimport time\ntime.sleep(0.3)\ndel x\ntime.sleep(0.3)"
+        rows = self.dir / "rows.jsonl"
+        target = self.start(python(code), stdin=subprocess.PIPE)
+        process = self.start([RTRACK, "attach", "-i", "30", "-o", rows, "--summary", "json", str(target.pid)],
+                             stderr=subprocess.PIPE)
+        wait_until(rows.exists)
+        target.stdin.write(b"\n")
+        target.stdin.flush()
+        _, said = process.communicate(timeout=30)
+        self.assertGreater(read_jsonl(rows)[-1]["peak_tree_rss_bytes"], 96 << 20, said)
 
     def test_does_nothing_to_the_process(self) -> None:
         target = self.start(["sleep", "30"])

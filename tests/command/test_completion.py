@@ -48,11 +48,13 @@ class Completion(Case):
         self.assertEqual(self.complete("rusage", "-f", ""), ["text", "json"])
         self.assertEqual(self.complete("run", "-i", "1", "--summary", "j"), ["json"])
         self.assertEqual(self.complete("system", "--live", "a"), ["auto", "always"])
+        self.assertEqual(self.complete("run", "--accounting", "w"), ["wait", "wait+perf"])
         self.assertEqual(self.complete("run", "-i", ""), [])
 
     def test_files(self) -> None:
         (self.dir / "rows.csv").touch()
-        self.assertEqual(self.complete("run", "-o", "ro", cwd=str(self.dir)), ["rows.csv"])
+        for option in ("-o", "--processes"):
+            self.assertEqual(self.complete("run", option, "ro", cwd=str(self.dir)), ["rows.csv"])
         self.assertEqual(self.complete("run", "cat", "ro", cwd=str(self.dir)), ["rows.csv"])
 
     def test_processes(self) -> None:

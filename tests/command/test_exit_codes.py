@@ -1,15 +1,34 @@
 # SPDX-License-Identifier: MIT
 """Which exit code stands for what."""
+import ctypes
 import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import time
 import unittest
 
 from harness import BUILD
 from rtrack_command import RTRACK, Case, is_alive, python, rtrack, wait_until
+
+
+PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
+
+
+def refuse_perf_event_open() -> None:
+    """A seccomp filter, as containers have them: perf_event_open() is EPERM, and all else allowed."""
+    set_no_new_privs, set_seccomp, filter_mode = 38, 22, 2
+    load, jump_if_equal, give, allow, refuse = 0x20, 0x15, 0x06, 0x7FFF0000, 0x00050001
+    rows = [(load, 0, 0, 0), (jump_if_equal, 0, 1, PERF_EVENT_OPEN[os.uname().machine]), (give, 0, 0, refuse),
+            (give, 0, 0, allow)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None)
+    word = ctypes.c_ulong
+    assert libc.prctl(set_no_new_privs, word(1), word(0), word(0), word(0)) == 0
+    assert libc.prctl(set_seccomp, word(filter_mode), program, word(0), word(0)) == 0
 
 
 class OfTheCommand(Case):
@@ -71,12 +90,20 @@ class BeforeTheStart(Case):
         missing = str(self.dir / "missing/file")
         self.assertIn(missing, self.assert_not_started(125, "-o", missing))
         self.assertIn(missing, self.assert_not_started(125, "--summary-file", missing))
+        self.assertIn(missing, self.assert_not_started(125, "--processes", missing))
         self.assert_not_started(125, "-o", str(self.dir))
 
     def test_accounting_that_cannot_be_had_is_125(self) -> None:
         self.assertIn("bpf", self.assert_not_started(125, "--accounting", "bpf"))
         if rtrack("run", "-q", "--accounting", "cgroup", "true").returncode != 0:
             self.assertIn("cgroup", self.assert_not_started(125, "--accounting", "cgroup"))
+
+    @unittest.skipUnless(os.uname().machine in PERF_EVENT_OPEN, "the number of the system call is not known")
+    def test_accounting_by_perf_that_is_refused_is_125_and_says_where_to_look(self) -> None:
+        mark = self.dir / "mark"
+        done = rtrack("run", "--accounting", "wait+perf", "--", "touch", mark, preexec_fn=refuse_perf_event_open)
+        self.assertEqual((done.returncode, mark.exists()), (125, False), done.stderr)
+        self.assertIn("/proc/sys/kernel/perf_event_paranoid", done.stderr)
 
     def test_accounting_without_its_supervisor_is_125(self) -> None:
         """A library that lies all alone does not find it."""
@@ -85,8 +112,10 @@ class BeforeTheStart(Case):
         done = rtrack("run", "--accounting", "wait", "true", env=env)
         if done.returncode == 0:
             self.skipTest("a supervisor is installed on this system, or the library was found elsewhere")
-        self.assertEqual(done.returncode, 125)
-        self.assertIn("rtrack-supervisor", done.stderr)
+        for rung in ("wait", "wait+perf"):
+            done = rtrack("run", "--accounting", rung, "true", env=env)
+            self.assertEqual(done.returncode, 125)
+            self.assertIn("rtrack-supervisor", done.stderr)
         done = rtrack("run", "--summary", "json", "sh", "-c", "exit 4", env=env)
         self.assertEqual((done.returncode, json.loads(done.stderr)["accounting"]["level"]), (4, "poll"))
 
@@ -95,7 +124,7 @@ class BeforeTheStart(Case):
                         ["-i", "1e3"], ["-i", "1us"], ["-i", "."], ["-i", ""], ["--count", "0"], ["--count", "1.5"],
                         ["-d", "inf"], ["--timeout", "soon"], ["-f", "xml", "-o", "-"], ["-f", "csv"],
                         ["--summary", "html"], ["--color", "red"], ["--live", "yes"], ["--accounting", "guess"],
-                        ["-o", ""], ["--pid", "1"]):
+                        ["-o", ""], ["--processes", ""], ["--pid", "1"]):
             self.assert_not_started(2, *options)
 
     def test_wrong_operands_are_2(self) -> None:

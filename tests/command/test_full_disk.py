@@ -31,6 +31,12 @@ class FullDevice(Case):
         self.assertEqual(done.returncode, 3)
         self.assertIn("summary", done.stderr)
 
+    def test_list_of_processes(self) -> None:
+        done = rtrack("run", "-q", "--processes", "/dev/full", "sh", "-c", "exit 3")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("/dev/full", done.stderr)
+
     def test_summary_on_standard_error(self) -> None:
         with open("/dev/full", "w") as full:
             self.assertEqual(rtrack("run", "sh", "-c", "exit 3", stderr=full).returncode, 3)
@@ -63,6 +69,21 @@ class FullFile(Case):
             self.assertTrue(text.endswith("\n"))
             self.assertGreater(len(read_csv(path)), 0)
             self.assertEqual({line.count(",") for line in text.splitlines()}, {11})
+
+    def test_list_of_processes_has_whole_rows_only(self) -> None:
+        """The limit leaves room for the supervisor's own list, which is half as long as the text."""
+        path = self.dir / "processes.jsonl"
+
+        def limit_files() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, resource.RLIM_INFINITY))
+
+        code = "for i in 1 2 3 4 5 6; do for j in $(seq 100); do (:); done; done; exit 3"
+        done = rtrack("run", "-q", "--processes", path, "sh", "-c", code, preexec_fn=limit_files)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (3, 1), done.stderr)
+        self.assertIn(str(path), done.stderr)
+        self.assertTrue(path.read_text().endswith("\n"))
+        self.assertTrue(90000 < path.stat().st_size <= 100000)
+        self.assertEqual({row["type"] for row in read_jsonl(path)}, {"process"})
 
     def test_has_whole_records_only(self) -> None:
         self.assertEqual([row["type"] for row in read_jsonl(self.fill("jsonl", 5000))][:2], ["meta", "sample"])

@@ -165,13 +165,19 @@ class Jsonl(Files):
             self.assertLessEqual(own, set(sample))
             self.assertLessEqual(set(sample), header | own)
             self.assertNotIn("memory_total_bytes", sample)
+            self.assertIn(sample["source"], ("proc", "bpf"))
+            if sample["pss_bytes"]:  # and somebody is there still
+                self.assertIn(sample["pss_source"], ("read", "cached", "estimated"))
+                self.assertIsInstance(sample["pss_age_ns"], int)
+            self.assertEqual(sample["members_skipped"], 0)
 
     def test_has_every_field_of_the_machine(self) -> None:
         for sample in self.samples("system", "--count", "2"):
             for name in ("memory_total_bytes", "disk_read_bytes", "network_receive_bytes", "load_1m",
                          "cpu_mode_idle_ns", "d_cpu_mode_idle_ns", "d_forks", "zfs_size_bytes"):
                 self.assertIn(name, sample)
-            self.assertNotIn("pss_bytes", sample)
+            for name in ("pss_bytes", "pss_age_ns", "pss_source", "source", "members_skipped"):
+                self.assertNotIn(name, sample)
 
     def test_differences_are_those_of_the_counters(self) -> None:
         samples = self.samples("run", *python(busy(0.3)))

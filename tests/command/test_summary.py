@@ -14,9 +14,11 @@ KEYS = {
     "command": list, "exit_code": int, "signal": type(None), "wall_seconds": float, "cpu_user_seconds": float,
     "cpu_system_seconds": float, "cpu_seconds": float, "peak_rss_bytes": int, "peak_tree_bytes": int,
     "peak_tree_kind": str, "read_bytes": int, "write_bytes": int, "processes": int, "left_running": int, "samples": int,
-    "accounting": dict, "overhead_cpu_seconds": float, "timed_out": bool, "partial": list, "schema": int,
+    "processes_exact": bool, "cgroup": dict, "accounting": dict, "overhead_cpu_seconds": float, "timed_out": bool, "partial": list, "schema": int,
 }
-ACCOUNTING = {"level": str, "complete": bool, "reasons": list, "cpu_seconds_low": float}
+ACCOUNTING = {"level": str, "complete": bool, "reasons": list, "cpu_seconds_low": float, "cpu_seconds_estimate": float,
+              "members_skipped": int}
+CGROUP = {"memory_peak_bytes", "read_bytes", "write_bytes", "tasks_peak"}
 HOLD = "x = b'x' * (64 << 20)\n"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
 
@@ -33,6 +35,37 @@ class Json(Case):
         for key, kind in ACCOUNTING.items():
             self.assertIsInstance(got["accounting"][key], kind, key)
         self.assertIn("cpu_seconds_high", got["accounting"])
+        self.assertEqual(set(got["cgroup"]), CGROUP)
+
+    def test_processes_are_all_of_them_where_that_is_said(self) -> None:
+        got = self.summary("run", "sh", "-c", "(true) & (true) & (true) & wait")
+        if not got["processes_exact"]:
+            self.skipTest("process events are not heard here")
+        self.assertEqual(got["processes"], 4)
+        self.assertTrue(2 <= got["processes_peak"] <= 4, got["processes_peak"])
+        self.assertNotIn("processes", got["partial"])
+
+    def test_peak_of_the_tree_lies_between_its_bounds(self) -> None:
+        got = self.summary("run", "--accounting", "wait", *python(HOLD))
+        self.assertGreaterEqual(got["peak_tree_low_bytes"], 64 << 20)
+        self.assertGreaterEqual(got["peak_tree_bytes"], 64 << 20)
+        high = got["peak_tree_high_bytes"]
+        self.assertTrue(high is None or high >= max(got["peak_tree_bytes"], got["peak_tree_low_bytes"]), got)
+
+    def test_estimate_lies_between_the_bounds(self) -> None:
+        for rung in ("wait", "wait+perf"):
+            path = self.dir / "summary.json"
+            words = ("run", "--accounting", rung, "--summary", "json", "--summary-file", path, *python(busy(0.2)))
+            if rtrack(*words).returncode == 125:
+                continue  # this rung cannot be had here
+            got = json.loads(path.read_text())["accounting"]
+            self.assertEqual(got["level"], rung)
+            self.assertGreaterEqual(got["cpu_seconds_estimate"], got["cpu_seconds_low"])
+            self.assertLessEqual(got["cpu_seconds_estimate"], got["cpu_seconds_high"] or 1e9)
+
+    def test_cgroup_is_known_in_one_only(self) -> None:
+        got = self.summary("run", "--accounting", "wait", "true")["cgroup"]
+        self.assertEqual(set(got.values()), {None})
 
     def test_bounds_hold_the_figure(self) -> None:
         got = self.summary("run", *python(busy(0.1)))
@@ -43,7 +76,7 @@ class Json(Case):
 
     def test_unknown_is_null(self) -> None:
         got = self.summary("run", "--accounting", "poll", "true")["accounting"]
-        self.assertFalse(got["complete"])
+        self.assertEqual(got["complete"], not got["reasons"])
         high = got["cpu_seconds_high"]  # what the caller's cgroup used meanwhile, where there is one
         self.assertTrue(high is None or high >= got["cpu_seconds_low"], high)
 
@@ -79,6 +112,9 @@ class Text(Case):
         said = text("-v", "true")
         for word in ("overhead", "faults", "switches"):
             self.assertIn(word, said)
+        self.assertNotIn("at a time", text("true"))
+        if "at least" not in said.partition("processes")[2].splitlines()[0]:
+            self.assertRegex(said, r"processes +1 seen +1 at a time")
 
     def test_none_or_quiet(self) -> None:
         for option in ("-q", "--quiet", "--summary=none"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -58,6 +59,17 @@ def wait_for_state(pid: int, state: str) -> None:
             return
         time.sleep(0.01)
     raise AssertionError(f"{pid} never came to state {state}")
+
+
+def wait_for_end(pid: int) -> None:
+    for _ in range(1000):
+        try:
+            if pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX":
+                return
+        except OSError:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{pid} never ended")
 
 
 class Getrusage(unittest.TestCase):
@@ -216,6 +228,20 @@ class Trees(unittest.TestCase):
         self.assertEqual(caught.exception.errno, errno.ESRCH)
         self.assertGreaterEqual(caught.exception.metrics.cpu_user_ns, before.cpu_user_ns)
 
+    def test_a_glance_sees_a_peak_between_two_samples(self) -> None:
+        with rtrack.PidTracker(events=True) as tracker:
+            before = tracker.sample().peak_tree_rss_bytes
+            block = b"x" * (32 << 20)
+            tracker.glance()
+            del block
+            self.assertGreater(tracker.sample().peak_tree_rss_bytes, before + (24 << 20))
+            tracker.close()
+            self.assertRaises(ValueError, tracker.glance)
+
+    def test_pss_is_bounded_by_what_it_may_cost(self) -> None:
+        with rtrack.PidTracker(pss_share=1000, pss_hold_us=1_000_000) as tracker:
+            self.assertEqual(tracker.sample().pss_source, rtrack.PSS_READ)
+
     def test_errors(self) -> None:
         self.assertRaises(FileNotFoundError, rtrack.PidTracker, root="/nonexistent")
         self.assertRaises(OverflowError, rtrack.PidTracker, (1 << 32) + os.getpid())
@@ -322,6 +348,40 @@ class Commands(unittest.TestCase):
         self.assertAlmostEqual(ours, cpu_seconds(after) - cpu_seconds(before), delta=0.005)
         self.assertGreater(ours, 0.005)
 
+    def test_lists_every_process(self) -> None:
+        code = "(exit 7) & true; wait $!; sh -c 'kill -9 $$'; exec sh -c 'exit 3'"
+        with rtrack.Command(["sh", "-c", code], list_processes=True) as command:
+            with self.assertRaises(OSError) as caught:
+                command.processes()
+            self.assertEqual(caught.exception.errno, errno.ENODATA)
+            outcome = command.wait()
+            rows = command.processes()
+        self.assertEqual(len(rows), outcome.processes)
+        self.assertEqual((rows[0].pid, rows[0].exit_code), (command.pid, 3))
+        if outcome.is_complete("processes"):
+            self.assertEqual(sorted((row.exit_code, row.signal) for row in rows), [(-1, 9), (3, 0), (7, 0)])
+        self.assertFalse(any(row.is_running for row in rows))
+        for row in rows:
+            if row.is_final:
+                self.assertTrue(row.is_complete("cpu_user_ns"), row)
+        self.assertRaises(ValueError, command.processes)
+
+    def test_kill_ends_who_was_left_running_too(self) -> None:
+        with rtrack.Command(["sh", "-c", "sleep 60 & sleep 60 & exit 0"]) as command:
+            self.assertEqual(command.wait().left_running, 2)
+            left = [row.pid for row in command.tracker.processes() if row.comm in ("sleep", "sh")]
+            command.kill()
+            self.assertEqual(len(left), 2)
+            for pid in left:
+                wait_for_end(pid)
+
+    def test_lists_nothing_unasked(self) -> None:
+        with rtrack.Command(["true"]) as command:
+            command.wait()
+            with self.assertRaises(OSError) as caught:
+                command.processes()
+        self.assertEqual(caught.exception.errno, errno.EOPNOTSUPP)
+
     def test_environment_and_directory(self) -> None:
         argv = ["sh", "-c", '[ "$ONLY" = "a b" ] && [ -z "$HOME" ] && [ "$(pwd)" = / ]']
         with rtrack.Command(argv, env={"ONLY": "a b", "PATH": os.defpath}, cwd="/") as command:
@@ -364,7 +424,8 @@ class Commands(unittest.TestCase):
 
 class Binding(unittest.TestCase):
     def test_constants_are_those_of_the_header(self) -> None:
-        kinds = ("RUSAGE_", "HAS_", "OPT_", "KIND_", "REASON_", "ACCOUNTING_", "PEAK_", "ITEM_")
+        kinds = ("RUSAGE_", "HAS_", "OPT_", "KIND_", "REASON_", "ACCOUNTING_", "PEAK_", "ITEM_", "PSS_", "SOURCE_",
+                 "COMMAND_", "PROCESS_")
         numbers = {name[len("RT_") :]: value for name, value in header.read(HEADER).numbers.items()}
         declared = {name: value for name, value in numbers.items() if name.startswith(kinds)}
         ours = {name: value for name, value in vars(rtrack).items() if name.startswith(kinds)}
@@ -373,7 +434,8 @@ class Binding(unittest.TestCase):
     def test_records_have_all_fields_of_the_header(self) -> None:
         structs = header.read(HEADER).structs
         for record in rtrack.Record.__subclasses__():
-            fields = [field.name for field in structs["rt_" + record.__name__.lower()].fields]
+            words = re.sub(r"(?<=.)([A-Z])", r"_\1", record.__name__).lower()
+            fields = [field.name for field in structs["rt_" + words].fields]
             self.assertEqual(list(record.units), fields)
 
     def test_every_function_is_declared(self) -> None:

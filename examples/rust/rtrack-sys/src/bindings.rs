@@ -2,10 +2,17 @@
 
 pub const RT_KIND_PID: u32 = 1;
 pub const RT_KIND_SYSTEM: u32 = 2;
+pub const RT_PSS_READ: u32 = 1;
+pub const RT_PSS_CACHED: u32 = 2;
+pub const RT_PSS_ESTIMATED: u32 = 3;
+pub const RT_SOURCE_PROC: u32 = 1;
+pub const RT_SOURCE_BPF: u32 = 2;
 pub const RT_ACCOUNTING_AUTO: u32 = 0;
 pub const RT_ACCOUNTING_POLL: u32 = 1;
 pub const RT_ACCOUNTING_WAIT: u32 = 2;
 pub const RT_ACCOUNTING_CGROUP: u32 = 3;
+pub const RT_ACCOUNTING_WAIT_PERF: u32 = 4;
+pub const RT_ACCOUNTING_BPF: u32 = 5;
 pub const RT_PEAK_PSS: u32 = 1;
 pub const RT_PEAK_RSS: u32 = 2;
 pub const RT_PEAK_CGROUP: u32 = 3;
@@ -19,6 +26,7 @@ pub const RT_STRUCT_DISK: u32 = 7;
 pub const RT_STRUCT_FILESYSTEM: u32 = 8;
 pub const RT_STRUCT_NETWORK: u32 = 9;
 pub const RT_STRUCT_ZPOOL: u32 = 10;
+pub const RT_STRUCT_COMMAND_PROCESS: u32 = 11;
 pub const RT_TYPE_U32: u32 = 1;
 pub const RT_TYPE_I32: u32 = 2;
 pub const RT_TYPE_U64: u32 = 3;
@@ -79,6 +87,8 @@ pub struct rt_opts {
     pub want: u64,
     pub max_fds: u32,
     pub reserved: u32,
+    pub pss_share: u32,
+    pub pss_hold_us: u32,
 }
 impl Default for rt_opts {
     fn default() -> Self {
@@ -204,9 +214,16 @@ pub struct rt_metrics {
     pub zfs_allocated_bytes: u64,
     pub zfs_free_bytes: u64,
     pub zfs_pools: u64,
+    pub members_skipped: u64,
+    pub pss_age_ns: u64,
+    pub pss_source: u32,
+    pub source: u32,
 }
 extern "C" {
     pub fn rt_sample(t: *mut rt_tracker, out: *mut rt_metrics, out_size: usize) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_tracker_glance(t: *mut rt_tracker) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn rt_tracker_status(t: *const rt_tracker, has: u64) -> ::std::os::raw::c_int;
@@ -238,6 +255,9 @@ pub struct rt_process {
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
     pub threads: u64,
+    pub pss_age_ns: u64,
+    pub pss_source: u32,
+    pub reserved: u32,
 }
 impl Default for rt_process {
     fn default() -> Self {
@@ -499,6 +519,9 @@ extern "C" {
 extern "C" {
     pub fn rt_command_signal(c: *mut rt_command, signal: ::std::os::raw::c_int) -> ::std::os::raw::c_int;
 }
+extern "C" {
+    pub fn rt_command_kill(c: *mut rt_command) -> ::std::os::raw::c_int;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rt_outcome {
@@ -526,6 +549,15 @@ pub struct rt_outcome {
     pub processes: u64,
     pub samples: u64,
     pub overhead_cpu_ns: u64,
+    pub cpu_estimate_ns: u64,
+    pub peak_tree_low_bytes: u64,
+    pub peak_tree_high_bytes: u64,
+    pub processes_peak: u64,
+    pub members_skipped: u64,
+    pub cgroup_memory_peak_bytes: u64,
+    pub cgroup_read_bytes: u64,
+    pub cgroup_write_bytes: u64,
+    pub cgroup_tasks_peak: u64,
 }
 extern "C" {
     pub fn rt_command_wait(
@@ -533,6 +565,43 @@ extern "C" {
         timeout_ns: i64,
         out: *mut rt_outcome,
         out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_command_process {
+    pub size: u32,
+    pub flags: u32,
+    pub pid: i32,
+    pub ppid: i32,
+    pub exit_code: i32,
+    pub signal: i32,
+    pub valid: u64,
+    pub partial: u64,
+    pub start_realtime_ns: u64,
+    pub end_realtime_ns: u64,
+    pub cpu_user_ns: u64,
+    pub cpu_system_ns: u64,
+    pub peak_rss_bytes: u64,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+    pub comm: [::std::os::raw::c_char; 64usize],
+}
+impl Default for rt_command_process {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn rt_command_processes(
+        c: *mut rt_command,
+        array: *mut rt_command_process,
+        element_size: usize,
+        count: *mut usize,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {

@@ -21,6 +21,10 @@ pub const RT_HAS_FAULTS: u64 = 1 << 5;
 pub const RT_HAS_CTXSW: u64 = 1 << 6;
 pub const RT_HAS_PROCESSES: u64 = 1 << 7;
 pub const RT_HAS_THREADS: u64 = 1 << 8;
+pub const RT_HAS_PROCESSES_PEAK: u64 = 1 << 9;
+pub const RT_HAS_CGROUP_MEMORY: u64 = 1 << 10;
+pub const RT_HAS_CGROUP_IO: u64 = 1 << 11;
+pub const RT_HAS_CGROUP_TASKS: u64 = 1 << 12;
 pub const RT_HAS_CPU_MODES: u64 = 1 << 16;
 pub const RT_HAS_ACTIVITY: u64 = 1 << 17;
 pub const RT_HAS_MEMORY: u64 = 1 << 18;
@@ -38,6 +42,12 @@ pub const RT_HAS_RATE: u64 = 1 << 40;
 
 pub const RT_OPT_NO_CHILDREN: u32 = 1 << 0;
 pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 1 << 1;
+pub const RT_OPT_PROCESS_EVENTS: u32 = 1 << 2;
+
+pub const RT_COMMAND_LIST_PROCESSES: u32 = 1 << 0;
+
+pub const RT_PROCESS_FINAL: u32 = 1 << 0;
+pub const RT_PROCESS_RUNNING: u32 = 1 << 1;
 
 pub const RT_REASON_UNWAITED: u32 = 1 << 0;
 pub const RT_REASON_SIGCHLD_IGNORED: u32 = 1 << 1;
@@ -46,6 +56,8 @@ pub const RT_REASON_LEFT_RUNNING: u32 = 1 << 3;
 pub const RT_REASON_MEMBERS_SKIPPED: u32 = 1 << 4;
 pub const RT_REASON_ORPHANS_UNSEEN: u32 = 1 << 5;
 pub const RT_REASON_UNVERIFIED: u32 = 1 << 6;
+pub const RT_REASON_CLOCK_ABOVE: u32 = 1 << 7;
+pub const RT_REASON_EVENTS_LOST: u32 = 1 << 8;
 
 pub const RT_ITEM_IN_TOTAL: u32 = 1 << 0;
 pub const RT_ITEM_PARTITION: u32 = 1 << 1;

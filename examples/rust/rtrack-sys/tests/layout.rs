@@ -41,6 +41,7 @@ fn structs_are_as_long_as_those_of_the_library() {
         (RT_STRUCT_FILESYSTEM, size_of::<rt_filesystem>()),
         (RT_STRUCT_NETWORK, size_of::<rt_network>()),
         (RT_STRUCT_ZPOOL, size_of::<rt_zpool>()),
+        (RT_STRUCT_COMMAND_PROCESS, size_of::<rt_command_process>()),
     ];
     for (id, size) in sizes {
         assert_eq!(unsafe { rt_field_struct_size(id) } as usize, size, "struct {id}");
@@ -57,15 +58,21 @@ fn fields_lie_where_the_library_has_them() {
     assert_place(RT_STRUCT_METRICS, "members_unreadable", &m, &m.members_unreadable);
     assert_place(RT_STRUCT_METRICS, "load_15m", &m, &m.load_15m);
     assert_place(RT_STRUCT_METRICS, "zfs_pools", &m, &m.zfs_pools);
+    assert_place(RT_STRUCT_METRICS, "source", &m, &m.source);
     let d: rt_delta = zeroed();
     assert_place(RT_STRUCT_DELTA, "cores_used", &d, &d.cores_used);
     assert_place(RT_STRUCT_DELTA, "pressure_io_full_ns", &d, &d.pressure_io_full_ns);
     let o: rt_outcome = zeroed();
     assert_place(RT_STRUCT_OUTCOME, "exit_code", &o, &o.exit_code);
     assert_place(RT_STRUCT_OUTCOME, "overhead_cpu_ns", &o, &o.overhead_cpu_ns);
+    assert_place(RT_STRUCT_OUTCOME, "cgroup_tasks_peak", &o, &o.cgroup_tasks_peak);
     let p: rt_process = zeroed();
     assert_place(RT_STRUCT_PROCESS, "comm", &p, &p.comm);
     assert_place(RT_STRUCT_PROCESS, "threads", &p, &p.threads);
+    assert_place(RT_STRUCT_PROCESS, "pss_source", &p, &p.pss_source);
+    let l: rt_command_process = zeroed();
+    assert_place(RT_STRUCT_COMMAND_PROCESS, "start_realtime_ns", &l, &l.start_realtime_ns);
+    assert_place(RT_STRUCT_COMMAND_PROCESS, "comm", &l, &l.comm);
     let f: rt_filesystem = zeroed();
     assert_place(RT_STRUCT_FILESYSTEM, "mount_point", &f, &f.mount_point);
     assert_place(RT_STRUCT_FILESYSTEM, "available_bytes", &f, &f.available_bytes);

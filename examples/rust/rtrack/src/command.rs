@@ -49,6 +49,11 @@ impl Outcome {
         known(self.0.valid, sys::RT_HAS_CPU, time)
     }
 
+    /// How many processes lived, where all of them were counted.
+    pub fn processes(&self) -> Option<u64> {
+        known(self.0.valid, sys::RT_HAS_PROCESSES, self.0.processes)
+    }
+
     /// Whether nothing that the tree used can be missing from [`Outcome::cpu`]; if not, the `RT_REASON_` bits.
     pub fn completeness(&self) -> Result<(), u32> {
         match self.0.complete {
@@ -68,6 +73,7 @@ impl Command {
         let result = options.lend(|tracker| {
             let opts = sys::rt_command_opts {
                 size: size_of::<sys::rt_command_opts>() as u32,
+                flags: if options.list_processes { sys::RT_COMMAND_LIST_PROCESSES } else { 0 },
                 argv: pointers.as_ptr(),
                 tracker,
                 ..Default::default()
@@ -97,6 +103,12 @@ impl Command {
         check(unsafe { sys::rt_command_signal(self.0.as_ptr(), number) })
     }
 
+    /// End the program and all that it has started, also those whom it left running.
+    pub fn kill(&mut self) -> io::Result<()> {
+        // SAFETY: the handle is live, and ours alone.
+        check(unsafe { sys::rt_command_kill(self.0.as_ptr()) })
+    }
+
     /// Wait for the program, for ever without a time. `ETIMEDOUT` when it runs still.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Outcome> {
         let nanoseconds = timeout.map_or(-1, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
@@ -104,6 +116,18 @@ impl Command {
         // SAFETY: the outcome lives through the call and is passed with its own size.
         check(unsafe { sys::rt_command_wait(self.0.as_ptr(), nanoseconds, &mut out.0, size_of::<sys::rt_outcome>()) })?;
         Ok(out)
+    }
+
+    /// Every process that lived, by start, once [`Command::wait`] has told what was used. `EOPNOTSUPP` when
+    /// [`Options::list_processes`] was not asked for.
+    pub fn processes(&self) -> io::Result<Vec<sys::rt_command_process>> {
+        let size = size_of::<sys::rt_command_process>();
+        let mut count = 0;
+        // SAFETY: no array for no rows; then one with room for as many as are said. The list does not change any more.
+        check(unsafe { sys::rt_command_processes(self.0.as_ptr(), ptr::null_mut(), size, &mut count) })?;
+        let mut rows = vec![sys::rt_command_process::default(); count];
+        check(unsafe { sys::rt_command_processes(self.0.as_ptr(), rows.as_mut_ptr(), size, &mut count) })?;
+        Ok(rows)
     }
 }
 

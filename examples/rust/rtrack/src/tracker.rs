@@ -22,6 +22,14 @@ pub struct Options {
     pub want: u64,
     /// Most descriptors to keep open; 0 is the library's choice.
     pub max_fds: u32,
+    /// Hear of every fork and exit from the kernel, where that is open to the caller.
+    pub events: bool,
+    /// Most of one CPU that reading PSS may take, in thousandths; 0 is the library's choice.
+    pub pss_share: u32,
+    /// Longest that reading PSS may hold up a process, in microseconds; 0 is the library's choice.
+    pub pss_hold_us: u32,
+    /// Of a command: list every process that lives, for [`crate::Command::processes`].
+    pub list_processes: bool,
 }
 
 impl Options {
@@ -35,6 +43,9 @@ impl Options {
         if self.network_filesystems {
             flags |= sys::RT_OPT_NETWORK_FILESYSTEMS;
         }
+        if self.events {
+            flags |= sys::RT_OPT_PROCESS_EVENTS;
+        }
         Ok(call(&sys::rt_opts {
             size: size_of::<sys::rt_opts>() as u32,
             flags,
@@ -42,6 +53,8 @@ impl Options {
             want: self.want,
             max_fds: self.max_fds,
             reserved: 0,
+            pss_share: self.pss_share,
+            pss_hold_us: self.pss_hold_us,
         }))
     }
 }
@@ -86,6 +99,12 @@ impl Tracker {
     pub fn sample(&mut self) -> io::Result<Metrics> {
         // SAFETY: the handle is live, and ours alone.
         unsafe { sample(self.0.as_ptr()) }
+    }
+
+    /// Look for peaks of memory, and for processes that come and go, between two samples.
+    pub fn glance(&mut self) -> io::Result<()> {
+        // SAFETY: the handle is live, and ours alone.
+        check(unsafe { sys::rt_tracker_glance(self.0.as_ptr()) })
     }
 
     /// Why a figure of the last sample is missing or a lower bound; `Ok` when it is complete.

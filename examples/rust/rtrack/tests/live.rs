@@ -9,6 +9,8 @@ const ESRCH: i32 = 3;
 const EINVAL: i32 = 22;
 const ESTALE: i32 = 116;
 const ENOENT: i32 = 2;
+const ENODATA: i32 = 61;
+const EOPNOTSUPP: i32 = 95;
 const ETIMEDOUT: i32 = 110;
 
 fn burn(time: Duration) {
@@ -90,6 +92,31 @@ fn a_command_gives_its_outcome() {
 }
 
 #[test]
+fn a_command_lists_its_processes() {
+    let options = Options { list_processes: true, ..Default::default() };
+    let mut command = Command::start(&["sh", "-c", "(exit 5); sh -c 'kill -9 $$'; exit 3"], &options).unwrap();
+    assert_eq!(errno(command.processes()), Some(ENODATA));
+    let outcome = command.wait(None).unwrap();
+    let rows = command.processes().unwrap();
+    assert_eq!((rows[0].pid, rows[0].exit_code), (command.pid(), 3));
+    if let Some(count) = outcome.processes() {
+        assert_eq!((rows.len() as u64, count), (3, 3));
+        assert!(rows.iter().any(|row| row.signal == SIGKILL && row.exit_code == -1));
+    }
+    let mut other = Command::start(&["true"], &Options::default()).unwrap();
+    other.wait(None).unwrap();
+    assert_eq!(errno(other.processes()), Some(EOPNOTSUPP));
+}
+
+#[test]
+fn a_glance_needs_a_sample_before_it() {
+    let mut tracker = Tracker::of_pid(std::process::id() as i32, &Options { events: true, ..Default::default() }).unwrap();
+    assert_eq!(errno(tracker.glance()), Some(ENODATA));
+    tracker.sample().unwrap();
+    tracker.glance().unwrap();
+}
+
+#[test]
 fn a_command_can_be_killed() {
     let mut command = Command::start(&["sleep", "60"], &Options::default()).unwrap();
     assert_eq!(errno(command.wait(Some(Duration::from_millis(10)))), Some(ETIMEDOUT));
@@ -98,6 +125,14 @@ fn a_command_can_be_killed() {
     let outcome = command.wait(None).unwrap();
     assert_eq!((outcome.code(), outcome.signal()), (None, Some(SIGKILL)));
     assert!(outcome.wall() >= Duration::from_millis(10));
+}
+
+#[test]
+fn a_command_can_be_killed_with_all_it_started() {
+    let mut command = Command::start(&["sh", "-c", "sleep 60 & sleep 60"], &Options::default()).unwrap();
+    command.kill().unwrap();
+    let outcome = command.wait(Some(Duration::from_secs(30))).unwrap();
+    assert_eq!(outcome.signal(), Some(SIGKILL));
 }
 
 #[test]

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of every process that a command has had, written at its end. */
+#include "processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cell.h"
+#include "figures.h"
+#include "format.h"
+#include "json.h"
+#include "message.h"
+#include "units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { DECIMALS = 6 }; /* of times: microseconds */
+
+static const char *const columns[] = {
+	"pid",
+	"ppid",
+	"comm",
+	"start",
+	"end",
+	"exit_code",
+	"signal",
+	"cpu_user_seconds",
+	"cpu_system_seconds",
+	"peak_rss_bytes",
+	"read_bytes",
+	"write_bytes",
+	"final",
+	"running",
+	"partial",
+};
+
+int processes_open(struct processes *p, const struct options *options)
+{
+	const char *name = options->processes;
+	struct stat st;
+
+	*p = (struct processes){ .out = { .fd = -1, .what = "list of processes" } };
+	if (!name)
+		return 0;
+	p->as_json = format_by_file(name) == &format_jsonl;
+	p->out.name = strcmp(name, "-") == 0 ? "standard output" : name;
+	p->out.fd = open_output(name, 0);
+	if (p->out.fd < 0)
+		return -1;
+	p->out.is_ours = p->out.fd != STDOUT_FILENO && fstat(p->out.fd, &st) == 0 && S_ISREG(st.st_mode);
+	return 0;
+}
+
+int processes_are_wanted(const struct processes *p)
+{
+	return p->out.fd >= 0;
+}
+
+static int is_there(const struct rt_command_process *row, uint64_t bit)
+{
+	return is_known(row->valid, row->partial, bit);
+}
+
+static void csv_row(struct text *out, const struct rt_command_process *row)
+{
+	int cpu = is_there(row, RT_HAS_CPU), io = is_there(row, RT_HAS_IO);
+
+	cell_i64(out, 1, row->pid);
+	cell_i64(out, row->ppid > 0, row->ppid);
+	cell_string(out, row->comm);
+	cell_rounded(out, row->start_realtime_ns > 0, seconds(row->start_realtime_ns), DECIMALS);
+	cell_rounded(out, row->end_realtime_ns > 0, seconds(row->end_realtime_ns), DECIMALS);
+	cell_i64(out, row->exit_code >= 0, row->exit_code);
+	cell_i64(out, row->signal > 0, row->signal);
+	cell_double(out, cpu, seconds(row->cpu_user_ns));
+	cell_double(out, cpu, seconds(row->cpu_system_ns));
+	cell_u64(out, is_there(row, RT_HAS_PEAK_RSS), row->peak_rss_bytes);
+	cell_u64(out, io, row->read_bytes);
+	cell_u64(out, io, row->write_bytes);
+	cell_u64(out, 1, (row->flags & RT_PROCESS_FINAL) != 0);
+	cell_u64(out, 1, (row->flags & RT_PROCESS_RUNNING) != 0);
+	cell_domains(out, row->partial);
+	cell_end_row(out);
+}
+
+static void json_number(struct text *out, const char *key, int known, int64_t value)
+{
+	if (known)
+		json_i64(out, key, value);
+	else
+		json_null(out, key);
+}
+
+static void json_time(struct text *out, const char *key, uint64_t ns)
+{
+	if (ns > 0)
+		json_rounded(out, key, seconds(ns), DECIMALS);
+	else
+		json_null(out, key);
+}
+
+static void json_seconds(struct text *out, const char *key, int known, uint64_t ns)
+{
+	if (known)
+		json_double(out, key, seconds(ns));
+	else
+		json_null(out, key);
+}
+
+static void json_row(struct text *out, const struct rt_command_process *row)
+{
+	int cpu = is_there(row, RT_HAS_CPU), io = is_there(row, RT_HAS_IO);
+
+	json_begin(out, NULL, '{');
+	json_string(out, "type", "process");
+	json_i64(out, "pid", row->pid);
+	json_number(out, "ppid", row->ppid > 0, row->ppid);
+	json_string(out, "comm", *row->comm ? row->comm : NULL);
+	json_time(out, "start", row->start_realtime_ns);
+	json_time(out, "end", row->end_realtime_ns);
+	json_number(out, "exit_code", row->exit_code >= 0, row->exit_code);
+	json_number(out, "signal", row->signal > 0, row->signal);
+	json_seconds(out, "cpu_user_seconds", cpu, row->cpu_user_ns);
+	json_seconds(out, "cpu_system_seconds", cpu, row->cpu_system_ns);
+	json_number(out, "peak_rss_bytes", is_there(row, RT_HAS_PEAK_RSS), (int64_t)row->peak_rss_bytes);
+	json_number(out, "read_bytes", io, (int64_t)row->read_bytes);
+	json_number(out, "write_bytes", io, (int64_t)row->write_bytes);
+	json_bool(out, "final", (row->flags & RT_PROCESS_FINAL) != 0);
+	json_bool(out, "running", (row->flags & RT_PROCESS_RUNNING) != 0);
+	json_domains(out, "partial", row->partial);
+	json_end(out, '}');
+	text_add(out, "\n");
+}
+
+/* All of them, to be freed; NULL and 0 when there is nobody, or -errno. */
+static int list(struct rt_command *command, struct rt_command_process **rows, size_t *count)
+{
+	int err;
+
+	*rows = NULL;
+	*count = 0;
+	err = rt_command_processes(command, NULL, sizeof(**rows), count);
+	if (err < 0 || *count == 0)
+		return err;
+	*rows = calloc(*count, sizeof(**rows));
+	return *rows ? rt_command_processes(command, *rows, sizeof(**rows), count) : -ENOMEM;
+}
+
+void processes_write(struct processes *p, struct rt_command *command)
+{
+	struct rt_command_process *rows;
+	size_t count;
+	int err;
+
+	if (p->out.fd < 0)
+		return;
+	err = list(command, &rows, &count);
+	if (err < 0)
+		warn("there is no list of processes: %s", rt_strerror(err));
+	if (!p->as_json) {
+		cell_names(&p->out.text, columns, COUNT(columns));
+		output_flush(&p->out);
+	}
+	for (size_t i = 0; err == 0 && i < count && p->out.fd >= 0; i++) {
+		(p->as_json ? json_row : csv_row)(&p->out.text, &rows[i]);
+		output_flush(&p->out);
+	}
+	free(rows);
+}
+
+void processes_close(struct processes *p)
+{
+	output_close(&p->out);
+}

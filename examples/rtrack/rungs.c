@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The rungs of accounting: which can be had here, and what the others lack. */
+#include "rungs.h"
+
+#include <errno.h>
+
+int rung_try(uint32_t accounting, struct rt_outcome *outcome)
+{
+	static const char *const argv[] = { "true", NULL };
+	const struct rt_command_opts opts = { .size = sizeof(opts), .argv = argv, .accounting = accounting };
+	struct rt_command *command;
+	int err = rt_command_start(&command, &opts);
+
+	if (err < 0)
+		return err;
+	do {
+		err = rt_command_wait(command, -1, outcome, sizeof(*outcome));
+	} while (err == -EINTR);
+	rt_command_free(command);
+	return err;
+}
+
+const char *rung_lacks(uint32_t accounting)
+{
+	struct rt_outcome outcome;
+
+	if (accounting == RT_ACCOUNTING_BPF)
+		return "this release has no BPF accounting";
+	if (accounting == RT_ACCOUNTING_WAIT || rung_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
+		return "rtrack-supervisor is not installed";
+	if (accounting == RT_ACCOUNTING_WAIT_PERF)
+		return "the kernel refuses perf_event_open(), perhaps because /proc/sys/kernel/perf_event_paranoid is "
+		       "above 2";
+	return "there is no cgroup (v2) below which one can be made";
+}
