@@ -19,7 +19,7 @@ def problems(result: Result) -> Iterator[str]:
     says = f"cpu_seconds {got:.4f}, truth {truth:.4f}, complete {figures.complete}, reasons {list(figures.reasons)}"
     if figures.complete is None:
         return
-    if result.tool == "wait" and workload.is_waited and abs(got - truth) > SHARE * truth + WAIT_S:
+    if result.tool in ("wait", "wait+perf") and workload.is_waited and abs(got - truth) > SHARE * truth + WAIT_S:
         yield "all was waited for, and yet: " + says
     if result.tool == "cgroup" and not has_worked_on(result) and abs(got - truth) > SHARE * truth + CGROUP_S:
         yield "not the cgroup's own account: " + says
@@ -27,9 +27,19 @@ def problems(result: Result) -> Iterator[str]:
         yield "silently too low: " + says
     if figures.complete and workload.leaves_running:
         yield "says complete although a process was left running: " + says
+    if figures.processes_exact and workload.processes and figures.processes != workload.processes:
+        yield f"counted {figures.processes} processes, and said so for sure, of {workload.processes}"
     yield from outside_bracket(result)
+    yield from outside_memory_bracket(result)
     if result.left_groups:
         yield "left cgroups behind: " + " ".join(result.left_groups)
+
+
+def outside_memory_bracket(result: Result) -> Iterator[str]:
+    low, high = result.figures.peak_tree_low_bytes, result.figures.peak_tree_high_bytes
+    truth = result.told.get("peak_tree_bytes")
+    if truth and low is not None and not low * (1 - SHARE) <= truth <= (high or truth) * (1 + SHARE):
+        yield f"the bracket [{low}, {high}] does not hold the peak {truth} of the tree"
 
 
 def is_silently_low(result: Result) -> bool:

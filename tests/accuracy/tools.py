@@ -23,11 +23,16 @@ class Figures:
     peak_rss_bytes: Optional[int] = None
     peak_tree_bytes: Optional[int] = None
     write_bytes: Optional[int] = None
+    peak_tree_low_bytes: Optional[int] = None
+    peak_tree_high_bytes: Optional[int] = None
+    processes: Optional[int] = None
+    processes_exact: Optional[bool] = None
     left_running: Optional[int] = None
     complete: Optional[bool] = None
     reasons: Sequence[str] = ()
     cpu_seconds_low: Optional[float] = None
     cpu_seconds_high: Optional[float] = None
+    cpu_seconds_estimate: Optional[float] = None
 
 
 class Tool:
