@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples by this library, through its public header alone.
+ *
+ * Variants: "-" is what a caller gets who sets nothing but what he wants; "each" may read PSS in each sample, at any
+ * cost. */
+#include "driver.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rtrack/rtrack.h>
+
+#define WANT_TREE (RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO | RT_HAS_PROCESSES)
+#define WANT_STAT (RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY)
+#define WANT_MEMORY (RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE)
+#define WANT_SYSTEM (WANT_STAT | WANT_MEMORY | RT_HAS_DISK | RT_HAS_NETWORK | RT_HAS_LOAD)
+#define NO_LIMIT 1000 /* of rt_opts.pss_share */
+
+static struct rt_tracker *tracker;
+static struct rt_metrics metrics;
+static uint64_t wanted;
+
+void target_open(const struct target *target)
+{
+	struct rt_opts opts = { .size = sizeof(opts) };
+	int err;
+
+	wanted = target->kind == KIND_SYSTEM ? WANT_SYSTEM : WANT_TREE;
+	wanted |= target->with_pss ? RT_HAS_PSS : 0;
+	opts.want = wanted;
+	opts.flags = target->kind == KIND_PID ? RT_OPT_NO_CHILDREN : 0;
+#ifdef RT_PSS_READ /* in headers since 0.2 */
+	if (strcmp(target->variant, "each") == 0) {
+		opts.pss_share = NO_LIMIT;
+		opts.pss_hold_us = UINT32_MAX;
+	}
+#endif
+	if (target->kind == KIND_SYSTEM)
+		err = rt_system_tracker_new(&tracker, &opts);
+	else
+		err = rt_pid_tracker_new(&tracker, target->pid, &opts);
+	errno = -err;
+	if (err < 0)
+		cannot("tracker");
+}
+
+int64_t target_sample(void)
+{
+	int err = rt_sample(tracker, &metrics, sizeof(metrics));
+
+	errno = -err;
+	if (err < 0)
+		cannot("sample");
+	if (metrics.kind == RT_KIND_SYSTEM)
+		return 0;
+	/* What was not read has cost nothing. */
+	if ((metrics.valid | metrics.partial) != wanted) {
+		errno = ENODATA;
+		cannot("sample");
+	}
+	return (int64_t)metrics.processes;
+}
+
+const char *target_note(void)
+{
+#ifdef RT_PSS_READ
+	static const char *const pss[] = { "-", "read", "cached", "estimated" };
+	static const char *const source[] = { "-", "proc", "bpf" };
+	static char note[64];
+
+	snprintf(note, sizeof(note), "pss:%s,source:%s", metrics.pss_source < 4 ? pss[metrics.pss_source] : "?",
+	         metrics.source < 3 ? source[metrics.source] : "?");
+	return note;
+#else
+	return "-";
+#endif
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""What is sampled, how, and by whom."""
+from __future__ import annotations
+
+import dataclasses
+from typing import List, Optional, Sequence, Tuple
+
+from contenders import (FLOOR, FLOOR_CHANGED, FLOOR_STAT, LIBPROC2, PIDSTAT, PSUTIL, RTRACK, RTRACK_EACH, SAR,
+                        Contender)
+
+SIZES = (10, 100, 1000, 4000)
+HOT, ACTIVE, COLD = "hot", "active", "cold"
+
+SubjectSpec = Optional[Tuple[str, int]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    title: str
+    subject: SubjectSpec
+    kind: str
+    with_pss: bool
+    mode: str = HOT
+    percent: int = 0
+    """How many members of the tree run a little before each sample."""
+
+    @property
+    def key(self) -> str:
+        """Its name in the JSON."""
+        parts = [self.kind, *(map(str, self.subject) if self.subject else ()), "pss" if self.with_pss else "plain",
+                 self.mode, *([str(self.percent)] if self.percent else [])]
+        return "-".join(parts)
+
+    @property
+    def running(self) -> int:
+        """How many members run before each sample, besides the root; of a single process just itself."""
+        if not self.percent or not self.subject:
+            return 0
+        return max(self.subject[1] * self.percent // 100, 1)
+
+    @property
+    def contenders(self) -> Sequence[Contender]:
+        if self.kind == "system":
+            return [RTRACK, FLOOR, LIBPROC2, PSUTIL, *([SAR] if self.mode == HOT else [])]
+        found: List[Contender] = [RTRACK]
+        found += [RTRACK_EACH] if self.with_pss else []
+        found += [FLOOR, *([FLOOR_STAT] if self.mode != COLD else [])]
+        found += [FLOOR_CHANGED] if self.kind == "tree" else []
+        found += [LIBPROC2, PSUTIL]
+        return found + ([PIDSTAT] if self.mode == HOT and not self.with_pss else [])
+
+
+def both(title: str, subject: SubjectSpec, kind: str, mode: str = HOT, percent: int = 0) -> List[Scenario]:
+    """Without and with PSS."""
+    return [Scenario(title, subject, kind, with_pss, mode, percent) for with_pss in (False, True)]
+
+
+ONE = ("tree", 1)
+"""Small, as most are."""
+
+
+def of_tree(size: int) -> List[Scenario]:
+    spec = ("tree", size)
+    found = both(f"{size} processes, idle", spec, "tree")
+    found += both(f"{size} processes, 5 % ran", spec, "tree", ACTIVE, 5)
+    return found + both(f"{size} processes, all ran", spec, "tree", ACTIVE, 100)
+
+
+THREADS = ("threads", 1000)
+SYSTEM = Scenario("the machine", None, "system", False)
+
+FULL: List[Scenario] = [
+    *both("one process, idle", ONE, "pid"),
+    *both("one process that ran", ONE, "pid", ACTIVE, 100),
+    *both("one process of 1000 threads that ran", THREADS, "pid", ACTIVE, 100),
+    *both("the same as a tree", THREADS, "tree", ACTIVE, 100),
+    *both("1 GB in pages of 4 KB that ran", ("memory", 1024), "pid", ACTIVE, 100),
+    *(one for size in SIZES for one in of_tree(size)),
+    SYSTEM,
+    *both("one process that ran", ONE, "pid", COLD, 100),
+    *both("100 processes, 5 % ran", ("tree", 100), "tree", COLD, 5),
+    *both("1000 processes, 5 % ran", ("tree", 1000), "tree", COLD, 5),
+    Scenario("the machine", None, "system", False, COLD),
+]
+
+QUICK: List[Scenario] = [
+    *both("one process that ran", ONE, "pid", ACTIVE, 100),
+    *both("10 processes, idle", ("tree", 10), "tree"),
+    Scenario("100 processes, 5 % ran", ("tree", 100), "tree", True, ACTIVE, 5),
+    SYSTEM,
+    Scenario("one process that ran", ONE, "pid", False, COLD, 100),
+]
+
+USES: List[Scenario] = [
+    Scenario("one process, idle", ONE, "pid", False),
+    Scenario("100 processes, idle", ("tree", 100), "tree", False),
+    SYSTEM,
+]
+"""Those whose allocations and start are looked at."""
