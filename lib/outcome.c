@@ -12,16 +12,20 @@
 /* Final figures of a child of our own: it can be read as long as nobody has reaped it. */
 static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 {
+	struct rt_rusage use;
+	struct rusage told;
 	pid_t got;
 	int err;
 
 	rt_sample(c->tracker, m, sizeof(*m));
 	do {
-		got = waitpid(c->pid, status, 0);
+		got = wait4(c->pid, status, 0, &told);
 	} while (got < 0 && errno == EINTR);
 	err = got < 0 ? -errno : 0;
-	if (err == 0)
-		rti_tree_retire_root(&c->tracker->tree, &c->tracker->ctx, c->pid);
+	if (err == 0) {
+		rti_rusage_from_kernel(&told, &use);
+		rti_tree_retire_root(&c->tracker->tree, &c->tracker->ctx, c->pid, &use);
+	}
 	rt_sample(c->tracker, m, sizeof(*m));
 	c->outcome.reasons = m->reasons;
 	if (!c->tracker->tree.ledger.own_only && !rti_tree_hears_all(&c->tracker->tree))

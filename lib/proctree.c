@@ -298,7 +298,7 @@ void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context
 	tree->most_files /= 2;
 }
 
-void rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx)
+int rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	size_t kept = 0;
 
@@ -309,7 +309,8 @@ void rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_contex
 			tree->members[kept - 1] = tree->members[i];
 	}
 	if (kept == tree->count)
-		return;
+		return 0;
 	tree->count = kept;
 	index_members(tree);
+	return 1;
 }

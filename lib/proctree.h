@@ -119,7 +119,7 @@ void rti_proctree_count_files(struct rti_proctree *tree);
 /* Close all kept descriptors and keep half as many from now on. */
 void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context *ctx);
 
-/* Forget the members that are gone. Members move in memory. */
-void rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx);
+/* Forget the members that are gone. 1 when there were any; members move in memory. */
+int rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx);
 
 #endif

@@ -57,7 +57,8 @@ int rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uin
 		return 0;
 	if (budget->share >= NO_LIMIT)
 		return 1;
-	if (pss->read_ns && clock_ns == pss->clock_ns && rss_bytes == pss->rss_bytes && age_ns < REFRESH_NS)
+	if (pss->read_ns > budget->changed_ns && clock_ns == pss->clock_ns && rss_bytes == pss->rss_bytes &&
+	    age_ns < REFRESH_NS)
 		return 0;
 	budget->due_ns += cost_ns;
 	if (pss->read_ns && age_ns < round_ns(budget))

@@ -15,6 +15,7 @@ struct rti_pss_budget {
 	uint64_t hold_ns;  /* longest that one reading may take */
 	uint64_t saved_ns; /* may be spent */
 	uint64_t now_ns;   /* monotonic; as of when */
+	uint64_t changed_ns; /* when somebody came or went, with whom others may share */
 	uint64_t due_ns, last_due_ns; /* what it would cost to read all that have changed: so far, and in the last sample */
 	uint64_t page_ps;  /* what a page has cost, picoseconds */
 };

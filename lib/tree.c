@@ -259,16 +259,29 @@ static void depart(struct rti_tree *tree)
 		tree->reasons |= RT_REASON_UNWAITED;
 }
 
+/* Who has not run was not asked again. */
+static uint32_t pss_source(const struct rti_tree *tree, const struct rti_member *m)
+{
+	int is_old = m->figures.pss_source == RT_PSS_READ && m->pss.read_ns < tree->sampled_ns;
+
+	return is_old ? RT_PSS_CACHED : m->figures.pss_source;
+}
+
+static uint64_t pss_age_ns(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return pss_source(tree, m) == RT_PSS_CACHED && m->pss.read_ns ? tree->sampled_ns - m->pss.read_ns : 0;
+}
+
 /* The oldest reading and the weakest source tell of the sum. */
 static void add_pss(const struct rti_tree *tree, const struct rti_member *m, struct rt_metrics *out)
 {
-	uint64_t age_ns = m->figures.pss_source == RT_PSS_CACHED && m->pss.read_ns ? tree->now_ns - m->pss.read_ns : 0;
+	uint64_t age_ns = pss_age_ns(tree, m);
 
 	out->pss_bytes += m->figures.pss_bytes;
 	if (age_ns > out->pss_age_ns)
 		out->pss_age_ns = age_ns;
-	if (m->figures.pss_source > out->pss_source)
-		out->pss_source = m->figures.pss_source;
+	if (pss_source(tree, m) > out->pss_source)
+		out->pss_source = pss_source(tree, m);
 }
 
 static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t want, struct rt_metrics *out)
@@ -356,10 +369,13 @@ static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 		tree->most_skipped = out->members_skipped;
 	if (out->rss_bytes > tree->peak_tree_rss_bytes)
 		tree->peak_tree_rss_bytes = out->rss_bytes;
-	if (out->pss_bytes > tree->peak_tree_pss_bytes)
-		tree->peak_tree_pss_bytes = out->pss_bytes;
-	if (out->pss_bytes && out->rss_bytes > tree->rss_with_pss_bytes)
-		tree->rss_with_pss_bytes = out->rss_bytes;
+	/* What was read at different times does not add up: memory may have been shared by more in between. */
+	if (out->pss_source == RT_PSS_READ) {
+		if (out->pss_bytes > tree->peak_tree_pss_bytes)
+			tree->peak_tree_pss_bytes = out->pss_bytes;
+		if (out->rss_bytes > tree->rss_with_pss_bytes)
+			tree->rss_with_pss_bytes = out->rss_bytes;
+	}
 	out->peak_rss_bytes = tree->peak_rss_bytes;
 	out->peak_tree_rss_bytes = tree->peak_tree_rss_bytes;
 	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
@@ -438,29 +454,26 @@ static void note_time(struct rti_tree *tree, const struct rti_context *ctx)
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
                     struct rt_metrics *out)
 {
+	uint64_t seen = tree->members.seen;
+
 	tree->want = want;
 	tree->members.samples++;
 	note_time(tree, ctx);
+	tree->sampled_ns = tree->now_ns;
 	rti_pss_begin(&tree->pss);
 	rti_proctree_discover(&tree->members, ctx);
+	if (tree->members.seen != seen || tree->has_lost_member)
+		tree->pss.changed_ns = tree->now_ns;
 	for (size_t i = tree->members.count; i-- > 0;)
 		rti_read_member(tree, ctx, &tree->members.members[i], status);
 	reconcile(tree, ctx, status);
 	depart(tree);
 	sum_up(tree, ctx, want, out);
-	rti_proctree_remove_gone(&tree->members, ctx);
+	tree->has_lost_member = rti_proctree_remove_gone(&tree->members, ctx);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
 	out->source = tree->members.sweep.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
-}
-
-/* Of those whose RSS has moved since theirs was read last; the others are carried on. */
-static int is_stale(const struct rti_member *m)
-{
-	uint64_t far = m->pss.rss_bytes / NEAR_PEAK;
-
-	return !m->pss.read_ns || m->glance_rss_bytes > m->pss.rss_bytes + far || m->glance_rss_bytes + far < m->pss.rss_bytes;
 }
 
 /* What the sum of PSS is at a peak of RSS, if that can be afforded at once. */
@@ -470,7 +483,7 @@ static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, u
 	uint64_t cost_ns = 0, pss_bytes = 0;
 
 	for (size_t i = 0; i < members->count; i++) {
-		if (is_stale(&members->members[i]))
+		if (members->members[i].glance_rss_bytes)
 			cost_ns += rti_pss_predict(&tree->pss, members->members[i].glance_rss_bytes);
 	}
 	if (cost_ns > tree->pss.saved_ns)
@@ -478,9 +491,8 @@ static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, u
 	for (size_t i = 0; i < members->count; i++) {
 		struct rti_member *m = &members->members[i];
 
-		if (m->glance_rss_bytes && is_stale(m))
-			rti_read_pss(tree, ctx, m, m->glance_rss_bytes);
-		pss_bytes += rti_pss_carry(&m->pss, m->glance_rss_bytes);
+		if (m->glance_rss_bytes && rti_read_pss(tree, ctx, m, m->glance_rss_bytes) == 0)
+			pss_bytes += m->pss.bytes;
 	}
 	tree->rss_with_pss_bytes = rss_bytes;
 	if (pss_bytes > tree->peak_tree_pss_bytes)
@@ -513,30 +525,49 @@ void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_bo
 	tree->board = tree->members.forks = board;
 }
 
-void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib)
+static void put_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
 {
 	const uint64_t counters[RTI_COUNTERS] = {
-		[RTI_CPU_USER] = (uint64_t)(reaped->ru_utime * 1e9 + 0.5),
-		[RTI_CPU_SYSTEM] = (uint64_t)(reaped->ru_stime * 1e9 + 0.5),
-		[RTI_MINOR_FAULTS] = (uint64_t)reaped->ru_minflt,
-		[RTI_MAJOR_FAULTS] = (uint64_t)reaped->ru_majflt,
-		[RTI_VOLUNTARY] = (uint64_t)reaped->ru_nvcsw,
-		[RTI_INVOLUNTARY] = (uint64_t)reaped->ru_nivcsw,
+		[RTI_CPU_USER] = (uint64_t)(use->ru_utime * 1e9 + 0.5),
+		[RTI_CPU_SYSTEM] = (uint64_t)(use->ru_stime * 1e9 + 0.5),
+		[RTI_MINOR_FAULTS] = (uint64_t)use->ru_minflt,
+		[RTI_MAJOR_FAULTS] = (uint64_t)use->ru_majflt,
+		[RTI_VOLUNTARY] = (uint64_t)use->ru_nvcsw,
+		[RTI_INVOLUNTARY] = (uint64_t)use->ru_nivcsw,
 	};
 
-	memcpy(tree->settled, counters, sizeof(counters));
+	memcpy(out, counters, sizeof(counters));
+}
+
+void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib)
+{
+	put_counters(reaped, tree->settled);
 	/* An exec hands on the peak of whoever called it, so a small one may be the keeper's. */
 	if (reaped->ru_maxrss > bequeathed_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
 		tree->peak_rss_bytes = (uint64_t)reaped->ru_maxrss * 1024;
 	tree->is_settled = 1;
 }
 
-void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid)
+/* /proc tells in ticks what it reaped, who waited for it is told more exactly. */
+static void raise_reaped(struct rti_account *root, const struct rt_rusage *use)
+{
+	uint64_t counters[RTI_COUNTERS];
+
+	put_counters(use, counters);
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		counters[i] -= counters[i] < root->own[i] ? counters[i] : root->own[i];
+	rti_ledger_raise(root, counters);
+}
+
+void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
+                          const struct rt_rusage *use)
 {
 	struct rti_member *root = rti_proctree_find(&tree->members, pid);
 
 	if (!root)
 		return;
+	if (use && !tree->ledger.own_only)
+		raise_reaped(&root->account, use);
 	rti_ledger_retire(&tree->ledger, &root->account);
 	if (tree->lives)
 		rti_lives_note_member(tree->lives, root, 0);
@@ -554,7 +585,6 @@ size_t rti_tree_count(const struct rti_tree *tree)
 void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out)
 {
 	const struct rti_figures *f = &m->figures;
-	int is_old = f->pss_source == RT_PSS_CACHED && m->pss.read_ns;
 
 	*out = (struct rt_process){
 		.size = sizeof(*out),
@@ -580,8 +610,8 @@ void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struc
 		.voluntary_switches = f->own[RTI_VOLUNTARY],
 		.involuntary_switches = f->own[RTI_INVOLUNTARY],
 		.threads = f->threads,
-		.pss_age_ns = is_old ? tree->now_ns - m->pss.read_ns : 0,
-		.pss_source = f->pss_source,
+		.pss_age_ns = pss_age_ns(tree, m),
+		.pss_source = pss_source(tree, m),
 	};
 	memcpy(out->comm, m->stat.comm, sizeof(out->comm));
 }

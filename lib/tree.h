@@ -20,7 +20,9 @@ struct rti_tree {
 	uint64_t rss_with_pss_bytes; /* largest sum of RSS when PSS was summed too */
 	uint32_t reasons;
 	uint64_t want;   /* of the sample */
-	uint64_t now_ns; /* monotonic, at its start */
+	uint64_t now_ns; /* monotonic, at the start of a sample or glance */
+	uint64_t sampled_ns; /* and of the last sample */
+	int has_lost_member; /* in that */
 	int reads_all;   /* nothing is left for later: there is no later */
 	struct rti_pss_budget pss;
 	/* What the keeper said last that all it reaped has used. It may hold members that the sample before still had, so
@@ -61,8 +63,10 @@ int rti_tree_has_pss_of_peak(const struct rti_tree *tree);
 /* The keeper says exactly what all that it reaped has used. Later samples hold it. */
 void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib);
 
-/* The root was reaped by us, right after a sample, so that nothing of it is lost: let it go. */
-void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid);
+/* The root was reaped by us, right after a sample, so that nothing of it is lost: let it go. use is what the kernel said
+ * that it and all those whom it had waited for have used; NULL: not known. */
+void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
+                          const struct rt_rusage *use);
 
 /* Members that are not a keeper. */
 size_t rti_tree_count(const struct rti_tree *tree);

@@ -34,7 +34,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_tracker_glance"
     ),
     # Ends it.
-    "outcome.c": re.compile(r"waitpid|rt_sample"),
+    "outcome.c": re.compile(r"wait4|rt_sample"),
     # Talks with the supervisor through a socket and shared memory, and finds its program beside the library.
     "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid|syscall|getauxval|memfd_create|getrlimit|fallocate|m(un)?map"),
     # The kernel's process events come through a socket.

@@ -109,7 +109,7 @@ static void finish_child(struct history *h)
 	sim_stop(SIM_ROOT);
 	sample(h);
 	sim_end(SIM_ROOT);
-	rti_tree_retire_root(&h->tracker->tree, &h->tracker->ctx, SIM_ROOT);
+	rti_tree_retire_root(&h->tracker->tree, &h->tracker->ctx, SIM_ROOT, NULL);
 	sample(h);
 }
 
