@@ -11,6 +11,7 @@
  * and whether it is one thread. glibc makes only the last kind. */
 enum clock_kind { CLOCK_KIND_PROF = 0, CLOCK_KIND_VIRT = 1, CLOCK_KIND_SCHED = 2 };
 
+#define PARTS_LAST_NS 1000000u /* they move at ticks */
 #define LARGEST_PID (1 << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
 
 static uint64_t to_ns(const struct timespec *ts)
@@ -53,15 +54,16 @@ static int read_pid_clock(int32_t pid, enum clock_kind kind, uint64_t *out_ns)
 
 static int cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 {
-	uint64_t last_ns = out->total_ns;
 	int err = read_pid_clock(pid, CLOCK_KIND_SCHED, &out->total_ns);
 
-	if (err == 0 && out->total_ns == last_ns)
+	if (err == 0 && out->parts_at_ns && out->total_ns - out->parts_at_ns < PARTS_LAST_NS)
 		return 0;
 	if (err == 0)
 		err = read_pid_clock(pid, CLOCK_KIND_VIRT, &out->user_part_ns);
 	if (err == 0)
 		err = read_pid_clock(pid, CLOCK_KIND_PROF, &out->both_parts_ns);
+	if (err == 0)
+		out->parts_at_ns = out->total_ns;
 	return err;
 }
 

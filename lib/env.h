@@ -14,6 +14,7 @@ struct rti_now {
 /* CPU time of a process by its CPU clocks. user and system are sampled at ticks and serve only as a ratio. */
 struct rti_cpu_clock {
 	uint64_t total_ns, user_part_ns, both_parts_ns;
+	uint64_t parts_at_ns; /* where total_ns stood when the parts were read; 0: never */
 };
 
 struct rti_env {
@@ -21,8 +22,8 @@ struct rti_env {
 	uint64_t page_size; /* bytes */
 	void (*now)(struct rti_now *out);
 	uint64_t (*thread_cpu_ns)(void); /* CPU time of the calling thread */
-	/* NULL where pids are not those of the caller's pid namespace. 0 or -ESRCH. Where total_ns is still what out says,
-	 * the parts are left as they are there. */
+	/* NULL where pids are not those of the caller's pid namespace. 0 or -ESRCH. The parts are left as they
+	 * are in out where hardly any time has passed on the clock since they were read. */
 	int (*cpu_clock)(int32_t pid, struct rti_cpu_clock *out);
 	int32_t (*getpid)(void);
 	uint32_t (*cpu_count)(void); /* CPUs that are online */

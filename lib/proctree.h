@@ -34,7 +34,9 @@ struct rti_member {
 	int is_to_be_searched;
 	int is_searched_as_one; /* thread */
 	int has_reaped; /* somebody, by the last sample */
-	uint64_t rss_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
+	int has_children; /* or had some */
+	uint64_t stat_pid; /* the last that had been given away when stat was read */
+	uint64_t rss_ns, stat_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
 	uint64_t used_at; /* sample that last used its descriptors */
 	uint64_t glance_rss_bytes; /* by the last glance */
 	struct rti_pss pss;

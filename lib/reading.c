@@ -258,6 +258,18 @@ static void aim(struct reading *r)
 	};
 }
 
+/* stat tells who it is, which a kept statm vouches for as well; what was reaped, which for somebody without children is
+ * nothing; and faults and threads, which may not be wanted. */
+static int may_skip_stat(const struct reading *r)
+{
+	const struct rti_member *m = r->m;
+	const struct rti_tree *tree = r->tree;
+
+	return m->account_at && !m->has_children && !tree->reads_all && !(tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS)) &&
+	       tree->members.last_pid && tree->members.last_pid == m->stat_pid && r->figures.rss_bytes > 0 &&
+	       m->statm.fd >= 0 && m->has_clock && !has_passed(tree, m->stat_ns, SELDOM_NS);
+}
+
 static void read_once(struct reading *r)
 {
 	struct rti_member *m = r->m;
@@ -269,6 +281,13 @@ static void read_once(struct reading *r)
 	aim(r);
 	r->who.clock = m->has_clock ? &m->clock : NULL;
 	run_collectors(r, 0);
+	if (may_skip_stat(r)) {
+		r->due &= RT_HAS_CPU;
+		run_collectors(r, 1);
+		return;
+	}
+	m->stat_ns = r->tree->now_ns;
+	m->stat_pid = r->tree->members.last_pid;
 	err = rti_proctree_read_stat(&r->tree->members, r->ctx, m);
 	if (err == 0) {
 		run_collectors(r, 1);

@@ -287,7 +287,10 @@ static void add_pss(const struct rti_tree *tree, const struct rti_member *m, str
 static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t want, struct rt_metrics *out)
 {
 	uint64_t missing = want & ~m->figures.valid & ~RT_HAS_PROCESSES;
+	struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
 
+	if (parent)
+		parent->has_children = 1;
 	m->former_ppid = m->stat.ppid;
 	m->has_reaped = has_reaped(m);
 	rti_ledger_add(&tree->ledger, &m->account);
