@@ -14,7 +14,7 @@ packages=(
   abigail-tools binutils                               # ABI
   doxygen mandoc                                       # texts
 )
-thorough_packages=(clang libclang-rt-14-dev llvm musl-tools)
+thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev libproc2-dev sysstat)
 
 main() {
   local is_quick=0
