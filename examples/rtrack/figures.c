@@ -18,7 +18,7 @@ static const struct domain domains[] = {
 	{ RT_HAS_THREADS, "threads", "number of threads", 1, 1 },
 	{ RT_HAS_PROCESSES_PEAK, "processes_peak", "most processes at a time", 0, 0 },
 	{ RT_HAS_CGROUP_MEMORY, "cgroup_memory", "peak memory of the cgroup", 0, 0 },
-	{ RT_HAS_CGROUP_IO, "cgroup_io", "storage traffic of the cgroup", 0, 0 },
+	{ RT_HAS_CGROUP_IO, "cgroup_io", "traffic of the cgroup", 0, 0 },
 	{ RT_HAS_CGROUP_TASKS, "cgroup_tasks", "most tasks in the cgroup", 0, 0 },
 	{ RT_HAS_CPU_MODES, "cpu_modes", "CPU time by mode", 0, 1 },
 	{ RT_HAS_ACTIVITY, "activity", "forks, switches, interrupts", 0, 1 },

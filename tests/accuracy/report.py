@@ -63,8 +63,8 @@ Error in %. A star marks a result that rtrack itself calls incomplete (`accounti
 DOUBT = """
 ## What rtrack says where it is not sure, as {user} {{#accuracy_doubt_{id}}}
 
-`poll` is never sure, and is left out. Truth and bracket (`cpu_seconds_low`, `cpu_seconds_high`) are in seconds, as of
-the end of the command's root.
+Truth and bracket (`cpu_seconds_low`, `cpu_seconds_high`) are in seconds, as of the end of the command's root; the
+estimate is `cpu_seconds_estimate`, which only `wait+perf` has more to say of.
 """
 
 COUNTS = """
@@ -163,11 +163,11 @@ class Report:
     def doubt(self, user: str) -> str:
         rows = []
         for workload in ALL:
-            for rung in RUNGS[1:]:
+            for rung in RUNGS:
                 doubtful = [result for result in self.of(user, workload.name, rung) if not result.figures.complete]
                 if doubtful:
                     rows.append(doubt_row(workload, rung, doubtful))
-        return table(["workload", "rung", "reasons", "truth", "bracket", "holds the truth"], rows)
+        return table(["workload", "rung", "reasons", "truth", "bracket", "estimate", "holds the truth"], rows)
 
     def short(self) -> Dict[str, str]:
         judged = [result for result in self.results if result.figures.complete is not None]
@@ -228,4 +228,4 @@ def doubt_row(workload: Workload, rung: str, results: Sequence[Result]) -> List[
     high = "no upper bound" if figures.cpu_seconds_high is None else f"{figures.cpu_seconds_high:.3f}"
     holds = all(not list(outside_bracket(result)) for result in results)
     return [f"`{workload}`", f"`{rung}`", reasons, f"{results[-1].truth_at_exit.total:.3f}",
-            f"{figures.cpu_seconds_low:.3f} to {high}", "yes" if holds else "no"]
+            f"{figures.cpu_seconds_low:.3f} to {high}", f"{figures.cpu_seconds_estimate or 0:.3f}", "yes" if holds else "no"]
