@@ -205,7 +205,8 @@ static void add_storage(const struct page *p, const struct usage *u)
 static void add_processes(const struct page *p, const struct usage *u, int is_long)
 {
 	begin_line(p, "processes");
-	add_figure(p, u->valid, u->partial, RT_HAS_PROCESSES, human_count(u->processes), "seen");
+	add_figure(p, u->valid, u->partial, RT_HAS_PROCESSES, human_count(u->processes),
+	           u->valid & RT_HAS_PROCESSES ? "in all" : "seen");
 	if (is_long && is_known(u->valid, u->partial, RT_HAS_PROCESSES_PEAK))
 		text_printf(p->out, "   %s at a time", human_count(u->processes_peak).s);
 	if (u->left_running > 0) {

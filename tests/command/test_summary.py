@@ -104,7 +104,7 @@ class Text(Case):
         self.assertRegex(said, r"time +0\.\d{3} s wall +0\.\d{3} s user +0\.\d{3} s system +\d\.\d\d cores")
         self.assertRegex(said, r"memory .*peak \d+\.\d MiB tree \((PSS|cgroup)\) +\d+\.\d MiB largest process")
         self.assertRegex(said, r"storage .* read .* written")
-        self.assertRegex(said, r"processes +(at least )?1 seen")
+        self.assertRegex(said, r"processes +(at least 1 seen|1 in all)")
         self.assertRegex(said, r"accounting +(wait|cgroup), ")
 
     def test_longer_when_asked(self) -> None:
@@ -114,7 +114,7 @@ class Text(Case):
             self.assertIn(word, said)
         self.assertNotIn("at a time", text("true"))
         if "at least" not in said.partition("processes")[2].splitlines()[0]:
-            self.assertRegex(said, r"processes +1 seen +1 at a time")
+            self.assertRegex(said, r"processes +1 in all +1 at a time")
 
     def test_none_or_quiet(self) -> None:
         for option in ("-q", "--quiet", "--summary=none"):

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "family.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "children.h"
+
+#define MS 1000000u
+#define MIB ((size_t)1 << 20)
+#define ROOM (MIB * 256) /* that a member may grow by */
+
+struct order {
+	int32_t deed, argument;
+};
+
+static char *room;
+static size_t used;
+
+static void live(struct family *f, size_t self);
+
+static int32_t have_child(struct family *f, size_t child)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		live(f, child);
+	return pid;
+}
+
+static int32_t grow(size_t bytes)
+{
+	memset(room + used, 1, bytes);
+	used += bytes;
+	return 0;
+}
+
+static int32_t shrink(size_t bytes)
+{
+	used -= bytes;
+	return madvise(room + used, bytes, MADV_DONTNEED);
+}
+
+static int32_t write_bytes(size_t count)
+{
+	static char bytes[65536];
+	int ends[2];
+	ssize_t written;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	written = write(ends[1], bytes, count);
+	close(ends[0]);
+	close(ends[1]);
+	return (int32_t)written;
+}
+
+static void *sleep_on(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static int32_t have_threads(int32_t count)
+{
+	pthread_t thread;
+	int err = 0;
+
+	for (int32_t i = 0; i < count && err == 0; i++)
+		err = pthread_create(&thread, NULL, sleep_on, NULL);
+	return -err;
+}
+
+static int32_t act(struct family *f, const struct order *order)
+{
+	switch ((enum family_deed)order->deed) {
+	case FAMILY_RUN:
+		burn_cpu_ns((uint64_t)order->argument * MS);
+		return 0;
+	case FAMILY_FORK:
+		return have_child(f, (size_t)order->argument);
+	case FAMILY_WAIT:
+		return waitpid(-1, NULL, 0);
+	case FAMILY_GROW:
+		return grow((size_t)order->argument * MIB);
+	case FAMILY_SHRINK:
+		return shrink((size_t)order->argument * MIB);
+	case FAMILY_IGNORE:
+		return signal(SIGCHLD, SIG_IGN) == SIG_ERR ? -1 : 0;
+	case FAMILY_WRITE:
+		return write_bytes((size_t)order->argument);
+	case FAMILY_THREADS:
+		return have_threads(order->argument);
+	case FAMILY_EXIT:
+		break;
+	}
+	_exit(0);
+}
+
+static void live(struct family *f, size_t self)
+{
+	int fd = f->member[self].other_fd;
+	struct order order;
+	int32_t answer;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		ssize_t len = recv(fd, &order, sizeof(order), 0);
+
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len != sizeof(order))
+			_exit(1);
+		answer = act(f, &order);
+		if (send(fd, &answer, sizeof(answer), 0) != sizeof(answer))
+			_exit(1);
+	}
+}
+
+int32_t family_tell(struct family *f, size_t member, enum family_deed deed, int32_t argument)
+{
+	struct order order = { (int32_t)deed, argument };
+	int32_t answer = 0;
+
+	ck_assert_int_eq(send(f->member[member].fd, &order, sizeof(order), 0), sizeof(order));
+	if (deed != FAMILY_EXIT)
+		ck_assert_int_eq(recv(f->member[member].fd, &answer, sizeof(answer), 0), sizeof(answer));
+	return answer;
+}
+
+static void have_sockets(struct family *f)
+{
+	for (size_t i = 0; i < FAMILY_MOST; i++) {
+		int ends[2];
+
+		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+		f->member[i] = (struct family_member){ .fd = ends[0], .other_fd = ends[1] };
+	}
+}
+
+static void lead(struct family *f)
+{
+	for (size_t i = 0; i < FAMILY_MOST; i++)
+		close(f->member[i].fd);
+	room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room == MAP_FAILED || madvise(room, ROOM, MADV_NOHUGEPAGE) < 0)
+		_exit(1);
+	live(f, 0);
+}
+
+void family_start(struct family *f, size_t count)
+{
+	have_sockets(f);
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	f->count = 1;
+	f->member[0].pid = fork();
+	ck_assert_int_ge(f->member[0].pid, 0);
+	if (f->member[0].pid == 0)
+		lead(f);
+	ck_assert_int_eq(family_tell(f, 0, FAMILY_RUN, 0), 0);
+	while (f->count < count)
+		family_grow(f);
+}
+
+/* A child that answers has come as far as it will by itself. */
+size_t family_grow(struct family *f)
+{
+	size_t child = f->count++;
+
+	ck_assert_uint_lt(child, FAMILY_MOST);
+	f->member[child].pid = family_tell(f, 0, FAMILY_FORK, (int32_t)child);
+	ck_assert_int_gt(f->member[child].pid, 0);
+	ck_assert_int_eq(family_tell(f, child, FAMILY_RUN, 0), 0);
+	return child;
+}
+
+void family_shrink(struct family *f, size_t member)
+{
+	family_tell(f, member, FAMILY_EXIT, 0);
+	ck_assert_int_eq(family_tell(f, 0, FAMILY_WAIT, 0), f->member[member].pid);
+	f->member[member].pid = 0;
+}
+
+static uint64_t clock_of(pid_t pid)
+{
+	struct timespec ts = { 0 };
+	clockid_t id;
+
+	ck_assert_int_eq(clock_getcpuclockid(pid, &id), 0);
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+}
+
+static int is_stopped(void *arg)
+{
+	const struct timespec nap = { .tv_nsec = 2 * MS };
+	pid_t pid = *(const pid_t *)arg;
+	uint64_t clock_ns = clock_of(pid);
+	char path[32], line[512] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
+	fclose(file);
+	nanosleep(&nap, NULL);
+	return strstr(line, ") T ") && clock_of(pid) == clock_ns;
+}
+
+void family_stop(const struct family *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		pid_t pid = f->member[i].pid;
+
+		if (!pid)
+			continue;
+		ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+		wait_until(is_stopped, &pid);
+	}
+}
+
+void family_continue(const struct family *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		if (f->member[i].pid)
+			ck_assert_int_eq(kill(f->member[i].pid, SIGCONT), 0);
+	}
+}
+
+/* The others die with the root, and come to us. */
+void family_end(struct family *f)
+{
+	if (f->count)
+		kill(f->member[0].pid, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+	for (size_t i = 0; f->count && i < FAMILY_MOST; i++) {
+		close(f->member[i].fd);
+		close(f->member[i].other_fd);
+	}
+	f->count = 0;
+}

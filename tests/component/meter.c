@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "meter.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FDS 4096
+#define MOST_PIDS 64
+#define MOST_READINGS 2048
+#define CALL_NS 20000 /* of our own CPU time passes between two questions */
+#define LAST_PID "sys/kernel/ns_last_pid"
+
+struct meter meter;
+
+static char paths[MOST_FDS][64]; /* of what is open */
+static char readings[MOST_READINGS][64];
+static size_t reading_count;
+
+static struct {
+	int32_t pid;
+	struct rti_cpu_clock clock;
+} seen[MOST_PIDS];
+static size_t seen_count;
+
+static uint64_t time_ns = UINT64_C(1000000000000), own_cpu_ns;
+static unsigned last_pid = 1000;
+static int (*real_clock)(int32_t pid, struct rti_cpu_clock *out);
+
+/* The linker puts these in place of the functions that they are named for. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+static int is_on;
+
+static void count(unsigned *counter)
+{
+	if (__atomic_load_n(&is_on, __ATOMIC_RELAXED))
+		__atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* libcheck's own assertions allocate. */
+static void insist(int holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "meter: %s\n", what);
+	abort();
+}
+
+void *__wrap_malloc(size_t size)
+{
+	count(&meter.allocations);
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t number, size_t size)
+{
+	count(&meter.allocations);
+	return __real_calloc(number, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	count(&meter.allocations);
+	return __real_realloc(p, size);
+}
+
+static void name_file(const char *path, char *out, size_t size)
+{
+	char leaf[32];
+	int pid, tid;
+
+	if (sscanf(path, "%d/task/%d/%31s", &pid, &tid, leaf) == 3)
+		snprintf(out, size, "PID/task/TID/%s", leaf);
+	else if (sscanf(path, "%d/%31s", &pid, leaf) == 2)
+		snprintf(out, size, "PID/%s", leaf);
+	else
+		snprintf(out, size, "%s", path);
+}
+
+static void note_file(const char *path)
+{
+	char name[48];
+	size_t i = 0;
+
+	name_file(path, name, sizeof(name));
+	while (i < meter.files && strcmp(meter.file[i].name, name) != 0)
+		i++;
+	insist(i < METER_FILES, "too many files");
+	if (i == meter.files)
+		memcpy(meter.file[meter.files++].name, name, sizeof(name));
+	meter.file[i].count++;
+}
+
+static void note_reading(const char *path)
+{
+	if (!is_on)
+		return;
+	note_file(path);
+	for (size_t i = 0; i < reading_count; i++) {
+		if (strcmp(readings[i], path) == 0)
+			memcpy(meter.twice, readings[i], sizeof(meter.twice));
+	}
+	insist(reading_count < MOST_READINGS, "too many readings");
+	snprintf(readings[reading_count++], sizeof(readings[0]), "%s", path);
+}
+
+static int is_last_pid(const char *path)
+{
+	return strcmp(path, LAST_PID) == 0;
+}
+
+/* Not every kernel has it. */
+static int metered_open(int dirfd, const char *path, int flags)
+{
+	int fd = rti_source_linux.open(dirfd, is_last_pid(path) ? "stat" : path, flags);
+
+	count(&meter.opens);
+	insist(fd < MOST_FDS, "too many descriptors");
+	if (fd >= 0)
+		snprintf(paths[fd], sizeof(paths[fd]), "%s", path);
+	if (flags & O_DIRECTORY)
+		note_reading(path);
+	return fd;
+}
+
+static ssize_t metered_pread(int fd, void *buf, size_t len, off_t offset)
+{
+	count(&meter.reads);
+	if (offset == 0)
+		note_reading(paths[fd]);
+	if (is_last_pid(paths[fd]))
+		return snprintf(buf, len, "%u\n", last_pid);
+	return rti_source_linux.pread(fd, buf, len, offset);
+}
+
+static ssize_t metered_getdents(int fd, void *buf, size_t len)
+{
+	count(&meter.lists);
+	return rti_source_linux.getdents(fd, buf, len);
+}
+
+static ssize_t metered_readlink(int dirfd, const char *path, char *buf, size_t len)
+{
+	count(&meter.looks);
+	return rti_source_linux.readlink(dirfd, path, buf, len);
+}
+
+static int metered_exists(int dirfd, const char *path)
+{
+	count(&meter.looks);
+	return rti_source_linux.exists(dirfd, path);
+}
+
+static int metered_space(const char *path, struct rti_space *out)
+{
+	count(&meter.spaces);
+	return rti_source_linux.space(path, out);
+}
+
+static int metered_has_changed(int fd)
+{
+	count(&meter.looks);
+	return rti_source_linux.has_changed(fd);
+}
+
+static int metered_close(int fd)
+{
+	return rti_source_linux.close(fd);
+}
+
+const struct rti_source_ops meter_ops = {
+	.open = metered_open,
+	.pread = metered_pread,
+	.getdents = metered_getdents,
+	.readlink = metered_readlink,
+	.exists = metered_exists,
+	.space = metered_space,
+	.has_changed = metered_has_changed,
+	.close = metered_close,
+};
+
+static void metered_now(struct rti_now *out)
+{
+	for (int i = 0; i < 3; i++)
+		count(&meter.times);
+	*out = (struct rti_now){ time_ns, time_ns, time_ns };
+}
+
+static uint64_t metered_thread_cpu_ns(void)
+{
+	count(&meter.times);
+	return own_cpu_ns += CALL_NS;
+}
+
+/* What the real one says, but as of when the process was seen to run last. */
+static int metered_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	size_t i = 0;
+
+	count(&meter.clocks);
+	while (i < seen_count && seen[i].pid != pid)
+		i++;
+	insist(i < MOST_PIDS, "too many processes");
+	if (i == seen_count) {
+		int err = real_clock(pid, &seen[i].clock);
+
+		if (err < 0)
+			return err;
+		seen[seen_count++].pid = pid;
+	}
+	*out = seen[i].clock;
+	return 0;
+}
+
+void meter_attach(struct rt_tracker *t)
+{
+	real_clock = t->env.cpu_clock;
+	t->env.now = metered_now;
+	t->env.thread_cpu_ns = metered_thread_cpu_ns;
+	t->env.cpu_clock = metered_clock;
+}
+
+void meter_start(void)
+{
+	meter = (struct meter){ 0 };
+	reading_count = 0;
+	__atomic_store_n(&is_on, 1, __ATOMIC_RELAXED);
+}
+
+void meter_stop(void)
+{
+	__atomic_store_n(&is_on, 0, __ATOMIC_RELAXED);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(a, b); /* the name stands first */
+}
+
+const char *meter_files(void)
+{
+	static char text[1024];
+	size_t len = 0;
+
+	text[0] = '\0';
+	qsort(meter.file, meter.files, sizeof(meter.file[0]), compare_names);
+	for (size_t i = 0; i < meter.files && len < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %u", i ? ", " : "", meter.file[i].name,
+		                        meter.file[i].count);
+	return text;
+}
+
+void meter_pass(uint64_t ms)
+{
+	time_ns += ms * 1000000;
+}
+
+void meter_see_run(int32_t pid)
+{
+	for (size_t i = 0; i < seen_count; i++) {
+		if (pid == 0 || seen[i].pid == pid)
+			seen[i--] = seen[--seen_count];
+	}
+}
+
+void meter_see_fork(void)
+{
+	last_pid++;
+}
