@@ -264,10 +264,12 @@ static int may_skip_stat(const struct reading *r)
 {
 	const struct rti_member *m = r->m;
 	const struct rti_tree *tree = r->tree;
+	int may_have_reaped = m->has_children || !tree->members.last_pid || tree->members.last_pid != m->stat_pid;
 
-	return m->account_at && !m->has_children && !tree->reads_all && !(tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS)) &&
-	       tree->members.last_pid && tree->members.last_pid == m->stat_pid && r->figures.rss_bytes > 0 &&
-	       m->statm.fd >= 0 && m->has_clock && !has_passed(tree, m->stat_ns, SELDOM_NS);
+	if (tree->reads_all || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS) || (may_have_reaped && !tree->ledger.own_only))
+		return 0;
+	return m->account_at && m->has_clock && m->statm.fd >= 0 && r->figures.rss_bytes > 0 &&
+	       !has_passed(tree, m->stat_ns, SELDOM_NS);
 }
 
 static void read_once(struct reading *r)
