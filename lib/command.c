@@ -21,6 +21,8 @@
 #define NS_PER_S 1000000000
 #define GLANCE_NS 10000000u /* between two glances at least */
 #define GLANCE_SHARE 200    /* and this many times what one costs */
+#define NAP_NS 2000000
+#define MOST_NAPS 100       /* until those who were killed are gone */
 #define MOST_ROUNDS 1000    /* of killing a tree that forks meanwhile */
 #define LOOK_EVERY_NS 5000000 /* where there is no pidfd (before 5.3) */
 
@@ -313,17 +315,36 @@ static int kill_members(struct rti_tree *tree, const struct rti_context *ctx)
 	return err;
 }
 
+/* They take a moment to end. */
+static void await_the_killed(struct rt_command *c)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	struct rt_metrics metrics;
+
+	for (int naps = 0; naps < MOST_NAPS; naps++) {
+		if (rt_sample(c->tracker, &metrics, sizeof(metrics)) == -ESRCH || !rti_tree_count_running(&c->tracker->tree))
+			return;
+		nanosleep(&nap, NULL);
+	}
+}
+
 int rt_command_kill(struct rt_command *c)
 {
 	struct rti_tree *tree;
+	int err = 0;
 
 	if (!c)
 		return -EFAULT;
 	tree = &c->tracker->tree;
-	if (rti_cgroup_kill(&tree->cgroup) == 0)
-		return 0;
-	rti_proctree_discover(&tree->members, &c->tracker->ctx);
-	return kill_members(tree, &c->tracker->ctx);
+	if (rti_cgroup_kill(&tree->cgroup) < 0) {
+		rti_proctree_discover(&tree->members, &c->tracker->ctx);
+		err = kill_members(tree, &c->tracker->ctx);
+	}
+	if (c->is_over && c->outcome.left_running) {
+		await_the_killed(c);
+		rti_command_finish_again(c);
+	}
+	return err;
 }
 
 static struct timespec to_timespec(int64_t ns)

@@ -26,6 +26,7 @@ struct rt_command {
 	struct rti_now start;
 	uint64_t overhead_ns; /* of starting and ending; the tracker counts its own */
 	uint64_t next_glance_ns; /* CLOCK_MONOTONIC */
+	uint32_t lost_reasons; /* RT_REASON_ bits that stand, whoever ends after the program */
 	int result;           /* of rt_command_wait(), once it is over */
 	struct rt_outcome outcome;
 	struct rti_lives lives;
@@ -38,6 +39,9 @@ static inline int rti_command_is_supervised(const struct rt_command *c)
 
 /* The program has ended: fill the outcome. 0, or -ECHILD when its exit status is lost. */
 int rti_command_finish(struct rt_command *c);
+
+/* Some have ended since then: fill it anew. */
+void rti_command_finish_again(struct rt_command *c);
 
 /* CPU time used in the enclosing cgroup so far; UINT64_MAX: unknown. */
 uint64_t rti_command_enclosing_cpu_ns(struct rt_command *c, const struct rti_context *ctx);

@@ -45,6 +45,11 @@ void rti_lives_note_member(struct rti_lives *lives, const struct rti_member *m, 
 	row->start_realtime_ns = m->starttime * lives->tick_ns;
 	row->cpu_user_ns = own[RTI_CPU_USER];
 	row->cpu_system_ns = own[RTI_CPU_SYSTEM];
+	if (m->clock.total_ns > own[RTI_CPU_USER] + own[RTI_CPU_SYSTEM]) { /* it was read between samples, too */
+		rti_split_cpu(m->clock.total_ns, m->clock.user_part_ns, m->clock.both_parts_ns, &row->cpu_user_ns,
+		              &row->cpu_system_ns);
+		row->partial |= RT_HAS_CPU;
+	}
 	row->peak_rss_bytes = m->peak_rss_bytes;
 	if (!row->peak_rss_bytes)
 		row->partial &= ~RT_HAS_PEAK_RSS;

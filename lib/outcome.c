@@ -74,7 +74,7 @@ static void put_figures(const struct rt_command *c, const struct rt_metrics *m, 
 	out->cpu_user_ns = m->cpu_user_ns;
 	out->cpu_system_ns = m->cpu_system_ns;
 	out->peak_rss_bytes = m->peak_rss_bytes;
-	out->left_running = (uint32_t)m->processes;
+	out->left_running = (uint32_t)rti_tree_count_running(&c->tracker->tree);
 	out->read_bytes = m->read_bytes;
 	out->write_bytes = m->write_bytes;
 	out->processes = m->processes_seen;
@@ -162,6 +162,16 @@ static int compare_clock(uint64_t clock_ns, uint64_t low_ns)
 	return clock_ns + noise_ns < low_ns ? -1 : 0;
 }
 
+/* They agree, so that what both may have missed is within what they may differ by. */
+static void bound_by_clock(uint64_t clock_ns, struct rt_outcome *out)
+{
+	uint64_t larger_ns = clock_ns > out->cpu_low_ns ? clock_ns : out->cpu_low_ns;
+	uint64_t high_ns = larger_ns + larger_ns / 100 + RTI_TICK_NS;
+
+	if (out->reasons == 0 && high_ns < out->cpu_high_ns)
+		out->cpu_high_ns = high_ns;
+}
+
 static void put_clock(const struct rt_command *c, struct rt_outcome *out)
 {
 	uint64_t clock_ns = c->supervised.accounted.clock_ns;
@@ -173,8 +183,10 @@ static void put_clock(const struct rt_command *c, struct rt_outcome *out)
 	above = compare_clock(clock_ns, out->cpu_low_ns);
 	if (above > 0)
 		out->reasons |= RT_REASON_CLOCK_ABOVE;
-	if (above == 0)
+	if (above == 0) {
 		out->reasons &= ~(uint32_t)RT_REASON_UNVERIFIED;
+		bound_by_clock(clock_ns, out);
+	}
 	if (clock_ns > out->cpu_estimate_ns)
 		out->cpu_estimate_ns = clock_ns;
 	if (out->cpu_estimate_ns > out->cpu_high_ns)
@@ -206,7 +218,8 @@ static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is
 static void put_completeness(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
-	int is_claimed = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed;
+	int is_claimed = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed &&
+	                 c->supervised.exited.kind; /* whoever killed the supervisor may have moved others, too */
 
 	/* Who forks and ends all the time may be missed by every sample. */
 	if (!out->left_running && rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx) > 0)
@@ -252,7 +265,7 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 
 	for (size_t i = 0; i < members->count; i++) {
 		if (members->members[i].pid != c->tracker->tree.keeper_pid)
-			rti_lives_note_member(&c->lives, &members->members[i], 1);
+			rti_lives_note_member(&c->lives, &members->members[i], !rti_proctree_is_zombie(&members->members[i]));
 	}
 	if (c->supervised.board && c->supervised.board->lives_skipped)
 		c->lives.is_short = 1;
@@ -261,6 +274,20 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 	rti_supervise_unmap_lives(told, count);
 	rti_lives_finish(&c->lives, end);
 	note_own_child(c, end);
+}
+
+/* What the last sample says, with all that is known besides. */
+static void conclude(struct rt_command *c, const struct rt_metrics *m, int err)
+{
+	struct rt_outcome *out = &c->outcome;
+
+	put_figures(c, m, out);
+	if (err == 0 || !rti_command_is_supervised(c)) /* who has gone, or does not answer, has not heard all */
+		put_processes(c, out);
+	put_peak_of_tree(c, m, out);
+	put_cgroup(c, out);
+	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.keeper_cpu_ns;
+	put_completeness(c, m, out);
 }
 
 int rti_command_finish(struct rt_command *c)
@@ -287,17 +314,39 @@ int rti_command_finish(struct rt_command *c)
 		out->reasons |= RT_REASON_UNWAITED;
 	else
 		put_end(out, status);
-	put_figures(c, &metrics, out);
-	if (err == 0 || !rti_command_is_supervised(c)) /* who has gone, or does not answer, has not heard all */
-		put_processes(c, out);
-	put_peak_of_tree(c, &metrics, out);
-	put_cgroup(c, out);
 	if (c->has_list)
 		list_processes(c, &end);
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
 	c->overhead_ns += env->thread_cpu_ns() - started_ns - sampling_ns;
-	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.keeper_cpu_ns;
-	put_completeness(c, &metrics, out);
+	c->lost_reasons = out->reasons;
+	conclude(c, &metrics, err);
 	c->is_over = 1;
 	return err;
+}
+
+/* Rows of those who have ended since the list was made. */
+static void update_list(struct rt_command *c)
+{
+	for (size_t i = 0; i < c->lives.count; i++) {
+		struct rt_command_process *row = &c->lives.rows[i];
+		const struct rti_member *m = rti_proctree_find(&c->tracker->tree.members, row->pid);
+
+		if (row->flags & RT_PROCESS_RUNNING && (!m || rti_proctree_is_zombie(m)))
+			row->flags &= ~(uint32_t)RT_PROCESS_RUNNING;
+	}
+}
+
+void rti_command_finish_again(struct rt_command *c)
+{
+	struct rt_metrics metrics;
+	struct rt_rusage reaped;
+
+	if (rti_command_is_supervised(c) && c->result == 0 && rti_supervise_account(&c->supervised) == 0) {
+		rti_rusage_from_kernel(&c->supervised.accounted.reaped, &reaped);
+		rti_tree_settle(&c->tracker->tree, &reaped, c->supervised.started.bequeathed_kib);
+	}
+	rt_sample(c->tracker, &metrics, sizeof(metrics));
+	c->outcome.reasons = c->lost_reasons | metrics.reasons;
+	conclude(c, &metrics, c->result);
+	update_list(c);
 }

@@ -148,6 +148,11 @@ int rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns)
 	return 1;
 }
 
+int rti_proctree_is_zombie(const struct rti_member *m)
+{
+	return m->stat.state == 'Z' && m->stat.num_threads <= 1;
+}
+
 int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m)
 {
 	struct rti_pid_stat stat;

@@ -108,6 +108,9 @@ int rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns);
 /* Is it still there? Changes nothing. */
 int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m);
 
+/* It has ended, and waits for its parent. */
+int rti_proctree_is_zombie(const struct rti_member *m);
+
 /* The member with this pid, gone ones included, or NULL. */
 struct rti_member *rti_proctree_find(const struct rti_proctree *tree, int32_t pid);
 

@@ -578,6 +578,18 @@ void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, 
 	rti_proctree_remove_gone(&tree->members, ctx);
 }
 
+size_t rti_tree_count_running(const struct rti_tree *tree)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tree->members.count; i++) {
+		const struct rti_member *m = &tree->members.members[i];
+
+		count += m->pid != tree->keeper_pid && !rti_proctree_is_zombie(m);
+	}
+	return count;
+}
+
 size_t rti_tree_count(const struct rti_tree *tree)
 {
 	size_t count = tree->members.count;

@@ -68,8 +68,9 @@ void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int6
 void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
                           const struct rt_rusage *use);
 
-/* Members that are not a keeper. */
+/* Members that are not a keeper, and those of them that are no zombies. */
 size_t rti_tree_count(const struct rti_tree *tree);
+size_t rti_tree_count_running(const struct rti_tree *tree);
 
 /* Row of a member of the last sample. */
 void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out);

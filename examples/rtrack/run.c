@@ -154,6 +154,13 @@ static void act(struct run *r)
 		end_command(r);
 }
 
+/* What they have used is in the outcome, and nobody is left running. */
+static void end_the_rest(struct run *r)
+{
+	rt_command_kill(r->command);
+	rt_command_wait(r->command, 0, &r->outcome, sizeof(r->outcome));
+}
+
 static void follow_to_end(struct run *r)
 {
 	int err;
@@ -172,7 +179,7 @@ static void follow_to_end(struct run *r)
 	if (err < 0)
 		warn("the exit status of the command is lost: its supervisor was killed");
 	if (r->kills_sent > 0) /* time is up for those, too, whom the command has left behind */
-		rt_command_kill(r->command);
+		end_the_rest(r);
 	take_row(r);
 }
 
