@@ -21,6 +21,7 @@ struct rti_context {
 	const struct rti_env *env;
 	struct rti_buf *buf; /* scratch for one read; its contents last until the next */
 	uint32_t flags;      /* RT_OPT_ bits */
+	uint64_t want;       /* RT_HAS_ bits; 0 is all */
 };
 
 /* The environment that fits a source: CPU clocks only where its pids are the caller's. */
@@ -73,7 +74,7 @@ struct rti_pid_collector {
 };
 
 /* Those that are also asked for by themselves. */
-extern const struct rti_pid_collector rti_pid_mem, rti_pid_pss;
+extern const struct rti_pid_collector rti_pid_mem, rti_pid_pss, rti_pid_io;
 
 /* registry.c: the one file that a new collector edits besides its own. */
 extern const struct rti_pid_collector *const rti_pid_collectors[];

@@ -299,8 +299,9 @@ void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context
 {
 	for (size_t i = 0; i < tree->count; i++)
 		close_files(ctx, &tree->members[i]);
+	/* Half of those that there were: more cannot be had now. */
+	tree->most_files = (tree->files_kept < tree->most_files ? tree->files_kept : tree->most_files) / 2;
 	tree->files_kept = 0;
-	tree->most_files /= 2;
 }
 
 int rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx)

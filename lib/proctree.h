@@ -30,6 +30,7 @@ struct rti_member {
 	int has_clock;
 	const struct rti_batch_row *row; /* of the sweep that began this sample, or NULL */
 	uint64_t account_clock_ns;    /* where it stood when the account was read */
+	uint64_t status_clock_ns, switches_clock_ns; /* and when those files were */
 	uint64_t searched_pid, searched_clock_ns; /* when its children were searched for */
 	int is_to_be_searched;
 	int is_searched_as_one; /* thread */
@@ -39,6 +40,7 @@ struct rti_member {
 	uint64_t rss_ns, stat_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
 	uint64_t used_at; /* sample that last used its descriptors */
 	uint64_t glance_rss_bytes; /* by the last glance */
+	uint64_t glance_ns, glance_clock_ns; /* when that was read, and where its clock stood */
 	struct rti_pss pss;
 	uint64_t peak_rss_bytes; /* largest seen: a zombie tells no more */
 	/* Order of events within the tree; 0 is never. read_at: it was there; account_at: and its account was read. */

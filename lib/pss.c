@@ -15,11 +15,17 @@
 void rti_pss_init(struct rti_pss_budget *budget, uint32_t share, uint32_t hold_us)
 {
 	*budget = (struct rti_pss_budget){
-		.share = share ? share : DEFAULT_SHARE,
+		.share = share == 0 ? DEFAULT_SHARE : share < NO_LIMIT ? share : NO_LIMIT,
 		.hold_ns = hold_us ? (uint64_t)hold_us * 1000 : DEFAULT_HOLD_NS,
 		.saved_ns = MOST_SAVED_NS,
 		.page_ps = PAGE_PS,
 	};
+}
+
+/* Enough for the longest reading that is allowed. */
+static int64_t most_saved_ns(const struct rti_pss_budget *budget)
+{
+	return (int64_t)(budget->hold_ns > MOST_SAVED_NS ? budget->hold_ns : MOST_SAVED_NS);
 }
 
 void rti_pss_save(struct rti_pss_budget *budget, uint64_t now_ns)
@@ -27,9 +33,9 @@ void rti_pss_save(struct rti_pss_budget *budget, uint64_t now_ns)
 	uint64_t passed_ns = budget->now_ns && now_ns > budget->now_ns ? now_ns - budget->now_ns : 0;
 
 	budget->now_ns = now_ns;
-	budget->saved_ns += passed_ns / 1000 * budget->share;
-	if (budget->saved_ns > MOST_SAVED_NS)
-		budget->saved_ns = MOST_SAVED_NS;
+	budget->saved_ns += (int64_t)(passed_ns / 1000 * budget->share);
+	if (budget->saved_ns > most_saved_ns(budget))
+		budget->saved_ns = most_saved_ns(budget);
 }
 
 void rti_pss_begin(struct rti_pss_budget *budget)
@@ -57,18 +63,18 @@ int rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uin
 		return 0;
 	if (budget->share >= NO_LIMIT)
 		return 1;
-	if (pss->read_ns > budget->changed_ns && clock_ns == pss->clock_ns && rss_bytes == pss->rss_bytes &&
+	if (pss->read_ns && pss->read_ns >= budget->changed_ns && clock_ns == pss->clock_ns && rss_bytes == pss->rss_bytes &&
 	    age_ns < REFRESH_NS)
 		return 0;
 	budget->due_ns += cost_ns;
 	if (pss->read_ns && age_ns < round_ns(budget))
 		return 0;
-	return cost_ns <= budget->saved_ns;
+	return (int64_t)cost_ns <= budget->saved_ns;
 }
 
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns)
 {
-	budget->saved_ns -= cost_ns < budget->saved_ns ? cost_ns : budget->saved_ns;
+	budget->saved_ns -= (int64_t)cost_ns;
 	if (rss_bytes >= LEARN_FROM_BYTES && cost_ns > READING_NS)
 		budget->page_ps = (3 * budget->page_ps + (cost_ns - READING_NS) * 1000 / (rss_bytes / PAGE_BYTES)) / 4;
 }

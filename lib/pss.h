@@ -13,7 +13,7 @@
 struct rti_pss_budget {
 	uint32_t share;    /* of one CPU, in thousandths; from 1000 on there is no limit */
 	uint64_t hold_ns;  /* longest that one reading may take */
-	uint64_t saved_ns; /* may be spent */
+	int64_t saved_ns;  /* may be spent; below 0 it has yet to be earned, for a reading took longer than was expected */
 	uint64_t now_ns;   /* monotonic; as of when */
 	uint64_t changed_ns; /* when somebody came or went, with whom others may share */
 	uint64_t due_ns, last_due_ns; /* what it would cost to read all that have changed: so far, and in the last sample */

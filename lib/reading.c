@@ -112,10 +112,14 @@ static void forget(struct rti_figures *figures, uint64_t domains)
 
 static void note_time(struct reading *r, uint64_t domains)
 {
-	if (domains & RT_HAS_PEAK_RSS)
+	if (domains & RT_HAS_PEAK_RSS) {
 		r->m->status_ns = r->tree->now_ns;
-	if (domains & RT_HAS_CTXSW)
+		r->m->status_clock_ns = r->m->clock.total_ns;
+	}
+	if (domains & RT_HAS_CTXSW) {
 		r->m->switches_ns = r->tree->now_ns;
+		r->m->switches_clock_ns = r->m->clock.total_ns;
+	}
 	if (domains & RT_HAS_RSS)
 		r->m->rss_ns = r->tree->now_ns;
 }
@@ -266,15 +270,24 @@ static int may_skip_stat(const struct reading *r)
 	const struct rti_tree *tree = r->tree;
 	int may_have_reaped = m->has_children || !tree->members.last_pid || tree->members.last_pid != m->stat_pid;
 
-	if (tree->reads_all || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS) || (may_have_reaped && !tree->ledger.own_only))
+	/* For a process alone, what it reaped matters to its I/O. */
+	if (tree->ledger.own_only)
+		may_have_reaped = (tree->want & RT_HAS_IO) != 0;
+	if (tree->reads_all || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS) || may_have_reaped)
 		return 0;
 	return m->account_at && m->has_clock && m->statm.fd >= 0 && r->figures.rss_bytes > 0 &&
 	       !has_passed(tree, m->stat_ns, SELDOM_NS);
 }
 
+static uint64_t reaped_faults(const struct rti_member *m)
+{
+	return m->stat.cminflt + m->stat.cmajflt;
+}
+
 static void read_once(struct reading *r)
 {
 	struct rti_member *m = r->m;
+	uint64_t had_reaped;
 	int err;
 
 	r->figures = m->figures;
@@ -290,7 +303,11 @@ static void read_once(struct reading *r)
 	}
 	m->stat_ns = r->tree->now_ns;
 	m->stat_pid = r->tree->members.last_pid;
+	had_reaped = reaped_faults(m);
 	err = rti_proctree_read_stat(&r->tree->members, r->ctx, m);
+	/* The kernel may have folded the I/O of a child into what was read just now. */
+	if (err == 0 && r->tree->ledger.own_only && r->due & RT_HAS_IO && !had_reaped && reaped_faults(m))
+		run_collector(r, &rti_pid_io);
 	if (err == 0) {
 		run_collectors(r, 1);
 	} else {
@@ -302,13 +319,24 @@ static void read_once(struct reading *r)
 	m->is_gone = err == -ESRCH;
 }
 
+/* What was put off while it ran is due once its time has come, even if it does not run any more. */
+static int has_arrears(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint64_t want = wanted_of(tree, m);
+
+	return (want & RT_HAS_PEAK_RSS && m->clock.total_ns != m->status_clock_ns &&
+	        has_passed(tree, m->status_ns, SELDOM_NS)) ||
+	       (want & RT_HAS_CTXSW && m->clock.total_ns != m->switches_clock_ns &&
+	        has_passed(tree, m->switches_ns, SELDOM_NS));
+}
+
 /* Its clock stands where it stood when it was last read, and nothing was missing then that may be there now. */
 static int is_idle(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
 
 	return m->has_clock && m->account_at && m->clock.total_ns == m->account_clock_ns && !tree->reads_all &&
-	       !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
+	       !has_arrears(tree, m) && !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
 }
 
 static void refresh_memory(struct reading *r)
@@ -428,6 +456,10 @@ uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, stru
 {
 	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
 
+	if (m->has_clock && m->clock.total_ns == m->glance_clock_ns && !has_passed(tree, m->glance_ns, REFRESH_NS))
+		return m->glance_rss_bytes;
+	m->glance_ns = tree->now_ns;
+	m->glance_clock_ns = m->clock.total_ns;
 	aim(&r);
 	return rti_pid_mem.collect(ctx, &r.who, &r.figures) == 0 ? r.figures.rss_bytes : 0;
 }

@@ -15,7 +15,7 @@ void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struc
 void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                           struct rti_status *status);
 
-/* Read RSS alone, at any time. 0 where it has none. */
+/* RSS alone, at any time: what the last glance saw where it has not run since. 0 where it has none. */
 uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m);
 
 /* Read PSS alone, whatever the budget says, and charge it. 0, or -errno. */

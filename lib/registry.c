@@ -2,7 +2,7 @@
 /* The collectors there are. Adding one edits this file and no other. */
 #include "collector.h"
 
-extern const struct rti_pid_collector rti_pid_cpu, rti_pid_peak, rti_pid_io, rti_pid_faults,
+extern const struct rti_pid_collector rti_pid_cpu, rti_pid_peak, rti_pid_faults,
 	rti_pid_ctxsw;
 extern const struct rti_sys_collector rti_sys_cpu, rti_sys_procs, rti_sys_mem, rti_sys_disk, rti_sys_fs, rti_sys_net,
 	rti_sys_load, rti_sys_psi, rti_sys_zfs;

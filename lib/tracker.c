@@ -70,6 +70,7 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, c
 	t->ctx = (struct rti_context){ &t->source, &t->env, &t->buf, opts->flags };
 	t->kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM;
 	t->want = opts->want ? opts->want & has : has;
+	t->ctx.want = t->want;
 	t->id = make_id(t);
 	if (pid)
 		err = rti_context_check_pids(&t->source, &t->env);

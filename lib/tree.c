@@ -135,9 +135,9 @@ static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct 
 	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->verified_at)
 		return 0;
 	m->verified_at = ++tree->events;
-	if (parent && may_have_reaped_at(parent) < m->read_at && has_its_files(ctx, m))
+	if (parent && !parent->is_gone && has_its_files(ctx, m))
 		return 0;
-	/* It may have a new parent by now, who will be the one to reap it. */
+	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
 	if (rti_proctree_read_stat(&tree->members, ctx, m) != -ESRCH)
 		return 0;
 	m->is_gone = 1;
@@ -445,13 +445,10 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 }
 
 /* The clock of the budget, and of all that is read seldom. */
-static void note_time(struct rti_tree *tree, const struct rti_context *ctx)
+static void note_time(struct rti_tree *tree, uint64_t now_ns)
 {
-	struct rti_now now;
-
-	ctx->env->now(&now);
-	tree->now_ns = now.monotonic_ns;
-	rti_pss_save(&tree->pss, now.monotonic_ns);
+	tree->now_ns = now_ns;
+	rti_pss_save(&tree->pss, now_ns);
 }
 
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
@@ -461,7 +458,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 
 	tree->want = want;
 	tree->members.samples++;
-	note_time(tree, ctx);
+	note_time(tree, out->monotonic_ns);
 	tree->sampled_ns = tree->now_ns;
 	rti_pss_begin(&tree->pss);
 	rti_proctree_discover(&tree->members, ctx);
@@ -489,7 +486,7 @@ static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, u
 		if (members->members[i].glance_rss_bytes)
 			cost_ns += rti_pss_predict(&tree->pss, members->members[i].glance_rss_bytes);
 	}
-	if (cost_ns > tree->pss.saved_ns)
+	if ((int64_t)cost_ns > tree->pss.saved_ns)
 		return;
 	for (size_t i = 0; i < members->count; i++) {
 		struct rti_member *m = &members->members[i];
@@ -505,13 +502,14 @@ static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, u
 void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)
 {
 	uint64_t rss_bytes = 0;
+	struct rti_now now;
 
-	note_time(tree, ctx);
+	ctx->env->now(&now);
+	note_time(tree, now.monotonic_ns);
 	rti_proctree_discover(&tree->members, ctx);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];
 
-		m->glance_rss_bytes = 0;
 		if (m->pid != tree->keeper_pid)
 			m->glance_rss_bytes = m->row ? m->row->rss_pages * ctx->env->page_size : rti_read_rss(tree, ctx, m);
 		rss_bytes += m->glance_rss_bytes;

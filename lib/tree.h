@@ -42,7 +42,7 @@ struct rti_tree {
 int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files);
 void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx);
 
-/* Fill the figures of a sample. 0, or -ESRCH when no member is left; out holds the totals in both cases. */
+/* Fill the figures of a sample, of which out has the time. 0, or -ESRCH when no member is left; out holds the totals in both cases. */
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
                     struct rt_metrics *out);
 

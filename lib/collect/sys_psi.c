@@ -56,7 +56,7 @@ static int psi_collect(void *state, const struct rti_context *ctx, struct rt_met
 	int first = 0;
 
 	for (int i = 0; i < RESOURCES; i++) {
-		int err = collect_one(state, (enum resource)i, ctx, out);
+		int err = !ctx->want || ctx->want & bits[i] ? collect_one(state, (enum resource)i, ctx, out) : 0;
 
 		first = first ? first : err;
 	}

@@ -268,9 +268,10 @@ static void *burn_and_end(void *arg)
 	return arg;
 }
 
+/* The threads may still be leaving the barrier when this returns. */
 static void have_threads(void *arg)
 {
-	pthread_barrier_t ready;
+	static pthread_barrier_t ready;
 	pthread_t thread;
 
 	pthread_barrier_init(&ready, NULL, THREADS + 1);

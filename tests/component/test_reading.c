@@ -227,6 +227,27 @@ START_TEST(status_is_read_for_a_new_peak_and_now_and_then)
 }
 END_TEST
 
+START_TEST(what_was_put_off_is_made_up_for)
+{
+	struct fake_process child = child_of(1);
+
+	write_tree(1);
+	track_with((struct rt_opts){ 0 });
+	sample_after(0);
+	child.hwm_kib = 500;
+	child.voluntary = 77;
+	child.ignores_sigchld = 1;
+	fake_process_write(&root, &child);
+	clock_ns[1]++;
+	sample_after(50 * MS);
+	ck_assert_uint_eq(row_of(101).peak_rss_bytes, 80 * 1024);
+	sample_after(50 * MS); /* it has not run any more */
+	ck_assert_uint_eq(row_of(101).peak_rss_bytes, 500 * 1024);
+	ck_assert_uint_eq(row_of(101).voluntary_switches, 77);
+	ck_assert_uint_eq(m.reasons, RT_REASON_SIGCHLD_IGNORED);
+}
+END_TEST
+
 START_TEST(that_sigchld_is_ignored_is_noticed_in_a_tenth_of_a_second)
 {
 	struct fake_process child = child_of(1);
@@ -416,7 +437,6 @@ START_TEST(the_weakest_source_and_the_oldest_reading_tell_of_the_sum)
 	write_tree(2);
 	track_with((struct rt_opts){ .pss_share = 500 });
 	sample_after(0);
-	sample_after(SECOND); /* who has come since the last sample has them all read again */
 	clock_ns[0]++;
 	clock_ns[1]++;
 	sample_after(SECOND); /* 102 is looked at too, and its PSS holds still */
@@ -639,6 +659,7 @@ int main(void)
 	tcase_add_test(due, who_does_not_run_stays_as_he_was);
 	tcase_add_test(due, rss_is_renewed_after_a_second);
 	tcase_add_test(due, status_is_read_for_a_new_peak_and_now_and_then);
+	tcase_add_test(due, what_was_put_off_is_made_up_for);
 	tcase_add_test(due, that_sigchld_is_ignored_is_noticed_in_a_tenth_of_a_second);
 	tcase_add_loop_test(files, the_cap_on_descriptors_holds, 0, 6);
 	tcase_add_test(files, who_does_not_run_gives_up_descriptors);

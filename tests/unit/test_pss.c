@@ -118,6 +118,38 @@ START_TEST(what_is_spent_was_earned)
 }
 END_TEST
 
+/* Processes of many mappings and few pages cost what nobody foresees, each time: 30 times as much. */
+START_TEST(what_was_not_foreseen_is_paid_for)
+{
+	uint64_t began_ns = now_ns;
+
+	for (size_t i = 0; i < 10; i++)
+		process[i].rss_bytes = MIB;
+	begin(10, 0);
+	while (now_ns - began_ns < HOUR) {
+		have_all_run(10);
+		sample(10, 3000);
+		ck_assert_uint_le(spent_ns, SAVED + (now_ns - began_ns) / 100 + 10 * MS);
+		now_ns += 10 * MS;
+	}
+	ck_assert_uint_ge(spent_ns, HOUR / 100 * 9 / 10);
+}
+END_TEST
+
+/* Where more is allowed than is saved up for the first sample. */
+START_TEST(the_longest_reading_allowed_gets_its_turn)
+{
+	process[0].rss_bytes = 20000 * MIB; /* 220 ms */
+	begin(10, 500000);
+	for (int i = 0; i < 1000; i++) {
+		have_all_run(1);
+		sample(1, 100);
+		now_ns += SECOND;
+	}
+	ck_assert_uint_gt(process[0].readings, 20);
+}
+END_TEST
+
 /* All run all the time, and the share does for none of them each time: each is read again and again. */
 START_TEST(everybody_gets_a_turn)
 {
@@ -329,6 +361,8 @@ int main(void)
 
 	tcase_add_checked_fixture(limits, set_up, NULL);
 	tcase_add_loop_test(limits, what_is_spent_was_earned, 0, 28);
+	tcase_add_test(limits, what_was_not_foreseen_is_paid_for);
+	tcase_add_test(limits, the_longest_reading_allowed_gets_its_turn);
 	tcase_add_loop_test(limits, everybody_gets_a_turn, 0, 20);
 	tcase_add_test(limits, the_share_is_used);
 	tcase_add_test(limits, the_first_sample_reads_an_ordinary_tree);
