@@ -396,6 +396,8 @@ static int wait_a_while(struct rt_command *c, int64_t timeout_ns)
 {
 	int err = rti_command_is_supervised(c) ? rti_supervise_wait(&c->supervised, timeout_ns) : wait_for_exit(c, timeout_ns);
 
+	if (err == -ETIMEDOUT && rti_command_is_supervised(c) && c->pidfd >= 0 && wait_for_exit(c, 0) == 0)
+		rti_supervise_wake(&c->supervised); /* the program has ended, and its supervisor does not say so */
 	if (err == -ECHILD && rti_command_is_supervised(c)) /* the supervisor is gone: the program need not be */
 		err = wait_for_exit(c, timeout_ns);
 	return err;

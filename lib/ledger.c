@@ -73,12 +73,34 @@ static uint64_t growth(const struct rti_account *a)
 	return reaped_faults(a) - a->closed_faults;
 }
 
+static uint64_t reaped_cpu_ns(const struct rti_account *a)
+{
+	return a->reaped[RTI_CPU_USER] + a->reaped[RTI_CPU_SYSTEM];
+}
+
+/* Who shares the memory of its parent (vfork, CLONE_VM) may have no fault: its CPU time is the evidence then. Both times
+ * are shown in whole ticks. */
+static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *gone)
+{
+	uint64_t cpu_ns = gone->own[RTI_CPU_USER] + gone->own[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
+	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
+
+	return grown_ns + 2 * CLAIM_LAG_NS >= reaper->explained_cpu_ns + cpu_ns;
+}
+
+static uint64_t told_faults(const struct rti_account *gone)
+{
+	return gone->own[RTI_MINOR_FAULTS] + gone->own[RTI_MAJOR_FAULTS] + reaped_faults(gone);
+}
+
 int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                         const struct rti_account *gone)
 {
 	/* What the floor adds may be of those who were lost. */
-	uint64_t told = gone->own[RTI_MINOR_FAULTS] + gone->own[RTI_MAJOR_FAULTS] + reaped_faults(gone);
+	uint64_t told = told_faults(gone);
 
+	if (!ledger->own_only && told == 0)
+		return has_grown_by_cpu(reaper, gone);
 	return !ledger->own_only && growth(reaper) > 0 && growth(reaper) >= told;
 }
 
@@ -103,6 +125,11 @@ void rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone
 	uint64_t faults = rti_ledger_faults(gone);
 
 	ledger->has_departed = 1;
+	if (!ledger->own_only && told_faults(gone) == 0 && has_grown_by_cpu(reaper, gone)) {
+		reaper->explained_cpu_ns += gone->own[RTI_CPU_USER] + gone->own[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
+		rti_ledger_absorb(ledger, gone, reaper);
+		return;
+	}
 	if (ledger->own_only || growth(reaper) == 0) {
 		rti_ledger_lose(ledger, gone);
 		return;
@@ -133,6 +160,8 @@ void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 	memcpy(member->floor, reaped, sizeof(reaped));
 	member->closed_faults = reaped_faults(member);
 	member->explained_faults = 0;
+	member->closed_cpu_ns = reaped_cpu_ns(member);
+	member->explained_cpu_ns = 0;
 }
 
 void rti_ledger_claim(struct rti_ledger *ledger, uint64_t user_ns, uint64_t system_ns)

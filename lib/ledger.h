@@ -37,6 +37,8 @@ struct rti_account {
 	uint64_t floor[RTI_COUNTERS];  /* what the reaped share is known to be at least */
 	uint64_t closed_faults;        /* reaped faults at the end of the last sample */
 	uint64_t explained_faults;     /* of those since then: what departed members account for */
+	uint64_t closed_cpu_ns;        /* reaped CPU time at the end of the last sample */
+	uint64_t explained_cpu_ns;     /* of that since then, by members without a fault */
 	int has_io;                    /* its I/O could be read, last time */
 };
 

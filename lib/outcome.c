@@ -87,8 +87,11 @@ static void put_processes(const struct rt_command *c, struct rt_outcome *out)
 {
 	if (!rti_tree_hears_all(&c->tracker->tree))
 		return;
-	out->valid |= RT_HAS_PROCESSES | RT_HAS_PROCESSES_PEAK;
+	out->valid |= RT_HAS_PROCESSES;
 	out->partial &= ~RT_HAS_PROCESSES;
+	if (c->tracker->tree.board && c->tracker->tree.board->has_headless)
+		return; /* who runs without his first thread was taken for dead */
+	out->valid |= RT_HAS_PROCESSES_PEAK;
 	out->processes_peak = rti_tree_most_alive(&c->tracker->tree);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -185,6 +186,11 @@ static int start(struct rti_supervised *s, const struct rti_supervise_how *how)
 	if (err < 0)
 		return err;
 	err = take_report(s, 0);
+	if (err == 0 && s->started.kind == RTI_STARTING) {
+		err = take_report(s, 0);
+		if (err < 0) /* it was killed, by the program it may be, which runs then: not to be started once more */
+			return -ECHILD;
+	}
 	/* Silence means that it is of another release. */
 	if (err < 0 || s->started.kind == RTI_NOT_PLACED)
 		return -EOPNOTSUPP;
@@ -212,6 +218,11 @@ static void ask(struct rti_supervised *s, uint32_t request)
 void rti_supervise_proceed(struct rti_supervised *s)
 {
 	ask(s, RTI_PROCEED);
+}
+
+void rti_supervise_wake(const struct rti_supervised *s)
+{
+	kill(s->supervisor_pid, SIGCONT);
 }
 
 int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns)

@@ -29,6 +29,9 @@ int rti_supervise_start(struct rti_supervised *s, const struct rti_supervise_how
 
 void rti_supervise_proceed(struct rti_supervised *s);
 
+/* Let it go on, should somebody have stopped it. Only while it has not hung up: its number is its own then. */
+void rti_supervise_wake(const struct rti_supervised *s);
+
 /* Wait for the program to end. A negative time waits for ever. 0; -ETIMEDOUT; -EINTR; or -ECHILD when the supervisor is
  * gone, and with it the exit status. */
 int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns);

@@ -67,6 +67,7 @@ static int code_of_failed_start(int err)
 	case -ENOENT:
 		return EXIT_NOT_FOUND;
 	case -EAGAIN:
+	case -ECHILD: /* it may have run */
 	case -ENOMEM:
 	case -EMFILE:
 	case -ENFILE:

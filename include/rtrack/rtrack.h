@@ -769,6 +769,7 @@ struct rt_command_opts {
  *          executable; or another error of execve(2)
  *  @retval -EOPNOTSUPP the accounting that was asked for cannot be had: the supervisor is not
  *          installed, there is no cgroup v2 that the caller may use, or no perf event that he may open
+ *  @retval -ECHILD the supervisor was killed while it started the program, which may run
  *  @retval -ENOSYS no proc file system is mounted; -EXDEV it is of another pid namespace; nothing was started
  *  @retval -EAGAIN no process could be made; likewise -ENOMEM and -EMFILE
  *

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
-#define RTI_PROTOCOL "2" /* changes whenever anything below does */
+#define RTI_PROTOCOL "3" /* changes whenever anything below does */
 
 /* Arguments of the supervisor: the protocol; the number of its socket; that of the shared memory; what is wished for, a
  * letter each; the directory of the cgroup to start the program in, or ""; the directory to start it in, or ""; the
@@ -18,6 +18,7 @@
 
 /* From the supervisor. */
 enum rti_report_kind {
+	RTI_STARTING, /* from here on the program may run: who is silent after that is not to be tried again */
 	RTI_STARTED,  /* pid */
 	RTI_FAILED,   /* error: why the program could not be started */
 	RTI_NOT_PLACED, /* error: why no process could be made in the cgroup, or no clock be had */
@@ -65,7 +66,7 @@ struct rti_life {
 /* The head of the shared memory, written by the supervisor; then the list of lives. */
 struct rti_board {
 	uint32_t events;     /* RTI_EVENTS_ value */
-	uint32_t reserved;
+	uint32_t has_headless; /* some process ran on when its first thread had ended: most_alive is too low */
 	uint64_t processes;  /* that lived so far, by events */
 	uint64_t most_alive; /* of them at the same time */
 	uint64_t own_io[5];  /* of the supervisor: rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 
 #include "census.h"
@@ -108,13 +109,29 @@ static void see_exec(const struct rti_process_event *event)
 		read_name(life);
 }
 
+/* Its first thread has ended, which is told as the end of all; the others may run on. */
+static int runs_headless(int32_t pid)
+{
+	char text[1024];
+	struct rti_pid_stat stat;
+	ssize_t n;
+
+	if (kill(pid, 0) < 0)
+		return 0; /* as it is with most by now */
+	n = rts_read_pid_file(roll.how.board, pid, "stat", text, sizeof(text));
+	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
+}
+
 /* Every thread ends; the last of them ends the process. */
 static void see_exit(const struct rti_process_event *event)
 {
 	struct rti_life *life = find_life(event->pid);
 
-	if (event->tid == event->pid)
+	if (event->tid == event->pid && rti_census_is_alive(&roll.census, event->pid)) {
+		if (runs_headless(event->pid))
+			roll.how.board->has_headless = 1;
 		rti_census_exit(&roll.census, event->pid);
+	}
 	if (!life || life->flags & RTI_LIFE_REAPED)
 		return;
 	life->end_ns = event->monotonic_ns;

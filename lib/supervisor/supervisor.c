@@ -321,6 +321,7 @@ int main(int argc, char **argv)
 	*rts_roll_events() = move_up(*rts_roll_events());
 	if (*rts_roll_events() < 0)
 		s.board->events = RTI_EVENTS_UNHEARD;
+	send_report(&s, RTI_STARTING);
 	err = launch(&s, &w, &mask);
 	s.report.pid = s.program;
 	s.report.error = -err;

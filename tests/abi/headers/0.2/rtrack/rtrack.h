@@ -769,6 +769,7 @@ struct rt_command_opts {
  *          executable; or another error of execve(2)
  *  @retval -EOPNOTSUPP the accounting that was asked for cannot be had: the supervisor is not
  *          installed, there is no cgroup v2 that the caller may use, or no perf event that he may open
+ *  @retval -ECHILD the supervisor was killed while it started the program, which may run
  *  @retval -ENOSYS no proc file system is mounted; -EXDEV it is of another pid namespace; nothing was started
  *  @retval -EAGAIN no process could be made; likewise -ENOMEM and -EMFILE
  *
@@ -791,7 +792,8 @@ RT_API int rt_command_signal(struct rt_command *c, int signal);
 
 /** End the program and all that it has started, as far as they are members of its tree, by SIGKILL: at
  *  RT_ACCOUNTING_CGROUP all at once (`cgroup.kill`, since Linux 5.14), else one by one, until no more are found. Also
- *  after rt_command_wait(), for those who were left running.
+ *  after rt_command_wait(), for those who were left running: the outcome is then taken anew, and another
+ *  rt_command_wait() gives it.
  *  @return 0 when all were told, -EPERM when some may not be killed by the caller, or -EFAULT when @p c is NULL.
  *  @since 0.2 */
 RT_API int rt_command_kill(struct rt_command *c);
@@ -829,7 +831,8 @@ struct rt_outcome {
 	uint64_t peak_rss_bytes;
 	uint64_t peak_tree_bytes; /**< Largest memory of the whole tree, as peak_tree_kind says. */
 	uint32_t peak_tree_kind;  /**< RT_PEAK_ value: what that sum is of; 0 when there is none. */
-	uint32_t left_running;    /**< Members that still ran when the program had ended; of those who cannot be counted, 1. */
+	/** Members that still ran when the program had ended, zombies left out; of those who cannot be counted, 1. */
+	uint32_t left_running;
 	uint64_t read_bytes;    /**< RT_HAS_IO. */
 	uint64_t write_bytes;   /**< RT_HAS_IO. */
 	/** RT_HAS_PROCESSES. Processes that lived. In `partial`, where there are no process events, or some were lost: those
@@ -837,8 +840,8 @@ struct rt_outcome {
 	uint64_t processes;
 	uint64_t samples;       /**< Samples taken of the tree, the final ones included. */
 	uint64_t overhead_cpu_ns; /**< CPU time that all this has cost the caller. */
-	/** Best estimate of what was used: cpu_low_ns, or what the inherited clock has counted at RT_ACCOUNTING_WAIT_PERF,
-	 *  where that is more. @since 0.2 */
+	/** RT_HAS_CPU. Best estimate of what was used: cpu_low_ns, or what the inherited clock has counted at
+	 *  RT_ACCOUNTING_WAIT_PERF, where that is more. @since 0.2 */
 	uint64_t cpu_estimate_ns;
 	/** What the tree held at least: the larger of peak_tree_bytes, where that is no RSS sum (which counts shared pages
 	 *  more than once), and the largest peak of one process. @since 0.2 */
