@@ -36,7 +36,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Ends it.
     "outcome.c": re.compile(r"wait4|rt_sample"),
     # Talks with the supervisor through a socket and shared memory, and finds its program beside the library.
-    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid|syscall|getauxval|memfd_create|getrlimit|fallocate|m(un)?map"),
+    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|getauxval|memfd_create|getrlimit|fallocate|m(un)?map"),
     # The kernel's process events come through a socket.
     "events.c": re.compile(r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
     # Finds its plug-in beside the library, and opens it.
