@@ -95,6 +95,8 @@ static void see_event(void *arg, const struct rti_process_event *event)
 			break;
 		if (rti_census_fork(hearing->census, event->ppid, event->pid))
 			welcome(hearing, event->pid);
+		else if (event->ppid == hearing->owner && event->pid != hearing->root)
+			hearing->has_sibling = 1;
 		break;
 	case RTI_EVENT_EXEC:
 		rti_census_exec(hearing->census, event->pid);

@@ -14,6 +14,7 @@ struct rti_hearing {
 	int fd;                    /* -1 while there are no events */
 	int32_t owner;             /* pid of the process that opened it: after a fork, two would share what comes */
 	int has_lost;              /* some: nothing is sure any more, and nobody listens */
+	int has_sibling;           /* we got another child, which may be the tree's (CLONE_PARENT) */
 	int has_lost_orphan;       /* somebody ended whose parent is no member: nobody in the tree waited for him */
 	int32_t root;
 	struct rti_census *census; /* NULL while there are no events */

@@ -85,12 +85,13 @@ static void put_figures(const struct rt_command *c, const struct rt_metrics *m, 
 /* Without process events, those who came and went between two samples are in the figures, but were not counted. */
 static void put_processes(const struct rt_command *c, struct rt_outcome *out)
 {
-	if (!rti_tree_hears_all(&c->tracker->tree))
+	if (!rti_tree_hears_all(&c->tracker->tree) || c->tracker->tree.members.hearing.has_sibling)
 		return;
 	out->valid |= RT_HAS_PROCESSES;
 	out->partial &= ~RT_HAS_PROCESSES;
-	if (c->tracker->tree.board && c->tracker->tree.board->has_headless)
-		return; /* who runs without his first thread was taken for dead */
+	/* Who runs without his first thread was taken for dead. */
+	if (!c->tracker->tree.board || c->tracker->tree.board->has_headless)
+		return;
 	out->valid |= RT_HAS_PROCESSES_PEAK;
 	out->processes_peak = rti_tree_most_alive(&c->tracker->tree);
 }
@@ -201,7 +202,7 @@ static void put_clock(const struct rt_command *c, struct rt_outcome *out)
 static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is_claimed, struct rt_outcome *out)
 {
 	const struct rti_context *ctx = &c->tracker->ctx;
-	const struct rti_bracket_known known = {
+	struct rti_bracket_known known = {
 		.low_ns = m->cpu_user_ns + m->cpu_system_ns,
 		.growth_ns = rti_bracket_growth(c->enclosing_ns, rti_command_enclosing_cpu_ns(c, ctx)),
 		.overhead_ns = out->overhead_cpu_ns,
@@ -209,8 +210,11 @@ static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is
 		.is_claimed = is_claimed,
 		.is_running = out->left_running > 0,
 	};
-	const struct rti_bracket bracket = rti_bracket(&known);
+	struct rti_bracket bracket;
 
+	if (c->supervised.accounted.left_cgroup) /* then neither cgroup holds them all */
+		known.growth_ns = UINT64_MAX;
+	bracket = rti_bracket(&known);
 	out->cpu_low_ns = bracket.low_ns;
 	out->cpu_high_ns = bracket.high_ns;
 	if (bracket.is_unverified)
@@ -222,6 +226,7 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 {
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
 	int is_claimed = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed &&
+	                 !c->supervised.accounted.left_cgroup &&
 	                 c->supervised.exited.kind; /* whoever killed the supervisor may have moved others, too */
 
 	/* Who forks and ends all the time may be missed by every sample. */

@@ -33,6 +33,7 @@ struct rti_report {
 	int64_t bequeathed_kib; /* peak memory of the supervisor, which its exec hands on to the program */
 	struct rusage reaped;  /* RUSAGE_CHILDREN of the supervisor: all that it has reaped, and they */
 	uint64_t clock_ns;     /* CPU time of the program and all that it started, by the inherited clock */
+	uint32_t left_cgroup; /* some process that it reaped had left the cgroup that it was started in */
 	uint32_t ignored_sigchld; /* some process that it reaped ignored SIGCHLD */
 };
 

@@ -44,6 +44,8 @@ struct supervisor {
 	int may_reap, is_napping;
 	uint64_t nap_ends_ms;
 	struct rti_report report;
+	char home[1024]; /* the cgroup (v2) that the program was started in; "" when not known */
+	size_t home_len;
 };
 
 /* What was wished for, as the library gave it. */
@@ -153,6 +155,37 @@ static void note_ignored_sigchld(struct supervisor *s, pid_t pid)
 		s->report.ignored_sigchld = 1;
 }
 
+/* Our own, and the leaf below it. */
+static void note_home(struct supervisor *s, const char *leaf)
+{
+	char text[1024];
+	ssize_t n = rts_read_file(s->board, "/proc/self/cgroup", text, sizeof(text));
+	const char *at = n > 0 ? strstr(text, "0::/") : NULL, *name = strrchr(leaf, '/');
+	size_t len = at ? strcspn(at, "\n") : 0;
+
+	if (!at || len + (name ? strlen(name) : 0) >= sizeof(s->home))
+		return;
+	memcpy(s->home, at, len);
+	if (len == strlen("0::/"))
+		len--; /* the root ends in the slash */
+	if (name)
+		memcpy(s->home + len, name, strlen(name));
+	s->home_len = len + (name ? strlen(name) : 0);
+	s->home[s->home_len] = '\0';
+}
+
+/* What those use who have left is in no account of that cgroup. */
+static void note_departure(struct supervisor *s, pid_t pid)
+{
+	char text[1024];
+	ssize_t n = rts_read_pid_file(s->board, pid, "cgroup", text, sizeof(text));
+	const char *at = n > 0 ? strstr(text, "0::/") : NULL;
+
+	if (s->home_len && at && (strncmp(at, s->home, s->home_len) != 0 || !strchr("/\n", at[s->home_len])) &&
+	    s->home_len > strlen("0::"))
+		s->report.left_cgroup = 1;
+}
+
 static void reap(struct supervisor *s, pid_t pid)
 {
 	struct rusage use;
@@ -160,6 +193,7 @@ static void reap(struct supervisor *s, pid_t pid)
 
 	/* A process that we adopted, or the program: their last words are in /proc as long as they are zombies. */
 	note_ignored_sigchld(s, pid);
+	note_departure(s, pid);
 	rts_roll_catch_up();
 	rts_roll_see_zombie(pid);
 	if (wait4(pid, &status, 0, &use) != pid)
@@ -317,6 +351,7 @@ int main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	rts_files_init(s.board);
 	note_own_peak(&s);
+	note_home(&s, w.cgroup);
 	rts_roll_begin(&(struct rts_roll_how){ s.board, &s.memory, w.has_list, getpid(), s.report.bequeathed_kib });
 	*rts_roll_events() = move_up(*rts_roll_events());
 	if (*rts_roll_events() < 0)
