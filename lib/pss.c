@@ -49,7 +49,8 @@ uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes
 	return READING_NS + rss_bytes / PAGE_BYTES * budget->page_ps / 1000;
 }
 
-/* A round through all that are due takes as long as the share needs to pay for it. */
+/* A round through all that are due takes as long as the share needs to pay for it; as long as much is saved up, nobody
+ * needs to wait for his turn. */
 static uint64_t round_ns(const struct rti_pss_budget *budget)
 {
 	return budget->last_due_ns / budget->share * 1000;
@@ -67,7 +68,7 @@ int rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uin
 	    age_ns < REFRESH_NS)
 		return 0;
 	budget->due_ns += cost_ns;
-	if (pss->read_ns && age_ns < round_ns(budget))
+	if (pss->read_ns && age_ns < round_ns(budget) && budget->saved_ns < most_saved_ns(budget) / 2)
 		return 0;
 	return (int64_t)cost_ns <= budget->saved_ns;
 }

@@ -444,6 +444,38 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 	out->reasons = tree->reasons;
 }
 
+/* What the sum of PSS is at a peak of RSS, if that can be afforded at once. */
+static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, uint64_t rss_bytes)
+{
+	struct rti_proctree *members = &tree->members;
+	uint64_t cost_ns = 0, pss_bytes = 0;
+
+	for (size_t i = 0; i < members->count; i++) {
+		if (members->members[i].glance_rss_bytes)
+			cost_ns += rti_pss_predict(&tree->pss, members->members[i].glance_rss_bytes);
+	}
+	if ((int64_t)cost_ns > tree->pss.saved_ns)
+		return;
+	for (size_t i = 0; i < members->count; i++) {
+		struct rti_member *m = &members->members[i];
+
+		if (m->glance_rss_bytes && rti_read_pss(tree, ctx, m, m->glance_rss_bytes) == 0)
+			pss_bytes += m->pss.bytes;
+	}
+	tree->rss_with_pss_bytes = rss_bytes;
+	if (pss_bytes > tree->peak_tree_pss_bytes)
+		tree->peak_tree_pss_bytes = pss_bytes;
+}
+
+/* RSS of this sample is the largest so far, and PSS was not read of all. */
+static void look_at_new_peak(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	for (size_t i = 0; i < tree->members.count; i++)
+		tree->members.members[i].glance_rss_bytes = tree->members.members[i].figures.rss_bytes;
+	look_at_peak(tree, ctx, out->rss_bytes);
+	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
+}
+
 /* The clock of the budget, and of all that is read seldom. */
 static void note_time(struct rti_tree *tree, uint64_t now_ns)
 {
@@ -470,33 +502,12 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	depart(tree);
 	sum_up(tree, ctx, want, out);
 	tree->has_lost_member = rti_proctree_remove_gone(&tree->members, ctx);
+	if (want & RT_HAS_PSS && !rti_tree_has_pss_of_peak(tree))
+		look_at_new_peak(tree, ctx, out);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
 	out->source = tree->members.sweep.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
-}
-
-/* What the sum of PSS is at a peak of RSS, if that can be afforded at once. */
-static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, uint64_t rss_bytes)
-{
-	struct rti_proctree *members = &tree->members;
-	uint64_t cost_ns = 0, pss_bytes = 0;
-
-	for (size_t i = 0; i < members->count; i++) {
-		if (members->members[i].glance_rss_bytes)
-			cost_ns += rti_pss_predict(&tree->pss, members->members[i].glance_rss_bytes);
-	}
-	if ((int64_t)cost_ns > tree->pss.saved_ns)
-		return;
-	for (size_t i = 0; i < members->count; i++) {
-		struct rti_member *m = &members->members[i];
-
-		if (m->glance_rss_bytes && rti_read_pss(tree, ctx, m, m->glance_rss_bytes) == 0)
-			pss_bytes += m->pss.bytes;
-	}
-	tree->rss_with_pss_bytes = rss_bytes;
-	if (pss_bytes > tree->peak_tree_pss_bytes)
-		tree->peak_tree_pss_bytes = pss_bytes;
 }
 
 void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)

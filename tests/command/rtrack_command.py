@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,11 @@ import unittest
 from typing import Any, Callable, Dict, List, Sequence, Union
 
 from harness import BUILD
+
+# A shell that starts us in the background has these ignored, and so would all be that we start.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 RTRACK = str(BUILD / "examples/rtrack/rtrack")
 PYTHON = sys.executable

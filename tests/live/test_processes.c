@@ -282,9 +282,10 @@ static uint64_t value_of(const char *path, const char *key)
 
 static void do_five_thousand(void)
 {
+	static int i; /* vfork() returns twice */
 	char path[64];
 
-	for (int i = 0; i < 5000; i++) {
+	for (i = 0; i < 5000; i++) {
 		pid_t pid = vfork();
 
 		if (pid == 0)

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	char bytes[16] = { 0 };
 
 	size = (uint64_t)number(argc, argv, 1, 60) * MIB;
-	if (children > 16 || pipe(filled) < 0 || pipe(held) < 0)
+	if (children < 1 || children > 16 || pipe(filled) < 0 || pipe(held) < 0)
 		cannot("pipe");
 	nap(150);
 	for (int i = 0; i < children; i++)

@@ -308,7 +308,8 @@ struct rt_metrics {
 	uint64_t pss_bytes;      /**< Gauge, RT_HAS_PSS. Shared pages are divided among their users. `smaps_rollup`. */
 	uint64_t peak_rss_bytes; /**< Largest peak of any single member so far, RT_HAS_PEAK_RSS. `status` VmHWM. */
 	uint64_t peak_tree_rss_bytes; /**< Largest rss_bytes that any sample of this tracker saw, RT_HAS_RSS. */
-	uint64_t peak_tree_pss_bytes; /**< Largest pss_bytes that any sample of this tracker saw, RT_HAS_PSS. */
+	/** Largest sum of PSS that a sample or a glance has read of all members at once, RT_HAS_PSS. */
+	uint64_t peak_tree_pss_bytes;
 
 	/** Counter, RT_HAS_IO. Bytes fetched from storage; `io` read_bytes. */
 	uint64_t read_bytes;
