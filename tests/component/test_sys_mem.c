@@ -223,22 +223,32 @@ START_TEST(live_as_sysinfo_has_it)
 }
 END_TEST
 
+/* By how much the machine's memory in use grows while we touch so many bytes. */
+static int64_t growth_by_touching(struct sampler *live, size_t bytes)
+{
+	uint64_t before;
+	char *memory;
+
+	ck_assert_int_eq(sampler_take(live), 0);
+	before = live->out.memory_anon_bytes;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	memset(memory, 1, bytes);
+	ck_assert_int_eq(sampler_take(live), 0);
+	munmap(memory, bytes);
+	return (int64_t)(live->out.memory_anon_bytes - before);
+}
+
+/* Others may let go of as much in the same moment, but not each time. */
 START_TEST(live_sees_what_is_touched)
 {
 	enum { BYTES = 200 << 20 };
 	struct sampler live;
-	uint64_t before;
-	char *memory;
+	int tries = 0;
 
 	sampler_open(&live, &rti_sys_mem, NULL);
-	ck_assert_int_eq(sampler_take(&live), 0);
-	before = live.out.memory_anon_bytes;
-	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(memory, MAP_FAILED);
-	memset(memory, 1, BYTES);
-	ck_assert_int_eq(sampler_take(&live), 0);
-	munmap(memory, BYTES);
-	ck_assert_uint_ge(live.out.memory_anon_bytes, before + BYTES / 2);
+	while (growth_by_touching(&live, BYTES) < BYTES / 2)
+		ck_assert_int_lt(++tries, 20);
 	sampler_close(&live);
 }
 END_TEST
