@@ -462,9 +462,26 @@ static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, u
 		if (m->glance_rss_bytes && rti_read_pss(tree, ctx, m, m->glance_rss_bytes) == 0)
 			pss_bytes += m->pss.bytes;
 	}
-	tree->rss_with_pss_bytes = rss_bytes;
+	if (rss_bytes > tree->rss_with_pss_bytes)
+		tree->rss_with_pss_bytes = rss_bytes;
 	if (pss_bytes > tree->peak_tree_pss_bytes)
 		tree->peak_tree_pss_bytes = pss_bytes;
+}
+
+/* Who writes to memory that he shares with somebody who does not run leaves him more of his own, and RSS does not tell. For
+ * those who look for peaks, all are read then, as long as enough is saved up. */
+static int may_share_less(const struct rti_tree *tree, const struct rt_metrics *out)
+{
+	uint64_t cost_ns = 0;
+	int has_read = 0;
+
+	if (!tree->is_glanced_at || out->pss_source != RT_PSS_CACHED)
+		return 0;
+	for (size_t i = 0; i < tree->members.count; i++) {
+		cost_ns += rti_pss_predict(&tree->pss, tree->members.members[i].figures.rss_bytes);
+		has_read |= tree->members.members[i].pss.read_ns == tree->sampled_ns;
+	}
+	return has_read && (int64_t)(2 * cost_ns) <= tree->pss.saved_ns;
 }
 
 /* RSS of this sample is the largest so far, and PSS was not read of all. */
@@ -502,7 +519,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	depart(tree);
 	sum_up(tree, ctx, want, out);
 	tree->has_lost_member = rti_proctree_remove_gone(&tree->members, ctx);
-	if (want & RT_HAS_PSS && !rti_tree_has_pss_of_peak(tree))
+	if (want & RT_HAS_PSS && (!rti_tree_has_pss_of_peak(tree) || may_share_less(tree, out)))
 		look_at_new_peak(tree, ctx, out);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
@@ -515,6 +532,7 @@ void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)
 	uint64_t rss_bytes = 0;
 	struct rti_now now;
 
+	tree->is_glanced_at = 1;
 	ctx->env->now(&now);
 	note_time(tree, now.monotonic_ns);
 	rti_proctree_discover(&tree->members, ctx);
