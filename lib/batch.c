@@ -9,34 +9,16 @@
 #include <sys/auxv.h>
 
 #include "ledger.h"
-
-#define PATH_SPACE 4096
+#include "near.h"
 
 struct rti_batch {
 	void *module, *state;
 	const struct rti_batch_ops *ops;
 };
 
-/* Where it may lie, seen from the directory of the file that this code is in: beside it in a build tree, or at its
- * place in an installation that was moved as a whole. */
+/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
 static const char *const near_us[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
 static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
-
-/* Absolute, or "": a relative name would find what lies in whatever directory the host is in by now. */
-static void path_near_us(const char *name, char out[PATH_SPACE])
-{
-	size_t dir_len, name_len = strlen(name);
-	Dl_info us;
-
-	out[0] = '\0';
-	if (!dladdr((void *)(uintptr_t)rti_batch_open, &us) || !us.dli_fname || us.dli_fname[0] != '/')
-		return;
-	dir_len = (size_t)(strrchr(us.dli_fname, '/') - us.dli_fname) + 1;
-	if (dir_len + name_len >= PATH_SPACE)
-		return;
-	memcpy(out, us.dli_fname, dir_len);
-	memcpy(out + dir_len, name, name_len + 1);
-}
 
 /* 0, or -ENOENT where there is none, or one of another release. */
 static int open_plugin(struct rti_batch *batch, const char *path)
@@ -54,16 +36,14 @@ static int open_plugin(struct rti_batch *batch, const char *path)
 
 static int find_plugin(struct rti_batch *batch)
 {
-	char path[PATH_SPACE];
+	char path[RTI_NEAR_SPACE];
 	int err = -ENOENT;
 
 	/* A program without a dynamic linker would get a second C library. */
 	if (!getauxval(AT_BASE))
 		return -ENOENT;
-	/* The file that we are in may be the program, whose name whoever starts it chooses: not where that gains
-	 * rights. */
-	for (size_t i = 0; err < 0 && !getauxval(AT_SECURE) && i < sizeof(near_us) / sizeof(near_us[0]); i++) {
-		path_near_us(near_us[i], path);
+	for (size_t i = 0; err < 0 && i < sizeof(near_us) / sizeof(near_us[0]); i++) {
+		rti_near_us(near_us[i], path);
 		err = open_plugin(batch, path);
 	}
 	return err < 0 ? open_plugin(batch, installed) : 0;

@@ -2,14 +2,12 @@
 /* The library's side of a supervisor: finding it, starting a program under it, hearing from it. */
 #include "supervise.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -18,46 +16,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "near.h"
+
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
 
 #define NS_PER_S 1000000000
-#define PATH_SPACE 4096
 #define LONGEST_END_MS 50 /* of a supervisor that has nothing to do any more */
 #define NAP_NS 100000      /* where there is no pidfd to wait by (before 5.3) */
 #define MOST_NAPS 500
 #define PATIENCE_MS 1000 /* with a supervisor that somebody has stopped */
 
-/* Where it may lie, seen from the directory of the file that this code is in: beside it in a build tree, or at its
- * place in an installation that was moved as a whole. */
+/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
 static const char *const near_us[] = { RTI_SUPERVISOR_NAME, RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
 static const char installed[] = RTI_LIBEXEC "/" RTI_SUPERVISOR_NAME;
 
 /* Path of the n-th place, or NULL past the last. */
-static const char *place(size_t n, char out[PATH_SPACE])
+static const char *place(size_t n, char out[RTI_NEAR_SPACE])
 {
-	size_t count = sizeof(near_us) / sizeof(near_us[0]), dir_len, name_len;
-	const char *slash;
-	Dl_info us;
+	size_t count = sizeof(near_us) / sizeof(near_us[0]);
 
-	if (n == count)
-		return installed;
-	if (n > count)
-		return NULL;
-	out[0] = '\0';
-	/* The file that this code is in may be the program, whose name whoever starts it chooses: not where that gains
-	 * rights. A relative name would find what lies in whatever directory the host is in by now. */
-	if (getauxval(AT_SECURE) || !dladdr((void *)(uintptr_t)rti_supervise_start, &us) || !us.dli_fname ||
-	    us.dli_fname[0] != '/')
-		return out;
-	slash = strrchr(us.dli_fname, '/');
-	dir_len = (size_t)(slash - us.dli_fname) + 1;
-	name_len = strlen(near_us[n]);
-	if (dir_len + name_len >= PATH_SPACE)
-		return out;
-	memcpy(out, us.dli_fname, dir_len);
-	memcpy(out + dir_len, near_us[n], name_len + 1);
+	if (n >= count)
+		return n == count ? installed : NULL;
+	rti_near_us(near_us[n], out);
 	return out;
 }
 
@@ -100,7 +82,7 @@ static void put_decimal(char out[12], int number)
 /* The place that can be executed is the one. */
 static int spawn_supervisor(struct rti_supervised *s, const struct rti_supervise_how *how, int socket)
 {
-	char socket_text[12], memory_text[12], path[PATH_SPACE];
+	char socket_text[12], memory_text[12], path[RTI_NEAR_SPACE];
 	struct rti_spawn supervisor = how->program;
 	const char **argv, *at;
 	int err = -ENOENT;
