@@ -35,12 +35,14 @@ ALLOWED: Dict[str, Pattern[str]] = {
     ),
     # Ends it.
     "outcome.c": re.compile(r"wait4|rt_sample"),
-    # Talks with the supervisor through a socket and shared memory, and finds its program beside the library.
-    "supervise.c": re.compile(r"dladdr|socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|getauxval|memfd_create|getrlimit|fallocate|m(un)?map"),
+    # Talks with the supervisor through a socket and shared memory.
+    "supervise.c": re.compile(r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|memfd_create|getrlimit|fallocate|m(un)?map"),
     # The kernel's process events come through a socket.
     "events.c": re.compile(r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
-    # Finds its plug-in beside the library, and opens it.
-    "batch.c": re.compile(r"dladdr|dlopen|dlsym|dlclose|getauxval"),
+    # Finds what lies beside the library.
+    "near.c": re.compile(r"dladdr|getauxval"),
+    # Opens its plug-in.
+    "batch.c": re.compile(r"dlopen|dlsym|dlclose|getauxval"),
     "rusage.c": re.compile(r"getrusage"),
 }
 

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -253,4 +254,21 @@ void family_end(struct family *f)
 		close(f->member[i].other_fd);
 	}
 	f->count = 0;
+}
+
+pid_t family_fork_as(pid_t pid)
+{
+	uint64_t arguments[10] = { 0 }; /* struct clone_args, with set_tid */
+	pid_t child;
+
+	arguments[4] = SIGCHLD;
+	arguments[8] = (uintptr_t)&pid;
+	arguments[9] = 1;
+	child = (pid_t)syscall(SYS_clone3, arguments, sizeof(arguments));
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return child < 0 ? -errno : child;
 }

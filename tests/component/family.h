@@ -49,4 +49,7 @@ void family_continue(const struct family *f);
 /* End them all and reap them. */
 void family_end(struct family *f);
 
+/* A child of the caller that has this pid; -errno where it has not. */
+pid_t family_fork_as(pid_t pid);
+
 #endif

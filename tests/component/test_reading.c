@@ -10,8 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -587,24 +585,6 @@ START_TEST(real_processes_that_ignore_sigchld_are_noticed)
 }
 END_TEST
 
-/* A child of ours that has this pid; -errno where it has not. */
-static pid_t fork_as(pid_t pid)
-{
-	uint64_t arguments[10] = { 0 }; /* struct clone_args, with set_tid */
-	pid_t child;
-
-	arguments[4] = SIGCHLD;
-	arguments[8] = (uintptr_t)&pid;
-	arguments[9] = 1;
-	child = (pid_t)syscall(SYS_clone3, arguments, sizeof(arguments));
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return child < 0 ? -errno : child;
-}
-
 /* Its files were kept, or read by its pid; a stranger has that now. */
 START_TEST(files_of_a_recycled_pid_are_not_believed)
 {
@@ -627,7 +607,7 @@ START_TEST(files_of_a_recycled_pid_are_not_believed)
 		else
 			ck_assert_uint_gt(open_files_of(pid), 2);
 		family_shrink(&family, victim);
-		again = fork_as(pid);
+		again = family_fork_as(pid);
 	}
 	if (again == -EPERM || again == -ENOSYS || again == -EINVAL) {
 		printf("# SKIP a recycled pid: clone3() cannot choose one here\n");

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,24 +183,6 @@ START_TEST(nor_does_it_start_before_it_pays)
 }
 END_TEST
 
-/* A child of ours that has this pid; -errno where it has not. */
-static pid_t fork_as(pid_t pid)
-{
-	uint64_t arguments[10] = { 0 }; /* struct clone_args, with set_tid */
-	pid_t child;
-
-	arguments[4] = SIGCHLD;
-	arguments[8] = (uintptr_t)&pid;
-	arguments[9] = 1;
-	child = (pid_t)syscall(SYS_clone3, arguments, sizeof(arguments));
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return child < 0 ? -errno : child;
-}
-
 /* Nor where no file is kept that would know. */
 START_TEST(a_row_of_a_recycled_pid_is_not_believed)
 {
@@ -223,7 +203,7 @@ START_TEST(a_row_of_a_recycled_pid_is_not_believed)
 		sample(&text);
 		pid = family.member[victim].pid;
 		family_shrink(&family, victim);
-		again = fork_as(pid);
+		again = family_fork_as(pid);
 	}
 	ck_assert_int_eq(again, pid);
 	sample(&swept);
