@@ -33,29 +33,58 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 	return err;
 }
 
+/* It may have many to reap before it answers. Only who does nothing at all meanwhile has been stopped: it is asked to go on,
+ * and given up where it cannot. */
+static int hear_supervisor(struct rt_command *c)
+{
+	const struct rti_env *env = &c->tracker->env;
+	struct rti_cpu_clock before = { 0 }, now = { 0 };
+	int has_woken = 0, err;
+
+	rti_supervise_ask(&c->supervised);
+	env->cpu_clock(c->supervised.supervisor_pid, &now);
+	while ((err = rti_supervise_hear(&c->supervised)) == -ETIMEDOUT) {
+		before = now;
+		env->cpu_clock(c->supervised.supervisor_pid, &now);
+		if (now.total_ns != before.total_ns)
+			continue;
+		if (has_woken++)
+			break;
+		rti_supervise_wake(&c->supervised);
+	}
+	return err;
+}
+
+static void take_account(struct rt_command *c)
+{
+	const struct rti_supervised *s = &c->supervised;
+	struct rt_rusage reaped;
+
+	c->is_unheard = !s->exited.kind || hear_supervisor(c) < 0;
+	if (c->is_unheard)
+		return;
+	rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
+	rti_tree_settle(&c->tracker->tree, &reaped, s->started.bequeathed_kib);
+}
+
 /* The supervisor has reaped the program: its own account of that is the kernel's, to the microsecond. What it adopts it
  * may be reaping still, so whoever was there at the first look is looked at once more. */
 static int finish_supervised(struct rt_command *c, struct rt_metrics *m, int *status)
 {
 	const struct rti_supervised *s = &c->supervised;
-	struct rt_rusage reaped;
-	int err = s->exited.kind ? 0 : -ECHILD;
 
 	for (int looks = 0; looks < 2; looks++) {
-		if (err == 0)
-			err = rti_supervise_account(&c->supervised);
-		if (err == 0) {
-			rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
-			rti_tree_settle(&c->tracker->tree, &reaped, s->started.bequeathed_kib);
-		}
-		if (rt_sample(c->tracker, m, sizeof(*m)) == -ESRCH)
+		take_account(c);
+		if (rt_sample(c->tracker, m, sizeof(*m)) == -ESRCH || c->is_unheard)
 			break;
 	}
 	*status = s->exited.status;
 	c->outcome.reasons = m->reasons;
 	if (s->accounted.ignored_sigchld)
 		c->outcome.reasons |= RT_REASON_SIGCHLD_IGNORED;
-	return err;
+	if (c->is_unheard)
+		c->outcome.reasons |= RT_REASON_UNWAITED;
+	return s->exited.kind ? 0 : -ECHILD;
 }
 
 static void put_end(struct rt_outcome *out, int status)
@@ -227,7 +256,7 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
 	int is_claimed = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed &&
 	                 !c->supervised.accounted.left_cgroup &&
-	                 c->supervised.exited.kind; /* whoever killed the supervisor may have moved others, too */
+	                 !c->is_unheard; /* whoever killed the supervisor may have moved others, too */
 
 	/* Who forks and ends all the time may be missed by every sample. */
 	if (!out->left_running && rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx) > 0)
@@ -285,12 +314,12 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 }
 
 /* What the last sample says, with all that is known besides. */
-static void conclude(struct rt_command *c, const struct rt_metrics *m, int err)
+static void conclude(struct rt_command *c, const struct rt_metrics *m)
 {
 	struct rt_outcome *out = &c->outcome;
 
 	put_figures(c, m, out);
-	if (err == 0 || !rti_command_is_supervised(c)) /* who has gone, or does not answer, has not heard all */
+	if (!c->is_unheard) /* who has gone, or does not answer, has not heard all */
 		put_processes(c, out);
 	put_peak_of_tree(c, m, out);
 	put_cgroup(c, out);
@@ -327,7 +356,7 @@ int rti_command_finish(struct rt_command *c)
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
 	c->overhead_ns += env->thread_cpu_ns() - started_ns - sampling_ns;
 	c->lost_reasons = out->reasons;
-	conclude(c, &metrics, err);
+	conclude(c, &metrics);
 	c->is_over = 1;
 	return err;
 }
@@ -347,14 +376,11 @@ static void update_list(struct rt_command *c)
 void rti_command_finish_again(struct rt_command *c)
 {
 	struct rt_metrics metrics;
-	struct rt_rusage reaped;
 
-	if (rti_command_is_supervised(c) && c->result == 0 && rti_supervise_account(&c->supervised) == 0) {
-		rti_rusage_from_kernel(&c->supervised.accounted.reaped, &reaped);
-		rti_tree_settle(&c->tracker->tree, &reaped, c->supervised.started.bequeathed_kib);
-	}
+	if (rti_command_is_supervised(c))
+		take_account(c);
 	rt_sample(c->tracker, &metrics, sizeof(metrics));
 	c->outcome.reasons = c->lost_reasons | metrics.reasons;
-	conclude(c, &metrics, c->result);
+	conclude(c, &metrics);
 	update_list(c);
 }

@@ -26,7 +26,7 @@
 #define LONGEST_END_MS 50 /* of a supervisor that has nothing to do any more */
 #define NAP_NS 100000      /* where there is no pidfd to wait by (before 5.3) */
 #define MOST_NAPS 500
-#define PATIENCE_MS 1000 /* with a supervisor that somebody has stopped */
+#define ANSWER_MS 1000 /* of a supervisor that has nothing else to do */
 
 /* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
 static const char *const near_us[] = { RTI_SUPERVISOR_NAME, RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
@@ -227,16 +227,20 @@ int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns)
 	return err;
 }
 
-int rti_supervise_account(struct rti_supervised *s)
+void rti_supervise_ask(struct rti_supervised *s)
+{
+	s->accounted.kind = 0;
+	ask(s, RTI_ACCOUNT);
+}
+
+int rti_supervise_hear(struct rti_supervised *s)
 {
 	int err = 0;
 
-	s->accounted.kind = 0;
-	ask(s, RTI_ACCOUNT);
 	while (err == 0 && !s->accounted.kind) {
 		struct pollfd report = { .fd = s->socket, .events = POLLIN };
 
-		if (poll(&report, 1, PATIENCE_MS) == 0)
+		if (poll(&report, 1, ANSWER_MS) == 0)
 			return -ETIMEDOUT;
 		err = take_report(s, MSG_DONTWAIT);
 		if (err == -EAGAIN)

@@ -36,8 +36,10 @@ void rti_supervise_wake(const struct rti_supervised *s);
  * gone, and with it the exit status. */
 int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns);
 
-/* Have the supervisor say what it has reaped so far. 0, -ECHILD, or -ETIMEDOUT when it does not answer. */
-int rti_supervise_account(struct rti_supervised *s);
+/* Have the supervisor say what it has reaped so far, once it has reaped all who have ended. Its answer: 0; -ECHILD when it
+ * is gone; or -ETIMEDOUT when there is none yet, which can be waited for again. */
+void rti_supervise_ask(struct rti_supervised *s);
+int rti_supervise_hear(struct rti_supervised *s);
 
 /* The list of processes, as long as that in shared memory is now; NULL where there is none. To be given back to
  * rti_supervise_unmap_lives(). */

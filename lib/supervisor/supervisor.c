@@ -31,6 +31,7 @@
 #define SYS_close_range 436
 #endif
 
+#define MOST_REAPED 65536 /* at a time: a tree can hardly leave more at once */
 #define FIRST_FREE 3      /* after the standard descriptors */
 #define ABOVE_THE_KEPT 11 /* where none is in the way when they are moved down at last */
 
@@ -206,15 +207,18 @@ static void reap(struct supervisor *s, pid_t pid)
 	send_report(s, RTI_EXITED);
 }
 
-static void reap_all(struct supervisor *s)
+/* All who have ended, unless they end as fast as they are reaped: then the library would wait for ever. 1 when some may be
+ * left. */
+static int reap_all(struct supervisor *s)
 {
-	for (;;) {
+	for (int reaped = 0; reaped < MOST_REAPED; reaped++) {
 		siginfo_t info = { 0 };
 
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
-			return;
+			return 0;
 		reap(s, info.si_pid);
 	}
+	return 1;
 }
 
 static void answer(struct supervisor *s)
@@ -274,8 +278,8 @@ static void supervise(struct supervisor *s)
 			{ .fd = s->is_napping ? -1 : *rts_roll_events(), .events = POLLIN },
 		};
 
-		if (s->may_reap)
-			reap_all(s);
+		if (s->may_reap && reap_all(s))
+			nap_ms = 0;
 		if (!s->program && s->socket < 0)
 			break;
 		if (poll(events, 3, nap_ms) < 0)

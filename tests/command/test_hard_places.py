@@ -328,6 +328,32 @@ class Frozen(Grouped):
         wait_until(lambda: "frozen 1" in (group / "cgroup.events").read_text())
 
 
+class UnnoticedEnd:
+    """A run at the rung wait whose command has used 0.2 s and ended, while rtrack was stopped: its supervisor has said how
+    that ended, but has not been asked yet what it used."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.path, rows = case, case.dir / "summary", case.dir / "rows.jsonl"
+        self.process = case.start([RTRACK, "run", "--accounting", "wait", "-i", "0.05", "-o", rows, "--summary", "json",
+                                   "--summary-file", self.path, "sh", "-c", '"$0" -I -c "$1"; echo; read line; exit 3', PYTHON,
+                                   busy(0.2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        pid = command_in_rows(rows)
+        self.supervisor = int(read_proc(pid, "stat").rpartition(")")[2].split()[1])
+        self.process.stdout.readline()
+        os.kill(self.process.pid, signal.SIGSTOP)
+        self.process.stdin.close()
+        wait_until(lambda: not is_alive(pid))
+
+    def resume(self) -> Row:
+        os.kill(self.process.pid, signal.SIGCONT)
+        self.case.assertEqual(self.process.wait(timeout=20), 3)
+        return json.loads(self.path.read_text())
+
+
+def state_of(pid: int) -> str:
+    return read_proc(pid, "stat").rpartition(")")[2].split()[0]
+
+
 class FrozenByVersion1(Case):
     """Its freezer holds even those who are killed, until it thaws."""
 
@@ -365,6 +391,14 @@ class FrozenByVersion1(Case):
             (self.group / "freezer.state").write_text("THAWED")
             self.assertEqual(process.wait(timeout=30), 124)
 
+    def test_a_supervisor_that_cannot_answer_is_given_up(self) -> None:
+        run = UnnoticedEnd(self)
+        (self.group / "cgroup.procs").write_text(str(run.supervisor))
+        (self.group / "freezer.state").write_text("FROZEN")
+        wait_until(lambda: "FROZEN" in (self.group / "freezer.state").read_text())
+        got = run.resume()
+        self.assertIn("unwaited", got["accounting"]["reasons"])
+
 
 class Stopped(Case):
     """rtrack itself is stopped for a while, as by Ctrl-Z or a debugger."""
@@ -373,7 +407,7 @@ class Stopped(Case):
 
     def pause(self, pid: int) -> None:
         os.kill(pid, signal.SIGSTOP)
-        wait_until(lambda: read_proc(pid, "stat").rpartition(")")[2].split()[:1] == ["T"])
+        wait_until(lambda: state_of(pid) == "T")
         time.sleep(self.PAUSE)
         os.kill(pid, signal.SIGCONT)
 
@@ -395,19 +429,19 @@ class Stopped(Case):
                                got["cpu_seconds"], places=6)
 
     def test_a_command_that_ends_meanwhile_ended_then(self) -> None:
-        path, rows = self.dir / "summary", self.dir / "rows.jsonl"
-        process = self.start([RTRACK, "run", "--accounting", "wait", "-i", "0.05", "-o", rows, "--summary", "json",
-                              "--summary-file", path, "sh", "-c", "read line; exit 3"], stdin=subprocess.PIPE)
-        pid = command_in_rows(rows)
-        os.kill(process.pid, signal.SIGSTOP)
-        process.stdin.close()
-        wait_until(lambda: not is_alive(pid))
+        run = UnnoticedEnd(self)
         time.sleep(self.PAUSE)
         resumed = time.time()
-        os.kill(process.pid, signal.SIGCONT)
-        self.assertEqual(process.wait(timeout=20), 3)
-        got = json.loads(path.read_text())
+        got = run.resume()
         self.assertLess(got["start_time"] + got["wall_seconds"], resumed - self.PAUSE / 2)
+
+    def test_a_stopped_supervisor_is_woken(self) -> None:
+        run = UnnoticedEnd(self)
+        os.kill(run.supervisor, signal.SIGSTOP)
+        wait_until(lambda: state_of(run.supervisor) == "T")
+        got = run.resume()
+        self.assertGreaterEqual(got["cpu_seconds"], 0.2)
+        self.assertNotIn("unwaited", got["accounting"]["reasons"])
 
 
 FULL_DISK = r"""
