@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "path.h"
+#include "search.h"
 
 #define REFRESH_NS 1000000000u /* RSS of who does not run: others may take pages from it */
 #define SELDOM_NS 100000000u   /* files that cost many times what all others do: status, and those of all threads */
@@ -262,26 +263,56 @@ static void aim(struct reading *r)
 	};
 }
 
-/* stat tells who it is, which a kept statm vouches for as well; what was reaped, which for somebody without children is
- * nothing; and faults and threads, which may not be wanted. */
-static int may_skip_stat(const struct reading *r)
-{
-	const struct rti_member *m = r->m;
-	const struct rti_tree *tree = r->tree;
-	int may_have_reaped = m->has_children || !tree->members.last_pid || tree->members.last_pid != m->stat_pid;
-
-	/* For a process alone, what it reaped matters to its I/O. */
-	if (tree->ledger.own_only)
-		may_have_reaped = (tree->want & RT_HAS_IO) != 0;
-	if (tree->reads_all || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS) || may_have_reaped)
-		return 0;
-	return m->account_at && m->has_clock && m->statm.fd >= 0 && r->figures.rss_bytes > 0 &&
-	       !has_passed(tree, m->stat_ns, SELDOM_NS);
-}
-
 static uint64_t reaped_faults(const struct rti_member *m)
 {
 	return m->stat.cminflt + m->stat.cmajflt;
+}
+
+static int may_have_forked(const struct reading *r)
+{
+	return !r->tree->members.last_pid || r->tree->members.last_pid != r->m->stat_pid;
+}
+
+/* What nothing else tells is wanted each time. */
+static int needs_stat(const struct rti_tree *tree)
+{
+	return tree->reads_all || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS);
+}
+
+/* Of a process alone the first child that it reaps matters: from then on its I/O is read by threads. */
+static int may_reap_first(const struct reading *r)
+{
+	return r->tree->ledger.own_only && r->tree->want & RT_HAS_IO && !reaped_faults(r->m);
+}
+
+/* Since stat was read. The I/O of a process alone was read just now. */
+static int may_have_reaped(struct reading *r)
+{
+	if (may_reap_first(r))
+		r->tree->members.last_pid = rti_proctree_last_pid(&r->tree->members, r->ctx);
+	else if (r->tree->ledger.own_only)
+		return 0;
+	return r->m->has_children || may_have_forked(r);
+}
+
+/* stat tells who it is, which a kept statm vouches for as well; what was reaped, which for somebody without children is
+ * nothing; and faults and threads, which may not be wanted. */
+static int may_skip_stat(struct reading *r)
+{
+	const struct rti_member *m = r->m;
+
+	if (needs_stat(r->tree) || may_have_reaped(r))
+		return 0;
+	return m->account_at && m->has_clock && m->statm.fd >= 0 && r->figures.rss_bytes > 0 &&
+	       !has_passed(r->tree, m->stat_ns, SELDOM_NS);
+}
+
+/* Members of a tree find out about each other. A process alone is asked before stat is, lest a child that is reaped in
+ * between goes unnoticed, and only where it is quiet enough for the answer to last. */
+static void note_children(struct reading *r)
+{
+	if (may_reap_first(r) && !needs_stat(r->tree))
+		r->m->has_children = may_have_forked(r) || rti_proctree_has_children(&r->tree->members, r->ctx, r->m);
 }
 
 static void read_once(struct reading *r)
@@ -301,6 +332,7 @@ static void read_once(struct reading *r)
 		run_collectors(r, 1);
 		return;
 	}
+	note_children(r);
 	m->stat_ns = r->tree->now_ns;
 	m->stat_pid = r->tree->members.last_pid;
 	had_reaped = reaped_faults(m);

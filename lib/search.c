@@ -82,6 +82,15 @@ static void search_thread(struct children_search *search, int32_t tid, struct rt
 		rti_proctree_note_skipped(search->tree, err);
 }
 
+int rti_proctree_has_children(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
+
+	return !tree->has_children_files || m->stat.num_threads != 1 || !rti_proctree_may_keep(tree, ctx, m) ||
+	       rti_source_reread(ctx->source, RTI_PROC, path.text, RTI_WHOLE, &m->children_file, ctx->buf) < 0 ||
+	       ctx->buf->len > 0;
+}
+
 static int search_task(void *arg, const char *name)
 {
 	int32_t tid = rti_path_number(name);
@@ -186,9 +195,8 @@ static void take_newcomer(void *arg, int32_t pid)
 		rti_proctree_note_skipped(search->tree, err);
 }
 
-/* The last pid that was given away, to whomever: as long as it stands still nobody has forked. ns_last_pid is asked first,
- * since loadavg may be somebody else's invention (lxcfs). 0: nobody tells. */
-static uint64_t last_pid(struct rti_proctree *tree, const struct rti_context *ctx)
+/* ns_last_pid is asked first, since loadavg may be somebody else's invention (lxcfs). */
+uint64_t rti_proctree_last_pid(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	struct rti_loadavg loadavg;
 	struct rti_scan scan;
@@ -302,7 +310,7 @@ static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 		tree->skipped = 0;
 		tree->is_searched = is_searched = 1;
 		tree->searches++;
-		tree->last_pid = counted_forks(tree) ? counted_forks(tree) : last_pid(tree, ctx);
+		tree->last_pid = counted_forks(tree) ? counted_forks(tree) : rti_proctree_last_pid(tree, ctx);
 		if (!tree->has_children_files && (!tree->last_pid || tree->searched_pid != tree->last_pid))
 			search_parent_pids(tree, ctx);
 		tree->searched_pid = tree->last_pid;

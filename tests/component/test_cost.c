@@ -207,16 +207,43 @@ END_TEST
 
 START_TEST(a_process_alone)
 {
-	follow(2, RT_OPT_NO_CHILDREN, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO, WIDE);
+	follow(1, RT_OPT_NO_CHILDREN, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO, WIDE);
 	expect_after(SOON, "alone, idle", (struct allowed){ 0, 0, 0, 1, TIMES, "" });
 	run_all();
 	meter_see_fork();
-	expect_after(SOON, "alone, ran",
-	             (struct allowed){ 0, 3, 0, 1, TIMES, "PID/io 1, PID/stat 1, PID/statm 1" });
+	expect_after(SOON, "alone, ran, there were forks",
+	             (struct allowed){ 0, 4, 0, 1, TIMES, "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	run_all();
+	expect_after(SOON, "alone, ran, there were none",
+	             (struct allowed){ 1, 5, 0, 1, TIMES,
+	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
+	run_all();
+	expect_after(SOON, "alone, ran, has no children",
+	             (struct allowed){ 0, 3, 0, 1, TIMES, "PID/io 1, PID/statm 1, " LAST_PID });
+	run_all();
+	expect_after(SELDOM, "alone, ran, stat is due",
+	             (struct allowed){ 0, 5, 0, 1, TIMES,
+	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
+}
+END_TEST
+
+START_TEST(a_process_alone_that_has_a_child)
+{
+	uint64_t write_chars;
+
+	follow(2, RT_OPT_NO_CHILDREN, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO, WIDE);
+	run_all();
+	sample();
+	run_all();
+	expect_after(SOON, "alone, ran, has a child",
+	             (struct allowed){ 1, 5, 0, 1, TIMES,
+	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
+	write_chars = m.write_chars;
+	family_tell(&family, 1, FAMILY_WRITE, 5000);
 	family_shrink(&family, 1);
 	run_member(0);
-	meter_pass(SELDOM);
-	sample(); /* its faults show that it has reaped */
+	sample();
+	ck_assert_uint_lt(m.write_chars, write_chars + 5000);
 	run_member(0);
 	expect_after(SELDOM, "alone, has reaped: I/O by threads",
 	             (struct allowed){ 5, 6, 2, 2, TIMES,
@@ -645,6 +672,7 @@ int main(void)
 	tcase_add_test(one, a_process_that_ran);
 	tcase_add_test(one, a_process_without_pss);
 	tcase_add_test(one, a_process_alone);
+	tcase_add_test(one, a_process_alone_that_has_a_child);
 	tcase_add_test(one, a_process_with_threads);
 	tcase_add_test(tree, an_idle_tree);
 	tcase_add_test(tree, a_tree_of_which_one_ran);
