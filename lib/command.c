@@ -406,14 +406,13 @@ static int wait_a_while(struct rt_command *c, int64_t timeout_ns)
 /* The next glance comes when this one has cost little of the time until then. */
 static void glance(struct rt_command *c, uint64_t now_ns)
 {
-	const struct rti_env *env = &c->tracker->env;
-	uint64_t started_ns = env->thread_cpu_ns(), cost_ns;
+	uint64_t cost_ns = c->tracker->self_cpu_ns;
 
 	if (rt_tracker_glance(c->tracker) < 0) {
 		c->next_glance_ns = UINT64_MAX; /* memory is not wanted */
 		return;
 	}
-	cost_ns = env->thread_cpu_ns() - started_ns;
+	cost_ns = c->tracker->self_cpu_ns - cost_ns;
 	c->next_glance_ns = now_ns + (cost_ns * GLANCE_SHARE > GLANCE_NS ? cost_ns * GLANCE_SHARE : GLANCE_NS);
 }
 

@@ -14,6 +14,7 @@ struct rt_tracker {
 	struct rti_buf buf;
 	struct rti_context ctx;
 	uint64_t want, self_cpu_ns, samples;
+	int is_quick; /* the last sample or glance was */
 	struct rti_status status;
 	struct rt_metrics last;
 	struct rti_tree tree;       /* RT_KIND_PID */

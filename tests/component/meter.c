@@ -193,6 +193,12 @@ static void metered_now(struct rti_now *out)
 	*out = (struct rti_now){ time_ns, time_ns, time_ns };
 }
 
+static uint64_t metered_monotonic_ns(void)
+{
+	count(&meter.times);
+	return time_ns;
+}
+
 static uint64_t metered_thread_cpu_ns(void)
 {
 	count(&meter.times);
@@ -223,6 +229,7 @@ void meter_attach(struct rt_tracker *t)
 {
 	real_clock = t->env.cpu_clock;
 	t->env.now = metered_now;
+	t->env.monotonic_ns = metered_monotonic_ns;
 	t->env.thread_cpu_ns = metered_thread_cpu_ns;
 	t->env.cpu_clock = metered_clock;
 }

@@ -176,6 +176,33 @@ START_TEST(who_does_not_run_stays_as_he_was)
 }
 END_TEST
 
+static uint64_t wall_step_ns;
+
+static uint64_t fake_monotonic_ns(void)
+{
+	return now_ns += wall_step_ns;
+}
+
+/* Of CPU time it takes 10 us each time. */
+START_TEST(a_quick_sample_is_charged_its_wall_time)
+{
+	const uint64_t walls_ns[] = { SECOND, 3000, SECOND, SECOND, 4000 };
+	const uint64_t charged_ns[] = { 10000, 3000, 20000, 10000, 4000 };
+
+	write_tree(0);
+	track_with((struct rt_opts){ .want = RT_HAS_CPU });
+	tracker->env.monotonic_ns = fake_monotonic_ns;
+	m.self_cpu_ns = 0;
+	for (size_t i = 0; i < 5; i++) {
+		uint64_t before_ns = m.self_cpu_ns;
+
+		wall_step_ns = walls_ns[i];
+		sample_after(SECOND);
+		ck_assert_uint_eq(m.self_cpu_ns - before_ns, charged_ns[i]);
+	}
+}
+END_TEST
+
 START_TEST(rss_is_renewed_after_a_second)
 {
 	struct fake_process child = changed(1);
@@ -637,6 +664,7 @@ int main(void)
 	tcase_add_checked_fixture(pss, set_up, tear_down);
 	tcase_add_checked_fixture(real, set_up_real, tear_down_real);
 	tcase_add_test(due, who_does_not_run_stays_as_he_was);
+	tcase_add_test(due, a_quick_sample_is_charged_its_wall_time);
 	tcase_add_test(due, rss_is_renewed_after_a_second);
 	tcase_add_test(due, status_is_read_for_a_new_peak_and_now_and_then);
 	tcase_add_test(due, what_was_put_off_is_made_up_for);
