@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "path.h"
+#include "pid_file.h"
 
 #define FILES_EACH 4 /* kept per member: stat, statm, io, children */
 #define MOST_LOOKS 8
@@ -86,9 +87,7 @@ static int told(const struct rti_context *ctx, int32_t pid, int err, struct rti_
 
 int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_pid_stat *out)
 {
-	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "stat").text, RTI_WHOLE, ctx->buf);
-
-	return told(ctx, pid, err, out);
+	return told(ctx, pid, rti_pid_file_read(ctx, pid, "stat", NULL), out);
 }
 
 /* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
@@ -114,20 +113,11 @@ static void put_stat(struct rti_member *m, const struct rti_pid_stat *stat)
 		rti_proctree_search_again(m);
 }
 
-/* Through a kept descriptor, which is sure to be of the same process. */
-static int reread_stat(const struct rti_context *ctx, struct rti_member *m, struct rti_pid_stat *out)
-{
-	int err = rti_source_reread(ctx->source, RTI_PROC, rti_pid_path(m->pid, "stat").text, RTI_WHOLE, &m->stat_file, ctx->buf);
-
-	return told(ctx, m->pid, err, out);
-}
-
 int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
-	int may_keep = rti_proctree_may_keep(tree, ctx, m), err;
+	struct rti_file *kept = rti_proctree_may_keep(tree, ctx, m) ? &m->stat_file : NULL;
 	struct rti_pid_stat stat;
-
-	err = may_keep ? reread_stat(ctx, m, &stat) : rti_proctree_look_up(ctx, m->pid, &stat);
+	int err = told(ctx, m->pid, rti_pid_file_read(ctx, m->pid, "stat", kept), &stat);
 
 	if (err < 0)
 		return err;
@@ -198,7 +188,7 @@ int rti_proctree_add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 /* /proc answers for thread ids too; a tracker follows whole processes. */
 int rti_proctree_is_leader(const struct rti_context *ctx, int32_t pid)
 {
-	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "status").text, RTI_WHOLE, ctx->buf);
+	int err = rti_pid_file_read(ctx, pid, "status", NULL);
 	struct rti_pid_status status;
 
 	if (err == 0)

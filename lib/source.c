@@ -222,19 +222,24 @@ int rti_source_read(const struct rti_source *src, enum rti_base base, const char
 	return err;
 }
 
+int rti_source_read_kept(const struct rti_source *src, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf)
+{
+	int err = file->fd < 0 ? -EBADF : read_all(src, file->fd, shape, buf);
+
+	if (err == 0)
+		return 0;
+	rti_source_close_file(src, file);
+	/* lxcfs and its like cannot go back to the start */
+	return err == -ESPIPE || err == -EINVAL ? -EBADF : err;
+}
+
 int rti_source_reread(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
                       struct rti_file *file, struct rti_buf *buf)
 {
-	int err;
+	int err = rti_source_read_kept(src, shape, file, buf);
 
-	if (file->fd >= 0) {
-		err = read_all(src, file->fd, shape, buf);
-		if (err == 0)
-			return 0;
-		rti_source_close_file(src, file);
-		if (err != -ESPIPE && err != -EINVAL) /* lxcfs and its like cannot go back to the start */
-			return err;
-	}
+	if (err != -EBADF)
+		return err;
 	buf->len = 0;
 	file->fd = open_at(src, base, path, O_RDONLY);
 	if (file->fd < 0) {

@@ -71,6 +71,9 @@ int rti_source_read(const struct rti_source *src, enum rti_base base, const char
 int rti_source_reread(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
                       struct rti_file *file, struct rti_buf *buf);
 
+/* The same where it is open already. -EBADF when it has to be opened, for the first time or anew. */
+int rti_source_read_kept(const struct rti_source *src, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf);
+
 void rti_source_close_file(const struct rti_source *src, struct rti_file *file);
 
 /* 1, 0 or -errno. */

@@ -12,7 +12,6 @@
 
 #include "census.h"
 #include "lives.h"
-#include "path.h"
 #include "reading.h"
 #include "search.h"
 
@@ -121,9 +120,7 @@ static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member
 /* A kept file that can be read is that of the same process, and statm is the one that costs least. */
 static int has_its_files(const struct rti_context *ctx, struct rti_member *m)
 {
-	return m->statm.fd >= 0 && rti_source_reread(ctx->source, RTI_PROC, rti_pid_path(m->pid, "statm").text, RTI_WHOLE,
-	                                             &m->statm, ctx->buf) == 0 &&
-	       ctx->buf->len > 0;
+	return rti_source_read_kept(ctx->source, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0;
 }
 
 /* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */

@@ -6,6 +6,7 @@
 
 #include "parse/scan.h"
 #include "path.h"
+#include "pid_file.h"
 
 /* How much run time of a running thread may not have reached schedstat yet: one tick of the slowest kernel. */
 #define UNSEEN_RUN_NS 10000000u
@@ -116,7 +117,7 @@ int rti_own_read(const struct rti_context *ctx, int32_t pid, unsigned want, stru
 	struct threads t = { .ctx = ctx, .pid = pid, .want = want, .out = out };
 	struct rti_cpu_clock clock = { 0 };
 	struct rti_pid_stat stat;
-	int err = rti_source_read(ctx->source, RTI_PROC, rti_pid_path(pid, "stat").text, RTI_WHOLE, ctx->buf);
+	int err = rti_pid_file_read(ctx, pid, "stat", NULL);
 
 	*out = (struct rti_own){ 0 };
 	if (err == 0)

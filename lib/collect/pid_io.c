@@ -8,17 +8,12 @@
 #include <errno.h>
 
 #include "own.h"
-#include "path.h"
+#include "pid_file.h"
 
 static int read_io(const struct rti_context *ctx, const struct rti_target *who, struct rti_pid_io *io)
 {
-	struct rti_path path = rti_pid_path(who->pid, "io");
-	int err;
+	int err = rti_pid_file_read(ctx, who->pid, "io", who->io);
 
-	if (who->io)
-		err = rti_source_reread(ctx->source, RTI_PROC, path.text, RTI_WHOLE, who->io, ctx->buf);
-	else
-		err = rti_source_read(ctx->source, RTI_PROC, path.text, RTI_WHOLE, ctx->buf);
 	return err < 0 ? err : rti_parse_pid_io(ctx->buf->data, ctx->buf->len, io);
 }
 
