@@ -73,6 +73,11 @@ static uint64_t growth(const struct rti_account *a)
 	return reaped_faults(a) - a->closed_faults;
 }
 
+int rti_ledger_has_grown(const struct rti_account *a)
+{
+	return growth(a) > 0;
+}
+
 static uint64_t reaped_cpu_ns(const struct rti_account *a)
 {
 	return a->reaped[RTI_CPU_USER] + a->reaped[RTI_CPU_SYSTEM];

@@ -44,9 +44,14 @@ void rti_pss_begin(struct rti_pss_budget *budget)
 	budget->due_ns = 0;
 }
 
+uint64_t rti_pss_predict_all(const struct rti_pss_budget *budget, uint64_t count, uint64_t rss_bytes)
+{
+	return count * READING_NS + rss_bytes / PAGE_BYTES * budget->page_ps / 1000;
+}
+
 uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes)
 {
-	return READING_NS + rss_bytes / PAGE_BYTES * budget->page_ps / 1000;
+	return rti_pss_predict_all(budget, 1, rss_bytes);
 }
 
 /* A round through all that are due takes as long as the share needs to pay for it; as long as much is saved up, nobody
@@ -76,6 +81,7 @@ int rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uin
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns)
 {
 	budget->saved_ns -= (int64_t)cost_ns;
+	budget->spent_ns = budget->now_ns;
 	if (rss_bytes >= LEARN_FROM_BYTES && cost_ns > READING_NS)
 		budget->page_ps = (3 * budget->page_ps + (cost_ns - READING_NS) * 1000 / (rss_bytes / PAGE_BYTES)) / 4;
 }

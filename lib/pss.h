@@ -15,6 +15,7 @@ struct rti_pss_budget {
 	uint64_t hold_ns;  /* longest that one reading may take */
 	int64_t saved_ns;  /* may be spent; below 0 it has yet to be earned, for a reading took longer than was expected */
 	uint64_t now_ns;   /* monotonic; as of when */
+	uint64_t spent_ns; /* when some of it was spent last */
 	uint64_t changed_ns; /* when somebody came or went, with whom others may share */
 	uint64_t due_ns, last_due_ns; /* what it would cost to read all that have changed: so far, and in the last sample */
 	uint64_t page_ps;  /* what a page has cost, picoseconds */
@@ -38,6 +39,8 @@ void rti_pss_begin(struct rti_pss_budget *budget);
 
 /* What reading so much will cost, as far as can be told. */
 uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes);
+/* Of so many processes, which have so much together. */
+uint64_t rti_pss_predict_all(const struct rti_pss_budget *budget, uint64_t count, uint64_t rss_bytes);
 
 /* Shall it be read now? */
 int rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uint64_t rss_bytes, uint64_t clock_ns);

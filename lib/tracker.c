@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi.h"
+#include "peaks.h"
 
 #define KNOWN_FLAGS (RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS)
 #define MOST_FILES 4096u
@@ -217,7 +218,7 @@ int rt_tracker_glance(struct rt_tracker *t)
 	if (!t->samples)
 		return -ENODATA;
 	started_ns = cost_clock_ns(t);
-	rti_tree_glance(&t->tree, &t->ctx);
+	rti_peaks_glance(&t->tree, &t->ctx);
 	charge_since(t, started_ns);
 	return 0;
 }

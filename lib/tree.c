@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* One process tree: reads its members in an order that keeps the accounts straight, and sums them up.
- *
- * When a process is reaped, the kernel moves its use into its reaper's account. A sample cannot stop the clock, so it
- * reads children before parents and then checks: whoever's account has grown since the last sample may hold a child
- * that was read as alive. Such children are looked at again, and the accounts of those who reaped are read again
- * once their children are known to be gone. */
+/* One process tree: reads its members in an order that keeps the accounts straight, and sums them up. */
 #include "tree.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "census.h"
+#include "departures.h"
 #include "lives.h"
+#include "peaks.h"
 #include "reading.h"
 #include "search.h"
-
-#define NEAR_PEAK 50 /* a fiftieth of it */
 
 int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files)
 {
@@ -29,231 +24,6 @@ void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx)
 {
 	rti_cgroup_close(&tree->cgroup, ctx);
 	rti_proctree_free(&tree->members, ctx);
-}
-
-/* A keeper adopts those whose parent left without our noticing. */
-static struct rti_member *above(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
-{
-	struct rti_member *up = rti_proctree_find(&tree->members, ppid);
-
-	if (!up && m->pid != tree->keeper_pid)
-		up = rti_proctree_find(&tree->members, tree->keeper_pid);
-	return up;
-}
-
-/* All who may have been a member's parent, or have adopted it, since the last sample: its ancestors as they are now, gone
- * ones included, and then those of them that only were its ancestors then. */
-struct ancestors {
-	struct rti_tree *tree;
-	struct rti_member *of, *at;
-	uint64_t mark; /* of those who were there */
-	size_t steps;
-	int is_former;
-};
-
-static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
-{
-	m->mark = ++tree->events;
-	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->mark };
-}
-
-static struct rti_member *next_ancestor(struct ancestors *a)
-{
-	for (;;) {
-		struct rti_member *up = above(a->tree, a->at, a->is_former ? a->at->former_ppid : a->at->stat.ppid);
-
-		if (up && a->steps++ < a->tree->members.count) {
-			a->at = up;
-			if (up->mark == a->mark)
-				continue;
-			up->mark = a->mark;
-			return up;
-		}
-		if (a->is_former)
-			return NULL;
-		a->is_former = 1;
-		a->at = a->of;
-		a->steps = 0;
-	}
-}
-
-/* Nobody but its parent, which still has its children, can have waited for it. */
-static const struct rti_member *kept_parent(const struct rti_tree *tree, const struct rti_member *m)
-{
-	const struct rti_member *up = above(tree, m, m->stat.ppid);
-
-	return up && !up->is_gone && (up->stat.state != 'Z' || up->stat.num_threads > 1) ? up : NULL;
-}
-
-static int has_reaped(const struct rti_member *m)
-{
-	return m->account.reaped[RTI_MINOR_FAULTS] + m->account.reaped[RTI_MAJOR_FAULTS] >
-	       m->account.closed_faults;
-}
-
-/* When it came to light that a process may have reaped children: when its account was read and had grown, or when it
- * was found gone, which may have been after it reaped some. */
-static uint64_t may_have_reaped_at(const struct rti_member *m)
-{
-	if (m->is_gone)
-		return m->gone_at;
-	return has_reaped(m) ? m->account_at : 0;
-}
-
-/* Orphans are adopted by an ancestor that has asked for them, and /proc does not tell which one that is: it may have been
- * any of them. */
-static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member *m)
-{
-	struct ancestors all = ancestors(tree, m);
-	struct rti_member *up;
-	uint64_t at = 0;
-
-	while ((up = next_ancestor(&all))) {
-		uint64_t reaped_at = may_have_reaped_at(up);
-
-		if (at < reaped_at)
-			at = reaped_at;
-	}
-	return at;
-}
-
-/* A kept file that can be read is that of the same process, and statm is the one that costs least. */
-static int has_its_files(const struct rti_context *ctx, struct rti_member *m)
-{
-	return rti_source_read_kept(ctx->source, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0;
-}
-
-/* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
-static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
-{
-	const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
-	uint64_t reaped_at = m->is_gone ? 0 : may_have_been_reaped_at(tree, m);
-
-	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->verified_at)
-		return 0;
-	m->verified_at = ++tree->events;
-	if (parent && !parent->is_gone && has_its_files(ctx, m))
-		return 0;
-	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
-	if (rti_proctree_read_stat(&tree->members, ctx, m) != -ESRCH)
-		return 0;
-	m->is_gone = 1;
-	m->gone_at = ++tree->events;
-	return 1;
-}
-
-/* Read the accounts again that a departed member may be in. 1 when there were any. */
-static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
-                          struct rti_status *status)
-{
-	struct ancestors all = ancestors(tree, m);
-	struct rti_member *up;
-	int has_read = 0;
-
-	while ((up = next_ancestor(&all))) {
-		if (!up->is_gone && up->account_at < m->gone_at) {
-			rti_read_member_anew(tree, ctx, up, status);
-			has_read = 1;
-		}
-		if (kept_parent(tree, m))
-			break;
-	}
-	return has_read;
-}
-
-/* Otherwise nobody can have been reaped. */
-static int has_change(const struct rti_tree *tree)
-{
-	for (size_t i = 0; i < tree->members.count; i++) {
-		if (may_have_reaped_at(&tree->members.members[i]))
-			return 1;
-	}
-	return 0;
-}
-
-/* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
-static void reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
-{
-	int is_settled = !has_change(tree);
-
-	while (!is_settled) {
-		is_settled = 1;
-		for (size_t i = 0; i < tree->members.count; i++) {
-			struct rti_member *m = &tree->members.members[i];
-
-			if (recheck(tree, ctx, m))
-				is_settled = 0;
-			if (m->is_gone && reread_reapers(tree, ctx, m, status))
-				is_settled = 0;
-		}
-	}
-}
-
-/* Its parent has left its children, if not the tree: it was reaped by the parent before that, or by an ancestor that
- * adopted it, or by nobody. Where more than one of their accounts may hold it, none is taken for larger than it says.
- * 1 when a living ancestor has yet to account for it. */
-static int depart_orphan(struct rti_tree *tree, struct rti_member *m)
-{
-	struct ancestors all = ancestors(tree, m);
-	struct rti_member *up, *holder = NULL;
-	int holders = 0, has_gone_holder = 0;
-
-	while ((up = next_ancestor(&all))) {
-		if (!rti_ledger_may_hold(&tree->ledger, &up->account, &m->account))
-			continue;
-		holder = up;
-		holders++;
-		has_gone_holder |= up->is_gone;
-	}
-	if (holders == 0)
-		rti_ledger_lose(&tree->ledger, &m->account);
-	else if (holders == 1)
-		rti_ledger_absorb(&tree->ledger, &m->account, &holder->account);
-	return holders > 0 && !has_gone_holder;
-}
-
-static void explain_orphan(struct rti_tree *tree, struct rti_member *m)
-{
-	struct ancestors all = ancestors(tree, m);
-	uint64_t missing = rti_ledger_faults(&m->account);
-	struct rti_member *up;
-
-	while (missing && (up = next_ancestor(&all))) {
-		if (!up->is_gone)
-			missing -= rti_ledger_explain(&up->account, missing);
-	}
-	if (missing)
-		tree->ledger.has_unwaited = 1;
-}
-
-/* Members stand behind their parents, and from below what a member is known to have reaped goes where it goes. */
-static void depart(struct rti_tree *tree)
-{
-	for (size_t i = tree->members.count; i-- > 0;) {
-		struct rti_member *m = &tree->members.members[i];
-
-		if (!m->is_gone)
-			continue;
-		/* A new child may have its pid already. */
-		if (above(tree, m, m->stat.ppid))
-			rti_proctree_search_again(above(tree, m, m->stat.ppid));
-		tree->ledger.has_departed = 1;
-		m->is_unexplained = 0;
-		if (kept_parent(tree, m))
-			rti_ledger_depart(&tree->ledger, &m->account, &above(tree, m, m->stat.ppid)->account);
-		else
-			m->is_unexplained = depart_orphan(tree, m);
-		if (tree->lives && m->pid != tree->keeper_pid)
-			rti_lives_note_member(tree->lives, m, 0);
-		if (m->peak_rss_bytes > tree->peak_rss_bytes)
-			tree->peak_rss_bytes = m->peak_rss_bytes;
-	}
-	for (size_t i = tree->members.count; i-- > 0;) {
-		if (tree->members.members[i].is_gone && tree->members.members[i].is_unexplained)
-			explain_orphan(tree, &tree->members.members[i]);
-	}
-	if (tree->ledger.has_unwaited)
-		tree->reasons |= RT_REASON_UNWAITED;
 }
 
 /* Who has not run was not asked again. */
@@ -289,7 +59,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 	if (parent)
 		parent->has_children = 1;
 	m->former_ppid = m->stat.ppid;
-	m->has_reaped = has_reaped(m);
+	m->has_reaped = rti_ledger_has_grown(&m->account);
 	rti_ledger_add(&tree->ledger, &m->account);
 	add_pss(tree, m, out);
 	out->valid &= ~missing;
@@ -343,11 +113,6 @@ static uint64_t count_all(const struct rti_tree *tree)
 	return heard > seen ? heard : seen;
 }
 
-int rti_tree_has_pss_of_peak(const struct rti_tree *tree)
-{
-	return tree->peak_tree_rss_bytes <= tree->rss_with_pss_bytes + tree->rss_with_pss_bytes / NEAR_PEAK;
-}
-
 static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t *total = tree->ledger.total;
@@ -367,18 +132,8 @@ static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 	out->members_skipped = tree->members.skipped;
 	if (out->members_skipped > tree->most_skipped)
 		tree->most_skipped = out->members_skipped;
-	if (out->rss_bytes > tree->peak_tree_rss_bytes)
-		tree->peak_tree_rss_bytes = out->rss_bytes;
-	/* What was read at different times does not add up: memory may have been shared by more in between. */
-	if (out->pss_source == RT_PSS_READ) {
-		if (out->pss_bytes > tree->peak_tree_pss_bytes)
-			tree->peak_tree_pss_bytes = out->pss_bytes;
-		if (out->rss_bytes > tree->rss_with_pss_bytes)
-			tree->rss_with_pss_bytes = out->rss_bytes;
-	}
 	out->peak_rss_bytes = tree->peak_rss_bytes;
-	out->peak_tree_rss_bytes = tree->peak_tree_rss_bytes;
-	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
+	rti_peaks_take(tree, out);
 }
 
 static void make_partial(struct rt_metrics *out, uint64_t has)
@@ -441,57 +196,7 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 	out->reasons = tree->reasons;
 }
 
-/* What the sum of PSS is at a peak of RSS, if that can be afforded at once. */
-static void look_at_peak(struct rti_tree *tree, const struct rti_context *ctx, uint64_t rss_bytes)
-{
-	struct rti_proctree *members = &tree->members;
-	uint64_t cost_ns = 0, pss_bytes = 0;
-
-	for (size_t i = 0; i < members->count; i++) {
-		if (members->members[i].glance_rss_bytes)
-			cost_ns += rti_pss_predict(&tree->pss, members->members[i].glance_rss_bytes);
-	}
-	if ((int64_t)cost_ns > tree->pss.saved_ns)
-		return;
-	for (size_t i = 0; i < members->count; i++) {
-		struct rti_member *m = &members->members[i];
-
-		if (m->glance_rss_bytes && rti_read_pss(tree, ctx, m, m->glance_rss_bytes) == 0)
-			pss_bytes += m->pss.bytes;
-	}
-	if (rss_bytes > tree->rss_with_pss_bytes)
-		tree->rss_with_pss_bytes = rss_bytes;
-	if (pss_bytes > tree->peak_tree_pss_bytes)
-		tree->peak_tree_pss_bytes = pss_bytes;
-}
-
-/* Who writes to memory that he shares with somebody who does not run leaves him more of his own, and RSS does not tell. For
- * those who look for peaks, all are read then, as long as enough is saved up. */
-static int may_share_less(const struct rti_tree *tree, const struct rt_metrics *out)
-{
-	uint64_t cost_ns = 0;
-	int has_read = 0;
-
-	if (!tree->is_glanced_at || out->pss_source != RT_PSS_CACHED)
-		return 0;
-	for (size_t i = 0; i < tree->members.count; i++) {
-		cost_ns += rti_pss_predict(&tree->pss, tree->members.members[i].figures.rss_bytes);
-		has_read |= tree->members.members[i].pss.read_ns == tree->sampled_ns;
-	}
-	return has_read && (int64_t)(2 * cost_ns) <= tree->pss.saved_ns;
-}
-
-/* RSS of this sample is the largest so far, and PSS was not read of all. */
-static void look_at_new_peak(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out)
-{
-	for (size_t i = 0; i < tree->members.count; i++)
-		tree->members.members[i].glance_rss_bytes = tree->members.members[i].figures.rss_bytes;
-	look_at_peak(tree, ctx, out->rss_bytes);
-	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
-}
-
-/* The clock of the budget, and of all that is read seldom. */
-static void note_time(struct rti_tree *tree, uint64_t now_ns)
+void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns)
 {
 	tree->now_ns = now_ns;
 	rti_pss_save(&tree->pss, now_ns);
@@ -504,7 +209,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 
 	tree->want = want;
 	tree->members.samples++;
-	note_time(tree, out->monotonic_ns);
+	rti_tree_note_time(tree, out->monotonic_ns);
 	tree->sampled_ns = tree->now_ns;
 	rti_pss_begin(&tree->pss);
 	rti_proctree_discover(&tree->members, ctx);
@@ -512,38 +217,15 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 		tree->pss.changed_ns = tree->now_ns;
 	for (size_t i = tree->members.count; i-- > 0;)
 		rti_read_member(tree, ctx, &tree->members.members[i], status);
-	reconcile(tree, ctx, status);
-	depart(tree);
+	rti_tree_reconcile(tree, ctx, status);
+	rti_tree_depart(tree);
 	sum_up(tree, ctx, want, out);
 	tree->has_lost_member = rti_proctree_remove_gone(&tree->members, ctx);
-	if (want & RT_HAS_PSS && (!rti_tree_has_pss_of_peak(tree) || may_share_less(tree, out)))
-		look_at_new_peak(tree, ctx, out);
+	rti_peaks_look_again(tree, ctx, out);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
 	out->source = tree->members.sweep.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
-}
-
-void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx)
-{
-	uint64_t rss_bytes = 0;
-	struct rti_now now;
-
-	tree->is_glanced_at = 1;
-	ctx->env->now(&now);
-	note_time(tree, now.monotonic_ns);
-	rti_proctree_discover(&tree->members, ctx);
-	for (size_t i = 0; i < tree->members.count; i++) {
-		struct rti_member *m = &tree->members.members[i];
-
-		if (m->pid != tree->keeper_pid)
-			m->glance_rss_bytes = m->row ? m->row->rss_pages * ctx->env->page_size : rti_read_rss(tree, ctx, m);
-		rss_bytes += m->glance_rss_bytes;
-	}
-	if (rss_bytes > tree->peak_tree_rss_bytes)
-		tree->peak_tree_rss_bytes = rss_bytes;
-	if (tree->want & RT_HAS_PSS && !rti_tree_has_pss_of_peak(tree))
-		look_at_peak(tree, ctx, rss_bytes);
 }
 
 void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board)

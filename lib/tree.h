@@ -47,8 +47,8 @@ void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx);
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
                     struct rt_metrics *out);
 
-/* Look for peaks between two samples: sums RSS, and takes in members as they are heard of. */
-void rti_tree_glance(struct rti_tree *tree, const struct rti_context *ctx);
+/* What time it is to the budget, and to all that is read seldom. */
+void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns);
 
 /* The root is a keeper. Before the first sample. */
 void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board);
@@ -57,9 +57,6 @@ void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_bo
 int rti_tree_hears_all(const struct rti_tree *tree);
 /* If so: most members at the same time. */
 uint64_t rti_tree_most_alive(const struct rti_tree *tree);
-
-/* PSS was read when the largest sum of RSS was seen, or near that. */
-int rti_tree_has_pss_of_peak(const struct rti_tree *tree);
 
 /* The keeper says exactly what all that it reaped has used. Later samples hold it. */
 void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib);

@@ -19,7 +19,7 @@
 #define WIDE 500      /* a share that pays for every reading of a small tree */
 #define NO_LIMIT 1000
 #define TIMES 5  /* of every sample: the time of day by three clocks, and what it cost, twice */
-#define GLANCE 5 /* the same of a glance */
+#define GLANCE 3 /* of every glance: the time, and what it cost, twice */
 
 #define LAST_PID "sys/kernel/ns_last_pid 1"
 
