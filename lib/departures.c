@@ -136,20 +136,10 @@ static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, 
 	return has_read;
 }
 
-/* Otherwise nobody can have been reaped. */
-static int has_change(const struct rti_tree *tree)
-{
-	for (size_t i = 0; i < tree->members.count; i++) {
-		if (may_have_reaped_at(&tree->members.members[i]))
-			return 1;
-	}
-	return 0;
-}
-
 /* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
 void rti_tree_reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
 {
-	int is_settled = !has_change(tree);
+	int is_settled = !tree->is_disturbed;
 
 	while (!is_settled) {
 		is_settled = 1;
@@ -201,27 +191,32 @@ static void explain_orphan(struct rti_tree *tree, struct rti_member *m)
 		tree->ledger.has_unwaited = 1;
 }
 
+static void depart(struct rti_tree *tree, struct rti_member *m)
+{
+	struct rti_member *up = above(tree, m, m->stat.ppid);
+
+	if (up)
+		rti_proctree_search_again(up); /* a new child may have its pid already */
+	tree->ledger.has_departed = 1;
+	m->is_unexplained = 0;
+	if (kept_parent(tree, m))
+		rti_ledger_depart(&tree->ledger, &m->account, &up->account);
+	else
+		m->is_unexplained = depart_orphan(tree, m);
+	if (tree->lives && m->pid != tree->keeper_pid)
+		rti_lives_note_member(tree->lives, m, 0);
+	if (m->peak_rss_bytes > tree->peak_rss_bytes)
+		tree->peak_rss_bytes = m->peak_rss_bytes;
+}
+
 /* Members stand behind their parents, and from below what a member is known to have reaped goes where it goes. */
 void rti_tree_depart(struct rti_tree *tree)
 {
+	if (!tree->is_disturbed)
+		return;
 	for (size_t i = tree->members.count; i-- > 0;) {
-		struct rti_member *m = &tree->members.members[i];
-
-		if (!m->is_gone)
-			continue;
-		/* A new child may have its pid already. */
-		if (above(tree, m, m->stat.ppid))
-			rti_proctree_search_again(above(tree, m, m->stat.ppid));
-		tree->ledger.has_departed = 1;
-		m->is_unexplained = 0;
-		if (kept_parent(tree, m))
-			rti_ledger_depart(&tree->ledger, &m->account, &above(tree, m, m->stat.ppid)->account);
-		else
-			m->is_unexplained = depart_orphan(tree, m);
-		if (tree->lives && m->pid != tree->keeper_pid)
-			rti_lives_note_member(tree->lives, m, 0);
-		if (m->peak_rss_bytes > tree->peak_rss_bytes)
-			tree->peak_rss_bytes = m->peak_rss_bytes;
+		if (tree->members.members[i].is_gone)
+			depart(tree, &tree->members.members[i]);
 	}
 	for (size_t i = tree->members.count; i-- > 0;) {
 		if (tree->members.members[i].is_gone && tree->members.members[i].is_unexplained)

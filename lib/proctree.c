@@ -274,12 +274,16 @@ int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_context *c
 	if (tree->files_kept + FILES_EACH > tree->most_files)
 		return 0;
 	tree->files_kept += FILES_EACH;
+	tree->has_reserved = 1;
 	return 1;
 }
 
 /* Room stays reserved for all of the files of a member that has one open. */
 void rti_proctree_count_files(struct rti_proctree *tree)
 {
+	if (!tree->has_reserved)
+		return;
+	tree->has_reserved = 0;
 	tree->files_kept = 0;
 	for (size_t i = 0; i < tree->count; i++)
 		tree->files_kept += count_open(&tree->members[i]) ? FILES_EACH : 0;
@@ -307,6 +311,7 @@ int rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context
 	if (kept == tree->count)
 		return 0;
 	tree->count = kept;
+	tree->has_reserved = 1;
 	index_members(tree);
 	return 1;
 }

@@ -59,6 +59,7 @@ struct rti_proctree {
 	int is_followed;        /* descendants belong to the tree */
 	int has_children_files; /* the kernel has task/TID/children */
 	uint32_t files_kept, most_files;
+	int has_reserved; /* since they were counted */
 	uint64_t samples; /* so far */
 	size_t hand;      /* where the next one who must give up descriptors is looked for */
 	uint64_t seen;    /* distinct members so far */
@@ -120,7 +121,7 @@ struct rti_member *rti_proctree_find(const struct rti_proctree *tree, int32_t pi
  * no more may be kept. */
 int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);
 
-/* Count what is really kept, after a sample. */
+/* Count what is really kept, after a sample, if that may have changed. */
 void rti_proctree_count_files(struct rti_proctree *tree);
 
 /* Close all kept descriptors and keep half as many from now on. */

@@ -390,6 +390,7 @@ static void keep(struct reading *r)
 		keep_reaped_only(r->tree, &r->figures);
 	post(r->m, &r->figures);
 	r->m->account_at = r->tree->events + 1;
+	r->tree->is_disturbed |= rti_ledger_has_grown(&r->m->account);
 	r->m->account_clock_ns = r->m->clock.total_ns;
 }
 
@@ -463,6 +464,7 @@ static void read_member(struct rti_tree *tree, const struct rti_context *ctx, st
 	else if (!may_be_idle || !m->row || !take_row(&r))
 		read_in_full(&r);
 	if (m->is_gone) {
+		tree->is_disturbed = 1;
 		m->gone_at = ++tree->events;
 		return;
 	}

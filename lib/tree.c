@@ -157,7 +157,7 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 	}
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
 		make_partial(out, counters);
-	if (!knows_all_switches(tree))
+	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
 		make_partial(out, RT_HAS_CTXSW);
 	/* The last look at a member came before its end, and only who waits for it is told its peak. */
 	if (tree->ledger.has_departed && !tree->is_settled)
@@ -211,6 +211,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->members.samples++;
 	rti_tree_note_time(tree, out->monotonic_ns);
 	tree->sampled_ns = tree->now_ns;
+	tree->is_disturbed = 0;
 	rti_pss_begin(&tree->pss);
 	rti_proctree_discover(&tree->members, ctx);
 	if (tree->members.seen != seen || tree->has_lost_member)
@@ -220,7 +221,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	rti_tree_reconcile(tree, ctx, status);
 	rti_tree_depart(tree);
 	sum_up(tree, ctx, want, out);
-	tree->has_lost_member = rti_proctree_remove_gone(&tree->members, ctx);
+	tree->has_lost_member = tree->is_disturbed && rti_proctree_remove_gone(&tree->members, ctx);
 	rti_peaks_look_again(tree, ctx, out);
 	rti_proctree_count_files(&tree->members);
 	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;

@@ -23,6 +23,7 @@ struct rti_tree {
 	uint64_t now_ns; /* monotonic, at the start of a sample or glance */
 	uint64_t sampled_ns; /* and of the last sample */
 	int has_lost_member; /* in that */
+	int is_disturbed; /* in this one: somebody is gone, or was reaped */
 	int is_glanced_at;   /* between samples: peaks matter */
 	int reads_all;   /* nothing is left for later: there is no later */
 	struct rti_pss_budget pss;
