@@ -104,28 +104,6 @@ static int remove_stale(void *arg, const char *name)
 	return 0;
 }
 
-int rti_cgroup_make(struct rti_cgroup *group, const struct rti_context *ctx)
-{
-	struct rti_now now;
-	char parent[1024];
-
-	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
-	if (find_own(ctx, parent) < 0)
-		return -EOPNOTSUPP;
-	rti_source_list(ctx->source, RTI_ROOT, parent + 1, remove_stale, parent);
-	ctx->env->now(&now);
-	append(group->path, parent, strlen(parent));
-	append(group->path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
-	append_number(group->path, (uint64_t)ctx->env->getpid());
-	append(group->path, "-", 1);
-	append_number(group->path, now.monotonic_ns);
-	if (mkdir(group->path, 0755) < 0) {
-		group->path[0] = '\0';
-		return -errno;
-	}
-	return 0;
-}
-
 int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx)
 {
 	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
@@ -133,6 +111,26 @@ int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx
 		return 0;
 	group->path[0] = '\0';
 	return -EOPNOTSUPP;
+}
+
+int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing, const struct rti_context *ctx)
+{
+	const char *parent = enclosing->path;
+
+	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
+	if (!*parent)
+		return -EOPNOTSUPP;
+	rti_source_list(ctx->source, RTI_ROOT, parent + 1, remove_stale, (void *)(uintptr_t)parent);
+	append(group->path, parent, strlen(parent));
+	append(group->path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
+	append_number(group->path, (uint64_t)ctx->env->getpid());
+	append(group->path, "-", 1);
+	append_number(group->path, ctx->env->monotonic_ns());
+	if (mkdir(group->path, 0755) < 0) {
+		group->path[0] = '\0';
+		return -errno;
+	}
+	return 0;
 }
 
 static int read_file(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,

@@ -16,11 +16,11 @@ struct rti_cgroup {
 
 #define RTI_CGROUP_INIT { "", RTI_FILE_INIT }
 
-/* Make a leaf. 0; -EOPNOTSUPP where there is no cgroup v2; -EACCES, -EROFS and the like where we may not. */
-int rti_cgroup_make(struct rti_cgroup *group, const struct rti_context *ctx);
-
 /* The cgroup that we are in ourselves, to be read. 0 or -EOPNOTSUPP. */
 int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx);
+
+/* Make a leaf below that. 0; -EOPNOTSUPP where there is no cgroup v2; -EACCES, -EROFS and the like where we may not. */
+int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing, const struct rti_context *ctx);
 
 /* What has been used in it so far. 0 or -errno. */
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns,

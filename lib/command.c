@@ -74,7 +74,7 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *how, c
 
 static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, const struct rti_spawn *how)
 {
-	int err = rti_cgroup_make(&c->cgroup, ctx);
+	int err = rti_cgroup_make(&c->cgroup, &c->enclosing, ctx);
 
 	if (err < 0)
 		return -EOPNOTSUPP; /* whatever the reason: not ours to use */

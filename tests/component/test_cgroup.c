@@ -49,8 +49,11 @@ static void write_mounts(const char *mounted_root)
 
 static int make(const char *own)
 {
+	struct rti_cgroup enclosing;
+
 	fixture_write(&root, "proc/self/cgroup", own);
-	return rti_cgroup_make(&group, &ctx);
+	rti_cgroup_enclosing(&enclosing, &ctx);
+	return rti_cgroup_make(&group, &enclosing, &ctx);
 }
 
 static void check_made_below(const char *dir)
