@@ -109,7 +109,7 @@ void rti_proctree_search_again(struct rti_member *m)
 static void put_stat(struct rti_member *m, const struct rti_pid_stat *stat)
 {
 	m->stat = *stat;
-	if (stat->num_threads > 1 && m->is_searched_as_one)
+	if (m->searched_threads && stat->num_threads != m->searched_threads)
 		rti_proctree_search_again(m);
 }
 

@@ -33,7 +33,7 @@ struct rti_member {
 	uint64_t status_clock_ns, switches_clock_ns; /* and when those files were */
 	uint64_t searched_pid, searched_clock_ns; /* when its children were searched for */
 	int is_to_be_searched;
-	int is_searched_as_one; /* thread */
+	uint64_t searched_threads; /* how many it had then */
 	int has_reaped; /* somebody, by the last sample */
 	int has_children; /* or had some */
 	uint64_t stat_pid; /* the last that had been given away when stat was read */

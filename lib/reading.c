@@ -444,6 +444,7 @@ static int take_row(struct reading *r)
 	r->figures = m->figures;
 	if (!rti_proctree_take_row(m, r->ctx->env->tick_ns))
 		return 0;
+	m->stat_pid = r->tree->members.last_pid;
 	put_row(r, m->row);
 	if (r->due & RT_HAS_PSS) {
 		m->memory_tid = memory_tid(r->ctx, m);

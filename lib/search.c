@@ -47,6 +47,7 @@ static int take_child(void *arg, int32_t pid)
 	int err;
 
 	known = rti_proctree_find(search->tree, pid);
+	uint64_t threads;
 	if (known) {
 		/* Unless that one has gone, and its pid is this child's now. */
 		search->is_unsure |= known->stat.ppid != search->parent;
@@ -96,8 +97,10 @@ static int search_task(void *arg, const char *name)
 	int32_t tid = rti_path_number(name);
 
 	if (tid)
-		search_thread(arg, tid, NULL);
+		search_thread(search, tid, NULL);
+	search->threads += tid != 0;
 	return 0;
+	struct children_search *search = arg;
 }
 
 /* Children hang on the thread that forked them, so every thread's file is read; those of a thread that ends go to another.
@@ -105,20 +108,40 @@ static int search_task(void *arg, const char *name)
 static int search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
 	struct children_search search = { .tree = tree, .ctx = ctx, .parent = m->pid };
-	struct rti_file kept = RTI_FILE_INIT;
-	int err = 0;
+/* A thread that it made since stat was read may have forked, and have ended by the next reading: then its child hangs on the
+ * first thread, and no pid has been given away since. */
+static int may_have_had_threads(const struct rti_proctree *tree, const struct rti_member *m)
+{
+	return tree->last_pid != m->stat_pid;
+}
 
-	m->is_searched_as_one = m->stat.num_threads == 1 && rti_proctree_may_keep(tree, ctx, m);
-	if (m->is_searched_as_one) {
-		kept = m->children_file;
-		search_thread(&search, search.parent, &kept);
-		m = rti_proctree_find(tree, search.parent); /* members may have moved */
-		m->children_file = kept;
-		return search.is_unsure;
-	}
-	err = rti_source_list(ctx->source, RTI_PROC, rti_pid_path(m->pid, "task").text, search_task, &search);
+/* It has but one thread, as far as is known. */
+static void search_as_one(struct children_search *search, struct rti_member *m)
+{
+	struct rti_file kept = m->children_file;
+
+	m->searched_threads = 1;
+	if (may_have_had_threads(search->tree, m))
+		m->searched_pid = 0;
+	search_thread(search, search->parent, &kept);
+	rti_proctree_find(search->tree, search->parent)->children_file = kept; /* members may have moved */
+}
+
+static void search_all_threads(struct children_search *search)
+{
+	struct rti_path tasks = rti_pid_path(search->parent, "task");
+	int err = rti_source_list(search->ctx->source, RTI_PROC, tasks.text, search_task, search);
+
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		rti_proctree_note_skipped(tree, err);
+		rti_proctree_note_skipped(search->tree, err);
+	rti_proctree_find(search->tree, search->parent)->searched_threads = search->threads;
+}
+
+
+	if (m->stat.num_threads == 1 && rti_proctree_may_keep(tree, ctx, m))
+		search_as_one(&search, m);
+	else
+		search_all_threads(&search);
 	return search.is_unsure;
 }
 
