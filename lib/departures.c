@@ -92,12 +92,6 @@ static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member
 	return at;
 }
 
-/* A kept file that can be read is that of the same process, and statm is the one that costs least. */
-static int has_its_files(const struct rti_context *ctx, struct rti_member *m)
-{
-	return rti_source_read_kept(ctx->source, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0;
-}
-
 /* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
 static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
@@ -107,7 +101,7 @@ static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct 
 	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->verified_at)
 		return 0;
 	m->verified_at = ++tree->events;
-	if (parent && !parent->is_gone && has_its_files(ctx, m))
+	if (parent && !parent->is_gone && rti_proctree_has_its_files(ctx, m))
 		return 0;
 	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
 	if (rti_proctree_read_stat(&tree->members, ctx, m) != -ESRCH)

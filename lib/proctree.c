@@ -85,9 +85,9 @@ static int told(const struct rti_context *ctx, int32_t pid, int err, struct rti_
 	return err;
 }
 
-int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_pid_stat *out)
+int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *kept, struct rti_pid_stat *out)
 {
-	return told(ctx, pid, rti_pid_file_read(ctx, pid, "stat", NULL), out);
+	return told(ctx, pid, rti_pid_file_read(ctx, pid, "stat", kept), out);
 }
 
 /* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
@@ -105,7 +105,8 @@ void rti_proctree_search_again(struct rti_member *m)
 	m->searched_clock_ns = UINT64_MAX;
 }
 
-/* Threads that were not known of when children were searched for may have some. */
+/* A thread that was not known of when children were searched for may have some; those of one that has ended since may have
+ * gone to another that had been looked at before. */
 static void put_stat(struct rti_member *m, const struct rti_pid_stat *stat)
 {
 	m->stat = *stat;
@@ -117,7 +118,7 @@ int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *
 {
 	struct rti_file *kept = rti_proctree_may_keep(tree, ctx, m) ? &m->stat_file : NULL;
 	struct rti_pid_stat stat;
-	int err = told(ctx, m->pid, rti_pid_file_read(ctx, m->pid, "stat", kept), &stat);
+	int err = rti_proctree_look_up(ctx, m->pid, kept, &stat);
 
 	if (err < 0)
 		return err;
@@ -143,11 +144,20 @@ int rti_proctree_is_zombie(const struct rti_member *m)
 	return m->stat.state == 'Z' && m->stat.num_threads <= 1;
 }
 
-int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m)
+/* A kept file that can be read is that of the same process, and statm is the one that costs least. */
+int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m)
+{
+	return rti_source_read_kept(ctx->source, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0;
+}
+
+int rti_proctree_is_alive(const struct rti_context *ctx, struct rti_member *m)
 {
 	struct rti_pid_stat stat;
-	int err = rti_proctree_look_up(ctx, m->pid, &stat);
+	int err;
 
+	if (rti_proctree_has_its_files(ctx, m))
+		return 1;
+	err = rti_proctree_look_up(ctx, m->pid, NULL, &stat);
 	return err == 0 ? is_same(m, &stat) : err != -ESRCH;
 }
 
@@ -159,8 +169,10 @@ void rti_proctree_note_skipped(struct rti_proctree *tree, int err)
 		tree->is_short_of_files = 1;
 }
 
-int rti_proctree_add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
+int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, const struct rti_pid_stat *stat,
+                     struct rti_file *file)
 {
+	struct rti_member *m;
 	int err = reserve(tree);
 
 	if (err < 0) {
@@ -168,7 +180,8 @@ int rti_proctree_add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 		rti_proctree_note_skipped(tree, err);
 		return err;
 	}
-	tree->members[tree->count] = (struct rti_member){
+	m = &tree->members[tree->count];
+	*m = (struct rti_member){
 		.pid = stat->pid,
 		.starttime = stat->starttime,
 		.former_ppid = stat->ppid,
@@ -182,18 +195,25 @@ int rti_proctree_add(struct rti_proctree *tree, const struct rti_pid_stat *stat)
 	tree->slots[slot_of(tree, stat->pid)] = (uint32_t)++tree->count;
 	tree->seen++;
 	rti_hearing_note(&tree->hearing, stat->pid);
+	if (file && rti_proctree_may_keep(tree, ctx, m)) {
+		m->stat_file = *file;
+		file->fd = -1;
+	}
 	return 0;
 }
 
 /* /proc answers for thread ids too; a tracker follows whole processes. */
-int rti_proctree_is_leader(const struct rti_context *ctx, int32_t pid)
+int rti_proctree_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat)
 {
-	int err = rti_pid_file_read(ctx, pid, "status", NULL);
 	struct rti_pid_status status;
+	int err;
 
+	if (stat->has_signals)
+		return stat->exit_signal >= 0;
+	err = rti_pid_file_read(ctx, stat->pid, "status", NULL);
 	if (err == 0)
 		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
-	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == pid;
+	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == stat->pid;
 }
 
 int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, int is_followed,
@@ -209,11 +229,11 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 		rti_hearing_open(&tree->hearing); /* where that cannot be had, members are searched for */
 	rti_hearing_begin(&tree->hearing, pid);
 	tree->has_children_files = rti_source_exists(ctx->source, RTI_PROC, children.text) == 1;
-	err = rti_proctree_look_up(ctx, pid, &stat);
-	if (err == 0 && !rti_proctree_is_leader(ctx, pid))
+	err = rti_proctree_look_up(ctx, pid, NULL, &stat);
+	if (err == 0 && !rti_proctree_is_leader(ctx, &stat))
 		err = -ESRCH;
 	if (err == 0)
-		err = rti_proctree_add(tree, &stat);
+		err = rti_proctree_add(tree, ctx, &stat, NULL);
 	if (err < 0)
 		rti_proctree_free(tree, ctx);
 	return err;

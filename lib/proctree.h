@@ -87,14 +87,16 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
                       uint32_t most_files);
 void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx);
 
-/* stat of any process. 0, or -errno as below. */
-int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_pid_stat *out);
+/* stat of any process, through kept unless that is NULL. 0, or -errno as below. */
+int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *kept, struct rti_pid_stat *out);
 
 /* /proc answers for thread ids too; a tracker follows whole processes. */
-int rti_proctree_is_leader(const struct rti_context *ctx, int32_t pid);
+int rti_proctree_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat);
 
-/* Take somebody in. 0, or -errno, when he is passed over. Members move in memory. */
-int rti_proctree_add(struct rti_proctree *tree, const struct rti_pid_stat *stat);
+/* Take somebody in, with the file that stat was read from, which is his from then on, or closed; NULL: none. 0, or -errno, when
+ * he is passed over. Members move in memory. */
+int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, const struct rti_pid_stat *stat,
+                     struct rti_file *file);
 
 /* Somebody may be missing from the tree because of this error. */
 void rti_proctree_note_skipped(struct rti_proctree *tree, int err);
@@ -108,8 +110,11 @@ int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *
 /* The same from its row. 0 when that is of a stranger. */
 int rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns);
 
-/* Is it still there? Changes nothing. */
-int rti_proctree_is_alive(const struct rti_context *ctx, const struct rti_member *m);
+/* Is it still there? Changes nothing that is known of it. */
+int rti_proctree_is_alive(const struct rti_context *ctx, struct rti_member *m);
+
+/* A kept file says so: then it is sure to be there. 0 is no answer. */
+int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m);
 
 /* It has ended, and waits for its parent. */
 int rti_proctree_is_zombie(const struct rti_member *m);

@@ -13,13 +13,24 @@
 /* Both may have died since they were found, and their pids been given to strangers: the child must name the parent, and
  * after that the parent must still be the one that we know. The child's may even be that of a thread by now. */
 static int take_in(struct rti_proctree *tree, const struct rti_context *ctx, int32_t parent,
-                   const struct rti_pid_stat *child)
+                   const struct rti_pid_stat *child, struct rti_file *file)
 {
-	const struct rti_member *known = rti_proctree_find(tree, parent);
+	struct rti_member *known = rti_proctree_find(tree, parent);
 
-	if (!known || child->ppid != parent || !rti_proctree_is_leader(ctx, child->pid) || !rti_proctree_is_alive(ctx, known))
+	if (!known || child->ppid != parent || !rti_proctree_is_leader(ctx, child) || !rti_proctree_is_alive(ctx, known))
 		return 0;
-	return rti_proctree_add(tree, child) == 0;
+	return rti_proctree_add(tree, ctx, child, file) == 0;
+}
+
+/* Who has gone is nobody's loss, whoever else cannot be read may be. */
+static int look_up(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, struct rti_file *file,
+                   struct rti_pid_stat *out)
+{
+	int err = rti_proctree_look_up(ctx, pid, file, out);
+
+	if (err < 0 && err != -ESRCH)
+		rti_proctree_note_skipped(tree, err);
+	return err;
 }
 
 /* Before anything is read of who cannot be taken in. */
@@ -36,18 +47,17 @@ struct children_search {
 	struct rti_proctree *tree;
 	const struct rti_context *ctx;
 	int32_t parent;
+	uint64_t threads;
 	int is_unsure; /* somebody may have been passed over */
 };
 
 static int take_child(void *arg, int32_t pid)
 {
 	struct children_search *search = arg;
-	const struct rti_member *known;
+	const struct rti_member *known = rti_proctree_find(search->tree, pid);
+	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
-	int err;
 
-	known = rti_proctree_find(search->tree, pid);
-	uint64_t threads;
 	if (known) {
 		/* Unless that one has gone, and its pid is this child's now. */
 		search->is_unsure |= known->stat.ppid != search->parent;
@@ -55,14 +65,9 @@ static int take_child(void *arg, int32_t pid)
 	}
 	if (pass_over(search->tree))
 		return 0;
-	err = rti_proctree_look_up(search->ctx, pid, &stat);
-	if (err == -ESRCH)
-		return 0;
-	if (err < 0) {
-		rti_proctree_note_skipped(search->tree, err);
-		return 0;
-	}
-	take_in(search->tree, search->ctx, search->parent, &stat);
+	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0)
+		take_in(search->tree, search->ctx, search->parent, &stat, &file);
+	rti_source_close_file(search->ctx->source, &file);
 	return 0;
 }
 
@@ -94,20 +99,15 @@ int rti_proctree_has_children(struct rti_proctree *tree, const struct rti_contex
 
 static int search_task(void *arg, const char *name)
 {
+	struct children_search *search = arg;
 	int32_t tid = rti_path_number(name);
 
 	if (tid)
 		search_thread(search, tid, NULL);
 	search->threads += tid != 0;
 	return 0;
-	struct children_search *search = arg;
 }
 
-/* Children hang on the thread that forked them, so every thread's file is read; those of a thread that ends go to another.
- * 1 when it has to be done again. */
-static int search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
-{
-	struct children_search search = { .tree = tree, .ctx = ctx, .parent = m->pid };
 /* A thread that it made since stat was read may have forked, and have ended by the next reading: then its child hangs on the
  * first thread, and no pid has been given away since. */
 static int may_have_had_threads(const struct rti_proctree *tree, const struct rti_member *m)
@@ -137,6 +137,11 @@ static void search_all_threads(struct children_search *search)
 	rti_proctree_find(search->tree, search->parent)->searched_threads = search->threads;
 }
 
+/* Children hang on the thread that forked them, so every thread's file is read; those of a thread that ends go to another.
+ * 1 when it has to be done again. */
+static int search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	struct children_search search = { .tree = tree, .ctx = ctx, .parent = m->pid };
 
 	if (m->stat.num_threads == 1 && rti_proctree_may_keep(tree, ctx, m))
 		search_as_one(&search, m);
@@ -157,7 +162,7 @@ static int note_candidate(void *arg, const char *name)
 	int32_t pid = rti_path_number(name);
 	struct rti_pid_stat stat;
 
-	if (pid == 0 || rti_proctree_find(tree, pid) || rti_proctree_look_up(search->ctx, pid, &stat) < 0)
+	if (pid == 0 || rti_proctree_find(tree, pid) || rti_proctree_look_up(search->ctx, pid, NULL, &stat) < 0)
 		return 0;
 	if (tree->candidate_count == tree->candidate_cap) {
 		size_t cap = tree->candidate_cap ? tree->candidate_cap * 2 : 256;
@@ -182,8 +187,8 @@ static int adopt_candidates(struct rti_proctree *tree, const struct rti_context 
 
 		if (!rti_proctree_find(tree, c.ppid) || rti_proctree_find(tree, c.pid) || pass_over(tree))
 			continue;
-		if (rti_proctree_look_up(ctx, c.pid, &stat) == 0)
-			found += take_in(tree, ctx, c.ppid, &stat);
+		if (rti_proctree_look_up(ctx, c.pid, NULL, &stat) == 0)
+			found += take_in(tree, ctx, c.ppid, &stat, NULL);
 	}
 	return found;
 }
@@ -206,16 +211,14 @@ static void search_parent_pids(struct rti_proctree *tree, const struct rti_conte
 static void take_newcomer(void *arg, int32_t pid)
 {
 	struct children_search *search = arg;
+	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
-	int err;
 
 	if (rti_proctree_find(search->tree, pid) || pass_over(search->tree))
 		return;
-	err = rti_proctree_look_up(search->ctx, pid, &stat);
-	if (err == 0)
-		rti_proctree_add(search->tree, &stat);
-	else if (err != -ESRCH)
-		rti_proctree_note_skipped(search->tree, err);
+	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0)
+		rti_proctree_add(search->tree, search->ctx, &stat, &file);
+	rti_source_close_file(search->ctx->source, &file);
 }
 
 /* ns_last_pid is asked first, since loadavg may be somebody else's invention (lxcfs). */

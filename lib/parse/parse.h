@@ -22,6 +22,9 @@ struct rti_pid_stat {
 	int has_starttime;
 	uint64_t rss_pages;
 	uint64_t flags; /* PF_ bits */
+	int has_signals;
+	uint64_t sigignore;  /* signals 1 to 31 */
+	int32_t exit_signal; /* -1 in a thread that is not the first of its process */
 };
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out);
 

@@ -58,6 +58,9 @@ static void take_optional(struct rti_scan *s, struct rti_pid_stat *out)
 	out->has_starttime = rti_scan_skip_words(s, 1) && rti_scan_u64(s, &out->starttime); /* past itrealvalue */
 	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !take_clamped(s, &out->rss_pages)) /* past vsize */
 		out->rss_pages = 0;
+	/* Addresses and the like come before them, and between them. */
+	out->has_signals = rti_scan_skip_words(s, 8) && rti_scan_u64(s, &out->sigignore) && rti_scan_skip_words(s, 4) &&
+	                   rti_scan_i32(s, &out->exit_signal);
 }
 
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)

@@ -11,10 +11,10 @@ static void write_stat(struct fixture *f, const struct fake_process *p, const ch
 	fixture_printf(f, path,
 	               "%d (%s) %c %d 1 1 0 -1 4194304 %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 	               " %" PRIu64 " %" PRIu64 " %" PRIu64 " 20 0 1 0 %" PRIu64 " 1000000 %" PRIu64
-	               " 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+	               " 18446744073709551615 1 1 0 0 0 0 0 %u 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 	               p->pid, p->comm ? p->comm : "fake", p->is_zombie ? 'Z' : p->state ? p->state : 'S', p->ppid,
 	               p->minflt, p->cminflt, p->majflt, p->cmajflt, p->utime, p->stime, p->cutime, p->cstime,
-	               p->starttime, p->rss_pages);
+	               p->starttime, p->rss_pages, p->ignores_sigchld ? 0x10000u : 0u);
 }
 
 static void write_status(struct fixture *f, const struct fake_process *p, const char *path)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 
 #define MOST_FILES 256
@@ -137,7 +138,9 @@ static char *put_stat(char *at, const struct sim_process *p, const struct sim_th
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		at = put_number(at, p->is_husk ? 0 : fields[i]);
 	at = put_number(at, thread->starttime);
-	return put_text(at, "0 1 0\n");
+	at = put_text(at, "0 1 0 1 1 0 0 0 0 0 ");
+	at = put_number(at, p->ignores_sigchld ? UINT64_C(1) << (SIGCHLD - 1) : 0);
+	return put_text(at, is_leader ? "0 0 0 0 17\n" : "0 0 0 0 -1\n");
 }
 
 static char *put_children(char *at, int tid)

@@ -579,13 +579,18 @@ START_TEST(what_is_not_there_is_an_error)
 }
 END_TEST
 
+#define STAT_OF_A_THREAD "100 (t) S 1 1 1 0 -1 64 5 0 0 0 1 1 0 0 20 0 2 0 1000 4096 10 18446744073709551615"
+
 START_TEST(a_thread_is_not_a_process)
 {
 	struct rt_opts opts = { .size = sizeof(opts), .root = root.root };
 
 	fake_process_write(&root, &shell);
 	fixture_write(&root, "proc/100/status", "Tgid:\t99\nPid:\t100\n");
-	ck_assert_int_eq(rt_pid_tracker_new(&tracker, 100, &opts), -ESRCH);
+	for (int i = 0; i < 2; i++) { /* the first stat ends too early to say so */
+		fixture_write(&root, "proc/100/stat", i ? STAT_OF_A_THREAD " 1 1 0 0 0 0 0 0 0 0 0 0 -1 0 0\n" : STAT_OF_A_THREAD "\n");
+		ck_assert_int_eq(rt_pid_tracker_new(&tracker, 100, &opts), -ESRCH);
+	}
 }
 END_TEST
 

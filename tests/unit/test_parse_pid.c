@@ -43,6 +43,19 @@ START_TEST(stat_takes_every_field)
 	ck_assert(st.has_starttime);
 	ck_assert_uint_eq(st.starttime, 22);
 	ck_assert_uint_eq(st.rss_pages, 24);
+	ck_assert(st.has_signals);
+	ck_assert_uint_eq(st.sigignore, 33);
+	ck_assert_int_eq(st.exit_signal, 38);
+}
+END_TEST
+
+START_TEST(stat_may_end_before_the_signals)
+{
+	struct rti_pid_stat st = { .has_signals = 1 };
+
+	ck_assert_int_eq(parse_stat_text("42 (c) S 1 3 4 5 6 7 10 11 12 13 14 15 16 17 18 19 20 0 22 23 24 25 26", &st), 0);
+	ck_assert(!st.has_signals);
+	ck_assert_uint_eq(st.rss_pages, 24);
 }
 END_TEST
 
@@ -366,6 +379,7 @@ int main(void)
 	TCase *memory = suite_case(suite, "memory"), *children = suite_case(suite, "children");
 
 	tcase_add_test(stat, stat_takes_every_field);
+	tcase_add_test(stat, stat_may_end_before_the_signals);
 	tcase_add_loop_test(stat, stat_takes_any_comm, 0, sizeof(comms) / sizeof(comms[0]));
 	tcase_add_test(stat, stat_cuts_long_comm);
 	tcase_add_test(stat, stat_clamps_negative_child_times);
