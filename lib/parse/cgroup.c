@@ -4,20 +4,26 @@
 
 #include <errno.h>
 
+enum { USAGE, USER, SYSTEM, KEYS };
+
+static const struct rti_scan_key keys[KEYS] = {
+	[USAGE] = RTI_SCAN_KEY("usage_usec "),
+	[USER] = RTI_SCAN_KEY("user_usec "),
+	[SYSTEM] = RTI_SCAN_KEY("system_usec "),
+};
+
 int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *out)
 {
-	struct rti_scan s = rti_scan(data, len), line;
-	int found = 0;
+	struct rti_scan s = rti_scan(data, len);
+	uint64_t value[KEYS];
+	struct rti_scan_numbers numbers = { .keys = keys, .count = KEYS, .value = value };
 
-	while (rti_scan_line(&s, &line)) {
-		if (rti_scan_literal(&line, "usage_usec "))
-			found += rti_scan_u64(&line, &out->usage_us);
-		else if (rti_scan_literal(&line, "user_usec "))
-			found += rti_scan_u64(&line, &out->user_us);
-		else if (rti_scan_literal(&line, "system_usec "))
-			found += rti_scan_u64(&line, &out->system_us);
-	}
-	return found == 3 ? 0 : -EBADMSG;
+	while (rti_scan_keyed_line(&s, &numbers))
+		;
+	if (numbers.has != (1u << KEYS) - 1)
+		return -EBADMSG;
+	*out = (struct rti_cgroup_cpu){ value[USAGE], value[USER], value[SYSTEM] };
+	return 0;
 }
 
 /* A line per device, "8:0 rbytes=1 wbytes=2 rios=3 ..."; a group that did nothing has none, and so may a device. */

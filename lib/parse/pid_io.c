@@ -7,29 +7,23 @@
 
 enum { RCHAR, WCHAR, READ_BYTES, WRITE_BYTES, CANCELLED_WRITE_BYTES, KEYS };
 
-static const char *const keys[KEYS] = {
-	[RCHAR] = "rchar:",
-	[WCHAR] = "wchar:",
-	[READ_BYTES] = "read_bytes:",
-	[WRITE_BYTES] = "write_bytes:",
-	[CANCELLED_WRITE_BYTES] = "cancelled_write_bytes:",
+static const struct rti_scan_key keys[KEYS] = {
+	[RCHAR] = RTI_SCAN_KEY("rchar:"),
+	[WCHAR] = RTI_SCAN_KEY("wchar:"),
+	[READ_BYTES] = RTI_SCAN_KEY("read_bytes:"),
+	[WRITE_BYTES] = RTI_SCAN_KEY("write_bytes:"),
+	[CANCELLED_WRITE_BYTES] = RTI_SCAN_KEY("cancelled_write_bytes:"),
 };
 
 int rti_parse_pid_io(const char *data, size_t len, struct rti_pid_io *out)
 {
-	struct rti_scan s = rti_scan(data, len), line;
-	uint64_t value[KEYS] = { 0 };
-	unsigned has = 0;
+	struct rti_scan s = rti_scan(data, len);
+	uint64_t value[KEYS];
+	struct rti_scan_numbers numbers = { .keys = keys, .count = KEYS, .value = value };
 
-	while (rti_scan_line(&s, &line)) {
-		unsigned key = 0;
-
-		while (key < KEYS && !rti_scan_literal(&line, keys[key]))
-			key++;
-		if (key < KEYS && rti_scan_u64(&line, &value[key]))
-			has |= 1u << key;
-	}
-	if (has != (1u << KEYS) - 1)
+	while (rti_scan_keyed_line(&s, &numbers))
+		;
+	if (numbers.has != (1u << KEYS) - 1)
 		return -EBADMSG;
 	*out = (struct rti_pid_io){
 		.rchar = value[RCHAR],

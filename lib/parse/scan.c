@@ -2,19 +2,25 @@
 /* Bounded scanning of numbers, words and lines. */
 #include "parse/scan.h"
 
-#include <string.h>
-
 /* Up to here one more digit keeps a value below 2^53, which a double holds exactly. */
 #define EXACT_BEFORE_DIGIT UINT64_C(100000000000000)
+
+#define DIGITS_THAT_FIT 19 /* into 64 bits, whichever they are */
 
 static int is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
+/* More than 9 when it is no digit. */
+static unsigned digit_value(char c)
+{
+	return (unsigned char)c - (unsigned)'0';
+}
+
 static int is_digit(char c)
 {
-	return c >= '0' && c <= '9';
+	return digit_value(c) <= 9;
 }
 
 static int is_octal(char c)
@@ -22,10 +28,14 @@ static int is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
+/* On a copy of the place: s->at itself would be written back before each look at a char, which may be part of s. */
 void rti_scan_blanks(struct rti_scan *s)
 {
-	while (s->at < s->end && is_blank(*s->at))
-		s->at++;
+	const char *at = s->at, *end = s->end;
+
+	while (at < end && is_blank(*at))
+		at++;
+	s->at = at;
 }
 
 int rti_scan_line(struct rti_scan *s, struct rti_scan *line)
@@ -41,20 +51,39 @@ int rti_scan_line(struct rti_scan *s, struct rti_scan *line)
 	return 1;
 }
 
-static int take_digits(struct rti_scan *s, uint64_t *out)
+void rti_scan_skip_line(struct rti_scan *s)
 {
-	const char *at = s->at;
+	struct rti_scan line;
+
+	if (s->at < s->end && *s->at == '\n')
+		s->at++;
+	else
+		rti_scan_line(s, &line);
+}
+
+static uint64_t clamped_value(const char *at, const char *end)
+{
 	uint64_t value = 0;
 	int is_past = 0;
 
-	for (; at < s->end && is_digit(*at); at++) {
+	for (; at < end; at++) {
 		is_past |= __builtin_mul_overflow(value, 10, &value);
-		is_past |= __builtin_add_overflow(value, (unsigned)(*at - '0'), &value);
+		is_past |= __builtin_add_overflow(value, digit_value(*at), &value);
 	}
+	return is_past ? UINT64_MAX : value;
+}
+
+static int take_digits(struct rti_scan *s, uint64_t *out)
+{
+	const char *at = s->at, *end = s->end;
+	uint64_t value = 0;
+
+	for (; at < end && is_digit(*at); at++)
+		value = value * 10 + digit_value(*at);
 	if (at == s->at)
 		return 0;
+	*out = at - s->at <= DIGITS_THAT_FIT ? value : clamped_value(s->at, at);
 	s->at = at;
-	*out = is_past ? UINT64_MAX : value;
 	return 1;
 }
 
@@ -115,7 +144,7 @@ int rti_scan_decimal(struct rti_scan *s, double *out)
 		for (; s->at < s->end && is_digit(*s->at); s->at++) {
 			if (digits >= EXACT_BEFORE_DIGIT)
 				continue;
-			digits = digits * 10 + (unsigned)(*s->at - '0');
+			digits = digits * 10 + digit_value(*s->at);
 			scale *= 10;
 		}
 	}
@@ -125,11 +154,13 @@ int rti_scan_decimal(struct rti_scan *s, double *out)
 
 int rti_scan_word(struct rti_scan *s, struct rti_scan *word)
 {
+	const char *at, *end = s->end;
+
 	rti_scan_blanks(s);
-	word->at = s->at;
-	while (s->at < s->end && !is_blank(*s->at))
-		s->at++;
-	word->end = s->at;
+	for (at = s->at; at < end && !is_blank(*at); at++)
+		;
+	*word = (struct rti_scan){ s->at, at };
+	s->at = at;
 	return word->at < word->end;
 }
 
@@ -143,13 +174,37 @@ int rti_scan_skip_words(struct rti_scan *s, unsigned count)
 	return 1;
 }
 
-int rti_scan_literal(struct rti_scan *s, const char *text)
+/* Most keys are told apart by their first byte. */
+static int begins_with(const struct rti_scan *s, const struct rti_scan_key *key)
 {
-	size_t len = strlen(text);
+	return *s->at == *key->text && (size_t)(s->end - s->at) >= key->len && memcmp(s->at, key->text, key->len) == 0;
+}
 
-	if ((size_t)(s->end - s->at) < len || memcmp(s->at, text, len) != 0)
+/* From the key that is likely to come next to the last, then those before it. Returns count when it is none. */
+static unsigned find_key(const struct rti_scan *s, const struct rti_scan_numbers *numbers)
+{
+	for (unsigned key = numbers->next; key < numbers->count; key++)
+		if (begins_with(s, &numbers->keys[key]))
+			return key;
+	for (unsigned key = 0; key < numbers->next; key++)
+		if (begins_with(s, &numbers->keys[key]))
+			return key;
+	return numbers->count;
+}
+
+int rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers)
+{
+	unsigned key;
+
+	if (s->at >= s->end)
 		return 0;
-	s->at += len;
+	key = find_key(s, numbers);
+	if (key < numbers->count) {
+		s->at += numbers->keys[key].len;
+		numbers->has |= (uint32_t)rti_scan_u64(s, &numbers->value[key]) << key;
+		numbers->next = key + 1;
+	}
+	rti_scan_skip_line(s);
 	return 1;
 }
 

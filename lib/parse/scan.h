@@ -7,9 +7,27 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct rti_scan {
 	const char *at, *end;
+};
+
+/* What a line begins with, to the ':' or ' ' that ends it, so that no key is the beginning of another. */
+struct rti_scan_key {
+	const char *text;
+	size_t len;
+};
+
+#define RTI_SCAN_KEY(text) { text, sizeof(text) - 1 }
+
+/* Numbers that stand after keys. The caller sets keys, count and value; bit i of has tells that value[i] was there. */
+struct rti_scan_numbers {
+	const struct rti_scan_key *keys; /* 32 at most, as the kernel orders them */
+	unsigned count;
+	uint64_t *value;
+	uint32_t has;
+	unsigned next; /* the key that is likely to come next */
 };
 
 static inline struct rti_scan rti_scan(const char *data, size_t len)
@@ -22,6 +40,9 @@ void rti_scan_blanks(struct rti_scan *s);
 
 /* Take the next line, without its '\n', into line. 0 when there is none left. A last line may lack its '\n'. */
 int rti_scan_line(struct rti_scan *s, struct rti_scan *line);
+
+/* Skip what is left of the line, and its '\n'. */
+void rti_scan_skip_line(struct rti_scan *s);
 
 /* Take a decimal number after optional blanks. A value past UINT64_MAX is taken as UINT64_MAX. 0 when none is there. */
 int rti_scan_u64(struct rti_scan *s, uint64_t *out);
@@ -42,8 +63,21 @@ int rti_scan_word(struct rti_scan *s, struct rti_scan *word);
 /* Skip count words. 0 when there are fewer. */
 int rti_scan_skip_words(struct rti_scan *s, unsigned count);
 
-/* Take exactly this text. 0, and nothing taken, when something else is there. */
-int rti_scan_literal(struct rti_scan *s, const char *text);
+/* Take exactly this text. 0, and nothing taken, when something else is there. Inline, so that the compiler knows the
+ * length of a text that is written where this is called. */
+static inline int rti_scan_literal(struct rti_scan *s, const char *text)
+{
+	size_t len = strlen(text);
+
+	if ((size_t)(s->end - s->at) < len || memcmp(s->at, text, len) != 0)
+		return 0;
+	s->at += len;
+	return 1;
+}
+
+/* Take the next line, and its number when it begins with one of the keys. Keys may be missing, in another order, and
+ * among lines of other kinds; the last number of a key counts. 0 when no line is left. */
+int rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers);
 
 /* Copy into a fixed array, cut to fit, NUL-terminated, and zeroed to its end. */
 void rti_scan_copy(const struct rti_scan *s, char *out, size_t out_size);

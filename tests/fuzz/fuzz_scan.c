@@ -54,12 +54,48 @@ static void scan_words(struct rti_scan s)
 	require(s.at == s.end);
 }
 
+enum { ONE, TWO, THREE, KEYS };
+
+static const struct rti_scan_key keys[KEYS] = {
+	[ONE] = RTI_SCAN_KEY("a:"),
+	[TWO] = RTI_SCAN_KEY("ab:"),
+	[THREE] = RTI_SCAN_KEY("b "),
+};
+
+/* What keyed lines say, found line by line and key by key. */
+static void take_slowly(struct rti_scan *line, struct rti_scan_numbers *numbers)
+{
+	for (unsigned key = 0; key < KEYS; key++) {
+		if (rti_scan_literal(line, keys[key].text)) {
+			numbers->has |= (uint32_t)rti_scan_u64(line, &numbers->value[key]) << key;
+			return;
+		}
+	}
+}
+
+static void scan_keyed_lines(struct rti_scan s)
+{
+	uint64_t value[KEYS] = { 0 }, slow_value[KEYS] = { 0 };
+	struct rti_scan_numbers numbers = { .keys = keys, .count = KEYS, .value = value };
+	struct rti_scan_numbers slow = { .value = slow_value };
+	struct rti_scan rest = s, line;
+
+	while (rti_scan_line(&rest, &line)) {
+		take_slowly(&line, &slow);
+		require(rti_scan_keyed_line(&s, &numbers));
+		require(s.at == rest.at);
+	}
+	require(!rti_scan_keyed_line(&s, &numbers));
+	require(numbers.has == slow.has && memcmp(value, slow_value, sizeof(value)) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct rti_scan s = rti_scan((const char *)data, len), line;
 	size_t seen = 0;
 
 	scan_numbers(s);
+	scan_keyed_lines(s);
 	while (rti_scan_line(&s, &line)) {
 		seen += (size_t)(line.end - line.at) + (line.end < s.end && *line.end == '\n');
 		scan_words(line);

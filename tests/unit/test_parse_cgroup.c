@@ -54,6 +54,30 @@ START_TEST(cpu_needs_all_three)
 }
 END_TEST
 
+START_TEST(cpu_is_found_among_other_keys)
+{
+	static const char text[] = "nice_usec 9\nsystem_usec 10\nusage_usec_total 9\nusage_usec 30\n\nuser_usec 20";
+	struct rti_cgroup_cpu cpu;
+
+	ck_assert_int_eq(rti_parse_cgroup_cpu(text, strlen(text), &cpu), 0);
+	ck_assert_uint_eq(cpu.usage_us, 30);
+	ck_assert_uint_eq(cpu.user_us, 20);
+	ck_assert_uint_eq(cpu.system_us, 10);
+}
+END_TEST
+
+START_TEST(cpu_twice_is_not_the_other)
+{
+	static const char without[] = "usage_usec 30\nusage_usec 31\nsystem_usec 10\n";
+	static const char with[] = "usage_usec 30\nuser_usec 20\nusage_usec 31\nsystem_usec 10\n";
+	struct rti_cgroup_cpu cpu;
+
+	ck_assert_int_eq(rti_parse_cgroup_cpu(without, strlen(without), &cpu), -EBADMSG);
+	ck_assert_int_eq(rti_parse_cgroup_cpu(with, strlen(with), &cpu), 0);
+	ck_assert_uint_eq(cpu.usage_us, 31);
+}
+END_TEST
+
 START_TEST(the_unified_hierarchy_is_the_one_without_a_name)
 {
 	static const char hybrid[] = "4:memory:/x\n1:name=systemd:/y\n0::/user.slice/a b\n", v1[] = "4:memory:/x\n";
@@ -75,6 +99,8 @@ int main(void)
 	tcase_add_test(io, io_of_nobody_is_nothing);
 	tcase_add_test(io, io_that_is_no_number_is_refused);
 	tcase_add_test(others, cpu_needs_all_three);
+	tcase_add_test(others, cpu_is_found_among_other_keys);
+	tcase_add_test(others, cpu_twice_is_not_the_other);
 	tcase_add_test(others, the_unified_hierarchy_is_the_one_without_a_name);
 	return suite_run(suite);
 }

@@ -274,8 +274,34 @@ START_TEST(io_takes_five_of_seven)
 }
 END_TEST
 
+/* All say 1, 2, 5, 6, 7. */
+static const char *const odd_ios[] = {
+	"rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7",
+	"cancelled_write_bytes: 7\nwrite_bytes: 6\nread_bytes: 5\nwchar: 2\nrchar: 1\n",
+	"wchar: 2\nread_bytes: 5\nrchar: 1\ncancelled_write_bytes: 7\nwrite_bytes: 6\n",
+	"rchar: 1\nwchar: 2\nfuture: 9\nread_bytes: 5\n\nwrite_bytes: 6\ncancelled_write_bytes: 7\nlast: 9\n",
+	"rchar: 1\nrchar_net: 9\nwchar: 2\nread_bytes: 5\nread: 9\nwrite_bytes: 6\ncancelled_write_bytes: 7\n",
+	"rchar: 9\nwchar: 2\nread_bytes: 9\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\nrchar: 1\n",
+	"rchar: 1\nwchar: 2\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\nrchar: x\nwchar:",
+};
+
+START_TEST(io_takes_what_another_kernel_writes)
+{
+	struct rti_pid_io io;
+
+	ck_assert_int_eq(parse_io_text(odd_ios[_i], &io), 0);
+	ck_assert_uint_eq(io.rchar, 1);
+	ck_assert_uint_eq(io.wchar, 2);
+	ck_assert_uint_eq(io.read_bytes, 5);
+	ck_assert_uint_eq(io.write_bytes, 6);
+	ck_assert_uint_eq(io.cancelled_write_bytes, 7);
+}
+END_TEST
+
 static const char *const bad_ios[] = {
 	"",
+	"rchar: 1\nwchar: 2\nwrite_bytes: 6\ncancelled_write_bytes: 7\n",
+	"rchar: 1\nwchar: 2\nrchar: 1\nwrite_bytes: 6\ncancelled_write_bytes: 7\n",
 	"rchar: 1\n",
 	"rchar: 1\nwchar: 2\nread_bytes: 5\nwrite_bytes: 6\n",
 	"rchar: 1\nwchar: 2\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: ",
@@ -393,6 +419,7 @@ int main(void)
 	tcase_add_test(status, status_takes_its_keys);
 	tcase_add_loop_test(status, status_tells_what_was_there, 0, sizeof(statuses) / sizeof(statuses[0]));
 	tcase_add_test(io, io_takes_five_of_seven);
+	tcase_add_loop_test(io, io_takes_what_another_kernel_writes, 0, sizeof(odd_ios) / sizeof(odd_ios[0]));
 	tcase_add_loop_test(io, io_needs_all_five, 0, sizeof(bad_ios) / sizeof(bad_ios[0]));
 	tcase_add_test(children, children_takes_pids);
 	tcase_add_test(children, children_may_be_none);

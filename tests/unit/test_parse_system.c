@@ -145,6 +145,54 @@ START_TEST(stat_without_callback)
 }
 END_TEST
 
+/* All say 1 to 6. */
+static const char *const odd_counters[] = {
+	"cpu  1 2 3 4\nprocs_blocked 6\nprocs_running 5\nprocesses 4\nbtime 3\nctxt 2\nintr 1 9 9\n",
+	"intr 1\nctxt 2\ncpu  1 2 3 4\nbtime 3\ncpu0 1 2 3 4\nprocesses 4\nprocs_running 5\nprocs_blocked 6",
+	"cpu  1 2 3 4\nintr 1\npage 9 9\nctxt 2\nswap 9 9\nbtime 3\nprocesses 4\n\nprocs_running 5\nprocs_blocked 6\n",
+	"cpu  1 2 3 4\nintr 1\nctxt 2\nctxt_more 9\nbtime 3\nprocesses 4\nprocs 9\nprocs_running 5\nprocs_blocked 6\n",
+	"cpu  1 2 3 4\nintr 9\nctxt 2\nbtime 3\nprocesses 4\nprocs_running 5\nprocs_blocked 6\nintr 1\nctxt x\n",
+};
+
+START_TEST(stat_takes_counters_that_another_kernel_writes)
+{
+	struct cpus cpus = { 0 };
+	struct rti_stat st;
+
+	ck_assert_int_eq(parse_stat_text(odd_counters[_i], &st, &cpus), 0);
+	ck_assert(st.has_procs);
+	ck_assert_uint_eq(st.total.idle, 4);
+	ck_assert_uint_eq(st.interrupts, 1);
+	ck_assert_uint_eq(st.context_switches, 2);
+	ck_assert_uint_eq(st.boot_time_s, 3);
+	ck_assert_uint_eq(st.forks, 4);
+	ck_assert_uint_eq(st.procs_running, 5);
+	ck_assert_uint_eq(st.procs_blocked, 6);
+}
+END_TEST
+
+START_TEST(stat_finds_keys_at_the_start_of_lines_only)
+{
+	struct cpus cpus = { 0 };
+	struct rti_stat st;
+
+	ck_assert_int_eq(parse_stat_text(COUNTERS "cpu  1 2 3 4intr 9\ncpu0 1 2 3 4cpu1 1 2 3 4\n", &st, &cpus), 0);
+	ck_assert_uint_eq(st.interrupts, 311);
+	ck_assert_uint_eq(cpus.count, 1);
+}
+END_TEST
+
+START_TEST(stat_goes_by_the_last_line_of_all_cpus)
+{
+	struct cpus cpus = { 0 };
+	struct rti_stat st;
+
+	ck_assert_int_eq(parse_stat_text("cpu  1 2 3 4\ncpu  5 6 7 8\n", &st, &cpus), 0);
+	ck_assert_uint_eq(st.total.user, 5);
+	ck_assert_int_eq(parse_stat_text("cpu  1 2 3 4\ncpu  5\n", &st, &cpus), -EBADMSG);
+}
+END_TEST
+
 static const char *const without_a_counter[] = {
 	"ctxt 2\nbtime 3\nprocesses 4\nprocs_running 5\nprocs_blocked 6\n",
 	"intr 1\nbtime 3\nprocesses 4\nprocs_running 5\nprocs_blocked 6\n",
@@ -170,6 +218,7 @@ END_TEST
 static const char *const bad_stats[] = {
 	"", "\n", COUNTERS, "cpu", "cpu ", "cpu  1 2 3", "cpu  x", "cpu0 1 2 3 4\n", "cpu  1 2 3 4\ncpu0 1 2 3\n",
 	"cpu  1 2 3 4\ncpux 1 2 3 4\n", "cpu  1 2 3 4\ncpu99999999999 1 2 3 4\n", "cpu  -1 2 3 4\n",
+	"cpu  1 2 3\n4\n", "cpu  1 2 3 4\ncpu\n0 1 2 3 4\n", "cpu  1 2 3 4\ncpu", "cpu\n",
 };
 
 START_TEST(stat_refuses)
@@ -220,6 +269,36 @@ START_TEST(meminfo_takes_any_order)
 	ck_assert_uint_eq(mem.kib[RTI_MEM_TOTAL], 1);
 	ck_assert_uint_eq(mem.kib[RTI_MEM_FREE], 2);
 	ck_assert_uint_eq(mem.kib[RTI_MEM_SLAB_UNRECLAIMABLE], 3);
+}
+END_TEST
+
+START_TEST(meminfo_tells_keys_apart_that_begin_alike)
+{
+	static const char text[] = "Active(anon): 3 kB\nActive: 1 kB\nMemTotals: 9 kB\nMemTotal: 7 kB\n"
+	                           "Active(file): 4 kB\nInactive: 2 kB\nInactive(an: 9 kB\nMemFree: 6 kB\nActive(anon)";
+	struct rti_meminfo mem;
+
+	ck_assert_int_eq(parse_meminfo_text(text, &mem), 0);
+	ck_assert_uint_eq(mem.has, 1u << RTI_MEM_TOTAL | 1u << RTI_MEM_FREE | 1u << RTI_MEM_ACTIVE |
+	                               1u << RTI_MEM_INACTIVE | 1u << RTI_MEM_ACTIVE_ANON | 1u << RTI_MEM_ACTIVE_FILE);
+	ck_assert_uint_eq(mem.kib[RTI_MEM_ACTIVE], 1);
+	ck_assert_uint_eq(mem.kib[RTI_MEM_INACTIVE], 2);
+	ck_assert_uint_eq(mem.kib[RTI_MEM_ACTIVE_ANON], 3);
+	ck_assert_uint_eq(mem.kib[RTI_MEM_ACTIVE_FILE], 4);
+	ck_assert_uint_eq(mem.kib[RTI_MEM_TOTAL], 7);
+}
+END_TEST
+
+/* It looks no further than to where it has every key. */
+START_TEST(meminfo_takes_the_last_of_a_key_until_all_are_there)
+{
+	char text[sizeof(meminfo_text) + 64];
+	struct rti_meminfo mem;
+
+	snprintf(text, sizeof(text), "MemFree: 9 kB\n%sMemTotal: 9 kB\n", meminfo_text);
+	ck_assert_int_eq(parse_meminfo_text(text, &mem), 0);
+	ck_assert_uint_eq(mem.kib[RTI_MEM_FREE], 101);
+	ck_assert_uint_eq(mem.kib[RTI_MEM_TOTAL], 100);
 }
 END_TEST
 
@@ -379,12 +458,18 @@ int main(void)
 	tcase_add_test(stat, stat_takes_5000_cpus_and_a_very_long_line);
 	tcase_add_test(stat, stat_stops_when_told);
 	tcase_add_test(stat, stat_without_callback);
+	tcase_add_loop_test(stat, stat_takes_counters_that_another_kernel_writes, 0,
+	                    sizeof(odd_counters) / sizeof(odd_counters[0]));
+	tcase_add_test(stat, stat_finds_keys_at_the_start_of_lines_only);
+	tcase_add_test(stat, stat_goes_by_the_last_line_of_all_cpus);
 	tcase_add_loop_test(stat, stat_tells_when_a_counter_is_missing, 0,
 	                    sizeof(without_a_counter) / sizeof(without_a_counter[0]));
 	tcase_add_loop_test(stat, stat_refuses, 0, sizeof(bad_stats) / sizeof(bad_stats[0]));
 	tcase_add_test(stat, nul_bytes_are_refused);
 	tcase_add_test(meminfo, meminfo_takes_every_key);
 	tcase_add_test(meminfo, meminfo_takes_any_order);
+	tcase_add_test(meminfo, meminfo_tells_keys_apart_that_begin_alike);
+	tcase_add_test(meminfo, meminfo_takes_the_last_of_a_key_until_all_are_there);
 	tcase_add_test(meminfo, meminfo_without_available);
 	tcase_add_test(meminfo, meminfo_without_space);
 	tcase_add_test(meminfo, meminfo_does_not_take_unreadable_for_zero);

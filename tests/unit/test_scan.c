@@ -35,6 +35,9 @@ static const struct {
 	{ "18446744073709551614", 1, UINT64_MAX - 1, "" },
 	{ "18446744073709551615", 1, UINT64_MAX, "" },
 	{ "18446744073709551616", 1, UINT64_MAX, "" },
+	{ "9999999999999999999", 1, UINT64_C(9999999999999999999), "" }, /* the most that cannot be too large */
+	{ "00000000000000000000000000000000000000042", 1, 42, "" },
+	{ "000000000000000000000018446744073709551614", 1, UINT64_MAX - 1, "" },
 	{ "184467440737095516150 1", 1, UINT64_MAX, " 1" },
 	{ "99999999999999999999999999999999999999999", 1, UINT64_MAX, "" },
 	{ "36893488147419103233", 1, UINT64_MAX, "" }, /* 2^65 + 1: wraps to a small number when unchecked */
@@ -200,6 +203,74 @@ START_TEST(takes_literals_whole_or_not_at_all)
 }
 END_TEST
 
+START_TEST(skips_what_is_left_of_a_line)
+{
+	struct rti_scan s = scan_text("ab\n\nlast"), none = scan_text("");
+
+	s.at++;
+	rti_scan_skip_line(&s);
+	assert_rest(&s, "\nlast");
+	rti_scan_skip_line(&s);
+	assert_rest(&s, "last");
+	rti_scan_skip_line(&s);
+	assert_rest(&s, "");
+	rti_scan_skip_line(&s);
+	assert_rest(&s, "");
+	rti_scan_skip_line(&none);
+	assert_rest(&none, "");
+}
+END_TEST
+
+enum { ONE, TWO, THREE, KEYS };
+
+static const struct rti_scan_key keys[KEYS] = {
+	[ONE] = RTI_SCAN_KEY("one:"),
+	[TWO] = RTI_SCAN_KEY("two(x):"),
+	[THREE] = RTI_SCAN_KEY("three "),
+};
+
+#define HAS(key) (1u << key)
+#define HAS_ALL (HAS(ONE) | HAS(TWO) | HAS(THREE))
+
+static const struct {
+	const char *text;
+	unsigned lines, has;
+	uint64_t value[KEYS];
+} keyed[] = {
+	{ "one: 1\ntwo(x):\t2 kB\nthree 3\n", 3, HAS_ALL, { 1, 2, 3 } },
+	{ "three 3\ntwo(x): 2\none: 1\n", 3, HAS_ALL, { 1, 2, 3 } },
+	{ "two(x): 2\nthree 3\none: 1\n", 3, HAS_ALL, { 1, 2, 3 } },
+	{ "one: 1\nthree 3\n", 2, HAS(ONE) | HAS(THREE), { 1, 0, 3 } },
+	{ "one: 1\nnew: 9\n\ntwo(x): 2\nold 9\nthree 3\n", 6, HAS_ALL, { 1, 2, 3 } },
+	{ "one: 1\ntwo(x): 2\nthree 3", 3, HAS_ALL, { 1, 2, 3 } },
+	{ "one:1\ntwo(x): 2\nthree 3 9 9\n", 3, HAS_ALL, { 1, 2, 3 } },
+	{ "one: 1\ntwo(x): 2\none: 7\nthree 3\none: x\ntwo(x):", 6, HAS_ALL, { 7, 2, 3 } },
+	{ "one: 1\none: 2\none: 3\n", 3, HAS(ONE), { 3 } },
+	{ "one_more: 9\none : 9\non\ntwo: 9\ntwo(xy): 9\nthree: 9\nthree\n", 7, 0, { 0 } },
+	{ " one: 9\nxone: 9\none one: 9\n", 3, 0, { 0 } },
+	{ "one:\n9\none: \n 9\none: -9\n", 5, 0, { 0 } },
+	{ "one: 99999999999999999999\ntw", 2, HAS(ONE), { UINT64_MAX } },
+	{ "one: 1\ntwo(x):", 2, HAS(ONE), { 1 } },
+	{ "\n\n", 2, 0, { 0 } },
+	{ "", 0, 0, { 0 } },
+};
+
+START_TEST(takes_numbers_by_key)
+{
+	struct rti_scan s = scan_text(keyed[_i].text);
+	uint64_t value[KEYS] = { 0 };
+	struct rti_scan_numbers numbers = { .keys = keys, .count = KEYS, .value = value };
+	unsigned lines = 0;
+
+	while (rti_scan_keyed_line(&s, &numbers))
+		lines++;
+	assert_rest(&s, "");
+	ck_assert_uint_eq(lines, keyed[_i].lines);
+	ck_assert_uint_eq(numbers.has, keyed[_i].has);
+	ck_assert_mem_eq(value, keyed[_i].value, sizeof(value));
+}
+END_TEST
+
 START_TEST(copies_cut_and_zeroed)
 {
 	struct rti_scan s = scan_text("abcdef");
@@ -278,6 +349,8 @@ int main(void)
 	tcase_add_test(text, takes_lines);
 	tcase_add_test(text, takes_words);
 	tcase_add_test(text, takes_literals_whole_or_not_at_all);
+	tcase_add_test(text, skips_what_is_left_of_a_line);
+	tcase_add_loop_test(text, takes_numbers_by_key, 0, sizeof(keyed) / sizeof(keyed[0]));
 	tcase_add_test(copy, copies_cut_and_zeroed);
 	tcase_add_loop_test(copy, decodes_octal_escapes, 0, sizeof(escapes) / sizeof(escapes[0]));
 	tcase_add_test(copy, tells_when_decoded_text_was_cut);
