@@ -19,7 +19,7 @@ import commands
 import measure
 from chart import draw
 from report import Report
-from scenarios import FULL, QUICK, USES, Scenario
+from scenarios import FULL, QUICK, QUICK_USES, USES, Scenario
 from subjects import adopt_orphans
 
 MOST_DESCRIPTORS = 20000
@@ -72,7 +72,7 @@ class Session:
                         print(f"# {line}" if self.is_quick else f"  {line}", flush=True)
 
     def uses(self) -> None:
-        for scenario in USES:
+        for scenario in QUICK_USES if self.is_quick else USES:
             if self.wanted.only in scenario.key:
                 with measure.subject_of(scenario.subject) as subject:
                     self.attempt(f"{scenario.key} use", lambda: self.bench.use(scenario, subject))

@@ -16,8 +16,9 @@ PANELS: Sequence[Tuple[str, bool, str, int]] = (
     ("all have run, no PSS", False, ACTIVE, 100),
     ("5 % have run, PSS", True, ACTIVE, 5),
 )
-LINES = {"rtrack": ("#c0392b", 3), "rtrack each": ("#e67e22", 2), "floor": ("#7f8c8d", 2),
-         "floor changed": ("#bdc3c7", 2), "libproc2": ("#2980b9", 1.5), "psutil": ("#27ae60", 1.5)}
+LINES = {"rtrack": ("#c0392b", 3), "rtrack text": ("#8e44ad", 2), "rtrack each": ("#e67e22", 2),
+         "floor": ("#7f8c8d", 2), "floor changed": ("#bdc3c7", 2), "libproc2": ("#2980b9", 1.5),
+         "psutil": ("#27ae60", 1.5)}
 
 HEAD = f"""set terminal svg size 960,480 font "sans-serif,12" background "white"
 set multiplot layout 1,2

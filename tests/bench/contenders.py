@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import re
 import resource
 import select
 import shutil
@@ -41,6 +42,12 @@ class Cost:
     processes: int
     note: str
 
+    @property
+    def source(self) -> str:
+        """How this library has read a tree: proc or bpf."""
+        found = re.search(r"source:(\w+)", self.note)
+        return found[1] if found else ""
+
 
 @dataclasses.dataclass(frozen=True)
 class Task:
@@ -64,6 +71,8 @@ class Session:
     """A started contender, which can be told to sample again and again."""
 
     first_wall_ns: Optional[int] = None
+    starts_anew = False
+    """For each turn, so that nothing warms it up."""
 
     def hot(self, count: int) -> Cost:
         raise NotImplementedError
@@ -149,6 +158,8 @@ def wait_for_orphans(name: str) -> None:
 class SysstatSession(Session):
     """pidstat or sar, started anew for each turn. What one does with a single sample is taken off for its start."""
 
+    starts_anew = True
+
     def __init__(self, argv: Sequence[str]) -> None:
         self.argv = argv
         self.run(1)
@@ -187,6 +198,13 @@ class Contender:
     name: str
     what: str
     words: Tuple[str, ...]
+    only_source: str = ""
+    """How it must read, or it is not what it is called."""
+
+    def wrong(self, sources: Sequence[str]) -> str:
+        """What it has done that it must not do, or nothing."""
+        others = [one for one in sources if self.only_source not in ("", one)]
+        return f"{self.what} has read by {' and '.join(others)}" if others else ""
 
     def missing(self) -> str:
         """Why it cannot be had here, or nothing."""
@@ -215,11 +233,12 @@ class SysstatContender(Contender):
         return SysstatSession([*self.words, "-p", ",".join(map(str, pids))])
 
 
-def of_driver(name: str, what: str, program: str, variant: str) -> Contender:
-    return Contender(name, what, (str(PROGRAMS / program), variant))
+def of_driver(name: str, what: str, program: str, variant: str, only_source: str = "") -> Contender:
+    return Contender(name, what, (str(PROGRAMS / program), variant), only_source)
 
 
 RTRACK = of_driver("rtrack", "this library", "bench-with-rtrack", "-")
+RTRACK_TEXT = of_driver("rtrack text", "this library, text", "bench-with-rtrack", "text", "proc")
 RTRACK_EACH = of_driver("rtrack each", "this library, PSS at any cost", "bench-with-rtrack", "each")
 FLOOR = of_driver("floor", "the floor: CPU clocks", "bench-with-floor", "clocks")
 FLOOR_STAT = of_driver("floor stat", "the floor: stat", "bench-with-floor", "stat")
@@ -231,4 +250,4 @@ PIDSTAT = SysstatContender("pidstat", "pidstat (sysstat)", ("pidstat", "-urd"))
 SAR = SysstatContender("sar", "sar (sysstat)", ("sar", "-u", "-w", "-r", "-q", "-d", "-n", "DEV"))
 
 ALL: Dict[str, Contender] = {one.name: one for one in (
-    RTRACK, RTRACK_EACH, FLOOR, FLOOR_STAT, FLOOR_CHANGED, LIBPROC2, PSUTIL, PIDSTAT, SAR)}
+    RTRACK, RTRACK_TEXT, RTRACK_EACH, FLOOR, FLOOR_STAT, FLOOR_CHANGED, LIBPROC2, PSUTIL, PIDSTAT, SAR)}

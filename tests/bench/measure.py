@@ -6,22 +6,36 @@ import contextlib
 import dataclasses
 import os
 import statistics
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Dict, Iterable, Iterator, List, Optional, Tuple
 
-from contenders import ALLOC_COUNT, PROGRAMS, Contender, Cost, Session, Skip, Task, Tell
+from contenders import ALL, ALLOC_COUNT, PROGRAMS, Contender, Cost, Session, Skip, Task, Tell
 from scenarios import ACTIVE, COLD, HOT, Scenario, SubjectSpec
 from subjects import Subject
 
-WARM_UP = 2
+LEAST_WARM_UP = 2
 MOST_PER_TURN = 5000
 MOST_ACTIVE, MOST_ACTIVE_ALONE = 8, 200
 PAUSE_MS = 250
+COUNTED = 20
+"""Samples whose allocations are counted."""
+
+
+@dataclasses.dataclass(frozen=True)
+class WarmUp:
+    """Ends when processes have run so often, or there were so many samples, or they have cost so much.
+
+    This library reads by BPF after 4000 readings, and a sample of those who have run is a reading of each."""
+
+    runs: int
+    samples: int
+    cpu_ns: float
 
 
 @dataclasses.dataclass(frozen=True)
 class Effort:
     """How long to try."""
 
+    warm_up: WarmUp
     rounds: int
     turn_ns: float
     cold_rounds: int
@@ -35,8 +49,10 @@ class Effort:
         return max(1, min(most, int(self.turn_ns / max(warm.cpu_ns, 1))))
 
 
-FULL = Effort(rounds=5, turn_ns=40e6, cold_rounds=3, cold_samples=3, starts=11)
-QUICK = Effort(rounds=3, turn_ns=5e6, cold_rounds=1, cold_samples=2, starts=3)
+FULL = Effort(WarmUp(runs=4500, samples=800, cpu_ns=0.5e9), rounds=5, turn_ns=40e6, cold_rounds=3, cold_samples=3,
+              starts=11)
+QUICK = Effort(WarmUp(runs=4500, samples=200, cpu_ns=0.1e9), rounds=3, turn_ns=5e6, cold_rounds=1, cold_samples=2,
+               starts=3)
 
 
 @dataclasses.dataclass
@@ -46,12 +62,17 @@ class Measured:
     cpu_ns: List[float] = dataclasses.field(default_factory=list)
     wall_ns: List[float] = dataclasses.field(default_factory=list)
     note: str = "-"
+    sources: List[str] = dataclasses.field(default_factory=list)
+    """How this library has read, in the order of the rounds, each once."""
     rss_kib: Optional[int] = None
+    error: str = ""
 
     def add(self, cost: Cost) -> None:
         self.cpu_ns.append(cost.cpu_ns)
         self.wall_ns.append(cost.wall_ns)
         self.note = cost.note
+        if cost.source and cost.source not in self.sources:
+            self.sources.append(cost.source)
 
 
 @dataclasses.dataclass
@@ -59,6 +80,8 @@ class Use:
     """What a contender needs besides time."""
 
     allocations: Optional[float] = None
+    sources: List[str] = dataclasses.field(default_factory=list)
+    error: str = ""
     first_ns: List[int] = dataclasses.field(default_factory=list)
 
 
@@ -78,6 +101,25 @@ def turn(session: Session, scenario: Scenario, count: int) -> Cost:
     if scenario.mode == HOT:
         return session.hot(count)
     return session.slow(count, scenario.running, PAUSE_MS if scenario.mode == COLD else 0)
+
+
+def warm_up(session: Session, scenario: Scenario, limits: WarmUp) -> Cost:
+    """Samples without pause, more each time, for what they cost is not known yet. Gives what one of the last cost."""
+    cpu_ns, done, step = 0.0, 0, LEAST_WARM_UP
+    while True:
+        cost = warm_turn(session, scenario, step)
+        if session.starts_anew:
+            return cost
+        done, cpu_ns = done + step, cpu_ns + step * cost.cpu_ns
+        left = min(limits.samples - done, limits.runs / max(scenario.runs, 1) - done,
+                   (limits.cpu_ns - cpu_ns) / cost.cpu_ns)
+        if left <= 0:
+            return cost
+        step = max(1, int(min(done, left)))
+
+
+def warm_turn(session: Session, scenario: Scenario, count: int) -> Cost:
+    return session.hot(count) if scenario.mode == HOT else session.slow(count, scenario.running, 0)
 
 
 class Bench:
@@ -103,7 +145,8 @@ class Bench:
                 raise Skip(why)
             session = contender.begin(task)
             stack.callback(session.end)
-            warm = turn(session, scenario, 1 if scenario.mode == COLD else WARM_UP)
+            for one in scenario.warm_ups:
+                warm = warm_up(session, one, self.effort.warm_up)
         except Skip as skip:
             self.tell(scenario.key, contender.name, str(skip))
             return None
@@ -114,21 +157,24 @@ class Bench:
         task = Task(scenario.kind, scenario.with_pss, subject)
         with contextlib.ExitStack() as stack:
             ready: Dict[str, Tuple[Session, int]] = {}
-            for contender in scenario.contenders:
+            # Ours last: what it may spend on PSS would be saved up while it waits for the others.
+            for contender in reversed(scenario.contenders):
                 begun = self.begin(stack, scenario, contender, task)
                 if begun:
                     ready[contender.name] = begun
-            found = {name: Measured() for name in ready}
-            names = list(ready)
+            names = [contender.name for contender in scenario.contenders if contender.name in ready]
+            found = {name: Measured() for name in names}
             for i in range(self.effort.cold_rounds if scenario.mode == COLD else self.effort.rounds):
                 for name in names[i % len(names):] + names[:i % len(names)]:
                     found[name].add(turn(ready[name][0], scenario, ready[name][1]))
             for name, (session, _) in ready.items():
+                found[name].error = ALL[name].wrong(found[name].sources)
                 with contextlib.suppress(Skip):
                     found[name].rss_kib = session.rss_kib()
         for name, measured in found.items():
             self.results[scenario.key, name] = measured
             self.tell(scenario.key, name, "")
+        complain(measured.error for measured in found.values())
 
     def use(self, scenario: Scenario, subject: Optional[Subject]) -> None:
         """Allocations, and the time from the start of a program to its first sample."""
@@ -136,12 +182,13 @@ class Bench:
         for contender in scenario.contenders:
             with contextlib.suppress(Skip):
                 if self.can_count_allocations() and not self.reason(contender):
-                    self.use_of(scenario, contender).allocations = allocations_of(contender, task)
+                    self.count_allocations(scenario, contender, task)
         for _ in range(self.effort.starts):
             for contender in scenario.contenders:
                 with contextlib.suppress(Skip):
                     if not self.reason(contender):
                         self.start_once(scenario, contender, task)
+        complain(use.error for (key, _), use in self.uses.items() if key == scenario.key)
 
     def can_count_allocations(self) -> bool:
         if not ALLOC_COUNT.exists():
@@ -150,6 +197,17 @@ class Bench:
 
     def use_of(self, scenario: Scenario, contender: Contender) -> Use:
         return self.uses.setdefault((scenario.key, contender.name), Use())
+
+    def count_allocations(self, scenario: Scenario, contender: Contender, task: Task) -> None:
+        session = contender.begin(task, counts_allocations=True)
+        try:
+            warm_up(session, scenario, self.effort.warm_up)
+            cost = turn(session, scenario, COUNTED)
+        finally:
+            session.end()
+        use = self.use_of(scenario, contender)
+        use.allocations, use.sources = cost.allocations, [cost.source] if cost.source else []
+        use.error = contender.wrong(use.sources)
 
     def start_once(self, scenario: Scenario, contender: Contender, task: Task) -> None:
         session = contender.begin(task)
@@ -160,13 +218,11 @@ class Bench:
             session.end()
 
 
-def allocations_of(contender: Contender, task: Task) -> float:
-    session = contender.begin(task, counts_allocations=True)
-    try:
-        session.hot(5)
-        return session.hot(20).allocations
-    finally:
-        session.end()
+def complain(errors: Iterable[str]) -> None:
+    """When all is noted down, so that one contender in the wrong does not hide the others."""
+    found = [one for one in errors if one]
+    if found:
+        raise AssertionError("; ".join(found))
 
 
 def ratio(a: List[float], b: List[float]) -> float:

@@ -14,8 +14,8 @@ import commands
 from commands import Commands
 from contenders import ALL
 from measure import PAUSE_MS, Bench, ratio
-from scenarios import ACTIVE, COLD, FULL, HOT, SIZES, Scenario
-from targets import Targets, figure
+from scenarios import ACTIVE, COLD, FULL, HOT, SIZES, TEXT_FROM, Scenario
+from targets import Targets, cell, figure, read_by
 
 HEAD = """# What it costs {{#benchmarks}}
 
@@ -28,6 +28,10 @@ machine. What is given is how many times the cost of one is in that of the other
 
 - Linux {kernel}, {cpus} CPUs, {others} other processes; release build. The cost is CPU time, user and system, of the
   program that samples, unless it says wall time.
+- Every contender is warmed up before it is measured: by samples of the same kind without pause, two at least, until
+  processes have run {warm_runs} times, or there were {warm_samples} samples, or they have cost {warm_cpu:g} s of
+  CPU time. The last of them decide how many samples a turn has. pidstat and sar, which are started anew for each turn,
+  take two.
 - Every contender of a row takes a turn of some 40 ms in each of {rounds} rounds, another one first each time; a ratio
   is taken round by round, and the median is shown. Where members of a tree run in between, each sample is measured by
   itself. Over all rows, half of the rounds were within {noise:.1f} % of their median.
@@ -42,6 +46,13 @@ machine. What is given is how many times the cost of one is in that of the other
 - **This library** is used through its header, with nothing set but what is wanted. *PSS at any cost* may read it in
   each sample at any cost (`pss_share` 1000), which it does of processes that ran; otherwise PSS may take 1 % of a CPU,
   so that in a loop without pause most of it comes from earlier readings. Nobody else knows what need not be read again.
+- *Read by* says how it has read the members of a tree while it was measured: *text* is the files of `/proc`, *BPF* a
+  program in the kernel that reads all of them in one call. It goes over to that once reading files has cost as much
+  as loading the program. *This library, text* is the same program without the capabilities for it (CAP_BPF,
+  CAP_PERFMON and CAP_SYS_ADMIN).
+- In a tree that is *idle* nobody has run since before the first sample, so that its members are hardly read at all. In
+  one that is *idle since all ran* all ran a little before each sample of a first warm-up, and nobody in a second one
+  and afterwards.
 - libproc2 reads the parents of all processes and then the members it found, or the figures of all where most are
   members; psutil its `children(recursive=True)`, each with `oneshot()`; pidstat (`-urd`) is told the pids, and sar
   (`-u -w -r -q -d -n DEV`) samples the machine; both with their waiting taken out, and less the cost of their start.
@@ -50,22 +61,26 @@ machine. What is given is how many times the cost of one is in that of the other
 
 ## Targets {{#benchmarks_targets}}
 
+The last column is how many times faster than the same peer the floor is: what only reads the same files can do no more
+here. Where that is below the target, files cannot meet it on this machine.
+
 {targets}
 """
 
 PLAIN = """
 ## Without PSS {#benchmarks_plain}
 
-The first columns are how many times the floor's the cost is, and the wall time of this library how many times the
-floor's; the others are how many times this library's.
+The columns up to *floor of what has run* are how many times the floor's the cost is, wall time that of this library how
+many times the floor's; the others are how many times the cost of this library.
 
 """
 
 PSS = """
 ## With PSS {#benchmarks_pss}
 
-The first columns are how many times the floor's the cost is, wall time that of this library with PSS at any cost; the
-others are how many times the cost of that.
+The columns up to *floor of what has run* are how many times the floor's the cost is, wall time that of this library
+with PSS at any cost; the others are how many times the cost of that. *Read by* is how that has read all but PSS, which
+no BPF program can tell.
 
 """
 
@@ -78,18 +93,20 @@ column is this library against itself in a loop without pause.
 """
 
 GROWTH = """
-## How it grows with the tree {#benchmarks_growth}
+## How it grows with the tree {{#benchmarks_growth}}
 
 The cost of a sample goes with a power of the number of processes (10 to 4000): the exponent that fits best, by least
-squares of the logarithms. 1 is proportional; 4000 processes are then 400 times as dear as 10.
+squares of the logarithms. 1 is proportional; 4000 processes are then 400 times as dear as 10. Text alone is measured
+from {text_from} processes on. Where this library reads small trees as text and large ones by BPF, its exponent is of
+both.
 
 """
 
 USE = """
 ## Allocations, memory, start {#benchmarks_use}
 
-Allocations are calls of malloc() and its kin per sample, once warm. Memory is resident memory after the samples, start
-the wall time from the start of the program to its first sample, both in times this library's.
+Allocations are calls of malloc() and its kin per sample, after the same warm-up. Memory is resident memory after the
+samples, start the wall time from the start of the program to its first sample, both in times this library's.
 
 """
 
@@ -124,10 +141,6 @@ def storm(times: Dict[str, List[float]], name: str) -> str:
     return "{:+.1f} ({:+.1f} to {:+.1f})".format(*commands.slow_down(times, name)) if times.get(name) else "-"
 
 
-def cell(value: Optional[float]) -> str:
-    return "-" if value is None else figure(value)
-
-
 def exponent(points: Sequence[Tuple[int, float]]) -> Optional[float]:
     """Slope of the line through the logarithms."""
     if len(points) < 2:
@@ -144,36 +157,47 @@ class Report:
     def ratio(self, scenario: Scenario, a: str, b: str) -> Optional[float]:
         return self.targets.ratio(scenario.key, a, b)
 
-    def wall_ratio(self, scenario: Scenario, a: str, b: str) -> Optional[float]:
+    def times(self, scenario: Scenario, a: str, b: str) -> str:
+        """The same for a table, where one in the wrong stands out."""
         found = [self.bench.results.get((scenario.key, name)) for name in (a, b)]
-        return ratio(found[0].wall_ns, found[1].wall_ns) if found[0] and found[1] else None
+        if any(one and one.error for one in found):
+            return "error"
+        return cell(self.ratio(scenario, a, b))
+
+    def wall_ratio(self, scenario: Scenario, a: str, b: str) -> Optional[float]:
+        found = self.targets.pair(scenario.key, a, b)
+        return ratio(found[0].wall_ns, found[1].wall_ns) if found else None
+
+    def read_by(self, scenario: Scenario, name: str) -> str:
+        found = self.bench.results.get((scenario.key, name))
+        return read_by(found.sources) if found else "-"
 
     def lines(self, scenario: Scenario) -> List[str]:
         """For the terminal."""
         ours = "rtrack each" if scenario.with_pss else "rtrack"
-        found = [f"{name} {cell(self.ratio(scenario, name, 'floor'))}" for name in ALL
+        found = [f"{name} {self.times(scenario, name, 'floor')}" for name in ALL
                  if (scenario.key, name) in self.bench.results and name != "floor"]
         note = self.targets.note(scenario.key, ours)
         return [f"{scenario.key}: times the floor: {', '.join(found)}{f' ({note})' if note != '-' else ''}"]
 
-    def row(self, scenario: Scenario, against_floor: Sequence[str], ours: str, peers: Sequence[str]) -> List[str]:
-        return [scenario.title, *(cell(self.ratio(scenario, name, "floor")) for name in against_floor),
+    def row(self, scenario: Scenario, ours: str, against_floor: Sequence[str], peers: Sequence[str]) -> List[str]:
+        return [scenario.title, self.times(scenario, ours, "floor"), self.read_by(scenario, ours),
+                *(self.times(scenario, name, "floor") for name in against_floor),
                 cell(self.wall_ratio(scenario, ours, "floor")),
-                *(cell(self.ratio(scenario, peer, ours)) for peer in peers)]
+                *(self.times(scenario, peer, ours) for peer in peers)]
 
     def plain(self) -> str:
-        rows = [self.row(one, ("rtrack", "floor stat", "floor changed"), "rtrack", ("libproc2", "psutil", "pidstat"))
-                for one in FULL if one.mode != COLD and one.kind != "system" and not one.with_pss]
-        rows += [self.row(one, ("rtrack", "floor stat", "floor changed"), "rtrack", ("libproc2", "psutil", "sar"))
-                 for one in FULL if one.mode != COLD and one.kind == "system"]
-        return table(["what is sampled", "this library", "floor with stat", "floor of what has run", "wall time",
-                      "libproc2", "psutil", "pidstat, sar"], rows)
+        floors = ("rtrack text", "floor stat", "floor changed")
+        rows = [self.row(one, "rtrack", floors, ("libproc2", "psutil", "sar" if one.kind == "system" else "pidstat"))
+                for one in sorted(FULL, key=lambda one: one.kind == "system") if one.mode != COLD and not one.with_pss]
+        return table(["what is sampled", "this library", "read by", "this library, text", "floor with stat",
+                      "floor of what has run", "wall time", "libproc2", "psutil", "pidstat, sar"], rows)
 
     def pss(self) -> str:
-        rows = [self.row(one, ("rtrack each", "rtrack", "floor changed"), "rtrack each", ("libproc2", "psutil"))
+        rows = [self.row(one, "rtrack each", ("rtrack", "floor changed"), ("libproc2", "psutil"))
                 for one in FULL if one.mode != COLD and one.with_pss]
-        return table(["what is sampled", "this library, PSS at any cost", "this library", "floor of what has run",
-                      "wall time", "libproc2", "psutil"], rows)
+        return table(["what is sampled", "this library, PSS at any cost", "read by", "this library",
+                      "floor of what has run", "wall time", "libproc2", "psutil"], rows)
 
     def cold(self) -> str:
         rows = []
@@ -182,10 +206,10 @@ class Report:
                 ours = "rtrack each" if one.with_pss else "rtrack"
                 hot = dataclasses.replace(one, mode=ACTIVE if one.percent else HOT)
                 floor = "floor changed" if one.kind == "tree" else "floor"
-                rows.append([one.title + (", PSS" if one.with_pss else ""), cell(self.ratio(one, ours, floor)),
-                             *(cell(self.ratio(one, peer, ours)) for peer in ("libproc2", "psutil")),
+                rows.append([one.title + (", PSS" if one.with_pss else ""), self.times(one, ours, floor),
+                             self.read_by(one, ours), *(self.times(one, peer, ours) for peer in ("libproc2", "psutil")),
                              cell(self.between(one.key, hot.key, ours))])
-        return table(["what is sampled", "this library, times the floor", "libproc2, times this library",
+        return table(["what is sampled", "this library, times the floor", "read by", "libproc2, times this library",
                       "psutil, times this library", "this library, times itself without pause"], rows)
 
     def between(self, a: str, b: str, name: str) -> Optional[float]:
@@ -217,10 +241,11 @@ class Report:
         for (key, name), use in self.bench.uses.items():
             title = next(one.title for one in FULL if one.key == key)
             ours = self.bench.uses.get((key, "rtrack"))
-            rows.append([title, ALL[name].what, cell(use.allocations), self.memory(key, name),
+            rows.append([title, ALL[name].what, read_by(use.sources),
+                         "error" if use.error else cell(use.allocations), self.memory(key, name),
                          cell(statistics.median(use.first_ns) / statistics.median(ours.first_ns))
                          if ours and ours.first_ns and use.first_ns else "-"])
-        return table(["what is sampled", "by", "allocations per sample", "memory", "start"], rows)
+        return table(["what is sampled", "by", "read by", "allocations per sample", "memory", "start"], rows)
 
     def memory(self, key: str, name: str) -> str:
         found = [self.bench.results.get((key, one)) for one in (name, "rtrack")]
@@ -260,20 +285,23 @@ class Report:
         every = self.targets.all()
         met = [target.is_met for target in every]
         text = f"{met.count(True)} met, {met.count(False)} missed, {met.count(None)} without an answer here.\n\n"
-        rows = [[one.what, one.target, one.result, one.verdict] for one in every]
-        return text + table(["what", "target", "result", ""], rows).rstrip("\n")
+        rows = [[one.what, one.column, one.read_by, one.target, one.result, one.verdict, one.floor] for one in every]
+        return text + table(["what", "of which column", "read by", "target", "result", "", "the floor itself"],
+                            rows).rstrip("\n")
 
     def summary(self) -> List[str]:
         return [f"{one.verdict:6}  {one.what}: {one.result} (target: {one.target})" for one in self.targets.all()]
 
     def markdown(self) -> str:
         kernel = re.match(r"[\d.]+", platform.release())
+        warm_up = self.bench.effort.warm_up
         text = HEAD.format(kernel=kernel[0] if kernel else "", cpus=os.cpu_count(),
                            others=self.bench.others, rounds=self.bench.effort.rounds,
+                           warm_runs=warm_up.runs, warm_samples=warm_up.samples, warm_cpu=warm_up.cpu_ns / 1e9,
                            noise=self.noise(), descriptors=os.sysconf("SC_OPEN_MAX"), targets=self.target_table())
         text += PLAIN + self.plain() + PSS + self.pss()
         text += COLD_HEAD.format(count=self.bench.effort.cold_samples, pause=PAUSE_MS) + self.cold()
-        text += GROWTH + self.growth() + "\n![Cost by size of the tree](benchmarks.svg)\n"
+        text += GROWTH.format(text_from=TEXT_FROM) + self.growth() + "\n![Cost by size of the tree](benchmarks.svg)\n"
         text += USE + self.use() + self.commands_section()
         if self.skips:
             text += "\n## What was left out {#benchmarks_skips}\n\n"

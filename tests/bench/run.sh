@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Measure what a sample and a command cost, beside libproc2, psutil and sysstat, and write docs/benchmarks.md, .json and
-# .svg. Takes about eight minutes, during which the machine should have nothing else to do. Options are those of
+# .svg. Takes about nine minutes, during which the machine should have nothing else to do. Options are those of
 # bench.py: --quick for the short form, --only WORD for some of it; neither writes anything.
 set -euo pipefail
 

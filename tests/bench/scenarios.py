@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import List, Optional, Sequence, Tuple
 
-from contenders import (FLOOR, FLOOR_CHANGED, FLOOR_STAT, LIBPROC2, PIDSTAT, PSUTIL, RTRACK, RTRACK_EACH, SAR,
-                        Contender)
+from contenders import (FLOOR, FLOOR_CHANGED, FLOOR_STAT, LIBPROC2, PIDSTAT, PSUTIL, RTRACK, RTRACK_EACH, RTRACK_TEXT,
+                        SAR, Contender)
 
 SIZES = (10, 100, 1000, 4000)
+TEXT_FROM = 100
+"""Processes that a tree must have for text alone to be a contender of its own."""
 HOT, ACTIVE, COLD = "hot", "active", "cold"
 
 SubjectSpec = Optional[Tuple[str, int]]
@@ -23,12 +25,17 @@ class Scenario:
     mode: str = HOT
     percent: int = 0
     """How many members of the tree run a little before each sample."""
+    percent_before: int = 0
+    """How many do so only before each sample of a first warm-up."""
+    only_ours: bool = False
+    """Leave the others out, who have a figure for it already."""
 
     @property
     def key(self) -> str:
         """Its name in the JSON."""
         parts = [self.kind, *(map(str, self.subject) if self.subject else ()), "pss" if self.with_pss else "plain",
-                 self.mode, *([str(self.percent)] if self.percent else [])]
+                 self.mode, *([str(self.percent)] if self.percent else []),
+                 *(["after", str(self.percent_before)] if self.percent_before else [])]
         return "-".join(parts)
 
     @property
@@ -39,13 +46,34 @@ class Scenario:
         return max(self.subject[1] * self.percent // 100, 1)
 
     @property
+    def runs(self) -> int:
+        """How many processes run before each sample."""
+        if not self.percent or not self.subject:
+            return 0
+        return min(self.running, self.subject[1] - 1) + 1 if self.subject[0] == "tree" else 1
+
+    @property
+    def warm_ups(self) -> List[Scenario]:
+        before = dataclasses.replace(self, mode=ACTIVE, percent=self.percent_before, percent_before=0)
+        return [before, self] if self.percent_before else [self]
+
+    @property
+    def has_text(self) -> bool:
+        """Whether what BPF saves can be told."""
+        is_large = self.subject is not None and self.subject[0] == "tree" and self.subject[1] >= TEXT_FROM
+        return is_large and not self.with_pss and self.mode != COLD
+
+    @property
     def contenders(self) -> Sequence[Contender]:
         if self.kind == "system":
             return [RTRACK, FLOOR, LIBPROC2, PSUTIL, *([SAR] if self.mode == HOT else [])]
         found: List[Contender] = [RTRACK]
+        found += [RTRACK_TEXT] if self.has_text else []
         found += [RTRACK_EACH] if self.with_pss else []
-        found += [FLOOR, *([FLOOR_STAT] if self.mode != COLD else [])]
+        found += [FLOOR, *([FLOOR_STAT] if self.mode != COLD and not self.only_ours else [])]
         found += [FLOOR_CHANGED] if self.kind == "tree" else []
+        if self.only_ours:
+            return found
         found += [LIBPROC2, PSUTIL]
         return found + ([PIDSTAT] if self.mode == HOT and not self.with_pss else [])
 
@@ -59,9 +87,17 @@ ONE = ("tree", 1)
 """Small, as most are."""
 
 
+SINCE_SIZE = 1000
+SINCE = Scenario(f"{SINCE_SIZE} processes, idle since all ran", ("tree", SINCE_SIZE), "tree", False, percent_before=100,
+                 only_ours=True)
+"""Idle, but read often enough before to be read by BPF."""
+
+
 def of_tree(size: int) -> List[Scenario]:
     spec = ("tree", size)
     found = both(f"{size} processes, idle", spec, "tree")
+    if size == SINCE_SIZE:
+        found.append(SINCE)
     found += both(f"{size} processes, 5 % ran", spec, "tree", ACTIVE, 5)
     return found + both(f"{size} processes, all ran", spec, "tree", ACTIVE, 100)
 
@@ -87,13 +123,22 @@ QUICK: List[Scenario] = [
     *both("one process that ran", ONE, "pid", ACTIVE, 100),
     *both("10 processes, idle", ("tree", 10), "tree"),
     Scenario("100 processes, 5 % ran", ("tree", 100), "tree", True, ACTIVE, 5),
+    Scenario("100 processes, all ran", ("tree", 100), "tree", False, ACTIVE, 100),
     SYSTEM,
     Scenario("one process that ran", ONE, "pid", False, COLD, 100),
 ]
 
-USES: List[Scenario] = [
+SMALL_USES: List[Scenario] = [
     Scenario("one process, idle", ONE, "pid", False),
     Scenario("100 processes, idle", ("tree", 100), "tree", False),
     SYSTEM,
 ]
+
+
+def all_ran_by_us(size: int) -> Scenario:
+    return Scenario(f"{size} processes, all ran", ("tree", size), "tree", False, ACTIVE, 100, only_ours=True)
+
+
+USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(1000)]
 """Those whose allocations and start are looked at."""
+QUICK_USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(100)]

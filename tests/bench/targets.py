@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import commands
 from commands import Commands
-from measure import Bench, ratio
+from contenders import ALL as CONTENDERS
+from measure import Bench, Measured, ratio
+from scenarios import SINCE
 
+Check = Callable[[float], bool]
 ABSENT = "not measured"
+READ_BY = {"proc": "text", "bpf": "BPF"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +24,10 @@ class Target:
     result: str
     is_met: Optional[bool] = None
     otherwise: str = "-"
+    column: str = "-"
+    read_by: str = "-"
+    floor: str = "-"
+    """What the floor itself reaches: bare reads of the same files can do no more here."""
 
     @property
     def verdict(self) -> str:
@@ -28,32 +36,68 @@ class Target:
 
 ONE, ONE_PSS = "pid-tree-1-plain-active-100", "pid-tree-1-pss-active-100"
 IDLE = "pid-tree-1-plain-hot"
+IDLE_100 = "tree-tree-100-plain-hot"
 ALL, ALL_PSS = "tree-tree-1000-plain-active-100", "tree-tree-1000-pss-active-100"
 FEW, FEW_PSS = "tree-tree-1000-plain-active-5", "tree-tree-1000-pss-active-5"
 SYSTEM = "system-plain-hot"
 AT_FLOOR = 1.10
 
-# What is sampled, its scenario, which of ours, and which floor.
-FLOORS: Sequence[Tuple[str, str, str, str]] = (
-    ("one process that ran", ONE, "rtrack", "floor"),
-    ("one process that ran, PSS", ONE_PSS, "rtrack each", "floor"),
-    ("1000 processes, all ran", ALL, "rtrack", "floor"),
-    ("1000 processes, all ran, PSS", ALL_PSS, "rtrack each", "floor"),
-    ("1000 processes, 5 % ran", FEW, "rtrack", "floor changed"),
-    ("1000 processes, 5 % ran, PSS of those", FEW_PSS, "rtrack each", "floor changed"),
-    ("the machine", SYSTEM, "rtrack", "floor"),
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What is sampled, its scenario, which of ours, and how it must have read where that is what the row is about."""
+
+    what: str
+    key: str
+    ours: str = "rtrack"
+    source: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{self.what}, {READ_BY[self.source]}" if self.source else self.what
+
+
+def by_both(what: str, key: str) -> Tuple[Case, Case]:
+    return Case(what, key, "rtrack text", "proc"), Case(what, key, "rtrack", "bpf")
+
+
+ONE_RAN, ONE_RAN_PSS = Case("one process that ran", ONE), Case("one process that ran, PSS", ONE_PSS, "rtrack each")
+ALL_TEXT, ALL_BPF = by_both("1000 processes, all ran", ALL)
+ALL_WITH_PSS = Case("1000 processes, all ran, PSS each sample", ALL_PSS, "rtrack each")
+FEW_TEXT, FEW_BPF = by_both("1000 processes, 5 % ran", FEW)
+FEW_WITH_PSS = Case("1000 processes, 5 % ran, PSS of those", FEW_PSS, "rtrack each")
+SINCE_TEXT, SINCE_BPF = by_both(SINCE.title, SINCE.key)
+
+# Which floor, and how many times its cost is allowed.
+FLOORS: Sequence[Tuple[Case, str, Optional[float]]] = (
+    (ONE_RAN, "floor", AT_FLOOR),
+    (ONE_RAN_PSS, "floor", AT_FLOOR),
+    (ALL_TEXT, "floor", AT_FLOOR),
+    (ALL_BPF, "floor", AT_FLOOR),
+    (ALL_WITH_PSS, "floor", AT_FLOOR),
+    (FEW_TEXT, "floor changed", AT_FLOOR),
+    (FEW_BPF, "floor changed", AT_FLOOR),
+    (FEW_WITH_PSS, "floor changed", AT_FLOOR),
+    (SINCE_TEXT, "floor changed", None),
+    (SINCE_BPF, "floor changed", None),
+    (Case("the machine", SYSTEM), "floor", AT_FLOOR),
 )
 
-# What is sampled, its scenario, which of ours, and how many times faster than psutil, libproc2 and resource-tracker.
-FASTER: Sequence[Tuple[str, str, str, Sequence[Optional[float]]]] = (
-    ("one process that ran", ONE, "rtrack", (12, 9, None)),
-    ("one process that ran, PSS", ONE_PSS, "rtrack each", (3, 2, 8)),
-    ("1000 processes, PSS each sample", ALL_PSS, "rtrack each", (3.5, 1.5, 2.5)),
-    ("1000 processes, 5 % ran, PSS of those", FEW_PSS, "rtrack each", (50, 25, 35)),
-    ("1000 processes, text", ALL, "rtrack", (11, 4, None)),
-    ("1000 processes, BPF", ALL, "rtrack", (150, 55, None)),
-    ("the machine (libproc2 without network)", SYSTEM, "rtrack", (6, 1.3, 15)),
+# How many times faster than psutil, libproc2 and resource-tracker.
+FASTER: Sequence[Tuple[Case, Sequence[Optional[float]]]] = (
+    (ONE_RAN, (12, 9, None)),
+    (ONE_RAN_PSS, (3, 2, 8)),
+    (ALL_WITH_PSS, (3.5, 1.5, 2.5)),
+    (FEW_WITH_PSS, (50, 25, 35)),
+    (ALL_TEXT, (11, 4, None)),
+    (ALL_BPF, (150, 55, None)),
+    (Case("the machine (libproc2 without network)", SYSTEM), (6, 1.3, 15)),
 )
+
+ALLOCATIONS: Sequence[Case] = (Case("one process", IDLE), Case("100 processes", IDLE_100), ALL_TEXT, ALL_BPF,
+                               Case("the machine", SYSTEM))
+MEMORY: Sequence[Case] = (Case("one process", ONE), ALL_TEXT, ALL_BPF, Case("the machine", SYSTEM))
+STARTS: Sequence[Case] = (Case("one process", IDLE), Case("the machine", SYSTEM))
 PEERS = ("psutil", "libproc2", "resource-tracker")
 
 
@@ -63,58 +107,93 @@ def figure(value: float) -> str:
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
+def cell(value: Optional[float]) -> str:
+    return "-" if value is None else figure(value)
+
+
+def at_most(bound: float) -> Check:
+    return lambda got: got <= bound
+
+
+def at_least(bound: float) -> Check:
+    return lambda got: got >= bound
+
+
+def read_by(sources: Sequence[str]) -> str:
+    return ", then ".join(READ_BY[one] for one in sources) or "-"
+
+
 class Targets:
     def __init__(self, bench: Bench, measured: Commands) -> None:
         self.bench, self.commands = bench, measured
 
+    def pair(self, key: str, a: str, b: str) -> Optional[Tuple[Measured, Measured]]:
+        first, second = (self.bench.results.get((key, name)) for name in (a, b))
+        return (first, second) if first and second else None
+
     def ratio(self, key: str, a: str, b: str) -> Optional[float]:
-        found = [self.bench.results.get((key, name)) for name in (a, b)]
-        if not found[0] or not found[1]:
-            return None
-        return ratio(found[0].cpu_ns, found[1].cpu_ns)
+        found = self.pair(key, a, b)
+        return ratio(found[0].cpu_ns, found[1].cpu_ns) if found else None
+
+    def sources(self, case: Case) -> List[str]:
+        found = self.bench.results.get((case.key, case.ours))
+        return found.sources if found else []
+
+    def row(self, case: Case, what: str, target: str, got: Optional[float], is_met: Optional[Check],
+            sources: Sequence[str], unit: str = "", why: str = ABSENT) -> Target:
+        """Without an answer where that was read in another way than the row is about."""
+        title = f"{case.title}: {what}"
+        if got is None:
+            return Target(title, target, why)
+        if case.source and list(sources) != [case.source]:
+            return Target(title, target, f"the library has read by {read_by(sources)}")
+        return Target(title, target, figure(got) + unit, is_met(got) if is_met else None,
+                      column=CONTENDERS[case.ours].what, read_by=read_by(sources))
 
     def floors(self) -> Iterator[Target]:
-        for what, key, ours, floor in FLOORS:
-            got = self.ratio(key, ours, floor)
-            yield Target(f"{what}: cost, times the {'floor of what has run' if floor != 'floor' else 'floor'}",
-                         f"at most {AT_FLOOR:.2f}", figure(got) if got else ABSENT, got <= AT_FLOOR if got else None)
+        for case, floor, bound in FLOORS:
+            what = f"cost, times the {'floor of what has run' if floor != 'floor' else 'floor'}"
+            got = self.ratio(case.key, case.ours, floor)
+            yield self.row(case, what, f"at most {bound:.2f}" if bound else "-", got, at_most(bound) if bound else None,
+                           self.sources(case))
 
     def faster(self) -> Iterator[Target]:
-        for what, key, ours, bounds in FASTER:
+        for case, bounds in FASTER:
             for peer, bound in zip(PEERS, bounds):
                 if bound is not None:
-                    yield self.faster_than(what, key, ours, peer, bound)
+                    found = self.row(case, f"times faster than {peer}", f"at least {bound:g}",
+                                     self.ratio(case.key, peer, case.ours), at_least(bound), self.sources(case),
+                                     why="not in Debian" if peer == "resource-tracker" else ABSENT)
+                    yield dataclasses.replace(found, floor=cell(self.ratio(case.key, peer, self.floor_of(case))))
 
-    def faster_than(self, what: str, key: str, ours: str, peer: str, bound: float) -> Target:
-        got, why = self.ratio(key, peer, ours), ABSENT
-        used_bpf = ours in ("rtrack",) and "source:bpf" in self.note(key, ours)
-        if peer == "resource-tracker":
-            why = "not in Debian"
-        elif what.endswith(("text", "BPF")) and used_bpf != what.endswith("BPF"):
-            got, why = None, "the library has read by BPF" if used_bpf else "the library has read text"
-        return Target(f"{what}: times faster than {peer}", f"at least {bound:g}", figure(got) if got else why,
-                      got >= bound if got else None)
+    @staticmethod
+    def floor_of(case: Case) -> str:
+        return next((floor for one, floor, _ in FLOORS if one == case), "floor")
 
     def note(self, key: str, name: str) -> str:
         found = self.bench.results.get((key, name))
         return found.note if found else ""
 
     def needs(self) -> Iterator[Target]:
-        uses = {key: use for (key, name), use in self.bench.uses.items() if name == "rtrack"}
-        for key, what in ((IDLE, "one process"), ("tree-tree-100-plain-hot", "100 processes"), (SYSTEM, "the machine")):
-            got = uses[key].allocations if key in uses else None
-            yield Target(f"{what}: allocations per sample", "0", figure(got) if got is not None else ABSENT,
-                         got == 0 if got is not None else None)
-        for key, what in ((ONE, "one process"), (ALL, "1000 processes"), (SYSTEM, "the machine")):
-            measured = self.bench.results.get((key, "rtrack"))
-            kib = measured.rss_kib if measured else None
-            yield Target(f"{what}: resident memory", "under 2 MB", f"{kib / 1024:.2f} MB" if kib else ABSENT,
-                         kib < 2048 if kib else None)
-        for key, what in ((IDLE, "one process"), (SYSTEM, "the machine")):
-            starts = uses[key].first_ns if key in uses else []
-            got = statistics.median(starts) / 1e6 if starts else None
-            yield Target(f"{what}: from the start of the program to the first sample", "under 2 ms",
-                         f"{got:.2f} ms" if got else ABSENT, got < 2 if got else None)
+        yield from map(self.allocations, ALLOCATIONS)
+        yield from map(self.memory, MEMORY)
+        yield from map(self.start, STARTS)
+
+    def allocations(self, case: Case) -> Target:
+        use = self.bench.uses.get((case.key, case.ours))
+        return self.row(case, "allocations per sample", "0", use.allocations if use else None, lambda got: got == 0,
+                        use.sources if use else [])
+
+    def memory(self, case: Case) -> Target:
+        measured = self.bench.results.get((case.key, case.ours))
+        mib = measured.rss_kib / 1024 if measured and measured.rss_kib else None
+        return self.row(case, "resident memory", "under 2 MB", mib, lambda got: got < 2, self.sources(case), " MB")
+
+    def start(self, case: Case) -> Target:
+        use = self.bench.uses.get((case.key, case.ours))
+        ms = statistics.median(use.first_ns) / 1e6 if use and use.first_ns else None
+        return self.row(case, "from the start of the program to the first sample", "under 2 ms", ms,
+                        lambda got: got < 2, [], " ms")
 
     def overheads(self) -> Iterator[Target]:
         for rung in commands.RUNGS:

@@ -2,12 +2,15 @@
 /* Samples by this library, through its public header alone.
  *
  * Variants: "-" is what a caller gets who sets nothing but what he wants; "each" may read PSS in each sample, at any
- * cost. */
+ * cost; "text" may not load a BPF program, so that all is read from files. */
 #include "driver.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <rtrack/rtrack.h>
 
@@ -21,11 +24,34 @@ static struct rt_tracker *tracker;
 static struct rt_metrics metrics;
 static uint64_t wanted;
 
+/* What reading the files of others takes is kept. The bounding set is left, for nothing is executed; the ambient one
+ * shrinks by itself. */
+static void give_up_bpf(void)
+{
+	static const int needed[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN };
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, held) < 0)
+		cannot("capget");
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		struct __user_cap_data_struct *sets = &held[CAP_TO_INDEX(needed[i])];
+
+		sets->effective &= ~CAP_TO_MASK(needed[i]);
+		sets->permitted &= ~CAP_TO_MASK(needed[i]);
+		sets->inheritable &= ~CAP_TO_MASK(needed[i]);
+	}
+	if (syscall(SYS_capset, &header, held) < 0)
+		cannot("capset");
+}
+
 void target_open(const struct target *target)
 {
 	struct rt_opts opts = { .size = sizeof(opts) };
 	int err;
 
+	if (strcmp(target->variant, "text") == 0)
+		give_up_bpf();
 	wanted = target->kind == KIND_SYSTEM ? WANT_SYSTEM : WANT_TREE;
 	wanted |= target->with_pss ? RT_HAS_PSS : 0;
 	opts.want = wanted;

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""When a contender is warm, and what a row says of how this library has read."""
+import unittest
+from typing import List, Sequence
+
+from commands import Commands
+from contenders import ALL, Cost, Session
+from measure import QUICK, Bench, Measured, WarmUp, warm_up
+from report import Report
+from scenarios import ACTIVE, COLD, ONE, SINCE, THREADS, Scenario
+from targets import ALL as ALL_RAN
+from targets import Target
+
+LIMITS = WarmUp(runs=4500, samples=800, cpu_ns=0.5e9)
+TREE = ("tree", 1000)
+
+
+class Costing(Session):
+    """Each sample costs the same, and how many were asked for at a time is noted down."""
+
+    def __init__(self, cpu_ns: float) -> None:
+        self.cpu_ns = cpu_ns
+        self.hot_turns: List[int] = []
+        self.slow_turns: List[int] = []
+
+    def hot(self, count: int) -> Cost:
+        self.hot_turns.append(count)
+        return Cost(self.cpu_ns, self.cpu_ns, 0, 0, "-")
+
+    def slow(self, count: int, run: int, pause_ms: int) -> Cost:
+        assert pause_ms == 0
+        self.slow_turns.append(count)
+        return Cost(self.cpu_ns, self.cpu_ns, 0, 0, "-")
+
+
+def samples(scenario: Scenario, cpu_ns: float, starts_anew: bool = False) -> int:
+    """Of one warm-up."""
+    session = Costing(cpu_ns)
+    session.starts_anew = starts_anew
+    warm_up(session, scenario, LIMITS)
+    return sum(session.hot_turns + session.slow_turns)
+
+
+class WarmUps(unittest.TestCase):
+    def test_ends_when_enough_have_run(self) -> None:
+        self.assertEqual(samples(Scenario("", TREE, "tree", False, ACTIVE, 100), 1e3), 5)
+        self.assertEqual(samples(Scenario("", TREE, "tree", False, ACTIVE, 5), 1e3), 89)
+        self.assertEqual(samples(Scenario("", ("tree", 4000), "tree", False, ACTIVE, 100), 1e3), 2)
+
+    def test_ends_after_so_many_samples(self) -> None:
+        self.assertEqual(samples(Scenario("", TREE, "tree", False), 1e3), 800)
+        for subject in (ONE, THREADS, ("memory", 1024)):
+            self.assertEqual(samples(Scenario("", subject, "pid", False, ACTIVE, 100), 1e3), 800, subject)
+
+    def test_ends_when_it_has_cost_enough(self) -> None:
+        self.assertEqual(samples(Scenario("", TREE, "tree", False), 10e6), 50)
+        self.assertEqual(samples(Scenario("", TREE, "tree", False), 1e9), 2)
+
+    def test_cold_is_warmed_up_without_pause(self) -> None:
+        self.assertEqual(samples(Scenario("", TREE, "tree", False, COLD, 5), 1e3), 89)
+
+    def test_nothing_warms_what_starts_anew(self) -> None:
+        self.assertEqual(samples(Scenario("", TREE, "tree", False), 1e3, starts_anew=True), 2)
+
+    def test_all_run_before_they_are_idle(self) -> None:
+        first, second = SINCE.warm_ups
+        self.assertEqual((first.mode, first.percent, second), (ACTIVE, 100, SINCE))
+        self.assertEqual(Scenario("", TREE, "tree", False).warm_ups, [Scenario("", TREE, "tree", False)])
+
+    def test_gives_the_last_cost(self) -> None:
+        session = Costing(5e6)
+        self.assertEqual(warm_up(session, Scenario("", TREE, "tree", False), LIMITS).cpu_ns, 5e6)
+
+
+def measured(sources: Sequence[str], name: str) -> Measured:
+    found = Measured()
+    for source in sources:
+        found.add(Cost(1e6, 1e6, 0, 1000, f"pss:-,source:{source}"))
+    found.error = ALL[name].wrong(found.sources)
+    return found
+
+
+class Sources(unittest.TestCase):
+    def report(self, ours: Sequence[str], text: Sequence[str] = ("proc", "proc")) -> Report:
+        bench = Bench(QUICK, lambda *_: None)
+        bench.results = {(ALL_RAN, "rtrack"): measured(ours, "rtrack"),
+                         (ALL_RAN, "rtrack text"): measured(text, "rtrack text"),
+                         (ALL_RAN, "floor"): measured(("-", "-"), "floor")}
+        return Report(bench, Commands(), [])
+
+    def target(self, report: Report, what: str) -> Target:
+        return next(one for one in report.targets.all() if one.what == f"1000 processes, all ran, {what}: cost, "
+                                                                       "times the floor")
+
+    def test_rows_say_what_they_are_of(self) -> None:
+        report = self.report(("bpf", "bpf"))
+        bpf, text = self.target(report, "BPF"), self.target(report, "text")
+        self.assertEqual((bpf.result, bpf.column, bpf.read_by), ("1.00", "this library", "BPF"))
+        self.assertEqual((text.result, text.column, text.read_by), ("1.00", "this library, text", "text"))
+
+    def test_the_floor_is_held_against_the_same_peer(self) -> None:
+        report = self.report(("bpf", "bpf"))
+        peer, floor = measured((), "psutil"), report.bench.results[ALL_RAN, "floor"]
+        peer.cpu_ns, floor.cpu_ns = [8e6, 8e6], [2e6, 2e6]
+        report.bench.results[ALL_RAN, "psutil"] = peer
+        got = next(one for one in report.targets.all() if one.what.endswith("BPF: times faster than psutil"))
+        self.assertEqual((got.result, got.floor), ("8.00", "4.00"))
+
+    def test_no_answer_by_other_means(self) -> None:
+        for ours, said in ((("proc", "proc"), "text"), (("proc", "bpf"), "text, then BPF")):
+            bpf = self.target(self.report(ours), "BPF")
+            self.assertEqual((bpf.result, bpf.is_met), (f"the library has read by {said}", None))
+            self.assertIn(f"| 1.00 | {said} |", self.report(ours).plain())
+
+    def test_text_that_is_none_is_an_error(self) -> None:
+        report = self.report(("bpf", "bpf"), ("proc", "bpf"))
+        text = self.target(report, "text")
+        self.assertEqual((text.result, text.is_met), ("the library has read by text, then BPF", None))
+        self.assertIn("| 1.00 | BPF | error |", report.plain())
+        self.assertIn("has read by bpf", str(report.json()))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
