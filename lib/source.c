@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define FIRST_CAPACITY 4096
+#define HALF_A_PAGE 2048 /* of the smallest */
 #define LARGEST_FILE ((size_t)64 << 20) /* past this a file is no longer one of the kernel's */
 
 static int linux_open(int dirfd, const char *path, int flags)
@@ -176,6 +177,13 @@ static int open_at(const struct rti_source *src, enum rti_base base, const char 
 	return src->fd[base] < 0 ? -ENOENT : src->ops->open(src->fd[base], path, flags);
 }
 
+static int is_all(enum rti_shape shape, size_t n, size_t room)
+{
+	if (n == 0)
+		return 1;
+	return n < room && (shape == RTI_WHOLE || (shape == RTI_LINES && n < HALF_A_PAGE));
+}
+
 /* A buffer that was filled to the brim is grown and, for a single record, read again from the start: pieces of one
  * record read at two instants would not belong together. */
 static int read_all(const struct rti_source *src, int fd, enum rti_shape shape, struct rti_buf *buf)
@@ -194,7 +202,7 @@ static int read_all(const struct rti_source *src, int fd, enum rti_shape shape, 
 			return (int)n;
 		buf->len += (size_t)n;
 		buf->data[buf->len] = '\0';
-		if (n == 0 || (shape == RTI_WHOLE && (size_t)n < room))
+		if (is_all(shape, (size_t)n, room))
 			return 0;
 		if ((size_t)n < room)
 			continue;

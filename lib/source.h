@@ -55,8 +55,9 @@ struct rti_file {
 
 /* How a file delivers itself. */
 enum rti_shape {
-	RTI_WHOLE,  /* one record: a read that does not fill the buffer has all of it */
-	RTI_RECORDS /* many records: read until nothing is left, since one read stops near a page */
+	RTI_WHOLE,   /* one record: a read that does not fill the buffer has all of it */
+	RTI_RECORDS, /* many records: read until nothing is left, since one read stops where the next does not fit a page */
+	RTI_LINES    /* many records, none longer than half a page: a read of less than that has all that is left */
 };
 
 int rti_source_open(struct rti_source *src, const char *root, const struct rti_source_ops *ops);

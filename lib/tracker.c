@@ -11,7 +11,7 @@
 
 #define KNOWN_FLAGS (RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS)
 #define MOST_FILES 4096u
-#define QUICK_NS 20000u
+#define QUICK_NS 100000u
 
 static uint64_t tree_domains(void)
 {
@@ -173,7 +173,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	return err;
 }
 
-/* To read the CPU clock twice would add a tenth to the cost of a quick sample. */
+/* To read the CPU clock twice would add up to a tenth to the cost of a quick sample. */
 static uint64_t cost_clock_ns(const struct rt_tracker *t)
 {
 	return t->is_quick ? t->env.monotonic_ns() : t->env.thread_cpu_ns();

@@ -46,11 +46,11 @@ static int net_open(void *state, const struct rti_context *ctx)
 
 static int read_file(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_source_reread(ctx->source, RTI_PROC, st->path, RTI_RECORDS, &st->file, ctx->buf);
+	int err = rti_source_reread(ctx->source, RTI_PROC, st->path, RTI_LINES, &st->file, ctx->buf);
 
 	if (err != -ENOENT || !ctx->source->is_foreign)
 		return err;
-	return rti_source_reread(ctx->source, RTI_PROC, "net/dev", RTI_RECORDS, &st->file, ctx->buf);
+	return rti_source_reread(ctx->source, RTI_PROC, "net/dev", RTI_LINES, &st->file, ctx->buf);
 }
 
 static int take_device(void *arg, const struct rti_netdev *dev)

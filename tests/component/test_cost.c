@@ -538,7 +538,8 @@ START_TEST(a_tree_read_by_bpf_with_pss)
 }
 END_TEST
 
-/* What the machine's collectors read, and which domain wants it. Files of many records are read until nothing comes. */
+/* What the machine's collectors read, and which domain wants it. A file whose records may be long is read until nothing
+ * comes. */
 static const struct {
 	uint64_t want;
 	const char *file;
@@ -547,7 +548,7 @@ static const struct {
 	{ RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY, "stat", 1 },
 	{ RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP, "meminfo", 1 },
 	{ RT_HAS_DISK, "diskstats", 2 },
-	{ RT_HAS_NETWORK, "net/dev", 2 },
+	{ RT_HAS_NETWORK, "net/dev", 1 },
 	{ RT_HAS_LOAD | RT_HAS_THREADS, "loadavg", 1 },
 	{ RT_HAS_PRESSURE_CPU, "pressure/cpu", 1 },
 	{ RT_HAS_PRESSURE_MEMORY, "pressure/memory", 1 },
@@ -556,17 +557,19 @@ static const struct {
 
 #define MACHINE_FILES (sizeof(machine_files) / sizeof(machine_files[0]))
 
-static int is_readable(const char *file)
+/* 0: it cannot be read. */
+static size_t bytes_in_one_read(const char *file)
 {
-	char path[64], byte;
-	int fd, is;
+	char path[64], bytes[4096];
+	ssize_t got;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%s", file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	is = fd >= 0 && read(fd, &byte, 1) == 1;
+	got = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : 0;
 	if (fd >= 0)
 		close(fd);
-	return is;
+	return got > 0 ? (size_t)got : 0;
 }
 
 static unsigned count_mounts(void)
@@ -597,7 +600,7 @@ static void check_machine(uint64_t want)
 	unsigned files = 0, reads = 0;
 
 	for (size_t i = 0; i < MACHINE_FILES; i++) {
-		unsigned expected = machine_files[i].want & want && is_readable(machine_files[i].file);
+		unsigned expected = machine_files[i].want & want && bytes_in_one_read(machine_files[i].file) > 0;
 
 		ck_assert_uint_eq(count_of(machine_files[i].file), expected);
 		files += expected;
@@ -606,7 +609,10 @@ static void check_machine(uint64_t want)
 	ck_assert_uint_eq(count_of("."), (want & RT_HAS_PROCESSES) != 0);
 	ck_assert_uint_eq(meter.files, files + count_of("."));
 	ck_assert_uint_eq(meter.opens, count_of("."));
-	ck_assert_uint_eq(meter.reads, reads);
+	if (want & RT_HAS_NETWORK && bytes_in_one_read("net/dev") >= 2048) /* many interfaces */
+		ck_assert_uint_gt(meter.reads, reads);
+	else
+		ck_assert_uint_eq(meter.reads, reads);
 	ck_assert_int_eq(meter.lists > 0, count_of(".") > 0);
 	ck_assert_uint_eq(meter.looks, (want & RT_HAS_FILESYSTEM) != 0);
 	ck_assert_uint_le(meter.spaces, want & RT_HAS_FILESYSTEM ? count_mounts() : 0);

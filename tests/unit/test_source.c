@@ -224,6 +224,32 @@ START_TEST(records_go_on_after_short_reads)
 }
 END_TEST
 
+START_TEST(lines_take_every_length)
+{
+	fake.len = lengths[_i];
+	ck_assert_int_eq(read_fake(RTI_LINES), 0);
+	assert_bytes(lengths[_i]);
+}
+END_TEST
+
+START_TEST(lines_go_on_after_reads_of_half_a_page)
+{
+	const struct {
+		size_t len, limit;
+		unsigned reads;
+	} files[] = { { 2047, 0, 1 }, { 2048, 0, 2 }, { 4000, 2048, 2 }, { 4000, 3000, 2 } };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		fake.len = files[i].len;
+		fake.read_limit = files[i].limit;
+		fake.reads = fake.reads_at_start = 0;
+		ck_assert_int_eq(read_fake(RTI_LINES), 0);
+		assert_bytes(files[i].len);
+		ck_assert_uint_eq(fake.reads, files[i].reads);
+	}
+}
+END_TEST
+
 START_TEST(whole_is_read_again_rather_than_in_pieces)
 {
 	fake.len = 10000;
@@ -577,6 +603,8 @@ int main(void)
 	tcase_add_checked_fixture(reads, open_fake, close_fake);
 	tcase_add_loop_test(reads, whole_takes_every_length, 0, sizeof(lengths) / sizeof(lengths[0]));
 	tcase_add_loop_test(reads, records_take_every_length, 0, sizeof(lengths) / sizeof(lengths[0]));
+	tcase_add_loop_test(reads, lines_take_every_length, 0, sizeof(lengths) / sizeof(lengths[0]));
+	tcase_add_test(reads, lines_go_on_after_reads_of_half_a_page);
 	tcase_add_loop_test(reads, records_go_on_after_short_reads, 0, sizeof(limits) / sizeof(limits[0]));
 	tcase_add_test(reads, whole_is_read_again_rather_than_in_pieces);
 	tcase_add_test(reads, whole_costs_one_read);
