@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "ledger.h"
 #include "near.h"
 
 struct rti_batch {
@@ -70,10 +69,10 @@ int rti_batch_open(struct rti_batch **out)
 	return err;
 }
 
-int rti_batch_read(struct rti_batch *batch, const int32_t *pids, size_t count, uint32_t want,
+int rti_batch_read(struct rti_batch *batch, const struct rti_batch_request *requests, size_t count,
                    struct rti_batch_row *rows)
 {
-	return batch->ops->read(batch->state, pids, count, want, rows);
+	return batch->ops->read(batch->state, requests, count, rows);
 }
 
 void rti_batch_close(struct rti_batch *batch)
@@ -85,30 +84,19 @@ void rti_batch_close(struct rti_batch *batch)
 	free(batch);
 }
 
-void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rti_pid_stat *out)
+void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rti_pid_stat *stat)
 {
-	uint64_t user_ns, system_ns;
-
-	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns, &user_ns, &system_ns);
-	*out = (struct rti_pid_stat){
-		.pid = row->pid,
-		.ppid = row->ppid,
-		.state = (char)row->state,
-		.minflt = row->minflt,
-		.cminflt = row->cminflt,
-		.majflt = row->majflt,
-		.cmajflt = row->cmajflt,
-		.utime = user_ns / tick_ns,
-		.stime = system_ns / tick_ns,
-		.cutime = row->reaped_user_ns / tick_ns,
-		.cstime = row->reaped_system_ns / tick_ns,
-		.num_threads = row->threads,
-		.starttime = row->start_ns / tick_ns,
-		.has_starttime = 1,
-		.rss_pages = row->stat_rss_pages,
-		.flags = row->flags,
-	};
-	memcpy(out->comm, row->comm, sizeof(row->comm));
+	stat->ppid = (int32_t)row->ppid;
+	stat->state = (char)row->state;
+	stat->minflt = row->minflt;
+	stat->cminflt = row->cminflt;
+	stat->majflt = row->majflt;
+	stat->cmajflt = row->cmajflt;
+	stat->cutime = row->reaped_user_ns / tick_ns;
+	stat->cstime = row->reaped_system_ns / tick_ns;
+	stat->num_threads = row->threads;
+	if (row->has & RTI_BATCH_STATUS)
+		memcpy(stat->comm, row->comm, sizeof(row->comm));
 }
 
 void rti_batch_io(const struct rti_batch_row *row, struct rti_pid_io *out)

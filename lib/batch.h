@@ -17,17 +17,17 @@ struct rti_batch;
  * may not; or another -errno: the kernel lacks something, or the caller is in a pid or time namespace of its own. */
 int rti_batch_open(struct rti_batch **out);
 
-/* Read a row for each pid. want: RTI_BATCH_EXACT_RSS or 0. Nothing is allocated. 0; or -errno, with the rows
- * unspecified: -ESTALE after a fork. A row with an error has nothing else. */
-int rti_batch_read(struct rti_batch *batch, const int32_t *pids, size_t count, uint32_t want,
+/* Read a row for each request. Nothing is allocated. 0; or -errno, with the rows unspecified: -ESTALE after a fork. A
+ * row with an error has nothing else. */
+int rti_batch_read(struct rti_batch *batch, const struct rti_batch_request *requests, size_t count,
                    struct rti_batch_row *rows);
 
 /* NULL is allowed. */
 void rti_batch_close(struct rti_batch *batch);
 
-/* A row as the text files and the CPU clocks have it. utime and stime of stat are split as by those clocks, where the
- * kernel remembers what it said before. */
-void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rti_pid_stat *out);
+/* A row as the text files and the CPU clocks have it. Of stat it replaces what changes while a process lives and the
+ * clocks do not tell; flags and RSS of stat stay as they were, as does the name unless the row has it. */
+void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rti_pid_stat *stat);
 void rti_batch_io(const struct rti_batch_row *row, struct rti_pid_io *out);
 void rti_batch_clock(const struct rti_batch_row *row, struct rti_cpu_clock *out);
 

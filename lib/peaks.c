@@ -78,12 +78,13 @@ void rti_peaks_glance(struct rti_tree *tree, const struct rti_context *ctx)
 
 	tree->is_glanced_at = 1;
 	rti_tree_note_time(tree, ctx->env->monotonic_ns());
+	tree->members.sweep.plan = (struct rti_sweep_plan){ rti_ask_for_glance, tree };
 	rti_proctree_discover(&tree->members, ctx);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];
 
 		if (m->pid != tree->keeper_pid)
-			m->glance_rss_bytes = m->row ? m->row->rss_pages * ctx->env->page_size : rti_read_rss(tree, ctx, m);
+			m->glance_rss_bytes = rti_read_rss(tree, ctx, m);
 		rss_bytes += m->glance_rss_bytes;
 	}
 	raise_to(&tree->peak_tree_rss_bytes, rss_bytes);

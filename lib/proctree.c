@@ -107,10 +107,9 @@ void rti_proctree_search_again(struct rti_member *m)
 
 /* A thread that was not known of when children were searched for may have some; those of one that has ended since may have
  * gone to another that had been looked at before. */
-static void put_stat(struct rti_member *m, const struct rti_pid_stat *stat)
+static void note_threads(struct rti_member *m)
 {
-	m->stat = *stat;
-	if (m->searched_threads && stat->num_threads != m->searched_threads)
+	if (m->searched_threads && m->stat.num_threads != m->searched_threads)
 		rti_proctree_search_again(m);
 }
 
@@ -124,19 +123,21 @@ int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *
 		return err;
 	if (!is_same(m, &stat))
 		return -ESRCH;
-	put_stat(m, &stat);
+	m->stat = stat;
+	note_threads(m);
 	return 0;
 }
 
-int rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns)
+/* Start times of /proc are in whole ticks. */
+int rti_proctree_is_own_row(const struct rti_member *m, uint64_t tick_ns)
 {
-	struct rti_pid_stat stat;
+	return !m->stat.has_starttime || m->row->start_ns - m->starttime * tick_ns < tick_ns;
+}
 
-	rti_batch_stat(m->row, tick_ns, &stat);
-	if (!is_same(m, &stat))
-		return 0;
-	put_stat(m, &stat);
-	return 1;
+void rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns)
+{
+	rti_batch_stat(m->row, tick_ns, &m->stat);
+	note_threads(m);
 }
 
 int rti_proctree_is_zombie(const struct rti_member *m)

@@ -28,7 +28,7 @@ struct rti_member {
 	struct rti_account account;
 	struct rti_cpu_clock clock;   /* by the last survey, or read since then */
 	int has_clock;
-	const struct rti_batch_row *row; /* of the sweep that began this sample, or NULL */
+	const struct rti_batch_row *row; /* of the sweep that began this sample, where it has figures; or NULL */
 	uint64_t account_clock_ns;    /* where it stood when the account was read */
 	uint64_t status_clock_ns, switches_clock_ns; /* and when those files were */
 	uint64_t searched_pid, searched_clock_ns; /* when its children were searched for */
@@ -107,8 +107,11 @@ void rti_proctree_search_again(struct rti_member *m);
 /* Read stat of a member again. 0; -ESRCH when it is gone; -EACCES when it lives but is hidden; other -errno. */
 int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);
 
-/* The same from its row. 0 when that is of a stranger. */
-int rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns);
+/* Is its row of itself, and not of a stranger? */
+int rti_proctree_is_own_row(const struct rti_member *m, uint64_t tick_ns);
+
+/* What stat has, from its own row. */
+void rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns);
 
 /* Is it still there? Changes nothing that is known of it. */
 int rti_proctree_is_alive(const struct rti_context *ctx, struct rti_member *m);

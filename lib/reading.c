@@ -356,24 +356,56 @@ static int has_arrears(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t want = wanted_of(tree, m);
 
-	return (want & RT_HAS_PEAK_RSS && m->clock.total_ns != m->status_clock_ns &&
+	return (want & RT_HAS_PEAK_RSS && m->account_clock_ns != m->status_clock_ns &&
 	        has_passed(tree, m->status_ns, SELDOM_NS)) ||
-	       (want & RT_HAS_CTXSW && m->clock.total_ns != m->switches_clock_ns &&
+	       (want & RT_HAS_CTXSW && m->account_clock_ns != m->switches_clock_ns &&
 	        has_passed(tree, m->switches_ns, SELDOM_NS));
 }
 
-/* Its clock stands where it stood when it was last read, and nothing was missing then that may be there now. */
-static int is_idle(const struct rti_tree *tree, const struct rti_member *m)
+/* Nothing was missing when it was last read that may be there now: unless it runs, there is nothing more to know. */
+static int is_known(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
 
-	return m->has_clock && m->account_at && m->clock.total_ns == m->account_clock_ns && !tree->reads_all &&
-	       !has_arrears(tree, m) && !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
+	return m->account_at && !tree->reads_all && !has_arrears(tree, m) &&
+	       !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
+}
+
+/* Its clock stands where it stood then. */
+static int is_idle(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return m->has_clock && m->clock.total_ns == m->account_clock_ns && is_known(tree, m);
+}
+
+static int is_refresh_due(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return wanted_of(tree, m) & RT_HAS_RSS && has_passed(tree, m->rss_ns, REFRESH_NS);
+}
+
+/* Rows tell what status tells of SIGCHLD whether its peak is wanted or not. */
+static int is_status_due(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return tree->reads_all || has_passed(tree, m->status_ns, SELDOM_NS);
+}
+
+void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
+{
+	const struct rti_tree *tree = arg;
+	uint64_t want = wanted_of(tree, m);
+	int owes_status = is_status_due(tree, m) && m->account_clock_ns != m->status_clock_ns;
+
+	*out = (struct rti_batch_request){
+		.pid = m->pid,
+		.want = (want & RT_HAS_RSS ? RTI_BATCH_RSS : 0) | (want & RT_HAS_PEAK_RSS ? RTI_BATCH_PEAK : 0) |
+		        (want & RT_HAS_IO ? RTI_BATCH_IO : 0) | (is_status_due(tree, m) ? RTI_BATCH_STATUS : 0),
+	};
+	if (is_known(tree, m) && !owes_status && !is_refresh_due(tree, m))
+		out->idle_ns = m->account_clock_ns;
 }
 
 static void refresh_memory(struct reading *r)
 {
-	if (!(r->due & RT_HAS_RSS) || !has_passed(r->tree, r->m->rss_ns, REFRESH_NS))
+	if (!is_refresh_due(r->tree, r->m))
 		return;
 	r->figures = r->m->figures;
 	aim(r);
@@ -408,16 +440,10 @@ static void read_in_full(struct reading *r)
 	keep(r);
 }
 
-/* All but PSS is in the row, which is of one moment. */
-static void put_row(struct reading *r, const struct rti_batch_row *row)
+static void put_counters(struct rti_figures *f, const struct rti_batch_row *row)
 {
-	const uint64_t in_row = RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS;
 	const uint64_t reaped[RTI_COUNTERS] = { row->reaped_user_ns, row->reaped_system_ns, row->cminflt, row->cmajflt };
-	struct rti_figures *f = &r->figures;
 
-	forget(f, in_row);
-	note_time(r, in_row);
-	f->valid |= in_row & r->due;
 	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns, &f->own[RTI_CPU_USER],
 	              &f->own[RTI_CPU_SYSTEM]);
 	f->own[RTI_MINOR_FAULTS] = row->minflt;
@@ -430,20 +456,33 @@ static void put_row(struct reading *r, const struct rti_batch_row *row)
 	f->own[RTI_READ_CHARS] = row->rchar;
 	f->own[RTI_WRITE_CHARS] = row->wchar;
 	memcpy(f->reaped, reaped, sizeof(reaped));
-	f->rss_bytes = r->due & RT_HAS_RSS ? row->rss_pages * r->ctx->env->page_size : 0;
-	f->peak_rss_bytes = r->due & RT_HAS_PEAK_RSS ? row->peak_rss_pages * r->ctx->env->page_size : 0;
-	f->threads = row->threads;
-	f->ignores_sigchld = (row->has & RTI_BATCH_IGNORES_SIGCHLD) != 0;
 }
 
-/* 0 when the row is of somebody else, who has the pid now. */
-static int take_row(struct reading *r)
+/* All but PSS is in the row, which is of one moment. */
+static void put_row(struct reading *r, const struct rti_batch_row *row)
+{
+	const uint64_t in_row = RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS;
+	struct rti_figures *f = &r->figures;
+
+	forget(f, in_row);
+	note_time(r, RT_HAS_RSS | RT_HAS_CTXSW);
+	f->valid |= in_row & r->due;
+	put_counters(f, row);
+	f->rss_bytes = row->rss_pages * r->ctx->env->page_size;
+	f->peak_rss_bytes = row->peak_rss_pages * r->ctx->env->page_size;
+	f->threads = row->threads;
+	if (row->has & RTI_BATCH_STATUS) {
+		note_time(r, RT_HAS_PEAK_RSS);
+		f->ignores_sigchld = (row->has & RTI_BATCH_IGNORES_SIGCHLD) != 0;
+	}
+}
+
+static void take_row(struct reading *r)
 {
 	struct rti_member *m = r->m;
 
 	r->figures = m->figures;
-	if (!rti_proctree_take_row(m, r->ctx->env->tick_ns))
-		return 0;
+	rti_proctree_take_row(m, r->ctx->env->tick_ns);
 	m->stat_pid = r->tree->members.last_pid;
 	put_row(r, m->row);
 	if (r->due & RT_HAS_PSS) {
@@ -452,7 +491,6 @@ static int take_row(struct reading *r)
 		run_collector(r, &rti_pid_pss);
 	}
 	keep(r);
-	return 1;
 }
 
 static void read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
@@ -460,9 +498,11 @@ static void read_member(struct rti_tree *tree, const struct rti_context *ctx, st
 {
 	struct reading r = { .tree = tree, .ctx = ctx, .m = m, .due = wanted_of(tree, m) };
 
-	if (may_be_idle && is_idle(tree, m))
+	if (may_be_idle && m->row)
+		take_row(&r);
+	else if (may_be_idle && is_idle(tree, m))
 		refresh_memory(&r);
-	else if (!may_be_idle || !m->row || !take_row(&r))
+	else
 		read_in_full(&r);
 	if (m->is_gone) {
 		tree->is_disturbed = 1;
@@ -487,14 +527,31 @@ void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, 
 	read_member(tree, ctx, m, status, 0);
 }
 
+/* RSS as of the last glance will do. */
+static int is_glance_fresh(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return m->glance_ns && !has_passed(tree, m->glance_ns, REFRESH_NS);
+}
+
+void rti_ask_for_glance(const void *tree, const struct rti_member *m, struct rti_batch_request *out)
+{
+	*out = (struct rti_batch_request){
+		.pid = m->pid,
+		.want = RTI_BATCH_RSS,
+		.idle_ns = is_glance_fresh(tree, m) ? m->glance_clock_ns : 0,
+	};
+}
+
 uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
 	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
 
-	if (m->has_clock && m->clock.total_ns == m->glance_clock_ns && !has_passed(tree, m->glance_ns, REFRESH_NS))
+	if (m->has_clock && m->clock.total_ns == m->glance_clock_ns && is_glance_fresh(tree, m))
 		return m->glance_rss_bytes;
 	m->glance_ns = tree->now_ns;
 	m->glance_clock_ns = m->clock.total_ns;
+	if (m->row)
+		return m->row->rss_pages * ctx->env->page_size;
 	aim(&r);
 	return rti_pid_mem.collect(ctx, &r.who, &r.figures) == 0 ? r.figures.rss_bytes : 0;
 }

@@ -5,6 +5,10 @@
 
 #include "tree.h"
 
+/* What a sweep is to ask of a member, for a sample and for a glance. tree: a struct rti_tree. */
+void rti_ask_for_sample(const void *tree, const struct rti_member *m, struct rti_batch_request *out);
+void rti_ask_for_glance(const void *tree, const struct rti_member *m, struct rti_batch_request *out);
+
 /* Read a member and post its account. Afterwards it is gone, or read_at has moved. Who has not run since the last time is
  * taken to be as he was then. */
 void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,

@@ -268,12 +268,24 @@ static void mark_searched(struct rti_proctree *tree, struct rti_member *m)
 		tree->members[0].is_to_be_searched = 1;
 }
 
+/* A row without figures is spent with this. A stranger has no clock that would say anything of the member. */
+static void take_clock(const struct rti_context *ctx, struct rti_member *m)
+{
+	m->has_clock = rti_proctree_is_own_row(m, ctx->env->tick_ns);
+	if (m->has_clock && !(m->row->has & RTI_BATCH_IDLE)) {
+		rti_batch_clock(m->row, &m->clock);
+		return;
+	}
+	if (m->has_clock)
+		m->clock.total_ns = m->row->cpu_ns;
+	m->row = NULL;
+}
+
 static void read_clock(const struct rti_context *ctx, struct rti_member *m)
 {
 	m->is_to_be_searched = 0;
-	m->has_clock = 1;
 	if (m->row)
-		rti_batch_clock(m->row, &m->clock);
+		take_clock(ctx, m);
 	else
 		m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
 }

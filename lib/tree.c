@@ -213,6 +213,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->sampled_ns = tree->now_ns;
 	tree->is_disturbed = 0;
 	rti_pss_begin(&tree->pss);
+	tree->members.sweep.plan = (struct rti_sweep_plan){ rti_ask_for_sample, tree };
 	rti_proctree_discover(&tree->members, ctx);
 	if (tree->members.seen != seen || tree->has_lost_member)
 		tree->pss.changed_ns = tree->now_ns;

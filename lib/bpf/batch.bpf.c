@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The program in the kernel: for each of many pids a row with what /proc/PID/{stat,statm,status,io} and its CPU clocks
- * say, read as the kernel reads it for them. Linux 6.2 is the first that can load it. */
+ * say, read as the kernel reads it for them. Linux 6.2 is the first that can load it.
+ *
+ * What it takes is mostly the time until the kernel's structures are in the cache: a line of memory that nobody asked
+ * for is not touched. */
 #include "kernel.h"
 
 #include <bpf/bpf_helpers.h>
@@ -37,12 +40,13 @@ extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym;
 #define kernel_object(type, address) ((const type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(type)))
 
 /* Shared with the plug-in, which maps it. */
-__u32 count, want;
+__u32 count;
 __u32 cpus; /* whose counters can be found; 0 is none */
-__s32 pids[RTI_BATCH_PIDS];
+struct rti_batch_request requests[RTI_BATCH_PIDS];
 struct rti_batch_row rows[RTI_BATCH_PIDS];
 __u64 cpu_offset[RTI_BATCH_CPUS]; /* from a variable's address to the instance of each CPU */
 __u64 fence;
+__u64 no_matter; /* what was read to no other end than to have it in the cache */
 
 /* Anything of which every CPU has its own: the counters of all such things lie equally far apart. */
 struct {
@@ -54,123 +58,222 @@ struct {
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Reads before it happen before reads after it. */
+/* Reads before it happen before reads after it. Where the CPU sees to that, a fence would only keep it from waiting for
+ * several lines of memory at a time. */
 static void order_reads(void)
 {
+#ifdef RTI_READS_ARE_ORDERED
+	asm volatile("" ::: "memory");
+#else
 	__sync_fetch_and_add(&fence, 0);
+#endif
 }
 
-/* Sums over the threads that live and those that have ended. */
-struct sums {
-	__u64 next, head;  /* where the list of threads goes on, and where it ends */
-	__u64 mm, mm_user; /* of the first thread that has one: a leader that exits before the rest has none */
-	__u64 cpu_ns, user_ns, system_ns, minflt, majflt, voluntary, involuntary;
-	__u64 rchar, wchar, read_bytes, write_bytes, cancelled_bytes;
-};
-
-static void add_io(struct sums *sums, const struct task_io_accounting *io)
+static __u32 sequence_of(const struct signal_struct *signal)
 {
-	if (bpf_core_field_exists(io->rchar)) {
-		sums->rchar += io->rchar;
-		sums->wchar += io->wchar;
-	}
-	if (bpf_core_field_exists(io->read_bytes)) {
-		sums->read_bytes += io->read_bytes;
-		sums->write_bytes += io->write_bytes;
-		sums->cancelled_bytes += io->cancelled_write_bytes;
-	}
-}
-
-static long add_thread(__u32 i, struct sums *sums)
-{
-	const struct task_struct *thread;
-
-	if (sums->next == sums->head)
-		return 1;
-	thread = kernel_object(struct task_struct, sums->next - bpf_core_field_offset(struct task_struct, thread_node));
-	sums->next = (__u64)thread->thread_node.next;
-	if (!sums->mm) {
-		sums->mm = (__u64)thread->mm;
-		sums->mm_user = (__u64)thread;
-	}
-	sums->cpu_ns += thread->se.sum_exec_runtime;
-	sums->user_ns += thread->utime;
-	sums->system_ns += thread->stime;
-	sums->minflt += thread->min_flt;
-	sums->majflt += thread->maj_flt;
-	sums->voluntary += thread->nvcsw;
-	sums->involuntary += thread->nivcsw;
-	add_io(sums, &thread->ioac);
-	return 0;
+	return signal->stats_lock.seqcount.seqcount.sequence;
 }
 
 /* As the sequence lock of the kernel's own readers: 1 when nobody has moved a thread's use to the process, or a child's
- * to its parent, while it was summed; 0 then; -E2BIG. */
-static int sum_threads(const struct signal_struct *signal, struct sums *sums, struct rti_batch_row *row)
+ * to its parent, since the sequence was read. */
+static int has_stood_still(const struct signal_struct *signal, __u32 sequence)
 {
-	__u32 sequence = signal->stats_lock.seqcount.seqcount.sequence;
-
 	order_reads();
-	*sums = (struct sums){
-		.next = (__u64)signal->thread_head.next,
-		.head = (__u64)&signal->thread_head,
-		.cpu_ns = signal->sum_sched_runtime,
-		.user_ns = signal->utime,
-		.system_ns = signal->stime,
-		.minflt = signal->min_flt,
-		.majflt = signal->maj_flt,
-		.voluntary = signal->nvcsw,
-		.involuntary = signal->nivcsw,
-	};
-	add_io(sums, &signal->ioac);
-	row->reaped_user_ns = signal->cutime;
-	row->reaped_system_ns = signal->cstime;
-	row->cminflt = signal->cmin_flt;
-	row->cmajflt = signal->cmaj_flt;
-	bpf_loop(MOST_THREADS, add_thread, sums, 0);
-	if (sums->next != sums->head)
-		return -E2BIG;
-	order_reads();
-	return !(sequence & 1) && sequence == signal->stats_lock.seqcount.seqcount.sequence;
+	return !(sequence & 1) && sequence == sequence_of(signal);
 }
 
-struct cpu_sum {
-	__u64 counters;
-	__s64 pages;
+/* The list of threads: where it goes on, and where it ends. */
+struct walk {
+	__u64 next, head;
+	__u64 mm, mm_user; /* of the first thread that has one: a leader that exits before the rest has none */
+	struct rti_batch_row *row;
+	__u64 cpu_ns;
 };
 
-static long add_cpu(__u32 cpu, struct cpu_sum *sum)
+static struct walk start_walk(const struct signal_struct *signal, struct rti_batch_row *row)
 {
-	if (cpu >= RTI_BATCH_CPUS)
+	return (struct walk){
+		.next = (__u64)signal->thread_head.next,
+		.head = (__u64)&signal->thread_head,
+		.row = row,
+		.cpu_ns = signal->sum_sched_runtime,
+	};
+}
+
+static const struct task_struct *next_thread(struct walk *walk)
+{
+	const struct task_struct *thread;
+
+	thread = kernel_object(struct task_struct, walk->next - bpf_core_field_offset(struct task_struct, thread_node));
+	walk->next = (__u64)thread->thread_node.next;
+	return thread;
+}
+
+/* 1 for a process of one thread, which need not be looked for then. */
+static int is_alone(const struct task_struct *leader, const struct signal_struct *signal)
+{
+	return signal->nr_threads == 1 && (__u64)signal->thread_head.next == (__u64)&leader->thread_node;
+}
+
+static long add_clock(__u32 i, struct walk *walk)
+{
+	if (walk->next == walk->head)
 		return 1;
-	sum->pages += (__s32)kernel_object(struct seqcount, sum->counters + cpu_offset[cpu])->sequence;
+	walk->cpu_ns += next_thread(walk)->se.sum_exec_runtime;
 	return 0;
 }
 
-/* percpu_counter_read_positive(), and percpu_counter_sum_positive(). */
-static __u64 pages(const struct percpu_counter *counter, int is_exact)
+/* 1 when it has used this much, no more and no less, and nobody has let go of it. */
+static int has_used(const struct task_struct *task, __u64 ns)
 {
-	struct cpu_sum sum = { (__u64)counter->counters, counter->count };
+	const struct signal_struct *signal = task->signal;
+	__u32 sequence = sequence_of(signal);
+	struct walk walk;
 
-	if (is_exact)
-		bpf_loop(cpus, add_cpu, &sum, 0);
-	return sum.pages > 0 ? (__u64)sum.pages : 0;
+	order_reads();
+	if (is_alone(task, signal)) {
+		walk.cpu_ns = signal->sum_sched_runtime + task->se.sum_exec_runtime;
+	} else {
+		walk = start_walk(signal, NULL);
+		bpf_loop(MOST_THREADS, add_clock, &walk, 0);
+		if (walk.next != walk.head)
+			return 0;
+	}
+	return walk.cpu_ns == ns && has_stood_still(signal, sequence) && task->sighand;
 }
 
-static void read_memory(const struct mm_struct *mm, struct rti_batch_row *row)
+static void add_io(struct rti_batch_row *row, const struct task_io_accounting *io)
 {
-	int is_exact = want & RTI_BATCH_EXACT_RSS && cpus;
+	if (bpf_core_field_exists(io->rchar) && bpf_core_field_exists(io->read_bytes)) {
+		row->rchar += io->rchar;
+		row->wchar += io->wchar;
+		row->read_bytes += io->read_bytes;
+		row->write_bytes += io->write_bytes;
+		row->cancelled_write_bytes += io->cancelled_write_bytes;
+	}
+}
 
-	row->stat_rss_pages = pages(&mm->rss_stat[MM_FILEPAGES], 0) + pages(&mm->rss_stat[MM_ANONPAGES], 0) +
-	                      pages(&mm->rss_stat[MM_SHMEMPAGES], 0);
-	row->rss_pages = row->stat_rss_pages;
-	if (is_exact)
-		row->rss_pages = pages(&mm->rss_stat[MM_FILEPAGES], 1) + pages(&mm->rss_stat[MM_ANONPAGES], 1) +
-		                 pages(&mm->rss_stat[MM_SHMEMPAGES], 1);
+static void add_use(struct walk *walk, struct rti_batch_row *row, const struct task_struct *thread)
+{
+	if (!walk->mm) {
+		walk->mm = (__u64)thread->mm;
+		walk->mm_user = (__u64)thread;
+	}
+	row->cpu_ns += thread->se.sum_exec_runtime;
+	row->user_part_ns += thread->utime;
+	row->system_part_ns += thread->stime;
+	row->minflt += thread->min_flt;
+	row->majflt += thread->maj_flt;
+	row->voluntary_switches += thread->nvcsw;
+	row->involuntary_switches += thread->nivcsw;
+	if (row->has & RTI_BATCH_IO)
+		add_io(row, &thread->ioac);
+}
+
+static long add_thread(__u32 i, struct walk *walk)
+{
+	if (walk->next == walk->head)
+		return 1;
+	add_use(walk, walk->row, next_thread(walk));
+	return 0;
+}
+
+/* What threads that have ended used, and what was reaped. */
+static void put_use_of_dead(const struct signal_struct *signal, struct rti_batch_row *row)
+{
+	row->cpu_ns = signal->sum_sched_runtime;
+	row->user_part_ns = signal->utime;
+	row->system_part_ns = signal->stime;
+	row->reaped_user_ns = signal->cutime;
+	row->reaped_system_ns = signal->cstime;
+	row->threads = (__u32)signal->nr_threads;
+	row->minflt = signal->min_flt;
+	row->majflt = signal->maj_flt;
+	row->cminflt = signal->cmin_flt;
+	row->cmajflt = signal->cmaj_flt;
+	row->voluntary_switches = signal->nvcsw;
+	row->involuntary_switches = signal->nivcsw;
+	row->rchar = row->wchar = row->read_bytes = row->write_bytes = row->cancelled_write_bytes = 0;
+	if (row->has & RTI_BATCH_IO)
+		add_io(row, &signal->ioac);
+}
+
+/* 0, -EAGAIN, -E2BIG. */
+static int sum_threads(const struct task_struct *task, struct walk *walk, struct rti_batch_row *row)
+{
+	const struct signal_struct *signal = task->signal;
+	__u32 sequence = sequence_of(signal);
+
+	order_reads();
+	*walk = start_walk(signal, row);
+	put_use_of_dead(signal, row);
+	if (is_alone(task, signal)) {
+		add_use(walk, row, task);
+	} else {
+		bpf_loop(MOST_THREADS, add_thread, walk, 0);
+		if (walk->next != walk->head)
+			return -E2BIG;
+	}
+	return has_stood_still(signal, sequence) ? 0 : -EAGAIN;
+}
+
+/* Of what a process has resident: file, anonymous and shared pages. */
+#define KINDS 3
+
+struct pages {
+	__u64 counters[KINDS];
+	__s64 count[KINDS];
+};
+
+static long add_cpu(__u32 cpu, struct pages *pages)
+{
+	if (cpu >= RTI_BATCH_CPUS)
+		return 1;
+	for (int i = 0; i < KINDS; i++)
+		pages->count[i] += (__s32)kernel_object(struct seqcount, pages->counters[i] + cpu_offset[cpu])->sequence;
+	return 0;
+}
+
+/* percpu_counter_sum_positive(), or percpu_counter_read_positive() where the CPUs' own cannot be found. */
+static __u64 resident_pages(const struct mm_struct *mm)
+{
+	const struct percpu_counter *file = &mm->rss_stat[MM_FILEPAGES], *anonymous = &mm->rss_stat[MM_ANONPAGES],
+				    *shared = &mm->rss_stat[MM_SHMEMPAGES];
+	struct pages pages = {
+		{ (__u64)file->counters, (__u64)anonymous->counters, (__u64)shared->counters },
+		{ file->count, anonymous->count, shared->count },
+	};
+	__u64 sum = 0;
+
+	bpf_loop(cpus, add_cpu, &pages, 0);
+	for (int i = 0; i < KINDS; i++)
+		sum += pages.count[i] > 0 ? (__u64)pages.count[i] : 0;
+	return sum;
+}
+
+/* A peak is noted by the kernel only when memory is given back. */
+static void put_memory(const struct mm_struct *mm, struct rti_batch_row *row)
+{
+	row->rss_pages = resident_pages(mm);
+	if (!(row->has & RTI_BATCH_PEAK))
+		return;
 	row->peak_rss_pages = mm->hiwater_rss;
 	if (row->peak_rss_pages < row->rss_pages)
 		row->peak_rss_pages = row->rss_pages;
-	row->has |= is_exact ? RTI_BATCH_MEMORY | RTI_BATCH_EXACT_RSS : RTI_BATCH_MEMORY;
+	if (!(row->has & RTI_BATCH_RSS))
+		row->rss_pages = 0;
+}
+
+/* Of somebody who has an address space. 0 or -EAGAIN. */
+static int read_memory(const struct walk *walk, struct rti_batch_row *row)
+{
+	row->rss_pages = row->peak_rss_pages = 0;
+	if (!walk->mm || !(row->has & (RTI_BATCH_RSS | RTI_BATCH_PEAK)))
+		return 0;
+	put_memory(kernel_object(struct mm_struct, walk->mm), row);
+	order_reads();
+	/* By now an exec or an exit may have freed it. */
+	return (__u64)kernel_object(struct task_struct, walk->mm_user)->mm == walk->mm ? 0 : -EAGAIN;
 }
 
 /* task_state_index() of include/linux/sched.h, and the letters of fs/proc/array.c. */
@@ -193,103 +296,168 @@ static __u32 state_letter(const struct task_struct *task)
 	                         : 'R';
 }
 
-static void put_identity(const struct task_struct *task, struct rti_batch_row *row)
+static void put_status(const struct task_struct *task, struct rti_batch_row *row)
 {
-	row->pid = task->pid;
-	row->tgid = task->tgid;
-	row->ppid = task->real_parent->tgid;
-	row->flags = task->flags;
-	row->threads = (__u32)task->signal->nr_threads;
-	row->state = state_letter(task);
-	row->start_ns = task->start_boottime;
+	__builtin_memset(row->comm, 0, sizeof(row->comm));
+	if (!(row->has & RTI_BATCH_STATUS))
+		return;
 	__builtin_memcpy(row->comm, task->comm, sizeof(row->comm));
 	if ((__u64)task->sighand->action[SIGCHLD - 1].sa.sa_handler == SIG_IGN)
 		row->has |= RTI_BATCH_IGNORES_SIGCHLD;
 }
 
-static void put_sums(const struct sums *sums, struct rti_batch_row *row)
+static __u32 what_there_is(__u32 want)
 {
-	row->cpu_ns = sums->cpu_ns;
-	row->user_part_ns = sums->user_ns;
-	row->system_part_ns = sums->system_ns;
-	row->minflt = sums->minflt;
-	row->majflt = sums->majflt;
-	row->voluntary_switches = sums->voluntary;
-	row->involuntary_switches = sums->involuntary;
-	row->rchar = sums->rchar;
-	row->wchar = sums->wchar;
-	row->read_bytes = sums->read_bytes;
-	row->write_bytes = sums->write_bytes;
-	row->cancelled_write_bytes = sums->cancelled_bytes;
-	if (bpf_core_field_exists(struct task_io_accounting, rchar) &&
-	    bpf_core_field_exists(struct task_io_accounting, read_bytes))
-		row->has |= RTI_BATCH_IO;
+	int has_io = bpf_core_field_exists(struct task_io_accounting, rchar) &&
+		     bpf_core_field_exists(struct task_io_accounting, read_bytes);
+
+	return want & (has_io ? RTI_BATCH_ALL : RTI_BATCH_ALL & ~RTI_BATCH_IO);
 }
 
-static int try_task(const struct task_struct *task, struct rti_batch_row *row)
+static int try_task(const struct task_struct *task, __u32 want, struct rti_batch_row *row)
 {
-	struct sums sums;
+	struct walk walk;
 	int err;
 
-	row->has = 0;
-	row->rss_pages = row->stat_rss_pages = row->peak_rss_pages = 0;
-	err = sum_threads(task->signal, &sums, row);
-	if (err <= 0)
-		return err < 0 ? err : -EAGAIN;
-	put_sums(&sums, row);
-	put_identity(task, row);
+	row->has = what_there_is(want);
+	err = sum_threads(task, &walk, row);
+	if (err < 0)
+		return err;
+	row->start_ns = task->start_boottime;
+	row->ppid = (__u32)task->real_parent->tgid;
+	row->state = state_letter(task);
+	put_status(task, row);
 	if (!task->sighand) /* it was let go of */
 		return -ESRCH;
-	if (!sums.mm)
-		return 0;
-	read_memory(kernel_object(struct mm_struct, sums.mm), row);
-	order_reads();
-	/* By now an exec or an exit may have freed it. */
-	return (__u64)kernel_object(struct task_struct, sums.mm_user)->mm == sums.mm ? 0 : -EAGAIN;
+	return read_memory(&walk, row);
 }
 
 struct attempt {
 	const struct task_struct *task;
 	struct rti_batch_row *row;
+	__u32 want;
 	int err;
 };
 
 static long try_again(__u32 i, struct attempt *attempt)
 {
-	attempt->err = try_task(attempt->task, attempt->row);
+	attempt->err = try_task(attempt->task, attempt->want, attempt->row);
 	return attempt->err != -EAGAIN;
 }
 
-static int read_task(const struct task_struct *task, struct rti_batch_row *row)
+static int read_task(const struct task_struct *task, const struct rti_batch_request *request, struct rti_batch_row *row)
 {
-	struct attempt attempt = { task, row, -EOPNOTSUPP };
+	struct attempt attempt = { task, row, request->want, -EOPNOTSUPP };
 
 	if (!(task->flags & PF_KTHREAD))
 		bpf_loop(ATTEMPTS, try_again, &attempt, 0);
 	return attempt.err;
 }
 
-static long read_pid(__u32 i, void *unused)
+/* Processes that are found before any of them is read. To take hold of one and to let go of it waits for all memory that
+ * was asked for by then; without that between them, the CPU waits for that of several at a time. */
+#define TOGETHER 16
+
+struct group {
+	__u32 first;
+	__u64 tasks[TOGETHER];
+};
+
+static long find_task(__u32 i, struct group *group)
 {
 	struct task_struct *task;
+	__u32 at = group->first + i;
 
-	if (i >= RTI_BATCH_PIDS)
+	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
 		return 1;
-	rows[i].error = -ESRCH;
-	task = bpf_task_from_pid(pids[i]);
+	group->tasks[i] = 0;
+	task = bpf_task_from_pid(requests[at].pid);
 	if (!task)
 		return 0;
-	bpf_rcu_read_lock();
-	rows[i].error = read_task(task, &rows[i]);
-	bpf_rcu_read_unlock();
+	group->tasks[i] = (__u64)task;
 	bpf_task_release(task);
+	return 0;
+}
+
+/* Whoever has used as much as he had is done with. */
+static long skip_idle(__u32 i, struct group *group)
+{
+	const struct task_struct *task;
+	__u32 at = group->first + i;
+
+	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
+		return 1;
+	rows[at].error = -ESRCH;
+	if (!group->tasks[i] || !requests[at].idle_ns)
+		return 0;
+	task = kernel_object(struct task_struct, group->tasks[i]);
+	if (!has_used(task, requests[at].idle_ns))
+		return 0;
+	group->tasks[i] = 0;
+	rows[at].error = 0;
+	rows[at].has = RTI_BATCH_IDLE;
+	rows[at].start_ns = task->start_boottime;
+	rows[at].cpu_ns = requests[at].idle_ns;
+	return 0;
+}
+
+/* One word of each line that is going to be read. */
+static __u64 sum_of_lines(const struct task_struct *task, __u32 want)
+{
+	const struct signal_struct *signal = task->signal;
+	__u64 sum = task->__state + (__u64)task->exit_state + task->utime + task->nvcsw + signal->utime +
+		    signal->cutime + signal->min_flt;
+
+	if (want & RTI_BATCH_IO)
+		sum += task->ioac.rchar + task->ioac.cancelled_write_bytes + signal->ioac.rchar;
+	if (want & (RTI_BATCH_RSS | RTI_BATCH_PEAK) && task->mm)
+		sum += (__u64)task->mm->rss_stat[MM_FILEPAGES].count + (__u64)task->mm->rss_stat[MM_SHMEMPAGES].count;
+	return sum;
+}
+
+/* All are asked for before any is needed. */
+static long fetch_lines(__u32 i, struct group *group)
+{
+	__u32 at = group->first + i;
+
+	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
+		return 1;
+	if (group->tasks[i])
+		no_matter += sum_of_lines(kernel_object(struct task_struct, group->tasks[i]), requests[at].want);
+	return 0;
+}
+
+static long read_found(__u32 i, struct group *group)
+{
+	__u32 at = group->first + i;
+
+	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
+		return 1;
+	if (group->tasks[i])
+		rows[at].error =
+		    read_task(kernel_object(struct task_struct, group->tasks[i]), &requests[at], &rows[at]);
+	return 0;
+}
+
+/* Who was found is not freed before the lock is let go of. */
+static long read_group(__u32 i, void *unused)
+{
+	struct group group = { .first = i * TOGETHER };
+	__u32 left = count - group.first, some = left < TOGETHER ? left : TOGETHER;
+
+	bpf_rcu_read_lock();
+	bpf_loop(some, find_task, &group, 0);
+	bpf_loop(some, skip_idle, &group, 0);
+	bpf_loop(some, fetch_lines, &group, 0);
+	bpf_loop(some, read_found, &group, 0);
+	bpf_rcu_read_unlock();
 	return 0;
 }
 
 SEC("syscall")
 int read_batch(void *ctx)
 {
-	bpf_loop(count, read_pid, NULL, 0);
+	bpf_loop((count + TOGETHER - 1) / TOGETHER, read_group, NULL, 0);
 	return 0;
 }
 

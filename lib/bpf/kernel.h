@@ -107,7 +107,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct mm_struct *mm;
 	int exit_state;
-	int pid, tgid;
+	int tgid;
 	struct task_struct *real_parent;
 	struct list_head thread_node;
 	struct pid *thread_pid;

@@ -85,7 +85,18 @@ static int open_reader(void **out)
 	return err;
 }
 
-static int read_rows(void *state, const int32_t *pids, size_t count, uint32_t want, struct rti_batch_row *rows)
+/* Most are short where few have run. */
+static void copy_rows(struct rti_batch_row *to, const struct rti_batch_row *from, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (from[i].error || from[i].has & RTI_BATCH_IDLE)
+			memcpy(&to[i], &from[i], offsetof(struct rti_batch_row, user_part_ns));
+		else
+			to[i] = from[i];
+	}
+}
+
+static int read_rows(void *state, const struct rti_batch_request *requests, size_t count, struct rti_batch_row *rows)
 {
 	const struct reader *reader = state;
 	struct rti_bpf__bss *shared = reader->program->bss;
@@ -94,13 +105,12 @@ static int read_rows(void *state, const int32_t *pids, size_t count, uint32_t wa
 	while (err == 0 && count > 0) {
 		size_t some = count < RTI_BATCH_PIDS ? count : RTI_BATCH_PIDS;
 
-		memcpy(shared->pids, pids, some * sizeof(*pids));
+		memcpy(shared->requests, requests, some * sizeof(*requests));
 		shared->count = (uint32_t)some;
-		shared->want = want;
 		err = run(reader->program->progs.read_batch.prog_fd);
 		if (err == 0)
-			memcpy(rows, shared->rows, some * sizeof(*rows));
-		pids += some;
+			copy_rows(rows, shared->rows, some);
+		requests += some;
 		rows += some;
 		count -= some;
 	}

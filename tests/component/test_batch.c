@@ -112,10 +112,15 @@ static void read_process(int32_t pid, struct text *text)
 		read_memory(text);
 }
 
-static void read_row(int32_t pid, struct rti_batch_row *row)
+static void ask(const struct rti_batch_request *request, struct rti_batch_row *row)
 {
 	memset(row, 0x5a, sizeof(*row));
-	ck_assert_int_eq(rti_batch_read(batch, &pid, 1, RTI_BATCH_EXACT_RSS, row), 0);
+	ck_assert_int_eq(rti_batch_read(batch, request, 1, row), 0);
+}
+
+static void read_row(int32_t pid, struct rti_batch_row *row)
+{
+	ask(&(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL }, row);
 }
 
 /* A row and a text of the same moment: the text did not change while the row was read. */
@@ -135,15 +140,12 @@ static void read_both(int32_t pid, struct rti_batch_row *row, struct text *text)
 
 static void check_stat(const struct rti_batch_row *row, const struct text *text)
 {
-	struct rti_pid_stat stat;
+	struct rti_pid_stat stat = { 0 };
 
 	rti_batch_stat(row, env.tick_ns, &stat);
-	ck_assert_int_eq(stat.pid, text->stat.pid);
-	ck_assert_int_eq(row->tgid, text->stat.pid);
 	ck_assert_int_eq(stat.ppid, text->stat.ppid);
 	ck_assert_int_eq(stat.state, text->stat.state);
 	ck_assert_str_eq(stat.comm, text->stat.comm);
-	ck_assert_uint_eq(stat.flags, text->stat.flags);
 	ck_assert_uint_eq(stat.minflt, text->stat.minflt);
 	ck_assert_uint_eq(stat.majflt, text->stat.majflt);
 	ck_assert_uint_eq(stat.cminflt, text->stat.cminflt);
@@ -151,14 +153,7 @@ static void check_stat(const struct rti_batch_row *row, const struct text *text)
 	ck_assert_uint_eq(stat.cutime, text->stat.cutime);
 	ck_assert_uint_eq(stat.cstime, text->stat.cstime);
 	ck_assert_uint_eq(stat.num_threads, text->stat.num_threads);
-	ck_assert_int_eq(stat.has_starttime, 1);
-	ck_assert_uint_eq(stat.starttime, text->stat.starttime);
-	ck_assert_uint_eq(stat.rss_pages, text->memory_stat_rss);
-	/* The kernel's split remembers what it said to whoever asked before. */
-	ck_assert_uint_le(stat.utime, text->stat.utime + 1);
-	ck_assert_uint_le(text->stat.utime, stat.utime + 1);
-	ck_assert_uint_le(stat.stime, text->stat.stime + 1);
-	ck_assert_uint_le(text->stat.stime, stat.stime + 1);
+	ck_assert_uint_eq(row->start_ns / env.tick_ns, text->stat.starttime);
 }
 
 static int is_kernel(int major, int minor)
@@ -174,11 +169,11 @@ static int is_kernel(int major, int minor)
 /* Before Linux 6.17 not all that say so tell the exact figure. */
 static void check_memory(const struct rti_batch_row *row, const struct text *text)
 {
-	ck_assert_int_eq(!!(row->has & RTI_BATCH_MEMORY), text->memory_tid != 0);
-	if (!(row->has & RTI_BATCH_MEMORY))
-		ck_assert_uint_eq(row->rss_pages + row->peak_rss_pages, 0);
-	ck_assert_uint_eq(row->stat_rss_pages, text->memory_stat_rss);
-	if (is_kernel(6, 17) && row->has & RTI_BATCH_MEMORY && sysconf(_SC_NPROCESSORS_CONF) <= RTI_BATCH_CPUS) {
+	ck_assert_int_eq(row->rss_pages > 0, text->memory_tid != 0);
+	ck_assert_int_eq(row->peak_rss_pages > 0, text->memory_tid != 0);
+	if (sysconf(_SC_NPROCESSORS_CONF) > RTI_BATCH_CPUS) {
+		ck_assert_uint_eq(row->rss_pages, text->memory_stat_rss);
+	} else if (is_kernel(6, 17) && text->memory_tid) {
 		ck_assert_uint_eq(row->rss_pages, text->statm.resident);
 		ck_assert_uint_eq(row->peak_rss_pages * env.page_size, text->peak_kib * 1024);
 	}
@@ -342,7 +337,6 @@ START_TEST(leader_that_ended_before_the_rest)
 	stop(pid);
 	check_process(pid, 0);
 	read_row(pid, &row);
-	ck_assert_uint_ne(row.has & RTI_BATCH_MEMORY, 0);
 	ck_assert_uint_gt(row.rss_pages, 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -366,7 +360,8 @@ START_TEST(zombie)
 	check_process(child.pid, 0);
 	read_row(child.pid, &row);
 	ck_assert_int_eq((int)row.state, 'Z');
-	ck_assert_uint_eq(row.has & RTI_BATCH_MEMORY, 0);
+	ck_assert_uint_eq(row.has & RTI_BATCH_ALL, RTI_BATCH_ALL); /* which is 0 */
+	ck_assert_uint_eq(row.rss_pages + row.peak_rss_pages, 0);
 	child_end(&child);
 }
 END_TEST
@@ -478,16 +473,157 @@ START_TEST(names)
 }
 END_TEST
 
+/* Of a process that has used as much as when it was read last. */
+static void ask_whether_idle(int32_t pid, uint64_t cpu_ns, struct rti_batch_row *row)
+{
+	ask(&(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL, .idle_ns = cpu_ns }, row);
+	ck_assert_int_eq(row->error, 0);
+}
+
+static void check_skipped(int32_t pid)
+{
+	struct rti_batch_row full, row;
+
+	read_row(pid, &full);
+	ask_whether_idle(pid, full.cpu_ns, &row);
+	ck_assert_uint_eq(row.has, RTI_BATCH_IDLE);
+	ck_assert_uint_eq(row.cpu_ns, full.cpu_ns);
+	ck_assert_uint_eq(row.start_ns, full.start_ns);
+	ck_assert_uint_eq(row.minflt, 0x5a5a5a5a5a5a5a5a); /* as it was before */
+	for (int i = -1; i <= 1; i += 2) {
+		ask_whether_idle(pid, full.cpu_ns + (uint64_t)i, &row);
+		ck_assert_mem_eq(&row, &full, sizeof(row));
+	}
+}
+
+START_TEST(who_has_not_run_is_skipped)
+{
+	int ended = 3;
+	struct child child;
+
+	child_start(&child, burn_a_little, &ended);
+	check_skipped(child.pid);
+	child_let_die(&child);
+	check_skipped(child.pid);
+	child_end(&child);
+	child_start(&child, have_threads, &ended);
+	stop(child.pid);
+	check_skipped(child.pid);
+	end(&child);
+}
+END_TEST
+
+static void *answer(void *arg)
+{
+	const int *fd = arg;
+	char byte;
+
+	while (read(fd[0], &byte, 1) == 1 && write(fd[1], &byte, 1) == 1)
+		;
+	return NULL;
+}
+
+/* The first thread, or another one. */
+static void answer_in_thread(void *arg)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, answer, arg);
+}
+
+static void sleep_until_blocked(int32_t pid, int32_t tid)
+{
+	struct rti_pid_stat stat;
+
+	do {
+		sched_yield();
+		read_text(rti_task_path(pid, tid, "stat").text);
+		ck_assert_int_eq(rti_parse_pid_stat(buf.data, buf.len, &stat), 0);
+	} while (stat.state != 'S');
+}
+
+static int note_tid(void *arg, const char *name)
+{
+	*(int32_t *)arg = rti_path_number(name);
+	return 0;
+}
+
+/* However little: to read a byte and to write it. */
+START_TEST(who_has_run_a_little_is_not_skipped)
+{
+	struct rti_batch_row last, row;
+	struct child child;
+	int to[2], from[2], fd[2];
+	int32_t tid;
+	char byte = 0;
+
+	ck_assert_int_eq(pipe(to) + pipe(from), 0);
+	fd[0] = to[0];
+	fd[1] = from[1];
+	child_start(&child, answer_in_thread, fd);
+	ck_assert_int_eq(rti_source_list(&source, RTI_PROC, rti_pid_path(child.pid, "task").text, note_tid, &tid), 0);
+	ck_assert_int_ne(tid, child.pid);
+	for (int i = 0; i < 1000; i++) {
+		sleep_until_blocked(child.pid, tid);
+		read_row(child.pid, &last);
+		ck_assert_int_eq((int)write(to[1], &byte, 1) + (int)read(from[0], &byte, 1), 2);
+		sleep_until_blocked(child.pid, tid);
+		ask_whether_idle(child.pid, last.cpu_ns, &row);
+		ck_assert_uint_eq(row.has & RTI_BATCH_IDLE, 0);
+		ck_assert_uint_gt(row.cpu_ns, last.cpu_ns);
+		ck_assert_uint_gt(row.voluntary_switches, last.voluntary_switches);
+	}
+	end(&child);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+}
+END_TEST
+
+static uint32_t told(const struct rti_batch_row *row)
+{
+	return (row->rss_pages ? RTI_BATCH_RSS : 0) | (row->peak_rss_pages ? RTI_BATCH_PEAK : 0) |
+	       (row->rchar + row->wchar + row->read_bytes + row->write_bytes ? RTI_BATCH_IO : 0) |
+	       (row->comm[0] ? RTI_BATCH_STATUS : 0);
+}
+
+START_TEST(what_is_not_wanted_is_not_told)
+{
+	struct child child;
+
+	child_start(&child, reap_some, NULL); /* it ignores SIGCHLD then */
+	stop(child.pid);
+	for (uint32_t want = 0; want <= RTI_BATCH_ALL; want++) {
+		struct rti_batch_row full, row;
+
+		read_row(child.pid, &full);
+		ask(&(struct rti_batch_request){ .pid = child.pid, .want = want }, &row);
+		ck_assert_int_eq(row.error, 0);
+		ck_assert_uint_eq(row.has & RTI_BATCH_ALL, want);
+		ck_assert_uint_eq(told(&row), want);
+		ck_assert_int_eq(!!(row.has & RTI_BATCH_IGNORES_SIGCHLD), !!(want & RTI_BATCH_STATUS));
+		ck_assert_uint_eq(row.cpu_ns, full.cpu_ns);
+		ck_assert_uint_eq(row.minflt, full.minflt);
+		if (want & RTI_BATCH_PEAK)
+			ck_assert_uint_eq(row.peak_rss_pages, full.peak_rss_pages);
+		if (want & RTI_BATCH_RSS)
+			ck_assert_uint_eq(row.rss_pages, full.rss_pages);
+	}
+	end(&child);
+}
+END_TEST
+
 START_TEST(pids_that_are_not_processes)
 {
 	struct child child;
-	int32_t pids[] = { 0, -1, INT32_MAX, INT32_MIN, 0 };
+	struct rti_batch_request request[5] = { [1].pid = -1, [2].pid = INT32_MAX, [3].pid = INT32_MIN };
 	struct rti_batch_row row[5];
 
 	child_start(&child, nothing, NULL);
 	child_end(&child);
-	pids[4] = child.pid;
-	ck_assert_int_eq(rti_batch_read(batch, pids, 5, 0, row), 0);
+	request[4].pid = child.pid;
+	ck_assert_int_eq(rti_batch_read(batch, request, 5, row), 0);
 	for (int i = 0; i < 5; i++)
 		ck_assert_int_eq(row[i].error, -ESRCH);
 	read_row(2, row); /* kthreadd, whose kind have names that only the text knows */
@@ -532,6 +668,9 @@ START_TEST(recycled_pid_tells_by_its_start)
 	ck_assert_int_eq(second.error, 0);
 	ck_assert_uint_gt(second.start_ns, first.start_ns);
 	ck_assert_uint_eq(second.start_ns / env.tick_ns, text.stat.starttime);
+	ask_whether_idle(again, second.cpu_ns, &first);
+	ck_assert_uint_eq(first.has, RTI_BATCH_IDLE);
+	ck_assert_uint_eq(first.start_ns, second.start_ns);
 	kill(again, SIGKILL);
 	waitpid(again, NULL, 0);
 }
@@ -541,23 +680,24 @@ START_TEST(more_pids_than_one_call_takes)
 {
 	enum { COUNT = 3 * RTI_BATCH_PIDS + 7 };
 	static struct rti_batch_row row[COUNT + 1];
-	static int32_t pid[COUNT];
+	static struct rti_batch_request request[COUNT];
+	struct rti_batch_row one[5];
 	struct child child[5];
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 5; i++) {
 		child_start(&child[i], nothing, NULL);
+		read_row(child[i].pid, &one[i]);
+	}
 	for (int i = 0; i < COUNT; i++)
-		pid[i] = child[i % 5].pid;
+		request[i].pid = child[i % 5].pid;
 	memset(row, 0x5a, sizeof(row));
-	ck_assert_int_eq(rti_batch_read(batch, pid, COUNT, 0, row), 0);
+	ck_assert_int_eq(rti_batch_read(batch, request, COUNT, row), 0);
 	for (int i = 0; i < COUNT; i++) {
 		ck_assert_int_eq(row[i].error, 0);
-		ck_assert_int_eq(row[i].pid, pid[i]);
-		ck_assert_uint_eq(row[i].has & RTI_BATCH_EXACT_RSS, 0);
-		ck_assert_uint_eq(row[i].rss_pages, row[i].stat_rss_pages);
+		ck_assert_uint_eq(row[i].start_ns, one[i % 5].start_ns);
 	}
-	ck_assert_int_eq(row[COUNT].pid, 0x5a5a5a5a);
-	ck_assert_int_eq(rti_batch_read(batch, pid, 0, 0, row), 0);
+	ck_assert_int_eq(row[COUNT].error, 0x5a5a5a5a);
+	ck_assert_int_eq(rti_batch_read(batch, request, 0, row), 0);
 	for (int i = 0; i < 5; i++)
 		end(&child[i]);
 }
@@ -596,8 +736,8 @@ START_TEST(threads_that_end_meanwhile_count_once)
 
 	child_start(&child, start_changing_threads, NULL);
 	for (int i = 0; i < 200000; i++) {
-		read_row(child.pid, &row);
-		if (row.error == -EAGAIN)
+		ask(&(struct rti_batch_request){ child.pid, RTI_BATCH_ALL, i % 2 ? last.cpu_ns : 0 }, &row);
+		if (row.error == -EAGAIN || row.has == RTI_BATCH_IDLE)
 			continue;
 		ck_assert_int_eq(row.error, 0);
 		ck_assert_uint_ge(row.cpu_ns, last.cpu_ns);
@@ -614,21 +754,21 @@ END_TEST
 /* The two share the memory that rows come in. */
 START_TEST(a_forked_child_may_only_close_it)
 {
-	int32_t self = getpid();
+	struct rti_batch_request self = { .pid = getpid() };
 	struct rti_batch_row row;
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		int err = rti_batch_read(batch, &self, 1, 0, &row);
+		int err = rti_batch_read(batch, &self, 1, &row);
 
 		rti_batch_close(batch);
 		_exit(err == -ESTALE ? 0 : 1);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
-	read_row(self, &row);
-	ck_assert_int_eq(row.pid, self);
+	read_row(self.pid, &row);
+	ck_assert_int_eq((int)row.ppid, getppid());
 }
 END_TEST
 
@@ -724,6 +864,9 @@ static void add_tests(Suite *suite)
 	tcase_add_test(equal, reaped_children);
 	tcase_add_test(equal, names);
 	tcase_add_test(equal, threads_that_end_meanwhile_count_once);
+	tcase_add_test(equal, who_has_not_run_is_skipped);
+	tcase_add_test(equal, who_has_run_a_little_is_not_skipped);
+	tcase_add_test(equal, what_is_not_wanted_is_not_told);
 	tcase_add_checked_fixture(handle, set_up, tear_down);
 	tcase_add_test(handle, pids_that_are_not_processes);
 	tcase_add_test(handle, recycled_pid_tells_by_its_start);
