@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Page faults and threads of one process, from stat. */
+/* Page faults and threads of one process, from stat; and whether it ignores SIGCHLD, so that its children vanish without an
+ * account. */
 #include "collector.h"
+
+#include <signal.h>
 
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {
@@ -10,6 +13,7 @@ static int collect(const struct rti_context *ctx, const struct rti_target *who, 
 	out->reaped[RTI_MINOR_FAULTS] = who->stat->cminflt;
 	out->reaped[RTI_MAJOR_FAULTS] = who->stat->cmajflt;
 	out->threads = who->stat->num_threads;
+	out->ignores_sigchld = who->stat->has_signals && who->stat->sigignore >> (SIGCHLD - 1) & 1;
 	out->valid |= RT_HAS_FAULTS | RT_HAS_THREADS;
 	return 0;
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Peak resident memory of one process, from status: VmHWM, which unlike ru_maxrss an exec does not hand on.
- *
- * The same file says whether the process ignores SIGCHLD, so that its children vanish without an account. */
+/* Peak resident memory of one process, from status: VmHWM, which unlike ru_maxrss an exec does not hand on. */
 #include "collector.h"
 
 #include <errno.h>
-#include <signal.h>
 
 #include "memory_file.h"
 
@@ -19,8 +16,7 @@ static int collect(const struct rti_context *ctx, const struct rti_target *who, 
 		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
 	if (err < 0)
 		return err;
-	out->ignores_sigchld = status.has & RTI_STATUS_SIGIGN && status.sigign >> (SIGCHLD - 1) & 1;
-	if ( !(status.has & RTI_STATUS_HWM))
+	if (!(status.has & RTI_STATUS_HWM))
 		return -ESRCH; /* a zombie: its memory is gone */
 	out->peak_rss_bytes = status.vm_hwm_kib * 1024;
 	out->valid |= RT_HAS_PEAK_RSS;

@@ -37,16 +37,14 @@ int rti_parse_pid_statm(const char *data, size_t len, struct rti_pid_statm *out)
 /* /proc/PID/status and /proc/PID/task/TID/status. Bits of has tell what was there. */
 #define RTI_STATUS_HWM (1u << 0)
 #define RTI_STATUS_SWITCHES (1u << 1)
-#define RTI_STATUS_SIGIGN (1u << 2)
-#define RTI_STATUS_NSPID (1u << 3)
-#define RTI_STATUS_TGID (1u << 4)
+#define RTI_STATUS_NSPID (1u << 2)
+#define RTI_STATUS_TGID (1u << 3)
 struct rti_pid_status {
 	unsigned has;
 	int32_t tgid;
 	int32_t nspid; /* innermost */
 	uint64_t vm_hwm_kib;
 	uint64_t voluntary_switches, involuntary_switches;
-	uint64_t sigign;
 };
 int rti_parse_pid_status(const char *data, size_t len, struct rti_pid_status *out);
 

@@ -7,26 +7,6 @@
 
 enum { VOLUNTARY = 1 << 0, INVOLUNTARY = 1 << 1, BOTH_SWITCHES = VOLUNTARY | INVOLUNTARY };
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static int take_hex(struct rti_scan *s, uint64_t *out)
-{
-	const char *first;
-	uint64_t value = 0;
-
-	rti_scan_blanks(s);
-	first = s->at;
-	for (; s->at < s->end && hex_digit(*s->at) >= 0; s->at++)
-		value = value << 4 | (unsigned)hex_digit(*s->at);
-	*out = value;
-	return s->at > first && s->at - first <= 16;
-}
-
 /* One pid per nested namespace, the innermost last. */
 static int take_last_pid(struct rti_scan *s, int32_t *out)
 {
@@ -51,10 +31,6 @@ static void parse_line(struct rti_scan *line, struct rti_pid_status *out, unsign
 	case 'V':
 		if (rti_scan_literal(line, "VmHWM:") && rti_scan_u64(line, &out->vm_hwm_kib))
 			out->has |= RTI_STATUS_HWM;
-		break;
-	case 'S':
-		if (rti_scan_literal(line, "SigIgn:") && take_hex(line, &out->sigign))
-			out->has |= RTI_STATUS_SIGIGN;
 		break;
 	case 'v':
 		if (rti_scan_literal(line, "voluntary_ctxt_switches:") && rti_scan_u64(line, &out->voluntary_switches))

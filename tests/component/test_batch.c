@@ -61,7 +61,6 @@ struct text {
 	struct rti_cpu_clock clock;
 	uint64_t peak_kib, memory_stat_rss;
 	uint64_t voluntary, involuntary; /* sums over the live threads */
-	int ignores_sigchld;
 	int32_t memory_tid;
 };
 
@@ -80,7 +79,6 @@ static int add_thread(void *arg, const char *name)
 	ck_assert_int_eq(rti_parse_pid_status(buf.data, buf.len, &status), 0);
 	text->voluntary += status.voluntary_switches;
 	text->involuntary += status.involuntary_switches;
-	text->ignores_sigchld = status.sigign >> (SIGCHLD - 1) & 1;
 	if (!text->memory_tid && status.has & RTI_STATUS_HWM) {
 		text->memory_tid = tid;
 		text->peak_kib = status.vm_hwm_kib;
@@ -197,7 +195,7 @@ static void check_rest(const struct rti_batch_row *row, const struct text *text,
 		ck_assert_uint_eq(row->voluntary_switches, text->voluntary);
 		ck_assert_uint_eq(row->involuntary_switches, text->involuntary);
 	}
-	ck_assert_int_eq(!!(row->has & RTI_BATCH_IGNORES_SIGCHLD), text->ignores_sigchld);
+	ck_assert_int_eq(!!(row->has & RTI_BATCH_IGNORES_SIGCHLD), text->stat.sigignore >> (SIGCHLD - 1) & 1);
 }
 
 static void check_process(int32_t pid, int has_ended_threads)
