@@ -136,10 +136,14 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 static int read_file(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
                      struct rti_file *file)
 {
-	char path[1024] = "";
+	char path[1024];
+	int err = file ? rti_source_read_kept(ctx->source, RTI_WHOLE, file, ctx->buf) : -EBADF;
 
+	if (err != -EBADF) /* what is open needs no name */
+		return err;
 	if (!group->path[0])
 		return -ENOENT;
+	path[0] = '\0';
 	append(path, group->path + 1, strlen(group->path + 1)); /* as seen from the root */
 	append(path, name, strlen(name));
 	if (file)

@@ -285,13 +285,20 @@ static int may_reap_first(const struct reading *r)
 	return r->tree->ledger.own_only && r->tree->want & RT_HAS_IO && !reaped_faults(r->m);
 }
 
+static int has_io_moved(const struct reading *r)
+{
+	return memcmp(&r->figures.own[RTI_READ_BYTES], &r->m->figures.own[RTI_READ_BYTES],
+	              (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(r->figures.own[0])) != 0;
+}
+
 /* Since stat was read. The I/O of a process alone was read just now. */
 static int may_have_reaped(struct reading *r)
 {
-	if (may_reap_first(r))
+	if (r->tree->ledger.own_only) {
+		if (!may_reap_first(r) || !has_io_moved(r))
+			return 0;
 		r->tree->members.last_pid = rti_proctree_last_pid(&r->tree->members, r->ctx);
-	else if (r->tree->ledger.own_only)
-		return 0;
+	}
 	return r->m->has_children || may_have_forked(r);
 }
 

@@ -209,37 +209,48 @@ START_TEST(a_process_without_pss)
 }
 END_TEST
 
+static void write_some(void)
+{
+	ck_assert_int_eq(family_tell(&family, 0, FAMILY_WRITE, 10), 10);
+	meter_see_run(family.member[0].pid);
+}
+
 START_TEST(a_process_alone)
 {
 	follow(1, RT_OPT_NO_CHILDREN, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO, WIDE);
+	write_some();
+	sample();
 	expect_after(SOON, "alone, idle", (struct allowed){ 0, 0, 0, 1, TIMES, "" });
 	run_all();
 	meter_see_fork();
-	expect_after(SOON, "alone, ran, there were forks",
+	expect_after(SOON, "alone, ran", (struct allowed){ 0, 2, 0, 1, TIMES, "PID/io 1, PID/statm 1" });
+	write_some();
+	expect_after(SOON, "alone, did I/O, there were forks",
 	             (struct allowed){ 0, 4, 0, 1, TIMES, "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
-	run_all();
-	expect_after(SOON, "alone, ran, there were none",
+	write_some();
+	expect_after(SOON, "alone, did I/O, there were none",
 	             (struct allowed){ 1, 5, 0, 1, TIMES,
 	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
-	run_all();
-	expect_after(SOON, "alone, ran, has no children",
+	write_some();
+	expect_after(SOON, "alone, did I/O, has no children",
 	             (struct allowed){ 0, 3, 0, 1, TIMES, "PID/io 1, PID/statm 1, " LAST_PID });
-	run_all();
-	expect_after(SELDOM, "alone, ran, stat is due",
+	write_some();
+	expect_after(SELDOM, "alone, did I/O, stat is due",
 	             (struct allowed){ 0, 5, 0, 1, TIMES,
 	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
 }
 END_TEST
 
+/* That of a reaped child is none of its own. */
 START_TEST(a_process_alone_that_has_a_child)
 {
 	uint64_t write_chars;
 
 	follow(2, RT_OPT_NO_CHILDREN, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO, WIDE);
-	run_all();
+	write_some();
 	sample();
-	run_all();
-	expect_after(SOON, "alone, ran, has a child",
+	write_some();
+	expect_after(SOON, "alone, did I/O, has a child",
 	             (struct allowed){ 1, 5, 0, 1, TIMES,
 	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
 	write_chars = m.write_chars;
