@@ -27,7 +27,7 @@ set xrange [{SIZES[0] * 0.8}:{SIZES[-1] * 1.25}]
 set xtics ({", ".join(map(str, SIZES))})
 set grid ytics lc rgb "#eeeeee"
 set key below maxcols 2
-set xlabel "processes"
+set xlabel "processes\\n "
 set ylabel "CPU time (floor of {SIZES[0]} processes = 1)"
 set format y "%g"
 """

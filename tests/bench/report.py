@@ -65,6 +65,12 @@ The last column is how many times faster than the same peer the floor is: what o
 here. Where that is below the target, files cannot meet it on this machine.
 
 {targets}
+
+What stands between the library and the targets that it misses: text has to be parsed, and of each process an account of
+about 1 KB is kept and gone through, which is also what trees need their memory for. What is read by BPF waits for the
+kernel's own structures, which whoever ran in between has pushed out of the cache. `rtrack run` starts two programs
+before the command, itself and its supervisor; GNU time, which starts one, stands beside it
+[below](@ref benchmarks_commands).
 """
 
 PLAIN = """
