@@ -78,6 +78,11 @@ int rti_ledger_has_grown(const struct rti_account *a)
 	return growth(a) > 0;
 }
 
+int rti_ledger_has_reaped(const struct rti_account *a)
+{
+	return a->closed_faults || a->closed_cpu_ns;
+}
+
 static uint64_t reaped_cpu_ns(const struct rti_account *a)
 {
 	return a->reaped[RTI_CPU_USER] + a->reaped[RTI_CPU_SYSTEM];

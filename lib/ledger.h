@@ -67,8 +67,9 @@ void rti_ledger_absorb(struct rti_ledger *ledger, const struct rti_account *gone
 uint64_t rti_ledger_explain(struct rti_account *reaper, uint64_t faults);
 uint64_t rti_ledger_faults(const struct rti_account *member);
 
-/* Somebody was reaped into it since the last sample. */
+/* Somebody was reaped into it since the last sample; or before that one ended. */
 int rti_ledger_has_grown(const struct rti_account *a);
+int rti_ledger_has_reaped(const struct rti_account *a);
 
 /* A member departed, and whoever waited for it has seen to it that it was read once more before: retain it all. */
 void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone);

@@ -12,6 +12,8 @@
 #include "reading.h"
 #include "search.h"
 
+#define US 1000u
+
 int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files)
 {
 	int is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
@@ -172,6 +174,22 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 	}
 }
 
+/* The kernel tells in clock ticks what a process has reaped, unless somebody else knows better. */
+static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_context *ctx)
+{
+	if (tree->ledger.is_claimed)
+		return US;
+	if (!ctx->env->cpu_clock)
+		return ctx->env->tick_ns;
+	for (size_t i = 0; i < tree->members.count && !tree->ledger.own_only; i++) {
+		const struct rti_member *m = &tree->members.members[i];
+
+		if (!(tree->is_settled && m->pid == tree->keeper_pid) && rti_ledger_has_reaped(&m->account))
+			return ctx->env->tick_ns;
+	}
+	return tree->is_settled ? US : 1;
+}
+
 /* A domain that any member had is either complete or a lower bound; never both. */
 static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rt_metrics *out)
 {
@@ -194,6 +212,7 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 	mark_bounds(tree, out);
 	out->partial &= want & ~out->valid;
 	out->reasons = tree->reasons;
+	out->cpu_resolution_ns = cpu_resolution_ns(tree, ctx);
 }
 
 void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns)
@@ -225,7 +244,6 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->has_lost_member = tree->is_disturbed && rti_proctree_remove_gone(&tree->members, ctx);
 	rti_peaks_look_again(tree, ctx, out);
 	rti_proctree_count_files(&tree->members);
-	out->cpu_resolution_ns = ctx->env->cpu_clock ? 1 : ctx->env->tick_ns;
 	out->source = tree->members.sweep.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }

@@ -97,6 +97,7 @@ START_TEST(living_and_reaped_children_add_up)
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.valid & RT_HAS_CPU, RT_HAS_CPU);
+	ck_assert_uint_eq(m.cpu_resolution_ns, 1000 * MS / (uint64_t)sysconf(_SC_CLK_TCK));
 	kill(*living, SIGKILL);
 	getrusage(RUSAGE_CHILDREN, &before);
 	child_end(&child); /* leaves the killed one to init or whoever: its share is 33 ms */
@@ -487,6 +488,7 @@ START_TEST(a_process_that_ends_ends_its_tracker)
 	child_start(&child, name_itself_badly, NULL);
 	track(child.pid);
 	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq(m.cpu_resolution_ns, 1);
 	child_end(&child);
 	ck_assert_int_eq(sample(), -ESRCH);
 	ck_assert_uint_ge(cpu_ns(), 20 * MS);

@@ -193,7 +193,8 @@ struct rt_opts {
 	                       soft RLIMIT_NOFILE, at most 4096. */
 	uint32_t reserved; /**< 0. */
 	/** Most of one CPU that reading PSS may take over time, in thousandths; 0 is 10 (1 %), 1000 and more is no limit.
-	 *  What it does not allow for is told by the last reading: rt_metrics.pss_source. @since 0.2 */
+	 *  What is not used is saved up, to 0.1 s at most, which is there from the start; what it does not allow for is
+	 *  told by the last reading: rt_metrics.pss_source. @since 0.2 */
 	uint32_t pss_share;
 	/** Longest that reading PSS may hold up a process's own mmap and munmap, in microseconds: where it is expected to
 	 *  take longer, it is not read. 0 is 50000. @since 0.2 */
@@ -332,7 +333,9 @@ struct rt_metrics {
 	 *  (RT_OPT_PROCESS_EVENTS, commands under a supervisor), all that lived. */
 	uint64_t processes_seen;
 	uint64_t threads;        /**< Gauge, RT_HAS_THREADS. `stat` num_threads. The machine: `loadavg`. */
-	uint64_t cpu_resolution_ns; /**< Step of the CPU times: 1 for CPU clocks, a clock tick where `stat` is the source. */
+	/** Step of the CPU times: 1 for CPU clocks; a clock tick where `stat` is the source, as it is of what members have
+	 *  reaped; 1000 where a cgroup has told, or the supervisor of a command that has ended. */
+	uint64_t cpu_resolution_ns;
 	uint32_t reasons;  /**< RT_REASON_ bits: why the counters may be below the truth. */
 	uint32_t members_unreadable; /**< Members of whom a wanted figure could not be read in this sample. */
 
