@@ -14,7 +14,7 @@ import commands
 from commands import Commands
 from contenders import ALL
 from measure import PAUSE_MS, Bench, ratio
-from scenarios import ACTIVE, COLD, FULL, HOT, SIZES, TEXT_FROM, Scenario
+from scenarios import ACTIVE, COLD, FULL, HOT, SHORT, SIZES, TEXT_FROM, Scenario
 from targets import Targets, cell, figure, read_by
 
 HEAD = """# What it costs {{#benchmarks}}
@@ -24,6 +24,11 @@ machine. What is given is how many times the cost of one is in that of the other
 
 [TOC]
 
+## In short {{#benchmarks_short}}
+
+With nothing set but what is wanted; details, and what is read how, are below.
+
+{short}
 ## How it was measured {{#benchmarks_method}}
 
 - Linux {kernel}, {cpus} CPUs, {others} other processes; release build. The cost is CPU time, user and system, of the
@@ -287,6 +292,16 @@ class Report:
                 spreads.append(100 * statistics.median(abs(one - middle) / middle for one in measured.cpu_ns))
         return statistics.median(spreads) if spreads else 0
 
+    def short(self) -> str:
+        rows = []
+        for one in FULL:
+            if one.key in SHORT:
+                floor = "floor changed" if one.kind == "tree" else "floor"
+                rows.append([one.title + (", PSS" if one.with_pss else ""), self.times(one, "rtrack", floor),
+                             *(self.times(one, peer, "rtrack") for peer in ("libproc2", "psutil"))])
+        return table(["one sample of", "times what bare reads cost", "libproc2, times this library",
+                      "psutil, times this library"], rows)
+
     def target_table(self) -> str:
         every = self.targets.all()
         met = [target.is_met for target in every]
@@ -304,7 +319,8 @@ class Report:
         text = HEAD.format(kernel=kernel[0] if kernel else "", cpus=os.cpu_count(),
                            others=self.bench.others, rounds=self.bench.effort.rounds,
                            warm_runs=warm_up.runs, warm_samples=warm_up.samples, warm_cpu=warm_up.cpu_ns / 1e9,
-                           noise=self.noise(), descriptors=os.sysconf("SC_OPEN_MAX"), targets=self.target_table())
+                           noise=self.noise(), descriptors=os.sysconf("SC_OPEN_MAX"), short=self.short(),
+                           targets=self.target_table())
         text += PLAIN + self.plain() + PSS + self.pss()
         text += COLD_HEAD.format(count=self.bench.effort.cold_samples, pause=PAUSE_MS) + self.cold()
         text += GROWTH.format(text_from=TEXT_FROM) + self.growth() + "\n![Cost by size of the tree](benchmarks.svg)\n"

@@ -109,8 +109,8 @@ FULL: List[Scenario] = [
     *both("one process, idle", ONE, "pid"),
     *both("one process that ran", ONE, "pid", ACTIVE, 100),
     *both("one process of 1000 threads that ran", THREADS, "pid", ACTIVE, 100),
-    *both("the same as a tree", THREADS, "tree", ACTIVE, 100),
-    *both("1 GB in pages of 4 KB that ran", ("memory", 1024), "pid", ACTIVE, 100),
+    *both("one process of 1000 threads that ran, as a tree", THREADS, "tree", ACTIVE, 100),
+    *both("one process of 1 GB in pages of 4 KB that ran", ("memory", 1024), "pid", ACTIVE, 100),
     *(one for size in SIZES for one in of_tree(size)),
     SYSTEM,
     *both("one process that ran", ONE, "pid", COLD, 100),
@@ -118,6 +118,13 @@ FULL: List[Scenario] = [
     *both("1000 processes, 5 % ran", ("tree", 1000), "tree", COLD, 5),
     Scenario("the machine", None, "system", False, COLD),
 ]
+
+SHORT = {one.key for one in (
+    Scenario("", ONE, "pid", False, ACTIVE, 100),
+    *(Scenario("", ("tree", size), "tree", with_pss, ACTIVE, 5) for size in (100, 1000) for with_pss in (False, True)),
+    SYSTEM,
+)}
+"""What tells most."""
 
 QUICK: List[Scenario] = [
     *both("one process that ran", ONE, "pid", ACTIVE, 100),
