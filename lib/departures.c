@@ -12,6 +12,8 @@
 #include "lives.h"
 #include "reading.h"
 
+#define MOST_LOOKS 2000 /* some milliseconds, should its reaper have to wait for a CPU */
+
 /* A keeper adopts those whose parent left without our noticing. */
 static struct rti_member *above(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
 {
@@ -63,7 +65,7 @@ static const struct rti_member *kept_parent(const struct rti_tree *tree, const s
 {
 	const struct rti_member *up = above(tree, m, m->stat.ppid);
 
-	return up && !up->is_gone && (up->stat.state != 'Z' || up->stat.num_threads > 1) ? up : NULL;
+	return up && !up->is_gone && !rti_proctree_is_zombie(up) ? up : NULL;
 }
 
 /* When it came to light that a process may have reaped children: when its account was read and had grown, or when it
@@ -92,6 +94,20 @@ static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member
 	return at;
 }
 
+/* Of whom the kernel is letting go (state X) the account is in that of his reaper, or will be in a moment: that it can be
+ * read still is no proof that it is not. */
+static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	int err = 0;
+
+	for (int looks = 0; looks < MOST_LOOKS; looks++) {
+		err = rti_proctree_read_stat(&tree->members, ctx, m);
+		if (err < 0 || m->stat.state != 'X')
+			break;
+	}
+	return err;
+}
+
 /* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
 static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
@@ -104,7 +120,7 @@ static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct 
 	if (parent && !parent->is_gone && rti_proctree_has_its_files(ctx, m))
 		return 0;
 	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
-	if (rti_proctree_read_stat(&tree->members, ctx, m) != -ESRCH)
+	if (read_stat_for_good(tree, ctx, m) != -ESRCH)
 		return 0;
 	m->is_gone = 1;
 	m->gone_at = ++tree->events;

@@ -142,13 +142,15 @@ void rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns)
 
 int rti_proctree_is_zombie(const struct rti_member *m)
 {
-	return m->stat.state == 'Z' && m->stat.num_threads <= 1;
+	return (m->stat.state == 'Z' || m->stat.state == 'X') && m->stat.num_threads <= 1;
 }
 
-/* A kept file that can be read is that of the same process, and statm is the one that costs least. */
+/* A kept file that can be read is that of the same process, and statm is the one that costs least. Who has ended has no
+ * memory. */
 int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m)
 {
-	return rti_source_read_kept(ctx->source, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0;
+	return rti_source_read_kept(ctx->source, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
+	       ctx->buf->data[0] != '0';
 }
 
 int rti_proctree_is_alive(const struct rti_context *ctx, struct rti_member *m)

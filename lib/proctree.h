@@ -116,10 +116,10 @@ void rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns);
 /* Is it still there? Changes nothing that is known of it. */
 int rti_proctree_is_alive(const struct rti_context *ctx, struct rti_member *m);
 
-/* A kept file says so: then it is sure to be there. 0 is no answer. */
+/* A kept file says so: then it is sure to be there, and no zombie. 0 is no answer. */
 int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m);
 
-/* It has ended, and waits for its parent. */
+/* It has ended, and waits for its parent, or for the kernel to let go of it. */
 int rti_proctree_is_zombie(const struct rti_member *m);
 
 /* The member with this pid, gone ones included, or NULL. */

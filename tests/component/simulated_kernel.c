@@ -159,10 +159,16 @@ static void reap(struct sim_process *p)
 	parent->reaped_system_ns += p->system_ns + p->reaped_system_ns;
 	parent->reaped_faults += p->faults + p->reaped_faults;
 	parent->written += p->written;
-	if (sim_pick(4) == 0)
+	switch (sim_pick(4)) {
+	case 0:
 		p->is_husk = 1;
-	else
+		break;
+	case 1:
+		p->is_dead = 1;
+		break;
+	default:
 		remove_process(p);
+	}
 }
 
 /* find_new_reaper(), when no thread of the process itself is left. */
@@ -185,7 +191,7 @@ static void leave_children(const struct sim_process *p)
 	for (int i = 0; i < sim.count; i++) {
 		struct sim_process *child = &sim.p[i];
 
-		if (child->ppid != pid || child->is_husk)
+		if (child->ppid != pid || child->is_husk || child->is_dead)
 			continue;
 		child->ppid = heir_pid;
 		child->parent_tid = heir_tid;
@@ -311,7 +317,7 @@ void sim_happen(void)
 
 	if (sim_pick(10) == 0)
 		add_stranger();
-	else if (p->is_husk)
+	else if (p->is_husk || p->is_dead)
 		remove_process(p);
 	else if (p->is_zombie && p->leader.tid != SIM_ROOT)
 		reap(p);
@@ -321,8 +327,18 @@ void sim_happen(void)
 		live_on(p);
 }
 
+/* Which takes the kernel but a moment, whatever else stands still. */
+static void let_go_of_the_dead(void)
+{
+	for (int i = 0; i < sim.count; i++) {
+		if (sim.p[i].is_dead && sim_pick(3) == 0)
+			remove_process(&sim.p[i--]);
+	}
+}
+
 void sim_go_on(void)
 {
+	let_go_of_the_dead();
 	while (sim.count > 0 && sim_pick(1000) < sim.events_per_mille)
 		sim_happen();
 }
@@ -343,7 +359,7 @@ void sim_end(int pid)
 	p = sim_find(pid, NULL);
 	if (p && pid == SIM_ROOT)
 		remove_process(p);
-	else if (p && !p->is_husk)
+	else if (p && !p->is_husk && !p->is_dead)
 		reap(p);
 }
 

@@ -38,7 +38,8 @@ struct sim_process {
 	int thread_count;      /* of threads, all alive */
 	int ppid, parent_tid;  /* children hang on the thread that forked them */
 	int is_leader_gone;    /* it ended before the other threads */
-	int is_zombie, is_husk; /* a husk's account was moved, and the kernel is letting go of it */
+	int is_zombie;
+	int is_dead, is_husk; /* its account was moved, and all can be read still; or the kernel has let go of all but its name */
 	int ignores_sigchld, is_subreaper, is_member, is_in_group, execs;
 	uint64_t user_ns, system_ns, faults;
 	uint64_t reaped_user_ns, reaped_system_ns, reaped_faults;

@@ -134,7 +134,7 @@ static char *put_stat(char *at, const struct sim_process *p, const struct sim_th
 
 	at = put_number(at, (uint64_t)thread->tid);
 	at = put_text(at, p->execs % 2 ? "(p) x) " : "(p) ");
-	at = put_text(at, p->is_husk ? "X " : p->is_zombie || (is_leader && p->is_leader_gone) ? "Z " : "S ");
+	at = put_text(at, p->is_husk || p->is_dead ? "X " : p->is_zombie || (is_leader && p->is_leader_gone) ? "Z " : "S ");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		at = put_number(at, p->is_husk ? 0 : fields[i]);
 	at = put_number(at, thread->starttime);
