@@ -191,7 +191,7 @@ START_TEST(nine_fields_of_another_process)
 	check_close(&mine, theirs, OUBLOCK, 0);
 	check_close(&mine, theirs, NVCSW, 3);
 	check_close(&mine, theirs, NIVCSW, 3);
-	ck_assert_double_ge(field(&mine, NVCSW), 300); /* the leader alone has few */
+	ck_assert_double_ge(field(&mine, NVCSW), 200); /* the leader alone has few; a nap may be over before it begins */
 }
 END_TEST
 
