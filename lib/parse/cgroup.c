@@ -18,9 +18,7 @@ int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *ou
 	uint64_t value[KEYS];
 	struct rti_scan_numbers numbers = { .keys = keys, .count = KEYS, .value = value };
 
-	while (rti_scan_keyed_line(&s, &numbers))
-		;
-	if (numbers.has != (1u << KEYS) - 1)
+	if (!rti_scan_all_keys(&s, &numbers))
 		return -EBADMSG;
 	*out = (struct rti_cgroup_cpu){ value[USAGE], value[USER], value[SYSTEM] };
 	return 0;

@@ -21,9 +21,7 @@ int rti_parse_pid_io(const char *data, size_t len, struct rti_pid_io *out)
 	uint64_t value[KEYS];
 	struct rti_scan_numbers numbers = { .keys = keys, .count = KEYS, .value = value };
 
-	while (rti_scan_keyed_line(&s, &numbers))
-		;
-	if (numbers.has != (1u << KEYS) - 1)
+	if (!rti_scan_all_keys(&s, &numbers))
 		return -EBADMSG;
 	*out = (struct rti_pid_io){
 		.rchar = value[RCHAR],

@@ -208,6 +208,13 @@ int rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers)
 	return 1;
 }
 
+int rti_scan_all_keys(struct rti_scan *s, struct rti_scan_numbers *numbers)
+{
+	while (rti_scan_keyed_line(s, numbers))
+		;
+	return numbers->has == (UINT64_C(1) << numbers->count) - 1;
+}
+
 void rti_scan_copy(const struct rti_scan *s, char *out, size_t out_size)
 {
 	size_t len = (size_t)(s->end - s->at);

@@ -79,6 +79,9 @@ static inline int rti_scan_literal(struct rti_scan *s, const char *text)
  * among lines of other kinds; the last number of a key counts. 0 when no line is left. */
 int rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers);
 
+/* Take all lines. 1 when every key had its number. */
+int rti_scan_all_keys(struct rti_scan *s, struct rti_scan_numbers *numbers);
+
 /* Copy into a fixed array, cut to fit, NUL-terminated, and zeroed to its end. */
 void rti_scan_copy(const struct rti_scan *s, char *out, size_t out_size);
 
