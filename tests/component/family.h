@@ -49,7 +49,7 @@ void family_continue(const struct family *f);
 /* End them all and reap them. */
 void family_end(struct family *f);
 
-/* A child of the caller that has this pid; -errno where it has not. */
+/* A child of the caller that has this pid; -EEXIST when another has it by now, and other -errno. */
 pid_t family_fork_as(pid_t pid);
 
 #endif

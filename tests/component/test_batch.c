@@ -23,6 +23,7 @@
 #endif
 
 #include "children.h"
+#include "family.h"
 #include "path.h"
 #include "source.h"
 #include "suite.h"
@@ -629,24 +630,6 @@ START_TEST(pids_that_are_not_processes)
 }
 END_TEST
 
-/* Fork a child that has this pid: -EEXIST when another has it by now. */
-static pid_t fork_as(pid_t pid)
-{
-	uint64_t arguments[10] = { 0 }; /* struct clone_args, with set_tid */
-	pid_t child;
-
-	arguments[4] = SIGCHLD;
-	arguments[8] = (uintptr_t)&pid;
-	arguments[9] = 1;
-	child = (pid_t)syscall(SYS_clone3, arguments, sizeof(arguments));
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return child < 0 ? -errno : child;
-}
-
 START_TEST(recycled_pid_tells_by_its_start)
 {
 	struct rti_batch_row first, second;
@@ -658,7 +641,7 @@ START_TEST(recycled_pid_tells_by_its_start)
 		child_start(&child, nothing, NULL);
 		read_row(child.pid, &first);
 		child_end(&child);
-		again = fork_as(child.pid);
+		again = family_fork_as(child.pid);
 	}
 	ck_assert_int_eq(again, child.pid);
 	stop(again);
