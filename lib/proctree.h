@@ -93,8 +93,8 @@ int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_
 /* /proc answers for thread ids too; a tracker follows whole processes. */
 int rti_proctree_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat);
 
-/* Take somebody in, with the file that stat was read from, which is his from then on, or closed; NULL: none. 0, or -errno, when
- * he is passed over. Members move in memory. */
+/* Take somebody in, with the file that stat was read from, which is his from then on where it may be kept, and the caller's
+ * otherwise; NULL: none. 0, or -errno, when he is passed over. Members move in memory. */
 int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, const struct rti_pid_stat *stat,
                      struct rti_file *file);
 
