@@ -18,7 +18,7 @@ from harness import SOURCE
 RUST_SOURCES = "/usr/share/cargo/registry"  # where Debian's librust packages are
 # They are tests of their own, or run this test.
 ELSEWHERE = {"./examples/quickstart.sh", "./tests/run.sh"}
-TIME_LIMIT = 180
+TIME_LIMIT = 600
 
 
 class Block(NamedTuple):

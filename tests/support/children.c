@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 10000
+#define PATIENCE_S 100
 
 static void run_child(int ready_fd, int go_fd, void (*work)(void *arg), void *arg)
 {
@@ -82,6 +84,24 @@ int child_end(struct child *child)
 	return status;
 }
 
+char thread_state(pid_t pid, pid_t tid)
+{
+	char path[64], text[512], *name_end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	name_end = strrchr(text, ')');
+	return name_end ? name_end[2] : 0;
+}
+
 static uint64_t own_cpu_ns(void)
 {
 	struct timespec ts;
@@ -103,12 +123,15 @@ void burn_cpu_ns(uint64_t ns)
 
 void wait_until(int (*holds)(void *arg), void *arg)
 {
-	struct timespec nap = { .tv_nsec = 1000000 };
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	struct timespec now;
+	time_t end_s;
 
-	for (int ms = 0; ms < PATIENCE_MS; ms++) {
-		if (holds(arg))
-			return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end_s = now.tv_sec + PATIENCE_S;
+	while (!holds(arg)) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		ck_assert_msg(now.tv_sec < end_s, "it did not happen within %d s", PATIENCE_S);
 		nanosleep(&nap, NULL);
 	}
-	ck_abort_msg("nothing happened within %d ms", PATIENCE_MS);
 }

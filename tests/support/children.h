@@ -30,7 +30,10 @@ int child_end(struct child *child);
 /* Work for a child: burn this much CPU time in user mode. */
 void burn_cpu_ns(uint64_t ns);
 
-/* Wait until a condition holds, polling; fails the test after ten seconds. */
+/* State of a thread, from the third field of its stat: 'R', 'S', 'Z' ... 0 if there is none. */
+char thread_state(pid_t pid, pid_t tid);
+
+/* Wait until a condition holds, polling. Fails the test after 100 s, which no test comes near. */
 void wait_until(int (*holds)(void *arg), void *arg);
 
 #endif

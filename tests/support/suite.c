@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CASE_TIMEOUT_S 60
+#define CASE_TIMEOUT_S 300
 
 int suite_run(Suite *suite)
 {
