@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +24,8 @@ for number in (signal.SIGINT, signal.SIGQUIT):
 
 RTRACK = str(BUILD / "examples/rtrack/rtrack")
 PYTHON = sys.executable
+# Ends a test that hangs. No test may come near it, even on a machine that is many times overloaded.
+PATIENCE_S = 100
 Word = Union[str, bytes, pathlib.Path]
 Row = Dict[str, Any]
 
@@ -31,7 +34,7 @@ def rtrack(*words: Word, **kwargs: Any) -> "subprocess.CompletedProcess[str]":
     """Run it to its end. Standard output and error are kept unless told otherwise."""
     for stream in ("stdout", "stderr"):
         kwargs.setdefault(stream, subprocess.PIPE)
-    kwargs.setdefault("timeout", 60)
+    kwargs.setdefault("timeout", PATIENCE_S)
     return subprocess.run([RTRACK, *words], text=True, **kwargs)
 
 
@@ -45,7 +48,43 @@ def busy(seconds: float) -> str:
     return f"import time\nwhile time.process_time() < {seconds}: pass"
 
 
-def wait_until(is_so: Callable[[], Any], seconds: float = 20) -> Any:
+def until_rows(path: Word, lines: str = "lines_of_series() + 2") -> str:
+    """Code that runs until the series at path has so many lines: by default, two more than when the
+    code begins. The second of these was sampled after that, however slow the machine. E.g.: hold
+    memory, run this, let go: the second line shows the memory."""
+    return f"""
+import os, time
+def lines_of_series():
+    return open({str(path)!r}, "rb").read().count(b"\\n") if os.path.exists({str(path)!r}) else 0
+lines_wanted, patience_ends = {lines}, time.monotonic() + {PATIENCE_S}
+while lines_of_series() < lines_wanted and time.monotonic() < patience_ends:
+    time.sleep(0.005)
+"""
+
+
+def meminfo() -> Dict[str, int]:
+    """The kernel's own figures of memory, in KiB."""
+    text = pathlib.Path("/proc/meminfo").read_text()
+    return {name: int(kib) for name, kib in re.findall(r"^(\S+):\s+(\d+)", text, re.MULTILINE)}
+
+
+def voluntary_switches(pid: int) -> int:
+    """How often the main thread of a process has gone to sleep by itself."""
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", read_proc(pid, "status"), re.MULTILINE)[1])
+
+
+def read_terminal(leader: int, is_enough: Callable[[bytes], Any] = lambda said: False) -> bytes:
+    """What is written to the other end, until it is enough or that end is closed."""
+    said = b""
+    while not is_enough(said):
+        try:
+            said += os.read(leader, 4096)
+        except OSError:
+            break
+    return said
+
+
+def wait_until(is_so: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
     """Look again and again, and give what was found at last."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

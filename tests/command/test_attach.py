@@ -2,11 +2,13 @@
 """Following processes that run already."""
 import json
 import os
+import pathlib
 import subprocess
-import time
 import unittest
+from typing import Any, List
 
-from rtrack_command import RTRACK, Case, busy, is_alive, python, read_csv, read_jsonl, rtrack, wait_until
+from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, is_alive, python, read_csv, read_jsonl, read_proc, rtrack,
+                            voluntary_switches, wait_until)
 
 try:
     import psutil
@@ -14,7 +16,8 @@ except ImportError:
     psutil = None
 
 
-# Five daemons of 50 ms, and one that stays and works, all orphans at once.
+# Five daemons of 50 ms, and one that works and then stays until there is a byte to read: orphans
+# all, at once. They start when there is a first byte.
 DAEMONS = """
 import os, time
 def daemon(work):
@@ -26,87 +29,144 @@ def daemon(work):
 def stay():
     while time.process_time() < 0.3:
         pass
-    time.sleep(1.2)
-input()
+    os.read(0, 1)
+os.read(0, 1)
 for _ in range(5):
     daemon(lambda: time.sleep(0.05))
 daemon(stay)
-time.sleep(0.1)
+"""
+# Works, says how much CPU time that took, and works again when it is told to.
+WORKS_TWICE = """
+import os, sys, time
+def work_until(seconds):
+    while time.process_time() < seconds:
+        pass
+    return time.process_time()
+print(work_until(0.4), flush=True)
+sys.stdin.readline()
+again = time.process_time()
+print(again, work_until(again + 0.5), flush=True)
+"""
+# A parent with a child. Each ends when the other end of its pipe is closed.
+PARENT_AND_CHILD = """
+import os, sys
+parent_end, child_end = map(int, sys.argv[1:])
+os.read(parent_end if os.fork() else child_end, 1)
 """
 
 
 class Attach(Case):
+    def attach(self, rows: pathlib.Path, *words: Any) -> "subprocess.Popen[Any]":
+        """It has begun to follow when this returns."""
+        process = self.start([RTRACK, "attach", "-o", rows, "--summary", "json", *map(str, words)],
+                             stderr=subprocess.PIPE)
+        wait_until(lambda: rows.exists() and rows.read_text().endswith("\n"))
+        return process
+
+    def targets(self, process: "subprocess.Popen[Any]") -> List[Row]:
+        """What its summary says, once it has ended."""
+        _, said = process.communicate(timeout=PATIENCE_S)
+        return json.loads(said)["targets"]
+
     def test_ends_with_the_process_and_not_an_interval_later(self) -> None:
-        target = self.start(["sleep", "0.4"])
-        began = time.monotonic()
-        # Nobody waits for it before rtrack is done: a process that only waits to be reaped has ended.
-        got = self.summary("attach", "-i", "30", "-o", self.dir / "rows", str(target.pid))
-        self.assertLess(time.monotonic() - began, 5)
-        [tree] = got["targets"]
+        rows = self.dir / "rows"
+        target = self.start(["cat"], stdin=subprocess.PIPE)
+        process = self.attach(rows, "-i", 10 * PATIENCE_S, target.pid)
+        # It is not reaped before rtrack is done: a process that only waits to be reaped has ended.
+        target.stdin.close()
+        [tree] = self.targets(process)
         self.assertEqual((tree["pid"], tree["ended"]), (target.pid, True))
-        self.assertEqual(len(read_csv(self.dir / "rows")), 1)
+        self.assertEqual(len(read_csv(rows)), 1)
 
     def test_figures_count_from_attaching(self) -> None:
-        target = self.start(python(busy(0.4) + "\nprint('go', flush=True)\ninput()\n" + busy(0.9)),
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        target.stdout.readline()
-        process = self.start([RTRACK, "attach", "-i", "0.05", "-o", self.dir / "rows", "--summary", "json",
-                              str(target.pid)], stderr=subprocess.PIPE)
-        time.sleep(0.3)
+        rows = self.dir / "rows"
+        target = self.start(python(WORKS_TWICE), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        first = float(target.stdout.readline())
+        wait_until(lambda: read_proc(target.pid, "stat").rpartition(")")[2].split()[0] == "S")
+        process = self.attach(rows, "-i", "0.05", target.pid)
         target.stdin.write(b"\n")
         target.stdin.flush()
-        _, said = process.communicate(timeout=30)
-        [tree] = json.loads(said)["targets"]
-        self.assertAlmostEqual(tree["cpu_seconds_before"], 0.4, delta=0.1)
-        self.assertAlmostEqual(tree["cpu_seconds"], 0.5, delta=0.1)
-        ticks = sum(row["utime"] + row["stime"] for row in read_csv(self.dir / "rows"))
+        again, last = map(float, target.stdout.readline().split())
+        [tree] = self.targets(process)
+        _, _, told = os.wait4(target.pid, 0)
+        target.returncode = 0
+        self.assertTrue(first <= tree["cpu_seconds_before"] <= again, (first, tree, again))
+        self.assertGreaterEqual(tree["cpu_seconds"], last - again)
+        self.assertAlmostEqual(tree["cpu_seconds_before"] + tree["cpu_seconds"], told.ru_utime + told.ru_stime,
+                               delta=0.005)
+        ticks = sum(row["utime"] + row["stime"] for row in read_csv(rows))
         self.assertAlmostEqual(ticks / os.sysconf("SC_CLK_TCK"), tree["cpu_seconds"], delta=0.03)
 
     def test_several_until_all_have_ended(self) -> None:
-        targets = [self.start(["sleep", str(seconds)]) for seconds in (0.2, 0.7, 0.4)]
+        rows = self.dir / "rows"
+        targets = [self.start(["cat"], stdin=subprocess.PIPE) for _ in range(3)]
         pids = [target.pid for target in targets]
-        got = self.summary("attach", "-i", "0.1", "-o", self.dir / "rows", *map(str, pids))
-        self.assertEqual([tree["pid"] for tree in got["targets"]], pids)
-        self.assertTrue(all(tree["ended"] for tree in got["targets"]))
-        rows = read_csv(self.dir / "rows")
-        counts = [sum(row["pid"] == pid for row in rows) for pid in pids]
+        process = self.attach(rows, "-i", "0.05", *pids)
+
+        def count(pid: int) -> int:
+            return rows.read_text().count(f",{pid},")
+
+        order = [0, 2, 1]
+        for earlier, later in zip(order, order[1:]):
+            targets[earlier].stdin.close()
+            wait_until(lambda: count(pids[later]) > count(pids[earlier]) + 1)
+        targets[order[-1]].stdin.close()
+        found = self.targets(process)
+        self.assertEqual([tree["pid"] for tree in found], pids)
+        self.assertTrue(all(tree["ended"] for tree in found))
+        counts = [sum(row["pid"] == pid for row in read_csv(rows)) for pid in pids]
         self.assertTrue(counts[0] < counts[2] < counts[1], counts)
 
     def test_descendants_outlive_the_process(self) -> None:
-        target = self.start(["sh", "-c", "sleep 0.8 & sleep 0.2"])
-        began = time.monotonic()
-        got = self.summary("attach", "-i", "0.1", "-o", "/dev/null", str(target.pid))
-        self.assertGreater(time.monotonic() - began, 0.6)
-        self.assertTrue(got["targets"][0]["ended"])
+        rows = self.dir / "rows"
+        (parent_end, parent_rope), (child_end, child_rope) = os.pipe(), os.pipe()
+        target = self.start([*python(PARENT_AND_CHILD), str(parent_end), str(child_end)],
+                            pass_fds=[parent_end, child_end])
+        for end in (parent_end, child_end):
+            os.close(end)
+        wait_until(lambda: read_proc(target.pid, f"task/{target.pid}/children"))
+        process = self.attach(rows, "-i", "0.05", target.pid)
+        os.close(parent_rope)
+        wait_until(lambda: not is_alive(target.pid))
+        so_far = rows.read_text().count("\n")
+        wait_until(lambda: rows.read_text().count("\n") > so_far + 3)
+        self.assertIsNone(process.poll())
+        os.close(child_rope)
+        self.assertTrue(self.targets(process)[0]["ended"])
 
     def test_hears_of_daemons_between_two_samples(self) -> None:
         if json.loads(rtrack("info", "--json").stdout)["command"]["process_events"]["available"] == "no":
             self.skipTest("process events are not heard here")
         rows = self.dir / "rows.jsonl"
-        target = self.start(python(DAEMONS), stdin=subprocess.PIPE)
-        process = self.start([RTRACK, "attach", "-i", "1", "-o", rows, "--summary", "json", str(target.pid)],
-                             stderr=subprocess.PIPE)
-        wait_until(rows.exists)  # which is made when the tracker is there
-        target.stdin.write(b"\n")
-        target.stdin.flush()
-        _, said = process.communicate(timeout=30)
-        [tree] = json.loads(said)["targets"]
+        target = self.start(python(DAEMONS), stdin=subprocess.PIPE, bufsize=0)
+        process = self.attach(rows, "-i", "1", target.pid)
+        target.stdin.write(b"1")
+        wait_until(lambda: not is_alive(target.pid))
+        so_far = rows.read_text().count("\n")
+        wait_until(lambda: rows.read_text().count("\n") > so_far + 1)
+        target.stdin.write(b"2")
+        [tree] = self.targets(process)
         self.assertEqual(tree["processes"], 1 + 2 * 5 + 2, tree)
         self.assertEqual((tree["processes_exact"], tree["ended"]), (False, True))
         self.assertGreaterEqual(tree["cpu_seconds"], 0.3, "the daemon that lived long is followed")
         self.assertGreaterEqual(max(row["children"] for row in read_jsonl(rows)[1:]), 1)
 
     def test_sees_a_peak_between_two_samples(self) -> None:
-        code = "input()\nx = b'x' * (96 << 20)\nimport time\ntime.sleep(0.3)\ndel x\ntime.sleep(0.3)"
+        """Only peak polls and the end wake rtrack up: the memory is held until it has slept a few times."""
+        code = ("import os\nos.read(0, 1)\nx = b'x' * (96 << 20)\nos.write(1, b'held')\nos.read(0, 1)\ndel x\n"
+                "os.write(1, b'released')\nos.read(0, 1)")
         rows = self.dir / "rows.jsonl"
-        target = self.start(python(code), stdin=subprocess.PIPE)
-        process = self.start([RTRACK, "attach", "-i", "30", "-o", rows, "--summary", "json", str(target.pid)],
-                             stderr=subprocess.PIPE)
-        wait_until(rows.exists)
-        target.stdin.write(b"\n")
-        target.stdin.flush()
-        _, said = process.communicate(timeout=30)
-        self.assertGreater(read_jsonl(rows)[-1]["peak_tree_rss_bytes"], 96 << 20, said)
+        target = self.start(python(code), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        process = self.attach(rows, "-i", 10 * PATIENCE_S, target.pid)
+        target.stdin.write(b"1")
+        self.assertEqual(target.stdout.read(4), b"held")
+        so_far = voluntary_switches(process.pid)
+        wait_until(lambda: voluntary_switches(process.pid) > so_far + 2)
+        target.stdin.write(b"2")
+        self.assertEqual(target.stdout.read(8), b"released")
+        target.stdin.write(b"3")
+        self.targets(process)
+        self.assertGreater(read_jsonl(rows)[-1]["peak_tree_rss_bytes"], 96 << 20)
 
     def test_does_nothing_to_the_process(self) -> None:
         target = self.start(["sleep", "30"])

@@ -6,7 +6,7 @@ import unittest
 from typing import List
 
 from harness import SOURCE, need
-from rtrack_command import Case
+from rtrack_command import PATIENCE_S, Case
 from test_options import COMMANDS, in_help
 
 SCRIPT = r"""
@@ -24,7 +24,7 @@ class Completion(Case):
         """What the last word could be."""
         path = str(SOURCE / "examples/rtrack/rtrack.bash-completion")
         done = subprocess.run(["bash", "--norc", "-c", SCRIPT, "bash", path, "rtrack", *words], cwd=cwd, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=30)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_S)
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 

@@ -4,8 +4,12 @@ import os
 import subprocess
 import unittest
 
-from rtrack_command import RTRACK, Case, python, read_csv, rtrack
+from rtrack_command import PATIENCE_S, RTRACK, Case, python, read_csv, rtrack
 
+UNTIL_FOUR_LINES = """
+for i in $(seq 10000); do [ "$(wc -l <"$0")" -ge 4 ] && break; sleep 0.01; done
+exit 3
+"""
 LIST = """
 import os
 fds = os.listdir("/proc/self/fd")
@@ -15,16 +19,17 @@ print(sorted(int(fd) for fd in fds if os.path.exists(f"/proc/self/fd/{fd}")))
 
 class Closed(Case):
     def run_without(self, redirections: str, *words: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirections}', RTRACK, *words], text=True, timeout=30,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        return subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirections}', RTRACK, *words],
+                              text=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def test_any_of_them(self) -> None:
         for redirections in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
             rows = self.dir / "rows"
             done = self.run_without(redirections, "run", "-i", "0.05", "-o", str(rows), "sh", "-c",
-                                    "sleep 0.12; exit 3")
+                                    UNTIL_FOUR_LINES, str(rows))
             self.assertEqual(done.returncode, 3, redirections)
-            self.assertGreaterEqual(len(read_csv(rows)), 3)
+            self.assertGreaterEqual(len(read_csv(rows)), 4)
             self.assertNotIn("rtrack", rows.read_text(), "the summary did not end up among the rows")
 
     def test_rows_cannot_go_to_a_closed_one(self) -> None:

@@ -2,12 +2,14 @@
 """Figures of run, against what the processes were told by the kernel themselves."""
 import json
 import os
+import resource
 import shutil
 import subprocess
+import time
 import unittest
 from typing import Any, Dict
 
-from rtrack_command import Case, Row, busy, python, read_csv, read_jsonl
+from rtrack_command import Case, Row, busy, python, read_csv, read_jsonl, until_rows
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -37,6 +39,12 @@ os._exit(0)
 """
 
 
+def cpu_of_children() -> float:
+    """What all have used that this process has waited for, with all that they have waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class OfTheKernel(Case):
     """The command asks for its own figures right before it ends."""
 
@@ -52,10 +60,11 @@ class OfTheKernel(Case):
 
     def test_cpu_time(self) -> None:
         for _ in range(3):
+            before = cpu_of_children()
             got = self.work("--accounting", "wait")
             told = sum(self.told["ru_utime"]) + sum(self.told["ru_stime"])
-            # What the command used between its question and its end.
-            self.assertTrue(told <= got["cpu_seconds"] + 1e-6 and got["cpu_seconds"] < told + 0.02, (told, got))
+            # More than the command said before its end, less than that with rtrack and its supervisor.
+            self.assertTrue(told - 1e-6 <= got["cpu_seconds"] <= cpu_of_children() - before, (told, got))
             self.assertAlmostEqual(got["cpu_user_seconds"] + got["cpu_system_seconds"], got["cpu_seconds"], places=6)
 
     def test_peak_of_the_largest_process(self) -> None:
@@ -85,22 +94,32 @@ class OfTheKernel(Case):
         code = "x = b'x' * (96 << 20)\n" + busy(0.3)
         got = self.summary("run", program, "-o", told, "-f", "%U %S %M", *python(code))
         user, system, peak = (float(word) for word in told.read_text().split())
-        self.assertAlmostEqual(got["cpu_seconds"], user + system, delta=0.03)
+        # It cuts both to hundredths of a second, and its own use is in the figure of rtrack.
+        self.assertTrue(user + system <= got["cpu_seconds"] <= user + system + 0.02 + 0.05, (user, system, got))
         self.assertAlmostEqual(got["peak_rss_bytes"], peak * 1024, delta=peak * 1024 / 20)
 
 
 class OfTheTree(Case):
     def test_sum_over_the_tree(self) -> None:
         """Three processes with 40 MiB each, none of it shared."""
-        code = """
-import os, time
-for i in range(2):
+        rows = self.dir / "rows"
+        code = f"""
+import os
+ready, is_ready = os.pipe()
+may_end, rope = os.pipe()
+for _ in range(2):
     if os.fork() == 0:
-        break
+        os.close(rope)
+        x = os.urandom(1) * (40 << 20)
+        os.write(is_ready, b".")
+        os.read(may_end, 1)
+        os._exit(0)
 x = os.urandom(1) * (40 << 20)
-time.sleep(0.8)
+for _ in range(2):
+    os.read(ready, 1)
+{until_rows(rows)}
 """
-        got = self.summary("run", "-i", "0.1", *python(code))
+        got = self.summary("run", "-i", "0.1", "-o", rows, *python(code))
         self.assertTrue(120 << 20 <= got["peak_tree_bytes"] <= 160 << 20, got["peak_tree_bytes"])
         self.assertIn(got["peak_tree_kind"], ("pss", "rss", "cgroup"))
         self.assertTrue(40 << 20 <= got["peak_rss_bytes"] <= 60 << 20, got["peak_rss_bytes"])
@@ -112,7 +131,7 @@ time.sleep(0.8)
 
     def test_left_running(self) -> None:
         path = self.dir / "pid"
-        got = self.summary("run", "-i", "0.05", "sh", "-c", f"sleep 2 >/dev/null 2>&1 & echo $! >{path}; sleep 0.3",
+        got = self.summary("run", "-i", "0.05", "sh", "-c", f"sleep 200 >/dev/null 2>&1 & echo $! >{path}",
                            stdout=subprocess.DEVNULL)
         self.addCleanup(os.kill, int(path.read_text()), 9)
         self.assertEqual(got["left_running"], 1)
@@ -125,9 +144,10 @@ time.sleep(0.8)
         self.assertEqual(got["processes"], 1)
 
     def test_exit_code_and_wall_time(self) -> None:
+        began = time.monotonic()
         got = self.summary("run", "sh", "-c", "sleep 0.3; exit 9")
         self.assertEqual((got["exit_code"], got["signal"]), (9, None))
-        self.assertAlmostEqual(got["wall_seconds"], 0.3, delta=0.1)
+        self.assertTrue(0.3 <= got["wall_seconds"] <= time.monotonic() - began, got["wall_seconds"])
         got = self.summary("run", "sh", "-c", "kill -9 $$")
         self.assertEqual((got["exit_code"], got["signal"]), (None, 9))
 
@@ -149,7 +169,9 @@ class OfTheRows(Case):
             if words == self.TREES["children"]:
                 words = [*words, str(self.dir / "told"), str(self.dir / "data")]
             with self.subTest(tree=name):
+                began = time.monotonic()
                 got = self.summary("run", "-i", "0.04", "-f", form, "-o", path, *words)
+                self.took_s = time.monotonic() - began
                 yield (read_jsonl if form == "jsonl" else read_csv)(path), got
 
     def test_of_csv(self) -> None:
@@ -186,14 +208,15 @@ class OfTheRows(Case):
                     self.assertFalse(value is not None and value < 0, name)
         for rows, got in self.each("jsonl"):
             whole = sum(row["d_interval_ns"] for row in rows[1:]) / 1e9
-            self.assertAlmostEqual(whole, got["wall_seconds"], delta=0.05)
+            self.assertTrue(got["wall_seconds"] <= whole <= self.took_s, (got["wall_seconds"], whole, self.took_s))
 
 
 class Overhead(Case):
     def test_is_told_and_small(self) -> None:
-        got = self.summary("run", "-i", "0.1", "sleep", "1")
+        rows = self.dir / "rows"
+        got = self.summary("run", "-i", "0.1", "-o", rows, "sleep", "1")
         self.assertTrue(0 < got["overhead_cpu_seconds"] < 0.05, got["overhead_cpu_seconds"])
-        self.assertGreaterEqual(got["samples"], 10)
+        self.assertEqual(got["samples"], len(read_csv(rows)) + 1, "one before the first row")
 
 
 if __name__ == "__main__":

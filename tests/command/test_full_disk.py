@@ -7,9 +7,11 @@ import subprocess
 import time
 import unittest
 
-from rtrack_command import RTRACK, Case, read_csv, read_jsonl, rtrack
+from rtrack_command import PATIENCE_S, RTRACK, Case, read_csv, read_jsonl, rtrack
 
 DONE = "sleep 0.3; echo done; exit 3"
+# Goes on until the file named first has something in it: until rtrack has complained there.
+AFTER_COMPLAINT = 'for i in $(seq 10000); do [ -s "$0" ] && break; sleep 0.01; done; echo done; exit 3'
 
 
 class FullDevice(Case):
@@ -56,9 +58,12 @@ class FullFile(Case):
         def limit_files() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
-        done = rtrack("run", "-q", "-i", "0.01", "-f", form, "-o", path, "sh", "-c", DONE, preexec_fn=limit_files)
+        said = self.dir / "said"
+        with open(said, "w") as stderr:
+            done = rtrack("run", "-q", "-i", "0.01", "-f", form, "-o", path, "sh", "-c", AFTER_COMPLAINT, said,
+                          stderr=stderr, preexec_fn=limit_files)
         self.assertEqual((done.returncode, done.stdout), (3, "done\n"))
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(len(said.read_text().splitlines()), 1, said.read_text())
         return str(path)
 
     def test_has_whole_rows_only(self) -> None:
@@ -93,7 +98,7 @@ class FullFile(Case):
 
     def test_a_file_that_was_there_keeps_what_it_had(self) -> None:
         path = self.dir / "rows"
-        rtrack("run", "-q", "-o", path, "true")
+        rtrack("run", "-q", "-i", "60", "-o", path, "true")
         before = path.read_text()
         rtrack("run", "-q", "-a", "-i", "0.01", "-o", path, "sh", "-c", DONE,
                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, resource.RLIM_INFINITY)))
@@ -102,13 +107,14 @@ class FullFile(Case):
 
 class ClosedPipe(Case):
     def test_run_goes_on(self) -> None:
-        mark = self.dir / "mark"
-        code = f"sleep 0.4; touch {mark}; exit 3"
+        mark, is_closed = self.dir / "mark", self.dir / "closed"
+        code = f"for i in $(seq 10000); do [ -e {is_closed} ] && break; sleep 0.01; done; touch {mark}; exit 3"
         process = self.start([RTRACK, "run", "-q", "-i", "0.02", "-o", "-", "sh", "-c", code],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdout.readline()
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=20), 3)
+        is_closed.touch()
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 3)
         self.assertTrue(mark.exists())
         self.assertEqual(len(process.stderr.read().splitlines()), 1)
 
@@ -117,12 +123,12 @@ class ClosedPipe(Case):
                              text=True)
         process.stdout.readline()
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=20), 1)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 1)
 
     def test_the_command_is_not_protected_from_it(self) -> None:
         """It gets the default action for SIGPIPE back."""
         code = f"{RTRACK} run -q sh -c 'while echo y; do :; done; exit 9' | head -1; echo ${{PIPESTATUS[0]}}"
-        said = subprocess.run(["bash", "-c", code], stdout=subprocess.PIPE, text=True, timeout=30).stdout
+        said = subprocess.run(["bash", "-c", code], stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S).stdout
         self.assertEqual(said.split(), ["y", str(128 + signal.SIGPIPE)])
 
 
@@ -135,7 +141,7 @@ class SlowPipe(Case):
         with open(reader) as pipe:
             time.sleep(0.8)  # more than the pipe holds
             lines = pipe.read().splitlines()
-        self.assertEqual(process.wait(timeout=20), 0)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
         self.assertEqual(len(lines), 61)
         self.assertTrue(all(line.startswith("{") and line.endswith("}") for line in lines))
 

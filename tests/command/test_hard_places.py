@@ -12,7 +12,8 @@ import time
 import unittest
 from typing import Any, List, Optional, Tuple
 
-from rtrack_command import PYTHON, RTRACK, Case, Row, busy, is_alive, python, read_jsonl, read_proc, rtrack, wait_until
+from rtrack_command import (PATIENCE_S, PYTHON, RTRACK, Case, Row, busy, is_alive, python, read_jsonl, read_proc,
+                            rtrack, wait_until)
 
 LEVELS = ("poll", "wait", "cgroup")
 PR_SET_CHILD_SUBREAPER = 36
@@ -62,13 +63,13 @@ class OuterProc(Case):
         if os.geteuid() != 0:
             self.words[1:1] = ["--user", "--map-root-user"]
         try:
-            subprocess.run([*self.words, "true"], check=True, stderr=subprocess.DEVNULL, timeout=20)
+            subprocess.run([*self.words, "true"], check=True, stderr=subprocess.DEVNULL, timeout=PATIENCE_S)
         except (OSError, subprocess.CalledProcessError):
             self.skipTest("no pid namespace can be made here")
 
     def inside(self, *words: Any, options: Any = ()) -> "subprocess.CompletedProcess[str]":
         return subprocess.run([*self.words, *options, RTRACK, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=60)
+                              text=True, timeout=PATIENCE_S)
 
     def test_run_refuses_and_starts_nothing(self) -> None:
         mark = self.dir / "mark"
@@ -159,11 +160,11 @@ class ForkBomb(Case):
         return json.loads(lines[-1])["children"] if len(lines) > 1 and lines[-1].endswith("\n") else 0
 
     def await_end(self, code: int) -> Tuple[Row, resource.struct_rusage]:
-        _, status, used = wait_until(self.look, seconds=60)
+        _, status, used = wait_until(self.look)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(self.process.returncode, code)
         os.set_blocking(self.held, False)
-        wait_until(self.has_nobody, seconds=60)
+        wait_until(self.has_nobody)
         return json.loads(self.summary_path.read_text()), used
 
     def look(self) -> Any:
@@ -178,7 +179,7 @@ class ForkBomb(Case):
 
     def assert_all_are_counted(self, count: int, *options: str, **kwargs: Any) -> resource.struct_rusage:
         self.explode(count, *options, **kwargs)
-        wait_until(lambda: self.children() == count - 1, seconds=60)
+        wait_until(lambda: self.children() == count - 1)
         self.let_go()
         got, used = self.await_end(0)
         self.assertEqual(got["processes"], count)
@@ -194,7 +195,7 @@ class ForkBomb(Case):
         self.assert_all_are_counted(300, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
 
     def test_none_outlives_the_time_out(self) -> None:
-        self.explode(500, "--timeout", "6")
+        self.explode(200, "--timeout", "8")
         got, _ = self.await_end(124)
         self.assertTrue(got["timed_out"])
 
@@ -223,7 +224,7 @@ class Grouped(Case):
             (self.leaf / "cgroup.kill").write_text("1")
 
     def await_summary(self, process: "subprocess.Popen[Any]", code: int) -> Row:
-        self.assertEqual(process.wait(timeout=60), code)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), code)
         return json.loads(self.summary_path.read_text())
 
     def assert_no_leaf(self) -> None:
@@ -295,7 +296,7 @@ while True:
 
 class Frozen(Grouped):
     def start_deaf(self) -> "subprocess.Popen[Any]":
-        process = self.start_grouped("--timeout", "1", *python(DEAF), f"{self.dir}/pid-")
+        process = self.start_grouped("--timeout", "4", *python(DEAF), f"{self.dir}/pid-")
         pids = wait_until(lambda: len(list(self.dir.glob("pid-*"))) == 2 and list(self.dir.glob("pid-*")))
         self.child = max(int(path.name[4:]) for path in pids)
         return process
@@ -346,7 +347,7 @@ class UnnoticedEnd:
 
     def resume(self) -> Row:
         os.kill(self.process.pid, signal.SIGCONT)
-        self.case.assertEqual(self.process.wait(timeout=20), 3)
+        self.case.assertEqual(self.process.wait(timeout=PATIENCE_S), 3)
         return json.loads(self.path.read_text())
 
 
@@ -389,7 +390,7 @@ class FrozenByVersion1(Case):
             wait_until(lambda: rows.exists() and len(rows.read_text().splitlines()) > 10)
             self.assertTrue(is_alive(pid))
             (self.group / "freezer.state").write_text("THAWED")
-            self.assertEqual(process.wait(timeout=30), 124)
+            self.assertEqual(process.wait(timeout=PATIENCE_S), 124)
 
     def test_a_supervisor_that_cannot_answer_is_given_up(self) -> None:
         run = UnnoticedEnd(self)
@@ -417,7 +418,7 @@ class Stopped(Case):
                               "--summary-file", summary_path, *python(busy(2.5))])
         wait_until(lambda: path.exists() and len(path.read_text().splitlines()) > 4)
         self.pause(process.pid)
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
         rows, got = read_jsonl(path)[1:], json.loads(summary_path.read_text())
         gap = max(rows, key=lambda row: row["interval_seconds"])
         self.assertGreaterEqual(gap["interval_seconds"], self.PAUSE)
@@ -461,7 +462,7 @@ class FullDisk(Case):
         words = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
         try:
             done = subprocess.run([*words, "sh", "-c", FULL_DISK, RTRACK, disk, self.dir], stderr=subprocess.PIPE,
-                                  text=True, timeout=60)
+                                  text=True, timeout=PATIENCE_S)
         except OSError:
             self.skipTest("no unshare here")
         if not (self.dir / "code").exists():

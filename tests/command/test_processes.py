@@ -71,7 +71,7 @@ class Csv(Listed):
             self.assertGreaterEqual(row["end"] - row["start"], least - 0.001)
 
     def test_signals_and_names(self) -> None:
-        rows = self.rows("sh", "-c", "sh -c 'kill -9 $$'; sleep 0.01; exit 0")
+        rows = self.rows("sh", "-c", "sh -c 'kill -9 $$'; sleep 1; exit 0")
         self.need_all()
         self.assertEqual([(row["signal"], row["exit_code"]) for row in rows], [(None, 0), (9, None), (None, 0)])
         self.assertEqual(rows[2]["comm"], "sleep")
@@ -108,7 +108,7 @@ for name in {names!r}:
 
     def test_who_runs_on_is_said_to(self) -> None:
         path = self.dir / "pid"
-        rows = self.rows("sh", "-c", f"sleep 30 >/dev/null 2>&1 & echo $! >{path}; sleep 0.2")
+        rows = self.rows("sh", "-c", f"sleep 200 >/dev/null 2>&1 & echo $! >{path}")
         pid = int(path.read_text())
         try:
             [left] = [row for row in rows if row["running"]]

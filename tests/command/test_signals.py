@@ -11,7 +11,7 @@ import time
 import unittest
 from typing import Any, Dict, List
 
-from rtrack_command import RTRACK, Case, commands_of, is_alive, python, read_proc, rtrack, wait_until
+from rtrack_command import PATIENCE_S, RTRACK, Case, commands_of, is_alive, python, read_proc, rtrack, wait_until
 
 # Writes the names of the signals it gets to the file named first; TERM ends it with code 42.
 RECORDER = """
@@ -61,7 +61,7 @@ class Forwarded(Recorded):
             wait_until(lambda: len(self.recorded()) == count)
             self.assertEqual(self.recorded()[-1], name)
         process.terminate()
-        self.assertEqual(process.wait(timeout=20), 42)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 42)
         self.assertEqual(self.recorded()[-1], "SIGTERM")
 
     def test_an_early_one_is_not_lost(self) -> None:
@@ -71,7 +71,7 @@ class Forwarded(Recorded):
             wait_until(lambda: self.catches(process.pid, signal.SIGTERM))
             time.sleep(delay)
             process.terminate()
-            self.assertEqual(process.wait(timeout=20), 128 + signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=PATIENCE_S), 128 + signal.SIGTERM)
 
     @staticmethod
     def catches(pid: int, number: int) -> bool:
@@ -84,7 +84,7 @@ class Forwarded(Recorded):
                               self.record])
         wait_until(lambda: "ready" in self.recorded())
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE_S)
         self.assertEqual(json.loads(path.read_text())["exit_code"], 42)
 
 
@@ -97,7 +97,7 @@ class FromTheTerminal(Recorded):
         self.assertIsNone(process.poll())
         self.assertEqual(self.recorded(), ["ready"])
         process.terminate()
-        self.assertEqual(process.wait(timeout=20), 42)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 42)
 
     def test_ctrl_c_ends_the_command_and_then_comes_the_summary(self) -> None:
         pid, terminal = pty.fork()
@@ -159,7 +159,7 @@ class Inherited(Case):
         time.sleep(0.2)
         self.assertIsNone(process.poll())
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE_S)
 
 
 class EndOfFollowing(Case):
@@ -172,7 +172,7 @@ class EndOfFollowing(Case):
                 wait_until(lambda: Forwarded.catches(process.pid, signal.SIGINT))
                 time.sleep(0.05)
                 process.send_signal(getattr(signal, name))
-                _, said = process.communicate(timeout=20)
+                _, said = process.communicate(timeout=PATIENCE_S)
                 self.assertEqual(process.returncode, 0, name)
                 self.assertIn("wall", said)
                 self.assertEqual(len(rows.read_text().splitlines()), 2, "one row up to the signal")

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Figures of the machine, against the kernel's own files."""
 import os
-import re
+import shutil
+import subprocess
 import time
 import unittest
-from typing import Dict, List
+from typing import List
 
-from rtrack_command import Case, busy, python, read_csv, read_jsonl, rtrack
+from rtrack_command import PATIENCE_S, RTRACK, Case, busy, meminfo, python, read_csv, read_jsonl, rtrack
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
-
-
-def meminfo() -> Dict[str, int]:
-    with open("/proc/meminfo") as file:
-        return {name: int(kib) for name, kib in re.findall(r"^(\S+):\s+(\d+)", file.read(), re.MULTILINE)}
 
 
 def modes() -> List[float]:
@@ -28,31 +24,40 @@ class System(Case):
         rtrack("system", "-q", "-i", "0.02", "--count", "1", "-o", self.dir / "rows")
         [row] = read_csv(self.dir / "rows")
         after = meminfo()
-        margin = before["MemTotal"] / 50 + abs(before["MemFree"] - after["MemFree"])
-        for column, told in (("memory_free", before["MemFree"]), ("memory_buffers", before["Buffers"]),
-                             ("memory_cached", before["Cached"]), ("memory_active_anon", before["Active(anon)"]),
-                             ("memory_inactive_anon", before["Inactive(anon)"]),
-                             ("memory_used", before["MemTotal"] - before["MemAvailable"])):
-            self.assertAlmostEqual(row[column], told, delta=margin, msg=column)
+        margin = before["MemTotal"] / 50
+        for memory in (before, after):
+            memory["Used"] = memory["MemTotal"] - memory["MemAvailable"]
+        for column, name in (("memory_free", "MemFree"), ("memory_buffers", "Buffers"), ("memory_cached", "Cached"),
+                             ("memory_active_anon", "Active(anon)"), ("memory_inactive_anon", "Inactive(anon)"),
+                             ("memory_used", "Used")):
+            low, high = sorted((before[name], after[name]))
+            self.assertTrue(low - margin < row[column] < high + margin, (column, low, row[column], high))
 
     def test_cpu_time(self) -> None:
         load = self.start(python(busy(1)))
         before = modes()
-        got = self.summary("system", "-i", "0.1", "-d", "0.6", "-o", self.dir / "rows")
-        spent = [later - earlier for earlier, later in zip(before, modes())]
-        user, system = spent[0] + spent[1], spent[2] + spent[5] + spent[6]
-        self.assertAlmostEqual(got["cpu_user_seconds"], user, delta=0.15)
-        self.assertAlmostEqual(got["cpu_system_seconds"], system, delta=0.15)
+        got = self.summary("system", "-i", "0.1", "-d", "0.6", "-f", "jsonl", "-o", self.dir / "rows")
+        after = modes()
+        load.kill()
+        rows = read_jsonl(self.dir / "rows")[1:]
+        for name, key, of in (("cpu_user_ns", "cpu_user_seconds", (0, 1)),
+                              ("cpu_system_ns", "cpu_system_seconds", (2, 5, 6))):
+            low, high = (sum(told[i] for i in of) for told in (before, after))
+            seconds = [row[name] / 1e9 for row in rows]
+            self.assertTrue(low - TICK < seconds[0] <= seconds[-1] < high + TICK, (name, low, seconds, high))
+            self.assertAlmostEqual(sum(row["d_" + name] for row in rows) / 1e9, got[key], places=6)
         self.assertGreater(got["cpu_seconds"], 0.3)
-        rows = read_csv(self.dir / "rows")
-        for column, key in (("utime", "cpu_user_seconds"), ("stime", "cpu_system_seconds")):
-            self.assertAlmostEqual(sum(row[column] for row in rows) * TICK, got[key], places=6)
-        load.wait()
 
     def test_processes(self) -> None:
-        rtrack("system", "-q", "-i", "0.02", "--count", "1", "-o", self.dir / "rows")
-        told = sum(name.isdigit() for name in os.listdir("/proc"))
-        self.assertAlmostEqual(read_csv(self.dir / "rows")[0]["processes"], told, delta=10)
+        """In a pid namespace of its own, so that it is known how many there are."""
+        words = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if os.geteuid() != 0:
+            words[1:1] = ["--user", "--map-root-user"]
+        if not shutil.which("unshare") or subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no pid namespace can be made here")
+        script = 'sleep 200 & sleep 200 & exec "$0" system -q -i 0.02 --count 1 -o "$1"'
+        subprocess.run([*words, "sh", "-c", script, RTRACK, self.dir / "rows"], check=True, timeout=PATIENCE_S)
+        self.assertEqual(read_csv(self.dir / "rows")[0]["processes"], 3)
 
     def test_network_and_disk_counters(self) -> None:
         rtrack("system", "-q", "-i", "0.02", "--count", "1", "-f", "jsonl", "-o", self.dir / "rows")
@@ -72,10 +77,12 @@ class System(Case):
         self.assertLessEqual(row["disk_space_used_gb"] + row["disk_space_free_gb"], row["disk_space_total_gb"] + 0.02)
 
     def test_summary(self) -> None:
+        began = time.monotonic()
         got = self.summary("system", "-i", "0.05", "--count", "3", "-o", "/dev/null")
+        ended = time.monotonic()
         self.assertEqual(got["samples"], 4, "the base line is one")
         self.assertEqual(got["memory_total_bytes"], meminfo()["MemTotal"] * 1024)
-        self.assertAlmostEqual(got["wall_seconds"], 0.15, delta=0.1)
+        self.assertTrue(0.15 <= got["wall_seconds"] <= ended - began, got["wall_seconds"])
         self.assertTrue(0 < got["overhead_cpu_seconds"] < 0.1)
         said = rtrack("system", "-i", "0.05", "--count", "3", "-o", "/dev/null").stderr
         for word in ("time", "memory", "storage", "network", "cores"):
@@ -84,7 +91,7 @@ class System(Case):
     def test_count_is_kept_to_time(self) -> None:
         began = time.monotonic()
         rtrack("system", "-q", "-i", "0.1", "--count", "5")
-        self.assertAlmostEqual(time.monotonic() - began, 0.5, delta=0.2)
+        self.assertGreaterEqual(time.monotonic() - began, 0.5)
 
 
 if __name__ == "__main__":
