@@ -120,17 +120,22 @@ void rti_hearing_listen(struct rti_hearing *hearing)
 		deafen(hearing);
 }
 
-void rti_hearing_take(struct rti_hearing *hearing, void (*each)(void *arg, int32_t pid), void *arg)
+void rti_hearing_take(struct rti_hearing *hearing,
+                      void (*each)(void *arg, int32_t pid, int has_ended), void *arg)
 {
 	for (size_t i = 0; i < hearing->count; i++) {
-		if (rti_census_is_alive(hearing->census, hearing->newcomers[i]))
-			each(arg, hearing->newcomers[i]);
+		int32_t pid = hearing->newcomers[i];
+
+		/* Else its number is a stranger's by now. */
+		if (rti_census_has(hearing->census, pid))
+			each(arg, pid, !rti_census_is_alive(hearing->census, pid));
 	}
 	hearing->count = 0;
 }
 
+/* What was heard of is known already, and so may its end be. */
 void rti_hearing_note(struct rti_hearing *hearing, int32_t pid)
 {
-	if (hearing->census)
+	if (hearing->census && !rti_census_has(hearing->census, pid))
 		rti_census_join(hearing->census, pid);
 }

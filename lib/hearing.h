@@ -36,8 +36,10 @@ int rti_hearing_is_whole(const struct rti_hearing *hearing);
 /* Take in what has happened. */
 void rti_hearing_listen(struct rti_hearing *hearing);
 
-/* Call each() for newcomers that live still, as far as was heard, in the order in which they came, and forget them. */
-void rti_hearing_take(struct rti_hearing *hearing, void (*each)(void *arg, int32_t pid), void *arg);
+/* Call each() for newcomers in the order in which they came, and forget them. One that has ended,
+ * as far as was heard, may be a zombie still. */
+void rti_hearing_take(struct rti_hearing *hearing,
+                      void (*each)(void *arg, int32_t pid, int has_ended), void *arg);
 
 /* Somebody was found to be a member without having been heard of. */
 void rti_hearing_note(struct rti_hearing *hearing, int32_t pid);

@@ -207,16 +207,27 @@ static void search_parent_pids(struct rti_proctree *tree, const struct rti_conte
 		;
 }
 
-/* Its fork was heard of, so it belongs here, whoever its parent is by now. */
-static void take_newcomer(void *arg, int32_t pid)
+/* No file has to be opened to know that. */
+static int has_left(const struct rti_context *ctx, int32_t pid)
+{
+	struct rti_cpu_clock clock = { 0 };
+
+	return ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) < 0;
+}
+
+/* Its fork was heard of, so it belongs here, whoever its parent is by now. Once it has ended its
+ * parent may never wait for it, and then nothing but the zombie tells what it used. */
+static void take_newcomer(void *arg, int32_t pid, int has_ended)
 {
 	struct children_search *search = arg;
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
-	if (rti_proctree_find(search->tree, pid) || pass_over(search->tree))
+	if (rti_proctree_find(search->tree, pid) || (has_ended && has_left(search->ctx, pid)) ||
+	    pass_over(search->tree))
 		return;
-	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0)
+	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0 &&
+	    (!has_ended || stat.state == 'Z'))
 		rti_proctree_add(search->tree, search->ctx, &stat, &file);
 	rti_source_close_file(search->ctx->source, &file);
 }

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "census.h"
 #include "tracker.h"
 
 #define TICK_NS UINT64_C(10000000)
@@ -644,6 +647,89 @@ START_TEST(threads_that_left_are_noticed)
 }
 END_TEST
 
+/* From now on the tree is not searched: its events are heard, which are those of hear_of(). */
+static void listen_to_nothing(int ends[2])
+{
+	struct rti_hearing *hearing = &tracker->tree.members.hearing;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
+	*hearing = (struct rti_hearing){ .fd = ends[0], .owner = getpid() };
+	hearing->census = calloc(1, sizeof(*hearing->census));
+	ck_assert_ptr_nonnull(hearing->census);
+	rti_hearing_begin(hearing, 100);
+	hearing->newcomers = calloc(4, sizeof(*hearing->newcomers));
+	ck_assert_ptr_nonnull(hearing->newcomers);
+	hearing->cap = 4;
+}
+
+static void hear_of(int pid, int has_ended)
+{
+	struct rti_hearing *hearing = &tracker->tree.members.hearing;
+
+	ck_assert_int_eq(rti_census_fork(hearing->census, 100, pid), 1);
+	if (has_ended)
+		rti_census_exit(hearing->census, pid);
+	hearing->newcomers[hearing->count++] = pid;
+}
+
+static const struct fake_process zombie = {
+	.pid = 103, .ppid = 100, .utime = 7, .stime = 4, .minflt = 60, .starttime = 1030,
+	.is_zombie = 1,
+};
+
+/* A shell without children as far as its files tell, and the first sample of it. */
+static void hear_a_shell(int ends[2])
+{
+	struct fake_process parent = shell;
+
+	parent.children = "";
+	fake_process_write(&root, &parent);
+	track(100, 0);
+	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 8 * TICK_NS);
+	listen_to_nothing(ends);
+}
+
+START_TEST(a_zombie_whose_end_was_heard_is_read)
+{
+	int ends[2];
+
+	hear_a_shell(ends);
+	fake_process_write(&root, &zombie);
+	hear_of(103, 1);
+	hear_of(104, 1); /* was waited for */
+	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.processes_seen, 3);
+	ck_assert_uint_eq(tracker->tree.members.hearing.census->alive, 1); /* the shell */
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
+	ck_assert_uint_eq(m.reasons, 0);
+	fake_process_remove(&root, 103); /* and its parent has not waited for it */
+	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
+	ck_assert_uint_eq(m.reasons, RT_REASON_UNWAITED);
+	close(ends[1]);
+}
+END_TEST
+
+/* Its pid has been given away since. */
+START_TEST(what_is_heard_of_and_is_not_there_any_more_is_no_member)
+{
+	struct fake_process stranger = zombie;
+	int ends[2];
+
+	hear_a_shell(ends);
+	stranger.is_zombie = 0;
+	fake_process_write(&root, &stranger);
+	hear_of(103, 1);
+	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq(m.processes, 1);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 8 * TICK_NS);
+	ck_assert_uint_eq(m.reasons, 0);
+	close(ends[1]);
+}
+END_TEST
+
 static TCase *case_with_root(Suite *suite, const char *name)
 {
 	TCase *tcase = suite_case(suite, name);
@@ -665,6 +751,8 @@ int main(void)
 	tcase_add_test(tcase, parents_tell_where_children_files_are_missing);
 	tcase_add_test(tcase, a_thousand_children_do_not_fit_one_read);
 	tcase_add_test(tcase, a_recycled_pid_is_a_stranger);
+	tcase_add_test(tcase, a_zombie_whose_end_was_heard_is_read);
+	tcase_add_test(tcase, what_is_heard_of_and_is_not_there_any_more_is_no_member);
 	tcase_add_test(tcase, a_recycled_root_ends_the_tracker);
 	tcase_add_test(tcase, orphans_stay);
 	tcase_add_test(tcase, a_thread_is_not_a_process);
