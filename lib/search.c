@@ -216,7 +216,8 @@ static int has_left(const struct rti_context *ctx, int32_t pid)
 }
 
 /* Its fork was heard of, so it belongs here, whoever its parent is by now. Once it has ended its
- * parent may never wait for it, and then nothing but the zombie tells what it used. */
+ * parent may never wait for it, and then nothing but the zombie tells what it used. The account of
+ * one in state X was moved already. */
 static void take_newcomer(void *arg, int32_t pid, int has_ended)
 {
 	struct children_search *search = arg;
@@ -227,7 +228,7 @@ static void take_newcomer(void *arg, int32_t pid, int has_ended)
 	    pass_over(search->tree))
 		return;
 	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0 &&
-	    (!has_ended || stat.state == 'Z'))
+	    (stat.state == 'Z' || (!has_ended && stat.state != 'X')))
 		rti_proctree_add(search->tree, search->ctx, &stat, &file);
 	rti_source_close_file(search->ctx->source, &file);
 }

@@ -712,19 +712,28 @@ START_TEST(a_zombie_whose_end_was_heard_is_read)
 }
 END_TEST
 
-/* Its pid has been given away since. */
+/* Its pid has been given away since, or it has been waited for and the kernel is letting go of it
+ * now. */
 START_TEST(what_is_heard_of_and_is_not_there_any_more_is_no_member)
 {
-	struct fake_process stranger = zombie;
+	struct fake_process stranger = zombie, leaving = zombie;
 	int ends[2];
 
 	hear_a_shell(ends);
 	stranger.is_zombie = 0;
 	fake_process_write(&root, &stranger);
 	hear_of(103, 1);
+	leaving.pid = 104;
+	leaving.ppid = 0;
+	leaving.is_zombie = 0;
+	leaving.state = 'X';
+	fake_process_write(&root, &leaving);
+	hear_of(104, 0);
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.processes, 1);
 	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 8 * TICK_NS);
+	fake_process_remove(&root, 104);
+	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.reasons, 0);
 	close(ends[1]);
 }
