@@ -83,6 +83,8 @@ void rti_peaks_glance(struct rti_tree *tree, const struct rti_context *ctx)
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];
 
+		if (!m->account_at)
+			rti_read_account(tree, ctx, m);
 		if (m->pid != tree->keeper_pid)
 			m->glance_rss_bytes = rti_read_rss(tree, ctx, m);
 		rss_bytes += m->glance_rss_bytes;

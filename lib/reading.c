@@ -534,6 +534,16 @@ void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, 
 	read_member(tree, ctx, m, status, 0);
 }
 
+void rti_read_account(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+
+	r.due = wanted_of(tree, m) & (RT_HAS_CPU | RT_HAS_FAULTS);
+	read_in_full(&r);
+	if (!m->is_gone)
+		m->read_at = ++tree->events;
+}
+
 /* RSS as of the last glance will do. */
 static int is_glance_fresh(const struct rti_tree *tree, const struct rti_member *m)
 {

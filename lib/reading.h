@@ -19,6 +19,10 @@ void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struc
 void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                           struct rti_status *status);
 
+/* The account alone of a member that was not read yet. It may be gone by the next sample: then the
+ * ledger has to know what it had used. */
+void rti_read_account(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m);
+
 /* RSS alone, at any time: what the last glance saw where it has not run since. 0 where it has none. */
 uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m);
 

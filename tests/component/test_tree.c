@@ -739,6 +739,23 @@ START_TEST(what_is_heard_of_and_is_not_there_any_more_is_no_member)
 }
 END_TEST
 
+START_TEST(what_was_glanced_at_does_not_leave_unnoticed)
+{
+	int ends[2];
+
+	hear_a_shell(ends);
+	fake_process_write(&root, &zombie);
+	hear_of(103, 1);
+	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
+	fake_process_remove(&root, 103);
+	ck_assert_int_eq(sample(), 0);
+	ck_assert_uint_eq(m.processes, 1);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
+	ck_assert_uint_eq(m.reasons, RT_REASON_UNWAITED);
+	close(ends[1]);
+}
+END_TEST
+
 static TCase *case_with_root(Suite *suite, const char *name)
 {
 	TCase *tcase = suite_case(suite, name);
@@ -762,6 +779,7 @@ int main(void)
 	tcase_add_test(tcase, a_recycled_pid_is_a_stranger);
 	tcase_add_test(tcase, a_zombie_whose_end_was_heard_is_read);
 	tcase_add_test(tcase, what_is_heard_of_and_is_not_there_any_more_is_no_member);
+	tcase_add_test(tcase, what_was_glanced_at_does_not_leave_unnoticed);
 	tcase_add_test(tcase, a_recycled_root_ends_the_tracker);
 	tcase_add_test(tcase, orphans_stay);
 	tcase_add_test(tcase, a_thread_is_not_a_process);
