@@ -258,9 +258,11 @@ void family_end(struct family *f)
 
 pid_t family_fork_as(pid_t pid)
 {
+	const struct timespec two_ticks = { .tv_nsec = 2 * 1000000000L / sysconf(_SC_CLK_TCK) };
 	uint64_t arguments[10] = { 0 }; /* struct clone_args, with set_tid */
 	pid_t child;
 
+	nanosleep(&two_ticks, NULL);
 	arguments[4] = SIGCHLD;
 	arguments[8] = (uintptr_t)&pid;
 	arguments[9] = 1;

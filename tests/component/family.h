@@ -49,7 +49,9 @@ void family_continue(const struct family *f);
 /* End them all and reap them. */
 void family_end(struct family *f);
 
-/* A child of the caller that has this pid; -EEXIST when another has it by now, and other -errno. */
+/* A child of the caller that has this pid; -EEXIST when another has it by now, and other -errno.
+ * Two ticks pass first: a process is told from the one that had its pid before by its start time,
+ * which is in ticks. */
 pid_t family_fork_as(pid_t pid);
 
 #endif
