@@ -19,7 +19,7 @@ def problems(result: Result) -> Iterator[str]:
     says = f"cpu_seconds {got:.4f}, truth {truth:.4f}, complete {figures.complete}, reasons {list(figures.reasons)}"
     if figures.complete is None:
         return
-    if result.tool in ("wait", "wait+perf") and workload.is_waited and abs(got - truth) > SHARE * truth + WAIT_S:
+    if result.tool in ("wait", "wait+perf") and workload.is_waited and is_off(result):
         yield "all was waited for, and yet: " + says
     if result.tool == "cgroup" and not has_worked_on(result) and abs(got - truth) > SHARE * truth + CGROUP_S:
         yield "not the cgroup's own account: " + says
@@ -42,9 +42,18 @@ def outside_memory_bracket(result: Result) -> Iterator[str]:
         yield f"the bracket [{low}, {high}] does not hold the peak {truth} of the tree"
 
 
+def is_low(result: Result) -> bool:
+    missing = result.truth.total - result.surplus_s - result.figures.cpu_seconds
+    return missing > SHARE * result.truth.total + WAIT_S
+
+
+def is_off(result: Result) -> bool:
+    excess = result.figures.cpu_seconds - result.truth.total
+    return is_low(result) or excess > SHARE * result.truth.total + WAIT_S
+
+
 def is_silently_low(result: Result) -> bool:
-    missing = result.truth.total - result.figures.cpu_seconds
-    return bool(result.figures.complete) and missing > SHARE * result.truth.total + WAIT_S
+    return bool(result.figures.complete) and is_low(result)
 
 
 def has_worked_on(result: Result) -> bool:
@@ -56,5 +65,6 @@ def outside_bracket(result: Result) -> Iterator[str]:
     """The root's end is what the bracket is about; who runs on may use more."""
     low, high = result.figures.cpu_seconds_low, result.figures.cpu_seconds_high
     truth = result.truth_at_exit.total
-    if low is None or low > truth + BRACKET_S or (high is not None and high < truth - BRACKET_S):
+    margin = BRACKET_S + result.surplus_s
+    if low is None or low > truth + BRACKET_S or (high is not None and high < truth - margin):
         yield f"the bracket [{low}, {high}] does not hold the truth {truth:.4f}"
