@@ -138,10 +138,14 @@ class Case(unittest.TestCase):
                 stream.close()
 
 
+def state_of(pid: int) -> str:
+    """The letter of its state, or nothing when it has ended."""
+    return read_proc(pid, "stat").rpartition(")")[2].strip()[:1]
+
+
 def is_alive(pid: int) -> bool:
     """Zombies are not."""
-    stat = read_proc(pid, "stat")
-    return bool(stat) and stat.rpartition(")")[2].split()[0] not in "ZX"
+    return state_of(pid) not in ("", "Z", "X")
 
 
 def read_proc(pid: int, name: str) -> str:

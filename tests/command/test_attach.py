@@ -8,7 +8,7 @@ import unittest
 from typing import Any, List
 
 from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, is_alive, python, read_csv, read_jsonl, read_proc, rtrack,
-                            voluntary_switches, wait_until)
+                            state_of, voluntary_switches, wait_until)
 
 try:
     import psutil
@@ -82,7 +82,7 @@ class Attach(Case):
         rows = self.dir / "rows"
         target = self.start(python(WORKS_TWICE), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         first = float(target.stdout.readline())
-        wait_until(lambda: read_proc(target.pid, "stat").rpartition(")")[2].split()[0] == "S")
+        wait_until(lambda: state_of(target.pid) == "S")
         process = self.attach(rows, "-i", "0.05", target.pid)
         target.stdin.write(b"\n")
         target.stdin.flush()

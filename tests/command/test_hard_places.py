@@ -13,7 +13,7 @@ import unittest
 from typing import Any, List, Optional, Tuple
 
 from rtrack_command import (PATIENCE_S, PYTHON, RTRACK, Case, Row, busy, is_alive, python, read_jsonl, read_proc,
-                            rtrack, wait_until)
+                            rtrack, state_of, wait_until)
 
 LEVELS = ("poll", "wait", "cgroup")
 PR_SET_CHILD_SUBREAPER = 36
@@ -352,10 +352,6 @@ class UnnoticedEnd:
         os.kill(self.process.pid, signal.SIGCONT)
         self.case.assertEqual(self.process.wait(timeout=PATIENCE_S), 3)
         return json.loads(self.path.read_text())
-
-
-def state_of(pid: int) -> str:
-    return read_proc(pid, "stat").rpartition(")")[2].split()[0]
 
 
 class FrozenByVersion1(Case):

@@ -3,12 +3,11 @@
 import csv
 import json
 import os
-import pathlib
 import time
 import unittest
 from typing import Dict, List
 
-from rtrack_command import Case, Row, busy, python, read_jsonl, rtrack, wait_until
+from rtrack_command import Case, Row, busy, is_alive, python, read_jsonl, rtrack, wait_until
 
 COLUMNS = ["pid", "ppid", "comm", "start", "end", "exit_code", "signal", "cpu_user_seconds", "cpu_system_seconds",
            "peak_rss_bytes", "read_bytes", "write_bytes", "final", "running", "partial"]
@@ -115,14 +114,7 @@ for name in {names!r}:
             self.assertEqual((left["pid"], left["end"], left["exit_code"], left["final"]), (pid, None, None, 0))
         finally:
             os.kill(pid, 9)
-        wait_until(lambda: not pathlib.Path(f"/proc/{pid}").exists() or "Z" in read_state(pid))
-
-
-def read_state(pid: int) -> str:
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
+        wait_until(lambda: not is_alive(pid))
 
 
 class Elsewhere(Listed):

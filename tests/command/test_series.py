@@ -10,7 +10,7 @@ from typing import List, Set
 
 from harness import HEADER
 from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, busy, in_locale, meminfo, python, read_csv, read_jsonl,
-                            read_proc, rtrack, until_rows, wait_until)
+                            rtrack, state_of, until_rows, wait_until)
 
 PROCESS = ("timestamp,pid,children,utime,stime,cpu_usage,pss,read_bytes,write_bytes,gpu_usage,gpu_vram,"
            "gpu_utilized").split(",")
@@ -283,7 +283,7 @@ class Rhythm(Files):
                              stdout=subprocess.PIPE, text=True)
         lines = [process.stdout.readline() for _ in range(3)]
         os.kill(process.pid, signal.SIGSTOP)
-        wait_until(lambda: read_proc(process.pid, "stat").rpartition(")")[2].split()[0] == "T")
+        wait_until(lambda: state_of(process.pid) == "T")
         time.sleep(pause)
         os.kill(process.pid, signal.SIGCONT)
         lines += process.communicate(timeout=PATIENCE_S)[0].splitlines()
