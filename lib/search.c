@@ -215,7 +215,7 @@ static int has_left(const struct rti_context *ctx, int32_t pid)
 	return ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) < 0;
 }
 
-/* Its fork was heard of, so it belongs here, whoever its parent is by now. Once it has ended its
+/* Its fork was heard of, so it belongs here, whatever its parent is by now. Once it has ended, its
  * parent may never wait for it, and then nothing but the zombie tells what it used. The account of
  * one in state X was moved already. */
 static void take_newcomer(void *arg, int32_t pid, int has_ended)
