@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
+#include "parse/parse.h"
 #include "path.h"
 
 #define LEAF_PREFIX "rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */

@@ -7,7 +7,7 @@
 #ifndef RTI_CGROUP_H
 #define RTI_CGROUP_H
 
-#include "collector.h"
+#include "context.h"
 
 struct rti_cgroup {
 	char path[1024]; /* absolute; empty while there is none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether the pids of a proc file system are those that system calls of the caller know. */
-#include "collector.h"
+#include "context.h"
 
 #include <errno.h>
 

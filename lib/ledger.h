@@ -15,20 +15,7 @@
 
 #include <stdint.h>
 
-enum rti_use {
-	RTI_CPU_USER,   /* ns */
-	RTI_CPU_SYSTEM, /* ns */
-	RTI_MINOR_FAULTS,
-	RTI_MAJOR_FAULTS,
-	RTI_VOLUNTARY,
-	RTI_INVOLUNTARY,
-	RTI_READ_BYTES, /* from here on the kernel folds what was reaped into the process's own count */
-	RTI_WRITE_BYTES,
-	RTI_CANCELLED_BYTES,
-	RTI_READ_CHARS,
-	RTI_WRITE_CHARS,
-	RTI_COUNTERS
-};
+#include "counters.h"
 
 /* One member's account. The caller keeps it as long as the member lives, and zeroes it first. */
 struct rti_account {
@@ -83,9 +70,5 @@ void rti_ledger_close(struct rti_ledger *ledger);
 
 /* The kernel's exact account of what a member has reaped, where its reaper can be asked. I/O is not part of it. */
 void rti_ledger_raise(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS]);
-
-/* Split an exact CPU time into user and system in the ratio that ticks have sampled, as the kernel does. */
-void rti_split_cpu(uint64_t total_ns, uint64_t user_part, uint64_t both_parts, uint64_t *user_ns,
-                   uint64_t *system_ns);
 
 #endif

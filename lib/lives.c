@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "cpu_time.h"
+
 /* While rows are gathered: it comes from a sample. */
 #define IS_SAMPLED (UINT32_C(1) << 31)
 

@@ -3,7 +3,7 @@
 #ifndef RTI_PID_FILE_H
 #define RTI_PID_FILE_H
 
-#include "collector.h"
+#include "context.h"
 
 /* Read PID/leaf into the scratch buffer, through kept unless that is NULL. 0 or -errno; a kept file of a process that has
  * gone may be empty. */

@@ -11,6 +11,7 @@
 
 #include "collector.h"
 #include "hearing.h"
+#include "ledger.h"
 #include "pss.h"
 #include "supervisor/protocol.h"
 #include "sweep.h"

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cpu_time.h"
 #include "path.h"
 #include "search.h"
 

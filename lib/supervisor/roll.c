@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "census.h"
+#include "cpu_time.h"
 #include "env.h"
 #include "events.h"
 #include "files.h"
-#include "ledger.h"
 #include "parse/parse.h"
 
 #define LIVES_AT_A_TIME 1024

@@ -440,22 +440,6 @@ START_TEST(a_member_that_was_waited_for_is_retained_and_not_lost)
 }
 END_TEST
 
-START_TEST(cpu_is_split_as_ticks_have_sampled)
-{
-	uint64_t user, system;
-
-	rti_split_cpu(1000, 3, 4, &user, &system);
-	ck_assert_uint_eq(user, 750);
-	ck_assert_uint_eq(system, 250);
-	rti_split_cpu(1000, 0, 0, &user, &system);
-	ck_assert_uint_eq(user, 1000);
-	rti_split_cpu(1000, 0, 5, &user, &system);
-	ck_assert_uint_eq(system, 1000);
-	rti_split_cpu(UINT64_C(1) << 60, 1, 3, &user, &system);
-	ck_assert_uint_eq(user + system, UINT64_C(1) << 60);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("ledger");
@@ -475,6 +459,5 @@ int main(void)
 	tcase_add_test(cases, alone_means_without_what_was_reaped);
 	tcase_add_test(cases, an_exact_account_of_the_reaped_is_taken);
 	tcase_add_test(cases, a_member_that_was_waited_for_is_retained_and_not_lost);
-	tcase_add_test(cases, cpu_is_split_as_ticks_have_sampled);
 	return suite_run(suite);
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The counters of a process that the ledger adds up. */
+#ifndef RTI_COUNTERS_H
+#define RTI_COUNTERS_H
+
+enum rti_use {
+	RTI_CPU_USER,   /* ns */
+	RTI_CPU_SYSTEM, /* ns */
+	RTI_MINOR_FAULTS,
+	RTI_MAJOR_FAULTS,
+	RTI_VOLUNTARY,
+	RTI_INVOLUNTARY,
+	RTI_READ_BYTES, /* from here on the kernel folds what was reaped into the process's own count */
+	RTI_WRITE_BYTES,
+	RTI_CANCELLED_BYTES,
+	RTI_READ_CHARS,
+	RTI_WRITE_CHARS,
+	RTI_COUNTERS
+};
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Splitting CPU time into user and system time. */
+#ifndef RTI_CPU_TIME_H
+#define RTI_CPU_TIME_H
+
+#include <stdint.h>
+
+/* Split an exact CPU time into user and system in the ratio that ticks have sampled, as the kernel does. */
+void rti_split_cpu(uint64_t total_ns, uint64_t user_part, uint64_t both_parts, uint64_t *user_ns,
+                   uint64_t *system_ns);
+
+#endif
