@@ -167,6 +167,15 @@ int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx,
 	return 0;
 }
 
+uint64_t rti_cgroup_read_usage(struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	uint64_t user_ns, system_ns;
+	int err = rti_cgroup_read_cpu(group, ctx, &user_ns, &system_ns);
+
+	rti_source_close_file(ctx->source, &group->cpu);
+	return err == 0 ? user_ns + system_ns : UINT64_MAX;
+}
+
 int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
                            uint64_t *number)
 {

@@ -26,6 +26,10 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns,
                         uint64_t *system_ns);
 
+/* CPU time used in a cgroup so far, user and system together, ns. Returns UINT64_MAX if it is unknown. Opens cpu.stat and
+ * closes it again. */
+uint64_t rti_cgroup_read_usage(struct rti_cgroup *group, const struct rti_context *ctx);
+
 /* A file of one number, as "/memory.peak" and "/pids.peak". -ENOENT without the controller, or before its kernel (5.19 and
  * 6.1). */
 int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,

@@ -189,7 +189,7 @@ static int prepare_and_start(struct rt_command *c, struct rti_env *env, const st
 		return err;
 	}
 	rti_cgroup_enclosing(&c->enclosing, &ctx);
-	c->enclosing_ns = rti_command_enclosing_cpu_ns(c, &ctx);
+	c->enclosing_ns = rti_cgroup_read_usage(&c->enclosing, &ctx);
 	env->now(&c->start);
 	err = start_program(c, &ctx, opts);
 	rti_buf_free(&buf);

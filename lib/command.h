@@ -44,7 +44,4 @@ int rti_command_finish(struct rt_command *c);
 /* Some have ended since then: fill it anew. */
 void rti_command_finish_again(struct rt_command *c);
 
-/* CPU time used in the enclosing cgroup so far; UINT64_MAX: unknown. */
-uint64_t rti_command_enclosing_cpu_ns(struct rt_command *c, const struct rti_context *ctx);
-
 #endif

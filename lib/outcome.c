@@ -177,15 +177,6 @@ static void put_cgroup(struct rt_command *c, struct rt_outcome *out)
 		out->valid |= RT_HAS_CGROUP_IO;
 }
 
-uint64_t rti_command_enclosing_cpu_ns(struct rt_command *c, const struct rti_context *ctx)
-{
-	uint64_t user_ns, system_ns;
-	int err = rti_cgroup_read_cpu(&c->enclosing, ctx, &user_ns, &system_ns);
-
-	rti_source_close_file(ctx->source, &c->enclosing.cpu);
-	return err == 0 ? user_ns + system_ns : UINT64_MAX;
-}
-
 /* Does the inherited clock tell of more than was waited for, or of as much? */
 static int compare_clock(uint64_t clock_ns, uint64_t low_ns)
 {
@@ -234,7 +225,7 @@ static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is
 	const struct rti_context *ctx = &c->tracker->ctx;
 	struct rti_bracket_known known = {
 		.low_ns = m->cpu_user_ns + m->cpu_system_ns,
-		.growth_ns = rti_bracket_growth(c->enclosing_ns, rti_command_enclosing_cpu_ns(c, ctx)),
+		.growth_ns = rti_bracket_growth(c->enclosing_ns, rti_cgroup_read_usage(&c->enclosing, ctx)),
 		.overhead_ns = out->overhead_cpu_ns,
 		.lag_ns = ctx->env->cpu_count() * RTI_TICK_NS,
 		.is_claimed = is_claimed,
