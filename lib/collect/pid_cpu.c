@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU time of one process: its CPU clock, and from stat what it reaped. */
-#include "collector.h"
-#include "cpu_time.h"
+#include "collect/collector.h"
+#include "os/cpu_time.h"
 
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {

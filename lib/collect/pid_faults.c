@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Page faults and threads of one process, from stat; and whether it ignores SIGCHLD, so that its children vanish without an
  * account. */
-#include "collector.h"
+#include "collect/collector.h"
 
 #include <signal.h>
 

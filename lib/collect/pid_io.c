@@ -3,12 +3,12 @@
  *
  * What the process reaped is folded in by the kernel, which is right for a tree. For the process alone it is right only
  * as long as nothing was reaped; after that the live threads are summed. */
-#include "collector.h"
+#include "collect/collector.h"
 
 #include <errno.h>
 
-#include "own.h"
-#include "pid_file.h"
+#include "collect/thread_sum.h"
+#include "os/pid_file.h"
 
 static int read_io(const struct rti_context *ctx, const struct rti_target *who, struct rti_pid_io *io)
 {

@@ -3,9 +3,9 @@
  *
  * The kernel gathers page counts per thread before it adds them up (64 pages a thread, since 6.2 per CPU), so the
  * figure of a live process may be off by that much. */
-#include "collector.h"
+#include "collect/collector.h"
 
-#include "memory_file.h"
+#include "collect/pid_mm.h"
 
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {

@@ -2,11 +2,11 @@
 /* Proportional memory of one process, from smaps_rollup.
  *
  * Opened anew each time: a kept descriptor stays with the address space from before an exec. */
-#include "collector.h"
+#include "collect/collector.h"
 
 #include <errno.h>
 
-#include "memory_file.h"
+#include "collect/pid_mm.h"
 
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {

@@ -3,7 +3,7 @@
  *
  * The first line counts every CPU that ever was online, so it and not the sum of the others is the total. */
 #include "collect/accumulate.h"
-#include "collector.h"
+#include "collect/collector.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
  * (containers may lack it), its name decides: a name that continues another device's by a number is a partition of it,
  * and loop, ram, zram, dm and md are virtual. */
 #include "collect/accumulate.h"
-#include "collector.h"
+#include "collect/collector.h"
 #include "parse/scan.h"
-#include "path.h"
+#include "os/procfs_path.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * another file system and which a squashfs or ISO image fills to 100 % always. Data sets of one ZFS pool share its free
  * space, which is counted once, with the first of them. */
 #include "collect/accumulate.h"
-#include "collector.h"
-#include "worker.h"
+#include "collect/collector.h"
+#include "os/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>

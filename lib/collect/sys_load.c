@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Load averages, and how many threads exist: /proc/loadavg. */
-#include "collector.h"
+#include "collect/collector.h"
 
 struct state {
 	struct rti_file file;

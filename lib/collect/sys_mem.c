@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory and swap space of the machine: /proc/meminfo. */
-#include "collector.h"
+#include "collect/collector.h"
 
 #include <errno.h>
 

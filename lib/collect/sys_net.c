@@ -6,8 +6,8 @@
  * virtual function behind a hypervisor's interface), which counts for both. Where no interface has a device
  * (containers), the total is over all but loopback. */
 #include "collect/accumulate.h"
-#include "collector.h"
-#include "path.h"
+#include "collect/collector.h"
+#include "os/procfs_path.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How many processes exist: the numeric names in /proc. */
-#include "collector.h"
-#include "path.h"
+#include "collect/collector.h"
+#include "os/procfs_path.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pressure stall times of the machine: /proc/pressure, since Linux 4.20, and off where booted with psi=0. */
-#include "collector.h"
+#include "collect/collector.h"
 
 #include <errno.h>
 

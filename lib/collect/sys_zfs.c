@@ -6,9 +6,9 @@
 #include "collect/sys_zfs.h"
 
 #include "collect/accumulate.h"
-#include "collector.h"
-#include "program.h"
-#include "worker.h"
+#include "collect/collector.h"
+#include "os/spawn.h"
+#include "os/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>

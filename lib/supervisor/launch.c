@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting the program. */
-#include "launch.h"
+#include "supervisor/launch.h"
 
 #include <errno.h>
 #include <linux/sched.h>

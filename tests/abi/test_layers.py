@@ -19,31 +19,31 @@ NOWHERE = re.compile(r"\w*printf|\w*scanf|strto\w+|ato\w+|setlocale|getenv|seten
 
 # What only these objects may use besides.
 ALLOWED: Dict[str, Pattern[str]] = {
-    "source.c": re.compile(
+    "os/procfs.c": re.compile(
         r"openat|open|close|pread|read|poll|getdents|readlinkat|faccessat|statvfs|fstatvfs|fstatat|stat|gnu_dev_m\w+|lseek|syscall"
     ),
-    "env.c": re.compile(r"clock_gettime|sysconf|getrlimit|getpid"),
+    "os/clock.c": re.compile(r"clock_gettime|sysconf|getrlimit|getpid"),
     # Makes and removes directories that are cgroups, and asks whether their makers live.
-    "cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close"),
-    "worker.c": re.compile(r"pthread_\w+|sigfillset"),
+    "os/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close"),
+    "os/worker.c": re.compile(r"pthread_\w+|sigfillset"),
     # Starts programs and reads the output of one through a pipe.
-    "program.c": re.compile(r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid"),
+    "os/spawn.c": re.compile(r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid"),
     # Waits for a program, by a pidfd where there are any, and stands upon the tracker's public calls.
-    "command.c": re.compile(
+    "command/command.c": re.compile(
         r"syscall|ppoll|nanosleep|close|kill|waitid|waitpid|wait4|getrusage|"
         r"rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_tracker_glance"
     ),
     # Ends it.
-    "outcome.c": re.compile(r"wait4|rt_sample"),
+    "command/outcome.c": re.compile(r"wait4|rt_sample"),
     # Talks with the supervisor through a socket and shared memory.
-    "supervise.c": re.compile(r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|memfd_create|getrlimit|fallocate|m(un)?map"),
+    "command/supervisor_client.c": re.compile(r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|memfd_create|getrlimit|fallocate|m(un)?map"),
     # The kernel's process events come through a socket.
-    "events.c": re.compile(r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
+    "os/proc_connector.c": re.compile(r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
     # Finds what lies beside the library.
-    "near.c": re.compile(r"dladdr|getauxval"),
+    "os/origin.c": re.compile(r"dladdr|getauxval"),
     # Opens its plug-in.
-    "batch.c": re.compile(r"dlopen|dlsym|dlclose|getauxval"),
-    "rusage.c": re.compile(r"getrusage"),
+    "bpf/loader.c": re.compile(r"dlopen|dlsym|dlclose|getauxval"),
+    "api/rusage.c": re.compile(r"getrusage"),
 }
 
 
@@ -62,7 +62,7 @@ def symbols(*flags: str) -> Dict[str, List[str]]:
         place, *_, name = line.split()
         member = re.search(r"(\w+\.c)\.o:", place)
         assert member, line
-        found.setdefault(re.sub(r"^(parse|collect)_", r"\1/", member[1]), []).append(name)
+        found.setdefault(member[1].replace("_", "/", 1), []).append(name)
     return found
 
 

@@ -3,7 +3,7 @@
 #ifndef FAULTS_H
 #define FAULTS_H
 
-#include "source.h"
+#include "os/procfs.h"
 
 extern const struct rti_source_ops faults_ops;
 

@@ -4,7 +4,7 @@
 #ifndef METER_H
 #define METER_H
 
-#include "tracker.h"
+#include "api/tracker.h"
 
 #define METER_FILES 64
 

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "collector.h"
+#include "collect/collector.h"
 
 struct sampler {
 	const struct rti_sys_collector *collector;

@@ -6,8 +6,8 @@
 #ifndef SIMULATED_KERNEL_H
 #define SIMULATED_KERNEL_H
 
-#include "env.h"
-#include "source.h"
+#include "os/clock.h"
+#include "os/procfs.h"
 
 #define SIM_MOST 24      /* processes at a time */
 #define SIM_THREADS 3    /* of one process, besides its leader */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* rt_diff: what happened between two samples. Pure arithmetic. */
+#include <errno.h>
+
+#include <rtrack/rtrack.h>
+
+#include "api/struct_size.h"
+
+#define TICKS_PER_SECOND 100u /* USER_HZ of every architecture that this library supports */
+#define TICK_NS (1000000000u / TICKS_PER_SECOND)
+
+struct counter {
+	uint64_t has;
+	size_t in_metrics, in_delta;
+};
+
+#define COUNTER(has, field) { has, offsetof(struct rt_metrics, field), offsetof(struct rt_delta, field) }
+
+static const struct counter counters[] = {
+	COUNTER(RT_HAS_CPU, cpu_user_ns),
+	COUNTER(RT_HAS_CPU, cpu_system_ns),
+	COUNTER(RT_HAS_IO, read_bytes),
+	COUNTER(RT_HAS_IO, write_bytes),
+	COUNTER(RT_HAS_IO, cancelled_write_bytes),
+	COUNTER(RT_HAS_IO, read_chars),
+	COUNTER(RT_HAS_IO, write_chars),
+	COUNTER(RT_HAS_FAULTS, minor_faults),
+	COUNTER(RT_HAS_FAULTS, major_faults),
+	COUNTER(RT_HAS_CTXSW, voluntary_switches),
+	COUNTER(RT_HAS_CTXSW, involuntary_switches),
+	COUNTER(RT_HAS_PROCESSES, processes_seen),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_user_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_nice_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_system_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_idle_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_iowait_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_irq_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_softirq_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_steal_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_guest_ns),
+	COUNTER(RT_HAS_CPU_MODES, cpu_mode_guest_nice_ns),
+	COUNTER(RT_HAS_ACTIVITY, forks),
+	COUNTER(RT_HAS_ACTIVITY, context_switches),
+	COUNTER(RT_HAS_ACTIVITY, interrupts),
+	COUNTER(RT_HAS_DISK, disk_read_bytes),
+	COUNTER(RT_HAS_DISK, disk_write_bytes),
+	COUNTER(RT_HAS_DISK, disk_reads),
+	COUNTER(RT_HAS_DISK, disk_writes),
+	COUNTER(RT_HAS_DISK, disk_busy_ns),
+	COUNTER(RT_HAS_NETWORK, network_receive_bytes),
+	COUNTER(RT_HAS_NETWORK, network_transmit_bytes),
+	COUNTER(RT_HAS_NETWORK, network_receive_packets),
+	COUNTER(RT_HAS_NETWORK, network_transmit_packets),
+	COUNTER(RT_HAS_NETWORK, network_receive_errors),
+	COUNTER(RT_HAS_NETWORK, network_transmit_errors),
+	COUNTER(RT_HAS_NETWORK, network_receive_drops),
+	COUNTER(RT_HAS_NETWORK, network_transmit_drops),
+	COUNTER(RT_HAS_PRESSURE_CPU, pressure_cpu_some_ns),
+	COUNTER(RT_HAS_PRESSURE_MEMORY, pressure_memory_some_ns),
+	COUNTER(RT_HAS_PRESSURE_MEMORY, pressure_memory_full_ns),
+	COUNTER(RT_HAS_PRESSURE_IO, pressure_io_some_ns),
+	COUNTER(RT_HAS_PRESSURE_IO, pressure_io_full_ns),
+};
+
+static uint64_t counter_of(const struct rt_metrics *m, const struct counter *c)
+{
+	return *(const uint64_t *)(const void *)((const char *)m + c->in_metrics);
+}
+
+/* One counter that went backwards takes its whole domain out: the others of it are of the same doubtful origin. */
+static void subtract_counters(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out)
+{
+	uint64_t known = out->valid | out->partial, backwards = 0;
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		if (counter_of(to, &counters[i]) < counter_of(from, &counters[i]))
+			backwards |= counters[i].has;
+	}
+	known &= ~backwards;
+	out->valid &= known;
+	out->partial &= known;
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		if (known & counters[i].has)
+			*(uint64_t *)(void *)((char *)out + counters[i].in_delta) =
+				counter_of(to, &counters[i]) - counter_of(from, &counters[i]);
+	}
+}
+
+/* Each sample is rounded, not the difference, so that consecutive differences add up. */
+static uint64_t ticks_between(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns / TICK_NS - from_ns / TICK_NS;
+}
+
+static void put_cpu(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out)
+{
+	out->ticks_per_second = TICKS_PER_SECOND;
+	if (!((out->valid | out->partial) & RT_HAS_CPU))
+		return;
+	out->cpu_user_ticks = ticks_between(from->cpu_user_ns, to->cpu_user_ns);
+	out->cpu_system_ticks = ticks_between(from->cpu_system_ns, to->cpu_system_ns);
+	if (out->interval_ns == 0)
+		return;
+	out->cores_used = (double)(out->cpu_user_ns + out->cpu_system_ns) / (double)out->interval_ns;
+	out->valid |= RT_HAS_RATE;
+}
+
+static void put_rusage(const struct rt_metrics *to, struct rt_delta *out)
+{
+	out->rusage = (struct rt_rusage){
+		.ru_utime = (double)out->cpu_user_ns / 1e9,
+		.ru_stime = (double)out->cpu_system_ns / 1e9,
+		.ru_maxrss = to->rusage.ru_maxrss,
+		.ru_minflt = (int64_t)out->minor_faults,
+		.ru_majflt = (int64_t)out->major_faults,
+		.ru_inblock = (int64_t)(out->read_bytes / 512),
+		.ru_oublock = (int64_t)(out->write_bytes / 512),
+		.ru_nvcsw = (int64_t)out->voluntary_switches,
+		.ru_nivcsw = (int64_t)out->involuntary_switches,
+	};
+}
+
+static int subtract(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out)
+{
+	uint64_t with_suspend = to->boottime_ns - from->boottime_ns;
+
+	if (from->kind != to->kind || from->tracker_id != to->tracker_id)
+		return -ESTALE;
+	if (to->monotonic_ns < from->monotonic_ns)
+		return -EINVAL;
+	*out = (struct rt_delta){
+		.size = sizeof(*out),
+		.kind = to->kind,
+		.valid = from->valid & to->valid,
+		.partial = (from->partial | to->partial) & (from->valid | from->partial) & (to->valid | to->partial),
+		.interval_ns = to->monotonic_ns - from->monotonic_ns,
+	};
+	if (with_suspend > out->interval_ns && to->boottime_ns > from->boottime_ns)
+		out->suspended_ns = with_suspend - out->interval_ns;
+	if (to->self_cpu_ns > from->self_cpu_ns)
+		out->self_cpu_ns = to->self_cpu_ns - from->self_cpu_ns;
+	subtract_counters(from, to, out);
+	put_cpu(from, to, out);
+	put_rusage(to, out);
+	return 0;
+}
+
+int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out, size_t out_size)
+{
+	struct rt_metrics from_now, to_now;
+	struct rt_delta delta;
+	int err;
+
+	if (!from || !to || !out)
+		return -EFAULT;
+	if (rti_abi_check_out(out_size, RTI_DELTA_V1) < 0 ||
+	    rti_abi_take_back(&from_now, sizeof(from_now), from, RTI_METRICS_V1) < 0 ||
+	    rti_abi_take_back(&to_now, sizeof(to_now), to, RTI_METRICS_V1) < 0)
+		return -EINVAL;
+	err = subtract(&from_now, &to_now, &delta);
+	if (err == 0)
+		rti_abi_put(out, out_size, &delta, sizeof(delta));
+	return err;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a tracker, its samples and its lists. */
+#include "api/tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/struct_size.h"
+#include "tree/memory_peak.h"
+
+#define KNOWN_FLAGS (RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS)
+#define MOST_FILES 4096u
+#define QUICK_NS 100000u
+
+static uint64_t tree_domains(void)
+{
+	uint64_t has = RT_HAS_PROCESSES;
+
+	for (size_t i = 0; i < rti_pid_collector_count; i++)
+		has |= rti_pid_collectors[i]->provides;
+	return has;
+}
+
+static uint64_t known_domains(void)
+{
+	return tree_domains() | rti_machine_domains();
+}
+
+/* Unlike for trackers made at other times, by other threads, or by other processes that a sample may be handed to. */
+static uint64_t make_id(const struct rt_tracker *t)
+{
+	struct rti_now now;
+	uint64_t id;
+
+	t->env.now(&now);
+	id = now.realtime_ns ^ (uint64_t)(uintptr_t)t << 20 ^ (uint64_t)(uint32_t)t->env.getpid() << 44;
+	id = (id ^ id >> 31) * UINT64_C(0x9E3779B97F4A7C15);
+	return id ^ id >> 29;
+}
+
+static int take_opts(struct rt_opts *out, const struct rt_opts *in)
+{
+	int err;
+
+	*out = (struct rt_opts){ .size = sizeof(*out) };
+	if (!in)
+		return 0;
+	err = rti_abi_take(out, sizeof(*out), in, RTI_OPTS_V1);
+	if (err == 0 && (out->flags & ~KNOWN_FLAGS || out->reserved || out->want & ~known_domains()))
+		err = -EINVAL;
+	return err;
+}
+
+static uint32_t most_files(const struct rt_tracker *t, const struct rt_opts *opts)
+{
+	uint32_t quarter = t->env.fd_limit() / 4;
+
+	if (opts->max_fds)
+		return opts->max_fds;
+	return quarter < MOST_FILES ? quarter : MOST_FILES;
+}
+
+static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, const struct rti_source_ops *ops)
+{
+	uint64_t has = pid ? tree_domains() : rti_machine_domains();
+	int err = rti_source_open(&t->source, opts->root, ops);
+
+	if (err < 0)
+		return err;
+	rti_context_env(&t->source, &t->env);
+	t->ctx = (struct rti_context){ &t->source, &t->env, &t->buf, opts->flags };
+	t->kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM;
+	t->want = opts->want ? opts->want & has : has;
+	t->ctx.want = t->want;
+	t->id = make_id(t);
+	if (pid)
+		err = rti_context_check_pids(&t->source, &t->env);
+	if (pid && err == 0)
+		err = rti_tree_init(&t->tree, &t->ctx, pid, most_files(t, opts));
+	if (pid && err == 0)
+		rti_pss_init(&t->tree.pss, opts->pss_share, opts->pss_hold_us);
+	else if (!pid)
+		err = rti_machine_init(&t->machine, &t->ctx, t->want);
+	if (err < 0) {
+		rti_buf_free(&t->buf);
+		rti_source_close(&t->source);
+	}
+	return err;
+}
+
+int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts, const struct rti_source_ops *ops)
+{
+	struct rt_opts known;
+	struct rt_tracker *t;
+	int err;
+
+	*out = NULL;
+	err = take_opts(&known, opts);
+	if (err < 0)
+		return err;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	err = init(t, pid, &known, ops);
+	if (err < 0)
+		free(t);
+	else
+		*out = t;
+	return err;
+}
+
+int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts)
+{
+	if (!out)
+		return -EFAULT;
+	*out = NULL;
+	return pid <= 0 ? -EINVAL : rti_tracker_new(out, pid, opts, &rti_source_linux);
+}
+
+int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *opts)
+{
+	return out ? rti_tracker_new(out, 0, opts, &rti_source_linux) : -EFAULT;
+}
+
+void rt_tracker_free(struct rt_tracker *t)
+{
+	if (!t)
+		return;
+	if (t->kind == RT_KIND_PID)
+		rti_tree_free(&t->tree, &t->ctx);
+	else
+		rti_machine_free(&t->machine, &t->ctx);
+	rti_buf_free(&t->buf);
+	rti_source_close(&t->source);
+	free(t);
+}
+
+static void put_tree_rusage(struct rt_metrics *m)
+{
+	m->rusage.ru_utime = (double)m->cpu_user_ns / 1e9;
+	m->rusage.ru_stime = (double)m->cpu_system_ns / 1e9;
+	m->rusage.ru_maxrss = (int64_t)(m->peak_rss_bytes / 1024);
+	m->rusage.ru_minflt = (int64_t)m->minor_faults;
+	m->rusage.ru_majflt = (int64_t)m->major_faults;
+	m->rusage.ru_inblock = (int64_t)(m->read_bytes / 512);
+	m->rusage.ru_oublock = (int64_t)(m->write_bytes / 512);
+	m->rusage.ru_nvcsw = (int64_t)m->voluntary_switches;
+	m->rusage.ru_nivcsw = (int64_t)m->involuntary_switches;
+}
+
+static int measure(struct rt_tracker *t, struct rt_metrics *m)
+{
+	struct rti_now now;
+	int err = 0;
+
+	t->env.now(&now);
+	*m = (struct rt_metrics){
+		.size = sizeof(*m),
+		.kind = t->kind,
+		.tracker_id = t->id,
+		.monotonic_ns = now.monotonic_ns,
+		.boottime_ns = now.boottime_ns,
+		.realtime_ns = now.realtime_ns,
+	};
+	t->status = (struct rti_status){ 0 };
+	if (t->kind == RT_KIND_PID) {
+		err = rti_tree_sample(&t->tree, &t->ctx, t->want, &t->status, m);
+		put_tree_rusage(m);
+	} else {
+		rti_machine_sample(&t->machine, &t->ctx, t->want, &t->status, m);
+	}
+	return err;
+}
+
+/* To read the CPU clock twice would add up to a tenth to the cost of a quick sample. */
+static uint64_t cost_clock_ns(const struct rt_tracker *t)
+{
+	return t->is_quick ? t->env.monotonic_ns() : t->env.thread_cpu_ns();
+}
+
+/* Who was quick last time and takes long now may have had to wait for a CPU: the next time will tell. */
+static void charge_since(struct rt_tracker *t, uint64_t started_ns)
+{
+	uint64_t cost_ns = cost_clock_ns(t) - started_ns;
+	int was_quick = t->is_quick;
+
+	t->is_quick = cost_ns <= QUICK_NS;
+	t->self_cpu_ns += was_quick && !t->is_quick ? QUICK_NS : cost_ns;
+}
+
+int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
+{
+	uint64_t started_ns;
+	int err;
+
+	if (!t || !out)
+		return -EFAULT;
+	if (rti_abi_check_out(out_size, RTI_METRICS_V1) < 0)
+		return -EINVAL;
+	started_ns = cost_clock_ns(t);
+	err = measure(t, &t->last);
+	charge_since(t, started_ns);
+	t->last.self_cpu_ns = t->self_cpu_ns;
+	t->samples++;
+	rti_abi_put(out, out_size, &t->last, sizeof(t->last));
+	return err;
+}
+
+int rt_tracker_glance(struct rt_tracker *t)
+{
+	uint64_t started_ns;
+
+	if (!t)
+		return -EFAULT;
+	if (t->kind != RT_KIND_PID || !(t->want & RT_HAS_RSS))
+		return -EOPNOTSUPP;
+	if (!t->samples)
+		return -ENODATA;
+	started_ns = cost_clock_ns(t);
+	rti_peaks_glance(&t->tree, &t->ctx);
+	charge_since(t, started_ns);
+	return 0;
+}
+
+int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
+{
+	int bit = 0;
+
+	if (!t)
+		return -EFAULT;
+	if (!(has & known_domains()) || has & (has - 1))
+		return -EINVAL;
+	if (!(t->want & has))
+		return -EOPNOTSUPP;
+	if (t->samples == 0)
+		return -ENODATA;
+	if (t->last.valid & has)
+		return 0;
+	while (!(has >> bit & 1))
+		bit++;
+	return t->status.err[bit] < 0 ? t->status.err[bit] : -ENODATA;
+}
+
+/* What the list calls share: checks, and rows handed out one by one at the caller's size. */
+static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, const void *array, size_t element_size,
+                      size_t v1_size, const size_t *count)
+{
+	if (!t || !count || (!array && *count))
+		return -EFAULT;
+	if (rti_abi_check_out(element_size, v1_size) < 0)
+		return -EINVAL;
+	if (t->kind != kind || !(t->want & has))
+		return -EOPNOTSUPP;
+	return t->samples && (t->last.valid | t->last.partial) & has ? 0 : -ENODATA;
+}
+
+static int put_rows(const struct rt_tracker *t, uint64_t has, void *array, size_t element_size, size_t row_size,
+                    size_t *count)
+{
+	size_t there, room = *count;
+	const char *rows = rti_machine_rows(&t->machine, has, &there);
+
+	for (size_t i = 0; i < there && i < room; i++)
+		rti_abi_put((char *)array + i * element_size, element_size, rows + i * row_size, row_size);
+	*count = there;
+	return 0;
+}
+
+int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, size_t element_size, size_t *count)
+{
+	int err = check_list(t, RT_KIND_PID, t ? t->want : 0, array, element_size, RTI_PROCESS_V1, count);
+	size_t room, written = 0;
+
+	if (err < 0)
+		return err;
+	room = *count;
+	*count = rti_tree_count(&t->tree);
+	for (size_t i = 0; i < t->tree.members.count && written < room; i++) {
+		const struct rti_member *m = &t->tree.members.members[i];
+		struct rt_process row;
+
+		if (m->pid == t->tree.keeper_pid)
+			continue;
+		rti_tree_row(&t->tree, m, &row);
+		rti_abi_put((char *)array + written++ * element_size, element_size, &row, sizeof(row));
+	}
+	return 0;
+}
+
+int rt_tracker_cpus(const struct rt_tracker *t, struct rt_cpu *array, size_t element_size, size_t *count)
+{
+	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_CPU_MODES, array, element_size, RTI_CPU_V1, count);
+
+	return err < 0 ? err : put_rows(t, RT_HAS_CPU_MODES, array, element_size, sizeof(*array), count);
+}
+
+int rt_tracker_disks(const struct rt_tracker *t, struct rt_disk *array, size_t element_size, size_t *count)
+{
+	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_DISK, array, element_size, RTI_DISK_V1, count);
+
+	return err < 0 ? err : put_rows(t, RT_HAS_DISK, array, element_size, sizeof(*array), count);
+}
+
+int rt_tracker_filesystems(const struct rt_tracker *t, struct rt_filesystem *array, size_t element_size, size_t *count)
+{
+	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_FILESYSTEM, array, element_size, RTI_FILESYSTEM_V1, count);
+
+	return err < 0 ? err : put_rows(t, RT_HAS_FILESYSTEM, array, element_size, sizeof(*array), count);
+}
+
+int rt_tracker_networks(const struct rt_tracker *t, struct rt_network *array, size_t element_size, size_t *count)
+{
+	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_NETWORK, array, element_size, RTI_NETWORK_V1, count);
+
+	return err < 0 ? err : put_rows(t, RT_HAS_NETWORK, array, element_size, sizeof(*array), count);
+}
+
+int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array, size_t element_size, size_t *count)
+{
+	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_ZFS, array, element_size, RTI_ZPOOL_V1, count);
+
+	return err < 0 ? err : put_rows(t, RT_HAS_ZFS, array, element_size, sizeof(*array), count);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The handle behind struct rt_tracker. */
+#ifndef RTI_TRACKER_H
+#define RTI_TRACKER_H
+
+#include "system/system.h"
+#include "tree/tree.h"
+
+struct rt_tracker {
+	uint32_t kind;
+	uint64_t id;
+	struct rti_source source;
+	struct rti_env env;
+	struct rti_buf buf;
+	struct rti_context ctx;
+	uint64_t want, self_cpu_ns, samples;
+	int is_quick; /* the last sample or glance was */
+	struct rti_status status;
+	struct rt_metrics last;
+	struct rti_tree tree;       /* RT_KIND_PID */
+	struct rti_machine machine; /* RT_KIND_SYSTEM */
+};
+
+/* rt_pid_tracker_new() (pid > 0) and rt_system_tracker_new() (pid 0), with other file calls. */
+int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
+                    const struct rti_source_ops *ops);
+
+#endif

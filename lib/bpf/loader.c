@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Many processes read in one call: finding the plug-in that does it, and its rows in the terms of the text files. */
+#include "bpf/loader.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "os/origin.h"
+
+struct rti_batch {
+	void *module, *state;
+	const struct rti_batch_ops *ops;
+};
+
+/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
+static const char *const near_us[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
+static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
+
+/* 0, or -ENOENT where there is none, or one of another release. */
+static int open_plugin(struct rti_batch *batch, const char *path)
+{
+	batch->module = *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	if (!batch->module)
+		return -ENOENT;
+	batch->ops = dlsym(batch->module, RTI_BATCH_ENTRY);
+	if (batch->ops && batch->ops->version == RTI_BATCH_PLUGIN &&
+	    batch->ops->row_size == sizeof(struct rti_batch_row))
+		return 0;
+	dlclose(batch->module);
+	return -ENOENT;
+}
+
+static int find_plugin(struct rti_batch *batch)
+{
+	char path[RTI_NEAR_SPACE];
+	int err = -ENOENT;
+
+	/* A program without a dynamic linker would get a second C library. */
+	if (!getauxval(AT_BASE))
+		return -ENOENT;
+	for (size_t i = 0; err < 0 && i < sizeof(near_us) / sizeof(near_us[0]); i++) {
+		rti_near_us(near_us[i], path);
+		err = open_plugin(batch, path);
+	}
+	return err < 0 ? open_plugin(batch, installed) : 0;
+}
+
+int rti_batch_open(struct rti_batch **out)
+{
+	struct rti_batch *batch = calloc(1, sizeof(*batch));
+	int err;
+
+	*out = NULL;
+	if (!batch)
+		return -ENOMEM;
+	err = find_plugin(batch);
+	if (err == 0) {
+		err = batch->ops->open(&batch->state);
+		if (err < 0)
+			dlclose(batch->module);
+	}
+	if (err < 0)
+		free(batch);
+	else
+		*out = batch;
+	return err;
+}
+
+int rti_batch_read(struct rti_batch *batch, const struct rti_batch_request *requests, size_t count,
+                   struct rti_batch_row *rows)
+{
+	return batch->ops->read(batch->state, requests, count, rows);
+}
+
+void rti_batch_close(struct rti_batch *batch)
+{
+	if (!batch)
+		return;
+	batch->ops->close(batch->state);
+	dlclose(batch->module);
+	free(batch);
+}
+
+void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rti_pid_stat *stat)
+{
+	stat->ppid = (int32_t)row->ppid;
+	stat->state = (char)row->state;
+	stat->minflt = row->minflt;
+	stat->cminflt = row->cminflt;
+	stat->majflt = row->majflt;
+	stat->cmajflt = row->cmajflt;
+	stat->cutime = row->reaped_user_ns / tick_ns;
+	stat->cstime = row->reaped_system_ns / tick_ns;
+	stat->num_threads = row->threads;
+	if (row->has & RTI_BATCH_STATUS)
+		memcpy(stat->comm, row->comm, sizeof(row->comm));
+}
+
+void rti_batch_io(const struct rti_batch_row *row, struct rti_pid_io *out)
+{
+	*out = (struct rti_pid_io){
+		.rchar = row->rchar,
+		.wchar = row->wchar,
+		.read_bytes = row->read_bytes,
+		.write_bytes = row->write_bytes,
+		.cancelled_write_bytes = row->cancelled_write_bytes,
+	};
+}
+
+void rti_batch_clock(const struct rti_batch_row *row, struct rti_cpu_clock *out)
+{
+	*out = (struct rti_cpu_clock){
+		.total_ns = row->cpu_ns,
+		.user_part_ns = row->user_part_ns,
+		.both_parts_ns = row->user_part_ns + row->system_part_ns,
+	};
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* What a process's own live threads used, where the kernel tells it only thread by thread. */
+#include "collect/thread_sum.h"
+
+#include <errno.h>
+
+#include "parse/scan.h"
+#include "os/procfs_path.h"
+#include "os/pid_file.h"
+
+/* How much run time of a running thread may not have reached schedstat yet: one tick of the slowest kernel. */
+#define UNSEEN_RUN_NS 10000000u
+
+struct threads {
+	const struct rti_context *ctx;
+	int32_t pid;
+	unsigned want;
+	struct rti_own *out;
+	uint64_t faults, run_ns, unseen_run_ns;
+	int has_run_time, has_vanished;
+};
+
+static int read_task(const struct threads *t, int32_t tid, const char *leaf)
+{
+	return rti_source_read(t->ctx->source, RTI_PROC, rti_task_path(t->pid, tid, leaf).text, RTI_WHOLE, t->ctx->buf);
+}
+
+static int add_switches(struct threads *t, int32_t tid)
+{
+	struct rti_pid_status status;
+	int err = read_task(t, tid, "status");
+
+	if (err == 0)
+		err = rti_parse_pid_status(t->ctx->buf->data, t->ctx->buf->len, &status);
+	if (err == 0 && !(status.has & RTI_STATUS_SWITCHES))
+		err = -ENODATA;
+	if (err < 0)
+		return err;
+	t->out->voluntary += status.voluntary_switches;
+	t->out->involuntary += status.involuntary_switches;
+	return 0;
+}
+
+static int add_io(struct threads *t, int32_t tid)
+{
+	struct rti_pid_io io;
+	int err = read_task(t, tid, "io");
+
+	if (err == 0)
+		err = rti_parse_pid_io(t->ctx->buf->data, t->ctx->buf->len, &io);
+	if (err < 0)
+		return err;
+	t->out->io.rchar += io.rchar;
+	t->out->io.wchar += io.wchar;
+	t->out->io.read_bytes += io.read_bytes;
+	t->out->io.write_bytes += io.write_bytes;
+	t->out->io.cancelled_write_bytes += io.cancelled_write_bytes;
+	return 0;
+}
+
+static int add_faults(struct threads *t, int32_t tid)
+{
+	struct rti_pid_stat stat;
+	int err = read_task(t, tid, "stat");
+
+	if (err == 0)
+		err = rti_parse_pid_stat(t->ctx->buf->data, t->ctx->buf->len, &stat);
+	if (err < 0)
+		return err;
+	t->faults += stat.minflt + stat.majflt;
+	if (stat.state == 'R')
+		t->unseen_run_ns += UNSEEN_RUN_NS;
+	return 0;
+}
+
+/* Not every kernel has schedstat; faults then have to do alone. */
+static void add_run_time(struct threads *t, int32_t tid)
+{
+	struct rti_scan scan;
+	uint64_t ns;
+
+	if (!t->has_run_time)
+		return;
+	t->has_run_time = read_task(t, tid, "schedstat") == 0;
+	scan = rti_scan(t->ctx->buf->data, t->ctx->buf->len);
+	if (t->has_run_time && rti_scan_u64(&scan, &ns))
+		t->run_ns += ns;
+	else
+		t->has_run_time = 0;
+}
+
+static int add_thread(void *arg, const char *name)
+{
+	struct threads *t = arg;
+	int32_t tid = rti_path_number(name);
+	int err = 0;
+
+	if (tid == 0)
+		return 0;
+	if (t->want & RTI_OWN_SWITCHES)
+		err = add_switches(t, tid);
+	if (err == 0 && (t->want & RTI_OWN_IO))
+		err = add_io(t, tid);
+	if (err == 0)
+		err = add_faults(t, tid);
+	if (err == -ESRCH || err == -ENOENT) {
+		t->has_vanished = 1;
+		return 0;
+	}
+	if (err == 0)
+		add_run_time(t, tid);
+	return err;
+}
+
+int rti_own_read(const struct rti_context *ctx, int32_t pid, unsigned want, struct rti_own *out)
+{
+	struct threads t = { .ctx = ctx, .pid = pid, .want = want, .out = out };
+	struct rti_cpu_clock clock = { 0 };
+	struct rti_pid_stat stat;
+	int err = rti_pid_file_read(ctx, pid, "stat", NULL);
+
+	*out = (struct rti_own){ 0 };
+	if (err == 0)
+		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat);
+	if (err < 0)
+		return err;
+	/* The totals are read before the threads, which only grow: a sum that falls short misses somebody. */
+	t.has_run_time = ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) == 0;
+	err = rti_source_list(ctx->source, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, &t);
+	if (err < 0)
+		return err == -ENOENT ? -ESRCH : err;
+	out->is_complete = !t.has_vanished && t.faults >= stat.minflt + stat.majflt &&
+	                   (!t.has_run_time || t.run_ns + t.unseen_run_ns >= clock.total_ns);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The bracket: between which bounds the CPU time of a tree lies. */
+#include "command/cpu_bounds.h"
+
+/* UINT64_MAX, which stands for unknown and for unbounded, stays what it is. */
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+uint64_t rti_bracket_growth(uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns == UINT64_MAX || end_ns == UINT64_MAX || end_ns < start_ns)
+		return UINT64_MAX;
+	return end_ns - start_ns;
+}
+
+/* What may go unnoticed: the root's account is sampled at ticks, which seldom is off by more than this. */
+static int is_all_accounted_for(const struct rti_bracket_known *known)
+{
+	uint64_t noise_ns = known->low_ns / 100 + RTI_TICK_NS;
+
+	return known->growth_ns != UINT64_MAX &&
+	       known->growth_ns <= plus(plus(known->low_ns, noise_ns), known->overhead_ns);
+}
+
+static uint64_t bound(const struct rti_bracket_known *known)
+{
+	uint64_t noise_ns = known->growth_ns / 50 + RTI_TICK_NS;
+	uint64_t high_ns = plus(plus(known->growth_ns, noise_ns), known->lag_ns);
+
+	return high_ns < known->low_ns ? known->low_ns : high_ns;
+}
+
+struct rti_bracket rti_bracket(const struct rti_bracket_known *known)
+{
+	struct rti_bracket bracket = { .low_ns = known->low_ns, .high_ns = known->low_ns };
+
+	if (!known->is_claimed) {
+		bracket.high_ns = bound(known);
+		bracket.is_unverified = !is_all_accounted_for(known);
+	} else if (known->is_running) {
+		bracket.high_ns = UINT64_MAX; /* they go on */
+	}
+	return bracket;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of all processes of a command: what samples saw of them, joined with what the supervisor wrote down. */
+#include "command/process_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "os/cpu_time.h"
+
+/* While rows are gathered: it comes from a sample. */
+#define IS_SAMPLED (UINT32_C(1) << 31)
+
+/* A start is told to the clock tick by /proc and, a moment later, exactly by the event. No pid comes round in that time. */
+#define SAME_START_NS 50000000u
+
+static struct rt_command_process *add(struct rti_lives *lives)
+{
+	size_t cap = lives->cap ? lives->cap * 2 : 64;
+	struct rt_command_process *rows;
+
+	if (lives->count == lives->cap) {
+		rows = realloc(lives->rows, cap * sizeof(*rows));
+		if (!rows) {
+			lives->is_short = 1;
+			return NULL;
+		}
+		lives->rows = rows;
+		lives->cap = cap;
+	}
+	rows = &lives->rows[lives->count++];
+	*rows = (struct rt_command_process){ .size = sizeof(*rows), .exit_code = -1 };
+	return rows;
+}
+
+void rti_lives_note_member(struct rti_lives *lives, const struct rti_member *m, int is_running)
+{
+	const uint64_t told = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO, *own = m->account.own;
+	struct rt_command_process *row = add(lives);
+
+	if (!row)
+		return;
+	row->flags = is_running ? IS_SAMPLED | RT_PROCESS_RUNNING : IS_SAMPLED;
+	row->pid = m->pid;
+	row->ppid = m->stat.ppid;
+	row->partial = (m->figures.valid | m->figures.partial) & told;
+	row->start_realtime_ns = m->starttime * lives->tick_ns;
+	row->cpu_user_ns = own[RTI_CPU_USER];
+	row->cpu_system_ns = own[RTI_CPU_SYSTEM];
+	if (m->clock.total_ns > own[RTI_CPU_USER] + own[RTI_CPU_SYSTEM]) { /* it was read between samples, too */
+		rti_split_cpu(m->clock.total_ns, m->clock.user_part_ns, m->clock.both_parts_ns, &row->cpu_user_ns,
+		              &row->cpu_system_ns);
+		row->partial |= RT_HAS_CPU;
+	}
+	row->peak_rss_bytes = m->peak_rss_bytes;
+	if (!row->peak_rss_bytes)
+		row->partial &= ~RT_HAS_PEAK_RSS;
+	row->read_bytes = own[RTI_READ_BYTES];
+	row->write_bytes = own[RTI_WRITE_BYTES];
+	memcpy(row->comm, m->stat.comm, sizeof(row->comm));
+}
+
+static void put_end(struct rt_command_process *row, const struct rti_life *life, uint64_t ahead_ns)
+{
+	int status = (int)life->status;
+
+	if (!life->end_ns)
+		return;
+	row->end_realtime_ns = life->end_ns + ahead_ns;
+	if (WIFEXITED(status))
+		row->exit_code = WEXITSTATUS(status);
+	else
+		row->signal = WTERMSIG(status);
+}
+
+static void note_life(struct rti_lives *lives, const struct rti_life *life, uint64_t ahead_ns)
+{
+	struct rt_command_process *row = add(lives);
+
+	if (!row)
+		return;
+	row->pid = life->pid;
+	row->ppid = life->ppid;
+	row->start_realtime_ns = life->start_ns ? life->start_ns + ahead_ns : 0;
+	put_end(row, life, ahead_ns);
+	if (life->flags & RTI_LIFE_FINAL) {
+		row->flags = RT_PROCESS_FINAL;
+		row->valid |= RT_HAS_CPU;
+		row->cpu_user_ns = life->cpu_user_ns;
+		row->cpu_system_ns = life->cpu_system_ns;
+	}
+	if (life->flags & RTI_LIFE_HAS_IO) {
+		row->valid |= RT_HAS_IO;
+		row->read_bytes = life->read_bytes;
+		row->write_bytes = life->write_bytes;
+	}
+	if (life->flags & RTI_LIFE_HAS_PEAK) {
+		row->valid |= RT_HAS_PEAK_RSS;
+		row->peak_rss_bytes = life->peak_rss_bytes;
+	}
+	memcpy(row->comm, life->comm, strnlen(life->comm, sizeof(life->comm)));
+}
+
+void rti_lives_note_all(struct rti_lives *lives, const struct rti_life *list, size_t count, const struct rti_now *now)
+{
+	for (size_t i = 0; i < count; i++)
+		note_life(lives, &list[i], now->boottime_ns - now->monotonic_ns);
+}
+
+static int by_pid_and_start(const void *a, const void *b)
+{
+	const struct rt_command_process *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->start_realtime_ns != y->start_realtime_ns)
+		return x->start_realtime_ns < y->start_realtime_ns ? -1 : 1;
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct rt_command_process *x = a, *y = b;
+
+	if (x->start_realtime_ns != y->start_realtime_ns)
+		return x->start_realtime_ns < y->start_realtime_ns ? -1 : 1;
+	return by_pid_and_start(a, b);
+}
+
+static int is_one_process(const struct rt_command_process *a, const struct rt_command_process *b)
+{
+	return a->pid == b->pid && (a->flags ^ b->flags) & IS_SAMPLED &&
+	       b->start_realtime_ns - a->start_realtime_ns < SAME_START_NS;
+}
+
+/* What was not written down at the end is known from the last sample. */
+static void join(struct rt_command_process *told, const struct rt_command_process *sampled)
+{
+	uint64_t more = sampled->partial & ~told->valid;
+
+	told->flags |= sampled->flags & RT_PROCESS_RUNNING;
+	if (told->flags & RT_PROCESS_RUNNING) { /* it was a thread that ended */
+		told->end_realtime_ns = 0;
+		told->exit_code = -1;
+		told->signal = 0;
+	}
+	told->partial = more;
+	if (more & RT_HAS_CPU) {
+		told->cpu_user_ns = sampled->cpu_user_ns;
+		told->cpu_system_ns = sampled->cpu_system_ns;
+	}
+	if (more & RT_HAS_PEAK_RSS)
+		told->peak_rss_bytes = sampled->peak_rss_bytes;
+	if (more & RT_HAS_IO) {
+		told->read_bytes = sampled->read_bytes;
+		told->write_bytes = sampled->write_bytes;
+	}
+	if (!told->comm[0] || told->flags & RT_PROCESS_RUNNING)
+		memcpy(told->comm, sampled->comm, sizeof(told->comm));
+}
+
+static void join_neighbours(struct rti_lives *lives)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lives->count; i++) {
+		struct rt_command_process *row = &lives->rows[i], *last = kept ? &lives->rows[kept - 1] : NULL;
+
+		if (last && is_one_process(last, row)) {
+			if (last->flags & IS_SAMPLED) {
+				join(row, last);
+				*last = *row;
+			} else {
+				join(last, row);
+			}
+		} else {
+			lives->rows[kept++] = *row;
+		}
+	}
+	lives->count = kept;
+}
+
+void rti_lives_finish(struct rti_lives *lives, const struct rti_now *now)
+{
+	uint64_t ahead_ns = now->realtime_ns - now->boottime_ns;
+
+	if (lives->count == 0)
+		return;
+	qsort(lives->rows, lives->count, sizeof(*lives->rows), by_pid_and_start);
+	join_neighbours(lives);
+	qsort(lives->rows, lives->count, sizeof(*lives->rows), by_start);
+	for (size_t i = 0; i < lives->count; i++) {
+		struct rt_command_process *row = &lives->rows[i];
+
+		row->flags &= ~IS_SAMPLED;
+		row->start_realtime_ns += row->start_realtime_ns ? ahead_ns : 0;
+		row->end_realtime_ns += row->end_realtime_ns ? ahead_ns : 0;
+	}
+}
+
+void rti_lives_free(struct rti_lives *lives)
+{
+	free(lives->rows);
+	*lives = (struct rti_lives){ 0 };
+}

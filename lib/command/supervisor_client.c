@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's side of a supervisor: finding it, starting a program under it, hearing from it. */
+#include "command/supervisor_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/origin.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+#define NS_PER_S 1000000000
+#define LONGEST_END_MS 50 /* of a supervisor that has nothing to do any more */
+#define NAP_NS 100000      /* where there is no pidfd to wait by (before 5.3) */
+#define MOST_NAPS 500
+#define ANSWER_MS 1000 /* of a supervisor that has nothing else to do */
+
+/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
+static const char *const near_us[] = { RTI_SUPERVISOR_NAME, RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
+static const char installed[] = RTI_LIBEXEC "/" RTI_SUPERVISOR_NAME;
+
+/* Path of the n-th place, or NULL past the last. */
+static const char *place(size_t n, char out[RTI_NEAR_SPACE])
+{
+	size_t count = sizeof(near_us) / sizeof(near_us[0]);
+
+	if (n >= count)
+		return n == count ? installed : NULL;
+	rti_near_us(near_us[n], out);
+	return out;
+}
+
+/* The path of the supervisor is put in front later. */
+static const char **make_argv(const char *socket, const char *memory, const struct rti_supervise_how *how)
+{
+	const struct rti_spawn *program = &how->program;
+	size_t count = 0;
+	const char **argv;
+
+	while (program->argv[count])
+		count++;
+	argv = malloc((count + 8) * sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[1] = RTI_PROTOCOL;
+	argv[2] = socket;
+	argv[3] = memory;
+	argv[4] = how->wishes;
+	argv[5] = how->cgroup;
+	argv[6] = program->cwd ? program->cwd : "";
+	memcpy(argv + 7, program->argv, (count + 1) * sizeof(*argv));
+	return argv;
+}
+
+static void put_decimal(char out[12], int number)
+{
+	char digits[12];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	while (n)
+		*out++ = digits[--n];
+	*out = '\0';
+}
+
+/* The place that can be executed is the one. */
+static int spawn_supervisor(struct rti_supervised *s, const struct rti_supervise_how *how, int socket)
+{
+	char socket_text[12], memory_text[12], path[RTI_NEAR_SPACE];
+	struct rti_spawn supervisor = how->program;
+	const char **argv, *at;
+	int err = -ENOENT;
+
+	put_decimal(socket_text, socket);
+	put_decimal(memory_text, s->memory);
+	argv = make_argv(socket_text, memory_text, how);
+	if (!argv)
+		return -ENOMEM;
+	supervisor.argv = argv;
+	supervisor.use_path = 0;
+	supervisor.cwd = NULL;
+	supervisor.keep_fd[0] = socket;
+	supervisor.keep_fd[1] = s->memory;
+	for (size_t n = 0; err == -ENOENT && (at = place(n, path)); n++) {
+		argv[0] = at;
+		err = rti_spawn(&supervisor, &s->supervisor_pid);
+	}
+	free(argv);
+	return err == -ENOENT || err == -EACCES ? -EOPNOTSUPP : err;
+}
+
+/* Take the next report. 0; -EAGAIN when there is none now; -ECHILD when there will be none. */
+static int take_report(struct rti_supervised *s, int flags)
+{
+	struct rti_report report;
+	ssize_t n;
+
+	do {
+		n = recv(s->socket, &report, sizeof(report), flags);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return -EAGAIN;
+	if (n != sizeof(report))
+		return -ECHILD;
+	if (report.kind == RTI_EXITED)
+		s->exited = report;
+	else if (report.kind == RTI_ACCOUNTED)
+		s->accounted = report;
+	else
+		s->started = report;
+	return 0;
+}
+
+/* Memory is a file, too: where files may not even be so large, to make it one is a signal to the host. */
+static int may_have_board(void)
+{
+	struct rlimit largest;
+
+	return getrlimit(RLIMIT_FSIZE, &largest) < 0 || largest.rlim_cur >= RTI_BOARD_BYTES;
+}
+
+/* Taken from the kernel at once: a full memory would be a signal later. */
+static int share_memory(struct rti_supervised *s)
+{
+	void *board;
+
+	if (!may_have_board())
+		return -EOPNOTSUPP;
+	s->memory = memfd_create("rtrack", MFD_CLOEXEC);
+	if (s->memory < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
+		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
+	if (s->memory < 0 || fallocate(s->memory, 0, 0, RTI_BOARD_BYTES) < 0)
+		return -errno;
+	board = mmap(NULL, RTI_BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
+	if (board == MAP_FAILED)
+		return -errno;
+	s->board = board;
+	return 0;
+}
+
+static int start(struct rti_supervised *s, const struct rti_supervise_how *how)
+{
+	int pair[2], err = share_memory(s);
+
+	if (err < 0)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	s->socket = pair[0];
+	err = spawn_supervisor(s, how, pair[1]);
+	close(pair[1]);
+	if (err < 0)
+		return err;
+	err = take_report(s, 0);
+	if (err == 0 && s->started.kind == RTI_STARTING) {
+		err = take_report(s, 0);
+		if (err < 0) /* it was killed, by the program it may be, which runs then: not to be started once more */
+			return -ECHILD;
+	}
+	/* Silence means that it is of another release. */
+	if (err < 0 || s->started.kind == RTI_NOT_PLACED)
+		return -EOPNOTSUPP;
+	return s->started.kind == RTI_FAILED ? -s->started.error : 0;
+}
+
+int rti_supervise_start(struct rti_supervised *s, const struct rti_supervise_how *how)
+{
+	int err;
+
+	*s = (struct rti_supervised){ .socket = -1, .memory = -1 };
+	err = start(s, how);
+	if (err < 0)
+		rti_supervise_close(s);
+	s->program_pid = s->started.pid;
+	return err;
+}
+
+static void ask(struct rti_supervised *s, uint32_t request)
+{
+	/* A supervisor that is gone shows when it is listened to. */
+	(void)!send(s->socket, &request, sizeof(request), MSG_NOSIGNAL);
+}
+
+void rti_supervise_proceed(struct rti_supervised *s)
+{
+	ask(s, RTI_PROCEED);
+}
+
+void rti_supervise_wake(const struct rti_supervised *s)
+{
+	kill(s->supervisor_pid, SIGCONT);
+}
+
+int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns)
+{
+	struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S, .tv_nsec = timeout_ns % NS_PER_S };
+	struct pollfd report = { .fd = s->socket, .events = POLLIN };
+	int err = 0;
+
+	while (err == 0 && !s->exited.kind) {
+		int n = ppoll(&report, 1, timeout_ns < 0 ? NULL : &timeout, NULL);
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -ETIMEDOUT;
+		err = take_report(s, MSG_DONTWAIT);
+		if (err == -EAGAIN)
+			err = 0;
+	}
+	return err;
+}
+
+void rti_supervise_ask(struct rti_supervised *s)
+{
+	s->accounted.kind = 0;
+	ask(s, RTI_ACCOUNT);
+}
+
+int rti_supervise_hear(struct rti_supervised *s)
+{
+	int err = 0;
+
+	while (err == 0 && !s->accounted.kind) {
+		struct pollfd report = { .fd = s->socket, .events = POLLIN };
+
+		if (poll(&report, 1, ANSWER_MS) == 0)
+			return -ETIMEDOUT;
+		err = take_report(s, MSG_DONTWAIT);
+		if (err == -EAGAIN)
+			err = 0;
+	}
+	return err;
+}
+
+const struct rti_life *rti_supervise_map_lives(const struct rti_supervised *s, size_t *count)
+{
+	const char *memory;
+
+	*count = s->board ? s->board->lives : 0;
+	if (*count == 0)
+		return NULL;
+	memory = mmap(NULL, RTI_BOARD_BYTES + *count * sizeof(struct rti_life), PROT_READ, MAP_SHARED, s->memory, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	return (const void *)(memory + RTI_BOARD_BYTES);
+}
+
+void rti_supervise_unmap_lives(const struct rti_life *lives, size_t count)
+{
+	if (lives)
+		munmap((char *)(uintptr_t)lives - RTI_BOARD_BYTES, RTI_BOARD_BYTES + count * sizeof(*lives));
+}
+
+/* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */
+static void await_end(const struct rti_supervised *s)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, s->supervisor_pid, 0), .events = POLLIN };
+	int runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
+
+	if (end.fd >= 0 && !runs_on)
+		poll(&end, 1, LONGEST_END_MS);
+	for (int i = 0; waitpid(s->supervisor_pid, NULL, WNOHANG) == 0 && end.fd < 0 && !runs_on && i < MOST_NAPS; i++)
+		nanosleep(&nap, NULL);
+	if (end.fd >= 0)
+		close(end.fd);
+}
+
+void rti_supervise_close(struct rti_supervised *s)
+{
+	if (s->socket >= 0) {
+		close(s->socket);
+		s->socket = -1;
+		if (s->supervisor_pid > 0)
+			await_end(s);
+	}
+	if (s->board)
+		munmap(s->board, RTI_BOARD_BYTES);
+	if (s->memory >= 0)
+		close(s->memory);
+	s->board = NULL;
+	s->memory = -1;
+}

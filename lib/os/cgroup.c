@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* A cgroup of our own for a command: the kernel's account of everything that runs in it, whoever waits for it. */
+#include "os/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/cpu_time.h"
+#include "parse/parse.h"
+#include "os/procfs_path.h"
+
+#define LEAF_PREFIX "rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
+
+/* Append text; what does not fit makes the path empty, which no mkdir() takes. */
+static void append(char path[1024], const char *text, size_t len)
+{
+	size_t at = strlen(path);
+
+	if (at + len + 1 > 1024) {
+		path[0] = '\0';
+		return;
+	}
+	memcpy(path + at, text, len);
+	path[at + len] = '\0';
+}
+
+static void append_number(char path[1024], uint64_t number)
+{
+	char digits[21], *at = digits + sizeof(digits);
+
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	append(path, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+struct mount_search {
+	char own[1024]; /* our path in the hierarchy */
+	char *found;
+};
+
+/* The part of our path below what is mounted, if we are below it at all. */
+static int take_mount(void *arg, const struct rti_mount *mount)
+{
+	struct mount_search *search = arg;
+	size_t root_len = (size_t)(mount->root.end - mount->root.at);
+	const char *below = search->own;
+
+	if (strcmp(mount->type, "cgroup2") != 0 || mount->is_cut)
+		return 0;
+	if (root_len > 1) {
+		if (strncmp(below, mount->root.at, root_len) != 0 || (below[root_len] && below[root_len] != '/'))
+			return 0;
+		below += root_len;
+	}
+	search->found[0] = '\0';
+	append(search->found, mount->mount_point, strlen(mount->mount_point));
+	append(search->found, below, strlen(below));
+	return 1;
+}
+
+/* Directory of the cgroup that we are in. */
+static int find_own(const struct rti_context *ctx, char out[1024])
+{
+	struct mount_search search = { .found = out };
+	struct rti_scan own;
+	int err = rti_source_read(ctx->source, RTI_PROC, "self/cgroup", RTI_WHOLE, ctx->buf);
+
+	if (err == 0)
+		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, &own);
+	if (err < 0)
+		return err;
+	rti_scan_copy(&own, search.own, sizeof(search.own));
+	err = rti_source_read(ctx->source, RTI_PROC, "self/mountinfo", RTI_RECORDS, ctx->buf);
+	if (err < 0)
+		return err;
+	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, take_mount, &search);
+	return err == 1 && out[0] ? 0 : -ENOENT;
+}
+
+/* A leaf whose maker is gone is somebody's only if somebody runs in it, and then it cannot be removed. */
+static int remove_stale(void *arg, const char *name)
+{
+	const char *parent = arg;
+	char path[1024] = "", pid[16] = "";
+	const char *dash;
+
+	if (strncmp(name, LEAF_PREFIX, strlen(LEAF_PREFIX)) != 0)
+		return 0;
+	name += strlen(LEAF_PREFIX);
+	dash = strchr(name, '-');
+	if (!dash || (size_t)(dash - name) >= sizeof(pid))
+		return 0;
+	memcpy(pid, name, (size_t)(dash - name));
+	if (rti_path_number(pid) == 0 || kill(rti_path_number(pid), 0) == 0 || errno != ESRCH)
+		return 0;
+	append(path, parent, strlen(parent));
+	append(path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
+	append(path, name, strlen(name));
+	rmdir(path);
+	return 0;
+}
+
+int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
+	if (find_own(ctx, group->path) == 0)
+		return 0;
+	group->path[0] = '\0';
+	return -EOPNOTSUPP;
+}
+
+int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing, const struct rti_context *ctx)
+{
+	const char *parent = enclosing->path;
+
+	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
+	if (!*parent)
+		return -EOPNOTSUPP;
+	rti_source_list(ctx->source, RTI_ROOT, parent + 1, remove_stale, (void *)(uintptr_t)parent);
+	append(group->path, parent, strlen(parent));
+	append(group->path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
+	append_number(group->path, (uint64_t)ctx->env->getpid());
+	append(group->path, "-", 1);
+	append_number(group->path, ctx->env->monotonic_ns());
+	if (mkdir(group->path, 0755) < 0) {
+		group->path[0] = '\0';
+		return -errno;
+	}
+	return 0;
+}
+
+static int read_file(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
+                     struct rti_file *file)
+{
+	char path[1024];
+	int err = file ? rti_source_read_kept(ctx->source, RTI_WHOLE, file, ctx->buf) : -EBADF;
+
+	if (err != -EBADF) /* what is open needs no name */
+		return err;
+	if (!group->path[0])
+		return -ENOENT;
+	path[0] = '\0';
+	append(path, group->path + 1, strlen(group->path + 1)); /* as seen from the root */
+	append(path, name, strlen(name));
+	if (file)
+		return rti_source_reread(ctx->source, RTI_ROOT, path, RTI_WHOLE, file, ctx->buf);
+	return rti_source_read(ctx->source, RTI_ROOT, path, RTI_WHOLE, ctx->buf);
+}
+
+int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns, uint64_t *system_ns)
+{
+	struct rti_cgroup_cpu cpu = { 0 };
+	int err = read_file(group, ctx, "/cpu.stat", &group->cpu);
+
+	if (err == 0)
+		err = rti_parse_cgroup_cpu(ctx->buf->data, ctx->buf->len, &cpu);
+	if (err < 0)
+		return err;
+	/* The sum is exact, its split is sampled: the sum is kept. */
+	rti_split_cpu(cpu.usage_us * 1000, cpu.user_us, cpu.user_us + cpu.system_us, user_ns, system_ns);
+	return 0;
+}
+
+uint64_t rti_cgroup_read_usage(struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	uint64_t user_ns, system_ns;
+	int err = rti_cgroup_read_cpu(group, ctx, &user_ns, &system_ns);
+
+	rti_source_close_file(ctx->source, &group->cpu);
+	return err == 0 ? user_ns + system_ns : UINT64_MAX;
+}
+
+int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
+                           uint64_t *number)
+{
+	struct rti_scan scan;
+	int err = read_file(group, ctx, name, NULL);
+
+	if (err < 0)
+		return err;
+	scan = rti_scan(ctx->buf->data, ctx->buf->len);
+	return rti_scan_u64(&scan, number) ? 0 : -EBADMSG;
+}
+
+int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *read_bytes,
+                       uint64_t *write_bytes)
+{
+	struct rti_cgroup_io io;
+	int err = read_file(group, ctx, "/io.stat", NULL);
+
+	if (err == 0)
+		err = rti_parse_cgroup_io(ctx->buf->data, ctx->buf->len, &io);
+	if (err < 0)
+		return err;
+	*read_bytes = io.read_bytes;
+	*write_bytes = io.write_bytes;
+	return 0;
+}
+
+int rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	struct rti_scan scan, line;
+	int err = read_file(group, ctx, "/cgroup.events", NULL);
+
+	if (err < 0)
+		return err;
+	scan = rti_scan(ctx->buf->data, ctx->buf->len);
+	while (rti_scan_line(&scan, &line)) {
+		if (rti_scan_literal(&line, "populated "))
+			return rti_scan_literal(&line, "1");
+	}
+	return -EBADMSG;
+}
+
+int rti_cgroup_kill(const struct rti_cgroup *group)
+{
+	char path[1024] = "";
+	int fd, err = 0;
+
+	if (!group->path[0])
+		return -ENOENT;
+	append(path, group->path, strlen(group->path));
+	append(path, "/cgroup.kill", 12);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, "1", 1) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+void rti_cgroup_remove(struct rti_cgroup *group)
+{
+	if (group->path[0])
+		rmdir(group->path);
+	group->path[0] = '\0';
+}
+
+void rti_cgroup_close(struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	rti_source_close_file(ctx->source, &group->cpu);
+	group->path[0] = '\0';
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks and constants of the machine: the only place that asks for them. */
+#include "os/clock.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The kernel's own encoding of CPU clock ids (include/linux/posix-timers.h): ~pid above three bits that hold the kind
+ * and whether it is one thread. glibc makes only the last kind. */
+enum clock_kind { CLOCK_KIND_PROF = 0, CLOCK_KIND_VIRT = 1, CLOCK_KIND_SCHED = 2 };
+
+#define PARTS_LAST_NS 1000000u /* they move at ticks */
+#define LARGEST_PID (1 << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
+
+static uint64_t to_ns(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * 1000000000u + (uint64_t)ts->tv_nsec;
+}
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(id, &ts);
+	return to_ns(&ts);
+}
+
+static uint64_t monotonic_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+static void now(struct rti_now *out)
+{
+	out->monotonic_ns = monotonic_ns();
+	out->boottime_ns = read_clock(CLOCK_BOOTTIME);
+	out->realtime_ns = read_clock(CLOCK_REALTIME);
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static int read_pid_clock(int32_t pid, enum clock_kind kind, uint64_t *out_ns)
+{
+	clockid_t id = (clockid_t)((~(uint32_t)pid << 3) | (uint32_t)kind);
+	struct timespec ts;
+
+	/* EINVAL is how the kernel says that there is no such process. A pid that it cannot have would lose bits in the
+	 * shift and name another clock. */
+	if (pid > LARGEST_PID || clock_gettime(id, &ts) < 0)
+		return -ESRCH;
+	*out_ns = to_ns(&ts);
+	return 0;
+}
+
+static int cpu_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	int err = read_pid_clock(pid, CLOCK_KIND_SCHED, &out->total_ns);
+
+	if (err == 0 && out->parts_at_ns && out->total_ns - out->parts_at_ns < PARTS_LAST_NS)
+		return 0;
+	if (err == 0)
+		err = read_pid_clock(pid, CLOCK_KIND_VIRT, &out->user_part_ns);
+	if (err == 0)
+		err = read_pid_clock(pid, CLOCK_KIND_PROF, &out->both_parts_ns);
+	if (err == 0)
+		out->parts_at_ns = out->total_ns;
+	return err;
+}
+
+static int32_t current_pid(void)
+{
+	return getpid();
+}
+
+static uint32_t cpu_count(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return count > 0 ? (uint32_t)count : 1;
+}
+
+static uint32_t fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= UINT32_MAX)
+		return UINT32_MAX;
+	return (uint32_t)limit.rlim_cur;
+}
+
+void rti_env_init(struct rti_env *env, int foreign)
+{
+	*env = (struct rti_env){
+		.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK),
+		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
+		.now = now,
+		.monotonic_ns = monotonic_ns,
+		.thread_cpu_ns = thread_cpu_ns,
+		.cpu_clock = foreign ? NULL : cpu_clock,
+		.getpid = current_pid,
+		.cpu_count = cpu_count,
+		.fd_limit = fd_limit,
+	};
+}

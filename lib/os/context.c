@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether the pids of a proc file system are those that system calls of the caller know. */
+#include "os/context.h"
+
+#include <errno.h>
+
+#include "os/procfs_path.h"
+
+/* In a pid namespace that kept an outer /proc, we are somebody else there. */
+static int is_of_our_namespace(const struct rti_source *source, const struct rti_env *env)
+{
+	char self[16];
+
+	return rti_source_readlink(source, RTI_PROC, "self", self, sizeof(self)) <= 0 ||
+	       rti_path_number(self) == env->getpid();
+}
+
+void rti_context_env(const struct rti_source *source, struct rti_env *env)
+{
+	rti_env_init(env, 0);
+	rti_env_init(env, source->is_foreign || !is_of_our_namespace(source, env));
+}
+
+int rti_context_check_pids(const struct rti_source *source, const struct rti_env *env)
+{
+	return source->is_foreign || env->cpu_clock ? 0 : -EXDEV;
+}

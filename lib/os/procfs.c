@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* Rooted access to proc and sys: the only place that makes system calls on files. */
+#include "os/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define FIRST_CAPACITY 4096
+#define HALF_A_PAGE 2048 /* of the smallest */
+#define LARGEST_FILE ((size_t)64 << 20) /* past this a file is no longer one of the kernel's */
+
+static int linux_open(int dirfd, const char *path, int flags)
+{
+	int fd;
+
+	do {
+		fd = openat(dirfd, path, flags | O_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+static ssize_t linux_pread(int fd, void *buf, size_t len, off_t offset)
+{
+	ssize_t n;
+
+	do {
+		n = pread(fd, buf, len, offset);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static ssize_t linux_getdents(int fd, void *buf, size_t len)
+{
+	long n = syscall(SYS_getdents64, fd, buf, len);
+
+	return n < 0 ? -errno : (ssize_t)n;
+}
+
+static ssize_t linux_readlink(int dirfd, const char *path, char *buf, size_t len)
+{
+	ssize_t n = readlinkat(dirfd, path, buf, len);
+
+	return n < 0 ? -errno : n;
+}
+
+static int linux_exists(int dirfd, const char *path)
+{
+	if (faccessat(dirfd, path, F_OK, 0) == 0)
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+}
+
+static int linux_space(const char *path, struct rti_space *out)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	if (statvfs(path, &fs) < 0 || stat(path, &st) < 0)
+		return -errno;
+	out->major = major(st.st_dev);
+	out->minor = minor(st.st_dev);
+	out->total_bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
+	out->free_bytes = (uint64_t)fs.f_bfree * fs.f_frsize;
+	out->available_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return 0;
+}
+
+static int linux_has_changed(int fd)
+{
+	struct pollfd changes = { .fd = fd, .events = POLLPRI };
+
+	return poll(&changes, 1, 0) != 0;
+}
+
+static int linux_close(int fd)
+{
+	return close(fd) < 0 ? -errno : 0;
+}
+
+const struct rti_source_ops rti_source_linux = {
+	.open = linux_open,
+	.pread = linux_pread,
+	.getdents = linux_getdents,
+	.readlink = linux_readlink,
+	.exists = linux_exists,
+	.space = linux_space,
+	.has_changed = linux_has_changed,
+	.close = linux_close,
+};
+
+int rti_buf_reserve(struct rti_buf *buf, size_t len)
+{
+	size_t cap = buf->cap ? buf->cap : FIRST_CAPACITY;
+	char *data;
+
+	if (len < buf->cap)
+		return 0;
+	while (cap <= len)
+		cap *= 2;
+	data = realloc(buf->data, cap);
+	if (!data)
+		return -ENOMEM;
+	buf->data = data;
+	buf->cap = cap;
+	return 0;
+}
+
+void rti_buf_free(struct rti_buf *buf)
+{
+	free(buf->data);
+	*buf = (struct rti_buf){ 0 };
+}
+
+/* A root without /proc is an error; one without /sys only lacks what stands there. */
+static int open_bases(struct rti_source *src)
+{
+	static const char *const below[] = { [RTI_PROC] = "proc", [RTI_SYS] = "sys", [RTI_ROOT] = "." };
+	int dir = src->ops->open(AT_FDCWD, src->is_foreign ? src->root : "/", O_PATH | O_DIRECTORY);
+
+	if (dir < 0)
+		return dir;
+	src->fd[RTI_ROOT] = dir;
+	for (int base = RTI_PROC; base <= RTI_SYS; base++) {
+		src->fd[base] = src->ops->open(dir, below[base], O_RDONLY | O_DIRECTORY);
+		if (src->fd[base] < 0 && base == RTI_PROC)
+			return src->fd[base];
+	}
+	/* An empty directory stands where proc is not mounted. */
+	return rti_source_exists(src, RTI_PROC, "self") == 1 || rti_source_exists(src, RTI_PROC, "stat") == 1 ||
+	               src->is_foreign
+	           ? 0
+	           : -ENOENT;
+}
+
+int rti_source_open(struct rti_source *src, const char *root, const struct rti_source_ops *ops)
+{
+	size_t len = root ? strlen(root) : 0;
+	int err;
+
+	while (len > 0 && root[len - 1] == '/')
+		len--;
+	*src = (struct rti_source){ .ops = ops, .fd = { -1, -1, -1 }, .is_foreign = len > 0 };
+	src->root = malloc(len + 1);
+	if (!src->root)
+		return -ENOMEM;
+	if (len)
+		memcpy(src->root, root, len);
+	src->root[len] = '\0';
+	err = open_bases(src);
+	if (err < 0)
+		rti_source_close(src);
+	return err;
+}
+
+void rti_source_close(struct rti_source *src)
+{
+	for (int base = RTI_PROC; base <= RTI_ROOT; base++) {
+		if (src->fd[base] >= 0)
+			src->ops->close(src->fd[base]);
+		src->fd[base] = -1;
+	}
+	free(src->root);
+	src->root = NULL;
+}
+
+static int open_at(const struct rti_source *src, enum rti_base base, const char *path, int flags)
+{
+	return src->fd[base] < 0 ? -ENOENT : src->ops->open(src->fd[base], path, flags);
+}
+
+static int is_all(enum rti_shape shape, size_t n, size_t room)
+{
+	if (n == 0)
+		return 1;
+	return n < room && (shape == RTI_WHOLE || (shape == RTI_LINES && n < HALF_A_PAGE));
+}
+
+/* A buffer that was filled to the brim is grown and, for a single record, read again from the start: pieces of one
+ * record read at two instants would not belong together. */
+static int read_all(const struct rti_source *src, int fd, enum rti_shape shape, struct rti_buf *buf)
+{
+	buf->len = 0;
+	for (;;) {
+		int err = rti_buf_reserve(buf, buf->len + 1);
+		size_t room;
+		ssize_t n;
+
+		if (err < 0)
+			return err;
+		room = buf->cap - 1 - buf->len;
+		n = src->ops->pread(fd, buf->data + buf->len, room, (off_t)buf->len);
+		if (n < 0)
+			return (int)n;
+		buf->len += (size_t)n;
+		buf->data[buf->len] = '\0';
+		if (is_all(shape, (size_t)n, room))
+			return 0;
+		if ((size_t)n < room)
+			continue;
+		if (buf->cap >= LARGEST_FILE)
+			return -EFBIG;
+		err = rti_buf_reserve(buf, buf->cap);
+		if (err < 0)
+			return err;
+		if (shape == RTI_WHOLE)
+			buf->len = 0;
+	}
+}
+
+int rti_source_read(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
+                    struct rti_buf *buf)
+{
+	int fd = open_at(src, base, path, O_RDONLY);
+	int err;
+
+	buf->len = 0;
+	if (fd < 0)
+		return fd;
+	err = read_all(src, fd, shape, buf);
+	src->ops->close(fd);
+	return err;
+}
+
+int rti_source_read_kept(const struct rti_source *src, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf)
+{
+	int err = file->fd < 0 ? -EBADF : read_all(src, file->fd, shape, buf);
+
+	if (err == 0)
+		return 0;
+	rti_source_close_file(src, file);
+	/* lxcfs and its like cannot go back to the start */
+	return err == -ESPIPE || err == -EINVAL ? -EBADF : err;
+}
+
+int rti_source_reread(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
+                      struct rti_file *file, struct rti_buf *buf)
+{
+	int err = rti_source_read_kept(src, shape, file, buf);
+
+	if (err != -EBADF)
+		return err;
+	buf->len = 0;
+	file->fd = open_at(src, base, path, O_RDONLY);
+	if (file->fd < 0) {
+		err = file->fd;
+		file->fd = -1;
+		return err;
+	}
+	err = read_all(src, file->fd, shape, buf);
+	if (err < 0)
+		rti_source_close_file(src, file);
+	return err;
+}
+
+void rti_source_close_file(const struct rti_source *src, struct rti_file *file)
+{
+	if (file->fd >= 0)
+		src->ops->close(file->fd);
+	file->fd = -1;
+}
+
+int rti_source_exists(const struct rti_source *src, enum rti_base base, const char *path)
+{
+	return src->fd[base] < 0 ? 0 : src->ops->exists(src->fd[base], path);
+}
+
+ssize_t rti_source_readlink(const struct rti_source *src, enum rti_base base, const char *path, char *out,
+                            size_t out_size)
+{
+	ssize_t n = src->fd[base] < 0 ? -ENOENT : src->ops->readlink(src->fd[base], path, out, out_size - 1);
+
+	out[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+static int list_entries(const char *entries, size_t len, int (*each)(void *arg, const char *name), void *arg)
+{
+	for (size_t at = 0; at < len;) {
+		const struct dirent64 *entry = (const void *)(entries + at);
+		int stop = 0;
+
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			stop = each(arg, entry->d_name);
+		if (stop)
+			return stop;
+		at += entry->d_reclen;
+	}
+	return 0;
+}
+
+int rti_source_list(const struct rti_source *src, enum rti_base base, const char *path,
+                    int (*each)(void *arg, const char *name), void *arg)
+{
+	_Alignas(struct dirent64) char entries[8192];
+	int fd = open_at(src, base, path, O_RDONLY | O_DIRECTORY);
+	int result = 0;
+
+	if (fd < 0)
+		return fd;
+	while (result == 0) {
+		ssize_t n = src->ops->getdents(fd, entries, sizeof(entries));
+
+		if (n <= 0) {
+			result = (int)n;
+			break;
+		}
+		result = list_entries(entries, (size_t)n, each, arg);
+	}
+	src->ops->close(fd);
+	return result;
+}
+
+int rti_source_has_changed(const struct rti_source *src, const struct rti_file *file)
+{
+	return file->fd < 0 || src->is_foreign || !src->ops->has_changed || src->ops->has_changed(file->fd);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of files below /proc and /sys. */
+#include "os/procfs_path.h"
+
+#include <string.h>
+
+static char *put_text(char *at, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(at, text, len + 1);
+	return at + len;
+}
+
+static char *put_number(char *at, int32_t number)
+{
+	char digits[10];
+	unsigned n = 0, rest = (unsigned)number;
+
+	do {
+		digits[n++] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	while (n)
+		*at++ = digits[--n];
+	*at = '\0';
+	return at;
+}
+
+struct rti_path rti_pid_path(int32_t pid, const char *leaf)
+{
+	struct rti_path path;
+	char *at = put_number(path.text, pid);
+
+	*at++ = '/';
+	put_text(at, leaf);
+	return path;
+}
+
+struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *leaf)
+{
+	struct rti_path path;
+	char *at = put_number(path.text, pid);
+
+	at = put_text(at, "/task/");
+	at = put_number(at, tid);
+	*at++ = '/';
+	put_text(at, leaf);
+	return path;
+}
+
+struct rti_path rti_class_path(const char *class, const char *name, const char *leaf)
+{
+	struct rti_path path;
+	char *at = put_text(put_text(put_text(path.text, "class/"), class), "/");
+
+	for (; *name; name++)
+		*at++ = *name == '/' ? '!' : *name;
+	*at++ = '/';
+	put_text(at, leaf);
+	return path;
+}
+
+int32_t rti_path_number(const char *name)
+{
+	int64_t number = 0;
+
+	for (; *name; name++) {
+		if (*name < '0' || *name > '9')
+			return 0;
+		number = number * 10 + (*name - '0');
+		if (number > INT32_MAX)
+			return 0;
+	}
+	return (int32_t)number;
+}

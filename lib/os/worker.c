@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* Work that may block for ever, kept off the sampling path: the only place that makes threads. */
+#include "os/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "os/clock.h"
+
+#define STACK_BYTES ((size_t)256 << 10) /* a host may have locked its memory: the usual 8 MiB would count in full */
+#define CLOSING_NS 20000000u
+
+enum job_state { IDLE, QUEUED, RUNNING, ORPHANED }; /* orphaned: running, and given up by its owner */
+
+struct thread {
+	struct rti_worker *worker;
+	struct thread *next;
+	pthread_t id;
+	struct rti_job *job; /* what it is at, or NULL */
+	uint64_t since_ns;
+	int is_left_behind; /* must end, and forget itself, as soon as its job is done */
+};
+
+/* Shared by the owner and every thread; the last one frees it. The lock guards all but env and pid, and every job's
+ * state and next. */
+struct rti_worker {
+	pthread_mutex_t lock;
+	pthread_cond_t has_work, has_rested;
+	struct rti_env env; /* of the machine: threads wait by the real clock, whatever clock a tracker was given */
+	int32_t pid;
+	unsigned users;
+	int is_closing;
+	struct thread *thread;  /* the one that takes jobs, or NULL */
+	struct thread *threads; /* all of them */
+	struct rti_job *first, **last;
+};
+
+static uint64_t now_ns(const struct rti_worker *worker)
+{
+	struct rti_now now;
+
+	worker->env.now(&now);
+	return now.monotonic_ns;
+}
+
+static uint64_t later(uint64_t from_ns, uint64_t by_ns)
+{
+	return by_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : from_ns + by_ns;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+int rti_worker_new(struct rti_worker **out)
+{
+	struct rti_worker *worker = calloc(1, sizeof(*worker));
+	pthread_condattr_t monotonic;
+
+	*out = worker;
+	if (!worker)
+		return -ENOMEM;
+	rti_env_init(&worker->env, 0);
+	worker->pid = worker->env.getpid();
+	worker->users = 1;
+	worker->last = &worker->first;
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&worker->has_work, NULL);
+	pthread_cond_init(&worker->has_rested, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	return 0;
+}
+
+int rti_worker_is_here(const struct rti_worker *worker)
+{
+	return worker->pid == worker->env.getpid();
+}
+
+/* Give up one share of the worker, and its lock. */
+static void leave(struct rti_worker *worker)
+{
+	unsigned users = --worker->users;
+
+	pthread_mutex_unlock(&worker->lock);
+	if (users > 0)
+		return;
+	pthread_mutex_destroy(&worker->lock);
+	pthread_cond_destroy(&worker->has_work);
+	pthread_cond_destroy(&worker->has_rested);
+	free(worker);
+}
+
+static void forget_thread(struct rti_worker *worker, struct thread *thread)
+{
+	struct thread **at = &worker->threads;
+
+	while (*at != thread)
+		at = &(*at)->next;
+	*at = thread->next;
+	free(thread);
+}
+
+static struct rti_job *take_job(struct rti_worker *worker)
+{
+	struct rti_job *job = worker->first;
+
+	worker->first = job->next;
+	if (!worker->first)
+		worker->last = &worker->first;
+	job->next = NULL;
+	return job;
+}
+
+static void do_next_job(struct rti_worker *worker, struct thread *self)
+{
+	struct rti_job *job = take_job(worker);
+
+	job->state = RUNNING;
+	self->job = job;
+	self->since_ns = now_ns(worker);
+	pthread_mutex_unlock(&worker->lock);
+	job->run(job);
+	pthread_mutex_lock(&worker->lock);
+	self->job = NULL;
+	if (job->state == ORPHANED)
+		job->free(job);
+	else
+		job->state = IDLE;
+	if (!worker->first)
+		pthread_cond_broadcast(&worker->has_rested);
+}
+
+static void *thread_main(void *arg)
+{
+	struct thread *self = arg;
+	struct rti_worker *worker = self->worker;
+
+	pthread_mutex_lock(&worker->lock);
+	while (!self->is_left_behind && !(worker->is_closing && !worker->first)) {
+		if (worker->first)
+			do_next_job(worker, self);
+		else
+			pthread_cond_wait(&worker->has_work, &worker->lock);
+	}
+	if (self->is_left_behind)
+		forget_thread(worker, self);
+	leave(worker);
+	return NULL;
+}
+
+/* With every signal blocked, so that the host's handlers run on its own threads. */
+static int create_thread(struct thread *thread)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int err;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&thread->id, &attr, thread_main, thread);
+	if (err == EINVAL) /* thread-local storage of the host does not fit in such a stack */
+		err = pthread_create(&thread->id, NULL, thread_main, thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+static int start_thread(struct rti_worker *worker)
+{
+	struct thread *thread = calloc(1, sizeof(*thread));
+	int err;
+
+	if (!thread)
+		return -ENOMEM;
+	thread->worker = worker;
+	err = create_thread(thread);
+	if (err < 0) {
+		free(thread);
+		return err;
+	}
+	thread->next = worker->threads;
+	worker->threads = thread;
+	worker->thread = thread;
+	worker->users++;
+	return 0;
+}
+
+static void leave_behind(struct rti_worker *worker)
+{
+	worker->thread->is_left_behind = 1;
+	pthread_detach(worker->thread->id);
+	worker->thread = NULL;
+}
+
+static int is_overdue(const struct rti_worker *worker, uint64_t job_limit_ns, uint64_t now)
+{
+	const struct thread *thread = worker->thread;
+
+	return thread && thread->job && now >= later(thread->since_ns, job_limit_ns);
+}
+
+static void wait_until(struct rti_worker *worker, uint64_t until_ns)
+{
+	const struct timespec until = {
+		.tv_sec = (time_t)(until_ns / 1000000000u),
+		.tv_nsec = (long)(until_ns % 1000000000u),
+	};
+
+	pthread_cond_timedwait(&worker->has_rested, &worker->lock, &until);
+}
+
+static int is_busy(const struct rti_worker *worker)
+{
+	return worker->first || (worker->thread && worker->thread->job);
+}
+
+void rti_worker_submit(struct rti_worker *worker, struct rti_job *job)
+{
+	pthread_mutex_lock(&worker->lock);
+	if (job->state == IDLE) {
+		job->state = QUEUED;
+		job->next = NULL;
+		*worker->last = job;
+		worker->last = &job->next;
+	}
+	pthread_mutex_unlock(&worker->lock);
+}
+
+static int run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns)
+{
+	uint64_t now = now_ns(worker), end = later(now, limit_ns);
+
+	for (; is_busy(worker); now = now_ns(worker)) {
+		int err = 0;
+
+		if (is_overdue(worker, job_limit_ns, now))
+			leave_behind(worker);
+		if (worker->first && !worker->thread)
+			err = start_thread(worker);
+		if (err < 0)
+			return err;
+		if (now >= end)
+			break;
+		wait_until(worker, earliest(end, later(now, job_limit_ns)));
+	}
+	return 0;
+}
+
+int rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns)
+{
+	int err;
+
+	pthread_mutex_lock(&worker->lock);
+	pthread_cond_signal(&worker->has_work);
+	err = run(worker, job_limit_ns, limit_ns);
+	pthread_mutex_unlock(&worker->lock);
+	return err;
+}
+
+int rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job)
+{
+	int is_idle;
+
+	pthread_mutex_lock(&worker->lock);
+	is_idle = job->state == IDLE;
+	pthread_mutex_unlock(&worker->lock);
+	return is_idle;
+}
+
+static void unqueue(struct rti_worker *worker, const struct rti_job *job)
+{
+	struct rti_job **at = &worker->first;
+
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
+	if (!*at)
+		worker->last = at;
+}
+
+/* Threads exist in the parent alone, and any of them may have held the lock. */
+static void free_job_after_fork(struct rti_worker *worker, struct rti_job *job)
+{
+	for (struct thread *thread = worker->threads; thread; thread = thread->next)
+		if (thread->job == job)
+			thread->job = NULL;
+	job->free(job);
+}
+
+void rti_worker_free_job(struct rti_worker *worker, struct rti_job *job)
+{
+	if (!job)
+		return;
+	if (!rti_worker_is_here(worker)) {
+		free_job_after_fork(worker, job);
+		return;
+	}
+	pthread_mutex_lock(&worker->lock);
+	if (job->state == QUEUED)
+		unqueue(worker, job);
+	if (job->state == RUNNING)
+		job->state = ORPHANED;
+	else
+		job->free(job);
+	pthread_mutex_unlock(&worker->lock);
+}
+
+/* What is still known to a thread then is an orphan. */
+static void free_after_fork(struct rti_worker *worker)
+{
+	struct thread *next;
+
+	for (struct thread *thread = worker->threads; thread; thread = next) {
+		next = thread->next;
+		if (thread->job)
+			thread->job->free(thread->job);
+		free(thread);
+	}
+	free(worker);
+}
+
+/* A thread that rests is waited for, so that none runs our code once the library may be unloaded. */
+void rti_worker_free(struct rti_worker *worker)
+{
+	struct thread *thread;
+
+	if (!worker)
+		return;
+	if (!rti_worker_is_here(worker)) {
+		free_after_fork(worker);
+		return;
+	}
+	pthread_mutex_lock(&worker->lock);
+	worker->is_closing = 1;
+	run(worker, CLOSING_NS, CLOSING_NS);
+	if (worker->thread && worker->thread->job)
+		leave_behind(worker);
+	thread = worker->thread;
+	pthread_cond_signal(&worker->has_work);
+	pthread_mutex_unlock(&worker->lock);
+	if (thread)
+		pthread_join(thread->id, NULL);
+	pthread_mutex_lock(&worker->lock);
+	if (thread)
+		forget_thread(worker, thread);
+	leave(worker);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Every process of the tree, counted by the kernel's process events and, if wished for, listed in shared memory. */
+#include "supervisor/process_log.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include "util/descendant_set.h"
+#include "os/cpu_time.h"
+#include "os/clock.h"
+#include "os/proc_connector.h"
+#include "supervisor/proc_file.h"
+#include "parse/parse.h"
+
+#define LIVES_AT_A_TIME 1024
+#define EVENTS_PER_MS 256 /* that a large machine may have */
+#define LONGEST_NAP_MS 20
+#define LATEST_EXIT_MS 2 /* an exit is told after the process may have been reaped */
+
+/* There is one. Its tables are large, but only what is used of them is ever there: neither in memory, nor, since all is 0 at
+ * first, in the file of the program. */
+static struct {
+	struct rts_roll_how how;
+	struct rti_env env;
+	struct rti_census census;
+	int events;
+	int nap_ms;
+	uint64_t boottime_ahead_ns; /* of the monotonic clock */
+	struct rti_life *lives;
+	uint64_t room;
+	uint32_t number_of[RTI_MOST_PIDS]; /* of its life, from 1 */
+} roll;
+
+/* Room is given by the kernel before it is written to: a full memory would be a signal then. */
+static int make_room(void)
+{
+	const uint64_t size = sizeof(struct rti_life);
+
+	if (roll.how.board->lives < roll.room)
+		return 1;
+	if (roll.room >= RTI_MOST_LIVES ||
+	    fallocate(*roll.how.memory, 0, (off_t)(RTI_BOARD_BYTES + roll.room * size), (off_t)(LIVES_AT_A_TIME * size)) < 0)
+		return 0;
+	roll.room += LIVES_AT_A_TIME;
+	return 1;
+}
+
+static struct rti_life *find_life(int32_t pid)
+{
+	uint32_t number = pid > 0 && pid < RTI_MOST_PIDS ? roll.number_of[pid] : 0;
+
+	return number ? &roll.lives[number - 1] : NULL;
+}
+
+static struct rti_life *add_life(int32_t pid, int32_t ppid, uint64_t start_ns)
+{
+	struct rti_life *life;
+
+	if (pid <= 0 || pid >= RTI_MOST_PIDS)
+		return NULL;
+	if (!make_room()) {
+		roll.number_of[pid] = 0;
+		roll.how.board->lives_skipped++;
+		return NULL;
+	}
+	life = &roll.lives[roll.how.board->lives++];
+	*life = (struct rti_life){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
+	roll.number_of[pid] = (uint32_t)roll.how.board->lives;
+	return life;
+}
+
+static void read_name(struct rti_life *life)
+{
+	char text[32];
+	ssize_t n = rts_read_pid_file(roll.how.board, life->pid, "comm", text, sizeof(text));
+
+	memset(life->comm, 0, sizeof(life->comm)); /* it is not called any more what it was before */
+	if (n <= 0)
+		return;
+	memcpy(life->comm, text, n > 16 ? 15 : (size_t)n - 1);
+}
+
+static void see_fork(const struct rti_process_event *event)
+{
+	const struct rti_life *parent;
+	struct rti_life *life;
+
+	if (!rti_census_fork(&roll.census, event->ppid, event->pid)) {
+		if (roll.how.has_list && event->pid > 0 && event->pid < RTI_MOST_PIDS)
+			roll.number_of[event->pid] = 0;
+		return;
+	}
+	if (!roll.how.has_list)
+		return;
+	parent = find_life(event->ppid);
+	life = add_life(event->pid, event->ppid, event->monotonic_ns);
+	if (life && parent)
+		memcpy(life->comm, parent->comm, sizeof(life->comm));
+}
+
+static void see_exec(const struct rti_process_event *event)
+{
+	struct rti_life *life = find_life(event->pid);
+
+	rti_census_exec(&roll.census, event->pid);
+	if (life)
+		read_name(life);
+}
+
+/* Its first thread has ended, which is told as the end of all; the others may run on. */
+static int runs_headless(int32_t pid)
+{
+	char text[1024];
+	struct rti_pid_stat stat;
+	ssize_t n;
+
+	if (kill(pid, 0) < 0)
+		return 0; /* as it is with most by now */
+	n = rts_read_pid_file(roll.how.board, pid, "stat", text, sizeof(text));
+	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
+}
+
+/* Every thread ends; the last of them ends the process. */
+static void see_exit(const struct rti_process_event *event)
+{
+	struct rti_life *life = find_life(event->pid);
+
+	if (event->tid == event->pid && rti_census_is_alive(&roll.census, event->pid)) {
+		if (runs_headless(event->pid))
+			roll.how.board->has_headless = 1;
+		rti_census_exit(&roll.census, event->pid);
+	}
+	if (!life || life->flags & RTI_LIFE_REAPED)
+		return;
+	life->end_ns = event->monotonic_ns;
+	/* A thread that ended before may be told of later. What ends them all after the first has gone is in the others. */
+	if (event->tid == event->pid || event->status)
+		life->status = event->status;
+	rts_roll_see_zombie(event->pid);
+}
+
+static void see_event(void *arg, const struct rti_process_event *event)
+{
+	struct rti_life *life;
+
+	(void)arg;
+	switch (event->kind) {
+	case RTI_EVENT_FORK:
+		see_fork(event);
+		break;
+	case RTI_EVENT_EXEC:
+		see_exec(event);
+		break;
+	case RTI_EVENT_EXIT:
+		see_exit(event);
+		break;
+	case RTI_EVENT_COMM:
+		life = event->tid == event->pid ? find_life(event->pid) : NULL;
+		if (life)
+			memcpy(life->comm, event->comm, sizeof(life->comm));
+	}
+}
+
+static uint32_t begin_events(void)
+{
+	unsigned also = roll.how.has_list ? RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS : 0;
+	uint32_t nap_ms;
+
+	roll.events = rti_events_open(also);
+	if (roll.events < 0)
+		return RTI_EVENTS_UNHEARD;
+	nap_ms = rti_events_capacity(roll.events) / EVENTS_PER_MS;
+	roll.nap_ms = nap_ms > LONGEST_NAP_MS ? LONGEST_NAP_MS : (int)nap_ms;
+	if (roll.how.has_list) /* the names of the short-lived are gone soon */
+		roll.nap_ms = 0;
+	return RTI_EVENTS_INTACT;
+}
+
+void rts_roll_begin(const struct rts_roll_how *how)
+{
+	struct rti_now now;
+
+	roll.how = *how;
+	roll.lives = (struct rti_life *)((char *)how->board + RTI_BOARD_BYTES);
+	rti_env_init(&roll.env, 0);
+	roll.env.now(&now);
+	roll.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
+	rti_census_join(&roll.census, how->root);
+	how->board->events = begin_events();
+}
+
+int *rts_roll_events(void)
+{
+	return &roll.events;
+}
+
+int rts_roll_nap_ms(void)
+{
+	return roll.nap_ms;
+}
+
+/* After a loss nobody's number is sure to be his own: what was counted by then is a lower bound, and more would not be. */
+void rts_roll_update(void)
+{
+	struct rti_board *board = roll.how.board;
+
+	if (roll.events < 0)
+		return;
+	if (rti_events_drain(roll.events, see_event, NULL) < 0) {
+		board->events = RTI_EVENTS_LOST;
+		rti_events_close(roll.events);
+		roll.events = -1;
+	}
+	board->processes = roll.census.count - 1;
+	board->most_alive = roll.census.most_alive - 1;
+}
+
+void rts_roll_catch_up(void)
+{
+	if (roll.how.has_list)
+		rts_roll_update();
+}
+
+void rts_roll_settle(void)
+{
+	struct pollfd late = { .fd = roll.events, .events = POLLIN };
+
+	rts_roll_update();
+	if (roll.how.has_list && roll.events >= 0 && poll(&late, 1, LATEST_EXIT_MS) > 0)
+		rts_roll_update();
+}
+
+/* A process is read to its end when it is a zombie, and none of its threads is left. */
+static int read_end(struct rti_life *life, struct rti_pid_stat *stat)
+{
+	char text[1024];
+	ssize_t n = rts_read_pid_file(roll.how.board, life->pid, "stat", text, sizeof(text));
+	struct rti_cpu_clock clock = { 0 };
+
+	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' || stat->num_threads > 1 ||
+	    roll.env.cpu_clock(life->pid, &clock) < 0)
+		return 0;
+	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &life->cpu_user_ns, &life->cpu_system_ns);
+	life->flags |= RTI_LIFE_FINAL;
+	memset(life->comm, 0, sizeof(life->comm));
+	memcpy(life->comm, stat->comm, strnlen(stat->comm, sizeof(life->comm) - 1));
+	if (!life->start_ns)
+		life->start_ns = stat->starttime * roll.env.tick_ns - roll.boottime_ahead_ns;
+	return 1;
+}
+
+static void read_end_of_io(struct rti_life *life)
+{
+	char text[512];
+	ssize_t n = rts_read_pid_file(roll.how.board, life->pid, "io", text, sizeof(text));
+	struct rti_pid_io io;
+
+	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0)
+		return;
+	life->read_bytes = io.read_bytes;
+	life->write_bytes = io.write_bytes;
+	life->flags |= RTI_LIFE_HAS_IO;
+}
+
+/* The kernel's peak of a child is the largest of it, of those whom it waited for, and of whoever executed it. It is its
+ * own where it had no children and was executed by us, who are small. */
+static int has_peak_of_its_own(const struct rti_life *life, const struct rti_pid_stat *stat)
+{
+	return life->ppid == roll.how.root && stat->cminflt + stat->cmajflt == 0;
+}
+
+void rts_roll_see_zombie(pid_t pid)
+{
+	struct rti_life *life = find_life(pid);
+	struct rti_pid_stat stat;
+
+	/* Nobody told us of it, nor who forked it; its number may have been another's. */
+	if ((!life || life->flags & RTI_LIFE_REAPED) && roll.how.has_list && roll.events < 0)
+		life = add_life(pid, 0, 0);
+	if (!life || life->flags & RTI_LIFE_FINAL || !read_end(life, &stat))
+		return;
+	read_end_of_io(life);
+	if (has_peak_of_its_own(life, &stat))
+		life->flags |= RTI_LIFE_HAS_PEAK; /* which is told when it is reaped */
+}
+
+void rts_roll_see_reaped(pid_t pid, int status, const struct rusage *use)
+{
+	struct rti_life *life = find_life(pid);
+	struct rti_now now;
+
+	if (!life)
+		return;
+	roll.env.now(&now);
+	if (!life->end_ns)
+		life->end_ns = now.monotonic_ns;
+	life->status = (uint32_t)status;
+	life->flags |= RTI_LIFE_REAPED;
+	if (use->ru_maxrss <= roll.how.root_peak_kib)
+		life->flags &= ~RTI_LIFE_HAS_PEAK;
+	if (life->flags & RTI_LIFE_HAS_PEAK)
+		life->peak_rss_bytes = (uint64_t)use->ru_maxrss * 1024;
+}

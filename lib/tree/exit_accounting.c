@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Who has left a tree, and in whose account it is.
+ *
+ * When a process is reaped, the kernel moves its use into its reaper's account. A sample cannot stop the clock, so it
+ * reads children before parents and then checks: whoever's account has grown since the last sample may hold a child
+ * that was read as alive. Such children are looked at again, and the accounts of those who reaped are read again
+ * once their children are known to be gone. */
+#include "tree/exit_accounting.h"
+
+#include <errno.h>
+
+#include "command/process_list.h"
+#include "tree/member_read.h"
+
+#define MOST_LOOKS 2000 /* some milliseconds, should its reaper have to wait for a CPU */
+
+/* A keeper adopts those whose parent left without our noticing. */
+static struct rti_member *above(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
+{
+	struct rti_member *up = rti_proctree_find(&tree->members, ppid);
+
+	if (!up && m->pid != tree->keeper_pid)
+		up = rti_proctree_find(&tree->members, tree->keeper_pid);
+	return up;
+}
+
+/* All who may have been a member's parent, or have adopted it, since the last sample: its ancestors as they are now, gone
+ * ones included, and then those of them that only were its ancestors then. */
+struct ancestors {
+	struct rti_tree *tree;
+	struct rti_member *of, *at;
+	uint64_t mark; /* of those who were there */
+	size_t steps;
+	int is_former;
+};
+
+static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
+{
+	m->mark = ++tree->events;
+	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->mark };
+}
+
+static struct rti_member *next_ancestor(struct ancestors *a)
+{
+	for (;;) {
+		struct rti_member *up = above(a->tree, a->at, a->is_former ? a->at->former_ppid : a->at->stat.ppid);
+
+		if (up && a->steps++ < a->tree->members.count) {
+			a->at = up;
+			if (up->mark == a->mark)
+				continue;
+			up->mark = a->mark;
+			return up;
+		}
+		if (a->is_former)
+			return NULL;
+		a->is_former = 1;
+		a->at = a->of;
+		a->steps = 0;
+	}
+}
+
+/* Nobody but its parent, which still has its children, can have waited for it. */
+static const struct rti_member *kept_parent(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_member *up = above(tree, m, m->stat.ppid);
+
+	return up && !up->is_gone && !rti_proctree_is_zombie(up) ? up : NULL;
+}
+
+/* When it came to light that a process may have reaped children: when its account was read and had grown, or when it
+ * was found gone, which may have been after it reaped some. */
+static uint64_t may_have_reaped_at(const struct rti_member *m)
+{
+	if (m->is_gone)
+		return m->gone_at;
+	return rti_ledger_has_grown(&m->account) ? m->account_at : 0;
+}
+
+/* Orphans are adopted by an ancestor that has asked for them, and /proc does not tell which one that is: it may have been
+ * any of them. */
+static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member *m)
+{
+	struct ancestors all = ancestors(tree, m);
+	struct rti_member *up;
+	uint64_t at = 0;
+
+	while ((up = next_ancestor(&all))) {
+		uint64_t reaped_at = may_have_reaped_at(up);
+
+		if (at < reaped_at)
+			at = reaped_at;
+	}
+	return at;
+}
+
+/* Of whom the kernel is letting go (state X) the account is in that of his reaper, or will be in a moment: that it can be
+ * read still is no proof that it is not. */
+static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	int err = 0;
+
+	for (int looks = 0; looks < MOST_LOOKS; looks++) {
+		err = rti_proctree_read_stat(&tree->members, ctx, m);
+		if (err < 0 || m->stat.state != 'X')
+			break;
+	}
+	return err;
+}
+
+/* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
+static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
+	uint64_t reaped_at = m->is_gone ? 0 : may_have_been_reaped_at(tree, m);
+
+	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->verified_at)
+		return 0;
+	m->verified_at = ++tree->events;
+	if (parent && !parent->is_gone && rti_proctree_has_its_files(ctx, m))
+		return 0;
+	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
+	if (read_stat_for_good(tree, ctx, m) != -ESRCH)
+		return 0;
+	m->is_gone = 1;
+	m->gone_at = ++tree->events;
+	return 1;
+}
+
+/* Read the accounts again that a departed member may be in. 1 when there were any. */
+static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                          struct rti_status *status)
+{
+	struct ancestors all = ancestors(tree, m);
+	struct rti_member *up;
+	int has_read = 0;
+
+	while ((up = next_ancestor(&all))) {
+		if (!up->is_gone && up->account_at < m->gone_at) {
+			rti_read_member_anew(tree, ctx, up, status);
+			has_read = 1;
+		}
+		if (kept_parent(tree, m))
+			break;
+	}
+	return has_read;
+}
+
+/* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
+void rti_tree_reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
+{
+	int is_settled = !tree->is_disturbed;
+
+	while (!is_settled) {
+		is_settled = 1;
+		for (size_t i = 0; i < tree->members.count; i++) {
+			struct rti_member *m = &tree->members.members[i];
+
+			if (recheck(tree, ctx, m))
+				is_settled = 0;
+			if (m->is_gone && reread_reapers(tree, ctx, m, status))
+				is_settled = 0;
+		}
+	}
+}
+
+/* Its parent has left its children, if not the tree: it was reaped by the parent before that, or by an ancestor that
+ * adopted it, or by nobody. Where more than one of their accounts may hold it, none is taken for larger than it says.
+ * 1 when a living ancestor has yet to account for it. */
+static int depart_orphan(struct rti_tree *tree, struct rti_member *m)
+{
+	struct ancestors all = ancestors(tree, m);
+	struct rti_member *up, *holder = NULL;
+	int holders = 0, has_gone_holder = 0;
+
+	while ((up = next_ancestor(&all))) {
+		if (!rti_ledger_may_hold(&tree->ledger, &up->account, &m->account))
+			continue;
+		holder = up;
+		holders++;
+		has_gone_holder |= up->is_gone;
+	}
+	if (holders == 0)
+		rti_ledger_lose(&tree->ledger, &m->account);
+	else if (holders == 1)
+		rti_ledger_absorb(&tree->ledger, &m->account, &holder->account);
+	return holders > 0 && !has_gone_holder;
+}
+
+static void explain_orphan(struct rti_tree *tree, struct rti_member *m)
+{
+	struct ancestors all = ancestors(tree, m);
+	uint64_t missing = rti_ledger_faults(&m->account);
+	struct rti_member *up;
+
+	while (missing && (up = next_ancestor(&all))) {
+		if (!up->is_gone)
+			missing -= rti_ledger_explain(&up->account, missing);
+	}
+	if (missing)
+		tree->ledger.has_unwaited = 1;
+}
+
+static void depart(struct rti_tree *tree, struct rti_member *m)
+{
+	struct rti_member *up = above(tree, m, m->stat.ppid);
+
+	if (up)
+		rti_proctree_search_again(up); /* a new child may have its pid already */
+	tree->ledger.has_departed = 1;
+	m->is_unexplained = 0;
+	if (kept_parent(tree, m))
+		rti_ledger_depart(&tree->ledger, &m->account, &up->account);
+	else
+		m->is_unexplained = depart_orphan(tree, m);
+	if (tree->lives && m->pid != tree->keeper_pid)
+		rti_lives_note_member(tree->lives, m, 0);
+	if (m->peak_rss_bytes > tree->peak_rss_bytes)
+		tree->peak_rss_bytes = m->peak_rss_bytes;
+}
+
+/* Members stand behind their parents, and from below what a member is known to have reaped goes where it goes. */
+void rti_tree_depart(struct rti_tree *tree)
+{
+	if (!tree->is_disturbed)
+		return;
+	for (size_t i = tree->members.count; i-- > 0;) {
+		if (tree->members.members[i].is_gone)
+			depart(tree, &tree->members.members[i]);
+	}
+	for (size_t i = tree->members.count; i-- > 0;) {
+		if (tree->members.members[i].is_gone && tree->members.members[i].is_unexplained)
+			explain_orphan(tree, &tree->members.members[i]);
+	}
+	if (tree->ledger.has_unwaited)
+		tree->reasons |= RT_REASON_UNWAITED;
+}

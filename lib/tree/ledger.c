@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The ledger: what a tree of processes has used so far, from what was seen of its members. */
+#include "tree/ledger.h"
+
+#include <string.h>
+
+#define CLAIM_LAG_NS 10000000u /* a tick of the slowest kernel */
+
+static uint64_t at_least(uint64_t value, uint64_t floor)
+{
+	return value > floor ? value : floor;
+}
+
+static uint64_t reaped_faults(const struct rti_account *a)
+{
+	return a->reaped[RTI_MINOR_FAULTS] + a->reaped[RTI_MAJOR_FAULTS];
+}
+
+/* Best lower bound of what a member reaped. The kernel shows CPU time in whole ticks, so the sum of what the reaped
+ * children were last seen to have used may say more. User and system are raised together, for their sum is
+ * exact while the split is a matter of sampling. */
+static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS])
+{
+	uint64_t seen = a->floor[RTI_CPU_USER] + a->floor[RTI_CPU_SYSTEM];
+	uint64_t shown = a->reaped[RTI_CPU_USER] + a->reaped[RTI_CPU_SYSTEM];
+
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		out[i] = i < RTI_READ_BYTES ? at_least(a->reaped[i], a->floor[i]) : 0;
+	out[RTI_CPU_USER] = a->reaped[RTI_CPU_USER];
+	out[RTI_CPU_SYSTEM] = a->reaped[RTI_CPU_SYSTEM];
+	if (seen > shown) {
+		uint64_t missing = seen - shown, user = 0;
+
+		if (a->floor[RTI_CPU_USER] > a->reaped[RTI_CPU_USER])
+			user = a->floor[RTI_CPU_USER] - a->reaped[RTI_CPU_USER];
+		if (user > missing)
+			user = missing;
+		out[RTI_CPU_USER] += user;
+		out[RTI_CPU_SYSTEM] += missing - user;
+	}
+}
+
+static void add_share(const struct rti_account *a, int own_only, uint64_t sum[RTI_COUNTERS])
+{
+	uint64_t reaped[RTI_COUNTERS] = { 0 };
+
+	if (!own_only)
+		reaped_share(a, reaped);
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		sum[i] += a->own[i] + reaped[i];
+}
+
+/* I/O of the reaped lies in the reaper's own count, if that can be read at all. */
+void rti_ledger_absorb(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+{
+	add_share(gone, 0, reaper->floor);
+	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
+		reaper->floor[i] = 0;
+		if (!reaper->has_io)
+			ledger->retained[i] += gone->own[i];
+	}
+}
+
+uint64_t rti_ledger_faults(const struct rti_account *a)
+{
+	uint64_t seen = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS];
+
+	return a->own[RTI_MINOR_FAULTS] + a->own[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), seen);
+}
+
+static uint64_t growth(const struct rti_account *a)
+{
+	return reaped_faults(a) - a->closed_faults;
+}
+
+int rti_ledger_has_grown(const struct rti_account *a)
+{
+	return growth(a) > 0;
+}
+
+int rti_ledger_has_reaped(const struct rti_account *a)
+{
+	return a->closed_faults || a->closed_cpu_ns;
+}
+
+static uint64_t reaped_cpu_ns(const struct rti_account *a)
+{
+	return a->reaped[RTI_CPU_USER] + a->reaped[RTI_CPU_SYSTEM];
+}
+
+/* Who shares the memory of its parent (vfork, CLONE_VM) may have no fault: its CPU time is the evidence then. Both times
+ * are shown in whole ticks. */
+static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *gone)
+{
+	uint64_t cpu_ns = gone->own[RTI_CPU_USER] + gone->own[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
+	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
+
+	return grown_ns + 2 * CLAIM_LAG_NS >= reaper->explained_cpu_ns + cpu_ns;
+}
+
+static uint64_t told_faults(const struct rti_account *gone)
+{
+	return gone->own[RTI_MINOR_FAULTS] + gone->own[RTI_MAJOR_FAULTS] + reaped_faults(gone);
+}
+
+int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
+                        const struct rti_account *gone)
+{
+	/* What the floor adds may be of those who were lost. */
+	uint64_t told = told_faults(gone);
+
+	if (!ledger->own_only && told == 0)
+		return has_grown_by_cpu(reaper, gone);
+	return !ledger->own_only && growth(reaper) > 0 && growth(reaper) >= told;
+}
+
+uint64_t rti_ledger_explain(struct rti_account *reaper, uint64_t faults)
+{
+	uint64_t unexplained = growth(reaper) - reaper->explained_faults;
+
+	if (faults > unexplained)
+		faults = unexplained;
+	reaper->explained_faults += faults;
+	return faults;
+}
+
+void rti_ledger_lose(struct rti_ledger *ledger, const struct rti_account *gone)
+{
+	rti_ledger_retire(ledger, gone);
+	ledger->has_unwaited = 1;
+}
+
+void rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+{
+	uint64_t faults = rti_ledger_faults(gone);
+
+	ledger->has_departed = 1;
+	if (!ledger->own_only && told_faults(gone) == 0 && has_grown_by_cpu(reaper, gone)) {
+		reaper->explained_cpu_ns += gone->own[RTI_CPU_USER] + gone->own[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
+		rti_ledger_absorb(ledger, gone, reaper);
+		return;
+	}
+	if (ledger->own_only || growth(reaper) == 0) {
+		rti_ledger_lose(ledger, gone);
+		return;
+	}
+	rti_ledger_absorb(ledger, gone, reaper);
+	if (rti_ledger_explain(reaper, faults) < faults)
+		ledger->has_unwaited = 1;
+}
+
+void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone)
+{
+	ledger->has_departed = 1;
+	add_share(gone, ledger->own_only, ledger->retained);
+}
+
+void rti_ledger_open(struct rti_ledger *ledger)
+{
+	memcpy(ledger->sum, ledger->retained, sizeof(ledger->sum));
+	ledger->is_claimed = 0;
+}
+
+void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
+{
+	uint64_t reaped[RTI_COUNTERS];
+
+	add_share(member, ledger->own_only, ledger->sum);
+	reaped_share(member, reaped);
+	memcpy(member->floor, reaped, sizeof(reaped));
+	member->closed_faults = reaped_faults(member);
+	member->explained_faults = 0;
+	member->closed_cpu_ns = reaped_cpu_ns(member);
+	member->explained_cpu_ns = 0;
+}
+
+void rti_ledger_claim(struct rti_ledger *ledger, uint64_t user_ns, uint64_t system_ns)
+{
+	uint64_t claimed_ns = user_ns + system_ns, sum_ns = ledger->sum[RTI_CPU_USER] + ledger->sum[RTI_CPU_SYSTEM];
+
+	ledger->is_claimed = claimed_ns + CLAIM_LAG_NS >= sum_ns;
+	if (claimed_ns <= sum_ns)
+		return;
+	ledger->sum[RTI_CPU_USER] = user_ns;
+	ledger->sum[RTI_CPU_SYSTEM] = system_ns;
+}
+
+void rti_ledger_close(struct rti_ledger *ledger)
+{
+	uint64_t *total = ledger->total, *sum = ledger->sum;
+	uint64_t cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM], total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
+
+	/* The split may waver between two samples while the sum grows: neither part may fall. */
+	if (sum[RTI_CPU_USER] < total[RTI_CPU_USER])
+		sum[RTI_CPU_USER] = total[RTI_CPU_USER];
+	if (sum[RTI_CPU_USER] > cpu - total[RTI_CPU_SYSTEM])
+		sum[RTI_CPU_USER] = cpu - total[RTI_CPU_SYSTEM];
+	sum[RTI_CPU_SYSTEM] = cpu - sum[RTI_CPU_USER];
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		total[i] = at_least(sum[i], total[i]);
+}
+
+void rti_ledger_raise(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS])
+{
+	uint64_t known[RTI_COUNTERS];
+
+	reaped_share(member, known);
+	for (int i = RTI_MINOR_FAULTS; i < RTI_READ_BYTES; i++)
+		member->floor[i] = at_least(known[i], reaped[i]);
+	/* The split belongs to its sum. */
+	if (reaped[RTI_CPU_USER] + reaped[RTI_CPU_SYSTEM] > known[RTI_CPU_USER] + known[RTI_CPU_SYSTEM])
+		memcpy(known, reaped, sizeof(known));
+	member->floor[RTI_CPU_USER] = known[RTI_CPU_USER];
+	member->floor[RTI_CPU_SYSTEM] = known[RTI_CPU_SYSTEM];
+}

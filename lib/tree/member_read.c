@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading one member of a tree: what is due of it, and in which order.
+ *
+ * The CPU clock comes first, in the survey of the tree: where it stands still the process has not run, or has only just begun to, and what it does by
+ * itself can wait for the next sample. stat comes last, and vouches for all that was read before it. */
+#include "tree/member_read.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "os/cpu_time.h"
+#include "os/procfs_path.h"
+#include "tree/discovery.h"
+
+#define REFRESH_NS 1000000000u /* RSS of who does not run: others may take pages from it */
+#define SELDOM_NS 100000000u   /* files that cost many times what all others do: status, and those of all threads */
+
+/* What one reading of a member met. */
+struct reading {
+	struct rti_tree *tree;
+	const struct rti_context *ctx;
+	struct rti_member *m;
+	struct rti_target who;
+	struct rti_figures figures;
+	struct rti_status status;
+	int has_obstacle; /* and status says which */
+	uint64_t due; /* domains that are read now; the others stay as they were */
+	int is_short_of_files;
+};
+
+/* The keeper's memory is none of the tree's. */
+static uint64_t wanted_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const uint64_t memory = RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS;
+	uint64_t want = tree->want | RT_HAS_FAULTS; /* the ledger lives on faults */
+
+	if (m->pid == tree->keeper_pid)
+		return want & ~(memory | RT_HAS_CTXSW);
+	return want & RT_HAS_PSS ? want | RT_HAS_RSS : want;
+}
+
+static int has_passed(const struct rti_tree *tree, uint64_t last_ns, uint64_t time_ns)
+{
+	return !last_ns || tree->now_ns - last_ns >= time_ns;
+}
+
+static int charge_pss(struct reading *r, uint64_t rss_bytes)
+{
+	const struct rti_env *env = r->ctx->env;
+	uint64_t started_ns = env->thread_cpu_ns();
+	int err = rti_pid_pss.collect(r->ctx, &r->who, &r->figures);
+
+	rti_pss_spend(&r->tree->pss, rss_bytes, env->thread_cpu_ns() - started_ns);
+	if (err == 0)
+		r->m->pss = (struct rti_pss){ r->figures.pss_bytes, rss_bytes, r->m->clock.total_ns, r->tree->now_ns };
+	return err;
+}
+
+/* Read or carried on, as the budget says. */
+static int take_pss(struct reading *r)
+{
+	struct rti_member *m = r->m;
+	uint64_t rss_bytes = r->figures.rss_bytes;
+	int err = 0;
+
+	if (!(r->figures.valid & RT_HAS_RSS))
+		return rti_pid_pss.collect(r->ctx, &r->who, &r->figures); /* which says why */
+	if (r->tree->reads_all || rti_pss_is_due(&r->tree->pss, &m->pss, rss_bytes, m->clock.total_ns)) {
+		err = charge_pss(r, rss_bytes);
+		r->figures.pss_source = RT_PSS_READ;
+		return err;
+	}
+	r->figures.pss_bytes = rti_pss_carry(&m->pss, rss_bytes);
+	if (m->pss.read_ns || !rss_bytes) {
+		r->figures.pss_source = RT_PSS_CACHED;
+		r->figures.valid |= RT_HAS_PSS;
+	} else {
+		r->figures.pss_source = RT_PSS_ESTIMATED;
+		r->figures.partial |= RT_HAS_PSS;
+	}
+	return 0;
+}
+
+/* A new peak shows in RSS. Otherwise status is read now and then, for the peaks between two samples, and for whether
+ * SIGCHLD is ignored. */
+static int is_peak_due(const struct reading *r)
+{
+	return r->tree->reads_all || r->figures.rss_bytes > r->m->peak_rss_bytes ||
+	       has_passed(r->tree, r->m->status_ns, SELDOM_NS);
+}
+
+static int is_due(const struct reading *r, const struct rti_pid_collector *collector)
+{
+	if (!(collector->provides & r->due))
+		return 0;
+	if (collector->provides & RT_HAS_PEAK_RSS)
+		return is_peak_due(r);
+	if (collector->provides & RT_HAS_CTXSW)
+		return r->tree->reads_all || has_passed(r->tree, r->m->switches_ns, SELDOM_NS);
+	return 1;
+}
+
+static void forget(struct rti_figures *figures, uint64_t domains)
+{
+	figures->valid &= ~domains;
+	figures->partial &= ~domains;
+	if (domains & RT_HAS_RSS)
+		figures->rss_bytes = 0;
+	if (domains & RT_HAS_PSS)
+		figures->pss_bytes = figures->pss_source = 0;
+	if (domains & RT_HAS_PEAK_RSS)
+		figures->peak_rss_bytes = 0;
+}
+
+static void note_time(struct reading *r, uint64_t domains)
+{
+	if (domains & RT_HAS_PEAK_RSS) {
+		r->m->status_ns = r->tree->now_ns;
+		r->m->status_clock_ns = r->m->clock.total_ns;
+	}
+	if (domains & RT_HAS_CTXSW) {
+		r->m->switches_ns = r->tree->now_ns;
+		r->m->switches_clock_ns = r->m->clock.total_ns;
+	}
+	if (domains & RT_HAS_RSS)
+		r->m->rss_ns = r->tree->now_ns;
+}
+
+static void note_obstacle(struct reading *r, uint64_t domains, int err)
+{
+	if (!r->has_obstacle)
+		r->status = (struct rti_status){ 0 };
+	r->has_obstacle = 1;
+	rti_status_note(&r->status, domains, err);
+}
+
+/* With -ESRCH there was nothing to measure, which is a complete answer. */
+static void run_collector(struct reading *r, const struct rti_pid_collector *collector)
+{
+	int err;
+
+	forget(&r->figures, collector->provides);
+	note_time(r, collector->provides);
+	err = collector == &rti_pid_pss ? take_pss(r) : collector->collect(r->ctx, &r->who, &r->figures);
+	if (err == -EMFILE || err == -ENFILE)
+		r->is_short_of_files = 1;
+	if (err == -ESRCH)
+		r->figures.valid |= collector->provides & ~r->figures.partial;
+	else if (err < 0)
+		note_obstacle(r, collector->provides & ~r->figures.valid, err);
+}
+
+static void run_collectors(struct reading *r, int after_stat)
+{
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		const struct rti_pid_collector *collector = rti_pid_collectors[i];
+
+		if (collector->after_stat == after_stat && is_due(r, collector))
+			run_collector(r, collector);
+	}
+}
+
+struct live_thread {
+	const struct rti_context *ctx;
+	int32_t pid, found;
+};
+
+static int find_live_thread(void *arg, const char *name)
+{
+	struct live_thread *search = arg;
+	int32_t tid = rti_path_number(name);
+	struct rti_path path = rti_task_path(search->pid, tid, "stat");
+	struct rti_pid_stat stat;
+
+	if (tid == 0 || tid == search->pid)
+		return 0;
+	if (rti_source_read(search->ctx->source, RTI_PROC, path.text, RTI_WHOLE, search->ctx->buf) < 0 ||
+	    rti_parse_pid_stat(search->ctx->buf->data, search->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
+		return 0;
+	search->found = tid;
+	return 1;
+}
+
+/* A leader that exited before the other threads has let go of the address space that they live in. */
+static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member *m)
+{
+	struct live_thread search = { ctx, m->pid, 0 };
+
+	if (m->stat.state == 'Z' && m->stat.num_threads > 1)
+		rti_source_list(ctx->source, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &search);
+	return search.found;
+}
+
+static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
+                          enum rti_use last)
+{
+	size_t count = (size_t)(last - first + 1) * sizeof(account->own[0]);
+
+	memcpy(&account->own[first], &figures->own[first], count);
+	memcpy(&account->reaped[first], &figures->reaped[first], count);
+}
+
+/* Sums over live threads fall when a thread exits; what they were stays known. */
+static void raise_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
+                           enum rti_use last)
+{
+	for (int i = (int)first; i <= (int)last; i++) {
+		if (account->own[i] < figures->own[i])
+			account->own[i] = figures->own[i];
+	}
+}
+
+static uint64_t less(uint64_t value, uint64_t part)
+{
+	return value > part ? value - part : 0;
+}
+
+/* Of a keeper only what it has reaped belongs to the tree. The kernel folds that into its I/O. */
+static void keep_reaped_only(struct rti_tree *tree, struct rti_figures *figures)
+{
+	const uint64_t *own = tree->board->own_io; /* looked at after io was read, so it is no less than it was then */
+
+	tree->keeper_cpu_ns = figures->own[RTI_CPU_USER] + figures->own[RTI_CPU_SYSTEM];
+	memset(figures->own, 0, RTI_READ_BYTES * sizeof(figures->own[0]));
+	figures->own[RTI_READ_BYTES] = less(figures->own[RTI_READ_BYTES], own[2]);
+	figures->own[RTI_WRITE_BYTES] = less(figures->own[RTI_WRITE_BYTES], own[3]);
+	figures->own[RTI_CANCELLED_BYTES] = less(figures->own[RTI_CANCELLED_BYTES], own[4]);
+	figures->own[RTI_READ_CHARS] = less(figures->own[RTI_READ_CHARS], own[0]);
+	figures->own[RTI_WRITE_CHARS] = less(figures->own[RTI_WRITE_CHARS], own[1]);
+	figures->valid |= RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_CTXSW;
+	figures->threads = 0;
+}
+
+/* Counters that could not be read now keep their last value. */
+static void post(struct rti_member *m, const struct rti_figures *figures)
+{
+	uint64_t known = figures->valid | figures->partial;
+
+	m->figures = *figures;
+	if (known & RT_HAS_CPU)
+		copy_counters(&m->account, figures, RTI_CPU_USER, RTI_CPU_SYSTEM);
+	if (known & RT_HAS_FAULTS)
+		copy_counters(&m->account, figures, RTI_MINOR_FAULTS, RTI_MAJOR_FAULTS);
+	if (known & RT_HAS_CTXSW)
+		raise_counters(&m->account, figures, RTI_VOLUNTARY, RTI_INVOLUNTARY);
+	if (known & RT_HAS_IO)
+		raise_counters(&m->account, figures, RTI_READ_BYTES, RTI_WRITE_CHARS);
+	m->account.has_io = (known & RT_HAS_IO) != 0;
+	if (figures->peak_rss_bytes > m->peak_rss_bytes)
+		m->peak_rss_bytes = figures->peak_rss_bytes;
+}
+
+static void aim(struct reading *r)
+{
+	struct rti_member *m = r->m;
+	int may_keep = rti_proctree_may_keep(&r->tree->members, r->ctx, m);
+
+	r->who = (struct rti_target){
+		.pid = m->pid,
+		.stat = &m->stat,
+		.memory_tid = m->memory_tid,
+		.statm = may_keep ? &m->statm : NULL,
+		.io = may_keep ? &m->io : NULL,
+	};
+}
+
+static uint64_t reaped_faults(const struct rti_member *m)
+{
+	return m->stat.cminflt + m->stat.cmajflt;
+}
+
+static int may_have_forked(const struct reading *r)
+{
+	return !r->tree->members.last_pid || r->tree->members.last_pid != r->m->stat_pid;
+}
+
+/* What nothing else tells is wanted each time. */
+static int needs_stat(const struct rti_tree *tree)
+{
+	return tree->reads_all || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS);
+}
+
+/* Of a process alone the first child that it reaps matters: from then on its I/O is read by threads. */
+static int may_reap_first(const struct reading *r)
+{
+	return r->tree->ledger.own_only && r->tree->want & RT_HAS_IO && !reaped_faults(r->m);
+}
+
+static int has_io_moved(const struct reading *r)
+{
+	return memcmp(&r->figures.own[RTI_READ_BYTES], &r->m->figures.own[RTI_READ_BYTES],
+	              (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(r->figures.own[0])) != 0;
+}
+
+/* Since stat was read. The I/O of a process alone was read just now. */
+static int may_have_reaped(struct reading *r)
+{
+	if (r->tree->ledger.own_only) {
+		if (!may_reap_first(r) || !has_io_moved(r))
+			return 0;
+		r->tree->members.last_pid = rti_proctree_last_pid(&r->tree->members, r->ctx);
+	}
+	return r->m->has_children || may_have_forked(r);
+}
+
+/* stat tells who it is, which a kept statm vouches for as well; what was reaped, which for somebody without children is
+ * nothing; and faults and threads, which may not be wanted. */
+static int may_skip_stat(struct reading *r)
+{
+	const struct rti_member *m = r->m;
+
+	if (needs_stat(r->tree) || may_have_reaped(r))
+		return 0;
+	return m->account_at && m->has_clock && m->statm.fd >= 0 && r->figures.rss_bytes > 0 &&
+	       !has_passed(r->tree, m->stat_ns, SELDOM_NS);
+}
+
+/* Members of a tree find out about each other. A process alone is asked before stat is, lest a child that is reaped in
+ * between goes unnoticed, and only where it is quiet enough for the answer to last. */
+static void note_children(struct reading *r)
+{
+	if (may_reap_first(r) && !needs_stat(r->tree))
+		r->m->has_children = may_have_forked(r) || rti_proctree_has_children(&r->tree->members, r->ctx, r->m);
+}
+
+static void read_once(struct reading *r)
+{
+	struct rti_member *m = r->m;
+	uint64_t had_reaped;
+	int err;
+
+	r->figures = m->figures;
+	r->is_short_of_files = r->has_obstacle = 0;
+	m->memory_tid = memory_tid(r->ctx, m);
+	aim(r);
+	r->who.clock = m->has_clock ? &m->clock : NULL;
+	run_collectors(r, 0);
+	if (may_skip_stat(r)) {
+		r->due &= RT_HAS_CPU;
+		run_collectors(r, 1);
+		return;
+	}
+	note_children(r);
+	m->stat_ns = r->tree->now_ns;
+	m->stat_pid = r->tree->members.last_pid;
+	had_reaped = reaped_faults(m);
+	err = rti_proctree_read_stat(&r->tree->members, r->ctx, m);
+	/* The kernel may have folded the I/O of a child into what was read just now. */
+	if (err == 0 && r->tree->ledger.own_only && r->due & RT_HAS_IO && !had_reaped && reaped_faults(m))
+		run_collector(r, &rti_pid_io);
+	if (err == 0) {
+		run_collectors(r, 1);
+	} else {
+		forget(&r->figures, RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS);
+		note_obstacle(r, r->due & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
+	}
+	if (err == -EMFILE || err == -ENFILE)
+		r->is_short_of_files = 1;
+	m->is_gone = err == -ESRCH;
+}
+
+/* What was put off while it ran is due once its time has come, even if it does not run any more. */
+static int has_arrears(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint64_t want = wanted_of(tree, m);
+
+	return (want & RT_HAS_PEAK_RSS && m->account_clock_ns != m->status_clock_ns &&
+	        has_passed(tree, m->status_ns, SELDOM_NS)) ||
+	       (want & RT_HAS_CTXSW && m->account_clock_ns != m->switches_clock_ns &&
+	        has_passed(tree, m->switches_ns, SELDOM_NS));
+}
+
+/* Nothing was missing when it was last read that may be there now: unless it runs, there is nothing more to know. */
+static int is_known(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
+
+	return m->account_at && !tree->reads_all && !has_arrears(tree, m) &&
+	       !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
+}
+
+/* Its clock stands where it stood then. */
+static int is_idle(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return m->has_clock && m->clock.total_ns == m->account_clock_ns && is_known(tree, m);
+}
+
+static int is_refresh_due(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return wanted_of(tree, m) & RT_HAS_RSS && has_passed(tree, m->rss_ns, REFRESH_NS);
+}
+
+/* Rows tell what status tells of SIGCHLD whether its peak is wanted or not. */
+static int is_status_due(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return tree->reads_all || has_passed(tree, m->status_ns, SELDOM_NS);
+}
+
+void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
+{
+	const struct rti_tree *tree = arg;
+	uint64_t want = wanted_of(tree, m);
+	int owes_status = is_status_due(tree, m) && m->account_clock_ns != m->status_clock_ns;
+
+	*out = (struct rti_batch_request){
+		.pid = m->pid,
+		.want = (want & RT_HAS_RSS ? RTI_BATCH_RSS : 0) | (want & RT_HAS_PEAK_RSS ? RTI_BATCH_PEAK : 0) |
+		        (want & RT_HAS_IO ? RTI_BATCH_IO : 0) | (is_status_due(tree, m) ? RTI_BATCH_STATUS : 0),
+	};
+	if (is_known(tree, m) && !owes_status && !is_refresh_due(tree, m))
+		out->idle_ns = m->account_clock_ns;
+}
+
+static void refresh_memory(struct reading *r)
+{
+	if (!is_refresh_due(r->tree, r->m))
+		return;
+	r->figures = r->m->figures;
+	aim(r);
+	run_collector(r, &rti_pid_mem);
+	if (r->due & RT_HAS_PSS)
+		run_collector(r, &rti_pid_pss);
+	r->m->figures = r->figures;
+}
+
+/* What was read is what is known from now on. */
+static void keep(struct reading *r)
+{
+	if (r->m->pid == r->tree->keeper_pid)
+		keep_reaped_only(r->tree, &r->figures);
+	post(r->m, &r->figures);
+	r->m->account_at = r->tree->events + 1;
+	r->tree->is_disturbed |= rti_ledger_has_grown(&r->m->account);
+	r->m->account_clock_ns = r->m->clock.total_ns;
+}
+
+/* Running out of descriptors is mended by keeping fewer, once. */
+static void read_in_full(struct reading *r)
+{
+	read_once(r);
+	if (r->is_short_of_files && r->tree->members.files_kept > 0) {
+		rti_proctree_drop_files(&r->tree->members, r->ctx);
+		read_once(r);
+	}
+	if (r->m->is_gone)
+		return;
+	r->tree->members.sweep.text_readings++;
+	keep(r);
+}
+
+static void put_counters(struct rti_figures *f, const struct rti_batch_row *row)
+{
+	const uint64_t reaped[RTI_COUNTERS] = { row->reaped_user_ns, row->reaped_system_ns, row->cminflt, row->cmajflt };
+
+	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns, &f->own[RTI_CPU_USER],
+	              &f->own[RTI_CPU_SYSTEM]);
+	f->own[RTI_MINOR_FAULTS] = row->minflt;
+	f->own[RTI_MAJOR_FAULTS] = row->majflt;
+	f->own[RTI_VOLUNTARY] = row->voluntary_switches;
+	f->own[RTI_INVOLUNTARY] = row->involuntary_switches;
+	f->own[RTI_READ_BYTES] = row->read_bytes;
+	f->own[RTI_WRITE_BYTES] = row->write_bytes;
+	f->own[RTI_CANCELLED_BYTES] = row->cancelled_write_bytes;
+	f->own[RTI_READ_CHARS] = row->rchar;
+	f->own[RTI_WRITE_CHARS] = row->wchar;
+	memcpy(f->reaped, reaped, sizeof(reaped));
+}
+
+/* All but PSS is in the row, which is of one moment. */
+static void put_row(struct reading *r, const struct rti_batch_row *row)
+{
+	const uint64_t in_row = RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS;
+	struct rti_figures *f = &r->figures;
+
+	forget(f, in_row);
+	note_time(r, RT_HAS_RSS | RT_HAS_CTXSW);
+	f->valid |= in_row & r->due;
+	put_counters(f, row);
+	f->rss_bytes = row->rss_pages * r->ctx->env->page_size;
+	f->peak_rss_bytes = row->peak_rss_pages * r->ctx->env->page_size;
+	f->threads = row->threads;
+	if (row->has & RTI_BATCH_STATUS) {
+		note_time(r, RT_HAS_PEAK_RSS);
+		f->ignores_sigchld = (row->has & RTI_BATCH_IGNORES_SIGCHLD) != 0;
+	}
+}
+
+static void take_row(struct reading *r)
+{
+	struct rti_member *m = r->m;
+
+	r->figures = m->figures;
+	rti_proctree_take_row(m, r->ctx->env->tick_ns);
+	m->stat_pid = r->tree->members.last_pid;
+	put_row(r, m->row);
+	if (r->due & RT_HAS_PSS) {
+		m->memory_tid = memory_tid(r->ctx, m);
+		aim(r);
+		run_collector(r, &rti_pid_pss);
+	}
+	keep(r);
+}
+
+static void read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                        struct rti_status *status, int may_be_idle)
+{
+	struct reading r = { .tree = tree, .ctx = ctx, .m = m, .due = wanted_of(tree, m) };
+
+	if (may_be_idle && m->row)
+		take_row(&r);
+	else if (may_be_idle && is_idle(tree, m))
+		refresh_memory(&r);
+	else
+		read_in_full(&r);
+	if (m->is_gone) {
+		tree->is_disturbed = 1;
+		m->gone_at = ++tree->events;
+		return;
+	}
+	m->read_at = ++tree->events;
+	if (r.has_obstacle)
+		rti_status_add(status, &r.status);
+}
+
+void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                     struct rti_status *status)
+{
+	read_member(tree, ctx, m, status, 1);
+}
+
+void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                          struct rti_status *status)
+{
+	m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
+	read_member(tree, ctx, m, status, 0);
+}
+
+void rti_read_account(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+
+	r.due = wanted_of(tree, m) & (RT_HAS_CPU | RT_HAS_FAULTS);
+	read_in_full(&r);
+	if (!m->is_gone)
+		m->read_at = ++tree->events;
+}
+
+/* RSS as of the last glance will do. */
+static int is_glance_fresh(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return m->glance_ns && !has_passed(tree, m->glance_ns, REFRESH_NS);
+}
+
+void rti_ask_for_glance(const void *tree, const struct rti_member *m, struct rti_batch_request *out)
+{
+	*out = (struct rti_batch_request){
+		.pid = m->pid,
+		.want = RTI_BATCH_RSS,
+		.idle_ns = is_glance_fresh(tree, m) ? m->glance_clock_ns : 0,
+	};
+}
+
+uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+
+	if (m->has_clock && m->clock.total_ns == m->glance_clock_ns && is_glance_fresh(tree, m))
+		return m->glance_rss_bytes;
+	m->glance_ns = tree->now_ns;
+	m->glance_clock_ns = m->clock.total_ns;
+	if (m->row)
+		return m->row->rss_pages * ctx->env->page_size;
+	aim(&r);
+	return rti_pid_mem.collect(ctx, &r.who, &r.figures) == 0 ? r.figures.rss_bytes : 0;
+}
+
+int rti_read_pss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m, uint64_t rss_bytes)
+{
+	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+
+	aim(&r);
+	return charge_pss(&r, rss_bytes);
+}

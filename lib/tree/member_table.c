@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Who belongs to a tree: taking members in, knowing them again, seeing them leave. */
+#include "tree/member_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/procfs_path.h"
+#include "os/pid_file.h"
+
+#define FILES_EACH 4 /* kept per member: stat, statm, io, children */
+#define MOST_LOOKS 8
+
+static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
+{
+	size_t mask = tree->slot_count - 1, slot = ((uint32_t)pid * 2654435761u) & mask;
+
+	while (tree->slots[slot] && tree->members[tree->slots[slot] - 1].pid != pid)
+		slot = (slot + 1) & mask;
+	return slot;
+}
+
+static void index_members(struct rti_proctree *tree)
+{
+	memset(tree->slots, 0, tree->slot_count * sizeof(*tree->slots));
+	for (size_t i = 0; i < tree->count; i++)
+		tree->slots[slot_of(tree, tree->members[i].pid)] = (uint32_t)i + 1;
+}
+
+struct rti_member *rti_proctree_find(const struct rti_proctree *tree, int32_t pid)
+{
+	uint32_t index = tree->slots[slot_of(tree, pid)];
+
+	return index ? &tree->members[index - 1] : NULL;
+}
+
+/* Room for one more member, with a hash at most half full. */
+static int reserve(struct rti_proctree *tree)
+{
+	size_t cap = tree->cap ? tree->cap * 2 : 16;
+	struct rti_member *members;
+	uint32_t *slots;
+
+	if (tree->count < tree->cap)
+		return 0;
+	if (tree->count >= RTI_MOST_MEMBERS)
+		return -ENOSPC;
+	members = realloc(tree->members, cap * sizeof(*members));
+	if (!members)
+		return -ENOMEM;
+	tree->members = members;
+	slots = realloc(tree->slots, 2 * cap * sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	tree->slots = slots;
+	tree->slot_count = 2 * cap;
+	tree->cap = cap;
+	index_members(tree);
+	return 0;
+}
+
+static int has_clock(const struct rti_context *ctx, int32_t pid)
+{
+	struct rti_cpu_clock clock = { 0 };
+
+	return ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) == 0;
+}
+
+/* /proc may hide what is not ours (hidepid), while the CPU clock of a process answers anybody. A process that is just
+ * being reaped leaves /proc a moment before its clock goes: it takes a clock that stays to tell the two apart. */
+static int is_hidden(const struct rti_context *ctx, int32_t pid)
+{
+	return has_clock(ctx, pid) && rti_source_exists(ctx->source, RTI_PROC, rti_pid_path(pid, "stat").text) == 0 &&
+	       has_clock(ctx, pid);
+}
+
+/* What was read, or why it was not. A kept file of a process that has gone may be empty. */
+static int told(const struct rti_context *ctx, int32_t pid, int err, struct rti_pid_stat *out)
+{
+	if (err == 0)
+		err = ctx->buf->len ? rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out) : -ESRCH;
+	if (err == -ENOENT || err == -ESRCH)
+		err = is_hidden(ctx, pid) ? -EACCES : -ESRCH;
+	return err;
+}
+
+int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *kept, struct rti_pid_stat *out)
+{
+	return told(ctx, pid, rti_pid_file_read(ctx, pid, "stat", kept), out);
+}
+
+/* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
+ * whose account was moved already and that the kernel is just letting go of: the rest of such a line is 0 as well. */
+static int is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
+{
+	if (stat->ppid == 0 && m->stat.ppid != 0)
+		return 0;
+	return !stat->has_starttime || !m->stat.has_starttime || stat->starttime == m->starttime;
+}
+
+void rti_proctree_search_again(struct rti_member *m)
+{
+	m->searched_pid = 0;
+	m->searched_clock_ns = UINT64_MAX;
+}
+
+/* A thread that was not known of when children were searched for may have some; those of one that has ended since may have
+ * gone to another that had been looked at before. */
+static void note_threads(struct rti_member *m)
+{
+	if (m->searched_threads && m->stat.num_threads != m->searched_threads)
+		rti_proctree_search_again(m);
+}
+
+int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	struct rti_file *kept = rti_proctree_may_keep(tree, ctx, m) ? &m->stat_file : NULL;
+	struct rti_pid_stat stat;
+	int err = rti_proctree_look_up(ctx, m->pid, kept, &stat);
+
+	if (err < 0)
+		return err;
+	if (!is_same(m, &stat))
+		return -ESRCH;
+	m->stat = stat;
+	note_threads(m);
+	return 0;
+}
+
+/* Start times of /proc are in whole ticks. */
+int rti_proctree_is_own_row(const struct rti_member *m, uint64_t tick_ns)
+{
+	return !m->stat.has_starttime || m->row->start_ns - m->starttime * tick_ns < tick_ns;
+}
+
+void rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns)
+{
+	rti_batch_stat(m->row, tick_ns, &m->stat);
+	note_threads(m);
+}
+
+int rti_proctree_is_zombie(const struct rti_member *m)
+{
+	return (m->stat.state == 'Z' || m->stat.state == 'X') && m->stat.num_threads <= 1;
+}
+
+/* A kept file that can be read is that of the same process, and statm is the one that costs least. Who has ended has no
+ * memory. */
+int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m)
+{
+	return rti_source_read_kept(ctx->source, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
+	       ctx->buf->data[0] != '0';
+}
+
+int rti_proctree_is_alive(const struct rti_context *ctx, struct rti_member *m)
+{
+	struct rti_pid_stat stat;
+	int err;
+
+	if (rti_proctree_has_its_files(ctx, m))
+		return 1;
+	err = rti_proctree_look_up(ctx, m->pid, NULL, &stat);
+	return err == 0 ? is_same(m, &stat) : err != -ESRCH;
+}
+
+/* Someone may be missing from the tree because of this error. */
+void rti_proctree_note_skipped(struct rti_proctree *tree, int err)
+{
+	tree->has_skipped = 1;
+	if (err == -EMFILE || err == -ENFILE)
+		tree->is_short_of_files = 1;
+}
+
+int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, const struct rti_pid_stat *stat,
+                     struct rti_file *file)
+{
+	struct rti_member *m;
+	int err = reserve(tree);
+
+	if (err < 0) {
+		tree->skipped++;
+		rti_proctree_note_skipped(tree, err);
+		return err;
+	}
+	m = &tree->members[tree->count];
+	*m = (struct rti_member){
+		.pid = stat->pid,
+		.starttime = stat->starttime,
+		.former_ppid = stat->ppid,
+		.stat = *stat,
+		.searched_clock_ns = UINT64_MAX,
+		.stat_file = RTI_FILE_INIT,
+		.statm = RTI_FILE_INIT,
+		.io = RTI_FILE_INIT,
+		.children_file = RTI_FILE_INIT,
+	};
+	tree->slots[slot_of(tree, stat->pid)] = (uint32_t)++tree->count;
+	tree->seen++;
+	rti_hearing_note(&tree->hearing, stat->pid);
+	if (file && rti_proctree_may_keep(tree, ctx, m)) {
+		m->stat_file = *file;
+		file->fd = -1;
+	}
+	return 0;
+}
+
+/* /proc answers for thread ids too; a tracker follows whole processes. */
+int rti_proctree_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat)
+{
+	struct rti_pid_status status;
+	int err;
+
+	if (stat->has_signals)
+		return stat->exit_signal >= 0;
+	err = rti_pid_file_read(ctx, stat->pid, "status", NULL);
+	if (err == 0)
+		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
+	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == stat->pid;
+}
+
+int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, int is_followed,
+                      uint32_t most_files)
+{
+	struct rti_path children = rti_task_path(pid, pid, "children");
+	struct rti_pid_stat stat;
+	int err;
+
+	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .hearing = RTI_HEARING_INIT,
+		                        .last_pid_file = RTI_FILE_INIT };
+	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->source->is_foreign)
+		rti_hearing_open(&tree->hearing); /* where that cannot be had, members are searched for */
+	rti_hearing_begin(&tree->hearing, pid);
+	tree->has_children_files = rti_source_exists(ctx->source, RTI_PROC, children.text) == 1;
+	err = rti_proctree_look_up(ctx, pid, NULL, &stat);
+	if (err == 0 && !rti_proctree_is_leader(ctx, &stat))
+		err = -ESRCH;
+	if (err == 0)
+		err = rti_proctree_add(tree, ctx, &stat, NULL);
+	if (err < 0)
+		rti_proctree_free(tree, ctx);
+	return err;
+}
+
+static void close_files(const struct rti_context *ctx, struct rti_member *m)
+{
+	rti_source_close_file(ctx->source, &m->stat_file);
+	rti_source_close_file(ctx->source, &m->statm);
+	rti_source_close_file(ctx->source, &m->io);
+	rti_source_close_file(ctx->source, &m->children_file);
+}
+
+void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		close_files(ctx, &tree->members[i]);
+	free(tree->members);
+	free(tree->slots);
+	free(tree->candidates);
+	rti_buf_free(&tree->children);
+	rti_source_close_file(ctx->source, &tree->last_pid_file);
+	rti_hearing_close(&tree->hearing);
+	rti_sweep_free(&tree->sweep);
+	*tree = (struct rti_proctree){ 0 };
+}
+
+static uint32_t count_open(const struct rti_member *m)
+{
+	return (uint32_t)(m->stat_file.fd >= 0) + (uint32_t)(m->statm.fd >= 0) + (uint32_t)(m->io.fd >= 0) +
+	       (uint32_t)(m->children_file.fd >= 0);
+}
+
+/* Somebody who was not read in this sample, nor in the one before. Only a few are looked at, for the search must not cost
+ * more than opening the files does. */
+static int make_room(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	for (int looks = 0; looks < MOST_LOOKS && tree->count > 0; looks++) {
+		struct rti_member *m = &tree->members[tree->hand++ % tree->count];
+		uint32_t open = count_open(m);
+
+		if (open == 0 || m->used_at + 1 >= tree->samples)
+			continue;
+		close_files(ctx, m);
+		tree->files_kept -= FILES_EACH;
+		return 1;
+	}
+	return 0;
+}
+
+int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+{
+	m->used_at = tree->samples;
+	if (count_open(m) > 0)
+		return 1;
+	if (tree->files_kept + FILES_EACH > tree->most_files && !make_room(tree, ctx))
+		return 0;
+	if (tree->files_kept + FILES_EACH > tree->most_files)
+		return 0;
+	tree->files_kept += FILES_EACH;
+	tree->has_reserved = 1;
+	return 1;
+}
+
+/* Room stays reserved for all of the files of a member that has one open. */
+void rti_proctree_count_files(struct rti_proctree *tree)
+{
+	if (!tree->has_reserved)
+		return;
+	tree->has_reserved = 0;
+	tree->files_kept = 0;
+	for (size_t i = 0; i < tree->count; i++)
+		tree->files_kept += count_open(&tree->members[i]) ? FILES_EACH : 0;
+}
+
+void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		close_files(ctx, &tree->members[i]);
+	/* Half of those that there were: more cannot be had now. */
+	tree->most_files = (tree->files_kept < tree->most_files ? tree->files_kept : tree->most_files) / 2;
+	tree->files_kept = 0;
+}
+
+int rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		if (tree->members[i].is_gone)
+			close_files(ctx, &tree->members[i]);
+		else if (kept++ != i)
+			tree->members[kept - 1] = tree->members[i];
+	}
+	if (kept == tree->count)
+		return 0;
+	tree->count = kept;
+	tree->has_reserved = 1;
+	index_members(tree);
+	return 1;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* One process tree: reads its members in an order that keeps the accounts straight, and sums them up. */
+#include "tree/tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "util/descendant_set.h"
+#include "tree/exit_accounting.h"
+#include "command/process_list.h"
+#include "tree/memory_peak.h"
+#include "tree/member_read.h"
+#include "tree/discovery.h"
+
+#define US 1000u
+
+int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files)
+{
+	int is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
+
+	*tree = (struct rti_tree){ .ledger.own_only = !is_followed, .cgroup = RTI_CGROUP_INIT };
+	return rti_proctree_init(&tree->members, ctx, pid, is_followed, most_files);
+}
+
+void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx)
+{
+	rti_cgroup_close(&tree->cgroup, ctx);
+	rti_proctree_free(&tree->members, ctx);
+}
+
+/* Who has not run was not asked again. */
+static uint32_t pss_source(const struct rti_tree *tree, const struct rti_member *m)
+{
+	int is_old = m->figures.pss_source == RT_PSS_READ && m->pss.read_ns < tree->sampled_ns;
+
+	return is_old ? RT_PSS_CACHED : m->figures.pss_source;
+}
+
+static uint64_t pss_age_ns(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return pss_source(tree, m) == RT_PSS_CACHED && m->pss.read_ns ? tree->sampled_ns - m->pss.read_ns : 0;
+}
+
+/* The oldest reading and the weakest source tell of the sum. */
+static void add_pss(const struct rti_tree *tree, const struct rti_member *m, struct rt_metrics *out)
+{
+	uint64_t age_ns = pss_age_ns(tree, m);
+
+	out->pss_bytes += m->figures.pss_bytes;
+	if (age_ns > out->pss_age_ns)
+		out->pss_age_ns = age_ns;
+	if (pss_source(tree, m) > out->pss_source)
+		out->pss_source = pss_source(tree, m);
+}
+
+static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t want, struct rt_metrics *out)
+{
+	uint64_t missing = want & ~m->figures.valid & ~RT_HAS_PROCESSES;
+	struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
+
+	if (parent)
+		parent->has_children = 1;
+	m->former_ppid = m->stat.ppid;
+	m->has_reaped = rti_ledger_has_grown(&m->account);
+	rti_ledger_add(&tree->ledger, &m->account);
+	add_pss(tree, m, out);
+	out->valid &= ~missing;
+	out->partial |= m->figures.valid | m->figures.partial;
+	out->members_unreadable += (missing & ~RT_HAS_CTXSW) != 0;
+	out->rss_bytes += want & RT_HAS_RSS ? m->figures.rss_bytes : 0; /* it may be read for PSS alone */
+	out->threads += m->figures.threads;
+	out->processes += m->pid != tree->keeper_pid;
+	if (m->peak_rss_bytes > tree->peak_rss_bytes)
+		tree->peak_rss_bytes = m->peak_rss_bytes;
+	if (m->figures.ignores_sigchld)
+		tree->reasons |= RT_REASON_SIGCHLD_IGNORED;
+	if (missing & (RT_HAS_CPU | RT_HAS_FAULTS))
+		tree->reasons |= RT_REASON_UNREADABLE;
+}
+
+/* Switches of the dead are told to nobody but who waits for them. */
+static int knows_all_switches(const struct rti_tree *tree)
+{
+	const struct rti_proctree *members = &tree->members;
+
+	if (tree->is_settled)
+		return !tree->ledger.has_unwaited;
+	if (tree->ledger.has_departed)
+		return 0;
+	for (size_t i = 0; i < members->count && !tree->ledger.own_only; i++) {
+		if (members->members[i].account.closed_faults > 0)
+			return 0;
+	}
+	return 1;
+}
+
+int rti_tree_hears_all(const struct rti_tree *tree)
+{
+	return tree->board ? tree->board->events == RTI_EVENTS_INTACT : rti_hearing_is_whole(&tree->members.hearing);
+}
+
+uint64_t rti_tree_most_alive(const struct rti_tree *tree)
+{
+	return tree->board ? tree->board->most_alive : tree->members.hearing.census->most_alive;
+}
+
+/* Those that samples saw, and those that were heard of. */
+static uint64_t count_all(const struct rti_tree *tree)
+{
+	const struct rti_census *census = tree->members.hearing.census;
+	uint64_t seen = tree->members.seen - (tree->keeper_pid != 0), heard = census ? census->count : 0;
+
+	if (tree->board)
+		heard = tree->board->processes;
+	return heard > seen ? heard : seen;
+}
+
+static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t *total = tree->ledger.total;
+
+	out->cpu_user_ns = total[RTI_CPU_USER];
+	out->cpu_system_ns = total[RTI_CPU_SYSTEM];
+	out->minor_faults = total[RTI_MINOR_FAULTS];
+	out->major_faults = total[RTI_MAJOR_FAULTS];
+	out->voluntary_switches = total[RTI_VOLUNTARY];
+	out->involuntary_switches = total[RTI_INVOLUNTARY];
+	out->read_bytes = total[RTI_READ_BYTES];
+	out->write_bytes = total[RTI_WRITE_BYTES];
+	out->cancelled_write_bytes = total[RTI_CANCELLED_BYTES];
+	out->read_chars = total[RTI_READ_CHARS];
+	out->write_chars = total[RTI_WRITE_CHARS];
+	out->processes_seen = count_all(tree);
+	out->members_skipped = tree->members.skipped;
+	if (out->members_skipped > tree->most_skipped)
+		tree->most_skipped = out->members_skipped;
+	out->peak_rss_bytes = tree->peak_rss_bytes;
+	rti_peaks_take(tree, out);
+}
+
+static void make_partial(struct rt_metrics *out, uint64_t has)
+{
+	out->partial |= out->valid & has;
+	out->valid &= ~has;
+}
+
+/* What the accounts of members cannot know makes lower bounds of their sums. */
+static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t counters = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
+
+	if (tree->members.hearing.has_lost)
+		tree->reasons |= RT_REASON_EVENTS_LOST;
+	if (tree->members.hearing.has_lost_orphan)
+		tree->reasons |= RT_REASON_UNWAITED;
+	if (tree->members.has_skipped) {
+		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
+		make_partial(out, UINT64_MAX);
+	}
+	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
+		make_partial(out, counters);
+	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
+		make_partial(out, RT_HAS_CTXSW);
+	/* The last look at a member came before its end, and only who waits for it is told its peak. */
+	if (tree->ledger.has_departed && !tree->is_settled)
+		make_partial(out, RT_HAS_PEAK_RSS);
+	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
+		out->valid &= ~RT_HAS_PEAK_RSS;
+		out->partial &= ~RT_HAS_PEAK_RSS;
+	}
+	if (tree->ledger.is_claimed) { /* the cgroup's account is complete, whatever members could be read */
+		out->valid |= RT_HAS_CPU;
+		out->partial &= ~RT_HAS_CPU;
+	}
+}
+
+/* The kernel tells in clock ticks what a process has reaped, unless somebody else knows better. */
+static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_context *ctx)
+{
+	if (tree->ledger.is_claimed)
+		return US;
+	if (!ctx->env->cpu_clock)
+		return ctx->env->tick_ns;
+	for (size_t i = 0; i < tree->members.count && !tree->ledger.own_only; i++) {
+		const struct rti_member *m = &tree->members.members[i];
+
+		if (!(tree->is_settled && m->pid == tree->keeper_pid) && rti_ledger_has_reaped(&m->account))
+			return ctx->env->tick_ns;
+	}
+	return tree->is_settled ? US : 1;
+}
+
+/* A domain that any member had is either complete or a lower bound; never both. */
+static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rt_metrics *out)
+{
+	struct rti_member *keeper = rti_proctree_find(&tree->members, tree->keeper_pid);
+	uint64_t user_ns, system_ns;
+
+	out->valid = want;
+	rti_ledger_open(&tree->ledger);
+	if (tree->is_settled && keeper)
+		rti_ledger_raise(&keeper->account, tree->settled);
+	for (size_t i = 0; i < tree->members.count; i++) {
+		if (!tree->members.members[i].is_gone)
+			add_member(tree, &tree->members.members[i], want, out);
+	}
+	/* Its clock lags behind those of running processes by up to a tick, so it is a lower bound like the others. */
+	if (want & RT_HAS_CPU && rti_cgroup_read_cpu(&tree->cgroup, ctx, &user_ns, &system_ns) == 0)
+		rti_ledger_claim(&tree->ledger, user_ns, system_ns);
+	rti_ledger_close(&tree->ledger);
+	put_totals(tree, out);
+	mark_bounds(tree, out);
+	out->partial &= want & ~out->valid;
+	out->reasons = tree->reasons;
+	out->cpu_resolution_ns = cpu_resolution_ns(tree, ctx);
+}
+
+void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns)
+{
+	tree->now_ns = now_ns;
+	rti_pss_save(&tree->pss, now_ns);
+}
+
+int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
+                    struct rt_metrics *out)
+{
+	uint64_t seen = tree->members.seen;
+
+	tree->want = want;
+	tree->members.samples++;
+	rti_tree_note_time(tree, out->monotonic_ns);
+	tree->sampled_ns = tree->now_ns;
+	tree->is_disturbed = 0;
+	rti_pss_begin(&tree->pss);
+	tree->members.sweep.plan = (struct rti_sweep_plan){ rti_ask_for_sample, tree };
+	rti_proctree_discover(&tree->members, ctx);
+	if (tree->members.seen != seen || tree->has_lost_member)
+		tree->pss.changed_ns = tree->now_ns;
+	for (size_t i = tree->members.count; i-- > 0;)
+		rti_read_member(tree, ctx, &tree->members.members[i], status);
+	rti_tree_reconcile(tree, ctx, status);
+	rti_tree_depart(tree);
+	sum_up(tree, ctx, want, out);
+	tree->has_lost_member = tree->is_disturbed && rti_proctree_remove_gone(&tree->members, ctx);
+	rti_peaks_look_again(tree, ctx, out);
+	rti_proctree_count_files(&tree->members);
+	out->source = tree->members.sweep.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
+	return rti_tree_count(tree) ? 0 : -ESRCH;
+}
+
+void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board)
+{
+	tree->keeper_pid = pid;
+	tree->board = tree->members.forks = board;
+}
+
+static void put_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
+{
+	const uint64_t counters[RTI_COUNTERS] = {
+		[RTI_CPU_USER] = (uint64_t)(use->ru_utime * 1e9 + 0.5),
+		[RTI_CPU_SYSTEM] = (uint64_t)(use->ru_stime * 1e9 + 0.5),
+		[RTI_MINOR_FAULTS] = (uint64_t)use->ru_minflt,
+		[RTI_MAJOR_FAULTS] = (uint64_t)use->ru_majflt,
+		[RTI_VOLUNTARY] = (uint64_t)use->ru_nvcsw,
+		[RTI_INVOLUNTARY] = (uint64_t)use->ru_nivcsw,
+	};
+
+	memcpy(out, counters, sizeof(counters));
+}
+
+void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib)
+{
+	put_counters(reaped, tree->settled);
+	/* An exec hands on the peak of whoever called it, so a small one may be the keeper's. */
+	if (reaped->ru_maxrss > bequeathed_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
+		tree->peak_rss_bytes = (uint64_t)reaped->ru_maxrss * 1024;
+	tree->is_settled = 1;
+}
+
+/* /proc tells in ticks what it reaped, who waited for it is told more exactly. */
+static void raise_reaped(struct rti_account *root, const struct rt_rusage *use)
+{
+	uint64_t counters[RTI_COUNTERS];
+
+	put_counters(use, counters);
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		counters[i] -= counters[i] < root->own[i] ? counters[i] : root->own[i];
+	rti_ledger_raise(root, counters);
+}
+
+void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
+                          const struct rt_rusage *use)
+{
+	struct rti_member *root = rti_proctree_find(&tree->members, pid);
+
+	if (!root)
+		return;
+	if (use && !tree->ledger.own_only)
+		raise_reaped(&root->account, use);
+	rti_ledger_retire(&tree->ledger, &root->account);
+	if (tree->lives)
+		rti_lives_note_member(tree->lives, root, 0);
+	root->is_gone = 1;
+	rti_proctree_remove_gone(&tree->members, ctx);
+}
+
+size_t rti_tree_count_running(const struct rti_tree *tree)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tree->members.count; i++) {
+		const struct rti_member *m = &tree->members.members[i];
+
+		count += m->pid != tree->keeper_pid && !rti_proctree_is_zombie(m);
+	}
+	return count;
+}
+
+size_t rti_tree_count(const struct rti_tree *tree)
+{
+	size_t count = tree->members.count;
+
+	return count && tree->keeper_pid && rti_proctree_find(&tree->members, tree->keeper_pid) ? count - 1 : count;
+}
+
+void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out)
+{
+	const struct rti_figures *f = &m->figures;
+
+	*out = (struct rt_process){
+		.size = sizeof(*out),
+		.pid = m->pid,
+		.ppid = m->stat.ppid,
+		.state = (unsigned char)m->stat.state,
+		.valid = f->valid,
+		.start_ticks = m->starttime,
+		.cpu_user_ns = f->own[RTI_CPU_USER],
+		.cpu_system_ns = f->own[RTI_CPU_SYSTEM],
+		.reaped_cpu_user_ns = f->reaped[RTI_CPU_USER],
+		.reaped_cpu_system_ns = f->reaped[RTI_CPU_SYSTEM],
+		.rss_bytes = f->rss_bytes,
+		.pss_bytes = f->pss_bytes,
+		.peak_rss_bytes = f->peak_rss_bytes,
+		.read_bytes = f->own[RTI_READ_BYTES],
+		.write_bytes = f->own[RTI_WRITE_BYTES],
+		.cancelled_write_bytes = f->own[RTI_CANCELLED_BYTES],
+		.read_chars = f->own[RTI_READ_CHARS],
+		.write_chars = f->own[RTI_WRITE_CHARS],
+		.minor_faults = f->own[RTI_MINOR_FAULTS],
+		.major_faults = f->own[RTI_MAJOR_FAULTS],
+		.voluntary_switches = f->own[RTI_VOLUNTARY],
+		.involuntary_switches = f->own[RTI_INVOLUNTARY],
+		.threads = f->threads,
+		.pss_age_ns = pss_age_ns(tree, m),
+		.pss_source = pss_source(tree, m),
+	};
+	memcpy(out->comm, m->stat.comm, sizeof(out->comm));
+}

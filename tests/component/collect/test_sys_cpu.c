@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/collector.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "sampler.h"
+#include "suite.h"
+
+extern const struct rti_sys_collector rti_sys_cpu;
+
+#define TICK UINT64_C(10000000)
+#define ALL (RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY)
+#define REST "intr 5000 1 2 3\nctxt 600\nbtime 1700000000\nprocesses 70\nprocs_running 3\nprocs_blocked 2\n"
+
+static struct fixture f;
+static struct sampler s;
+
+static void set_up(void)
+{
+	fixture_new(&f);
+	sampler_open(&s, &rti_sys_cpu, f.root);
+}
+
+static void tear_down(void)
+{
+	sampler_close(&s);
+	fixture_free(&f);
+}
+
+START_TEST(golden)
+{
+	const struct rt_cpu *row;
+	size_t count;
+
+	/* guest 30 is within user 100, guest_nice 4 within nice 20 */
+	fixture_write(&f, "proc/stat",
+	              "cpu  100 20 50 1000 40 6 7 8 30 4\n"
+	              "cpu0 60 12 30 600 25 4 3 5 18 3\n"
+	              "cpu1 40 8 20 400 15 2 4 3 12 1\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.valid, ALL);
+	ck_assert_uint_eq(s.out.partial, 0);
+	ck_assert_uint_eq(s.out.cpu_user_ns, 120 * TICK);
+	ck_assert_uint_eq(s.out.cpu_system_ns, 63 * TICK);
+	ck_assert_uint_eq(s.out.cpu_resolution_ns, TICK);
+	ck_assert_double_eq_tol(s.out.rusage.ru_utime, 1.2, 1e-12);
+	ck_assert_double_eq_tol(s.out.rusage.ru_stime, 0.63, 1e-12);
+	ck_assert_uint_eq(s.out.cpu_mode_user_ns, 70 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_nice_ns, 16 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_system_ns, 50 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 1000 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_iowait_ns, 40 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_irq_ns, 6 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_softirq_ns, 7 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_steal_ns, 8 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_guest_ns, 30 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_guest_nice_ns, 4 * TICK);
+	ck_assert_uint_eq(s.out.cpus_online, 2);
+	ck_assert_uint_eq(s.out.processes_running, 3);
+	ck_assert_uint_eq(s.out.processes_blocked, 2);
+	ck_assert_uint_eq(s.out.forks, 70);
+	ck_assert_uint_eq(s.out.context_switches, 600);
+	ck_assert_uint_eq(s.out.interrupts, 5000);
+	row = sampler_rows(&s, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(row[1].size, sizeof(*row));
+	ck_assert_uint_eq(row[1].id, 1);
+	ck_assert_uint_eq(row[1].user_ns, 28 * TICK);
+	ck_assert_uint_eq(row[1].nice_ns, 7 * TICK);
+	ck_assert_uint_eq(row[1].system_ns, 20 * TICK);
+	ck_assert_uint_eq(row[1].idle_ns, 400 * TICK);
+	ck_assert_uint_eq(row[1].iowait_ns, 15 * TICK);
+	ck_assert_uint_eq(row[1].irq_ns, 2 * TICK);
+	ck_assert_uint_eq(row[1].softirq_ns, 4 * TICK);
+	ck_assert_uint_eq(row[1].steal_ns, 3 * TICK);
+	ck_assert_uint_eq(row[1].guest_ns, 12 * TICK);
+	ck_assert_uint_eq(row[1].guest_nice_ns, 1 * TICK);
+}
+END_TEST
+
+START_TEST(guest_ahead_of_user_is_clamped)
+{
+	fixture_write(&f, "proc/stat", "cpu  10 0 0 0 0 0 0 0 12 0\ncpu0 10 0 0 0 0 0 0 0 12 0\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.cpu_mode_user_ns, 0);
+	ck_assert_uint_eq(s.out.cpu_mode_guest_ns, 12 * TICK);
+	ck_assert_uint_eq(s.out.cpu_user_ns, 10 * TICK);
+}
+END_TEST
+
+START_TEST(steps_back_are_held)
+{
+	static const struct {
+		int idle, iowait, steal, held_idle, held_iowait, held_steal;
+	} steps[] = {
+		{ 9000, 500, 30, 9000, 500, 30 },
+		{ 8990, 498, 29, 9000, 500, 30 },
+		{ 9005, 499, 31, 9005, 500, 31 },
+		{ 9006, 501, 31, 9006, 501, 31 },
+	};
+	const struct rt_cpu *row;
+	size_t count;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		int idle = steps[i].idle, iowait = steps[i].iowait, steal = steps[i].steal;
+
+		fixture_printf(&f, "proc/stat", "cpu  1 1 1 %d %d 0 0 %d 0 0\ncpu0 1 1 1 %d %d 0 0 %d 0 0\n" REST, idle,
+		               iowait, steal, idle, iowait, steal);
+		ck_assert_int_eq(sampler_take(&s), 0);
+		ck_assert_uint_eq(s.out.valid, ALL);
+		ck_assert_uint_eq(s.out.cpu_mode_idle_ns, (uint64_t)steps[i].held_idle * TICK);
+		ck_assert_uint_eq(s.out.cpu_mode_iowait_ns, (uint64_t)steps[i].held_iowait * TICK);
+		ck_assert_uint_eq(s.out.cpu_mode_steal_ns, (uint64_t)steps[i].held_steal * TICK);
+		row = sampler_rows(&s, &count);
+		ck_assert_uint_eq(row[0].idle_ns, (uint64_t)steps[i].held_idle * TICK);
+		ck_assert_uint_eq(row[0].iowait_ns, (uint64_t)steps[i].held_iowait * TICK);
+		ck_assert_uint_eq(row[0].steal_ns, (uint64_t)steps[i].held_steal * TICK);
+	}
+}
+END_TEST
+
+START_TEST(deep_fall_is_flagged)
+{
+	fixture_write(&f, "proc/stat", "cpu  100 0 10 90000 0 0 0 0 0 0\ncpu0 100 0 10 90000 0 0 0 0 0 0\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	fixture_write(&f, "proc/stat", "cpu  101 0 11 50 0 0 0 0 0 0\ncpu0 101 0 11 50 0 0 0 0 0 0\n" REST);
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_CPU | RT_HAS_ACTIVITY);
+	ck_assert_uint_eq(s.out.partial, RT_HAS_CPU_MODES);
+	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 90000 * TICK);
+	fixture_write(&f, "proc/stat", "cpu  101 0 11 55 0 0 0 0 0 0\ncpu0 101 0 11 55 0 0 0 0 0 0\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 90005 * TICK);
+}
+END_TEST
+
+static void expect_ids(size_t expected, const uint32_t *ids, const uint64_t *idle)
+{
+	const struct rt_cpu *row;
+	size_t count;
+
+	row = sampler_rows(&s, &count);
+	ck_assert_uint_eq(count, expected);
+	ck_assert_uint_eq(s.out.cpus_online, expected);
+	for (size_t i = 0; i < expected; i++) {
+		ck_assert_uint_eq(row[i].id, ids[i]);
+		ck_assert_uint_eq(row[i].idle_ns, idle[i] * TICK);
+	}
+}
+
+START_TEST(cpus_come_and_go_by_id)
+{
+	fixture_write(&f, "proc/stat",
+	              "cpu  0 0 0 600 0 0 0 0 0 0\n"
+	              "cpu0 0 0 0 100 0 0 0 0 0 0\n"
+	              "cpu4 0 0 0 200 0 0 0 0 0 0\n"
+	              "cpu9 0 0 0 300 0 0 0 0 0 0\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	expect_ids(3, (uint32_t[]){ 0, 4, 9 }, (uint64_t[]){ 100, 200, 300 });
+	/* 4 offline, 2 and 12 hot-added */
+	fixture_write(&f, "proc/stat",
+	              "cpu  0 0 0 605 0 0 0 0 0 0\n"
+	              "cpu0 0 0 0 101 0 0 0 0 0 0\n"
+	              "cpu2 0 0 0 1 0 0 0 0 0 0\n"
+	              "cpu9 0 0 0 302 0 0 0 0 0 0\n"
+	              "cpu12 0 0 0 3 0 0 0 0 0 0\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	expect_ids(4, (uint32_t[]){ 0, 2, 9, 12 }, (uint64_t[]){ 101, 1, 302, 3 });
+	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 605 * TICK);
+	/* 4 is back, a little lower than it was: held */
+	fixture_write(&f, "proc/stat",
+	              "cpu  0 0 0 606 0 0 0 0 0 0\n"
+	              "cpu4 0 0 0 190 0 0 0 0 0 0\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	expect_ids(1, (uint32_t[]){ 4 }, (uint64_t[]){ 200 });
+}
+END_TEST
+
+/* Also a line of interrupts longer than any first buffer. */
+START_TEST(two_thousand_cpus)
+{
+	enum { CPUS = 2000, INTERRUPTS = 40000 };
+	char *text = malloc(CPUS * 64 + INTERRUPTS * 2 + 1000), *at = text;
+	const struct rt_cpu *row;
+	size_t count;
+
+	at += sprintf(at, "cpu  %d 0 0 0 0 0 0 0 0 0\n", CPUS * 5);
+	for (int i = 0; i < CPUS; i++)
+		at += sprintf(at, "cpu%d 5 0 0 %d 0 0 0 0 0 0\n", i, i);
+	at += sprintf(at, "intr 77");
+	for (int i = 0; i < INTERRUPTS; i++)
+		at += sprintf(at, " 0");
+	sprintf(at, "\nctxt 600\nbtime 1700000000\nprocesses 70\nprocs_running 3\nprocs_blocked 2\n");
+	fixture_write(&f, "proc/stat", text);
+	free(text);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(sampler_take(&s), 0);
+		ck_assert_uint_eq(s.out.valid, ALL);
+		row = sampler_rows(&s, &count);
+		ck_assert_uint_eq(count, CPUS);
+		ck_assert_uint_eq(row[CPUS - 1].id, CPUS - 1);
+		ck_assert_uint_eq(row[CPUS - 1].idle_ns, (CPUS - 1) * TICK);
+		ck_assert_uint_eq(s.out.cpu_user_ns, CPUS * 5 * TICK);
+		ck_assert_uint_eq(s.out.interrupts, 77);
+		ck_assert_uint_eq(s.out.forks, 70);
+	}
+}
+END_TEST
+
+START_TEST(four_columns_suffice)
+{
+	fixture_write(&f, "proc/stat", "cpu  10 2 5 100\ncpu0 10 2 5 100\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.cpu_system_ns, 5 * TICK);
+	ck_assert_uint_eq(s.out.cpu_mode_steal_ns, 0);
+}
+END_TEST
+
+START_TEST(activity_may_be_missing)
+{
+	fixture_write(&f, "proc/stat", "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_CPU | RT_HAS_CPU_MODES);
+	ck_assert_uint_eq(s.out.partial, 0);
+}
+END_TEST
+
+START_TEST(missing_file)
+{
+	size_t count = 9;
+
+	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
+	ck_assert_ptr_null(sampler_rows(&s, &count));
+	ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(garbage)
+{
+	static const char nothing[4096];
+
+	fixture_write_bytes(&f, "proc/stat", nothing, sizeof(nothing));
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
+	/* and it recovers */
+	fixture_write(&f, "proc/stat", "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.valid, ALL);
+}
+END_TEST
+
+static uint64_t sum_of_modes(const struct rt_metrics *m)
+{
+	return m->cpu_mode_user_ns + m->cpu_mode_nice_ns + m->cpu_mode_system_ns + m->cpu_mode_idle_ns +
+	       m->cpu_mode_iowait_ns + m->cpu_mode_irq_ns + m->cpu_mode_softirq_ns + m->cpu_mode_steal_ns +
+	       m->cpu_mode_guest_ns + m->cpu_mode_guest_nice_ns;
+}
+
+/* Every CPU is in some mode all the time: the modes must fill the time that has passed. */
+START_TEST(live_modes_fill_the_time)
+{
+	struct sampler live;
+	struct rti_now outer_from, from, to, outer_to;
+	uint64_t before, at_least, at_most, spent;
+
+	sampler_open(&live, &rti_sys_cpu, NULL);
+	live.env.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+	live.env.now(&outer_from);
+	ck_assert_int_eq(sampler_take(&live), 0);
+	ck_assert_uint_eq(live.out.valid, ALL);
+	ck_assert_uint_eq(live.out.cpus_online, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	live.env.now(&from);
+	before = sum_of_modes(&live.out);
+	usleep(500000);
+	live.env.now(&to);
+	sampler_take(&live);
+	live.env.now(&outer_to);
+	at_least = (to.monotonic_ns - from.monotonic_ns) * live.out.cpus_online;
+	at_most = (outer_to.monotonic_ns - outer_from.monotonic_ns) * live.out.cpus_online;
+	spent = sum_of_modes(&live.out) - before;
+	ck_assert_uint_ge(spent, at_least / 2);
+	ck_assert_uint_le(spent, at_most * 2);
+	sampler_close(&live);
+}
+END_TEST
+
+START_TEST(live_forks_are_seen)
+{
+	struct sampler live;
+	uint64_t before;
+
+	sampler_open(&live, &rti_sys_cpu, NULL);
+	ck_assert_int_eq(sampler_take(&live), 0);
+	before = live.out.forks;
+	for (int i = 0; i < 10; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(0);
+		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	}
+	ck_assert_int_eq(sampler_take(&live), 0);
+	ck_assert_uint_ge(live.out.forks, before + 10);
+	ck_assert_uint_ge(live.out.processes_running, 1);
+	sampler_close(&live);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sys_cpu");
+	TCase *fixtures = suite_case(suite, "fixtures"), *live = suite_case(suite, "live");
+
+	tcase_add_checked_fixture(fixtures, set_up, tear_down);
+	tcase_add_test(fixtures, golden);
+	tcase_add_test(fixtures, guest_ahead_of_user_is_clamped);
+	tcase_add_test(fixtures, steps_back_are_held);
+	tcase_add_test(fixtures, deep_fall_is_flagged);
+	tcase_add_test(fixtures, cpus_come_and_go_by_id);
+	tcase_add_test(fixtures, two_thousand_cpus);
+	tcase_add_test(fixtures, four_columns_suffice);
+	tcase_add_test(fixtures, activity_may_be_missing);
+	tcase_add_test(fixtures, missing_file);
+	tcase_add_test(fixtures, garbage);
+	tcase_add_test(live, live_modes_fill_the_time);
+	tcase_add_test(live, live_forks_are_seen);
+	return suite_run(suite);
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/collector.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "sampler.h"
+#include "suite.h"
+
+extern const struct rti_sys_collector rti_sys_disk;
+
+static struct fixture f;
+static struct sampler s;
+
+static void set_up(void)
+{
+	fixture_new(&f);
+	sampler_open(&s, &rti_sys_disk, f.root);
+}
+
+static void tear_down(void)
+{
+	sampler_close(&s);
+	fixture_free(&f);
+}
+
+static void make_dir(const char *name, const char *leaf)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "sys/class/block/%s/%s", name, leaf);
+	fixture_mkdir(&f, path);
+}
+
+static void make_disk(const char *name)
+{
+	make_dir(name, "device");
+	make_dir(name, "slaves");
+}
+
+static void make_partition(const char *name)
+{
+	make_dir(name, "partition");
+}
+
+/* Built of another one, or of nothing at all when that is NULL. */
+static void make_virtual(const char *name, const char *slave)
+{
+	char path[128];
+
+	make_dir(name, "slaves");
+	if (!slave)
+		return;
+	snprintf(path, sizeof(path), "sys/class/block/%s/slaves/%s", name, slave);
+	fixture_link(&f, path, "../..");
+}
+
+static const struct rt_disk *row_of(const char *name)
+{
+	size_t count;
+	const struct rt_disk *row = sampler_rows(&s, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(row[i].name, name) == 0)
+			return &row[i];
+	ck_abort_msg("no row for %s", name);
+	return NULL;
+}
+
+static void expect_flags(const char *name, uint32_t flags)
+{
+	ck_assert_msg(row_of(name)->flags == flags, "%s has flags %u and not %u", name, row_of(name)->flags, flags);
+}
+
+/* One line of each length that kernels have had. */
+START_TEST(golden)
+{
+	const struct rt_disk *row;
+	size_t count;
+
+	make_disk("sda");
+	make_partition("sda1");
+	make_disk("nvme0n10");
+	make_partition("nvme0n10p1");
+	fixture_write(&f, "proc/diskstats",
+	              "   8       0 sda 100 1 2000 3 40 5 600 7 8 9000 10\n"
+	              "   8       1 sda1 90 1900 35 500\n"
+	              " 259       0 nvme0n10 11 0 22 0 33 0 44 0 1 55 0 0 0 0 0 66 77\n"
+	              " 259       1 nvme0n10p1 1 0 2 0 3 0 4 0 0 5 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_DISK);
+	ck_assert_uint_eq(s.out.disks, 2);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 2022 * 512);
+	ck_assert_uint_eq(s.out.disk_write_bytes, 644 * 512);
+	ck_assert_uint_eq(s.out.disk_reads, 111);
+	ck_assert_uint_eq(s.out.disk_writes, 73);
+	ck_assert_uint_eq(s.out.disk_busy_ns, UINT64_C(9055000000));
+	sampler_rows(&s, &count);
+	ck_assert_uint_eq(count, 4);
+	row = row_of("sda");
+	ck_assert_uint_eq(row->size, sizeof(*row));
+	ck_assert_uint_eq(row->flags, RT_ITEM_IN_TOTAL);
+	ck_assert_uint_eq(row->major, 8);
+	ck_assert_uint_eq(row->minor, 0);
+	ck_assert_uint_eq(row->read_bytes, 2000 * 512);
+	ck_assert_uint_eq(row->write_bytes, 600 * 512);
+	ck_assert_uint_eq(row->reads, 100);
+	ck_assert_uint_eq(row->writes, 40);
+	ck_assert_uint_eq(row->busy_ns, UINT64_C(9000000000));
+	ck_assert_uint_eq(row->in_flight, 8);
+	row = row_of("sda1");
+	ck_assert_uint_eq(row->flags, RT_ITEM_PARTITION);
+	ck_assert_uint_eq(row->reads, 90);
+	ck_assert_uint_eq(row->read_bytes, 1900 * 512);
+	ck_assert_uint_eq(row->writes, 35);
+	ck_assert_uint_eq(row->write_bytes, 500 * 512);
+	ck_assert_uint_eq(row_of("nvme0n10")->in_flight, 1);
+}
+END_TEST
+
+/* A sector is 512 bytes, whatever the disk says of its own. */
+START_TEST(sectors_of_4kn_disks)
+{
+	make_disk("sda");
+	fixture_write(&f, "sys/class/block/sda/queue/hw_sector_size", "4096\n");
+	fixture_write(&f, "sys/class/block/sda/queue/logical_block_size", "4096\n");
+	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 8 0 1 0 16 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 4096);
+	ck_assert_uint_eq(s.out.disk_write_bytes, 8192);
+}
+END_TEST
+
+#define FIGURES " 1 0 10 0 1 0 20 0 0 0 0\n"
+
+START_TEST(every_byte_counts_once)
+{
+	make_disk("vda");
+	make_partition("vda1");
+	make_disk("sdb");
+	make_disk("cciss!c0d0");
+	make_virtual("dm-0", "vda1");
+	make_virtual("md127", "sdb");
+	make_partition("md127p1");
+	make_virtual("loop0", NULL);
+	make_virtual("ram0", NULL);
+	make_virtual("zram0", NULL);
+	make_virtual("nbd0", NULL);
+	make_virtual("odd!d0", "sdb"); /* its name alone would make it a real one */
+	make_disk("bcache0");
+	fixture_link(&f, "sys/class/block/bcache0/slaves/sdb", "../..");
+	fixture_write(&f, "proc/diskstats",
+	              "254 0 vda" FIGURES "254 1 vda1" FIGURES "8 16 sdb" FIGURES "104 0 cciss/c0d0" FIGURES
+	              "253 0 dm-0" FIGURES "9 127 md127" FIGURES "259 0 md127p1" FIGURES "7 0 loop0" FIGURES
+	              "1 0 ram0" FIGURES "252 0 zram0" FIGURES "43 0 nbd0" FIGURES "251 0 bcache0" FIGURES
+	              "240 0 odd/d0" FIGURES);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disks, 3);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 3 * 5120);
+	expect_flags("vda", RT_ITEM_IN_TOTAL);
+	expect_flags("vda1", RT_ITEM_PARTITION);
+	expect_flags("sdb", RT_ITEM_IN_TOTAL);
+	expect_flags("cciss/c0d0", RT_ITEM_IN_TOTAL);
+	expect_flags("odd/d0", RT_ITEM_VIRTUAL);
+	expect_flags("dm-0", RT_ITEM_VIRTUAL);
+	expect_flags("md127", RT_ITEM_VIRTUAL);
+	expect_flags("md127p1", RT_ITEM_PARTITION);
+	expect_flags("loop0", RT_ITEM_VIRTUAL);
+	expect_flags("ram0", RT_ITEM_VIRTUAL);
+	expect_flags("zram0", RT_ITEM_VIRTUAL);
+	expect_flags("nbd0", RT_ITEM_VIRTUAL);
+	expect_flags("bcache0", 0);
+}
+END_TEST
+
+START_TEST(no_real_device)
+{
+	make_virtual("nbd0", NULL);
+	make_partition("nbd0p1");
+	make_virtual("dm-0", "nbd0");
+	make_virtual("loop0", NULL);
+	make_virtual("zram0", NULL);
+	fixture_write(&f, "proc/diskstats",
+	              "43 0 nbd0" FIGURES "43 1 nbd0p1" FIGURES "253 0 dm-0" FIGURES "7 0 loop0" FIGURES
+	              "252 0 zram0" FIGURES);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disks, 1);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 5120);
+	expect_flags("nbd0", RT_ITEM_VIRTUAL | RT_ITEM_IN_TOTAL);
+}
+END_TEST
+
+START_TEST(names_decide_without_sys)
+{
+	fixture_remove(&f, "sys");
+	fixture_write(&f, "proc/diskstats",
+	              "8 0 sda" FIGURES "8 1 sda1" FIGURES "8 416 sdaa" FIGURES "8 417 sdaa1" FIGURES
+	              "259 0 nvme0n1" FIGURES "259 1 nvme0n1p1" FIGURES "259 2 nvme0n10" FIGURES "202 1 xvda1" FIGURES
+	              "179 0 mmcblk1" FIGURES "179 1 mmcblk1p2" FIGURES "179 8 mmcblk10" FIGURES "7 0 loop0" FIGURES
+	              "9 0 md0" FIGURES "259 3 md0p1" FIGURES "253 0 dm-0" FIGURES);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	expect_flags("sda", RT_ITEM_IN_TOTAL);
+	expect_flags("sda1", RT_ITEM_PARTITION);
+	expect_flags("sdaa", RT_ITEM_IN_TOTAL);
+	expect_flags("sdaa1", RT_ITEM_PARTITION);
+	expect_flags("nvme0n1", RT_ITEM_IN_TOTAL);
+	expect_flags("nvme0n1p1", RT_ITEM_PARTITION);
+	expect_flags("nvme0n10", RT_ITEM_IN_TOTAL);
+	expect_flags("xvda1", RT_ITEM_IN_TOTAL);
+	expect_flags("mmcblk1", RT_ITEM_IN_TOTAL);
+	expect_flags("mmcblk1p2", RT_ITEM_PARTITION);
+	expect_flags("mmcblk10", RT_ITEM_IN_TOTAL);
+	expect_flags("loop0", RT_ITEM_VIRTUAL);
+	expect_flags("md0", RT_ITEM_VIRTUAL);
+	expect_flags("md0p1", RT_ITEM_PARTITION);
+	expect_flags("dm-0", RT_ITEM_VIRTUAL);
+	ck_assert_uint_eq(s.out.disks, 7);
+	ck_assert_uint_eq(s.out.disk_write_bytes, UINT64_C(7) * 20 * 512);
+}
+END_TEST
+
+/* Paths always count; what stands for them does so only on newer kernels. */
+START_TEST(nvme_multipath)
+{
+	make_dir("nvme0n1", "slaves");
+	fixture_link(&f, "sys/class/block/nvme0n1/device", "../../nvme-subsys0");
+	fixture_mkdir(&f, "sys/class/nvme-subsys0");
+	make_disk("nvme0c0n1");
+	make_disk("nvme0c1n1");
+	fixture_write(&f, "proc/diskstats",
+	              "259 0 nvme0n1 2 0 30 0 0 0 0 0 0 0 0\n"
+	              "259 1 nvme0c0n1 1 0 10 0 0 0 0 0 0 0 0\n"
+	              "259 2 nvme0c1n1 1 0 20 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 30 * 512);
+	ck_assert_uint_eq(s.out.disks, 2);
+	expect_flags("nvme0n1", 0);
+}
+END_TEST
+
+START_TEST(nvme_subsystem_without_listed_paths)
+{
+	make_dir("nvme0n1", "slaves");
+	fixture_mkdir(&f, "sys/class/nvme-subsys0");
+	fixture_link(&f, "sys/class/block/nvme0n1/device", "../../nvme-subsys0");
+	fixture_write(&f, "proc/diskstats", "259 0 nvme0n1 2 0 30 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 30 * 512);
+	expect_flags("nvme0n1", RT_ITEM_IN_TOTAL);
+}
+END_TEST
+
+static void write_two(const char *sda, const char *sdb)
+{
+	fixture_printf(&f, "proc/diskstats", "%s%s", sda, sdb);
+}
+
+START_TEST(vanishing_and_returning)
+{
+	size_t count;
+
+	make_disk("sda");
+	make_disk("sdb");
+	write_two("8 0 sda 1 0 1000 0 0 0 0 0 0 0 0\n", "8 16 sdb 1 0 10 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 1010 * 512);
+	/* gone: out of the list, not out of the total */
+	write_two("", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 1011 * 512);
+	ck_assert_uint_eq(s.out.disks, 1);
+	sampler_rows(&s, &count);
+	ck_assert_uint_eq(count, 1);
+	/* back with what it had: no byte counts twice */
+	write_two("8 0 sda 1 0 1005 0 0 0 0 0 0 0 0\n", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 1016 * 512);
+	/* gone, and back from zero: a new baseline on top */
+	write_two("", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	write_two("8 0 sda 1 0 3 0 0 0 0 0 0 0 0\n", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 1019 * 512);
+	ck_assert_uint_eq(row_of("sda")->read_bytes, 1008 * 512);
+	/* another disk of the same name */
+	write_two("8 32 sda 1 0 7 0 0 0 0 0 0 0 0\n", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 1026 * 512);
+	ck_assert_uint_eq(row_of("sda")->read_bytes, 7 * 512);
+}
+END_TEST
+
+/* What a returning device is may have changed. */
+START_TEST(looked_up_again_on_return)
+{
+	make_disk("sda");
+	make_disk("sdb");
+	write_two("8 0 sda" FIGURES, "8 16 sdb" FIGURES);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	expect_flags("sda", RT_ITEM_IN_TOTAL);
+	write_two("", "8 16 sdb" FIGURES);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	make_partition("sda");
+	write_two("8 0 sda" FIGURES, "8 16 sdb" FIGURES);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	expect_flags("sda", RT_ITEM_PARTITION);
+}
+END_TEST
+
+/* Milliseconds are 32 bits wide in the kernel. */
+START_TEST(busy_time_wraps)
+{
+	make_disk("sda");
+	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 0 0 0 0 0 0 0 4294967290 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 0 0 0 0 0 0 0 4 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_busy_ns, UINT64_C(4294967300) * 1000000);
+}
+END_TEST
+
+static unsigned lookups;
+
+static int count_exists(int dirfd, const char *path)
+{
+	lookups++;
+	return rti_source_linux.exists(dirfd, path);
+}
+
+START_TEST(sys_is_read_for_new_devices_only)
+{
+	struct rti_source_ops ops = rti_source_linux;
+	struct sampler counted;
+	unsigned first;
+
+	make_disk("sda");
+	make_disk("sdb");
+	write_two("8 0 sda" FIGURES, "");
+	ops.exists = count_exists;
+	lookups = 0;
+	ck_assert_int_eq(sampler_open_with(&counted, &rti_sys_disk, f.root, &ops, 0), 0);
+	ck_assert_int_eq(sampler_take(&counted), 0);
+	first = lookups;
+	ck_assert_uint_gt(first, 0);
+	ck_assert_int_eq(sampler_take(&counted), 0);
+	ck_assert_uint_eq(lookups, first);
+	write_two("8 0 sda" FIGURES, "8 16 sdb" FIGURES);
+	ck_assert_int_eq(sampler_take(&counted), 0);
+	ck_assert_uint_gt(lookups, first);
+	ck_assert_uint_eq(counted.out.disks, 2);
+	sampler_close(&counted);
+}
+END_TEST
+
+static int fail_exists(int dirfd, const char *path)
+{
+	(void)dirfd;
+	(void)path;
+	return -EBUSY;
+}
+
+START_TEST(sys_that_answers_ebusy)
+{
+	struct rti_source_ops ops = rti_source_linux;
+	struct sampler busy;
+
+	write_two("8 0 sda" FIGURES, "8 1 sda1" FIGURES);
+	ops.exists = fail_exists;
+	ck_assert_int_eq(sampler_open_with(&busy, &rti_sys_disk, f.root, &ops, 0), 0);
+	ck_assert_int_eq(sampler_take(&busy), 0);
+	ck_assert_uint_eq(busy.out.disks, 1);
+	ck_assert_uint_eq(busy.out.disk_read_bytes, 5120);
+	sampler_close(&busy);
+}
+END_TEST
+
+START_TEST(nul_bytes)
+{
+	static const char nothing[4096];
+	size_t count;
+
+	make_disk("sda");
+	fixture_write_bytes(&f, "proc/diskstats", nothing, sizeof(nothing));
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid, 0);
+	ck_assert_ptr_null(sampler_rows(&s, &count));
+	fixture_write(&f, "proc/diskstats", "8 0 sda" FIGURES);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 5120);
+}
+END_TEST
+
+/* A read that fails once must not make the next one count anything twice. */
+START_TEST(one_bad_read_between)
+{
+	make_disk("sda");
+	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 100 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 150 0 0 0 0 0 0 0 0\n8 16 sdb torn\n");
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 170 0 0 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 170 * 512);
+}
+END_TEST
+
+START_TEST(missing_file)
+{
+	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_uint_eq(s.out.valid, 0);
+}
+END_TEST
+
+START_TEST(no_disk_at_all)
+{
+	fixture_write(&f, "proc/diskstats", "");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_DISK);
+	ck_assert_uint_eq(s.out.disks, 0);
+}
+END_TEST
+
+/* /sys/block/X/stat has the same figures through another door. */
+static int read_stat(const char *name, uint64_t *read_bytes, uint64_t *write_bytes)
+{
+	char path[300];
+	FILE *file;
+	int found;
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s/stat", name);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	found = fscanf(file, "%*u %*u %" SCNu64 " %*u %*u %*u %" SCNu64, read_bytes, write_bytes);
+	fclose(file);
+	*read_bytes *= 512;
+	*write_bytes *= 512;
+	return found == 2;
+}
+
+START_TEST(live_as_sys_has_it)
+{
+	struct sampler live;
+	const struct rt_disk *row;
+	uint64_t(*before)[2];
+	size_t count, again;
+
+	sampler_open(&live, &rti_sys_disk, NULL);
+	ck_assert_int_eq(sampler_take(&live), 0);
+	row = sampler_rows(&live, &count);
+	before = calloc(count + 1, sizeof(*before));
+	for (size_t i = 0; i < count; i++)
+		ck_assert(read_stat(row[i].name, &before[i][0], &before[i][1]));
+	ck_assert_int_eq(sampler_take(&live), 0);
+	row = sampler_rows(&live, &again);
+	ck_assert_uint_eq(count, again);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t read_bytes, write_bytes;
+
+		ck_assert(read_stat(row[i].name, &read_bytes, &write_bytes));
+		ck_assert_uint_ge(row[i].read_bytes, before[i][0]);
+		ck_assert_uint_ge(row[i].write_bytes, before[i][1]);
+		ck_assert_uint_le(row[i].read_bytes, read_bytes);
+		ck_assert_uint_le(row[i].write_bytes, write_bytes);
+	}
+	free(before);
+	sampler_close(&live);
+}
+END_TEST
+
+/* The same choice, made by walking /sys. */
+static uint64_t count_real_disks(void)
+{
+	DIR *dir = opendir("/sys/block"); /* whole devices alone */
+	uint64_t count = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+		char path[300];
+
+		snprintf(path, sizeof(path), "/sys/block/%s/device", entry->d_name);
+		count += entry->d_name[0] != '.' && access(path, F_OK) == 0;
+	}
+	closedir(dir);
+	return count;
+}
+
+START_TEST(live_total_is_over_real_disks)
+{
+	struct sampler live;
+	uint64_t real = count_real_disks();
+
+	sampler_open(&live, &rti_sys_disk, NULL);
+	ck_assert_int_eq(sampler_take(&live), 0);
+	if (real > 0)
+		ck_assert_uint_eq(live.out.disks, real);
+	sampler_close(&live);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sys_disk");
+	TCase *figures = suite_case(suite, "figures"), *total = suite_case(suite, "total");
+	TCase *changes = suite_case(suite, "changes"), *failures = suite_case(suite, "failures");
+	TCase *live = suite_case(suite, "live");
+
+	tcase_add_checked_fixture(figures, set_up, tear_down);
+	tcase_add_test(figures, golden);
+	tcase_add_test(figures, sectors_of_4kn_disks);
+	tcase_add_checked_fixture(total, set_up, tear_down);
+	tcase_add_test(total, every_byte_counts_once);
+	tcase_add_test(total, no_real_device);
+	tcase_add_test(total, names_decide_without_sys);
+	tcase_add_test(total, nvme_multipath);
+	tcase_add_test(total, nvme_subsystem_without_listed_paths);
+	tcase_add_checked_fixture(changes, set_up, tear_down);
+	tcase_add_test(changes, vanishing_and_returning);
+	tcase_add_test(changes, looked_up_again_on_return);
+	tcase_add_test(changes, busy_time_wraps);
+	tcase_add_test(changes, sys_is_read_for_new_devices_only);
+	tcase_add_checked_fixture(failures, set_up, tear_down);
+	tcase_add_test(failures, sys_that_answers_ebusy);
+	tcase_add_test(failures, nul_bytes);
+	tcase_add_test(failures, one_bad_read_between);
+	tcase_add_test(failures, missing_file);
+	tcase_add_test(failures, no_disk_at_all);
+	tcase_add_test(live, live_as_sys_has_it);
+	tcase_add_test(live, live_total_is_over_real_disks);
+	return suite_run(suite);
+}

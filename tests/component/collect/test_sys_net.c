@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/collector.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "sampler.h"
+#include "suite.h"
+
+extern const struct rti_sys_collector rti_sys_net;
+
+#define HEADER                                                                                                         \
+	"Inter-|   Receive                                                |  Transmit\n"                               \
+	" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls "     \
+	"carrier compressed\n"
+
+static struct fixture f;
+static struct sampler s;
+
+static void set_up(void)
+{
+	fixture_new(&f);
+	sampler_open(&s, &rti_sys_net, f.root);
+}
+
+static void tear_down(void)
+{
+	sampler_close(&s);
+	fixture_free(&f);
+}
+
+static void make_interface(const char *name, int has_device)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "sys/class/net/%s/%s", name, has_device ? "device" : "queues");
+	fixture_mkdir(&f, path);
+}
+
+static const struct rt_network *row_of(const char *name)
+{
+	size_t count;
+	const struct rt_network *row = sampler_rows(&s, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(row[i].name, name) == 0)
+			return &row[i];
+	ck_abort_msg("no row for %s", name);
+	return NULL;
+}
+
+START_TEST(golden)
+{
+	const struct rt_network *row;
+
+	make_interface("lo", 0);
+	make_interface("eth0", 1);
+	make_interface("wlan0", 1);
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "    lo: 999 99 0 0 0 0 0 0 999 99 0 0 0 0 0 0\n"
+	                     "  eth0:1001 12 3 4 55 55 55 55 2002 22 6 7 55 55 55 55\n"
+	                     " wlan0: 10 1 1 1 0 0 0 0 20 2 2 2 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_NETWORK);
+	ck_assert_uint_eq(s.out.network_interfaces, 2);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 1011);
+	ck_assert_uint_eq(s.out.network_receive_packets, 13);
+	ck_assert_uint_eq(s.out.network_receive_errors, 4);
+	ck_assert_uint_eq(s.out.network_receive_drops, 5);
+	ck_assert_uint_eq(s.out.network_transmit_bytes, 2022);
+	ck_assert_uint_eq(s.out.network_transmit_packets, 24);
+	ck_assert_uint_eq(s.out.network_transmit_errors, 8);
+	ck_assert_uint_eq(s.out.network_transmit_drops, 9);
+	row = row_of("eth0");
+	ck_assert_uint_eq(row->size, sizeof(*row));
+	ck_assert_uint_eq(row->flags, RT_ITEM_IN_TOTAL);
+	ck_assert_uint_eq(row->receive_bytes, 1001);
+	ck_assert_uint_eq(row->receive_packets, 12);
+	ck_assert_uint_eq(row->receive_errors, 3);
+	ck_assert_uint_eq(row->receive_drops, 4);
+	ck_assert_uint_eq(row->transmit_bytes, 2002);
+	ck_assert_uint_eq(row->transmit_packets, 22);
+	ck_assert_uint_eq(row->transmit_errors, 6);
+	ck_assert_uint_eq(row->transmit_drops, 7);
+	row = row_of("lo");
+	ck_assert_uint_eq(row->flags, RT_ITEM_VIRTUAL);
+	ck_assert_uint_eq(row->receive_bytes, 999);
+}
+END_TEST
+
+#define TRAFFIC " 100 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
+
+START_TEST(the_same_bytes_count_once)
+{
+	make_interface("eth0", 1);
+	make_interface("eth1", 1);
+	fixture_link(&f, "sys/class/net/eth0/master", "../bond0");
+	fixture_link(&f, "sys/class/net/eth1/master", "../bond0");
+	make_interface("bond0", 0);
+	make_interface("bond0.7", 0);
+	make_interface("br0", 0);
+	make_interface("veth12", 0);
+	make_interface("tun0", 0);
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "eth0:" TRAFFIC "eth1:" TRAFFIC "bond0:" TRAFFIC "bond0.7:" TRAFFIC "br0:" TRAFFIC
+	                     "veth12:" TRAFFIC "tun0:" TRAFFIC "lo:" TRAFFIC);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_interfaces, 2);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
+	ck_assert_uint_eq(row_of("bond0")->flags, RT_ITEM_VIRTUAL);
+	ck_assert_uint_eq(row_of("eth1")->flags, RT_ITEM_IN_TOTAL);
+}
+END_TEST
+
+/* The hypervisor's interface counts what went through the virtual function behind it. */
+START_TEST(virtual_function_behind_another)
+{
+	make_interface("eth0", 1);
+	make_interface("enP1s1", 1);
+	fixture_link(&f, "sys/class/net/enP1s1/master", "../eth0");
+	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "enP1s1:" TRAFFIC);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_interfaces, 1);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 100);
+	ck_assert_uint_eq(row_of("enP1s1")->flags, 0);
+}
+END_TEST
+
+START_TEST(container)
+{
+	make_interface("lo", 0);
+	make_interface("eth0", 0);
+	make_interface("tun0", 0);
+	fixture_write(&f, "proc/net/dev", HEADER "lo:" TRAFFIC "eth0:" TRAFFIC "tun0:" TRAFFIC);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_interfaces, 2);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
+	ck_assert_uint_eq(row_of("eth0")->flags, RT_ITEM_VIRTUAL | RT_ITEM_IN_TOTAL);
+}
+END_TEST
+
+START_TEST(no_sys_at_all)
+{
+	fixture_remove(&f, "sys");
+	fixture_write(&f, "proc/net/dev", HEADER "lo:" TRAFFIC "eth0:" TRAFFIC);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 100);
+}
+END_TEST
+
+START_TEST(colons_in_names)
+{
+	make_interface("eth0", 1);
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "eth0:123:5 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0\n"
+	                     "bond0:1: 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
+	                     "  eth0:9 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(row_of("eth0:123")->receive_bytes, 5);
+	ck_assert_uint_eq(row_of("bond0:1")->receive_bytes, 7);
+	ck_assert_uint_eq(row_of("eth0")->transmit_bytes, 10);
+}
+END_TEST
+
+static uint64_t take_eth0(uint64_t bytes)
+{
+	fixture_printf(&f, "proc/net/dev", HEADER "eth0: %" PRIu64 " 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n", bytes);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_receive_bytes, row_of("eth0")->receive_bytes);
+	return s.out.network_receive_bytes;
+}
+
+START_TEST(wrap_and_reset)
+{
+	make_interface("eth0", 1);
+	ck_assert_uint_eq(take_eth0(UINT32_MAX - 99), UINT32_MAX - UINT64_C(99));
+	ck_assert_uint_eq(take_eth0(200), UINT32_MAX + UINT64_C(201)); /* 100 up to the wrap, 200 past it */
+	ck_assert_uint_eq(take_eth0(50), UINT32_MAX + UINT64_C(251));  /* set back by the driver */
+	ck_assert_uint_eq(take_eth0(60), UINT32_MAX + UINT64_C(261));
+}
+END_TEST
+
+START_TEST(vanishing_and_returning)
+{
+	make_interface("eth0", 1);
+	make_interface("usb0", 1);
+	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "usb0:" TRAFFIC);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
+	ck_assert_uint_eq(s.out.network_interfaces, 1);
+	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "usb0: 130 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 230);
+}
+END_TEST
+
+/* The total never falls, not even when it comes to be over fewer interfaces. */
+START_TEST(hardware_appears)
+{
+	make_interface("tun0", 0);
+	fixture_write(&f, "proc/net/dev", HEADER "tun0:" TRAFFIC);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 100);
+	make_interface("eth0", 1);
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "tun0: 150 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
+	                     "eth0: 7 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 107);
+	ck_assert_uint_eq(s.out.network_interfaces, 1);
+}
+END_TEST
+
+START_TEST(process_1_comes_first)
+{
+	make_interface("eth0", 1);
+	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC);
+	fixture_write(&f, "proc/1/net/dev", HEADER "eth0: 7 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.network_receive_bytes, 7);
+}
+END_TEST
+
+START_TEST(missing_file)
+{
+	size_t count;
+
+	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_uint_eq(s.out.valid, 0);
+	ck_assert_ptr_null(sampler_rows(&s, &count));
+}
+END_TEST
+
+START_TEST(garbage)
+{
+	fixture_write(&f, "proc/net/dev", HEADER "eth0: 1 2 three\n");
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid, 0);
+}
+END_TEST
+
+static uint64_t read_statistic(const char *name, const char *which)
+{
+	char path[128];
+	uint64_t value = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/%s", name, which);
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%" SCNu64, &value), 1);
+	fclose(file);
+	return value;
+}
+
+START_TEST(live_as_sys_has_it)
+{
+	struct sampler live;
+	const struct rt_network *row;
+	size_t count;
+
+	sampler_open(&live, &rti_sys_net, NULL);
+	ck_assert_int_eq(sampler_take(&live), 0);
+	row = sampler_rows(&live, &count);
+	ck_assert_uint_ge(count, 1);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t before = read_statistic(row[i].name, "tx_bytes"), after;
+
+		ck_assert_int_eq(sampler_take(&live), 0);
+		row = sampler_rows(&live, &count);
+		after = read_statistic(row[i].name, "tx_bytes");
+		ck_assert_uint_ge(row[i].transmit_bytes, before);
+		ck_assert_uint_le(row[i].transmit_bytes, after);
+		ck_assert_uint_le(row[i].receive_packets, read_statistic(row[i].name, "rx_packets"));
+	}
+	sampler_close(&live);
+}
+END_TEST
+
+static uint64_t loopback_bytes(struct sampler *live)
+{
+	const struct rt_network *row;
+	size_t count;
+
+	ck_assert_int_eq(sampler_take(live), 0);
+	row = sampler_rows(live, &count);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(row[i].name, "lo") == 0)
+			return row[i].transmit_bytes;
+	return 0;
+}
+
+START_TEST(live_sees_what_is_sent)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(0x7f000001) };
+	static const char data[1000];
+	struct sampler live;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t before, sent = 0;
+
+	ck_assert_int_ge(fd, 0);
+	sampler_open(&live, &rti_sys_net, NULL);
+	before = loopback_bytes(&live);
+	for (int i = 0; i < 100; i++)
+		sent += sendto(fd, data, sizeof(data), 0, (void *)&to, sizeof(to)) == (ssize_t)sizeof(data);
+	if (sent > 0) /* a fresh network namespace has its loopback down */
+		ck_assert_uint_ge(loopback_bytes(&live) - before, sent / 2 * sizeof(data));
+	close(fd);
+	sampler_close(&live);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sys_net");
+	TCase *fixtures = suite_case(suite, "fixtures"), *live = suite_case(suite, "live");
+
+	tcase_add_checked_fixture(fixtures, set_up, tear_down);
+	tcase_add_test(fixtures, golden);
+	tcase_add_test(fixtures, the_same_bytes_count_once);
+	tcase_add_test(fixtures, virtual_function_behind_another);
+	tcase_add_test(fixtures, container);
+	tcase_add_test(fixtures, no_sys_at_all);
+	tcase_add_test(fixtures, colons_in_names);
+	tcase_add_test(fixtures, wrap_and_reset);
+	tcase_add_test(fixtures, vanishing_and_returning);
+	tcase_add_test(fixtures, hardware_appears);
+	tcase_add_test(fixtures, process_1_comes_first);
+	tcase_add_test(fixtures, missing_file);
+	tcase_add_test(fixtures, garbage);
+	tcase_add_test(live, live_as_sys_has_it);
+	tcase_add_test(live, live_sees_what_is_sent);
+	return suite_run(suite);
+}

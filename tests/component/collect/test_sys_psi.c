@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "sampler.h"
+#include "suite.h"
+
+extern const struct rti_sys_collector rti_sys_psi;
+
+#define ALL (RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY | RT_HAS_PRESSURE_IO)
+#define CPU_5_2 "some avg10=0.00 avg60=0.10 avg300=0.20 total=123456\n"
+#define MEMORY "some avg10=1.00 avg60=0.00 avg300=0.00 total=777\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=555\n"
+#define IO                                                                                                             \
+	"some avg10=1.00 avg60=0.00 avg300=0.00 total=9000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8000001\n"
+
+static struct fixture f;
+static struct sampler s;
+
+static void set_up(void)
+{
+	fixture_new(&f);
+	sampler_open(&s, &rti_sys_psi, f.root);
+}
+
+static void tear_down(void)
+{
+	sampler_close(&s);
+	fixture_free(&f);
+}
+
+START_TEST(golden)
+{
+	fixture_write(&f, "proc/pressure/cpu", CPU_5_2);
+	fixture_write(&f, "proc/pressure/memory", MEMORY);
+	fixture_write(&f, "proc/pressure/io", IO);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.valid, ALL);
+	ck_assert_uint_eq(s.out.pressure_cpu_some_ns, 123456000);
+	ck_assert_uint_eq(s.out.pressure_memory_some_ns, 777000);
+	ck_assert_uint_eq(s.out.pressure_memory_full_ns, 555000);
+	ck_assert_uint_eq(s.out.pressure_io_some_ns, 9000000000);
+	ck_assert_uint_eq(s.out.pressure_io_full_ns, 8000001000);
+}
+END_TEST
+
+START_TEST(kernel_without)
+{
+	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_uint_eq(s.out.valid, 0);
+}
+END_TEST
+
+START_TEST(one_of_three_missing)
+{
+	fixture_write(&f, "proc/pressure/cpu", CPU_5_2);
+	fixture_write(&f, "proc/pressure/io", IO);
+	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_IO);
+	ck_assert_uint_eq(s.out.pressure_io_some_ns, 9000000000);
+}
+END_TEST
+
+START_TEST(full_line_missing)
+{
+	fixture_write(&f, "proc/pressure/cpu", CPU_5_2);
+	fixture_write(&f, "proc/pressure/memory", CPU_5_2);
+	fixture_write(&f, "proc/pressure/io", IO);
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_IO);
+	ck_assert_uint_eq(s.out.pressure_memory_some_ns, 0);
+}
+END_TEST
+
+static ssize_t refuse_pread(int fd, void *buf, size_t len, off_t offset)
+{
+	(void)fd;
+	(void)buf;
+	(void)len;
+	(void)offset;
+	return -EOPNOTSUPP;
+}
+
+/* Booted with psi=0, some kernels keep the files and refuse to read them. */
+START_TEST(switched_off)
+{
+	struct rti_source_ops ops = rti_source_linux;
+	struct sampler off;
+
+	fixture_write(&f, "proc/pressure/cpu", CPU_5_2);
+	fixture_write(&f, "proc/pressure/memory", MEMORY);
+	fixture_write(&f, "proc/pressure/io", IO);
+	ops.pread = refuse_pread;
+	ck_assert_int_eq(sampler_open_with(&off, &rti_sys_psi, f.root, &ops, 0), 0);
+	ck_assert_int_eq(sampler_take(&off), -EOPNOTSUPP);
+	ck_assert_uint_eq(off.out.valid, 0);
+	sampler_close(&off);
+}
+END_TEST
+
+static int read_total(const char *path, uint64_t *out)
+{
+	char text[256] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && sscanf(text, "some %*s %*s %*s total=%" SCNu64, out) == 1;
+}
+
+/* The file is read before and after: the figure must lie between. */
+START_TEST(live_between_two_readings)
+{
+	struct sampler live;
+	uint64_t before, after;
+
+	sampler_open(&live, &rti_sys_psi, NULL);
+	if (read_total("/proc/pressure/io", &before)) {
+		ck_assert_int_eq(sampler_take(&live), 0);
+		ck_assert_uint_eq(live.out.valid, ALL);
+		ck_assert(read_total("/proc/pressure/io", &after));
+		ck_assert_uint_ge(live.out.pressure_io_some_ns, before * 1000);
+		ck_assert_uint_le(live.out.pressure_io_some_ns, after * 1000);
+	} else {
+		ck_assert_int_lt(sampler_take(&live), 0);
+		ck_assert_uint_eq(live.out.valid, 0);
+	}
+	sampler_close(&live);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sys_psi");
+	TCase *fixtures = suite_case(suite, "fixtures"), *machine = suite_case(suite, "live");
+
+	tcase_add_checked_fixture(fixtures, set_up, tear_down);
+	tcase_add_test(fixtures, golden);
+	tcase_add_test(fixtures, kernel_without);
+	tcase_add_test(fixtures, one_of_three_missing);
+	tcase_add_test(fixtures, full_line_missing);
+	tcase_add_test(fixtures, switched_off);
+	tcase_add_test(machine, live_between_two_readings);
+	return suite_run(suite);
+}

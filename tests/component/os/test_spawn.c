@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "os/procfs.h"
+#include "suite.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define SH(text)                                                                                                       \
+	(const char *const[])                                                                                          \
+	{                                                                                                              \
+		"/bin/sh", "-c", text, NULL                                                                            \
+	}
+
+static struct rti_buf out;
+
+static void tear_down(void)
+{
+	rti_buf_free(&out);
+}
+
+static int run(const struct rti_spawn *how)
+{
+	return rti_spawn_output(how, 20 * SECOND_NS, &out);
+}
+
+static int exit_status(int32_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+START_TEST(exit_code_and_pid)
+{
+	struct rti_spawn how = { .argv = SH("exit 7"), .stdout_fd = -1 };
+	int32_t pid = 0;
+	int status;
+
+	ck_assert_int_eq(rti_spawn(&how, &pid), 0);
+	ck_assert_int_gt(pid, 0);
+	status = exit_status(pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 7);
+}
+END_TEST
+
+START_TEST(errors_of_execve_come_back)
+{
+	struct fixture f;
+	char path[256];
+	struct rti_spawn how = { .argv = (const char *const[]){ "/none/such", NULL }, .stdout_fd = -1 };
+	int32_t pid;
+
+	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
+	how.argv = (const char *const[]){ "/etc", NULL };
+	ck_assert_int_eq(rti_spawn(&how, &pid), -EACCES);
+	setenv("PATH", "/usr/bin:/bin", 1); /* a directory that may not be read would be -EACCES */
+	how.argv = (const char *const[]){ "no-such-program-in-any-path", NULL };
+	how.use_path = 1;
+	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
+	how.use_path = 0;
+	fixture_new(&f);
+	fixture_write(&f, "notes", "just text\n");
+	snprintf(path, sizeof(path), "%s/notes", f.root);
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	how.argv = (const char *const[]){ path, NULL };
+	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOEXEC);
+	how.argv = SH("exit 0");
+	how.cwd = "/none/such";
+	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+	fixture_free(&f);
+}
+END_TEST
+
+START_TEST(path_of_the_caller)
+{
+	struct rti_spawn how = { .argv = (const char *const[]){ "sh", "-c", "echo $PATH", NULL },
+		                 .envp = (const char *const[]){ "PATH=/none", NULL },
+		                 .use_path = 1,
+		                 .stdout_fd = -1 };
+
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_str_eq(out.data, "/none\n");
+	how.use_path = 0;
+	ck_assert_int_eq(run(&how), -ENOENT);
+}
+END_TEST
+
+START_TEST(directory_and_environment)
+{
+	struct rti_spawn how = { .argv = SH("pwd -P; echo $COLOUR"),
+		                 .cwd = "/usr",
+		                 .envp = (const char *const[]){ "COLOUR=blue", NULL },
+		                 .stdout_fd = -1 };
+
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_str_eq(out.data, "/usr\nblue\n");
+	setenv("COLOUR", "red", 1);
+	how.envp = NULL;
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_str_eq(out.data, "/usr\nred\n");
+}
+END_TEST
+
+/* SigBlk and SigIgn of the child itself. */
+START_TEST(signals_are_reset)
+{
+	struct rti_spawn how = { .argv = (const char *const[]){ "/bin/grep", "-E", "Sig(Blk|Ign)", "/proc/self/status",
+		                                                NULL },
+		                 .stdout_fd = -1 };
+	unsigned long long blocked, ignored;
+	sigset_t all;
+
+	sigfillset(&all);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_int_eq(sscanf(out.data, "SigBlk: %llx SigIgn: %llx", &blocked, &ignored), 2);
+	ck_assert_uint_eq(blocked, 0);
+	ck_assert_uint_eq(ignored & 1ull << (SIGPIPE - 1), 0);
+	ck_assert_uint_eq(ignored & 1ull << (SIGCHLD - 1), 0);
+	ck_assert_uint_ne(ignored & 1ull << (SIGUSR1 - 1), 0); /* the rest is the caller's */
+}
+END_TEST
+
+START_TEST(descriptors_are_inherited_unless_cloexec)
+{
+	struct rti_spawn how = { .argv = SH("for i in 50 51; do if [ -e /proc/self/fd/$i ]; then echo $i; fi; done"),
+		                 .stdout_fd = -1 };
+
+	ck_assert_int_eq(dup2(STDIN_FILENO, 50), 50);
+	ck_assert_int_eq(dup3(STDIN_FILENO, 51, O_CLOEXEC), 51);
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_str_eq(out.data, "50\n");
+}
+END_TEST
+
+START_TEST(quiet)
+{
+	struct rti_spawn how = { .argv = SH("readlink /proc/self/fd/0 /proc/self/fd/2"),
+		                 .stdout_fd = -1,
+		                 .is_quiet = 1 };
+
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_str_eq(out.data, "/dev/null\n/dev/null\n");
+}
+END_TEST
+
+/* The pipe then has numbers 0 to 2 itself. */
+START_TEST(standard_descriptors_closed)
+{
+	struct rti_spawn how = { .argv = SH("echo out; echo err >&2"), .stdout_fd = -1, .is_quiet = 1 };
+	int kept[3], err;
+
+	for (int fd = 0; fd < 3; fd++) {
+		kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+		close(fd);
+	}
+	err = run(&how);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(kept[fd], fd);
+	ck_assert_int_eq(err, 0);
+	ck_assert_str_eq(out.data, "out\n");
+}
+END_TEST
+
+START_TEST(much_output)
+{
+	struct rti_spawn how = { .argv =
+		                     SH("i=0; while [ $i -lt 2000 ]; do echo 0123456789012345678901234567890123456789; "
+		                        "i=$((i+1)); done"),
+		                 .stdout_fd = -1 };
+
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_uint_eq(out.len, 2000 * 41);
+	ck_assert_str_eq(out.data + 1999 * 41, "0123456789012345678901234567890123456789\n");
+}
+END_TEST
+
+static void expect_no_children(void)
+{
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+
+START_TEST(endless_output)
+{
+	struct rti_spawn how = { .argv = (const char *const[]){ "/usr/bin/yes", NULL }, .stdout_fd = -1 };
+
+	ck_assert_int_eq(run(&how), -EFBIG);
+	expect_no_children();
+}
+END_TEST
+
+START_TEST(failure)
+{
+	struct rti_spawn how = { .argv = SH("echo some; exit 1"), .stdout_fd = -1 };
+
+	ck_assert_int_eq(run(&how), -EIO);
+	how.argv = SH("kill -9 $$");
+	ck_assert_int_eq(run(&how), -EIO);
+	expect_no_children();
+}
+END_TEST
+
+START_TEST(hang_is_killed_and_reaped)
+{
+	struct rti_spawn how = { .argv = SH("echo $$; exec sleep 1000"), .stdout_fd = -1 };
+	time_t start = time(NULL);
+
+	ck_assert_int_eq(rti_spawn_output(&how, SECOND_NS / 5, &out), -ETIMEDOUT);
+	ck_assert_int_lt(time(NULL) - start, 20);
+	ck_assert_int_eq(kill(atoi(out.data), 0), -1);
+	ck_assert_int_eq(errno, ESRCH);
+	expect_no_children();
+}
+END_TEST
+
+/* The status is lost then, what was printed is not. */
+START_TEST(host_that_ignores_sigchld)
+{
+	struct rti_spawn how = { .argv = SH("echo some"), .stdout_fd = -1 };
+
+	signal(SIGCHLD, SIG_IGN);
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_str_eq(out.data, "some\n");
+	how.argv = SH("exec sleep 1000");
+	ck_assert_int_eq(rti_spawn_output(&how, SECOND_NS / 5, &out), -ETIMEDOUT);
+	expect_no_children();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("spawn");
+	TCase *start = suite_case(suite, "start"), *output = suite_case(suite, "output");
+
+	tcase_add_checked_fixture(start, NULL, tear_down);
+	tcase_add_test(start, exit_code_and_pid);
+	tcase_add_test(start, errors_of_execve_come_back);
+	tcase_add_test(start, path_of_the_caller);
+	tcase_add_test(start, directory_and_environment);
+	tcase_add_test(start, signals_are_reset);
+	tcase_add_test(start, descriptors_are_inherited_unless_cloexec);
+	tcase_add_checked_fixture(output, NULL, tear_down);
+	tcase_add_test(output, quiet);
+	tcase_add_test(output, standard_descriptors_closed);
+	tcase_add_test(output, much_output);
+	tcase_add_test(output, endless_output);
+	tcase_add_test(output, failure);
+	tcase_add_test(output, hang_is_killed_and_reaped);
+	tcase_add_test(output, host_that_ignores_sigchld);
+	return suite_run(suite);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Splitting CPU time into user and system time. */
+#include "os/cpu_time.h"
+
+#include "suite.h"
+
+START_TEST(split_keeps_the_total_and_the_sampled_ratio)
+{
+	uint64_t user, system;
+
+	rti_split_cpu(1000, 3, 4, &user, &system);
+	ck_assert_uint_eq(user, 750);
+	ck_assert_uint_eq(system, 250);
+	rti_split_cpu(1000, 0, 0, &user, &system);
+	ck_assert_uint_eq(user, 1000);
+	rti_split_cpu(1000, 0, 5, &user, &system);
+	ck_assert_uint_eq(system, 1000);
+	rti_split_cpu(UINT64_C(1) << 60, 1, 3, &user, &system);
+	ck_assert_uint_eq(user + system, UINT64_C(1) << 60);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cpu_time");
+	TCase *cases = suite_case(suite, "split");
+
+	tcase_add_test(cases, split_keeps_the_total_and_the_sampled_ratio);
+	return suite_run(suite);
+}
