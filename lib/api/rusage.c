@@ -91,7 +91,7 @@ static int collect_all(struct rti_proctree *tree, const struct rti_context *ctx,
 {
 	struct rti_member *m = &tree->members[0];
 	struct rti_cpu_clock clock = { 0 };
-	int has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &clock) == 0;
+	int has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &clock) == 0;
 	const struct rti_target who = { .pid = m->pid, .stat = &m->stat, .clock = has_clock ? &clock : NULL };
 
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
@@ -130,8 +130,8 @@ int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid)
 {
 	struct rti_source source;
 	struct rti_buf buf = { 0 };
-	struct rti_env env;
-	struct rti_context ctx = { &source, &env, &buf, RT_OPT_NO_CHILDREN };
+	struct rti_platform platform;
+	struct rti_context ctx = { &source, &platform, &buf, RT_OPT_NO_CHILDREN };
 	int err;
 
 	if (!out || !valid)
@@ -141,8 +141,8 @@ int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid)
 	err = rti_source_open(&source, NULL, &rti_source_linux);
 	if (err < 0)
 		return err;
-	rti_context_env(&source, &env);
-	err = rti_context_check_pids(&source, &env);
+	rti_context_platform(&source, &platform);
+	err = rti_context_check_pids(&source, &platform);
 	if (err == 0)
 		err = rti_pid_rusage(&ctx, pid, out, valid);
 	rti_buf_free(&buf);

@@ -33,8 +33,8 @@ static uint64_t make_id(const struct rt_tracker *t)
 	struct rti_now now;
 	uint64_t id;
 
-	t->env.now(&now);
-	id = now.realtime_ns ^ (uint64_t)(uintptr_t)t << 20 ^ (uint64_t)(uint32_t)t->env.getpid() << 44;
+	t->platform.now(&now);
+	id = now.realtime_ns ^ (uint64_t)(uintptr_t)t << 20 ^ (uint64_t)(uint32_t)t->platform.getpid() << 44;
 	id = (id ^ id >> 31) * UINT64_C(0x9E3779B97F4A7C15);
 	return id ^ id >> 29;
 }
@@ -54,7 +54,7 @@ static int take_opts(struct rt_opts *out, const struct rt_opts *in)
 
 static uint32_t most_files(const struct rt_tracker *t, const struct rt_opts *opts)
 {
-	uint32_t quarter = t->env.fd_limit() / 4;
+	uint32_t quarter = t->platform.fd_limit() / 4;
 
 	if (opts->max_fds)
 		return opts->max_fds;
@@ -68,14 +68,14 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, c
 
 	if (err < 0)
 		return err;
-	rti_context_env(&t->source, &t->env);
-	t->ctx = (struct rti_context){ &t->source, &t->env, &t->buf, opts->flags };
+	rti_context_platform(&t->source, &t->platform);
+	t->ctx = (struct rti_context){ &t->source, &t->platform, &t->buf, opts->flags };
 	t->kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM;
 	t->want = opts->want ? opts->want & has : has;
 	t->ctx.want = t->want;
 	t->id = make_id(t);
 	if (pid)
-		err = rti_context_check_pids(&t->source, &t->env);
+		err = rti_context_check_pids(&t->source, &t->platform);
 	if (pid && err == 0)
 		err = rti_tree_init(&t->tree, &t->ctx, pid, most_files(t, opts));
 	if (pid && err == 0)
@@ -154,7 +154,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	struct rti_now now;
 	int err = 0;
 
-	t->env.now(&now);
+	t->platform.now(&now);
 	*m = (struct rt_metrics){
 		.size = sizeof(*m),
 		.kind = t->kind,
@@ -176,7 +176,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 /* To read the CPU clock twice would add up to a tenth to the cost of a quick sample. */
 static uint64_t cost_clock_ns(const struct rt_tracker *t)
 {
-	return t->is_quick ? t->env.monotonic_ns() : t->env.thread_cpu_ns();
+	return t->is_quick ? t->platform.monotonic_ns() : t->platform.thread_cpu_ns();
 }
 
 /* Who was quick last time and takes long now may have had to wait for a CPU: the next time will tell. */

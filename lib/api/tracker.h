@@ -10,7 +10,7 @@ struct rt_tracker {
 	uint32_t kind;
 	uint64_t id;
 	struct rti_source source;
-	struct rti_env env;
+	struct rti_platform platform;
 	struct rti_buf buf;
 	struct rti_context ctx;
 	uint64_t want, self_cpu_ns, samples;

@@ -8,7 +8,7 @@
 #define RTI_BATCH_H
 
 #include "bpf/batch.h"
-#include "os/clock.h"
+#include "os/platform.h"
 #include "parse/parse.h"
 
 struct rti_batch;

@@ -5,7 +5,7 @@
 
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {
-	uint64_t tick_ns = ctx->env->tick_ns;
+	uint64_t tick_ns = ctx->platform->tick_ns;
 
 	if (who->clock) {
 		rti_split_cpu(who->clock->total_ns, who->clock->user_part_ns, who->clock->both_parts_ns,

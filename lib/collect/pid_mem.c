@@ -16,7 +16,7 @@ static int collect(const struct rti_context *ctx, const struct rti_target *who, 
 		err = rti_parse_pid_statm(ctx->buf->data, ctx->buf->len, &statm);
 	if (err < 0)
 		return err;
-	out->rss_bytes = statm.resident * ctx->env->page_size;
+	out->rss_bytes = statm.resident * ctx->platform->page_size;
 	out->valid |= RT_HAS_RSS;
 	return 0;
 }

@@ -185,7 +185,7 @@ static uint64_t set_activity(struct state *st, const struct rti_stat *stat, stru
 static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct state *st = state;
-	uint64_t tick_ns = ctx->env->tick_ns, measured = RT_HAS_CPU | RT_HAS_CPU_MODES, complete;
+	uint64_t tick_ns = ctx->platform->tick_ns, measured = RT_HAS_CPU | RT_HAS_CPU_MODES, complete;
 	struct rti_stat stat;
 	int err;
 

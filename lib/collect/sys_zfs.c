@@ -203,7 +203,7 @@ static int zfs_collect(void *state, const struct rti_context *ctx, struct rt_met
 	struct rti_now now;
 	int err;
 
-	ctx->env->now(&now);
+	ctx->platform->now(&now);
 	err = update(st, now.monotonic_ns);
 	st->is_shown = err == 0;
 	if (err < 0)

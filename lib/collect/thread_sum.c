@@ -125,7 +125,7 @@ int rti_own_read(const struct rti_context *ctx, int32_t pid, unsigned want, stru
 	if (err < 0)
 		return err;
 	/* The totals are read before the threads, which only grow: a sum that falls short misses somebody. */
-	t.has_run_time = ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) == 0;
+	t.has_run_time = ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
 	err = rti_source_list(ctx->source, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, &t);
 	if (err < 0)
 		return err == -ENOENT ? -ESRCH : err;

@@ -143,7 +143,7 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 	c->hearing = (struct rti_hearing)RTI_HEARING_INIT;
 	rti_hearing_begin(&tree->members.hearing, root);
 	if (c->has_list) {
-		c->lives.tick_ns = c->tracker->env.tick_ns;
+		c->lives.tick_ns = c->tracker->platform.tick_ns;
 		tree->lives = &c->lives;
 	}
 	return 0;
@@ -173,24 +173,24 @@ static void abandon(struct rt_command *c)
 }
 
 /* All that has to happen before the tracker is there. */
-static int prepare_and_start(struct rt_command *c, struct rti_env *env, const struct rt_command_opts *opts)
+static int prepare_and_start(struct rt_command *c, struct rti_platform *platform, const struct rt_command_opts *opts)
 {
 	struct rti_buf buf = { 0 };
 	struct rti_source source;
-	const struct rti_context ctx = { .source = &source, .env = env, .buf = &buf };
+	const struct rti_context ctx = { .source = &source, .platform = platform, .buf = &buf };
 	int err = rti_source_open(&source, NULL, &rti_source_linux);
 
 	if (err < 0)
 		return err == -ENOENT ? -ENOSYS : err; /* the program is not what is missing */
-	rti_context_env(&source, env);
-	err = rti_context_check_pids(&source, env);
+	rti_context_platform(&source, platform);
+	err = rti_context_check_pids(&source, platform);
 	if (err < 0) {
 		rti_source_close(&source);
 		return err;
 	}
 	rti_cgroup_enclosing(&c->enclosing, &ctx);
 	c->enclosing_ns = rti_cgroup_read_usage(&c->enclosing, &ctx);
-	env->now(&c->start);
+	platform->now(&c->start);
 	err = start_program(c, &ctx, opts);
 	rti_buf_free(&buf);
 	rti_source_close(&source);
@@ -200,7 +200,7 @@ static int prepare_and_start(struct rt_command *c, struct rti_env *env, const st
 static int start(struct rt_command *c, const struct rt_command_opts *opts)
 {
 	struct rt_metrics first;
-	struct rti_env env;
+	struct rti_platform platform;
 	uint64_t started_ns;
 	int err;
 
@@ -210,9 +210,9 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	c->hearing = (struct rti_hearing)RTI_HEARING_INIT;
 	c->hears = opts->tracker && opts->tracker->size >= RTI_OPTS_V1 && opts->tracker->flags & RT_OPT_PROCESS_EVENTS &&
 	           !(opts->tracker->flags & RT_OPT_NO_CHILDREN);
-	rti_env_init(&env, 0);
-	started_ns = env.thread_cpu_ns();
-	err = prepare_and_start(c, &env, opts);
+	rti_platform_init(&platform, 0);
+	started_ns = platform.thread_cpu_ns();
+	err = prepare_and_start(c, &platform, opts);
 	if (err < 0) {
 		rti_hearing_close(&c->hearing);
 		return err;
@@ -229,7 +229,7 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	if (rti_command_is_supervised(c))
 		rti_supervise_proceed(&c->supervised);
 	c->next_glance_ns = c->start.monotonic_ns + GLANCE_NS;
-	c->overhead_ns = env.thread_cpu_ns() - started_ns - c->tracker->self_cpu_ns;
+	c->overhead_ns = platform.thread_cpu_ns() - started_ns - c->tracker->self_cpu_ns;
 	return 0;
 }
 
@@ -420,7 +420,7 @@ static uint64_t now_ns(const struct rt_command *c)
 {
 	struct rti_now now;
 
-	c->tracker->env.now(&now);
+	c->tracker->platform.now(&now);
 	return now.monotonic_ns;
 }
 

@@ -38,15 +38,15 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
  * and given up where it cannot. */
 static int hear_supervisor(struct rt_command *c)
 {
-	const struct rti_env *env = &c->tracker->env;
+	const struct rti_platform *platform = &c->tracker->platform;
 	struct rti_cpu_clock before = { 0 }, now = { 0 };
 	int has_woken = 0, err;
 
 	rti_supervise_ask(&c->supervised);
-	env->cpu_clock(c->supervised.supervisor_pid, &now);
+	platform->cpu_clock(c->supervised.supervisor_pid, &now);
 	while ((err = rti_supervise_hear(&c->supervised)) == -ETIMEDOUT) {
 		before = now;
-		env->cpu_clock(c->supervised.supervisor_pid, &now);
+		platform->cpu_clock(c->supervised.supervisor_pid, &now);
 		if (now.total_ns != before.total_ns)
 			continue;
 		if (has_woken++)
@@ -227,7 +227,7 @@ static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is
 		.low_ns = m->cpu_user_ns + m->cpu_system_ns,
 		.growth_ns = rti_bracket_growth(c->enclosing_ns, rti_cgroup_read_usage(&c->enclosing, ctx)),
 		.overhead_ns = out->overhead_cpu_ns,
-		.lag_ns = ctx->env->cpu_count() * RTI_TICK_NS,
+		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_NS,
 		.is_claimed = is_claimed,
 		.is_running = out->left_running > 0,
 	};
@@ -321,15 +321,15 @@ static void conclude(struct rt_command *c, const struct rt_metrics *m)
 
 int rti_command_finish(struct rt_command *c)
 {
-	const struct rti_env *env = &c->tracker->env;
-	uint64_t started_ns = env->thread_cpu_ns(), sampling_ns = c->tracker->self_cpu_ns;
+	const struct rti_platform *platform = &c->tracker->platform;
+	uint64_t started_ns = platform->thread_cpu_ns(), sampling_ns = c->tracker->self_cpu_ns;
 	struct rt_outcome *out = &c->outcome;
 	struct rt_metrics metrics;
 	struct rti_now end;
 	int status = 0, err;
 
 	c->tracker->tree.reads_all = 1;
-	env->now(&end);
+	platform->now(&end);
 	*out = (struct rt_outcome){
 		.size = sizeof(*out),
 		.exit_code = -1,
@@ -346,7 +346,7 @@ int rti_command_finish(struct rt_command *c)
 	if (c->has_list)
 		list_processes(c, &end);
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
-	c->overhead_ns += env->thread_cpu_ns() - started_ns - sampling_ns;
+	c->overhead_ns += platform->thread_cpu_ns() - started_ns - sampling_ns;
 	c->lost_reasons = out->reasons;
 	conclude(c, &metrics);
 	c->is_over = 1;

@@ -3,7 +3,7 @@
 #ifndef RTI_LIVES_H
 #define RTI_LIVES_H
 
-#include "os/clock.h"
+#include "os/platform.h"
 #include "tree/member_table.h"
 #include "os/supervisor_protocol.h"
 

@@ -125,9 +125,9 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 	rti_source_list(ctx->source, RTI_ROOT, parent + 1, remove_stale, (void *)(uintptr_t)parent);
 	append(group->path, parent, strlen(parent));
 	append(group->path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
-	append_number(group->path, (uint64_t)ctx->env->getpid());
+	append_number(group->path, (uint64_t)ctx->platform->getpid());
 	append(group->path, "-", 1);
-	append_number(group->path, ctx->env->monotonic_ns());
+	append_number(group->path, ctx->platform->monotonic_ns());
 	if (mkdir(group->path, 0755) < 0) {
 		group->path[0] = '\0';
 		return -errno;

@@ -7,21 +7,21 @@
 #include "os/procfs_path.h"
 
 /* In a pid namespace that kept an outer /proc, we are somebody else there. */
-static int is_of_our_namespace(const struct rti_source *source, const struct rti_env *env)
+static int is_of_our_namespace(const struct rti_source *source, const struct rti_platform *platform)
 {
 	char self[16];
 
 	return rti_source_readlink(source, RTI_PROC, "self", self, sizeof(self)) <= 0 ||
-	       rti_path_number(self) == env->getpid();
+	       rti_path_number(self) == platform->getpid();
 }
 
-void rti_context_env(const struct rti_source *source, struct rti_env *env)
+void rti_context_platform(const struct rti_source *source, struct rti_platform *platform)
 {
-	rti_env_init(env, 0);
-	rti_env_init(env, source->is_foreign || !is_of_our_namespace(source, env));
+	rti_platform_init(platform, 0);
+	rti_platform_init(platform, source->is_foreign || !is_of_our_namespace(source, platform));
 }
 
-int rti_context_check_pids(const struct rti_source *source, const struct rti_env *env)
+int rti_context_check_pids(const struct rti_source *source, const struct rti_platform *platform)
 {
-	return source->is_foreign || env->cpu_clock ? 0 : -EXDEV;
+	return source->is_foreign || platform->cpu_clock ? 0 : -EXDEV;
 }

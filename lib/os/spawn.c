@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/clock.h"
+#include "os/platform.h"
 #include "os/procfs.h"
 
 /* glibc has it since 2.29, musl since 1.1.24. */
@@ -104,11 +104,11 @@ int rti_spawn(const struct rti_spawn *how, int32_t *pid)
 
 static uint64_t now_ns(void)
 {
-	struct rti_env env;
+	struct rti_platform platform;
 	struct rti_now now;
 
-	rti_env_init(&env, 0);
-	env.now(&now);
+	rti_platform_init(&platform, 0);
+	platform.now(&now);
 	return now.monotonic_ns;
 }
 

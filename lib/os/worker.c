@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "os/clock.h"
+#include "os/platform.h"
 
 #define STACK_BYTES ((size_t)256 << 10) /* a host may have locked its memory: the usual 8 MiB would count in full */
 #define CLOSING_NS 20000000u
@@ -29,7 +29,7 @@ struct thread {
 struct rti_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t has_work, has_rested;
-	struct rti_env env; /* of the machine: threads wait by the real clock, whatever clock a tracker was given */
+	struct rti_platform platform; /* of the machine: threads wait by the real clock, whatever clock a tracker was given */
 	int32_t pid;
 	unsigned users;
 	int is_closing;
@@ -42,7 +42,7 @@ static uint64_t now_ns(const struct rti_worker *worker)
 {
 	struct rti_now now;
 
-	worker->env.now(&now);
+	worker->platform.now(&now);
 	return now.monotonic_ns;
 }
 
@@ -64,8 +64,8 @@ int rti_worker_new(struct rti_worker **out)
 	*out = worker;
 	if (!worker)
 		return -ENOMEM;
-	rti_env_init(&worker->env, 0);
-	worker->pid = worker->env.getpid();
+	rti_platform_init(&worker->platform, 0);
+	worker->pid = worker->platform.getpid();
 	worker->users = 1;
 	worker->last = &worker->first;
 	pthread_mutex_init(&worker->lock, NULL);
@@ -79,7 +79,7 @@ int rti_worker_new(struct rti_worker **out)
 
 int rti_worker_is_here(const struct rti_worker *worker)
 {
-	return worker->pid == worker->env.getpid();
+	return worker->pid == worker->platform.getpid();
 }
 
 /* Give up one share of the worker, and its lock. */

@@ -9,7 +9,7 @@
 
 #include "util/descendant_set.h"
 #include "os/cpu_time.h"
-#include "os/clock.h"
+#include "os/platform.h"
 #include "os/proc_connector.h"
 #include "supervisor/proc_file.h"
 #include "parse/parse.h"
@@ -23,7 +23,7 @@
  * first, in the file of the program. */
 static struct {
 	struct rts_roll_how how;
-	struct rti_env env;
+	struct rti_platform platform;
 	struct rti_census census;
 	int events;
 	int nap_ms;
@@ -184,8 +184,8 @@ void rts_roll_begin(const struct rts_roll_how *how)
 
 	roll.how = *how;
 	roll.lives = (struct rti_life *)((char *)how->board + RTI_BOARD_BYTES);
-	rti_env_init(&roll.env, 0);
-	roll.env.now(&now);
+	rti_platform_init(&roll.platform, 0);
+	roll.platform.now(&now);
 	roll.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
 	rti_census_join(&roll.census, how->root);
 	how->board->events = begin_events();
@@ -240,14 +240,14 @@ static int read_end(struct rti_life *life, struct rti_pid_stat *stat)
 	struct rti_cpu_clock clock = { 0 };
 
 	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' || stat->num_threads > 1 ||
-	    roll.env.cpu_clock(life->pid, &clock) < 0)
+	    roll.platform.cpu_clock(life->pid, &clock) < 0)
 		return 0;
 	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &life->cpu_user_ns, &life->cpu_system_ns);
 	life->flags |= RTI_LIFE_FINAL;
 	memset(life->comm, 0, sizeof(life->comm));
 	memcpy(life->comm, stat->comm, strnlen(stat->comm, sizeof(life->comm) - 1));
 	if (!life->start_ns)
-		life->start_ns = stat->starttime * roll.env.tick_ns - roll.boottime_ahead_ns;
+		life->start_ns = stat->starttime * roll.platform.tick_ns - roll.boottime_ahead_ns;
 	return 1;
 }
 
@@ -293,7 +293,7 @@ void rts_roll_see_reaped(pid_t pid, int status, const struct rusage *use)
 
 	if (!life)
 		return;
-	roll.env.now(&now);
+	roll.platform.now(&now);
 	if (!life->end_ns)
 		life->end_ns = now.monotonic_ns;
 	life->status = (uint32_t)status;

@@ -212,7 +212,7 @@ static int has_left(const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_cpu_clock clock = { 0 };
 
-	return ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) < 0;
+	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) < 0;
 }
 
 /* Its fork was heard of, so it belongs here, whatever its parent is by now. Once it has ended, its
@@ -283,7 +283,7 @@ static void mark_searched(struct rti_proctree *tree, struct rti_member *m)
 /* A row without figures is spent with this. A stranger has no clock that would say anything of the member. */
 static void take_clock(const struct rti_context *ctx, struct rti_member *m)
 {
-	m->has_clock = rti_proctree_is_own_row(m, ctx->env->tick_ns);
+	m->has_clock = rti_proctree_is_own_row(m, ctx->platform->tick_ns);
 	if (m->has_clock && !(m->row->has & RTI_BATCH_IDLE)) {
 		rti_batch_clock(m->row, &m->clock);
 		return;
@@ -299,7 +299,7 @@ static void read_clock(const struct rti_context *ctx, struct rti_member *m)
 	if (m->row)
 		take_clock(ctx, m);
 	else
-		m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
+		m->has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
 }
 
 static void read_clocks(struct rti_proctree *tree, const struct rti_context *ctx, size_t first)
@@ -310,7 +310,7 @@ static void read_clocks(struct rti_proctree *tree, const struct rti_context *ctx
 
 static void survey(struct rti_proctree *tree, const struct rti_context *ctx)
 {
-	if (ctx->env->cpu_clock) /* elsewhere pids are not ours */
+	if (ctx->platform->cpu_clock) /* elsewhere pids are not ours */
 		rti_sweep(&tree->sweep, tree->members, tree->count);
 	read_clocks(tree, ctx, 0);
 }

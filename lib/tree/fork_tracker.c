@@ -6,15 +6,15 @@
 #include <stdlib.h>
 
 #include "util/descendant_set.h"
-#include "os/clock.h"
+#include "os/platform.h"
 #include "os/proc_connector.h"
 
 static int32_t own_pid(void)
 {
-	struct rti_env env;
+	struct rti_platform platform;
 
-	rti_env_init(&env, 0);
-	return env.getpid();
+	rti_platform_init(&platform, 0);
+	return platform.getpid();
 }
 
 static void deafen(struct rti_hearing *hearing)

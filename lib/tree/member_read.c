@@ -46,11 +46,11 @@ static int has_passed(const struct rti_tree *tree, uint64_t last_ns, uint64_t ti
 
 static int charge_pss(struct reading *r, uint64_t rss_bytes)
 {
-	const struct rti_env *env = r->ctx->env;
-	uint64_t started_ns = env->thread_cpu_ns();
+	const struct rti_platform *platform = r->ctx->platform;
+	uint64_t started_ns = platform->thread_cpu_ns();
 	int err = rti_pid_pss.collect(r->ctx, &r->who, &r->figures);
 
-	rti_pss_spend(&r->tree->pss, rss_bytes, env->thread_cpu_ns() - started_ns);
+	rti_pss_spend(&r->tree->pss, rss_bytes, platform->thread_cpu_ns() - started_ns);
 	if (err == 0)
 		r->m->pss = (struct rti_pss){ r->figures.pss_bytes, rss_bytes, r->m->clock.total_ns, r->tree->now_ns };
 	return err;
@@ -476,8 +476,8 @@ static void put_row(struct reading *r, const struct rti_batch_row *row)
 	note_time(r, RT_HAS_RSS | RT_HAS_CTXSW);
 	f->valid |= in_row & r->due;
 	put_counters(f, row);
-	f->rss_bytes = row->rss_pages * r->ctx->env->page_size;
-	f->peak_rss_bytes = row->peak_rss_pages * r->ctx->env->page_size;
+	f->rss_bytes = row->rss_pages * r->ctx->platform->page_size;
+	f->peak_rss_bytes = row->peak_rss_pages * r->ctx->platform->page_size;
 	f->threads = row->threads;
 	if (row->has & RTI_BATCH_STATUS) {
 		note_time(r, RT_HAS_PEAK_RSS);
@@ -490,7 +490,7 @@ static void take_row(struct reading *r)
 	struct rti_member *m = r->m;
 
 	r->figures = m->figures;
-	rti_proctree_take_row(m, r->ctx->env->tick_ns);
+	rti_proctree_take_row(m, r->ctx->platform->tick_ns);
 	m->stat_pid = r->tree->members.last_pid;
 	put_row(r, m->row);
 	if (r->due & RT_HAS_PSS) {
@@ -531,7 +531,7 @@ void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struc
 void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                           struct rti_status *status)
 {
-	m->has_clock = ctx->env->cpu_clock && ctx->env->cpu_clock(m->pid, &m->clock) == 0;
+	m->has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
 	read_member(tree, ctx, m, status, 0);
 }
 
@@ -569,7 +569,7 @@ uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, stru
 	m->glance_ns = tree->now_ns;
 	m->glance_clock_ns = m->clock.total_ns;
 	if (m->row)
-		return m->row->rss_pages * ctx->env->page_size;
+		return m->row->rss_pages * ctx->platform->page_size;
 	aim(&r);
 	return rti_pid_mem.collect(ctx, &r.who, &r.figures) == 0 ? r.figures.rss_bytes : 0;
 }

@@ -64,7 +64,7 @@ static int has_clock(const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_cpu_clock clock = { 0 };
 
-	return ctx->env->cpu_clock && ctx->env->cpu_clock(pid, &clock) == 0;
+	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
 }
 
 /* /proc may hide what is not ours (hidepid), while the CPU clock of a process answers anybody. A process that is just

@@ -77,7 +77,7 @@ void rti_peaks_glance(struct rti_tree *tree, const struct rti_context *ctx)
 	uint64_t rss_bytes = 0;
 
 	tree->is_glanced_at = 1;
-	rti_tree_note_time(tree, ctx->env->monotonic_ns());
+	rti_tree_note_time(tree, ctx->platform->monotonic_ns());
 	tree->members.sweep.plan = (struct rti_sweep_plan){ rti_ask_for_glance, tree };
 	rti_proctree_discover(&tree->members, ctx);
 	for (size_t i = 0; i < tree->members.count; i++) {

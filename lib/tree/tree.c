@@ -179,13 +179,13 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_
 {
 	if (tree->ledger.is_claimed)
 		return US;
-	if (!ctx->env->cpu_clock)
-		return ctx->env->tick_ns;
+	if (!ctx->platform->cpu_clock)
+		return ctx->platform->tick_ns;
 	for (size_t i = 0; i < tree->members.count && !tree->ledger.own_only; i++) {
 		const struct rti_member *m = &tree->members.members[i];
 
 		if (!(tree->is_settled && m->pid == tree->keeper_pid) && rti_ledger_has_reaped(&m->account))
-			return ctx->env->tick_ns;
+			return ctx->platform->tick_ns;
 	}
 	return tree->is_settled ? US : 1;
 }

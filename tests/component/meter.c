@@ -227,11 +227,11 @@ static int metered_clock(int32_t pid, struct rti_cpu_clock *out)
 
 void meter_attach(struct rt_tracker *t)
 {
-	real_clock = t->env.cpu_clock;
-	t->env.now = metered_now;
-	t->env.monotonic_ns = metered_monotonic_ns;
-	t->env.thread_cpu_ns = metered_thread_cpu_ns;
-	t->env.cpu_clock = metered_clock;
+	real_clock = t->platform.cpu_clock;
+	t->platform.now = metered_now;
+	t->platform.monotonic_ns = metered_monotonic_ns;
+	t->platform.thread_cpu_ns = metered_thread_cpu_ns;
+	t->platform.cpu_clock = metered_clock;
 }
 
 void meter_start(void)

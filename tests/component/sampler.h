@@ -11,7 +11,7 @@
 struct sampler {
 	const struct rti_sys_collector *collector;
 	struct rti_source source;
-	struct rti_env env;
+	struct rti_platform platform;
 	struct rti_buf buf;
 	struct rti_context ctx;
 	void *state;
@@ -24,9 +24,9 @@ static inline int sampler_open_with(struct sampler *s, const struct rti_sys_coll
 {
 	*s = (struct sampler){ .collector = collector };
 	ck_assert_int_eq(rti_source_open(&s->source, root, ops ? ops : &rti_source_linux), 0);
-	rti_env_init(&s->env, root != NULL);
-	s->env.tick_ns = 10000000;
-	s->ctx = (struct rti_context){ .source = &s->source, .env = &s->env, .buf = &s->buf, .flags = flags };
+	rti_platform_init(&s->platform, root != NULL);
+	s->platform.tick_ns = 10000000;
+	s->ctx = (struct rti_context){ .source = &s->source, .platform = &s->platform, .buf = &s->buf, .flags = flags };
 	s->state = calloc(1, collector->state_size);
 	ck_assert_ptr_nonnull(s->state);
 	return collector->open ? collector->open(s->state, &s->ctx) : 0;

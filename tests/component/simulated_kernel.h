@@ -6,7 +6,7 @@
 #ifndef SIMULATED_KERNEL_H
 #define SIMULATED_KERNEL_H
 
-#include "os/clock.h"
+#include "os/platform.h"
 #include "os/procfs.h"
 
 #define SIM_MOST 24      /* processes at a time */
@@ -92,7 +92,7 @@ uint64_t sim_group_lag_ns(void);
 uint64_t sim_group_account_ns(void);
 uint64_t sim_leaf_account_ns(void);
 
-/* For struct rti_env. */
+/* For struct rti_platform. */
 int sim_cpu_clock(int32_t pid, struct rti_cpu_clock *out);
 void sim_now(struct rti_now *out);
 uint64_t sim_thread_cpu_ns(void);

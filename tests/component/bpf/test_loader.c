@@ -38,13 +38,13 @@
 static struct rti_batch *batch;
 static struct rti_source source;
 static struct rti_buf buf;
-static struct rti_env env;
+static struct rti_platform platform;
 
 static void set_up(void)
 {
 	ck_assert_int_eq(rti_batch_open(&batch), 0);
 	ck_assert_int_eq(rti_source_open(&source, NULL, &rti_source_linux), 0);
-	rti_env_init(&env, 0);
+	rti_platform_init(&platform, 0);
 }
 
 static void tear_down(void)
@@ -101,7 +101,7 @@ static void read_memory(struct text *text)
 static void read_process(int32_t pid, struct text *text)
 {
 	memset(text, 0, sizeof(*text));
-	ck_assert_int_eq(env.cpu_clock(pid, &text->clock), 0);
+	ck_assert_int_eq(platform.cpu_clock(pid, &text->clock), 0);
 	read_text(rti_pid_path(pid, "stat").text);
 	ck_assert_int_eq(rti_parse_pid_stat(buf.data, buf.len, &text->stat), 0);
 	read_text(rti_pid_path(pid, "io").text);
@@ -141,7 +141,7 @@ static void check_stat(const struct rti_batch_row *row, const struct text *text)
 {
 	struct rti_pid_stat stat = { 0 };
 
-	rti_batch_stat(row, env.tick_ns, &stat);
+	rti_batch_stat(row, platform.tick_ns, &stat);
 	ck_assert_int_eq(stat.ppid, text->stat.ppid);
 	ck_assert_int_eq(stat.state, text->stat.state);
 	ck_assert_str_eq(stat.comm, text->stat.comm);
@@ -152,7 +152,7 @@ static void check_stat(const struct rti_batch_row *row, const struct text *text)
 	ck_assert_uint_eq(stat.cutime, text->stat.cutime);
 	ck_assert_uint_eq(stat.cstime, text->stat.cstime);
 	ck_assert_uint_eq(stat.num_threads, text->stat.num_threads);
-	ck_assert_uint_eq(row->start_ns / env.tick_ns, text->stat.starttime);
+	ck_assert_uint_eq(row->start_ns / platform.tick_ns, text->stat.starttime);
 }
 
 static int is_kernel(int major, int minor)
@@ -174,7 +174,7 @@ static void check_memory(const struct rti_batch_row *row, const struct text *tex
 		ck_assert_uint_eq(row->rss_pages, text->memory_stat_rss);
 	} else if (is_kernel(6, 17) && text->memory_tid) {
 		ck_assert_uint_eq(row->rss_pages, text->statm.resident);
-		ck_assert_uint_eq(row->peak_rss_pages * env.page_size, text->peak_kib * 1024);
+		ck_assert_uint_eq(row->peak_rss_pages * platform.page_size, text->peak_kib * 1024);
 	}
 }
 
@@ -385,9 +385,9 @@ START_TEST(much_memory_and_a_higher_peak)
 	stop(child.pid);
 	check_process(child.pid, 0);
 	read_row(child.pid, &row);
-	ck_assert_uint_ge(row.rss_pages * env.page_size, 100 * MIB);
-	ck_assert_uint_lt(row.rss_pages * env.page_size, 120 * MIB);
-	ck_assert_uint_ge(row.peak_rss_pages * env.page_size, 149 * MIB); /* less what the CPUs had gathered */
+	ck_assert_uint_ge(row.rss_pages * platform.page_size, 100 * MIB);
+	ck_assert_uint_lt(row.rss_pages * platform.page_size, 120 * MIB);
+	ck_assert_uint_ge(row.peak_rss_pages * platform.page_size, 149 * MIB); /* less what the CPUs had gathered */
 	end(&child);
 }
 END_TEST
@@ -648,7 +648,7 @@ START_TEST(recycled_pid_tells_by_its_start)
 	read_both(again, &second, &text);
 	ck_assert_int_eq(second.error, 0);
 	ck_assert_uint_gt(second.start_ns, first.start_ns);
-	ck_assert_uint_eq(second.start_ns / env.tick_ns, text.stat.starttime);
+	ck_assert_uint_eq(second.start_ns / platform.tick_ns, text.stat.starttime);
 	ask_whether_idle(again, second.cpu_ns, &first);
 	ck_assert_uint_eq(first.has, RTI_BATCH_IDLE);
 	ck_assert_uint_eq(first.start_ns, second.start_ns);

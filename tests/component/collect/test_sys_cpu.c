@@ -271,17 +271,17 @@ START_TEST(live_modes_fill_the_time)
 	uint64_t before, at_least, at_most, spent;
 
 	sampler_open(&live, &rti_sys_cpu, NULL);
-	live.env.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
-	live.env.now(&outer_from);
+	live.platform.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+	live.platform.now(&outer_from);
 	ck_assert_int_eq(sampler_take(&live), 0);
 	ck_assert_uint_eq(live.out.valid, ALL);
 	ck_assert_uint_eq(live.out.cpus_online, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-	live.env.now(&from);
+	live.platform.now(&from);
 	before = sum_of_modes(&live.out);
 	usleep(500000);
-	live.env.now(&to);
+	live.platform.now(&to);
 	sampler_take(&live);
-	live.env.now(&outer_to);
+	live.platform.now(&outer_to);
 	at_least = (to.monotonic_ns - from.monotonic_ns) * live.out.cpus_online;
 	at_most = (outer_to.monotonic_ns - outer_from.monotonic_ns) * live.out.cpus_online;
 	spent = sum_of_modes(&live.out) - before;

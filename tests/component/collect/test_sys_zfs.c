@@ -54,7 +54,7 @@ static void set_up(void)
 	fake_now_ns = 1000 * SECOND_NS;
 	setup.timeout_ns = 20 * SECOND_NS;
 	ck_assert_int_eq(sampler_open_with(&s, &rti_sys_zfs, NULL, ops_with_zfs(), 0), 0);
-	s.env.now = fake_now;
+	s.platform.now = fake_now;
 	rti_sys_zfs_set_up(s.state, &setup);
 }
 

@@ -15,9 +15,9 @@
 
 static struct fixture root;
 static struct rti_source source;
-static struct rti_env env;
+static struct rti_platform platform;
 static struct rti_buf buf;
-static struct rti_context ctx = { &source, &env, &buf, 0 };
+static struct rti_context ctx = { &source, &platform, &buf, 0 };
 static struct rti_cgroup group;
 
 static void set_up(void)
@@ -26,7 +26,7 @@ static void set_up(void)
 	fixture_mkdir(&root, "cg/a/b");
 	fixture_mkdir(&root, "v1/a/b");
 	ck_assert_int_eq(rti_source_open(&source, root.root, &rti_source_linux), 0);
-	rti_env_init(&env, 0);
+	rti_platform_init(&platform, 0);
 }
 
 static void tear_down(void)

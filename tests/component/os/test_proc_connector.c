@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "children.h"
-#include "os/clock.h"
+#include "os/platform.h"
 #include "os/proc_connector.h"
 #include "suite.h"
 
@@ -202,15 +202,15 @@ END_TEST
 START_TEST(times_are_those_of_the_monotonic_clock)
 {
 	struct rti_now before, after;
-	struct rti_env env;
+	struct rti_platform platform;
 
-	rti_env_init(&env, 0);
+	rti_platform_init(&platform, 0);
 	begin(0);
-	env.now(&before);
+	platform.now(&before);
 	reap(start(work_nothing));
 	if (!await_exits(1))
 		return;
-	env.now(&after);
+	platform.now(&after);
 	ck_assert_uint_ge(heard.fork_ns, before.monotonic_ns);
 	ck_assert_uint_gt(heard.exit_ns, heard.fork_ns);
 	ck_assert_uint_ge(after.monotonic_ns, heard.exit_ns);

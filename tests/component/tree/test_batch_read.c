@@ -38,8 +38,8 @@ static void track_some(uint32_t most_files, uint64_t want)
 	struct rt_opts opts = { .size = sizeof(opts), .want = want, .max_fds = most_files, .pss_share = 1000 };
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, family.member[0].pid, &opts), 0);
-	tracker->env.now = fake_now;
-	tracker->env.monotonic_ns = fake_monotonic_ns;
+	tracker->platform.now = fake_now;
+	tracker->platform.monotonic_ns = fake_monotonic_ns;
 }
 
 static void track(uint32_t most_files)
@@ -456,7 +456,7 @@ static void make_alike(struct rti_member *m)
 
 	ck_assert_int_eq(kill(m->pid, SIGSTOP), 0);
 	ck_assert_int_eq(waitid(P_PID, (id_t)m->pid, &info, WSTOPPED), 0);
-	ck_assert_int_eq(tracker->env.cpu_clock(m->pid, &clock), 0);
+	ck_assert_int_eq(tracker->platform.cpu_clock(m->pid, &clock), 0);
 	m->account_clock_ns = m->status_clock_ns = m->switches_clock_ns = clock.total_ns;
 }
 

@@ -49,17 +49,17 @@ static void begin(struct history *h, unsigned number, const struct sim_rules *ru
 		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES | RT_HAS_PEAK_RSS,
 	};
 	static struct rti_board board;
-	struct rti_env *env;
+	struct rti_platform *platform;
 
 	sim_begin(number, rules);
 	board = (struct rti_board){ .own_io = { [3] = sim_find(SIM_ROOT, NULL)->written } };
 	*h = (struct history){ .number = number };
 	check(h, rti_tracker_new(&h->tracker, SIM_ROOT, &opts, &sim_files) == 0, "no tracker");
-	env = &h->tracker->env;
-	env->tick_ns = SIM_TICK_NS;
-	env->cpu_clock = sim_cpu_clock;
-	env->now = sim_now;
-	env->thread_cpu_ns = sim_thread_cpu_ns;
+	platform = &h->tracker->platform;
+	platform->tick_ns = SIM_TICK_NS;
+	platform->cpu_clock = sim_cpu_clock;
+	platform->now = sim_now;
+	platform->thread_cpu_ns = sim_thread_cpu_ns;
 	if (rules->is_kept)
 		rti_tree_set_keeper(&h->tracker->tree, SIM_ROOT, &board);
 	if (rules->has_leaf)

@@ -126,7 +126,7 @@ START_TEST(who_does_not_fit_is_passed_over_and_counted)
 
 	write_list();
 	ck_assert_int_eq(rti_tracker_new(&tracker, ROOT, &opts, &many), 0);
-	tracker->env.cpu_clock = NULL;
+	tracker->platform.cpu_clock = NULL;
 	stats_read = 0;
 	/* One search takes in so many, and reads nothing of the others. */
 	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);

@@ -98,9 +98,9 @@ static void track_with(struct rt_opts opts)
 	opts.size = sizeof(opts);
 	opts.root = root.root;
 	ck_assert_int_eq(rti_tracker_new(&tracker, 100, &opts, &faults_ops), 0);
-	tracker->env.cpu_clock = fake_clock;
-	tracker->env.now = fake_now;
-	tracker->env.thread_cpu_ns = fake_thread_cpu_ns;
+	tracker->platform.cpu_clock = fake_clock;
+	tracker->platform.now = fake_now;
+	tracker->platform.thread_cpu_ns = fake_thread_cpu_ns;
 }
 
 static void sample_after(uint64_t ns)
@@ -124,7 +124,7 @@ static struct rt_process row_of(int32_t pid)
 
 static uint64_t pages(uint64_t count)
 {
-	return count * tracker->env.page_size;
+	return count * tracker->platform.page_size;
 }
 
 /* A child whose files say all sorts of new things. */
@@ -191,7 +191,7 @@ START_TEST(a_quick_sample_is_charged_its_wall_time)
 
 	write_tree(0);
 	track_with((struct rt_opts){ .want = RT_HAS_CPU });
-	tracker->env.monotonic_ns = fake_monotonic_ns;
+	tracker->platform.monotonic_ns = fake_monotonic_ns;
 	m.self_cpu_ns = 0;
 	for (size_t i = 0; i < 5; i++) {
 		uint64_t before_ns = m.self_cpu_ns;
@@ -508,7 +508,7 @@ static struct rt_tracker *track_family(uint32_t most_files)
 	struct rt_tracker *t;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&t, family.member[0].pid, &opts), 0);
-	t->env.now = fake_now;
+	t->platform.now = fake_now;
 	return t;
 }
 

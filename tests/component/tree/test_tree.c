@@ -56,7 +56,7 @@ static int sample(void)
 
 static uint64_t pages(uint64_t count)
 {
-	return count * tracker->env.page_size;
+	return count * tracker->platform.page_size;
 }
 
 static const struct fake_process shell = {
@@ -609,7 +609,7 @@ START_TEST(hidden_is_not_dead)
 
 	write_family();
 	track(100, 0);
-	tracker->env.cpu_clock = clock_of_the_hidden;
+	tracker->platform.cpu_clock = clock_of_the_hidden;
 	ck_assert_int_eq(sample(), 0);
 	fake_process_remove(&root, 101);
 	ck_assert_int_eq(sample(), 0);
@@ -623,13 +623,13 @@ END_TEST
 START_TEST(in_a_proc_of_an_outer_namespace_clocks_are_not_asked)
 {
 	struct rti_source source;
-	struct rti_env env;
+	struct rti_platform platform;
 
 	fixture_link(&root, "proc/self", "1");
 	ck_assert_int_eq(rti_source_open(&source, root.root, &faults_ops), 0);
 	source.is_foreign = 0;
-	rti_context_env(&source, &env);
-	ck_assert_ptr_null(env.cpu_clock);
+	rti_context_platform(&source, &platform);
+	ck_assert_ptr_null(platform.cpu_clock);
 	rti_source_close(&source);
 }
 END_TEST

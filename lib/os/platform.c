@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks and constants of the machine: the only place that asks for them. */
-#include "os/clock.h"
+#include "os/platform.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -93,9 +93,9 @@ static uint32_t fd_limit(void)
 	return (uint32_t)limit.rlim_cur;
 }
 
-void rti_env_init(struct rti_env *env, int foreign)
+void rti_platform_init(struct rti_platform *platform, int foreign)
 {
-	*env = (struct rti_env){
+	*platform = (struct rti_platform){
 		.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK),
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
 		.now = now,

@@ -2,8 +2,8 @@
 /* Clocks and constants of the machine: the only place that asks for them.
  *
  * Invariant: constant once made; tests fill in functions of their own. */
-#ifndef RTI_ENV_H
-#define RTI_ENV_H
+#ifndef RTI_PLATFORM_H
+#define RTI_PLATFORM_H
 
 #include <stdint.h>
 
@@ -17,7 +17,7 @@ struct rti_cpu_clock {
 	uint64_t parts_at_ns; /* where total_ns stood when the parts were read; 0: never */
 };
 
-struct rti_env {
+struct rti_platform {
 	uint64_t tick_ns;   /* one clock tick of /proc */
 	uint64_t page_size; /* bytes */
 	void (*now)(struct rti_now *out);
@@ -32,6 +32,6 @@ struct rti_env {
 };
 
 /* foreign: pids are those of another root, which the CPU clocks do not know. */
-void rti_env_init(struct rti_env *env, int foreign);
+void rti_platform_init(struct rti_platform *platform, int foreign);
 
 #endif
