@@ -128,24 +128,24 @@ int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage 
 
 int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid)
 {
-	struct rti_source source;
+	struct rti_procfs procfs;
 	struct rti_buf buf = { 0 };
 	struct rti_platform platform;
-	struct rti_context ctx = { &source, &platform, &buf, RT_OPT_NO_CHILDREN };
+	struct rti_context ctx = { &procfs, &platform, &buf, RT_OPT_NO_CHILDREN };
 	int err;
 
 	if (!out || !valid)
 		return -EFAULT;
 	if (pid <= 0)
 		return -EINVAL;
-	err = rti_source_open(&source, NULL, &rti_source_linux);
+	err = rti_procfs_open(&procfs, NULL, &rti_procfs_linux);
 	if (err < 0)
 		return err;
-	rti_context_platform(&source, &platform);
-	err = rti_context_check_pids(&source, &platform);
+	rti_context_platform(&procfs, &platform);
+	err = rti_context_check_pids(&procfs, &platform);
 	if (err == 0)
 		err = rti_pid_rusage(&ctx, pid, out, valid);
 	rti_buf_free(&buf);
-	rti_source_close(&source);
+	rti_procfs_close(&procfs);
 	return err;
 }

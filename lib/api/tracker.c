@@ -61,21 +61,21 @@ static uint32_t most_files(const struct rt_tracker *t, const struct rt_opts *opt
 	return quarter < MOST_FILES ? quarter : MOST_FILES;
 }
 
-static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, const struct rti_source_ops *ops)
+static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, const struct rti_procfs_ops *ops)
 {
 	uint64_t has = pid ? tree_domains() : rti_machine_domains();
-	int err = rti_source_open(&t->source, opts->root, ops);
+	int err = rti_procfs_open(&t->procfs, opts->root, ops);
 
 	if (err < 0)
 		return err;
-	rti_context_platform(&t->source, &t->platform);
-	t->ctx = (struct rti_context){ &t->source, &t->platform, &t->buf, opts->flags };
+	rti_context_platform(&t->procfs, &t->platform);
+	t->ctx = (struct rti_context){ &t->procfs, &t->platform, &t->buf, opts->flags };
 	t->kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM;
 	t->want = opts->want ? opts->want & has : has;
 	t->ctx.want = t->want;
 	t->id = make_id(t);
 	if (pid)
-		err = rti_context_check_pids(&t->source, &t->platform);
+		err = rti_context_check_pids(&t->procfs, &t->platform);
 	if (pid && err == 0)
 		err = rti_tree_init(&t->tree, &t->ctx, pid, most_files(t, opts));
 	if (pid && err == 0)
@@ -84,12 +84,12 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, c
 		err = rti_machine_init(&t->machine, &t->ctx, t->want);
 	if (err < 0) {
 		rti_buf_free(&t->buf);
-		rti_source_close(&t->source);
+		rti_procfs_close(&t->procfs);
 	}
 	return err;
 }
 
-int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts, const struct rti_source_ops *ops)
+int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts, const struct rti_procfs_ops *ops)
 {
 	struct rt_opts known;
 	struct rt_tracker *t;
@@ -115,12 +115,12 @@ int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opt
 	if (!out)
 		return -EFAULT;
 	*out = NULL;
-	return pid <= 0 ? -EINVAL : rti_tracker_new(out, pid, opts, &rti_source_linux);
+	return pid <= 0 ? -EINVAL : rti_tracker_new(out, pid, opts, &rti_procfs_linux);
 }
 
 int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *opts)
 {
-	return out ? rti_tracker_new(out, 0, opts, &rti_source_linux) : -EFAULT;
+	return out ? rti_tracker_new(out, 0, opts, &rti_procfs_linux) : -EFAULT;
 }
 
 void rt_tracker_free(struct rt_tracker *t)
@@ -132,7 +132,7 @@ void rt_tracker_free(struct rt_tracker *t)
 	else
 		rti_machine_free(&t->machine, &t->ctx);
 	rti_buf_free(&t->buf);
-	rti_source_close(&t->source);
+	rti_procfs_close(&t->procfs);
 	free(t);
 }
 

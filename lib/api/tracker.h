@@ -9,7 +9,7 @@
 struct rt_tracker {
 	uint32_t kind;
 	uint64_t id;
-	struct rti_source source;
+	struct rti_procfs procfs;
 	struct rti_platform platform;
 	struct rti_buf buf;
 	struct rti_context ctx;
@@ -23,6 +23,6 @@ struct rt_tracker {
 
 /* rt_pid_tracker_new() (pid > 0) and rt_system_tracker_new() (pid 0), with other file calls. */
 int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
-                    const struct rti_source_ops *ops);
+                    const struct rti_procfs_ops *ops);
 
 #endif

@@ -10,14 +10,14 @@
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 
 int rti_memory_read(const struct rti_context *ctx, const struct rti_target *who, const char *leaf,
-                    struct rti_file *kept)
+                    struct rti_file *cached)
 {
 	struct rti_path path;
 
 	if (who->stat->flags & PF_KTHREAD)
 		return -EOPNOTSUPP;
 	if (!who->memory_tid)
-		return rti_pid_file_read(ctx, who->pid, leaf, kept);
+		return rti_pid_file_read(ctx, who->pid, leaf, cached);
 	path = rti_task_path(who->pid, who->memory_tid, leaf);
-	return rti_source_read(ctx->source, RTI_PROC, path.text, RTI_WHOLE, ctx->buf);
+	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_WHOLE, ctx->buf);
 }

@@ -192,7 +192,7 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	st->rows.count = 0;
 	st->next = 0;
 	st->round++;
-	err = rti_source_reread(ctx->source, RTI_PROC, "stat", RTI_WHOLE, &st->file, ctx->buf);
+	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_WHOLE, &st->file, ctx->buf);
 	if (err == 0)
 		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, take_cpu, st);
 	if (err == 0)
@@ -213,7 +213,7 @@ static void cpu_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_source_close_file(ctx->source, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file);
 	rti_rows_free(&st->rows);
 	free(st->cpu);
 }

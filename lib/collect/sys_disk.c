@@ -61,9 +61,9 @@ static int take_disk(void *arg, const struct rti_diskstat *disk)
 	return 0;
 }
 
-static int has_leaf(const struct rti_source *source, const char *name, const char *leaf)
+static int has_leaf(const struct rti_procfs *procfs, const char *name, const char *leaf)
 {
-	return rti_source_exists(source, RTI_SYS, rti_class_path("block", name, leaf).text) == 1;
+	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("block", name, leaf).text) == 1;
 }
 
 static int stop_at_first(void *arg, const char *name)
@@ -73,21 +73,21 @@ static int stop_at_first(void *arg, const char *name)
 	return 1;
 }
 
-static int has_slaves(const struct rti_source *source, const char *name)
+static int has_slaves(const struct rti_procfs *procfs, const char *name)
 {
 	struct rti_path path = rti_class_path("block", name, "slaves");
 
-	return rti_source_list(source, RTI_SYS, path.text, stop_at_first, NULL) == 1;
+	return rti_procfs_list(procfs, RTI_SYS, path.text, stop_at_first, NULL) == 1;
 }
 
 /* The device that NVMe shows for several paths belongs to the subsystem and not to a controller. Older kernels count
  * nothing for it, newer ones count what its paths count already. */
-static int is_nvme_head(const struct rti_source *source, const char *name)
+static int is_nvme_head(const struct rti_procfs *procfs, const char *name)
 {
 	struct rti_path path = rti_class_path("block", name, "device");
 	char target[256];
 
-	return rti_source_readlink(source, RTI_SYS, path.text, target, sizeof(target)) > 0 &&
+	return rti_procfs_readlink(procfs, RTI_SYS, path.text, target, sizeof(target)) > 0 &&
 	       strstr(target, "/nvme-subsys") != NULL;
 }
 
@@ -111,20 +111,20 @@ static int is_composite_name(const char *name)
 	return 0;
 }
 
-static void look_up(struct rti_item *item, const struct rti_source *source)
+static void look_up(struct rti_item *item, const struct rti_procfs *procfs)
 {
 	const char *name = item->name;
 
 	item->flags = 0;
 	item->traits = is_composite_name(name) ? TRAIT_COMPOSITE : 0;
-	if (!has_leaf(source, name, "")) {
+	if (!has_leaf(procfs, name, "")) {
 		item->traits |= TRAIT_BY_NAME | (item->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
-	} else if (has_leaf(source, name, "partition")) {
+	} else if (has_leaf(procfs, name, "partition")) {
 		item->flags = RT_ITEM_PARTITION;
 	} else {
-		item->traits |= has_leaf(source, name, "device") ? TRAIT_REAL : 0;
-		item->traits |= has_slaves(source, name) ? TRAIT_COMPOSITE : 0;
-		item->traits |= is_nvme_head(source, name) ? TRAIT_NVME_HEAD : 0;
+		item->traits |= has_leaf(procfs, name, "device") ? TRAIT_REAL : 0;
+		item->traits |= has_slaves(procfs, name) ? TRAIT_COMPOSITE : 0;
+		item->traits |= is_nvme_head(procfs, name) ? TRAIT_NVME_HEAD : 0;
 		item->traits |= is_nvme_path(name) ? TRAIT_NVME_PATH : 0;
 	}
 	if (!(item->traits & TRAIT_REAL) && !(item->flags & RT_ITEM_PARTITION))
@@ -152,14 +152,14 @@ static int continues_any(const struct rti_items *items, const struct rti_item *i
 	return 0;
 }
 
-static void look_up_new(struct state *st, const struct rti_source *source)
+static void look_up_new(struct state *st, const struct rti_procfs *procfs)
 {
 	struct rti_item *item;
 
 	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
 		if (!(item->traits & TRAIT_NEW))
 			continue;
-		look_up(item, source);
+		look_up(item, procfs);
 		if (item->traits & TRAIT_BY_NAME && continues_any(&st->items, item)) {
 			item->traits = TRAIT_BY_NAME;
 			item->flags = RT_ITEM_PARTITION;
@@ -236,12 +236,12 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 
 	st->rows.count = 0;
 	rti_items_begin(&st->items);
-	err = rti_source_reread(ctx->source, RTI_PROC, "diskstats", RTI_RECORDS, &st->file, ctx->buf);
+	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_RECORDS, &st->file, ctx->buf);
 	if (err == 0)
 		err = rti_parse_diskstats(ctx->buf->data, ctx->buf->len, take_disk, st);
 	if (err < 0)
 		return err;
-	look_up_new(st, ctx->source);
+	look_up_new(st, ctx->procfs);
 	choose_total(st);
 	rti_items_advance(&st->items);
 	return set_figures(st, out);
@@ -251,7 +251,7 @@ static void disk_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_source_close_file(ctx->source, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file);
 	rti_items_free(&st->items);
 	rti_rows_free(&st->rows);
 }

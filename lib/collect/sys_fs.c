@@ -97,7 +97,7 @@ static int fs_open(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	/* Below another root it is process 1 that sees the mounts that are meant. */
-	st->path = ctx->source->is_foreign ? "1/mountinfo" : "self/mountinfo";
+	st->path = ctx->procfs->is_foreign ? "1/mountinfo" : "self/mountinfo";
 	st->file = (struct rti_file)RTI_FILE_INIT;
 	st->must_read = 1;
 	return rti_worker_new(&st->worker);
@@ -130,17 +130,17 @@ static void free_probe(struct rti_job *job)
 	free(job);
 }
 
-static struct probe *new_probe(const struct rti_source *source, const char *mount_point)
+static struct probe *new_probe(const struct rti_procfs *procfs, const char *mount_point)
 {
-	size_t root_len = strlen(source->root), len = strlen(mount_point);
+	size_t root_len = strlen(procfs->root), len = strlen(mount_point);
 	struct probe *probe = calloc(1, sizeof(*probe) + root_len + len + 1);
 
 	if (!probe)
 		return NULL;
 	probe->job.run = run_probe;
 	probe->job.free = free_probe;
-	probe->space = source->ops->space;
-	memcpy(probe->path, source->root, root_len);
+	probe->space = procfs->ops->space;
+	memcpy(probe->path, procfs->root, root_len);
 	memcpy(probe->path + root_len, mount_point, len + 1);
 	return probe;
 }
@@ -192,7 +192,7 @@ static int take_mount(void *arg, const struct rti_mount *from)
 	hide_below(reading, from->mount_point);
 	if (!is_wanted(from, kind, reading->ctx->flags))
 		return 0;
-	probe = new_probe(reading->ctx->source, from->mount_point);
+	probe = new_probe(reading->ctx->procfs, from->mount_point);
 	mount = probe ? add_mount(&reading->mounts) : NULL;
 	if (!mount) {
 		free(probe);
@@ -252,7 +252,7 @@ static void free_mounts(struct mounts *mounts, struct rti_worker *worker)
 /* Hidden ones go, the rest takes over what is known from before. */
 static void settle(struct mounts *mounts, struct mounts *before)
 {
-	size_t kept = 0;
+	size_t cached = 0;
 
 	hide_repeated(mounts);
 	for (size_t i = 0; i < mounts->count; i++) {
@@ -263,14 +263,14 @@ static void settle(struct mounts *mounts, struct mounts *before)
 			continue;
 		}
 		inherit(mount, before);
-		mounts->mount[kept++] = *mount;
+		mounts->mount[cached++] = *mount;
 	}
-	mounts->count = kept;
+	mounts->count = cached;
 }
 
 static int parse_mounts(struct state *st, const struct rti_context *ctx)
 {
-	struct reading reading = { .ctx = ctx, .root_len = strlen(ctx->source->root) };
+	struct reading reading = { .ctx = ctx, .root_len = strlen(ctx->procfs->root) };
 	int err = rti_parse_mountinfo(st->text.data, st->text.len, take_mount, &reading);
 
 	if (err < 0) {
@@ -285,10 +285,10 @@ static int parse_mounts(struct state *st, const struct rti_context *ctx)
 
 static int read_mountinfo(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_source_reread(ctx->source, RTI_PROC, st->path, RTI_RECORDS, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_RECORDS, &st->file, ctx->buf);
 
-	if (err == -ENOENT && ctx->source->is_foreign)
-		err = rti_source_reread(ctx->source, RTI_PROC, "self/mountinfo", RTI_RECORDS, &st->file, ctx->buf);
+	if (err == -ENOENT && ctx->procfs->is_foreign)
+		err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_RECORDS, &st->file, ctx->buf);
 	return err;
 }
 
@@ -301,7 +301,7 @@ static int refresh_mounts(struct state *st, const struct rti_context *ctx)
 {
 	int err;
 
-	if (!rti_source_has_changed(ctx->source, &st->file) && !st->must_read)
+	if (!rti_procfs_has_changed(ctx->procfs, &st->file) && !st->must_read)
 		return 0;
 	st->must_read = 1;
 	err = read_mountinfo(st, ctx);
@@ -489,7 +489,7 @@ static void fs_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_source_close_file(ctx->source, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file);
 	free_mounts(&st->mounts, st->worker);
 	rti_worker_free(st->worker);
 	rti_buf_free(&st->text);

@@ -19,7 +19,7 @@ static int load_collect(void *state, const struct rti_context *ctx, struct rt_me
 {
 	struct state *st = state;
 	struct rti_loadavg load;
-	int err = rti_source_reread(ctx->source, RTI_PROC, "loadavg", RTI_WHOLE, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_WHOLE, &st->file, ctx->buf);
 
 	if (err == 0)
 		err = rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &load);
@@ -37,7 +37,7 @@ static void load_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_source_close_file(ctx->source, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file);
 }
 
 const struct rti_sys_collector rti_sys_load = {

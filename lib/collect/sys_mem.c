@@ -99,7 +99,7 @@ static int mem_collect(void *state, const struct rti_context *ctx, struct rt_met
 {
 	struct state *st = state;
 	struct rti_meminfo info;
-	int err = rti_source_reread(ctx->source, RTI_PROC, "meminfo", RTI_WHOLE, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "meminfo", RTI_WHOLE, &st->file, ctx->buf);
 	int result[3];
 
 	if (err == 0)
@@ -116,7 +116,7 @@ static void mem_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_source_close_file(ctx->source, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file);
 }
 
 const struct rti_sys_collector rti_sys_mem = {

@@ -39,18 +39,18 @@ static int net_open(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	/* net/ is that of the reading process; below another root, process 1 has the network that is meant. */
-	st->path = ctx->source->is_foreign ? "1/net/dev" : "net/dev";
+	st->path = ctx->procfs->is_foreign ? "1/net/dev" : "net/dev";
 	st->file = (struct rti_file)RTI_FILE_INIT;
 	return 0;
 }
 
 static int read_file(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_source_reread(ctx->source, RTI_PROC, st->path, RTI_LINES, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_LINES, &st->file, ctx->buf);
 
-	if (err != -ENOENT || !ctx->source->is_foreign)
+	if (err != -ENOENT || !ctx->procfs->is_foreign)
 		return err;
-	return rti_source_reread(ctx->source, RTI_PROC, "net/dev", RTI_LINES, &st->file, ctx->buf);
+	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_LINES, &st->file, ctx->buf);
 }
 
 static int take_device(void *arg, const struct rti_netdev *dev)
@@ -74,28 +74,28 @@ static int take_device(void *arg, const struct rti_netdev *dev)
 	return 0;
 }
 
-static int has_leaf(const struct rti_source *source, const char *name, const char *leaf)
+static int has_leaf(const struct rti_procfs *procfs, const char *name, const char *leaf)
 {
-	return rti_source_exists(source, RTI_SYS, rti_class_path("net", name, leaf).text) == 1;
+	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("net", name, leaf).text) == 1;
 }
 
-static void look_up(struct rti_item *item, const struct rti_source *source)
+static void look_up(struct rti_item *item, const struct rti_procfs *procfs)
 {
-	int has_device = has_leaf(source, item->name, "device");
-	int is_second = has_device && has_leaf(source, item->name, "master/device");
+	int has_device = has_leaf(procfs, item->name, "device");
+	int is_second = has_device && has_leaf(procfs, item->name, "master/device");
 
 	item->flags = has_device ? 0 : RT_ITEM_VIRTUAL;
 	item->traits = has_device && !is_second ? TRAIT_DEVICE : 0;
 }
 
-static void choose_total(struct state *st, const struct rti_source *source)
+static void choose_total(struct state *st, const struct rti_procfs *procfs)
 {
 	uint32_t all_traits = 0;
 	struct rti_item *item;
 
 	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
 		if (item->traits & TRAIT_NEW)
-			look_up(item, source);
+			look_up(item, procfs);
 		all_traits |= item->traits;
 	}
 	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
@@ -168,7 +168,7 @@ static int net_collect(void *state, const struct rti_context *ctx, struct rt_met
 		err = rti_parse_netdev(ctx->buf->data, ctx->buf->len, take_device, st);
 	if (err < 0)
 		return err;
-	choose_total(st, ctx->source);
+	choose_total(st, ctx->procfs);
 	rti_items_advance(&st->items);
 	return set_figures(st, out);
 }
@@ -177,7 +177,7 @@ static void net_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_source_close_file(ctx->source, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file);
 	rti_items_free(&st->items);
 	rti_rows_free(&st->rows);
 }

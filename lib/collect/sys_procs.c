@@ -27,7 +27,7 @@ static int procs_collect(void *state, const struct rti_context *ctx, struct rt_m
 	int err;
 
 	*st = (struct state){ 0 };
-	err = rti_source_list(ctx->source, RTI_PROC, ".", count_name, st);
+	err = rti_procfs_list(ctx->procfs, RTI_PROC, ".", count_name, st);
 	if (err < 0)
 		return err;
 	out->processes = st->count;

@@ -44,7 +44,7 @@ static int set_figures(enum resource which, const struct rti_pressure *now, stru
 static int collect_one(struct state *st, enum resource which, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct rti_pressure now;
-	int err = rti_source_reread(ctx->source, RTI_PROC, paths[which], RTI_WHOLE, &st->file[which], ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[which], RTI_WHOLE, &st->file[which], ctx->buf);
 
 	if (err == 0)
 		err = rti_parse_pressure(ctx->buf->data, ctx->buf->len, &now);
@@ -68,7 +68,7 @@ static void psi_close(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	for (int i = 0; i < RESOURCES; i++)
-		rti_source_close_file(ctx->source, &st->file[i]);
+		rti_procfs_close_file(ctx->procfs, &st->file[i]);
 }
 
 const struct rti_sys_collector rti_sys_psi = {

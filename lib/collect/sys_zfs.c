@@ -103,9 +103,9 @@ static int zfs_open(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 	int exists;
 
-	if (ctx->source->is_foreign) /* the program knows the pools of this machine alone */
+	if (ctx->procfs->is_foreign) /* the program knows the pools of this machine alone */
 		return -EOPNOTSUPP;
-	exists = rti_source_exists(ctx->source, RTI_PROC, "spl/kstat/zfs");
+	exists = rti_procfs_exists(ctx->procfs, RTI_PROC, "spl/kstat/zfs");
 	if (exists != 1)
 		return exists < 0 ? exists : -ENOENT;
 	st->setup = &default_setup;

@@ -22,7 +22,7 @@ struct threads {
 
 static int read_task(const struct threads *t, int32_t tid, const char *leaf)
 {
-	return rti_source_read(t->ctx->source, RTI_PROC, rti_task_path(t->pid, tid, leaf).text, RTI_WHOLE, t->ctx->buf);
+	return rti_procfs_read(t->ctx->procfs, RTI_PROC, rti_task_path(t->pid, tid, leaf).text, RTI_WHOLE, t->ctx->buf);
 }
 
 static int add_switches(struct threads *t, int32_t tid)
@@ -126,7 +126,7 @@ int rti_own_read(const struct rti_context *ctx, int32_t pid, unsigned want, stru
 		return err;
 	/* The totals are read before the threads, which only grow: a sum that falls short misses somebody. */
 	t.has_run_time = ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
-	err = rti_source_list(ctx->source, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, &t);
+	err = rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, &t);
 	if (err < 0)
 		return err == -ENOENT ? -ESRCH : err;
 	out->is_complete = !t.has_vanished && t.faults >= stat.minflt + stat.majflt &&

@@ -176,16 +176,16 @@ static void abandon(struct rt_command *c)
 static int prepare_and_start(struct rt_command *c, struct rti_platform *platform, const struct rt_command_opts *opts)
 {
 	struct rti_buf buf = { 0 };
-	struct rti_source source;
-	const struct rti_context ctx = { .source = &source, .platform = platform, .buf = &buf };
-	int err = rti_source_open(&source, NULL, &rti_source_linux);
+	struct rti_procfs procfs;
+	const struct rti_context ctx = { .procfs = &procfs, .platform = platform, .buf = &buf };
+	int err = rti_procfs_open(&procfs, NULL, &rti_procfs_linux);
 
 	if (err < 0)
 		return err == -ENOENT ? -ENOSYS : err; /* the program is not what is missing */
-	rti_context_platform(&source, platform);
-	err = rti_context_check_pids(&source, platform);
+	rti_context_platform(&procfs, platform);
+	err = rti_context_check_pids(&procfs, platform);
 	if (err < 0) {
-		rti_source_close(&source);
+		rti_procfs_close(&procfs);
 		return err;
 	}
 	rti_cgroup_enclosing(&c->enclosing, &ctx);
@@ -193,7 +193,7 @@ static int prepare_and_start(struct rt_command *c, struct rti_platform *platform
 	platform->now(&c->start);
 	err = start_program(c, &ctx, opts);
 	rti_buf_free(&buf);
-	rti_source_close(&source);
+	rti_procfs_close(&procfs);
 	return err;
 }
 

@@ -161,10 +161,10 @@ static void join(struct rt_command_process *told, const struct rt_command_proces
 
 static void join_neighbours(struct rti_lives *lives)
 {
-	size_t kept = 0;
+	size_t cached = 0;
 
 	for (size_t i = 0; i < lives->count; i++) {
-		struct rt_command_process *row = &lives->rows[i], *last = kept ? &lives->rows[kept - 1] : NULL;
+		struct rt_command_process *row = &lives->rows[i], *last = cached ? &lives->rows[cached - 1] : NULL;
 
 		if (last && is_one_process(last, row)) {
 			if (last->flags & IS_SAMPLED) {
@@ -174,10 +174,10 @@ static void join_neighbours(struct rti_lives *lives)
 				join(last, row);
 			}
 		} else {
-			lives->rows[kept++] = *row;
+			lives->rows[cached++] = *row;
 		}
 	}
-	lives->count = kept;
+	lives->count = cached;
 }
 
 void rti_lives_finish(struct rti_lives *lives, const struct rti_now *now)

@@ -69,14 +69,14 @@ static int find_own(const struct rti_context *ctx, char out[1024])
 {
 	struct mount_search search = { .found = out };
 	struct rti_scan own;
-	int err = rti_source_read(ctx->source, RTI_PROC, "self/cgroup", RTI_WHOLE, ctx->buf);
+	int err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_WHOLE, ctx->buf);
 
 	if (err == 0)
 		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, &own);
 	if (err < 0)
 		return err;
 	rti_scan_copy(&own, search.own, sizeof(search.own));
-	err = rti_source_read(ctx->source, RTI_PROC, "self/mountinfo", RTI_RECORDS, ctx->buf);
+	err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_RECORDS, ctx->buf);
 	if (err < 0)
 		return err;
 	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, take_mount, &search);
@@ -122,7 +122,7 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
 	if (!*parent)
 		return -EOPNOTSUPP;
-	rti_source_list(ctx->source, RTI_ROOT, parent + 1, remove_stale, (void *)(uintptr_t)parent);
+	rti_procfs_list(ctx->procfs, RTI_ROOT, parent + 1, remove_stale, (void *)(uintptr_t)parent);
 	append(group->path, parent, strlen(parent));
 	append(group->path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
 	append_number(group->path, (uint64_t)ctx->platform->getpid());
@@ -139,7 +139,7 @@ static int read_file(const struct rti_cgroup *group, const struct rti_context *c
                      struct rti_file *file)
 {
 	char path[1024];
-	int err = file ? rti_source_read_kept(ctx->source, RTI_WHOLE, file, ctx->buf) : -EBADF;
+	int err = file ? rti_procfs_read_if_open(ctx->procfs, RTI_WHOLE, file, ctx->buf) : -EBADF;
 
 	if (err != -EBADF) /* what is open needs no name */
 		return err;
@@ -149,8 +149,8 @@ static int read_file(const struct rti_cgroup *group, const struct rti_context *c
 	append(path, group->path + 1, strlen(group->path + 1)); /* as seen from the root */
 	append(path, name, strlen(name));
 	if (file)
-		return rti_source_reread(ctx->source, RTI_ROOT, path, RTI_WHOLE, file, ctx->buf);
-	return rti_source_read(ctx->source, RTI_ROOT, path, RTI_WHOLE, ctx->buf);
+		return rti_procfs_read_cached(ctx->procfs, RTI_ROOT, path, RTI_WHOLE, file, ctx->buf);
+	return rti_procfs_read(ctx->procfs, RTI_ROOT, path, RTI_WHOLE, ctx->buf);
 }
 
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns, uint64_t *system_ns)
@@ -172,7 +172,7 @@ uint64_t rti_cgroup_read_usage(struct rti_cgroup *group, const struct rti_contex
 	uint64_t user_ns, system_ns;
 	int err = rti_cgroup_read_cpu(group, ctx, &user_ns, &system_ns);
 
-	rti_source_close_file(ctx->source, &group->cpu);
+	rti_procfs_close_file(ctx->procfs, &group->cpu);
 	return err == 0 ? user_ns + system_ns : UINT64_MAX;
 }
 
@@ -245,6 +245,6 @@ void rti_cgroup_remove(struct rti_cgroup *group)
 
 void rti_cgroup_close(struct rti_cgroup *group, const struct rti_context *ctx)
 {
-	rti_source_close_file(ctx->source, &group->cpu);
+	rti_procfs_close_file(ctx->procfs, &group->cpu);
 	group->path[0] = '\0';
 }

@@ -7,21 +7,21 @@
 #include "os/procfs_path.h"
 
 /* In a pid namespace that kept an outer /proc, we are somebody else there. */
-static int is_of_our_namespace(const struct rti_source *source, const struct rti_platform *platform)
+static int is_of_our_namespace(const struct rti_procfs *procfs, const struct rti_platform *platform)
 {
 	char self[16];
 
-	return rti_source_readlink(source, RTI_PROC, "self", self, sizeof(self)) <= 0 ||
+	return rti_procfs_readlink(procfs, RTI_PROC, "self", self, sizeof(self)) <= 0 ||
 	       rti_path_number(self) == platform->getpid();
 }
 
-void rti_context_platform(const struct rti_source *source, struct rti_platform *platform)
+void rti_context_platform(const struct rti_procfs *procfs, struct rti_platform *platform)
 {
 	rti_platform_init(platform, 0);
-	rti_platform_init(platform, source->is_foreign || !is_of_our_namespace(source, platform));
+	rti_platform_init(platform, procfs->is_foreign || !is_of_our_namespace(procfs, platform));
 }
 
-int rti_context_check_pids(const struct rti_source *source, const struct rti_platform *platform)
+int rti_context_check_pids(const struct rti_procfs *procfs, const struct rti_platform *platform)
 {
-	return source->is_foreign || platform->cpu_clock ? 0 : -EXDEV;
+	return procfs->is_foreign || platform->cpu_clock ? 0 : -EXDEV;
 }

@@ -86,7 +86,7 @@ static int linux_close(int fd)
 	return close(fd) < 0 ? -errno : 0;
 }
 
-const struct rti_source_ops rti_source_linux = {
+const struct rti_procfs_ops rti_procfs_linux = {
 	.open = linux_open,
 	.pread = linux_pread,
 	.getdents = linux_getdents,
@@ -121,60 +121,60 @@ void rti_buf_free(struct rti_buf *buf)
 }
 
 /* A root without /proc is an error; one without /sys only lacks what stands there. */
-static int open_bases(struct rti_source *src)
+static int open_bases(struct rti_procfs *procfs)
 {
 	static const char *const below[] = { [RTI_PROC] = "proc", [RTI_SYS] = "sys", [RTI_ROOT] = "." };
-	int dir = src->ops->open(AT_FDCWD, src->is_foreign ? src->root : "/", O_PATH | O_DIRECTORY);
+	int dir = procfs->ops->open(AT_FDCWD, procfs->is_foreign ? procfs->root : "/", O_PATH | O_DIRECTORY);
 
 	if (dir < 0)
 		return dir;
-	src->fd[RTI_ROOT] = dir;
+	procfs->fd[RTI_ROOT] = dir;
 	for (int base = RTI_PROC; base <= RTI_SYS; base++) {
-		src->fd[base] = src->ops->open(dir, below[base], O_RDONLY | O_DIRECTORY);
-		if (src->fd[base] < 0 && base == RTI_PROC)
-			return src->fd[base];
+		procfs->fd[base] = procfs->ops->open(dir, below[base], O_RDONLY | O_DIRECTORY);
+		if (procfs->fd[base] < 0 && base == RTI_PROC)
+			return procfs->fd[base];
 	}
 	/* An empty directory stands where proc is not mounted. */
-	return rti_source_exists(src, RTI_PROC, "self") == 1 || rti_source_exists(src, RTI_PROC, "stat") == 1 ||
-	               src->is_foreign
+	return rti_procfs_exists(procfs, RTI_PROC, "self") == 1 || rti_procfs_exists(procfs, RTI_PROC, "stat") == 1 ||
+	               procfs->is_foreign
 	           ? 0
 	           : -ENOENT;
 }
 
-int rti_source_open(struct rti_source *src, const char *root, const struct rti_source_ops *ops)
+int rti_procfs_open(struct rti_procfs *procfs, const char *root, const struct rti_procfs_ops *ops)
 {
 	size_t len = root ? strlen(root) : 0;
 	int err;
 
 	while (len > 0 && root[len - 1] == '/')
 		len--;
-	*src = (struct rti_source){ .ops = ops, .fd = { -1, -1, -1 }, .is_foreign = len > 0 };
-	src->root = malloc(len + 1);
-	if (!src->root)
+	*procfs = (struct rti_procfs){ .ops = ops, .fd = { -1, -1, -1 }, .is_foreign = len > 0 };
+	procfs->root = malloc(len + 1);
+	if (!procfs->root)
 		return -ENOMEM;
 	if (len)
-		memcpy(src->root, root, len);
-	src->root[len] = '\0';
-	err = open_bases(src);
+		memcpy(procfs->root, root, len);
+	procfs->root[len] = '\0';
+	err = open_bases(procfs);
 	if (err < 0)
-		rti_source_close(src);
+		rti_procfs_close(procfs);
 	return err;
 }
 
-void rti_source_close(struct rti_source *src)
+void rti_procfs_close(struct rti_procfs *procfs)
 {
 	for (int base = RTI_PROC; base <= RTI_ROOT; base++) {
-		if (src->fd[base] >= 0)
-			src->ops->close(src->fd[base]);
-		src->fd[base] = -1;
+		if (procfs->fd[base] >= 0)
+			procfs->ops->close(procfs->fd[base]);
+		procfs->fd[base] = -1;
 	}
-	free(src->root);
-	src->root = NULL;
+	free(procfs->root);
+	procfs->root = NULL;
 }
 
-static int open_at(const struct rti_source *src, enum rti_base base, const char *path, int flags)
+static int open_at(const struct rti_procfs *procfs, enum rti_base base, const char *path, int flags)
 {
-	return src->fd[base] < 0 ? -ENOENT : src->ops->open(src->fd[base], path, flags);
+	return procfs->fd[base] < 0 ? -ENOENT : procfs->ops->open(procfs->fd[base], path, flags);
 }
 
 static int is_all(enum rti_shape shape, size_t n, size_t room)
@@ -186,7 +186,7 @@ static int is_all(enum rti_shape shape, size_t n, size_t room)
 
 /* A buffer that was filled to the brim is grown and, for a single record, read again from the start: pieces of one
  * record read at two instants would not belong together. */
-static int read_all(const struct rti_source *src, int fd, enum rti_shape shape, struct rti_buf *buf)
+static int read_all(const struct rti_procfs *procfs, int fd, enum rti_shape shape, struct rti_buf *buf)
 {
 	buf->len = 0;
 	for (;;) {
@@ -197,7 +197,7 @@ static int read_all(const struct rti_source *src, int fd, enum rti_shape shape, 
 		if (err < 0)
 			return err;
 		room = buf->cap - 1 - buf->len;
-		n = src->ops->pread(fd, buf->data + buf->len, room, (off_t)buf->len);
+		n = procfs->ops->pread(fd, buf->data + buf->len, room, (off_t)buf->len);
 		if (n < 0)
 			return (int)n;
 		buf->len += (size_t)n;
@@ -216,67 +216,67 @@ static int read_all(const struct rti_source *src, int fd, enum rti_shape shape, 
 	}
 }
 
-int rti_source_read(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
+int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_shape shape,
                     struct rti_buf *buf)
 {
-	int fd = open_at(src, base, path, O_RDONLY);
+	int fd = open_at(procfs, base, path, O_RDONLY);
 	int err;
 
 	buf->len = 0;
 	if (fd < 0)
 		return fd;
-	err = read_all(src, fd, shape, buf);
-	src->ops->close(fd);
+	err = read_all(procfs, fd, shape, buf);
+	procfs->ops->close(fd);
 	return err;
 }
 
-int rti_source_read_kept(const struct rti_source *src, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf)
+int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf)
 {
-	int err = file->fd < 0 ? -EBADF : read_all(src, file->fd, shape, buf);
+	int err = file->fd < 0 ? -EBADF : read_all(procfs, file->fd, shape, buf);
 
 	if (err == 0)
 		return 0;
-	rti_source_close_file(src, file);
+	rti_procfs_close_file(procfs, file);
 	/* lxcfs and its like cannot go back to the start */
 	return err == -ESPIPE || err == -EINVAL ? -EBADF : err;
 }
 
-int rti_source_reread(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
+int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_shape shape,
                       struct rti_file *file, struct rti_buf *buf)
 {
-	int err = rti_source_read_kept(src, shape, file, buf);
+	int err = rti_procfs_read_if_open(procfs, shape, file, buf);
 
 	if (err != -EBADF)
 		return err;
 	buf->len = 0;
-	file->fd = open_at(src, base, path, O_RDONLY);
+	file->fd = open_at(procfs, base, path, O_RDONLY);
 	if (file->fd < 0) {
 		err = file->fd;
 		file->fd = -1;
 		return err;
 	}
-	err = read_all(src, file->fd, shape, buf);
+	err = read_all(procfs, file->fd, shape, buf);
 	if (err < 0)
-		rti_source_close_file(src, file);
+		rti_procfs_close_file(procfs, file);
 	return err;
 }
 
-void rti_source_close_file(const struct rti_source *src, struct rti_file *file)
+void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *file)
 {
 	if (file->fd >= 0)
-		src->ops->close(file->fd);
+		procfs->ops->close(file->fd);
 	file->fd = -1;
 }
 
-int rti_source_exists(const struct rti_source *src, enum rti_base base, const char *path)
+int rti_procfs_exists(const struct rti_procfs *procfs, enum rti_base base, const char *path)
 {
-	return src->fd[base] < 0 ? 0 : src->ops->exists(src->fd[base], path);
+	return procfs->fd[base] < 0 ? 0 : procfs->ops->exists(procfs->fd[base], path);
 }
 
-ssize_t rti_source_readlink(const struct rti_source *src, enum rti_base base, const char *path, char *out,
+ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path, char *out,
                             size_t out_size)
 {
-	ssize_t n = src->fd[base] < 0 ? -ENOENT : src->ops->readlink(src->fd[base], path, out, out_size - 1);
+	ssize_t n = procfs->fd[base] < 0 ? -ENOENT : procfs->ops->readlink(procfs->fd[base], path, out, out_size - 1);
 
 	out[n > 0 ? n : 0] = '\0';
 	return n;
@@ -297,17 +297,17 @@ static int list_entries(const char *entries, size_t len, int (*each)(void *arg, 
 	return 0;
 }
 
-int rti_source_list(const struct rti_source *src, enum rti_base base, const char *path,
+int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                     int (*each)(void *arg, const char *name), void *arg)
 {
 	_Alignas(struct dirent64) char entries[8192];
-	int fd = open_at(src, base, path, O_RDONLY | O_DIRECTORY);
+	int fd = open_at(procfs, base, path, O_RDONLY | O_DIRECTORY);
 	int result = 0;
 
 	if (fd < 0)
 		return fd;
 	while (result == 0) {
-		ssize_t n = src->ops->getdents(fd, entries, sizeof(entries));
+		ssize_t n = procfs->ops->getdents(fd, entries, sizeof(entries));
 
 		if (n <= 0) {
 			result = (int)n;
@@ -315,11 +315,11 @@ int rti_source_list(const struct rti_source *src, enum rti_base base, const char
 		}
 		result = list_entries(entries, (size_t)n, each, arg);
 	}
-	src->ops->close(fd);
+	procfs->ops->close(fd);
 	return result;
 }
 
-int rti_source_has_changed(const struct rti_source *src, const struct rti_file *file)
+int rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file)
 {
-	return file->fd < 0 || src->is_foreign || !src->ops->has_changed || src->ops->has_changed(file->fd);
+	return file->fd < 0 || procfs->is_foreign || !procfs->ops->has_changed || procfs->ops->has_changed(file->fd);
 }

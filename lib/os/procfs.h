@@ -3,8 +3,8 @@
  *
  * Owner: a tracker owns one source and with it the three root descriptors. Kept files (struct rti_file) belong to
  * whoever opened them, who closes them before the source closes. Every descriptor is close-on-exec. */
-#ifndef RTI_SOURCE_H
-#define RTI_SOURCE_H
+#ifndef RTI_PROCFS_H
+#define RTI_PROCFS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ struct rti_space {
 
 /* The file calls, replaceable so that tests can have EACCES as root, short reads and files that vanish half-way.
  * All return -errno on failure. */
-struct rti_source_ops {
+struct rti_procfs_ops {
 	int (*open)(int dirfd, const char *path, int flags);
 	ssize_t (*pread)(int fd, void *buf, size_t len, off_t offset);
 	ssize_t (*getdents)(int fd, void *buf, size_t len);
@@ -37,10 +37,10 @@ struct rti_source_ops {
 	int (*close)(int fd);
 };
 
-extern const struct rti_source_ops rti_source_linux;
+extern const struct rti_procfs_ops rti_procfs_linux;
 
-struct rti_source {
-	const struct rti_source_ops *ops;
+struct rti_procfs {
+	const struct rti_procfs_ops *ops;
 	int fd[3];      /* by enum rti_base; -1 when absent (RTI_SYS only) */
 	int is_foreign; /* a root other than "/" was asked for */
 	char *root;     /* without a trailing slash; "" for "/" */
@@ -60,38 +60,38 @@ enum rti_shape {
 	RTI_LINES    /* many records, none longer than half a page: a read of less than that has all that is left */
 };
 
-int rti_source_open(struct rti_source *src, const char *root, const struct rti_source_ops *ops);
-void rti_source_close(struct rti_source *src);
+int rti_procfs_open(struct rti_procfs *procfs, const char *root, const struct rti_procfs_ops *ops);
+void rti_procfs_close(struct rti_procfs *procfs);
 
 /* Open, read and close. 0 or -errno. */
-int rti_source_read(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
+int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_shape shape,
                     struct rti_buf *buf);
 
 /* Read through a kept descriptor, opening it if need be, and opening it anew where it cannot seek. On failure the
  * file is closed. 0 or -errno. */
-int rti_source_reread(const struct rti_source *src, enum rti_base base, const char *path, enum rti_shape shape,
+int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_shape shape,
                       struct rti_file *file, struct rti_buf *buf);
 
 /* The same where it is open already. -EBADF when it has to be opened, for the first time or anew. */
-int rti_source_read_kept(const struct rti_source *src, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf);
+int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf);
 
-void rti_source_close_file(const struct rti_source *src, struct rti_file *file);
+void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *file);
 
 /* 1, 0 or -errno. */
-int rti_source_exists(const struct rti_source *src, enum rti_base base, const char *path);
+int rti_procfs_exists(const struct rti_procfs *procfs, enum rti_base base, const char *path);
 
 /* Target of a symbolic link, NUL-terminated and cut to fit. Length or -errno. */
-ssize_t rti_source_readlink(const struct rti_source *src, enum rti_base base, const char *path, char *out,
+ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path, char *out,
                             size_t out_size);
 
 /* Call each() for every name in a directory but "." and "..", until it returns non-zero. 0, what each() returned,
  * or -errno. */
-int rti_source_list(const struct rti_source *src, enum rti_base base, const char *path,
+int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                     int (*each)(void *arg, const char *name), void *arg);
 
 /* 0 when a kept file is known to say what it said when this was asked last: only mountinfo can tell, and only that of
  * the kernel, not a copy below another root. */
-int rti_source_has_changed(const struct rti_source *src, const struct rti_file *file);
+int rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file);
 
 /* Room for len bytes and a '\0'. 0 or -ENOMEM; the contents stay. */
 int rti_buf_reserve(struct rti_buf *buf, size_t len);

@@ -123,7 +123,7 @@ static int open_clock(struct supervisor *s)
 /* Descriptors of the host that we kept open would keep pipes from ending, and its directory from being unmounted. */
 static void let_go_of_the_host(struct supervisor *s)
 {
-	int *kept[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_roll_events() };
+	int *cached[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_roll_events() };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE;
 
 	for (int fd = 0; fd < FIRST_FREE; fd++) {
@@ -132,12 +132,12 @@ static void let_go_of_the_host(struct supervisor *s)
 		else if (null != fd)
 			dup2(null, fd);
 	}
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
-		if (*kept[i] < 0)
+	for (size_t i = 0; i < sizeof(cached) / sizeof(cached[0]); i++) {
+		if (*cached[i] < 0)
 			continue;
-		if (*kept[i] != free_fd)
-			dup3(*kept[i], free_fd, O_CLOEXEC);
-		*kept[i] = free_fd++;
+		if (*cached[i] != free_fd)
+			dup3(*cached[i], free_fd, O_CLOEXEC);
+		*cached[i] = free_fd++;
 	}
 	if (syscall(SYS_close_range, free_fd, ~0u, 0) < 0) {
 		for (int fd = free_fd; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)

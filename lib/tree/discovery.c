@@ -67,21 +67,21 @@ static int take_child(void *arg, int32_t pid)
 		return 0;
 	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0)
 		take_in(search->tree, search->ctx, search->parent, &stat, &file);
-	rti_source_close_file(search->ctx->source, &file);
+	rti_procfs_close_file(search->ctx->procfs, &file);
 	return 0;
 }
 
-static void search_thread(struct children_search *search, int32_t tid, struct rti_file *kept)
+static void search_thread(struct children_search *search, int32_t tid, struct rti_file *cached)
 {
-	const struct rti_source *source = search->ctx->source;
+	const struct rti_procfs *procfs = search->ctx->procfs;
 	struct rti_buf *children = &search->tree->children;
 	struct rti_path path = rti_task_path(search->parent, tid, "children");
 	int err;
 
-	if (kept)
-		err = rti_source_reread(source, RTI_PROC, path.text, RTI_RECORDS, kept, children);
+	if (cached)
+		err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_RECORDS, cached, children);
 	else
-		err = rti_source_read(source, RTI_PROC, path.text, RTI_RECORDS, children);
+		err = rti_procfs_read(procfs, RTI_PROC, path.text, RTI_RECORDS, children);
 	if (err == 0)
 		rti_parse_children(children->data, children->len, take_child, search);
 	else if (err != -ENOENT && err != -ESRCH)
@@ -93,7 +93,7 @@ int rti_proctree_has_children(struct rti_proctree *tree, const struct rti_contex
 	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
 
 	return !tree->has_children_files || m->stat.num_threads != 1 || !rti_proctree_may_keep(tree, ctx, m) ||
-	       rti_source_reread(ctx->source, RTI_PROC, path.text, RTI_WHOLE, &m->children_file, ctx->buf) < 0 ||
+	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_WHOLE, &m->children_file, ctx->buf) < 0 ||
 	       ctx->buf->len > 0;
 }
 
@@ -118,19 +118,19 @@ static int may_have_had_threads(const struct rti_proctree *tree, const struct rt
 /* It has but one thread, as far as is known. */
 static void search_as_one(struct children_search *search, struct rti_member *m)
 {
-	struct rti_file kept = m->children_file;
+	struct rti_file cached = m->children_file;
 
 	m->searched_threads = 1;
 	if (may_have_had_threads(search->tree, m))
 		m->searched_pid = 0;
-	search_thread(search, search->parent, &kept);
-	rti_proctree_find(search->tree, search->parent)->children_file = kept; /* members may have moved */
+	search_thread(search, search->parent, &cached);
+	rti_proctree_find(search->tree, search->parent)->children_file = cached; /* members may have moved */
 }
 
 static void search_all_threads(struct children_search *search)
 {
 	struct rti_path tasks = rti_pid_path(search->parent, "task");
-	int err = rti_source_list(search->ctx->source, RTI_PROC, tasks.text, search_task, search);
+	int err = rti_procfs_list(search->ctx->procfs, RTI_PROC, tasks.text, search_task, search);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
 		rti_proctree_note_skipped(search->tree, err);
@@ -200,7 +200,7 @@ static void search_parent_pids(struct rti_proctree *tree, const struct rti_conte
 	int err;
 
 	tree->candidate_count = 0;
-	err = rti_source_list(ctx->source, RTI_PROC, ".", note_candidate, &search);
+	err = rti_procfs_list(ctx->procfs, RTI_PROC, ".", note_candidate, &search);
 	if (err < 0)
 		rti_proctree_note_skipped(tree, err);
 	while (adopt_candidates(tree, ctx))
@@ -230,7 +230,7 @@ static void take_newcomer(void *arg, int32_t pid, int has_ended)
 	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0 &&
 	    (stat.state == 'Z' || (!has_ended && stat.state != 'X')))
 		rti_proctree_add(search->tree, search->ctx, &stat, &file);
-	rti_source_close_file(search->ctx->source, &file);
+	rti_procfs_close_file(search->ctx->procfs, &file);
 }
 
 /* ns_last_pid is asked first, since loadavg may be somebody else's invention (lxcfs). */
@@ -241,13 +241,13 @@ uint64_t rti_proctree_last_pid(struct rti_proctree *tree, const struct rti_conte
 	uint64_t pid = 0;
 
 	if (tree->tells_last_pid != TOLD_BY_LOADAVG &&
-	    rti_source_reread(ctx->source, RTI_PROC, "sys/kernel/ns_last_pid", RTI_WHOLE, &tree->last_pid_file, ctx->buf) == 0) {
+	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_WHOLE, &tree->last_pid_file, ctx->buf) == 0) {
 		scan = rti_scan(ctx->buf->data, ctx->buf->len);
 		rti_scan_u64(&scan, &pid);
 		return pid;
 	}
 	tree->tells_last_pid = TOLD_BY_LOADAVG;
-	if (rti_source_reread(ctx->source, RTI_PROC, "loadavg", RTI_WHOLE, &tree->last_pid_file, ctx->buf) < 0 ||
+	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_WHOLE, &tree->last_pid_file, ctx->buf) < 0 ||
 	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
 		return 0;
 	return loadavg.last_pid;

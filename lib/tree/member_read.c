@@ -174,7 +174,7 @@ static int find_live_thread(void *arg, const char *name)
 
 	if (tid == 0 || tid == search->pid)
 		return 0;
-	if (rti_source_read(search->ctx->source, RTI_PROC, path.text, RTI_WHOLE, search->ctx->buf) < 0 ||
+	if (rti_procfs_read(search->ctx->procfs, RTI_PROC, path.text, RTI_WHOLE, search->ctx->buf) < 0 ||
 	    rti_parse_pid_stat(search->ctx->buf->data, search->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
 		return 0;
 	search->found = tid;
@@ -187,7 +187,7 @@ static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member
 	struct live_thread search = { ctx, m->pid, 0 };
 
 	if (m->stat.state == 'Z' && m->stat.num_threads > 1)
-		rti_source_list(ctx->source, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &search);
+		rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &search);
 	return search.found;
 }
 

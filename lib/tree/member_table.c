@@ -71,7 +71,7 @@ static int has_clock(const struct rti_context *ctx, int32_t pid)
  * being reaped leaves /proc a moment before its clock goes: it takes a clock that stays to tell the two apart. */
 static int is_hidden(const struct rti_context *ctx, int32_t pid)
 {
-	return has_clock(ctx, pid) && rti_source_exists(ctx->source, RTI_PROC, rti_pid_path(pid, "stat").text) == 0 &&
+	return has_clock(ctx, pid) && rti_procfs_exists(ctx->procfs, RTI_PROC, rti_pid_path(pid, "stat").text) == 0 &&
 	       has_clock(ctx, pid);
 }
 
@@ -85,9 +85,9 @@ static int told(const struct rti_context *ctx, int32_t pid, int err, struct rti_
 	return err;
 }
 
-int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *kept, struct rti_pid_stat *out)
+int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out)
 {
-	return told(ctx, pid, rti_pid_file_read(ctx, pid, "stat", kept), out);
+	return told(ctx, pid, rti_pid_file_read(ctx, pid, "stat", cached), out);
 }
 
 /* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
@@ -115,9 +115,9 @@ static void note_threads(struct rti_member *m)
 
 int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
-	struct rti_file *kept = rti_proctree_may_keep(tree, ctx, m) ? &m->stat_file : NULL;
+	struct rti_file *cached = rti_proctree_may_keep(tree, ctx, m) ? &m->stat_file : NULL;
 	struct rti_pid_stat stat;
-	int err = rti_proctree_look_up(ctx, m->pid, kept, &stat);
+	int err = rti_proctree_look_up(ctx, m->pid, cached, &stat);
 
 	if (err < 0)
 		return err;
@@ -149,7 +149,7 @@ int rti_proctree_is_zombie(const struct rti_member *m)
  * memory. */
 int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m)
 {
-	return rti_source_read_kept(ctx->source, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
+	return rti_procfs_read_if_open(ctx->procfs, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
 	       ctx->buf->data[0] != '0';
 }
 
@@ -228,10 +228,10 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 
 	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .hearing = RTI_HEARING_INIT,
 		                        .last_pid_file = RTI_FILE_INIT };
-	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->source->is_foreign)
+	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->procfs->is_foreign)
 		rti_hearing_open(&tree->hearing); /* where that cannot be had, members are searched for */
 	rti_hearing_begin(&tree->hearing, pid);
-	tree->has_children_files = rti_source_exists(ctx->source, RTI_PROC, children.text) == 1;
+	tree->has_children_files = rti_procfs_exists(ctx->procfs, RTI_PROC, children.text) == 1;
 	err = rti_proctree_look_up(ctx, pid, NULL, &stat);
 	if (err == 0 && !rti_proctree_is_leader(ctx, &stat))
 		err = -ESRCH;
@@ -244,10 +244,10 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 
 static void close_files(const struct rti_context *ctx, struct rti_member *m)
 {
-	rti_source_close_file(ctx->source, &m->stat_file);
-	rti_source_close_file(ctx->source, &m->statm);
-	rti_source_close_file(ctx->source, &m->io);
-	rti_source_close_file(ctx->source, &m->children_file);
+	rti_procfs_close_file(ctx->procfs, &m->stat_file);
+	rti_procfs_close_file(ctx->procfs, &m->statm);
+	rti_procfs_close_file(ctx->procfs, &m->io);
+	rti_procfs_close_file(ctx->procfs, &m->children_file);
 }
 
 void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
@@ -258,7 +258,7 @@ void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
 	free(tree->slots);
 	free(tree->candidates);
 	rti_buf_free(&tree->children);
-	rti_source_close_file(ctx->source, &tree->last_pid_file);
+	rti_procfs_close_file(ctx->procfs, &tree->last_pid_file);
 	rti_hearing_close(&tree->hearing);
 	rti_sweep_free(&tree->sweep);
 	*tree = (struct rti_proctree){ 0 };
@@ -323,17 +323,17 @@ void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context
 
 int rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx)
 {
-	size_t kept = 0;
+	size_t cached = 0;
 
 	for (size_t i = 0; i < tree->count; i++) {
 		if (tree->members[i].is_gone)
 			close_files(ctx, &tree->members[i]);
-		else if (kept++ != i)
-			tree->members[kept - 1] = tree->members[i];
+		else if (cached++ != i)
+			tree->members[cached - 1] = tree->members[i];
 	}
-	if (kept == tree->count)
+	if (cached == tree->count)
 		return 0;
-	tree->count = kept;
+	tree->count = cached;
 	tree->has_reserved = 1;
 	index_members(tree);
 	return 1;

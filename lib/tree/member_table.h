@@ -89,7 +89,7 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx);
 
 /* stat of any process, through kept unless that is NULL. 0, or -errno as below. */
-int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *kept, struct rti_pid_stat *out);
+int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out);
 
 /* /proc answers for thread ids too; a tracker follows whole processes. */
 int rti_proctree_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat);

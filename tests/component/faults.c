@@ -94,7 +94,7 @@ static int faulty_open(int dirfd, const char *path, int flags)
 	}
 	if (faults.most_files && faults.open_files >= faults.most_files)
 		return -EMFILE;
-	fd = rti_source_linux.open(dirfd, path, flags);
+	fd = rti_procfs_linux.open(dirfd, path, flags);
 	if (fd >= 0)
 		faults.open_files++;
 	if (fd >= 0 && fd < MOST_FDS)
@@ -110,36 +110,36 @@ static ssize_t faulty_pread(int fd, void *buf, size_t len, off_t offset)
 		if (rule->suffix && rule->read_err && fd < MOST_FDS && ends_with(faults.paths[fd], rule->suffix))
 			return rule->read_err;
 	}
-	return rti_source_linux.pread(fd, buf, len, offset);
+	return rti_procfs_linux.pread(fd, buf, len, offset);
 }
 
 static ssize_t faulty_getdents(int fd, void *buf, size_t len)
 {
-	return rti_source_linux.getdents(fd, buf, len);
+	return rti_procfs_linux.getdents(fd, buf, len);
 }
 
 static ssize_t faulty_readlink(int dirfd, const char *path, char *buf, size_t len)
 {
-	return rti_source_linux.readlink(dirfd, path, buf, len);
+	return rti_procfs_linux.readlink(dirfd, path, buf, len);
 }
 
 static int faulty_exists(int dirfd, const char *path)
 {
-	return rti_source_linux.exists(dirfd, path);
+	return rti_procfs_linux.exists(dirfd, path);
 }
 
 static int faulty_space(const char *path, struct rti_space *out)
 {
-	return rti_source_linux.space(path, out);
+	return rti_procfs_linux.space(path, out);
 }
 
 static int faulty_close(int fd)
 {
 	faults.open_files--;
-	return rti_source_linux.close(fd);
+	return rti_procfs_linux.close(fd);
 }
 
-const struct rti_source_ops faults_ops = {
+const struct rti_procfs_ops faults_ops = {
 	.open = faulty_open,
 	.pread = faulty_pread,
 	.getdents = faulty_getdents,

@@ -5,7 +5,7 @@
 
 #include "os/procfs.h"
 
-extern const struct rti_source_ops faults_ops;
+extern const struct rti_procfs_ops faults_ops;
 
 /* From now on, opening a path that ends so fails with err (negative); 0 ends that. */
 void faults_on_open(const char *suffix, int err);

@@ -119,7 +119,7 @@ static int is_last_pid(const char *path)
 /* Not every kernel has it. */
 static int metered_open(int dirfd, const char *path, int flags)
 {
-	int fd = rti_source_linux.open(dirfd, is_last_pid(path) ? "stat" : path, flags);
+	int fd = rti_procfs_linux.open(dirfd, is_last_pid(path) ? "stat" : path, flags);
 
 	count(&meter.opens);
 	insist(fd < MOST_FDS, "too many descriptors");
@@ -137,45 +137,45 @@ static ssize_t metered_pread(int fd, void *buf, size_t len, off_t offset)
 		note_reading(paths[fd]);
 	if (is_last_pid(paths[fd]))
 		return snprintf(buf, len, "%u\n", last_pid);
-	return rti_source_linux.pread(fd, buf, len, offset);
+	return rti_procfs_linux.pread(fd, buf, len, offset);
 }
 
 static ssize_t metered_getdents(int fd, void *buf, size_t len)
 {
 	count(&meter.lists);
-	return rti_source_linux.getdents(fd, buf, len);
+	return rti_procfs_linux.getdents(fd, buf, len);
 }
 
 static ssize_t metered_readlink(int dirfd, const char *path, char *buf, size_t len)
 {
 	count(&meter.looks);
-	return rti_source_linux.readlink(dirfd, path, buf, len);
+	return rti_procfs_linux.readlink(dirfd, path, buf, len);
 }
 
 static int metered_exists(int dirfd, const char *path)
 {
 	count(&meter.looks);
-	return rti_source_linux.exists(dirfd, path);
+	return rti_procfs_linux.exists(dirfd, path);
 }
 
 static int metered_space(const char *path, struct rti_space *out)
 {
 	count(&meter.spaces);
-	return rti_source_linux.space(path, out);
+	return rti_procfs_linux.space(path, out);
 }
 
 static int metered_has_changed(int fd)
 {
 	count(&meter.looks);
-	return rti_source_linux.has_changed(fd);
+	return rti_procfs_linux.has_changed(fd);
 }
 
 static int metered_close(int fd)
 {
-	return rti_source_linux.close(fd);
+	return rti_procfs_linux.close(fd);
 }
 
-const struct rti_source_ops meter_ops = {
+const struct rti_procfs_ops meter_ops = {
 	.open = metered_open,
 	.pread = metered_pread,
 	.getdents = metered_getdents,

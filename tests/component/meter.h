@@ -23,7 +23,7 @@ struct meter {
 	char twice[64];
 };
 
-extern const struct rti_source_ops meter_ops;
+extern const struct rti_procfs_ops meter_ops;
 extern struct meter meter;
 
 /* Put the meter's clocks under a tracker made with meter_ops. */

@@ -10,7 +10,7 @@
 
 struct sampler {
 	const struct rti_sys_collector *collector;
-	struct rti_source source;
+	struct rti_procfs procfs;
 	struct rti_platform platform;
 	struct rti_buf buf;
 	struct rti_context ctx;
@@ -20,13 +20,13 @@ struct sampler {
 
 /* Returns what open() does. root NULL is this machine; ops NULL are the system's. */
 static inline int sampler_open_with(struct sampler *s, const struct rti_sys_collector *collector, const char *root,
-                                    const struct rti_source_ops *ops, uint32_t flags)
+                                    const struct rti_procfs_ops *ops, uint32_t flags)
 {
 	*s = (struct sampler){ .collector = collector };
-	ck_assert_int_eq(rti_source_open(&s->source, root, ops ? ops : &rti_source_linux), 0);
+	ck_assert_int_eq(rti_procfs_open(&s->procfs, root, ops ? ops : &rti_procfs_linux), 0);
 	rti_platform_init(&s->platform, root != NULL);
 	s->platform.tick_ns = 10000000;
-	s->ctx = (struct rti_context){ .source = &s->source, .platform = &s->platform, .buf = &s->buf, .flags = flags };
+	s->ctx = (struct rti_context){ .procfs = &s->procfs, .platform = &s->platform, .buf = &s->buf, .flags = flags };
 	s->state = calloc(1, collector->state_size);
 	ck_assert_ptr_nonnull(s->state);
 	return collector->open ? collector->open(s->state, &s->ctx) : 0;
@@ -56,7 +56,7 @@ static inline void sampler_close(struct sampler *s)
 		s->collector->close(s->state, &s->ctx);
 	free(s->state);
 	rti_buf_free(&s->buf);
-	rti_source_close(&s->source);
+	rti_procfs_close(&s->procfs);
 }
 
 #endif

@@ -65,7 +65,7 @@ struct sim_kernel {
 };
 
 extern struct sim_kernel sim;
-extern const struct rti_source_ops sim_files;
+extern const struct rti_procfs_ops sim_files;
 
 void sim_begin(unsigned seed, const struct sim_rules *rules);
 unsigned sim_pick(unsigned below);

@@ -285,7 +285,7 @@ static int sim_close(int fd)
 	return 0;
 }
 
-const struct rti_source_ops sim_files = {
+const struct rti_procfs_ops sim_files = {
 	.open = sim_open,
 	.pread = sim_pread,
 	.getdents = sim_getdents,

@@ -29,12 +29,12 @@ static void run_copy(const uint8_t *bytes, size_t len)
 static void run_variants(uint8_t *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		uint8_t kept = bytes[i];
+		uint8_t cached = bytes[i];
 
 		run_copy(bytes, i);
 		bytes[i] = '\0';
 		run_copy(bytes, len);
-		bytes[i] = kept;
+		bytes[i] = cached;
 	}
 }
 

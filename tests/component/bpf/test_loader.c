@@ -36,21 +36,21 @@
 #define TRIES 100
 
 static struct rti_batch *batch;
-static struct rti_source source;
+static struct rti_procfs procfs;
 static struct rti_buf buf;
 static struct rti_platform platform;
 
 static void set_up(void)
 {
 	ck_assert_int_eq(rti_batch_open(&batch), 0);
-	ck_assert_int_eq(rti_source_open(&source, NULL, &rti_source_linux), 0);
+	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &rti_procfs_linux), 0);
 	rti_platform_init(&platform, 0);
 }
 
 static void tear_down(void)
 {
 	rti_buf_free(&buf);
-	rti_source_close(&source);
+	rti_procfs_close(&procfs);
 	rti_batch_close(batch);
 }
 
@@ -67,7 +67,7 @@ struct text {
 
 static void read_text(const char *path)
 {
-	ck_assert_int_eq(rti_source_read(&source, RTI_PROC, path, RTI_WHOLE, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, path, RTI_WHOLE, &buf), 0);
 }
 
 static int add_thread(void *arg, const char *name)
@@ -106,7 +106,7 @@ static void read_process(int32_t pid, struct text *text)
 	ck_assert_int_eq(rti_parse_pid_stat(buf.data, buf.len, &text->stat), 0);
 	read_text(rti_pid_path(pid, "io").text);
 	ck_assert_int_eq(rti_parse_pid_io(buf.data, buf.len, &text->io), 0);
-	ck_assert_int_eq(rti_source_list(&source, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, text), 0);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, text), 0);
 	if (text->memory_tid)
 		read_memory(text);
 }
@@ -560,7 +560,7 @@ START_TEST(who_has_run_a_little_is_not_skipped)
 	fd[0] = to[0];
 	fd[1] = from[1];
 	child_start(&child, answer_in_thread, fd);
-	ck_assert_int_eq(rti_source_list(&source, RTI_PROC, rti_pid_path(child.pid, "task").text, note_tid, &tid), 0);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, rti_pid_path(child.pid, "task").text, note_tid, &tid), 0);
 	ck_assert_int_ne(tid, child.pid);
 	for (int i = 0; i < 1000; i++) {
 		sleep_until_blocked(child.pid, tid);

@@ -331,12 +331,12 @@ static unsigned lookups;
 static int count_exists(int dirfd, const char *path)
 {
 	lookups++;
-	return rti_source_linux.exists(dirfd, path);
+	return rti_procfs_linux.exists(dirfd, path);
 }
 
 START_TEST(sys_is_read_for_new_devices_only)
 {
-	struct rti_source_ops ops = rti_source_linux;
+	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler counted;
 	unsigned first;
 
@@ -368,7 +368,7 @@ static int fail_exists(int dirfd, const char *path)
 
 START_TEST(sys_that_answers_ebusy)
 {
-	struct rti_source_ops ops = rti_source_linux;
+	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler busy;
 
 	write_two("8 0 sda" FIGURES, "8 1 sda1" FIGURES);

@@ -93,11 +93,11 @@ static void set_gate(const char *path, int gate)
 	pthread_mutex_unlock(&answers_lock);
 }
 
-static const struct rti_source_ops *fake_ops(void)
+static const struct rti_procfs_ops *fake_ops(void)
 {
-	static struct rti_source_ops ops;
+	static struct rti_procfs_ops ops;
 
-	ops = rti_source_linux;
+	ops = rti_procfs_linux;
 	ops.space = fake_space;
 	return &ops;
 }

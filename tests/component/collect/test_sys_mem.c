@@ -174,7 +174,7 @@ static int has_answered[1024];
 
 static int open_anew(int dirfd, const char *path, int flags)
 {
-	int fd = rti_source_linux.open(dirfd, path, flags);
+	int fd = rti_procfs_linux.open(dirfd, path, flags);
 
 	if (fd >= 0)
 		has_answered[fd] = 0;
@@ -185,12 +185,12 @@ static ssize_t pread_once(int fd, void *buf, size_t len, off_t offset)
 {
 	if (has_answered[fd]++)
 		return -ESPIPE;
-	return rti_source_linux.pread(fd, buf, len, offset);
+	return rti_procfs_linux.pread(fd, buf, len, offset);
 }
 
 START_TEST(cannot_seek)
 {
-	struct rti_source_ops ops = rti_source_linux;
+	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler lxc;
 
 	ops.open = open_anew;

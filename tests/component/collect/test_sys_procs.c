@@ -86,7 +86,7 @@ static ssize_t fail_getdents(int fd, void *buf, size_t len)
 
 START_TEST(unreadable_is_not_zero)
 {
-	struct rti_source_ops ops = rti_source_linux;
+	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct fixture f;
 	struct sampler s;
 

@@ -89,7 +89,7 @@ static ssize_t refuse_pread(int fd, void *buf, size_t len, off_t offset)
 /* Booted with psi=0, some kernels keep the files and refuse to read them. */
 START_TEST(switched_off)
 {
-	struct rti_source_ops ops = rti_source_linux;
+	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler off;
 
 	fixture_write(&f, "proc/pressure/cpu", CPU_5_2);

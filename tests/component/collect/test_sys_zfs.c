@@ -30,7 +30,7 @@ static uint64_t fake_now_ns;
 
 static int zfs_exists(int dirfd, const char *path)
 {
-	return strcmp(path, "spl/kstat/zfs") == 0 ? 1 : rti_source_linux.exists(dirfd, path);
+	return strcmp(path, "spl/kstat/zfs") == 0 ? 1 : rti_procfs_linux.exists(dirfd, path);
 }
 
 static void fake_now(struct rti_now *out)
@@ -38,11 +38,11 @@ static void fake_now(struct rti_now *out)
 	*out = (struct rti_now){ .monotonic_ns = fake_now_ns };
 }
 
-static const struct rti_source_ops *ops_with_zfs(void)
+static const struct rti_procfs_ops *ops_with_zfs(void)
 {
-	static struct rti_source_ops ops;
+	static struct rti_procfs_ops ops;
 
-	ops = rti_source_linux;
+	ops = rti_procfs_linux;
 	ops.exists = zfs_exists;
 	return &ops;
 }
@@ -294,20 +294,20 @@ END_TEST
 
 START_TEST(only_where_there_is_zfs)
 {
-	struct rti_source_ops ops = rti_source_linux;
+	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler none;
 	struct fixture root;
 
 	fixture_new(&root);
 	ck_assert_int_eq(sampler_open_with(&none, &rti_sys_zfs, root.root, &ops, 0), -EOPNOTSUPP);
 	free(none.state);
-	rti_source_close(&none.source);
+	rti_procfs_close(&none.procfs);
 	fixture_free(&root);
 	if (access("/proc/spl/kstat/zfs", F_OK) == 0)
 		return;
 	ck_assert_int_eq(sampler_open_with(&none, &rti_sys_zfs, NULL, &ops, 0), -ENOENT);
 	free(none.state);
-	rti_source_close(&none.source);
+	rti_procfs_close(&none.procfs);
 }
 END_TEST
 

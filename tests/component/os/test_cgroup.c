@@ -14,10 +14,10 @@
 #include "os/cgroup.h"
 
 static struct fixture root;
-static struct rti_source source;
+static struct rti_procfs procfs;
 static struct rti_platform platform;
 static struct rti_buf buf;
-static struct rti_context ctx = { &source, &platform, &buf, 0 };
+static struct rti_context ctx = { &procfs, &platform, &buf, 0 };
 static struct rti_cgroup group;
 
 static void set_up(void)
@@ -25,7 +25,7 @@ static void set_up(void)
 	fixture_new(&root);
 	fixture_mkdir(&root, "cg/a/b");
 	fixture_mkdir(&root, "v1/a/b");
-	ck_assert_int_eq(rti_source_open(&source, root.root, &rti_source_linux), 0);
+	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &rti_procfs_linux), 0);
 	rti_platform_init(&platform, 0);
 }
 
@@ -33,7 +33,7 @@ static void tear_down(void)
 {
 	rti_cgroup_remove(&group);
 	rti_cgroup_close(&group, &ctx);
-	rti_source_close(&source);
+	rti_procfs_close(&procfs);
 	rti_buf_free(&buf);
 	fixture_free(&root);
 }
@@ -110,8 +110,8 @@ START_TEST(what_the_dead_left_behind_is_removed)
 	char alive[512];
 
 	/* The mounts are found below the made-up root, and named from the real one. */
-	source.ops->close(source.fd[RTI_ROOT]);
-	source.fd[RTI_ROOT] = source.ops->open(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
+	procfs.ops->close(procfs.fd[RTI_ROOT]);
+	procfs.fd[RTI_ROOT] = procfs.ops->open(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
 	write_mounts("/");
 	fixture_mkdir(&root, "cg/a/rtrack-4000000-17");
 	fixture_mkdir(&root, "cg/a/rtrack-notours");

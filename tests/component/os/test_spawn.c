@@ -166,15 +166,15 @@ END_TEST
 START_TEST(standard_descriptors_closed)
 {
 	struct rti_spawn how = { .argv = SH("echo out; echo err >&2"), .stdout_fd = -1, .is_quiet = 1 };
-	int kept[3], err;
+	int cached[3], err;
 
 	for (int fd = 0; fd < 3; fd++) {
-		kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+		cached[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 100);
 		close(fd);
 	}
 	err = run(&how);
 	for (int fd = 0; fd < 3; fd++)
-		dup2(kept[fd], fd);
+		dup2(cached[fd], fd);
 	ck_assert_int_eq(err, 0);
 	ck_assert_str_eq(out.data, "out\n");
 }

@@ -99,7 +99,7 @@ static int many_close(int fd)
 	return 0;
 }
 
-static const struct rti_source_ops many = {
+static const struct rti_procfs_ops many = {
 	.open = many_open,
 	.pread = many_pread,
 	.getdents = many_getdents,

@@ -622,15 +622,15 @@ END_TEST
 
 START_TEST(in_a_proc_of_an_outer_namespace_clocks_are_not_asked)
 {
-	struct rti_source source;
+	struct rti_procfs procfs;
 	struct rti_platform platform;
 
 	fixture_link(&root, "proc/self", "1");
-	ck_assert_int_eq(rti_source_open(&source, root.root, &faults_ops), 0);
-	source.is_foreign = 0;
-	rti_context_platform(&source, &platform);
+	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &faults_ops), 0);
+	procfs.is_foreign = 0;
+	rti_context_platform(&procfs, &platform);
 	ck_assert_ptr_null(platform.cpu_clock);
-	rti_source_close(&source);
+	rti_procfs_close(&procfs);
 }
 END_TEST
 

@@ -147,7 +147,7 @@ static int fake_close(int fd)
 	return 0;
 }
 
-static const struct rti_source_ops fake_ops = {
+static const struct rti_procfs_ops fake_ops = {
 	.open = fake_open,
 	.pread = fake_pread,
 	.getdents = fake_getdents,
@@ -156,7 +156,7 @@ static const struct rti_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-static struct rti_source src;
+static struct rti_procfs procfs;
 static struct rti_buf buf;
 
 static void open_fake(void)
@@ -164,24 +164,24 @@ static void open_fake(void)
 	memset(&fake, 0, sizeof(fake));
 	fake.proc_path = "file";
 	fake.exists_result = 1;
-	ck_assert_int_eq(rti_source_open(&src, NULL, &fake_ops), 0);
+	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), 0);
 }
 
 static void close_fake(void)
 {
-	rti_source_close(&src);
+	rti_procfs_close(&procfs);
 	rti_buf_free(&buf);
 	ck_assert_uint_eq(fake.closes, fake.opens);
 }
 
 static int read_fake(enum rti_shape shape)
 {
-	return rti_source_read(&src, RTI_PROC, "file", shape, &buf);
+	return rti_procfs_read(&procfs, RTI_PROC, "file", shape, &buf);
 }
 
 static int reread_fake(struct rti_file *file)
 {
-	return rti_source_reread(&src, RTI_PROC, "file", RTI_WHOLE, file, &buf);
+	return rti_procfs_read_cached(&procfs, RTI_PROC, "file", RTI_WHOLE, file, &buf);
 }
 
 /* All bytes of one read that began at the start for the nth time. */
@@ -322,9 +322,9 @@ START_TEST(kept_file_is_opened_once)
 		assert_bytes(5000);
 	}
 	ck_assert_uint_eq(fake.opens, 4);
-	rti_source_close_file(&src, &file);
+	rti_procfs_close_file(&procfs, &file);
 	ck_assert_int_eq(file.fd, -1);
-	rti_source_close_file(&src, &file);
+	rti_procfs_close_file(&procfs, &file);
 	ck_assert_uint_eq(fake.closes, 1);
 }
 END_TEST
@@ -341,32 +341,32 @@ START_TEST(kept_file_that_cannot_seek_is_opened_anew)
 	ck_assert_uint_eq(fake.opens, 5);
 	assert_bytes(100);
 	ck_assert_uint_eq(fake.opens - fake.closes, 4);
-	rti_source_close_file(&src, &file);
+	rti_procfs_close_file(&procfs, &file);
 }
 END_TEST
 
 START_TEST(bases_that_are_absent_hold_nothing)
 {
-	rti_source_close(&src);
+	rti_procfs_close(&procfs);
 	fake.sys_error = -ENOENT;
-	ck_assert_int_eq(rti_source_open(&src, NULL, &fake_ops), 0);
-	ck_assert_int_eq(rti_source_read(&src, RTI_SYS, "file", RTI_WHOLE, &buf), -ENOENT);
-	ck_assert_int_eq(rti_source_exists(&src, RTI_SYS, "file"), 0);
-	ck_assert_int_eq(rti_source_exists(&src, RTI_PROC, "file"), 1);
+	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), 0);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "file", RTI_WHOLE, &buf), -ENOENT);
+	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "file"), 0);
+	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_PROC, "file"), 1);
 }
 END_TEST
 
 START_TEST(proc_must_be_there)
 {
-	rti_source_close(&src);
+	rti_procfs_close(&procfs);
 	fake.proc_path = NULL;
-	ck_assert_int_eq(rti_source_open(&src, NULL, &fake_ops), -ENOENT);
+	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), -ENOENT);
 	ck_assert_uint_eq(fake.opens, fake.closes);
 	fake.proc_path = "file";
 	fake.exists_result = 0; /* an empty directory where proc is not mounted */
-	ck_assert_int_eq(rti_source_open(&src, NULL, &fake_ops), -ENOENT);
+	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), -ENOENT);
 	ck_assert_uint_eq(fake.opens, fake.closes);
-	ck_assert_int_eq(rti_source_open(&src, "/fixture", &fake_ops), 0);
+	ck_assert_int_eq(rti_procfs_open(&procfs, "/fixture", &fake_ops), 0);
 }
 END_TEST
 
@@ -381,11 +381,11 @@ static const struct {
 
 START_TEST(root_goes_before_paths)
 {
-	rti_source_close(&src);
-	ck_assert_int_eq(rti_source_open(&src, roots[_i].root, &fake_ops), 0);
+	rti_procfs_close(&procfs);
+	ck_assert_int_eq(rti_procfs_open(&procfs, roots[_i].root, &fake_ops), 0);
 	ck_assert_str_eq(fake.opened, roots[_i].opened);
-	ck_assert_int_eq(src.is_foreign, roots[_i].is_foreign);
-	ck_assert_str_eq(src.root, roots[_i].prefix);
+	ck_assert_int_eq(procfs.is_foreign, roots[_i].is_foreign);
+	ck_assert_str_eq(procfs.root, roots[_i].prefix);
 }
 END_TEST
 
@@ -400,7 +400,7 @@ static int note_name(void *arg, const char *name)
 START_TEST(list_gives_all_but_dots)
 {
 	listed[0] = '\0';
-	ck_assert_int_eq(rti_source_list(&src, RTI_PROC, "file", note_name, NULL), 0);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, "file", note_name, NULL), 0);
 	ck_assert_str_eq(listed, "first;..hidden;second;");
 	ck_assert_uint_eq(fake.opens - fake.closes, 3);
 }
@@ -411,7 +411,7 @@ START_TEST(list_stops_when_told)
 	char stop[] = "first";
 
 	listed[0] = '\0';
-	ck_assert_int_eq(rti_source_list(&src, RTI_PROC, "file", note_name, stop), 77);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, "file", note_name, stop), 77);
 	ck_assert_str_eq(listed, "first;");
 	ck_assert_uint_eq(fake.opens - fake.closes, 3);
 }
@@ -421,10 +421,10 @@ START_TEST(list_tells_errors)
 {
 	listed[0] = '\0';
 	fake.list_error = -EIO;
-	ck_assert_int_eq(rti_source_list(&src, RTI_PROC, "file", note_name, NULL), -EIO);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, "file", note_name, NULL), -EIO);
 	ck_assert_str_eq(listed, "first;..hidden;second;");
 	fake.open_error = -EACCES;
-	ck_assert_int_eq(rti_source_list(&src, RTI_PROC, "file", note_name, NULL), -EACCES);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, "file", note_name, NULL), -EACCES);
 	ck_assert_uint_eq(fake.opens - fake.closes, 3);
 }
 END_TEST
@@ -433,11 +433,11 @@ START_TEST(readlink_is_terminated_and_cut)
 {
 	char out[32], small[6];
 
-	ck_assert_int_eq(rti_source_readlink(&src, RTI_SYS, "link", out, sizeof(out)), 17);
+	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "link", out, sizeof(out)), 17);
 	ck_assert_str_eq(out, "../somewhere/else");
-	ck_assert_int_eq(rti_source_readlink(&src, RTI_SYS, "link", small, sizeof(small)), 5);
+	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "link", small, sizeof(small)), 5);
 	ck_assert_str_eq(small, "../so");
-	ck_assert_int_eq(rti_source_readlink(&src, RTI_SYS, "other", small, sizeof(small)), -EACCES);
+	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "other", small, sizeof(small)), -EACCES);
 	ck_assert_str_eq(small, "");
 }
 END_TEST
@@ -465,12 +465,12 @@ static struct fixture fix;
 static void open_real(void)
 {
 	fixture_new(&fix);
-	ck_assert_int_eq(rti_source_open(&src, fix.root, &rti_source_linux), 0);
+	ck_assert_int_eq(rti_procfs_open(&procfs, fix.root, &rti_procfs_linux), 0);
 }
 
 static void close_real(void)
 {
-	rti_source_close(&src);
+	rti_procfs_close(&procfs);
 	rti_buf_free(&buf);
 	fixture_free(&fix);
 }
@@ -481,14 +481,14 @@ START_TEST(real_kept_file_shows_what_was_rewritten)
 	int flags;
 
 	fixture_write(&fix, "proc/stat", "first, and longer");
-	ck_assert_int_eq(rti_source_reread(&src, RTI_PROC, "stat", RTI_WHOLE, &file, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_WHOLE, &file, &buf), 0);
 	ck_assert_str_eq(buf.data, "first, and longer");
 	fixture_write(&fix, "proc/stat", "second");
-	ck_assert_int_eq(rti_source_reread(&src, RTI_PROC, "stat", RTI_WHOLE, &file, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_WHOLE, &file, &buf), 0);
 	ck_assert_str_eq(buf.data, "second");
 	flags = fcntl(file.fd, F_GETFD);
 	ck_assert_int_eq(flags & FD_CLOEXEC, FD_CLOEXEC);
-	rti_source_close_file(&src, &file);
+	rti_procfs_close_file(&procfs, &file);
 }
 END_TEST
 
@@ -499,32 +499,32 @@ START_TEST(real_files_links_and_lists)
 
 	fixture_write(&fix, "sys/block/sda/stat", "1 2 3");
 	fixture_link(&fix, "sys/class/block/sda", "../../block/sda");
-	ck_assert_int_eq(rti_source_read(&src, RTI_SYS, "class/block/sda/stat", RTI_WHOLE, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "class/block/sda/stat", RTI_WHOLE, &buf), 0);
 	ck_assert_str_eq(buf.data, "1 2 3");
-	ck_assert_int_eq(rti_source_readlink(&src, RTI_SYS, "class/block/sda", target, sizeof(target)), 15);
+	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "class/block/sda", target, sizeof(target)), 15);
 	ck_assert_str_eq(target, "../../block/sda");
-	ck_assert_int_eq(rti_source_exists(&src, RTI_SYS, "block/sda"), 1);
-	ck_assert_int_eq(rti_source_exists(&src, RTI_SYS, "block/sdb"), 0);
-	ck_assert_int_eq(rti_source_exists(&src, RTI_SYS, "block/sda/stat/x"), 0);
+	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "block/sda"), 1);
+	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "block/sdb"), 0);
+	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "block/sda/stat/x"), 0);
 	listed[0] = '\0';
-	ck_assert_int_eq(rti_source_list(&src, RTI_SYS, "block", note_name, NULL), 0);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "block", note_name, NULL), 0);
 	ck_assert_str_eq(listed, "sda;");
-	ck_assert_int_eq(rti_source_list(&src, RTI_SYS, "none", note_name, NULL), -ENOENT);
-	ck_assert_int_eq(rti_source_read(&src, RTI_SYS, "block", RTI_WHOLE, &buf), -EISDIR);
-	ck_assert_int_eq(src.ops->space("/proc", &space), 0);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "none", note_name, NULL), -ENOENT);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "block", RTI_WHOLE, &buf), -EISDIR);
+	ck_assert_int_eq(procfs.ops->space("/proc", &space), 0);
 	ck_assert_uint_ge(space.total_bytes, space.free_bytes);
 	ck_assert_uint_ge(space.free_bytes, space.available_bytes);
-	ck_assert_int_eq(src.ops->space("/none", &space), -ENOENT);
+	ck_assert_int_eq(procfs.ops->space("/none", &space), -ENOENT);
 }
 END_TEST
 
 START_TEST(real_root_without_proc)
 {
-	struct rti_source other;
+	struct rti_procfs other;
 
 	fixture_remove(&fix, "proc");
-	ck_assert_int_eq(rti_source_open(&other, fix.root, &rti_source_linux), -ENOENT);
-	ck_assert_int_eq(rti_source_open(&other, "/nowhere/at/all", &rti_source_linux), -ENOENT);
+	ck_assert_int_eq(rti_procfs_open(&other, fix.root, &rti_procfs_linux), -ENOENT);
+	ck_assert_int_eq(rti_procfs_open(&other, "/nowhere/at/all", &rti_procfs_linux), -ENOENT);
 }
 END_TEST
 
@@ -548,7 +548,7 @@ START_TEST(real_open_goes_on_after_signals)
 	ck_assert_int_eq(mkfifo(fifo_path, 0600), 0);
 	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &every_20ms, NULL), 0);
-	ck_assert_int_eq(rti_source_read(&src, RTI_PROC, "fifo", RTI_WHOLE, &buf), -ESPIPE);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, "fifo", RTI_WHOLE, &buf), -ESPIPE);
 	ck_assert_int_ge(interrupts, 3);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 }
@@ -571,13 +571,13 @@ START_TEST(real_records_of_the_kernel_are_all_there)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned long first = (unsigned long)map_stripes(page), found = 0;
-	struct rti_source proc;
+	struct rti_procfs proc;
 	char large[65536];
 	ssize_t one_read;
 	int fd;
 
-	ck_assert_int_eq(rti_source_open(&proc, NULL, &rti_source_linux), 0);
-	ck_assert_int_eq(rti_source_read(&proc, RTI_PROC, "self/maps", RTI_RECORDS, &buf), 0);
+	ck_assert_int_eq(rti_procfs_open(&proc, NULL, &rti_procfs_linux), 0);
+	ck_assert_int_eq(rti_procfs_read(&proc, RTI_PROC, "self/maps", RTI_RECORDS, &buf), 0);
 	for (char *line = buf.data; *line; line = strchr(line, '\n') + 1) {
 		unsigned long start = strtoul(line, NULL, 16);
 
@@ -589,7 +589,7 @@ START_TEST(real_records_of_the_kernel_are_all_there)
 	close(fd);
 	if (page == 4096) /* else all may fit a page, and nothing was shown */
 		ck_assert_int_lt(one_read, (ssize_t)buf.len);
-	rti_source_close(&proc);
+	rti_procfs_close(&proc);
 }
 END_TEST
 
@@ -597,7 +597,7 @@ int main(void)
 {
 	Suite *suite = suite_create("source");
 	TCase *reads = suite_case(suite, "reads"), *failures = suite_case(suite, "errors");
-	TCase *kept = suite_case(suite, "kept"), *bases = suite_case(suite, "roots");
+	TCase *cached = suite_case(suite, "kept"), *bases = suite_case(suite, "roots");
 	TCase *names = suite_case(suite, "names"), *real = suite_case(suite, "real");
 
 	tcase_add_checked_fixture(reads, open_fake, close_fake);
@@ -613,9 +613,9 @@ int main(void)
 	tcase_add_checked_fixture(failures, open_fake, close_fake);
 	tcase_add_loop_test(failures, open_errors_are_told, 0, sizeof(errors) / sizeof(errors[0]));
 	tcase_add_loop_test(failures, read_errors_are_told_and_close, 0, sizeof(errors) / sizeof(errors[0]));
-	tcase_add_checked_fixture(kept, open_fake, close_fake);
-	tcase_add_test(kept, kept_file_is_opened_once);
-	tcase_add_test(kept, kept_file_that_cannot_seek_is_opened_anew);
+	tcase_add_checked_fixture(cached, open_fake, close_fake);
+	tcase_add_test(cached, kept_file_is_opened_once);
+	tcase_add_test(cached, kept_file_that_cannot_seek_is_opened_anew);
 	tcase_add_checked_fixture(bases, open_fake, close_fake);
 	tcase_add_test(bases, bases_that_are_absent_hold_nothing);
 	tcase_add_test(bases, proc_must_be_there);
