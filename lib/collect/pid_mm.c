@@ -19,5 +19,5 @@ int rti_memory_read(const struct rti_context *ctx, const struct rti_target *who,
 	if (!who->memory_tid)
 		return rti_pid_file_read(ctx, who->pid, leaf, cached);
 	path = rti_task_path(who->pid, who->memory_tid, leaf);
-	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_WHOLE, ctx->buf);
+	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
 }

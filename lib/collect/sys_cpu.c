@@ -192,7 +192,7 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	st->rows.count = 0;
 	st->next = 0;
 	st->round++;
-	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_WHOLE, &st->file, ctx->buf);
+	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &st->file, ctx->buf);
 	if (err == 0)
 		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, take_cpu, st);
 	if (err == 0)

@@ -236,7 +236,7 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 
 	st->rows.count = 0;
 	rti_items_begin(&st->items);
-	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_RECORDS, &st->file, ctx->buf);
+	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_SEQ_FILE, &st->file, ctx->buf);
 	if (err == 0)
 		err = rti_parse_diskstats(ctx->buf->data, ctx->buf->len, take_disk, st);
 	if (err < 0)

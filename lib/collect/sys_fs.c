@@ -285,10 +285,10 @@ static int parse_mounts(struct state *st, const struct rti_context *ctx)
 
 static int read_mountinfo(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_RECORDS, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SEQ_FILE, &st->file, ctx->buf);
 
 	if (err == -ENOENT && ctx->procfs->is_foreign)
-		err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_RECORDS, &st->file, ctx->buf);
+		err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE, &st->file, ctx->buf);
 	return err;
 }
 

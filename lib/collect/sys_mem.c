@@ -99,7 +99,7 @@ static int mem_collect(void *state, const struct rti_context *ctx, struct rt_met
 {
 	struct state *st = state;
 	struct rti_meminfo info;
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "meminfo", RTI_WHOLE, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "meminfo", RTI_SINGLE_RECORD, &st->file, ctx->buf);
 	int result[3];
 
 	if (err == 0)

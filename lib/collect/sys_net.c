@@ -46,11 +46,11 @@ static int net_open(void *state, const struct rti_context *ctx)
 
 static int read_file(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_LINES, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SHORT_LINES, &st->file, ctx->buf);
 
 	if (err != -ENOENT || !ctx->procfs->is_foreign)
 		return err;
-	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_LINES, &st->file, ctx->buf);
+	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_SHORT_LINES, &st->file, ctx->buf);
 }
 
 static int take_device(void *arg, const struct rti_netdev *dev)

@@ -44,7 +44,7 @@ static int set_figures(enum resource which, const struct rti_pressure *now, stru
 static int collect_one(struct state *st, enum resource which, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct rti_pressure now;
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[which], RTI_WHOLE, &st->file[which], ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[which], RTI_SINGLE_RECORD, &st->file[which], ctx->buf);
 
 	if (err == 0)
 		err = rti_parse_pressure(ctx->buf->data, ctx->buf->len, &now);

@@ -22,7 +22,7 @@ struct threads {
 
 static int read_task(const struct threads *t, int32_t tid, const char *leaf)
 {
-	return rti_procfs_read(t->ctx->procfs, RTI_PROC, rti_task_path(t->pid, tid, leaf).text, RTI_WHOLE, t->ctx->buf);
+	return rti_procfs_read(t->ctx->procfs, RTI_PROC, rti_task_path(t->pid, tid, leaf).text, RTI_SINGLE_RECORD, t->ctx->buf);
 }
 
 static int add_switches(struct threads *t, int32_t tid)

@@ -69,14 +69,14 @@ static int find_own(const struct rti_context *ctx, char out[1024])
 {
 	struct mount_search search = { .found = out };
 	struct rti_scan own;
-	int err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_WHOLE, ctx->buf);
+	int err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_SINGLE_RECORD, ctx->buf);
 
 	if (err == 0)
 		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, &own);
 	if (err < 0)
 		return err;
 	rti_scan_copy(&own, search.own, sizeof(search.own));
-	err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_RECORDS, ctx->buf);
+	err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE, ctx->buf);
 	if (err < 0)
 		return err;
 	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, take_mount, &search);
@@ -139,7 +139,7 @@ static int read_file(const struct rti_cgroup *group, const struct rti_context *c
                      struct rti_file *file)
 {
 	char path[1024];
-	int err = file ? rti_procfs_read_if_open(ctx->procfs, RTI_WHOLE, file, ctx->buf) : -EBADF;
+	int err = file ? rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, file, ctx->buf) : -EBADF;
 
 	if (err != -EBADF) /* what is open needs no name */
 		return err;
@@ -149,8 +149,8 @@ static int read_file(const struct rti_cgroup *group, const struct rti_context *c
 	append(path, group->path + 1, strlen(group->path + 1)); /* as seen from the root */
 	append(path, name, strlen(name));
 	if (file)
-		return rti_procfs_read_cached(ctx->procfs, RTI_ROOT, path, RTI_WHOLE, file, ctx->buf);
-	return rti_procfs_read(ctx->procfs, RTI_ROOT, path, RTI_WHOLE, ctx->buf);
+		return rti_procfs_read_cached(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, file, ctx->buf);
+	return rti_procfs_read(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, ctx->buf);
 }
 
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns, uint64_t *system_ns)

@@ -177,16 +177,16 @@ static int open_at(const struct rti_procfs *procfs, enum rti_base base, const ch
 	return procfs->fd[base] < 0 ? -ENOENT : procfs->ops->open(procfs->fd[base], path, flags);
 }
 
-static int is_all(enum rti_shape shape, size_t n, size_t room)
+static int is_all(enum rti_file_format format, size_t n, size_t room)
 {
 	if (n == 0)
 		return 1;
-	return n < room && (shape == RTI_WHOLE || (shape == RTI_LINES && n < HALF_A_PAGE));
+	return n < room && (format == RTI_SINGLE_RECORD || (format == RTI_SHORT_LINES && n < HALF_A_PAGE));
 }
 
 /* A buffer that was filled to the brim is grown and, for a single record, read again from the start: pieces of one
  * record read at two instants would not belong together. */
-static int read_all(const struct rti_procfs *procfs, int fd, enum rti_shape shape, struct rti_buf *buf)
+static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_format format, struct rti_buf *buf)
 {
 	buf->len = 0;
 	for (;;) {
@@ -202,7 +202,7 @@ static int read_all(const struct rti_procfs *procfs, int fd, enum rti_shape shap
 			return (int)n;
 		buf->len += (size_t)n;
 		buf->data[buf->len] = '\0';
-		if (is_all(shape, (size_t)n, room))
+		if (is_all(format, (size_t)n, room))
 			return 0;
 		if ((size_t)n < room)
 			continue;
@@ -211,12 +211,12 @@ static int read_all(const struct rti_procfs *procfs, int fd, enum rti_shape shap
 		err = rti_buf_reserve(buf, buf->cap);
 		if (err < 0)
 			return err;
-		if (shape == RTI_WHOLE)
+		if (format == RTI_SINGLE_RECORD)
 			buf->len = 0;
 	}
 }
 
-int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_shape shape,
+int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_file_format format,
                     struct rti_buf *buf)
 {
 	int fd = open_at(procfs, base, path, O_RDONLY);
@@ -225,14 +225,14 @@ int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const c
 	buf->len = 0;
 	if (fd < 0)
 		return fd;
-	err = read_all(procfs, fd, shape, buf);
+	err = read_all(procfs, fd, format, buf);
 	procfs->ops->close(fd);
 	return err;
 }
 
-int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf)
+int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_format format, struct rti_file *file, struct rti_buf *buf)
 {
-	int err = file->fd < 0 ? -EBADF : read_all(procfs, file->fd, shape, buf);
+	int err = file->fd < 0 ? -EBADF : read_all(procfs, file->fd, format, buf);
 
 	if (err == 0)
 		return 0;
@@ -241,10 +241,10 @@ int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_shape shap
 	return err == -ESPIPE || err == -EINVAL ? -EBADF : err;
 }
 
-int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_shape shape,
+int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_file_format format,
                       struct rti_file *file, struct rti_buf *buf)
 {
-	int err = rti_procfs_read_if_open(procfs, shape, file, buf);
+	int err = rti_procfs_read_if_open(procfs, format, file, buf);
 
 	if (err != -EBADF)
 		return err;
@@ -255,7 +255,7 @@ int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, 
 		file->fd = -1;
 		return err;
 	}
-	err = read_all(procfs, file->fd, shape, buf);
+	err = read_all(procfs, file->fd, format, buf);
 	if (err < 0)
 		rti_procfs_close_file(procfs, file);
 	return err;

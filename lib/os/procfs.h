@@ -54,26 +54,26 @@ struct rti_file {
 #define RTI_FILE_INIT { -1 }
 
 /* How a file delivers itself. */
-enum rti_shape {
-	RTI_WHOLE,   /* one record: a read that does not fill the buffer has all of it */
-	RTI_RECORDS, /* many records: read until nothing is left, since one read stops where the next does not fit a page */
-	RTI_LINES    /* many records, none longer than half a page: a read of less than that has all that is left */
+enum rti_file_format {
+	RTI_SINGLE_RECORD,   /* one record: a read that does not fill the buffer has all of it */
+	RTI_SEQ_FILE, /* many records: read until nothing is left, since one read stops where the next does not fit a page */
+	RTI_SHORT_LINES    /* many records, none longer than half a page: a read of less than that has all that is left */
 };
 
 int rti_procfs_open(struct rti_procfs *procfs, const char *root, const struct rti_procfs_ops *ops);
 void rti_procfs_close(struct rti_procfs *procfs);
 
 /* Open, read and close. 0 or -errno. */
-int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_shape shape,
+int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_file_format format,
                     struct rti_buf *buf);
 
 /* Read through a kept descriptor, opening it if need be, and opening it anew where it cannot seek. On failure the
  * file is closed. 0 or -errno. */
-int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_shape shape,
+int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_file_format format,
                       struct rti_file *file, struct rti_buf *buf);
 
 /* The same where it is open already. -EBADF when it has to be opened, for the first time or anew. */
-int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_shape shape, struct rti_file *file, struct rti_buf *buf);
+int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_format format, struct rti_file *file, struct rti_buf *buf);
 
 void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *file);
 

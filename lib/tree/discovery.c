@@ -79,9 +79,9 @@ static void search_thread(struct children_search *search, int32_t tid, struct rt
 	int err;
 
 	if (cached)
-		err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_RECORDS, cached, children);
+		err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached, children);
 	else
-		err = rti_procfs_read(procfs, RTI_PROC, path.text, RTI_RECORDS, children);
+		err = rti_procfs_read(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, children);
 	if (err == 0)
 		rti_parse_children(children->data, children->len, take_child, search);
 	else if (err != -ENOENT && err != -ESRCH)
@@ -93,7 +93,7 @@ int rti_proctree_has_children(struct rti_proctree *tree, const struct rti_contex
 	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
 
 	return !tree->has_children_files || m->stat.num_threads != 1 || !rti_proctree_may_keep(tree, ctx, m) ||
-	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_WHOLE, &m->children_file, ctx->buf) < 0 ||
+	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, &m->children_file, ctx->buf) < 0 ||
 	       ctx->buf->len > 0;
 }
 
@@ -241,13 +241,13 @@ uint64_t rti_proctree_last_pid(struct rti_proctree *tree, const struct rti_conte
 	uint64_t pid = 0;
 
 	if (tree->tells_last_pid != TOLD_BY_LOADAVG &&
-	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_WHOLE, &tree->last_pid_file, ctx->buf) == 0) {
+	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_SINGLE_RECORD, &tree->last_pid_file, ctx->buf) == 0) {
 		scan = rti_scan(ctx->buf->data, ctx->buf->len);
 		rti_scan_u64(&scan, &pid);
 		return pid;
 	}
 	tree->tells_last_pid = TOLD_BY_LOADAVG;
-	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_WHOLE, &tree->last_pid_file, ctx->buf) < 0 ||
+	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD, &tree->last_pid_file, ctx->buf) < 0 ||
 	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
 		return 0;
 	return loadavg.last_pid;

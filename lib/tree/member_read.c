@@ -174,7 +174,7 @@ static int find_live_thread(void *arg, const char *name)
 
 	if (tid == 0 || tid == search->pid)
 		return 0;
-	if (rti_procfs_read(search->ctx->procfs, RTI_PROC, path.text, RTI_WHOLE, search->ctx->buf) < 0 ||
+	if (rti_procfs_read(search->ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, search->ctx->buf) < 0 ||
 	    rti_parse_pid_stat(search->ctx->buf->data, search->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
 		return 0;
 	search->found = tid;

@@ -149,7 +149,7 @@ int rti_proctree_is_zombie(const struct rti_member *m)
  * memory. */
 int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m)
 {
-	return rti_procfs_read_if_open(ctx->procfs, RTI_WHOLE, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
+	return rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
 	       ctx->buf->data[0] != '0';
 }
 

@@ -67,7 +67,7 @@ struct text {
 
 static void read_text(const char *path)
 {
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, path, RTI_WHOLE, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, path, RTI_SINGLE_RECORD, &buf), 0);
 }
 
 static int add_thread(void *arg, const char *name)

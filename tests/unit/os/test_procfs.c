@@ -174,14 +174,14 @@ static void close_fake(void)
 	ck_assert_uint_eq(fake.closes, fake.opens);
 }
 
-static int read_fake(enum rti_shape shape)
+static int read_fake(enum rti_file_format format)
 {
-	return rti_procfs_read(&procfs, RTI_PROC, "file", shape, &buf);
+	return rti_procfs_read(&procfs, RTI_PROC, "file", format, &buf);
 }
 
 static int reread_fake(struct rti_file *file)
 {
-	return rti_procfs_read_cached(&procfs, RTI_PROC, "file", RTI_WHOLE, file, &buf);
+	return rti_procfs_read_cached(&procfs, RTI_PROC, "file", RTI_SINGLE_RECORD, file, &buf);
 }
 
 /* All bytes of one read that began at the start for the nth time. */
@@ -198,7 +198,7 @@ static const size_t lengths[] = { 0, 1, 4094, 4095, 4096, 4097, 8191, 8192, 1000
 START_TEST(whole_takes_every_length)
 {
 	fake.len = lengths[_i];
-	ck_assert_int_eq(read_fake(RTI_WHOLE), 0);
+	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
 	assert_bytes(lengths[_i]);
 }
 END_TEST
@@ -206,7 +206,7 @@ END_TEST
 START_TEST(records_take_every_length)
 {
 	fake.len = lengths[_i];
-	ck_assert_int_eq(read_fake(RTI_RECORDS), 0);
+	ck_assert_int_eq(read_fake(RTI_SEQ_FILE), 0);
 	assert_bytes(lengths[_i]);
 }
 END_TEST
@@ -218,7 +218,7 @@ START_TEST(records_go_on_after_short_reads)
 {
 	fake.len = 9999;
 	fake.read_limit = limits[_i];
-	ck_assert_int_eq(read_fake(RTI_RECORDS), 0);
+	ck_assert_int_eq(read_fake(RTI_SEQ_FILE), 0);
 	assert_bytes(9999);
 	ck_assert_uint_eq(fake.reads_at_start, 1);
 }
@@ -227,7 +227,7 @@ END_TEST
 START_TEST(lines_take_every_length)
 {
 	fake.len = lengths[_i];
-	ck_assert_int_eq(read_fake(RTI_LINES), 0);
+	ck_assert_int_eq(read_fake(RTI_SHORT_LINES), 0);
 	assert_bytes(lengths[_i]);
 }
 END_TEST
@@ -243,7 +243,7 @@ START_TEST(lines_go_on_after_reads_of_half_a_page)
 		fake.len = files[i].len;
 		fake.read_limit = files[i].limit;
 		fake.reads = fake.reads_at_start = 0;
-		ck_assert_int_eq(read_fake(RTI_LINES), 0);
+		ck_assert_int_eq(read_fake(RTI_SHORT_LINES), 0);
 		assert_bytes(files[i].len);
 		ck_assert_uint_eq(fake.reads, files[i].reads);
 	}
@@ -253,11 +253,11 @@ END_TEST
 START_TEST(whole_is_read_again_rather_than_in_pieces)
 {
 	fake.len = 10000;
-	ck_assert_int_eq(read_fake(RTI_WHOLE), 0);
+	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
 	ck_assert_uint_eq(fake.reads, fake.reads_at_start);
 	ck_assert_uint_gt(fake.reads, 1);
 	fake.reads = 0;
-	ck_assert_int_eq(read_fake(RTI_WHOLE), 0);
+	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
 	ck_assert_uint_eq(fake.reads, 1); /* the buffer has grown */
 	assert_bytes(10000);
 }
@@ -266,7 +266,7 @@ END_TEST
 START_TEST(whole_costs_one_read)
 {
 	fake.len = 300;
-	ck_assert_int_eq(read_fake(RTI_WHOLE), 0);
+	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
 	ck_assert_uint_eq(fake.reads, 1);
 }
 END_TEST
@@ -274,8 +274,8 @@ END_TEST
 START_TEST(endless_file_is_refused)
 {
 	fake.is_endless = 1;
-	ck_assert_int_eq(read_fake(RTI_WHOLE), -EFBIG);
-	ck_assert_int_eq(read_fake(RTI_RECORDS), -EFBIG);
+	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), -EFBIG);
+	ck_assert_int_eq(read_fake(RTI_SEQ_FILE), -EFBIG);
 }
 END_TEST
 
@@ -286,7 +286,7 @@ START_TEST(open_errors_are_told)
 	struct rti_file file = RTI_FILE_INIT;
 
 	fake.open_error = errors[_i];
-	ck_assert_int_eq(read_fake(RTI_WHOLE), errors[_i]);
+	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), errors[_i]);
 	ck_assert_uint_eq(buf.len, 0);
 	ck_assert_int_eq(reread_fake(&file), errors[_i]);
 	ck_assert_int_eq(file.fd, -1);
@@ -299,7 +299,7 @@ START_TEST(read_errors_are_told_and_close)
 
 	fake.len = 10;
 	fake.read_error = errors[_i];
-	ck_assert_int_eq(read_fake(RTI_RECORDS), errors[_i]);
+	ck_assert_int_eq(read_fake(RTI_SEQ_FILE), errors[_i]);
 	ck_assert_uint_eq(fake.opens - fake.closes, 3); /* the roots */
 	ck_assert_int_eq(reread_fake(&file), errors[_i]);
 	ck_assert_int_eq(file.fd, -1);
@@ -350,7 +350,7 @@ START_TEST(bases_that_are_absent_hold_nothing)
 	rti_procfs_close(&procfs);
 	fake.sys_error = -ENOENT;
 	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), 0);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "file", RTI_WHOLE, &buf), -ENOENT);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "file", RTI_SINGLE_RECORD, &buf), -ENOENT);
 	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "file"), 0);
 	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_PROC, "file"), 1);
 }
@@ -481,10 +481,10 @@ START_TEST(real_kept_file_shows_what_was_rewritten)
 	int flags;
 
 	fixture_write(&fix, "proc/stat", "first, and longer");
-	ck_assert_int_eq(rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_WHOLE, &file, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &file, &buf), 0);
 	ck_assert_str_eq(buf.data, "first, and longer");
 	fixture_write(&fix, "proc/stat", "second");
-	ck_assert_int_eq(rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_WHOLE, &file, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &file, &buf), 0);
 	ck_assert_str_eq(buf.data, "second");
 	flags = fcntl(file.fd, F_GETFD);
 	ck_assert_int_eq(flags & FD_CLOEXEC, FD_CLOEXEC);
@@ -499,7 +499,7 @@ START_TEST(real_files_links_and_lists)
 
 	fixture_write(&fix, "sys/block/sda/stat", "1 2 3");
 	fixture_link(&fix, "sys/class/block/sda", "../../block/sda");
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "class/block/sda/stat", RTI_WHOLE, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "class/block/sda/stat", RTI_SINGLE_RECORD, &buf), 0);
 	ck_assert_str_eq(buf.data, "1 2 3");
 	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "class/block/sda", target, sizeof(target)), 15);
 	ck_assert_str_eq(target, "../../block/sda");
@@ -510,7 +510,7 @@ START_TEST(real_files_links_and_lists)
 	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "block", note_name, NULL), 0);
 	ck_assert_str_eq(listed, "sda;");
 	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "none", note_name, NULL), -ENOENT);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "block", RTI_WHOLE, &buf), -EISDIR);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "block", RTI_SINGLE_RECORD, &buf), -EISDIR);
 	ck_assert_int_eq(procfs.ops->space("/proc", &space), 0);
 	ck_assert_uint_ge(space.total_bytes, space.free_bytes);
 	ck_assert_uint_ge(space.free_bytes, space.available_bytes);
@@ -548,7 +548,7 @@ START_TEST(real_open_goes_on_after_signals)
 	ck_assert_int_eq(mkfifo(fifo_path, 0600), 0);
 	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &every_20ms, NULL), 0);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, "fifo", RTI_WHOLE, &buf), -ESPIPE);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, "fifo", RTI_SINGLE_RECORD, &buf), -ESPIPE);
 	ck_assert_int_ge(interrupts, 3);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 }
@@ -577,7 +577,7 @@ START_TEST(real_records_of_the_kernel_are_all_there)
 	int fd;
 
 	ck_assert_int_eq(rti_procfs_open(&proc, NULL, &rti_procfs_linux), 0);
-	ck_assert_int_eq(rti_procfs_read(&proc, RTI_PROC, "self/maps", RTI_RECORDS, &buf), 0);
+	ck_assert_int_eq(rti_procfs_read(&proc, RTI_PROC, "self/maps", RTI_SEQ_FILE, &buf), 0);
 	for (char *line = buf.data; *line; line = strchr(line, '\n') + 1) {
 		unsigned long start = strtoul(line, NULL, 16);
 
