@@ -69,7 +69,7 @@ struct rti_board {
 	uint32_t events;     /* RTI_EVENTS_ value */
 	uint32_t has_headless; /* some process ran on when its first thread had ended: most_alive is too low */
 	uint64_t processes;  /* that lived so far, by events */
-	uint64_t most_alive; /* of them at the same time */
+	uint64_t alive_peak; /* of them at the same time */
 	uint64_t own_io[5];  /* of the supervisor: rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */
 	uint64_t lives;      /* in the list */
 	uint64_t lives_skipped; /* past its end */

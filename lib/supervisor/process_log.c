@@ -24,13 +24,13 @@
 static struct {
 	struct rts_roll_how how;
 	struct rti_platform platform;
-	struct rti_census census;
+	struct rti_descendant_set descendants;
 	int events;
 	int nap_ms;
 	uint64_t boottime_ahead_ns; /* of the monotonic clock */
 	struct rti_life *lives;
 	uint64_t room;
-	uint32_t number_of[RTI_MOST_PIDS]; /* of its life, from 1 */
+	uint32_t number_of[RTI_PIDS_MAX]; /* of its life, from 1 */
 } roll;
 
 /* Room is given by the kernel before it is written to: a full memory would be a signal then. */
@@ -49,7 +49,7 @@ static int make_room(void)
 
 static struct rti_life *find_life(int32_t pid)
 {
-	uint32_t number = pid > 0 && pid < RTI_MOST_PIDS ? roll.number_of[pid] : 0;
+	uint32_t number = pid > 0 && pid < RTI_PIDS_MAX ? roll.number_of[pid] : 0;
 
 	return number ? &roll.lives[number - 1] : NULL;
 }
@@ -58,7 +58,7 @@ static struct rti_life *add_life(int32_t pid, int32_t ppid, uint64_t start_ns)
 {
 	struct rti_life *life;
 
-	if (pid <= 0 || pid >= RTI_MOST_PIDS)
+	if (pid <= 0 || pid >= RTI_PIDS_MAX)
 		return NULL;
 	if (!make_room()) {
 		roll.number_of[pid] = 0;
@@ -87,8 +87,8 @@ static void see_fork(const struct rti_process_event *event)
 	const struct rti_life *parent;
 	struct rti_life *life;
 
-	if (!rti_census_fork(&roll.census, event->ppid, event->pid)) {
-		if (roll.how.has_list && event->pid > 0 && event->pid < RTI_MOST_PIDS)
+	if (!rti_descendant_set_fork(&roll.descendants, event->ppid, event->pid)) {
+		if (roll.how.has_list && event->pid > 0 && event->pid < RTI_PIDS_MAX)
 			roll.number_of[event->pid] = 0;
 		return;
 	}
@@ -104,7 +104,7 @@ static void see_exec(const struct rti_process_event *event)
 {
 	struct rti_life *life = find_life(event->pid);
 
-	rti_census_exec(&roll.census, event->pid);
+	rti_descendant_set_exec(&roll.descendants, event->pid);
 	if (life)
 		read_name(life);
 }
@@ -127,10 +127,10 @@ static void see_exit(const struct rti_process_event *event)
 {
 	struct rti_life *life = find_life(event->pid);
 
-	if (event->tid == event->pid && rti_census_is_alive(&roll.census, event->pid)) {
+	if (event->tid == event->pid && rti_descendant_set_is_alive(&roll.descendants, event->pid)) {
 		if (runs_headless(event->pid))
 			roll.how.board->has_headless = 1;
-		rti_census_exit(&roll.census, event->pid);
+		rti_descendant_set_exit(&roll.descendants, event->pid);
 	}
 	if (!life || life->flags & RTI_LIFE_REAPED)
 		return;
@@ -187,7 +187,7 @@ void rts_roll_begin(const struct rts_roll_how *how)
 	rti_platform_init(&roll.platform, 0);
 	roll.platform.now(&now);
 	roll.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
-	rti_census_join(&roll.census, how->root);
+	rti_descendant_set_add(&roll.descendants, how->root);
 	how->board->events = begin_events();
 }
 
@@ -213,8 +213,8 @@ void rts_roll_update(void)
 		rti_events_close(roll.events);
 		roll.events = -1;
 	}
-	board->processes = roll.census.count - 1;
-	board->most_alive = roll.census.most_alive - 1;
+	board->processes = roll.descendants.count - 1;
+	board->alive_peak = roll.descendants.alive_peak - 1;
 }
 
 void rts_roll_catch_up(void)

@@ -30,8 +30,8 @@ int rti_hearing_open(struct rti_hearing *hearing)
 	hearing->fd = rti_events_open(0);
 	if (hearing->fd < 0)
 		return hearing->fd;
-	hearing->census = calloc(1, sizeof(*hearing->census));
-	if (!hearing->census) {
+	hearing->descendants = calloc(1, sizeof(*hearing->descendants));
+	if (!hearing->descendants) {
 		deafen(hearing);
 		return -ENOMEM;
 	}
@@ -47,7 +47,7 @@ void rti_hearing_begin(struct rti_hearing *hearing, int32_t root)
 void rti_hearing_close(struct rti_hearing *hearing)
 {
 	deafen(hearing);
-	free(hearing->census);
+	free(hearing->descendants);
 	free(hearing->newcomers);
 	*hearing = (struct rti_hearing)RTI_HEARING_INIT;
 }
@@ -78,10 +78,10 @@ static void see_exit(struct rti_hearing *hearing, const struct rti_process_event
 {
 	if (event->tid != event->pid)
 		return;
-	if (event->pid != hearing->root && event->ppid && rti_census_has(hearing->census, event->pid) &&
-	    !rti_census_has(hearing->census, event->ppid))
+	if (event->pid != hearing->root && event->ppid && rti_descendant_set_has(hearing->descendants, event->pid) &&
+	    !rti_descendant_set_has(hearing->descendants, event->ppid))
 		hearing->has_lost_orphan = 1;
-	rti_census_exit(hearing->census, event->pid);
+	rti_descendant_set_exit(hearing->descendants, event->pid);
 }
 
 static void see_event(void *arg, const struct rti_process_event *event)
@@ -91,15 +91,15 @@ static void see_event(void *arg, const struct rti_process_event *event)
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
 		/* The root is forked by a stranger; and we may have listened before that. */
-		if (event->pid == hearing->root && rti_census_is_alive(hearing->census, event->pid))
+		if (event->pid == hearing->root && rti_descendant_set_is_alive(hearing->descendants, event->pid))
 			break;
-		if (rti_census_fork(hearing->census, event->ppid, event->pid))
+		if (rti_descendant_set_fork(hearing->descendants, event->ppid, event->pid))
 			welcome(hearing, event->pid);
 		else if (event->ppid == hearing->owner && event->pid != hearing->root)
 			hearing->has_sibling = 1;
 		break;
 	case RTI_EVENT_EXEC:
-		rti_census_exec(hearing->census, event->pid);
+		rti_descendant_set_exec(hearing->descendants, event->pid);
 		break;
 	case RTI_EVENT_EXIT:
 		see_exit(hearing, event);
@@ -127,8 +127,8 @@ void rti_hearing_take(struct rti_hearing *hearing,
 		int32_t pid = hearing->newcomers[i];
 
 		/* Else its number is a stranger's by now. */
-		if (rti_census_has(hearing->census, pid))
-			each(arg, pid, !rti_census_is_alive(hearing->census, pid));
+		if (rti_descendant_set_has(hearing->descendants, pid))
+			each(arg, pid, !rti_descendant_set_is_alive(hearing->descendants, pid));
 	}
 	hearing->count = 0;
 }
@@ -136,6 +136,6 @@ void rti_hearing_take(struct rti_hearing *hearing,
 /* What was heard of is known already, and so may its end be. */
 void rti_hearing_note(struct rti_hearing *hearing, int32_t pid)
 {
-	if (hearing->census && !rti_census_has(hearing->census, pid))
-		rti_census_join(hearing->census, pid);
+	if (hearing->descendants && !rti_descendant_set_has(hearing->descendants, pid))
+		rti_descendant_set_add(hearing->descendants, pid);
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rti_census;
+struct rti_descendant_set;
 
 struct rti_hearing {
 	int fd;                    /* -1 while there are no events */
@@ -17,7 +17,7 @@ struct rti_hearing {
 	int has_sibling;           /* we got another child, which may be the tree's (CLONE_PARENT) */
 	int has_lost_orphan;       /* somebody ended whose parent is no member: nobody in the tree waited for him */
 	int32_t root;
-	struct rti_census *census; /* NULL while there are no events */
+	struct rti_descendant_set *descendants; /* NULL while there are no events */
 	int32_t *newcomers;        /* pids that have joined since they were taken last */
 	size_t count, cap;
 };

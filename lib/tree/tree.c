@@ -101,14 +101,14 @@ int rti_tree_hears_all(const struct rti_tree *tree)
 
 uint64_t rti_tree_most_alive(const struct rti_tree *tree)
 {
-	return tree->board ? tree->board->most_alive : tree->members.hearing.census->most_alive;
+	return tree->board ? tree->board->alive_peak : tree->members.hearing.descendants->alive_peak;
 }
 
 /* Those that samples saw, and those that were heard of. */
 static uint64_t count_all(const struct rti_tree *tree)
 {
-	const struct rti_census *census = tree->members.hearing.census;
-	uint64_t seen = tree->members.seen - (tree->keeper_pid != 0), heard = census ? census->count : 0;
+	const struct rti_descendant_set *descendants = tree->members.hearing.descendants;
+	uint64_t seen = tree->members.seen - (tree->keeper_pid != 0), heard = descendants ? descendants->count : 0;
 
 	if (tree->board)
 		heard = tree->board->processes;

@@ -4,63 +4,63 @@
 
 static int has(const uint64_t *bits, int32_t pid)
 {
-	return pid > 0 && pid < RTI_MOST_PIDS && bits[pid / 64] >> (pid % 64) & 1;
+	return pid > 0 && pid < RTI_PIDS_MAX && bits[pid / 64] >> (pid % 64) & 1;
 }
 
 /* 1 when that changed something. */
 static int put(uint64_t *bits, int32_t pid, int is_set)
 {
-	if (pid <= 0 || pid >= RTI_MOST_PIDS || has(bits, pid) == is_set)
+	if (pid <= 0 || pid >= RTI_PIDS_MAX || has(bits, pid) == is_set)
 		return 0;
 	bits[pid / 64] ^= UINT64_C(1) << (pid % 64);
 	return 1;
 }
 
-static void revive(struct rti_census *census, int32_t pid)
+static void mark_alive(struct rti_descendant_set *descendants, int32_t pid)
 {
-	if (put(census->is_alive, pid, 1) && ++census->alive > census->most_alive)
-		census->most_alive = census->alive;
+	if (put(descendants->is_alive, pid, 1) && ++descendants->alive > descendants->alive_peak)
+		descendants->alive_peak = descendants->alive;
 }
 
-int rti_census_has(const struct rti_census *census, int32_t pid)
+int rti_descendant_set_has(const struct rti_descendant_set *descendants, int32_t pid)
 {
-	return has(census->is_member, pid);
+	return has(descendants->is_member, pid);
 }
 
-int rti_census_is_alive(const struct rti_census *census, int32_t pid)
+int rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, int32_t pid)
 {
-	return has(census->is_alive, pid);
+	return has(descendants->is_alive, pid);
 }
 
-void rti_census_join(struct rti_census *census, int32_t pid)
+void rti_descendant_set_add(struct rti_descendant_set *descendants, int32_t pid)
 {
-	census->count += (uint64_t)put(census->is_member, pid, 1);
-	revive(census, pid);
+	descendants->count += (uint64_t)put(descendants->is_member, pid, 1);
+	mark_alive(descendants, pid);
 }
 
-int rti_census_fork(struct rti_census *census, int32_t parent, int32_t child)
+int rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t parent, int32_t child)
 {
-	if (!rti_census_has(census, parent)) {
-		rti_census_exit(census, child);
-		put(census->is_member, child, 0);
+	if (!rti_descendant_set_has(descendants, parent)) {
+		rti_descendant_set_exit(descendants, child);
+		put(descendants->is_member, child, 0);
 		return 0;
 	}
-	if (child <= 0 || child >= RTI_MOST_PIDS)
+	if (child <= 0 || child >= RTI_PIDS_MAX)
 		return 0;
 	/* Who joined before his fork was told is not counted again. */
-	census->count += (uint64_t)(put(census->is_member, child, 1) || !has(census->is_alive, child));
-	revive(census, child);
+	descendants->count += (uint64_t)(put(descendants->is_member, child, 1) || !has(descendants->is_alive, child));
+	mark_alive(descendants, child);
 	return 1;
 }
 
-void rti_census_exec(struct rti_census *census, int32_t pid)
+void rti_descendant_set_exec(struct rti_descendant_set *descendants, int32_t pid)
 {
-	if (rti_census_has(census, pid))
-		revive(census, pid);
+	if (rti_descendant_set_has(descendants, pid))
+		mark_alive(descendants, pid);
 }
 
-void rti_census_exit(struct rti_census *census, int32_t pid)
+void rti_descendant_set_exit(struct rti_descendant_set *descendants, int32_t pid)
 {
-	if (put(census->is_alive, pid, 0))
-		census->alive--;
+	if (put(descendants->is_alive, pid, 0))
+		descendants->alive--;
 }

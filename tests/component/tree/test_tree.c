@@ -654,8 +654,8 @@ static void listen_to_nothing(int ends[2])
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
 	*hearing = (struct rti_hearing){ .fd = ends[0], .owner = getpid() };
-	hearing->census = calloc(1, sizeof(*hearing->census));
-	ck_assert_ptr_nonnull(hearing->census);
+	hearing->descendants = calloc(1, sizeof(*hearing->descendants));
+	ck_assert_ptr_nonnull(hearing->descendants);
 	rti_hearing_begin(hearing, 100);
 	hearing->newcomers = calloc(4, sizeof(*hearing->newcomers));
 	ck_assert_ptr_nonnull(hearing->newcomers);
@@ -666,9 +666,9 @@ static void hear_of(int pid, int has_ended)
 {
 	struct rti_hearing *hearing = &tracker->tree.members.hearing;
 
-	ck_assert_int_eq(rti_census_fork(hearing->census, 100, pid), 1);
+	ck_assert_int_eq(rti_descendant_set_fork(hearing->descendants, 100, pid), 1);
 	if (has_ended)
-		rti_census_exit(hearing->census, pid);
+		rti_descendant_set_exit(hearing->descendants, pid);
 	hearing->newcomers[hearing->count++] = pid;
 }
 
@@ -701,7 +701,7 @@ START_TEST(a_zombie_whose_end_was_heard_is_read)
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.processes_seen, 3);
-	ck_assert_uint_eq(tracker->tree.members.hearing.census->alive, 1); /* the shell */
+	ck_assert_uint_eq(tracker->tree.members.hearing.descendants->alive, 1); /* the shell */
 	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
 	ck_assert_uint_eq(m.reasons, 0);
 	fake_process_remove(&root, 103); /* and its parent has not waited for it */

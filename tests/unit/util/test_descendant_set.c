@@ -8,76 +8,76 @@
 #define ROOT 100
 #define STRANGER 999
 
-static struct rti_census *census;
+static struct rti_descendant_set *descendants;
 
 static void begin(void)
 {
-	census = calloc(1, sizeof(*census));
-	ck_assert_ptr_nonnull(census);
-	rti_census_join(census, ROOT);
+	descendants = calloc(1, sizeof(*descendants));
+	ck_assert_ptr_nonnull(descendants);
+	rti_descendant_set_add(descendants, ROOT);
 }
 
 static void end(void)
 {
-	free(census);
+	free(descendants);
 }
 
-static void expect(uint64_t count, uint64_t alive, uint64_t most_alive)
+static void expect(uint64_t count, uint64_t alive, uint64_t alive_peak)
 {
-	ck_assert_uint_eq(census->count, count);
-	ck_assert_uint_eq(census->alive, alive);
-	ck_assert_uint_eq(census->most_alive, most_alive);
+	ck_assert_uint_eq(descendants->count, count);
+	ck_assert_uint_eq(descendants->alive, alive);
+	ck_assert_uint_eq(descendants->alive_peak, alive_peak);
 }
 
 START_TEST(children_and_theirs_are_counted_however_short_their_lives)
 {
 	expect(1, 1, 1);
-	ck_assert_int_eq(rti_census_fork(census, ROOT, 101), 1);
-	ck_assert_int_eq(rti_census_fork(census, 101, 102), 1);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, 101, 102), 1);
 	expect(3, 3, 3);
-	rti_census_exit(census, 101);
-	ck_assert_int_eq(rti_census_is_alive(census, 101), 0);
-	ck_assert_int_eq(rti_census_has(census, 101), 1);
-	ck_assert_int_eq(rti_census_fork(census, 102, 103), 1); /* an orphan's child */
-	rti_census_exit(census, 102);
-	rti_census_exit(census, 103);
+	rti_descendant_set_exit(descendants, 101);
+	ck_assert_int_eq(rti_descendant_set_is_alive(descendants, 101), 0);
+	ck_assert_int_eq(rti_descendant_set_has(descendants, 101), 1);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, 102, 103), 1); /* an orphan's child */
+	rti_descendant_set_exit(descendants, 102);
+	rti_descendant_set_exit(descendants, 103);
 	expect(4, 1, 3);
 }
 END_TEST
 
 START_TEST(strangers_are_not)
 {
-	ck_assert_int_eq(rti_census_fork(census, STRANGER, 101), 0);
-	ck_assert_int_eq(rti_census_fork(census, 101, 102), 0);
-	rti_census_exec(census, 101);
-	rti_census_exit(census, 101);
-	ck_assert_int_eq(rti_census_has(census, 101), 0);
-	ck_assert_int_eq(rti_census_is_alive(census, 101), 0);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, STRANGER, 101), 0);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, 101, 102), 0);
+	rti_descendant_set_exec(descendants, 101);
+	rti_descendant_set_exit(descendants, 101);
+	ck_assert_int_eq(rti_descendant_set_has(descendants, 101), 0);
+	ck_assert_int_eq(rti_descendant_set_is_alive(descendants, 101), 0);
 	expect(1, 1, 1);
 }
 END_TEST
 
 START_TEST(a_number_given_to_a_stranger_is_his)
 {
-	rti_census_fork(census, ROOT, 101);
-	rti_census_exit(census, 101);
-	ck_assert_int_eq(rti_census_fork(census, STRANGER, 101), 0);
-	ck_assert_int_eq(rti_census_has(census, 101), 0);
-	ck_assert_int_eq(rti_census_fork(census, 101, 102), 0);
-	rti_census_exec(census, 101);
+	rti_descendant_set_fork(descendants, ROOT, 101);
+	rti_descendant_set_exit(descendants, 101);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, STRANGER, 101), 0);
+	ck_assert_int_eq(rti_descendant_set_has(descendants, 101), 0);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, 101, 102), 0);
+	rti_descendant_set_exec(descendants, 101);
 	expect(2, 1, 2);
-	rti_census_exit(census, 101);
-	ck_assert_int_eq(rti_census_fork(census, ROOT, 101), 1); /* and ours again */
+	rti_descendant_set_exit(descendants, 101);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1); /* and ours again */
 	expect(3, 2, 2);
 }
 END_TEST
 
 START_TEST(a_stranger_s_fork_ends_whoever_had_the_number)
 {
-	rti_census_fork(census, ROOT, 101);
-	rti_census_fork(census, STRANGER, 101);
+	rti_descendant_set_fork(descendants, ROOT, 101);
+	rti_descendant_set_fork(descendants, STRANGER, 101);
 	expect(2, 1, 2);
-	rti_census_exit(census, 101); /* the stranger's own */
+	rti_descendant_set_exit(descendants, 101); /* the stranger's own */
 	expect(2, 1, 2);
 }
 END_TEST
@@ -85,8 +85,8 @@ END_TEST
 START_TEST(a_number_given_away_within_the_tree_counts_again)
 {
 	for (int i = 0; i < 10; i++) {
-		ck_assert_int_eq(rti_census_fork(census, ROOT, 101), 1);
-		rti_census_exit(census, 101);
+		ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1);
+		rti_descendant_set_exit(descendants, 101);
 	}
 	expect(11, 1, 2);
 }
@@ -94,9 +94,9 @@ END_TEST
 
 START_TEST(threads_that_outlive_the_first_fork_on)
 {
-	rti_census_fork(census, ROOT, 101);
-	rti_census_exit(census, 101);
-	ck_assert_int_eq(rti_census_fork(census, 101, 102), 1);
+	rti_descendant_set_fork(descendants, ROOT, 101);
+	rti_descendant_set_exit(descendants, 101);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, 101, 102), 1);
 	expect(3, 2, 2);
 }
 END_TEST
@@ -104,51 +104,51 @@ END_TEST
 /* The first thread ends, then the process goes on under its number, then it ends. */
 START_TEST(an_exec_by_another_thread_is_the_same_process)
 {
-	rti_census_fork(census, ROOT, 101);
-	rti_census_exit(census, 101);
-	rti_census_exec(census, 101);
-	ck_assert_int_eq(rti_census_is_alive(census, 101), 1);
+	rti_descendant_set_fork(descendants, ROOT, 101);
+	rti_descendant_set_exit(descendants, 101);
+	rti_descendant_set_exec(descendants, 101);
+	ck_assert_int_eq(rti_descendant_set_is_alive(descendants, 101), 1);
 	expect(2, 2, 2);
-	rti_census_exit(census, 101);
-	rti_census_exit(census, 101);
+	rti_descendant_set_exit(descendants, 101);
+	rti_descendant_set_exit(descendants, 101);
 	expect(2, 1, 2);
 }
 END_TEST
 
 START_TEST(who_joins_before_his_fork_is_told_counts_once)
 {
-	rti_census_join(census, 101);
-	rti_census_join(census, 101);
+	rti_descendant_set_add(descendants, 101);
+	rti_descendant_set_add(descendants, 101);
 	expect(2, 2, 2);
-	ck_assert_int_eq(rti_census_fork(census, ROOT, 101), 1);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1);
 	expect(2, 2, 2);
-	rti_census_exit(census, 101);
-	ck_assert_int_eq(rti_census_fork(census, ROOT, 101), 1);
+	rti_descendant_set_exit(descendants, 101);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1);
 	expect(3, 2, 2);
 }
 END_TEST
 
 START_TEST(numbers_that_no_process_can_have_are_nobody)
 {
-	static const int32_t odd[] = { 0, -1, INT32_MIN, RTI_MOST_PIDS, RTI_MOST_PIDS + 1, INT32_MAX };
+	static const int32_t odd[] = { 0, -1, INT32_MIN, RTI_PIDS_MAX, RTI_PIDS_MAX + 1, INT32_MAX };
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		rti_census_join(census, odd[i]);
-		rti_census_exec(census, odd[i]);
-		rti_census_exit(census, odd[i]);
-		ck_assert_int_eq(rti_census_fork(census, odd[i], 101), 0);
-		ck_assert_int_eq(rti_census_has(census, odd[i]), 0);
-		ck_assert_int_eq(rti_census_is_alive(census, odd[i]), 0);
+		rti_descendant_set_add(descendants, odd[i]);
+		rti_descendant_set_exec(descendants, odd[i]);
+		rti_descendant_set_exit(descendants, odd[i]);
+		ck_assert_int_eq(rti_descendant_set_fork(descendants, odd[i], 101), 0);
+		ck_assert_int_eq(rti_descendant_set_has(descendants, odd[i]), 0);
+		ck_assert_int_eq(rti_descendant_set_is_alive(descendants, odd[i]), 0);
 	}
 	expect(1, 1, 1);
-	ck_assert_int_eq(rti_census_fork(census, ROOT, RTI_MOST_PIDS - 1), 1);
-	ck_assert_int_eq(rti_census_fork(census, ROOT, 1), 1);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, RTI_PIDS_MAX - 1), 1);
+	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 1), 1);
 	expect(3, 3, 3);
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		rti_census_fork(census, ROOT, odd[i]);
-		ck_assert_int_eq(rti_census_has(census, odd[i]), 0);
+		rti_descendant_set_fork(descendants, ROOT, odd[i]);
+		ck_assert_int_eq(rti_descendant_set_has(descendants, odd[i]), 0);
 	}
-	ck_assert_uint_eq(census->alive, 3);
+	ck_assert_uint_eq(descendants->alive, 3);
 }
 END_TEST
 
@@ -171,7 +171,7 @@ struct event {
 static const int32_t numbers[] = { 1,      2,       3,       62,      63,
 	                           64,     65,      127,     128,     4095,
 	                           32767,  32768,   65535,   65536,   131071,
-	                           262143, 1000000, 2097151, 4194302, RTI_MOST_PIDS - 1 };
+	                           262143, 1000000, 2097151, 4194302, RTI_PIDS_MAX - 1 };
 enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
 
 struct world {
@@ -200,8 +200,8 @@ static struct process *find(struct world *w, int32_t pid)
 
 static void note_most(struct world *w)
 {
-	if (census->alive > w->most_told)
-		w->most_told = census->alive;
+	if (descendants->alive > w->most_told)
+		w->most_told = descendants->alive;
 }
 
 static void tell_one(struct world *w)
@@ -212,11 +212,11 @@ static void tell_one(struct world *w)
 	w->head = (w->head + 1) % QUEUE;
 	w->count--;
 	if (e.kind == FORK)
-		rti_census_fork(census, e.parent, e.pid);
+		rti_descendant_set_fork(descendants, e.parent, e.pid);
 	else if (e.kind == EXEC)
-		rti_census_exec(census, e.pid);
+		rti_descendant_set_exec(descendants, e.pid);
 	else
-		rti_census_exit(census, e.pid);
+		rti_descendant_set_exit(descendants, e.pid);
 	note_most(w);
 	if (p && e.kind == FORK)
 		p->is_told = 1;
@@ -264,7 +264,7 @@ static void exec_one(struct world *w, struct process *p)
 /* A search finds somebody of whom nothing is known: his number is new, or was a stranger's. */
 static void find_one(struct world *w, const struct process *p)
 {
-	if (!p->is_member || !p->has_leader || p->is_told || rti_census_has(census, p->pid))
+	if (!p->is_member || !p->has_leader || p->is_told || rti_descendant_set_has(descendants, p->pid))
 		return;
 	for (size_t i = 0; i < w->count; i++) { /* and nobody who had it before is still to be told of */
 		const struct event *e = &w->queue[(w->head + i) % QUEUE];
@@ -272,7 +272,7 @@ static void find_one(struct world *w, const struct process *p)
 		if (e->pid == p->pid && (e->kind != FORK || !find(w, e->parent) || !find(w, e->parent)->is_member))
 			return;
 	}
-	rti_census_join(census, p->pid);
+	rti_descendant_set_add(descendants, p->pid);
 	note_most(w);
 }
 
@@ -310,28 +310,28 @@ static void step(struct world *w)
 /* All of a census is a megabyte. */
 static void forget_all(void)
 {
-	census->count = census->alive = census->most_alive = 0;
-	census->is_member[ROOT / 64] = census->is_alive[ROOT / 64] = 0;
+	descendants->count = descendants->alive = descendants->alive_peak = 0;
+	descendants->is_member[ROOT / 64] = descendants->is_alive[ROOT / 64] = 0;
 	for (int i = 0; i < NUMBERS; i++)
-		census->is_member[numbers[i] / 64] = census->is_alive[numbers[i] / 64] = 0;
+		descendants->is_member[numbers[i] / 64] = descendants->is_alive[numbers[i] / 64] = 0;
 }
 
 /* One assertion costs more than a whole comparison. */
 static int is_right(struct world *w)
 {
-	uint64_t alive = (uint64_t)rti_census_is_alive(census, ROOT);
+	uint64_t alive = (uint64_t)rti_descendant_set_is_alive(descendants, ROOT);
 
 	for (int i = 0; i < MOST; i++) {
 		const struct process *p = &w->p[i];
 
-		if (p->pid && (rti_census_has(census, p->pid) != p->is_member ||
-		               rti_census_is_alive(census, p->pid) != (p->is_member && p->has_leader)))
+		if (p->pid && (rti_descendant_set_has(descendants, p->pid) != p->is_member ||
+		               rti_descendant_set_is_alive(descendants, p->pid) != (p->is_member && p->has_leader)))
 			return 0;
 	}
 	for (int i = 0; i < NUMBERS; i++)
-		alive += (uint64_t)rti_census_is_alive(census, numbers[i]);
-	return alive == w->alive && census->alive == alive && census->count == w->members &&
-	       census->most_alive == w->most_told;
+		alive += (uint64_t)rti_descendant_set_is_alive(descendants, numbers[i]);
+	return alive == w->alive && descendants->alive == alive && descendants->count == w->members &&
+	       descendants->alive_peak == w->most_told;
 }
 
 static void live_through(struct world *w)
@@ -356,7 +356,7 @@ START_TEST(any_history_is_counted_right_once_it_is_told)
 		w.p[0] = (struct process){ .pid = ROOT, .is_member = 1, .has_leader = 1, .is_told = 1 };
 		w.p[1] = (struct process){ .pid = STRANGER, .has_leader = 1, .is_told = 1 };
 		forget_all();
-		rti_census_join(census, ROOT);
+		rti_descendant_set_add(descendants, ROOT);
 		live_through(&w);
 	}
 }
