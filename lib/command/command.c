@@ -94,8 +94,8 @@ static int start_at(struct rt_command *c, const struct rti_context *ctx, uint32_
 	case RT_ACCOUNTING_WAIT_PERF:
 		return start_supervised(c, how, "");
 	case RT_ACCOUNTING_POLL:
-		if (c->hears)
-			rti_hearing_open(&c->hearing);
+		if (c->wants_fork_events)
+			rti_fork_tracker_subscribe(&c->fork_tracker);
 		return rti_spawn(how, &c->pid);
 	default:
 		return -EOPNOTSUPP;
@@ -139,9 +139,9 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 		rti_tree_set_keeper(tree, c->supervised.supervisor_pid, c->supervised.board);
 		tree->cgroup = c->cgroup;
 	}
-	tree->members.hearing = c->hearing;
-	c->hearing = (struct rti_hearing)RTI_HEARING_INIT;
-	rti_hearing_begin(&tree->members.hearing, root);
+	tree->members.fork_tracker = c->fork_tracker;
+	c->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
+	rti_fork_tracker_set_root(&tree->members.fork_tracker, root);
 	if (c->has_list) {
 		c->lives.tick_ns = c->tracker->platform.tick_ns;
 		tree->lives = &c->lives;
@@ -207,20 +207,20 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	c->has_list = (opts->flags & RT_COMMAND_LIST_PROCESSES) != 0;
 	c->supervised = (struct rti_supervised){ .socket = -1, .memory = -1 };
 	c->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
-	c->hearing = (struct rti_hearing)RTI_HEARING_INIT;
-	c->hears = opts->tracker && opts->tracker->size >= RTI_OPTS_V1 && opts->tracker->flags & RT_OPT_PROCESS_EVENTS &&
+	c->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
+	c->wants_fork_events = opts->tracker && opts->tracker->size >= RTI_OPTS_V1 && opts->tracker->flags & RT_OPT_PROCESS_EVENTS &&
 	           !(opts->tracker->flags & RT_OPT_NO_CHILDREN);
 	rti_platform_init(&platform, 0);
 	started_ns = platform.thread_cpu_ns();
 	err = prepare_and_start(c, &platform, opts);
 	if (err < 0) {
-		rti_hearing_close(&c->hearing);
+		rti_fork_tracker_close(&c->fork_tracker);
 		return err;
 	}
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	err = follow(c, opts->tracker);
 	if (err < 0) {
-		rti_hearing_close(&c->hearing);
+		rti_fork_tracker_close(&c->fork_tracker);
 		abandon(c);
 		return err;
 	}

@@ -16,8 +16,8 @@ struct rt_command {
 	volatile sig_atomic_t is_over;
 	uint32_t accounting;
 	int has_list;
-	int hears; /* process events are wished for */
-	struct rti_hearing hearing;       /* of a program without a supervisor, from before its start until its tracker takes it */
+	int wants_fork_events; /* process events are wished for */
+	struct rti_fork_tracker fork_tracker;       /* of a program without a supervisor, from before its start until its tracker takes it */
 	struct rti_supervised supervised; /* socket -1 where there is no supervisor: the program is our own child */
 	struct rti_cgroup cgroup;         /* of the program, until its tracker takes it */
 	struct rti_cgroup enclosing;      /* ours, which bounds what the program can have used */

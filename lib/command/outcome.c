@@ -29,7 +29,7 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 	}
 	rt_sample(c->tracker, m, sizeof(*m));
 	c->outcome.reasons = m->reasons;
-	if (!c->tracker->tree.ledger.own_only && !rti_tree_hears_all(&c->tracker->tree))
+	if (!c->tracker->tree.ledger.own_only && !rti_tree_sees_every_fork(&c->tracker->tree))
 		c->outcome.reasons |= RT_REASON_ORPHANS_UNSEEN;
 	return err;
 }
@@ -115,7 +115,7 @@ static void put_figures(const struct rt_command *c, const struct rt_metrics *m, 
 /* Without process events, those who came and went between two samples are in the figures, but were not counted. */
 static void put_processes(const struct rt_command *c, struct rt_outcome *out)
 {
-	if (!rti_tree_hears_all(&c->tracker->tree) || c->tracker->tree.members.hearing.has_sibling)
+	if (!rti_tree_sees_every_fork(&c->tracker->tree) || c->tracker->tree.members.fork_tracker.has_other_child)
 		return;
 	out->valid |= RT_HAS_PROCESSES;
 	out->partial &= ~RT_HAS_PROCESSES;

@@ -82,7 +82,7 @@ static void read_name(struct rti_life *life)
 	memcpy(life->comm, text, n > 16 ? 15 : (size_t)n - 1);
 }
 
-static void see_fork(const struct rti_process_event *event)
+static void handle_fork(const struct rti_process_event *event)
 {
 	const struct rti_life *parent;
 	struct rti_life *life;
@@ -100,7 +100,7 @@ static void see_fork(const struct rti_process_event *event)
 		memcpy(life->comm, parent->comm, sizeof(life->comm));
 }
 
-static void see_exec(const struct rti_process_event *event)
+static void handle_exec(const struct rti_process_event *event)
 {
 	struct rti_life *life = find_life(event->pid);
 
@@ -123,7 +123,7 @@ static int runs_headless(int32_t pid)
 }
 
 /* Every thread ends; the last of them ends the process. */
-static void see_exit(const struct rti_process_event *event)
+static void handle_exit(const struct rti_process_event *event)
 {
 	struct rti_life *life = find_life(event->pid);
 
@@ -141,20 +141,20 @@ static void see_exit(const struct rti_process_event *event)
 	rts_roll_see_zombie(event->pid);
 }
 
-static void see_event(void *arg, const struct rti_process_event *event)
+static void handle_event(void *arg, const struct rti_process_event *event)
 {
 	struct rti_life *life;
 
 	(void)arg;
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
-		see_fork(event);
+		handle_fork(event);
 		break;
 	case RTI_EVENT_EXEC:
-		see_exec(event);
+		handle_exec(event);
 		break;
 	case RTI_EVENT_EXIT:
-		see_exit(event);
+		handle_exit(event);
 		break;
 	case RTI_EVENT_COMM:
 		life = event->tid == event->pid ? find_life(event->pid) : NULL;
@@ -208,7 +208,7 @@ void rts_roll_update(void)
 
 	if (roll.events < 0)
 		return;
-	if (rti_events_drain(roll.events, see_event, NULL) < 0) {
+	if (rti_events_drain(roll.events, handle_event, NULL) < 0) {
 		board->events = RTI_EVENTS_LOST;
 		rti_events_close(roll.events);
 		roll.events = -1;

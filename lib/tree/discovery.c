@@ -36,7 +36,7 @@ static int look_up(struct rti_proctree *tree, const struct rti_context *ctx, int
 /* Before anything is read of who cannot be taken in. */
 static int pass_over(struct rti_proctree *tree)
 {
-	if (tree->count < RTI_MOST_MEMBERS && tree->count < tree->count_before + RTI_MOST_NEWCOMERS)
+	if (tree->count < RTI_MEMBERS_MAX && tree->count < tree->count_before + RTI_NEW_MEMBERS_MAX)
 		return 0;
 	tree->skipped++;
 	tree->has_skipped = 1;
@@ -218,7 +218,7 @@ static int has_left(const struct rti_context *ctx, int32_t pid)
 /* Its fork was heard of, so it belongs here, whatever its parent is by now. Once it has ended, its
  * parent may never wait for it, and then nothing but the zombie tells what it used. The account of
  * one in state X was moved already. */
-static void take_newcomer(void *arg, int32_t pid, int has_ended)
+static void add_new_member(void *arg, int32_t pid, int has_ended)
 {
 	struct children_search *search = arg;
 	struct rti_file file = RTI_FILE_INIT;
@@ -347,13 +347,13 @@ static void search_all_anew(struct rti_proctree *tree)
 
 static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 {
-	struct children_search newcomers = { .tree = tree, .ctx = ctx };
+	struct children_search new_pids = { .tree = tree, .ctx = ctx };
 	int is_searched = 0;
 
 	tree->is_short_of_files = 0;
 	tree->count_before = tree->count;
-	rti_hearing_take(&tree->hearing, take_newcomer, &newcomers);
-	if (!rti_hearing_is_whole(&tree->hearing) || !tree->is_searched || tree->has_skipped) {
+	rti_fork_tracker_take_new(&tree->fork_tracker, add_new_member, &new_pids);
+	if (!rti_fork_tracker_is_complete(&tree->fork_tracker) || !tree->is_searched || tree->has_skipped) {
 		if (tree->has_skipped)
 			search_all_anew(tree);
 		tree->has_skipped = 0;
@@ -379,11 +379,11 @@ void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *
 		return;
 	}
 	if (!is_first)
-		rti_hearing_listen(&tree->hearing);
+		rti_fork_tracker_poll(&tree->fork_tracker);
 	search(tree, ctx);
 	/* Whom those forked who were there before us can be told only once they are known. */
-	if (is_first && rti_hearing_is_whole(&tree->hearing)) {
-		rti_hearing_listen(&tree->hearing);
+	if (is_first && rti_fork_tracker_is_complete(&tree->fork_tracker)) {
+		rti_fork_tracker_poll(&tree->fork_tracker);
 		search(tree, ctx);
 	}
 	if (tree->is_short_of_files && tree->files_kept > 0) {

@@ -17,125 +17,125 @@ static int32_t own_pid(void)
 	return platform.getpid();
 }
 
-static void deafen(struct rti_hearing *hearing)
+static void unsubscribe(struct rti_fork_tracker *fork_tracker)
 {
-	if (hearing->fd >= 0)
-		rti_events_close(hearing->fd);
-	hearing->fd = -1;
+	if (fork_tracker->fd >= 0)
+		rti_events_close(fork_tracker->fd);
+	fork_tracker->fd = -1;
 }
 
-int rti_hearing_open(struct rti_hearing *hearing)
+int rti_fork_tracker_subscribe(struct rti_fork_tracker *fork_tracker)
 {
-	*hearing = (struct rti_hearing){ .fd = -1, .owner = own_pid() };
-	hearing->fd = rti_events_open(0);
-	if (hearing->fd < 0)
-		return hearing->fd;
-	hearing->descendants = calloc(1, sizeof(*hearing->descendants));
-	if (!hearing->descendants) {
-		deafen(hearing);
+	*fork_tracker = (struct rti_fork_tracker){ .fd = -1, .owner = own_pid() };
+	fork_tracker->fd = rti_events_open(0);
+	if (fork_tracker->fd < 0)
+		return fork_tracker->fd;
+	fork_tracker->descendants = calloc(1, sizeof(*fork_tracker->descendants));
+	if (!fork_tracker->descendants) {
+		unsubscribe(fork_tracker);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void rti_hearing_begin(struct rti_hearing *hearing, int32_t root)
+void rti_fork_tracker_set_root(struct rti_fork_tracker *fork_tracker, int32_t root)
 {
-	hearing->root = root;
-	rti_hearing_note(hearing, root);
+	fork_tracker->root = root;
+	rti_fork_tracker_add(fork_tracker, root);
 }
 
-void rti_hearing_close(struct rti_hearing *hearing)
+void rti_fork_tracker_close(struct rti_fork_tracker *fork_tracker)
 {
-	deafen(hearing);
-	free(hearing->descendants);
-	free(hearing->newcomers);
-	*hearing = (struct rti_hearing)RTI_HEARING_INIT;
+	unsubscribe(fork_tracker);
+	free(fork_tracker->descendants);
+	free(fork_tracker->new_pids);
+	*fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 }
 
-int rti_hearing_is_whole(const struct rti_hearing *hearing)
+int rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker)
 {
-	return hearing->fd >= 0;
+	return fork_tracker->fd >= 0;
 }
 
-static void welcome(struct rti_hearing *hearing, int32_t pid)
+static void add_new_pid(struct rti_fork_tracker *fork_tracker, int32_t pid)
 {
-	size_t cap = hearing->cap ? hearing->cap * 2 : 64;
-	int32_t *newcomers;
+	size_t cap = fork_tracker->cap ? fork_tracker->cap * 2 : 64;
+	int32_t *new_pids;
 
-	if (hearing->count == hearing->cap) {
-		newcomers = realloc(hearing->newcomers, cap * sizeof(*newcomers));
-		if (!newcomers) {
-			hearing->has_lost = 1;
+	if (fork_tracker->count == fork_tracker->cap) {
+		new_pids = realloc(fork_tracker->new_pids, cap * sizeof(*new_pids));
+		if (!new_pids) {
+			fork_tracker->has_lost_events = 1;
 			return;
 		}
-		hearing->newcomers = newcomers;
-		hearing->cap = cap;
+		fork_tracker->new_pids = new_pids;
+		fork_tracker->cap = cap;
 	}
-	hearing->newcomers[hearing->count++] = pid;
+	fork_tracker->new_pids[fork_tracker->count++] = pid;
 }
 
-static void see_exit(struct rti_hearing *hearing, const struct rti_process_event *event)
+static void handle_exit(struct rti_fork_tracker *fork_tracker, const struct rti_process_event *event)
 {
 	if (event->tid != event->pid)
 		return;
-	if (event->pid != hearing->root && event->ppid && rti_descendant_set_has(hearing->descendants, event->pid) &&
-	    !rti_descendant_set_has(hearing->descendants, event->ppid))
-		hearing->has_lost_orphan = 1;
-	rti_descendant_set_exit(hearing->descendants, event->pid);
+	if (event->pid != fork_tracker->root && event->ppid && rti_descendant_set_has(fork_tracker->descendants, event->pid) &&
+	    !rti_descendant_set_has(fork_tracker->descendants, event->ppid))
+		fork_tracker->has_unwaited_exit = 1;
+	rti_descendant_set_exit(fork_tracker->descendants, event->pid);
 }
 
-static void see_event(void *arg, const struct rti_process_event *event)
+static void handle_event(void *arg, const struct rti_process_event *event)
 {
-	struct rti_hearing *hearing = arg;
+	struct rti_fork_tracker *fork_tracker = arg;
 
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
 		/* The root is forked by a stranger; and we may have listened before that. */
-		if (event->pid == hearing->root && rti_descendant_set_is_alive(hearing->descendants, event->pid))
+		if (event->pid == fork_tracker->root && rti_descendant_set_is_alive(fork_tracker->descendants, event->pid))
 			break;
-		if (rti_descendant_set_fork(hearing->descendants, event->ppid, event->pid))
-			welcome(hearing, event->pid);
-		else if (event->ppid == hearing->owner && event->pid != hearing->root)
-			hearing->has_sibling = 1;
+		if (rti_descendant_set_fork(fork_tracker->descendants, event->ppid, event->pid))
+			add_new_pid(fork_tracker, event->pid);
+		else if (event->ppid == fork_tracker->owner && event->pid != fork_tracker->root)
+			fork_tracker->has_other_child = 1;
 		break;
 	case RTI_EVENT_EXEC:
-		rti_descendant_set_exec(hearing->descendants, event->pid);
+		rti_descendant_set_exec(fork_tracker->descendants, event->pid);
 		break;
 	case RTI_EVENT_EXIT:
-		see_exit(hearing, event);
+		handle_exit(fork_tracker, event);
 		break;
 	case RTI_EVENT_COMM:
 		break;
 	}
 }
 
-void rti_hearing_listen(struct rti_hearing *hearing)
+void rti_fork_tracker_poll(struct rti_fork_tracker *fork_tracker)
 {
-	if (hearing->fd < 0)
+	if (fork_tracker->fd < 0)
 		return;
 	/* The child of a fork leaves to its parent what comes. */
-	if (hearing->owner != own_pid() || rti_events_drain(hearing->fd, see_event, hearing) < 0)
-		hearing->has_lost = 1;
-	if (hearing->has_lost)
-		deafen(hearing);
+	if (fork_tracker->owner != own_pid() || rti_events_drain(fork_tracker->fd, handle_event, fork_tracker) < 0)
+		fork_tracker->has_lost_events = 1;
+	if (fork_tracker->has_lost_events)
+		unsubscribe(fork_tracker);
 }
 
-void rti_hearing_take(struct rti_hearing *hearing,
+void rti_fork_tracker_take_new(struct rti_fork_tracker *fork_tracker,
                       void (*each)(void *arg, int32_t pid, int has_ended), void *arg)
 {
-	for (size_t i = 0; i < hearing->count; i++) {
-		int32_t pid = hearing->newcomers[i];
+	for (size_t i = 0; i < fork_tracker->count; i++) {
+		int32_t pid = fork_tracker->new_pids[i];
 
 		/* Else its number is a stranger's by now. */
-		if (rti_descendant_set_has(hearing->descendants, pid))
-			each(arg, pid, !rti_descendant_set_is_alive(hearing->descendants, pid));
+		if (rti_descendant_set_has(fork_tracker->descendants, pid))
+			each(arg, pid, !rti_descendant_set_is_alive(fork_tracker->descendants, pid));
 	}
-	hearing->count = 0;
+	fork_tracker->count = 0;
 }
 
 /* What was heard of is known already, and so may its end be. */
-void rti_hearing_note(struct rti_hearing *hearing, int32_t pid)
+void rti_fork_tracker_add(struct rti_fork_tracker *fork_tracker, int32_t pid)
 {
-	if (hearing->descendants && !rti_descendant_set_has(hearing->descendants, pid))
-		rti_descendant_set_add(hearing->descendants, pid);
+	if (fork_tracker->descendants && !rti_descendant_set_has(fork_tracker->descendants, pid))
+		rti_descendant_set_add(fork_tracker->descendants, pid);
 }

@@ -2,46 +2,46 @@
 /* Process events of one tree: who joins it, and who has come and gone.
  *
  * Owner: the tree's proctree. Events wait in the socket until somebody listens. */
-#ifndef RTI_HEARING_H
-#define RTI_HEARING_H
+#ifndef RTI_FORK_TRACKER_H
+#define RTI_FORK_TRACKER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct rti_descendant_set;
 
-struct rti_hearing {
+struct rti_fork_tracker {
 	int fd;                    /* -1 while there are no events */
 	int32_t owner;             /* pid of the process that opened it: after a fork, two would share what comes */
-	int has_lost;              /* some: nothing is sure any more, and nobody listens */
-	int has_sibling;           /* we got another child, which may be the tree's (CLONE_PARENT) */
-	int has_lost_orphan;       /* somebody ended whose parent is no member: nobody in the tree waited for him */
+	int has_lost_events;              /* some: nothing is sure any more, and nobody listens */
+	int has_other_child;           /* we got another child, which may be the tree's (CLONE_PARENT) */
+	int has_unwaited_exit;       /* somebody ended whose parent is no member: nobody in the tree waited for him */
 	int32_t root;
 	struct rti_descendant_set *descendants; /* NULL while there are no events */
-	int32_t *newcomers;        /* pids that have joined since they were taken last */
+	int32_t *new_pids;        /* pids that have joined since they were taken last */
 	size_t count, cap;
 };
 
-#define RTI_HEARING_INIT { .fd = -1 }
+#define RTI_FORK_TRACKER_INIT { .fd = -1 }
 
 /* 0, or -errno where there are no events for us. */
-int rti_hearing_open(struct rti_hearing *hearing);
+int rti_fork_tracker_subscribe(struct rti_fork_tracker *fork_tracker);
 /* Of what comes, this one's tree is meant, who may have been started since. Before the rest. */
-void rti_hearing_begin(struct rti_hearing *hearing, int32_t root);
-void rti_hearing_close(struct rti_hearing *hearing);
+void rti_fork_tracker_set_root(struct rti_fork_tracker *fork_tracker, int32_t root);
+void rti_fork_tracker_close(struct rti_fork_tracker *fork_tracker);
 
 /* All that joined and left so far is known. */
-int rti_hearing_is_whole(const struct rti_hearing *hearing);
+int rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker);
 
 /* Take in what has happened. */
-void rti_hearing_listen(struct rti_hearing *hearing);
+void rti_fork_tracker_poll(struct rti_fork_tracker *fork_tracker);
 
 /* Call each() for newcomers in the order in which they came, and forget them. One that has ended,
  * as far as was heard, may be a zombie still. */
-void rti_hearing_take(struct rti_hearing *hearing,
+void rti_fork_tracker_take_new(struct rti_fork_tracker *fork_tracker,
                       void (*each)(void *arg, int32_t pid, int has_ended), void *arg);
 
 /* Somebody was found to be a member without having been heard of. */
-void rti_hearing_note(struct rti_hearing *hearing, int32_t pid);
+void rti_fork_tracker_add(struct rti_fork_tracker *fork_tracker, int32_t pid);
 
 #endif

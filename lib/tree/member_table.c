@@ -44,7 +44,7 @@ static int reserve(struct rti_proctree *tree)
 
 	if (tree->count < tree->cap)
 		return 0;
-	if (tree->count >= RTI_MOST_MEMBERS)
+	if (tree->count >= RTI_MEMBERS_MAX)
 		return -ENOSPC;
 	members = realloc(tree->members, cap * sizeof(*members));
 	if (!members)
@@ -197,7 +197,7 @@ int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, c
 	};
 	tree->slots[slot_of(tree, stat->pid)] = (uint32_t)++tree->count;
 	tree->seen++;
-	rti_hearing_note(&tree->hearing, stat->pid);
+	rti_fork_tracker_add(&tree->fork_tracker, stat->pid);
 	if (file && rti_proctree_may_keep(tree, ctx, m)) {
 		m->stat_file = *file;
 		file->fd = -1;
@@ -226,11 +226,11 @@ int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, 
 	struct rti_pid_stat stat;
 	int err;
 
-	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .hearing = RTI_HEARING_INIT,
+	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .fork_tracker = RTI_FORK_TRACKER_INIT,
 		                        .last_pid_file = RTI_FILE_INIT };
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->procfs->is_foreign)
-		rti_hearing_open(&tree->hearing); /* where that cannot be had, members are searched for */
-	rti_hearing_begin(&tree->hearing, pid);
+		rti_fork_tracker_subscribe(&tree->fork_tracker); /* where that cannot be had, members are searched for */
+	rti_fork_tracker_set_root(&tree->fork_tracker, pid);
 	tree->has_children_files = rti_procfs_exists(ctx->procfs, RTI_PROC, children.text) == 1;
 	err = rti_proctree_look_up(ctx, pid, NULL, &stat);
 	if (err == 0 && !rti_proctree_is_leader(ctx, &stat))
@@ -259,7 +259,7 @@ void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
 	free(tree->candidates);
 	rti_buf_free(&tree->children);
 	rti_procfs_close_file(ctx->procfs, &tree->last_pid_file);
-	rti_hearing_close(&tree->hearing);
+	rti_fork_tracker_close(&tree->fork_tracker);
 	rti_sweep_free(&tree->sweep);
 	*tree = (struct rti_proctree){ 0 };
 }

@@ -16,8 +16,8 @@
 #include "os/supervisor_protocol.h"
 #include "tree/batch_read.h"
 
-#define RTI_MOST_MEMBERS 65536
-#define RTI_MOST_NEWCOMERS 16384 /* that one search takes in, lest a fork bomb keeps it going */
+#define RTI_MEMBERS_MAX 65536
+#define RTI_NEW_MEMBERS_MAX 16384 /* that one search takes in, lest a fork bomb keeps it going */
 
 struct rti_member {
 	int32_t pid;
@@ -74,7 +74,7 @@ struct rti_proctree {
 	struct rti_file last_pid_file;
 	enum { TOLD_BY_NS_LAST_PID, TOLD_BY_LOADAVG } tells_last_pid;
 	struct rti_sweep sweep;
-	struct rti_hearing hearing;
+	struct rti_fork_tracker fork_tracker;
 	int is_short_of_files; /* for want of descriptors */
 	struct rti_buf children; /* scratch of the search by children files */
 	struct candidate {

@@ -94,20 +94,20 @@ static int knows_all_switches(const struct rti_tree *tree)
 	return 1;
 }
 
-int rti_tree_hears_all(const struct rti_tree *tree)
+int rti_tree_sees_every_fork(const struct rti_tree *tree)
 {
-	return tree->board ? tree->board->events == RTI_EVENTS_INTACT : rti_hearing_is_whole(&tree->members.hearing);
+	return tree->board ? tree->board->events == RTI_EVENTS_INTACT : rti_fork_tracker_is_complete(&tree->members.fork_tracker);
 }
 
 uint64_t rti_tree_most_alive(const struct rti_tree *tree)
 {
-	return tree->board ? tree->board->alive_peak : tree->members.hearing.descendants->alive_peak;
+	return tree->board ? tree->board->alive_peak : tree->members.fork_tracker.descendants->alive_peak;
 }
 
 /* Those that samples saw, and those that were heard of. */
 static uint64_t count_all(const struct rti_tree *tree)
 {
-	const struct rti_descendant_set *descendants = tree->members.hearing.descendants;
+	const struct rti_descendant_set *descendants = tree->members.fork_tracker.descendants;
 	uint64_t seen = tree->members.seen - (tree->keeper_pid != 0), heard = descendants ? descendants->count : 0;
 
 	if (tree->board)
@@ -149,9 +149,9 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t counters = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
 
-	if (tree->members.hearing.has_lost)
+	if (tree->members.fork_tracker.has_lost_events)
 		tree->reasons |= RT_REASON_EVENTS_LOST;
-	if (tree->members.hearing.has_lost_orphan)
+	if (tree->members.fork_tracker.has_unwaited_exit)
 		tree->reasons |= RT_REASON_UNWAITED;
 	if (tree->members.has_skipped) {
 		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;

@@ -55,7 +55,7 @@ void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns);
 void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board);
 
 /* Every fork so far was heard of, by a keeper or by ourselves. */
-int rti_tree_hears_all(const struct rti_tree *tree);
+int rti_tree_sees_every_fork(const struct rti_tree *tree);
 /* If so: most members at the same time. */
 uint64_t rti_tree_most_alive(const struct rti_tree *tree);
 

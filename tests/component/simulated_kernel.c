@@ -141,7 +141,7 @@ static void remove_process(struct sim_process *p)
 
 static void lose(struct sim_process *p)
 {
-	sim.has_lost |= p->is_member;
+	sim.has_lost_events |= p->is_member;
 	remove_process(p);
 }
 
@@ -196,7 +196,7 @@ static void leave_children(const struct sim_process *p)
 		child->ppid = heir_pid;
 		child->parent_tid = heir_tid;
 		if (!heir)
-			sim.has_lost |= child->is_member; /* if no sample has seen it yet */
+			sim.has_lost_events |= child->is_member; /* if no sample has seen it yet */
 		if (is_lost && child->is_zombie) {
 			lose(child);
 			i--;

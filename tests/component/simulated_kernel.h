@@ -54,7 +54,7 @@ struct sim_kernel {
 	uint64_t now;                     /* gives start times */
 	int is_ending;                    /* nobody forks any more */
 	uint64_t cpu_ns, faults, written; /* the truth: of all that ever was in the tree */
-	int has_lost;                     /* somebody's account went to nobody */
+	int has_lost_events;                     /* somebody's account went to nobody */
 	uint64_t group_ns, leaf_ns;       /* used by all in the enclosing cgroup, and in the leaf */
 	uint64_t baseline_ns;             /* of the group's account, before the tree began */
 	uint64_t overhead_ns;             /* part of group_ns: ours and the keeper's */

@@ -219,7 +219,7 @@ static void all_are_waited_for(struct history *h)
 		judge_complete(h, 2 * SIM_TICK_NS);
 	}
 	check(h, h->m.reasons == 0, "reasons, where nothing is missing");
-	check(h, !sim.has_lost, "not this world");
+	check(h, !sim.has_lost_events, "not this world");
 }
 
 START_TEST(where_all_are_waited_for_nothing_is_missing)
@@ -233,7 +233,7 @@ static void accounts_are_lost(struct history *h)
 	if (h->number % 2)
 		end_tree(h);
 	finish_child(h);
-	if (h->m.reasons == 0 && !sim.has_lost)
+	if (h->m.reasons == 0 && !sim.has_lost_events)
 		judge_complete(h, 2 * SIM_TICK_NS);
 }
 
@@ -253,7 +253,7 @@ static void all_end_below_a_keeper(struct history *h)
 	judge_complete(h, 2 * US);
 	check(h, (h->m.reasons & ~RT_REASON_UNWAITED) == 0, "reasons, where nothing is missing");
 	false_alarms += h->m.reasons != 0;
-	check(h, !sim.has_lost, "not this world");
+	check(h, !sim.has_lost_events, "not this world");
 }
 
 START_TEST(where_a_keeper_has_reaped_all_the_total_is_exact)

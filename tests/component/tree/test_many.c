@@ -130,17 +130,17 @@ START_TEST(who_does_not_fit_is_passed_over_and_counted)
 	stats_read = 0;
 	/* One search takes in so many, and reads nothing of the others. */
 	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
-	ck_assert_uint_eq(m.processes, 1 + RTI_MOST_NEWCOMERS);
-	ck_assert_uint_eq(m.members_skipped, CHILDREN - RTI_MOST_NEWCOMERS);
+	ck_assert_uint_eq(m.processes, 1 + RTI_NEW_MEMBERS_MAX);
+	ck_assert_uint_eq(m.members_skipped, CHILDREN - RTI_NEW_MEMBERS_MAX);
 	ck_assert_uint_eq(m.reasons & RT_REASON_MEMBERS_SKIPPED, RT_REASON_MEMBERS_SKIPPED);
 	ck_assert_uint_eq(m.valid, 0);
 	ck_assert_uint_eq(m.partial & RT_HAS_PROCESSES, RT_HAS_PROCESSES);
-	ck_assert_uint_le(stats_read, 6 * RTI_MOST_NEWCOMERS);
+	ck_assert_uint_le(stats_read, 6 * RTI_NEW_MEMBERS_MAX);
 	for (int i = 0; i < 4; i++)
 		ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
-	ck_assert_uint_eq(m.processes, RTI_MOST_MEMBERS);
-	ck_assert_uint_eq(m.members_skipped, CHILDREN + 1 - RTI_MOST_MEMBERS);
-	ck_assert_uint_eq(m.minor_faults, UINT64_C(7) * RTI_MOST_MEMBERS);
+	ck_assert_uint_eq(m.processes, RTI_MEMBERS_MAX);
+	ck_assert_uint_eq(m.members_skipped, CHILDREN + 1 - RTI_MEMBERS_MAX);
+	ck_assert_uint_eq(m.minor_faults, UINT64_C(7) * RTI_MEMBERS_MAX);
 	rt_tracker_free(tracker);
 	free(list);
 }

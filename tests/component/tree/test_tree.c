@@ -650,26 +650,26 @@ END_TEST
 /* From now on the tree is not searched: its events are heard, which are those of hear_of(). */
 static void listen_to_nothing(int ends[2])
 {
-	struct rti_hearing *hearing = &tracker->tree.members.hearing;
+	struct rti_fork_tracker *fork_tracker = &tracker->tree.members.fork_tracker;
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
-	*hearing = (struct rti_hearing){ .fd = ends[0], .owner = getpid() };
-	hearing->descendants = calloc(1, sizeof(*hearing->descendants));
-	ck_assert_ptr_nonnull(hearing->descendants);
-	rti_hearing_begin(hearing, 100);
-	hearing->newcomers = calloc(4, sizeof(*hearing->newcomers));
-	ck_assert_ptr_nonnull(hearing->newcomers);
-	hearing->cap = 4;
+	*fork_tracker = (struct rti_fork_tracker){ .fd = ends[0], .owner = getpid() };
+	fork_tracker->descendants = calloc(1, sizeof(*fork_tracker->descendants));
+	ck_assert_ptr_nonnull(fork_tracker->descendants);
+	rti_fork_tracker_set_root(fork_tracker, 100);
+	fork_tracker->new_pids = calloc(4, sizeof(*fork_tracker->new_pids));
+	ck_assert_ptr_nonnull(fork_tracker->new_pids);
+	fork_tracker->cap = 4;
 }
 
 static void hear_of(int pid, int has_ended)
 {
-	struct rti_hearing *hearing = &tracker->tree.members.hearing;
+	struct rti_fork_tracker *fork_tracker = &tracker->tree.members.fork_tracker;
 
-	ck_assert_int_eq(rti_descendant_set_fork(hearing->descendants, 100, pid), 1);
+	ck_assert_int_eq(rti_descendant_set_fork(fork_tracker->descendants, 100, pid), 1);
 	if (has_ended)
-		rti_descendant_set_exit(hearing->descendants, pid);
-	hearing->newcomers[hearing->count++] = pid;
+		rti_descendant_set_exit(fork_tracker->descendants, pid);
+	fork_tracker->new_pids[fork_tracker->count++] = pid;
 }
 
 static const struct fake_process zombie = {
@@ -701,7 +701,7 @@ START_TEST(a_zombie_whose_end_was_heard_is_read)
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.processes_seen, 3);
-	ck_assert_uint_eq(tracker->tree.members.hearing.descendants->alive, 1); /* the shell */
+	ck_assert_uint_eq(tracker->tree.members.fork_tracker.descendants->alive, 1); /* the shell */
 	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
 	ck_assert_uint_eq(m.reasons, 0);
 	fake_process_remove(&root, 103); /* and its parent has not waited for it */
