@@ -143,8 +143,8 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 	c->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 	rti_fork_tracker_set_root(&tree->members.fork_tracker, root);
 	if (c->has_list) {
-		c->lives.tick_ns = c->tracker->platform.tick_ns;
-		tree->lives = &c->lives;
+		c->process_list.tick_ns = c->tracker->platform.tick_ns;
+		tree->process_list = &c->process_list;
 	}
 	return 0;
 }
@@ -473,10 +473,10 @@ int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
 	if (!c->is_over)
 		return -ENODATA;
 	room = *count;
-	*count = c->lives.count;
-	for (size_t i = 0; i < c->lives.count && i < room; i++)
-		rti_abi_put((char *)array + i * element_size, element_size, &c->lives.rows[i], sizeof(c->lives.rows[i]));
-	return c->lives.is_short ? -ENOMEM : 0;
+	*count = c->process_list.count;
+	for (size_t i = 0; i < c->process_list.count && i < room; i++)
+		rti_abi_put((char *)array + i * element_size, element_size, &c->process_list.rows[i], sizeof(c->process_list.rows[i]));
+	return c->process_list.is_short ? -ENOMEM : 0;
 }
 
 void rt_command_free(struct rt_command *c)
@@ -486,7 +486,7 @@ void rt_command_free(struct rt_command *c)
 	if (rti_command_is_supervised(c))
 		rti_supervise_close(&c->supervised);
 	rt_tracker_free(c->tracker);
-	rti_lives_free(&c->lives);
+	rti_process_list_free(&c->process_list);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
 	free(c);

@@ -30,7 +30,7 @@ struct rt_command {
 	uint32_t lost_reasons; /* RT_REASON_ bits that stand, whoever ends after the program */
 	int result;           /* of rt_command_wait(), once it is over */
 	struct rt_outcome outcome;
-	struct rti_lives lives;
+	struct rti_process_list process_list;
 };
 
 static inline int rti_command_is_supervised(const struct rt_command *c)

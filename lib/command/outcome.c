@@ -275,8 +275,8 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 /* At the rung poll nobody but us has seen how the program ended. */
 static void note_own_child(struct rt_command *c, const struct rti_now *end)
 {
-	for (size_t i = 0; i < c->lives.count && !rti_command_is_supervised(c); i++) {
-		struct rt_command_process *row = &c->lives.rows[i];
+	for (size_t i = 0; i < c->process_list.count && !rti_command_is_supervised(c); i++) {
+		struct rt_command_process *row = &c->process_list.rows[i];
 
 		if (row->pid != c->pid || row->flags & RT_PROCESS_RUNNING)
 			continue;
@@ -290,18 +290,18 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 {
 	const struct rti_proctree *members = &c->tracker->tree.members;
 	size_t count;
-	const struct rti_life *told = rti_supervise_map_lives(&c->supervised, &count);
+	const struct rti_process_record *told = rti_supervisor_map_records(&c->supervised, &count);
 
 	for (size_t i = 0; i < members->count; i++) {
 		if (members->members[i].pid != c->tracker->tree.keeper_pid)
-			rti_lives_note_member(&c->lives, &members->members[i], !rti_proctree_is_zombie(&members->members[i]));
+			rti_process_list_add_member(&c->process_list, &members->members[i], !rti_proctree_is_zombie(&members->members[i]));
 	}
-	if (c->supervised.board && c->supervised.board->lives_skipped)
-		c->lives.is_short = 1;
+	if (c->supervised.board && c->supervised.board->records_skipped)
+		c->process_list.is_short = 1;
 	if (told)
-		rti_lives_note_all(&c->lives, told, count, end);
-	rti_supervise_unmap_lives(told, count);
-	rti_lives_finish(&c->lives, end);
+		rti_process_list_add_records(&c->process_list, told, count, end);
+	rti_supervisor_unmap_records(told, count);
+	rti_process_list_finish(&c->process_list, end);
 	note_own_child(c, end);
 }
 
@@ -356,8 +356,8 @@ int rti_command_finish(struct rt_command *c)
 /* Rows of those who have ended since the list was made. */
 static void update_list(struct rt_command *c)
 {
-	for (size_t i = 0; i < c->lives.count; i++) {
-		struct rt_command_process *row = &c->lives.rows[i];
+	for (size_t i = 0; i < c->process_list.count; i++) {
+		struct rt_command_process *row = &c->process_list.rows[i];
 		const struct rti_member *m = rti_proctree_find(&c->tracker->tree.members, row->pid);
 
 		if (row->flags & RT_PROCESS_RUNNING && (!m || rti_proctree_is_zombie(m)))

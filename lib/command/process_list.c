@@ -14,29 +14,29 @@
 /* A start is told to the clock tick by /proc and, a moment later, exactly by the event. No pid comes round in that time. */
 #define SAME_START_NS 50000000u
 
-static struct rt_command_process *add(struct rti_lives *lives)
+static struct rt_command_process *add(struct rti_process_list *process_list)
 {
-	size_t cap = lives->cap ? lives->cap * 2 : 64;
+	size_t cap = process_list->cap ? process_list->cap * 2 : 64;
 	struct rt_command_process *rows;
 
-	if (lives->count == lives->cap) {
-		rows = realloc(lives->rows, cap * sizeof(*rows));
+	if (process_list->count == process_list->cap) {
+		rows = realloc(process_list->rows, cap * sizeof(*rows));
 		if (!rows) {
-			lives->is_short = 1;
+			process_list->is_short = 1;
 			return NULL;
 		}
-		lives->rows = rows;
-		lives->cap = cap;
+		process_list->rows = rows;
+		process_list->cap = cap;
 	}
-	rows = &lives->rows[lives->count++];
+	rows = &process_list->rows[process_list->count++];
 	*rows = (struct rt_command_process){ .size = sizeof(*rows), .exit_code = -1 };
 	return rows;
 }
 
-void rti_lives_note_member(struct rti_lives *lives, const struct rti_member *m, int is_running)
+void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m, int is_running)
 {
 	const uint64_t told = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO, *own = m->account.own;
-	struct rt_command_process *row = add(lives);
+	struct rt_command_process *row = add(process_list);
 
 	if (!row)
 		return;
@@ -44,7 +44,7 @@ void rti_lives_note_member(struct rti_lives *lives, const struct rti_member *m, 
 	row->pid = m->pid;
 	row->ppid = m->stat.ppid;
 	row->partial = (m->figures.valid | m->figures.partial) & told;
-	row->start_realtime_ns = m->starttime * lives->tick_ns;
+	row->start_realtime_ns = m->starttime * process_list->tick_ns;
 	row->cpu_user_ns = own[RTI_CPU_USER];
 	row->cpu_system_ns = own[RTI_CPU_SYSTEM];
 	if (m->clock.total_ns > own[RTI_CPU_USER] + own[RTI_CPU_SYSTEM]) { /* it was read between samples, too */
@@ -60,51 +60,51 @@ void rti_lives_note_member(struct rti_lives *lives, const struct rti_member *m, 
 	memcpy(row->comm, m->stat.comm, sizeof(row->comm));
 }
 
-static void put_end(struct rt_command_process *row, const struct rti_life *life, uint64_t ahead_ns)
+static void put_end(struct rt_command_process *row, const struct rti_process_record *record, uint64_t ahead_ns)
 {
-	int status = (int)life->status;
+	int status = (int)record->status;
 
-	if (!life->end_ns)
+	if (!record->end_ns)
 		return;
-	row->end_realtime_ns = life->end_ns + ahead_ns;
+	row->end_realtime_ns = record->end_ns + ahead_ns;
 	if (WIFEXITED(status))
 		row->exit_code = WEXITSTATUS(status);
 	else
 		row->signal = WTERMSIG(status);
 }
 
-static void note_life(struct rti_lives *lives, const struct rti_life *life, uint64_t ahead_ns)
+static void add_row_of_record(struct rti_process_list *process_list, const struct rti_process_record *record, uint64_t ahead_ns)
 {
-	struct rt_command_process *row = add(lives);
+	struct rt_command_process *row = add(process_list);
 
 	if (!row)
 		return;
-	row->pid = life->pid;
-	row->ppid = life->ppid;
-	row->start_realtime_ns = life->start_ns ? life->start_ns + ahead_ns : 0;
-	put_end(row, life, ahead_ns);
-	if (life->flags & RTI_LIFE_FINAL) {
+	row->pid = record->pid;
+	row->ppid = record->ppid;
+	row->start_realtime_ns = record->start_ns ? record->start_ns + ahead_ns : 0;
+	put_end(row, record, ahead_ns);
+	if (record->flags & RTI_RECORD_FINAL) {
 		row->flags = RT_PROCESS_FINAL;
 		row->valid |= RT_HAS_CPU;
-		row->cpu_user_ns = life->cpu_user_ns;
-		row->cpu_system_ns = life->cpu_system_ns;
+		row->cpu_user_ns = record->cpu_user_ns;
+		row->cpu_system_ns = record->cpu_system_ns;
 	}
-	if (life->flags & RTI_LIFE_HAS_IO) {
+	if (record->flags & RTI_RECORD_HAS_IO) {
 		row->valid |= RT_HAS_IO;
-		row->read_bytes = life->read_bytes;
-		row->write_bytes = life->write_bytes;
+		row->read_bytes = record->read_bytes;
+		row->write_bytes = record->write_bytes;
 	}
-	if (life->flags & RTI_LIFE_HAS_PEAK) {
+	if (record->flags & RTI_RECORD_HAS_PEAK) {
 		row->valid |= RT_HAS_PEAK_RSS;
-		row->peak_rss_bytes = life->peak_rss_bytes;
+		row->peak_rss_bytes = record->peak_rss_bytes;
 	}
-	memcpy(row->comm, life->comm, strnlen(life->comm, sizeof(life->comm)));
+	memcpy(row->comm, record->comm, strnlen(record->comm, sizeof(record->comm)));
 }
 
-void rti_lives_note_all(struct rti_lives *lives, const struct rti_life *list, size_t count, const struct rti_now *now)
+void rti_process_list_add_records(struct rti_process_list *process_list, const struct rti_process_record *list, size_t count, const struct rti_now *now)
 {
 	for (size_t i = 0; i < count; i++)
-		note_life(lives, &list[i], now->boottime_ns - now->monotonic_ns);
+		add_row_of_record(process_list, &list[i], now->boottime_ns - now->monotonic_ns);
 }
 
 static int by_pid_and_start(const void *a, const void *b)
@@ -159,12 +159,12 @@ static void join(struct rt_command_process *told, const struct rt_command_proces
 		memcpy(told->comm, sampled->comm, sizeof(told->comm));
 }
 
-static void join_neighbours(struct rti_lives *lives)
+static void join_neighbours(struct rti_process_list *process_list)
 {
 	size_t cached = 0;
 
-	for (size_t i = 0; i < lives->count; i++) {
-		struct rt_command_process *row = &lives->rows[i], *last = cached ? &lives->rows[cached - 1] : NULL;
+	for (size_t i = 0; i < process_list->count; i++) {
+		struct rt_command_process *row = &process_list->rows[i], *last = cached ? &process_list->rows[cached - 1] : NULL;
 
 		if (last && is_one_process(last, row)) {
 			if (last->flags & IS_SAMPLED) {
@@ -174,23 +174,23 @@ static void join_neighbours(struct rti_lives *lives)
 				join(last, row);
 			}
 		} else {
-			lives->rows[cached++] = *row;
+			process_list->rows[cached++] = *row;
 		}
 	}
-	lives->count = cached;
+	process_list->count = cached;
 }
 
-void rti_lives_finish(struct rti_lives *lives, const struct rti_now *now)
+void rti_process_list_finish(struct rti_process_list *process_list, const struct rti_now *now)
 {
 	uint64_t ahead_ns = now->realtime_ns - now->boottime_ns;
 
-	if (lives->count == 0)
+	if (process_list->count == 0)
 		return;
-	qsort(lives->rows, lives->count, sizeof(*lives->rows), by_pid_and_start);
-	join_neighbours(lives);
-	qsort(lives->rows, lives->count, sizeof(*lives->rows), by_start);
-	for (size_t i = 0; i < lives->count; i++) {
-		struct rt_command_process *row = &lives->rows[i];
+	qsort(process_list->rows, process_list->count, sizeof(*process_list->rows), by_pid_and_start);
+	join_neighbours(process_list);
+	qsort(process_list->rows, process_list->count, sizeof(*process_list->rows), by_start);
+	for (size_t i = 0; i < process_list->count; i++) {
+		struct rt_command_process *row = &process_list->rows[i];
 
 		row->flags &= ~IS_SAMPLED;
 		row->start_realtime_ns += row->start_realtime_ns ? ahead_ns : 0;
@@ -198,8 +198,8 @@ void rti_lives_finish(struct rti_lives *lives, const struct rti_now *now)
 	}
 }
 
-void rti_lives_free(struct rti_lives *lives)
+void rti_process_list_free(struct rti_process_list *process_list)
 {
-	free(lives->rows);
-	*lives = (struct rti_lives){ 0 };
+	free(process_list->rows);
+	*process_list = (struct rti_process_list){ 0 };
 }

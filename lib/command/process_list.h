@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of all processes of a command: what samples saw of them, joined with what the supervisor wrote down. */
-#ifndef RTI_LIVES_H
-#define RTI_LIVES_H
+#ifndef RTI_PROCESS_LIST_H
+#define RTI_PROCESS_LIST_H
 
 #include "os/platform.h"
 #include "tree/member_table.h"
 #include "os/supervisor_protocol.h"
 
-struct rti_lives {
+struct rti_process_list {
 	struct rt_command_process *rows; /* while they are gathered, times are CLOCK_BOOTTIME */
 	size_t count, cap;
 	uint64_t tick_ns; /* clock tick that /proc tells starts in */
@@ -15,14 +15,14 @@ struct rti_lives {
 };
 
 /* What the last sample saw of a member, which has gone since then or runs on. */
-void rti_lives_note_member(struct rti_lives *lives, const struct rti_member *m, int is_running);
+void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m, int is_running);
 
 /* What the supervisor has written down. */
-void rti_lives_note_all(struct rti_lives *lives, const struct rti_life *list, size_t count, const struct rti_now *now);
+void rti_process_list_add_records(struct rti_process_list *process_list, const struct rti_process_record *list, size_t count, const struct rti_now *now);
 
 /* Join what belongs to one process, put them in the order of their start, and turn times into CLOCK_REALTIME. */
-void rti_lives_finish(struct rti_lives *lives, const struct rti_now *now);
+void rti_process_list_finish(struct rti_process_list *process_list, const struct rti_now *now);
 
-void rti_lives_free(struct rti_lives *lives);
+void rti_process_list_free(struct rti_process_list *process_list);
 
 #endif

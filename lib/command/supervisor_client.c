@@ -249,23 +249,23 @@ int rti_supervise_hear(struct rti_supervised *s)
 	return err;
 }
 
-const struct rti_life *rti_supervise_map_lives(const struct rti_supervised *s, size_t *count)
+const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervised *s, size_t *count)
 {
 	const char *memory;
 
-	*count = s->board ? s->board->lives : 0;
+	*count = s->board ? s->board->records : 0;
 	if (*count == 0)
 		return NULL;
-	memory = mmap(NULL, RTI_BOARD_BYTES + *count * sizeof(struct rti_life), PROT_READ, MAP_SHARED, s->memory, 0);
+	memory = mmap(NULL, RTI_BOARD_BYTES + *count * sizeof(struct rti_process_record), PROT_READ, MAP_SHARED, s->memory, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
 	return (const void *)(memory + RTI_BOARD_BYTES);
 }
 
-void rti_supervise_unmap_lives(const struct rti_life *lives, size_t count)
+void rti_supervisor_unmap_records(const struct rti_process_record *process_list, size_t count)
 {
-	if (lives)
-		munmap((char *)(uintptr_t)lives - RTI_BOARD_BYTES, RTI_BOARD_BYTES + count * sizeof(*lives));
+	if (process_list)
+		munmap((char *)(uintptr_t)process_list - RTI_BOARD_BYTES, RTI_BOARD_BYTES + count * sizeof(*process_list));
 }
 
 /* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */

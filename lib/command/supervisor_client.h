@@ -42,9 +42,9 @@ void rti_supervise_ask(struct rti_supervised *s);
 int rti_supervise_hear(struct rti_supervised *s);
 
 /* The list of processes, as long as that in shared memory is now; NULL where there is none. To be given back to
- * rti_supervise_unmap_lives(). */
-const struct rti_life *rti_supervise_map_lives(const struct rti_supervised *s, size_t *count);
-void rti_supervise_unmap_lives(const struct rti_life *lives, size_t count);
+ * rti_supervisor_unmap_records(). */
+const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervised *s, size_t *count);
+void rti_supervisor_unmap_records(const struct rti_process_record *process_list, size_t count);
 
 /* Let the supervisor go. It stays for as long as the program runs. */
 void rti_supervise_close(struct rti_supervised *s);

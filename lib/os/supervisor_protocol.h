@@ -44,21 +44,21 @@ enum rti_request {
 };
 
 /* One process that lived. Times are CLOCK_MONOTONIC; 0 is unknown. */
-struct rti_life {
+struct rti_process_record {
 	int32_t pid, ppid; /* ppid: who forked it */
 	uint32_t status;   /* as wait(2) gives it; with end_ns */
 	uint32_t flags;    /* RTI_LIFE_ bits */
 	uint64_t start_ns, end_ns;
-	uint64_t cpu_user_ns, cpu_system_ns; /* RTI_LIFE_FINAL */
-	uint64_t read_bytes, write_bytes;    /* RTI_LIFE_HAS_IO */
-	uint64_t peak_rss_bytes;             /* RTI_LIFE_HAS_PEAK */
+	uint64_t cpu_user_ns, cpu_system_ns; /* RTI_RECORD_FINAL */
+	uint64_t read_bytes, write_bytes;    /* RTI_RECORD_HAS_IO */
+	uint64_t peak_rss_bytes;             /* RTI_RECORD_HAS_PEAK */
 	char comm[16];
 };
 
-#define RTI_LIFE_REAPED 1u   /* by the supervisor */
-#define RTI_LIFE_FINAL 2u    /* read when it had ended */
-#define RTI_LIFE_HAS_IO 4u   /* that of the children it waited for included */
-#define RTI_LIFE_HAS_PEAK 8u
+#define RTI_RECORD_REAPED 1u   /* by the supervisor */
+#define RTI_RECORD_FINAL 2u    /* read when it had ended */
+#define RTI_RECORD_HAS_IO 4u   /* that of the children it waited for included */
+#define RTI_RECORD_HAS_PEAK 8u
 
 #define RTI_EVENTS_UNHEARD 0 /* there are none for us */
 #define RTI_EVENTS_INTACT 1
@@ -71,11 +71,11 @@ struct rti_board {
 	uint64_t processes;  /* that lived so far, by events */
 	uint64_t alive_peak; /* of them at the same time */
 	uint64_t own_io[5];  /* of the supervisor: rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */
-	uint64_t lives;      /* in the list */
-	uint64_t lives_skipped; /* past its end */
+	uint64_t records;      /* in the list */
+	uint64_t records_skipped; /* past its end */
 };
 
 #define RTI_BOARD_BYTES 4096 /* where the list begins */
-#define RTI_MOST_LIVES 262144
+#define RTI_RECORDS_MAX 262144
 
 #endif

@@ -302,7 +302,7 @@ static int take_arguments(struct supervisor *s, struct wishes *w, int argc, char
 	s->memory = move_up(atoi(argv[3]));
 	if (s->socket < 0 || s->memory < 0)
 		return -1;
-	s->board = mmap(NULL, RTI_BOARD_BYTES + RTI_MOST_LIVES * sizeof(struct rti_life), PROT_READ | PROT_WRITE, MAP_SHARED,
+	s->board = mmap(NULL, RTI_BOARD_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record), PROT_READ | PROT_WRITE, MAP_SHARED,
 	                s->memory, 0);
 	*w = (struct wishes){
 		.has_list = strchr(argv[4], RTI_WISH_LIST) != NULL,

@@ -14,7 +14,7 @@
 #include "supervisor/proc_file.h"
 #include "parse/parse.h"
 
-#define LIVES_AT_A_TIME 1024
+#define RECORDS_PER_ALLOCATION 1024
 #define EVENTS_PER_MS 256 /* that a large machine may have */
 #define LONGEST_NAP_MS 20
 #define LATEST_EXIT_MS 2 /* an exit is told after the process may have been reaped */
@@ -28,85 +28,85 @@ static struct {
 	int events;
 	int nap_ms;
 	uint64_t boottime_ahead_ns; /* of the monotonic clock */
-	struct rti_life *lives;
+	struct rti_process_record *records;
 	uint64_t room;
-	uint32_t number_of[RTI_PIDS_MAX]; /* of its life, from 1 */
+	uint32_t record_number[RTI_PIDS_MAX]; /* of its life, from 1 */
 } roll;
 
 /* Room is given by the kernel before it is written to: a full memory would be a signal then. */
 static int make_room(void)
 {
-	const uint64_t size = sizeof(struct rti_life);
+	const uint64_t size = sizeof(struct rti_process_record);
 
-	if (roll.how.board->lives < roll.room)
+	if (roll.how.board->records < roll.room)
 		return 1;
-	if (roll.room >= RTI_MOST_LIVES ||
-	    fallocate(*roll.how.memory, 0, (off_t)(RTI_BOARD_BYTES + roll.room * size), (off_t)(LIVES_AT_A_TIME * size)) < 0)
+	if (roll.room >= RTI_RECORDS_MAX ||
+	    fallocate(*roll.how.memory, 0, (off_t)(RTI_BOARD_BYTES + roll.room * size), (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
 		return 0;
-	roll.room += LIVES_AT_A_TIME;
+	roll.room += RECORDS_PER_ALLOCATION;
 	return 1;
 }
 
-static struct rti_life *find_life(int32_t pid)
+static struct rti_process_record *find_record(int32_t pid)
 {
-	uint32_t number = pid > 0 && pid < RTI_PIDS_MAX ? roll.number_of[pid] : 0;
+	uint32_t number = pid > 0 && pid < RTI_PIDS_MAX ? roll.record_number[pid] : 0;
 
-	return number ? &roll.lives[number - 1] : NULL;
+	return number ? &roll.records[number - 1] : NULL;
 }
 
-static struct rti_life *add_life(int32_t pid, int32_t ppid, uint64_t start_ns)
+static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t start_ns)
 {
-	struct rti_life *life;
+	struct rti_process_record *record;
 
 	if (pid <= 0 || pid >= RTI_PIDS_MAX)
 		return NULL;
 	if (!make_room()) {
-		roll.number_of[pid] = 0;
-		roll.how.board->lives_skipped++;
+		roll.record_number[pid] = 0;
+		roll.how.board->records_skipped++;
 		return NULL;
 	}
-	life = &roll.lives[roll.how.board->lives++];
-	*life = (struct rti_life){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
-	roll.number_of[pid] = (uint32_t)roll.how.board->lives;
-	return life;
+	record = &roll.records[roll.how.board->records++];
+	*record = (struct rti_process_record){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
+	roll.record_number[pid] = (uint32_t)roll.how.board->records;
+	return record;
 }
 
-static void read_name(struct rti_life *life)
+static void read_name(struct rti_process_record *record)
 {
 	char text[32];
-	ssize_t n = rts_read_pid_file(roll.how.board, life->pid, "comm", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(roll.how.board, record->pid, "comm", text, sizeof(text));
 
-	memset(life->comm, 0, sizeof(life->comm)); /* it is not called any more what it was before */
+	memset(record->comm, 0, sizeof(record->comm)); /* it is not called any more what it was before */
 	if (n <= 0)
 		return;
-	memcpy(life->comm, text, n > 16 ? 15 : (size_t)n - 1);
+	memcpy(record->comm, text, n > 16 ? 15 : (size_t)n - 1);
 }
 
 static void handle_fork(const struct rti_process_event *event)
 {
-	const struct rti_life *parent;
-	struct rti_life *life;
+	const struct rti_process_record *parent;
+	struct rti_process_record *record;
 
 	if (!rti_descendant_set_fork(&roll.descendants, event->ppid, event->pid)) {
 		if (roll.how.has_list && event->pid > 0 && event->pid < RTI_PIDS_MAX)
-			roll.number_of[event->pid] = 0;
+			roll.record_number[event->pid] = 0;
 		return;
 	}
 	if (!roll.how.has_list)
 		return;
-	parent = find_life(event->ppid);
-	life = add_life(event->pid, event->ppid, event->monotonic_ns);
-	if (life && parent)
-		memcpy(life->comm, parent->comm, sizeof(life->comm));
+	parent = find_record(event->ppid);
+	record = add_record(event->pid, event->ppid, event->monotonic_ns);
+	if (record && parent)
+		memcpy(record->comm, parent->comm, sizeof(record->comm));
 }
 
 static void handle_exec(const struct rti_process_event *event)
 {
-	struct rti_life *life = find_life(event->pid);
+	struct rti_process_record *record = find_record(event->pid);
 
 	rti_descendant_set_exec(&roll.descendants, event->pid);
-	if (life)
-		read_name(life);
+	if (record)
+		read_name(record);
 }
 
 /* Its first thread has ended, which is told as the end of all; the others may run on. */
@@ -125,25 +125,25 @@ static int runs_headless(int32_t pid)
 /* Every thread ends; the last of them ends the process. */
 static void handle_exit(const struct rti_process_event *event)
 {
-	struct rti_life *life = find_life(event->pid);
+	struct rti_process_record *record = find_record(event->pid);
 
 	if (event->tid == event->pid && rti_descendant_set_is_alive(&roll.descendants, event->pid)) {
 		if (runs_headless(event->pid))
 			roll.how.board->has_headless = 1;
 		rti_descendant_set_exit(&roll.descendants, event->pid);
 	}
-	if (!life || life->flags & RTI_LIFE_REAPED)
+	if (!record || record->flags & RTI_RECORD_REAPED)
 		return;
-	life->end_ns = event->monotonic_ns;
+	record->end_ns = event->monotonic_ns;
 	/* A thread that ended before may be told of later. What ends them all after the first has gone is in the others. */
 	if (event->tid == event->pid || event->status)
-		life->status = event->status;
+		record->status = event->status;
 	rts_roll_see_zombie(event->pid);
 }
 
 static void handle_event(void *arg, const struct rti_process_event *event)
 {
-	struct rti_life *life;
+	struct rti_process_record *record;
 
 	(void)arg;
 	switch (event->kind) {
@@ -157,9 +157,9 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 		handle_exit(event);
 		break;
 	case RTI_EVENT_COMM:
-		life = event->tid == event->pid ? find_life(event->pid) : NULL;
-		if (life)
-			memcpy(life->comm, event->comm, sizeof(life->comm));
+		record = event->tid == event->pid ? find_record(event->pid) : NULL;
+		if (record)
+			memcpy(record->comm, event->comm, sizeof(record->comm));
 	}
 }
 
@@ -183,7 +183,7 @@ void rts_roll_begin(const struct rts_roll_how *how)
 	struct rti_now now;
 
 	roll.how = *how;
-	roll.lives = (struct rti_life *)((char *)how->board + RTI_BOARD_BYTES);
+	roll.records = (struct rti_process_record *)((char *)how->board + RTI_BOARD_BYTES);
 	rti_platform_init(&roll.platform, 0);
 	roll.platform.now(&now);
 	roll.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
@@ -233,73 +233,73 @@ void rts_roll_settle(void)
 }
 
 /* A process is read to its end when it is a zombie, and none of its threads is left. */
-static int read_end(struct rti_life *life, struct rti_pid_stat *stat)
+static int read_end(struct rti_process_record *record, struct rti_pid_stat *stat)
 {
 	char text[1024];
-	ssize_t n = rts_read_pid_file(roll.how.board, life->pid, "stat", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(roll.how.board, record->pid, "stat", text, sizeof(text));
 	struct rti_cpu_clock clock = { 0 };
 
 	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' || stat->num_threads > 1 ||
-	    roll.platform.cpu_clock(life->pid, &clock) < 0)
+	    roll.platform.cpu_clock(record->pid, &clock) < 0)
 		return 0;
-	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &life->cpu_user_ns, &life->cpu_system_ns);
-	life->flags |= RTI_LIFE_FINAL;
-	memset(life->comm, 0, sizeof(life->comm));
-	memcpy(life->comm, stat->comm, strnlen(stat->comm, sizeof(life->comm) - 1));
-	if (!life->start_ns)
-		life->start_ns = stat->starttime * roll.platform.tick_ns - roll.boottime_ahead_ns;
+	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &record->cpu_user_ns, &record->cpu_system_ns);
+	record->flags |= RTI_RECORD_FINAL;
+	memset(record->comm, 0, sizeof(record->comm));
+	memcpy(record->comm, stat->comm, strnlen(stat->comm, sizeof(record->comm) - 1));
+	if (!record->start_ns)
+		record->start_ns = stat->starttime * roll.platform.tick_ns - roll.boottime_ahead_ns;
 	return 1;
 }
 
-static void read_end_of_io(struct rti_life *life)
+static void read_end_of_io(struct rti_process_record *record)
 {
 	char text[512];
-	ssize_t n = rts_read_pid_file(roll.how.board, life->pid, "io", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(roll.how.board, record->pid, "io", text, sizeof(text));
 	struct rti_pid_io io;
 
 	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0)
 		return;
-	life->read_bytes = io.read_bytes;
-	life->write_bytes = io.write_bytes;
-	life->flags |= RTI_LIFE_HAS_IO;
+	record->read_bytes = io.read_bytes;
+	record->write_bytes = io.write_bytes;
+	record->flags |= RTI_RECORD_HAS_IO;
 }
 
 /* The kernel's peak of a child is the largest of it, of those whom it waited for, and of whoever executed it. It is its
  * own where it had no children and was executed by us, who are small. */
-static int has_peak_of_its_own(const struct rti_life *life, const struct rti_pid_stat *stat)
+static int has_peak_of_its_own(const struct rti_process_record *record, const struct rti_pid_stat *stat)
 {
-	return life->ppid == roll.how.root && stat->cminflt + stat->cmajflt == 0;
+	return record->ppid == roll.how.root && stat->cminflt + stat->cmajflt == 0;
 }
 
 void rts_roll_see_zombie(pid_t pid)
 {
-	struct rti_life *life = find_life(pid);
+	struct rti_process_record *record = find_record(pid);
 	struct rti_pid_stat stat;
 
 	/* Nobody told us of it, nor who forked it; its number may have been another's. */
-	if ((!life || life->flags & RTI_LIFE_REAPED) && roll.how.has_list && roll.events < 0)
-		life = add_life(pid, 0, 0);
-	if (!life || life->flags & RTI_LIFE_FINAL || !read_end(life, &stat))
+	if ((!record || record->flags & RTI_RECORD_REAPED) && roll.how.has_list && roll.events < 0)
+		record = add_record(pid, 0, 0);
+	if (!record || record->flags & RTI_RECORD_FINAL || !read_end(record, &stat))
 		return;
-	read_end_of_io(life);
-	if (has_peak_of_its_own(life, &stat))
-		life->flags |= RTI_LIFE_HAS_PEAK; /* which is told when it is reaped */
+	read_end_of_io(record);
+	if (has_peak_of_its_own(record, &stat))
+		record->flags |= RTI_RECORD_HAS_PEAK; /* which is told when it is reaped */
 }
 
 void rts_roll_see_reaped(pid_t pid, int status, const struct rusage *use)
 {
-	struct rti_life *life = find_life(pid);
+	struct rti_process_record *record = find_record(pid);
 	struct rti_now now;
 
-	if (!life)
+	if (!record)
 		return;
 	roll.platform.now(&now);
-	if (!life->end_ns)
-		life->end_ns = now.monotonic_ns;
-	life->status = (uint32_t)status;
-	life->flags |= RTI_LIFE_REAPED;
+	if (!record->end_ns)
+		record->end_ns = now.monotonic_ns;
+	record->status = (uint32_t)status;
+	record->flags |= RTI_RECORD_REAPED;
 	if (use->ru_maxrss <= roll.how.root_peak_kib)
-		life->flags &= ~RTI_LIFE_HAS_PEAK;
-	if (life->flags & RTI_LIFE_HAS_PEAK)
-		life->peak_rss_bytes = (uint64_t)use->ru_maxrss * 1024;
+		record->flags &= ~RTI_RECORD_HAS_PEAK;
+	if (record->flags & RTI_RECORD_HAS_PEAK)
+		record->peak_rss_bytes = (uint64_t)use->ru_maxrss * 1024;
 }

@@ -213,8 +213,8 @@ static void depart(struct rti_tree *tree, struct rti_member *m)
 		rti_ledger_depart(&tree->ledger, &m->account, &up->account);
 	else
 		m->is_unexplained = depart_orphan(tree, m);
-	if (tree->lives && m->pid != tree->keeper_pid)
-		rti_lives_note_member(tree->lives, m, 0);
+	if (tree->process_list && m->pid != tree->keeper_pid)
+		rti_process_list_add_member(tree->process_list, m, 0);
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
 		tree->peak_rss_bytes = m->peak_rss_bytes;
 }

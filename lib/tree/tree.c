@@ -298,8 +298,8 @@ void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, 
 	if (use && !tree->ledger.own_only)
 		raise_reaped(&root->account, use);
 	rti_ledger_retire(&tree->ledger, &root->account);
-	if (tree->lives)
-		rti_lives_note_member(tree->lives, root, 0);
+	if (tree->process_list)
+		rti_process_list_add_member(tree->process_list, root, 0);
 	root->is_gone = 1;
 	rti_proctree_remove_gone(&tree->members, ctx);
 }

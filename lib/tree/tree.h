@@ -10,7 +10,7 @@
 #include "collect/status.h"
 #include "os/supervisor_protocol.h"
 
-struct rti_lives;
+struct rti_process_list;
 
 struct rti_tree {
 	struct rti_proctree members;
@@ -36,7 +36,7 @@ struct rti_tree {
 	int32_t keeper_pid;
 	uint64_t keeper_cpu_ns;
 	const struct rti_board *board; /* in memory that it shares */
-	struct rti_lives *lives;       /* where members that depart are listed; NULL: nowhere */
+	struct rti_process_list *process_list;       /* where members that depart are listed; NULL: nowhere */
 	uint64_t most_skipped;
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
 };

@@ -16,18 +16,18 @@ static const struct rti_now now = { .monotonic_ns = 100 * S, .boottime_ns = 105 
 #define REALTIME_AHEAD_NS (1000000 * S)
 #define BOOTTIME_AHEAD_NS (5 * S)
 
-static struct rti_lives lives;
+static struct rti_process_list process_list;
 
 static void begin(void)
 {
-	lives = (struct rti_lives){ .tick_ns = TICK_NS };
+	process_list = (struct rti_process_list){ .tick_ns = TICK_NS };
 }
 
 static void end(void)
 {
-	rti_lives_free(&lives);
-	ck_assert_ptr_null(lives.rows);
-	ck_assert_uint_eq(lives.count, 0);
+	rti_process_list_free(&process_list);
+	ck_assert_ptr_null(process_list.rows);
+	ck_assert_uint_eq(process_list.count, 0);
 }
 
 /* Seen by a sample. The start is CLOCK_BOOTTIME. */
@@ -52,17 +52,17 @@ static void sampled(int32_t pid, uint64_t start_ns, int is_running)
 {
 	const struct rti_member m = member(pid, start_ns);
 
-	rti_lives_note_member(&lives, &m, is_running);
+	rti_process_list_add_member(&process_list, &m, is_running);
 }
 
 /* Written down by the supervisor, at the same instant as it counts: CLOCK_MONOTONIC. */
-static struct rti_life life(int32_t pid, uint64_t start_ns, uint64_t end_ns)
+static struct rti_process_record record(int32_t pid, uint64_t start_ns, uint64_t end_ns)
 {
-	struct rti_life l = {
+	struct rti_process_record l = {
 		.pid = pid,
 		.ppid = 8,
 		.status = 0x0300,
-		.flags = RTI_LIFE_FINAL | RTI_LIFE_HAS_IO | RTI_LIFE_HAS_PEAK | RTI_LIFE_REAPED,
+		.flags = RTI_RECORD_FINAL | RTI_RECORD_HAS_IO | RTI_RECORD_HAS_PEAK | RTI_RECORD_REAPED,
 		.start_ns = start_ns ? start_ns - BOOTTIME_AHEAD_NS : 0,
 		.end_ns = end_ns ? end_ns - BOOTTIME_AHEAD_NS : 0,
 		.cpu_user_ns = 21,
@@ -76,29 +76,29 @@ static struct rti_life life(int32_t pid, uint64_t start_ns, uint64_t end_ns)
 	return l;
 }
 
-static void told(struct rti_life l)
+static void told(struct rti_process_record l)
 {
-	rti_lives_note_all(&lives, &l, 1, &now);
+	rti_process_list_add_records(&process_list, &l, 1, &now);
 }
 
 static const struct rt_command_process *finish(size_t count)
 {
-	rti_lives_finish(&lives, &now);
-	ck_assert_uint_eq(lives.count, count);
-	ck_assert_int_eq(lives.is_short, 0);
-	for (size_t i = 0; i < lives.count; i++) {
-		ck_assert_uint_eq(lives.rows[i].size, sizeof(lives.rows[i]));
-		ck_assert_uint_eq(lives.rows[i].flags & ~(uint32_t)(RT_PROCESS_FINAL | RT_PROCESS_RUNNING), 0);
-		ck_assert_uint_eq(lives.rows[i].valid & lives.rows[i].partial, 0);
+	rti_process_list_finish(&process_list, &now);
+	ck_assert_uint_eq(process_list.count, count);
+	ck_assert_int_eq(process_list.is_short, 0);
+	for (size_t i = 0; i < process_list.count; i++) {
+		ck_assert_uint_eq(process_list.rows[i].size, sizeof(process_list.rows[i]));
+		ck_assert_uint_eq(process_list.rows[i].flags & ~(uint32_t)(RT_PROCESS_FINAL | RT_PROCESS_RUNNING), 0);
+		ck_assert_uint_eq(process_list.rows[i].valid & process_list.rows[i].partial, 0);
 		ck_assert_uint_eq(
-		    (lives.rows[i].valid | lives.rows[i].partial) & ~(RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO), 0);
+		    (process_list.rows[i].valid | process_list.rows[i].partial) & ~(RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO), 0);
 	}
-	return lives.rows;
+	return process_list.rows;
 }
 
 START_TEST(an_empty_list_stays_empty)
 {
-	rti_lives_note_all(&lives, NULL, 0, &now);
+	rti_process_list_add_records(&process_list, NULL, 0, &now);
 	finish(0);
 }
 END_TEST
@@ -135,14 +135,14 @@ START_TEST(what_a_sample_could_not_read_has_no_bit)
 	m.figures.valid = RT_HAS_RSS;
 	m.figures.partial = RT_HAS_CPU;
 	m.peak_rss_bytes = 0;
-	rti_lives_note_member(&lives, &m, 0);
+	rti_process_list_add_member(&process_list, &m, 0);
 	row = finish(1);
 	ck_assert_uint_eq(row->partial, RT_HAS_CPU);
 	m.figures.valid = RT_HAS_PEAK_RSS; /* a zombie's */
 	m.pid = 11;
 	end();
 	begin();
-	rti_lives_note_member(&lives, &m, 0);
+	rti_process_list_add_member(&process_list, &m, 0);
 	row = finish(1);
 	ck_assert_uint_eq(row->partial & RT_HAS_PEAK_RSS, 0);
 }
@@ -152,7 +152,7 @@ START_TEST(what_was_written_down_is_final)
 {
 	const struct rt_command_process *row;
 
-	told(life(10, 50 * S, 60 * S));
+	told(record(10, 50 * S, 60 * S));
 	row = finish(1);
 	ck_assert_uint_eq(row->flags, RT_PROCESS_FINAL);
 	ck_assert_int_eq(row->ppid, 8);
@@ -173,10 +173,10 @@ END_TEST
 
 START_TEST(figures_without_their_flag_are_not_handed_on)
 {
-	struct rti_life l = life(10, 50 * S, 60 * S);
+	struct rti_process_record l = record(10, 50 * S, 60 * S);
 	const struct rt_command_process *row;
 
-	l.flags = RTI_LIFE_REAPED;
+	l.flags = RTI_RECORD_REAPED;
 	told(l);
 	row = finish(1);
 	ck_assert_uint_eq(row->flags, 0);
@@ -189,8 +189,8 @@ END_TEST
 
 START_TEST(ends_are_told_apart)
 {
-	struct rti_life killed = life(10, 50 * S, 60 * S), dumped = life(11, 51 * S, 60 * S),
-			runs = life(12, 52 * S, 0);
+	struct rti_process_record killed = record(10, 50 * S, 60 * S), dumped = record(11, 51 * S, 60 * S),
+			runs = record(12, 52 * S, 0);
 	const struct rt_command_process *row;
 
 	killed.status = SIGTERM;
@@ -217,10 +217,10 @@ START_TEST(both_sources_make_one_row)
 	const struct rt_command_process *row;
 
 	if (_i)
-		told(life(10, exact_ns, 60 * S));
+		told(record(10, exact_ns, 60 * S));
 	sampled(10, exact_ns, 0);
 	if (!_i)
-		told(life(10, exact_ns, 60 * S));
+		told(record(10, exact_ns, 60 * S));
 	row = finish(1);
 	ck_assert_uint_eq(row->flags, RT_PROCESS_FINAL);
 	ck_assert_uint_eq(row->start_realtime_ns, exact_ns + REALTIME_AHEAD_NS);
@@ -236,10 +236,10 @@ END_TEST
 
 START_TEST(what_was_not_written_down_comes_from_the_sample)
 {
-	struct rti_life l = life(10, 50 * S, 60 * S);
+	struct rti_process_record l = record(10, 50 * S, 60 * S);
 	const struct rt_command_process *row;
 
-	l.flags = RTI_LIFE_HAS_IO;
+	l.flags = RTI_RECORD_HAS_IO;
 	l.comm[0] = '\0';
 	told(l);
 	sampled(10, 50 * S, 0);
@@ -259,7 +259,7 @@ END_TEST
 
 START_TEST(who_runs_on_is_marked_and_has_its_name_of_now)
 {
-	struct rti_life l = life(10, 50 * S, 0);
+	struct rti_process_record l = record(10, 50 * S, 0);
 	const struct rt_command_process *row;
 
 	l.flags = 0;
@@ -280,8 +280,8 @@ START_TEST(a_number_that_came_round_is_two_processes)
 {
 	const struct rt_command_process *row;
 
-	told(life(10, 50 * S, 51 * S));
-	told(life(10, 52 * S, 53 * S));
+	told(record(10, 50 * S, 51 * S));
+	told(record(10, 52 * S, 53 * S));
 	sampled(10, 52 * S, 0);
 	sampled(10, 54 * S, 0);
 	row = finish(3);
@@ -297,8 +297,8 @@ END_TEST
 /* However close: two rows of one source are two processes. */
 START_TEST(rows_of_one_source_are_never_joined)
 {
-	told(life(10, 50 * S, 50 * S + 1));
-	told(life(10, 50 * S + 2, 50 * S + 3));
+	told(record(10, 50 * S, 50 * S + 1));
+	told(record(10, 50 * S + 2, 50 * S + 3));
 	sampled(11, 50 * S, 0);
 	sampled(11, 50 * S + TICK_NS, 0);
 	finish(4);
@@ -307,7 +307,7 @@ END_TEST
 
 START_TEST(other_numbers_are_others)
 {
-	told(life(10, 50 * S, 51 * S));
+	told(record(10, 50 * S, 51 * S));
 	sampled(11, 50 * S, 0);
 	finish(2);
 }
@@ -315,9 +315,9 @@ END_TEST
 
 START_TEST(a_tolerance_has_an_end)
 {
-	told(life(10, 50 * S + 40 * MS, 51 * S));
+	told(record(10, 50 * S + 40 * MS, 51 * S));
 	sampled(10, 50 * S, 0);
-	told(life(11, 50 * S + 60 * MS, 51 * S));
+	told(record(11, 50 * S + 60 * MS, 51 * S));
 	sampled(11, 50 * S, 0);
 	finish(3);
 }
@@ -327,8 +327,8 @@ START_TEST(an_unknown_start_stays_unknown_and_comes_first)
 {
 	const struct rt_command_process *row;
 
-	told(life(10, 50 * S, 60 * S));
-	told(life(11, 0, 60 * S));
+	told(record(10, 50 * S, 60 * S));
+	told(record(11, 0, 60 * S));
 	row = finish(2);
 	ck_assert_int_eq(row[0].pid, 11);
 	ck_assert_uint_eq(row[0].start_realtime_ns, 0);
@@ -339,7 +339,7 @@ END_TEST
 
 START_TEST(a_full_name_still_ends)
 {
-	struct rti_life l = life(10, 50 * S, 60 * S);
+	struct rti_process_record l = record(10, 50 * S, 60 * S);
 
 	memset(l.comm, 'x', sizeof(l.comm));
 	told(l);
@@ -358,7 +358,7 @@ START_TEST(many_come_out_in_the_order_of_their_start)
 		int32_t pid = 1 + (int32_t)(i * 31 % MANY);
 
 		if (i % 3 != 0)
-			told(life(pid, start_ns + 3 * MS, start_ns + 500 * MS));
+			told(record(pid, start_ns + 3 * MS, start_ns + 500 * MS));
 		if (i % 3 != 1)
 			sampled(pid, start_ns + 3 * MS, 0);
 	}
