@@ -42,8 +42,8 @@ struct supervisor {
 	uint64_t own_before_ns; /* CPU time that we had used when it was opened */
 	struct rti_board *board;
 	pid_t program; /* 0 once it was reaped */
-	int may_reap, is_napping;
-	uint64_t nap_ends_ms;
+	int may_reap, is_batching;
+	uint64_t batch_ends_ms;
 	struct rti_report report;
 	char home[1024]; /* the cgroup (v2) that the program was started in; "" when not known */
 	size_t home_len;
@@ -123,7 +123,7 @@ static int open_clock(struct supervisor *s)
 /* Descriptors of the host that we kept open would keep pipes from ending, and its directory from being unmounted. */
 static void let_go_of_the_host(struct supervisor *s)
 {
-	int *cached[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_roll_events() };
+	int *cached[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_process_log_events() };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE;
 
 	for (int fd = 0; fd < FIRST_FREE; fd++) {
@@ -195,11 +195,11 @@ static void reap(struct supervisor *s, pid_t pid)
 	/* A process that we adopted, or the program: their last words are in /proc as long as they are zombies. */
 	note_ignored_sigchld(s, pid);
 	note_departure(s, pid);
-	rts_roll_catch_up();
-	rts_roll_see_zombie(pid);
+	rts_process_log_catch_up();
+	rts_process_log_record_zombie(pid);
 	if (wait4(pid, &status, 0, &use) != pid)
 		return;
-	rts_roll_see_reaped(pid, status, &use);
+	rts_process_log_record_reaped(pid, status, &use);
 	if (pid != s->program)
 		return;
 	s->program = 0;
@@ -229,7 +229,7 @@ static void answer(struct supervisor *s)
 	if (n == sizeof(request) && request == RTI_PROCEED)
 		s->may_reap = 1;
 	else if (n == sizeof(request) && request == RTI_ACCOUNT) {
-		rts_roll_settle();
+		rts_process_log_finish();
 		send_report(s, RTI_ACCOUNTED);
 	} else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
 		close(s->socket);
@@ -239,16 +239,16 @@ static void answer(struct supervisor *s)
 }
 
 /* Events are left to gather for a while, for to be woken by each would cost more than they do. */
-static int time_to_nap_ms(struct supervisor *s)
+static int batch_time_left_ms(struct supervisor *s)
 {
 	uint64_t now_ms = read_clock_ns(CLOCK_MONOTONIC) / 1000000;
 
-	if (!s->is_napping)
+	if (!s->is_batching)
 		return -1;
-	if (now_ms < s->nap_ends_ms)
-		return (int)(s->nap_ends_ms - now_ms);
-	s->is_napping = 0;
-	rts_roll_update();
+	if (now_ms < s->batch_ends_ms)
+		return (int)(s->batch_ends_ms - now_ms);
+	s->is_batching = 0;
+	rts_process_log_update();
 	return -1;
 }
 
@@ -261,31 +261,31 @@ static void take_signals(struct supervisor *s)
 		s->board->own_io[0] += (uint64_t)n;
 }
 
-static void watch_events(struct supervisor *s)
+static void begin_batch(struct supervisor *s)
 {
-	s->is_napping = 1;
-	s->nap_ends_ms = read_clock_ns(CLOCK_MONOTONIC) / 1000000 + (uint64_t)rts_roll_nap_ms();
+	s->is_batching = 1;
+	s->batch_ends_ms = read_clock_ns(CLOCK_MONOTONIC) / 1000000 + (uint64_t)rts_process_log_batch_ms();
 }
 
 /* Ends when the program has ended and the library has let go. Whoever runs on then is init's to reap, as without us. */
 static void supervise(struct supervisor *s)
 {
 	while (s->program || s->socket >= 0) {
-		int nap_ms = time_to_nap_ms(s);
+		int batch_ms = batch_time_left_ms(s);
 		struct pollfd events[] = {
 			{ .fd = s->signals, .events = POLLIN },
 			{ .fd = s->socket, .events = POLLIN },
-			{ .fd = s->is_napping ? -1 : *rts_roll_events(), .events = POLLIN },
+			{ .fd = s->is_batching ? -1 : *rts_process_log_events(), .events = POLLIN },
 		};
 
 		if (s->may_reap && reap_all(s))
-			nap_ms = 0;
+			batch_ms = 0;
 		if (!s->program && s->socket < 0)
 			break;
-		if (poll(events, 3, nap_ms) < 0)
+		if (poll(events, 3, batch_ms) < 0)
 			continue;
 		if (events[2].revents)
-			watch_events(s);
+			begin_batch(s);
 		if (events[0].revents)
 			take_signals(s);
 		if (events[1].revents)
@@ -356,9 +356,9 @@ int main(int argc, char **argv)
 	rts_files_init(s.board);
 	note_own_peak(&s);
 	note_home(&s, w.cgroup);
-	rts_roll_begin(&(struct rts_roll_how){ s.board, &s.memory, w.has_list, getpid(), s.report.bequeathed_kib });
-	*rts_roll_events() = move_up(*rts_roll_events());
-	if (*rts_roll_events() < 0)
+	rts_process_log_begin(&(struct rts_process_log_opts){ s.board, &s.memory, w.has_list, getpid(), s.report.bequeathed_kib });
+	*rts_process_log_events() = move_up(*rts_process_log_events());
+	if (*rts_process_log_events() < 0)
 		s.board->events = RTI_EVENTS_UNHEARD;
 	send_report(&s, RTI_STARTING);
 	err = launch(&s, &w, &mask);

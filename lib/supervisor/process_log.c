@@ -16,42 +16,42 @@
 
 #define RECORDS_PER_ALLOCATION 1024
 #define EVENTS_PER_MS 256 /* that a large machine may have */
-#define LONGEST_NAP_MS 20
+#define BATCH_MAX_MS 20
 #define LATEST_EXIT_MS 2 /* an exit is told after the process may have been reaped */
 
 /* There is one. Its tables are large, but only what is used of them is ever there: neither in memory, nor, since all is 0 at
  * first, in the file of the program. */
 static struct {
-	struct rts_roll_how how;
+	struct rts_process_log_opts how;
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
 	int events;
-	int nap_ms;
+	int batch_ms;
 	uint64_t boottime_ahead_ns; /* of the monotonic clock */
 	struct rti_process_record *records;
 	uint64_t room;
 	uint32_t record_number[RTI_PIDS_MAX]; /* of its life, from 1 */
-} roll;
+} process_log;
 
 /* Room is given by the kernel before it is written to: a full memory would be a signal then. */
 static int make_room(void)
 {
 	const uint64_t size = sizeof(struct rti_process_record);
 
-	if (roll.how.board->records < roll.room)
+	if (process_log.how.board->records < process_log.room)
 		return 1;
-	if (roll.room >= RTI_RECORDS_MAX ||
-	    fallocate(*roll.how.memory, 0, (off_t)(RTI_BOARD_BYTES + roll.room * size), (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
+	if (process_log.room >= RTI_RECORDS_MAX ||
+	    fallocate(*process_log.how.memory, 0, (off_t)(RTI_BOARD_BYTES + process_log.room * size), (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
 		return 0;
-	roll.room += RECORDS_PER_ALLOCATION;
+	process_log.room += RECORDS_PER_ALLOCATION;
 	return 1;
 }
 
 static struct rti_process_record *find_record(int32_t pid)
 {
-	uint32_t number = pid > 0 && pid < RTI_PIDS_MAX ? roll.record_number[pid] : 0;
+	uint32_t number = pid > 0 && pid < RTI_PIDS_MAX ? process_log.record_number[pid] : 0;
 
-	return number ? &roll.records[number - 1] : NULL;
+	return number ? &process_log.records[number - 1] : NULL;
 }
 
 static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t start_ns)
@@ -61,20 +61,20 @@ static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t
 	if (pid <= 0 || pid >= RTI_PIDS_MAX)
 		return NULL;
 	if (!make_room()) {
-		roll.record_number[pid] = 0;
-		roll.how.board->records_skipped++;
+		process_log.record_number[pid] = 0;
+		process_log.how.board->records_skipped++;
 		return NULL;
 	}
-	record = &roll.records[roll.how.board->records++];
+	record = &process_log.records[process_log.how.board->records++];
 	*record = (struct rti_process_record){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
-	roll.record_number[pid] = (uint32_t)roll.how.board->records;
+	process_log.record_number[pid] = (uint32_t)process_log.how.board->records;
 	return record;
 }
 
 static void read_name(struct rti_process_record *record)
 {
 	char text[32];
-	ssize_t n = rts_read_pid_file(roll.how.board, record->pid, "comm", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(process_log.how.board, record->pid, "comm", text, sizeof(text));
 
 	memset(record->comm, 0, sizeof(record->comm)); /* it is not called any more what it was before */
 	if (n <= 0)
@@ -87,12 +87,12 @@ static void handle_fork(const struct rti_process_event *event)
 	const struct rti_process_record *parent;
 	struct rti_process_record *record;
 
-	if (!rti_descendant_set_fork(&roll.descendants, event->ppid, event->pid)) {
-		if (roll.how.has_list && event->pid > 0 && event->pid < RTI_PIDS_MAX)
-			roll.record_number[event->pid] = 0;
+	if (!rti_descendant_set_fork(&process_log.descendants, event->ppid, event->pid)) {
+		if (process_log.how.has_list && event->pid > 0 && event->pid < RTI_PIDS_MAX)
+			process_log.record_number[event->pid] = 0;
 		return;
 	}
-	if (!roll.how.has_list)
+	if (!process_log.how.has_list)
 		return;
 	parent = find_record(event->ppid);
 	record = add_record(event->pid, event->ppid, event->monotonic_ns);
@@ -104,7 +104,7 @@ static void handle_exec(const struct rti_process_event *event)
 {
 	struct rti_process_record *record = find_record(event->pid);
 
-	rti_descendant_set_exec(&roll.descendants, event->pid);
+	rti_descendant_set_exec(&process_log.descendants, event->pid);
 	if (record)
 		read_name(record);
 }
@@ -118,7 +118,7 @@ static int runs_headless(int32_t pid)
 
 	if (kill(pid, 0) < 0)
 		return 0; /* as it is with most by now */
-	n = rts_read_pid_file(roll.how.board, pid, "stat", text, sizeof(text));
+	n = rts_read_pid_file(process_log.how.board, pid, "stat", text, sizeof(text));
 	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
 }
 
@@ -127,10 +127,10 @@ static void handle_exit(const struct rti_process_event *event)
 {
 	struct rti_process_record *record = find_record(event->pid);
 
-	if (event->tid == event->pid && rti_descendant_set_is_alive(&roll.descendants, event->pid)) {
+	if (event->tid == event->pid && rti_descendant_set_is_alive(&process_log.descendants, event->pid)) {
 		if (runs_headless(event->pid))
-			roll.how.board->has_headless = 1;
-		rti_descendant_set_exit(&roll.descendants, event->pid);
+			process_log.how.board->has_headless = 1;
+		rti_descendant_set_exit(&process_log.descendants, event->pid);
 	}
 	if (!record || record->flags & RTI_RECORD_REAPED)
 		return;
@@ -138,7 +138,7 @@ static void handle_exit(const struct rti_process_event *event)
 	/* A thread that ended before may be told of later. What ends them all after the first has gone is in the others. */
 	if (event->tid == event->pid || event->status)
 		record->status = event->status;
-	rts_roll_see_zombie(event->pid);
+	rts_process_log_record_zombie(event->pid);
 }
 
 static void handle_event(void *arg, const struct rti_process_event *event)
@@ -165,96 +165,96 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 
 static uint32_t begin_events(void)
 {
-	unsigned also = roll.how.has_list ? RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS : 0;
-	uint32_t nap_ms;
+	unsigned also = process_log.how.has_list ? RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS : 0;
+	uint32_t batch_ms;
 
-	roll.events = rti_events_open(also);
-	if (roll.events < 0)
+	process_log.events = rti_events_open(also);
+	if (process_log.events < 0)
 		return RTI_EVENTS_UNHEARD;
-	nap_ms = rti_events_capacity(roll.events) / EVENTS_PER_MS;
-	roll.nap_ms = nap_ms > LONGEST_NAP_MS ? LONGEST_NAP_MS : (int)nap_ms;
-	if (roll.how.has_list) /* the names of the short-lived are gone soon */
-		roll.nap_ms = 0;
+	batch_ms = rti_events_capacity(process_log.events) / EVENTS_PER_MS;
+	process_log.batch_ms = batch_ms > BATCH_MAX_MS ? BATCH_MAX_MS : (int)batch_ms;
+	if (process_log.how.has_list) /* the names of the short-lived are gone soon */
+		process_log.batch_ms = 0;
 	return RTI_EVENTS_INTACT;
 }
 
-void rts_roll_begin(const struct rts_roll_how *how)
+void rts_process_log_begin(const struct rts_process_log_opts *how)
 {
 	struct rti_now now;
 
-	roll.how = *how;
-	roll.records = (struct rti_process_record *)((char *)how->board + RTI_BOARD_BYTES);
-	rti_platform_init(&roll.platform, 0);
-	roll.platform.now(&now);
-	roll.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
-	rti_descendant_set_add(&roll.descendants, how->root);
+	process_log.how = *how;
+	process_log.records = (struct rti_process_record *)((char *)how->board + RTI_BOARD_BYTES);
+	rti_platform_init(&process_log.platform, 0);
+	process_log.platform.now(&now);
+	process_log.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
+	rti_descendant_set_add(&process_log.descendants, how->root);
 	how->board->events = begin_events();
 }
 
-int *rts_roll_events(void)
+int *rts_process_log_events(void)
 {
-	return &roll.events;
+	return &process_log.events;
 }
 
-int rts_roll_nap_ms(void)
+int rts_process_log_batch_ms(void)
 {
-	return roll.nap_ms;
+	return process_log.batch_ms;
 }
 
 /* After a loss nobody's number is sure to be his own: what was counted by then is a lower bound, and more would not be. */
-void rts_roll_update(void)
+void rts_process_log_update(void)
 {
-	struct rti_board *board = roll.how.board;
+	struct rti_board *board = process_log.how.board;
 
-	if (roll.events < 0)
+	if (process_log.events < 0)
 		return;
-	if (rti_events_drain(roll.events, handle_event, NULL) < 0) {
+	if (rti_events_drain(process_log.events, handle_event, NULL) < 0) {
 		board->events = RTI_EVENTS_LOST;
-		rti_events_close(roll.events);
-		roll.events = -1;
+		rti_events_close(process_log.events);
+		process_log.events = -1;
 	}
-	board->processes = roll.descendants.count - 1;
-	board->alive_peak = roll.descendants.alive_peak - 1;
+	board->processes = process_log.descendants.count - 1;
+	board->alive_peak = process_log.descendants.alive_peak - 1;
 }
 
-void rts_roll_catch_up(void)
+void rts_process_log_catch_up(void)
 {
-	if (roll.how.has_list)
-		rts_roll_update();
+	if (process_log.how.has_list)
+		rts_process_log_update();
 }
 
-void rts_roll_settle(void)
+void rts_process_log_finish(void)
 {
-	struct pollfd late = { .fd = roll.events, .events = POLLIN };
+	struct pollfd late = { .fd = process_log.events, .events = POLLIN };
 
-	rts_roll_update();
-	if (roll.how.has_list && roll.events >= 0 && poll(&late, 1, LATEST_EXIT_MS) > 0)
-		rts_roll_update();
+	rts_process_log_update();
+	if (process_log.how.has_list && process_log.events >= 0 && poll(&late, 1, LATEST_EXIT_MS) > 0)
+		rts_process_log_update();
 }
 
 /* A process is read to its end when it is a zombie, and none of its threads is left. */
 static int read_end(struct rti_process_record *record, struct rti_pid_stat *stat)
 {
 	char text[1024];
-	ssize_t n = rts_read_pid_file(roll.how.board, record->pid, "stat", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(process_log.how.board, record->pid, "stat", text, sizeof(text));
 	struct rti_cpu_clock clock = { 0 };
 
 	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' || stat->num_threads > 1 ||
-	    roll.platform.cpu_clock(record->pid, &clock) < 0)
+	    process_log.platform.cpu_clock(record->pid, &clock) < 0)
 		return 0;
 	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &record->cpu_user_ns, &record->cpu_system_ns);
 	record->flags |= RTI_RECORD_FINAL;
 	memset(record->comm, 0, sizeof(record->comm));
 	memcpy(record->comm, stat->comm, strnlen(stat->comm, sizeof(record->comm) - 1));
 	if (!record->start_ns)
-		record->start_ns = stat->starttime * roll.platform.tick_ns - roll.boottime_ahead_ns;
+		record->start_ns = stat->starttime * process_log.platform.tick_ns - process_log.boottime_ahead_ns;
 	return 1;
 }
 
 static void read_end_of_io(struct rti_process_record *record)
 {
 	char text[512];
-	ssize_t n = rts_read_pid_file(roll.how.board, record->pid, "io", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(process_log.how.board, record->pid, "io", text, sizeof(text));
 	struct rti_pid_io io;
 
 	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0)
@@ -268,16 +268,16 @@ static void read_end_of_io(struct rti_process_record *record)
  * own where it had no children and was executed by us, who are small. */
 static int has_peak_of_its_own(const struct rti_process_record *record, const struct rti_pid_stat *stat)
 {
-	return record->ppid == roll.how.root && stat->cminflt + stat->cmajflt == 0;
+	return record->ppid == process_log.how.root && stat->cminflt + stat->cmajflt == 0;
 }
 
-void rts_roll_see_zombie(pid_t pid)
+void rts_process_log_record_zombie(pid_t pid)
 {
 	struct rti_process_record *record = find_record(pid);
 	struct rti_pid_stat stat;
 
 	/* Nobody told us of it, nor who forked it; its number may have been another's. */
-	if ((!record || record->flags & RTI_RECORD_REAPED) && roll.how.has_list && roll.events < 0)
+	if ((!record || record->flags & RTI_RECORD_REAPED) && process_log.how.has_list && process_log.events < 0)
 		record = add_record(pid, 0, 0);
 	if (!record || record->flags & RTI_RECORD_FINAL || !read_end(record, &stat))
 		return;
@@ -286,19 +286,19 @@ void rts_roll_see_zombie(pid_t pid)
 		record->flags |= RTI_RECORD_HAS_PEAK; /* which is told when it is reaped */
 }
 
-void rts_roll_see_reaped(pid_t pid, int status, const struct rusage *use)
+void rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use)
 {
 	struct rti_process_record *record = find_record(pid);
 	struct rti_now now;
 
 	if (!record)
 		return;
-	roll.platform.now(&now);
+	process_log.platform.now(&now);
 	if (!record->end_ns)
 		record->end_ns = now.monotonic_ns;
 	record->status = (uint32_t)status;
 	record->flags |= RTI_RECORD_REAPED;
-	if (use->ru_maxrss <= roll.how.root_peak_kib)
+	if (use->ru_maxrss <= process_log.how.root_peak_kib)
 		record->flags &= ~RTI_RECORD_HAS_PEAK;
 	if (record->flags & RTI_RECORD_HAS_PEAK)
 		record->peak_rss_bytes = (uint64_t)use->ru_maxrss * 1024;
