@@ -280,7 +280,7 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 		const struct rti_member *m = &t->tree.members.members[i];
 		struct rt_process row;
 
-		if (m->pid == t->tree.keeper_pid)
+		if (m->pid == t->tree.supervisor_pid)
 			continue;
 		rti_tree_row(&t->tree, m, &row);
 		rti_abi_put((char *)array + written++ * element_size, element_size, &row, sizeof(row));

@@ -66,8 +66,8 @@ static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *
 static int start_supervised(struct rt_command *c, const struct rti_spawn *how, const char *cgroup)
 {
 	const int has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
-	const char wishes[] = { c->has_list ? RTI_WISH_LIST : ' ', has_clock ? RTI_WISH_PERF : ' ', '\0' };
-	const struct rti_supervise_how supervise = { .program = *how, .cgroup = cgroup, .wishes = wishes };
+	const char start_flags[] = { c->has_list ? RTI_START_LIST : ' ', has_clock ? RTI_START_PERF : ' ', '\0' };
+	const struct rti_supervise_how supervise = { .program = *how, .cgroup = cgroup, .start_flags = start_flags };
 
 	return rti_supervise_start(&c->supervised, &supervise);
 }
@@ -136,7 +136,7 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 		return err;
 	tree = &c->tracker->tree;
 	if (rti_command_is_supervised(c)) {
-		rti_tree_set_keeper(tree, c->supervised.supervisor_pid, c->supervised.board);
+		rti_tree_set_supervisor(tree, c->supervised.supervisor_pid, c->supervised.shared);
 		tree->cgroup = c->cgroup;
 	}
 	tree->members.fork_tracker = c->fork_tracker;
@@ -289,7 +289,7 @@ static int kill_member(const struct rti_tree *tree, const struct rti_context *ct
 {
 	int fd = (int)syscall(SYS_pidfd_open, m->pid, 0), err = 0;
 
-	if (m->pid != tree->keeper_pid && rti_proctree_is_alive(ctx, m) &&
+	if (m->pid != tree->supervisor_pid && rti_proctree_is_alive(ctx, m) &&
 	    (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) : kill(m->pid, SIGKILL)) < 0 && errno != ESRCH)
 		err = -errno;
 	if (fd >= 0)

@@ -65,7 +65,7 @@ static void take_account(struct rt_command *c)
 	if (c->is_unheard)
 		return;
 	rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
-	rti_tree_settle(&c->tracker->tree, &reaped, s->started.bequeathed_kib);
+	rti_tree_settle(&c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
 }
 
 /* The supervisor has reaped the program: its own account of that is the kernel's, to the microsecond. What it adopts it
@@ -120,7 +120,7 @@ static void put_processes(const struct rt_command *c, struct rt_outcome *out)
 	out->valid |= RT_HAS_PROCESSES;
 	out->partial &= ~RT_HAS_PROCESSES;
 	/* Who runs without his first thread was taken for dead. */
-	if (!c->tracker->tree.board || c->tracker->tree.board->has_headless)
+	if (!c->tracker->tree.shared || c->tracker->tree.shared->has_leader_exit)
 		return;
 	out->valid |= RT_HAS_PROCESSES_PEAK;
 	out->processes_peak = rti_tree_most_alive(&c->tracker->tree);
@@ -293,10 +293,10 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 	const struct rti_process_record *told = rti_supervisor_map_records(&c->supervised, &count);
 
 	for (size_t i = 0; i < members->count; i++) {
-		if (members->members[i].pid != c->tracker->tree.keeper_pid)
+		if (members->members[i].pid != c->tracker->tree.supervisor_pid)
 			rti_process_list_add_member(&c->process_list, &members->members[i], !rti_proctree_is_zombie(&members->members[i]));
 	}
-	if (c->supervised.board && c->supervised.board->records_skipped)
+	if (c->supervised.shared && c->supervised.shared->records_skipped)
 		c->process_list.is_short = 1;
 	if (told)
 		rti_process_list_add_records(&c->process_list, told, count, end);
@@ -315,7 +315,7 @@ static void conclude(struct rt_command *c, const struct rt_metrics *m)
 		put_processes(c, out);
 	put_peak_of_tree(c, m, out);
 	put_cgroup(c, out);
-	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.keeper_cpu_ns;
+	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.supervisor_cpu_ns;
 	put_completeness(c, m, out);
 }
 

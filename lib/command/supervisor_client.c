@@ -58,7 +58,7 @@ static const char **make_argv(const char *socket, const char *memory, const stru
 	argv[1] = RTI_PROTOCOL;
 	argv[2] = socket;
 	argv[3] = memory;
-	argv[4] = how->wishes;
+	argv[4] = how->start_flags;
 	argv[5] = how->cgroup;
 	argv[6] = program->cwd ? program->cwd : "";
 	memcpy(argv + 7, program->argv, (count + 1) * sizeof(*argv));
@@ -128,29 +128,29 @@ static int take_report(struct rti_supervised *s, int flags)
 }
 
 /* Memory is a file, too: where files may not even be so large, to make it one is a signal to the host. */
-static int may_have_board(void)
+static int can_share_memory(void)
 {
 	struct rlimit largest;
 
-	return getrlimit(RLIMIT_FSIZE, &largest) < 0 || largest.rlim_cur >= RTI_BOARD_BYTES;
+	return getrlimit(RLIMIT_FSIZE, &largest) < 0 || largest.rlim_cur >= RTI_SHARED_STATS_BYTES;
 }
 
 /* Taken from the kernel at once: a full memory would be a signal later. */
 static int share_memory(struct rti_supervised *s)
 {
-	void *board;
+	void *shared;
 
-	if (!may_have_board())
+	if (!can_share_memory())
 		return -EOPNOTSUPP;
 	s->memory = memfd_create("rtrack", MFD_CLOEXEC);
 	if (s->memory < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
 		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
-	if (s->memory < 0 || fallocate(s->memory, 0, 0, RTI_BOARD_BYTES) < 0)
+	if (s->memory < 0 || fallocate(s->memory, 0, 0, RTI_SHARED_STATS_BYTES) < 0)
 		return -errno;
-	board = mmap(NULL, RTI_BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
-	if (board == MAP_FAILED)
+	shared = mmap(NULL, RTI_SHARED_STATS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
+	if (shared == MAP_FAILED)
 		return -errno;
-	s->board = board;
+	s->shared = shared;
 	return 0;
 }
 
@@ -253,19 +253,19 @@ const struct rti_process_record *rti_supervisor_map_records(const struct rti_sup
 {
 	const char *memory;
 
-	*count = s->board ? s->board->records : 0;
+	*count = s->shared ? s->shared->records : 0;
 	if (*count == 0)
 		return NULL;
-	memory = mmap(NULL, RTI_BOARD_BYTES + *count * sizeof(struct rti_process_record), PROT_READ, MAP_SHARED, s->memory, 0);
+	memory = mmap(NULL, RTI_SHARED_STATS_BYTES + *count * sizeof(struct rti_process_record), PROT_READ, MAP_SHARED, s->memory, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
-	return (const void *)(memory + RTI_BOARD_BYTES);
+	return (const void *)(memory + RTI_SHARED_STATS_BYTES);
 }
 
 void rti_supervisor_unmap_records(const struct rti_process_record *process_list, size_t count)
 {
 	if (process_list)
-		munmap((char *)(uintptr_t)process_list - RTI_BOARD_BYTES, RTI_BOARD_BYTES + count * sizeof(*process_list));
+		munmap((char *)(uintptr_t)process_list - RTI_SHARED_STATS_BYTES, RTI_SHARED_STATS_BYTES + count * sizeof(*process_list));
 }
 
 /* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */
@@ -291,10 +291,10 @@ void rti_supervise_close(struct rti_supervised *s)
 		if (s->supervisor_pid > 0)
 			await_end(s);
 	}
-	if (s->board)
-		munmap(s->board, RTI_BOARD_BYTES);
+	if (s->shared)
+		munmap(s->shared, RTI_SHARED_STATS_BYTES);
 	if (s->memory >= 0)
 		close(s->memory);
-	s->board = NULL;
+	s->shared = NULL;
 	s->memory = -1;
 }

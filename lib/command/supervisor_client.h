@@ -12,14 +12,14 @@ struct rti_supervised {
 	int32_t supervisor_pid, program_pid;
 	int socket; /* -1 once closed */
 	int memory; /* that the board and the list lie in; -1 once closed */
-	struct rti_board *board; /* shared with the supervisor; NULL once closed */
+	struct rti_shared_stats *shared; /* shared with the supervisor; NULL once closed */
 	struct rti_report started, exited, accounted; /* kind 0: not yet */
 };
 
 struct rti_supervise_how {
 	struct rti_spawn program;
 	const char *cgroup; /* to start it in, or "" */
-	const char *wishes; /* RTI_WISH_ letters */
+	const char *start_flags; /* RTI_WISH_ letters */
 };
 
 /* Start a program under a supervisor. 0; -EOPNOTSUPP where no supervisor is installed, nothing can be started in the

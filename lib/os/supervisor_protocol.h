@@ -13,8 +13,8 @@
 /* Arguments of the supervisor: the protocol; the number of its socket; that of the shared memory; what is wished for, a
  * letter each; the directory of the cgroup to start the program in, or ""; the directory to start it in, or ""; the
  * program and its arguments. */
-#define RTI_WISH_LIST 'l' /* list every process */
-#define RTI_WISH_PERF 'p' /* an inherited clock */
+#define RTI_START_LIST 'l' /* list every process */
+#define RTI_START_PERF 'p' /* an inherited clock */
 
 /* From the supervisor. */
 enum rti_report_kind {
@@ -30,7 +30,7 @@ struct rti_report {
 	uint32_t kind;
 	int32_t pid, error, status;
 	uint64_t monotonic_ns; /* when it happened */
-	int64_t bequeathed_kib; /* peak memory of the supervisor, which its exec hands on to the program */
+	int64_t inherited_maxrss_kib; /* peak memory of the supervisor, which its exec hands on to the program */
 	struct rusage reaped;  /* RUSAGE_CHILDREN of the supervisor: all that it has reaped, and they */
 	uint64_t clock_ns;     /* CPU time of the program and all that it started, by the inherited clock */
 	uint32_t left_cgroup; /* some process that it reaped had left the cgroup that it was started in */
@@ -65,9 +65,9 @@ struct rti_process_record {
 #define RTI_EVENTS_LOST 2    /* some, so that processes are missing */
 
 /* The head of the shared memory, written by the supervisor; then the list of lives. */
-struct rti_board {
+struct rti_shared_stats {
 	uint32_t events;     /* RTI_EVENTS_ value */
-	uint32_t has_headless; /* some process ran on when its first thread had ended: most_alive is too low */
+	uint32_t has_leader_exit; /* some process ran on when its first thread had ended: most_alive is too low */
 	uint64_t processes;  /* that lived so far, by events */
 	uint64_t alive_peak; /* of them at the same time */
 	uint64_t own_io[5];  /* of the supervisor: rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */
@@ -75,7 +75,7 @@ struct rti_board {
 	uint64_t records_skipped; /* past its end */
 };
 
-#define RTI_BOARD_BYTES 4096 /* where the list begins */
+#define RTI_SHARED_STATS_BYTES 4096 /* where the list begins */
 #define RTI_RECORDS_MAX 262144
 
 #endif

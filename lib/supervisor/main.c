@@ -40,7 +40,7 @@ struct supervisor {
 	int signals, memory;
 	int clock; /* inherited by all that we start; -1 for none */
 	uint64_t own_before_ns; /* CPU time that we had used when it was opened */
-	struct rti_board *board;
+	struct rti_shared_stats *shared;
 	pid_t program; /* 0 once it was reaped */
 	int may_reap, is_batching;
 	uint64_t batch_ends_ms;
@@ -50,7 +50,7 @@ struct supervisor {
 };
 
 /* What was wished for, as the library gave it. */
-struct wishes {
+struct start_request {
 	int has_list, has_clock;
 	const char *cgroup, *cwd;
 	char **argv;
@@ -71,7 +71,7 @@ static uint64_t inherited_clock_ns(const struct supervisor *s)
 
 	if (s->clock < 0 || read(s->clock, &ns, sizeof(ns)) != sizeof(ns))
 		return 0;
-	s->board->own_io[0] += sizeof(ns);
+	s->shared->own_io[0] += sizeof(ns);
 	return ns > own_ns ? ns - own_ns : 0;
 }
 
@@ -89,8 +89,8 @@ static void note_own_peak(struct supervisor *s)
 {
 	char text[4096];
 
-	rts_read_file(s->board, "/proc/self/status", text, sizeof(text));
-	s->report.bequeathed_kib = (int64_t)rts_value_of(text, "VmHWM:", 10);
+	rts_read_file(s->shared, "/proc/self/status", text, sizeof(text));
+	s->report.inherited_maxrss_kib = (int64_t)rts_value_of(text, "VmHWM:", 10);
 }
 
 /* A low descriptor of the host may be closed, and ours would then be the program's. */
@@ -151,7 +151,7 @@ static void note_ignored_sigchld(struct supervisor *s, pid_t pid)
 {
 	char text[4096];
 
-	rts_read_pid_file(s->board, pid, "status", text, sizeof(text));
+	rts_read_pid_file(s->shared, pid, "status", text, sizeof(text));
 	if (rts_value_of(text, "SigIgn:\t", 16) >> (SIGCHLD - 1) & 1)
 		s->report.ignored_sigchld = 1;
 }
@@ -160,7 +160,7 @@ static void note_ignored_sigchld(struct supervisor *s, pid_t pid)
 static void note_home(struct supervisor *s, const char *leaf)
 {
 	char text[1024];
-	ssize_t n = rts_read_file(s->board, "/proc/self/cgroup", text, sizeof(text));
+	ssize_t n = rts_read_file(s->shared, "/proc/self/cgroup", text, sizeof(text));
 	const char *at = n > 0 ? strstr(text, "0::/") : NULL, *name = strrchr(leaf, '/');
 	size_t len = at ? strcspn(at, "\n") : 0;
 
@@ -179,7 +179,7 @@ static void note_home(struct supervisor *s, const char *leaf)
 static void note_departure(struct supervisor *s, pid_t pid)
 {
 	char text[1024];
-	ssize_t n = rts_read_pid_file(s->board, pid, "cgroup", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(s->shared, pid, "cgroup", text, sizeof(text));
 	const char *at = n > 0 ? strstr(text, "0::/") : NULL;
 
 	if (s->home_len && at && (strncmp(at, s->home, s->home_len) != 0 || !strchr("/\n", at[s->home_len])) &&
@@ -258,7 +258,7 @@ static void take_signals(struct supervisor *s)
 	ssize_t n = read(s->signals, &info, sizeof(info));
 
 	if (n > 0)
-		s->board->own_io[0] += (uint64_t)n;
+		s->shared->own_io[0] += (uint64_t)n;
 }
 
 static void begin_batch(struct supervisor *s)
@@ -294,7 +294,7 @@ static void supervise(struct supervisor *s)
 }
 
 /* By hand, or by a library of another release: not for us. */
-static int take_arguments(struct supervisor *s, struct wishes *w, int argc, char **argv)
+static int take_arguments(struct supervisor *s, struct start_request *w, int argc, char **argv)
 {
 	if (argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0)
 		return -1;
@@ -302,16 +302,16 @@ static int take_arguments(struct supervisor *s, struct wishes *w, int argc, char
 	s->memory = move_up(atoi(argv[3]));
 	if (s->socket < 0 || s->memory < 0)
 		return -1;
-	s->board = mmap(NULL, RTI_BOARD_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record), PROT_READ | PROT_WRITE, MAP_SHARED,
+	s->shared = mmap(NULL, RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record), PROT_READ | PROT_WRITE, MAP_SHARED,
 	                s->memory, 0);
-	*w = (struct wishes){
-		.has_list = strchr(argv[4], RTI_WISH_LIST) != NULL,
-		.has_clock = strchr(argv[4], RTI_WISH_PERF) != NULL,
+	*w = (struct start_request){
+		.has_list = strchr(argv[4], RTI_START_LIST) != NULL,
+		.has_clock = strchr(argv[4], RTI_START_PERF) != NULL,
 		.cgroup = argv[5],
 		.cwd = argv[6],
 		.argv = argv + 7,
 	};
-	return s->board == MAP_FAILED ? -1 : 0;
+	return s->shared == MAP_FAILED ? -1 : 0;
 }
 
 /* Signals to the whole process group are for the program; the library forwards the rest. Ours stay blocked. */
@@ -327,7 +327,7 @@ static int take_over_signals(struct supervisor *s, sigset_t *mask)
 	return s->signals < 0 ? -1 : 0;
 }
 
-static int launch(struct supervisor *s, const struct wishes *w, const sigset_t *mask)
+static int launch(struct supervisor *s, const struct start_request *w, const sigset_t *mask)
 {
 	int cgroup;
 
@@ -346,20 +346,20 @@ static int launch(struct supervisor *s, const struct wishes *w, const sigset_t *
 int main(int argc, char **argv)
 {
 	struct supervisor s = { .clock = -1 };
-	struct wishes w;
+	struct start_request w;
 	sigset_t mask;
 	int err;
 
 	if (take_arguments(&s, &w, argc, argv) < 0 || take_over_signals(&s, &mask) < 0)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	rts_files_init(s.board);
+	rts_files_init(s.shared);
 	note_own_peak(&s);
 	note_home(&s, w.cgroup);
-	rts_process_log_begin(&(struct rts_process_log_opts){ s.board, &s.memory, w.has_list, getpid(), s.report.bequeathed_kib });
+	rts_process_log_begin(&(struct rts_process_log_opts){ s.shared, &s.memory, w.has_list, getpid(), s.report.inherited_maxrss_kib });
 	*rts_process_log_events() = move_up(*rts_process_log_events());
 	if (*rts_process_log_events() < 0)
-		s.board->events = RTI_EVENTS_UNHEARD;
+		s.shared->events = RTI_EVENTS_UNHEARD;
 	send_report(&s, RTI_STARTING);
 	err = launch(&s, &w, &mask);
 	s.report.pid = s.program;

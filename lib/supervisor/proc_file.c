@@ -16,22 +16,22 @@ uint64_t rts_value_of(const char *text, const char *key, int base)
 	return 0;
 }
 
-ssize_t rts_read_file(struct rti_board *board, const char *path, char *text, size_t size)
+ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
 	/* Never less than the kernel has counted by then: whoever looks meanwhile would take it for the program's. */
-	board->own_io[0] += size;
+	shared->own_io[0] += size;
 	n = fd < 0 ? -1 : read(fd, text, size - 1);
-	board->own_io[0] -= n > 0 ? size - (size_t)n : size;
+	shared->own_io[0] -= n > 0 ? size - (size_t)n : size;
 	text[n > 0 ? n : 0] = '\0';
 	if (fd >= 0)
 		close(fd);
 	return n;
 }
 
-ssize_t rts_read_pid_file(struct rti_board *board, pid_t pid, const char *leaf, char *text, size_t size)
+ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *leaf, char *text, size_t size)
 {
 	char path[48] = "/proc/", digits[12];
 	int n = 0, at = 6;
@@ -44,18 +44,18 @@ ssize_t rts_read_pid_file(struct rti_board *board, pid_t pid, const char *leaf, 
 		path[at++] = digits[--n];
 	path[at++] = '/';
 	memcpy(path + at, leaf, strlen(leaf) + 1);
-	return rts_read_file(board, path, text, size);
+	return rts_read_file(shared, path, text, size);
 }
 
-void rts_files_init(struct rti_board *board)
+void rts_files_init(struct rti_shared_stats *shared)
 {
 	static const char *const keys[] = { "rchar: ", "wchar: ", "read_bytes: ", "write_bytes: ",
 		                            "cancelled_write_bytes: " };
 	char text[512];
-	ssize_t n = rts_read_file(board, "/proc/self/io", text, sizeof(text));
+	ssize_t n = rts_read_file(shared, "/proc/self/io", text, sizeof(text));
 
 	for (int i = 0; i < 5; i++)
-		board->own_io[i] = rts_value_of(text, keys[i], 10);
+		shared->own_io[i] = rts_value_of(text, keys[i], 10);
 	if (n > 0)
-		board->own_io[0] += (uint64_t)n;
+		shared->own_io[0] += (uint64_t)n;
 }

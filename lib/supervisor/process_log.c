@@ -38,10 +38,10 @@ static int make_room(void)
 {
 	const uint64_t size = sizeof(struct rti_process_record);
 
-	if (process_log.how.board->records < process_log.room)
+	if (process_log.how.shared->records < process_log.room)
 		return 1;
 	if (process_log.room >= RTI_RECORDS_MAX ||
-	    fallocate(*process_log.how.memory, 0, (off_t)(RTI_BOARD_BYTES + process_log.room * size), (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
+	    fallocate(*process_log.how.memory, 0, (off_t)(RTI_SHARED_STATS_BYTES + process_log.room * size), (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
 		return 0;
 	process_log.room += RECORDS_PER_ALLOCATION;
 	return 1;
@@ -62,19 +62,19 @@ static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t
 		return NULL;
 	if (!make_room()) {
 		process_log.record_number[pid] = 0;
-		process_log.how.board->records_skipped++;
+		process_log.how.shared->records_skipped++;
 		return NULL;
 	}
-	record = &process_log.records[process_log.how.board->records++];
+	record = &process_log.records[process_log.how.shared->records++];
 	*record = (struct rti_process_record){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
-	process_log.record_number[pid] = (uint32_t)process_log.how.board->records;
+	process_log.record_number[pid] = (uint32_t)process_log.how.shared->records;
 	return record;
 }
 
 static void read_name(struct rti_process_record *record)
 {
 	char text[32];
-	ssize_t n = rts_read_pid_file(process_log.how.board, record->pid, "comm", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(process_log.how.shared, record->pid, "comm", text, sizeof(text));
 
 	memset(record->comm, 0, sizeof(record->comm)); /* it is not called any more what it was before */
 	if (n <= 0)
@@ -110,7 +110,7 @@ static void handle_exec(const struct rti_process_event *event)
 }
 
 /* Its first thread has ended, which is told as the end of all; the others may run on. */
-static int runs_headless(int32_t pid)
+static int runs_without_leader(int32_t pid)
 {
 	char text[1024];
 	struct rti_pid_stat stat;
@@ -118,7 +118,7 @@ static int runs_headless(int32_t pid)
 
 	if (kill(pid, 0) < 0)
 		return 0; /* as it is with most by now */
-	n = rts_read_pid_file(process_log.how.board, pid, "stat", text, sizeof(text));
+	n = rts_read_pid_file(process_log.how.shared, pid, "stat", text, sizeof(text));
 	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
 }
 
@@ -128,8 +128,8 @@ static void handle_exit(const struct rti_process_event *event)
 	struct rti_process_record *record = find_record(event->pid);
 
 	if (event->tid == event->pid && rti_descendant_set_is_alive(&process_log.descendants, event->pid)) {
-		if (runs_headless(event->pid))
-			process_log.how.board->has_headless = 1;
+		if (runs_without_leader(event->pid))
+			process_log.how.shared->has_leader_exit = 1;
 		rti_descendant_set_exit(&process_log.descendants, event->pid);
 	}
 	if (!record || record->flags & RTI_RECORD_REAPED)
@@ -183,12 +183,12 @@ void rts_process_log_begin(const struct rts_process_log_opts *how)
 	struct rti_now now;
 
 	process_log.how = *how;
-	process_log.records = (struct rti_process_record *)((char *)how->board + RTI_BOARD_BYTES);
+	process_log.records = (struct rti_process_record *)((char *)how->shared + RTI_SHARED_STATS_BYTES);
 	rti_platform_init(&process_log.platform, 0);
 	process_log.platform.now(&now);
 	process_log.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
 	rti_descendant_set_add(&process_log.descendants, how->root);
-	how->board->events = begin_events();
+	how->shared->events = begin_events();
 }
 
 int *rts_process_log_events(void)
@@ -204,17 +204,17 @@ int rts_process_log_batch_ms(void)
 /* After a loss nobody's number is sure to be his own: what was counted by then is a lower bound, and more would not be. */
 void rts_process_log_update(void)
 {
-	struct rti_board *board = process_log.how.board;
+	struct rti_shared_stats *shared = process_log.how.shared;
 
 	if (process_log.events < 0)
 		return;
 	if (rti_events_drain(process_log.events, handle_event, NULL) < 0) {
-		board->events = RTI_EVENTS_LOST;
+		shared->events = RTI_EVENTS_LOST;
 		rti_events_close(process_log.events);
 		process_log.events = -1;
 	}
-	board->processes = process_log.descendants.count - 1;
-	board->alive_peak = process_log.descendants.alive_peak - 1;
+	shared->processes = process_log.descendants.count - 1;
+	shared->alive_peak = process_log.descendants.alive_peak - 1;
 }
 
 void rts_process_log_catch_up(void)
@@ -236,7 +236,7 @@ void rts_process_log_finish(void)
 static int read_end(struct rti_process_record *record, struct rti_pid_stat *stat)
 {
 	char text[1024];
-	ssize_t n = rts_read_pid_file(process_log.how.board, record->pid, "stat", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(process_log.how.shared, record->pid, "stat", text, sizeof(text));
 	struct rti_cpu_clock clock = { 0 };
 
 	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' || stat->num_threads > 1 ||
@@ -254,7 +254,7 @@ static int read_end(struct rti_process_record *record, struct rti_pid_stat *stat
 static void read_end_of_io(struct rti_process_record *record)
 {
 	char text[512];
-	ssize_t n = rts_read_pid_file(process_log.how.board, record->pid, "io", text, sizeof(text));
+	ssize_t n = rts_read_pid_file(process_log.how.shared, record->pid, "io", text, sizeof(text));
 	struct rti_pid_io io;
 
 	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0)

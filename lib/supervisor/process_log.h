@@ -8,7 +8,7 @@
 #include "os/supervisor_protocol.h"
 
 struct rts_process_log_opts {
-	struct rti_board *board;
+	struct rti_shared_stats *shared;
 	const int *memory; /* that the board and the list lie in: its descriptor is moved */
 	int has_list; /* then what is told of a process is looked up as soon as it is told */
 	pid_t root;

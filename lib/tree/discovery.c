@@ -256,9 +256,9 @@ uint64_t rti_proctree_last_pid(struct rti_proctree *tree, const struct rti_conte
 /* Who counts for us is a moment late, and may be stopped or killed: he is not always believed. 0: not now. */
 static uint64_t counted_forks(const struct rti_proctree *tree)
 {
-	if (!tree->forks || tree->forks->events != RTI_EVENTS_INTACT || tree->searches % BELIEVED_SEARCHES == 0)
+	if (!tree->fork_counts || tree->fork_counts->events != RTI_EVENTS_INTACT || tree->searches % BELIEVED_SEARCHES == 0)
 		return 0;
-	return tree->forks->processes + 1;
+	return tree->fork_counts->processes + 1;
 }
 
 /* Who has not run since his children were searched for has not forked; nor has anybody where no pid was given away. */

@@ -19,8 +19,8 @@ static struct rti_member *above(const struct rti_tree *tree, const struct rti_me
 {
 	struct rti_member *up = rti_proctree_find(&tree->members, ppid);
 
-	if (!up && m->pid != tree->keeper_pid)
-		up = rti_proctree_find(&tree->members, tree->keeper_pid);
+	if (!up && m->pid != tree->supervisor_pid)
+		up = rti_proctree_find(&tree->members, tree->supervisor_pid);
 	return up;
 }
 
@@ -213,7 +213,7 @@ static void depart(struct rti_tree *tree, struct rti_member *m)
 		rti_ledger_depart(&tree->ledger, &m->account, &up->account);
 	else
 		m->is_unexplained = depart_orphan(tree, m);
-	if (tree->process_list && m->pid != tree->keeper_pid)
+	if (tree->process_list && m->pid != tree->supervisor_pid)
 		rti_process_list_add_member(tree->process_list, m, 0);
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
 		tree->peak_rss_bytes = m->peak_rss_bytes;

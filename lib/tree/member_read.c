@@ -34,7 +34,7 @@ static uint64_t wanted_of(const struct rti_tree *tree, const struct rti_member *
 	const uint64_t memory = RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS;
 	uint64_t want = tree->want | RT_HAS_FAULTS; /* the ledger lives on faults */
 
-	if (m->pid == tree->keeper_pid)
+	if (m->pid == tree->supervisor_pid)
 		return want & ~(memory | RT_HAS_CTXSW);
 	return want & RT_HAS_PSS ? want | RT_HAS_RSS : want;
 }
@@ -216,11 +216,11 @@ static uint64_t less(uint64_t value, uint64_t part)
 }
 
 /* Of a keeper only what it has reaped belongs to the tree. The kernel folds that into its I/O. */
-static void keep_reaped_only(struct rti_tree *tree, struct rti_figures *figures)
+static void count_children_only(struct rti_tree *tree, struct rti_figures *figures)
 {
-	const uint64_t *own = tree->board->own_io; /* looked at after io was read, so it is no less than it was then */
+	const uint64_t *own = tree->shared->own_io; /* looked at after io was read, so it is no less than it was then */
 
-	tree->keeper_cpu_ns = figures->own[RTI_CPU_USER] + figures->own[RTI_CPU_SYSTEM];
+	tree->supervisor_cpu_ns = figures->own[RTI_CPU_USER] + figures->own[RTI_CPU_SYSTEM];
 	memset(figures->own, 0, RTI_READ_BYTES * sizeof(figures->own[0]));
 	figures->own[RTI_READ_BYTES] = less(figures->own[RTI_READ_BYTES], own[2]);
 	figures->own[RTI_WRITE_BYTES] = less(figures->own[RTI_WRITE_BYTES], own[3]);
@@ -426,8 +426,8 @@ static void refresh_memory(struct reading *r)
 /* What was read is what is known from now on. */
 static void keep(struct reading *r)
 {
-	if (r->m->pid == r->tree->keeper_pid)
-		keep_reaped_only(r->tree, &r->figures);
+	if (r->m->pid == r->tree->supervisor_pid)
+		count_children_only(r->tree, &r->figures);
 	post(r->m, &r->figures);
 	r->m->account_at = r->tree->events + 1;
 	r->tree->is_disturbed |= rti_ledger_has_grown(&r->m->account);

@@ -69,7 +69,7 @@ struct rti_proctree {
 	uint64_t skipped; /* that the last search found and could not take in */
 	int is_searched;  /* since then, who joins is heard of */
 	uint64_t last_pid, searched_pid; /* given away by then; 0: unknown */
-	const struct rti_board *forks; /* somebody counts them for us; NULL: nobody does */
+	const struct rti_shared_stats *fork_counts; /* somebody counts them for us; NULL: nobody does */
 	uint64_t searches;
 	struct rti_file last_pid_file;
 	enum { TOLD_BY_NS_LAST_PID, TOLD_BY_LOADAVG } tells_last_pid;

@@ -85,7 +85,7 @@ void rti_peaks_glance(struct rti_tree *tree, const struct rti_context *ctx)
 
 		if (!m->account_at)
 			rti_read_account(tree, ctx, m);
-		if (m->pid != tree->keeper_pid)
+		if (m->pid != tree->supervisor_pid)
 			m->glance_rss_bytes = rti_read_rss(tree, ctx, m);
 		rss_bytes += m->glance_rss_bytes;
 	}

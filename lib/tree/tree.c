@@ -69,7 +69,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 	out->members_unreadable += (missing & ~RT_HAS_CTXSW) != 0;
 	out->rss_bytes += want & RT_HAS_RSS ? m->figures.rss_bytes : 0; /* it may be read for PSS alone */
 	out->threads += m->figures.threads;
-	out->processes += m->pid != tree->keeper_pid;
+	out->processes += m->pid != tree->supervisor_pid;
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
 		tree->peak_rss_bytes = m->peak_rss_bytes;
 	if (m->figures.ignores_sigchld)
@@ -96,22 +96,22 @@ static int knows_all_switches(const struct rti_tree *tree)
 
 int rti_tree_sees_every_fork(const struct rti_tree *tree)
 {
-	return tree->board ? tree->board->events == RTI_EVENTS_INTACT : rti_fork_tracker_is_complete(&tree->members.fork_tracker);
+	return tree->shared ? tree->shared->events == RTI_EVENTS_INTACT : rti_fork_tracker_is_complete(&tree->members.fork_tracker);
 }
 
 uint64_t rti_tree_most_alive(const struct rti_tree *tree)
 {
-	return tree->board ? tree->board->alive_peak : tree->members.fork_tracker.descendants->alive_peak;
+	return tree->shared ? tree->shared->alive_peak : tree->members.fork_tracker.descendants->alive_peak;
 }
 
 /* Those that samples saw, and those that were heard of. */
 static uint64_t count_all(const struct rti_tree *tree)
 {
 	const struct rti_descendant_set *descendants = tree->members.fork_tracker.descendants;
-	uint64_t seen = tree->members.seen - (tree->keeper_pid != 0), heard = descendants ? descendants->count : 0;
+	uint64_t seen = tree->members.seen - (tree->supervisor_pid != 0), heard = descendants ? descendants->count : 0;
 
-	if (tree->board)
-		heard = tree->board->processes;
+	if (tree->shared)
+		heard = tree->shared->processes;
 	return heard > seen ? heard : seen;
 }
 
@@ -184,7 +184,7 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_
 	for (size_t i = 0; i < tree->members.count && !tree->ledger.own_only; i++) {
 		const struct rti_member *m = &tree->members.members[i];
 
-		if (!(tree->is_settled && m->pid == tree->keeper_pid) && rti_ledger_has_reaped(&m->account))
+		if (!(tree->is_settled && m->pid == tree->supervisor_pid) && rti_ledger_has_reaped(&m->account))
 			return ctx->platform->tick_ns;
 	}
 	return tree->is_settled ? US : 1;
@@ -193,13 +193,13 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_
 /* A domain that any member had is either complete or a lower bound; never both. */
 static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rt_metrics *out)
 {
-	struct rti_member *keeper = rti_proctree_find(&tree->members, tree->keeper_pid);
+	struct rti_member *supervisor = rti_proctree_find(&tree->members, tree->supervisor_pid);
 	uint64_t user_ns, system_ns;
 
 	out->valid = want;
 	rti_ledger_open(&tree->ledger);
-	if (tree->is_settled && keeper)
-		rti_ledger_raise(&keeper->account, tree->settled);
+	if (tree->is_settled && supervisor)
+		rti_ledger_raise(&supervisor->account, tree->settled);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		if (!tree->members.members[i].is_gone)
 			add_member(tree, &tree->members.members[i], want, out);
@@ -248,10 +248,10 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 
-void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board)
+void rti_tree_set_supervisor(struct rti_tree *tree, int32_t pid, const struct rti_shared_stats *shared)
 {
-	tree->keeper_pid = pid;
-	tree->board = tree->members.forks = board;
+	tree->supervisor_pid = pid;
+	tree->shared = tree->members.fork_counts = shared;
 }
 
 static void put_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
@@ -268,11 +268,11 @@ static void put_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS]
 	memcpy(out, counters, sizeof(counters));
 }
 
-void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib)
+void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t inherited_maxrss_kib)
 {
 	put_counters(reaped, tree->settled);
 	/* An exec hands on the peak of whoever called it, so a small one may be the keeper's. */
-	if (reaped->ru_maxrss > bequeathed_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
+	if (reaped->ru_maxrss > inherited_maxrss_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
 		tree->peak_rss_bytes = (uint64_t)reaped->ru_maxrss * 1024;
 	tree->is_settled = 1;
 }
@@ -311,7 +311,7 @@ size_t rti_tree_count_running(const struct rti_tree *tree)
 	for (size_t i = 0; i < tree->members.count; i++) {
 		const struct rti_member *m = &tree->members.members[i];
 
-		count += m->pid != tree->keeper_pid && !rti_proctree_is_zombie(m);
+		count += m->pid != tree->supervisor_pid && !rti_proctree_is_zombie(m);
 	}
 	return count;
 }
@@ -320,7 +320,7 @@ size_t rti_tree_count(const struct rti_tree *tree)
 {
 	size_t count = tree->members.count;
 
-	return count && tree->keeper_pid && rti_proctree_find(&tree->members, tree->keeper_pid) ? count - 1 : count;
+	return count && tree->supervisor_pid && rti_proctree_find(&tree->members, tree->supervisor_pid) ? count - 1 : count;
 }
 
 void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out)

@@ -33,9 +33,9 @@ struct rti_tree {
 	uint64_t settled[RTI_COUNTERS];
 	/* A process of our own at the root, 0 for none: it starts the program and reaps what that leaves behind. What it
 	 * reaped belongs to the tree; what it uses itself is overhead, its I/O at the start taken off what it reaps. */
-	int32_t keeper_pid;
-	uint64_t keeper_cpu_ns;
-	const struct rti_board *board; /* in memory that it shares */
+	int32_t supervisor_pid;
+	uint64_t supervisor_cpu_ns;
+	const struct rti_shared_stats *shared; /* in memory that it shares */
 	struct rti_process_list *process_list;       /* where members that depart are listed; NULL: nowhere */
 	uint64_t most_skipped;
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
@@ -52,7 +52,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns);
 
 /* The root is a keeper. Before the first sample. */
-void rti_tree_set_keeper(struct rti_tree *tree, int32_t pid, const struct rti_board *board);
+void rti_tree_set_supervisor(struct rti_tree *tree, int32_t pid, const struct rti_shared_stats *shared);
 
 /* Every fork so far was heard of, by a keeper or by ourselves. */
 int rti_tree_sees_every_fork(const struct rti_tree *tree);
@@ -60,7 +60,7 @@ int rti_tree_sees_every_fork(const struct rti_tree *tree);
 uint64_t rti_tree_most_alive(const struct rti_tree *tree);
 
 /* The keeper says exactly what all that it reaped has used. Later samples hold it. */
-void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t bequeathed_kib);
+void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t inherited_maxrss_kib);
 
 /* The root was reaped by us, right after a sample, so that nothing of it is lost: let it go. use is what the kernel said
  * that it and all those whom it had waited for have used; NULL: not known. */

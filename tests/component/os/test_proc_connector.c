@@ -29,7 +29,7 @@
 /* What was heard of this process and its children. Nobody else's events can be told beforehand. */
 struct heard {
 	int32_t parent;
-	unsigned forks, execs, exits, thread_forks, thread_exits, names;
+	unsigned fork_counts, execs, exits, thread_forks, thread_exits, names;
 	uint32_t last_status;
 	uint64_t fork_ns, exit_ns;
 	char name[17];
@@ -73,7 +73,7 @@ static void count(void *arg, const struct rti_process_event *event)
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
 		heard.thread_forks += event->tid != event->pid;
-		heard.forks += event->tid == event->pid;
+		heard.fork_counts += event->tid == event->pid;
 		heard.fork_ns = event->monotonic_ns;
 		break;
 	case RTI_EVENT_EXEC:
@@ -164,7 +164,7 @@ START_TEST(every_fork_and_exit_is_heard)
 	}
 	if (!await_exits(CHILDREN))
 		return;
-	ck_assert_uint_eq(heard.forks, CHILDREN);
+	ck_assert_uint_eq(heard.fork_counts, CHILDREN);
 	ck_assert_uint_eq(heard.execs, 0);
 	ck_assert_uint_eq(heard.last_status, 7 << 8);
 	ck_assert_uint_eq(heard.thread_forks + heard.thread_exits + heard.names, 0);
@@ -182,7 +182,7 @@ START_TEST(events_wait_until_they_are_drained)
 		reap(start(work_nothing));
 	if (!await_exits(many))
 		return;
-	ck_assert_uint_eq(heard.forks, many);
+	ck_assert_uint_eq(heard.fork_counts, many);
 	end();
 }
 END_TEST
@@ -194,7 +194,7 @@ START_TEST(nothing_is_heard_of_what_was_before)
 	reap(start(work_nothing));
 	if (!await_exits(1))
 		return;
-	ck_assert_uint_eq(heard.forks, 1);
+	ck_assert_uint_eq(heard.fork_counts, 1);
 	end();
 }
 END_TEST
@@ -283,7 +283,7 @@ START_TEST(threads_are_kept_out)
 		return;
 	ck_assert_uint_eq(heard.thread_forks, 0);
 	ck_assert_uint_eq(heard.thread_exits, 0);
-	ck_assert_uint_eq(heard.forks, 1);
+	ck_assert_uint_eq(heard.fork_counts, 1);
 	end();
 }
 END_TEST
@@ -297,7 +297,7 @@ START_TEST(ends_of_threads_are_heard_where_they_are_wanted)
 		return;
 	ck_assert_uint_eq(heard.thread_exits, THREADS);
 	ck_assert_uint_eq(heard.thread_forks, 0);
-	ck_assert_uint_eq(heard.forks, 0);
+	ck_assert_uint_eq(heard.fork_counts, 0);
 	end();
 }
 END_TEST
@@ -337,7 +337,7 @@ START_TEST(a_loss_is_told_and_then_all_is_well_again)
 		reap(start(work_nothing));
 	result = drain();
 	ck_assert_int_eq(result, -ENOBUFS);
-	ck_assert_uint_lt(heard.forks, 50);
+	ck_assert_uint_lt(heard.fork_counts, 50);
 	wait_until(drains_whole, NULL); /* others on the machine may fork as well */
 	end();
 }
@@ -397,7 +397,7 @@ START_TEST(what_others_send_is_ignored)
 	if (!await_exits(1))
 		return;
 	ck_assert_uint_eq(heard.impossible, 0);
-	ck_assert_uint_eq(heard.forks, 1);
+	ck_assert_uint_eq(heard.fork_counts, 1);
 	close(other);
 	end();
 }

@@ -48,11 +48,11 @@ static void begin(struct history *h, unsigned number, const struct sim_rules *ru
 		.size = sizeof(opts),
 		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES | RT_HAS_PEAK_RSS,
 	};
-	static struct rti_board board;
+	static struct rti_shared_stats shared;
 	struct rti_platform *platform;
 
 	sim_begin(number, rules);
-	board = (struct rti_board){ .own_io = { [3] = sim_find(SIM_ROOT, NULL)->written } };
+	shared = (struct rti_shared_stats){ .own_io = { [3] = sim_find(SIM_ROOT, NULL)->written } };
 	*h = (struct history){ .number = number };
 	check(h, rti_tracker_new(&h->tracker, SIM_ROOT, &opts, &sim_files) == 0, "no tracker");
 	platform = &h->tracker->platform;
@@ -61,7 +61,7 @@ static void begin(struct history *h, unsigned number, const struct sim_rules *ru
 	platform->now = sim_now;
 	platform->thread_cpu_ns = sim_thread_cpu_ns;
 	if (rules->is_kept)
-		rti_tree_set_keeper(&h->tracker->tree, SIM_ROOT, &board);
+		rti_tree_set_supervisor(&h->tracker->tree, SIM_ROOT, &shared);
 	if (rules->has_leaf)
 		snprintf(h->tracker->tree.cgroup.path, sizeof(h->tracker->tree.cgroup.path), "/%s", SIM_LEAF);
 }
@@ -116,12 +116,12 @@ static void finish_child(struct history *h)
 /* What getrusage(RUSAGE_CHILDREN) tells the keeper. */
 static struct rt_rusage keeper_account(void)
 {
-	const struct sim_process *keeper = sim_find(SIM_ROOT, NULL);
+	const struct sim_process *supervisor = sim_find(SIM_ROOT, NULL);
 
 	return (struct rt_rusage){
-		.ru_utime = (double)(keeper->reaped_user_ns / US) / 1e6,
-		.ru_stime = (double)(keeper->reaped_system_ns / US) / 1e6,
-		.ru_minflt = (int64_t)keeper->reaped_faults,
+		.ru_utime = (double)(supervisor->reaped_user_ns / US) / 1e6,
+		.ru_stime = (double)(supervisor->reaped_system_ns / US) / 1e6,
+		.ru_minflt = (int64_t)supervisor->reaped_faults,
 	};
 }
 
