@@ -16,7 +16,7 @@ struct rti_batch {
 };
 
 /* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
-static const char *const near_us[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
+static const char *const beside_library[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
 static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
 
 /* 0, or -ENOENT where there is none, or one of another release. */
@@ -35,14 +35,14 @@ static int open_plugin(struct rti_batch *batch, const char *path)
 
 static int find_plugin(struct rti_batch *batch)
 {
-	char path[RTI_NEAR_SPACE];
+	char path[RTI_ORIGIN_PATH_MAX];
 	int err = -ENOENT;
 
 	/* A program without a dynamic linker would get a second C library. */
 	if (!getauxval(AT_BASE))
 		return -ENOENT;
-	for (size_t i = 0; err < 0 && i < sizeof(near_us) / sizeof(near_us[0]); i++) {
-		rti_near_us(near_us[i], path);
+	for (size_t i = 0; err < 0 && i < sizeof(beside_library) / sizeof(beside_library[0]); i++) {
+		rti_origin_path(beside_library[i], path);
 		err = open_plugin(batch, path);
 	}
 	return err < 0 ? open_plugin(batch, installed) : 0;

@@ -9,7 +9,7 @@
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 
-int rti_memory_read(const struct rti_context *ctx, const struct rti_target *who, const char *leaf,
+int rti_memory_read(const struct rti_context *ctx, const struct rti_target *who, const char *file,
                     struct rti_file *cached)
 {
 	struct rti_path path;
@@ -17,7 +17,7 @@ int rti_memory_read(const struct rti_context *ctx, const struct rti_target *who,
 	if (who->stat->flags & PF_KTHREAD)
 		return -EOPNOTSUPP;
 	if (!who->memory_tid)
-		return rti_pid_file_read(ctx, who->pid, leaf, cached);
-	path = rti_task_path(who->pid, who->memory_tid, leaf);
+		return rti_pid_file_read(ctx, who->pid, file, cached);
+	path = rti_task_path(who->pid, who->memory_tid, file);
 	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
 }

@@ -61,9 +61,9 @@ static int take_disk(void *arg, const struct rti_diskstat *disk)
 	return 0;
 }
 
-static int has_leaf(const struct rti_procfs *procfs, const char *name, const char *leaf)
+static int has_file(const struct rti_procfs *procfs, const char *name, const char *file)
 {
-	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("block", name, leaf).text) == 1;
+	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("block", name, file).text) == 1;
 }
 
 static int stop_at_first(void *arg, const char *name)
@@ -117,12 +117,12 @@ static void look_up(struct rti_item *item, const struct rti_procfs *procfs)
 
 	item->flags = 0;
 	item->traits = is_composite_name(name) ? TRAIT_COMPOSITE : 0;
-	if (!has_leaf(procfs, name, "")) {
+	if (!has_file(procfs, name, "")) {
 		item->traits |= TRAIT_BY_NAME | (item->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
-	} else if (has_leaf(procfs, name, "partition")) {
+	} else if (has_file(procfs, name, "partition")) {
 		item->flags = RT_ITEM_PARTITION;
 	} else {
-		item->traits |= has_leaf(procfs, name, "device") ? TRAIT_REAL : 0;
+		item->traits |= has_file(procfs, name, "device") ? TRAIT_REAL : 0;
 		item->traits |= has_slaves(procfs, name) ? TRAIT_COMPOSITE : 0;
 		item->traits |= is_nvme_head(procfs, name) ? TRAIT_NVME_HEAD : 0;
 		item->traits |= is_nvme_path(name) ? TRAIT_NVME_PATH : 0;
@@ -167,7 +167,7 @@ static void look_up_new(struct state *st, const struct rti_procfs *procfs)
 	}
 }
 
-static int is_leaf(const struct rti_item *item, uint32_t all_traits)
+static int is_base_device(const struct rti_item *item, uint32_t all_traits)
 {
 	if (item->flags & RT_ITEM_PARTITION || item->traits & TRAIT_COMPOSITE)
 		return 0;
@@ -184,7 +184,7 @@ static void choose_total(struct state *st)
 	needed = all_traits & TRAIT_REAL;
 	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
 		item->flags &= ~RT_ITEM_IN_TOTAL;
-		if (is_leaf(item, all_traits) && (item->traits & needed) == needed)
+		if (is_base_device(item, all_traits) && (item->traits & needed) == needed)
 			item->flags |= RT_ITEM_IN_TOTAL;
 	}
 }

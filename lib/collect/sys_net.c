@@ -74,15 +74,15 @@ static int take_device(void *arg, const struct rti_netdev *dev)
 	return 0;
 }
 
-static int has_leaf(const struct rti_procfs *procfs, const char *name, const char *leaf)
+static int has_file(const struct rti_procfs *procfs, const char *name, const char *file)
 {
-	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("net", name, leaf).text) == 1;
+	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("net", name, file).text) == 1;
 }
 
 static void look_up(struct rti_item *item, const struct rti_procfs *procfs)
 {
-	int has_device = has_leaf(procfs, item->name, "device");
-	int is_second = has_device && has_leaf(procfs, item->name, "master/device");
+	int has_device = has_file(procfs, item->name, "device");
+	int is_second = has_device && has_file(procfs, item->name, "master/device");
 
 	item->flags = has_device ? 0 : RT_ITEM_VIRTUAL;
 	item->traits = has_device && !is_second ? TRAIT_DEVICE : 0;

@@ -20,9 +20,9 @@ struct threads {
 	int has_run_time, has_vanished;
 };
 
-static int read_task(const struct threads *t, int32_t tid, const char *leaf)
+static int read_task(const struct threads *t, int32_t tid, const char *file)
 {
-	return rti_procfs_read(t->ctx->procfs, RTI_PROC, rti_task_path(t->pid, tid, leaf).text, RTI_SINGLE_RECORD, t->ctx->buf);
+	return rti_procfs_read(t->ctx->procfs, RTI_PROC, rti_task_path(t->pid, tid, file).text, RTI_SINGLE_RECORD, t->ctx->buf);
 }
 
 static int add_switches(struct threads *t, int32_t tid)

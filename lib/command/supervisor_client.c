@@ -29,17 +29,17 @@
 #define ANSWER_MS 1000 /* of a supervisor that has nothing else to do */
 
 /* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
-static const char *const near_us[] = { RTI_SUPERVISOR_NAME, RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
+static const char *const beside_library[] = { RTI_SUPERVISOR_NAME, RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
 static const char installed[] = RTI_LIBEXEC "/" RTI_SUPERVISOR_NAME;
 
 /* Path of the n-th place, or NULL past the last. */
-static const char *place(size_t n, char out[RTI_NEAR_SPACE])
+static const char *place(size_t n, char out[RTI_ORIGIN_PATH_MAX])
 {
-	size_t count = sizeof(near_us) / sizeof(near_us[0]);
+	size_t count = sizeof(beside_library) / sizeof(beside_library[0]);
 
 	if (n >= count)
 		return n == count ? installed : NULL;
-	rti_near_us(near_us[n], out);
+	rti_origin_path(beside_library[n], out);
 	return out;
 }
 
@@ -82,7 +82,7 @@ static void put_decimal(char out[12], int number)
 /* The place that can be executed is the one. */
 static int spawn_supervisor(struct rti_supervised *s, const struct rti_supervise_how *how, int socket)
 {
-	char socket_text[12], memory_text[12], path[RTI_NEAR_SPACE];
+	char socket_text[12], memory_text[12], path[RTI_ORIGIN_PATH_MAX];
 	struct rti_spawn supervisor = how->program;
 	const char **argv, *at;
 	int err = -ENOENT;

@@ -13,7 +13,7 @@
 #include "parse/parse.h"
 #include "os/procfs_path.h"
 
-#define LEAF_PREFIX "rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
+#define CGROUP_PREFIX "rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
 
 /* Append text; what does not fit makes the path empty, which no mkdir() takes. */
 static void append(char path[1024], const char *text, size_t len)
@@ -90,9 +90,9 @@ static int remove_stale(void *arg, const char *name)
 	char path[1024] = "", pid[16] = "";
 	const char *dash;
 
-	if (strncmp(name, LEAF_PREFIX, strlen(LEAF_PREFIX)) != 0)
+	if (strncmp(name, CGROUP_PREFIX, strlen(CGROUP_PREFIX)) != 0)
 		return 0;
-	name += strlen(LEAF_PREFIX);
+	name += strlen(CGROUP_PREFIX);
 	dash = strchr(name, '-');
 	if (!dash || (size_t)(dash - name) >= sizeof(pid))
 		return 0;
@@ -100,7 +100,7 @@ static int remove_stale(void *arg, const char *name)
 	if (rti_path_number(pid) == 0 || kill(rti_path_number(pid), 0) == 0 || errno != ESRCH)
 		return 0;
 	append(path, parent, strlen(parent));
-	append(path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
+	append(path, "/" CGROUP_PREFIX, 1 + strlen(CGROUP_PREFIX));
 	append(path, name, strlen(name));
 	rmdir(path);
 	return 0;
@@ -124,7 +124,7 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 		return -EOPNOTSUPP;
 	rti_procfs_list(ctx->procfs, RTI_ROOT, parent + 1, remove_stale, (void *)(uintptr_t)parent);
 	append(group->path, parent, strlen(parent));
-	append(group->path, "/" LEAF_PREFIX, 1 + strlen(LEAF_PREFIX));
+	append(group->path, "/" CGROUP_PREFIX, 1 + strlen(CGROUP_PREFIX));
 	append_number(group->path, (uint64_t)ctx->platform->getpid());
 	append(group->path, "-", 1);
 	append_number(group->path, ctx->platform->monotonic_ns());

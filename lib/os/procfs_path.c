@@ -27,17 +27,17 @@ static char *put_number(char *at, int32_t number)
 	return at;
 }
 
-struct rti_path rti_pid_path(int32_t pid, const char *leaf)
+struct rti_path rti_pid_path(int32_t pid, const char *file)
 {
 	struct rti_path path;
 	char *at = put_number(path.text, pid);
 
 	*at++ = '/';
-	put_text(at, leaf);
+	put_text(at, file);
 	return path;
 }
 
-struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *leaf)
+struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *file)
 {
 	struct rti_path path;
 	char *at = put_number(path.text, pid);
@@ -45,11 +45,11 @@ struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *leaf)
 	at = put_text(at, "/task/");
 	at = put_number(at, tid);
 	*at++ = '/';
-	put_text(at, leaf);
+	put_text(at, file);
 	return path;
 }
 
-struct rti_path rti_class_path(const char *class, const char *name, const char *leaf)
+struct rti_path rti_class_path(const char *class, const char *name, const char *file)
 {
 	struct rti_path path;
 	char *at = put_text(put_text(put_text(path.text, "class/"), class), "/");
@@ -57,7 +57,7 @@ struct rti_path rti_class_path(const char *class, const char *name, const char *
 	for (; *name; name++)
 		*at++ = *name == '/' ? '!' : *name;
 	*at++ = '/';
-	put_text(at, leaf);
+	put_text(at, file);
 	return path;
 }
 

@@ -23,7 +23,7 @@ static int remove_cgroup(const char *path)
 
 /* A cgroup in which somebody runs on can be removed only when he has gone. A process of its own waits for that, so that the
  * host has no child that outlives the command. */
-void rts_leaf_leave(const char *path)
+void rts_cgroup_cleanup(const char *path)
 {
 	const struct timespec nap = { .tv_sec = 1 };
 

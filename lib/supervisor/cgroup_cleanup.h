@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Removing the cgroup that the program ran in. */
-#ifndef RTS_LEAF_H
-#define RTS_LEAF_H
+#ifndef RTS_CGROUP_CLEANUP_H
+#define RTS_CGROUP_CLEANUP_H
 
 /* At once where nobody is left in it, else as soon as that is so. */
-void rts_leaf_leave(const char *path);
+void rts_cgroup_cleanup(const char *path);
 
 #endif

@@ -157,11 +157,11 @@ static void note_ignored_sigchld(struct supervisor *s, pid_t pid)
 }
 
 /* Our own, and the leaf below it. */
-static void note_home(struct supervisor *s, const char *leaf)
+static void note_home(struct supervisor *s, const char *file)
 {
 	char text[1024];
 	ssize_t n = rts_read_file(s->shared, "/proc/self/cgroup", text, sizeof(text));
-	const char *at = n > 0 ? strstr(text, "0::/") : NULL, *name = strrchr(leaf, '/');
+	const char *at = n > 0 ? strstr(text, "0::/") : NULL, *name = strrchr(file, '/');
 	size_t len = at ? strcspn(at, "\n") : 0;
 
 	if (!at || len + (name ? strlen(name) : 0) >= sizeof(s->home))
@@ -370,6 +370,6 @@ int main(int argc, char **argv)
 		supervise(&s);
 	}
 	if (*w.cgroup)
-		rts_leaf_leave(w.cgroup);
+		rts_cgroup_cleanup(w.cgroup);
 	return 0;
 }

@@ -31,7 +31,7 @@ ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *t
 	return n;
 }
 
-ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *leaf, char *text, size_t size)
+ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file, char *text, size_t size)
 {
 	char path[48] = "/proc/", digits[12];
 	int n = 0, at = 6;
@@ -43,7 +43,7 @@ ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char
 	while (n)
 		path[at++] = digits[--n];
 	path[at++] = '/';
-	memcpy(path + at, leaf, strlen(leaf) + 1);
+	memcpy(path + at, file, strlen(file) + 1);
 	return rts_read_file(shared, path, text, size);
 }
 

@@ -16,7 +16,7 @@ void rts_files_init(struct rti_shared_stats *shared);
 ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *text, size_t size);
 
 /* The same for /proc/PID/leaf. */
-ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *leaf, char *text, size_t size);
+ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file, char *text, size_t size);
 
 /* The value behind "key: " at the start of a line. 0 where there is none. */
 uint64_t rts_value_of(const char *text, const char *key, int base);

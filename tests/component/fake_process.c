@@ -30,15 +30,15 @@ static void write_status(struct fixture *f, const struct fake_process *p, const 
 	               p->voluntary, p->involuntary);
 }
 
-static const char *below(const struct fake_process *p, char *path, const char *leaf)
+static const char *below(const struct fake_process *p, char *path, const char *file)
 {
-	snprintf(path, PATH_SPACE, "proc/%d/%s", p->pid, leaf);
+	snprintf(path, PATH_SPACE, "proc/%d/%s", p->pid, file);
 	return path;
 }
 
-static const char *below_task(const struct fake_process *p, char *path, const char *leaf)
+static const char *below_task(const struct fake_process *p, char *path, const char *file)
 {
-	snprintf(path, PATH_SPACE, "proc/%d/task/%d/%s", p->pid, p->pid, leaf);
+	snprintf(path, PATH_SPACE, "proc/%d/task/%d/%s", p->pid, p->pid, file);
 	return path;
 }
 

@@ -73,13 +73,13 @@ void *__wrap_realloc(void *p, size_t size)
 
 static void name_file(const char *path, char *out, size_t size)
 {
-	char leaf[32];
+	char file[32];
 	int pid, tid;
 
-	if (sscanf(path, "%d/task/%d/%31s", &pid, &tid, leaf) == 3)
-		snprintf(out, size, "PID/task/TID/%s", leaf);
-	else if (sscanf(path, "%d/%31s", &pid, leaf) == 2)
-		snprintf(out, size, "PID/%s", leaf);
+	if (sscanf(path, "%d/task/%d/%31s", &pid, &tid, file) == 3)
+		snprintf(out, size, "PID/task/TID/%s", file);
+	else if (sscanf(path, "%d/%31s", &pid, file) == 2)
+		snprintf(out, size, "PID/%s", file);
 	else
 		snprintf(out, size, "%s", path);
 }

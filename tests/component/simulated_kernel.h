@@ -23,7 +23,7 @@ struct sim_rules {
 	int may_orphan;   /* processes end before their children do */
 	int may_ignore;   /* processes ignore SIGCHLD */
 	int may_adopt;    /* members make themselves subreapers */
-	int has_leaf;     /* the tree has a cgroup to itself */
+	int has_file;     /* the tree has a cgroup to itself */
 	int has_children; /* there are children files */
 	int tells_last_pid;
 };

@@ -17,28 +17,28 @@
 #define FD_ROOT 2
 #define FD_PROC 3
 
-enum leaf { LEAF_STAT, LEAF_IO, LEAF_STATUS, LEAF_CHILDREN, LEAF_TASKS, LEAF_ALL, LEAF_CGROUP, LEAF_LAST_PID, LEAVES };
+enum entry { LEAF_STAT, LEAF_IO, LEAF_STATUS, LEAF_CHILDREN, LEAF_TASKS, LEAF_ALL, LEAF_CGROUP, LEAF_LAST_PID, LEAVES };
 
 static const char *const leaf_names[LEAVES] = { "stat", "io", "status", "children", "task", ".", "cpu.stat", "sys/kernel/ns_last_pid" };
 
 /* A descriptor stays with its process or thread, whoever has the number now. */
 static struct file {
 	int is_open, is_listed, tid;
-	enum leaf leaf;
+	enum entry entry;
 	uint64_t starttime;
 } files[MOST_FILES];
 
 static int find_leaf(const char *name)
 {
-	int leaf = 0;
+	int entry = 0;
 
-	while (leaf < LEAVES && strcmp(name, leaf_names[leaf]) != 0)
-		leaf++;
-	return leaf < LEAVES ? leaf : -ENOENT;
+	while (entry < LEAVES && strcmp(name, leaf_names[entry]) != 0)
+		entry++;
+	return entry < LEAVES ? entry : -ENOENT;
 }
 
 /* "PID/leaf" or "PID/task/TID/leaf": whom it is about. */
-static const struct sim_thread *look_up(const char *path, const char **leaf)
+static const struct sim_thread *look_up(const char *path, const char **entry)
 {
 	const struct sim_thread *thread = NULL;
 	const struct sim_process *p;
@@ -49,11 +49,11 @@ static const struct sim_thread *look_up(const char *path, const char **leaf)
 		return NULL;
 	if (strncmp(rest, "/task/", 6) == 0 && sim_find((int)strtol(rest + 6, &rest, 10), &thread) != p)
 		return NULL;
-	*leaf = rest + 1;
+	*entry = rest + 1;
 	return thread;
 }
 
-static int open_file(enum leaf leaf, const struct sim_thread *thread)
+static int open_file(enum entry entry, const struct sim_thread *thread)
 {
 	int fd = FD_PROC + 1;
 
@@ -61,7 +61,7 @@ static int open_file(enum leaf leaf, const struct sim_thread *thread)
 		fd++;
 	if (fd == MOST_FILES)
 		ck_abort_msg("descriptors leak");
-	files[fd] = (struct file){ .is_open = 1, .leaf = leaf };
+	files[fd] = (struct file){ .is_open = 1, .entry = entry };
 	if (thread) {
 		files[fd].tid = thread->tid;
 		files[fd].starttime = thread->starttime;
@@ -73,7 +73,7 @@ static int sim_open(int dirfd, const char *path, int flags)
 {
 	const struct sim_thread *thread;
 	const char *name = path;
-	int leaf;
+	int entry;
 
 	(void)flags;
 	if (dirfd == AT_FDCWD)
@@ -88,8 +88,8 @@ static int sim_open(int dirfd, const char *path, int flags)
 	if (strcmp(path, leaf_names[LEAF_LAST_PID]) == 0)
 		return sim.rules.tells_last_pid ? open_file(LEAF_LAST_PID, NULL) : -ENOENT;
 	thread = look_up(path, &name);
-	leaf = thread ? find_leaf(name) : -ENOENT;
-	return leaf < 0 ? leaf : open_file((enum leaf)leaf, thread);
+	entry = thread ? find_leaf(name) : -ENOENT;
+	return entry < 0 ? entry : open_file((enum entry)entry, thread);
 }
 
 static const struct sim_process *process_of(int fd, const struct sim_thread **thread)
@@ -181,14 +181,14 @@ static char *put_file(char *at, int fd)
 	const struct sim_thread *thread;
 	const struct sim_process *p;
 
-	if (files[fd].leaf == LEAF_CGROUP)
+	if (files[fd].entry == LEAF_CGROUP)
 		return put_cgroup(at);
-	if (files[fd].leaf == LEAF_LAST_PID) /* numbers are few here, so that this would come round too soon */
+	if (files[fd].entry == LEAF_LAST_PID) /* numbers are few here, so that this would come round too soon */
 		return put_number(at, sim.now);
 	p = process_of(fd, &thread);
 	if (!p)
-		return files[fd].leaf == LEAF_CHILDREN ? at : NULL;
-	switch (files[fd].leaf) {
+		return files[fd].entry == LEAF_CHILDREN ? at : NULL;
+	switch (files[fd].entry) {
 	case LEAF_STAT:
 		return put_stat(at, p, thread);
 	case LEAF_IO:
@@ -239,9 +239,9 @@ static ssize_t sim_getdents(int fd, void *buf, size_t len)
 	if (files[fd].is_listed || len < 32 * (SIM_MOST + SIM_THREADS))
 		return 0;
 	files[fd].is_listed = 1;
-	for (int i = 0; files[fd].leaf == LEAF_ALL && i < sim.count; i++)
+	for (int i = 0; files[fd].entry == LEAF_ALL && i < sim.count; i++)
 		at = put_entry(at, sim.p[i].leader.tid);
-	p = files[fd].leaf == LEAF_TASKS ? process_of(fd, &thread) : NULL;
+	p = files[fd].entry == LEAF_TASKS ? process_of(fd, &thread) : NULL;
 	if (p)
 		at = put_entry(at, p->leader.tid);
 	for (int i = 0; p && i < p->thread_count; i++)
@@ -260,15 +260,15 @@ static ssize_t sim_readlink(int dirfd, const char *path, char *buf, size_t len)
 
 static int sim_exists(int dirfd, const char *path)
 {
-	const char *leaf;
+	const char *entry;
 
 	(void)dirfd;
 	if (strcmp(path, "self") == 0)
 		return 1;
 	sim_go_on();
-	if (!look_up(path, &leaf))
+	if (!look_up(path, &entry))
 		return 0;
-	return strcmp(leaf, "children") != 0 || sim.rules.has_children;
+	return strcmp(entry, "children") != 0 || sim.rules.has_children;
 }
 
 static int sim_space(const char *path, struct rti_space *out)

@@ -31,11 +31,11 @@ static void tear_down(void)
 	fixture_free(&f);
 }
 
-static void make_dir(const char *name, const char *leaf)
+static void make_dir(const char *name, const char *file)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "sys/class/block/%s/%s", name, leaf);
+	snprintf(path, sizeof(path), "sys/class/block/%s/%s", name, file);
 	fixture_mkdir(&f, path);
 }
 

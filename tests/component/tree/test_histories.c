@@ -62,7 +62,7 @@ static void begin(struct history *h, unsigned number, const struct sim_rules *ru
 	platform->thread_cpu_ns = sim_thread_cpu_ns;
 	if (rules->is_kept)
 		rti_tree_set_supervisor(&h->tracker->tree, SIM_ROOT, &shared);
-	if (rules->has_leaf)
+	if (rules->has_file)
 		snprintf(h->tracker->tree.cgroup.path, sizeof(h->tracker->tree.cgroup.path), "/%s", SIM_LEAF);
 }
 
@@ -142,7 +142,7 @@ static void finish_kept(struct history *h)
 static void judge(const struct history *h)
 {
 	uint64_t low_ns = cpu_ns(&h->m), lag_ns = sim_group_lag_ns();
-	int is_claimed = sim.rules.has_leaf && h->tracker->tree.ledger.is_claimed;
+	int is_claimed = sim.rules.has_file && h->tracker->tree.ledger.is_claimed;
 	const struct rti_bracket_known known = {
 		.low_ns = low_ns,
 		.growth_ns = rti_bracket_growth(sim.baseline_ns, sim_group_account_ns()),
@@ -285,7 +285,7 @@ static void all_end_in_a_leaf(struct history *h)
 
 START_TEST(where_the_tree_has_a_cgroup_its_cpu_time_is_exact_whoever_waits)
 {
-	replay(&(struct sim_rules){ .is_kept = 1, .has_leaf = 1, .may_orphan = 1, .may_ignore = 1, .may_adopt = 1 },
+	replay(&(struct sim_rules){ .is_kept = 1, .has_file = 1, .may_orphan = 1, .may_ignore = 1, .may_adopt = 1 },
 	       all_end_in_a_leaf);
 }
 END_TEST
