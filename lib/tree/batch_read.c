@@ -12,68 +12,68 @@
 #define CLOCKS_PER_READING 25
 #define PAYS_FROM_MEMBERS 10
 
-static void refuse(struct rti_sweep *sweep)
+static void refuse(struct rti_batch_reader *batch_reader)
 {
-	rti_batch_close(sweep->batch);
-	sweep->batch = NULL;
-	sweep->is_refused = 1;
+	rti_batch_close(batch_reader->batch);
+	batch_reader->batch = NULL;
+	batch_reader->is_refused = 1;
 }
 
-void rti_sweep_free(struct rti_sweep *sweep)
+void rti_batch_reader_free(struct rti_batch_reader *batch_reader)
 {
-	rti_batch_close(sweep->batch);
-	free(sweep->requests);
-	free(sweep->rows);
-	*sweep = (struct rti_sweep){ 0 };
+	rti_batch_close(batch_reader->batch);
+	free(batch_reader->requests);
+	free(batch_reader->rows);
+	*batch_reader = (struct rti_batch_reader){ 0 };
 }
 
-static int reserve(struct rti_sweep *sweep, size_t count)
+static int reserve(struct rti_batch_reader *batch_reader, size_t count)
 {
-	size_t cap = sweep->cap ? sweep->cap : 64;
+	size_t cap = batch_reader->cap ? batch_reader->cap : 64;
 	void *requests, *rows;
 
-	if (count <= sweep->cap)
+	if (count <= batch_reader->cap)
 		return 1;
 	while (cap < count)
 		cap *= 2;
-	requests = realloc(sweep->requests, cap * sizeof(*sweep->requests));
+	requests = realloc(batch_reader->requests, cap * sizeof(*batch_reader->requests));
 	if (requests)
-		sweep->requests = requests;
-	rows = realloc(sweep->rows, cap * sizeof(*sweep->rows));
+		batch_reader->requests = requests;
+	rows = realloc(batch_reader->rows, cap * sizeof(*batch_reader->rows));
 	if (rows)
-		sweep->rows = rows;
+		batch_reader->rows = rows;
 	if (!requests || !rows)
 		return 0;
-	sweep->cap = cap;
+	batch_reader->cap = cap;
 	return 1;
 }
 
 /* Nor is there anything to ask before the first sample. */
-static int pays(const struct rti_sweep *sweep, size_t count)
+static int pays(const struct rti_batch_reader *batch_reader, size_t count)
 {
-	return sweep->plan.ask && sweep->text_readings + sweep->clock_readings / CLOCKS_PER_READING >= PAYS_FROM_READINGS &&
+	return batch_reader->plan.ask && batch_reader->text_readings + batch_reader->clock_readings / CLOCKS_PER_READING >= PAYS_FROM_READINGS &&
 	       count >= PAYS_FROM_MEMBERS;
 }
 
-static int is_open(struct rti_sweep *sweep, size_t count)
+static int is_open(struct rti_batch_reader *batch_reader, size_t count)
 {
-	if (sweep->batch || sweep->is_refused)
-		return sweep->batch != NULL;
-	sweep->clock_readings += count;
-	if (pays(sweep, count) && rti_batch_open(&sweep->batch) < 0)
-		sweep->is_refused = 1;
-	return sweep->batch != NULL;
+	if (batch_reader->batch || batch_reader->is_refused)
+		return batch_reader->batch != NULL;
+	batch_reader->clock_readings += count;
+	if (pays(batch_reader, count) && rti_batch_open(&batch_reader->batch) < 0)
+		batch_reader->is_refused = 1;
+	return batch_reader->batch != NULL;
 }
 
-static int read_rows(struct rti_sweep *sweep, const struct rti_member *members, size_t count)
+static int read_rows(struct rti_batch_reader *batch_reader, const struct rti_member *members, size_t count)
 {
-	if (!is_open(sweep, count) || !reserve(sweep, count))
+	if (!is_open(batch_reader, count) || !reserve(batch_reader, count))
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		sweep->plan.ask(sweep->plan.arg, &members[count - 1 - i], &sweep->requests[i]);
-	if (rti_batch_read(sweep->batch, sweep->requests, count, sweep->rows) == 0)
+		batch_reader->plan.ask(batch_reader->plan.arg, &members[count - 1 - i], &batch_reader->requests[i]);
+	if (rti_batch_read(batch_reader->batch, batch_reader->requests, count, batch_reader->rows) == 0)
 		return 1;
-	refuse(sweep); /* after a fork, it is our parent's */
+	refuse(batch_reader); /* after a fork, it is our parent's */
 	return 0;
 }
 
@@ -83,13 +83,13 @@ static int is_answer(const struct rti_batch_row *row, const struct rti_batch_req
 	return row->error == 0 && (row->has & RTI_BATCH_IDLE || !(request->want & ~row->has));
 }
 
-void rti_sweep(struct rti_sweep *sweep, struct rti_member *members, size_t count)
+void rti_batch_reader_read(struct rti_batch_reader *batch_reader, struct rti_member *members, size_t count)
 {
-	int has_rows = read_rows(sweep, members, count);
+	int has_rows = read_rows(batch_reader, members, count);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t at = count - 1 - i;
 
-		members[i].row = has_rows && is_answer(&sweep->rows[at], &sweep->requests[at]) ? &sweep->rows[at] : NULL;
+		members[i].row = has_rows && is_answer(&batch_reader->rows[at], &batch_reader->requests[at]) ? &batch_reader->rows[at] : NULL;
 	}
 }

@@ -308,10 +308,10 @@ static void read_clocks(struct rti_proctree *tree, const struct rti_context *ctx
 		read_clock(ctx, &tree->members[i]);
 }
 
-static void survey(struct rti_proctree *tree, const struct rti_context *ctx)
+static void read_all_clocks(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	if (ctx->platform->cpu_clock) /* elsewhere pids are not ours */
-		rti_sweep(&tree->sweep, tree->members, tree->count);
+		rti_batch_reader_read(&tree->batch_reader, tree->members, tree->count);
 	read_clocks(tree, ctx, 0);
 }
 
@@ -365,7 +365,7 @@ static void search(struct rti_proctree *tree, const struct rti_context *ctx)
 			search_parent_pids(tree, ctx);
 		tree->searched_pid = tree->last_pid;
 	}
-	survey(tree, ctx);
+	read_all_clocks(tree, ctx);
 	if (is_searched && tree->has_children_files)
 		search_below(tree, ctx);
 }
@@ -375,7 +375,7 @@ void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *
 	int is_first = !tree->is_searched;
 
 	if (!tree->is_followed || tree->count == 0) {
-		survey(tree, ctx);
+		read_all_clocks(tree, ctx);
 		return;
 	}
 	if (!is_first)

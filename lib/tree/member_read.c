@@ -396,7 +396,7 @@ static int is_status_due(const struct rti_tree *tree, const struct rti_member *m
 	return tree->reads_all || has_passed(tree, m->status_ns, SELDOM_NS);
 }
 
-void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
+void rti_request_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
 {
 	const struct rti_tree *tree = arg;
 	uint64_t want = wanted_of(tree, m);
@@ -444,7 +444,7 @@ static void read_in_full(struct reading *r)
 	}
 	if (r->m->is_gone)
 		return;
-	r->tree->members.sweep.text_readings++;
+	r->tree->members.batch_reader.text_readings++;
 	keep(r);
 }
 
@@ -551,7 +551,7 @@ static int is_glance_fresh(const struct rti_tree *tree, const struct rti_member 
 	return m->glance_ns && !has_passed(tree, m->glance_ns, REFRESH_NS);
 }
 
-void rti_ask_for_glance(const void *tree, const struct rti_member *m, struct rti_batch_request *out)
+void rti_request_peak_poll(const void *tree, const struct rti_member *m, struct rti_batch_request *out)
 {
 	*out = (struct rti_batch_request){
 		.pid = m->pid,

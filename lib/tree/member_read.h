@@ -6,8 +6,8 @@
 #include "tree/tree.h"
 
 /* What a sweep is to ask of a member, for a sample and for a glance. tree: a struct rti_tree. */
-void rti_ask_for_sample(const void *tree, const struct rti_member *m, struct rti_batch_request *out);
-void rti_ask_for_glance(const void *tree, const struct rti_member *m, struct rti_batch_request *out);
+void rti_request_sample(const void *tree, const struct rti_member *m, struct rti_batch_request *out);
+void rti_request_peak_poll(const void *tree, const struct rti_member *m, struct rti_batch_request *out);
 
 /* Read a member and post its account. Afterwards it is gone, or read_at has moved. Who has not run since the last time is
  * taken to be as he was then. */

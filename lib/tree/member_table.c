@@ -260,7 +260,7 @@ void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
 	rti_buf_free(&tree->children);
 	rti_procfs_close_file(ctx->procfs, &tree->last_pid_file);
 	rti_fork_tracker_close(&tree->fork_tracker);
-	rti_sweep_free(&tree->sweep);
+	rti_batch_reader_free(&tree->batch_reader);
 	*tree = (struct rti_proctree){ 0 };
 }
 

@@ -73,7 +73,7 @@ struct rti_proctree {
 	uint64_t searches;
 	struct rti_file last_pid_file;
 	enum { TOLD_BY_NS_LAST_PID, TOLD_BY_LOADAVG } tells_last_pid;
-	struct rti_sweep sweep;
+	struct rti_batch_reader batch_reader;
 	struct rti_fork_tracker fork_tracker;
 	int is_short_of_files; /* for want of descriptors */
 	struct rti_buf children; /* scratch of the search by children files */

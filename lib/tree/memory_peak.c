@@ -78,7 +78,7 @@ void rti_peaks_glance(struct rti_tree *tree, const struct rti_context *ctx)
 
 	tree->is_glanced_at = 1;
 	rti_tree_note_time(tree, ctx->platform->monotonic_ns());
-	tree->members.sweep.plan = (struct rti_sweep_plan){ rti_ask_for_glance, tree };
+	tree->members.batch_reader.plan = (struct rti_batch_plan){ rti_request_peak_poll, tree };
 	rti_proctree_discover(&tree->members, ctx);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];

@@ -232,7 +232,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->sampled_ns = tree->now_ns;
 	tree->is_disturbed = 0;
 	rti_pss_begin(&tree->pss);
-	tree->members.sweep.plan = (struct rti_sweep_plan){ rti_ask_for_sample, tree };
+	tree->members.batch_reader.plan = (struct rti_batch_plan){ rti_request_sample, tree };
 	rti_proctree_discover(&tree->members, ctx);
 	if (tree->members.seen != seen || tree->has_lost_member)
 		tree->pss.changed_ns = tree->now_ns;
@@ -244,7 +244,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->has_lost_member = tree->is_disturbed && rti_proctree_remove_gone(&tree->members, ctx);
 	rti_peaks_look_again(tree, ctx, out);
 	rti_proctree_count_files(&tree->members);
-	out->source = tree->members.sweep.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
+	out->source = tree->members.batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 

@@ -74,7 +74,7 @@ static void sample(struct rt_metrics *out)
 /* As after some thousand readings. */
 static void switch_to_bpf(void)
 {
-	tracker->tree.members.sweep.text_readings = UINT32_MAX;
+	tracker->tree.members.batch_reader.text_readings = UINT32_MAX;
 }
 
 static void work(int round)
@@ -164,10 +164,10 @@ START_TEST(nothing_falls_when_the_source_changes)
 		if (round % 10 == 5)
 			switch_to_bpf();
 		if (round % 10 == 0) { /* by text again */
-			rti_sweep_free(&tracker->tree.members.sweep);
-			tracker->tree.members.sweep.is_refused = 1;
+			rti_batch_reader_free(&tracker->tree.members.batch_reader);
+			tracker->tree.members.batch_reader.is_refused = 1;
 		} else if (round % 10 == 4) {
-			tracker->tree.members.sweep.is_refused = 0;
+			tracker->tree.members.batch_reader.is_refused = 0;
 		}
 		sample(&swept);
 		ck_assert_uint_eq(swept.source, round % 10 >= 5 ? RT_SOURCE_BPF : RT_SOURCE_PROC);
@@ -187,15 +187,15 @@ START_TEST(few_members_are_read_by_text)
 	sample(&text);
 	sample(&text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
-	ck_assert_ptr_null(tracker->tree.members.sweep.batch);
+	ck_assert_ptr_null(tracker->tree.members.batch_reader.batch);
 }
 END_TEST
 
 START_TEST(nor_does_it_start_before_it_pays)
 {
 	sample(&text);
-	ck_assert_uint_eq(tracker->tree.members.sweep.text_readings, TREE);
-	tracker->tree.members.sweep.text_readings = 3990;
+	ck_assert_uint_eq(tracker->tree.members.batch_reader.text_readings, TREE);
+	tracker->tree.members.batch_reader.text_readings = 3990;
 	sample(&text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
 }
@@ -288,11 +288,11 @@ static struct rti_member *member_of(size_t i)
 /* How many of the last sweep were not read. Rows are in the order of samples. */
 static size_t count_skipped(void)
 {
-	const struct rti_sweep *sweep = &tracker->tree.members.sweep;
+	const struct rti_batch_reader *batch_reader = &tracker->tree.members.batch_reader;
 	size_t count = 0;
 
 	for (size_t i = 0; i < tracker->tree.members.count; i++)
-		count += sweep->rows[i].error == 0 && sweep->rows[i].has == RTI_BATCH_IDLE;
+		count += batch_reader->rows[i].error == 0 && batch_reader->rows[i].has == RTI_BATCH_IDLE;
 	return count;
 }
 
@@ -320,8 +320,8 @@ START_TEST(who_is_idle_is_skipped_and_stays_what_the_text_says)
 		ck_assert_uint_eq(count_skipped(), TREE);
 		check_equal(&later, &swept);
 	}
-	rti_sweep_free(&tracker->tree.members.sweep);
-	tracker->tree.members.sweep.is_refused = 1;
+	rti_batch_reader_free(&tracker->tree.members.batch_reader);
+	tracker->tree.members.batch_reader.is_refused = 1;
 	forget_that_they_are_idle();
 	sample(&text);
 	check_equal(&later, &text);
@@ -435,7 +435,7 @@ START_TEST(what_is_not_wanted_is_not_asked_for)
 	work(2);
 	sample(&swept);
 	for (size_t i = 0; i < TREE; i++) {
-		const struct rti_batch_row *row = &tracker->tree.members.sweep.rows[i];
+		const struct rti_batch_row *row = &tracker->tree.members.batch_reader.rows[i];
 
 		ck_assert_uint_eq(row->has & ~(RTI_BATCH_STATUS | RTI_BATCH_IGNORES_SIGCHLD),
 		                  _i ? RTI_BATCH_RSS : RTI_BATCH_IO);
@@ -497,9 +497,9 @@ START_TEST(a_tree_that_never_runs_is_read_by_bpf_too)
 	sample(&text);
 	sample_after(SOON, &text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
-	ck_assert_uint_eq(tracker->tree.members.sweep.text_readings, TREE);
-	ck_assert_uint_eq(tracker->tree.members.sweep.clock_readings, 1 + TREE); /* the root is known from the start */
-	tracker->tree.members.sweep.clock_readings = 100000;
+	ck_assert_uint_eq(tracker->tree.members.batch_reader.text_readings, TREE);
+	ck_assert_uint_eq(tracker->tree.members.batch_reader.clock_readings, 1 + TREE); /* the root is known from the start */
+	tracker->tree.members.batch_reader.clock_readings = 100000;
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(swept.source, RT_SOURCE_BPF);
 	check_equal(&swept, &text);
