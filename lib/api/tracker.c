@@ -218,7 +218,7 @@ int rt_tracker_glance(struct rt_tracker *t)
 	if (!t->samples)
 		return -ENODATA;
 	started_ns = cost_clock_ns(t);
-	rti_peaks_glance(&t->tree, &t->ctx);
+	rti_memory_peak_poll(&t->tree, &t->ctx);
 	charge_since(t, started_ns);
 	return 0;
 }

@@ -19,8 +19,8 @@
 #include "tree/discovery.h"
 
 #define NS_PER_S 1000000000
-#define GLANCE_NS 10000000u /* between two glances at least */
-#define GLANCE_SHARE 200    /* and this many times what one costs */
+#define PEAK_POLL_NS 10000000u /* between two glances at least */
+#define PEAK_POLL_SHARE 200    /* and this many times what one costs */
 #define NAP_NS 2000000
 #define MOST_NAPS 100       /* until those who were killed are gone */
 #define MOST_ROUNDS 1000    /* of killing a tree that forks meanwhile */
@@ -228,7 +228,7 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	rt_sample(c->tracker, &first, sizeof(first));
 	if (rti_command_is_supervised(c))
 		rti_supervise_proceed(&c->supervised);
-	c->next_glance_ns = c->start.monotonic_ns + GLANCE_NS;
+	c->next_poll_ns = c->start.monotonic_ns + PEAK_POLL_NS;
 	c->overhead_ns = platform.thread_cpu_ns() - started_ns - c->tracker->self_cpu_ns;
 	return 0;
 }
@@ -404,16 +404,16 @@ static int wait_a_while(struct rt_command *c, int64_t timeout_ns)
 }
 
 /* The next glance comes when this one has cost little of the time until then. */
-static void glance(struct rt_command *c, uint64_t now_ns)
+static void poll_peak(struct rt_command *c, uint64_t now_ns)
 {
 	uint64_t cost_ns = c->tracker->self_cpu_ns;
 
 	if (rt_tracker_glance(c->tracker) < 0) {
-		c->next_glance_ns = UINT64_MAX; /* memory is not wanted */
+		c->next_poll_ns = UINT64_MAX; /* memory is not wanted */
 		return;
 	}
 	cost_ns = c->tracker->self_cpu_ns - cost_ns;
-	c->next_glance_ns = now_ns + (cost_ns * GLANCE_SHARE > GLANCE_NS ? cost_ns * GLANCE_SHARE : GLANCE_NS);
+	c->next_poll_ns = now_ns + (cost_ns * PEAK_POLL_SHARE > PEAK_POLL_NS ? cost_ns * PEAK_POLL_SHARE : PEAK_POLL_NS);
 }
 
 static uint64_t now_ns(const struct rt_command *c)
@@ -425,19 +425,19 @@ static uint64_t now_ns(const struct rt_command *c)
 }
 
 /* While it waits, it looks for peaks. Negative times are for ever. */
-static int wait_and_glance(struct rt_command *c, int64_t timeout_ns)
+static int wait_and_poll_peaks(struct rt_command *c, int64_t timeout_ns)
 {
 	uint64_t now = now_ns(c), end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
 	int err;
 
 	for (;;) {
-		uint64_t until_ns = c->next_glance_ns < end_ns ? c->next_glance_ns : end_ns;
+		uint64_t until_ns = c->next_poll_ns < end_ns ? c->next_poll_ns : end_ns;
 
 		err = wait_a_while(c, until_ns > now ? (int64_t)(until_ns - now) : 0);
 		if (err != -ETIMEDOUT || until_ns == end_ns)
 			return err;
 		now = now_ns(c);
-		glance(c, now);
+		poll_peak(c, now);
 	}
 }
 
@@ -450,7 +450,7 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 	if (out && rti_abi_check_out(out_size, RTI_OUTCOME_V1) < 0)
 		return -EINVAL;
 	if (!c->is_over) {
-		err = wait_and_glance(c, timeout_ns);
+		err = wait_and_poll_peaks(c, timeout_ns);
 		if (err == -ETIMEDOUT || err == -EINTR)
 			return err;
 		c->result = rti_command_finish(c);

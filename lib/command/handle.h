@@ -25,7 +25,7 @@ struct rt_command {
 	struct rt_tracker *tracker;
 	struct rti_now start;
 	uint64_t overhead_ns; /* of starting and ending; the tracker counts its own */
-	uint64_t next_glance_ns; /* CLOCK_MONOTONIC */
+	uint64_t next_poll_ns; /* CLOCK_MONOTONIC */
 	int is_unheard; /* its supervisor has not said all that it knows */
 	uint32_t lost_reasons; /* RT_REASON_ bits that stand, whoever ends after the program */
 	int result;           /* of rt_command_wait(), once it is over */

@@ -142,7 +142,7 @@ static void put_peak_of_tree(struct rt_command *c, const struct rt_metrics *m, s
 		/* Samples missed the peak: the tree held at least what its largest process held. */
 		out->peak_tree_bytes = m->peak_rss_bytes;
 		out->peak_tree_kind = RT_PEAK_RSS;
-	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes && rti_peaks_have_pss(tree)) {
+	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes && rti_memory_peak_has_pss(tree)) {
 		out->peak_tree_bytes = m->peak_tree_pss_bytes;
 		out->peak_tree_kind = RT_PEAK_PSS;
 	} else if (m->peak_tree_rss_bytes) {

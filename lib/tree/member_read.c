@@ -546,9 +546,9 @@ void rti_read_account(struct rti_tree *tree, const struct rti_context *ctx, stru
 }
 
 /* RSS as of the last glance will do. */
-static int is_glance_fresh(const struct rti_tree *tree, const struct rti_member *m)
+static int is_poll_fresh(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return m->glance_ns && !has_passed(tree, m->glance_ns, REFRESH_NS);
+	return m->poll_ns && !has_passed(tree, m->poll_ns, REFRESH_NS);
 }
 
 void rti_request_peak_poll(const void *tree, const struct rti_member *m, struct rti_batch_request *out)
@@ -556,7 +556,7 @@ void rti_request_peak_poll(const void *tree, const struct rti_member *m, struct 
 	*out = (struct rti_batch_request){
 		.pid = m->pid,
 		.want = RTI_BATCH_RSS,
-		.idle_ns = is_glance_fresh(tree, m) ? m->glance_clock_ns : 0,
+		.idle_ns = is_poll_fresh(tree, m) ? m->poll_clock_ns : 0,
 	};
 }
 
@@ -564,10 +564,10 @@ uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, stru
 {
 	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
 
-	if (m->has_clock && m->clock.total_ns == m->glance_clock_ns && is_glance_fresh(tree, m))
-		return m->glance_rss_bytes;
-	m->glance_ns = tree->now_ns;
-	m->glance_clock_ns = m->clock.total_ns;
+	if (m->has_clock && m->clock.total_ns == m->poll_clock_ns && is_poll_fresh(tree, m))
+		return m->poll_rss_bytes;
+	m->poll_ns = tree->now_ns;
+	m->poll_clock_ns = m->clock.total_ns;
 	if (m->row)
 		return m->row->rss_pages * ctx->platform->page_size;
 	aim(&r);

@@ -40,8 +40,8 @@ struct rti_member {
 	uint64_t stat_pid; /* the last that had been given away when stat was read */
 	uint64_t rss_ns, stat_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
 	uint64_t used_at; /* sample that last used its descriptors */
-	uint64_t glance_rss_bytes; /* by the last glance */
-	uint64_t glance_ns, glance_clock_ns; /* when that was read, and where its clock stood */
+	uint64_t poll_rss_bytes; /* by the last glance */
+	uint64_t poll_ns, poll_clock_ns; /* when that was read, and where its clock stood */
 	struct rti_pss pss;
 	uint64_t peak_rss_bytes; /* largest seen: a zombie tells no more */
 	/* Order of events within the tree; 0 is never. read_at: it was there; account_at: and its account was read. */

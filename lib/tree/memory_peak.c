@@ -13,12 +13,12 @@ static void raise_to(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
-int rti_peaks_have_pss(const struct rti_tree *tree)
+int rti_memory_peak_has_pss(const struct rti_tree *tree)
 {
 	return tree->peak_tree_rss_bytes <= tree->rss_with_pss_bytes + tree->rss_with_pss_bytes / NEAR_PEAK;
 }
 
-void rti_peaks_take(struct rti_tree *tree, struct rt_metrics *out)
+void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 {
 	raise_to(&tree->peak_tree_rss_bytes, out->rss_bytes);
 	/* What was read at different times does not add up: memory may have been shared by more in between. */
@@ -45,7 +45,7 @@ static void read_pss_of_all(struct rti_tree *tree, const struct rti_context *ctx
 	for (size_t i = 0; i < tree->members.count; i++) {
 		struct rti_member *m = &tree->members.members[i];
 
-		if (m->glance_rss_bytes && rti_read_pss(tree, ctx, m, m->glance_rss_bytes) == 0)
+		if (m->poll_rss_bytes && rti_read_pss(tree, ctx, m, m->poll_rss_bytes) == 0)
 			pss_bytes += m->pss.bytes;
 	}
 	raise_to(&tree->rss_with_pss_bytes, rss_bytes);
@@ -56,27 +56,27 @@ static void read_pss_of_all(struct rti_tree *tree, const struct rti_context *ctx
  * those who look for peaks, all are read then, as long as enough is saved up. */
 static int may_share_less(const struct rti_tree *tree, const struct rt_metrics *out)
 {
-	return tree->is_glanced_at && out->pss_source == RT_PSS_CACHED && tree->pss.spent_ns == tree->sampled_ns &&
+	return tree->is_peak_polled && out->pss_source == RT_PSS_CACHED && tree->pss.spent_ns == tree->sampled_ns &&
 	       can_afford(tree, 2, out->rss_bytes);
 }
 
-void rti_peaks_look_again(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out)
+void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out)
 {
-	int is_due = !rti_peaks_have_pss(tree) && can_afford(tree, 1, out->rss_bytes);
+	int is_due = !rti_memory_peak_has_pss(tree) && can_afford(tree, 1, out->rss_bytes);
 
 	if (!(tree->want & RT_HAS_PSS) || !(is_due || may_share_less(tree, out)))
 		return;
 	for (size_t i = 0; i < tree->members.count; i++)
-		tree->members.members[i].glance_rss_bytes = tree->members.members[i].figures.rss_bytes;
+		tree->members.members[i].poll_rss_bytes = tree->members.members[i].figures.rss_bytes;
 	read_pss_of_all(tree, ctx, out->rss_bytes);
 	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
 }
 
-void rti_peaks_glance(struct rti_tree *tree, const struct rti_context *ctx)
+void rti_memory_peak_poll(struct rti_tree *tree, const struct rti_context *ctx)
 {
 	uint64_t rss_bytes = 0;
 
-	tree->is_glanced_at = 1;
+	tree->is_peak_polled = 1;
 	rti_tree_note_time(tree, ctx->platform->monotonic_ns());
 	tree->members.batch_reader.plan = (struct rti_batch_plan){ rti_request_peak_poll, tree };
 	rti_proctree_discover(&tree->members, ctx);
@@ -86,10 +86,10 @@ void rti_peaks_glance(struct rti_tree *tree, const struct rti_context *ctx)
 		if (!m->account_at)
 			rti_read_account(tree, ctx, m);
 		if (m->pid != tree->supervisor_pid)
-			m->glance_rss_bytes = rti_read_rss(tree, ctx, m);
-		rss_bytes += m->glance_rss_bytes;
+			m->poll_rss_bytes = rti_read_rss(tree, ctx, m);
+		rss_bytes += m->poll_rss_bytes;
 	}
 	raise_to(&tree->peak_tree_rss_bytes, rss_bytes);
-	if (tree->want & RT_HAS_PSS && !rti_peaks_have_pss(tree) && can_afford(tree, 1, rss_bytes))
+	if (tree->want & RT_HAS_PSS && !rti_memory_peak_has_pss(tree) && can_afford(tree, 1, rss_bytes))
 		read_pss_of_all(tree, ctx, rss_bytes);
 }

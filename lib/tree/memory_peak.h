@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The largest sums of memory that a tree has held, at samples and between them. */
-#ifndef RTI_PEAKS_H
-#define RTI_PEAKS_H
+#ifndef RTI_MEMORY_PEAK_H
+#define RTI_MEMORY_PEAK_H
 
 #include "tree/tree.h"
 
 /* What the sums of a sample say. Puts the peaks so far into it. */
-void rti_peaks_take(struct rti_tree *tree, struct rt_metrics *out);
+void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out);
 
 /* After that: where a sample has a new peak of RSS, and did not read PSS of all, read it if that can be afforded. */
-void rti_peaks_look_again(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out);
+void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out);
 
 /* Look for peaks between two samples: sums RSS, and takes in members as they are heard of. */
-void rti_peaks_glance(struct rti_tree *tree, const struct rti_context *ctx);
+void rti_memory_peak_poll(struct rti_tree *tree, const struct rti_context *ctx);
 
 /* PSS was read when the largest sum of RSS was seen, or near that. */
-int rti_peaks_have_pss(const struct rti_tree *tree);
+int rti_memory_peak_has_pss(const struct rti_tree *tree);
 
 #endif

@@ -135,7 +135,7 @@ static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 	if (out->members_skipped > tree->most_skipped)
 		tree->most_skipped = out->members_skipped;
 	out->peak_rss_bytes = tree->peak_rss_bytes;
-	rti_peaks_take(tree, out);
+	rti_memory_peak_update(tree, out);
 }
 
 static void make_partial(struct rt_metrics *out, uint64_t has)
@@ -242,7 +242,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	rti_tree_depart(tree);
 	sum_up(tree, ctx, want, out);
 	tree->has_lost_member = tree->is_disturbed && rti_proctree_remove_gone(&tree->members, ctx);
-	rti_peaks_look_again(tree, ctx, out);
+	rti_memory_peak_confirm(tree, ctx, out);
 	rti_proctree_count_files(&tree->members);
 	out->source = tree->members.batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;

@@ -24,7 +24,7 @@ struct rti_tree {
 	uint64_t sampled_ns; /* and of the last sample */
 	int has_lost_member; /* in that */
 	int is_disturbed; /* in this one: somebody is gone, or was reaped */
-	int is_glanced_at;   /* between samples: peaks matter */
+	int is_peak_polled;   /* between samples: peaks matter */
 	int reads_all;   /* nothing is left for later: there is no later */
 	struct rti_pss_budget pss;
 	/* What the keeper said last that all it reaped has used. It may hold members that the sample before still had, so

@@ -391,17 +391,17 @@ START_TEST(a_glance_skips_who_is_idle)
 	settle_by_bpf();
 	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
 	ck_assert_uint_eq(count_skipped(), 0);
-	rss_bytes = member_of(3)->glance_rss_bytes;
+	rss_bytes = member_of(3)->poll_rss_bytes;
 	ck_assert_uint_eq(rss_bytes, member_of(3)->figures.rss_bytes);
-	member_of(3)->glance_rss_bytes = 1;
+	member_of(3)->poll_rss_bytes = 1;
 	now_ns += SOON;
 	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
 	ck_assert_uint_eq(count_skipped(), TREE);
-	ck_assert_uint_eq(member_of(3)->glance_rss_bytes, 1);
+	ck_assert_uint_eq(member_of(3)->poll_rss_bytes, 1);
 	now_ns += SECOND;
 	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
 	ck_assert_uint_eq(count_skipped(), 0);
-	ck_assert_uint_eq(member_of(3)->glance_rss_bytes, rss_bytes);
+	ck_assert_uint_eq(member_of(3)->poll_rss_bytes, rss_bytes);
 }
 END_TEST
 
