@@ -24,7 +24,7 @@ static uint64_t tree_domains(void)
 
 static uint64_t known_domains(void)
 {
-	return tree_domains() | rti_machine_domains();
+	return tree_domains() | rti_system_domains();
 }
 
 /* Unlike for trackers made at other times, by other threads, or by other processes that a sample may be handed to. */
@@ -63,7 +63,7 @@ static uint32_t most_files(const struct rt_tracker *t, const struct rt_opts *opt
 
 static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, const struct rti_procfs_ops *ops)
 {
-	uint64_t has = pid ? tree_domains() : rti_machine_domains();
+	uint64_t has = pid ? tree_domains() : rti_system_domains();
 	int err = rti_procfs_open(&t->procfs, opts->root, ops);
 
 	if (err < 0)
@@ -81,7 +81,7 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, c
 	if (pid && err == 0)
 		rti_pss_init(&t->tree.pss, opts->pss_share, opts->pss_hold_us);
 	else if (!pid)
-		err = rti_machine_init(&t->machine, &t->ctx, t->want);
+		err = rti_system_init(&t->system, &t->ctx, t->want);
 	if (err < 0) {
 		rti_buf_free(&t->buf);
 		rti_procfs_close(&t->procfs);
@@ -130,7 +130,7 @@ void rt_tracker_free(struct rt_tracker *t)
 	if (t->kind == RT_KIND_PID)
 		rti_tree_free(&t->tree, &t->ctx);
 	else
-		rti_machine_free(&t->machine, &t->ctx);
+		rti_system_free(&t->system, &t->ctx);
 	rti_buf_free(&t->buf);
 	rti_procfs_close(&t->procfs);
 	free(t);
@@ -168,7 +168,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 		err = rti_tree_sample(&t->tree, &t->ctx, t->want, &t->status, m);
 		put_tree_rusage(m);
 	} else {
-		rti_machine_sample(&t->machine, &t->ctx, t->want, &t->status, m);
+		rti_system_sample(&t->system, &t->ctx, t->want, &t->status, m);
 	}
 	return err;
 }
@@ -259,7 +259,7 @@ static int put_rows(const struct rt_tracker *t, uint64_t has, void *array, size_
                     size_t *count)
 {
 	size_t there, room = *count;
-	const char *rows = rti_machine_rows(&t->machine, has, &there);
+	const char *rows = rti_system_rows(&t->system, has, &there);
 
 	for (size_t i = 0; i < there && i < room; i++)
 		rti_abi_put((char *)array + i * element_size, element_size, rows + i * row_size, row_size);

@@ -18,7 +18,7 @@ struct rt_tracker {
 	struct rti_status status;
 	struct rt_metrics last;
 	struct rti_tree tree;       /* RT_KIND_PID */
-	struct rti_machine machine; /* RT_KIND_SYSTEM */
+	struct rti_system system; /* RT_KIND_SYSTEM */
 };
 
 /* rt_pid_tracker_new() (pid > 0) and rt_system_tracker_new() (pid 0), with other file calls. */

@@ -23,7 +23,7 @@ struct reading {
 	struct rti_target who;
 	struct rti_figures figures;
 	struct rti_status status;
-	int has_obstacle; /* and status says which */
+	int has_read_error; /* and status says which */
 	uint64_t due; /* domains that are read now; the others stay as they were */
 	int is_short_of_files;
 };
@@ -126,11 +126,11 @@ static void note_time(struct reading *r, uint64_t domains)
 		r->m->rss_ns = r->tree->now_ns;
 }
 
-static void note_obstacle(struct reading *r, uint64_t domains, int err)
+static void note_read_error(struct reading *r, uint64_t domains, int err)
 {
-	if (!r->has_obstacle)
+	if (!r->has_read_error)
 		r->status = (struct rti_status){ 0 };
-	r->has_obstacle = 1;
+	r->has_read_error = 1;
 	rti_status_note(&r->status, domains, err);
 }
 
@@ -147,7 +147,7 @@ static void run_collector(struct reading *r, const struct rti_pid_collector *col
 	if (err == -ESRCH)
 		r->figures.valid |= collector->provides & ~r->figures.partial;
 	else if (err < 0)
-		note_obstacle(r, collector->provides & ~r->figures.valid, err);
+		note_read_error(r, collector->provides & ~r->figures.valid, err);
 }
 
 static void run_collectors(struct reading *r, int after_stat)
@@ -330,7 +330,7 @@ static void read_once(struct reading *r)
 	int err;
 
 	r->figures = m->figures;
-	r->is_short_of_files = r->has_obstacle = 0;
+	r->is_short_of_files = r->has_read_error = 0;
 	m->memory_tid = memory_tid(r->ctx, m);
 	aim(r);
 	r->who.clock = m->has_clock ? &m->clock : NULL;
@@ -352,7 +352,7 @@ static void read_once(struct reading *r)
 		run_collectors(r, 1);
 	} else {
 		forget(&r->figures, RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS);
-		note_obstacle(r, r->due & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
+		note_read_error(r, r->due & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
 	}
 	if (err == -EMFILE || err == -ENFILE)
 		r->is_short_of_files = 1;
@@ -518,7 +518,7 @@ static void read_member(struct rti_tree *tree, const struct rti_context *ctx, st
 		return;
 	}
 	m->read_at = ++tree->events;
-	if (r.has_obstacle)
+	if (r.has_read_error)
 		rti_status_add(status, &r.status);
 }
 

@@ -144,12 +144,12 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("sys_procs");
-	TCase *fixtures = suite_case(suite, "fixtures"), *machine = suite_case(suite, "live");
+	TCase *fixtures = suite_case(suite, "fixtures"), *system = suite_case(suite, "live");
 
 	tcase_add_test(fixtures, numeric_names_are_processes);
 	tcase_add_test(fixtures, many);
 	tcase_add_test(fixtures, hidden_ones_make_a_lower_bound);
 	tcase_add_test(fixtures, unreadable_is_not_zero);
-	tcase_add_test(machine, live_between_two_counts);
+	tcase_add_test(system, live_between_two_counts);
 	return suite_run(suite);
 }

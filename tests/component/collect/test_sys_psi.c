@@ -138,7 +138,7 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("sys_psi");
-	TCase *fixtures = suite_case(suite, "fixtures"), *machine = suite_case(suite, "live");
+	TCase *fixtures = suite_case(suite, "fixtures"), *system = suite_case(suite, "live");
 
 	tcase_add_checked_fixture(fixtures, set_up, tear_down);
 	tcase_add_test(fixtures, golden);
@@ -146,6 +146,6 @@ int main(void)
 	tcase_add_test(fixtures, one_of_three_missing);
 	tcase_add_test(fixtures, full_line_missing);
 	tcase_add_test(fixtures, switched_off);
-	tcase_add_test(machine, live_between_two_readings);
+	tcase_add_test(system, live_between_two_readings);
 	return suite_run(suite);
 }
