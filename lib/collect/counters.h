@@ -3,7 +3,7 @@
 #ifndef RTI_COUNTERS_H
 #define RTI_COUNTERS_H
 
-enum rti_use {
+enum rti_counter_id {
 	RTI_CPU_USER,   /* ns */
 	RTI_CPU_SYSTEM, /* ns */
 	RTI_MINOR_FAULTS,

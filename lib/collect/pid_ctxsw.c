@@ -8,15 +8,15 @@
 
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {
-	struct rti_own own;
-	int err = rti_own_read(ctx, who->pid, RTI_OWN_SWITCHES, &own);
+	struct rti_thread_sum sum;
+	int err = rti_thread_sum_read(ctx, who->pid, RTI_THREAD_SUM_SWITCHES, &sum);
 
 	if (err < 0)
 		return err;
-	out->own[RTI_VOLUNTARY] = own.voluntary;
-	out->own[RTI_INVOLUNTARY] = own.involuntary;
-	*(own.is_complete ? &out->valid : &out->partial) |= RT_HAS_CTXSW;
-	return own.is_complete ? 0 : -ENODATA;
+	out->own[RTI_VOLUNTARY] = sum.voluntary;
+	out->own[RTI_INVOLUNTARY] = sum.involuntary;
+	*(sum.is_complete ? &out->valid : &out->partial) |= RT_HAS_CTXSW;
+	return sum.is_complete ? 0 : -ENODATA;
 }
 
 const struct rti_pid_collector rti_pid_ctxsw = {

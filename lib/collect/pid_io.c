@@ -20,18 +20,18 @@ static int read_io(const struct rti_context *ctx, const struct rti_target *who, 
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {
 	int own_only = ctx->flags & RT_OPT_NO_CHILDREN && who->stat->cminflt + who->stat->cmajflt > 0;
-	struct rti_own own = { .is_complete = 1 };
-	int err = own_only ? rti_own_read(ctx, who->pid, RTI_OWN_IO, &own) : read_io(ctx, who, &own.io);
+	struct rti_thread_sum sum = { .is_complete = 1 };
+	int err = own_only ? rti_thread_sum_read(ctx, who->pid, RTI_THREAD_SUM_IO, &sum) : read_io(ctx, who, &sum.io);
 
 	if (err < 0)
 		return err;
-	out->own[RTI_READ_BYTES] = own.io.read_bytes;
-	out->own[RTI_WRITE_BYTES] = own.io.write_bytes;
-	out->own[RTI_CANCELLED_BYTES] = own.io.cancelled_write_bytes;
-	out->own[RTI_READ_CHARS] = own.io.rchar;
-	out->own[RTI_WRITE_CHARS] = own.io.wchar;
-	*(own.is_complete ? &out->valid : &out->partial) |= RT_HAS_IO;
-	return own.is_complete ? 0 : -ENODATA;
+	out->own[RTI_READ_BYTES] = sum.io.read_bytes;
+	out->own[RTI_WRITE_BYTES] = sum.io.write_bytes;
+	out->own[RTI_CANCELLED_BYTES] = sum.io.cancelled_write_bytes;
+	out->own[RTI_READ_CHARS] = sum.io.rchar;
+	out->own[RTI_WRITE_CHARS] = sum.io.wchar;
+	*(sum.is_complete ? &out->valid : &out->partial) |= RT_HAS_IO;
+	return sum.is_complete ? 0 : -ENODATA;
 }
 
 const struct rti_pid_collector rti_pid_io = {

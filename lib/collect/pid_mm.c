@@ -9,7 +9,7 @@
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 
-int rti_memory_read(const struct rti_context *ctx, const struct rti_target *who, const char *file,
+int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *who, const char *file,
                     struct rti_file *cached)
 {
 	struct rti_path path;

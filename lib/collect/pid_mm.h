@@ -3,14 +3,14 @@
  *
  * A kernel thread has none, which is not the same as 0. A leader that has exited shows none either, though its other
  * threads live on in the same address space: one of them is asked instead. */
-#ifndef RTI_MEMORY_FILE_H
-#define RTI_MEMORY_FILE_H
+#ifndef RTI_PID_MM_H
+#define RTI_PID_MM_H
 
 #include "collect/collector.h"
 
 /* Read a file about the memory of a process into the scratch buffer, through kept unless that is NULL. 0 or -errno:
  * -EOPNOTSUPP for a kernel thread. */
-int rti_memory_read(const struct rti_context *ctx, const struct rti_target *who, const char *file,
+int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *who, const char *file,
                     struct rti_file *cached);
 
 #endif

@@ -15,7 +15,7 @@ struct threads {
 	const struct rti_context *ctx;
 	int32_t pid;
 	unsigned want;
-	struct rti_own *out;
+	struct rti_thread_sum *out;
 	uint64_t faults, run_ns, unseen_run_ns;
 	int has_run_time, has_vanished;
 };
@@ -97,9 +97,9 @@ static int add_thread(void *arg, const char *name)
 
 	if (tid == 0)
 		return 0;
-	if (t->want & RTI_OWN_SWITCHES)
+	if (t->want & RTI_THREAD_SUM_SWITCHES)
 		err = add_switches(t, tid);
-	if (err == 0 && (t->want & RTI_OWN_IO))
+	if (err == 0 && (t->want & RTI_THREAD_SUM_IO))
 		err = add_io(t, tid);
 	if (err == 0)
 		err = add_faults(t, tid);
@@ -112,14 +112,14 @@ static int add_thread(void *arg, const char *name)
 	return err;
 }
 
-int rti_own_read(const struct rti_context *ctx, int32_t pid, unsigned want, struct rti_own *out)
+int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want, struct rti_thread_sum *out)
 {
 	struct threads t = { .ctx = ctx, .pid = pid, .want = want, .out = out };
 	struct rti_cpu_clock clock = { 0 };
 	struct rti_pid_stat stat;
 	int err = rti_pid_file_read(ctx, pid, "stat", NULL);
 
-	*out = (struct rti_own){ 0 };
+	*out = (struct rti_thread_sum){ 0 };
 	if (err == 0)
 		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat);
 	if (err < 0)

@@ -191,8 +191,8 @@ static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member
 	return search.found;
 }
 
-static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
-                          enum rti_use last)
+static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_counter_id first,
+                          enum rti_counter_id last)
 {
 	size_t count = (size_t)(last - first + 1) * sizeof(account->own[0]);
 
@@ -201,8 +201,8 @@ static void copy_counters(struct rti_account *account, const struct rti_figures 
 }
 
 /* Sums over live threads fall when a thread exits; what they were stays known. */
-static void raise_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_use first,
-                           enum rti_use last)
+static void raise_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_counter_id first,
+                           enum rti_counter_id last)
 {
 	for (int i = (int)first; i <= (int)last; i++) {
 		if (account->own[i] < figures->own[i])
