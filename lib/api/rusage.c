@@ -58,25 +58,25 @@ int rt_getrusage(int who, struct rt_rusage *out)
 static void put_figures(const struct rti_figures *f, struct rt_rusage *out, uint32_t *valid)
 {
 	if (f->valid & RT_HAS_CPU) {
-		out->ru_utime = (double)f->own[RTI_CPU_USER] / 1e9;
-		out->ru_stime = (double)f->own[RTI_CPU_SYSTEM] / 1e9;
+		out->ru_utime = (double)f->self[RTI_CPU_USER] / 1e9;
+		out->ru_stime = (double)f->self[RTI_CPU_SYSTEM] / 1e9;
 		*valid |= FIELD(ru_utime) | FIELD(ru_stime);
 	}
 	if (f->valid & RT_HAS_FAULTS) {
-		out->ru_minflt = (int64_t)f->own[RTI_MINOR_FAULTS];
-		out->ru_majflt = (int64_t)f->own[RTI_MAJOR_FAULTS];
+		out->ru_minflt = (int64_t)f->self[RTI_MINOR_FAULTS];
+		out->ru_majflt = (int64_t)f->self[RTI_MAJOR_FAULTS];
 		*valid |= FIELD(ru_minflt) | FIELD(ru_majflt);
 	}
 	if (f->valid & RT_HAS_PEAK_RSS && f->peak_rss_bytes) {
 		out->ru_maxrss = (int64_t)(f->peak_rss_bytes / 1024);
 		*valid |= FIELD(ru_maxrss);
 	}
-	out->ru_nvcsw = (int64_t)f->own[RTI_VOLUNTARY];
-	out->ru_nivcsw = (int64_t)f->own[RTI_INVOLUNTARY];
+	out->ru_nvcsw = (int64_t)f->self[RTI_VOLUNTARY];
+	out->ru_nivcsw = (int64_t)f->self[RTI_INVOLUNTARY];
 	if (f->valid & RT_HAS_CTXSW)
 		*valid |= FIELD(ru_nvcsw) | FIELD(ru_nivcsw);
-	out->ru_inblock = (int64_t)(f->own[RTI_READ_BYTES] / 512);
-	out->ru_oublock = (int64_t)(f->own[RTI_WRITE_BYTES] / 512);
+	out->ru_inblock = (int64_t)(f->self[RTI_READ_BYTES] / 512);
+	out->ru_oublock = (int64_t)(f->self[RTI_WRITE_BYTES] / 512);
 	if (f->valid & RT_HAS_IO)
 		*valid |= FIELD(ru_inblock) | FIELD(ru_oublock);
 }

@@ -40,7 +40,7 @@ struct rti_target {
 struct rti_figures {
 	uint64_t valid;   /* RT_HAS_ bits */
 	uint64_t partial; /* RT_HAS_ bits of lower bounds */
-	uint64_t own[RTI_COUNTERS], reaped[RTI_COUNTERS];
+	uint64_t self[RTI_COUNTERS], children[RTI_COUNTERS];
 	uint64_t rss_bytes, pss_bytes, peak_rss_bytes;
 	uint64_t threads;
 	uint32_t pss_source; /* RT_PSS_ value */

@@ -9,13 +9,13 @@ static int collect(const struct rti_context *ctx, const struct rti_target *who, 
 
 	if (who->clock) {
 		rti_split_cpu(who->clock->total_ns, who->clock->user_part_ns, who->clock->both_parts_ns,
-		              &out->own[RTI_CPU_USER], &out->own[RTI_CPU_SYSTEM]);
+		              &out->self[RTI_CPU_USER], &out->self[RTI_CPU_SYSTEM]);
 	} else {
-		out->own[RTI_CPU_USER] = who->stat->utime * tick_ns;
-		out->own[RTI_CPU_SYSTEM] = who->stat->stime * tick_ns;
+		out->self[RTI_CPU_USER] = who->stat->utime * tick_ns;
+		out->self[RTI_CPU_SYSTEM] = who->stat->stime * tick_ns;
 	}
-	out->reaped[RTI_CPU_USER] = who->stat->cutime * tick_ns;
-	out->reaped[RTI_CPU_SYSTEM] = who->stat->cstime * tick_ns;
+	out->children[RTI_CPU_USER] = who->stat->cutime * tick_ns;
+	out->children[RTI_CPU_SYSTEM] = who->stat->cstime * tick_ns;
 	out->valid |= RT_HAS_CPU;
 	return 0;
 }

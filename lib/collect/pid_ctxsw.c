@@ -13,8 +13,8 @@ static int collect(const struct rti_context *ctx, const struct rti_target *who, 
 
 	if (err < 0)
 		return err;
-	out->own[RTI_VOLUNTARY] = sum.voluntary;
-	out->own[RTI_INVOLUNTARY] = sum.involuntary;
+	out->self[RTI_VOLUNTARY] = sum.voluntary;
+	out->self[RTI_INVOLUNTARY] = sum.involuntary;
 	*(sum.is_complete ? &out->valid : &out->partial) |= RT_HAS_CTXSW;
 	return sum.is_complete ? 0 : -ENODATA;
 }

@@ -8,10 +8,10 @@
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {
 	(void)ctx;
-	out->own[RTI_MINOR_FAULTS] = who->stat->minflt;
-	out->own[RTI_MAJOR_FAULTS] = who->stat->majflt;
-	out->reaped[RTI_MINOR_FAULTS] = who->stat->cminflt;
-	out->reaped[RTI_MAJOR_FAULTS] = who->stat->cmajflt;
+	out->self[RTI_MINOR_FAULTS] = who->stat->minflt;
+	out->self[RTI_MAJOR_FAULTS] = who->stat->majflt;
+	out->children[RTI_MINOR_FAULTS] = who->stat->cminflt;
+	out->children[RTI_MAJOR_FAULTS] = who->stat->cmajflt;
 	out->threads = who->stat->num_threads;
 	out->ignores_sigchld = who->stat->has_signals && who->stat->sigignore >> (SIGCHLD - 1) & 1;
 	out->valid |= RT_HAS_FAULTS | RT_HAS_THREADS;

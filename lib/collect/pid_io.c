@@ -25,11 +25,11 @@ static int collect(const struct rti_context *ctx, const struct rti_target *who, 
 
 	if (err < 0)
 		return err;
-	out->own[RTI_READ_BYTES] = sum.io.read_bytes;
-	out->own[RTI_WRITE_BYTES] = sum.io.write_bytes;
-	out->own[RTI_CANCELLED_BYTES] = sum.io.cancelled_write_bytes;
-	out->own[RTI_READ_CHARS] = sum.io.rchar;
-	out->own[RTI_WRITE_CHARS] = sum.io.wchar;
+	out->self[RTI_READ_BYTES] = sum.io.read_bytes;
+	out->self[RTI_WRITE_BYTES] = sum.io.write_bytes;
+	out->self[RTI_CANCELLED_BYTES] = sum.io.cancelled_write_bytes;
+	out->self[RTI_READ_CHARS] = sum.io.rchar;
+	out->self[RTI_WRITE_CHARS] = sum.io.wchar;
 	*(sum.is_complete ? &out->valid : &out->partial) |= RT_HAS_IO;
 	return sum.is_complete ? 0 : -ENODATA;
 }

@@ -35,7 +35,7 @@ static struct rt_command_process *add(struct rti_process_list *process_list)
 
 void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m, int is_running)
 {
-	const uint64_t told = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO, *own = m->account.own;
+	const uint64_t told = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO, *own = m->account.self;
 	struct rt_command_process *row = add(process_list);
 
 	if (!row)

@@ -13,7 +13,7 @@ static uint64_t at_least(uint64_t value, uint64_t floor)
 
 static uint64_t reaped_faults(const struct rti_account *a)
 {
-	return a->reaped[RTI_MINOR_FAULTS] + a->reaped[RTI_MAJOR_FAULTS];
+	return a->children[RTI_MINOR_FAULTS] + a->children[RTI_MAJOR_FAULTS];
 }
 
 /* Best lower bound of what a member reaped. The kernel shows CPU time in whole ticks, so the sum of what the reaped
@@ -22,17 +22,17 @@ static uint64_t reaped_faults(const struct rti_account *a)
 static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS])
 {
 	uint64_t seen = a->floor[RTI_CPU_USER] + a->floor[RTI_CPU_SYSTEM];
-	uint64_t shown = a->reaped[RTI_CPU_USER] + a->reaped[RTI_CPU_SYSTEM];
+	uint64_t shown = a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 
 	for (int i = 0; i < RTI_COUNTERS; i++)
-		out[i] = i < RTI_READ_BYTES ? at_least(a->reaped[i], a->floor[i]) : 0;
-	out[RTI_CPU_USER] = a->reaped[RTI_CPU_USER];
-	out[RTI_CPU_SYSTEM] = a->reaped[RTI_CPU_SYSTEM];
+		out[i] = i < RTI_READ_BYTES ? at_least(a->children[i], a->floor[i]) : 0;
+	out[RTI_CPU_USER] = a->children[RTI_CPU_USER];
+	out[RTI_CPU_SYSTEM] = a->children[RTI_CPU_SYSTEM];
 	if (seen > shown) {
 		uint64_t missing = seen - shown, user = 0;
 
-		if (a->floor[RTI_CPU_USER] > a->reaped[RTI_CPU_USER])
-			user = a->floor[RTI_CPU_USER] - a->reaped[RTI_CPU_USER];
+		if (a->floor[RTI_CPU_USER] > a->children[RTI_CPU_USER])
+			user = a->floor[RTI_CPU_USER] - a->children[RTI_CPU_USER];
 		if (user > missing)
 			user = missing;
 		out[RTI_CPU_USER] += user;
@@ -47,7 +47,7 @@ static void add_share(const struct rti_account *a, int own_only, uint64_t sum[RT
 	if (!own_only)
 		reaped_share(a, reaped);
 	for (int i = 0; i < RTI_COUNTERS; i++)
-		sum[i] += a->own[i] + reaped[i];
+		sum[i] += a->self[i] + reaped[i];
 }
 
 /* I/O of the reaped lies in the reaper's own count, if that can be read at all. */
@@ -57,7 +57,7 @@ void rti_ledger_absorb(struct rti_ledger *ledger, const struct rti_account *gone
 	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
 		reaper->floor[i] = 0;
 		if (!reaper->has_io)
-			ledger->retained[i] += gone->own[i];
+			ledger->retained[i] += gone->self[i];
 	}
 }
 
@@ -65,7 +65,7 @@ uint64_t rti_ledger_faults(const struct rti_account *a)
 {
 	uint64_t seen = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS];
 
-	return a->own[RTI_MINOR_FAULTS] + a->own[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), seen);
+	return a->self[RTI_MINOR_FAULTS] + a->self[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), seen);
 }
 
 static uint64_t growth(const struct rti_account *a)
@@ -85,14 +85,14 @@ int rti_ledger_has_reaped(const struct rti_account *a)
 
 static uint64_t reaped_cpu_ns(const struct rti_account *a)
 {
-	return a->reaped[RTI_CPU_USER] + a->reaped[RTI_CPU_SYSTEM];
+	return a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 }
 
 /* Who shares the memory of its parent (vfork, CLONE_VM) may have no fault: its CPU time is the evidence then. Both times
  * are shown in whole ticks. */
 static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *gone)
 {
-	uint64_t cpu_ns = gone->own[RTI_CPU_USER] + gone->own[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
+	uint64_t cpu_ns = gone->self[RTI_CPU_USER] + gone->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
 	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
 
 	return grown_ns + 2 * CLAIM_LAG_NS >= reaper->explained_cpu_ns + cpu_ns;
@@ -100,7 +100,7 @@ static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_a
 
 static uint64_t told_faults(const struct rti_account *gone)
 {
-	return gone->own[RTI_MINOR_FAULTS] + gone->own[RTI_MAJOR_FAULTS] + reaped_faults(gone);
+	return gone->self[RTI_MINOR_FAULTS] + gone->self[RTI_MAJOR_FAULTS] + reaped_faults(gone);
 }
 
 int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
@@ -136,7 +136,7 @@ void rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone
 
 	ledger->has_departed = 1;
 	if (!ledger->own_only && told_faults(gone) == 0 && has_grown_by_cpu(reaper, gone)) {
-		reaper->explained_cpu_ns += gone->own[RTI_CPU_USER] + gone->own[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
+		reaper->explained_cpu_ns += gone->self[RTI_CPU_USER] + gone->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
 		rti_ledger_absorb(ledger, gone, reaper);
 		return;
 	}

@@ -19,8 +19,8 @@
 
 /* One member's account. The caller keeps it as long as the member lives, and zeroes it first. */
 struct rti_account {
-	uint64_t own[RTI_COUNTERS];    /* as last read */
-	uint64_t reaped[RTI_COUNTERS]; /* as last read: CPU in whole ticks, faults exact, the rest unknown and 0 */
+	uint64_t self[RTI_COUNTERS];    /* as last read */
+	uint64_t children[RTI_COUNTERS]; /* as last read: CPU in whole ticks, faults exact, the rest unknown and 0 */
 	uint64_t floor[RTI_COUNTERS];  /* what the reaped share is known to be at least */
 	uint64_t closed_faults;        /* reaped faults at the end of the last sample */
 	uint64_t explained_faults;     /* of those since then: what departed members account for */

@@ -194,10 +194,10 @@ static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member
 static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_counter_id first,
                           enum rti_counter_id last)
 {
-	size_t count = (size_t)(last - first + 1) * sizeof(account->own[0]);
+	size_t count = (size_t)(last - first + 1) * sizeof(account->self[0]);
 
-	memcpy(&account->own[first], &figures->own[first], count);
-	memcpy(&account->reaped[first], &figures->reaped[first], count);
+	memcpy(&account->self[first], &figures->self[first], count);
+	memcpy(&account->children[first], &figures->children[first], count);
 }
 
 /* Sums over live threads fall when a thread exits; what they were stays known. */
@@ -205,8 +205,8 @@ static void raise_counters(struct rti_account *account, const struct rti_figures
                            enum rti_counter_id last)
 {
 	for (int i = (int)first; i <= (int)last; i++) {
-		if (account->own[i] < figures->own[i])
-			account->own[i] = figures->own[i];
+		if (account->self[i] < figures->self[i])
+			account->self[i] = figures->self[i];
 	}
 }
 
@@ -220,13 +220,13 @@ static void count_children_only(struct rti_tree *tree, struct rti_figures *figur
 {
 	const uint64_t *own = tree->shared->own_io; /* looked at after io was read, so it is no less than it was then */
 
-	tree->supervisor_cpu_ns = figures->own[RTI_CPU_USER] + figures->own[RTI_CPU_SYSTEM];
-	memset(figures->own, 0, RTI_READ_BYTES * sizeof(figures->own[0]));
-	figures->own[RTI_READ_BYTES] = less(figures->own[RTI_READ_BYTES], own[2]);
-	figures->own[RTI_WRITE_BYTES] = less(figures->own[RTI_WRITE_BYTES], own[3]);
-	figures->own[RTI_CANCELLED_BYTES] = less(figures->own[RTI_CANCELLED_BYTES], own[4]);
-	figures->own[RTI_READ_CHARS] = less(figures->own[RTI_READ_CHARS], own[0]);
-	figures->own[RTI_WRITE_CHARS] = less(figures->own[RTI_WRITE_CHARS], own[1]);
+	tree->supervisor_cpu_ns = figures->self[RTI_CPU_USER] + figures->self[RTI_CPU_SYSTEM];
+	memset(figures->self, 0, RTI_READ_BYTES * sizeof(figures->self[0]));
+	figures->self[RTI_READ_BYTES] = less(figures->self[RTI_READ_BYTES], own[2]);
+	figures->self[RTI_WRITE_BYTES] = less(figures->self[RTI_WRITE_BYTES], own[3]);
+	figures->self[RTI_CANCELLED_BYTES] = less(figures->self[RTI_CANCELLED_BYTES], own[4]);
+	figures->self[RTI_READ_CHARS] = less(figures->self[RTI_READ_CHARS], own[0]);
+	figures->self[RTI_WRITE_CHARS] = less(figures->self[RTI_WRITE_CHARS], own[1]);
 	figures->valid |= RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_CTXSW;
 	figures->threads = 0;
 }
@@ -288,8 +288,8 @@ static int may_reap_first(const struct reading *r)
 
 static int has_io_moved(const struct reading *r)
 {
-	return memcmp(&r->figures.own[RTI_READ_BYTES], &r->m->figures.own[RTI_READ_BYTES],
-	              (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(r->figures.own[0])) != 0;
+	return memcmp(&r->figures.self[RTI_READ_BYTES], &r->m->figures.self[RTI_READ_BYTES],
+	              (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(r->figures.self[0])) != 0;
 }
 
 /* Since stat was read. The I/O of a process alone was read just now. */
@@ -452,18 +452,18 @@ static void put_counters(struct rti_figures *f, const struct rti_batch_row *row)
 {
 	const uint64_t reaped[RTI_COUNTERS] = { row->reaped_user_ns, row->reaped_system_ns, row->cminflt, row->cmajflt };
 
-	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns, &f->own[RTI_CPU_USER],
-	              &f->own[RTI_CPU_SYSTEM]);
-	f->own[RTI_MINOR_FAULTS] = row->minflt;
-	f->own[RTI_MAJOR_FAULTS] = row->majflt;
-	f->own[RTI_VOLUNTARY] = row->voluntary_switches;
-	f->own[RTI_INVOLUNTARY] = row->involuntary_switches;
-	f->own[RTI_READ_BYTES] = row->read_bytes;
-	f->own[RTI_WRITE_BYTES] = row->write_bytes;
-	f->own[RTI_CANCELLED_BYTES] = row->cancelled_write_bytes;
-	f->own[RTI_READ_CHARS] = row->rchar;
-	f->own[RTI_WRITE_CHARS] = row->wchar;
-	memcpy(f->reaped, reaped, sizeof(reaped));
+	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns, &f->self[RTI_CPU_USER],
+	              &f->self[RTI_CPU_SYSTEM]);
+	f->self[RTI_MINOR_FAULTS] = row->minflt;
+	f->self[RTI_MAJOR_FAULTS] = row->majflt;
+	f->self[RTI_VOLUNTARY] = row->voluntary_switches;
+	f->self[RTI_INVOLUNTARY] = row->involuntary_switches;
+	f->self[RTI_READ_BYTES] = row->read_bytes;
+	f->self[RTI_WRITE_BYTES] = row->write_bytes;
+	f->self[RTI_CANCELLED_BYTES] = row->cancelled_write_bytes;
+	f->self[RTI_READ_CHARS] = row->rchar;
+	f->self[RTI_WRITE_CHARS] = row->wchar;
+	memcpy(f->children, reaped, sizeof(reaped));
 }
 
 /* All but PSS is in the row, which is of one moment. */

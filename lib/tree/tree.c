@@ -284,7 +284,7 @@ static void raise_reaped(struct rti_account *root, const struct rt_rusage *use)
 
 	put_counters(use, counters);
 	for (int i = 0; i < RTI_COUNTERS; i++)
-		counters[i] -= counters[i] < root->own[i] ? counters[i] : root->own[i];
+		counters[i] -= counters[i] < root->self[i] ? counters[i] : root->self[i];
 	rti_ledger_raise(root, counters);
 }
 
@@ -334,22 +334,22 @@ void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struc
 		.state = (unsigned char)m->stat.state,
 		.valid = f->valid,
 		.start_ticks = m->starttime,
-		.cpu_user_ns = f->own[RTI_CPU_USER],
-		.cpu_system_ns = f->own[RTI_CPU_SYSTEM],
-		.reaped_cpu_user_ns = f->reaped[RTI_CPU_USER],
-		.reaped_cpu_system_ns = f->reaped[RTI_CPU_SYSTEM],
+		.cpu_user_ns = f->self[RTI_CPU_USER],
+		.cpu_system_ns = f->self[RTI_CPU_SYSTEM],
+		.reaped_cpu_user_ns = f->children[RTI_CPU_USER],
+		.reaped_cpu_system_ns = f->children[RTI_CPU_SYSTEM],
 		.rss_bytes = f->rss_bytes,
 		.pss_bytes = f->pss_bytes,
 		.peak_rss_bytes = f->peak_rss_bytes,
-		.read_bytes = f->own[RTI_READ_BYTES],
-		.write_bytes = f->own[RTI_WRITE_BYTES],
-		.cancelled_write_bytes = f->own[RTI_CANCELLED_BYTES],
-		.read_chars = f->own[RTI_READ_CHARS],
-		.write_chars = f->own[RTI_WRITE_CHARS],
-		.minor_faults = f->own[RTI_MINOR_FAULTS],
-		.major_faults = f->own[RTI_MAJOR_FAULTS],
-		.voluntary_switches = f->own[RTI_VOLUNTARY],
-		.involuntary_switches = f->own[RTI_INVOLUNTARY],
+		.read_bytes = f->self[RTI_READ_BYTES],
+		.write_bytes = f->self[RTI_WRITE_BYTES],
+		.cancelled_write_bytes = f->self[RTI_CANCELLED_BYTES],
+		.read_chars = f->self[RTI_READ_CHARS],
+		.write_chars = f->self[RTI_WRITE_CHARS],
+		.minor_faults = f->self[RTI_MINOR_FAULTS],
+		.major_faults = f->self[RTI_MAJOR_FAULTS],
+		.voluntary_switches = f->self[RTI_VOLUNTARY],
+		.involuntary_switches = f->self[RTI_INVOLUNTARY],
 		.threads = f->threads,
 		.pss_age_ns = pss_age_ns(tree, m),
 		.pss_source = pss_source(tree, m),

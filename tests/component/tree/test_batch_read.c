@@ -332,7 +332,7 @@ static uint64_t used_ns(size_t i)
 {
 	const struct rti_member *m = member_of(i);
 
-	return m->account.own[RTI_CPU_USER] + m->account.own[RTI_CPU_SYSTEM];
+	return m->account.self[RTI_CPU_USER] + m->account.self[RTI_CPU_SYSTEM];
 }
 
 START_TEST(who_runs_a_little_is_not_skipped)
@@ -344,12 +344,12 @@ START_TEST(who_runs_a_little_is_not_skipped)
 
 		sample_after(SOON, &swept);
 		before_ns = used_ns(i % TREE);
-		before_switches = member_of(i % TREE)->account.own[RTI_VOLUNTARY];
+		before_switches = member_of(i % TREE)->account.self[RTI_VOLUNTARY];
 		ck_assert_int_eq(family_tell(&family, i % TREE, FAMILY_RUN, 0), 0);
 		family_stop(&family);
 		sample_after(SOON, &swept);
 		ck_assert_uint_gt(used_ns(i % TREE), before_ns);
-		ck_assert_uint_gt(member_of(i % TREE)->account.own[RTI_VOLUNTARY], before_switches);
+		ck_assert_uint_gt(member_of(i % TREE)->account.self[RTI_VOLUNTARY], before_switches);
 		family_continue(&family);
 	}
 }

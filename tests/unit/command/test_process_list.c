@@ -39,7 +39,7 @@ static struct rti_member member(int32_t pid, uint64_t start_ns)
 		.stat = { .pid = pid, .ppid = 7, .comm = "sampled" },
 		.figures.valid = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_RSS,
 		.peak_rss_bytes = 4096,
-		.account.own = { [RTI_CPU_USER] = 11,
+		.account.self = { [RTI_CPU_USER] = 11,
 		                 [RTI_CPU_SYSTEM] = 12,
 		                 [RTI_READ_BYTES] = 13,
 		                 [RTI_WRITE_BYTES] = 14 },

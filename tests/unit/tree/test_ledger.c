@@ -17,7 +17,7 @@
 /* One simulated process, as the kernel would account for it. */
 struct process {
 	int is_alive, parent, is_known, has_departed;
-	uint64_t own[RTI_COUNTERS], reaped[RTI_COUNTERS];
+	uint64_t self[RTI_COUNTERS], children[RTI_COUNTERS];
 	struct rti_account account;
 };
 
@@ -46,7 +46,7 @@ static void work(struct world *w, struct process *p, uint64_t ns)
 	};
 
 	for (int i = 0; i < RTI_COUNTERS; i++) {
-		p->own[i] += used[i];
+		p->self[i] += used[i];
 		w->truth[i] += used[i];
 	}
 }
@@ -73,11 +73,11 @@ static void fork_one(struct world *w, int parent)
 static void read_process(struct process *p)
 {
 	for (int i = 0; i < RTI_COUNTERS; i++) {
-		p->account.own[i] = p->own[i];
-		p->account.reaped[i] = i < RTI_READ_BYTES ? p->reaped[i] : 0;
+		p->account.self[i] = p->self[i];
+		p->account.children[i] = i < RTI_READ_BYTES ? p->children[i] : 0;
 	}
-	p->account.reaped[RTI_CPU_USER] -= p->reaped[RTI_CPU_USER] % TICK_NS;
-	p->account.reaped[RTI_CPU_SYSTEM] -= p->reaped[RTI_CPU_SYSTEM] % TICK_NS;
+	p->account.children[RTI_CPU_USER] -= p->children[RTI_CPU_USER] % TICK_NS;
+	p->account.children[RTI_CPU_SYSTEM] -= p->children[RTI_CPU_SYSTEM] % TICK_NS;
 	p->account.has_io = 1;
 	p->is_known = 1;
 }
@@ -99,12 +99,12 @@ static void die(struct world *w, int who, int is_waited)
 	}
 	if (is_waited && parent && parent->is_alive) {
 		for (int i = 0; i < RTI_READ_BYTES; i++)
-			parent->reaped[i] += p->own[i] + p->reaped[i];
+			parent->children[i] += p->self[i] + p->children[i];
 		for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++)
-			parent->own[i] += p->own[i];
+			parent->self[i] += p->self[i];
 		return;
 	}
-	w->unseen += cpu(p->own) + cpu(p->reaped) - (p->is_known ? cpu(p->account.own) + cpu(p->account.reaped) : 0);
+	w->unseen += cpu(p->self) + cpu(p->children) - (p->is_known ? cpu(p->account.self) + cpu(p->account.children) : 0);
 }
 
 /* Whoever departed along with all its ancestors up to a living one may be in any of their accounts. */
@@ -284,17 +284,17 @@ static void one_sample(struct rti_ledger *ledger, struct rti_account *a, struct 
 
 START_TEST(a_reaped_child_is_not_counted_twice)
 {
-	struct rti_account parent = { .own = { 5000, 0, 10 }, .has_io = 1 };
-	struct rti_account child = { .own = { 25400000, 0, 100 }, .has_io = 1 };
+	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = 1 };
+	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = 1 };
 	struct rti_ledger ledger = { 0 };
 
-	child.own[RTI_READ_BYTES] = 4096;
+	child.self[RTI_READ_BYTES] = 4096;
 	one_sample(&ledger, &parent, &child);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
 	/* It ended at 25.9 ms: the parent shows two ticks, which is less than what was seen. */
-	parent.reaped[RTI_CPU_USER] = 20000000;
-	parent.reaped[RTI_MINOR_FAULTS] = 103;
-	parent.own[RTI_READ_BYTES] = 4096;
+	parent.children[RTI_CPU_USER] = 20000000;
+	parent.children[RTI_MINOR_FAULTS] = 103;
+	parent.self[RTI_READ_BYTES] = 4096;
 	rti_ledger_depart(&ledger, &child, &parent);
 	ck_assert_int_eq(ledger.has_unwaited, 0);
 	one_sample(&ledger, &parent, NULL);
@@ -307,18 +307,18 @@ END_TEST
 /* The parent's ticks say less than the child was seen to use: what comes on top of that must not vanish in between. */
 START_TEST(what_is_used_after_a_reaping_comes_on_top_of_what_was_seen)
 {
-	struct rti_account parent = { .own = { 5000, 0, 10 }, .has_io = 1 };
-	struct rti_account child = { .own = { 25400000, 0, 100 }, .has_io = 1 };
+	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = 1 };
+	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = 1 };
 	struct rti_ledger ledger = { 0 };
 
 	one_sample(&ledger, &parent, &child);
-	parent.reaped[RTI_CPU_USER] = 20000000;
-	parent.reaped[RTI_MINOR_FAULTS] = 103;
-	parent.own[RTI_CPU_USER] += 1000;
+	parent.children[RTI_CPU_USER] = 20000000;
+	parent.children[RTI_MINOR_FAULTS] = 103;
+	parent.self[RTI_CPU_USER] += 1000;
 	rti_ledger_depart(&ledger, &child, &parent);
 	one_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25406000);
-	parent.own[RTI_CPU_USER] += 1000;
+	parent.self[RTI_CPU_USER] += 1000;
 	one_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25407000);
 }
@@ -326,11 +326,11 @@ END_TEST
 
 START_TEST(an_auto_reaped_child_stays_in_the_total)
 {
-	struct rti_account parent = { .own = { 5000, 0, 10 }, .has_io = 1 };
-	struct rti_account child = { .own = { 25400000, 0, 100 }, .has_io = 1 };
+	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = 1 };
+	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = 1 };
 	struct rti_ledger ledger = { 0 };
 
-	child.own[RTI_WRITE_BYTES] = 512;
+	child.self[RTI_WRITE_BYTES] = 512;
 	one_sample(&ledger, &parent, &child);
 	rti_ledger_depart(&ledger, &child, &parent);
 	one_sample(&ledger, &parent, NULL);
@@ -342,11 +342,11 @@ END_TEST
 
 START_TEST(reaped_io_stays_when_the_reaper_hides_its_own)
 {
-	struct rti_account parent = { .own = { 0, 0, 10 }, .reaped = { 0, 0, 100 }, .has_io = 0 };
-	struct rti_account child = { .own = { 1, 1, 100 }, .has_io = 1 };
+	struct rti_account parent = { .self = { 0, 0, 10 }, .children = { 0, 0, 100 }, .has_io = 0 };
+	struct rti_account child = { .self = { 1, 1, 100 }, .has_io = 1 };
 	struct rti_ledger ledger = { 0 };
 
-	child.own[RTI_READ_BYTES] = 8192;
+	child.self[RTI_READ_BYTES] = 8192;
 	rti_ledger_depart(&ledger, &child, &parent);
 	one_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_READ_BYTES], 8192);
@@ -355,8 +355,8 @@ END_TEST
 
 START_TEST(an_orphan_is_held_by_whoever_grew_by_as_much)
 {
-	struct rti_account grown = { .reaped = { 0, 0, 109 }, .closed_faults = 10 };
-	struct rti_account gone = { .own = { 0, 0, 60, 9 }, .reaped = { 0, 0, 30 }, .floor = { 0, 0, 70 } };
+	struct rti_account grown = { .children = { 0, 0, 109 }, .closed_faults = 10 };
+	struct rti_account gone = { .self = { 0, 0, 60, 9 }, .children = { 0, 0, 30 }, .floor = { 0, 0, 70 } };
 	const struct rti_ledger ledger = { 0 }, alone = { .own_only = 1 };
 
 	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &gone), 1);
@@ -368,7 +368,7 @@ END_TEST
 
 START_TEST(growth_explains_departures_only_once)
 {
-	struct rti_account grown = { .reaped = { 0, 0, 100 }, .closed_faults = 10 };
+	struct rti_account grown = { .children = { 0, 0, 100 }, .closed_faults = 10 };
 
 	ck_assert_uint_eq(rti_ledger_explain(&grown, 60), 60);
 	ck_assert_uint_eq(rti_ledger_explain(&grown, 60), 30);
@@ -378,17 +378,17 @@ END_TEST
 
 START_TEST(a_wavering_split_lets_neither_part_fall)
 {
-	struct rti_account member = { .own = { 600, 400 } };
+	struct rti_account member = { .self = { 600, 400 } };
 	struct rti_ledger ledger = { 0 };
 
 	one_sample(&ledger, &member, NULL);
-	member.own[RTI_CPU_USER] = 300;
-	member.own[RTI_CPU_SYSTEM] = 900;
+	member.self[RTI_CPU_USER] = 300;
+	member.self[RTI_CPU_SYSTEM] = 900;
 	one_sample(&ledger, &member, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 600);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 600);
-	member.own[RTI_CPU_USER] = 1100;
-	member.own[RTI_CPU_SYSTEM] = 200;
+	member.self[RTI_CPU_USER] = 1100;
+	member.self[RTI_CPU_SYSTEM] = 200;
 	one_sample(&ledger, &member, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 700);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 600);
@@ -397,7 +397,7 @@ END_TEST
 
 START_TEST(alone_means_without_what_was_reaped)
 {
-	struct rti_account member = { .own = { 600, 400 }, .reaped = { 50000000, 0, 77 } };
+	struct rti_account member = { .self = { 600, 400 }, .children = { 50000000, 0, 77 } };
 	struct rti_ledger ledger = { .own_only = 1 };
 
 	one_sample(&ledger, &member, NULL);
@@ -412,7 +412,7 @@ END_TEST
 
 START_TEST(an_exact_account_of_the_reaped_is_taken)
 {
-	struct rti_account reaper = { .reaped = { 20000000, 10000000, 90 }, .floor = { 0, 0, 0, 0, 3, 1 } };
+	struct rti_account reaper = { .children = { 20000000, 10000000, 90 }, .floor = { 0, 0, 0, 0, 3, 1 } };
 	const uint64_t exact[RTI_COUNTERS] = { 27000000, 14000000, 100, 0, 40, 9 };
 	const uint64_t stale[RTI_COUNTERS] = { 1000000, 1000000, 1 };
 	struct rti_ledger ledger = { 0 };
@@ -429,7 +429,7 @@ END_TEST
 
 START_TEST(a_member_that_was_waited_for_is_retained_and_not_lost)
 {
-	struct rti_account root = { .own = { 1000, 500, 10, 0, 3, 1 }, .reaped = { 20000000, 0, 90 } };
+	struct rti_account root = { .self = { 1000, 500, 10, 0, 3, 1 }, .children = { 20000000, 0, 90 } };
 	struct rti_ledger ledger = { 0 };
 
 	rti_ledger_retire(&ledger, &root);
