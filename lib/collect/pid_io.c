@@ -19,9 +19,9 @@ static int read_io(const struct rti_context *ctx, const struct rti_target *who, 
 
 static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
 {
-	int own_only = ctx->flags & RT_OPT_NO_CHILDREN && who->stat->cminflt + who->stat->cmajflt > 0;
+	int self_only = ctx->flags & RT_OPT_NO_CHILDREN && who->stat->cminflt + who->stat->cmajflt > 0;
 	struct rti_thread_sum sum = { .is_complete = 1 };
-	int err = own_only ? rti_thread_sum_read(ctx, who->pid, RTI_THREAD_SUM_IO, &sum) : read_io(ctx, who, &sum.io);
+	int err = self_only ? rti_thread_sum_read(ctx, who->pid, RTI_THREAD_SUM_IO, &sum) : read_io(ctx, who, &sum.io);
 
 	if (err < 0)
 		return err;

@@ -36,7 +36,7 @@ struct rti_bracket rti_bracket(const struct rti_bracket_known *known)
 {
 	struct rti_bracket bracket = { .low_ns = known->low_ns, .high_ns = known->low_ns };
 
-	if (!known->is_claimed) {
+	if (!known->is_covered_by_cgroup) {
 		bracket.high_ns = bound(known);
 		bracket.is_unverified = !is_all_accounted_for(known);
 	} else if (known->is_running) {

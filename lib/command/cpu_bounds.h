@@ -16,7 +16,7 @@ struct rti_bracket_known {
 	uint64_t growth_ns;   /* what the enclosing cgroup used meanwhile, by its own account; UINT64_MAX: unknown */
 	uint64_t overhead_ns; /* how much of that was ours */
 	uint64_t lag_ns;      /* by how much that account may lag: a tick for each CPU that may be running somebody in there */
-	int is_claimed;       /* the tree has a cgroup to itself, whose account is in low_ns: nothing can be missing */
+	int is_covered_by_cgroup;       /* the tree has a cgroup to itself, whose account is in low_ns: nothing can be missing */
 	int is_running;       /* members run on */
 };
 

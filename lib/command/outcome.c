@@ -29,7 +29,7 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 	}
 	rt_sample(c->tracker, m, sizeof(*m));
 	c->outcome.reasons = m->reasons;
-	if (!c->tracker->tree.ledger.own_only && !rti_tree_sees_every_fork(&c->tracker->tree))
+	if (!c->tracker->tree.ledger.self_only && !rti_tree_sees_every_fork(&c->tracker->tree))
 		c->outcome.reasons |= RT_REASON_ORPHANS_UNSEEN;
 	return err;
 }
@@ -220,7 +220,7 @@ static void put_clock(const struct rt_command *c, struct rt_outcome *out)
 
 /* What nobody waited for may have been missed without a trace, unless there is no room for it between what is known and
  * what the enclosing cgroup used. */
-static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is_claimed, struct rt_outcome *out)
+static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is_covered_by_cgroup, struct rt_outcome *out)
 {
 	const struct rti_context *ctx = &c->tracker->ctx;
 	struct rti_bracket_known known = {
@@ -228,7 +228,7 @@ static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is
 		.growth_ns = rti_bracket_growth(c->enclosing_ns, rti_cgroup_read_usage(&c->enclosing, ctx)),
 		.overhead_ns = out->overhead_cpu_ns,
 		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_NS,
-		.is_claimed = is_claimed,
+		.is_covered_by_cgroup = is_covered_by_cgroup,
 		.is_running = out->left_running > 0,
 	};
 	struct rti_bracket bracket;
@@ -246,7 +246,7 @@ static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is
 static void put_completeness(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
-	int is_claimed = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_claimed &&
+	int is_covered_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_covered_by_cgroup &&
 	                 !c->supervised.accounted.left_cgroup &&
 	                 !c->is_unheard; /* whoever killed the supervisor may have moved others, too */
 
@@ -258,11 +258,11 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 		out->valid &= ~told_by_members;
 	}
 	bracket_peak_of_tree(m, out);
-	if (is_claimed)
+	if (is_covered_by_cgroup)
 		out->reasons = 0;
 	if (out->left_running)
 		out->reasons |= RT_REASON_LEFT_RUNNING;
-	put_bracket(c, m, is_claimed, out);
+	put_bracket(c, m, is_covered_by_cgroup, out);
 	put_clock(c, out);
 	out->complete = out->reasons == 0;
 	/* Nothing known to be missing is no lower bound yet: the bracket tells what cannot be ruled out. */

@@ -181,9 +181,9 @@ static int depart_orphan(struct rti_tree *tree, struct rti_member *m)
 		has_gone_holder |= up->is_gone;
 	}
 	if (holders == 0)
-		rti_ledger_lose(&tree->ledger, &m->account);
+		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
 	else if (holders == 1)
-		rti_ledger_absorb(&tree->ledger, &m->account, &holder->account);
+		rti_ledger_merge_into_reaper(&tree->ledger, &m->account, &holder->account);
 	return holders > 0 && !has_gone_holder;
 }
 
@@ -195,7 +195,7 @@ static void explain_orphan(struct rti_tree *tree, struct rti_member *m)
 
 	while (missing && (up = next_ancestor(&all))) {
 		if (!up->is_gone)
-			missing -= rti_ledger_explain(&up->account, missing);
+			missing -= rti_ledger_attribute(&up->account, missing);
 	}
 	if (missing)
 		tree->ledger.has_unwaited = 1;
@@ -207,12 +207,12 @@ static void depart(struct rti_tree *tree, struct rti_member *m)
 
 	if (up)
 		rti_proctree_search_again(up); /* a new child may have its pid already */
-	tree->ledger.has_departed = 1;
-	m->is_unexplained = 0;
+	tree->ledger.has_exits = 1;
+	m->is_unattributed = 0;
 	if (kept_parent(tree, m))
-		rti_ledger_depart(&tree->ledger, &m->account, &up->account);
+		rti_ledger_account_exit(&tree->ledger, &m->account, &up->account);
 	else
-		m->is_unexplained = depart_orphan(tree, m);
+		m->is_unattributed = depart_orphan(tree, m);
 	if (tree->process_list && m->pid != tree->supervisor_pid)
 		rti_process_list_add_member(tree->process_list, m, 0);
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
@@ -229,7 +229,7 @@ void rti_tree_depart(struct rti_tree *tree)
 			depart(tree, &tree->members.members[i]);
 	}
 	for (size_t i = tree->members.count; i-- > 0;) {
-		if (tree->members.members[i].is_gone && tree->members.members[i].is_unexplained)
+		if (tree->members.members[i].is_gone && tree->members.members[i].is_unattributed)
 			explain_orphan(tree, &tree->members.members[i]);
 	}
 	if (tree->ledger.has_unwaited)

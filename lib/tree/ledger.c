@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define CLAIM_LAG_NS 10000000u /* a tick of the slowest kernel */
+#define CGROUP_LAG_NS 10000000u /* a tick of the slowest kernel */
 
 static uint64_t at_least(uint64_t value, uint64_t floor)
 {
@@ -40,18 +40,18 @@ static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS]
 	}
 }
 
-static void add_share(const struct rti_account *a, int own_only, uint64_t sum[RTI_COUNTERS])
+static void add_share(const struct rti_account *a, int self_only, uint64_t sum[RTI_COUNTERS])
 {
 	uint64_t reaped[RTI_COUNTERS] = { 0 };
 
-	if (!own_only)
+	if (!self_only)
 		reaped_share(a, reaped);
 	for (int i = 0; i < RTI_COUNTERS; i++)
 		sum[i] += a->self[i] + reaped[i];
 }
 
 /* I/O of the reaped lies in the reaper's own count, if that can be read at all. */
-void rti_ledger_absorb(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
 {
 	add_share(gone, 0, reaper->floor);
 	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
@@ -68,14 +68,14 @@ uint64_t rti_ledger_faults(const struct rti_account *a)
 	return a->self[RTI_MINOR_FAULTS] + a->self[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), seen);
 }
 
-static uint64_t growth(const struct rti_account *a)
+static uint64_t children_growth(const struct rti_account *a)
 {
 	return reaped_faults(a) - a->closed_faults;
 }
 
 int rti_ledger_has_grown(const struct rti_account *a)
 {
-	return growth(a) > 0;
+	return children_growth(a) > 0;
 }
 
 int rti_ledger_has_reaped(const struct rti_account *a)
@@ -95,10 +95,10 @@ static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_a
 	uint64_t cpu_ns = gone->self[RTI_CPU_USER] + gone->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
 	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
 
-	return grown_ns + 2 * CLAIM_LAG_NS >= reaper->explained_cpu_ns + cpu_ns;
+	return grown_ns + 2 * CGROUP_LAG_NS >= reaper->attributed_cpu_ns + cpu_ns;
 }
 
-static uint64_t told_faults(const struct rti_account *gone)
+static uint64_t seen_faults(const struct rti_account *gone)
 {
 	return gone->self[RTI_MINOR_FAULTS] + gone->self[RTI_MAJOR_FAULTS] + reaped_faults(gone);
 }
@@ -107,79 +107,79 @@ int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_accoun
                         const struct rti_account *gone)
 {
 	/* What the floor adds may be of those who were lost. */
-	uint64_t told = told_faults(gone);
+	uint64_t told = seen_faults(gone);
 
-	if (!ledger->own_only && told == 0)
+	if (!ledger->self_only && told == 0)
 		return has_grown_by_cpu(reaper, gone);
-	return !ledger->own_only && growth(reaper) > 0 && growth(reaper) >= told;
+	return !ledger->self_only && children_growth(reaper) > 0 && children_growth(reaper) >= told;
 }
 
-uint64_t rti_ledger_explain(struct rti_account *reaper, uint64_t faults)
+uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults)
 {
-	uint64_t unexplained = growth(reaper) - reaper->explained_faults;
+	uint64_t unexplained = children_growth(reaper) - reaper->attributed_faults;
 
 	if (faults > unexplained)
 		faults = unexplained;
-	reaper->explained_faults += faults;
+	reaper->attributed_faults += faults;
 	return faults;
 }
 
-void rti_ledger_lose(struct rti_ledger *ledger, const struct rti_account *gone)
+void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *gone)
 {
-	rti_ledger_retire(ledger, gone);
+	rti_ledger_keep_final(ledger, gone);
 	ledger->has_unwaited = 1;
 }
 
-void rti_ledger_depart(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
 {
 	uint64_t faults = rti_ledger_faults(gone);
 
-	ledger->has_departed = 1;
-	if (!ledger->own_only && told_faults(gone) == 0 && has_grown_by_cpu(reaper, gone)) {
-		reaper->explained_cpu_ns += gone->self[RTI_CPU_USER] + gone->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
-		rti_ledger_absorb(ledger, gone, reaper);
+	ledger->has_exits = 1;
+	if (!ledger->self_only && seen_faults(gone) == 0 && has_grown_by_cpu(reaper, gone)) {
+		reaper->attributed_cpu_ns += gone->self[RTI_CPU_USER] + gone->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
+		rti_ledger_merge_into_reaper(ledger, gone, reaper);
 		return;
 	}
-	if (ledger->own_only || growth(reaper) == 0) {
-		rti_ledger_lose(ledger, gone);
+	if (ledger->self_only || children_growth(reaper) == 0) {
+		rti_ledger_keep_last_seen(ledger, gone);
 		return;
 	}
-	rti_ledger_absorb(ledger, gone, reaper);
-	if (rti_ledger_explain(reaper, faults) < faults)
+	rti_ledger_merge_into_reaper(ledger, gone, reaper);
+	if (rti_ledger_attribute(reaper, faults) < faults)
 		ledger->has_unwaited = 1;
 }
 
-void rti_ledger_retire(struct rti_ledger *ledger, const struct rti_account *gone)
+void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *gone)
 {
-	ledger->has_departed = 1;
-	add_share(gone, ledger->own_only, ledger->retained);
+	ledger->has_exits = 1;
+	add_share(gone, ledger->self_only, ledger->retained);
 }
 
 void rti_ledger_open(struct rti_ledger *ledger)
 {
 	memcpy(ledger->sum, ledger->retained, sizeof(ledger->sum));
-	ledger->is_claimed = 0;
+	ledger->is_covered_by_cgroup = 0;
 }
 
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 {
 	uint64_t reaped[RTI_COUNTERS];
 
-	add_share(member, ledger->own_only, ledger->sum);
+	add_share(member, ledger->self_only, ledger->sum);
 	reaped_share(member, reaped);
 	memcpy(member->floor, reaped, sizeof(reaped));
 	member->closed_faults = reaped_faults(member);
-	member->explained_faults = 0;
+	member->attributed_faults = 0;
 	member->closed_cpu_ns = reaped_cpu_ns(member);
-	member->explained_cpu_ns = 0;
+	member->attributed_cpu_ns = 0;
 }
 
-void rti_ledger_claim(struct rti_ledger *ledger, uint64_t user_ns, uint64_t system_ns)
+void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns, uint64_t system_ns)
 {
-	uint64_t claimed_ns = user_ns + system_ns, sum_ns = ledger->sum[RTI_CPU_USER] + ledger->sum[RTI_CPU_SYSTEM];
+	uint64_t cgroup_ns = user_ns + system_ns, sum_ns = ledger->sum[RTI_CPU_USER] + ledger->sum[RTI_CPU_SYSTEM];
 
-	ledger->is_claimed = claimed_ns + CLAIM_LAG_NS >= sum_ns;
-	if (claimed_ns <= sum_ns)
+	ledger->is_covered_by_cgroup = cgroup_ns + CGROUP_LAG_NS >= sum_ns;
+	if (cgroup_ns <= sum_ns)
 		return;
 	ledger->sum[RTI_CPU_USER] = user_ns;
 	ledger->sum[RTI_CPU_SYSTEM] = system_ns;
@@ -200,7 +200,7 @@ void rti_ledger_close(struct rti_ledger *ledger)
 		total[i] = at_least(sum[i], total[i]);
 }
 
-void rti_ledger_raise(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS])
+void rti_ledger_raise_children(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS])
 {
 	uint64_t known[RTI_COUNTERS];
 

@@ -283,7 +283,7 @@ static int needs_stat(const struct rti_tree *tree)
 /* Of a process alone the first child that it reaps matters: from then on its I/O is read by threads. */
 static int may_reap_first(const struct reading *r)
 {
-	return r->tree->ledger.own_only && r->tree->want & RT_HAS_IO && !reaped_faults(r->m);
+	return r->tree->ledger.self_only && r->tree->want & RT_HAS_IO && !reaped_faults(r->m);
 }
 
 static int has_io_moved(const struct reading *r)
@@ -295,7 +295,7 @@ static int has_io_moved(const struct reading *r)
 /* Since stat was read. The I/O of a process alone was read just now. */
 static int may_have_reaped(struct reading *r)
 {
-	if (r->tree->ledger.own_only) {
+	if (r->tree->ledger.self_only) {
 		if (!may_reap_first(r) || !has_io_moved(r))
 			return 0;
 		r->tree->members.last_pid = rti_proctree_last_pid(&r->tree->members, r->ctx);
@@ -346,7 +346,7 @@ static void read_once(struct reading *r)
 	had_reaped = reaped_faults(m);
 	err = rti_proctree_read_stat(&r->tree->members, r->ctx, m);
 	/* The kernel may have folded the I/O of a child into what was read just now. */
-	if (err == 0 && r->tree->ledger.own_only && r->due & RT_HAS_IO && !had_reaped && reaped_faults(m))
+	if (err == 0 && r->tree->ledger.self_only && r->due & RT_HAS_IO && !had_reaped && reaped_faults(m))
 		run_collector(r, &rti_pid_io);
 	if (err == 0) {
 		run_collectors(r, 1);

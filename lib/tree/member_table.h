@@ -49,7 +49,7 @@ struct rti_member {
 	int is_gone;     /* since this sample */
 	int32_t former_ppid; /* in the last sample */
 	uint64_t mark;       /* of a walk over ancestors */
-	int is_unexplained; /* gone, and no account has yet been found to have grown by it */
+	int is_unattributed; /* gone, and no account has yet been found to have grown by it */
 };
 
 struct rti_proctree {

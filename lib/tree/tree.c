@@ -18,7 +18,7 @@ int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t 
 {
 	int is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 
-	*tree = (struct rti_tree){ .ledger.own_only = !is_followed, .cgroup = RTI_CGROUP_INIT };
+	*tree = (struct rti_tree){ .ledger.self_only = !is_followed, .cgroup = RTI_CGROUP_INIT };
 	return rti_proctree_init(&tree->members, ctx, pid, is_followed, most_files);
 }
 
@@ -85,9 +85,9 @@ static int knows_all_switches(const struct rti_tree *tree)
 
 	if (tree->is_settled)
 		return !tree->ledger.has_unwaited;
-	if (tree->ledger.has_departed)
+	if (tree->ledger.has_exits)
 		return 0;
-	for (size_t i = 0; i < members->count && !tree->ledger.own_only; i++) {
+	for (size_t i = 0; i < members->count && !tree->ledger.self_only; i++) {
 		if (members->members[i].account.closed_faults > 0)
 			return 0;
 	}
@@ -162,13 +162,13 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
 		make_partial(out, RT_HAS_CTXSW);
 	/* The last look at a member came before its end, and only who waits for it is told its peak. */
-	if (tree->ledger.has_departed && !tree->is_settled)
+	if (tree->ledger.has_exits && !tree->is_settled)
 		make_partial(out, RT_HAS_PEAK_RSS);
 	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;
 		out->partial &= ~RT_HAS_PEAK_RSS;
 	}
-	if (tree->ledger.is_claimed) { /* the cgroup's account is complete, whatever members could be read */
+	if (tree->ledger.is_covered_by_cgroup) { /* the cgroup's account is complete, whatever members could be read */
 		out->valid |= RT_HAS_CPU;
 		out->partial &= ~RT_HAS_CPU;
 	}
@@ -177,11 +177,11 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 /* The kernel tells in clock ticks what a process has reaped, unless somebody else knows better. */
 static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_context *ctx)
 {
-	if (tree->ledger.is_claimed)
+	if (tree->ledger.is_covered_by_cgroup)
 		return US;
 	if (!ctx->platform->cpu_clock)
 		return ctx->platform->tick_ns;
-	for (size_t i = 0; i < tree->members.count && !tree->ledger.own_only; i++) {
+	for (size_t i = 0; i < tree->members.count && !tree->ledger.self_only; i++) {
 		const struct rti_member *m = &tree->members.members[i];
 
 		if (!(tree->is_settled && m->pid == tree->supervisor_pid) && rti_ledger_has_reaped(&m->account))
@@ -199,14 +199,14 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 	out->valid = want;
 	rti_ledger_open(&tree->ledger);
 	if (tree->is_settled && supervisor)
-		rti_ledger_raise(&supervisor->account, tree->settled);
+		rti_ledger_raise_children(&supervisor->account, tree->settled);
 	for (size_t i = 0; i < tree->members.count; i++) {
 		if (!tree->members.members[i].is_gone)
 			add_member(tree, &tree->members.members[i], want, out);
 	}
 	/* Its clock lags behind those of running processes by up to a tick, so it is a lower bound like the others. */
 	if (want & RT_HAS_CPU && rti_cgroup_read_cpu(&tree->cgroup, ctx, &user_ns, &system_ns) == 0)
-		rti_ledger_claim(&tree->ledger, user_ns, system_ns);
+		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns);
 	rti_ledger_close(&tree->ledger);
 	put_totals(tree, out);
 	mark_bounds(tree, out);
@@ -285,7 +285,7 @@ static void raise_reaped(struct rti_account *root, const struct rt_rusage *use)
 	put_counters(use, counters);
 	for (int i = 0; i < RTI_COUNTERS; i++)
 		counters[i] -= counters[i] < root->self[i] ? counters[i] : root->self[i];
-	rti_ledger_raise(root, counters);
+	rti_ledger_raise_children(root, counters);
 }
 
 void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
@@ -295,9 +295,9 @@ void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, 
 
 	if (!root)
 		return;
-	if (use && !tree->ledger.own_only)
+	if (use && !tree->ledger.self_only)
 		raise_reaped(&root->account, use);
-	rti_ledger_retire(&tree->ledger, &root->account);
+	rti_ledger_keep_final(&tree->ledger, &root->account);
 	if (tree->process_list)
 		rti_process_list_add_member(tree->process_list, root, 0);
 	root->is_gone = 1;

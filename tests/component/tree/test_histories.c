@@ -142,19 +142,19 @@ static void finish_kept(struct history *h)
 static void judge(const struct history *h)
 {
 	uint64_t low_ns = cpu_ns(&h->m), lag_ns = sim_group_lag_ns();
-	int is_claimed = sim.rules.has_file && h->tracker->tree.ledger.is_claimed;
+	int is_covered_by_cgroup = sim.rules.has_file && h->tracker->tree.ledger.is_covered_by_cgroup;
 	const struct rti_bracket_known known = {
 		.low_ns = low_ns,
 		.growth_ns = rti_bracket_growth(sim.baseline_ns, sim_group_account_ns()),
 		.overhead_ns = sim.overhead_ns,
 		.lag_ns = SIM_CPUS * SIM_TICK_NS,
-		.is_claimed = is_claimed,
+		.is_covered_by_cgroup = is_covered_by_cgroup,
 		.is_running = h->m.processes > 0,
 	};
 	struct rti_bracket b = rti_bracket(&known);
 
 	check(h, b.low_ns <= sim.cpu_ns, "the truth is below the bracket");
-	check(h, b.high_ns == UINT64_MAX || b.high_ns + (is_claimed ? US : 0) >= sim.cpu_ns, "the truth is above the bracket");
+	check(h, b.high_ns == UINT64_MAX || b.high_ns + (is_covered_by_cgroup ? US : 0) >= sim.cpu_ns, "the truth is above the bracket");
 	check(h, b.is_unverified || b.high_ns == UINT64_MAX || sim.cpu_ns <= low_ns + low_ns / 100 + RTI_TICK_NS + lag_ns,
 	      "much was missed without notice");
 }
@@ -279,7 +279,7 @@ static void all_end_in_a_leaf(struct history *h)
 {
 	end_tree(h);
 	finish_kept(h);
-	check(h, h->tracker->tree.ledger.is_claimed, "the leaf does not claim it");
+	check(h, h->tracker->tree.ledger.is_covered_by_cgroup, "the leaf does not claim it");
 	check(h, cpu_ns(&h->m) + US >= sim.cpu_ns, "CPU time is missing");
 }
 

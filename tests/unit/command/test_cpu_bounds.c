@@ -19,7 +19,7 @@ END_TEST
 
 START_TEST(a_cgroup_of_its_own_leaves_no_doubt)
 {
-	const struct rti_bracket_known known = { .low_ns = 500 * MS, .growth_ns = 9000 * MS, .is_claimed = 1 };
+	const struct rti_bracket_known known = { .low_ns = 500 * MS, .growth_ns = 9000 * MS, .is_covered_by_cgroup = 1 };
 	struct rti_bracket b = rti_bracket(&known);
 
 	ck_assert_uint_eq(b.low_ns, 500 * MS);
@@ -30,7 +30,7 @@ END_TEST
 
 START_TEST(members_that_run_on_have_no_upper_bound_in_a_cgroup_of_their_own)
 {
-	const struct rti_bracket_known known = { .low_ns = 500 * MS, .is_claimed = 1, .is_running = 1 };
+	const struct rti_bracket_known known = { .low_ns = 500 * MS, .is_covered_by_cgroup = 1, .is_running = 1 };
 	struct rti_bracket b = rti_bracket(&known);
 
 	ck_assert_uint_eq(b.low_ns, 500 * MS);

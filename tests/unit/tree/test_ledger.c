@@ -16,7 +16,7 @@
 
 /* One simulated process, as the kernel would account for it. */
 struct process {
-	int is_alive, parent, is_known, has_departed;
+	int is_alive, parent, is_known, has_exits;
 	uint64_t self[RTI_COUNTERS], children[RTI_COUNTERS];
 	struct rti_account account;
 };
@@ -25,7 +25,7 @@ struct world {
 	struct process p[MOST];
 	uint64_t truth[RTI_COUNTERS]; /* of all that ever ran in the tree */
 	uint64_t unseen;              /* CPU time that no reading and no account can tell */
-	uint64_t departures;          /* each may cost the ledger up to a tick per mode */
+	uint64_t exits;          /* each may cost the ledger up to a tick per mode */
 	uint64_t strangers_ns;        /* CPU time of others in the same cgroup */
 	uint64_t lag_ns;              /* by how much the cgroup's account lags behind those who run */
 	struct rti_ledger ledger;
@@ -120,9 +120,9 @@ static void depart_orphan(struct world *w, int who)
 		holders++;
 	}
 	if (holders == 0)
-		rti_ledger_lose(&w->ledger, &w->p[who].account);
+		rti_ledger_keep_last_seen(&w->ledger, &w->p[who].account);
 	else if (holders == 1)
-		rti_ledger_absorb(&w->ledger, &w->p[who].account, holder);
+		rti_ledger_merge_into_reaper(&w->ledger, &w->p[who].account, holder);
 }
 
 /* As the tree sampler does it: children first, and what they are known to have used goes where their parent goes. */
@@ -130,18 +130,18 @@ static void depart(struct world *w, int who)
 {
 	struct process *p = &w->p[who];
 
-	if (p->is_alive || !p->is_known || p->has_departed)
+	if (p->is_alive || !p->is_known || p->has_exits)
 		return;
-	p->has_departed = 1;
+	p->has_exits = 1;
 	for (int i = 0; i < MOST; i++) {
 		if (w->p[i].parent == who)
 			depart(w, i);
 	}
 	if (p->parent >= 0 && w->p[p->parent].is_alive)
-		rti_ledger_depart(&w->ledger, &p->account, &w->p[p->parent].account);
+		rti_ledger_account_exit(&w->ledger, &p->account, &w->p[p->parent].account);
 	else
 		depart_orphan(w, who);
-	w->departures++;
+	w->exits++;
 }
 
 static void sample(struct world *w)
@@ -188,7 +188,7 @@ static struct rti_bracket bracket(const struct world *w)
  * holds, which takes longer than a history. */
 static void check_bracket(const struct world *w)
 {
-	uint64_t total = cpu(w->ledger.total), shortage = w->unseen + 2 * TICK_NS * (MOST + w->departures);
+	uint64_t total = cpu(w->ledger.total), shortage = w->unseen + 2 * TICK_NS * (MOST + w->exits);
 	struct rti_bracket b = bracket(w);
 
 	if (b.low_ns > cpu(w->truth) || b.high_ns < cpu(w->truth))
@@ -295,7 +295,7 @@ START_TEST(a_reaped_child_is_not_counted_twice)
 	parent.children[RTI_CPU_USER] = 20000000;
 	parent.children[RTI_MINOR_FAULTS] = 103;
 	parent.self[RTI_READ_BYTES] = 4096;
-	rti_ledger_depart(&ledger, &child, &parent);
+	rti_ledger_account_exit(&ledger, &child, &parent);
 	ck_assert_int_eq(ledger.has_unwaited, 0);
 	one_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
@@ -315,7 +315,7 @@ START_TEST(what_is_used_after_a_reaping_comes_on_top_of_what_was_seen)
 	parent.children[RTI_CPU_USER] = 20000000;
 	parent.children[RTI_MINOR_FAULTS] = 103;
 	parent.self[RTI_CPU_USER] += 1000;
-	rti_ledger_depart(&ledger, &child, &parent);
+	rti_ledger_account_exit(&ledger, &child, &parent);
 	one_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25406000);
 	parent.self[RTI_CPU_USER] += 1000;
@@ -332,7 +332,7 @@ START_TEST(an_auto_reaped_child_stays_in_the_total)
 
 	child.self[RTI_WRITE_BYTES] = 512;
 	one_sample(&ledger, &parent, &child);
-	rti_ledger_depart(&ledger, &child, &parent);
+	rti_ledger_account_exit(&ledger, &child, &parent);
 	one_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
 	ck_assert_uint_eq(ledger.total[RTI_WRITE_BYTES], 512);
@@ -347,7 +347,7 @@ START_TEST(reaped_io_stays_when_the_reaper_hides_its_own)
 	struct rti_ledger ledger = { 0 };
 
 	child.self[RTI_READ_BYTES] = 8192;
-	rti_ledger_depart(&ledger, &child, &parent);
+	rti_ledger_account_exit(&ledger, &child, &parent);
 	one_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_READ_BYTES], 8192);
 }
@@ -357,7 +357,7 @@ START_TEST(an_orphan_is_held_by_whoever_grew_by_as_much)
 {
 	struct rti_account grown = { .children = { 0, 0, 109 }, .closed_faults = 10 };
 	struct rti_account gone = { .self = { 0, 0, 60, 9 }, .children = { 0, 0, 30 }, .floor = { 0, 0, 70 } };
-	const struct rti_ledger ledger = { 0 }, alone = { .own_only = 1 };
+	const struct rti_ledger ledger = { 0 }, alone = { .self_only = 1 };
 
 	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &gone), 1);
 	ck_assert_int_eq(rti_ledger_may_hold(&alone, &grown, &gone), 0);
@@ -370,9 +370,9 @@ START_TEST(growth_explains_departures_only_once)
 {
 	struct rti_account grown = { .children = { 0, 0, 100 }, .closed_faults = 10 };
 
-	ck_assert_uint_eq(rti_ledger_explain(&grown, 60), 60);
-	ck_assert_uint_eq(rti_ledger_explain(&grown, 60), 30);
-	ck_assert_uint_eq(rti_ledger_explain(&grown, 60), 0);
+	ck_assert_uint_eq(rti_ledger_attribute(&grown, 60), 60);
+	ck_assert_uint_eq(rti_ledger_attribute(&grown, 60), 30);
+	ck_assert_uint_eq(rti_ledger_attribute(&grown, 60), 0);
 }
 END_TEST
 
@@ -398,12 +398,12 @@ END_TEST
 START_TEST(alone_means_without_what_was_reaped)
 {
 	struct rti_account member = { .self = { 600, 400 }, .children = { 50000000, 0, 77 } };
-	struct rti_ledger ledger = { .own_only = 1 };
+	struct rti_ledger ledger = { .self_only = 1 };
 
 	one_sample(&ledger, &member, NULL);
 	ck_assert_uint_eq(cpu(ledger.total), 1000);
 	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 0);
-	rti_ledger_lose(&ledger, &member);
+	rti_ledger_keep_last_seen(&ledger, &member);
 	rti_ledger_open(&ledger);
 	rti_ledger_close(&ledger);
 	ck_assert_uint_eq(cpu(ledger.total), 1000);
@@ -417,8 +417,8 @@ START_TEST(an_exact_account_of_the_reaped_is_taken)
 	const uint64_t stale[RTI_COUNTERS] = { 1000000, 1000000, 1 };
 	struct rti_ledger ledger = { 0 };
 
-	rti_ledger_raise(&reaper, exact);
-	rti_ledger_raise(&reaper, stale);
+	rti_ledger_raise_children(&reaper, exact);
+	rti_ledger_raise_children(&reaper, stale);
 	one_sample(&ledger, &reaper, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 27000000);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 14000000);
@@ -432,7 +432,7 @@ START_TEST(a_member_that_was_waited_for_is_retained_and_not_lost)
 	struct rti_account root = { .self = { 1000, 500, 10, 0, 3, 1 }, .children = { 20000000, 0, 90 } };
 	struct rti_ledger ledger = { 0 };
 
-	rti_ledger_retire(&ledger, &root);
+	rti_ledger_keep_final(&ledger, &root);
 	rti_ledger_open(&ledger);
 	rti_ledger_close(&ledger);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 20001000);
