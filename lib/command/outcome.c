@@ -25,7 +25,7 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 	err = got < 0 ? -errno : 0;
 	if (err == 0) {
 		rti_rusage_from_kernel(&told, &use);
-		rti_tree_retire_root(&c->tracker->tree, &c->tracker->ctx, c->pid, &use);
+		rti_tree_account_root_exit(&c->tracker->tree, &c->tracker->ctx, c->pid, &use);
 	}
 	rt_sample(c->tracker, m, sizeof(*m));
 	c->outcome.reasons = m->reasons;
@@ -65,7 +65,7 @@ static void take_account(struct rt_command *c)
 	if (c->is_unheard)
 		return;
 	rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
-	rti_tree_settle(&c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
+	rti_tree_apply_final_rusage(&c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
 }
 
 /* The supervisor has reaped the program: its own account of that is the kernel's, to the microsecond. What it adopts it
@@ -328,7 +328,7 @@ int rti_command_finish(struct rt_command *c)
 	struct rti_now end;
 	int status = 0, err;
 
-	c->tracker->tree.reads_all = 1;
+	c->tracker->tree.is_final = 1;
 	platform->now(&end);
 	*out = (struct rt_outcome){
 		.size = sizeof(*out),

@@ -12,7 +12,7 @@
 #include "command/process_list.h"
 #include "tree/member_read.h"
 
-#define MOST_LOOKS 2000 /* some milliseconds, should its reaper have to wait for a CPU */
+#define LOOKS_MAX 2000 /* some milliseconds, should its reaper have to wait for a CPU */
 
 /* A keeper adopts those whose parent left without our noticing. */
 static struct rti_member *above(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
@@ -31,7 +31,7 @@ struct ancestors {
 	struct rti_member *of, *at;
 	uint64_t mark; /* of those who were there */
 	size_t steps;
-	int is_former;
+	int is_previous;
 };
 
 static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
@@ -43,7 +43,7 @@ static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
 static struct rti_member *next_ancestor(struct ancestors *a)
 {
 	for (;;) {
-		struct rti_member *up = above(a->tree, a->at, a->is_former ? a->at->former_ppid : a->at->stat.ppid);
+		struct rti_member *up = above(a->tree, a->at, a->is_previous ? a->at->previous_ppid : a->at->stat.ppid);
 
 		if (up && a->steps++ < a->tree->members.count) {
 			a->at = up;
@@ -52,9 +52,9 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 			up->mark = a->mark;
 			return up;
 		}
-		if (a->is_former)
+		if (a->is_previous)
 			return NULL;
-		a->is_former = 1;
+		a->is_previous = 1;
 		a->at = a->of;
 		a->steps = 0;
 	}
@@ -65,15 +65,15 @@ static const struct rti_member *kept_parent(const struct rti_tree *tree, const s
 {
 	const struct rti_member *up = above(tree, m, m->stat.ppid);
 
-	return up && !up->is_gone && !rti_proctree_is_zombie(up) ? up : NULL;
+	return up && !up->has_exited && !rti_proctree_is_zombie(up) ? up : NULL;
 }
 
 /* When it came to light that a process may have reaped children: when its account was read and had grown, or when it
  * was found gone, which may have been after it reaped some. */
 static uint64_t may_have_reaped_at(const struct rti_member *m)
 {
-	if (m->is_gone)
-		return m->gone_at;
+	if (m->has_exited)
+		return m->exited_at;
 	return rti_ledger_has_grown(&m->account) ? m->account_at : 0;
 }
 
@@ -100,7 +100,7 @@ static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *c
 {
 	int err = 0;
 
-	for (int looks = 0; looks < MOST_LOOKS; looks++) {
+	for (int looks = 0; looks < LOOKS_MAX; looks++) {
 		err = rti_proctree_read_stat(&tree->members, ctx, m);
 		if (err < 0 || m->stat.state != 'X')
 			break;
@@ -109,21 +109,21 @@ static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *c
 }
 
 /* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
-static int recheck(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+static int revalidate(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
 	const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
-	uint64_t reaped_at = m->is_gone ? 0 : may_have_been_reaped_at(tree, m);
+	uint64_t reaped_at = m->has_exited ? 0 : may_have_been_reaped_at(tree, m);
 
-	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->verified_at)
+	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->revalidated_at)
 		return 0;
-	m->verified_at = ++tree->events;
-	if (parent && !parent->is_gone && rti_proctree_has_its_files(ctx, m))
+	m->revalidated_at = ++tree->events;
+	if (parent && !parent->has_exited && rti_proctree_has_its_files(ctx, m))
 		return 0;
 	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
 	if (read_stat_for_good(tree, ctx, m) != -ESRCH)
 		return 0;
-	m->is_gone = 1;
-	m->gone_at = ++tree->events;
+	m->has_exited = 1;
+	m->exited_at = ++tree->events;
 	return 1;
 }
 
@@ -136,7 +136,7 @@ static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, 
 	int has_read = 0;
 
 	while ((up = next_ancestor(&all))) {
-		if (!up->is_gone && up->account_at < m->gone_at) {
+		if (!up->has_exited && up->account_at < m->exited_at) {
 			rti_read_member_anew(tree, ctx, up, status);
 			has_read = 1;
 		}
@@ -147,19 +147,19 @@ static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, 
 }
 
 /* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
-void rti_tree_reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
+void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
 {
-	int is_settled = !tree->is_disturbed;
+	int has_final_rusage = !tree->needs_reconcile;
 
-	while (!is_settled) {
-		is_settled = 1;
+	while (!has_final_rusage) {
+		has_final_rusage = 1;
 		for (size_t i = 0; i < tree->members.count; i++) {
 			struct rti_member *m = &tree->members.members[i];
 
-			if (recheck(tree, ctx, m))
-				is_settled = 0;
-			if (m->is_gone && reread_reapers(tree, ctx, m, status))
-				is_settled = 0;
+			if (revalidate(tree, ctx, m))
+				has_final_rusage = 0;
+			if (m->has_exited && reread_reapers(tree, ctx, m, status))
+				has_final_rusage = 0;
 		}
 	}
 }
@@ -167,41 +167,41 @@ void rti_tree_reconcile(struct rti_tree *tree, const struct rti_context *ctx, st
 /* Its parent has left its children, if not the tree: it was reaped by the parent before that, or by an ancestor that
  * adopted it, or by nobody. Where more than one of their accounts may hold it, none is taken for larger than it says.
  * 1 when a living ancestor has yet to account for it. */
-static int depart_orphan(struct rti_tree *tree, struct rti_member *m)
+static int account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
 	struct rti_member *up, *holder = NULL;
-	int holders = 0, has_gone_holder = 0;
+	int holders = 0, has_exited_holder = 0;
 
 	while ((up = next_ancestor(&all))) {
 		if (!rti_ledger_may_hold(&tree->ledger, &up->account, &m->account))
 			continue;
 		holder = up;
 		holders++;
-		has_gone_holder |= up->is_gone;
+		has_exited_holder |= up->has_exited;
 	}
 	if (holders == 0)
 		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
 	else if (holders == 1)
 		rti_ledger_merge_into_reaper(&tree->ledger, &m->account, &holder->account);
-	return holders > 0 && !has_gone_holder;
+	return holders > 0 && !has_exited_holder;
 }
 
-static void explain_orphan(struct rti_tree *tree, struct rti_member *m)
+static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
 	uint64_t missing = rti_ledger_faults(&m->account);
 	struct rti_member *up;
 
 	while (missing && (up = next_ancestor(&all))) {
-		if (!up->is_gone)
+		if (!up->has_exited)
 			missing -= rti_ledger_attribute(&up->account, missing);
 	}
 	if (missing)
 		tree->ledger.has_unwaited = 1;
 }
 
-static void depart(struct rti_tree *tree, struct rti_member *m)
+static void account_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct rti_member *up = above(tree, m, m->stat.ppid);
 
@@ -212,7 +212,7 @@ static void depart(struct rti_tree *tree, struct rti_member *m)
 	if (kept_parent(tree, m))
 		rti_ledger_account_exit(&tree->ledger, &m->account, &up->account);
 	else
-		m->is_unattributed = depart_orphan(tree, m);
+		m->is_unattributed = account_orphan_exit(tree, m);
 	if (tree->process_list && m->pid != tree->supervisor_pid)
 		rti_process_list_add_member(tree->process_list, m, 0);
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
@@ -220,17 +220,17 @@ static void depart(struct rti_tree *tree, struct rti_member *m)
 }
 
 /* Members stand behind their parents, and from below what a member is known to have reaped goes where it goes. */
-void rti_tree_depart(struct rti_tree *tree)
+void rti_exits_account(struct rti_tree *tree)
 {
-	if (!tree->is_disturbed)
+	if (!tree->needs_reconcile)
 		return;
 	for (size_t i = tree->members.count; i-- > 0;) {
-		if (tree->members.members[i].is_gone)
-			depart(tree, &tree->members.members[i]);
+		if (tree->members.members[i].has_exited)
+			account_exit(tree, &tree->members.members[i]);
 	}
 	for (size_t i = tree->members.count; i-- > 0;) {
-		if (tree->members.members[i].is_gone && tree->members.members[i].is_unattributed)
-			explain_orphan(tree, &tree->members.members[i]);
+		if (tree->members.members[i].has_exited && tree->members.members[i].is_unattributed)
+			attribute_orphan(tree, &tree->members.members[i]);
 	}
 	if (tree->ledger.has_unwaited)
 		tree->reasons |= RT_REASON_UNWAITED;

@@ -51,13 +51,13 @@ static void add_share(const struct rti_account *a, int self_only, uint64_t sum[R
 }
 
 /* I/O of the reaped lies in the reaper's own count, if that can be read at all. */
-void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited, struct rti_account *reaper)
 {
-	add_share(gone, 0, reaper->floor);
+	add_share(exited, 0, reaper->floor);
 	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
 		reaper->floor[i] = 0;
 		if (!reaper->has_io)
-			ledger->retained[i] += gone->self[i];
+			ledger->retained[i] += exited->self[i];
 	}
 }
 
@@ -90,27 +90,27 @@ static uint64_t reaped_cpu_ns(const struct rti_account *a)
 
 /* Who shares the memory of its parent (vfork, CLONE_VM) may have no fault: its CPU time is the evidence then. Both times
  * are shown in whole ticks. */
-static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *gone)
+static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *exited)
 {
-	uint64_t cpu_ns = gone->self[RTI_CPU_USER] + gone->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
+	uint64_t cpu_ns = exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
 	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
 
 	return grown_ns + 2 * CGROUP_LAG_NS >= reaper->attributed_cpu_ns + cpu_ns;
 }
 
-static uint64_t seen_faults(const struct rti_account *gone)
+static uint64_t seen_faults(const struct rti_account *exited)
 {
-	return gone->self[RTI_MINOR_FAULTS] + gone->self[RTI_MAJOR_FAULTS] + reaped_faults(gone);
+	return exited->self[RTI_MINOR_FAULTS] + exited->self[RTI_MAJOR_FAULTS] + reaped_faults(exited);
 }
 
 int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
-                        const struct rti_account *gone)
+                        const struct rti_account *exited)
 {
 	/* What the floor adds may be of those who were lost. */
-	uint64_t told = seen_faults(gone);
+	uint64_t told = seen_faults(exited);
 
 	if (!ledger->self_only && told == 0)
-		return has_grown_by_cpu(reaper, gone);
+		return has_grown_by_cpu(reaper, exited);
 	return !ledger->self_only && children_growth(reaper) > 0 && children_growth(reaper) >= told;
 }
 
@@ -124,35 +124,35 @@ uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults)
 	return faults;
 }
 
-void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *gone)
+void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *exited)
 {
-	rti_ledger_keep_final(ledger, gone);
+	rti_ledger_keep_final(ledger, exited);
 	ledger->has_unwaited = 1;
 }
 
-void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper)
+void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited, struct rti_account *reaper)
 {
-	uint64_t faults = rti_ledger_faults(gone);
+	uint64_t faults = rti_ledger_faults(exited);
 
 	ledger->has_exits = 1;
-	if (!ledger->self_only && seen_faults(gone) == 0 && has_grown_by_cpu(reaper, gone)) {
-		reaper->attributed_cpu_ns += gone->self[RTI_CPU_USER] + gone->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(gone);
-		rti_ledger_merge_into_reaper(ledger, gone, reaper);
+	if (!ledger->self_only && seen_faults(exited) == 0 && has_grown_by_cpu(reaper, exited)) {
+		reaper->attributed_cpu_ns += exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
+		rti_ledger_merge_into_reaper(ledger, exited, reaper);
 		return;
 	}
 	if (ledger->self_only || children_growth(reaper) == 0) {
-		rti_ledger_keep_last_seen(ledger, gone);
+		rti_ledger_keep_last_seen(ledger, exited);
 		return;
 	}
-	rti_ledger_merge_into_reaper(ledger, gone, reaper);
+	rti_ledger_merge_into_reaper(ledger, exited, reaper);
 	if (rti_ledger_attribute(reaper, faults) < faults)
 		ledger->has_unwaited = 1;
 }
 
-void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *gone)
+void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *exited)
 {
 	ledger->has_exits = 1;
-	add_share(gone, ledger->self_only, ledger->retained);
+	add_share(exited, ledger->self_only, ledger->retained);
 }
 
 void rti_ledger_open(struct rti_ledger *ledger)

@@ -41,14 +41,14 @@ struct rti_ledger {
 
 /* A member departed whose parent still has its children; the parent was read again after that. Call it, and those below,
  * for a member before its ancestors. */
-void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *parent);
+void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited, struct rti_account *parent);
 
 /* A member departed whose parent had left its children by then. Whose account may hold it: one that grew by at least the
  * member's faults. If there is none, the member is lost, and its last reading kept; if there is one, that absorbs it. */
 int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
-                        const struct rti_account *gone);
-void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *gone);
-void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *gone, struct rti_account *reaper);
+                        const struct rti_account *exited);
+void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *exited);
+void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited, struct rti_account *reaper);
 
 /* Let some of these faults explain the growth of an account. Returns how many did. */
 uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults);
@@ -59,7 +59,7 @@ int rti_ledger_has_grown(const struct rti_account *a);
 int rti_ledger_has_reaped(const struct rti_account *a);
 
 /* A member departed, and whoever waited for it has seen to it that it was read once more before: retain it all. */
-void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *gone);
+void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *exited);
 
 /* Sum up a sample: open, add every live member, claim what else is known, close. */
 void rti_ledger_open(struct rti_ledger *ledger);

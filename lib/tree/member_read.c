@@ -65,7 +65,7 @@ static int take_pss(struct reading *r)
 
 	if (!(r->figures.valid & RT_HAS_RSS))
 		return rti_pid_pss.collect(r->ctx, &r->who, &r->figures); /* which says why */
-	if (r->tree->reads_all || rti_pss_is_due(&r->tree->pss, &m->pss, rss_bytes, m->clock.total_ns)) {
+	if (r->tree->is_final || rti_pss_is_due(&r->tree->pss, &m->pss, rss_bytes, m->clock.total_ns)) {
 		err = charge_pss(r, rss_bytes);
 		r->figures.pss_source = RT_PSS_READ;
 		return err;
@@ -85,7 +85,7 @@ static int take_pss(struct reading *r)
  * SIGCHLD is ignored. */
 static int is_peak_due(const struct reading *r)
 {
-	return r->tree->reads_all || r->figures.rss_bytes > r->m->peak_rss_bytes ||
+	return r->tree->is_final || r->figures.rss_bytes > r->m->peak_rss_bytes ||
 	       has_passed(r->tree, r->m->status_ns, SELDOM_NS);
 }
 
@@ -96,7 +96,7 @@ static int is_due(const struct reading *r, const struct rti_pid_collector *colle
 	if (collector->provides & RT_HAS_PEAK_RSS)
 		return is_peak_due(r);
 	if (collector->provides & RT_HAS_CTXSW)
-		return r->tree->reads_all || has_passed(r->tree, r->m->switches_ns, SELDOM_NS);
+		return r->tree->is_final || has_passed(r->tree, r->m->switches_ns, SELDOM_NS);
 	return 1;
 }
 
@@ -277,7 +277,7 @@ static int may_have_forked(const struct reading *r)
 /* What nothing else tells is wanted each time. */
 static int needs_stat(const struct rti_tree *tree)
 {
-	return tree->reads_all || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS);
+	return tree->is_final || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS);
 }
 
 /* Of a process alone the first child that it reaps matters: from then on its I/O is read by threads. */
@@ -356,7 +356,7 @@ static void read_once(struct reading *r)
 	}
 	if (err == -EMFILE || err == -ENFILE)
 		r->is_short_of_files = 1;
-	m->is_gone = err == -ESRCH;
+	m->has_exited = err == -ESRCH;
 }
 
 /* What was put off while it ran is due once its time has come, even if it does not run any more. */
@@ -375,7 +375,7 @@ static int is_known(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
 
-	return m->account_at && !tree->reads_all && !has_arrears(tree, m) &&
+	return m->account_at && !tree->is_final && !has_arrears(tree, m) &&
 	       !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
 }
 
@@ -393,7 +393,7 @@ static int is_refresh_due(const struct rti_tree *tree, const struct rti_member *
 /* Rows tell what status tells of SIGCHLD whether its peak is wanted or not. */
 static int is_status_due(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return tree->reads_all || has_passed(tree, m->status_ns, SELDOM_NS);
+	return tree->is_final || has_passed(tree, m->status_ns, SELDOM_NS);
 }
 
 void rti_request_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
@@ -430,7 +430,7 @@ static void keep(struct reading *r)
 		count_children_only(r->tree, &r->figures);
 	post(r->m, &r->figures);
 	r->m->account_at = r->tree->events + 1;
-	r->tree->is_disturbed |= rti_ledger_has_grown(&r->m->account);
+	r->tree->needs_reconcile |= rti_ledger_has_grown(&r->m->account);
 	r->m->account_clock_ns = r->m->clock.total_ns;
 }
 
@@ -442,13 +442,13 @@ static void read_in_full(struct reading *r)
 		rti_proctree_drop_files(&r->tree->members, r->ctx);
 		read_once(r);
 	}
-	if (r->m->is_gone)
+	if (r->m->has_exited)
 		return;
 	r->tree->members.batch_reader.text_readings++;
 	keep(r);
 }
 
-static void put_counters(struct rti_figures *f, const struct rti_batch_row *row)
+static void set_counters(struct rti_figures *f, const struct rti_batch_row *row)
 {
 	const uint64_t reaped[RTI_COUNTERS] = { row->reaped_user_ns, row->reaped_system_ns, row->cminflt, row->cmajflt };
 
@@ -475,7 +475,7 @@ static void put_row(struct reading *r, const struct rti_batch_row *row)
 	forget(f, in_row);
 	note_time(r, RT_HAS_RSS | RT_HAS_CTXSW);
 	f->valid |= in_row & r->due;
-	put_counters(f, row);
+	set_counters(f, row);
 	f->rss_bytes = row->rss_pages * r->ctx->platform->page_size;
 	f->peak_rss_bytes = row->peak_rss_pages * r->ctx->platform->page_size;
 	f->threads = row->threads;
@@ -512,9 +512,9 @@ static void read_member(struct rti_tree *tree, const struct rti_context *ctx, st
 		refresh_memory(&r);
 	else
 		read_in_full(&r);
-	if (m->is_gone) {
-		tree->is_disturbed = 1;
-		m->gone_at = ++tree->events;
+	if (m->has_exited) {
+		tree->needs_reconcile = 1;
+		m->exited_at = ++tree->events;
 		return;
 	}
 	m->read_at = ++tree->events;
@@ -541,7 +541,7 @@ void rti_read_account(struct rti_tree *tree, const struct rti_context *ctx, stru
 
 	r.due = wanted_of(tree, m) & (RT_HAS_CPU | RT_HAS_FAULTS);
 	read_in_full(&r);
-	if (!m->is_gone)
+	if (!m->has_exited)
 		m->read_at = ++tree->events;
 }
 

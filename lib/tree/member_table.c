@@ -10,7 +10,7 @@
 #include "os/pid_file.h"
 
 #define FILES_EACH 4 /* kept per member: stat, statm, io, children */
-#define MOST_LOOKS 8
+#define LOOKS_MAX 8
 
 static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
 {
@@ -187,7 +187,7 @@ int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, c
 	*m = (struct rti_member){
 		.pid = stat->pid,
 		.starttime = stat->starttime,
-		.former_ppid = stat->ppid,
+		.previous_ppid = stat->ppid,
 		.stat = *stat,
 		.searched_clock_ns = UINT64_MAX,
 		.stat_file = RTI_FILE_INIT,
@@ -274,7 +274,7 @@ static uint32_t count_open(const struct rti_member *m)
  * more than opening the files does. */
 static int make_room(struct rti_proctree *tree, const struct rti_context *ctx)
 {
-	for (int looks = 0; looks < MOST_LOOKS && tree->count > 0; looks++) {
+	for (int looks = 0; looks < LOOKS_MAX && tree->count > 0; looks++) {
 		struct rti_member *m = &tree->members[tree->hand++ % tree->count];
 		uint32_t open = count_open(m);
 
@@ -321,12 +321,12 @@ void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context
 	tree->files_kept = 0;
 }
 
-int rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx)
+int rti_member_table_remove_exited(struct rti_proctree *tree, const struct rti_context *ctx)
 {
 	size_t cached = 0;
 
 	for (size_t i = 0; i < tree->count; i++) {
-		if (tree->members[i].is_gone)
+		if (tree->members[i].has_exited)
 			close_files(ctx, &tree->members[i]);
 		else if (cached++ != i)
 			tree->members[cached - 1] = tree->members[i];

@@ -45,9 +45,9 @@ struct rti_member {
 	struct rti_pss pss;
 	uint64_t peak_rss_bytes; /* largest seen: a zombie tells no more */
 	/* Order of events within the tree; 0 is never. read_at: it was there; account_at: and its account was read. */
-	uint64_t read_at, account_at, gone_at, verified_at;
-	int is_gone;     /* since this sample */
-	int32_t former_ppid; /* in the last sample */
+	uint64_t read_at, account_at, exited_at, revalidated_at;
+	int has_exited;     /* since this sample */
+	int32_t previous_ppid; /* in the last sample */
 	uint64_t mark;       /* of a walk over ancestors */
 	int is_unattributed; /* gone, and no account has yet been found to have grown by it */
 };
@@ -137,6 +137,6 @@ void rti_proctree_count_files(struct rti_proctree *tree);
 void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context *ctx);
 
 /* Forget the members that are gone. 1 when there were any; members move in memory. */
-int rti_proctree_remove_gone(struct rti_proctree *tree, const struct rti_context *ctx);
+int rti_member_table_remove_exited(struct rti_proctree *tree, const struct rti_context *ctx);
 
 #endif

@@ -60,7 +60,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 
 	if (parent)
 		parent->has_children = 1;
-	m->former_ppid = m->stat.ppid;
+	m->previous_ppid = m->stat.ppid;
 	m->has_reaped = rti_ledger_has_grown(&m->account);
 	rti_ledger_add(&tree->ledger, &m->account);
 	add_pss(tree, m, out);
@@ -83,7 +83,7 @@ static int knows_all_switches(const struct rti_tree *tree)
 {
 	const struct rti_proctree *members = &tree->members;
 
-	if (tree->is_settled)
+	if (tree->has_final_rusage)
 		return !tree->ledger.has_unwaited;
 	if (tree->ledger.has_exits)
 		return 0;
@@ -162,7 +162,7 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
 		make_partial(out, RT_HAS_CTXSW);
 	/* The last look at a member came before its end, and only who waits for it is told its peak. */
-	if (tree->ledger.has_exits && !tree->is_settled)
+	if (tree->ledger.has_exits && !tree->has_final_rusage)
 		make_partial(out, RT_HAS_PEAK_RSS);
 	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;
@@ -184,10 +184,10 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_
 	for (size_t i = 0; i < tree->members.count && !tree->ledger.self_only; i++) {
 		const struct rti_member *m = &tree->members.members[i];
 
-		if (!(tree->is_settled && m->pid == tree->supervisor_pid) && rti_ledger_has_reaped(&m->account))
+		if (!(tree->has_final_rusage && m->pid == tree->supervisor_pid) && rti_ledger_has_reaped(&m->account))
 			return ctx->platform->tick_ns;
 	}
-	return tree->is_settled ? US : 1;
+	return tree->has_final_rusage ? US : 1;
 }
 
 /* A domain that any member had is either complete or a lower bound; never both. */
@@ -198,10 +198,10 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 
 	out->valid = want;
 	rti_ledger_open(&tree->ledger);
-	if (tree->is_settled && supervisor)
-		rti_ledger_raise_children(&supervisor->account, tree->settled);
+	if (tree->has_final_rusage && supervisor)
+		rti_ledger_raise_children(&supervisor->account, tree->final_rusage);
 	for (size_t i = 0; i < tree->members.count; i++) {
-		if (!tree->members.members[i].is_gone)
+		if (!tree->members.members[i].has_exited)
 			add_member(tree, &tree->members.members[i], want, out);
 	}
 	/* Its clock lags behind those of running processes by up to a tick, so it is a lower bound like the others. */
@@ -230,18 +230,18 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->members.samples++;
 	rti_tree_note_time(tree, out->monotonic_ns);
 	tree->sampled_ns = tree->now_ns;
-	tree->is_disturbed = 0;
+	tree->needs_reconcile = 0;
 	rti_pss_begin(&tree->pss);
 	tree->members.batch_reader.plan = (struct rti_batch_plan){ rti_request_sample, tree };
 	rti_proctree_discover(&tree->members, ctx);
-	if (tree->members.seen != seen || tree->has_lost_member)
+	if (tree->members.seen != seen || tree->has_removed_member)
 		tree->pss.changed_ns = tree->now_ns;
 	for (size_t i = tree->members.count; i-- > 0;)
 		rti_read_member(tree, ctx, &tree->members.members[i], status);
-	rti_tree_reconcile(tree, ctx, status);
-	rti_tree_depart(tree);
+	rti_exits_reconcile(tree, ctx, status);
+	rti_exits_account(tree);
 	sum_up(tree, ctx, want, out);
-	tree->has_lost_member = tree->is_disturbed && rti_proctree_remove_gone(&tree->members, ctx);
+	tree->has_removed_member = tree->needs_reconcile && rti_member_table_remove_exited(&tree->members, ctx);
 	rti_memory_peak_confirm(tree, ctx, out);
 	rti_proctree_count_files(&tree->members);
 	out->source = tree->members.batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
@@ -254,7 +254,7 @@ void rti_tree_set_supervisor(struct rti_tree *tree, int32_t pid, const struct rt
 	tree->shared = tree->members.fork_counts = shared;
 }
 
-static void put_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
+static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
 {
 	const uint64_t counters[RTI_COUNTERS] = {
 		[RTI_CPU_USER] = (uint64_t)(use->ru_utime * 1e9 + 0.5),
@@ -268,13 +268,13 @@ static void put_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS]
 	memcpy(out, counters, sizeof(counters));
 }
 
-void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t inherited_maxrss_kib)
+void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t inherited_maxrss_kib)
 {
-	put_counters(reaped, tree->settled);
+	set_counters(reaped, tree->final_rusage);
 	/* An exec hands on the peak of whoever called it, so a small one may be the keeper's. */
 	if (reaped->ru_maxrss > inherited_maxrss_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
 		tree->peak_rss_bytes = (uint64_t)reaped->ru_maxrss * 1024;
-	tree->is_settled = 1;
+	tree->has_final_rusage = 1;
 }
 
 /* /proc tells in ticks what it reaped, who waited for it is told more exactly. */
@@ -282,13 +282,13 @@ static void raise_reaped(struct rti_account *root, const struct rt_rusage *use)
 {
 	uint64_t counters[RTI_COUNTERS];
 
-	put_counters(use, counters);
+	set_counters(use, counters);
 	for (int i = 0; i < RTI_COUNTERS; i++)
 		counters[i] -= counters[i] < root->self[i] ? counters[i] : root->self[i];
 	rti_ledger_raise_children(root, counters);
 }
 
-void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
+void rti_tree_account_root_exit(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
                           const struct rt_rusage *use)
 {
 	struct rti_member *root = rti_proctree_find(&tree->members, pid);
@@ -300,8 +300,8 @@ void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, 
 	rti_ledger_keep_final(&tree->ledger, &root->account);
 	if (tree->process_list)
 		rti_process_list_add_member(tree->process_list, root, 0);
-	root->is_gone = 1;
-	rti_proctree_remove_gone(&tree->members, ctx);
+	root->has_exited = 1;
+	rti_member_table_remove_exited(&tree->members, ctx);
 }
 
 size_t rti_tree_count_running(const struct rti_tree *tree)

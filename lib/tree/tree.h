@@ -22,15 +22,15 @@ struct rti_tree {
 	uint64_t want;   /* of the sample */
 	uint64_t now_ns; /* monotonic, at the start of a sample or glance */
 	uint64_t sampled_ns; /* and of the last sample */
-	int has_lost_member; /* in that */
-	int is_disturbed; /* in this one: somebody is gone, or was reaped */
+	int has_removed_member; /* in that */
+	int needs_reconcile; /* in this one: somebody is gone, or was reaped */
 	int is_peak_polled;   /* between samples: peaks matter */
-	int reads_all;   /* nothing is left for later: there is no later */
+	int is_final;   /* nothing is left for later: there is no later */
 	struct rti_pss_budget pss;
 	/* What the keeper said last that all it reaped has used. It may hold members that the sample before still had, so
 	 * it is taken once their departure is booked. */
-	int is_settled;
-	uint64_t settled[RTI_COUNTERS];
+	int has_final_rusage;
+	uint64_t final_rusage[RTI_COUNTERS];
 	/* A process of our own at the root, 0 for none: it starts the program and reaps what that leaves behind. What it
 	 * reaped belongs to the tree; what it uses itself is overhead, its I/O at the start taken off what it reaps. */
 	int32_t supervisor_pid;
@@ -60,11 +60,11 @@ int rti_tree_sees_every_fork(const struct rti_tree *tree);
 uint64_t rti_tree_most_alive(const struct rti_tree *tree);
 
 /* The keeper says exactly what all that it reaped has used. Later samples hold it. */
-void rti_tree_settle(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t inherited_maxrss_kib);
+void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t inherited_maxrss_kib);
 
 /* The root was reaped by us, right after a sample, so that nothing of it is lost: let it go. use is what the kernel said
  * that it and all those whom it had waited for have used; NULL: not known. */
-void rti_tree_retire_root(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
+void rti_tree_account_root_exit(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
                           const struct rt_rusage *use);
 
 /* Members that are not a keeper, and those of them that are no zombies. */

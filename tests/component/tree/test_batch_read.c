@@ -360,7 +360,7 @@ START_TEST(when_all_is_to_be_read_nobody_is_skipped)
 	settle_by_bpf();
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(count_skipped(), TREE);
-	tracker->tree.reads_all = 1;
+	tracker->tree.is_final = 1;
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(count_skipped(), 0);
 }

@@ -352,11 +352,11 @@ END_TEST
 /* A child ends and is waited for, and another is forked. */
 static void change(size_t victim)
 {
-	int32_t gone = family.member[victim].pid;
+	int32_t exited = family.member[victim].pid;
 
 	family_shrink(&family, victim);
 	family_grow(&family);
-	meter_see_run(gone);
+	meter_see_run(exited);
 	meter_see_run(family.member[0].pid);
 	meter_see_fork();
 }

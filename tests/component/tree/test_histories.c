@@ -109,7 +109,7 @@ static void finish_child(struct history *h)
 	sim_stop(SIM_ROOT);
 	sample(h);
 	sim_end(SIM_ROOT);
-	rti_tree_retire_root(&h->tracker->tree, &h->tracker->ctx, SIM_ROOT, NULL);
+	rti_tree_account_root_exit(&h->tracker->tree, &h->tracker->ctx, SIM_ROOT, NULL);
 	sample(h);
 }
 
@@ -132,7 +132,7 @@ static void finish_kept(struct history *h)
 		const struct rt_rusage reaped = keeper_account();
 
 		sim_go_on();
-		rti_tree_settle(&h->tracker->tree, &reaped, 0);
+		rti_tree_apply_final_rusage(&h->tracker->tree, &reaped, 0);
 		if (sample(h) == -ESRCH)
 			break;
 	}

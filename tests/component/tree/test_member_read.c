@@ -537,7 +537,7 @@ static void check_pss(void)
 static void compare_with_reading_all(void)
 {
 	other = track_family(1);
-	other->tree.reads_all = 1;
+	other->tree.is_final = 1;
 	ck_assert_int_eq(rt_sample(other, &all, sizeof(all)), 0);
 	ck_assert_uint_eq(m.processes, all.processes);
 	ck_assert_uint_eq(m.threads, all.threads);
@@ -589,7 +589,7 @@ START_TEST(a_changing_tree_is_what_reading_all_of_it_says)
 	m.peak_rss_bytes = 0; /* those that ended had some too */
 	m.voluntary_switches = m.involuntary_switches = 0;
 	other = track_family(1);
-	other->tree.reads_all = 1;
+	other->tree.is_final = 1;
 	ck_assert_int_eq(rt_sample(other, &all, sizeof(all)), 0);
 	ck_assert_uint_eq(m.processes, all.processes);
 	ck_assert_uint_eq(m.minor_faults, all.minor_faults);

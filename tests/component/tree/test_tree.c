@@ -39,7 +39,7 @@ static void track(int pid, uint32_t flags)
 	struct rt_opts opts = { .size = sizeof(opts), .flags = flags, .root = root.root, .max_fds = 1 };
 
 	ck_assert_int_eq(rti_tracker_new(&tracker, pid, &opts, &faults_ops), 0);
-	tracker->tree.reads_all = 1;
+	tracker->tree.is_final = 1;
 }
 
 static void track_and_keep_files(int pid, uint32_t most)

@@ -108,7 +108,7 @@ static void die(struct world *w, int who, int is_waited)
 }
 
 /* Whoever departed along with all its ancestors up to a living one may be in any of their accounts. */
-static void depart_orphan(struct world *w, int who)
+static void account_orphan_exit(struct world *w, int who)
 {
 	struct rti_account *holder = NULL;
 	int holders = 0;
@@ -126,7 +126,7 @@ static void depart_orphan(struct world *w, int who)
 }
 
 /* As the tree sampler does it: children first, and what they are known to have used goes where their parent goes. */
-static void depart(struct world *w, int who)
+static void account_exit(struct world *w, int who)
 {
 	struct process *p = &w->p[who];
 
@@ -135,12 +135,12 @@ static void depart(struct world *w, int who)
 	p->has_exits = 1;
 	for (int i = 0; i < MOST; i++) {
 		if (w->p[i].parent == who)
-			depart(w, i);
+			account_exit(w, i);
 	}
 	if (p->parent >= 0 && w->p[p->parent].is_alive)
 		rti_ledger_account_exit(&w->ledger, &p->account, &w->p[p->parent].account);
 	else
-		depart_orphan(w, who);
+		account_orphan_exit(w, who);
 	w->exits++;
 }
 
@@ -153,7 +153,7 @@ static void sample(struct world *w)
 			read_process(&w->p[i]);
 	}
 	for (int i = 0; i < MOST; i++)
-		depart(w, i);
+		account_exit(w, i);
 	for (int i = 0; i < MOST; i++) {
 		if (!w->p[i].is_alive)
 			w->p[i].is_known = 0;
@@ -356,13 +356,13 @@ END_TEST
 START_TEST(an_orphan_is_held_by_whoever_grew_by_as_much)
 {
 	struct rti_account grown = { .children = { 0, 0, 109 }, .closed_faults = 10 };
-	struct rti_account gone = { .self = { 0, 0, 60, 9 }, .children = { 0, 0, 30 }, .floor = { 0, 0, 70 } };
+	struct rti_account exited = { .self = { 0, 0, 60, 9 }, .children = { 0, 0, 30 }, .floor = { 0, 0, 70 } };
 	const struct rti_ledger ledger = { 0 }, alone = { .self_only = 1 };
 
-	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &gone), 1);
-	ck_assert_int_eq(rti_ledger_may_hold(&alone, &grown, &gone), 0);
+	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &exited), 1);
+	ck_assert_int_eq(rti_ledger_may_hold(&alone, &grown, &exited), 0);
 	grown.closed_faults++;
-	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &gone), 0);
+	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &exited), 0);
 }
 END_TEST
 
