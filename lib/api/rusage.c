@@ -87,9 +87,9 @@ static int is_shortage(int err)
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
 
-static int collect_all(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_figures *figures)
+static int collect_all(struct rti_member_table *table, const struct rti_context *ctx, struct rti_figures *figures)
 {
-	struct rti_member *m = &tree->members[0];
+	struct rti_member *m = &table->members[0];
 	struct rti_cpu_clock clock = { 0 };
 	int has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &clock) == 0;
 	const struct rti_target who = { .pid = m->pid, .stat = &m->stat, .clock = has_clock ? &clock : NULL };
@@ -105,19 +105,19 @@ static int collect_all(struct rti_proctree *tree, const struct rti_context *ctx,
 			return err;
 	}
 	/* It was the same process all along if it still is. */
-	return rti_proctree_read_stat(tree, ctx, m);
+	return rti_member_read_stat(table, ctx, m);
 }
 
 int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out, uint32_t *valid)
 {
 	struct rti_figures figures = { 0 };
-	struct rti_proctree tree;
-	int err = rti_proctree_init(&tree, ctx, pid, 0, 0);
+	struct rti_member_table table;
+	int err = rti_member_table_init(&table, ctx, pid, 0, 0);
 
 	if (err < 0)
 		return err;
-	err = collect_all(&tree, ctx, &figures);
-	rti_proctree_free(&tree, ctx);
+	err = collect_all(&table, ctx, &figures);
+	rti_member_table_free(&table, ctx);
 	if (err < 0)
 		return err;
 	*out = (struct rt_rusage){ 0 };

@@ -52,7 +52,7 @@ static int take_opts(struct rt_opts *out, const struct rt_opts *in)
 	return err;
 }
 
-static uint32_t most_files(const struct rt_tracker *t, const struct rt_opts *opts)
+static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts)
 {
 	uint32_t quarter = t->platform.fd_limit() / 4;
 
@@ -77,7 +77,7 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, c
 	if (pid)
 		err = rti_context_check_pids(&t->procfs, &t->platform);
 	if (pid && err == 0)
-		err = rti_tree_init(&t->tree, &t->ctx, pid, most_files(t, opts));
+		err = rti_tree_init(&t->tree, &t->ctx, pid, files_max(t, opts));
 	if (pid && err == 0)
 		rti_pss_init(&t->tree.pss, opts->pss_share, opts->pss_hold_us);
 	else if (!pid)
@@ -276,8 +276,8 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 		return err;
 	room = *count;
 	*count = rti_tree_count(&t->tree);
-	for (size_t i = 0; i < t->tree.members.count && written < room; i++) {
-		const struct rti_member *m = &t->tree.members.members[i];
+	for (size_t i = 0; i < t->tree.table.count && written < room; i++) {
+		const struct rti_member *m = &t->tree.table.members[i];
 		struct rt_process row;
 
 		if (m->pid == t->tree.supervisor_pid)

@@ -139,9 +139,9 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 		rti_tree_set_supervisor(tree, c->supervised.supervisor_pid, c->supervised.shared);
 		tree->cgroup = c->cgroup;
 	}
-	tree->members.fork_tracker = c->fork_tracker;
+	tree->table.fork_tracker = c->fork_tracker;
 	c->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
-	rti_fork_tracker_set_root(&tree->members.fork_tracker, root);
+	rti_fork_tracker_set_root(&tree->table.fork_tracker, root);
 	if (c->has_list) {
 		c->process_list.tick_ns = c->tracker->platform.tick_ns;
 		tree->process_list = &c->process_list;
@@ -289,7 +289,7 @@ static int kill_member(const struct rti_tree *tree, const struct rti_context *ct
 {
 	int fd = (int)syscall(SYS_pidfd_open, m->pid, 0), err = 0;
 
-	if (m->pid != tree->supervisor_pid && rti_proctree_is_alive(ctx, m) &&
+	if (m->pid != tree->supervisor_pid && rti_member_is_alive(ctx, m) &&
 	    (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) : kill(m->pid, SIGKILL)) < 0 && errno != ESRCH)
 		err = -errno;
 	if (fd >= 0)
@@ -303,14 +303,14 @@ static int kill_members(struct rti_tree *tree, const struct rti_context *ctx)
 	size_t known = 0;
 	int err = 0;
 
-	for (int rounds = 0; rounds < MOST_ROUNDS && (known != tree->members.seen || rounds < 2); rounds++) {
-		known = tree->members.seen;
-		for (size_t i = 0; i < tree->members.count; i++) {
-			int failed = kill_member(tree, ctx, &tree->members.members[i]);
+	for (int rounds = 0; rounds < MOST_ROUNDS && (known != tree->table.members_seen || rounds < 2); rounds++) {
+		known = tree->table.members_seen;
+		for (size_t i = 0; i < tree->table.count; i++) {
+			int failed = kill_member(tree, ctx, &tree->table.members[i]);
 
 			err = failed < 0 ? failed : err;
 		}
-		rti_proctree_discover(&tree->members, ctx);
+		rti_discover_members(&tree->table, ctx);
 	}
 	return err;
 }
@@ -337,7 +337,7 @@ int rt_command_kill(struct rt_command *c)
 		return -EFAULT;
 	tree = &c->tracker->tree;
 	if (rti_cgroup_kill(&tree->cgroup) < 0) {
-		rti_proctree_discover(&tree->members, &c->tracker->ctx);
+		rti_discover_members(&tree->table, &c->tracker->ctx);
 		err = kill_members(tree, &c->tracker->ctx);
 	}
 	if (c->is_over && c->outcome.left_running) {

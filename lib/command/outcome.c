@@ -115,7 +115,7 @@ static void put_figures(const struct rt_command *c, const struct rt_metrics *m, 
 /* Without process events, those who came and went between two samples are in the figures, but were not counted. */
 static void put_processes(const struct rt_command *c, struct rt_outcome *out)
 {
-	if (!rti_tree_sees_every_fork(&c->tracker->tree) || c->tracker->tree.members.fork_tracker.has_other_child)
+	if (!rti_tree_sees_every_fork(&c->tracker->tree) || c->tracker->tree.table.fork_tracker.has_other_child)
 		return;
 	out->valid |= RT_HAS_PROCESSES;
 	out->partial &= ~RT_HAS_PROCESSES;
@@ -288,13 +288,13 @@ static void note_own_child(struct rt_command *c, const struct rti_now *end)
 
 static void list_processes(struct rt_command *c, const struct rti_now *end)
 {
-	const struct rti_proctree *members = &c->tracker->tree.members;
+	const struct rti_member_table *table = &c->tracker->tree.table;
 	size_t count;
 	const struct rti_process_record *told = rti_supervisor_map_records(&c->supervised, &count);
 
-	for (size_t i = 0; i < members->count; i++) {
-		if (members->members[i].pid != c->tracker->tree.supervisor_pid)
-			rti_process_list_add_member(&c->process_list, &members->members[i], !rti_proctree_is_zombie(&members->members[i]));
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->members[i].pid != c->tracker->tree.supervisor_pid)
+			rti_process_list_add_member(&c->process_list, &table->members[i], !rti_member_is_zombie(&table->members[i]));
 	}
 	if (c->supervised.shared && c->supervised.shared->records_skipped)
 		c->process_list.is_short = 1;
@@ -358,9 +358,9 @@ static void update_list(struct rt_command *c)
 {
 	for (size_t i = 0; i < c->process_list.count; i++) {
 		struct rt_command_process *row = &c->process_list.rows[i];
-		const struct rti_member *m = rti_proctree_find(&c->tracker->tree.members, row->pid);
+		const struct rti_member *m = rti_member_find(&c->tracker->tree.table, row->pid);
 
-		if (row->flags & RT_PROCESS_RUNNING && (!m || rti_proctree_is_zombie(m)))
+		if (row->flags & RT_PROCESS_RUNNING && (!m || rti_member_is_zombie(m)))
 			row->flags &= ~(uint32_t)RT_PROCESS_RUNNING;
 	}
 }

@@ -34,7 +34,7 @@ static struct {
 } process_log;
 
 /* Room is given by the kernel before it is written to: a full memory would be a signal then. */
-static int make_room(void)
+static int evict_files(void)
 {
 	const uint64_t size = sizeof(struct rti_process_record);
 
@@ -60,7 +60,7 @@ static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t
 
 	if (pid <= 0 || pid >= RTI_PIDS_MAX)
 		return NULL;
-	if (!make_room()) {
+	if (!evict_files()) {
 		process_log.record_number[pid] = 0;
 		process_log.how.shared->records_skipped++;
 		return NULL;

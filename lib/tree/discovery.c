@@ -12,39 +12,39 @@
 
 /* Both may have died since they were found, and their pids been given to strangers: the child must name the parent, and
  * after that the parent must still be the one that we know. The child's may even be that of a thread by now. */
-static int take_in(struct rti_proctree *tree, const struct rti_context *ctx, int32_t parent,
+static int take_in(struct rti_member_table *table, const struct rti_context *ctx, int32_t parent,
                    const struct rti_pid_stat *child, struct rti_file *file)
 {
-	struct rti_member *known = rti_proctree_find(tree, parent);
+	struct rti_member *known = rti_member_find(table, parent);
 
-	if (!known || child->ppid != parent || !rti_proctree_is_leader(ctx, child) || !rti_proctree_is_alive(ctx, known))
+	if (!known || child->ppid != parent || !rti_is_group_leader(ctx, child) || !rti_member_is_alive(ctx, known))
 		return 0;
-	return rti_proctree_add(tree, ctx, child, file) == 0;
+	return rti_member_add(table, ctx, child, file) == 0;
 }
 
 /* Who has gone is nobody's loss, whoever else cannot be read may be. */
-static int look_up(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, struct rti_file *file,
+static int look_up(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, struct rti_file *file,
                    struct rti_pid_stat *out)
 {
-	int err = rti_proctree_look_up(ctx, pid, file, out);
+	int err = rti_read_pid_stat(ctx, pid, file, out);
 
 	if (err < 0 && err != -ESRCH)
-		rti_proctree_note_skipped(tree, err);
+		rti_member_table_note_skipped(table, err);
 	return err;
 }
 
 /* Before anything is read of who cannot be taken in. */
-static int pass_over(struct rti_proctree *tree)
+static int pass_over(struct rti_member_table *table)
 {
-	if (tree->count < RTI_MEMBERS_MAX && tree->count < tree->count_before + RTI_NEW_MEMBERS_MAX)
+	if (table->count < RTI_MEMBERS_MAX && table->count < table->count_before + RTI_NEW_MEMBERS_MAX)
 		return 0;
-	tree->skipped++;
-	tree->has_skipped = 1;
+	table->skipped++;
+	table->has_skipped = 1;
 	return 1;
 }
 
 struct children_search {
-	struct rti_proctree *tree;
+	struct rti_member_table *table;
 	const struct rti_context *ctx;
 	int32_t parent;
 	uint64_t threads;
@@ -54,7 +54,7 @@ struct children_search {
 static int take_child(void *arg, int32_t pid)
 {
 	struct children_search *search = arg;
-	const struct rti_member *known = rti_proctree_find(search->tree, pid);
+	const struct rti_member *known = rti_member_find(search->table, pid);
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
@@ -63,10 +63,10 @@ static int take_child(void *arg, int32_t pid)
 		search->is_unsure |= known->stat.ppid != search->parent;
 		return 0;
 	}
-	if (pass_over(search->tree))
+	if (pass_over(search->table))
 		return 0;
-	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0)
-		take_in(search->tree, search->ctx, search->parent, &stat, &file);
+	if (look_up(search->table, search->ctx, pid, &file, &stat) == 0)
+		take_in(search->table, search->ctx, search->parent, &stat, &file);
 	rti_procfs_close_file(search->ctx->procfs, &file);
 	return 0;
 }
@@ -74,7 +74,7 @@ static int take_child(void *arg, int32_t pid)
 static void search_thread(struct children_search *search, int32_t tid, struct rti_file *cached)
 {
 	const struct rti_procfs *procfs = search->ctx->procfs;
-	struct rti_buf *children = &search->tree->children;
+	struct rti_buf *children = &search->table->children;
 	struct rti_path path = rti_task_path(search->parent, tid, "children");
 	int err;
 
@@ -85,14 +85,14 @@ static void search_thread(struct children_search *search, int32_t tid, struct rt
 	if (err == 0)
 		rti_parse_children(children->data, children->len, take_child, search);
 	else if (err != -ENOENT && err != -ESRCH)
-		rti_proctree_note_skipped(search->tree, err);
+		rti_member_table_note_skipped(search->table, err);
 }
 
-int rti_proctree_has_children(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+int rti_member_has_children(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
 {
 	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
 
-	return !tree->has_children_files || m->stat.num_threads != 1 || !rti_proctree_may_keep(tree, ctx, m) ||
+	return !table->has_children_files || m->stat.num_threads != 1 || !rti_member_reserve_files(table, ctx, m) ||
 	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, &m->children_file, ctx->buf) < 0 ||
 	       ctx->buf->len > 0;
 }
@@ -110,9 +110,9 @@ static int search_task(void *arg, const char *name)
 
 /* A thread that it made since stat was read may have forked, and have ended by the next reading: then its child hangs on the
  * first thread, and no pid has been given away since. */
-static int may_have_had_threads(const struct rti_proctree *tree, const struct rti_member *m)
+static int may_have_had_threads(const struct rti_member_table *table, const struct rti_member *m)
 {
-	return tree->last_pid != m->stat_pid;
+	return table->last_pid != m->stat_pid;
 }
 
 /* It has but one thread, as far as is known. */
@@ -121,10 +121,10 @@ static void search_as_one(struct children_search *search, struct rti_member *m)
 	struct rti_file cached = m->children_file;
 
 	m->searched_threads = 1;
-	if (may_have_had_threads(search->tree, m))
+	if (may_have_had_threads(search->table, m))
 		m->searched_pid = 0;
 	search_thread(search, search->parent, &cached);
-	rti_proctree_find(search->tree, search->parent)->children_file = cached; /* members may have moved */
+	rti_member_find(search->table, search->parent)->children_file = cached; /* members may have moved */
 }
 
 static void search_all_threads(struct children_search *search)
@@ -133,17 +133,17 @@ static void search_all_threads(struct children_search *search)
 	int err = rti_procfs_list(search->ctx->procfs, RTI_PROC, tasks.text, search_task, search);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		rti_proctree_note_skipped(search->tree, err);
-	rti_proctree_find(search->tree, search->parent)->searched_threads = search->threads;
+		rti_member_table_note_skipped(search->table, err);
+	rti_member_find(search->table, search->parent)->searched_threads = search->threads;
 }
 
 /* Children hang on the thread that forked them, so every thread's file is read; those of a thread that ends go to another.
  * 1 when it has to be done again. */
-static int search_children_files(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+static int search_children_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
 {
-	struct children_search search = { .tree = tree, .ctx = ctx, .parent = m->pid };
+	struct children_search search = { .table = table, .ctx = ctx, .parent = m->pid };
 
-	if (m->stat.num_threads == 1 && rti_proctree_may_keep(tree, ctx, m))
+	if (m->stat.num_threads == 1 && rti_member_reserve_files(table, ctx, m))
 		search_as_one(&search, m);
 	else
 		search_all_threads(&search);
@@ -151,59 +151,59 @@ static int search_children_files(struct rti_proctree *tree, const struct rti_con
 }
 
 struct parent_search {
-	struct rti_proctree *tree;
+	struct rti_member_table *table;
 	const struct rti_context *ctx;
 };
 
 static int note_candidate(void *arg, const char *name)
 {
 	const struct parent_search *search = arg;
-	struct rti_proctree *tree = search->tree;
+	struct rti_member_table *table = search->table;
 	int32_t pid = rti_path_number(name);
 	struct rti_pid_stat stat;
 
-	if (pid == 0 || rti_proctree_find(tree, pid) || rti_proctree_look_up(search->ctx, pid, NULL, &stat) < 0)
+	if (pid == 0 || rti_member_find(table, pid) || rti_read_pid_stat(search->ctx, pid, NULL, &stat) < 0)
 		return 0;
-	if (tree->candidate_count == tree->candidate_cap) {
-		size_t cap = tree->candidate_cap ? tree->candidate_cap * 2 : 256;
-		void *grown = realloc(tree->candidates, cap * sizeof(*tree->candidates));
+	if (table->candidate_count == table->candidate_cap) {
+		size_t cap = table->candidate_cap ? table->candidate_cap * 2 : 256;
+		void *grown = realloc(table->candidates, cap * sizeof(*table->candidates));
 
 		if (!grown)
 			return -ENOMEM;
-		tree->candidates = grown;
-		tree->candidate_cap = cap;
+		table->candidates = grown;
+		table->candidate_cap = cap;
 	}
-	tree->candidates[tree->candidate_count++] = (struct candidate){ pid, stat.ppid };
+	table->candidates[table->candidate_count++] = (struct candidate){ pid, stat.ppid };
 	return 0;
 }
 
-static int adopt_candidates(struct rti_proctree *tree, const struct rti_context *ctx)
+static int adopt_candidates(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	int found = 0;
 
-	for (size_t i = 0; i < tree->candidate_count; i++) {
-		struct candidate c = tree->candidates[i];
+	for (size_t i = 0; i < table->candidate_count; i++) {
+		struct candidate c = table->candidates[i];
 		struct rti_pid_stat stat;
 
-		if (!rti_proctree_find(tree, c.ppid) || rti_proctree_find(tree, c.pid) || pass_over(tree))
+		if (!rti_member_find(table, c.ppid) || rti_member_find(table, c.pid) || pass_over(table))
 			continue;
-		if (rti_proctree_look_up(ctx, c.pid, NULL, &stat) == 0)
-			found += take_in(tree, ctx, c.ppid, &stat, NULL);
+		if (rti_read_pid_stat(ctx, c.pid, NULL, &stat) == 0)
+			found += take_in(table, ctx, c.ppid, &stat, NULL);
 	}
 	return found;
 }
 
 /* Where the kernel has no children files. Pids mostly rise from parent to child, so that one round finds all. */
-static void search_parent_pids(struct rti_proctree *tree, const struct rti_context *ctx)
+static void search_parent_pids(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	struct parent_search search = { tree, ctx };
+	struct parent_search search = { table, ctx };
 	int err;
 
-	tree->candidate_count = 0;
+	table->candidate_count = 0;
 	err = rti_procfs_list(ctx->procfs, RTI_PROC, ".", note_candidate, &search);
 	if (err < 0)
-		rti_proctree_note_skipped(tree, err);
-	while (adopt_candidates(tree, ctx))
+		rti_member_table_note_skipped(table, err);
+	while (adopt_candidates(table, ctx))
 		;
 }
 
@@ -224,66 +224,66 @@ static void add_new_member(void *arg, int32_t pid, int has_ended)
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
-	if (rti_proctree_find(search->tree, pid) || (has_ended && has_left(search->ctx, pid)) ||
-	    pass_over(search->tree))
+	if (rti_member_find(search->table, pid) || (has_ended && has_left(search->ctx, pid)) ||
+	    pass_over(search->table))
 		return;
-	if (look_up(search->tree, search->ctx, pid, &file, &stat) == 0 &&
+	if (look_up(search->table, search->ctx, pid, &file, &stat) == 0 &&
 	    (stat.state == 'Z' || (!has_ended && stat.state != 'X')))
-		rti_proctree_add(search->tree, search->ctx, &stat, &file);
+		rti_member_add(search->table, search->ctx, &stat, &file);
 	rti_procfs_close_file(search->ctx->procfs, &file);
 }
 
 /* ns_last_pid is asked first, since loadavg may be somebody else's invention (lxcfs). */
-uint64_t rti_proctree_last_pid(struct rti_proctree *tree, const struct rti_context *ctx)
+uint64_t rti_read_last_pid(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	struct rti_loadavg loadavg;
 	struct rti_scan scan;
 	uint64_t pid = 0;
 
-	if (tree->tells_last_pid != TOLD_BY_LOADAVG &&
-	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_SINGLE_RECORD, &tree->last_pid_file, ctx->buf) == 0) {
+	if (table->tells_last_pid != TOLD_BY_LOADAVG &&
+	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_SINGLE_RECORD, &table->last_pid_file, ctx->buf) == 0) {
 		scan = rti_scan(ctx->buf->data, ctx->buf->len);
 		rti_scan_u64(&scan, &pid);
 		return pid;
 	}
-	tree->tells_last_pid = TOLD_BY_LOADAVG;
-	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD, &tree->last_pid_file, ctx->buf) < 0 ||
+	table->tells_last_pid = TOLD_BY_LOADAVG;
+	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD, &table->last_pid_file, ctx->buf) < 0 ||
 	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
 		return 0;
 	return loadavg.last_pid;
 }
 
 /* Who counts for us is a moment late, and may be stopped or killed: he is not always believed. 0: not now. */
-static uint64_t counted_forks(const struct rti_proctree *tree)
+static uint64_t counted_forks(const struct rti_member_table *table)
 {
-	if (!tree->fork_counts || tree->fork_counts->events != RTI_EVENTS_INTACT || tree->searches % BELIEVED_SEARCHES == 0)
+	if (!table->fork_counts || table->fork_counts->events != RTI_EVENTS_INTACT || table->searches % BELIEVED_SEARCHES == 0)
 		return 0;
-	return tree->fork_counts->processes + 1;
+	return table->fork_counts->processes + 1;
 }
 
 /* Who has not run since his children were searched for has not forked; nor has anybody where no pid was given away. */
-static int may_have_forked(const struct rti_proctree *tree, const struct rti_member *m)
+static int may_have_forked(const struct rti_member_table *table, const struct rti_member *m)
 {
-	if (tree->last_pid && m->searched_pid == tree->last_pid && !m->has_reaped)
+	if (table->last_pid && m->searched_pid == table->last_pid && !m->has_reaped)
 		return 0;
 	return !m->has_clock || m->clock.total_ns != m->searched_clock_ns;
 }
 
 /* Those whom a child that nobody has seen left behind are adopted, without his doing, by someone above who forked it. */
-static void mark_searched(struct rti_proctree *tree, struct rti_member *m)
+static void mark_searched(struct rti_member_table *table, struct rti_member *m)
 {
-	for (size_t steps = tree->count; m && !m->is_to_be_searched && steps > 0; steps--) {
+	for (size_t steps = table->count; m && !m->is_to_be_searched && steps > 0; steps--) {
 		m->is_to_be_searched = 1;
-		m = rti_proctree_find(tree, m->stat.ppid);
+		m = rti_member_find(table, m->stat.ppid);
 	}
-	if (tree->count)
-		tree->members[0].is_to_be_searched = 1;
+	if (table->count)
+		table->members[0].is_to_be_searched = 1;
 }
 
 /* A row without figures is spent with this. A stranger has no clock that would say anything of the member. */
 static void take_clock(const struct rti_context *ctx, struct rti_member *m)
 {
-	m->has_clock = rti_proctree_is_own_row(m, ctx->platform->tick_ns);
+	m->has_clock = rti_member_owns_row(m, ctx->platform->tick_ns);
 	if (m->has_clock && !(m->row->has & RTI_BATCH_IDLE)) {
 		rti_batch_clock(m->row, &m->clock);
 		return;
@@ -302,92 +302,92 @@ static void read_clock(const struct rti_context *ctx, struct rti_member *m)
 		m->has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
 }
 
-static void read_clocks(struct rti_proctree *tree, const struct rti_context *ctx, size_t first)
+static void read_clocks(struct rti_member_table *table, const struct rti_context *ctx, size_t first)
 {
-	for (size_t i = first; i < tree->count; i++)
-		read_clock(ctx, &tree->members[i]);
+	for (size_t i = first; i < table->count; i++)
+		read_clock(ctx, &table->members[i]);
 }
 
-static void read_all_clocks(struct rti_proctree *tree, const struct rti_context *ctx)
+static void read_all_clocks(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	if (ctx->platform->cpu_clock) /* elsewhere pids are not ours */
-		rti_batch_reader_read(&tree->batch_reader, tree->members, tree->count);
-	read_clocks(tree, ctx, 0);
+		rti_batch_reader_read(&table->batch_reader, table->members, table->count);
+	read_clocks(table, ctx, 0);
 }
 
 /* Those who are found are searched in turn. */
-static void search_below(struct rti_proctree *tree, const struct rti_context *ctx)
+static void search_below(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	for (size_t i = 0; i < tree->count; i++) {
-		if (may_have_forked(tree, &tree->members[i]))
-			mark_searched(tree, &tree->members[i]);
+	for (size_t i = 0; i < table->count; i++) {
+		if (may_have_forked(table, &table->members[i]))
+			mark_searched(table, &table->members[i]);
 	}
-	for (size_t i = 0; i < tree->count; i++) {
-		struct rti_member *m = &tree->members[i];
-		size_t known = tree->count;
+	for (size_t i = 0; i < table->count; i++) {
+		struct rti_member *m = &table->members[i];
+		size_t known = table->count;
 
 		if (!m->is_to_be_searched)
 			continue;
-		m->searched_pid = tree->last_pid;
+		m->searched_pid = table->last_pid;
 		m->searched_clock_ns = m->clock.total_ns;
-		if (search_children_files(tree, ctx, m))
-			rti_proctree_search_again(&tree->members[i]);
-		read_clocks(tree, ctx, known);
-		for (; known < tree->count; known++)
-			tree->members[known].is_to_be_searched = 1;
+		if (search_children_files(table, ctx, m))
+			rti_member_force_scan(&table->members[i]);
+		read_clocks(table, ctx, known);
+		for (; known < table->count; known++)
+			table->members[known].is_to_be_searched = 1;
 	}
 }
 
-static void search_all_anew(struct rti_proctree *tree)
+static void search_all_anew(struct rti_member_table *table)
 {
-	for (size_t i = 0; i < tree->count; i++)
-		rti_proctree_search_again(&tree->members[i]);
-	tree->searched_pid = 0;
+	for (size_t i = 0; i < table->count; i++)
+		rti_member_force_scan(&table->members[i]);
+	table->searched_pid = 0;
 }
 
-static void search(struct rti_proctree *tree, const struct rti_context *ctx)
+static void search(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	struct children_search new_pids = { .tree = tree, .ctx = ctx };
+	struct children_search new_pids = { .table = table, .ctx = ctx };
 	int is_searched = 0;
 
-	tree->is_short_of_files = 0;
-	tree->count_before = tree->count;
-	rti_fork_tracker_take_new(&tree->fork_tracker, add_new_member, &new_pids);
-	if (!rti_fork_tracker_is_complete(&tree->fork_tracker) || !tree->is_searched || tree->has_skipped) {
-		if (tree->has_skipped)
-			search_all_anew(tree);
-		tree->has_skipped = 0;
-		tree->skipped = 0;
-		tree->is_searched = is_searched = 1;
-		tree->searches++;
-		tree->last_pid = counted_forks(tree) ? counted_forks(tree) : rti_proctree_last_pid(tree, ctx);
-		if (!tree->has_children_files && (!tree->last_pid || tree->searched_pid != tree->last_pid))
-			search_parent_pids(tree, ctx);
-		tree->searched_pid = tree->last_pid;
+	table->is_short_of_files = 0;
+	table->count_before = table->count;
+	rti_fork_tracker_take_new(&table->fork_tracker, add_new_member, &new_pids);
+	if (!rti_fork_tracker_is_complete(&table->fork_tracker) || !table->is_searched || table->has_skipped) {
+		if (table->has_skipped)
+			search_all_anew(table);
+		table->has_skipped = 0;
+		table->skipped = 0;
+		table->is_searched = is_searched = 1;
+		table->searches++;
+		table->last_pid = counted_forks(table) ? counted_forks(table) : rti_read_last_pid(table, ctx);
+		if (!table->has_children_files && (!table->last_pid || table->searched_pid != table->last_pid))
+			search_parent_pids(table, ctx);
+		table->searched_pid = table->last_pid;
 	}
-	read_all_clocks(tree, ctx);
-	if (is_searched && tree->has_children_files)
-		search_below(tree, ctx);
+	read_all_clocks(table, ctx);
+	if (is_searched && table->has_children_files)
+		search_below(table, ctx);
 }
 
-void rti_proctree_discover(struct rti_proctree *tree, const struct rti_context *ctx)
+void rti_discover_members(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	int is_first = !tree->is_searched;
+	int is_first = !table->is_searched;
 
-	if (!tree->is_followed || tree->count == 0) {
-		read_all_clocks(tree, ctx);
+	if (!table->is_followed || table->count == 0) {
+		read_all_clocks(table, ctx);
 		return;
 	}
 	if (!is_first)
-		rti_fork_tracker_poll(&tree->fork_tracker);
-	search(tree, ctx);
+		rti_fork_tracker_poll(&table->fork_tracker);
+	search(table, ctx);
 	/* Whom those forked who were there before us can be told only once they are known. */
-	if (is_first && rti_fork_tracker_is_complete(&tree->fork_tracker)) {
-		rti_fork_tracker_poll(&tree->fork_tracker);
-		search(tree, ctx);
+	if (is_first && rti_fork_tracker_is_complete(&table->fork_tracker)) {
+		rti_fork_tracker_poll(&table->fork_tracker);
+		search(table, ctx);
 	}
-	if (tree->is_short_of_files && tree->files_kept > 0) {
-		rti_proctree_drop_files(tree, ctx);
-		search(tree, ctx);
+	if (table->is_short_of_files && table->files_cached > 0) {
+		rti_member_table_drop_files(table, ctx);
+		search(table, ctx);
 	}
 }

@@ -17,10 +17,10 @@
 /* A keeper adopts those whose parent left without our noticing. */
 static struct rti_member *above(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
 {
-	struct rti_member *up = rti_proctree_find(&tree->members, ppid);
+	struct rti_member *up = rti_member_find(&tree->table, ppid);
 
 	if (!up && m->pid != tree->supervisor_pid)
-		up = rti_proctree_find(&tree->members, tree->supervisor_pid);
+		up = rti_member_find(&tree->table, tree->supervisor_pid);
 	return up;
 }
 
@@ -45,7 +45,7 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 	for (;;) {
 		struct rti_member *up = above(a->tree, a->at, a->is_previous ? a->at->previous_ppid : a->at->stat.ppid);
 
-		if (up && a->steps++ < a->tree->members.count) {
+		if (up && a->steps++ < a->tree->table.count) {
 			a->at = up;
 			if (up->mark == a->mark)
 				continue;
@@ -65,7 +65,7 @@ static const struct rti_member *kept_parent(const struct rti_tree *tree, const s
 {
 	const struct rti_member *up = above(tree, m, m->stat.ppid);
 
-	return up && !up->has_exited && !rti_proctree_is_zombie(up) ? up : NULL;
+	return up && !up->has_exited && !rti_member_is_zombie(up) ? up : NULL;
 }
 
 /* When it came to light that a process may have reaped children: when its account was read and had grown, or when it
@@ -101,7 +101,7 @@ static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *c
 	int err = 0;
 
 	for (int looks = 0; looks < LOOKS_MAX; looks++) {
-		err = rti_proctree_read_stat(&tree->members, ctx, m);
+		err = rti_member_read_stat(&tree->table, ctx, m);
 		if (err < 0 || m->stat.state != 'X')
 			break;
 	}
@@ -111,13 +111,13 @@ static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *c
 /* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
 static int revalidate(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
-	const struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
+	const struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
 	uint64_t reaped_at = m->has_exited ? 0 : may_have_been_reaped_at(tree, m);
 
 	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->revalidated_at)
 		return 0;
 	m->revalidated_at = ++tree->events;
-	if (parent && !parent->has_exited && rti_proctree_has_its_files(ctx, m))
+	if (parent && !parent->has_exited && rti_member_has_live_files(ctx, m))
 		return 0;
 	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
 	if (read_stat_for_good(tree, ctx, m) != -ESRCH)
@@ -149,17 +149,17 @@ static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, 
 /* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
 void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
 {
-	int has_final_rusage = !tree->needs_reconcile;
+	int is_stable = !tree->needs_reconcile;
 
-	while (!has_final_rusage) {
-		has_final_rusage = 1;
-		for (size_t i = 0; i < tree->members.count; i++) {
-			struct rti_member *m = &tree->members.members[i];
+	while (!is_stable) {
+		is_stable = 1;
+		for (size_t i = 0; i < tree->table.count; i++) {
+			struct rti_member *m = &tree->table.members[i];
 
 			if (revalidate(tree, ctx, m))
-				has_final_rusage = 0;
+				is_stable = 0;
 			if (m->has_exited && reread_reapers(tree, ctx, m, status))
-				has_final_rusage = 0;
+				is_stable = 0;
 		}
 	}
 }
@@ -206,7 +206,7 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 	struct rti_member *up = above(tree, m, m->stat.ppid);
 
 	if (up)
-		rti_proctree_search_again(up); /* a new child may have its pid already */
+		rti_member_force_scan(up); /* a new child may have its pid already */
 	tree->ledger.has_exits = 1;
 	m->is_unattributed = 0;
 	if (kept_parent(tree, m))
@@ -224,13 +224,13 @@ void rti_exits_account(struct rti_tree *tree)
 {
 	if (!tree->needs_reconcile)
 		return;
-	for (size_t i = tree->members.count; i-- > 0;) {
-		if (tree->members.members[i].has_exited)
-			account_exit(tree, &tree->members.members[i]);
+	for (size_t i = tree->table.count; i-- > 0;) {
+		if (tree->table.members[i].has_exited)
+			account_exit(tree, &tree->table.members[i]);
 	}
-	for (size_t i = tree->members.count; i-- > 0;) {
-		if (tree->members.members[i].has_exited && tree->members.members[i].is_unattributed)
-			attribute_orphan(tree, &tree->members.members[i]);
+	for (size_t i = tree->table.count; i-- > 0;) {
+		if (tree->table.members[i].has_exited && tree->table.members[i].is_unattributed)
+			attribute_orphan(tree, &tree->table.members[i]);
 	}
 	if (tree->ledger.has_unwaited)
 		tree->reasons |= RT_REASON_UNWAITED;

@@ -21,15 +21,15 @@ static uint64_t reaped_faults(const struct rti_account *a)
  * exact while the split is a matter of sampling. */
 static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS])
 {
-	uint64_t seen = a->floor[RTI_CPU_USER] + a->floor[RTI_CPU_SYSTEM];
+	uint64_t members_seen = a->floor[RTI_CPU_USER] + a->floor[RTI_CPU_SYSTEM];
 	uint64_t shown = a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 
 	for (int i = 0; i < RTI_COUNTERS; i++)
 		out[i] = i < RTI_READ_BYTES ? at_least(a->children[i], a->floor[i]) : 0;
 	out[RTI_CPU_USER] = a->children[RTI_CPU_USER];
 	out[RTI_CPU_SYSTEM] = a->children[RTI_CPU_SYSTEM];
-	if (seen > shown) {
-		uint64_t missing = seen - shown, user = 0;
+	if (members_seen > shown) {
+		uint64_t missing = members_seen - shown, user = 0;
 
 		if (a->floor[RTI_CPU_USER] > a->children[RTI_CPU_USER])
 			user = a->floor[RTI_CPU_USER] - a->children[RTI_CPU_USER];
@@ -63,9 +63,9 @@ void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_ac
 
 uint64_t rti_ledger_faults(const struct rti_account *a)
 {
-	uint64_t seen = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS];
+	uint64_t members_seen = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS];
 
-	return a->self[RTI_MINOR_FAULTS] + a->self[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), seen);
+	return a->self[RTI_MINOR_FAULTS] + a->self[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), members_seen);
 }
 
 static uint64_t children_growth(const struct rti_account *a)

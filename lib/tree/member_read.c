@@ -253,7 +253,7 @@ static void post(struct rti_member *m, const struct rti_figures *figures)
 static void aim(struct reading *r)
 {
 	struct rti_member *m = r->m;
-	int may_keep = rti_proctree_may_keep(&r->tree->members, r->ctx, m);
+	int may_keep = rti_member_reserve_files(&r->tree->table, r->ctx, m);
 
 	r->who = (struct rti_target){
 		.pid = m->pid,
@@ -271,7 +271,7 @@ static uint64_t reaped_faults(const struct rti_member *m)
 
 static int may_have_forked(const struct reading *r)
 {
-	return !r->tree->members.last_pid || r->tree->members.last_pid != r->m->stat_pid;
+	return !r->tree->table.last_pid || r->tree->table.last_pid != r->m->stat_pid;
 }
 
 /* What nothing else tells is wanted each time. */
@@ -298,7 +298,7 @@ static int may_have_reaped(struct reading *r)
 	if (r->tree->ledger.self_only) {
 		if (!may_reap_first(r) || !has_io_moved(r))
 			return 0;
-		r->tree->members.last_pid = rti_proctree_last_pid(&r->tree->members, r->ctx);
+		r->tree->table.last_pid = rti_read_last_pid(&r->tree->table, r->ctx);
 	}
 	return r->m->has_children || may_have_forked(r);
 }
@@ -320,7 +320,7 @@ static int may_skip_stat(struct reading *r)
 static void note_children(struct reading *r)
 {
 	if (may_reap_first(r) && !needs_stat(r->tree))
-		r->m->has_children = may_have_forked(r) || rti_proctree_has_children(&r->tree->members, r->ctx, r->m);
+		r->m->has_children = may_have_forked(r) || rti_member_has_children(&r->tree->table, r->ctx, r->m);
 }
 
 static void read_once(struct reading *r)
@@ -342,9 +342,9 @@ static void read_once(struct reading *r)
 	}
 	note_children(r);
 	m->stat_ns = r->tree->now_ns;
-	m->stat_pid = r->tree->members.last_pid;
+	m->stat_pid = r->tree->table.last_pid;
 	had_reaped = reaped_faults(m);
-	err = rti_proctree_read_stat(&r->tree->members, r->ctx, m);
+	err = rti_member_read_stat(&r->tree->table, r->ctx, m);
 	/* The kernel may have folded the I/O of a child into what was read just now. */
 	if (err == 0 && r->tree->ledger.self_only && r->due & RT_HAS_IO && !had_reaped && reaped_faults(m))
 		run_collector(r, &rti_pid_io);
@@ -438,13 +438,13 @@ static void keep(struct reading *r)
 static void read_in_full(struct reading *r)
 {
 	read_once(r);
-	if (r->is_short_of_files && r->tree->members.files_kept > 0) {
-		rti_proctree_drop_files(&r->tree->members, r->ctx);
+	if (r->is_short_of_files && r->tree->table.files_cached > 0) {
+		rti_member_table_drop_files(&r->tree->table, r->ctx);
 		read_once(r);
 	}
 	if (r->m->has_exited)
 		return;
-	r->tree->members.batch_reader.text_readings++;
+	r->tree->table.batch_reader.text_readings++;
 	keep(r);
 }
 
@@ -490,8 +490,8 @@ static void take_row(struct reading *r)
 	struct rti_member *m = r->m;
 
 	r->figures = m->figures;
-	rti_proctree_take_row(m, r->ctx->platform->tick_ns);
-	m->stat_pid = r->tree->members.last_pid;
+	rti_member_apply_row(m, r->ctx->platform->tick_ns);
+	m->stat_pid = r->tree->table.last_pid;
 	put_row(r, m->row);
 	if (r->due & RT_HAS_PSS) {
 		m->memory_tid = memory_tid(r->ctx, m);

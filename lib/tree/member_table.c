@@ -9,54 +9,54 @@
 #include "os/procfs_path.h"
 #include "os/pid_file.h"
 
-#define FILES_EACH 4 /* kept per member: stat, statm, io, children */
+#define FILES_PER_MEMBER 4 /* kept per member: stat, statm, io, children */
 #define LOOKS_MAX 8
 
-static size_t slot_of(const struct rti_proctree *tree, int32_t pid)
+static size_t slot_of(const struct rti_member_table *table, int32_t pid)
 {
-	size_t mask = tree->slot_count - 1, slot = ((uint32_t)pid * 2654435761u) & mask;
+	size_t mask = table->slot_count - 1, slot = ((uint32_t)pid * 2654435761u) & mask;
 
-	while (tree->slots[slot] && tree->members[tree->slots[slot] - 1].pid != pid)
+	while (table->slots[slot] && table->members[table->slots[slot] - 1].pid != pid)
 		slot = (slot + 1) & mask;
 	return slot;
 }
 
-static void index_members(struct rti_proctree *tree)
+static void index_members(struct rti_member_table *table)
 {
-	memset(tree->slots, 0, tree->slot_count * sizeof(*tree->slots));
-	for (size_t i = 0; i < tree->count; i++)
-		tree->slots[slot_of(tree, tree->members[i].pid)] = (uint32_t)i + 1;
+	memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
+	for (size_t i = 0; i < table->count; i++)
+		table->slots[slot_of(table, table->members[i].pid)] = (uint32_t)i + 1;
 }
 
-struct rti_member *rti_proctree_find(const struct rti_proctree *tree, int32_t pid)
+struct rti_member *rti_member_find(const struct rti_member_table *table, int32_t pid)
 {
-	uint32_t index = tree->slots[slot_of(tree, pid)];
+	uint32_t index = table->slots[slot_of(table, pid)];
 
-	return index ? &tree->members[index - 1] : NULL;
+	return index ? &table->members[index - 1] : NULL;
 }
 
 /* Room for one more member, with a hash at most half full. */
-static int reserve(struct rti_proctree *tree)
+static int reserve(struct rti_member_table *table)
 {
-	size_t cap = tree->cap ? tree->cap * 2 : 16;
+	size_t cap = table->cap ? table->cap * 2 : 16;
 	struct rti_member *members;
 	uint32_t *slots;
 
-	if (tree->count < tree->cap)
+	if (table->count < table->cap)
 		return 0;
-	if (tree->count >= RTI_MEMBERS_MAX)
+	if (table->count >= RTI_MEMBERS_MAX)
 		return -ENOSPC;
-	members = realloc(tree->members, cap * sizeof(*members));
+	members = realloc(table->members, cap * sizeof(*members));
 	if (!members)
 		return -ENOMEM;
-	tree->members = members;
-	slots = realloc(tree->slots, 2 * cap * sizeof(*slots));
+	table->members = members;
+	slots = realloc(table->slots, 2 * cap * sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
-	tree->slots = slots;
-	tree->slot_count = 2 * cap;
-	tree->cap = cap;
-	index_members(tree);
+	table->slots = slots;
+	table->slot_count = 2 * cap;
+	table->cap = cap;
+	index_members(table);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ static int told(const struct rti_context *ctx, int32_t pid, int err, struct rti_
 	return err;
 }
 
-int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out)
+int rti_read_pid_stat(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out)
 {
 	return told(ctx, pid, rti_pid_file_read(ctx, pid, "stat", cached), out);
 }
@@ -99,7 +99,7 @@ static int is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
 	return !stat->has_starttime || !m->stat.has_starttime || stat->starttime == m->starttime;
 }
 
-void rti_proctree_search_again(struct rti_member *m)
+void rti_member_force_scan(struct rti_member *m)
 {
 	m->searched_pid = 0;
 	m->searched_clock_ns = UINT64_MAX;
@@ -110,14 +110,14 @@ void rti_proctree_search_again(struct rti_member *m)
 static void note_threads(struct rti_member *m)
 {
 	if (m->searched_threads && m->stat.num_threads != m->searched_threads)
-		rti_proctree_search_again(m);
+		rti_member_force_scan(m);
 }
 
-int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+int rti_member_read_stat(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
 {
-	struct rti_file *cached = rti_proctree_may_keep(tree, ctx, m) ? &m->stat_file : NULL;
+	struct rti_file *cached = rti_member_reserve_files(table, ctx, m) ? &m->stat_file : NULL;
 	struct rti_pid_stat stat;
-	int err = rti_proctree_look_up(ctx, m->pid, cached, &stat);
+	int err = rti_read_pid_stat(ctx, m->pid, cached, &stat);
 
 	if (err < 0)
 		return err;
@@ -129,61 +129,61 @@ int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *
 }
 
 /* Start times of /proc are in whole ticks. */
-int rti_proctree_is_own_row(const struct rti_member *m, uint64_t tick_ns)
+int rti_member_owns_row(const struct rti_member *m, uint64_t tick_ns)
 {
 	return !m->stat.has_starttime || m->row->start_ns - m->starttime * tick_ns < tick_ns;
 }
 
-void rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns)
+void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns)
 {
 	rti_batch_stat(m->row, tick_ns, &m->stat);
 	note_threads(m);
 }
 
-int rti_proctree_is_zombie(const struct rti_member *m)
+int rti_member_is_zombie(const struct rti_member *m)
 {
 	return (m->stat.state == 'Z' || m->stat.state == 'X') && m->stat.num_threads <= 1;
 }
 
 /* A kept file that can be read is that of the same process, and statm is the one that costs least. Who has ended has no
  * memory. */
-int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m)
+int rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m)
 {
 	return rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
 	       ctx->buf->data[0] != '0';
 }
 
-int rti_proctree_is_alive(const struct rti_context *ctx, struct rti_member *m)
+int rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
 {
 	struct rti_pid_stat stat;
 	int err;
 
-	if (rti_proctree_has_its_files(ctx, m))
+	if (rti_member_has_live_files(ctx, m))
 		return 1;
-	err = rti_proctree_look_up(ctx, m->pid, NULL, &stat);
+	err = rti_read_pid_stat(ctx, m->pid, NULL, &stat);
 	return err == 0 ? is_same(m, &stat) : err != -ESRCH;
 }
 
 /* Someone may be missing from the tree because of this error. */
-void rti_proctree_note_skipped(struct rti_proctree *tree, int err)
+void rti_member_table_note_skipped(struct rti_member_table *table, int err)
 {
-	tree->has_skipped = 1;
+	table->has_skipped = 1;
 	if (err == -EMFILE || err == -ENFILE)
-		tree->is_short_of_files = 1;
+		table->is_short_of_files = 1;
 }
 
-int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, const struct rti_pid_stat *stat,
+int rti_member_add(struct rti_member_table *table, const struct rti_context *ctx, const struct rti_pid_stat *stat,
                      struct rti_file *file)
 {
 	struct rti_member *m;
-	int err = reserve(tree);
+	int err = reserve(table);
 
 	if (err < 0) {
-		tree->skipped++;
-		rti_proctree_note_skipped(tree, err);
+		table->skipped++;
+		rti_member_table_note_skipped(table, err);
 		return err;
 	}
-	m = &tree->members[tree->count];
+	m = &table->members[table->count];
 	*m = (struct rti_member){
 		.pid = stat->pid,
 		.starttime = stat->starttime,
@@ -195,10 +195,10 @@ int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, c
 		.io = RTI_FILE_INIT,
 		.children_file = RTI_FILE_INIT,
 	};
-	tree->slots[slot_of(tree, stat->pid)] = (uint32_t)++tree->count;
-	tree->seen++;
-	rti_fork_tracker_add(&tree->fork_tracker, stat->pid);
-	if (file && rti_proctree_may_keep(tree, ctx, m)) {
+	table->slots[slot_of(table, stat->pid)] = (uint32_t)++table->count;
+	table->members_seen++;
+	rti_fork_tracker_add(&table->fork_tracker, stat->pid);
+	if (file && rti_member_reserve_files(table, ctx, m)) {
 		m->stat_file = *file;
 		file->fd = -1;
 	}
@@ -206,7 +206,7 @@ int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, c
 }
 
 /* /proc answers for thread ids too; a tracker follows whole processes. */
-int rti_proctree_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat)
+int rti_is_group_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat)
 {
 	struct rti_pid_status status;
 	int err;
@@ -219,26 +219,26 @@ int rti_proctree_is_leader(const struct rti_context *ctx, const struct rti_pid_s
 	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == stat->pid;
 }
 
-int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, int is_followed,
-                      uint32_t most_files)
+int rti_member_table_init(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, int is_followed,
+                      uint32_t files_max)
 {
 	struct rti_path children = rti_task_path(pid, pid, "children");
 	struct rti_pid_stat stat;
 	int err;
 
-	*tree = (struct rti_proctree){ .is_followed = is_followed, .most_files = most_files, .fork_tracker = RTI_FORK_TRACKER_INIT,
+	*table = (struct rti_member_table){ .is_followed = is_followed, .files_max = files_max, .fork_tracker = RTI_FORK_TRACKER_INIT,
 		                        .last_pid_file = RTI_FILE_INIT };
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->procfs->is_foreign)
-		rti_fork_tracker_subscribe(&tree->fork_tracker); /* where that cannot be had, members are searched for */
-	rti_fork_tracker_set_root(&tree->fork_tracker, pid);
-	tree->has_children_files = rti_procfs_exists(ctx->procfs, RTI_PROC, children.text) == 1;
-	err = rti_proctree_look_up(ctx, pid, NULL, &stat);
-	if (err == 0 && !rti_proctree_is_leader(ctx, &stat))
+		rti_fork_tracker_subscribe(&table->fork_tracker); /* where that cannot be had, members are searched for */
+	rti_fork_tracker_set_root(&table->fork_tracker, pid);
+	table->has_children_files = rti_procfs_exists(ctx->procfs, RTI_PROC, children.text) == 1;
+	err = rti_read_pid_stat(ctx, pid, NULL, &stat);
+	if (err == 0 && !rti_is_group_leader(ctx, &stat))
 		err = -ESRCH;
 	if (err == 0)
-		err = rti_proctree_add(tree, ctx, &stat, NULL);
+		err = rti_member_add(table, ctx, &stat, NULL);
 	if (err < 0)
-		rti_proctree_free(tree, ctx);
+		rti_member_table_free(table, ctx);
 	return err;
 }
 
@@ -250,18 +250,18 @@ static void close_files(const struct rti_context *ctx, struct rti_member *m)
 	rti_procfs_close_file(ctx->procfs, &m->children_file);
 }
 
-void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx)
+void rti_member_table_free(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	for (size_t i = 0; i < tree->count; i++)
-		close_files(ctx, &tree->members[i]);
-	free(tree->members);
-	free(tree->slots);
-	free(tree->candidates);
-	rti_buf_free(&tree->children);
-	rti_procfs_close_file(ctx->procfs, &tree->last_pid_file);
-	rti_fork_tracker_close(&tree->fork_tracker);
-	rti_batch_reader_free(&tree->batch_reader);
-	*tree = (struct rti_proctree){ 0 };
+	for (size_t i = 0; i < table->count; i++)
+		close_files(ctx, &table->members[i]);
+	free(table->members);
+	free(table->slots);
+	free(table->candidates);
+	rti_buf_free(&table->children);
+	rti_procfs_close_file(ctx->procfs, &table->last_pid_file);
+	rti_fork_tracker_close(&table->fork_tracker);
+	rti_batch_reader_free(&table->batch_reader);
+	*table = (struct rti_member_table){ 0 };
 }
 
 static uint32_t count_open(const struct rti_member *m)
@@ -272,69 +272,69 @@ static uint32_t count_open(const struct rti_member *m)
 
 /* Somebody who was not read in this sample, nor in the one before. Only a few are looked at, for the search must not cost
  * more than opening the files does. */
-static int make_room(struct rti_proctree *tree, const struct rti_context *ctx)
+static int evict_files(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	for (int looks = 0; looks < LOOKS_MAX && tree->count > 0; looks++) {
-		struct rti_member *m = &tree->members[tree->hand++ % tree->count];
+	for (int looks = 0; looks < LOOKS_MAX && table->count > 0; looks++) {
+		struct rti_member *m = &table->members[table->evict_next++ % table->count];
 		uint32_t open = count_open(m);
 
-		if (open == 0 || m->used_at + 1 >= tree->samples)
+		if (open == 0 || m->files_used_at + 1 >= table->samples)
 			continue;
 		close_files(ctx, m);
-		tree->files_kept -= FILES_EACH;
+		table->files_cached -= FILES_PER_MEMBER;
 		return 1;
 	}
 	return 0;
 }
 
-int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m)
+int rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
 {
-	m->used_at = tree->samples;
+	m->files_used_at = table->samples;
 	if (count_open(m) > 0)
 		return 1;
-	if (tree->files_kept + FILES_EACH > tree->most_files && !make_room(tree, ctx))
+	if (table->files_cached + FILES_PER_MEMBER > table->files_max && !evict_files(table, ctx))
 		return 0;
-	if (tree->files_kept + FILES_EACH > tree->most_files)
+	if (table->files_cached + FILES_PER_MEMBER > table->files_max)
 		return 0;
-	tree->files_kept += FILES_EACH;
-	tree->has_reserved = 1;
+	table->files_cached += FILES_PER_MEMBER;
+	table->has_reserved = 1;
 	return 1;
 }
 
 /* Room stays reserved for all of the files of a member that has one open. */
-void rti_proctree_count_files(struct rti_proctree *tree)
+void rti_member_table_count_files(struct rti_member_table *table)
 {
-	if (!tree->has_reserved)
+	if (!table->has_reserved)
 		return;
-	tree->has_reserved = 0;
-	tree->files_kept = 0;
-	for (size_t i = 0; i < tree->count; i++)
-		tree->files_kept += count_open(&tree->members[i]) ? FILES_EACH : 0;
+	table->has_reserved = 0;
+	table->files_cached = 0;
+	for (size_t i = 0; i < table->count; i++)
+		table->files_cached += count_open(&table->members[i]) ? FILES_PER_MEMBER : 0;
 }
 
-void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context *ctx)
+void rti_member_table_drop_files(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	for (size_t i = 0; i < tree->count; i++)
-		close_files(ctx, &tree->members[i]);
+	for (size_t i = 0; i < table->count; i++)
+		close_files(ctx, &table->members[i]);
 	/* Half of those that there were: more cannot be had now. */
-	tree->most_files = (tree->files_kept < tree->most_files ? tree->files_kept : tree->most_files) / 2;
-	tree->files_kept = 0;
+	table->files_max = (table->files_cached < table->files_max ? table->files_cached : table->files_max) / 2;
+	table->files_cached = 0;
 }
 
-int rti_member_table_remove_exited(struct rti_proctree *tree, const struct rti_context *ctx)
+int rti_member_table_remove_exited(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	size_t cached = 0;
 
-	for (size_t i = 0; i < tree->count; i++) {
-		if (tree->members[i].has_exited)
-			close_files(ctx, &tree->members[i]);
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->members[i].has_exited)
+			close_files(ctx, &table->members[i]);
 		else if (cached++ != i)
-			tree->members[cached - 1] = tree->members[i];
+			table->members[cached - 1] = table->members[i];
 	}
-	if (cached == tree->count)
+	if (cached == table->count)
 		return 0;
-	tree->count = cached;
-	tree->has_reserved = 1;
-	index_members(tree);
+	table->count = cached;
+	table->has_reserved = 1;
+	index_members(table);
 	return 1;
 }

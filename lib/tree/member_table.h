@@ -6,8 +6,8 @@
  * Invariant: a member is (pid, starttime). stat is read after everything else of a member, so that a matching start time
  * vouches for what was read by pid before it, and so that children whose use is already in the process's I/O show in
  * its faults too. */
-#ifndef RTI_PROCTREE_H
-#define RTI_PROCTREE_H
+#ifndef RTI_MEMBER_TABLE_H
+#define RTI_MEMBER_TABLE_H
 
 #include "collect/collector.h"
 #include "tree/fork_tracker.h"
@@ -39,7 +39,7 @@ struct rti_member {
 	int has_children; /* or had some */
 	uint64_t stat_pid; /* the last that had been given away when stat was read */
 	uint64_t rss_ns, stat_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
-	uint64_t used_at; /* sample that last used its descriptors */
+	uint64_t files_used_at; /* sample that last used its descriptors */
 	uint64_t poll_rss_bytes; /* by the last glance */
 	uint64_t poll_ns, poll_clock_ns; /* when that was read, and where its clock stood */
 	struct rti_pss pss;
@@ -52,18 +52,18 @@ struct rti_member {
 	int is_unattributed; /* gone, and no account has yet been found to have grown by it */
 };
 
-struct rti_proctree {
+struct rti_member_table {
 	struct rti_member *members; /* a parent stands before the children it was found by */
 	size_t count, cap;
 	uint32_t *slots; /* hash of pids: index + 1, or 0 */
 	size_t slot_count;
 	int is_followed;        /* descendants belong to the tree */
 	int has_children_files; /* the kernel has task/TID/children */
-	uint32_t files_kept, most_files;
+	uint32_t files_cached, files_max;
 	int has_reserved; /* since they were counted */
 	uint64_t samples; /* so far */
-	size_t hand;      /* where the next one who must give up descriptors is looked for */
-	uint64_t seen;    /* distinct members so far */
+	size_t evict_next;      /* where the next one who must give up descriptors is looked for */
+	uint64_t members_seen;    /* distinct members so far */
 	int has_skipped;  /* the last search may have missed somebody */
 	size_t count_before; /* the last search */
 	uint64_t skipped; /* that the last search found and could not take in */
@@ -84,59 +84,59 @@ struct rti_proctree {
 };
 
 /* Start a tree at pid. 0 or -errno: -ESRCH where there is none, -EACCES where it is hidden. */
-int rti_proctree_init(struct rti_proctree *tree, const struct rti_context *ctx, int32_t pid, int is_followed,
-                      uint32_t most_files);
-void rti_proctree_free(struct rti_proctree *tree, const struct rti_context *ctx);
+int rti_member_table_init(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, int is_followed,
+                      uint32_t files_max);
+void rti_member_table_free(struct rti_member_table *table, const struct rti_context *ctx);
 
 /* stat of any process, through kept unless that is NULL. 0, or -errno as below. */
-int rti_proctree_look_up(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out);
+int rti_read_pid_stat(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out);
 
 /* /proc answers for thread ids too; a tracker follows whole processes. */
-int rti_proctree_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat);
+int rti_is_group_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat);
 
 /* Take somebody in, with the file that stat was read from, which is his from then on where it may be kept, and the caller's
  * otherwise; NULL: none. 0, or -errno, when he is passed over. Members move in memory. */
-int rti_proctree_add(struct rti_proctree *tree, const struct rti_context *ctx, const struct rti_pid_stat *stat,
+int rti_member_add(struct rti_member_table *table, const struct rti_context *ctx, const struct rti_pid_stat *stat,
                      struct rti_file *file);
 
 /* Somebody may be missing from the tree because of this error. */
-void rti_proctree_note_skipped(struct rti_proctree *tree, int err);
+void rti_member_table_note_skipped(struct rti_member_table *table, int err);
 
 /* Children of it may have been passed over: the next discovery looks for them, whether it has run or not. */
-void rti_proctree_search_again(struct rti_member *m);
+void rti_member_force_scan(struct rti_member *m);
 
 /* Read stat of a member again. 0; -ESRCH when it is gone; -EACCES when it lives but is hidden; other -errno. */
-int rti_proctree_read_stat(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);
+int rti_member_read_stat(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m);
 
 /* Is its row of itself, and not of a stranger? */
-int rti_proctree_is_own_row(const struct rti_member *m, uint64_t tick_ns);
+int rti_member_owns_row(const struct rti_member *m, uint64_t tick_ns);
 
 /* What stat has, from its own row. */
-void rti_proctree_take_row(struct rti_member *m, uint64_t tick_ns);
+void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns);
 
 /* Is it still there? Changes nothing that is known of it. */
-int rti_proctree_is_alive(const struct rti_context *ctx, struct rti_member *m);
+int rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m);
 
 /* A kept file says so: then it is sure to be there, and no zombie. 0 is no answer. */
-int rti_proctree_has_its_files(const struct rti_context *ctx, struct rti_member *m);
+int rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m);
 
 /* It has ended, and waits for its parent, or for the kernel to let go of it. */
-int rti_proctree_is_zombie(const struct rti_member *m);
+int rti_member_is_zombie(const struct rti_member *m);
 
 /* The member with this pid, gone ones included, or NULL. */
-struct rti_member *rti_proctree_find(const struct rti_proctree *tree, int32_t pid);
+struct rti_member *rti_member_find(const struct rti_member_table *table, int32_t pid);
 
 /* Reserve room for the descriptors of a member, which may be that of somebody who has not been read for a while. 0 when
  * no more may be kept. */
-int rti_proctree_may_keep(struct rti_proctree *tree, const struct rti_context *ctx, struct rti_member *m);
+int rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m);
 
 /* Count what is really kept, after a sample, if that may have changed. */
-void rti_proctree_count_files(struct rti_proctree *tree);
+void rti_member_table_count_files(struct rti_member_table *table);
 
 /* Close all kept descriptors and keep half as many from now on. */
-void rti_proctree_drop_files(struct rti_proctree *tree, const struct rti_context *ctx);
+void rti_member_table_drop_files(struct rti_member_table *table, const struct rti_context *ctx);
 
 /* Forget the members that are gone. 1 when there were any; members move in memory. */
-int rti_member_table_remove_exited(struct rti_proctree *tree, const struct rti_context *ctx);
+int rti_member_table_remove_exited(struct rti_member_table *table, const struct rti_context *ctx);
 
 #endif

@@ -32,7 +32,7 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 
 static int can_afford(const struct rti_tree *tree, unsigned times, uint64_t rss_bytes)
 {
-	uint64_t cost_ns = times * rti_pss_predict_all(&tree->pss, tree->members.count, rss_bytes);
+	uint64_t cost_ns = times * rti_pss_predict_all(&tree->pss, tree->table.count, rss_bytes);
 
 	return (int64_t)cost_ns <= tree->pss.saved_ns;
 }
@@ -42,8 +42,8 @@ static void read_pss_of_all(struct rti_tree *tree, const struct rti_context *ctx
 {
 	uint64_t pss_bytes = 0;
 
-	for (size_t i = 0; i < tree->members.count; i++) {
-		struct rti_member *m = &tree->members.members[i];
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
 
 		if (m->poll_rss_bytes && rti_read_pss(tree, ctx, m, m->poll_rss_bytes) == 0)
 			pss_bytes += m->pss.bytes;
@@ -66,8 +66,8 @@ void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ct
 
 	if (!(tree->want & RT_HAS_PSS) || !(is_due || may_share_less(tree, out)))
 		return;
-	for (size_t i = 0; i < tree->members.count; i++)
-		tree->members.members[i].poll_rss_bytes = tree->members.members[i].figures.rss_bytes;
+	for (size_t i = 0; i < tree->table.count; i++)
+		tree->table.members[i].poll_rss_bytes = tree->table.members[i].figures.rss_bytes;
 	read_pss_of_all(tree, ctx, out->rss_bytes);
 	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
 }
@@ -78,10 +78,10 @@ void rti_memory_peak_poll(struct rti_tree *tree, const struct rti_context *ctx)
 
 	tree->is_peak_polled = 1;
 	rti_tree_note_time(tree, ctx->platform->monotonic_ns());
-	tree->members.batch_reader.plan = (struct rti_batch_plan){ rti_request_peak_poll, tree };
-	rti_proctree_discover(&tree->members, ctx);
-	for (size_t i = 0; i < tree->members.count; i++) {
-		struct rti_member *m = &tree->members.members[i];
+	tree->table.batch_reader.plan = (struct rti_batch_plan){ rti_request_peak_poll, tree };
+	rti_discover_members(&tree->table, ctx);
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
 
 		if (!m->account_at)
 			rti_read_account(tree, ctx, m);

@@ -14,18 +14,18 @@
 
 #define US 1000u
 
-int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files)
+int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t files_max)
 {
 	int is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 
 	*tree = (struct rti_tree){ .ledger.self_only = !is_followed, .cgroup = RTI_CGROUP_INIT };
-	return rti_proctree_init(&tree->members, ctx, pid, is_followed, most_files);
+	return rti_member_table_init(&tree->table, ctx, pid, is_followed, files_max);
 }
 
 void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx)
 {
 	rti_cgroup_close(&tree->cgroup, ctx);
-	rti_proctree_free(&tree->members, ctx);
+	rti_member_table_free(&tree->table, ctx);
 }
 
 /* Who has not run was not asked again. */
@@ -56,7 +56,7 @@ static void add_pss(const struct rti_tree *tree, const struct rti_member *m, str
 static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t want, struct rt_metrics *out)
 {
 	uint64_t missing = want & ~m->figures.valid & ~RT_HAS_PROCESSES;
-	struct rti_member *parent = rti_proctree_find(&tree->members, m->stat.ppid);
+	struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
 
 	if (parent)
 		parent->has_children = 1;
@@ -81,14 +81,14 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 /* Switches of the dead are told to nobody but who waits for them. */
 static int knows_all_switches(const struct rti_tree *tree)
 {
-	const struct rti_proctree *members = &tree->members;
+	const struct rti_member_table *table = &tree->table;
 
 	if (tree->has_final_rusage)
 		return !tree->ledger.has_unwaited;
 	if (tree->ledger.has_exits)
 		return 0;
-	for (size_t i = 0; i < members->count && !tree->ledger.self_only; i++) {
-		if (members->members[i].account.closed_faults > 0)
+	for (size_t i = 0; i < table->count && !tree->ledger.self_only; i++) {
+		if (table->members[i].account.closed_faults > 0)
 			return 0;
 	}
 	return 1;
@@ -96,23 +96,23 @@ static int knows_all_switches(const struct rti_tree *tree)
 
 int rti_tree_sees_every_fork(const struct rti_tree *tree)
 {
-	return tree->shared ? tree->shared->events == RTI_EVENTS_INTACT : rti_fork_tracker_is_complete(&tree->members.fork_tracker);
+	return tree->shared ? tree->shared->events == RTI_EVENTS_INTACT : rti_fork_tracker_is_complete(&tree->table.fork_tracker);
 }
 
 uint64_t rti_tree_most_alive(const struct rti_tree *tree)
 {
-	return tree->shared ? tree->shared->alive_peak : tree->members.fork_tracker.descendants->alive_peak;
+	return tree->shared ? tree->shared->alive_peak : tree->table.fork_tracker.descendants->alive_peak;
 }
 
 /* Those that samples saw, and those that were heard of. */
 static uint64_t count_all(const struct rti_tree *tree)
 {
-	const struct rti_descendant_set *descendants = tree->members.fork_tracker.descendants;
-	uint64_t seen = tree->members.seen - (tree->supervisor_pid != 0), heard = descendants ? descendants->count : 0;
+	const struct rti_descendant_set *descendants = tree->table.fork_tracker.descendants;
+	uint64_t members_seen = tree->table.members_seen - (tree->supervisor_pid != 0), heard = descendants ? descendants->count : 0;
 
 	if (tree->shared)
 		heard = tree->shared->processes;
-	return heard > seen ? heard : seen;
+	return heard > members_seen ? heard : members_seen;
 }
 
 static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
@@ -131,7 +131,7 @@ static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
 	out->read_chars = total[RTI_READ_CHARS];
 	out->write_chars = total[RTI_WRITE_CHARS];
 	out->processes_seen = count_all(tree);
-	out->members_skipped = tree->members.skipped;
+	out->members_skipped = tree->table.skipped;
 	if (out->members_skipped > tree->most_skipped)
 		tree->most_skipped = out->members_skipped;
 	out->peak_rss_bytes = tree->peak_rss_bytes;
@@ -149,11 +149,11 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t counters = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
 
-	if (tree->members.fork_tracker.has_lost_events)
+	if (tree->table.fork_tracker.has_lost_events)
 		tree->reasons |= RT_REASON_EVENTS_LOST;
-	if (tree->members.fork_tracker.has_unwaited_exit)
+	if (tree->table.fork_tracker.has_unwaited_exit)
 		tree->reasons |= RT_REASON_UNWAITED;
-	if (tree->members.has_skipped) {
+	if (tree->table.has_skipped) {
 		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
 		make_partial(out, UINT64_MAX);
 	}
@@ -181,8 +181,8 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_
 		return US;
 	if (!ctx->platform->cpu_clock)
 		return ctx->platform->tick_ns;
-	for (size_t i = 0; i < tree->members.count && !tree->ledger.self_only; i++) {
-		const struct rti_member *m = &tree->members.members[i];
+	for (size_t i = 0; i < tree->table.count && !tree->ledger.self_only; i++) {
+		const struct rti_member *m = &tree->table.members[i];
 
 		if (!(tree->has_final_rusage && m->pid == tree->supervisor_pid) && rti_ledger_has_reaped(&m->account))
 			return ctx->platform->tick_ns;
@@ -193,16 +193,16 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_
 /* A domain that any member had is either complete or a lower bound; never both. */
 static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rt_metrics *out)
 {
-	struct rti_member *supervisor = rti_proctree_find(&tree->members, tree->supervisor_pid);
+	struct rti_member *supervisor = rti_member_find(&tree->table, tree->supervisor_pid);
 	uint64_t user_ns, system_ns;
 
 	out->valid = want;
 	rti_ledger_open(&tree->ledger);
 	if (tree->has_final_rusage && supervisor)
 		rti_ledger_raise_children(&supervisor->account, tree->final_rusage);
-	for (size_t i = 0; i < tree->members.count; i++) {
-		if (!tree->members.members[i].has_exited)
-			add_member(tree, &tree->members.members[i], want, out);
+	for (size_t i = 0; i < tree->table.count; i++) {
+		if (!tree->table.members[i].has_exited)
+			add_member(tree, &tree->table.members[i], want, out);
 	}
 	/* Its clock lags behind those of running processes by up to a tick, so it is a lower bound like the others. */
 	if (want & RT_HAS_CPU && rti_cgroup_read_cpu(&tree->cgroup, ctx, &user_ns, &system_ns) == 0)
@@ -224,34 +224,34 @@ void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns)
 int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
                     struct rt_metrics *out)
 {
-	uint64_t seen = tree->members.seen;
+	uint64_t members_seen = tree->table.members_seen;
 
 	tree->want = want;
-	tree->members.samples++;
+	tree->table.samples++;
 	rti_tree_note_time(tree, out->monotonic_ns);
 	tree->sampled_ns = tree->now_ns;
 	tree->needs_reconcile = 0;
 	rti_pss_begin(&tree->pss);
-	tree->members.batch_reader.plan = (struct rti_batch_plan){ rti_request_sample, tree };
-	rti_proctree_discover(&tree->members, ctx);
-	if (tree->members.seen != seen || tree->has_removed_member)
+	tree->table.batch_reader.plan = (struct rti_batch_plan){ rti_request_sample, tree };
+	rti_discover_members(&tree->table, ctx);
+	if (tree->table.members_seen != members_seen || tree->has_removed_member)
 		tree->pss.changed_ns = tree->now_ns;
-	for (size_t i = tree->members.count; i-- > 0;)
-		rti_read_member(tree, ctx, &tree->members.members[i], status);
+	for (size_t i = tree->table.count; i-- > 0;)
+		rti_read_member(tree, ctx, &tree->table.members[i], status);
 	rti_exits_reconcile(tree, ctx, status);
 	rti_exits_account(tree);
 	sum_up(tree, ctx, want, out);
-	tree->has_removed_member = tree->needs_reconcile && rti_member_table_remove_exited(&tree->members, ctx);
+	tree->has_removed_member = tree->needs_reconcile && rti_member_table_remove_exited(&tree->table, ctx);
 	rti_memory_peak_confirm(tree, ctx, out);
-	rti_proctree_count_files(&tree->members);
-	out->source = tree->members.batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
+	rti_member_table_count_files(&tree->table);
+	out->source = tree->table.batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 
 void rti_tree_set_supervisor(struct rti_tree *tree, int32_t pid, const struct rti_shared_stats *shared)
 {
 	tree->supervisor_pid = pid;
-	tree->shared = tree->members.fork_counts = shared;
+	tree->shared = tree->table.fork_counts = shared;
 }
 
 static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
@@ -291,7 +291,7 @@ static void raise_reaped(struct rti_account *root, const struct rt_rusage *use)
 void rti_tree_account_root_exit(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
                           const struct rt_rusage *use)
 {
-	struct rti_member *root = rti_proctree_find(&tree->members, pid);
+	struct rti_member *root = rti_member_find(&tree->table, pid);
 
 	if (!root)
 		return;
@@ -301,26 +301,26 @@ void rti_tree_account_root_exit(struct rti_tree *tree, const struct rti_context 
 	if (tree->process_list)
 		rti_process_list_add_member(tree->process_list, root, 0);
 	root->has_exited = 1;
-	rti_member_table_remove_exited(&tree->members, ctx);
+	rti_member_table_remove_exited(&tree->table, ctx);
 }
 
 size_t rti_tree_count_running(const struct rti_tree *tree)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < tree->members.count; i++) {
-		const struct rti_member *m = &tree->members.members[i];
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
 
-		count += m->pid != tree->supervisor_pid && !rti_proctree_is_zombie(m);
+		count += m->pid != tree->supervisor_pid && !rti_member_is_zombie(m);
 	}
 	return count;
 }
 
 size_t rti_tree_count(const struct rti_tree *tree)
 {
-	size_t count = tree->members.count;
+	size_t count = tree->table.count;
 
-	return count && tree->supervisor_pid && rti_proctree_find(&tree->members, tree->supervisor_pid) ? count - 1 : count;
+	return count && tree->supervisor_pid && rti_member_find(&tree->table, tree->supervisor_pid) ? count - 1 : count;
 }
 
 void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out)

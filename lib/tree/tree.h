@@ -13,7 +13,7 @@
 struct rti_process_list;
 
 struct rti_tree {
-	struct rti_proctree members;
+	struct rti_member_table table;
 	struct rti_ledger ledger;
 	uint64_t events; /* orders reads and departures */
 	uint64_t peak_rss_bytes, peak_tree_rss_bytes, peak_tree_pss_bytes;
@@ -41,7 +41,7 @@ struct rti_tree {
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
 };
 
-int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t most_files);
+int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t files_max);
 void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx);
 
 /* Fill the figures of a sample, of which out has the time. 0, or -ESRCH when no member is left; out holds the totals in both cases. */

@@ -18,7 +18,7 @@ struct rule {
 static struct {
 	struct rule rules[MOST_RULES];
 	char paths[MOST_FDS][64]; /* of what is open */
-	unsigned open_files, most_files, opens;
+	unsigned open_files, files_max, opens;
 } faults;
 
 static int ends_with(const char *path, const char *suffix)
@@ -62,7 +62,7 @@ void faults_before_open(const char *suffix, void (*act)(void *arg), void *arg)
 
 void faults_limit_files(unsigned most)
 {
-	faults.most_files = most;
+	faults.files_max = most;
 }
 
 unsigned faults_open_files(void)
@@ -92,7 +92,7 @@ static int faulty_open(int dirfd, const char *path, int flags)
 		if (rule->open_err)
 			return rule->open_err;
 	}
-	if (faults.most_files && faults.open_files >= faults.most_files)
+	if (faults.files_max && faults.open_files >= faults.files_max)
 		return -EMFILE;
 	fd = rti_procfs_linux.open(dirfd, path, flags);
 	if (fd >= 0)

@@ -21,7 +21,7 @@ static size_t reading_count;
 static struct {
 	int32_t pid;
 	struct rti_cpu_clock clock;
-} seen[MOST_PIDS];
+} members_seen[MOST_PIDS];
 static size_t seen_count;
 
 static uint64_t time_ns = UINT64_C(1000000000000), own_cpu_ns;
@@ -211,17 +211,17 @@ static int metered_clock(int32_t pid, struct rti_cpu_clock *out)
 	size_t i = 0;
 
 	count(&meter.clocks);
-	while (i < seen_count && seen[i].pid != pid)
+	while (i < seen_count && members_seen[i].pid != pid)
 		i++;
 	insist(i < MOST_PIDS, "too many processes");
 	if (i == seen_count) {
-		int err = real_clock(pid, &seen[i].clock);
+		int err = real_clock(pid, &members_seen[i].clock);
 
 		if (err < 0)
 			return err;
-		seen[seen_count++].pid = pid;
+		members_seen[seen_count++].pid = pid;
 	}
-	*out = seen[i].clock;
+	*out = members_seen[i].clock;
 	return 0;
 }
 
@@ -272,8 +272,8 @@ void meter_pass(uint64_t ms)
 void meter_see_run(int32_t pid)
 {
 	for (size_t i = 0; i < seen_count; i++) {
-		if (pid == 0 || seen[i].pid == pid)
-			seen[i--] = seen[--seen_count];
+		if (pid == 0 || members_seen[i].pid == pid)
+			members_seen[i--] = members_seen[--seen_count];
 	}
 }
 

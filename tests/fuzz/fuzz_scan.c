@@ -92,14 +92,14 @@ static void scan_keyed_lines(struct rti_scan s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct rti_scan s = rti_scan((const char *)data, len), line;
-	size_t seen = 0;
+	size_t members_seen = 0;
 
 	scan_numbers(s);
 	scan_keyed_lines(s);
 	while (rti_scan_line(&s, &line)) {
-		seen += (size_t)(line.end - line.at) + (line.end < s.end && *line.end == '\n');
+		members_seen += (size_t)(line.end - line.at) + (line.end < s.end && *line.end == '\n');
 		scan_words(line);
 	}
-	require(seen == len);
+	require(members_seen == len);
 	return 0;
 }

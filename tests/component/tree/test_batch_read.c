@@ -33,18 +33,18 @@ static uint64_t fake_monotonic_ns(void)
 	return now_ns;
 }
 
-static void track_some(uint32_t most_files, uint64_t want)
+static void track_some(uint32_t files_max, uint64_t want)
 {
-	struct rt_opts opts = { .size = sizeof(opts), .want = want, .max_fds = most_files, .pss_share = 1000 };
+	struct rt_opts opts = { .size = sizeof(opts), .want = want, .max_fds = files_max, .pss_share = 1000 };
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, family.member[0].pid, &opts), 0);
 	tracker->platform.now = fake_now;
 	tracker->platform.monotonic_ns = fake_monotonic_ns;
 }
 
-static void track(uint32_t most_files)
+static void track(uint32_t files_max)
 {
-	track_some(most_files, 0);
+	track_some(files_max, 0);
 }
 
 static void set_up(void)
@@ -74,7 +74,7 @@ static void sample(struct rt_metrics *out)
 /* As after some thousand readings. */
 static void switch_to_bpf(void)
 {
-	tracker->tree.members.batch_reader.text_readings = UINT32_MAX;
+	tracker->tree.table.batch_reader.text_readings = UINT32_MAX;
 }
 
 static void work(int round)
@@ -131,8 +131,8 @@ static void check_no_fall(const struct rt_metrics *from, const struct rt_metrics
 /* Whoever has not run is left as he is, so that all would be compared with themselves: as if none had been read. */
 static void forget_that_they_are_idle(void)
 {
-	for (size_t i = 0; i < tracker->tree.members.count; i++)
-		tracker->tree.members.members[i].account_clock_ns = 0;
+	for (size_t i = 0; i < tracker->tree.table.count; i++)
+		tracker->tree.table.members[i].account_clock_ns = 0;
 }
 
 START_TEST(text_and_rows_say_the_same)
@@ -164,10 +164,10 @@ START_TEST(nothing_falls_when_the_source_changes)
 		if (round % 10 == 5)
 			switch_to_bpf();
 		if (round % 10 == 0) { /* by text again */
-			rti_batch_reader_free(&tracker->tree.members.batch_reader);
-			tracker->tree.members.batch_reader.is_refused = 1;
+			rti_batch_reader_free(&tracker->tree.table.batch_reader);
+			tracker->tree.table.batch_reader.is_refused = 1;
 		} else if (round % 10 == 4) {
-			tracker->tree.members.batch_reader.is_refused = 0;
+			tracker->tree.table.batch_reader.is_refused = 0;
 		}
 		sample(&swept);
 		ck_assert_uint_eq(swept.source, round % 10 >= 5 ? RT_SOURCE_BPF : RT_SOURCE_PROC);
@@ -187,15 +187,15 @@ START_TEST(few_members_are_read_by_text)
 	sample(&text);
 	sample(&text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
-	ck_assert_ptr_null(tracker->tree.members.batch_reader.batch);
+	ck_assert_ptr_null(tracker->tree.table.batch_reader.batch);
 }
 END_TEST
 
 START_TEST(nor_does_it_start_before_it_pays)
 {
 	sample(&text);
-	ck_assert_uint_eq(tracker->tree.members.batch_reader.text_readings, TREE);
-	tracker->tree.members.batch_reader.text_readings = 3990;
+	ck_assert_uint_eq(tracker->tree.table.batch_reader.text_readings, TREE);
+	tracker->tree.table.batch_reader.text_readings = 3990;
 	sample(&text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
 }
@@ -226,7 +226,7 @@ START_TEST(a_row_of_a_recycled_pid_is_not_believed)
 	ck_assert_int_eq(again, pid);
 	sample(&swept);
 	ck_assert_uint_eq(swept.source, RT_SOURCE_BPF);
-	ck_assert_ptr_null(rti_proctree_find(&tracker->tree.members, pid));
+	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid));
 	ck_assert_uint_eq(swept.processes, TREE);
 	check_no_fall(&text, &swept);
 	ck_assert_uint_le(swept.rss_bytes, text.rss_bytes - (20 << 20));
@@ -282,16 +282,16 @@ END_TEST
 
 static struct rti_member *member_of(size_t i)
 {
-	return rti_proctree_find(&tracker->tree.members, family.member[i].pid);
+	return rti_member_find(&tracker->tree.table, family.member[i].pid);
 }
 
 /* How many of the last sweep were not read. Rows are in the order of samples. */
 static size_t count_skipped(void)
 {
-	const struct rti_batch_reader *batch_reader = &tracker->tree.members.batch_reader;
+	const struct rti_batch_reader *batch_reader = &tracker->tree.table.batch_reader;
 	size_t count = 0;
 
-	for (size_t i = 0; i < tracker->tree.members.count; i++)
+	for (size_t i = 0; i < tracker->tree.table.count; i++)
 		count += batch_reader->rows[i].error == 0 && batch_reader->rows[i].has == RTI_BATCH_IDLE;
 	return count;
 }
@@ -320,8 +320,8 @@ START_TEST(who_is_idle_is_skipped_and_stays_what_the_text_says)
 		ck_assert_uint_eq(count_skipped(), TREE);
 		check_equal(&later, &swept);
 	}
-	rti_batch_reader_free(&tracker->tree.members.batch_reader);
-	tracker->tree.members.batch_reader.is_refused = 1;
+	rti_batch_reader_free(&tracker->tree.table.batch_reader);
+	tracker->tree.table.batch_reader.is_refused = 1;
 	forget_that_they_are_idle();
 	sample(&text);
 	check_equal(&later, &text);
@@ -435,7 +435,7 @@ START_TEST(what_is_not_wanted_is_not_asked_for)
 	work(2);
 	sample(&swept);
 	for (size_t i = 0; i < TREE; i++) {
-		const struct rti_batch_row *row = &tracker->tree.members.batch_reader.rows[i];
+		const struct rti_batch_row *row = &tracker->tree.table.batch_reader.rows[i];
 
 		ck_assert_uint_eq(row->has & ~(RTI_BATCH_STATUS | RTI_BATCH_IGNORES_SIGCHLD),
 		                  _i ? RTI_BATCH_RSS : RTI_BATCH_IO);
@@ -476,14 +476,14 @@ START_TEST(a_skipped_row_of_a_recycled_pid_is_not_believed)
 		again = family_fork_as(pid);
 	}
 	ck_assert_int_eq(again, pid);
-	make_alike(rti_proctree_find(&tracker->tree.members, pid));
-	rti_proctree_discover(&tracker->tree.members, &tracker->ctx);
+	make_alike(rti_member_find(&tracker->tree.table, pid));
+	rti_discover_members(&tracker->tree.table, &tracker->ctx);
 	ck_assert_uint_gt(count_skipped(), 0);
-	ck_assert_int_eq(rti_proctree_find(&tracker->tree.members, pid)->has_clock, 0);
-	ck_assert_ptr_null(rti_proctree_find(&tracker->tree.members, pid)->row);
+	ck_assert_int_eq(rti_member_find(&tracker->tree.table, pid)->has_clock, 0);
+	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid)->row);
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(swept.source, RT_SOURCE_BPF);
-	ck_assert_ptr_null(rti_proctree_find(&tracker->tree.members, pid));
+	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid));
 	ck_assert_uint_eq(swept.processes, TREE);
 	ck_assert_uint_eq(swept.reasons, 0);
 	kill(again, SIGKILL);
@@ -497,9 +497,9 @@ START_TEST(a_tree_that_never_runs_is_read_by_bpf_too)
 	sample(&text);
 	sample_after(SOON, &text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
-	ck_assert_uint_eq(tracker->tree.members.batch_reader.text_readings, TREE);
-	ck_assert_uint_eq(tracker->tree.members.batch_reader.clock_readings, 1 + TREE); /* the root is known from the start */
-	tracker->tree.members.batch_reader.clock_readings = 100000;
+	ck_assert_uint_eq(tracker->tree.table.batch_reader.text_readings, TREE);
+	ck_assert_uint_eq(tracker->tree.table.batch_reader.clock_readings, 1 + TREE); /* the root is known from the start */
+	tracker->tree.table.batch_reader.clock_readings = 100000;
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(swept.source, RT_SOURCE_BPF);
 	check_equal(&swept, &text);

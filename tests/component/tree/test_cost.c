@@ -511,13 +511,13 @@ END_TEST
 /* Put in its place by hand, as after some thousand readings. 0: it cannot be had here. */
 static int have_sweep(void)
 {
-	tracker->tree.members.batch_reader.text_readings = UINT32_MAX;
+	tracker->tree.table.batch_reader.text_readings = UINT32_MAX;
 	sample();
 	sample();
-	if (!tracker->tree.members.batch_reader.batch)
+	if (!tracker->tree.table.batch_reader.batch)
 		printf("# SKIP a tree read by BPF: it cannot be had here\n");
 	fflush(stdout);
-	return tracker->tree.members.batch_reader.batch != NULL;
+	return tracker->tree.table.batch_reader.batch != NULL;
 }
 
 START_TEST(a_tree_read_by_bpf)

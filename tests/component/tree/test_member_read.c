@@ -294,7 +294,7 @@ END_TEST
 
 static unsigned open_files_of(int32_t pid)
 {
-	const struct rti_member *member = rti_proctree_find(&tracker->tree.members, pid);
+	const struct rti_member *member = rti_member_find(&tracker->tree.table, pid);
 
 	return (unsigned)(member->stat_file.fd >= 0) + (unsigned)(member->statm.fd >= 0) +
 	       (unsigned)(member->io.fd >= 0) + (unsigned)(member->children_file.fd >= 0);
@@ -502,9 +502,9 @@ static void tear_down_real(void)
 	family_end(&family);
 }
 
-static struct rt_tracker *track_family(uint32_t most_files)
+static struct rt_tracker *track_family(uint32_t files_max)
 {
-	struct rt_opts opts = { .size = sizeof(opts), .max_fds = most_files, .pss_share = 1000 };
+	struct rt_opts opts = { .size = sizeof(opts), .max_fds = files_max, .pss_share = 1000 };
 	struct rt_tracker *t;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&t, family.member[0].pid, &opts), 0);
@@ -643,7 +643,7 @@ START_TEST(files_of_a_recycled_pid_are_not_believed)
 	}
 	ck_assert_int_eq(again, pid);
 	sample_after(SECOND);
-	ck_assert_ptr_null(rti_proctree_find(&tracker->tree.members, pid));
+	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid));
 	ck_assert_uint_eq(m.processes, before.processes - 1);
 	ck_assert_uint_ge(m.cpu_user_ns + m.cpu_system_ns, before.cpu_user_ns + before.cpu_system_ns);
 	ck_assert_uint_ge(m.minor_faults, before.minor_faults);

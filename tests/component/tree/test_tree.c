@@ -605,7 +605,7 @@ static int clock_of_the_hidden(int32_t pid, struct rti_cpu_clock *out)
 
 START_TEST(hidden_is_not_dead)
 {
-	struct rti_proctree tree;
+	struct rti_member_table table;
 
 	write_family();
 	track(100, 0);
@@ -616,7 +616,7 @@ START_TEST(hidden_is_not_dead)
 	ck_assert_uint_eq(m.reasons & (RT_REASON_UNREADABLE | RT_REASON_UNWAITED), RT_REASON_UNREADABLE);
 	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_FAULTS), -EACCES);
 	fake_process_remove(&root, 100);
-	ck_assert_int_eq(rti_proctree_init(&tree, &tracker->ctx, 100, 1, 0), -EACCES);
+	ck_assert_int_eq(rti_member_table_init(&table, &tracker->ctx, 100, 1, 0), -EACCES);
 }
 END_TEST
 
@@ -650,7 +650,7 @@ END_TEST
 /* From now on the tree is not searched: its events are heard, which are those of hear_of(). */
 static void listen_to_nothing(int ends[2])
 {
-	struct rti_fork_tracker *fork_tracker = &tracker->tree.members.fork_tracker;
+	struct rti_fork_tracker *fork_tracker = &tracker->tree.table.fork_tracker;
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
 	*fork_tracker = (struct rti_fork_tracker){ .fd = ends[0], .owner = getpid() };
@@ -664,7 +664,7 @@ static void listen_to_nothing(int ends[2])
 
 static void hear_of(int pid, int has_ended)
 {
-	struct rti_fork_tracker *fork_tracker = &tracker->tree.members.fork_tracker;
+	struct rti_fork_tracker *fork_tracker = &tracker->tree.table.fork_tracker;
 
 	ck_assert_int_eq(rti_descendant_set_fork(fork_tracker->descendants, 100, pid), 1);
 	if (has_ended)
@@ -701,7 +701,7 @@ START_TEST(a_zombie_whose_end_was_heard_is_read)
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.processes_seen, 3);
-	ck_assert_uint_eq(tracker->tree.members.fork_tracker.descendants->alive, 1); /* the shell */
+	ck_assert_uint_eq(tracker->tree.table.fork_tracker.descendants->alive, 1); /* the shell */
 	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
 	ck_assert_uint_eq(m.reasons, 0);
 	fake_process_remove(&root, 103); /* and its parent has not waited for it */
