@@ -8,11 +8,11 @@
 #include "parse/scan.h"
 #include "os/procfs_path.h"
 
-#define BELIEVED_SEARCHES 16
+#define TRUSTED_SCANS 16
 
 /* Both may have died since they were found, and their pids been given to strangers: the child must name the parent, and
  * after that the parent must still be the one that we know. The child's may even be that of a thread by now. */
-static int take_in(struct rti_member_table *table, const struct rti_context *ctx, int32_t parent,
+static int add_child(struct rti_member_table *table, const struct rti_context *ctx, int32_t parent,
                    const struct rti_pid_stat *child, struct rti_file *file)
 {
 	struct rti_member *known = rti_member_find(table, parent);
@@ -34,48 +34,48 @@ static int look_up(struct rti_member_table *table, const struct rti_context *ctx
 }
 
 /* Before anything is read of who cannot be taken in. */
-static int pass_over(struct rti_member_table *table)
+static int is_full(struct rti_member_table *table)
 {
-	if (table->count < RTI_MEMBERS_MAX && table->count < table->count_before + RTI_NEW_MEMBERS_MAX)
+	if (table->count < RTI_MEMBERS_MAX && table->count < table->count_before_scan + RTI_NEW_MEMBERS_MAX)
 		return 0;
 	table->skipped++;
 	table->has_skipped = 1;
 	return 1;
 }
 
-struct children_search {
+struct children_scan {
 	struct rti_member_table *table;
 	const struct rti_context *ctx;
 	int32_t parent;
 	uint64_t threads;
-	int is_unsure; /* somebody may have been passed over */
+	int is_incomplete; /* somebody may have been passed over */
 };
 
-static int take_child(void *arg, int32_t pid)
+static int handle_child(void *arg, int32_t pid)
 {
-	struct children_search *search = arg;
-	const struct rti_member *known = rti_member_find(search->table, pid);
+	struct children_scan *scan = arg;
+	const struct rti_member *known = rti_member_find(scan->table, pid);
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
 	if (known) {
 		/* Unless that one has gone, and its pid is this child's now. */
-		search->is_unsure |= known->stat.ppid != search->parent;
+		scan->is_incomplete |= known->stat.ppid != scan->parent;
 		return 0;
 	}
-	if (pass_over(search->table))
+	if (is_full(scan->table))
 		return 0;
-	if (look_up(search->table, search->ctx, pid, &file, &stat) == 0)
-		take_in(search->table, search->ctx, search->parent, &stat, &file);
-	rti_procfs_close_file(search->ctx->procfs, &file);
+	if (look_up(scan->table, scan->ctx, pid, &file, &stat) == 0)
+		add_child(scan->table, scan->ctx, scan->parent, &stat, &file);
+	rti_procfs_close_file(scan->ctx->procfs, &file);
 	return 0;
 }
 
-static void search_thread(struct children_search *search, int32_t tid, struct rti_file *cached)
+static void scan_thread(struct children_scan *scan, int32_t tid, struct rti_file *cached)
 {
-	const struct rti_procfs *procfs = search->ctx->procfs;
-	struct rti_buf *children = &search->table->children;
-	struct rti_path path = rti_task_path(search->parent, tid, "children");
+	const struct rti_procfs *procfs = scan->ctx->procfs;
+	struct rti_buf *children = &scan->table->children;
+	struct rti_path path = rti_task_path(scan->parent, tid, "children");
 	int err;
 
 	if (cached)
@@ -83,9 +83,9 @@ static void search_thread(struct children_search *search, int32_t tid, struct rt
 	else
 		err = rti_procfs_read(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, children);
 	if (err == 0)
-		rti_parse_children(children->data, children->len, take_child, search);
+		rti_parse_children(children->data, children->len, handle_child, scan);
 	else if (err != -ENOENT && err != -ESRCH)
-		rti_member_table_note_skipped(search->table, err);
+		rti_member_table_note_skipped(scan->table, err);
 }
 
 int rti_member_has_children(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
@@ -97,14 +97,14 @@ int rti_member_has_children(struct rti_member_table *table, const struct rti_con
 	       ctx->buf->len > 0;
 }
 
-static int search_task(void *arg, const char *name)
+static int scan_task(void *arg, const char *name)
 {
-	struct children_search *search = arg;
+	struct children_scan *scan = arg;
 	int32_t tid = rti_path_number(name);
 
 	if (tid)
-		search_thread(search, tid, NULL);
-	search->threads += tid != 0;
+		scan_thread(scan, tid, NULL);
+	scan->threads += tid != 0;
 	return 0;
 }
 
@@ -116,53 +116,53 @@ static int may_have_had_threads(const struct rti_member_table *table, const stru
 }
 
 /* It has but one thread, as far as is known. */
-static void search_as_one(struct children_search *search, struct rti_member *m)
+static void scan_single_thread(struct children_scan *scan, struct rti_member *m)
 {
 	struct rti_file cached = m->children_file;
 
-	m->searched_threads = 1;
-	if (may_have_had_threads(search->table, m))
-		m->searched_pid = 0;
-	search_thread(search, search->parent, &cached);
-	rti_member_find(search->table, search->parent)->children_file = cached; /* members may have moved */
+	m->scanned_threads = 1;
+	if (may_have_had_threads(scan->table, m))
+		m->scanned_pid = 0;
+	scan_thread(scan, scan->parent, &cached);
+	rti_member_find(scan->table, scan->parent)->children_file = cached; /* members may have moved */
 }
 
-static void search_all_threads(struct children_search *search)
+static void scan_all_threads(struct children_scan *scan)
 {
-	struct rti_path tasks = rti_pid_path(search->parent, "task");
-	int err = rti_procfs_list(search->ctx->procfs, RTI_PROC, tasks.text, search_task, search);
+	struct rti_path tasks = rti_pid_path(scan->parent, "task");
+	int err = rti_procfs_list(scan->ctx->procfs, RTI_PROC, tasks.text, scan_task, scan);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		rti_member_table_note_skipped(search->table, err);
-	rti_member_find(search->table, search->parent)->searched_threads = search->threads;
+		rti_member_table_note_skipped(scan->table, err);
+	rti_member_find(scan->table, scan->parent)->scanned_threads = scan->threads;
 }
 
 /* Children hang on the thread that forked them, so every thread's file is read; those of a thread that ends go to another.
  * 1 when it has to be done again. */
-static int search_children_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
+static int scan_children_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
 {
-	struct children_search search = { .table = table, .ctx = ctx, .parent = m->pid };
+	struct children_scan scan = { .table = table, .ctx = ctx, .parent = m->pid };
 
 	if (m->stat.num_threads == 1 && rti_member_reserve_files(table, ctx, m))
-		search_as_one(&search, m);
+		scan_single_thread(&scan, m);
 	else
-		search_all_threads(&search);
-	return search.is_unsure;
+		scan_all_threads(&scan);
+	return scan.is_incomplete;
 }
 
-struct parent_search {
+struct parent_scan {
 	struct rti_member_table *table;
 	const struct rti_context *ctx;
 };
 
 static int note_candidate(void *arg, const char *name)
 {
-	const struct parent_search *search = arg;
-	struct rti_member_table *table = search->table;
+	const struct parent_scan *scan = arg;
+	struct rti_member_table *table = scan->table;
 	int32_t pid = rti_path_number(name);
 	struct rti_pid_stat stat;
 
-	if (pid == 0 || rti_member_find(table, pid) || rti_read_pid_stat(search->ctx, pid, NULL, &stat) < 0)
+	if (pid == 0 || rti_member_find(table, pid) || rti_read_pid_stat(scan->ctx, pid, NULL, &stat) < 0)
 		return 0;
 	if (table->candidate_count == table->candidate_cap) {
 		size_t cap = table->candidate_cap ? table->candidate_cap * 2 : 256;
@@ -177,7 +177,7 @@ static int note_candidate(void *arg, const char *name)
 	return 0;
 }
 
-static int adopt_candidates(struct rti_member_table *table, const struct rti_context *ctx)
+static int add_candidates(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	int found = 0;
 
@@ -185,25 +185,25 @@ static int adopt_candidates(struct rti_member_table *table, const struct rti_con
 		struct candidate c = table->candidates[i];
 		struct rti_pid_stat stat;
 
-		if (!rti_member_find(table, c.ppid) || rti_member_find(table, c.pid) || pass_over(table))
+		if (!rti_member_find(table, c.ppid) || rti_member_find(table, c.pid) || is_full(table))
 			continue;
 		if (rti_read_pid_stat(ctx, c.pid, NULL, &stat) == 0)
-			found += take_in(table, ctx, c.ppid, &stat, NULL);
+			found += add_child(table, ctx, c.ppid, &stat, NULL);
 	}
 	return found;
 }
 
 /* Where the kernel has no children files. Pids mostly rise from parent to child, so that one round finds all. */
-static void search_parent_pids(struct rti_member_table *table, const struct rti_context *ctx)
+static void scan_parent_pids(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	struct parent_search search = { table, ctx };
+	struct parent_scan scan = { table, ctx };
 	int err;
 
 	table->candidate_count = 0;
-	err = rti_procfs_list(ctx->procfs, RTI_PROC, ".", note_candidate, &search);
+	err = rti_procfs_list(ctx->procfs, RTI_PROC, ".", note_candidate, &scan);
 	if (err < 0)
 		rti_member_table_note_skipped(table, err);
-	while (adopt_candidates(table, ctx))
+	while (add_candidates(table, ctx))
 		;
 }
 
@@ -220,17 +220,17 @@ static int has_left(const struct rti_context *ctx, int32_t pid)
  * one in state X was moved already. */
 static void add_new_member(void *arg, int32_t pid, int has_ended)
 {
-	struct children_search *search = arg;
+	struct children_scan *scan = arg;
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
-	if (rti_member_find(search->table, pid) || (has_ended && has_left(search->ctx, pid)) ||
-	    pass_over(search->table))
+	if (rti_member_find(scan->table, pid) || (has_ended && has_left(scan->ctx, pid)) ||
+	    is_full(scan->table))
 		return;
-	if (look_up(search->table, search->ctx, pid, &file, &stat) == 0 &&
+	if (look_up(scan->table, scan->ctx, pid, &file, &stat) == 0 &&
 	    (stat.state == 'Z' || (!has_ended && stat.state != 'X')))
-		rti_member_add(search->table, search->ctx, &stat, &file);
-	rti_procfs_close_file(search->ctx->procfs, &file);
+		rti_member_add(scan->table, scan->ctx, &stat, &file);
+	rti_procfs_close_file(scan->ctx->procfs, &file);
 }
 
 /* ns_last_pid is asked first, since loadavg may be somebody else's invention (lxcfs). */
@@ -240,13 +240,13 @@ uint64_t rti_read_last_pid(struct rti_member_table *table, const struct rti_cont
 	struct rti_scan scan;
 	uint64_t pid = 0;
 
-	if (table->tells_last_pid != TOLD_BY_LOADAVG &&
+	if (table->last_pid_source != LAST_PID_FROM_LOADAVG &&
 	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_SINGLE_RECORD, &table->last_pid_file, ctx->buf) == 0) {
 		scan = rti_scan(ctx->buf->data, ctx->buf->len);
 		rti_scan_u64(&scan, &pid);
 		return pid;
 	}
-	table->tells_last_pid = TOLD_BY_LOADAVG;
+	table->last_pid_source = LAST_PID_FROM_LOADAVG;
 	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD, &table->last_pid_file, ctx->buf) < 0 ||
 	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
 		return 0;
@@ -256,7 +256,7 @@ uint64_t rti_read_last_pid(struct rti_member_table *table, const struct rti_cont
 /* Who counts for us is a moment late, and may be stopped or killed: he is not always believed. 0: not now. */
 static uint64_t counted_forks(const struct rti_member_table *table)
 {
-	if (!table->fork_counts || table->fork_counts->events != RTI_EVENTS_INTACT || table->searches % BELIEVED_SEARCHES == 0)
+	if (!table->fork_counts || table->fork_counts->events != RTI_EVENTS_INTACT || table->scans % TRUSTED_SCANS == 0)
 		return 0;
 	return table->fork_counts->processes + 1;
 }
@@ -264,24 +264,24 @@ static uint64_t counted_forks(const struct rti_member_table *table)
 /* Who has not run since his children were searched for has not forked; nor has anybody where no pid was given away. */
 static int may_have_forked(const struct rti_member_table *table, const struct rti_member *m)
 {
-	if (table->last_pid && m->searched_pid == table->last_pid && !m->has_reaped)
+	if (table->last_pid && m->scanned_pid == table->last_pid && !m->has_reaped)
 		return 0;
-	return !m->has_clock || m->clock.total_ns != m->searched_clock_ns;
+	return !m->has_clock || m->clock.total_ns != m->scanned_clock_ns;
 }
 
 /* Those whom a child that nobody has seen left behind are adopted, without his doing, by someone above who forked it. */
-static void mark_searched(struct rti_member_table *table, struct rti_member *m)
+static void mark_for_scan(struct rti_member_table *table, struct rti_member *m)
 {
-	for (size_t steps = table->count; m && !m->is_to_be_searched && steps > 0; steps--) {
-		m->is_to_be_searched = 1;
+	for (size_t steps = table->count; m && !m->needs_scan && steps > 0; steps--) {
+		m->needs_scan = 1;
 		m = rti_member_find(table, m->stat.ppid);
 	}
 	if (table->count)
-		table->members[0].is_to_be_searched = 1;
+		table->members[0].needs_scan = 1;
 }
 
 /* A row without figures is spent with this. A stranger has no clock that would say anything of the member. */
-static void take_clock(const struct rti_context *ctx, struct rti_member *m)
+static void apply_row_clock(const struct rti_context *ctx, struct rti_member *m)
 {
 	m->has_clock = rti_member_owns_row(m, ctx->platform->tick_ns);
 	if (m->has_clock && !(m->row->has & RTI_BATCH_IDLE)) {
@@ -295,9 +295,9 @@ static void take_clock(const struct rti_context *ctx, struct rti_member *m)
 
 static void read_clock(const struct rti_context *ctx, struct rti_member *m)
 {
-	m->is_to_be_searched = 0;
+	m->needs_scan = 0;
 	if (m->row)
-		take_clock(ctx, m);
+		apply_row_clock(ctx, m);
 	else
 		m->has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
 }
@@ -316,63 +316,63 @@ static void read_all_clocks(struct rti_member_table *table, const struct rti_con
 }
 
 /* Those who are found are searched in turn. */
-static void search_below(struct rti_member_table *table, const struct rti_context *ctx)
+static void scan_marked(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		if (may_have_forked(table, &table->members[i]))
-			mark_searched(table, &table->members[i]);
+			mark_for_scan(table, &table->members[i]);
 	}
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *m = &table->members[i];
 		size_t known = table->count;
 
-		if (!m->is_to_be_searched)
+		if (!m->needs_scan)
 			continue;
-		m->searched_pid = table->last_pid;
-		m->searched_clock_ns = m->clock.total_ns;
-		if (search_children_files(table, ctx, m))
+		m->scanned_pid = table->last_pid;
+		m->scanned_clock_ns = m->clock.total_ns;
+		if (scan_children_files(table, ctx, m))
 			rti_member_force_scan(&table->members[i]);
 		read_clocks(table, ctx, known);
 		for (; known < table->count; known++)
-			table->members[known].is_to_be_searched = 1;
+			table->members[known].needs_scan = 1;
 	}
 }
 
-static void search_all_anew(struct rti_member_table *table)
+static void rescan_all(struct rti_member_table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
 		rti_member_force_scan(&table->members[i]);
-	table->searched_pid = 0;
+	table->scanned_pid = 0;
 }
 
-static void search(struct rti_member_table *table, const struct rti_context *ctx)
+static void scan(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	struct children_search new_pids = { .table = table, .ctx = ctx };
-	int is_searched = 0;
+	struct children_scan new_pids = { .table = table, .ctx = ctx };
+	int was_scanned = 0;
 
 	table->is_short_of_files = 0;
-	table->count_before = table->count;
+	table->count_before_scan = table->count;
 	rti_fork_tracker_take_new(&table->fork_tracker, add_new_member, &new_pids);
-	if (!rti_fork_tracker_is_complete(&table->fork_tracker) || !table->is_searched || table->has_skipped) {
+	if (!rti_fork_tracker_is_complete(&table->fork_tracker) || !table->was_scanned || table->has_skipped) {
 		if (table->has_skipped)
-			search_all_anew(table);
+			rescan_all(table);
 		table->has_skipped = 0;
 		table->skipped = 0;
-		table->is_searched = is_searched = 1;
-		table->searches++;
+		table->was_scanned = was_scanned = 1;
+		table->scans++;
 		table->last_pid = counted_forks(table) ? counted_forks(table) : rti_read_last_pid(table, ctx);
-		if (!table->has_children_files && (!table->last_pid || table->searched_pid != table->last_pid))
-			search_parent_pids(table, ctx);
-		table->searched_pid = table->last_pid;
+		if (!table->has_children_files && (!table->last_pid || table->scanned_pid != table->last_pid))
+			scan_parent_pids(table, ctx);
+		table->scanned_pid = table->last_pid;
 	}
 	read_all_clocks(table, ctx);
-	if (is_searched && table->has_children_files)
-		search_below(table, ctx);
+	if (was_scanned && table->has_children_files)
+		scan_marked(table, ctx);
 }
 
 void rti_discover_members(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	int is_first = !table->is_searched;
+	int is_first = !table->was_scanned;
 
 	if (!table->is_followed || table->count == 0) {
 		read_all_clocks(table, ctx);
@@ -380,14 +380,14 @@ void rti_discover_members(struct rti_member_table *table, const struct rti_conte
 	}
 	if (!is_first)
 		rti_fork_tracker_poll(&table->fork_tracker);
-	search(table, ctx);
+	scan(table, ctx);
 	/* Whom those forked who were there before us can be told only once they are known. */
 	if (is_first && rti_fork_tracker_is_complete(&table->fork_tracker)) {
 		rti_fork_tracker_poll(&table->fork_tracker);
-		search(table, ctx);
+		scan(table, ctx);
 	}
 	if (table->is_short_of_files && table->files_cached > 0) {
 		rti_member_table_drop_files(table, ctx);
-		search(table, ctx);
+		scan(table, ctx);
 	}
 }

@@ -167,28 +167,28 @@ struct live_thread {
 
 static int find_live_thread(void *arg, const char *name)
 {
-	struct live_thread *search = arg;
+	struct live_thread *scan = arg;
 	int32_t tid = rti_path_number(name);
-	struct rti_path path = rti_task_path(search->pid, tid, "stat");
+	struct rti_path path = rti_task_path(scan->pid, tid, "stat");
 	struct rti_pid_stat stat;
 
-	if (tid == 0 || tid == search->pid)
+	if (tid == 0 || tid == scan->pid)
 		return 0;
-	if (rti_procfs_read(search->ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, search->ctx->buf) < 0 ||
-	    rti_parse_pid_stat(search->ctx->buf->data, search->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
+	if (rti_procfs_read(scan->ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, scan->ctx->buf) < 0 ||
+	    rti_parse_pid_stat(scan->ctx->buf->data, scan->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
 		return 0;
-	search->found = tid;
+	scan->found = tid;
 	return 1;
 }
 
 /* A leader that exited before the other threads has let go of the address space that they live in. */
 static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member *m)
 {
-	struct live_thread search = { ctx, m->pid, 0 };
+	struct live_thread scan = { ctx, m->pid, 0 };
 
 	if (m->stat.state == 'Z' && m->stat.num_threads > 1)
-		rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &search);
-	return search.found;
+		rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &scan);
+	return scan.found;
 }
 
 static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_counter_id first,

@@ -101,15 +101,15 @@ static int is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
 
 void rti_member_force_scan(struct rti_member *m)
 {
-	m->searched_pid = 0;
-	m->searched_clock_ns = UINT64_MAX;
+	m->scanned_pid = 0;
+	m->scanned_clock_ns = UINT64_MAX;
 }
 
 /* A thread that was not known of when children were searched for may have some; those of one that has ended since may have
  * gone to another that had been looked at before. */
 static void note_threads(struct rti_member *m)
 {
-	if (m->searched_threads && m->stat.num_threads != m->searched_threads)
+	if (m->scanned_threads && m->stat.num_threads != m->scanned_threads)
 		rti_member_force_scan(m);
 }
 
@@ -189,7 +189,7 @@ int rti_member_add(struct rti_member_table *table, const struct rti_context *ctx
 		.starttime = stat->starttime,
 		.previous_ppid = stat->ppid,
 		.stat = *stat,
-		.searched_clock_ns = UINT64_MAX,
+		.scanned_clock_ns = UINT64_MAX,
 		.stat_file = RTI_FILE_INIT,
 		.statm = RTI_FILE_INIT,
 		.io = RTI_FILE_INIT,

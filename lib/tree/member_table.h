@@ -32,9 +32,9 @@ struct rti_member {
 	const struct rti_batch_row *row; /* of the sweep that began this sample, where it has figures; or NULL */
 	uint64_t account_clock_ns;    /* where it stood when the account was read */
 	uint64_t status_clock_ns, switches_clock_ns; /* and when those files were */
-	uint64_t searched_pid, searched_clock_ns; /* when its children were searched for */
-	int is_to_be_searched;
-	uint64_t searched_threads; /* how many it had then */
+	uint64_t scanned_pid, scanned_clock_ns; /* when its children were searched for */
+	int needs_scan;
+	uint64_t scanned_threads; /* how many it had then */
 	int has_reaped; /* somebody, by the last sample */
 	int has_children; /* or had some */
 	uint64_t stat_pid; /* the last that had been given away when stat was read */
@@ -65,14 +65,14 @@ struct rti_member_table {
 	size_t evict_next;      /* where the next one who must give up descriptors is looked for */
 	uint64_t members_seen;    /* distinct members so far */
 	int has_skipped;  /* the last search may have missed somebody */
-	size_t count_before; /* the last search */
+	size_t count_before_scan; /* the last search */
 	uint64_t skipped; /* that the last search found and could not take in */
-	int is_searched;  /* since then, who joins is heard of */
-	uint64_t last_pid, searched_pid; /* given away by then; 0: unknown */
+	int was_scanned;  /* since then, who joins is heard of */
+	uint64_t last_pid, scanned_pid; /* given away by then; 0: unknown */
 	const struct rti_shared_stats *fork_counts; /* somebody counts them for us; NULL: nobody does */
-	uint64_t searches;
+	uint64_t scans;
 	struct rti_file last_pid_file;
-	enum { TOLD_BY_NS_LAST_PID, TOLD_BY_LOADAVG } tells_last_pid;
+	enum { LAST_PID_FROM_NS_LAST_PID, LAST_PID_FROM_LOADAVG } last_pid_source;
 	struct rti_batch_reader batch_reader;
 	struct rti_fork_tracker fork_tracker;
 	int is_short_of_files; /* for want of descriptors */

@@ -25,7 +25,7 @@ struct sim_rules {
 	int may_adopt;    /* members make themselves subreapers */
 	int has_file;     /* the tree has a cgroup to itself */
 	int has_children; /* there are children files */
-	int tells_last_pid;
+	int last_pid_source;
 };
 
 struct sim_thread {

@@ -86,7 +86,7 @@ static int sim_open(int dirfd, const char *path, int flags)
 	if (strcmp(path, ".") == 0)
 		return open_file(LEAF_ALL, NULL);
 	if (strcmp(path, leaf_names[LEAF_LAST_PID]) == 0)
-		return sim.rules.tells_last_pid ? open_file(LEAF_LAST_PID, NULL) : -ENOENT;
+		return sim.rules.last_pid_source ? open_file(LEAF_LAST_PID, NULL) : -ENOENT;
 	thread = look_up(path, &name);
 	entry = thread ? find_leaf(name) : -ENOENT;
 	return entry < 0 ? entry : open_file((enum entry)entry, thread);

@@ -186,7 +186,7 @@ static unsigned first_history(void)
 static struct sim_rules vary(struct sim_rules rules, unsigned number)
 {
 	rules.has_children = number % 4 != 0;
-	rules.tells_last_pid = number % 3 != 0;
+	rules.last_pid_source = number % 3 != 0;
 	return rules;
 }
 
