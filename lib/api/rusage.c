@@ -92,7 +92,7 @@ static int collect_all(struct rti_member_table *table, const struct rti_context 
 	struct rti_member *m = &table->members[0];
 	struct rti_cpu_clock clock = { 0 };
 	int has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &clock) == 0;
-	const struct rti_target who = { .pid = m->pid, .stat = &m->stat, .clock = has_clock ? &clock : NULL };
+	const struct rti_target target = { .pid = m->pid, .stat = &m->stat, .clock = has_clock ? &clock : NULL };
 
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *collector = rti_pid_collectors[i];
@@ -100,7 +100,7 @@ static int collect_all(struct rti_member_table *table, const struct rti_context 
 
 		if (collector->provides & (RT_HAS_PSS | RT_HAS_RSS))
 			continue;
-		err = collector->collect(ctx, &who, figures);
+		err = collector->collect(ctx, &target, figures);
 		if (is_shortage(err))
 			return err;
 	}

@@ -53,7 +53,7 @@ struct rti_pid_collector {
 	const char *name;
 	uint64_t provides;
 	int after_stat; /* made of stat, which is read last: see proctree.h */
-	int (*collect)(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out);
+	int (*collect)(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out);
 };
 
 /* Those that are also asked for by themselves. */

@@ -6,10 +6,10 @@
 
 #include "collect/thread_sum.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
 {
 	struct rti_thread_sum sum;
-	int err = rti_thread_sum_read(ctx, who->pid, RTI_THREAD_SUM_SWITCHES, &sum);
+	int err = rti_thread_sum_read(ctx, target->pid, RTI_THREAD_SUM_SWITCHES, &sum);
 
 	if (err < 0)
 		return err;

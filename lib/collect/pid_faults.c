@@ -5,15 +5,15 @@
 
 #include <signal.h>
 
-static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
 {
 	(void)ctx;
-	out->self[RTI_MINOR_FAULTS] = who->stat->minflt;
-	out->self[RTI_MAJOR_FAULTS] = who->stat->majflt;
-	out->children[RTI_MINOR_FAULTS] = who->stat->cminflt;
-	out->children[RTI_MAJOR_FAULTS] = who->stat->cmajflt;
-	out->threads = who->stat->num_threads;
-	out->ignores_sigchld = who->stat->has_signals && who->stat->sigignore >> (SIGCHLD - 1) & 1;
+	out->self[RTI_MINOR_FAULTS] = target->stat->minflt;
+	out->self[RTI_MAJOR_FAULTS] = target->stat->majflt;
+	out->children[RTI_MINOR_FAULTS] = target->stat->cminflt;
+	out->children[RTI_MAJOR_FAULTS] = target->stat->cmajflt;
+	out->threads = target->stat->num_threads;
+	out->ignores_sigchld = target->stat->has_signals && target->stat->sigignore >> (SIGCHLD - 1) & 1;
 	out->valid |= RT_HAS_FAULTS | RT_HAS_THREADS;
 	return 0;
 }

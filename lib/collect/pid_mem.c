@@ -7,10 +7,10 @@
 
 #include "collect/pid_mm.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
 {
 	struct rti_pid_statm statm;
-	int err = rti_pid_mm_read(ctx, who, "statm", who->statm);
+	int err = rti_pid_mm_read(ctx, target, "statm", target->statm);
 
 	if (err == 0)
 		err = rti_parse_pid_statm(ctx->buf->data, ctx->buf->len, &statm);

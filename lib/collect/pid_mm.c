@@ -9,15 +9,15 @@
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 
-int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *who, const char *file,
+int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *target, const char *file,
                     struct rti_file *cached)
 {
 	struct rti_path path;
 
-	if (who->stat->flags & PF_KTHREAD)
+	if (target->stat->flags & PF_KTHREAD)
 		return -EOPNOTSUPP;
-	if (!who->memory_tid)
-		return rti_pid_file_read(ctx, who->pid, file, cached);
-	path = rti_task_path(who->pid, who->memory_tid, file);
+	if (!target->memory_tid)
+		return rti_pid_file_read(ctx, target->pid, file, cached);
+	path = rti_task_path(target->pid, target->memory_tid, file);
 	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
 }

@@ -10,7 +10,7 @@
 
 /* Read a file about the memory of a process into the scratch buffer, through kept unless that is NULL. 0 or -errno:
  * -EOPNOTSUPP for a kernel thread. */
-int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *who, const char *file,
+int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *target, const char *file,
                     struct rti_file *cached);
 
 #endif

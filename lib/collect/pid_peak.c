@@ -6,12 +6,12 @@
 
 #include "collect/pid_mm.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
 {
 	struct rti_pid_status status;
 	int err;
 
-	err = rti_pid_mm_read(ctx, who, "status", NULL);
+	err = rti_pid_mm_read(ctx, target, "status", NULL);
 	if (err == 0)
 		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
 	if (err < 0)

@@ -8,10 +8,10 @@
 
 #include "collect/pid_mm.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *who, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
 {
 	uint64_t pss_kib;
-	int err = rti_pid_mm_read(ctx, who, "smaps_rollup", NULL);
+	int err = rti_pid_mm_read(ctx, target, "smaps_rollup", NULL);
 
 	if (err == 0 && ctx->buf->len == 0)
 		err = -ESRCH; /* so says 4.18 of a zombie */

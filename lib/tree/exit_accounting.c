@@ -137,7 +137,7 @@ static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, 
 
 	while ((up = next_ancestor(&all))) {
 		if (!up->has_exited && up->account_at < m->exited_at) {
-			rti_read_member_anew(tree, ctx, up, status);
+			rti_force_read_member(tree, ctx, up, status);
 			has_read = 1;
 		}
 		if (kept_parent(tree, m))

@@ -16,11 +16,11 @@
 #define SELDOM_NS 100000000u   /* files that cost many times what all others do: status, and those of all threads */
 
 /* What one reading of a member met. */
-struct reading {
+struct member_read {
 	struct rti_tree *tree;
 	const struct rti_context *ctx;
 	struct rti_member *m;
-	struct rti_target who;
+	struct rti_target target;
 	struct rti_figures figures;
 	struct rti_status status;
 	int has_read_error; /* and status says which */
@@ -29,7 +29,7 @@ struct reading {
 };
 
 /* The keeper's memory is none of the tree's. */
-static uint64_t wanted_of(const struct rti_tree *tree, const struct rti_member *m)
+static uint64_t wanted_domains(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const uint64_t memory = RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS;
 	uint64_t want = tree->want | RT_HAS_FAULTS; /* the ledger lives on faults */
@@ -44,11 +44,11 @@ static int has_passed(const struct rti_tree *tree, uint64_t last_ns, uint64_t ti
 	return !last_ns || tree->now_ns - last_ns >= time_ns;
 }
 
-static int charge_pss(struct reading *r, uint64_t rss_bytes)
+static int charge_pss(struct member_read *r, uint64_t rss_bytes)
 {
 	const struct rti_platform *platform = r->ctx->platform;
 	uint64_t started_ns = platform->thread_cpu_ns();
-	int err = rti_pid_pss.collect(r->ctx, &r->who, &r->figures);
+	int err = rti_pid_pss.collect(r->ctx, &r->target, &r->figures);
 
 	rti_pss_spend(&r->tree->pss, rss_bytes, platform->thread_cpu_ns() - started_ns);
 	if (err == 0)
@@ -57,14 +57,14 @@ static int charge_pss(struct reading *r, uint64_t rss_bytes)
 }
 
 /* Read or carried on, as the budget says. */
-static int take_pss(struct reading *r)
+static int read_or_carry_pss(struct member_read *r)
 {
 	struct rti_member *m = r->m;
 	uint64_t rss_bytes = r->figures.rss_bytes;
 	int err = 0;
 
 	if (!(r->figures.valid & RT_HAS_RSS))
-		return rti_pid_pss.collect(r->ctx, &r->who, &r->figures); /* which says why */
+		return rti_pid_pss.collect(r->ctx, &r->target, &r->figures); /* which says why */
 	if (r->tree->is_final || rti_pss_is_due(&r->tree->pss, &m->pss, rss_bytes, m->clock.total_ns)) {
 		err = charge_pss(r, rss_bytes);
 		r->figures.pss_source = RT_PSS_READ;
@@ -83,13 +83,13 @@ static int take_pss(struct reading *r)
 
 /* A new peak shows in RSS. Otherwise status is read now and then, for the peaks between two samples, and for whether
  * SIGCHLD is ignored. */
-static int is_peak_due(const struct reading *r)
+static int is_peak_due(const struct member_read *r)
 {
 	return r->tree->is_final || r->figures.rss_bytes > r->m->peak_rss_bytes ||
 	       has_passed(r->tree, r->m->status_ns, SELDOM_NS);
 }
 
-static int is_due(const struct reading *r, const struct rti_pid_collector *collector)
+static int is_due(const struct member_read *r, const struct rti_pid_collector *collector)
 {
 	if (!(collector->provides & r->due))
 		return 0;
@@ -100,7 +100,7 @@ static int is_due(const struct reading *r, const struct rti_pid_collector *colle
 	return 1;
 }
 
-static void forget(struct rti_figures *figures, uint64_t domains)
+static void clear_domains(struct rti_figures *figures, uint64_t domains)
 {
 	figures->valid &= ~domains;
 	figures->partial &= ~domains;
@@ -112,7 +112,7 @@ static void forget(struct rti_figures *figures, uint64_t domains)
 		figures->peak_rss_bytes = 0;
 }
 
-static void note_time(struct reading *r, uint64_t domains)
+static void stamp_domains(struct member_read *r, uint64_t domains)
 {
 	if (domains & RT_HAS_PEAK_RSS) {
 		r->m->status_ns = r->tree->now_ns;
@@ -126,7 +126,7 @@ static void note_time(struct reading *r, uint64_t domains)
 		r->m->rss_ns = r->tree->now_ns;
 }
 
-static void note_read_error(struct reading *r, uint64_t domains, int err)
+static void note_read_error(struct member_read *r, uint64_t domains, int err)
 {
 	if (!r->has_read_error)
 		r->status = (struct rti_status){ 0 };
@@ -135,13 +135,13 @@ static void note_read_error(struct reading *r, uint64_t domains, int err)
 }
 
 /* With -ESRCH there was nothing to measure, which is a complete answer. */
-static void run_collector(struct reading *r, const struct rti_pid_collector *collector)
+static void run_collector(struct member_read *r, const struct rti_pid_collector *collector)
 {
 	int err;
 
-	forget(&r->figures, collector->provides);
-	note_time(r, collector->provides);
-	err = collector == &rti_pid_pss ? take_pss(r) : collector->collect(r->ctx, &r->who, &r->figures);
+	clear_domains(&r->figures, collector->provides);
+	stamp_domains(r, collector->provides);
+	err = collector == &rti_pid_pss ? read_or_carry_pss(r) : collector->collect(r->ctx, &r->target, &r->figures);
 	if (err == -EMFILE || err == -ENFILE)
 		r->is_short_of_files = 1;
 	if (err == -ESRCH)
@@ -150,7 +150,7 @@ static void run_collector(struct reading *r, const struct rti_pid_collector *col
 		note_read_error(r, collector->provides & ~r->figures.valid, err);
 }
 
-static void run_collectors(struct reading *r, int after_stat)
+static void run_collectors(struct member_read *r, int after_stat)
 {
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *collector = rti_pid_collectors[i];
@@ -210,7 +210,7 @@ static void raise_counters(struct rti_account *account, const struct rti_figures
 	}
 }
 
-static uint64_t less(uint64_t value, uint64_t part)
+static uint64_t minus_clamped(uint64_t value, uint64_t part)
 {
 	return value > part ? value - part : 0;
 }
@@ -222,17 +222,17 @@ static void count_children_only(struct rti_tree *tree, struct rti_figures *figur
 
 	tree->supervisor_cpu_ns = figures->self[RTI_CPU_USER] + figures->self[RTI_CPU_SYSTEM];
 	memset(figures->self, 0, RTI_READ_BYTES * sizeof(figures->self[0]));
-	figures->self[RTI_READ_BYTES] = less(figures->self[RTI_READ_BYTES], own[2]);
-	figures->self[RTI_WRITE_BYTES] = less(figures->self[RTI_WRITE_BYTES], own[3]);
-	figures->self[RTI_CANCELLED_BYTES] = less(figures->self[RTI_CANCELLED_BYTES], own[4]);
-	figures->self[RTI_READ_CHARS] = less(figures->self[RTI_READ_CHARS], own[0]);
-	figures->self[RTI_WRITE_CHARS] = less(figures->self[RTI_WRITE_CHARS], own[1]);
+	figures->self[RTI_READ_BYTES] = minus_clamped(figures->self[RTI_READ_BYTES], own[2]);
+	figures->self[RTI_WRITE_BYTES] = minus_clamped(figures->self[RTI_WRITE_BYTES], own[3]);
+	figures->self[RTI_CANCELLED_BYTES] = minus_clamped(figures->self[RTI_CANCELLED_BYTES], own[4]);
+	figures->self[RTI_READ_CHARS] = minus_clamped(figures->self[RTI_READ_CHARS], own[0]);
+	figures->self[RTI_WRITE_CHARS] = minus_clamped(figures->self[RTI_WRITE_CHARS], own[1]);
 	figures->valid |= RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_CTXSW;
 	figures->threads = 0;
 }
 
 /* Counters that could not be read now keep their last value. */
-static void post(struct rti_member *m, const struct rti_figures *figures)
+static void store_figures(struct rti_member *m, const struct rti_figures *figures)
 {
 	uint64_t known = figures->valid | figures->partial;
 
@@ -250,12 +250,12 @@ static void post(struct rti_member *m, const struct rti_figures *figures)
 		m->peak_rss_bytes = figures->peak_rss_bytes;
 }
 
-static void aim(struct reading *r)
+static void set_target(struct member_read *r)
 {
 	struct rti_member *m = r->m;
 	int may_keep = rti_member_reserve_files(&r->tree->table, r->ctx, m);
 
-	r->who = (struct rti_target){
+	r->target = (struct rti_target){
 		.pid = m->pid,
 		.stat = &m->stat,
 		.memory_tid = m->memory_tid,
@@ -269,7 +269,7 @@ static uint64_t reaped_faults(const struct rti_member *m)
 	return m->stat.cminflt + m->stat.cmajflt;
 }
 
-static int may_have_forked(const struct reading *r)
+static int may_have_forked(const struct member_read *r)
 {
 	return !r->tree->table.last_pid || r->tree->table.last_pid != r->m->stat_pid;
 }
@@ -281,19 +281,19 @@ static int needs_stat(const struct rti_tree *tree)
 }
 
 /* Of a process alone the first child that it reaps matters: from then on its I/O is read by threads. */
-static int may_reap_first(const struct reading *r)
+static int may_reap_first(const struct member_read *r)
 {
 	return r->tree->ledger.self_only && r->tree->want & RT_HAS_IO && !reaped_faults(r->m);
 }
 
-static int has_io_moved(const struct reading *r)
+static int has_io_moved(const struct member_read *r)
 {
 	return memcmp(&r->figures.self[RTI_READ_BYTES], &r->m->figures.self[RTI_READ_BYTES],
 	              (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(r->figures.self[0])) != 0;
 }
 
 /* Since stat was read. The I/O of a process alone was read just now. */
-static int may_have_reaped(struct reading *r)
+static int may_have_reaped(struct member_read *r)
 {
 	if (r->tree->ledger.self_only) {
 		if (!may_reap_first(r) || !has_io_moved(r))
@@ -305,7 +305,7 @@ static int may_have_reaped(struct reading *r)
 
 /* stat tells who it is, which a kept statm vouches for as well; what was reaped, which for somebody without children is
  * nothing; and faults and threads, which may not be wanted. */
-static int may_skip_stat(struct reading *r)
+static int may_skip_stat(struct member_read *r)
 {
 	const struct rti_member *m = r->m;
 
@@ -317,13 +317,13 @@ static int may_skip_stat(struct reading *r)
 
 /* Members of a tree find out about each other. A process alone is asked before stat is, lest a child that is reaped in
  * between goes unnoticed, and only where it is quiet enough for the answer to last. */
-static void note_children(struct reading *r)
+static void note_children(struct member_read *r)
 {
 	if (may_reap_first(r) && !needs_stat(r->tree))
 		r->m->has_children = may_have_forked(r) || rti_member_has_children(&r->tree->table, r->ctx, r->m);
 }
 
-static void read_once(struct reading *r)
+static void read_once(struct member_read *r)
 {
 	struct rti_member *m = r->m;
 	uint64_t had_reaped;
@@ -332,8 +332,8 @@ static void read_once(struct reading *r)
 	r->figures = m->figures;
 	r->is_short_of_files = r->has_read_error = 0;
 	m->memory_tid = memory_tid(r->ctx, m);
-	aim(r);
-	r->who.clock = m->has_clock ? &m->clock : NULL;
+	set_target(r);
+	r->target.clock = m->has_clock ? &m->clock : NULL;
 	run_collectors(r, 0);
 	if (may_skip_stat(r)) {
 		r->due &= RT_HAS_CPU;
@@ -351,7 +351,7 @@ static void read_once(struct reading *r)
 	if (err == 0) {
 		run_collectors(r, 1);
 	} else {
-		forget(&r->figures, RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS);
+		clear_domains(&r->figures, RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS);
 		note_read_error(r, r->due & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
 	}
 	if (err == -EMFILE || err == -ENFILE)
@@ -360,9 +360,9 @@ static void read_once(struct reading *r)
 }
 
 /* What was put off while it ran is due once its time has come, even if it does not run any more. */
-static int has_arrears(const struct rti_tree *tree, const struct rti_member *m)
+static int is_overdue(const struct rti_tree *tree, const struct rti_member *m)
 {
-	uint64_t want = wanted_of(tree, m);
+	uint64_t want = wanted_domains(tree, m);
 
 	return (want & RT_HAS_PEAK_RSS && m->account_clock_ns != m->status_clock_ns &&
 	        has_passed(tree, m->status_ns, SELDOM_NS)) ||
@@ -371,23 +371,23 @@ static int has_arrears(const struct rti_tree *tree, const struct rti_member *m)
 }
 
 /* Nothing was missing when it was last read that may be there now: unless it runs, there is nothing more to know. */
-static int is_known(const struct rti_tree *tree, const struct rti_member *m)
+static int is_fresh(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
 
-	return m->account_at && !tree->is_final && !has_arrears(tree, m) &&
-	       !(wanted_of(tree, m) & ~(m->figures.valid | may_miss));
+	return m->account_at && !tree->is_final && !is_overdue(tree, m) &&
+	       !(wanted_domains(tree, m) & ~(m->figures.valid | may_miss));
 }
 
 /* Its clock stands where it stood then. */
-static int is_idle(const struct rti_tree *tree, const struct rti_member *m)
+static int is_unchanged(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return m->has_clock && m->clock.total_ns == m->account_clock_ns && is_known(tree, m);
+	return m->has_clock && m->clock.total_ns == m->account_clock_ns && is_fresh(tree, m);
 }
 
 static int is_refresh_due(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return wanted_of(tree, m) & RT_HAS_RSS && has_passed(tree, m->rss_ns, REFRESH_NS);
+	return wanted_domains(tree, m) & RT_HAS_RSS && has_passed(tree, m->rss_ns, REFRESH_NS);
 }
 
 /* Rows tell what status tells of SIGCHLD whether its peak is wanted or not. */
@@ -399,7 +399,7 @@ static int is_status_due(const struct rti_tree *tree, const struct rti_member *m
 void rti_request_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
 {
 	const struct rti_tree *tree = arg;
-	uint64_t want = wanted_of(tree, m);
+	uint64_t want = wanted_domains(tree, m);
 	int owes_status = is_status_due(tree, m) && m->account_clock_ns != m->status_clock_ns;
 
 	*out = (struct rti_batch_request){
@@ -407,16 +407,16 @@ void rti_request_sample(const void *arg, const struct rti_member *m, struct rti_
 		.want = (want & RT_HAS_RSS ? RTI_BATCH_RSS : 0) | (want & RT_HAS_PEAK_RSS ? RTI_BATCH_PEAK : 0) |
 		        (want & RT_HAS_IO ? RTI_BATCH_IO : 0) | (is_status_due(tree, m) ? RTI_BATCH_STATUS : 0),
 	};
-	if (is_known(tree, m) && !owes_status && !is_refresh_due(tree, m))
+	if (is_fresh(tree, m) && !owes_status && !is_refresh_due(tree, m))
 		out->idle_ns = m->account_clock_ns;
 }
 
-static void refresh_memory(struct reading *r)
+static void refresh_memory(struct member_read *r)
 {
 	if (!is_refresh_due(r->tree, r->m))
 		return;
 	r->figures = r->m->figures;
-	aim(r);
+	set_target(r);
 	run_collector(r, &rti_pid_mem);
 	if (r->due & RT_HAS_PSS)
 		run_collector(r, &rti_pid_pss);
@@ -424,18 +424,18 @@ static void refresh_memory(struct reading *r)
 }
 
 /* What was read is what is known from now on. */
-static void keep(struct reading *r)
+static void store_read(struct member_read *r)
 {
 	if (r->m->pid == r->tree->supervisor_pid)
 		count_children_only(r->tree, &r->figures);
-	post(r->m, &r->figures);
+	store_figures(r->m, &r->figures);
 	r->m->account_at = r->tree->events + 1;
 	r->tree->needs_reconcile |= rti_ledger_has_grown(&r->m->account);
 	r->m->account_clock_ns = r->m->clock.total_ns;
 }
 
 /* Running out of descriptors is mended by keeping fewer, once. */
-static void read_in_full(struct reading *r)
+static void read_in_full(struct member_read *r)
 {
 	read_once(r);
 	if (r->is_short_of_files && r->tree->table.files_cached > 0) {
@@ -445,7 +445,7 @@ static void read_in_full(struct reading *r)
 	if (r->m->has_exited)
 		return;
 	r->tree->table.batch_reader.text_readings++;
-	keep(r);
+	store_read(r);
 }
 
 static void set_counters(struct rti_figures *f, const struct rti_batch_row *row)
@@ -467,48 +467,48 @@ static void set_counters(struct rti_figures *f, const struct rti_batch_row *row)
 }
 
 /* All but PSS is in the row, which is of one moment. */
-static void put_row(struct reading *r, const struct rti_batch_row *row)
+static void set_figures_from_row(struct member_read *r, const struct rti_batch_row *row)
 {
 	const uint64_t in_row = RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS;
 	struct rti_figures *f = &r->figures;
 
-	forget(f, in_row);
-	note_time(r, RT_HAS_RSS | RT_HAS_CTXSW);
+	clear_domains(f, in_row);
+	stamp_domains(r, RT_HAS_RSS | RT_HAS_CTXSW);
 	f->valid |= in_row & r->due;
 	set_counters(f, row);
 	f->rss_bytes = row->rss_pages * r->ctx->platform->page_size;
 	f->peak_rss_bytes = row->peak_rss_pages * r->ctx->platform->page_size;
 	f->threads = row->threads;
 	if (row->has & RTI_BATCH_STATUS) {
-		note_time(r, RT_HAS_PEAK_RSS);
+		stamp_domains(r, RT_HAS_PEAK_RSS);
 		f->ignores_sigchld = (row->has & RTI_BATCH_IGNORES_SIGCHLD) != 0;
 	}
 }
 
-static void take_row(struct reading *r)
+static void apply_row(struct member_read *r)
 {
 	struct rti_member *m = r->m;
 
 	r->figures = m->figures;
 	rti_member_apply_row(m, r->ctx->platform->tick_ns);
 	m->stat_pid = r->tree->table.last_pid;
-	put_row(r, m->row);
+	set_figures_from_row(r, m->row);
 	if (r->due & RT_HAS_PSS) {
 		m->memory_tid = memory_tid(r->ctx, m);
-		aim(r);
+		set_target(r);
 		run_collector(r, &rti_pid_pss);
 	}
-	keep(r);
+	store_read(r);
 }
 
 static void read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                         struct rti_status *status, int may_be_idle)
 {
-	struct reading r = { .tree = tree, .ctx = ctx, .m = m, .due = wanted_of(tree, m) };
+	struct member_read r = { .tree = tree, .ctx = ctx, .m = m, .due = wanted_domains(tree, m) };
 
 	if (may_be_idle && m->row)
-		take_row(&r);
-	else if (may_be_idle && is_idle(tree, m))
+		apply_row(&r);
+	else if (may_be_idle && is_unchanged(tree, m))
 		refresh_memory(&r);
 	else
 		read_in_full(&r);
@@ -528,7 +528,7 @@ void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struc
 	read_member(tree, ctx, m, status, 1);
 }
 
-void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+void rti_force_read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                           struct rti_status *status)
 {
 	m->has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
@@ -537,9 +537,9 @@ void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, 
 
 void rti_read_account(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
-	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+	struct member_read r = { .tree = tree, .ctx = ctx, .m = m };
 
-	r.due = wanted_of(tree, m) & (RT_HAS_CPU | RT_HAS_FAULTS);
+	r.due = wanted_domains(tree, m) & (RT_HAS_CPU | RT_HAS_FAULTS);
 	read_in_full(&r);
 	if (!m->has_exited)
 		m->read_at = ++tree->events;
@@ -562,7 +562,7 @@ void rti_request_peak_poll(const void *tree, const struct rti_member *m, struct 
 
 uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
-	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+	struct member_read r = { .tree = tree, .ctx = ctx, .m = m };
 
 	if (m->has_clock && m->clock.total_ns == m->poll_clock_ns && is_poll_fresh(tree, m))
 		return m->poll_rss_bytes;
@@ -570,14 +570,14 @@ uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, stru
 	m->poll_clock_ns = m->clock.total_ns;
 	if (m->row)
 		return m->row->rss_pages * ctx->platform->page_size;
-	aim(&r);
-	return rti_pid_mem.collect(ctx, &r.who, &r.figures) == 0 ? r.figures.rss_bytes : 0;
+	set_target(&r);
+	return rti_pid_mem.collect(ctx, &r.target, &r.figures) == 0 ? r.figures.rss_bytes : 0;
 }
 
 int rti_read_pss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m, uint64_t rss_bytes)
 {
-	struct reading r = { .tree = tree, .ctx = ctx, .m = m };
+	struct member_read r = { .tree = tree, .ctx = ctx, .m = m };
 
-	aim(&r);
+	set_target(&r);
 	return charge_pss(&r, rss_bytes);
 }

@@ -16,7 +16,7 @@ void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struc
 
 /* The same, whether it seems to have run or not: the clock of a process that is just running may lag by a tick, and it may
  * have reaped somebody in that time. */
-void rti_read_member_anew(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+void rti_force_read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                           struct rti_status *status);
 
 /* The account alone of a member that was not read yet. It may be gone by the next sample: then the
