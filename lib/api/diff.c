@@ -153,12 +153,12 @@ int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, struct r
 
 	if (!from || !to || !out)
 		return -EFAULT;
-	if (rti_abi_check_out(out_size, RTI_DELTA_V1) < 0 ||
-	    rti_abi_take_back(&from_now, sizeof(from_now), from, RTI_METRICS_V1) < 0 ||
-	    rti_abi_take_back(&to_now, sizeof(to_now), to, RTI_METRICS_V1) < 0)
+	if (rti_struct_check_size(out_size, RTI_DELTA_V1) < 0 ||
+	    rti_struct_copy_sample_in(&from_now, sizeof(from_now), from, RTI_METRICS_V1) < 0 ||
+	    rti_struct_copy_sample_in(&to_now, sizeof(to_now), to, RTI_METRICS_V1) < 0)
 		return -EINVAL;
 	err = subtract(&from_now, &to_now, &delta);
 	if (err == 0)
-		rti_abi_put(out, out_size, &delta, sizeof(delta));
+		rti_struct_copy_out(out, out_size, &delta, sizeof(delta));
 	return err;
 }

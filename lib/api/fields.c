@@ -393,8 +393,8 @@ int rt_field_get(uint32_t struct_id, uint32_t index, struct rt_field *out, size_
 
 	if (!out)
 		return -EFAULT;
-	if (rti_abi_check_out(out_size, RTI_FIELD_V1) < 0 || index >= table->count)
+	if (rti_struct_check_size(out_size, RTI_FIELD_V1) < 0 || index >= table->count)
 		return -EINVAL;
-	rti_abi_put(out, out_size, &table->fields[index], sizeof(struct rt_field));
+	rti_struct_copy_out(out, out_size, &table->fields[index], sizeof(struct rt_field));
 	return 0;
 }

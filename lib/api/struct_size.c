@@ -9,12 +9,12 @@
 
 _Static_assert(sizeof(struct rt_rusage) == 128, "frozen for ever");
 
-int rti_abi_check_out(size_t out_size, size_t v1_size)
+int rti_struct_check_size(size_t out_size, size_t v1_size)
 {
 	return out_size < v1_size || out_size > LARGEST_STRUCT ? -EINVAL : 0;
 }
 
-void rti_abi_put(void *out, size_t out_size, const void *in, size_t in_size)
+void rti_struct_copy_out(void *out, size_t out_size, const void *in, size_t in_size)
 {
 	uint32_t filled = (uint32_t)(out_size < in_size ? out_size : in_size);
 
@@ -23,7 +23,7 @@ void rti_abi_put(void *out, size_t out_size, const void *in, size_t in_size)
 	memcpy(out, &filled, sizeof(filled));
 }
 
-static void take(void *out, size_t out_size, const void *in, size_t in_size)
+static void copy_in(void *out, size_t out_size, const void *in, size_t in_size)
 {
 	size_t known = in_size < out_size ? in_size : out_size;
 
@@ -31,7 +31,7 @@ static void take(void *out, size_t out_size, const void *in, size_t in_size)
 	memcpy(out, in, known);
 }
 
-int rti_abi_take(void *out, size_t out_size, const void *in, size_t v1_size)
+int rti_struct_copy_in(void *out, size_t out_size, const void *in, size_t v1_size)
 {
 	const unsigned char *bytes = in;
 	uint32_t in_size;
@@ -43,17 +43,17 @@ int rti_abi_take(void *out, size_t out_size, const void *in, size_t v1_size)
 		if (bytes[i])
 			return -E2BIG;
 	}
-	take(out, out_size, in, in_size);
+	copy_in(out, out_size, in, in_size);
 	return 0;
 }
 
-int rti_abi_take_back(void *out, size_t out_size, const void *in, size_t v1_size)
+int rti_struct_copy_sample_in(void *out, size_t out_size, const void *in, size_t v1_size)
 {
 	uint32_t in_size;
 
 	memcpy(&in_size, in, sizeof(in_size));
-	if (rti_abi_check_out(in_size, v1_size) < 0)
+	if (rti_struct_check_size(in_size, v1_size) < 0)
 		return -EINVAL;
-	take(out, out_size, in, in_size);
+	copy_in(out, out_size, in, in_size);
 	return 0;
 }

@@ -2,8 +2,8 @@
 /* Sizes of public structs: the only code that reads or writes them.
  *
  * Invariant: all else works with the newest layout; conversion happens here, at the edge. */
-#ifndef RTI_ABI_H
-#define RTI_ABI_H
+#ifndef RTI_STRUCT_SIZE_H
+#define RTI_STRUCT_SIZE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,16 +27,16 @@
 #define RTI_COMMAND_PROCESS_V1 RTI_END_OF(rt_command_process, comm)
 
 /* Is this a size that a caller may have compiled an output struct with? 0 or -EINVAL. */
-int rti_abi_check_out(size_t out_size, size_t v1_size);
+int rti_struct_check_size(size_t out_size, size_t v1_size);
 
 /* Hand out a struct: the shorter length is copied, the caller's rest zeroed, the filled length put in front. */
-void rti_abi_put(void *out, size_t out_size, const void *in, size_t in_size);
+void rti_struct_copy_out(void *out, size_t out_size, const void *in, size_t in_size);
 
 /* Take in a struct that starts with its size: what the caller lacks is 0. 0; -EINVAL when it is below its first
  * version; -E2BIG when it has a longer tail that is not 0. */
-int rti_abi_take(void *out, size_t out_size, const void *in, size_t v1_size);
+int rti_struct_copy_in(void *out, size_t out_size, const void *in, size_t v1_size);
 
 /* Take in a sample that this library, older or newer, handed out before. 0 or -EINVAL. */
-int rti_abi_take_back(void *out, size_t out_size, const void *in, size_t v1_size);
+int rti_struct_copy_sample_in(void *out, size_t out_size, const void *in, size_t v1_size);
 
 #endif

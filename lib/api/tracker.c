@@ -46,7 +46,7 @@ static int take_opts(struct rt_opts *out, const struct rt_opts *in)
 	*out = (struct rt_opts){ .size = sizeof(*out) };
 	if (!in)
 		return 0;
-	err = rti_abi_take(out, sizeof(*out), in, RTI_OPTS_V1);
+	err = rti_struct_copy_in(out, sizeof(*out), in, RTI_OPTS_V1);
 	if (err == 0 && (out->flags & ~KNOWN_FLAGS || out->reserved || out->want & ~known_domains()))
 		err = -EINVAL;
 	return err;
@@ -196,14 +196,14 @@ int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 
 	if (!t || !out)
 		return -EFAULT;
-	if (rti_abi_check_out(out_size, RTI_METRICS_V1) < 0)
+	if (rti_struct_check_size(out_size, RTI_METRICS_V1) < 0)
 		return -EINVAL;
 	started_ns = cost_clock_ns(t);
 	err = measure(t, &t->last);
 	charge_since(t, started_ns);
 	t->last.self_cpu_ns = t->self_cpu_ns;
 	t->samples++;
-	rti_abi_put(out, out_size, &t->last, sizeof(t->last));
+	rti_struct_copy_out(out, out_size, &t->last, sizeof(t->last));
 	return err;
 }
 
@@ -248,7 +248,7 @@ static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, c
 {
 	if (!t || !count || (!array && *count))
 		return -EFAULT;
-	if (rti_abi_check_out(element_size, v1_size) < 0)
+	if (rti_struct_check_size(element_size, v1_size) < 0)
 		return -EINVAL;
 	if (t->kind != kind || !(t->want & has))
 		return -EOPNOTSUPP;
@@ -262,7 +262,7 @@ static int put_rows(const struct rt_tracker *t, uint64_t has, void *array, size_
 	const char *rows = rti_system_rows(&t->system, has, &there);
 
 	for (size_t i = 0; i < there && i < room; i++)
-		rti_abi_put((char *)array + i * element_size, element_size, rows + i * row_size, row_size);
+		rti_struct_copy_out((char *)array + i * element_size, element_size, rows + i * row_size, row_size);
 	*count = there;
 	return 0;
 }
@@ -283,7 +283,7 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 		if (m->pid == t->tree.supervisor_pid)
 			continue;
 		rti_tree_row(&t->tree, m, &row);
-		rti_abi_put((char *)array + written++ * element_size, element_size, &row, sizeof(row));
+		rti_struct_copy_out((char *)array + written++ * element_size, element_size, &row, sizeof(row));
 	}
 	return 0;
 }

@@ -52,7 +52,7 @@ static int take_tracker_opts(struct rt_command_opts *out)
 
 static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *in)
 {
-	int err = rti_abi_take(out, sizeof(*out), in, RTI_COMMAND_OPTS_V1);
+	int err = rti_struct_copy_in(out, sizeof(*out), in, RTI_COMMAND_OPTS_V1);
 
 	if (err < 0)
 		return err;
@@ -126,7 +126,7 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 	int32_t root = rti_command_is_supervised(c) ? c->supervised.supervisor_pid : c->pid;
 	struct rt_opts known = { .size = sizeof(known) };
 	struct rti_tree *tree;
-	int err = opts ? rti_abi_take(&known, sizeof(known), opts, RTI_OPTS_V1) : 0;
+	int err = opts ? rti_struct_copy_in(&known, sizeof(known), opts, RTI_OPTS_V1) : 0;
 
 	known.size = sizeof(known); /* what the caller set may be longer */
 	known.flags &= ~RT_OPT_PROCESS_EVENTS; /* a supervisor hears them for us, or we do already */
@@ -447,7 +447,7 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 
 	if (!c)
 		return -EFAULT;
-	if (out && rti_abi_check_out(out_size, RTI_OUTCOME_V1) < 0)
+	if (out && rti_struct_check_size(out_size, RTI_OUTCOME_V1) < 0)
 		return -EINVAL;
 	if (!c->is_over) {
 		err = wait_and_poll_peaks(c, timeout_ns);
@@ -456,7 +456,7 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 		c->result = rti_command_finish(c);
 	}
 	if (out)
-		rti_abi_put(out, out_size, &c->outcome, sizeof(c->outcome));
+		rti_struct_copy_out(out, out_size, &c->outcome, sizeof(c->outcome));
 	return c->result;
 }
 
@@ -466,7 +466,7 @@ int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
 
 	if (!c || !count || (!array && *count))
 		return -EFAULT;
-	if (rti_abi_check_out(element_size, RTI_COMMAND_PROCESS_V1) < 0)
+	if (rti_struct_check_size(element_size, RTI_COMMAND_PROCESS_V1) < 0)
 		return -EINVAL;
 	if (!c->has_list)
 		return -EOPNOTSUPP;
@@ -475,7 +475,7 @@ int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
 	room = *count;
 	*count = c->process_list.count;
 	for (size_t i = 0; i < c->process_list.count && i < room; i++)
-		rti_abi_put((char *)array + i * element_size, element_size, &c->process_list.rows[i], sizeof(c->process_list.rows[i]));
+		rti_struct_copy_out((char *)array + i * element_size, element_size, &c->process_list.rows[i], sizeof(c->process_list.rows[i]));
 	return c->process_list.is_short ? -ENOMEM : 0;
 }
 
