@@ -84,10 +84,10 @@ static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, 
 	return err;
 }
 
-static int start_at(struct rt_command *c, const struct rti_context *ctx, uint32_t rung, const struct rti_spawn *how)
+static int start_with(struct rt_command *c, const struct rti_context *ctx, uint32_t method, const struct rti_spawn *how)
 {
-	c->accounting = rung;
-	switch (rung) {
+	c->accounting = method;
+	switch (method) {
 	case RT_ACCOUNTING_CGROUP:
 		return start_in_cgroup(c, ctx, how);
 	case RT_ACCOUNTING_WAIT:
@@ -105,17 +105,17 @@ static int start_at(struct rt_command *c, const struct rti_context *ctx, uint32_
 /* The rung that was asked for, or the best that can be had and does not slow the program down. */
 static int start_program(struct rt_command *c, const struct rti_context *ctx, const struct rt_command_opts *opts)
 {
-	static const uint32_t rungs[] = { RT_ACCOUNTING_CGROUP, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_POLL };
+	static const uint32_t methods[] = { RT_ACCOUNTING_CGROUP, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_POLL };
 	const struct rti_spawn how = {
 		.argv = opts->argv, .envp = opts->envp, .cwd = opts->cwd, .use_path = 1, .stdout_fd = -1
 	};
 	int err = -EOPNOTSUPP;
 
 	if (opts->accounting != RT_ACCOUNTING_AUTO)
-		err = start_at(c, ctx, opts->accounting, &how);
+		err = start_with(c, ctx, opts->accounting, &how);
 	else
-		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(rungs) / sizeof(rungs[0]); i++)
-			err = start_at(c, ctx, rungs[i], &how);
+		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(methods) / sizeof(methods[0]); i++)
+			err = start_with(c, ctx, methods[i], &how);
 	if (rti_command_is_supervised(c))
 		c->pid = c->supervised.program_pid;
 	return err;

@@ -8,7 +8,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-uint64_t rti_bracket_growth(uint64_t start_ns, uint64_t end_ns)
+uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 {
 	if (start_ns == UINT64_MAX || end_ns == UINT64_MAX || end_ns < start_ns)
 		return UINT64_MAX;
@@ -16,7 +16,7 @@ uint64_t rti_bracket_growth(uint64_t start_ns, uint64_t end_ns)
 }
 
 /* What may go unnoticed: the root's account is sampled at ticks, which seldom is off by more than this. */
-static int is_all_accounted_for(const struct rti_bracket_known *known)
+static int is_all_accounted_for(const struct rti_cpu_bounds_known *known)
 {
 	uint64_t noise_ns = known->low_ns / 100 + RTI_TICK_NS;
 
@@ -24,7 +24,7 @@ static int is_all_accounted_for(const struct rti_bracket_known *known)
 	       known->growth_ns <= plus(plus(known->low_ns, noise_ns), known->overhead_ns);
 }
 
-static uint64_t bound(const struct rti_bracket_known *known)
+static uint64_t bound(const struct rti_cpu_bounds_known *known)
 {
 	uint64_t noise_ns = known->growth_ns / 50 + RTI_TICK_NS;
 	uint64_t high_ns = plus(plus(known->growth_ns, noise_ns), known->lag_ns);
@@ -32,15 +32,15 @@ static uint64_t bound(const struct rti_bracket_known *known)
 	return high_ns < known->low_ns ? known->low_ns : high_ns;
 }
 
-struct rti_bracket rti_bracket(const struct rti_bracket_known *known)
+struct rti_cpu_bounds rti_cpu_bounds(const struct rti_cpu_bounds_known *known)
 {
-	struct rti_bracket bracket = { .low_ns = known->low_ns, .high_ns = known->low_ns };
+	struct rti_cpu_bounds bounds = { .low_ns = known->low_ns, .high_ns = known->low_ns };
 
 	if (!known->is_covered_by_cgroup) {
-		bracket.high_ns = bound(known);
-		bracket.is_unverified = !is_all_accounted_for(known);
+		bounds.high_ns = bound(known);
+		bounds.is_unverified = !is_all_accounted_for(known);
 	} else if (known->is_running) {
-		bracket.high_ns = UINT64_MAX; /* they go on */
+		bounds.high_ns = UINT64_MAX; /* they go on */
 	}
-	return bracket;
+	return bounds;
 }

@@ -4,14 +4,14 @@
  *
  * What a tree is known to have used is a lower bound. It ran in a cgroup along with others, so it cannot have used more
  * than all of them; and where they all used no more than is known of the tree, nothing of it can be missing. */
-#ifndef RTI_BRACKET_H
-#define RTI_BRACKET_H
+#ifndef RTI_CPU_BOUNDS_H
+#define RTI_CPU_BOUNDS_H
 
 #include <stdint.h>
 
 #define RTI_TICK_NS 10000000u /* of the slowest kernel */
 
-struct rti_bracket_known {
+struct rti_cpu_bounds_known {
 	uint64_t low_ns;      /* what the tree is known to have used */
 	uint64_t growth_ns;   /* what the enclosing cgroup used meanwhile, by its own account; UINT64_MAX: unknown */
 	uint64_t overhead_ns; /* how much of that was ours */
@@ -20,14 +20,14 @@ struct rti_bracket_known {
 	int is_running;       /* members run on */
 };
 
-struct rti_bracket {
+struct rti_cpu_bounds {
 	uint64_t low_ns, high_ns; /* high_ns is UINT64_MAX where nothing bounds it, or where members run on unbounded */
 	int is_unverified;        /* something may be missing that nobody has noticed */
 };
 
 /* From two readings of a cgroup's account, either of which may be UINT64_MAX for unknown. */
-uint64_t rti_bracket_growth(uint64_t start_ns, uint64_t end_ns);
+uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns);
 
-struct rti_bracket rti_bracket(const struct rti_bracket_known *known);
+struct rti_cpu_bounds rti_cpu_bounds(const struct rti_cpu_bounds_known *known);
 
 #endif

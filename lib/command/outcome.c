@@ -153,7 +153,7 @@ static void put_peak_of_tree(struct rt_command *c, const struct rt_metrics *m, s
 
 /* Nobody held more than the largest did, and no more than so many were there at a time. That the largest is known takes
  * somebody who waited for everyone. */
-static void bracket_peak_of_tree(const struct rt_metrics *m, struct rt_outcome *out)
+static void set_peak_bounds(const struct rt_metrics *m, struct rt_outcome *out)
 {
 	out->peak_tree_low_bytes = m->peak_rss_bytes;
 	if (out->peak_tree_kind != RT_PEAK_RSS && out->peak_tree_bytes > out->peak_tree_low_bytes)
@@ -197,7 +197,7 @@ static void bound_by_clock(uint64_t clock_ns, struct rt_outcome *out)
 		out->cpu_high_ns = high_ns;
 }
 
-static void put_clock(const struct rt_command *c, struct rt_outcome *out)
+static void set_cpu_estimate(const struct rt_command *c, struct rt_outcome *out)
 {
 	uint64_t clock_ns = c->supervised.accounted.clock_ns;
 	int above;
@@ -220,25 +220,25 @@ static void put_clock(const struct rt_command *c, struct rt_outcome *out)
 
 /* What nobody waited for may have been missed without a trace, unless there is no room for it between what is known and
  * what the enclosing cgroup used. */
-static void put_bracket(struct rt_command *c, const struct rt_metrics *m, int is_covered_by_cgroup, struct rt_outcome *out)
+static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, int is_covered_by_cgroup, struct rt_outcome *out)
 {
 	const struct rti_context *ctx = &c->tracker->ctx;
-	struct rti_bracket_known known = {
+	struct rti_cpu_bounds_known known = {
 		.low_ns = m->cpu_user_ns + m->cpu_system_ns,
-		.growth_ns = rti_bracket_growth(c->enclosing_ns, rti_cgroup_read_usage(&c->enclosing, ctx)),
+		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns, rti_cgroup_read_usage(&c->enclosing, ctx)),
 		.overhead_ns = out->overhead_cpu_ns,
 		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_NS,
 		.is_covered_by_cgroup = is_covered_by_cgroup,
 		.is_running = out->left_running > 0,
 	};
-	struct rti_bracket bracket;
+	struct rti_cpu_bounds bounds;
 
 	if (c->supervised.accounted.left_cgroup) /* then neither cgroup holds them all */
 		known.growth_ns = UINT64_MAX;
-	bracket = rti_bracket(&known);
-	out->cpu_low_ns = bracket.low_ns;
-	out->cpu_high_ns = bracket.high_ns;
-	if (bracket.is_unverified)
+	bounds = rti_cpu_bounds(&known);
+	out->cpu_low_ns = bounds.low_ns;
+	out->cpu_high_ns = bounds.high_ns;
+	if (bounds.is_unverified)
 		out->reasons |= RT_REASON_UNVERIFIED;
 }
 
@@ -257,13 +257,13 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 		out->partial |= out->valid & told_by_members;
 		out->valid &= ~told_by_members;
 	}
-	bracket_peak_of_tree(m, out);
+	set_peak_bounds(m, out);
 	if (is_covered_by_cgroup)
 		out->reasons = 0;
 	if (out->left_running)
 		out->reasons |= RT_REASON_LEFT_RUNNING;
-	put_bracket(c, m, is_covered_by_cgroup, out);
-	put_clock(c, out);
+	set_cpu_bounds(c, m, is_covered_by_cgroup, out);
+	set_cpu_estimate(c, out);
 	out->complete = out->reasons == 0;
 	/* Nothing known to be missing is no lower bound yet: the bracket tells what cannot be ruled out. */
 	if (out->reasons & ~(uint32_t)RT_REASON_UNVERIFIED) {

@@ -143,15 +143,15 @@ static void judge(const struct history *h)
 {
 	uint64_t low_ns = cpu_ns(&h->m), lag_ns = sim_group_lag_ns();
 	int is_covered_by_cgroup = sim.rules.has_file && h->tracker->tree.ledger.is_covered_by_cgroup;
-	const struct rti_bracket_known known = {
+	const struct rti_cpu_bounds_known known = {
 		.low_ns = low_ns,
-		.growth_ns = rti_bracket_growth(sim.baseline_ns, sim_group_account_ns()),
+		.growth_ns = rti_cpu_bounds_growth(sim.baseline_ns, sim_group_account_ns()),
 		.overhead_ns = sim.overhead_ns,
 		.lag_ns = SIM_CPUS * SIM_TICK_NS,
 		.is_covered_by_cgroup = is_covered_by_cgroup,
 		.is_running = h->m.processes > 0,
 	};
-	struct rti_bracket b = rti_bracket(&known);
+	struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 	check(h, b.low_ns <= sim.cpu_ns, "the truth is below the bracket");
 	check(h, b.high_ns == UINT64_MAX || b.high_ns + (is_covered_by_cgroup ? US : 0) >= sim.cpu_ns, "the truth is above the bracket");

@@ -8,19 +8,19 @@
 
 START_TEST(growth_needs_two_readings_that_do_not_fall)
 {
-	ck_assert_uint_eq(rti_bracket_growth(3, 10), 7);
-	ck_assert_uint_eq(rti_bracket_growth(3, 3), 0);
-	ck_assert_uint_eq(rti_bracket_growth(UNKNOWN, 10), UNKNOWN);
-	ck_assert_uint_eq(rti_bracket_growth(3, UNKNOWN), UNKNOWN);
-	ck_assert_uint_eq(rti_bracket_growth(UNKNOWN, UNKNOWN), UNKNOWN);
-	ck_assert_uint_eq(rti_bracket_growth(10, 3), UNKNOWN);
+	ck_assert_uint_eq(rti_cpu_bounds_growth(3, 10), 7);
+	ck_assert_uint_eq(rti_cpu_bounds_growth(3, 3), 0);
+	ck_assert_uint_eq(rti_cpu_bounds_growth(UNKNOWN, 10), UNKNOWN);
+	ck_assert_uint_eq(rti_cpu_bounds_growth(3, UNKNOWN), UNKNOWN);
+	ck_assert_uint_eq(rti_cpu_bounds_growth(UNKNOWN, UNKNOWN), UNKNOWN);
+	ck_assert_uint_eq(rti_cpu_bounds_growth(10, 3), UNKNOWN);
 }
 END_TEST
 
 START_TEST(a_cgroup_of_its_own_leaves_no_doubt)
 {
-	const struct rti_bracket_known known = { .low_ns = 500 * MS, .growth_ns = 9000 * MS, .is_covered_by_cgroup = 1 };
-	struct rti_bracket b = rti_bracket(&known);
+	const struct rti_cpu_bounds_known known = { .low_ns = 500 * MS, .growth_ns = 9000 * MS, .is_covered_by_cgroup = 1 };
+	struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 	ck_assert_uint_eq(b.low_ns, 500 * MS);
 	ck_assert_uint_eq(b.high_ns, 500 * MS);
@@ -30,8 +30,8 @@ END_TEST
 
 START_TEST(members_that_run_on_have_no_upper_bound_in_a_cgroup_of_their_own)
 {
-	const struct rti_bracket_known known = { .low_ns = 500 * MS, .is_covered_by_cgroup = 1, .is_running = 1 };
-	struct rti_bracket b = rti_bracket(&known);
+	const struct rti_cpu_bounds_known known = { .low_ns = 500 * MS, .is_covered_by_cgroup = 1, .is_running = 1 };
+	struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 	ck_assert_uint_eq(b.low_ns, 500 * MS);
 	ck_assert_uint_eq(b.high_ns, UNKNOWN);
@@ -41,8 +41,8 @@ END_TEST
 
 START_TEST(without_a_cgroup_nothing_is_bounded)
 {
-	const struct rti_bracket_known known = { .low_ns = 500 * MS, .growth_ns = UNKNOWN, .lag_ns = 20 * MS };
-	struct rti_bracket b = rti_bracket(&known);
+	const struct rti_cpu_bounds_known known = { .low_ns = 500 * MS, .growth_ns = UNKNOWN, .lag_ns = 20 * MS };
+	struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 	ck_assert_uint_eq(b.low_ns, 500 * MS);
 	ck_assert_uint_eq(b.high_ns, UNKNOWN);
@@ -52,8 +52,8 @@ END_TEST
 
 START_TEST(what_others_used_leaves_room_for_what_was_missed)
 {
-	const struct rti_bracket_known known = { .low_ns = 500 * MS, .growth_ns = 800 * MS, .lag_ns = 40 * MS };
-	struct rti_bracket b = rti_bracket(&known);
+	const struct rti_cpu_bounds_known known = { .low_ns = 500 * MS, .growth_ns = 800 * MS, .lag_ns = 40 * MS };
+	struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 	ck_assert_uint_eq(b.low_ns, 500 * MS);
 	ck_assert_uint_eq(b.high_ns, (800 + 16 + 10 + 40) * MS);
@@ -63,19 +63,19 @@ END_TEST
 
 START_TEST(what_is_ours_is_no_room)
 {
-	struct rti_bracket_known known = { .low_ns = 500 * MS, .overhead_ns = 85 * MS, .lag_ns = 10 * MS };
+	struct rti_cpu_bounds_known known = { .low_ns = 500 * MS, .overhead_ns = 85 * MS, .lag_ns = 10 * MS };
 
 	known.growth_ns = (500 + 5 + 10 + 85) * MS;
-	ck_assert_int_eq(rti_bracket(&known).is_unverified, 0);
+	ck_assert_int_eq(rti_cpu_bounds(&known).is_unverified, 0);
 	known.growth_ns++;
-	ck_assert_int_eq(rti_bracket(&known).is_unverified, 1);
+	ck_assert_int_eq(rti_cpu_bounds(&known).is_unverified, 1);
 }
 END_TEST
 
 START_TEST(an_account_that_lags_never_turns_the_bracket_over)
 {
-	const struct rti_bracket_known known = { .low_ns = 500 * MS, .growth_ns = 400 * MS, .lag_ns = 10 * MS };
-	struct rti_bracket b = rti_bracket(&known);
+	const struct rti_cpu_bounds_known known = { .low_ns = 500 * MS, .growth_ns = 400 * MS, .lag_ns = 10 * MS };
+	struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 	ck_assert_uint_eq(b.low_ns, 500 * MS);
 	ck_assert_uint_eq(b.high_ns, 500 * MS);
@@ -85,14 +85,14 @@ END_TEST
 
 START_TEST(the_largest_numbers_do_not_wrap)
 {
-	struct rti_bracket_known known = { .low_ns = UINT64_MAX - 3, .growth_ns = UINT64_MAX - 1, .lag_ns = UINT64_MAX };
-	struct rti_bracket b = rti_bracket(&known);
+	struct rti_cpu_bounds_known known = { .low_ns = UINT64_MAX - 3, .growth_ns = UINT64_MAX - 1, .lag_ns = UINT64_MAX };
+	struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 	ck_assert_uint_eq(b.high_ns, UINT64_MAX);
 	ck_assert_int_eq(b.is_unverified, 0);
 	known.low_ns = 0;
 	known.overhead_ns = UINT64_MAX - 5;
-	ck_assert_int_eq(rti_bracket(&known).is_unverified, 0);
+	ck_assert_int_eq(rti_cpu_bounds(&known).is_unverified, 0);
 }
 END_TEST
 
@@ -105,10 +105,10 @@ START_TEST(the_truth_of_every_small_world_is_in_the_bracket)
 	for (uint64_t i = 0; i < 6 * 6 * 6 * 6 * 6; i++) {
 		uint64_t low = i % 6 * 40 * MS, missed = i / 6 % 6 * step, strangers = i / 36 % 6 * step;
 		uint64_t ours = i / 216 % 6 * step, late = i / 1296 % 6 * 4 * MS, all = low + missed + strangers + ours;
-		const struct rti_bracket_known known = {
+		const struct rti_cpu_bounds_known known = {
 			.low_ns = low, .growth_ns = all > late ? all - late : 0, .overhead_ns = ours, .lag_ns = lag
 		};
-		struct rti_bracket b = rti_bracket(&known);
+		struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 		if (b.low_ns > low + missed || b.high_ns < low + missed)
 			ck_abort_msg("%ju + %ju ns not in %ju to %ju", (uintmax_t)low, (uintmax_t)missed,

@@ -171,16 +171,16 @@ static void sample(struct world *w)
 }
 
 /* By the account of the cgroup that the world runs in. */
-static struct rti_bracket bracket(const struct world *w)
+static struct rti_cpu_bounds bounds(const struct world *w)
 {
 	uint64_t used_ns = cpu(w->truth) + w->strangers_ns;
-	const struct rti_bracket_known known = {
+	const struct rti_cpu_bounds_known known = {
 		.low_ns = cpu(w->ledger.total),
 		.growth_ns = used_ns > w->lag_ns ? used_ns - w->lag_ns : 0,
 		.lag_ns = CPUS * TICK_NS,
 	};
 
-	return rti_bracket(&known);
+	return rti_cpu_bounds(&known);
 }
 
 /* The truth is in the bracket. The total is below it by the ticks that the kernel does not show and, unless the ledger says
@@ -189,7 +189,7 @@ static struct rti_bracket bracket(const struct world *w)
 static void check_bracket(const struct world *w)
 {
 	uint64_t total = cpu(w->ledger.total), shortage = w->unseen + 2 * TICK_NS * (MOST + w->exits);
-	struct rti_bracket b = bracket(w);
+	struct rti_cpu_bounds b = bounds(w);
 
 	if (b.low_ns > cpu(w->truth) || b.high_ns < cpu(w->truth))
 		ck_abort_msg("the truth is outside the bracket");
