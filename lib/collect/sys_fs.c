@@ -348,7 +348,7 @@ static void take_answer(struct mount *mount, struct rti_worker *worker, int has_
 }
 
 /* 0 or why nobody could be asked. */
-static int ask(struct state *st)
+static int send_request(struct state *st)
 {
 	int err;
 
@@ -473,7 +473,7 @@ static int fs_collect(void *state, const struct rti_context *ctx, struct rt_metr
 		err = refresh_mounts(st, ctx);
 	if (err < 0)
 		return err;
-	asked = ask(st);
+	asked = send_request(st);
 	err = set_total(&st->mounts, out);
 	if (fill_rows(st) < 0)
 		return -ENOMEM;

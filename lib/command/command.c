@@ -67,9 +67,9 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *how, c
 {
 	const int has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
 	const char start_flags[] = { c->has_list ? RTI_START_LIST : ' ', has_clock ? RTI_START_PERF : ' ', '\0' };
-	const struct rti_supervise_how supervise = { .program = *how, .cgroup = cgroup, .start_flags = start_flags };
+	const struct rti_supervisor_opts supervise = { .program = *how, .cgroup = cgroup, .start_flags = start_flags };
 
-	return rti_supervise_start(&c->supervised, &supervise);
+	return rti_supervisor_start(&c->supervisor, &supervise);
 }
 
 static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, const struct rti_spawn *how)
@@ -117,13 +117,13 @@ static int start_program(struct rt_command *c, const struct rti_context *ctx, co
 		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(methods) / sizeof(methods[0]); i++)
 			err = start_with(c, ctx, methods[i], &how);
 	if (rti_command_is_supervised(c))
-		c->pid = c->supervised.program_pid;
+		c->pid = c->supervisor.program_pid;
 	return err;
 }
 
 static int follow(struct rt_command *c, const struct rt_opts *opts)
 {
-	int32_t root = rti_command_is_supervised(c) ? c->supervised.supervisor_pid : c->pid;
+	int32_t root = rti_command_is_supervised(c) ? c->supervisor.supervisor_pid : c->pid;
 	struct rt_opts known = { .size = sizeof(known) };
 	struct rti_tree *tree;
 	int err = opts ? rti_struct_copy_in(&known, sizeof(known), opts, RTI_OPTS_V1) : 0;
@@ -136,7 +136,7 @@ static int follow(struct rt_command *c, const struct rt_opts *opts)
 		return err;
 	tree = &c->tracker->tree;
 	if (rti_command_is_supervised(c)) {
-		rti_tree_set_supervisor(tree, c->supervised.supervisor_pid, c->supervised.shared);
+		rti_tree_set_supervisor(tree, c->supervisor.supervisor_pid, c->supervisor.shared);
 		tree->cgroup = c->cgroup;
 	}
 	tree->table.fork_tracker = c->fork_tracker;
@@ -165,7 +165,7 @@ static void abandon(struct rt_command *c)
 
 	rt_command_signal(c, SIGKILL);
 	if (rti_command_is_supervised(c))
-		rti_supervise_close(&c->supervised);
+		rti_supervisor_close(&c->supervisor);
 	else
 		reap(c->pid, &status);
 	if (c->pidfd >= 0)
@@ -205,7 +205,7 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	int err;
 
 	c->has_list = (opts->flags & RT_COMMAND_LIST_PROCESSES) != 0;
-	c->supervised = (struct rti_supervised){ .socket = -1, .memory = -1 };
+	c->supervisor = (struct rti_supervisor){ .socket = -1, .memory = -1 };
 	c->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	c->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 	c->wants_fork_events = opts->tracker && opts->tracker->size >= RTI_OPTS_V1 && opts->tracker->flags & RT_OPT_PROCESS_EVENTS &&
@@ -227,7 +227,7 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	/* One sample while it is sure to be there: however short its life, it was seen. */
 	rt_sample(c->tracker, &first, sizeof(first));
 	if (rti_command_is_supervised(c))
-		rti_supervise_proceed(&c->supervised);
+		rti_supervisor_proceed(&c->supervisor);
 	c->next_poll_ns = c->start.monotonic_ns + PEAK_POLL_NS;
 	c->overhead_ns = platform.thread_cpu_ns() - started_ns - c->tracker->self_cpu_ns;
 	return 0;
@@ -394,10 +394,10 @@ static int wait_for_exit(struct rt_command *c, int64_t timeout_ns)
 /* A while at most, or until it has ended. */
 static int wait_a_while(struct rt_command *c, int64_t timeout_ns)
 {
-	int err = rti_command_is_supervised(c) ? rti_supervise_wait(&c->supervised, timeout_ns) : wait_for_exit(c, timeout_ns);
+	int err = rti_command_is_supervised(c) ? rti_supervisor_wait(&c->supervisor, timeout_ns) : wait_for_exit(c, timeout_ns);
 
 	if (err == -ETIMEDOUT && rti_command_is_supervised(c) && c->pidfd >= 0 && wait_for_exit(c, 0) == 0)
-		rti_supervise_wake(&c->supervised); /* the program has ended, and its supervisor does not say so */
+		rti_supervisor_continue(&c->supervisor); /* the program has ended, and its supervisor does not say so */
 	if (err == -ECHILD && rti_command_is_supervised(c)) /* the supervisor is gone: the program need not be */
 		err = wait_for_exit(c, timeout_ns);
 	return err;
@@ -484,7 +484,7 @@ void rt_command_free(struct rt_command *c)
 	if (!c)
 		return;
 	if (rti_command_is_supervised(c))
-		rti_supervise_close(&c->supervised);
+		rti_supervisor_close(&c->supervisor);
 	rt_tracker_free(c->tracker);
 	rti_process_list_free(&c->process_list);
 	if (c->pidfd >= 0)

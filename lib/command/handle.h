@@ -18,7 +18,7 @@ struct rt_command {
 	int has_list;
 	int wants_fork_events; /* process events are wished for */
 	struct rti_fork_tracker fork_tracker;       /* of a program without a supervisor, from before its start until its tracker takes it */
-	struct rti_supervised supervised; /* socket -1 where there is no supervisor: the program is our own child */
+	struct rti_supervisor supervisor; /* socket -1 where there is no supervisor: the program is our own child */
 	struct rti_cgroup cgroup;         /* of the program, until its tracker takes it */
 	struct rti_cgroup enclosing;      /* ours, which bounds what the program can have used */
 	uint64_t enclosing_ns;            /* CPU time used in there before the start; UINT64_MAX: unknown */
@@ -26,7 +26,7 @@ struct rt_command {
 	struct rti_now start;
 	uint64_t overhead_ns; /* of starting and ending; the tracker counts its own */
 	uint64_t next_poll_ns; /* CLOCK_MONOTONIC */
-	int is_unheard; /* its supervisor has not said all that it knows */
+	int is_supervisor_lost; /* its supervisor has not said all that it knows */
 	uint32_t lost_reasons; /* RT_REASON_ bits that stand, whoever ends after the program */
 	int result;           /* of rt_command_wait(), once it is over */
 	struct rt_outcome outcome;

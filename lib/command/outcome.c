@@ -36,33 +36,33 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 
 /* It may have many to reap before it answers. Only who does nothing at all meanwhile has been stopped: it is asked to go on,
  * and given up where it cannot. */
-static int hear_supervisor(struct rt_command *c)
+static int receive_account(struct rt_command *c)
 {
 	const struct rti_platform *platform = &c->tracker->platform;
 	struct rti_cpu_clock before = { 0 }, now = { 0 };
 	int has_woken = 0, err;
 
-	rti_supervise_ask(&c->supervised);
-	platform->cpu_clock(c->supervised.supervisor_pid, &now);
-	while ((err = rti_supervise_hear(&c->supervised)) == -ETIMEDOUT) {
+	rti_supervisor_request_account(&c->supervisor);
+	platform->cpu_clock(c->supervisor.supervisor_pid, &now);
+	while ((err = rti_supervisor_receive_account(&c->supervisor)) == -ETIMEDOUT) {
 		before = now;
-		platform->cpu_clock(c->supervised.supervisor_pid, &now);
+		platform->cpu_clock(c->supervisor.supervisor_pid, &now);
 		if (now.total_ns != before.total_ns)
 			continue;
 		if (has_woken++)
 			break;
-		rti_supervise_wake(&c->supervised);
+		rti_supervisor_continue(&c->supervisor);
 	}
 	return err;
 }
 
-static void take_account(struct rt_command *c)
+static void apply_account(struct rt_command *c)
 {
-	const struct rti_supervised *s = &c->supervised;
+	const struct rti_supervisor *s = &c->supervisor;
 	struct rt_rusage reaped;
 
-	c->is_unheard = !s->exited.kind || hear_supervisor(c) < 0;
-	if (c->is_unheard)
+	c->is_supervisor_lost = !s->exited.kind || receive_account(c) < 0;
+	if (c->is_supervisor_lost)
 		return;
 	rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
 	rti_tree_apply_final_rusage(&c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
@@ -72,18 +72,18 @@ static void take_account(struct rt_command *c)
  * may be reaping still, so whoever was there at the first look is looked at once more. */
 static int finish_supervised(struct rt_command *c, struct rt_metrics *m, int *status)
 {
-	const struct rti_supervised *s = &c->supervised;
+	const struct rti_supervisor *s = &c->supervisor;
 
 	for (int looks = 0; looks < 2; looks++) {
-		take_account(c);
-		if (rt_sample(c->tracker, m, sizeof(*m)) == -ESRCH || c->is_unheard)
+		apply_account(c);
+		if (rt_sample(c->tracker, m, sizeof(*m)) == -ESRCH || c->is_supervisor_lost)
 			break;
 	}
 	*status = s->exited.status;
 	c->outcome.reasons = m->reasons;
 	if (s->accounted.ignored_sigchld)
 		c->outcome.reasons |= RT_REASON_SIGCHLD_IGNORED;
-	if (c->is_unheard)
+	if (c->is_supervisor_lost)
 		c->outcome.reasons |= RT_REASON_UNWAITED;
 	return s->exited.kind ? 0 : -ECHILD;
 }
@@ -199,7 +199,7 @@ static void bound_by_clock(uint64_t clock_ns, struct rt_outcome *out)
 
 static void set_cpu_estimate(const struct rt_command *c, struct rt_outcome *out)
 {
-	uint64_t clock_ns = c->supervised.accounted.clock_ns;
+	uint64_t clock_ns = c->supervisor.accounted.clock_ns;
 	int above;
 
 	out->cpu_estimate_ns = out->cpu_low_ns;
@@ -233,7 +233,7 @@ static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, int
 	};
 	struct rti_cpu_bounds bounds;
 
-	if (c->supervised.accounted.left_cgroup) /* then neither cgroup holds them all */
+	if (c->supervisor.accounted.left_cgroup) /* then neither cgroup holds them all */
 		known.growth_ns = UINT64_MAX;
 	bounds = rti_cpu_bounds(&known);
 	out->cpu_low_ns = bounds.low_ns;
@@ -247,8 +247,8 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 {
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
 	int is_covered_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_covered_by_cgroup &&
-	                 !c->supervised.accounted.left_cgroup &&
-	                 !c->is_unheard; /* whoever killed the supervisor may have moved others, too */
+	                 !c->supervisor.accounted.left_cgroup &&
+	                 !c->is_supervisor_lost; /* whoever killed the supervisor may have moved others, too */
 
 	/* Who forks and ends all the time may be missed by every sample. */
 	if (!out->left_running && rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx) > 0)
@@ -290,13 +290,13 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 {
 	const struct rti_member_table *table = &c->tracker->tree.table;
 	size_t count;
-	const struct rti_process_record *told = rti_supervisor_map_records(&c->supervised, &count);
+	const struct rti_process_record *told = rti_supervisor_map_records(&c->supervisor, &count);
 
 	for (size_t i = 0; i < table->count; i++) {
 		if (table->members[i].pid != c->tracker->tree.supervisor_pid)
 			rti_process_list_add_member(&c->process_list, &table->members[i], !rti_member_is_zombie(&table->members[i]));
 	}
-	if (c->supervised.shared && c->supervised.shared->records_skipped)
+	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
 		c->process_list.is_short = 1;
 	if (told)
 		rti_process_list_add_records(&c->process_list, told, count, end);
@@ -311,7 +311,7 @@ static void conclude(struct rt_command *c, const struct rt_metrics *m)
 	struct rt_outcome *out = &c->outcome;
 
 	put_figures(c, m, out);
-	if (!c->is_unheard) /* who has gone, or does not answer, has not heard all */
+	if (!c->is_supervisor_lost) /* who has gone, or does not answer, has not heard all */
 		put_processes(c, out);
 	put_peak_of_tree(c, m, out);
 	put_cgroup(c, out);
@@ -335,7 +335,7 @@ int rti_command_finish(struct rt_command *c)
 		.exit_code = -1,
 		.accounting = c->accounting,
 		.start_realtime_ns = c->start.realtime_ns,
-		.wall_ns = (c->supervised.exited.kind ? c->supervised.exited.monotonic_ns : end.monotonic_ns) -
+		.wall_ns = (c->supervisor.exited.kind ? c->supervisor.exited.monotonic_ns : end.monotonic_ns) -
 		           c->start.monotonic_ns,
 	};
 	err = rti_command_is_supervised(c) ? finish_supervised(c, &metrics, &status) : finish_child(c, &metrics, &status);
@@ -370,7 +370,7 @@ void rti_command_finish_again(struct rt_command *c)
 	struct rt_metrics metrics;
 
 	if (rti_command_is_supervised(c))
-		take_account(c);
+		apply_account(c);
 	rt_sample(c->tracker, &metrics, sizeof(metrics));
 	c->outcome.reasons = c->lost_reasons | metrics.reasons;
 	conclude(c, &metrics);

@@ -44,7 +44,7 @@ static const char *place(size_t n, char out[RTI_ORIGIN_PATH_MAX])
 }
 
 /* The path of the supervisor is put in front later. */
-static const char **make_argv(const char *socket, const char *memory, const struct rti_supervise_how *how)
+static const char **make_argv(const char *socket, const char *memory, const struct rti_supervisor_opts *how)
 {
 	const struct rti_spawn *program = &how->program;
 	size_t count = 0;
@@ -80,7 +80,7 @@ static void put_decimal(char out[12], int number)
 }
 
 /* The place that can be executed is the one. */
-static int spawn_supervisor(struct rti_supervised *s, const struct rti_supervise_how *how, int socket)
+static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *how, int socket)
 {
 	char socket_text[12], memory_text[12], path[RTI_ORIGIN_PATH_MAX];
 	struct rti_spawn supervisor = how->program;
@@ -106,7 +106,7 @@ static int spawn_supervisor(struct rti_supervised *s, const struct rti_supervise
 }
 
 /* Take the next report. 0; -EAGAIN when there is none now; -ECHILD when there will be none. */
-static int take_report(struct rti_supervised *s, int flags)
+static int receive_report(struct rti_supervisor *s, int flags)
 {
 	struct rti_report report;
 	ssize_t n;
@@ -136,7 +136,7 @@ static int can_share_memory(void)
 }
 
 /* Taken from the kernel at once: a full memory would be a signal later. */
-static int share_memory(struct rti_supervised *s)
+static int share_memory(struct rti_supervisor *s)
 {
 	void *shared;
 
@@ -154,7 +154,7 @@ static int share_memory(struct rti_supervised *s)
 	return 0;
 }
 
-static int start(struct rti_supervised *s, const struct rti_supervise_how *how)
+static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *how)
 {
 	int pair[2], err = share_memory(s);
 
@@ -167,9 +167,9 @@ static int start(struct rti_supervised *s, const struct rti_supervise_how *how)
 	close(pair[1]);
 	if (err < 0)
 		return err;
-	err = take_report(s, 0);
+	err = receive_report(s, 0);
 	if (err == 0 && s->started.kind == RTI_STARTING) {
-		err = take_report(s, 0);
+		err = receive_report(s, 0);
 		if (err < 0) /* it was killed, by the program it may be, which runs then: not to be started once more */
 			return -ECHILD;
 	}
@@ -179,35 +179,35 @@ static int start(struct rti_supervised *s, const struct rti_supervise_how *how)
 	return s->started.kind == RTI_FAILED ? -s->started.error : 0;
 }
 
-int rti_supervise_start(struct rti_supervised *s, const struct rti_supervise_how *how)
+int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *how)
 {
 	int err;
 
-	*s = (struct rti_supervised){ .socket = -1, .memory = -1 };
+	*s = (struct rti_supervisor){ .socket = -1, .memory = -1 };
 	err = start(s, how);
 	if (err < 0)
-		rti_supervise_close(s);
+		rti_supervisor_close(s);
 	s->program_pid = s->started.pid;
 	return err;
 }
 
-static void ask(struct rti_supervised *s, uint32_t request)
+static void send_request(struct rti_supervisor *s, uint32_t request)
 {
 	/* A supervisor that is gone shows when it is listened to. */
 	(void)!send(s->socket, &request, sizeof(request), MSG_NOSIGNAL);
 }
 
-void rti_supervise_proceed(struct rti_supervised *s)
+void rti_supervisor_proceed(struct rti_supervisor *s)
 {
-	ask(s, RTI_PROCEED);
+	send_request(s, RTI_PROCEED);
 }
 
-void rti_supervise_wake(const struct rti_supervised *s)
+void rti_supervisor_continue(const struct rti_supervisor *s)
 {
 	kill(s->supervisor_pid, SIGCONT);
 }
 
-int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns)
+int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns)
 {
 	struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S, .tv_nsec = timeout_ns % NS_PER_S };
 	struct pollfd report = { .fd = s->socket, .events = POLLIN };
@@ -220,20 +220,20 @@ int rti_supervise_wait(struct rti_supervised *s, int64_t timeout_ns)
 			return -errno;
 		if (n == 0)
 			return -ETIMEDOUT;
-		err = take_report(s, MSG_DONTWAIT);
+		err = receive_report(s, MSG_DONTWAIT);
 		if (err == -EAGAIN)
 			err = 0;
 	}
 	return err;
 }
 
-void rti_supervise_ask(struct rti_supervised *s)
+void rti_supervisor_request_account(struct rti_supervisor *s)
 {
 	s->accounted.kind = 0;
-	ask(s, RTI_ACCOUNT);
+	send_request(s, RTI_ACCOUNT);
 }
 
-int rti_supervise_hear(struct rti_supervised *s)
+int rti_supervisor_receive_account(struct rti_supervisor *s)
 {
 	int err = 0;
 
@@ -242,14 +242,14 @@ int rti_supervise_hear(struct rti_supervised *s)
 
 		if (poll(&report, 1, ANSWER_MS) == 0)
 			return -ETIMEDOUT;
-		err = take_report(s, MSG_DONTWAIT);
+		err = receive_report(s, MSG_DONTWAIT);
 		if (err == -EAGAIN)
 			err = 0;
 	}
 	return err;
 }
 
-const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervised *s, size_t *count)
+const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervisor *s, size_t *count)
 {
 	const char *memory;
 
@@ -269,7 +269,7 @@ void rti_supervisor_unmap_records(const struct rti_process_record *process_list,
 }
 
 /* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */
-static void await_end(const struct rti_supervised *s)
+static void await_end(const struct rti_supervisor *s)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, s->supervisor_pid, 0), .events = POLLIN };
@@ -283,7 +283,7 @@ static void await_end(const struct rti_supervised *s)
 		close(end.fd);
 }
 
-void rti_supervise_close(struct rti_supervised *s)
+void rti_supervisor_close(struct rti_supervisor *s)
 {
 	if (s->socket >= 0) {
 		close(s->socket);

@@ -60,7 +60,7 @@ struct rti_process_record {
 #define RTI_RECORD_HAS_IO 4u   /* that of the children it waited for included */
 #define RTI_RECORD_HAS_PEAK 8u
 
-#define RTI_EVENTS_UNHEARD 0 /* there are none for us */
+#define RTI_EVENTS_UNAVAILABLE 0 /* there are none for us */
 #define RTI_EVENTS_INTACT 1
 #define RTI_EVENTS_LOST 2    /* some, so that processes are missing */
 

@@ -359,7 +359,7 @@ int main(int argc, char **argv)
 	rts_process_log_begin(&(struct rts_process_log_opts){ s.shared, &s.memory, w.has_list, getpid(), s.report.inherited_maxrss_kib });
 	*rts_process_log_events() = move_up(*rts_process_log_events());
 	if (*rts_process_log_events() < 0)
-		s.shared->events = RTI_EVENTS_UNHEARD;
+		s.shared->events = RTI_EVENTS_UNAVAILABLE;
 	send_report(&s, RTI_STARTING);
 	err = launch(&s, &w, &mask);
 	s.report.pid = s.program;

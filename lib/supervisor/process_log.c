@@ -170,7 +170,7 @@ static uint32_t begin_events(void)
 
 	process_log.events = rti_events_open(also);
 	if (process_log.events < 0)
-		return RTI_EVENTS_UNHEARD;
+		return RTI_EVENTS_UNAVAILABLE;
 	batch_ms = rti_events_capacity(process_log.events) / EVENTS_PER_MS;
 	process_log.batch_ms = batch_ms > BATCH_MAX_MS ? BATCH_MAX_MS : (int)batch_ms;
 	if (process_log.how.has_list) /* the names of the short-lived are gone soon */

@@ -51,7 +51,7 @@ static int reserve(struct rti_batch_reader *batch_reader, size_t count)
 /* Nor is there anything to ask before the first sample. */
 static int pays(const struct rti_batch_reader *batch_reader, size_t count)
 {
-	return batch_reader->plan.ask && batch_reader->text_readings + batch_reader->clock_readings / CLOCKS_PER_READING >= PAYS_FROM_READINGS &&
+	return batch_reader->plan.send_request && batch_reader->text_readings + batch_reader->clock_readings / CLOCKS_PER_READING >= PAYS_FROM_READINGS &&
 	       count >= PAYS_FROM_MEMBERS;
 }
 
@@ -70,7 +70,7 @@ static int read_rows(struct rti_batch_reader *batch_reader, const struct rti_mem
 	if (!is_open(batch_reader, count) || !reserve(batch_reader, count))
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		batch_reader->plan.ask(batch_reader->plan.arg, &members[count - 1 - i], &batch_reader->requests[i]);
+		batch_reader->plan.send_request(batch_reader->plan.arg, &members[count - 1 - i], &batch_reader->requests[i]);
 	if (rti_batch_read(batch_reader->batch, batch_reader->requests, count, batch_reader->rows) == 0)
 		return 1;
 	refuse(batch_reader); /* after a fork, it is our parent's */

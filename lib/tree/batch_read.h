@@ -11,7 +11,7 @@ struct rti_member;
 
 /* What is to be asked of a member, as those who want figures know. */
 struct rti_batch_plan {
-	void (*ask)(const void *arg, const struct rti_member *m, struct rti_batch_request *out);
+	void (*send_request)(const void *arg, const struct rti_member *m, struct rti_batch_request *out);
 	const void *arg;
 };
 

@@ -111,7 +111,7 @@ static void read_process(int32_t pid, struct text *text)
 		read_memory(text);
 }
 
-static void ask(const struct rti_batch_request *request, struct rti_batch_row *row)
+static void send_request(const struct rti_batch_request *request, struct rti_batch_row *row)
 {
 	memset(row, 0x5a, sizeof(*row));
 	ck_assert_int_eq(rti_batch_read(batch, request, 1, row), 0);
@@ -119,7 +119,7 @@ static void ask(const struct rti_batch_request *request, struct rti_batch_row *r
 
 static void read_row(int32_t pid, struct rti_batch_row *row)
 {
-	ask(&(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL }, row);
+	send_request(&(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL }, row);
 }
 
 /* A row and a text of the same moment: the text did not change while the row was read. */
@@ -475,7 +475,7 @@ END_TEST
 /* Of a process that has used as much as when it was read last. */
 static void ask_whether_idle(int32_t pid, uint64_t cpu_ns, struct rti_batch_row *row)
 {
-	ask(&(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL, .idle_ns = cpu_ns }, row);
+	send_request(&(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL, .idle_ns = cpu_ns }, row);
 	ck_assert_int_eq(row->error, 0);
 }
 
@@ -597,7 +597,7 @@ START_TEST(what_is_not_wanted_is_not_told)
 		struct rti_batch_row full, row;
 
 		read_row(child.pid, &full);
-		ask(&(struct rti_batch_request){ .pid = child.pid, .want = want }, &row);
+		send_request(&(struct rti_batch_request){ .pid = child.pid, .want = want }, &row);
 		ck_assert_int_eq(row.error, 0);
 		ck_assert_uint_eq(row.has & RTI_BATCH_ALL, want);
 		ck_assert_uint_eq(told(&row), want);
@@ -717,7 +717,7 @@ START_TEST(threads_that_end_meanwhile_count_once)
 
 	child_start(&child, start_changing_threads, NULL);
 	for (int i = 0; i < 200000; i++) {
-		ask(&(struct rti_batch_request){ child.pid, RTI_BATCH_ALL, i % 2 ? last.cpu_ns : 0 }, &row);
+		send_request(&(struct rti_batch_request){ child.pid, RTI_BATCH_ALL, i % 2 ? last.cpu_ns : 0 }, &row);
 		if (row.error == -EAGAIN || row.has == RTI_BATCH_IDLE)
 			continue;
 		ck_assert_int_eq(row.error, 0);
