@@ -44,100 +44,100 @@ int rti_counter_hold(struct rti_counter *counter, uint64_t now)
 	return 1;
 }
 
-void rti_items_begin(struct rti_items *items)
+void rti_device_table_begin(struct rti_device_table *devices)
 {
-	items->round++;
-	items->next = 0;
+	devices->round++;
+	devices->next = 0;
 }
 
-static int is_item(const struct rti_item *item, const char *name, uint64_t number)
+static int is_device(const struct rti_device *device, const char *name, uint64_t number)
 {
-	return item->number == number && strcmp(item->name, name) == 0;
+	return device->number == number && strcmp(device->name, name) == 0;
 }
 
-static struct rti_item *find(struct rti_items *items, const char *name, uint64_t number)
+static struct rti_device *find(struct rti_device_table *devices, const char *name, uint64_t number)
 {
-	for (size_t i = 0; i < items->count; i++) {
-		size_t at = items->next + i < items->count ? items->next + i : items->next + i - items->count;
+	for (size_t i = 0; i < devices->count; i++) {
+		size_t at = devices->next + i < devices->count ? devices->next + i : devices->next + i - devices->count;
 
-		if (is_item(&items->item[at], name, number)) {
-			items->next = at + 1 < items->count ? at + 1 : 0;
-			return &items->item[at];
+		if (is_device(&devices->device[at], name, number)) {
+			devices->next = at + 1 < devices->count ? at + 1 : 0;
+			return &devices->device[at];
 		}
 	}
 	return NULL;
 }
 
 /* The one that has been gone longest, so that hosts where interfaces come and go all day do not grow for ever. */
-static struct rti_item *find_forgettable(const struct rti_items *items)
+static struct rti_device *find_oldest_unlisted(const struct rti_device_table *devices)
 {
-	struct rti_item *oldest = &items->item[0];
+	struct rti_device *oldest = &devices->device[0];
 
-	for (size_t i = 1; i < items->count; i++)
-		if (items->item[i].round < oldest->round)
-			oldest = &items->item[i];
-	return oldest->round + 1 < items->round ? oldest : NULL;
+	for (size_t i = 1; i < devices->count; i++)
+		if (devices->device[i].round < oldest->round)
+			oldest = &devices->device[i];
+	return oldest->round + 1 < devices->round ? oldest : NULL;
 }
 
-static struct rti_item *add(struct rti_items *items)
+static struct rti_device *add(struct rti_device_table *devices)
 {
-	struct rti_item *item = items->count >= RTI_ITEMS_REMEMBERED ? find_forgettable(items) : NULL;
+	struct rti_device *device = devices->count >= RTI_DEVICES_MAX ? find_oldest_unlisted(devices) : NULL;
 
-	if (item)
-		return item;
-	if (items->count == items->room) {
-		size_t room = items->room ? items->room * 2 : FIRST_ROOM;
+	if (device)
+		return device;
+	if (devices->count == devices->room) {
+		size_t room = devices->room ? devices->room * 2 : FIRST_ROOM;
 
-		item = realloc(items->item, room * sizeof(*item));
-		if (!item)
+		device = realloc(devices->device, room * sizeof(*device));
+		if (!device)
 			return NULL;
-		items->item = item;
-		items->room = room;
+		devices->device = device;
+		devices->room = room;
 	}
-	return &items->item[items->count++];
+	return &devices->device[devices->count++];
 }
 
-int rti_items_find(struct rti_items *items, const char *name, uint64_t number, struct rti_item **out, int *has_come)
+int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number, struct rti_device **out, int *is_new)
 {
-	struct rti_item *item = find(items, name, number);
+	struct rti_device *device = find(devices, name, number);
 
-	*has_come = !item || item->round + 1 < items->round;
-	if (!item) {
-		item = add(items);
-		if (!item)
+	*is_new = !device || device->round + 1 < devices->round;
+	if (!device) {
+		device = add(devices);
+		if (!device)
 			return -ENOMEM;
-		*item = (struct rti_item){ .number = number };
-		memcpy(item->name, name, strnlen(name, sizeof(item->name) - 1));
+		*device = (struct rti_device){ .number = number };
+		memcpy(device->name, name, strnlen(name, sizeof(device->name) - 1));
 	}
-	item->round = items->round;
-	*out = item;
+	device->round = devices->round;
+	*out = device;
 	return 0;
 }
 
-struct rti_item *rti_items_next(const struct rti_items *items, const struct rti_item *item)
+struct rti_device *rti_device_table_next(const struct rti_device_table *devices, const struct rti_device *device)
 {
-	for (size_t at = item ? (size_t)(item - items->item) + 1 : 0; at < items->count; at++)
-		if (items->item[at].round == items->round)
-			return &items->item[at];
+	for (size_t at = device ? (size_t)(device - devices->device) + 1 : 0; at < devices->count; at++)
+		if (devices->device[at].round == devices->round)
+			return &devices->device[at];
 	return NULL;
 }
 
-void rti_items_advance(struct rti_items *items)
+void rti_device_table_advance(struct rti_device_table *devices)
 {
-	for (struct rti_item *item = rti_items_next(items, NULL); item; item = rti_items_next(items, item)) {
-		for (size_t i = 0; i < RTI_ITEM_COUNTERS; i++) {
-			uint64_t growth = rti_counter_advance(&item->counter[i], item->now[i]);
+	for (struct rti_device *device = rti_device_table_next(devices, NULL); device; device = rti_device_table_next(devices, device)) {
+		for (size_t i = 0; i < RTI_DEVICE_COUNTERS; i++) {
+			uint64_t growth = rti_counter_advance(&device->counter[i], device->now[i]);
 
-			if (item->flags & RT_ITEM_IN_TOTAL)
-				items->total[i] += growth;
+			if (device->flags & RT_ITEM_IN_TOTAL)
+				devices->total[i] += growth;
 		}
 	}
 }
 
-void rti_items_free(struct rti_items *items)
+void rti_device_table_free(struct rti_device_table *devices)
 {
-	free(items->item);
-	*items = (struct rti_items){ 0 };
+	free(devices->device);
+	*devices = (struct rti_device_table){ 0 };
 }
 
 int rti_rows_reserve(struct rti_rows *rows, size_t count, size_t row_size)

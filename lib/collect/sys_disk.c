@@ -18,7 +18,7 @@
 
 enum counter { READ_SECTORS, WRITE_SECTORS, READS, WRITES, BUSY_MS };
 
-/* rti_item.traits */
+/* rti_device.traits */
 #define TRAIT_REAL (UINT32_C(1) << 0)      /* has hardware of its own */
 #define TRAIT_COMPOSITE (UINT32_C(1) << 1) /* built of other devices, of memory or of files */
 #define TRAIT_NVME_HEAD (UINT32_C(1) << 2) /* stands for one or more hidden paths */
@@ -28,7 +28,7 @@ enum counter { READ_SECTORS, WRITE_SECTORS, READS, WRITES, BUSY_MS };
 
 struct state {
 	struct rti_file file;
-	struct rti_items items;
+	struct rti_device_table devices;
 	struct rti_rows rows;
 };
 
@@ -44,20 +44,20 @@ static int disk_open(void *state, const struct rti_context *ctx)
 static int take_disk(void *arg, const struct rti_diskstat *disk)
 {
 	struct state *st = arg;
-	struct rti_item *item;
-	int has_come, err;
+	struct rti_device *device;
+	int is_new, err;
 
-	err = rti_items_find(&st->items, disk->name, (uint64_t)disk->major << 32 | disk->minor, &item, &has_come);
+	err = rti_device_table_find(&st->devices, disk->name, (uint64_t)disk->major << 32 | disk->minor, &device, &is_new);
 	if (err < 0)
 		return err;
-	if (has_come)
-		item->traits = TRAIT_NEW;
-	item->now[READ_SECTORS] = disk->read_sectors;
-	item->now[WRITE_SECTORS] = disk->write_sectors;
-	item->now[READS] = disk->reads;
-	item->now[WRITES] = disk->writes;
-	item->now[BUSY_MS] = disk->busy_ms;
-	item->gauge = disk->in_flight;
+	if (is_new)
+		device->traits = TRAIT_NEW;
+	device->now[READ_SECTORS] = disk->read_sectors;
+	device->now[WRITE_SECTORS] = disk->write_sectors;
+	device->now[READS] = disk->reads;
+	device->now[WRITES] = disk->writes;
+	device->now[BUSY_MS] = disk->busy_ms;
+	device->gauge = disk->in_flight;
 	return 0;
 }
 
@@ -111,24 +111,24 @@ static int is_composite_name(const char *name)
 	return 0;
 }
 
-static void look_up(struct rti_item *item, const struct rti_procfs *procfs)
+static void look_up(struct rti_device *device, const struct rti_procfs *procfs)
 {
-	const char *name = item->name;
+	const char *name = device->name;
 
-	item->flags = 0;
-	item->traits = is_composite_name(name) ? TRAIT_COMPOSITE : 0;
+	device->flags = 0;
+	device->traits = is_composite_name(name) ? TRAIT_COMPOSITE : 0;
 	if (!has_file(procfs, name, "")) {
-		item->traits |= TRAIT_BY_NAME | (item->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
+		device->traits |= TRAIT_BY_NAME | (device->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
 	} else if (has_file(procfs, name, "partition")) {
-		item->flags = RT_ITEM_PARTITION;
+		device->flags = RT_ITEM_PARTITION;
 	} else {
-		item->traits |= has_file(procfs, name, "device") ? TRAIT_REAL : 0;
-		item->traits |= has_slaves(procfs, name) ? TRAIT_COMPOSITE : 0;
-		item->traits |= is_nvme_head(procfs, name) ? TRAIT_NVME_HEAD : 0;
-		item->traits |= is_nvme_path(name) ? TRAIT_NVME_PATH : 0;
+		device->traits |= has_file(procfs, name, "device") ? TRAIT_REAL : 0;
+		device->traits |= has_slaves(procfs, name) ? TRAIT_COMPOSITE : 0;
+		device->traits |= is_nvme_head(procfs, name) ? TRAIT_NVME_HEAD : 0;
+		device->traits |= is_nvme_path(name) ? TRAIT_NVME_PATH : 0;
 	}
-	if (!(item->traits & TRAIT_REAL) && !(item->flags & RT_ITEM_PARTITION))
-		item->flags |= RT_ITEM_VIRTUAL;
+	if (!(device->traits & TRAIT_REAL) && !(device->flags & RT_ITEM_PARTITION))
+		device->flags |= RT_ITEM_VIRTUAL;
 }
 
 /* "sda1" continues "sda", and "nvme0n1p2" continues "nvme0n1" with a 'p' since that ends in a digit itself. */
@@ -144,81 +144,81 @@ static int continues(const char *name, const char *whole)
 	return *name != '\0' && strspn(name, "0123456789") == strlen(name);
 }
 
-static int continues_any(const struct rti_items *items, const struct rti_item *item)
+static int continues_any(const struct rti_device_table *devices, const struct rti_device *device)
 {
-	for (struct rti_item *other = rti_items_next(items, NULL); other; other = rti_items_next(items, other))
-		if (continues(item->name, other->name))
+	for (struct rti_device *other = rti_device_table_next(devices, NULL); other; other = rti_device_table_next(devices, other))
+		if (continues(device->name, other->name))
 			return 1;
 	return 0;
 }
 
 static void look_up_new(struct state *st, const struct rti_procfs *procfs)
 {
-	struct rti_item *item;
+	struct rti_device *device;
 
-	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
-		if (!(item->traits & TRAIT_NEW))
+	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+		if (!(device->traits & TRAIT_NEW))
 			continue;
-		look_up(item, procfs);
-		if (item->traits & TRAIT_BY_NAME && continues_any(&st->items, item)) {
-			item->traits = TRAIT_BY_NAME;
-			item->flags = RT_ITEM_PARTITION;
+		look_up(device, procfs);
+		if (device->traits & TRAIT_BY_NAME && continues_any(&st->devices, device)) {
+			device->traits = TRAIT_BY_NAME;
+			device->flags = RT_ITEM_PARTITION;
 		}
 	}
 }
 
-static int is_base_device(const struct rti_item *item, uint32_t all_traits)
+static int is_base_device(const struct rti_device *device, uint32_t all_traits)
 {
-	if (item->flags & RT_ITEM_PARTITION || item->traits & TRAIT_COMPOSITE)
+	if (device->flags & RT_ITEM_PARTITION || device->traits & TRAIT_COMPOSITE)
 		return 0;
-	return !(item->traits & TRAIT_NVME_HEAD && all_traits & TRAIT_NVME_PATH);
+	return !(device->traits & TRAIT_NVME_HEAD && all_traits & TRAIT_NVME_PATH);
 }
 
 static void choose_total(struct state *st)
 {
 	uint32_t all_traits = 0, needed;
-	struct rti_item *item;
+	struct rti_device *device;
 
-	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item))
-		all_traits |= item->traits;
+	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device))
+		all_traits |= device->traits;
 	needed = all_traits & TRAIT_REAL;
-	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
-		item->flags &= ~RT_ITEM_IN_TOTAL;
-		if (is_base_device(item, all_traits) && (item->traits & needed) == needed)
-			item->flags |= RT_ITEM_IN_TOTAL;
+	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+		device->flags &= ~RT_ITEM_IN_TOTAL;
+		if (is_base_device(device, all_traits) && (device->traits & needed) == needed)
+			device->flags |= RT_ITEM_IN_TOTAL;
 	}
 }
 
-static void fill_row(struct rt_disk *row, const struct rti_item *item)
+static void fill_row(struct rt_disk *row, const struct rti_device *device)
 {
 	*row = (struct rt_disk){
 		.size = sizeof(*row),
-		.flags = item->flags,
-		.major = (uint32_t)(item->number >> 32),
-		.minor = (uint32_t)item->number,
-		.read_bytes = item->counter[READ_SECTORS].total * SECTOR_BYTES,
-		.write_bytes = item->counter[WRITE_SECTORS].total * SECTOR_BYTES,
-		.reads = item->counter[READS].total,
-		.writes = item->counter[WRITES].total,
-		.busy_ns = item->counter[BUSY_MS].total * 1000000,
-		.in_flight = item->gauge,
+		.flags = device->flags,
+		.major = (uint32_t)(device->number >> 32),
+		.minor = (uint32_t)device->number,
+		.read_bytes = device->counter[READ_SECTORS].total * SECTOR_BYTES,
+		.write_bytes = device->counter[WRITE_SECTORS].total * SECTOR_BYTES,
+		.reads = device->counter[READS].total,
+		.writes = device->counter[WRITES].total,
+		.busy_ns = device->counter[BUSY_MS].total * 1000000,
+		.in_flight = device->gauge,
 	};
-	memcpy(row->name, item->name, sizeof(row->name));
+	memcpy(row->name, device->name, sizeof(row->name));
 }
 
 static int set_figures(struct state *st, struct rt_metrics *out)
 {
-	const uint64_t *total = st->items.total;
+	const uint64_t *total = st->devices.total;
 	struct rt_disk *row;
-	struct rti_item *item;
+	struct rti_device *device;
 
-	if (rti_rows_reserve(&st->rows, st->items.count, sizeof(*row)) < 0)
+	if (rti_rows_reserve(&st->rows, st->devices.count, sizeof(*row)) < 0)
 		return -ENOMEM;
 	row = st->rows.data;
 	out->disks = 0;
-	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
-		out->disks += (item->flags & RT_ITEM_IN_TOTAL) != 0;
-		fill_row(&row[st->rows.count++], item);
+	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+		out->disks += (device->flags & RT_ITEM_IN_TOTAL) != 0;
+		fill_row(&row[st->rows.count++], device);
 	}
 	out->disk_read_bytes = total[READ_SECTORS] * SECTOR_BYTES;
 	out->disk_write_bytes = total[WRITE_SECTORS] * SECTOR_BYTES;
@@ -235,7 +235,7 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 	int err;
 
 	st->rows.count = 0;
-	rti_items_begin(&st->items);
+	rti_device_table_begin(&st->devices);
 	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_SEQ_FILE, &st->file, ctx->buf);
 	if (err == 0)
 		err = rti_parse_diskstats(ctx->buf->data, ctx->buf->len, take_disk, st);
@@ -243,7 +243,7 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 		return err;
 	look_up_new(st, ctx->procfs);
 	choose_total(st);
-	rti_items_advance(&st->items);
+	rti_device_table_advance(&st->devices);
 	return set_figures(st, out);
 }
 
@@ -252,7 +252,7 @@ static void disk_close(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	rti_procfs_close_file(ctx->procfs, &st->file);
-	rti_items_free(&st->items);
+	rti_device_table_free(&st->devices);
 	rti_rows_free(&st->rows);
 }
 

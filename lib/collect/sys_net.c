@@ -23,14 +23,14 @@ enum counter {
 	TRANSMIT_DROPS,
 };
 
-/* rti_item.traits */
+/* rti_device.traits */
 #define TRAIT_NEW (UINT32_C(1) << 0)    /* not looked up yet */
 #define TRAIT_DEVICE (UINT32_C(1) << 1) /* hardware whose traffic no other interface counts too */
 
 struct state {
 	struct rti_file file;
 	const char *path;
-	struct rti_items items;
+	struct rti_device_table devices;
 	struct rti_rows rows;
 };
 
@@ -56,21 +56,21 @@ static int read_file(struct state *st, const struct rti_context *ctx)
 static int take_device(void *arg, const struct rti_netdev *dev)
 {
 	struct state *st = arg;
-	struct rti_item *item;
-	int has_come, err = rti_items_find(&st->items, dev->name, 0, &item, &has_come);
+	struct rti_device *device;
+	int is_new, err = rti_device_table_find(&st->devices, dev->name, 0, &device, &is_new);
 
 	if (err < 0)
 		return err;
-	if (has_come)
-		item->traits = TRAIT_NEW;
-	item->now[RECEIVE_BYTES] = dev->receive_bytes;
-	item->now[TRANSMIT_BYTES] = dev->transmit_bytes;
-	item->now[RECEIVE_PACKETS] = dev->receive_packets;
-	item->now[TRANSMIT_PACKETS] = dev->transmit_packets;
-	item->now[RECEIVE_ERRORS] = dev->receive_errors;
-	item->now[TRANSMIT_ERRORS] = dev->transmit_errors;
-	item->now[RECEIVE_DROPS] = dev->receive_drops;
-	item->now[TRANSMIT_DROPS] = dev->transmit_drops;
+	if (is_new)
+		device->traits = TRAIT_NEW;
+	device->now[RECEIVE_BYTES] = dev->receive_bytes;
+	device->now[TRANSMIT_BYTES] = dev->transmit_bytes;
+	device->now[RECEIVE_PACKETS] = dev->receive_packets;
+	device->now[TRANSMIT_PACKETS] = dev->transmit_packets;
+	device->now[RECEIVE_ERRORS] = dev->receive_errors;
+	device->now[TRANSMIT_ERRORS] = dev->transmit_errors;
+	device->now[RECEIVE_DROPS] = dev->receive_drops;
+	device->now[TRANSMIT_DROPS] = dev->transmit_drops;
 	return 0;
 }
 
@@ -79,41 +79,41 @@ static int has_file(const struct rti_procfs *procfs, const char *name, const cha
 	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("net", name, file).text) == 1;
 }
 
-static void look_up(struct rti_item *item, const struct rti_procfs *procfs)
+static void look_up(struct rti_device *device, const struct rti_procfs *procfs)
 {
-	int has_device = has_file(procfs, item->name, "device");
-	int is_second = has_device && has_file(procfs, item->name, "master/device");
+	int has_device = has_file(procfs, device->name, "device");
+	int is_second = has_device && has_file(procfs, device->name, "master/device");
 
-	item->flags = has_device ? 0 : RT_ITEM_VIRTUAL;
-	item->traits = has_device && !is_second ? TRAIT_DEVICE : 0;
+	device->flags = has_device ? 0 : RT_ITEM_VIRTUAL;
+	device->traits = has_device && !is_second ? TRAIT_DEVICE : 0;
 }
 
 static void choose_total(struct state *st, const struct rti_procfs *procfs)
 {
 	uint32_t all_traits = 0;
-	struct rti_item *item;
+	struct rti_device *device;
 
-	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
-		if (item->traits & TRAIT_NEW)
-			look_up(item, procfs);
-		all_traits |= item->traits;
+	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+		if (device->traits & TRAIT_NEW)
+			look_up(device, procfs);
+		all_traits |= device->traits;
 	}
-	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
+	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
 		int is_chosen =
-		    all_traits & TRAIT_DEVICE ? (item->traits & TRAIT_DEVICE) != 0 : strcmp(item->name, "lo") != 0;
+		    all_traits & TRAIT_DEVICE ? (device->traits & TRAIT_DEVICE) != 0 : strcmp(device->name, "lo") != 0;
 
-		item->flags &= ~RT_ITEM_IN_TOTAL;
-		item->flags |= is_chosen ? RT_ITEM_IN_TOTAL : 0;
+		device->flags &= ~RT_ITEM_IN_TOTAL;
+		device->flags |= is_chosen ? RT_ITEM_IN_TOTAL : 0;
 	}
 }
 
-static void fill_row(struct rt_network *row, const struct rti_item *item)
+static void fill_row(struct rt_network *row, const struct rti_device *device)
 {
-	const struct rti_counter *counter = item->counter;
+	const struct rti_counter *counter = device->counter;
 
 	*row = (struct rt_network){
 		.size = sizeof(*row),
-		.flags = item->flags,
+		.flags = device->flags,
 		.receive_bytes = counter[RECEIVE_BYTES].total,
 		.transmit_bytes = counter[TRANSMIT_BYTES].total,
 		.receive_packets = counter[RECEIVE_PACKETS].total,
@@ -123,7 +123,7 @@ static void fill_row(struct rt_network *row, const struct rti_item *item)
 		.receive_drops = counter[RECEIVE_DROPS].total,
 		.transmit_drops = counter[TRANSMIT_DROPS].total,
 	};
-	memcpy(row->name, item->name, sizeof(row->name) - 1);
+	memcpy(row->name, device->name, sizeof(row->name) - 1);
 }
 
 static void set_total(const uint64_t *total, struct rt_metrics *out)
@@ -141,17 +141,17 @@ static void set_total(const uint64_t *total, struct rt_metrics *out)
 static int set_figures(struct state *st, struct rt_metrics *out)
 {
 	struct rt_network *row;
-	struct rti_item *item;
+	struct rti_device *device;
 
-	if (rti_rows_reserve(&st->rows, st->items.count, sizeof(*row)) < 0)
+	if (rti_rows_reserve(&st->rows, st->devices.count, sizeof(*row)) < 0)
 		return -ENOMEM;
 	row = st->rows.data;
 	out->network_interfaces = 0;
-	for (item = rti_items_next(&st->items, NULL); item; item = rti_items_next(&st->items, item)) {
-		out->network_interfaces += (item->flags & RT_ITEM_IN_TOTAL) != 0;
-		fill_row(&row[st->rows.count++], item);
+	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+		out->network_interfaces += (device->flags & RT_ITEM_IN_TOTAL) != 0;
+		fill_row(&row[st->rows.count++], device);
 	}
-	set_total(st->items.total, out);
+	set_total(st->devices.total, out);
 	out->valid |= RT_HAS_NETWORK;
 	return 0;
 }
@@ -162,14 +162,14 @@ static int net_collect(void *state, const struct rti_context *ctx, struct rt_met
 	int err;
 
 	st->rows.count = 0;
-	rti_items_begin(&st->items);
+	rti_device_table_begin(&st->devices);
 	err = read_file(st, ctx);
 	if (err == 0)
 		err = rti_parse_netdev(ctx->buf->data, ctx->buf->len, take_device, st);
 	if (err < 0)
 		return err;
 	choose_total(st, ctx->procfs);
-	rti_items_advance(&st->items);
+	rti_device_table_advance(&st->devices);
 	return set_figures(st, out);
 }
 
@@ -178,7 +178,7 @@ static void net_close(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	rti_procfs_close_file(ctx->procfs, &st->file);
-	rti_items_free(&st->items);
+	rti_device_table_free(&st->devices);
 	rti_rows_free(&st->rows);
 }
 

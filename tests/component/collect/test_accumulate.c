@@ -90,126 +90,126 @@ START_TEST(deep_fall_is_a_new_baseline)
 }
 END_TEST
 
-static struct rti_item *list(struct rti_items *items, const char *name, uint64_t number, uint64_t value, int has_come)
+static struct rti_device *list(struct rti_device_table *devices, const char *name, uint64_t number, uint64_t value, int is_new)
 {
-	struct rti_item *item;
+	struct rti_device *device;
 	int came = -1;
 
-	ck_assert_int_eq(rti_items_find(items, name, number, &item, &came), 0);
-	ck_assert_int_eq(came, has_come);
-	item->now[0] = value;
-	return item;
+	ck_assert_int_eq(rti_device_table_find(devices, name, number, &device, &came), 0);
+	ck_assert_int_eq(came, is_new);
+	device->now[0] = value;
+	return device;
 }
 
 START_TEST(gone_item_keeps_its_share)
 {
-	struct rti_items items = { 0 };
-	struct rti_item *b;
+	struct rti_device_table devices = { 0 };
+	struct rti_device *b;
 
-	rti_items_begin(&items);
-	list(&items, "a", 0, 100, 1)->flags = RT_ITEM_IN_TOTAL;
-	list(&items, "b", 0, 10, 1)->flags = RT_ITEM_IN_TOTAL;
-	rti_items_advance(&items);
-	ck_assert_uint_eq(items.total[0], 110);
+	rti_device_table_begin(&devices);
+	list(&devices, "a", 0, 100, 1)->flags = RT_ITEM_IN_TOTAL;
+	list(&devices, "b", 0, 10, 1)->flags = RT_ITEM_IN_TOTAL;
+	rti_device_table_advance(&devices);
+	ck_assert_uint_eq(devices.total[0], 110);
 
-	rti_items_begin(&items);
-	list(&items, "b", 0, 12, 0);
-	rti_items_advance(&items);
-	ck_assert_uint_eq(items.total[0], 112);
-	b = rti_items_next(&items, NULL);
+	rti_device_table_begin(&devices);
+	list(&devices, "b", 0, 12, 0);
+	rti_device_table_advance(&devices);
+	ck_assert_uint_eq(devices.total[0], 112);
+	b = rti_device_table_next(&devices, NULL);
 	ck_assert_str_eq(b->name, "b");
-	ck_assert_ptr_null(rti_items_next(&items, b));
+	ck_assert_ptr_null(rti_device_table_next(&devices, b));
 
 	/* back, having counted on meanwhile: the 100 are not counted again */
-	rti_items_begin(&items);
-	list(&items, "a", 0, 130, 1);
-	list(&items, "b", 0, 12, 0);
-	rti_items_advance(&items);
-	ck_assert_uint_eq(items.total[0], 142);
+	rti_device_table_begin(&devices);
+	list(&devices, "a", 0, 130, 1);
+	list(&devices, "b", 0, 12, 0);
+	rti_device_table_advance(&devices);
+	ck_assert_uint_eq(devices.total[0], 142);
 
 	/* gone once more, and back anew */
-	rti_items_begin(&items);
-	list(&items, "b", 0, 12, 0);
-	rti_items_advance(&items);
-	rti_items_begin(&items);
-	list(&items, "a", 0, 7, 1);
-	list(&items, "b", 0, 12, 0);
-	rti_items_advance(&items);
-	ck_assert_uint_eq(items.total[0], 149);
-	rti_items_free(&items);
+	rti_device_table_begin(&devices);
+	list(&devices, "b", 0, 12, 0);
+	rti_device_table_advance(&devices);
+	rti_device_table_begin(&devices);
+	list(&devices, "a", 0, 7, 1);
+	list(&devices, "b", 0, 12, 0);
+	rti_device_table_advance(&devices);
+	ck_assert_uint_eq(devices.total[0], 149);
+	rti_device_table_free(&devices);
 }
 END_TEST
 
 START_TEST(name_and_number_are_the_identity)
 {
-	struct rti_items items = { 0 };
+	struct rti_device_table devices = { 0 };
 
 	for (int round = 0; round < 2; round++) {
-		rti_items_begin(&items);
-		list(&items, "sda", 8, 100, round == 0)->flags = RT_ITEM_IN_TOTAL;
-		list(&items, "sda", 9, 50, round == 0)->flags = RT_ITEM_IN_TOTAL;
-		rti_items_advance(&items);
+		rti_device_table_begin(&devices);
+		list(&devices, "sda", 8, 100, round == 0)->flags = RT_ITEM_IN_TOTAL;
+		list(&devices, "sda", 9, 50, round == 0)->flags = RT_ITEM_IN_TOTAL;
+		rti_device_table_advance(&devices);
 	}
-	ck_assert_uint_eq(items.count, 2);
-	ck_assert_uint_eq(items.total[0], 150);
-	rti_items_free(&items);
+	ck_assert_uint_eq(devices.count, 2);
+	ck_assert_uint_eq(devices.total[0], 150);
+	rti_device_table_free(&devices);
 }
 END_TEST
 
 START_TEST(joining_the_total_counts_from_then_on)
 {
-	struct rti_items items = { 0 };
+	struct rti_device_table devices = { 0 };
 
-	rti_items_begin(&items);
-	list(&items, "a", 0, 100, 1);
-	rti_items_advance(&items);
-	rti_items_begin(&items);
-	list(&items, "a", 0, 103, 0)->flags = RT_ITEM_IN_TOTAL;
-	rti_items_advance(&items);
-	ck_assert_uint_eq(items.total[0], 3);
-	rti_items_free(&items);
+	rti_device_table_begin(&devices);
+	list(&devices, "a", 0, 100, 1);
+	rti_device_table_advance(&devices);
+	rti_device_table_begin(&devices);
+	list(&devices, "a", 0, 103, 0)->flags = RT_ITEM_IN_TOTAL;
+	rti_device_table_advance(&devices);
+	ck_assert_uint_eq(devices.total[0], 3);
+	rti_device_table_free(&devices);
 }
 END_TEST
 
 /* A host where interfaces come and go. */
 START_TEST(memory_is_bounded)
 {
-	struct rti_items items = { 0 };
+	struct rti_device_table devices = { 0 };
 
-	for (unsigned i = 0; i < 10 * RTI_ITEMS_REMEMBERED; i++) {
+	for (unsigned i = 0; i < 10 * RTI_DEVICES_MAX; i++) {
 		char name[32];
 
-		rti_items_begin(&items);
-		list(&items, "eth0", 0, 1000 + i, i == 0)->flags = RT_ITEM_IN_TOTAL;
+		rti_device_table_begin(&devices);
+		list(&devices, "eth0", 0, 1000 + i, i == 0)->flags = RT_ITEM_IN_TOTAL;
 		snprintf(name, sizeof(name), "veth%u", i);
-		list(&items, name, 0, 1, 1)->flags = RT_ITEM_IN_TOTAL;
-		rti_items_advance(&items);
+		list(&devices, name, 0, 1, 1)->flags = RT_ITEM_IN_TOTAL;
+		rti_device_table_advance(&devices);
 	}
-	ck_assert_uint_eq(items.count, RTI_ITEMS_REMEMBERED);
-	ck_assert_uint_eq(items.total[0], 1000 + 2 * 10 * RTI_ITEMS_REMEMBERED - 1);
-	rti_items_free(&items);
+	ck_assert_uint_eq(devices.count, RTI_DEVICES_MAX);
+	ck_assert_uint_eq(devices.total[0], 1000 + 2 * 10 * RTI_DEVICES_MAX - 1);
+	rti_device_table_free(&devices);
 }
 END_TEST
 
 /* What is listed is never forgotten, however much there is. */
 START_TEST(listed_items_all_stay)
 {
-	struct rti_items items = { 0 };
-	unsigned count = 2 * RTI_ITEMS_REMEMBERED;
+	struct rti_device_table devices = { 0 };
+	unsigned count = 2 * RTI_DEVICES_MAX;
 
 	for (int round = 0; round < 2; round++) {
-		rti_items_begin(&items);
+		rti_device_table_begin(&devices);
 		for (unsigned i = 0; i < count; i++) {
 			char name[32];
 
 			snprintf(name, sizeof(name), "veth%u", i);
-			list(&items, name, 0, 1, round == 0)->flags = RT_ITEM_IN_TOTAL;
+			list(&devices, name, 0, 1, round == 0)->flags = RT_ITEM_IN_TOTAL;
 		}
-		rti_items_advance(&items);
+		rti_device_table_advance(&devices);
 	}
-	ck_assert_uint_eq(items.count, count);
-	ck_assert_uint_eq(items.total[0], count);
-	rti_items_free(&items);
+	ck_assert_uint_eq(devices.count, count);
+	ck_assert_uint_eq(devices.total[0], count);
+	rti_device_table_free(&devices);
 }
 END_TEST
 
@@ -217,7 +217,7 @@ int main(void)
 {
 	Suite *suite = suite_create("accumulate");
 	TCase *counters = suite_case(suite, "counters"), *held = suite_case(suite, "held");
-	TCase *items = suite_case(suite, "items");
+	TCase *devices = suite_case(suite, "items");
 
 	tcase_add_test(counters, grows_with_the_kernel);
 	tcase_add_test(counters, wraps_where_plausible);
@@ -225,10 +225,10 @@ int main(void)
 	tcase_add_test(held, holds_over_corrections);
 	tcase_add_test(held, holds_small_counters);
 	tcase_add_test(held, deep_fall_is_a_new_baseline);
-	tcase_add_test(items, gone_item_keeps_its_share);
-	tcase_add_test(items, name_and_number_are_the_identity);
-	tcase_add_test(items, joining_the_total_counts_from_then_on);
-	tcase_add_test(items, memory_is_bounded);
-	tcase_add_test(items, listed_items_all_stay);
+	tcase_add_test(devices, gone_item_keeps_its_share);
+	tcase_add_test(devices, name_and_number_are_the_identity);
+	tcase_add_test(devices, joining_the_total_counts_from_then_on);
+	tcase_add_test(devices, memory_is_bounded);
+	tcase_add_test(devices, listed_items_all_stay);
 	return suite_run(suite);
 }
