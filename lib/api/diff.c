@@ -92,7 +92,7 @@ static uint64_t ticks_between(uint64_t from_ns, uint64_t to_ns)
 	return to_ns / TICK_NS - from_ns / TICK_NS;
 }
 
-static void put_cpu(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out)
+static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out)
 {
 	out->ticks_per_second = TICKS_PER_SECOND;
 	if (!((out->valid | out->partial) & RT_HAS_CPU))
@@ -105,7 +105,7 @@ static void put_cpu(const struct rt_metrics *from, const struct rt_metrics *to, 
 	out->valid |= RT_HAS_RATE;
 }
 
-static void put_rusage(const struct rt_metrics *to, struct rt_delta *out)
+static void set_rusage(const struct rt_metrics *to, struct rt_delta *out)
 {
 	out->rusage = (struct rt_rusage){
 		.ru_utime = (double)out->cpu_user_ns / 1e9,
@@ -140,8 +140,8 @@ static int subtract(const struct rt_metrics *from, const struct rt_metrics *to, 
 	if (to->self_cpu_ns > from->self_cpu_ns)
 		out->self_cpu_ns = to->self_cpu_ns - from->self_cpu_ns;
 	subtract_counters(from, to, out);
-	put_cpu(from, to, out);
-	put_rusage(to, out);
+	set_cpu(from, to, out);
+	set_rusage(to, out);
 	return 0;
 }
 

@@ -55,7 +55,7 @@ int rt_getrusage(int who, struct rt_rusage *out)
 	return 0;
 }
 
-static void put_figures(const struct rti_figures *f, struct rt_rusage *out, uint32_t *valid)
+static void set_fields(const struct rti_figures *f, struct rt_rusage *out, uint32_t *valid)
 {
 	if (f->valid & RT_HAS_CPU) {
 		out->ru_utime = (double)f->self[RTI_CPU_USER] / 1e9;
@@ -122,7 +122,7 @@ int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage 
 		return err;
 	*out = (struct rt_rusage){ 0 };
 	*valid = ALWAYS_ZERO;
-	put_figures(&figures, out, valid);
+	set_fields(&figures, out, valid);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ static uint64_t make_id(const struct rt_tracker *t)
 	return id ^ id >> 29;
 }
 
-static int take_opts(struct rt_opts *out, const struct rt_opts *in)
+static int copy_opts(struct rt_opts *out, const struct rt_opts *in)
 {
 	int err;
 
@@ -96,7 +96,7 @@ int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *
 	int err;
 
 	*out = NULL;
-	err = take_opts(&known, opts);
+	err = copy_opts(&known, opts);
 	if (err < 0)
 		return err;
 	t = calloc(1, sizeof(*t));
@@ -136,7 +136,7 @@ void rt_tracker_free(struct rt_tracker *t)
 	free(t);
 }
 
-static void put_tree_rusage(struct rt_metrics *m)
+static void set_rusage(struct rt_metrics *m)
 {
 	m->rusage.ru_utime = (double)m->cpu_user_ns / 1e9;
 	m->rusage.ru_stime = (double)m->cpu_system_ns / 1e9;
@@ -166,7 +166,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	t->status = (struct rti_status){ 0 };
 	if (t->kind == RT_KIND_PID) {
 		err = rti_tree_sample(&t->tree, &t->ctx, t->want, &t->status, m);
-		put_tree_rusage(m);
+		set_rusage(m);
 	} else {
 		rti_system_sample(&t->system, &t->ctx, t->want, &t->status, m);
 	}
@@ -255,7 +255,7 @@ static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, c
 	return t->samples && (t->last.valid | t->last.partial) & has ? 0 : -ENODATA;
 }
 
-static int put_rows(const struct rt_tracker *t, uint64_t has, void *array, size_t element_size, size_t row_size,
+static int copy_rows_out(const struct rt_tracker *t, uint64_t has, void *array, size_t element_size, size_t row_size,
                     size_t *count)
 {
 	size_t there, room = *count;
@@ -292,33 +292,33 @@ int rt_tracker_cpus(const struct rt_tracker *t, struct rt_cpu *array, size_t ele
 {
 	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_CPU_MODES, array, element_size, RTI_CPU_V1, count);
 
-	return err < 0 ? err : put_rows(t, RT_HAS_CPU_MODES, array, element_size, sizeof(*array), count);
+	return err < 0 ? err : copy_rows_out(t, RT_HAS_CPU_MODES, array, element_size, sizeof(*array), count);
 }
 
 int rt_tracker_disks(const struct rt_tracker *t, struct rt_disk *array, size_t element_size, size_t *count)
 {
 	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_DISK, array, element_size, RTI_DISK_V1, count);
 
-	return err < 0 ? err : put_rows(t, RT_HAS_DISK, array, element_size, sizeof(*array), count);
+	return err < 0 ? err : copy_rows_out(t, RT_HAS_DISK, array, element_size, sizeof(*array), count);
 }
 
 int rt_tracker_filesystems(const struct rt_tracker *t, struct rt_filesystem *array, size_t element_size, size_t *count)
 {
 	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_FILESYSTEM, array, element_size, RTI_FILESYSTEM_V1, count);
 
-	return err < 0 ? err : put_rows(t, RT_HAS_FILESYSTEM, array, element_size, sizeof(*array), count);
+	return err < 0 ? err : copy_rows_out(t, RT_HAS_FILESYSTEM, array, element_size, sizeof(*array), count);
 }
 
 int rt_tracker_networks(const struct rt_tracker *t, struct rt_network *array, size_t element_size, size_t *count)
 {
 	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_NETWORK, array, element_size, RTI_NETWORK_V1, count);
 
-	return err < 0 ? err : put_rows(t, RT_HAS_NETWORK, array, element_size, sizeof(*array), count);
+	return err < 0 ? err : copy_rows_out(t, RT_HAS_NETWORK, array, element_size, sizeof(*array), count);
 }
 
 int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array, size_t element_size, size_t *count)
 {
 	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_ZFS, array, element_size, RTI_ZPOOL_V1, count);
 
-	return err < 0 ? err : put_rows(t, RT_HAS_ZFS, array, element_size, sizeof(*array), count);
+	return err < 0 ? err : copy_rows_out(t, RT_HAS_ZFS, array, element_size, sizeof(*array), count);
 }

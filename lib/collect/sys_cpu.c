@@ -38,7 +38,7 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-static uint64_t without(uint64_t whole, uint64_t part)
+static uint64_t minus_guest(uint64_t whole, uint64_t part)
 {
 	return whole > part ? whole - part : 0;
 }
@@ -47,8 +47,8 @@ static uint64_t without(uint64_t whole, uint64_t part)
 static int hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
 {
 	const uint64_t now[MODES] = {
-		[USER] = without(ticks->user, ticks->guest),
-		[NICE] = without(ticks->nice, ticks->guest_nice),
+		[USER] = minus_guest(ticks->user, ticks->guest),
+		[NICE] = minus_guest(ticks->nice, ticks->guest_nice),
 		[SYSTEM] = ticks->system,
 		[IDLE] = ticks->idle,
 		[IOWAIT] = ticks->iowait,
@@ -92,7 +92,7 @@ static struct cpu *find_cpu(struct state *st, uint32_t id)
 	return at < st->count && st->cpu[at].id == id ? &st->cpu[at] : insert_cpu(st, at, id);
 }
 
-static int take_cpu(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
+static int set_cpu_row(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
 {
 	struct state *st = arg;
 	struct cpu *cpu = find_cpu(st, id);
@@ -194,7 +194,7 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	st->round++;
 	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &st->file, ctx->buf);
 	if (err == 0)
-		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, take_cpu, st);
+		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, set_cpu_row, st);
 	if (err == 0)
 		err = fill_rows(st, tick_ns);
 	if (err < 0)

@@ -41,7 +41,7 @@ static int disk_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-static int take_disk(void *arg, const struct rti_diskstat *disk)
+static int update_disk(void *arg, const struct rti_diskstat *disk)
 {
 	struct state *st = arg;
 	struct rti_device *device;
@@ -111,7 +111,7 @@ static int is_composite_name(const char *name)
 	return 0;
 }
 
-static void look_up(struct rti_device *device, const struct rti_procfs *procfs)
+static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 {
 	const char *name = device->name;
 
@@ -152,14 +152,14 @@ static int continues_any(const struct rti_device_table *devices, const struct rt
 	return 0;
 }
 
-static void look_up_new(struct state *st, const struct rti_procfs *procfs)
+static void classify_new(struct state *st, const struct rti_procfs *procfs)
 {
 	struct rti_device *device;
 
 	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
 		if (!(device->traits & TRAIT_NEW))
 			continue;
-		look_up(device, procfs);
+		classify(device, procfs);
 		if (device->traits & TRAIT_BY_NAME && continues_any(&st->devices, device)) {
 			device->traits = TRAIT_BY_NAME;
 			device->flags = RT_ITEM_PARTITION;
@@ -238,10 +238,10 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 	rti_device_table_begin(&st->devices);
 	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_SEQ_FILE, &st->file, ctx->buf);
 	if (err == 0)
-		err = rti_parse_diskstats(ctx->buf->data, ctx->buf->len, take_disk, st);
+		err = rti_parse_diskstats(ctx->buf->data, ctx->buf->len, update_disk, st);
 	if (err < 0)
 		return err;
-	look_up_new(st, ctx->procfs);
+	classify_new(st, ctx->procfs);
 	choose_total(st);
 	rti_device_table_advance(&st->devices);
 	return set_figures(st, out);

@@ -182,7 +182,7 @@ static void describe(struct mount *mount, const struct rti_mount *from)
 	memcpy(row->mount_point, from->mount_point, strnlen(from->mount_point, sizeof(row->mount_point) - 1));
 }
 
-static int take_mount(void *arg, const struct rti_mount *from)
+static int add_if_counted(void *arg, const struct rti_mount *from)
 {
 	struct reading *reading = arg;
 	enum kind kind = kind_of(from->type);
@@ -227,7 +227,7 @@ static int is_same_mount(const struct mount *a, const struct mount *b)
 }
 
 /* A mount that stays keeps its probe, which may be stuck, and its last figures. */
-static void inherit(struct mount *mount, struct mounts *before)
+static void copy_probe(struct mount *mount, struct mounts *before)
 {
 	for (size_t i = 0; i < before->count; i++) {
 		struct mount *old = &before->mount[i];
@@ -262,7 +262,7 @@ static void settle(struct mounts *mounts, struct mounts *before)
 			free(mount->probe);
 			continue;
 		}
-		inherit(mount, before);
+		copy_probe(mount, before);
 		mounts->mount[cached++] = *mount;
 	}
 	mounts->count = cached;
@@ -271,7 +271,7 @@ static void settle(struct mounts *mounts, struct mounts *before)
 static int parse_mounts(struct state *st, const struct rti_context *ctx)
 {
 	struct reading reading = { .ctx = ctx, .root_len = strlen(ctx->procfs->root) };
-	int err = rti_parse_mountinfo(st->text.data, st->text.len, take_mount, &reading);
+	int err = rti_parse_mountinfo(st->text.data, st->text.len, add_if_counted, &reading);
 
 	if (err < 0) {
 		free_mounts(&reading.mounts, st->worker);
@@ -328,7 +328,7 @@ static int is_reached(const struct mount *mount, const struct rti_space *answer)
 	return mount->row.major == answer->major && mount->row.minor == answer->minor;
 }
 
-static void take_answer(struct mount *mount, struct rti_worker *worker, int has_run)
+static void use_answer(struct mount *mount, struct rti_worker *worker, int has_run)
 {
 	struct rt_filesystem *row = &mount->row;
 	const struct rti_space *answer = &mount->probe->answer;
@@ -356,7 +356,7 @@ static int send_request(struct state *st)
 		rti_worker_submit(st->worker, &st->mounts.mount[i].probe->job);
 	err = rti_worker_run(st->worker, PATIENCE_EACH_NS, PATIENCE_NS);
 	for (size_t i = 0; i < st->mounts.count; i++)
-		take_answer(&st->mounts.mount[i], st->worker, err == 0);
+		use_answer(&st->mounts.mount[i], st->worker, err == 0);
 	return err;
 }
 

@@ -26,7 +26,7 @@ static uint64_t bytes(const struct rti_meminfo *info, enum rti_mem_key key)
 	return info->has >> key & 1 ? info->kib[key] * 1024 : 0;
 }
 
-static uint64_t without(uint64_t whole, uint64_t part)
+static uint64_t minus(uint64_t whole, uint64_t part)
 {
 	return whole > part ? whole - part : 0;
 }
@@ -61,7 +61,7 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 	out->memory_mapped_bytes = bytes(info, RTI_MEM_MAPPED);
 	out->memory_shmem_bytes = bytes(info, RTI_MEM_SHMEM);
 	out->memory_used_classic_bytes =
-	    without(out->memory_total_bytes,
+	    minus(out->memory_total_bytes,
 	            out->memory_free_bytes + out->memory_buffers_bytes + out->memory_cached_slab_bytes);
 	set_bit(out, RT_HAS_MEMORY, is_complete);
 	return is_complete ? 0 : -ENOENT;

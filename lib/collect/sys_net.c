@@ -53,7 +53,7 @@ static int read_file(struct state *st, const struct rti_context *ctx)
 	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_SHORT_LINES, &st->file, ctx->buf);
 }
 
-static int take_device(void *arg, const struct rti_netdev *dev)
+static int update_device(void *arg, const struct rti_netdev *dev)
 {
 	struct state *st = arg;
 	struct rti_device *device;
@@ -79,7 +79,7 @@ static int has_file(const struct rti_procfs *procfs, const char *name, const cha
 	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("net", name, file).text) == 1;
 }
 
-static void look_up(struct rti_device *device, const struct rti_procfs *procfs)
+static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 {
 	int has_device = has_file(procfs, device->name, "device");
 	int is_second = has_device && has_file(procfs, device->name, "master/device");
@@ -95,7 +95,7 @@ static void choose_total(struct state *st, const struct rti_procfs *procfs)
 
 	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
 		if (device->traits & TRAIT_NEW)
-			look_up(device, procfs);
+			classify(device, procfs);
 		all_traits |= device->traits;
 	}
 	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
@@ -165,7 +165,7 @@ static int net_collect(void *state, const struct rti_context *ctx, struct rt_met
 	rti_device_table_begin(&st->devices);
 	err = read_file(st, ctx);
 	if (err == 0)
-		err = rti_parse_netdev(ctx->buf->data, ctx->buf->len, take_device, st);
+		err = rti_parse_netdev(ctx->buf->data, ctx->buf->len, update_device, st);
 	if (err < 0)
 		return err;
 	choose_total(st, ctx->procfs);

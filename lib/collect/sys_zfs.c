@@ -112,7 +112,7 @@ static int zfs_open(void *state, const struct rti_context *ctx)
 	return start(st);
 }
 
-static int take_pool(void *arg, const struct rti_zpool_line *pool)
+static int add_pool(void *arg, const struct rti_zpool_line *pool)
 {
 	struct state *st = arg;
 	struct rt_zpool *row;
@@ -134,7 +134,7 @@ static int take_pool(void *arg, const struct rti_zpool_line *pool)
 	return 0;
 }
 
-static void take_answer(struct state *st, uint64_t now_ns)
+static void use_answer(struct state *st, uint64_t now_ns)
 {
 	const struct rti_buf *output = &st->query->output;
 
@@ -145,7 +145,7 @@ static void take_answer(struct state *st, uint64_t now_ns)
 	st->rows.count = 0;
 	st->err = st->query->err;
 	if (st->err == 0)
-		st->err = rti_parse_zpool_list(output->data, output->len, take_pool, st);
+		st->err = rti_parse_zpool_list(output->data, output->len, add_pool, st);
 }
 
 static int refresh(struct state *st, uint64_t now_ns)
@@ -162,7 +162,7 @@ static int refresh(struct state *st, uint64_t now_ns)
 		return 0;
 	err = rti_worker_run(st->worker, UINT64_MAX, is_due && !st->is_answered ? PATIENCE_NS : 0);
 	if (err == 0 && rti_worker_is_idle(st->worker, &st->query->job))
-		take_answer(st, now_ns);
+		use_answer(st, now_ns);
 	return err;
 }
 

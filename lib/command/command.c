@@ -36,7 +36,7 @@
 
 /* A supervisor and a cgroup account for a whole tree; a program alone is told apart from its children only while it can
  * be read. */
-static int take_tracker_opts(struct rt_command_opts *out)
+static int check_tracker_opts(struct rt_command_opts *out)
 {
 	if (!out->tracker || out->tracker->size < RTI_OPTS_V1)
 		return 0; /* the tracker refuses it if need be */
@@ -50,7 +50,7 @@ static int take_tracker_opts(struct rt_command_opts *out)
 	return 0;
 }
 
-static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *in)
+static int copy_opts(struct rt_command_opts *out, const struct rt_command_opts *in)
 {
 	int err = rti_struct_copy_in(out, sizeof(*out), in, RTI_COMMAND_OPTS_V1);
 
@@ -60,7 +60,7 @@ static int take_opts(struct rt_command_opts *out, const struct rt_command_opts *
 		return -EFAULT;
 	if (!out->argv[0] || out->flags & ~RT_COMMAND_LIST_PROCESSES || out->reserved || out->accounting > RT_ACCOUNTING_BPF)
 		return -EINVAL;
-	return take_tracker_opts(out);
+	return check_tracker_opts(out);
 }
 
 static int start_supervised(struct rt_command *c, const struct rti_spawn *how, const char *cgroup)
@@ -121,7 +121,7 @@ static int start_program(struct rt_command *c, const struct rti_context *ctx, co
 	return err;
 }
 
-static int follow(struct rt_command *c, const struct rt_opts *opts)
+static int attach_tracker(struct rt_command *c, const struct rt_opts *opts)
 {
 	int32_t root = rti_command_is_supervised(c) ? c->supervisor.supervisor_pid : c->pid;
 	struct rt_opts known = { .size = sizeof(known) };
@@ -159,7 +159,7 @@ static int reap(int32_t pid, int *status)
 	return got < 0 ? -errno : 0;
 }
 
-static void abandon(struct rt_command *c)
+static void kill_and_close(struct rt_command *c)
 {
 	int status;
 
@@ -218,10 +218,10 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 		return err;
 	}
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	err = follow(c, opts->tracker);
+	err = attach_tracker(c, opts->tracker);
 	if (err < 0) {
 		rti_fork_tracker_close(&c->fork_tracker);
-		abandon(c);
+		kill_and_close(c);
 		return err;
 	}
 	/* One sample while it is sure to be there: however short its life, it was seen. */
@@ -244,7 +244,7 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 	*out = NULL;
 	if (!opts)
 		return -EFAULT;
-	err = take_opts(&known, opts);
+	err = copy_opts(&known, opts);
 	if (err < 0)
 		return err;
 	c = calloc(1, sizeof(*c));
@@ -316,7 +316,7 @@ static int kill_members(struct rti_tree *tree, const struct rti_context *ctx)
 }
 
 /* They take a moment to end. */
-static void await_the_killed(struct rt_command *c)
+static void wait_for_killed(struct rt_command *c)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	struct rt_metrics metrics;
@@ -341,7 +341,7 @@ int rt_command_kill(struct rt_command *c)
 		err = kill_members(tree, &c->tracker->ctx);
 	}
 	if (c->is_over && c->outcome.left_running) {
-		await_the_killed(c);
+		wait_for_killed(c);
 		rti_command_finish_again(c);
 	}
 	return err;

@@ -14,17 +14,17 @@
 static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 {
 	struct rt_rusage use;
-	struct rusage told;
+	struct rusage records;
 	pid_t got;
 	int err;
 
 	rt_sample(c->tracker, m, sizeof(*m));
 	do {
-		got = wait4(c->pid, status, 0, &told);
+		got = wait4(c->pid, status, 0, &records);
 	} while (got < 0 && errno == EINTR);
 	err = got < 0 ? -errno : 0;
 	if (err == 0) {
-		rti_rusage_from_kernel(&told, &use);
+		rti_rusage_from_kernel(&records, &use);
 		rti_tree_account_root_exit(&c->tracker->tree, &c->tracker->ctx, c->pid, &use);
 	}
 	rt_sample(c->tracker, m, sizeof(*m));
@@ -88,7 +88,7 @@ static int finish_supervised(struct rt_command *c, struct rt_metrics *m, int *st
 	return s->exited.kind ? 0 : -ECHILD;
 }
 
-static void put_end(struct rt_outcome *out, int status)
+static void set_exit(struct rt_outcome *out, int status)
 {
 	if (WIFEXITED(status))
 		out->exit_code = WEXITSTATUS(status);
@@ -96,7 +96,7 @@ static void put_end(struct rt_outcome *out, int status)
 		out->signal = WTERMSIG(status);
 }
 
-static void put_figures(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+static void set_figures(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
 	out->valid = m->valid & ~RT_HAS_PROCESSES;
 	out->partial = m->partial | RT_HAS_PROCESSES;
@@ -113,7 +113,7 @@ static void put_figures(const struct rt_command *c, const struct rt_metrics *m, 
 }
 
 /* Without process events, those who came and went between two samples are in the figures, but were not counted. */
-static void put_processes(const struct rt_command *c, struct rt_outcome *out)
+static void set_processes(const struct rt_command *c, struct rt_outcome *out)
 {
 	if (!rti_tree_sees_every_fork(&c->tracker->tree) || c->tracker->tree.table.fork_tracker.has_other_child)
 		return;
@@ -128,7 +128,7 @@ static void put_processes(const struct rt_command *c, struct rt_outcome *out)
 
 /* The largest sum that was seen. Where RSS was summed more often than PSS, a peak of the one may have been missed by the
  * other. */
-static void put_peak_of_tree(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+static void set_tree_peak(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
 	const struct rti_tree *tree = &c->tracker->tree;
 
@@ -166,7 +166,7 @@ static void set_peak_bounds(const struct rt_metrics *m, struct rt_outcome *out)
 		out->peak_tree_high_bytes = out->peak_tree_bytes;
 }
 
-static void put_cgroup(struct rt_command *c, struct rt_outcome *out)
+static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
 {
 	struct rti_cgroup *group = &c->tracker->tree.cgroup;
 	const struct rti_context *ctx = &c->tracker->ctx;
@@ -243,7 +243,7 @@ static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, int
 }
 
 /* What is missing from the accounts of members is in the account of their cgroup, as far as CPU time goes. */
-static void put_completeness(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+static void set_completeness(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
 	int is_covered_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_covered_by_cgroup &&
@@ -273,7 +273,7 @@ static void put_completeness(struct rt_command *c, const struct rt_metrics *m, s
 }
 
 /* At the rung poll nobody but us has seen how the program ended. */
-static void note_own_child(struct rt_command *c, const struct rti_now *end)
+static void set_exit_of_child(struct rt_command *c, const struct rti_now *end)
 {
 	for (size_t i = 0; i < c->process_list.count && !rti_command_is_supervised(c); i++) {
 		struct rt_command_process *row = &c->process_list.rows[i];
@@ -290,7 +290,7 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 {
 	const struct rti_member_table *table = &c->tracker->tree.table;
 	size_t count;
-	const struct rti_process_record *told = rti_supervisor_map_records(&c->supervisor, &count);
+	const struct rti_process_record *records = rti_supervisor_map_records(&c->supervisor, &count);
 
 	for (size_t i = 0; i < table->count; i++) {
 		if (table->members[i].pid != c->tracker->tree.supervisor_pid)
@@ -298,25 +298,25 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 	}
 	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
 		c->process_list.is_short = 1;
-	if (told)
-		rti_process_list_add_records(&c->process_list, told, count, end);
-	rti_supervisor_unmap_records(told, count);
+	if (records)
+		rti_process_list_add_records(&c->process_list, records, count, end);
+	rti_supervisor_unmap_records(records, count);
 	rti_process_list_finish(&c->process_list, end);
-	note_own_child(c, end);
+	set_exit_of_child(c, end);
 }
 
 /* What the last sample says, with all that is known besides. */
-static void conclude(struct rt_command *c, const struct rt_metrics *m)
+static void fill_outcome(struct rt_command *c, const struct rt_metrics *m)
 {
 	struct rt_outcome *out = &c->outcome;
 
-	put_figures(c, m, out);
+	set_figures(c, m, out);
 	if (!c->is_supervisor_lost) /* who has gone, or does not answer, has not heard all */
-		put_processes(c, out);
-	put_peak_of_tree(c, m, out);
-	put_cgroup(c, out);
+		set_processes(c, out);
+	set_tree_peak(c, m, out);
+	set_cgroup(c, out);
 	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.supervisor_cpu_ns;
-	put_completeness(c, m, out);
+	set_completeness(c, m, out);
 }
 
 int rti_command_finish(struct rt_command *c)
@@ -342,13 +342,13 @@ int rti_command_finish(struct rt_command *c)
 	if (err < 0)
 		out->reasons |= RT_REASON_UNWAITED;
 	else
-		put_end(out, status);
+		set_exit(out, status);
 	if (c->has_list)
 		list_processes(c, &end);
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
 	c->overhead_ns += platform->thread_cpu_ns() - started_ns - sampling_ns;
 	c->lost_reasons = out->reasons;
-	conclude(c, &metrics);
+	fill_outcome(c, &metrics);
 	c->is_over = 1;
 	return err;
 }
@@ -373,6 +373,6 @@ void rti_command_finish_again(struct rt_command *c)
 		apply_account(c);
 	rt_sample(c->tracker, &metrics, sizeof(metrics));
 	c->outcome.reasons = c->lost_reasons | metrics.reasons;
-	conclude(c, &metrics);
+	fill_outcome(c, &metrics);
 	update_list(c);
 }

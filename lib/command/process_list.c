@@ -35,7 +35,7 @@ static struct rt_command_process *add(struct rti_process_list *process_list)
 
 void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m, int is_running)
 {
-	const uint64_t told = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO, *own = m->account.self;
+	const uint64_t record_row = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO, *own = m->account.self;
 	struct rt_command_process *row = add(process_list);
 
 	if (!row)
@@ -43,7 +43,7 @@ void rti_process_list_add_member(struct rti_process_list *process_list, const st
 	row->flags = is_running ? IS_SAMPLED | RT_PROCESS_RUNNING : IS_SAMPLED;
 	row->pid = m->pid;
 	row->ppid = m->stat.ppid;
-	row->partial = (m->figures.valid | m->figures.partial) & told;
+	row->partial = (m->figures.valid | m->figures.partial) & record_row;
 	row->start_realtime_ns = m->starttime * process_list->tick_ns;
 	row->cpu_user_ns = own[RTI_CPU_USER];
 	row->cpu_system_ns = own[RTI_CPU_SYSTEM];
@@ -60,7 +60,7 @@ void rti_process_list_add_member(struct rti_process_list *process_list, const st
 	memcpy(row->comm, m->stat.comm, sizeof(row->comm));
 }
 
-static void put_end(struct rt_command_process *row, const struct rti_process_record *record, uint64_t ahead_ns)
+static void set_exit(struct rt_command_process *row, const struct rti_process_record *record, uint64_t ahead_ns)
 {
 	int status = (int)record->status;
 
@@ -82,7 +82,7 @@ static void add_row_of_record(struct rti_process_list *process_list, const struc
 	row->pid = record->pid;
 	row->ppid = record->ppid;
 	row->start_realtime_ns = record->start_ns ? record->start_ns + ahead_ns : 0;
-	put_end(row, record, ahead_ns);
+	set_exit(row, record, ahead_ns);
 	if (record->flags & RTI_RECORD_FINAL) {
 		row->flags = RT_PROCESS_FINAL;
 		row->valid |= RT_HAS_CPU;
@@ -134,29 +134,29 @@ static int is_one_process(const struct rt_command_process *a, const struct rt_co
 }
 
 /* What was not written down at the end is known from the last sample. */
-static void join(struct rt_command_process *told, const struct rt_command_process *sampled)
+static void join(struct rt_command_process *record_row, const struct rt_command_process *sampled)
 {
-	uint64_t more = sampled->partial & ~told->valid;
+	uint64_t more = sampled->partial & ~record_row->valid;
 
-	told->flags |= sampled->flags & RT_PROCESS_RUNNING;
-	if (told->flags & RT_PROCESS_RUNNING) { /* it was a thread that ended */
-		told->end_realtime_ns = 0;
-		told->exit_code = -1;
-		told->signal = 0;
+	record_row->flags |= sampled->flags & RT_PROCESS_RUNNING;
+	if (record_row->flags & RT_PROCESS_RUNNING) { /* it was a thread that ended */
+		record_row->end_realtime_ns = 0;
+		record_row->exit_code = -1;
+		record_row->signal = 0;
 	}
-	told->partial = more;
+	record_row->partial = more;
 	if (more & RT_HAS_CPU) {
-		told->cpu_user_ns = sampled->cpu_user_ns;
-		told->cpu_system_ns = sampled->cpu_system_ns;
+		record_row->cpu_user_ns = sampled->cpu_user_ns;
+		record_row->cpu_system_ns = sampled->cpu_system_ns;
 	}
 	if (more & RT_HAS_PEAK_RSS)
-		told->peak_rss_bytes = sampled->peak_rss_bytes;
+		record_row->peak_rss_bytes = sampled->peak_rss_bytes;
 	if (more & RT_HAS_IO) {
-		told->read_bytes = sampled->read_bytes;
-		told->write_bytes = sampled->write_bytes;
+		record_row->read_bytes = sampled->read_bytes;
+		record_row->write_bytes = sampled->write_bytes;
 	}
-	if (!told->comm[0] || told->flags & RT_PROCESS_RUNNING)
-		memcpy(told->comm, sampled->comm, sizeof(told->comm));
+	if (!record_row->comm[0] || record_row->flags & RT_PROCESS_RUNNING)
+		memcpy(record_row->comm, sampled->comm, sizeof(record_row->comm));
 }
 
 static void join_neighbours(struct rti_process_list *process_list)

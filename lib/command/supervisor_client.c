@@ -33,7 +33,7 @@ static const char *const beside_library[] = { RTI_SUPERVISOR_NAME, RTI_LIBEXEC_F
 static const char installed[] = RTI_LIBEXEC "/" RTI_SUPERVISOR_NAME;
 
 /* Path of the n-th place, or NULL past the last. */
-static const char *place(size_t n, char out[RTI_ORIGIN_PATH_MAX])
+static const char *candidate_path(size_t n, char out[RTI_ORIGIN_PATH_MAX])
 {
 	size_t count = sizeof(beside_library) / sizeof(beside_library[0]);
 
@@ -65,7 +65,7 @@ static const char **make_argv(const char *socket, const char *memory, const stru
 	return argv;
 }
 
-static void put_decimal(char out[12], int number)
+static void format_decimal(char out[12], int number)
 {
 	char digits[12];
 	int n = 0;
@@ -87,8 +87,8 @@ static int spawn_supervisor(struct rti_supervisor *s, const struct rti_superviso
 	const char **argv, *at;
 	int err = -ENOENT;
 
-	put_decimal(socket_text, socket);
-	put_decimal(memory_text, s->memory);
+	format_decimal(socket_text, socket);
+	format_decimal(memory_text, s->memory);
 	argv = make_argv(socket_text, memory_text, how);
 	if (!argv)
 		return -ENOMEM;
@@ -97,7 +97,7 @@ static int spawn_supervisor(struct rti_supervisor *s, const struct rti_superviso
 	supervisor.cwd = NULL;
 	supervisor.keep_fd[0] = socket;
 	supervisor.keep_fd[1] = s->memory;
-	for (size_t n = 0; err == -ENOENT && (at = place(n, path)); n++) {
+	for (size_t n = 0; err == -ENOENT && (at = candidate_path(n, path)); n++) {
 		argv[0] = at;
 		err = rti_spawn(&supervisor, &s->supervisor_pid);
 	}
@@ -269,7 +269,7 @@ void rti_supervisor_unmap_records(const struct rti_process_record *process_list,
 }
 
 /* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */
-static void await_end(const struct rti_supervisor *s)
+static void wait_for_exit(const struct rti_supervisor *s)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, s->supervisor_pid, 0), .events = POLLIN };
@@ -289,7 +289,7 @@ void rti_supervisor_close(struct rti_supervisor *s)
 		close(s->socket);
 		s->socket = -1;
 		if (s->supervisor_pid > 0)
-			await_end(s);
+			wait_for_exit(s);
 	}
 	if (s->shared)
 		munmap(s->shared, RTI_SHARED_STATS_BYTES);

@@ -45,7 +45,7 @@ struct mount_search {
 };
 
 /* The part of our path below what is mounted, if we are below it at all. */
-static int take_mount(void *arg, const struct rti_mount *mount)
+static int match_mount(void *arg, const struct rti_mount *mount)
 {
 	struct mount_search *search = arg;
 	size_t root_len = (size_t)(mount->root.end - mount->root.at);
@@ -79,7 +79,7 @@ static int find_own(const struct rti_context *ctx, char out[1024])
 	err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE, ctx->buf);
 	if (err < 0)
 		return err;
-	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, take_mount, &search);
+	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, match_mount, &search);
 	return err == 1 && out[0] ? 0 : -ENOENT;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static char *put_text(char *at, const char *text)
+static char *append_text(char *at, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -12,7 +12,7 @@ static char *put_text(char *at, const char *text)
 	return at + len;
 }
 
-static char *put_number(char *at, int32_t number)
+static char *append_number(char *at, int32_t number)
 {
 	char digits[10];
 	unsigned n = 0, rest = (unsigned)number;
@@ -30,34 +30,34 @@ static char *put_number(char *at, int32_t number)
 struct rti_path rti_pid_path(int32_t pid, const char *file)
 {
 	struct rti_path path;
-	char *at = put_number(path.text, pid);
+	char *at = append_number(path.text, pid);
 
 	*at++ = '/';
-	put_text(at, file);
+	append_text(at, file);
 	return path;
 }
 
 struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *file)
 {
 	struct rti_path path;
-	char *at = put_number(path.text, pid);
+	char *at = append_number(path.text, pid);
 
-	at = put_text(at, "/task/");
-	at = put_number(at, tid);
+	at = append_text(at, "/task/");
+	at = append_number(at, tid);
 	*at++ = '/';
-	put_text(at, file);
+	append_text(at, file);
 	return path;
 }
 
 struct rti_path rti_class_path(const char *class, const char *name, const char *file)
 {
 	struct rti_path path;
-	char *at = put_text(put_text(put_text(path.text, "class/"), class), "/");
+	char *at = append_text(append_text(append_text(path.text, "class/"), class), "/");
 
 	for (; *name; name++)
 		*at++ = *name == '/' ? '!' : *name;
 	*at++ = '/';
-	put_text(at, file);
+	append_text(at, file);
 	return path;
 }
 

@@ -150,7 +150,7 @@ static int read_output(int fd, uint64_t until_ns, struct rti_buf *out)
 }
 
 /* A child that the host's own reaping took away must not be killed: its number may be another's by now. */
-static void end(int32_t pid)
+static void kill_child(int32_t pid)
 {
 	siginfo_t info;
 
@@ -191,7 +191,7 @@ int rti_spawn_output(const struct rti_spawn *how, uint64_t timeout_ns, struct rt
 	err = read_output(fd[0], now_ns() + timeout_ns, out);
 	close(fd[0]);
 	if (err < 0)
-		end(pid);
+		kill_child(pid);
 	status = reap(pid);
 	return err < 0 ? err : status;
 }

@@ -46,12 +46,12 @@ static uint64_t now_ns(const struct rti_worker *worker)
 	return now.monotonic_ns;
 }
 
-static uint64_t later(uint64_t from_ns, uint64_t by_ns)
+static uint64_t add_clamped(uint64_t from_ns, uint64_t by_ns)
 {
 	return by_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : from_ns + by_ns;
 }
 
-static uint64_t earliest(uint64_t a, uint64_t b)
+static uint64_t min_ns(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -83,7 +83,7 @@ int rti_worker_is_here(const struct rti_worker *worker)
 }
 
 /* Give up one share of the worker, and its lock. */
-static void leave(struct rti_worker *worker)
+static void release_worker(struct rti_worker *worker)
 {
 	unsigned users = --worker->users;
 
@@ -106,7 +106,7 @@ static void forget_thread(struct rti_worker *worker, struct thread *thread)
 	free(thread);
 }
 
-static struct rti_job *take_job(struct rti_worker *worker)
+static struct rti_job *dequeue_job(struct rti_worker *worker)
 {
 	struct rti_job *job = worker->first;
 
@@ -119,7 +119,7 @@ static struct rti_job *take_job(struct rti_worker *worker)
 
 static void do_next_job(struct rti_worker *worker, struct thread *self)
 {
-	struct rti_job *job = take_job(worker);
+	struct rti_job *job = dequeue_job(worker);
 
 	job->state = RUNNING;
 	self->job = job;
@@ -150,7 +150,7 @@ static void *thread_main(void *arg)
 	}
 	if (self->is_left_behind)
 		forget_thread(worker, self);
-	leave(worker);
+	release_worker(worker);
 	return NULL;
 }
 
@@ -193,7 +193,7 @@ static int start_thread(struct rti_worker *worker)
 	return 0;
 }
 
-static void leave_behind(struct rti_worker *worker)
+static void abandon_thread(struct rti_worker *worker)
 {
 	worker->thread->is_left_behind = 1;
 	pthread_detach(worker->thread->id);
@@ -204,7 +204,7 @@ static int is_overdue(const struct rti_worker *worker, uint64_t job_limit_ns, ui
 {
 	const struct thread *thread = worker->thread;
 
-	return thread && thread->job && now >= later(thread->since_ns, job_limit_ns);
+	return thread && thread->job && now >= add_clamped(thread->since_ns, job_limit_ns);
 }
 
 static void wait_until(struct rti_worker *worker, uint64_t until_ns)
@@ -236,20 +236,20 @@ void rti_worker_submit(struct rti_worker *worker, struct rti_job *job)
 
 static int run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns)
 {
-	uint64_t now = now_ns(worker), end = later(now, limit_ns);
+	uint64_t now = now_ns(worker), end = add_clamped(now, limit_ns);
 
 	for (; is_busy(worker); now = now_ns(worker)) {
 		int err = 0;
 
 		if (is_overdue(worker, job_limit_ns, now))
-			leave_behind(worker);
+			abandon_thread(worker);
 		if (worker->first && !worker->thread)
 			err = start_thread(worker);
 		if (err < 0)
 			return err;
 		if (now >= end)
 			break;
-		wait_until(worker, earliest(end, later(now, job_limit_ns)));
+		wait_until(worker, min_ns(end, add_clamped(now, job_limit_ns)));
 	}
 	return 0;
 }
@@ -342,7 +342,7 @@ void rti_worker_free(struct rti_worker *worker)
 	worker->is_closing = 1;
 	run(worker, CLOSING_NS, CLOSING_NS);
 	if (worker->thread && worker->thread->job)
-		leave_behind(worker);
+		abandon_thread(worker);
 	thread = worker->thread;
 	pthread_cond_signal(&worker->has_work);
 	pthread_mutex_unlock(&worker->lock);
@@ -351,5 +351,5 @@ void rti_worker_free(struct rti_worker *worker)
 	pthread_mutex_lock(&worker->lock);
 	if (thread)
 		forget_thread(worker, thread);
-	leave(worker);
+	release_worker(worker);
 }

@@ -10,7 +10,7 @@ enum { READS = 0, READ_SECTORS = 2, WRITES = 4, WRITE_SECTORS = 6, IN_FLIGHT = 8
 
 #define SHORT_LINE 4
 
-static int take_figures(struct rti_scan *line, struct rti_diskstat *out)
+static int parse_figures(struct rti_scan *line, struct rti_diskstat *out)
 {
 	uint64_t value[FULL_LINE];
 	unsigned count = 0;
@@ -37,14 +37,14 @@ static int take_figures(struct rti_scan *line, struct rti_diskstat *out)
 	return 1;
 }
 
-static int take_disk(struct rti_scan *line, struct rti_diskstat *out)
+static int parse_disk(struct rti_scan *line, struct rti_diskstat *out)
 {
 	struct rti_scan name;
 
 	if (!rti_scan_u32(line, &out->major) || !rti_scan_u32(line, &out->minor) || !rti_scan_word(line, &name))
 		return 0;
 	rti_scan_copy(&name, out->name, sizeof(out->name));
-	return take_figures(line, out);
+	return parse_figures(line, out);
 }
 
 int rti_parse_diskstats(const char *data, size_t len, int (*each)(void *arg, const struct rti_diskstat *disk),
@@ -56,7 +56,7 @@ int rti_parse_diskstats(const char *data, size_t len, int (*each)(void *arg, con
 	while (err == 0 && rti_scan_line(&s, &line)) {
 		struct rti_diskstat disk;
 
-		err = take_disk(&line, &disk) ? each(arg, &disk) : -EBADMSG;
+		err = parse_disk(&line, &disk) ? each(arg, &disk) : -EBADMSG;
 	}
 	return err;
 }

@@ -18,7 +18,7 @@ static int skip_to_type(struct rti_scan *line)
 }
 
 /* One space stands before the source, which may be empty: blanks must not be run together here. */
-static int take_source(struct rti_scan *line, struct rti_scan *source)
+static int parse_source(struct rti_scan *line, struct rti_scan *source)
 {
 	const char *space;
 
@@ -30,7 +30,7 @@ static int take_source(struct rti_scan *line, struct rti_scan *source)
 	return 1;
 }
 
-static int take_mount(struct rti_scan *line, struct rti_mount *out)
+static int parse_mount(struct rti_scan *line, struct rti_mount *out)
 {
 	struct rti_scan mount_point, type, source;
 
@@ -39,7 +39,7 @@ static int take_mount(struct rti_scan *line, struct rti_mount *out)
 		return 0;
 	if (!rti_scan_word(line, &out->root) || !rti_scan_word(line, &mount_point) || !rti_scan_skip_words(line, 1))
 		return 0; /* past the options after the mount point */
-	if (!skip_to_type(line) || !rti_scan_word(line, &type) || !take_source(line, &source))
+	if (!skip_to_type(line) || !rti_scan_word(line, &type) || !parse_source(line, &source))
 		return 0;
 	out->is_cut = !rti_scan_copy_unescaped(&mount_point, out->mount_point, sizeof(out->mount_point));
 	rti_scan_copy_unescaped(&type, out->type, sizeof(out->type));
@@ -54,6 +54,6 @@ int rti_parse_mountinfo(const char *data, size_t len, int (*each)(void *arg, con
 	int err = 0;
 
 	while (err == 0 && rti_scan_line(&s, &line))
-		err = take_mount(&line, &mount) ? each(arg, &mount) : -EBADMSG;
+		err = parse_mount(&line, &mount) ? each(arg, &mount) : -EBADMSG;
 	return err;
 }

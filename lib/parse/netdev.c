@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The name may hold colons and touch the first number: "eth0:123", "bond0:1: 5". */
-static int take_name(struct rti_scan *line, char *out, size_t out_size)
+static int parse_name(struct rti_scan *line, char *out, size_t out_size)
 {
 	struct rti_scan name;
 
@@ -21,9 +21,9 @@ static int take_name(struct rti_scan *line, char *out, size_t out_size)
 	return 1;
 }
 
-static int take_device(struct rti_scan *line, struct rti_netdev *out)
+static int parse_device(struct rti_scan *line, struct rti_netdev *out)
 {
-	return take_name(line, out->name, sizeof(out->name)) && rti_scan_u64(line, &out->receive_bytes) &&
+	return parse_name(line, out->name, sizeof(out->name)) && rti_scan_u64(line, &out->receive_bytes) &&
 	       rti_scan_u64(line, &out->receive_packets) && rti_scan_u64(line, &out->receive_errors) &&
 	       rti_scan_u64(line, &out->receive_drops) &&
 	       rti_scan_skip_words(line, 4) && /* fifo, frame, compressed, multicast */
@@ -50,7 +50,7 @@ int rti_parse_netdev(const char *data, size_t len, int (*each)(void *arg, const 
 	while (err == 0 && rti_scan_line(&s, &line)) {
 		struct rti_netdev dev;
 
-		err = take_device(&line, &dev) ? each(arg, &dev) : -EBADMSG;
+		err = parse_device(&line, &dev) ? each(arg, &dev) : -EBADMSG;
 	}
 	return err;
 }

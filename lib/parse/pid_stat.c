@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* comm may hold anything, parentheses and newlines too, but nothing after it holds a ')'. */
-static int take_comm(struct rti_scan *s, char *out, size_t out_size)
+static int parse_comm(struct rti_scan *s, char *out, size_t out_size)
 {
 	struct rti_scan comm;
 
@@ -23,7 +23,7 @@ static int take_comm(struct rti_scan *s, char *out, size_t out_size)
 	return 1;
 }
 
-static int take_state(struct rti_scan *s, char *state)
+static int parse_state(struct rti_scan *s, char *state)
 {
 	struct rti_scan word;
 
@@ -34,7 +34,7 @@ static int take_state(struct rti_scan *s, char *state)
 }
 
 /* The kernel prints some counters as signed numbers. */
-static int take_clamped(struct rti_scan *s, uint64_t *out)
+static int parse_clamped(struct rti_scan *s, uint64_t *out)
 {
 	int64_t value;
 
@@ -44,19 +44,19 @@ static int take_clamped(struct rti_scan *s, uint64_t *out)
 	return 1;
 }
 
-static int take_counters(struct rti_scan *s, struct rti_pid_stat *out)
+static int parse_counters(struct rti_scan *s, struct rti_pid_stat *out)
 {
 	return rti_scan_u64(s, &out->flags) && rti_scan_u64(s, &out->minflt) && rti_scan_u64(s, &out->cminflt) &&
 	       rti_scan_u64(s, &out->majflt) && rti_scan_u64(s, &out->cmajflt) && rti_scan_u64(s, &out->utime) &&
-	       rti_scan_u64(s, &out->stime) && take_clamped(s, &out->cutime) && take_clamped(s, &out->cstime);
+	       rti_scan_u64(s, &out->stime) && parse_clamped(s, &out->cutime) && parse_clamped(s, &out->cstime);
 }
 
-static void take_optional(struct rti_scan *s, struct rti_pid_stat *out)
+static void parse_optional(struct rti_scan *s, struct rti_pid_stat *out)
 {
 	out->starttime = 0;
 	out->rss_pages = 0;
 	out->has_starttime = rti_scan_skip_words(s, 1) && rti_scan_u64(s, &out->starttime); /* past itrealvalue */
-	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !take_clamped(s, &out->rss_pages)) /* past vsize */
+	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !parse_clamped(s, &out->rss_pages)) /* past vsize */
 		out->rss_pages = 0;
 	/* Addresses and the like come before them, and between them. */
 	out->has_signals = rti_scan_skip_words(s, 8) && rti_scan_u64(s, &out->sigignore) && rti_scan_skip_words(s, 4) &&
@@ -67,13 +67,13 @@ int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 {
 	struct rti_scan s = rti_scan(data, len);
 
-	if (!rti_scan_i32(&s, &out->pid) || !take_comm(&s, out->comm, sizeof(out->comm)) ||
-	    !take_state(&s, &out->state) || !rti_scan_i32(&s, &out->ppid))
+	if (!rti_scan_i32(&s, &out->pid) || !parse_comm(&s, out->comm, sizeof(out->comm)) ||
+	    !parse_state(&s, &out->state) || !rti_scan_i32(&s, &out->ppid))
 		return -EBADMSG;
-	if (!rti_scan_skip_words(&s, 4) || !take_counters(&s, out)) /* past pgrp, session, tty_nr, tpgid */
+	if (!rti_scan_skip_words(&s, 4) || !parse_counters(&s, out)) /* past pgrp, session, tty_nr, tpgid */
 		return -EBADMSG;
 	if (!rti_scan_skip_words(&s, 2) || !rti_scan_u64(&s, &out->num_threads)) /* past priority, nice */
 		return -EBADMSG;
-	take_optional(&s, out);
+	parse_optional(&s, out);
 	return 0;
 }

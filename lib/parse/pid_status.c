@@ -8,7 +8,7 @@
 enum { VOLUNTARY = 1 << 0, INVOLUNTARY = 1 << 1, BOTH_SWITCHES = VOLUNTARY | INVOLUNTARY };
 
 /* One pid per nested namespace, the innermost last. */
-static int take_last_pid(struct rti_scan *s, int32_t *out)
+static int parse_innermost_pid(struct rti_scan *s, int32_t *out)
 {
 	int count = 0;
 
@@ -25,7 +25,7 @@ static void parse_line(struct rti_scan *line, struct rti_pid_status *out, unsign
 			out->has |= RTI_STATUS_TGID;
 		break;
 	case 'N':
-		if (rti_scan_literal(line, "NSpid:") && take_last_pid(line, &out->nspid))
+		if (rti_scan_literal(line, "NSpid:") && parse_innermost_pid(line, &out->nspid))
 			out->has |= RTI_STATUS_NSPID;
 		break;
 	case 'V':

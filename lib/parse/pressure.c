@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-static int take_total(struct rti_scan *line, uint64_t *out)
+static int parse_total(struct rti_scan *line, uint64_t *out)
 {
 	struct rti_scan word;
 
@@ -23,9 +23,9 @@ int rti_parse_pressure(const char *data, size_t len, struct rti_pressure *out)
 	*out = (struct rti_pressure){ 0 };
 	while (rti_scan_line(&s, &line)) {
 		if (rti_scan_literal(&line, "some "))
-			has_some |= take_total(&line, &out->some_us);
+			has_some |= parse_total(&line, &out->some_us);
 		else if (rti_scan_literal(&line, "full "))
-			out->has_full |= take_total(&line, &out->full_us);
+			out->has_full |= parse_total(&line, &out->full_us);
 	}
 	return has_some ? 0 : -EBADMSG;
 }

@@ -16,7 +16,7 @@ static uint32_t word(const char *data, size_t at)
 	return value;
 }
 
-static int take_fork(const char *event, size_t len, struct rti_process_event *out)
+static int parse_fork(const char *event, size_t len, struct rti_process_event *out)
 {
 	if (len < 16)
 		return -EBADMSG;
@@ -26,7 +26,7 @@ static int take_fork(const char *event, size_t len, struct rti_process_event *ou
 	return 1;
 }
 
-static int take_comm(const char *event, size_t len, struct rti_process_event *out)
+static int parse_comm(const char *event, size_t len, struct rti_process_event *out)
 {
 	if (len < 24)
 		return -EBADMSG;
@@ -34,7 +34,7 @@ static int take_comm(const char *event, size_t len, struct rti_process_event *ou
 	return 1;
 }
 
-static int take_exit(const char *event, size_t len, struct rti_process_event *out)
+static int parse_exit(const char *event, size_t len, struct rti_process_event *out)
 {
 	if (len < 12)
 		return -EBADMSG;
@@ -61,16 +61,16 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 	switch (what) {
 	case RTI_EVENT_WHAT_FORK:
 		out->kind = RTI_EVENT_FORK;
-		return take_fork(event, len, out);
+		return parse_fork(event, len, out);
 	case RTI_EVENT_WHAT_EXEC:
 		out->kind = RTI_EVENT_EXEC;
 		return 1;
 	case RTI_EVENT_WHAT_COMM:
 		out->kind = RTI_EVENT_COMM;
-		return take_comm(event, len, out);
+		return parse_comm(event, len, out);
 	case RTI_EVENT_WHAT_EXIT:
 		out->kind = RTI_EVENT_EXIT;
-		return take_exit(event, len, out);
+		return parse_exit(event, len, out);
 	default:
 		return 0;
 	}

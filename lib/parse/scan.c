@@ -73,7 +73,7 @@ static uint64_t clamped_value(const char *at, const char *end)
 	return is_past ? UINT64_MAX : value;
 }
 
-static int take_digits(struct rti_scan *s, uint64_t *out)
+static int scan_digits(struct rti_scan *s, uint64_t *out)
 {
 	const char *at = s->at, *end = s->end;
 	uint64_t value = 0;
@@ -90,7 +90,7 @@ static int take_digits(struct rti_scan *s, uint64_t *out)
 int rti_scan_u64(struct rti_scan *s, uint64_t *out)
 {
 	rti_scan_blanks(s);
-	return take_digits(s, out);
+	return scan_digits(s, out);
 }
 
 int rti_scan_i64(struct rti_scan *s, int64_t *out)
@@ -102,7 +102,7 @@ int rti_scan_i64(struct rti_scan *s, int64_t *out)
 	rti_scan_blanks(s);
 	number = *s;
 	is_negative = rti_scan_literal(&number, "-");
-	if (!take_digits(&number, &magnitude))
+	if (!scan_digits(&number, &magnitude))
 		return 0;
 	*s = number;
 	if (magnitude > INT64_MAX)
@@ -226,7 +226,7 @@ void rti_scan_copy(const struct rti_scan *s, char *out, size_t out_size)
 }
 
 /* Take one byte of escaped text. A backslash without three octal digits of a byte stands for itself. */
-static char take_unescaped(struct rti_scan *s)
+static char copy_unescaped(struct rti_scan *s)
 {
 	const char *at = s->at;
 
@@ -244,7 +244,7 @@ int rti_scan_copy_unescaped(const struct rti_scan *s, char *out, size_t out_size
 	size_t len = 0;
 
 	while (rest.at < rest.end && len < out_size - 1)
-		out[len++] = take_unescaped(&rest);
+		out[len++] = copy_unescaped(&rest);
 	memset(out + len, 0, out_size - len);
 	return rest.at == rest.end;
 }

@@ -17,7 +17,7 @@ static const struct rti_scan_key keys[KEYS] = {
 };
 
 /* The first four are as old as the file; every kernel that grew it added at the end. */
-static int take_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
+static int parse_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
 {
 	uint64_t *const later[] = {
 		&out->iowait, &out->irq, &out->softirq, &out->steal, &out->guest, &out->guest_nice,
@@ -39,7 +39,7 @@ static int parse_cpu(struct rti_scan *s, int (*each)(void *arg, uint32_t cpu, co
 	struct rti_cpu_ticks ticks;
 	uint32_t cpu;
 
-	if (!rti_scan_u32(s, &cpu) || !take_ticks(s, &ticks))
+	if (!rti_scan_u32(s, &cpu) || !parse_ticks(s, &ticks))
 		return -EBADMSG;
 	return each ? each(arg, cpu, &ticks) : 0;
 }
@@ -71,7 +71,7 @@ int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
 			continue;
 		}
 		if (rti_scan_literal(&s, " "))
-			has_total = take_ticks(&s, &out->total);
+			has_total = parse_ticks(&s, &out->total);
 		else
 			err = parse_cpu(&s, each, arg);
 		if (err)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Fields end at tabs alone, since names may hold spaces. */
-static struct rti_scan take_field(struct rti_scan *line)
+static struct rti_scan parse_field(struct rti_scan *line)
 {
 	const char *tab = memchr(line->at, '\t', (size_t)(line->end - line->at));
 	struct rti_scan field = { line->at, tab ? tab : line->end };
@@ -17,9 +17,9 @@ static struct rti_scan take_field(struct rti_scan *line)
 }
 
 /* A pool that cannot be opened has "-" for its figures. */
-static int take_figure(struct rti_scan *line, uint64_t *out, int *is_known)
+static int parse_figure(struct rti_scan *line, uint64_t *out, int *is_known)
 {
-	struct rti_scan field = take_field(line);
+	struct rti_scan field = parse_field(line);
 
 	*out = 0;
 	if (rti_scan_literal(&field, "-"))
@@ -29,17 +29,17 @@ static int take_figure(struct rti_scan *line, uint64_t *out, int *is_known)
 	return field.at == field.end;
 }
 
-static int take_pool(struct rti_scan *line, struct rti_zpool_line *out)
+static int parse_pool(struct rti_scan *line, struct rti_zpool_line *out)
 {
-	struct rti_scan name = take_field(line);
+	struct rti_scan name = parse_field(line);
 
 	if (name.at == name.end)
 		return 0;
 	rti_scan_copy(&name, out->name, sizeof(out->name));
 	out->has_figures = 1;
-	return take_figure(line, &out->size, &out->has_figures) &&
-	       take_figure(line, &out->allocated, &out->has_figures) &&
-	       take_figure(line, &out->free, &out->has_figures);
+	return parse_figure(line, &out->size, &out->has_figures) &&
+	       parse_figure(line, &out->allocated, &out->has_figures) &&
+	       parse_figure(line, &out->free, &out->has_figures);
 }
 
 int rti_parse_zpool_list(const char *data, size_t len, int (*each)(void *arg, const struct rti_zpool_line *pool),
@@ -51,7 +51,7 @@ int rti_parse_zpool_list(const char *data, size_t len, int (*each)(void *arg, co
 	while (err == 0 && rti_scan_line(&s, &line)) {
 		struct rti_zpool_line pool;
 
-		err = take_pool(&line, &pool) ? each(arg, &pool) : -EBADMSG;
+		err = parse_pool(&line, &pool) ? each(arg, &pool) : -EBADMSG;
 	}
 	return err;
 }

@@ -45,8 +45,8 @@ struct supervisor {
 	int may_reap, is_batching;
 	uint64_t batch_ends_ms;
 	struct rti_report report;
-	char home[1024]; /* the cgroup (v2) that the program was started in; "" when not known */
-	size_t home_len;
+	char cgroup_path[1024]; /* the cgroup (v2) that the program was started in; "" when not known */
+	size_t cgroup_path_len;
 };
 
 /* What was wished for, as the library gave it. */
@@ -85,7 +85,7 @@ static void send_report(struct supervisor *s, enum rti_report_kind kind)
 		s->report.error = errno; /* the library is gone; the program goes on */
 }
 
-static void note_own_peak(struct supervisor *s)
+static void record_own_maxrss(struct supervisor *s)
 {
 	char text[4096];
 
@@ -121,7 +121,7 @@ static int open_clock(struct supervisor *s)
 }
 
 /* Descriptors of the host that we kept open would keep pipes from ending, and its directory from being unmounted. */
-static void let_go_of_the_host(struct supervisor *s)
+static void release_host(struct supervisor *s)
 {
 	int *cached[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_process_log_events() };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE;
@@ -147,7 +147,7 @@ static void let_go_of_the_host(struct supervisor *s)
 		s->report.error = errno; /* nothing depends on it */
 }
 
-static void note_ignored_sigchld(struct supervisor *s, pid_t pid)
+static void check_sigchld(struct supervisor *s, pid_t pid)
 {
 	char text[4096];
 
@@ -157,33 +157,33 @@ static void note_ignored_sigchld(struct supervisor *s, pid_t pid)
 }
 
 /* Our own, and the leaf below it. */
-static void note_home(struct supervisor *s, const char *file)
+static void record_cgroup(struct supervisor *s, const char *file)
 {
 	char text[1024];
 	ssize_t n = rts_read_file(s->shared, "/proc/self/cgroup", text, sizeof(text));
 	const char *at = n > 0 ? strstr(text, "0::/") : NULL, *name = strrchr(file, '/');
 	size_t len = at ? strcspn(at, "\n") : 0;
 
-	if (!at || len + (name ? strlen(name) : 0) >= sizeof(s->home))
+	if (!at || len + (name ? strlen(name) : 0) >= sizeof(s->cgroup_path))
 		return;
-	memcpy(s->home, at, len);
+	memcpy(s->cgroup_path, at, len);
 	if (len == strlen("0::/"))
 		len--; /* the root ends in the slash */
 	if (name)
-		memcpy(s->home + len, name, strlen(name));
-	s->home_len = len + (name ? strlen(name) : 0);
-	s->home[s->home_len] = '\0';
+		memcpy(s->cgroup_path + len, name, strlen(name));
+	s->cgroup_path_len = len + (name ? strlen(name) : 0);
+	s->cgroup_path[s->cgroup_path_len] = '\0';
 }
 
 /* What those use who have left is in no account of that cgroup. */
-static void note_departure(struct supervisor *s, pid_t pid)
+static void check_cgroup(struct supervisor *s, pid_t pid)
 {
 	char text[1024];
 	ssize_t n = rts_read_pid_file(s->shared, pid, "cgroup", text, sizeof(text));
 	const char *at = n > 0 ? strstr(text, "0::/") : NULL;
 
-	if (s->home_len && at && (strncmp(at, s->home, s->home_len) != 0 || !strchr("/\n", at[s->home_len])) &&
-	    s->home_len > strlen("0::"))
+	if (s->cgroup_path_len && at && (strncmp(at, s->cgroup_path, s->cgroup_path_len) != 0 || !strchr("/\n", at[s->cgroup_path_len])) &&
+	    s->cgroup_path_len > strlen("0::"))
 		s->report.left_cgroup = 1;
 }
 
@@ -193,8 +193,8 @@ static void reap(struct supervisor *s, pid_t pid)
 	int status;
 
 	/* A process that we adopted, or the program: their last words are in /proc as long as they are zombies. */
-	note_ignored_sigchld(s, pid);
-	note_departure(s, pid);
+	check_sigchld(s, pid);
+	check_cgroup(s, pid);
 	rts_process_log_catch_up();
 	rts_process_log_record_zombie(pid);
 	if (wait4(pid, &status, 0, &use) != pid)
@@ -221,7 +221,7 @@ static int reap_all(struct supervisor *s)
 	return 1;
 }
 
-static void answer(struct supervisor *s)
+static void handle_request(struct supervisor *s)
 {
 	uint32_t request;
 	ssize_t n = recv(s->socket, &request, sizeof(request), 0);
@@ -252,7 +252,7 @@ static int batch_time_left_ms(struct supervisor *s)
 	return -1;
 }
 
-static void take_signals(struct supervisor *s)
+static void drain_signals(struct supervisor *s)
 {
 	struct signalfd_siginfo info;
 	ssize_t n = read(s->signals, &info, sizeof(info));
@@ -287,14 +287,14 @@ static void supervise(struct supervisor *s)
 		if (events[2].revents)
 			begin_batch(s);
 		if (events[0].revents)
-			take_signals(s);
+			drain_signals(s);
 		if (events[1].revents)
-			answer(s);
+			handle_request(s);
 	}
 }
 
 /* By hand, or by a library of another release: not for us. */
-static int take_arguments(struct supervisor *s, struct start_request *w, int argc, char **argv)
+static int parse_arguments(struct supervisor *s, struct start_request *w, int argc, char **argv)
 {
 	if (argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0)
 		return -1;
@@ -315,7 +315,7 @@ static int take_arguments(struct supervisor *s, struct start_request *w, int arg
 }
 
 /* Signals to the whole process group are for the program; the library forwards the rest. Ours stay blocked. */
-static int take_over_signals(struct supervisor *s, sigset_t *mask)
+static int block_signals(struct supervisor *s, sigset_t *mask)
 {
 	sigset_t all, chld;
 
@@ -350,12 +350,12 @@ int main(int argc, char **argv)
 	sigset_t mask;
 	int err;
 
-	if (take_arguments(&s, &w, argc, argv) < 0 || take_over_signals(&s, &mask) < 0)
+	if (parse_arguments(&s, &w, argc, argv) < 0 || block_signals(&s, &mask) < 0)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	rts_files_init(s.shared);
-	note_own_peak(&s);
-	note_home(&s, w.cgroup);
+	record_own_maxrss(&s);
+	record_cgroup(&s, w.cgroup);
 	rts_process_log_begin(&(struct rts_process_log_opts){ s.shared, &s.memory, w.has_list, getpid(), s.report.inherited_maxrss_kib });
 	*rts_process_log_events() = move_up(*rts_process_log_events());
 	if (*rts_process_log_events() < 0)
@@ -366,7 +366,7 @@ int main(int argc, char **argv)
 	s.report.error = -err;
 	send_report(&s, err == 0 ? RTI_STARTED : s.program < 0 ? RTI_NOT_PLACED : RTI_FAILED);
 	if (err == 0) {
-		let_go_of_the_host(&s);
+		release_host(&s);
 		supervise(&s);
 	}
 	if (*w.cgroup)

@@ -12,7 +12,7 @@
 #define CLOCKS_PER_READING 25
 #define PAYS_FROM_MEMBERS 10
 
-static void refuse(struct rti_batch_reader *batch_reader)
+static void give_up(struct rti_batch_reader *batch_reader)
 {
 	rti_batch_close(batch_reader->batch);
 	batch_reader->batch = NULL;
@@ -49,7 +49,7 @@ static int reserve(struct rti_batch_reader *batch_reader, size_t count)
 }
 
 /* Nor is there anything to ask before the first sample. */
-static int pays(const struct rti_batch_reader *batch_reader, size_t count)
+static int is_worthwhile(const struct rti_batch_reader *batch_reader, size_t count)
 {
 	return batch_reader->plan.send_request && batch_reader->text_readings + batch_reader->clock_readings / CLOCKS_PER_READING >= PAYS_FROM_READINGS &&
 	       count >= PAYS_FROM_MEMBERS;
@@ -60,7 +60,7 @@ static int is_open(struct rti_batch_reader *batch_reader, size_t count)
 	if (batch_reader->batch || batch_reader->is_refused)
 		return batch_reader->batch != NULL;
 	batch_reader->clock_readings += count;
-	if (pays(batch_reader, count) && rti_batch_open(&batch_reader->batch) < 0)
+	if (is_worthwhile(batch_reader, count) && rti_batch_open(&batch_reader->batch) < 0)
 		batch_reader->is_refused = 1;
 	return batch_reader->batch != NULL;
 }
@@ -73,7 +73,7 @@ static int read_rows(struct rti_batch_reader *batch_reader, const struct rti_mem
 		batch_reader->plan.send_request(batch_reader->plan.arg, &members[count - 1 - i], &batch_reader->requests[i]);
 	if (rti_batch_read(batch_reader->batch, batch_reader->requests, count, batch_reader->rows) == 0)
 		return 1;
-	refuse(batch_reader); /* after a fork, it is our parent's */
+	give_up(batch_reader); /* after a fork, it is our parent's */
 	return 0;
 }
 

@@ -23,7 +23,7 @@ static int add_child(struct rti_member_table *table, const struct rti_context *c
 }
 
 /* Who has gone is nobody's loss, whoever else cannot be read may be. */
-static int look_up(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, struct rti_file *file,
+static int read_stat(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, struct rti_file *file,
                    struct rti_pid_stat *out)
 {
 	int err = rti_read_pid_stat(ctx, pid, file, out);
@@ -65,7 +65,7 @@ static int handle_child(void *arg, int32_t pid)
 	}
 	if (is_full(scan->table))
 		return 0;
-	if (look_up(scan->table, scan->ctx, pid, &file, &stat) == 0)
+	if (read_stat(scan->table, scan->ctx, pid, &file, &stat) == 0)
 		add_child(scan->table, scan->ctx, scan->parent, &stat, &file);
 	rti_procfs_close_file(scan->ctx->procfs, &file);
 	return 0;
@@ -155,7 +155,7 @@ struct parent_scan {
 	const struct rti_context *ctx;
 };
 
-static int note_candidate(void *arg, const char *name)
+static int add_candidate(void *arg, const char *name)
 {
 	const struct parent_scan *scan = arg;
 	struct rti_member_table *table = scan->table;
@@ -200,7 +200,7 @@ static void scan_parent_pids(struct rti_member_table *table, const struct rti_co
 	int err;
 
 	table->candidate_count = 0;
-	err = rti_procfs_list(ctx->procfs, RTI_PROC, ".", note_candidate, &scan);
+	err = rti_procfs_list(ctx->procfs, RTI_PROC, ".", add_candidate, &scan);
 	if (err < 0)
 		rti_member_table_note_skipped(table, err);
 	while (add_candidates(table, ctx))
@@ -227,7 +227,7 @@ static void add_new_member(void *arg, int32_t pid, int has_ended)
 	if (rti_member_find(scan->table, pid) || (has_ended && has_left(scan->ctx, pid)) ||
 	    is_full(scan->table))
 		return;
-	if (look_up(scan->table, scan->ctx, pid, &file, &stat) == 0 &&
+	if (read_stat(scan->table, scan->ctx, pid, &file, &stat) == 0 &&
 	    (stat.state == 'Z' || (!has_ended && stat.state != 'X')))
 		rti_member_add(scan->table, scan->ctx, &stat, &file);
 	rti_procfs_close_file(scan->ctx->procfs, &file);

@@ -15,7 +15,7 @@
 #define LOOKS_MAX 2000 /* some milliseconds, should its reaper have to wait for a CPU */
 
 /* A keeper adopts those whose parent left without our noticing. */
-static struct rti_member *above(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
+static struct rti_member *parent_of(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
 {
 	struct rti_member *up = rti_member_find(&tree->table, ppid);
 
@@ -43,7 +43,7 @@ static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
 static struct rti_member *next_ancestor(struct ancestors *a)
 {
 	for (;;) {
-		struct rti_member *up = above(a->tree, a->at, a->is_previous ? a->at->previous_ppid : a->at->stat.ppid);
+		struct rti_member *up = parent_of(a->tree, a->at, a->is_previous ? a->at->previous_ppid : a->at->stat.ppid);
 
 		if (up && a->steps++ < a->tree->table.count) {
 			a->at = up;
@@ -63,7 +63,7 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 /* Nobody but its parent, which still has its children, can have waited for it. */
 static const struct rti_member *kept_parent(const struct rti_tree *tree, const struct rti_member *m)
 {
-	const struct rti_member *up = above(tree, m, m->stat.ppid);
+	const struct rti_member *up = parent_of(tree, m, m->stat.ppid);
 
 	return up && !up->has_exited && !rti_member_is_zombie(up) ? up : NULL;
 }
@@ -203,7 +203,7 @@ static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 
 static void account_exit(struct rti_tree *tree, struct rti_member *m)
 {
-	struct rti_member *up = above(tree, m, m->stat.ppid);
+	struct rti_member *up = parent_of(tree, m, m->stat.ppid);
 
 	if (up)
 		rti_member_force_scan(up); /* a new child may have its pid already */

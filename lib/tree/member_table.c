@@ -76,7 +76,7 @@ static int is_hidden(const struct rti_context *ctx, int32_t pid)
 }
 
 /* What was read, or why it was not. A kept file of a process that has gone may be empty. */
-static int told(const struct rti_context *ctx, int32_t pid, int err, struct rti_pid_stat *out)
+static int parse_or_explain(const struct rti_context *ctx, int32_t pid, int err, struct rti_pid_stat *out)
 {
 	if (err == 0)
 		err = ctx->buf->len ? rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out) : -ESRCH;
@@ -87,7 +87,7 @@ static int told(const struct rti_context *ctx, int32_t pid, int err, struct rti_
 
 int rti_read_pid_stat(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out)
 {
-	return told(ctx, pid, rti_pid_file_read(ctx, pid, "stat", cached), out);
+	return parse_or_explain(ctx, pid, rti_pid_file_read(ctx, pid, "stat", cached), out);
 }
 
 /* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
@@ -107,7 +107,7 @@ void rti_member_force_scan(struct rti_member *m)
 
 /* A thread that was not known of when children were searched for may have some; those of one that has ended since may have
  * gone to another that had been looked at before. */
-static void note_threads(struct rti_member *m)
+static void check_thread_count(struct rti_member *m)
 {
 	if (m->scanned_threads && m->stat.num_threads != m->scanned_threads)
 		rti_member_force_scan(m);
@@ -124,7 +124,7 @@ int rti_member_read_stat(struct rti_member_table *table, const struct rti_contex
 	if (!is_same(m, &stat))
 		return -ESRCH;
 	m->stat = stat;
-	note_threads(m);
+	check_thread_count(m);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ int rti_member_owns_row(const struct rti_member *m, uint64_t tick_ns)
 void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns)
 {
 	rti_batch_stat(m->row, tick_ns, &m->stat);
-	note_threads(m);
+	check_thread_count(m);
 }
 
 int rti_member_is_zombie(const struct rti_member *m)

@@ -115,7 +115,7 @@ static uint64_t count_all(const struct rti_tree *tree)
 	return heard > members_seen ? heard : members_seen;
 }
 
-static void put_totals(struct rti_tree *tree, struct rt_metrics *out)
+static void set_totals(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t *total = tree->ledger.total;
 
@@ -208,7 +208,7 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 	if (want & RT_HAS_CPU && rti_cgroup_read_cpu(&tree->cgroup, ctx, &user_ns, &system_ns) == 0)
 		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns);
 	rti_ledger_close(&tree->ledger);
-	put_totals(tree, out);
+	set_totals(tree, out);
 	mark_bounds(tree, out);
 	out->partial &= want & ~out->valid;
 	out->reasons = tree->reasons;

@@ -8,7 +8,7 @@ static int has(const uint64_t *bits, int32_t pid)
 }
 
 /* 1 when that changed something. */
-static int put(uint64_t *bits, int32_t pid, int is_set)
+static int assign_bit(uint64_t *bits, int32_t pid, int is_set)
 {
 	if (pid <= 0 || pid >= RTI_PIDS_MAX || has(bits, pid) == is_set)
 		return 0;
@@ -18,7 +18,7 @@ static int put(uint64_t *bits, int32_t pid, int is_set)
 
 static void mark_alive(struct rti_descendant_set *descendants, int32_t pid)
 {
-	if (put(descendants->is_alive, pid, 1) && ++descendants->alive > descendants->alive_peak)
+	if (assign_bit(descendants->is_alive, pid, 1) && ++descendants->alive > descendants->alive_peak)
 		descendants->alive_peak = descendants->alive;
 }
 
@@ -34,7 +34,7 @@ int rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, in
 
 void rti_descendant_set_add(struct rti_descendant_set *descendants, int32_t pid)
 {
-	descendants->count += (uint64_t)put(descendants->is_member, pid, 1);
+	descendants->count += (uint64_t)assign_bit(descendants->is_member, pid, 1);
 	mark_alive(descendants, pid);
 }
 
@@ -42,13 +42,13 @@ int rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t pare
 {
 	if (!rti_descendant_set_has(descendants, parent)) {
 		rti_descendant_set_exit(descendants, child);
-		put(descendants->is_member, child, 0);
+		assign_bit(descendants->is_member, child, 0);
 		return 0;
 	}
 	if (child <= 0 || child >= RTI_PIDS_MAX)
 		return 0;
 	/* Who joined before his fork was told is not counted again. */
-	descendants->count += (uint64_t)(put(descendants->is_member, child, 1) || !has(descendants->is_alive, child));
+	descendants->count += (uint64_t)(assign_bit(descendants->is_member, child, 1) || !has(descendants->is_alive, child));
 	mark_alive(descendants, child);
 	return 1;
 }
@@ -61,6 +61,6 @@ void rti_descendant_set_exec(struct rti_descendant_set *descendants, int32_t pid
 
 void rti_descendant_set_exit(struct rti_descendant_set *descendants, int32_t pid)
 {
-	if (put(descendants->is_alive, pid, 0))
+	if (assign_bit(descendants->is_alive, pid, 0))
 		descendants->alive--;
 }
