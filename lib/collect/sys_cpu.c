@@ -2,7 +2,8 @@
 /* CPU time of the machine by mode, its CPUs one by one, and its activity: /proc/stat.
  *
  * The first line counts every CPU that ever was online, so it and not the sum of the others is the total. */
-#include "collect/accumulate.h"
+#include "collect/counter.h"
+#include "collect/rows.h"
 #include "collect/collector.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-static uint64_t minus_guest(uint64_t whole, uint64_t part)
+static uint64_t minus(uint64_t whole, uint64_t part)
 {
 	return whole > part ? whole - part : 0;
 }
@@ -47,8 +48,8 @@ static uint64_t minus_guest(uint64_t whole, uint64_t part)
 static int hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
 {
 	const uint64_t now[MODES] = {
-		[USER] = minus_guest(ticks->user, ticks->guest),
-		[NICE] = minus_guest(ticks->nice, ticks->guest_nice),
+		[USER] = minus(ticks->user, ticks->guest),
+		[NICE] = minus(ticks->nice, ticks->guest_nice),
 		[SYSTEM] = ticks->system,
 		[IDLE] = ticks->idle,
 		[IOWAIT] = ticks->iowait,

@@ -6,7 +6,8 @@
  * whole devices that are not built of others and not made of memory or files. Where /sys does not know a device
  * (containers may lack it), its name decides: a name that continues another device's by a number is a partition of it,
  * and loop, ram, zram, dm and md are virtual. */
-#include "collect/accumulate.h"
+#include "collect/device_table.h"
+#include "collect/rows.h"
 #include "collect/collector.h"
 #include "parse/scan.h"
 #include "os/procfs_path.h"

@@ -6,7 +6,7 @@
  * storage: not memory (tmpfs, ramdisk), not overlay, and nothing on a loop device, whose bytes are those of a file on
  * another file system and which a squashfs or ISO image fills to 100 % always. Data sets of one ZFS pool share its free
  * space, which is counted once, with the first of them. */
-#include "collect/accumulate.h"
+#include "collect/rows.h"
 #include "collect/collector.h"
 #include "os/worker.h"
 

@@ -5,7 +5,8 @@
  * see the same bytes again, add nothing. One whose `master` has a device too is a second path into that one (the
  * virtual function behind a hypervisor's interface), which counts for both. Where no interface has a device
  * (containers), the total is over all but loopback. */
-#include "collect/accumulate.h"
+#include "collect/device_table.h"
+#include "collect/rows.h"
 #include "collect/collector.h"
 #include "os/procfs_path.h"
 

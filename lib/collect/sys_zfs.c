@@ -5,7 +5,7 @@
  * The program stands at a fixed path, and gets an environment of ours: a library must not run what PATH says. */
 #include "collect/sys_zfs.h"
 
-#include "collect/accumulate.h"
+#include "collect/rows.h"
 #include "collect/collector.h"
 #include "os/spawn.h"
 #include "os/worker.h"

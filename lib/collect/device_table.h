@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters that never fall, made of counters of the kernel that sometimes do, and the tables that hold them.
+/* The disks or network interfaces that a collector has seen, with their counters.
  *
- * Owner: the state of one collector. Zeroed memory is a valid start of everything here. */
-#ifndef RTI_ACCUMULATE_H
-#define RTI_ACCUMULATE_H
+ * Owner: the state of one collector. Zeroed memory is a valid start. */
+#ifndef RTI_DEVICE_TABLE_H
+#define RTI_DEVICE_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct rti_counter {
-	uint64_t total; /* never falls; the first value counts in full */
-	uint64_t last;  /* the kernel's value that total stands for */
-};
-
-/* Move on to the kernel's value of now; returns by how much the total grew. A value below the last one is a wrap of 32
- * bits where both make that plausible. Otherwise the item began again at 0, and all of the value is new. */
-uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now);
-
-/* The same for times that the kernel corrects downwards now and then (iowait, idle, steal): the total stands still
- * until the value has caught up. A fall too deep for a correction starts a new baseline, and adds nothing since it is
- * not known from where it began. Returns 1 in that case, when the total has become a lower bound, else 0. */
-int rti_counter_hold(struct rti_counter *counter, uint64_t now);
+#include "collect/counter.h"
 
 #define RTI_DEVICE_COUNTERS 8
 #define RTI_DEVICES_MAX 1024 /* items, gone ones included, past which the longest gone are forgotten */
@@ -60,19 +48,5 @@ struct rti_device *rti_device_table_next(const struct rti_device_table *devices,
 void rti_device_table_advance(struct rti_device_table *devices);
 
 void rti_device_table_free(struct rti_device_table *devices);
-
-/* Rows of one public struct, used again by each sample. */
-struct rti_rows {
-	void *data;
-	size_t count, room;
-};
-
-/* Room for count rows; those there are stay. 0 or -ENOMEM. */
-int rti_rows_reserve(struct rti_rows *rows, size_t count, size_t row_size);
-
-/* What rti_sys_collector.rows() returns. */
-const void *rti_rows_get(const struct rti_rows *rows, size_t *count);
-
-void rti_rows_free(struct rti_rows *rows);
 
 #endif

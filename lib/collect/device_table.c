@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters that never fall, made of counters of the kernel that sometimes do, and the tables that hold them. */
-#include "collect/accumulate.h"
+/* The disks or network interfaces that a collector has seen, with their counters. */
+#include "collect/device_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,41 +8,7 @@
 
 #include <rtrack/rtrack.h>
 
-#define WRAP (UINT64_C(1) << 32)
-#define DEEPEST_CORRECTION 1000 /* clock ticks, 10 s */
 #define FIRST_ROOM 16
-
-/* Between two samples less than a quarter of the range goes by; so it is where the counter stood that tells. */
-static int is_wrap(uint64_t last, uint64_t now)
-{
-	return last < WRAP && last >= WRAP / 4 * 3 && now < WRAP / 4;
-}
-
-uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now)
-{
-	uint64_t growth = now;
-
-	if (now >= counter->last)
-		growth = now - counter->last;
-	else if (is_wrap(counter->last, now))
-		growth = now + WRAP - counter->last;
-	counter->last = now;
-	counter->total += growth;
-	return growth;
-}
-
-int rti_counter_hold(struct rti_counter *counter, uint64_t now)
-{
-	if (now >= counter->last) {
-		counter->total += now - counter->last;
-		counter->last = now;
-		return 0;
-	}
-	if (now >= counter->last / 2 || counter->last - now <= DEEPEST_CORRECTION)
-		return 0;
-	counter->last = now;
-	return 1;
-}
 
 void rti_device_table_begin(struct rti_device_table *devices)
 {
@@ -138,33 +104,4 @@ void rti_device_table_free(struct rti_device_table *devices)
 {
 	free(devices->device);
 	*devices = (struct rti_device_table){ 0 };
-}
-
-int rti_rows_reserve(struct rti_rows *rows, size_t count, size_t row_size)
-{
-	size_t room = rows->room ? rows->room : FIRST_ROOM;
-	void *data;
-
-	if (count <= rows->room)
-		return 0;
-	while (room < count)
-		room *= 2;
-	data = realloc(rows->data, room * row_size);
-	if (!data)
-		return -ENOMEM;
-	rows->data = data;
-	rows->room = room;
-	return 0;
-}
-
-const void *rti_rows_get(const struct rti_rows *rows, size_t *count)
-{
-	*count = rows->count;
-	return rows->count ? rows->data : NULL;
-}
-
-void rti_rows_free(struct rti_rows *rows)
-{
-	free(rows->data);
-	*rows = (struct rti_rows){ 0 };
 }

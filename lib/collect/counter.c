@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters that never fall, made of counters of the kernel that sometimes do. */
+#include "collect/counter.h"
+
+#define WRAP (UINT64_C(1) << 32)
+#define DEEPEST_CORRECTION 1000 /* clock ticks, 10 s */
+
+/* Between two samples less than a quarter of the range goes by; so it is where the counter stood that tells. */
+static int is_wrap(uint64_t last, uint64_t now)
+{
+	return last < WRAP && last >= WRAP / 4 * 3 && now < WRAP / 4;
+}
+
+uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now)
+{
+	uint64_t growth = now;
+
+	if (now >= counter->last)
+		growth = now - counter->last;
+	else if (is_wrap(counter->last, now))
+		growth = now + WRAP - counter->last;
+	counter->last = now;
+	counter->total += growth;
+	return growth;
+}
+
+int rti_counter_hold(struct rti_counter *counter, uint64_t now)
+{
+	if (now >= counter->last) {
+		counter->total += now - counter->last;
+		counter->last = now;
+		return 0;
+	}
+	if (now >= counter->last / 2 || counter->last - now <= DEEPEST_CORRECTION)
+		return 0;
+	counter->last = now;
+	return 1;
+}
