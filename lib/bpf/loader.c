@@ -99,17 +99,6 @@ void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rt
 		memcpy(stat->comm, row->comm, sizeof(row->comm));
 }
 
-void rti_batch_io(const struct rti_batch_row *row, struct rti_pid_io *out)
-{
-	*out = (struct rti_pid_io){
-		.rchar = row->rchar,
-		.wchar = row->wchar,
-		.read_bytes = row->read_bytes,
-		.write_bytes = row->write_bytes,
-		.cancelled_write_bytes = row->cancelled_write_bytes,
-	};
-}
-
 void rti_batch_clock(const struct rti_batch_row *row, struct rti_cpu_clock *out)
 {
 	*out = (struct rti_cpu_clock){

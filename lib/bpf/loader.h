@@ -28,7 +28,6 @@ void rti_batch_close(struct rti_batch *batch);
 /* A row as the text files and the CPU clocks have it. Of stat it replaces what changes while a process lives and the
  * clocks do not tell; flags and RSS of stat stay as they were, as does the name unless the row has it. */
 void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rti_pid_stat *stat);
-void rti_batch_io(const struct rti_batch_row *row, struct rti_pid_io *out);
 void rti_batch_clock(const struct rti_batch_row *row, struct rti_cpu_clock *out);
 
 #endif

@@ -9,14 +9,14 @@
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
 {
-	struct rti_pid_statm statm;
+	uint64_t resident_pages;
 	int err = rti_pid_mm_read(ctx, target, "statm", target->statm);
 
 	if (err == 0)
-		err = rti_parse_pid_statm(ctx->buf->data, ctx->buf->len, &statm);
+		err = rti_parse_pid_statm(ctx->buf->data, ctx->buf->len, &resident_pages);
 	if (err < 0)
 		return err;
-	out->rss_bytes = statm.resident * ctx->platform->page_size;
+	out->rss_bytes = resident_pages * ctx->platform->page_size;
 	out->valid |= RT_HAS_RSS;
 	return 0;
 }

@@ -28,21 +28,16 @@ struct rti_pid_stat {
 };
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out);
 
-/* /proc/PID/statm: pages. */
-struct rti_pid_statm {
-	uint64_t size, resident, shared;
-};
-int rti_parse_pid_statm(const char *data, size_t len, struct rti_pid_statm *out);
+/* /proc/PID/statm: the second number, resident pages. */
+int rti_parse_pid_statm(const char *data, size_t len, uint64_t *resident_pages);
 
 /* /proc/PID/status and /proc/PID/task/TID/status. Bits of has tell what was there. */
 #define RTI_STATUS_HWM (1u << 0)
 #define RTI_STATUS_SWITCHES (1u << 1)
-#define RTI_STATUS_NSPID (1u << 2)
-#define RTI_STATUS_TGID (1u << 3)
+#define RTI_STATUS_TGID (1u << 2)
 struct rti_pid_status {
 	unsigned has;
 	int32_t tgid;
-	int32_t nspid; /* innermost */
 	uint64_t vm_hwm_kib;
 	uint64_t voluntary_switches, involuntary_switches;
 };
@@ -67,7 +62,7 @@ struct rti_cpu_ticks {
 };
 struct rti_stat {
 	struct rti_cpu_ticks total;
-	uint64_t interrupts, context_switches, boot_time_s, forks, procs_running, procs_blocked;
+	uint64_t interrupts, context_switches, forks, procs_running, procs_blocked;
 	int has_procs; /* all of interrupts to procs_blocked were there */
 };
 int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,

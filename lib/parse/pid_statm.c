@@ -5,11 +5,13 @@
 
 #include <errno.h>
 
-int rti_parse_pid_statm(const char *data, size_t len, struct rti_pid_statm *out)
+int rti_parse_pid_statm(const char *data, size_t len, uint64_t *resident_pages)
 {
 	struct rti_scan s = rti_scan(data, len);
+	uint64_t size, shared;
 
-	if (!rti_scan_u64(&s, &out->size) || !rti_scan_u64(&s, &out->resident) || !rti_scan_u64(&s, &out->shared))
+	/* The third number shows that the second is whole. */
+	if (!rti_scan_u64(&s, &size) || !rti_scan_u64(&s, resident_pages) || !rti_scan_u64(&s, &shared))
 		return -EBADMSG;
 	return 0;
 }

@@ -7,26 +7,12 @@
 
 enum { VOLUNTARY = 1 << 0, INVOLUNTARY = 1 << 1, BOTH_SWITCHES = VOLUNTARY | INVOLUNTARY };
 
-/* One pid per nested namespace, the innermost last. */
-static int parse_innermost_pid(struct rti_scan *s, int32_t *out)
-{
-	int count = 0;
-
-	while (rti_scan_i32(s, out))
-		count++;
-	return count > 0;
-}
-
 static void parse_line(struct rti_scan *line, struct rti_pid_status *out, unsigned *switches)
 {
 	switch (line->at < line->end ? *line->at : '\0') {
 	case 'T':
 		if (rti_scan_literal(line, "Tgid:") && rti_scan_i32(line, &out->tgid))
 			out->has |= RTI_STATUS_TGID;
-		break;
-	case 'N':
-		if (rti_scan_literal(line, "NSpid:") && parse_innermost_pid(line, &out->nspid))
-			out->has |= RTI_STATUS_NSPID;
 		break;
 	case 'V':
 		if (rti_scan_literal(line, "VmHWM:") && rti_scan_u64(line, &out->vm_hwm_kib))

@@ -5,12 +5,11 @@
 
 #include <errno.h>
 
-enum { INTERRUPTS, CONTEXT_SWITCHES, BOOT_TIME, FORKS, PROCS_RUNNING, PROCS_BLOCKED, KEYS };
+enum { INTERRUPTS, CONTEXT_SWITCHES, FORKS, PROCS_RUNNING, PROCS_BLOCKED, KEYS };
 
 static const struct rti_scan_key keys[KEYS] = {
 	[INTERRUPTS] = RTI_SCAN_KEY("intr "),
 	[CONTEXT_SWITCHES] = RTI_SCAN_KEY("ctxt "),
-	[BOOT_TIME] = RTI_SCAN_KEY("btime "),
 	[FORKS] = RTI_SCAN_KEY("processes "),
 	[PROCS_RUNNING] = RTI_SCAN_KEY("procs_running "),
 	[PROCS_BLOCKED] = RTI_SCAN_KEY("procs_blocked "),
@@ -48,7 +47,6 @@ static void set_counters(struct rti_stat *out, const uint64_t *values, uint32_t 
 {
 	out->interrupts = values[INTERRUPTS];
 	out->context_switches = values[CONTEXT_SWITCHES];
-	out->boot_time_s = values[BOOT_TIME];
 	out->forks = values[FORKS];
 	out->procs_running = values[PROCS_RUNNING];
 	out->procs_blocked = values[PROCS_BLOCKED];

@@ -6,8 +6,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct rti_pid_statm out;
-	int result = rti_parse_pid_statm((const char *)data, len, &out);
+	uint64_t resident_pages;
+	int result = rti_parse_pid_statm((const char *)data, len, &resident_pages);
 
 	require_parser_result(result);
 	return 0;
