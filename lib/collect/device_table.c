@@ -8,7 +8,7 @@
 
 #include <rtrack/rtrack.h>
 
-#define FIRST_ROOM 16
+#include "util/array.h"
 
 void rti_device_table_begin(struct rti_device_table *devices)
 {
@@ -51,15 +51,10 @@ static struct rti_device *add(struct rti_device_table *devices)
 
 	if (device)
 		return device;
-	if (devices->count == devices->room) {
-		size_t room = devices->room ? devices->room * 2 : FIRST_ROOM;
-
-		device = realloc(devices->device, room * sizeof(*device));
-		if (!device)
-			return NULL;
-		devices->device = device;
-		devices->room = room;
-	}
+	device = rti_array_grow(devices->device, &devices->room, devices->count + 1, sizeof(*device));
+	if (!device)
+		return NULL;
+	devices->device = device;
 	return &devices->device[devices->count++];
 }
 

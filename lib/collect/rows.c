@@ -5,22 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_ROOM 16
+#include "util/array.h"
 
 int rti_rows_reserve(struct rti_rows *rows, size_t count, size_t row_size)
 {
-	size_t room = rows->room ? rows->room : FIRST_ROOM;
-	void *data;
+	void *data = rti_array_grow(rows->data, &rows->room, count, row_size);
 
-	if (count <= rows->room)
-		return 0;
-	while (room < count)
-		room *= 2;
-	data = realloc(rows->data, room * row_size);
-	if (!data)
+	if (!data && count > 0)
 		return -ENOMEM;
 	rows->data = data;
-	rows->room = room;
 	return 0;
 }
 

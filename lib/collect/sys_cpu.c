@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+#include "util/saturate.h"
+
 enum mode { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, GUEST, GUEST_NICE, MODES };
 
 /* Sorted by id. One that goes offline keeps its place, and with it what it has counted. */
@@ -39,17 +42,12 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-static uint64_t minus(uint64_t whole, uint64_t part)
-{
-	return whole > part ? whole - part : 0;
-}
-
 /* The kernel counts guest time twice: on its own and within user or nice. Returns 1 when a counter started anew. */
 static int hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
 {
 	const uint64_t now[MODES] = {
-		[USER] = minus(ticks->user, ticks->guest),
-		[NICE] = minus(ticks->nice, ticks->guest_nice),
+		[USER] = rti_subtract_saturated(ticks->user, ticks->guest),
+		[NICE] = rti_subtract_saturated(ticks->nice, ticks->guest_nice),
 		[SYSTEM] = ticks->system,
 		[IDLE] = ticks->idle,
 		[IOWAIT] = ticks->iowait,
@@ -68,15 +66,11 @@ static int hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *tick
 
 static struct cpu *insert_cpu(struct state *st, size_t at, uint32_t id)
 {
-	if (st->count == st->room) {
-		size_t room = st->room ? st->room * 2 : 16;
-		struct cpu *cpu = realloc(st->cpu, room * sizeof(*cpu));
+	struct cpu *cpu = rti_array_grow(st->cpu, &st->room, st->count + 1, sizeof(*cpu));
 
-		if (!cpu)
-			return NULL;
-		st->cpu = cpu;
-		st->room = room;
-	}
+	if (!cpu)
+		return NULL;
+	st->cpu = cpu;
 	memmove(&st->cpu[at + 1], &st->cpu[at], (st->count - at) * sizeof(*st->cpu));
 	st->cpu[at] = (struct cpu){ .id = id };
 	st->count++;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 #define PATIENCE_EACH_NS 25000000u /* after which the next one is asked on another thread */
 #define PATIENCE_NS 100000000u     /* of one sample, for all of them */
 
@@ -147,15 +149,11 @@ static struct probe *new_probe(const struct rti_procfs *procfs, const char *moun
 
 static struct mount *add_mount(struct mounts *mounts)
 {
-	if (mounts->count == mounts->room) {
-		size_t room = mounts->room ? mounts->room * 2 : 16;
-		struct mount *mount = realloc(mounts->mount, room * sizeof(*mount));
+	struct mount *mount = rti_array_grow(mounts->mount, &mounts->room, mounts->count + 1, sizeof(*mount));
 
-		if (!mount)
-			return NULL;
-		mounts->mount = mount;
-		mounts->room = room;
-	}
+	if (!mount)
+		return NULL;
+	mounts->mount = mount;
 	mounts->mount[mounts->count] = (struct mount){ 0 };
 	return &mounts->mount[mounts->count++];
 }

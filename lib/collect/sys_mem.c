@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "util/saturate.h"
+
 #define KEY(name) (UINT32_C(1) << RTI_MEM_##name)
 #define SWAP_KEYS (KEY(SWAP_TOTAL) | KEY(SWAP_FREE) | KEY(SWAP_CACHED))
 #define MEMORY_KEYS (KEY(KEYS) - 1 - SWAP_KEYS - KEY(AVAILABLE))
@@ -24,11 +26,6 @@ static int mem_open(void *state, const struct rti_context *ctx)
 static uint64_t bytes(const struct rti_meminfo *info, enum rti_mem_key key)
 {
 	return info->has >> key & 1 ? info->kib[key] * 1024 : 0;
-}
-
-static uint64_t minus(uint64_t whole, uint64_t part)
-{
-	return whole > part ? whole - part : 0;
 }
 
 static void set_bit(struct rt_metrics *out, uint64_t bit, int is_complete)
@@ -61,7 +58,7 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 	out->memory_mapped_bytes = bytes(info, RTI_MEM_MAPPED);
 	out->memory_shmem_bytes = bytes(info, RTI_MEM_SHMEM);
 	out->memory_used_classic_bytes =
-	    minus(out->memory_total_bytes,
+	    rti_subtract_saturated(out->memory_total_bytes,
 	            out->memory_free_bytes + out->memory_buffers_bytes + out->memory_cached_slab_bytes);
 	set_bit(out, RT_HAS_MEMORY, is_complete);
 	return is_complete ? 0 : -ENOENT;

@@ -4,12 +4,10 @@
 
 #include <errno.h>
 
+#include "os/cpu_time.h"
 #include "parse/scan.h"
 #include "os/procfs_path.h"
 #include "os/pid_file.h"
-
-/* How much run time of a running thread may not have reached schedstat yet: one tick of the slowest kernel. */
-#define UNSEEN_RUN_NS 10000000u
 
 struct threads {
 	const struct rti_context *ctx;
@@ -69,7 +67,7 @@ static int add_faults(struct threads *t, int32_t tid)
 		return err;
 	t->faults += stat.minflt + stat.majflt;
 	if (stat.state == 'R')
-		t->unseen_run_ns += UNSEEN_RUN_NS;
+		t->unseen_run_ns += RTI_TICK_MAX_NS; /* may not have reached schedstat yet */
 	return 0;
 }
 

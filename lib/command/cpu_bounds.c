@@ -2,11 +2,8 @@
 /* The bracket: between which bounds the CPU time of a tree lies. */
 #include "command/cpu_bounds.h"
 
-/* UINT64_MAX, which stands for unknown and for unbounded, stays what it is. */
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
+#include "os/cpu_time.h"
+#include "util/saturate.h"
 
 uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 {
@@ -18,16 +15,16 @@ uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 /* What may go unnoticed: the root's account is sampled at ticks, which seldom is off by more than this. */
 static int is_all_accounted_for(const struct rti_cpu_bounds_known *known)
 {
-	uint64_t noise_ns = known->low_ns / 100 + RTI_TICK_NS;
+	uint64_t noise_ns = known->low_ns / 100 + RTI_TICK_MAX_NS;
 
 	return known->growth_ns != UINT64_MAX &&
-	       known->growth_ns <= plus(plus(known->low_ns, noise_ns), known->overhead_ns);
+	       known->growth_ns <= rti_add_saturated(rti_add_saturated(known->low_ns, noise_ns), known->overhead_ns);
 }
 
 static uint64_t bound(const struct rti_cpu_bounds_known *known)
 {
-	uint64_t noise_ns = known->growth_ns / 50 + RTI_TICK_NS;
-	uint64_t high_ns = plus(plus(known->growth_ns, noise_ns), known->lag_ns);
+	uint64_t noise_ns = known->growth_ns / 50 + RTI_TICK_MAX_NS;
+	uint64_t high_ns = rti_add_saturated(rti_add_saturated(known->growth_ns, noise_ns), known->lag_ns);
 
 	return high_ns < known->low_ns ? known->low_ns : high_ns;
 }

@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-#define RTI_TICK_NS 10000000u /* of the slowest kernel */
-
 struct rti_cpu_bounds_known {
 	uint64_t low_ns;      /* what the tree is known to have used */
 	uint64_t growth_ns;   /* what the enclosing cgroup used meanwhile, by its own account; UINT64_MAX: unknown */

@@ -7,6 +7,7 @@
 
 #include "command/cpu_bounds.h"
 #include "command/handle.h"
+#include "os/cpu_time.h"
 #include "tree/memory_peak.h"
 #include "api/rusage.h"
 
@@ -180,7 +181,7 @@ static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
 /* Does the inherited clock tell of more than was waited for, or of as much? */
 static int compare_clock(uint64_t clock_ns, uint64_t low_ns)
 {
-	uint64_t noise_ns = low_ns / 100 + RTI_TICK_NS;
+	uint64_t noise_ns = low_ns / 100 + RTI_TICK_MAX_NS;
 
 	if (clock_ns > low_ns + noise_ns)
 		return 1;
@@ -191,7 +192,7 @@ static int compare_clock(uint64_t clock_ns, uint64_t low_ns)
 static void bound_by_clock(uint64_t clock_ns, struct rt_outcome *out)
 {
 	uint64_t larger_ns = clock_ns > out->cpu_low_ns ? clock_ns : out->cpu_low_ns;
-	uint64_t high_ns = larger_ns + larger_ns / 100 + RTI_TICK_NS;
+	uint64_t high_ns = larger_ns + larger_ns / 100 + RTI_TICK_MAX_NS;
 
 	if (out->reasons == 0 && high_ns < out->cpu_high_ns)
 		out->cpu_high_ns = high_ns;
@@ -227,7 +228,7 @@ static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, int
 		.low_ns = m->cpu_user_ns + m->cpu_system_ns,
 		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns, rti_cgroup_read_usage(&c->enclosing, ctx)),
 		.overhead_ns = out->overhead_cpu_ns,
-		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_NS,
+		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_MAX_NS,
 		.is_covered_by_cgroup = is_covered_by_cgroup,
 		.is_running = out->left_running > 0,
 	};

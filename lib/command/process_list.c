@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "os/cpu_time.h"
+#include "util/array.h"
 
 /* While rows are gathered: it comes from a sample. */
 #define IS_SAMPLED (UINT32_C(1) << 31)
@@ -16,18 +17,14 @@
 
 static struct rt_command_process *add(struct rti_process_list *process_list)
 {
-	size_t cap = process_list->cap ? process_list->cap * 2 : 64;
-	struct rt_command_process *rows;
+	struct rt_command_process *rows =
+	    rti_array_grow(process_list->rows, &process_list->cap, process_list->count + 1, sizeof(*rows));
 
-	if (process_list->count == process_list->cap) {
-		rows = realloc(process_list->rows, cap * sizeof(*rows));
-		if (!rows) {
-			process_list->is_short = 1;
-			return NULL;
-		}
-		process_list->rows = rows;
-		process_list->cap = cap;
+	if (!rows) {
+		process_list->is_short = 1;
+		return NULL;
 	}
+	process_list->rows = rows;
 	rows = &process_list->rows[process_list->count++];
 	*rows = (struct rt_command_process){ .size = sizeof(*rows), .exit_code = -1 };
 	return rows;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "os/origin.h"
+#include "util/decimal.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -65,30 +66,16 @@ static const char **make_argv(const char *socket, const char *memory, const stru
 	return argv;
 }
 
-static void format_decimal(char out[12], int number)
-{
-	char digits[12];
-	int n = 0;
-
-	do {
-		digits[n++] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	while (n)
-		*out++ = digits[--n];
-	*out = '\0';
-}
-
 /* The place that can be executed is the one. */
 static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *how, int socket)
 {
-	char socket_text[12], memory_text[12], path[RTI_ORIGIN_PATH_MAX];
+	char socket_text[RTI_DECIMAL_MAX], memory_text[RTI_DECIMAL_MAX], path[RTI_ORIGIN_PATH_MAX];
 	struct rti_spawn supervisor = how->program;
 	const char **argv, *at;
 	int err = -ENOENT;
 
-	format_decimal(socket_text, socket);
-	format_decimal(memory_text, s->memory);
+	rti_decimal(socket_text, (uint64_t)socket);
+	rti_decimal(memory_text, (uint64_t)s->memory);
 	argv = make_argv(socket_text, memory_text, how);
 	if (!argv)
 		return -ENOMEM;

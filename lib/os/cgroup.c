@@ -12,6 +12,7 @@
 #include "os/cpu_time.h"
 #include "parse/parse.h"
 #include "os/procfs_path.h"
+#include "util/decimal.h"
 
 #define CGROUP_PREFIX "rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
 
@@ -30,13 +31,9 @@ static void append(char path[1024], const char *text, size_t len)
 
 static void append_number(char path[1024], uint64_t number)
 {
-	char digits[21], *at = digits + sizeof(digits);
+	char text[RTI_DECIMAL_MAX];
 
-	do {
-		*--at = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	append(path, at, (size_t)(digits + sizeof(digits) - at));
+	append(path, text, (size_t)(rti_decimal(text, number) - text));
 }
 
 struct mount_search {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "util/decimal.h"
+
 static char *append_text(char *at, const char *text)
 {
 	size_t len = strlen(text);
@@ -12,25 +14,10 @@ static char *append_text(char *at, const char *text)
 	return at + len;
 }
 
-static char *append_number(char *at, int32_t number)
-{
-	char digits[10];
-	unsigned n = 0, rest = (unsigned)number;
-
-	do {
-		digits[n++] = (char)('0' + rest % 10);
-		rest /= 10;
-	} while (rest);
-	while (n)
-		*at++ = digits[--n];
-	*at = '\0';
-	return at;
-}
-
 struct rti_path rti_pid_path(int32_t pid, const char *file)
 {
 	struct rti_path path;
-	char *at = append_number(path.text, pid);
+	char *at = rti_decimal(path.text, (uint32_t)pid);
 
 	*at++ = '/';
 	append_text(at, file);
@@ -40,10 +27,10 @@ struct rti_path rti_pid_path(int32_t pid, const char *file)
 struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *file)
 {
 	struct rti_path path;
-	char *at = append_number(path.text, pid);
+	char *at = rti_decimal(path.text, (uint32_t)pid);
 
 	at = append_text(at, "/task/");
-	at = append_number(at, tid);
+	at = rti_decimal(at, (uint32_t)tid);
 	*at++ = '/';
 	append_text(at, file);
 	return path;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/decimal.h"
+
 uint64_t rts_value_of(const char *text, const char *key, int base)
 {
 	for (const char *at = strstr(text, key); at; at = strstr(at + 1, key)) {
@@ -33,17 +35,10 @@ ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *t
 
 ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file, char *text, size_t size)
 {
-	char path[48] = "/proc/", digits[12];
-	int n = 0, at = 6;
+	char path[48] = "/proc/", *at = rti_decimal(path + strlen(path), (uint64_t)pid);
 
-	do {
-		digits[n++] = (char)('0' + pid % 10);
-		pid /= 10;
-	} while (pid);
-	while (n)
-		path[at++] = digits[--n];
-	path[at++] = '/';
-	memcpy(path + at, file, strlen(file) + 1);
+	*at++ = '/';
+	memcpy(at, file, strlen(file) + 1);
 	return rts_read_file(shared, path, text, size);
 }
 

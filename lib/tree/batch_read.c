@@ -2,9 +2,11 @@
 /* All members read at once at the start of a sample, by the batch reader where that can be had and pays. */
 #include "tree/batch_read.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "tree/member_table.h"
+#include "util/array.h"
 
 /* To open the reader costs as much as to read so many members from their files. Of one that has not run only the clock is
  * read, and so many of them are as much as one reading. */
@@ -27,25 +29,20 @@ void rti_batch_reader_free(struct rti_batch_reader *batch_reader)
 	*batch_reader = (struct rti_batch_reader){ 0 };
 }
 
-static int reserve(struct rti_batch_reader *batch_reader, size_t count)
+/* 0 or -ENOMEM. */
+static int reserve(struct rti_batch_reader *reader, size_t count)
 {
-	size_t cap = batch_reader->cap ? batch_reader->cap : 64;
 	void *requests, *rows;
 
-	if (count <= batch_reader->cap)
-		return 1;
-	while (cap < count)
-		cap *= 2;
-	requests = realloc(batch_reader->requests, cap * sizeof(*batch_reader->requests));
-	if (requests)
-		batch_reader->requests = requests;
-	rows = realloc(batch_reader->rows, cap * sizeof(*batch_reader->rows));
-	if (rows)
-		batch_reader->rows = rows;
-	if (!requests || !rows)
-		return 0;
-	batch_reader->cap = cap;
-	return 1;
+	requests = rti_array_grow(reader->requests, &reader->request_cap, count, sizeof(*reader->requests));
+	if (!requests)
+		return -ENOMEM;
+	reader->requests = requests;
+	rows = rti_array_grow(reader->rows, &reader->row_cap, count, sizeof(*reader->rows));
+	if (!rows)
+		return -ENOMEM;
+	reader->rows = rows;
+	return 0;
 }
 
 /* Nor is there anything to ask before the first sample. */
@@ -67,7 +64,7 @@ static int is_open(struct rti_batch_reader *batch_reader, size_t count)
 
 static int read_rows(struct rti_batch_reader *batch_reader, const struct rti_member *members, size_t count)
 {
-	if (!is_open(batch_reader, count) || !reserve(batch_reader, count))
+	if (!is_open(batch_reader, count) || reserve(batch_reader, count) < 0)
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		batch_reader->plan.send_request(batch_reader->plan.arg, &members[count - 1 - i], &batch_reader->requests[i]);

@@ -22,7 +22,7 @@ struct rti_batch_reader {
 	uint64_t text_readings, clock_readings; /* of members, so far */
 	struct rti_batch_request *requests;
 	struct rti_batch_row *rows;
-	size_t cap;
+	size_t request_cap, row_cap;
 };
 
 void rti_batch_reader_free(struct rti_batch_reader *batch_reader);

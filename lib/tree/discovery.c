@@ -7,6 +7,7 @@
 
 #include "parse/scan.h"
 #include "os/procfs_path.h"
+#include "util/array.h"
 
 #define TRUSTED_SCANS 16
 
@@ -160,19 +161,15 @@ static int add_candidate(void *arg, const char *name)
 	const struct parent_scan *scan = arg;
 	struct rti_member_table *table = scan->table;
 	int32_t pid = rti_path_number(name);
+	struct candidate *grown;
 	struct rti_pid_stat stat;
 
 	if (pid == 0 || rti_member_find(table, pid) || rti_read_pid_stat(scan->ctx, pid, NULL, &stat) < 0)
 		return 0;
-	if (table->candidate_count == table->candidate_cap) {
-		size_t cap = table->candidate_cap ? table->candidate_cap * 2 : 256;
-		void *grown = realloc(table->candidates, cap * sizeof(*table->candidates));
-
-		if (!grown)
-			return -ENOMEM;
-		table->candidates = grown;
-		table->candidate_cap = cap;
-	}
+	grown = rti_array_grow(table->candidates, &table->candidate_cap, table->candidate_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	table->candidates = grown;
 	table->candidates[table->candidate_count++] = (struct candidate){ pid, stat.ppid };
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "util/descendant_set.h"
 #include "os/platform.h"
 #include "os/proc_connector.h"
+#include "util/array.h"
 
 static int32_t own_pid(void)
 {
@@ -59,18 +60,14 @@ int rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker)
 
 static void add_new_pid(struct rti_fork_tracker *fork_tracker, int32_t pid)
 {
-	size_t cap = fork_tracker->cap ? fork_tracker->cap * 2 : 64;
-	int32_t *new_pids;
+	int32_t *new_pids =
+	    rti_array_grow(fork_tracker->new_pids, &fork_tracker->cap, fork_tracker->count + 1, sizeof(*new_pids));
 
-	if (fork_tracker->count == fork_tracker->cap) {
-		new_pids = realloc(fork_tracker->new_pids, cap * sizeof(*new_pids));
-		if (!new_pids) {
-			fork_tracker->has_lost_events = 1;
-			return;
-		}
-		fork_tracker->new_pids = new_pids;
-		fork_tracker->cap = cap;
+	if (!new_pids) {
+		fork_tracker->has_lost_events = 1;
+		return;
 	}
+	fork_tracker->new_pids = new_pids;
 	fork_tracker->new_pids[fork_tracker->count++] = pid;
 }
 

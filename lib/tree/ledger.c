@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define CGROUP_LAG_NS 10000000u /* a tick of the slowest kernel */
+#include "os/cpu_time.h"
 
 static uint64_t at_least(uint64_t value, uint64_t floor)
 {
@@ -95,7 +95,7 @@ static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_a
 	uint64_t cpu_ns = exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
 	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
 
-	return grown_ns + 2 * CGROUP_LAG_NS >= reaper->attributed_cpu_ns + cpu_ns;
+	return grown_ns + 2 * RTI_TICK_MAX_NS >= reaper->attributed_cpu_ns + cpu_ns;
 }
 
 static uint64_t seen_faults(const struct rti_account *exited)
@@ -178,7 +178,7 @@ void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_n
 {
 	uint64_t cgroup_ns = user_ns + system_ns, sum_ns = ledger->sum[RTI_CPU_USER] + ledger->sum[RTI_CPU_SYSTEM];
 
-	ledger->is_covered_by_cgroup = cgroup_ns + CGROUP_LAG_NS >= sum_ns;
+	ledger->is_covered_by_cgroup = cgroup_ns + RTI_TICK_MAX_NS >= sum_ns;
 	if (cgroup_ns <= sum_ns)
 		return;
 	ledger->sum[RTI_CPU_USER] = user_ns;

@@ -10,6 +10,7 @@
 
 #include "os/cpu_time.h"
 #include "os/procfs_path.h"
+#include "util/saturate.h"
 #include "tree/discovery.h"
 
 #define REFRESH_NS 1000000000u /* RSS of who does not run: others may take pages from it */
@@ -210,11 +211,6 @@ static void raise_counters(struct rti_account *account, const struct rti_figures
 	}
 }
 
-static uint64_t minus_clamped(uint64_t value, uint64_t part)
-{
-	return value > part ? value - part : 0;
-}
-
 /* Of a keeper only what it has reaped belongs to the tree. The kernel folds that into its I/O. */
 static void count_children_only(struct rti_tree *tree, struct rti_figures *figures)
 {
@@ -222,11 +218,11 @@ static void count_children_only(struct rti_tree *tree, struct rti_figures *figur
 
 	tree->supervisor_cpu_ns = figures->self[RTI_CPU_USER] + figures->self[RTI_CPU_SYSTEM];
 	memset(figures->self, 0, RTI_READ_BYTES * sizeof(figures->self[0]));
-	figures->self[RTI_READ_BYTES] = minus_clamped(figures->self[RTI_READ_BYTES], own[2]);
-	figures->self[RTI_WRITE_BYTES] = minus_clamped(figures->self[RTI_WRITE_BYTES], own[3]);
-	figures->self[RTI_CANCELLED_BYTES] = minus_clamped(figures->self[RTI_CANCELLED_BYTES], own[4]);
-	figures->self[RTI_READ_CHARS] = minus_clamped(figures->self[RTI_READ_CHARS], own[0]);
-	figures->self[RTI_WRITE_CHARS] = minus_clamped(figures->self[RTI_WRITE_CHARS], own[1]);
+	figures->self[RTI_READ_BYTES] = rti_subtract_saturated(figures->self[RTI_READ_BYTES], own[2]);
+	figures->self[RTI_WRITE_BYTES] = rti_subtract_saturated(figures->self[RTI_WRITE_BYTES], own[3]);
+	figures->self[RTI_CANCELLED_BYTES] = rti_subtract_saturated(figures->self[RTI_CANCELLED_BYTES], own[4]);
+	figures->self[RTI_READ_CHARS] = rti_subtract_saturated(figures->self[RTI_READ_CHARS], own[0]);
+	figures->self[RTI_WRITE_CHARS] = rti_subtract_saturated(figures->self[RTI_WRITE_CHARS], own[1]);
 	figures->valid |= RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_CTXSW;
 	figures->threads = 0;
 }
