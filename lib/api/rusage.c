@@ -3,6 +3,7 @@
 #include "api/rusage.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 
 #include "collect/thread_sum.h"
@@ -82,7 +83,7 @@ static void set_fields(const struct rti_figures *f, struct rt_rusage *out, uint3
 }
 
 /* A shortage is the caller's to know; a refusal only clears bits. */
-static int is_shortage(int err)
+static bool is_shortage(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
@@ -91,7 +92,7 @@ static int collect_all(struct rti_member_table *table, const struct rti_context 
 {
 	struct rti_member *m = &table->members[0];
 	struct rti_cpu_clock clock = { 0 };
-	int has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &clock) == 0;
+	bool has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &clock) == 0;
 	const struct rti_target target = { .pid = m->pid, .stat = &m->stat, .clock = has_clock ? &clock : NULL };
 
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {

@@ -183,7 +183,7 @@ static uint64_t cost_clock_ns(const struct rt_tracker *t)
 static void charge_since(struct rt_tracker *t, uint64_t started_ns)
 {
 	uint64_t cost_ns = cost_clock_ns(t) - started_ns;
-	int was_quick = t->is_quick;
+	bool was_quick = t->is_quick;
 
 	t->is_quick = cost_ns <= QUICK_NS;
 	t->self_cpu_ns += was_quick && !t->is_quick ? QUICK_NS : cost_ns;

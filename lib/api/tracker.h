@@ -3,6 +3,8 @@
 #ifndef RTI_TRACKER_H
 #define RTI_TRACKER_H
 
+#include <stdbool.h>
+
 #include "system/system.h"
 #include "tree/tree.h"
 
@@ -14,7 +16,7 @@ struct rt_tracker {
 	struct rti_buf buf;
 	struct rti_context ctx;
 	uint64_t want, self_cpu_ns, samples;
-	int is_quick; /* the last sample or glance was */
+	bool is_quick; /* the last sample or glance was */
 	struct rti_status status;
 	struct rt_metrics last;
 	struct rti_tree tree;       /* RT_KIND_PID */

@@ -3,6 +3,7 @@
  * generates makes the system calls itself. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,14 +28,14 @@ static int run(int program_fd)
 
 /* 1 when there are as many CPUs as the highest number says: what the program found for one that cannot be would lead
  * anywhere. */
-static int has_all_cpus(uint32_t count)
+static bool has_all_cpus(uint32_t count)
 {
 	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
 	unsigned first = 1, last = 0;
 	int numbers;
 
 	if (!file)
-		return 0;
+		return false;
 	numbers = fscanf(file, "%u-%u", &first, &last);
 	if (numbers == 1)
 		last = first;

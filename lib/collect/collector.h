@@ -10,8 +10,8 @@
 
 #include <rtrack/rtrack.h>
 
-#include "os/context.h"
 #include "collect/counters.h"
+#include "os/context.h"
 #include "parse/parse.h"
 
 /* Collects for the machine. */

@@ -6,7 +6,7 @@
 #define DEEPEST_CORRECTION 1000 /* clock ticks, 10 s */
 
 /* Between two samples less than a quarter of the range goes by; so it is where the counter stood that tells. */
-static int is_wrap(uint64_t last, uint64_t now)
+static bool is_wrap(uint64_t last, uint64_t now)
 {
 	return last < WRAP && last >= WRAP / 4 * 3 && now < WRAP / 4;
 }
@@ -24,15 +24,15 @@ uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now)
 	return growth;
 }
 
-int rti_counter_hold(struct rti_counter *counter, uint64_t now)
+bool rti_counter_hold(struct rti_counter *counter, uint64_t now)
 {
 	if (now >= counter->last) {
 		counter->total += now - counter->last;
 		counter->last = now;
-		return 0;
+		return false;
 	}
 	if (now >= counter->last / 2 || counter->last - now <= DEEPEST_CORRECTION)
-		return 0;
+		return false;
 	counter->last = now;
-	return 1;
+	return true;
 }

@@ -5,6 +5,7 @@
 #ifndef RTI_COUNTER_H
 #define RTI_COUNTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rti_counter {
@@ -19,6 +20,6 @@ uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now);
 /* The same for times that the kernel corrects downwards now and then (iowait, idle, steal): the total stands still
  * until the value has caught up. A fall too deep for a correction starts a new baseline, and adds nothing since it is
  * not known from where it began. Returns 1 in that case, when the total has become a lower bound, else 0. */
-int rti_counter_hold(struct rti_counter *counter, uint64_t now);
+bool rti_counter_hold(struct rti_counter *counter, uint64_t now);
 
 #endif

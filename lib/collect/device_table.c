@@ -16,7 +16,7 @@ void rti_device_table_begin(struct rti_device_table *devices)
 	devices->next = 0;
 }
 
-static int is_device(const struct rti_device *device, const char *name, uint64_t number)
+static bool is_device(const struct rti_device *device, const char *name, uint64_t number)
 {
 	return device->number == number && strcmp(device->name, name) == 0;
 }
@@ -58,7 +58,7 @@ static struct rti_device *add(struct rti_device_table *devices)
 	return &devices->device[devices->count++];
 }
 
-int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number, struct rti_device **out, int *is_new)
+int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number, struct rti_device **out, bool *is_new)
 {
 	struct rti_device *device = find(devices, name, number);
 

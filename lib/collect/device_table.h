@@ -5,6 +5,7 @@
 #ifndef RTI_DEVICE_TABLE_H
 #define RTI_DEVICE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,7 +40,7 @@ void rti_device_table_begin(struct rti_device_table *devices);
 
 /* Find an item, or make it, and mark it as listed. *has_come is 1 when it was not in the list before this one. The
  * pointer holds until the next find. 0 or -ENOMEM. */
-int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number, struct rti_device **out, int *is_new);
+int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number, struct rti_device **out, bool *is_new);
 
 /* The listed items one after the other: NULL when there are no more. Start with NULL. */
 struct rti_device *rti_device_table_next(const struct rti_device_table *devices, const struct rti_device *device);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Context switches of one process: the sum over its threads, since status tells only the leader's. */
-#include "collect/collector.h"
-
 #include <errno.h>
 
+#include "collect/collector.h"
 #include "collect/thread_sum.h"
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)

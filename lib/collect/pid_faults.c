@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Page faults and threads of one process, from stat; and whether it ignores SIGCHLD, so that its children vanish without an
  * account. */
-#include "collect/collector.h"
-
 #include <signal.h>
+
+#include "collect/collector.h"
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
 {

@@ -3,10 +3,10 @@
  *
  * What the process reaped is folded in by the kernel, which is right for a tree. For the process alone it is right only
  * as long as nothing was reaped; after that the live threads are summed. */
-#include "collect/collector.h"
-
 #include <errno.h>
+#include <stdbool.h>
 
+#include "collect/collector.h"
 #include "collect/thread_sum.h"
 #include "os/pid_file.h"
 
@@ -19,8 +19,8 @@ static int read_io(const struct rti_context *ctx, const struct rti_target *targe
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
 {
-	int self_only = ctx->flags & RT_OPT_NO_CHILDREN && target->stat->cminflt + target->stat->cmajflt > 0;
-	struct rti_thread_sum sum = { .is_complete = 1 };
+	bool self_only = ctx->flags & RT_OPT_NO_CHILDREN && target->stat->cminflt + target->stat->cmajflt > 0;
+	struct rti_thread_sum sum = { .is_complete = true };
 	int err = self_only ? rti_thread_sum_read(ctx, target->pid, RTI_THREAD_SUM_IO, &sum) : read_io(ctx, target, &sum.io);
 
 	if (err < 0)

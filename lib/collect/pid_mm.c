@@ -4,10 +4,42 @@
 
 #include <errno.h>
 
-#include "os/procfs_path.h"
 #include "os/pid_file.h"
+#include "os/procfs_path.h"
+#include "util/visit.h"
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
+
+struct thread_search {
+	const struct rti_context *ctx;
+	int32_t pid, found;
+};
+
+static int match_live_thread(void *arg, const char *name)
+{
+	struct thread_search *search = arg;
+	const struct rti_context *ctx = search->ctx;
+	int32_t tid = rti_path_number(name);
+	struct rti_path path = rti_task_path(search->pid, tid, "stat");
+	struct rti_pid_stat stat;
+
+	if (tid == 0 || tid == search->pid)
+		return RTI_CONTINUE;
+	if (rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf) < 0 ||
+	    rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat) < 0 || stat.state == 'Z')
+		return RTI_CONTINUE;
+	search->found = tid;
+	return RTI_STOP;
+}
+
+int32_t rti_pid_mm_thread(const struct rti_context *ctx, int32_t pid, const struct rti_pid_stat *stat)
+{
+	struct thread_search search = { ctx, pid, 0 };
+
+	if (stat->state == 'Z' && stat->num_threads > 1)
+		rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "task").text, match_live_thread, &search);
+	return search.found;
+}
 
 int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *target, const char *file,
                     struct rti_file *cached)

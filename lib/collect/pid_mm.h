@@ -8,6 +8,10 @@
 
 #include "collect/collector.h"
 
+/* A live thread to ask for the memory of a process whose leader has exited, or 0 if the leader is alive. Reads the stat of
+ * one thread after the other. */
+int32_t rti_pid_mm_thread(const struct rti_context *ctx, int32_t pid, const struct rti_pid_stat *stat);
+
 /* Read a file about the memory of a process into the scratch buffer, through kept unless that is NULL. 0 or -errno:
  * -EOPNOTSUPP for a kernel thread. */
 int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *target, const char *file,

@@ -2,10 +2,9 @@
 /* Proportional memory of one process, from smaps_rollup.
  *
  * Opened anew each time: a kept descriptor stays with the address space from before an exec. */
-#include "collect/collector.h"
-
 #include <errno.h>
 
+#include "collect/collector.h"
 #include "collect/pid_mm.h"
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)

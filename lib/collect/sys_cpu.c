@@ -2,14 +2,14 @@
 /* CPU time of the machine by mode, its CPUs one by one, and its activity: /proc/stat.
  *
  * The first line counts every CPU that ever was online, so it and not the sum of the others is the total. */
-#include "collect/counter.h"
-#include "collect/rows.h"
-#include "collect/collector.h"
-
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/collector.h"
+#include "collect/counter.h"
+#include "collect/rows.h"
 #include "util/array.h"
 #include "util/saturate.h"
 
@@ -43,7 +43,7 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 }
 
 /* The kernel counts guest time twice: on its own and within user or nice. Returns 1 when a counter started anew. */
-static int hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
+static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
 {
 	const uint64_t now[MODES] = {
 		[USER] = rti_subtract_saturated(ticks->user, ticks->guest),
@@ -57,7 +57,7 @@ static int hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *tick
 		[GUEST] = ticks->guest,
 		[GUEST_NICE] = ticks->guest_nice,
 	};
-	int is_anew = 0;
+	bool is_anew = false;
 
 	for (int i = 0; i < MODES; i++)
 		is_anew |= rti_counter_hold(&mode[i], now[i]);
@@ -134,7 +134,7 @@ static int fill_rows(struct state *st, uint64_t tick_ns)
 
 static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns, struct rt_metrics *out)
 {
-	int is_anew = rti_counter_hold(&st->user, ticks->user + ticks->nice);
+	bool is_anew = rti_counter_hold(&st->user, ticks->user + ticks->nice);
 
 	is_anew |= rti_counter_hold(&st->system, ticks->system + ticks->irq + ticks->softirq);
 	out->cpu_user_ns = st->user.total * tick_ns;
@@ -147,7 +147,7 @@ static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, u
 
 static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns, struct rt_metrics *out)
 {
-	int is_anew = hold_modes(st->mode, ticks);
+	bool is_anew = hold_modes(st->mode, ticks);
 
 	out->cpu_mode_user_ns = st->mode[USER].total * tick_ns;
 	out->cpu_mode_nice_ns = st->mode[NICE].total * tick_ns;
@@ -165,7 +165,7 @@ static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, u
 
 static uint64_t set_activity(struct state *st, const struct rti_stat *stat, struct rt_metrics *out)
 {
-	int is_anew = rti_counter_hold(&st->forks, stat->forks);
+	bool is_anew = rti_counter_hold(&st->forks, stat->forks);
 
 	is_anew |= rti_counter_hold(&st->context_switches, stat->context_switches);
 	is_anew |= rti_counter_hold(&st->interrupts, stat->interrupts);

@@ -6,14 +6,16 @@
  * whole devices that are not built of others and not made of memory or files. Where /sys does not know a device
  * (containers may lack it), its name decides: a name that continues another device's by a number is a partition of it,
  * and loop, ram, zram, dm and md are virtual. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "collect/collector.h"
 #include "collect/device_table.h"
 #include "collect/rows.h"
-#include "collect/collector.h"
-#include "parse/scan.h"
 #include "os/procfs_path.h"
-
-#include <errno.h>
-#include <string.h>
+#include "parse/scan.h"
+#include "util/visit.h"
 
 #define SECTOR_BYTES 512 /* whatever the hardware's: Documentation/admin-guide/iostats.rst */
 
@@ -46,7 +48,8 @@ static int update_disk(void *arg, const struct rti_diskstat *disk)
 {
 	struct state *st = arg;
 	struct rti_device *device;
-	int is_new, err;
+	bool is_new;
+	int err;
 
 	err = rti_device_table_find(&st->devices, disk->name, (uint64_t)disk->major << 32 | disk->minor, &device, &is_new);
 	if (err < 0)
@@ -62,28 +65,28 @@ static int update_disk(void *arg, const struct rti_diskstat *disk)
 	return 0;
 }
 
-static int has_file(const struct rti_procfs *procfs, const char *name, const char *file)
+static bool has_file(const struct rti_procfs *procfs, const char *name, const char *file)
 {
-	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("block", name, file).text) == 1;
+	return rti_procfs_access(procfs, RTI_SYS, rti_class_path("block", name, file).text) == 0;
 }
 
 static int stop_at_first(void *arg, const char *name)
 {
 	(void)arg;
 	(void)name;
-	return 1;
+	return RTI_STOP;
 }
 
-static int has_slaves(const struct rti_procfs *procfs, const char *name)
+static bool has_slaves(const struct rti_procfs *procfs, const char *name)
 {
 	struct rti_path path = rti_class_path("block", name, "slaves");
 
-	return rti_procfs_list(procfs, RTI_SYS, path.text, stop_at_first, NULL) == 1;
+	return rti_procfs_list(procfs, RTI_SYS, path.text, stop_at_first, NULL) == RTI_STOP;
 }
 
 /* The device that NVMe shows for several paths belongs to the subsystem and not to a controller. Older kernels count
  * nothing for it, newer ones count what its paths count already. */
-static int is_nvme_head(const struct rti_procfs *procfs, const char *name)
+static bool is_nvme_head(const struct rti_procfs *procfs, const char *name)
 {
 	struct rti_path path = rti_class_path("block", name, "device");
 	char target[256];
@@ -93,7 +96,7 @@ static int is_nvme_head(const struct rti_procfs *procfs, const char *name)
 }
 
 /* "nvme0c1n2": a subsystem, a controller, a name space. */
-static int is_nvme_path(const char *name)
+static bool is_nvme_path(const char *name)
 {
 	struct rti_scan scan = rti_scan(name, strlen(name));
 	uint64_t number;
@@ -102,14 +105,14 @@ static int is_nvme_path(const char *name)
 	       rti_scan_u64(&scan, &number) && rti_scan_literal(&scan, "n") && rti_scan_u64(&scan, &number);
 }
 
-static int is_composite_name(const char *name)
+static bool is_composite_name(const char *name)
 {
 	static const char *const prefixes[] = { "loop", "ram", "zram", "dm-", "md" };
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static void classify(struct rti_device *device, const struct rti_procfs *procfs)
@@ -145,12 +148,12 @@ static int continues(const char *name, const char *whole)
 	return *name != '\0' && strspn(name, "0123456789") == strlen(name);
 }
 
-static int continues_any(const struct rti_device_table *devices, const struct rti_device *device)
+static bool continues_any(const struct rti_device_table *devices, const struct rti_device *device)
 {
 	for (struct rti_device *other = rti_device_table_next(devices, NULL); other; other = rti_device_table_next(devices, other))
 		if (continues(device->name, other->name))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static void classify_new(struct state *st, const struct rti_procfs *procfs)
@@ -168,10 +171,10 @@ static void classify_new(struct state *st, const struct rti_procfs *procfs)
 	}
 }
 
-static int is_base_device(const struct rti_device *device, uint32_t all_traits)
+static bool is_base_device(const struct rti_device *device, uint32_t all_traits)
 {
 	if (device->flags & RT_ITEM_PARTITION || device->traits & TRAIT_COMPOSITE)
-		return 0;
+		return false;
 	return !(device->traits & TRAIT_NVME_HEAD && all_traits & TRAIT_NVME_PATH);
 }
 

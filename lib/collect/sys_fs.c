@@ -6,14 +6,14 @@
  * storage: not memory (tmpfs, ramdisk), not overlay, and nothing on a loop device, whose bytes are those of a file on
  * another file system and which a squashfs or ISO image fills to 100 % always. Data sets of one ZFS pool share its free
  * space, which is counted once, with the first of them. */
-#include "collect/rows.h"
-#include "collect/collector.h"
-#include "os/worker.h"
-
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/collector.h"
+#include "collect/rows.h"
+#include "os/worker.h"
 #include "util/array.h"
 
 #define PATIENCE_EACH_NS 25000000u /* after which the next one is asked on another thread */
@@ -67,8 +67,8 @@ struct mount {
 	struct rt_filesystem row;
 	struct probe *probe;
 	enum kind kind;
-	int is_hidden; /* by a later mount on the same place, or as a further mount of the same superblock */
-	int is_stalled;
+	bool is_hidden; /* by a later mount on the same place, or as a further mount of the same superblock */
+	bool is_stalled;
 	int err; /* why the last answer had no figures */
 };
 
@@ -113,10 +113,10 @@ static enum kind kind_of(const char *type)
 	return strncmp(type, "fuse.", 5) == 0 ? KIND_NETWORK : KIND_OTHER;
 }
 
-static int is_wanted(const struct rti_mount *mount, enum kind kind, uint32_t flags)
+static bool is_wanted(const struct rti_mount *mount, enum kind kind, uint32_t flags)
 {
 	if (kind == KIND_NEVER || kind == KIND_PSEUDO || mount->is_cut)
-		return 0;
+		return false;
 	return kind != KIND_NETWORK || flags & RT_OPT_NETWORK_FILESYSTEMS;
 }
 
@@ -164,7 +164,7 @@ static void hide_below(struct reading *reading, const char *mount_point)
 
 	for (size_t i = 0; i < mounts->count; i++)
 		if (strcmp(mounts->mount[i].probe->path + reading->root_len, mount_point) == 0)
-			mounts->mount[i].is_hidden = 1;
+			mounts->mount[i].is_hidden = true;
 }
 
 static void describe(struct mount *mount, const struct rti_mount *from)
@@ -203,10 +203,10 @@ static int add_if_counted(void *arg, const struct rti_mount *from)
 }
 
 /* Subvolumes of one btrfs have device numbers of their own. */
-static int is_same_superblock(const struct mount *a, const struct mount *b)
+static bool is_same_superblock(const struct mount *a, const struct mount *b)
 {
 	if (a->row.major == b->row.major && a->row.minor == b->row.minor)
-		return 1;
+		return true;
 	return a->kind == KIND_SHARED && b->kind == KIND_SHARED && strcmp(a->row.source, b->row.source) == 0;
 }
 
@@ -215,10 +215,10 @@ static void hide_repeated(struct mounts *mounts)
 	for (size_t i = 0; i < mounts->count; i++)
 		for (size_t j = 0; j < i && !mounts->mount[i].is_hidden; j++)
 			if (!mounts->mount[j].is_hidden && is_same_superblock(&mounts->mount[i], &mounts->mount[j]))
-				mounts->mount[i].is_hidden = 1;
+				mounts->mount[i].is_hidden = true;
 }
 
-static int is_same_mount(const struct mount *a, const struct mount *b)
+static bool is_same_mount(const struct mount *a, const struct mount *b)
 {
 	return a->row.major == b->row.major && a->row.minor == b->row.minor && strcmp(a->row.type, b->row.type) == 0 &&
 	       strcmp(a->row.source, b->row.source) == 0 && strcmp(a->probe->path, b->probe->path) == 0;
@@ -290,7 +290,7 @@ static int read_mountinfo(struct state *st, const struct rti_context *ctx)
 	return err;
 }
 
-static int is_same_text(const struct rti_buf *a, const struct rti_buf *b)
+static bool is_same_text(const struct rti_buf *a, const struct rti_buf *b)
 {
 	return a->len == b->len && a->len > 0 && memcmp(a->data, b->data, a->len) == 0;
 }
@@ -319,14 +319,14 @@ static int refresh_mounts(struct state *st, const struct rti_context *ctx)
 
 /* A later mount on one of its parent directories, or another root, may lead its path to another file system. Of those with
  * a device number for each subvolume this cannot be told. */
-static int is_reached(const struct mount *mount, const struct rti_space *answer)
+static bool is_reached(const struct mount *mount, const struct rti_space *answer)
 {
 	if (mount->kind == KIND_SHARED || (answer->major == 0 && answer->minor == 0))
-		return 1;
+		return true;
 	return mount->row.major == answer->major && mount->row.minor == answer->minor;
 }
 
-static void use_answer(struct mount *mount, struct rti_worker *worker, int has_run)
+static void use_answer(struct mount *mount, struct rti_worker *worker, bool has_run)
 {
 	struct rt_filesystem *row = &mount->row;
 	const struct rti_space *answer = &mount->probe->answer;
@@ -358,7 +358,7 @@ static int send_request(struct state *st)
 	return err;
 }
 
-static int is_on_storage(const struct mount *mount)
+static bool is_on_storage(const struct mount *mount)
 {
 	if (mount->kind != KIND_OTHER)
 		return mount->kind == KIND_SHARED || mount->kind == KIND_POOLED;
@@ -367,7 +367,7 @@ static int is_on_storage(const struct mount *mount)
 }
 
 /* "tank/home" is a data set of the pool "tank". */
-static int is_same_pool(const struct mount *a, const struct mount *b)
+static bool is_same_pool(const struct mount *a, const struct mount *b)
 {
 	size_t len = strcspn(a->row.source, "/");
 
@@ -375,18 +375,18 @@ static int is_same_pool(const struct mount *a, const struct mount *b)
 	       memcmp(a->row.source, b->row.source, len) == 0;
 }
 
-static int is_pool_counted(const struct mounts *mounts, const struct mount *mount)
+static bool is_pool_counted(const struct mounts *mounts, const struct mount *mount)
 {
 	for (const struct mount *other = mounts->mount; other < mount; other++)
 		if (other->row.flags & RT_ITEM_IN_TOTAL && is_same_pool(other, mount))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static void add_to_total(const struct mounts *mounts, struct mount *mount, struct rt_metrics *out)
 {
 	const struct rt_filesystem *row = &mount->row;
-	int is_free_counted = is_pool_counted(mounts, mount);
+	bool is_free_counted = is_pool_counted(mounts, mount);
 
 	out->filesystem_total_bytes += is_free_counted ? row->used_bytes : row->total_bytes;
 	out->filesystem_used_bytes += row->used_bytes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory and swap space of the machine: /proc/meminfo. */
-#include "collect/collector.h"
-
 #include <errno.h>
+#include <stdbool.h>
 
+#include "collect/collector.h"
 #include "util/saturate.h"
 
 #define KEY(name) (UINT32_C(1) << RTI_MEM_##name)
@@ -28,7 +28,7 @@ static uint64_t bytes(const struct rti_meminfo *info, enum rti_mem_key key)
 	return info->has >> key & 1 ? info->kib[key] * 1024 : 0;
 }
 
-static void set_bit(struct rt_metrics *out, uint64_t bit, int is_complete)
+static void set_bit(struct rt_metrics *out, uint64_t bit, bool is_complete)
 {
 	if (is_complete)
 		out->valid |= bit;
@@ -39,7 +39,7 @@ static void set_bit(struct rt_metrics *out, uint64_t bit, int is_complete)
 /* Emulated kernels and containers leave keys out: what they have is then a lower bound. */
 static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 {
-	int is_complete = (info->has & MEMORY_KEYS) == MEMORY_KEYS;
+	bool is_complete = (info->has & MEMORY_KEYS) == MEMORY_KEYS;
 
 	out->memory_total_bytes = bytes(info, RTI_MEM_TOTAL);
 	out->memory_free_bytes = bytes(info, RTI_MEM_FREE);
@@ -68,7 +68,7 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 static int set_available(const struct rti_meminfo *info, struct rt_metrics *out)
 {
 	uint64_t available = bytes(info, RTI_MEM_AVAILABLE);
-	int is_known = info->has & KEY(AVAILABLE) && (available > 0 || out->memory_free_bytes == 0);
+	bool is_known = info->has & KEY(AVAILABLE) && (available > 0 || out->memory_free_bytes == 0);
 
 	if (!is_known)
 		available = out->memory_free_bytes + out->memory_active_file_bytes + out->memory_inactive_file_bytes +

@@ -5,13 +5,14 @@
  * see the same bytes again, add nothing. One whose `master` has a device too is a second path into that one (the
  * virtual function behind a hypervisor's interface), which counts for both. Where no interface has a device
  * (containers), the total is over all but loopback. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "collect/collector.h"
 #include "collect/device_table.h"
 #include "collect/rows.h"
-#include "collect/collector.h"
 #include "os/procfs_path.h"
-
-#include <errno.h>
-#include <string.h>
 
 enum counter {
 	RECEIVE_BYTES,
@@ -58,7 +59,8 @@ static int update_device(void *arg, const struct rti_netdev *dev)
 {
 	struct state *st = arg;
 	struct rti_device *device;
-	int is_new, err = rti_device_table_find(&st->devices, dev->name, 0, &device, &is_new);
+	bool is_new;
+	int err = rti_device_table_find(&st->devices, dev->name, 0, &device, &is_new);
 
 	if (err < 0)
 		return err;
@@ -75,15 +77,15 @@ static int update_device(void *arg, const struct rti_netdev *dev)
 	return 0;
 }
 
-static int has_file(const struct rti_procfs *procfs, const char *name, const char *file)
+static bool has_file(const struct rti_procfs *procfs, const char *name, const char *file)
 {
-	return rti_procfs_exists(procfs, RTI_SYS, rti_class_path("net", name, file).text) == 1;
+	return rti_procfs_access(procfs, RTI_SYS, rti_class_path("net", name, file).text) == 0;
 }
 
 static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 {
-	int has_device = has_file(procfs, device->name, "device");
-	int is_second = has_device && has_file(procfs, device->name, "master/device");
+	bool has_device = has_file(procfs, device->name, "device");
+	bool is_second = has_device && has_file(procfs, device->name, "master/device");
 
 	device->flags = has_device ? 0 : RT_ITEM_VIRTUAL;
 	device->traits = has_device && !is_second ? TRAIT_DEVICE : 0;
@@ -100,7 +102,7 @@ static void choose_total(struct state *st, const struct rti_procfs *procfs)
 		all_traits |= device->traits;
 	}
 	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
-		int is_chosen =
+		bool is_chosen =
 		    all_traits & TRAIT_DEVICE ? (device->traits & TRAIT_DEVICE) != 0 : strcmp(device->name, "lo") != 0;
 
 		device->flags &= ~RT_ITEM_IN_TOTAL;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* How many processes exist: the numeric names in /proc. */
+#include <errno.h>
+#include <stdbool.h>
+
 #include "collect/collector.h"
 #include "os/procfs_path.h"
 
-#include <errno.h>
-
 struct state {
 	uint64_t count;
-	int has_init;
+	bool has_init;
 };
 
 static int count_name(void *arg, const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pressure stall times of the machine: /proc/pressure, since Linux 4.20, and off where booted with psi=0. */
-#include "collect/collector.h"
-
 #include <errno.h>
+
+#include "collect/collector.h"
 
 enum resource { CPU, MEMORY, IO, RESOURCES };
 

@@ -5,14 +5,15 @@
  * The program stands at a fixed path, and gets an environment of ours: a library must not run what PATH says. */
 #include "collect/sys_zfs.h"
 
-#include "collect/rows.h"
-#include "collect/collector.h"
-#include "os/spawn.h"
-#include "os/worker.h"
-
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "collect/collector.h"
+#include "collect/rows.h"
+#include "os/spawn.h"
+#include "os/worker.h"
 
 #define INTERVAL_NS UINT64_C(30000000000)
 #define LONGEST_USE_NS (2 * INTERVAL_NS) /* of an answer, while the next one is stuck */
@@ -31,11 +32,11 @@ struct state {
 	struct rti_worker *worker;
 	struct query *query;
 	const struct rti_zfs_setup *setup;
-	int is_asked, is_answered; /* the query is under way; there has been an answer */
+	bool is_asked, is_answered; /* the query is under way; there has been an answer */
 	uint64_t asked_ns, answered_ns;
 	int err; /* of the last answer, which is that of rows */
-	int is_incomplete;
-	int is_shown; /* rows hold for the last sample */
+	bool is_incomplete;
+	bool is_shown; /* rows hold for the last sample */
 	struct rti_rows rows;
 };
 
@@ -58,7 +59,7 @@ static void run_query(struct rti_job *job)
 	query->err = -ENOENT;
 	for (const char *const *program = query->setup.programs; *program && query->err == -ENOENT; program++) {
 		const char *const argv[] = { *program, "list", "-Hp", "-o", "name,size,alloc,free", NULL };
-		const struct rti_spawn how = { .argv = argv, .envp = envp, .stdout_fd = -1, .is_quiet = 1 };
+		const struct rti_spawn how = { .argv = argv, .envp = envp, .stdout_fd = -1, .is_quiet = true };
 
 		query->err = rti_spawn_output(&how, query->setup.timeout_ns, &query->output);
 	}
@@ -85,7 +86,7 @@ static int start(struct state *st)
 	query->job.free = free_query;
 	query->setup = *st->setup;
 	st->query = query;
-	st->is_asked = 0;
+	st->is_asked = false;
 	return 0;
 }
 
@@ -101,13 +102,13 @@ static void stop(struct state *st)
 static int zfs_open(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
-	int exists;
+	int err;
 
 	if (ctx->procfs->is_foreign) /* the program knows the pools of this machine alone */
 		return -EOPNOTSUPP;
-	exists = rti_procfs_exists(ctx->procfs, RTI_PROC, "spl/kstat/zfs");
-	if (exists != 1)
-		return exists < 0 ? exists : -ENOENT;
+	err = rti_procfs_access(ctx->procfs, RTI_PROC, "spl/kstat/zfs");
+	if (err < 0)
+		return err;
 	st->setup = &default_setup;
 	return start(st);
 }
@@ -118,7 +119,7 @@ static int add_pool(void *arg, const struct rti_zpool_line *pool)
 	struct rt_zpool *row;
 
 	if (!pool->has_figures) {
-		st->is_incomplete = 1;
+		st->is_incomplete = true;
 		return 0;
 	}
 	if (rti_rows_reserve(&st->rows, st->rows.count + 1, sizeof(*row)) < 0)
@@ -138,9 +139,9 @@ static void use_answer(struct state *st, uint64_t now_ns)
 {
 	const struct rti_buf *output = &st->query->output;
 
-	st->is_asked = 0;
-	st->is_answered = 1;
-	st->is_incomplete = 0;
+	st->is_asked = false;
+	st->is_answered = true;
+	st->is_incomplete = false;
 	st->answered_ns = now_ns;
 	st->rows.count = 0;
 	st->err = st->query->err;
@@ -150,11 +151,11 @@ static void use_answer(struct state *st, uint64_t now_ns)
 
 static int refresh(struct state *st, uint64_t now_ns)
 {
-	int is_due = !st->is_asked && (!st->is_answered || now_ns - st->asked_ns >= INTERVAL_NS);
+	bool is_due = !st->is_asked && (!st->is_answered || now_ns - st->asked_ns >= INTERVAL_NS);
 	int err;
 
 	if (is_due) {
-		st->is_asked = 1;
+		st->is_asked = true;
 		st->asked_ns = now_ns;
 		rti_worker_submit(st->worker, &st->query->job);
 	}

@@ -5,9 +5,9 @@
 #include <errno.h>
 
 #include "os/cpu_time.h"
-#include "parse/scan.h"
-#include "os/procfs_path.h"
 #include "os/pid_file.h"
+#include "os/procfs_path.h"
+#include "parse/scan.h"
 
 struct threads {
 	const struct rti_context *ctx;
@@ -15,7 +15,7 @@ struct threads {
 	unsigned want;
 	struct rti_thread_sum *out;
 	uint64_t faults, run_ns, unseen_run_ns;
-	int has_run_time, has_vanished;
+	bool has_run_time, has_vanished;
 };
 
 static int read_task(const struct threads *t, int32_t tid, const char *file)
@@ -84,7 +84,7 @@ static void add_run_time(struct threads *t, int32_t tid)
 	if (t->has_run_time && rti_scan_u64(&scan, &ns))
 		t->run_ns += ns;
 	else
-		t->has_run_time = 0;
+		t->has_run_time = false;
 }
 
 static int add_thread(void *arg, const char *name)
@@ -102,7 +102,7 @@ static int add_thread(void *arg, const char *name)
 	if (err == 0)
 		err = add_faults(t, tid);
 	if (err == -ESRCH || err == -ENOENT) {
-		t->has_vanished = 1;
+		t->has_vanished = true;
 		return 0;
 	}
 	if (err == 0)

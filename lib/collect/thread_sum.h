@@ -7,12 +7,14 @@
 #ifndef RTI_THREAD_SUM_H
 #define RTI_THREAD_SUM_H
 
+#include <stdbool.h>
+
 #include "collect/collector.h"
 
 struct rti_thread_sum {
 	uint64_t voluntary, involuntary;
 	struct rti_pid_io io;
-	int is_complete; /* no thread has exited, as far as faults and run time can tell */
+	bool is_complete; /* no thread has exited, as far as faults and run time can tell */
 };
 
 #define RTI_THREAD_SUM_SWITCHES (1u << 0)

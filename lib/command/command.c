@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -65,7 +66,7 @@ static int copy_opts(struct rt_command_opts *out, const struct rt_command_opts *
 
 static int start_supervised(struct rt_command *c, const struct rti_spawn *how, const char *cgroup)
 {
-	const int has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
+	const bool has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
 	const char start_flags[] = { c->has_list ? RTI_START_LIST : ' ', has_clock ? RTI_START_PERF : ' ', '\0' };
 	const struct rti_supervisor_opts supervise = { .program = *how, .cgroup = cgroup, .start_flags = start_flags };
 
@@ -107,7 +108,7 @@ static int start_program(struct rt_command *c, const struct rti_context *ctx, co
 {
 	static const uint32_t methods[] = { RT_ACCOUNTING_CGROUP, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_POLL };
 	const struct rti_spawn how = {
-		.argv = opts->argv, .envp = opts->envp, .cwd = opts->cwd, .use_path = 1, .stdout_fd = -1
+		.argv = opts->argv, .envp = opts->envp, .cwd = opts->cwd, .use_path = true, .stdout_fd = -1
 	};
 	int err = -EOPNOTSUPP;
 
@@ -353,7 +354,7 @@ static struct timespec to_timespec(int64_t ns)
 }
 
 /* Of a child of our own, or of one whose supervisor is gone. */
-static int has_exited(int32_t pid)
+static bool has_exited(int32_t pid)
 {
 	siginfo_t info = { 0 };
 

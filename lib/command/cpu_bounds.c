@@ -13,7 +13,7 @@ uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 }
 
 /* What may go unnoticed: the root's account is sampled at ticks, which seldom is off by more than this. */
-static int is_all_accounted_for(const struct rti_cpu_bounds_known *known)
+static bool is_all_accounted_for(const struct rti_cpu_bounds_known *known)
 {
 	uint64_t noise_ns = known->low_ns / 100 + RTI_TICK_MAX_NS;
 

@@ -7,6 +7,7 @@
 #ifndef RTI_CPU_BOUNDS_H
 #define RTI_CPU_BOUNDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rti_cpu_bounds_known {
@@ -14,13 +15,13 @@ struct rti_cpu_bounds_known {
 	uint64_t growth_ns;   /* what the enclosing cgroup used meanwhile, by its own account; UINT64_MAX: unknown */
 	uint64_t overhead_ns; /* how much of that was ours */
 	uint64_t lag_ns;      /* by how much that account may lag: a tick for each CPU that may be running somebody in there */
-	int is_covered_by_cgroup;       /* the tree has a cgroup to itself, whose account is in low_ns: nothing can be missing */
-	int is_running;       /* members run on */
+	bool is_covered_by_cgroup;       /* the tree has a cgroup to itself, whose account is in low_ns: nothing can be missing */
+	bool is_running;       /* members run on */
 };
 
 struct rti_cpu_bounds {
 	uint64_t low_ns, high_ns; /* high_ns is UINT64_MAX where nothing bounds it, or where members run on unbounded */
-	int is_unverified;        /* something may be missing that nobody has noticed */
+	bool is_unverified;        /* something may be missing that nobody has noticed */
 };
 
 /* From two readings of a cgroup's account, either of which may be UINT64_MAX for unknown. */

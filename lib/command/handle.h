@@ -4,19 +4,20 @@
 #define RTI_COMMAND_H
 
 #include <signal.h>
+#include <stdbool.h>
 
-#include "os/cgroup.h"
+#include "api/tracker.h"
 #include "command/process_list.h"
 #include "command/supervisor_client.h"
-#include "api/tracker.h"
+#include "os/cgroup.h"
 
 struct rt_command {
 	int32_t pid; /* of the program */
 	int pidfd;   /* -1 before 5.3 */
 	volatile sig_atomic_t is_over;
 	uint32_t accounting;
-	int has_list;
-	int wants_fork_events; /* process events are wished for */
+	bool has_list;
+	bool wants_fork_events; /* process events are wished for */
 	struct rti_fork_tracker fork_tracker;       /* of a program without a supervisor, from before its start until its tracker takes it */
 	struct rti_supervisor supervisor; /* socket -1 where there is no supervisor: the program is our own child */
 	struct rti_cgroup cgroup;         /* of the program, until its tracker takes it */
@@ -26,14 +27,14 @@ struct rt_command {
 	struct rti_now start;
 	uint64_t overhead_ns; /* of starting and ending; the tracker counts its own */
 	uint64_t next_poll_ns; /* CLOCK_MONOTONIC */
-	int is_supervisor_lost; /* its supervisor has not said all that it knows */
+	bool is_supervisor_lost; /* its supervisor has not said all that it knows */
 	uint32_t lost_reasons; /* RT_REASON_ bits that stand, whoever ends after the program */
 	int result;           /* of rt_command_wait(), once it is over */
 	struct rt_outcome outcome;
 	struct rti_process_list process_list;
 };
 
-static inline int rti_command_is_supervised(const struct rt_command *c)
+static inline bool rti_command_is_supervised(const struct rt_command *c)
 {
 	return c->accounting != RT_ACCOUNTING_POLL;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of a command: last samples, and what they say together with those who waited for the program. */
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 
 #include <rtrack/rtrack.h>
 
+#include "api/rusage.h"
 #include "command/cpu_bounds.h"
 #include "command/handle.h"
 #include "os/cpu_time.h"
 #include "tree/memory_peak.h"
-#include "api/rusage.h"
 
 /* Final figures of a child of our own: it can be read as long as nobody has reaped it. */
 static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
@@ -41,7 +42,8 @@ static int receive_account(struct rt_command *c)
 {
 	const struct rti_platform *platform = &c->tracker->platform;
 	struct rti_cpu_clock before = { 0 }, now = { 0 };
-	int has_woken = 0, err;
+	bool has_woken = false;
+	int err;
 
 	rti_supervisor_request_account(&c->supervisor);
 	platform->cpu_clock(c->supervisor.supervisor_pid, &now);
@@ -50,8 +52,9 @@ static int receive_account(struct rt_command *c)
 		platform->cpu_clock(c->supervisor.supervisor_pid, &now);
 		if (now.total_ns != before.total_ns)
 			continue;
-		if (has_woken++)
+		if (has_woken)
 			break;
+		has_woken = true;
 		rti_supervisor_continue(&c->supervisor);
 	}
 	return err;
@@ -178,14 +181,16 @@ static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
 		out->valid |= RT_HAS_CGROUP_IO;
 }
 
-/* Does the inherited clock tell of more than was waited for, or of as much? */
-static int compare_clock(uint64_t clock_ns, uint64_t low_ns)
+enum comparison { BELOW, EQUAL, ABOVE };
+
+/* Whether the inherited clock shows more than what was waited for, or as much within what both may be off by. */
+static enum comparison compare_clock(uint64_t clock_ns, uint64_t low_ns)
 {
 	uint64_t noise_ns = low_ns / 100 + RTI_TICK_MAX_NS;
 
 	if (clock_ns > low_ns + noise_ns)
-		return 1;
-	return clock_ns + noise_ns < low_ns ? -1 : 0;
+		return ABOVE;
+	return clock_ns + noise_ns < low_ns ? BELOW : EQUAL;
 }
 
 /* They agree, so that what both may have missed is within what they may differ by. */
@@ -201,15 +206,15 @@ static void bound_by_clock(uint64_t clock_ns, struct rt_outcome *out)
 static void set_cpu_estimate(const struct rt_command *c, struct rt_outcome *out)
 {
 	uint64_t clock_ns = c->supervisor.accounted.clock_ns;
-	int above;
+	enum comparison comparison;
 
 	out->cpu_estimate_ns = out->cpu_low_ns;
 	if (c->accounting != RT_ACCOUNTING_WAIT_PERF || clock_ns == 0)
 		return;
-	above = compare_clock(clock_ns, out->cpu_low_ns);
-	if (above > 0)
+	comparison = compare_clock(clock_ns, out->cpu_low_ns);
+	if (comparison == ABOVE)
 		out->reasons |= RT_REASON_CLOCK_ABOVE;
-	if (above == 0) {
+	if (comparison == EQUAL) {
 		out->reasons &= ~(uint32_t)RT_REASON_UNVERIFIED;
 		bound_by_clock(clock_ns, out);
 	}
@@ -221,7 +226,7 @@ static void set_cpu_estimate(const struct rt_command *c, struct rt_outcome *out)
 
 /* What nobody waited for may have been missed without a trace, unless there is no room for it between what is known and
  * what the enclosing cgroup used. */
-static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, int is_covered_by_cgroup, struct rt_outcome *out)
+static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, bool is_covered_by_cgroup, struct rt_outcome *out)
 {
 	const struct rti_context *ctx = &c->tracker->ctx;
 	struct rti_cpu_bounds_known known = {
@@ -247,12 +252,12 @@ static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, int
 static void set_completeness(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
-	int is_covered_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_covered_by_cgroup &&
+	bool is_covered_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_covered_by_cgroup &&
 	                 !c->supervisor.accounted.left_cgroup &&
 	                 !c->is_supervisor_lost; /* whoever killed the supervisor may have moved others, too */
 
 	/* Who forks and ends all the time may be missed by every sample. */
-	if (!out->left_running && rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx) > 0)
+	if (!out->left_running && rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx))
 		out->left_running = 1;
 	if (out->reasons) {
 		out->partial |= out->valid & told_by_members;
@@ -298,7 +303,7 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 			rti_process_list_add_member(&c->process_list, &table->members[i], !rti_member_is_zombie(&table->members[i]));
 	}
 	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
-		c->process_list.is_short = 1;
+		c->process_list.is_short = true;
 	if (records)
 		rti_process_list_add_records(&c->process_list, records, count, end);
 	rti_supervisor_unmap_records(records, count);
@@ -329,7 +334,7 @@ int rti_command_finish(struct rt_command *c)
 	struct rti_now end;
 	int status = 0, err;
 
-	c->tracker->tree.is_final = 1;
+	c->tracker->tree.is_final = true;
 	platform->now(&end);
 	*out = (struct rt_outcome){
 		.size = sizeof(*out),

@@ -21,7 +21,7 @@ static struct rt_command_process *add(struct rti_process_list *process_list)
 	    rti_array_grow(process_list->rows, &process_list->cap, process_list->count + 1, sizeof(*rows));
 
 	if (!rows) {
-		process_list->is_short = 1;
+		process_list->is_short = true;
 		return NULL;
 	}
 	process_list->rows = rows;
@@ -30,7 +30,7 @@ static struct rt_command_process *add(struct rti_process_list *process_list)
 	return rows;
 }
 
-void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m, int is_running)
+void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m, bool is_running)
 {
 	const uint64_t record_row = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO, *own = m->account.self;
 	struct rt_command_process *row = add(process_list);
@@ -124,7 +124,7 @@ static int by_start(const void *a, const void *b)
 	return by_pid_and_start(a, b);
 }
 
-static int is_one_process(const struct rt_command_process *a, const struct rt_command_process *b)
+static bool is_one_process(const struct rt_command_process *a, const struct rt_command_process *b)
 {
 	return a->pid == b->pid && (a->flags ^ b->flags) & IS_SAMPLED &&
 	       b->start_realtime_ns - a->start_realtime_ns < SAME_START_NS;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -80,7 +81,7 @@ static int spawn_supervisor(struct rti_supervisor *s, const struct rti_superviso
 	if (!argv)
 		return -ENOMEM;
 	supervisor.argv = argv;
-	supervisor.use_path = 0;
+	supervisor.use_path = false;
 	supervisor.cwd = NULL;
 	supervisor.keep_fd[0] = socket;
 	supervisor.keep_fd[1] = s->memory;
@@ -115,7 +116,7 @@ static int receive_report(struct rti_supervisor *s, int flags)
 }
 
 /* Memory is a file, too: where files may not even be so large, to make it one is a signal to the host. */
-static int can_share_memory(void)
+static bool can_share_memory(void)
 {
 	struct rlimit largest;
 
@@ -260,7 +261,7 @@ static void wait_for_exit(const struct rti_supervisor *s)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, s->supervisor_pid, 0), .events = POLLIN };
-	int runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
+	bool runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
 
 	if (end.fd >= 0 && !runs_on)
 		poll(&end, 1, LONGEST_END_MS);

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "os/cpu_time.h"
-#include "parse/parse.h"
 #include "os/procfs_path.h"
+#include "parse/parse.h"
 #include "util/decimal.h"
+#include "util/visit.h"
 
 #define CGROUP_PREFIX "rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
 
@@ -58,7 +59,7 @@ static int match_mount(void *arg, const struct rti_mount *mount)
 	search->found[0] = '\0';
 	append(search->found, mount->mount_point, strlen(mount->mount_point));
 	append(search->found, below, strlen(below));
-	return 1;
+	return RTI_STOP;
 }
 
 /* Directory of the cgroup that we are in. */
@@ -77,7 +78,7 @@ static int find_own(const struct rti_context *ctx, char out[1024])
 	if (err < 0)
 		return err;
 	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, match_mount, &search);
-	return err == 1 && out[0] ? 0 : -ENOENT;
+	return err == RTI_STOP && out[0] ? 0 : -ENOENT;
 }
 
 /* A leaf whose maker is gone is somebody's only if somebody runs in it, and then it cannot be removed. */
@@ -200,19 +201,18 @@ int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context 
 	return 0;
 }
 
-int rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx)
+bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx)
 {
 	struct rti_scan scan, line;
-	int err = read_file(group, ctx, "/cgroup.events", NULL);
 
-	if (err < 0)
-		return err;
+	if (read_file(group, ctx, "/cgroup.events", NULL) < 0)
+		return false;
 	scan = rti_scan(ctx->buf->data, ctx->buf->len);
 	while (rti_scan_line(&scan, &line)) {
 		if (rti_scan_literal(&line, "populated "))
 			return rti_scan_literal(&line, "1");
 	}
-	return -EBADMSG;
+	return false;
 }
 
 int rti_cgroup_kill(const struct rti_cgroup *group)

@@ -7,6 +7,8 @@
 #ifndef RTI_CGROUP_H
 #define RTI_CGROUP_H
 
+#include <stdbool.h>
+
 #include "os/context.h"
 
 struct rti_cgroup {
@@ -39,8 +41,8 @@ int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_cont
 int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *read_bytes,
                        uint64_t *write_bytes);
 
-/* Somebody is in it, or in one below. -ENOENT where there is no such cgroup. */
-int rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx);
+/* Whether a process runs in it or in a cgroup below it. False if that is unknown. */
+bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx);
 
 /* Kill all who are in it, and in those below. 0, or -errno: before 5.14 that cannot be done at once. */
 int rti_cgroup_kill(const struct rti_cgroup *group);

@@ -3,11 +3,12 @@
 #include "os/context.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "os/procfs_path.h"
 
 /* In a pid namespace that kept an outer /proc, we are somebody else there. */
-static int is_of_our_namespace(const struct rti_procfs *procfs, const struct rti_platform *platform)
+static bool is_of_our_namespace(const struct rti_procfs *procfs, const struct rti_platform *platform)
 {
 	char self[16];
 

@@ -174,7 +174,8 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 			return errno == EAGAIN ? result : -errno;
 		/* Anybody may write to us; the kernel is port 0. */
 		for (int i = 0; i < n; i++) {
-			if (from[i].nl_pid == 0 && rti_parse_process_event(text[i], messages[i].msg_len, &event) == 1)
+			if (from[i].nl_pid == 0 && rti_parse_process_event(text[i], messages[i].msg_len, &event) == 0 &&
+			    event.kind != RTI_EVENT_OTHER)
 				each(arg, &event);
 		}
 	}

@@ -52,11 +52,11 @@ static ssize_t linux_readlink(int dirfd, const char *path, char *buf, size_t len
 	return n < 0 ? -errno : n;
 }
 
-static int linux_exists(int dirfd, const char *path)
+static int linux_access(int dirfd, const char *path)
 {
 	if (faccessat(dirfd, path, F_OK, 0) == 0)
-		return 1;
-	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+		return 0;
+	return errno == ENOTDIR ? -ENOENT : -errno;
 }
 
 static int linux_space(const char *path, struct rti_space *out)
@@ -74,7 +74,7 @@ static int linux_space(const char *path, struct rti_space *out)
 	return 0;
 }
 
-static int linux_has_changed(int fd)
+static bool linux_has_changed(int fd)
 {
 	struct pollfd changes = { .fd = fd, .events = POLLPRI };
 
@@ -91,7 +91,7 @@ const struct rti_procfs_ops rti_procfs_linux = {
 	.pread = linux_pread,
 	.getdents = linux_getdents,
 	.readlink = linux_readlink,
-	.exists = linux_exists,
+	.access = linux_access,
 	.space = linux_space,
 	.has_changed = linux_has_changed,
 	.close = linux_close,
@@ -135,7 +135,7 @@ static int open_bases(struct rti_procfs *procfs)
 			return procfs->fd[base];
 	}
 	/* An empty directory stands where proc is not mounted. */
-	return rti_procfs_exists(procfs, RTI_PROC, "self") == 1 || rti_procfs_exists(procfs, RTI_PROC, "stat") == 1 ||
+	return rti_procfs_access(procfs, RTI_PROC, "self") == 0 || rti_procfs_access(procfs, RTI_PROC, "stat") == 0 ||
 	               procfs->is_foreign
 	           ? 0
 	           : -ENOENT;
@@ -177,10 +177,10 @@ static int open_at(const struct rti_procfs *procfs, enum rti_base base, const ch
 	return procfs->fd[base] < 0 ? -ENOENT : procfs->ops->open(procfs->fd[base], path, flags);
 }
 
-static int is_all(enum rti_file_format format, size_t n, size_t room)
+static bool is_all(enum rti_file_format format, size_t n, size_t room)
 {
 	if (n == 0)
-		return 1;
+		return true;
 	return n < room && (format == RTI_SINGLE_RECORD || (format == RTI_SHORT_LINES && n < HALF_A_PAGE));
 }
 
@@ -268,9 +268,9 @@ void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *fil
 	file->fd = -1;
 }
 
-int rti_procfs_exists(const struct rti_procfs *procfs, enum rti_base base, const char *path)
+int rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const char *path)
 {
-	return procfs->fd[base] < 0 ? 0 : procfs->ops->exists(procfs->fd[base], path);
+	return procfs->fd[base] < 0 ? -ENOENT : procfs->ops->access(procfs->fd[base], path);
 }
 
 ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path, char *out,
@@ -319,7 +319,7 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
 	return result;
 }
 
-int rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file)
+bool rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file)
 {
 	return file->fd < 0 || procfs->is_foreign || !procfs->ops->has_changed || procfs->ops->has_changed(file->fd);
 }

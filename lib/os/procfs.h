@@ -6,6 +6,7 @@
 #ifndef RTI_PROCFS_H
 #define RTI_PROCFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,10 +31,10 @@ struct rti_procfs_ops {
 	ssize_t (*pread)(int fd, void *buf, size_t len, off_t offset);
 	ssize_t (*getdents)(int fd, void *buf, size_t len);
 	ssize_t (*readlink)(int dirfd, const char *path, char *buf, size_t len);
-	int (*exists)(int dirfd, const char *path);
+	int (*access)(int dirfd, const char *path);
 	int (*space)(const char *path, struct rti_space *out);
 	/* 1 or 0: whether a file that tells by poll(2) has changed since this was asked last. NULL: it may have. */
-	int (*has_changed)(int fd);
+	bool (*has_changed)(int fd);
 	int (*close)(int fd);
 };
 
@@ -42,7 +43,7 @@ extern const struct rti_procfs_ops rti_procfs_linux;
 struct rti_procfs {
 	const struct rti_procfs_ops *ops;
 	int fd[3];      /* by enum rti_base; -1 when absent (RTI_SYS only) */
-	int is_foreign; /* a root other than "/" was asked for */
+	bool is_foreign; /* a root other than "/" was asked for */
 	char *root;     /* without a trailing slash; "" for "/" */
 };
 
@@ -77,8 +78,8 @@ int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_forma
 
 void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *file);
 
-/* 1, 0 or -errno. */
-int rti_procfs_exists(const struct rti_procfs *procfs, enum rti_base base, const char *path);
+/* Whether a file exists. Returns 0 if it does; -ENOENT; or another -errno. */
+int rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const char *path);
 
 /* Target of a symbolic link, NUL-terminated and cut to fit. Length or -errno. */
 ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path, char *out,
@@ -91,7 +92,7 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
 
 /* 0 when a kept file is known to say what it said when this was asked last: only mountinfo can tell, and only that of
  * the kernel, not a copy below another root. */
-int rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file);
+bool rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file);
 
 /* Room for len bytes and a '\0'. 0 or -ENOMEM; the contents stay. */
 int rti_buf_reserve(struct rti_buf *buf, size_t len);

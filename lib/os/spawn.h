@@ -3,6 +3,7 @@
 #ifndef RTI_PROGRAM_H
 #define RTI_PROGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rti_buf;
@@ -11,9 +12,9 @@ struct rti_spawn {
 	const char *const *argv;
 	const char *const *envp; /* NULL: the caller's */
 	const char *cwd;         /* NULL: the caller's */
-	int use_path;            /* search argv[0] in PATH */
+	bool use_path;            /* search argv[0] in PATH */
 	int stdout_fd;           /* -1: the caller's */
-	int is_quiet;            /* stdin and stderr from and to /dev/null */
+	bool is_quiet;            /* stdin and stderr from and to /dev/null */
 	int keep_fd[2];          /* close-on-exec here, but open there; 0: none */
 };
 

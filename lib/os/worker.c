@@ -21,7 +21,7 @@ struct thread {
 	pthread_t id;
 	struct rti_job *job; /* what it is at, or NULL */
 	uint64_t since_ns;
-	int is_left_behind; /* must end, and forget itself, as soon as its job is done */
+	bool is_left_behind; /* must end, and forget itself, as soon as its job is done */
 };
 
 /* Shared by the owner and every thread; the last one frees it. The lock guards all but env and pid, and every job's
@@ -32,7 +32,7 @@ struct rti_worker {
 	struct rti_platform platform; /* of the machine: threads wait by the real clock, whatever clock a tracker was given */
 	int32_t pid;
 	unsigned users;
-	int is_closing;
+	bool is_closing;
 	struct thread *thread;  /* the one that takes jobs, or NULL */
 	struct thread *threads; /* all of them */
 	struct rti_job *first, **last;
@@ -77,7 +77,7 @@ int rti_worker_new(struct rti_worker **out)
 	return 0;
 }
 
-int rti_worker_is_here(const struct rti_worker *worker)
+bool rti_worker_is_here(const struct rti_worker *worker)
 {
 	return worker->pid == worker->platform.getpid();
 }
@@ -195,12 +195,12 @@ static int start_thread(struct rti_worker *worker)
 
 static void abandon_thread(struct rti_worker *worker)
 {
-	worker->thread->is_left_behind = 1;
+	worker->thread->is_left_behind = true;
 	pthread_detach(worker->thread->id);
 	worker->thread = NULL;
 }
 
-static int is_overdue(const struct rti_worker *worker, uint64_t job_limit_ns, uint64_t now)
+static bool is_overdue(const struct rti_worker *worker, uint64_t job_limit_ns, uint64_t now)
 {
 	const struct thread *thread = worker->thread;
 
@@ -217,7 +217,7 @@ static void wait_until(struct rti_worker *worker, uint64_t until_ns)
 	pthread_cond_timedwait(&worker->has_rested, &worker->lock, &until);
 }
 
-static int is_busy(const struct rti_worker *worker)
+static bool is_busy(const struct rti_worker *worker)
 {
 	return worker->first || (worker->thread && worker->thread->job);
 }
@@ -265,9 +265,9 @@ int rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t li
 	return err;
 }
 
-int rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job)
+bool rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job)
 {
-	int is_idle;
+	bool is_idle;
 
 	pthread_mutex_lock(&worker->lock);
 	is_idle = job->state == IDLE;
@@ -339,7 +339,7 @@ void rti_worker_free(struct rti_worker *worker)
 		return;
 	}
 	pthread_mutex_lock(&worker->lock);
-	worker->is_closing = 1;
+	worker->is_closing = true;
 	run(worker, CLOSING_NS, CLOSING_NS);
 	if (worker->thread && worker->thread->job)
 		abandon_thread(worker);

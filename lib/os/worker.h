@@ -10,6 +10,7 @@
 #ifndef RTI_WORKER_H
 #define RTI_WORKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rti_worker;
@@ -30,7 +31,7 @@ int rti_worker_new(struct rti_worker **out);
 void rti_worker_free(struct rti_worker *worker);
 
 /* 0 in a process that was forked off since the worker was made. */
-int rti_worker_is_here(const struct rti_worker *worker);
+bool rti_worker_is_here(const struct rti_worker *worker);
 
 /* Queue a job. Nothing happens to one that is queued or running already. */
 void rti_worker_submit(struct rti_worker *worker, struct rti_job *job);
@@ -40,7 +41,7 @@ void rti_worker_submit(struct rti_worker *worker, struct rti_job *job);
 int rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns);
 
 /* Whether a job is neither queued nor running. */
-int rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job);
+bool rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job);
 
 /* Give up a job, at once if possible, else when it has come to its end. NULL is allowed. */
 void rti_worker_free_job(struct rti_worker *worker, struct rti_job *job);

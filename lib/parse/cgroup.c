@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of cgroup v2 files, and of /proc/PID/cgroup. */
-#include "parse/parse.h"
-
 #include <errno.h>
+
+#include "parse/parse.h"
 
 enum { USAGE, USER, SYSTEM, KEYS };
 

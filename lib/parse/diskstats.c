@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/diskstats. */
+#include <errno.h>
+#include <stdbool.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
 
 /* Figures after major, minor and name, by their place on a full line. */
 enum { READS = 0, READ_SECTORS = 2, WRITES = 4, WRITE_SECTORS = 6, IN_FLIGHT = 8, BUSY_MS = 9, FULL_LINE = 11 };
 
 #define SHORT_LINE 4
 
-static int parse_figures(struct rti_scan *line, struct rti_diskstat *out)
+static bool parse_figures(struct rti_scan *line, struct rti_diskstat *out)
 {
 	uint64_t value[FULL_LINE];
 	unsigned count = 0;
@@ -24,25 +25,25 @@ static int parse_figures(struct rti_scan *line, struct rti_diskstat *out)
 		out->write_sectors = value[WRITE_SECTORS];
 		out->in_flight = value[IN_FLIGHT];
 		out->busy_ms = value[BUSY_MS];
-		return 1;
+		return true;
 	}
 	if (count != SHORT_LINE || line->at < line->end)
-		return 0;
+		return false;
 	out->reads = value[0];
 	out->read_sectors = value[1];
 	out->writes = value[2];
 	out->write_sectors = value[3];
 	out->in_flight = 0;
 	out->busy_ms = 0;
-	return 1;
+	return true;
 }
 
-static int parse_disk(struct rti_scan *line, struct rti_diskstat *out)
+static bool parse_disk(struct rti_scan *line, struct rti_diskstat *out)
 {
 	struct rti_scan name;
 
 	if (!rti_scan_u32(line, &out->major) || !rti_scan_u32(line, &out->minor) || !rti_scan_word(line, &name))
-		return 0;
+		return false;
 	rti_scan_copy(&name, out->name, sizeof(out->name));
 	return parse_figures(line, out);
 }

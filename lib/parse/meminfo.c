@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/meminfo. */
+#include <errno.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
 
 #define ALL_KEYS ((UINT32_C(1) << RTI_MEM_KEYS) - 1)
 #define NEEDED_KEYS (UINT32_C(1) << RTI_MEM_TOTAL | UINT32_C(1) << RTI_MEM_FREE)

@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/PID/mountinfo. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* Any number of optional fields stands before a lone "-". */
-static int skip_to_type(struct rti_scan *line)
+static bool skip_to_type(struct rti_scan *line)
 {
 	struct rti_scan word;
 
 	while (rti_scan_word(line, &word))
 		if (rti_scan_literal(&word, "-") && word.at == word.end)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* One space stands before the source, which may be empty: blanks must not be run together here. */
-static int parse_source(struct rti_scan *line, struct rti_scan *source)
+static bool parse_source(struct rti_scan *line, struct rti_scan *source)
 {
 	const char *space;
 
 	if (!rti_scan_literal(line, " "))
-		return 0;
+		return false;
 	space = memchr(line->at, ' ', (size_t)(line->end - line->at));
 	source->at = line->at;
 	source->end = space ? space : line->end;
-	return 1;
+	return true;
 }
 
-static int parse_mount(struct rti_scan *line, struct rti_mount *out)
+static bool parse_mount(struct rti_scan *line, struct rti_mount *out)
 {
 	struct rti_scan mount_point, type, source;
 
 	if (!rti_scan_skip_words(line, 2) || !rti_scan_u32(line, &out->major) || !rti_scan_literal(line, ":") ||
 	    !rti_scan_u32(line, &out->minor)) /* past the ids of the mount and its parent */
-		return 0;
+		return false;
 	if (!rti_scan_word(line, &out->root) || !rti_scan_word(line, &mount_point) || !rti_scan_skip_words(line, 1))
-		return 0; /* past the options after the mount point */
+		return false; /* past the options after the mount point */
 	if (!skip_to_type(line) || !rti_scan_word(line, &type) || !parse_source(line, &source))
-		return 0;
+		return false;
 	out->is_cut = !rti_scan_copy_unescaped(&mount_point, out->mount_point, sizeof(out->mount_point));
 	rti_scan_copy_unescaped(&type, out->type, sizeof(out->type));
 	rti_scan_copy_unescaped(&source, out->source, sizeof(out->source));
-	return 1;
+	return true;
 }
 
 int rti_parse_mountinfo(const char *data, size_t len, int (*each)(void *arg, const struct rti_mount *mount), void *arg)

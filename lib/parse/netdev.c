@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/net/dev. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* The name may hold colons and touch the first number: "eth0:123", "bond0:1: 5". */
-static int parse_name(struct rti_scan *line, char *out, size_t out_size)
+static bool parse_name(struct rti_scan *line, char *out, size_t out_size)
 {
 	struct rti_scan name;
 
@@ -15,13 +16,13 @@ static int parse_name(struct rti_scan *line, char *out, size_t out_size)
 	name.at = line->at;
 	name.end = memrchr(line->at, ':', (size_t)(line->end - line->at));
 	if (!name.end || name.at == name.end)
-		return 0;
+		return false;
 	rti_scan_copy(&name, out, out_size);
 	line->at = name.end + 1;
-	return 1;
+	return true;
 }
 
-static int parse_device(struct rti_scan *line, struct rti_netdev *out)
+static bool parse_device(struct rti_scan *line, struct rti_netdev *out)
 {
 	return parse_name(line, out->name, sizeof(out->name)) && rti_scan_u64(line, &out->receive_bytes) &&
 	       rti_scan_u64(line, &out->receive_packets) && rti_scan_u64(line, &out->receive_errors) &&
@@ -31,15 +32,15 @@ static int parse_device(struct rti_scan *line, struct rti_netdev *out)
 	       rti_scan_u64(line, &out->transmit_errors) && rti_scan_u64(line, &out->transmit_drops);
 }
 
-static int skip_headers(struct rti_scan *s)
+static bool skip_headers(struct rti_scan *s)
 {
 	for (int i = 0; i < 2; i++) {
 		struct rti_scan line;
 
 		if (!rti_scan_line(s, &line) || !memchr(line.at, '|', (size_t)(line.end - line.at)))
-			return 0;
+			return false;
 	}
-	return 1;
+	return true;
 }
 
 int rti_parse_netdev(const char *data, size_t len, int (*each)(void *arg, const struct rti_netdev *dev), void *arg)

@@ -5,6 +5,7 @@
 #ifndef RTI_PARSE_H
 #define RTI_PARSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,10 +20,10 @@ struct rti_pid_stat {
 	uint64_t utime, stime, cutime, cstime; /* clock ticks; cutime and cstime are clamped at 0 */
 	uint64_t num_threads;
 	uint64_t starttime; /* clock ticks since boot */
-	int has_starttime;
+	bool has_starttime;
 	uint64_t rss_pages;
 	uint64_t flags; /* PF_ bits */
-	int has_signals;
+	bool has_signals;
 	uint64_t sigignore;  /* signals 1 to 31 */
 	int32_t exit_signal; /* -1 in a thread that is not the first of its process */
 };
@@ -63,7 +64,7 @@ struct rti_cpu_ticks {
 struct rti_stat {
 	struct rti_cpu_ticks total;
 	uint64_t interrupts, context_switches, forks, procs_running, procs_blocked;
-	int has_procs; /* all of interrupts to procs_blocked were there */
+	bool has_procs; /* all of interrupts to procs_blocked were there */
 };
 int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
                    int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks), void *arg);
@@ -106,7 +107,7 @@ struct rti_mount {
 	char mount_point[4096];
 	char type[32];
 	char source[128];
-	int is_cut;
+	bool is_cut;
 };
 int rti_parse_mountinfo(const char *data, size_t len, int (*each)(void *arg, const struct rti_mount *mount),
                         void *arg);
@@ -122,7 +123,7 @@ int rti_parse_loadavg(const char *data, size_t len, struct rti_loadavg *out);
 /* /proc/pressure/X: microseconds. */
 struct rti_pressure {
 	uint64_t some_us, full_us;
-	int has_full;
+	bool has_full;
 };
 int rti_parse_pressure(const char *data, size_t len, struct rti_pressure *out);
 
@@ -145,7 +146,7 @@ int rti_parse_pid_cgroup(const char *data, size_t len, struct rti_scan *path);
 struct rti_zpool_line {
 	char name[256];
 	uint64_t size, allocated, free;
-	int has_figures;
+	bool has_figures;
 };
 int rti_parse_zpool_list(const char *data, size_t len, int (*each)(void *arg, const struct rti_zpool_line *pool),
                          void *arg);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/PID/task/TID/children. */
+#include <errno.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
 
 static int parse_line(struct rti_scan *line, int (*each)(void *arg, int32_t pid), void *arg)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/PID/io. */
+#include <errno.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
 
 enum { RCHAR, WCHAR, READ_BYTES, WRITE_BYTES, CANCELLED_WRITE_BYTES, KEYS };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/PID/smaps_rollup. */
+#include <errno.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
 
 int rti_parse_smaps_rollup(const char *data, size_t len, uint64_t *pss_kib)
 {

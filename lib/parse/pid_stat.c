@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/PID/stat. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* comm may hold anything, parentheses and newlines too, but nothing after it holds a ')'. */
-static int parse_comm(struct rti_scan *s, char *out, size_t out_size)
+static bool parse_comm(struct rti_scan *s, char *out, size_t out_size)
 {
 	struct rti_scan comm;
 
 	rti_scan_blanks(s);
 	if (!rti_scan_literal(s, "("))
-		return 0;
+		return false;
 	comm.at = s->at;
 	comm.end = memrchr(s->at, ')', (size_t)(s->end - s->at));
 	if (!comm.end)
-		return 0;
+		return false;
 	rti_scan_copy(&comm, out, out_size);
 	s->at = comm.end + 1;
-	return 1;
+	return true;
 }
 
-static int parse_state(struct rti_scan *s, char *state)
+static bool parse_state(struct rti_scan *s, char *state)
 {
 	struct rti_scan word;
 
 	if (!rti_scan_word(s, &word))
-		return 0;
+		return false;
 	*state = *word.at;
 	return word.end - word.at == 1;
 }
 
 /* The kernel prints some counters as signed numbers. */
-static int parse_clamped(struct rti_scan *s, uint64_t *out)
+static bool parse_clamped(struct rti_scan *s, uint64_t *out)
 {
 	int64_t value;
 
 	if (!rti_scan_i64(s, &value))
-		return 0;
+		return false;
 	*out = value < 0 ? 0 : (uint64_t)value;
-	return 1;
+	return true;
 }
 
-static int parse_counters(struct rti_scan *s, struct rti_pid_stat *out)
+static bool parse_counters(struct rti_scan *s, struct rti_pid_stat *out)
 {
 	return rti_scan_u64(s, &out->flags) && rti_scan_u64(s, &out->minflt) && rti_scan_u64(s, &out->cminflt) &&
 	       rti_scan_u64(s, &out->majflt) && rti_scan_u64(s, &out->cmajflt) && rti_scan_u64(s, &out->utime) &&

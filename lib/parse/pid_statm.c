@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/PID/statm. */
+#include <errno.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
 
 int rti_parse_pid_statm(const char *data, size_t len, uint64_t *resident_pages)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/PID/status. */
+#include <errno.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
 
 enum { VOLUNTARY = 1 << 0, INVOLUNTARY = 1 << 1, BOTH_SWITCHES = VOLUNTARY | INVOLUNTARY };
 

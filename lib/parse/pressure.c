@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/pressure/cpu, memory and io. */
+#include <errno.h>
+#include <stdbool.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
 
-#include <errno.h>
-
-static int parse_total(struct rti_scan *line, uint64_t *out)
+static bool parse_total(struct rti_scan *line, uint64_t *out)
 {
 	struct rti_scan word;
 
 	while (rti_scan_word(line, &word))
 		if (rti_scan_literal(&word, "total="))
 			return rti_scan_u64(&word, out);
-	return 0;
+	return false;
 }
 
 int rti_parse_pressure(const char *data, size_t len, struct rti_pressure *out)
 {
 	struct rti_scan s = rti_scan(data, len), line;
-	int has_some = 0;
+	bool has_some = false;
 
 	*out = (struct rti_pressure){ 0 };
 	while (rti_scan_line(&s, &line)) {

@@ -23,7 +23,7 @@ static int parse_fork(const char *event, size_t len, struct rti_process_event *o
 	out->ppid = (int32_t)word(event, 4);
 	out->tid = (int32_t)word(event, 8);
 	out->pid = (int32_t)word(event, 12);
-	return 1;
+	return 0;
 }
 
 static int parse_comm(const char *event, size_t len, struct rti_process_event *out)
@@ -31,7 +31,7 @@ static int parse_comm(const char *event, size_t len, struct rti_process_event *o
 	if (len < 24)
 		return -EBADMSG;
 	memcpy(out->comm, event + 8, 16);
-	return 1;
+	return 0;
 }
 
 static int parse_exit(const char *event, size_t len, struct rti_process_event *out)
@@ -41,7 +41,7 @@ static int parse_exit(const char *event, size_t len, struct rti_process_event *o
 	out->status = word(event, 8);
 	if (len >= 24)
 		out->ppid = (int32_t)word(event, 20);
-	return 1;
+	return 0;
 }
 
 int rti_parse_process_event(const void *data, size_t len, struct rti_process_event *out)
@@ -64,7 +64,7 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 		return parse_fork(event, len, out);
 	case RTI_EVENT_WHAT_EXEC:
 		out->kind = RTI_EVENT_EXEC;
-		return 1;
+		return 0;
 	case RTI_EVENT_WHAT_COMM:
 		out->kind = RTI_EVENT_COMM;
 		return parse_comm(event, len, out);
@@ -72,6 +72,7 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 		out->kind = RTI_EVENT_EXIT;
 		return parse_exit(event, len, out);
 	default:
+		out->kind = RTI_EVENT_OTHER;
 		return 0;
 	}
 }

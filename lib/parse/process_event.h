@@ -11,7 +11,8 @@ enum rti_process_event_kind {
 	RTI_EVENT_FORK, /* pid is the new process */
 	RTI_EVENT_EXEC,
 	RTI_EVENT_COMM, /* it named itself */
-	RTI_EVENT_EXIT  /* of one thread: tid */
+	RTI_EVENT_EXIT, /* of one thread: tid */
+	RTI_EVENT_OTHER /* another message, such as the answer to a request */
 };
 
 struct rti_process_event {
@@ -22,7 +23,7 @@ struct rti_process_event {
 	char comm[17];
 };
 
-/* 1 with an event in out; 0 for another message, -EBADMSG for one that is cut short. */
+/* 0, or -EBADMSG if the message is cut short. */
 int rti_parse_process_event(const void *data, size_t len, struct rti_process_event *out);
 
 /* Where the fields of a message lie: for the filter of a socket. */

@@ -7,7 +7,7 @@
 
 #define DIGITS_THAT_FIT 19 /* into 64 bits, whichever they are */
 
-static int is_blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -18,12 +18,12 @@ static unsigned digit_value(char c)
 	return (unsigned char)c - (unsigned)'0';
 }
 
-static int is_digit(char c)
+static bool is_digit(char c)
 {
 	return digit_value(c) <= 9;
 }
 
-static int is_octal(char c)
+static bool is_octal(char c)
 {
 	return c >= '0' && c <= '7';
 }
@@ -38,17 +38,17 @@ void rti_scan_blanks(struct rti_scan *s)
 	s->at = at;
 }
 
-int rti_scan_line(struct rti_scan *s, struct rti_scan *line)
+bool rti_scan_line(struct rti_scan *s, struct rti_scan *line)
 {
 	const char *newline;
 
 	if (s->at >= s->end)
-		return 0;
+		return false;
 	newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
 	line->at = s->at;
 	line->end = newline ? newline : s->end;
 	s->at = newline ? newline + 1 : s->end;
-	return 1;
+	return true;
 }
 
 void rti_scan_skip_line(struct rti_scan *s)
@@ -64,7 +64,7 @@ void rti_scan_skip_line(struct rti_scan *s)
 static uint64_t clamped_value(const char *at, const char *end)
 {
 	uint64_t value = 0;
-	int is_past = 0;
+	bool is_past = false;
 
 	for (; at < end; at++) {
 		is_past |= __builtin_mul_overflow(value, 10, &value);
@@ -73,7 +73,7 @@ static uint64_t clamped_value(const char *at, const char *end)
 	return is_past ? UINT64_MAX : value;
 }
 
-static int scan_digits(struct rti_scan *s, uint64_t *out)
+static bool scan_digits(struct rti_scan *s, uint64_t *out)
 {
 	const char *at = s->at, *end = s->end;
 	uint64_t value = 0;
@@ -81,65 +81,65 @@ static int scan_digits(struct rti_scan *s, uint64_t *out)
 	for (; at < end && is_digit(*at); at++)
 		value = value * 10 + digit_value(*at);
 	if (at == s->at)
-		return 0;
+		return false;
 	*out = at - s->at <= DIGITS_THAT_FIT ? value : clamped_value(s->at, at);
 	s->at = at;
-	return 1;
+	return true;
 }
 
-int rti_scan_u64(struct rti_scan *s, uint64_t *out)
+bool rti_scan_u64(struct rti_scan *s, uint64_t *out)
 {
 	rti_scan_blanks(s);
 	return scan_digits(s, out);
 }
 
-int rti_scan_i64(struct rti_scan *s, int64_t *out)
+bool rti_scan_i64(struct rti_scan *s, int64_t *out)
 {
 	struct rti_scan number;
 	uint64_t magnitude;
-	int is_negative;
+	bool is_negative;
 
 	rti_scan_blanks(s);
 	number = *s;
 	is_negative = rti_scan_literal(&number, "-");
 	if (!scan_digits(&number, &magnitude))
-		return 0;
+		return false;
 	*s = number;
 	if (magnitude > INT64_MAX)
 		*out = is_negative ? INT64_MIN : INT64_MAX;
 	else
 		*out = is_negative ? -(int64_t)magnitude : (int64_t)magnitude;
-	return 1;
+	return true;
 }
 
-int rti_scan_i32(struct rti_scan *s, int32_t *out)
+bool rti_scan_i32(struct rti_scan *s, int32_t *out)
 {
 	int64_t value;
 
 	if (!rti_scan_i64(s, &value) || value < INT32_MIN || value > INT32_MAX)
-		return 0;
+		return false;
 	*out = (int32_t)value;
-	return 1;
+	return true;
 }
 
-int rti_scan_u32(struct rti_scan *s, uint32_t *out)
+bool rti_scan_u32(struct rti_scan *s, uint32_t *out)
 {
 	uint64_t value;
 
 	if (!rti_scan_u64(s, &value) || value > UINT32_MAX)
-		return 0;
+		return false;
 	*out = (uint32_t)value;
-	return 1;
+	return true;
 }
 
 /* One division of exact operands rounds as strtod() does; digits past that precision are dropped. */
-int rti_scan_decimal(struct rti_scan *s, double *out)
+bool rti_scan_decimal(struct rti_scan *s, double *out)
 {
 	uint64_t digits;
 	double scale = 1;
 
 	if (!rti_scan_u64(s, &digits))
-		return 0;
+		return false;
 	if (rti_scan_literal(s, ".")) {
 		for (; s->at < s->end && is_digit(*s->at); s->at++) {
 			if (digits >= EXACT_BEFORE_DIGIT)
@@ -149,10 +149,10 @@ int rti_scan_decimal(struct rti_scan *s, double *out)
 		}
 	}
 	*out = (double)digits / scale;
-	return 1;
+	return true;
 }
 
-int rti_scan_word(struct rti_scan *s, struct rti_scan *word)
+bool rti_scan_word(struct rti_scan *s, struct rti_scan *word)
 {
 	const char *at, *end = s->end;
 
@@ -164,18 +164,18 @@ int rti_scan_word(struct rti_scan *s, struct rti_scan *word)
 	return word->at < word->end;
 }
 
-int rti_scan_skip_words(struct rti_scan *s, unsigned count)
+bool rti_scan_skip_words(struct rti_scan *s, unsigned count)
 {
 	struct rti_scan word;
 
 	for (; count > 0; count--)
 		if (!rti_scan_word(s, &word))
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 /* Most keys are told apart by their first byte. */
-static int begins_with(const struct rti_scan *s, const struct rti_scan_key *key)
+static bool begins_with(const struct rti_scan *s, const struct rti_scan_key *key)
 {
 	return *s->at == *key->text && (size_t)(s->end - s->at) >= key->len && memcmp(s->at, key->text, key->len) == 0;
 }
@@ -192,12 +192,12 @@ static unsigned find_key(const struct rti_scan *s, const struct rti_scan_numbers
 	return numbers->count;
 }
 
-int rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers)
+bool rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers)
 {
 	unsigned key;
 
 	if (s->at >= s->end)
-		return 0;
+		return false;
 	key = find_key(s, numbers);
 	if (key < numbers->count) {
 		s->at += numbers->keys[key].len;
@@ -205,10 +205,10 @@ int rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers)
 		numbers->next = key + 1;
 	}
 	rti_scan_skip_line(s);
-	return 1;
+	return true;
 }
 
-int rti_scan_all_keys(struct rti_scan *s, struct rti_scan_numbers *numbers)
+bool rti_scan_all_keys(struct rti_scan *s, struct rti_scan_numbers *numbers)
 {
 	while (rti_scan_keyed_line(s, numbers))
 		;
@@ -238,7 +238,7 @@ static char copy_unescaped(struct rti_scan *s)
 	return *at;
 }
 
-int rti_scan_copy_unescaped(const struct rti_scan *s, char *out, size_t out_size)
+bool rti_scan_copy_unescaped(const struct rti_scan *s, char *out, size_t out_size)
 {
 	struct rti_scan rest = *s;
 	size_t len = 0;

@@ -5,6 +5,7 @@
 #ifndef RTI_SCAN_H
 #define RTI_SCAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -39,53 +40,53 @@ static inline struct rti_scan rti_scan(const char *data, size_t len)
 void rti_scan_blanks(struct rti_scan *s);
 
 /* Take the next line, without its '\n', into line. 0 when there is none left. A last line may lack its '\n'. */
-int rti_scan_line(struct rti_scan *s, struct rti_scan *line);
+bool rti_scan_line(struct rti_scan *s, struct rti_scan *line);
 
 /* Skip what is left of the line, and its '\n'. */
 void rti_scan_skip_line(struct rti_scan *s);
 
 /* Take a decimal number after optional blanks. A value past UINT64_MAX is taken as UINT64_MAX. 0 when none is there. */
-int rti_scan_u64(struct rti_scan *s, uint64_t *out);
+bool rti_scan_u64(struct rti_scan *s, uint64_t *out);
 
 /* The same with an optional '-'; clamped to the type. */
-int rti_scan_i64(struct rti_scan *s, int64_t *out);
+bool rti_scan_i64(struct rti_scan *s, int64_t *out);
 
 /* Take a number that must fit the type, as identifiers must. 0 when none is there or it does not fit. */
-int rti_scan_i32(struct rti_scan *s, int32_t *out);
-int rti_scan_u32(struct rti_scan *s, uint32_t *out);
+bool rti_scan_i32(struct rti_scan *s, int32_t *out);
+bool rti_scan_u32(struct rti_scan *s, uint32_t *out);
 
 /* Take a number such as "0.06". Independent of the locale. 0 when none is there. */
-int rti_scan_decimal(struct rti_scan *s, double *out);
+bool rti_scan_decimal(struct rti_scan *s, double *out);
 
 /* Take a run of non-blank bytes after optional blanks. 0 when none is left. */
-int rti_scan_word(struct rti_scan *s, struct rti_scan *word);
+bool rti_scan_word(struct rti_scan *s, struct rti_scan *word);
 
 /* Skip count words. 0 when there are fewer. */
-int rti_scan_skip_words(struct rti_scan *s, unsigned count);
+bool rti_scan_skip_words(struct rti_scan *s, unsigned count);
 
 /* Take exactly this text. 0, and nothing taken, when something else is there. Inline, so that the compiler knows the
  * length of a text that is written where this is called. */
-static inline int rti_scan_literal(struct rti_scan *s, const char *text)
+static inline bool rti_scan_literal(struct rti_scan *s, const char *text)
 {
 	size_t len = strlen(text);
 
 	if ((size_t)(s->end - s->at) < len || memcmp(s->at, text, len) != 0)
-		return 0;
+		return false;
 	s->at += len;
-	return 1;
+	return true;
 }
 
 /* Take the next line, and its number when it begins with one of the keys. Keys may be missing, in another order, and
  * among lines of other kinds; the last number of a key counts. 0 when no line is left. */
-int rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers);
+bool rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers);
 
 /* Take all lines. 1 when every key had its number. */
-int rti_scan_all_keys(struct rti_scan *s, struct rti_scan_numbers *numbers);
+bool rti_scan_all_keys(struct rti_scan *s, struct rti_scan_numbers *numbers);
 
 /* Copy into a fixed array, cut to fit, NUL-terminated, and zeroed to its end. */
 void rti_scan_copy(const struct rti_scan *s, char *out, size_t out_size);
 
 /* The same, with the octal escapes of mountinfo (\040) decoded. 0 when it was cut. */
-int rti_scan_copy_unescaped(const struct rti_scan *s, char *out, size_t out_size);
+bool rti_scan_copy_unescaped(const struct rti_scan *s, char *out, size_t out_size);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/stat. */
+#include <errno.h>
+#include <stdbool.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
 
 enum { INTERRUPTS, CONTEXT_SWITCHES, FORKS, PROCS_RUNNING, PROCS_BLOCKED, KEYS };
 
@@ -16,7 +17,7 @@ static const struct rti_scan_key keys[KEYS] = {
 };
 
 /* The first four are as old as the file; every kernel that grew it added at the end. */
-static int parse_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
+static bool parse_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
 {
 	uint64_t *const later[] = {
 		&out->iowait, &out->irq, &out->softirq, &out->steal, &out->guest, &out->guest_nice,
@@ -25,11 +26,11 @@ static int parse_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
 	*out = (struct rti_cpu_ticks){ 0 };
 	if (!rti_scan_u64(s, &out->user) || !rti_scan_u64(s, &out->nice) || !rti_scan_u64(s, &out->system) ||
 	    !rti_scan_u64(s, &out->idle))
-		return 0;
+		return false;
 	for (unsigned i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 		if (!rti_scan_u64(s, later[i]))
 			break;
-	return 1;
+	return true;
 }
 
 static int parse_cpu(struct rti_scan *s, int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
@@ -59,7 +60,7 @@ int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
 	uint64_t values[KEYS] = { 0 };
 	struct rti_scan_numbers numbers = { .keys = keys, .count = KEYS, .value = values };
 	struct rti_scan s = rti_scan(data, len);
-	int has_total = 0;
+	bool has_total = false;
 
 	while (s.at < s.end) {
 		int err = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of what `zpool list -Hp -o name,size,alloc,free` prints. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
 #include "parse/parse.h"
 #include "parse/scan.h"
-
-#include <errno.h>
-#include <string.h>
 
 /* Fields end at tabs alone, since names may hold spaces. */
 static struct rti_scan parse_field(struct rti_scan *line)
@@ -17,26 +18,26 @@ static struct rti_scan parse_field(struct rti_scan *line)
 }
 
 /* A pool that cannot be opened has "-" for its figures. */
-static int parse_figure(struct rti_scan *line, uint64_t *out, int *is_known)
+static bool parse_figure(struct rti_scan *line, uint64_t *out, bool *is_known)
 {
 	struct rti_scan field = parse_field(line);
 
 	*out = 0;
 	if (rti_scan_literal(&field, "-"))
-		*is_known = 0;
+		*is_known = false;
 	else if (!rti_scan_u64(&field, out))
-		return 0;
+		return false;
 	return field.at == field.end;
 }
 
-static int parse_pool(struct rti_scan *line, struct rti_zpool_line *out)
+static bool parse_pool(struct rti_scan *line, struct rti_zpool_line *out)
 {
 	struct rti_scan name = parse_field(line);
 
 	if (name.at == name.end)
-		return 0;
+		return false;
 	rti_scan_copy(&name, out->name, sizeof(out->name));
-	out->has_figures = 1;
+	out->has_figures = true;
 	return parse_figure(line, &out->size, &out->has_figures) &&
 	       parse_figure(line, &out->allocated, &out->has_figures) &&
 	       parse_figure(line, &out->free, &out->has_figures);

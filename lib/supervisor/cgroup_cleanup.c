@@ -3,6 +3,7 @@
 #include "supervisor/cgroup_cleanup.h"
 
 #include <ftw.h>
+#include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 }
 
 /* With what the program may have made below it. 1 when it is gone. */
-static int remove_cgroup(const char *path)
+static bool remove_cgroup(const char *path)
 {
 	if (rmdir(path) < 0)
 		nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);

@@ -4,13 +4,12 @@
  * A process of its own, because a subreaper adopts every orphan below it and waits for any child: in the host program
  * both would meddle with the host's own children. It formats nothing and keeps no heap, so that what it costs and what it
  * bequeaths to the program (an exec hands the peak memory on) is next to nothing. */
-#include "os/supervisor_protocol.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,9 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/proc_file.h"
-#include "supervisor/launch.h"
+#include "os/supervisor_protocol.h"
 #include "supervisor/cgroup_cleanup.h"
+#include "supervisor/launch.h"
+#include "supervisor/proc_file.h"
 #include "supervisor/process_log.h"
 
 #ifndef SYS_close_range
@@ -42,7 +42,7 @@ struct supervisor {
 	uint64_t own_before_ns; /* CPU time that we had used when it was opened */
 	struct rti_shared_stats *shared;
 	pid_t program; /* 0 once it was reaped */
-	int may_reap, is_batching;
+	bool may_reap, is_batching;
 	uint64_t batch_ends_ms;
 	struct rti_report report;
 	char cgroup_path[1024]; /* the cgroup (v2) that the program was started in; "" when not known */
@@ -51,7 +51,7 @@ struct supervisor {
 
 /* What was wished for, as the library gave it. */
 struct start_request {
-	int has_list, has_clock;
+	bool has_list, has_clock;
 	const char *cgroup, *cwd;
 	char **argv;
 };
@@ -209,16 +209,16 @@ static void reap(struct supervisor *s, pid_t pid)
 
 /* All who have ended, unless they end as fast as they are reaped: then the library would wait for ever. 1 when some may be
  * left. */
-static int reap_all(struct supervisor *s)
+static bool reap_all(struct supervisor *s)
 {
 	for (int reaped = 0; reaped < MOST_REAPED; reaped++) {
 		siginfo_t info = { 0 };
 
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
-			return 0;
+			return false;
 		reap(s, info.si_pid);
 	}
-	return 1;
+	return true;
 }
 
 static void handle_request(struct supervisor *s)
@@ -227,14 +227,14 @@ static void handle_request(struct supervisor *s)
 	ssize_t n = recv(s->socket, &request, sizeof(request), 0);
 
 	if (n == sizeof(request) && request == RTI_PROCEED)
-		s->may_reap = 1;
+		s->may_reap = true;
 	else if (n == sizeof(request) && request == RTI_ACCOUNT) {
 		rts_process_log_finish();
 		send_report(s, RTI_ACCOUNTED);
 	} else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
 		close(s->socket);
 		s->socket = -1;
-		s->may_reap = 1;
+		s->may_reap = true;
 	}
 }
 
@@ -247,7 +247,7 @@ static int batch_time_left_ms(struct supervisor *s)
 		return -1;
 	if (now_ms < s->batch_ends_ms)
 		return (int)(s->batch_ends_ms - now_ms);
-	s->is_batching = 0;
+	s->is_batching = false;
 	rts_process_log_update();
 	return -1;
 }
@@ -263,7 +263,7 @@ static void drain_signals(struct supervisor *s)
 
 static void begin_batch(struct supervisor *s)
 {
-	s->is_batching = 1;
+	s->is_batching = true;
 	s->batch_ends_ms = read_clock_ns(CLOCK_MONOTONIC) / 1000000 + (uint64_t)rts_process_log_batch_ms();
 }
 

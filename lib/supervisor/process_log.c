@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <string.h>
 
-#include "util/descendant_set.h"
 #include "os/cpu_time.h"
 #include "os/platform.h"
 #include "os/proc_connector.h"
-#include "supervisor/proc_file.h"
 #include "parse/parse.h"
+#include "supervisor/proc_file.h"
+#include "util/descendant_set.h"
 
 #define RECORDS_PER_ALLOCATION 1024
 #define EVENTS_PER_MS 256 /* that a large machine may have */
@@ -34,17 +34,17 @@ static struct {
 } process_log;
 
 /* Room is given by the kernel before it is written to: a full memory would be a signal then. */
-static int evict_files(void)
+static bool reserve_records(void)
 {
 	const uint64_t size = sizeof(struct rti_process_record);
 
 	if (process_log.how.shared->records < process_log.room)
-		return 1;
+		return true;
 	if (process_log.room >= RTI_RECORDS_MAX ||
 	    fallocate(*process_log.how.memory, 0, (off_t)(RTI_SHARED_STATS_BYTES + process_log.room * size), (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
-		return 0;
+		return false;
 	process_log.room += RECORDS_PER_ALLOCATION;
-	return 1;
+	return true;
 }
 
 static struct rti_process_record *find_record(int32_t pid)
@@ -60,7 +60,7 @@ static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t
 
 	if (pid <= 0 || pid >= RTI_PIDS_MAX)
 		return NULL;
-	if (!evict_files()) {
+	if (!reserve_records()) {
 		process_log.record_number[pid] = 0;
 		process_log.how.shared->records_skipped++;
 		return NULL;
@@ -110,14 +110,14 @@ static void handle_exec(const struct rti_process_event *event)
 }
 
 /* Its first thread has ended, which is told as the end of all; the others may run on. */
-static int runs_without_leader(int32_t pid)
+static bool runs_without_leader(int32_t pid)
 {
 	char text[1024];
 	struct rti_pid_stat stat;
 	ssize_t n;
 
 	if (kill(pid, 0) < 0)
-		return 0; /* as it is with most by now */
+		return false; /* as it is with most by now */
 	n = rts_read_pid_file(process_log.how.shared, pid, "stat", text, sizeof(text));
 	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
 }
@@ -160,6 +160,9 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 		record = event->tid == event->pid ? find_record(event->pid) : NULL;
 		if (record)
 			memcpy(record->comm, event->comm, sizeof(record->comm));
+		break;
+	case RTI_EVENT_OTHER:
+		break;
 	}
 }
 
@@ -233,7 +236,7 @@ void rts_process_log_finish(void)
 }
 
 /* A process is read to its end when it is a zombie, and none of its threads is left. */
-static int read_end(struct rti_process_record *record, struct rti_pid_stat *stat)
+static bool read_end(struct rti_process_record *record, struct rti_pid_stat *stat)
 {
 	char text[1024];
 	ssize_t n = rts_read_pid_file(process_log.how.shared, record->pid, "stat", text, sizeof(text));
@@ -241,14 +244,14 @@ static int read_end(struct rti_process_record *record, struct rti_pid_stat *stat
 
 	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' || stat->num_threads > 1 ||
 	    process_log.platform.cpu_clock(record->pid, &clock) < 0)
-		return 0;
+		return false;
 	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &record->cpu_user_ns, &record->cpu_system_ns);
 	record->flags |= RTI_RECORD_FINAL;
 	memset(record->comm, 0, sizeof(record->comm));
 	memcpy(record->comm, stat->comm, strnlen(stat->comm, sizeof(record->comm) - 1));
 	if (!record->start_ns)
 		record->start_ns = stat->starttime * process_log.platform.tick_ns - process_log.boottime_ahead_ns;
-	return 1;
+	return true;
 }
 
 static void read_end_of_io(struct rti_process_record *record)
@@ -266,7 +269,7 @@ static void read_end_of_io(struct rti_process_record *record)
 
 /* The kernel's peak of a child is the largest of it, of those whom it waited for, and of whoever executed it. It is its
  * own where it had no children and was executed by us, who are small. */
-static int has_peak_of_its_own(const struct rti_process_record *record, const struct rti_pid_stat *stat)
+static bool has_peak_of_its_own(const struct rti_process_record *record, const struct rti_pid_stat *stat)
 {
 	return record->ppid == process_log.how.root && stat->cminflt + stat->cmajflt == 0;
 }

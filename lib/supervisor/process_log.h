@@ -3,6 +3,7 @@
 #ifndef RTS_PROCESS_LOG_H
 #define RTS_PROCESS_LOG_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "os/supervisor_protocol.h"
@@ -10,7 +11,7 @@
 struct rts_process_log_opts {
 	struct rti_shared_stats *shared;
 	const int *memory; /* that the board and the list lie in: its descriptor is moved */
-	int has_list; /* then what is told of a process is looked up as soon as it is told */
+	bool has_list; /* then what is told of a process is looked up as soon as it is told */
 	pid_t root;
 	int64_t root_peak_kib; /* which its children inherit */
 };

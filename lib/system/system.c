@@ -3,6 +3,7 @@
 #include "system/system.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 uint64_t rti_system_domains(void)
@@ -14,7 +15,7 @@ uint64_t rti_system_domains(void)
 	return has;
 }
 
-static int is_expected(int err)
+static bool is_expected(int err)
 {
 	return err == -ENOENT || err == -EACCES || err == -EOPNOTSUPP;
 }

@@ -18,7 +18,7 @@ static void give_up(struct rti_batch_reader *batch_reader)
 {
 	rti_batch_close(batch_reader->batch);
 	batch_reader->batch = NULL;
-	batch_reader->is_refused = 1;
+	batch_reader->is_refused = true;
 }
 
 void rti_batch_reader_free(struct rti_batch_reader *batch_reader)
@@ -46,43 +46,43 @@ static int reserve(struct rti_batch_reader *reader, size_t count)
 }
 
 /* Nor is there anything to ask before the first sample. */
-static int is_worthwhile(const struct rti_batch_reader *batch_reader, size_t count)
+static bool is_worthwhile(const struct rti_batch_reader *batch_reader, size_t count)
 {
 	return batch_reader->plan.send_request && batch_reader->text_readings + batch_reader->clock_readings / CLOCKS_PER_READING >= PAYS_FROM_READINGS &&
 	       count >= PAYS_FROM_MEMBERS;
 }
 
-static int is_open(struct rti_batch_reader *batch_reader, size_t count)
+static bool is_open(struct rti_batch_reader *batch_reader, size_t count)
 {
 	if (batch_reader->batch || batch_reader->is_refused)
 		return batch_reader->batch != NULL;
 	batch_reader->clock_readings += count;
 	if (is_worthwhile(batch_reader, count) && rti_batch_open(&batch_reader->batch) < 0)
-		batch_reader->is_refused = 1;
+		batch_reader->is_refused = true;
 	return batch_reader->batch != NULL;
 }
 
-static int read_rows(struct rti_batch_reader *batch_reader, const struct rti_member *members, size_t count)
+static bool read_rows(struct rti_batch_reader *batch_reader, const struct rti_member *members, size_t count)
 {
 	if (!is_open(batch_reader, count) || reserve(batch_reader, count) < 0)
-		return 0;
+		return false;
 	for (size_t i = 0; i < count; i++)
 		batch_reader->plan.send_request(batch_reader->plan.arg, &members[count - 1 - i], &batch_reader->requests[i]);
 	if (rti_batch_read(batch_reader->batch, batch_reader->requests, count, batch_reader->rows) == 0)
-		return 1;
+		return true;
 	give_up(batch_reader); /* after a fork, it is our parent's */
-	return 0;
+	return false;
 }
 
 /* What the kernel keeps no account of is for the files to tell. */
-static int is_answer(const struct rti_batch_row *row, const struct rti_batch_request *request)
+static bool is_answer(const struct rti_batch_row *row, const struct rti_batch_request *request)
 {
 	return row->error == 0 && (row->has & RTI_BATCH_IDLE || !(request->want & ~row->has));
 }
 
 void rti_batch_reader_read(struct rti_batch_reader *batch_reader, struct rti_member *members, size_t count)
 {
-	int has_rows = read_rows(batch_reader, members, count);
+	bool has_rows = read_rows(batch_reader, members, count);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t at = count - 1 - i;

@@ -5,6 +5,8 @@
 #ifndef RTI_BATCH_READ_H
 #define RTI_BATCH_READ_H
 
+#include <stdbool.h>
+
 #include "bpf/loader.h"
 
 struct rti_member;
@@ -18,7 +20,7 @@ struct rti_batch_plan {
 struct rti_batch_reader {
 	struct rti_batch_plan plan; /* of the next sweep */
 	struct rti_batch *batch;    /* NULL while there is none */
-	int is_refused;             /* it cannot be had */
+	bool is_refused;             /* it cannot be had */
 	uint64_t text_readings, clock_readings; /* of members, so far */
 	struct rti_batch_request *requests;
 	struct rti_batch_row *rows;

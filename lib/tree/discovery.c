@@ -5,21 +5,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "parse/scan.h"
 #include "os/procfs_path.h"
+#include "parse/scan.h"
 #include "util/array.h"
 
 #define TRUSTED_SCANS 16
 
 /* Both may have died since they were found, and their pids been given to strangers: the child must name the parent, and
  * after that the parent must still be the one that we know. The child's may even be that of a thread by now. */
-static int add_child(struct rti_member_table *table, const struct rti_context *ctx, int32_t parent,
+static bool add_child(struct rti_member_table *table, const struct rti_context *ctx, int32_t parent,
                    const struct rti_pid_stat *child, struct rti_file *file)
 {
 	struct rti_member *known = rti_member_find(table, parent);
 
 	if (!known || child->ppid != parent || !rti_is_group_leader(ctx, child) || !rti_member_is_alive(ctx, known))
-		return 0;
+		return false;
 	return rti_member_add(table, ctx, child, file) == 0;
 }
 
@@ -35,13 +35,13 @@ static int read_stat(struct rti_member_table *table, const struct rti_context *c
 }
 
 /* Before anything is read of who cannot be taken in. */
-static int is_full(struct rti_member_table *table)
+static bool is_full(struct rti_member_table *table)
 {
 	if (table->count < RTI_MEMBERS_MAX && table->count < table->count_before_scan + RTI_NEW_MEMBERS_MAX)
-		return 0;
+		return false;
 	table->skipped++;
-	table->has_skipped = 1;
-	return 1;
+	table->has_skipped = true;
+	return true;
 }
 
 struct children_scan {
@@ -49,7 +49,7 @@ struct children_scan {
 	const struct rti_context *ctx;
 	int32_t parent;
 	uint64_t threads;
-	int is_incomplete; /* somebody may have been passed over */
+	bool is_incomplete; /* somebody may have been passed over */
 };
 
 static int handle_child(void *arg, int32_t pid)
@@ -89,7 +89,7 @@ static void scan_thread(struct children_scan *scan, int32_t tid, struct rti_file
 		rti_member_table_note_skipped(scan->table, err);
 }
 
-int rti_member_has_children(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
+bool rti_member_has_children(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
 {
 	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
 
@@ -111,7 +111,7 @@ static int scan_task(void *arg, const char *name)
 
 /* A thread that it made since stat was read may have forked, and have ended by the next reading: then its child hangs on the
  * first thread, and no pid has been given away since. */
-static int may_have_had_threads(const struct rti_member_table *table, const struct rti_member *m)
+static bool may_have_had_threads(const struct rti_member_table *table, const struct rti_member *m)
 {
 	return table->last_pid != m->stat_pid;
 }
@@ -140,7 +140,7 @@ static void scan_all_threads(struct children_scan *scan)
 
 /* Children hang on the thread that forked them, so every thread's file is read; those of a thread that ends go to another.
  * 1 when it has to be done again. */
-static int scan_children_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
+static bool scan_children_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
 {
 	struct children_scan scan = { .table = table, .ctx = ctx, .parent = m->pid };
 
@@ -205,7 +205,7 @@ static void scan_parent_pids(struct rti_member_table *table, const struct rti_co
 }
 
 /* No file has to be opened to know that. */
-static int has_left(const struct rti_context *ctx, int32_t pid)
+static bool has_left(const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_cpu_clock clock = { 0 };
 
@@ -215,7 +215,7 @@ static int has_left(const struct rti_context *ctx, int32_t pid)
 /* Its fork was heard of, so it belongs here, whatever its parent is by now. Once it has ended, its
  * parent may never wait for it, and then nothing but the zombie tells what it used. The account of
  * one in state X was moved already. */
-static void add_new_member(void *arg, int32_t pid, int has_ended)
+static void add_new_member(void *arg, int32_t pid, bool has_ended)
 {
 	struct children_scan *scan = arg;
 	struct rti_file file = RTI_FILE_INIT;
@@ -259,10 +259,10 @@ static uint64_t counted_forks(const struct rti_member_table *table)
 }
 
 /* Who has not run since his children were searched for has not forked; nor has anybody where no pid was given away. */
-static int may_have_forked(const struct rti_member_table *table, const struct rti_member *m)
+static bool may_have_forked(const struct rti_member_table *table, const struct rti_member *m)
 {
 	if (table->last_pid && m->scanned_pid == table->last_pid && !m->has_reaped)
-		return 0;
+		return false;
 	return !m->has_clock || m->clock.total_ns != m->scanned_clock_ns;
 }
 
@@ -270,11 +270,11 @@ static int may_have_forked(const struct rti_member_table *table, const struct rt
 static void mark_for_scan(struct rti_member_table *table, struct rti_member *m)
 {
 	for (size_t steps = table->count; m && !m->needs_scan && steps > 0; steps--) {
-		m->needs_scan = 1;
+		m->needs_scan = true;
 		m = rti_member_find(table, m->stat.ppid);
 	}
 	if (table->count)
-		table->members[0].needs_scan = 1;
+		table->members[0].needs_scan = true;
 }
 
 /* A row without figures is spent with this. A stranger has no clock that would say anything of the member. */
@@ -292,7 +292,7 @@ static void apply_row_clock(const struct rti_context *ctx, struct rti_member *m)
 
 static void read_clock(const struct rti_context *ctx, struct rti_member *m)
 {
-	m->needs_scan = 0;
+	m->needs_scan = false;
 	if (m->row)
 		apply_row_clock(ctx, m);
 	else
@@ -331,7 +331,7 @@ static void scan_marked(struct rti_member_table *table, const struct rti_context
 			rti_member_force_scan(&table->members[i]);
 		read_clocks(table, ctx, known);
 		for (; known < table->count; known++)
-			table->members[known].needs_scan = 1;
+			table->members[known].needs_scan = true;
 	}
 }
 
@@ -345,17 +345,17 @@ static void rescan_all(struct rti_member_table *table)
 static void scan(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	struct children_scan new_pids = { .table = table, .ctx = ctx };
-	int was_scanned = 0;
+	bool was_scanned = false;
 
-	table->is_short_of_files = 0;
+	table->is_short_of_files = false;
 	table->count_before_scan = table->count;
 	rti_fork_tracker_take_new(&table->fork_tracker, add_new_member, &new_pids);
 	if (!rti_fork_tracker_is_complete(&table->fork_tracker) || !table->was_scanned || table->has_skipped) {
 		if (table->has_skipped)
 			rescan_all(table);
-		table->has_skipped = 0;
+		table->has_skipped = false;
 		table->skipped = 0;
-		table->was_scanned = was_scanned = 1;
+		table->was_scanned = was_scanned = true;
 		table->scans++;
 		table->last_pid = counted_forks(table) ? counted_forks(table) : rti_read_last_pid(table, ctx);
 		if (!table->has_children_files && (!table->last_pid || table->scanned_pid != table->last_pid))
@@ -369,7 +369,7 @@ static void scan(struct rti_member_table *table, const struct rti_context *ctx)
 
 void rti_discover_members(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	int is_first = !table->was_scanned;
+	bool is_first = !table->was_scanned;
 
 	if (!table->is_followed || table->count == 0) {
 		read_all_clocks(table, ctx);

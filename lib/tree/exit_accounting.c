@@ -8,6 +8,7 @@
 #include "tree/exit_accounting.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "command/process_list.h"
 #include "tree/member_read.h"
@@ -31,7 +32,7 @@ struct ancestors {
 	struct rti_member *of, *at;
 	uint64_t mark; /* of those who were there */
 	size_t steps;
-	int is_previous;
+	bool is_previous;
 };
 
 static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
@@ -54,7 +55,7 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 		}
 		if (a->is_previous)
 			return NULL;
-		a->is_previous = 1;
+		a->is_previous = true;
 		a->at = a->of;
 		a->steps = 0;
 	}
@@ -109,36 +110,36 @@ static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *c
 }
 
 /* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
-static int revalidate(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+static bool revalidate(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
 	const struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
 	uint64_t reaped_at = m->has_exited ? 0 : may_have_been_reaped_at(tree, m);
 
 	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->revalidated_at)
-		return 0;
+		return false;
 	m->revalidated_at = ++tree->events;
 	if (parent && !parent->has_exited && rti_member_has_live_files(ctx, m))
-		return 0;
+		return false;
 	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
 	if (read_stat_for_good(tree, ctx, m) != -ESRCH)
-		return 0;
-	m->has_exited = 1;
+		return false;
+	m->has_exited = true;
 	m->exited_at = ++tree->events;
-	return 1;
+	return true;
 }
 
 /* Read the accounts again that a departed member may be in. 1 when there were any. */
-static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+static bool reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
                           struct rti_status *status)
 {
 	struct ancestors all = ancestors(tree, m);
 	struct rti_member *up;
-	int has_read = 0;
+	bool has_read = false;
 
 	while ((up = next_ancestor(&all))) {
 		if (!up->has_exited && up->account_at < m->exited_at) {
 			rti_force_read_member(tree, ctx, up, status);
-			has_read = 1;
+			has_read = true;
 		}
 		if (kept_parent(tree, m))
 			break;
@@ -149,17 +150,17 @@ static int reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, 
 /* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
 void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
 {
-	int is_stable = !tree->needs_reconcile;
+	bool is_stable = !tree->needs_reconcile;
 
 	while (!is_stable) {
-		is_stable = 1;
+		is_stable = true;
 		for (size_t i = 0; i < tree->table.count; i++) {
 			struct rti_member *m = &tree->table.members[i];
 
 			if (revalidate(tree, ctx, m))
-				is_stable = 0;
+				is_stable = false;
 			if (m->has_exited && reread_reapers(tree, ctx, m, status))
-				is_stable = 0;
+				is_stable = false;
 		}
 	}
 }
@@ -167,11 +168,12 @@ void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx, s
 /* Its parent has left its children, if not the tree: it was reaped by the parent before that, or by an ancestor that
  * adopted it, or by nobody. Where more than one of their accounts may hold it, none is taken for larger than it says.
  * 1 when a living ancestor has yet to account for it. */
-static int account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
+static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
 	struct rti_member *up, *holder = NULL;
-	int holders = 0, has_exited_holder = 0;
+	int holders = 0;
+	bool has_exited_holder = false;
 
 	while ((up = next_ancestor(&all))) {
 		if (!rti_ledger_may_hold(&tree->ledger, &up->account, &m->account))
@@ -198,7 +200,7 @@ static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 			missing -= rti_ledger_attribute(&up->account, missing);
 	}
 	if (missing)
-		tree->ledger.has_unwaited = 1;
+		tree->ledger.has_unwaited = true;
 }
 
 static void account_exit(struct rti_tree *tree, struct rti_member *m)
@@ -207,8 +209,8 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 
 	if (up)
 		rti_member_force_scan(up); /* a new child may have its pid already */
-	tree->ledger.has_exits = 1;
-	m->is_unattributed = 0;
+	tree->ledger.has_exits = true;
+	m->is_unattributed = false;
 	if (kept_parent(tree, m))
 		rti_ledger_account_exit(&tree->ledger, &m->account, &up->account);
 	else

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "util/descendant_set.h"
 #include "os/platform.h"
 #include "os/proc_connector.h"
 #include "util/array.h"
+#include "util/descendant_set.h"
 
 static int32_t own_pid(void)
 {
@@ -53,7 +53,7 @@ void rti_fork_tracker_close(struct rti_fork_tracker *fork_tracker)
 	*fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 }
 
-int rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker)
+bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker)
 {
 	return fork_tracker->fd >= 0;
 }
@@ -64,7 +64,7 @@ static void add_new_pid(struct rti_fork_tracker *fork_tracker, int32_t pid)
 	    rti_array_grow(fork_tracker->new_pids, &fork_tracker->cap, fork_tracker->count + 1, sizeof(*new_pids));
 
 	if (!new_pids) {
-		fork_tracker->has_lost_events = 1;
+		fork_tracker->has_lost_events = true;
 		return;
 	}
 	fork_tracker->new_pids = new_pids;
@@ -77,7 +77,7 @@ static void handle_exit(struct rti_fork_tracker *fork_tracker, const struct rti_
 		return;
 	if (event->pid != fork_tracker->root && event->ppid && rti_descendant_set_has(fork_tracker->descendants, event->pid) &&
 	    !rti_descendant_set_has(fork_tracker->descendants, event->ppid))
-		fork_tracker->has_unwaited_exit = 1;
+		fork_tracker->has_unwaited_exit = true;
 	rti_descendant_set_exit(fork_tracker->descendants, event->pid);
 }
 
@@ -93,7 +93,7 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 		if (rti_descendant_set_fork(fork_tracker->descendants, event->ppid, event->pid))
 			add_new_pid(fork_tracker, event->pid);
 		else if (event->ppid == fork_tracker->owner && event->pid != fork_tracker->root)
-			fork_tracker->has_other_child = 1;
+			fork_tracker->has_other_child = true;
 		break;
 	case RTI_EVENT_EXEC:
 		rti_descendant_set_exec(fork_tracker->descendants, event->pid);
@@ -102,6 +102,7 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 		handle_exit(fork_tracker, event);
 		break;
 	case RTI_EVENT_COMM:
+	case RTI_EVENT_OTHER:
 		break;
 	}
 }
@@ -112,13 +113,13 @@ void rti_fork_tracker_poll(struct rti_fork_tracker *fork_tracker)
 		return;
 	/* The child of a fork leaves to its parent what comes. */
 	if (fork_tracker->owner != own_pid() || rti_events_drain(fork_tracker->fd, handle_event, fork_tracker) < 0)
-		fork_tracker->has_lost_events = 1;
+		fork_tracker->has_lost_events = true;
 	if (fork_tracker->has_lost_events)
 		unsubscribe(fork_tracker);
 }
 
 void rti_fork_tracker_take_new(struct rti_fork_tracker *fork_tracker,
-                      void (*each)(void *arg, int32_t pid, int has_ended), void *arg)
+                      void (*each)(void *arg, int32_t pid, bool has_ended), void *arg)
 {
 	for (size_t i = 0; i < fork_tracker->count; i++) {
 		int32_t pid = fork_tracker->new_pids[i];

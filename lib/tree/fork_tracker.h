@@ -5,6 +5,7 @@
 #ifndef RTI_FORK_TRACKER_H
 #define RTI_FORK_TRACKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,9 +14,9 @@ struct rti_descendant_set;
 struct rti_fork_tracker {
 	int fd;                    /* -1 while there are no events */
 	int32_t owner;             /* pid of the process that opened it: after a fork, two would share what comes */
-	int has_lost_events;              /* some: nothing is sure any more, and nobody listens */
-	int has_other_child;           /* we got another child, which may be the tree's (CLONE_PARENT) */
-	int has_unwaited_exit;       /* somebody ended whose parent is no member: nobody in the tree waited for him */
+	bool has_lost_events;              /* some: nothing is sure any more, and nobody listens */
+	bool has_other_child;           /* we got another child, which may be the tree's (CLONE_PARENT) */
+	bool has_unwaited_exit;       /* somebody ended whose parent is no member: nobody in the tree waited for him */
 	int32_t root;
 	struct rti_descendant_set *descendants; /* NULL while there are no events */
 	int32_t *new_pids;        /* pids that have joined since they were taken last */
@@ -31,7 +32,7 @@ void rti_fork_tracker_set_root(struct rti_fork_tracker *fork_tracker, int32_t ro
 void rti_fork_tracker_close(struct rti_fork_tracker *fork_tracker);
 
 /* All that joined and left so far is known. */
-int rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker);
+bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker);
 
 /* Take in what has happened. */
 void rti_fork_tracker_poll(struct rti_fork_tracker *fork_tracker);
@@ -39,7 +40,7 @@ void rti_fork_tracker_poll(struct rti_fork_tracker *fork_tracker);
 /* Call each() for newcomers in the order in which they came, and forget them. One that has ended,
  * as far as was heard, may be a zombie still. */
 void rti_fork_tracker_take_new(struct rti_fork_tracker *fork_tracker,
-                      void (*each)(void *arg, int32_t pid, int has_ended), void *arg);
+                      void (*each)(void *arg, int32_t pid, bool has_ended), void *arg);
 
 /* Somebody was found to be a member without having been heard of. */
 void rti_fork_tracker_add(struct rti_fork_tracker *fork_tracker, int32_t pid);

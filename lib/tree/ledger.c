@@ -40,7 +40,7 @@ static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS]
 	}
 }
 
-static void add_share(const struct rti_account *a, int self_only, uint64_t sum[RTI_COUNTERS])
+static void add_share(const struct rti_account *a, bool self_only, uint64_t sum[RTI_COUNTERS])
 {
 	uint64_t reaped[RTI_COUNTERS] = { 0 };
 
@@ -73,12 +73,12 @@ static uint64_t children_growth(const struct rti_account *a)
 	return reaped_faults(a) - a->closed_faults;
 }
 
-int rti_ledger_has_grown(const struct rti_account *a)
+bool rti_ledger_has_grown(const struct rti_account *a)
 {
 	return children_growth(a) > 0;
 }
 
-int rti_ledger_has_reaped(const struct rti_account *a)
+bool rti_ledger_has_reaped(const struct rti_account *a)
 {
 	return a->closed_faults || a->closed_cpu_ns;
 }
@@ -90,7 +90,7 @@ static uint64_t reaped_cpu_ns(const struct rti_account *a)
 
 /* Who shares the memory of its parent (vfork, CLONE_VM) may have no fault: its CPU time is the evidence then. Both times
  * are shown in whole ticks. */
-static int has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *exited)
+static bool has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *exited)
 {
 	uint64_t cpu_ns = exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
 	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
@@ -103,7 +103,7 @@ static uint64_t seen_faults(const struct rti_account *exited)
 	return exited->self[RTI_MINOR_FAULTS] + exited->self[RTI_MAJOR_FAULTS] + reaped_faults(exited);
 }
 
-int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
+bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                         const struct rti_account *exited)
 {
 	/* What the floor adds may be of those who were lost. */
@@ -127,14 +127,14 @@ uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults)
 void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *exited)
 {
 	rti_ledger_keep_final(ledger, exited);
-	ledger->has_unwaited = 1;
+	ledger->has_unwaited = true;
 }
 
 void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited, struct rti_account *reaper)
 {
 	uint64_t faults = rti_ledger_faults(exited);
 
-	ledger->has_exits = 1;
+	ledger->has_exits = true;
 	if (!ledger->self_only && seen_faults(exited) == 0 && has_grown_by_cpu(reaper, exited)) {
 		reaper->attributed_cpu_ns += exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
 		rti_ledger_merge_into_reaper(ledger, exited, reaper);
@@ -146,19 +146,19 @@ void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account
 	}
 	rti_ledger_merge_into_reaper(ledger, exited, reaper);
 	if (rti_ledger_attribute(reaper, faults) < faults)
-		ledger->has_unwaited = 1;
+		ledger->has_unwaited = true;
 }
 
 void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *exited)
 {
-	ledger->has_exits = 1;
+	ledger->has_exits = true;
 	add_share(exited, ledger->self_only, ledger->retained);
 }
 
 void rti_ledger_open(struct rti_ledger *ledger)
 {
 	memcpy(ledger->sum, ledger->retained, sizeof(ledger->sum));
-	ledger->is_covered_by_cgroup = 0;
+	ledger->is_covered_by_cgroup = false;
 }
 
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)

@@ -13,6 +13,7 @@
 #ifndef RTI_LEDGER_H
 #define RTI_LEDGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collect/counters.h"
@@ -26,17 +27,17 @@ struct rti_account {
 	uint64_t attributed_faults;     /* of those since then: what departed members account for */
 	uint64_t closed_cpu_ns;        /* reaped CPU time at the end of the last sample */
 	uint64_t attributed_cpu_ns;     /* of that since then, by members without a fault */
-	int has_io;                    /* its I/O could be read, last time */
+	bool has_io;                    /* its I/O could be read, last time */
 };
 
 struct rti_ledger {
 	uint64_t retained[RTI_COUNTERS]; /* of departed members that no tracked member has reaped */
 	uint64_t total[RTI_COUNTERS];    /* as of the last rti_ledger_close() */
 	uint64_t sum[RTI_COUNTERS];      /* while a sample is being summed */
-	int has_unwaited;                /* some member went unwaited for */
-	int has_exits;                /* some member departed at all */
-	int is_covered_by_cgroup;                  /* the last claim covered all that members' accounts say */
-	int self_only;                    /* the tree is its root alone: reaped shares do not count */
+	bool has_unwaited;                /* some member went unwaited for */
+	bool has_exits;                /* some member departed at all */
+	bool is_covered_by_cgroup;                  /* the last claim covered all that members' accounts say */
+	bool self_only;                    /* the tree is its root alone: reaped shares do not count */
 };
 
 /* A member departed whose parent still has its children; the parent was read again after that. Call it, and those below,
@@ -45,7 +46,7 @@ void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account
 
 /* A member departed whose parent had left its children by then. Whose account may hold it: one that grew by at least the
  * member's faults. If there is none, the member is lost, and its last reading kept; if there is one, that absorbs it. */
-int rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
+bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                         const struct rti_account *exited);
 void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *exited);
 void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited, struct rti_account *reaper);
@@ -55,8 +56,8 @@ uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults);
 uint64_t rti_ledger_faults(const struct rti_account *member);
 
 /* Somebody was reaped into it since the last sample; or before that one ended. */
-int rti_ledger_has_grown(const struct rti_account *a);
-int rti_ledger_has_reaped(const struct rti_account *a);
+bool rti_ledger_has_grown(const struct rti_account *a);
+bool rti_ledger_has_reaped(const struct rti_account *a);
 
 /* A member departed, and whoever waited for it has seen to it that it was read once more before: retain it all. */
 void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *exited);

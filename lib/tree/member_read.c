@@ -6,12 +6,13 @@
 #include "tree/member_read.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "collect/pid_mm.h"
 #include "os/cpu_time.h"
-#include "os/procfs_path.h"
-#include "util/saturate.h"
 #include "tree/discovery.h"
+#include "util/saturate.h"
 
 #define REFRESH_NS 1000000000u /* RSS of who does not run: others may take pages from it */
 #define SELDOM_NS 100000000u   /* files that cost many times what all others do: status, and those of all threads */
@@ -24,9 +25,9 @@ struct member_read {
 	struct rti_target target;
 	struct rti_figures figures;
 	struct rti_status status;
-	int has_read_error; /* and status says which */
+	bool has_read_error; /* and status says which */
 	uint64_t due; /* domains that are read now; the others stay as they were */
-	int is_short_of_files;
+	bool is_short_of_files;
 };
 
 /* The keeper's memory is none of the tree's. */
@@ -40,7 +41,7 @@ static uint64_t wanted_domains(const struct rti_tree *tree, const struct rti_mem
 	return want & RT_HAS_PSS ? want | RT_HAS_RSS : want;
 }
 
-static int has_passed(const struct rti_tree *tree, uint64_t last_ns, uint64_t time_ns)
+static bool has_passed(const struct rti_tree *tree, uint64_t last_ns, uint64_t time_ns)
 {
 	return !last_ns || tree->now_ns - last_ns >= time_ns;
 }
@@ -84,21 +85,21 @@ static int read_or_carry_pss(struct member_read *r)
 
 /* A new peak shows in RSS. Otherwise status is read now and then, for the peaks between two samples, and for whether
  * SIGCHLD is ignored. */
-static int is_peak_due(const struct member_read *r)
+static bool is_peak_due(const struct member_read *r)
 {
 	return r->tree->is_final || r->figures.rss_bytes > r->m->peak_rss_bytes ||
 	       has_passed(r->tree, r->m->status_ns, SELDOM_NS);
 }
 
-static int is_due(const struct member_read *r, const struct rti_pid_collector *collector)
+static bool is_due(const struct member_read *r, const struct rti_pid_collector *collector)
 {
 	if (!(collector->provides & r->due))
-		return 0;
+		return false;
 	if (collector->provides & RT_HAS_PEAK_RSS)
 		return is_peak_due(r);
 	if (collector->provides & RT_HAS_CTXSW)
 		return r->tree->is_final || has_passed(r->tree, r->m->switches_ns, SELDOM_NS);
-	return 1;
+	return true;
 }
 
 static void clear_domains(struct rti_figures *figures, uint64_t domains)
@@ -131,7 +132,7 @@ static void note_read_error(struct member_read *r, uint64_t domains, int err)
 {
 	if (!r->has_read_error)
 		r->status = (struct rti_status){ 0 };
-	r->has_read_error = 1;
+	r->has_read_error = true;
 	rti_status_note(&r->status, domains, err);
 }
 
@@ -144,7 +145,7 @@ static void run_collector(struct member_read *r, const struct rti_pid_collector 
 	stamp_domains(r, collector->provides);
 	err = collector == &rti_pid_pss ? read_or_carry_pss(r) : collector->collect(r->ctx, &r->target, &r->figures);
 	if (err == -EMFILE || err == -ENFILE)
-		r->is_short_of_files = 1;
+		r->is_short_of_files = true;
 	if (err == -ESRCH)
 		r->figures.valid |= collector->provides & ~r->figures.partial;
 	else if (err < 0)
@@ -159,37 +160,6 @@ static void run_collectors(struct member_read *r, int after_stat)
 		if (collector->after_stat == after_stat && is_due(r, collector))
 			run_collector(r, collector);
 	}
-}
-
-struct live_thread {
-	const struct rti_context *ctx;
-	int32_t pid, found;
-};
-
-static int find_live_thread(void *arg, const char *name)
-{
-	struct live_thread *scan = arg;
-	int32_t tid = rti_path_number(name);
-	struct rti_path path = rti_task_path(scan->pid, tid, "stat");
-	struct rti_pid_stat stat;
-
-	if (tid == 0 || tid == scan->pid)
-		return 0;
-	if (rti_procfs_read(scan->ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, scan->ctx->buf) < 0 ||
-	    rti_parse_pid_stat(scan->ctx->buf->data, scan->ctx->buf->len, &stat) < 0 || stat.state == 'Z')
-		return 0;
-	scan->found = tid;
-	return 1;
-}
-
-/* A leader that exited before the other threads has let go of the address space that they live in. */
-static int32_t memory_tid(const struct rti_context *ctx, const struct rti_member *m)
-{
-	struct live_thread scan = { ctx, m->pid, 0 };
-
-	if (m->stat.state == 'Z' && m->stat.num_threads > 1)
-		rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(m->pid, "task").text, find_live_thread, &scan);
-	return scan.found;
 }
 
 static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_counter_id first,
@@ -249,7 +219,7 @@ static void store_figures(struct rti_member *m, const struct rti_figures *figure
 static void set_target(struct member_read *r)
 {
 	struct rti_member *m = r->m;
-	int may_keep = rti_member_reserve_files(&r->tree->table, r->ctx, m);
+	bool may_keep = rti_member_reserve_files(&r->tree->table, r->ctx, m);
 
 	r->target = (struct rti_target){
 		.pid = m->pid,
@@ -265,35 +235,35 @@ static uint64_t reaped_faults(const struct rti_member *m)
 	return m->stat.cminflt + m->stat.cmajflt;
 }
 
-static int may_have_forked(const struct member_read *r)
+static bool may_have_forked(const struct member_read *r)
 {
 	return !r->tree->table.last_pid || r->tree->table.last_pid != r->m->stat_pid;
 }
 
 /* What nothing else tells is wanted each time. */
-static int needs_stat(const struct rti_tree *tree)
+static bool needs_stat(const struct rti_tree *tree)
 {
 	return tree->is_final || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS);
 }
 
 /* Of a process alone the first child that it reaps matters: from then on its I/O is read by threads. */
-static int may_reap_first(const struct member_read *r)
+static bool may_reap_first(const struct member_read *r)
 {
 	return r->tree->ledger.self_only && r->tree->want & RT_HAS_IO && !reaped_faults(r->m);
 }
 
-static int has_io_moved(const struct member_read *r)
+static bool has_io_moved(const struct member_read *r)
 {
 	return memcmp(&r->figures.self[RTI_READ_BYTES], &r->m->figures.self[RTI_READ_BYTES],
 	              (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(r->figures.self[0])) != 0;
 }
 
 /* Since stat was read. The I/O of a process alone was read just now. */
-static int may_have_reaped(struct member_read *r)
+static bool may_have_reaped(struct member_read *r)
 {
 	if (r->tree->ledger.self_only) {
 		if (!may_reap_first(r) || !has_io_moved(r))
-			return 0;
+			return false;
 		r->tree->table.last_pid = rti_read_last_pid(&r->tree->table, r->ctx);
 	}
 	return r->m->has_children || may_have_forked(r);
@@ -301,12 +271,12 @@ static int may_have_reaped(struct member_read *r)
 
 /* stat tells who it is, which a kept statm vouches for as well; what was reaped, which for somebody without children is
  * nothing; and faults and threads, which may not be wanted. */
-static int may_skip_stat(struct member_read *r)
+static bool may_skip_stat(struct member_read *r)
 {
 	const struct rti_member *m = r->m;
 
 	if (needs_stat(r->tree) || may_have_reaped(r))
-		return 0;
+		return false;
 	return m->account_at && m->has_clock && m->statm.fd >= 0 && r->figures.rss_bytes > 0 &&
 	       !has_passed(r->tree, m->stat_ns, SELDOM_NS);
 }
@@ -326,8 +296,8 @@ static void read_once(struct member_read *r)
 	int err;
 
 	r->figures = m->figures;
-	r->is_short_of_files = r->has_read_error = 0;
-	m->memory_tid = memory_tid(r->ctx, m);
+	r->is_short_of_files = r->has_read_error = false;
+	m->memory_tid = rti_pid_mm_thread(r->ctx, m->pid, &m->stat);
 	set_target(r);
 	r->target.clock = m->has_clock ? &m->clock : NULL;
 	run_collectors(r, 0);
@@ -351,12 +321,12 @@ static void read_once(struct member_read *r)
 		note_read_error(r, r->due & (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS), err);
 	}
 	if (err == -EMFILE || err == -ENFILE)
-		r->is_short_of_files = 1;
+		r->is_short_of_files = true;
 	m->has_exited = err == -ESRCH;
 }
 
 /* What was put off while it ran is due once its time has come, even if it does not run any more. */
-static int is_overdue(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_overdue(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t want = wanted_domains(tree, m);
 
@@ -367,7 +337,7 @@ static int is_overdue(const struct rti_tree *tree, const struct rti_member *m)
 }
 
 /* Nothing was missing when it was last read that may be there now: unless it runs, there is nothing more to know. */
-static int is_fresh(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_fresh(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
 
@@ -376,18 +346,18 @@ static int is_fresh(const struct rti_tree *tree, const struct rti_member *m)
 }
 
 /* Its clock stands where it stood then. */
-static int is_unchanged(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_unchanged(const struct rti_tree *tree, const struct rti_member *m)
 {
 	return m->has_clock && m->clock.total_ns == m->account_clock_ns && is_fresh(tree, m);
 }
 
-static int is_refresh_due(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_refresh_due(const struct rti_tree *tree, const struct rti_member *m)
 {
 	return wanted_domains(tree, m) & RT_HAS_RSS && has_passed(tree, m->rss_ns, REFRESH_NS);
 }
 
 /* Rows tell what status tells of SIGCHLD whether its peak is wanted or not. */
-static int is_status_due(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_status_due(const struct rti_tree *tree, const struct rti_member *m)
 {
 	return tree->is_final || has_passed(tree, m->status_ns, SELDOM_NS);
 }
@@ -490,7 +460,7 @@ static void apply_row(struct member_read *r)
 	m->stat_pid = r->tree->table.last_pid;
 	set_figures_from_row(r, m->row);
 	if (r->due & RT_HAS_PSS) {
-		m->memory_tid = memory_tid(r->ctx, m);
+		m->memory_tid = rti_pid_mm_thread(r->ctx, m->pid, &m->stat);
 		set_target(r);
 		run_collector(r, &rti_pid_pss);
 	}
@@ -498,7 +468,7 @@ static void apply_row(struct member_read *r)
 }
 
 static void read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
-                        struct rti_status *status, int may_be_idle)
+                        struct rti_status *status, bool may_be_idle)
 {
 	struct member_read r = { .tree = tree, .ctx = ctx, .m = m, .due = wanted_domains(tree, m) };
 
@@ -509,7 +479,7 @@ static void read_member(struct rti_tree *tree, const struct rti_context *ctx, st
 	else
 		read_in_full(&r);
 	if (m->has_exited) {
-		tree->needs_reconcile = 1;
+		tree->needs_reconcile = true;
 		m->exited_at = ++tree->events;
 		return;
 	}
@@ -542,7 +512,7 @@ void rti_read_account(struct rti_tree *tree, const struct rti_context *ctx, stru
 }
 
 /* RSS as of the last glance will do. */
-static int is_poll_fresh(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_poll_fresh(const struct rti_tree *tree, const struct rti_member *m)
 {
 	return m->poll_ns && !has_passed(tree, m->poll_ns, REFRESH_NS);
 }

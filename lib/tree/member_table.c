@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/procfs_path.h"
 #include "os/pid_file.h"
+#include "os/procfs_path.h"
 
 #define FILES_PER_MEMBER 4 /* kept per member: stat, statm, io, children */
 #define LOOKS_MAX 8
@@ -60,7 +60,7 @@ static int reserve(struct rti_member_table *table)
 	return 0;
 }
 
-static int has_clock(const struct rti_context *ctx, int32_t pid)
+static bool has_clock(const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_cpu_clock clock = { 0 };
 
@@ -69,9 +69,9 @@ static int has_clock(const struct rti_context *ctx, int32_t pid)
 
 /* /proc may hide what is not ours (hidepid), while the CPU clock of a process answers anybody. A process that is just
  * being reaped leaves /proc a moment before its clock goes: it takes a clock that stays to tell the two apart. */
-static int is_hidden(const struct rti_context *ctx, int32_t pid)
+static bool is_hidden(const struct rti_context *ctx, int32_t pid)
 {
-	return has_clock(ctx, pid) && rti_procfs_exists(ctx->procfs, RTI_PROC, rti_pid_path(pid, "stat").text) == 0 &&
+	return has_clock(ctx, pid) && rti_procfs_access(ctx->procfs, RTI_PROC, rti_pid_path(pid, "stat").text) == -ENOENT &&
 	       has_clock(ctx, pid);
 }
 
@@ -92,10 +92,10 @@ int rti_read_pid_stat(const struct rti_context *ctx, int32_t pid, struct rti_fil
 
 /* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
  * whose account was moved already and that the kernel is just letting go of: the rest of such a line is 0 as well. */
-static int is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
+static bool is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
 {
 	if (stat->ppid == 0 && m->stat.ppid != 0)
-		return 0;
+		return false;
 	return !stat->has_starttime || !m->stat.has_starttime || stat->starttime == m->starttime;
 }
 
@@ -129,7 +129,7 @@ int rti_member_read_stat(struct rti_member_table *table, const struct rti_contex
 }
 
 /* Start times of /proc are in whole ticks. */
-int rti_member_owns_row(const struct rti_member *m, uint64_t tick_ns)
+bool rti_member_owns_row(const struct rti_member *m, uint64_t tick_ns)
 {
 	return !m->stat.has_starttime || m->row->start_ns - m->starttime * tick_ns < tick_ns;
 }
@@ -140,26 +140,26 @@ void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns)
 	check_thread_count(m);
 }
 
-int rti_member_is_zombie(const struct rti_member *m)
+bool rti_member_is_zombie(const struct rti_member *m)
 {
 	return (m->stat.state == 'Z' || m->stat.state == 'X') && m->stat.num_threads <= 1;
 }
 
 /* A kept file that can be read is that of the same process, and statm is the one that costs least. Who has ended has no
  * memory. */
-int rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m)
+bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m)
 {
 	return rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
 	       ctx->buf->data[0] != '0';
 }
 
-int rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
+bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
 {
 	struct rti_pid_stat stat;
 	int err;
 
 	if (rti_member_has_live_files(ctx, m))
-		return 1;
+		return true;
 	err = rti_read_pid_stat(ctx, m->pid, NULL, &stat);
 	return err == 0 ? is_same(m, &stat) : err != -ESRCH;
 }
@@ -167,9 +167,9 @@ int rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
 /* Someone may be missing from the tree because of this error. */
 void rti_member_table_note_skipped(struct rti_member_table *table, int err)
 {
-	table->has_skipped = 1;
+	table->has_skipped = true;
 	if (err == -EMFILE || err == -ENFILE)
-		table->is_short_of_files = 1;
+		table->is_short_of_files = true;
 }
 
 int rti_member_add(struct rti_member_table *table, const struct rti_context *ctx, const struct rti_pid_stat *stat,
@@ -206,7 +206,7 @@ int rti_member_add(struct rti_member_table *table, const struct rti_context *ctx
 }
 
 /* /proc answers for thread ids too; a tracker follows whole processes. */
-int rti_is_group_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat)
+bool rti_is_group_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat)
 {
 	struct rti_pid_status status;
 	int err;
@@ -219,7 +219,7 @@ int rti_is_group_leader(const struct rti_context *ctx, const struct rti_pid_stat
 	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == stat->pid;
 }
 
-int rti_member_table_init(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, int is_followed,
+int rti_member_table_init(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, bool is_followed,
                       uint32_t files_max)
 {
 	struct rti_path children = rti_task_path(pid, pid, "children");
@@ -231,7 +231,7 @@ int rti_member_table_init(struct rti_member_table *table, const struct rti_conte
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->procfs->is_foreign)
 		rti_fork_tracker_subscribe(&table->fork_tracker); /* where that cannot be had, members are searched for */
 	rti_fork_tracker_set_root(&table->fork_tracker, pid);
-	table->has_children_files = rti_procfs_exists(ctx->procfs, RTI_PROC, children.text) == 1;
+	table->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
 	err = rti_read_pid_stat(ctx, pid, NULL, &stat);
 	if (err == 0 && !rti_is_group_leader(ctx, &stat))
 		err = -ESRCH;
@@ -272,7 +272,7 @@ static uint32_t count_open(const struct rti_member *m)
 
 /* Somebody who was not read in this sample, nor in the one before. Only a few are looked at, for the search must not cost
  * more than opening the files does. */
-static int evict_files(struct rti_member_table *table, const struct rti_context *ctx)
+static bool evict_files(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	for (int looks = 0; looks < LOOKS_MAX && table->count > 0; looks++) {
 		struct rti_member *m = &table->members[table->evict_next++ % table->count];
@@ -282,23 +282,23 @@ static int evict_files(struct rti_member_table *table, const struct rti_context 
 			continue;
 		close_files(ctx, m);
 		table->files_cached -= FILES_PER_MEMBER;
-		return 1;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
-int rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
+bool rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
 {
 	m->files_used_at = table->samples;
 	if (count_open(m) > 0)
-		return 1;
+		return true;
 	if (table->files_cached + FILES_PER_MEMBER > table->files_max && !evict_files(table, ctx))
-		return 0;
+		return false;
 	if (table->files_cached + FILES_PER_MEMBER > table->files_max)
-		return 0;
+		return false;
 	table->files_cached += FILES_PER_MEMBER;
-	table->has_reserved = 1;
-	return 1;
+	table->has_reserved = true;
+	return true;
 }
 
 /* Room stays reserved for all of the files of a member that has one open. */
@@ -306,7 +306,7 @@ void rti_member_table_count_files(struct rti_member_table *table)
 {
 	if (!table->has_reserved)
 		return;
-	table->has_reserved = 0;
+	table->has_reserved = false;
 	table->files_cached = 0;
 	for (size_t i = 0; i < table->count; i++)
 		table->files_cached += count_open(&table->members[i]) ? FILES_PER_MEMBER : 0;
@@ -321,7 +321,7 @@ void rti_member_table_drop_files(struct rti_member_table *table, const struct rt
 	table->files_cached = 0;
 }
 
-int rti_member_table_remove_exited(struct rti_member_table *table, const struct rti_context *ctx)
+bool rti_member_table_remove_exited(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	size_t cached = 0;
 
@@ -332,9 +332,9 @@ int rti_member_table_remove_exited(struct rti_member_table *table, const struct 
 			table->members[cached - 1] = table->members[i];
 	}
 	if (cached == table->count)
-		return 0;
+		return false;
 	table->count = cached;
-	table->has_reserved = 1;
+	table->has_reserved = true;
 	index_members(table);
-	return 1;
+	return true;
 }

@@ -9,12 +9,14 @@
 #ifndef RTI_MEMBER_TABLE_H
 #define RTI_MEMBER_TABLE_H
 
+#include <stdbool.h>
+
 #include "collect/collector.h"
+#include "os/supervisor_protocol.h"
+#include "tree/batch_read.h"
 #include "tree/fork_tracker.h"
 #include "tree/ledger.h"
 #include "tree/pss_budget.h"
-#include "os/supervisor_protocol.h"
-#include "tree/batch_read.h"
 
 #define RTI_MEMBERS_MAX 65536
 #define RTI_NEW_MEMBERS_MAX 16384 /* that one search takes in, lest a fork bomb keeps it going */
@@ -28,15 +30,15 @@ struct rti_member {
 	struct rti_figures figures; /* last read; counters also go into account */
 	struct rti_account account;
 	struct rti_cpu_clock clock;   /* by the last survey, or read since then */
-	int has_clock;
+	bool has_clock;
 	const struct rti_batch_row *row; /* of the sweep that began this sample, where it has figures; or NULL */
 	uint64_t account_clock_ns;    /* where it stood when the account was read */
 	uint64_t status_clock_ns, switches_clock_ns; /* and when those files were */
 	uint64_t scanned_pid, scanned_clock_ns; /* when its children were searched for */
-	int needs_scan;
+	bool needs_scan;
 	uint64_t scanned_threads; /* how many it had then */
-	int has_reaped; /* somebody, by the last sample */
-	int has_children; /* or had some */
+	bool has_reaped; /* somebody, by the last sample */
+	bool has_children; /* or had some */
 	uint64_t stat_pid; /* the last that had been given away when stat was read */
 	uint64_t rss_ns, stat_ns, status_ns, switches_ns; /* monotonic: when what is not read every time was read last; 0 is never */
 	uint64_t files_used_at; /* sample that last used its descriptors */
@@ -46,10 +48,10 @@ struct rti_member {
 	uint64_t peak_rss_bytes; /* largest seen: a zombie tells no more */
 	/* Order of events within the tree; 0 is never. read_at: it was there; account_at: and its account was read. */
 	uint64_t read_at, account_at, exited_at, revalidated_at;
-	int has_exited;     /* since this sample */
+	bool has_exited;     /* since this sample */
 	int32_t previous_ppid; /* in the last sample */
 	uint64_t mark;       /* of a walk over ancestors */
-	int is_unattributed; /* gone, and no account has yet been found to have grown by it */
+	bool is_unattributed; /* gone, and no account has yet been found to have grown by it */
 };
 
 struct rti_member_table {
@@ -57,17 +59,17 @@ struct rti_member_table {
 	size_t count, cap;
 	uint32_t *slots; /* hash of pids: index + 1, or 0 */
 	size_t slot_count;
-	int is_followed;        /* descendants belong to the tree */
-	int has_children_files; /* the kernel has task/TID/children */
+	bool is_followed;        /* descendants belong to the tree */
+	bool has_children_files; /* the kernel has task/TID/children */
 	uint32_t files_cached, files_max;
-	int has_reserved; /* since they were counted */
+	bool has_reserved; /* since they were counted */
 	uint64_t samples; /* so far */
 	size_t evict_next;      /* where the next one who must give up descriptors is looked for */
 	uint64_t members_seen;    /* distinct members so far */
-	int has_skipped;  /* the last search may have missed somebody */
+	bool has_skipped;  /* the last search may have missed somebody */
 	size_t count_before_scan; /* the last search */
 	uint64_t skipped; /* that the last search found and could not take in */
-	int was_scanned;  /* since then, who joins is heard of */
+	bool was_scanned;  /* since then, who joins is heard of */
 	uint64_t last_pid, scanned_pid; /* given away by then; 0: unknown */
 	const struct rti_shared_stats *fork_counts; /* somebody counts them for us; NULL: nobody does */
 	uint64_t scans;
@@ -75,7 +77,7 @@ struct rti_member_table {
 	enum { LAST_PID_FROM_NS_LAST_PID, LAST_PID_FROM_LOADAVG } last_pid_source;
 	struct rti_batch_reader batch_reader;
 	struct rti_fork_tracker fork_tracker;
-	int is_short_of_files; /* for want of descriptors */
+	bool is_short_of_files; /* for want of descriptors */
 	struct rti_buf children; /* scratch of the search by children files */
 	struct candidate {
 		int32_t pid, ppid;
@@ -84,7 +86,7 @@ struct rti_member_table {
 };
 
 /* Start a tree at pid. 0 or -errno: -ESRCH where there is none, -EACCES where it is hidden. */
-int rti_member_table_init(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, int is_followed,
+int rti_member_table_init(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, bool is_followed,
                       uint32_t files_max);
 void rti_member_table_free(struct rti_member_table *table, const struct rti_context *ctx);
 
@@ -92,7 +94,7 @@ void rti_member_table_free(struct rti_member_table *table, const struct rti_cont
 int rti_read_pid_stat(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out);
 
 /* /proc answers for thread ids too; a tracker follows whole processes. */
-int rti_is_group_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat);
+bool rti_is_group_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat);
 
 /* Take somebody in, with the file that stat was read from, which is his from then on where it may be kept, and the caller's
  * otherwise; NULL: none. 0, or -errno, when he is passed over. Members move in memory. */
@@ -109,26 +111,26 @@ void rti_member_force_scan(struct rti_member *m);
 int rti_member_read_stat(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m);
 
 /* Is its row of itself, and not of a stranger? */
-int rti_member_owns_row(const struct rti_member *m, uint64_t tick_ns);
+bool rti_member_owns_row(const struct rti_member *m, uint64_t tick_ns);
 
 /* What stat has, from its own row. */
 void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns);
 
 /* Is it still there? Changes nothing that is known of it. */
-int rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m);
+bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m);
 
 /* A kept file says so: then it is sure to be there, and no zombie. 0 is no answer. */
-int rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m);
+bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m);
 
 /* It has ended, and waits for its parent, or for the kernel to let go of it. */
-int rti_member_is_zombie(const struct rti_member *m);
+bool rti_member_is_zombie(const struct rti_member *m);
 
 /* The member with this pid, gone ones included, or NULL. */
 struct rti_member *rti_member_find(const struct rti_member_table *table, int32_t pid);
 
 /* Reserve room for the descriptors of a member, which may be that of somebody who has not been read for a while. 0 when
  * no more may be kept. */
-int rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m);
+bool rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m);
 
 /* Count what is really kept, after a sample, if that may have changed. */
 void rti_member_table_count_files(struct rti_member_table *table);
@@ -137,6 +139,6 @@ void rti_member_table_count_files(struct rti_member_table *table);
 void rti_member_table_drop_files(struct rti_member_table *table, const struct rti_context *ctx);
 
 /* Forget the members that are gone. 1 when there were any; members move in memory. */
-int rti_member_table_remove_exited(struct rti_member_table *table, const struct rti_context *ctx);
+bool rti_member_table_remove_exited(struct rti_member_table *table, const struct rti_context *ctx);
 
 #endif

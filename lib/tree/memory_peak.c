@@ -2,8 +2,8 @@
 /* The largest sums of memory that a tree has held, at samples and between them. */
 #include "tree/memory_peak.h"
 
-#include "tree/member_read.h"
 #include "tree/discovery.h"
+#include "tree/member_read.h"
 
 #define NEAR_PEAK 50 /* a fiftieth of it */
 
@@ -13,7 +13,7 @@ static void raise_to(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
-int rti_memory_peak_has_pss(const struct rti_tree *tree)
+bool rti_memory_peak_has_pss(const struct rti_tree *tree)
 {
 	return tree->peak_tree_rss_bytes <= tree->rss_with_pss_bytes + tree->rss_with_pss_bytes / NEAR_PEAK;
 }
@@ -30,7 +30,7 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 	out->peak_tree_pss_bytes = tree->peak_tree_pss_bytes;
 }
 
-static int can_afford(const struct rti_tree *tree, unsigned times, uint64_t rss_bytes)
+static bool can_afford(const struct rti_tree *tree, unsigned times, uint64_t rss_bytes)
 {
 	uint64_t cost_ns = times * rti_pss_predict_all(&tree->pss, tree->table.count, rss_bytes);
 
@@ -54,7 +54,7 @@ static void read_pss_of_all(struct rti_tree *tree, const struct rti_context *ctx
 
 /* Who writes to memory that he shares with somebody who does not run leaves him more of his own, and RSS does not tell. For
  * those who look for peaks, all are read then, as long as enough is saved up. */
-static int may_share_less(const struct rti_tree *tree, const struct rt_metrics *out)
+static bool may_share_less(const struct rti_tree *tree, const struct rt_metrics *out)
 {
 	return tree->is_peak_polled && out->pss_source == RT_PSS_CACHED && tree->pss.spent_ns == tree->sampled_ns &&
 	       can_afford(tree, 2, out->rss_bytes);
@@ -62,7 +62,7 @@ static int may_share_less(const struct rti_tree *tree, const struct rt_metrics *
 
 void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out)
 {
-	int is_due = !rti_memory_peak_has_pss(tree) && can_afford(tree, 1, out->rss_bytes);
+	bool is_due = !rti_memory_peak_has_pss(tree) && can_afford(tree, 1, out->rss_bytes);
 
 	if (!(tree->want & RT_HAS_PSS) || !(is_due || may_share_less(tree, out)))
 		return;
@@ -76,7 +76,7 @@ void rti_memory_peak_poll(struct rti_tree *tree, const struct rti_context *ctx)
 {
 	uint64_t rss_bytes = 0;
 
-	tree->is_peak_polled = 1;
+	tree->is_peak_polled = true;
 	rti_tree_note_time(tree, ctx->platform->monotonic_ns());
 	tree->table.batch_reader.plan = (struct rti_batch_plan){ rti_request_peak_poll, tree };
 	rti_discover_members(&tree->table, ctx);

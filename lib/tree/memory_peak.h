@@ -3,6 +3,8 @@
 #ifndef RTI_MEMORY_PEAK_H
 #define RTI_MEMORY_PEAK_H
 
+#include <stdbool.h>
+
 #include "tree/tree.h"
 
 /* What the sums of a sample say. Puts the peaks so far into it. */
@@ -15,6 +17,6 @@ void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ct
 void rti_memory_peak_poll(struct rti_tree *tree, const struct rti_context *ctx);
 
 /* PSS was read when the largest sum of RSS was seen, or near that. */
-int rti_memory_peak_has_pss(const struct rti_tree *tree);
+bool rti_memory_peak_has_pss(const struct rti_tree *tree);
 
 #endif

@@ -61,20 +61,20 @@ static uint64_t round_ns(const struct rti_pss_budget *budget)
 	return budget->last_due_ns / budget->share * 1000;
 }
 
-int rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uint64_t rss_bytes, uint64_t clock_ns)
+bool rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uint64_t rss_bytes, uint64_t clock_ns)
 {
 	uint64_t cost_ns = rti_pss_predict(budget, rss_bytes), age_ns = budget->now_ns - pss->read_ns;
 
 	if (cost_ns > budget->hold_ns)
-		return 0;
+		return false;
 	if (budget->share >= NO_LIMIT)
-		return 1;
+		return true;
 	if (pss->read_ns && pss->read_ns >= budget->changed_ns && clock_ns == pss->clock_ns && rss_bytes == pss->rss_bytes &&
 	    age_ns < REFRESH_NS)
-		return 0;
+		return false;
 	budget->due_ns += cost_ns;
 	if (pss->read_ns && age_ns < round_ns(budget) && budget->saved_ns < most_saved_ns(budget) / 2)
-		return 0;
+		return false;
 	return (int64_t)cost_ns <= budget->saved_ns;
 }
 

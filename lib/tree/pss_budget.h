@@ -8,6 +8,7 @@
 #ifndef RTI_PSS_H
 #define RTI_PSS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rti_pss_budget {
@@ -43,7 +44,7 @@ uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes
 uint64_t rti_pss_predict_all(const struct rti_pss_budget *budget, uint64_t count, uint64_t rss_bytes);
 
 /* Shall it be read now? */
-int rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uint64_t rss_bytes, uint64_t clock_ns);
+bool rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uint64_t rss_bytes, uint64_t clock_ns);
 
 /* It was read, and cost this much. */
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns);

@@ -5,18 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util/descendant_set.h"
-#include "tree/exit_accounting.h"
 #include "command/process_list.h"
-#include "tree/memory_peak.h"
-#include "tree/member_read.h"
 #include "tree/discovery.h"
+#include "tree/exit_accounting.h"
+#include "tree/member_read.h"
+#include "tree/memory_peak.h"
+#include "util/descendant_set.h"
 
 #define US 1000u
 
 int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t files_max)
 {
-	int is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
+	bool is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 
 	*tree = (struct rti_tree){ .ledger.self_only = !is_followed, .cgroup = RTI_CGROUP_INIT };
 	return rti_member_table_init(&tree->table, ctx, pid, is_followed, files_max);
@@ -31,7 +31,7 @@ void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx)
 /* Who has not run was not asked again. */
 static uint32_t pss_source(const struct rti_tree *tree, const struct rti_member *m)
 {
-	int is_old = m->figures.pss_source == RT_PSS_READ && m->pss.read_ns < tree->sampled_ns;
+	bool is_old = m->figures.pss_source == RT_PSS_READ && m->pss.read_ns < tree->sampled_ns;
 
 	return is_old ? RT_PSS_CACHED : m->figures.pss_source;
 }
@@ -59,7 +59,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 	struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
 
 	if (parent)
-		parent->has_children = 1;
+		parent->has_children = true;
 	m->previous_ppid = m->stat.ppid;
 	m->has_reaped = rti_ledger_has_grown(&m->account);
 	rti_ledger_add(&tree->ledger, &m->account);
@@ -79,22 +79,22 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 }
 
 /* Switches of the dead are told to nobody but who waits for them. */
-static int knows_all_switches(const struct rti_tree *tree)
+static bool knows_all_switches(const struct rti_tree *tree)
 {
 	const struct rti_member_table *table = &tree->table;
 
 	if (tree->has_final_rusage)
 		return !tree->ledger.has_unwaited;
 	if (tree->ledger.has_exits)
-		return 0;
+		return false;
 	for (size_t i = 0; i < table->count && !tree->ledger.self_only; i++) {
 		if (table->members[i].account.closed_faults > 0)
-			return 0;
+			return false;
 	}
-	return 1;
+	return true;
 }
 
-int rti_tree_sees_every_fork(const struct rti_tree *tree)
+bool rti_tree_sees_every_fork(const struct rti_tree *tree)
 {
 	return tree->shared ? tree->shared->events == RTI_EVENTS_INTACT : rti_fork_tracker_is_complete(&tree->table.fork_tracker);
 }
@@ -230,7 +230,7 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	tree->table.samples++;
 	rti_tree_note_time(tree, out->monotonic_ns);
 	tree->sampled_ns = tree->now_ns;
-	tree->needs_reconcile = 0;
+	tree->needs_reconcile = false;
 	rti_pss_begin(&tree->pss);
 	tree->table.batch_reader.plan = (struct rti_batch_plan){ rti_request_sample, tree };
 	rti_discover_members(&tree->table, ctx);
@@ -274,7 +274,7 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 	/* An exec hands on the peak of whoever called it, so a small one may be the keeper's. */
 	if (reaped->ru_maxrss > inherited_maxrss_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
 		tree->peak_rss_bytes = (uint64_t)reaped->ru_maxrss * 1024;
-	tree->has_final_rusage = 1;
+	tree->has_final_rusage = true;
 }
 
 /* /proc tells in ticks what it reaped, who waited for it is told more exactly. */
@@ -300,7 +300,7 @@ void rti_tree_account_root_exit(struct rti_tree *tree, const struct rti_context 
 	rti_ledger_keep_final(&tree->ledger, &root->account);
 	if (tree->process_list)
 		rti_process_list_add_member(tree->process_list, root, 0);
-	root->has_exited = 1;
+	root->has_exited = true;
 	rti_member_table_remove_exited(&tree->table, ctx);
 }
 

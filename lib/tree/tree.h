@@ -3,12 +3,14 @@
 #ifndef RTI_TREE_H
 #define RTI_TREE_H
 
-#include "os/cgroup.h"
+#include <stdbool.h>
+
 #include "collect/collector.h"
+#include "collect/status.h"
+#include "os/cgroup.h"
+#include "os/supervisor_protocol.h"
 #include "tree/member_table.h"
 #include "tree/pss_budget.h"
-#include "collect/status.h"
-#include "os/supervisor_protocol.h"
 
 struct rti_process_list;
 
@@ -22,14 +24,14 @@ struct rti_tree {
 	uint64_t want;   /* of the sample */
 	uint64_t now_ns; /* monotonic, at the start of a sample or glance */
 	uint64_t sampled_ns; /* and of the last sample */
-	int has_removed_member; /* in that */
-	int needs_reconcile; /* in this one: somebody is gone, or was reaped */
-	int is_peak_polled;   /* between samples: peaks matter */
-	int is_final;   /* nothing is left for later: there is no later */
+	bool has_removed_member; /* in that */
+	bool needs_reconcile; /* in this one: somebody is gone, or was reaped */
+	bool is_peak_polled;   /* between samples: peaks matter */
+	bool is_final;   /* nothing is left for later: there is no later */
 	struct rti_pss_budget pss;
 	/* What the keeper said last that all it reaped has used. It may hold members that the sample before still had, so
 	 * it is taken once their departure is booked. */
-	int has_final_rusage;
+	bool has_final_rusage;
 	uint64_t final_rusage[RTI_COUNTERS];
 	/* A process of our own at the root, 0 for none: it starts the program and reaps what that leaves behind. What it
 	 * reaped belongs to the tree; what it uses itself is overhead, its I/O at the start taken off what it reaps. */
@@ -55,7 +57,7 @@ void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns);
 void rti_tree_set_supervisor(struct rti_tree *tree, int32_t pid, const struct rti_shared_stats *shared);
 
 /* Every fork so far was heard of, by a keeper or by ourselves. */
-int rti_tree_sees_every_fork(const struct rti_tree *tree);
+bool rti_tree_sees_every_fork(const struct rti_tree *tree);
 /* If so: most members at the same time. */
 uint64_t rti_tree_most_alive(const struct rti_tree *tree);
 

@@ -2,18 +2,18 @@
 /* Who belongs to a tree, told by forks alone: nobody is too short-lived to be counted. */
 #include "util/descendant_set.h"
 
-static int has(const uint64_t *bits, int32_t pid)
+static bool has(const uint64_t *bits, int32_t pid)
 {
 	return pid > 0 && pid < RTI_PIDS_MAX && bits[pid / 64] >> (pid % 64) & 1;
 }
 
 /* 1 when that changed something. */
-static int assign_bit(uint64_t *bits, int32_t pid, int is_set)
+static bool assign_bit(uint64_t *bits, int32_t pid, bool is_set)
 {
 	if (pid <= 0 || pid >= RTI_PIDS_MAX || has(bits, pid) == is_set)
-		return 0;
+		return false;
 	bits[pid / 64] ^= UINT64_C(1) << (pid % 64);
-	return 1;
+	return true;
 }
 
 static void mark_alive(struct rti_descendant_set *descendants, int32_t pid)
@@ -22,12 +22,12 @@ static void mark_alive(struct rti_descendant_set *descendants, int32_t pid)
 		descendants->alive_peak = descendants->alive;
 }
 
-int rti_descendant_set_has(const struct rti_descendant_set *descendants, int32_t pid)
+bool rti_descendant_set_has(const struct rti_descendant_set *descendants, int32_t pid)
 {
 	return has(descendants->is_member, pid);
 }
 
-int rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, int32_t pid)
+bool rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, int32_t pid)
 {
 	return has(descendants->is_alive, pid);
 }
@@ -38,19 +38,19 @@ void rti_descendant_set_add(struct rti_descendant_set *descendants, int32_t pid)
 	mark_alive(descendants, pid);
 }
 
-int rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t parent, int32_t child)
+bool rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t parent, int32_t child)
 {
 	if (!rti_descendant_set_has(descendants, parent)) {
 		rti_descendant_set_exit(descendants, child);
 		assign_bit(descendants->is_member, child, 0);
-		return 0;
+		return false;
 	}
 	if (child <= 0 || child >= RTI_PIDS_MAX)
-		return 0;
+		return false;
 	/* Who joined before his fork was told is not counted again. */
 	descendants->count += (uint64_t)(assign_bit(descendants->is_member, child, 1) || !has(descendants->is_alive, child));
 	mark_alive(descendants, child);
-	return 1;
+	return true;
 }
 
 void rti_descendant_set_exec(struct rti_descendant_set *descendants, int32_t pid)

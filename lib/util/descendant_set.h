@@ -6,6 +6,7 @@
 #ifndef RTI_DESCENDANT_SET_H
 #define RTI_DESCENDANT_SET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define RTI_PIDS_MAX (1 << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
@@ -17,14 +18,14 @@ struct rti_descendant_set {
 	uint64_t alive_peak;
 };
 
-int rti_descendant_set_has(const struct rti_descendant_set *descendants, int32_t pid);
-int rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, int32_t pid);
+bool rti_descendant_set_has(const struct rti_descendant_set *descendants, int32_t pid);
+bool rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, int32_t pid);
 
 /* Somebody who is there already belongs to it. */
 void rti_descendant_set_add(struct rti_descendant_set *descendants, int32_t pid);
 
 /* 1 when the child is a member. */
-int rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t parent, int32_t child);
+bool rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t parent, int32_t child);
 
 /* An exec makes the one thread that is left the process, whose end may have been told by then. */
 void rti_descendant_set_exec(struct rti_descendant_set *descendants, int32_t pid);

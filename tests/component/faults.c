@@ -123,9 +123,9 @@ static ssize_t faulty_readlink(int dirfd, const char *path, char *buf, size_t le
 	return rti_procfs_linux.readlink(dirfd, path, buf, len);
 }
 
-static int faulty_exists(int dirfd, const char *path)
+static int faulty_access(int dirfd, const char *path)
 {
-	return rti_procfs_linux.exists(dirfd, path);
+	return rti_procfs_linux.access(dirfd, path);
 }
 
 static int faulty_space(const char *path, struct rti_space *out)
@@ -144,7 +144,7 @@ const struct rti_procfs_ops faults_ops = {
 	.pread = faulty_pread,
 	.getdents = faulty_getdents,
 	.readlink = faulty_readlink,
-	.exists = faulty_exists,
+	.access = faulty_access,
 	.space = faulty_space,
 	.close = faulty_close,
 };

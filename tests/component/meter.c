@@ -152,10 +152,10 @@ static ssize_t metered_readlink(int dirfd, const char *path, char *buf, size_t l
 	return rti_procfs_linux.readlink(dirfd, path, buf, len);
 }
 
-static int metered_exists(int dirfd, const char *path)
+static int metered_access(int dirfd, const char *path)
 {
 	count(&meter.looks);
-	return rti_procfs_linux.exists(dirfd, path);
+	return rti_procfs_linux.access(dirfd, path);
 }
 
 static int metered_space(const char *path, struct rti_space *out)
@@ -164,7 +164,7 @@ static int metered_space(const char *path, struct rti_space *out)
 	return rti_procfs_linux.space(path, out);
 }
 
-static int metered_has_changed(int fd)
+static bool metered_has_changed(int fd)
 {
 	count(&meter.looks);
 	return rti_procfs_linux.has_changed(fd);
@@ -180,7 +180,7 @@ const struct rti_procfs_ops meter_ops = {
 	.pread = metered_pread,
 	.getdents = metered_getdents,
 	.readlink = metered_readlink,
-	.exists = metered_exists,
+	.access = metered_access,
 	.space = metered_space,
 	.has_changed = metered_has_changed,
 	.close = metered_close,

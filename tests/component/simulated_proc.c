@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <signal.h>
 #include <string.h>
 
 #define MOST_FILES 256
@@ -258,17 +258,17 @@ static ssize_t sim_readlink(int dirfd, const char *path, char *buf, size_t len)
 	return -ENOENT;
 }
 
-static int sim_exists(int dirfd, const char *path)
+static int sim_access(int dirfd, const char *path)
 {
 	const char *entry;
 
 	(void)dirfd;
 	if (strcmp(path, "self") == 0)
-		return 1;
+		return 0;
 	sim_go_on();
 	if (!look_up(path, &entry))
-		return 0;
-	return strcmp(entry, "children") != 0 || sim.rules.has_children;
+		return -ENOENT;
+	return strcmp(entry, "children") != 0 || sim.rules.has_children ? 0 : -ENOENT;
 }
 
 static int sim_space(const char *path, struct rti_space *out)
@@ -290,7 +290,7 @@ const struct rti_procfs_ops sim_files = {
 	.pread = sim_pread,
 	.getdents = sim_getdents,
 	.readlink = sim_readlink,
-	.exists = sim_exists,
+	.access = sim_access,
 	.space = sim_space,
 	.close = sim_close,
 };

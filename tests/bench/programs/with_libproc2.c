@@ -6,7 +6,6 @@
 #include "driver.h"
 
 #include <errno.h>
-
 #include <libproc2/diskstats.h>
 #include <libproc2/meminfo.h>
 #include <libproc2/misc.h>

@@ -328,10 +328,10 @@ END_TEST
 
 static unsigned lookups;
 
-static int count_exists(int dirfd, const char *path)
+static int count_access(int dirfd, const char *path)
 {
 	lookups++;
-	return rti_procfs_linux.exists(dirfd, path);
+	return rti_procfs_linux.access(dirfd, path);
 }
 
 START_TEST(sys_is_read_for_new_devices_only)
@@ -343,7 +343,7 @@ START_TEST(sys_is_read_for_new_devices_only)
 	make_disk("sda");
 	make_disk("sdb");
 	write_two("8 0 sda" FIGURES, "");
-	ops.exists = count_exists;
+	ops.access = count_access;
 	lookups = 0;
 	ck_assert_int_eq(sampler_open_with(&counted, &rti_sys_disk, f.root, &ops, 0), 0);
 	ck_assert_int_eq(sampler_take(&counted), 0);
@@ -359,7 +359,7 @@ START_TEST(sys_is_read_for_new_devices_only)
 }
 END_TEST
 
-static int fail_exists(int dirfd, const char *path)
+static int fail_access(int dirfd, const char *path)
 {
 	(void)dirfd;
 	(void)path;
@@ -372,7 +372,7 @@ START_TEST(sys_that_answers_ebusy)
 	struct sampler busy;
 
 	write_two("8 0 sda" FIGURES, "8 1 sda1" FIGURES);
-	ops.exists = fail_exists;
+	ops.access = fail_access;
 	ck_assert_int_eq(sampler_open_with(&busy, &rti_sys_disk, f.root, &ops, 0), 0);
 	ck_assert_int_eq(sampler_take(&busy), 0);
 	ck_assert_uint_eq(busy.out.disks, 1);

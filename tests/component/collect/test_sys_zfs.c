@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/sys_zfs.h"
 
-#include "collect/collector.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collect/collector.h"
 #include "fixture.h"
 #include "sampler.h"
 #include "suite.h"
@@ -28,9 +27,9 @@ static const char *const programs[] = { "/none/such/zpool", program, NULL };
 static struct rti_zfs_setup setup = { programs, 20 * SECOND_NS };
 static uint64_t fake_now_ns;
 
-static int zfs_exists(int dirfd, const char *path)
+static int zfs_access(int dirfd, const char *path)
 {
-	return strcmp(path, "spl/kstat/zfs") == 0 ? 1 : rti_procfs_linux.exists(dirfd, path);
+	return strcmp(path, "spl/kstat/zfs") == 0 ? 0 : rti_procfs_linux.access(dirfd, path);
 }
 
 static void fake_now(struct rti_now *out)
@@ -43,7 +42,7 @@ static const struct rti_procfs_ops *ops_with_zfs(void)
 	static struct rti_procfs_ops ops;
 
 	ops = rti_procfs_linux;
-	ops.exists = zfs_exists;
+	ops.access = zfs_access;
 	return &ops;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding a cgroup to work in: v1, v2, hybrid mounts, several of them, and groups outside what is mounted. */
 #include "fixture.h"
-#include "suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "os/cgroup.h"
+#include "suite.h"
 
 static struct fixture root;
 static struct rti_procfs procfs;

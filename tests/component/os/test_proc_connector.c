@@ -85,6 +85,9 @@ static void count(void *arg, const struct rti_process_event *event)
 		break;
 	case RTI_EVENT_EXIT:
 		count_exit(event);
+		break;
+	case RTI_EVENT_OTHER:
+		ck_abort_msg("not an event");
 	}
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A tree read by text and then by BPF, and back: the same figures, of the same processes, and none that falls. */
 #include "family.h"
-#include "suite.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,8 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tree/discovery.h"
 #include "api/tracker.h"
+#include "suite.h"
+#include "tree/discovery.h"
 
 #define TREE 16
 #define TRIES 50

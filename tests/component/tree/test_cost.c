@@ -3,13 +3,14 @@
  *
  * They are exact. Whoever makes a sample cheaper lowers them; whoever has to raise one sees what it costs. */
 #include "family.h"
-#include "meter.h"
-#include "suite.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "meter.h"
+#include "suite.h"
 
 #define TREE 20
 #define SOON 20       /* ms: what is read every time */

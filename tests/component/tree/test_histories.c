@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/tracker.h"
 #include "command/cpu_bounds.h"
 #include "os/cpu_time.h"
 #include "simulated_kernel.h"
 #include "suite.h"
-#include "api/tracker.h"
 
 #define HISTORIES 14000
 #define SAMPLES 12

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "suite.h"
 #include "api/tracker.h"
+#include "suite.h"
 
 #define ROOT 10
 #define CHILDREN 100000
@@ -85,11 +85,11 @@ static ssize_t many_readlink(int dirfd, const char *path, char *buf, size_t len)
 	return -ENOENT;
 }
 
-static int many_exists(int dirfd, const char *path)
+static int many_access(int dirfd, const char *path)
 {
 	(void)dirfd;
 	(void)path;
-	return 1;
+	return 0;
 }
 
 static int many_close(int fd)
@@ -104,7 +104,7 @@ static const struct rti_procfs_ops many = {
 	.pread = many_pread,
 	.getdents = many_getdents,
 	.readlink = many_readlink,
-	.exists = many_exists,
+	.access = many_access,
 	.close = many_close,
 };
 

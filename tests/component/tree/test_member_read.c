@@ -2,9 +2,6 @@
 /* What of a member is read again and when, and what is said of what is not: of made-up processes whose clocks the test
  * moves, and of real ones against reading everything. */
 #include "fake_process.h"
-#include "family.h"
-#include "faults.h"
-#include "suite.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,6 +11,9 @@
 #include <unistd.h>
 
 #include "api/tracker.h"
+#include "family.h"
+#include "faults.h"
+#include "suite.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)

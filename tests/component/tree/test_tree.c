@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Process trees below made-up roots: membership, identity, sums, and all that goes wrong in between. */
 #include "fake_process.h"
-#include "faults.h"
-#include "suite.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "util/descendant_set.h"
 #include "api/tracker.h"
+#include "faults.h"
+#include "suite.h"
+#include "util/descendant_set.h"
 
 #define TICK_NS UINT64_C(10000000)
 

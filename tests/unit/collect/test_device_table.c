@@ -9,10 +9,10 @@
 
 #include "suite.h"
 
-static struct rti_device *list(struct rti_device_table *devices, const char *name, uint64_t number, uint64_t value, int is_new)
+static struct rti_device *list(struct rti_device_table *devices, const char *name, uint64_t number, uint64_t value, bool is_new)
 {
 	struct rti_device *device;
-	int came = -1;
+	bool came = !is_new;
 
 	ck_assert_int_eq(rti_device_table_find(devices, name, number, &device, &came), 0);
 	ck_assert_int_eq(came, is_new);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bracket of a tree's CPU time, on hand-made cases and against every one of many small worlds. */
 #include "command/cpu_bounds.h"
+
 #include "os/cpu_time.h"
 #include "suite.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* File access: how reads end, what fails and how, and that no descriptor is lost. */
 #include "fixture.h"
-#include "suite.h"
-
-#include "os/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,12 +14,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "os/procfs.h"
+#include "suite.h"
+
 /* One file that misbehaves as told, below made-up roots. */
 static struct {
 	const char *proc_path; /* the one file that exists below proc */
 	size_t len;            /* its length; byte i is made by byte_at() */
 	size_t read_limit;     /* most bytes that one read gives, 0 is no limit */
-	int open_error, read_error, list_error, exists_result;
+	int open_error, read_error, list_error, access_result;
 	int cannot_seek;       /* a descriptor gives its bytes once */
 	int sys_error;         /* of opening sys */
 	int is_endless;
@@ -133,11 +133,11 @@ static ssize_t fake_readlink(int dirfd, const char *path, char *buf, size_t len)
 	return (ssize_t)len;
 }
 
-static int fake_exists(int dirfd, const char *path)
+static int fake_access(int dirfd, const char *path)
 {
 	(void)dirfd;
 	(void)path;
-	return fake.exists_result;
+	return fake.access_result;
 }
 
 static int fake_close(int fd)
@@ -152,7 +152,7 @@ static const struct rti_procfs_ops fake_ops = {
 	.pread = fake_pread,
 	.getdents = fake_getdents,
 	.readlink = fake_readlink,
-	.exists = fake_exists,
+	.access = fake_access,
 	.close = fake_close,
 };
 
@@ -163,7 +163,7 @@ static void open_fake(void)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.proc_path = "file";
-	fake.exists_result = 1;
+	fake.access_result = 0;
 	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), 0);
 }
 
@@ -351,8 +351,8 @@ START_TEST(bases_that_are_absent_hold_nothing)
 	fake.sys_error = -ENOENT;
 	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), 0);
 	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "file", RTI_SINGLE_RECORD, &buf), -ENOENT);
-	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "file"), 0);
-	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_PROC, "file"), 1);
+	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "file"), -ENOENT);
+	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_PROC, "file"), 0);
 }
 END_TEST
 
@@ -363,7 +363,7 @@ START_TEST(proc_must_be_there)
 	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), -ENOENT);
 	ck_assert_uint_eq(fake.opens, fake.closes);
 	fake.proc_path = "file";
-	fake.exists_result = 0; /* an empty directory where proc is not mounted */
+	fake.access_result = -ENOENT; /* an empty directory where proc is not mounted */
 	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), -ENOENT);
 	ck_assert_uint_eq(fake.opens, fake.closes);
 	ck_assert_int_eq(rti_procfs_open(&procfs, "/fixture", &fake_ops), 0);
@@ -503,9 +503,9 @@ START_TEST(real_files_links_and_lists)
 	ck_assert_str_eq(buf.data, "1 2 3");
 	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "class/block/sda", target, sizeof(target)), 15);
 	ck_assert_str_eq(target, "../../block/sda");
-	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "block/sda"), 1);
-	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "block/sdb"), 0);
-	ck_assert_int_eq(rti_procfs_exists(&procfs, RTI_SYS, "block/sda/stat/x"), 0);
+	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "block/sda"), 0);
+	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "block/sdb"), -ENOENT);
+	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "block/sda/stat/x"), -ENOENT);
 	listed[0] = '\0';
 	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "block", note_name, NULL), 0);
 	ck_assert_str_eq(listed, "sda;");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of lists of devices: diskstats, net/dev, mountinfo, zpool list. */
 #include "exact.h"
-#include "suite.h"
-
-#include "parse/parse.h"
 
 #include <errno.h>
 #include <stdio.h>
+
+#include "parse/parse.h"
+#include "suite.h"
 
 #define KEPT 8
 

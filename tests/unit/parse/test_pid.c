@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of the files of one process. */
 #include "exact.h"
-#include "suite.h"
-
-#include "parse/parse.h"
 
 #include <errno.h>
 #include <stdio.h>
+
+#include "parse/parse.h"
+#include "suite.h"
 
 /* Fields 3 to 52, each with a number of its own. */
 #define STAT_TAIL                                                                                                  \

@@ -65,7 +65,7 @@ START_TEST(a_fork_names_parent_and_child)
 {
 	make(PROC_EVENT_FORK);
 	message.event_data.fork = (struct fork_proc_event){ 101, 100, 201, 200 };
-	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(parse(), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_FORK);
 	ck_assert_int_eq(event.pid, 200);
 	ck_assert_int_eq(event.tid, 201);
@@ -80,7 +80,7 @@ START_TEST(an_exec_names_its_process)
 {
 	make(PROC_EVENT_EXEC);
 	message.event_data.exec = (struct exec_proc_event){ 301, 300 };
-	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(parse(), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_EXEC);
 	ck_assert_int_eq(event.pid, 300);
 	ck_assert_int_eq(event.tid, 301);
@@ -94,13 +94,13 @@ START_TEST(a_name_is_any_bytes_and_always_ends)
 	make(PROC_EVENT_COMM);
 	message.event_data.comm =
 	    (struct comm_proc_event){ .process_pid = 401, .process_tgid = 400, .comm = "a \"b\n\xff\x80)" };
-	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(parse(), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_COMM);
 	ck_assert_int_eq(event.pid, 400);
 	ck_assert_int_eq(event.tid, 401);
 	ck_assert_str_eq(event.comm, "a \"b\n\xff\x80)");
 	memset(message.event_data.comm.comm, 'x', sizeof(message.event_data.comm.comm));
-	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(parse(), 0);
 	ck_assert_str_eq(event.comm, "xxxxxxxxxxxxxxxx");
 }
 END_TEST
@@ -109,13 +109,13 @@ START_TEST(an_exit_has_a_status_and_since_4_18_a_parent)
 {
 	make(PROC_EVENT_EXIT);
 	message.event_data.exit = (struct exit_proc_event){ 501, 500, 0x0700, 17, 41, 40 };
-	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(parse(), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_EXIT);
 	ck_assert_int_eq(event.pid, 500);
 	ck_assert_int_eq(event.tid, 501);
 	ck_assert_uint_eq(event.status, 0x0700);
 	ck_assert_int_eq(event.ppid, 40);
-	ck_assert_int_eq(parse_at(0, RTI_EVENT_AT_DATA + 16), 1);
+	ck_assert_int_eq(parse_at(0, RTI_EVENT_AT_DATA + 16), 0);
 	ck_assert_uint_eq(event.status, 0x0700);
 	ck_assert_int_eq(event.ppid, 0);
 }
@@ -134,7 +134,7 @@ START_TEST(what_a_kernel_sent_is_understood)
 
 	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
 		return;
-	ck_assert_int_eq(rti_parse_process_event(captured, sizeof(captured), &event), 1);
+	ck_assert_int_eq(rti_parse_process_event(captured, sizeof(captured), &event), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_EXIT);
 	ck_assert_int_eq(event.pid, 12907);
 	ck_assert_int_eq(event.tid, 12907);
@@ -159,7 +159,7 @@ START_TEST(what_is_cut_short_is_refused)
 	make(kinds[_i].what);
 	memset(&message.event_data, 0x11, sizeof(message.event_data));
 	for (size_t len = 0; len <= WHOLE; len++)
-		ck_assert_int_eq(parse_at(len % 2, len), len < RTI_EVENT_AT_DATA + kinds[_i].least ? -EBADMSG : 1);
+		ck_assert_int_eq(parse_at(len % 2, len), len < RTI_EVENT_AT_DATA + kinds[_i].least ? -EBADMSG : 0);
 }
 END_TEST
 
@@ -180,6 +180,7 @@ START_TEST(other_messages_are_none_of_ours)
 		make(others[i]);
 		memset(&message.event_data, 0xff, sizeof(message.event_data));
 		ck_assert_int_eq(parse(), 0);
+		ck_assert_int_eq(event.kind, RTI_EVENT_OTHER);
 		for (size_t len = 0; len < WHOLE; len++)
 			ck_assert_int_eq(parse_at(0, len), len < RTI_EVENT_AT_DATA + 8 ? -EBADMSG : 0);
 	}
@@ -191,7 +192,7 @@ START_TEST(numbers_are_handed_on_as_they_are)
 	make(PROC_EVENT_FORK);
 	message.event_data.fork = (struct fork_proc_event){ 1, INT32_MIN, -1, INT32_MAX };
 	message.timestamp_ns = UINT64_MAX;
-	ck_assert_int_eq(parse(), 1);
+	ck_assert_int_eq(parse(), 0);
 	ck_assert_int_eq(event.ppid, INT32_MIN);
 	ck_assert_int_eq(event.tid, -1);
 	ck_assert_int_eq(event.pid, INT32_MAX);

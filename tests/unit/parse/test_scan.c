@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The scanner: numbers at and past their limits, words, lines, copies. */
 #include "exact.h"
-#include "suite.h"
-
-#include "parse/scan.h"
 
 #include <locale.h>
 #include <stdio.h>
+
+#include "parse/scan.h"
+#include "suite.h"
 
 static struct rti_scan scan_text(const char *text)
 {

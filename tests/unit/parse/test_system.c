@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of the files of the whole machine: stat, meminfo, loadavg, pressure. */
 #include "exact.h"
-#include "suite.h"
-
-#include "parse/parse.h"
 
 #include <errno.h>
 #include <stdio.h>
+
+#include "parse/parse.h"
+#include "suite.h"
 
 #define CPUS_KEPT 8
 

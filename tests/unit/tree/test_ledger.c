@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "command/cpu_bounds.h"
-#include "tree/ledger.h"
 #include "suite.h"
+#include "tree/ledger.h"
 
 #define TICK_NS 10000000u
 #define MOST 12

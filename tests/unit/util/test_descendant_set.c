@@ -2,8 +2,8 @@
 /* The census, on hand-made cases and against random histories of which the truth is known. */
 #include <stdlib.h>
 
-#include "util/descendant_set.h"
 #include "suite.h"
+#include "util/descendant_set.h"
 
 #define ROOT 100
 #define STRANGER 999
