@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the sixteen getrusage(2) figures of this process, named by the library's own field table. */
+/* Prints the sixteen getrusage(2) figures of this process, named by the library's own field
+ * table. */
 #include <stdio.h>
 #include <string.h>
 

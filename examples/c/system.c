@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what the machine did in one second, and each of its disks. A figure that is not known is left out. */
+/* Prints what the machine did in one second, and each of its disks. A figure that is not known
+ * is left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,15 +15,17 @@ static double mib(uint64_t bytes)
 static void print_second(const struct rt_metrics *now, const struct rt_delta *used)
 {
 	if (used->valid & RT_HAS_CPU)
-		printf("cpu      %.2f of %llu cores\n", used->cores_used, (unsigned long long)now->cpus_online);
+		printf("cpu      %.2f of %llu cores\n", used->cores_used,
+		       (unsigned long long)now->cpus_online);
 	if (now->valid & RT_HAS_MEMORY_AVAILABLE)
-		printf("memory   %.1f of %.1f MiB used\n", mib(now->memory_used_bytes), mib(now->memory_total_bytes));
+		printf("memory   %.1f of %.1f MiB used\n", mib(now->memory_used_bytes),
+		       mib(now->memory_total_bytes));
 	if (used->valid & RT_HAS_DISK)
 		printf("disk     %.1f MiB read, %.1f MiB written\n", mib(used->disk_read_bytes),
 		       mib(used->disk_write_bytes));
 	if (used->valid & RT_HAS_NETWORK)
-		printf("network  %.1f MiB received, %.1f MiB sent\n", mib(used->network_receive_bytes),
-		       mib(used->network_transmit_bytes));
+		printf("network  %.1f MiB received, %.1f MiB sent\n",
+		       mib(used->network_receive_bytes), mib(used->network_transmit_bytes));
 }
 
 static void print_disks(const struct rt_tracker *tracker)
@@ -35,8 +38,8 @@ static void print_disks(const struct rt_tracker *tracker)
 	disks = calloc(count, sizeof(*disks));
 	if (disks && rt_tracker_disks(tracker, disks, sizeof(*disks), &count) == 0)
 		for (size_t i = 0; i < count; i++)
-			printf("%-15s %12.1f MiB read, %12.1f MiB written since boot%s\n", disks[i].name,
-			       mib(disks[i].read_bytes), mib(disks[i].write_bytes),
+			printf("%-15s %12.1f MiB read, %12.1f MiB written since boot%s\n",
+			       disks[i].name, mib(disks[i].read_bytes), mib(disks[i].write_bytes),
 			       disks[i].flags & RT_ITEM_IN_TOTAL ? "" : " (in no total)");
 	free(disks);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows a process and all its descendants, and prints once a second how many cores and how much memory they use. */
+/* Follows a process and all its descendants, and prints once a second how many cores and how
+ * much memory they use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,7 +20,8 @@ int main(int argc, char **argv)
 		sleep(1);
 		err = rt_sample(tracker, &now, sizeof(now));
 		if (!err && !rt_diff(&before, &now, &used, sizeof(used)))
-			printf("%6.2f cores %9.1f MiB\n", used.cores_used, (double)now.rss_bytes / (1 << 20));
+			printf("%6.2f cores %9.1f MiB\n", used.cores_used,
+			       (double)now.rss_bytes / (1 << 20));
 	}
 	fprintf(stderr, "%s: %s\n", argv[0], rt_strerror(err));
 	rt_tracker_free(tracker);

@@ -45,7 +45,7 @@ inline rt_delta diff(const rt_metrics &from, const rt_metrics &to)
 /** A process tree or the machine. Moves, does not copy; one owner. */
 class Tracker
 {
-public:
+      public:
 	static Tracker of_pid(std::int32_t pid, const rt_opts &opts = options())
 	{
 		rt_tracker *t;
@@ -62,7 +62,8 @@ public:
 		return Tracker(t);
 	}
 
-	/** Measures once. False when all that it followed has ended; out then holds the last totals. */
+	/** Measures once. False when all that it followed has ended; out then holds the last
+	 * totals. */
 	bool sample(rt_metrics &out)
 	{
 		int err = rt_sample(handle.get(), &out, sizeof(out));
@@ -74,29 +75,58 @@ public:
 	}
 
 	/** Looks for peaks of memory, and for processes that come and go, between two samples. */
-	void glance() { check(rt_tracker_glance(handle.get()), "rt_tracker_glance"); }
+	void glance()
+	{
+		check(rt_tracker_glance(handle.get()), "rt_tracker_glance");
+	}
 
 	/** Whether a figure of the last sample is complete, and if not, why. */
 	std::error_code status(std::uint64_t has) const
 	{
-		return std::error_code(-rt_tracker_status(handle.get(), has), std::generic_category());
+		return std::error_code(-rt_tracker_status(handle.get(), has),
+		                       std::generic_category());
 	}
 
-	std::vector<rt_process> processes() const { return list(rt_tracker_processes); }
-	std::vector<rt_cpu> cpus() const { return list(rt_tracker_cpus); }
-	std::vector<rt_disk> disks() const { return list(rt_tracker_disks); }
-	std::vector<rt_filesystem> filesystems() const { return list(rt_tracker_filesystems); }
-	std::vector<rt_network> networks() const { return list(rt_tracker_networks); }
-	std::vector<rt_zpool> zpools() const { return list(rt_tracker_zpools); }
+	std::vector<rt_process> processes() const
+	{
+		return list(rt_tracker_processes);
+	}
+	std::vector<rt_cpu> cpus() const
+	{
+		return list(rt_tracker_cpus);
+	}
+	std::vector<rt_disk> disks() const
+	{
+		return list(rt_tracker_disks);
+	}
+	std::vector<rt_filesystem> filesystems() const
+	{
+		return list(rt_tracker_filesystems);
+	}
+	std::vector<rt_network> networks() const
+	{
+		return list(rt_tracker_networks);
+	}
+	std::vector<rt_zpool> zpools() const
+	{
+		return list(rt_tracker_zpools);
+	}
 
-private:
+      private:
 	struct Free {
-		void operator()(rt_tracker *t) const { rt_tracker_free(t); }
+		void operator()(rt_tracker *t) const
+		{
+			rt_tracker_free(t);
+		}
 	};
 
-	explicit Tracker(rt_tracker *t) : handle(t) {}
+	explicit Tracker(rt_tracker *t) : handle(t)
+	{
+	}
 
-	template <typename Row> std::vector<Row> list(int (*call)(const rt_tracker *, Row *, std::size_t, std::size_t *)) const
+	template <typename Row>
+	std::vector<Row> list(int (*call)(const rt_tracker *, Row *, std::size_t,
+	                                  std::size_t *)) const
 	{
 		std::size_t count = 0;
 		std::vector<Row> rows;

@@ -19,7 +19,8 @@ template <typename Figure> static void print_known(bool is_known, int width, Fig
 
 static void print(const rt_process &process)
 {
-	std::cout << std::setw(8) << process.pid << std::setw(8) << process.ppid << std::fixed << std::setprecision(3);
+	std::cout << std::setw(8) << process.pid << std::setw(8) << process.ppid << std::fixed
+		  << std::setprecision(3);
 	print_known(process.valid & RT_HAS_CPU, 12,
 	            static_cast<double>(process.cpu_user_ns + process.cpu_system_ns) / 1e9);
 	print_known(process.valid & RT_HAS_RSS, 12, process.rss_bytes / 1024);

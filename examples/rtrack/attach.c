@@ -26,8 +26,9 @@ struct attach {
 	const struct options *options;
 	size_t count;
 	struct follow *trees;
-	struct pollfd *ends;     /* a pidfd for each root: it becomes readable when the root ends; -1 without */
-	int *is_told;            /* the last row of a tree has been written */
+	/* a pidfd for each root: it becomes readable when the root ends; -1 without */
+	struct pollfd *ends;
+	int *is_told;                      /* the last row of a tree has been written */
 	struct rt_tracker *system_tracker; /* NULL when no row wants the machine's figures */
 	struct follow system;
 	struct series series;
@@ -65,7 +66,8 @@ static int attach_to(struct attach *a, const char *word)
 	}
 	err = rt_pid_tracker_new(&tracker, (int32_t)pid, &opts);
 	if (err == 0) {
-		a->ends[a->count] = (struct pollfd){ .fd = open_pidfd((int32_t)pid), .events = POLLIN };
+		a->ends[a->count] =
+		    (struct pollfd){ .fd = open_pidfd((int32_t)pid), .events = POLLIN };
 		a->count++;
 		err = follow_start(tree, tracker, a->options->interval_ns);
 		tree->pid = (int32_t)pid;
@@ -100,7 +102,8 @@ static int prepare(struct attach *a)
 	const struct subject subject = { .interval_ns = a->options->interval_ns };
 	int err = 0;
 
-	if (summary_open(&a->summary, a->options) < 0 || series_open(&a->series, a->options, &subject) < 0)
+	if (summary_open(&a->summary, a->options) < 0 ||
+	    series_open(&a->series, a->options, &subject) < 0)
 		return EXIT_BEFORE_START;
 	if (series_wants_system(&a->series)) {
 		err = rt_system_tracker_new(&a->system_tracker, NULL);
@@ -167,8 +170,8 @@ static int any_root_ended(struct attach *a)
 	return any;
 }
 
-/* Between two samples, for peaks and for who comes and goes. The next ones come when these have cost little of the time
- * until then. */
+/* Between two samples, for peaks and for who comes and goes. The next ones come when these have
+ * cost little of the time until then. */
 static void glance(struct attach *a, int64_t now)
 {
 	int64_t cost = clock_cpu();
@@ -188,8 +191,8 @@ static void follow_to_end(struct attach *a)
 	while (goes_on && !signals_want_end() && !a->series.out.failed) {
 		int64_t now;
 
-		signals_sleep(a->ticker.next < a->next_glance ? a->ticker.next : a->next_glance, a->ends,
-		              (unsigned)a->count);
+		signals_sleep(a->ticker.next < a->next_glance ? a->ticker.next : a->next_glance,
+		              a->ends, (unsigned)a->count);
 		now = clock_now();
 		if (!any_root_ended(a) && now < a->ticker.next) {
 			if (now >= a->next_glance)

@@ -16,8 +16,8 @@ void cell_i64(struct text *out, int known, int64_t value);
 void cell_double(struct text *out, int known, double value);
 void cell_rounded(struct text *out, int known, double value, int decimals);
 
-/* Text from strangers, on one line: a quote is doubled, and a backslash and what is no printable character are
- * escaped, so that every byte can be told. The empty text is an unknown one. */
+/* Text from strangers, on one line: a quote is doubled, and a backslash and what is no printable
+ * character are escaped, so that every byte can be told. The empty text is an unknown one. */
 void cell_string(struct text *out, const char *value);
 
 /* Names of the domains, with a space between two. */

@@ -27,7 +27,10 @@ int64_t clock_cpu(void)
 
 void ticker_init(struct ticker *t, const struct options *options, int64_t start)
 {
-	*t = (struct ticker){ .start = start, .interval = options->interval_ns, .end = NEVER, .rows_left = UINT64_MAX };
+	*t = (struct ticker){ .start = start,
+		              .interval = options->interval_ns,
+		              .end = NEVER,
+		              .rows_left = UINT64_MAX };
 	if (options->duration_ns > 0 && options->duration_ns < NEVER - start)
 		t->end = start + options->duration_ns;
 	if (options->count > 0)

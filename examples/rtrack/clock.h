@@ -13,12 +13,12 @@ int64_t clock_now(void);
 /* CPU time of the calling thread in nanoseconds. */
 int64_t clock_cpu(void);
 
-/* When rows are due. Deadlines lie at whole intervals from the start; missed ones are left out, so that a row after a
- * pause covers all of it and no burst follows. */
+/* When rows are due. Deadlines lie at whole intervals from the start; missed ones are left out,
+ * so that a row after a pause covers all of it and no burst follows. */
 struct ticker {
 	int64_t start, interval, next;
-	int64_t end;          /* of the series; NEVER */
-	uint64_t rows_left;   /* UINT64_MAX: no end */
+	int64_t end;        /* of the series; NEVER */
+	uint64_t rows_left; /* UINT64_MAX: no end */
 };
 
 struct options;

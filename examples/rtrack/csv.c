@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format csv: the columns and units of the first resource-tracker, for a process tree or for the machine. */
+/* Format csv: the columns and units of the first resource-tracker, for a process tree or for the
+ * machine. */
 #include "cell.h"
 #include "figures.h"
 #include "format.h"
@@ -9,8 +10,8 @@
 #define GIB 1073741824.0
 
 static const char *const process_columns[] = {
-	"timestamp",  "pid",         "children",  "utime",    "stime",        "cpu_usage", "pss",
-	"read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized",
+	"timestamp", "pid",        "children",    "utime",     "stime",    "cpu_usage",
+	"pss",       "read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized",
 };
 
 static const char *const system_columns[] = {
@@ -63,7 +64,8 @@ static void process_row(struct text *out, const struct row *row)
 	cell_i64(out, 1, row->pid);
 	cell_i64(out, row->children >= 0, row->children);
 	cpu_cells(out, d);
-	cell_u64(out, is_telling(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes), m->pss_bytes / 1024);
+	cell_u64(out, is_telling(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes),
+	         m->pss_bytes / 1024);
 	cell_u64(out, is_telling(d->valid, d->partial, RT_HAS_IO, d->read_bytes), d->read_bytes);
 	cell_u64(out, is_telling(d->valid, d->partial, RT_HAS_IO, d->write_bytes), d->write_bytes);
 	cell_unknown(out, 3);
@@ -74,7 +76,8 @@ static void memory_cells(struct text *out, const struct rt_metrics *m)
 	int memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
 
 	cell_u64(out, memory, m->memory_free_bytes / 1024);
-	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE), m->memory_used_bytes / 1024);
+	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE),
+	         m->memory_used_bytes / 1024);
 	cell_u64(out, memory, m->memory_buffers_bytes / 1024);
 	cell_u64(out, memory, m->memory_cached_bytes / 1024);
 	cell_u64(out, memory, m->memory_active_anon_bytes / 1024);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format csv-v5: the 32 combined columns of resource-tracker 0.5, for a process tree beside the machine it runs on. */
+/* Format csv-v5: the 32 combined columns of resource-tracker 0.5, for a process tree beside the
+ * machine it runs on. */
 #include "cell.h"
 #include "figures.h"
 #include "format.h"
@@ -73,7 +74,8 @@ static void memory_cells(struct text *out, const struct rt_metrics *m)
 	int memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
 
 	mib_cell(out, memory, m->memory_free_bytes);
-	mib_cell(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE), m->memory_used_bytes);
+	mib_cell(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE),
+	         m->memory_used_bytes);
 	mib_cell(out, memory, m->memory_buffers_bytes);
 	mib_cell(out, memory, m->memory_cached_slab_bytes);
 	mib_cell(out, memory, m->memory_active_bytes);

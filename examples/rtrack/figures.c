@@ -37,14 +37,20 @@ static const struct domain domains[] = {
 
 static const struct reason reasons[] = {
 	{ RT_REASON_UNWAITED, "unwaited", "a process ended that no parent in the tree waited for" },
-	{ RT_REASON_SIGCHLD_IGNORED, "sigchld_ignored", "a process ignores SIGCHLD, so children of it leave no trace" },
+	{ RT_REASON_SIGCHLD_IGNORED, "sigchld_ignored",
+	  "a process ignores SIGCHLD, so children of it leave no trace" },
 	{ RT_REASON_UNREADABLE, "unreadable", "a process could not be read in full" },
 	{ RT_REASON_LEFT_RUNNING, "left_running", "processes still ran at the end" },
-	{ RT_REASON_ORPHANS_UNSEEN, "orphans_unseen", "orphans that lived between two samples cannot be seen" },
-	{ RT_REASON_UNVERIFIED, "unverified", "others used CPU time meanwhile, so lost accounts cannot be ruled out" },
-	{ RT_REASON_MEMBERS_SKIPPED, "members_skipped", "the list of processes could not be read in full" },
-	{ RT_REASON_CLOCK_ABOVE, "clock_above", "the inherited clock has counted more than was waited for" },
-	{ RT_REASON_EVENTS_LOST, "events_lost", "process events were lost, so that processes may be missing" },
+	{ RT_REASON_ORPHANS_UNSEEN, "orphans_unseen",
+	  "orphans that lived between two samples cannot be seen" },
+	{ RT_REASON_UNVERIFIED, "unverified",
+	  "others used CPU time meanwhile, so lost accounts cannot be ruled out" },
+	{ RT_REASON_MEMBERS_SKIPPED, "members_skipped",
+	  "the list of processes could not be read in full" },
+	{ RT_REASON_CLOCK_ABOVE, "clock_above",
+	  "the inherited clock has counted more than was waited for" },
+	{ RT_REASON_EVENTS_LOST, "events_lost",
+	  "process events were lost, so that processes may be missing" },
 };
 
 int is_known(uint64_t valid, uint64_t partial, uint64_t bits)
@@ -62,7 +68,8 @@ int domains_are_of(uint64_t bits, uint32_t kind)
 	const struct domain *domain;
 
 	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		if (bits & domain->bit && !(kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree))
+		if (bits & domain->bit &&
+		    !(kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree))
 			return 0;
 	}
 	return 1;

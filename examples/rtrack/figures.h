@@ -11,17 +11,20 @@
 /* Whether there is a figure at all. A lower bound is one. */
 int is_known(uint64_t valid, uint64_t partial, uint64_t bits);
 
-/* Whether a table should have this figure: a lower bound of 0 says nothing, and looks like a figure. */
+/* Whether a table should have this figure: a lower bound of 0 says nothing, and looks like a
+ * figure. */
 int is_telling(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure);
 
 struct domain {
 	uint64_t bit;
 	const char *name;
 	const char *about;
-	int of_tree, of_system; /* which kinds of tracker have it; neither, and only the outcome of a command has */
+	/* which kinds of tracker have it; neither, and only the outcome of a command has */
+	int of_tree, of_system;
 };
 
-/* Whether a tracker of this RT_KIND_ can have all these bits. Bits that are not known here may be anybody's. */
+/* Whether a tracker of this RT_KIND_ can have all these bits. Bits that are not known here may
+ * be anybody's. */
 int domains_are_of(uint64_t bits, uint32_t kind);
 
 /* The domain with this index, or NULL past the last. */

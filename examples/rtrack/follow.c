@@ -7,12 +7,14 @@
 #include "figures.h"
 #include "message.h"
 
-/* The sample that nobody took when the command was started. Times differ from those of the first sample by what has
- * passed since, whichever clock it is. */
+/* The sample that nobody took when the command was started. Times differ from those of the first
+ * sample by what has passed since, whichever clock it is. */
 static struct rt_metrics zero_sample(const struct rt_metrics *first, uint64_t start_ns)
 {
 	uint64_t passed = first->monotonic_ns > start_ns ? first->monotonic_ns - start_ns : 0;
-	struct rt_metrics zero = { .size = first->size, .kind = first->kind, .tracker_id = first->tracker_id };
+	struct rt_metrics zero = { .size = first->size,
+		                   .kind = first->kind,
+		                   .tracker_id = first->tracker_id };
 
 	zero.valid = UINT64_MAX;
 	zero.monotonic_ns = first->monotonic_ns - passed;
@@ -27,7 +29,8 @@ uint32_t follow_flags(const struct options *options)
 	return options->no_children ? RT_OPT_NO_CHILDREN : RT_OPT_PROCESS_EVENTS;
 }
 
-void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns, int64_t start_ns)
+void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns,
+                            int64_t start_ns)
 {
 	*f = (struct follow){ .tracker = tracker, .interval_ns = interval_ns };
 	f->base.monotonic_ns = (uint64_t)start_ns;
@@ -54,12 +57,13 @@ int follow_memory(const struct follow *f, uint64_t *bytes)
 		*bytes = m->memory_used_bytes;
 	else
 		*bytes = m->valid & RT_HAS_PSS ? m->pss_bytes : m->rss_bytes;
-	return is_known(m->valid, m->partial, RT_HAS_PSS) || is_known(m->valid, m->partial, RT_HAS_RSS) ||
+	return is_known(m->valid, m->partial, RT_HAS_PSS) ||
+	       is_known(m->valid, m->partial, RT_HAS_RSS) ||
 	       is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE);
 }
 
-/* Much shorter intervals than were asked for (the last one, mostly) say little about the rate: the whole life of a
- * child may be accounted for in the millisecond in which it is waited for. */
+/* Much shorter intervals than were asked for (the last one, mostly) say little about the rate:
+ * the whole life of a child may be accounted for in the millisecond in which it is waited for. */
 static void add_to_history(struct follow *f)
 {
 	uint64_t memory;

@@ -24,7 +24,8 @@ const struct format *format_by_file(const char *file)
 	for (int i = 0; i < FORMAT_COUNT; i++) {
 		size_t suffix_len = formats[i]->suffix ? strlen(formats[i]->suffix) : 0;
 
-		if (suffix_len > 0 && len > suffix_len && strcmp(file + len - suffix_len, formats[i]->suffix) == 0)
+		if (suffix_len > 0 && len > suffix_len &&
+		    strcmp(file + len - suffix_len, formats[i]->suffix) == 0)
 			return formats[i];
 	}
 	return &format_csv;

@@ -16,19 +16,20 @@ struct subject {
 
 /* What one row is made of. The differences are those since the row before. */
 struct row {
-	int32_t pid;                       /* of the process tree */
-	int64_t children;                  /* descendants alive; -1 when not known */
-	const struct rt_metrics *process;  /* NULL when the row is about the machine alone */
+	int32_t pid;                      /* of the process tree */
+	int64_t children;                 /* descendants alive; -1 when not known */
+	const struct rt_metrics *process; /* NULL when the row is about the machine alone */
 	const struct rt_delta *process_delta;
-	const struct rt_metrics *system;   /* NULL when the row is about a process tree alone */
+	const struct rt_metrics *system; /* NULL when the row is about a process tree alone */
 	const struct rt_delta *system_delta;
 };
 
 struct format {
 	const char *name;
-	const char *suffix;      /* of files that get this format by default; NULL for none */
-	int wants_system;        /* rows of a process tree need the machine's figures too */
-	int heads_every_run;     /* the head is a record that belongs there again when a file is appended to */
+	const char *suffix; /* of files that get this format by default; NULL for none */
+	int wants_system;   /* rows of a process tree need the machine's figures too */
+	/* the head is a record that belongs there again when a file is appended to */
+	int heads_every_run;
 	void (*head)(struct text *out, const struct subject *subject);
 	void (*row)(struct text *out, const struct row *row);
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The course of one figure over a run of any length, in a fixed number of buckets that keep the peaks. */
+/* The course of one figure over a run of any length, in a fixed number of buckets that keep the
+ * peaks. */
 #include "history.h"
 
 enum { LEVELS = 8 };

@@ -86,7 +86,9 @@ static const char *events_obstacle(const struct command_ability *a)
 {
 	if (a->err[RT_ACCOUNTING_WAIT] < 0)
 		return rung_obstacle(a, RT_ACCOUNTING_WAIT);
-	return a->valid & RT_HAS_PROCESSES ? NULL : "the kernel does not tell them to this user, or in this namespace";
+	return a->valid & RT_HAS_PROCESSES
+	           ? NULL
+	           : "the kernel does not tell them to this user, or in this namespace";
 }
 
 static int is_of_commands(const struct domain *domain)
@@ -100,8 +102,9 @@ static const char *outcome_obstacle(const struct command_ability *a, const struc
 		return NULL;
 	if (domain->bit == RT_HAS_PROCESSES_PEAK)
 		return events_obstacle(a);
-	return a->err[RT_ACCOUNTING_CGROUP] < 0 ? rung_obstacle(a, RT_ACCOUNTING_CGROUP)
-	                                        : "its controller is not enabled for cgroups made here";
+	return a->err[RT_ACCOUNTING_CGROUP] < 0
+	           ? rung_obstacle(a, RT_ACCOUNTING_CGROUP)
+	           : "its controller is not enabled for cgroups made here";
 }
 
 static int concerns(const struct ability *a, const struct domain *domain)
@@ -135,7 +138,8 @@ static void text_of_ability(struct text *out, const struct ability *a)
 		if (!concerns(a, domain))
 			continue;
 		answer = verdict(a, domain, &why);
-		text_printf(out, "  %-28s %s%s%s\n", domain->about, answer, why ? ": " : "", why ? why : "");
+		text_printf(out, "  %-28s %s%s%s\n", domain->about, answer, why ? ": " : "",
+		            why ? why : "");
 	}
 }
 
@@ -162,17 +166,19 @@ static void text_of_commands(struct text *out, const struct command_ability *a)
 	}
 }
 
-static void text_of_info(struct text *out, const struct utsname *kernel, const struct ability *abilities,
-                         const struct command_ability *commands)
+static void text_of_info(struct text *out, const struct utsname *kernel,
+                         const struct ability *abilities, const struct command_ability *commands)
 {
 	uint32_t loaded = rt_version();
 
 	text_printf(out, "library   %u.%u.%u\n", loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
-	text_printf(out, "headers   %d.%d.%d\n", RT_VERSION_MAJOR, RT_VERSION_MINOR, RT_VERSION_PATCH);
+	text_printf(out, "headers   %d.%d.%d\n", RT_VERSION_MAJOR, RT_VERSION_MINOR,
+	            RT_VERSION_PATCH);
 	text_printf(out, "kernel    %s %s %s\n", kernel->sysname, kernel->release, kernel->machine);
 	text_add(out, "fields   ");
 	for (int i = 0; i < STRUCT_COUNT; i++)
-		text_printf(out, "%s%s %u", i ? ", " : " ", structs[i].name, rt_field_count(structs[i].id));
+		text_printf(out, "%s%s %u", i ? ", " : " ", structs[i].name,
+		            rt_field_count(structs[i].id));
 	text_add(out, "\n");
 	text_of_ability(out, &abilities[0]);
 	text_of_ability(out, &abilities[1]);
@@ -233,14 +239,16 @@ static void json_of_versions(struct text *out)
 	uint32_t loaded = rt_version();
 	char version[32];
 
-	snprintf(version, sizeof(version), "%u.%u.%u", loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
+	snprintf(version, sizeof(version), "%u.%u.%u", loaded >> 16, loaded >> 8 & 0xff,
+	         loaded & 0xff);
 	json_string(out, "library", version);
-	snprintf(version, sizeof(version), "%d.%d.%d", RT_VERSION_MAJOR, RT_VERSION_MINOR, RT_VERSION_PATCH);
+	snprintf(version, sizeof(version), "%d.%d.%d", RT_VERSION_MAJOR, RT_VERSION_MINOR,
+	         RT_VERSION_PATCH);
 	json_string(out, "headers", version);
 }
 
-static void json_of_info(struct text *out, const struct utsname *kernel, const struct ability *abilities,
-                         const struct command_ability *commands)
+static void json_of_info(struct text *out, const struct utsname *kernel,
+                         const struct ability *abilities, const struct command_ability *commands)
 {
 	json_begin(out, NULL, '{');
 	json_of_versions(out);

@@ -29,7 +29,8 @@ static void add_quoted(struct text *t, const char *s)
 	text_bytes(t, "\"", 1);
 }
 
-/* A value never ends in an opening bracket or a colon, so the last byte tells whether a comma is due. */
+/* A value never ends in an opening bracket or a colon, so the last byte tells whether a comma is
+ * due. */
 static void lead_in(struct text *t, const char *key)
 {
 	if (t->len > 0 && !strchr("{[:\n", t->data[t->len - 1]))

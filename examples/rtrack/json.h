@@ -5,7 +5,8 @@
 
 #include "text.h"
 
-/* Begin with '{' or '[', end with '}' or ']'. key is NULL for an element of an array or the outermost value. */
+/* Begin with '{' or '[', end with '}' or ']'. key is NULL for an element of an array or the
+ * outermost value. */
 void json_begin(struct text *t, const char *key, char bracket);
 void json_end(struct text *t, char bracket);
 

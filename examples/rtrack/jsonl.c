@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format jsonl: JSON Lines with every field that the library has, so that new ones need no change here. */
+/* Format jsonl: JSON Lines with every field that the library has, so that new ones need no
+ * change here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +13,8 @@ enum { SCHEMA = 1 };
 
 /* The fields of struct rt_rusage repeat those of a sample, and are as good as they. */
 static const uint64_t rusage_domains[] = {
-	RT_HAS_CPU, RT_HAS_CPU, RT_HAS_PEAK_RSS, 0,         0, 0, RT_HAS_FAULTS, RT_HAS_FAULTS,
-	0,          RT_HAS_IO,  RT_HAS_IO,       0,         0, 0, RT_HAS_CTXSW,  RT_HAS_CTXSW,
+	RT_HAS_CPU, RT_HAS_CPU, RT_HAS_PEAK_RSS, 0, 0, 0, RT_HAS_FAULTS, RT_HAS_FAULTS,
+	0,          RT_HAS_IO,  RT_HAS_IO,       0, 0, 0, RT_HAS_CTXSW,  RT_HAS_CTXSW,
 };
 
 /* A struct whose fields are to be written. */
@@ -31,7 +32,8 @@ static void jsonl_head(struct text *out, const struct subject *subject)
 	uint32_t loaded = rt_version();
 	char version[32];
 
-	snprintf(version, sizeof(version), "%u.%u.%u", loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
+	snprintf(version, sizeof(version), "%u.%u.%u", loaded >> 16, loaded >> 8 & 0xff,
+	         loaded & 0xff);
 	json_begin(out, NULL, '{');
 	json_string(out, "type", "meta");
 	json_i64(out, "schema", SCHEMA);
@@ -50,7 +52,8 @@ static void jsonl_head(struct text *out, const struct subject *subject)
 	text_add(out, "\n");
 }
 
-static void add_value(struct text *out, const char *key, const struct rt_field *field, const char *at)
+static void add_value(struct text *out, const char *key, const struct rt_field *field,
+                      const char *at)
 {
 	union {
 		uint32_t u32;
@@ -80,7 +83,8 @@ static void add_field(struct text *out, const struct source *from, const struct 
 	char key[64];
 
 	snprintf(key, sizeof(key), "%s%s", from->prefix, field->name);
-	if (is_known(from->valid, from->partial, field->has) && field->offset + field->length <= from->size)
+	if (is_known(from->valid, from->partial, field->has) &&
+	    field->offset + field->length <= from->size)
 		add_value(out, key, field, (const char *)from->data + field->offset);
 	else
 		json_null(out, key);
@@ -93,12 +97,14 @@ static int is_one_of(const char *name, const char *const *names)
 	return *names != NULL;
 }
 
-/* Fields that come in another form, that tell how the struct is laid out and not what was measured, or that are too
- * large for many readers of JSON; and fields that this kind of tracker never has. */
+/* Fields that come in another form, that tell how the struct is laid out and not what was
+ * measured, or that are too large for many readers of JSON; and fields that this kind of tracker
+ * never has. */
 static int is_left_out(const struct source *from, const struct rt_field *field)
 {
-	static const char *const names[] = { "size",     "kind",       "valid",      "partial", "reasons",
-		                             "reserved", "tracker_id", "pss_source", "source",  NULL };
+	static const char *const names[] = { "size",    "kind",     "valid",      "partial",
+		                             "reasons", "reserved", "tracker_id", "pss_source",
+		                             "source",  NULL };
 	static const char *const of_trees[] = { "members_skipped", NULL };
 
 	if (!domains_are_of(field->has, from->kind) || is_one_of(field->name, names))
@@ -111,7 +117,9 @@ static int get_field(const struct source *from, uint32_t index, struct rt_field 
 	if (rt_field_get(from->struct_id, index, field, sizeof(*field)) < 0)
 		return -1;
 	if (from->struct_id == RT_STRUCT_RUSAGE)
-		field->has = index < sizeof(rusage_domains) / sizeof(rusage_domains[0]) ? rusage_domains[index] : 0;
+		field->has = index < sizeof(rusage_domains) / sizeof(rusage_domains[0])
+		                 ? rusage_domains[index]
+		                 : 0;
 	return 0;
 }
 
@@ -166,8 +174,11 @@ static void add_partial_names(struct text *out, const struct source *from)
 
 static void add_measured(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
 {
-	const struct source now = { RT_STRUCT_METRICS, m, m->size, m->kind, m->valid, m->partial, "" };
-	const struct source since = { RT_STRUCT_DELTA, d, d->size, d->kind, d->valid, d->partial, "d_" };
+	const struct source now = {
+		RT_STRUCT_METRICS, m, m->size, m->kind, m->valid, m->partial, ""
+	};
+	const struct source since = { RT_STRUCT_DELTA, d,          d->size, d->kind,
+		                      d->valid,        d->partial, "d_" };
 
 	json_double(out, "timestamp", seconds(m->realtime_ns));
 	json_double(out, "interval_seconds", seconds(d->interval_ns));

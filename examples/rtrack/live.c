@@ -27,7 +27,8 @@ static int is_wanted(const struct live *l, enum when when, const struct series *
 	return !(name && strcmp(name, "dumb") == 0);
 }
 
-void live_init(struct live *l, const struct options *options, const struct series *series, int64_t start_ns)
+void live_init(struct live *l, const struct options *options, const struct series *series,
+               int64_t start_ns)
 {
 	*l = (struct live){ .start_ns = start_ns };
 	terminal_init(&l->terminal, STDERR_FILENO, options->color);
@@ -49,12 +50,13 @@ static void add_figures(struct live *l, const struct follow *follows, size_t cou
 		processes += follows[i].now.processes;
 	}
 	text_printf(&l->text, "%s   %.2f cores   %s   %" PRIu64 " process%s",
-	            human_time((uint64_t)(clock_now() - l->start_ns)).s, cores, human_bytes(memory).s, processes,
-	            processes == 1 ? "" : "es");
+	            human_time((uint64_t)(clock_now() - l->start_ns)).s, cores,
+	            human_bytes(memory).s, processes, processes == 1 ? "" : "es");
 }
 
-/* The line is ASCII: bytes are columns. The carriage return makes up for the last column, which stays empty because
- * some terminals wrap on it. The cursor stays behind the text, so that what the command prints does not mix with it. */
+/* The line is ASCII: bytes are columns. The carriage return makes up for the last column, which
+ * stays empty because some terminals wrap on it. The cursor stays behind the text, so that what
+ * the command prints does not mix with it. */
 void live_draw(struct live *l, const struct follow *follows, size_t count)
 {
 	size_t width, written;

@@ -15,7 +15,8 @@ struct live {
 	struct text text;
 };
 
-void live_init(struct live *l, const struct options *options, const struct series *series, int64_t start_ns);
+void live_init(struct live *l, const struct options *options, const struct series *series,
+               int64_t start_ns);
 
 /* Show the last samples of all that is followed. */
 void live_draw(struct live *l, const struct follow *follows, size_t count);

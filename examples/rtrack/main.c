@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtrack: what a command, a process tree or the machine has used. Finds the subcommand and hands over to it. */
+/* rtrack: what a command, a process tree or the machine has used. Finds the subcommand and hands
+ * over to it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -17,18 +18,19 @@
 static const struct command commands[] = {
 	{ "run", FOR_RUN, "[--] COMMAND [ARGUMENT]...",
 	  "Start a command, follow it and all it starts, and tell what they used.", command_run },
-	{ "attach", FOR_ATTACH, "PID...", "Follow running processes and their descendants until all have ended.",
-	  command_attach },
+	{ "attach", FOR_ATTACH, "PID...",
+	  "Follow running processes and their descendants until all have ended.", command_attach },
 	{ "system", FOR_SYSTEM, "", "Follow the machine.", command_system },
-	{ "rusage", FOR_RUSAGE, "", "Show the sixteen figures of getrusage(2), for this or any process.",
-	  command_rusage },
-	{ "info", FOR_INFO, "", "Show versions, and what can be measured here and why not.", command_info },
+	{ "rusage", FOR_RUSAGE, "",
+	  "Show the sixteen figures of getrusage(2), for this or any process.", command_rusage },
+	{ "info", FOR_INFO, "", "Show versions, and what can be measured here and why not.",
+	  command_info },
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
-/* A descriptor that is closed would be given to the next file that is opened, and messages would end up there. One that
- * cannot be used stands in for it, so that its use still fails. */
+/* A descriptor that is closed would be given to the next file that is opened, and messages would
+ * end up there. One that cannot be used stands in for it, so that its use still fails. */
 static int keep_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -45,7 +47,9 @@ static void show_commands(FILE *out)
 	fprintf(out, "Usage: rtrack COMMAND [OPTION]...\n\nCommands:\n");
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].about);
-	fprintf(out, "\n'rtrack COMMAND --help' shows the options of one. See rtrack(1) for all of it.\n");
+	fprintf(
+	    out,
+	    "\n'rtrack COMMAND --help' shows the options of one. See rtrack(1) for all of it.\n");
 }
 
 int usage_error(const struct options *options, const char *what)
@@ -99,10 +103,12 @@ int main(int argc, char **argv)
 {
 	if (keep_standard_descriptors() < 0)
 		return EXIT_BEFORE_START;
-	/* The character set of the terminal, and nothing else: numbers keep their point whatever the locale is. */
+	/* The character set of the terminal, and nothing else: numbers keep their point whatever
+	 * the locale is. */
 	setlocale(LC_CTYPE, "");
 	signals_survive_output_errors();
-	/* Whoever started rtrack may have set SIGCHLD to be ignored, and exit statuses would be lost. */
+	/* Whoever started rtrack may have set SIGCHLD to be ignored, and exit statuses would be
+	 * lost. */
 	signal(SIGCHLD, SIG_DFL);
 	return close_stdout(dispatch(argc, argv));
 }

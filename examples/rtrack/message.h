@@ -5,13 +5,13 @@
 
 /* Exit codes of rtrack itself, as those of env(1) and timeout(1). */
 enum {
-	EXIT_TROUBLE = 1,         /* attach, system: output could not be written */
-	EXIT_USAGE = 2,           /* the command line is wrong */
-	EXIT_TIMED_OUT = 124,     /* the command ran into --timeout */
-	EXIT_BEFORE_START = 125,  /* rtrack failed before anything was started */
-	EXIT_CANNOT_EXEC = 126,   /* the command is not executable */
-	EXIT_NOT_FOUND = 127,     /* the command does not exist */
-	EXIT_SIGNAL_BASE = 128    /* plus the number of the signal that ended the command */
+	EXIT_TROUBLE = 1,        /* attach, system: output could not be written */
+	EXIT_USAGE = 2,          /* the command line is wrong */
+	EXIT_TIMED_OUT = 124,    /* the command ran into --timeout */
+	EXIT_BEFORE_START = 125, /* rtrack failed before anything was started */
+	EXIT_CANNOT_EXEC = 126,  /* the command is not executable */
+	EXIT_NOT_FOUND = 127,    /* the command does not exist */
+	EXIT_SIGNAL_BASE = 128   /* plus the number of the signal that ended the command */
 };
 
 /* One line on standard error, behind "rtrack: ". */

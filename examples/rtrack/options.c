@@ -41,22 +41,31 @@ struct option_row {
 };
 
 static const struct option_row rows[] = {
-	{ 'i', FOR_SERIES, "interval", "TIME", "time between samples: 0.1, 100ms, 5m; 1 s by default" },
+	{ 'i', FOR_SERIES, "interval", "TIME",
+	  "time between samples: 0.1, 100ms, 5m; 1 s by default" },
 	{ 'd', FOR_SERIES, "duration", "TIME", "end the series after this time" },
 	{ KEY_COUNT, FOR_SERIES, "count", "N", "end the series after so many samples" },
-	{ KEY_TIMEOUT, FOR_RUN, "timeout", "TIME", "end the command after this time, exit with 124" },
+	{ KEY_TIMEOUT, FOR_RUN, "timeout", "TIME",
+	  "end the command after this time, exit with 124" },
 	{ 'o', FOR_SERIES, "output", "FILE", "write the series to FILE, or - for standard output" },
 	{ 'a', FOR_SERIES, "append", NULL, "add to FILE instead of replacing it" },
-	{ 'f', FOR_SERIES, "format", "FORMAT", "csv, csv-v5 or jsonl; by the suffix of FILE by default" },
+	{ 'f', FOR_SERIES, "format", "FORMAT",
+	  "csv, csv-v5 or jsonl; by the suffix of FILE by default" },
 	{ 'f', FOR_RUSAGE, "format", "FORMAT", "text or json" },
 	{ KEY_SUMMARY, FOR_SERIES, "summary", "FORM", "text, json or none" },
-	{ KEY_SUMMARY_FILE, FOR_SERIES, "summary-file", "FILE", "write the summary there, not to standard error" },
-	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL, "follow the process alone, not its descendants" },
-	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "RUNG", "auto, poll, wait, wait+perf, cgroup or bpf" },
-	{ KEY_PROCESSES, FOR_RUN, "processes", "FILE", "list every process that lived, as CSV or by suffix .jsonl" },
-	{ KEY_LIVE, FOR_SERIES, "live", "WHEN", "show a line that is kept up to date: auto, always or never" },
+	{ KEY_SUMMARY_FILE, FOR_SERIES, "summary-file", "FILE",
+	  "write the summary there, not to standard error" },
+	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL,
+	  "follow the process alone, not its descendants" },
+	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "RUNG",
+	  "auto, poll, wait, wait+perf, cgroup or bpf" },
+	{ KEY_PROCESSES, FOR_RUN, "processes", "FILE",
+	  "list every process that lived, as CSV or by suffix .jsonl" },
+	{ KEY_LIVE, FOR_SERIES, "live", "WHEN",
+	  "show a line that is kept up to date: auto, always or never" },
 	{ KEY_COLOR, FOR_SERIES, "color", "WHEN", "colour the summary: auto, always or never" },
-	{ KEY_CHILDREN, FOR_RUSAGE, "children", NULL, "what the children that were waited for have used" },
+	{ KEY_CHILDREN, FOR_RUSAGE, "children", NULL,
+	  "what the children that were waited for have used" },
 	{ KEY_THREAD, FOR_RUSAGE, "thread", NULL, "what the calling thread has used" },
 	{ KEY_PID, FOR_RUSAGE, "pid", "PID", "what this process has used" },
 	{ KEY_JSON, FOR_INFO, "json", NULL, "one JSON object" },
@@ -70,15 +79,15 @@ enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
 static int show_help(const struct command *command)
 {
-	printf("Usage: rtrack %s [OPTION]...%s%s\n%s\n\nOptions:\n", command->name, *command->operands ? " " : "",
-	       command->operands, command->about);
+	printf("Usage: rtrack %s [OPTION]...%s%s\n%s\n\nOptions:\n", command->name,
+	       *command->operands ? " " : "", command->operands, command->about);
 	for (int i = 0; i < ROW_COUNT; i++) {
 		char names[32];
 
 		if (!(rows[i].commands & command->bit))
 			continue;
-		snprintf(names, sizeof(names), "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
-		         rows[i].argument ? rows[i].argument : "");
+		snprintf(names, sizeof(names), "--%s%s%s", rows[i].name,
+		         rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
 		if (rows[i].key < KEY_COUNT)
 			printf("  -%c, %-19s  %s\n", rows[i].key, names, rows[i].help);
 		else
@@ -92,8 +101,8 @@ int options_show_version(void)
 {
 	uint32_t loaded = rt_version();
 
-	printf("rtrack %d.%d.%d (librtrack %u.%u.%u)\n", RT_VERSION_MAJOR, RT_VERSION_MINOR, RT_VERSION_PATCH,
-	       loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
+	printf("rtrack %d.%d.%d (librtrack %u.%u.%u)\n", RT_VERSION_MAJOR, RT_VERSION_MINOR,
+	       RT_VERSION_PATCH, loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
 	return 0;
 }
 
@@ -160,7 +169,9 @@ static int set_pid(struct options *o, const char *word)
 
 static int set_interval(struct options *o, const char *word)
 {
-	return parse_duration(word, &o->interval_ns) < 0 || o->interval_ns < SHORTEST_INTERVAL_NS ? -1 : 0;
+	return parse_duration(word, &o->interval_ns) < 0 || o->interval_ns < SHORTEST_INTERVAL_NS
+	           ? -1
+	           : 0;
 }
 
 /* 0, or -1 when the argument makes no sense. */
@@ -228,7 +239,8 @@ static void set_plain(struct options *o, int key)
 	}
 }
 
-/* What getopt_long() wants to know. "+" lets the first operand end the options, so that those of a command stay its. */
+/* What getopt_long() wants to know. "+" lets the first operand end the options, so that those of
+ * a command stay its. */
 struct getopt_tables {
 	char shorts[2 * ROW_COUNT + 2];
 	struct option longs[ROW_COUNT + 1];

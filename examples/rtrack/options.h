@@ -26,8 +26,8 @@ struct options;
 struct command {
 	const char *name;
 	unsigned bit;
-	const char *operands; /* for the usage line */
-	const char *about;    /* one sentence */
+	const char *operands;                      /* for the usage line */
+	const char *about;                         /* one sentence */
 	int (*run)(const struct options *options); /* returns the exit code */
 };
 
@@ -39,7 +39,7 @@ struct options {
 	int64_t timeout_ns;  /* 0: none */
 	const char *output;  /* NULL: not given */
 	int append;
-	const char *processes; /* NULL: no list of them is wanted */
+	const char *processes;       /* NULL: no list of them is wanted */
 	const struct format *format; /* NULL: not given */
 	enum summary_form summary;
 	const char *summary_file; /* NULL: standard error */
@@ -47,15 +47,15 @@ struct options {
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
 	int verbose, quiet;
 	enum when color, live;
-	int who;      /* rusage: RT_RUSAGE_ value */
-	int32_t pid;  /* rusage: 0 when not given */
-	int as_json;  /* rusage, info */
+	int who;         /* rusage: RT_RUSAGE_ value */
+	int32_t pid;     /* rusage: 0 when not given */
+	int as_json;     /* rusage, info */
 	char **operands; /* what follows the options, ended by NULL */
 	int operand_count;
 };
 
-/* Fill options from the arguments after the subcommand's name. Returns -1 to go on, or the exit code when all is said
- * already: help was asked for, or something is wrong. */
+/* Fill options from the arguments after the subcommand's name. Returns -1 to go on, or the exit
+ * code when all is said already: help was asked for, or something is wrong. */
 int options_parse(struct options *options, const struct command *command, int argc, char **argv);
 
 /* Print the versions. Returns the exit code. */

@@ -20,7 +20,8 @@ int open_output(const char *name, int append)
 	if (strcmp(name, "-") == 0)
 		return STDOUT_FILENO;
 	do {
-		fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+		fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
+		          0666);
 	} while (fd < 0 && errno == EINTR);
 	if (fd < 0)
 		warn("cannot open '%s': %s", name, rt_strerror(-errno));

@@ -12,18 +12,20 @@ struct output {
 	const char *name; /* of the file */
 	const char *what; /* is written there: "series" */
 	struct text text; /* the row that is being written */
-	int is_ours;      /* a regular file that nobody else writes to: a torn row can be taken back */
-	int failed;       /* rows could not be written */
+	/* a regular file that nobody else writes to: a torn row can be taken back */
+	int is_ours;
+	int failed; /* rows could not be written */
 };
 
-/* Write what is in the text, all of it or nothing where that is in our power. The first failure is told and ends the
- * output. 0 or -errno. */
+/* Write what is in the text, all of it or nothing where that is in our power. The first failure
+ * is told and ends the output. 0 or -errno. */
 int output_flush(struct output *o);
 
 /* Standard output is left open: others may have something to say there. */
 void output_close(struct output *o);
 
-/* Open a file for writing; "-" is standard output. The descriptor, or -1; the reason has been told. */
+/* Open a file for writing; "-" is standard output. The descriptor, or -1; the reason has been
+ * told. */
 int open_output(const char *name, int append);
 
 /* Write all of it. 0 or -errno; *written tells how far it came. */

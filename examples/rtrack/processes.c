@@ -50,7 +50,8 @@ int processes_open(struct processes *p, const struct options *options)
 	p->out.fd = open_output(name, 0);
 	if (p->out.fd < 0)
 		return -1;
-	p->out.is_ours = p->out.fd != STDOUT_FILENO && fstat(p->out.fd, &st) == 0 && S_ISREG(st.st_mode);
+	p->out.is_ours =
+	    p->out.fd != STDOUT_FILENO && fstat(p->out.fd, &st) == 0 && S_ISREG(st.st_mode);
 	return 0;
 }
 
@@ -125,7 +126,8 @@ static void json_row(struct text *out, const struct rt_command_process *row)
 	json_number(out, "signal", row->signal > 0, row->signal);
 	json_seconds(out, "cpu_user_seconds", cpu, row->cpu_user_ns);
 	json_seconds(out, "cpu_system_seconds", cpu, row->cpu_system_ns);
-	json_number(out, "peak_rss_bytes", is_there(row, RT_HAS_PEAK_RSS), (int64_t)row->peak_rss_bytes);
+	json_number(out, "peak_rss_bytes", is_there(row, RT_HAS_PEAK_RSS),
+	            (int64_t)row->peak_rss_bytes);
 	json_number(out, "read_bytes", io, (int64_t)row->read_bytes);
 	json_number(out, "write_bytes", io, (int64_t)row->write_bytes);
 	json_bool(out, "final", (row->flags & RT_PROCESS_FINAL) != 0);

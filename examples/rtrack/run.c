@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rtrack run: start a command, follow it and all it starts, and tell what they used.
  *
- * The command is started at once. rt_command_wait() with a time-out is the sleep between samples, and returns when the
- * command ends; one more sample then has the final totals, so that the rows add up to the summary. */
+ * The command is started at once. rt_command_wait() with a time-out is the sleep between
+ * samples, and returns when the command ends; one more sample then has the final totals, so that
+ * the rows add up to the summary. */
 #include <errno.h>
 #include <signal.h>
 
@@ -36,7 +37,7 @@ struct run {
 	struct processes processes;
 	struct live live;
 	struct ticker ticker;
-	int64_t kill_at;   /* when --timeout acts next; NEVER */
+	int64_t kill_at; /* when --timeout acts next; NEVER */
 	int kills_sent;
 	struct rt_outcome outcome;
 };
@@ -47,7 +48,8 @@ static int prepare(struct run *r)
 	const struct subject subject = { .argv = r->argv, .interval_ns = r->options->interval_ns };
 	int err = 0;
 
-	if (processes_open(&r->processes, r->options) < 0 || summary_open(&r->summary, r->options) < 0 ||
+	if (processes_open(&r->processes, r->options) < 0 ||
+	    summary_open(&r->summary, r->options) < 0 ||
 	    series_open(&r->series, r->options, &subject) < 0)
 		return -1;
 	if (!series_wants_system(&r->series))
@@ -202,7 +204,8 @@ static int exit_code(const struct run *r)
 		return EXIT_TIMED_OUT;
 	if (r->outcome.signal > 0)
 		return EXIT_SIGNAL_BASE + r->outcome.signal;
-	return r->outcome.exit_code >= 0 ? r->outcome.exit_code : EXIT_BEFORE_START; /* lost, and that has been told */
+	/* lost, and that has been told */
+	return r->outcome.exit_code >= 0 ? r->outcome.exit_code : EXIT_BEFORE_START;
 }
 
 static int run(struct run *r)
@@ -232,9 +235,12 @@ int command_run(const struct options *options)
 	if (options->operand_count == 0)
 		return usage_error(options, "there is no command to run");
 	if (options->format && !options->output)
-		return usage_error(options, "--format needs --output: standard output is the command's");
+		return usage_error(options,
+		                   "--format needs --output: standard output is the command's");
 	if (options->no_children && options->accounting > RT_ACCOUNTING_POLL)
-		return usage_error(options, "--no-children needs --accounting poll: the others account for a whole tree");
+		return usage_error(
+		    options,
+		    "--no-children needs --accounting poll: the others account for a whole tree");
 	code = run(&r);
 	live_free(&r.live);
 	series_close(&r.series);

@@ -7,7 +7,9 @@
 int rung_try(uint32_t accounting, struct rt_outcome *outcome)
 {
 	static const char *const argv[] = { "true", NULL };
-	const struct rt_command_opts opts = { .size = sizeof(opts), .argv = argv, .accounting = accounting };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .accounting = accounting };
 	struct rt_command *command;
 	int err = rt_command_start(&command, &opts);
 
@@ -26,10 +28,12 @@ const char *rung_lacks(uint32_t accounting)
 
 	if (accounting == RT_ACCOUNTING_BPF)
 		return "this release has no BPF accounting";
-	if (accounting == RT_ACCOUNTING_WAIT || rung_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
+	if (accounting == RT_ACCOUNTING_WAIT ||
+	    rung_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
 		return "rtrack-supervisor is not installed";
 	if (accounting == RT_ACCOUNTING_WAIT_PERF)
-		return "the kernel refuses perf_event_open(), perhaps because /proc/sys/kernel/perf_event_paranoid is "
+		return "the kernel refuses perf_event_open(), perhaps because "
+		       "/proc/sys/kernel/perf_event_paranoid is "
 		       "above 2";
 	return "there is no cgroup (v2) below which one can be made";
 }

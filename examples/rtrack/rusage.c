@@ -36,7 +36,8 @@ static const char *unit_in_words(const struct rt_field *field)
 	return strcmp(field->unit, "1") == 0 ? "" : field->unit;
 }
 
-static void add_line(struct text *out, const struct rt_rusage *usage, const struct rt_field *field, int known)
+static void add_line(struct text *out, const struct rt_rusage *usage, const struct rt_field *field,
+                     int known)
 {
 	text_printf(out, "%-12s ", field->name);
 	if (!known)
@@ -44,11 +45,12 @@ static void add_line(struct text *out, const struct rt_rusage *usage, const stru
 	else if (field->type == RT_TYPE_DOUBLE)
 		text_printf(out, "%16.6f %s\n", real_at(usage, field), unit_in_words(field));
 	else
-		text_printf(out, "%16" PRId64 "%s%s\n", whole_at(usage, field), *unit_in_words(field) ? " " : "",
-		            unit_in_words(field));
+		text_printf(out, "%16" PRId64 "%s%s\n", whole_at(usage, field),
+		            *unit_in_words(field) ? " " : "", unit_in_words(field));
 }
 
-static void add_member(struct text *out, const struct rt_rusage *usage, const struct rt_field *field, int known)
+static void add_member(struct text *out, const struct rt_rusage *usage,
+                       const struct rt_field *field, int known)
 {
 	if (!known)
 		json_null(out, field->name);

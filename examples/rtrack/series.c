@@ -21,7 +21,8 @@ static int ends_torn(const char *name, off_t size)
 	return last != '\n';
 }
 
-static void write_head(struct series *s, const struct options *options, const struct subject *subject)
+static void write_head(struct series *s, const struct options *options,
+                       const struct subject *subject)
 {
 	struct output *out = &s->out;
 	struct stat st;
@@ -38,8 +39,8 @@ static void write_head(struct series *s, const struct options *options, const st
 		output_flush(out);
 }
 
-/* The series of a command must be asked for, since standard output is the command's. The others write theirs there
- * unless somebody sits before it who did not ask for rows. */
+/* The series of a command must be asked for, since standard output is the command's. The others
+ * write theirs there unless somebody sits before it who did not ask for rows. */
 static const char *choose_output(const struct options *options)
 {
 	if (options->output || options->command->bit == FOR_RUN)

@@ -12,7 +12,8 @@ struct series {
 	const struct format *format;
 };
 
-/* Open what the options ask for and write the head. -1 when it cannot be opened; the reason has been told. */
+/* Open what the options ask for and write the head. -1 when it cannot be opened; the reason has
+ * been told. */
 int series_open(struct series *s, const struct options *options, const struct subject *subject);
 
 /* Write one row. The first failure is told and ends the series. */

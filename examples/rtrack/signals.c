@@ -92,7 +92,8 @@ void signals_catch_end(void)
 	catch_all(enders, COUNT(enders), ask_for_end);
 }
 
-/* ppoll() lets the signals in for as long as it sleeps, so that none slips in between the look and the sleep. */
+/* ppoll() lets the signals in for as long as it sleeps, so that none slips in between the look
+ * and the sleep. */
 void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count)
 {
 	int64_t left = deadline == NEVER ? 0 : deadline - clock_now();

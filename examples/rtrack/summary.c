@@ -44,7 +44,8 @@ void summary_of_command(struct summary *s, const struct usage *usage)
 	finish(s);
 }
 
-void summary_of_attached(struct summary *s, const struct usage *usages, size_t count, uint64_t wall_ns)
+void summary_of_attached(struct summary *s, const struct usage *usages, size_t count,
+                         uint64_t wall_ns)
 {
 	if (s->fd < 0)
 		return;

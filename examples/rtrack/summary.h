@@ -24,14 +24,17 @@ int summary_open(struct summary *s, const struct options *options);
 void summary_of_command(struct summary *s, const struct usage *usage);
 
 /* Tell what trees that were attached to have used. */
-void summary_of_attached(struct summary *s, const struct usage *usages, size_t count, uint64_t wall_ns);
+void summary_of_attached(struct summary *s, const struct usage *usages, size_t count,
+                         uint64_t wall_ns);
 
 /* Tell what the machine has done. */
 void summary_of_system(struct summary *s, const struct follow *system);
 
 /* summary_text.c and summary_json.c: the two forms. */
-void text_of_tree(struct text *out, const struct terminal *terminal, const struct usage *usage, int is_long);
-void text_of_system(struct text *out, const struct terminal *terminal, const struct follow *system, int is_long);
+void text_of_tree(struct text *out, const struct terminal *terminal, const struct usage *usage,
+                  int is_long);
+void text_of_system(struct text *out, const struct terminal *terminal, const struct follow *system,
+                    int is_long);
 void json_of_command(struct text *out, const struct usage *usage);
 void json_of_attached(struct text *out, const struct usage *usages, size_t count, uint64_t wall_ns);
 void json_of_system(struct text *out, const struct follow *system);

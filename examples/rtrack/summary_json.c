@@ -63,11 +63,13 @@ static void add_accounting(struct text *out, const struct usage *u)
 
 static void add_memory(struct text *out, const struct usage *u)
 {
-	add_u64(out, "peak_rss_bytes", is_known(u->valid, u->partial, RT_HAS_PEAK_RSS), u->peak_rss_bytes);
+	add_u64(out, "peak_rss_bytes", is_known(u->valid, u->partial, RT_HAS_PEAK_RSS),
+	        u->peak_rss_bytes);
 	add_u64(out, "peak_tree_bytes", u->peak_tree_kind != 0, u->peak_tree_bytes);
 	json_string(out, "peak_tree_kind", usage_peak_kind(u));
 	add_u64(out, "peak_tree_low_bytes", u->peak_tree_low_bytes > 0, u->peak_tree_low_bytes);
-	add_u64(out, "peak_tree_high_bytes", u->peak_tree_high_bytes != UINT64_MAX, u->peak_tree_high_bytes);
+	add_u64(out, "peak_tree_high_bytes", u->peak_tree_high_bytes != UINT64_MAX,
+	        u->peak_tree_high_bytes);
 }
 
 static void add_cgroup(struct text *out, const struct usage *u)
@@ -79,7 +81,8 @@ static void add_cgroup(struct text *out, const struct usage *u)
 	        u->cgroup_memory_peak_bytes);
 	add_u64(out, "read_bytes", io, u->cgroup_read_bytes);
 	add_u64(out, "write_bytes", io, u->cgroup_write_bytes);
-	add_u64(out, "tasks_peak", is_known(u->valid, u->partial, RT_HAS_CGROUP_TASKS), u->cgroup_tasks_peak);
+	add_u64(out, "tasks_peak", is_known(u->valid, u->partial, RT_HAS_CGROUP_TASKS),
+	        u->cgroup_tasks_peak);
 	json_end(out, '}');
 }
 
@@ -87,12 +90,14 @@ static void add_processes(struct text *out, const struct usage *u)
 {
 	add_u64(out, "processes", is_known(u->valid, u->partial, RT_HAS_PROCESSES), u->processes);
 	json_bool(out, "processes_exact", (u->valid & RT_HAS_PROCESSES) != 0);
-	add_u64(out, "processes_peak", is_known(u->valid, u->partial, RT_HAS_PROCESSES_PEAK), u->processes_peak);
+	add_u64(out, "processes_peak", is_known(u->valid, u->partial, RT_HAS_PROCESSES_PEAK),
+	        u->processes_peak);
 }
 
 static void add_counters(struct text *out, const struct usage *u)
 {
-	int io = is_known(u->valid, u->partial, RT_HAS_IO), faults = is_known(u->valid, u->partial, RT_HAS_FAULTS);
+	int io = is_known(u->valid, u->partial, RT_HAS_IO),
+	    faults = is_known(u->valid, u->partial, RT_HAS_FAULTS);
 	int switches = is_known(u->valid, u->partial, RT_HAS_CTXSW);
 
 	add_u64(out, "read_bytes", io, u->read_bytes);
@@ -172,7 +177,8 @@ void json_of_attached(struct text *out, const struct usage *usages, size_t count
 
 static void add_system_totals(struct text *out, const struct rt_delta *d)
 {
-	int cpu = is_known(d->valid, d->partial, RT_HAS_CPU), disk = is_known(d->valid, d->partial, RT_HAS_DISK);
+	int cpu = is_known(d->valid, d->partial, RT_HAS_CPU),
+	    disk = is_known(d->valid, d->partial, RT_HAS_DISK);
 	int network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
 
 	add_seconds(out, "cpu_user_seconds", cpu, d->cpu_user_ns);
@@ -198,8 +204,10 @@ void json_of_system(struct text *out, const struct follow *f)
 		json_double(out, "peak_cores", f->cores.peak);
 	else
 		json_null(out, "peak_cores");
-	add_u64(out, "cpus_online", is_known(m->valid, m->partial, RT_HAS_CPU_MODES), m->cpus_online);
-	add_u64(out, "memory_total_bytes", is_known(m->valid, m->partial, RT_HAS_MEMORY), m->memory_total_bytes);
+	add_u64(out, "cpus_online", is_known(m->valid, m->partial, RT_HAS_CPU_MODES),
+	        m->cpus_online);
+	add_u64(out, "memory_total_bytes", is_known(m->valid, m->partial, RT_HAS_MEMORY),
+	        m->memory_total_bytes);
 	add_u64(out, "peak_memory_used_bytes", f->memory.used > 0, (uint64_t)f->memory.peak);
 	json_u64(out, "samples", f->samples);
 	json_domains(out, "partial", total.partial | m->partial);

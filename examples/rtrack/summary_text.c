@@ -50,9 +50,10 @@ static void separate(const struct page *p)
 	text_add(p->out, "   ");
 }
 
-/* A figure with its name: unknown when there is none, "at least" when it is a lower bound that says anything. */
-static void add_figure(const struct page *p, uint64_t valid, uint64_t partial, uint64_t bit, struct amount amount,
-                       const char *name)
+/* A figure with its name: unknown when there is none, "at least" when it is a lower bound that
+ * says anything. */
+static void add_figure(const struct page *p, uint64_t valid, uint64_t partial, uint64_t bit,
+                       struct amount amount, const char *name)
 {
 	int is_bound = !(valid & bit);
 
@@ -98,7 +99,8 @@ static void add_how_it_ended(const struct page *p, const struct usage *u)
 	char words[80];
 
 	if (u->signal > 0)
-		snprintf(words, sizeof(words), "killed by signal %d (%s)", (int)u->signal, strsignal(u->signal));
+		snprintf(words, sizeof(words), "killed by signal %d (%s)", (int)u->signal,
+		         strsignal(u->signal));
 	else
 		snprintf(words, sizeof(words), "exit %d", (int)u->exit_code);
 	separate(p);
@@ -172,11 +174,13 @@ static void add_tree_memory(const struct page *p, const struct usage *u)
 	if (u->memory->used > 1)
 		add_graph(p, u->memory, 0);
 	if (usage_peak_kind(u))
-		text_printf(p->out, "peak %s tree (%s)", human_bytes(u->peak_tree_bytes).s, kinds[u->peak_tree_kind]);
+		text_printf(p->out, "peak %s tree (%s)", human_bytes(u->peak_tree_bytes).s,
+		            kinds[u->peak_tree_kind]);
 	else
 		text_add(p->out, "peak unknown");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_PEAK_RSS, human_bytes(u->peak_rss_bytes), "largest process");
+	add_figure(p, u->valid, u->partial, RT_HAS_PEAK_RSS, human_bytes(u->peak_rss_bytes),
+	           "largest process");
 	end_line(p);
 }
 
@@ -211,7 +215,8 @@ static void add_processes(const struct page *p, const struct usage *u, int is_lo
 		text_printf(p->out, "   %s at a time", human_count(u->processes_peak).s);
 	if (u->left_running > 0) {
 		separate(p);
-		text_printf(p->out, "%s %s running", human_count(u->left_running).s, u->argv ? "left" : "still");
+		text_printf(p->out, "%s %s running", human_count(u->left_running).s,
+		            u->argv ? "left" : "still");
 	}
 	end_line(p);
 }
@@ -224,24 +229,31 @@ static void add_counters(const struct page *p, const struct usage *u)
 	add_figure(p, u->valid, u->partial, RT_HAS_FAULTS, human_count(u->major_faults), "major");
 	end_line(p);
 	begin_line(p, "switches");
-	add_figure(p, u->valid, u->partial, RT_HAS_CTXSW, human_count(u->voluntary_switches), "voluntary");
+	add_figure(p, u->valid, u->partial, RT_HAS_CTXSW, human_count(u->voluntary_switches),
+	           "voluntary");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CTXSW, human_count(u->involuntary_switches), "involuntary");
+	add_figure(p, u->valid, u->partial, RT_HAS_CTXSW, human_count(u->involuntary_switches),
+	           "involuntary");
 	end_line(p);
 }
 
 static void add_cgroup(const struct page *p, const struct usage *u)
 {
-	if (!((u->valid | u->partial) & (RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS)))
+	if (!((u->valid | u->partial) &
+	      (RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS)))
 		return;
 	begin_line(p, "cgroup");
-	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_MEMORY, human_bytes(u->cgroup_memory_peak_bytes), "peak");
+	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_MEMORY,
+	           human_bytes(u->cgroup_memory_peak_bytes), "peak");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_read_bytes), "read");
+	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_read_bytes),
+	           "read");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_write_bytes), "written");
+	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_write_bytes),
+	           "written");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_TASKS, human_count(u->cgroup_tasks_peak), "tasks at a time");
+	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_TASKS, human_count(u->cgroup_tasks_peak),
+	           "tasks at a time");
 	end_line(p);
 }
 
@@ -262,7 +274,8 @@ static void add_accounting(const struct page *p, const struct usage *u)
 
 	begin_line(p, "accounting");
 	text_printf(p->out, "%s, ", accounting_name(u->accounting));
-	add_colored(p, u->complete ? GREEN : YELLOW, u->complete ? "complete" : "perhaps incomplete:");
+	add_colored(p, u->complete ? GREEN : YELLOW,
+	            u->complete ? "complete" : "perhaps incomplete:");
 	end_line(p);
 	for (size_t i = 0; (reason = reason_at(i)); i++) {
 		if (!(u->reasons & reason->bit))
@@ -273,24 +286,28 @@ static void add_accounting(const struct page *p, const struct usage *u)
 	}
 	if (u->members_skipped > 0) {
 		begin_line(p, "");
-		text_printf(p->out, "%s processes were left out of a sample", human_count(u->members_skipped).s);
+		text_printf(p->out, "%s processes were left out of a sample",
+		            human_count(u->members_skipped).s);
 		end_line(p);
 	}
 	if (!u->complete && is_known(u->valid, u->partial, RT_HAS_CPU))
 		add_bracket(p, u);
 }
 
-static void add_overhead(const struct page *p, uint64_t overhead_ns, uint64_t wall_ns, uint64_t samples)
+static void add_overhead(const struct page *p, uint64_t overhead_ns, uint64_t wall_ns,
+                         uint64_t samples)
 {
 	begin_line(p, "overhead");
-	text_printf(p->out, "%s CPU for %s sample%s", human_time(overhead_ns).s, human_count(samples).s,
-	            samples == 1 ? "" : "s");
+	text_printf(p->out, "%s CPU for %s sample%s", human_time(overhead_ns).s,
+	            human_count(samples).s, samples == 1 ? "" : "s");
 	if (wall_ns > 0)
-		text_printf(p->out, "   %.2f %% of one core", 100.0 * (double)overhead_ns / (double)wall_ns);
+		text_printf(p->out, "   %.2f %% of one core",
+		            100.0 * (double)overhead_ns / (double)wall_ns);
 	end_line(p);
 }
 
-void text_of_tree(struct text *out, const struct terminal *terminal, const struct usage *u, int is_long)
+void text_of_tree(struct text *out, const struct terminal *terminal, const struct usage *u,
+                  int is_long)
 {
 	const struct page page = { out, terminal };
 
@@ -323,7 +340,8 @@ static void add_machine_memory(const struct page *p, const struct follow *f)
 	else
 		text_add(p->out, "peak unknown");
 	separate(p);
-	add_figure(p, m->valid, m->partial, RT_HAS_MEMORY, human_bytes(m->memory_total_bytes), "in all");
+	add_figure(p, m->valid, m->partial, RT_HAS_MEMORY, human_bytes(m->memory_total_bytes),
+	           "in all");
 	end_line(p);
 }
 
@@ -332,16 +350,20 @@ static void add_traffic(const struct page *p, const struct rt_delta *d)
 	begin_line(p, "storage");
 	add_figure(p, d->valid, d->partial, RT_HAS_DISK, human_bytes(d->disk_read_bytes), "read");
 	separate(p);
-	add_figure(p, d->valid, d->partial, RT_HAS_DISK, human_bytes(d->disk_write_bytes), "written");
+	add_figure(p, d->valid, d->partial, RT_HAS_DISK, human_bytes(d->disk_write_bytes),
+	           "written");
 	end_line(p);
 	begin_line(p, "network");
-	add_figure(p, d->valid, d->partial, RT_HAS_NETWORK, human_bytes(d->network_receive_bytes), "received");
+	add_figure(p, d->valid, d->partial, RT_HAS_NETWORK, human_bytes(d->network_receive_bytes),
+	           "received");
 	separate(p);
-	add_figure(p, d->valid, d->partial, RT_HAS_NETWORK, human_bytes(d->network_transmit_bytes), "sent");
+	add_figure(p, d->valid, d->partial, RT_HAS_NETWORK, human_bytes(d->network_transmit_bytes),
+	           "sent");
 	end_line(p);
 }
 
-void text_of_system(struct text *out, const struct terminal *terminal, const struct follow *f, int is_long)
+void text_of_system(struct text *out, const struct terminal *terminal, const struct follow *f,
+                    int is_long)
 {
 	const struct page page = { out, terminal };
 	struct rt_delta total;
@@ -352,11 +374,14 @@ void text_of_system(struct text *out, const struct terminal *terminal, const str
 	end_line(&page);
 	begin_line(&page, "time");
 	text_printf(out, "%s wall   ", human_time(total.interval_ns).s);
-	add_figure(&page, total.valid, total.partial, RT_HAS_CPU, human_time(total.cpu_user_ns), "user");
+	add_figure(&page, total.valid, total.partial, RT_HAS_CPU, human_time(total.cpu_user_ns),
+	           "user");
 	separate(&page);
-	add_figure(&page, total.valid, total.partial, RT_HAS_CPU, human_time(total.cpu_system_ns), "system");
+	add_figure(&page, total.valid, total.partial, RT_HAS_CPU, human_time(total.cpu_system_ns),
+	           "system");
 	if (is_known(total.valid, total.partial, RT_HAS_CPU | RT_HAS_RATE))
-		text_printf(out, "   %.2f of %s cores", total.cores_used, human_count(f->now.cpus_online).s);
+		text_printf(out, "   %.2f of %s cores", total.cores_used,
+		            human_count(f->now.cpus_online).s);
 	end_line(&page);
 	add_cores(&page, &f->cores);
 	add_machine_memory(&page, f);

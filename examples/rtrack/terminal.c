@@ -12,7 +12,8 @@ enum { USUAL_WIDTH = 80 };
 
 static int wants_color(const struct terminal *t, enum when color, int is_dumb)
 {
-	const char *no_color = getenv("NO_COLOR"); /* https://no-color.org: any value but the empty one */
+	/* https://no-color.org: any value but the empty one */
+	const char *no_color = getenv("NO_COLOR");
 
 	if (color != WHEN_AUTO)
 		return color == WHEN_ALWAYS;

@@ -12,8 +12,9 @@
 
 #define LARGEST_PLAIN 1e16 /* from here on a double no longer tells integers apart */
 
-/* Make room for len more bytes and the final NUL. A few kilobytes of text that cannot be had leave nothing to go on
- * with, but the command that is being followed must not pay for it: warn, and drop the piece. */
+/* Make room for len more bytes and the final NUL. A few kilobytes of text that cannot be had
+ * leave nothing to go on with, but the command that is being followed must not pay for it: warn,
+ * and drop the piece. */
 static int reserve(struct text *t, size_t len)
 {
 	size_t cap = t->cap ? t->cap : 1024;

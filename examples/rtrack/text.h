@@ -18,7 +18,8 @@ void text_bytes(struct text *t, const char *data, size_t len);
 void text_add(struct text *t, const char *s);
 void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The shortest decimal form that reads back as the same number, always with a point or an exponent. */
+/* The shortest decimal form that reads back as the same number, always with a point or an
+ * exponent. */
 void text_double(struct text *t, double value);
 
 /* The same, rounded to so many decimals first. */

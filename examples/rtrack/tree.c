@@ -5,7 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* All members of the last sample, to be freed; NULL when there are none or they cannot be listed. */
+/* All members of the last sample, to be freed; NULL when there are none or they cannot be
+ * listed. */
 static struct rt_process *list(const struct rt_tracker *tracker, size_t *count)
 {
 	struct rt_process *members;
@@ -26,8 +27,8 @@ static int is_dead(const struct rt_process *member)
 	return (member->state == 'Z' || member->state == 'X') && member->threads <= 1;
 }
 
-/* A pid can only be taken by another process in between if it ends, is reaped and all other pids are used up within
- * the microseconds since the sample. */
+/* A pid can only be taken by another process in between if it ends, is reaped and all other pids
+ * are used up within the microseconds since the sample. */
 void tree_signal(struct rt_tracker *tracker, int signal)
 {
 	struct rt_metrics now;

@@ -11,14 +11,15 @@ static const struct {
 	const char *name;
 	double ns;
 } time_units[] = {
-	{ "", 1e9 },   { "s", 1e9 },   { "ms", 1e6 },     { "us", 1e3 },      { "ns", 1 },
-	{ "m", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
+	{ "", 1e9 }, { "s", 1e9 },  { "ms", 1e6 },   { "us", 1e3 },
+	{ "ns", 1 }, { "m", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 };
 
 /* strtod() alone would take "inf", "0x10" and " 1" too. */
 int parse_duration(const char *s, int64_t *ns)
 {
-	size_t digits = strspn(s, "0123456789."), count = sizeof(time_units) / sizeof(time_units[0]);
+	size_t digits = strspn(s, "0123456789."),
+	       count = sizeof(time_units) / sizeof(time_units[0]);
 	char *end;
 	double value = strtod(s, &end);
 
@@ -84,8 +85,8 @@ struct amount human_time(uint64_t ns)
 	else if (s < 3600)
 		snprintf(out.s, sizeof(out.s), "%" PRIu64 ":%02u min", s / 60, (unsigned)(s % 60));
 	else
-		snprintf(out.s, sizeof(out.s), "%" PRIu64 ":%02u:%02u h", s / 3600, (unsigned)(s / 60 % 60),
-		         (unsigned)(s % 60));
+		snprintf(out.s, sizeof(out.s), "%" PRIu64 ":%02u:%02u h", s / 3600,
+		         (unsigned)(s / 60 % 60), (unsigned)(s % 60));
 	return out;
 }
 

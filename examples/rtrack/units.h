@@ -8,7 +8,8 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* "0.1", "100ms", "2s", "5m", "1h", "1d"; also "us" and "ns". 0, or -1 when it is no positive duration. */
+/* "0.1", "100ms", "2s", "5m", "1h", "1d"; also "us" and "ns". 0, or -1 when it is no positive
+ * duration. */
 int parse_duration(const char *s, int64_t *ns);
 
 /* A positive whole number up to limit. 0 or -1. */
@@ -16,7 +17,8 @@ int parse_count(const char *s, uint64_t limit, uint64_t *out);
 
 double seconds(uint64_t ns);
 
-/* An amount as text in a buffer of its own size: no call allocates, several fit into one printf(). */
+/* An amount as text in a buffer of its own size: no call allocates, several fit into one
+ * printf(). */
 struct amount {
 	char s[24];
 	int is_zero;

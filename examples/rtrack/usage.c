@@ -89,7 +89,8 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.start_realtime_ns = from->realtime_ns,
 		.wall_ns = to->monotonic_ns - from->monotonic_ns,
 		.valid = from->valid & to->valid,
-		.partial = (from->valid | from->partial) & (to->valid | to->partial) & ~(from->valid & to->valid),
+		.partial = (from->valid | from->partial) & (to->valid | to->partial) &
+		           ~(from->valid & to->valid),
 		.cpu_user_ns = to->cpu_user_ns - from->cpu_user_ns,
 		.cpu_system_ns = to->cpu_system_ns - from->cpu_system_ns,
 		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,
@@ -128,5 +129,6 @@ const char *usage_peak_kind(const struct usage *u)
 		[RT_PEAK_CGROUP] = "cgroup",
 	};
 
-	return u->peak_tree_kind < sizeof(names) / sizeof(names[0]) ? names[u->peak_tree_kind] : NULL;
+	return u->peak_tree_kind < sizeof(names) / sizeof(names[0]) ? names[u->peak_tree_kind]
+	                                                            : NULL;
 }

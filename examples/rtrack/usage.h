@@ -10,20 +10,20 @@
 struct usage {
 	const char *const *argv; /* the command, or NULL when attached */
 	int32_t pid;
-	int has_ended;           /* it has, and how is known when it is a command */
+	int has_ended; /* it has, and how is known when it is a command */
 	int timed_out;
-	int32_t exit_code;       /* -1: a signal did it */
+	int32_t exit_code; /* -1: a signal did it */
 	int32_t signal;
 	uint64_t start_realtime_ns, wall_ns;
 	uint64_t valid, partial; /* RT_HAS_ bits of what follows */
 	uint64_t cpu_user_ns, cpu_system_ns;
-	uint64_t cpu_before_ns;  /* used before it was attached to */
+	uint64_t cpu_before_ns;           /* used before it was attached to */
 	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
 	uint64_t cpu_estimate_ns;
 	uint32_t accounting, reasons;
 	int complete;
 	uint64_t peak_rss_bytes, peak_tree_bytes;
-	uint32_t peak_tree_kind; /* RT_PEAK_ value */
+	uint32_t peak_tree_kind;       /* RT_PEAK_ value */
 	uint64_t peak_tree_low_bytes;  /* 0: not known */
 	uint64_t peak_tree_high_bytes; /* UINT64_MAX: nothing bounds it */
 	uint64_t read_bytes, write_bytes;

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Smallest code point that needs so many bytes: a longer form of a smaller one is not valid UTF-8. */
+/* Smallest code point that needs so many bytes: a longer form of a smaller one is not valid
+ * UTF-8. */
 static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
 static size_t length_by_first_byte(unsigned char c)
@@ -55,7 +56,8 @@ void utf8_add_printable(struct text *t, const char *s, int utf8)
 			text_add(t, "\\n");
 		else if (c == '\t')
 			text_add(t, "\\t");
-		else if (c < 0x20 || c == 0x7f || len == 0 || is_c1_control(s, len) || (len > 1 && !utf8))
+		else if (c < 0x20 || c == 0x7f || len == 0 || is_c1_control(s, len) ||
+		         (len > 1 && !utf8))
 			text_add(t, "?");
 		else
 			text_bytes(t, s, len);

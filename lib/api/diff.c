@@ -14,7 +14,10 @@ struct counter {
 	size_t in_metrics, in_delta;
 };
 
-#define COUNTER(has, field) { has, offsetof(struct rt_metrics, field), offsetof(struct rt_delta, field) }
+#define COUNTER(has, field)                                                                        \
+	{                                                                                          \
+		has, offsetof(struct rt_metrics, field), offsetof(struct rt_delta, field)          \
+	}
 
 static const struct counter counters[] = {
 	COUNTER(RT_HAS_CPU, cpu_user_ns),
@@ -67,8 +70,10 @@ static uint64_t counter_of(const struct rt_metrics *m, const struct counter *c)
 	return *(const uint64_t *)(const void *)((const char *)m + c->in_metrics);
 }
 
-/* One counter that went backwards takes its whole domain out: the others of it are of the same doubtful origin. */
-static void subtract_counters(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out)
+/* One counter that went backwards takes its whole domain out: the others of it are of the same
+ * doubtful origin. */
+static void subtract_counters(const struct rt_metrics *from, const struct rt_metrics *to,
+                              struct rt_delta *out)
 {
 	uint64_t known = out->valid | out->partial, backwards = 0;
 
@@ -82,7 +87,7 @@ static void subtract_counters(const struct rt_metrics *from, const struct rt_met
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		if (known & counters[i].has)
 			*(uint64_t *)(void *)((char *)out + counters[i].in_delta) =
-				counter_of(to, &counters[i]) - counter_of(from, &counters[i]);
+			    counter_of(to, &counters[i]) - counter_of(from, &counters[i]);
 	}
 }
 
@@ -92,7 +97,8 @@ static uint64_t ticks_between(uint64_t from_ns, uint64_t to_ns)
 	return to_ns / TICK_NS - from_ns / TICK_NS;
 }
 
-static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out)
+static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
+                    struct rt_delta *out)
 {
 	out->ticks_per_second = TICKS_PER_SECOND;
 	if (!((out->valid | out->partial) & RT_HAS_CPU))
@@ -101,7 +107,8 @@ static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to, 
 	out->cpu_system_ticks = ticks_between(from->cpu_system_ns, to->cpu_system_ns);
 	if (out->interval_ns == 0)
 		return;
-	out->cores_used = (double)(out->cpu_user_ns + out->cpu_system_ns) / (double)out->interval_ns;
+	out->cores_used =
+	    (double)(out->cpu_user_ns + out->cpu_system_ns) / (double)out->interval_ns;
 	out->valid |= RT_HAS_RATE;
 }
 
@@ -120,7 +127,8 @@ static void set_rusage(const struct rt_metrics *to, struct rt_delta *out)
 	};
 }
 
-static int subtract(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out)
+static int subtract(const struct rt_metrics *from, const struct rt_metrics *to,
+                    struct rt_delta *out)
 {
 	uint64_t with_suspend = to->boottime_ns - from->boottime_ns;
 
@@ -132,7 +140,8 @@ static int subtract(const struct rt_metrics *from, const struct rt_metrics *to, 
 		.size = sizeof(*out),
 		.kind = to->kind,
 		.valid = from->valid & to->valid,
-		.partial = (from->partial | to->partial) & (from->valid | from->partial) & (to->valid | to->partial),
+		.partial = (from->partial | to->partial) & (from->valid | from->partial) &
+		           (to->valid | to->partial),
 		.interval_ns = to->monotonic_ns - from->monotonic_ns,
 	};
 	if (with_suspend > out->interval_ns && to->boottime_ns > from->boottime_ns)
@@ -145,7 +154,8 @@ static int subtract(const struct rt_metrics *from, const struct rt_metrics *to, 
 	return 0;
 }
 
-int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out, size_t out_size)
+int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out,
+            size_t out_size)
 {
 	struct rt_metrics from_now, to_now;
 	struct rt_delta delta;

@@ -6,11 +6,11 @@
 
 #include "api/struct_size.h"
 
-#define FIELD(of, field, kind, part, bit, measure)                                                                   \
-	{                                                                                                             \
-		.size = sizeof(struct rt_field), .offset = offsetof(struct rt_##of, field),                           \
-		.length = sizeof(((struct rt_##of *)NULL)->field), .type = (kind), .role = (part), .has = (bit),      \
-		.name = #field, .unit = measure                                                                       \
+#define FIELD(of, field, kind, part, bit, measure)                                                 \
+	{                                                                                          \
+		.size = sizeof(struct rt_field), .offset = offsetof(struct rt_##of, field),        \
+		.length = sizeof(((struct rt_##of *)NULL)->field), .type = (kind), .role = (part), \
+		.has = (bit), .name = #field, .unit = measure                                      \
 	}
 
 static const struct rt_field rusage_fields[] = {
@@ -74,7 +74,8 @@ static const struct rt_field metrics_fields[] = {
 	FIELD(metrics, cpu_mode_softirq_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU_MODES, "ns"),
 	FIELD(metrics, cpu_mode_steal_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU_MODES, "ns"),
 	FIELD(metrics, cpu_mode_guest_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU_MODES, "ns"),
-	FIELD(metrics, cpu_mode_guest_nice_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU_MODES, "ns"),
+	FIELD(metrics, cpu_mode_guest_nice_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CPU_MODES,
+	      "ns"),
 	FIELD(metrics, cpus_online, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_CPU_MODES, "1"),
 	FIELD(metrics, processes_running, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ACTIVITY, "1"),
 	FIELD(metrics, processes_blocked, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ACTIVITY, "1"),
@@ -83,22 +84,28 @@ static const struct rt_field metrics_fields[] = {
 	FIELD(metrics, interrupts, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_ACTIVITY, "1"),
 	FIELD(metrics, memory_total_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
 	FIELD(metrics, memory_free_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
-	FIELD(metrics, memory_available_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY_AVAILABLE, "By"),
+	FIELD(metrics, memory_available_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY_AVAILABLE,
+	      "By"),
 	FIELD(metrics, memory_buffers_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
 	FIELD(metrics, memory_cached_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
 	FIELD(metrics, memory_cached_slab_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
-	FIELD(metrics, memory_slab_reclaimable_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
-	FIELD(metrics, memory_slab_unreclaimable_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
+	FIELD(metrics, memory_slab_reclaimable_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY,
+	      "By"),
+	FIELD(metrics, memory_slab_unreclaimable_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY,
+	      "By"),
 	FIELD(metrics, memory_active_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
 	FIELD(metrics, memory_inactive_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
 	FIELD(metrics, memory_active_anon_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
-	FIELD(metrics, memory_inactive_anon_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
+	FIELD(metrics, memory_inactive_anon_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY,
+	      "By"),
 	FIELD(metrics, memory_active_file_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
-	FIELD(metrics, memory_inactive_file_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
+	FIELD(metrics, memory_inactive_file_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY,
+	      "By"),
 	FIELD(metrics, memory_anon_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
 	FIELD(metrics, memory_mapped_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
 	FIELD(metrics, memory_shmem_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
-	FIELD(metrics, memory_used_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY_AVAILABLE, "By"),
+	FIELD(metrics, memory_used_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY_AVAILABLE,
+	      "By"),
 	FIELD(metrics, memory_used_classic_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_MEMORY, "By"),
 	FIELD(metrics, swap_total_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_SWAP, "By"),
 	FIELD(metrics, swap_free_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_SWAP, "By"),
@@ -109,16 +116,19 @@ static const struct rt_field metrics_fields[] = {
 	FIELD(metrics, disk_writes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_DISK, "1"),
 	FIELD(metrics, disk_busy_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_DISK, "ns"),
 	FIELD(metrics, disks, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_DISK, "1"),
-	FIELD(metrics, filesystem_total_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_FILESYSTEM, "By"),
+	FIELD(metrics, filesystem_total_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_FILESYSTEM,
+	      "By"),
 	FIELD(metrics, filesystem_used_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_FILESYSTEM, "By"),
 	FIELD(metrics, filesystem_free_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_FILESYSTEM, "By"),
-	FIELD(metrics, filesystem_available_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_FILESYSTEM, "By"),
+	FIELD(metrics, filesystem_available_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_FILESYSTEM,
+	      "By"),
 	FIELD(metrics, filesystems, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_FILESYSTEM, "1"),
 	FIELD(metrics, filesystems_skipped, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_FILESYSTEM, "1"),
 	FIELD(metrics, network_receive_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "By"),
 	FIELD(metrics, network_transmit_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "By"),
 	FIELD(metrics, network_receive_packets, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "1"),
-	FIELD(metrics, network_transmit_packets, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "1"),
+	FIELD(metrics, network_transmit_packets, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK,
+	      "1"),
 	FIELD(metrics, network_receive_errors, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "1"),
 	FIELD(metrics, network_transmit_errors, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "1"),
 	FIELD(metrics, network_receive_drops, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "1"),
@@ -127,11 +137,16 @@ static const struct rt_field metrics_fields[] = {
 	FIELD(metrics, load_1m, RT_TYPE_DOUBLE, RT_FIELD_GAUGE, RT_HAS_LOAD, "1"),
 	FIELD(metrics, load_5m, RT_TYPE_DOUBLE, RT_FIELD_GAUGE, RT_HAS_LOAD, "1"),
 	FIELD(metrics, load_15m, RT_TYPE_DOUBLE, RT_FIELD_GAUGE, RT_HAS_LOAD, "1"),
-	FIELD(metrics, pressure_cpu_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_CPU, "ns"),
-	FIELD(metrics, pressure_memory_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_MEMORY, "ns"),
-	FIELD(metrics, pressure_memory_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_MEMORY, "ns"),
-	FIELD(metrics, pressure_io_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO, "ns"),
-	FIELD(metrics, pressure_io_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO, "ns"),
+	FIELD(metrics, pressure_cpu_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_CPU,
+	      "ns"),
+	FIELD(metrics, pressure_memory_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER,
+	      RT_HAS_PRESSURE_MEMORY, "ns"),
+	FIELD(metrics, pressure_memory_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER,
+	      RT_HAS_PRESSURE_MEMORY, "ns"),
+	FIELD(metrics, pressure_io_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO,
+	      "ns"),
+	FIELD(metrics, pressure_io_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO,
+	      "ns"),
 	FIELD(metrics, zfs_size_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ZFS, "By"),
 	FIELD(metrics, zfs_allocated_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ZFS, "By"),
 	FIELD(metrics, zfs_free_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_ZFS, "By"),
@@ -193,9 +208,12 @@ static const struct rt_field delta_fields[] = {
 	FIELD(delta, network_transmit_errors, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "1"),
 	FIELD(delta, network_receive_drops, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "1"),
 	FIELD(delta, network_transmit_drops, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_NETWORK, "1"),
-	FIELD(delta, pressure_cpu_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_CPU, "ns"),
-	FIELD(delta, pressure_memory_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_MEMORY, "ns"),
-	FIELD(delta, pressure_memory_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_MEMORY, "ns"),
+	FIELD(delta, pressure_cpu_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_CPU,
+	      "ns"),
+	FIELD(delta, pressure_memory_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_MEMORY,
+	      "ns"),
+	FIELD(delta, pressure_memory_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_MEMORY,
+	      "ns"),
 	FIELD(delta, pressure_io_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO, "ns"),
 	FIELD(delta, pressure_io_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO, "ns"),
 };
@@ -230,7 +248,8 @@ static const struct rt_field outcome_fields[] = {
 	FIELD(outcome, peak_tree_high_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "By"),
 	FIELD(outcome, processes_peak, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PROCESSES_PEAK, "1"),
 	FIELD(outcome, members_skipped, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "1"),
-	FIELD(outcome, cgroup_memory_peak_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_CGROUP_MEMORY, "By"),
+	FIELD(outcome, cgroup_memory_peak_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_CGROUP_MEMORY,
+	      "By"),
 	FIELD(outcome, cgroup_read_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CGROUP_IO, "By"),
 	FIELD(outcome, cgroup_write_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CGROUP_IO, "By"),
 	FIELD(outcome, cgroup_tasks_peak, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_CGROUP_TASKS, "1"),
@@ -351,7 +370,10 @@ static const struct rt_field command_process_fields[] = {
 	FIELD(command_process, comm, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
 };
 
-#define TABLE(of) { sizeof(struct rt_##of), sizeof(of##_fields) / sizeof(of##_fields[0]), of##_fields }
+#define TABLE(of)                                                                                  \
+	{                                                                                          \
+		sizeof(struct rt_##of), sizeof(of##_fields) / sizeof(of##_fields[0]), of##_fields  \
+	}
 
 static const struct table {
 	uint32_t struct_size, count;

@@ -11,9 +11,9 @@
 
 #define FIELD(name) (1u << (offsetof(struct rt_rusage, name) / 8))
 
-#define ALWAYS_ZERO \
-	(FIELD(ru_ixrss) | FIELD(ru_idrss) | FIELD(ru_isrss) | FIELD(ru_nswap) | FIELD(ru_msgsnd) | \
-	 FIELD(ru_msgrcv) | FIELD(ru_nsignals))
+#define ALWAYS_ZERO                                                                                \
+	(FIELD(ru_ixrss) | FIELD(ru_idrss) | FIELD(ru_isrss) | FIELD(ru_nswap) |                   \
+	 FIELD(ru_msgsnd) | FIELD(ru_msgrcv) | FIELD(ru_nsignals))
 
 static double seconds(const struct timeval *tv)
 {
@@ -88,12 +88,15 @@ static bool is_shortage(int err)
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
 
-static int collect_all(struct rti_member_table *table, const struct rti_context *ctx, struct rti_figures *figures)
+static int collect_all(struct rti_member_table *table, const struct rti_context *ctx,
+                       struct rti_figures *figures)
 {
 	struct rti_member *m = &table->members[0];
 	struct rti_cpu_clock clock = { 0 };
 	bool has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &clock) == 0;
-	const struct rti_target target = { .pid = m->pid, .stat = &m->stat, .clock = has_clock ? &clock : NULL };
+	const struct rti_target target = { .pid = m->pid,
+		                           .stat = &m->stat,
+		                           .clock = has_clock ? &clock : NULL };
 
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *collector = rti_pid_collectors[i];
@@ -109,7 +112,8 @@ static int collect_all(struct rti_member_table *table, const struct rti_context 
 	return rti_member_read_stat(table, ctx, m);
 }
 
-int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out, uint32_t *valid)
+int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out,
+                   uint32_t *valid)
 {
 	struct rti_figures figures = { 0 };
 	struct rti_member_table table;

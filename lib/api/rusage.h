@@ -10,6 +10,7 @@ struct rusage;
 void rti_rusage_from_kernel(const struct rusage *in, struct rt_rusage *out);
 
 /* rt_pid_getrusage() on any root. */
-int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out, uint32_t *valid);
+int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out,
+                   uint32_t *valid);
 
 #endif

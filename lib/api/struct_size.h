@@ -10,8 +10,10 @@
 
 #include <rtrack/rtrack.h>
 
-/* Where the structs end in the release that brought them: behind their last field then. Never to be changed. */
-#define RTI_END_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
+/* Where the structs end in the release that brought them: behind their last field then. Never to
+ * be changed. */
+#define RTI_END_OF(type, field)                                                                    \
+	(offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
 #define RTI_OPTS_V1 RTI_END_OF(rt_opts, reserved)
 #define RTI_COMMAND_OPTS_V1 RTI_END_OF(rt_command_opts, reserved)
 #define RTI_METRICS_V1 RTI_END_OF(rt_metrics, zfs_pools)
@@ -29,11 +31,12 @@
 /* Is this a size that a caller may have compiled an output struct with? 0 or -EINVAL. */
 int rti_struct_check_size(size_t out_size, size_t v1_size);
 
-/* Hand out a struct: the shorter length is copied, the caller's rest zeroed, the filled length put in front. */
+/* Hand out a struct: the shorter length is copied, the caller's rest zeroed, the filled length
+ * put in front. */
 void rti_struct_copy_out(void *out, size_t out_size, const void *in, size_t in_size);
 
-/* Take in a struct that starts with its size: what the caller lacks is 0. 0; -EINVAL when it is below its first
- * version; -E2BIG when it has a longer tail that is not 0. */
+/* Take in a struct that starts with its size: what the caller lacks is 0. 0; -EINVAL when it is
+ * below its first version; -E2BIG when it has a longer tail that is not 0. */
 int rti_struct_copy_in(void *out, size_t out_size, const void *in, size_t v1_size);
 
 /* Take in a sample that this library, older or newer, handed out before. 0 or -EINVAL. */

@@ -27,14 +27,16 @@ static uint64_t known_domains(void)
 	return tree_domains() | rti_system_domains();
 }
 
-/* Unlike for trackers made at other times, by other threads, or by other processes that a sample may be handed to. */
+/* Unlike for trackers made at other times, by other threads, or by other processes that a sample
+ * may be handed to. */
 static uint64_t make_id(const struct rt_tracker *t)
 {
 	struct rti_now now;
 	uint64_t id;
 
 	t->platform.now(&now);
-	id = now.realtime_ns ^ (uint64_t)(uintptr_t)t << 20 ^ (uint64_t)(uint32_t)t->platform.getpid() << 44;
+	id = now.realtime_ns ^ (uint64_t)(uintptr_t)t << 20 ^
+	     (uint64_t)(uint32_t)t->platform.getpid() << 44;
 	id = (id ^ id >> 31) * UINT64_C(0x9E3779B97F4A7C15);
 	return id ^ id >> 29;
 }
@@ -47,7 +49,8 @@ static int copy_opts(struct rt_opts *out, const struct rt_opts *in)
 	if (!in)
 		return 0;
 	err = rti_struct_copy_in(out, sizeof(*out), in, RTI_OPTS_V1);
-	if (err == 0 && (out->flags & ~KNOWN_FLAGS || out->reserved || out->want & ~known_domains()))
+	if (err == 0 &&
+	    (out->flags & ~KNOWN_FLAGS || out->reserved || out->want & ~known_domains()))
 		err = -EINVAL;
 	return err;
 }
@@ -61,7 +64,8 @@ static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts
 	return quarter < MOST_FILES ? quarter : MOST_FILES;
 }
 
-static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, const struct rti_procfs_ops *ops)
+static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
+                const struct rti_procfs_ops *ops)
 {
 	uint64_t has = pid ? tree_domains() : rti_system_domains();
 	int err = rti_procfs_open(&t->procfs, opts->root, ops);
@@ -89,7 +93,8 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts, c
 	return err;
 }
 
-int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts, const struct rti_procfs_ops *ops)
+int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
+                    const struct rti_procfs_ops *ops)
 {
 	struct rt_opts known;
 	struct rt_tracker *t;
@@ -179,7 +184,8 @@ static uint64_t cost_clock_ns(const struct rt_tracker *t)
 	return t->is_quick ? t->platform.monotonic_ns() : t->platform.thread_cpu_ns();
 }
 
-/* Who was quick last time and takes long now may have had to wait for a CPU: the next time will tell. */
+/* Who was quick last time and takes long now may have had to wait for a CPU: the next time will
+ * tell. */
 static void charge_since(struct rt_tracker *t, uint64_t started_ns)
 {
 	uint64_t cost_ns = cost_clock_ns(t) - started_ns;
@@ -243,8 +249,8 @@ int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
 }
 
 /* What the list calls share: checks, and rows handed out one by one at the caller's size. */
-static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, const void *array, size_t element_size,
-                      size_t v1_size, const size_t *count)
+static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, const void *array,
+                      size_t element_size, size_t v1_size, const size_t *count)
 {
 	if (!t || !count || (!array && *count))
 		return -EFAULT;
@@ -255,21 +261,24 @@ static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, c
 	return t->samples && (t->last.valid | t->last.partial) & has ? 0 : -ENODATA;
 }
 
-static int copy_rows_out(const struct rt_tracker *t, uint64_t has, void *array, size_t element_size, size_t row_size,
-                    size_t *count)
+static int copy_rows_out(const struct rt_tracker *t, uint64_t has, void *array, size_t element_size,
+                         size_t row_size, size_t *count)
 {
 	size_t there, room = *count;
 	const char *rows = rti_system_rows(&t->system, has, &there);
 
 	for (size_t i = 0; i < there && i < room; i++)
-		rti_struct_copy_out((char *)array + i * element_size, element_size, rows + i * row_size, row_size);
+		rti_struct_copy_out((char *)array + i * element_size, element_size,
+		                    rows + i * row_size, row_size);
 	*count = there;
 	return 0;
 }
 
-int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, size_t element_size, size_t *count)
+int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, size_t element_size,
+                         size_t *count)
 {
-	int err = check_list(t, RT_KIND_PID, t ? t->want : 0, array, element_size, RTI_PROCESS_V1, count);
+	int err =
+	    check_list(t, RT_KIND_PID, t ? t->want : 0, array, element_size, RTI_PROCESS_V1, count);
 	size_t room, written = 0;
 
 	if (err < 0)
@@ -283,42 +292,61 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 		if (m->pid == t->tree.supervisor_pid)
 			continue;
 		rti_tree_row(&t->tree, m, &row);
-		rti_struct_copy_out((char *)array + written++ * element_size, element_size, &row, sizeof(row));
+		rti_struct_copy_out((char *)array + written++ * element_size, element_size, &row,
+		                    sizeof(row));
 	}
 	return 0;
 }
 
-int rt_tracker_cpus(const struct rt_tracker *t, struct rt_cpu *array, size_t element_size, size_t *count)
+int rt_tracker_cpus(const struct rt_tracker *t, struct rt_cpu *array, size_t element_size,
+                    size_t *count)
 {
-	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_CPU_MODES, array, element_size, RTI_CPU_V1, count);
+	int err =
+	    check_list(t, RT_KIND_SYSTEM, RT_HAS_CPU_MODES, array, element_size, RTI_CPU_V1, count);
 
-	return err < 0 ? err : copy_rows_out(t, RT_HAS_CPU_MODES, array, element_size, sizeof(*array), count);
+	return err < 0
+	           ? err
+	           : copy_rows_out(t, RT_HAS_CPU_MODES, array, element_size, sizeof(*array), count);
 }
 
-int rt_tracker_disks(const struct rt_tracker *t, struct rt_disk *array, size_t element_size, size_t *count)
+int rt_tracker_disks(const struct rt_tracker *t, struct rt_disk *array, size_t element_size,
+                     size_t *count)
 {
-	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_DISK, array, element_size, RTI_DISK_V1, count);
+	int err =
+	    check_list(t, RT_KIND_SYSTEM, RT_HAS_DISK, array, element_size, RTI_DISK_V1, count);
 
-	return err < 0 ? err : copy_rows_out(t, RT_HAS_DISK, array, element_size, sizeof(*array), count);
+	return err < 0 ? err
+	               : copy_rows_out(t, RT_HAS_DISK, array, element_size, sizeof(*array), count);
 }
 
-int rt_tracker_filesystems(const struct rt_tracker *t, struct rt_filesystem *array, size_t element_size, size_t *count)
+int rt_tracker_filesystems(const struct rt_tracker *t, struct rt_filesystem *array,
+                           size_t element_size, size_t *count)
 {
-	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_FILESYSTEM, array, element_size, RTI_FILESYSTEM_V1, count);
+	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_FILESYSTEM, array, element_size,
+	                     RTI_FILESYSTEM_V1, count);
 
-	return err < 0 ? err : copy_rows_out(t, RT_HAS_FILESYSTEM, array, element_size, sizeof(*array), count);
+	return err < 0 ? err
+	               : copy_rows_out(t, RT_HAS_FILESYSTEM, array, element_size, sizeof(*array),
+	                               count);
 }
 
-int rt_tracker_networks(const struct rt_tracker *t, struct rt_network *array, size_t element_size, size_t *count)
+int rt_tracker_networks(const struct rt_tracker *t, struct rt_network *array, size_t element_size,
+                        size_t *count)
 {
-	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_NETWORK, array, element_size, RTI_NETWORK_V1, count);
+	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_NETWORK, array, element_size, RTI_NETWORK_V1,
+	                     count);
 
-	return err < 0 ? err : copy_rows_out(t, RT_HAS_NETWORK, array, element_size, sizeof(*array), count);
+	return err < 0
+	           ? err
+	           : copy_rows_out(t, RT_HAS_NETWORK, array, element_size, sizeof(*array), count);
 }
 
-int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array, size_t element_size, size_t *count)
+int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array, size_t element_size,
+                      size_t *count)
 {
-	int err = check_list(t, RT_KIND_SYSTEM, RT_HAS_ZFS, array, element_size, RTI_ZPOOL_V1, count);
+	int err =
+	    check_list(t, RT_KIND_SYSTEM, RT_HAS_ZFS, array, element_size, RTI_ZPOOL_V1, count);
 
-	return err < 0 ? err : copy_rows_out(t, RT_HAS_ZFS, array, element_size, sizeof(*array), count);
+	return err < 0 ? err
+	               : copy_rows_out(t, RT_HAS_ZFS, array, element_size, sizeof(*array), count);
 }

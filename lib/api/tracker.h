@@ -19,7 +19,7 @@ struct rt_tracker {
 	bool is_quick; /* the last sample or glance was */
 	struct rti_status status;
 	struct rt_metrics last;
-	struct rti_tree tree;       /* RT_KIND_PID */
+	struct rti_tree tree;     /* RT_KIND_PID */
 	struct rti_system system; /* RT_KIND_SYSTEM */
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The program in the kernel: for each of many pids a row with what /proc/PID/{stat,statm,status,io} and its CPU clocks
- * say, read as the kernel reads it for them. Linux 6.2 is the first that can load it.
+/* The program in the kernel: for each of many pids a row with what
+ * /proc/PID/{stat,statm,status,io} and its CPU clocks say, read as the kernel reads it for them.
+ * Linux 6.2 is the first that can load it.
  *
- * What it takes is mostly the time until the kernel's structures are in the cache: a line of memory that nobody asked
- * for is not touched. */
+ * What it takes is mostly the time until the kernel's structures are in the cache: a line of
+ * memory that nobody asked for is not touched. */
 #include "kernel.h"
 
 #include <bpf/bpf_helpers.h>
@@ -12,7 +13,8 @@
 #include "batch.h"
 
 #define MOST_THREADS 65536
-#define ATTEMPTS 4 /* to find a process whose threads and children do not come to an end meanwhile */
+/* to find a process whose threads and children do not come to an end meanwhile */
+#define ATTEMPTS 4
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 #define TASK_REPORT 0x7fu
@@ -37,7 +39,8 @@ extern void bpf_rcu_read_unlock(void) __ksym;
 extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym;
 
 /* An address as a pointer whose reads fault to 0 instead of at all. */
-#define kernel_object(type, address) ((const type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(type)))
+#define kernel_object(type, address)                                                               \
+	((const type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(type)))
 
 /* Shared with the plug-in, which maps it. */
 __u32 count;
@@ -48,7 +51,8 @@ __u64 cpu_offset[RTI_BATCH_CPUS]; /* from a variable's address to the instance o
 __u64 fence;
 __u64 no_matter; /* what was read to no other end than to have it in the cache */
 
-/* Anything of which every CPU has its own: the counters of all such things lie equally far apart. */
+/* Anything of which every CPU has its own: the counters of all such things lie equally far
+ * apart. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -58,8 +62,8 @@ struct {
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Reads before it happen before reads after it. Where the CPU sees to that, a fence would only keep it from waiting for
- * several lines of memory at a time. */
+/* Reads before it happen before reads after it. Where the CPU sees to that, a fence would only
+ * keep it from waiting for several lines of memory at a time. */
 static void order_reads(void)
 {
 #ifdef RTI_READS_ARE_ORDERED
@@ -74,8 +78,8 @@ static __u32 sequence_of(const struct signal_struct *signal)
 	return signal->stats_lock.seqcount.seqcount.sequence;
 }
 
-/* As the sequence lock of the kernel's own readers: 1 when nobody has moved a thread's use to the process, or a child's
- * to its parent, since the sequence was read. */
+/* As the sequence lock of the kernel's own readers: 1 when nobody has moved a thread's use to
+ * the process, or a child's to its parent, since the sequence was read. */
 static int has_stood_still(const struct signal_struct *signal, __u32 sequence)
 {
 	order_reads();
@@ -85,7 +89,8 @@ static int has_stood_still(const struct signal_struct *signal, __u32 sequence)
 /* The list of threads: where it goes on, and where it ends. */
 struct walk {
 	__u64 next, head;
-	__u64 mm, mm_user; /* of the first thread that has one: a leader that exits before the rest has none */
+	/* of the first thread that has one: a leader that exits before the rest has none */
+	__u64 mm, mm_user;
 	struct rti_batch_row *row;
 	__u64 cpu_ns;
 };
@@ -104,7 +109,8 @@ static const struct task_struct *next_thread(struct walk *walk)
 {
 	const struct task_struct *thread;
 
-	thread = kernel_object(struct task_struct, walk->next - bpf_core_field_offset(struct task_struct, thread_node));
+	thread = kernel_object(struct task_struct,
+	                       walk->next - bpf_core_field_offset(struct task_struct, thread_node));
 	walk->next = (__u64)thread->thread_node.next;
 	return thread;
 }
@@ -112,7 +118,8 @@ static const struct task_struct *next_thread(struct walk *walk)
 /* 1 for a process of one thread, which need not be looked for then. */
 static int is_alone(const struct task_struct *leader, const struct signal_struct *signal)
 {
-	return signal->nr_threads == 1 && (__u64)signal->thread_head.next == (__u64)&leader->thread_node;
+	return signal->nr_threads == 1 &&
+	       (__u64)signal->thread_head.next == (__u64)&leader->thread_node;
 }
 
 static long add_clock(__u32 i, struct walk *walk)
@@ -193,7 +200,8 @@ static void put_use_of_dead(const struct signal_struct *signal, struct rti_batch
 	row->cmajflt = signal->cmaj_flt;
 	row->voluntary_switches = signal->nvcsw;
 	row->involuntary_switches = signal->nivcsw;
-	row->rchar = row->wchar = row->read_bytes = row->write_bytes = row->cancelled_write_bytes = 0;
+	row->rchar = row->wchar = row->read_bytes = row->write_bytes = row->cancelled_write_bytes =
+	    0;
 	if (row->has & RTI_BATCH_IO)
 		add_io(row, &signal->ioac);
 }
@@ -230,14 +238,18 @@ static long add_cpu(__u32 cpu, struct pages *pages)
 	if (cpu >= RTI_BATCH_CPUS)
 		return 1;
 	for (int i = 0; i < KINDS; i++)
-		pages->count[i] += (__s32)kernel_object(struct seqcount, pages->counters[i] + cpu_offset[cpu])->sequence;
+		pages->count[i] +=
+		    (__s32)kernel_object(struct seqcount, pages->counters[i] + cpu_offset[cpu])
+			->sequence;
 	return 0;
 }
 
-/* percpu_counter_sum_positive(), or percpu_counter_read_positive() where the CPUs' own cannot be found. */
+/* percpu_counter_sum_positive(), or percpu_counter_read_positive() where the CPUs' own cannot be
+ * found. */
 static __u64 resident_pages(const struct mm_struct *mm)
 {
-	const struct percpu_counter *file = &mm->rss_stat[MM_FILEPAGES], *anonymous = &mm->rss_stat[MM_ANONPAGES],
+	const struct percpu_counter *file = &mm->rss_stat[MM_FILEPAGES],
+				    *anonymous = &mm->rss_stat[MM_ANONPAGES],
 				    *shared = &mm->rss_stat[MM_SHMEMPAGES];
 	struct pages pages = {
 		{ (__u64)file->counters, (__u64)anonymous->counters, (__u64)shared->counters },
@@ -273,7 +285,8 @@ static int read_memory(const struct walk *walk, struct rti_batch_row *row)
 	put_memory(kernel_object(struct mm_struct, walk->mm), row);
 	order_reads();
 	/* By now an exec or an exit may have freed it. */
-	return (__u64)kernel_object(struct task_struct, walk->mm_user)->mm == walk->mm ? 0 : -EAGAIN;
+	return (__u64)kernel_object(struct task_struct, walk->mm_user)->mm == walk->mm ? 0
+	                                                                               : -EAGAIN;
 }
 
 /* task_state_index() of include/linux/sched.h, and the letters of fs/proc/array.c. */
@@ -309,7 +322,7 @@ static void put_status(const struct task_struct *task, struct rti_batch_row *row
 static __u32 what_there_is(__u32 want)
 {
 	int has_io = bpf_core_field_exists(struct task_io_accounting, rchar) &&
-		     bpf_core_field_exists(struct task_io_accounting, read_bytes);
+	             bpf_core_field_exists(struct task_io_accounting, read_bytes);
 
 	return want & (has_io ? RTI_BATCH_ALL : RTI_BATCH_ALL & ~RTI_BATCH_IO);
 }
@@ -345,7 +358,8 @@ static long try_again(__u32 i, struct attempt *attempt)
 	return attempt->err != -EAGAIN;
 }
 
-static int read_task(const struct task_struct *task, const struct rti_batch_request *request, struct rti_batch_row *row)
+static int read_task(const struct task_struct *task, const struct rti_batch_request *request,
+                     struct rti_batch_row *row)
 {
 	struct attempt attempt = { task, row, request->want, -EOPNOTSUPP };
 
@@ -354,8 +368,9 @@ static int read_task(const struct task_struct *task, const struct rti_batch_requ
 	return attempt.err;
 }
 
-/* Processes that are found before any of them is read. To take hold of one and to let go of it waits for all memory that
- * was asked for by then; without that between them, the CPU waits for that of several at a time. */
+/* Processes that are found before any of them is read. To take hold of one and to let go of it
+ * waits for all memory that was asked for by then; without that between them, the CPU waits for
+ * that of several at a time. */
 #define TOGETHER 16
 
 struct group {
@@ -405,13 +420,14 @@ static long skip_idle(__u32 i, struct group *group)
 static __u64 sum_of_lines(const struct task_struct *task, __u32 want)
 {
 	const struct signal_struct *signal = task->signal;
-	__u64 sum = task->__state + (__u64)task->exit_state + task->utime + task->nvcsw + signal->utime +
-		    signal->cutime + signal->min_flt;
+	__u64 sum = task->__state + (__u64)task->exit_state + task->utime + task->nvcsw +
+	            signal->utime + signal->cutime + signal->min_flt;
 
 	if (want & RTI_BATCH_IO)
 		sum += task->ioac.rchar + task->ioac.cancelled_write_bytes + signal->ioac.rchar;
 	if (want & (RTI_BATCH_RSS | RTI_BATCH_PEAK) && task->mm)
-		sum += (__u64)task->mm->rss_stat[MM_FILEPAGES].count + (__u64)task->mm->rss_stat[MM_SHMEMPAGES].count;
+		sum += (__u64)task->mm->rss_stat[MM_FILEPAGES].count +
+		       (__u64)task->mm->rss_stat[MM_SHMEMPAGES].count;
 	return sum;
 }
 
@@ -423,7 +439,8 @@ static long fetch_lines(__u32 i, struct group *group)
 	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
 		return 1;
 	if (group->tasks[i])
-		no_matter += sum_of_lines(kernel_object(struct task_struct, group->tasks[i]), requests[at].want);
+		no_matter += sum_of_lines(kernel_object(struct task_struct, group->tasks[i]),
+		                          requests[at].want);
 	return 0;
 }
 
@@ -434,8 +451,8 @@ static long read_found(__u32 i, struct group *group)
 	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
 		return 1;
 	if (group->tasks[i])
-		rows[at].error =
-		    read_task(kernel_object(struct task_struct, group->tasks[i]), &requests[at], &rows[at]);
+		rows[at].error = read_task(kernel_object(struct task_struct, group->tasks[i]),
+		                           &requests[at], &rows[at]);
 	return 0;
 }
 
@@ -474,7 +491,8 @@ static long find_cpu(__u32 cpu, __u64 *base)
 	return 0;
 }
 
-/* 0; or -EOPNOTSUPP where the caller knows processes by other pids, or start times, than the kernel does. */
+/* 0; or -EOPNOTSUPP where the caller knows processes by other pids, or start times, than the
+ * kernel does. */
 SEC("syscall")
 int set_up(void *ctx)
 {
@@ -485,10 +503,12 @@ int set_up(void *ctx)
 
 	if (caller->thread_pid->level)
 		return -EOPNOTSUPP;
-	if (bpf_core_field_exists(caller->nsproxy->time_ns) && (boottime->tv_sec || boottime->tv_nsec))
+	if (bpf_core_field_exists(caller->nsproxy->time_ns) &&
+	    (boottime->tv_sec || boottime->tv_nsec))
 		return -EOPNOTSUPP;
-	base =
-	    (__u64)kernel_object(struct list_head, (__u64)map + bpf_core_field_offset(struct bpf_array, pptrs))->next;
+	base = (__u64)kernel_object(struct list_head,
+	                            (__u64)map + bpf_core_field_offset(struct bpf_array, pptrs))
+	           ->next;
 	cpus = 0;
 	bpf_loop(RTI_BATCH_CPUS + 1, find_cpu, &base, 0);
 	return 0;

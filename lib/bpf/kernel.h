@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's structures as far as the program reads them. Where a member really lies is put in when it is loaded, so
- * that one build fits all kernels, and needs none of them. */
+/* The kernel's structures as far as the program reads them. Where a member really lies is put in
+ * when it is loaded, so that one build fits all kernels, and needs none of them. */
 #ifndef RTI_BPF_KERNEL_H
 #define RTI_BPF_KERNEL_H
 
@@ -29,7 +29,8 @@ struct percpu_counter {
 	__s32 *counters;
 };
 
-/* Any structure of the kernel that begins with 32 bits: what a counter of one CPU is looked at as. */
+/* Any structure of the kernel that begins with 32 bits: what a counter of one CPU is looked at
+ * as. */
 struct seqcount {
 	unsigned int sequence;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many processes read in one call: finding the plug-in that does it, and its rows in the terms of the text files. */
+/* Many processes read in one call: finding the plug-in that does it, and its rows in the terms
+ * of the text files. */
 #include "bpf/loader.h"
 
 #include <dlfcn.h>
@@ -15,7 +16,8 @@ struct rti_batch {
 	const struct rti_batch_ops *ops;
 };
 
-/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
+/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an
+ * installation. */
 static const char *const beside_library[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
 static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
 

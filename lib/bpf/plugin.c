@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plug-in: loads the program into the kernel and has it read. It links libc alone, like the library: what bpftool
- * generates makes the system calls itself. */
+/* The plug-in: loads the program into the kernel and has it read. It links libc alone, like the
+ * library: what bpftool generates makes the system calls itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -26,8 +26,8 @@ static int run(int program_fd)
 	return (int)attr.test.retval;
 }
 
-/* 1 when there are as many CPUs as the highest number says: what the program found for one that cannot be would lead
- * anywhere. */
+/* 1 when there are as many CPUs as the highest number says: what the program found for one that
+ * cannot be would lead anywhere. */
 static bool has_all_cpus(uint32_t count)
 {
 	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
@@ -97,7 +97,8 @@ static void copy_rows(struct rti_batch_row *to, const struct rti_batch_row *from
 	}
 }
 
-static int read_rows(void *state, const struct rti_batch_request *requests, size_t count, struct rti_batch_row *rows)
+static int read_rows(void *state, const struct rti_batch_request *requests, size_t count,
+                     struct rti_batch_row *rows)
 {
 	const struct reader *reader = state;
 	struct rti_bpf__bss *shared = reader->program->bss;

@@ -5,7 +5,8 @@
 #define WRAP (UINT64_C(1) << 32)
 #define DEEPEST_CORRECTION 1000 /* clock ticks, 10 s */
 
-/* Between two samples less than a quarter of the range goes by; so it is where the counter stood that tells. */
+/* Between two samples less than a quarter of the range goes by; so it is where the counter stood
+ * that tells. */
 static bool is_wrap(uint64_t last, uint64_t now)
 {
 	return last < WRAP && last >= WRAP / 4 * 3 && now < WRAP / 4;

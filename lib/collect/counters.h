@@ -10,7 +10,8 @@ enum rti_counter_id {
 	RTI_MAJOR_FAULTS,
 	RTI_VOLUNTARY,
 	RTI_INVOLUNTARY,
-	RTI_READ_BYTES, /* from here on the kernel folds what was reaped into the process's own count */
+	/* from here on the kernel folds what was reaped into the process's own count */
+	RTI_READ_BYTES,
 	RTI_WRITE_BYTES,
 	RTI_CANCELLED_BYTES,
 	RTI_READ_CHARS,

@@ -24,7 +24,8 @@ static bool is_device(const struct rti_device *device, const char *name, uint64_
 static struct rti_device *find(struct rti_device_table *devices, const char *name, uint64_t number)
 {
 	for (size_t i = 0; i < devices->count; i++) {
-		size_t at = devices->next + i < devices->count ? devices->next + i : devices->next + i - devices->count;
+		size_t at = devices->next + i < devices->count ? devices->next + i
+		                                               : devices->next + i - devices->count;
 
 		if (is_device(&devices->device[at], name, number)) {
 			devices->next = at + 1 < devices->count ? at + 1 : 0;
@@ -34,7 +35,8 @@ static struct rti_device *find(struct rti_device_table *devices, const char *nam
 	return NULL;
 }
 
-/* The one that has been gone longest, so that hosts where interfaces come and go all day do not grow for ever. */
+/* The one that has been gone longest, so that hosts where interfaces come and go all day do not
+ * grow for ever. */
 static struct rti_device *find_oldest_unlisted(const struct rti_device_table *devices)
 {
 	struct rti_device *oldest = &devices->device[0];
@@ -47,18 +49,21 @@ static struct rti_device *find_oldest_unlisted(const struct rti_device_table *de
 
 static struct rti_device *add(struct rti_device_table *devices)
 {
-	struct rti_device *device = devices->count >= RTI_DEVICES_MAX ? find_oldest_unlisted(devices) : NULL;
+	struct rti_device *device =
+	    devices->count >= RTI_DEVICES_MAX ? find_oldest_unlisted(devices) : NULL;
 
 	if (device)
 		return device;
-	device = rti_array_grow(devices->device, &devices->room, devices->count + 1, sizeof(*device));
+	device =
+	    rti_array_grow(devices->device, &devices->room, devices->count + 1, sizeof(*device));
 	if (!device)
 		return NULL;
 	devices->device = device;
 	return &devices->device[devices->count++];
 }
 
-int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number, struct rti_device **out, bool *is_new)
+int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number,
+                          struct rti_device **out, bool *is_new)
 {
 	struct rti_device *device = find(devices, name, number);
 
@@ -75,9 +80,11 @@ int rti_device_table_find(struct rti_device_table *devices, const char *name, ui
 	return 0;
 }
 
-struct rti_device *rti_device_table_next(const struct rti_device_table *devices, const struct rti_device *device)
+struct rti_device *rti_device_table_next(const struct rti_device_table *devices,
+                                         const struct rti_device *device)
 {
-	for (size_t at = device ? (size_t)(device - devices->device) + 1 : 0; at < devices->count; at++)
+	for (size_t at = device ? (size_t)(device - devices->device) + 1 : 0; at < devices->count;
+	     at++)
 		if (devices->device[at].round == devices->round)
 			return &devices->device[at];
 	return NULL;
@@ -85,7 +92,8 @@ struct rti_device *rti_device_table_next(const struct rti_device_table *devices,
 
 void rti_device_table_advance(struct rti_device_table *devices)
 {
-	for (struct rti_device *device = rti_device_table_next(devices, NULL); device; device = rti_device_table_next(devices, device)) {
+	for (struct rti_device *device = rti_device_table_next(devices, NULL); device;
+	     device = rti_device_table_next(devices, device)) {
 		for (size_t i = 0; i < RTI_DEVICE_COUNTERS; i++) {
 			uint64_t growth = rti_counter_advance(&device->counter[i], device->now[i]);
 

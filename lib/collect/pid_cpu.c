@@ -3,13 +3,15 @@
 #include "collect/collector.h"
 #include "os/cpu_time.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target,
+                   struct rti_figures *out)
 {
 	uint64_t tick_ns = ctx->platform->tick_ns;
 
 	if (target->clock) {
-		rti_split_cpu(target->clock->total_ns, target->clock->user_part_ns, target->clock->both_parts_ns,
-		              &out->self[RTI_CPU_USER], &out->self[RTI_CPU_SYSTEM]);
+		rti_split_cpu(target->clock->total_ns, target->clock->user_part_ns,
+		              target->clock->both_parts_ns, &out->self[RTI_CPU_USER],
+		              &out->self[RTI_CPU_SYSTEM]);
 	} else {
 		out->self[RTI_CPU_USER] = target->stat->utime * tick_ns;
 		out->self[RTI_CPU_SYSTEM] = target->stat->stime * tick_ns;

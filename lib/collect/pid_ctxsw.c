@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Context switches of one process: the sum over its threads, since status tells only the leader's. */
+/* Context switches of one process: the sum over its threads, since status tells only the
+ * leader's. */
 #include <errno.h>
 
 #include "collect/collector.h"
 #include "collect/thread_sum.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target,
+                   struct rti_figures *out)
 {
 	struct rti_thread_sum sum;
 	int err = rti_thread_sum_read(ctx, target->pid, RTI_THREAD_SUM_SWITCHES, &sum);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Page faults and threads of one process, from stat; and whether it ignores SIGCHLD, so that its children vanish without an
- * account. */
+/* Page faults and threads of one process, from stat; and whether it ignores SIGCHLD, so that its
+ * children vanish without an account. */
 #include <signal.h>
 
 #include "collect/collector.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target,
+                   struct rti_figures *out)
 {
 	(void)ctx;
 	out->self[RTI_MINOR_FAULTS] = target->stat->minflt;
@@ -13,7 +14,8 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	out->children[RTI_MINOR_FAULTS] = target->stat->cminflt;
 	out->children[RTI_MAJOR_FAULTS] = target->stat->cmajflt;
 	out->threads = target->stat->num_threads;
-	out->ignores_sigchld = target->stat->has_signals && target->stat->sigignore >> (SIGCHLD - 1) & 1;
+	out->ignores_sigchld =
+	    target->stat->has_signals && target->stat->sigignore >> (SIGCHLD - 1) & 1;
 	out->valid |= RT_HAS_FAULTS | RT_HAS_THREADS;
 	return 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Resident memory of one process, from statm.
  *
- * The kernel gathers page counts per thread before it adds them up (64 pages a thread, since 6.2 per CPU), so the
- * figure of a live process may be off by that much. */
+ * The kernel gathers page counts per thread before it adds them up (64 pages a thread, since 6.2
+ * per CPU), so the figure of a live process may be off by that much. */
 #include "collect/collector.h"
 #include "collect/pid_mm.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target,
+                   struct rti_figures *out)
 {
 	uint64_t resident_pages;
 	int err = rti_pid_mm_read(ctx, target, "statm", target->statm);

@@ -32,17 +32,19 @@ static int match_live_thread(void *arg, const char *name)
 	return RTI_STOP;
 }
 
-int32_t rti_pid_mm_thread(const struct rti_context *ctx, int32_t pid, const struct rti_pid_stat *stat)
+int32_t rti_pid_mm_thread(const struct rti_context *ctx, int32_t pid,
+                          const struct rti_pid_stat *stat)
 {
 	struct thread_search search = { ctx, pid, 0 };
 
 	if (stat->state == 'Z' && stat->num_threads > 1)
-		rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "task").text, match_live_thread, &search);
+		rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "task").text,
+		                match_live_thread, &search);
 	return search.found;
 }
 
-int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *target, const char *file,
-                    struct rti_file *cached)
+int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *target,
+                    const char *file, struct rti_file *cached)
 {
 	struct rti_path path;
 

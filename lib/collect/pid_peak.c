@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Peak resident memory of one process, from status: VmHWM, which unlike ru_maxrss an exec does not hand on. */
+/* Peak resident memory of one process, from status: VmHWM, which unlike ru_maxrss an exec does
+ * not hand on. */
 #include <errno.h>
 
 #include "collect/collector.h"
 #include "collect/pid_mm.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target,
+                   struct rti_figures *out)
 {
 	struct rti_pid_status status;
 	int err;

@@ -7,7 +7,8 @@
 #include "collect/collector.h"
 #include "collect/pid_mm.h"
 
-static int collect(const struct rti_context *ctx, const struct rti_target *target, struct rti_figures *out)
+static int collect(const struct rti_context *ctx, const struct rti_target *target,
+                   struct rti_figures *out)
 {
 	uint64_t pss_kib;
 	int err = rti_pid_mm_read(ctx, target, "smaps_rollup", NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU time of the machine by mode, its CPUs one by one, and its activity: /proc/stat.
  *
- * The first line counts every CPU that ever was online, so it and not the sum of the others is the total. */
+ * The first line counts every CPU that ever was online, so it and not the sum of the others is
+ * the total. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-/* The kernel counts guest time twice: on its own and within user or nice. Returns 1 when a counter started anew. */
+/* The kernel counts guest time twice: on its own and within user or nice. Returns 1 when a
+ * counter started anew. */
 static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
 {
 	const uint64_t now[MODES] = {
@@ -132,7 +134,8 @@ static int fill_rows(struct state *st, uint64_t tick_ns)
 	return 0;
 }
 
-static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns, struct rt_metrics *out)
+static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns,
+                          struct rt_metrics *out)
 {
 	bool is_anew = rti_counter_hold(&st->user, ticks->user + ticks->nice);
 
@@ -145,7 +148,8 @@ static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, u
 	return is_anew ? 0 : RT_HAS_CPU;
 }
 
-static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns, struct rt_metrics *out)
+static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns,
+                          struct rt_metrics *out)
 {
 	bool is_anew = hold_modes(st->mode, ticks);
 
@@ -180,21 +184,24 @@ static uint64_t set_activity(struct state *st, const struct rti_stat *stat, stru
 static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct state *st = state;
-	uint64_t tick_ns = ctx->platform->tick_ns, measured = RT_HAS_CPU | RT_HAS_CPU_MODES, complete;
+	uint64_t tick_ns = ctx->platform->tick_ns, measured = RT_HAS_CPU | RT_HAS_CPU_MODES,
+		 complete;
 	struct rti_stat stat;
 	int err;
 
 	st->rows.count = 0;
 	st->next = 0;
 	st->round++;
-	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &st->file, ctx->buf);
+	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &st->file,
+	                             ctx->buf);
 	if (err == 0)
 		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, set_cpu_row, st);
 	if (err == 0)
 		err = fill_rows(st, tick_ns);
 	if (err < 0)
 		return err;
-	complete = set_total(st, &stat.total, tick_ns, out) | set_modes(st, &stat.total, tick_ns, out);
+	complete =
+	    set_total(st, &stat.total, tick_ns, out) | set_modes(st, &stat.total, tick_ns, out);
 	if (stat.has_procs) {
 		measured |= RT_HAS_ACTIVITY;
 		complete |= set_activity(st, &stat, out);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* I/O of block devices: /proc/diskstats, with what each device is from /sys/class/block.
  *
- * The total counts every byte once, at the lowest device that is seen: real devices (they have `device`) that are no
- * partition and are not built of others (`slaves`). Where there is no real device at all (a root on nbd), it counts
- * whole devices that are not built of others and not made of memory or files. Where /sys does not know a device
- * (containers may lack it), its name decides: a name that continues another device's by a number is a partition of it,
- * and loop, ram, zram, dm and md are virtual. */
+ * The total counts every byte once, at the lowest device that is seen: real devices (they have
+ * `device`) that are no partition and are not built of others (`slaves`). Where there is no real
+ * device at all (a root on nbd), it counts whole devices that are not built of others and not
+ * made of memory or files. Where /sys does not know a device (containers may lack it), its name
+ * decides: a name that continues another device's by a number is a partition of it, and loop,
+ * ram, zram, dm and md are virtual. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -51,7 +52,8 @@ static int update_disk(void *arg, const struct rti_diskstat *disk)
 	bool is_new;
 	int err;
 
-	err = rti_device_table_find(&st->devices, disk->name, (uint64_t)disk->major << 32 | disk->minor, &device, &is_new);
+	err = rti_device_table_find(&st->devices, disk->name,
+	                            (uint64_t)disk->major << 32 | disk->minor, &device, &is_new);
 	if (err < 0)
 		return err;
 	if (is_new)
@@ -84,8 +86,8 @@ static bool has_slaves(const struct rti_procfs *procfs, const char *name)
 	return rti_procfs_list(procfs, RTI_SYS, path.text, stop_at_first, NULL) == RTI_STOP;
 }
 
-/* The device that NVMe shows for several paths belongs to the subsystem and not to a controller. Older kernels count
- * nothing for it, newer ones count what its paths count already. */
+/* The device that NVMe shows for several paths belongs to the subsystem and not to a controller.
+ * Older kernels count nothing for it, newer ones count what its paths count already. */
 static bool is_nvme_head(const struct rti_procfs *procfs, const char *name)
 {
 	struct rti_path path = rti_class_path("block", name, "device");
@@ -101,8 +103,9 @@ static bool is_nvme_path(const char *name)
 	struct rti_scan scan = rti_scan(name, strlen(name));
 	uint64_t number;
 
-	return rti_scan_literal(&scan, "nvme") && rti_scan_u64(&scan, &number) && rti_scan_literal(&scan, "c") &&
-	       rti_scan_u64(&scan, &number) && rti_scan_literal(&scan, "n") && rti_scan_u64(&scan, &number);
+	return rti_scan_literal(&scan, "nvme") && rti_scan_u64(&scan, &number) &&
+	       rti_scan_literal(&scan, "c") && rti_scan_u64(&scan, &number) &&
+	       rti_scan_literal(&scan, "n") && rti_scan_u64(&scan, &number);
 }
 
 static bool is_composite_name(const char *name)
@@ -122,7 +125,8 @@ static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 	device->flags = 0;
 	device->traits = is_composite_name(name) ? TRAIT_COMPOSITE : 0;
 	if (!has_file(procfs, name, "")) {
-		device->traits |= TRAIT_BY_NAME | (device->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
+		device->traits |=
+		    TRAIT_BY_NAME | (device->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
 	} else if (has_file(procfs, name, "partition")) {
 		device->flags = RT_ITEM_PARTITION;
 	} else {
@@ -135,7 +139,8 @@ static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 		device->flags |= RT_ITEM_VIRTUAL;
 }
 
-/* "sda1" continues "sda", and "nvme0n1p2" continues "nvme0n1" with a 'p' since that ends in a digit itself. */
+/* "sda1" continues "sda", and "nvme0n1p2" continues "nvme0n1" with a 'p' since that ends in a
+ * digit itself. */
 static int continues(const char *name, const char *whole)
 {
 	size_t len = strlen(whole);
@@ -150,7 +155,8 @@ static int continues(const char *name, const char *whole)
 
 static bool continues_any(const struct rti_device_table *devices, const struct rti_device *device)
 {
-	for (struct rti_device *other = rti_device_table_next(devices, NULL); other; other = rti_device_table_next(devices, other))
+	for (struct rti_device *other = rti_device_table_next(devices, NULL); other;
+	     other = rti_device_table_next(devices, other))
 		if (continues(device->name, other->name))
 			return true;
 	return false;
@@ -160,7 +166,8 @@ static void classify_new(struct state *st, const struct rti_procfs *procfs)
 {
 	struct rti_device *device;
 
-	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device)) {
 		if (!(device->traits & TRAIT_NEW))
 			continue;
 		classify(device, procfs);
@@ -183,10 +190,12 @@ static void choose_total(struct state *st)
 	uint32_t all_traits = 0, needed;
 	struct rti_device *device;
 
-	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device))
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device))
 		all_traits |= device->traits;
 	needed = all_traits & TRAIT_REAL;
-	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device)) {
 		device->flags &= ~RT_ITEM_IN_TOTAL;
 		if (is_base_device(device, all_traits) && (device->traits & needed) == needed)
 			device->flags |= RT_ITEM_IN_TOTAL;
@@ -220,7 +229,8 @@ static int set_figures(struct state *st, struct rt_metrics *out)
 		return -ENOMEM;
 	row = st->rows.data;
 	out->disks = 0;
-	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device)) {
 		out->disks += (device->flags & RT_ITEM_IN_TOTAL) != 0;
 		fill_row(&row[st->rows.count++], device);
 	}
@@ -240,7 +250,8 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 
 	st->rows.count = 0;
 	rti_device_table_begin(&st->devices);
-	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_SEQ_FILE, &st->file, ctx->buf);
+	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_SEQ_FILE, &st->file,
+	                             ctx->buf);
 	if (err == 0)
 		err = rti_parse_diskstats(ctx->buf->data, ctx->buf->len, update_disk, st);
 	if (err < 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Space of file systems: /proc/PID/mountinfo says which there are, statvfs(3) how full they are.
  *
- * Each superblock is listed once, at its first mount that no later mount hides. statvfs(3) runs on a thread of its own:
- * a dead server costs the sample in which it dies 25 ms, and later ones nothing. In the total stands what lies on
- * storage: not memory (tmpfs, ramdisk), not overlay, and nothing on a loop device, whose bytes are those of a file on
- * another file system and which a squashfs or ISO image fills to 100 % always. Data sets of one ZFS pool share its free
- * space, which is counted once, with the first of them. */
+ * Each superblock is listed once, at its first mount that no later mount hides. statvfs(3) runs
+ * on a thread of its own: a dead server costs the sample in which it dies 25 ms, and later ones
+ * nothing. In the total stands what lies on storage: not memory (tmpfs, ramdisk), not overlay,
+ * and nothing on a loop device, whose bytes are those of a file on another file system and which
+ * a squashfs or ISO image fills to 100 % always. Data sets of one ZFS pool share its free space,
+ * which is counted once, with the first of them. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -29,29 +30,38 @@ enum kind {
 	KIND_PSEUDO,  /* holds no blocks */
 	KIND_NETWORK, /* may not answer for want of another machine or process */
 	KIND_NEVER,   /* asking would mount something */
-	KIND_SHARED,  /* on storage, though without a device number; mounts of one source have the same space */
-	KIND_POOLED,  /* likewise; mounts of one pool share their free space */
+	/* on storage, though without a device number; mounts of one source have the same space */
+	KIND_SHARED,
+	KIND_POOLED, /* likewise; mounts of one pool share their free space */
 };
 
 static const struct {
 	const char *type;
 	enum kind kind;
 } kinds[] = {
-	{ "autofs", KIND_NEVER },       { "proc", KIND_PSEUDO },       { "sysfs", KIND_PSEUDO },
-	{ "cgroup", KIND_PSEUDO },      { "cgroup2", KIND_PSEUDO },    { "devpts", KIND_PSEUDO },
-	{ "mqueue", KIND_PSEUDO },      { "hugetlbfs", KIND_PSEUDO },  { "debugfs", KIND_PSEUDO },
-	{ "tracefs", KIND_PSEUDO },     { "securityfs", KIND_PSEUDO }, { "pstore", KIND_PSEUDO },
-	{ "bpf", KIND_PSEUDO },         { "configfs", KIND_PSEUDO },   { "fusectl", KIND_PSEUDO },
-	{ "binfmt_misc", KIND_PSEUDO }, { "efivarfs", KIND_PSEUDO },   { "selinuxfs", KIND_PSEUDO },
-	{ "rpc_pipefs", KIND_PSEUDO },  { "nsfs", KIND_PSEUDO },       { "nfs", KIND_NETWORK },
-	{ "nfs4", KIND_NETWORK },       { "cifs", KIND_NETWORK },      { "smb3", KIND_NETWORK },
-	{ "smbfs", KIND_NETWORK },      { "ceph", KIND_NETWORK },      { "glusterfs", KIND_NETWORK },
-	{ "9p", KIND_NETWORK },         { "afs", KIND_NETWORK },       { "beegfs", KIND_NETWORK },
-	{ "lustre", KIND_NETWORK },     { "gpfs", KIND_NETWORK },      { "ocfs2", KIND_NETWORK },
-	{ "gfs2", KIND_NETWORK },       { "ncpfs", KIND_NETWORK },     { "coda", KIND_NETWORK },
-	{ "orangefs", KIND_NETWORK },   { "pvfs2", KIND_NETWORK },     { "virtiofs", KIND_NETWORK },
-	{ "vboxsf", KIND_NETWORK },     { "fuse", KIND_NETWORK },      { "btrfs", KIND_SHARED },
-	{ "bcachefs", KIND_SHARED },    { "ubifs", KIND_SHARED },      { "zfs", KIND_POOLED },
+	{ "autofs", KIND_NEVER },      { "proc", KIND_PSEUDO },
+	{ "sysfs", KIND_PSEUDO },      { "cgroup", KIND_PSEUDO },
+	{ "cgroup2", KIND_PSEUDO },    { "devpts", KIND_PSEUDO },
+	{ "mqueue", KIND_PSEUDO },     { "hugetlbfs", KIND_PSEUDO },
+	{ "debugfs", KIND_PSEUDO },    { "tracefs", KIND_PSEUDO },
+	{ "securityfs", KIND_PSEUDO }, { "pstore", KIND_PSEUDO },
+	{ "bpf", KIND_PSEUDO },        { "configfs", KIND_PSEUDO },
+	{ "fusectl", KIND_PSEUDO },    { "binfmt_misc", KIND_PSEUDO },
+	{ "efivarfs", KIND_PSEUDO },   { "selinuxfs", KIND_PSEUDO },
+	{ "rpc_pipefs", KIND_PSEUDO }, { "nsfs", KIND_PSEUDO },
+	{ "nfs", KIND_NETWORK },       { "nfs4", KIND_NETWORK },
+	{ "cifs", KIND_NETWORK },      { "smb3", KIND_NETWORK },
+	{ "smbfs", KIND_NETWORK },     { "ceph", KIND_NETWORK },
+	{ "glusterfs", KIND_NETWORK }, { "9p", KIND_NETWORK },
+	{ "afs", KIND_NETWORK },       { "beegfs", KIND_NETWORK },
+	{ "lustre", KIND_NETWORK },    { "gpfs", KIND_NETWORK },
+	{ "ocfs2", KIND_NETWORK },     { "gfs2", KIND_NETWORK },
+	{ "ncpfs", KIND_NETWORK },     { "coda", KIND_NETWORK },
+	{ "orangefs", KIND_NETWORK },  { "pvfs2", KIND_NETWORK },
+	{ "virtiofs", KIND_NETWORK },  { "vboxsf", KIND_NETWORK },
+	{ "fuse", KIND_NETWORK },      { "btrfs", KIND_SHARED },
+	{ "bcachefs", KIND_SHARED },   { "ubifs", KIND_SHARED },
+	{ "zfs", KIND_POOLED },
 };
 
 /* What a thread works on. Owned by the mount; a stuck one by its thread. */
@@ -67,7 +77,8 @@ struct mount {
 	struct rt_filesystem row;
 	struct probe *probe;
 	enum kind kind;
-	bool is_hidden; /* by a later mount on the same place, or as a further mount of the same superblock */
+	/* by a later mount on the same place, or as a further mount of the same superblock */
+	bool is_hidden;
 	bool is_stalled;
 	int err; /* why the last answer had no figures */
 };
@@ -149,7 +160,8 @@ static struct probe *new_probe(const struct rti_procfs *procfs, const char *moun
 
 static struct mount *add_mount(struct mounts *mounts)
 {
-	struct mount *mount = rti_array_grow(mounts->mount, &mounts->room, mounts->count + 1, sizeof(*mount));
+	struct mount *mount =
+	    rti_array_grow(mounts->mount, &mounts->room, mounts->count + 1, sizeof(*mount));
 
 	if (!mount)
 		return NULL;
@@ -177,7 +189,8 @@ static void describe(struct mount *mount, const struct rti_mount *from)
 	row->minor = from->minor;
 	memcpy(row->type, from->type, sizeof(row->type));
 	memcpy(row->source, from->source, sizeof(row->source));
-	memcpy(row->mount_point, from->mount_point, strnlen(from->mount_point, sizeof(row->mount_point) - 1));
+	memcpy(row->mount_point, from->mount_point,
+	       strnlen(from->mount_point, sizeof(row->mount_point) - 1));
 }
 
 static int add_if_counted(void *arg, const struct rti_mount *from)
@@ -207,21 +220,24 @@ static bool is_same_superblock(const struct mount *a, const struct mount *b)
 {
 	if (a->row.major == b->row.major && a->row.minor == b->row.minor)
 		return true;
-	return a->kind == KIND_SHARED && b->kind == KIND_SHARED && strcmp(a->row.source, b->row.source) == 0;
+	return a->kind == KIND_SHARED && b->kind == KIND_SHARED &&
+	       strcmp(a->row.source, b->row.source) == 0;
 }
 
 static void hide_repeated(struct mounts *mounts)
 {
 	for (size_t i = 0; i < mounts->count; i++)
 		for (size_t j = 0; j < i && !mounts->mount[i].is_hidden; j++)
-			if (!mounts->mount[j].is_hidden && is_same_superblock(&mounts->mount[i], &mounts->mount[j]))
+			if (!mounts->mount[j].is_hidden &&
+			    is_same_superblock(&mounts->mount[i], &mounts->mount[j]))
 				mounts->mount[i].is_hidden = true;
 }
 
 static bool is_same_mount(const struct mount *a, const struct mount *b)
 {
-	return a->row.major == b->row.major && a->row.minor == b->row.minor && strcmp(a->row.type, b->row.type) == 0 &&
-	       strcmp(a->row.source, b->row.source) == 0 && strcmp(a->probe->path, b->probe->path) == 0;
+	return a->row.major == b->row.major && a->row.minor == b->row.minor &&
+	       strcmp(a->row.type, b->row.type) == 0 && strcmp(a->row.source, b->row.source) == 0 &&
+	       strcmp(a->probe->path, b->probe->path) == 0;
 }
 
 /* A mount that stays keeps its probe, which may be stuck, and its last figures. */
@@ -283,10 +299,12 @@ static int parse_mounts(struct state *st, const struct rti_context *ctx)
 
 static int read_mountinfo(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SEQ_FILE, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SEQ_FILE, &st->file,
+	                                 ctx->buf);
 
 	if (err == -ENOENT && ctx->procfs->is_foreign)
-		err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE, &st->file, ctx->buf);
+		err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE,
+		                             &st->file, ctx->buf);
 	return err;
 }
 
@@ -317,8 +335,8 @@ static int refresh_mounts(struct state *st, const struct rti_context *ctx)
 	return err;
 }
 
-/* A later mount on one of its parent directories, or another root, may lead its path to another file system. Of those with
- * a device number for each subvolume this cannot be told. */
+/* A later mount on one of its parent directories, or another root, may lead its path to another
+ * file system. Of those with a device number for each subvolume this cannot be told. */
 static bool is_reached(const struct mount *mount, const struct rti_space *answer)
 {
 	if (mount->kind == KIND_SHARED || (answer->major == 0 && answer->minor == 0))
@@ -336,13 +354,16 @@ static void use_answer(struct mount *mount, struct rti_worker *worker, bool has_
 	row->flags |= mount->is_stalled ? RT_ITEM_STALLED : 0;
 	if (mount->is_stalled)
 		return;
-	mount->err = mount->probe->err < 0 ? mount->probe->err : is_reached(mount, answer) ? 0 : -ENOENT;
+	mount->err = mount->probe->err < 0       ? mount->probe->err
+	             : is_reached(mount, answer) ? 0
+	                                         : -ENOENT;
 	if (mount->err < 0)
 		return;
 	row->total_bytes = answer->total_bytes;
 	row->free_bytes = answer->free_bytes;
 	row->available_bytes = answer->available_bytes;
-	row->used_bytes = answer->total_bytes > answer->free_bytes ? answer->total_bytes - answer->free_bytes : 0;
+	row->used_bytes =
+	    answer->total_bytes > answer->free_bytes ? answer->total_bytes - answer->free_bytes : 0;
 }
 
 /* 0 or why nobody could be asked. */
@@ -362,7 +383,8 @@ static bool is_on_storage(const struct mount *mount)
 {
 	if (mount->kind != KIND_OTHER)
 		return mount->kind == KIND_SHARED || mount->kind == KIND_POOLED;
-	return mount->row.major != MAJOR_NONE && mount->row.major != MAJOR_RAM && mount->row.major != MAJOR_LOOP &&
+	return mount->row.major != MAJOR_NONE && mount->row.major != MAJOR_RAM &&
+	       mount->row.major != MAJOR_LOOP &&
 	       strncmp(mount->row.source, "/dev/zram", strlen("/dev/zram")) != 0;
 }
 
@@ -371,8 +393,8 @@ static bool is_same_pool(const struct mount *a, const struct mount *b)
 {
 	size_t len = strcspn(a->row.source, "/");
 
-	return a->kind == KIND_POOLED && b->kind == KIND_POOLED && strcspn(b->row.source, "/") == len &&
-	       memcmp(a->row.source, b->row.source, len) == 0;
+	return a->kind == KIND_POOLED && b->kind == KIND_POOLED &&
+	       strcspn(b->row.source, "/") == len && memcmp(a->row.source, b->row.source, len) == 0;
 }
 
 static bool is_pool_counted(const struct mounts *mounts, const struct mount *mount)
@@ -421,7 +443,8 @@ static int set_total(struct mounts *mounts, struct rt_metrics *out)
 			continue;
 		if (err == 0 && mount->row.total_bytes > 0)
 			add_to_total(mounts, mount, out);
-		first = first || err == -ENOENT ? first : err; /* one that is not to be reached is not there for us */
+		/* one that is not to be reached is not there for us */
+		first = first || err == -ENOENT ? first : err;
 	}
 	return first;
 }

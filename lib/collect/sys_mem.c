@@ -47,7 +47,8 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 	out->memory_cached_bytes = bytes(info, RTI_MEM_CACHED);
 	out->memory_slab_reclaimable_bytes = bytes(info, RTI_MEM_SLAB_RECLAIMABLE);
 	out->memory_slab_unreclaimable_bytes = bytes(info, RTI_MEM_SLAB_UNRECLAIMABLE);
-	out->memory_cached_slab_bytes = out->memory_cached_bytes + out->memory_slab_reclaimable_bytes;
+	out->memory_cached_slab_bytes =
+	    out->memory_cached_bytes + out->memory_slab_reclaimable_bytes;
 	out->memory_active_bytes = bytes(info, RTI_MEM_ACTIVE);
 	out->memory_inactive_bytes = bytes(info, RTI_MEM_INACTIVE);
 	out->memory_active_anon_bytes = bytes(info, RTI_MEM_ACTIVE_ANON);
@@ -57,9 +58,9 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 	out->memory_anon_bytes = bytes(info, RTI_MEM_ANON_PAGES);
 	out->memory_mapped_bytes = bytes(info, RTI_MEM_MAPPED);
 	out->memory_shmem_bytes = bytes(info, RTI_MEM_SHMEM);
-	out->memory_used_classic_bytes =
-	    rti_subtract_saturated(out->memory_total_bytes,
-	            out->memory_free_bytes + out->memory_buffers_bytes + out->memory_cached_slab_bytes);
+	out->memory_used_classic_bytes = rti_subtract_saturated(
+	    out->memory_total_bytes,
+	    out->memory_free_bytes + out->memory_buffers_bytes + out->memory_cached_slab_bytes);
 	set_bit(out, RT_HAS_MEMORY, is_complete);
 	return is_complete ? 0 : -ENOENT;
 }
@@ -68,11 +69,12 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 static int set_available(const struct rti_meminfo *info, struct rt_metrics *out)
 {
 	uint64_t available = bytes(info, RTI_MEM_AVAILABLE);
-	bool is_known = info->has & KEY(AVAILABLE) && (available > 0 || out->memory_free_bytes == 0);
+	bool is_known =
+	    info->has & KEY(AVAILABLE) && (available > 0 || out->memory_free_bytes == 0);
 
 	if (!is_known)
-		available = out->memory_free_bytes + out->memory_active_file_bytes + out->memory_inactive_file_bytes +
-		            out->memory_slab_reclaimable_bytes;
+		available = out->memory_free_bytes + out->memory_active_file_bytes +
+		            out->memory_inactive_file_bytes + out->memory_slab_reclaimable_bytes;
 	if (available > out->memory_total_bytes)
 		available = out->memory_total_bytes;
 	out->memory_available_bytes = available;
@@ -96,7 +98,8 @@ static int mem_collect(void *state, const struct rti_context *ctx, struct rt_met
 {
 	struct state *st = state;
 	struct rti_meminfo info;
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "meminfo", RTI_SINGLE_RECORD, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "meminfo", RTI_SINGLE_RECORD,
+	                                 &st->file, ctx->buf);
 	int result[3];
 
 	if (err == 0)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Traffic of network interfaces: /proc/net/dev, with what each interface is from /sys/class/net.
  *
- * The total counts what crosses hardware (interfaces with a `device`), so that bridges, bonds, tunnels and VLANs, which
- * see the same bytes again, add nothing. One whose `master` has a device too is a second path into that one (the
- * virtual function behind a hypervisor's interface), which counts for both. Where no interface has a device
- * (containers), the total is over all but loopback. */
+ * The total counts what crosses hardware (interfaces with a `device`), so that bridges, bonds,
+ * tunnels and VLANs, which see the same bytes again, add nothing. One whose `master` has a
+ * device too is a second path into that one (the virtual function behind a hypervisor's
+ * interface), which counts for both. Where no interface has a device (containers), the total is
+ * over all but loopback. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -40,7 +41,8 @@ static int net_open(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	/* net/ is that of the reading process; below another root, process 1 has the network that is meant. */
+	/* net/ is that of the reading process; below another root, process 1 has the network
+	 * that is meant. */
 	st->path = ctx->procfs->is_foreign ? "1/net/dev" : "net/dev";
 	st->file = (struct rti_file)RTI_FILE_INIT;
 	return 0;
@@ -48,11 +50,13 @@ static int net_open(void *state, const struct rti_context *ctx)
 
 static int read_file(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SHORT_LINES, &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SHORT_LINES,
+	                                 &st->file, ctx->buf);
 
 	if (err != -ENOENT || !ctx->procfs->is_foreign)
 		return err;
-	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_SHORT_LINES, &st->file, ctx->buf);
+	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_SHORT_LINES, &st->file,
+	                              ctx->buf);
 }
 
 static int update_device(void *arg, const struct rti_netdev *dev)
@@ -96,14 +100,16 @@ static void choose_total(struct state *st, const struct rti_procfs *procfs)
 	uint32_t all_traits = 0;
 	struct rti_device *device;
 
-	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device)) {
 		if (device->traits & TRAIT_NEW)
 			classify(device, procfs);
 		all_traits |= device->traits;
 	}
-	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
-		bool is_chosen =
-		    all_traits & TRAIT_DEVICE ? (device->traits & TRAIT_DEVICE) != 0 : strcmp(device->name, "lo") != 0;
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device)) {
+		bool is_chosen = all_traits & TRAIT_DEVICE ? (device->traits & TRAIT_DEVICE) != 0
+		                                           : strcmp(device->name, "lo") != 0;
 
 		device->flags &= ~RT_ITEM_IN_TOTAL;
 		device->flags |= is_chosen ? RT_ITEM_IN_TOTAL : 0;
@@ -150,7 +156,8 @@ static int set_figures(struct state *st, struct rt_metrics *out)
 		return -ENOMEM;
 	row = st->rows.data;
 	out->network_interfaces = 0;
-	for (device = rti_device_table_next(&st->devices, NULL); device; device = rti_device_table_next(&st->devices, device)) {
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device)) {
 		out->network_interfaces += (device->flags & RT_ITEM_IN_TOTAL) != 0;
 		fill_row(&row[st->rows.count++], device);
 	}

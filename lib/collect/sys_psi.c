@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pressure stall times of the machine: /proc/pressure, since Linux 4.20, and off where booted with psi=0. */
+/* Pressure stall times of the machine: /proc/pressure, since Linux 4.20, and off where booted
+ * with psi=0. */
 #include <errno.h>
 
 #include "collect/collector.h"
@@ -7,7 +8,8 @@
 enum resource { CPU, MEMORY, IO, RESOURCES };
 
 static const char *const paths[RESOURCES] = { "pressure/cpu", "pressure/memory", "pressure/io" };
-static const uint64_t bits[RESOURCES] = { RT_HAS_PRESSURE_CPU, RT_HAS_PRESSURE_MEMORY, RT_HAS_PRESSURE_IO };
+static const uint64_t bits[RESOURCES] = { RT_HAS_PRESSURE_CPU, RT_HAS_PRESSURE_MEMORY,
+	                                  RT_HAS_PRESSURE_IO };
 
 struct state {
 	struct rti_file file[RESOURCES];
@@ -23,7 +25,8 @@ static int psi_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-/* A CPU is never stalled in full for the whole machine, so older kernels have no such line there. */
+/* A CPU is never stalled in full for the whole machine, so older kernels have no such line
+ * there. */
 static int set_figures(enum resource which, const struct rti_pressure *now, struct rt_metrics *out)
 {
 	if (which != CPU && !now->has_full)
@@ -41,10 +44,12 @@ static int set_figures(enum resource which, const struct rti_pressure *now, stru
 	return 0;
 }
 
-static int collect_one(struct state *st, enum resource which, const struct rti_context *ctx, struct rt_metrics *out)
+static int collect_one(struct state *st, enum resource which, const struct rti_context *ctx,
+                       struct rt_metrics *out)
 {
 	struct rti_pressure now;
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[which], RTI_SINGLE_RECORD, &st->file[which], ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[which], RTI_SINGLE_RECORD,
+	                                 &st->file[which], ctx->buf);
 
 	if (err == 0)
 		err = rti_parse_pressure(ctx->buf->data, ctx->buf->len, &now);
@@ -56,7 +61,9 @@ static int psi_collect(void *state, const struct rti_context *ctx, struct rt_met
 	int first = 0;
 
 	for (int i = 0; i < RESOURCES; i++) {
-		int err = !ctx->want || ctx->want & bits[i] ? collect_one(state, (enum resource)i, ctx, out) : 0;
+		int err = !ctx->want || ctx->want & bits[i]
+		              ? collect_one(state, (enum resource)i, ctx, out)
+		              : 0;
 
 		first = first ? first : err;
 	}

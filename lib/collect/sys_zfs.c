@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Space of ZFS pools, which no file tells: `zpool list`, run on a thread of its own every 30 s and only where the ZFS
- * module is loaded.
+/* Space of ZFS pools, which no file tells: `zpool list`, run on a thread of its own every 30 s
+ * and only where the ZFS module is loaded.
  *
- * The program stands at a fixed path, and gets an environment of ours: a library must not run what PATH says. */
+ * The program stands at a fixed path, and gets an environment of ours: a library must not run
+ * what PATH says. */
 #include "collect/sys_zfs.h"
 
 #include <errno.h>
@@ -57,9 +58,13 @@ static void run_query(struct rti_job *job)
 	struct query *query = (struct query *)job;
 
 	query->err = -ENOENT;
-	for (const char *const *program = query->setup.programs; *program && query->err == -ENOENT; program++) {
-		const char *const argv[] = { *program, "list", "-Hp", "-o", "name,size,alloc,free", NULL };
-		const struct rti_spawn how = { .argv = argv, .envp = envp, .stdout_fd = -1, .is_quiet = true };
+	for (const char *const *program = query->setup.programs; *program && query->err == -ENOENT;
+	     program++) {
+		const char *const argv[] = { *program, "list", "-Hp", "-o", "name,size,alloc,free",
+			                     NULL };
+		const struct rti_spawn how = {
+			.argv = argv, .envp = envp, .stdout_fd = -1, .is_quiet = true
+		};
 
 		query->err = rti_spawn_output(&how, query->setup.timeout_ns, &query->output);
 	}

@@ -20,7 +20,8 @@ struct threads {
 
 static int read_task(const struct threads *t, int32_t tid, const char *file)
 {
-	return rti_procfs_read(t->ctx->procfs, RTI_PROC, rti_task_path(t->pid, tid, file).text, RTI_SINGLE_RECORD, t->ctx->buf);
+	return rti_procfs_read(t->ctx->procfs, RTI_PROC, rti_task_path(t->pid, tid, file).text,
+	                       RTI_SINGLE_RECORD, t->ctx->buf);
 }
 
 static int add_switches(struct threads *t, int32_t tid)
@@ -110,7 +111,8 @@ static int add_thread(void *arg, const char *name)
 	return err;
 }
 
-int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want, struct rti_thread_sum *out)
+int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want,
+                        struct rti_thread_sum *out)
 {
 	struct threads t = { .ctx = ctx, .pid = pid, .want = want, .out = out };
 	struct rti_cpu_clock clock = { 0 };
@@ -122,9 +124,11 @@ int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned wan
 		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat);
 	if (err < 0)
 		return err;
-	/* The totals are read before the threads, which only grow: a sum that falls short misses somebody. */
+	/* The totals are read before the threads, which only grow: a sum that falls short misses
+	 * somebody. */
 	t.has_run_time = ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
-	err = rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, &t);
+	err =
+	    rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, &t);
 	if (err < 0)
 		return err == -ENOENT ? -ESRCH : err;
 	out->is_complete = !t.has_vanished && t.faults >= stat.minflt + stat.majflt &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a process's own live threads used, where the kernel tells it only thread by thread.
  *
- * Context switches are told per thread alone, and the process's I/O holds that of its reaped children. Threads that
- * have exited are missing from such sums, and nothing says so directly; their page faults and run time, which the
- * process's totals still hold, give them away. */
+ * Context switches are told per thread alone, and the process's I/O holds that of its reaped
+ * children. Threads that have exited are missing from such sums, and nothing says so directly;
+ * their page faults and run time, which the process's totals still hold, give them away. */
 #ifndef RTI_THREAD_SUM_H
 #define RTI_THREAD_SUM_H
 
@@ -21,6 +21,7 @@ struct rti_thread_sum {
 #define RTI_THREAD_SUM_IO (1u << 1)
 
 /* Sum over the live threads. 0 or -errno: of the first thread that could not be read, or -ESRCH. */
-int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want, struct rti_thread_sum *out);
+int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want,
+                        struct rti_thread_sum *out);
 
 #endif

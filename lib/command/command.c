@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands: start a program, follow all it starts, learn what it used.
  *
- * Waits for children of its own alone, by pid, so that the host's other children, handlers and threads are left alone. */
+ * Waits for children of its own alone, by pid, so that the host's other children, handlers and
+ * threads are left alone. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,8 +24,8 @@
 #define PEAK_POLL_NS 10000000u /* between two glances at least */
 #define PEAK_POLL_SHARE 200    /* and this many times what one costs */
 #define NAP_NS 2000000
-#define MOST_NAPS 100       /* until those who were killed are gone */
-#define MOST_ROUNDS 1000    /* of killing a tree that forks meanwhile */
+#define MOST_NAPS 100         /* until those who were killed are gone */
+#define MOST_ROUNDS 1000      /* of killing a tree that forks meanwhile */
 #define LOOK_EVERY_NS 5000000 /* where there is no pidfd (before 5.3) */
 
 /* Same numbers on every architecture; libcs of our age do not name them all. */
@@ -35,8 +36,8 @@
 #define SYS_pidfd_open 434
 #endif
 
-/* A supervisor and a cgroup account for a whole tree; a program alone is told apart from its children only while it can
- * be read. */
+/* A supervisor and a cgroup account for a whole tree; a program alone is told apart from its
+ * children only while it can be read. */
 static int check_tracker_opts(struct rt_command_opts *out)
 {
 	if (!out->tracker || out->tracker->size < RTI_OPTS_V1)
@@ -59,7 +60,8 @@ static int copy_opts(struct rt_command_opts *out, const struct rt_command_opts *
 		return err;
 	if (!out->argv)
 		return -EFAULT;
-	if (!out->argv[0] || out->flags & ~RT_COMMAND_LIST_PROCESSES || out->reserved || out->accounting > RT_ACCOUNTING_BPF)
+	if (!out->argv[0] || out->flags & ~RT_COMMAND_LIST_PROCESSES || out->reserved ||
+	    out->accounting > RT_ACCOUNTING_BPF)
 		return -EINVAL;
 	return check_tracker_opts(out);
 }
@@ -67,13 +69,17 @@ static int copy_opts(struct rt_command_opts *out, const struct rt_command_opts *
 static int start_supervised(struct rt_command *c, const struct rti_spawn *how, const char *cgroup)
 {
 	const bool has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
-	const char start_flags[] = { c->has_list ? RTI_START_LIST : ' ', has_clock ? RTI_START_PERF : ' ', '\0' };
-	const struct rti_supervisor_opts supervise = { .program = *how, .cgroup = cgroup, .start_flags = start_flags };
+	const char start_flags[] = { c->has_list ? RTI_START_LIST : ' ',
+		                     has_clock ? RTI_START_PERF : ' ', '\0' };
+	const struct rti_supervisor_opts supervise = { .program = *how,
+		                                       .cgroup = cgroup,
+		                                       .start_flags = start_flags };
 
 	return rti_supervisor_start(&c->supervisor, &supervise);
 }
 
-static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, const struct rti_spawn *how)
+static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx,
+                           const struct rti_spawn *how)
 {
 	int err = rti_cgroup_make(&c->cgroup, &c->enclosing, ctx);
 
@@ -85,7 +91,8 @@ static int start_in_cgroup(struct rt_command *c, const struct rti_context *ctx, 
 	return err;
 }
 
-static int start_with(struct rt_command *c, const struct rti_context *ctx, uint32_t method, const struct rti_spawn *how)
+static int start_with(struct rt_command *c, const struct rti_context *ctx, uint32_t method,
+                      const struct rti_spawn *how)
 {
 	c->accounting = method;
 	switch (method) {
@@ -104,18 +111,23 @@ static int start_with(struct rt_command *c, const struct rti_context *ctx, uint3
 }
 
 /* The rung that was asked for, or the best that can be had and does not slow the program down. */
-static int start_program(struct rt_command *c, const struct rti_context *ctx, const struct rt_command_opts *opts)
+static int start_program(struct rt_command *c, const struct rti_context *ctx,
+                         const struct rt_command_opts *opts)
 {
-	static const uint32_t methods[] = { RT_ACCOUNTING_CGROUP, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_POLL };
-	const struct rti_spawn how = {
-		.argv = opts->argv, .envp = opts->envp, .cwd = opts->cwd, .use_path = true, .stdout_fd = -1
-	};
+	static const uint32_t methods[] = { RT_ACCOUNTING_CGROUP, RT_ACCOUNTING_WAIT,
+		                            RT_ACCOUNTING_POLL };
+	const struct rti_spawn how = { .argv = opts->argv,
+		                       .envp = opts->envp,
+		                       .cwd = opts->cwd,
+		                       .use_path = true,
+		                       .stdout_fd = -1 };
 	int err = -EOPNOTSUPP;
 
 	if (opts->accounting != RT_ACCOUNTING_AUTO)
 		err = start_with(c, ctx, opts->accounting, &how);
 	else
-		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(methods) / sizeof(methods[0]); i++)
+		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(methods) / sizeof(methods[0]);
+		     i++)
 			err = start_with(c, ctx, methods[i], &how);
 	if (rti_command_is_supervised(c))
 		c->pid = c->supervisor.program_pid;
@@ -130,7 +142,8 @@ static int attach_tracker(struct rt_command *c, const struct rt_opts *opts)
 	int err = opts ? rti_struct_copy_in(&known, sizeof(known), opts, RTI_OPTS_V1) : 0;
 
 	known.size = sizeof(known); /* what the caller set may be longer */
-	known.flags &= ~RT_OPT_PROCESS_EVENTS; /* a supervisor hears them for us, or we do already */
+	/* a supervisor hears them for us, or we do already */
+	known.flags &= ~RT_OPT_PROCESS_EVENTS;
 	if (err == 0)
 		err = rt_pid_tracker_new(&c->tracker, root, &known);
 	if (err < 0)
@@ -174,7 +187,8 @@ static void kill_and_close(struct rt_command *c)
 }
 
 /* All that has to happen before the tracker is there. */
-static int prepare_and_start(struct rt_command *c, struct rti_platform *platform, const struct rt_command_opts *opts)
+static int prepare_and_start(struct rt_command *c, struct rti_platform *platform,
+                             const struct rt_command_opts *opts)
 {
 	struct rti_buf buf = { 0 };
 	struct rti_procfs procfs;
@@ -209,8 +223,9 @@ static int start(struct rt_command *c, const struct rt_command_opts *opts)
 	c->supervisor = (struct rti_supervisor){ .socket = -1, .memory = -1 };
 	c->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	c->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
-	c->wants_fork_events = opts->tracker && opts->tracker->size >= RTI_OPTS_V1 && opts->tracker->flags & RT_OPT_PROCESS_EVENTS &&
-	           !(opts->tracker->flags & RT_OPT_NO_CHILDREN);
+	c->wants_fork_events = opts->tracker && opts->tracker->size >= RTI_OPTS_V1 &&
+	                       opts->tracker->flags & RT_OPT_PROCESS_EVENTS &&
+	                       !(opts->tracker->flags & RT_OPT_NO_CHILDREN);
 	rti_platform_init(&platform, 0);
 	started_ns = platform.thread_cpu_ns();
 	err = prepare_and_start(c, &platform, opts);
@@ -286,12 +301,15 @@ int rt_command_signal(struct rt_command *c, int signal)
 }
 
 /* By a pidfd that was opened before the member was recognised, so that no stranger is hit. */
-static int kill_member(const struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+static int kill_member(const struct rti_tree *tree, const struct rti_context *ctx,
+                       struct rti_member *m)
 {
 	int fd = (int)syscall(SYS_pidfd_open, m->pid, 0), err = 0;
 
 	if (m->pid != tree->supervisor_pid && rti_member_is_alive(ctx, m) &&
-	    (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) : kill(m->pid, SIGKILL)) < 0 && errno != ESRCH)
+	    (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)
+	             : kill(m->pid, SIGKILL)) < 0 &&
+	    errno != ESRCH)
 		err = -errno;
 	if (fd >= 0)
 		close(fd);
@@ -304,7 +322,8 @@ static int kill_members(struct rti_tree *tree, const struct rti_context *ctx)
 	size_t known = 0;
 	int err = 0;
 
-	for (int rounds = 0; rounds < MOST_ROUNDS && (known != tree->table.members_seen || rounds < 2); rounds++) {
+	for (int rounds = 0;
+	     rounds < MOST_ROUNDS && (known != tree->table.members_seen || rounds < 2); rounds++) {
 		known = tree->table.members_seen;
 		for (size_t i = 0; i < tree->table.count; i++) {
 			int failed = kill_member(tree, ctx, &tree->table.members[i]);
@@ -323,7 +342,8 @@ static void wait_for_killed(struct rt_command *c)
 	struct rt_metrics metrics;
 
 	for (int naps = 0; naps < MOST_NAPS; naps++) {
-		if (rt_sample(c->tracker, &metrics, sizeof(metrics)) == -ESRCH || !rti_tree_count_running(&c->tracker->tree))
+		if (rt_sample(c->tracker, &metrics, sizeof(metrics)) == -ESRCH ||
+		    !rti_tree_count_running(&c->tracker->tree))
 			return;
 		nanosleep(&nap, NULL);
 	}
@@ -395,11 +415,15 @@ static int wait_for_exit(struct rt_command *c, int64_t timeout_ns)
 /* A while at most, or until it has ended. */
 static int wait_a_while(struct rt_command *c, int64_t timeout_ns)
 {
-	int err = rti_command_is_supervised(c) ? rti_supervisor_wait(&c->supervisor, timeout_ns) : wait_for_exit(c, timeout_ns);
+	int err = rti_command_is_supervised(c) ? rti_supervisor_wait(&c->supervisor, timeout_ns)
+	                                       : wait_for_exit(c, timeout_ns);
 
-	if (err == -ETIMEDOUT && rti_command_is_supervised(c) && c->pidfd >= 0 && wait_for_exit(c, 0) == 0)
-		rti_supervisor_continue(&c->supervisor); /* the program has ended, and its supervisor does not say so */
-	if (err == -ECHILD && rti_command_is_supervised(c)) /* the supervisor is gone: the program need not be */
+	if (err == -ETIMEDOUT && rti_command_is_supervised(c) && c->pidfd >= 0 &&
+	    wait_for_exit(c, 0) == 0)
+		/* the program has ended, and its supervisor does not say so */
+		rti_supervisor_continue(&c->supervisor);
+	/* the supervisor is gone: the program need not be */
+	if (err == -ECHILD && rti_command_is_supervised(c))
 		err = wait_for_exit(c, timeout_ns);
 	return err;
 }
@@ -414,7 +438,9 @@ static void poll_peak(struct rt_command *c, uint64_t now_ns)
 		return;
 	}
 	cost_ns = c->tracker->self_cpu_ns - cost_ns;
-	c->next_poll_ns = now_ns + (cost_ns * PEAK_POLL_SHARE > PEAK_POLL_NS ? cost_ns * PEAK_POLL_SHARE : PEAK_POLL_NS);
+	c->next_poll_ns =
+	    now_ns +
+	    (cost_ns * PEAK_POLL_SHARE > PEAK_POLL_NS ? cost_ns * PEAK_POLL_SHARE : PEAK_POLL_NS);
 }
 
 static uint64_t now_ns(const struct rt_command *c)
@@ -442,7 +468,8 @@ static int wait_and_poll_peaks(struct rt_command *c, int64_t timeout_ns)
 	}
 }
 
-int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out, size_t out_size)
+int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
+                    size_t out_size)
 {
 	int err;
 
@@ -461,7 +488,8 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 	return c->result;
 }
 
-int rt_command_processes(struct rt_command *c, struct rt_command_process *array, size_t element_size, size_t *count)
+int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
+                         size_t element_size, size_t *count)
 {
 	size_t room;
 
@@ -476,7 +504,8 @@ int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
 	room = *count;
 	*count = c->process_list.count;
 	for (size_t i = 0; i < c->process_list.count && i < room; i++)
-		rti_struct_copy_out((char *)array + i * element_size, element_size, &c->process_list.rows[i], sizeof(c->process_list.rows[i]));
+		rti_struct_copy_out((char *)array + i * element_size, element_size,
+		                    &c->process_list.rows[i], sizeof(c->process_list.rows[i]));
 	return c->process_list.is_short ? -ENOMEM : 0;
 }
 

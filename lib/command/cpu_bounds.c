@@ -12,19 +12,22 @@ uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 	return end_ns - start_ns;
 }
 
-/* What may go unnoticed: the root's account is sampled at ticks, which seldom is off by more than this. */
+/* What may go unnoticed: the root's account is sampled at ticks, which seldom is off by more
+ * than this. */
 static bool is_all_accounted_for(const struct rti_cpu_bounds_known *known)
 {
 	uint64_t noise_ns = known->low_ns / 100 + RTI_TICK_MAX_NS;
 
 	return known->growth_ns != UINT64_MAX &&
-	       known->growth_ns <= rti_add_saturated(rti_add_saturated(known->low_ns, noise_ns), known->overhead_ns);
+	       known->growth_ns <= rti_add_saturated(rti_add_saturated(known->low_ns, noise_ns),
+	                                             known->overhead_ns);
 }
 
 static uint64_t bound(const struct rti_cpu_bounds_known *known)
 {
 	uint64_t noise_ns = known->growth_ns / 50 + RTI_TICK_MAX_NS;
-	uint64_t high_ns = rti_add_saturated(rti_add_saturated(known->growth_ns, noise_ns), known->lag_ns);
+	uint64_t high_ns =
+	    rti_add_saturated(rti_add_saturated(known->growth_ns, noise_ns), known->lag_ns);
 
 	return high_ns < known->low_ns ? known->low_ns : high_ns;
 }

@@ -18,18 +18,21 @@ struct rt_command {
 	uint32_t accounting;
 	bool has_list;
 	bool wants_fork_events; /* process events are wished for */
-	struct rti_fork_tracker fork_tracker;       /* of a program without a supervisor, from before its start until its tracker takes it */
-	struct rti_supervisor supervisor; /* socket -1 where there is no supervisor: the program is our own child */
-	struct rti_cgroup cgroup;         /* of the program, until its tracker takes it */
-	struct rti_cgroup enclosing;      /* ours, which bounds what the program can have used */
-	uint64_t enclosing_ns;            /* CPU time used in there before the start; UINT64_MAX: unknown */
+	/* of a program without a supervisor, from before its start until its tracker takes it */
+	struct rti_fork_tracker fork_tracker;
+	/* socket -1 where there is no supervisor: the program is our own child */
+	struct rti_supervisor supervisor;
+	struct rti_cgroup cgroup;    /* of the program, until its tracker takes it */
+	struct rti_cgroup enclosing; /* ours, which bounds what the program can have used */
+	/* CPU time used in there before the start; UINT64_MAX: unknown */
+	uint64_t enclosing_ns;
 	struct rt_tracker *tracker;
 	struct rti_now start;
-	uint64_t overhead_ns; /* of starting and ending; the tracker counts its own */
-	uint64_t next_poll_ns; /* CLOCK_MONOTONIC */
+	uint64_t overhead_ns;    /* of starting and ending; the tracker counts its own */
+	uint64_t next_poll_ns;   /* CLOCK_MONOTONIC */
 	bool is_supervisor_lost; /* its supervisor has not said all that it knows */
-	uint32_t lost_reasons; /* RT_REASON_ bits that stand, whoever ends after the program */
-	int result;           /* of rt_command_wait(), once it is over */
+	uint32_t lost_reasons;   /* RT_REASON_ bits that stand, whoever ends after the program */
+	int result;              /* of rt_command_wait(), once it is over */
 	struct rt_outcome outcome;
 	struct rti_process_list process_list;
 };

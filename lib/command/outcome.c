@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a command: last samples, and what they say together with those who waited for the program. */
+/* The end of a command: last samples, and what they say together with those who waited for the
+ * program. */
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -36,8 +37,8 @@ static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
 	return err;
 }
 
-/* It may have many to reap before it answers. Only who does nothing at all meanwhile has been stopped: it is asked to go on,
- * and given up where it cannot. */
+/* It may have many to reap before it answers. Only who does nothing at all meanwhile has been
+ * stopped: it is asked to go on, and given up where it cannot. */
 static int receive_account(struct rt_command *c)
 {
 	const struct rti_platform *platform = &c->tracker->platform;
@@ -72,8 +73,9 @@ static void apply_account(struct rt_command *c)
 	rti_tree_apply_final_rusage(&c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
 }
 
-/* The supervisor has reaped the program: its own account of that is the kernel's, to the microsecond. What it adopts it
- * may be reaping still, so whoever was there at the first look is looked at once more. */
+/* The supervisor has reaped the program: its own account of that is the kernel's, to the
+ * microsecond. What it adopts it may be reaping still, so whoever was there at the first look is
+ * looked at once more. */
 static int finish_supervised(struct rt_command *c, struct rt_metrics *m, int *status)
 {
 	const struct rti_supervisor *s = &c->supervisor;
@@ -100,7 +102,8 @@ static void set_exit(struct rt_outcome *out, int status)
 		out->signal = WTERMSIG(status);
 }
 
-static void set_figures(const struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+static void set_figures(const struct rt_command *c, const struct rt_metrics *m,
+                        struct rt_outcome *out)
 {
 	out->valid = m->valid & ~RT_HAS_PROCESSES;
 	out->partial = m->partial | RT_HAS_PROCESSES;
@@ -116,10 +119,12 @@ static void set_figures(const struct rt_command *c, const struct rt_metrics *m, 
 	out->samples = c->tracker->samples;
 }
 
-/* Without process events, those who came and went between two samples are in the figures, but were not counted. */
+/* Without process events, those who came and went between two samples are in the figures, but
+ * were not counted. */
 static void set_processes(const struct rt_command *c, struct rt_outcome *out)
 {
-	if (!rti_tree_sees_every_fork(&c->tracker->tree) || c->tracker->tree.table.fork_tracker.has_other_child)
+	if (!rti_tree_sees_every_fork(&c->tracker->tree) ||
+	    c->tracker->tree.table.fork_tracker.has_other_child)
 		return;
 	out->valid |= RT_HAS_PROCESSES;
 	out->partial &= ~RT_HAS_PROCESSES;
@@ -130,8 +135,8 @@ static void set_processes(const struct rt_command *c, struct rt_outcome *out)
 	out->processes_peak = rti_tree_most_alive(&c->tracker->tree);
 }
 
-/* The largest sum that was seen. Where RSS was summed more often than PSS, a peak of the one may have been missed by the
- * other. */
+/* The largest sum that was seen. Where RSS was summed more often than PSS, a peak of the one may
+ * have been missed by the other. */
 static void set_tree_peak(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
 {
 	const struct rti_tree *tree = &c->tracker->tree;
@@ -146,7 +151,8 @@ static void set_tree_peak(struct rt_command *c, const struct rt_metrics *m, stru
 		/* Samples missed the peak: the tree held at least what its largest process held. */
 		out->peak_tree_bytes = m->peak_rss_bytes;
 		out->peak_tree_kind = RT_PEAK_RSS;
-	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes && rti_memory_peak_has_pss(tree)) {
+	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes &&
+	           rti_memory_peak_has_pss(tree)) {
 		out->peak_tree_bytes = m->peak_tree_pss_bytes;
 		out->peak_tree_kind = RT_PEAK_PSS;
 	} else if (m->peak_tree_rss_bytes) {
@@ -155,8 +161,8 @@ static void set_tree_peak(struct rt_command *c, const struct rt_metrics *m, stru
 	}
 }
 
-/* Nobody held more than the largest did, and no more than so many were there at a time. That the largest is known takes
- * somebody who waited for everyone. */
+/* Nobody held more than the largest did, and no more than so many were there at a time. That the
+ * largest is known takes somebody who waited for everyone. */
 static void set_peak_bounds(const struct rt_metrics *m, struct rt_outcome *out)
 {
 	out->peak_tree_low_bytes = m->peak_rss_bytes;
@@ -183,7 +189,8 @@ static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
 
 enum comparison { BELOW, EQUAL, ABOVE };
 
-/* Whether the inherited clock shows more than what was waited for, or as much within what both may be off by. */
+/* Whether the inherited clock shows more than what was waited for, or as much within what both
+ * may be off by. */
 static enum comparison compare_clock(uint64_t clock_ns, uint64_t low_ns)
 {
 	uint64_t noise_ns = low_ns / 100 + RTI_TICK_MAX_NS;
@@ -224,14 +231,16 @@ static void set_cpu_estimate(const struct rt_command *c, struct rt_outcome *out)
 		out->cpu_estimate_ns = out->cpu_high_ns;
 }
 
-/* What nobody waited for may have been missed without a trace, unless there is no room for it between what is known and
- * what the enclosing cgroup used. */
-static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, bool is_covered_by_cgroup, struct rt_outcome *out)
+/* What nobody waited for may have been missed without a trace, unless there is no room for it
+ * between what is known and what the enclosing cgroup used. */
+static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m,
+                           bool is_covered_by_cgroup, struct rt_outcome *out)
 {
 	const struct rti_context *ctx = &c->tracker->ctx;
 	struct rti_cpu_bounds_known known = {
 		.low_ns = m->cpu_user_ns + m->cpu_system_ns,
-		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns, rti_cgroup_read_usage(&c->enclosing, ctx)),
+		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns,
+		                                   rti_cgroup_read_usage(&c->enclosing, ctx)),
 		.overhead_ns = out->overhead_cpu_ns,
 		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_MAX_NS,
 		.is_covered_by_cgroup = is_covered_by_cgroup,
@@ -248,16 +257,21 @@ static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m, boo
 		out->reasons |= RT_REASON_UNVERIFIED;
 }
 
-/* What is missing from the accounts of members is in the account of their cgroup, as far as CPU time goes. */
-static void set_completeness(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+/* What is missing from the accounts of members is in the account of their cgroup, as far as CPU
+ * time goes. */
+static void set_completeness(struct rt_command *c, const struct rt_metrics *m,
+                             struct rt_outcome *out)
 {
 	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
-	bool is_covered_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && c->tracker->tree.ledger.is_covered_by_cgroup &&
-	                 !c->supervisor.accounted.left_cgroup &&
-	                 !c->is_supervisor_lost; /* whoever killed the supervisor may have moved others, too */
+	bool is_covered_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP &&
+	                            c->tracker->tree.ledger.is_covered_by_cgroup &&
+	                            !c->supervisor.accounted.left_cgroup &&
+	                            /* whoever killed the supervisor may have moved others, too */
+	                            !c->is_supervisor_lost;
 
 	/* Who forks and ends all the time may be missed by every sample. */
-	if (!out->left_running && rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx))
+	if (!out->left_running &&
+	    rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx))
 		out->left_running = 1;
 	if (out->reasons) {
 		out->partial |= out->valid & told_by_members;
@@ -271,7 +285,8 @@ static void set_completeness(struct rt_command *c, const struct rt_metrics *m, s
 	set_cpu_bounds(c, m, is_covered_by_cgroup, out);
 	set_cpu_estimate(c, out);
 	out->complete = out->reasons == 0;
-	/* Nothing known to be missing is no lower bound yet: the bracket tells what cannot be ruled out. */
+	/* Nothing known to be missing is no lower bound yet: the bracket tells what cannot be
+	 * ruled out. */
 	if (out->reasons & ~(uint32_t)RT_REASON_UNVERIFIED) {
 		out->partial |= out->valid & RT_HAS_CPU;
 		out->valid &= ~RT_HAS_CPU;
@@ -296,11 +311,13 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 {
 	const struct rti_member_table *table = &c->tracker->tree.table;
 	size_t count;
-	const struct rti_process_record *records = rti_supervisor_map_records(&c->supervisor, &count);
+	const struct rti_process_record *records =
+	    rti_supervisor_map_records(&c->supervisor, &count);
 
 	for (size_t i = 0; i < table->count; i++) {
 		if (table->members[i].pid != c->tracker->tree.supervisor_pid)
-			rti_process_list_add_member(&c->process_list, &table->members[i], !rti_member_is_zombie(&table->members[i]));
+			rti_process_list_add_member(&c->process_list, &table->members[i],
+			                            !rti_member_is_zombie(&table->members[i]));
 	}
 	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
 		c->process_list.is_short = true;
@@ -321,7 +338,8 @@ static void fill_outcome(struct rt_command *c, const struct rt_metrics *m)
 		set_processes(c, out);
 	set_tree_peak(c, m, out);
 	set_cgroup(c, out);
-	out->overhead_cpu_ns = c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.supervisor_cpu_ns;
+	out->overhead_cpu_ns =
+	    c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.supervisor_cpu_ns;
 	set_completeness(c, m, out);
 }
 
@@ -341,10 +359,12 @@ int rti_command_finish(struct rt_command *c)
 		.exit_code = -1,
 		.accounting = c->accounting,
 		.start_realtime_ns = c->start.realtime_ns,
-		.wall_ns = (c->supervisor.exited.kind ? c->supervisor.exited.monotonic_ns : end.monotonic_ns) -
+		.wall_ns = (c->supervisor.exited.kind ? c->supervisor.exited.monotonic_ns
+		                                      : end.monotonic_ns) -
 		           c->start.monotonic_ns,
 	};
-	err = rti_command_is_supervised(c) ? finish_supervised(c, &metrics, &status) : finish_child(c, &metrics, &status);
+	err = rti_command_is_supervised(c) ? finish_supervised(c, &metrics, &status)
+	                                   : finish_child(c, &metrics, &status);
 	if (err < 0)
 		out->reasons |= RT_REASON_UNWAITED;
 	else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of all processes of a command: what samples saw of them, joined with what the supervisor wrote down. */
+/* The list of all processes of a command: what samples saw of them, joined with what the
+ * supervisor wrote down. */
 #include "command/process_list.h"
 
 #include <stdlib.h>
@@ -12,13 +13,14 @@
 /* While rows are gathered: it comes from a sample. */
 #define IS_SAMPLED (UINT32_C(1) << 31)
 
-/* A start is told to the clock tick by /proc and, a moment later, exactly by the event. No pid comes round in that time. */
+/* A start is told to the clock tick by /proc and, a moment later, exactly by the event. No pid
+ * comes round in that time. */
 #define SAME_START_NS 50000000u
 
 static struct rt_command_process *add(struct rti_process_list *process_list)
 {
-	struct rt_command_process *rows =
-	    rti_array_grow(process_list->rows, &process_list->cap, process_list->count + 1, sizeof(*rows));
+	struct rt_command_process *rows = rti_array_grow(process_list->rows, &process_list->cap,
+	                                                 process_list->count + 1, sizeof(*rows));
 
 	if (!rows) {
 		process_list->is_short = true;
@@ -30,9 +32,11 @@ static struct rt_command_process *add(struct rti_process_list *process_list)
 	return rows;
 }
 
-void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m, bool is_running)
+void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m,
+                                 bool is_running)
 {
-	const uint64_t record_row = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO, *own = m->account.self;
+	const uint64_t record_row = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO,
+		       *own = m->account.self;
 	struct rt_command_process *row = add(process_list);
 
 	if (!row)
@@ -44,9 +48,10 @@ void rti_process_list_add_member(struct rti_process_list *process_list, const st
 	row->start_realtime_ns = m->starttime * process_list->tick_ns;
 	row->cpu_user_ns = own[RTI_CPU_USER];
 	row->cpu_system_ns = own[RTI_CPU_SYSTEM];
-	if (m->clock.total_ns > own[RTI_CPU_USER] + own[RTI_CPU_SYSTEM]) { /* it was read between samples, too */
-		rti_split_cpu(m->clock.total_ns, m->clock.user_part_ns, m->clock.both_parts_ns, &row->cpu_user_ns,
-		              &row->cpu_system_ns);
+	/* it was read between samples, too */
+	if (m->clock.total_ns > own[RTI_CPU_USER] + own[RTI_CPU_SYSTEM]) {
+		rti_split_cpu(m->clock.total_ns, m->clock.user_part_ns, m->clock.both_parts_ns,
+		              &row->cpu_user_ns, &row->cpu_system_ns);
 		row->partial |= RT_HAS_CPU;
 	}
 	row->peak_rss_bytes = m->peak_rss_bytes;
@@ -57,7 +62,8 @@ void rti_process_list_add_member(struct rti_process_list *process_list, const st
 	memcpy(row->comm, m->stat.comm, sizeof(row->comm));
 }
 
-static void set_exit(struct rt_command_process *row, const struct rti_process_record *record, uint64_t ahead_ns)
+static void set_exit(struct rt_command_process *row, const struct rti_process_record *record,
+                     uint64_t ahead_ns)
 {
 	int status = (int)record->status;
 
@@ -70,7 +76,8 @@ static void set_exit(struct rt_command_process *row, const struct rti_process_re
 		row->signal = WTERMSIG(status);
 }
 
-static void add_row_of_record(struct rti_process_list *process_list, const struct rti_process_record *record, uint64_t ahead_ns)
+static void add_row_of_record(struct rti_process_list *process_list,
+                              const struct rti_process_record *record, uint64_t ahead_ns)
 {
 	struct rt_command_process *row = add(process_list);
 
@@ -98,7 +105,9 @@ static void add_row_of_record(struct rti_process_list *process_list, const struc
 	memcpy(row->comm, record->comm, strnlen(record->comm, sizeof(record->comm)));
 }
 
-void rti_process_list_add_records(struct rti_process_list *process_list, const struct rti_process_record *list, size_t count, const struct rti_now *now)
+void rti_process_list_add_records(struct rti_process_list *process_list,
+                                  const struct rti_process_record *list, size_t count,
+                                  const struct rti_now *now)
 {
 	for (size_t i = 0; i < count; i++)
 		add_row_of_record(process_list, &list[i], now->boottime_ns - now->monotonic_ns);
@@ -161,7 +170,8 @@ static void join_neighbours(struct rti_process_list *process_list)
 	size_t cached = 0;
 
 	for (size_t i = 0; i < process_list->count; i++) {
-		struct rt_command_process *row = &process_list->rows[i], *last = cached ? &process_list->rows[cached - 1] : NULL;
+		struct rt_command_process *row = &process_list->rows[i],
+					  *last = cached ? &process_list->rows[cached - 1] : NULL;
 
 		if (last && is_one_process(last, row)) {
 			if (last->flags & IS_SAMPLED) {
@@ -183,7 +193,8 @@ void rti_process_list_finish(struct rti_process_list *process_list, const struct
 
 	if (process_list->count == 0)
 		return;
-	qsort(process_list->rows, process_list->count, sizeof(*process_list->rows), by_pid_and_start);
+	qsort(process_list->rows, process_list->count, sizeof(*process_list->rows),
+	      by_pid_and_start);
 	join_neighbours(process_list);
 	qsort(process_list->rows, process_list->count, sizeof(*process_list->rows), by_start);
 	for (size_t i = 0; i < process_list->count; i++) {

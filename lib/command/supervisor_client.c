@@ -26,12 +26,14 @@
 
 #define NS_PER_S 1000000000
 #define LONGEST_END_MS 50 /* of a supervisor that has nothing to do any more */
-#define NAP_NS 100000      /* where there is no pidfd to wait by (before 5.3) */
+#define NAP_NS 100000     /* where there is no pidfd to wait by (before 5.3) */
 #define MOST_NAPS 500
 #define ANSWER_MS 1000 /* of a supervisor that has nothing else to do */
 
-/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an installation. */
-static const char *const beside_library[] = { RTI_SUPERVISOR_NAME, RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
+/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an
+ * installation. */
+static const char *const beside_library[] = { RTI_SUPERVISOR_NAME,
+	                                      RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
 static const char installed[] = RTI_LIBEXEC "/" RTI_SUPERVISOR_NAME;
 
 /* Path of the n-th place, or NULL past the last. */
@@ -46,7 +48,8 @@ static const char *candidate_path(size_t n, char out[RTI_ORIGIN_PATH_MAX])
 }
 
 /* The path of the supervisor is put in front later. */
-static const char **make_argv(const char *socket, const char *memory, const struct rti_supervisor_opts *how)
+static const char **make_argv(const char *socket, const char *memory,
+                              const struct rti_supervisor_opts *how)
 {
 	const struct rti_spawn *program = &how->program;
 	size_t count = 0;
@@ -68,7 +71,8 @@ static const char **make_argv(const char *socket, const char *memory, const stru
 }
 
 /* The place that can be executed is the one. */
-static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *how, int socket)
+static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *how,
+                            int socket)
 {
 	char socket_text[RTI_DECIMAL_MAX], memory_text[RTI_DECIMAL_MAX], path[RTI_ORIGIN_PATH_MAX];
 	struct rti_spawn supervisor = how->program;
@@ -115,7 +119,8 @@ static int receive_report(struct rti_supervisor *s, int flags)
 	return 0;
 }
 
-/* Memory is a file, too: where files may not even be so large, to make it one is a signal to the host. */
+/* Memory is a file, too: where files may not even be so large, to make it one is a signal to the
+ * host. */
 static bool can_share_memory(void)
 {
 	struct rlimit largest;
@@ -135,7 +140,8 @@ static int share_memory(struct rti_supervisor *s)
 		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
 	if (s->memory < 0 || fallocate(s->memory, 0, 0, RTI_SHARED_STATS_BYTES) < 0)
 		return -errno;
-	shared = mmap(NULL, RTI_SHARED_STATS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
+	shared =
+	    mmap(NULL, RTI_SHARED_STATS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
 	if (shared == MAP_FAILED)
 		return -errno;
 	s->shared = shared;
@@ -158,7 +164,9 @@ static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *how
 	err = receive_report(s, 0);
 	if (err == 0 && s->started.kind == RTI_STARTING) {
 		err = receive_report(s, 0);
-		if (err < 0) /* it was killed, by the program it may be, which runs then: not to be started once more */
+		/* it was killed, by the program it may be, which runs then: not to be started
+		 * once more */
+		if (err < 0)
 			return -ECHILD;
 	}
 	/* Silence means that it is of another release. */
@@ -197,7 +205,8 @@ void rti_supervisor_continue(const struct rti_supervisor *s)
 
 int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns)
 {
-	struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S, .tv_nsec = timeout_ns % NS_PER_S };
+	struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S,
+		                    .tv_nsec = timeout_ns % NS_PER_S };
 	struct pollfd report = { .fd = s->socket, .events = POLLIN };
 	int err = 0;
 
@@ -237,14 +246,16 @@ int rti_supervisor_receive_account(struct rti_supervisor *s)
 	return err;
 }
 
-const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervisor *s, size_t *count)
+const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervisor *s,
+                                                            size_t *count)
 {
 	const char *memory;
 
 	*count = s->shared ? s->shared->records : 0;
 	if (*count == 0)
 		return NULL;
-	memory = mmap(NULL, RTI_SHARED_STATS_BYTES + *count * sizeof(struct rti_process_record), PROT_READ, MAP_SHARED, s->memory, 0);
+	memory = mmap(NULL, RTI_SHARED_STATS_BYTES + *count * sizeof(struct rti_process_record),
+	              PROT_READ, MAP_SHARED, s->memory, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
 	return (const void *)(memory + RTI_SHARED_STATS_BYTES);
@@ -253,19 +264,24 @@ const struct rti_process_record *rti_supervisor_map_records(const struct rti_sup
 void rti_supervisor_unmap_records(const struct rti_process_record *process_list, size_t count)
 {
 	if (process_list)
-		munmap((char *)(uintptr_t)process_list - RTI_SHARED_STATS_BYTES, RTI_SHARED_STATS_BYTES + count * sizeof(*process_list));
+		munmap((char *)(uintptr_t)process_list - RTI_SHARED_STATS_BYTES,
+		       RTI_SHARED_STATS_BYTES + count * sizeof(*process_list));
 }
 
-/* It ends at once, unless the program runs on or somebody has stopped it: then it is left to whoever inherits it. */
+/* It ends at once, unless the program runs on or somebody has stopped it: then it is left to
+ * whoever inherits it. */
 static void wait_for_exit(const struct rti_supervisor *s)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
-	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, s->supervisor_pid, 0), .events = POLLIN };
+	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, s->supervisor_pid, 0),
+		              .events = POLLIN };
 	bool runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
 
 	if (end.fd >= 0 && !runs_on)
 		poll(&end, 1, LONGEST_END_MS);
-	for (int i = 0; waitpid(s->supervisor_pid, NULL, WNOHANG) == 0 && end.fd < 0 && !runs_on && i < MOST_NAPS; i++)
+	for (int i = 0; waitpid(s->supervisor_pid, NULL, WNOHANG) == 0 && end.fd < 0 && !runs_on &&
+	                i < MOST_NAPS;
+	     i++)
 		nanosleep(&nap, NULL);
 	if (end.fd >= 0)
 		close(end.fd);

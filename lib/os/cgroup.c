@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A cgroup of our own for a command: the kernel's account of everything that runs in it, whoever waits for it. */
+/* A cgroup of our own for a command: the kernel's account of everything that runs in it, whoever
+ * waits for it. */
 #include "os/cgroup.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 #include "util/decimal.h"
 #include "util/visit.h"
 
-#define CGROUP_PREFIX "rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
+#define CGROUP_PREFIX                                                                              \
+	"rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
 
 /* Append text; what does not fit makes the path empty, which no mkdir() takes. */
 static void append(char path[1024], const char *text, size_t len)
@@ -52,7 +54,8 @@ static int match_mount(void *arg, const struct rti_mount *mount)
 	if (strcmp(mount->type, "cgroup2") != 0 || mount->is_cut)
 		return 0;
 	if (root_len > 1) {
-		if (strncmp(below, mount->root.at, root_len) != 0 || (below[root_len] && below[root_len] != '/'))
+		if (strncmp(below, mount->root.at, root_len) != 0 ||
+		    (below[root_len] && below[root_len] != '/'))
 			return 0;
 		below += root_len;
 	}
@@ -67,7 +70,8 @@ static int find_own(const struct rti_context *ctx, char out[1024])
 {
 	struct mount_search search = { .found = out };
 	struct rti_scan own;
-	int err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_SINGLE_RECORD, ctx->buf);
+	int err =
+	    rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_SINGLE_RECORD, ctx->buf);
 
 	if (err == 0)
 		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, &own);
@@ -81,7 +85,8 @@ static int find_own(const struct rti_context *ctx, char out[1024])
 	return err == RTI_STOP && out[0] ? 0 : -ENOENT;
 }
 
-/* A leaf whose maker is gone is somebody's only if somebody runs in it, and then it cannot be removed. */
+/* A leaf whose maker is gone is somebody's only if somebody runs in it, and then it cannot be
+ * removed. */
 static int remove_stale(void *arg, const char *name)
 {
 	const char *parent = arg;
@@ -113,7 +118,8 @@ int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx
 	return -EOPNOTSUPP;
 }
 
-int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing, const struct rti_context *ctx)
+int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing,
+                    const struct rti_context *ctx)
 {
 	const char *parent = enclosing->path;
 
@@ -133,11 +139,12 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 	return 0;
 }
 
-static int read_file(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
-                     struct rti_file *file)
+static int read_file(const struct rti_cgroup *group, const struct rti_context *ctx,
+                     const char *name, struct rti_file *file)
 {
 	char path[1024];
-	int err = file ? rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, file, ctx->buf) : -EBADF;
+	int err =
+	    file ? rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, file, ctx->buf) : -EBADF;
 
 	if (err != -EBADF) /* what is open needs no name */
 		return err;
@@ -147,11 +154,13 @@ static int read_file(const struct rti_cgroup *group, const struct rti_context *c
 	append(path, group->path + 1, strlen(group->path + 1)); /* as seen from the root */
 	append(path, name, strlen(name));
 	if (file)
-		return rti_procfs_read_cached(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, file, ctx->buf);
+		return rti_procfs_read_cached(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, file,
+		                              ctx->buf);
 	return rti_procfs_read(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, ctx->buf);
 }
 
-int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns, uint64_t *system_ns)
+int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns,
+                        uint64_t *system_ns)
 {
 	struct rti_cgroup_cpu cpu = { 0 };
 	int err = read_file(group, ctx, "/cpu.stat", &group->cpu);
@@ -161,7 +170,8 @@ int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx,
 	if (err < 0)
 		return err;
 	/* The sum is exact, its split is sampled: the sum is kept. */
-	rti_split_cpu(cpu.usage_us * 1000, cpu.user_us, cpu.user_us + cpu.system_us, user_ns, system_ns);
+	rti_split_cpu(cpu.usage_us * 1000, cpu.user_us, cpu.user_us + cpu.system_us, user_ns,
+	              system_ns);
 	return 0;
 }
 
@@ -174,8 +184,8 @@ uint64_t rti_cgroup_read_usage(struct rti_cgroup *group, const struct rti_contex
 	return err == 0 ? user_ns + system_ns : UINT64_MAX;
 }
 
-int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx, const char *name,
-                           uint64_t *number)
+int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx,
+                           const char *name, uint64_t *number)
 {
 	struct rti_scan scan;
 	int err = read_file(group, ctx, name, NULL);
@@ -186,8 +196,8 @@ int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_cont
 	return rti_scan_u64(&scan, number) ? 0 : -EBADMSG;
 }
 
-int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *read_bytes,
-                       uint64_t *write_bytes)
+int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx,
+                       uint64_t *read_bytes, uint64_t *write_bytes)
 {
 	struct rti_cgroup_io io;
 	int err = read_file(group, ctx, "/io.stat", NULL);

@@ -8,7 +8,8 @@
 #include "os/procfs_path.h"
 
 /* In a pid namespace that kept an outer /proc, we are somebody else there. */
-static bool is_of_our_namespace(const struct rti_procfs *procfs, const struct rti_platform *platform)
+static bool is_of_our_namespace(const struct rti_procfs *procfs,
+                                const struct rti_platform *platform)
 {
 	char self[16];
 

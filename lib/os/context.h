@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What everything that reads files works with: where they lie, which clocks fit them, and room for one of them. */
+/* What everything that reads files works with: where they lie, which clocks fit them, and room
+ * for one of them. */
 #ifndef RTI_CONTEXT_H
 #define RTI_CONTEXT_H
 
@@ -18,8 +19,9 @@ struct rti_context {
 /* The environment that fits a source: CPU clocks only where its pids are the caller's. */
 void rti_context_platform(const struct rti_procfs *procfs, struct rti_platform *platform);
 
-/* 0, or -EXDEV where the pids that a caller names mean other processes in its /proc: in a pid namespace that kept an outer
- * one. Below a root that was asked for, its pids are meant. env is that of rti_context_platform(). */
+/* 0, or -EXDEV where the pids that a caller names mean other processes in its /proc: in a pid
+ * namespace that kept an outer one. Below a root that was asked for, its pids are meant. env is
+ * that of rti_context_platform(). */
 int rti_context_check_pids(const struct rti_procfs *procfs, const struct rti_platform *platform);
 
 #endif

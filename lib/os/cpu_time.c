@@ -2,7 +2,8 @@
 /* Splitting CPU time into user and system time. */
 #include "os/cpu_time.h"
 
-void rti_split_cpu(uint64_t total_ns, uint64_t user_part, uint64_t both_parts, uint64_t *user_ns, uint64_t *system_ns)
+void rti_split_cpu(uint64_t total_ns, uint64_t user_part, uint64_t both_parts, uint64_t *user_ns,
+                   uint64_t *system_ns)
 {
 	if (user_part > both_parts)
 		user_part = both_parts;

@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel's own encoding of CPU clock ids (include/linux/posix-timers.h): ~pid above three bits that hold the kind
- * and whether it is one thread. glibc makes only the last kind. */
+/* The kernel's own encoding of CPU clock ids (include/linux/posix-timers.h): ~pid above three
+ * bits that hold the kind and whether it is one thread. glibc makes only the last kind. */
 enum clock_kind { CLOCK_KIND_PROF = 0, CLOCK_KIND_VIRT = 1, CLOCK_KIND_SCHED = 2 };
 
 #define PARTS_LAST_NS 1000000u /* they move at ticks */
-#define LARGEST_PID (1 << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
+#define LARGEST_PID (1 << 22)  /* PID_MAX_LIMIT, include/linux/threads.h */
 
 static uint64_t to_ns(const struct timespec *ts)
 {
@@ -49,8 +49,8 @@ static int read_pid_clock(int32_t pid, enum clock_kind kind, uint64_t *out_ns)
 	clockid_t id = (clockid_t)((~(uint32_t)pid << 3) | (uint32_t)kind);
 	struct timespec ts;
 
-	/* EINVAL is how the kernel says that there is no such process. A pid that it cannot have would lose bits in the
-	 * shift and name another clock. */
+	/* EINVAL is how the kernel says that there is no such process. A pid that it cannot have
+	 * would lose bits in the shift and name another clock. */
 	if (pid > LARGEST_PID || clock_gettime(id, &ts) < 0)
 		return -ESRCH;
 	*out_ns = to_ns(&ts);

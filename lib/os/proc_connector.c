@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel gives most of us less */
-#define EVENT_BYTES 1024 /* a message costs no more of the buffer (Linux 6.18: 832) */
+#define EVENT_BYTES 1024       /* a message costs no more of the buffer (Linux 6.18: 832) */
 #define MESSAGE_BYTES 256
 #define AT_ACK 28 /* in an answer: one more than in the request */
-#define BATCH 32 /* at a time */
+#define BATCH 32  /* at a time */
 
-/* struct cn_msg ends in an array and cannot be followed by anything. Since Linux 6.6 a listener may say what it wants. */
+/* struct cn_msg ends in an array and cannot be followed by anything. Since Linux 6.6 a listener
+ * may say what it wants. */
 struct listen_request {
 	struct nlmsghdr netlink;
 	struct cb_id id;
@@ -31,7 +32,8 @@ struct listen_request {
 static int request(int fd, uint32_t port, uint16_t data_len, uint32_t wanted)
 {
 	const struct listen_request listen = {
-		.netlink = { .nlmsg_len = (uint32_t)offsetof(struct listen_request, operation) + data_len,
+		.netlink = { .nlmsg_len =
+		                 (uint32_t)offsetof(struct listen_request, operation) + data_len,
 		             .nlmsg_type = NLMSG_DONE },
 		.id = { CN_IDX_PROC, CN_VAL_PROC },
 		.ack = port,
@@ -43,8 +45,8 @@ static int request(int fd, uint32_t port, uint16_t data_len, uint32_t wanted)
 	return send(fd, &listen, listen.netlink.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* The answer comes before send() returns. Where we are in another namespace there is none; but those to others come to us
- * as well, so ours has the number that no other socket has. */
+/* The answer comes before send() returns. Where we are in another namespace there is none; but
+ * those to others come to us as well, so ours has the number that no other socket has. */
 static int await_answer(int fd, uint32_t port)
 {
 	char answer[MESSAGE_BYTES];
@@ -65,16 +67,18 @@ static int await_answer(int fd, uint32_t port)
 	}
 }
 
-/* Threads come and go far more often than processes: they are kept out of the buffer. A thread is who has another id than
- * its process. */
+/* Threads come and go far more often than processes: they are kept out of the buffer. A thread
+ * is who has another id than its process. */
 static int keep_threads_out(int fd, unsigned also)
 {
 	const uint8_t to_exit = also & RTI_EVENTS_THREAD_EXITS ? 8 : 4;
 	struct sock_filter code[] = {
 		/* 0 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_WHAT),
 		/* 1 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_FORK), 1, 0),
-		/* 2 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_EXIT), to_exit, 8),
-		/* 3 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 8), /* of a fork: ids of the child */
+		/* 2 */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_EXIT), to_exit, 8),
+		/* 3 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 8), /* of a fork:
+		 * ids of the child */
 		/* 4 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
 		/* 5 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 12),
 		/* 6 */ BPF_STMT(BPF_JMP | BPF_JA, 3),
@@ -87,7 +91,8 @@ static int keep_threads_out(int fd, unsigned also)
 	};
 	const struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
 
-	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ? -errno : 0;
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ? -errno
+	                                                                                   : 0;
 }
 
 /* As much as we may have. */
@@ -99,7 +104,8 @@ static void enlarge(int fd)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 }
 
-/* First all is asked for, since only that is answered, and then less. Kernels that know no less ignore that. */
+/* First all is asked for, since only that is answered, and then less. Kernels that know no less
+ * ignore that. */
 static int listen_to(int fd, unsigned also)
 {
 	const struct sockaddr_nl events = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
@@ -110,7 +116,8 @@ static int listen_to(int fd, unsigned also)
 
 	if (also & RTI_EVENTS_NAMES)
 		wanted |= RTI_EVENT_WHAT_COMM;
-	enlarge(fd); /* before anything comes, for what does not fit by then would look like a loss */
+	/* before anything comes, for what does not fit by then would look like a loss */
+	enlarge(fd);
 	err = keep_threads_out(fd, also);
 	if (err == 0 && (bind(fd, (const struct sockaddr *)&events, sizeof(events)) < 0 ||
 	                 getsockname(fd, (struct sockaddr *)&own, &own_len) < 0))
@@ -151,7 +158,8 @@ uint32_t rti_events_capacity(int fd)
 	return (uint32_t)bytes / EVENT_BYTES;
 }
 
-int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_event *event), void *arg)
+int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_event *event),
+                     void *arg)
 {
 	char text[BATCH][MESSAGE_BYTES];
 	struct sockaddr_nl from[BATCH];
@@ -163,9 +171,10 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 	for (;;) {
 		for (int i = 0; i < BATCH; i++) {
 			parts[i] = (struct iovec){ text[i], MESSAGE_BYTES };
-			messages[i] = (struct mmsghdr){
-				.msg_hdr = { .msg_name = &from[i], .msg_namelen = sizeof(from[i]), .msg_iov = &parts[i], .msg_iovlen = 1 }
-			};
+			messages[i] = (struct mmsghdr){ .msg_hdr = { .msg_name = &from[i],
+				                                     .msg_namelen = sizeof(from[i]),
+				                                     .msg_iov = &parts[i],
+				                                     .msg_iovlen = 1 } };
 		}
 		n = recvmmsg(fd, messages, BATCH, 0, NULL);
 		if (n < 0 && errno == ENOBUFS)
@@ -174,7 +183,8 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 			return errno == EAGAIN ? result : -errno;
 		/* Anybody may write to us; the kernel is port 0. */
 		for (int i = 0; i < n; i++) {
-			if (from[i].nl_pid == 0 && rti_parse_process_event(text[i], messages[i].msg_len, &event) == 0 &&
+			if (from[i].nl_pid == 0 &&
+			    rti_parse_process_event(text[i], messages[i].msg_len, &event) == 0 &&
 			    event.kind != RTI_EVENT_OTHER)
 				each(arg, &event);
 		}

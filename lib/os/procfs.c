@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define FIRST_CAPACITY 4096
-#define HALF_A_PAGE 2048 /* of the smallest */
+#define HALF_A_PAGE 2048                /* of the smallest */
 #define LARGEST_FILE ((size_t)64 << 20) /* past this a file is no longer one of the kernel's */
 
 static int linux_open(int dirfd, const char *path, int flags)
@@ -123,8 +123,11 @@ void rti_buf_free(struct rti_buf *buf)
 /* A root without /proc is an error; one without /sys only lacks what stands there. */
 static int open_bases(struct rti_procfs *procfs)
 {
-	static const char *const below[] = { [RTI_PROC] = "proc", [RTI_SYS] = "sys", [RTI_ROOT] = "." };
-	int dir = procfs->ops->open(AT_FDCWD, procfs->is_foreign ? procfs->root : "/", O_PATH | O_DIRECTORY);
+	static const char *const below[] = {
+		[RTI_PROC] = "proc", [RTI_SYS] = "sys", [RTI_ROOT] = "."
+	};
+	int dir = procfs->ops->open(AT_FDCWD, procfs->is_foreign ? procfs->root : "/",
+	                            O_PATH | O_DIRECTORY);
 
 	if (dir < 0)
 		return dir;
@@ -135,8 +138,8 @@ static int open_bases(struct rti_procfs *procfs)
 			return procfs->fd[base];
 	}
 	/* An empty directory stands where proc is not mounted. */
-	return rti_procfs_access(procfs, RTI_PROC, "self") == 0 || rti_procfs_access(procfs, RTI_PROC, "stat") == 0 ||
-	               procfs->is_foreign
+	return rti_procfs_access(procfs, RTI_PROC, "self") == 0 ||
+	               rti_procfs_access(procfs, RTI_PROC, "stat") == 0 || procfs->is_foreign
 	           ? 0
 	           : -ENOENT;
 }
@@ -181,12 +184,14 @@ static bool is_all(enum rti_file_format format, size_t n, size_t room)
 {
 	if (n == 0)
 		return true;
-	return n < room && (format == RTI_SINGLE_RECORD || (format == RTI_SHORT_LINES && n < HALF_A_PAGE));
+	return n < room &&
+	       (format == RTI_SINGLE_RECORD || (format == RTI_SHORT_LINES && n < HALF_A_PAGE));
 }
 
-/* A buffer that was filled to the brim is grown and, for a single record, read again from the start: pieces of one
- * record read at two instants would not belong together. */
-static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_format format, struct rti_buf *buf)
+/* A buffer that was filled to the brim is grown and, for a single record, read again from the
+ * start: pieces of one record read at two instants would not belong together. */
+static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_format format,
+                    struct rti_buf *buf)
 {
 	buf->len = 0;
 	for (;;) {
@@ -216,8 +221,8 @@ static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_forma
 	}
 }
 
-int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_file_format format,
-                    struct rti_buf *buf)
+int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                    enum rti_file_format format, struct rti_buf *buf)
 {
 	int fd = open_at(procfs, base, path, O_RDONLY);
 	int err;
@@ -230,7 +235,8 @@ int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const c
 	return err;
 }
 
-int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_format format, struct rti_file *file, struct rti_buf *buf)
+int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_format format,
+                            struct rti_file *file, struct rti_buf *buf)
 {
 	int err = file->fd < 0 ? -EBADF : read_all(procfs, file->fd, format, buf);
 
@@ -241,8 +247,8 @@ int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_forma
 	return err == -ESPIPE || err == -EINVAL ? -EBADF : err;
 }
 
-int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path, enum rti_file_format format,
-                      struct rti_file *file, struct rti_buf *buf)
+int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                           enum rti_file_format format, struct rti_file *file, struct rti_buf *buf)
 {
 	int err = rti_procfs_read_if_open(procfs, format, file, buf);
 
@@ -273,16 +279,19 @@ int rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const
 	return procfs->fd[base] < 0 ? -ENOENT : procfs->ops->access(procfs->fd[base], path);
 }
 
-ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path, char *out,
-                            size_t out_size)
+ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                            char *out, size_t out_size)
 {
-	ssize_t n = procfs->fd[base] < 0 ? -ENOENT : procfs->ops->readlink(procfs->fd[base], path, out, out_size - 1);
+	ssize_t n = procfs->fd[base] < 0
+	                ? -ENOENT
+	                : procfs->ops->readlink(procfs->fd[base], path, out, out_size - 1);
 
 	out[n > 0 ? n : 0] = '\0';
 	return n;
 }
 
-static int list_entries(const char *entries, size_t len, int (*each)(void *arg, const char *name), void *arg)
+static int list_entries(const char *entries, size_t len, int (*each)(void *arg, const char *name),
+                        void *arg)
 {
 	for (size_t at = 0; at < len;) {
 		const struct dirent64 *entry = (const void *)(entries + at);
@@ -321,5 +330,6 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
 
 bool rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file)
 {
-	return file->fd < 0 || procfs->is_foreign || !procfs->ops->has_changed || procfs->ops->has_changed(file->fd);
+	return file->fd < 0 || procfs->is_foreign || !procfs->ops->has_changed ||
+	       procfs->ops->has_changed(file->fd);
 }

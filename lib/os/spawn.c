@@ -35,7 +35,8 @@ static int set_attributes(posix_spawnattr_t *attr)
 	if (err == 0)
 		err = posix_spawnattr_setsigdefault(attr, &defaults);
 	if (err == 0)
-		err = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+		err =
+		    posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	return err;
 }
 
@@ -58,20 +59,23 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spa
 	if (how->stdout_fd >= 0)
 		err = posix_spawn_file_actions_adddup2(actions, how->stdout_fd, STDOUT_FILENO);
 	if (err == 0 && how->is_quiet)
-		err = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+		err = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY,
+		                                       0);
 	if (err == 0 && how->is_quiet)
-		err = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+		err = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null",
+		                                       O_WRONLY, 0);
 	for (int i = 0; err == 0 && i < 2; i++) {
 		if (how->keep_fd[i] > 0) /* onto itself: that clears its close-on-exec flag */
-			err = posix_spawn_file_actions_adddup2(actions, how->keep_fd[i], how->keep_fd[i]);
+			err = posix_spawn_file_actions_adddup2(actions, how->keep_fd[i],
+			                                       how->keep_fd[i]);
 	}
 	if (err == 0 && how->cwd)
 		err = add_chdir(actions, how->cwd);
 	return err;
 }
 
-static int spawn(const struct rti_spawn *how, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
-                 int32_t *pid)
+static int spawn(const struct rti_spawn *how, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attr, int32_t *pid)
 {
 	/* The interface lacks the const that it keeps to. */
 	char *const *argv = (char *const *)how->argv;
@@ -149,7 +153,8 @@ static int read_output(int fd, uint64_t until_ns, struct rti_buf *out)
 	}
 }
 
-/* A child that the host's own reaping took away must not be killed: its number may be another's by now. */
+/* A child that the host's own reaping took away must not be killed: its number may be another's
+ * by now. */
 static void kill_child(int32_t pid)
 {
 	siginfo_t info;
@@ -158,7 +163,8 @@ static void kill_child(int32_t pid)
 		kill(pid, SIGKILL);
 }
 
-/* -ECHILD: the host ignores SIGCHLD or reaps everything, so the status is lost; what was printed is not. */
+/* -ECHILD: the host ignores SIGCHLD or reaps everything, so the status is lost; what was printed
+ * is not. */
 static int reap(int32_t pid)
 {
 	int status;

@@ -10,10 +10,12 @@
 
 #include "os/platform.h"
 
-#define STACK_BYTES ((size_t)256 << 10) /* a host may have locked its memory: the usual 8 MiB would count in full */
+/* a host may have locked its memory: the usual 8 MiB would count in full */
+#define STACK_BYTES ((size_t)256 << 10)
 #define CLOSING_NS 20000000u
 
-enum job_state { IDLE, QUEUED, RUNNING, ORPHANED }; /* orphaned: running, and given up by its owner */
+/* orphaned: running, and given up by its owner */
+enum job_state { IDLE, QUEUED, RUNNING, ORPHANED };
 
 struct thread {
 	struct rti_worker *worker;
@@ -24,12 +26,13 @@ struct thread {
 	bool is_left_behind; /* must end, and forget itself, as soon as its job is done */
 };
 
-/* Shared by the owner and every thread; the last one frees it. The lock guards all but env and pid, and every job's
- * state and next. */
+/* Shared by the owner and every thread; the last one frees it. The lock guards all but env and
+ * pid, and every job's state and next. */
 struct rti_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t has_work, has_rested;
-	struct rti_platform platform; /* of the machine: threads wait by the real clock, whatever clock a tracker was given */
+	/* of the machine: threads wait by the real clock, whatever clock a tracker was given */
+	struct rti_platform platform;
 	int32_t pid;
 	unsigned users;
 	bool is_closing;
@@ -327,7 +330,8 @@ static void free_after_fork(struct rti_worker *worker)
 	free(worker);
 }
 
-/* A thread that rests is waited for, so that none runs our code once the library may be unloaded. */
+/* A thread that rests is waited for, so that none runs our code once the library may be
+ * unloaded. */
 void rti_worker_free(struct rti_worker *worker)
 {
 	struct thread *thread;

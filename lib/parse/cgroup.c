@@ -24,7 +24,8 @@ int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *ou
 	return 0;
 }
 
-/* A line per device, "8:0 rbytes=1 wbytes=2 rios=3 ..."; a group that did nothing has none, and so may a device. */
+/* A line per device, "8:0 rbytes=1 wbytes=2 rios=3 ..."; a group that did nothing has none, and
+ * so may a device. */
 int rti_parse_cgroup_io(const char *data, size_t len, struct rti_cgroup_io *out)
 {
 	struct rti_scan s = rti_scan(data, len), line, word;

@@ -7,7 +7,15 @@
 #include "parse/scan.h"
 
 /* Figures after major, minor and name, by their place on a full line. */
-enum { READS = 0, READ_SECTORS = 2, WRITES = 4, WRITE_SECTORS = 6, IN_FLIGHT = 8, BUSY_MS = 9, FULL_LINE = 11 };
+enum {
+	READS = 0,
+	READ_SECTORS = 2,
+	WRITES = 4,
+	WRITE_SECTORS = 6,
+	IN_FLIGHT = 8,
+	BUSY_MS = 9,
+	FULL_LINE = 11
+};
 
 #define SHORT_LINE 4
 
@@ -42,14 +50,15 @@ static bool parse_disk(struct rti_scan *line, struct rti_diskstat *out)
 {
 	struct rti_scan name;
 
-	if (!rti_scan_u32(line, &out->major) || !rti_scan_u32(line, &out->minor) || !rti_scan_word(line, &name))
+	if (!rti_scan_u32(line, &out->major) || !rti_scan_u32(line, &out->minor) ||
+	    !rti_scan_word(line, &name))
 		return false;
 	rti_scan_copy(&name, out->name, sizeof(out->name));
 	return parse_figures(line, out);
 }
 
-int rti_parse_diskstats(const char *data, size_t len, int (*each)(void *arg, const struct rti_diskstat *disk),
-                        void *arg)
+int rti_parse_diskstats(const char *data, size_t len,
+                        int (*each)(void *arg, const struct rti_diskstat *disk), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
 	int err = 0;

@@ -33,7 +33,9 @@ static const struct rti_scan_key keys[RTI_MEM_KEYS] = {
 int rti_parse_meminfo(const char *data, size_t len, struct rti_meminfo *out)
 {
 	struct rti_scan s = rti_scan(data, len);
-	struct rti_scan_numbers numbers = { .keys = keys, .count = RTI_MEM_KEYS, .value = out->kib };
+	struct rti_scan_numbers numbers = { .keys = keys,
+		                            .count = RTI_MEM_KEYS,
+		                            .value = out->kib };
 
 	*out = (struct rti_meminfo){ 0 };
 	while (numbers.has != ALL_KEYS && rti_scan_keyed_line(&s, &numbers))

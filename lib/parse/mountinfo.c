@@ -35,20 +35,24 @@ static bool parse_mount(struct rti_scan *line, struct rti_mount *out)
 {
 	struct rti_scan mount_point, type, source;
 
-	if (!rti_scan_skip_words(line, 2) || !rti_scan_u32(line, &out->major) || !rti_scan_literal(line, ":") ||
+	if (!rti_scan_skip_words(line, 2) || !rti_scan_u32(line, &out->major) ||
+	    !rti_scan_literal(line, ":") ||
 	    !rti_scan_u32(line, &out->minor)) /* past the ids of the mount and its parent */
 		return false;
-	if (!rti_scan_word(line, &out->root) || !rti_scan_word(line, &mount_point) || !rti_scan_skip_words(line, 1))
+	if (!rti_scan_word(line, &out->root) || !rti_scan_word(line, &mount_point) ||
+	    !rti_scan_skip_words(line, 1))
 		return false; /* past the options after the mount point */
 	if (!skip_to_type(line) || !rti_scan_word(line, &type) || !parse_source(line, &source))
 		return false;
-	out->is_cut = !rti_scan_copy_unescaped(&mount_point, out->mount_point, sizeof(out->mount_point));
+	out->is_cut =
+	    !rti_scan_copy_unescaped(&mount_point, out->mount_point, sizeof(out->mount_point));
 	rti_scan_copy_unescaped(&type, out->type, sizeof(out->type));
 	rti_scan_copy_unescaped(&source, out->source, sizeof(out->source));
 	return true;
 }
 
-int rti_parse_mountinfo(const char *data, size_t len, int (*each)(void *arg, const struct rti_mount *mount), void *arg)
+int rti_parse_mountinfo(const char *data, size_t len,
+                        int (*each)(void *arg, const struct rti_mount *mount), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
 	struct rti_mount mount;

@@ -24,12 +24,16 @@ static bool parse_name(struct rti_scan *line, char *out, size_t out_size)
 
 static bool parse_device(struct rti_scan *line, struct rti_netdev *out)
 {
-	return parse_name(line, out->name, sizeof(out->name)) && rti_scan_u64(line, &out->receive_bytes) &&
-	       rti_scan_u64(line, &out->receive_packets) && rti_scan_u64(line, &out->receive_errors) &&
+	return parse_name(line, out->name, sizeof(out->name)) &&
+	       rti_scan_u64(line, &out->receive_bytes) &&
+	       rti_scan_u64(line, &out->receive_packets) &&
+	       rti_scan_u64(line, &out->receive_errors) &&
 	       rti_scan_u64(line, &out->receive_drops) &&
 	       rti_scan_skip_words(line, 4) && /* fifo, frame, compressed, multicast */
-	       rti_scan_u64(line, &out->transmit_bytes) && rti_scan_u64(line, &out->transmit_packets) &&
-	       rti_scan_u64(line, &out->transmit_errors) && rti_scan_u64(line, &out->transmit_drops);
+	       rti_scan_u64(line, &out->transmit_bytes) &&
+	       rti_scan_u64(line, &out->transmit_packets) &&
+	       rti_scan_u64(line, &out->transmit_errors) &&
+	       rti_scan_u64(line, &out->transmit_drops);
 }
 
 static bool skip_headers(struct rti_scan *s)
@@ -43,7 +47,8 @@ static bool skip_headers(struct rti_scan *s)
 	return true;
 }
 
-int rti_parse_netdev(const char *data, size_t len, int (*each)(void *arg, const struct rti_netdev *dev), void *arg)
+int rti_parse_netdev(const char *data, size_t len,
+                     int (*each)(void *arg, const struct rti_netdev *dev), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
 	int err = skip_headers(&s) ? 0 : -EBADMSG;

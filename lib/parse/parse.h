@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of the kernel's text files: bytes to struct, in the kernel's own units. Pure: no descriptor, allocation,
- * errno or scaling. All return 0, or -EBADMSG when what must be there is not; out is then unspecified.
- * Parsers with an each() argument call it per record and return at once what it returns when that is not 0. */
+/* Parsers of the kernel's text files: bytes to struct, in the kernel's own units. Pure: no
+ * descriptor, allocation, errno or scaling. All return 0, or -EBADMSG when what must be there is
+ * not; out is then unspecified. Parsers with an each() argument call it per record and return at
+ * once what it returns when that is not 0. */
 #ifndef RTI_PARSE_H
 #define RTI_PARSE_H
 
@@ -11,7 +12,8 @@
 
 #include "parse/scan.h"
 
-/* /proc/PID/stat, proc(5). comm ends at the last ')'. Fields past num_threads are 0 when missing (short lines). */
+/* /proc/PID/stat, proc(5). comm ends at the last ')'. Fields past num_threads are 0 when missing
+ * (short lines). */
 struct rti_pid_stat {
 	int32_t pid, ppid;
 	char state;
@@ -54,10 +56,11 @@ int rti_parse_pid_io(const char *data, size_t len, struct rti_pid_io *out);
 int rti_parse_smaps_rollup(const char *data, size_t len, uint64_t *pss_kib);
 
 /* /proc/PID/task/TID/children: pids between blanks. */
-int rti_parse_children(const char *data, size_t len, int (*each)(void *arg, int32_t pid), void *arg);
+int rti_parse_children(const char *data, size_t len, int (*each)(void *arg, int32_t pid),
+                       void *arg);
 
-/* /proc/stat. CPU times in clock ticks; fields that an older kernel lacks are 0. Needs the line of all CPUs. each may
- * be NULL. */
+/* /proc/stat. CPU times in clock ticks; fields that an older kernel lacks are 0. Needs the line
+ * of all CPUs. each may be NULL. */
 struct rti_cpu_ticks {
 	uint64_t user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice;
 };
@@ -67,30 +70,50 @@ struct rti_stat {
 	bool has_procs; /* all of interrupts to procs_blocked were there */
 };
 int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
-                   int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks), void *arg);
+                   int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
+                   void *arg);
 
-/* /proc/meminfo: KiB. Bit i of has stands for value[i]. "Key: 1 kB" and "Key:1 kB" are both taken. */
+/* /proc/meminfo: KiB. Bit i of has stands for value[i]. "Key: 1 kB" and "Key:1 kB" are both
+ * taken. */
 enum rti_mem_key {
-	RTI_MEM_TOTAL, RTI_MEM_FREE, RTI_MEM_AVAILABLE, RTI_MEM_BUFFERS, RTI_MEM_CACHED, RTI_MEM_SWAP_CACHED,
-	RTI_MEM_ACTIVE, RTI_MEM_INACTIVE, RTI_MEM_ACTIVE_ANON, RTI_MEM_INACTIVE_ANON, RTI_MEM_ACTIVE_FILE,
-	RTI_MEM_INACTIVE_FILE, RTI_MEM_SWAP_TOTAL, RTI_MEM_SWAP_FREE, RTI_MEM_ANON_PAGES, RTI_MEM_MAPPED,
-	RTI_MEM_SHMEM, RTI_MEM_SLAB_RECLAIMABLE, RTI_MEM_SLAB_UNRECLAIMABLE, RTI_MEM_KEYS
+	RTI_MEM_TOTAL,
+	RTI_MEM_FREE,
+	RTI_MEM_AVAILABLE,
+	RTI_MEM_BUFFERS,
+	RTI_MEM_CACHED,
+	RTI_MEM_SWAP_CACHED,
+	RTI_MEM_ACTIVE,
+	RTI_MEM_INACTIVE,
+	RTI_MEM_ACTIVE_ANON,
+	RTI_MEM_INACTIVE_ANON,
+	RTI_MEM_ACTIVE_FILE,
+	RTI_MEM_INACTIVE_FILE,
+	RTI_MEM_SWAP_TOTAL,
+	RTI_MEM_SWAP_FREE,
+	RTI_MEM_ANON_PAGES,
+	RTI_MEM_MAPPED,
+	RTI_MEM_SHMEM,
+	RTI_MEM_SLAB_RECLAIMABLE,
+	RTI_MEM_SLAB_UNRECLAIMABLE,
+	RTI_MEM_KEYS
 };
 struct rti_meminfo {
 	uint32_t has;
 	uint64_t kib[RTI_MEM_KEYS];
 };
-int rti_parse_meminfo(const char *data, size_t len, struct rti_meminfo *out); /* needs MemTotal and MemFree */
+/* needs MemTotal and MemFree */
+int rti_parse_meminfo(const char *data, size_t len, struct rti_meminfo *out);
 
-/* /proc/diskstats: sectors of 512 bytes, milliseconds. Lines of 7 fields (old partitions) have only the four counts of
- * reads and writes; anything of 14 fields or more is read alike. Lines that fit neither are -EBADMSG. */
+/* /proc/diskstats: sectors of 512 bytes, milliseconds. Lines of 7 fields (old partitions) have
+ * only the four counts of reads and writes; anything of 14 fields or more is read alike. Lines
+ * that fit neither are -EBADMSG. */
 struct rti_diskstat {
 	uint32_t major, minor;
 	char name[64];
 	uint64_t reads, read_sectors, writes, write_sectors, in_flight, busy_ms;
 };
-int rti_parse_diskstats(const char *data, size_t len, int (*each)(void *arg, const struct rti_diskstat *disk),
-                        void *arg);
+int rti_parse_diskstats(const char *data, size_t len,
+                        int (*each)(void *arg, const struct rti_diskstat *disk), void *arg);
 
 /* /proc/net/dev, with its two header lines. The name ends at the last ':' before the numbers. */
 struct rti_netdev {
@@ -98,9 +121,11 @@ struct rti_netdev {
 	uint64_t receive_bytes, receive_packets, receive_errors, receive_drops;
 	uint64_t transmit_bytes, transmit_packets, transmit_errors, transmit_drops;
 };
-int rti_parse_netdev(const char *data, size_t len, int (*each)(void *arg, const struct rti_netdev *dev), void *arg);
+int rti_parse_netdev(const char *data, size_t len,
+                     int (*each)(void *arg, const struct rti_netdev *dev), void *arg);
 
-/* /proc/PID/mountinfo. Strings are decoded and cut to fit; is_cut tells when mount_point did not fit. */
+/* /proc/PID/mountinfo. Strings are decoded and cut to fit; is_cut tells when mount_point did not
+ * fit. */
 struct rti_mount {
 	uint32_t major, minor;
 	struct rti_scan root; /* within the file system; in data, escaped */
@@ -109,8 +134,8 @@ struct rti_mount {
 	char source[128];
 	bool is_cut;
 };
-int rti_parse_mountinfo(const char *data, size_t len, int (*each)(void *arg, const struct rti_mount *mount),
-                        void *arg);
+int rti_parse_mountinfo(const char *data, size_t len,
+                        int (*each)(void *arg, const struct rti_mount *mount), void *arg);
 
 /* /proc/loadavg. */
 struct rti_loadavg {
@@ -148,7 +173,7 @@ struct rti_zpool_line {
 	uint64_t size, allocated, free;
 	bool has_figures;
 };
-int rti_parse_zpool_list(const char *data, size_t len, int (*each)(void *arg, const struct rti_zpool_line *pool),
-                         void *arg);
+int rti_parse_zpool_list(const char *data, size_t len,
+                         int (*each)(void *arg, const struct rti_zpool_line *pool), void *arg);
 
 #endif

@@ -47,21 +47,25 @@ static bool parse_clamped(struct rti_scan *s, uint64_t *out)
 
 static bool parse_counters(struct rti_scan *s, struct rti_pid_stat *out)
 {
-	return rti_scan_u64(s, &out->flags) && rti_scan_u64(s, &out->minflt) && rti_scan_u64(s, &out->cminflt) &&
-	       rti_scan_u64(s, &out->majflt) && rti_scan_u64(s, &out->cmajflt) && rti_scan_u64(s, &out->utime) &&
-	       rti_scan_u64(s, &out->stime) && parse_clamped(s, &out->cutime) && parse_clamped(s, &out->cstime);
+	return rti_scan_u64(s, &out->flags) && rti_scan_u64(s, &out->minflt) &&
+	       rti_scan_u64(s, &out->cminflt) && rti_scan_u64(s, &out->majflt) &&
+	       rti_scan_u64(s, &out->cmajflt) && rti_scan_u64(s, &out->utime) &&
+	       rti_scan_u64(s, &out->stime) && parse_clamped(s, &out->cutime) &&
+	       parse_clamped(s, &out->cstime);
 }
 
 static void parse_optional(struct rti_scan *s, struct rti_pid_stat *out)
 {
 	out->starttime = 0;
 	out->rss_pages = 0;
-	out->has_starttime = rti_scan_skip_words(s, 1) && rti_scan_u64(s, &out->starttime); /* past itrealvalue */
-	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !parse_clamped(s, &out->rss_pages)) /* past vsize */
+	/* past itrealvalue */
+	out->has_starttime = rti_scan_skip_words(s, 1) && rti_scan_u64(s, &out->starttime);
+	/* past vsize */
+	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !parse_clamped(s, &out->rss_pages))
 		out->rss_pages = 0;
 	/* Addresses and the like come before them, and between them. */
-	out->has_signals = rti_scan_skip_words(s, 8) && rti_scan_u64(s, &out->sigignore) && rti_scan_skip_words(s, 4) &&
-	                   rti_scan_i32(s, &out->exit_signal);
+	out->has_signals = rti_scan_skip_words(s, 8) && rti_scan_u64(s, &out->sigignore) &&
+	                   rti_scan_skip_words(s, 4) && rti_scan_i32(s, &out->exit_signal);
 }
 
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
@@ -71,9 +75,11 @@ int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 	if (!rti_scan_i32(&s, &out->pid) || !parse_comm(&s, out->comm, sizeof(out->comm)) ||
 	    !parse_state(&s, &out->state) || !rti_scan_i32(&s, &out->ppid))
 		return -EBADMSG;
-	if (!rti_scan_skip_words(&s, 4) || !parse_counters(&s, out)) /* past pgrp, session, tty_nr, tpgid */
+	/* past pgrp, session, tty_nr, tpgid */
+	if (!rti_scan_skip_words(&s, 4) || !parse_counters(&s, out))
 		return -EBADMSG;
-	if (!rti_scan_skip_words(&s, 2) || !rti_scan_u64(&s, &out->num_threads)) /* past priority, nice */
+	/* past priority, nice */
+	if (!rti_scan_skip_words(&s, 2) || !rti_scan_u64(&s, &out->num_threads))
 		return -EBADMSG;
 	parse_optional(&s, out);
 	return 0;

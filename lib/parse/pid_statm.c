@@ -11,7 +11,8 @@ int rti_parse_pid_statm(const char *data, size_t len, uint64_t *resident_pages)
 	uint64_t size, shared;
 
 	/* The third number shows that the second is whole. */
-	if (!rti_scan_u64(&s, &size) || !rti_scan_u64(&s, resident_pages) || !rti_scan_u64(&s, &shared))
+	if (!rti_scan_u64(&s, &size) || !rti_scan_u64(&s, resident_pages) ||
+	    !rti_scan_u64(&s, &shared))
 		return -EBADMSG;
 	return 0;
 }

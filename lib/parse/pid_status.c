@@ -19,7 +19,8 @@ static void parse_line(struct rti_scan *line, struct rti_pid_status *out, unsign
 			out->has |= RTI_STATUS_HWM;
 		break;
 	case 'v':
-		if (rti_scan_literal(line, "voluntary_ctxt_switches:") && rti_scan_u64(line, &out->voluntary_switches))
+		if (rti_scan_literal(line, "voluntary_ctxt_switches:") &&
+		    rti_scan_u64(line, &out->voluntary_switches))
 			*switches |= VOLUNTARY;
 		break;
 	case 'n':

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parser of the proc connector's messages: struct nlmsghdr, struct cn_msg, struct proc_event, in the byte order of the
- * machine. */
+/* Parser of the proc connector's messages: struct nlmsghdr, struct cn_msg, struct proc_event, in
+ * the byte order of the machine. */
 #include "parse/process_event.h"
 
 #include <errno.h>

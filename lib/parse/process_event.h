@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of the kernel's proc connector (drivers/connector/cn_proc.c): bytes to events. Apart from parse.h, since the
- * supervisor needs them too, and nothing else of that. */
+/* Messages of the kernel's proc connector (drivers/connector/cn_proc.c): bytes to events. Apart
+ * from parse.h, since the supervisor needs them too, and nothing else of that. */
 #ifndef RTI_PARSE_PROCESS_EVENT_H
 #define RTI_PARSE_PROCESS_EVENT_H
 

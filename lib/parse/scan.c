@@ -28,7 +28,8 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* On a copy of the place: s->at itself would be written back before each look at a char, which may be part of s. */
+/* On a copy of the place: s->at itself would be written back before each look at a char, which
+ * may be part of s. */
 void rti_scan_blanks(struct rti_scan *s)
 {
 	const char *at = s->at, *end = s->end;
@@ -132,7 +133,8 @@ bool rti_scan_u32(struct rti_scan *s, uint32_t *out)
 	return true;
 }
 
-/* One division of exact operands rounds as strtod() does; digits past that precision are dropped. */
+/* One division of exact operands rounds as strtod() does; digits past that precision are
+ * dropped. */
 bool rti_scan_decimal(struct rti_scan *s, double *out)
 {
 	uint64_t digits;
@@ -177,10 +179,12 @@ bool rti_scan_skip_words(struct rti_scan *s, unsigned count)
 /* Most keys are told apart by their first byte. */
 static bool begins_with(const struct rti_scan *s, const struct rti_scan_key *key)
 {
-	return *s->at == *key->text && (size_t)(s->end - s->at) >= key->len && memcmp(s->at, key->text, key->len) == 0;
+	return *s->at == *key->text && (size_t)(s->end - s->at) >= key->len &&
+	       memcmp(s->at, key->text, key->len) == 0;
 }
 
-/* From the key that is likely to come next to the last, then those before it. Returns count when it is none. */
+/* From the key that is likely to come next to the last, then those before it. Returns count when
+ * it is none. */
 static unsigned find_key(const struct rti_scan *s, const struct rti_scan_numbers *numbers)
 {
 	for (unsigned key = numbers->next; key < numbers->count; key++)
@@ -225,12 +229,14 @@ void rti_scan_copy(const struct rti_scan *s, char *out, size_t out_size)
 	memset(out + len, 0, out_size - len);
 }
 
-/* Take one byte of escaped text. A backslash without three octal digits of a byte stands for itself. */
+/* Take one byte of escaped text. A backslash without three octal digits of a byte stands for
+ * itself. */
 static char copy_unescaped(struct rti_scan *s)
 {
 	const char *at = s->at;
 
-	if (s->end - at >= 4 && at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && is_octal(at[2]) && is_octal(at[3])) {
+	if (s->end - at >= 4 && at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && is_octal(at[2]) &&
+	    is_octal(at[3])) {
 		s->at += 4;
 		return (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0'));
 	}

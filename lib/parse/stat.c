@@ -24,8 +24,8 @@ static bool parse_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
 	};
 
 	*out = (struct rti_cpu_ticks){ 0 };
-	if (!rti_scan_u64(s, &out->user) || !rti_scan_u64(s, &out->nice) || !rti_scan_u64(s, &out->system) ||
-	    !rti_scan_u64(s, &out->idle))
+	if (!rti_scan_u64(s, &out->user) || !rti_scan_u64(s, &out->nice) ||
+	    !rti_scan_u64(s, &out->system) || !rti_scan_u64(s, &out->idle))
 		return false;
 	for (unsigned i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 		if (!rti_scan_u64(s, later[i]))
@@ -33,7 +33,8 @@ static bool parse_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
 	return true;
 }
 
-static int parse_cpu(struct rti_scan *s, int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
+static int parse_cpu(struct rti_scan *s,
+                     int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
                      void *arg)
 {
 	struct rti_cpu_ticks ticks;
@@ -55,7 +56,8 @@ static void set_counters(struct rti_stat *out, const uint64_t *values, uint32_t 
 }
 
 int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
-                   int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks), void *arg)
+                   int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
+                   void *arg)
 {
 	uint64_t values[KEYS] = { 0 };
 	struct rti_scan_numbers numbers = { .keys = keys, .count = KEYS, .value = values };

@@ -43,8 +43,8 @@ static bool parse_pool(struct rti_scan *line, struct rti_zpool_line *out)
 	       parse_figure(line, &out->free, &out->has_figures);
 }
 
-int rti_parse_zpool_list(const char *data, size_t len, int (*each)(void *arg, const struct rti_zpool_line *pool),
-                         void *arg)
+int rti_parse_zpool_list(const char *data, size_t len,
+                         int (*each)(void *arg, const struct rti_zpool_line *pool), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
 	int err = 0;

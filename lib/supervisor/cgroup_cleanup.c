@@ -22,8 +22,8 @@ static bool remove_cgroup(const char *path)
 	return access(path, F_OK) < 0;
 }
 
-/* A cgroup in which somebody runs on can be removed only when he has gone. A process of its own waits for that, so that the
- * host has no child that outlives the command. */
+/* A cgroup in which somebody runs on can be removed only when he has gone. A process of its own
+ * waits for that, so that the host has no child that outlives the command. */
 void rts_cgroup_cleanup(const char *path)
 {
 	const struct timespec nap = { .tv_sec = 1 };

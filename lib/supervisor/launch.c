@@ -34,8 +34,8 @@ int rts_launch_here(char **argv, const sigset_t *mask, pid_t *pid)
 	return -err;
 }
 
-/* execvp() would hand what is no program to a shell; posix_spawnp(), which is used elsewhere, does not, so neither do we.
- * Returns errno. */
+/* execvp() would hand what is no program to a shell; posix_spawnp(), which is used elsewhere,
+ * does not, so neither do we. Returns errno. */
 static int execute(char **argv)
 {
 	const char *dir = getenv("PATH"), *end;
@@ -56,7 +56,8 @@ static int execute(char **argv)
 			continue;
 		memcpy(path, dir, dir_len);
 		path[dir_len] = '/';
-		memcpy(path + dir_len + (dir_len > 0), argv[0], name_len); /* an empty entry is the working directory */
+		/* an empty entry is the working directory */
+		memcpy(path + dir_len + (dir_len > 0), argv[0], name_len);
 		execve(path, argv, environ);
 		if (errno == EACCES)
 			refused = 1;
@@ -66,14 +67,16 @@ static int execute(char **argv)
 	return refused ? EACCES : ENOENT;
 }
 
-/* The program is in the cgroup from its first instruction on. We are not: what we use is not the program's. The parent
- * sleeps until the child has executed the program (CLONE_VFORK) but shares no memory with it, except for the error. */
+/* The program is in the cgroup from its first instruction on. We are not: what we use is not the
+ * program's. The parent sleeps until the child has executed the program (CLONE_VFORK) but shares
+ * no memory with it, except for the error. */
 int rts_launch_in_cgroup(char **argv, const sigset_t *mask, int cgroup, pid_t *pid)
 {
-	struct clone_args args = {
-		.flags = CLONE_INTO_CGROUP | CLONE_VFORK, .exit_signal = SIGCHLD, .cgroup = (unsigned)cgroup
-	};
-	int *error = mmap(NULL, sizeof(*error), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP | CLONE_VFORK,
+		                   .exit_signal = SIGCHLD,
+		                   .cgroup = (unsigned)cgroup };
+	int *error =
+	    mmap(NULL, sizeof(*error), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (error == MAP_FAILED)
 		return -errno;

@@ -9,7 +9,8 @@
 /* As a plain child. 0 or -errno, that of a failing execve(2) included. */
 int rts_launch_here(char **argv, const sigset_t *mask, pid_t *pid);
 
-/* In a cgroup, given as a descriptor of its directory. The same; *pid is below 0 where no process could be made in it. */
+/* In a cgroup, given as a descriptor of its directory. The same; *pid is below 0 where no
+ * process could be made in it. */
 int rts_launch_in_cgroup(char **argv, const sigset_t *mask, int cgroup, pid_t *pid);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor: starts one program, adopts and reaps what that leaves behind, and reports.
  *
- * A process of its own, because a subreaper adopts every orphan below it and waits for any child: in the host program
- * both would meddle with the host's own children. It formats nothing and keeps no heap, so that what it costs and what it
- * bequeaths to the program (an exec hands the peak memory on) is next to nothing. */
+ * A process of its own, because a subreaper adopts every orphan below it and waits for any
+ * child: in the host program both would meddle with the host's own children. It formats nothing
+ * and keeps no heap, so that what it costs and what it bequeaths to the program (an exec hands
+ * the peak memory on) is next to nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -38,14 +39,15 @@
 struct supervisor {
 	int socket; /* -1 once the library has let go */
 	int signals, memory;
-	int clock; /* inherited by all that we start; -1 for none */
+	int clock;              /* inherited by all that we start; -1 for none */
 	uint64_t own_before_ns; /* CPU time that we had used when it was opened */
 	struct rti_shared_stats *shared;
 	pid_t program; /* 0 once it was reaped */
 	bool may_reap, is_batching;
 	uint64_t batch_ends_ms;
 	struct rti_report report;
-	char cgroup_path[1024]; /* the cgroup (v2) that the program was started in; "" when not known */
+	/* the cgroup (v2) that the program was started in; "" when not known */
+	char cgroup_path[1024];
 	size_t cgroup_path_len;
 };
 
@@ -111,19 +113,24 @@ static int open_clock(struct supervisor *s)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_TASK_CLOCK,
 		.inherit = 1,
-		.exclude_kernel = 1, /* who may not see into the kernel must say so; this clock counts there all the same */
+		/* who may not see into the kernel must say so; this clock counts there all the
+		 * same */
+		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
 
 	s->own_before_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	s->clock = move_up((int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+	s->clock =
+	    move_up((int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 	return s->clock < 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Descriptors of the host that we kept open would keep pipes from ending, and its directory from being unmounted. */
+/* Descriptors of the host that we kept open would keep pipes from ending, and its directory from
+ * being unmounted. */
 static void release_host(struct supervisor *s)
 {
-	int *cached[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_process_log_events() };
+	int *cached[] = { &s->socket, &s->signals, &s->memory, &s->clock,
+		          rts_process_log_events() };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE;
 
 	for (int fd = 0; fd < FIRST_FREE; fd++) {
@@ -182,7 +189,9 @@ static void check_cgroup(struct supervisor *s, pid_t pid)
 	ssize_t n = rts_read_pid_file(s->shared, pid, "cgroup", text, sizeof(text));
 	const char *at = n > 0 ? strstr(text, "0::/") : NULL;
 
-	if (s->cgroup_path_len && at && (strncmp(at, s->cgroup_path, s->cgroup_path_len) != 0 || !strchr("/\n", at[s->cgroup_path_len])) &&
+	if (s->cgroup_path_len && at &&
+	    (strncmp(at, s->cgroup_path, s->cgroup_path_len) != 0 ||
+	     !strchr("/\n", at[s->cgroup_path_len])) &&
 	    s->cgroup_path_len > strlen("0::"))
 		s->report.left_cgroup = 1;
 }
@@ -192,7 +201,8 @@ static void reap(struct supervisor *s, pid_t pid)
 	struct rusage use;
 	int status;
 
-	/* A process that we adopted, or the program: their last words are in /proc as long as they are zombies. */
+	/* A process that we adopted, or the program: their last words are in /proc as long as
+	 * they are zombies. */
 	check_sigchld(s, pid);
 	check_cgroup(s, pid);
 	rts_process_log_catch_up();
@@ -207,8 +217,8 @@ static void reap(struct supervisor *s, pid_t pid)
 	send_report(s, RTI_EXITED);
 }
 
-/* All who have ended, unless they end as fast as they are reaped: then the library would wait for ever. 1 when some may be
- * left. */
+/* All who have ended, unless they end as fast as they are reaped: then the library would wait
+ * for ever. 1 when some may be left. */
 static bool reap_all(struct supervisor *s)
 {
 	for (int reaped = 0; reaped < MOST_REAPED; reaped++) {
@@ -264,10 +274,12 @@ static void drain_signals(struct supervisor *s)
 static void begin_batch(struct supervisor *s)
 {
 	s->is_batching = true;
-	s->batch_ends_ms = read_clock_ns(CLOCK_MONOTONIC) / 1000000 + (uint64_t)rts_process_log_batch_ms();
+	s->batch_ends_ms =
+	    read_clock_ns(CLOCK_MONOTONIC) / 1000000 + (uint64_t)rts_process_log_batch_ms();
 }
 
-/* Ends when the program has ended and the library has let go. Whoever runs on then is init's to reap, as without us. */
+/* Ends when the program has ended and the library has let go. Whoever runs on then is init's to
+ * reap, as without us. */
 static void supervise(struct supervisor *s)
 {
 	while (s->program || s->socket >= 0) {
@@ -302,8 +314,9 @@ static int parse_arguments(struct supervisor *s, struct start_request *w, int ar
 	s->memory = move_up(atoi(argv[3]));
 	if (s->socket < 0 || s->memory < 0)
 		return -1;
-	s->shared = mmap(NULL, RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record), PROT_READ | PROT_WRITE, MAP_SHARED,
-	                s->memory, 0);
+	s->shared =
+	    mmap(NULL, RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record),
+	         PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
 	*w = (struct start_request){
 		.has_list = strchr(argv[4], RTI_START_LIST) != NULL,
 		.has_clock = strchr(argv[4], RTI_START_PERF) != NULL,
@@ -314,7 +327,8 @@ static int parse_arguments(struct supervisor *s, struct start_request *w, int ar
 	return s->shared == MAP_FAILED ? -1 : 0;
 }
 
-/* Signals to the whole process group are for the program; the library forwards the rest. Ours stay blocked. */
+/* Signals to the whole process group are for the program; the library forwards the rest. Ours
+ * stay blocked. */
 static int block_signals(struct supervisor *s, sigset_t *mask)
 {
 	sigset_t all, chld;
@@ -356,7 +370,8 @@ int main(int argc, char **argv)
 	rts_files_init(s.shared);
 	record_own_maxrss(&s);
 	record_cgroup(&s, w.cgroup);
-	rts_process_log_begin(&(struct rts_process_log_opts){ s.shared, &s.memory, w.has_list, getpid(), s.report.inherited_maxrss_kib });
+	rts_process_log_begin(&(struct rts_process_log_opts){
+	    s.shared, &s.memory, w.has_list, getpid(), s.report.inherited_maxrss_kib });
 	*rts_process_log_events() = move_up(*rts_process_log_events());
 	if (*rts_process_log_events() < 0)
 		s.shared->events = RTI_EVENTS_UNAVAILABLE;

@@ -23,7 +23,8 @@ ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *t
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
-	/* Never less than the kernel has counted by then: whoever looks meanwhile would take it for the program's. */
+	/* Never less than the kernel has counted by then: whoever looks meanwhile would take it
+	 * for the program's. */
 	shared->own_io[0] += size;
 	n = fd < 0 ? -1 : read(fd, text, size - 1);
 	shared->own_io[0] -= n > 0 ? size - (size_t)n : size;
@@ -33,7 +34,8 @@ ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *t
 	return n;
 }
 
-ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file, char *text, size_t size)
+ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file, char *text,
+                          size_t size)
 {
 	char path[48] = "/proc/", *at = rti_decimal(path + strlen(path), (uint64_t)pid);
 

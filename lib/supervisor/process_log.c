@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every process of the tree, counted by the kernel's process events and, if wished for, listed in shared memory. */
+/* Every process of the tree, counted by the kernel's process events and, if wished for, listed
+ * in shared memory. */
 #include "supervisor/process_log.h"
 
 #include <fcntl.h>
@@ -19,8 +20,8 @@
 #define BATCH_MAX_MS 20
 #define LATEST_EXIT_MS 2 /* an exit is told after the process may have been reaped */
 
-/* There is one. Its tables are large, but only what is used of them is ever there: neither in memory, nor, since all is 0 at
- * first, in the file of the program. */
+/* There is one. Its tables are large, but only what is used of them is ever there: neither in
+ * memory, nor, since all is 0 at first, in the file of the program. */
 static struct {
 	struct rts_process_log_opts how;
 	struct rti_platform platform;
@@ -41,7 +42,9 @@ static bool reserve_records(void)
 	if (process_log.how.shared->records < process_log.room)
 		return true;
 	if (process_log.room >= RTI_RECORDS_MAX ||
-	    fallocate(*process_log.how.memory, 0, (off_t)(RTI_SHARED_STATS_BYTES + process_log.room * size), (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
+	    fallocate(*process_log.how.memory, 0,
+	              (off_t)(RTI_SHARED_STATS_BYTES + process_log.room * size),
+	              (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
 		return false;
 	process_log.room += RECORDS_PER_ALLOCATION;
 	return true;
@@ -74,9 +77,11 @@ static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t
 static void read_name(struct rti_process_record *record)
 {
 	char text[32];
-	ssize_t n = rts_read_pid_file(process_log.how.shared, record->pid, "comm", text, sizeof(text));
+	ssize_t n =
+	    rts_read_pid_file(process_log.how.shared, record->pid, "comm", text, sizeof(text));
 
-	memset(record->comm, 0, sizeof(record->comm)); /* it is not called any more what it was before */
+	/* it is not called any more what it was before */
+	memset(record->comm, 0, sizeof(record->comm));
 	if (n <= 0)
 		return;
 	memcpy(record->comm, text, n > 16 ? 15 : (size_t)n - 1);
@@ -127,7 +132,8 @@ static void handle_exit(const struct rti_process_event *event)
 {
 	struct rti_process_record *record = find_record(event->pid);
 
-	if (event->tid == event->pid && rti_descendant_set_is_alive(&process_log.descendants, event->pid)) {
+	if (event->tid == event->pid &&
+	    rti_descendant_set_is_alive(&process_log.descendants, event->pid)) {
 		if (runs_without_leader(event->pid))
 			process_log.how.shared->has_leader_exit = 1;
 		rti_descendant_set_exit(&process_log.descendants, event->pid);
@@ -135,7 +141,8 @@ static void handle_exit(const struct rti_process_event *event)
 	if (!record || record->flags & RTI_RECORD_REAPED)
 		return;
 	record->end_ns = event->monotonic_ns;
-	/* A thread that ended before may be told of later. What ends them all after the first has gone is in the others. */
+	/* A thread that ended before may be told of later. What ends them all after the first
+	 * has gone is in the others. */
 	if (event->tid == event->pid || event->status)
 		record->status = event->status;
 	rts_process_log_record_zombie(event->pid);
@@ -186,7 +193,8 @@ void rts_process_log_begin(const struct rts_process_log_opts *how)
 	struct rti_now now;
 
 	process_log.how = *how;
-	process_log.records = (struct rti_process_record *)((char *)how->shared + RTI_SHARED_STATS_BYTES);
+	process_log.records =
+	    (struct rti_process_record *)((char *)how->shared + RTI_SHARED_STATS_BYTES);
 	rti_platform_init(&process_log.platform, 0);
 	process_log.platform.now(&now);
 	process_log.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
@@ -204,7 +212,8 @@ int rts_process_log_batch_ms(void)
 	return process_log.batch_ms;
 }
 
-/* After a loss nobody's number is sure to be his own: what was counted by then is a lower bound, and more would not be. */
+/* After a loss nobody's number is sure to be his own: what was counted by then is a lower bound,
+ * and more would not be. */
 void rts_process_log_update(void)
 {
 	struct rti_shared_stats *shared = process_log.how.shared;
@@ -231,7 +240,8 @@ void rts_process_log_finish(void)
 	struct pollfd late = { .fd = process_log.events, .events = POLLIN };
 
 	rts_process_log_update();
-	if (process_log.how.has_list && process_log.events >= 0 && poll(&late, 1, LATEST_EXIT_MS) > 0)
+	if (process_log.how.has_list && process_log.events >= 0 &&
+	    poll(&late, 1, LATEST_EXIT_MS) > 0)
 		rts_process_log_update();
 }
 
@@ -239,25 +249,29 @@ void rts_process_log_finish(void)
 static bool read_end(struct rti_process_record *record, struct rti_pid_stat *stat)
 {
 	char text[1024];
-	ssize_t n = rts_read_pid_file(process_log.how.shared, record->pid, "stat", text, sizeof(text));
+	ssize_t n =
+	    rts_read_pid_file(process_log.how.shared, record->pid, "stat", text, sizeof(text));
 	struct rti_cpu_clock clock = { 0 };
 
-	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' || stat->num_threads > 1 ||
-	    process_log.platform.cpu_clock(record->pid, &clock) < 0)
+	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' ||
+	    stat->num_threads > 1 || process_log.platform.cpu_clock(record->pid, &clock) < 0)
 		return false;
-	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &record->cpu_user_ns, &record->cpu_system_ns);
+	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &record->cpu_user_ns,
+	              &record->cpu_system_ns);
 	record->flags |= RTI_RECORD_FINAL;
 	memset(record->comm, 0, sizeof(record->comm));
 	memcpy(record->comm, stat->comm, strnlen(stat->comm, sizeof(record->comm) - 1));
 	if (!record->start_ns)
-		record->start_ns = stat->starttime * process_log.platform.tick_ns - process_log.boottime_ahead_ns;
+		record->start_ns =
+		    stat->starttime * process_log.platform.tick_ns - process_log.boottime_ahead_ns;
 	return true;
 }
 
 static void read_end_of_io(struct rti_process_record *record)
 {
 	char text[512];
-	ssize_t n = rts_read_pid_file(process_log.how.shared, record->pid, "io", text, sizeof(text));
+	ssize_t n =
+	    rts_read_pid_file(process_log.how.shared, record->pid, "io", text, sizeof(text));
 	struct rti_pid_io io;
 
 	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0)
@@ -267,9 +281,10 @@ static void read_end_of_io(struct rti_process_record *record)
 	record->flags |= RTI_RECORD_HAS_IO;
 }
 
-/* The kernel's peak of a child is the largest of it, of those whom it waited for, and of whoever executed it. It is its
- * own where it had no children and was executed by us, who are small. */
-static bool has_peak_of_its_own(const struct rti_process_record *record, const struct rti_pid_stat *stat)
+/* The kernel's peak of a child is the largest of it, of those whom it waited for, and of whoever
+ * executed it. It is its own where it had no children and was executed by us, who are small. */
+static bool has_peak_of_its_own(const struct rti_process_record *record,
+                                const struct rti_pid_stat *stat)
 {
 	return record->ppid == process_log.how.root && stat->cminflt + stat->cmajflt == 0;
 }
@@ -280,7 +295,8 @@ void rts_process_log_record_zombie(pid_t pid)
 	struct rti_pid_stat stat;
 
 	/* Nobody told us of it, nor who forked it; its number may have been another's. */
-	if ((!record || record->flags & RTI_RECORD_REAPED) && process_log.how.has_list && process_log.events < 0)
+	if ((!record || record->flags & RTI_RECORD_REAPED) && process_log.how.has_list &&
+	    process_log.events < 0)
 		record = add_record(pid, 0, 0);
 	if (!record || record->flags & RTI_RECORD_FINAL || !read_end(record, &stat))
 		return;

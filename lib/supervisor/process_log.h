@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every process of the tree, counted by the kernel's process events and, if wished for, listed in shared memory. */
+/* Every process of the tree, counted by the kernel's process events and, if wished for, listed
+ * in shared memory. */
 #ifndef RTS_PROCESS_LOG_H
 #define RTS_PROCESS_LOG_H
 
@@ -11,20 +12,22 @@
 struct rts_process_log_opts {
 	struct rti_shared_stats *shared;
 	const int *memory; /* that the board and the list lie in: its descriptor is moved */
-	bool has_list; /* then what is told of a process is looked up as soon as it is told */
+	bool has_list;     /* then what is told of a process is looked up as soon as it is told */
 	pid_t root;
 	int64_t root_peak_kib; /* which its children inherit */
 };
 
 void rts_process_log_begin(const struct rts_process_log_opts *how);
 
-/* The socket to be watched, -1 for none, and for how long it may be left alone once something has come. */
+/* The socket to be watched, -1 for none, and for how long it may be left alone once something
+ * has come. */
 int *rts_process_log_events(void);
 int rts_process_log_batch_ms(void);
 
 /* Take in what has happened. */
 void rts_process_log_update(void);
-/* The same where there is a list: before somebody is reaped of whom it may not have been told yet. */
+/* The same where there is a list: before somebody is reaped of whom it may not have been told
+ * yet. */
 void rts_process_log_catch_up(void);
 /* The same, with what is still being told of those who have ended. */
 void rts_process_log_finish(void);

@@ -68,7 +68,7 @@ void rti_system_free(struct rti_system *system, const struct rti_context *ctx)
 }
 
 void rti_system_sample(struct rti_system *system, const struct rti_context *ctx, uint64_t want,
-                        struct rti_status *status, struct rt_metrics *out)
+                       struct rti_status *status, struct rt_metrics *out)
 {
 	for (size_t i = 0; i < rti_sys_collector_count; i++) {
 		const struct rti_sys_collector *collector = rti_sys_collectors[i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All members read at once at the start of a sample, by the batch reader where that can be had and pays. */
+/* All members read at once at the start of a sample, by the batch reader where that can be had
+ * and pays. */
 #include "tree/batch_read.h"
 
 #include <errno.h>
@@ -8,8 +9,8 @@
 #include "tree/member_table.h"
 #include "util/array.h"
 
-/* To open the reader costs as much as to read so many members from their files. Of one that has not run only the clock is
- * read, and so many of them are as much as one reading. */
+/* To open the reader costs as much as to read so many members from their files. Of one that has
+ * not run only the clock is read, and so many of them are as much as one reading. */
 #define PAYS_FROM_READINGS 4000
 #define CLOCKS_PER_READING 25
 #define PAYS_FROM_MEMBERS 10
@@ -34,7 +35,8 @@ static int reserve(struct rti_batch_reader *reader, size_t count)
 {
 	void *requests, *rows;
 
-	requests = rti_array_grow(reader->requests, &reader->request_cap, count, sizeof(*reader->requests));
+	requests = rti_array_grow(reader->requests, &reader->request_cap, count,
+	                          sizeof(*reader->requests));
 	if (!requests)
 		return -ENOMEM;
 	reader->requests = requests;
@@ -48,7 +50,9 @@ static int reserve(struct rti_batch_reader *reader, size_t count)
 /* Nor is there anything to ask before the first sample. */
 static bool is_worthwhile(const struct rti_batch_reader *batch_reader, size_t count)
 {
-	return batch_reader->plan.send_request && batch_reader->text_readings + batch_reader->clock_readings / CLOCKS_PER_READING >= PAYS_FROM_READINGS &&
+	return batch_reader->plan.send_request &&
+	       batch_reader->text_readings + batch_reader->clock_readings / CLOCKS_PER_READING >=
+	           PAYS_FROM_READINGS &&
 	       count >= PAYS_FROM_MEMBERS;
 }
 
@@ -62,13 +66,16 @@ static bool is_open(struct rti_batch_reader *batch_reader, size_t count)
 	return batch_reader->batch != NULL;
 }
 
-static bool read_rows(struct rti_batch_reader *batch_reader, const struct rti_member *members, size_t count)
+static bool read_rows(struct rti_batch_reader *batch_reader, const struct rti_member *members,
+                      size_t count)
 {
 	if (!is_open(batch_reader, count) || reserve(batch_reader, count) < 0)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		batch_reader->plan.send_request(batch_reader->plan.arg, &members[count - 1 - i], &batch_reader->requests[i]);
-	if (rti_batch_read(batch_reader->batch, batch_reader->requests, count, batch_reader->rows) == 0)
+		batch_reader->plan.send_request(batch_reader->plan.arg, &members[count - 1 - i],
+		                                &batch_reader->requests[i]);
+	if (rti_batch_read(batch_reader->batch, batch_reader->requests, count,
+	                   batch_reader->rows) == 0)
 		return true;
 	give_up(batch_reader); /* after a fork, it is our parent's */
 	return false;
@@ -80,13 +87,17 @@ static bool is_answer(const struct rti_batch_row *row, const struct rti_batch_re
 	return row->error == 0 && (row->has & RTI_BATCH_IDLE || !(request->want & ~row->has));
 }
 
-void rti_batch_reader_read(struct rti_batch_reader *batch_reader, struct rti_member *members, size_t count)
+void rti_batch_reader_read(struct rti_batch_reader *batch_reader, struct rti_member *members,
+                           size_t count)
 {
 	bool has_rows = read_rows(batch_reader, members, count);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t at = count - 1 - i;
 
-		members[i].row = has_rows && is_answer(&batch_reader->rows[at], &batch_reader->requests[at]) ? &batch_reader->rows[at] : NULL;
+		members[i].row =
+		    has_rows && is_answer(&batch_reader->rows[at], &batch_reader->requests[at])
+			? &batch_reader->rows[at]
+			: NULL;
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the members of a tree: those who are heard of, and otherwise the children of those who may have forked. */
+/* Finding the members of a tree: those who are heard of, and otherwise the children of those who
+ * may have forked. */
 #include "tree/discovery.h"
 
 #include <errno.h>
@@ -11,21 +12,23 @@
 
 #define TRUSTED_SCANS 16
 
-/* Both may have died since they were found, and their pids been given to strangers: the child must name the parent, and
- * after that the parent must still be the one that we know. The child's may even be that of a thread by now. */
+/* Both may have died since they were found, and their pids been given to strangers: the child
+ * must name the parent, and after that the parent must still be the one that we know. The
+ * child's may even be that of a thread by now. */
 static bool add_child(struct rti_member_table *table, const struct rti_context *ctx, int32_t parent,
-                   const struct rti_pid_stat *child, struct rti_file *file)
+                      const struct rti_pid_stat *child, struct rti_file *file)
 {
 	struct rti_member *known = rti_member_find(table, parent);
 
-	if (!known || child->ppid != parent || !rti_is_group_leader(ctx, child) || !rti_member_is_alive(ctx, known))
+	if (!known || child->ppid != parent || !rti_is_group_leader(ctx, child) ||
+	    !rti_member_is_alive(ctx, known))
 		return false;
 	return rti_member_add(table, ctx, child, file) == 0;
 }
 
 /* Who has gone is nobody's loss, whoever else cannot be read may be. */
-static int read_stat(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, struct rti_file *file,
-                   struct rti_pid_stat *out)
+static int read_stat(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid,
+                     struct rti_file *file, struct rti_pid_stat *out)
 {
 	int err = rti_read_pid_stat(ctx, pid, file, out);
 
@@ -37,7 +40,8 @@ static int read_stat(struct rti_member_table *table, const struct rti_context *c
 /* Before anything is read of who cannot be taken in. */
 static bool is_full(struct rti_member_table *table)
 {
-	if (table->count < RTI_MEMBERS_MAX && table->count < table->count_before_scan + RTI_NEW_MEMBERS_MAX)
+	if (table->count < RTI_MEMBERS_MAX &&
+	    table->count < table->count_before_scan + RTI_NEW_MEMBERS_MAX)
 		return false;
 	table->skipped++;
 	table->has_skipped = true;
@@ -80,7 +84,8 @@ static void scan_thread(struct children_scan *scan, int32_t tid, struct rti_file
 	int err;
 
 	if (cached)
-		err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached, children);
+		err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached,
+		                             children);
 	else
 		err = rti_procfs_read(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, children);
 	if (err == 0)
@@ -89,12 +94,15 @@ static void scan_thread(struct children_scan *scan, int32_t tid, struct rti_file
 		rti_member_table_note_skipped(scan->table, err);
 }
 
-bool rti_member_has_children(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
+bool rti_member_has_children(struct rti_member_table *table, const struct rti_context *ctx,
+                             struct rti_member *m)
 {
 	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
 
-	return !table->has_children_files || m->stat.num_threads != 1 || !rti_member_reserve_files(table, ctx, m) ||
-	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, &m->children_file, ctx->buf) < 0 ||
+	return !table->has_children_files || m->stat.num_threads != 1 ||
+	       !rti_member_reserve_files(table, ctx, m) ||
+	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD,
+	                              &m->children_file, ctx->buf) < 0 ||
 	       ctx->buf->len > 0;
 }
 
@@ -109,8 +117,8 @@ static int scan_task(void *arg, const char *name)
 	return 0;
 }
 
-/* A thread that it made since stat was read may have forked, and have ended by the next reading: then its child hangs on the
- * first thread, and no pid has been given away since. */
+/* A thread that it made since stat was read may have forked, and have ended by the next reading:
+ * then its child hangs on the first thread, and no pid has been given away since. */
 static bool may_have_had_threads(const struct rti_member_table *table, const struct rti_member *m)
 {
 	return table->last_pid != m->stat_pid;
@@ -125,7 +133,8 @@ static void scan_single_thread(struct children_scan *scan, struct rti_member *m)
 	if (may_have_had_threads(scan->table, m))
 		m->scanned_pid = 0;
 	scan_thread(scan, scan->parent, &cached);
-	rti_member_find(scan->table, scan->parent)->children_file = cached; /* members may have moved */
+	/* members may have moved */
+	rti_member_find(scan->table, scan->parent)->children_file = cached;
 }
 
 static void scan_all_threads(struct children_scan *scan)
@@ -138,9 +147,10 @@ static void scan_all_threads(struct children_scan *scan)
 	rti_member_find(scan->table, scan->parent)->scanned_threads = scan->threads;
 }
 
-/* Children hang on the thread that forked them, so every thread's file is read; those of a thread that ends go to another.
- * 1 when it has to be done again. */
-static bool scan_children_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
+/* Children hang on the thread that forked them, so every thread's file is read; those of a
+ * thread that ends go to another. 1 when it has to be done again. */
+static bool scan_children_files(struct rti_member_table *table, const struct rti_context *ctx,
+                                struct rti_member *m)
 {
 	struct children_scan scan = { .table = table, .ctx = ctx, .parent = m->pid };
 
@@ -164,9 +174,11 @@ static int add_candidate(void *arg, const char *name)
 	struct candidate *grown;
 	struct rti_pid_stat stat;
 
-	if (pid == 0 || rti_member_find(table, pid) || rti_read_pid_stat(scan->ctx, pid, NULL, &stat) < 0)
+	if (pid == 0 || rti_member_find(table, pid) ||
+	    rti_read_pid_stat(scan->ctx, pid, NULL, &stat) < 0)
 		return 0;
-	grown = rti_array_grow(table->candidates, &table->candidate_cap, table->candidate_count + 1, sizeof(*grown));
+	grown = rti_array_grow(table->candidates, &table->candidate_cap, table->candidate_count + 1,
+	                       sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	table->candidates = grown;
@@ -182,7 +194,8 @@ static int add_candidates(struct rti_member_table *table, const struct rti_conte
 		struct candidate c = table->candidates[i];
 		struct rti_pid_stat stat;
 
-		if (!rti_member_find(table, c.ppid) || rti_member_find(table, c.pid) || is_full(table))
+		if (!rti_member_find(table, c.ppid) || rti_member_find(table, c.pid) ||
+		    is_full(table))
 			continue;
 		if (rti_read_pid_stat(ctx, c.pid, NULL, &stat) == 0)
 			found += add_child(table, ctx, c.ppid, &stat, NULL);
@@ -190,7 +203,8 @@ static int add_candidates(struct rti_member_table *table, const struct rti_conte
 	return found;
 }
 
-/* Where the kernel has no children files. Pids mostly rise from parent to child, so that one round finds all. */
+/* Where the kernel has no children files. Pids mostly rise from parent to child, so that one
+ * round finds all. */
 static void scan_parent_pids(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	struct parent_scan scan = { table, ctx };
@@ -238,27 +252,32 @@ uint64_t rti_read_last_pid(struct rti_member_table *table, const struct rti_cont
 	uint64_t pid = 0;
 
 	if (table->last_pid_source != LAST_PID_FROM_LOADAVG &&
-	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_SINGLE_RECORD, &table->last_pid_file, ctx->buf) == 0) {
+	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid",
+	                           RTI_SINGLE_RECORD, &table->last_pid_file, ctx->buf) == 0) {
 		scan = rti_scan(ctx->buf->data, ctx->buf->len);
 		rti_scan_u64(&scan, &pid);
 		return pid;
 	}
 	table->last_pid_source = LAST_PID_FROM_LOADAVG;
-	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD, &table->last_pid_file, ctx->buf) < 0 ||
+	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD,
+	                           &table->last_pid_file, ctx->buf) < 0 ||
 	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
 		return 0;
 	return loadavg.last_pid;
 }
 
-/* Who counts for us is a moment late, and may be stopped or killed: he is not always believed. 0: not now. */
+/* Who counts for us is a moment late, and may be stopped or killed: he is not always believed.
+ * 0: not now. */
 static uint64_t counted_forks(const struct rti_member_table *table)
 {
-	if (!table->fork_counts || table->fork_counts->events != RTI_EVENTS_INTACT || table->scans % TRUSTED_SCANS == 0)
+	if (!table->fork_counts || table->fork_counts->events != RTI_EVENTS_INTACT ||
+	    table->scans % TRUSTED_SCANS == 0)
 		return 0;
 	return table->fork_counts->processes + 1;
 }
 
-/* Who has not run since his children were searched for has not forked; nor has anybody where no pid was given away. */
+/* Who has not run since his children were searched for has not forked; nor has anybody where no
+ * pid was given away. */
 static bool may_have_forked(const struct rti_member_table *table, const struct rti_member *m)
 {
 	if (table->last_pid && m->scanned_pid == table->last_pid && !m->has_reaped)
@@ -266,7 +285,8 @@ static bool may_have_forked(const struct rti_member_table *table, const struct r
 	return !m->has_clock || m->clock.total_ns != m->scanned_clock_ns;
 }
 
-/* Those whom a child that nobody has seen left behind are adopted, without his doing, by someone above who forked it. */
+/* Those whom a child that nobody has seen left behind are adopted, without his doing, by someone
+ * above who forked it. */
 static void mark_for_scan(struct rti_member_table *table, struct rti_member *m)
 {
 	for (size_t steps = table->count; m && !m->needs_scan && steps > 0; steps--) {
@@ -277,7 +297,8 @@ static void mark_for_scan(struct rti_member_table *table, struct rti_member *m)
 		table->members[0].needs_scan = true;
 }
 
-/* A row without figures is spent with this. A stranger has no clock that would say anything of the member. */
+/* A row without figures is spent with this. A stranger has no clock that would say anything of
+ * the member. */
 static void apply_row_clock(const struct rti_context *ctx, struct rti_member *m)
 {
 	m->has_clock = rti_member_owns_row(m, ctx->platform->tick_ns);
@@ -296,7 +317,8 @@ static void read_clock(const struct rti_context *ctx, struct rti_member *m)
 	if (m->row)
 		apply_row_clock(ctx, m);
 	else
-		m->has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
+		m->has_clock =
+		    ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
 }
 
 static void read_clocks(struct rti_member_table *table, const struct rti_context *ctx, size_t first)
@@ -350,15 +372,18 @@ static void scan(struct rti_member_table *table, const struct rti_context *ctx)
 	table->is_short_of_files = false;
 	table->count_before_scan = table->count;
 	rti_fork_tracker_take_new(&table->fork_tracker, add_new_member, &new_pids);
-	if (!rti_fork_tracker_is_complete(&table->fork_tracker) || !table->was_scanned || table->has_skipped) {
+	if (!rti_fork_tracker_is_complete(&table->fork_tracker) || !table->was_scanned ||
+	    table->has_skipped) {
 		if (table->has_skipped)
 			rescan_all(table);
 		table->has_skipped = false;
 		table->skipped = 0;
 		table->was_scanned = was_scanned = true;
 		table->scans++;
-		table->last_pid = counted_forks(table) ? counted_forks(table) : rti_read_last_pid(table, ctx);
-		if (!table->has_children_files && (!table->last_pid || table->scanned_pid != table->last_pid))
+		table->last_pid =
+		    counted_forks(table) ? counted_forks(table) : rti_read_last_pid(table, ctx);
+		if (!table->has_children_files &&
+		    (!table->last_pid || table->scanned_pid != table->last_pid))
 			scan_parent_pids(table, ctx);
 		table->scanned_pid = table->last_pid;
 	}

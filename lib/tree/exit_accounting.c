@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Who has left a tree, and in whose account it is.
  *
- * When a process is reaped, the kernel moves its use into its reaper's account. A sample cannot stop the clock, so it
- * reads children before parents and then checks: whoever's account has grown since the last sample may hold a child
- * that was read as alive. Such children are looked at again, and the accounts of those who reaped are read again
- * once their children are known to be gone. */
+ * When a process is reaped, the kernel moves its use into its reaper's account. A sample cannot
+ * stop the clock, so it reads children before parents and then checks: whoever's account has
+ * grown since the last sample may hold a child that was read as alive. Such children are looked
+ * at again, and the accounts of those who reaped are read again once their children are known to
+ * be gone. */
 #include "tree/exit_accounting.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@
 #define LOOKS_MAX 2000 /* some milliseconds, should its reaper have to wait for a CPU */
 
 /* A keeper adopts those whose parent left without our noticing. */
-static struct rti_member *parent_of(const struct rti_tree *tree, const struct rti_member *m, int32_t ppid)
+static struct rti_member *parent_of(const struct rti_tree *tree, const struct rti_member *m,
+                                    int32_t ppid)
 {
 	struct rti_member *up = rti_member_find(&tree->table, ppid);
 
@@ -25,8 +27,9 @@ static struct rti_member *parent_of(const struct rti_tree *tree, const struct rt
 	return up;
 }
 
-/* All who may have been a member's parent, or have adopted it, since the last sample: its ancestors as they are now, gone
- * ones included, and then those of them that only were its ancestors then. */
+/* All who may have been a member's parent, or have adopted it, since the last sample: its
+ * ancestors as they are now, gone ones included, and then those of them that only were its
+ * ancestors then. */
 struct ancestors {
 	struct rti_tree *tree;
 	struct rti_member *of, *at;
@@ -44,7 +47,8 @@ static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
 static struct rti_member *next_ancestor(struct ancestors *a)
 {
 	for (;;) {
-		struct rti_member *up = parent_of(a->tree, a->at, a->is_previous ? a->at->previous_ppid : a->at->stat.ppid);
+		struct rti_member *up = parent_of(
+		    a->tree, a->at, a->is_previous ? a->at->previous_ppid : a->at->stat.ppid);
 
 		if (up && a->steps++ < a->tree->table.count) {
 			a->at = up;
@@ -69,8 +73,8 @@ static const struct rti_member *kept_parent(const struct rti_tree *tree, const s
 	return up && !up->has_exited && !rti_member_is_zombie(up) ? up : NULL;
 }
 
-/* When it came to light that a process may have reaped children: when its account was read and had grown, or when it
- * was found gone, which may have been after it reaped some. */
+/* When it came to light that a process may have reaped children: when its account was read and
+ * had grown, or when it was found gone, which may have been after it reaped some. */
 static uint64_t may_have_reaped_at(const struct rti_member *m)
 {
 	if (m->has_exited)
@@ -78,8 +82,8 @@ static uint64_t may_have_reaped_at(const struct rti_member *m)
 	return rti_ledger_has_grown(&m->account) ? m->account_at : 0;
 }
 
-/* Orphans are adopted by an ancestor that has asked for them, and /proc does not tell which one that is: it may have been
- * any of them. */
+/* Orphans are adopted by an ancestor that has asked for them, and /proc does not tell which one
+ * that is: it may have been any of them. */
 static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
@@ -95,9 +99,10 @@ static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member
 	return at;
 }
 
-/* Of whom the kernel is letting go (state X) the account is in that of his reaper, or will be in a moment: that it can be
- * read still is no proof that it is not. */
-static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+/* Of whom the kernel is letting go (state X) the account is in that of his reaper, or will be in
+ * a moment: that it can be read still is no proof that it is not. */
+static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *ctx,
+                              struct rti_member *m)
 {
 	int err = 0;
 
@@ -109,7 +114,8 @@ static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *c
 	return err;
 }
 
-/* Is a member there still that was read as alive before somebody may have reaped it? 1 when it is not. */
+/* Is a member there still that was read as alive before somebody may have reaped it? 1 when it
+ * is not. */
 static bool revalidate(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
 {
 	const struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
@@ -129,8 +135,8 @@ static bool revalidate(struct rti_tree *tree, const struct rti_context *ctx, str
 }
 
 /* Read the accounts again that a departed member may be in. 1 when there were any. */
-static bool reread_reapers(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
-                          struct rti_status *status)
+static bool reread_reapers(struct rti_tree *tree, const struct rti_context *ctx,
+                           struct rti_member *m, struct rti_status *status)
 {
 	struct ancestors all = ancestors(tree, m);
 	struct rti_member *up;
@@ -147,8 +153,10 @@ static bool reread_reapers(struct rti_tree *tree, const struct rti_context *ctx,
 	return has_read;
 }
 
-/* Every pass that goes on has lost a member or read a reaper for the last time since one was lost: it ends. */
-void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx, struct rti_status *status)
+/* Every pass that goes on has lost a member or read a reaper for the last time since one was
+ * lost: it ends. */
+void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx,
+                         struct rti_status *status)
 {
 	bool is_stable = !tree->needs_reconcile;
 
@@ -165,9 +173,9 @@ void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx, s
 	}
 }
 
-/* Its parent has left its children, if not the tree: it was reaped by the parent before that, or by an ancestor that
- * adopted it, or by nobody. Where more than one of their accounts may hold it, none is taken for larger than it says.
- * 1 when a living ancestor has yet to account for it. */
+/* Its parent has left its children, if not the tree: it was reaped by the parent before that, or
+ * by an ancestor that adopted it, or by nobody. Where more than one of their accounts may hold
+ * it, none is taken for larger than it says. 1 when a living ancestor has yet to account for it. */
 static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
@@ -221,7 +229,8 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 		tree->peak_rss_bytes = m->peak_rss_bytes;
 }
 
-/* Members stand behind their parents, and from below what a member is known to have reaped goes where it goes. */
+/* Members stand behind their parents, and from below what a member is known to have reaped goes
+ * where it goes. */
 void rti_exits_account(struct rti_tree *tree)
 {
 	if (!tree->needs_reconcile)

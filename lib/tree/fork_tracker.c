@@ -60,8 +60,8 @@ bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker)
 
 static void add_new_pid(struct rti_fork_tracker *fork_tracker, int32_t pid)
 {
-	int32_t *new_pids =
-	    rti_array_grow(fork_tracker->new_pids, &fork_tracker->cap, fork_tracker->count + 1, sizeof(*new_pids));
+	int32_t *new_pids = rti_array_grow(fork_tracker->new_pids, &fork_tracker->cap,
+	                                   fork_tracker->count + 1, sizeof(*new_pids));
 
 	if (!new_pids) {
 		fork_tracker->has_lost_events = true;
@@ -71,11 +71,13 @@ static void add_new_pid(struct rti_fork_tracker *fork_tracker, int32_t pid)
 	fork_tracker->new_pids[fork_tracker->count++] = pid;
 }
 
-static void handle_exit(struct rti_fork_tracker *fork_tracker, const struct rti_process_event *event)
+static void handle_exit(struct rti_fork_tracker *fork_tracker,
+                        const struct rti_process_event *event)
 {
 	if (event->tid != event->pid)
 		return;
-	if (event->pid != fork_tracker->root && event->ppid && rti_descendant_set_has(fork_tracker->descendants, event->pid) &&
+	if (event->pid != fork_tracker->root && event->ppid &&
+	    rti_descendant_set_has(fork_tracker->descendants, event->pid) &&
 	    !rti_descendant_set_has(fork_tracker->descendants, event->ppid))
 		fork_tracker->has_unwaited_exit = true;
 	rti_descendant_set_exit(fork_tracker->descendants, event->pid);
@@ -88,7 +90,8 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
 		/* The root is forked by a stranger; and we may have listened before that. */
-		if (event->pid == fork_tracker->root && rti_descendant_set_is_alive(fork_tracker->descendants, event->pid))
+		if (event->pid == fork_tracker->root &&
+		    rti_descendant_set_is_alive(fork_tracker->descendants, event->pid))
 			break;
 		if (rti_descendant_set_fork(fork_tracker->descendants, event->ppid, event->pid))
 			add_new_pid(fork_tracker, event->pid);
@@ -112,21 +115,23 @@ void rti_fork_tracker_poll(struct rti_fork_tracker *fork_tracker)
 	if (fork_tracker->fd < 0)
 		return;
 	/* The child of a fork leaves to its parent what comes. */
-	if (fork_tracker->owner != own_pid() || rti_events_drain(fork_tracker->fd, handle_event, fork_tracker) < 0)
+	if (fork_tracker->owner != own_pid() ||
+	    rti_events_drain(fork_tracker->fd, handle_event, fork_tracker) < 0)
 		fork_tracker->has_lost_events = true;
 	if (fork_tracker->has_lost_events)
 		unsubscribe(fork_tracker);
 }
 
 void rti_fork_tracker_take_new(struct rti_fork_tracker *fork_tracker,
-                      void (*each)(void *arg, int32_t pid, bool has_ended), void *arg)
+                               void (*each)(void *arg, int32_t pid, bool has_ended), void *arg)
 {
 	for (size_t i = 0; i < fork_tracker->count; i++) {
 		int32_t pid = fork_tracker->new_pids[i];
 
 		/* Else its number is a stranger's by now. */
 		if (rti_descendant_set_has(fork_tracker->descendants, pid))
-			each(arg, pid, !rti_descendant_set_is_alive(fork_tracker->descendants, pid));
+			each(arg, pid,
+			     !rti_descendant_set_is_alive(fork_tracker->descendants, pid));
 	}
 	fork_tracker->count = 0;
 }

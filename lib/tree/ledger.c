@@ -16,9 +16,9 @@ static uint64_t reaped_faults(const struct rti_account *a)
 	return a->children[RTI_MINOR_FAULTS] + a->children[RTI_MAJOR_FAULTS];
 }
 
-/* Best lower bound of what a member reaped. The kernel shows CPU time in whole ticks, so the sum of what the reaped
- * children were last seen to have used may say more. User and system are raised together, for their sum is
- * exact while the split is a matter of sampling. */
+/* Best lower bound of what a member reaped. The kernel shows CPU time in whole ticks, so the sum
+ * of what the reaped children were last seen to have used may say more. User and system are
+ * raised together, for their sum is exact while the split is a matter of sampling. */
 static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS])
 {
 	uint64_t members_seen = a->floor[RTI_CPU_USER] + a->floor[RTI_CPU_SYSTEM];
@@ -51,7 +51,8 @@ static void add_share(const struct rti_account *a, bool self_only, uint64_t sum[
 }
 
 /* I/O of the reaped lies in the reaper's own count, if that can be read at all. */
-void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited, struct rti_account *reaper)
+void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited,
+                                  struct rti_account *reaper)
 {
 	add_share(exited, 0, reaper->floor);
 	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
@@ -65,7 +66,8 @@ uint64_t rti_ledger_faults(const struct rti_account *a)
 {
 	uint64_t members_seen = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS];
 
-	return a->self[RTI_MINOR_FAULTS] + a->self[RTI_MAJOR_FAULTS] + at_least(reaped_faults(a), members_seen);
+	return a->self[RTI_MINOR_FAULTS] + a->self[RTI_MAJOR_FAULTS] +
+	       at_least(reaped_faults(a), members_seen);
 }
 
 static uint64_t children_growth(const struct rti_account *a)
@@ -88,11 +90,12 @@ static uint64_t reaped_cpu_ns(const struct rti_account *a)
 	return a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 }
 
-/* Who shares the memory of its parent (vfork, CLONE_VM) may have no fault: its CPU time is the evidence then. Both times
- * are shown in whole ticks. */
+/* Who shares the memory of its parent (vfork, CLONE_VM) may have no fault: its CPU time is the
+ * evidence then. Both times are shown in whole ticks. */
 static bool has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *exited)
 {
-	uint64_t cpu_ns = exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
+	uint64_t cpu_ns =
+	    exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
 	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
 
 	return grown_ns + 2 * RTI_TICK_MAX_NS >= reaper->attributed_cpu_ns + cpu_ns;
@@ -100,11 +103,12 @@ static bool has_grown_by_cpu(const struct rti_account *reaper, const struct rti_
 
 static uint64_t seen_faults(const struct rti_account *exited)
 {
-	return exited->self[RTI_MINOR_FAULTS] + exited->self[RTI_MAJOR_FAULTS] + reaped_faults(exited);
+	return exited->self[RTI_MINOR_FAULTS] + exited->self[RTI_MAJOR_FAULTS] +
+	       reaped_faults(exited);
 }
 
 bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
-                        const struct rti_account *exited)
+                         const struct rti_account *exited)
 {
 	/* What the floor adds may be of those who were lost. */
 	uint64_t told = seen_faults(exited);
@@ -130,13 +134,15 @@ void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_accou
 	ledger->has_unwaited = true;
 }
 
-void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited, struct rti_account *reaper)
+void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited,
+                             struct rti_account *reaper)
 {
 	uint64_t faults = rti_ledger_faults(exited);
 
 	ledger->has_exits = true;
 	if (!ledger->self_only && seen_faults(exited) == 0 && has_grown_by_cpu(reaper, exited)) {
-		reaper->attributed_cpu_ns += exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
+		reaper->attributed_cpu_ns += exited->self[RTI_CPU_USER] +
+		                             exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
 		rti_ledger_merge_into_reaper(ledger, exited, reaper);
 		return;
 	}
@@ -174,9 +180,11 @@ void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 	member->attributed_cpu_ns = 0;
 }
 
-void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns, uint64_t system_ns)
+void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns,
+                                      uint64_t system_ns)
 {
-	uint64_t cgroup_ns = user_ns + system_ns, sum_ns = ledger->sum[RTI_CPU_USER] + ledger->sum[RTI_CPU_SYSTEM];
+	uint64_t cgroup_ns = user_ns + system_ns,
+		 sum_ns = ledger->sum[RTI_CPU_USER] + ledger->sum[RTI_CPU_SYSTEM];
 
 	ledger->is_covered_by_cgroup = cgroup_ns + RTI_TICK_MAX_NS >= sum_ns;
 	if (cgroup_ns <= sum_ns)
@@ -188,7 +196,8 @@ void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_n
 void rti_ledger_close(struct rti_ledger *ledger)
 {
 	uint64_t *total = ledger->total, *sum = ledger->sum;
-	uint64_t cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM], total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
+	uint64_t cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
+	                        total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
 
 	/* The split may waver between two samples while the sum grows: neither part may fall. */
 	if (sum[RTI_CPU_USER] < total[RTI_CPU_USER])
@@ -208,7 +217,8 @@ void rti_ledger_raise_children(struct rti_account *member, const uint64_t reaped
 	for (int i = RTI_MINOR_FAULTS; i < RTI_READ_BYTES; i++)
 		member->floor[i] = at_least(known[i], reaped[i]);
 	/* The split belongs to its sum. */
-	if (reaped[RTI_CPU_USER] + reaped[RTI_CPU_SYSTEM] > known[RTI_CPU_USER] + known[RTI_CPU_SYSTEM])
+	if (reaped[RTI_CPU_USER] + reaped[RTI_CPU_SYSTEM] >
+	    known[RTI_CPU_USER] + known[RTI_CPU_SYSTEM])
 		memcpy(known, reaped, sizeof(known));
 	member->floor[RTI_CPU_USER] = known[RTI_CPU_USER];
 	member->floor[RTI_CPU_SYSTEM] = known[RTI_CPU_SYSTEM];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading one member of a tree: what is due of it, and in which order.
  *
- * The CPU clock comes first, in the survey of the tree: where it stands still the process has not run, or has only just begun to, and what it does by
- * itself can wait for the next sample. stat comes last, and vouches for all that was read before it. */
+ * The CPU clock comes first, in the survey of the tree: where it stands still the process has
+ * not run, or has only just begun to, and what it does by itself can wait for the next sample.
+ * stat comes last, and vouches for all that was read before it. */
 #include "tree/member_read.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 #include "util/saturate.h"
 
 #define REFRESH_NS 1000000000u /* RSS of who does not run: others may take pages from it */
-#define SELDOM_NS 100000000u   /* files that cost many times what all others do: status, and those of all threads */
+/* files that cost many times what all others do: status, and those of all threads */
+#define SELDOM_NS 100000000u
 
 /* What one reading of a member met. */
 struct member_read {
@@ -26,7 +28,7 @@ struct member_read {
 	struct rti_figures figures;
 	struct rti_status status;
 	bool has_read_error; /* and status says which */
-	uint64_t due; /* domains that are read now; the others stay as they were */
+	uint64_t due;        /* domains that are read now; the others stay as they were */
 	bool is_short_of_files;
 };
 
@@ -54,7 +56,8 @@ static int charge_pss(struct member_read *r, uint64_t rss_bytes)
 
 	rti_pss_spend(&r->tree->pss, rss_bytes, platform->thread_cpu_ns() - started_ns);
 	if (err == 0)
-		r->m->pss = (struct rti_pss){ r->figures.pss_bytes, rss_bytes, r->m->clock.total_ns, r->tree->now_ns };
+		r->m->pss = (struct rti_pss){ r->figures.pss_bytes, rss_bytes, r->m->clock.total_ns,
+			                      r->tree->now_ns };
 	return err;
 }
 
@@ -67,7 +70,8 @@ static int read_or_carry_pss(struct member_read *r)
 
 	if (!(r->figures.valid & RT_HAS_RSS))
 		return rti_pid_pss.collect(r->ctx, &r->target, &r->figures); /* which says why */
-	if (r->tree->is_final || rti_pss_is_due(&r->tree->pss, &m->pss, rss_bytes, m->clock.total_ns)) {
+	if (r->tree->is_final ||
+	    rti_pss_is_due(&r->tree->pss, &m->pss, rss_bytes, m->clock.total_ns)) {
 		err = charge_pss(r, rss_bytes);
 		r->figures.pss_source = RT_PSS_READ;
 		return err;
@@ -83,8 +87,8 @@ static int read_or_carry_pss(struct member_read *r)
 	return 0;
 }
 
-/* A new peak shows in RSS. Otherwise status is read now and then, for the peaks between two samples, and for whether
- * SIGCHLD is ignored. */
+/* A new peak shows in RSS. Otherwise status is read now and then, for the peaks between two
+ * samples, and for whether SIGCHLD is ignored. */
 static bool is_peak_due(const struct member_read *r)
 {
 	return r->tree->is_final || r->figures.rss_bytes > r->m->peak_rss_bytes ||
@@ -143,7 +147,8 @@ static void run_collector(struct member_read *r, const struct rti_pid_collector 
 
 	clear_domains(&r->figures, collector->provides);
 	stamp_domains(r, collector->provides);
-	err = collector == &rti_pid_pss ? read_or_carry_pss(r) : collector->collect(r->ctx, &r->target, &r->figures);
+	err = collector == &rti_pid_pss ? read_or_carry_pss(r)
+	                                : collector->collect(r->ctx, &r->target, &r->figures);
 	if (err == -EMFILE || err == -ENFILE)
 		r->is_short_of_files = true;
 	if (err == -ESRCH)
@@ -162,8 +167,8 @@ static void run_collectors(struct member_read *r, int after_stat)
 	}
 }
 
-static void copy_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_counter_id first,
-                          enum rti_counter_id last)
+static void copy_counters(struct rti_account *account, const struct rti_figures *figures,
+                          enum rti_counter_id first, enum rti_counter_id last)
 {
 	size_t count = (size_t)(last - first + 1) * sizeof(account->self[0]);
 
@@ -172,8 +177,8 @@ static void copy_counters(struct rti_account *account, const struct rti_figures 
 }
 
 /* Sums over live threads fall when a thread exits; what they were stays known. */
-static void raise_counters(struct rti_account *account, const struct rti_figures *figures, enum rti_counter_id first,
-                           enum rti_counter_id last)
+static void raise_counters(struct rti_account *account, const struct rti_figures *figures,
+                           enum rti_counter_id first, enum rti_counter_id last)
 {
 	for (int i = (int)first; i <= (int)last; i++) {
 		if (account->self[i] < figures->self[i])
@@ -184,15 +189,21 @@ static void raise_counters(struct rti_account *account, const struct rti_figures
 /* Of a keeper only what it has reaped belongs to the tree. The kernel folds that into its I/O. */
 static void count_children_only(struct rti_tree *tree, struct rti_figures *figures)
 {
-	const uint64_t *own = tree->shared->own_io; /* looked at after io was read, so it is no less than it was then */
+	/* looked at after io was read, so it is no less than it was then */
+	const uint64_t *own = tree->shared->own_io;
 
 	tree->supervisor_cpu_ns = figures->self[RTI_CPU_USER] + figures->self[RTI_CPU_SYSTEM];
 	memset(figures->self, 0, RTI_READ_BYTES * sizeof(figures->self[0]));
-	figures->self[RTI_READ_BYTES] = rti_subtract_saturated(figures->self[RTI_READ_BYTES], own[2]);
-	figures->self[RTI_WRITE_BYTES] = rti_subtract_saturated(figures->self[RTI_WRITE_BYTES], own[3]);
-	figures->self[RTI_CANCELLED_BYTES] = rti_subtract_saturated(figures->self[RTI_CANCELLED_BYTES], own[4]);
-	figures->self[RTI_READ_CHARS] = rti_subtract_saturated(figures->self[RTI_READ_CHARS], own[0]);
-	figures->self[RTI_WRITE_CHARS] = rti_subtract_saturated(figures->self[RTI_WRITE_CHARS], own[1]);
+	figures->self[RTI_READ_BYTES] =
+	    rti_subtract_saturated(figures->self[RTI_READ_BYTES], own[2]);
+	figures->self[RTI_WRITE_BYTES] =
+	    rti_subtract_saturated(figures->self[RTI_WRITE_BYTES], own[3]);
+	figures->self[RTI_CANCELLED_BYTES] =
+	    rti_subtract_saturated(figures->self[RTI_CANCELLED_BYTES], own[4]);
+	figures->self[RTI_READ_CHARS] =
+	    rti_subtract_saturated(figures->self[RTI_READ_CHARS], own[0]);
+	figures->self[RTI_WRITE_CHARS] =
+	    rti_subtract_saturated(figures->self[RTI_WRITE_CHARS], own[1]);
 	figures->valid |= RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_CTXSW;
 	figures->threads = 0;
 }
@@ -246,7 +257,8 @@ static bool needs_stat(const struct rti_tree *tree)
 	return tree->is_final || tree->want & (RT_HAS_FAULTS | RT_HAS_THREADS);
 }
 
-/* Of a process alone the first child that it reaps matters: from then on its I/O is read by threads. */
+/* Of a process alone the first child that it reaps matters: from then on its I/O is read by
+ * threads. */
 static bool may_reap_first(const struct member_read *r)
 {
 	return r->tree->ledger.self_only && r->tree->want & RT_HAS_IO && !reaped_faults(r->m);
@@ -269,8 +281,8 @@ static bool may_have_reaped(struct member_read *r)
 	return r->m->has_children || may_have_forked(r);
 }
 
-/* stat tells who it is, which a kept statm vouches for as well; what was reaped, which for somebody without children is
- * nothing; and faults and threads, which may not be wanted. */
+/* stat tells who it is, which a kept statm vouches for as well; what was reaped, which for
+ * somebody without children is nothing; and faults and threads, which may not be wanted. */
 static bool may_skip_stat(struct member_read *r)
 {
 	const struct rti_member *m = r->m;
@@ -281,12 +293,14 @@ static bool may_skip_stat(struct member_read *r)
 	       !has_passed(r->tree, m->stat_ns, SELDOM_NS);
 }
 
-/* Members of a tree find out about each other. A process alone is asked before stat is, lest a child that is reaped in
- * between goes unnoticed, and only where it is quiet enough for the answer to last. */
+/* Members of a tree find out about each other. A process alone is asked before stat is, lest a
+ * child that is reaped in between goes unnoticed, and only where it is quiet enough for the
+ * answer to last. */
 static void note_children(struct member_read *r)
 {
 	if (may_reap_first(r) && !needs_stat(r->tree))
-		r->m->has_children = may_have_forked(r) || rti_member_has_children(&r->tree->table, r->ctx, r->m);
+		r->m->has_children =
+		    may_have_forked(r) || rti_member_has_children(&r->tree->table, r->ctx, r->m);
 }
 
 static void read_once(struct member_read *r)
@@ -312,7 +326,8 @@ static void read_once(struct member_read *r)
 	had_reaped = reaped_faults(m);
 	err = rti_member_read_stat(&r->tree->table, r->ctx, m);
 	/* The kernel may have folded the I/O of a child into what was read just now. */
-	if (err == 0 && r->tree->ledger.self_only && r->due & RT_HAS_IO && !had_reaped && reaped_faults(m))
+	if (err == 0 && r->tree->ledger.self_only && r->due & RT_HAS_IO && !had_reaped &&
+	    reaped_faults(m))
 		run_collector(r, &rti_pid_io);
 	if (err == 0) {
 		run_collectors(r, 1);
@@ -336,7 +351,8 @@ static bool is_overdue(const struct rti_tree *tree, const struct rti_member *m)
 	        has_passed(tree, m->switches_ns, SELDOM_NS));
 }
 
-/* Nothing was missing when it was last read that may be there now: unless it runs, there is nothing more to know. */
+/* Nothing was missing when it was last read that may be there now: unless it runs, there is
+ * nothing more to know. */
 static bool is_fresh(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t may_miss = RT_HAS_CTXSW | RT_HAS_PSS | RT_HAS_PROCESSES;
@@ -370,8 +386,10 @@ void rti_request_sample(const void *arg, const struct rti_member *m, struct rti_
 
 	*out = (struct rti_batch_request){
 		.pid = m->pid,
-		.want = (want & RT_HAS_RSS ? RTI_BATCH_RSS : 0) | (want & RT_HAS_PEAK_RSS ? RTI_BATCH_PEAK : 0) |
-		        (want & RT_HAS_IO ? RTI_BATCH_IO : 0) | (is_status_due(tree, m) ? RTI_BATCH_STATUS : 0),
+		.want = (want & RT_HAS_RSS ? RTI_BATCH_RSS : 0) |
+		        (want & RT_HAS_PEAK_RSS ? RTI_BATCH_PEAK : 0) |
+		        (want & RT_HAS_IO ? RTI_BATCH_IO : 0) |
+		        (is_status_due(tree, m) ? RTI_BATCH_STATUS : 0),
 	};
 	if (is_fresh(tree, m) && !owes_status && !is_refresh_due(tree, m))
 		out->idle_ns = m->account_clock_ns;
@@ -416,10 +434,11 @@ static void read_in_full(struct member_read *r)
 
 static void set_counters(struct rti_figures *f, const struct rti_batch_row *row)
 {
-	const uint64_t reaped[RTI_COUNTERS] = { row->reaped_user_ns, row->reaped_system_ns, row->cminflt, row->cmajflt };
+	const uint64_t reaped[RTI_COUNTERS] = { row->reaped_user_ns, row->reaped_system_ns,
+		                                row->cminflt, row->cmajflt };
 
-	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns, &f->self[RTI_CPU_USER],
-	              &f->self[RTI_CPU_SYSTEM]);
+	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns,
+	              &f->self[RTI_CPU_USER], &f->self[RTI_CPU_SYSTEM]);
 	f->self[RTI_MINOR_FAULTS] = row->minflt;
 	f->self[RTI_MAJOR_FAULTS] = row->majflt;
 	f->self[RTI_VOLUNTARY] = row->voluntary_switches;
@@ -435,7 +454,8 @@ static void set_counters(struct rti_figures *f, const struct rti_batch_row *row)
 /* All but PSS is in the row, which is of one moment. */
 static void set_figures_from_row(struct member_read *r, const struct rti_batch_row *row)
 {
-	const uint64_t in_row = RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS;
+	const uint64_t in_row = RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO |
+	                        RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS;
 	struct rti_figures *f = &r->figures;
 
 	clear_domains(f, in_row);
@@ -494,8 +514,8 @@ void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struc
 	read_member(tree, ctx, m, status, 1);
 }
 
-void rti_force_read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
-                          struct rti_status *status)
+void rti_force_read_member(struct rti_tree *tree, const struct rti_context *ctx,
+                           struct rti_member *m, struct rti_status *status)
 {
 	m->has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
 	read_member(tree, ctx, m, status, 0);
@@ -517,7 +537,8 @@ static bool is_poll_fresh(const struct rti_tree *tree, const struct rti_member *
 	return m->poll_ns && !has_passed(tree, m->poll_ns, REFRESH_NS);
 }
 
-void rti_request_peak_poll(const void *tree, const struct rti_member *m, struct rti_batch_request *out)
+void rti_request_peak_poll(const void *tree, const struct rti_member *m,
+                           struct rti_batch_request *out)
 {
 	*out = (struct rti_batch_request){
 		.pid = m->pid,
@@ -540,7 +561,8 @@ uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, stru
 	return rti_pid_mem.collect(ctx, &r.target, &r.figures) == 0 ? r.figures.rss_bytes : 0;
 }
 
-int rti_read_pss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m, uint64_t rss_bytes)
+int rti_read_pss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
+                 uint64_t rss_bytes)
 {
 	struct member_read r = { .tree = tree, .ctx = ctx, .m = m };
 

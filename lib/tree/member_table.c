@@ -67,31 +67,38 @@ static bool has_clock(const struct rti_context *ctx, int32_t pid)
 	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
 }
 
-/* /proc may hide what is not ours (hidepid), while the CPU clock of a process answers anybody. A process that is just
- * being reaped leaves /proc a moment before its clock goes: it takes a clock that stays to tell the two apart. */
+/* /proc may hide what is not ours (hidepid), while the CPU clock of a process answers anybody. A
+ * process that is just being reaped leaves /proc a moment before its clock goes: it takes a
+ * clock that stays to tell the two apart. */
 static bool is_hidden(const struct rti_context *ctx, int32_t pid)
 {
-	return has_clock(ctx, pid) && rti_procfs_access(ctx->procfs, RTI_PROC, rti_pid_path(pid, "stat").text) == -ENOENT &&
+	return has_clock(ctx, pid) &&
+	       rti_procfs_access(ctx->procfs, RTI_PROC, rti_pid_path(pid, "stat").text) ==
+	           -ENOENT &&
 	       has_clock(ctx, pid);
 }
 
 /* What was read, or why it was not. A kept file of a process that has gone may be empty. */
-static int parse_or_explain(const struct rti_context *ctx, int32_t pid, int err, struct rti_pid_stat *out)
+static int parse_or_explain(const struct rti_context *ctx, int32_t pid, int err,
+                            struct rti_pid_stat *out)
 {
 	if (err == 0)
-		err = ctx->buf->len ? rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out) : -ESRCH;
+		err =
+		    ctx->buf->len ? rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out) : -ESRCH;
 	if (err == -ENOENT || err == -ESRCH)
 		err = is_hidden(ctx, pid) ? -EACCES : -ESRCH;
 	return err;
 }
 
-int rti_read_pid_stat(const struct rti_context *ctx, int32_t pid, struct rti_file *cached, struct rti_pid_stat *out)
+int rti_read_pid_stat(const struct rti_context *ctx, int32_t pid, struct rti_file *cached,
+                      struct rti_pid_stat *out)
 {
 	return parse_or_explain(ctx, pid, rti_pid_file_read(ctx, pid, "stat", cached), out);
 }
 
-/* An unknown start time proves nothing; a different one proves a stranger. A parent that turned into 0 belongs to a process
- * whose account was moved already and that the kernel is just letting go of: the rest of such a line is 0 as well. */
+/* An unknown start time proves nothing; a different one proves a stranger. A parent that turned
+ * into 0 belongs to a process whose account was moved already and that the kernel is just
+ * letting go of: the rest of such a line is 0 as well. */
 static bool is_same(const struct rti_member *m, const struct rti_pid_stat *stat)
 {
 	if (stat->ppid == 0 && m->stat.ppid != 0)
@@ -105,15 +112,16 @@ void rti_member_force_scan(struct rti_member *m)
 	m->scanned_clock_ns = UINT64_MAX;
 }
 
-/* A thread that was not known of when children were searched for may have some; those of one that has ended since may have
- * gone to another that had been looked at before. */
+/* A thread that was not known of when children were searched for may have some; those of one
+ * that has ended since may have gone to another that had been looked at before. */
 static void check_thread_count(struct rti_member *m)
 {
 	if (m->scanned_threads && m->stat.num_threads != m->scanned_threads)
 		rti_member_force_scan(m);
 }
 
-int rti_member_read_stat(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
+int rti_member_read_stat(struct rti_member_table *table, const struct rti_context *ctx,
+                         struct rti_member *m)
 {
 	struct rti_file *cached = rti_member_reserve_files(table, ctx, m) ? &m->stat_file : NULL;
 	struct rti_pid_stat stat;
@@ -145,12 +153,12 @@ bool rti_member_is_zombie(const struct rti_member *m)
 	return (m->stat.state == 'Z' || m->stat.state == 'X') && m->stat.num_threads <= 1;
 }
 
-/* A kept file that can be read is that of the same process, and statm is the one that costs least. Who has ended has no
- * memory. */
+/* A kept file that can be read is that of the same process, and statm is the one that costs
+ * least. Who has ended has no memory. */
 bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m)
 {
-	return rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, &m->statm, ctx->buf) == 0 && ctx->buf->len > 0 &&
-	       ctx->buf->data[0] != '0';
+	return rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, &m->statm, ctx->buf) == 0 &&
+	       ctx->buf->len > 0 && ctx->buf->data[0] != '0';
 }
 
 bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
@@ -172,8 +180,8 @@ void rti_member_table_note_skipped(struct rti_member_table *table, int err)
 		table->is_short_of_files = true;
 }
 
-int rti_member_add(struct rti_member_table *table, const struct rti_context *ctx, const struct rti_pid_stat *stat,
-                     struct rti_file *file)
+int rti_member_add(struct rti_member_table *table, const struct rti_context *ctx,
+                   const struct rti_pid_stat *stat, struct rti_file *file)
 {
 	struct rti_member *m;
 	int err = reserve(table);
@@ -219,17 +227,20 @@ bool rti_is_group_leader(const struct rti_context *ctx, const struct rti_pid_sta
 	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == stat->pid;
 }
 
-int rti_member_table_init(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid, bool is_followed,
-                      uint32_t files_max)
+int rti_member_table_init(struct rti_member_table *table, const struct rti_context *ctx,
+                          int32_t pid, bool is_followed, uint32_t files_max)
 {
 	struct rti_path children = rti_task_path(pid, pid, "children");
 	struct rti_pid_stat stat;
 	int err;
 
-	*table = (struct rti_member_table){ .is_followed = is_followed, .files_max = files_max, .fork_tracker = RTI_FORK_TRACKER_INIT,
-		                        .last_pid_file = RTI_FILE_INIT };
+	*table = (struct rti_member_table){ .is_followed = is_followed,
+		                            .files_max = files_max,
+		                            .fork_tracker = RTI_FORK_TRACKER_INIT,
+		                            .last_pid_file = RTI_FILE_INIT };
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && is_followed && !ctx->procfs->is_foreign)
-		rti_fork_tracker_subscribe(&table->fork_tracker); /* where that cannot be had, members are searched for */
+		/* where that cannot be had, members are searched for */
+		rti_fork_tracker_subscribe(&table->fork_tracker);
 	rti_fork_tracker_set_root(&table->fork_tracker, pid);
 	table->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
 	err = rti_read_pid_stat(ctx, pid, NULL, &stat);
@@ -266,12 +277,12 @@ void rti_member_table_free(struct rti_member_table *table, const struct rti_cont
 
 static uint32_t count_open(const struct rti_member *m)
 {
-	return (uint32_t)(m->stat_file.fd >= 0) + (uint32_t)(m->statm.fd >= 0) + (uint32_t)(m->io.fd >= 0) +
-	       (uint32_t)(m->children_file.fd >= 0);
+	return (uint32_t)(m->stat_file.fd >= 0) + (uint32_t)(m->statm.fd >= 0) +
+	       (uint32_t)(m->io.fd >= 0) + (uint32_t)(m->children_file.fd >= 0);
 }
 
-/* Somebody who was not read in this sample, nor in the one before. Only a few are looked at, for the search must not cost
- * more than opening the files does. */
+/* Somebody who was not read in this sample, nor in the one before. Only a few are looked at, for
+ * the search must not cost more than opening the files does. */
 static bool evict_files(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	for (int looks = 0; looks < LOOKS_MAX && table->count > 0; looks++) {
@@ -287,7 +298,8 @@ static bool evict_files(struct rti_member_table *table, const struct rti_context
 	return false;
 }
 
-bool rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx, struct rti_member *m)
+bool rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx,
+                              struct rti_member *m)
 {
 	m->files_used_at = table->samples;
 	if (count_open(m) > 0)
@@ -317,7 +329,8 @@ void rti_member_table_drop_files(struct rti_member_table *table, const struct rt
 	for (size_t i = 0; i < table->count; i++)
 		close_files(ctx, &table->members[i]);
 	/* Half of those that there were: more cannot be had now. */
-	table->files_max = (table->files_cached < table->files_max ? table->files_cached : table->files_max) / 2;
+	table->files_max =
+	    (table->files_cached < table->files_max ? table->files_cached : table->files_max) / 2;
 	table->files_cached = 0;
 }
 

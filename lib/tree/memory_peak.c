@@ -15,13 +15,15 @@ static void raise_to(uint64_t *peak, uint64_t bytes)
 
 bool rti_memory_peak_has_pss(const struct rti_tree *tree)
 {
-	return tree->peak_tree_rss_bytes <= tree->rss_with_pss_bytes + tree->rss_with_pss_bytes / NEAR_PEAK;
+	return tree->peak_tree_rss_bytes <=
+	       tree->rss_with_pss_bytes + tree->rss_with_pss_bytes / NEAR_PEAK;
 }
 
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 {
 	raise_to(&tree->peak_tree_rss_bytes, out->rss_bytes);
-	/* What was read at different times does not add up: memory may have been shared by more in between. */
+	/* What was read at different times does not add up: memory may have been shared by more
+	 * in between. */
 	if (out->pss_source == RT_PSS_READ) {
 		raise_to(&tree->peak_tree_pss_bytes, out->pss_bytes);
 		raise_to(&tree->rss_with_pss_bytes, out->rss_bytes);
@@ -38,7 +40,8 @@ static bool can_afford(const struct rti_tree *tree, unsigned times, uint64_t rss
 }
 
 /* What the sum of PSS is now. */
-static void read_pss_of_all(struct rti_tree *tree, const struct rti_context *ctx, uint64_t rss_bytes)
+static void read_pss_of_all(struct rti_tree *tree, const struct rti_context *ctx,
+                            uint64_t rss_bytes)
 {
 	uint64_t pss_bytes = 0;
 
@@ -52,15 +55,17 @@ static void read_pss_of_all(struct rti_tree *tree, const struct rti_context *ctx
 	raise_to(&tree->peak_tree_pss_bytes, pss_bytes);
 }
 
-/* Who writes to memory that he shares with somebody who does not run leaves him more of his own, and RSS does not tell. For
- * those who look for peaks, all are read then, as long as enough is saved up. */
+/* Who writes to memory that he shares with somebody who does not run leaves him more of his own,
+ * and RSS does not tell. For those who look for peaks, all are read then, as long as enough is
+ * saved up. */
 static bool may_share_less(const struct rti_tree *tree, const struct rt_metrics *out)
 {
-	return tree->is_peak_polled && out->pss_source == RT_PSS_CACHED && tree->pss.spent_ns == tree->sampled_ns &&
-	       can_afford(tree, 2, out->rss_bytes);
+	return tree->is_peak_polled && out->pss_source == RT_PSS_CACHED &&
+	       tree->pss.spent_ns == tree->sampled_ns && can_afford(tree, 2, out->rss_bytes);
 }
 
-void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out)
+void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ctx,
+                             struct rt_metrics *out)
 {
 	bool is_due = !rti_memory_peak_has_pss(tree) && can_afford(tree, 1, out->rss_bytes);
 
@@ -90,6 +95,7 @@ void rti_memory_peak_poll(struct rti_tree *tree, const struct rti_context *ctx)
 		rss_bytes += m->poll_rss_bytes;
 	}
 	raise_to(&tree->peak_tree_rss_bytes, rss_bytes);
-	if (tree->want & RT_HAS_PSS && !rti_memory_peak_has_pss(tree) && can_afford(tree, 1, rss_bytes))
+	if (tree->want & RT_HAS_PSS && !rti_memory_peak_has_pss(tree) &&
+	    can_afford(tree, 1, rss_bytes))
 		read_pss_of_all(tree, ctx, rss_bytes);
 }

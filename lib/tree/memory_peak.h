@@ -10,8 +10,10 @@
 /* What the sums of a sample say. Puts the peaks so far into it. */
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out);
 
-/* After that: where a sample has a new peak of RSS, and did not read PSS of all, read it if that can be afforded. */
-void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ctx, struct rt_metrics *out);
+/* After that: where a sample has a new peak of RSS, and did not read PSS of all, read it if that
+ * can be afforded. */
+void rti_memory_peak_confirm(struct rti_tree *tree, const struct rti_context *ctx,
+                             struct rt_metrics *out);
 
 /* Look for peaks between two samples: sums RSS, and takes in members as they are heard of. */
 void rti_memory_peak_poll(struct rti_tree *tree, const struct rti_context *ctx);

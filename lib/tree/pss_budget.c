@@ -15,7 +15,9 @@
 void rti_pss_init(struct rti_pss_budget *budget, uint32_t share, uint32_t hold_us)
 {
 	*budget = (struct rti_pss_budget){
-		.share = share == 0 ? DEFAULT_SHARE : share < NO_LIMIT ? share : NO_LIMIT,
+		.share = share == 0         ? DEFAULT_SHARE
+		         : share < NO_LIMIT ? share
+		                            : NO_LIMIT,
 		.hold_ns = hold_us ? (uint64_t)hold_us * 1000 : DEFAULT_HOLD_NS,
 		.saved_ns = MOST_SAVED_NS,
 		.page_ps = PAGE_PS,
@@ -30,7 +32,8 @@ static int64_t most_saved_ns(const struct rti_pss_budget *budget)
 
 void rti_pss_save(struct rti_pss_budget *budget, uint64_t now_ns)
 {
-	uint64_t passed_ns = budget->now_ns && now_ns > budget->now_ns ? now_ns - budget->now_ns : 0;
+	uint64_t passed_ns =
+	    budget->now_ns && now_ns > budget->now_ns ? now_ns - budget->now_ns : 0;
 
 	budget->now_ns = now_ns;
 	budget->saved_ns += (int64_t)(passed_ns / 1000 * budget->share);
@@ -44,7 +47,8 @@ void rti_pss_begin(struct rti_pss_budget *budget)
 	budget->due_ns = 0;
 }
 
-uint64_t rti_pss_predict_all(const struct rti_pss_budget *budget, uint64_t count, uint64_t rss_bytes)
+uint64_t rti_pss_predict_all(const struct rti_pss_budget *budget, uint64_t count,
+                             uint64_t rss_bytes)
 {
 	return count * READING_NS + rss_bytes / PAGE_BYTES * budget->page_ps / 1000;
 }
@@ -54,26 +58,29 @@ uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes
 	return rti_pss_predict_all(budget, 1, rss_bytes);
 }
 
-/* A round through all that are due takes as long as the share needs to pay for it; as long as much is saved up, nobody
- * needs to wait for his turn. */
+/* A round through all that are due takes as long as the share needs to pay for it; as long as
+ * much is saved up, nobody needs to wait for his turn. */
 static uint64_t round_ns(const struct rti_pss_budget *budget)
 {
 	return budget->last_due_ns / budget->share * 1000;
 }
 
-bool rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uint64_t rss_bytes, uint64_t clock_ns)
+bool rti_pss_is_due(struct rti_pss_budget *budget, const struct rti_pss *pss, uint64_t rss_bytes,
+                    uint64_t clock_ns)
 {
-	uint64_t cost_ns = rti_pss_predict(budget, rss_bytes), age_ns = budget->now_ns - pss->read_ns;
+	uint64_t cost_ns = rti_pss_predict(budget, rss_bytes),
+		 age_ns = budget->now_ns - pss->read_ns;
 
 	if (cost_ns > budget->hold_ns)
 		return false;
 	if (budget->share >= NO_LIMIT)
 		return true;
-	if (pss->read_ns && pss->read_ns >= budget->changed_ns && clock_ns == pss->clock_ns && rss_bytes == pss->rss_bytes &&
-	    age_ns < REFRESH_NS)
+	if (pss->read_ns && pss->read_ns >= budget->changed_ns && clock_ns == pss->clock_ns &&
+	    rss_bytes == pss->rss_bytes && age_ns < REFRESH_NS)
 		return false;
 	budget->due_ns += cost_ns;
-	if (pss->read_ns && age_ns < round_ns(budget) && budget->saved_ns < most_saved_ns(budget) / 2)
+	if (pss->read_ns && age_ns < round_ns(budget) &&
+	    budget->saved_ns < most_saved_ns(budget) / 2)
 		return false;
 	return (int64_t)cost_ns <= budget->saved_ns;
 }
@@ -83,13 +90,16 @@ void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t c
 	budget->saved_ns -= (int64_t)cost_ns;
 	budget->spent_ns = budget->now_ns;
 	if (rss_bytes >= LEARN_FROM_BYTES && cost_ns > READING_NS)
-		budget->page_ps = (3 * budget->page_ps + (cost_ns - READING_NS) * 1000 / (rss_bytes / PAGE_BYTES)) / 4;
+		budget->page_ps = (3 * budget->page_ps +
+		                   (cost_ns - READING_NS) * 1000 / (rss_bytes / PAGE_BYTES)) /
+		                  4;
 }
 
 uint64_t rti_pss_carry(const struct rti_pss *pss, uint64_t rss_bytes)
 {
 	uint64_t lost = pss->rss_bytes > rss_bytes ? pss->rss_bytes - rss_bytes : 0;
-	uint64_t bytes = rss_bytes > pss->rss_bytes ? pss->bytes + rss_bytes - pss->rss_bytes : pss->bytes;
+	uint64_t bytes =
+	    rss_bytes > pss->rss_bytes ? pss->bytes + rss_bytes - pss->rss_bytes : pss->bytes;
 
 	if (!pss->read_ns)
 		return rss_bytes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One process tree: reads its members in an order that keeps the accounts straight, and sums them up. */
+/* One process tree: reads its members in an order that keeps the accounts straight, and sums
+ * them up. */
 #include "tree/tree.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 
 #define US 1000u
 
-int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid, uint32_t files_max)
+int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
+                  uint32_t files_max)
 {
 	bool is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 
@@ -38,7 +40,9 @@ static uint32_t pss_source(const struct rti_tree *tree, const struct rti_member 
 
 static uint64_t pss_age_ns(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return pss_source(tree, m) == RT_PSS_CACHED && m->pss.read_ns ? tree->sampled_ns - m->pss.read_ns : 0;
+	return pss_source(tree, m) == RT_PSS_CACHED && m->pss.read_ns
+	           ? tree->sampled_ns - m->pss.read_ns
+	           : 0;
 }
 
 /* The oldest reading and the weakest source tell of the sum. */
@@ -53,7 +57,8 @@ static void add_pss(const struct rti_tree *tree, const struct rti_member *m, str
 		out->pss_source = pss_source(tree, m);
 }
 
-static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t want, struct rt_metrics *out)
+static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t want,
+                       struct rt_metrics *out)
 {
 	uint64_t missing = want & ~m->figures.valid & ~RT_HAS_PROCESSES;
 	struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
@@ -67,7 +72,8 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, uint64_t wan
 	out->valid &= ~missing;
 	out->partial |= m->figures.valid | m->figures.partial;
 	out->members_unreadable += (missing & ~RT_HAS_CTXSW) != 0;
-	out->rss_bytes += want & RT_HAS_RSS ? m->figures.rss_bytes : 0; /* it may be read for PSS alone */
+	/* it may be read for PSS alone */
+	out->rss_bytes += want & RT_HAS_RSS ? m->figures.rss_bytes : 0;
 	out->threads += m->figures.threads;
 	out->processes += m->pid != tree->supervisor_pid;
 	if (m->peak_rss_bytes > tree->peak_rss_bytes)
@@ -96,19 +102,22 @@ static bool knows_all_switches(const struct rti_tree *tree)
 
 bool rti_tree_sees_every_fork(const struct rti_tree *tree)
 {
-	return tree->shared ? tree->shared->events == RTI_EVENTS_INTACT : rti_fork_tracker_is_complete(&tree->table.fork_tracker);
+	return tree->shared ? tree->shared->events == RTI_EVENTS_INTACT
+	                    : rti_fork_tracker_is_complete(&tree->table.fork_tracker);
 }
 
 uint64_t rti_tree_most_alive(const struct rti_tree *tree)
 {
-	return tree->shared ? tree->shared->alive_peak : tree->table.fork_tracker.descendants->alive_peak;
+	return tree->shared ? tree->shared->alive_peak
+	                    : tree->table.fork_tracker.descendants->alive_peak;
 }
 
 /* Those that samples saw, and those that were heard of. */
 static uint64_t count_all(const struct rti_tree *tree)
 {
 	const struct rti_descendant_set *descendants = tree->table.fork_tracker.descendants;
-	uint64_t members_seen = tree->table.members_seen - (tree->supervisor_pid != 0), heard = descendants ? descendants->count : 0;
+	uint64_t members_seen = tree->table.members_seen - (tree->supervisor_pid != 0),
+		 heard = descendants ? descendants->count : 0;
 
 	if (tree->shared)
 		heard = tree->shared->processes;
@@ -161,14 +170,16 @@ static void mark_bounds(struct rti_tree *tree, struct rt_metrics *out)
 		make_partial(out, counters);
 	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
 		make_partial(out, RT_HAS_CTXSW);
-	/* The last look at a member came before its end, and only who waits for it is told its peak. */
+	/* The last look at a member came before its end, and only who waits for it is told its
+	 * peak. */
 	if (tree->ledger.has_exits && !tree->has_final_rusage)
 		make_partial(out, RT_HAS_PEAK_RSS);
 	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;
 		out->partial &= ~RT_HAS_PEAK_RSS;
 	}
-	if (tree->ledger.is_covered_by_cgroup) { /* the cgroup's account is complete, whatever members could be read */
+	/* the cgroup's account is complete, whatever members could be read */
+	if (tree->ledger.is_covered_by_cgroup) {
 		out->valid |= RT_HAS_CPU;
 		out->partial &= ~RT_HAS_CPU;
 	}
@@ -184,14 +195,16 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree, const struct rti_
 	for (size_t i = 0; i < tree->table.count && !tree->ledger.self_only; i++) {
 		const struct rti_member *m = &tree->table.members[i];
 
-		if (!(tree->has_final_rusage && m->pid == tree->supervisor_pid) && rti_ledger_has_reaped(&m->account))
+		if (!(tree->has_final_rusage && m->pid == tree->supervisor_pid) &&
+		    rti_ledger_has_reaped(&m->account))
 			return ctx->platform->tick_ns;
 	}
 	return tree->has_final_rusage ? US : 1;
 }
 
 /* A domain that any member had is either complete or a lower bound; never both. */
-static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rt_metrics *out)
+static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want,
+                   struct rt_metrics *out)
 {
 	struct rti_member *supervisor = rti_member_find(&tree->table, tree->supervisor_pid);
 	uint64_t user_ns, system_ns;
@@ -204,7 +217,8 @@ static void sum_up(struct rti_tree *tree, const struct rti_context *ctx, uint64_
 		if (!tree->table.members[i].has_exited)
 			add_member(tree, &tree->table.members[i], want, out);
 	}
-	/* Its clock lags behind those of running processes by up to a tick, so it is a lower bound like the others. */
+	/* Its clock lags behind those of running processes by up to a tick, so it is a lower
+	 * bound like the others. */
 	if (want & RT_HAS_CPU && rti_cgroup_read_cpu(&tree->cgroup, ctx, &user_ns, &system_ns) == 0)
 		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns);
 	rti_ledger_close(&tree->ledger);
@@ -221,8 +235,8 @@ void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns)
 	rti_pss_save(&tree->pss, now_ns);
 }
 
-int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want, struct rti_status *status,
-                    struct rt_metrics *out)
+int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want,
+                    struct rti_status *status, struct rt_metrics *out)
 {
 	uint64_t members_seen = tree->table.members_seen;
 
@@ -241,14 +255,16 @@ int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64
 	rti_exits_reconcile(tree, ctx, status);
 	rti_exits_account(tree);
 	sum_up(tree, ctx, want, out);
-	tree->has_removed_member = tree->needs_reconcile && rti_member_table_remove_exited(&tree->table, ctx);
+	tree->has_removed_member =
+	    tree->needs_reconcile && rti_member_table_remove_exited(&tree->table, ctx);
 	rti_memory_peak_confirm(tree, ctx, out);
 	rti_member_table_count_files(&tree->table);
 	out->source = tree->table.batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 
-void rti_tree_set_supervisor(struct rti_tree *tree, int32_t pid, const struct rti_shared_stats *shared)
+void rti_tree_set_supervisor(struct rti_tree *tree, int32_t pid,
+                             const struct rti_shared_stats *shared)
 {
 	tree->supervisor_pid = pid;
 	tree->shared = tree->table.fork_counts = shared;
@@ -268,11 +284,13 @@ static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS]
 	memcpy(out, counters, sizeof(counters));
 }
 
-void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped, int64_t inherited_maxrss_kib)
+void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped,
+                                 int64_t inherited_maxrss_kib)
 {
 	set_counters(reaped, tree->final_rusage);
 	/* An exec hands on the peak of whoever called it, so a small one may be the keeper's. */
-	if (reaped->ru_maxrss > inherited_maxrss_kib && tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
+	if (reaped->ru_maxrss > inherited_maxrss_kib &&
+	    tree->peak_rss_bytes < (uint64_t)reaped->ru_maxrss * 1024)
 		tree->peak_rss_bytes = (uint64_t)reaped->ru_maxrss * 1024;
 	tree->has_final_rusage = true;
 }
@@ -289,7 +307,7 @@ static void raise_reaped(struct rti_account *root, const struct rt_rusage *use)
 }
 
 void rti_tree_account_root_exit(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
-                          const struct rt_rusage *use)
+                                const struct rt_rusage *use)
 {
 	struct rti_member *root = rti_member_find(&tree->table, pid);
 
@@ -320,7 +338,9 @@ size_t rti_tree_count(const struct rti_tree *tree)
 {
 	size_t count = tree->table.count;
 
-	return count && tree->supervisor_pid && rti_member_find(&tree->table, tree->supervisor_pid) ? count - 1 : count;
+	return count && tree->supervisor_pid && rti_member_find(&tree->table, tree->supervisor_pid)
+	           ? count - 1
+	           : count;
 }
 
 void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out)

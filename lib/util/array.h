@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-/* Make room for count elements of element_size bytes each. The room doubles, so that adding elements one by one costs
- * few calls.
+/* Make room for count elements of element_size bytes each. The room doubles, so that adding
+ * elements one by one costs few calls.
  *
- * Returns the array, which may have moved, and updates *capacity. Returns NULL if memory is short: the array and
- * *capacity are then as they were.
+ * Returns the array, which may have moved, and updates *capacity. Returns NULL if memory is
+ * short: the array and *capacity are then as they were.
  *
  * E.g.: int *grown = rti_array_grow(ids, &capacity, count + 1, sizeof(*ids)); */
 void *rti_array_grow(void *array, size_t *capacity, size_t count, size_t element_size);

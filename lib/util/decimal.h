@@ -7,7 +7,8 @@
 
 #define RTI_DECIMAL_MAX 21 /* bytes of the longest text, its NUL included */
 
-/* Write a number and a NUL at out, which has room for RTI_DECIMAL_MAX bytes. Returns where the NUL is. */
+/* Write a number and a NUL at out, which has room for RTI_DECIMAL_MAX bytes. Returns where the
+ * NUL is. */
 char *rti_decimal(char *out, uint64_t number);
 
 #endif

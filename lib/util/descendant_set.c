@@ -18,7 +18,8 @@ static bool assign_bit(uint64_t *bits, int32_t pid, bool is_set)
 
 static void mark_alive(struct rti_descendant_set *descendants, int32_t pid)
 {
-	if (assign_bit(descendants->is_alive, pid, 1) && ++descendants->alive > descendants->alive_peak)
+	if (assign_bit(descendants->is_alive, pid, 1) &&
+	    ++descendants->alive > descendants->alive_peak)
 		descendants->alive_peak = descendants->alive;
 }
 
@@ -48,7 +49,8 @@ bool rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t par
 	if (child <= 0 || child >= RTI_PIDS_MAX)
 		return false;
 	/* Who joined before his fork was told is not counted again. */
-	descendants->count += (uint64_t)(assign_bit(descendants->is_member, child, 1) || !has(descendants->is_alive, child));
+	descendants->count += (uint64_t)(assign_bit(descendants->is_member, child, 1) ||
+	                                 !has(descendants->is_alive, child));
 	mark_alive(descendants, child);
 	return true;
 }

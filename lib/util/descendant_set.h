@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Who belongs to a tree, told by forks alone: nobody is too short-lived to be counted. Pure.
  *
- * A member stays one after its end, since threads may outlive the first of them and fork on; its number is free again
- * when somebody else's fork gives it away. */
+ * A member stays one after its end, since threads may outlive the first of them and fork on; its
+ * number is free again when somebody else's fork gives it away. */
 #ifndef RTI_DESCENDANT_SET_H
 #define RTI_DESCENDANT_SET_H
 
@@ -13,8 +13,8 @@
 
 struct rti_descendant_set {
 	uint64_t is_member[RTI_PIDS_MAX / 64], is_alive[RTI_PIDS_MAX / 64];
-	uint64_t count;     /* of members that ever were */
-	uint64_t alive;     /* now */
+	uint64_t count; /* of members that ever were */
+	uint64_t alive; /* now */
 	uint64_t alive_peak;
 };
 

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* a + b, or UINT64_MAX if that is past it. UINT64_MAX may stand for unknown: it stays what it is. */
+/* a + b, or UINT64_MAX if that is past it. UINT64_MAX may stand for unknown: it stays what it
+ * is. */
 static inline uint64_t rti_add_saturated(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the library's field tables, for test_layout.py: per struct its size, then a line per field. That this file
- * compiles proves the offsets of layout_lp64.h. */
+/* Prints the library's field tables, for test_layout.py: per struct its size, then a line per
+ * field. That this file compiles proves the offsets of layout_lp64.h. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -16,8 +16,9 @@ static int print_struct(uint32_t id)
 	for (uint32_t i = 0; i < rt_field_count(id); i++) {
 		if (rt_field_get(id, i, &field, sizeof(field)) < 0)
 			return 1;
-		printf("%s %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %s\n", field.name, field.offset,
-		       field.length, field.type, field.role, field.has, field.unit);
+		printf("%s %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %s\n",
+		       field.name, field.offset, field.length, field.type, field.role, field.has,
+		       field.unit);
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program compiled against the stored headers of a release, run on the library of today. Whatever the library has
- * grown since, it must not write past a struct of that release, and must take its inputs. */
+/* A program compiled against the stored headers of a release, run on the library of today.
+ * Whatever the library has grown since, it must not write past a struct of that release, and
+ * must take its inputs. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,13 +36,15 @@ static void assert_untouched_past(size_t size)
 	for (size_t i = 0; i < sizeof(area.before); i++)
 		ck_assert_uint_eq(area.before[i], CANARY);
 	for (size_t i = size; i < sizeof(area.bytes); i++)
-		ck_assert_msg(area.bytes[i] == CANARY, "byte %zu after a struct of %zu was written", i - size, size);
+		ck_assert_msg(area.bytes[i] == CANARY, "byte %zu after a struct of %zu was written",
+		              i - size, size);
 }
 
 static void assert_zero_between(size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		ck_assert_msg(area.bytes[i] == 0, "byte %zu, unknown to the library, is not zero", i);
+		ck_assert_msg(area.bytes[i] == 0, "byte %zu, unknown to the library, is not zero",
+		              i);
 }
 
 static uint32_t size_field(size_t at)
@@ -142,10 +145,14 @@ static int fill_cpu(void *out, size_t out_size)
 #define END_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
 
 static const struct output outputs[] = {
-	{ "rt_metrics", RT_STRUCT_METRICS, sizeof(struct rt_metrics), END_OF(rt_metrics, zfs_pools), fill_metrics },
-	{ "rt_delta", RT_STRUCT_DELTA, sizeof(struct rt_delta), END_OF(rt_delta, pressure_io_full_ns), fill_delta },
-	{ "rt_outcome", RT_STRUCT_OUTCOME, sizeof(struct rt_outcome), END_OF(rt_outcome, overhead_cpu_ns), fill_outcome },
-	{ "rt_process", RT_STRUCT_PROCESS, sizeof(struct rt_process), END_OF(rt_process, threads), fill_process },
+	{ "rt_metrics", RT_STRUCT_METRICS, sizeof(struct rt_metrics), END_OF(rt_metrics, zfs_pools),
+	  fill_metrics },
+	{ "rt_delta", RT_STRUCT_DELTA, sizeof(struct rt_delta),
+	  END_OF(rt_delta, pressure_io_full_ns), fill_delta },
+	{ "rt_outcome", RT_STRUCT_OUTCOME, sizeof(struct rt_outcome),
+	  END_OF(rt_outcome, overhead_cpu_ns), fill_outcome },
+	{ "rt_process", RT_STRUCT_PROCESS, sizeof(struct rt_process), END_OF(rt_process, threads),
+	  fill_process },
 	{ "rt_cpu", RT_STRUCT_CPU, sizeof(struct rt_cpu), END_OF(rt_cpu, guest_nice_ns), fill_cpu },
 	{ "rt_field", 0, sizeof(struct rt_field), END_OF(rt_field, unit), fill_field },
 };
@@ -178,10 +185,13 @@ END_TEST
 START_TEST(ill_sized_output_is_refused_untouched)
 {
 	const struct output *o = &outputs[_i];
-	const size_t sizes[] = { 0, 4, sizeof(uint64_t), o->size_0_1 - 8, o->size_0_1 - 1, LARGEST + 1, SIZE_MAX };
+	const size_t sizes[] = {
+		0, 4, sizeof(uint64_t), o->size_0_1 - 8, o->size_0_1 - 1, LARGEST + 1, SIZE_MAX
+	};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		ck_assert_msg(o->fill(guard(), sizes[i]) == -EINVAL, "%s of %zu bytes", o->name, sizes[i]);
+		ck_assert_msg(o->fill(guard(), sizes[i]) == -EINVAL, "%s of %zu bytes", o->name,
+		              sizes[i]);
 		assert_untouched_past(0);
 	}
 }
@@ -263,7 +273,8 @@ START_TEST(rows_stand_at_the_stride_of_the_caller)
 }
 END_TEST
 
-/* Options as a program compiled with longer ones would pass them: much longer, for the library may have grown too. */
+/* Options as a program compiled with longer ones would pass them: much longer, for the library
+ * may have grown too. */
 #define UNKNOWN 64
 
 struct long_opts {
@@ -297,7 +308,9 @@ START_TEST(longer_command_options_are_taken_while_the_unknown_part_is_zero)
 {
 	const char *argv[] = { "true", NULL };
 	struct long_opts tracker = { .opts.size = sizeof(tracker) };
-	struct long_command_opts o = { .opts = { .size = sizeof(o), .argv = argv, .tracker = &tracker.opts } };
+	struct long_command_opts o = {
+		.opts = { .size = sizeof(o), .argv = argv, .tracker = &tracker.opts }
+	};
 	struct rt_command *c;
 
 	ck_assert_int_eq(rt_command_start(&c, &o.opts), 0);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* enter into GROUP NOTES PROGRAM...: moves itself into a cgroup and becomes the program there.
- * enter alone GROUP ASIDE NOTES PROGRAM...: moves everybody else out of a cgroup, and becomes the program.
+ * enter alone GROUP ASIDE NOTES PROGRAM...: moves everybody else out of a cgroup, and becomes
+ * the program.
  *
- * Both leave a group whose account from then on is the program's alone. The file NOTES gets what is to be subtracted
- * from that account, the group's use so far, as lines "base_NAME N" with the names of cpu.stat; and what is to be added,
- * "before_ns N": our own use, which whoever runs us counts as the program's. */
+ * Both leave a group whose account from then on is the program's alone. The file NOTES gets what
+ * is to be subtracted from that account, the group's use so far, as lines "base_NAME N" with the
+ * names of cpu.stat; and what is to be added, "before_ns N": our own use, which whoever runs us
+ * counts as the program's. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,8 +100,11 @@ int main(int argc, char **argv)
 		read_in(argv[2], "cpu.stat", stat, sizeof(stat));
 	else
 		move(0, argv[2]);
-	fprintf(notes, "before_ns %lld\nbase_usage_usec %lld\nbase_user_usec %lld\nbase_system_usec %lld\n", before_ns,
-	        value_of(stat, "usage_usec "), value_of(stat, "user_usec "), value_of(stat, "system_usec "));
+	fprintf(
+	    notes,
+	    "before_ns %lld\nbase_usage_usec %lld\nbase_user_usec %lld\nbase_system_usec %lld\n",
+	    before_ns, value_of(stat, "usage_usec "), value_of(stat, "user_usec "),
+	    value_of(stat, "system_usec "));
 	fclose(notes);
 	execv(argv[4 + is_alone], argv + 4 + is_alone);
 	fail(argv[4 + is_alone]);

@@ -38,7 +38,8 @@ static int is_filled(const void *data, size_t size)
 	return size == 0;
 }
 
-/* A pid that was just used and is free now: no other process takes it before the kernel has gone round. */
+/* A pid that was just used and is free now: no other process takes it before the kernel has gone
+ * round. */
 static pid_t departed_pid(void)
 {
 	pid_t pid = fork();
@@ -83,8 +84,9 @@ END_TEST
 
 START_TEST(every_error_number_has_words)
 {
-	static const int documented[] = { EINVAL, EFAULT, ESRCH, ENOENT, EMFILE, ENOMEM, E2BIG, EACCES, EOPNOTSUPP,
-		                          EBADMSG, ETIMEDOUT, ENODATA, ESTALE, ENOEXEC, EAGAIN, EINTR, ECHILD };
+	static const int documented[] = { EINVAL, EFAULT,  ESRCH,      ENOENT,  EMFILE,    ENOMEM,
+		                          E2BIG,  EACCES,  EOPNOTSUPP, EBADMSG, ETIMEDOUT, ENODATA,
+		                          ESTALE, ENOEXEC, EAGAIN,     EINTR,   ECHILD };
 
 	for (size_t i = 0; i < sizeof(documented) / sizeof(documented[0]); i++) {
 		ck_assert_str_eq(rt_strerror(-documented[i]), rt_strerror(documented[i]));
@@ -166,7 +168,8 @@ END_TEST
 /* Both constructors take the same options. */
 static int new_tracker(int kind, struct rt_tracker **out, const struct rt_opts *opts)
 {
-	return kind == RT_KIND_PID ? rt_pid_tracker_new(out, getpid(), opts) : rt_system_tracker_new(out, opts);
+	return kind == RT_KIND_PID ? rt_pid_tracker_new(out, getpid(), opts)
+	                           : rt_system_tracker_new(out, opts);
 }
 
 static void assert_opts(int kind, const struct rt_opts *opts, int expected)
@@ -174,7 +177,8 @@ static void assert_opts(int kind, const struct rt_opts *opts, int expected)
 	struct rt_tracker *t = (struct rt_tracker *)&t;
 
 	ck_assert_int_eq(new_tracker(kind, &t, opts), expected);
-	ck_assert_msg(!t == (expected != 0), "kind %d, expected %d: *out is %p", kind, expected, (void *)t);
+	ck_assert_msg(!t == (expected != 0), "kind %d, expected %d: *out is %p", kind, expected,
+	              (void *)t);
 	rt_tracker_free(t);
 }
 
@@ -440,7 +444,8 @@ static const struct list {
 	{ list_processes, sizeof(struct rt_process), PROCESS_0_1, RT_KIND_PID, 0 },
 	{ list_cpus, sizeof(struct rt_cpu), sizeof(struct rt_cpu), RT_KIND_SYSTEM, 0 },
 	{ list_disks, sizeof(struct rt_disk), sizeof(struct rt_disk), RT_KIND_SYSTEM, 1 },
-	{ list_filesystems, sizeof(struct rt_filesystem), sizeof(struct rt_filesystem), RT_KIND_SYSTEM, 1 },
+	{ list_filesystems, sizeof(struct rt_filesystem), sizeof(struct rt_filesystem),
+	  RT_KIND_SYSTEM, 1 },
 	{ list_networks, sizeof(struct rt_network), sizeof(struct rt_network), RT_KIND_SYSTEM, 1 },
 	{ list_zpools, sizeof(struct rt_zpool), sizeof(struct rt_zpool), RT_KIND_SYSTEM, 1 },
 };
@@ -628,7 +633,9 @@ START_TEST(command_takes_longer_options_of_its_tracker)
 		struct rt_opts opts;
 		uint64_t unknown[4], not_ours[4];
 	} tracker = { .opts.size = sizeof(tracker) - sizeof(tracker.not_ours) };
-	const struct rt_command_opts o = { .size = sizeof(o), .argv = true_argv, .tracker = &tracker.opts };
+	const struct rt_command_opts o = { .size = sizeof(o),
+		                           .argv = true_argv,
+		                           .tracker = &tracker.opts };
 
 	memset(tracker.not_ours, FILLED, sizeof(tracker.not_ours));
 	assert_start(&o, 0);
@@ -652,7 +659,8 @@ START_TEST(command_tells_why_it_cannot_start)
 	struct fixture f;
 	char path[200];
 
-	ck_assert_int_eq(setenv("PATH", "/usr/bin:/bin", 1), 0); /* an unreadable directory in it would be -EACCES */
+	/* an unreadable directory in it would be -EACCES */
+	ck_assert_int_eq(setenv("PATH", "/usr/bin:/bin", 1), 0);
 	fixture_new(&f);
 	assert_exec_error("/nonexistent/program", NULL, -ENOENT);
 	assert_exec_error("no-program-has-this-name", NULL, -ENOENT);
@@ -718,7 +726,9 @@ END_TEST
 static struct rt_command *start_listed(const char *seconds)
 {
 	const char *const argv[] = { "sleep", seconds, NULL };
-	struct rt_command_opts o = { .size = sizeof(o), .flags = RT_COMMAND_LIST_PROCESSES, .argv = argv };
+	struct rt_command_opts o = { .size = sizeof(o),
+		                     .flags = RT_COMMAND_LIST_PROCESSES,
+		                     .argv = argv };
 	struct rt_command *c;
 
 	ck_assert_int_eq(rt_command_start(&c, &o), 0);
@@ -727,7 +737,8 @@ static struct rt_command *start_listed(const char *seconds)
 
 START_TEST(processes_refuse)
 {
-	const size_t size = sizeof(struct rt_command_process), ill[] = { 0, size - 1, LARGEST + 1, SIZE_MAX };
+	const size_t size = sizeof(struct rt_command_process),
+		     ill[] = { 0, size - 1, LARGEST + 1, SIZE_MAX };
 	struct rt_command *c = start_listed("60");
 	struct rt_command_process row;
 	size_t count = 0;
@@ -755,9 +766,11 @@ START_TEST(processes_must_have_been_asked_for)
 	struct rt_command *c = start_sleep("0");
 	size_t count = 0;
 
-	ck_assert_int_eq(rt_command_processes(c, NULL, sizeof(struct rt_command_process), &count), -EOPNOTSUPP);
+	ck_assert_int_eq(rt_command_processes(c, NULL, sizeof(struct rt_command_process), &count),
+	                 -EOPNOTSUPP);
 	ck_assert_int_eq(rt_command_wait(c, -1, NULL, 0), 0);
-	ck_assert_int_eq(rt_command_processes(c, NULL, sizeof(struct rt_command_process), &count), -EOPNOTSUPP);
+	ck_assert_int_eq(rt_command_processes(c, NULL, sizeof(struct rt_command_process), &count),
+	                 -EOPNOTSUPP);
 	rt_command_free(c);
 }
 END_TEST
@@ -795,7 +808,8 @@ START_TEST(wait_is_interrupted_by_a_handler)
 }
 END_TEST
 
-/* On the lowest rung the program is the caller's own child, and anybody in the caller may reap it. */
+/* On the lowest rung the program is the caller's own child, and anybody in the caller may reap
+ * it. */
 START_TEST(wait_tells_when_somebody_else_has_reaped)
 {
 	struct rt_command *c = start_sleep_at("0", RT_ACCOUNTING_POLL);
@@ -840,7 +854,8 @@ START_TEST(field_tables_refuse)
 		ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, 0, &field, ill[i]), -EINVAL);
 	ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, count - 1, &field, sizeof(field)), 0);
 	ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, count, &field, sizeof(field)), -EINVAL);
-	ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, UINT32_MAX, &field, sizeof(field)), -EINVAL);
+	ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, UINT32_MAX, &field, sizeof(field)),
+	                 -EINVAL);
 	ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, 0, NULL, sizeof(field)), -EFAULT);
 }
 END_TEST

@@ -26,8 +26,8 @@ static void end_target(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* What the forked half does with the tracker that it inherited: goes on with it, and ends its copy. The exit code names
- * the step that failed. */
+/* What the forked half does with the tracker that it inherited: goes on with it, and ends its
+ * copy. The exit code names the step that failed. */
 static int go_on(struct rt_tracker *t, const struct rt_metrics *before)
 {
 	struct rt_metrics now;
@@ -50,7 +50,8 @@ static void assert_forked(pid_t child, int expected)
 	int status;
 
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == expected, "status %#x", (unsigned)status);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == expected, "status %#x",
+	              (unsigned)status);
 }
 
 static void share(struct rt_tracker *t)
@@ -107,7 +108,8 @@ START_TEST(tracker_of_the_parent_still_follows_the_parent_in_the_child)
 		struct rt_process rows[2];
 		size_t count = 2;
 
-		if (rt_sample(t, &m, sizeof(m)) || rt_tracker_processes(t, rows, sizeof(rows[0]), &count))
+		if (rt_sample(t, &m, sizeof(m)) ||
+		    rt_tracker_processes(t, rows, sizeof(rows[0]), &count))
 			_exit(1);
 		if (count != 2 || rows[0].pid != parent || rows[1].pid != getpid())
 			_exit(2);

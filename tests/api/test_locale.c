@@ -11,7 +11,8 @@
 
 static const char *comma_locale(void)
 {
-	static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "es_ES.UTF-8" };
+	static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8",
+		                             "es_ES.UTF-8" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (setlocale(LC_ALL, names[i]) && strcmp(localeconv()->decimal_point, ",") == 0)
@@ -22,7 +23,9 @@ static const char *comma_locale(void)
 START_TEST(numbers_with_a_point_are_read)
 {
 	struct fixture f;
-	struct rt_opts o = { .size = sizeof(o), .root = f.root, .want = RT_HAS_LOAD | RT_HAS_THREADS };
+	struct rt_opts o = { .size = sizeof(o),
+		             .root = f.root,
+		             .want = RT_HAS_LOAD | RT_HAS_THREADS };
 	struct rt_tracker *t;
 	struct rt_metrics m;
 	char text[8];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two trackers on two threads, each on a tree of its own: neither sees, slows or spoils the other. */
+/* Two trackers on two threads, each on a tree of its own: neither sees, slows or spoils the
+ * other. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -12,7 +13,8 @@
 
 #define SAMPLES 200
 
-/* One thread's work. Assertions of libcheck belong to the main thread, so the thread only records. */
+/* One thread's work. Assertions of libcheck belong to the main thread, so the thread only
+ * records. */
 struct job {
 	pid_t pid; /* 0: the machine */
 	uint64_t tracker_id;
@@ -26,7 +28,8 @@ static void *follow(void *arg)
 	struct rt_tracker *t;
 	struct rt_metrics m;
 
-	job->failed = job->pid ? rt_pid_tracker_new(&t, job->pid, NULL) : rt_system_tracker_new(&t, NULL);
+	job->failed =
+	    job->pid ? rt_pid_tracker_new(&t, job->pid, NULL) : rt_system_tracker_new(&t, NULL);
 	for (int i = 0; i < SAMPLES && !job->failed; i++) {
 		uint64_t cpu;
 
@@ -86,7 +89,8 @@ START_TEST(two_trees_on_two_threads)
 	}
 	ck_assert_uint_ne(jobs[0].tracker_id, jobs[1].tracker_id);
 	ck_assert_uint_gt(jobs[0].last_cpu_ns, jobs[0].first_cpu_ns);
-	ck_assert_uint_lt(jobs[1].last_cpu_ns - jobs[1].first_cpu_ns, jobs[0].last_cpu_ns - jobs[0].first_cpu_ns);
+	ck_assert_uint_lt(jobs[1].last_cpu_ns - jobs[1].first_cpu_ns,
+	                  jobs[0].last_cpu_ns - jobs[0].first_cpu_ns);
 }
 END_TEST
 

@@ -8,13 +8,17 @@
 
 static void write_stat(struct fixture *f, const struct fake_process *p, const char *path)
 {
-	fixture_printf(f, path,
-	               "%d (%s) %c %d 1 1 0 -1 4194304 %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-	               " %" PRIu64 " %" PRIu64 " %" PRIu64 " 20 0 1 0 %" PRIu64 " 1000000 %" PRIu64
-	               " 18446744073709551615 1 1 0 0 0 0 0 %u 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-	               p->pid, p->comm ? p->comm : "fake", p->is_zombie ? 'Z' : p->state ? p->state : 'S', p->ppid,
-	               p->minflt, p->cminflt, p->majflt, p->cmajflt, p->utime, p->stime, p->cutime, p->cstime,
-	               p->starttime, p->rss_pages, p->ignores_sigchld ? 0x10000u : 0u);
+	fixture_printf(
+	    f, path,
+	    "%d (%s) %c %d 1 1 0 -1 4194304 %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	    " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " 20 0 1 0 %" PRIu64 " 1000000 %" PRIu64
+	    " 18446744073709551615 1 1 0 0 0 0 0 %u 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+	    p->pid, p->comm ? p->comm : "fake",
+	    p->is_zombie ? 'Z'
+	    : p->state   ? p->state
+			 : 'S',
+	    p->ppid, p->minflt, p->cminflt, p->majflt, p->cmajflt, p->utime, p->stime, p->cutime,
+	    p->cstime, p->starttime, p->rss_pages, p->ignores_sigchld ? 0x10000u : 0u);
 }
 
 static void write_status(struct fixture *f, const struct fake_process *p, const char *path)
@@ -25,9 +29,10 @@ static void write_status(struct fixture *f, const struct fake_process *p, const 
 		snprintf(hwm, sizeof(hwm), "VmHWM:\t%8" PRIu64 " kB\n", p->hwm_kib);
 	fixture_printf(f, path,
 	               "Name:\t%s\nState:\tS\nTgid:\t%d\nPid:\t%d\nNSpid:\t%d\n%sSigIgn:\t%016x\n"
-	               "voluntary_ctxt_switches:\t%" PRIu64 "\nnonvoluntary_ctxt_switches:\t%" PRIu64 "\n",
-	               p->comm ? p->comm : "fake", p->pid, p->pid, p->pid, hwm, p->ignores_sigchld ? 0x10000 : 0,
-	               p->voluntary, p->involuntary);
+	               "voluntary_ctxt_switches:\t%" PRIu64
+	               "\nnonvoluntary_ctxt_switches:\t%" PRIu64 "\n",
+	               p->comm ? p->comm : "fake", p->pid, p->pid, p->pid, hwm,
+	               p->ignores_sigchld ? 0x10000 : 0, p->voluntary, p->involuntary);
 }
 
 static const char *below(const struct fake_process *p, char *path, const char *file)
@@ -50,17 +55,19 @@ void fake_process_write(struct fixture *f, const struct fake_process *p)
 	write_stat(f, p, below_task(p, path, "stat"));
 	write_status(f, p, below(p, path, "status"));
 	write_status(f, p, below_task(p, path, "status"));
-	fixture_printf(f, below(p, path, "statm"), "1000 %" PRIu64 " 10 1 0 100 0\n", p->is_zombie ? 0 : p->rss_pages);
+	fixture_printf(f, below(p, path, "statm"), "1000 %" PRIu64 " 10 1 0 100 0\n",
+	               p->is_zombie ? 0 : p->rss_pages);
 	fixture_printf(f, below(p, path, "smaps_rollup"),
-	               "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss: %8" PRIu64 " kB\nPss: %8" PRIu64 " kB\n",
+	               "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss: %8" PRIu64
+	               " kB\nPss: %8" PRIu64 " kB\n",
 	               p->pss_kib * 2, p->pss_kib);
 	fixture_printf(f, below(p, path, "io"),
-	               "rchar: 11\nwchar: 22\nsyscr: 1\nsyscw: 1\nread_bytes: %" PRIu64 "\nwrite_bytes: %" PRIu64
-	               "\ncancelled_write_bytes: 0\n",
+	               "rchar: 11\nwchar: 22\nsyscr: 1\nsyscw: 1\nread_bytes: %" PRIu64
+	               "\nwrite_bytes: %" PRIu64 "\ncancelled_write_bytes: 0\n",
 	               p->read_bytes, p->write_bytes);
 	fixture_printf(f, below_task(p, path, "io"),
-	               "rchar: 11\nwchar: 22\nsyscr: 1\nsyscw: 1\nread_bytes: %" PRIu64 "\nwrite_bytes: %" PRIu64
-	               "\ncancelled_write_bytes: 0\n",
+	               "rchar: 11\nwchar: 22\nsyscr: 1\nsyscw: 1\nread_bytes: %" PRIu64
+	               "\nwrite_bytes: %" PRIu64 "\ncancelled_write_bytes: 0\n",
 	               p->read_bytes, p->write_bytes);
 	if (p->children)
 		fixture_write(f, below_task(p, path, "children"), p->children);

@@ -138,7 +138,8 @@ int32_t family_tell(struct family *f, size_t member, enum family_deed deed, int3
 
 	ck_assert_int_eq(send(f->member[member].fd, &order, sizeof(order), 0), sizeof(order));
 	if (deed != FAMILY_EXIT)
-		ck_assert_int_eq(recv(f->member[member].fd, &answer, sizeof(answer), 0), sizeof(answer));
+		ck_assert_int_eq(recv(f->member[member].fd, &answer, sizeof(answer), 0),
+		                 sizeof(answer));
 	return answer;
 }
 
@@ -156,7 +157,8 @@ static void lead(struct family *f)
 {
 	for (size_t i = 0; i < FAMILY_MOST; i++)
 		close(f->member[i].fd);
-	room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	            -1, 0);
 	if (room == MAP_FAILED || madvise(room, ROOM, MADV_NOHUGEPAGE) < 0)
 		_exit(1);
 	live(f, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A real process tree of the test's own, whose members do as they are told and are blocked otherwise. */
+/* A real process tree of the test's own, whose members do as they are told and are blocked
+ * otherwise. */
 #ifndef FAMILY_H
 #define FAMILY_H
 

@@ -107,7 +107,8 @@ static ssize_t faulty_pread(int fd, void *buf, size_t len, off_t offset)
 	for (int i = 0; i < MOST_RULES; i++) {
 		const struct rule *rule = &faults.rules[i];
 
-		if (rule->suffix && rule->read_err && fd < MOST_FDS && ends_with(faults.paths[fd], rule->suffix))
+		if (rule->suffix && rule->read_err && fd < MOST_FDS &&
+		    ends_with(faults.paths[fd], rule->suffix))
 			return rule->read_err;
 	}
 	return rti_procfs_linux.pread(fd, buf, len, offset);

@@ -259,8 +259,8 @@ const char *meter_files(void)
 	text[0] = '\0';
 	qsort(meter.file, meter.files, sizeof(meter.file[0]), compare_names);
 	for (size_t i = 0; i < meter.files && len < sizeof(text); i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %u", i ? ", " : "", meter.file[i].name,
-		                        meter.file[i].count);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %u", i ? ", " : "",
+		                        meter.file[i].name, meter.file[i].count);
 	return text;
 }
 

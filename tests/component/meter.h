@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts what a sample asks of the system: file calls, clock calls, allocations. Time, the CPU clocks of others and the
- * last pid stand still unless the test moves them, so that nobody else's doing shows in the counts. */
+/* Counts what a sample asks of the system: file calls, clock calls, allocations. Time, the CPU
+ * clocks of others and the last pid stand still unless the test moves them, so that nobody
+ * else's doing shows in the counts. */
 #ifndef METER_H
 #define METER_H
 
@@ -9,12 +10,14 @@
 #define METER_FILES 64
 
 struct meter {
-	unsigned opens, reads, lists, looks; /* calls of open, pread and getdents; of exists, readlink and poll */
-	unsigned spaces;                     /* statvfs, by whichever thread */
-	unsigned clocks;                     /* the CPU clocks of others */
-	unsigned times;                      /* for our own CPU time, and for the time of day */
-	unsigned allocations;                /* malloc, calloc, realloc */
-	/* Files read, by name with PID and TID for the numbers; and the path of one that was read twice, or "". */
+	/* calls of open, pread and getdents; of exists, readlink and poll */
+	unsigned opens, reads, lists, looks;
+	unsigned spaces;      /* statvfs, by whichever thread */
+	unsigned clocks;      /* the CPU clocks of others */
+	unsigned times;       /* for our own CPU time, and for the time of day */
+	unsigned allocations; /* malloc, calloc, realloc */
+	/* Files read, by name with PID and TID for the numbers; and the path of one that was
+	 * read twice, or "". */
 	struct {
 		char name[48];
 		unsigned count;

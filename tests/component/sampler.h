@@ -19,20 +19,24 @@ struct sampler {
 };
 
 /* Returns what open() does. root NULL is this machine; ops NULL are the system's. */
-static inline int sampler_open_with(struct sampler *s, const struct rti_sys_collector *collector, const char *root,
-                                    const struct rti_procfs_ops *ops, uint32_t flags)
+static inline int sampler_open_with(struct sampler *s, const struct rti_sys_collector *collector,
+                                    const char *root, const struct rti_procfs_ops *ops,
+                                    uint32_t flags)
 {
 	*s = (struct sampler){ .collector = collector };
 	ck_assert_int_eq(rti_procfs_open(&s->procfs, root, ops ? ops : &rti_procfs_linux), 0);
 	rti_platform_init(&s->platform, root != NULL);
 	s->platform.tick_ns = 10000000;
-	s->ctx = (struct rti_context){ .procfs = &s->procfs, .platform = &s->platform, .buf = &s->buf, .flags = flags };
+	s->ctx = (struct rti_context){
+		.procfs = &s->procfs, .platform = &s->platform, .buf = &s->buf, .flags = flags
+	};
 	s->state = calloc(1, collector->state_size);
 	ck_assert_ptr_nonnull(s->state);
 	return collector->open ? collector->open(s->state, &s->ctx) : 0;
 }
 
-static inline void sampler_open(struct sampler *s, const struct rti_sys_collector *collector, const char *root)
+static inline void sampler_open(struct sampler *s, const struct rti_sys_collector *collector,
+                                const char *root)
 {
 	ck_assert_int_eq(sampler_open_with(s, collector, root, NULL, 0), 0);
 }

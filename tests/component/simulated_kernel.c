@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel that is simulated: the lives of its processes, and the accounts that it keeps of them. */
+/* A kernel that is simulated: the lives of its processes, and the accounts that it keeps of
+ * them. */
 #include "simulated_kernel.h"
 
 #include <string.h>
@@ -104,7 +105,9 @@ static struct sim_process *add_process(int pid, int ppid, int parent_tid)
 	if (sim.count == SIM_MOST || pid == 0)
 		return NULL;
 	sim.count++;
-	*p = (struct sim_process){ .leader = { pid, ++sim.now }, .ppid = ppid, .parent_tid = parent_tid };
+	*p = (struct sim_process){ .leader = { pid, ++sim.now },
+		                   .ppid = ppid,
+		                   .parent_tid = parent_tid };
 	return p;
 }
 
@@ -185,7 +188,8 @@ static const struct sim_process *new_parent(const struct sim_process *p)
 static void leave_children(const struct sim_process *p)
 {
 	const struct sim_process *heir = new_parent(p);
-	int pid = p->leader.tid, heir_pid = heir ? heir->leader.tid : 1, heir_tid = heir ? live_thread(heir) : 1;
+	int pid = p->leader.tid, heir_pid = heir ? heir->leader.tid : 1,
+	    heir_tid = heir ? live_thread(heir) : 1;
 	int is_lost = !heir || heir->ignores_sigchld;
 
 	for (int i = 0; i < sim.count; i++) {
@@ -240,7 +244,8 @@ static void start_or_end_thread(struct sim_process *p)
 
 	run(p, 1000);
 	if (sim_pick(3) == 0 && p->thread_count + !p->is_leader_gone > 1)
-		exit_thread(p, (int)sim_pick((unsigned)(p->thread_count + !p->is_leader_gone)) - !p->is_leader_gone);
+		exit_thread(p, (int)sim_pick((unsigned)(p->thread_count + !p->is_leader_gone)) -
+		                   !p->is_leader_gone);
 	else if (p->thread_count < SIM_THREADS && tid)
 		p->threads[p->thread_count++] = (struct sim_thread){ tid, ++sim.now };
 }

@@ -17,9 +17,21 @@
 #define FD_ROOT 2
 #define FD_PROC 3
 
-enum entry { LEAF_STAT, LEAF_IO, LEAF_STATUS, LEAF_CHILDREN, LEAF_TASKS, LEAF_ALL, LEAF_CGROUP, LEAF_LAST_PID, LEAVES };
+enum entry {
+	LEAF_STAT,
+	LEAF_IO,
+	LEAF_STATUS,
+	LEAF_CHILDREN,
+	LEAF_TASKS,
+	LEAF_ALL,
+	LEAF_CGROUP,
+	LEAF_LAST_PID,
+	LEAVES
+};
 
-static const char *const leaf_names[LEAVES] = { "stat", "io", "status", "children", "task", ".", "cpu.stat", "sys/kernel/ns_last_pid" };
+static const char *const leaf_names[LEAVES] = {
+	"stat", "io", "status", "children", "task", ".", "cpu.stat", "sys/kernel/ns_last_pid"
+};
 
 /* A descriptor stays with its process or thread, whoever has the number now. */
 static struct file {
@@ -47,7 +59,8 @@ static const struct sim_thread *look_up(const char *path, const char **entry)
 	p = sim_find((int)strtol(path, &rest, 10), &thread);
 	if (!p || *rest != '/')
 		return NULL;
-	if (strncmp(rest, "/task/", 6) == 0 && sim_find((int)strtol(rest + 6, &rest, 10), &thread) != p)
+	if (strncmp(rest, "/task/", 6) == 0 &&
+	    sim_find((int)strtol(rest + 6, &rest, 10), &thread) != p)
 		return NULL;
 	*entry = rest + 1;
 	return thread;
@@ -82,7 +95,8 @@ static int sim_open(int dirfd, const char *path, int flags)
 		return FD_PROC;
 	sim_go_on();
 	if (dirfd == FD_ROOT)
-		return strcmp(path, SIM_LEAF "/cpu.stat") == 0 ? open_file(LEAF_CGROUP, NULL) : -ENOENT;
+		return strcmp(path, SIM_LEAF "/cpu.stat") == 0 ? open_file(LEAF_CGROUP, NULL)
+		                                               : -ENOENT;
 	if (strcmp(path, ".") == 0)
 		return open_file(LEAF_ALL, NULL);
 	if (strcmp(path, leaf_names[LEAF_LAST_PID]) == 0)
@@ -127,14 +141,31 @@ static char *put_stat(char *at, const struct sim_process *p, const struct sim_th
 {
 	const int is_leader = thread == &p->leader;
 	const uint64_t fields[] = {
-		(uint64_t)p->ppid, 1, 1, 0, 0, 0, p->faults, p->reaped_faults, 0, 0, p->user_ns / SIM_TICK_NS,
-		p->system_ns / SIM_TICK_NS, p->reaped_user_ns / SIM_TICK_NS, p->reaped_system_ns / SIM_TICK_NS, 20, 0,
-		(uint64_t)p->thread_count + 1, 0,
+		(uint64_t)p->ppid,
+		1,
+		1,
+		0,
+		0,
+		0,
+		p->faults,
+		p->reaped_faults,
+		0,
+		0,
+		p->user_ns / SIM_TICK_NS,
+		p->system_ns / SIM_TICK_NS,
+		p->reaped_user_ns / SIM_TICK_NS,
+		p->reaped_system_ns / SIM_TICK_NS,
+		20,
+		0,
+		(uint64_t)p->thread_count + 1,
+		0,
 	};
 
 	at = put_number(at, (uint64_t)thread->tid);
 	at = put_text(at, p->execs % 2 ? "(p) x) " : "(p) ");
-	at = put_text(at, p->is_husk || p->is_dead ? "X " : p->is_zombie || (is_leader && p->is_leader_gone) ? "Z " : "S ");
+	at = put_text(at, p->is_husk || p->is_dead                           ? "X "
+	                  : p->is_zombie || (is_leader && p->is_leader_gone) ? "Z "
+	                                                                     : "S ");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		at = put_number(at, p->is_husk ? 0 : fields[i]);
 	at = put_number(at, thread->starttime);
@@ -157,7 +188,8 @@ static char *put_status(char *at, const struct sim_process *p, const struct sim_
 	at = put_number(put_text(at, "Tgid:\t"), (uint64_t)p->leader.tid);
 	if (!p->is_zombie && !(p->is_leader_gone && thread == &p->leader))
 		at = put_text(at, "\nVmHWM:\t400 kB");
-	return put_text(at, p->ignores_sigchld ? "\nSigIgn:\t0000000000010000\n" : "\nSigIgn:\t0000000000000000\n");
+	return put_text(at, p->ignores_sigchld ? "\nSigIgn:\t0000000000010000\n"
+	                                       : "\nSigIgn:\t0000000000000000\n");
 }
 
 static char *put_io(char *at, const struct sim_process *p)
@@ -183,7 +215,8 @@ static char *put_file(char *at, int fd)
 
 	if (files[fd].entry == LEAF_CGROUP)
 		return put_cgroup(at);
-	if (files[fd].entry == LEAF_LAST_PID) /* numbers are few here, so that this would come round too soon */
+	/* numbers are few here, so that this would come round too soon */
+	if (files[fd].entry == LEAF_LAST_PID)
 		return put_number(at, sim.now);
 	p = process_of(fd, &thread);
 	if (!p)
@@ -305,7 +338,8 @@ int sim_cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 	p = sim_find(pid, &thread);
 	if (!p || p->is_husk || thread != &p->leader)
 		return -ESRCH;
-	*out = (struct rti_cpu_clock){ p->user_ns + p->system_ns, p->user_ns, p->user_ns + p->system_ns };
+	*out = (struct rti_cpu_clock){ p->user_ns + p->system_ns, p->user_ns,
+		                       p->user_ns + p->system_ns };
 	return 0;
 }
 

@@ -42,7 +42,8 @@ static inline int threads_count(void)
 	return count;
 }
 
-/* The same, before anything else makes threads: a sanitizer starts one of its own with the first. */
+/* The same, before anything else makes threads: a sanitizer starts one of its own with the
+ * first. */
 static inline int threads_count_first(void)
 {
 	pthread_t thread;

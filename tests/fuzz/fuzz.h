@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every fuzz target needs: the entry point, and checks that end the process when they do not hold. */
+/* What every fuzz target needs: the entry point, and checks that end the process when they do
+ * not hold. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

@@ -97,7 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	scan_numbers(s);
 	scan_keyed_lines(s);
 	while (rti_scan_line(&s, &line)) {
-		members_seen += (size_t)(line.end - line.at) + (line.end < s.end && *line.end == '\n');
+		members_seen +=
+		    (size_t)(line.end - line.at) + (line.end < s.end && *line.end == '\n');
 		scan_words(line);
 	}
 	require(members_seen == len);

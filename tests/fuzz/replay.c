@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a fuzz target over stored inputs, without libFuzzer: replay OWN_CORPUS ALL_CORPORA.
  *
- * Files of the target's own corpus are also tried cut after every byte and with every byte turned to NUL. All inputs
- * lie on the heap in exactly their size, so that a sanitizer or valgrind sees a read past the end. */
+ * Files of the target's own corpus are also tried cut after every byte and with every byte
+ * turned to NUL. All inputs lie on the heap in exactly their size, so that a sanitizer or
+ * valgrind sees a read past the end. */
 #include "fuzz.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands: how they start and end, what they used, and that the host's own children are left alone. */
+/* Commands: how they start and end, what they used, and that the host's own children are left
+ * alone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -76,7 +77,8 @@ END_TEST
 
 START_TEST(what_cannot_start_says_why)
 {
-	const char *missing[] = { "/nonexistent/program", NULL }, *directory[] = { "/", NULL }, *empty[] = { NULL };
+	const char *missing[] = { "/nonexistent/program", NULL }, *directory[] = { "/", NULL },
+		   *empty[] = { NULL };
 	const char *nowhere[] = { "no-such-program-anywhere", NULL };
 	struct rt_command_opts opts = { 0 };
 
@@ -95,7 +97,9 @@ END_TEST
 
 START_TEST(its_environment_is_right)
 {
-	const char *argv[] = { "sh", "-c", "test \"$(pwd)\" = / && test \"$A\" = b && test -z \"$HOME\"", NULL };
+	const char *argv[] = { "sh", "-c",
+		               "test \"$(pwd)\" = / && test \"$A\" = b && test -z \"$HOME\"",
+		               NULL };
 	const char *envp[] = { "A=b", "PATH=/usr/bin:/bin", NULL };
 	struct rt_command_opts opts = { .cwd = "/", .envp = envp };
 	sigset_t all;
@@ -108,7 +112,8 @@ START_TEST(its_environment_is_right)
 	ck_assert_int_eq(await(FOR_EVER), 0);
 	ck_assert_int_eq(outcome.exit_code, 0);
 	rt_command_free(command);
-	run_shell("grep -q '^SigBlk:.*0000$' /proc/self/status && ! grep -q '^SigIgn:.*1[0-9a-f][0-9a-f][0-9a-f]$' "
+	run_shell("grep -q '^SigBlk:.*0000$' /proc/self/status && ! grep -q "
+	          "'^SigIgn:.*1[0-9a-f][0-9a-f][0-9a-f]$' "
 	          "/proc/self/status");
 	ck_assert_int_eq(outcome.exit_code, 0);
 	rt_command_free(command);
@@ -143,7 +148,8 @@ START_TEST(a_signal_handler_interrupts_the_wait)
 	struct sigaction action = { .sa_handler = do_nothing };
 	timer_t timer;
 	/* Again and again: the first may come before anything waits. */
-	const struct itimerspec often = { .it_value = { 0, 30 * MS }, .it_interval = { 0, 30 * MS } };
+	const struct itimerspec often = { .it_value = { 0, 30 * MS },
+		                          .it_interval = { 0, 30 * MS } };
 
 	sigaction(SIGALRM, &action, NULL);
 	ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, NULL, &timer), 0);
@@ -168,7 +174,9 @@ START_TEST(cpu_time_is_what_the_kernel_says)
 	ck_assert_ptr_nonnull(getenv("RTRACK_BUILD_ROOT"));
 	snprintf(path, sizeof(path), "%s/rtrack-times-%d", getenv("RTRACK_BUILD_ROOT"), getpid());
 	snprintf(script, sizeof(script),
-	         "for i in 1 2 3 4 5 6 7 8; do (i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); done; times >%s", path);
+	         "for i in 1 2 3 4 5 6 7 8; do (i=0; while [ $i -lt 100000 ]; do i=$((i+1)); "
+	         "done); done; times >%s",
+	         path);
 	run_shell_at(RT_ACCOUNTING_WAIT, script);
 	file = fopen(path, "r");
 	ck_assert_ptr_nonnull(file);
@@ -191,9 +199,11 @@ START_TEST(samples_lead_up_to_the_outcome)
 {
 	struct rt_metrics m, last = { 0 };
 
-	ck_assert_int_eq(start_shell("for i in 1 2 3 4 5; do sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'; "
-	                             "done"),
-	                 0);
+	ck_assert_int_eq(
+	    start_shell(
+		"for i in 1 2 3 4 5; do sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'; "
+		"done"),
+	    0);
 	while (await(5 * MS) == -ETIMEDOUT) {
 		int err = rt_sample(rt_command_tracker(command), &m, sizeof(m));
 
@@ -216,9 +226,11 @@ END_TEST
 
 START_TEST(polling_does_without_the_kernel_s_account)
 {
-	const char *argv[] = { "sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done", NULL };
+	const char *argv[] = { "sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done",
+		               NULL };
 
-	ck_assert_int_eq(start_with((struct rt_command_opts){ .accounting = RT_ACCOUNTING_POLL }, argv), 0);
+	ck_assert_int_eq(
+	    start_with((struct rt_command_opts){ .accounting = RT_ACCOUNTING_POLL }, argv), 0);
 	ck_assert_int_eq(await(FOR_EVER), 0);
 	ck_assert_uint_eq(outcome.accounting, RT_ACCOUNTING_POLL);
 	ck_assert_uint_gt(cpu_ns(), 0);
@@ -231,7 +243,8 @@ END_TEST
 START_TEST(alone_means_without_what_it_started)
 {
 	const struct rt_opts alone = { .size = sizeof(alone), .flags = RT_OPT_NO_CHILDREN };
-	const char *argv[] = { "sh", "-c", "(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done); true", NULL };
+	const char *argv[] = { "sh", "-c",
+		               "(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done); true", NULL };
 
 	ck_assert_int_eq(start_with((struct rt_command_opts){ .tracker = &alone }, argv), 0);
 	ck_assert_int_eq(await(FOR_EVER), 0);
@@ -241,7 +254,9 @@ START_TEST(alone_means_without_what_it_started)
 	ck_assert_int_gt(outcome.rusage.ru_minflt, 0);
 	ck_assert_uint_eq(outcome.reasons & ~(uint32_t)RT_REASON_UNVERIFIED, 0);
 	rt_command_free(command);
-	ck_assert_int_eq(start_with((struct rt_command_opts){ .tracker = &alone, .accounting = RT_ACCOUNTING_WAIT }, argv),
+	ck_assert_int_eq(start_with((struct rt_command_opts){ .tracker = &alone,
+	                                                      .accounting = RT_ACCOUNTING_WAIT },
+	                            argv),
 	                 -EINVAL);
 }
 END_TEST
@@ -302,9 +317,12 @@ END_TEST
 
 START_TEST(a_stolen_exit_status_is_an_error_and_the_figures_stay)
 {
-	const char *argv[] = { "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec sleep 0.1", NULL };
+	const char *argv[] = { "sh", "-c",
+		               "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec sleep 0.1",
+		               NULL };
 
-	ck_assert_int_eq(start_with((struct rt_command_opts){ .accounting = RT_ACCOUNTING_POLL }, argv), 0);
+	ck_assert_int_eq(
+	    start_with((struct rt_command_opts){ .accounting = RT_ACCOUNTING_POLL }, argv), 0);
 	ck_assert_int_eq(waitpid(rt_command_pid(command), NULL, 0), rt_command_pid(command));
 	ck_assert_int_eq(await(FOR_EVER), -ECHILD);
 	ck_assert_int_eq(await(0), -ECHILD);
@@ -336,7 +354,8 @@ static int32_t supervisor_pid(void)
 	size_t count = 1;
 
 	ck_assert_int_eq(rt_sample(rt_command_tracker(command), &m, sizeof(m)), 0);
-	ck_assert_int_eq(rt_tracker_processes(rt_command_tracker(command), &row, sizeof(row), &count), 0);
+	ck_assert_int_eq(
+	    rt_tracker_processes(rt_command_tracker(command), &row, sizeof(row), &count), 0);
 	ck_assert_int_eq(row.pid, rt_command_pid(command));
 	return row.ppid;
 }
@@ -356,11 +375,13 @@ END_TEST
 
 START_TEST(orphans_are_adopted_and_counted)
 {
-	/* Each burns CPU time after its parent has exited. The shell ends when all have been reaped. */
-	run_shell_at(RT_ACCOUNTING_WAIT,
-	             "pids=$(for i in 1 2 3 4; do"
-	             " ( (i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done) >/dev/null & echo $!); done);"
-	             " for pid in $pids; do while kill -0 $pid 2>/dev/null; do sleep 0.01; done; done");
+	/* Each burns CPU time after its parent has exited. The shell ends when all have been
+	 * reaped. */
+	run_shell_at(
+	    RT_ACCOUNTING_WAIT,
+	    "pids=$(for i in 1 2 3 4; do"
+	    " ( (i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done) >/dev/null & echo $!); done);"
+	    " for pid in $pids; do while kill -0 $pid 2>/dev/null; do sleep 0.01; done; done");
 	ck_assert_uint_gt(cpu_ns(), 20 * MS);
 	ck_assert_uint_eq(outcome.reasons & ~(uint32_t)RT_REASON_UNVERIFIED, 0);
 	ck_assert_uint_eq(outcome.left_running, 0);
@@ -369,16 +390,15 @@ START_TEST(orphans_are_adopted_and_counted)
 END_TEST
 
 /* Four children of 50 ms each that the kernel reaps itself: their account goes to nobody. */
-static const char auto_reaped[] =
-    "exec python3 -c 'import os, signal, time\n"
-    "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-    "for i in range(4):\n"
-    "    if os.fork() == 0:\n"
-    "        while time.process_time() < 0.05: pass\n"
-    "        os._exit(0)\n"
-    "try:\n"
-    "    os.wait()\n"
-    "except ChildProcessError: pass'";
+static const char auto_reaped[] = "exec python3 -c 'import os, signal, time\n"
+				  "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+				  "for i in range(4):\n"
+				  "    if os.fork() == 0:\n"
+				  "        while time.process_time() < 0.05: pass\n"
+				  "        os._exit(0)\n"
+				  "try:\n"
+				  "    os.wait()\n"
+				  "except ChildProcessError: pass'";
 
 START_TEST(without_a_cgroup_lost_accounts_are_told)
 {
@@ -416,7 +436,8 @@ START_TEST(a_cgroup_knows_what_nobody_waited_for)
 	int err = start_with((struct rt_command_opts){ .accounting = RT_ACCOUNTING_CGROUP }, argv);
 
 	if (err == -EOPNOTSUPP)
-		return; /* no cgroup that we may use: the case before this one is what there is then */
+		/* no cgroup that we may use: the case before this one is what there is then */
+		return;
 	ck_assert_int_eq(err, 0);
 	ck_assert_int_eq(await(FOR_EVER), 0);
 	ck_assert_uint_eq(outcome.complete, 1);
@@ -437,7 +458,8 @@ static int32_t last_listed_pid(void)
 	struct rt_process rows[8];
 	size_t count = 8;
 
-	ck_assert_int_eq(rt_tracker_processes(rt_command_tracker(command), rows, sizeof(rows[0]), &count), 0);
+	ck_assert_int_eq(
+	    rt_tracker_processes(rt_command_tracker(command), rows, sizeof(rows[0]), &count), 0);
 	ck_assert_uint_ge(count, 1);
 	return rows[count - 1].pid;
 }
@@ -471,7 +493,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("command");
-	TCase *life = suite_case(suite, "life"), *figures = suite_case(suite, "figures"), *host = suite_case(suite, "host");
+	TCase *life = suite_case(suite, "life"), *figures = suite_case(suite, "figures"),
+	      *host = suite_case(suite, "host");
 
 	tcase_add_test(life, exit_codes_and_signals_are_told_apart);
 	tcase_add_test(life, what_cannot_start_says_why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What trees do to a tracker: whole branches that end between two reads, members that may not be read, leaders that
- * exit first, hosts that ignore SIGCHLD or have closed their standard descriptors. */
+/* What trees do to a tracker: whole branches that end between two reads, members that may not be
+ * read, leaders that exit first, hosts that ignore SIGCHLD or have closed their standard
+ * descriptors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -60,7 +61,9 @@ static uint64_t outcome_cpu_ns(void)
 /* 0 where the machine has no such rung. */
 static int start_at(uint32_t rung, const char *const argv[])
 {
-	const struct rt_command_opts opts = { .size = sizeof(opts), .argv = argv, .accounting = rung };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .accounting = rung };
 	int err = rt_command_start(&command, &opts);
 
 	if (rung == RT_ACCOUNTING_CGROUP && err == -EOPNOTSUPP)
@@ -122,7 +125,8 @@ static void grow_branch(struct branches *b, int null)
 	_exit(0);
 }
 
-/* Three branches at a time, of two leaves each; all are reaped, at once or after a while as zombies. */
+/* Three branches at a time, of two leaves each; all are reaped, at once or after a while as
+ * zombies. */
 static void grow_branches(void *arg)
 {
 	struct branches *b = arg;
@@ -196,9 +200,11 @@ START_TEST(branches_that_end_between_two_reads_count_once)
 	atomic_store(&b->must_stop, 1);
 	child_await(&child);
 	ck_assert_int_eq(sample(), 0);
-	ck_assert_uint_eq(m.write_chars, atomic_load(&b->bytes) + 1); /* the byte that says it is ready */
+	/* the byte that says it is ready */
+	ck_assert_uint_eq(m.write_chars, atomic_load(&b->bytes) + 1);
 	end_and_account(&child, &truth);
-	/* The clock reads to the ns what wait4 cuts to the us; reaped time is shown in ticks, for each of two modes. */
+	/* The clock reads to the ns what wait4 cuts to the us; reaped time is shown in ticks,
+	 * for each of two modes. */
 	ck_assert_uint_le(sampled_cpu_ns(), rusage_ns(&truth) + MS);
 	ck_assert_uint_ge(sampled_cpu_ns() + 22 * MS, rusage_ns(&truth));
 	ck_assert_int_le((long)m.minor_faults, truth.ru_minflt);
@@ -230,7 +236,8 @@ struct hidden {
 	atomic_int is_hidden;
 };
 
-/* As a program with the setuid bit does: it keeps its parent and is no longer the watcher's to read. */
+/* As a program with the setuid bit does: it keeps its parent and is no longer the watcher's to
+ * read. */
 static void start_hidden(void *arg)
 {
 	static const char chunk[CHUNK];
@@ -274,7 +281,8 @@ static void watch_hidden(void (*hide)(void))
 		ck_assert_uint_eq(m.valid & known, known);
 		ck_assert_uint_ge(sampled_cpu_ns(), 40 * MS); /* the hidden one's */
 		ck_assert_uint_eq(m.valid & unknown, 0);
-		ck_assert_uint_eq(m.partial & unknown, unknown); /* the other's is there: a lower bound */
+		/* the other's is there: a lower bound */
+		ck_assert_uint_eq(m.partial & unknown, unknown);
 		ck_assert_uint_ge(m.write_chars, CHUNK);
 		ck_assert_uint_gt(m.pss_bytes, 0);
 		ck_assert_uint_eq(m.members_unreadable, 1);
@@ -296,7 +304,8 @@ START_TEST(a_child_of_another_user_leaves_lower_bounds)
 }
 END_TEST
 
-/* The program of a command: the leader exits, a thread goes on for a while and has the last word. */
+/* The program of a command: the leader exits, a thread goes on for a while and has the last
+ * word. */
 static void *go_on_alone(void *arg)
 {
 	usleep(50000);
@@ -378,10 +387,12 @@ START_TEST(a_command_that_executes_from_another_thread_is_the_same_process)
 }
 END_TEST
 
-/* 5 when the shell has the default action for SIGCHLD, 6 when it ignores it; and a child that is worth noticing. */
+/* 5 when the shell has the default action for SIGCHLD, 6 when it ignores it; and a child that is
+ * worth noticing. */
 static const char *const waits_for_a_child[] = {
 	"sh", "-c",
-	"(i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done); grep -q '^SigIgn:.*[02468ace]....$' /proc/self/status && "
+	"(i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done); grep -q '^SigIgn:.*[02468ace]....$' "
+	"/proc/self/status && "
 	"exit 5; exit 6",
 	NULL
 };
@@ -436,7 +447,9 @@ static void close_standard_descriptors(void)
 START_TEST(a_host_without_standard_descriptors_starts_programs_without)
 {
 	const char *argv[] = {
-		"sh", "-c", "for i in 0 1 2; do test -e /proc/$$/fd/$i && exit 4; done; sleep 0.05; exit 3", NULL
+		"sh", "-c",
+		"for i in 0 1 2; do test -e /proc/$$/fd/$i && exit 4; done; sleep 0.05; exit 3",
+		NULL
 	};
 
 	close_standard_descriptors();
@@ -460,11 +473,15 @@ static Suite *make_suite(void)
 	tcase_add_test(members, a_child_that_forbids_dumps_leaves_lower_bounds);
 	if (geteuid() == 0) /* nobody else can be two users */
 		tcase_add_test(members, a_child_of_another_user_leaves_lower_bounds);
-	tcase_add_loop_test(commands, a_command_whose_leader_exits_first_ends_with_its_last_thread, 0, RUNG_COUNT);
-	tcase_add_loop_test(commands, a_command_that_executes_from_another_thread_is_the_same_process, 0, RUNG_COUNT);
+	tcase_add_loop_test(commands, a_command_whose_leader_exits_first_ends_with_its_last_thread,
+	                    0, RUNG_COUNT);
+	tcase_add_loop_test(commands,
+	                    a_command_that_executes_from_another_thread_is_the_same_process, 0,
+	                    RUNG_COUNT);
 	tcase_add_loop_test(host, a_host_that_ignores_sigchld_does_not_hand_it_on, 0, RUNG_COUNT);
 	tcase_add_loop_test(host, a_host_that_wants_no_zombies_loses_nothing, 0, RUNG_COUNT);
-	tcase_add_loop_test(host, a_host_without_standard_descriptors_starts_programs_without, 0, RUNG_COUNT);
+	tcase_add_loop_test(host, a_host_without_standard_descriptors_starts_programs_without, 0,
+	                    RUNG_COUNT);
 	return suite;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trackers of real process trees against what the processes are told of themselves, and what their reapers are told. */
+/* Trackers of real process trees against what the processes are told of themselves, and what
+ * their reapers are told. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -383,7 +384,8 @@ START_TEST(auto_reaped_children_are_kept_and_told)
 }
 END_TEST
 
-/* Short children one after another while samples are taken: no total may fall, none may exceed the truth. */
+/* Short children one after another while samples are taken: no total may fall, none may exceed
+ * the truth. */
 static void storm(void *arg)
 {
 	volatile int *stop = arg;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Every process of a tree: counted and listed, however short its life; what the supervisor itself takes; and trackers
- * that hear of forks.
+/* Every process of a tree: counted and listed, however short its life; what the supervisor
+ * itself takes; and trackers that hear of forks.
  *
- * The commands are this program again. What they start they write down themselves, in memory that they share with the
- * test: that is the truth which the library's account is held against. */
+ * The commands are this program again. What they start they write down themselves, in memory
+ * that they share with the test: that is the truth which the library's account is held against. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -33,7 +33,8 @@
 #define THREADED 20
 #define AT_MOST 50 /* of all these: 21, and some whose end is told late */
 #define AT_ONCE 300
-#define TRIES 10 /* where a busy machine overflows the buffer for events, which is small but for root */
+/* where a busy machine overflows the buffer for events, which is small but for root */
+#define TRIES 10
 #define KNOWN_BYTES 1000003
 
 struct life {
@@ -338,7 +339,8 @@ static void do_read(void)
 static int write_last_pid(int32_t pid)
 {
 	char text[16];
-	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY), n = snprintf(text, sizeof(text), "%d", pid);
+	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY),
+	    n = snprintf(text, sizeof(text), "%d", pid);
 	int done = fd >= 0 && write(fd, text, (size_t)n) == n;
 
 	if (fd >= 0)
@@ -346,8 +348,8 @@ static int write_last_pid(int32_t pid)
 	return done;
 }
 
-/* The same number again, unless somebody else is faster. An end is told only after it was waited for, so that the next
- * must not come at once. */
+/* The same number again, unless somebody else is faster. An end is told only after it was waited
+ * for, so that the next must not come at once. */
 static void do_recycle(void)
 {
 	int32_t parent = getpid(), pid = fork_one();
@@ -418,7 +420,8 @@ static uint64_t sleeps_of_waiter(void)
  * that takes on a busy machine. Gives up after 30 s, so that a library that never polls fails. */
 static void do_hold(void)
 {
-	void *memory = mmap(NULL, 100 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory =
+	    mmap(NULL, 100 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t so_far;
 
 	if (memory == MAP_FAILED)
@@ -463,7 +466,8 @@ static struct truth *map_truth(int fd)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* It starts when it is told to, so that whoever cannot follow it from its first instruction on can follow it all. */
+/* It starts when it is told to, so that whoever cannot follow it from its first instruction on
+ * can follow it all. */
 static int be_command(char **argv)
 {
 	struct life *life;
@@ -537,7 +541,8 @@ static void end(void)
 	munmap(truth, sizeof(*truth));
 }
 
-/* 0 where there is no such rung. On a busy machine events may be lost, which is told; then once more. */
+/* 0 where there is no such rung. On a busy machine events may be lost, which is told; then once
+ * more. */
 static int run(const char *workload, struct how how)
 {
 	for (int i = 0; begin(workload, how); i++) {
@@ -604,7 +609,9 @@ END_TEST
 
 START_TEST(polling_with_events_counts_everybody)
 {
-	ck_assert_int_eq(run("mixed", (struct how){ .rung = RT_ACCOUNTING_POLL, .hears = 1, .is_early = _i }), 1);
+	ck_assert_int_eq(
+	    run("mixed", (struct how){ .rung = RT_ACCOUNTING_POLL, .hears = 1, .is_early = _i }),
+	    1);
 	ck_assert_uint_eq(outcome.processes, atomic_load(&truth->forks) + 1);
 	end();
 }
@@ -624,7 +631,8 @@ static void fetch_rows(void)
 
 static int is_of(const struct rt_command_process *row, const struct life *life)
 {
-	return row->pid == life->pid && row->exit_code == life->exit_code && row->signal == life->signal;
+	return row->pid == life->pid && row->exit_code == life->exit_code &&
+	       row->signal == life->signal;
 }
 
 /* On a busy machine a number may come round to a process that ends the same way. */
@@ -640,11 +648,11 @@ static const struct rt_command_process *find_row(const struct life *life)
 	for (unsigned i = 0; i < atomic_load(&truth->lives); i++) {
 		const struct life *other = &truth->life[i];
 
-		lived +=
-		    other->pid == life->pid && other->exit_code == life->exit_code && other->signal == life->signal;
+		lived += other->pid == life->pid && other->exit_code == life->exit_code &&
+		         other->signal == life->signal;
 	}
-	ck_assert_msg(found != NULL, "%d, which ended with %d or signal %d, is not there", life->pid, life->exit_code,
-	              life->signal);
+	ck_assert_msg(found != NULL, "%d, which ended with %d or signal %d, is not there",
+	              life->pid, life->exit_code, life->signal);
 	ck_assert_uint_eq(listed, lived);
 	return found;
 }
@@ -688,7 +696,8 @@ static void check_order_and_time(void)
 	clock_gettime(CLOCK_REALTIME, &now);
 	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	for (size_t i = 0; i < row_count; i++) {
-		ck_assert_uint_le(i ? rows[i - 1].start_realtime_ns : outcome.start_realtime_ns - 20 * MS,
+		ck_assert_uint_le(i ? rows[i - 1].start_realtime_ns
+		                    : outcome.start_realtime_ns - 20 * MS,
 		                  rows[i].start_realtime_ns);
 		ck_assert_uint_le(rows[i].end_realtime_ns, now_ns + 20 * MS);
 		ck_assert_uint_eq(rows[i].size, sizeof(rows[i]));
@@ -696,7 +705,8 @@ static void check_order_and_time(void)
 			cpu_ns += row_cpu_ns(&rows[i]);
 	}
 	/* Nothing that ran is in it twice. */
-	ck_assert_uint_le(cpu_ns, outcome.cpu_user_ns + outcome.cpu_system_ns + row_count * 1000 + 1000);
+	ck_assert_uint_le(cpu_ns,
+	                  outcome.cpu_user_ns + outcome.cpu_system_ns + row_count * 1000 + 1000);
 }
 
 START_TEST(everybody_is_listed_once)
@@ -719,7 +729,8 @@ START_TEST(whom_the_supervisor_reaps_is_final)
 {
 	uint64_t known_ns = 0, final_ns = 0;
 
-	ck_assert_int_eq(run("mixed", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }), 1);
+	ck_assert_int_eq(run("mixed", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }),
+	                 1);
 	fetch_rows();
 	for (unsigned i = 0; i < atomic_load(&truth->lives); i++) {
 		const struct rt_command_process *row = find_row(&truth->life[i]);
@@ -743,7 +754,8 @@ END_TEST
 
 START_TEST(three_hundred_at_once_are_listed)
 {
-	ck_assert_int_eq(run("at_once", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }), 1);
+	ck_assert_int_eq(run("at_once", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }),
+	                 1);
 	fetch_rows();
 	ck_assert_uint_eq(row_count, AT_ONCE + 1);
 	for (unsigned i = 0; i < atomic_load(&truth->lives); i++)
@@ -765,7 +777,8 @@ static int32_t parent_of(int32_t pid)
 /* Nobody is left who could say so. */
 START_TEST(a_count_that_was_cut_short_is_no_count)
 {
-	ck_assert_int_eq(begin("mixed", (struct how){ .rung = RT_ACCOUNTING_WAIT, .is_waiting = 1 }), 1);
+	ck_assert_int_eq(
+	    begin("mixed", (struct how){ .rung = RT_ACCOUNTING_WAIT, .is_waiting = 1 }), 1);
 	ck_assert_int_eq(kill(parent_of(rt_command_pid(command)), SIGKILL), 0);
 	ck_assert_int_eq(rt_command_wait(command, 0, NULL, 0), -ETIMEDOUT);
 	rt_command_signal(command, SIGKILL);
@@ -781,7 +794,8 @@ START_TEST(who_runs_on_has_no_end)
 {
 	const struct rt_command_process *row = NULL;
 
-	ck_assert_int_eq(run("leave_one", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }), 1);
+	ck_assert_int_eq(
+	    run("leave_one", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }), 1);
 	fetch_rows();
 	ck_assert_uint_eq(outcome.left_running, 1);
 	for (size_t i = 0; i < row_count; i++) {
@@ -801,7 +815,8 @@ END_TEST
 
 START_TEST(polling_lists_the_program_and_how_it_ended)
 {
-	ck_assert_int_eq(begin("mixed", (struct how){ .rung = RT_ACCOUNTING_POLL, .has_list = 1 }), 1);
+	ck_assert_int_eq(begin("mixed", (struct how){ .rung = RT_ACCOUNTING_POLL, .has_list = 1 }),
+	                 1);
 	await_end_of_command();
 	fetch_rows();
 	ck_assert_uint_ge(row_count, 1);
@@ -817,7 +832,8 @@ START_TEST(a_number_that_comes_round_is_listed_twice)
 {
 	struct life first, second;
 
-	ck_assert_int_eq(run("recycle", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }), 1);
+	ck_assert_int_eq(run("recycle", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }),
+	                 1);
 	fetch_rows();
 	ck_assert_uint_eq(outcome.processes, atomic_load(&truth->forks) + 1);
 	ck_assert_uint_eq(row_count, outcome.processes);
@@ -825,7 +841,8 @@ START_TEST(a_number_that_comes_round_is_listed_twice)
 		first = second = (struct life){ .pid = truth->recycled_pid };
 		first.exit_code = 1;
 		second.exit_code = 2;
-		ck_assert_uint_lt(find_row(&first)->end_realtime_ns, find_row(&second)->start_realtime_ns);
+		ck_assert_uint_lt(find_row(&first)->end_realtime_ns,
+		                  find_row(&second)->start_realtime_ns);
 	}
 	ck_assert(truth->recycled_pid || geteuid() != 0 || atomic_load(&truth->forks) > 1);
 	free(rows);
@@ -838,7 +855,8 @@ static int ask(struct rt_command *c, void *array, size_t element_size, size_t *c
 	return rt_command_processes(c, array, element_size, count);
 }
 
-/* A caller of another release: what it does not know is not written, what we do not know is zeroed. */
+/* A caller of another release: what it does not know is not written, what we do not know is
+ * zeroed. */
 START_TEST(rows_fit_whoever_asks)
 {
 	enum { WIDE = sizeof(struct rt_command_process) + 16, ROWS = 3 };
@@ -846,7 +864,8 @@ START_TEST(rows_fit_whoever_asks)
 	unsigned char untouched[WIDE];
 	size_t count = 2;
 
-	ck_assert_int_eq(begin("mixed", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }), 1);
+	ck_assert_int_eq(begin("mixed", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = 1 }),
+	                 1);
 	ck_assert_int_eq(ask(command, wide, WIDE, &count), -ENODATA);
 	await_end_of_command();
 	memset(wide, 0xa5, sizeof(wide));
@@ -864,7 +883,8 @@ START_TEST(rows_fit_whoever_asks)
 	}
 	ck_assert_mem_eq(wide[2], untouched, WIDE);
 	count = 2;
-	ck_assert_int_eq(ask(command, wide, sizeof(struct rt_command_process) - 8, &count), -EINVAL);
+	ck_assert_int_eq(ask(command, wide, sizeof(struct rt_command_process) - 8, &count),
+	                 -EINVAL);
 	ck_assert_int_eq(ask(command, wide, 100000, &count), -EINVAL);
 	ck_assert_int_eq(ask(command, NULL, WIDE, &count), -EFAULT);
 	ck_assert_int_eq(ask(command, wide, WIDE, NULL), -EFAULT);
@@ -888,10 +908,12 @@ START_TEST(the_supervisor_stays_small)
 }
 END_TEST
 
-/* It reads files of whom it reaps, and the kernel adds what those have read: that must not be confused. */
+/* It reads files of whom it reaps, and the kernel adds what those have read: that must not be
+ * confused. */
 START_TEST(what_the_supervisor_reads_is_not_the_program_s)
 {
-	ck_assert_int_eq(begin("read", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = _i }), 1);
+	ck_assert_int_eq(begin("read", (struct how){ .rung = RT_ACCOUNTING_WAIT, .has_list = _i }),
+	                 1);
 	await_end_of_command();
 	ck_assert_int_eq(rt_sample(rt_command_tracker(command), &m, sizeof(m)), -ESRCH);
 	ck_assert_uint_gt(truth->read_chars, UINT64_C(10) * KNOWN_BYTES);
@@ -907,7 +929,8 @@ static int pipe_of_daemons[2];
 
 static void shared_truth(void)
 {
-	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	truth =
+	    mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(truth, MAP_FAILED);
 }
 
@@ -1079,7 +1102,9 @@ START_TEST(a_forked_tracker_takes_nothing_from_its_parent)
 	child_await(&child);
 	other = fork();
 	if (other == 0)
-		_exit(rt_sample(tracker, &m, sizeof(m)) == 0 && m.reasons & RT_REASON_EVENTS_LOST ? 0 : 1);
+		_exit(rt_sample(tracker, &m, sizeof(m)) == 0 && m.reasons & RT_REASON_EVENTS_LOST
+		          ? 0
+		          : 1);
 	ck_assert_int_eq(waitpid(other, &status, 0), other);
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
@@ -1117,7 +1142,8 @@ static int is_at_its_peak(void *arg)
 
 START_TEST(a_glance_sees_a_peak_between_two_samples)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .flags = _i ? RT_OPT_PROCESS_EVENTS : 0 };
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = _i ? RT_OPT_PROCESS_EVENTS : 0 };
 	struct rt_tracker *without;
 	struct child child;
 
@@ -1158,15 +1184,16 @@ START_TEST(waiting_sees_a_peak_between_two_samples)
 }
 END_TEST
 
-/* What a hypervisor or interrupts take counts for the inherited clock, and not for what is waited for. */
+/* What a hypervisor or interrupts take counts for the inherited clock, and not for what is
+ * waited for. */
 static uint64_t taken_ns(void)
 {
 	unsigned long long user, nice, system, idle, iowait, irq = 0, softirq = 0, steal = 0;
 	FILE *file = fopen("/proc/stat", "r");
 
 	ck_assert_ptr_nonnull(file);
-	ck_assert_int_eq(fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle,
-	                        &iowait, &irq, &softirq, &steal),
+	ck_assert_int_eq(fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice,
+	                        &system, &idle, &iowait, &irq, &softirq, &steal),
 	                 8);
 	fclose(file);
 	return (irq + softirq + steal) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -1222,7 +1249,8 @@ START_TEST(an_inherited_clock_finds_no_fault_with_an_ordinary_tree)
 		ck_assert_uint_ge(outcome.cpu_low_ns + 10 * MS, work_ns);
 		ck_assert_uint_le(outcome.cpu_low_ns, outcome.cpu_estimate_ns);
 		ck_assert_uint_le(outcome.cpu_estimate_ns, outcome.cpu_high_ns);
-		ck_assert_uint_eq(outcome.reasons & ~(uint32_t)(RT_REASON_UNVERIFIED | RT_REASON_CLOCK_ABOVE), 0);
+		ck_assert_uint_eq(
+		    outcome.reasons & ~(uint32_t)(RT_REASON_UNVERIFIED | RT_REASON_CLOCK_ABOVE), 0);
 		if (outcome.reasons & RT_REASON_CLOCK_ABOVE) {
 			ck_assert_uint_gt(outcome.cpu_estimate_ns - outcome.cpu_low_ns, 10 * MS);
 			ck_assert_uint_le(outcome.cpu_estimate_ns - outcome.cpu_low_ns,
@@ -1238,7 +1266,9 @@ END_TEST
 static int has_events(void)
 {
 	const char *argv[] = { "true", NULL };
-	const struct rt_command_opts opts = { .size = sizeof(opts), .argv = argv, .accounting = RT_ACCOUNTING_WAIT };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .accounting = RT_ACCOUNTING_WAIT };
 
 	if (rt_command_start(&command, &opts) < 0)
 		return 0;

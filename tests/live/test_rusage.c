@@ -30,10 +30,20 @@ static void flatten(const struct rusage *r, double out[FIELDS])
 	const double values[FIELDS] = {
 		(double)r->ru_utime.tv_sec + (double)r->ru_utime.tv_usec / 1e6,
 		(double)r->ru_stime.tv_sec + (double)r->ru_stime.tv_usec / 1e6,
-		(double)r->ru_maxrss, (double)r->ru_ixrss, (double)r->ru_idrss, (double)r->ru_isrss,
-		(double)r->ru_minflt, (double)r->ru_majflt, (double)r->ru_nswap, (double)r->ru_inblock,
-		(double)r->ru_oublock, (double)r->ru_msgsnd, (double)r->ru_msgrcv, (double)r->ru_nsignals,
-		(double)r->ru_nvcsw, (double)r->ru_nivcsw,
+		(double)r->ru_maxrss,
+		(double)r->ru_ixrss,
+		(double)r->ru_idrss,
+		(double)r->ru_isrss,
+		(double)r->ru_minflt,
+		(double)r->ru_majflt,
+		(double)r->ru_nswap,
+		(double)r->ru_inblock,
+		(double)r->ru_oublock,
+		(double)r->ru_msgsnd,
+		(double)r->ru_msgrcv,
+		(double)r->ru_nsignals,
+		(double)r->ru_nvcsw,
+		(double)r->ru_nivcsw,
 	};
 
 	memcpy(out, values, sizeof(values));
@@ -65,8 +75,8 @@ static void check_bracketed(int who)
 	flatten(&before, low);
 	flatten(&after, high);
 	for (int i = 0; i < FIELDS; i++) {
-		ck_assert_msg(low[i] <= field(&mine, i) && field(&mine, i) <= high[i], "field %d: %f <= %f <= %f", i,
-		              low[i], field(&mine, i), high[i]);
+		ck_assert_msg(low[i] <= field(&mine, i) && field(&mine, i) <= high[i],
+		              "field %d: %f <= %f <= %f", i, low[i], field(&mine, i), high[i]);
 	}
 }
 
@@ -114,11 +124,13 @@ struct report {
 
 static struct report *new_report(void)
 {
-	struct report *report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct report *report =
+	    mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const char *dir = getenv("RTRACK_BUILD_ROOT");
 
 	ck_assert_ptr_ne(report, MAP_FAILED);
-	snprintf(report->file, sizeof(report->file), "%s/rtrack-test-%d", dir ? dir : "/var/tmp", getpid());
+	snprintf(report->file, sizeof(report->file), "%s/rtrack-test-%d", dir ? dir : "/var/tmp",
+	         getpid());
 	return report;
 }
 
@@ -155,7 +167,8 @@ static void work_in_all_fields(void *arg)
 {
 	struct report *report = arg;
 	struct timespec nap = { .tv_nsec = 1000000 };
-	char *memory = mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory =
+	    mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_t thread;
 
 	memset(memory, 1, 32 * MIB);
@@ -168,7 +181,8 @@ static void work_in_all_fields(void *arg)
 	getrusage(RUSAGE_SELF, &report->own);
 }
 
-static void check_close(const struct rt_rusage *mine, const double theirs[FIELDS], int i, double slack)
+static void check_close(const struct rt_rusage *mine, const double theirs[FIELDS], int i,
+                        double slack)
 {
 	ck_assert_msg(field(mine, i) >= theirs[i] - slack && field(mine, i) <= theirs[i] + slack,
 	              "field %d: %f against %f", i, field(mine, i), theirs[i]);
@@ -176,12 +190,14 @@ static void check_close(const struct rt_rusage *mine, const double theirs[FIELDS
 
 /* Field i lies between the child's own getrusage() before and its wait4() after. Times are cut to
  * ticks, and the kernel counts resident pages in batches. */
-static void check_between(const double before[FIELDS], const struct rt_rusage *mine, const double after[FIELDS], int i)
+static void check_between(const double before[FIELDS], const struct rt_rusage *mine,
+                          const double after[FIELDS], int i)
 {
 	double slack = i <= STIME ? 0.011 : i == MAXRSS ? 512 : 0;
 
 	ck_assert_msg(field(mine, i) >= before[i] - slack && field(mine, i) <= after[i] + slack,
-	              "field %d: %f, which is not between %f and %f", i, field(mine, i), before[i], after[i]);
+	              "field %d: %f, which is not between %f and %f", i, field(mine, i), before[i],
+	              after[i]);
 }
 
 START_TEST(nine_fields_of_another_process)
@@ -203,8 +219,10 @@ START_TEST(nine_fields_of_another_process)
 	ck_assert_uint_eq(valid, 0xffff);
 	for (int i = 0; i < FIELDS; i++)
 		check_between(theirs, &mine, final, i);
-	ck_assert_double_ge(field(&mine, UTIME) + field(&mine, STIME), theirs[UTIME] + theirs[STIME] - 0.000002);
-	ck_assert_double_ge(field(&mine, NVCSW), 200); /* the leader alone has few; a nap may be over before it begins */
+	ck_assert_double_ge(field(&mine, UTIME) + field(&mine, STIME),
+	                    theirs[UTIME] + theirs[STIME] - 0.000002);
+	/* the leader alone has few; a nap may be over before it begins */
+	ck_assert_double_ge(field(&mine, NVCSW), 200);
 }
 END_TEST
 
@@ -307,7 +325,8 @@ START_TEST(anybody_may_ask_about_anybody)
 	struct rt_rusage mine;
 	uint32_t valid;
 
-	/* Process 1 is root's: an unprivileged caller gets CPU time and faults, and no made-up blocks. */
+	/* Process 1 is root's: an unprivileged caller gets CPU time and faults, and no made-up
+	 * blocks. */
 	ck_assert_int_eq(rt_pid_getrusage(1, &mine, &valid), 0);
 	ck_assert_uint_ne(valid & 1u << UTIME, 0);
 	ck_assert_uint_ne(valid & 1u << MINFLT, 0);

@@ -21,7 +21,8 @@ static void join(char *out, const struct fixture *f, const char *path)
 
 static void make_parents(char *path, size_t root_len)
 {
-	for (char *slash = strchr(path + root_len + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(path + root_len + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		ck_assert(mkdir(path, 0755) == 0 || errno == EEXIST);
 		*slash = '/';
@@ -32,7 +33,8 @@ void fixture_new(struct fixture *f)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	snprintf(f->root, sizeof(f->root), "%s/rtrack-fixture-XXXXXX", tmp && strlen(tmp) < 64 ? tmp : "/tmp");
+	snprintf(f->root, sizeof(f->root), "%s/rtrack-fixture-XXXXXX",
+	         tmp && strlen(tmp) < 64 ? tmp : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(f->root));
 	fixture_mkdir(f, "proc");
 	fixture_mkdir(f, "sys");
@@ -101,7 +103,8 @@ void fixture_copy(struct fixture *f, const char *name)
 	char from[PATH_SPACE];
 
 	ck_assert_ptr_nonnull(source);
-	ck_assert_int_lt(snprintf(from, sizeof(from), "%s/tests/fixtures/%s", source, name), PATH_SPACE);
+	ck_assert_int_lt(snprintf(from, sizeof(from), "%s/tests/fixtures/%s", source, name),
+	                 PATH_SPACE);
 	fixture_new(f);
 	copy_to = f;
 	copy_from_len = strlen(from);

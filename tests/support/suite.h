@@ -11,8 +11,8 @@ int suite_run(Suite *suite);
 /* Report that this file cannot run here, and why. Returns the exit status of main(). */
 int suite_skip(const char *why);
 
-/* Add one test case of plain tests to a suite: a TCase of this name with a generous time-out, to which the caller adds
- * tests with tcase_add_test(). */
+/* Add one test case of plain tests to a suite: a TCase of this name with a generous time-out, to
+ * which the caller adds tests with tcase_add_test(). */
 TCase *suite_case(Suite *suite, const char *name);
 
 #endif

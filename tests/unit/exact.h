@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Test data on the heap in exactly its own size, with nothing after it: a sanitizer sees any read past its end. */
+/* Test data on the heap in exactly its own size, with nothing after it: a sanitizer sees any
+ * read past its end. */
 #ifndef EXACT_H
 #define EXACT_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* auto_reaped COUNT MS [HOW]: children that the kernel reaps itself, whose use is added to nobody's. HOW the parent
- * asks for that: "ignore" SIGCHLD, with the flag "nocldwait" on a handler, or ignore it only "briefly". */
+/* auto_reaped COUNT MS [HOW]: children that the kernel reaps itself, whose use is added to
+ * nobody's. HOW the parent asks for that: "ignore" SIGCHLD, with the flag "nocldwait" on a
+ * handler, or ignore it only "briefly". */
 #include "work.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon BEFORE_MS AFTER_MS IDLE_MS: leaves a daemon, which has worked before the end of the root, works on after it,
- * and then idles for a while before it ends by itself. */
+/* daemon BEFORE_MS AFTER_MS IDLE_MS: leaves a daemon, which has worked before the end of the
+ * root, works on after it, and then idles for a while before it ends by itself. */
 #include "work.h"
 
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dies SIGNAL MS: a signal ends a child and then the program itself, in the middle of their work. */
+/* dies SIGNAL MS: a signal ends a child and then the program itself, in the middle of their
+ * work. */
 #include "work.h"
 
 #include <signal.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* direct_write MIB: a child writes that much past the page cache, to a file of the current directory. */
+/* direct_write MIB: a child writes that much past the page cache, to a file of the current
+ * directory. */
 #include "work.h"
 
 #include <fcntl.h>

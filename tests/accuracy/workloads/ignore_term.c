@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ignore_term MS: children that ignore SIGTERM work on when they get it, until SIGKILL ends them. */
+/* ignore_term MS: children that ignore SIGTERM work on when they get it, until SIGKILL ends
+ * them. */
 #include "work.h"
 
 #include <signal.h>

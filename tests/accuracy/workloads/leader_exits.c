@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* leader_exits THREADS MS: the first thread ends, and the process looks like a zombie, while others work on. */
+/* leader_exits THREADS MS: the first thread ends, and the process looks like a zombie, while
+ * others work on. */
 #include "work.h"
 
 #include <pthread.h>

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* odd_names MS: names with spaces, parentheses and newlines, as they stand in the middle of /proc/PID/stat. */
+/* odd_names MS: names with spaces, parentheses and newlines, as they stand in the middle of
+ * /proc/PID/stat. */
 #include "work.h"
 
 #include <sys/prctl.h>
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "a) R 1 2 3 4", "b (c) d", ") ) )", "e\nf 9", "\n", "" };
+	static const char *const names[] = {
+		"a) R 1 2 3 4", "b (c) d", ") ) )", "e\nf 9", "\n", ""
+	};
 	int ms = number(argc, argv, 1, 100);
 
 	prctl(PR_SET_NAME, ") S 1 1\n1 0 -1");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* orphans COUNT MS: children whose parent is gone at once, so that the tree never waits for them. */
+/* orphans COUNT MS: children whose parent is gone at once, so that the tree never waits for
+ * them. */
 #include "work.h"
 
 static void leave_behind(int ms)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pid_namespace COUNT MS: a pid namespace is killed with its first process, and the kernel reaps all that was in it. */
+/* pid_namespace COUNT MS: a pid namespace is killed with its first process, and the kernel reaps
+ * all that was in it. */
 #include "work.h"
 
 #include <errno.h>

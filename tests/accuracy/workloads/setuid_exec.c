@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* setuid_exec PROGRAM MS: a child executes a copy of this that is set-user-id to another user; most of its /proc is
- * closed to us from then on. */
+/* setuid_exec PROGRAM MS: a child executes a copy of this that is set-user-id to another user;
+ * most of its /proc is closed to us from then on. */
 #include "work.h"
 
 #include <stddef.h>

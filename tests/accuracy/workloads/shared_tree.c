@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shared_tree MIB CHILDREN MS: children share their parent's memory until they write, and each writes half of it. */
+/* shared_tree MIB CHILDREN MS: children share their parent's memory until they write, and each
+ * writes half of it. */
 #include "work.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_exec MS: a thread that is not the leader executes a program, which takes over the leader's pid and ends it. */
+/* thread_exec MS: a thread that is not the leader executes a program, which takes over the
+ * leader's pid and ends it. */
 #include "work.h"
 
 #include <pthread.h>

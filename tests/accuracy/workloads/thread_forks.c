@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_forks COUNT MS: children of a thread that is not the leader, which only that thread's list of children has. */
+/* thread_forks COUNT MS: children of a thread that is not the leader, which only that thread's
+ * list of children has. */
 #include "work.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tree_spike MIB CHILDREN MS: children fill memory of their own, and when all have done so they hold it for a moment. */
+/* tree_spike MIB CHILDREN MS: children fill memory of their own, and when all have done so they
+ * hold it for a moment. */
 #include "work.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unreaped COUNT MS: children that end while their parent lives, which exits without having waited for them. */
+/* unreaped COUNT MS: children that end while their parent lives, which exits without having
+ * waited for them. */
 #include "work.h"
 
 int main(int argc, char **argv)

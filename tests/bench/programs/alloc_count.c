@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What glibc calls its own; a preloaded malloc() that asks dlsym() for the next one would be asked for memory by it. */
+/* What glibc calls its own; a preloaded malloc() that asks dlsym() for the next one would be
+ * asked for memory by it. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes samples as it is told on standard input, and says what they cost.
  *
- * PROGRAM VARIANT pid|tree|system PID 0|1 [ASK TOLD]: the pid of the process or root, whether PSS is wanted, and the
- * descriptors through which the tree is made to run. The first line of output is "first WALL_NS CPU_NS", from the start
- * of the program (BENCH_STARTED_NS) to its first sample. Each line of input gives one line of output:
- *   hot COUNT               samples without a pause
- *   slow COUNT RUN PAUSE_MS  before each, the root and RUN more of the tree run a little, and then there is a pause
- * "CPU_NS WALL_NS ALLOCATIONS PROCESSES NOTE": the first three for all samples together, with nothing of what was done
- * between them. */
+ * PROGRAM VARIANT pid|tree|system PID 0|1 [ASK TOLD]: the pid of the process or root, whether
+ * PSS is wanted, and the descriptors through which the tree is made to run. The first line of
+ * output is "first WALL_NS CPU_NS", from the start of the program (BENCH_STARTED_NS) to its
+ * first sample. Each line of input gives one line of output: hot COUNT               samples
+ * without a pause slow COUNT RUN PAUSE_MS  before each, the root and RUN more of the tree run a
+ * little, and then there is a pause "CPU_NS WALL_NS ALLOCATIONS PROCESSES NOTE": the first three
+ * for all samples together, with nothing of what was done between them. */
 #include "driver.h"
 
 #include <ctype.h>
@@ -160,7 +160,8 @@ static void first_sample(struct session *s, const struct target *target)
 	target_open(target);
 	s->processes = target_sample();
 	cost = cost_so_far(s);
-	printf("first %lld %lld\n", started ? (long long)cost.wall_ns - atoll(started) : 0, (long long)cost.cpu_ns);
+	printf("first %lld %lld\n", started ? (long long)cost.wall_ns - atoll(started) : 0,
+	       (long long)cost.cpu_ns);
 	fflush(stdout);
 }
 

@@ -18,7 +18,8 @@ struct target {
 /* Get ready to sample it, as a program would once. */
 void target_open(const struct target *target);
 
-/* Take one sample. Returns how many processes it has found, which proves that it has looked; 0 for a machine. */
+/* Take one sample. Returns how many processes it has found, which proves that it has looked; 0
+ * for a machine. */
 int64_t target_sample(void);
 
 /* A few words, without spaces, on how the last sample was taken. */

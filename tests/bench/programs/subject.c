@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* What is measured: processes that wait, and run a little when told to.
  *
- * subject tree COUNT     a tree of COUNT processes, this one included, with at most 16 children each
- * subject threads COUNT  one process of COUNT threads
- * subject memory MIB     one process with so much memory in small pages
- * subject storm COUNT    starts as many times the smallest program there is, one after another
+ * subject tree COUNT     a tree of COUNT processes, this one included, with at most 16 children
+ * each subject threads COUNT  one process of COUNT threads subject memory MIB     one process
+ * with so much memory in small pages subject storm COUNT    starts as many times the smallest
+ * program there is, one after another
  *
- * The first three say "ready" and then read lines from standard input: at "RUN" this process and RUN others of the
- * tree, others each time, run for a short while, and "ran" is the answer. At the end of the input all is over. A storm
- * prints how many ns it took, wall and CPU time; with "stay" as last argument it then waits for the end of the input.
+ * The first three say "ready" and then read lines from standard input: at "RUN" this process and
+ * RUN others of the tree, others each time, run for a short while, and "ran" is the answer. At
+ * the end of the input all is over. A storm prints how many ns it took, wall and CPU time; with
+ * "stay" as last argument it then waits for the end of the input.
  *
- * Every process dies with its parent, this one included. They all hold standard output, so that reading it to its end
- * waits for all of them to be gone. */
+ * Every process dies with its parent, this one included. They all hold standard output, so that
+ * reading it to its end waits for all of them to be gone. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -106,7 +107,8 @@ static _Noreturn void wait_for_turns(int index)
 	}
 }
 
-/* Members are numbered level by level, so that each knows which are its children. Does not return in a child. */
+/* Members are numbered level by level, so that each knows which are its children. Does not
+ * return in a child. */
 static void grow(int index, int count)
 {
 	pid_t self = getpid();
@@ -166,7 +168,8 @@ static void serve(int count)
 
 static void be_tree(int count)
 {
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	board =
+	    mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (board == MAP_FAILED)
 		cannot("mmap");
 	grow(0, count);

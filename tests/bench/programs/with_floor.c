@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The floor: what a sample costs that reads what the figures need and makes nothing of it.
  *
- * Every file is kept open and read by pread() into one buffer; the members of a tree are found once. Per sample of a
- * tree loadavg is read, whose last pid tells whether anything has forked, and per member, as the variant says:
- *   stat     stat, statm, io
- *   clocks   two CPU clocks of the process instead of stat
- *   changed  one CPU clock, and the rest of "clocks" only where that has moved since the last sample
- * With PSS also smaps_rollup. */
+ * Every file is kept open and read by pread() into one buffer; the members of a tree are found
+ * once. Per sample of a tree loadavg is read, whose last pid tells whether anything has forked,
+ * and per member, as the variant says: stat     stat, statm, io clocks   two CPU clocks of the
+ * process instead of stat changed  one CPU clock, and the rest of "clocks" only where that has
+ * moved since the last sample With PSS also smaps_rollup. */
 #include "driver.h"
 
 #include <dirent.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples by libproc2, the library of ps and top.
  *
- * It knows no trees. The parents of all processes are read first and then the figures of the members; where most
- * processes are members, the figures of all processes in one go, which is then cheaper. */
+ * It knows no trees. The parents of all processes are read first and then the figures of the
+ * members; where most processes are members, the figures of all processes in one go, which is
+ * then cheaper. */
 #include "driver.h"
 
 #include <errno.h>
@@ -14,25 +15,27 @@
 
 #define MOST_SELECTED 255 /* what procps_pids_select() takes */
 #define MOST_PIDS 4194304
-#define FIGURES_PER_PARENT 4 /* how much dearer the figures of a process are than its parent alone */
+/* how much dearer the figures of a process are than its parent alone */
+#define FIGURES_PER_PARENT 4
 
 static enum pids_item figures[] = {
-	PIDS_ID_PID, PIDS_ID_PPID, PIDS_TICS_USER, PIDS_TICS_SYSTEM, PIDS_MEM_RES, PIDS_IO_READ_BYTES,
-	PIDS_IO_WRITE_BYTES, PIDS_SMAP_PSS,
+	PIDS_ID_PID,  PIDS_ID_PPID,       PIDS_TICS_USER,      PIDS_TICS_SYSTEM,
+	PIDS_MEM_RES, PIDS_IO_READ_BYTES, PIDS_IO_WRITE_BYTES, PIDS_SMAP_PSS,
 };
 enum { AT_PID, AT_PPID, AT_USER, AT_SYSTEM, AT_RES, AT_READ, AT_WRITE, AT_PSS, FIGURES };
 
 static enum stat_item cpu_items[] = {
-	STAT_TIC_USER, STAT_TIC_NICE, STAT_TIC_SYSTEM, STAT_TIC_IDLE, STAT_TIC_IOWAIT, STAT_TIC_IRQ, STAT_TIC_SOFTIRQ,
-	STAT_TIC_STOLEN, STAT_SYS_CTX_SWITCHES, STAT_SYS_PROC_CREATED, STAT_SYS_PROC_RUNNING, STAT_SYS_PROC_BLOCKED,
+	STAT_TIC_USER,         STAT_TIC_NICE,         STAT_TIC_SYSTEM,       STAT_TIC_IDLE,
+	STAT_TIC_IOWAIT,       STAT_TIC_IRQ,          STAT_TIC_SOFTIRQ,      STAT_TIC_STOLEN,
+	STAT_SYS_CTX_SWITCHES, STAT_SYS_PROC_CREATED, STAT_SYS_PROC_RUNNING, STAT_SYS_PROC_BLOCKED,
 };
 static enum meminfo_item memory_items[] = {
-	MEMINFO_MEM_TOTAL, MEMINFO_MEM_FREE, MEMINFO_MEM_AVAILABLE, MEMINFO_MEM_BUFFERS, MEMINFO_MEM_CACHED,
-	MEMINFO_MEM_ACTIVE_ANON, MEMINFO_MEM_INACTIVE_ANON,
+	MEMINFO_MEM_TOTAL,  MEMINFO_MEM_FREE,        MEMINFO_MEM_AVAILABLE,     MEMINFO_MEM_BUFFERS,
+	MEMINFO_MEM_CACHED, MEMINFO_MEM_ACTIVE_ANON, MEMINFO_MEM_INACTIVE_ANON,
 };
 static enum diskstats_item disk_items[] = {
-	DISKSTATS_NAME, DISKSTATS_TYPE, DISKSTATS_READS, DISKSTATS_READ_SECTORS, DISKSTATS_WRITES,
-	DISKSTATS_WRITE_SECTORS, DISKSTATS_IO_TIME,
+	DISKSTATS_NAME,   DISKSTATS_TYPE,          DISKSTATS_READS,   DISKSTATS_READ_SECTORS,
+	DISKSTATS_WRITES, DISKSTATS_WRITE_SECTORS, DISKSTATS_IO_TIME,
 };
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -41,7 +44,8 @@ static struct pids_info *parents, *processes;
 static struct stat_info *cpu;
 static struct meminfo_info *memory;
 static struct diskstats_info *disks;
-static unsigned int member_in[MOST_PIDS], pass; /* by pid: the last pass that has found it in the tree */
+/* by pid: the last pass that has found it in the tree */
+static unsigned int member_in[MOST_PIDS], pass;
 static unsigned int members[MOST_PIDS];
 static int takes_all;
 static unsigned long long total;
@@ -68,14 +72,17 @@ void target_open(const struct target *wanted)
 
 static void add_up(const struct pids_stack *stack)
 {
-	total += PIDS_VAL(AT_USER, ull_int, stack, processes) + PIDS_VAL(AT_SYSTEM, ull_int, stack, processes) +
-		 PIDS_VAL(AT_RES, ul_int, stack, processes) + PIDS_VAL(AT_READ, ul_int, stack, processes) +
-		 PIDS_VAL(AT_WRITE, ul_int, stack, processes);
+	total += PIDS_VAL(AT_USER, ull_int, stack, processes) +
+	         PIDS_VAL(AT_SYSTEM, ull_int, stack, processes) +
+	         PIDS_VAL(AT_RES, ul_int, stack, processes) +
+	         PIDS_VAL(AT_READ, ul_int, stack, processes) +
+	         PIDS_VAL(AT_WRITE, ul_int, stack, processes);
 	if (target.with_pss)
 		total += PIDS_VAL(AT_PSS, ul_int, stack, processes);
 }
 
-/* Children are listed after their parents, unless pids have wrapped around: again until nobody is new. */
+/* Children are listed after their parents, unless pids have wrapped around: again until nobody
+ * is new. */
 static int find_members(struct pids_stack **stacks)
 {
 	int count = 1, before;
@@ -87,7 +94,8 @@ static int find_members(struct pids_stack **stacks)
 		for (struct pids_stack **s = stacks; *s; s++) {
 			int pid = PIDS_VAL(AT_PID, s_int, (*s), info);
 
-			if (member_in[pid] == pass || member_in[PIDS_VAL(AT_PPID, s_int, (*s), info)] != pass)
+			if (member_in[pid] == pass ||
+			    member_in[PIDS_VAL(AT_PPID, s_int, (*s), info)] != pass)
 				continue;
 			member_in[pid] = pass;
 			members[count++] = (unsigned int)pid;
@@ -100,7 +108,8 @@ static int sample_selected(int count)
 {
 	for (int i = 0; i < count; i += MOST_SELECTED) {
 		int n = count - i < MOST_SELECTED ? count - i : MOST_SELECTED;
-		struct pids_fetch *fetch = procps_pids_select(processes, members + i, n, PIDS_SELECT_PID);
+		struct pids_fetch *fetch =
+		    procps_pids_select(processes, members + i, n, PIDS_SELECT_PID);
 
 		if (!fetch)
 			cannot("pids_select");
@@ -112,7 +121,8 @@ static int sample_selected(int count)
 
 static int sample_tree(void)
 {
-	struct pids_fetch *fetch = procps_pids_reap(takes_all ? processes : parents, PIDS_FETCH_TASKS_ONLY);
+	struct pids_fetch *fetch =
+	    procps_pids_reap(takes_all ? processes : parents, PIDS_FETCH_TASKS_ONLY);
 	int took_all = takes_all, all, count;
 
 	if (!fetch)
@@ -135,7 +145,8 @@ static int sample_system(void)
 
 	if (!procps_stat_select(cpu, cpu_items, COUNT(cpu_items)) ||
 	    !procps_meminfo_select(memory, memory_items, COUNT(memory_items)) ||
-	    !procps_diskstats_reap(disks, disk_items, COUNT(disk_items)) || procps_loadavg(&one, &five, &fifteen) < 0)
+	    !procps_diskstats_reap(disks, disk_items, COUNT(disk_items)) ||
+	    procps_loadavg(&one, &five, &fifteen) < 0)
 		cannot("system");
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples by this library, through its public header alone.
  *
- * Variants: "-" is what a caller gets who sets nothing but what he wants; "each" may read PSS in each sample, at any
- * cost; "text" may not load a BPF program, so that all is read from files. */
+ * Variants: "-" is what a caller gets who sets nothing but what he wants; "each" may read PSS in
+ * each sample, at any cost; "text" may not load a BPF program, so that all is read from files. */
 #include "driver.h"
 
 #include <errno.h>
@@ -24,8 +24,8 @@ static struct rt_tracker *tracker;
 static struct rt_metrics metrics;
 static uint64_t wanted;
 
-/* What reading the files of others takes is kept. The bounding set is left, for nothing is executed; the ambient one
- * shrinks by itself. */
+/* What reading the files of others takes is kept. The bounding set is left, for nothing is
+ * executed; the ambient one shrinks by itself. */
 static void give_up_bpf(void)
 {
 	static const int needed[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN };
@@ -95,7 +95,8 @@ const char *target_note(void)
 	static const char *const source[] = { "-", "proc", "bpf" };
 	static char note[64];
 
-	snprintf(note, sizeof(note), "pss:%s,source:%s", metrics.pss_source < 4 ? pss[metrics.pss_source] : "?",
+	snprintf(note, sizeof(note), "pss:%s,source:%s",
+	         metrics.pss_source < 4 ? pss[metrics.pss_source] : "?",
 	         metrics.source < 3 ? source[metrics.source] : "?");
 	return note;
 #else

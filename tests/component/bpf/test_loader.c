@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the BPF plug-in against the text files and the CPU clocks, field by field, of processes that stand still. */
+/* Rows of the BPF plug-in against the text files and the CPU clocks, field by field, of
+ * processes that stand still. */
 #include "bpf/loader.h"
 
 #include <errno.h>
@@ -106,7 +107,9 @@ static void read_process(int32_t pid, struct text *text)
 	ck_assert_int_eq(rti_parse_pid_stat(buf.data, buf.len, &text->stat), 0);
 	read_text(rti_pid_path(pid, "io").text);
 	ck_assert_int_eq(rti_parse_pid_io(buf.data, buf.len, &text->io), 0);
-	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, text), 0);
+	ck_assert_int_eq(
+	    rti_procfs_list(&procfs, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, text),
+	    0);
 	if (text->memory_tid)
 		read_memory(text);
 }
@@ -178,7 +181,8 @@ static void check_memory(const struct rti_batch_row *row, const struct text *tex
 	}
 }
 
-static void check_rest(const struct rti_batch_row *row, const struct text *text, int has_ended_threads)
+static void check_rest(const struct rti_batch_row *row, const struct text *text,
+                       int has_ended_threads)
 {
 	struct rti_cpu_clock clock;
 
@@ -198,7 +202,8 @@ static void check_rest(const struct rti_batch_row *row, const struct text *text,
 		ck_assert_uint_eq(row->voluntary_switches, text->voluntary);
 		ck_assert_uint_eq(row->involuntary_switches, text->involuntary);
 	}
-	ck_assert_int_eq(!!(row->has & RTI_BATCH_IGNORES_SIGCHLD), text->stat.sigignore >> (SIGCHLD - 1) & 1);
+	ck_assert_int_eq(!!(row->has & RTI_BATCH_IGNORES_SIGCHLD),
+	                 text->stat.sigignore >> (SIGCHLD - 1) & 1);
 }
 
 static void check_process(int32_t pid, int has_ended_threads)
@@ -369,8 +374,10 @@ END_TEST
 
 static void hold_memory(void *arg)
 {
-	char *block = mmap(NULL, 140 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *shared = mmap(NULL, 10 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char *block =
+	    mmap(NULL, 140 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *shared =
+	    mmap(NULL, 10 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	(void)arg;
 	memset(block, 1, 140 * MIB);
@@ -389,7 +396,8 @@ START_TEST(much_memory_and_a_higher_peak)
 	read_row(child.pid, &row);
 	ck_assert_uint_ge(row.rss_pages * platform.page_size, 100 * MIB);
 	ck_assert_uint_lt(row.rss_pages * platform.page_size, 120 * MIB);
-	ck_assert_uint_ge(row.peak_rss_pages * platform.page_size, 149 * MIB); /* less what the CPUs had gathered */
+	/* less what the CPUs had gathered */
+	ck_assert_uint_ge(row.peak_rss_pages * platform.page_size, 149 * MIB);
 	end(&child);
 }
 END_TEST
@@ -403,7 +411,8 @@ static void do_io(void *arg)
 	if (!file || fwrite(block, 1, sizeof(block), file) != sizeof(block) || fflush(file) != 0)
 		_exit(1);
 	rewind(file);
-	if (fread(block, 1, sizeof(block), file) != sizeof(block) || ftruncate(fileno(file), MIB) < 0)
+	if (fread(block, 1, sizeof(block), file) != sizeof(block) ||
+	    ftruncate(fileno(file), MIB) < 0)
 		_exit(1);
 	fclose(file);
 }
@@ -462,7 +471,8 @@ static void set_name(void *arg)
 
 START_TEST(names)
 {
-	char name[][16] = { "", "a) S (b", "back\\slash", "new\nline\t", "\\\n\\\n\\\n\\\n\\\n\\\n\\\n\\" };
+	char name[][16] = { "", "a) S (b", "back\\slash", "new\nline\t",
+		            "\\\n\\\n\\\n\\\n\\\n\\\n\\\n\\" };
 
 	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
 		struct child child;
@@ -477,7 +487,9 @@ END_TEST
 /* Of a process that has used as much as when it was read last. */
 static void ask_whether_idle(int32_t pid, uint64_t cpu_ns, struct rti_batch_row *row)
 {
-	send_request(&(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL, .idle_ns = cpu_ns }, row);
+	send_request(
+	    &(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL, .idle_ns = cpu_ns },
+	    row);
 	ck_assert_int_eq(row->error, 0);
 }
 
@@ -562,7 +574,9 @@ START_TEST(who_has_run_a_little_is_not_skipped)
 	fd[0] = to[0];
 	fd[1] = from[1];
 	child_start(&child, answer_in_thread, fd);
-	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, rti_pid_path(child.pid, "task").text, note_tid, &tid), 0);
+	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, rti_pid_path(child.pid, "task").text,
+	                                 note_tid, &tid),
+	                 0);
 	ck_assert_int_ne(tid, child.pid);
 	for (int i = 0; i < 1000; i++) {
 		sleep_until_blocked(child.pid, tid);
@@ -603,7 +617,8 @@ START_TEST(what_is_not_wanted_is_not_told)
 		ck_assert_int_eq(row.error, 0);
 		ck_assert_uint_eq(row.has & RTI_BATCH_ALL, want);
 		ck_assert_uint_eq(told(&row), want);
-		ck_assert_int_eq(!!(row.has & RTI_BATCH_IGNORES_SIGCHLD), !!(want & RTI_BATCH_STATUS));
+		ck_assert_int_eq(!!(row.has & RTI_BATCH_IGNORES_SIGCHLD),
+		                 !!(want & RTI_BATCH_STATUS));
 		ck_assert_uint_eq(row.cpu_ns, full.cpu_ns);
 		ck_assert_uint_eq(row.minflt, full.minflt);
 		if (want & RTI_BATCH_PEAK)
@@ -618,7 +633,9 @@ END_TEST
 START_TEST(pids_that_are_not_processes)
 {
 	struct child child;
-	struct rti_batch_request request[5] = { [1].pid = -1, [2].pid = INT32_MAX, [3].pid = INT32_MIN };
+	struct rti_batch_request request[5] = {
+		[1].pid = -1, [2].pid = INT32_MAX, [3].pid = INT32_MIN
+	};
 	struct rti_batch_row row[5];
 
 	child_start(&child, nothing, NULL);
@@ -710,7 +727,8 @@ static void start_changing_threads(void *arg)
 		pthread_create(&thread, NULL, change_threads, arg);
 }
 
-/* A thread that ends is moved from the list to the process: in one of the two, never both, never none. */
+/* A thread that ends is moved from the list to the process: in one of the two, never both, never
+ * none. */
 START_TEST(threads_that_end_meanwhile_count_once)
 {
 	struct rti_batch_row last = { 0 }, row;
@@ -719,7 +737,9 @@ START_TEST(threads_that_end_meanwhile_count_once)
 
 	child_start(&child, start_changing_threads, NULL);
 	for (int i = 0; i < 200000; i++) {
-		send_request(&(struct rti_batch_request){ child.pid, RTI_BATCH_ALL, i % 2 ? last.cpu_ns : 0 }, &row);
+		send_request(&(struct rti_batch_request){ child.pid, RTI_BATCH_ALL,
+		                                          i % 2 ? last.cpu_ns : 0 },
+		             &row);
 		if (row.error == -EAGAIN || row.has == RTI_BATCH_IDLE)
 			continue;
 		ck_assert_int_eq(row.error, 0);
@@ -870,7 +890,8 @@ int main(void)
 		return suite_skip("the BPF plug-in was not built");
 	/* Anything else that goes wrong is a failure. */
 	if (err == -EOPNOTSUPP || !is_kernel(6, 2) || access("/sys/kernel/btf/vmlinux", F_OK) < 0)
-		return suite_skip("this kernel cannot run the BPF program, or not from this namespace");
+		return suite_skip(
+		    "this kernel cannot run the BPF program, or not from this namespace");
 	suite = suite_create("batch");
 	tcase_add_test(suite_case(suite, "privileges"), without_privileges);
 	if (err != -EPERM)

@@ -16,7 +16,9 @@ extern const struct rti_sys_collector rti_sys_cpu;
 
 #define TICK UINT64_C(10000000)
 #define ALL (RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY)
-#define REST "intr 5000 1 2 3\nctxt 600\nbtime 1700000000\nprocesses 70\nprocs_running 3\nprocs_blocked 2\n"
+#define REST                                                                                       \
+	"intr 5000 1 2 3\nctxt 600\nbtime 1700000000\nprocesses 70\nprocs_running "                \
+	"3\nprocs_blocked 2\n"
 
 static struct fixture f;
 static struct sampler s;
@@ -86,7 +88,8 @@ END_TEST
 
 START_TEST(guest_ahead_of_user_is_clamped)
 {
-	fixture_write(&f, "proc/stat", "cpu  10 0 0 0 0 0 0 0 12 0\ncpu0 10 0 0 0 0 0 0 0 12 0\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  10 0 0 0 0 0 0 0 12 0\ncpu0 10 0 0 0 0 0 0 0 12 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.cpu_mode_user_ns, 0);
 	ck_assert_uint_eq(s.out.cpu_mode_guest_ns, 12 * TICK);
@@ -110,8 +113,9 @@ START_TEST(steps_back_are_held)
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		int idle = steps[i].idle, iowait = steps[i].iowait, steal = steps[i].steal;
 
-		fixture_printf(&f, "proc/stat", "cpu  1 1 1 %d %d 0 0 %d 0 0\ncpu0 1 1 1 %d %d 0 0 %d 0 0\n" REST, idle,
-		               iowait, steal, idle, iowait, steal);
+		fixture_printf(&f, "proc/stat",
+		               "cpu  1 1 1 %d %d 0 0 %d 0 0\ncpu0 1 1 1 %d %d 0 0 %d 0 0\n" REST,
+		               idle, iowait, steal, idle, iowait, steal);
 		ck_assert_int_eq(sampler_take(&s), 0);
 		ck_assert_uint_eq(s.out.valid, ALL);
 		ck_assert_uint_eq(s.out.cpu_mode_idle_ns, (uint64_t)steps[i].held_idle * TICK);
@@ -127,14 +131,17 @@ END_TEST
 
 START_TEST(deep_fall_is_flagged)
 {
-	fixture_write(&f, "proc/stat", "cpu  100 0 10 90000 0 0 0 0 0 0\ncpu0 100 0 10 90000 0 0 0 0 0 0\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  100 0 10 90000 0 0 0 0 0 0\ncpu0 100 0 10 90000 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
-	fixture_write(&f, "proc/stat", "cpu  101 0 11 50 0 0 0 0 0 0\ncpu0 101 0 11 50 0 0 0 0 0 0\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  101 0 11 50 0 0 0 0 0 0\ncpu0 101 0 11 50 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_CPU | RT_HAS_ACTIVITY);
 	ck_assert_uint_eq(s.out.partial, RT_HAS_CPU_MODES);
 	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 90000 * TICK);
-	fixture_write(&f, "proc/stat", "cpu  101 0 11 55 0 0 0 0 0 0\ncpu0 101 0 11 55 0 0 0 0 0 0\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  101 0 11 55 0 0 0 0 0 0\ncpu0 101 0 11 55 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 90005 * TICK);
 }
@@ -196,7 +203,8 @@ START_TEST(two_thousand_cpus)
 	at += sprintf(at, "intr 77");
 	for (int i = 0; i < INTERRUPTS; i++)
 		at += sprintf(at, " 0");
-	sprintf(at, "\nctxt 600\nbtime 1700000000\nprocesses 70\nprocs_running 3\nprocs_blocked 2\n");
+	sprintf(at,
+	        "\nctxt 600\nbtime 1700000000\nprocesses 70\nprocs_running 3\nprocs_blocked 2\n");
 	fixture_write(&f, "proc/stat", text);
 	free(text);
 	for (int i = 0; i < 2; i++) {
@@ -224,7 +232,8 @@ END_TEST
 
 START_TEST(activity_may_be_missing)
 {
-	fixture_write(&f, "proc/stat", "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n");
+	fixture_write(&f, "proc/stat",
+	              "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_CPU | RT_HAS_CPU_MODES);
 	ck_assert_uint_eq(s.out.partial, 0);
@@ -250,7 +259,8 @@ START_TEST(garbage)
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
 	/* and it recovers */
-	fixture_write(&f, "proc/stat", "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n" REST);
+	fixture_write(&f, "proc/stat",
+	              "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, ALL);
 }
@@ -258,9 +268,10 @@ END_TEST
 
 static uint64_t sum_of_modes(const struct rt_metrics *m)
 {
-	return m->cpu_mode_user_ns + m->cpu_mode_nice_ns + m->cpu_mode_system_ns + m->cpu_mode_idle_ns +
-	       m->cpu_mode_iowait_ns + m->cpu_mode_irq_ns + m->cpu_mode_softirq_ns + m->cpu_mode_steal_ns +
-	       m->cpu_mode_guest_ns + m->cpu_mode_guest_nice_ns;
+	return m->cpu_mode_user_ns + m->cpu_mode_nice_ns + m->cpu_mode_system_ns +
+	       m->cpu_mode_idle_ns + m->cpu_mode_iowait_ns + m->cpu_mode_irq_ns +
+	       m->cpu_mode_softirq_ns + m->cpu_mode_steal_ns + m->cpu_mode_guest_ns +
+	       m->cpu_mode_guest_nice_ns;
 }
 
 /* Every CPU is in some mode all the time: the modes must fill the time that has passed. */

@@ -76,7 +76,8 @@ static const struct rt_disk *row_of(const char *name)
 
 static void expect_flags(const char *name, uint32_t flags)
 {
-	ck_assert_msg(row_of(name)->flags == flags, "%s has flags %u and not %u", name, row_of(name)->flags, flags);
+	ck_assert_msg(row_of(name)->flags == flags, "%s has flags %u and not %u", name,
+	              row_of(name)->flags, flags);
 }
 
 /* One line of each length that kernels have had. */
@@ -157,9 +158,10 @@ START_TEST(every_byte_counts_once)
 	make_disk("bcache0");
 	fixture_link(&f, "sys/class/block/bcache0/slaves/sdb", "../..");
 	fixture_write(&f, "proc/diskstats",
-	              "254 0 vda" FIGURES "254 1 vda1" FIGURES "8 16 sdb" FIGURES "104 0 cciss/c0d0" FIGURES
-	              "253 0 dm-0" FIGURES "9 127 md127" FIGURES "259 0 md127p1" FIGURES "7 0 loop0" FIGURES
-	              "1 0 ram0" FIGURES "252 0 zram0" FIGURES "43 0 nbd0" FIGURES "251 0 bcache0" FIGURES
+	              "254 0 vda" FIGURES "254 1 vda1" FIGURES "8 16 sdb" FIGURES
+	              "104 0 cciss/c0d0" FIGURES "253 0 dm-0" FIGURES "9 127 md127" FIGURES
+	              "259 0 md127p1" FIGURES "7 0 loop0" FIGURES "1 0 ram0" FIGURES
+	              "252 0 zram0" FIGURES "43 0 nbd0" FIGURES "251 0 bcache0" FIGURES
 	              "240 0 odd/d0" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.disks, 3);
@@ -188,8 +190,8 @@ START_TEST(no_real_device)
 	make_virtual("loop0", NULL);
 	make_virtual("zram0", NULL);
 	fixture_write(&f, "proc/diskstats",
-	              "43 0 nbd0" FIGURES "43 1 nbd0p1" FIGURES "253 0 dm-0" FIGURES "7 0 loop0" FIGURES
-	              "252 0 zram0" FIGURES);
+	              "43 0 nbd0" FIGURES "43 1 nbd0p1" FIGURES "253 0 dm-0" FIGURES
+	              "7 0 loop0" FIGURES "252 0 zram0" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.disks, 1);
 	ck_assert_uint_eq(s.out.disk_read_bytes, 5120);
@@ -201,9 +203,10 @@ START_TEST(names_decide_without_sys)
 {
 	fixture_remove(&f, "sys");
 	fixture_write(&f, "proc/diskstats",
-	              "8 0 sda" FIGURES "8 1 sda1" FIGURES "8 416 sdaa" FIGURES "8 417 sdaa1" FIGURES
-	              "259 0 nvme0n1" FIGURES "259 1 nvme0n1p1" FIGURES "259 2 nvme0n10" FIGURES "202 1 xvda1" FIGURES
-	              "179 0 mmcblk1" FIGURES "179 1 mmcblk1p2" FIGURES "179 8 mmcblk10" FIGURES "7 0 loop0" FIGURES
+	              "8 0 sda" FIGURES "8 1 sda1" FIGURES "8 416 sdaa" FIGURES
+	              "8 417 sdaa1" FIGURES "259 0 nvme0n1" FIGURES "259 1 nvme0n1p1" FIGURES
+	              "259 2 nvme0n10" FIGURES "202 1 xvda1" FIGURES "179 0 mmcblk1" FIGURES
+	              "179 1 mmcblk1p2" FIGURES "179 8 mmcblk10" FIGURES "7 0 loop0" FIGURES
 	              "9 0 md0" FIGURES "259 3 md0p1" FIGURES "253 0 dm-0" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_flags("sda", RT_ITEM_IN_TOTAL);

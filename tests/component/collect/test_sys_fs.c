@@ -68,11 +68,13 @@ static int fake_space(const char *path, struct rti_space *out)
 	pthread_mutex_unlock(&answers_lock);
 	if (answer.gate && read(answer.gate, &byte, 1) != 1)
 		return -EIO;
-	*out = (struct rti_space){ answer.total, answer.free, answer.available, answer.major, answer.minor };
+	*out = (struct rti_space){ answer.total, answer.free, answer.available, answer.major,
+		                   answer.minor };
 	return answer.err;
 }
 
-static void set_answer(const char *path, int err, uint64_t total, uint64_t free_bytes, uint64_t available)
+static void set_answer(const char *path, int err, uint64_t total, uint64_t free_bytes,
+                       uint64_t available)
 {
 	struct answer *answer;
 	size_t i = 0;
@@ -130,7 +132,8 @@ static const struct rt_filesystem *row_at(size_t at, size_t expected_count)
 	return row + at;
 }
 
-static void expect_total(uint64_t total, uint64_t used, uint64_t free_bytes, uint64_t available, uint64_t filesystems)
+static void expect_total(uint64_t total, uint64_t used, uint64_t free_bytes, uint64_t available,
+                         uint64_t filesystems)
 {
 	ck_assert_uint_eq(s.out.filesystem_total_bytes, total);
 	ck_assert_uint_eq(s.out.filesystem_used_bytes, used);
@@ -180,7 +183,8 @@ END_TEST
 
 START_TEST(escaped_paths)
 {
-	fixture_write(&f, "proc/1/mountinfo", "27 1 8:2 / /my\\040disk\\134\\012" OPTIONS "ext4 /dev/sda\\0402 rw\n");
+	fixture_write(&f, "proc/1/mountinfo",
+	              "27 1 8:2 / /my\\040disk\\134\\012" OPTIONS "ext4 /dev/sda\\0402 rw\n");
 	set_answer("/my disk\\\n", 0, 1000, 400, 350);
 	open_fake(0);
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -306,9 +310,11 @@ START_TEST(without_blocks)
 }
 END_TEST
 
-#define REMOTE                                                                                                         \
-	"27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n28 27 0:50 / /net" OPTIONS "nfs4 server:/export rw\n"               \
-	"29 27 0:51 / /auto" OPTIONS "autofs systemd-1 rw\n30 27 0:52 / /fuse" OPTIONS "fuse.sshfs me@host: rw\n"
+#define REMOTE                                                                                     \
+	"27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n28 27 0:50 / /net" OPTIONS                      \
+	"nfs4 server:/export rw\n"                                                                 \
+	"29 27 0:51 / /auto" OPTIONS "autofs systemd-1 rw\n30 27 0:52 / /fuse" OPTIONS             \
+	"fuse.sshfs me@host: rw\n"
 
 START_TEST(remote_ones_are_not_touched)
 {
@@ -433,8 +439,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
 }
 
-#define THREE                                                                                                          \
-	"27 1 8:2 / /first" OPTIONS "ext4 /dev/sda2 rw\n28 1 8:3 / /dead" OPTIONS "ext4 /dev/sda3 rw\n"                \
+#define THREE                                                                                      \
+	"27 1 8:2 / /first" OPTIONS "ext4 /dev/sda2 rw\n28 1 8:3 / /dead" OPTIONS                  \
+	"ext4 /dev/sda3 rw\n"                                                                      \
 	"29 1 8:4 / /last" OPTIONS "ext4 /dev/sda4 rw\n"
 
 static int gate[2];
@@ -510,7 +517,8 @@ END_TEST
 
 START_TEST(dead_network_spoils_no_total)
 {
-	make_three("27 1 8:2 / /first" OPTIONS "ext4 /dev/sda2 rw\n28 1 0:70 / /dead" OPTIONS "nfs4 server:/x rw\n");
+	make_three("27 1 8:2 / /first" OPTIONS "ext4 /dev/sda2 rw\n28 1 0:70 / /dead" OPTIONS
+	           "nfs4 server:/x rw\n");
 	set_gate("/dead", gate[0]);
 	open_fake(RT_OPT_NETWORK_FILESYSTEMS);
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -537,8 +545,9 @@ START_TEST(many_dead)
 		snprintf(paths[i], sizeof(paths[i]), "/dead%d", i);
 		set_answer(paths[i], 0, 1, 1, 1);
 		set_gate(paths[i], gate[0]);
-		len += (size_t)sprintf(mountinfo + len, "%d 1 9:%d / %s" OPTIONS "ext4 /dev/x%d rw\n", 100 + i, i,
-		                       paths[i], i);
+		len +=
+		    (size_t)sprintf(mountinfo + len, "%d 1 9:%d / %s" OPTIONS "ext4 /dev/x%d rw\n",
+		                    100 + i, i, paths[i], i);
 	}
 	sprintf(mountinfo + len, "29 1 8:4 / /last" OPTIONS "ext4 /dev/sda4 rw\n");
 	fixture_write(&f, "proc/1/mountinfo", mountinfo);
@@ -622,7 +631,8 @@ static int sample_in_child(void)
 {
 	for (int i = 0; i < 3; i++) {
 		s.out = (struct rt_metrics){ 0 };
-		if (rti_sys_fs.collect(s.state, &s.ctx, &s.out) != 0 || s.out.filesystem_total_bytes != 1350)
+		if (rti_sys_fs.collect(s.state, &s.ctx, &s.out) != 0 ||
+		    s.out.filesystem_total_bytes != 1350)
 			return 1;
 	}
 	rti_sys_fs.close(s.state, &s.ctx);
@@ -703,7 +713,8 @@ START_TEST(live_root_as_statvfs_has_it)
 		if (!row)
 			break; /* such as btrfs, whose files have device numbers of their own */
 		ck_assert_uint_eq(row->total_bytes, (uint64_t)space.f_blocks * space.f_frsize);
-		agreed = is_within(&bytes_free, row->free_bytes) && is_within(&available, row->available_bytes);
+		agreed = is_within(&bytes_free, row->free_bytes) &&
+		         is_within(&available, row->available_bytes);
 		nanosleep(&nap, NULL);
 	}
 	ck_assert(agreed || !row);

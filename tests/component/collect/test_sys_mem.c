@@ -19,13 +19,13 @@ extern const struct rti_sys_collector rti_sys_mem;
 /* Not round, and all different, so that no two can be mixed up unseen. */
 #define HEAD "MemTotal:       16000001 kB\nMemFree:         1000003 kB\n"
 #define AVAILABLE "MemAvailable:    9000007 kB\n"
-#define MIDDLE                                                                                                         \
-	"Buffers:          500009 kB\nCached:          4000011 kB\nSwapCached:          1013 kB\n"                     \
-	"Active:          6000017 kB\nInactive:        3000019 kB\nActive(anon):    2000021 kB\n"                      \
+#define MIDDLE                                                                                     \
+	"Buffers:          500009 kB\nCached:          4000011 kB\nSwapCached:          1013 kB\n" \
+	"Active:          6000017 kB\nInactive:        3000019 kB\nActive(anon):    2000021 kB\n"  \
 	"Inactive(anon):   100023 kB\nActive(file):    4000027 kB\nInactive(file):  2900029 kB\n"
 #define SWAP "SwapTotal:       8000031 kB\nSwapFree:        7000033 kB\n"
-#define TAIL                                                                                                           \
-	"AnonPages:       2050037 kB\nMapped:           300039 kB\nShmem:            200041 kB\n"                      \
+#define TAIL                                                                                       \
+	"AnonPages:       2050037 kB\nMapped:           300039 kB\nShmem:            200041 kB\n"  \
 	"Slab:             900043 kB\nSReclaimable:     600047 kB\nSUnreclaim:       300049 kB\n"
 
 static struct fixture f;
@@ -81,7 +81,8 @@ END_TEST
 
 START_TEST(no_blank_after_the_colon)
 {
-	fixture_write(&f, "proc/meminfo", "MemTotal:16 kB\nMemFree:5 kB\nMemAvailable:7 kB\n" MIDDLE SWAP TAIL);
+	fixture_write(&f, "proc/meminfo",
+	              "MemTotal:16 kB\nMemFree:5 kB\nMemAvailable:7 kB\n" MIDDLE SWAP TAIL);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.memory_total_bytes, 16 * KIB);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 7 * KIB);
@@ -115,7 +116,8 @@ END_TEST
 
 START_TEST(truly_nothing_available)
 {
-	fixture_write(&f, "proc/meminfo", "MemTotal: 100 kB\nMemFree: 0 kB\nMemAvailable: 0 kB\n" MIDDLE SWAP TAIL);
+	fixture_write(&f, "proc/meminfo",
+	              "MemTotal: 100 kB\nMemFree: 0 kB\nMemAvailable: 0 kB\n" MIDDLE SWAP TAIL);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, ALL);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 0);
@@ -125,7 +127,8 @@ END_TEST
 
 START_TEST(more_available_than_there_is)
 {
-	fixture_write(&f, "proc/meminfo", "MemTotal: 100 kB\nMemFree: 90 kB\nMemAvailable: 120 kB\n" MIDDLE SWAP TAIL);
+	fixture_write(&f, "proc/meminfo",
+	              "MemTotal: 100 kB\nMemFree: 90 kB\nMemAvailable: 120 kB\n" MIDDLE SWAP TAIL);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 100 * KIB);
 	ck_assert_uint_eq(s.out.memory_used_bytes, 0);
@@ -136,9 +139,10 @@ END_TEST
 START_TEST(swap_missing)
 {
 	fixture_write(&f, "proc/meminfo",
-	              HEAD AVAILABLE "Buffers: 1 kB\nCached: 1 kB\nActive: 1 kB\nInactive: 1 kB\n"
-	                             "Active(anon): 1 kB\nInactive(anon): 1 kB\nActive(file): 1 kB\n"
-	                             "Inactive(file): 1 kB\n" TAIL);
+	              HEAD AVAILABLE
+	              "Buffers: 1 kB\nCached: 1 kB\nActive: 1 kB\nInactive: 1 kB\n"
+	              "Active(anon): 1 kB\nInactive(anon): 1 kB\nActive(file): 1 kB\n"
+	              "Inactive(file): 1 kB\n" TAIL);
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE);
 	ck_assert_uint_eq(s.out.partial, 0);
@@ -197,7 +201,8 @@ START_TEST(cannot_seek)
 	ops.pread = pread_once;
 	ck_assert_int_eq(sampler_open_with(&lxc, &rti_sys_mem, f.root, &ops, 0), 0);
 	for (int i = 0; i < 3; i++) {
-		fixture_printf(&f, "proc/meminfo", "MemTotal: %d kB\nMemFree: 5 kB\n" AVAILABLE MIDDLE SWAP TAIL,
+		fixture_printf(&f, "proc/meminfo",
+		               "MemTotal: %d kB\nMemFree: 5 kB\n" AVAILABLE MIDDLE SWAP TAIL,
 		               100 + i);
 		ck_assert_int_eq(sampler_take(&lxc), 0);
 		ck_assert_uint_eq(lxc.out.memory_total_bytes, (100 + (uint64_t)i) * KIB);
@@ -217,8 +222,10 @@ START_TEST(live_as_sysinfo_has_it)
 	ck_assert_int_eq(sysinfo(&info), 0);
 	ck_assert_uint_eq(live.out.memory_total_bytes, (uint64_t)info.totalram * info.mem_unit);
 	ck_assert_uint_eq(live.out.swap_total_bytes, (uint64_t)info.totalswap * info.mem_unit);
-	ck_assert_uint_le(live.out.memory_free_bytes, ((uint64_t)info.freeram * info.mem_unit) + (256 << 20));
-	ck_assert_uint_ge(live.out.memory_free_bytes + (256 << 20), (uint64_t)info.freeram * info.mem_unit);
+	ck_assert_uint_le(live.out.memory_free_bytes,
+	                  ((uint64_t)info.freeram * info.mem_unit) + (256 << 20));
+	ck_assert_uint_ge(live.out.memory_free_bytes + (256 << 20),
+	                  (uint64_t)info.freeram * info.mem_unit);
 	sampler_close(&live);
 }
 END_TEST

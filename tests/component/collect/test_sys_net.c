@@ -16,9 +16,10 @@
 
 extern const struct rti_sys_collector rti_sys_net;
 
-#define HEADER                                                                                                         \
-	"Inter-|   Receive                                                |  Transmit\n"                               \
-	" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls "     \
+#define HEADER                                                                                     \
+	"Inter-|   Receive                                                |  Transmit\n"           \
+	" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs " \
+	"drop fifo colls "                                                                         \
 	"carrier compressed\n"
 
 static struct fixture f;
@@ -109,8 +110,8 @@ START_TEST(the_same_bytes_count_once)
 	make_interface("veth12", 0);
 	make_interface("tun0", 0);
 	fixture_write(&f, "proc/net/dev",
-	              HEADER "eth0:" TRAFFIC "eth1:" TRAFFIC "bond0:" TRAFFIC "bond0.7:" TRAFFIC "br0:" TRAFFIC
-	                     "veth12:" TRAFFIC "tun0:" TRAFFIC "lo:" TRAFFIC);
+	              HEADER "eth0:" TRAFFIC "eth1:" TRAFFIC "bond0:" TRAFFIC "bond0.7:" TRAFFIC
+	                     "br0:" TRAFFIC "veth12:" TRAFFIC "tun0:" TRAFFIC "lo:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_interfaces, 2);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
@@ -171,7 +172,8 @@ END_TEST
 
 static uint64_t take_eth0(uint64_t bytes)
 {
-	fixture_printf(&f, "proc/net/dev", HEADER "eth0: %" PRIu64 " 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n", bytes);
+	fixture_printf(&f, "proc/net/dev",
+	               HEADER "eth0: %" PRIu64 " 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n", bytes);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_receive_bytes, row_of("eth0")->receive_bytes);
 	return s.out.network_receive_bytes;
@@ -181,8 +183,9 @@ START_TEST(wrap_and_reset)
 {
 	make_interface("eth0", 1);
 	ck_assert_uint_eq(take_eth0(UINT32_MAX - 99), UINT32_MAX - UINT64_C(99));
-	ck_assert_uint_eq(take_eth0(200), UINT32_MAX + UINT64_C(201)); /* 100 up to the wrap, 200 past it */
-	ck_assert_uint_eq(take_eth0(50), UINT32_MAX + UINT64_C(251));  /* set back by the driver */
+	/* 100 up to the wrap, 200 past it */
+	ck_assert_uint_eq(take_eth0(200), UINT32_MAX + UINT64_C(201));
+	ck_assert_uint_eq(take_eth0(50), UINT32_MAX + UINT64_C(251)); /* set back by the driver */
 	ck_assert_uint_eq(take_eth0(60), UINT32_MAX + UINT64_C(261));
 }
 END_TEST
@@ -197,7 +200,8 @@ START_TEST(vanishing_and_returning)
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
 	ck_assert_uint_eq(s.out.network_interfaces, 1);
-	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "usb0: 130 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "eth0:" TRAFFIC "usb0: 130 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 230);
 }
@@ -280,7 +284,8 @@ START_TEST(live_as_sys_has_it)
 		after = read_statistic(row[i].name, "tx_bytes");
 		ck_assert_uint_ge(row[i].transmit_bytes, before);
 		ck_assert_uint_le(row[i].transmit_bytes, after);
-		ck_assert_uint_le(row[i].receive_packets, read_statistic(row[i].name, "rx_packets"));
+		ck_assert_uint_le(row[i].receive_packets,
+		                  read_statistic(row[i].name, "rx_packets"));
 	}
 	sampler_close(&live);
 }
@@ -301,7 +306,9 @@ static uint64_t loopback_bytes(struct sampler *live)
 
 START_TEST(live_sees_what_is_sent)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(0x7f000001) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		                  .sin_port = htons(9),
+		                  .sin_addr.s_addr = htonl(0x7f000001) };
 	static const char data[1000];
 	struct sampler live;
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -311,7 +318,8 @@ START_TEST(live_sees_what_is_sent)
 	sampler_open(&live, &rti_sys_net, NULL);
 	before = loopback_bytes(&live);
 	for (int i = 0; i < 100; i++)
-		sent += sendto(fd, data, sizeof(data), 0, (void *)&to, sizeof(to)) == (ssize_t)sizeof(data);
+		sent += sendto(fd, data, sizeof(data), 0, (void *)&to, sizeof(to)) ==
+		        (ssize_t)sizeof(data);
 	if (sent > 0) /* a fresh network namespace has its loopback down */
 		ck_assert_uint_ge(loopback_bytes(&live) - before, sent / 2 * sizeof(data));
 	close(fd);

@@ -15,9 +15,12 @@ extern const struct rti_sys_collector rti_sys_psi;
 
 #define ALL (RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY | RT_HAS_PRESSURE_IO)
 #define CPU_5_2 "some avg10=0.00 avg60=0.10 avg300=0.20 total=123456\n"
-#define MEMORY "some avg10=1.00 avg60=0.00 avg300=0.00 total=777\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=555\n"
-#define IO                                                                                                             \
-	"some avg10=1.00 avg60=0.00 avg300=0.00 total=9000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8000001\n"
+#define MEMORY                                                                                     \
+	"some avg10=1.00 avg60=0.00 avg300=0.00 total=777\nfull avg10=0.00 avg60=0.00 "            \
+	"avg300=0.00 total=555\n"
+#define IO                                                                                         \
+	"some avg10=1.00 avg60=0.00 avg300=0.00 total=9000000\nfull avg10=0.00 avg60=0.00 "        \
+	"avg300=0.00 total=8000001\n"
 
 static struct fixture f;
 static struct sampler s;

@@ -63,7 +63,8 @@ static void tear_down(void)
 	fixture_free(&f);
 }
 
-/* A zpool of ours. It is renamed into place, since a file that is open for writing cannot be executed. */
+/* A zpool of ours. It is renamed into place, since a file that is open for writing cannot be
+ * executed. */
 static void write_program(const char *body)
 {
 	char draft[300];
@@ -266,7 +267,8 @@ START_TEST(old_answers_are_not_kept_for_ever)
 	fake_now_ns += 20 * SECOND_NS;
 	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
 	ck_assert_uint_eq(s.out.valid, 0);
-	ck_assert_int_eq(kill(await_hanging_program(), SIGKILL), 0); /* and nothing is left behind */
+	/* and nothing is left behind */
+	ck_assert_int_eq(kill(await_hanging_program(), SIGKILL), 0);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding a cgroup to work in: v1, v2, hybrid mounts, several of them, and groups outside what is mounted. */
+/* Finding a cgroup to work in: v1, v2, hybrid mounts, several of them, and groups outside what
+ * is mounted. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -97,7 +98,8 @@ END_TEST
 
 START_TEST(version_1_alone_will_not_do)
 {
-	fixture_printf(&root, "proc/self/mountinfo", "32 1 0:29 / %s/v1 rw - cgroup cgroup rw,cpu\n", root.root);
+	fixture_printf(&root, "proc/self/mountinfo",
+	               "32 1 0:29 / %s/v1 rw - cgroup cgroup rw,cpu\n", root.root);
 	ck_assert_int_eq(make("1:cpu:/a\n"), -EOPNOTSUPP);
 	ck_assert_int_eq(make("1:cpu:/a\n0::/a\n"), -EOPNOTSUPP);
 	ck_assert_int_eq(make(""), -EOPNOTSUPP);
@@ -139,7 +141,8 @@ START_TEST(cpu_time_is_read_and_may_vanish)
 
 	group = (struct rti_cgroup){ "/cg/a", RTI_FILE_INIT };
 	ck_assert_int_eq(rti_cgroup_read_cpu(&group, &ctx, &user, &system), -ENOENT);
-	fixture_write(&root, "cg/a/cpu.stat", "usage_usec 3000\nuser_usec 2000\nsystem_usec 1000\nnice_usec 0\n");
+	fixture_write(&root, "cg/a/cpu.stat",
+	              "usage_usec 3000\nuser_usec 2000\nsystem_usec 1000\nnice_usec 0\n");
 	ck_assert_int_eq(rti_cgroup_read_cpu(&group, &ctx, &user, &system), 0);
 	ck_assert_uint_eq(user, 2000000);
 	ck_assert_uint_eq(system, 1000000);

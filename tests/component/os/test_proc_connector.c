@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's process events: what is heard of our own children, what is kept out, and what is told of a loss. */
+/* The kernel's process events: what is heard of our own children, what is kept out, and what is
+ * told of a loss. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/cn_proc.h>
@@ -130,7 +131,8 @@ static void reap(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* Who is not root has a small buffer, which others on the machine may fill: then nothing can be said. */
+/* Who is not root has a small buffer, which others on the machine may fill: then nothing can be
+ * said. */
 static void drain_all(void)
 {
 	int err = drain();
@@ -180,7 +182,8 @@ START_TEST(events_wait_until_they_are_drained)
 	unsigned many;
 
 	begin(0);
-	many = rti_events_capacity(events) < 4000 ? 20 : CHILDREN; /* others on the machine fork as well */
+	/* others on the machine fork as well */
+	many = rti_events_capacity(events) < 4000 ? 20 : CHILDREN;
 	for (unsigned i = 0; i < many; i++)
 		reap(start(work_nothing));
 	if (!await_exits(many))
@@ -375,7 +378,8 @@ static uint32_t port_of(int fd)
 START_TEST(what_others_send_is_ignored)
 {
 	struct sockaddr_nl own = { .nl_family = AF_NETLINK }, to = own;
-	struct spoof spoof = { .netlink = { .nlmsg_len = sizeof(spoof), .nlmsg_type = NLMSG_DONE } };
+	struct spoof spoof = { .netlink = { .nlmsg_len = sizeof(spoof),
+		                            .nlmsg_type = NLMSG_DONE } };
 	int other = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR);
 	struct pollfd waiting;
 	ssize_t sent;
@@ -384,7 +388,8 @@ START_TEST(what_others_send_is_ignored)
 	spoof.id = (struct cb_id){ CN_IDX_PROC, CN_VAL_PROC };
 	spoof.len = sizeof(spoof.event);
 	spoof.event.what = PROC_EVENT_FORK;
-	spoof.event.event_data.fork = (struct fork_proc_event){ getpid(), getpid(), NOBODY_S_PID, NOBODY_S_PID };
+	spoof.event.event_data.fork =
+	    (struct fork_proc_event){ getpid(), getpid(), NOBODY_S_PID, NOBODY_S_PID };
 	ck_assert_int_eq(bind(other, (struct sockaddr *)&own, sizeof(own)), 0);
 	to.nl_pid = port_of(events);
 	ck_assert_uint_ne(port_of(other), 0);

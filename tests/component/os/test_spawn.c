@@ -17,10 +17,10 @@
 #include "suite.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define SH(text)                                                                                                       \
-	(const char *const[])                                                                                          \
-	{                                                                                                              \
-		"/bin/sh", "-c", text, NULL                                                                            \
+#define SH(text)                                                                                   \
+	(const char *const[])                                                                      \
+	{                                                                                          \
+		"/bin/sh", "-c", text, NULL                                                        \
 	}
 
 static struct rti_buf out;
@@ -61,7 +61,8 @@ START_TEST(errors_of_execve_come_back)
 {
 	struct fixture f;
 	char path[256];
-	struct rti_spawn how = { .argv = (const char *const[]){ "/none/such", NULL }, .stdout_fd = -1 };
+	struct rti_spawn how = { .argv = (const char *const[]){ "/none/such", NULL },
+		                 .stdout_fd = -1 };
 	int32_t pid;
 
 	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
@@ -120,8 +121,8 @@ END_TEST
 /* SigBlk and SigIgn of the child itself. */
 START_TEST(signals_are_reset)
 {
-	struct rti_spawn how = { .argv = (const char *const[]){ "/bin/grep", "-E", "Sig(Blk|Ign)", "/proc/self/status",
-		                                                NULL },
+	struct rti_spawn how = { .argv = (const char *const[]){ "/bin/grep", "-E", "Sig(Blk|Ign)",
+		                                                "/proc/self/status", NULL },
 		                 .stdout_fd = -1 };
 	unsigned long long blocked, ignored;
 	sigset_t all;
@@ -141,8 +142,10 @@ END_TEST
 
 START_TEST(descriptors_are_inherited_unless_cloexec)
 {
-	struct rti_spawn how = { .argv = SH("for i in 50 51; do if [ -e /proc/self/fd/$i ]; then echo $i; fi; done"),
-		                 .stdout_fd = -1 };
+	struct rti_spawn how = {
+		.argv = SH("for i in 50 51; do if [ -e /proc/self/fd/$i ]; then echo $i; fi; done"),
+		.stdout_fd = -1
+	};
 
 	ck_assert_int_eq(dup2(STDIN_FILENO, 50), 50);
 	ck_assert_int_eq(dup3(STDIN_FILENO, 51, O_CLOEXEC), 51);
@@ -165,7 +168,9 @@ END_TEST
 /* The pipe then has numbers 0 to 2 itself. */
 START_TEST(standard_descriptors_closed)
 {
-	struct rti_spawn how = { .argv = SH("echo out; echo err >&2"), .stdout_fd = -1, .is_quiet = 1 };
+	struct rti_spawn how = { .argv = SH("echo out; echo err >&2"),
+		                 .stdout_fd = -1,
+		                 .is_quiet = 1 };
 	int cached[3], err;
 
 	for (int fd = 0; fd < 3; fd++) {
@@ -182,10 +187,12 @@ END_TEST
 
 START_TEST(much_output)
 {
-	struct rti_spawn how = { .argv =
-		                     SH("i=0; while [ $i -lt 2000 ]; do echo 0123456789012345678901234567890123456789; "
-		                        "i=$((i+1)); done"),
-		                 .stdout_fd = -1 };
+	struct rti_spawn how = {
+		.argv = SH(
+		    "i=0; while [ $i -lt 2000 ]; do echo 0123456789012345678901234567890123456789; "
+		    "i=$((i+1)); done"),
+		.stdout_fd = -1
+	};
 
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_uint_eq(out.len, 2000 * 41);
@@ -201,7 +208,8 @@ static void expect_no_children(void)
 
 START_TEST(endless_output)
 {
-	struct rti_spawn how = { .argv = (const char *const[]){ "/usr/bin/yes", NULL }, .stdout_fd = -1 };
+	struct rti_spawn how = { .argv = (const char *const[]){ "/usr/bin/yes", NULL },
+		                 .stdout_fd = -1 };
 
 	ck_assert_int_eq(run(&how), -EFBIG);
 	expect_no_children();

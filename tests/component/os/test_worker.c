@@ -279,7 +279,8 @@ static void read_mask(struct rti_job *job)
 
 	(void)job;
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
-	signal_task->runs = sigismember(&mask, SIGCHLD) && sigismember(&mask, SIGTERM) && sigismember(&mask, SIGALRM);
+	signal_task->runs = sigismember(&mask, SIGCHLD) && sigismember(&mask, SIGTERM) &&
+	                    sigismember(&mask, SIGALRM);
 }
 
 START_TEST(signals_are_the_hosts)
@@ -300,7 +301,8 @@ START_TEST(signals_are_the_hosts)
 END_TEST
 
 /* The child has no threads, whatever its memory says. A third job was given up before. */
-static int use_in_child(struct rti_worker *worker, struct task *idle, struct task *stuck, atomic_int *freed)
+static int use_in_child(struct rti_worker *worker, struct task *idle, struct task *stuck,
+                        atomic_int *freed)
 {
 	struct rti_worker *own;
 	struct task *task = new_task(0, NULL);
@@ -326,8 +328,11 @@ START_TEST(fork_is_survived)
 {
 	struct rti_worker *worker = new_worker();
 	atomic_int freed = 0;
-	struct task *idle = new_task(0, &freed), *stuck = new_task(1, &freed), *orphan = new_task(1, &freed);
-	int gate[2][2] = { { stuck->gate[0], stuck->gate[1] }, { orphan->gate[0], orphan->gate[1] } }, status;
+	struct task *idle = new_task(0, &freed), *stuck = new_task(1, &freed),
+		    *orphan = new_task(1, &freed);
+	int gate[2][2] = { { stuck->gate[0], stuck->gate[1] },
+		           { orphan->gate[0], orphan->gate[1] } },
+	    status;
 	pid_t pid;
 
 	rti_worker_submit(worker, &idle->job);
@@ -353,8 +358,8 @@ START_TEST(fork_is_survived)
 }
 END_TEST
 
-/* root is not bound by RLIMIT_NPROC, so a new stack that does not fit is what fails; but for emulators, which have room
- * already. */
+/* root is not bound by RLIMIT_NPROC, so a new stack that does not fit is what fails; but for
+ * emulators, which have room already. */
 START_TEST(no_thread_to_be_had)
 {
 	struct rlimit before, small;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree read by text and then by BPF, and back: the same figures, of the same processes, and none that falls. */
+/* A tree read by text and then by BPF, and back: the same figures, of the same processes, and
+ * none that falls. */
 #include "family.h"
 
 #include <errno.h>
@@ -35,7 +36,9 @@ static uint64_t fake_monotonic_ns(void)
 
 static void track_some(uint32_t files_max, uint64_t want)
 {
-	struct rt_opts opts = { .size = sizeof(opts), .want = want, .max_fds = files_max, .pss_share = 1000 };
+	struct rt_opts opts = {
+		.size = sizeof(opts), .want = want, .max_fds = files_max, .pss_share = 1000
+	};
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, family.member[0].pid, &opts), 0);
 	tracker->platform.now = fake_now;
@@ -97,7 +100,8 @@ static void check_equal(const struct rt_metrics *a, const struct rt_metrics *b)
 	ck_assert_uint_eq(a->cpu_user_ns, b->cpu_user_ns);
 	ck_assert_uint_eq(a->cpu_system_ns, b->cpu_system_ns);
 	ck_assert_uint_eq(a->rss_bytes, b->rss_bytes);
-	ck_assert_uint_le(a->pss_bytes, b->pss_bytes + MIB); /* others share the C library with them, and come and go */
+	/* others share the C library with them, and come and go */
+	ck_assert_uint_le(a->pss_bytes, b->pss_bytes + MIB);
 	ck_assert_uint_ge(a->pss_bytes + MIB, b->pss_bytes);
 	ck_assert_uint_eq(a->peak_rss_bytes, b->peak_rss_bytes);
 	ck_assert_uint_eq(a->minor_faults, b->minor_faults);
@@ -128,7 +132,8 @@ static void check_no_fall(const struct rt_metrics *from, const struct rt_metrics
 	ck_assert_uint_ge(to->processes_seen, from->processes_seen);
 }
 
-/* Whoever has not run is left as he is, so that all would be compared with themselves: as if none had been read. */
+/* Whoever has not run is left as he is, so that all would be compared with themselves: as if
+ * none had been read. */
 static void forget_that_they_are_idle(void)
 {
 	for (size_t i = 0; i < tracker->tree.table.count; i++)
@@ -246,7 +251,8 @@ static int sample_in_child(void)
 		now_ns += SECOND;
 		if (rt_sample(tracker, &mine, sizeof(mine)) != 0 || mine.source != RT_SOURCE_PROC)
 			return 10 + i;
-		if (mine.cpu_user_ns + mine.cpu_system_ns != swept.cpu_user_ns + swept.cpu_system_ns ||
+		if (mine.cpu_user_ns + mine.cpu_system_ns !=
+		        swept.cpu_user_ns + swept.cpu_system_ns ||
 		    mine.minor_faults != swept.minor_faults || mine.rss_bytes != swept.rss_bytes ||
 		    mine.processes != swept.processes)
 			return 20 + i;
@@ -276,7 +282,8 @@ START_TEST(after_a_fork_the_child_reads_text_and_both_go_on)
 	sample(&text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_BPF);
 	check_no_fall(&swept, &text);
-	ck_assert_uint_gt(text.cpu_user_ns + text.cpu_system_ns, swept.cpu_user_ns + swept.cpu_system_ns);
+	ck_assert_uint_gt(text.cpu_user_ns + text.cpu_system_ns,
+	                  swept.cpu_user_ns + swept.cpu_system_ns);
 }
 END_TEST
 
@@ -292,7 +299,8 @@ static size_t count_skipped(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < tracker->tree.table.count; i++)
-		count += batch_reader->rows[i].error == 0 && batch_reader->rows[i].has == RTI_BATCH_IDLE;
+		count +=
+		    batch_reader->rows[i].error == 0 && batch_reader->rows[i].has == RTI_BATCH_IDLE;
 	return count;
 }
 
@@ -349,7 +357,8 @@ START_TEST(who_runs_a_little_is_not_skipped)
 		family_stop(&family);
 		sample_after(SOON, &swept);
 		ck_assert_uint_gt(used_ns(i % TREE), before_ns);
-		ck_assert_uint_gt(member_of(i % TREE)->account.self[RTI_VOLUNTARY], before_switches);
+		ck_assert_uint_gt(member_of(i % TREE)->account.self[RTI_VOLUNTARY],
+		                  before_switches);
 		family_continue(&family);
 	}
 }
@@ -444,7 +453,8 @@ START_TEST(what_is_not_wanted_is_not_asked_for)
 	ck_assert_uint_eq(swept.valid, _i ? RT_HAS_RSS : RT_HAS_IO);
 	ck_assert_int_eq(swept.rss_bytes > 0, _i);
 	ck_assert_uint_eq(swept.peak_rss_bytes, 0);
-	ck_assert_uint_eq(member_of(3)->figures.valid & (RT_HAS_IO | RT_HAS_RSS | RT_HAS_PEAK_RSS), swept.valid);
+	ck_assert_uint_eq(member_of(3)->figures.valid & (RT_HAS_IO | RT_HAS_RSS | RT_HAS_PEAK_RSS),
+	                  swept.valid);
 }
 END_TEST
 
@@ -498,7 +508,8 @@ START_TEST(a_tree_that_never_runs_is_read_by_bpf_too)
 	sample_after(SOON, &text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
 	ck_assert_uint_eq(tracker->tree.table.batch_reader.text_readings, TREE);
-	ck_assert_uint_eq(tracker->tree.table.batch_reader.clock_readings, 1 + TREE); /* the root is known from the start */
+	/* the root is known from the start */
+	ck_assert_uint_eq(tracker->tree.table.batch_reader.clock_readings, 1 + TREE);
 	tracker->tree.table.batch_reader.clock_readings = 100000;
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(swept.source, RT_SOURCE_BPF);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What one sample asks of the system, call by call, of real processes: what the tables here allow.
+/* What one sample asks of the system, call by call, of real processes: what the tables here
+ * allow.
  *
- * They are exact. Whoever makes a sample cheaper lowers them; whoever has to raise one sees what it costs. */
+ * They are exact. Whoever makes a sample cheaper lowers them; whoever has to raise one sees what
+ * it costs. */
 #include "family.h"
 
 #include <fcntl.h>
@@ -49,9 +51,11 @@ static void tear_down(void)
 
 static void report(const char *situation)
 {
-	printf("# %-42s opens %3u  reads %3u  readdirs %2u  others %u  clocks %3u  times %2u  allocations %u | %s%s%s\n",
-	       situation, meter.opens, meter.reads, meter.lists, meter.looks, meter.clocks, meter.times,
-	       meter.allocations, meter_files(), *meter.twice ? " | twice: " : "", meter.twice);
+	printf("# %-42s opens %3u  reads %3u  readdirs %2u  others %u  clocks %3u  times %2u  "
+	       "allocations %u | %s%s%s\n",
+	       situation, meter.opens, meter.reads, meter.lists, meter.looks, meter.clocks,
+	       meter.times, meter.allocations, meter_files(), *meter.twice ? " | twice: " : "",
+	       meter.twice);
 	fflush(stdout);
 }
 
@@ -95,7 +99,11 @@ static void glance_after(uint64_t ms)
 
 static void track(uint32_t flags, uint64_t want, uint32_t share)
 {
-	struct rt_opts opts = { .size = sizeof(opts), .flags = flags, .want = want, .max_fds = 1024, .pss_share = share };
+	struct rt_opts opts = { .size = sizeof(opts),
+		                .flags = flags,
+		                .want = want,
+		                .max_fds = 1024,
+		                .pss_share = share };
 
 	ck_assert_int_eq(rti_tracker_new(&tracker, family.member[0].pid, &opts, &meter_ops), 0);
 	meter_attach(tracker);
@@ -142,7 +150,8 @@ static void run_all(void)
 	}
 }
 
-/* What is read seldom has just been read, and nobody has forked since all were known to have but one thread. */
+/* What is read seldom has just been read, and nobody has forked since all were known to have but
+ * one thread. */
 static void refresh_all(void)
 {
 	run_all();
@@ -164,11 +173,14 @@ START_TEST(an_idle_process)
 {
 	follow(1, 0, 0, WIDE);
 	expect_after(SOON, "one, idle", (struct allowed){ 0, 1, 0, 1, TIMES, LAST_PID });
-	expect_after(REFRESH, "one, idle for a second", (struct allowed){ 0, 2, 0, 1, TIMES, "PID/statm 1, " LAST_PID });
+	expect_after(REFRESH, "one, idle for a second",
+	             (struct allowed){ 0, 2, 0, 1, TIMES, "PID/statm 1, " LAST_PID });
 	expect_after(RENEWAL, "one, idle for ten seconds",
-	             (struct allowed){ 1, 3, 0, 1, TIMES + 2, "PID/smaps_rollup 1, PID/statm 1, " LAST_PID });
+	             (struct allowed){ 1, 3, 0, 1, TIMES + 2,
+	                               "PID/smaps_rollup 1, PID/statm 1, " LAST_PID });
 	meter_see_fork();
-	expect_after(SOON, "one, idle, somebody forked", (struct allowed){ 0, 1, 0, 1, TIMES, LAST_PID });
+	expect_after(SOON, "one, idle, somebody forked",
+	             (struct allowed){ 0, 1, 0, 1, TIMES, LAST_PID });
 }
 END_TEST
 
@@ -179,9 +191,10 @@ START_TEST(a_process_that_ran)
 	follow(1, 0, 0, WIDE);
 	refresh_all();
 	run_all();
-	expect_after(SOON, "one, ran",
-	             (struct allowed){ 1, 5, 0, 1, TIMES + 2,
-	                               "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	expect_after(
+	    SOON, "one, ran",
+	    (struct allowed){ 1, 5, 0, 1, TIMES + 2,
+	                      "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
 	run_all();
 	meter_see_fork();
 	expect_after(SOON, "one, ran, somebody forked",
@@ -191,11 +204,13 @@ START_TEST(a_process_that_ran)
 	run_all();
 	sample();
 	run_all();
-	expect_after(SELDOM, "one, ran, after 100 ms",
-	             (struct allowed){ 7, 10, 2, 2, TIMES + 2,
-	                               "PID/io 1, PID/smaps_rollup 1, PID/stat 2, PID/statm 1, PID/status 1, " OWN_FILES
-	                               ", " LAST_PID,
-	                               "/stat" });
+	expect_after(
+	    SELDOM, "one, ran, after 100 ms",
+	    (struct allowed){
+		7, 10, 2, 2, TIMES + 2,
+		"PID/io 1, PID/smaps_rollup 1, PID/stat 2, PID/statm 1, PID/status 1, " OWN_FILES
+		", " LAST_PID,
+		"/stat" });
 }
 END_TEST
 
@@ -203,10 +218,12 @@ START_TEST(a_process_without_pss)
 {
 	follow(1, 0, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO | RT_HAS_FAULTS, WIDE);
 	refresh_all();
-	expect_after(SOON, "one without PSS, idle", (struct allowed){ 0, 1, 0, 1, TIMES, LAST_PID });
+	expect_after(SOON, "one without PSS, idle",
+	             (struct allowed){ 0, 1, 0, 1, TIMES, LAST_PID });
 	run_all();
-	expect_after(SELDOM, "one without PSS, ran",
-	             (struct allowed){ 0, 4, 0, 1, TIMES, "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	expect_after(
+	    SELDOM, "one without PSS, ran",
+	    (struct allowed){ 0, 4, 0, 1, TIMES, "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
 }
 END_TEST
 
@@ -224,21 +241,25 @@ START_TEST(a_process_alone)
 	expect_after(SOON, "alone, idle", (struct allowed){ 0, 0, 0, 1, TIMES, "" });
 	run_all();
 	meter_see_fork();
-	expect_after(SOON, "alone, ran", (struct allowed){ 0, 2, 0, 1, TIMES, "PID/io 1, PID/statm 1" });
+	expect_after(SOON, "alone, ran",
+	             (struct allowed){ 0, 2, 0, 1, TIMES, "PID/io 1, PID/statm 1" });
 	write_some();
-	expect_after(SOON, "alone, did I/O, there were forks",
-	             (struct allowed){ 0, 4, 0, 1, TIMES, "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	expect_after(
+	    SOON, "alone, did I/O, there were forks",
+	    (struct allowed){ 0, 4, 0, 1, TIMES, "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
 	write_some();
 	expect_after(SOON, "alone, did I/O, there were none",
-	             (struct allowed){ 1, 5, 0, 1, TIMES,
-	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
+	             (struct allowed){
+			 1, 5, 0, 1, TIMES,
+			 "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
 	write_some();
 	expect_after(SOON, "alone, did I/O, has no children",
 	             (struct allowed){ 0, 3, 0, 1, TIMES, "PID/io 1, PID/statm 1, " LAST_PID });
 	write_some();
 	expect_after(SELDOM, "alone, did I/O, stat is due",
-	             (struct allowed){ 0, 5, 0, 1, TIMES,
-	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
+	             (struct allowed){
+			 0, 5, 0, 1, TIMES,
+			 "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
 }
 END_TEST
 
@@ -252,8 +273,9 @@ START_TEST(a_process_alone_that_has_a_child)
 	sample();
 	write_some();
 	expect_after(SOON, "alone, did I/O, has a child",
-	             (struct allowed){ 1, 5, 0, 1, TIMES,
-	                               "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
+	             (struct allowed){
+			 1, 5, 0, 1, TIMES,
+			 "PID/io 1, PID/stat 1, PID/statm 1, PID/task/TID/children 1, " LAST_PID });
 	write_chars = m.write_chars;
 	family_tell(&family, 1, FAMILY_WRITE, 5000);
 	family_shrink(&family, 1);
@@ -277,21 +299,25 @@ START_TEST(a_process_with_threads)
 	settle();
 	refresh_all();
 	run_all();
-	expect_after(SOON, "four threads, ran",
-	             (struct allowed){ 1, 5, 0, 1, TIMES + 2,
-	                               "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	expect_after(
+	    SOON, "four threads, ran",
+	    (struct allowed){ 1, 5, 0, 1, TIMES + 2,
+	                      "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
 	run_all();
 	meter_see_fork();
-	expect_after(SOON, "four threads, ran, somebody forked",
-	             (struct allowed){ 6, 9, 2, 1, TIMES + 2,
-	                               "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, PID/task 1, "
-	                               "PID/task/TID/children 4, " LAST_PID });
+	expect_after(
+	    SOON, "four threads, ran, somebody forked",
+	    (struct allowed){ 6, 9, 2, 1, TIMES + 2,
+	                      "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, PID/task 1, "
+	                      "PID/task/TID/children 4, " LAST_PID });
 	run_all();
-	expect_after(SELDOM, "four threads, ran, after 100 ms",
-	             (struct allowed){ 16, 19, 2, 2, TIMES + 2,
-	                               "PID/io 1, PID/smaps_rollup 1, PID/stat 2, PID/statm 1, PID/status 1, PID/task 1, "
-	                               "PID/task/TID/schedstat 4, PID/task/TID/stat 4, PID/task/TID/status 4, " LAST_PID,
-	                               "/stat" });
+	expect_after(
+	    SELDOM, "four threads, ran, after 100 ms",
+	    (struct allowed){
+		16, 19, 2, 2, TIMES + 2,
+		"PID/io 1, PID/smaps_rollup 1, PID/stat 2, PID/statm 1, PID/status 1, PID/task 1, "
+		"PID/task/TID/schedstat 4, PID/task/TID/stat 4, PID/task/TID/status 4, " LAST_PID,
+		"/stat" });
 }
 END_TEST
 
@@ -300,7 +326,8 @@ START_TEST(an_idle_tree)
 	follow(TREE, 0, 0, WIDE);
 	expect_after(SOON, "tree, idle", (struct allowed){ 0, 1, 0, TREE, TIMES, LAST_PID });
 	meter_see_fork();
-	expect_after(SOON, "tree, idle, somebody forked", (struct allowed){ 0, 1, 0, TREE, TIMES, LAST_PID });
+	expect_after(SOON, "tree, idle, somebody forked",
+	             (struct allowed){ 0, 1, 0, TREE, TIMES, LAST_PID });
 	expect_after(REFRESH, "tree, idle for a second",
 	             (struct allowed){ 0, 1 + TREE, 0, TREE, TIMES, "PID/statm 20, " LAST_PID });
 }
@@ -312,9 +339,10 @@ START_TEST(a_tree_of_which_one_ran)
 	follow(TREE, 0, 0, WIDE);
 	refresh_all();
 	run_member(7);
-	expect_after(SOON, "tree, one ran",
-	             (struct allowed){ 1, 5, 0, TREE, TIMES + 2,
-	                               "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	expect_after(
+	    SOON, "tree, one ran",
+	    (struct allowed){ 1, 5, 0, TREE, TIMES + 2,
+	                      "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
 	run_member(7);
 	meter_see_fork();
 	expect_after(SOON, "tree, one ran, somebody forked",
@@ -330,8 +358,9 @@ START_TEST(a_tree_that_ran)
 	refresh_all();
 	run_all();
 	expect_after(SOON, "tree, all ran",
-	             (struct allowed){ TREE, 1 + 4 * TREE, 0, TREE, TIMES + 2 * TREE,
-	                               "PID/io 20, PID/smaps_rollup 20, PID/stat 20, PID/statm 20, " LAST_PID });
+	             (struct allowed){
+			 TREE, 1 + 4 * TREE, 0, TREE, TIMES + 2 * TREE,
+			 "PID/io 20, PID/smaps_rollup 20, PID/stat 20, PID/statm 20, " LAST_PID });
 	run_all();
 	meter_see_fork();
 	expect_after(SOON, "tree, all ran, somebody forked",
@@ -341,12 +370,14 @@ START_TEST(a_tree_that_ran)
 	run_all();
 	sample();
 	run_all();
-	expect_after(SELDOM, "tree, all ran, after 100 ms",
-	             (struct allowed){ 7 * TREE, 1 + 9 * TREE, 2 * TREE, 2 * TREE, TIMES + 2 * TREE,
-	                               "PID/io 20, PID/smaps_rollup 20, PID/stat 40, PID/statm 20, PID/status 20, "
-	                               "PID/task 20, PID/task/TID/schedstat 20, PID/task/TID/stat 20, "
-	                               "PID/task/TID/status 20, " LAST_PID,
-	                               "/stat" });
+	expect_after(
+	    SELDOM, "tree, all ran, after 100 ms",
+	    (struct allowed){
+		7 * TREE, 1 + 9 * TREE, 2 * TREE, 2 * TREE, TIMES + 2 * TREE,
+		"PID/io 20, PID/smaps_rollup 20, PID/stat 40, PID/statm 20, PID/status 20, "
+		"PID/task 20, PID/task/TID/schedstat 20, PID/task/TID/stat 20, "
+		"PID/task/TID/status 20, " LAST_PID,
+		"/stat" });
 }
 END_TEST
 
@@ -362,20 +393,23 @@ static void change(size_t victim)
 	meter_see_fork();
 }
 
-/* Of the one that ended, 3 files say so. Of the newcomer, who it is: stat and status; that its parent is there: stat;
- * then all that is read of anybody. Since the root has reaped somebody, the others are looked at again: stat. */
+/* Of the one that ended, 3 files say so. Of the newcomer, who it is: stat and status; that its
+ * parent is there: stat; then all that is read of anybody. Since the root has reaped somebody,
+ * the others are looked at again: stat. */
 START_TEST(a_tree_that_changes)
 {
 	follow(TREE, 0, 0, WIDE);
 	for (size_t round = 0; round < 3; round++) {
 		refresh_all();
 		change(4 + round);
-		expect_after(SOON, "tree, one ended and one came",
-		             (struct allowed){ 13, 42, 2, TREE + 3, TIMES + 2 * 2 + 2,
-		                               "PID/io 3, PID/smaps_rollup 2, PID/stat 5, PID/statm 23, PID/status 1, "
-		                               "PID/task 1, PID/task/TID/children 3, PID/task/TID/schedstat 1, "
-		                               "PID/task/TID/stat 1, PID/task/TID/status 1, " LAST_PID,
-		                               "/stat" });
+		expect_after(
+		    SOON, "tree, one ended and one came",
+		    (struct allowed){
+			13, 42, 2, TREE + 3, TIMES + 2 * 2 + 2,
+			"PID/io 3, PID/smaps_rollup 2, PID/stat 5, PID/statm 23, PID/status 1, "
+			"PID/task 1, PID/task/TID/children 3, PID/task/TID/schedstat 1, "
+			"PID/task/TID/stat 1, PID/task/TID/status 1, " LAST_PID,
+			"/stat" });
 	}
 }
 END_TEST
@@ -399,12 +433,15 @@ START_TEST(a_tree_without_a_limit_for_pss)
 	refresh_all();
 	for (int i = 0; i < 2; i++) {
 		run_all();
-		expect_after(1, "tree, all ran, no limit for PSS",
-		             (struct allowed){ TREE, 1 + 4 * TREE, 0, TREE, TIMES + 2 * TREE,
-		                               "PID/io 20, PID/smaps_rollup 20, PID/stat 20, PID/statm 20, " LAST_PID });
+		expect_after(
+		    1, "tree, all ran, no limit for PSS",
+		    (struct allowed){
+			TREE, 1 + 4 * TREE, 0, TREE, TIMES + 2 * TREE,
+			"PID/io 20, PID/smaps_rollup 20, PID/stat 20, PID/statm 20, " LAST_PID });
 		ck_assert_uint_eq(m.pss_source, RT_PSS_READ);
 	}
-	expect_after(1, "tree, idle, no limit for PSS", (struct allowed){ 0, 1, 0, TREE, TIMES, LAST_PID });
+	expect_after(1, "tree, idle, no limit for PSS",
+	             (struct allowed){ 0, 1, 0, TREE, TIMES, LAST_PID });
 }
 END_TEST
 
@@ -413,12 +450,14 @@ START_TEST(a_glance)
 	follow(TREE, 0, 0, WIDE);
 	refresh_all();
 	glance_after(SOON);
-	check("glance, first", &(struct allowed){ 0, 1 + TREE, 0, TREE, GLANCE, "PID/statm 20, " LAST_PID });
+	check("glance, first",
+	      &(struct allowed){ 0, 1 + TREE, 0, TREE, GLANCE, "PID/statm 20, " LAST_PID });
 	glance_after(SOON);
 	check("glance, idle", &(struct allowed){ 0, 1, 0, TREE, GLANCE, LAST_PID });
 	run_all();
 	glance_after(SOON);
-	check("glance, all ran", &(struct allowed){ 0, 1 + TREE, 0, TREE, GLANCE, "PID/statm 20, " LAST_PID });
+	check("glance, all ran",
+	      &(struct allowed){ 0, 1 + TREE, 0, TREE, GLANCE, "PID/statm 20, " LAST_PID });
 }
 END_TEST
 
@@ -432,10 +471,12 @@ START_TEST(a_glance_after_a_fork)
 	meter_see_run(family.member[0].pid);
 	meter_see_fork();
 	glance_after(SOON);
-	check("glance, one came",
-	      &(struct allowed){ 4 + TREE, 29 + TREE, 0, TREE + 1, GLANCE + 2 * (TREE + 1),
-	                         "PID/smaps_rollup 21, PID/stat 2, PID/statm 22, PID/task/TID/children 2, " LAST_PID,
-	                         "/stat" });
+	check(
+	    "glance, one came",
+	    &(struct allowed){
+		4 + TREE, 29 + TREE, 0, TREE + 1, GLANCE + 2 * (TREE + 1),
+		"PID/smaps_rollup 21, PID/stat 2, PID/statm 22, PID/task/TID/children 2, " LAST_PID,
+		"/stat" });
 }
 END_TEST
 
@@ -445,25 +486,45 @@ static const struct {
 	uint64_t want;
 	struct allowed ran, idle;
 } domains[] = {
-	{ "CPU", RT_HAS_CPU, { 0, 4, 0, 3, TIMES, "PID/stat 3, " LAST_PID, NULL },
+	{ "CPU",
+	  RT_HAS_CPU,
+	  { 0, 4, 0, 3, TIMES, "PID/stat 3, " LAST_PID, NULL },
 	  { 0, 1, 0, 3, TIMES, LAST_PID, NULL } },
-	{ "RSS", RT_HAS_RSS, { 0, 7, 0, 3, TIMES, "PID/stat 3, PID/statm 3, " LAST_PID, NULL },
+	{ "RSS",
+	  RT_HAS_RSS,
+	  { 0, 7, 0, 3, TIMES, "PID/stat 3, PID/statm 3, " LAST_PID, NULL },
 	  { 0, 4, 0, 3, TIMES, "PID/statm 3, " LAST_PID, NULL } },
-	{ "PSS", RT_HAS_PSS, { 3, 10, 0, 3, TIMES + 6, "PID/smaps_rollup 3, PID/stat 3, PID/statm 3, " LAST_PID, NULL },
+	{ "PSS",
+	  RT_HAS_PSS,
+	  { 3, 10, 0, 3, TIMES + 6, "PID/smaps_rollup 3, PID/stat 3, PID/statm 3, " LAST_PID,
+	    NULL },
 	  { 0, 4, 0, 3, TIMES, "PID/statm 3, " LAST_PID, NULL } },
-	{ "peak RSS", RT_HAS_PEAK_RSS, { 3, 7, 0, 3, TIMES, "PID/stat 3, PID/status 3, " LAST_PID, NULL },
+	{ "peak RSS",
+	  RT_HAS_PEAK_RSS,
+	  { 3, 7, 0, 3, TIMES, "PID/stat 3, PID/status 3, " LAST_PID, NULL },
 	  { 0, 1, 0, 3, TIMES, LAST_PID, NULL } },
-	{ "I/O", RT_HAS_IO, { 0, 7, 0, 3, TIMES, "PID/io 3, PID/stat 3, " LAST_PID, NULL },
+	{ "I/O",
+	  RT_HAS_IO,
+	  { 0, 7, 0, 3, TIMES, "PID/io 3, PID/stat 3, " LAST_PID, NULL },
 	  { 0, 1, 0, 3, TIMES, LAST_PID, NULL } },
-	{ "faults", RT_HAS_FAULTS, { 0, 4, 0, 3, TIMES, "PID/stat 3, " LAST_PID, NULL },
+	{ "faults",
+	  RT_HAS_FAULTS,
+	  { 0, 4, 0, 3, TIMES, "PID/stat 3, " LAST_PID, NULL },
 	  { 0, 1, 0, 3, TIMES, LAST_PID, NULL } },
-	{ "switches", RT_HAS_CTXSW,
-	  { 15, 16, 6, 6, TIMES, "PID/stat 6, PID/task 3, PID/task/TID/schedstat 3, PID/task/TID/stat 3, "
-	                          "PID/task/TID/status 3, " LAST_PID, "/stat" },
+	{ "switches",
+	  RT_HAS_CTXSW,
+	  { 15, 16, 6, 6, TIMES,
+	    "PID/stat 6, PID/task 3, PID/task/TID/schedstat 3, PID/task/TID/stat 3, "
+	    "PID/task/TID/status 3, " LAST_PID,
+	    "/stat" },
 	  { 0, 1, 0, 3, TIMES, LAST_PID, NULL } },
-	{ "processes", RT_HAS_PROCESSES, { 0, 4, 0, 3, TIMES, "PID/stat 3, " LAST_PID, NULL },
+	{ "processes",
+	  RT_HAS_PROCESSES,
+	  { 0, 4, 0, 3, TIMES, "PID/stat 3, " LAST_PID, NULL },
 	  { 0, 1, 0, 3, TIMES, LAST_PID, NULL } },
-	{ "threads", RT_HAS_THREADS, { 0, 4, 0, 3, TIMES, "PID/stat 3, " LAST_PID, NULL },
+	{ "threads",
+	  RT_HAS_THREADS,
+	  { 0, 4, 0, 3, TIMES, "PID/stat 3, " LAST_PID, NULL },
 	  { 0, 1, 0, 3, TIMES, LAST_PID, NULL } },
 };
 
@@ -523,17 +584,21 @@ static int have_sweep(void)
 
 START_TEST(a_tree_read_by_bpf)
 {
-	follow(TREE, 0, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW, 0);
+	follow(TREE, 0,
+	       RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW,
+	       0);
 	if (!have_sweep())
 		return;
 	ck_assert_uint_eq(m.source, RT_SOURCE_BPF);
 	refresh_all();
 	run_all();
-	expect_after(SELDOM, "tree by BPF, all ran", (struct allowed){ 0, 1, 0, 0, TIMES, LAST_PID });
+	expect_after(SELDOM, "tree by BPF, all ran",
+	             (struct allowed){ 0, 1, 0, 0, TIMES, LAST_PID });
 	run_all();
 	meter_see_fork();
 	expect_after(SELDOM, "tree by BPF, all ran, somebody forked",
-	             (struct allowed){ 0, 1 + TREE + 1, 0, 0, TIMES, "PID/task/TID/children 20, " LAST_PID });
+	             (struct allowed){ 0, 1 + TREE + 1, 0, 0, TIMES,
+	                               "PID/task/TID/children 20, " LAST_PID });
 	glance_after(SOON);
 	check("glance by BPF", &(struct allowed){ 0, 1, 0, 0, GLANCE, LAST_PID });
 }
@@ -547,12 +612,13 @@ START_TEST(a_tree_read_by_bpf_with_pss)
 	refresh_all();
 	run_all();
 	expect_after(SELDOM, "tree by BPF with PSS, all ran",
-	             (struct allowed){ TREE, 1 + TREE, 0, 0, TIMES + 2 * TREE, "PID/smaps_rollup 20, " LAST_PID });
+	             (struct allowed){ TREE, 1 + TREE, 0, 0, TIMES + 2 * TREE,
+	                               "PID/smaps_rollup 20, " LAST_PID });
 }
 END_TEST
 
-/* What the machine's collectors read, and which domain wants it. A file whose records may be long is read until nothing
- * comes. */
+/* What the machine's collectors read, and which domain wants it. A file whose records may be
+ * long is read until nothing comes. */
 static const struct {
 	uint64_t want;
 	const char *file;
@@ -606,14 +672,15 @@ static unsigned count_of(const char *file)
 	return 0;
 }
 
-/* A directory is opened anew each time, since a list has no beginning to go back to by pread(). Whether a mount has
- * come is asked by poll(). */
+/* A directory is opened anew each time, since a list has no beginning to go back to by pread().
+ * Whether a mount has come is asked by poll(). */
 static void check_machine(uint64_t want)
 {
 	unsigned files = 0, reads = 0;
 
 	for (size_t i = 0; i < MACHINE_FILES; i++) {
-		unsigned expected = machine_files[i].want & want && bytes_in_one_read(machine_files[i].file) > 0;
+		unsigned expected =
+		    machine_files[i].want & want && bytes_in_one_read(machine_files[i].file) > 0;
 
 		ck_assert_uint_eq(count_of(machine_files[i].file), expected);
 		files += expected;
@@ -689,7 +756,8 @@ static TCase *add_case(Suite *suite, const char *name)
 int main(void)
 {
 	Suite *suite = suite_create("cost");
-	TCase *one = add_case(suite, "one"), *tree = add_case(suite, "tree"), *system = add_case(suite, "machine");
+	TCase *one = add_case(suite, "one"), *tree = add_case(suite, "tree"),
+	      *system = add_case(suite, "machine");
 
 	if (!has_children_files())
 		return suite_skip("this kernel has no children files (CONFIG_PROC_CHILDREN)");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Random histories of a simulated kernel, sampled by the real tree sampler through injected file calls. Processes and
- * threads come and go, exec, are reaped, adopted, orphaned or auto-reaped, and pids are given away again, at any instant
- * between two file calls of one sample. The known truth judges every sample, and the bracket at the end. */
+/* Random histories of a simulated kernel, sampled by the real tree sampler through injected file
+ * calls. Processes and threads come and go, exec, are reaped, adopted, orphaned or auto-reaped,
+ * and pids are given away again, at any instant between two file calls of one sample. The known
+ * truth judges every sample, and the bracket at the end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,10 +32,10 @@ static uint64_t cpu_ns(const struct rt_metrics *m)
 /* libcheck writes a line for each assertion that holds, which takes longer than the history. */
 static void give_up(const struct history *h, const char *what)
 {
-	ck_abort_msg("history %u: %s: %" PRIu64 " of %" PRIu64 " ns, %" PRIu64 " of %" PRIu64 " faults, %" PRIu64 " of %" PRIu64
-	             " bytes, reasons %x",
-	             h->number, what, cpu_ns(&h->m), sim.cpu_ns, h->m.minor_faults, sim.faults, h->m.write_bytes,
-	             sim.written, h->m.reasons);
+	ck_abort_msg("history %u: %s: %" PRIu64 " of %" PRIu64 " ns, %" PRIu64 " of %" PRIu64
+	             " faults, %" PRIu64 " of %" PRIu64 " bytes, reasons %x",
+	             h->number, what, cpu_ns(&h->m), sim.cpu_ns, h->m.minor_faults, sim.faults,
+	             h->m.write_bytes, sim.written, h->m.reasons);
 }
 
 static void check(const struct history *h, int is_so, const char *what)
@@ -64,7 +65,8 @@ static void begin(struct history *h, unsigned number, const struct sim_rules *ru
 	if (rules->is_kept)
 		rti_tree_set_supervisor(&h->tracker->tree, SIM_ROOT, &shared);
 	if (rules->has_file)
-		snprintf(h->tracker->tree.cgroup.path, sizeof(h->tracker->tree.cgroup.path), "/%s", SIM_LEAF);
+		snprintf(h->tracker->tree.cgroup.path, sizeof(h->tracker->tree.cgroup.path), "/%s",
+		         SIM_LEAF);
 }
 
 /* Whatever is known, it is no more than there was, and no less than before. */
@@ -77,7 +79,8 @@ static int sample(struct history *h)
 	check(h, cpu_ns(&h->m) <= sim.cpu_ns, "more CPU time than there was");
 	check(h, h->m.minor_faults <= sim.faults, "more faults than there were");
 	check(h, h->m.write_bytes <= sim.written, "more bytes than there were");
-	check(h, h->m.cpu_user_ns >= last.cpu_user_ns && h->m.cpu_system_ns >= last.cpu_system_ns, "CPU time fell");
+	check(h, h->m.cpu_user_ns >= last.cpu_user_ns && h->m.cpu_system_ns >= last.cpu_system_ns,
+	      "CPU time fell");
 	check(h, h->m.minor_faults >= last.minor_faults, "faults fell");
 	check(h, h->m.write_bytes >= last.write_bytes, "bytes fell");
 	return err;
@@ -103,7 +106,8 @@ static void end_tree(struct history *h)
 	}
 }
 
-/* As rt_command_wait() does it with a child of its own: the last sample finds a zombie, which is then waited for. */
+/* As rt_command_wait() does it with a child of its own: the last sample finds a zombie, which is
+ * then waited for. */
 static void finish_child(struct history *h)
 {
 	sim.is_ending = 1;
@@ -139,11 +143,13 @@ static void finish_kept(struct history *h)
 	}
 }
 
-/* The truth is never outside, and where the bracket says that nothing was missed, no more can have been than it allows. */
+/* The truth is never outside, and where the bracket says that nothing was missed, no more can
+ * have been than it allows. */
 static void judge(const struct history *h)
 {
 	uint64_t low_ns = cpu_ns(&h->m), lag_ns = sim_group_lag_ns();
-	int is_covered_by_cgroup = sim.rules.has_file && h->tracker->tree.ledger.is_covered_by_cgroup;
+	int is_covered_by_cgroup =
+	    sim.rules.has_file && h->tracker->tree.ledger.is_covered_by_cgroup;
 	const struct rti_cpu_bounds_known known = {
 		.low_ns = low_ns,
 		.growth_ns = rti_cpu_bounds_growth(sim.baseline_ns, sim_group_account_ns()),
@@ -155,8 +161,12 @@ static void judge(const struct history *h)
 	struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 
 	check(h, b.low_ns <= sim.cpu_ns, "the truth is below the bracket");
-	check(h, b.high_ns == UINT64_MAX || b.high_ns + (is_covered_by_cgroup ? US : 0) >= sim.cpu_ns, "the truth is above the bracket");
-	check(h, b.is_unverified || b.high_ns == UINT64_MAX || sim.cpu_ns <= low_ns + low_ns / 100 + RTI_TICK_MAX_NS + lag_ns,
+	check(h,
+	      b.high_ns == UINT64_MAX || b.high_ns + (is_covered_by_cgroup ? US : 0) >= sim.cpu_ns,
+	      "the truth is above the bracket");
+	check(h,
+	      b.is_unverified || b.high_ns == UINT64_MAX ||
+	          sim.cpu_ns <= low_ns + low_ns / 100 + RTI_TICK_MAX_NS + lag_ns,
 	      "much was missed without notice");
 }
 
@@ -169,7 +179,8 @@ static void judge_complete(const struct history *h, uint64_t cpu_resolution_ns)
 
 static unsigned histories(void)
 {
-	const char *wanted = getenv("RTRACK_HISTORIES"), *percent = getenv("RTRACK_HISTORIES_PERCENT");
+	const char *wanted = getenv("RTRACK_HISTORIES"),
+		   *percent = getenv("RTRACK_HISTORIES_PERCENT");
 
 	if (wanted)
 		return (unsigned)atoi(wanted);
@@ -209,9 +220,11 @@ static void replay(const struct sim_rules *rules, void (*live)(struct history *h
 
 static void all_are_waited_for(struct history *h)
 {
-	if (h->number % 2) { /* the world stands still, and all that is still there is there to be read */
+	/* the world stands still, and all that is still there is there to be read */
+	if (h->number % 2) {
 		sim.events_per_mille = 0;
-		for (int i = 0; i < 2; i++) /* who has the pid of a former member shows when that one is gone */
+		/* who has the pid of a former member shows when that one is gone */
+		for (int i = 0; i < 2; i++)
 			sample(h);
 		judge_complete(h, 2 * SIM_TICK_NS * SIM_MOST);
 	} else {
@@ -240,11 +253,13 @@ static void accounts_are_lost(struct history *h)
 
 START_TEST(where_accounts_are_lost_the_total_is_a_lower_bound_and_says_so)
 {
-	replay(&(struct sim_rules){ .may_orphan = 1, .may_ignore = 1, .may_adopt = 1 }, accounts_are_lost);
+	replay(&(struct sim_rules){ .may_orphan = 1, .may_ignore = 1, .may_adopt = 1 },
+	       accounts_are_lost);
 }
 END_TEST
 
-/* Who of several has adopted and reaped whom is now and then taken for a loss until it is settled. */
+/* Who of several has adopted and reaped whom is now and then taken for a loss until it is
+ * settled. */
 static unsigned false_alarms;
 
 static void all_end_below_a_keeper(struct history *h)
@@ -259,7 +274,8 @@ static void all_end_below_a_keeper(struct history *h)
 
 START_TEST(where_a_keeper_has_reaped_all_the_total_is_exact)
 {
-	replay(&(struct sim_rules){ .is_kept = 1, .may_orphan = 1, .may_adopt = 1 }, all_end_below_a_keeper);
+	replay(&(struct sim_rules){ .is_kept = 1, .may_orphan = 1, .may_adopt = 1 },
+	       all_end_below_a_keeper);
 	ck_assert_uint_le(false_alarms, 1 + histories() / 1000);
 }
 END_TEST
@@ -272,7 +288,9 @@ static void some_run_on(struct history *h)
 
 START_TEST(where_some_run_on_below_a_keeper_the_bracket_holds)
 {
-	replay(&(struct sim_rules){ .is_kept = 1, .may_orphan = 1, .may_ignore = 1, .may_adopt = 1 }, some_run_on);
+	replay(
+	    &(struct sim_rules){ .is_kept = 1, .may_orphan = 1, .may_ignore = 1, .may_adopt = 1 },
+	    some_run_on);
 }
 END_TEST
 
@@ -286,8 +304,10 @@ static void all_end_in_a_leaf(struct history *h)
 
 START_TEST(where_the_tree_has_a_cgroup_its_cpu_time_is_exact_whoever_waits)
 {
-	replay(&(struct sim_rules){ .is_kept = 1, .has_file = 1, .may_orphan = 1, .may_ignore = 1, .may_adopt = 1 },
-	       all_end_in_a_leaf);
+	replay(
+	    &(struct sim_rules){
+		.is_kept = 1, .has_file = 1, .may_orphan = 1, .may_ignore = 1, .may_adopt = 1 },
+	    all_end_in_a_leaf);
 }
 END_TEST
 

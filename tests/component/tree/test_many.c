@@ -53,7 +53,8 @@ static ssize_t many_pread(int fd, void *buf, size_t len, off_t offset)
 		size = files[fd].pid == ROOT ? list_len : 0;
 	} else {
 		stats_read++;
-		size = (size_t)snprintf(text, sizeof(text), "%d (p) S %d 1 1 0 -1 0 7 0 0 0 0 0 0 0 20 0 1 0 5 0 1 0\n",
+		size = (size_t)snprintf(text, sizeof(text),
+		                        "%d (p) S %d 1 1 0 -1 0 7 0 0 0 0 0 0 0 20 0 1 0 5 0 1 0\n",
 		                        files[fd].pid, files[fd].pid == ROOT ? 1 : ROOT);
 	}
 	if ((size_t)offset >= size)
@@ -120,7 +121,9 @@ static void write_list(void)
 
 START_TEST(who_does_not_fit_is_passed_over_and_counted)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_FAULTS | RT_HAS_PROCESSES, .max_fds = 1 };
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .want = RT_HAS_FAULTS | RT_HAS_PROCESSES,
+		                      .max_fds = 1 };
 	struct rt_metrics m;
 	struct rt_tracker *tracker;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a member is read again and when, and what is said of what is not: of made-up processes whose clocks the test
- * moves, and of real ones against reading everything. */
+/* What of a member is read again and when, and what is said of what is not: of made-up processes
+ * whose clocks the test moves, and of real ones against reading everything. */
 #include "fake_process.h"
 
 #include <errno.h>
@@ -65,15 +65,31 @@ static void tear_down(void)
 }
 
 static struct fake_process parent = {
-	.pid = 100, .ppid = 1, .comm = "sh", .minflt = 50, .starttime = 1000, .rss_pages = 10, .pss_kib = 7, .hwm_kib = 40,
+	.pid = 100,
+	.ppid = 1,
+	.comm = "sh",
+	.minflt = 50,
+	.starttime = 1000,
+	.rss_pages = 10,
+	.pss_kib = 7,
+	.hwm_kib = 40,
 	.children = "101 102 103 104 105 106 ",
 };
 
 static struct fake_process child_of(int i)
 {
 	return (struct fake_process){
-		.pid = 100 + i, .ppid = 100, .comm = "c", .minflt = 5, .starttime = 1010, .rss_pages = 20, .pss_kib = 30,
-		.hwm_kib = 80, .read_bytes = 1000, .voluntary = 3, .children = "",
+		.pid = 100 + i,
+		.ppid = 100,
+		.comm = "c",
+		.minflt = 5,
+		.starttime = 1010,
+		.rss_pages = 20,
+		.pss_kib = 30,
+		.hwm_kib = 80,
+		.read_bytes = 1000,
+		.voluntary = 3,
+		.children = "",
 	};
 }
 
@@ -322,10 +338,12 @@ START_TEST(the_cap_on_descriptors_holds)
 				run_child(i, 1000 + (uint64_t)round);
 		}
 		sample_after(10 * MS);
-		ck_assert_uint_le(faults_open_files(), ROOTS + 1 + cap); /* and what tells of forks */
+		/* and what tells of forks */
+		ck_assert_uint_le(faults_open_files(), ROOTS + 1 + cap);
 		for (int i = 1; i <= CHILDREN; i++) {
 			if ((round + i) % 3)
-				ck_assert_uint_eq(row_of(100 + i).read_bytes, 1000 + (uint64_t)round);
+				ck_assert_uint_eq(row_of(100 + i).read_bytes,
+				                  1000 + (uint64_t)round);
 		}
 	}
 	if (cap >= 4)
@@ -336,7 +354,8 @@ END_TEST
 START_TEST(who_does_not_run_gives_up_descriptors)
 {
 	write_tree(4);
-	track_with((struct rt_opts){ .max_fds = 12 }); /* of three: the parent is searched each time */
+	/* of three: the parent is searched each time */
+	track_with((struct rt_opts){ .max_fds = 12 });
 	for (int round = 0; round < 4; round++) {
 		run_child(1, 2000);
 		run_child(2, 2000);
@@ -533,7 +552,8 @@ static void check_pss(void)
 	ck_assert_uint_gt(m.pss_bytes, 10 * MIB);
 }
 
-/* Neither tracker has seen them do anything since they stopped; the second reads all there is, of files opened anew. */
+/* Neither tracker has seen them do anything since they stopped; the second reads all there is,
+ * of files opened anew. */
 static void compare_with_reading_all(void)
 {
 	other = track_family(1);
@@ -645,7 +665,8 @@ START_TEST(files_of_a_recycled_pid_are_not_believed)
 	sample_after(SECOND);
 	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid));
 	ck_assert_uint_eq(m.processes, before.processes - 1);
-	ck_assert_uint_ge(m.cpu_user_ns + m.cpu_system_ns, before.cpu_user_ns + before.cpu_system_ns);
+	ck_assert_uint_ge(m.cpu_user_ns + m.cpu_system_ns,
+	                  before.cpu_user_ns + before.cpu_system_ns);
 	ck_assert_uint_ge(m.minor_faults, before.minor_faults);
 	ck_assert_uint_le(m.rss_bytes, before.rss_bytes - (20 << 20));
 	ck_assert_uint_eq(m.reasons, 0);
@@ -657,8 +678,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("reading");
-	TCase *due = suite_case(suite, "due"), *files = suite_case(suite, "files"), *pss = suite_case(suite, "pss"),
-	      *real = suite_case(suite, "real");
+	TCase *due = suite_case(suite, "due"), *files = suite_case(suite, "files"),
+	      *pss = suite_case(suite, "pss"), *real = suite_case(suite, "real");
 
 	tcase_add_checked_fixture(due, set_up, tear_down);
 	tcase_add_checked_fixture(files, set_up, tear_down);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Process trees below made-up roots: membership, identity, sums, and all that goes wrong in between. */
+/* Process trees below made-up roots: membership, identity, sums, and all that goes wrong in
+ * between. */
 #include "fake_process.h"
 
 #include <errno.h>
@@ -33,10 +34,13 @@ static void tear_down(void)
 	ck_assert_uint_eq(faults_open_files(), 0);
 }
 
-/* Every file is opened anew, and nothing is left for later, so that what happens between two reads can be said. */
+/* Every file is opened anew, and nothing is left for later, so that what happens between two
+ * reads can be said. */
 static void track(int pid, uint32_t flags)
 {
-	struct rt_opts opts = { .size = sizeof(opts), .flags = flags, .root = root.root, .max_fds = 1 };
+	struct rt_opts opts = {
+		.size = sizeof(opts), .flags = flags, .root = root.root, .max_fds = 1
+	};
 
 	ck_assert_int_eq(rti_tracker_new(&tracker, pid, &opts, &faults_ops), 0);
 	tracker->tree.is_final = 1;
@@ -60,20 +64,53 @@ static uint64_t pages(uint64_t count)
 }
 
 static const struct fake_process shell = {
-	.pid = 100, .ppid = 1, .comm = "sh", .utime = 5, .stime = 3, .minflt = 50, .starttime = 1000,
-	.rss_pages = 10, .pss_kib = 7, .hwm_kib = 44, .read_bytes = 4096, .write_bytes = 512,
-	.voluntary = 9, .involuntary = 2, .children = "101 102 ",
+	.pid = 100,
+	.ppid = 1,
+	.comm = "sh",
+	.utime = 5,
+	.stime = 3,
+	.minflt = 50,
+	.starttime = 1000,
+	.rss_pages = 10,
+	.pss_kib = 7,
+	.hwm_kib = 44,
+	.read_bytes = 4096,
+	.write_bytes = 512,
+	.voluntary = 9,
+	.involuntary = 2,
+	.children = "101 102 ",
 };
 
 static const struct fake_process first = {
-	.pid = 101, .ppid = 100, .comm = "a) R 1", .utime = 20, .stime = 10, .minflt = 70, .starttime = 1010,
-	.rss_pages = 20, .pss_kib = 30, .hwm_kib = 100, .read_bytes = 1024, .write_bytes = 2048,
-	.voluntary = 1, .involuntary = 1, .children = "",
+	.pid = 101,
+	.ppid = 100,
+	.comm = "a) R 1",
+	.utime = 20,
+	.stime = 10,
+	.minflt = 70,
+	.starttime = 1010,
+	.rss_pages = 20,
+	.pss_kib = 30,
+	.hwm_kib = 100,
+	.read_bytes = 1024,
+	.write_bytes = 2048,
+	.voluntary = 1,
+	.involuntary = 1,
+	.children = "",
 };
 
 static const struct fake_process second = {
-	.pid = 102, .ppid = 100, .comm = "", .utime = 1, .stime = 1, .minflt = 5, .starttime = 1020, .rss_pages = 3,
-	.pss_kib = 2, .hwm_kib = 12, .children = "",
+	.pid = 102,
+	.ppid = 100,
+	.comm = "",
+	.utime = 1,
+	.stime = 1,
+	.minflt = 5,
+	.starttime = 1020,
+	.rss_pages = 3,
+	.pss_kib = 2,
+	.hwm_kib = 12,
+	.children = "",
 };
 
 static void write_family(void)
@@ -141,7 +178,8 @@ START_TEST(children_of_other_threads_are_found)
 	fake_process_write(&root, &first);
 	fake_process_write(&root, &second);
 	fixture_write(&root, "proc/100/task/150/children", "102 ");
-	fixture_write(&root, "proc/100/task/150/stat", "150 (sh) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 1000\n");
+	fixture_write(&root, "proc/100/task/150/stat",
+	              "150 (sh) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 1000\n");
 	fixture_write(&root, "proc/100/task/150/status",
 	              "voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t5\n");
 	track(100, 0);
@@ -153,7 +191,8 @@ END_TEST
 
 START_TEST(parents_tell_where_children_files_are_missing)
 {
-	struct fake_process parent = shell, a = first, b = second, grandchild = second, stranger = second;
+	struct fake_process parent = shell, a = first, b = second, grandchild = second,
+			    stranger = second;
 
 	parent.children = a.children = b.children = grandchild.children = stranger.children = NULL;
 	grandchild.pid = 50; /* below its parent's: pids wrap */
@@ -178,7 +217,9 @@ START_TEST(a_thousand_children_do_not_fit_one_read)
 	size_t len = 0;
 
 	for (int pid = 2000; pid < 3000; pid++) {
-		struct fake_process child = { .pid = pid, .ppid = 100, .minflt = 1, .starttime = 5, .children = "" };
+		struct fake_process child = {
+			.pid = pid, .ppid = 100, .minflt = 1, .starttime = 5, .children = ""
+		};
 
 		fake_process_write(&root, &child);
 		len += (size_t)snprintf(children + len, sizeof(children) - len, "%d ", pid);
@@ -214,7 +255,8 @@ START_TEST(a_reaped_child_moves_and_is_not_counted_twice)
 	ck_assert_uint_eq(m.read_bytes, 5120);
 	ck_assert_uint_eq(m.write_bytes, 2560 + 512);
 	ck_assert_uint_eq(m.reasons, 0);
-	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_RSS); /* what it did after the last look is told to nobody else */
+	/* what it did after the last look is told to nobody else */
+	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_RSS);
 	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_CTXSW), -ENODATA);
 }
 END_TEST
@@ -250,7 +292,8 @@ START_TEST(a_child_that_the_kernel_is_letting_go_of_is_gone)
 	parent.read_bytes += 1024;
 	parent.write_bytes += 2048;
 	fake_process_write(&root, &parent);
-	fixture_write(&root, "proc/101/stat", "101 (a) R 1) Z 0 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 0 0 1010 0 0\n");
+	fixture_write(&root, "proc/101/stat",
+	              "101 (a) R 1) Z 0 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 0 0 1010 0 0\n");
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
@@ -476,11 +519,14 @@ END_TEST
 START_TEST(a_zombie_leader_with_threads_is_tracked_through_them)
 {
 	fake_process_write(&root, &shell);
-	fixture_write(&root, "proc/100/stat", "100 (sh) Z 1 1 1 0 -1 0 50 0 0 0 5 3 0 0 20 0 2 0 1000 0 0\n");
+	fixture_write(&root, "proc/100/stat",
+	              "100 (sh) Z 1 1 1 0 -1 0 50 0 0 0 5 3 0 0 20 0 2 0 1000 0 0\n");
 	fixture_write(&root, "proc/100/statm", "0 0 0 0 0 0 0\n");
-	fixture_write(&root, "proc/100/task/150/stat", "150 (sh) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 1000\n");
-	fixture_write(&root, "proc/100/task/150/status", "VmHWM:\t 88 kB\nvoluntary_ctxt_switches:\t1\n"
-	                                                 "nonvoluntary_ctxt_switches:\t1\n");
+	fixture_write(&root, "proc/100/task/150/stat",
+	              "150 (sh) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 1000\n");
+	fixture_write(&root, "proc/100/task/150/status",
+	              "VmHWM:\t 88 kB\nvoluntary_ctxt_switches:\t1\n"
+	              "nonvoluntary_ctxt_switches:\t1\n");
 	fixture_write(&root, "proc/100/task/150/statm", "1000 77 10 1 0 100 0\n");
 	fixture_write(&root, "proc/100/task/150/smaps_rollup", "x\nPss: 55 kB\n");
 	track(100, 0);
@@ -494,8 +540,9 @@ END_TEST
 START_TEST(a_kernel_thread_has_no_memory_to_speak_of)
 {
 	fake_process_write(&root, &shell);
-	fixture_write(&root, "proc/100/stat",
-	              "100 (kworker/0:1-events) I 2 0 0 0 -1 69238880 0 0 0 0 0 9 0 0 20 0 1 0 24 0 0\n");
+	fixture_write(
+	    &root, "proc/100/stat",
+	    "100 (kworker/0:1-events) I 2 0 0 0 -1 69238880 0 0 0 0 0 9 0 0 20 0 1 0 24 0 0\n");
 	track(100, 0);
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.valid & (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS), 0);
@@ -582,7 +629,8 @@ START_TEST(what_is_not_there_is_an_error)
 }
 END_TEST
 
-#define STAT_OF_A_THREAD "100 (t) S 1 1 1 0 -1 64 5 0 0 0 1 1 0 0 20 0 2 0 1000 4096 10 18446744073709551615"
+#define STAT_OF_A_THREAD                                                                           \
+	"100 (t) S 1 1 1 0 -1 64 5 0 0 0 1 1 0 0 20 0 2 0 1000 4096 10 18446744073709551615"
 
 START_TEST(a_thread_is_not_a_process)
 {
@@ -591,7 +639,9 @@ START_TEST(a_thread_is_not_a_process)
 	fake_process_write(&root, &shell);
 	fixture_write(&root, "proc/100/status", "Tgid:\t99\nPid:\t100\n");
 	for (int i = 0; i < 2; i++) { /* the first stat ends too early to say so */
-		fixture_write(&root, "proc/100/stat", i ? STAT_OF_A_THREAD " 1 1 0 0 0 0 0 0 0 0 0 0 -1 0 0\n" : STAT_OF_A_THREAD "\n");
+		fixture_write(&root, "proc/100/stat",
+		              i ? STAT_OF_A_THREAD " 1 1 0 0 0 0 0 0 0 0 0 0 -1 0 0\n"
+		                : STAT_OF_A_THREAD "\n");
 		ck_assert_int_eq(rt_pid_tracker_new(&tracker, 100, &opts), -ESRCH);
 	}
 }
@@ -613,7 +663,8 @@ START_TEST(hidden_is_not_dead)
 	ck_assert_int_eq(sample(), 0);
 	fake_process_remove(&root, 101);
 	ck_assert_int_eq(sample(), 0);
-	ck_assert_uint_eq(m.reasons & (RT_REASON_UNREADABLE | RT_REASON_UNWAITED), RT_REASON_UNREADABLE);
+	ck_assert_uint_eq(m.reasons & (RT_REASON_UNREADABLE | RT_REASON_UNWAITED),
+	                  RT_REASON_UNREADABLE);
 	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_FAULTS), -EACCES);
 	fake_process_remove(&root, 100);
 	ck_assert_int_eq(rti_member_table_init(&table, &tracker->ctx, 100, 1, 0), -EACCES);
@@ -639,7 +690,8 @@ START_TEST(threads_that_left_are_noticed)
 	struct fake_process busy = shell;
 
 	fake_process_write(&root, &busy);
-	fixture_write(&root, "proc/100/stat", "100 (sh) S 1 1 1 0 -1 0 90 0 0 0 5 3 0 0 20 0 1 0 1000 0 10\n");
+	fixture_write(&root, "proc/100/stat",
+	              "100 (sh) S 1 1 1 0 -1 0 90 0 0 0 5 3 0 0 20 0 1 0 1000 0 10\n");
 	track(100, 0);
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW);
@@ -673,7 +725,12 @@ static void hear_of(int pid, int has_ended)
 }
 
 static const struct fake_process zombie = {
-	.pid = 103, .ppid = 100, .utime = 7, .stime = 4, .minflt = 60, .starttime = 1030,
+	.pid = 103,
+	.ppid = 100,
+	.utime = 7,
+	.stime = 4,
+	.minflt = 60,
+	.starttime = 1030,
 	.is_zombie = 1,
 };
 

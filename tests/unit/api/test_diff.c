@@ -13,9 +13,17 @@ static struct rt_delta delta;
 static void set_up(void)
 {
 	from = (struct rt_metrics){
-		.size = sizeof(from), .kind = RT_KIND_PID, .tracker_id = 7, .valid = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS,
-		.monotonic_ns = 1000000000, .boottime_ns = 5000000000, .cpu_user_ns = 14000000, .cpu_system_ns = 9000000,
-		.read_bytes = 512, .write_bytes = 100, .minor_faults = 3,
+		.size = sizeof(from),
+		.kind = RT_KIND_PID,
+		.tracker_id = 7,
+		.valid = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS,
+		.monotonic_ns = 1000000000,
+		.boottime_ns = 5000000000,
+		.cpu_user_ns = 14000000,
+		.cpu_system_ns = 9000000,
+		.read_bytes = 512,
+		.write_bytes = 100,
+		.minor_faults = 3,
 	};
 	to = from;
 	to.monotonic_ns += 500000000;
@@ -152,7 +160,8 @@ START_TEST(sizes_are_checked)
 }
 END_TEST
 
-/* Every counter of the field table comes out as the difference of its namesake in struct rt_metrics. */
+/* Every counter of the field table comes out as the difference of its namesake in struct
+ * rt_metrics. */
 START_TEST(no_counter_is_forgotten)
 {
 	for (uint32_t i = 0; i < rt_field_count(RT_STRUCT_DELTA); i++) {
@@ -165,7 +174,8 @@ START_TEST(no_counter_is_forgotten)
 		if (strstr(in_delta.name, "_ticks"))
 			continue;
 		for (uint32_t k = 0; k < rt_field_count(RT_STRUCT_METRICS); k++) {
-			ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, k, &in_metrics, sizeof(in_metrics)), 0);
+			ck_assert_int_eq(
+			    rt_field_get(RT_STRUCT_METRICS, k, &in_metrics, sizeof(in_metrics)), 0);
 			if (strcmp(in_metrics.name, in_delta.name) == 0)
 				break;
 		}

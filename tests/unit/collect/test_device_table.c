@@ -9,7 +9,8 @@
 
 #include "suite.h"
 
-static struct rti_device *list(struct rti_device_table *devices, const char *name, uint64_t number, uint64_t value, bool is_new)
+static struct rti_device *list(struct rti_device_table *devices, const char *name, uint64_t number,
+                               uint64_t value, bool is_new)
 {
 	struct rti_device *device;
 	bool came = !is_new;

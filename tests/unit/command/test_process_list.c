@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of a command's processes: what samples saw of them, joined with what the supervisor wrote down. */
+/* The list of a command's processes: what samples saw of them, joined with what the supervisor
+ * wrote down. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 #define S (1000 * MS)
 
 /* A machine that slept for five seconds, and whose clock shows a million. */
-static const struct rti_now now = { .monotonic_ns = 100 * S, .boottime_ns = 105 * S, .realtime_ns = 1000105 * S };
+static const struct rti_now now = { .monotonic_ns = 100 * S,
+	                            .boottime_ns = 105 * S,
+	                            .realtime_ns = 1000105 * S };
 #define REALTIME_AHEAD_NS (1000000 * S)
 #define BOOTTIME_AHEAD_NS (5 * S)
 
@@ -40,9 +43,9 @@ static struct rti_member member(int32_t pid, uint64_t start_ns)
 		.figures.valid = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_RSS,
 		.peak_rss_bytes = 4096,
 		.account.self = { [RTI_CPU_USER] = 11,
-		                 [RTI_CPU_SYSTEM] = 12,
-		                 [RTI_READ_BYTES] = 13,
-		                 [RTI_WRITE_BYTES] = 14 },
+		                  [RTI_CPU_SYSTEM] = 12,
+		                  [RTI_READ_BYTES] = 13,
+		                  [RTI_WRITE_BYTES] = 14 },
 	};
 
 	return m;
@@ -62,7 +65,8 @@ static struct rti_process_record record(int32_t pid, uint64_t start_ns, uint64_t
 		.pid = pid,
 		.ppid = 8,
 		.status = 0x0300,
-		.flags = RTI_RECORD_FINAL | RTI_RECORD_HAS_IO | RTI_RECORD_HAS_PEAK | RTI_RECORD_REAPED,
+		.flags =
+		    RTI_RECORD_FINAL | RTI_RECORD_HAS_IO | RTI_RECORD_HAS_PEAK | RTI_RECORD_REAPED,
 		.start_ns = start_ns ? start_ns - BOOTTIME_AHEAD_NS : 0,
 		.end_ns = end_ns ? end_ns - BOOTTIME_AHEAD_NS : 0,
 		.cpu_user_ns = 21,
@@ -88,10 +92,13 @@ static const struct rt_command_process *finish(size_t count)
 	ck_assert_int_eq(process_list.is_short, 0);
 	for (size_t i = 0; i < process_list.count; i++) {
 		ck_assert_uint_eq(process_list.rows[i].size, sizeof(process_list.rows[i]));
-		ck_assert_uint_eq(process_list.rows[i].flags & ~(uint32_t)(RT_PROCESS_FINAL | RT_PROCESS_RUNNING), 0);
+		ck_assert_uint_eq(process_list.rows[i].flags &
+		                      ~(uint32_t)(RT_PROCESS_FINAL | RT_PROCESS_RUNNING),
+		                  0);
 		ck_assert_uint_eq(process_list.rows[i].valid & process_list.rows[i].partial, 0);
-		ck_assert_uint_eq(
-		    (process_list.rows[i].valid | process_list.rows[i].partial) & ~(RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO), 0);
+		ck_assert_uint_eq((process_list.rows[i].valid | process_list.rows[i].partial) &
+		                      ~(RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO),
+		                  0);
 	}
 	return process_list.rows;
 }
@@ -181,16 +188,17 @@ START_TEST(figures_without_their_flag_are_not_handed_on)
 	row = finish(1);
 	ck_assert_uint_eq(row->flags, 0);
 	ck_assert_uint_eq(row->valid | row->partial, 0);
-	ck_assert_uint_eq(
-	    row->cpu_user_ns + row->cpu_system_ns + row->read_bytes + row->write_bytes + row->peak_rss_bytes, 0);
+	ck_assert_uint_eq(row->cpu_user_ns + row->cpu_system_ns + row->read_bytes +
+	                      row->write_bytes + row->peak_rss_bytes,
+	                  0);
 	ck_assert_int_eq(row->exit_code, 3);
 }
 END_TEST
 
 START_TEST(ends_are_told_apart)
 {
-	struct rti_process_record killed = record(10, 50 * S, 60 * S), dumped = record(11, 51 * S, 60 * S),
-			runs = record(12, 52 * S, 0);
+	struct rti_process_record killed = record(10, 50 * S, 60 * S),
+				  dumped = record(11, 51 * S, 60 * S), runs = record(12, 52 * S, 0);
 	const struct rt_command_process *row;
 
 	killed.status = SIGTERM;
@@ -210,7 +218,8 @@ START_TEST(ends_are_told_apart)
 }
 END_TEST
 
-/* /proc tells a start in whole ticks, so earlier than the event; whichever comes first into the list. */
+/* /proc tells a start in whole ticks, so earlier than the event; whichever comes first into the
+ * list. */
 START_TEST(both_sources_make_one_row)
 {
 	const uint64_t exact_ns = 50 * S + 7 * MS + 123;
@@ -347,7 +356,8 @@ START_TEST(a_full_name_still_ends)
 }
 END_TEST
 
-/* Starts are a permutation, pids another: every process is there once, by start, whoever told of it. */
+/* Starts are a permutation, pids another: every process is there once, by start, whoever told of
+ * it. */
 START_TEST(many_come_out_in_the_order_of_their_start)
 {
 	enum { MANY = 5003 }; /* a prime: multiples of any number go round all of it */

@@ -23,11 +23,11 @@ static struct {
 	size_t len;            /* its length; byte i is made by byte_at() */
 	size_t read_limit;     /* most bytes that one read gives, 0 is no limit */
 	int open_error, read_error, list_error, access_result;
-	int cannot_seek;       /* a descriptor gives its bytes once */
-	int sys_error;         /* of opening sys */
+	int cannot_seek; /* a descriptor gives its bytes once */
+	int sys_error;   /* of opening sys */
 	int is_endless;
 	unsigned opens, closes, reads, reads_at_start, flags_seen;
-	off_t at[64];          /* how far each descriptor has come */
+	off_t at[64]; /* how far each descriptor has come */
 	char opened[256];
 } fake;
 
@@ -68,7 +68,9 @@ static int fake_open(int dirfd, const char *path, int flags)
 
 static ssize_t fake_pread(int fd, void *buf, size_t len, off_t offset)
 {
-	size_t left = fake.is_endless ? len : (size_t)offset < fake.len ? fake.len - (size_t)offset : 0;
+	size_t left = fake.is_endless             ? len
+	              : (size_t)offset < fake.len ? fake.len - (size_t)offset
+	                                          : 0;
 	off_t *at;
 
 	ck_assert_int_ge(fd, FAKE_FILE);
@@ -211,7 +213,8 @@ START_TEST(records_take_every_length)
 }
 END_TEST
 
-/* The kernel ends a read at the last record that fits its page, whatever the caller's buffer holds. */
+/* The kernel ends a read at the last record that fits its page, whatever the caller's buffer
+ * holds. */
 static const size_t limits[] = { 1, 100, 4000, 4095, 4096 };
 
 START_TEST(records_go_on_after_short_reads)
@@ -350,7 +353,8 @@ START_TEST(bases_that_are_absent_hold_nothing)
 	rti_procfs_close(&procfs);
 	fake.sys_error = -ENOENT;
 	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), 0);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "file", RTI_SINGLE_RECORD, &buf), -ENOENT);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "file", RTI_SINGLE_RECORD, &buf),
+	                 -ENOENT);
 	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "file"), -ENOENT);
 	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_PROC, "file"), 0);
 }
@@ -375,8 +379,12 @@ static const struct {
 	int is_foreign;
 	const char *prefix;
 } roots[] = {
-	{ NULL, "/", 0, "" }, { "", "/", 0, "" }, { "/", "/", 0, "" }, { "//", "/", 0, "" },
-	{ "/host", "/host", 1, "/host" }, { "/host//", "/host", 1, "/host" },
+	{ NULL, "/", 0, "" },
+	{ "", "/", 0, "" },
+	{ "/", "/", 0, "" },
+	{ "//", "/", 0, "" },
+	{ "/host", "/host", 1, "/host" },
+	{ "/host//", "/host", 1, "/host" },
 };
 
 START_TEST(root_goes_before_paths)
@@ -437,7 +445,8 @@ START_TEST(readlink_is_terminated_and_cut)
 	ck_assert_str_eq(out, "../somewhere/else");
 	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "link", small, sizeof(small)), 5);
 	ck_assert_str_eq(small, "../so");
-	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "other", small, sizeof(small)), -EACCES);
+	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "other", small, sizeof(small)),
+	                 -EACCES);
 	ck_assert_str_eq(small, "");
 }
 END_TEST
@@ -481,10 +490,12 @@ START_TEST(real_kept_file_shows_what_was_rewritten)
 	int flags;
 
 	fixture_write(&fix, "proc/stat", "first, and longer");
-	ck_assert_int_eq(rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &file, &buf), 0);
+	ck_assert_int_eq(
+	    rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &file, &buf), 0);
 	ck_assert_str_eq(buf.data, "first, and longer");
 	fixture_write(&fix, "proc/stat", "second");
-	ck_assert_int_eq(rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &file, &buf), 0);
+	ck_assert_int_eq(
+	    rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &file, &buf), 0);
 	ck_assert_str_eq(buf.data, "second");
 	flags = fcntl(file.fd, F_GETFD);
 	ck_assert_int_eq(flags & FD_CLOEXEC, FD_CLOEXEC);
@@ -499,9 +510,11 @@ START_TEST(real_files_links_and_lists)
 
 	fixture_write(&fix, "sys/block/sda/stat", "1 2 3");
 	fixture_link(&fix, "sys/class/block/sda", "../../block/sda");
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "class/block/sda/stat", RTI_SINGLE_RECORD, &buf), 0);
+	ck_assert_int_eq(
+	    rti_procfs_read(&procfs, RTI_SYS, "class/block/sda/stat", RTI_SINGLE_RECORD, &buf), 0);
 	ck_assert_str_eq(buf.data, "1 2 3");
-	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "class/block/sda", target, sizeof(target)), 15);
+	ck_assert_int_eq(
+	    rti_procfs_readlink(&procfs, RTI_SYS, "class/block/sda", target, sizeof(target)), 15);
 	ck_assert_str_eq(target, "../../block/sda");
 	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "block/sda"), 0);
 	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "block/sdb"), -ENOENT);
@@ -510,7 +523,8 @@ START_TEST(real_files_links_and_lists)
 	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "block", note_name, NULL), 0);
 	ck_assert_str_eq(listed, "sda;");
 	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "none", note_name, NULL), -ENOENT);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "block", RTI_SINGLE_RECORD, &buf), -EISDIR);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "block", RTI_SINGLE_RECORD, &buf),
+	                 -EISDIR);
 	ck_assert_int_eq(procfs.ops->space("/proc", &space), 0);
 	ck_assert_uint_ge(space.total_bytes, space.free_bytes);
 	ck_assert_uint_ge(space.free_bytes, space.available_bytes);
@@ -548,7 +562,8 @@ START_TEST(real_open_goes_on_after_signals)
 	ck_assert_int_eq(mkfifo(fifo_path, 0600), 0);
 	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &every_20ms, NULL), 0);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, "fifo", RTI_SINGLE_RECORD, &buf), -ESPIPE);
+	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, "fifo", RTI_SINGLE_RECORD, &buf),
+	                 -ESPIPE);
 	ck_assert_int_ge(interrupts, 3);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 }
@@ -601,18 +616,23 @@ int main(void)
 	TCase *names = suite_case(suite, "names"), *real = suite_case(suite, "real");
 
 	tcase_add_checked_fixture(reads, open_fake, close_fake);
-	tcase_add_loop_test(reads, whole_takes_every_length, 0, sizeof(lengths) / sizeof(lengths[0]));
-	tcase_add_loop_test(reads, records_take_every_length, 0, sizeof(lengths) / sizeof(lengths[0]));
-	tcase_add_loop_test(reads, lines_take_every_length, 0, sizeof(lengths) / sizeof(lengths[0]));
+	tcase_add_loop_test(reads, whole_takes_every_length, 0,
+	                    sizeof(lengths) / sizeof(lengths[0]));
+	tcase_add_loop_test(reads, records_take_every_length, 0,
+	                    sizeof(lengths) / sizeof(lengths[0]));
+	tcase_add_loop_test(reads, lines_take_every_length, 0,
+	                    sizeof(lengths) / sizeof(lengths[0]));
 	tcase_add_test(reads, lines_go_on_after_reads_of_half_a_page);
-	tcase_add_loop_test(reads, records_go_on_after_short_reads, 0, sizeof(limits) / sizeof(limits[0]));
+	tcase_add_loop_test(reads, records_go_on_after_short_reads, 0,
+	                    sizeof(limits) / sizeof(limits[0]));
 	tcase_add_test(reads, whole_is_read_again_rather_than_in_pieces);
 	tcase_add_test(reads, whole_costs_one_read);
 	tcase_add_test(reads, endless_file_is_refused);
 	tcase_add_test(reads, buffer_keeps_its_bytes);
 	tcase_add_checked_fixture(failures, open_fake, close_fake);
 	tcase_add_loop_test(failures, open_errors_are_told, 0, sizeof(errors) / sizeof(errors[0]));
-	tcase_add_loop_test(failures, read_errors_are_told_and_close, 0, sizeof(errors) / sizeof(errors[0]));
+	tcase_add_loop_test(failures, read_errors_are_told_and_close, 0,
+	                    sizeof(errors) / sizeof(errors[0]));
 	tcase_add_checked_fixture(cached, open_fake, close_fake);
 	tcase_add_test(cached, kept_file_is_opened_once);
 	tcase_add_test(cached, kept_file_that_cannot_seek_is_opened_anew);

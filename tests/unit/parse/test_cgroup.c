@@ -15,8 +15,11 @@ START_TEST(io_is_summed_over_devices)
 {
 	struct rti_cgroup_io io;
 
-	ck_assert_int_eq(parse_io("8:0 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0\n"
-	                          "259:1 rbytes=800 wbytes=496 rios=1 wios=2 dbytes=9 dios=9\n", &io), 0);
+	ck_assert_int_eq(
+	    parse_io("8:0 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0\n"
+	             "259:1 rbytes=800 wbytes=496 rios=1 wios=2 dbytes=9 dios=9\n",
+	             &io),
+	    0);
 	ck_assert_uint_eq(io.read_bytes, 1460000);
 	ck_assert_uint_eq(io.write_bytes, 314774000);
 }
@@ -56,7 +59,8 @@ END_TEST
 
 START_TEST(cpu_is_found_among_other_keys)
 {
-	static const char text[] = "nice_usec 9\nsystem_usec 10\nusage_usec_total 9\nusage_usec 30\n\nuser_usec 20";
+	static const char text[] =
+	    "nice_usec 9\nsystem_usec 10\nusage_usec_total 9\nusage_usec 30\n\nuser_usec 20";
 	struct rti_cgroup_cpu cpu;
 
 	ck_assert_int_eq(rti_parse_cgroup_cpu(text, strlen(text), &cpu), 0);
@@ -80,7 +84,8 @@ END_TEST
 
 START_TEST(the_unified_hierarchy_is_the_one_without_a_name)
 {
-	static const char hybrid[] = "4:memory:/x\n1:name=systemd:/y\n0::/user.slice/a b\n", v1[] = "4:memory:/x\n";
+	static const char hybrid[] = "4:memory:/x\n1:name=systemd:/y\n0::/user.slice/a b\n",
+			  v1[] = "4:memory:/x\n";
 	struct rti_scan path;
 
 	ck_assert_int_eq(rti_parse_pid_cgroup(hybrid, strlen(hybrid), &path), 0);

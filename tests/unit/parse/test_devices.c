@@ -62,7 +62,8 @@ START_TEST(diskstats_takes_short_lines)
 {
 	struct disks disks = { 0 };
 
-	ck_assert_int_eq(parse_disks("8 1 sda1 1 2 3 4\n8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n", &disks), 0);
+	ck_assert_int_eq(parse_disks("8 1 sda1 1 2 3 4\n8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n", &disks),
+	                 0);
 	ck_assert_uint_eq(disks.count, 2);
 	ck_assert_uint_eq(disks.disk[0].reads, 1);
 	ck_assert_uint_eq(disks.disk[0].read_sectors, 2);
@@ -93,10 +94,19 @@ START_TEST(diskstats_stops_when_told)
 END_TEST
 
 static const char *const bad_disks[] = {
-	"\n", "8", "8 1", "8 1 sda", "8 1 sda 1 2 3\n", "8 1 sda 1 2 3 4 5\n",
-	"8 1 sda 1 2 3 4 5 6 7 8\n" /* 11 fields */, "8 1 sda 1 2 3 4 5 6 7 8 9 10\n", "8 1 sda 1 2 3 4 x\n",
+	"\n",
+	"8",
+	"8 1",
+	"8 1 sda",
+	"8 1 sda 1 2 3\n",
+	"8 1 sda 1 2 3 4 5\n",
+	"8 1 sda 1 2 3 4 5 6 7 8\n" /* 11 fields */,
+	"8 1 sda 1 2 3 4 5 6 7 8 9 10\n",
+	"8 1 sda 1 2 3 4 x\n",
 	"8 1 sda 1 2 -3 4 5 6 7 8 9 10 11\n",
-	"x 1 sda 1 2 3 4\n", "4294967296 1 sda 1 2 3 4\n", "3 0 8 hda 1 2 3 4 5 6 7 8 9 10 11\n",
+	"x 1 sda 1 2 3 4\n",
+	"4294967296 1 sda 1 2 3 4\n",
+	"3 0 8 hda 1 2 3 4 5 6 7 8 9 10 11\n",
 	"8 0 sda 1 2 3 4\n\n8 1 sda1 1 2 3 4\n",
 };
 
@@ -122,9 +132,10 @@ static int add_dev(void *arg, const struct rti_netdev *dev)
 	return devs->count == devs->stop_at ? 77 : 0;
 }
 
-#define NET_HEADERS                                                                                                 \
-	"Inter-|   Receive                                                |  Transmit\n"                            \
-	" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls " \
+#define NET_HEADERS                                                                                \
+	"Inter-|   Receive                                                |  Transmit\n"           \
+	" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs " \
+	"drop fifo colls "                                                                         \
 	"carrier compressed\n"
 
 static int parse_devs(const char *text, struct devs *devs)
@@ -142,8 +153,10 @@ static const struct {
 	{ "bond0:1: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", "bond0:1" },
 	{ "bond0:1:1 2 3 4 5 6 7 8 9 10 11 12\n", "bond0:1" },
 	{ "a|b: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n", "a|b" },
-	{ "abcdefghijklmnopqrstuvwxyz01234: 1 2 3 4 5 6 7 8 9 10 11 12\n", "abcdefghijklmnopqrstuvwxyz01234" },
-	{ "abcdefghijklmnopqrstuvwxyz012345: 1 2 3 4 5 6 7 8 9 10 11 12\n", "abcdefghijklmnopqrstuvwxyz01234" },
+	{ "abcdefghijklmnopqrstuvwxyz01234: 1 2 3 4 5 6 7 8 9 10 11 12\n",
+	  "abcdefghijklmnopqrstuvwxyz01234" },
+	{ "abcdefghijklmnopqrstuvwxyz012345: 1 2 3 4 5 6 7 8 9 10 11 12\n",
+	  "abcdefghijklmnopqrstuvwxyz01234" },
 	{ "\xc3\xa9th0: 1 2 3 4 5 6 7 8 9 10 11 12\n", "\xc3\xa9th0" },
 };
 
@@ -178,7 +191,8 @@ END_TEST
 
 START_TEST(netdev_stops_when_told)
 {
-	static const char text[] = NET_HEADERS "a: 1 2 3 4 5 6 7 8 9 10 11 12\nb: 1 2 3 4 5 6 7 8 9 10 11 12\n";
+	static const char text[] =
+	    NET_HEADERS "a: 1 2 3 4 5 6 7 8 9 10 11 12\nb: 1 2 3 4 5 6 7 8 9 10 11 12\n";
 	struct devs devs = { .stop_at = 1 };
 
 	ck_assert_int_eq(parse_devs(text, &devs), 77);
@@ -187,10 +201,17 @@ START_TEST(netdev_stops_when_told)
 END_TEST
 
 static const char *const bad_nets[] = {
-	"", "Inter-|\n", "\n\n", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12\nlo: 1 2 3 4 5 6 7 8 9 10 11 12\n",
-	NET_HEADERS "\n", NET_HEADERS "eth0\n", NET_HEADERS ": 1 2 3 4 5 6 7 8 9 10 11 12\n",
-	NET_HEADERS "eth0:\n", NET_HEADERS "eth0: 1 2 3 4 5 6 7 8 9 10 11\n",
-	NET_HEADERS "eth0: 1 2 3 -4 5 6 7 8 9 10 11 12\n", NET_HEADERS "eth0: No statistics available.\n",
+	"",
+	"Inter-|\n",
+	"\n\n",
+	"eth0: 1 2 3 4 5 6 7 8 9 10 11 12\nlo: 1 2 3 4 5 6 7 8 9 10 11 12\n",
+	NET_HEADERS "\n",
+	NET_HEADERS "eth0\n",
+	NET_HEADERS ": 1 2 3 4 5 6 7 8 9 10 11 12\n",
+	NET_HEADERS "eth0:\n",
+	NET_HEADERS "eth0: 1 2 3 4 5 6 7 8 9 10 11\n",
+	NET_HEADERS "eth0: 1 2 3 -4 5 6 7 8 9 10 11 12\n",
+	NET_HEADERS "eth0: No statistics available.\n",
 };
 
 START_TEST(netdev_refuses)
@@ -227,12 +248,15 @@ static const struct {
 } mount_lines[] = {
 	{ "27 1 254:7 / / rw,relatime - ext4 /dev/vda rw,discard\n", "/", "ext4", "/dev/vda" },
 	{ "36 35 254:7 /a /mnt rw shared:1 - ext3 /dev/root rw", "/mnt", "ext3", "/dev/root" },
-	{ "36 35 254:7 /a /mnt rw shared:1 master:2 propagate_from:3 unbindable - nfs h:/x rw", "/mnt", "nfs", "h:/x" },
-	{ "36 35 254:7 / /a\\040b\\134c\\012d\\011e rw - ext4 /dev/x\\040y rw\n", "/a b\\c\nd\te", "ext4", "/dev/x y" },
+	{ "36 35 254:7 /a /mnt rw shared:1 master:2 propagate_from:3 unbindable - nfs h:/x rw",
+	  "/mnt", "nfs", "h:/x" },
+	{ "36 35 254:7 / /a\\040b\\134c\\012d\\011e rw - ext4 /dev/x\\040y rw\n", "/a b\\c\nd\te",
+	  "ext4", "/dev/x y" },
 	{ "36 35 254:7 / /a\\9\\04 rw - fuse.sshfs x\\ rw\n", "/a\\9\\04", "fuse.sshfs", "x\\" },
 	{ "36 35 254:7 / - rw - tmpfs - rw\n", "-", "tmpfs", "-" },
 	{ "36 35 254:7 - /m rw -x - tmpfs none rw\n", "/m", "tmpfs", "none" },
-	{ "36 35 254:7 / /m rw - tmpfs  rw\n", "/m", "tmpfs", "" }, /* mounted with an empty source */
+	/* mounted with an empty source */
+	{ "36 35 254:7 / /m rw - tmpfs  rw\n", "/m", "tmpfs", "" },
 	{ "36 35 254:7 mnt:[4026531840] /run/ns rw - nsfs nsfs rw\n", "/run/ns", "nsfs", "nsfs" },
 	{ "36 35 254:7 / /m//deleted rw - ext4 /dev/x", "/m//deleted", "ext4", "/dev/x" },
 };
@@ -256,7 +280,9 @@ END_TEST
 static const struct {
 	unsigned letters, escapes;
 	int is_cut;
-} long_mounts[] = { { 4094, 0, 0 }, { 4095, 0, 1 }, { 2000, 2094, 0 }, { 2000, 2095, 1 }, { 100, 9000, 1 } };
+} long_mounts[] = {
+	{ 4094, 0, 0 }, { 4095, 0, 1 }, { 2000, 2094, 0 }, { 2000, 2095, 1 }, { 100, 9000, 1 }
+};
 
 START_TEST(mountinfo_cuts_long_mount_points)
 {
@@ -291,16 +317,27 @@ START_TEST(mountinfo_stops_when_told)
 {
 	struct mounts mounts = { .stop_at = 1 };
 
-	ck_assert_int_eq(parse_mounts("1 2 3:4 / /a rw - t s rw\n1 2 3:4 / /b rw - t s rw\n", &mounts), 77);
+	ck_assert_int_eq(
+	    parse_mounts("1 2 3:4 / /a rw - t s rw\n1 2 3:4 / /b rw - t s rw\n", &mounts), 77);
 	ck_assert_uint_eq(mounts.count, 1);
 }
 END_TEST
 
 static const char *const bad_mounts[] = {
-	"\n", "1", "1 2 3", "1 2 3:", "1 2 x:4 / /m rw - ext4 s rw", "1 2 3:4 /", "1 2 3:4 / /m", "1 2 3:4 / /m rw",
-	"1 2 3:4 / /m rw shared:1 ext4 s rw\n", "1 2 3:4 / /m rw -", "1 2 3:4 / /m rw - ext4",
+	"\n",
+	"1",
+	"1 2 3",
+	"1 2 3:",
+	"1 2 x:4 / /m rw - ext4 s rw",
+	"1 2 3:4 /",
+	"1 2 3:4 / /m",
+	"1 2 3:4 / /m rw",
+	"1 2 3:4 / /m rw shared:1 ext4 s rw\n",
+	"1 2 3:4 / /m rw -",
+	"1 2 3:4 / /m rw - ext4",
 	"1 2 3;4 / /m rw - ext4 s rw",
-	"1 2 3:99999999999 / /m rw - ext4 s rw", "1 2 -3:4 / /m rw - ext4 s rw",
+	"1 2 3:99999999999 / /m rw - ext4 s rw",
+	"1 2 -3:4 / /m rw - ext4 s rw",
 };
 
 START_TEST(mountinfo_refuses)
@@ -336,7 +373,9 @@ START_TEST(zpool_takes_pools)
 {
 	struct pools pools = { 0 };
 
-	ck_assert_int_eq(parse_pools("tank\t3985729650688\t1023\t3985729649665\nmy big pool\t10\t4\t6", &pools), 0);
+	ck_assert_int_eq(
+	    parse_pools("tank\t3985729650688\t1023\t3985729649665\nmy big pool\t10\t4\t6", &pools),
+	    0);
 	ck_assert_uint_eq(pools.count, 2);
 	ck_assert_str_eq(pools.pool[0].name, "tank");
 	ck_assert(pools.pool[0].has_figures);
@@ -379,8 +418,16 @@ START_TEST(zpool_stops_when_told)
 END_TEST
 
 static const char *const bad_pools[] = {
-	"\n", "tank", "tank\t1\t2\n", "tank 1 2 3\n", "\t1\t2\t3\n", "tank\t1K\t2\t3\n", "tank\t1\t2\t-3\n",
-	"no pools available\n", "tank\t1\t2\t3x\n", "tank\t--\t2\t3\n",
+	"\n",
+	"tank",
+	"tank\t1\t2\n",
+	"tank 1 2 3\n",
+	"\t1\t2\t3\n",
+	"tank\t1K\t2\t3\n",
+	"tank\t1\t2\t-3\n",
+	"no pools available\n",
+	"tank\t1\t2\t3x\n",
+	"tank\t--\t2\t3\n",
 };
 
 START_TEST(zpool_refuses)
@@ -414,21 +461,26 @@ int main(void)
 	TCase *disk = suite_case(suite, "diskstats"), *net = suite_case(suite, "netdev");
 	TCase *mount = suite_case(suite, "mountinfo"), *zpool = suite_case(suite, "zpool_list");
 
-	tcase_add_loop_test(disk, diskstats_takes_full_lines_alike, 0, sizeof(full_lines) / sizeof(full_lines[0]));
+	tcase_add_loop_test(disk, diskstats_takes_full_lines_alike, 0,
+	                    sizeof(full_lines) / sizeof(full_lines[0]));
 	tcase_add_test(disk, diskstats_takes_short_lines);
 	tcase_add_test(disk, diskstats_may_be_empty);
 	tcase_add_test(disk, diskstats_stops_when_told);
 	tcase_add_loop_test(disk, diskstats_refuses, 0, sizeof(bad_disks) / sizeof(bad_disks[0]));
 	tcase_add_test(disk, nul_bytes_are_refused);
-	tcase_add_loop_test(net, netdev_takes_names_and_figures, 0, sizeof(net_lines) / sizeof(net_lines[0]));
+	tcase_add_loop_test(net, netdev_takes_names_and_figures, 0,
+	                    sizeof(net_lines) / sizeof(net_lines[0]));
 	tcase_add_test(net, netdev_takes_headers_alone);
 	tcase_add_test(net, netdev_stops_when_told);
 	tcase_add_loop_test(net, netdev_refuses, 0, sizeof(bad_nets) / sizeof(bad_nets[0]));
-	tcase_add_loop_test(mount, mountinfo_takes_lines, 0, sizeof(mount_lines) / sizeof(mount_lines[0]));
-	tcase_add_loop_test(mount, mountinfo_cuts_long_mount_points, 0, sizeof(long_mounts) / sizeof(long_mounts[0]));
+	tcase_add_loop_test(mount, mountinfo_takes_lines, 0,
+	                    sizeof(mount_lines) / sizeof(mount_lines[0]));
+	tcase_add_loop_test(mount, mountinfo_cuts_long_mount_points, 0,
+	                    sizeof(long_mounts) / sizeof(long_mounts[0]));
 	tcase_add_test(mount, mountinfo_may_be_empty);
 	tcase_add_test(mount, mountinfo_stops_when_told);
-	tcase_add_loop_test(mount, mountinfo_refuses, 0, sizeof(bad_mounts) / sizeof(bad_mounts[0]));
+	tcase_add_loop_test(mount, mountinfo_refuses, 0,
+	                    sizeof(bad_mounts) / sizeof(bad_mounts[0]));
 	tcase_add_test(zpool, zpool_takes_pools);
 	tcase_add_test(zpool, zpool_tells_unknown_from_zero);
 	tcase_add_test(zpool, zpool_may_have_none);

@@ -9,8 +9,9 @@
 #include "suite.h"
 
 /* Fields 3 to 52, each with a number of its own. */
-#define STAT_TAIL                                                                                                  \
-	"S 1 3 4 -5 -6 4194560 10 11 12 13 14 15 16 17 -18 -19 20 0 22 23 24 18446744073709551615 26 27 28 29 30 " \
+#define STAT_TAIL                                                                                  \
+	"S 1 3 4 -5 -6 4194560 10 11 12 13 14 15 16 17 -18 -19 20 0 22 23 24 "                     \
+	"18446744073709551615 26 27 28 29 30 "                                                     \
 	"31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52\n"
 
 static int parse_stat_text(const char *text, struct rti_pid_stat *out)
@@ -53,14 +54,18 @@ START_TEST(stat_may_end_before_the_signals)
 {
 	struct rti_pid_stat st = { .has_signals = 1 };
 
-	ck_assert_int_eq(parse_stat_text("42 (c) S 1 3 4 5 6 7 10 11 12 13 14 15 16 17 18 19 20 0 22 23 24 25 26", &st), 0);
+	ck_assert_int_eq(
+	    parse_stat_text(
+		"42 (c) S 1 3 4 5 6 7 10 11 12 13 14 15 16 17 18 19 20 0 22 23 24 25 26", &st),
+	    0);
 	ck_assert(!st.has_signals);
 	ck_assert_uint_eq(st.rss_pages, 24);
 }
 END_TEST
 
 static const char *const comms[] = {
-	"", " ", "a b", "a) R 1", ")", "))))", "(", "(x) (y", "new\nline", "\t", "7 (x) S 9", "\\", "\xff\xfe",
+	"",       " ",         "a b", "a) R 1",    ")",  "))))",     "(",
+	"(x) (y", "new\nline", "\t",  "7 (x) S 9", "\\", "\xff\xfe",
 };
 
 START_TEST(stat_takes_any_comm)
@@ -93,7 +98,8 @@ END_TEST
 
 START_TEST(stat_clamps_negative_child_times)
 {
-	static const char text[] = "1 (x) R 0 0 0 0 0 0 0 0 0 0 1 2 -1 -9223372036854775808 0 0 1 0 5 0 -3";
+	static const char text[] =
+	    "1 (x) R 0 0 0 0 0 0 0 0 0 0 1 2 -1 -9223372036854775808 0 0 1 0 5 0 -3";
 	struct rti_pid_stat st;
 
 	ck_assert_int_eq(parse_stat_text(text, &st), 0);
@@ -107,7 +113,8 @@ END_TEST
 
 START_TEST(stat_saturates_numbers_past_64_bits)
 {
-	static const char text[] = "1 (x) R 0 0 0 0 0 0 99999999999999999999999 0 0 0 1 2 0 0 0 0 1 0 5 0 3";
+	static const char text[] =
+	    "1 (x) R 0 0 0 0 0 0 99999999999999999999999 0 0 0 1 2 0 0 0 0 1 0 5 0 3";
 	struct rti_pid_stat st;
 
 	ck_assert_int_eq(parse_stat_text(text, &st), 0);
@@ -140,7 +147,8 @@ START_TEST(stat_start_without_rss)
 {
 	struct rti_pid_stat st;
 
-	ck_assert_int_eq(parse_stat_text("1 (x) R 7 0 0 0 0 0 1 2 3 4 5 6 7 8 0 0 9 0 1234\n", &st), 0);
+	ck_assert_int_eq(parse_stat_text("1 (x) R 7 0 0 0 0 0 1 2 3 4 5 6 7 8 0 0 9 0 1234\n", &st),
+	                 0);
 	ck_assert(st.has_starttime);
 	ck_assert_uint_eq(st.starttime, 1234);
 	ck_assert_uint_eq(st.rss_pages, 0);
@@ -148,8 +156,19 @@ START_TEST(stat_start_without_rss)
 END_TEST
 
 static const char *const bad_stats[] = {
-	"", "\n", "1", "1 (", "1 (x", "1 x) R 1", "(x) R 1", "x (x) " STAT_TAIL, "1 (x)", "1 (x) ", "1 (x) R",
-	"1 (x) RR 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1", "1 (x) R y 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1",
+	"",
+	"\n",
+	"1",
+	"1 (",
+	"1 (x",
+	"1 x) R 1",
+	"(x) R 1",
+	"x (x) " STAT_TAIL,
+	"1 (x)",
+	"1 (x) ",
+	"1 (x) R",
+	"1 (x) RR 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1",
+	"1 (x) R y 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1",
 	"1 (x) R 0 0 0 0 0 0 0 0 0 0 -1 0 0 0 0 0 1",
 };
 
@@ -197,10 +216,11 @@ static int parse_status_text(const char *text, struct rti_pid_status *out)
 
 /* In the order of the kernel, which escapes what a name may hold. */
 static const char status_text[] =
-	"Name:\tTgid: 5\\nVmHWM: 9\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4243\n"
-	"TracerPid:\t0\nNStgid:\t4242\t8\nNSpid:\t4243\t17\t3\nNSsid:\t9\t9\nVmPeak:\t  900 kB\n"
-	"VmHWM:\t     123 kB\nVmRSS:\t  99 kB\nSigBlk:\t0000000000000001\nSigIgn:\t8000000000011002\n"
-	"SigCgt:\t0000000000000002\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
+    "Name:\tTgid: 5\\nVmHWM: 9\nUmask:\t0022\nState:\tS "
+    "(sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4243\n"
+    "TracerPid:\t0\nNStgid:\t4242\t8\nNSpid:\t4243\t17\t3\nNSsid:\t9\t9\nVmPeak:\t  900 kB\n"
+    "VmHWM:\t     123 kB\nVmRSS:\t  99 kB\nSigBlk:\t0000000000000001\nSigIgn:\t8000000000011002\n"
+    "SigCgt:\t0000000000000002\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
 
 START_TEST(status_takes_its_keys)
 {
@@ -255,10 +275,11 @@ START_TEST(io_takes_five_of_seven)
 {
 	struct rti_pid_io io;
 
-	ck_assert_int_eq(parse_io_text("rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
-	                               "cancelled_write_bytes: 18446744073709551615\n",
-	                               &io),
-	                 0);
+	ck_assert_int_eq(
+	    parse_io_text("rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
+	                  "cancelled_write_bytes: 18446744073709551615\n",
+	                  &io),
+	    0);
 	ck_assert_uint_eq(io.rchar, 1);
 	ck_assert_uint_eq(io.wchar, 2);
 	ck_assert_uint_eq(io.read_bytes, 5);
@@ -269,13 +290,18 @@ END_TEST
 
 /* All say 1, 2, 5, 6, 7. */
 static const char *const odd_ios[] = {
-	"rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7",
+	"rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: "
+	"6\ncancelled_write_bytes: 7",
 	"cancelled_write_bytes: 7\nwrite_bytes: 6\nread_bytes: 5\nwchar: 2\nrchar: 1\n",
 	"wchar: 2\nread_bytes: 5\nrchar: 1\ncancelled_write_bytes: 7\nwrite_bytes: 6\n",
-	"rchar: 1\nwchar: 2\nfuture: 9\nread_bytes: 5\n\nwrite_bytes: 6\ncancelled_write_bytes: 7\nlast: 9\n",
-	"rchar: 1\nrchar_net: 9\nwchar: 2\nread_bytes: 5\nread: 9\nwrite_bytes: 6\ncancelled_write_bytes: 7\n",
-	"rchar: 9\nwchar: 2\nread_bytes: 9\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\nrchar: 1\n",
-	"rchar: 1\nwchar: 2\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\nrchar: x\nwchar:",
+	"rchar: 1\nwchar: 2\nfuture: 9\nread_bytes: 5\n\nwrite_bytes: 6\ncancelled_write_bytes: "
+	"7\nlast: 9\n",
+	"rchar: 1\nrchar_net: 9\nwchar: 2\nread_bytes: 5\nread: 9\nwrite_bytes: "
+	"6\ncancelled_write_bytes: 7\n",
+	"rchar: 9\nwchar: 2\nread_bytes: 9\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: "
+	"7\nrchar: 1\n",
+	"rchar: 1\nwchar: 2\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\nrchar: "
+	"x\nwchar:",
 };
 
 START_TEST(io_takes_what_another_kernel_writes)
@@ -311,8 +337,9 @@ END_TEST
 
 START_TEST(smaps_rollup_takes_pss_only)
 {
-	struct exact copy = exact("55c1-7ffd ---p 00000000 00:00 0    [rollup]\nRss:    900 kB\nPss:    384 kB\n"
-	                          "Pss_Anon:    112 kB\nSwapPss:   7 kB\n");
+	struct exact copy =
+	    exact("55c1-7ffd ---p 00000000 00:00 0    [rollup]\nRss:    900 kB\nPss:    384 kB\n"
+	          "Pss_Anon:    112 kB\nSwapPss:   7 kB\n");
 	struct exact dirty = exact("Pss_Dirty:   1 kB\nSwapPss:  2 kB\n");
 	struct exact tight = exact("Pss:5kB"), bad = exact("Pss: kB");
 	uint64_t pss = 0;
@@ -394,7 +421,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("parse_pid");
-	TCase *stat = suite_case(suite, "stat"), *status = suite_case(suite, "status"), *io = suite_case(suite, "io");
+	TCase *stat = suite_case(suite, "stat"), *status = suite_case(suite, "status"),
+	      *io = suite_case(suite, "io");
 	TCase *memory = suite_case(suite, "memory"), *children = suite_case(suite, "children");
 
 	tcase_add_test(stat, stat_takes_every_field);
@@ -410,13 +438,16 @@ int main(void)
 	tcase_add_test(memory, statm_takes_first_three);
 	tcase_add_test(memory, smaps_rollup_takes_pss_only);
 	tcase_add_test(status, status_takes_its_keys);
-	tcase_add_loop_test(status, status_tells_what_was_there, 0, sizeof(statuses) / sizeof(statuses[0]));
+	tcase_add_loop_test(status, status_tells_what_was_there, 0,
+	                    sizeof(statuses) / sizeof(statuses[0]));
 	tcase_add_test(io, io_takes_five_of_seven);
-	tcase_add_loop_test(io, io_takes_what_another_kernel_writes, 0, sizeof(odd_ios) / sizeof(odd_ios[0]));
+	tcase_add_loop_test(io, io_takes_what_another_kernel_writes, 0,
+	                    sizeof(odd_ios) / sizeof(odd_ios[0]));
 	tcase_add_loop_test(io, io_needs_all_five, 0, sizeof(bad_ios) / sizeof(bad_ios[0]));
 	tcase_add_test(children, children_takes_pids);
 	tcase_add_test(children, children_may_be_none);
 	tcase_add_test(children, children_stops_when_told);
-	tcase_add_loop_test(children, children_refuses, 0, sizeof(bad_children) / sizeof(bad_children[0]));
+	tcase_add_loop_test(children, children_refuses, 0,
+	                    sizeof(bad_children) / sizeof(bad_children[0]));
 	return suite_run(suite);
 }

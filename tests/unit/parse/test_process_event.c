@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of the proc connector: one that a kernel sent, and others put together with the kernel's own structs. */
+/* Messages of the proc connector: one that a kernel sent, and others put together with the
+ * kernel's own structs. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/cn_proc.h>
@@ -22,10 +23,12 @@ static struct rti_process_event event;
 static void make(uint32_t what)
 {
 	message = (struct proc_event){ .cpu = 3, .timestamp_ns = NOW_NS };
-	memcpy(&message, &what, sizeof(what)); /* the last one is no int, which an enum of some compilers would be */
+	/* the last one is no int, which an enum of some compilers would be */
+	memcpy(&message, &what, sizeof(what));
 }
 
-/* From a copy of exactly this size, so that a sanitizer sees a read past its end; and from an odd address. */
+/* From a copy of exactly this size, so that a sanitizer sees a read past its end; and from an
+ * odd address. */
 static int parse_at(size_t shift, size_t len)
 {
 	unsigned char whole[WHOLE] = { 0 }, *copy = malloc(shift + len + (shift + len == 0));
@@ -92,8 +95,9 @@ END_TEST
 START_TEST(a_name_is_any_bytes_and_always_ends)
 {
 	make(PROC_EVENT_COMM);
-	message.event_data.comm =
-	    (struct comm_proc_event){ .process_pid = 401, .process_tgid = 400, .comm = "a \"b\n\xff\x80)" };
+	message.event_data.comm = (struct comm_proc_event){ .process_pid = 401,
+		                                            .process_tgid = 400,
+		                                            .comm = "a \"b\n\xff\x80)" };
 	ck_assert_int_eq(parse(), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_COMM);
 	ck_assert_int_eq(event.pid, 400);
@@ -125,11 +129,12 @@ END_TEST
 START_TEST(what_a_kernel_sent_is_understood)
 {
 	static const unsigned char captured[] = {
-		0x4c, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0xf8, 0xbd, 0x09, 0x00, 0x00, 0x00, 0x00, 0x00,
-		0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xf8, 0xbd, 0x09, 0x00, 0x00, 0x00, 0x00, 0x00,
-		0x28, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x01, 0x00, 0x00, 0x00, 0x90, 0x34, 0x96, 0xf1,
-		0xcb, 0x02, 0x00, 0x00, 0x6b, 0x32, 0x00, 0x00, 0x6b, 0x32, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00,
-		0x11, 0x00, 0x00, 0x00, 0x00, 0x32, 0x00, 0x00, 0x00, 0x32, 0x00, 0x00,
+		0x4c, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0xf8, 0xbd, 0x09, 0x00, 0x00,
+		0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xf8, 0xbd,
+		0x09, 0x00, 0x00, 0x00, 0x00, 0x00, 0x28, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x80, 0x01, 0x00, 0x00, 0x00, 0x90, 0x34, 0x96, 0xf1, 0xcb, 0x02, 0x00, 0x00,
+		0x6b, 0x32, 0x00, 0x00, 0x6b, 0x32, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x11,
+		0x00, 0x00, 0x00, 0x00, 0x32, 0x00, 0x00, 0x00, 0x32, 0x00, 0x00,
 	};
 
 	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
@@ -159,7 +164,8 @@ START_TEST(what_is_cut_short_is_refused)
 	make(kinds[_i].what);
 	memset(&message.event_data, 0x11, sizeof(message.event_data));
 	for (size_t len = 0; len <= WHOLE; len++)
-		ck_assert_int_eq(parse_at(len % 2, len), len < RTI_EVENT_AT_DATA + kinds[_i].least ? -EBADMSG : 0);
+		ck_assert_int_eq(parse_at(len % 2, len),
+		                 len < RTI_EVENT_AT_DATA + kinds[_i].least ? -EBADMSG : 0);
 }
 END_TEST
 
@@ -182,7 +188,8 @@ START_TEST(other_messages_are_none_of_ours)
 		ck_assert_int_eq(parse(), 0);
 		ck_assert_int_eq(event.kind, RTI_EVENT_OTHER);
 		for (size_t len = 0; len < WHOLE; len++)
-			ck_assert_int_eq(parse_at(0, len), len < RTI_EVENT_AT_DATA + 8 ? -EBADMSG : 0);
+			ck_assert_int_eq(parse_at(0, len),
+			                 len < RTI_EVENT_AT_DATA + 8 ? -EBADMSG : 0);
 	}
 }
 END_TEST
@@ -221,7 +228,8 @@ int main(void)
 	tcase_add_test(good, a_name_is_any_bytes_and_always_ends);
 	tcase_add_test(good, an_exit_has_a_status_and_since_4_18_a_parent);
 	tcase_add_test(good, what_a_kernel_sent_is_understood);
-	tcase_add_loop_test(bad, what_is_cut_short_is_refused, 0, (int)(sizeof(kinds) / sizeof(kinds[0])));
+	tcase_add_loop_test(bad, what_is_cut_short_is_refused, 0,
+	                    (int)(sizeof(kinds) / sizeof(kinds[0])));
 	tcase_add_test(bad, other_messages_are_none_of_ours);
 	tcase_add_test(bad, numbers_are_handed_on_as_they_are);
 	tcase_add_test(bad, nothing_of_what_was_there_before_stays);

@@ -35,12 +35,14 @@ static const struct {
 	{ "18446744073709551614", 1, UINT64_MAX - 1, "" },
 	{ "18446744073709551615", 1, UINT64_MAX, "" },
 	{ "18446744073709551616", 1, UINT64_MAX, "" },
-	{ "9999999999999999999", 1, UINT64_C(9999999999999999999), "" }, /* the most that cannot be too large */
+	/* the most that cannot be too large */
+	{ "9999999999999999999", 1, UINT64_C(9999999999999999999), "" },
 	{ "00000000000000000000000000000000000000042", 1, 42, "" },
 	{ "000000000000000000000018446744073709551614", 1, UINT64_MAX - 1, "" },
 	{ "184467440737095516150 1", 1, UINT64_MAX, " 1" },
 	{ "99999999999999999999999999999999999999999", 1, UINT64_MAX, "" },
-	{ "36893488147419103233", 1, UINT64_MAX, "" }, /* 2^65 + 1: wraps to a small number when unchecked */
+	/* 2^65 + 1: wraps to a small number when unchecked */
+	{ "36893488147419103233", 1, UINT64_MAX, "" },
 	{ "-1", 0, 0, "" },
 	{ "+1", 0, 0, "" },
 	{ "", 0, 0, "" },
@@ -111,8 +113,17 @@ START_TEST(refuses_identifiers_that_do_not_fit)
 END_TEST
 
 static const char *const decimals[] = {
-	"0.06", "0.00", "1.5", "12", "3.", "1024.99", "0.1", "0.7", "4503599.27",
-	"99999999999999.9", "0.00000000000001",
+	"0.06",
+	"0.00",
+	"1.5",
+	"12",
+	"3.",
+	"1024.99",
+	"0.1",
+	"0.7",
+	"4503599.27",
+	"99999999999999.9",
+	"0.00000000000001",
 };
 
 START_TEST(takes_decimal_as_strtod_does)
@@ -128,7 +139,8 @@ END_TEST
 
 START_TEST(takes_decimal_of_any_length)
 {
-	struct rti_scan s = scan_text("0.333333333333333333333333333333333333333333 99999999999999999999999.5 .5");
+	struct rti_scan s =
+	    scan_text("0.333333333333333333333333333333333333333333 99999999999999999999999.5 .5");
 	double value = -1;
 
 	ck_assert(rti_scan_decimal(&s, &value));
@@ -142,7 +154,8 @@ END_TEST
 /* Shows nothing new where none of these locales is installed. */
 START_TEST(decimal_point_is_a_point_in_every_locale)
 {
-	static const char *const comma_locales[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "hu_HU.UTF-8", "de_DE", "fr_FR" };
+	static const char *const comma_locales[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "hu_HU.UTF-8",
+		                                     "de_DE", "fr_FR" };
 	struct rti_scan s = scan_text("0.25,5");
 	double value = -1;
 
@@ -292,20 +305,11 @@ END_TEST
 static const struct {
 	const char *text, *decoded;
 } escapes[] = {
-	{ "plain", "plain" },
-	{ "a\\040b", "a b" },
-	{ "\\011\\012\\134\\043", "\t\n\\#" },
-	{ "\\040\\040", "  " },
-	{ "\\134040", "\\040" }, /* decoded once, not again */
-	{ "\\377", "\377" },
-	{ "\\400", "\\400" },
-	{ "\\9", "\\9" },
-	{ "\\08x", "\\08x" },
-	{ "\\04", "\\04" },
-	{ "\\0", "\\0" },
-	{ "end\\", "end\\" },
-	{ "\\\\040", "\\ " },
-	{ "", "" },
+	{ "plain", "plain" },   { "a\\040b", "a b" },    { "\\011\\012\\134\\043", "\t\n\\#" },
+	{ "\\040\\040", "  " }, { "\\134040", "\\040" }, /* decoded once, not again */
+	{ "\\377", "\377" },    { "\\400", "\\400" },    { "\\9", "\\9" },
+	{ "\\08x", "\\08x" },   { "\\04", "\\04" },      { "\\0", "\\0" },
+	{ "end\\", "end\\" },   { "\\\\040", "\\ " },    { "", "" },
 };
 
 START_TEST(decodes_octal_escapes)
@@ -340,10 +344,13 @@ int main(void)
 	TCase *numbers = suite_case(suite, "numbers"), *text = suite_case(suite, "text");
 	TCase *copy = suite_case(suite, "copy");
 
-	tcase_add_loop_test(numbers, takes_unsigned, 0, sizeof(unsigned_numbers) / sizeof(unsigned_numbers[0]));
-	tcase_add_loop_test(numbers, takes_signed, 0, sizeof(signed_numbers) / sizeof(signed_numbers[0]));
+	tcase_add_loop_test(numbers, takes_unsigned, 0,
+	                    sizeof(unsigned_numbers) / sizeof(unsigned_numbers[0]));
+	tcase_add_loop_test(numbers, takes_signed, 0,
+	                    sizeof(signed_numbers) / sizeof(signed_numbers[0]));
 	tcase_add_test(numbers, refuses_identifiers_that_do_not_fit);
-	tcase_add_loop_test(numbers, takes_decimal_as_strtod_does, 0, sizeof(decimals) / sizeof(decimals[0]));
+	tcase_add_loop_test(numbers, takes_decimal_as_strtod_does, 0,
+	                    sizeof(decimals) / sizeof(decimals[0]));
 	tcase_add_test(numbers, takes_decimal_of_any_length);
 	tcase_add_test(numbers, decimal_point_is_a_point_in_every_locale);
 	tcase_add_test(text, takes_lines);

@@ -37,17 +37,20 @@ static int parse_stat_text(const char *text, struct rti_stat *out, struct cpus *
 	return rti_parse_stat(copy.data, copy.len, out, add_cpu, cpus);
 }
 
-#define COUNTERS                                                                                                    \
-	"intr 311 0 0 5\nctxt 222\nbtime 1700000000\nprocesses 444\nprocs_running 5\nprocs_blocked 6\nsoftirq 7 8\n"
+#define COUNTERS                                                                                   \
+	"intr 311 0 0 5\nctxt 222\nbtime 1700000000\nprocesses 444\nprocs_running "                \
+	"5\nprocs_blocked 6\nsoftirq 7 8\n"
 
 START_TEST(stat_takes_every_figure)
 {
-	static const char text[] = "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 11 12 13 14 15 16 17 18 19 20\n" COUNTERS;
+	static const char text[] =
+	    "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 11 12 13 14 15 16 17 18 19 20\n" COUNTERS;
 	struct cpus cpus = { 0 };
 	struct rti_stat st;
 
 	ck_assert_int_eq(parse_stat_text(text, &st, &cpus), 0);
-	ck_assert_mem_eq(&st.total, (&(struct rti_cpu_ticks){ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }), sizeof(st.total));
+	ck_assert_mem_eq(&st.total, (&(struct rti_cpu_ticks){ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }),
+	                 sizeof(st.total));
 	ck_assert_uint_eq(st.total.guest_nice, 10);
 	ck_assert_uint_eq(cpus.count, 1);
 	ck_assert_uint_eq(cpus.id[0], 0);
@@ -69,7 +72,8 @@ START_TEST(stat_takes_short_lines_of_old_kernels)
 
 	ck_assert_int_eq(parse_stat_text("cpu 1 2 3 4\ncpu3 5 6 7 8 9\n", &st, &cpus), 0);
 	ck_assert_mem_eq(&st.total, (&(struct rti_cpu_ticks){ 1, 2, 3, 4 }), sizeof(st.total));
-	ck_assert_mem_eq(&cpus.ticks[0], (&(struct rti_cpu_ticks){ 5, 6, 7, 8, 9 }), sizeof(st.total));
+	ck_assert_mem_eq(&cpus.ticks[0], (&(struct rti_cpu_ticks){ 5, 6, 7, 8, 9 }),
+	                 sizeof(st.total));
 	ck_assert_uint_eq(cpus.id[0], 3);
 	ck_assert(!st.has_procs);
 }
@@ -80,7 +84,8 @@ START_TEST(stat_takes_long_lines_of_new_kernels)
 	struct cpus cpus = { 0 };
 	struct rti_stat st;
 
-	ck_assert_int_eq(parse_stat_text("cpu  1 2 3 4 5 6 7 8 9 10 11 12\nfuture 1\n" COUNTERS, &st, &cpus), 0);
+	ck_assert_int_eq(
+	    parse_stat_text("cpu  1 2 3 4 5 6 7 8 9 10 11 12\nfuture 1\n" COUNTERS, &st, &cpus), 0);
 	ck_assert_uint_eq(st.total.guest_nice, 10);
 	ck_assert_uint_eq(cpus.count, 0);
 }
@@ -91,7 +96,10 @@ START_TEST(stat_takes_sparse_cpus_by_id)
 	struct cpus cpus = { 0 };
 	struct rti_stat st;
 
-	ck_assert_int_eq(parse_stat_text("cpu  1 2 3 4\ncpu1 1 0 0 0\ncpu7 2 0 0 0\ncpu4095 3 0 0 0\n", &st, &cpus), 0);
+	ck_assert_int_eq(
+	    parse_stat_text("cpu  1 2 3 4\ncpu1 1 0 0 0\ncpu7 2 0 0 0\ncpu4095 3 0 0 0\n", &st,
+	                    &cpus),
+	    0);
 	ck_assert_uint_eq(cpus.count, 3);
 	ck_assert_uint_eq(cpus.id[0], 1);
 	ck_assert_uint_eq(cpus.id[1], 7);
@@ -108,11 +116,13 @@ START_TEST(stat_takes_5000_cpus_and_a_very_long_line)
 
 	len += (size_t)snprintf(text + len, size - len, "cpu  1 2 3 4\n");
 	for (unsigned cpu = 0; cpu < 5000; cpu++)
-		len += (size_t)snprintf(text + len, size - len, "cpu%u %u 1 1 1 1 1 1 1 1 1\n", cpu, cpu);
+		len += (size_t)snprintf(text + len, size - len, "cpu%u %u 1 1 1 1 1 1 1 1 1\n", cpu,
+		                        cpu);
 	len += (size_t)snprintf(text + len, size - len, "intr 99");
 	for (unsigned i = 0; i < 50 * 1024; i++)
 		len += (size_t)snprintf(text + len, size - len, " 0");
-	snprintf(text + len, size - len, "\nctxt 7\nbtime 8\nprocesses 9\nprocs_running 10\nprocs_blocked 11");
+	snprintf(text + len, size - len,
+	         "\nctxt 7\nbtime 8\nprocesses 9\nprocs_running 10\nprocs_blocked 11");
 	ck_assert_int_eq(parse_stat_text(text, &st, &cpus), 0);
 	ck_assert_uint_eq(cpus.count, 5000);
 	ck_assert_uint_eq(cpus.user_sum, 4999 * 5000 / 2);
@@ -129,7 +139,9 @@ START_TEST(stat_stops_when_told)
 	struct cpus cpus = { .stop_at = 2 };
 	struct rti_stat st;
 
-	ck_assert_int_eq(parse_stat_text("cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu1 1 2 3 4\ncpu2 1 2 3 4\n", &st, &cpus), 77);
+	ck_assert_int_eq(
+	    parse_stat_text("cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu1 1 2 3 4\ncpu2 1 2 3 4\n", &st, &cpus),
+	    77);
 	ck_assert_uint_eq(cpus.count, 2);
 }
 END_TEST
@@ -145,11 +157,16 @@ END_TEST
 
 /* All say 1 to 6. */
 static const char *const odd_counters[] = {
-	"cpu  1 2 3 4\nprocs_blocked 6\nprocs_running 5\nprocesses 4\nbtime 3\nctxt 2\nintr 1 9 9\n",
-	"intr 1\nctxt 2\ncpu  1 2 3 4\nbtime 3\ncpu0 1 2 3 4\nprocesses 4\nprocs_running 5\nprocs_blocked 6",
-	"cpu  1 2 3 4\nintr 1\npage 9 9\nctxt 2\nswap 9 9\nbtime 3\nprocesses 4\n\nprocs_running 5\nprocs_blocked 6\n",
-	"cpu  1 2 3 4\nintr 1\nctxt 2\nctxt_more 9\nbtime 3\nprocesses 4\nprocs 9\nprocs_running 5\nprocs_blocked 6\n",
-	"cpu  1 2 3 4\nintr 9\nctxt 2\nbtime 3\nprocesses 4\nprocs_running 5\nprocs_blocked 6\nintr 1\nctxt x\n",
+	"cpu  1 2 3 4\nprocs_blocked 6\nprocs_running 5\nprocesses 4\nbtime 3\nctxt 2\nintr 1 9 "
+	"9\n",
+	"intr 1\nctxt 2\ncpu  1 2 3 4\nbtime 3\ncpu0 1 2 3 4\nprocesses 4\nprocs_running "
+	"5\nprocs_blocked 6",
+	"cpu  1 2 3 4\nintr 1\npage 9 9\nctxt 2\nswap 9 9\nbtime 3\nprocesses 4\n\nprocs_running "
+	"5\nprocs_blocked 6\n",
+	"cpu  1 2 3 4\nintr 1\nctxt 2\nctxt_more 9\nbtime 3\nprocesses 4\nprocs 9\nprocs_running "
+	"5\nprocs_blocked 6\n",
+	"cpu  1 2 3 4\nintr 9\nctxt 2\nbtime 3\nprocesses 4\nprocs_running 5\nprocs_blocked "
+	"6\nintr 1\nctxt x\n",
 };
 
 START_TEST(stat_takes_counters_that_another_kernel_writes)
@@ -173,7 +190,9 @@ START_TEST(stat_finds_keys_at_the_start_of_lines_only)
 	struct cpus cpus = { 0 };
 	struct rti_stat st;
 
-	ck_assert_int_eq(parse_stat_text(COUNTERS "cpu  1 2 3 4intr 9\ncpu0 1 2 3 4cpu1 1 2 3 4\n", &st, &cpus), 0);
+	ck_assert_int_eq(
+	    parse_stat_text(COUNTERS "cpu  1 2 3 4intr 9\ncpu0 1 2 3 4cpu1 1 2 3 4\n", &st, &cpus),
+	    0);
 	ck_assert_uint_eq(st.interrupts, 311);
 	ck_assert_uint_eq(cpus.count, 1);
 }
@@ -212,9 +231,22 @@ START_TEST(stat_tells_when_a_counter_is_missing)
 END_TEST
 
 static const char *const bad_stats[] = {
-	"", "\n", COUNTERS, "cpu", "cpu ", "cpu  1 2 3", "cpu  x", "cpu0 1 2 3 4\n", "cpu  1 2 3 4\ncpu0 1 2 3\n",
-	"cpu  1 2 3 4\ncpux 1 2 3 4\n", "cpu  1 2 3 4\ncpu99999999999 1 2 3 4\n", "cpu  -1 2 3 4\n",
-	"cpu  1 2 3\n4\n", "cpu  1 2 3 4\ncpu\n0 1 2 3 4\n", "cpu  1 2 3 4\ncpu", "cpu\n",
+	"",
+	"\n",
+	COUNTERS,
+	"cpu",
+	"cpu ",
+	"cpu  1 2 3",
+	"cpu  x",
+	"cpu0 1 2 3 4\n",
+	"cpu  1 2 3 4\ncpu0 1 2 3\n",
+	"cpu  1 2 3 4\ncpux 1 2 3 4\n",
+	"cpu  1 2 3 4\ncpu99999999999 1 2 3 4\n",
+	"cpu  -1 2 3 4\n",
+	"cpu  1 2 3\n4\n",
+	"cpu  1 2 3 4\ncpu\n0 1 2 3 4\n",
+	"cpu  1 2 3 4\ncpu",
+	"cpu\n",
 };
 
 START_TEST(stat_refuses)
@@ -235,15 +267,21 @@ static int parse_meminfo_text(const char *text, struct rti_meminfo *out)
 }
 
 /* The order of the kernel, with lines that nobody asks for, and one figure for each key. */
-static const char meminfo_text[] =
-	"MemTotal:       100 kB\nMemFree:         101 kB\nMemAvailable:    102 kB\nBuffers:         103 kB\n"
-	"Cached:          104 kB\nSwapCached:      105 kB\nActive:          106 kB\nInactive:        107 kB\n"
-	"Active(anon):    108 kB\nInactive(anon):  109 kB\nActive(file):    110 kB\nInactive(file):  111 kB\n"
-	"Unevictable:       1 kB\nMlocked:           1 kB\nSwapTotal:       112 kB\nSwapFree:        113 kB\n"
-	"Zswap:             1 kB\nDirty:             1 kB\nWriteback:         1 kB\nAnonPages:       114 kB\n"
-	"Mapped:          115 kB\nShmem:           116 kB\nKReclaimable:      1 kB\nSlab:              1 kB\n"
-	"SReclaimable:    117 kB\nSUnreclaim:      118 kB\nKernelStack:       1 kB\nShmemHugePages:    1 kB\n"
-	"HugePages_Total:   1\nDirectMap4k:       1 kB\n";
+static const char meminfo_text[] = "MemTotal:       100 kB\nMemFree:         101 kB\nMemAvailable: "
+				   "   102 kB\nBuffers:         103 kB\n"
+				   "Cached:          104 kB\nSwapCached:      105 kB\nActive:      "
+				   "    106 kB\nInactive:        107 kB\n"
+				   "Active(anon):    108 kB\nInactive(anon):  109 "
+				   "kB\nActive(file):    110 kB\nInactive(file):  111 kB\n"
+				   "Unevictable:       1 kB\nMlocked:           1 kB\nSwapTotal:   "
+				   "    112 kB\nSwapFree:        113 kB\n"
+				   "Zswap:             1 kB\nDirty:             1 kB\nWriteback:   "
+				   "      1 kB\nAnonPages:       114 kB\n"
+				   "Mapped:          115 kB\nShmem:           116 "
+				   "kB\nKReclaimable:      1 kB\nSlab:              1 kB\n"
+				   "SReclaimable:    117 kB\nSUnreclaim:      118 kB\nKernelStack: "
+				   "      1 kB\nShmemHugePages:    1 kB\n"
+				   "HugePages_Total:   1\nDirectMap4k:       1 kB\n";
 
 START_TEST(meminfo_takes_every_key)
 {
@@ -260,8 +298,10 @@ START_TEST(meminfo_takes_any_order)
 {
 	struct rti_meminfo mem;
 
-	ck_assert_int_eq(parse_meminfo_text("SUnreclaim: 3 kB\nMemFree: 2 kB\nMemTotal: 1 kB", &mem), 0);
-	ck_assert_uint_eq(mem.has, 1u << RTI_MEM_TOTAL | 1u << RTI_MEM_FREE | 1u << RTI_MEM_SLAB_UNRECLAIMABLE);
+	ck_assert_int_eq(
+	    parse_meminfo_text("SUnreclaim: 3 kB\nMemFree: 2 kB\nMemTotal: 1 kB", &mem), 0);
+	ck_assert_uint_eq(mem.has, 1u << RTI_MEM_TOTAL | 1u << RTI_MEM_FREE |
+	                               1u << RTI_MEM_SLAB_UNRECLAIMABLE);
 	ck_assert_uint_eq(mem.kib[RTI_MEM_TOTAL], 1);
 	ck_assert_uint_eq(mem.kib[RTI_MEM_FREE], 2);
 	ck_assert_uint_eq(mem.kib[RTI_MEM_SLAB_UNRECLAIMABLE], 3);
@@ -270,13 +310,15 @@ END_TEST
 
 START_TEST(meminfo_tells_keys_apart_that_begin_alike)
 {
-	static const char text[] = "Active(anon): 3 kB\nActive: 1 kB\nMemTotals: 9 kB\nMemTotal: 7 kB\n"
-	                           "Active(file): 4 kB\nInactive: 2 kB\nInactive(an: 9 kB\nMemFree: 6 kB\nActive(anon)";
+	static const char text[] =
+	    "Active(anon): 3 kB\nActive: 1 kB\nMemTotals: 9 kB\nMemTotal: 7 kB\n"
+	    "Active(file): 4 kB\nInactive: 2 kB\nInactive(an: 9 kB\nMemFree: 6 kB\nActive(anon)";
 	struct rti_meminfo mem;
 
 	ck_assert_int_eq(parse_meminfo_text(text, &mem), 0);
 	ck_assert_uint_eq(mem.has, 1u << RTI_MEM_TOTAL | 1u << RTI_MEM_FREE | 1u << RTI_MEM_ACTIVE |
-	                               1u << RTI_MEM_INACTIVE | 1u << RTI_MEM_ACTIVE_ANON | 1u << RTI_MEM_ACTIVE_FILE);
+	                               1u << RTI_MEM_INACTIVE | 1u << RTI_MEM_ACTIVE_ANON |
+	                               1u << RTI_MEM_ACTIVE_FILE);
 	ck_assert_uint_eq(mem.kib[RTI_MEM_ACTIVE], 1);
 	ck_assert_uint_eq(mem.kib[RTI_MEM_INACTIVE], 2);
 	ck_assert_uint_eq(mem.kib[RTI_MEM_ACTIVE_ANON], 3);
@@ -302,7 +344,9 @@ START_TEST(meminfo_without_available)
 {
 	struct rti_meminfo mem;
 
-	ck_assert_int_eq(parse_meminfo_text("MemTotal: 9 kB\nMemFree: 8 kB\nBuffers: 7 kB\nCached: 6 kB\n", &mem), 0);
+	ck_assert_int_eq(parse_meminfo_text(
+			     "MemTotal: 9 kB\nMemFree: 8 kB\nBuffers: 7 kB\nCached: 6 kB\n", &mem),
+	                 0);
 	ck_assert(!(mem.has & 1u << RTI_MEM_AVAILABLE));
 	ck_assert_uint_eq(mem.kib[RTI_MEM_CACHED], 6);
 }
@@ -321,7 +365,8 @@ END_TEST
 
 START_TEST(meminfo_does_not_take_unreadable_for_zero)
 {
-	static const char text[] = "MemTotal: 9 kB\nMemFree: 8 kB\nBuffers: kB\nCached: -1 kB\nShmem\n";
+	static const char text[] =
+	    "MemTotal: 9 kB\nMemFree: 8 kB\nBuffers: kB\nCached: -1 kB\nShmem\n";
 	struct rti_meminfo mem;
 
 	ck_assert_int_eq(parse_meminfo_text(text, &mem), 0);
@@ -330,8 +375,14 @@ START_TEST(meminfo_does_not_take_unreadable_for_zero)
 END_TEST
 
 static const char *const bad_meminfos[] = {
-	"", "\n", "MemTotal: 1 kB\n", "MemFree: 1 kB\n", "MemTotal 1 kB\nMemFree 1 kB\n",
-	"MemTotal: x\nMemFree: 1 kB\n", "xMemTotal: 1 kB\nMemFree: 1 kB\n", ":::::\n:\n",
+	"",
+	"\n",
+	"MemTotal: 1 kB\n",
+	"MemFree: 1 kB\n",
+	"MemTotal 1 kB\nMemFree 1 kB\n",
+	"MemTotal: x\nMemFree: 1 kB\n",
+	"xMemTotal: 1 kB\nMemFree: 1 kB\n",
+	":::::\n:\n",
 };
 
 START_TEST(meminfo_refuses)
@@ -364,8 +415,16 @@ START_TEST(loadavg_takes_all)
 END_TEST
 
 static const char *const bad_loadavgs[] = {
-	"", "0.06", "0.06 0.1 0.2", "0.06 0.1 0.2 2", "0.06 0.1 0.2 2/", "0.06 0.1 0.2 2/3", "0.06 0.1 0.2 /3 4",
-	"a 0.1 0.2 2/3 4", "0,06 0,10 0,20 2/3 4", "nan nan nan 1/2 3",
+	"",
+	"0.06",
+	"0.06 0.1 0.2",
+	"0.06 0.1 0.2 2",
+	"0.06 0.1 0.2 2/",
+	"0.06 0.1 0.2 2/3",
+	"0.06 0.1 0.2 /3 4",
+	"a 0.1 0.2 2/3 4",
+	"0,06 0,10 0,20 2/3 4",
+	"nan nan nan 1/2 3",
 };
 
 START_TEST(loadavg_refuses)
@@ -388,10 +447,11 @@ START_TEST(pressure_takes_both_lines)
 {
 	struct rti_pressure psi;
 
-	ck_assert_int_eq(parse_pressure_text("some avg10=0.54 avg60=0.23 avg300=0.37 total=5630450\n"
-	                                     "full avg10=0.54 avg60=0.23 avg300=0.36 total=5391811\n",
-	                                     &psi),
-	                 0);
+	ck_assert_int_eq(
+	    parse_pressure_text("some avg10=0.54 avg60=0.23 avg300=0.37 total=5630450\n"
+	                        "full avg10=0.54 avg60=0.23 avg300=0.36 total=5391811\n",
+	                        &psi),
+	    0);
 	ck_assert_uint_eq(psi.some_us, 5630450);
 	ck_assert(psi.has_full);
 	ck_assert_uint_eq(psi.full_us, 5391811);
@@ -402,19 +462,27 @@ START_TEST(pressure_without_full)
 {
 	struct rti_pressure psi;
 
-	ck_assert_int_eq(parse_pressure_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=7", &psi), 0);
+	ck_assert_int_eq(
+	    parse_pressure_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=7", &psi), 0);
 	ck_assert_uint_eq(psi.some_us, 7);
 	ck_assert(!psi.has_full);
 	ck_assert_uint_eq(psi.full_us, 0);
 	ck_assert_int_eq(parse_pressure_text("some total=8\nfull avg10=0.00\n", &psi), 0);
 	ck_assert(!psi.has_full);
-	ck_assert_int_eq(parse_pressure_text("some total=8\nfull total=9\nsome x\nfull x\n", &psi), 0);
-	ck_assert(psi.has_full && psi.full_us == 9); /* a figure and the mark that it was there go together */
+	ck_assert_int_eq(parse_pressure_text("some total=8\nfull total=9\nsome x\nfull x\n", &psi),
+	                 0);
+	/* a figure and the mark that it was there go together */
+	ck_assert(psi.has_full && psi.full_us == 9);
 }
 END_TEST
 
 static const char *const bad_pressures[] = {
-	"", "some", "some avg10=0.00\n", "some total=\n", "some total=-1\n", "full avg10=0.00 total=5\n",
+	"",
+	"some",
+	"some avg10=0.00\n",
+	"some total=\n",
+	"some total=-1\n",
+	"full avg10=0.00 total=5\n",
 	"some\ttotal=5\n",
 };
 
@@ -469,11 +537,14 @@ int main(void)
 	tcase_add_test(meminfo, meminfo_without_available);
 	tcase_add_test(meminfo, meminfo_without_space);
 	tcase_add_test(meminfo, meminfo_does_not_take_unreadable_for_zero);
-	tcase_add_loop_test(meminfo, meminfo_refuses, 0, sizeof(bad_meminfos) / sizeof(bad_meminfos[0]));
+	tcase_add_loop_test(meminfo, meminfo_refuses, 0,
+	                    sizeof(bad_meminfos) / sizeof(bad_meminfos[0]));
 	tcase_add_test(loadavg, loadavg_takes_all);
-	tcase_add_loop_test(loadavg, loadavg_refuses, 0, sizeof(bad_loadavgs) / sizeof(bad_loadavgs[0]));
+	tcase_add_loop_test(loadavg, loadavg_refuses, 0,
+	                    sizeof(bad_loadavgs) / sizeof(bad_loadavgs[0]));
 	tcase_add_test(pressure, pressure_takes_both_lines);
 	tcase_add_test(pressure, pressure_without_full);
-	tcase_add_loop_test(pressure, pressure_refuses, 0, sizeof(bad_pressures) / sizeof(bad_pressures[0]));
+	tcase_add_loop_test(pressure, pressure_refuses, 0,
+	                    sizeof(bad_pressures) / sizeof(bad_pressures[0]));
 	return suite_run(suite);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ledger against a known truth: hand-made cases, and random histories of simulated process trees. */
+/* The ledger against a known truth: hand-made cases, and random histories of simulated process
+ * trees. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +26,10 @@ struct world {
 	struct process p[MOST];
 	uint64_t truth[RTI_COUNTERS]; /* of all that ever ran in the tree */
 	uint64_t unseen;              /* CPU time that no reading and no account can tell */
-	uint64_t exits;          /* each may cost the ledger up to a tick per mode */
+	uint64_t exits;               /* each may cost the ledger up to a tick per mode */
 	uint64_t strangers_ns;        /* CPU time of others in the same cgroup */
-	uint64_t lag_ns;              /* by how much the cgroup's account lags behind those who run */
+	/* by how much the cgroup's account lags behind those who run */
+	uint64_t lag_ns;
 	struct rti_ledger ledger;
 	unsigned seed;
 };
@@ -41,8 +43,12 @@ static unsigned pick(struct world *w, unsigned below)
 static void work(struct world *w, struct process *p, uint64_t ns)
 {
 	uint64_t used[RTI_COUNTERS] = {
-		[RTI_CPU_USER] = ns, [RTI_CPU_SYSTEM] = ns / 3, [RTI_MINOR_FAULTS] = 1 + ns % 7,
-		[RTI_MAJOR_FAULTS] = ns % 2, [RTI_READ_BYTES] = ns % 4096, [RTI_WRITE_BYTES] = ns % 512,
+		[RTI_CPU_USER] = ns,
+		[RTI_CPU_SYSTEM] = ns / 3,
+		[RTI_MINOR_FAULTS] = 1 + ns % 7,
+		[RTI_MAJOR_FAULTS] = ns % 2,
+		[RTI_READ_BYTES] = ns % 4096,
+		[RTI_WRITE_BYTES] = ns % 512,
 	};
 
 	for (int i = 0; i < RTI_COUNTERS; i++) {
@@ -69,7 +75,8 @@ static void fork_one(struct world *w, int parent)
 	}
 }
 
-/* What the ledger is told of a process: CPU clock exact, reaped CPU in whole ticks, I/O with the reaped folded in. */
+/* What the ledger is told of a process: CPU clock exact, reaped CPU in whole ticks, I/O with the
+ * reaped folded in. */
 static void read_process(struct process *p)
 {
 	for (int i = 0; i < RTI_COUNTERS; i++) {
@@ -87,7 +94,8 @@ static uint64_t cpu(const uint64_t counters[RTI_COUNTERS])
 	return counters[RTI_CPU_USER] + counters[RTI_CPU_SYSTEM];
 }
 
-/* The kernel's side of a death: the parent waits, or the account is lost (auto-reaped, or reaped outside the tree). */
+/* The kernel's side of a death: the parent waits, or the account is lost (auto-reaped, or reaped
+ * outside the tree). */
 static void die(struct world *w, int who, int is_waited)
 {
 	struct process *p = &w->p[who], *parent = p->parent >= 0 ? &w->p[p->parent] : NULL;
@@ -104,10 +112,12 @@ static void die(struct world *w, int who, int is_waited)
 			parent->self[i] += p->self[i];
 		return;
 	}
-	w->unseen += cpu(p->self) + cpu(p->children) - (p->is_known ? cpu(p->account.self) + cpu(p->account.children) : 0);
+	w->unseen += cpu(p->self) + cpu(p->children) -
+	             (p->is_known ? cpu(p->account.self) + cpu(p->account.children) : 0);
 }
 
-/* Whoever departed along with all its ancestors up to a living one may be in any of their accounts. */
+/* Whoever departed along with all its ancestors up to a living one may be in any of their
+ * accounts. */
 static void account_orphan_exit(struct world *w, int who)
 {
 	struct rti_account *holder = NULL;
@@ -125,7 +135,8 @@ static void account_orphan_exit(struct world *w, int who)
 		rti_ledger_merge_into_reaper(&w->ledger, &w->p[who].account, holder);
 }
 
-/* As the tree sampler does it: children first, and what they are known to have used goes where their parent goes. */
+/* As the tree sampler does it: children first, and what they are known to have used goes where
+ * their parent goes. */
 static void account_exit(struct world *w, int who)
 {
 	struct process *p = &w->p[who];
@@ -183,12 +194,13 @@ static struct rti_cpu_bounds bounds(const struct world *w)
 	return rti_cpu_bounds(&known);
 }
 
-/* The truth is in the bracket. The total is below it by the ticks that the kernel does not show and, unless the ledger says
- * that somebody went unwaited for, by what ended before anybody saw it. libcheck writes a line for each assertion that
- * holds, which takes longer than a history. */
+/* The truth is in the bracket. The total is below it by the ticks that the kernel does not show
+ * and, unless the ledger says that somebody went unwaited for, by what ended before anybody saw
+ * it. libcheck writes a line for each assertion that holds, which takes longer than a history. */
 static void check_bracket(const struct world *w)
 {
-	uint64_t total = cpu(w->ledger.total), shortage = w->unseen + 2 * TICK_NS * (MOST + w->exits);
+	uint64_t total = cpu(w->ledger.total),
+		 shortage = w->unseen + 2 * TICK_NS * (MOST + w->exits);
 	struct rti_cpu_bounds b = bounds(w);
 
 	if (b.low_ns > cpu(w->truth) || b.high_ns < cpu(w->truth))
@@ -304,7 +316,8 @@ START_TEST(a_reaped_child_is_not_counted_twice)
 }
 END_TEST
 
-/* The parent's ticks say less than the child was seen to use: what comes on top of that must not vanish in between. */
+/* The parent's ticks say less than the child was seen to use: what comes on top of that must not
+ * vanish in between. */
 START_TEST(what_is_used_after_a_reaping_comes_on_top_of_what_was_seen)
 {
 	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = 1 };
@@ -342,7 +355,9 @@ END_TEST
 
 START_TEST(reaped_io_stays_when_the_reaper_hides_its_own)
 {
-	struct rti_account parent = { .self = { 0, 0, 10 }, .children = { 0, 0, 100 }, .has_io = 0 };
+	struct rti_account parent = { .self = { 0, 0, 10 },
+		                      .children = { 0, 0, 100 },
+		                      .has_io = 0 };
 	struct rti_account child = { .self = { 1, 1, 100 }, .has_io = 1 };
 	struct rti_ledger ledger = { 0 };
 
@@ -356,7 +371,9 @@ END_TEST
 START_TEST(an_orphan_is_held_by_whoever_grew_by_as_much)
 {
 	struct rti_account grown = { .children = { 0, 0, 109 }, .closed_faults = 10 };
-	struct rti_account exited = { .self = { 0, 0, 60, 9 }, .children = { 0, 0, 30 }, .floor = { 0, 0, 70 } };
+	struct rti_account exited = { .self = { 0, 0, 60, 9 },
+		                      .children = { 0, 0, 30 },
+		                      .floor = { 0, 0, 70 } };
 	const struct rti_ledger ledger = { 0 }, alone = { .self_only = 1 };
 
 	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &exited), 1);
@@ -412,7 +429,8 @@ END_TEST
 
 START_TEST(an_exact_account_of_the_reaped_is_taken)
 {
-	struct rti_account reaper = { .children = { 20000000, 10000000, 90 }, .floor = { 0, 0, 0, 0, 3, 1 } };
+	struct rti_account reaper = { .children = { 20000000, 10000000, 90 },
+		                      .floor = { 0, 0, 0, 0, 3, 1 } };
 	const uint64_t exact[RTI_COUNTERS] = { 27000000, 14000000, 100, 0, 40, 9 };
 	const uint64_t stale[RTI_COUNTERS] = { 1000000, 1000000, 1 };
 	struct rti_ledger ledger = { 0 };
@@ -429,7 +447,8 @@ END_TEST
 
 START_TEST(a_member_that_was_waited_for_is_retained_and_not_lost)
 {
-	struct rti_account root = { .self = { 1000, 500, 10, 0, 3, 1 }, .children = { 20000000, 0, 90 } };
+	struct rti_account root = { .self = { 1000, 500, 10, 0, 3, 1 },
+		                    .children = { 20000000, 0, 90 } };
 	struct rti_ledger ledger = { 0 };
 
 	rti_ledger_keep_final(&ledger, &root);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The budget of PSS: what it may cost over time, that everybody gets a turn, and what is said in between. */
+/* The budget of PSS: what it may cost over time, that everybody gets a turn, and what is said in
+ * between. */
 #include "suite.h"
-
 
 #include "tree/pss_budget.h"
 
@@ -81,7 +81,8 @@ static void have_all_run(size_t members)
 static void make_random_members(size_t members)
 {
 	for (size_t i = 0; i < members; i++)
-		process[i].rss_bytes = random_below(4) ? random_below(10 * MIB) : random_below(800 * MIB);
+		process[i].rss_bytes =
+		    random_below(4) ? random_below(10 * MIB) : random_below(800 * MIB);
 }
 
 static void change_some(size_t members)
@@ -118,7 +119,8 @@ START_TEST(what_is_spent_was_earned)
 }
 END_TEST
 
-/* Processes of many mappings and few pages cost what nobody foresees, each time: 30 times as much. */
+/* Processes of many mappings and few pages cost what nobody foresees, each time: 30 times as
+ * much. */
 START_TEST(what_was_not_foreseen_is_paid_for)
 {
 	uint64_t began_ns = now_ns;
@@ -150,7 +152,8 @@ START_TEST(the_longest_reading_allowed_gets_its_turn)
 }
 END_TEST
 
-/* All run all the time, and the share does for none of them each time: each is read again and again. */
+/* All run all the time, and the share does for none of them each time: each is read again and
+ * again. */
 START_TEST(everybody_gets_a_turn)
 {
 	uint64_t round_ns = 0, until_ns;
@@ -160,7 +163,8 @@ START_TEST(everybody_gets_a_turn)
 	members = 2 + random_below(60);
 	make_random_members(members);
 	for (size_t i = 0; i < members; i++)
-		round_ns += (15000 + process[i].rss_bytes / PAGE * 43) * 100; /* at a share of 10 in 1000 */
+		/* at a share of 10 in 1000 */
+		round_ns += (15000 + process[i].rss_bytes / PAGE * 43) * 100;
 	begin(10, 0);
 	until_ns = now_ns + 20 * round_ns + 100 * SECOND;
 	while (now_ns < until_ns) {
@@ -305,7 +309,8 @@ START_TEST(larger_costs_more)
 {
 	begin(10, 0);
 	for (uint64_t rss = 0; rss < 100 * MIB; rss += PAGE * 100)
-		ck_assert_uint_lt(rti_pss_predict(&budget, rss), rti_pss_predict(&budget, rss + PAGE * 100));
+		ck_assert_uint_lt(rti_pss_predict(&budget, rss),
+		                  rti_pss_predict(&budget, rss + PAGE * 100));
 	ck_assert_uint_gt(rti_pss_predict(&budget, 0), 0);
 }
 END_TEST
@@ -345,7 +350,8 @@ END_TEST
 
 START_TEST(rss_stands_in_where_nothing_was_read)
 {
-	struct rti_pss never = { 0 }, torn = { 900 * PAGE, 100 * PAGE, 0, 5 }; /* more than RSS: read a moment later */
+	/* more than RSS: read a moment later */
+	struct rti_pss never = { 0 }, torn = { 900 * PAGE, 100 * PAGE, 0, 5 };
 
 	ck_assert_uint_eq(rti_pss_carry(&never, 77 * PAGE), 77 * PAGE);
 	ck_assert_uint_eq(rti_pss_carry(&never, 0), 0);

@@ -130,7 +130,9 @@ END_TEST
 
 START_TEST(numbers_that_no_process_can_have_are_nobody)
 {
-	static const int32_t odd[] = { 0, -1, INT32_MIN, RTI_PIDS_MAX, RTI_PIDS_MAX + 1, INT32_MAX };
+	static const int32_t odd[] = {
+		0, -1, INT32_MIN, RTI_PIDS_MAX, RTI_PIDS_MAX + 1, INT32_MAX
+	};
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		rti_descendant_set_add(descendants, odd[i]);
@@ -264,12 +266,15 @@ static void exec_one(struct world *w, struct process *p)
 /* A search finds somebody of whom nothing is known: his number is new, or was a stranger's. */
 static void find_one(struct world *w, const struct process *p)
 {
-	if (!p->is_member || !p->has_leader || p->is_told || rti_descendant_set_has(descendants, p->pid))
+	if (!p->is_member || !p->has_leader || p->is_told ||
+	    rti_descendant_set_has(descendants, p->pid))
 		return;
-	for (size_t i = 0; i < w->count; i++) { /* and nobody who had it before is still to be told of */
+	/* and nobody who had it before is still to be told of */
+	for (size_t i = 0; i < w->count; i++) {
 		const struct event *e = &w->queue[(w->head + i) % QUEUE];
 
-		if (e->pid == p->pid && (e->kind != FORK || !find(w, e->parent) || !find(w, e->parent)->is_member))
+		if (e->pid == p->pid &&
+		    (e->kind != FORK || !find(w, e->parent) || !find(w, e->parent)->is_member))
 			return;
 	}
 	rti_descendant_set_add(descendants, p->pid);
@@ -313,7 +318,8 @@ static void forget_all(void)
 	descendants->count = descendants->alive = descendants->alive_peak = 0;
 	descendants->is_member[ROOT / 64] = descendants->is_alive[ROOT / 64] = 0;
 	for (int i = 0; i < NUMBERS; i++)
-		descendants->is_member[numbers[i] / 64] = descendants->is_alive[numbers[i] / 64] = 0;
+		descendants->is_member[numbers[i] / 64] = descendants->is_alive[numbers[i] / 64] =
+		    0;
 }
 
 /* One assertion costs more than a whole comparison. */
@@ -325,13 +331,14 @@ static int is_right(struct world *w)
 		const struct process *p = &w->p[i];
 
 		if (p->pid && (rti_descendant_set_has(descendants, p->pid) != p->is_member ||
-		               rti_descendant_set_is_alive(descendants, p->pid) != (p->is_member && p->has_leader)))
+		               rti_descendant_set_is_alive(descendants, p->pid) !=
+		                   (p->is_member && p->has_leader)))
 			return 0;
 	}
 	for (int i = 0; i < NUMBERS; i++)
 		alive += (uint64_t)rti_descendant_set_is_alive(descendants, numbers[i]);
-	return alive == w->alive && descendants->alive == alive && descendants->count == w->members &&
-	       descendants->alive_peak == w->most_told;
+	return alive == w->alive && descendants->alive == alive &&
+	       descendants->count == w->members && descendants->alive_peak == w->most_told;
 }
 
 static void live_through(struct world *w)
@@ -351,9 +358,12 @@ static void live_through(struct world *w)
 START_TEST(any_history_is_counted_right_once_it_is_told)
 {
 	for (unsigned seed = 1; seed <= HISTORIES; seed++) {
-		struct world w = { .members = 1, .alive = 1, .most_told = 1, .seed = seed, .seed_of_all = seed };
+		struct world w = {
+			.members = 1, .alive = 1, .most_told = 1, .seed = seed, .seed_of_all = seed
+		};
 
-		w.p[0] = (struct process){ .pid = ROOT, .is_member = 1, .has_leader = 1, .is_told = 1 };
+		w.p[0] =
+		    (struct process){ .pid = ROOT, .is_member = 1, .has_leader = 1, .is_told = 1 };
 		w.p[1] = (struct process){ .pid = STRANGER, .has_leader = 1, .is_told = 1 };
 		forget_all();
 		rti_descendant_set_add(descendants, ROOT);
