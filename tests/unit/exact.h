@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Test data on the heap in exactly its own size, with nothing after it: a sanitizer sees any
- * read past its end. */
+/* Test data in heap blocks of exactly its size. A sanitizer detects any read past the end. */
 #ifndef EXACT_H
 #define EXACT_H
 
@@ -13,7 +12,8 @@ struct exact {
 	size_t len;
 };
 
-/* Copies live as long as the process of the test; the list keeps them from looking leaked. */
+/* Copies are kept until the process of the test exits. The list keeps them reachable, so that a
+ * leak checker does not report them. */
 struct exact_copy {
 	struct exact_copy *next;
 	char data[];
@@ -35,6 +35,26 @@ static inline struct exact exact_bytes(const void *bytes, size_t len)
 static inline struct exact exact(const char *text)
 {
 	return exact_bytes(text, strlen(text));
+}
+
+/* At most 4096 NUL bytes. */
+static inline struct exact exact_zeros(size_t len)
+{
+	static const char zeros[4096];
+
+	ck_assert_uint_le(len, sizeof(zeros));
+	return exact_bytes(zeros, len);
+}
+
+/* The same, with every 64th byte a newline. */
+static inline struct exact exact_zero_lines(size_t len)
+{
+	char bytes[4096] = { 0 };
+
+	ck_assert_uint_le(len, sizeof(bytes));
+	for (size_t i = 63; i < len; i += 64)
+		bytes[i] = '\n';
+	return exact_bytes(bytes, len);
 }
 
 #endif

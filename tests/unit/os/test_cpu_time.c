@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-START_TEST(split_keeps_the_total_and_the_sampled_ratio)
+START_TEST(cpu_split_by_sampled_times_keeps_total_and_ratio)
 {
 	uint64_t user, system;
 
@@ -23,8 +23,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("cpu_time");
-	TCase *cases = suite_case(suite, "split");
+	TCase *tests = suite_case(suite, "split");
 
-	tcase_add_test(cases, split_keeps_the_total_and_the_sampled_ratio);
+	tcase_add_test(tests, cpu_split_by_sampled_times_keeps_total_and_ratio);
 	return suite_run(suite);
 }

@@ -1,39 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* File access: how reads end, what fails and how, and that no descriptor is lost. */
-#include "fixture.h"
+/* File access through fake system calls: how reads end, what each error does, and that no
+ * descriptor leaks. test_procfs_real.c does the same with real files. */
+#include "os/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <unistd.h>
 
-#include "os/procfs.h"
 #include "suite.h"
 
-/* One file that misbehaves as told, below made-up roots. */
+/* One file below fake roots, with calls that fail as these fields say. The calls have no argument
+ * for it, so it is not part of the fixture. */
 static struct {
 	const char *proc_path; /* the one file that exists below proc */
-	size_t len;            /* its length; byte i is made by byte_at() */
-	size_t read_limit;     /* most bytes that one read gives, 0 is no limit */
+	size_t len;            /* its length; byte_at() yields the bytes */
+	size_t read_limit;     /* most bytes that one read returns; 0: no limit */
 	int open_error, read_error, list_error, access_result;
-	int cannot_seek; /* a descriptor gives its bytes once */
-	int sys_error;   /* of opening sys */
-	int is_endless;
+	bool cannot_seek; /* a descriptor yields its bytes once */
+	int sys_error;    /* from opening sys */
+	bool is_endless;
 	unsigned opens, closes, reads, reads_at_start, flags_seen;
-	off_t at[64]; /* how far each descriptor has come */
+	off_t at[64]; /* position of each descriptor */
 	char opened[256];
 } fake;
 
 enum { FAKE_ROOT = 10, FAKE_PROC, FAKE_SYS, FAKE_FILE };
 
-/* Each read of a record from its start is a new generation, as a counter that moved. */
+/* Each read from the start is a new generation of the text, like that of a counter that moved. */
 static char byte_at(size_t offset)
 {
 	return (char)('a' + (offset + fake.reads_at_start * 7) % 26);
@@ -48,7 +43,7 @@ static int fake_open(int dirfd, const char *path, int flags)
 		return FAKE_ROOT;
 	}
 	if (dirfd == FAKE_ROOT) {
-		int is_sys = strcmp(path, "sys") == 0;
+		bool is_sys = strcmp(path, "sys") == 0;
 
 		if (is_sys && fake.sys_error)
 			return fake.sys_error;
@@ -102,7 +97,7 @@ static size_t add_entry(char *entries, size_t at, const char *name)
 	return at + size;
 }
 
-/* Three entries, then two, then the end or an error. */
+/* Yields three entries, then two, then the end or an error. */
 static ssize_t fake_getdents(int fd, void *buf, size_t len)
 {
 	size_t at = 0;
@@ -158,46 +153,50 @@ static const struct rti_procfs_ops fake_ops = {
 	.close = fake_close,
 };
 
-static struct rti_procfs procfs;
-static struct rti_buf buf;
+/* What is under test, on top of the fake calls. */
+static struct {
+	struct rti_procfs procfs;
+	struct rti_buf buf;
+} fix;
 
 static void open_fake(void)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.proc_path = "file";
 	fake.access_result = 0;
-	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), 0);
+	ck_assert_int_eq(rti_procfs_open(&fix.procfs, NULL, &fake_ops), 0);
 }
 
 static void close_fake(void)
 {
-	rti_procfs_close(&procfs);
-	rti_buf_free(&buf);
+	rti_procfs_close(&fix.procfs);
+	rti_buf_free(&fix.buf);
 	ck_assert_uint_eq(fake.closes, fake.opens);
 }
 
 static int read_fake(enum rti_file_format format)
 {
-	return rti_procfs_read(&procfs, RTI_PROC, "file", format, &buf);
+	return rti_procfs_read(&fix.procfs, RTI_PROC, "file", format, &fix.buf);
 }
 
 static int reread_fake(struct rti_file *file)
 {
-	return rti_procfs_read_cached(&procfs, RTI_PROC, "file", RTI_SINGLE_RECORD, file, &buf);
+	return rti_procfs_read_cached(&fix.procfs, RTI_PROC, "file", RTI_SINGLE_RECORD, file,
+	                              &fix.buf);
 }
 
-/* All bytes of one read that began at the start for the nth time. */
+/* Asserts that the buffer has all bytes of one generation. */
 static void assert_bytes(size_t len)
 {
-	ck_assert_uint_eq(buf.len, len);
+	ck_assert_uint_eq(fix.buf.len, len);
 	for (size_t i = 0; i < len; i++)
-		ck_assert_int_eq(buf.data[i], byte_at(i));
-	ck_assert_int_eq(buf.data[len], '\0');
+		ck_assert_int_eq(fix.buf.data[i], byte_at(i));
+	ck_assert_int_eq(fix.buf.data[len], '\0');
 }
 
 static const size_t lengths[] = { 0, 1, 4094, 4095, 4096, 4097, 8191, 8192, 10000, 100000 };
 
-START_TEST(whole_takes_every_length)
+START_TEST(single_record_of_any_length_is_read_whole)
 {
 	fake.len = lengths[_i];
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
@@ -205,7 +204,7 @@ START_TEST(whole_takes_every_length)
 }
 END_TEST
 
-START_TEST(records_take_every_length)
+START_TEST(seq_file_of_any_length_is_read_whole)
 {
 	fake.len = lengths[_i];
 	ck_assert_int_eq(read_fake(RTI_SEQ_FILE), 0);
@@ -213,11 +212,11 @@ START_TEST(records_take_every_length)
 }
 END_TEST
 
-/* The kernel ends a read at the last record that fits its page, whatever the caller's buffer
- * holds. */
+/* The kernel ends a read at the last record that fits into a page, whatever size the buffer of the
+ * caller has. */
 static const size_t limits[] = { 1, 100, 4000, 4095, 4096 };
 
-START_TEST(records_go_on_after_short_reads)
+START_TEST(seq_file_after_short_reads_is_read_on)
 {
 	fake.len = 9999;
 	fake.read_limit = limits[_i];
@@ -227,7 +226,7 @@ START_TEST(records_go_on_after_short_reads)
 }
 END_TEST
 
-START_TEST(lines_take_every_length)
+START_TEST(short_lines_of_any_length_are_read_whole)
 {
 	fake.len = lengths[_i];
 	ck_assert_int_eq(read_fake(RTI_SHORT_LINES), 0);
@@ -235,7 +234,7 @@ START_TEST(lines_take_every_length)
 }
 END_TEST
 
-START_TEST(lines_go_on_after_reads_of_half_a_page)
+START_TEST(short_lines_after_reads_of_half_a_page_are_read_on)
 {
 	const struct {
 		size_t len, limit;
@@ -253,7 +252,7 @@ START_TEST(lines_go_on_after_reads_of_half_a_page)
 }
 END_TEST
 
-START_TEST(whole_is_read_again_rather_than_in_pieces)
+START_TEST(single_record_beyond_the_buffer_is_read_again_from_its_start)
 {
 	fake.len = 10000;
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
@@ -266,7 +265,7 @@ START_TEST(whole_is_read_again_rather_than_in_pieces)
 }
 END_TEST
 
-START_TEST(whole_costs_one_read)
+START_TEST(single_record_that_fits_costs_one_read)
 {
 	fake.len = 300;
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
@@ -274,9 +273,9 @@ START_TEST(whole_costs_one_read)
 }
 END_TEST
 
-START_TEST(endless_file_is_refused)
+START_TEST(file_without_end_fails_with_efbig)
 {
-	fake.is_endless = 1;
+	fake.is_endless = true;
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), -EFBIG);
 	ck_assert_int_eq(read_fake(RTI_SEQ_FILE), -EFBIG);
 }
@@ -284,19 +283,19 @@ END_TEST
 
 static const int errors[] = { -EACCES, -ENOENT, -ESRCH, -EPERM, -EMFILE, -EIO, -ENODEV, -EBUSY };
 
-START_TEST(open_errors_are_told)
+START_TEST(open_that_fails_returns_its_error)
 {
 	struct rti_file file = RTI_FILE_INIT;
 
 	fake.open_error = errors[_i];
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), errors[_i]);
-	ck_assert_uint_eq(buf.len, 0);
+	ck_assert_uint_eq(fix.buf.len, 0);
 	ck_assert_int_eq(reread_fake(&file), errors[_i]);
 	ck_assert_int_eq(file.fd, -1);
 }
 END_TEST
 
-START_TEST(read_errors_are_told_and_close)
+START_TEST(read_that_fails_returns_its_error_and_closes)
 {
 	struct rti_file file = RTI_FILE_INIT;
 
@@ -315,7 +314,7 @@ START_TEST(read_errors_are_told_and_close)
 }
 END_TEST
 
-START_TEST(kept_file_is_opened_once)
+START_TEST(cached_file_read_again_is_opened_once)
 {
 	struct rti_file file = RTI_FILE_INIT;
 
@@ -325,133 +324,144 @@ START_TEST(kept_file_is_opened_once)
 		assert_bytes(5000);
 	}
 	ck_assert_uint_eq(fake.opens, 4);
-	rti_procfs_close_file(&procfs, &file);
+	rti_procfs_close_file(&fix.procfs, &file);
 	ck_assert_int_eq(file.fd, -1);
-	rti_procfs_close_file(&procfs, &file);
+	rti_procfs_close_file(&fix.procfs, &file);
 	ck_assert_uint_eq(fake.closes, 1);
 }
 END_TEST
 
-START_TEST(kept_file_that_cannot_seek_is_opened_anew)
+START_TEST(cached_file_that_cannot_seek_is_reopened)
 {
 	struct rti_file file = RTI_FILE_INIT;
 
 	fake.len = 100;
-	fake.cannot_seek = 1;
+	fake.cannot_seek = true;
 	ck_assert_int_eq(reread_fake(&file), 0);
 	ck_assert_uint_eq(fake.opens, 4);
 	ck_assert_int_eq(reread_fake(&file), 0);
 	ck_assert_uint_eq(fake.opens, 5);
 	assert_bytes(100);
 	ck_assert_uint_eq(fake.opens - fake.closes, 4);
-	rti_procfs_close_file(&procfs, &file);
+	rti_procfs_close_file(&fix.procfs, &file);
 }
 END_TEST
 
-START_TEST(bases_that_are_absent_hold_nothing)
+START_TEST(missing_sys_directory_yields_enoent)
 {
-	rti_procfs_close(&procfs);
+	rti_procfs_close(&fix.procfs);
 	fake.sys_error = -ENOENT;
-	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), 0);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "file", RTI_SINGLE_RECORD, &buf),
+	ck_assert_int_eq(rti_procfs_open(&fix.procfs, NULL, &fake_ops), 0);
+	ck_assert_int_eq(rti_procfs_read(&fix.procfs, RTI_SYS, "file", RTI_SINGLE_RECORD, &fix.buf),
 	                 -ENOENT);
-	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "file"), -ENOENT);
-	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_PROC, "file"), 0);
+	ck_assert_int_eq(rti_procfs_access(&fix.procfs, RTI_SYS, "file"), -ENOENT);
+	ck_assert_int_eq(rti_procfs_access(&fix.procfs, RTI_PROC, "file"), 0);
 }
 END_TEST
 
-START_TEST(proc_must_be_there)
+START_TEST(root_without_proc_fails_with_enoent)
 {
-	rti_procfs_close(&procfs);
+	rti_procfs_close(&fix.procfs);
 	fake.proc_path = NULL;
-	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), -ENOENT);
+	ck_assert_int_eq(rti_procfs_open(&fix.procfs, NULL, &fake_ops), -ENOENT);
 	ck_assert_uint_eq(fake.opens, fake.closes);
 	fake.proc_path = "file";
-	fake.access_result = -ENOENT; /* an empty directory where proc is not mounted */
-	ck_assert_int_eq(rti_procfs_open(&procfs, NULL, &fake_ops), -ENOENT);
+	fake.access_result = -ENOENT; /* an empty directory: proc is not mounted */
+	ck_assert_int_eq(rti_procfs_open(&fix.procfs, NULL, &fake_ops), -ENOENT);
 	ck_assert_uint_eq(fake.opens, fake.closes);
-	ck_assert_int_eq(rti_procfs_open(&procfs, "/fixture", &fake_ops), 0);
+	ck_assert_int_eq(rti_procfs_open(&fix.procfs, "/fixture", &fake_ops), 0);
 }
 END_TEST
 
 static const struct {
 	const char *root, *opened;
-	int is_foreign;
+	bool is_foreign;
 	const char *prefix;
 } roots[] = {
-	{ NULL, "/", 0, "" },
-	{ "", "/", 0, "" },
-	{ "/", "/", 0, "" },
-	{ "//", "/", 0, "" },
-	{ "/host", "/host", 1, "/host" },
-	{ "/host//", "/host", 1, "/host" },
+	{ NULL, "/", false, "" },
+	{ "", "/", false, "" },
+	{ "/", "/", false, "" },
+	{ "//", "/", false, "" },
+	{ "/host", "/host", true, "/host" },
+	{ "/host//", "/host", true, "/host" },
 };
 
-START_TEST(root_goes_before_paths)
+START_TEST(root_of_the_caller_is_opened_and_kept_as_prefix)
 {
-	rti_procfs_close(&procfs);
-	ck_assert_int_eq(rti_procfs_open(&procfs, roots[_i].root, &fake_ops), 0);
+	rti_procfs_close(&fix.procfs);
+	ck_assert_int_eq(rti_procfs_open(&fix.procfs, roots[_i].root, &fake_ops), 0);
 	ck_assert_str_eq(fake.opened, roots[_i].opened);
-	ck_assert_int_eq(procfs.is_foreign, roots[_i].is_foreign);
-	ck_assert_str_eq(procfs.root, roots[_i].prefix);
+	ck_assert_int_eq(fix.procfs.is_foreign, roots[_i].is_foreign);
+	ck_assert_str_eq(fix.procfs.root, roots[_i].prefix);
 }
 END_TEST
 
-static char listed[128];
+#define STOP 77 /* a result that rti_procfs_list() does not return by itself */
 
-static int note_name(void *arg, const char *name)
+/* The names that a list reported, each with ";" after it. */
+struct names {
+	const char *stop_at; /* NULL: none */
+	char text[128];
+};
+
+static int add_name(void *arg, const char *name)
 {
-	snprintf(listed + strlen(listed), sizeof(listed) - strlen(listed), "%s;", name);
-	return arg && strcmp(name, arg) == 0 ? 77 : 0;
+	struct names *names = arg;
+	size_t len = strlen(names->text);
+
+	snprintf(names->text + len, sizeof(names->text) - len, "%s;", name);
+	return names->stop_at && strcmp(name, names->stop_at) == 0 ? STOP : 0;
 }
 
-START_TEST(list_gives_all_but_dots)
+START_TEST(list_of_directory_omits_dot_and_dot_dot)
 {
-	listed[0] = '\0';
-	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, "file", note_name, NULL), 0);
-	ck_assert_str_eq(listed, "first;..hidden;second;");
+	struct names names = { 0 };
+
+	ck_assert_int_eq(rti_procfs_list(&fix.procfs, RTI_PROC, "file", add_name, &names), 0);
+	ck_assert_str_eq(names.text, "first;..hidden;second;");
 	ck_assert_uint_eq(fake.opens - fake.closes, 3);
 }
 END_TEST
 
-START_TEST(list_stops_when_told)
+START_TEST(list_with_callback_that_stops_returns_its_result)
 {
-	char stop[] = "first";
+	struct names names = { .stop_at = "first" };
 
-	listed[0] = '\0';
-	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, "file", note_name, stop), 77);
-	ck_assert_str_eq(listed, "first;");
+	ck_assert_int_eq(rti_procfs_list(&fix.procfs, RTI_PROC, "file", add_name, &names), STOP);
+	ck_assert_str_eq(names.text, "first;");
 	ck_assert_uint_eq(fake.opens - fake.closes, 3);
 }
 END_TEST
 
-START_TEST(list_tells_errors)
+START_TEST(list_that_fails_returns_the_error)
 {
-	listed[0] = '\0';
+	struct names names = { 0 };
+
 	fake.list_error = -EIO;
-	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, "file", note_name, NULL), -EIO);
-	ck_assert_str_eq(listed, "first;..hidden;second;");
+	ck_assert_int_eq(rti_procfs_list(&fix.procfs, RTI_PROC, "file", add_name, &names), -EIO);
+	ck_assert_str_eq(names.text, "first;..hidden;second;");
 	fake.open_error = -EACCES;
-	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_PROC, "file", note_name, NULL), -EACCES);
+	ck_assert_int_eq(rti_procfs_list(&fix.procfs, RTI_PROC, "file", add_name, &names), -EACCES);
 	ck_assert_uint_eq(fake.opens - fake.closes, 3);
 }
 END_TEST
 
-START_TEST(readlink_is_terminated_and_cut)
+START_TEST(readlink_into_small_buffer_is_cut_and_terminated)
 {
 	char out[32], small[6];
 
-	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "link", out, sizeof(out)), 17);
+	ck_assert_int_eq(rti_procfs_readlink(&fix.procfs, RTI_SYS, "link", out, sizeof(out)), 17);
 	ck_assert_str_eq(out, "../somewhere/else");
-	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "link", small, sizeof(small)), 5);
+	ck_assert_int_eq(rti_procfs_readlink(&fix.procfs, RTI_SYS, "link", small, sizeof(small)),
+	                 5);
 	ck_assert_str_eq(small, "../so");
-	ck_assert_int_eq(rti_procfs_readlink(&procfs, RTI_SYS, "other", small, sizeof(small)),
+	ck_assert_int_eq(rti_procfs_readlink(&fix.procfs, RTI_SYS, "other", small, sizeof(small)),
 	                 -EACCES);
 	ck_assert_str_eq(small, "");
 }
 END_TEST
 
-START_TEST(buffer_keeps_its_bytes)
+START_TEST(buffer_that_grows_keeps_its_bytes)
 {
 	struct rti_buf b = { 0 };
 
@@ -459,7 +469,7 @@ START_TEST(buffer_keeps_its_bytes)
 	memcpy(b.data, "abc", 4);
 	for (size_t len = 1; len < 1 << 20; len = len * 3 + 1) {
 		ck_assert_int_eq(rti_buf_reserve(&b, len), 0);
-		ck_assert_uint_gt(b.cap, len); /* and a '\0' */
+		ck_assert_uint_gt(b.cap, len); /* plus the terminating NUL */
 		b.data[len] = '\0';
 	}
 	ck_assert_mem_eq(b.data, "a", 1);
@@ -469,187 +479,44 @@ START_TEST(buffer_keeps_its_bytes)
 }
 END_TEST
 
-static struct fixture fix;
-
-static void open_real(void)
-{
-	fixture_new(&fix);
-	ck_assert_int_eq(rti_procfs_open(&procfs, fix.root, &rti_procfs_linux), 0);
-}
-
-static void close_real(void)
-{
-	rti_procfs_close(&procfs);
-	rti_buf_free(&buf);
-	fixture_free(&fix);
-}
-
-START_TEST(real_kept_file_shows_what_was_rewritten)
-{
-	struct rti_file file = RTI_FILE_INIT;
-	int flags;
-
-	fixture_write(&fix, "proc/stat", "first, and longer");
-	ck_assert_int_eq(
-	    rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &file, &buf), 0);
-	ck_assert_str_eq(buf.data, "first, and longer");
-	fixture_write(&fix, "proc/stat", "second");
-	ck_assert_int_eq(
-	    rti_procfs_read_cached(&procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &file, &buf), 0);
-	ck_assert_str_eq(buf.data, "second");
-	flags = fcntl(file.fd, F_GETFD);
-	ck_assert_int_eq(flags & FD_CLOEXEC, FD_CLOEXEC);
-	rti_procfs_close_file(&procfs, &file);
-}
-END_TEST
-
-START_TEST(real_files_links_and_lists)
-{
-	struct rti_space space;
-	char target[16];
-
-	fixture_write(&fix, "sys/block/sda/stat", "1 2 3");
-	fixture_link(&fix, "sys/class/block/sda", "../../block/sda");
-	ck_assert_int_eq(
-	    rti_procfs_read(&procfs, RTI_SYS, "class/block/sda/stat", RTI_SINGLE_RECORD, &buf), 0);
-	ck_assert_str_eq(buf.data, "1 2 3");
-	ck_assert_int_eq(
-	    rti_procfs_readlink(&procfs, RTI_SYS, "class/block/sda", target, sizeof(target)), 15);
-	ck_assert_str_eq(target, "../../block/sda");
-	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "block/sda"), 0);
-	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "block/sdb"), -ENOENT);
-	ck_assert_int_eq(rti_procfs_access(&procfs, RTI_SYS, "block/sda/stat/x"), -ENOENT);
-	listed[0] = '\0';
-	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "block", note_name, NULL), 0);
-	ck_assert_str_eq(listed, "sda;");
-	ck_assert_int_eq(rti_procfs_list(&procfs, RTI_SYS, "none", note_name, NULL), -ENOENT);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_SYS, "block", RTI_SINGLE_RECORD, &buf),
-	                 -EISDIR);
-	ck_assert_int_eq(procfs.ops->space("/proc", &space), 0);
-	ck_assert_uint_ge(space.total_bytes, space.free_bytes);
-	ck_assert_uint_ge(space.free_bytes, space.available_bytes);
-	ck_assert_int_eq(procfs.ops->space("/none", &space), -ENOENT);
-}
-END_TEST
-
-START_TEST(real_root_without_proc)
-{
-	struct rti_procfs other;
-
-	fixture_remove(&fix, "proc");
-	ck_assert_int_eq(rti_procfs_open(&other, fix.root, &rti_procfs_linux), -ENOENT);
-	ck_assert_int_eq(rti_procfs_open(&other, "/nowhere/at/all", &rti_procfs_linux), -ENOENT);
-}
-END_TEST
-
-static char fifo_path[256];
-static volatile sig_atomic_t interrupts;
-
-/* Let the reader in only after its open has been interrupted several times. */
-static void on_alarm(int signal)
-{
-	(void)signal;
-	if (++interrupts == 3)
-		(void)!open(fifo_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-}
-
-START_TEST(real_open_goes_on_after_signals)
-{
-	struct sigaction action = { .sa_handler = on_alarm };
-	struct itimerval every_20ms = { { 0, 20000 }, { 0, 20000 } };
-
-	snprintf(fifo_path, sizeof(fifo_path), "%s/proc/fifo", fix.root);
-	ck_assert_int_eq(mkfifo(fifo_path, 0600), 0);
-	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
-	ck_assert_int_eq(setitimer(ITIMER_REAL, &every_20ms, NULL), 0);
-	ck_assert_int_eq(rti_procfs_read(&procfs, RTI_PROC, "fifo", RTI_SINGLE_RECORD, &buf),
-	                 -ESPIPE);
-	ck_assert_int_ge(interrupts, 3);
-	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
-}
-END_TEST
-
-/* Every second page gets another protection, so that each is a record of its own in maps. */
-#define PAGES 512
-
-static char *map_stripes(size_t page)
-{
-	char *area = mmap(NULL, PAGES * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	ck_assert_ptr_ne(area, MAP_FAILED);
-	for (size_t i = 0; i < PAGES; i += 2)
-		ck_assert_int_eq(mprotect(area + i * page, page, PROT_NONE), 0);
-	return area;
-}
-
-START_TEST(real_records_of_the_kernel_are_all_there)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned long first = (unsigned long)map_stripes(page), found = 0;
-	struct rti_procfs proc;
-	char large[65536];
-	ssize_t one_read;
-	int fd;
-
-	ck_assert_int_eq(rti_procfs_open(&proc, NULL, &rti_procfs_linux), 0);
-	ck_assert_int_eq(rti_procfs_read(&proc, RTI_PROC, "self/maps", RTI_SEQ_FILE, &buf), 0);
-	for (char *line = buf.data; *line; line = strchr(line, '\n') + 1) {
-		unsigned long start = strtoul(line, NULL, 16);
-
-		found += start >= first && start < first + PAGES * page;
-	}
-	ck_assert_uint_ge(found, PAGES - 1); /* the last may join a neighbour of the area */
-	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	one_read = read(fd, large, sizeof(large));
-	close(fd);
-	if (page == 4096) /* else all may fit a page, and nothing was shown */
-		ck_assert_int_lt(one_read, (ssize_t)buf.len);
-	rti_procfs_close(&proc);
-}
-END_TEST
-
 int main(void)
 {
-	Suite *suite = suite_create("source");
+	Suite *suite = suite_create("procfs");
 	TCase *reads = suite_case(suite, "reads"), *failures = suite_case(suite, "errors");
-	TCase *cached = suite_case(suite, "kept"), *bases = suite_case(suite, "roots");
-	TCase *names = suite_case(suite, "names"), *real = suite_case(suite, "real");
+	TCase *cached = suite_case(suite, "cached"), *roots_case = suite_case(suite, "roots");
+	TCase *names = suite_case(suite, "names");
 
 	tcase_add_checked_fixture(reads, open_fake, close_fake);
-	tcase_add_loop_test(reads, whole_takes_every_length, 0,
+	tcase_add_loop_test(reads, single_record_of_any_length_is_read_whole, 0,
 	                    sizeof(lengths) / sizeof(lengths[0]));
-	tcase_add_loop_test(reads, records_take_every_length, 0,
+	tcase_add_loop_test(reads, seq_file_of_any_length_is_read_whole, 0,
 	                    sizeof(lengths) / sizeof(lengths[0]));
-	tcase_add_loop_test(reads, lines_take_every_length, 0,
+	tcase_add_loop_test(reads, short_lines_of_any_length_are_read_whole, 0,
 	                    sizeof(lengths) / sizeof(lengths[0]));
-	tcase_add_test(reads, lines_go_on_after_reads_of_half_a_page);
-	tcase_add_loop_test(reads, records_go_on_after_short_reads, 0,
+	tcase_add_test(reads, short_lines_after_reads_of_half_a_page_are_read_on);
+	tcase_add_loop_test(reads, seq_file_after_short_reads_is_read_on, 0,
 	                    sizeof(limits) / sizeof(limits[0]));
-	tcase_add_test(reads, whole_is_read_again_rather_than_in_pieces);
-	tcase_add_test(reads, whole_costs_one_read);
-	tcase_add_test(reads, endless_file_is_refused);
-	tcase_add_test(reads, buffer_keeps_its_bytes);
+	tcase_add_test(reads, single_record_beyond_the_buffer_is_read_again_from_its_start);
+	tcase_add_test(reads, single_record_that_fits_costs_one_read);
+	tcase_add_test(reads, file_without_end_fails_with_efbig);
+	tcase_add_test(reads, buffer_that_grows_keeps_its_bytes);
 	tcase_add_checked_fixture(failures, open_fake, close_fake);
-	tcase_add_loop_test(failures, open_errors_are_told, 0, sizeof(errors) / sizeof(errors[0]));
-	tcase_add_loop_test(failures, read_errors_are_told_and_close, 0,
+	tcase_add_loop_test(failures, open_that_fails_returns_its_error, 0,
+	                    sizeof(errors) / sizeof(errors[0]));
+	tcase_add_loop_test(failures, read_that_fails_returns_its_error_and_closes, 0,
 	                    sizeof(errors) / sizeof(errors[0]));
 	tcase_add_checked_fixture(cached, open_fake, close_fake);
-	tcase_add_test(cached, kept_file_is_opened_once);
-	tcase_add_test(cached, kept_file_that_cannot_seek_is_opened_anew);
-	tcase_add_checked_fixture(bases, open_fake, close_fake);
-	tcase_add_test(bases, bases_that_are_absent_hold_nothing);
-	tcase_add_test(bases, proc_must_be_there);
-	tcase_add_loop_test(bases, root_goes_before_paths, 0, sizeof(roots) / sizeof(roots[0]));
+	tcase_add_test(cached, cached_file_read_again_is_opened_once);
+	tcase_add_test(cached, cached_file_that_cannot_seek_is_reopened);
+	tcase_add_checked_fixture(roots_case, open_fake, close_fake);
+	tcase_add_test(roots_case, missing_sys_directory_yields_enoent);
+	tcase_add_test(roots_case, root_without_proc_fails_with_enoent);
+	tcase_add_loop_test(roots_case, root_of_the_caller_is_opened_and_kept_as_prefix, 0,
+	                    sizeof(roots) / sizeof(roots[0]));
 	tcase_add_checked_fixture(names, open_fake, close_fake);
-	tcase_add_test(names, list_gives_all_but_dots);
-	tcase_add_test(names, list_stops_when_told);
-	tcase_add_test(names, list_tells_errors);
-	tcase_add_test(names, readlink_is_terminated_and_cut);
-	tcase_add_checked_fixture(real, open_real, close_real);
-	tcase_add_test(real, real_kept_file_shows_what_was_rewritten);
-	tcase_add_test(real, real_files_links_and_lists);
-	tcase_add_test(real, real_root_without_proc);
-	tcase_add_test(real, real_open_goes_on_after_signals);
-	tcase_add_test(real, real_records_of_the_kernel_are_all_there);
+	tcase_add_test(names, list_of_directory_omits_dot_and_dot_dot);
+	tcase_add_test(names, list_with_callback_that_stops_returns_its_result);
+	tcase_add_test(names, list_that_fails_returns_the_error);
+	tcase_add_test(names, readlink_into_small_buffer_is_cut_and_terminated);
 	return suite_run(suite);
 }

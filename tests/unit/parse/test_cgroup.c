@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of a cgroup, and the file that tells of somebody's cgroup. */
+/* Parsers of the files of a cgroup, and of /proc/PID/cgroup. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static int parse_io(const char *text, struct rti_cgroup_io *out)
 	return rti_parse_cgroup_io(text, strlen(text), out);
 }
 
-START_TEST(io_is_summed_over_devices)
+START_TEST(io_of_several_devices_is_summed)
 {
 	struct rti_cgroup_io io;
 
@@ -25,7 +25,7 @@ START_TEST(io_is_summed_over_devices)
 }
 END_TEST
 
-START_TEST(io_of_nobody_is_nothing)
+START_TEST(io_without_devices_is_zero)
 {
 	struct rti_cgroup_io io = { 1, 1 };
 
@@ -36,7 +36,7 @@ START_TEST(io_of_nobody_is_nothing)
 }
 END_TEST
 
-START_TEST(io_that_is_no_number_is_refused)
+START_TEST(io_with_malformed_number_is_refused)
 {
 	struct rti_cgroup_io io;
 
@@ -46,7 +46,7 @@ START_TEST(io_that_is_no_number_is_refused)
 }
 END_TEST
 
-START_TEST(cpu_needs_all_three)
+START_TEST(cpu_without_one_of_three_keys_is_refused)
 {
 	static const char text[] = "usage_usec 30\nuser_usec 20\nsystem_usec 10\nnr_periods 0\n";
 	struct rti_cgroup_cpu cpu;
@@ -57,7 +57,7 @@ START_TEST(cpu_needs_all_three)
 }
 END_TEST
 
-START_TEST(cpu_is_found_among_other_keys)
+START_TEST(cpu_among_other_keys_parses)
 {
 	static const char text[] =
 	    "nice_usec 9\nsystem_usec 10\nusage_usec_total 9\nusage_usec 30\n\nuser_usec 20";
@@ -70,7 +70,7 @@ START_TEST(cpu_is_found_among_other_keys)
 }
 END_TEST
 
-START_TEST(cpu_twice_is_not_the_other)
+START_TEST(cpu_with_repeated_key_does_not_replace_a_missing_one)
 {
 	static const char without[] = "usage_usec 30\nusage_usec 31\nsystem_usec 10\n";
 	static const char with[] = "usage_usec 30\nuser_usec 20\nusage_usec 31\nsystem_usec 10\n";
@@ -82,7 +82,7 @@ START_TEST(cpu_twice_is_not_the_other)
 }
 END_TEST
 
-START_TEST(the_unified_hierarchy_is_the_one_without_a_name)
+START_TEST(pid_cgroup_of_hybrid_system_yields_the_unified_path)
 {
 	static const char hybrid[] = "4:memory:/x\n1:name=systemd:/y\n0::/user.slice/a b\n",
 			  v1[] = "4:memory:/x\n";
@@ -98,14 +98,15 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("parse_cgroup");
-	TCase *io = suite_case(suite, "io"), *others = suite_case(suite, "others");
+	TCase *io = suite_case(suite, "io"), *cpu = suite_case(suite, "cpu");
+	TCase *paths = suite_case(suite, "paths");
 
-	tcase_add_test(io, io_is_summed_over_devices);
-	tcase_add_test(io, io_of_nobody_is_nothing);
-	tcase_add_test(io, io_that_is_no_number_is_refused);
-	tcase_add_test(others, cpu_needs_all_three);
-	tcase_add_test(others, cpu_is_found_among_other_keys);
-	tcase_add_test(others, cpu_twice_is_not_the_other);
-	tcase_add_test(others, the_unified_hierarchy_is_the_one_without_a_name);
+	tcase_add_test(io, io_of_several_devices_is_summed);
+	tcase_add_test(io, io_without_devices_is_zero);
+	tcase_add_test(io, io_with_malformed_number_is_refused);
+	tcase_add_test(cpu, cpu_without_one_of_three_keys_is_refused);
+	tcase_add_test(cpu, cpu_among_other_keys_parses);
+	tcase_add_test(cpu, cpu_with_repeated_key_does_not_replace_a_missing_one);
+	tcase_add_test(paths, pid_cgroup_of_hybrid_system_yields_the_unified_path);
 	return suite_run(suite);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of the proc connector: one that a kernel sent, and others put together with the
- * kernel's own structs. */
+/* Messages of the proc connector: one that a kernel sent, and others built from the structs of the
+ * kernel. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/cn_proc.h>
@@ -17,39 +17,39 @@
 #define WHOLE (AT_EVENT + sizeof(struct proc_event))
 #define NOW_NS UINT64_C(0x0123456789abcdef)
 
-static struct proc_event message;
-static struct rti_process_event event;
-
-static void make(uint32_t what)
+static struct proc_event make_message(uint32_t what)
 {
-	message = (struct proc_event){ .cpu = 3, .timestamp_ns = NOW_NS };
-	/* the last one is no int, which an enum of some compilers would be */
+	struct proc_event message = { .cpu = 3, .timestamp_ns = NOW_NS };
+
+	/* Copied, since the last value does not fit the int that some compilers use for an enum. */
 	memcpy(&message, &what, sizeof(what));
+	return message;
 }
 
-/* From a copy of exactly this size, so that a sanitizer sees a read past its end; and from an
- * odd address. */
-static int parse_at(size_t shift, size_t len)
+/* Parses a copy of exactly this size, so that a sanitizer detects a read past its end. An odd shift
+ * gives it an odd address. */
+static int parse_at(const struct proc_event *message, size_t shift, size_t len,
+                    struct rti_process_event *event)
 {
 	unsigned char whole[WHOLE] = { 0 }, *copy = malloc(shift + len + (shift + len == 0));
 	int result;
 
 	ck_assert_ptr_nonnull(copy);
-	memcpy(whole + AT_EVENT, &message, sizeof(message));
+	memcpy(whole + AT_EVENT, message, sizeof(*message));
 	memcpy(copy + shift, whole, len);
-	memset(&event, 0xa5, sizeof(event));
-	result = rti_parse_process_event(copy + shift, len, &event);
+	memset(event, 0xa5, sizeof(*event));
+	result = rti_parse_process_event(copy + shift, len, event);
 	free(copy);
 	return result;
 }
 
-static int parse(void)
+static int parse(const struct proc_event *message, struct rti_process_event *event)
 {
-	ck_assert_int_eq(parse_at(1, WHOLE), parse_at(0, WHOLE));
-	return parse_at(0, WHOLE);
+	ck_assert_int_eq(parse_at(message, 1, WHOLE, event), parse_at(message, 0, WHOLE, event));
+	return parse_at(message, 0, WHOLE, event);
 }
 
-START_TEST(layout_is_the_kernel_s)
+START_TEST(event_offsets_match_the_kernel_headers)
 {
 	ck_assert_uint_eq(sizeof(struct nlmsghdr), 16);
 	ck_assert_uint_eq(sizeof(struct cn_msg), 20);
@@ -64,11 +64,13 @@ START_TEST(layout_is_the_kernel_s)
 }
 END_TEST
 
-START_TEST(a_fork_names_parent_and_child)
+START_TEST(fork_event_yields_parent_and_child)
 {
-	make(PROC_EVENT_FORK);
+	struct proc_event message = make_message(PROC_EVENT_FORK);
+	struct rti_process_event event;
+
 	message.event_data.fork = (struct fork_proc_event){ 101, 100, 201, 200 };
-	ck_assert_int_eq(parse(), 0);
+	ck_assert_int_eq(parse(&message, &event), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_FORK);
 	ck_assert_int_eq(event.pid, 200);
 	ck_assert_int_eq(event.tid, 201);
@@ -79,11 +81,13 @@ START_TEST(a_fork_names_parent_and_child)
 }
 END_TEST
 
-START_TEST(an_exec_names_its_process)
+START_TEST(exec_event_yields_its_process)
 {
-	make(PROC_EVENT_EXEC);
+	struct proc_event message = make_message(PROC_EVENT_EXEC);
+	struct rti_process_event event;
+
 	message.event_data.exec = (struct exec_proc_event){ 301, 300 };
-	ck_assert_int_eq(parse(), 0);
+	ck_assert_int_eq(parse(&message, &event), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_EXEC);
 	ck_assert_int_eq(event.pid, 300);
 	ck_assert_int_eq(event.tid, 301);
@@ -92,41 +96,45 @@ START_TEST(an_exec_names_its_process)
 }
 END_TEST
 
-START_TEST(a_name_is_any_bytes_and_always_ends)
+START_TEST(comm_event_with_any_bytes_is_terminated)
 {
-	make(PROC_EVENT_COMM);
+	struct proc_event message = make_message(PROC_EVENT_COMM);
+	struct rti_process_event event;
+
 	message.event_data.comm = (struct comm_proc_event){ .process_pid = 401,
 		                                            .process_tgid = 400,
 		                                            .comm = "a \"b\n\xff\x80)" };
-	ck_assert_int_eq(parse(), 0);
+	ck_assert_int_eq(parse(&message, &event), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_COMM);
 	ck_assert_int_eq(event.pid, 400);
 	ck_assert_int_eq(event.tid, 401);
 	ck_assert_str_eq(event.comm, "a \"b\n\xff\x80)");
 	memset(message.event_data.comm.comm, 'x', sizeof(message.event_data.comm.comm));
-	ck_assert_int_eq(parse(), 0);
+	ck_assert_int_eq(parse(&message, &event), 0);
 	ck_assert_str_eq(event.comm, "xxxxxxxxxxxxxxxx");
 }
 END_TEST
 
-START_TEST(an_exit_has_a_status_and_since_4_18_a_parent)
+START_TEST(exit_event_yields_status_and_since_4_18_parent)
 {
-	make(PROC_EVENT_EXIT);
+	struct proc_event message = make_message(PROC_EVENT_EXIT);
+	struct rti_process_event event;
+
 	message.event_data.exit = (struct exit_proc_event){ 501, 500, 0x0700, 17, 41, 40 };
-	ck_assert_int_eq(parse(), 0);
+	ck_assert_int_eq(parse(&message, &event), 0);
 	ck_assert_int_eq(event.kind, RTI_EVENT_EXIT);
 	ck_assert_int_eq(event.pid, 500);
 	ck_assert_int_eq(event.tid, 501);
 	ck_assert_uint_eq(event.status, 0x0700);
 	ck_assert_int_eq(event.ppid, 40);
-	ck_assert_int_eq(parse_at(0, RTI_EVENT_AT_DATA + 16), 0);
+	ck_assert_int_eq(parse_at(&message, 0, RTI_EVENT_AT_DATA + 16, &event), 0);
 	ck_assert_uint_eq(event.status, 0x0700);
 	ck_assert_int_eq(event.ppid, 0);
 }
 END_TEST
 
-/* Of Linux 6.18, x86-64: a process that had ended with code 3. */
-START_TEST(what_a_kernel_sent_is_understood)
+/* From Linux 6.18, x86-64: a process that exited with code 3. */
+START_TEST(exit_event_captured_from_a_kernel_parses)
 {
 	static const unsigned char captured[] = {
 		0x4c, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0xf8, 0xbd, 0x09, 0x00, 0x00,
@@ -136,6 +144,7 @@ START_TEST(what_a_kernel_sent_is_understood)
 		0x6b, 0x32, 0x00, 0x00, 0x6b, 0x32, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x11,
 		0x00, 0x00, 0x00, 0x00, 0x32, 0x00, 0x00, 0x00, 0x32, 0x00, 0x00,
 	};
+	struct rti_process_event event;
 
 	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
 		return;
@@ -151,7 +160,7 @@ END_TEST
 
 static const struct {
 	uint32_t what;
-	size_t least; /* of the event's data */
+	size_t least; /* bytes of event data */
 } kinds[] = {
 	{ PROC_EVENT_FORK, 16 },
 	{ PROC_EVENT_EXEC, 8 },
@@ -159,17 +168,19 @@ static const struct {
 	{ (uint32_t)PROC_EVENT_EXIT, 12 },
 };
 
-START_TEST(what_is_cut_short_is_refused)
+START_TEST(event_cut_short_is_refused)
 {
-	make(kinds[_i].what);
+	struct proc_event message = make_message(kinds[_i].what);
+	struct rti_process_event event;
+
 	memset(&message.event_data, 0x11, sizeof(message.event_data));
 	for (size_t len = 0; len <= WHOLE; len++)
-		ck_assert_int_eq(parse_at(len % 2, len),
+		ck_assert_int_eq(parse_at(&message, len % 2, len, &event),
 		                 len < RTI_EVENT_AT_DATA + kinds[_i].least ? -EBADMSG : 0);
 }
 END_TEST
 
-START_TEST(other_messages_are_none_of_ours)
+START_TEST(event_of_other_kind_is_reported_as_other)
 {
 	static const uint32_t others[] = { PROC_EVENT_NONE,
 		                           PROC_EVENT_UID,
@@ -183,23 +194,27 @@ START_TEST(other_messages_are_none_of_ours)
 		                           UINT32_MAX };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		make(others[i]);
+		struct proc_event message = make_message(others[i]);
+		struct rti_process_event event;
+
 		memset(&message.event_data, 0xff, sizeof(message.event_data));
-		ck_assert_int_eq(parse(), 0);
+		ck_assert_int_eq(parse(&message, &event), 0);
 		ck_assert_int_eq(event.kind, RTI_EVENT_OTHER);
 		for (size_t len = 0; len < WHOLE; len++)
-			ck_assert_int_eq(parse_at(0, len),
+			ck_assert_int_eq(parse_at(&message, 0, len, &event),
 			                 len < RTI_EVENT_AT_DATA + 8 ? -EBADMSG : 0);
 	}
 }
 END_TEST
 
-START_TEST(numbers_are_handed_on_as_they_are)
+START_TEST(fork_event_with_extreme_numbers_keeps_them)
 {
-	make(PROC_EVENT_FORK);
+	struct proc_event message = make_message(PROC_EVENT_FORK);
+	struct rti_process_event event;
+
 	message.event_data.fork = (struct fork_proc_event){ 1, INT32_MIN, -1, INT32_MAX };
 	message.timestamp_ns = UINT64_MAX;
-	ck_assert_int_eq(parse(), 0);
+	ck_assert_int_eq(parse(&message, &event), 0);
 	ck_assert_int_eq(event.ppid, INT32_MIN);
 	ck_assert_int_eq(event.tid, -1);
 	ck_assert_int_eq(event.pid, INT32_MAX);
@@ -207,12 +222,13 @@ START_TEST(numbers_are_handed_on_as_they_are)
 }
 END_TEST
 
-START_TEST(nothing_of_what_was_there_before_stays)
+START_TEST(event_that_is_refused_leaves_zeroed_output)
 {
 	static const struct rti_process_event empty;
+	struct proc_event message = make_message(PROC_EVENT_FORK);
+	struct rti_process_event event;
 
-	make(PROC_EVENT_FORK);
-	ck_assert_int_eq(parse_at(0, 10), -EBADMSG);
+	ck_assert_int_eq(parse_at(&message, 0, 10, &event), -EBADMSG);
 	ck_assert_mem_eq(&event, &empty, sizeof(empty));
 }
 END_TEST
@@ -220,18 +236,18 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("process_event");
-	TCase *good = suite_case(suite, "good"), *bad = suite_case(suite, "bad");
+	TCase *valid = suite_case(suite, "valid"), *odd = suite_case(suite, "odd");
 
-	tcase_add_test(good, layout_is_the_kernel_s);
-	tcase_add_test(good, a_fork_names_parent_and_child);
-	tcase_add_test(good, an_exec_names_its_process);
-	tcase_add_test(good, a_name_is_any_bytes_and_always_ends);
-	tcase_add_test(good, an_exit_has_a_status_and_since_4_18_a_parent);
-	tcase_add_test(good, what_a_kernel_sent_is_understood);
-	tcase_add_loop_test(bad, what_is_cut_short_is_refused, 0,
+	tcase_add_test(valid, event_offsets_match_the_kernel_headers);
+	tcase_add_test(valid, fork_event_yields_parent_and_child);
+	tcase_add_test(valid, exec_event_yields_its_process);
+	tcase_add_test(valid, comm_event_with_any_bytes_is_terminated);
+	tcase_add_test(valid, exit_event_yields_status_and_since_4_18_parent);
+	tcase_add_test(valid, exit_event_captured_from_a_kernel_parses);
+	tcase_add_loop_test(odd, event_cut_short_is_refused, 0,
 	                    (int)(sizeof(kinds) / sizeof(kinds[0])));
-	tcase_add_test(bad, other_messages_are_none_of_ours);
-	tcase_add_test(bad, numbers_are_handed_on_as_they_are);
-	tcase_add_test(bad, nothing_of_what_was_there_before_stays);
+	tcase_add_test(odd, event_of_other_kind_is_reported_as_other);
+	tcase_add_test(odd, fork_event_with_extreme_numbers_keeps_them);
+	tcase_add_test(odd, event_that_is_refused_leaves_zeroed_output);
 	return suite_run(suite);
 }

@@ -23,34 +23,34 @@ static void assert_rest(const struct rti_scan *s, const char *rest)
 
 static const struct {
 	const char *text;
-	int found;
+	bool found;
 	uint64_t value;
 	const char *rest;
 } unsigned_numbers[] = {
-	{ "0", 1, 0, "" },
-	{ "  \t7", 1, 7, "" },
-	{ "007", 1, 7, "" },
-	{ "12kB", 1, 12, "kB" },
-	{ "1\n2", 1, 1, "\n2" },
-	{ "18446744073709551614", 1, UINT64_MAX - 1, "" },
-	{ "18446744073709551615", 1, UINT64_MAX, "" },
-	{ "18446744073709551616", 1, UINT64_MAX, "" },
-	/* the most that cannot be too large */
-	{ "9999999999999999999", 1, UINT64_C(9999999999999999999), "" },
-	{ "00000000000000000000000000000000000000042", 1, 42, "" },
-	{ "000000000000000000000018446744073709551614", 1, UINT64_MAX - 1, "" },
-	{ "184467440737095516150 1", 1, UINT64_MAX, " 1" },
-	{ "99999999999999999999999999999999999999999", 1, UINT64_MAX, "" },
-	/* 2^65 + 1: wraps to a small number when unchecked */
-	{ "36893488147419103233", 1, UINT64_MAX, "" },
-	{ "-1", 0, 0, "" },
-	{ "+1", 0, 0, "" },
-	{ "", 0, 0, "" },
-	{ "  ", 0, 0, "" },
-	{ "x", 0, 0, "" },
+	{ "0", true, 0, "" },
+	{ "  \t7", true, 7, "" },
+	{ "007", true, 7, "" },
+	{ "12kB", true, 12, "kB" },
+	{ "1\n2", true, 1, "\n2" },
+	{ "18446744073709551614", true, UINT64_MAX - 1, "" },
+	{ "18446744073709551615", true, UINT64_MAX, "" },
+	{ "18446744073709551616", true, UINT64_MAX, "" },
+	/* the largest number that needs no overflow check */
+	{ "9999999999999999999", true, UINT64_C(9999999999999999999), "" },
+	{ "00000000000000000000000000000000000000042", true, 42, "" },
+	{ "000000000000000000000018446744073709551614", true, UINT64_MAX - 1, "" },
+	{ "184467440737095516150 1", true, UINT64_MAX, " 1" },
+	{ "99999999999999999999999999999999999999999", true, UINT64_MAX, "" },
+	/* 2^65 + 1: wraps to a small number if unchecked */
+	{ "36893488147419103233", true, UINT64_MAX, "" },
+	{ "-1", false, 0, "" },
+	{ "+1", false, 0, "" },
+	{ "", false, 0, "" },
+	{ "  ", false, 0, "" },
+	{ "x", false, 0, "" },
 };
 
-START_TEST(takes_unsigned)
+START_TEST(u64_of_any_text_is_parsed_or_refused)
 {
 	struct rti_scan s = scan_text(unsigned_numbers[_i].text);
 	uint64_t value = 42;
@@ -65,25 +65,25 @@ END_TEST
 
 static const struct {
 	const char *text;
-	int found;
+	bool found;
 	int64_t value;
 } signed_numbers[] = {
-	{ "0", 1, 0 },
-	{ " -1", 1, -1 },
-	{ "-0", 1, 0 },
-	{ "9223372036854775807", 1, INT64_MAX },
-	{ "9223372036854775808", 1, INT64_MAX },
-	{ "-9223372036854775807", 1, -INT64_MAX },
-	{ "-9223372036854775808", 1, INT64_MIN },
-	{ "-9223372036854775809", 1, INT64_MIN },
-	{ "-99999999999999999999999", 1, INT64_MIN },
-	{ "-", 0, 0 },
-	{ "--1", 0, 0 },
-	{ "- 1", 0, 0 },
-	{ "", 0, 0 },
+	{ "0", true, 0 },
+	{ " -1", true, -1 },
+	{ "-0", true, 0 },
+	{ "9223372036854775807", true, INT64_MAX },
+	{ "9223372036854775808", true, INT64_MAX },
+	{ "-9223372036854775807", true, -INT64_MAX },
+	{ "-9223372036854775808", true, INT64_MIN },
+	{ "-9223372036854775809", true, INT64_MIN },
+	{ "-99999999999999999999999", true, INT64_MIN },
+	{ "-", false, 0 },
+	{ "--1", false, 0 },
+	{ "- 1", false, 0 },
+	{ "", false, 0 },
 };
 
-START_TEST(takes_signed)
+START_TEST(i64_of_any_text_is_parsed_or_refused)
 {
 	struct rti_scan s = scan_text(signed_numbers[_i].text);
 	int64_t value = 42;
@@ -94,7 +94,7 @@ START_TEST(takes_signed)
 }
 END_TEST
 
-START_TEST(refuses_identifiers_that_do_not_fit)
+START_TEST(number_beyond_32_bits_is_refused)
 {
 	struct rti_scan s = scan_text("2147483647 -2147483648 2147483648");
 	struct rti_scan u = scan_text("4294967295 4294967296");
@@ -126,7 +126,7 @@ static const char *const decimals[] = {
 	"0.00000000000001",
 };
 
-START_TEST(takes_decimal_as_strtod_does)
+START_TEST(decimal_in_range_equals_strtod)
 {
 	struct rti_scan s = scan_text(decimals[_i]);
 	double value = -1;
@@ -137,7 +137,7 @@ START_TEST(takes_decimal_as_strtod_does)
 }
 END_TEST
 
-START_TEST(takes_decimal_of_any_length)
+START_TEST(decimal_of_any_length_is_parsed)
 {
 	struct rti_scan s =
 	    scan_text("0.333333333333333333333333333333333333333333 99999999999999999999999.5 .5");
@@ -151,8 +151,8 @@ START_TEST(takes_decimal_of_any_length)
 }
 END_TEST
 
-/* Shows nothing new where none of these locales is installed. */
-START_TEST(decimal_point_is_a_point_in_every_locale)
+/* If none of these locales is installed, this repeats the test of the C locale. */
+START_TEST(decimal_in_comma_locale_uses_a_point)
 {
 	static const char *const comma_locales[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "hu_HU.UTF-8",
 		                                     "de_DE", "fr_FR" };
@@ -168,7 +168,7 @@ START_TEST(decimal_point_is_a_point_in_every_locale)
 }
 END_TEST
 
-START_TEST(takes_lines)
+START_TEST(lines_with_or_without_final_newline_are_split)
 {
 	struct rti_scan s = scan_text("a\n\nlast"), line;
 
@@ -187,7 +187,7 @@ START_TEST(takes_lines)
 }
 END_TEST
 
-START_TEST(takes_words)
+START_TEST(words_between_blanks_are_split)
 {
 	struct rti_scan s = scan_text(" one\ttwo   three "), word;
 
@@ -204,7 +204,7 @@ START_TEST(takes_words)
 }
 END_TEST
 
-START_TEST(takes_literals_whole_or_not_at_all)
+START_TEST(literal_that_differs_consumes_nothing)
 {
 	struct rti_scan s = scan_text("Pss: 1");
 
@@ -216,7 +216,7 @@ START_TEST(takes_literals_whole_or_not_at_all)
 }
 END_TEST
 
-START_TEST(skips_what_is_left_of_a_line)
+START_TEST(skip_line_from_any_position_reaches_the_next_line)
 {
 	struct rti_scan s = scan_text("ab\n\nlast"), none = scan_text("");
 
@@ -265,10 +265,10 @@ static const struct {
 	{ "one: 99999999999999999999\ntw", 2, HAS(ONE), { UINT64_MAX } },
 	{ "one: 1\ntwo(x):", 2, HAS(ONE), { 1 } },
 	{ "\n\n", 2, 0, { 0 } },
-	{ "", 0, 0, { 0 } },
+	{ "", false, 0, { 0 } },
 };
 
-START_TEST(takes_numbers_by_key)
+START_TEST(keyed_lines_in_any_order_yield_their_numbers)
 {
 	struct rti_scan s = scan_text(keyed[_i].text);
 	uint64_t value[KEYS] = { 0 };
@@ -284,7 +284,7 @@ START_TEST(takes_numbers_by_key)
 }
 END_TEST
 
-START_TEST(copies_cut_and_zeroed)
+START_TEST(copy_into_small_buffer_is_cut_and_zero_filled)
 {
 	struct rti_scan s = scan_text("abcdef");
 	char out[8];
@@ -312,7 +312,7 @@ static const struct {
 	{ "end\\", "end\\" },   { "\\\\040", "\\ " },    { "", "" },
 };
 
-START_TEST(decodes_octal_escapes)
+START_TEST(octal_escapes_are_decoded_once)
 {
 	struct rti_scan s = scan_text(escapes[_i].text);
 	char out[32];
@@ -323,7 +323,7 @@ START_TEST(decodes_octal_escapes)
 }
 END_TEST
 
-START_TEST(tells_when_decoded_text_was_cut)
+START_TEST(unescaped_copy_that_is_cut_returns_false)
 {
 	struct rti_scan s = scan_text("ab\\040d");
 	char out[8];
@@ -344,22 +344,24 @@ int main(void)
 	TCase *numbers = suite_case(suite, "numbers"), *text = suite_case(suite, "text");
 	TCase *copy = suite_case(suite, "copy");
 
-	tcase_add_loop_test(numbers, takes_unsigned, 0,
+	tcase_add_loop_test(numbers, u64_of_any_text_is_parsed_or_refused, 0,
 	                    sizeof(unsigned_numbers) / sizeof(unsigned_numbers[0]));
-	tcase_add_loop_test(numbers, takes_signed, 0,
+	tcase_add_loop_test(numbers, i64_of_any_text_is_parsed_or_refused, 0,
 	                    sizeof(signed_numbers) / sizeof(signed_numbers[0]));
-	tcase_add_test(numbers, refuses_identifiers_that_do_not_fit);
-	tcase_add_loop_test(numbers, takes_decimal_as_strtod_does, 0,
+	tcase_add_test(numbers, number_beyond_32_bits_is_refused);
+	tcase_add_loop_test(numbers, decimal_in_range_equals_strtod, 0,
 	                    sizeof(decimals) / sizeof(decimals[0]));
-	tcase_add_test(numbers, takes_decimal_of_any_length);
-	tcase_add_test(numbers, decimal_point_is_a_point_in_every_locale);
-	tcase_add_test(text, takes_lines);
-	tcase_add_test(text, takes_words);
-	tcase_add_test(text, takes_literals_whole_or_not_at_all);
-	tcase_add_test(text, skips_what_is_left_of_a_line);
-	tcase_add_loop_test(text, takes_numbers_by_key, 0, sizeof(keyed) / sizeof(keyed[0]));
-	tcase_add_test(copy, copies_cut_and_zeroed);
-	tcase_add_loop_test(copy, decodes_octal_escapes, 0, sizeof(escapes) / sizeof(escapes[0]));
-	tcase_add_test(copy, tells_when_decoded_text_was_cut);
+	tcase_add_test(numbers, decimal_of_any_length_is_parsed);
+	tcase_add_test(numbers, decimal_in_comma_locale_uses_a_point);
+	tcase_add_test(text, lines_with_or_without_final_newline_are_split);
+	tcase_add_test(text, words_between_blanks_are_split);
+	tcase_add_test(text, literal_that_differs_consumes_nothing);
+	tcase_add_test(text, skip_line_from_any_position_reaches_the_next_line);
+	tcase_add_loop_test(text, keyed_lines_in_any_order_yield_their_numbers, 0,
+	                    sizeof(keyed) / sizeof(keyed[0]));
+	tcase_add_test(copy, copy_into_small_buffer_is_cut_and_zero_filled);
+	tcase_add_loop_test(copy, octal_escapes_are_decoded_once, 0,
+	                    sizeof(escapes) / sizeof(escapes[0]));
+	tcase_add_test(copy, unescaped_copy_that_is_cut_returns_false);
 	return suite_run(suite);
 }

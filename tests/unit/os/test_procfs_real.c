@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* File access through the system calls of Linux, below a fixture root and in /proc. */
+#include "os/procfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "suite.h"
+
+static struct {
+	struct fixture root;
+	struct rti_procfs procfs;
+	struct rti_buf buf;
+} fix;
+
+static void set_up(void)
+{
+	fixture_new(&fix.root);
+	ck_assert_int_eq(rti_procfs_open(&fix.procfs, fix.root.root, &rti_procfs_linux), 0);
+}
+
+static void tear_down(void)
+{
+	rti_procfs_close(&fix.procfs);
+	rti_buf_free(&fix.buf);
+	fixture_free(&fix.root);
+}
+
+static int read_sys(const char *path)
+{
+	return rti_procfs_read(&fix.procfs, RTI_SYS, path, RTI_SINGLE_RECORD, &fix.buf);
+}
+
+static int read_cached_stat(struct rti_file *file)
+{
+	return rti_procfs_read_cached(&fix.procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, file,
+	                              &fix.buf);
+}
+
+START_TEST(cached_file_rewritten_in_place_shows_the_new_text)
+{
+	struct rti_file file = RTI_FILE_INIT;
+
+	fixture_write(&fix.root, "proc/stat", "first, and longer");
+	ck_assert_int_eq(read_cached_stat(&file), 0);
+	ck_assert_str_eq(fix.buf.data, "first, and longer");
+	fixture_write(&fix.root, "proc/stat", "second");
+	ck_assert_int_eq(read_cached_stat(&file), 0);
+	ck_assert_str_eq(fix.buf.data, "second");
+	rti_procfs_close_file(&fix.procfs, &file);
+}
+END_TEST
+
+START_TEST(cached_file_is_open_with_cloexec)
+{
+	struct rti_file file = RTI_FILE_INIT;
+
+	fixture_write(&fix.root, "proc/stat", "first");
+	ck_assert_int_eq(read_cached_stat(&file), 0);
+	ck_assert_int_eq(fcntl(file.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	rti_procfs_close_file(&fix.procfs, &file);
+}
+END_TEST
+
+START_TEST(file_behind_a_link_is_read)
+{
+	fixture_write(&fix.root, "sys/block/sda/stat", "1 2 3");
+	fixture_link(&fix.root, "sys/class/block/sda", "../../block/sda");
+	ck_assert_int_eq(read_sys("class/block/sda/stat"), 0);
+	ck_assert_str_eq(fix.buf.data, "1 2 3");
+}
+END_TEST
+
+START_TEST(readlink_of_link_returns_its_target)
+{
+	char target[16];
+
+	fixture_link(&fix.root, "sys/class/block/sda", "../../block/sda");
+	ck_assert_int_eq(
+	    rti_procfs_readlink(&fix.procfs, RTI_SYS, "class/block/sda", target, sizeof(target)),
+	    15);
+	ck_assert_str_eq(target, "../../block/sda");
+}
+END_TEST
+
+START_TEST(access_of_missing_path_returns_enoent)
+{
+	fixture_write(&fix.root, "sys/block/sda/stat", "1 2 3");
+	ck_assert_int_eq(rti_procfs_access(&fix.procfs, RTI_SYS, "block/sda"), 0);
+	ck_assert_int_eq(rti_procfs_access(&fix.procfs, RTI_SYS, "block/sdb"), -ENOENT);
+	ck_assert_int_eq(rti_procfs_access(&fix.procfs, RTI_SYS, "block/sda/stat/x"), -ENOENT);
+}
+END_TEST
+
+static int copy_name(void *arg, const char *name)
+{
+	snprintf(arg, 32, "%s", name);
+	return 0;
+}
+
+START_TEST(list_of_directory_reports_its_entry)
+{
+	char name[32] = "";
+
+	fixture_mkdir(&fix.root, "sys/block/sda");
+	ck_assert_int_eq(rti_procfs_list(&fix.procfs, RTI_SYS, "block", copy_name, name), 0);
+	ck_assert_str_eq(name, "sda");
+	ck_assert_int_eq(rti_procfs_list(&fix.procfs, RTI_SYS, "none", copy_name, name), -ENOENT);
+}
+END_TEST
+
+START_TEST(read_of_directory_fails_with_eisdir)
+{
+	fixture_mkdir(&fix.root, "sys/block");
+	ck_assert_int_eq(read_sys("block"), -EISDIR);
+}
+END_TEST
+
+START_TEST(space_of_mounted_path_is_consistent)
+{
+	struct rti_space space;
+
+	ck_assert_int_eq(fix.procfs.ops->space("/proc", &space), 0);
+	ck_assert_uint_ge(space.total_bytes, space.free_bytes);
+	ck_assert_uint_ge(space.free_bytes, space.available_bytes);
+	ck_assert_int_eq(fix.procfs.ops->space("/none", &space), -ENOENT);
+}
+END_TEST
+
+START_TEST(root_without_proc_fails_with_enoent)
+{
+	struct rti_procfs other;
+
+	fixture_remove(&fix.root, "proc");
+	ck_assert_int_eq(rti_procfs_open(&other, fix.root.root, &rti_procfs_linux), -ENOENT);
+	ck_assert_int_eq(rti_procfs_open(&other, "/nowhere/at/all", &rti_procfs_linux), -ENOENT);
+}
+END_TEST
+
+/* A signal handler has no argument for these. */
+static char fifo_path[256];
+static volatile sig_atomic_t interrupts;
+
+/* Opens the other end of the FIFO only after the open of the reader was interrupted several
+ * times. */
+static void on_alarm(int signal)
+{
+	(void)signal;
+	if (++interrupts == 3)
+		(void)!open(fifo_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+}
+
+START_TEST(open_interrupted_by_signals_is_retried)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval every_20ms = { { 0, 20000 }, { 0, 20000 } };
+
+	snprintf(fifo_path, sizeof(fifo_path), "%s/proc/fifo", fix.root.root);
+	ck_assert_int_eq(mkfifo(fifo_path, 0600), 0);
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &every_20ms, NULL), 0);
+	ck_assert_int_eq(
+	    rti_procfs_read(&fix.procfs, RTI_PROC, "fifo", RTI_SINGLE_RECORD, &fix.buf), -ESPIPE);
+	ck_assert_int_ge(interrupts, 3);
+	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+}
+END_TEST
+
+#define PAGES 512
+
+/* Every second page gets another protection, so that each page is a record of its own in maps. */
+static char *map_stripes(size_t page)
+{
+	char *area = mmap(NULL, PAGES * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(area, MAP_FAILED);
+	for (size_t i = 0; i < PAGES; i += 2)
+		ck_assert_int_eq(mprotect(area + i * page, page, PROT_NONE), 0);
+	return area;
+}
+
+START_TEST(seq_file_of_the_kernel_yields_all_records)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned long first = (unsigned long)map_stripes(page), found = 0;
+	struct rti_procfs proc;
+	char large[65536];
+	ssize_t one_read;
+	int fd;
+
+	ck_assert_int_eq(rti_procfs_open(&proc, NULL, &rti_procfs_linux), 0);
+	ck_assert_int_eq(rti_procfs_read(&proc, RTI_PROC, "self/maps", RTI_SEQ_FILE, &fix.buf), 0);
+	for (char *line = fix.buf.data; *line; line = strchr(line, '\n') + 1) {
+		unsigned long start = strtoul(line, NULL, 16);
+
+		found += start >= first && start < first + PAGES * page;
+	}
+	ck_assert_uint_ge(found, PAGES - 1); /* the last may merge with the next area */
+	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	one_read = read(fd, large, sizeof(large));
+	close(fd);
+	if (page == 4096) /* larger pages may hold all of the text */
+		ck_assert_int_lt(one_read, (ssize_t)fix.buf.len);
+	rti_procfs_close(&proc);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("procfs_real");
+	TCase *tests = suite_case(suite, "real files");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, cached_file_rewritten_in_place_shows_the_new_text);
+	tcase_add_test(tests, cached_file_is_open_with_cloexec);
+	tcase_add_test(tests, file_behind_a_link_is_read);
+	tcase_add_test(tests, readlink_of_link_returns_its_target);
+	tcase_add_test(tests, access_of_missing_path_returns_enoent);
+	tcase_add_test(tests, list_of_directory_reports_its_entry);
+	tcase_add_test(tests, read_of_directory_fails_with_eisdir);
+	tcase_add_test(tests, space_of_mounted_path_is_consistent);
+	tcase_add_test(tests, root_without_proc_fails_with_enoent);
+	tcase_add_test(tests, open_interrupted_by_signals_is_retried);
+	tcase_add_test(tests, seq_file_of_the_kernel_yields_all_records);
+	return suite_run(suite);
+}

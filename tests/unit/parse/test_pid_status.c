@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of /proc/PID/status. */
+#include "exact.h"
+
+#include <errno.h>
+
+#include "parse/parse.h"
+#include "suite.h"
+
+static int parse_status_text(const char *text, struct rti_pid_status *out)
+{
+	struct exact copy = exact(text);
+
+	memset(out, 0x55, sizeof(*out));
+	return rti_parse_pid_status(copy.data, copy.len, out);
+}
+
+/* The keys are in the order of the kernel. The kernel escapes newlines and backslashes in a
+ * name. */
+static const char status_text[] =
+    "Name:\tTgid: 5\\nVmHWM: 9\nUmask:\t0022\nState:\tS "
+    "(sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4243\n"
+    "TracerPid:\t0\nNStgid:\t4242\t8\nNSpid:\t4243\t17\t3\nNSsid:\t9\t9\nVmPeak:\t  900 kB\n"
+    "VmHWM:\t     123 kB\nVmRSS:\t  99 kB\nSigBlk:\t0000000000000001\nSigIgn:\t8000000000011002\n"
+    "SigCgt:\t0000000000000002\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
+
+START_TEST(status_in_kernel_order_parses_its_keys)
+{
+	struct rti_pid_status st;
+
+	ck_assert_int_eq(parse_status_text(status_text, &st), 0);
+	ck_assert_uint_eq(st.has, RTI_STATUS_HWM | RTI_STATUS_SWITCHES | RTI_STATUS_TGID);
+	ck_assert_int_eq(st.tgid, 4242);
+	ck_assert_uint_eq(st.vm_hwm_kib, 123);
+	ck_assert_uint_eq(st.voluntary_switches, 150);
+	ck_assert_uint_eq(st.involuntary_switches, 545);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int err;
+	unsigned has;
+} statuses[] = {
+	{ "Tgid:\t7", 0, RTI_STATUS_TGID },
+	{ "VmHWM:123 kB\n", 0, RTI_STATUS_HWM },
+	{ "Tgid:\t7\nVmHWM:\tkB\n", 0, RTI_STATUS_TGID }, /* an unreadable value is not 0 */
+	{ "Tgid:\t7\nNSpid:\t\n", 0, RTI_STATUS_TGID },
+	/* one of the pair is missing */
+	{ "Tgid:\t7\nvoluntary_ctxt_switches:\t5\n", 0, RTI_STATUS_TGID },
+	{ "Tgid:\t7\nnonvoluntary_ctxt_switches:\t5\n", 0, RTI_STATUS_TGID },
+	{ "voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t0", 0, RTI_STATUS_SWITCHES },
+	{ "Tgid:\t99999999999\nVmHWM:\t1 kB\n", 0, RTI_STATUS_HWM },
+	{ "Name:\tx\n", -EBADMSG, 0 },
+	{ " Tgid:\t7\n", -EBADMSG, 0 },
+	{ "\n\n", -EBADMSG, 0 },
+	{ "", -EBADMSG, 0 },
+};
+
+START_TEST(status_with_missing_keys_reports_those_present)
+{
+	struct rti_pid_status st;
+
+	ck_assert_int_eq(parse_status_text(statuses[_i].text, &st), statuses[_i].err);
+	if (statuses[_i].err == 0)
+		ck_assert_uint_eq(st.has, statuses[_i].has);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("parse_pid_status");
+	TCase *tests = suite_case(suite, "pid_status");
+
+	tcase_add_test(tests, status_in_kernel_order_parses_its_keys);
+	tcase_add_loop_test(tests, status_with_missing_keys_reports_those_present, 0,
+	                    sizeof(statuses) / sizeof(statuses[0]));
+	return suite_run(suite);
+}
