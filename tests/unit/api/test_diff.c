@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Differences of two samples. */
+/* rt_diff(): differences, rates, marks and refusals. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,13 +7,16 @@
 
 #include "suite.h"
 
-static struct rt_metrics from, to;
-static struct rt_delta delta;
+/* Two samples, and their difference once it is taken. */
+static struct {
+	struct rt_metrics from, to;
+	struct rt_delta delta;
+} pair;
 
 static void set_up(void)
 {
-	from = (struct rt_metrics){
-		.size = sizeof(from),
+	pair.from = (struct rt_metrics){
+		.size = sizeof(pair.from),
 		.kind = RT_KIND_PID,
 		.tracker_id = 7,
 		.valid = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS,
@@ -25,144 +28,144 @@ static void set_up(void)
 		.write_bytes = 100,
 		.minor_faults = 3,
 	};
-	to = from;
-	to.monotonic_ns += 500000000;
-	to.boottime_ns += 500000000;
-	to.cpu_user_ns += 600000000;
-	to.cpu_system_ns += 150000000;
-	to.read_bytes += 1024;
-	to.minor_faults += 5;
-	to.rusage.ru_maxrss = 77;
+	pair.to = pair.from;
+	pair.to.monotonic_ns += 500000000;
+	pair.to.boottime_ns += 500000000;
+	pair.to.cpu_user_ns += 600000000;
+	pair.to.cpu_system_ns += 150000000;
+	pair.to.read_bytes += 1024;
+	pair.to.minor_faults += 5;
+	pair.to.rusage.ru_maxrss = 77;
 }
 
-static int diff(void)
+static int take_diff(void)
 {
-	memset(&delta, 0xff, sizeof(delta));
-	return rt_diff(&from, &to, &delta, sizeof(delta));
+	memset(&pair.delta, 0xff, sizeof(pair.delta));
+	return rt_diff(&pair.from, &pair.to, &pair.delta, sizeof(pair.delta));
 }
 
-START_TEST(differences_and_rates)
+START_TEST(diff_of_two_samples_yields_differences_and_rates)
 {
-	ck_assert_int_eq(diff(), 0);
-	ck_assert_uint_eq(delta.interval_ns, 500000000);
-	ck_assert_uint_eq(delta.suspended_ns, 0);
-	ck_assert_uint_eq(delta.cpu_user_ns, 600000000);
-	ck_assert_uint_eq(delta.cpu_user_ticks, 60);
-	ck_assert_uint_eq(delta.cpu_system_ticks, 15);
-	ck_assert_double_eq_tol(delta.cores_used, 1.5, 1e-12);
-	ck_assert_uint_eq(delta.read_bytes, 1024);
-	ck_assert_uint_eq(delta.write_bytes, 0);
-	ck_assert_uint_eq(delta.minor_faults, 5);
-	ck_assert_uint_eq(delta.valid, RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_RATE);
-	ck_assert_uint_eq(delta.partial, 0);
-	ck_assert_int_eq((int)delta.rusage.ru_inblock, 2);
-	ck_assert_int_eq((int)delta.rusage.ru_maxrss, 77);
-	ck_assert_uint_eq(delta.forks, 0);
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.interval_ns, 500000000);
+	ck_assert_uint_eq(pair.delta.suspended_ns, 0);
+	ck_assert_uint_eq(pair.delta.cpu_user_ns, 600000000);
+	ck_assert_uint_eq(pair.delta.cpu_user_ticks, 60);
+	ck_assert_uint_eq(pair.delta.cpu_system_ticks, 15);
+	ck_assert_double_eq_tol(pair.delta.cores_used, 1.5, 1e-12);
+	ck_assert_uint_eq(pair.delta.read_bytes, 1024);
+	ck_assert_uint_eq(pair.delta.write_bytes, 0);
+	ck_assert_uint_eq(pair.delta.minor_faults, 5);
+	ck_assert_uint_eq(pair.delta.valid, RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_RATE);
+	ck_assert_uint_eq(pair.delta.partial, 0);
+	ck_assert_int_eq((int)pair.delta.rusage.ru_inblock, 2);
+	ck_assert_int_eq((int)pair.delta.rusage.ru_maxrss, 77);
+	ck_assert_uint_eq(pair.delta.forks, 0);
 }
 END_TEST
 
-START_TEST(ticks_of_consecutive_differences_add_up)
+START_TEST(ticks_of_consecutive_diffs_add_up_to_the_whole)
 {
 	uint64_t sum = 0;
-	struct rt_metrics step = from, first = from;
+	struct rt_metrics step = pair.from, first = pair.from;
 
 	for (int i = 0; i < 100; i++) {
-		from = step;
+		pair.from = step;
 		step.monotonic_ns += 1000000;
 		step.cpu_user_ns += 3700000;
-		to = step;
-		ck_assert_int_eq(diff(), 0);
-		sum += delta.cpu_user_ticks;
+		pair.to = step;
+		ck_assert_int_eq(take_diff(), 0);
+		sum += pair.delta.cpu_user_ticks;
 	}
-	from = first;
-	ck_assert_int_eq(diff(), 0);
-	ck_assert_uint_eq(sum, delta.cpu_user_ticks);
+	pair.from = first;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(sum, pair.delta.cpu_user_ticks);
 }
 END_TEST
 
-START_TEST(the_same_instant_has_no_rate)
+START_TEST(diff_of_one_instant_has_no_rate)
 {
-	to = from;
-	ck_assert_int_eq(diff(), 0);
-	ck_assert_uint_eq(delta.interval_ns, 0);
-	ck_assert_uint_eq(delta.valid & RT_HAS_RATE, 0);
-	ck_assert_double_eq(delta.cores_used, 0);
+	pair.to = pair.from;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.interval_ns, 0);
+	ck_assert_uint_eq(pair.delta.valid & RT_HAS_RATE, 0);
+	ck_assert_double_eq(pair.delta.cores_used, 0);
 }
 END_TEST
 
-START_TEST(time_asleep_is_marked_and_not_counted)
+START_TEST(diff_across_suspend_reports_it_apart_from_the_interval)
 {
-	to.boottime_ns += UINT64_C(3600000000000);
-	ck_assert_int_eq(diff(), 0);
-	ck_assert_uint_eq(delta.interval_ns, 500000000);
-	ck_assert_uint_eq(delta.suspended_ns, UINT64_C(3600000000000));
+	pair.to.boottime_ns += UINT64_C(3600000000000);
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.interval_ns, 500000000);
+	ck_assert_uint_eq(pair.delta.suspended_ns, UINT64_C(3600000000000));
 }
 END_TEST
 
-START_TEST(a_clock_step_changes_nothing)
+START_TEST(diff_across_realtime_clock_step_is_unchanged)
 {
-	to.realtime_ns = 1;
-	from.realtime_ns = UINT64_C(1700000000000000000);
-	ck_assert_int_eq(diff(), 0);
-	ck_assert_double_eq_tol(delta.cores_used, 1.5, 1e-12);
+	pair.to.realtime_ns = 1;
+	pair.from.realtime_ns = UINT64_C(1700000000000000000);
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_double_eq_tol(pair.delta.cores_used, 1.5, 1e-12);
 }
 END_TEST
 
-START_TEST(a_counter_that_went_backwards_takes_its_domain_out)
+START_TEST(diff_with_falling_counter_drops_its_domain)
 {
-	to.write_bytes = 1;
-	ck_assert_int_eq(diff(), 0);
-	ck_assert_uint_eq(delta.valid & RT_HAS_IO, 0);
-	ck_assert_uint_eq(delta.read_bytes, 0);
-	ck_assert_uint_ne(delta.valid & RT_HAS_CPU, 0);
+	pair.to.write_bytes = 1;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid & RT_HAS_IO, 0);
+	ck_assert_uint_eq(pair.delta.read_bytes, 0);
+	ck_assert_uint_ne(pair.delta.valid & RT_HAS_CPU, 0);
 }
 END_TEST
 
-START_TEST(unknown_stays_unknown_and_partial_partial)
+START_TEST(diff_with_missing_and_partial_domains_keeps_those_marks)
 {
-	to.valid &= ~(RT_HAS_IO | RT_HAS_CPU);
-	to.partial |= RT_HAS_IO;
-	ck_assert_int_eq(diff(), 0);
-	ck_assert_uint_eq(delta.valid, RT_HAS_FAULTS);
-	ck_assert_uint_eq(delta.partial, RT_HAS_IO);
-	ck_assert_uint_eq(delta.read_bytes, 1024);
-	ck_assert_uint_eq(delta.cpu_user_ns, 0);
-	ck_assert_double_eq(delta.cores_used, 0);
+	pair.to.valid &= ~(RT_HAS_IO | RT_HAS_CPU);
+	pair.to.partial |= RT_HAS_IO;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid, RT_HAS_FAULTS);
+	ck_assert_uint_eq(pair.delta.partial, RT_HAS_IO);
+	ck_assert_uint_eq(pair.delta.read_bytes, 1024);
+	ck_assert_uint_eq(pair.delta.cpu_user_ns, 0);
+	ck_assert_double_eq(pair.delta.cores_used, 0);
 }
 END_TEST
 
-START_TEST(strangers_are_refused)
+START_TEST(diff_of_other_tracker_or_kind_fails_with_estale)
 {
-	to.tracker_id = 8;
-	ck_assert_int_eq(diff(), -ESTALE);
-	to = from;
-	to.kind = RT_KIND_SYSTEM;
-	ck_assert_int_eq(diff(), -ESTALE);
+	pair.to.tracker_id = 8;
+	ck_assert_int_eq(take_diff(), -ESTALE);
+	pair.to = pair.from;
+	pair.to.kind = RT_KIND_SYSTEM;
+	ck_assert_int_eq(take_diff(), -ESTALE);
 }
 END_TEST
 
-START_TEST(the_wrong_order_is_refused)
+START_TEST(diff_in_wrong_order_fails_with_einval)
 {
-	from.monotonic_ns = to.monotonic_ns + 1;
-	ck_assert_int_eq(diff(), -EINVAL);
+	pair.from.monotonic_ns = pair.to.monotonic_ns + 1;
+	ck_assert_int_eq(take_diff(), -EINVAL);
 }
 END_TEST
 
-START_TEST(sizes_are_checked)
+START_TEST(diff_with_bad_size_or_null_is_refused)
 {
-	from.size = 8;
-	ck_assert_int_eq(diff(), -EINVAL);
-	from.size = 5000;
-	ck_assert_int_eq(diff(), -EINVAL);
-	from.size = sizeof(from);
-	ck_assert_int_eq(rt_diff(&from, &to, &delta, 16), -EINVAL);
-	ck_assert_int_eq(rt_diff(NULL, &to, &delta, sizeof(delta)), -EFAULT);
+	pair.from.size = 8;
+	ck_assert_int_eq(take_diff(), -EINVAL);
+	pair.from.size = 5000;
+	ck_assert_int_eq(take_diff(), -EINVAL);
+	pair.from.size = sizeof(pair.from);
+	ck_assert_int_eq(rt_diff(&pair.from, &pair.to, &pair.delta, 16), -EINVAL);
+	ck_assert_int_eq(rt_diff(NULL, &pair.to, &pair.delta, sizeof(pair.delta)), -EFAULT);
 }
 END_TEST
 
-/* Every counter of the field table comes out as the difference of its namesake in struct
- * rt_metrics. */
-START_TEST(no_counter_is_forgotten)
+/* Every counter of struct rt_delta in the field table is the difference of the field with the same
+ * name in struct rt_metrics. */
+START_TEST(diff_of_each_counter_field_yields_its_difference)
 {
 	for (uint32_t i = 0; i < rt_field_count(RT_STRUCT_DELTA); i++) {
 		struct rt_field in_delta, in_metrics = { 0 };
@@ -181,13 +184,13 @@ START_TEST(no_counter_is_forgotten)
 		}
 		ck_assert_str_eq(in_metrics.name, in_delta.name);
 		ck_assert_uint_eq(in_metrics.has, in_delta.has);
-		memset(&from, 0, sizeof(from));
-		from.size = sizeof(from);
-		from.valid = UINT64_MAX;
-		to = from;
-		memcpy((char *)&to + in_metrics.offset, &one, sizeof(one));
-		ck_assert_int_eq(diff(), 0);
-		memcpy(&got, (char *)&delta + in_delta.offset, sizeof(got));
+		memset(&pair.from, 0, sizeof(pair.from));
+		pair.from.size = sizeof(pair.from);
+		pair.from.valid = UINT64_MAX;
+		pair.to = pair.from;
+		memcpy((char *)&pair.to + in_metrics.offset, &one, sizeof(one));
+		ck_assert_int_eq(take_diff(), 0);
+		memcpy(&got, (char *)&pair.delta + in_delta.offset, sizeof(got));
 		ck_assert_msg(got == one, "%s", in_delta.name);
 	}
 }
@@ -196,19 +199,19 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("diff");
-	TCase *tcase = suite_case(suite, "diff");
+	TCase *tests = suite_case(suite, "diff");
 
-	tcase_add_checked_fixture(tcase, set_up, NULL);
-	tcase_add_test(tcase, differences_and_rates);
-	tcase_add_test(tcase, ticks_of_consecutive_differences_add_up);
-	tcase_add_test(tcase, the_same_instant_has_no_rate);
-	tcase_add_test(tcase, time_asleep_is_marked_and_not_counted);
-	tcase_add_test(tcase, a_clock_step_changes_nothing);
-	tcase_add_test(tcase, a_counter_that_went_backwards_takes_its_domain_out);
-	tcase_add_test(tcase, unknown_stays_unknown_and_partial_partial);
-	tcase_add_test(tcase, strangers_are_refused);
-	tcase_add_test(tcase, the_wrong_order_is_refused);
-	tcase_add_test(tcase, sizes_are_checked);
-	tcase_add_test(tcase, no_counter_is_forgotten);
+	tcase_add_checked_fixture(tests, set_up, NULL);
+	tcase_add_test(tests, diff_of_two_samples_yields_differences_and_rates);
+	tcase_add_test(tests, ticks_of_consecutive_diffs_add_up_to_the_whole);
+	tcase_add_test(tests, diff_of_one_instant_has_no_rate);
+	tcase_add_test(tests, diff_across_suspend_reports_it_apart_from_the_interval);
+	tcase_add_test(tests, diff_across_realtime_clock_step_is_unchanged);
+	tcase_add_test(tests, diff_with_falling_counter_drops_its_domain);
+	tcase_add_test(tests, diff_with_missing_and_partial_domains_keeps_those_marks);
+	tcase_add_test(tests, diff_of_other_tracker_or_kind_fails_with_estale);
+	tcase_add_test(tests, diff_in_wrong_order_fails_with_einval);
+	tcase_add_test(tests, diff_with_bad_size_or_null_is_refused);
+	tcase_add_test(tests, diff_of_each_counter_field_yields_its_difference);
 	return suite_run(suite);
 }

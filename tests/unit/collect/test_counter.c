@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters that never fall. */
+/* Counters: growth, wraparound, resets and corrections. */
 #include "collect/counter.h"
 
 #include "suite.h"
 
 #define TOP UINT64_C(4294967295)
 
-START_TEST(grows_with_the_kernel)
+START_TEST(counter_that_grows_adds_the_difference)
 {
 	struct rti_counter c = { 0 };
 
@@ -17,7 +17,7 @@ START_TEST(grows_with_the_kernel)
 }
 END_TEST
 
-START_TEST(wraps_where_plausible)
+START_TEST(counter_that_falls_from_top_to_bottom_quarter_wraps)
 {
 	struct rti_counter c = { 0 };
 
@@ -27,7 +27,7 @@ START_TEST(wraps_where_plausible)
 }
 END_TEST
 
-START_TEST(else_begins_again)
+START_TEST(counter_that_falls_elsewhere_adds_the_new_value)
 {
 	static const struct {
 		uint64_t last, now;
@@ -49,39 +49,39 @@ START_TEST(else_begins_again)
 }
 END_TEST
 
-START_TEST(holds_over_corrections)
+START_TEST(held_counter_after_small_fall_keeps_its_total)
 {
 	struct rti_counter c = { 0 };
 
-	ck_assert_int_eq(rti_counter_hold(&c, 5000), 0);
-	ck_assert_int_eq(rti_counter_hold(&c, 4990), 0);
+	ck_assert(!rti_counter_hold(&c, 5000));
+	ck_assert(!rti_counter_hold(&c, 4990));
 	ck_assert_uint_eq(c.total, 5000);
-	ck_assert_int_eq(rti_counter_hold(&c, 4999), 0);
+	ck_assert(!rti_counter_hold(&c, 4999));
 	ck_assert_uint_eq(c.total, 5000);
-	ck_assert_int_eq(rti_counter_hold(&c, 5003), 0);
+	ck_assert(!rti_counter_hold(&c, 5003));
 	ck_assert_uint_eq(c.total, 5003);
 }
 END_TEST
 
-START_TEST(holds_small_counters)
+START_TEST(held_counter_of_small_value_tolerates_a_fall_to_zero)
 {
 	struct rti_counter c = { 0 };
 
 	rti_counter_hold(&c, 3);
-	ck_assert_int_eq(rti_counter_hold(&c, 0), 0);
+	ck_assert(!rti_counter_hold(&c, 0));
 	rti_counter_hold(&c, 4);
 	ck_assert_uint_eq(c.total, 4);
 }
 END_TEST
 
-START_TEST(deep_fall_is_a_new_baseline)
+START_TEST(held_counter_after_deep_fall_counts_from_a_new_baseline)
 {
 	struct rti_counter c = { 0 };
 
 	rti_counter_hold(&c, 10000);
-	ck_assert_int_eq(rti_counter_hold(&c, 100), 1);
+	ck_assert(rti_counter_hold(&c, 100));
 	ck_assert_uint_eq(c.total, 10000);
-	ck_assert_int_eq(rti_counter_hold(&c, 130), 0);
+	ck_assert(!rti_counter_hold(&c, 130));
 	ck_assert_uint_eq(c.total, 10030);
 }
 END_TEST
@@ -89,13 +89,13 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("counter");
-	TCase *counters = suite_case(suite, "advance"), *held = suite_case(suite, "hold");
+	TCase *advance = suite_case(suite, "advance"), *hold = suite_case(suite, "hold");
 
-	tcase_add_test(counters, grows_with_the_kernel);
-	tcase_add_test(counters, wraps_where_plausible);
-	tcase_add_test(counters, else_begins_again);
-	tcase_add_test(held, holds_over_corrections);
-	tcase_add_test(held, holds_small_counters);
-	tcase_add_test(held, deep_fall_is_a_new_baseline);
+	tcase_add_test(advance, counter_that_grows_adds_the_difference);
+	tcase_add_test(advance, counter_that_falls_from_top_to_bottom_quarter_wraps);
+	tcase_add_test(advance, counter_that_falls_elsewhere_adds_the_new_value);
+	tcase_add_test(hold, held_counter_after_small_fall_keeps_its_total);
+	tcase_add_test(hold, held_counter_of_small_value_tolerates_a_fall_to_zero);
+	tcase_add_test(hold, held_counter_after_deep_fall_counts_from_a_new_baseline);
 	return suite_run(suite);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of a command's processes: what samples saw of them, joined with what the supervisor
- * wrote down. */
+/* The list of a command's processes: what samples saw of them, merged with the records of the
+ * supervisor. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define TICK_NS (10 * MS)
 #define S (1000 * MS)
 
-/* A machine that slept for five seconds, and whose clock shows a million. */
+/* A system that was suspended for five seconds, with a realtime clock a million seconds ahead. */
 static const struct rti_now now = { .monotonic_ns = 100 * S,
 	                            .boottime_ns = 105 * S,
 	                            .realtime_ns = 1000105 * S };
@@ -21,20 +21,20 @@ static const struct rti_now now = { .monotonic_ns = 100 * S,
 
 static struct rti_process_list process_list;
 
-static void begin(void)
+static void set_up(void)
 {
 	process_list = (struct rti_process_list){ .tick_ns = TICK_NS };
 }
 
-static void end(void)
+static void tear_down(void)
 {
 	rti_process_list_free(&process_list);
 	ck_assert_ptr_null(process_list.rows);
 	ck_assert_uint_eq(process_list.count, 0);
 }
 
-/* Seen by a sample. The start is CLOCK_BOOTTIME. */
-static struct rti_member member(int32_t pid, uint64_t start_ns)
+/* As a sample sees it. The start is on CLOCK_BOOTTIME. */
+static struct rti_member make_member(int32_t pid, uint64_t start_ns)
 {
 	struct rti_member m = {
 		.pid = pid,
@@ -51,17 +51,17 @@ static struct rti_member member(int32_t pid, uint64_t start_ns)
 	return m;
 }
 
-static void sampled(int32_t pid, uint64_t start_ns, int is_running)
+static void add_member(int32_t pid, uint64_t start_ns, bool is_running)
 {
-	const struct rti_member m = member(pid, start_ns);
+	const struct rti_member m = make_member(pid, start_ns);
 
 	rti_process_list_add_member(&process_list, &m, is_running);
 }
 
-/* Written down by the supervisor, at the same instant as it counts: CLOCK_MONOTONIC. */
-static struct rti_process_record record(int32_t pid, uint64_t start_ns, uint64_t end_ns)
+/* As the supervisor logs it, with the same start on CLOCK_MONOTONIC. */
+static struct rti_process_record make_record(int32_t pid, uint64_t start_ns, uint64_t end_ns)
 {
-	struct rti_process_record l = {
+	struct rti_process_record record = {
 		.pid = pid,
 		.ppid = 8,
 		.status = 0x0300,
@@ -74,22 +74,22 @@ static struct rti_process_record record(int32_t pid, uint64_t start_ns, uint64_t
 		.read_bytes = 23,
 		.write_bytes = 24,
 		.peak_rss_bytes = 8192,
-		.comm = "told",
+		.comm = "logged",
 	};
 
-	return l;
+	return record;
 }
 
-static void told(struct rti_process_record l)
+static void add_record(struct rti_process_record record)
 {
-	rti_process_list_add_records(&process_list, &l, 1, &now);
+	rti_process_list_add_records(&process_list, &record, 1, &now);
 }
 
-static const struct rt_command_process *finish(size_t count)
+static const struct rt_command_process *finish_list(size_t count)
 {
 	rti_process_list_finish(&process_list, &now);
 	ck_assert_uint_eq(process_list.count, count);
-	ck_assert_int_eq(process_list.is_short, 0);
+	ck_assert(!process_list.is_short);
 	for (size_t i = 0; i < process_list.count; i++) {
 		ck_assert_uint_eq(process_list.rows[i].size, sizeof(process_list.rows[i]));
 		ck_assert_uint_eq(process_list.rows[i].flags &
@@ -103,19 +103,19 @@ static const struct rt_command_process *finish(size_t count)
 	return process_list.rows;
 }
 
-START_TEST(an_empty_list_stays_empty)
+START_TEST(list_without_rows_stays_empty)
 {
 	rti_process_list_add_records(&process_list, NULL, 0, &now);
-	finish(0);
+	finish_list(0);
 }
 END_TEST
 
-START_TEST(what_a_sample_saw_is_a_lower_bound)
+START_TEST(member_seen_by_samples_only_is_a_lower_bound)
 {
 	const struct rt_command_process *row;
 
-	sampled(10, 50 * S, 0);
-	row = finish(1);
+	add_member(10, 50 * S, false);
+	row = finish_list(1);
 	ck_assert_uint_eq(row->flags, 0);
 	ck_assert_int_eq(row->pid, 10);
 	ck_assert_int_eq(row->ppid, 7);
@@ -134,33 +134,33 @@ START_TEST(what_a_sample_saw_is_a_lower_bound)
 }
 END_TEST
 
-START_TEST(what_a_sample_could_not_read_has_no_bit)
+START_TEST(member_with_unread_figures_lacks_their_bits)
 {
-	struct rti_member m = member(10, 50 * S);
+	struct rti_member m = make_member(10, 50 * S);
 	const struct rt_command_process *row;
 
 	m.figures.valid = RT_HAS_RSS;
 	m.figures.partial = RT_HAS_CPU;
 	m.peak_rss_bytes = 0;
-	rti_process_list_add_member(&process_list, &m, 0);
-	row = finish(1);
+	rti_process_list_add_member(&process_list, &m, false);
+	row = finish_list(1);
 	ck_assert_uint_eq(row->partial, RT_HAS_CPU);
-	m.figures.valid = RT_HAS_PEAK_RSS; /* a zombie's */
+	m.figures.valid = RT_HAS_PEAK_RSS; /* as of a zombie */
 	m.pid = 11;
-	end();
-	begin();
-	rti_process_list_add_member(&process_list, &m, 0);
-	row = finish(1);
+	tear_down();
+	set_up();
+	rti_process_list_add_member(&process_list, &m, false);
+	row = finish_list(1);
 	ck_assert_uint_eq(row->partial & RT_HAS_PEAK_RSS, 0);
 }
 END_TEST
 
-START_TEST(what_was_written_down_is_final)
+START_TEST(record_of_the_supervisor_is_final)
 {
 	const struct rt_command_process *row;
 
-	told(record(10, 50 * S, 60 * S));
-	row = finish(1);
+	add_record(make_record(10, 50 * S, 60 * S));
+	row = finish_list(1);
 	ck_assert_uint_eq(row->flags, RT_PROCESS_FINAL);
 	ck_assert_int_eq(row->ppid, 8);
 	ck_assert_int_eq(row->exit_code, 3);
@@ -174,18 +174,18 @@ START_TEST(what_was_written_down_is_final)
 	ck_assert_uint_eq(row->read_bytes, 23);
 	ck_assert_uint_eq(row->write_bytes, 24);
 	ck_assert_uint_eq(row->peak_rss_bytes, 8192);
-	ck_assert_str_eq(row->comm, "told");
+	ck_assert_str_eq(row->comm, "logged");
 }
 END_TEST
 
-START_TEST(figures_without_their_flag_are_not_handed_on)
+START_TEST(record_without_flags_has_no_figures)
 {
-	struct rti_process_record l = record(10, 50 * S, 60 * S);
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
 	const struct rt_command_process *row;
 
-	l.flags = RTI_RECORD_REAPED;
-	told(l);
-	row = finish(1);
+	record.flags = RTI_RECORD_REAPED;
+	add_record(record);
+	row = finish_list(1);
 	ck_assert_uint_eq(row->flags, 0);
 	ck_assert_uint_eq(row->valid | row->partial, 0);
 	ck_assert_uint_eq(row->cpu_user_ns + row->cpu_system_ns + row->read_bytes +
@@ -195,19 +195,20 @@ START_TEST(figures_without_their_flag_are_not_handed_on)
 }
 END_TEST
 
-START_TEST(ends_are_told_apart)
+START_TEST(records_of_killed_dumped_and_running_processes_differ)
 {
-	struct rti_process_record killed = record(10, 50 * S, 60 * S),
-				  dumped = record(11, 51 * S, 60 * S), runs = record(12, 52 * S, 0);
+	struct rti_process_record killed = make_record(10, 50 * S, 60 * S),
+				  dumped = make_record(11, 51 * S, 60 * S),
+				  runs = make_record(12, 52 * S, 0);
 	const struct rt_command_process *row;
 
 	killed.status = SIGTERM;
 	dumped.status = SIGSEGV | 0x80;
 	runs.flags = 0;
-	told(killed);
-	told(dumped);
-	told(runs);
-	row = finish(3);
+	add_record(killed);
+	add_record(dumped);
+	add_record(runs);
+	row = finish_list(3);
 	ck_assert_int_eq(row[0].signal, SIGTERM);
 	ck_assert_int_eq(row[0].exit_code, -1);
 	ck_assert_int_eq(row[1].signal, SIGSEGV);
@@ -218,19 +219,19 @@ START_TEST(ends_are_told_apart)
 }
 END_TEST
 
-/* /proc tells a start in whole ticks, so earlier than the event; whichever comes first into the
- * list. */
-START_TEST(both_sources_make_one_row)
+/* /proc shows a start in whole ticks, so earlier than the event. Either source may come first into
+ * the list. */
+START_TEST(record_and_member_of_one_process_make_one_row)
 {
 	const uint64_t exact_ns = 50 * S + 7 * MS + 123;
 	const struct rt_command_process *row;
 
 	if (_i)
-		told(record(10, exact_ns, 60 * S));
-	sampled(10, exact_ns, 0);
+		add_record(make_record(10, exact_ns, 60 * S));
+	add_member(10, exact_ns, false);
 	if (!_i)
-		told(record(10, exact_ns, 60 * S));
-	row = finish(1);
+		add_record(make_record(10, exact_ns, 60 * S));
+	row = finish_list(1);
 	ck_assert_uint_eq(row->flags, RT_PROCESS_FINAL);
 	ck_assert_uint_eq(row->start_realtime_ns, exact_ns + REALTIME_AHEAD_NS);
 	ck_assert_uint_eq(row->valid, RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO);
@@ -238,21 +239,21 @@ START_TEST(both_sources_make_one_row)
 	ck_assert_uint_eq(row->cpu_user_ns, 21);
 	ck_assert_uint_eq(row->read_bytes, 23);
 	ck_assert_uint_eq(row->peak_rss_bytes, 8192);
-	ck_assert_int_eq(row->ppid, 8); /* who forked it, not who has it by now */
-	ck_assert_str_eq(row->comm, "told");
+	ck_assert_int_eq(row->ppid, 8); /* the process that forked it, not its current parent */
+	ck_assert_str_eq(row->comm, "logged");
 }
 END_TEST
 
-START_TEST(what_was_not_written_down_comes_from_the_sample)
+START_TEST(record_with_missing_figures_takes_them_from_the_member)
 {
-	struct rti_process_record l = record(10, 50 * S, 60 * S);
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
 	const struct rt_command_process *row;
 
-	l.flags = RTI_RECORD_HAS_IO;
-	l.comm[0] = '\0';
-	told(l);
-	sampled(10, 50 * S, 0);
-	row = finish(1);
+	record.flags = RTI_RECORD_HAS_IO;
+	record.comm[0] = '\0';
+	add_record(record);
+	add_member(10, 50 * S, false);
+	row = finish_list(1);
 	ck_assert_uint_eq(row->flags, 0);
 	ck_assert_uint_eq(row->valid, RT_HAS_IO);
 	ck_assert_uint_eq(row->partial, RT_HAS_CPU | RT_HAS_PEAK_RSS);
@@ -266,16 +267,16 @@ START_TEST(what_was_not_written_down_comes_from_the_sample)
 }
 END_TEST
 
-START_TEST(who_runs_on_is_marked_and_has_its_name_of_now)
+START_TEST(member_that_still_runs_is_marked_and_has_its_current_name)
 {
-	struct rti_process_record l = record(10, 50 * S, 0);
+	struct rti_process_record record = make_record(10, 50 * S, 0);
 	const struct rt_command_process *row;
 
-	l.flags = 0;
-	told(l);
-	sampled(10, 50 * S, 1);
-	sampled(11, 51 * S, 1);
-	row = finish(2);
+	record.flags = 0;
+	add_record(record);
+	add_member(10, 50 * S, true);
+	add_member(11, 51 * S, true);
+	row = finish_list(2);
 	ck_assert_uint_eq(row[0].flags, RT_PROCESS_RUNNING);
 	ck_assert_str_eq(row[0].comm, "sampled");
 	ck_assert_int_eq(row[0].exit_code, -1);
@@ -285,15 +286,15 @@ START_TEST(who_runs_on_is_marked_and_has_its_name_of_now)
 }
 END_TEST
 
-START_TEST(a_number_that_came_round_is_two_processes)
+START_TEST(pid_that_is_reused_makes_two_rows)
 {
 	const struct rt_command_process *row;
 
-	told(record(10, 50 * S, 51 * S));
-	told(record(10, 52 * S, 53 * S));
-	sampled(10, 52 * S, 0);
-	sampled(10, 54 * S, 0);
-	row = finish(3);
+	add_record(make_record(10, 50 * S, 51 * S));
+	add_record(make_record(10, 52 * S, 53 * S));
+	add_member(10, 52 * S, false);
+	add_member(10, 54 * S, false);
+	row = finish_list(3);
 	ck_assert_uint_eq(row[0].start_realtime_ns, 50 * S + REALTIME_AHEAD_NS);
 	ck_assert_uint_eq(row[1].start_realtime_ns, 52 * S + REALTIME_AHEAD_NS);
 	ck_assert_uint_eq(row[2].start_realtime_ns, 54 * S + REALTIME_AHEAD_NS);
@@ -303,42 +304,42 @@ START_TEST(a_number_that_came_round_is_two_processes)
 }
 END_TEST
 
-/* However close: two rows of one source are two processes. */
-START_TEST(rows_of_one_source_are_never_joined)
+/* Two rows of one source are two processes, however close their starts are. */
+START_TEST(rows_of_one_source_are_never_merged)
 {
-	told(record(10, 50 * S, 50 * S + 1));
-	told(record(10, 50 * S + 2, 50 * S + 3));
-	sampled(11, 50 * S, 0);
-	sampled(11, 50 * S + TICK_NS, 0);
-	finish(4);
+	add_record(make_record(10, 50 * S, 50 * S + 1));
+	add_record(make_record(10, 50 * S + 2, 50 * S + 3));
+	add_member(11, 50 * S, false);
+	add_member(11, 50 * S + TICK_NS, false);
+	finish_list(4);
 }
 END_TEST
 
-START_TEST(other_numbers_are_others)
+START_TEST(rows_of_different_pids_are_not_merged)
 {
-	told(record(10, 50 * S, 51 * S));
-	sampled(11, 50 * S, 0);
-	finish(2);
+	add_record(make_record(10, 50 * S, 51 * S));
+	add_member(11, 50 * S, false);
+	finish_list(2);
 }
 END_TEST
 
-START_TEST(a_tolerance_has_an_end)
+START_TEST(rows_with_starts_beyond_the_tolerance_are_not_merged)
 {
-	told(record(10, 50 * S + 40 * MS, 51 * S));
-	sampled(10, 50 * S, 0);
-	told(record(11, 50 * S + 60 * MS, 51 * S));
-	sampled(11, 50 * S, 0);
-	finish(3);
+	add_record(make_record(10, 50 * S + 40 * MS, 51 * S));
+	add_member(10, 50 * S, false);
+	add_record(make_record(11, 50 * S + 60 * MS, 51 * S));
+	add_member(11, 50 * S, false);
+	finish_list(3);
 }
 END_TEST
 
-START_TEST(an_unknown_start_stays_unknown_and_comes_first)
+START_TEST(record_with_unknown_start_comes_first)
 {
 	const struct rt_command_process *row;
 
-	told(record(10, 50 * S, 60 * S));
-	told(record(11, 0, 60 * S));
-	row = finish(2);
+	add_record(make_record(10, 50 * S, 60 * S));
+	add_record(make_record(11, 0, 60 * S));
+	row = finish_list(2);
 	ck_assert_int_eq(row[0].pid, 11);
 	ck_assert_uint_eq(row[0].start_realtime_ns, 0);
 	ck_assert_uint_eq(row[0].end_realtime_ns, 60 * S + REALTIME_AHEAD_NS);
@@ -346,21 +347,21 @@ START_TEST(an_unknown_start_stays_unknown_and_comes_first)
 }
 END_TEST
 
-START_TEST(a_full_name_still_ends)
+START_TEST(comm_of_full_length_is_terminated)
 {
-	struct rti_process_record l = record(10, 50 * S, 60 * S);
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
 
-	memset(l.comm, 'x', sizeof(l.comm));
-	told(l);
-	ck_assert_str_eq(finish(1)->comm, "xxxxxxxxxxxxxxxx");
+	memset(record.comm, 'x', sizeof(record.comm));
+	add_record(record);
+	ck_assert_str_eq(finish_list(1)->comm, "xxxxxxxxxxxxxxxx");
 }
 END_TEST
 
-/* Starts are a permutation, pids another: every process is there once, by start, whoever told of
- * it. */
-START_TEST(many_come_out_in_the_order_of_their_start)
+/* Starts are one permutation and pids another. Each process is in the list once, sorted by start,
+ * whichever source it came from. */
+START_TEST(many_processes_are_sorted_by_start)
 {
-	enum { MANY = 5003 }; /* a prime: multiples of any number go round all of it */
+	enum { MANY = 5003 }; /* a prime, so that the multiples of any number reach all residues */
 	const struct rt_command_process *row;
 
 	for (uint64_t i = 0; i < MANY; i++) {
@@ -368,11 +369,11 @@ START_TEST(many_come_out_in_the_order_of_their_start)
 		int32_t pid = 1 + (int32_t)(i * 31 % MANY);
 
 		if (i % 3 != 0)
-			told(record(pid, start_ns + 3 * MS, start_ns + 500 * MS));
+			add_record(make_record(pid, start_ns + 3 * MS, start_ns + 500 * MS));
 		if (i % 3 != 1)
-			sampled(pid, start_ns + 3 * MS, 0);
+			add_member(pid, start_ns + 3 * MS, false);
 	}
-	row = finish(MANY);
+	row = finish_list(MANY);
 	for (uint64_t i = 0; i < MANY; i++) {
 		uint64_t at = (row[i].start_realtime_ns - REALTIME_AHEAD_NS - 10 * S) / (1000 * MS);
 
@@ -384,26 +385,26 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("lives");
-	TCase *rows = suite_case(suite, "rows"), *joins = suite_case(suite, "joins");
+	Suite *suite = suite_create("process_list");
+	TCase *rows = suite_case(suite, "rows"), *merges = suite_case(suite, "merges");
 
-	tcase_add_checked_fixture(rows, begin, end);
-	tcase_add_checked_fixture(joins, begin, end);
-	tcase_add_test(rows, an_empty_list_stays_empty);
-	tcase_add_test(rows, what_a_sample_saw_is_a_lower_bound);
-	tcase_add_test(rows, what_a_sample_could_not_read_has_no_bit);
-	tcase_add_test(rows, what_was_written_down_is_final);
-	tcase_add_test(rows, figures_without_their_flag_are_not_handed_on);
-	tcase_add_test(rows, ends_are_told_apart);
-	tcase_add_test(rows, a_full_name_still_ends);
-	tcase_add_loop_test(joins, both_sources_make_one_row, 0, 2);
-	tcase_add_test(joins, what_was_not_written_down_comes_from_the_sample);
-	tcase_add_test(joins, who_runs_on_is_marked_and_has_its_name_of_now);
-	tcase_add_test(joins, a_number_that_came_round_is_two_processes);
-	tcase_add_test(joins, rows_of_one_source_are_never_joined);
-	tcase_add_test(joins, other_numbers_are_others);
-	tcase_add_test(joins, a_tolerance_has_an_end);
-	tcase_add_test(joins, an_unknown_start_stays_unknown_and_comes_first);
-	tcase_add_test(joins, many_come_out_in_the_order_of_their_start);
+	tcase_add_checked_fixture(rows, set_up, tear_down);
+	tcase_add_checked_fixture(merges, set_up, tear_down);
+	tcase_add_test(rows, list_without_rows_stays_empty);
+	tcase_add_test(rows, member_seen_by_samples_only_is_a_lower_bound);
+	tcase_add_test(rows, member_with_unread_figures_lacks_their_bits);
+	tcase_add_test(rows, record_of_the_supervisor_is_final);
+	tcase_add_test(rows, record_without_flags_has_no_figures);
+	tcase_add_test(rows, records_of_killed_dumped_and_running_processes_differ);
+	tcase_add_test(rows, comm_of_full_length_is_terminated);
+	tcase_add_loop_test(merges, record_and_member_of_one_process_make_one_row, 0, 2);
+	tcase_add_test(merges, record_with_missing_figures_takes_them_from_the_member);
+	tcase_add_test(merges, member_that_still_runs_is_marked_and_has_its_current_name);
+	tcase_add_test(merges, pid_that_is_reused_makes_two_rows);
+	tcase_add_test(merges, rows_of_one_source_are_never_merged);
+	tcase_add_test(merges, rows_of_different_pids_are_not_merged);
+	tcase_add_test(merges, rows_with_starts_beyond_the_tolerance_are_not_merged);
+	tcase_add_test(merges, record_with_unknown_start_comes_first);
+	tcase_add_test(merges, many_processes_are_sorted_by_start);
 	return suite_run(suite);
 }

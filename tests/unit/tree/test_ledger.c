@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ledger against a known truth: hand-made cases, and random histories of simulated process
- * trees. */
+/* The ledger: hand-made cases, and random histories of simulated process trees with a known
+ * total. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,37 +10,38 @@
 #include "tree/ledger.h"
 
 #define TICK_NS 10000000u
-#define MOST 12
+#define PROCESSES_MAX 12
 #define HISTORIES 20000
 #define STEPS 60
 #define CPUS 2
 
-/* One simulated process, as the kernel would account for it. */
+/* One simulated process, as the kernel accounts for it. */
 struct process {
-	int is_alive, parent, is_known, has_exits;
+	int parent; /* -1: none in the tree */
+	bool is_alive, is_known, is_exit_accounted;
 	uint64_t self[RTI_COUNTERS], children[RTI_COUNTERS];
 	struct rti_account account;
 };
 
 struct world {
-	struct process p[MOST];
-	uint64_t truth[RTI_COUNTERS]; /* of all that ever ran in the tree */
-	uint64_t unseen;              /* CPU time that no reading and no account can tell */
-	uint64_t exits;               /* each may cost the ledger up to a tick per mode */
-	uint64_t strangers_ns;        /* CPU time of others in the same cgroup */
-	/* by how much the cgroup's account lags behind those who run */
+	struct process p[PROCESSES_MAX];
+	uint64_t true_total[RTI_COUNTERS]; /* of all processes that ever ran in the tree */
+	uint64_t unseen_ns;                /* CPU time that no read and no account shows */
+	uint64_t exits;                    /* each may lose up to a tick per mode */
+	uint64_t unrelated_ns;             /* CPU time of unrelated processes in the same cgroup */
+	/* CPU time not yet in the account of the cgroup */
 	uint64_t lag_ns;
 	struct rti_ledger ledger;
 	unsigned seed;
 };
 
-static unsigned pick(struct world *w, unsigned below)
+static unsigned pick_random(struct world *w, unsigned below)
 {
 	w->seed = w->seed * 1103515245u + 12345u;
 	return (w->seed >> 8) % below;
 }
 
-static void work(struct world *w, struct process *p, uint64_t ns)
+static void use_cpu(struct world *w, struct process *p, uint64_t ns)
 {
 	uint64_t used[RTI_COUNTERS] = {
 		[RTI_CPU_USER] = ns,
@@ -53,30 +54,30 @@ static void work(struct world *w, struct process *p, uint64_t ns)
 
 	for (int i = 0; i < RTI_COUNTERS; i++) {
 		p->self[i] += used[i];
-		w->truth[i] += used[i];
+		w->true_total[i] += used[i];
 	}
 }
 
-static void begin(struct world *w, unsigned seed)
+static void begin_world(struct world *w, unsigned seed)
 {
 	*w = (struct world){ .seed = seed };
-	w->p[0] = (struct process){ .is_alive = 1, .parent = -1, .is_known = 1 };
-	work(w, &w->p[0], 1000);
+	w->p[0] = (struct process){ .is_alive = true, .parent = -1, .is_known = true };
+	use_cpu(w, &w->p[0], 1000);
 }
 
-static void fork_one(struct world *w, int parent)
+static void fork_process(struct world *w, int parent)
 {
-	for (int i = 1; i < MOST; i++) {
+	for (int i = 1; i < PROCESSES_MAX; i++) {
 		if (w->p[i].is_alive || w->p[i].is_known)
 			continue;
-		w->p[i] = (struct process){ .is_alive = 1, .parent = parent };
-		work(w, &w->p[i], 1 + pick(w, 40000000));
+		w->p[i] = (struct process){ .is_alive = true, .parent = parent };
+		use_cpu(w, &w->p[i], 1 + pick_random(w, 40000000));
 		return;
 	}
 }
 
-/* What the ledger is told of a process: CPU clock exact, reaped CPU in whole ticks, I/O with the
- * reaped folded in. */
+/* What a sample reads of a process: an exact CPU clock, reaped CPU time in whole ticks, and I/O
+ * that includes reaped children. */
 static void read_process(struct process *p)
 {
 	for (int i = 0; i < RTI_COUNTERS; i++) {
@@ -85,24 +86,24 @@ static void read_process(struct process *p)
 	}
 	p->account.children[RTI_CPU_USER] -= p->children[RTI_CPU_USER] % TICK_NS;
 	p->account.children[RTI_CPU_SYSTEM] -= p->children[RTI_CPU_SYSTEM] % TICK_NS;
-	p->account.has_io = 1;
-	p->is_known = 1;
+	p->account.has_io = true;
+	p->is_known = true;
 }
 
-static uint64_t cpu(const uint64_t counters[RTI_COUNTERS])
+static uint64_t sum_cpu(const uint64_t counters[RTI_COUNTERS])
 {
 	return counters[RTI_CPU_USER] + counters[RTI_CPU_SYSTEM];
 }
 
-/* The kernel's side of a death: the parent waits, or the account is lost (auto-reaped, or reaped
- * outside the tree). */
-static void die(struct world *w, int who, int is_waited)
+/* How the kernel accounts for an exit: the parent waits for it, or the account is lost. It is lost
+ * if the kernel reaps the process by itself, or a process outside the tree reaps it. */
+static void exit_process(struct world *w, int index, bool is_waited)
 {
-	struct process *p = &w->p[who], *parent = p->parent >= 0 ? &w->p[p->parent] : NULL;
+	struct process *p = &w->p[index], *parent = p->parent >= 0 ? &w->p[p->parent] : NULL;
 
-	p->is_alive = 0;
-	for (int i = 1; i < MOST; i++) {
-		if (w->p[i].is_alive && w->p[i].parent == who)
+	p->is_alive = false;
+	for (int i = 1; i < PROCESSES_MAX; i++) {
+		if (w->p[i].is_alive && w->p[i].parent == index)
 			w->p[i].parent = -1;
 	}
 	if (is_waited && parent && parent->is_alive) {
@@ -112,81 +113,81 @@ static void die(struct world *w, int who, int is_waited)
 			parent->self[i] += p->self[i];
 		return;
 	}
-	w->unseen += cpu(p->self) + cpu(p->children) -
-	             (p->is_known ? cpu(p->account.self) + cpu(p->account.children) : 0);
+	w->unseen_ns += sum_cpu(p->self) + sum_cpu(p->children) -
+	                (p->is_known ? sum_cpu(p->account.self) + sum_cpu(p->account.children) : 0);
 }
 
-/* Whoever departed along with all its ancestors up to a living one may be in any of their
- * accounts. */
-static void account_orphan_exit(struct world *w, int who)
+/* If all ancestors up to a living one exited in the same sample, the usage of the process may be in
+ * the account of any of them. */
+static void account_orphan_exit(struct world *w, int index)
 {
 	struct rti_account *holder = NULL;
 	int holders = 0;
 
-	for (int up = w->p[who].parent; up >= 0; up = w->p[up].parent) {
-		if (!rti_ledger_may_hold(&w->ledger, &w->p[up].account, &w->p[who].account))
+	for (int up = w->p[index].parent; up >= 0; up = w->p[up].parent) {
+		if (!rti_ledger_may_hold(&w->ledger, &w->p[up].account, &w->p[index].account))
 			continue;
 		holder = &w->p[up].account;
 		holders++;
 	}
 	if (holders == 0)
-		rti_ledger_keep_last_seen(&w->ledger, &w->p[who].account);
+		rti_ledger_keep_last_seen(&w->ledger, &w->p[index].account);
 	else if (holders == 1)
-		rti_ledger_merge_into_reaper(&w->ledger, &w->p[who].account, holder);
+		rti_ledger_merge_into_reaper(&w->ledger, &w->p[index].account, holder);
 }
 
-/* As the tree sampler does it: children first, and what they are known to have used goes where
- * their parent goes. */
-static void account_exit(struct world *w, int who)
+/* In the order of the tree sampler: children first, since their usage goes where that of their
+ * parent goes. */
+static void account_exit(struct world *w, int index)
 {
-	struct process *p = &w->p[who];
+	struct process *p = &w->p[index];
 
-	if (p->is_alive || !p->is_known || p->has_exits)
+	if (p->is_alive || !p->is_known || p->is_exit_accounted)
 		return;
-	p->has_exits = 1;
-	for (int i = 0; i < MOST; i++) {
-		if (w->p[i].parent == who)
+	p->is_exit_accounted = true;
+	for (int i = 0; i < PROCESSES_MAX; i++) {
+		if (w->p[i].parent == index)
 			account_exit(w, i);
 	}
 	if (p->parent >= 0 && w->p[p->parent].is_alive)
 		rti_ledger_account_exit(&w->ledger, &p->account, &w->p[p->parent].account);
 	else
-		account_orphan_exit(w, who);
+		account_orphan_exit(w, index);
 	w->exits++;
 }
 
-static void sample(struct world *w)
+static void sample_world(struct world *w)
 {
-	uint64_t before = cpu(w->ledger.total), reads = w->ledger.total[RTI_READ_BYTES];
+	uint64_t before = sum_cpu(w->ledger.total), reads = w->ledger.total[RTI_READ_BYTES];
 
-	for (int i = 0; i < MOST; i++) {
+	for (int i = 0; i < PROCESSES_MAX; i++) {
 		if (w->p[i].is_alive)
 			read_process(&w->p[i]);
 	}
-	for (int i = 0; i < MOST; i++)
+	for (int i = 0; i < PROCESSES_MAX; i++)
 		account_exit(w, i);
-	for (int i = 0; i < MOST; i++) {
+	for (int i = 0; i < PROCESSES_MAX; i++) {
 		if (!w->p[i].is_alive)
-			w->p[i].is_known = 0;
+			w->p[i].is_known = false;
 	}
 	rti_ledger_open(&w->ledger);
-	for (int i = 0; i < MOST; i++) {
+	for (int i = 0; i < PROCESSES_MAX; i++) {
 		if (w->p[i].is_alive)
 			rti_ledger_add(&w->ledger, &w->p[i].account);
 	}
 	rti_ledger_close(&w->ledger);
-	if (cpu(w->ledger.total) < before || w->ledger.total[RTI_READ_BYTES] < reads)
+	if (sum_cpu(w->ledger.total) < before || w->ledger.total[RTI_READ_BYTES] < reads)
 		ck_abort_msg("a total fell");
-	w->strangers_ns += pick(w, 3) ? 0 : pick(w, 20000000);
-	w->lag_ns = pick(w, 2) ? 0 : pick(w, CPUS * TICK_NS);
+	w->unrelated_ns += pick_random(w, 3) ? 0 : pick_random(w, 20000000);
+	w->lag_ns = pick_random(w, 2) ? 0 : pick_random(w, CPUS * TICK_NS);
 }
 
-/* By the account of the cgroup that the world runs in. */
-static struct rti_cpu_bounds bounds(const struct world *w)
+/* From the account of the cgroup that the simulated tree runs in. */
+static struct rti_cpu_bounds compute_bounds(const struct world *w)
 {
-	uint64_t used_ns = cpu(w->truth) + w->strangers_ns;
+	uint64_t used_ns = sum_cpu(w->true_total) + w->unrelated_ns;
 	const struct rti_cpu_bounds_known known = {
-		.low_ns = cpu(w->ledger.total),
+		.low_ns = sum_cpu(w->ledger.total),
 		.growth_ns = used_ns > w->lag_ns ? used_ns - w->lag_ns : 0,
 		.lag_ns = CPUS * TICK_NS,
 	};
@@ -194,98 +195,100 @@ static struct rti_cpu_bounds bounds(const struct world *w)
 	return rti_cpu_bounds(&known);
 }
 
-/* The truth is in the bracket. The total is below it by the ticks that the kernel does not show
- * and, unless the ledger says that somebody went unwaited for, by what ended before anybody saw
- * it. libcheck writes a line for each assertion that holds, which takes longer than a history. */
-static void check_bracket(const struct world *w)
+/* The true CPU time is within the bounds. The total is below it by the ticks that the kernel does
+ * not show. Unless the ledger reports an unwaited process, it is also below by what exited unseen.
+ * Does not assert what holds: libcheck writes a line for each assertion, which takes longer than a
+ * history. */
+static void check_bounds(const struct world *w)
 {
-	uint64_t total = cpu(w->ledger.total),
-		 shortage = w->unseen + 2 * TICK_NS * (MOST + w->exits);
-	struct rti_cpu_bounds b = bounds(w);
+	uint64_t total = sum_cpu(w->ledger.total),
+		 shortage = w->unseen_ns + 2 * TICK_NS * (PROCESSES_MAX + w->exits);
+	struct rti_cpu_bounds b = compute_bounds(w);
 
-	if (b.low_ns > cpu(w->truth) || b.high_ns < cpu(w->truth))
-		ck_abort_msg("the truth is outside the bracket");
-	if (!b.is_unverified && total + total / 100 + TICK_NS + w->lag_ns < cpu(w->truth))
-		ck_abort_msg("much was missed without notice");
-	if (!w->ledger.has_unwaited && total + shortage < cpu(w->truth))
-		ck_abort_msg("more is missing than went unseen");
-	if (w->ledger.total[RTI_READ_BYTES] > w->truth[RTI_READ_BYTES] ||
-	    w->ledger.total[RTI_MINOR_FAULTS] > w->truth[RTI_MINOR_FAULTS])
-		ck_abort_msg("more than there was");
+	if (b.low_ns > sum_cpu(w->true_total) || b.high_ns < sum_cpu(w->true_total))
+		ck_abort_msg("the true CPU time is outside the bounds");
+	if (!b.is_unverified && total + total / 100 + TICK_NS + w->lag_ns < sum_cpu(w->true_total))
+		ck_abort_msg("CPU time is missing and not reported");
+	if (!w->ledger.has_unwaited && total + shortage < sum_cpu(w->true_total))
+		ck_abort_msg("more is missing than exited unseen");
+	if (w->ledger.total[RTI_READ_BYTES] > w->true_total[RTI_READ_BYTES] ||
+	    w->ledger.total[RTI_MINOR_FAULTS] > w->true_total[RTI_MINOR_FAULTS])
+		ck_abort_msg("the total exceeds the true total");
 }
 
-static void live_one_step(struct world *w)
+static void run_random_step(struct world *w)
 {
-	int who;
+	int index;
 
 	do
-		who = (int)pick(w, MOST);
-	while (!w->p[who].is_alive);
-	switch (pick(w, 5)) {
+		index = (int)pick_random(w, PROCESSES_MAX);
+	while (!w->p[index].is_alive);
+	switch (pick_random(w, 5)) {
 	case 0:
 	case 1:
-		fork_one(w, who);
+		fork_process(w, index);
 		break;
 	case 2:
-		work(w, &w->p[who], pick(w, 25000000));
+		use_cpu(w, &w->p[index], pick_random(w, 25000000));
 		break;
 	case 3:
-		/* A grandparent that waits while the parent is gone is not in this world. */
-		if (who != 0 && w->p[who].parent >= 0)
-			die(w, who, 1);
+		/* A grandparent that waits for a process after its parent exited is not
+		 * simulated. */
+		if (index != 0 && w->p[index].parent >= 0)
+			exit_process(w, index, true);
 		break;
 	default:
-		sample(w);
-		check_bracket(w);
+		sample_world(w);
+		check_bounds(w);
 	}
 }
 
-static unsigned histories(void)
+static unsigned count_histories(void)
 {
 	const char *percent = getenv("RTRACK_HISTORIES_PERCENT");
 
 	return percent ? HISTORIES * (unsigned)atoi(percent) / 100 : HISTORIES;
 }
 
-START_TEST(waited_histories_are_exact_but_for_ticks)
+START_TEST(history_with_all_exits_waited_for_is_exact_to_the_tick)
 {
-	static struct world w;
+	struct world w;
 
-	for (unsigned seed = 1; seed <= histories(); seed++) {
-		begin(&w, seed);
+	for (unsigned seed = 1; seed <= count_histories(); seed++) {
+		begin_world(&w, seed);
 		for (int step = 0; step < STEPS; step++)
-			live_one_step(&w);
-		sample(&w);
-		check_bracket(&w);
-		/* All deaths were waited for, so faults and I/O, which have no ticks, are exact. */
-		if (w.unseen == 0 && !w.ledger.has_unwaited &&
-		    (w.ledger.total[RTI_MINOR_FAULTS] != w.truth[RTI_MINOR_FAULTS] ||
-		     w.ledger.total[RTI_READ_BYTES] != w.truth[RTI_READ_BYTES]))
+			run_random_step(&w);
+		sample_world(&w);
+		check_bounds(&w);
+		/* All exits were waited for. Faults and I/O have no ticks, so they are exact. */
+		if (w.unseen_ns == 0 && !w.ledger.has_unwaited &&
+		    (w.ledger.total[RTI_MINOR_FAULTS] != w.true_total[RTI_MINOR_FAULTS] ||
+		     w.ledger.total[RTI_READ_BYTES] != w.true_total[RTI_READ_BYTES]))
 			ck_abort_msg("history %u is not exact", seed);
 	}
 }
 END_TEST
 
-START_TEST(lost_accounts_never_make_the_total_fall_or_count_twice)
+START_TEST(history_with_unwaited_exits_neither_falls_nor_counts_twice)
 {
-	static struct world w;
+	struct world w;
 
-	for (unsigned seed = 1; seed <= histories(); seed++) {
-		begin(&w, seed ^ 0x5a5a5a);
+	for (unsigned seed = 1; seed <= count_histories(); seed++) {
+		begin_world(&w, seed ^ 0x5a5a5a);
 		for (int step = 0; step < STEPS; step++) {
-			int who = 1 + (int)pick(&w, MOST - 1);
+			int index = 1 + (int)pick_random(&w, PROCESSES_MAX - 1);
 
-			live_one_step(&w);
-			if (w.p[who].is_alive && pick(&w, 6) == 0)
-				die(&w, who, 0);
+			run_random_step(&w);
+			if (w.p[index].is_alive && pick_random(&w, 6) == 0)
+				exit_process(&w, index, false);
 		}
-		sample(&w);
-		check_bracket(&w);
+		sample_world(&w);
+		check_bounds(&w);
 	}
 }
 END_TEST
 
-static void one_sample(struct rti_ledger *ledger, struct rti_account *a, struct rti_account *b)
+static void take_sample(struct rti_ledger *ledger, struct rti_account *a, struct rti_account *b)
 {
 	rti_ledger_open(ledger);
 	rti_ledger_add(ledger, a);
@@ -294,96 +297,97 @@ static void one_sample(struct rti_ledger *ledger, struct rti_account *a, struct 
 	rti_ledger_close(ledger);
 }
 
-START_TEST(a_reaped_child_is_not_counted_twice)
+START_TEST(child_reaped_by_its_parent_is_counted_once)
 {
-	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = 1 };
-	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = 1 };
+	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = true };
+	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = true };
 	struct rti_ledger ledger = { 0 };
 
 	child.self[RTI_READ_BYTES] = 4096;
-	one_sample(&ledger, &parent, &child);
+	take_sample(&ledger, &parent, &child);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
-	/* It ended at 25.9 ms: the parent shows two ticks, which is less than what was seen. */
+	/* The child exits at 25.9 ms. The parent shows two ticks, less than was read of the
+	 * child. */
 	parent.children[RTI_CPU_USER] = 20000000;
 	parent.children[RTI_MINOR_FAULTS] = 103;
 	parent.self[RTI_READ_BYTES] = 4096;
 	rti_ledger_account_exit(&ledger, &child, &parent);
-	ck_assert_int_eq(ledger.has_unwaited, 0);
-	one_sample(&ledger, &parent, NULL);
+	ck_assert(!ledger.has_unwaited);
+	take_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
 	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 113);
 	ck_assert_uint_eq(ledger.total[RTI_READ_BYTES], 4096);
 }
 END_TEST
 
-/* The parent's ticks say less than the child was seen to use: what comes on top of that must not
- * vanish in between. */
-START_TEST(what_is_used_after_a_reaping_comes_on_top_of_what_was_seen)
+/* The ticks of the parent show less than was read of the child. CPU time that the parent uses
+ * afterwards must be added to the last read of the child. */
+START_TEST(parent_running_after_a_reap_adds_to_the_last_total)
 {
-	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = 1 };
-	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = 1 };
+	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = true };
+	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = true };
 	struct rti_ledger ledger = { 0 };
 
-	one_sample(&ledger, &parent, &child);
+	take_sample(&ledger, &parent, &child);
 	parent.children[RTI_CPU_USER] = 20000000;
 	parent.children[RTI_MINOR_FAULTS] = 103;
 	parent.self[RTI_CPU_USER] += 1000;
 	rti_ledger_account_exit(&ledger, &child, &parent);
-	one_sample(&ledger, &parent, NULL);
+	take_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25406000);
 	parent.self[RTI_CPU_USER] += 1000;
-	one_sample(&ledger, &parent, NULL);
+	take_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25407000);
 }
 END_TEST
 
-START_TEST(an_auto_reaped_child_stays_in_the_total)
+START_TEST(child_reaped_without_account_stays_in_the_total)
 {
-	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = 1 };
-	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = 1 };
+	struct rti_account parent = { .self = { 5000, 0, 10 }, .has_io = true };
+	struct rti_account child = { .self = { 25400000, 0, 100 }, .has_io = true };
 	struct rti_ledger ledger = { 0 };
 
 	child.self[RTI_WRITE_BYTES] = 512;
-	one_sample(&ledger, &parent, &child);
+	take_sample(&ledger, &parent, &child);
 	rti_ledger_account_exit(&ledger, &child, &parent);
-	one_sample(&ledger, &parent, NULL);
+	take_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
 	ck_assert_uint_eq(ledger.total[RTI_WRITE_BYTES], 512);
-	ck_assert_int_eq(ledger.has_unwaited, 1);
+	ck_assert(ledger.has_unwaited);
 }
 END_TEST
 
-START_TEST(reaped_io_stays_when_the_reaper_hides_its_own)
+START_TEST(child_io_under_reaper_with_hidden_io_stays_in_the_total)
 {
 	struct rti_account parent = { .self = { 0, 0, 10 },
 		                      .children = { 0, 0, 100 },
-		                      .has_io = 0 };
-	struct rti_account child = { .self = { 1, 1, 100 }, .has_io = 1 };
+		                      .has_io = false };
+	struct rti_account child = { .self = { 1, 1, 100 }, .has_io = true };
 	struct rti_ledger ledger = { 0 };
 
 	child.self[RTI_READ_BYTES] = 8192;
 	rti_ledger_account_exit(&ledger, &child, &parent);
-	one_sample(&ledger, &parent, NULL);
+	take_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_READ_BYTES], 8192);
 }
 END_TEST
 
-START_TEST(an_orphan_is_held_by_whoever_grew_by_as_much)
+START_TEST(orphan_may_be_in_the_account_that_grew_by_as_much)
 {
 	struct rti_account grown = { .children = { 0, 0, 109 }, .closed_faults = 10 };
 	struct rti_account exited = { .self = { 0, 0, 60, 9 },
 		                      .children = { 0, 0, 30 },
 		                      .floor = { 0, 0, 70 } };
-	const struct rti_ledger ledger = { 0 }, alone = { .self_only = 1 };
+	const struct rti_ledger ledger = { 0 }, alone = { .self_only = true };
 
-	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &exited), 1);
-	ck_assert_int_eq(rti_ledger_may_hold(&alone, &grown, &exited), 0);
+	ck_assert(rti_ledger_may_hold(&ledger, &grown, &exited));
+	ck_assert(!rti_ledger_may_hold(&alone, &grown, &exited));
 	grown.closed_faults++;
-	ck_assert_int_eq(rti_ledger_may_hold(&ledger, &grown, &exited), 0);
+	ck_assert(!rti_ledger_may_hold(&ledger, &grown, &exited));
 }
 END_TEST
 
-START_TEST(growth_explains_departures_only_once)
+START_TEST(growth_attributed_once_is_not_attributed_again)
 {
 	struct rti_account grown = { .children = { 0, 0, 100 }, .closed_faults = 10 };
 
@@ -393,41 +397,41 @@ START_TEST(growth_explains_departures_only_once)
 }
 END_TEST
 
-START_TEST(a_wavering_split_lets_neither_part_fall)
+START_TEST(cpu_split_that_shifts_lets_neither_part_fall)
 {
 	struct rti_account member = { .self = { 600, 400 } };
 	struct rti_ledger ledger = { 0 };
 
-	one_sample(&ledger, &member, NULL);
+	take_sample(&ledger, &member, NULL);
 	member.self[RTI_CPU_USER] = 300;
 	member.self[RTI_CPU_SYSTEM] = 900;
-	one_sample(&ledger, &member, NULL);
+	take_sample(&ledger, &member, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 600);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 600);
 	member.self[RTI_CPU_USER] = 1100;
 	member.self[RTI_CPU_SYSTEM] = 200;
-	one_sample(&ledger, &member, NULL);
+	take_sample(&ledger, &member, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 700);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 600);
 }
 END_TEST
 
-START_TEST(alone_means_without_what_was_reaped)
+START_TEST(self_only_ledger_excludes_reaped_children)
 {
 	struct rti_account member = { .self = { 600, 400 }, .children = { 50000000, 0, 77 } };
-	struct rti_ledger ledger = { .self_only = 1 };
+	struct rti_ledger ledger = { .self_only = true };
 
-	one_sample(&ledger, &member, NULL);
-	ck_assert_uint_eq(cpu(ledger.total), 1000);
+	take_sample(&ledger, &member, NULL);
+	ck_assert_uint_eq(sum_cpu(ledger.total), 1000);
 	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 0);
 	rti_ledger_keep_last_seen(&ledger, &member);
 	rti_ledger_open(&ledger);
 	rti_ledger_close(&ledger);
-	ck_assert_uint_eq(cpu(ledger.total), 1000);
+	ck_assert_uint_eq(sum_cpu(ledger.total), 1000);
 }
 END_TEST
 
-START_TEST(an_exact_account_of_the_reaped_is_taken)
+START_TEST(children_account_that_is_exact_replaces_the_rounded_one)
 {
 	struct rti_account reaper = { .children = { 20000000, 10000000, 90 },
 		                      .floor = { 0, 0, 0, 0, 3, 1 } };
@@ -437,7 +441,7 @@ START_TEST(an_exact_account_of_the_reaped_is_taken)
 
 	rti_ledger_raise_children(&reaper, exact);
 	rti_ledger_raise_children(&reaper, stale);
-	one_sample(&ledger, &reaper, NULL);
+	take_sample(&ledger, &reaper, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 27000000);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 14000000);
 	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 100);
@@ -445,7 +449,7 @@ START_TEST(an_exact_account_of_the_reaped_is_taken)
 }
 END_TEST
 
-START_TEST(a_member_that_was_waited_for_is_retained_and_not_lost)
+START_TEST(member_waited_for_by_the_caller_stays_in_the_total)
 {
 	struct rti_account root = { .self = { 1000, 500, 10, 0, 3, 1 },
 		                    .children = { 20000000, 0, 90 } };
@@ -455,28 +459,29 @@ START_TEST(a_member_that_was_waited_for_is_retained_and_not_lost)
 	rti_ledger_open(&ledger);
 	rti_ledger_close(&ledger);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 20001000);
-	ck_assert_int_eq(ledger.has_unwaited, 0);
+	ck_assert(!ledger.has_unwaited);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("ledger");
-	TCase *random = suite_case(suite, "random histories"), *cases = suite_case(suite, "cases");
+	TCase *random_trees = suite_case(suite, "random histories"),
+	      *cases = suite_case(suite, "cases");
 
-	printf("# %u histories each\n", histories());
+	printf("# %u histories each\n", count_histories());
 	fflush(stdout);
-	tcase_add_test(random, waited_histories_are_exact_but_for_ticks);
-	tcase_add_test(random, lost_accounts_never_make_the_total_fall_or_count_twice);
-	tcase_add_test(cases, a_reaped_child_is_not_counted_twice);
-	tcase_add_test(cases, what_is_used_after_a_reaping_comes_on_top_of_what_was_seen);
-	tcase_add_test(cases, an_auto_reaped_child_stays_in_the_total);
-	tcase_add_test(cases, reaped_io_stays_when_the_reaper_hides_its_own);
-	tcase_add_test(cases, an_orphan_is_held_by_whoever_grew_by_as_much);
-	tcase_add_test(cases, growth_explains_departures_only_once);
-	tcase_add_test(cases, a_wavering_split_lets_neither_part_fall);
-	tcase_add_test(cases, alone_means_without_what_was_reaped);
-	tcase_add_test(cases, an_exact_account_of_the_reaped_is_taken);
-	tcase_add_test(cases, a_member_that_was_waited_for_is_retained_and_not_lost);
+	tcase_add_test(random_trees, history_with_all_exits_waited_for_is_exact_to_the_tick);
+	tcase_add_test(random_trees, history_with_unwaited_exits_neither_falls_nor_counts_twice);
+	tcase_add_test(cases, child_reaped_by_its_parent_is_counted_once);
+	tcase_add_test(cases, parent_running_after_a_reap_adds_to_the_last_total);
+	tcase_add_test(cases, child_reaped_without_account_stays_in_the_total);
+	tcase_add_test(cases, child_io_under_reaper_with_hidden_io_stays_in_the_total);
+	tcase_add_test(cases, orphan_may_be_in_the_account_that_grew_by_as_much);
+	tcase_add_test(cases, growth_attributed_once_is_not_attributed_again);
+	tcase_add_test(cases, cpu_split_that_shifts_lets_neither_part_fall);
+	tcase_add_test(cases, self_only_ledger_excludes_reaped_children);
+	tcase_add_test(cases, children_account_that_is_exact_replaces_the_rounded_one);
+	tcase_add_test(cases, member_waited_for_by_the_caller_stays_in_the_total);
 	return suite_run(suite);
 }

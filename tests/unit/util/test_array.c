@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays that grow. */
+/* rti_array_grow(). */
 #include "util/array.h"
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 
 #include "suite.h"
 
-START_TEST(array_that_grows_keeps_its_elements)
+START_TEST(array_grown_repeatedly_keeps_its_elements)
 {
 	size_t capacity = 0;
 	int *numbers = NULL;
@@ -26,7 +26,7 @@ START_TEST(array_that_grows_keeps_its_elements)
 }
 END_TEST
 
-START_TEST(array_with_room_stays_where_it_is)
+START_TEST(array_with_spare_capacity_is_not_moved)
 {
 	size_t capacity = 0;
 	int *numbers = rti_array_grow(NULL, &capacity, 5, sizeof(*numbers));
@@ -38,7 +38,7 @@ START_TEST(array_with_room_stays_where_it_is)
 }
 END_TEST
 
-START_TEST(array_past_the_address_space_is_left_as_it_is)
+START_TEST(array_grown_past_size_max_is_left_unchanged)
 {
 	size_t capacity = 0;
 	char *bytes = rti_array_grow(NULL, &capacity, 1, 1);
@@ -54,10 +54,10 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("array");
-	TCase *cases = suite_case(suite, "grow");
+	TCase *tests = suite_case(suite, "grow");
 
-	tcase_add_test(cases, array_that_grows_keeps_its_elements);
-	tcase_add_test(cases, array_with_room_stays_where_it_is);
-	tcase_add_test(cases, array_past_the_address_space_is_left_as_it_is);
+	tcase_add_test(tests, array_grown_repeatedly_keeps_its_elements);
+	tcase_add_test(tests, array_with_spare_capacity_is_not_moved);
+	tcase_add_test(tests, array_grown_past_size_max_is_left_unchanged);
 	return suite_run(suite);
 }

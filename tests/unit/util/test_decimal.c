@@ -8,7 +8,7 @@
 
 #include "suite.h"
 
-START_TEST(number_of_any_length_is_written_as_printf_writes_it)
+START_TEST(decimal_of_any_length_equals_printf_output)
 {
 	static const uint64_t numbers[] = { 0, 9, 10, 4194304, UINT32_MAX, UINT64_MAX };
 	char text[RTI_DECIMAL_MAX], expected[RTI_DECIMAL_MAX];
@@ -24,8 +24,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("decimal");
-	TCase *cases = suite_case(suite, "decimal");
+	TCase *tests = suite_case(suite, "decimal");
 
-	tcase_add_test(cases, number_of_any_length_is_written_as_printf_writes_it);
+	tcase_add_test(tests, decimal_of_any_length_equals_printf_output);
 	return suite_run(suite);
 }

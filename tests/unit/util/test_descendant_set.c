@@ -1,134 +1,134 @@
 /* SPDX-License-Identifier: MIT */
-/* The census, on hand-made cases and against random histories of which the truth is known. */
+/* The descendant set: hand-made cases, and random histories with a known outcome. */
 #include <stdlib.h>
 
 #include "suite.h"
 #include "util/descendant_set.h"
 
 #define ROOT 100
-#define STRANGER 999
+#define UNRELATED 999
 
 static struct rti_descendant_set *descendants;
 
-static void begin(void)
+static void set_up(void)
 {
 	descendants = calloc(1, sizeof(*descendants));
 	ck_assert_ptr_nonnull(descendants);
 	rti_descendant_set_add(descendants, ROOT);
 }
 
-static void end(void)
+static void tear_down(void)
 {
 	free(descendants);
 }
 
-static void expect(uint64_t count, uint64_t alive, uint64_t alive_peak)
+static void expect_counts(uint64_t count, uint64_t alive, uint64_t alive_peak)
 {
 	ck_assert_uint_eq(descendants->count, count);
 	ck_assert_uint_eq(descendants->alive, alive);
 	ck_assert_uint_eq(descendants->alive_peak, alive_peak);
 }
 
-START_TEST(children_and_theirs_are_counted_however_short_their_lives)
+START_TEST(descendants_with_short_lifetimes_are_all_counted)
 {
-	expect(1, 1, 1);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, 101, 102), 1);
-	expect(3, 3, 3);
+	expect_counts(1, 1, 1);
+	ck_assert(rti_descendant_set_fork(descendants, ROOT, 101));
+	ck_assert(rti_descendant_set_fork(descendants, 101, 102));
+	expect_counts(3, 3, 3);
 	rti_descendant_set_exit(descendants, 101);
-	ck_assert_int_eq(rti_descendant_set_is_alive(descendants, 101), 0);
-	ck_assert_int_eq(rti_descendant_set_has(descendants, 101), 1);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, 102, 103), 1); /* an orphan's child */
+	ck_assert(!rti_descendant_set_is_alive(descendants, 101));
+	ck_assert(rti_descendant_set_has(descendants, 101));
+	ck_assert(rti_descendant_set_fork(descendants, 102, 103)); /* a child of an orphan */
 	rti_descendant_set_exit(descendants, 102);
 	rti_descendant_set_exit(descendants, 103);
-	expect(4, 1, 3);
+	expect_counts(4, 1, 3);
 }
 END_TEST
 
-START_TEST(strangers_are_not)
+START_TEST(fork_by_unrelated_process_is_not_counted)
 {
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, STRANGER, 101), 0);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, 101, 102), 0);
+	ck_assert(!rti_descendant_set_fork(descendants, UNRELATED, 101));
+	ck_assert(!rti_descendant_set_fork(descendants, 101, 102));
 	rti_descendant_set_exec(descendants, 101);
 	rti_descendant_set_exit(descendants, 101);
-	ck_assert_int_eq(rti_descendant_set_has(descendants, 101), 0);
-	ck_assert_int_eq(rti_descendant_set_is_alive(descendants, 101), 0);
-	expect(1, 1, 1);
+	ck_assert(!rti_descendant_set_has(descendants, 101));
+	ck_assert(!rti_descendant_set_is_alive(descendants, 101));
+	expect_counts(1, 1, 1);
 }
 END_TEST
 
-START_TEST(a_number_given_to_a_stranger_is_his)
+START_TEST(pid_reused_by_unrelated_process_leaves_the_set)
 {
 	rti_descendant_set_fork(descendants, ROOT, 101);
 	rti_descendant_set_exit(descendants, 101);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, STRANGER, 101), 0);
-	ck_assert_int_eq(rti_descendant_set_has(descendants, 101), 0);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, 101, 102), 0);
+	ck_assert(!rti_descendant_set_fork(descendants, UNRELATED, 101));
+	ck_assert(!rti_descendant_set_has(descendants, 101));
+	ck_assert(!rti_descendant_set_fork(descendants, 101, 102));
 	rti_descendant_set_exec(descendants, 101);
-	expect(2, 1, 2);
+	expect_counts(2, 1, 2);
 	rti_descendant_set_exit(descendants, 101);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1); /* and ours again */
-	expect(3, 2, 2);
+	ck_assert(rti_descendant_set_fork(descendants, ROOT, 101)); /* in the tree again */
+	expect_counts(3, 2, 2);
 }
 END_TEST
 
-START_TEST(a_stranger_s_fork_ends_whoever_had_the_number)
+START_TEST(fork_by_unrelated_process_ends_previous_process_with_that_pid)
 {
 	rti_descendant_set_fork(descendants, ROOT, 101);
-	rti_descendant_set_fork(descendants, STRANGER, 101);
-	expect(2, 1, 2);
-	rti_descendant_set_exit(descendants, 101); /* the stranger's own */
-	expect(2, 1, 2);
+	rti_descendant_set_fork(descendants, UNRELATED, 101);
+	expect_counts(2, 1, 2);
+	rti_descendant_set_exit(descendants, 101); /* this ends the unrelated process */
+	expect_counts(2, 1, 2);
 }
 END_TEST
 
-START_TEST(a_number_given_away_within_the_tree_counts_again)
+START_TEST(pid_reused_within_the_tree_is_counted_again)
 {
 	for (int i = 0; i < 10; i++) {
-		ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1);
+		ck_assert(rti_descendant_set_fork(descendants, ROOT, 101));
 		rti_descendant_set_exit(descendants, 101);
 	}
-	expect(11, 1, 2);
+	expect_counts(11, 1, 2);
 }
 END_TEST
 
-START_TEST(threads_that_outlive_the_first_fork_on)
+START_TEST(fork_after_leader_exit_is_counted)
 {
 	rti_descendant_set_fork(descendants, ROOT, 101);
 	rti_descendant_set_exit(descendants, 101);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, 101, 102), 1);
-	expect(3, 2, 2);
+	ck_assert(rti_descendant_set_fork(descendants, 101, 102));
+	expect_counts(3, 2, 2);
 }
 END_TEST
 
-/* The first thread ends, then the process goes on under its number, then it ends. */
-START_TEST(an_exec_by_another_thread_is_the_same_process)
+/* The leader exits. Another thread calls exec and takes over the pid. Then the process exits. */
+START_TEST(exec_by_non_leader_thread_keeps_the_process)
 {
 	rti_descendant_set_fork(descendants, ROOT, 101);
 	rti_descendant_set_exit(descendants, 101);
 	rti_descendant_set_exec(descendants, 101);
-	ck_assert_int_eq(rti_descendant_set_is_alive(descendants, 101), 1);
-	expect(2, 2, 2);
+	ck_assert(rti_descendant_set_is_alive(descendants, 101));
+	expect_counts(2, 2, 2);
 	rti_descendant_set_exit(descendants, 101);
 	rti_descendant_set_exit(descendants, 101);
-	expect(2, 1, 2);
+	expect_counts(2, 1, 2);
 }
 END_TEST
 
-START_TEST(who_joins_before_his_fork_is_told_counts_once)
+START_TEST(process_added_before_its_fork_event_is_counted_once)
 {
 	rti_descendant_set_add(descendants, 101);
 	rti_descendant_set_add(descendants, 101);
-	expect(2, 2, 2);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1);
-	expect(2, 2, 2);
+	expect_counts(2, 2, 2);
+	ck_assert(rti_descendant_set_fork(descendants, ROOT, 101));
+	expect_counts(2, 2, 2);
 	rti_descendant_set_exit(descendants, 101);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 101), 1);
-	expect(3, 2, 2);
+	ck_assert(rti_descendant_set_fork(descendants, ROOT, 101));
+	expect_counts(3, 2, 2);
 }
 END_TEST
 
-START_TEST(numbers_that_no_process_can_have_are_nobody)
+START_TEST(pid_out_of_range_is_ignored)
 {
 	static const int32_t odd[] = {
 		0, -1, INT32_MIN, RTI_PIDS_MAX, RTI_PIDS_MAX + 1, INT32_MAX
@@ -138,17 +138,17 @@ START_TEST(numbers_that_no_process_can_have_are_nobody)
 		rti_descendant_set_add(descendants, odd[i]);
 		rti_descendant_set_exec(descendants, odd[i]);
 		rti_descendant_set_exit(descendants, odd[i]);
-		ck_assert_int_eq(rti_descendant_set_fork(descendants, odd[i], 101), 0);
-		ck_assert_int_eq(rti_descendant_set_has(descendants, odd[i]), 0);
-		ck_assert_int_eq(rti_descendant_set_is_alive(descendants, odd[i]), 0);
+		ck_assert(!rti_descendant_set_fork(descendants, odd[i], 101));
+		ck_assert(!rti_descendant_set_has(descendants, odd[i]));
+		ck_assert(!rti_descendant_set_is_alive(descendants, odd[i]));
 	}
-	expect(1, 1, 1);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, RTI_PIDS_MAX - 1), 1);
-	ck_assert_int_eq(rti_descendant_set_fork(descendants, ROOT, 1), 1);
-	expect(3, 3, 3);
+	expect_counts(1, 1, 1);
+	ck_assert(rti_descendant_set_fork(descendants, ROOT, RTI_PIDS_MAX - 1));
+	ck_assert(rti_descendant_set_fork(descendants, ROOT, 1));
+	expect_counts(3, 3, 3);
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		rti_descendant_set_fork(descendants, ROOT, odd[i]);
-		ck_assert_int_eq(rti_descendant_set_has(descendants, odd[i]), 0);
+		ck_assert(!rti_descendant_set_has(descendants, odd[i]));
 	}
 	ck_assert_uint_eq(descendants->alive, 3);
 }
@@ -156,13 +156,13 @@ END_TEST
 
 #define HISTORIES 20000
 #define STEPS 80
-#define MOST 24 /* processes at a time */
+#define PROCESSES_MAX 24 /* at a time */
 #define QUEUE 16
 
-/* The world as it is; the census hears of it later, in order. */
+/* The true state. The set receives the events later, in order. */
 struct process {
-	int32_t pid; /* 0: the place is free */
-	int is_member, has_leader, is_told;
+	int32_t pid; /* 0: a free slot */
+	bool is_member, has_leader, is_fork_delivered;
 };
 
 struct event {
@@ -177,39 +177,39 @@ static const int32_t numbers[] = { 1,      2,       3,       62,      63,
 enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
 
 struct world {
-	struct process p[MOST]; /* the first is the root, the second a stranger */
+	struct process p[PROCESSES_MAX]; /* [0] is the root, [1] is unrelated */
 	struct event queue[QUEUE];
 	size_t head, count;
-	uint64_t members, alive; /* that ever were; that are */
-	uint64_t most_told;      /* alive at a time, as far as was told */
+	uint64_t members, alive; /* members so far, and alive */
+	uint64_t alive_peak;     /* most members alive according to the delivered events */
 	unsigned seed, seed_of_all;
 };
 
-static unsigned pick(struct world *w, unsigned below)
+static unsigned pick_random(struct world *w, unsigned below)
 {
 	w->seed = w->seed * 1103515245u + 12345u;
 	return (w->seed >> 8) % below;
 }
 
-static struct process *find(struct world *w, int32_t pid)
+static struct process *find_process(struct world *w, int32_t pid)
 {
-	for (int i = 0; i < MOST; i++) {
+	for (int i = 0; i < PROCESSES_MAX; i++) {
 		if (w->p[i].pid == pid)
 			return &w->p[i];
 	}
 	return NULL;
 }
 
-static void note_most(struct world *w)
+static void note_peak(struct world *w)
 {
-	if (descendants->alive > w->most_told)
-		w->most_told = descendants->alive;
+	if (descendants->alive > w->alive_peak)
+		w->alive_peak = descendants->alive;
 }
 
-static void tell_one(struct world *w)
+static void deliver_event(struct world *w)
 {
 	struct event e = w->queue[w->head];
-	struct process *p = find(w, e.pid);
+	struct process *p = find_process(w, e.pid);
 
 	w->head = (w->head + 1) % QUEUE;
 	w->count--;
@@ -219,101 +219,103 @@ static void tell_one(struct world *w)
 		rti_descendant_set_exec(descendants, e.pid);
 	else
 		rti_descendant_set_exit(descendants, e.pid);
-	note_most(w);
+	note_peak(w);
 	if (p && e.kind == FORK)
-		p->is_told = 1;
+		p->is_fork_delivered = true;
 }
 
-static void put(struct world *w, struct event e)
+static void queue_event(struct world *w, struct event e)
 {
 	if (w->count == QUEUE)
-		tell_one(w);
+		deliver_event(w);
 	w->queue[(w->head + w->count++) % QUEUE] = e;
 }
 
-static void fork_one(struct world *w, const struct process *parent)
+static void fork_process(struct world *w, const struct process *parent)
 {
-	int32_t pid = numbers[pick(w, NUMBERS)];
-	struct process *place = find(w, 0);
+	int32_t pid = numbers[pick_random(w, NUMBERS)];
+	struct process *place = find_process(w, 0);
 
-	if (!place || find(w, pid))
+	if (!place || find_process(w, pid))
 		return;
-	*place = (struct process){ .pid = pid, .is_member = parent->is_member, .has_leader = 1 };
+	*place = (struct process){ .pid = pid, .is_member = parent->is_member, .has_leader = true };
 	w->members += (uint64_t)parent->is_member;
 	w->alive += (uint64_t)parent->is_member;
-	put(w, (struct event){ FORK, pid, parent->pid });
+	queue_event(w, (struct event){ FORK, pid, parent->pid });
 }
 
-static void end_leader(struct world *w, struct process *p)
+static void exit_leader(struct world *w, struct process *p)
 {
 	if (!p->has_leader)
 		return;
-	p->has_leader = 0;
+	p->has_leader = false;
 	w->alive -= (uint64_t)p->is_member;
-	put(w, (struct event){ EXIT, p->pid, 0 });
+	queue_event(w, (struct event){ EXIT, p->pid, 0 });
 }
 
-/* By the leader, or by another thread, whether the leader has ended before or is ended by that. */
-static void exec_one(struct world *w, struct process *p)
+/* Exec by the leader or by another thread. The leader may have exited before, or the exec ends
+ * it. */
+static void exec_process(struct world *w, struct process *p)
 {
-	if (pick(w, 2))
-		end_leader(w, p);
+	if (pick_random(w, 2))
+		exit_leader(w, p);
 	w->alive += (uint64_t)(p->is_member && !p->has_leader);
-	p->has_leader = 1;
-	put(w, (struct event){ EXEC, p->pid, 0 });
+	p->has_leader = true;
+	queue_event(w, (struct event){ EXEC, p->pid, 0 });
 }
 
-/* A search finds somebody of whom nothing is known: his number is new, or was a stranger's. */
-static void find_one(struct world *w, const struct process *p)
+/* A scan finds a process that the set does not have: its pid is new, or was that of an unrelated
+ * process. */
+static void add_by_scan(struct world *w, const struct process *p)
 {
-	if (!p->is_member || !p->has_leader || p->is_told ||
+	if (!p->is_member || !p->has_leader || p->is_fork_delivered ||
 	    rti_descendant_set_has(descendants, p->pid))
 		return;
-	/* and nobody who had it before is still to be told of */
+	/* Not while an event of a previous process with that pid is queued. */
 	for (size_t i = 0; i < w->count; i++) {
 		const struct event *e = &w->queue[(w->head + i) % QUEUE];
 
-		if (e->pid == p->pid &&
-		    (e->kind != FORK || !find(w, e->parent) || !find(w, e->parent)->is_member))
+		if (e->pid == p->pid && (e->kind != FORK || !find_process(w, e->parent) ||
+		                         !find_process(w, e->parent)->is_member))
 			return;
 	}
 	rti_descendant_set_add(descendants, p->pid);
-	note_most(w);
+	note_peak(w);
 }
 
-static void step(struct world *w)
+static void do_random_step(struct world *w)
 {
-	struct process *p = &w->p[pick(w, MOST)];
+	struct process *p = &w->p[pick_random(w, PROCESSES_MAX)];
 
-	if (!p->pid || pick(w, 4) == 0) {
+	if (!p->pid || pick_random(w, 4) == 0) {
 		if (w->count)
-			tell_one(w);
+			deliver_event(w);
 		return;
 	}
-	switch (pick(w, 8)) {
+	switch (pick_random(w, 8)) {
 	case 0:
-		exec_one(w, p);
+		exec_process(w, p);
 		break;
 	case 1:
-		end_leader(w, p); /* its other threads go on */
+		exit_leader(w, p); /* its other threads keep running */
 		break;
 	case 2:
 	case 3:
 		if (p - w->p < 2)
 			break;
-		end_leader(w, p);
+		exit_leader(w, p);
 		p->pid = 0;
 		break;
 	case 4:
-		find_one(w, p);
+		add_by_scan(w, p);
 		break;
 	default:
-		fork_one(w, p);
+		fork_process(w, p);
 	}
 }
 
-/* All of a census is a megabyte. */
-static void forget_all(void)
+/* Clears only the pids in use, since the whole set takes a megabyte. */
+static void clear_set(void)
 {
 	descendants->count = descendants->alive = descendants->alive_peak = 0;
 	descendants->is_member[ROOT / 64] = descendants->is_alive[ROOT / 64] = 0;
@@ -322,72 +324,76 @@ static void forget_all(void)
 		    0;
 }
 
-/* One assertion costs more than a whole comparison. */
-static int is_right(struct world *w)
+/* Returns the outcome instead of asserting it: one assertion costs more than a whole comparison. */
+static bool matches_truth(struct world *w)
 {
 	uint64_t alive = (uint64_t)rti_descendant_set_is_alive(descendants, ROOT);
 
-	for (int i = 0; i < MOST; i++) {
+	for (int i = 0; i < PROCESSES_MAX; i++) {
 		const struct process *p = &w->p[i];
 
 		if (p->pid && (rti_descendant_set_has(descendants, p->pid) != p->is_member ||
 		               rti_descendant_set_is_alive(descendants, p->pid) !=
 		                   (p->is_member && p->has_leader)))
-			return 0;
+			return false;
 	}
 	for (int i = 0; i < NUMBERS; i++)
 		alive += (uint64_t)rti_descendant_set_is_alive(descendants, numbers[i]);
 	return alive == w->alive && descendants->alive == alive &&
-	       descendants->count == w->members && descendants->alive_peak == w->most_told;
+	       descendants->count == w->members && descendants->alive_peak == w->alive_peak;
 }
 
-static void live_through(struct world *w)
+static void run_history(struct world *w)
 {
-	int is_right_so_far = 1;
+	bool has_matched = true;
 
 	for (int i = 0; i < STEPS; i++) {
-		step(w);
+		do_random_step(w);
 		if (w->count == 0)
-			is_right_so_far &= is_right(w);
+			has_matched &= matches_truth(w);
 	}
 	while (w->count)
-		tell_one(w);
-	ck_assert_msg(is_right_so_far && is_right(w), "history %u", w->seed_of_all);
+		deliver_event(w);
+	ck_assert_msg(has_matched && matches_truth(w), "history %u", w->seed_of_all);
 }
 
-START_TEST(any_history_is_counted_right_once_it_is_told)
+START_TEST(random_history_after_its_last_event_has_true_counts)
 {
 	for (unsigned seed = 1; seed <= HISTORIES; seed++) {
 		struct world w = {
-			.members = 1, .alive = 1, .most_told = 1, .seed = seed, .seed_of_all = seed
+			.members = 1, .alive = 1, .alive_peak = 1, .seed = seed, .seed_of_all = seed
 		};
 
-		w.p[0] =
-		    (struct process){ .pid = ROOT, .is_member = 1, .has_leader = 1, .is_told = 1 };
-		w.p[1] = (struct process){ .pid = STRANGER, .has_leader = 1, .is_told = 1 };
-		forget_all();
+		w.p[0] = (struct process){ .pid = ROOT,
+			                   .is_member = true,
+			                   .has_leader = true,
+			                   .is_fork_delivered = true };
+		w.p[1] = (struct process){ .pid = UNRELATED,
+			                   .has_leader = true,
+			                   .is_fork_delivered = true };
+		clear_set();
 		rti_descendant_set_add(descendants, ROOT);
-		live_through(&w);
+		run_history(&w);
 	}
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("census");
+	Suite *suite = suite_create("descendant_set");
 	TCase *cases = suite_case(suite, "cases"), *histories = suite_case(suite, "histories");
 
-	tcase_add_checked_fixture(cases, begin, end);
-	tcase_add_checked_fixture(histories, begin, end);
-	tcase_add_test(cases, children_and_theirs_are_counted_however_short_their_lives);
-	tcase_add_test(cases, strangers_are_not);
-	tcase_add_test(cases, a_number_given_to_a_stranger_is_his);
-	tcase_add_test(cases, a_stranger_s_fork_ends_whoever_had_the_number);
-	tcase_add_test(cases, a_number_given_away_within_the_tree_counts_again);
-	tcase_add_test(cases, threads_that_outlive_the_first_fork_on);
-	tcase_add_test(cases, an_exec_by_another_thread_is_the_same_process);
-	tcase_add_test(cases, who_joins_before_his_fork_is_told_counts_once);
-	tcase_add_test(cases, numbers_that_no_process_can_have_are_nobody);
-	tcase_add_test(histories, any_history_is_counted_right_once_it_is_told);
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_checked_fixture(histories, set_up, tear_down);
+	tcase_add_test(cases, descendants_with_short_lifetimes_are_all_counted);
+	tcase_add_test(cases, fork_by_unrelated_process_is_not_counted);
+	tcase_add_test(cases, pid_reused_by_unrelated_process_leaves_the_set);
+	tcase_add_test(cases, fork_by_unrelated_process_ends_previous_process_with_that_pid);
+	tcase_add_test(cases, pid_reused_within_the_tree_is_counted_again);
+	tcase_add_test(cases, fork_after_leader_exit_is_counted);
+	tcase_add_test(cases, exec_by_non_leader_thread_keeps_the_process);
+	tcase_add_test(cases, process_added_before_its_fork_event_is_counted_once);
+	tcase_add_test(cases, pid_out_of_range_is_ignored);
+	tcase_add_test(histories, random_history_after_its_last_event_has_true_counts);
 	return suite_run(suite);
 }
