@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The CPU collector: /proc/stat of fixtures, and the running system. */
 #include "collect/collector.h"
 
 #include <errno.h>
@@ -35,12 +36,12 @@ static void tear_down(void)
 	fixture_free(&f);
 }
 
-START_TEST(golden)
+START_TEST(stat_with_two_cpus_yields_all_figures)
 {
 	const struct rt_cpu *row;
 	size_t count;
 
-	/* guest 30 is within user 100, guest_nice 4 within nice 20 */
+	/* guest 30 is part of user 100, and guest_nice 4 part of nice 20 */
 	fixture_write(&f, "proc/stat",
 	              "cpu  100 20 50 1000 40 6 7 8 30 4\n"
 	              "cpu0 60 12 30 600 25 4 3 5 18 3\n"
@@ -86,7 +87,7 @@ START_TEST(golden)
 }
 END_TEST
 
-START_TEST(guest_ahead_of_user_is_clamped)
+START_TEST(guest_time_ahead_of_user_time_is_clamped)
 {
 	fixture_write(&f, "proc/stat",
 	              "cpu  10 0 0 0 0 0 0 0 12 0\ncpu0 10 0 0 0 0 0 0 0 12 0\n" REST);
@@ -97,7 +98,7 @@ START_TEST(guest_ahead_of_user_is_clamped)
 }
 END_TEST
 
-START_TEST(steps_back_are_held)
+START_TEST(idle_time_that_steps_back_is_held)
 {
 	static const struct {
 		int idle, iowait, steal, held_idle, held_iowait, held_steal;
@@ -129,7 +130,7 @@ START_TEST(steps_back_are_held)
 }
 END_TEST
 
-START_TEST(deep_fall_is_flagged)
+START_TEST(idle_time_that_falls_far_makes_modes_partial)
 {
 	fixture_write(&f, "proc/stat",
 	              "cpu  100 0 10 90000 0 0 0 0 0 0\ncpu0 100 0 10 90000 0 0 0 0 0 0\n" REST);
@@ -161,7 +162,7 @@ static void expect_ids(size_t expected, const uint32_t *ids, const uint64_t *idl
 	}
 }
 
-START_TEST(cpus_come_and_go_by_id)
+START_TEST(cpus_that_come_and_go_are_matched_by_id)
 {
 	fixture_write(&f, "proc/stat",
 	              "cpu  0 0 0 600 0 0 0 0 0 0\n"
@@ -170,7 +171,7 @@ START_TEST(cpus_come_and_go_by_id)
 	              "cpu9 0 0 0 300 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_ids(3, (uint32_t[]){ 0, 4, 9 }, (uint64_t[]){ 100, 200, 300 });
-	/* 4 offline, 2 and 12 hot-added */
+	/* CPU 4 goes offline, 2 and 12 are hot-added */
 	fixture_write(&f, "proc/stat",
 	              "cpu  0 0 0 605 0 0 0 0 0 0\n"
 	              "cpu0 0 0 0 101 0 0 0 0 0 0\n"
@@ -180,7 +181,7 @@ START_TEST(cpus_come_and_go_by_id)
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_ids(4, (uint32_t[]){ 0, 2, 9, 12 }, (uint64_t[]){ 101, 1, 302, 3 });
 	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 605 * TICK);
-	/* 4 is back, a little lower than it was: held */
+	/* CPU 4 returns with a slightly lower value, which is held */
 	fixture_write(&f, "proc/stat",
 	              "cpu  0 0 0 606 0 0 0 0 0 0\n"
 	              "cpu4 0 0 0 190 0 0 0 0 0 0\n" REST);
@@ -189,8 +190,8 @@ START_TEST(cpus_come_and_go_by_id)
 }
 END_TEST
 
-/* Also a line of interrupts longer than any first buffer. */
-START_TEST(two_thousand_cpus)
+/* The line of interrupts is longer than any initial buffer. */
+START_TEST(stat_with_two_thousand_cpus_is_read_whole)
 {
 	enum { CPUS = 2000, INTERRUPTS = 40000 };
 	char *text = malloc(CPUS * 64 + INTERRUPTS * 2 + 1000), *at = text;
@@ -221,7 +222,7 @@ START_TEST(two_thousand_cpus)
 }
 END_TEST
 
-START_TEST(four_columns_suffice)
+START_TEST(stat_with_four_columns_is_enough)
 {
 	fixture_write(&f, "proc/stat", "cpu  10 2 5 100\ncpu0 10 2 5 100\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -230,7 +231,7 @@ START_TEST(four_columns_suffice)
 }
 END_TEST
 
-START_TEST(activity_may_be_missing)
+START_TEST(stat_without_activity_lines_lacks_their_bit)
 {
 	fixture_write(&f, "proc/stat",
 	              "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n");
@@ -240,7 +241,7 @@ START_TEST(activity_may_be_missing)
 }
 END_TEST
 
-START_TEST(missing_file)
+START_TEST(stat_missing_fails_with_enoent)
 {
 	size_t count = 9;
 
@@ -251,14 +252,14 @@ START_TEST(missing_file)
 }
 END_TEST
 
-START_TEST(garbage)
+START_TEST(stat_malformed_fails_and_recovers)
 {
 	static const char nothing[4096];
 
 	fixture_write_bytes(&f, "proc/stat", nothing, sizeof(nothing));
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
-	/* and it recovers */
+	/* the next sample recovers */
 	fixture_write(&f, "proc/stat",
 	              "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -274,8 +275,8 @@ static uint64_t sum_of_modes(const struct rt_metrics *m)
 	       m->cpu_mode_guest_nice_ns;
 }
 
-/* Every CPU is in some mode all the time: the modes must fill the time that has passed. */
-START_TEST(live_modes_fill_the_time)
+/* Every CPU is in some mode all the time, so the modes add up to the elapsed time. */
+START_TEST(live_cpu_modes_add_up_to_the_elapsed_time)
 {
 	struct sampler live;
 	struct rti_now outer_from, from, to, outer_to;
@@ -302,7 +303,7 @@ START_TEST(live_modes_fill_the_time)
 }
 END_TEST
 
-START_TEST(live_forks_are_seen)
+START_TEST(live_forks_raise_the_fork_count)
 {
 	struct sampler live;
 	uint64_t before;
@@ -330,17 +331,17 @@ int main(void)
 	TCase *fixtures = suite_case(suite, "fixtures"), *live = suite_case(suite, "live");
 
 	tcase_add_checked_fixture(fixtures, set_up, tear_down);
-	tcase_add_test(fixtures, golden);
-	tcase_add_test(fixtures, guest_ahead_of_user_is_clamped);
-	tcase_add_test(fixtures, steps_back_are_held);
-	tcase_add_test(fixtures, deep_fall_is_flagged);
-	tcase_add_test(fixtures, cpus_come_and_go_by_id);
-	tcase_add_test(fixtures, two_thousand_cpus);
-	tcase_add_test(fixtures, four_columns_suffice);
-	tcase_add_test(fixtures, activity_may_be_missing);
-	tcase_add_test(fixtures, missing_file);
-	tcase_add_test(fixtures, garbage);
-	tcase_add_test(live, live_modes_fill_the_time);
-	tcase_add_test(live, live_forks_are_seen);
+	tcase_add_test(fixtures, stat_with_two_cpus_yields_all_figures);
+	tcase_add_test(fixtures, guest_time_ahead_of_user_time_is_clamped);
+	tcase_add_test(fixtures, idle_time_that_steps_back_is_held);
+	tcase_add_test(fixtures, idle_time_that_falls_far_makes_modes_partial);
+	tcase_add_test(fixtures, cpus_that_come_and_go_are_matched_by_id);
+	tcase_add_test(fixtures, stat_with_two_thousand_cpus_is_read_whole);
+	tcase_add_test(fixtures, stat_with_four_columns_is_enough);
+	tcase_add_test(fixtures, stat_without_activity_lines_lacks_their_bit);
+	tcase_add_test(fixtures, stat_missing_fails_with_enoent);
+	tcase_add_test(fixtures, stat_malformed_fails_and_recovers);
+	tcase_add_test(live, live_cpu_modes_add_up_to_the_elapsed_time);
+	tcase_add_test(live, live_forks_raise_the_fork_count);
 	return suite_run(suite);
 }

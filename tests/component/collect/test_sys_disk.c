@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The disk collector: /proc/diskstats and sysfs of fixtures, and the running system. */
 #include "collect/collector.h"
 
 #include <dirent.h>
@@ -50,7 +51,7 @@ static void make_partition(const char *name)
 	make_dir(name, "partition");
 }
 
-/* Built of another one, or of nothing at all when that is NULL. */
+/* Built on another device, or on none if slave is NULL. */
 static void make_virtual(const char *name, const char *slave)
 {
 	char path[128];
@@ -62,7 +63,7 @@ static void make_virtual(const char *name, const char *slave)
 	fixture_link(&f, path, "../..");
 }
 
-static const struct rt_disk *row_of(const char *name)
+static const struct rt_disk *find_row(const char *name)
 {
 	size_t count;
 	const struct rt_disk *row = sampler_rows(&s, &count);
@@ -76,12 +77,12 @@ static const struct rt_disk *row_of(const char *name)
 
 static void expect_flags(const char *name, uint32_t flags)
 {
-	ck_assert_msg(row_of(name)->flags == flags, "%s has flags %u and not %u", name,
-	              row_of(name)->flags, flags);
+	ck_assert_msg(find_row(name)->flags == flags, "%s has flags %u and not %u", name,
+	              find_row(name)->flags, flags);
 }
 
-/* One line of each length that kernels have had. */
-START_TEST(golden)
+/* One line of each length that kernels have written. */
+START_TEST(diskstats_with_lines_of_all_lengths_yields_all_figures)
 {
 	const struct rt_disk *row;
 	size_t count;
@@ -105,7 +106,7 @@ START_TEST(golden)
 	ck_assert_uint_eq(s.out.disk_busy_ns, UINT64_C(9055000000));
 	sampler_rows(&s, &count);
 	ck_assert_uint_eq(count, 4);
-	row = row_of("sda");
+	row = find_row("sda");
 	ck_assert_uint_eq(row->size, sizeof(*row));
 	ck_assert_uint_eq(row->flags, RT_ITEM_IN_TOTAL);
 	ck_assert_uint_eq(row->major, 8);
@@ -116,18 +117,18 @@ START_TEST(golden)
 	ck_assert_uint_eq(row->writes, 40);
 	ck_assert_uint_eq(row->busy_ns, UINT64_C(9000000000));
 	ck_assert_uint_eq(row->in_flight, 8);
-	row = row_of("sda1");
+	row = find_row("sda1");
 	ck_assert_uint_eq(row->flags, RT_ITEM_PARTITION);
 	ck_assert_uint_eq(row->reads, 90);
 	ck_assert_uint_eq(row->read_bytes, 1900 * 512);
 	ck_assert_uint_eq(row->writes, 35);
 	ck_assert_uint_eq(row->write_bytes, 500 * 512);
-	ck_assert_uint_eq(row_of("nvme0n10")->in_flight, 1);
+	ck_assert_uint_eq(find_row("nvme0n10")->in_flight, 1);
 }
 END_TEST
 
-/* A sector is 512 bytes, whatever the disk says of its own. */
-START_TEST(sectors_of_4kn_disks)
+/* The kernel counts sectors of 512 bytes, whatever sector size the disk reports. */
+START_TEST(disk_with_4k_sectors_counts_units_of_512_bytes)
 {
 	make_disk("sda");
 	fixture_write(&f, "sys/class/block/sda/queue/hw_sector_size", "4096\n");
@@ -141,7 +142,7 @@ END_TEST
 
 #define FIGURES " 1 0 10 0 1 0 20 0 0 0 0\n"
 
-START_TEST(every_byte_counts_once)
+START_TEST(stacked_devices_count_each_byte_once)
 {
 	make_disk("vda");
 	make_partition("vda1");
@@ -154,7 +155,7 @@ START_TEST(every_byte_counts_once)
 	make_virtual("ram0", NULL);
 	make_virtual("zram0", NULL);
 	make_virtual("nbd0", NULL);
-	make_virtual("odd!d0", "sdb"); /* its name alone would make it a real one */
+	make_virtual("odd!d0", "sdb"); /* by its name alone it would be a real disk */
 	make_disk("bcache0");
 	fixture_link(&f, "sys/class/block/bcache0/slaves/sdb", "../..");
 	fixture_write(&f, "proc/diskstats",
@@ -182,7 +183,7 @@ START_TEST(every_byte_counts_once)
 }
 END_TEST
 
-START_TEST(no_real_device)
+START_TEST(system_without_real_disk_counts_its_base_device)
 {
 	make_virtual("nbd0", NULL);
 	make_partition("nbd0p1");
@@ -199,7 +200,7 @@ START_TEST(no_real_device)
 }
 END_TEST
 
-START_TEST(names_decide_without_sys)
+START_TEST(devices_without_sysfs_are_classified_by_name)
 {
 	fixture_remove(&f, "sys");
 	fixture_write(&f, "proc/diskstats",
@@ -229,8 +230,8 @@ START_TEST(names_decide_without_sys)
 }
 END_TEST
 
-/* Paths always count; what stands for them does so only on newer kernels. */
-START_TEST(nvme_multipath)
+/* The paths always have counters. The multipath device has them only on newer kernels. */
+START_TEST(nvme_multipath_device_counts_its_paths_only)
 {
 	make_dir("nvme0n1", "slaves");
 	fixture_link(&f, "sys/class/block/nvme0n1/device", "../../nvme-subsys0");
@@ -248,7 +249,7 @@ START_TEST(nvme_multipath)
 }
 END_TEST
 
-START_TEST(nvme_subsystem_without_listed_paths)
+START_TEST(nvme_multipath_device_without_listed_paths_counts_itself)
 {
 	make_dir("nvme0n1", "slaves");
 	fixture_mkdir(&f, "sys/class/nvme-subsys0");
@@ -265,43 +266,69 @@ static void write_two(const char *sda, const char *sdb)
 	fixture_printf(&f, "proc/diskstats", "%s%s", sda, sdb);
 }
 
-START_TEST(vanishing_and_returning)
+#define SDA(sectors) "8 0 sda 1 0 " #sectors " 0 0 0 0 0 0 0 0\n"
+#define SDB(sectors) "8 16 sdb 1 0 " #sectors " 0 0 0 0 0 0 0 0\n"
+
+static void sample_two(const char *sda, const char *sdb)
+{
+	write_two(sda, sdb);
+	ck_assert_int_eq(sampler_take(&s), 0);
+}
+
+START_TEST(disk_that_disappears_stays_in_the_total)
 {
 	size_t count;
 
 	make_disk("sda");
 	make_disk("sdb");
-	write_two("8 0 sda 1 0 1000 0 0 0 0 0 0 0 0\n", "8 16 sdb 1 0 10 0 0 0 0 0 0 0 0\n");
-	ck_assert_int_eq(sampler_take(&s), 0);
+	sample_two(SDA(1000), SDB(10));
 	ck_assert_uint_eq(s.out.disk_read_bytes, 1010 * 512);
-	/* gone: out of the list, not out of the total */
-	write_two("", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
-	ck_assert_int_eq(sampler_take(&s), 0);
+	sample_two("", SDB(11));
 	ck_assert_uint_eq(s.out.disk_read_bytes, 1011 * 512);
 	ck_assert_uint_eq(s.out.disks, 1);
 	sampler_rows(&s, &count);
 	ck_assert_uint_eq(count, 1);
-	/* back with what it had: no byte counts twice */
-	write_two("8 0 sda 1 0 1005 0 0 0 0 0 0 0 0\n", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.disk_read_bytes, 1016 * 512);
-	/* gone, and back from zero: a new baseline on top */
-	write_two("", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
-	ck_assert_int_eq(sampler_take(&s), 0);
-	write_two("8 0 sda 1 0 3 0 0 0 0 0 0 0 0\n", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.disk_read_bytes, 1019 * 512);
-	ck_assert_uint_eq(row_of("sda")->read_bytes, 1008 * 512);
-	/* another disk of the same name */
-	write_two("8 32 sda 1 0 7 0 0 0 0 0 0 0 0\n", "8 16 sdb 1 0 11 0 0 0 0 0 0 0 0\n");
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.disk_read_bytes, 1026 * 512);
-	ck_assert_uint_eq(row_of("sda")->read_bytes, 7 * 512);
 }
 END_TEST
 
-/* What a returning device is may have changed. */
-START_TEST(looked_up_again_on_return)
+START_TEST(disk_that_returns_with_its_counters_counts_no_byte_twice)
+{
+	make_disk("sda");
+	make_disk("sdb");
+	sample_two(SDA(1000), SDB(10));
+	sample_two("", SDB(11));
+	sample_two(SDA(1005), SDB(11));
+	ck_assert_uint_eq(s.out.disk_read_bytes, 1016 * 512);
+}
+END_TEST
+
+START_TEST(disk_that_returns_from_zero_counts_on_top)
+{
+	make_disk("sda");
+	make_disk("sdb");
+	sample_two(SDA(1000), SDB(10));
+	sample_two("", SDB(11));
+	sample_two(SDA(1005), SDB(11));
+	sample_two("", SDB(11));
+	sample_two(SDA(3), SDB(11));
+	ck_assert_uint_eq(s.out.disk_read_bytes, 1019 * 512);
+	ck_assert_uint_eq(find_row("sda")->read_bytes, 1008 * 512);
+}
+END_TEST
+
+START_TEST(disk_of_same_name_and_other_number_starts_anew)
+{
+	make_disk("sda");
+	make_disk("sdb");
+	sample_two(SDA(1008), SDB(11));
+	sample_two("8 32 sda 1 0 7 0 0 0 0 0 0 0 0\n", SDB(11));
+	ck_assert_uint_eq(s.out.disk_read_bytes, 1026 * 512);
+	ck_assert_uint_eq(find_row("sda")->read_bytes, 7 * 512);
+}
+END_TEST
+
+/* A device that returns may be of another kind. */
+START_TEST(disk_that_returns_is_classified_again)
 {
 	make_disk("sda");
 	make_disk("sdb");
@@ -317,8 +344,8 @@ START_TEST(looked_up_again_on_return)
 }
 END_TEST
 
-/* Milliseconds are 32 bits wide in the kernel. */
-START_TEST(busy_time_wraps)
+/* The kernel counts the milliseconds in 32 bits. */
+START_TEST(busy_time_that_wraps_keeps_growing)
 {
 	make_disk("sda");
 	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 0 0 0 0 0 0 0 4294967290 0\n");
@@ -329,6 +356,7 @@ START_TEST(busy_time_wraps)
 }
 END_TEST
 
+/* Counted here, since the call has no argument for it. */
 static unsigned lookups;
 
 static int count_access(int dirfd, const char *path)
@@ -337,7 +365,7 @@ static int count_access(int dirfd, const char *path)
 	return rti_procfs_linux.access(dirfd, path);
 }
 
-START_TEST(sys_is_read_for_new_devices_only)
+START_TEST(sysfs_is_read_for_new_devices_only)
 {
 	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler counted;
@@ -369,7 +397,7 @@ static int fail_access(int dirfd, const char *path)
 	return -EBUSY;
 }
 
-START_TEST(sys_that_answers_ebusy)
+START_TEST(sysfs_that_fails_with_ebusy_falls_back_to_names)
 {
 	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler busy;
@@ -384,7 +412,7 @@ START_TEST(sys_that_answers_ebusy)
 }
 END_TEST
 
-START_TEST(nul_bytes)
+START_TEST(diskstats_of_nul_bytes_fails_and_recovers)
 {
 	static const char nothing[4096];
 	size_t count;
@@ -400,8 +428,8 @@ START_TEST(nul_bytes)
 }
 END_TEST
 
-/* A read that fails once must not make the next one count anything twice. */
-START_TEST(one_bad_read_between)
+/* After a failed read, the next one counts nothing twice. */
+START_TEST(malformed_read_between_two_counts_nothing_twice)
 {
 	make_disk("sda");
 	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 100 0 0 0 0 0 0 0 0\n");
@@ -414,14 +442,14 @@ START_TEST(one_bad_read_between)
 }
 END_TEST
 
-START_TEST(missing_file)
+START_TEST(diskstats_missing_fails_with_enoent)
 {
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, 0);
 }
 END_TEST
 
-START_TEST(no_disk_at_all)
+START_TEST(diskstats_empty_yields_no_disk)
 {
 	fixture_write(&f, "proc/diskstats", "");
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -430,8 +458,8 @@ START_TEST(no_disk_at_all)
 }
 END_TEST
 
-/* /sys/block/X/stat has the same figures through another door. */
-static int read_stat(const char *name, uint64_t *read_bytes, uint64_t *write_bytes)
+/* Reads the same figures from /sys/class/block/NAME/stat. */
+static bool read_stat(const char *name, uint64_t *read_bytes, uint64_t *write_bytes)
 {
 	char path[300];
 	FILE *file;
@@ -440,7 +468,7 @@ static int read_stat(const char *name, uint64_t *read_bytes, uint64_t *write_byt
 	snprintf(path, sizeof(path), "/sys/class/block/%s/stat", name);
 	file = fopen(path, "re");
 	if (!file)
-		return 0;
+		return false;
 	found = fscanf(file, "%*u %*u %" SCNu64 " %*u %*u %*u %" SCNu64, read_bytes, write_bytes);
 	fclose(file);
 	*read_bytes *= 512;
@@ -448,7 +476,7 @@ static int read_stat(const char *name, uint64_t *read_bytes, uint64_t *write_byt
 	return found == 2;
 }
 
-START_TEST(live_as_sys_has_it)
+START_TEST(live_disks_match_sysfs)
 {
 	struct sampler live;
 	const struct rt_disk *row;
@@ -478,10 +506,10 @@ START_TEST(live_as_sys_has_it)
 }
 END_TEST
 
-/* The same choice, made by walking /sys. */
+/* Makes the same choice by walking /sys. */
 static uint64_t count_real_disks(void)
 {
-	DIR *dir = opendir("/sys/block"); /* whole devices alone */
+	DIR *dir = opendir("/sys/block"); /* no partitions */
 	uint64_t count = 0;
 
 	ck_assert_ptr_nonnull(dir);
@@ -495,7 +523,7 @@ static uint64_t count_real_disks(void)
 	return count;
 }
 
-START_TEST(live_total_is_over_real_disks)
+START_TEST(live_total_covers_the_real_disks)
 {
 	struct sampler live;
 	uint64_t real = count_real_disks();
@@ -516,26 +544,29 @@ int main(void)
 	TCase *live = suite_case(suite, "live");
 
 	tcase_add_checked_fixture(figures, set_up, tear_down);
-	tcase_add_test(figures, golden);
-	tcase_add_test(figures, sectors_of_4kn_disks);
+	tcase_add_test(figures, diskstats_with_lines_of_all_lengths_yields_all_figures);
+	tcase_add_test(figures, disk_with_4k_sectors_counts_units_of_512_bytes);
 	tcase_add_checked_fixture(total, set_up, tear_down);
-	tcase_add_test(total, every_byte_counts_once);
-	tcase_add_test(total, no_real_device);
-	tcase_add_test(total, names_decide_without_sys);
-	tcase_add_test(total, nvme_multipath);
-	tcase_add_test(total, nvme_subsystem_without_listed_paths);
+	tcase_add_test(total, stacked_devices_count_each_byte_once);
+	tcase_add_test(total, system_without_real_disk_counts_its_base_device);
+	tcase_add_test(total, devices_without_sysfs_are_classified_by_name);
+	tcase_add_test(total, nvme_multipath_device_counts_its_paths_only);
+	tcase_add_test(total, nvme_multipath_device_without_listed_paths_counts_itself);
 	tcase_add_checked_fixture(changes, set_up, tear_down);
-	tcase_add_test(changes, vanishing_and_returning);
-	tcase_add_test(changes, looked_up_again_on_return);
-	tcase_add_test(changes, busy_time_wraps);
-	tcase_add_test(changes, sys_is_read_for_new_devices_only);
+	tcase_add_test(changes, disk_that_disappears_stays_in_the_total);
+	tcase_add_test(changes, disk_that_returns_with_its_counters_counts_no_byte_twice);
+	tcase_add_test(changes, disk_that_returns_from_zero_counts_on_top);
+	tcase_add_test(changes, disk_of_same_name_and_other_number_starts_anew);
+	tcase_add_test(changes, disk_that_returns_is_classified_again);
+	tcase_add_test(changes, busy_time_that_wraps_keeps_growing);
+	tcase_add_test(changes, sysfs_is_read_for_new_devices_only);
 	tcase_add_checked_fixture(failures, set_up, tear_down);
-	tcase_add_test(failures, sys_that_answers_ebusy);
-	tcase_add_test(failures, nul_bytes);
-	tcase_add_test(failures, one_bad_read_between);
-	tcase_add_test(failures, missing_file);
-	tcase_add_test(failures, no_disk_at_all);
-	tcase_add_test(live, live_as_sys_has_it);
-	tcase_add_test(live, live_total_is_over_real_disks);
+	tcase_add_test(failures, sysfs_that_fails_with_ebusy_falls_back_to_names);
+	tcase_add_test(failures, diskstats_of_nul_bytes_fails_and_recovers);
+	tcase_add_test(failures, malformed_read_between_two_counts_nothing_twice);
+	tcase_add_test(failures, diskstats_missing_fails_with_enoent);
+	tcase_add_test(failures, diskstats_empty_yields_no_disk);
+	tcase_add_test(live, live_disks_match_sysfs);
+	tcase_add_test(live, live_total_covers_the_real_disks);
 	return suite_run(suite);
 }

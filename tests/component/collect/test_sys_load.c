@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The load collector: /proc/loadavg of fixtures, and the running system. */
 #include "collect/collector.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static void tear_down(void)
 	fixture_free(&f);
 }
 
-START_TEST(golden)
+START_TEST(loadavg_with_all_fields_yields_load_and_threads)
 {
 	fixture_write(&f, "proc/loadavg", "0.25 12.50 103.07 3/1234 56789\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -38,14 +39,14 @@ START_TEST(golden)
 }
 END_TEST
 
-START_TEST(missing_file)
+START_TEST(loadavg_missing_fails_with_enoent)
 {
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, 0);
 }
 END_TEST
 
-START_TEST(garbage)
+START_TEST(loadavg_malformed_fails_with_ebadmsg)
 {
 	fixture_write(&f, "proc/loadavg", "0.25 twelve\n");
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
@@ -53,11 +54,12 @@ START_TEST(garbage)
 }
 END_TEST
 
-/* The averages move every five seconds, perhaps just between the two readings; so three tries. */
-START_TEST(live_as_getloadavg_has_it)
+/* The averages change every five seconds, which may be between the two reads. So there are three
+ * tries. */
+START_TEST(live_load_equals_getloadavg)
 {
 	struct sampler live;
-	int agreed = 0;
+	bool agreed = false;
 
 	sampler_open(&live, &rti_sys_load, NULL);
 	for (int i = 0; i < 3 && !agreed; i++) {
@@ -74,8 +76,8 @@ START_TEST(live_as_getloadavg_has_it)
 }
 END_TEST
 
-/* sysinfo(2) calls it procs, and counts threads. */
-START_TEST(live_threads_as_sysinfo_has_them)
+/* The field procs of sysinfo(2) counts threads. */
+START_TEST(live_threads_match_sysinfo)
 {
 	struct sampler live;
 	struct sysinfo info;
@@ -95,10 +97,10 @@ int main(void)
 	TCase *fixtures = suite_case(suite, "fixtures"), *live = suite_case(suite, "live");
 
 	tcase_add_checked_fixture(fixtures, set_up, tear_down);
-	tcase_add_test(fixtures, golden);
-	tcase_add_test(fixtures, missing_file);
-	tcase_add_test(fixtures, garbage);
-	tcase_add_test(live, live_as_getloadavg_has_it);
-	tcase_add_test(live, live_threads_as_sysinfo_has_them);
+	tcase_add_test(fixtures, loadavg_with_all_fields_yields_load_and_threads);
+	tcase_add_test(fixtures, loadavg_missing_fails_with_enoent);
+	tcase_add_test(fixtures, loadavg_malformed_fails_with_ebadmsg);
+	tcase_add_test(live, live_load_equals_getloadavg);
+	tcase_add_test(live, live_threads_match_sysinfo);
 	return suite_run(suite);
 }

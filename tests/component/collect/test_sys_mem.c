@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The memory collector: /proc/meminfo of fixtures, and the running system. */
 #include "collect/collector.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ extern const struct rti_sys_collector rti_sys_mem;
 #define ALL (RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP)
 #define KIB UINT64_C(1024)
 
-/* Not round, and all different, so that no two can be mixed up unseen. */
+/* The values are not round and all different, so that none can be mistaken for another. */
 #define HEAD "MemTotal:       16000001 kB\nMemFree:         1000003 kB\n"
 #define AVAILABLE "MemAvailable:    9000007 kB\n"
 #define MIDDLE                                                                                     \
@@ -43,7 +44,7 @@ static void tear_down(void)
 	fixture_free(&f);
 }
 
-static void expect_golden(const struct rt_metrics *m)
+static void expect_all_figures(const struct rt_metrics *m)
 {
 	ck_assert_uint_eq(m->memory_total_bytes, 16000001 * KIB);
 	ck_assert_uint_eq(m->memory_free_bytes, 1000003 * KIB);
@@ -67,19 +68,19 @@ static void expect_golden(const struct rt_metrics *m)
 	ck_assert_uint_eq(m->swap_cached_bytes, 1013 * KIB);
 }
 
-START_TEST(golden)
+START_TEST(meminfo_with_all_keys_yields_all_figures)
 {
 	fixture_write(&f, "proc/meminfo", HEAD AVAILABLE MIDDLE SWAP TAIL);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, ALL);
 	ck_assert_uint_eq(s.out.partial, 0);
-	expect_golden(&s.out);
+	expect_all_figures(&s.out);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 9000007 * KIB);
 	ck_assert_uint_eq(s.out.memory_used_bytes, 6999994 * KIB);
 }
 END_TEST
 
-START_TEST(no_blank_after_the_colon)
+START_TEST(meminfo_without_blank_after_colon_parses)
 {
 	fixture_write(&f, "proc/meminfo",
 	              "MemTotal:16 kB\nMemFree:5 kB\nMemAvailable:7 kB\n" MIDDLE SWAP TAIL);
@@ -97,24 +98,24 @@ static void expect_estimate(void)
 	ck_assert_uint_eq(s.out.partial, RT_HAS_MEMORY_AVAILABLE);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 8500106 * KIB);
 	ck_assert_uint_eq(s.out.memory_used_bytes, 7499895 * KIB);
-	expect_golden(&s.out);
+	expect_all_figures(&s.out);
 }
 
-START_TEST(available_missing)
+START_TEST(meminfo_without_available_yields_an_estimate)
 {
 	fixture_write(&f, "proc/meminfo", HEAD MIDDLE SWAP TAIL);
 	expect_estimate();
 }
 END_TEST
 
-START_TEST(available_zero)
+START_TEST(meminfo_with_available_zero_yields_an_estimate)
 {
 	fixture_write(&f, "proc/meminfo", HEAD "MemAvailable: 0 kB\n" MIDDLE SWAP TAIL);
 	expect_estimate();
 }
 END_TEST
 
-START_TEST(truly_nothing_available)
+START_TEST(meminfo_with_nothing_free_yields_available_zero)
 {
 	fixture_write(&f, "proc/meminfo",
 	              "MemTotal: 100 kB\nMemFree: 0 kB\nMemAvailable: 0 kB\n" MIDDLE SWAP TAIL);
@@ -125,7 +126,7 @@ START_TEST(truly_nothing_available)
 }
 END_TEST
 
-START_TEST(more_available_than_there_is)
+START_TEST(meminfo_with_available_above_total_is_clamped)
 {
 	fixture_write(&f, "proc/meminfo",
 	              "MemTotal: 100 kB\nMemFree: 90 kB\nMemAvailable: 120 kB\n" MIDDLE SWAP TAIL);
@@ -136,7 +137,7 @@ START_TEST(more_available_than_there_is)
 }
 END_TEST
 
-START_TEST(swap_missing)
+START_TEST(meminfo_without_swap_lacks_its_bit)
 {
 	fixture_write(&f, "proc/meminfo",
 	              HEAD AVAILABLE
@@ -149,7 +150,7 @@ START_TEST(swap_missing)
 }
 END_TEST
 
-START_TEST(keys_missing)
+START_TEST(meminfo_with_missing_keys_is_partial)
 {
 	fixture_write(&f, "proc/meminfo", HEAD AVAILABLE MIDDLE SWAP);
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
@@ -158,14 +159,14 @@ START_TEST(keys_missing)
 }
 END_TEST
 
-START_TEST(missing_file)
+START_TEST(meminfo_missing_fails_with_enoent)
 {
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
 }
 END_TEST
 
-START_TEST(garbage)
+START_TEST(meminfo_malformed_fails_with_ebadmsg)
 {
 	fixture_write(&f, "proc/meminfo", "MemTotal: lots\n");
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
@@ -173,26 +174,28 @@ START_TEST(garbage)
 }
 END_TEST
 
-/* The file of LXC answers once for each time it is opened. */
-static int has_answered[1024];
+/* LXC serves the file once per open. The array is indexed by descriptor, since the calls have no
+ * other argument. */
+static bool has_answered[1024];
 
 static int open_anew(int dirfd, const char *path, int flags)
 {
 	int fd = rti_procfs_linux.open(dirfd, path, flags);
 
 	if (fd >= 0)
-		has_answered[fd] = 0;
+		has_answered[fd] = false;
 	return fd;
 }
 
 static ssize_t pread_once(int fd, void *buf, size_t len, off_t offset)
 {
-	if (has_answered[fd]++)
+	if (has_answered[fd])
 		return -ESPIPE;
+	has_answered[fd] = true;
 	return rti_procfs_linux.pread(fd, buf, len, offset);
 }
 
-START_TEST(cannot_seek)
+START_TEST(meminfo_that_cannot_seek_is_reopened)
 {
 	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler lxc;
@@ -211,7 +214,7 @@ START_TEST(cannot_seek)
 }
 END_TEST
 
-START_TEST(live_as_sysinfo_has_it)
+START_TEST(live_memory_matches_sysinfo)
 {
 	struct sampler live;
 	struct sysinfo info;
@@ -230,8 +233,9 @@ START_TEST(live_as_sysinfo_has_it)
 }
 END_TEST
 
-/* By how much the machine's memory in use grows while we touch so many bytes. */
-static int64_t growth_by_touching(struct sampler *live, size_t bytes)
+/* Returns by how much the anonymous memory of the system grows while the test touches this many
+ * bytes. */
+static int64_t measure_growth_by_touching(struct sampler *live, size_t bytes)
 {
 	uint64_t before;
 	char *memory;
@@ -246,15 +250,15 @@ static int64_t growth_by_touching(struct sampler *live, size_t bytes)
 	return (int64_t)(live->out.memory_anon_bytes - before);
 }
 
-/* Others may let go of as much in the same moment, but not each time. */
-START_TEST(live_sees_what_is_touched)
+/* Other processes may free as much at the same moment, but not every time. */
+START_TEST(live_anon_memory_grows_when_touched)
 {
 	enum { BYTES = 200 << 20 };
 	struct sampler live;
 	int tries = 0;
 
 	sampler_open(&live, &rti_sys_mem, NULL);
-	while (growth_by_touching(&live, BYTES) < BYTES / 2)
+	while (measure_growth_by_touching(&live, BYTES) < BYTES / 2)
 		ck_assert_int_lt(++tries, 20);
 	sampler_close(&live);
 }
@@ -266,18 +270,18 @@ int main(void)
 	TCase *fixtures = suite_case(suite, "fixtures"), *live = suite_case(suite, "live");
 
 	tcase_add_checked_fixture(fixtures, set_up, tear_down);
-	tcase_add_test(fixtures, golden);
-	tcase_add_test(fixtures, no_blank_after_the_colon);
-	tcase_add_test(fixtures, available_missing);
-	tcase_add_test(fixtures, available_zero);
-	tcase_add_test(fixtures, truly_nothing_available);
-	tcase_add_test(fixtures, more_available_than_there_is);
-	tcase_add_test(fixtures, swap_missing);
-	tcase_add_test(fixtures, keys_missing);
-	tcase_add_test(fixtures, missing_file);
-	tcase_add_test(fixtures, garbage);
-	tcase_add_test(fixtures, cannot_seek);
-	tcase_add_test(live, live_as_sysinfo_has_it);
-	tcase_add_test(live, live_sees_what_is_touched);
+	tcase_add_test(fixtures, meminfo_with_all_keys_yields_all_figures);
+	tcase_add_test(fixtures, meminfo_without_blank_after_colon_parses);
+	tcase_add_test(fixtures, meminfo_without_available_yields_an_estimate);
+	tcase_add_test(fixtures, meminfo_with_available_zero_yields_an_estimate);
+	tcase_add_test(fixtures, meminfo_with_nothing_free_yields_available_zero);
+	tcase_add_test(fixtures, meminfo_with_available_above_total_is_clamped);
+	tcase_add_test(fixtures, meminfo_without_swap_lacks_its_bit);
+	tcase_add_test(fixtures, meminfo_with_missing_keys_is_partial);
+	tcase_add_test(fixtures, meminfo_missing_fails_with_enoent);
+	tcase_add_test(fixtures, meminfo_malformed_fails_with_ebadmsg);
+	tcase_add_test(fixtures, meminfo_that_cannot_seek_is_reopened);
+	tcase_add_test(live, live_memory_matches_sysinfo);
+	tcase_add_test(live, live_anon_memory_grows_when_touched);
 	return suite_run(suite);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The network collector: /proc/net/dev and sysfs of fixtures, and the running system. */
 #include "collect/collector.h"
 
 #include <arpa/inet.h>
@@ -37,7 +38,7 @@ static void tear_down(void)
 	fixture_free(&f);
 }
 
-static void make_interface(const char *name, int has_device)
+static void make_interface(const char *name, bool has_device)
 {
 	char path[128];
 
@@ -45,7 +46,7 @@ static void make_interface(const char *name, int has_device)
 	fixture_mkdir(&f, path);
 }
 
-static const struct rt_network *row_of(const char *name)
+static const struct rt_network *find_row(const char *name)
 {
 	size_t count;
 	const struct rt_network *row = sampler_rows(&s, &count);
@@ -57,13 +58,13 @@ static const struct rt_network *row_of(const char *name)
 	return NULL;
 }
 
-START_TEST(golden)
+START_TEST(netdev_with_hardware_and_loopback_yields_all_figures)
 {
 	const struct rt_network *row;
 
-	make_interface("lo", 0);
-	make_interface("eth0", 1);
-	make_interface("wlan0", 1);
+	make_interface("lo", false);
+	make_interface("eth0", true);
+	make_interface("wlan0", true);
 	fixture_write(&f, "proc/net/dev",
 	              HEADER "    lo: 999 99 0 0 0 0 0 0 999 99 0 0 0 0 0 0\n"
 	                     "  eth0:1001 12 3 4 55 55 55 55 2002 22 6 7 55 55 55 55\n"
@@ -79,7 +80,7 @@ START_TEST(golden)
 	ck_assert_uint_eq(s.out.network_transmit_packets, 24);
 	ck_assert_uint_eq(s.out.network_transmit_errors, 8);
 	ck_assert_uint_eq(s.out.network_transmit_drops, 9);
-	row = row_of("eth0");
+	row = find_row("eth0");
 	ck_assert_uint_eq(row->size, sizeof(*row));
 	ck_assert_uint_eq(row->flags, RT_ITEM_IN_TOTAL);
 	ck_assert_uint_eq(row->receive_bytes, 1001);
@@ -90,7 +91,7 @@ START_TEST(golden)
 	ck_assert_uint_eq(row->transmit_packets, 22);
 	ck_assert_uint_eq(row->transmit_errors, 6);
 	ck_assert_uint_eq(row->transmit_drops, 7);
-	row = row_of("lo");
+	row = find_row("lo");
 	ck_assert_uint_eq(row->flags, RT_ITEM_VIRTUAL);
 	ck_assert_uint_eq(row->receive_bytes, 999);
 }
@@ -98,56 +99,56 @@ END_TEST
 
 #define TRAFFIC " 100 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
 
-START_TEST(the_same_bytes_count_once)
+START_TEST(stacked_interfaces_count_each_byte_once)
 {
-	make_interface("eth0", 1);
-	make_interface("eth1", 1);
+	make_interface("eth0", true);
+	make_interface("eth1", true);
 	fixture_link(&f, "sys/class/net/eth0/master", "../bond0");
 	fixture_link(&f, "sys/class/net/eth1/master", "../bond0");
-	make_interface("bond0", 0);
-	make_interface("bond0.7", 0);
-	make_interface("br0", 0);
-	make_interface("veth12", 0);
-	make_interface("tun0", 0);
+	make_interface("bond0", false);
+	make_interface("bond0.7", false);
+	make_interface("br0", false);
+	make_interface("veth12", false);
+	make_interface("tun0", false);
 	fixture_write(&f, "proc/net/dev",
 	              HEADER "eth0:" TRAFFIC "eth1:" TRAFFIC "bond0:" TRAFFIC "bond0.7:" TRAFFIC
 	                     "br0:" TRAFFIC "veth12:" TRAFFIC "tun0:" TRAFFIC "lo:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_interfaces, 2);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
-	ck_assert_uint_eq(row_of("bond0")->flags, RT_ITEM_VIRTUAL);
-	ck_assert_uint_eq(row_of("eth1")->flags, RT_ITEM_IN_TOTAL);
+	ck_assert_uint_eq(find_row("bond0")->flags, RT_ITEM_VIRTUAL);
+	ck_assert_uint_eq(find_row("eth1")->flags, RT_ITEM_IN_TOTAL);
 }
 END_TEST
 
-/* The hypervisor's interface counts what went through the virtual function behind it. */
-START_TEST(virtual_function_behind_another)
+/* The interface of the hypervisor counts what passes the virtual function behind it. */
+START_TEST(virtual_function_below_its_master_is_not_counted)
 {
-	make_interface("eth0", 1);
-	make_interface("enP1s1", 1);
+	make_interface("eth0", true);
+	make_interface("enP1s1", true);
 	fixture_link(&f, "sys/class/net/enP1s1/master", "../eth0");
 	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "enP1s1:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_interfaces, 1);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 100);
-	ck_assert_uint_eq(row_of("enP1s1")->flags, 0);
+	ck_assert_uint_eq(find_row("enP1s1")->flags, 0);
 }
 END_TEST
 
-START_TEST(container)
+START_TEST(container_without_hardware_counts_virtual_interfaces)
 {
-	make_interface("lo", 0);
-	make_interface("eth0", 0);
-	make_interface("tun0", 0);
+	make_interface("lo", false);
+	make_interface("eth0", false);
+	make_interface("tun0", false);
 	fixture_write(&f, "proc/net/dev", HEADER "lo:" TRAFFIC "eth0:" TRAFFIC "tun0:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_interfaces, 2);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
-	ck_assert_uint_eq(row_of("eth0")->flags, RT_ITEM_VIRTUAL | RT_ITEM_IN_TOTAL);
+	ck_assert_uint_eq(find_row("eth0")->flags, RT_ITEM_VIRTUAL | RT_ITEM_IN_TOTAL);
 }
 END_TEST
 
-START_TEST(no_sys_at_all)
+START_TEST(interfaces_without_sysfs_count_all_but_loopback)
 {
 	fixture_remove(&f, "sys");
 	fixture_write(&f, "proc/net/dev", HEADER "lo:" TRAFFIC "eth0:" TRAFFIC);
@@ -156,44 +157,44 @@ START_TEST(no_sys_at_all)
 }
 END_TEST
 
-START_TEST(colons_in_names)
+START_TEST(interface_names_with_colons_parse)
 {
-	make_interface("eth0", 1);
+	make_interface("eth0", true);
 	fixture_write(&f, "proc/net/dev",
 	              HEADER "eth0:123:5 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0\n"
 	                     "bond0:1: 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
 	                     "  eth0:9 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(row_of("eth0:123")->receive_bytes, 5);
-	ck_assert_uint_eq(row_of("bond0:1")->receive_bytes, 7);
-	ck_assert_uint_eq(row_of("eth0")->transmit_bytes, 10);
+	ck_assert_uint_eq(find_row("eth0:123")->receive_bytes, 5);
+	ck_assert_uint_eq(find_row("bond0:1")->receive_bytes, 7);
+	ck_assert_uint_eq(find_row("eth0")->transmit_bytes, 10);
 }
 END_TEST
 
-static uint64_t take_eth0(uint64_t bytes)
+static uint64_t sample_eth0(uint64_t bytes)
 {
 	fixture_printf(&f, "proc/net/dev",
 	               HEADER "eth0: %" PRIu64 " 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n", bytes);
 	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.network_receive_bytes, row_of("eth0")->receive_bytes);
+	ck_assert_uint_eq(s.out.network_receive_bytes, find_row("eth0")->receive_bytes);
 	return s.out.network_receive_bytes;
 }
 
-START_TEST(wrap_and_reset)
+START_TEST(interface_counter_that_wraps_or_resets_keeps_growing)
 {
-	make_interface("eth0", 1);
-	ck_assert_uint_eq(take_eth0(UINT32_MAX - 99), UINT32_MAX - UINT64_C(99));
+	make_interface("eth0", true);
+	ck_assert_uint_eq(sample_eth0(UINT32_MAX - 99), UINT32_MAX - UINT64_C(99));
 	/* 100 up to the wrap, 200 past it */
-	ck_assert_uint_eq(take_eth0(200), UINT32_MAX + UINT64_C(201));
-	ck_assert_uint_eq(take_eth0(50), UINT32_MAX + UINT64_C(251)); /* set back by the driver */
-	ck_assert_uint_eq(take_eth0(60), UINT32_MAX + UINT64_C(261));
+	ck_assert_uint_eq(sample_eth0(200), UINT32_MAX + UINT64_C(201));
+	ck_assert_uint_eq(sample_eth0(50), UINT32_MAX + UINT64_C(251)); /* reset by the driver */
+	ck_assert_uint_eq(sample_eth0(60), UINT32_MAX + UINT64_C(261));
 }
 END_TEST
 
-START_TEST(vanishing_and_returning)
+START_TEST(interface_that_returns_counts_no_byte_twice)
 {
-	make_interface("eth0", 1);
-	make_interface("usb0", 1);
+	make_interface("eth0", true);
+	make_interface("usb0", true);
 	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "usb0:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC);
@@ -207,14 +208,14 @@ START_TEST(vanishing_and_returning)
 }
 END_TEST
 
-/* The total never falls, not even when it comes to be over fewer interfaces. */
-START_TEST(hardware_appears)
+/* The total does not fall, even if it then covers fewer interfaces. */
+START_TEST(total_after_hardware_appears_does_not_fall)
 {
-	make_interface("tun0", 0);
+	make_interface("tun0", false);
 	fixture_write(&f, "proc/net/dev", HEADER "tun0:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 100);
-	make_interface("eth0", 1);
+	make_interface("eth0", true);
 	fixture_write(&f, "proc/net/dev",
 	              HEADER "tun0: 150 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
 	                     "eth0: 7 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
@@ -224,9 +225,9 @@ START_TEST(hardware_appears)
 }
 END_TEST
 
-START_TEST(process_1_comes_first)
+START_TEST(netdev_of_process_1_is_preferred)
 {
-	make_interface("eth0", 1);
+	make_interface("eth0", true);
 	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC);
 	fixture_write(&f, "proc/1/net/dev", HEADER "eth0: 7 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -234,7 +235,7 @@ START_TEST(process_1_comes_first)
 }
 END_TEST
 
-START_TEST(missing_file)
+START_TEST(netdev_missing_fails_with_enoent)
 {
 	size_t count;
 
@@ -244,7 +245,7 @@ START_TEST(missing_file)
 }
 END_TEST
 
-START_TEST(garbage)
+START_TEST(netdev_malformed_fails_with_ebadmsg)
 {
 	fixture_write(&f, "proc/net/dev", HEADER "eth0: 1 2 three\n");
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
@@ -266,7 +267,7 @@ static uint64_t read_statistic(const char *name, const char *which)
 	return value;
 }
 
-START_TEST(live_as_sys_has_it)
+START_TEST(live_interfaces_match_sysfs)
 {
 	struct sampler live;
 	const struct rt_network *row;
@@ -291,7 +292,7 @@ START_TEST(live_as_sys_has_it)
 }
 END_TEST
 
-static uint64_t loopback_bytes(struct sampler *live)
+static uint64_t read_loopback_bytes(struct sampler *live)
 {
 	const struct rt_network *row;
 	size_t count;
@@ -304,7 +305,7 @@ static uint64_t loopback_bytes(struct sampler *live)
 	return 0;
 }
 
-START_TEST(live_sees_what_is_sent)
+START_TEST(live_loopback_grows_with_traffic)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		                  .sin_port = htons(9),
@@ -316,12 +317,12 @@ START_TEST(live_sees_what_is_sent)
 
 	ck_assert_int_ge(fd, 0);
 	sampler_open(&live, &rti_sys_net, NULL);
-	before = loopback_bytes(&live);
+	before = read_loopback_bytes(&live);
 	for (int i = 0; i < 100; i++)
 		sent += sendto(fd, data, sizeof(data), 0, (void *)&to, sizeof(to)) ==
 		        (ssize_t)sizeof(data);
-	if (sent > 0) /* a fresh network namespace has its loopback down */
-		ck_assert_uint_ge(loopback_bytes(&live) - before, sent / 2 * sizeof(data));
+	if (sent > 0) /* the loopback of a new network namespace is down */
+		ck_assert_uint_ge(read_loopback_bytes(&live) - before, sent / 2 * sizeof(data));
 	close(fd);
 	sampler_close(&live);
 }
@@ -333,19 +334,19 @@ int main(void)
 	TCase *fixtures = suite_case(suite, "fixtures"), *live = suite_case(suite, "live");
 
 	tcase_add_checked_fixture(fixtures, set_up, tear_down);
-	tcase_add_test(fixtures, golden);
-	tcase_add_test(fixtures, the_same_bytes_count_once);
-	tcase_add_test(fixtures, virtual_function_behind_another);
-	tcase_add_test(fixtures, container);
-	tcase_add_test(fixtures, no_sys_at_all);
-	tcase_add_test(fixtures, colons_in_names);
-	tcase_add_test(fixtures, wrap_and_reset);
-	tcase_add_test(fixtures, vanishing_and_returning);
-	tcase_add_test(fixtures, hardware_appears);
-	tcase_add_test(fixtures, process_1_comes_first);
-	tcase_add_test(fixtures, missing_file);
-	tcase_add_test(fixtures, garbage);
-	tcase_add_test(live, live_as_sys_has_it);
-	tcase_add_test(live, live_sees_what_is_sent);
+	tcase_add_test(fixtures, netdev_with_hardware_and_loopback_yields_all_figures);
+	tcase_add_test(fixtures, stacked_interfaces_count_each_byte_once);
+	tcase_add_test(fixtures, virtual_function_below_its_master_is_not_counted);
+	tcase_add_test(fixtures, container_without_hardware_counts_virtual_interfaces);
+	tcase_add_test(fixtures, interfaces_without_sysfs_count_all_but_loopback);
+	tcase_add_test(fixtures, interface_names_with_colons_parse);
+	tcase_add_test(fixtures, interface_counter_that_wraps_or_resets_keeps_growing);
+	tcase_add_test(fixtures, interface_that_returns_counts_no_byte_twice);
+	tcase_add_test(fixtures, total_after_hardware_appears_does_not_fall);
+	tcase_add_test(fixtures, netdev_of_process_1_is_preferred);
+	tcase_add_test(fixtures, netdev_missing_fails_with_enoent);
+	tcase_add_test(fixtures, netdev_malformed_fails_with_ebadmsg);
+	tcase_add_test(live, live_interfaces_match_sysfs);
+	tcase_add_test(live, live_loopback_grows_with_traffic);
 	return suite_run(suite);
 }

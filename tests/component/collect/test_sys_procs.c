@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The collector of the process count: /proc of fixtures, and the running system. */
 #include "collect/collector.h"
 
 #include <dirent.h>
@@ -15,7 +16,7 @@
 
 extern const struct rti_sys_collector rti_sys_procs;
 
-START_TEST(numeric_names_are_processes)
+START_TEST(directories_with_numeric_names_are_counted)
 {
 	struct fixture f;
 	struct sampler s;
@@ -39,7 +40,7 @@ START_TEST(numeric_names_are_processes)
 }
 END_TEST
 
-START_TEST(many)
+START_TEST(three_thousand_processes_are_counted)
 {
 	struct fixture f;
 	struct sampler s;
@@ -59,7 +60,7 @@ START_TEST(many)
 }
 END_TEST
 
-START_TEST(hidden_ones_make_a_lower_bound)
+START_TEST(count_under_hidepid_is_a_lower_bound)
 {
 	struct fixture f;
 	struct sampler s;
@@ -84,7 +85,7 @@ static ssize_t fail_getdents(int fd, void *buf, size_t len)
 	return -EIO;
 }
 
-START_TEST(unreadable_is_not_zero)
+START_TEST(proc_that_cannot_be_listed_yields_no_count)
 {
 	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct fixture f;
@@ -112,8 +113,9 @@ static uint64_t count_with_opendir(void)
 	return count;
 }
 
-/* Others start processes too, so the count is between two independent ones, or nearly so. */
-START_TEST(live_between_two_counts)
+/* Other processes start and exit too. So the count lies between two independent counts, give or
+ * take a few. */
+START_TEST(live_count_lies_between_two_counts)
 {
 	enum { CHILDREN = 20, SLACK = 10 };
 	pid_t child[CHILDREN];
@@ -144,12 +146,12 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("sys_procs");
-	TCase *fixtures = suite_case(suite, "fixtures"), *system = suite_case(suite, "live");
+	TCase *fixtures = suite_case(suite, "fixtures"), *live = suite_case(suite, "live");
 
-	tcase_add_test(fixtures, numeric_names_are_processes);
-	tcase_add_test(fixtures, many);
-	tcase_add_test(fixtures, hidden_ones_make_a_lower_bound);
-	tcase_add_test(fixtures, unreadable_is_not_zero);
-	tcase_add_test(system, live_between_two_counts);
+	tcase_add_test(fixtures, directories_with_numeric_names_are_counted);
+	tcase_add_test(fixtures, three_thousand_processes_are_counted);
+	tcase_add_test(fixtures, count_under_hidepid_is_a_lower_bound);
+	tcase_add_test(fixtures, proc_that_cannot_be_listed_yields_no_count);
+	tcase_add_test(live, live_count_lies_between_two_counts);
 	return suite_run(suite);
 }

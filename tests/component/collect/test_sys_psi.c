@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The pressure collector: /proc/pressure of fixtures, and the running system. */
 #include "collect/collector.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static void tear_down(void)
 	fixture_free(&f);
 }
 
-START_TEST(golden)
+START_TEST(pressure_with_all_files_yields_all_figures)
 {
 	fixture_write(&f, "proc/pressure/cpu", CPU_5_2);
 	fixture_write(&f, "proc/pressure/memory", MEMORY);
@@ -52,14 +53,14 @@ START_TEST(golden)
 }
 END_TEST
 
-START_TEST(kernel_without)
+START_TEST(pressure_missing_fails_with_enoent)
 {
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, 0);
 }
 END_TEST
 
-START_TEST(one_of_three_missing)
+START_TEST(pressure_with_one_file_missing_yields_the_others)
 {
 	fixture_write(&f, "proc/pressure/cpu", CPU_5_2);
 	fixture_write(&f, "proc/pressure/io", IO);
@@ -69,7 +70,7 @@ START_TEST(one_of_three_missing)
 }
 END_TEST
 
-START_TEST(full_line_missing)
+START_TEST(pressure_without_full_line_lacks_its_bit)
 {
 	fixture_write(&f, "proc/pressure/cpu", CPU_5_2);
 	fixture_write(&f, "proc/pressure/memory", CPU_5_2);
@@ -89,8 +90,8 @@ static ssize_t refuse_pread(int fd, void *buf, size_t len, off_t offset)
 	return -EOPNOTSUPP;
 }
 
-/* Booted with psi=0, some kernels keep the files and refuse to read them. */
-START_TEST(switched_off)
+/* If booted with psi=0, some kernels keep the files and refuse to read them. */
+START_TEST(pressure_switched_off_fails_with_eopnotsupp)
 {
 	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler off;
@@ -106,7 +107,7 @@ START_TEST(switched_off)
 }
 END_TEST
 
-static int read_total(const char *path, uint64_t *out)
+static bool read_total(const char *path, uint64_t *out)
 {
 	char text[256] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -117,8 +118,8 @@ static int read_total(const char *path, uint64_t *out)
 	return n > 0 && sscanf(text, "some %*s %*s %*s total=%" SCNu64, out) == 1;
 }
 
-/* The file is read before and after: the figure must lie between. */
-START_TEST(live_between_two_readings)
+/* Reads the file before and after the sample. The figure lies between the two. */
+START_TEST(live_pressure_lies_between_two_reads)
 {
 	struct sampler live;
 	uint64_t before, after;
@@ -141,14 +142,14 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("sys_psi");
-	TCase *fixtures = suite_case(suite, "fixtures"), *system = suite_case(suite, "live");
+	TCase *fixtures = suite_case(suite, "fixtures"), *live_case = suite_case(suite, "live");
 
 	tcase_add_checked_fixture(fixtures, set_up, tear_down);
-	tcase_add_test(fixtures, golden);
-	tcase_add_test(fixtures, kernel_without);
-	tcase_add_test(fixtures, one_of_three_missing);
-	tcase_add_test(fixtures, full_line_missing);
-	tcase_add_test(fixtures, switched_off);
-	tcase_add_test(system, live_between_two_readings);
+	tcase_add_test(fixtures, pressure_with_all_files_yields_all_figures);
+	tcase_add_test(fixtures, pressure_missing_fails_with_enoent);
+	tcase_add_test(fixtures, pressure_with_one_file_missing_yields_the_others);
+	tcase_add_test(fixtures, pressure_without_full_line_lacks_its_bit);
+	tcase_add_test(fixtures, pressure_switched_off_fails_with_eopnotsupp);
+	tcase_add_test(live_case, live_pressure_lies_between_two_reads);
 	return suite_run(suite);
 }

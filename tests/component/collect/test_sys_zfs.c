@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The ZFS collector: runs of a fake zpool, their timing, and where ZFS is absent. */
 #include "collect/sys_zfs.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@ extern const struct rti_sys_collector rti_sys_zfs;
 
 static struct fixture f;
 static struct sampler s;
+
+/* The collector keeps a pointer to these. */
 static char program[256];
 static const char *const programs[] = { "/none/such/zpool", program, NULL };
 static struct rti_zfs_setup setup = { programs, 20 * SECOND_NS };
@@ -63,7 +66,7 @@ static void tear_down(void)
 	fixture_free(&f);
 }
 
-/* A zpool of ours. It is renamed into place, since a file that is open for writing cannot be
+/* Installs a fake zpool. It is renamed into place, since a file that is open for writing cannot be
  * executed. */
 static void write_program(const char *body)
 {
@@ -75,10 +78,10 @@ static void write_program(const char *body)
 	ck_assert_int_eq(rename(draft, program), 0);
 }
 
-#define TWO "printf 'tank\\t1000\\t300\\t700\\nmy pool\\t50\\t20\\t30\\n'"
+#define TWO_POOLS "printf 'tank\\t1000\\t300\\t700\\nmy pool\\t50\\t20\\t30\\n'"
 
-/* On a loaded machine the first sample may be over before the program is. */
-static int take_answered(void)
+/* On a loaded system, the first sample may end before the program does. */
+static int take_until_answered(void)
 {
 	int err = sampler_take(&s);
 
@@ -108,30 +111,30 @@ static void expect_two(void)
 	ck_assert_uint_eq(row[1].free_bytes, 30);
 }
 
-START_TEST(golden)
+START_TEST(zpool_with_two_pools_yields_all_figures)
 {
-	write_program("[ \"$*\" = 'list -Hp -o name,size,alloc,free' ] || exit 1\n" TWO);
-	ck_assert_int_eq(take_answered(), 0);
+	write_program("[ \"$*\" = 'list -Hp -o name,size,alloc,free' ] || exit 1\n" TWO_POOLS);
+	ck_assert_int_eq(take_until_answered(), 0);
 	expect_two();
 }
 END_TEST
 
-START_TEST(no_pools)
+START_TEST(zpool_without_pools_yields_zero)
 {
 	write_program("exit 0");
-	ck_assert_int_eq(take_answered(), 0);
+	ck_assert_int_eq(take_until_answered(), 0);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_ZFS);
 	ck_assert_uint_eq(s.out.zfs_pools, 0);
 }
 END_TEST
 
 /* A pool that cannot be opened has no figures. */
-START_TEST(faulted_pool)
+START_TEST(zpool_with_faulted_pool_is_partial)
 {
 	size_t count;
 
 	write_program("printf 'bad\\t-\\t-\\t-\\ntank\\t1000\\t300\\t700\\n'");
-	ck_assert_int_eq(take_answered(), -EIO);
+	ck_assert_int_eq(take_until_answered(), -EIO);
 	ck_assert_uint_eq(s.out.valid, 0);
 	ck_assert_uint_eq(s.out.partial, RT_HAS_ZFS);
 	ck_assert_uint_eq(s.out.zfs_size_bytes, 1000);
@@ -144,26 +147,26 @@ static void expect_nothing(int err)
 {
 	size_t count;
 
-	ck_assert_int_eq(take_answered(), err);
+	ck_assert_int_eq(take_until_answered(), err);
 	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
 	ck_assert_ptr_null(sampler_rows(&s, &count));
 }
 
-START_TEST(garbage)
+START_TEST(zpool_with_malformed_output_fails_with_ebadmsg)
 {
 	write_program("printf 'tank\\t1000\\t300\\t700\\nwhat is this\\n'");
 	expect_nothing(-EBADMSG);
 }
 END_TEST
 
-START_TEST(failing)
+START_TEST(zpool_that_exits_with_error_fails_with_eio)
 {
-	write_program(TWO "; echo 'cannot open /dev/zfs' >&2; exit 1");
+	write_program(TWO_POOLS "; echo 'cannot open /dev/zfs' >&2; exit 1");
 	expect_nothing(-EIO);
 }
 END_TEST
 
-START_TEST(no_program)
+START_TEST(zpool_missing_fails_with_enoent)
 {
 	expect_nothing(-ENOENT);
 }
@@ -187,10 +190,10 @@ static void write_counting_program(const char *body)
 	write_program(text);
 }
 
-START_TEST(not_more_often_than_twice_a_minute)
+START_TEST(zpool_is_run_at_most_twice_a_minute)
 {
-	write_counting_program(TWO);
-	ck_assert_int_eq(take_answered(), 0);
+	write_counting_program(TWO_POOLS);
+	ck_assert_int_eq(take_until_answered(), 0);
 	for (int i = 0; i < 29; i++) {
 		fake_now_ns += SECOND_NS;
 		ck_assert_int_eq(sampler_take(&s), 0);
@@ -207,10 +210,10 @@ START_TEST(not_more_often_than_twice_a_minute)
 }
 END_TEST
 
-/* What hangs costs the first sample a moment, is killed, and is not started again at once. */
-START_TEST(hanging)
+/* A program that hangs delays the first sample briefly, is killed, and is not restarted at once. */
+START_TEST(zpool_that_hangs_is_killed_and_not_restarted_at_once)
 {
-	setup.timeout_ns = 2 * SECOND_NS; /* time enough to be counted */
+	setup.timeout_ns = 2 * SECOND_NS; /* long enough for the run to be counted */
 	rti_sys_zfs_set_up(s.state, &setup);
 	write_counting_program("exec sleep 1000");
 	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
@@ -220,10 +223,10 @@ START_TEST(hanging)
 	}
 	ck_assert_uint_eq(s.out.valid, 0);
 	ck_assert_int_eq(count_runs(), 1);
-	/* and when it works again */
-	write_program(TWO);
+	/* it works again */
+	write_program(TWO_POOLS);
 	fake_now_ns += 31 * SECOND_NS;
-	ck_assert_int_eq(take_answered(), 0);
+	ck_assert_int_eq(take_until_answered(), 0);
 	expect_two();
 }
 END_TEST
@@ -236,7 +239,7 @@ static void write_hanging_program(void)
 	write_program(text);
 }
 
-static pid_t await_hanging_program(void)
+static pid_t wait_for_hanging_program(void)
 {
 	char path[300];
 	int pid = 0;
@@ -254,10 +257,10 @@ static pid_t await_hanging_program(void)
 	return pid;
 }
 
-START_TEST(old_answers_are_not_kept_for_ever)
+START_TEST(zpool_output_past_its_age_limit_is_dropped)
 {
-	write_program(TWO);
-	ck_assert_int_eq(take_answered(), 0);
+	write_program(TWO_POOLS);
+	ck_assert_int_eq(take_until_answered(), 0);
 	write_hanging_program();
 	fake_now_ns += 31 * SECOND_NS;
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -267,22 +270,22 @@ START_TEST(old_answers_are_not_kept_for_ever)
 	fake_now_ns += 20 * SECOND_NS;
 	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
 	ck_assert_uint_eq(s.out.valid, 0);
-	/* and nothing is left behind */
-	ck_assert_int_eq(kill(await_hanging_program(), SIGKILL), 0);
+	/* End the program, so that the test leaves nothing behind. */
+	ck_assert_int_eq(kill(wait_for_hanging_program(), SIGKILL), 0);
 }
 END_TEST
 
-START_TEST(after_fork)
+START_TEST(sample_after_fork_works_in_parent_and_child)
 {
 	int status;
 	pid_t pid;
 
-	write_program(TWO);
-	ck_assert_int_eq(take_answered(), 0);
+	write_program(TWO_POOLS);
+	ck_assert_int_eq(take_until_answered(), 0);
 	pid = fork();
 	if (pid == 0) {
 		fake_now_ns += 31 * SECOND_NS;
-		if (take_answered() != 0 || s.out.zfs_size_bytes != 1050)
+		if (take_until_answered() != 0 || s.out.zfs_size_bytes != 1050)
 			_exit(1);
 		sampler_close(&s);
 		_exit(0);
@@ -293,7 +296,7 @@ START_TEST(after_fork)
 }
 END_TEST
 
-START_TEST(only_where_there_is_zfs)
+START_TEST(collector_without_zfs_does_not_open)
 {
 	struct rti_procfs_ops ops = rti_procfs_linux;
 	struct sampler none;
@@ -319,18 +322,18 @@ int main(void)
 	      *where = suite_case(suite, "where");
 
 	tcase_add_checked_fixture(answers, set_up, tear_down);
-	tcase_add_test(answers, golden);
-	tcase_add_test(answers, no_pools);
-	tcase_add_test(answers, faulted_pool);
-	tcase_add_test(answers, garbage);
-	tcase_add_test(answers, failing);
-	tcase_add_test(answers, no_program);
+	tcase_add_test(answers, zpool_with_two_pools_yields_all_figures);
+	tcase_add_test(answers, zpool_without_pools_yields_zero);
+	tcase_add_test(answers, zpool_with_faulted_pool_is_partial);
+	tcase_add_test(answers, zpool_with_malformed_output_fails_with_ebadmsg);
+	tcase_add_test(answers, zpool_that_exits_with_error_fails_with_eio);
+	tcase_add_test(answers, zpool_missing_fails_with_enoent);
 	tcase_add_checked_fixture(time, set_up, tear_down);
-	tcase_add_test(time, not_more_often_than_twice_a_minute);
-	tcase_add_test(time, hanging);
-	tcase_add_test(time, old_answers_are_not_kept_for_ever);
+	tcase_add_test(time, zpool_is_run_at_most_twice_a_minute);
+	tcase_add_test(time, zpool_that_hangs_is_killed_and_not_restarted_at_once);
+	tcase_add_test(time, zpool_output_past_its_age_limit_is_dropped);
 	if (!IS_THREAD_SANITIZED)
-		tcase_add_test(time, after_fork);
-	tcase_add_test(where, only_where_there_is_zfs);
+		tcase_add_test(time, sample_after_fork_works_in_parent_and_child);
+	tcase_add_test(where, collector_without_zfs_does_not_open);
 	return suite_run(suite);
 }

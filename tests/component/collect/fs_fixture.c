@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "fs_fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWERS_MAX 16
+
+struct answer {
+	const char *path;
+	int err;
+	uint64_t total, free, available;
+	int gate; /* blocks until this has a byte; 0: does not block */
+	uint32_t major, minor;
+};
+
+struct fs_fixture fs;
+
+/* The thread of the collector reads these. */
+static struct {
+	pthread_mutex_t lock;
+	struct answer answer[ANSWERS_MAX];
+	unsigned queries;
+} answers = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct answer *find_answer(const char *path)
+{
+	for (size_t i = 0; i < ANSWERS_MAX && answers.answer[i].path; i++)
+		if (strcmp(answers.answer[i].path, path) == 0)
+			return &answers.answer[i];
+	return NULL;
+}
+
+static const struct answer *find_answer_below_root(const char *path)
+{
+	size_t len = strlen(fs.root.root);
+
+	return strncmp(path, fs.root.root, len) == 0 ? find_answer(path + len) : NULL;
+}
+
+static int fake_space(const char *path, struct rti_space *out)
+{
+	struct answer answer = { .err = -ENXIO };
+	const struct answer *found;
+	char byte;
+
+	pthread_mutex_lock(&answers.lock);
+	answers.queries++;
+	found = find_answer_below_root(path);
+	if (found)
+		answer = *found;
+	pthread_mutex_unlock(&answers.lock);
+	if (answer.gate && read(answer.gate, &byte, 1) != 1)
+		return -EIO;
+	*out = (struct rti_space){ answer.total, answer.free, answer.available, answer.major,
+		                   answer.minor };
+	return answer.err;
+}
+
+void fs_set_answer(const char *path, int err, uint64_t total, uint64_t free_bytes,
+                   uint64_t available)
+{
+	struct answer *answer;
+	size_t i = 0;
+
+	pthread_mutex_lock(&answers.lock);
+	answer = find_answer(path);
+	while (!answer && answers.answer[i].path)
+		i++;
+	answer = answer ? answer : &answers.answer[i];
+	*answer = (struct answer){ path, err, total, free_bytes, available, answer->gate, 0, 0 };
+	pthread_mutex_unlock(&answers.lock);
+}
+
+void fs_set_device(const char *path, uint32_t major, uint32_t minor)
+{
+	pthread_mutex_lock(&answers.lock);
+	find_answer(path)->major = major;
+	find_answer(path)->minor = minor;
+	pthread_mutex_unlock(&answers.lock);
+}
+
+void fs_set_gate(const char *path, int gate)
+{
+	pthread_mutex_lock(&answers.lock);
+	find_answer(path)->gate = gate;
+	pthread_mutex_unlock(&answers.lock);
+}
+
+unsigned fs_count_queries(void)
+{
+	unsigned queries;
+
+	pthread_mutex_lock(&answers.lock);
+	queries = answers.queries;
+	pthread_mutex_unlock(&answers.lock);
+	return queries;
+}
+
+static const struct rti_procfs_ops *make_ops(void)
+{
+	static struct rti_procfs_ops ops;
+
+	ops = rti_procfs_linux;
+	ops.space = fake_space;
+	return &ops;
+}
+
+void fs_open(uint32_t flags)
+{
+	ck_assert_int_eq(
+	    sampler_open_with(&fs.sampler, &rti_sys_fs, fs.root.root, make_ops(), flags), 0);
+}
+
+void fs_set_up(void)
+{
+	memset(answers.answer, 0, sizeof(answers.answer));
+	answers.queries = 0;
+	fixture_new(&fs.root);
+}
+
+void fs_tear_down(void)
+{
+	sampler_close(&fs.sampler);
+	fixture_free(&fs.root);
+}
+
+const struct rt_filesystem *fs_get_row(size_t at, size_t expected_count)
+{
+	size_t count;
+	const struct rt_filesystem *row = sampler_rows(&fs.sampler, &count);
+
+	ck_assert_uint_eq(count, expected_count);
+	return row + at;
+}
+
+void fs_expect_total(uint64_t total, uint64_t used, uint64_t free_bytes, uint64_t available,
+                     uint64_t filesystems)
+{
+	ck_assert_uint_eq(fs.sampler.out.filesystem_total_bytes, total);
+	ck_assert_uint_eq(fs.sampler.out.filesystem_used_bytes, used);
+	ck_assert_uint_eq(fs.sampler.out.filesystem_free_bytes, free_bytes);
+	ck_assert_uint_eq(fs.sampler.out.filesystem_available_bytes, available);
+	ck_assert_uint_eq(fs.sampler.out.filesystems, filesystems);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The file system collector on the running system. */
+#include "collect/collector.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "sampler.h"
+#include "suite.h"
+
+extern const struct rti_sys_collector rti_sys_fs;
+
+static const struct rt_filesystem *find_row(const struct sampler *live, const char *path)
+{
+	size_t count;
+	const struct rt_filesystem *row = sampler_rows(live, &count);
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	for (size_t i = 0; i < count; i++)
+		if (makedev(row[i].major, row[i].minor) == st.st_dev)
+			return &row[i];
+	return NULL;
+}
+
+struct range {
+	uint64_t least, most;
+};
+
+static void extend(struct range *range, uint64_t bytes)
+{
+	if (bytes < range->least)
+		range->least = bytes;
+	if (bytes > range->most)
+		range->most = bytes;
+}
+
+static bool is_within(const struct range *range, uint64_t bytes)
+{
+	return range->least <= bytes && bytes <= range->most;
+}
+
+/* Other processes write meanwhile. The free space is within the range of its recent values. */
+START_TEST(live_root_matches_statvfs)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	struct range bytes_free = { UINT64_MAX, 0 }, available = { UINT64_MAX, 0 };
+	const struct rt_filesystem *row = NULL;
+	struct statvfs space;
+	struct sampler live;
+	bool matches = false;
+
+	sampler_open(&live, &rti_sys_fs, NULL);
+	for (int i = 0; i < 2000 && !matches; i++) {
+		ck_assert_int_eq(statvfs("/", &space), 0);
+		extend(&bytes_free, (uint64_t)space.f_bfree * space.f_frsize);
+		extend(&available, (uint64_t)space.f_bavail * space.f_frsize);
+		ck_assert_int_le(sampler_take(&live), 0);
+		row = find_row(&live, "/");
+		if (!row)
+			/* e.g. on btrfs: its files have other device numbers than its mount */
+			break;
+		ck_assert_uint_eq(row->total_bytes, (uint64_t)space.f_blocks * space.f_frsize);
+		matches = is_within(&bytes_free, row->free_bytes) &&
+		          is_within(&available, row->available_bytes);
+		nanosleep(&nap, NULL);
+	}
+	ck_assert(matches || !row);
+	sampler_close(&live);
+}
+END_TEST
+
+START_TEST(live_rows_have_distinct_devices)
+{
+	const struct rt_filesystem *row;
+	struct sampler live;
+	size_t count;
+
+	sampler_open(&live, &rti_sys_fs, NULL);
+	sampler_take(&live);
+	row = sampler_rows(&live, &count);
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_uint_gt(row[i].total_bytes, 0);
+		for (size_t j = 0; j < i; j++)
+			ck_assert(row[i].major != row[j].major || row[i].minor != row[j].minor);
+	}
+	sampler_close(&live);
+}
+END_TEST
+
+/* A new mount in a new mount namespace is seen when it appears and when it disappears. Returns 0,
+ * 77 if that is not permitted here, or what went wrong. */
+static int mount_in_namespace(const char *where)
+{
+	const struct rt_filesystem *row;
+	struct sampler live;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0)
+		return 77;
+	sampler_open(&live, &rti_sys_fs, NULL);
+	sampler_take(&live);
+	sampler_take(&live);
+	if (mount("ours", where, "tmpfs", 0, "size=1M") < 0)
+		return 77;
+	sampler_take(&live);
+	row = find_row(&live, where);
+	if (!row || row->total_bytes != 1 << 20 || strcmp(row->source, "ours") != 0 ||
+	    strcmp(row->mount_point, where) != 0)
+		return 1;
+	if (umount(where) < 0)
+		return 2;
+	sampler_take(&live);
+	row = find_row(&live, where);
+	if (row && strcmp(row->source, "ours") == 0)
+		return 3;
+	sampler_close(&live);
+	return 0;
+}
+
+START_TEST(live_mount_and_unmount_are_noticed)
+{
+	struct fixture place;
+	int status;
+	pid_t pid;
+
+	fixture_new(&place);
+	pid = fork();
+	if (pid == 0)
+		_exit(mount_in_namespace(place.root));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	fixture_free(&place);
+	ck_assert(WIFEXITED(status));
+	/* 77: not permitted here */
+	ck_assert(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sys_fs_live");
+	TCase *live = suite_case(suite, "running system");
+
+	tcase_add_test(live, live_root_matches_statvfs);
+	tcase_add_test(live, live_rows_have_distinct_devices);
+	tcase_add_test(live, live_mount_and_unmount_are_noticed);
+	return suite_run(suite);
+}
