@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding a cgroup to work in: v1, v2, hybrid mounts, several of them, and groups outside what
- * is mounted. */
+/* Finding a cgroup to work in: v1, v2 and hybrid mounts, several mounts, and cgroups outside the
+ * mounted tree. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -14,47 +14,57 @@
 #include "os/cgroup.h"
 #include "suite.h"
 
-static struct fixture root;
-static struct rti_procfs procfs;
-static struct rti_platform platform;
-static struct rti_buf buf;
-static struct rti_context ctx = { &procfs, &platform, &buf, 0 };
-static struct rti_cgroup group;
+static struct {
+	struct fixture root;
+	struct rti_procfs procfs;
+	struct rti_platform platform;
+	struct rti_buf buf;
+	struct rti_context ctx;
+	struct rti_cgroup group; /* under test */
+} fix;
 
 static void set_up(void)
 {
-	fixture_new(&root);
-	fixture_mkdir(&root, "cg/a/b");
-	fixture_mkdir(&root, "v1/a/b");
-	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &rti_procfs_linux), 0);
-	rti_platform_init(&platform, 0);
+	fix.group = (struct rti_cgroup)RTI_CGROUP_INIT;
+	fix.ctx = (struct rti_context){ &fix.procfs, &fix.platform, &fix.buf, 0 };
+	fixture_new(&fix.root);
+	fixture_mkdir(&fix.root, "cg/a/b");
+	fixture_mkdir(&fix.root, "v1/a/b");
+	ck_assert_int_eq(rti_procfs_open(&fix.procfs, fix.root.root, &rti_procfs_linux), 0);
+	rti_platform_init(&fix.platform, 0);
 }
 
 static void tear_down(void)
 {
-	rti_cgroup_remove(&group);
-	rti_cgroup_close(&group, &ctx);
-	rti_procfs_close(&procfs);
-	rti_buf_free(&buf);
-	fixture_free(&root);
+	rti_cgroup_remove(&fix.group);
+	rti_cgroup_close(&fix.group, &fix.ctx);
+	rti_procfs_close(&fix.procfs);
+	rti_buf_free(&fix.buf);
+	fixture_free(&fix.root);
 }
 
 static void write_mounts(const char *mounted_root)
 {
-	fixture_printf(&root, "proc/self/mountinfo",
+	fixture_printf(&fix.root, "proc/self/mountinfo",
 	               "22 1 0:21 / /proc rw - proc proc rw\n"
 	               "32 1 0:29 / %s/v1 rw - cgroup cgroup rw,cpu\n"
 	               "41 1 0:38 %s %s/cg rw - cgroup2 cgroup2 rw\n",
-	               root.root, mounted_root, root.root);
+	               fix.root.root, mounted_root, fix.root.root);
 }
 
-static int make(const char *own)
+static int make_cgroup(const char *own_cgroup)
 {
 	struct rti_cgroup enclosing;
 
-	fixture_write(&root, "proc/self/cgroup", own);
-	rti_cgroup_enclosing(&enclosing, &ctx);
-	return rti_cgroup_make(&group, &enclosing, &ctx);
+	fixture_write(&fix.root, "proc/self/cgroup", own_cgroup);
+	rti_cgroup_enclosing(&enclosing, &fix.ctx);
+	return rti_cgroup_make(&fix.group, &enclosing, &fix.ctx);
+}
+
+/* Sets a cgroup that the test did not make. Tests set "" at their end, so that none is removed. */
+static void set_group(const char *path)
+{
+	snprintf(fix.group.path, sizeof(fix.group.path), "%s", path);
 }
 
 static void check_made_below(const char *dir)
@@ -62,65 +72,65 @@ static void check_made_below(const char *dir)
 	char parent[512];
 	struct stat st;
 
-	snprintf(parent, sizeof(parent), "%s%s/rtrack-%d-", root.root, dir, getpid());
-	ck_assert_int_eq(strncmp(group.path, parent, strlen(parent)), 0);
-	ck_assert_int_eq(stat(group.path, &st), 0);
-	rti_cgroup_remove(&group);
-	ck_assert_str_eq(group.path, "");
+	snprintf(parent, sizeof(parent), "%s%s/rtrack-%d-", fix.root.root, dir, getpid());
+	ck_assert_int_eq(strncmp(fix.group.path, parent, strlen(parent)), 0);
+	ck_assert_int_eq(stat(fix.group.path, &st), 0);
+	rti_cgroup_remove(&fix.group);
+	ck_assert_str_eq(fix.group.path, "");
 }
 
-START_TEST(a_hybrid_machine_has_one_unified_hierarchy)
+START_TEST(cgroup_on_hybrid_system_is_made_in_the_unified_hierarchy)
 {
 	write_mounts("/");
-	ck_assert_int_eq(make("9:name=systemd:/x\n1:cpu:/y\n0::/a/b\n"), 0);
+	ck_assert_int_eq(make_cgroup("9:name=systemd:/x\n1:cpu:/y\n0::/a/b\n"), 0);
 	check_made_below("/cg/a/b");
 }
 END_TEST
 
-START_TEST(the_mounted_part_may_be_a_subtree)
+START_TEST(cgroup_in_mounted_subtree_is_made)
 {
 	write_mounts("/sub/tree");
-	ck_assert_int_eq(make("0::/sub/tree/a\n"), 0);
+	ck_assert_int_eq(make_cgroup("0::/sub/tree/a\n"), 0);
 	check_made_below("/cg/a");
-	ck_assert_int_eq(make("0::/sub/tree\n"), 0);
+	ck_assert_int_eq(make_cgroup("0::/sub/tree\n"), 0);
 	check_made_below("/cg");
 }
 END_TEST
 
-START_TEST(a_group_outside_the_mounted_tree_is_out_of_reach)
+START_TEST(cgroup_outside_mounted_subtree_fails_with_eopnotsupp)
 {
 	write_mounts("/sub/tree");
-	ck_assert_int_eq(make("0::/sub/trees/a\n"), -EOPNOTSUPP);
-	ck_assert_int_eq(make("0::/\n"), -EOPNOTSUPP);
-	ck_assert_int_eq(make("0::/../other\n"), -EOPNOTSUPP);
+	ck_assert_int_eq(make_cgroup("0::/sub/trees/a\n"), -EOPNOTSUPP);
+	ck_assert_int_eq(make_cgroup("0::/\n"), -EOPNOTSUPP);
+	ck_assert_int_eq(make_cgroup("0::/../other\n"), -EOPNOTSUPP);
 }
 END_TEST
 
-START_TEST(version_1_alone_will_not_do)
+START_TEST(cgroup_on_v1_only_system_fails_with_eopnotsupp)
 {
-	fixture_printf(&root, "proc/self/mountinfo",
-	               "32 1 0:29 / %s/v1 rw - cgroup cgroup rw,cpu\n", root.root);
-	ck_assert_int_eq(make("1:cpu:/a\n"), -EOPNOTSUPP);
-	ck_assert_int_eq(make("1:cpu:/a\n0::/a\n"), -EOPNOTSUPP);
-	ck_assert_int_eq(make(""), -EOPNOTSUPP);
+	fixture_printf(&fix.root, "proc/self/mountinfo",
+	               "32 1 0:29 / %s/v1 rw - cgroup cgroup rw,cpu\n", fix.root.root);
+	ck_assert_int_eq(make_cgroup("1:cpu:/a\n"), -EOPNOTSUPP);
+	ck_assert_int_eq(make_cgroup("1:cpu:/a\n0::/a\n"), -EOPNOTSUPP);
+	ck_assert_int_eq(make_cgroup(""), -EOPNOTSUPP);
 }
 END_TEST
 
-START_TEST(what_the_dead_left_behind_is_removed)
+START_TEST(cgroup_left_by_exited_process_is_removed)
 {
 	struct stat st;
 	char alive[512];
 
-	/* The mounts are found below the made-up root, and named from the real one. */
-	procfs.ops->close(procfs.fd[RTI_ROOT]);
-	procfs.fd[RTI_ROOT] = procfs.ops->open(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
+	/* The mounts are found below the fixture root, and named from the real one. */
+	fix.procfs.ops->close(fix.procfs.fd[RTI_ROOT]);
+	fix.procfs.fd[RTI_ROOT] = fix.procfs.ops->open(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
 	write_mounts("/");
-	fixture_mkdir(&root, "cg/a/rtrack-4000000-17");
-	fixture_mkdir(&root, "cg/a/rtrack-notours");
+	fixture_mkdir(&fix.root, "cg/a/rtrack-4000000-17");
+	fixture_mkdir(&fix.root, "cg/a/rtrack-notours");
 	snprintf(alive, sizeof(alive), "cg/a/rtrack-%d-1", getppid());
-	fixture_mkdir(&root, alive);
-	ck_assert_int_eq(make("0::/a\n"), 0);
-	ck_assert_int_eq(chdir(root.root), 0);
+	fixture_mkdir(&fix.root, alive);
+	ck_assert_int_eq(make_cgroup("0::/a\n"), 0);
+	ck_assert_int_eq(chdir(fix.root.root), 0);
 	ck_assert_int_eq(stat("cg/a/rtrack-4000000-17", &st), -1);
 	ck_assert_int_eq(stat("cg/a/rtrack-notours", &st), 0);
 	ck_assert_int_eq(stat(alive, &st), 0);
@@ -128,45 +138,78 @@ START_TEST(what_the_dead_left_behind_is_removed)
 }
 END_TEST
 
-START_TEST(a_missing_directory_is_an_error)
+START_TEST(cgroup_in_missing_directory_fails_with_enoent)
 {
 	write_mounts("/");
-	ck_assert_int_eq(make("0::/gone\n"), -ENOENT);
+	ck_assert_int_eq(make_cgroup("0::/gone\n"), -ENOENT);
 }
 END_TEST
 
-START_TEST(cpu_time_is_read_and_may_vanish)
+START_TEST(cgroup_without_cpu_stat_fails_with_enoent)
 {
 	uint64_t user, system;
 
-	group = (struct rti_cgroup){ "/cg/a", RTI_FILE_INIT };
-	ck_assert_int_eq(rti_cgroup_read_cpu(&group, &ctx, &user, &system), -ENOENT);
-	fixture_write(&root, "cg/a/cpu.stat",
+	set_group("/cg/a");
+	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), -ENOENT);
+	set_group("");
+}
+END_TEST
+
+START_TEST(cgroup_with_cpu_stat_yields_ns)
+{
+	uint64_t user, system;
+
+	set_group("/cg/a");
+	fixture_write(&fix.root, "cg/a/cpu.stat",
 	              "usage_usec 3000\nuser_usec 2000\nsystem_usec 1000\nnice_usec 0\n");
-	ck_assert_int_eq(rti_cgroup_read_cpu(&group, &ctx, &user, &system), 0);
+	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), 0);
 	ck_assert_uint_eq(user, 2000000);
 	ck_assert_uint_eq(system, 1000000);
-	fixture_write(&root, "cg/a/cpu.stat", "usage_usec 3000\n");
-	ck_assert_int_eq(rti_cgroup_read_cpu(&group, &ctx, &user, &system), -EBADMSG);
-	fixture_write(&root, "cg/a/memory.peak", "12345678\n");
-	ck_assert_int_eq(rti_cgroup_read_number(&group, &ctx, "/memory.peak", &user), 0);
-	ck_assert_uint_eq(user, 12345678);
-	group.path[0] = '\0';
+	set_group("");
+}
+END_TEST
+
+START_TEST(cgroup_with_incomplete_cpu_stat_fails_with_ebadmsg)
+{
+	uint64_t user, system;
+
+	set_group("/cg/a");
+	fixture_write(&fix.root, "cg/a/cpu.stat",
+	              "usage_usec 3000\nuser_usec 2000\nsystem_usec 1000\nnice_usec 0\n");
+	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), 0);
+	fixture_write(&fix.root, "cg/a/cpu.stat", "usage_usec 3000\n");
+	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), -EBADMSG);
+	set_group("");
+}
+END_TEST
+
+START_TEST(cgroup_file_with_one_number_yields_it)
+{
+	uint64_t number;
+
+	set_group("/cg/a");
+	fixture_write(&fix.root, "cg/a/memory.peak", "12345678\n");
+	ck_assert_int_eq(rti_cgroup_read_number(&fix.group, &fix.ctx, "/memory.peak", &number), 0);
+	ck_assert_uint_eq(number, 12345678);
+	set_group("");
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("cgroup");
-	TCase *tcase = suite_case(suite, "cgroup");
+	TCase *tests = suite_case(suite, "cgroup");
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, a_hybrid_machine_has_one_unified_hierarchy);
-	tcase_add_test(tcase, the_mounted_part_may_be_a_subtree);
-	tcase_add_test(tcase, a_group_outside_the_mounted_tree_is_out_of_reach);
-	tcase_add_test(tcase, version_1_alone_will_not_do);
-	tcase_add_test(tcase, what_the_dead_left_behind_is_removed);
-	tcase_add_test(tcase, a_missing_directory_is_an_error);
-	tcase_add_test(tcase, cpu_time_is_read_and_may_vanish);
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, cgroup_on_hybrid_system_is_made_in_the_unified_hierarchy);
+	tcase_add_test(tests, cgroup_in_mounted_subtree_is_made);
+	tcase_add_test(tests, cgroup_outside_mounted_subtree_fails_with_eopnotsupp);
+	tcase_add_test(tests, cgroup_on_v1_only_system_fails_with_eopnotsupp);
+	tcase_add_test(tests, cgroup_left_by_exited_process_is_removed);
+	tcase_add_test(tests, cgroup_in_missing_directory_fails_with_enoent);
+	tcase_add_test(tests, cgroup_without_cpu_stat_fails_with_enoent);
+	tcase_add_test(tests, cgroup_with_cpu_stat_yields_ns);
+	tcase_add_test(tests, cgroup_with_incomplete_cpu_stat_fails_with_ebadmsg);
+	tcase_add_test(tests, cgroup_file_with_one_number_yields_it);
 	return suite_run(suite);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's process events: what is heard of our own children, what is kept out, and what is
- * told of a loss. */
+/* The kernel's process events: what is received about our own children, what is filtered, and how a
+ * loss is reported. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/cn_proc.h>
@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -23,66 +24,69 @@
 
 #define CHILDREN 200
 #define THREADS 50
-#define NOBODY_S_PID 4000000
+#define UNUSED_PID 4000000
 
-#define MOST_PIDS (1 << 22)
+#define PIDS_MAX (1 << 22)
 
-/* What was heard of this process and its children. Nobody else's events can be told beforehand. */
-struct heard {
+/* What was received about this process and its children. The events of other processes are not
+ * predictable. */
+struct received {
 	int32_t parent;
 	unsigned fork_counts, execs, exits, thread_forks, thread_exits, names;
 	uint32_t last_status;
 	uint64_t fork_ns, exit_ns;
 	char name[17];
-	unsigned impossible; /* told of a process that there cannot be */
-	int is_lost;         /* some of it */
+	unsigned impossible; /* events about a process that cannot exist */
+	bool is_lost;        /* events were lost */
 };
 
-static struct heard heard;
-static int events;
+static struct {
+	int events; /* the subscription */
+	struct received received;
+	bool is_child[PIDS_MAX];
+} fix;
 
-static unsigned char is_child[MOST_PIDS];
-
-/* An exit that is told after the process was reaped names no parent. */
-static int is_ours(const struct rti_process_event *event)
+/* An exit that is reported after the process was reaped has no parent. */
+static bool is_own_event(const struct rti_process_event *event)
 {
-	if (event->pid <= 0 || event->pid >= MOST_PIDS)
+	if (event->pid <= 0 || event->pid >= PIDS_MAX)
 		ck_abort_msg("there is no process %d", event->pid);
 	if (event->kind == RTI_EVENT_FORK)
-		is_child[event->pid] = event->ppid == heard.parent && event->pid != heard.parent;
-	return event->pid == heard.parent || is_child[event->pid];
+		fix.is_child[event->pid] =
+		    event->ppid == fix.received.parent && event->pid != fix.received.parent;
+	return event->pid == fix.received.parent || fix.is_child[event->pid];
 }
 
 static void count_exit(const struct rti_process_event *event)
 {
 	if (event->tid != event->pid) {
-		heard.thread_exits++;
+		fix.received.thread_exits++;
 		return;
 	}
-	heard.exits++;
-	heard.last_status = event->status;
-	heard.exit_ns = event->monotonic_ns;
+	fix.received.exits++;
+	fix.received.last_status = event->status;
+	fix.received.exit_ns = event->monotonic_ns;
 }
 
-static void count(void *arg, const struct rti_process_event *event)
+static void count_event(void *arg, const struct rti_process_event *event)
 {
-	if (arg != &heard)
+	if (arg != &fix.received)
 		ck_abort_msg("another argument");
-	heard.impossible += event->pid == NOBODY_S_PID;
-	if (!is_ours(event))
+	fix.received.impossible += event->pid == UNUSED_PID;
+	if (!is_own_event(event))
 		return;
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
-		heard.thread_forks += event->tid != event->pid;
-		heard.fork_counts += event->tid == event->pid;
-		heard.fork_ns = event->monotonic_ns;
+		fix.received.thread_forks += event->tid != event->pid;
+		fix.received.fork_counts += event->tid == event->pid;
+		fix.received.fork_ns = event->monotonic_ns;
 		break;
 	case RTI_EVENT_EXEC:
-		heard.execs++;
+		fix.received.execs++;
 		break;
 	case RTI_EVENT_COMM:
-		heard.names++;
-		memcpy(heard.name, event->comm, sizeof(heard.name));
+		fix.received.names++;
+		memcpy(fix.received.name, event->comm, sizeof(fix.received.name));
 		break;
 	case RTI_EVENT_EXIT:
 		count_exit(event);
@@ -94,23 +98,23 @@ static void count(void *arg, const struct rti_process_event *event)
 
 static int drain(void)
 {
-	return rti_events_drain(events, count, &heard);
+	return rti_events_drain(fix.events, count_event, &fix.received);
 }
 
-static void begin(unsigned also)
+static void subscribe(unsigned also)
 {
-	heard = (struct heard){ .parent = getpid() };
-	memset(is_child, 0, sizeof(is_child));
-	events = rti_events_open(also);
-	ck_assert_int_ge(events, 0);
+	fix.received = (struct received){ .parent = getpid() };
+	memset(fix.is_child, 0, sizeof(fix.is_child));
+	fix.events = rti_events_open(also);
+	ck_assert_int_ge(fix.events, 0);
 }
 
-static void end(void)
+static void unsubscribe(void)
 {
-	rti_events_close(events);
+	rti_events_close(fix.events);
 }
 
-static pid_t start(void (*work)(void))
+static pid_t start_child(void (*work)(void))
 {
 	pid_t pid = fork();
 
@@ -122,7 +126,7 @@ static pid_t start(void (*work)(void))
 	return pid;
 }
 
-static void work_nothing(void)
+static void do_nothing(void)
 {
 }
 
@@ -131,130 +135,131 @@ static void reap(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* Who is not root has a small buffer, which others on the machine may fill: then nothing can be
- * said. */
-static void drain_all(void)
+/* Without root, the buffer is small, and other processes may fill it. Then the test can assert
+ * nothing. */
+static void drain_checked(void)
 {
 	int err = drain();
 
 	if (err == -ENOBUFS && geteuid() != 0)
-		heard.is_lost = 1;
+		fix.received.is_lost = true;
 	else
 		ck_assert_int_eq(err, 0);
 }
 
-/* An exit is told a moment after the process may have been reaped. */
+/* The event of an exit may arrive a moment after the process was reaped. */
 static int has_all_exits(void *wanted)
 {
-	drain_all();
-	return heard.is_lost || heard.exits >= *(unsigned *)wanted;
+	drain_checked();
+	return fix.received.is_lost || fix.received.exits >= *(unsigned *)wanted;
 }
 
-/* 0 where some were lost. */
-static int await_exits(unsigned wanted)
+/* Returns false if some were lost. */
+static bool wait_for_exits(unsigned wanted)
 {
 	wait_until(has_all_exits, &wanted);
-	if (!heard.is_lost)
-		ck_assert_uint_eq(heard.exits, wanted);
-	return !heard.is_lost;
+	if (!fix.received.is_lost)
+		ck_assert_uint_eq(fix.received.exits, wanted);
+	return !fix.received.is_lost;
 }
 
-/* Whoever may have no large buffer drains as he goes. */
-START_TEST(every_fork_and_exit_is_heard)
+/* Drains after each child, since the buffer may be small. */
+START_TEST(forks_and_exits_are_all_received)
 {
-	begin(0);
+	subscribe(0);
 	for (int i = 0; i < CHILDREN; i++) {
-		reap(start(work_nothing));
-		drain_all();
+		reap(start_child(do_nothing));
+		drain_checked();
 	}
-	if (!await_exits(CHILDREN))
+	if (!wait_for_exits(CHILDREN))
 		return;
-	ck_assert_uint_eq(heard.fork_counts, CHILDREN);
-	ck_assert_uint_eq(heard.execs, 0);
-	ck_assert_uint_eq(heard.last_status, 7 << 8);
-	ck_assert_uint_eq(heard.thread_forks + heard.thread_exits + heard.names, 0);
-	end();
+	ck_assert_uint_eq(fix.received.fork_counts, CHILDREN);
+	ck_assert_uint_eq(fix.received.execs, 0);
+	ck_assert_uint_eq(fix.received.last_status, 7 << 8);
+	ck_assert_uint_eq(
+	    fix.received.thread_forks + fix.received.thread_exits + fix.received.names, 0);
+	unsubscribe();
 }
 END_TEST
 
-START_TEST(events_wait_until_they_are_drained)
+START_TEST(events_not_drained_wait_in_the_socket)
 {
 	unsigned many;
 
-	begin(0);
-	/* others on the machine fork as well */
-	many = rti_events_capacity(events) < 4000 ? 20 : CHILDREN;
+	subscribe(0);
+	/* other processes fork as well */
+	many = rti_events_capacity(fix.events) < 4000 ? 20 : CHILDREN;
 	for (unsigned i = 0; i < many; i++)
-		reap(start(work_nothing));
-	if (!await_exits(many))
+		reap(start_child(do_nothing));
+	if (!wait_for_exits(many))
 		return;
-	ck_assert_uint_eq(heard.fork_counts, many);
-	end();
+	ck_assert_uint_eq(fix.received.fork_counts, many);
+	unsubscribe();
 }
 END_TEST
 
-START_TEST(nothing_is_heard_of_what_was_before)
+START_TEST(events_before_the_subscription_are_not_received)
 {
-	reap(start(work_nothing));
-	begin(0);
-	reap(start(work_nothing));
-	if (!await_exits(1))
+	reap(start_child(do_nothing));
+	subscribe(0);
+	reap(start_child(do_nothing));
+	if (!wait_for_exits(1))
 		return;
-	ck_assert_uint_eq(heard.fork_counts, 1);
-	end();
+	ck_assert_uint_eq(fix.received.fork_counts, 1);
+	unsubscribe();
 }
 END_TEST
 
-START_TEST(times_are_those_of_the_monotonic_clock)
+START_TEST(event_times_are_on_the_monotonic_clock)
 {
 	struct rti_now before, after;
 	struct rti_platform platform;
 
 	rti_platform_init(&platform, 0);
-	begin(0);
+	subscribe(0);
 	platform.now(&before);
-	reap(start(work_nothing));
-	if (!await_exits(1))
+	reap(start_child(do_nothing));
+	if (!wait_for_exits(1))
 		return;
 	platform.now(&after);
-	ck_assert_uint_ge(heard.fork_ns, before.monotonic_ns);
-	ck_assert_uint_gt(heard.exit_ns, heard.fork_ns);
-	ck_assert_uint_ge(after.monotonic_ns, heard.exit_ns);
-	end();
+	ck_assert_uint_ge(fix.received.fork_ns, before.monotonic_ns);
+	ck_assert_uint_gt(fix.received.exit_ns, fix.received.fork_ns);
+	ck_assert_uint_ge(after.monotonic_ns, fix.received.exit_ns);
+	unsubscribe();
 }
 END_TEST
 
-static void work_exec(void)
+static void exec_shell(void)
 {
 	execl("/bin/sh", "sh", "-c", "exit 9", (char *)NULL);
 }
 
-START_TEST(execs_are_heard)
+START_TEST(exec_is_received)
 {
-	begin(0);
-	reap(start(work_exec));
-	if (!await_exits(1))
+	subscribe(0);
+	reap(start_child(exec_shell));
+	if (!wait_for_exits(1))
 		return;
-	ck_assert_uint_eq(heard.execs, 1);
-	ck_assert_uint_eq(heard.last_status, 9 << 8);
-	end();
+	ck_assert_uint_eq(fix.received.execs, 1);
+	ck_assert_uint_eq(fix.received.last_status, 9 << 8);
+	unsubscribe();
 }
 END_TEST
 
-static void work_abort(void)
+static void end_by_signal(void)
 {
 	signal(SIGTERM, SIG_DFL);
 	raise(SIGTERM);
 }
 
-START_TEST(a_signal_is_in_the_status)
+START_TEST(exit_by_signal_has_it_in_the_status)
 {
-	begin(0);
-	reap(start(work_abort));
-	if (!await_exits(1))
+	subscribe(0);
+	reap(start_child(end_by_signal));
+	if (!wait_for_exits(1))
 		return;
-	ck_assert_int_eq(WTERMSIG((int)heard.last_status), SIGTERM);
-	end();
+	ck_assert_int_eq(WTERMSIG((int)fix.received.last_status), SIGTERM);
+	unsubscribe();
 }
 END_TEST
 
@@ -276,52 +281,52 @@ static void run_threads(void)
 static int has_all_thread_exits(void *arg)
 {
 	(void)arg;
-	drain_all();
-	return heard.is_lost || heard.thread_exits >= THREADS;
+	drain_checked();
+	return fix.received.is_lost || fix.received.thread_exits >= THREADS;
 }
 
-START_TEST(threads_are_kept_out)
+START_TEST(thread_events_by_default_are_filtered)
 {
-	begin(0);
+	subscribe(0);
 	run_threads();
-	reap(start(work_nothing));
-	if (!await_exits(1)) /* it comes last */
+	reap(start_child(do_nothing));
+	if (!wait_for_exits(1)) /* its exit event comes last */
 		return;
-	ck_assert_uint_eq(heard.thread_forks, 0);
-	ck_assert_uint_eq(heard.thread_exits, 0);
-	ck_assert_uint_eq(heard.fork_counts, 1);
-	end();
+	ck_assert_uint_eq(fix.received.thread_forks, 0);
+	ck_assert_uint_eq(fix.received.thread_exits, 0);
+	ck_assert_uint_eq(fix.received.fork_counts, 1);
+	unsubscribe();
 }
 END_TEST
 
-START_TEST(ends_of_threads_are_heard_where_they_are_wanted)
+START_TEST(thread_exits_if_requested_are_received)
 {
-	begin(RTI_EVENTS_THREAD_EXITS);
+	subscribe(RTI_EVENTS_THREAD_EXITS);
 	run_threads();
 	wait_until(has_all_thread_exits, NULL);
-	if (heard.is_lost)
+	if (fix.received.is_lost)
 		return;
-	ck_assert_uint_eq(heard.thread_exits, THREADS);
-	ck_assert_uint_eq(heard.thread_forks, 0);
-	ck_assert_uint_eq(heard.fork_counts, 0);
-	end();
+	ck_assert_uint_eq(fix.received.thread_exits, THREADS);
+	ck_assert_uint_eq(fix.received.thread_forks, 0);
+	ck_assert_uint_eq(fix.received.fork_counts, 0);
+	unsubscribe();
 }
 END_TEST
 
-static void work_name(void)
+static void set_name(void)
 {
 	prctl(PR_SET_NAME, "a \"b\n\xff)");
 }
 
-START_TEST(names_are_heard_where_they_are_wanted)
+START_TEST(comm_changes_if_requested_are_received)
 {
-	begin(_i ? RTI_EVENTS_NAMES : 0);
-	reap(start(work_name));
-	if (!await_exits(1))
+	subscribe(_i ? RTI_EVENTS_NAMES : 0);
+	reap(start_child(set_name));
+	if (!wait_for_exits(1))
 		return;
-	ck_assert_uint_eq(heard.names, (unsigned)_i);
-	ck_assert_str_eq(heard.name, _i ? "a \"b\n\xff)" : "");
-	end();
+	ck_assert_uint_eq(fix.received.names, (unsigned)_i);
+	ck_assert_str_eq(fix.received.name, _i ? "a \"b\n\xff)" : "");
+	unsubscribe();
 }
 END_TEST
 
@@ -331,28 +336,28 @@ static int drains_whole(void *arg)
 	return drain() == 0;
 }
 
-START_TEST(a_loss_is_told_and_then_all_is_well_again)
+START_TEST(event_loss_is_reported_and_then_events_continue)
 {
 	const int least = 1;
 	int result = 0;
 
-	begin(0);
-	ck_assert_int_eq(setsockopt(events, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)), 0);
-	ck_assert_uint_lt(rti_events_capacity(events), 10);
+	subscribe(0);
+	ck_assert_int_eq(setsockopt(fix.events, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)), 0);
+	ck_assert_uint_lt(rti_events_capacity(fix.events), 10);
 	for (int i = 0; i < 50; i++)
-		reap(start(work_nothing));
+		reap(start_child(do_nothing));
 	result = drain();
 	ck_assert_int_eq(result, -ENOBUFS);
-	ck_assert_uint_lt(heard.fork_counts, 50);
-	wait_until(drains_whole, NULL); /* others on the machine may fork as well */
-	end();
+	ck_assert_uint_lt(fix.received.fork_counts, 50);
+	wait_until(drains_whole, NULL); /* other processes may fork as well */
+	unsubscribe();
 }
 END_TEST
 
-START_TEST(a_closed_socket_is_an_error)
+START_TEST(closed_socket_fails_with_ebadf)
 {
-	begin(0);
-	end();
+	subscribe(0);
+	unsubscribe();
 	ck_assert_int_eq(drain(), -EBADF);
 }
 END_TEST
@@ -365,7 +370,7 @@ struct spoof {
 	struct proc_event event;
 } __attribute__((packed));
 
-static uint32_t port_of(int fd)
+static uint32_t get_port(int fd)
 {
 	struct sockaddr_nl address;
 	socklen_t len = sizeof(address);
@@ -374,60 +379,60 @@ static uint32_t port_of(int fd)
 	return address.nl_pid;
 }
 
-/* Only root may send to others at all. */
-START_TEST(what_others_send_is_ignored)
+/* Only root may send to other sockets at all. */
+START_TEST(message_from_other_sender_is_ignored)
 {
-	struct sockaddr_nl own = { .nl_family = AF_NETLINK }, to = own;
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK }, to = address;
 	struct spoof spoof = { .netlink = { .nlmsg_len = sizeof(spoof),
 		                            .nlmsg_type = NLMSG_DONE } };
 	int other = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR);
 	struct pollfd waiting;
 	ssize_t sent;
 
-	begin(0);
+	subscribe(0);
 	spoof.id = (struct cb_id){ CN_IDX_PROC, CN_VAL_PROC };
 	spoof.len = sizeof(spoof.event);
 	spoof.event.what = PROC_EVENT_FORK;
 	spoof.event.event_data.fork =
-	    (struct fork_proc_event){ getpid(), getpid(), NOBODY_S_PID, NOBODY_S_PID };
-	ck_assert_int_eq(bind(other, (struct sockaddr *)&own, sizeof(own)), 0);
-	to.nl_pid = port_of(events);
-	ck_assert_uint_ne(port_of(other), 0);
+	    (struct fork_proc_event){ getpid(), getpid(), UNUSED_PID, UNUSED_PID };
+	ck_assert_int_eq(bind(other, (struct sockaddr *)&address, sizeof(address)), 0);
+	to.nl_pid = get_port(fix.events);
+	ck_assert_uint_ne(get_port(other), 0);
 	sent = sendto(other, &spoof, sizeof(spoof), 0, (struct sockaddr *)&to, sizeof(to));
 	if (sent < 0)
 		ck_assert_int_eq(errno, EPERM);
 	else
 		ck_assert_int_eq(sent, sizeof(spoof));
-	waiting = (struct pollfd){ .fd = events, .events = POLLIN };
+	waiting = (struct pollfd){ .fd = fix.events, .events = POLLIN };
 	if (sent > 0)
-		ck_assert_int_eq(poll(&waiting, 1, 0), 1); /* it has arrived */
-	reap(start(work_nothing));
-	if (!await_exits(1))
+		ck_assert_int_eq(poll(&waiting, 1, 0), 1); /* the message has arrived */
+	reap(start_child(do_nothing));
+	if (!wait_for_exits(1))
 		return;
-	ck_assert_uint_eq(heard.impossible, 0);
-	ck_assert_uint_eq(heard.fork_counts, 1);
+	ck_assert_uint_eq(fix.received.impossible, 0);
+	ck_assert_uint_eq(fix.received.fork_counts, 1);
 	close(other);
-	end();
+	unsubscribe();
 }
 END_TEST
 
 static int count_descriptors(void)
 {
-	int count = 0;
+	int count_event = 0;
 
 	for (int fd = 0; fd < 256; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
+		count_event += fcntl(fd, F_GETFD) >= 0;
+	return count_event;
 }
 
-START_TEST(opening_again_and_again_leaves_no_descriptor)
+START_TEST(subscription_opened_repeatedly_leaves_no_descriptor)
 {
 	int open_before = count_descriptors();
 
 	for (int i = 0; i < 50; i++) {
-		begin(RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS);
-		ck_assert_int_eq(fcntl(events, F_GETFD), FD_CLOEXEC);
-		end();
+		subscribe(RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS);
+		ck_assert_int_eq(fcntl(fix.events, F_GETFD), FD_CLOEXEC);
+		unsubscribe();
 	}
 	ck_assert_int_eq(count_descriptors(), open_before);
 }
@@ -435,28 +440,29 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("events");
-	TCase *heard_case = suite_case(suite, "heard"), *kept_out = suite_case(suite, "kept_out");
+	Suite *suite = suite_create("proc_connector");
+	TCase *received_case = suite_case(suite, "received"),
+	      *filtered_case = suite_case(suite, "filtered");
 	int fd = rti_events_open(0);
 	char why[128];
 
 	if (fd < 0) {
-		snprintf(why, sizeof(why), "no process events for us here: %s", strerror(-fd));
+		snprintf(why, sizeof(why), "no process events here: %s", strerror(-fd));
 		return suite_skip(why);
 	}
 	rti_events_close(fd);
-	tcase_add_test(heard_case, every_fork_and_exit_is_heard);
-	tcase_add_test(heard_case, events_wait_until_they_are_drained);
-	tcase_add_test(heard_case, nothing_is_heard_of_what_was_before);
-	tcase_add_test(heard_case, times_are_those_of_the_monotonic_clock);
-	tcase_add_test(heard_case, execs_are_heard);
-	tcase_add_test(heard_case, a_signal_is_in_the_status);
-	tcase_add_test(heard_case, ends_of_threads_are_heard_where_they_are_wanted);
-	tcase_add_loop_test(heard_case, names_are_heard_where_they_are_wanted, 0, 2);
-	tcase_add_test(kept_out, threads_are_kept_out);
-	tcase_add_test(kept_out, a_loss_is_told_and_then_all_is_well_again);
-	tcase_add_test(kept_out, a_closed_socket_is_an_error);
-	tcase_add_test(kept_out, what_others_send_is_ignored);
-	tcase_add_test(kept_out, opening_again_and_again_leaves_no_descriptor);
+	tcase_add_test(received_case, forks_and_exits_are_all_received);
+	tcase_add_test(received_case, events_not_drained_wait_in_the_socket);
+	tcase_add_test(received_case, events_before_the_subscription_are_not_received);
+	tcase_add_test(received_case, event_times_are_on_the_monotonic_clock);
+	tcase_add_test(received_case, exec_is_received);
+	tcase_add_test(received_case, exit_by_signal_has_it_in_the_status);
+	tcase_add_test(received_case, thread_exits_if_requested_are_received);
+	tcase_add_loop_test(received_case, comm_changes_if_requested_are_received, 0, 2);
+	tcase_add_test(filtered_case, thread_events_by_default_are_filtered);
+	tcase_add_test(filtered_case, event_loss_is_reported_and_then_events_continue);
+	tcase_add_test(filtered_case, closed_socket_fails_with_ebadf);
+	tcase_add_test(filtered_case, message_from_other_sender_is_ignored);
+	tcase_add_test(filtered_case, subscription_opened_repeatedly_leaves_no_descriptor);
 	return suite_run(suite);
 }

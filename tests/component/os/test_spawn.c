@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Starting programs, and reading their output with a time limit. */
 #include "os/spawn.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static int run(const struct rti_spawn *how)
 	return rti_spawn_output(how, 20 * SECOND_NS, &out);
 }
 
-static int exit_status(int32_t pid)
+static int wait_for_status(int32_t pid)
 {
 	int status;
 
@@ -43,7 +44,7 @@ static int exit_status(int32_t pid)
 	return status;
 }
 
-START_TEST(exit_code_and_pid)
+START_TEST(program_that_exits_yields_pid_and_exit_code)
 {
 	struct rti_spawn how = { .argv = SH("exit 7"), .stdout_fd = -1 };
 	int32_t pid = 0;
@@ -51,13 +52,13 @@ START_TEST(exit_code_and_pid)
 
 	ck_assert_int_eq(rti_spawn(&how, &pid), 0);
 	ck_assert_int_gt(pid, 0);
-	status = exit_status(pid);
+	status = wait_for_status(pid);
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), 7);
 }
 END_TEST
 
-START_TEST(errors_of_execve_come_back)
+START_TEST(program_that_cannot_start_returns_the_error)
 {
 	struct fixture f;
 	char path[256];
@@ -68,11 +69,12 @@ START_TEST(errors_of_execve_come_back)
 	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
 	how.argv = (const char *const[]){ "/etc", NULL };
 	ck_assert_int_eq(rti_spawn(&how, &pid), -EACCES);
-	setenv("PATH", "/usr/bin:/bin", 1); /* a directory that may not be read would be -EACCES */
+	/* an unreadable directory in PATH would yield -EACCES */
+	setenv("PATH", "/usr/bin:/bin", 1);
 	how.argv = (const char *const[]){ "no-such-program-in-any-path", NULL };
-	how.use_path = 1;
+	how.use_path = true;
 	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
-	how.use_path = 0;
+	how.use_path = false;
 	fixture_new(&f);
 	fixture_write(&f, "notes", "just text\n");
 	snprintf(path, sizeof(path), "%s/notes", f.root);
@@ -88,21 +90,21 @@ START_TEST(errors_of_execve_come_back)
 }
 END_TEST
 
-START_TEST(path_of_the_caller)
+START_TEST(program_found_by_path_uses_that_of_the_caller)
 {
 	struct rti_spawn how = { .argv = (const char *const[]){ "sh", "-c", "echo $PATH", NULL },
 		                 .envp = (const char *const[]){ "PATH=/none", NULL },
-		                 .use_path = 1,
+		                 .use_path = true,
 		                 .stdout_fd = -1 };
 
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_str_eq(out.data, "/none\n");
-	how.use_path = 0;
+	how.use_path = false;
 	ck_assert_int_eq(run(&how), -ENOENT);
 }
 END_TEST
 
-START_TEST(directory_and_environment)
+START_TEST(program_gets_the_given_directory_and_environment)
 {
 	struct rti_spawn how = { .argv = SH("pwd -P; echo $COLOUR"),
 		                 .cwd = "/usr",
@@ -118,8 +120,8 @@ START_TEST(directory_and_environment)
 }
 END_TEST
 
-/* SigBlk and SigIgn of the child itself. */
-START_TEST(signals_are_reset)
+/* Reads SigBlk and SigIgn of the child itself. */
+START_TEST(program_starts_with_signals_reset)
 {
 	struct rti_spawn how = { .argv = (const char *const[]){ "/bin/grep", "-E", "Sig(Blk|Ign)",
 		                                                "/proc/self/status", NULL },
@@ -136,11 +138,11 @@ START_TEST(signals_are_reset)
 	ck_assert_uint_eq(blocked, 0);
 	ck_assert_uint_eq(ignored & 1ull << (SIGPIPE - 1), 0);
 	ck_assert_uint_eq(ignored & 1ull << (SIGCHLD - 1), 0);
-	ck_assert_uint_ne(ignored & 1ull << (SIGUSR1 - 1), 0); /* the rest is the caller's */
+	ck_assert_uint_ne(ignored & 1ull << (SIGUSR1 - 1), 0); /* the rest is as in the caller */
 }
 END_TEST
 
-START_TEST(descriptors_are_inherited_unless_cloexec)
+START_TEST(descriptor_without_cloexec_is_inherited)
 {
 	struct rti_spawn how = {
 		.argv = SH("for i in 50 51; do if [ -e /proc/self/fd/$i ]; then echo $i; fi; done"),
@@ -154,23 +156,23 @@ START_TEST(descriptors_are_inherited_unless_cloexec)
 }
 END_TEST
 
-START_TEST(quiet)
+START_TEST(quiet_program_has_null_device_as_stdin_and_stderr)
 {
 	struct rti_spawn how = { .argv = SH("readlink /proc/self/fd/0 /proc/self/fd/2"),
 		                 .stdout_fd = -1,
-		                 .is_quiet = 1 };
+		                 .is_quiet = true };
 
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_str_eq(out.data, "/dev/null\n/dev/null\n");
 }
 END_TEST
 
-/* The pipe then has numbers 0 to 2 itself. */
-START_TEST(standard_descriptors_closed)
+/* The pipe then has the numbers 0 to 2 itself. */
+START_TEST(output_with_standard_descriptors_closed_is_read)
 {
 	struct rti_spawn how = { .argv = SH("echo out; echo err >&2"),
 		                 .stdout_fd = -1,
-		                 .is_quiet = 1 };
+		                 .is_quiet = true };
 	int cached[3], err;
 
 	for (int fd = 0; fd < 3; fd++) {
@@ -185,7 +187,7 @@ START_TEST(standard_descriptors_closed)
 }
 END_TEST
 
-START_TEST(much_output)
+START_TEST(output_beyond_the_pipe_size_is_read_whole)
 {
 	struct rti_spawn how = {
 		.argv = SH(
@@ -206,7 +208,7 @@ static void expect_no_children(void)
 	ck_assert_int_eq(errno, ECHILD);
 }
 
-START_TEST(endless_output)
+START_TEST(output_without_end_fails_with_efbig)
 {
 	struct rti_spawn how = { .argv = (const char *const[]){ "/usr/bin/yes", NULL },
 		                 .stdout_fd = -1 };
@@ -216,7 +218,7 @@ START_TEST(endless_output)
 }
 END_TEST
 
-START_TEST(failure)
+START_TEST(program_that_fails_returns_eio)
 {
 	struct rti_spawn how = { .argv = SH("echo some; exit 1"), .stdout_fd = -1 };
 
@@ -227,7 +229,7 @@ START_TEST(failure)
 }
 END_TEST
 
-START_TEST(hang_is_killed_and_reaped)
+START_TEST(program_that_hangs_is_killed_and_reaped)
 {
 	struct rti_spawn how = { .argv = SH("echo $$; exec sleep 1000"), .stdout_fd = -1 };
 	time_t start = time(NULL);
@@ -240,8 +242,8 @@ START_TEST(hang_is_killed_and_reaped)
 }
 END_TEST
 
-/* The status is lost then, what was printed is not. */
-START_TEST(host_that_ignores_sigchld)
+/* The status is lost then, but not the output. */
+START_TEST(output_in_host_that_ignores_sigchld_is_read)
 {
 	struct rti_spawn how = { .argv = SH("echo some"), .stdout_fd = -1 };
 
@@ -260,19 +262,19 @@ int main(void)
 	TCase *start = suite_case(suite, "start"), *output = suite_case(suite, "output");
 
 	tcase_add_checked_fixture(start, NULL, tear_down);
-	tcase_add_test(start, exit_code_and_pid);
-	tcase_add_test(start, errors_of_execve_come_back);
-	tcase_add_test(start, path_of_the_caller);
-	tcase_add_test(start, directory_and_environment);
-	tcase_add_test(start, signals_are_reset);
-	tcase_add_test(start, descriptors_are_inherited_unless_cloexec);
+	tcase_add_test(start, program_that_exits_yields_pid_and_exit_code);
+	tcase_add_test(start, program_that_cannot_start_returns_the_error);
+	tcase_add_test(start, program_found_by_path_uses_that_of_the_caller);
+	tcase_add_test(start, program_gets_the_given_directory_and_environment);
+	tcase_add_test(start, program_starts_with_signals_reset);
+	tcase_add_test(start, descriptor_without_cloexec_is_inherited);
 	tcase_add_checked_fixture(output, NULL, tear_down);
-	tcase_add_test(output, quiet);
-	tcase_add_test(output, standard_descriptors_closed);
-	tcase_add_test(output, much_output);
-	tcase_add_test(output, endless_output);
-	tcase_add_test(output, failure);
-	tcase_add_test(output, hang_is_killed_and_reaped);
-	tcase_add_test(output, host_that_ignores_sigchld);
+	tcase_add_test(output, quiet_program_has_null_device_as_stdin_and_stderr);
+	tcase_add_test(output, output_with_standard_descriptors_closed_is_read);
+	tcase_add_test(output, output_beyond_the_pipe_size_is_read_whole);
+	tcase_add_test(output, output_without_end_fails_with_efbig);
+	tcase_add_test(output, program_that_fails_returns_eio);
+	tcase_add_test(output, program_that_hangs_is_killed_and_reaped);
+	tcase_add_test(output, output_in_host_that_ignores_sigchld_is_read);
 	return suite_run(suite);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The worker: jobs in threads, jobs that block, and what a host may do meanwhile. */
 #include "os/worker.h"
 
 #include <errno.h>
@@ -14,13 +15,14 @@
 #include "threads.h"
 
 #define MS UINT64_C(1000000)
-#define LONG_NS (100000 * MS) /* never reached where all is well, however slow the machine */
+/* never reached unless something is broken, however slow the system is */
+#define LONG_NS (100000 * MS)
 
-/* A job that blocks until it is told to go on, when it has a pipe. */
+/* A job. With a pipe, it blocks until the pipe has a byte. */
 struct task {
 	struct rti_job job;
 	int gate[2];
-	int runs; /* what the owner may read once the job is idle */
+	int runs; /* the owner reads this once the job is idle */
 	atomic_int *freed;
 };
 
@@ -43,7 +45,7 @@ static void free_task(struct rti_job *job)
 	free(task);
 }
 
-static struct task *new_task(int blocks, atomic_int *freed)
+static struct task *new_task(bool blocks, atomic_int *freed)
 {
 	struct task *task = calloc(1, sizeof(*task));
 
@@ -56,7 +58,7 @@ static struct task *new_task(int blocks, atomic_int *freed)
 	return task;
 }
 
-static void release(const int *gate)
+static void open_gate(const int *gate)
 {
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
 }
@@ -75,7 +77,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
 }
 
-static void await_count(atomic_int *counter, int expected)
+static void wait_for_count(atomic_int *counter, int expected)
 {
 	for (int i = 0; i < 5000 && atomic_load(counter) != expected; i++)
 		usleep(1000);
@@ -90,7 +92,7 @@ static struct rti_worker *new_worker(void)
 	return worker;
 }
 
-START_TEST(jobs_are_done)
+START_TEST(jobs_submitted_in_rounds_run_once_per_round)
 {
 	enum { TASKS = 50, ROUNDS = 20 };
 	struct rti_worker *worker = new_worker();
@@ -99,7 +101,7 @@ START_TEST(jobs_are_done)
 	int before = threads_count_first();
 
 	for (int i = 0; i < TASKS; i++)
-		task[i] = new_task(0, &freed);
+		task[i] = new_task(false, &freed);
 	for (int round = 1; round <= ROUNDS; round++) {
 		for (int i = 0; i < TASKS; i++)
 			rti_worker_submit(worker, &task[i]->job);
@@ -118,7 +120,7 @@ START_TEST(jobs_are_done)
 }
 END_TEST
 
-START_TEST(no_thread_without_work)
+START_TEST(worker_without_jobs_starts_no_thread)
 {
 	int before = threads_count_first();
 	struct rti_worker *worker = new_worker();
@@ -130,10 +132,10 @@ START_TEST(no_thread_without_work)
 }
 END_TEST
 
-START_TEST(submitting_twice_runs_once)
+START_TEST(job_submitted_twice_runs_once)
 {
 	struct rti_worker *worker = new_worker();
-	struct task *task = new_task(0, NULL);
+	struct task *task = new_task(false, NULL);
 
 	rti_worker_submit(worker, &task->job);
 	rti_worker_submit(worker, &task->job);
@@ -144,10 +146,10 @@ START_TEST(submitting_twice_runs_once)
 }
 END_TEST
 
-START_TEST(a_stuck_job_holds_up_no_other)
+START_TEST(job_that_blocks_does_not_delay_others)
 {
 	struct rti_worker *worker = new_worker();
-	struct task *stuck = new_task(1, NULL), *other = new_task(0, NULL);
+	struct task *stuck = new_task(true, NULL), *other = new_task(false, NULL);
 	uint64_t start = now_ns();
 
 	rti_worker_submit(worker, &stuck->job);
@@ -158,12 +160,12 @@ START_TEST(a_stuck_job_holds_up_no_other)
 	ck_assert(!rti_worker_is_idle(worker, &stuck->job));
 	ck_assert(rti_worker_is_idle(worker, &other->job));
 	ck_assert_int_eq(other->runs, 1);
-	/* when it comes back it can be asked again */
-	release(stuck->gate);
+	/* Once it returns, it can be submitted again. */
+	open_gate(stuck->gate);
 	while (!rti_worker_is_idle(worker, &stuck->job))
 		usleep(1000);
 	ck_assert_int_eq(stuck->runs, 1);
-	release(stuck->gate);
+	open_gate(stuck->gate);
 	rti_worker_submit(worker, &stuck->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
 	ck_assert_int_eq(stuck->runs, 2);
@@ -174,7 +176,7 @@ START_TEST(a_stuck_job_holds_up_no_other)
 }
 END_TEST
 
-START_TEST(one_thread_per_stuck_job)
+START_TEST(jobs_that_block_use_one_thread_each)
 {
 	enum { STUCK = 5, ROUNDS = 20 };
 	struct rti_worker *worker = new_worker();
@@ -182,7 +184,7 @@ START_TEST(one_thread_per_stuck_job)
 	int before = threads_count_first(), gate[STUCK][2];
 
 	for (int i = 0; i < STUCK; i++) {
-		task[i] = new_task(1, NULL);
+		task[i] = new_task(true, NULL);
 		gate[i][0] = task[i]->gate[0];
 		gate[i][1] = task[i]->gate[1];
 	}
@@ -196,17 +198,17 @@ START_TEST(one_thread_per_stuck_job)
 		rti_worker_free_job(worker, &task[i]->job);
 	rti_worker_free(worker);
 	for (int i = 0; i < STUCK; i++)
-		release(gate[i]);
+		open_gate(gate[i]);
 	threads_await(before);
 	for (int i = 0; i < STUCK; i++)
 		close_gate(gate[i]);
 }
 END_TEST
 
-START_TEST(the_wait_is_bounded)
+START_TEST(run_with_blocked_job_returns_at_its_limit)
 {
 	struct rti_worker *worker = new_worker();
-	struct task *stuck = new_task(1, NULL);
+	struct task *stuck = new_task(true, NULL);
 	uint64_t start;
 
 	rti_worker_submit(worker, &stuck->job);
@@ -217,7 +219,7 @@ START_TEST(the_wait_is_bounded)
 	start = now_ns();
 	ck_assert_int_eq(rti_worker_run(worker, UINT64_MAX, 0), 0);
 	ck_assert_uint_lt(now_ns() - start, LONG_NS / 2);
-	release(stuck->gate);
+	open_gate(stuck->gate);
 	ck_assert_int_eq(rti_worker_run(worker, UINT64_MAX, UINT64_MAX), 0);
 	ck_assert_int_eq(stuck->runs, 1);
 	close_gate(stuck->gate);
@@ -226,11 +228,11 @@ START_TEST(the_wait_is_bounded)
 }
 END_TEST
 
-START_TEST(freeing_leaves_a_stuck_job_to_its_thread)
+START_TEST(job_freed_while_blocked_is_freed_by_its_thread)
 {
 	struct rti_worker *worker = new_worker();
 	atomic_int freed = 0;
-	struct task *stuck = new_task(1, &freed);
+	struct task *stuck = new_task(true, &freed);
 	int gate[2] = { stuck->gate[0], stuck->gate[1] }, before = threads_count_first();
 
 	rti_worker_submit(worker, &stuck->job);
@@ -239,25 +241,26 @@ START_TEST(freeing_leaves_a_stuck_job_to_its_thread)
 	rti_worker_free(worker);
 	ck_assert_int_eq(atomic_load(&freed), 0);
 	ck_assert_int_eq(threads_count(), before + 1);
-	release(gate);
-	await_count(&freed, 1);
+	open_gate(gate);
+	wait_for_count(&freed, 1);
 	threads_await(before);
 	close_gate(gate);
 }
 END_TEST
 
-START_TEST(a_queued_job_can_be_freed)
+START_TEST(job_freed_while_queued_never_runs)
 {
 	struct rti_worker *worker = new_worker();
 	atomic_int freed = 0;
-	struct task *task[3] = { new_task(0, &freed), new_task(0, &freed), new_task(0, &freed) };
+	struct task *task[3] = { new_task(false, &freed), new_task(false, &freed),
+		                 new_task(false, &freed) };
 
 	for (int i = 0; i < 3; i++)
 		rti_worker_submit(worker, &task[i]->job);
 	rti_worker_free_job(worker, &task[2]->job);
 	rti_worker_free_job(worker, &task[0]->job);
 	ck_assert_int_eq(atomic_load(&freed), 2);
-	task[0] = new_task(0, &freed);
+	task[0] = new_task(false, &freed);
 	rti_worker_submit(worker, &task[0]->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
 	ck_assert_int_eq(task[0]->runs, 1);
@@ -270,42 +273,41 @@ START_TEST(a_queued_job_can_be_freed)
 }
 END_TEST
 
-/* Signals that are blocked in a thread stand in its status. */
-static struct task *signal_task;
-
-static void read_mask(struct rti_job *job)
+/* Runs in the thread of the worker. */
+static void check_mask(struct rti_job *job)
 {
+	struct task *task = (struct task *)job;
 	sigset_t mask;
 
-	(void)job;
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
-	signal_task->runs = sigismember(&mask, SIGCHLD) && sigismember(&mask, SIGTERM) &&
-	                    sigismember(&mask, SIGALRM);
+	task->runs = sigismember(&mask, SIGCHLD) && sigismember(&mask, SIGTERM) &&
+	             sigismember(&mask, SIGALRM);
 }
 
-START_TEST(signals_are_the_hosts)
+START_TEST(worker_thread_blocks_signals_and_host_does_not)
 {
 	struct rti_worker *worker = new_worker();
+	struct task *task = new_task(false, NULL);
 	sigset_t mask;
 
-	signal_task = new_task(0, NULL);
-	signal_task->job.run = read_mask;
-	rti_worker_submit(worker, &signal_task->job);
+	task->job.run = check_mask;
+	rti_worker_submit(worker, &task->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
-	ck_assert_int_eq(signal_task->runs, 1);
+	ck_assert_int_eq(task->runs, 1);
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
 	ck_assert(!sigismember(&mask, SIGTERM));
-	rti_worker_free_job(worker, &signal_task->job);
+	rti_worker_free_job(worker, &task->job);
 	rti_worker_free(worker);
 }
 END_TEST
 
-/* The child has no threads, whatever its memory says. A third job was given up before. */
+/* The child has no threads, although its memory says so. One more job was freed while it was
+ * blocked. Returns 0 or the number of what went wrong. */
 static int use_in_child(struct rti_worker *worker, struct task *idle, struct task *stuck,
                         atomic_int *freed)
 {
-	struct rti_worker *own;
-	struct task *task = new_task(0, NULL);
+	struct rti_worker *second;
+	struct task *task = new_task(false, NULL);
 
 	if (rti_worker_is_here(worker))
 		return 1;
@@ -314,22 +316,22 @@ static int use_in_child(struct rti_worker *worker, struct task *idle, struct tas
 	rti_worker_free(worker);
 	if (atomic_load(freed) != 3)
 		return 2;
-	if (rti_worker_new(&own) < 0 || !rti_worker_is_here(own))
+	if (rti_worker_new(&second) < 0 || !rti_worker_is_here(second))
 		return 3;
-	rti_worker_submit(own, &task->job);
-	if (rti_worker_run(own, LONG_NS, LONG_NS) < 0 || task->runs != 1)
+	rti_worker_submit(second, &task->job);
+	if (rti_worker_run(second, LONG_NS, LONG_NS) < 0 || task->runs != 1)
 		return 4;
-	rti_worker_free_job(own, &task->job);
-	rti_worker_free(own);
+	rti_worker_free_job(second, &task->job);
+	rti_worker_free(second);
 	return 0;
 }
 
-START_TEST(fork_is_survived)
+START_TEST(worker_after_fork_is_unusable_in_child_only)
 {
 	struct rti_worker *worker = new_worker();
 	atomic_int freed = 0;
-	struct task *idle = new_task(0, &freed), *stuck = new_task(1, &freed),
-		    *orphan = new_task(1, &freed);
+	struct task *idle = new_task(false, &freed), *stuck = new_task(true, &freed),
+		    *orphan = new_task(true, &freed);
 	int gate[2][2] = { { stuck->gate[0], stuck->gate[1] },
 		           { orphan->gate[0], orphan->gate[1] } },
 	    status;
@@ -350,21 +352,21 @@ START_TEST(fork_is_survived)
 	rti_worker_free_job(worker, &idle->job);
 	rti_worker_free_job(worker, &stuck->job);
 	rti_worker_free(worker);
-	release(gate[0]);
-	release(gate[1]);
-	await_count(&freed, 3);
+	open_gate(gate[0]);
+	open_gate(gate[1]);
+	wait_for_count(&freed, 3);
 	close_gate(gate[0]);
 	close_gate(gate[1]);
 }
 END_TEST
 
-/* root is not bound by RLIMIT_NPROC, so a new stack that does not fit is what fails; but for
- * emulators, which have room already. */
-START_TEST(no_thread_to_be_had)
+/* RLIMIT_NPROC does not limit root, so a thread fails because its stack does not fit. In emulators,
+ * which have memory in reserve, it succeeds. */
+START_TEST(run_without_memory_for_a_thread_fails_and_recovers)
 {
 	struct rlimit before, small;
 	struct rti_worker *worker = new_worker();
-	struct task *task = new_task(0, NULL);
+	struct task *task = new_task(false, NULL);
 	int err;
 
 	rti_worker_submit(worker, &task->job);
@@ -390,18 +392,18 @@ int main(void)
 	TCase *work = suite_case(suite, "work"), *stuck = suite_case(suite, "stuck");
 	TCase *host = suite_case(suite, "host");
 
-	tcase_add_test(work, jobs_are_done);
-	tcase_add_test(work, no_thread_without_work);
-	tcase_add_test(work, submitting_twice_runs_once);
-	tcase_add_test(work, a_queued_job_can_be_freed);
-	tcase_add_test(stuck, a_stuck_job_holds_up_no_other);
-	tcase_add_test(stuck, one_thread_per_stuck_job);
-	tcase_add_test(stuck, the_wait_is_bounded);
-	tcase_add_test(stuck, freeing_leaves_a_stuck_job_to_its_thread);
-	tcase_add_test(host, signals_are_the_hosts);
+	tcase_add_test(work, jobs_submitted_in_rounds_run_once_per_round);
+	tcase_add_test(work, worker_without_jobs_starts_no_thread);
+	tcase_add_test(work, job_submitted_twice_runs_once);
+	tcase_add_test(work, job_freed_while_queued_never_runs);
+	tcase_add_test(stuck, job_that_blocks_does_not_delay_others);
+	tcase_add_test(stuck, jobs_that_block_use_one_thread_each);
+	tcase_add_test(stuck, run_with_blocked_job_returns_at_its_limit);
+	tcase_add_test(stuck, job_freed_while_blocked_is_freed_by_its_thread);
+	tcase_add_test(host, worker_thread_blocks_signals_and_host_does_not);
 	if (!IS_THREAD_SANITIZED)
-		tcase_add_test(host, fork_is_survived);
+		tcase_add_test(host, worker_after_fork_is_unusable_in_child_only);
 	if (!IS_ADDRESS_SANITIZED && !IS_THREAD_SANITIZED)
-		tcase_add_test(host, no_thread_to_be_had);
+		tcase_add_test(host, run_without_memory_for_a_thread_fails_and_recovers);
 	return suite_run(suite);
 }
