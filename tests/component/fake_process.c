@@ -35,13 +35,13 @@ static void write_status(struct fixture *f, const struct fake_process *p, const 
 	               p->ignores_sigchld ? 0x10000 : 0, p->voluntary, p->involuntary);
 }
 
-static const char *below(const struct fake_process *p, char *path, const char *file)
+static const char *format_path(const struct fake_process *p, char *path, const char *file)
 {
 	snprintf(path, PATH_SPACE, "proc/%d/%s", p->pid, file);
 	return path;
 }
 
-static const char *below_task(const struct fake_process *p, char *path, const char *file)
+static const char *format_task_path(const struct fake_process *p, char *path, const char *file)
 {
 	snprintf(path, PATH_SPACE, "proc/%d/task/%d/%s", p->pid, p->pid, file);
 	return path;
@@ -51,26 +51,26 @@ void fake_process_write(struct fixture *f, const struct fake_process *p)
 {
 	char path[PATH_SPACE];
 
-	write_stat(f, p, below(p, path, "stat"));
-	write_stat(f, p, below_task(p, path, "stat"));
-	write_status(f, p, below(p, path, "status"));
-	write_status(f, p, below_task(p, path, "status"));
-	fixture_printf(f, below(p, path, "statm"), "1000 %" PRIu64 " 10 1 0 100 0\n",
+	write_stat(f, p, format_path(p, path, "stat"));
+	write_stat(f, p, format_task_path(p, path, "stat"));
+	write_status(f, p, format_path(p, path, "status"));
+	write_status(f, p, format_task_path(p, path, "status"));
+	fixture_printf(f, format_path(p, path, "statm"), "1000 %" PRIu64 " 10 1 0 100 0\n",
 	               p->is_zombie ? 0 : p->rss_pages);
-	fixture_printf(f, below(p, path, "smaps_rollup"),
+	fixture_printf(f, format_path(p, path, "smaps_rollup"),
 	               "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss: %8" PRIu64
 	               " kB\nPss: %8" PRIu64 " kB\n",
 	               p->pss_kib * 2, p->pss_kib);
-	fixture_printf(f, below(p, path, "io"),
+	fixture_printf(f, format_path(p, path, "io"),
 	               "rchar: 11\nwchar: 22\nsyscr: 1\nsyscw: 1\nread_bytes: %" PRIu64
 	               "\nwrite_bytes: %" PRIu64 "\ncancelled_write_bytes: 0\n",
 	               p->read_bytes, p->write_bytes);
-	fixture_printf(f, below_task(p, path, "io"),
+	fixture_printf(f, format_task_path(p, path, "io"),
 	               "rchar: 11\nwchar: 22\nsyscr: 1\nsyscw: 1\nread_bytes: %" PRIu64
 	               "\nwrite_bytes: %" PRIu64 "\ncancelled_write_bytes: 0\n",
 	               p->read_bytes, p->write_bytes);
 	if (p->children)
-		fixture_write(f, below_task(p, path, "children"), p->children);
+		fixture_write(f, format_task_path(p, path, "children"), p->children);
 }
 
 void fake_process_remove(struct fixture *f, int pid)

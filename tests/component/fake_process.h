@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes below a made-up root. */
+/* Processes below a fixture root. */
 #ifndef FAKE_PROCESS_H
 #define FAKE_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fixture.h"
@@ -16,14 +17,14 @@ struct fake_process {
 	uint64_t starttime, rss_pages, pss_kib, hwm_kib;
 	uint64_t read_bytes, write_bytes;
 	uint64_t voluntary, involuntary;
-	int is_zombie, ignores_sigchld;
+	bool is_zombie, ignores_sigchld;
 	const char *children; /* of the leader thread; NULL: the kernel has no children files */
 };
 
 /* Write or rewrite all the files of a process of one thread. */
 void fake_process_write(struct fixture *f, const struct fake_process *p);
 
-/* Take it away, as a reaped process goes. */
+/* Remove all files of a process, as when it is reaped. */
 void fake_process_remove(struct fixture *f, int pid);
 
 #endif

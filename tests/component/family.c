@@ -21,34 +21,34 @@
 
 #define MS 1000000u
 #define MIB ((size_t)1 << 20)
-#define ROOM (MIB * 256) /* that a member may grow by */
+#define ROOM (MIB * 256) /* a member may grow by this much */
 
-struct order {
+struct command {
 	int32_t deed, argument;
 };
 
 static char *room;
 static size_t used;
 
-static void live(struct family *f, size_t self);
+static void run_member(struct family *f, size_t self);
 
-static int32_t have_child(struct family *f, size_t child)
+static int32_t fork_child(struct family *f, size_t child)
 {
 	pid_t pid = fork();
 
 	if (pid == 0)
-		live(f, child);
+		run_member(f, child);
 	return pid;
 }
 
-static int32_t grow(size_t bytes)
+static int32_t grow_memory(size_t bytes)
 {
 	memset(room + used, 1, bytes);
 	used += bytes;
 	return 0;
 }
 
-static int32_t shrink(size_t bytes)
+static int32_t shrink_memory(size_t bytes)
 {
 	used -= bytes;
 	return madvise(room + used, bytes, MADV_DONTNEED);
@@ -68,64 +68,64 @@ static int32_t write_bytes(size_t count)
 	return (int32_t)written;
 }
 
-static void *sleep_on(void *arg)
+static void *sleep_forever(void *arg)
 {
 	for (;;)
 		pause();
 	return arg;
 }
 
-static int32_t have_threads(int32_t count)
+static int32_t start_threads(int32_t count)
 {
 	pthread_t thread;
 	int err = 0;
 
 	for (int32_t i = 0; i < count && err == 0; i++)
-		err = pthread_create(&thread, NULL, sleep_on, NULL);
+		err = pthread_create(&thread, NULL, sleep_forever, NULL);
 	return -err;
 }
 
-static int32_t act(struct family *f, const struct order *order)
+static int32_t execute(struct family *f, const struct command *command)
 {
-	switch ((enum family_deed)order->deed) {
+	switch ((enum family_deed)command->deed) {
 	case FAMILY_RUN:
-		burn_cpu_ns((uint64_t)order->argument * MS);
+		burn_cpu_ns((uint64_t)command->argument * MS);
 		return 0;
 	case FAMILY_FORK:
-		return have_child(f, (size_t)order->argument);
+		return fork_child(f, (size_t)command->argument);
 	case FAMILY_WAIT:
 		return waitpid(-1, NULL, 0);
 	case FAMILY_GROW:
-		return grow((size_t)order->argument * MIB);
+		return grow_memory((size_t)command->argument * MIB);
 	case FAMILY_SHRINK:
-		return shrink((size_t)order->argument * MIB);
+		return shrink_memory((size_t)command->argument * MIB);
 	case FAMILY_IGNORE:
 		return signal(SIGCHLD, SIG_IGN) == SIG_ERR ? -1 : 0;
 	case FAMILY_WRITE:
-		return write_bytes((size_t)order->argument);
+		return write_bytes((size_t)command->argument);
 	case FAMILY_THREADS:
-		return have_threads(order->argument);
+		return start_threads(command->argument);
 	case FAMILY_EXIT:
 		break;
 	}
 	_exit(0);
 }
 
-static void live(struct family *f, size_t self)
+static void run_member(struct family *f, size_t self)
 {
 	int fd = f->member[self].other_fd;
-	struct order order;
+	struct command command;
 	int32_t answer;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		ssize_t len = recv(fd, &order, sizeof(order), 0);
+		ssize_t len = recv(fd, &command, sizeof(command), 0);
 
 		if (len < 0 && errno == EINTR)
 			continue;
-		if (len != sizeof(order))
+		if (len != sizeof(command))
 			_exit(1);
-		answer = act(f, &order);
+		answer = execute(f, &command);
 		if (send(fd, &answer, sizeof(answer), 0) != sizeof(answer))
 			_exit(1);
 	}
@@ -133,17 +133,17 @@ static void live(struct family *f, size_t self)
 
 int32_t family_tell(struct family *f, size_t member, enum family_deed deed, int32_t argument)
 {
-	struct order order = { (int32_t)deed, argument };
+	struct command command = { (int32_t)deed, argument };
 	int32_t answer = 0;
 
-	ck_assert_int_eq(send(f->member[member].fd, &order, sizeof(order), 0), sizeof(order));
+	ck_assert_int_eq(send(f->member[member].fd, &command, sizeof(command), 0), sizeof(command));
 	if (deed != FAMILY_EXIT)
 		ck_assert_int_eq(recv(f->member[member].fd, &answer, sizeof(answer), 0),
 		                 sizeof(answer));
 	return answer;
 }
 
-static void have_sockets(struct family *f)
+static void open_sockets(struct family *f)
 {
 	for (size_t i = 0; i < FAMILY_MOST; i++) {
 		int ends[2];
@@ -153,7 +153,7 @@ static void have_sockets(struct family *f)
 	}
 }
 
-static void lead(struct family *f)
+static void run_root(struct family *f)
 {
 	for (size_t i = 0; i < FAMILY_MOST; i++)
 		close(f->member[i].fd);
@@ -161,24 +161,24 @@ static void lead(struct family *f)
 	            -1, 0);
 	if (room == MAP_FAILED || madvise(room, ROOM, MADV_NOHUGEPAGE) < 0)
 		_exit(1);
-	live(f, 0);
+	run_member(f, 0);
 }
 
 void family_start(struct family *f, size_t count)
 {
-	have_sockets(f);
+	open_sockets(f);
 	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	f->count = 1;
 	f->member[0].pid = fork();
 	ck_assert_int_ge(f->member[0].pid, 0);
 	if (f->member[0].pid == 0)
-		lead(f);
+		run_root(f);
 	ck_assert_int_eq(family_tell(f, 0, FAMILY_RUN, 0), 0);
 	while (f->count < count)
 		family_grow(f);
 }
 
-/* A child that answers has come as far as it will by itself. */
+/* A child that answers has finished starting. */
 size_t family_grow(struct family *f)
 {
 	size_t child = f->count++;
@@ -197,7 +197,7 @@ void family_shrink(struct family *f, size_t member)
 	f->member[member].pid = 0;
 }
 
-static uint64_t clock_of(pid_t pid)
+static uint64_t get_cpu_clock(pid_t pid)
 {
 	struct timespec ts = { 0 };
 	clockid_t id;
@@ -211,7 +211,7 @@ static int is_stopped(void *arg)
 {
 	const struct timespec nap = { .tv_nsec = 2 * MS };
 	pid_t pid = *(const pid_t *)arg;
-	uint64_t clock_ns = clock_of(pid);
+	uint64_t clock_ns = get_cpu_clock(pid);
 	char path[32], line[512] = "";
 	FILE *file;
 
@@ -221,7 +221,7 @@ static int is_stopped(void *arg)
 	ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
 	fclose(file);
 	nanosleep(&nap, NULL);
-	return strstr(line, ") T ") && clock_of(pid) == clock_ns;
+	return strstr(line, ") T ") && get_cpu_clock(pid) == clock_ns;
 }
 
 void family_stop(const struct family *f)
@@ -244,7 +244,7 @@ void family_continue(const struct family *f)
 	}
 }
 
-/* The others die with the root, and come to us. */
+/* The other members die with the root, and are reparented to this process. */
 void family_end(struct family *f)
 {
 	if (f->count)

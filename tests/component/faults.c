@@ -2,6 +2,7 @@
 #include "faults.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,18 +18,18 @@ struct rule {
 
 static struct {
 	struct rule rules[MOST_RULES];
-	char paths[MOST_FDS][64]; /* of what is open */
+	char paths[MOST_FDS][64]; /* of the open descriptors */
 	unsigned open_files, files_max, opens;
 } faults;
 
-static int ends_with(const char *path, const char *suffix)
+static bool ends_with(const char *path, const char *suffix)
 {
 	size_t path_len = strlen(path), suffix_len = strlen(suffix);
 
 	return path_len >= suffix_len && strcmp(path + path_len - suffix_len, suffix) == 0;
 }
 
-static struct rule *rule_for(const char *suffix)
+static struct rule *find_rule(const char *suffix)
 {
 	struct rule *free_rule = NULL;
 
@@ -44,17 +45,17 @@ static struct rule *rule_for(const char *suffix)
 
 void faults_on_open(const char *suffix, int err)
 {
-	rule_for(suffix)->open_err = err;
+	find_rule(suffix)->open_err = err;
 }
 
 void faults_on_read(const char *suffix, int err)
 {
-	rule_for(suffix)->read_err = err;
+	find_rule(suffix)->read_err = err;
 }
 
 void faults_before_open(const char *suffix, void (*act)(void *arg), void *arg)
 {
-	struct rule *rule = rule_for(suffix);
+	struct rule *rule = find_rule(suffix);
 
 	rule->act = act;
 	rule->arg = arg;

@@ -8,15 +8,15 @@
 
 #define MOST_FDS 4096
 #define MOST_PIDS 64
-#define MOST_READINGS 2048
-#define CALL_NS 20000 /* of our own CPU time passes between two questions */
+#define READS_MAX 2048
+#define CALL_NS 20000 /* of our own CPU time that passes between two reads */
 #define LAST_PID "sys/kernel/ns_last_pid"
 
 struct meter meter;
 
-static char paths[MOST_FDS][64]; /* of what is open */
-static char readings[MOST_READINGS][64];
-static size_t reading_count;
+static char paths[MOST_FDS][64]; /* of the open descriptors */
+static char reads[READS_MAX][64];
+static size_t read_count;
 
 static struct {
 	int32_t pid;
@@ -28,24 +28,24 @@ static uint64_t time_ns = UINT64_C(1000000000000), own_cpu_ns;
 static unsigned last_pid = 1000;
 static int (*real_clock)(int32_t pid, struct rti_cpu_clock *out);
 
-/* The linker puts these in place of the functions that they are named for. */
+/* The linker calls these instead of the functions in their names. */
 void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
+void *__real_calloc(size_t number, size_t size);
 void *__real_realloc(void *p, size_t size);
 void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t number, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 
-static int is_on;
+static bool is_on;
 
-static void count(unsigned *counter)
+static void count_call(unsigned *counter)
 {
 	if (__atomic_load_n(&is_on, __ATOMIC_RELAXED))
 		__atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* libcheck's own assertions allocate. */
-static void insist(int holds, const char *what)
+/* Not an assertion of libcheck: those allocate. */
+static void require(bool holds, const char *what)
 {
 	if (holds)
 		return;
@@ -55,19 +55,19 @@ static void insist(int holds, const char *what)
 
 void *__wrap_malloc(size_t size)
 {
-	count(&meter.allocations);
+	count_call(&meter.allocations);
 	return __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t number, size_t size)
 {
-	count(&meter.allocations);
+	count_call(&meter.allocations);
 	return __real_calloc(number, size);
 }
 
 void *__wrap_realloc(void *p, size_t size)
 {
-	count(&meter.allocations);
+	count_call(&meter.allocations);
 	return __real_realloc(p, size);
 }
 
@@ -84,7 +84,7 @@ static void name_file(const char *path, char *out, size_t size)
 		snprintf(out, size, "%s", path);
 }
 
-static void note_file(const char *path)
+static void add_file(const char *path)
 {
 	char name[48];
 	size_t i = 0;
@@ -92,49 +92,49 @@ static void note_file(const char *path)
 	name_file(path, name, sizeof(name));
 	while (i < meter.files && strcmp(meter.file[i].name, name) != 0)
 		i++;
-	insist(i < METER_FILES, "too many files");
+	require(i < METER_FILES, "too many files");
 	if (i == meter.files)
 		memcpy(meter.file[meter.files++].name, name, sizeof(name));
 	meter.file[i].count++;
 }
 
-static void note_reading(const char *path)
+static void add_read(const char *path)
 {
 	if (!is_on)
 		return;
-	note_file(path);
-	for (size_t i = 0; i < reading_count; i++) {
-		if (strcmp(readings[i], path) == 0)
-			memcpy(meter.twice, readings[i], sizeof(meter.twice));
+	add_file(path);
+	for (size_t i = 0; i < read_count; i++) {
+		if (strcmp(reads[i], path) == 0)
+			memcpy(meter.twice, reads[i], sizeof(meter.twice));
 	}
-	insist(reading_count < MOST_READINGS, "too many readings");
-	snprintf(readings[reading_count++], sizeof(readings[0]), "%s", path);
+	require(read_count < READS_MAX, "too many reads");
+	snprintf(reads[read_count++], sizeof(reads[0]), "%s", path);
 }
 
-static int is_last_pid(const char *path)
+static bool is_last_pid(const char *path)
 {
 	return strcmp(path, LAST_PID) == 0;
 }
 
-/* Not every kernel has it. */
+/* Opens another file for the last pid, which not every kernel has. */
 static int metered_open(int dirfd, const char *path, int flags)
 {
 	int fd = rti_procfs_linux.open(dirfd, is_last_pid(path) ? "stat" : path, flags);
 
-	count(&meter.opens);
-	insist(fd < MOST_FDS, "too many descriptors");
+	count_call(&meter.opens);
+	require(fd < MOST_FDS, "too many descriptors");
 	if (fd >= 0)
 		snprintf(paths[fd], sizeof(paths[fd]), "%s", path);
 	if (flags & O_DIRECTORY)
-		note_reading(path);
+		add_read(path);
 	return fd;
 }
 
 static ssize_t metered_pread(int fd, void *buf, size_t len, off_t offset)
 {
-	count(&meter.reads);
+	count_call(&meter.reads);
 	if (offset == 0)
-		note_reading(paths[fd]);
+		add_read(paths[fd]);
 	if (is_last_pid(paths[fd]))
 		return snprintf(buf, len, "%u\n", last_pid);
 	return rti_procfs_linux.pread(fd, buf, len, offset);
@@ -142,31 +142,31 @@ static ssize_t metered_pread(int fd, void *buf, size_t len, off_t offset)
 
 static ssize_t metered_getdents(int fd, void *buf, size_t len)
 {
-	count(&meter.lists);
+	count_call(&meter.lists);
 	return rti_procfs_linux.getdents(fd, buf, len);
 }
 
 static ssize_t metered_readlink(int dirfd, const char *path, char *buf, size_t len)
 {
-	count(&meter.looks);
+	count_call(&meter.looks);
 	return rti_procfs_linux.readlink(dirfd, path, buf, len);
 }
 
 static int metered_access(int dirfd, const char *path)
 {
-	count(&meter.looks);
+	count_call(&meter.looks);
 	return rti_procfs_linux.access(dirfd, path);
 }
 
 static int metered_space(const char *path, struct rti_space *out)
 {
-	count(&meter.spaces);
+	count_call(&meter.spaces);
 	return rti_procfs_linux.space(path, out);
 }
 
 static bool metered_has_changed(int fd)
 {
-	count(&meter.looks);
+	count_call(&meter.looks);
 	return rti_procfs_linux.has_changed(fd);
 }
 
@@ -189,31 +189,31 @@ const struct rti_procfs_ops meter_ops = {
 static void metered_now(struct rti_now *out)
 {
 	for (int i = 0; i < 3; i++)
-		count(&meter.times);
+		count_call(&meter.times);
 	*out = (struct rti_now){ time_ns, time_ns, time_ns };
 }
 
 static uint64_t metered_monotonic_ns(void)
 {
-	count(&meter.times);
+	count_call(&meter.times);
 	return time_ns;
 }
 
 static uint64_t metered_thread_cpu_ns(void)
 {
-	count(&meter.times);
+	count_call(&meter.times);
 	return own_cpu_ns += CALL_NS;
 }
 
-/* What the real one says, but as of when the process was seen to run last. */
+/* Returns the real clock as of when the process was last marked as having run. */
 static int metered_clock(int32_t pid, struct rti_cpu_clock *out)
 {
 	size_t i = 0;
 
-	count(&meter.clocks);
+	count_call(&meter.clocks);
 	while (i < seen_count && members_seen[i].pid != pid)
 		i++;
-	insist(i < MOST_PIDS, "too many processes");
+	require(i < MOST_PIDS, "too many processes");
 	if (i == seen_count) {
 		int err = real_clock(pid, &members_seen[i].clock);
 
@@ -237,18 +237,18 @@ void meter_attach(struct rt_tracker *t)
 void meter_start(void)
 {
 	meter = (struct meter){ 0 };
-	reading_count = 0;
-	__atomic_store_n(&is_on, 1, __ATOMIC_RELAXED);
+	read_count = 0;
+	__atomic_store_n(&is_on, true, __ATOMIC_RELAXED);
 }
 
 void meter_stop(void)
 {
-	__atomic_store_n(&is_on, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&is_on, false, __ATOMIC_RELAXED);
 }
 
 static int compare_names(const void *a, const void *b)
 {
-	return strcmp(a, b); /* the name stands first */
+	return strcmp(a, b); /* the name is the first field */
 }
 
 const char *meter_files(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts what a sample asks of the system: file calls, clock calls, allocations. Time, the CPU
- * clocks of others and the last pid stand still unless the test moves them, so that nobody
- * else's doing shows in the counts. */
+ * clocks of other processes and the last pid stand still unless the test moves them. So no other
+ * process shows in the counts. */
 #ifndef METER_H
 #define METER_H
 
@@ -12,12 +12,12 @@
 struct meter {
 	/* calls of open, pread and getdents; of exists, readlink and poll */
 	unsigned opens, reads, lists, looks;
-	unsigned spaces;      /* statvfs, by whichever thread */
-	unsigned clocks;      /* the CPU clocks of others */
-	unsigned times;       /* for our own CPU time, and for the time of day */
+	unsigned spaces;      /* from any thread */
+	unsigned clocks;      /* CPU clocks of other processes */
+	unsigned times;       /* our own CPU time, and the time of day */
 	unsigned allocations; /* malloc, calloc, realloc */
-	/* Files read, by name with PID and TID for the numbers; and the path of one that was
-	 * read twice, or "". */
+	/* The files read, by name with PID and TID instead of numbers. twice is the path of one
+	 * that was read twice, or "". */
 	struct {
 		char name[48];
 		unsigned count;
@@ -29,23 +29,23 @@ struct meter {
 extern const struct rti_procfs_ops meter_ops;
 extern struct meter meter;
 
-/* Put the meter's clocks under a tracker made with meter_ops. */
+/* Put the clocks of the meter under a tracker made with meter_ops. */
 void meter_attach(struct rt_tracker *t);
 
-/* Count from 0, and no more. */
+/* meter_start() counts from 0. meter_stop() stops counting. */
 void meter_start(void);
 void meter_stop(void);
 
-/* The files read, "NAME COUNT" each, in the order of their names. */
+/* Returns the files read, each as "NAME COUNT", sorted by name. */
 const char *meter_files(void);
 
-/* Time goes by. */
+/* Let this much time pass. */
 void meter_pass(uint64_t ms);
 
-/* A process has run: its CPU clock is asked for anew. 0: all have. */
+/* Mark a process as having run, so that its CPU clock is read again. 0: all processes. */
 void meter_see_run(int32_t pid);
 
-/* Somebody has forked. */
+/* Mark that some process has forked. */
 void meter_see_fork(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One system collector on its own: what the tracker does around it, without the tracker. */
+/* One system collector by itself: what the tracker does around it, without the tracker. */
 #ifndef SAMPLER_H
 #define SAMPLER_H
 
@@ -18,7 +18,7 @@ struct sampler {
 	struct rt_metrics out; /* of the last sample */
 };
 
-/* Returns what open() does. root NULL is this machine; ops NULL are the system's. */
+/* Returns the result of open(). root NULL: the running system. ops NULL: the real file calls. */
 static inline int sampler_open_with(struct sampler *s, const struct rti_sys_collector *collector,
                                     const char *root, const struct rti_procfs_ops *ops,
                                     uint32_t flags)
@@ -41,7 +41,7 @@ static inline void sampler_open(struct sampler *s, const struct rti_sys_collecto
 	ck_assert_int_eq(sampler_open_with(s, collector, root, NULL, 0), 0);
 }
 
-/* Returns what collect() does. */
+/* Returns the result of collect(). */
 static inline int sampler_take(struct sampler *s)
 {
 	s->out = (struct rt_metrics){ 0 };
@@ -53,7 +53,7 @@ static inline const void *sampler_rows(const struct sampler *s, size_t *count)
 	return s->collector->rows(s->state, count);
 }
 
-/* After an open() that succeeded. */
+/* To be called after an open() that succeeded. */
 static inline void sampler_close(struct sampler *s)
 {
 	if (s->collector->close)

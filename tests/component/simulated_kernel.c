@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel that is simulated: the lives of its processes, and the accounts that it keeps of
- * them. */
+/* The simulated kernel: what its processes do, and the accounts that it keeps of them. */
 #include "simulated_kernel.h"
 
 #include <string.h>
 
-#define STRANGERS_PARENT 2
+#define UNRELATED_PARENT 2
 
 struct sim_kernel sim;
 
@@ -34,17 +33,17 @@ struct sim_process *sim_find(int tid, const struct sim_thread **thread)
 	return NULL;
 }
 
-static int is_keeper(const struct sim_process *p)
+static bool is_supervisor(const struct sim_process *p)
 {
 	return sim.rules.is_kept && p->leader.tid == SIM_ROOT;
 }
 
-static int live_thread(const struct sim_process *p)
+static int get_live_thread(const struct sim_process *p)
 {
 	return p->is_leader_gone ? p->threads[0].tid : p->leader.tid;
 }
 
-/* A CPU goes on to somebody else: what the one before used is accounted for. */
+/* The CPU switches to this process. What the previous one has used is accounted for. */
 static void run_on_cpu(const struct sim_process *p, uint64_t ns)
 {
 	unsigned cpu = sim_pick(SIM_CPUS), lag = sim_pick(2) ? sim_pick(SIM_TICK_NS) : 0;
@@ -57,7 +56,7 @@ static void run_on_cpu(const struct sim_process *p, uint64_t ns)
 		sim.leaf_ns += ns;
 }
 
-static void leave_cpus(int pid)
+static void clear_cpus(int pid)
 {
 	for (int i = 0; i < SIM_CPUS; i++) {
 		if (sim.running[i].pid == pid)
@@ -65,23 +64,23 @@ static void leave_cpus(int pid)
 	}
 }
 
-static void run(struct sim_process *p, uint64_t ns)
+static void add_cpu_time(struct sim_process *p, uint64_t ns)
 {
 	p->user_ns += ns - ns / 3;
 	p->system_ns += ns / 3;
 	if (p->is_in_group)
 		run_on_cpu(p, ns);
-	if (is_keeper(p))
+	if (is_supervisor(p))
 		sim.overhead_ns += ns;
 	if (p->is_member)
 		sim.cpu_ns += ns;
 }
 
-static void work(struct sim_process *p, uint64_t ns)
+static void use_resources(struct sim_process *p, uint64_t ns)
 {
-	uint64_t bytes = ns % 3 || is_keeper(p) ? 0 : 512 * (1 + ns % 5);
+	uint64_t bytes = ns % 3 || is_supervisor(p) ? 0 : 512 * (1 + ns % 5);
 
-	run(p, ns);
+	add_cpu_time(p, ns);
 	p->faults += 1 + ns % 4;
 	p->written += bytes;
 	if (!p->is_member)
@@ -90,8 +89,8 @@ static void work(struct sim_process *p, uint64_t ns)
 	sim.written += bytes;
 }
 
-/* 0 when chance has hit a number that is taken. */
-static int free_tid(void)
+/* Returns 0 if the random pid is in use. */
+static int pick_free_tid(void)
 {
 	int tid = SIM_ROOT + 1 + (int)sim_pick(SIM_PIDS);
 
@@ -111,30 +110,30 @@ static struct sim_process *add_process(int pid, int ppid, int parent_tid)
 	return p;
 }
 
-/* Which takes the parent time. */
+/* Forks a child. That takes CPU time of the parent. */
 static void fork_process(struct sim_process *parent)
 {
 	int thread = (int)sim_pick((unsigned)parent->thread_count + 1);
-	int tid = thread > 0 ? parent->threads[thread - 1].tid : live_thread(parent);
-	struct sim_process *p = add_process(free_tid(), parent->leader.tid, tid);
+	int tid = thread > 0 ? parent->threads[thread - 1].tid : get_live_thread(parent);
+	struct sim_process *p = add_process(pick_free_tid(), parent->leader.tid, tid);
 
 	if (!p)
 		return;
 	p->is_member = parent->is_member;
 	p->is_in_group = parent->is_in_group;
 	p->ignores_sigchld = parent->ignores_sigchld;
-	run(parent, 1000);
-	work(p, sim_pick(30000000));
+	add_cpu_time(parent, 1000);
+	use_resources(p, sim_pick(30000000));
 }
 
-static void add_stranger(void)
+static void add_unrelated_process(void)
 {
-	struct sim_process *p = add_process(free_tid(), STRANGERS_PARENT, STRANGERS_PARENT);
+	struct sim_process *p = add_process(pick_free_tid(), UNRELATED_PARENT, UNRELATED_PARENT);
 
 	if (!p)
 		return;
 	p->is_in_group = sim_pick(4) == 0;
-	work(p, sim_pick(30000000));
+	use_resources(p, sim_pick(30000000));
 }
 
 static void remove_process(struct sim_process *p)
@@ -142,40 +141,41 @@ static void remove_process(struct sim_process *p)
 	*p = sim.p[--sim.count];
 }
 
-static void lose(struct sim_process *p)
+static void remove_unaccounted(struct sim_process *p)
 {
 	sim.has_lost_events |= p->is_member;
 	remove_process(p);
 }
 
-/* wait_task_zombie(): the account moves before the process goes, and the parent runs meanwhile. */
-static void reap(struct sim_process *p)
+/* wait_task_zombie(): the account moves before the process disappears, and the parent runs
+ * meanwhile. */
+static void reap_process(struct sim_process *p)
 {
 	struct sim_process *parent = sim_find(p->ppid, NULL);
 
 	if (!parent) {
-		lose(p);
+		remove_unaccounted(p);
 		return;
 	}
-	run(parent, 1 + sim_pick(1000));
+	add_cpu_time(parent, 1 + sim_pick(1000));
 	parent->reaped_user_ns += p->user_ns + p->reaped_user_ns;
 	parent->reaped_system_ns += p->system_ns + p->reaped_system_ns;
 	parent->reaped_faults += p->faults + p->reaped_faults;
 	parent->written += p->written;
 	switch (sim_pick(4)) {
 	case 0:
-		p->is_husk = 1;
+		p->is_husk = true;
 		break;
 	case 1:
-		p->is_dead = 1;
+		p->is_dead = true;
 		break;
 	default:
 		remove_process(p);
 	}
 }
 
-/* find_new_reaper(), when no thread of the process itself is left. */
-static const struct sim_process *new_parent(const struct sim_process *p)
+/* find_new_reaper(), if no thread of the process itself is left. */
+static const struct sim_process *find_new_parent(const struct sim_process *p)
 {
 	const struct sim_process *up = sim_find(p->ppid, NULL);
 
@@ -184,25 +184,25 @@ static const struct sim_process *new_parent(const struct sim_process *p)
 	return up;
 }
 
-/* Where nobody adopts it, init does, which is not in this world and reaps at once. */
-static void leave_children(const struct sim_process *p)
+/* If no member adopts the children, init does. It is not simulated, and reaps at once. */
+static void reparent_children(const struct sim_process *p)
 {
-	const struct sim_process *heir = new_parent(p);
-	int pid = p->leader.tid, heir_pid = heir ? heir->leader.tid : 1,
-	    heir_tid = heir ? live_thread(heir) : 1;
-	int is_lost = !heir || heir->ignores_sigchld;
+	const struct sim_process *reaper = find_new_parent(p);
+	int pid = p->leader.tid, reaper_pid = reaper ? reaper->leader.tid : 1,
+	    reaper_tid = reaper ? get_live_thread(reaper) : 1;
+	bool is_lost = !reaper || reaper->ignores_sigchld;
 
 	for (int i = 0; i < sim.count; i++) {
 		struct sim_process *child = &sim.p[i];
 
 		if (child->ppid != pid || child->is_husk || child->is_dead)
 			continue;
-		child->ppid = heir_pid;
-		child->parent_tid = heir_tid;
-		if (!heir)
-			sim.has_lost_events |= child->is_member; /* if no sample has seen it yet */
+		child->ppid = reaper_pid;
+		child->parent_tid = reaper_tid;
+		if (!reaper)
+			sim.has_lost_events |= child->is_member; /* unless a sample has seen it */
 		if (is_lost && child->is_zombie) {
-			lose(child);
+			remove_unaccounted(child);
 			i--;
 		}
 	}
@@ -212,37 +212,38 @@ static void exit_process(int pid)
 {
 	struct sim_process *p = sim_find(pid, NULL), *parent;
 
-	leave_cpus(pid);
-	p->is_zombie = 1;
-	p->is_leader_gone = p->thread_count = 0;
-	leave_children(p);
-	p = sim_find(pid, NULL); /* others went, and it may have moved */
+	clear_cpus(pid);
+	p->is_zombie = true;
+	p->is_leader_gone = false;
+	p->thread_count = 0;
+	reparent_children(p);
+	p = sim_find(pid, NULL); /* other processes were removed, so it may have moved */
 	parent = sim_find(p->ppid, NULL);
 	if (pid != SIM_ROOT && (!parent || parent->ignores_sigchld))
-		lose(p);
+		remove_unaccounted(p);
 }
 
-/* Its children are those of another thread now. */
+/* Its children pass to another thread. */
 static void exit_thread(struct sim_process *p, int index)
 {
 	int tid = index < 0 ? p->leader.tid : p->threads[index].tid;
 
 	if (index < 0)
-		p->is_leader_gone = 1;
+		p->is_leader_gone = true;
 	else
 		p->threads[index] = p->threads[--p->thread_count];
 	for (int i = 0; i < sim.count; i++) {
 		if (sim.p[i].ppid == p->leader.tid && sim.p[i].parent_tid == tid)
-			sim.p[i].parent_tid = live_thread(p);
+			sim.p[i].parent_tid = get_live_thread(p);
 	}
 }
 
-/* Which takes the process time, too. */
+/* This takes CPU time of the process. */
 static void start_or_end_thread(struct sim_process *p)
 {
-	int tid = free_tid();
+	int tid = pick_free_tid();
 
-	run(p, 1000);
+	add_cpu_time(p, 1000);
 	if (sim_pick(3) == 0 && p->thread_count + !p->is_leader_gone > 1)
 		exit_thread(p, (int)sim_pick((unsigned)(p->thread_count + !p->is_leader_gone)) -
 		                   !p->is_leader_gone);
@@ -250,30 +251,31 @@ static void start_or_end_thread(struct sim_process *p)
 		p->threads[p->thread_count++] = (struct sim_thread){ tid, ++sim.now };
 }
 
-/* de_thread(): whichever thread calls it goes on as the leader, with the leader's start time. */
+/* de_thread(): the calling thread continues as the leader, with the start time of the leader. */
 static void exec_process(struct sim_process *p)
 {
-	p->is_leader_gone = p->thread_count = 0;
+	p->is_leader_gone = false;
+	p->thread_count = 0;
 	for (int i = 0; i < sim.count; i++) {
 		if (sim.p[i].ppid == p->leader.tid)
 			sim.p[i].parent_tid = p->leader.tid;
 	}
 	p->execs++;
-	work(p, sim_pick(3000000));
+	use_resources(p, sim_pick(3000000));
 }
 
-static int may_exit(const struct sim_process *p)
+static bool may_exit(const struct sim_process *p)
 {
 	if (p->leader.tid == SIM_ROOT || (p->leader.tid == SIM_PROGRAM && !sim.is_ending))
-		return 0;
+		return false;
 	for (int i = 0; i < sim.count && !sim.rules.may_orphan; i++) {
 		if (sim.p[i].ppid == p->leader.tid)
-			return 0;
+			return false;
 	}
 	return sim.rules.may_orphan || sim_find(p->ppid, NULL) || !p->is_member;
 }
 
-static void change_ways(struct sim_process *p)
+static void change_process(struct sim_process *p)
 {
 	switch (sim_pick(3)) {
 	case 0:
@@ -289,7 +291,7 @@ static void change_ways(struct sim_process *p)
 	}
 }
 
-static void live_on(struct sim_process *p)
+static void run_process(struct sim_process *p)
 {
 	switch (sim_pick(10)) {
 	case 0:
@@ -300,7 +302,7 @@ static void live_on(struct sim_process *p)
 		break;
 	case 3:
 	case 4:
-		work(p, sim_pick(25000000));
+		use_resources(p, sim_pick(25000000));
 		break;
 	case 5:
 	case 6:
@@ -312,7 +314,7 @@ static void live_on(struct sim_process *p)
 		start_or_end_thread(p);
 		break;
 	default:
-		change_ways(p);
+		change_process(p);
 	}
 }
 
@@ -321,19 +323,19 @@ void sim_happen(void)
 	struct sim_process *p = &sim.p[sim_pick((unsigned)sim.count)];
 
 	if (sim_pick(10) == 0)
-		add_stranger();
+		add_unrelated_process();
 	else if (p->is_husk || p->is_dead)
 		remove_process(p);
 	else if (p->is_zombie && p->leader.tid != SIM_ROOT)
-		reap(p);
-	else if (is_keeper(p))
-		work(p, sim_pick(100000));
+		reap_process(p);
+	else if (is_supervisor(p))
+		use_resources(p, sim_pick(100000));
 	else if (!p->is_zombie)
-		live_on(p);
+		run_process(p);
 }
 
-/* Which takes the kernel but a moment, whatever else stands still. */
-static void let_go_of_the_dead(void)
+/* The kernel releases a dead process soon, even if no other process runs. */
+static void release_dead_processes(void)
 {
 	for (int i = 0; i < sim.count; i++) {
 		if (sim.p[i].is_dead && sim_pick(3) == 0)
@@ -343,7 +345,7 @@ static void let_go_of_the_dead(void)
 
 void sim_go_on(void)
 {
-	let_go_of_the_dead();
+	release_dead_processes();
 	while (sim.count > 0 && sim_pick(1000) < sim.events_per_mille)
 		sim_happen();
 }
@@ -365,7 +367,7 @@ void sim_end(int pid)
 	if (p && pid == SIM_ROOT)
 		remove_process(p);
 	else if (p && !p->is_husk && !p->is_dead)
-		reap(p);
+		reap_process(p);
 }
 
 void sim_spend(uint64_t ns)
@@ -378,15 +380,15 @@ static void start_tree(void)
 {
 	struct sim_process *root = add_process(SIM_ROOT, 1, 1), *program = root;
 
-	root->is_in_group = 1;
+	root->is_in_group = true;
 	if (sim.rules.is_kept) {
-		root->is_subreaper = 1;
-		work(root, 300000);
+		root->is_subreaper = true;
+		use_resources(root, 300000);
 		root->written = 1536;
 		program = add_process(SIM_PROGRAM, SIM_ROOT, SIM_ROOT);
 	}
-	program->is_member = program->is_in_group = 1;
-	work(program, 5000000);
+	program->is_member = program->is_in_group = true;
+	use_resources(program, 5000000);
 }
 
 void sim_begin(unsigned seed, const struct sim_rules *rules)
@@ -394,8 +396,8 @@ void sim_begin(unsigned seed, const struct sim_rules *rules)
 	memset(&sim, 0, sizeof(sim));
 	sim.rules = *rules;
 	sim.seed = seed * 2654435761u;
-	for (unsigned strangers = sim_pick(4); strangers > 0; strangers--)
-		add_stranger();
+	for (unsigned unrelated = sim_pick(4); unrelated > 0; unrelated--)
+		add_unrelated_process();
 	sim.baseline_ns = sim_group_account_ns();
 	sim.events_per_mille = 60 + sim_pick(250);
 	start_tree();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel that is simulated: processes and threads that live by chance, the accounts that the
- * kernel keeps of them, its /proc, and what nobody outside can know: the truth. Time goes on
- * between any two calls of whoever looks at it.
- *
- * One world at a time, in this process. */
+/* A simulated kernel: processes and threads that fork, run and exit at random, the accounts that
+ * the kernel keeps of them, its /proc, and the true totals, which no program outside can know. Time
+ * passes between any two calls of the program under test. There is one simulated system at a time
+ * in a process. */
 #ifndef SIMULATED_KERNEL_H
 #define SIMULATED_KERNEL_H
 
@@ -12,24 +11,24 @@
 
 #define SIM_MOST 24   /* processes at a time */
 #define SIM_THREADS 3 /* of one process, besides its leader */
-/* pid of the root; the world has few pids, so that they are given away again soon */
+/* pid of the root; there are few pids, so that they are reused soon */
 #define SIM_ROOT 100
 #define SIM_PIDS 40
-#define SIM_PROGRAM 150 /* what a keeper starts */
+#define SIM_PROGRAM 150 /* the program that a supervisor starts */
 #define SIM_CPUS 3
 #define SIM_TICK_NS 10000000u
-#define SIM_LEAF "leaf" /* the cgroup of the tree, where it has one; below the root */
+#define SIM_LEAF "leaf" /* the cgroup of the tree, if it has one; below the root */
 
 struct sim_rules {
-	/* the root is a keeper: it has started the program, and adopts and reaps what that
-	 * leaves */
-	int is_kept;
-	int may_orphan;   /* processes end before their children do */
-	int may_ignore;   /* processes ignore SIGCHLD */
-	int may_adopt;    /* members make themselves subreapers */
-	int has_file;     /* the tree has a cgroup to itself */
-	int has_children; /* there are children files */
-	int last_pid_source;
+	/* the root is a supervisor: it has started the program, and adopts and reaps the orphans of
+	 * the program */
+	bool is_kept;
+	bool may_orphan;   /* processes may exit before their children do */
+	bool may_ignore;   /* processes may ignore SIGCHLD */
+	bool may_adopt;    /* members may become subreapers */
+	bool has_file;     /* the tree has a cgroup of its own */
+	bool has_children; /* there are children files */
+	bool last_pid_source;
 };
 
 struct sim_thread {
@@ -39,17 +38,18 @@ struct sim_thread {
 
 struct sim_process {
 	struct sim_thread leader, threads[SIM_THREADS];
-	int thread_count;     /* of threads, all alive */
-	int ppid, parent_tid; /* children hang on the thread that forked them */
-	int is_leader_gone;   /* it ended before the other threads */
-	int is_zombie;
-	/* its account was moved, and all can be read still; or the kernel has let go of all but
-	 * its name */
-	int is_dead, is_husk;
-	int ignores_sigchld, is_subreaper, is_member, is_in_group, execs;
+	int thread_count;     /* of live threads */
+	int ppid, parent_tid; /* the thread that forked it */
+	bool is_leader_gone;  /* it exited before the other threads */
+	bool is_zombie;
+	/* is_dead: its account has moved to its parent, and all of it can still be read. is_husk:
+	 * the kernel has released all but its name. */
+	bool is_dead, is_husk;
+	bool ignores_sigchld, is_subreaper, is_member, is_in_group;
+	int execs;
 	uint64_t user_ns, system_ns, faults;
 	uint64_t reaped_user_ns, reaped_system_ns, reaped_faults;
-	uint64_t written; /* what was reaped is folded in */
+	uint64_t written; /* includes that of reaped children */
 };
 
 struct sim_kernel {
@@ -57,17 +57,20 @@ struct sim_kernel {
 	struct sim_process p[SIM_MOST];
 	int count;
 	unsigned seed, events_per_mille;
-	uint64_t now;                     /* gives start times */
-	int is_ending;                    /* nobody forks any more */
-	uint64_t cpu_ns, faults, written; /* the truth: of all that ever was in the tree */
-	int has_lost_events;              /* somebody's account went to nobody */
-	uint64_t group_ns, leaf_ns;       /* used by all in the enclosing cgroup, and in the leaf */
-	uint64_t baseline_ns;             /* of the group's account, before the tree began */
-	uint64_t overhead_ns;             /* part of group_ns: ours and the keeper's */
+	uint64_t now;   /* the source of start times */
+	bool is_ending; /* no process forks any more */
+	/* true totals of all processes that were ever in the tree */
+	uint64_t cpu_ns, faults, written;
+	bool has_lost_events; /* the account of some process was lost */
+	/* used by all processes in the enclosing cgroup, and in that of the tree */
+	uint64_t group_ns, leaf_ns;
+	uint64_t baseline_ns; /* of the account of the group, before the tree began */
+	uint64_t overhead_ns; /* part of group_ns: ours and that of the supervisor */
 	struct {
-		int pid, is_in_leaf;
+		int pid;
+		bool is_in_leaf;
 		uint64_t ns;
-		/* what these have used since the last tick is in no cgroup's account yet */
+		/* used since the last tick: in no cgroup account yet */
 	} running[SIM_CPUS];
 };
 
@@ -77,29 +80,30 @@ extern const struct rti_procfs_ops sim_files;
 void sim_begin(unsigned seed, const struct sim_rules *rules);
 unsigned sim_pick(unsigned below);
 
-/* Time goes on: by one event, or by as many as chance has it. */
+/* Let time pass: by one event, or by a random number of events. */
 void sim_happen(void);
 void sim_go_on(void);
 
-/* A process ends; and its parent waits for it, who for the root is us. */
+/* sim_stop() makes a process exit. sim_end() does so too, and then its parent waits for it. For the
+ * root, the caller is the parent. */
 void sim_stop(int pid);
 void sim_end(int pid);
 
-/* We have used this much. */
+/* The library has used this much CPU time. */
 void sim_spend(uint64_t ns);
 
-/* The process of which this is a thread, or NULL. thread may be NULL. */
+/* Returns the process that has this thread, or NULL. thread may be NULL. */
 struct sim_process *sim_find(int tid, const struct sim_thread **thread);
 
-int sim_members(void);         /* that are there, zombies included, the root not */
-int sim_is_tree_running(void); /* some member is not a zombie */
+int sim_members(void);         /* present members, with zombies, without the root */
+int sim_is_tree_running(void); /* returns 1 if some member is not a zombie */
 
-/* The group's account as it reads now, and by how much it lags. */
+/* The account of the group as it reads now, and how far it lags behind. */
 uint64_t sim_group_lag_ns(void);
 uint64_t sim_group_account_ns(void);
 uint64_t sim_leaf_account_ns(void);
 
-/* For struct rti_platform. */
+/* Clocks for struct rti_platform. */
 int sim_cpu_clock(int32_t pid, struct rti_cpu_clock *out);
 void sim_now(struct rti_now *out);
 uint64_t sim_thread_cpu_ns(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of the simulated kernel: its /proc, and the account of a cgroup. */
+/* The files of the simulated kernel: its /proc, and the CPU account of a cgroup. */
 #include "simulated_kernel.h"
 
 #include <check.h>
@@ -13,44 +13,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FILES 256
+#define FILES_MAX 256
 #define FD_ROOT 2
 #define FD_PROC 3
 
 enum entry {
-	LEAF_STAT,
-	LEAF_IO,
-	LEAF_STATUS,
-	LEAF_CHILDREN,
-	LEAF_TASKS,
-	LEAF_ALL,
-	LEAF_CGROUP,
-	LEAF_LAST_PID,
-	LEAVES
+	ENTRY_STAT,
+	ENTRY_IO,
+	ENTRY_STATUS,
+	ENTRY_CHILDREN,
+	ENTRY_TASKS,
+	ENTRY_ROOT,
+	ENTRY_CGROUP,
+	ENTRY_LAST_PID,
+	ENTRIES
 };
 
-static const char *const leaf_names[LEAVES] = {
+static const char *const entry_names[ENTRIES] = {
 	"stat", "io", "status", "children", "task", ".", "cpu.stat", "sys/kernel/ns_last_pid"
 };
 
-/* A descriptor stays with its process or thread, whoever has the number now. */
+/* A descriptor belongs to its process or thread, even after the pid is reused. */
 static struct file {
-	int is_open, is_listed, tid;
+	bool is_open, is_listed;
+	int tid;
 	enum entry entry;
 	uint64_t starttime;
-} files[MOST_FILES];
+} files[FILES_MAX];
 
-static int find_leaf(const char *name)
+static int find_entry(const char *name)
 {
 	int entry = 0;
 
-	while (entry < LEAVES && strcmp(name, leaf_names[entry]) != 0)
+	while (entry < ENTRIES && strcmp(name, entry_names[entry]) != 0)
 		entry++;
-	return entry < LEAVES ? entry : -ENOENT;
+	return entry < ENTRIES ? entry : -ENOENT;
 }
 
-/* "PID/leaf" or "PID/task/TID/leaf": whom it is about. */
-static const struct sim_thread *look_up(const char *path, const char **entry)
+/* Finds the process or thread of "PID/FILE" or "PID/task/TID/FILE". Sets *entry to FILE. */
+static const struct sim_thread *find_thread(const char *path, const char **entry)
 {
 	const struct sim_thread *thread = NULL;
 	const struct sim_process *p;
@@ -70,11 +71,11 @@ static int open_file(enum entry entry, const struct sim_thread *thread)
 {
 	int fd = FD_PROC + 1;
 
-	while (fd < MOST_FILES && files[fd].is_open)
+	while (fd < FILES_MAX && files[fd].is_open)
 		fd++;
-	if (fd == MOST_FILES)
+	if (fd == FILES_MAX)
 		ck_abort_msg("descriptors leak");
-	files[fd] = (struct file){ .is_open = 1, .entry = entry };
+	files[fd] = (struct file){ .is_open = true, .entry = entry };
 	if (thread) {
 		files[fd].tid = thread->tid;
 		files[fd].starttime = thread->starttime;
@@ -95,25 +96,25 @@ static int sim_open(int dirfd, const char *path, int flags)
 		return FD_PROC;
 	sim_go_on();
 	if (dirfd == FD_ROOT)
-		return strcmp(path, SIM_LEAF "/cpu.stat") == 0 ? open_file(LEAF_CGROUP, NULL)
+		return strcmp(path, SIM_LEAF "/cpu.stat") == 0 ? open_file(ENTRY_CGROUP, NULL)
 		                                               : -ENOENT;
 	if (strcmp(path, ".") == 0)
-		return open_file(LEAF_ALL, NULL);
-	if (strcmp(path, leaf_names[LEAF_LAST_PID]) == 0)
-		return sim.rules.last_pid_source ? open_file(LEAF_LAST_PID, NULL) : -ENOENT;
-	thread = look_up(path, &name);
-	entry = thread ? find_leaf(name) : -ENOENT;
+		return open_file(ENTRY_ROOT, NULL);
+	if (strcmp(path, entry_names[ENTRY_LAST_PID]) == 0)
+		return sim.rules.last_pid_source ? open_file(ENTRY_LAST_PID, NULL) : -ENOENT;
+	thread = find_thread(path, &name);
+	entry = thread ? find_entry(name) : -ENOENT;
 	return entry < 0 ? entry : open_file((enum entry)entry, thread);
 }
 
-static const struct sim_process *process_of(int fd, const struct sim_thread **thread)
+static const struct sim_process *find_process(int fd, const struct sim_thread **thread)
 {
 	const struct sim_process *p = sim_find(files[fd].tid, thread);
 
 	return p && (*thread)->starttime == files[fd].starttime ? p : NULL;
 }
 
-static char *put_text(char *at, const char *text)
+static char *write_text(char *at, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -121,7 +122,7 @@ static char *put_text(char *at, const char *text)
 	return at + len;
 }
 
-static char *put_number(char *at, uint64_t number)
+static char *write_number(char *at, uint64_t number)
 {
 	char digits[20];
 	int n = 0;
@@ -136,10 +137,10 @@ static char *put_number(char *at, uint64_t number)
 	return at;
 }
 
-/* do_task_stat(): what is left of a husk is who it was. */
-static char *put_stat(char *at, const struct sim_process *p, const struct sim_thread *thread)
+/* do_task_stat(): a husk still has its pid, name and start time. */
+static char *write_stat(char *at, const struct sim_process *p, const struct sim_thread *thread)
 {
-	const int is_leader = thread == &p->leader;
+	const bool is_leader = thread == &p->leader;
 	const uint64_t fields[] = {
 		(uint64_t)p->ppid,
 		1,
@@ -161,75 +162,75 @@ static char *put_stat(char *at, const struct sim_process *p, const struct sim_th
 		0,
 	};
 
-	at = put_number(at, (uint64_t)thread->tid);
-	at = put_text(at, p->execs % 2 ? "(p) x) " : "(p) ");
-	at = put_text(at, p->is_husk || p->is_dead                           ? "X "
-	                  : p->is_zombie || (is_leader && p->is_leader_gone) ? "Z "
-	                                                                     : "S ");
+	at = write_number(at, (uint64_t)thread->tid);
+	at = write_text(at, p->execs % 2 ? "(p) x) " : "(p) ");
+	at = write_text(at, p->is_husk || p->is_dead                           ? "X "
+	                    : p->is_zombie || (is_leader && p->is_leader_gone) ? "Z "
+	                                                                       : "S ");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		at = put_number(at, p->is_husk ? 0 : fields[i]);
-	at = put_number(at, thread->starttime);
-	at = put_text(at, "0 1 0 1 1 0 0 0 0 0 ");
-	at = put_number(at, p->ignores_sigchld ? UINT64_C(1) << (SIGCHLD - 1) : 0);
-	return put_text(at, is_leader ? "0 0 0 0 17\n" : "0 0 0 0 -1\n");
+		at = write_number(at, p->is_husk ? 0 : fields[i]);
+	at = write_number(at, thread->starttime);
+	at = write_text(at, "0 1 0 1 1 0 0 0 0 0 ");
+	at = write_number(at, p->ignores_sigchld ? UINT64_C(1) << (SIGCHLD - 1) : 0);
+	return write_text(at, is_leader ? "0 0 0 0 17\n" : "0 0 0 0 -1\n");
 }
 
-static char *put_children(char *at, int tid)
+static char *write_children(char *at, int tid)
 {
 	for (int i = 0; i < sim.count; i++) {
 		if (sim.p[i].parent_tid == tid && !sim.p[i].is_husk)
-			at = put_number(at, (uint64_t)sim.p[i].leader.tid);
+			at = write_number(at, (uint64_t)sim.p[i].leader.tid);
 	}
 	return at;
 }
 
-static char *put_status(char *at, const struct sim_process *p, const struct sim_thread *thread)
+static char *write_status(char *at, const struct sim_process *p, const struct sim_thread *thread)
 {
-	at = put_number(put_text(at, "Tgid:\t"), (uint64_t)p->leader.tid);
+	at = write_number(write_text(at, "Tgid:\t"), (uint64_t)p->leader.tid);
 	if (!p->is_zombie && !(p->is_leader_gone && thread == &p->leader))
-		at = put_text(at, "\nVmHWM:\t400 kB");
-	return put_text(at, p->ignores_sigchld ? "\nSigIgn:\t0000000000010000\n"
-	                                       : "\nSigIgn:\t0000000000000000\n");
+		at = write_text(at, "\nVmHWM:\t400 kB");
+	return write_text(at, p->ignores_sigchld ? "\nSigIgn:\t0000000000010000\n"
+	                                         : "\nSigIgn:\t0000000000000000\n");
 }
 
-static char *put_io(char *at, const struct sim_process *p)
+static char *write_io(char *at, const struct sim_process *p)
 {
-	at = put_text(at, "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: ");
-	return put_text(put_number(at, p->written) - 1, "\ncancelled_write_bytes: 0\n");
+	at = write_text(at, "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: ");
+	return write_text(write_number(at, p->written) - 1, "\ncancelled_write_bytes: 0\n");
 }
 
-static char *put_cgroup(char *at)
+static char *write_cgroup(char *at)
 {
 	uint64_t us = sim_leaf_account_ns() / 1000;
 
-	at = put_number(put_text(at, "usage_usec "), us) - 1;
-	at = put_number(put_text(at, "\nuser_usec "), us - us / 3) - 1;
-	return put_text(put_number(put_text(at, "\nsystem_usec "), us / 3) - 1, "\n");
+	at = write_number(write_text(at, "usage_usec "), us) - 1;
+	at = write_number(write_text(at, "\nuser_usec "), us - us / 3) - 1;
+	return write_text(write_number(write_text(at, "\nsystem_usec "), us / 3) - 1, "\n");
 }
 
-/* The file as the kernel would write it now. NULL when its process is gone. */
-static char *put_file(char *at, int fd)
+/* Writes the file as the kernel would now. Returns NULL if its process has been removed. */
+static char *write_file(char *at, int fd)
 {
 	const struct sim_thread *thread;
 	const struct sim_process *p;
 
-	if (files[fd].entry == LEAF_CGROUP)
-		return put_cgroup(at);
-	/* numbers are few here, so that this would come round too soon */
-	if (files[fd].entry == LEAF_LAST_PID)
-		return put_number(at, sim.now);
-	p = process_of(fd, &thread);
+	if (files[fd].entry == ENTRY_CGROUP)
+		return write_cgroup(at);
+	/* pids are few here, so that the last one would repeat too soon */
+	if (files[fd].entry == ENTRY_LAST_PID)
+		return write_number(at, sim.now);
+	p = find_process(fd, &thread);
 	if (!p)
-		return files[fd].entry == LEAF_CHILDREN ? at : NULL;
+		return files[fd].entry == ENTRY_CHILDREN ? at : NULL;
 	switch (files[fd].entry) {
-	case LEAF_STAT:
-		return put_stat(at, p, thread);
-	case LEAF_IO:
-		return put_io(at, p);
-	case LEAF_STATUS:
-		return put_status(at, p, thread);
+	case ENTRY_STAT:
+		return write_stat(at, p, thread);
+	case ENTRY_IO:
+		return write_io(at, p);
+	case ENTRY_STATUS:
+		return write_status(at, p, thread);
 	default:
-		return put_children(at, thread->tid);
+		return write_children(at, thread->tid);
 	}
 }
 
@@ -240,7 +241,7 @@ static ssize_t sim_pread(int fd, void *buf, size_t len, off_t offset)
 	ssize_t size;
 
 	sim_go_on();
-	end = put_file(text, fd);
+	end = write_file(text, fd);
 	if (!end)
 		return -ESRCH;
 	size = end - text - offset;
@@ -252,12 +253,12 @@ static ssize_t sim_pread(int fd, void *buf, size_t len, off_t offset)
 	return size;
 }
 
-static char *put_entry(char *at, int number)
+static char *write_dirent(char *at, int number)
 {
 	struct dirent64 *entry = (void *)at;
 
 	entry->d_reclen = 32;
-	*put_number(entry->d_name, (uint64_t)number) = '\0';
+	*write_number(entry->d_name, (uint64_t)number) = '\0';
 	*strchr(entry->d_name, ' ') = '\0';
 	return at + entry->d_reclen;
 }
@@ -271,14 +272,14 @@ static ssize_t sim_getdents(int fd, void *buf, size_t len)
 	sim_go_on();
 	if (files[fd].is_listed || len < 32 * (SIM_MOST + SIM_THREADS))
 		return 0;
-	files[fd].is_listed = 1;
-	for (int i = 0; files[fd].entry == LEAF_ALL && i < sim.count; i++)
-		at = put_entry(at, sim.p[i].leader.tid);
-	p = files[fd].entry == LEAF_TASKS ? process_of(fd, &thread) : NULL;
+	files[fd].is_listed = true;
+	for (int i = 0; files[fd].entry == ENTRY_ROOT && i < sim.count; i++)
+		at = write_dirent(at, sim.p[i].leader.tid);
+	p = files[fd].entry == ENTRY_TASKS ? find_process(fd, &thread) : NULL;
 	if (p)
-		at = put_entry(at, p->leader.tid);
+		at = write_dirent(at, p->leader.tid);
 	for (int i = 0; p && i < p->thread_count; i++)
-		at = put_entry(at, p->threads[i].tid);
+		at = write_dirent(at, p->threads[i].tid);
 	return at - (char *)buf;
 }
 
@@ -299,7 +300,7 @@ static int sim_access(int dirfd, const char *path)
 	if (strcmp(path, "self") == 0)
 		return 0;
 	sim_go_on();
-	if (!look_up(path, &entry))
+	if (!find_thread(path, &entry))
 		return -ENOENT;
 	return strcmp(entry, "children") != 0 || sim.rules.has_children ? 0 : -ENOENT;
 }
@@ -314,7 +315,7 @@ static int sim_space(const char *path, struct rti_space *out)
 static int sim_close(int fd)
 {
 	if (fd > FD_PROC)
-		files[fd].is_open = 0;
+		files[fd].is_open = false;
 	return 0;
 }
 
@@ -328,7 +329,7 @@ const struct rti_procfs_ops sim_files = {
 	.close = sim_close,
 };
 
-/* Of a whole process, by its leader's number alone. */
+/* The CPU clock of a whole process. Only the pid of the leader finds it. */
 int sim_cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 {
 	const struct sim_thread *thread;

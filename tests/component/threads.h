@@ -15,12 +15,12 @@
 #endif
 
 #if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
-#define IS_ADDRESS_SANITIZED 1 /* dies when it gets no memory */
+#define IS_ADDRESS_SANITIZED 1 /* exits if it gets no memory */
 #else
 #define IS_ADDRESS_SANITIZED 0
 #endif
 #if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
-#define IS_THREAD_SANITIZED 1 /* likewise, and when a process that was forked off makes threads */
+#define IS_THREAD_SANITIZED 1 /* the same, and if a forked child starts threads */
 #else
 #define IS_THREAD_SANITIZED 0
 #endif
@@ -33,7 +33,7 @@ static inline void *threads_nothing(void *arg)
 static inline int threads_count(void)
 {
 	DIR *dir = opendir("/proc/self/task");
-	int count = -2; /* . and .. */
+	int count = -2; /* minus . and .. */
 
 	ck_assert_ptr_nonnull(dir);
 	while (readdir(dir))
@@ -42,8 +42,8 @@ static inline int threads_count(void)
 	return count;
 }
 
-/* The same, before anything else makes threads: a sanitizer starts one of its own with the
- * first. */
+/* The same, before anything else starts threads: with the first thread, a sanitizer starts one of
+ * its own. */
 static inline int threads_count_first(void)
 {
 	pthread_t thread;
@@ -53,7 +53,7 @@ static inline int threads_count_first(void)
 	return threads_count();
 }
 
-/* Threads end a moment after they have done their last. */
+/* Waits until there are this many threads. A thread exits a moment after its last action. */
 static inline void threads_await(int expected)
 {
 	for (int i = 0; i < 5000 && threads_count() != expected; i++)

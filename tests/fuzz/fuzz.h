@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What every fuzz target needs: the entry point, and checks that end the process when they do
- * not hold. */
+/* What every fuzz target needs: the entry point, and checks that abort the process if they do not
+ * hold. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FUZZ_STOP 77 /* what a callback returns to end a parser early */
+#define FUZZ_STOP 77 /* a callback returns this to end a parser early */
 
-/* The entry point of libFuzzer; replay.c calls the same. Returns 0. */
+/* The entry point for libFuzzer. replay.c calls it too. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static inline void require(int holds)
+static inline void require(bool holds)
 {
 	if (!holds)
 		abort();
@@ -31,7 +32,8 @@ static inline void require_string(const char *text, size_t size)
 	require(memchr(text, '\0', size) != NULL);
 }
 
-/* Counts records; stops at the one whose number is stop_at, which 0 never is. */
+/* Counts records. fuzz_count() returns FUZZ_STOP for the record with the number stop_at. 0: for
+ * none. */
 struct fuzz_count {
 	size_t records, stop_at;
 };
@@ -41,7 +43,7 @@ static inline int fuzz_count(struct fuzz_count *count)
 	return ++count->records == count->stop_at ? FUZZ_STOP : 0;
 }
 
-/* A parser that was told to stop at its last record did so, and there. */
+/* Requires that a parser that had to stop at its last record did so, and there. */
 static inline void require_stop(int result, const struct fuzz_count *count)
 {
 	require(count->stop_at == 0 || (result == FUZZ_STOP && count->records == count->stop_at));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the files of a cgroup. */
+/* Arbitrary bytes as the files of a cgroup. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

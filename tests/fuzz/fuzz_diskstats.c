@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/diskstats. */
+/* Arbitrary bytes as /proc/diskstats. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

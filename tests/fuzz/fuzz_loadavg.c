@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/loadavg. */
+/* Arbitrary bytes as /proc/loadavg. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/meminfo. */
+/* Arbitrary bytes as /proc/meminfo. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/PID/mountinfo. */
+/* Arbitrary bytes as /proc/PID/mountinfo. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

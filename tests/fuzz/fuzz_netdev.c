@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/net/dev. */
+/* Arbitrary bytes as /proc/net/dev. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

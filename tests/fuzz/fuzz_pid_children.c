@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/PID/task/TID/children. */
+/* Arbitrary bytes as /proc/PID/task/TID/children. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/PID/io. */
+/* Arbitrary bytes as /proc/PID/io. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/PID/smaps_rollup. */
+/* Arbitrary bytes as /proc/PID/smaps_rollup. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

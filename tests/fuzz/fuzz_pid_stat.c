@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/PID/stat. */
+/* Arbitrary bytes as /proc/PID/stat. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

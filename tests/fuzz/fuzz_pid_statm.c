@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/PID/statm. */
+/* Arbitrary bytes as /proc/PID/statm. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

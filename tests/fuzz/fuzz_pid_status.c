@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/PID/status. */
+/* Arbitrary bytes as /proc/PID/status. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

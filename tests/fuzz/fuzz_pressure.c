@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/pressure/X. */
+/* Arbitrary bytes as /proc/pressure/X. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a message of the proc connector. */
+/* Arbitrary bytes as a message of the proc connector. */
 #include "fuzz.h"
 
 #include "parse/process_event.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes through every call of the scanner. */
+/* Arbitrary bytes through every call of the scanner. */
 #include "fuzz.h"
 
 #include "parse/scan.h"
@@ -9,7 +9,7 @@ static void require_inside(const struct rti_scan *inner, const struct rti_scan *
 	require(outer->at <= inner->at && inner->at <= inner->end && inner->end <= outer->end);
 }
 
-/* Whatever was found, the scan stays within its bytes. */
+/* Whatever it finds, the scan stays within its bytes. */
 static void scan_numbers(struct rti_scan s)
 {
 	const struct rti_scan whole = s;
@@ -62,8 +62,8 @@ static const struct rti_scan_key keys[KEYS] = {
 	[THREE] = RTI_SCAN_KEY("b "),
 };
 
-/* What keyed lines say, found line by line and key by key. */
-static void take_slowly(struct rti_scan *line, struct rti_scan_numbers *numbers)
+/* Finds the keyed values line by line and key by key, as a reference. */
+static void scan_reference(struct rti_scan *line, struct rti_scan_numbers *numbers)
 {
 	for (unsigned key = 0; key < KEYS; key++) {
 		if (rti_scan_literal(line, keys[key].text)) {
@@ -81,7 +81,7 @@ static void scan_keyed_lines(struct rti_scan s)
 	struct rti_scan rest = s, line;
 
 	while (rti_scan_line(&rest, &line)) {
-		take_slowly(&line, &slow);
+		scan_reference(&line, &slow);
 		require(rti_scan_keyed_line(&s, &numbers));
 		require(s.at == rest.at);
 	}
@@ -92,15 +92,15 @@ static void scan_keyed_lines(struct rti_scan s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct rti_scan s = rti_scan((const char *)data, len), line;
-	size_t members_seen = 0;
+	size_t bytes_seen = 0;
 
 	scan_numbers(s);
 	scan_keyed_lines(s);
 	while (rti_scan_line(&s, &line)) {
-		members_seen +=
+		bytes_seen +=
 		    (size_t)(line.end - line.at) + (line.end < s.end && *line.end == '\n');
 		scan_words(line);
 	}
-	require(members_seen == len);
+	require(bytes_seen == len);
 	return 0;
 }

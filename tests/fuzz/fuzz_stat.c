@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/stat. */
+/* Arbitrary bytes as /proc/stat. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what zpool list prints. */
+/* Arbitrary bytes as the output of zpool list. */
 #include "fuzz.h"
 
 #include "parse/parse.h"

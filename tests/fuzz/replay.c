@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a fuzz target over stored inputs, without libFuzzer: replay OWN_CORPUS ALL_CORPORA.
+/* Runs a fuzz target on stored inputs, without libFuzzer: replay OWN_CORPUS ALL_CORPORA.
  *
- * Files of the target's own corpus are also tried cut after every byte and with every byte
- * turned to NUL. All inputs lie on the heap in exactly their size, so that a sanitizer or
- * valgrind sees a read past the end. */
+ * Each file of the corpus of the target is also tried cut after every byte, and with every byte
+ * turned to NUL. All inputs are heap blocks of exactly their size, so that a sanitizer or valgrind
+ * detects a read past the end. */
 #include "fuzz.h"
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define LARGEST_INPUT 65536
 
-static unsigned files;
-static int is_own; /* nftw() has no argument for its callback */
+static unsigned file_count;
+static bool is_own; /* nftw() has no argument for its callback */
 
 static void run_copy(const uint8_t *bytes, size_t len)
 {
@@ -30,12 +31,12 @@ static void run_copy(const uint8_t *bytes, size_t len)
 static void run_variants(uint8_t *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		uint8_t cached = bytes[i];
+		uint8_t saved = bytes[i];
 
 		run_copy(bytes, i);
 		bytes[i] = '\0';
 		run_copy(bytes, len);
-		bytes[i] = cached;
+		bytes[i] = saved;
 	}
 }
 
@@ -57,7 +58,7 @@ static int replay_file(const char *path, const struct stat *st, int type, struct
 	run_copy(bytes, (size_t)len);
 	if (is_own)
 		run_variants(bytes, (size_t)len);
-	printf("ok %u - %s\n", ++files, path);
+	printf("ok %u - %s\n", ++file_count, path);
 	fflush(stdout);
 	return 0;
 }
@@ -68,14 +69,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s OWN_CORPUS ALL_CORPORA\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	is_own = 1;
-	if (nftw(argv[1], replay_file, 16, FTW_PHYS) != 0 || files == 0) {
+	is_own = true;
+	if (nftw(argv[1], replay_file, 16, FTW_PHYS) != 0 || file_count == 0) {
 		printf("Bail out! no input in %s\n", argv[1]);
 		return EXIT_FAILURE;
 	}
-	is_own = 0;
+	is_own = false;
 	if (nftw(argv[2], replay_file, 16, FTW_PHYS) != 0)
 		return EXIT_FAILURE;
-	printf("1..%u\n", files);
+	printf("1..%u\n", file_count);
 	return EXIT_SUCCESS;
 }

@@ -59,7 +59,7 @@ void child_start(struct child *child, void (*work)(void *arg), void *arg)
 	child_await(child);
 }
 
-static void let_go(struct child *child)
+static void let_exit(struct child *child)
 {
 	if (child->go_fd >= 0)
 		close(child->go_fd);
@@ -70,7 +70,7 @@ void child_let_die(struct child *child)
 {
 	siginfo_t info;
 
-	let_go(child);
+	let_exit(child);
 	ck_assert_int_eq(waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT), 0);
 }
 
@@ -78,7 +78,7 @@ int child_end(struct child *child)
 {
 	int status = 0;
 
-	let_go(child);
+	let_exit(child);
 	ck_assert_int_eq(waitpid(child->pid, &status, 0), child->pid);
 	close(child->ready_fd);
 	return status;
@@ -102,7 +102,7 @@ char thread_state(pid_t pid, pid_t tid)
 	return name_end ? name_end[2] : 0;
 }
 
-static uint64_t own_cpu_ns(void)
+static uint64_t get_thread_cpu_ns(void)
 {
 	struct timespec ts;
 
@@ -112,10 +112,10 @@ static uint64_t own_cpu_ns(void)
 
 void burn_cpu_ns(uint64_t ns)
 {
-	uint64_t until_ns = own_cpu_ns() + ns;
+	uint64_t until_ns = get_thread_cpu_ns() + ns;
 	volatile unsigned spin = 0;
 
-	while (own_cpu_ns() < until_ns) {
+	while (get_thread_cpu_ns() < until_ns) {
 		for (int i = 0; i < 10000; i++)
 			spin++;
 	}

@@ -14,7 +14,7 @@
 
 #define PATH_SPACE 1024
 
-static void join(char *out, const struct fixture *f, const char *path)
+static void format_path(char *out, const struct fixture *f, const char *path)
 {
 	ck_assert_int_lt(snprintf(out, PATH_SPACE, "%s/%s", f->root, path), PATH_SPACE);
 }
@@ -40,7 +40,8 @@ void fixture_new(struct fixture *f)
 	fixture_mkdir(f, "sys");
 }
 
-/* Emptied first: who keeps it open is to see that it has gone, as with a file of /proc. */
+/* A file is emptied before it is removed, so that a reader that keeps it open sees that it has
+ * gone, as with a file in /proc. */
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
@@ -59,7 +60,7 @@ void fixture_remove(struct fixture *f, const char *path)
 {
 	char full[PATH_SPACE];
 
-	join(full, f, path);
+	format_path(full, f, path);
 	ck_assert_int_eq(nftw(full, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
@@ -116,7 +117,7 @@ void fixture_write_bytes(struct fixture *f, const char *path, const void *data, 
 	char full[PATH_SPACE];
 	int fd;
 
-	join(full, f, path);
+	format_path(full, f, path);
 	make_parents(full, strlen(f->root));
 	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	ck_assert_int_ge(fd, 0);
@@ -147,7 +148,7 @@ void fixture_link(struct fixture *f, const char *path, const char *target)
 {
 	char full[PATH_SPACE];
 
-	join(full, f, path);
+	format_path(full, f, path);
 	make_parents(full, strlen(f->root));
 	ck_assert_int_eq(symlink(target, full), 0);
 }
@@ -156,7 +157,7 @@ void fixture_mkdir(struct fixture *f, const char *path)
 {
 	char full[PATH_SPACE];
 
-	join(full, f, path);
+	format_path(full, f, path);
 	make_parents(full, strlen(f->root));
 	ck_assert(mkdir(full, 0755) == 0 || errno == EEXIST);
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Temporary roots with a proc and a sys of our own making. */
+/* Temporary roots with a proc and a sys directory written by the test. */
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
 #include <stddef.h>
 
 struct fixture {
-	char root[128]; /* absolute; goes into rt_opts.root */
+	char root[128]; /* absolute; for rt_opts.root */
 };
 
-/* An empty root with proc/ and sys/ in it. Fails the test when it cannot be made. */
+/* Make an empty root with proc/ and sys/ in it. Fails the test if that is not possible. */
 void fixture_new(struct fixture *f);
 
-/* Remove it with all that is in it. */
+/* Remove the root with all that is in it. */
 void fixture_free(struct fixture *f);
 
-/* A root that starts as a copy of tests/fixtures/<name>. */
+/* Make a root as a copy of tests/fixtures/NAME. */
 void fixture_copy(struct fixture *f, const char *name);
 
-/* Write a file below the root, making its directories. An existing file is rewritten in place,
- * since a tracker may hold it open, as the kernel's files are. */
+/* Write a file below the root, and make its directories. An existing file is rewritten in place,
+ * since a tracker may hold it open, as it does with those of the kernel. */
 void fixture_write(struct fixture *f, const char *path, const char *text);
 void fixture_write_bytes(struct fixture *f, const char *path, const void *data, size_t len);
 void fixture_printf(struct fixture *f, const char *path, const char *format, ...)

@@ -5,14 +5,14 @@
 
 #include <check.h>
 
-/* Run a suite and report it as TAP on stdout. Returns the exit status of main(). */
+/* Run a suite and report it as TAP on stdout. Returns the exit status for main(). */
 int suite_run(Suite *suite);
 
-/* Report that this file cannot run here, and why. Returns the exit status of main(). */
+/* Report that this test file cannot run here, and why. Returns the exit status for main(). */
 int suite_skip(const char *why);
 
-/* Add one test case of plain tests to a suite: a TCase of this name with a generous time-out, to
- * which the caller adds tests with tcase_add_test(). */
+/* Add a test case of this name with a generous time limit to a suite. The caller adds tests with
+ * tcase_add_test(). */
 TCase *suite_case(Suite *suite, const char *name);
 
 #endif
