@@ -244,7 +244,7 @@ void family_continue(const struct family *f)
 	}
 }
 
-/* The other members die with the root, and are reparented to this process. */
+/* The other members are killed when the root exits, and are reparented to this process. */
 void family_end(struct family *f)
 {
 	if (f->count)

@@ -51,8 +51,8 @@ void family_continue(const struct family *f);
 void family_end(struct family *f);
 
 /* Fork a child of the caller with this pid. Returns -EEXIST if another process has it by now, and
- * other negative errnos. Sleeps for two ticks first: a start time is in ticks, and it tells this
- * process from the one that had the pid before. */
+ * other negative errnos. Sleeps for two ticks first: start times are in ticks, and only the start
+ * time distinguishes the child from the previous process with that pid. */
 pid_t family_fork_as(pid_t pid);
 
 #endif

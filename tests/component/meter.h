@@ -29,7 +29,7 @@ struct meter {
 extern const struct rti_procfs_ops meter_ops;
 extern struct meter meter;
 
-/* Put the clocks of the meter under a tracker made with meter_ops. */
+/* Install the clocks of the meter in a tracker made with meter_ops. */
 void meter_attach(struct rt_tracker *t);
 
 /* meter_start() counts from 0. meter_stop() stops counting. */

@@ -110,7 +110,7 @@ static struct sim_process *add_process(int pid, int ppid, int parent_tid)
 	return p;
 }
 
-/* Forks a child. That takes CPU time of the parent. */
+/* Forks a child. The parent uses CPU time for it. */
 static void fork_process(struct sim_process *parent)
 {
 	int thread = (int)sim_pick((unsigned)parent->thread_count + 1);
@@ -238,7 +238,7 @@ static void exit_thread(struct sim_process *p, int index)
 	}
 }
 
-/* This takes CPU time of the process. */
+/* The process uses CPU time for it. */
 static void start_or_end_thread(struct sim_process *p)
 {
 	int tid = pick_free_tid();

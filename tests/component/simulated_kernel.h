@@ -65,7 +65,7 @@ struct sim_kernel {
 	/* used by all processes in the enclosing cgroup, and in that of the tree */
 	uint64_t group_ns, leaf_ns;
 	uint64_t baseline_ns; /* of the account of the group, before the tree began */
-	uint64_t overhead_ns; /* part of group_ns: ours and that of the supervisor */
+	uint64_t overhead_ns; /* part of group_ns: used by the library and the supervisor */
 	struct {
 		int pid;
 		bool is_in_leaf;

@@ -40,8 +40,8 @@ void fixture_new(struct fixture *f)
 	fixture_mkdir(f, "sys");
 }
 
-/* A file is emptied before it is removed, so that a reader that keeps it open sees that it has
- * gone, as with a file in /proc. */
+/* A file is emptied before it is removed. So a reader with an open descriptor sees that it was
+ * removed, as with a file in /proc. */
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;

@@ -41,6 +41,7 @@ START_TEST(row_of_pid_without_process_has_an_error)
 	ck_assert_int_eq(rti_batch_read(batch_fix.batch, request, 5, row), 0);
 	for (int i = 0; i < 5; i++)
 		ck_assert_int_eq(row[i].error, -ESRCH);
+
 	batch_read_row(2, row); /* kthreadd: only the text files show the names of kernel threads */
 	ck_assert_int_eq(row[0].error, -EOPNOTSUPP);
 }
@@ -60,14 +61,17 @@ START_TEST(row_of_reused_pid_has_another_start)
 		again = family_fork_as(child.pid);
 	}
 	ck_assert_int_eq(again, child.pid);
+
 	batch_stop_process(again);
 	batch_read_row_and_text(again, &second, &text);
 	ck_assert_int_eq(second.error, 0);
 	ck_assert_uint_gt(second.start_ns, first.start_ns);
 	ck_assert_uint_eq(second.start_ns / batch_fix.platform.tick_ns, text.stat.starttime);
+
 	batch_request_unless_idle(again, second.cpu_ns, &first);
 	ck_assert_uint_eq(first.has, RTI_BATCH_IDLE);
 	ck_assert_uint_eq(first.start_ns, second.start_ns);
+
 	kill(again, SIGKILL);
 	waitpid(again, NULL, 0);
 }
@@ -142,6 +146,7 @@ START_TEST(batch_that_is_closed_leaves_no_descriptor)
 	ck_assert_int_eq(rti_batch_open(&another), 0);
 	ck_assert_int_gt(count_descriptors(0), before);
 	ck_assert_int_eq(count_descriptors(FD_CLOEXEC), inherited);
+
 	rti_batch_close(another);
 	ck_assert_int_eq(count_descriptors(0), before);
 	rti_batch_close(NULL);

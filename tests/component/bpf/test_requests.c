@@ -106,8 +106,10 @@ START_TEST(row_of_idle_process_is_skipped)
 
 	child_start(&child, burn_a_little, NULL);
 	check_skipped(child.pid);
+
 	child_let_die(&child);
 	check_skipped(child.pid);
+
 	child_end(&child);
 	child_start(&child, start_and_end_threads, NULL);
 	batch_stop_process(child.pid);
@@ -169,6 +171,7 @@ START_TEST(row_of_process_that_ran_briefly_is_not_skipped)
 	                                 rti_pid_path(child.pid, "task").text, store_tid, &tid),
 	                 0);
 	ck_assert_int_ne(tid, child.pid);
+
 	for (int i = 0; i < 1000; i++) {
 		wait_until_blocked(child.pid, tid);
 		batch_read_row(child.pid, &last);

@@ -200,10 +200,13 @@ START_TEST(row_of_process_without_leader_equals_text)
 	}
 	close(ready[1]);
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+
 	batch_stop_process(pid);
 	check_process(pid, false);
+
 	batch_read_row(pid, &row);
 	ck_assert_uint_gt(row.rss_pages, 0);
+
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(ready[0]);
@@ -219,6 +222,7 @@ START_TEST(row_of_zombie_equals_text)
 	child_let_die(&child);
 	batch_read_row(getpid(), &row);
 	check_process(child.pid, false);
+
 	batch_read_row(child.pid, &row);
 	ck_assert_int_eq((int)row.state, 'Z');
 	ck_assert_uint_eq(row.has & RTI_BATCH_ALL, RTI_BATCH_ALL); /* present, and 0 */
@@ -248,6 +252,7 @@ START_TEST(row_of_process_with_large_memory_equals_text)
 	child_start(&child, hold_memory, NULL);
 	batch_stop_process(child.pid);
 	check_process(child.pid, false);
+
 	batch_read_row(child.pid, &row);
 	ck_assert_uint_ge(row.rss_pages * batch_fix.platform.page_size, 100 * MIB);
 	ck_assert_uint_lt(row.rss_pages * batch_fix.platform.page_size, 120 * MIB);
@@ -280,6 +285,7 @@ START_TEST(row_of_process_with_io_equals_text)
 	child_start(&child, do_io, NULL);
 	batch_stop_process(child.pid);
 	check_process(child.pid, false);
+
 	batch_read_row(child.pid, &row);
 	ck_assert_uint_ge(row.wchar, 3 * MIB);
 	ck_assert_uint_ge(row.rchar, 3 * MIB);
@@ -310,6 +316,7 @@ START_TEST(row_of_process_with_reaped_children_equals_text)
 	child_start(&child, reap_children_and_ignore_sigchld, NULL);
 	batch_stop_process(child.pid);
 	check_process(child.pid, false);
+
 	batch_read_row(child.pid, &row);
 	ck_assert_uint_ge(row.reaped_user_ns + row.reaped_system_ns, 100 * MS);
 	ck_assert_uint_gt(row.cminflt, 100);

@@ -70,6 +70,7 @@ START_TEST(stat_with_two_cpus_yields_all_figures)
 	ck_assert_uint_eq(s.out.forks, 70);
 	ck_assert_uint_eq(s.out.context_switches, 600);
 	ck_assert_uint_eq(s.out.interrupts, 5000);
+
 	row = sampler_rows(&s, &count);
 	ck_assert_uint_eq(count, 2);
 	ck_assert_uint_eq(row[1].size, sizeof(*row));
@@ -135,12 +136,14 @@ START_TEST(idle_time_that_falls_far_makes_modes_partial)
 	fixture_write(&f, "proc/stat",
 	              "cpu  100 0 10 90000 0 0 0 0 0 0\ncpu0 100 0 10 90000 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
+
 	fixture_write(&f, "proc/stat",
 	              "cpu  101 0 11 50 0 0 0 0 0 0\ncpu0 101 0 11 50 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_CPU | RT_HAS_ACTIVITY);
 	ck_assert_uint_eq(s.out.partial, RT_HAS_CPU_MODES);
 	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 90000 * TICK);
+
 	fixture_write(&f, "proc/stat",
 	              "cpu  101 0 11 55 0 0 0 0 0 0\ncpu0 101 0 11 55 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -171,6 +174,7 @@ START_TEST(cpus_that_come_and_go_are_matched_by_id)
 	              "cpu9 0 0 0 300 0 0 0 0 0 0\n" REST);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_ids(3, (uint32_t[]){ 0, 4, 9 }, (uint64_t[]){ 100, 200, 300 });
+
 	/* CPU 4 goes offline, 2 and 12 are hot-added */
 	fixture_write(&f, "proc/stat",
 	              "cpu  0 0 0 605 0 0 0 0 0 0\n"
@@ -181,6 +185,7 @@ START_TEST(cpus_that_come_and_go_are_matched_by_id)
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_ids(4, (uint32_t[]){ 0, 2, 9, 12 }, (uint64_t[]){ 101, 1, 302, 3 });
 	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, 605 * TICK);
+
 	/* CPU 4 returns with a slightly lower value, which is held */
 	fixture_write(&f, "proc/stat",
 	              "cpu  0 0 0 606 0 0 0 0 0 0\n"
@@ -259,6 +264,7 @@ START_TEST(stat_malformed_fails_and_recovers)
 	fixture_write_bytes(&f, "proc/stat", nothing, sizeof(nothing));
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
+
 	/* the next sample recovers */
 	fixture_write(&f, "proc/stat",
 	              "cpu  10 2 5 100 0 0 0 0 0 0\ncpu0 10 2 5 100 0 0 0 0 0 0\n" REST);
@@ -288,6 +294,7 @@ START_TEST(live_cpu_modes_add_up_to_the_elapsed_time)
 	ck_assert_int_eq(sampler_take(&live), 0);
 	ck_assert_uint_eq(live.out.valid, ALL);
 	ck_assert_uint_eq(live.out.cpus_online, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+
 	live.platform.now(&from);
 	before = sum_of_modes(&live.out);
 	usleep(500000);
@@ -310,6 +317,7 @@ START_TEST(live_forks_raise_the_fork_count)
 
 	sampler_open(&live, &rti_sys_cpu, NULL);
 	ck_assert_int_eq(sampler_take(&live), 0);
+
 	before = live.out.forks;
 	for (int i = 0; i < 10; i++) {
 		pid_t pid = fork();

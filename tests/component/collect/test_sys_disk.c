@@ -104,8 +104,10 @@ START_TEST(diskstats_with_lines_of_all_lengths_yields_all_figures)
 	ck_assert_uint_eq(s.out.disk_reads, 111);
 	ck_assert_uint_eq(s.out.disk_writes, 73);
 	ck_assert_uint_eq(s.out.disk_busy_ns, UINT64_C(9055000000));
+
 	sampler_rows(&s, &count);
 	ck_assert_uint_eq(count, 4);
+
 	row = find_row("sda");
 	ck_assert_uint_eq(row->size, sizeof(*row));
 	ck_assert_uint_eq(row->flags, RT_ITEM_IN_TOTAL);
@@ -117,6 +119,7 @@ START_TEST(diskstats_with_lines_of_all_lengths_yields_all_figures)
 	ck_assert_uint_eq(row->writes, 40);
 	ck_assert_uint_eq(row->busy_ns, UINT64_C(9000000000));
 	ck_assert_uint_eq(row->in_flight, 8);
+
 	row = find_row("sda1");
 	ck_assert_uint_eq(row->flags, RT_ITEM_PARTITION);
 	ck_assert_uint_eq(row->reads, 90);
@@ -283,9 +286,11 @@ START_TEST(disk_that_disappears_stays_in_the_total)
 	make_disk("sdb");
 	sample_two(SDA(1000), SDB(10));
 	ck_assert_uint_eq(s.out.disk_read_bytes, 1010 * 512);
+
 	sample_two("", SDB(11));
 	ck_assert_uint_eq(s.out.disk_read_bytes, 1011 * 512);
 	ck_assert_uint_eq(s.out.disks, 1);
+
 	sampler_rows(&s, &count);
 	ck_assert_uint_eq(count, 1);
 }
@@ -335,8 +340,10 @@ START_TEST(disk_that_returns_is_classified_again)
 	write_two("8 0 sda" FIGURES, "8 16 sdb" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_flags("sda", RT_ITEM_IN_TOTAL);
+
 	write_two("", "8 16 sdb" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
+
 	make_partition("sda");
 	write_two("8 0 sda" FIGURES, "8 16 sdb" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -350,6 +357,7 @@ START_TEST(busy_time_that_wraps_keeps_growing)
 	make_disk("sda");
 	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 0 0 0 0 0 0 0 4294967290 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
+
 	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 0 0 0 0 0 0 0 4 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.disk_busy_ns, UINT64_C(4294967300) * 1000000);
@@ -378,10 +386,12 @@ START_TEST(sysfs_is_read_for_new_devices_only)
 	lookups = 0;
 	ck_assert_int_eq(sampler_open_with(&counted, &rti_sys_disk, f.root, &ops, 0), 0);
 	ck_assert_int_eq(sampler_take(&counted), 0);
+
 	first = lookups;
 	ck_assert_uint_gt(first, 0);
 	ck_assert_int_eq(sampler_take(&counted), 0);
 	ck_assert_uint_eq(lookups, first);
+
 	write_two("8 0 sda" FIGURES, "8 16 sdb" FIGURES);
 	ck_assert_int_eq(sampler_take(&counted), 0);
 	ck_assert_uint_gt(lookups, first);
@@ -422,6 +432,7 @@ START_TEST(diskstats_of_nul_bytes_fails_and_recovers)
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid, 0);
 	ck_assert_ptr_null(sampler_rows(&s, &count));
+
 	fixture_write(&f, "proc/diskstats", "8 0 sda" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.disk_read_bytes, 5120);
@@ -434,8 +445,10 @@ START_TEST(malformed_read_between_two_counts_nothing_twice)
 	make_disk("sda");
 	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 100 0 0 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
+
 	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 150 0 0 0 0 0 0 0 0\n8 16 sdb torn\n");
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+
 	fixture_write(&f, "proc/diskstats", "8 0 sda 1 0 170 0 0 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.disk_read_bytes, 170 * 512);
@@ -485,11 +498,13 @@ START_TEST(live_disks_match_sysfs)
 
 	sampler_open(&live, &rti_sys_disk, NULL);
 	ck_assert_int_eq(sampler_take(&live), 0);
+
 	row = sampler_rows(&live, &count);
 	before = calloc(count + 1, sizeof(*before));
 	for (size_t i = 0; i < count; i++)
 		ck_assert(read_stat(row[i].name, &before[i][0], &before[i][1]));
 	ck_assert_int_eq(sampler_take(&live), 0);
+
 	row = sampler_rows(&live, &again);
 	ck_assert_uint_eq(count, again);
 	for (size_t i = 0; i < count; i++) {
@@ -501,6 +516,7 @@ START_TEST(live_disks_match_sysfs)
 		ck_assert_uint_le(row[i].read_bytes, read_bytes);
 		ck_assert_uint_le(row[i].write_bytes, write_bytes);
 	}
+
 	free(before);
 	sampler_close(&live);
 }

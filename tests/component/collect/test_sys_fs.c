@@ -25,8 +25,10 @@ START_TEST(storage_and_virtual_mounts_yield_all_figures)
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
 	ck_assert_uint_eq(fs.sampler.out.valid, RT_HAS_FILESYSTEM);
 	ck_assert_uint_eq(fs.sampler.out.partial, 0);
+
 	fs_expect_total(1100, 610, 490, 440, 2);
 	ck_assert_uint_eq(fs.sampler.out.filesystems_skipped, 0);
+
 	row = fs_get_row(0, 4);
 	ck_assert_uint_eq(row->size, sizeof(*row));
 	ck_assert_uint_eq(row->flags, RT_ITEM_IN_TOTAL);
@@ -74,6 +76,7 @@ START_TEST(filesystem_mounted_twice_is_counted_once)
 	fs_set_answer("/more", 0, 30, 20, 10);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_expect_total(6030, 3610, 2420, 2360, 3);
 	ck_assert_str_eq(fs_get_row(1, 3)->mount_point, "/data");
 	ck_assert_uint_eq(fs_count_queries(), 3);
@@ -94,6 +97,7 @@ START_TEST(mount_below_a_later_parent_mount_is_skipped)
 	fs_set_device("/m/b", 8, 4);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_expect_total(1070, 610, 460, 400, 2);
 	ck_assert_str_eq(fs_get_row(1, 2)->mount_point, "/m");
 }
@@ -111,6 +115,7 @@ START_TEST(zfs_datasets_of_one_pool_share_its_free_space)
 	fs_set_answer("/other", 0, 60, 20, 20);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_expect_total(1310, 390, 920, 920, 3);
 	ck_assert_uint_eq(fs_get_row(1, 3)->flags, RT_ITEM_IN_TOTAL);
 	ck_assert_uint_eq(fs_get_row(1, 3)->total_bytes, 1150);
@@ -132,6 +137,7 @@ START_TEST(memory_and_loop_devices_are_not_in_the_total)
 	fs_set_answer("/lv", 0, 10, 4, 3);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_expect_total(10, 6, 4, 3, 1);
 	fs_get_row(0, 5);
 }
@@ -152,6 +158,7 @@ START_TEST(mount_hidden_by_a_later_mount_is_skipped)
 	fs_set_answer("/b", 0, 300, 200, 100);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_expect_total(1370, 710, 660, 500, 3);
 	ck_assert_uint_eq(fs_get_row(1, 4)->minor, 4);
 	ck_assert_str_eq(fs_get_row(2, 4)->mount_point, "/b");
@@ -201,6 +208,7 @@ START_TEST(network_filesystem_when_requested_has_a_row)
 	fs_open(RT_OPT_NETWORK_FILESYSTEMS);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
 	ck_assert_uint_eq(fs_count_queries(), 3);
+
 	fs_expect_total(1000, 600, 400, 350, 1);
 	ck_assert_uint_eq(fs_get_row(1, 3)->flags, RT_ITEM_NETWORK);
 	ck_assert_uint_eq(fs_get_row(1, 3)->used_bytes, 70);
@@ -252,12 +260,14 @@ START_TEST(filesystem_that_refuses_statvfs_makes_the_total_partial)
 	/* The refusal is of a tmpfs, which the total does not include. */
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
 	ck_assert_uint_eq(fs.sampler.out.valid, RT_HAS_FILESYSTEM);
+
 	fs_get_row(0, 2);
 	/* The refusal is of a file system that the total lacks now. */
 	fs_set_answer("/secret", -EACCES, 0, 0, 0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), -EACCES);
 	ck_assert_uint_eq(fs.sampler.out.valid, 0);
 	ck_assert_uint_eq(fs.sampler.out.partial, RT_HAS_FILESYSTEM);
+
 	fs_expect_total(1000, 600, 400, 350, 1);
 	fs_get_row(0, 1);
 }
@@ -282,15 +292,19 @@ START_TEST(mountinfo_missing_or_malformed_fails_and_recovers)
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), -ENOENT);
 	ck_assert_uint_eq(fs.sampler.out.valid | fs.sampler.out.partial, 0);
+
 	fixture_write(&fs.root, "proc/1/mountinfo",
 	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\nwhat\n");
 	ck_assert_int_eq(sampler_take(&fs.sampler), -EBADMSG);
 	ck_assert_ptr_null(sampler_rows(&fs.sampler, &count));
+
 	fixture_write(&fs.root, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n");
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fixture_write(&fs.root, "proc/1/mountinfo", "what\n");
 	ck_assert_int_eq(sampler_take(&fs.sampler), -EBADMSG);
 	ck_assert_uint_eq(fs.sampler.out.valid | fs.sampler.out.partial, 0);
+
 	fixture_write(&fs.root, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n");
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
 	ck_assert_uint_eq(fs.sampler.out.filesystem_total_bytes, 1000);

@@ -108,18 +108,18 @@ static int mount_in_namespace(const char *where)
 	sampler_open(&live, &rti_sys_fs, NULL);
 	sampler_take(&live);
 	sampler_take(&live);
-	if (mount("ours", where, "tmpfs", 0, "size=1M") < 0)
+	if (mount("new", where, "tmpfs", 0, "size=1M") < 0)
 		return 77;
 	sampler_take(&live);
 	row = find_row(&live, where);
-	if (!row || row->total_bytes != 1 << 20 || strcmp(row->source, "ours") != 0 ||
+	if (!row || row->total_bytes != 1 << 20 || strcmp(row->source, "new") != 0 ||
 	    strcmp(row->mount_point, where) != 0)
 		return 1;
 	if (umount(where) < 0)
 		return 2;
 	sampler_take(&live);
 	row = find_row(&live, where);
-	if (row && strcmp(row->source, "ours") == 0)
+	if (row && strcmp(row->source, "new") == 0)
 		return 3;
 	sampler_close(&live);
 	return 0;
@@ -136,6 +136,7 @@ START_TEST(live_mount_and_unmount_are_noticed)
 	if (pid == 0)
 		_exit(mount_in_namespace(place.root));
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+
 	fixture_free(&place);
 	ck_assert(WIFEXITED(status));
 	/* 77: not permitted here */

@@ -68,8 +68,10 @@ START_TEST(mount_stalled_from_the_start_is_skipped_until_it_answers)
 	 * second. */
 	ck_assert_uint_lt(now_ns() - start, 400 * MS);
 	ck_assert_int_le(threads_count(), before + 2);
+
 	fs_set_gate("/stalled", 0);
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+
 	take_until_valid();
 	fs_expect_total(1350, 710, 640, 480, 3);
 	ck_assert_uint_eq(fs.sampler.out.filesystems_skipped, 0);
@@ -85,6 +87,7 @@ START_TEST(mount_stalled_later_keeps_its_last_figures)
 	make_three(THREE_MOUNTS, gate);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_set_gate("/stalled", gate[0]);
 	for (int i = 0; i < 3; i++) {
 		fs_set_answer("/last", 0, 50, 40 - (uint64_t)i, 30);
@@ -95,6 +98,7 @@ START_TEST(mount_stalled_later_keeps_its_last_figures)
 		ck_assert_uint_eq(fs.sampler.out.filesystem_free_bytes, 440 - (uint64_t)i);
 	}
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+
 	fs_set_gate("/stalled", 0);
 	take_until_valid();
 }
@@ -112,6 +116,7 @@ START_TEST(network_mount_stalled_leaves_the_total_valid)
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
 	ck_assert_uint_eq(fs.sampler.out.valid, RT_HAS_FILESYSTEM);
 	ck_assert_uint_eq(fs.sampler.out.filesystems_skipped, 1);
+
 	fs_expect_total(1000, 600, 400, 350, 1);
 	ck_assert_uint_eq(fs_get_row(1, 2)->flags, RT_ITEM_NETWORK | RT_ITEM_STALLED);
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
@@ -145,8 +150,10 @@ START_TEST(many_stalled_mounts_do_not_delay_the_others_for_long)
 	for (int i = 0; i < 20; i++)
 		ck_assert_int_eq(sampler_take(&fs.sampler), -ETIMEDOUT);
 	ck_assert_uint_eq(fs.sampler.out.filesystems_skipped, STALLED_MOUNTS);
+
 	fs_expect_total(50, 10, 40, 30, 1);
 	ck_assert_int_le(threads_count(), before + STALLED_MOUNTS + 1);
+
 	for (int i = 0; i < STALLED_MOUNTS; i++) {
 		fs_set_gate(paths[i], 0);
 		ck_assert_int_eq(write(gate[1], "x", 1), 1);
@@ -166,11 +173,13 @@ START_TEST(close_with_stalled_mount_returns_at_once)
 	fs_set_gate("/stalled", gate[0]);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), -ETIMEDOUT);
+
 	start = now_ns();
 	sampler_close(&fs.sampler);
 	ck_assert_uint_lt(now_ns() - start, 1000 * MS);
 	ck_assert_int_eq(threads_count(), before + 1);
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+
 	threads_await(before);
 	fs_set_gate("/stalled", 0);
 	fs_open(0);
@@ -185,9 +194,11 @@ START_TEST(stalled_mount_that_is_unmounted_is_dropped)
 	fs_set_gate("/stalled", gate[0]);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), -ETIMEDOUT);
+
 	fixture_write(&fs.root, "proc/1/mountinfo",
 	              "27 1 8:2 / /first" OPTIONS "ext4 /dev/sda2 rw\n");
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_expect_total(1000, 600, 400, 350, 1);
 	ck_assert_uint_eq(fs.sampler.out.filesystems_skipped, 0);
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
@@ -204,19 +215,24 @@ START_TEST(stalled_mount_is_not_queried_again_when_others_change)
 	make_three(THREE_MOUNTS, gate);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_set_gate("/stalled", gate[0]);
 	ck_assert_int_eq(sampler_take(&fs.sampler), -ETIMEDOUT);
+
 	queries_before = fs_count_queries();
 	fixture_write(&fs.root, "proc/1/mountinfo",
 	              "28 1 8:3 / /stalled" OPTIONS "ext4 /dev/sda3 rw\n"
 	              "29 1 8:4 / /last" OPTIONS "ext4 /dev/sda4 rw\n");
 	ck_assert_int_eq(sampler_take(&fs.sampler), -ETIMEDOUT);
 	ck_assert_uint_eq(fs_count_queries(), queries_before + 1);
+
 	row = fs_get_row(0, 2);
 	ck_assert_uint_eq(row->flags, RT_ITEM_STALLED);
 	ck_assert_uint_eq(row->total_bytes, 300);
+
 	fs_set_gate("/stalled", 0);
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+
 	take_until_valid();
 	fs_expect_total(350, 110, 240, 130, 2);
 }
@@ -243,8 +259,10 @@ START_TEST(collector_after_fork_samples_in_both_processes)
 	make_three(THREE_MOUNTS, gate);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+
 	fs_set_gate("/stalled", gate[0]);
 	ck_assert_int_eq(sampler_take(&fs.sampler), -ETIMEDOUT);
+
 	fs_set_gate("/stalled", 0);
 	pid = fork();
 	if (pid == 0)
@@ -252,6 +270,7 @@ START_TEST(collector_after_fork_samples_in_both_processes)
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+
 	take_until_valid();
 	fs_expect_total(1350, 710, 640, 480, 3);
 }

@@ -80,6 +80,7 @@ START_TEST(netdev_with_hardware_and_loopback_yields_all_figures)
 	ck_assert_uint_eq(s.out.network_transmit_packets, 24);
 	ck_assert_uint_eq(s.out.network_transmit_errors, 8);
 	ck_assert_uint_eq(s.out.network_transmit_drops, 9);
+
 	row = find_row("eth0");
 	ck_assert_uint_eq(row->size, sizeof(*row));
 	ck_assert_uint_eq(row->flags, RT_ITEM_IN_TOTAL);
@@ -91,6 +92,7 @@ START_TEST(netdev_with_hardware_and_loopback_yields_all_figures)
 	ck_assert_uint_eq(row->transmit_packets, 22);
 	ck_assert_uint_eq(row->transmit_errors, 6);
 	ck_assert_uint_eq(row->transmit_drops, 7);
+
 	row = find_row("lo");
 	ck_assert_uint_eq(row->flags, RT_ITEM_VIRTUAL);
 	ck_assert_uint_eq(row->receive_bytes, 999);
@@ -197,10 +199,12 @@ START_TEST(interface_that_returns_counts_no_byte_twice)
 	make_interface("usb0", true);
 	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "usb0:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
+
 	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
 	ck_assert_uint_eq(s.out.network_interfaces, 1);
+
 	fixture_write(&f, "proc/net/dev",
 	              HEADER "eth0:" TRAFFIC "usb0: 130 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
 	ck_assert_int_eq(sampler_take(&s), 0);
@@ -215,6 +219,7 @@ START_TEST(total_after_hardware_appears_does_not_fall)
 	fixture_write(&f, "proc/net/dev", HEADER "tun0:" TRAFFIC);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.network_receive_bytes, 100);
+
 	make_interface("eth0", true);
 	fixture_write(&f, "proc/net/dev",
 	              HEADER "tun0: 150 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
@@ -275,8 +280,10 @@ START_TEST(live_interfaces_match_sysfs)
 
 	sampler_open(&live, &rti_sys_net, NULL);
 	ck_assert_int_eq(sampler_take(&live), 0);
+
 	row = sampler_rows(&live, &count);
 	ck_assert_uint_ge(count, 1);
+
 	for (size_t i = 0; i < count; i++) {
 		uint64_t before = read_statistic(row[i].name, "tx_bytes"), after;
 
@@ -323,6 +330,7 @@ START_TEST(live_loopback_grows_with_traffic)
 		        (ssize_t)sizeof(data);
 	if (sent > 0) /* the loopback of a new network namespace is down */
 		ck_assert_uint_ge(read_loopback_bytes(&live) - before, sent / 2 * sizeof(data));
+
 	close(fd);
 	sampler_close(&live);
 }

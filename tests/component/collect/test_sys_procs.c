@@ -32,9 +32,11 @@ START_TEST(directories_with_numeric_names_are_counted)
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_PROCESSES);
 	ck_assert_uint_eq(s.out.processes, 3);
+
 	fixture_remove(&f, "proc/42");
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.processes, 2);
+
 	sampler_close(&s);
 	fixture_free(&f);
 }
@@ -55,6 +57,7 @@ START_TEST(three_thousand_processes_are_counted)
 	}
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.processes, 3000);
+
 	sampler_close(&s);
 	fixture_free(&f);
 }
@@ -72,6 +75,7 @@ START_TEST(count_under_hidepid_is_a_lower_bound)
 	ck_assert_uint_eq(s.out.valid, 0);
 	ck_assert_uint_eq(s.out.partial, RT_HAS_PROCESSES);
 	ck_assert_uint_eq(s.out.processes, 1);
+
 	sampler_close(&s);
 	fixture_free(&f);
 }
@@ -96,6 +100,7 @@ START_TEST(proc_that_cannot_be_listed_yields_no_count)
 	ck_assert_int_eq(sampler_open_with(&s, &rti_sys_procs, f.root, &ops, 0), 0);
 	ck_assert_int_eq(sampler_take(&s), -EIO);
 	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
+
 	sampler_close(&s);
 	fixture_free(&f);
 }
@@ -113,8 +118,8 @@ static uint64_t count_with_opendir(void)
 	return count;
 }
 
-/* Other processes start and exit too. So the count lies between two independent counts, give or
- * take a few. */
+/* Other processes start and exit too. So the count lies between two independent counts, within
+ * a few. */
 START_TEST(live_count_lies_between_two_counts)
 {
 	enum { CHILDREN = 20, SLACK = 10 };
@@ -133,6 +138,7 @@ START_TEST(live_count_lies_between_two_counts)
 		ck_assert_int_gt(child[i], 0);
 	}
 	ck_assert_int_eq(sampler_take(&s), 0);
+
 	for (int i = 0; i < CHILDREN; i++) {
 		kill(child[i], SIGKILL);
 		waitpid(child[i], NULL, 0);

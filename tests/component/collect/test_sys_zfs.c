@@ -138,6 +138,7 @@ START_TEST(zpool_with_faulted_pool_is_partial)
 	ck_assert_uint_eq(s.out.valid, 0);
 	ck_assert_uint_eq(s.out.partial, RT_HAS_ZFS);
 	ck_assert_uint_eq(s.out.zfs_size_bytes, 1000);
+
 	sampler_rows(&s, &count);
 	ck_assert_uint_eq(count, 1);
 }
@@ -194,12 +195,14 @@ START_TEST(zpool_is_run_at_most_twice_a_minute)
 {
 	write_counting_program(TWO_POOLS);
 	ck_assert_int_eq(take_until_answered(), 0);
+
 	for (int i = 0; i < 29; i++) {
 		fake_now_ns += SECOND_NS;
 		ck_assert_int_eq(sampler_take(&s), 0);
 		expect_two();
 	}
 	ck_assert_int_eq(count_runs(), 1);
+
 	fake_now_ns += SECOND_NS;
 	for (int i = 0; i < 2000 && count_runs() < 2; i++) {
 		ck_assert_int_eq(sampler_take(&s), 0);
@@ -217,12 +220,14 @@ START_TEST(zpool_that_hangs_is_killed_and_not_restarted_at_once)
 	rti_sys_zfs_set_up(s.state, &setup);
 	write_counting_program("exec sleep 1000");
 	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
+
 	for (int i = 0; i < 100; i++) {
 		ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
 		usleep(10000);
 	}
 	ck_assert_uint_eq(s.out.valid, 0);
 	ck_assert_int_eq(count_runs(), 1);
+
 	/* it works again */
 	write_program(TWO_POOLS);
 	fake_now_ns += 31 * SECOND_NS;
@@ -261,12 +266,15 @@ START_TEST(zpool_output_past_its_age_limit_is_dropped)
 {
 	write_program(TWO_POOLS);
 	ck_assert_int_eq(take_until_answered(), 0);
+
 	write_hanging_program();
 	fake_now_ns += 31 * SECOND_NS;
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_two();
+
 	fake_now_ns += 20 * SECOND_NS;
 	ck_assert_int_eq(sampler_take(&s), 0);
+
 	fake_now_ns += 20 * SECOND_NS;
 	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
 	ck_assert_uint_eq(s.out.valid, 0);
@@ -282,6 +290,7 @@ START_TEST(sample_after_fork_works_in_parent_and_child)
 
 	write_program(TWO_POOLS);
 	ck_assert_int_eq(take_until_answered(), 0);
+
 	pid = fork();
 	if (pid == 0) {
 		fake_now_ns += 31 * SECOND_NS;
@@ -304,12 +313,14 @@ START_TEST(collector_without_zfs_does_not_open)
 
 	fixture_new(&root);
 	ck_assert_int_eq(sampler_open_with(&none, &rti_sys_zfs, root.root, &ops, 0), -EOPNOTSUPP);
+
 	free(none.state);
 	rti_procfs_close(&none.procfs);
 	fixture_free(&root);
 	if (access("/proc/spl/kstat/zfs", F_OK) == 0)
 		return;
 	ck_assert_int_eq(sampler_open_with(&none, &rti_sys_zfs, NULL, &ops, 0), -ENOENT);
+
 	free(none.state);
 	rti_procfs_close(&none.procfs);
 }

@@ -177,6 +177,7 @@ START_TEST(cgroup_with_incomplete_cpu_stat_fails_with_ebadmsg)
 	fixture_write(&fix.root, "cg/a/cpu.stat",
 	              "usage_usec 3000\nuser_usec 2000\nsystem_usec 1000\nnice_usec 0\n");
 	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), 0);
+
 	fixture_write(&fix.root, "cg/a/cpu.stat", "usage_usec 3000\n");
 	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), -EBADMSG);
 	set_group("");

@@ -344,11 +344,13 @@ START_TEST(event_loss_is_reported_and_then_events_continue)
 	subscribe(0);
 	ck_assert_int_eq(setsockopt(fix.events, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)), 0);
 	ck_assert_uint_lt(rti_events_capacity(fix.events), 10);
+
 	for (int i = 0; i < 50; i++)
 		reap(start_child(do_nothing));
 	result = drain();
 	ck_assert_int_eq(result, -ENOBUFS);
 	ck_assert_uint_lt(fix.received.fork_counts, 50);
+
 	wait_until(drains_whole, NULL); /* other processes may fork as well */
 	unsubscribe();
 }
@@ -396,21 +398,26 @@ START_TEST(message_from_other_sender_is_ignored)
 	spoof.event.event_data.fork =
 	    (struct fork_proc_event){ getpid(), getpid(), UNUSED_PID, UNUSED_PID };
 	ck_assert_int_eq(bind(other, (struct sockaddr *)&address, sizeof(address)), 0);
+
 	to.nl_pid = get_port(fix.events);
 	ck_assert_uint_ne(get_port(other), 0);
+
 	sent = sendto(other, &spoof, sizeof(spoof), 0, (struct sockaddr *)&to, sizeof(to));
 	if (sent < 0)
 		ck_assert_int_eq(errno, EPERM);
 	else
 		ck_assert_int_eq(sent, sizeof(spoof));
+
 	waiting = (struct pollfd){ .fd = fix.events, .events = POLLIN };
 	if (sent > 0)
 		ck_assert_int_eq(poll(&waiting, 1, 0), 1); /* the message has arrived */
+
 	reap(start_child(do_nothing));
 	if (!wait_for_exits(1))
 		return;
 	ck_assert_uint_eq(fix.received.impossible, 0);
 	ck_assert_uint_eq(fix.received.fork_counts, 1);
+
 	close(other);
 	unsubscribe();
 }

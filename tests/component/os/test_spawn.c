@@ -69,18 +69,22 @@ START_TEST(program_that_cannot_start_returns_the_error)
 	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
 	how.argv = (const char *const[]){ "/etc", NULL };
 	ck_assert_int_eq(rti_spawn(&how, &pid), -EACCES);
+
 	/* an unreadable directory in PATH would yield -EACCES */
 	setenv("PATH", "/usr/bin:/bin", 1);
 	how.argv = (const char *const[]){ "no-such-program-in-any-path", NULL };
 	how.use_path = true;
 	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
+
 	how.use_path = false;
 	fixture_new(&f);
 	fixture_write(&f, "notes", "just text\n");
 	snprintf(path, sizeof(path), "%s/notes", f.root);
 	ck_assert_int_eq(chmod(path, 0755), 0);
+
 	how.argv = (const char *const[]){ path, NULL };
 	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOEXEC);
+
 	how.argv = SH("exit 0");
 	how.cwd = "/none/such";
 	ck_assert_int_eq(rti_spawn(&how, &pid), -ENOENT);
@@ -113,6 +117,7 @@ START_TEST(program_gets_the_given_directory_and_environment)
 
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_str_eq(out.data, "/usr\nblue\n");
+
 	setenv("COLOUR", "red", 1);
 	how.envp = NULL;
 	ck_assert_int_eq(run(&how), 0);
@@ -250,6 +255,7 @@ START_TEST(output_in_host_that_ignores_sigchld_is_read)
 	signal(SIGCHLD, SIG_IGN);
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_str_eq(out.data, "some\n");
+
 	how.argv = SH("exec sleep 1000");
 	ck_assert_int_eq(rti_spawn_output(&how, SECOND_NS / 5, &out), -ETIMEDOUT);
 	expect_no_children();

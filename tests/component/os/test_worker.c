@@ -112,6 +112,7 @@ START_TEST(jobs_submitted_in_rounds_run_once_per_round)
 		}
 	}
 	ck_assert_int_eq(threads_count(), before + 1);
+
 	for (int i = 0; i < TASKS; i++)
 		rti_worker_free_job(worker, &task[i]->job);
 	rti_worker_free(worker);
@@ -141,6 +142,7 @@ START_TEST(job_submitted_twice_runs_once)
 	rti_worker_submit(worker, &task->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
 	ck_assert_int_eq(task->runs, 1);
+
 	rti_worker_free_job(worker, &task->job);
 	rti_worker_free(worker);
 }
@@ -160,15 +162,18 @@ START_TEST(job_that_blocks_does_not_delay_others)
 	ck_assert(!rti_worker_is_idle(worker, &stuck->job));
 	ck_assert(rti_worker_is_idle(worker, &other->job));
 	ck_assert_int_eq(other->runs, 1);
+
 	/* Once it returns, it can be submitted again. */
 	open_gate(stuck->gate);
 	while (!rti_worker_is_idle(worker, &stuck->job))
 		usleep(1000);
 	ck_assert_int_eq(stuck->runs, 1);
+
 	open_gate(stuck->gate);
 	rti_worker_submit(worker, &stuck->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
 	ck_assert_int_eq(stuck->runs, 2);
+
 	close_gate(stuck->gate);
 	rti_worker_free_job(worker, &stuck->job);
 	rti_worker_free_job(worker, &other->job);
@@ -194,6 +199,7 @@ START_TEST(jobs_that_block_use_one_thread_each)
 		ck_assert_int_eq(rti_worker_run(worker, 2 * MS, 1000 * MS), 0);
 	}
 	ck_assert_int_le(threads_count(), before + STUCK + 1);
+
 	for (int i = 0; i < STUCK; i++)
 		rti_worker_free_job(worker, &task[i]->job);
 	rti_worker_free(worker);
@@ -216,12 +222,15 @@ START_TEST(run_with_blocked_job_returns_at_its_limit)
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, 30 * MS), 0);
 	ck_assert_uint_ge(now_ns() - start, 30 * MS);
 	ck_assert_uint_lt(now_ns() - start, LONG_NS / 2);
+
 	start = now_ns();
 	ck_assert_int_eq(rti_worker_run(worker, UINT64_MAX, 0), 0);
 	ck_assert_uint_lt(now_ns() - start, LONG_NS / 2);
+
 	open_gate(stuck->gate);
 	ck_assert_int_eq(rti_worker_run(worker, UINT64_MAX, UINT64_MAX), 0);
 	ck_assert_int_eq(stuck->runs, 1);
+
 	close_gate(stuck->gate);
 	rti_worker_free_job(worker, &stuck->job);
 	rti_worker_free(worker);
@@ -237,10 +246,12 @@ START_TEST(job_freed_while_blocked_is_freed_by_its_thread)
 
 	rti_worker_submit(worker, &stuck->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, 20 * MS), 0);
+
 	rti_worker_free_job(worker, &stuck->job);
 	rti_worker_free(worker);
 	ck_assert_int_eq(atomic_load(&freed), 0);
 	ck_assert_int_eq(threads_count(), before + 1);
+
 	open_gate(gate);
 	wait_for_count(&freed, 1);
 	threads_await(before);
@@ -260,11 +271,13 @@ START_TEST(job_freed_while_queued_never_runs)
 	rti_worker_free_job(worker, &task[2]->job);
 	rti_worker_free_job(worker, &task[0]->job);
 	ck_assert_int_eq(atomic_load(&freed), 2);
+
 	task[0] = new_task(false, &freed);
 	rti_worker_submit(worker, &task[0]->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
 	ck_assert_int_eq(task[0]->runs, 1);
 	ck_assert_int_eq(task[1]->runs, 1);
+
 	rti_worker_free_job(worker, &task[0]->job);
 	rti_worker_free_job(worker, &task[1]->job);
 	rti_worker_free_job(worker, NULL);
@@ -294,8 +307,10 @@ START_TEST(worker_thread_blocks_signals_and_host_does_not)
 	rti_worker_submit(worker, &task->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
 	ck_assert_int_eq(task->runs, 1);
+
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
 	ck_assert(!sigismember(&mask, SIGTERM));
+
 	rti_worker_free_job(worker, &task->job);
 	rti_worker_free(worker);
 }
@@ -341,14 +356,17 @@ START_TEST(worker_after_fork_is_unusable_in_child_only)
 	rti_worker_submit(worker, &orphan->job);
 	rti_worker_submit(worker, &stuck->job);
 	ck_assert_int_eq(rti_worker_run(worker, 20 * MS, LONG_NS), 0);
+
 	rti_worker_free_job(worker, &orphan->job);
 	ck_assert(rti_worker_is_here(worker));
+
 	pid = fork();
 	if (pid == 0)
 		_exit(use_in_child(worker, idle, stuck, &freed));
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_eq(atomic_load(&freed), 0);
+
 	rti_worker_free_job(worker, &idle->job);
 	rti_worker_free_job(worker, &stuck->job);
 	rti_worker_free(worker);
@@ -371,9 +389,11 @@ START_TEST(run_without_memory_for_a_thread_fails_and_recovers)
 
 	rti_worker_submit(worker, &task->job);
 	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+
 	small = before;
 	small.rlim_cur = 4096;
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &small), 0);
+
 	err = rti_worker_run(worker, LONG_NS, LONG_NS);
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
 	ck_assert(err == -EAGAIN || err == -ENOMEM || err == 0);
@@ -381,6 +401,7 @@ START_TEST(run_without_memory_for_a_thread_fails_and_recovers)
 	ck_assert_int_eq(rti_worker_is_idle(worker, &task->job), err == 0);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
 	ck_assert_int_eq(task->runs, 1);
+
 	rti_worker_free_job(worker, &task->job);
 	rti_worker_free(worker);
 }

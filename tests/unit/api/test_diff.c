@@ -155,8 +155,10 @@ START_TEST(diff_with_bad_size_or_null_is_refused)
 {
 	pair.from.size = 8;
 	ck_assert_int_eq(take_diff(), -EINVAL);
+
 	pair.from.size = 5000;
 	ck_assert_int_eq(take_diff(), -EINVAL);
+
 	pair.from.size = sizeof(pair.from);
 	ck_assert_int_eq(rt_diff(&pair.from, &pair.to, &pair.delta, 16), -EINVAL);
 	ck_assert_int_eq(rt_diff(NULL, &pair.to, &pair.delta, sizeof(pair.delta)), -EFAULT);

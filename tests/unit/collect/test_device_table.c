@@ -36,6 +36,7 @@ START_TEST(device_removed_and_returned_keeps_its_share_of_the_total)
 	list_device(&devices, "b", 0, 12, false);
 	rti_device_table_advance(&devices);
 	ck_assert_uint_eq(devices.total[0], 112);
+
 	b = rti_device_table_next(&devices, NULL);
 	ck_assert_str_eq(b->name, "b");
 	ck_assert_ptr_null(rti_device_table_next(&devices, b));

@@ -121,12 +121,12 @@ START_TEST(true_time_of_every_small_case_is_within_the_bounds)
 	for (uint64_t i = 0; i < 6 * 6 * 6 * 6 * 6; i++) {
 		uint64_t low = i % 6 * 40 * MS, missed = i / 6 % 6 * step,
 			 unrelated = i / 36 % 6 * step;
-		uint64_t ours = i / 216 % 6 * step, late = i / 1296 % 6 * 4 * MS,
-			 all = low + missed + unrelated + ours;
+		uint64_t overhead = i / 216 % 6 * step, late = i / 1296 % 6 * 4 * MS,
+			 all = low + missed + unrelated + overhead;
 		const struct rti_cpu_bounds_known known = { .low_ns = low,
 			                                    .growth_ns =
 			                                        all > late ? all - late : 0,
-			                                    .overhead_ns = ours,
+			                                    .overhead_ns = overhead,
 			                                    .lag_ns = lag };
 		struct rti_cpu_bounds b = rti_cpu_bounds(&known);
 

@@ -145,6 +145,7 @@ START_TEST(member_with_unread_figures_lacks_their_bits)
 	rti_process_list_add_member(&process_list, &m, false);
 	row = finish_list(1);
 	ck_assert_uint_eq(row->partial, RT_HAS_CPU);
+
 	m.figures.valid = RT_HAS_PEAK_RSS; /* as of a zombie */
 	m.pid = 11;
 	tear_down();

@@ -11,10 +11,13 @@ START_TEST(cpu_split_by_sampled_times_keeps_total_and_ratio)
 	rti_split_cpu(1000, 3, 4, &user, &system);
 	ck_assert_uint_eq(user, 750);
 	ck_assert_uint_eq(system, 250);
+
 	rti_split_cpu(1000, 0, 0, &user, &system);
 	ck_assert_uint_eq(user, 1000);
+
 	rti_split_cpu(1000, 0, 5, &user, &system);
 	ck_assert_uint_eq(system, 1000);
+
 	rti_split_cpu(UINT64_C(1) << 60, 1, 3, &user, &system);
 	ck_assert_uint_eq(user + system, UINT64_C(1) << 60);
 }

@@ -258,6 +258,7 @@ START_TEST(single_record_beyond_the_buffer_is_read_again_from_its_start)
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
 	ck_assert_uint_eq(fake.reads, fake.reads_at_start);
 	ck_assert_uint_gt(fake.reads, 1);
+
 	fake.reads = 0;
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
 	ck_assert_uint_eq(fake.reads, 1); /* the buffer has grown */
@@ -305,8 +306,10 @@ START_TEST(read_that_fails_returns_its_error_and_closes)
 	ck_assert_uint_eq(fake.opens - fake.closes, 3); /* the roots */
 	ck_assert_int_eq(reread_fake(&file), errors[_i]);
 	ck_assert_int_eq(file.fd, -1);
+
 	fake.read_error = 0;
 	ck_assert_int_eq(reread_fake(&file), 0);
+
 	fake.read_error = errors[_i];
 	ck_assert_int_eq(reread_fake(&file), errors[_i]);
 	ck_assert_int_eq(file.fd, -1);
@@ -324,8 +327,10 @@ START_TEST(cached_file_read_again_is_opened_once)
 		assert_bytes(5000);
 	}
 	ck_assert_uint_eq(fake.opens, 4);
+
 	rti_procfs_close_file(&fix.procfs, &file);
 	ck_assert_int_eq(file.fd, -1);
+
 	rti_procfs_close_file(&fix.procfs, &file);
 	ck_assert_uint_eq(fake.closes, 1);
 }
@@ -365,6 +370,7 @@ START_TEST(root_without_proc_fails_with_enoent)
 	fake.proc_path = NULL;
 	ck_assert_int_eq(rti_procfs_open(&fix.procfs, NULL, &fake_ops), -ENOENT);
 	ck_assert_uint_eq(fake.opens, fake.closes);
+
 	fake.proc_path = "file";
 	fake.access_result = -ENOENT; /* an empty directory: proc is not mounted */
 	ck_assert_int_eq(rti_procfs_open(&fix.procfs, NULL, &fake_ops), -ENOENT);
@@ -440,6 +446,7 @@ START_TEST(list_that_fails_returns_the_error)
 	fake.list_error = -EIO;
 	ck_assert_int_eq(rti_procfs_list(&fix.procfs, RTI_PROC, "file", add_name, &names), -EIO);
 	ck_assert_str_eq(names.text, "first;..hidden;second;");
+
 	fake.open_error = -EACCES;
 	ck_assert_int_eq(rti_procfs_list(&fix.procfs, RTI_PROC, "file", add_name, &names), -EACCES);
 	ck_assert_uint_eq(fake.opens - fake.closes, 3);
@@ -473,6 +480,7 @@ START_TEST(buffer_that_grows_keeps_its_bytes)
 		b.data[len] = '\0';
 	}
 	ck_assert_mem_eq(b.data, "a", 1);
+
 	rti_buf_free(&b);
 	ck_assert_ptr_null(b.data);
 	ck_assert_uint_eq(b.cap, 0);

@@ -53,6 +53,7 @@ START_TEST(cached_file_rewritten_in_place_shows_the_new_text)
 	fixture_write(&fix.root, "proc/stat", "first, and longer");
 	ck_assert_int_eq(read_cached_stat(&file), 0);
 	ck_assert_str_eq(fix.buf.data, "first, and longer");
+
 	fixture_write(&fix.root, "proc/stat", "second");
 	ck_assert_int_eq(read_cached_stat(&file), 0);
 	ck_assert_str_eq(fix.buf.data, "second");
@@ -199,12 +200,14 @@ START_TEST(seq_file_of_the_kernel_yields_all_records)
 
 	ck_assert_int_eq(rti_procfs_open(&proc, NULL, &rti_procfs_linux), 0);
 	ck_assert_int_eq(rti_procfs_read(&proc, RTI_PROC, "self/maps", RTI_SEQ_FILE, &fix.buf), 0);
+
 	for (char *line = fix.buf.data; *line; line = strchr(line, '\n') + 1) {
 		unsigned long start = strtoul(line, NULL, 16);
 
 		found += start >= first && start < first + PAGES * page;
 	}
 	ck_assert_uint_ge(found, PAGES - 1); /* the last may merge with the next area */
+
 	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	one_read = read(fd, large, sizeof(large));
 	close(fd);

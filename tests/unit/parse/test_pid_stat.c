@@ -90,6 +90,7 @@ START_TEST(stat_with_long_comm_is_cut)
 	comm[100] = '\0';
 	snprintf(text, sizeof(text), "42 (%s) " STAT_TAIL, comm);
 	ck_assert_int_eq(parse_stat_text(text, &st), 0);
+
 	comm[63] = '\0';
 	ck_assert_str_eq(st.comm, comm);
 	ck_assert_int_eq(st.ppid, 1);

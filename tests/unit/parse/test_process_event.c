@@ -109,6 +109,7 @@ START_TEST(comm_event_with_any_bytes_is_terminated)
 	ck_assert_int_eq(event.pid, 400);
 	ck_assert_int_eq(event.tid, 401);
 	ck_assert_str_eq(event.comm, "a \"b\n\xff\x80)");
+
 	memset(message.event_data.comm.comm, 'x', sizeof(message.event_data.comm.comm));
 	ck_assert_int_eq(parse(&message, &event), 0);
 	ck_assert_str_eq(event.comm, "xxxxxxxxxxxxxxxx");

@@ -179,9 +179,11 @@ START_TEST(lines_with_or_without_final_newline_are_split)
 	ck_assert(rti_scan_line(&s, &line));
 	assert_rest(&line, "last");
 	ck_assert(!rti_scan_line(&s, &line));
+
 	s = scan_text("a\n");
 	ck_assert(rti_scan_line(&s, &line));
 	ck_assert(!rti_scan_line(&s, &line));
+
 	s = scan_text("");
 	ck_assert(!rti_scan_line(&s, &line));
 }
@@ -197,8 +199,10 @@ START_TEST(words_between_blanks_are_split)
 	ck_assert(rti_scan_word(&s, &word));
 	assert_rest(&word, "three");
 	ck_assert(!rti_scan_word(&s, &word));
+
 	s = scan_text("one two");
 	ck_assert(!rti_scan_skip_words(&s, 3));
+
 	s = scan_text("");
 	ck_assert(rti_scan_skip_words(&s, 0));
 }
@@ -223,12 +227,16 @@ START_TEST(skip_line_from_any_position_reaches_the_next_line)
 	s.at++;
 	rti_scan_skip_line(&s);
 	assert_rest(&s, "\nlast");
+
 	rti_scan_skip_line(&s);
 	assert_rest(&s, "last");
+
 	rti_scan_skip_line(&s);
 	assert_rest(&s, "");
+
 	rti_scan_skip_line(&s);
 	assert_rest(&s, "");
+
 	rti_scan_skip_line(&none);
 	assert_rest(&none, "");
 }
@@ -292,11 +300,14 @@ START_TEST(copy_into_small_buffer_is_cut_and_zero_filled)
 	memset(out, 'x', sizeof(out));
 	rti_scan_copy(&s, out, sizeof(out));
 	ck_assert_mem_eq(out, "abcdef\0", 8);
+
 	memset(out, 'x', sizeof(out));
 	rti_scan_copy(&s, out, 4);
 	ck_assert_mem_eq(out, "abc\0xxxx", 8);
+
 	rti_scan_copy(&s, out, 7);
 	ck_assert_str_eq(out, "abcdef");
+
 	rti_scan_copy(&s, out, 1);
 	ck_assert_str_eq(out, "");
 }

@@ -306,6 +306,7 @@ START_TEST(child_reaped_by_its_parent_is_counted_once)
 	child.self[RTI_READ_BYTES] = 4096;
 	take_sample(&ledger, &parent, &child);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
+
 	/* The child exits at 25.9 ms. The parent shows two ticks, less than was read of the
 	 * child. */
 	parent.children[RTI_CPU_USER] = 20000000;
@@ -313,6 +314,7 @@ START_TEST(child_reaped_by_its_parent_is_counted_once)
 	parent.self[RTI_READ_BYTES] = 4096;
 	rti_ledger_account_exit(&ledger, &child, &parent);
 	ck_assert(!ledger.has_unwaited);
+
 	take_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25405000);
 	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 113);
@@ -335,6 +337,7 @@ START_TEST(parent_running_after_a_reap_adds_to_the_last_total)
 	rti_ledger_account_exit(&ledger, &child, &parent);
 	take_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25406000);
+
 	parent.self[RTI_CPU_USER] += 1000;
 	take_sample(&ledger, &parent, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 25407000);
@@ -408,6 +411,7 @@ START_TEST(cpu_split_that_shifts_lets_neither_part_fall)
 	take_sample(&ledger, &member, NULL);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 600);
 	ck_assert_uint_eq(ledger.total[RTI_CPU_SYSTEM], 600);
+
 	member.self[RTI_CPU_USER] = 1100;
 	member.self[RTI_CPU_SYSTEM] = 200;
 	take_sample(&ledger, &member, NULL);
@@ -424,6 +428,7 @@ START_TEST(self_only_ledger_excludes_reaped_children)
 	take_sample(&ledger, &member, NULL);
 	ck_assert_uint_eq(sum_cpu(ledger.total), 1000);
 	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 0);
+
 	rti_ledger_keep_last_seen(&ledger, &member);
 	rti_ledger_open(&ledger);
 	rti_ledger_close(&ledger);

@@ -233,10 +233,12 @@ START_TEST(member_that_has_not_changed_is_read_every_ten_seconds)
 	fix.now_ns += SECOND;
 	take_sample(1, 100); /* what a process shares may change while it does not run */
 	ck_assert_uint_eq(fix.process[0].reads, 2);
+
 	fix.now_ns += SECOND;
 	fix.process[0].clock_ns++;
 	take_sample(1, 100);
 	ck_assert_uint_eq(fix.process[0].reads, 3);
+
 	fix.now_ns += SECOND;
 	fix.process[0].rss_bytes -= PAGE;
 	take_sample(1, 100);
@@ -262,6 +264,7 @@ START_TEST(member_held_up_for_too_long_is_not_read)
 	begin_budget(SHARE_WITHOUT_LIMIT, 100000);
 	take_sample(1, 100);
 	ck_assert_uint_eq(fix.process[0].reads, 1);
+
 	begin_budget(SHARE_WITHOUT_LIMIT, 20);
 	ck_assert(!rti_pss_is_due(&fix.budget, &fix.process[1].pss, 2 * MIB, 0));
 	ck_assert(rti_pss_is_due(&fix.budget, &fix.process[2].pss, 100 * PAGE, 0));
@@ -324,10 +327,13 @@ START_TEST(clock_that_goes_back_earns_nothing)
 	begin_budget(10, 0);
 	rti_pss_spend(&fix.budget, 0, 60 * MS);
 	ck_assert_int_eq((int64_t)fix.budget.saved_ns, (int64_t)(40 * MS));
+
 	rti_pss_save(&fix.budget, fix.now_ns - SECOND);
 	ck_assert_int_eq((int64_t)fix.budget.saved_ns, (int64_t)(40 * MS));
+
 	rti_pss_save(&fix.budget, fix.now_ns);
 	ck_assert_int_eq((int64_t)fix.budget.saved_ns, (int64_t)(50 * MS));
+
 	rti_pss_save(&fix.budget, fix.now_ns + HOUR);
 	ck_assert_int_eq((int64_t)fix.budget.saved_ns, (int64_t)SAVINGS_NS);
 }

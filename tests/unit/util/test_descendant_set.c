@@ -35,10 +35,12 @@ START_TEST(descendants_with_short_lifetimes_are_all_counted)
 	ck_assert(rti_descendant_set_fork(descendants, ROOT, 101));
 	ck_assert(rti_descendant_set_fork(descendants, 101, 102));
 	expect_counts(3, 3, 3);
+
 	rti_descendant_set_exit(descendants, 101);
 	ck_assert(!rti_descendant_set_is_alive(descendants, 101));
 	ck_assert(rti_descendant_set_has(descendants, 101));
 	ck_assert(rti_descendant_set_fork(descendants, 102, 103)); /* a child of an orphan */
+
 	rti_descendant_set_exit(descendants, 102);
 	rti_descendant_set_exit(descendants, 103);
 	expect_counts(4, 1, 3);
@@ -49,6 +51,7 @@ START_TEST(fork_by_unrelated_process_is_not_counted)
 {
 	ck_assert(!rti_descendant_set_fork(descendants, UNRELATED, 101));
 	ck_assert(!rti_descendant_set_fork(descendants, 101, 102));
+
 	rti_descendant_set_exec(descendants, 101);
 	rti_descendant_set_exit(descendants, 101);
 	ck_assert(!rti_descendant_set_has(descendants, 101));
@@ -64,8 +67,10 @@ START_TEST(pid_reused_by_unrelated_process_leaves_the_set)
 	ck_assert(!rti_descendant_set_fork(descendants, UNRELATED, 101));
 	ck_assert(!rti_descendant_set_has(descendants, 101));
 	ck_assert(!rti_descendant_set_fork(descendants, 101, 102));
+
 	rti_descendant_set_exec(descendants, 101);
 	expect_counts(2, 1, 2);
+
 	rti_descendant_set_exit(descendants, 101);
 	ck_assert(rti_descendant_set_fork(descendants, ROOT, 101)); /* in the tree again */
 	expect_counts(3, 2, 2);
@@ -109,6 +114,7 @@ START_TEST(exec_by_non_leader_thread_keeps_the_process)
 	rti_descendant_set_exec(descendants, 101);
 	ck_assert(rti_descendant_set_is_alive(descendants, 101));
 	expect_counts(2, 2, 2);
+
 	rti_descendant_set_exit(descendants, 101);
 	rti_descendant_set_exit(descendants, 101);
 	expect_counts(2, 1, 2);
@@ -122,6 +128,7 @@ START_TEST(process_added_before_its_fork_event_is_counted_once)
 	expect_counts(2, 2, 2);
 	ck_assert(rti_descendant_set_fork(descendants, ROOT, 101));
 	expect_counts(2, 2, 2);
+
 	rti_descendant_set_exit(descendants, 101);
 	ck_assert(rti_descendant_set_fork(descendants, ROOT, 101));
 	expect_counts(3, 2, 2);
@@ -146,6 +153,7 @@ START_TEST(pid_out_of_range_is_ignored)
 	ck_assert(rti_descendant_set_fork(descendants, ROOT, RTI_PIDS_MAX - 1));
 	ck_assert(rti_descendant_set_fork(descendants, ROOT, 1));
 	expect_counts(3, 3, 3);
+
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		rti_descendant_set_fork(descendants, ROOT, odd[i]);
 		ck_assert(!rti_descendant_set_has(descendants, odd[i]));
