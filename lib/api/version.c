@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which library this is, and what its error numbers mean. */
+/* Version of the library, and texts of its error numbers. */
 #include <errno.h>
 
 #include <rtrack/rtrack.h>
@@ -9,12 +9,12 @@ uint32_t rt_version(void)
 	return RT_VERSION;
 }
 
-/* Own words, since strerror() depends on the locale and, in places, on static storage. */
+/* Not strerror(): it depends on the locale and, in some libcs, on static storage. */
 const char *rt_strerror(int err)
 {
 	switch (err > 0 ? -err : err) {
 	case 0:
-		return "done";
+		return "success";
 	case -EPERM:
 	case -EACCES:
 		return "permission denied";
@@ -25,25 +25,25 @@ const char *rt_strerror(int err)
 	case -EINTR:
 		return "interrupted by a signal";
 	case -EPIPE:
-		return "nobody reads it any more";
+		return "the reader has closed it";
 	case -EBADF:
 		return "descriptor is closed";
 	case -EROFS:
 		return "read-only file system";
 	case -EXDEV:
-		return "/proc is of another pid namespace";
+		return "/proc belongs to another pid namespace";
 	case -ENOSYS:
 		return "no proc file system is mounted";
 	case -EIO:
 		return "input/output error";
 	case -E2BIG:
-		return "struct or argument list is longer than known here";
+		return "struct or argument list is too long";
 	case -ENOEXEC:
 		return "not an executable format";
 	case -ECHILD:
 		return "exit status is lost";
 	case -EAGAIN:
-		return "out of processes for now";
+		return "cannot create another process now";
 	case -ENOMEM:
 		return "out of memory";
 	case -EFAULT:
@@ -51,7 +51,7 @@ const char *rt_strerror(int err)
 	case -EBUSY:
 		return "busy";
 	case -ENODEV:
-		return "device is gone";
+		return "device no longer exists";
 	case -ENOTDIR:
 		return "not a directory";
 	case -EISDIR:
@@ -62,25 +62,25 @@ const char *rt_strerror(int err)
 	case -EMFILE:
 		return "out of file descriptors";
 	case -EFBIG:
-		return "file is too large to be the kernel's";
+		return "file is too large";
 	case -ENOSPC:
-		return "no room";
+		return "no space left";
 	case -ENAMETOOLONG:
 		return "name is too long";
 	case -ELOOP:
 		return "too many symbolic links";
 	case -ETXTBSY:
-		return "program is being written to";
+		return "program file is open for writing";
 	case -ENODATA:
-		return "not known";
+		return "no data available";
 	case -EBADMSG:
-		return "file could not be understood";
+		return "file has an unknown format";
 	case -EOPNOTSUPP:
 		return "not supported here";
 	case -ESTALE:
-		return "samples are of different trackers";
+		return "samples come from different trackers";
 	case -ETIMEDOUT:
-		return "no answer in time";
+		return "timed out";
 	default:
 		return "unexpected error";
 	}
