@@ -885,7 +885,7 @@ struct rt_command;
 /** What to start, and how. @since 0.1 */
 struct rt_command_opts {
 	uint32_t size;  /**< sizeof(struct rt_command_opts), set by the caller. */
-	uint32_t flags; /**< RT_COMMAND_ bits. @since 0.2 Was reserved and 0 before. */
+	uint32_t flags; /**< RT_COMMAND_ bits. @since 0.2 In 0.1, must be 0. */
 	/** Program and arguments, terminated by NULL. A program name without a slash is searched
 	 * for in PATH: the PATH of `envp`, or at RT_ACCOUNTING_POLL the caller's. */
 	const char *const *argv;
