@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A cgroup of our own for a command: the kernel's account of everything that runs in it, whoever
- * waits for it. */
+/* The cgroup that a command runs in, and the kernel's account of everything in it. */
 #include "os/cgroup.h"
 
 #include <errno.h>
@@ -16,10 +15,11 @@
 #include "util/decimal.h"
 #include "util/visit.h"
 
-#define CGROUP_PREFIX                                                                              \
-	"rtrack-" /* then the pid of the maker, a '-', and a number that no other leaf of it has */
+/* Names are "rtrack-PID-NUMBER": the pid of the process that made the cgroup, and a number that is
+ * unique among the cgroups of that process. */
+#define CGROUP_PREFIX "rtrack-"
 
-/* Append text; what does not fit makes the path empty, which no mkdir() takes. */
+/* Append text. If it does not fit, the path becomes "", which mkdir() refuses. */
 static void append(char path[1024], const char *text, size_t len)
 {
 	size_t at = strlen(path);
@@ -40,23 +40,24 @@ static void append_number(char path[1024], uint64_t number)
 }
 
 struct mount_search {
-	char own[1024]; /* our path in the hierarchy */
-	char *found;
+	char self[1024]; /* path of this process in the hierarchy */
+	char *found;     /* where to put the absolute path */
 };
 
-/* The part of our path below what is mounted, if we are below it at all. */
-static int match_mount(void *arg, const struct rti_mount *mount)
+/* If a cgroup2 mount shows this process's cgroup, set search->found to its path below the mount
+ * point. */
+static int match_cgroup2_mount(void *arg, const struct rti_mount *mount)
 {
 	struct mount_search *search = arg;
 	size_t root_len = (size_t)(mount->root.end - mount->root.at);
-	const char *below = search->own;
+	const char *below = search->self;
 
 	if (strcmp(mount->type, "cgroup2") != 0 || mount->is_cut)
-		return 0;
+		return RTI_CONTINUE;
 	if (root_len > 1) {
 		if (strncmp(below, mount->root.at, root_len) != 0 ||
 		    (below[root_len] && below[root_len] != '/'))
-			return 0;
+			return RTI_CONTINUE;
 		below += root_len;
 	}
 	search->found[0] = '\0';
@@ -65,54 +66,54 @@ static int match_mount(void *arg, const struct rti_mount *mount)
 	return RTI_STOP;
 }
 
-/* Directory of the cgroup that we are in. */
-static int find_own(const struct rti_context *ctx, char out[1024])
+/* Find the directory of the cgroup that this process is in. Returns 0 or -errno. */
+static int find_self(const struct rti_context *ctx, char out[1024])
 {
 	struct mount_search search = { .found = out };
-	struct rti_scan own;
+	struct rti_scan path;
 	int err =
 	    rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_SINGLE_RECORD, ctx->buf);
 
 	if (err == 0)
-		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, &own);
+		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, &path);
 	if (err < 0)
 		return err;
-	rti_scan_copy(&own, search.own, sizeof(search.own));
+	rti_scan_copy(&path, search.self, sizeof(search.self));
 	err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE, ctx->buf);
 	if (err < 0)
 		return err;
-	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, match_mount, &search);
+	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, match_cgroup2_mount, &search);
 	return err == RTI_STOP && out[0] ? 0 : -ENOENT;
 }
 
-/* A leaf whose maker is gone is somebody's only if somebody runs in it, and then it cannot be
- * removed. */
-static int remove_stale(void *arg, const char *name)
+/* Remove a cgroup if the process that made it has exited. If another process still runs in it,
+ * rmdir() fails and the cgroup stays. */
+static int remove_if_stale(void *arg, const char *name)
 {
 	const char *parent = arg;
 	char path[1024] = "", pid[16] = "";
 	const char *dash;
 
 	if (strncmp(name, CGROUP_PREFIX, strlen(CGROUP_PREFIX)) != 0)
-		return 0;
+		return RTI_CONTINUE;
 	name += strlen(CGROUP_PREFIX);
 	dash = strchr(name, '-');
 	if (!dash || (size_t)(dash - name) >= sizeof(pid))
-		return 0;
+		return RTI_CONTINUE;
 	memcpy(pid, name, (size_t)(dash - name));
 	if (rti_path_number(pid) == 0 || kill(rti_path_number(pid), 0) == 0 || errno != ESRCH)
-		return 0;
+		return RTI_CONTINUE;
 	append(path, parent, strlen(parent));
 	append(path, "/" CGROUP_PREFIX, 1 + strlen(CGROUP_PREFIX));
 	append(path, name, strlen(name));
 	rmdir(path);
-	return 0;
+	return RTI_CONTINUE;
 }
 
 int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx)
 {
 	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
-	if (find_own(ctx, group->path) == 0)
+	if (find_self(ctx, group->path) == 0)
 		return 0;
 	group->path[0] = '\0';
 	return -EOPNOTSUPP;
@@ -126,7 +127,8 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
 	if (!*parent)
 		return -EOPNOTSUPP;
-	rti_procfs_list(ctx->procfs, RTI_ROOT, parent + 1, remove_stale, (void *)(uintptr_t)parent);
+	rti_procfs_list(ctx->procfs, RTI_ROOT, parent + 1, remove_if_stale,
+	                (void *)(uintptr_t)parent);
 	append(group->path, parent, strlen(parent));
 	append(group->path, "/" CGROUP_PREFIX, 1 + strlen(CGROUP_PREFIX));
 	append_number(group->path, (uint64_t)ctx->platform->getpid());
@@ -139,6 +141,8 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 	return 0;
 }
 
+/* Read a file of the cgroup into the scratch buffer, through file unless that is NULL. Returns 0 or
+ * -errno. */
 static int read_file(const struct rti_cgroup *group, const struct rti_context *ctx,
                      const char *name, struct rti_file *file)
 {
@@ -146,12 +150,12 @@ static int read_file(const struct rti_cgroup *group, const struct rti_context *c
 	int err =
 	    file ? rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, file, ctx->buf) : -EBADF;
 
-	if (err != -EBADF) /* what is open needs no name */
+	if (err != -EBADF) /* an open file needs no path */
 		return err;
 	if (!group->path[0])
 		return -ENOENT;
 	path[0] = '\0';
-	append(path, group->path + 1, strlen(group->path + 1)); /* as seen from the root */
+	append(path, group->path + 1, strlen(group->path + 1)); /* relative to RTI_ROOT */
 	append(path, name, strlen(name));
 	if (file)
 		return rti_procfs_read_cached(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, file,
@@ -169,7 +173,7 @@ int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx,
 		err = rti_parse_cgroup_cpu(ctx->buf->data, ctx->buf->len, &cpu);
 	if (err < 0)
 		return err;
-	/* The sum is exact, its split is sampled: the sum is kept. */
+	/* usage_usec is exact and its split is sampled, so keep the sum. */
 	rti_split_cpu(cpu.usage_us * 1000, cpu.user_us, cpu.user_us + cpu.system_us, user_ns,
 	              system_ns);
 	return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A cgroup of our own for a command: the kernel's account of everything that runs in it, whoever
- * waits for it.
+/* The cgroup that a command runs in, and the kernel's account of everything in it.
  *
- * A leaf below the cgroup that we are in (v2, hybrid mounts included). cpu.stat is there without
- * any controller. The leaf is made here; the supervisor starts the program in it and removes it
- * when it is empty. Leaves that a killed supervisor has left behind are removed when the next
- * one is made. */
+ * That account does not depend on which process waits for which. The cgroup is a child of the
+ * caller's cgroup in the v2 hierarchy, hybrid mounts included. cpu.stat exists there without any
+ * controller. The library makes the cgroup. The supervisor starts the program in it and removes
+ * it once it is empty. If a supervisor is killed, its cgroup is removed when the next one is
+ * made. */
 #ifndef RTI_CGROUP_H
 #define RTI_CGROUP_H
 
@@ -13,8 +13,9 @@
 
 #include "os/context.h"
 
+/* A cgroup directory and the cached descriptor of its cpu.stat. */
 struct rti_cgroup {
-	char path[1024]; /* absolute; empty while there is none */
+	char path[1024]; /* absolute; "" if there is no cgroup */
 	struct rti_file cpu;
 };
 
@@ -23,42 +24,49 @@ struct rti_cgroup {
 		"", RTI_FILE_INIT                                                                  \
 	}
 
-/* The cgroup that we are in ourselves, to be read. 0 or -EOPNOTSUPP. */
+/* Find the caller's own cgroup, for reading. Overwrites *group. Returns 0, or -EOPNOTSUPP if it
+ * cannot be found; the path is then "". */
 int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx);
 
-/* Make a leaf below that. 0; -EOPNOTSUPP where there is no cgroup v2; -EACCES, -EROFS and the
- * like where we may not. */
+/* Make a cgroup below the enclosing one. Overwrites *group. Returns 0; -EOPNOTSUPP if there is no
+ * cgroup v2; -EACCES, -EROFS and the like if the caller may not make one. On failure the path is
+ * "". */
 int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing,
                     const struct rti_context *ctx);
 
-/* What has been used in it so far. 0 or -errno. */
+/* Read the CPU time used in a cgroup so far. Keeps cpu.stat open: rti_cgroup_close() closes it.
+ * Returns 0 or -errno. */
 int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns,
                         uint64_t *system_ns);
 
-/* CPU time used in a cgroup so far, user and system together, ns. Returns UINT64_MAX if it is
- * unknown. Opens cpu.stat and closes it again. */
+/* Read the CPU time used in a cgroup so far, user and system together, in ns. Opens cpu.stat and
+ * closes it again. Returns UINT64_MAX if it is unknown. */
 uint64_t rti_cgroup_read_usage(struct rti_cgroup *group, const struct rti_context *ctx);
 
-/* A file of one number, as "/memory.peak" and "/pids.peak". -ENOENT without the controller, or
- * before its kernel (5.19 and 6.1). */
+/* Read a file that holds one number. E.g.: name is "/memory.peak" or "/pids.peak".
+ * Returns 0 or -errno: -ENOENT if the controller is off or the kernel is older than the file
+ * (memory.peak needs 5.19, pids.peak needs 6.1), -EBADMSG if there is no number. */
 int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx,
                            const char *name, uint64_t *number);
 
-/* Bytes read from and written to all devices. -ENOENT without the io controller. */
+/* Read the bytes read from and written to all devices. Returns 0 or -errno: -ENOENT if the io
+ * controller is off. */
 int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx,
                        uint64_t *read_bytes, uint64_t *write_bytes);
 
-/* Whether a process runs in it or in a cgroup below it. False if that is unknown. */
+/* Returns true if a process runs in the cgroup or in one below it. Returns false if that is
+ * unknown. */
 bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx);
 
-/* Kill all who are in it, and in those below. 0, or -errno: before 5.14 that cannot be done at
- * once. */
+/* Kill every process in the cgroup and in those below it. Returns 0 or -errno: a kernel before
+ * 5.14 cannot do that in one step. */
 int rti_cgroup_kill(const struct rti_cgroup *group);
 
-/* Remove a leaf that nothing was started in. */
+/* Remove a cgroup in which no process was started, and clear the path. */
 void rti_cgroup_remove(struct rti_cgroup *group);
 
-/* Close what is open; the supervisor removes the leaf. */
+/* Close the cached descriptor and clear the path. Does not remove the directory: the supervisor
+ * does. */
 void rti_cgroup_close(struct rti_cgroup *group, const struct rti_context *ctx);
 
 #endif

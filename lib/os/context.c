@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the pids of a proc file system are those that system calls of the caller know. */
+/* Finds out whether pids in a proc file system are those of the caller's pid namespace. */
 #include "os/context.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 
 #include "os/procfs_path.h"
 
-/* In a pid namespace that kept an outer /proc, we are somebody else there. */
-static bool is_of_our_namespace(const struct rti_procfs *procfs,
-                                const struct rti_platform *platform)
+/* In a pid namespace that shows the /proc of an outer one, /proc/self has another pid. */
+static bool is_own_pid_namespace(const struct rti_procfs *procfs,
+                                 const struct rti_platform *platform)
 {
 	char self[16];
 
@@ -20,7 +20,7 @@ static bool is_of_our_namespace(const struct rti_procfs *procfs,
 void rti_context_platform(const struct rti_procfs *procfs, struct rti_platform *platform)
 {
 	rti_platform_init(platform, 0);
-	rti_platform_init(platform, procfs->is_foreign || !is_of_our_namespace(procfs, platform));
+	rti_platform_init(platform, procfs->is_foreign || !is_own_pid_namespace(procfs, platform));
 }
 
 int rti_context_check_pids(const struct rti_procfs *procfs, const struct rti_platform *platform)

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* What everything that reads files works with: where they lie, which clocks fit them, and room
- * for one of them. */
+/* What all code that reads files shares: the procfs root, the clocks that fit it, and a buffer. */
 #ifndef RTI_CONTEXT_H
 #define RTI_CONTEXT_H
 
 #include "os/platform.h"
 #include "os/procfs.h"
 
-/* What every collector of one tracker works with. Owned by the tracker. */
+/* Shared by all collectors of one tracker. Owned by the tracker. */
 struct rti_context {
 	const struct rti_procfs *procfs;
 	const struct rti_platform *platform;
-	struct rti_buf *buf; /* scratch for one read; its contents last until the next */
+	struct rti_buf *buf; /* scratch for one read; the next read overwrites it */
 	uint32_t flags;      /* RT_OPT_ bits */
-	uint64_t want;       /* RT_HAS_ bits; 0 is all */
+	uint64_t want;       /* RT_HAS_ bits; 0 means all */
 };
 
-/* The environment that fits a source: CPU clocks only where its pids are the caller's. */
+/* Fill in the clocks and constants that fit a procfs. CPU clocks are only available if its pids
+ * are those of the caller's pid namespace. */
 void rti_context_platform(const struct rti_procfs *procfs, struct rti_platform *platform);
 
-/* 0, or -EXDEV where the pids that a caller names mean other processes in its /proc: in a pid
- * namespace that kept an outer one. Below a root that was asked for, its pids are meant. env is
- * that of rti_context_platform(). */
+/* Check that pids mean the same processes in procfs and to the caller. platform must come from
+ * rti_context_platform().
+ *
+ * Returns 0, or -EXDEV if they differ: the caller is in a pid namespace whose /proc is that of an
+ * outer namespace. Returns 0 for a root that the caller asked for, since pids then mean those
+ * below that root. */
 int rti_context_check_pids(const struct rti_procfs *procfs, const struct rti_platform *platform);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of one process, by name or through descriptors that are kept. */
+/* Reads the files of one process, by name or through a cached descriptor. */
 #include "os/pid_file.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 int rti_pid_file_read(const struct rti_context *ctx, int32_t pid, const char *file,
                       struct rti_file *cached)
 {
-	/* What is open needs no name. */
+	/* An open file needs no path. */
 	int err = cached ? rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, cached, ctx->buf)
 	                 : -EBADF;
 	struct rti_path path;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of one process, by name or through descriptors that are kept. */
+/* Reads the files of one process, by name or through a cached descriptor. */
 #ifndef RTI_PID_FILE_H
 #define RTI_PID_FILE_H
 
 #include "os/context.h"
 
-/* Read PID/leaf into the scratch buffer, through kept unless that is NULL. 0 or -errno; a kept
- * file of a process that has gone may be empty. */
+/* Read /proc/PID/FILE into the scratch buffer. Uses and keeps open the cached descriptor unless
+ * cached is NULL. Returns 0 or -errno. A cached descriptor of a process that has exited may also
+ * deliver an empty file. */
 int rti_pid_file_read(const struct rti_context *ctx, int32_t pid, const char *file,
                       struct rti_file *cached);
 

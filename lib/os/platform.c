@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks and constants of the machine: the only place that asks for them. */
+/* Clocks and constants of the system: the only code that asks for them. */
 #include "os/platform.h"
 
 #include <errno.h>
@@ -7,12 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel's own encoding of CPU clock ids (include/linux/posix-timers.h): ~pid above three
- * bits that hold the kind and whether it is one thread. glibc makes only the last kind. */
+/* How the kernel encodes CPU clock ids (include/linux/posix-timers.h): ~pid, then one bit that says
+ * whether the clock is of one thread, then two bits for the kind. glibc only makes the last
+ * kind. */
 enum clock_kind { CLOCK_KIND_PROF = 0, CLOCK_KIND_VIRT = 1, CLOCK_KIND_SCHED = 2 };
 
-#define PARTS_LAST_NS 1000000u /* they move at ticks */
-#define LARGEST_PID (1 << 22)  /* PID_MAX_LIMIT, include/linux/threads.h */
+#define PARTS_MAX_AGE_NS 1000000u /* the parts only move at ticks */
+#define LARGEST_PID (1 << 22)     /* PID_MAX_LIMIT, include/linux/threads.h */
 
 static uint64_t to_ns(const struct timespec *ts)
 {
@@ -49,8 +50,8 @@ static int read_pid_clock(int32_t pid, enum clock_kind kind, uint64_t *out_ns)
 	clockid_t id = (clockid_t)((~(uint32_t)pid << 3) | (uint32_t)kind);
 	struct timespec ts;
 
-	/* EINVAL is how the kernel says that there is no such process. A pid that it cannot have
-	 * would lose bits in the shift and name another clock. */
+	/* The kernel reports a missing process as EINVAL. A pid above the limit would lose bits in
+	 * the shift and name another clock. */
 	if (pid > LARGEST_PID || clock_gettime(id, &ts) < 0)
 		return -ESRCH;
 	*out_ns = to_ns(&ts);
@@ -61,7 +62,7 @@ static int cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 {
 	int err = read_pid_clock(pid, CLOCK_KIND_SCHED, &out->total_ns);
 
-	if (err == 0 && out->parts_at_ns && out->total_ns - out->parts_at_ns < PARTS_LAST_NS)
+	if (err == 0 && out->parts_at_ns && out->total_ns - out->parts_at_ns < PARTS_MAX_AGE_NS)
 		return 0;
 	if (err == 0)
 		err = read_pid_clock(pid, CLOCK_KIND_VIRT, &out->user_part_ns);

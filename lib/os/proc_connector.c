@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's process events (proc connector, netlink): every fork and exit on the machine. */
+/* Subscription to the kernel's process events (proc connector, netlink). */
 #include "os/proc_connector.h"
 
 #include <endian.h>
@@ -13,41 +13,44 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel gives most of us less */
-#define EVENT_BYTES 1024       /* a message costs no more of the buffer (Linux 6.18: 832) */
-#define MESSAGE_BYTES 256
-#define AT_ACK 28 /* in an answer: one more than in the request */
-#define BATCH 32  /* at a time */
+#define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel grants most users less */
+#define EVENT_BYTES 1024       /* the most that a message takes of it (Linux 6.18: 832) */
+#define MESSAGE_BYTES 256      /* longer than any message */
+#define ACK_OFFSET 28          /* of cn_msg.ack; an answer has one more than the request */
+#define MESSAGES_PER_CALL 32   /* of recvmmsg() */
 
-/* struct cn_msg ends in an array and cannot be followed by anything. Since Linux 6.6 a listener
- * may say what it wants. */
-struct listen_request {
+/* struct cn_msg with its data. It is spelled out here because it ends in a flexible array, which no
+ * member may follow. Since Linux 6.6 a subscriber may choose its events. */
+struct subscribe_request {
 	struct nlmsghdr netlink;
 	struct cb_id id;
 	uint32_t seq, ack;
 	uint16_t len, flags;
-	uint32_t operation, wanted;
+	uint32_t operation, events;
 };
 
-static int request(int fd, uint32_t port, uint16_t data_len, uint32_t wanted)
+/* Ask the kernel for events. data_len covers operation, and events if those are to be chosen.
+ * Returns 0 or -errno. */
+static int send_request(int fd, uint32_t port, uint16_t data_len, uint32_t events)
 {
-	const struct listen_request listen = {
+	const struct subscribe_request request = {
 		.netlink = { .nlmsg_len =
-		                 (uint32_t)offsetof(struct listen_request, operation) + data_len,
+		                 (uint32_t)offsetof(struct subscribe_request, operation) + data_len,
 		             .nlmsg_type = NLMSG_DONE },
 		.id = { CN_IDX_PROC, CN_VAL_PROC },
 		.ack = port,
 		.len = data_len,
 		.operation = PROC_CN_MCAST_LISTEN,
-		.wanted = wanted,
+		.events = events,
 	};
 
-	return send(fd, &listen, listen.netlink.nlmsg_len, 0) < 0 ? -errno : 0;
+	return send(fd, &request, request.netlink.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* The answer comes before send() returns. Where we are in another namespace there is none; but
- * those to others come to us as well, so ours has the number that no other socket has. */
-static int await_answer(int fd, uint32_t port)
+/* Read the answer to a request, which has arrived before send() returns. In other namespaces there
+ * is none. Answers to other sockets arrive here too, so compare the ack number: this socket's
+ * request had its port there, which no other socket has. Returns 0 or -errno. */
+static int read_answer(int fd, uint32_t port)
 {
 	char answer[MESSAGE_BYTES];
 	uint32_t what, error, ack;
@@ -61,28 +64,30 @@ static int await_answer(int fd, uint32_t port)
 			return -EOPNOTSUPP;
 		memcpy(&what, answer + RTI_EVENT_AT_WHAT, sizeof(what));
 		memcpy(&error, answer + RTI_EVENT_AT_DATA, sizeof(error));
-		memcpy(&ack, answer + AT_ACK, sizeof(ack));
+		memcpy(&ack, answer + ACK_OFFSET, sizeof(ack));
 		if (what == RTI_EVENT_WHAT_NONE && ack == port + 1)
 			return -(int)error;
 	}
 }
 
-/* Threads come and go far more often than processes: they are kept out of the buffer. A thread
- * is who has another id than its process. */
-static int keep_threads_out(int fd, unsigned also)
+/* Drop the events of threads before they take up the buffer: threads start and exit far more often
+ * than processes. An event is of a thread if its tid differs from its pid. Returns 0 or -errno. */
+static int attach_filter(int fd, unsigned also)
 {
+	/* Accept every exit, or go on to compare its ids. */
 	const uint8_t to_exit = also & RTI_EVENTS_THREAD_EXITS ? 8 : 4;
 	struct sock_filter code[] = {
 		/* 0 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_WHAT),
 		/* 1 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_FORK), 1, 0),
 		/* 2 */
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_EXIT), to_exit, 8),
-		/* 3 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 8), /* of a fork:
-		 * ids of the child */
+		/* A fork: compare the ids of the child. */
+		/* 3 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 8),
 		/* 4 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
 		/* 5 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 12),
 		/* 6 */ BPF_STMT(BPF_JMP | BPF_JA, 3),
-		/* 7 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA), /* of an exit */
+		/* An exit: compare the ids of the thread that exits. */
+		/* 7 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA),
 		/* 8 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
 		/* 9 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 4),
 		/* 10 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1),
@@ -95,8 +100,8 @@ static int keep_threads_out(int fd, unsigned also)
 	                                                                                   : 0;
 }
 
-/* As much as we may have. */
-static void enlarge(int fd)
+/* Make the buffer as large as the kernel allows. */
+static void enlarge_buffer(int fd)
 {
 	const int bytes = BUFFER_BYTES;
 
@@ -104,30 +109,30 @@ static void enlarge(int fd)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 }
 
-/* First all is asked for, since only that is answered, and then less. Kernels that know no less
- * ignore that. */
-static int listen_to(int fd, unsigned also)
+/* Subscribe to all events first, since the kernel only answers that request, and then to fewer.
+ * Kernels that cannot restrict the events ignore the second request. Returns 0 or -errno. */
+static int subscribe(int fd, unsigned also)
 {
-	const struct sockaddr_nl events = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
-	struct sockaddr_nl own = { 0 };
-	socklen_t own_len = sizeof(own);
-	uint32_t wanted = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
+	const struct sockaddr_nl group = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
+	struct sockaddr_nl self = { 0 };
+	socklen_t self_len = sizeof(self);
+	uint32_t events = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
 	int err;
 
 	if (also & RTI_EVENTS_NAMES)
-		wanted |= RTI_EVENT_WHAT_COMM;
-	/* before anything comes, for what does not fit by then would look like a loss */
-	enlarge(fd);
-	err = keep_threads_out(fd, also);
-	if (err == 0 && (bind(fd, (const struct sockaddr *)&events, sizeof(events)) < 0 ||
-	                 getsockname(fd, (struct sockaddr *)&own, &own_len) < 0))
+		events |= RTI_EVENT_WHAT_COMM;
+	/* Do this before the first event arrives: one that does not fit would look like a loss. */
+	enlarge_buffer(fd);
+	err = attach_filter(fd, also);
+	if (err == 0 && (bind(fd, (const struct sockaddr *)&group, sizeof(group)) < 0 ||
+	                 getsockname(fd, (struct sockaddr *)&self, &self_len) < 0))
 		err = -errno;
 	if (err == 0)
-		err = request(fd, own.nl_pid, sizeof(uint32_t), 0);
+		err = send_request(fd, self.nl_pid, sizeof(uint32_t), 0);
 	if (err == 0)
-		err = await_answer(fd, own.nl_pid);
+		err = read_answer(fd, self.nl_pid);
 	if (err == 0)
-		err = request(fd, own.nl_pid, 2 * sizeof(uint32_t), wanted);
+		err = send_request(fd, self.nl_pid, 2 * sizeof(uint32_t), events);
 	return err;
 }
 
@@ -138,7 +143,7 @@ int rti_events_open(unsigned also)
 
 	if (fd < 0)
 		return -errno;
-	err = listen_to(fd, also);
+	err = subscribe(fd, also);
 	if (err < 0)
 		close(fd);
 	return err < 0 ? err : fd;
@@ -161,27 +166,27 @@ uint32_t rti_events_capacity(int fd)
 int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_event *event),
                      void *arg)
 {
-	char text[BATCH][MESSAGE_BYTES];
-	struct sockaddr_nl from[BATCH];
-	struct iovec parts[BATCH];
-	struct mmsghdr messages[BATCH];
+	char text[MESSAGES_PER_CALL][MESSAGE_BYTES];
+	struct sockaddr_nl from[MESSAGES_PER_CALL];
+	struct iovec parts[MESSAGES_PER_CALL];
+	struct mmsghdr messages[MESSAGES_PER_CALL];
 	struct rti_process_event event;
 	int result = 0, n;
 
 	for (;;) {
-		for (int i = 0; i < BATCH; i++) {
+		for (int i = 0; i < MESSAGES_PER_CALL; i++) {
 			parts[i] = (struct iovec){ text[i], MESSAGE_BYTES };
 			messages[i] = (struct mmsghdr){ .msg_hdr = { .msg_name = &from[i],
 				                                     .msg_namelen = sizeof(from[i]),
 				                                     .msg_iov = &parts[i],
 				                                     .msg_iovlen = 1 } };
 		}
-		n = recvmmsg(fd, messages, BATCH, 0, NULL);
+		n = recvmmsg(fd, messages, MESSAGES_PER_CALL, 0, NULL);
 		if (n < 0 && errno == ENOBUFS)
 			result = -ENOBUFS;
 		else if (n < 0 && errno != EINTR)
 			return errno == EAGAIN ? result : -errno;
-		/* Anybody may write to us; the kernel is port 0. */
+		/* Any process may write to this socket. The kernel is port 0. */
 		for (int i = 0; i < n; i++) {
 			if (from[i].nl_pid == 0 &&
 			    rti_parse_process_event(text[i], messages[i].msg_len, &event) == 0 &&

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's process events (proc connector, netlink): every fork and exit on the machine.
- * Open to everybody since Linux 6.6, to CAP_NET_ADMIN before, and to nobody outside the first
- * pid and user namespaces.
+/* Subscription to the kernel's process events (proc connector, netlink).
  *
- * Used by the library and by its supervisor. Events wait in the socket until they are drained;
- * what does not fit there is lost, and that is told. */
-#ifndef RTI_EVENTS_H
-#define RTI_EVENTS_H
+ * They report every fork and exit on the system. Since Linux 6.6 any user may subscribe; before,
+ * that takes CAP_NET_ADMIN. It is never possible outside the initial pid and user namespaces.
+ *
+ * Both the library and its supervisor use it. Events wait in the socket until they are drained.
+ * Events that do not fit there are lost, and rti_events_drain() reports the loss. */
+#ifndef RTI_PROC_CONNECTOR_H
+#define RTI_PROC_CONNECTOR_H
 
 #include "parse/process_event.h"
 
-/* What to hear of, apart from forks, execs and ends of processes. */
-#define RTI_EVENTS_NAMES 1u        /* new names that they give themselves */
-#define RTI_EVENTS_THREAD_EXITS 2u /* the end of threads, too */
+/* Events to subscribe to besides forks, execs and exits of processes. */
+#define RTI_EVENTS_NAMES 1u        /* a process changed its name */
+#define RTI_EVENTS_THREAD_EXITS 2u /* exits of threads */
 
-/* A socket that hears of everything from now on; or -errno: -EPERM and -EOPNOTSUPP where there
- * are no events for us. */
+/* Subscribe to all events from now on. also is a set of the flags above.
+ *
+ * Returns a non-blocking socket, which the caller owns and closes with rti_events_close(). Returns
+ * -EPERM or -EOPNOTSUPP if events are not available to the caller, or another -errno. */
 int rti_events_open(unsigned also);
 
-/* How many may wait. */
+/* Returns how many events the socket can hold. */
 uint32_t rti_events_capacity(int fd);
 
 void rti_events_close(int fd);
 
-/* Hand out all that wait. 0; -ENOBUFS when some were lost since the last time; or another
- * -errno. */
+/* Call each() for every event that waits in the socket. Returns 0; -ENOBUFS if events were lost
+ * since the last call; or another -errno. */
 int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_event *event),
                      void *arg);
 

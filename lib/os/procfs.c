@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rooted access to proc and sys: the only place that makes system calls on files. */
+/* Access to proc and sys below a root: the only code that makes system calls on their files. */
 #include "os/procfs.h"
 
 #include <dirent.h>
@@ -14,9 +14,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "util/visit.h"
+
 #define FIRST_CAPACITY 4096
-#define HALF_A_PAGE 2048                /* of the smallest */
-#define LARGEST_FILE ((size_t)64 << 20) /* past this a file is no longer one of the kernel's */
+#define HALF_A_PAGE 2048                /* of the smallest page size */
+#define LARGEST_FILE ((size_t)64 << 20) /* no file of the kernel is larger */
 
 static int linux_open(int dirfd, const char *path, int flags)
 {
@@ -120,7 +122,8 @@ void rti_buf_free(struct rti_buf *buf)
 	*buf = (struct rti_buf){ 0 };
 }
 
-/* A root without /proc is an error; one without /sys only lacks what stands there. */
+/* Open the three directories of a root. A missing /proc is an error; a missing /sys is not. Returns
+ * 0 or -errno; the caller closes what was opened. */
 static int open_bases(struct rti_procfs *procfs)
 {
 	static const char *const below[] = {
@@ -137,7 +140,7 @@ static int open_bases(struct rti_procfs *procfs)
 		if (procfs->fd[base] < 0 && base == RTI_PROC)
 			return procfs->fd[base];
 	}
-	/* An empty directory stands where proc is not mounted. */
+	/* If proc is not mounted, /proc is an empty directory. */
 	return rti_procfs_access(procfs, RTI_PROC, "self") == 0 ||
 	               rti_procfs_access(procfs, RTI_PROC, "stat") == 0 || procfs->is_foreign
 	           ? 0
@@ -180,7 +183,8 @@ static int open_at(const struct rti_procfs *procfs, enum rti_base base, const ch
 	return procfs->fd[base] < 0 ? -ENOENT : procfs->ops->open(procfs->fd[base], path, flags);
 }
 
-static bool is_all(enum rti_file_format format, size_t n, size_t room)
+/* Returns true if a read that returned n bytes, with room for room bytes, was the last. */
+static bool is_last_read(enum rti_file_format format, size_t n, size_t room)
 {
 	if (n == 0)
 		return true;
@@ -188,8 +192,9 @@ static bool is_all(enum rti_file_format format, size_t n, size_t room)
 	       (format == RTI_SINGLE_RECORD || (format == RTI_SHORT_LINES && n < HALF_A_PAGE));
 }
 
-/* A buffer that was filled to the brim is grown and, for a single record, read again from the
- * start: pieces of one record read at two instants would not belong together. */
+/* Read all of a file. If a read fills the buffer, grow it and go on. Read a single record again
+ * from the start instead: pieces of it that were read at two times would not be consistent. Returns
+ * 0 or -errno. */
 static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_format format,
                     struct rti_buf *buf)
 {
@@ -207,7 +212,7 @@ static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_forma
 			return (int)n;
 		buf->len += (size_t)n;
 		buf->data[buf->len] = '\0';
-		if (is_all(format, (size_t)n, room))
+		if (is_last_read(format, (size_t)n, room))
 			return 0;
 		if ((size_t)n < room)
 			continue;
@@ -243,7 +248,7 @@ int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_forma
 	if (err == 0)
 		return 0;
 	rti_procfs_close_file(procfs, file);
-	/* lxcfs and its like cannot go back to the start */
+	/* The files of lxcfs and the like cannot seek back to the start. */
 	return err == -ESPIPE || err == -EINVAL ? -EBADF : err;
 }
 
@@ -295,15 +300,15 @@ static int list_entries(const char *entries, size_t len, int (*each)(void *arg, 
 {
 	for (size_t at = 0; at < len;) {
 		const struct dirent64 *entry = (const void *)(entries + at);
-		int stop = 0;
+		int result = RTI_CONTINUE;
 
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			stop = each(arg, entry->d_name);
-		if (stop)
-			return stop;
+			result = each(arg, entry->d_name);
+		if (result != RTI_CONTINUE)
+			return result;
 		at += entry->d_reclen;
 	}
-	return 0;
+	return RTI_CONTINUE;
 }
 
 int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
@@ -311,11 +316,11 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
 {
 	_Alignas(struct dirent64) char entries[8192];
 	int fd = open_at(procfs, base, path, O_RDONLY | O_DIRECTORY);
-	int result = 0;
+	int result = RTI_CONTINUE;
 
 	if (fd < 0)
 		return fd;
-	while (result == 0) {
+	while (result == RTI_CONTINUE) {
 		ssize_t n = procfs->ops->getdents(fd, entries, sizeof(entries));
 
 		if (n <= 0) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rooted access to proc and sys: the only place that makes system calls on files.
+/* Access to proc and sys below a root: the only code that makes system calls on their files.
  *
- * Owner: a tracker owns one source and with it the three root descriptors. Kept files (struct
- * rti_file) belong to whoever opened them, who closes them before the source closes. Every
- * descriptor is close-on-exec. */
+ * Every descriptor is close-on-exec. */
 #ifndef RTI_PROCFS_H
 #define RTI_PROCFS_H
 
@@ -14,7 +12,7 @@
 
 enum rti_base { RTI_PROC, RTI_SYS, RTI_ROOT };
 
-/* Byte buffer that grows and is used again. After a read, data[len] is '\0'. */
+/* A byte buffer that grows and is reused. Invariant: after a read, data[len] is '\0'. */
 struct rti_buf {
 	char *data;
 	size_t len, cap;
@@ -25,8 +23,8 @@ struct rti_space {
 	uint32_t major, minor; /* of the file system that the path leads to; 0:0 is unknown */
 };
 
-/* The file calls, replaceable so that tests can have EACCES as root, short reads and files that
- * vanish half-way. All return -errno on failure. */
+/* The file calls. Tests replace them to get EACCES as root, short reads, and files that vanish
+ * between two reads. All return -errno on failure. */
 struct rti_procfs_ops {
 	int (*open)(int dirfd, const char *path, int flags);
 	ssize_t (*pread)(int fd, void *buf, size_t len, off_t offset);
@@ -34,22 +32,25 @@ struct rti_procfs_ops {
 	ssize_t (*readlink)(int dirfd, const char *path, char *buf, size_t len);
 	int (*access)(int dirfd, const char *path);
 	int (*space)(const char *path, struct rti_space *out);
-	/* 1 or 0: whether a file that tells by poll(2) has changed since this was asked last.
-	 * NULL: it may have. */
+	/* Returns true if a file that reports changes by poll(2) has changed since the last call.
+	 * NULL: assume that it has. */
 	bool (*has_changed)(int fd);
 	int (*close)(int fd);
 };
 
 extern const struct rti_procfs_ops rti_procfs_linux;
 
+/* A root and its three directories. Owned by a tracker, which owns the descriptors with it.
+ * Invariant: a cached descriptor (struct rti_file) belongs to the code that opened it, which
+ * closes it before the procfs is closed. */
 struct rti_procfs {
 	const struct rti_procfs_ops *ops;
-	int fd[3];       /* by enum rti_base; -1 when absent (RTI_SYS only) */
-	bool is_foreign; /* a root other than "/" was asked for */
+	int fd[3];       /* by enum rti_base; -1 if absent (RTI_SYS only) */
+	bool is_foreign; /* the root is not "/" */
 	char *root;      /* without a trailing slash; "" for "/" */
 };
 
-/* A file read again and again. fd is -1 while closed. */
+/* A cached descriptor of a file that is read again and again. fd is -1 while closed. */
 struct rti_file {
 	int fd;
 };
@@ -59,53 +60,56 @@ struct rti_file {
 		-1                                                                                 \
 	}
 
-/* How a file delivers itself. */
+/* How the kernel delivers a file, which decides when a read has all of it. */
 enum rti_file_format {
 	RTI_SINGLE_RECORD, /* one record: a read that does not fill the buffer has all of it */
-	/* many records: read until nothing is left, since one read stops where the next does not
-	 * fit a page */
+	/* Many records. A read stops before a record that does not fit in a page, so read until
+	 * nothing is left. */
 	RTI_SEQ_FILE,
-	/* many records, none longer than half a page: a read of less than that has all that is
-	 * left */
+	/* Many records, none longer than half a page: a read of less than half a page is the
+	 * last. */
 	RTI_SHORT_LINES
 };
 
+/* Open proc and sys below root. NULL or "" is "/". Returns 0 or -errno: -ENOENT if there is no
+ * proc file system. A missing /sys is not an error. On failure nothing stays open. */
 int rti_procfs_open(struct rti_procfs *procfs, const char *root, const struct rti_procfs_ops *ops);
 void rti_procfs_close(struct rti_procfs *procfs);
 
-/* Open, read and close. 0 or -errno. */
+/* Open a file, read all of it into buf and close it. Returns 0 or -errno. */
 int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                     enum rti_file_format format, struct rti_buf *buf);
 
-/* Read through a kept descriptor, opening it if need be, and opening it anew where it cannot
- * seek. On failure the file is closed. 0 or -errno. */
+/* Read a file through a cached descriptor. Opens it if it is closed, and opens it again if it
+ * cannot seek. The file stays open on success and is closed on failure. Returns 0 or -errno. */
 int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                            enum rti_file_format format, struct rti_file *file, struct rti_buf *buf);
 
-/* The same where it is open already. -EBADF when it has to be opened, for the first time or
- * anew. */
+/* Read a file through a cached descriptor that is open already. Returns 0 or -errno: -EBADF if
+ * the file must be opened, for the first time or again. */
 int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_format format,
                             struct rti_file *file, struct rti_buf *buf);
 
 void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *file);
 
-/* Whether a file exists. Returns 0 if it does; -ENOENT; or another -errno. */
+/* Check whether a file exists. Returns 0 if it does, -ENOENT if not, or another -errno. */
 int rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const char *path);
 
-/* Target of a symbolic link, NUL-terminated and cut to fit. Length or -errno. */
+/* Read the target of a symbolic link. It is cut to fit and ends in NUL. Returns its length or
+ * -errno. */
 ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                             char *out, size_t out_size);
 
-/* Call each() for every name in a directory but "." and "..", until it returns non-zero. 0, what
- * each() returned, or -errno. */
+/* Call each() for every name in a directory except "." and "..". What each() returns is described
+ * in util/visit.h. Returns 0, what stopped the list, or -errno. */
 int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                     int (*each)(void *arg, const char *name), void *arg);
 
-/* 0 when a kept file is known to say what it said when this was asked last: only mountinfo can
- * tell, and only that of the kernel, not a copy below another root. */
+/* Returns false if the file is known to be unchanged since the last call, and true otherwise. Only
+ * the kernel's own mountinfo reports changes; a copy below another root does not. */
 bool rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file);
 
-/* Room for len bytes and a '\0'. 0 or -ENOMEM; the contents stay. */
+/* Make room for len bytes and a NUL. The contents stay. Returns 0 or -ENOMEM. */
 int rti_buf_reserve(struct rti_buf *buf, size_t len);
 void rti_buf_free(struct rti_buf *buf);
 

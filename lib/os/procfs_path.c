@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files below /proc and /sys. */
+/* Builds the paths of files below /proc and /sys. */
 #include "os/procfs_path.h"
 
 #include <string.h>
 
 #include "util/decimal.h"
 
+/* Returns the address of the NUL. */
 static char *append_text(char *at, const char *text)
 {
 	size_t len = strlen(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files below /proc and /sys. */
-#ifndef RTI_PATH_H
-#define RTI_PATH_H
+/* Builds the paths of files below /proc and /sys. */
+#ifndef RTI_PROCFS_PATH_H
+#define RTI_PROCFS_PATH_H
 
 #include <stdint.h>
 
@@ -9,17 +9,18 @@ struct rti_path {
 	char text[128];
 };
 
-/* "PID/leaf". */
+/* Returns "PID/FILE". */
 struct rti_path rti_pid_path(int32_t pid, const char *file);
 
-/* "PID/task/TID/leaf". */
+/* Returns "PID/task/TID/FILE". */
 struct rti_path rti_task_path(int32_t pid, int32_t tid, const char *file);
 
-/* "class/CLASS/NAME/LEAF" below /sys, where a '/' in a name (cciss/c0d0) is a '!'. Names have at
- * most 63 bytes; leaf may be empty. */
+/* Returns "class/CLASS/NAME/FILE", to be used below /sys. file may be "". A name must have at most
+ * 63 bytes. A '/' in it becomes a '!', as in sysfs. E.g.: "cciss/c0d0" becomes "cciss!c0d0". */
 struct rti_path rti_class_path(const char *class, const char *name, const char *file);
 
-/* The number that a name consists of, or 0. */
+/* Returns the number that a name consists of. Returns 0 if it is not a number or exceeds
+ * INT32_MAX. */
 int32_t rti_path_number(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting programs: the only place that does. */
+/* Starts programs: the only code of the library that does. */
 #include "os/spawn.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "os/platform.h"
 #include "os/procfs.h"
 
-/* glibc has it since 2.29, musl since 1.1.24. */
+/* posix_spawn_file_actions_addchdir_np() exists since glibc 2.29 and musl 1.1.24. */
 #ifdef __GLIBC__
 #define HAS_ADDCHDIR __GLIBC_PREREQ(2, 29)
 #else
@@ -51,41 +51,41 @@ static int add_chdir(posix_spawn_file_actions_t *actions, const char *cwd)
 #endif
 }
 
-/* stdout comes first: its descriptor may be 0 or 2 where the host has closed those. */
-static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spawn *how)
+/* Set stdout first: if the host has closed 0 or 2, opts->stdout_fd may be one of them. */
+static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spawn *opts)
 {
 	int err = 0;
 
-	if (how->stdout_fd >= 0)
-		err = posix_spawn_file_actions_adddup2(actions, how->stdout_fd, STDOUT_FILENO);
-	if (err == 0 && how->is_quiet)
+	if (opts->stdout_fd >= 0)
+		err = posix_spawn_file_actions_adddup2(actions, opts->stdout_fd, STDOUT_FILENO);
+	if (err == 0 && opts->is_quiet)
 		err = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY,
 		                                       0);
-	if (err == 0 && how->is_quiet)
+	if (err == 0 && opts->is_quiet)
 		err = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null",
 		                                       O_WRONLY, 0);
 	for (int i = 0; err == 0 && i < 2; i++) {
-		if (how->keep_fd[i] > 0) /* onto itself: that clears its close-on-exec flag */
-			err = posix_spawn_file_actions_adddup2(actions, how->keep_fd[i],
-			                                       how->keep_fd[i]);
+		if (opts->keep_fd[i] > 0) /* dup2 onto itself clears close-on-exec */
+			err = posix_spawn_file_actions_adddup2(actions, opts->keep_fd[i],
+			                                       opts->keep_fd[i]);
 	}
-	if (err == 0 && how->cwd)
-		err = add_chdir(actions, how->cwd);
+	if (err == 0 && opts->cwd)
+		err = add_chdir(actions, opts->cwd);
 	return err;
 }
 
-static int spawn(const struct rti_spawn *how, const posix_spawn_file_actions_t *actions,
+static int spawn(const struct rti_spawn *opts, const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *attr, int32_t *pid)
 {
-	/* The interface lacks the const that it keeps to. */
-	char *const *argv = (char *const *)how->argv;
-	char *const *envp = how->envp ? (char *const *)how->envp : environ;
+	/* posix_spawn(3) does not modify these, but its prototype lacks the const. */
+	char *const *argv = (char *const *)opts->argv;
+	char *const *envp = opts->envp ? (char *const *)opts->envp : environ;
 
-	return how->use_path ? posix_spawnp(pid, argv[0], actions, attr, argv, envp)
-	                     : posix_spawn(pid, argv[0], actions, attr, argv, envp);
+	return opts->use_path ? posix_spawnp(pid, argv[0], actions, attr, argv, envp)
+	                      : posix_spawn(pid, argv[0], actions, attr, argv, envp);
 }
 
-int rti_spawn(const struct rti_spawn *how, int32_t *pid)
+int rti_spawn(const struct rti_spawn *opts, int32_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -97,9 +97,9 @@ int rti_spawn(const struct rti_spawn *how, int32_t *pid)
 	if (err == 0) {
 		err = set_attributes(&attr);
 		if (err == 0)
-			err = set_actions(&actions, how);
+			err = set_actions(&actions, opts);
 		if (err == 0)
-			err = spawn(how, &actions, &attr, pid);
+			err = spawn(opts, &actions, &attr, pid);
 		posix_spawnattr_destroy(&attr);
 	}
 	posix_spawn_file_actions_destroy(&actions);
@@ -116,19 +116,20 @@ static uint64_t now_ns(void)
 	return now.monotonic_ns;
 }
 
-/* Wait for output, its end included. 0 or -errno. */
+/* Wait for output or for its end. Returns 0, -ETIMEDOUT or another -errno. */
 static int wait_readable(int fd, uint64_t until_ns)
 {
-	struct pollfd wanted = { .fd = fd, .events = POLLIN };
+	struct pollfd output = { .fd = fd, .events = POLLIN };
 	uint64_t now = now_ns();
-	int n = now < until_ns ? poll(&wanted, 1, (int)((until_ns - now) / 1000000u) + 1) : 0;
+	int n = now < until_ns ? poll(&output, 1, (int)((until_ns - now) / 1000000u) + 1) : 0;
 
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	return now < until_ns ? 0 : -ETIMEDOUT;
 }
 
-/* The descriptor does not block, so a wait that ended early does no harm. */
+/* Read until the end of the output. fd does not block, so a wait that ends early does no harm.
+ * Returns 0 or -errno. */
 static int read_output(int fd, uint64_t until_ns, struct rti_buf *out)
 {
 	for (;;) {
@@ -153,8 +154,7 @@ static int read_output(int fd, uint64_t until_ns, struct rti_buf *out)
 	}
 }
 
-/* A child that the host's own reaping took away must not be killed: its number may be another's
- * by now. */
+/* Kill a child unless the host has reaped it already: its pid may have been reused since. */
 static void kill_child(int32_t pid)
 {
 	siginfo_t info;
@@ -163,8 +163,8 @@ static void kill_child(int32_t pid)
 		kill(pid, SIGKILL);
 }
 
-/* -ECHILD: the host ignores SIGCHLD or reaps everything, so the status is lost; what was printed
- * is not. */
+/* Wait for a child. Returns 0, -EIO if it failed, or another -errno. If the host ignores SIGCHLD or
+ * reaps every child, the status is lost (ECHILD). The output is not, so that counts as success. */
 static int reap(int32_t pid)
 {
 	int status;
@@ -178,9 +178,9 @@ static int reap(int32_t pid)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-int rti_spawn_output(const struct rti_spawn *how, uint64_t timeout_ns, struct rti_buf *out)
+int rti_spawn_output(const struct rti_spawn *opts, uint64_t timeout_ns, struct rti_buf *out)
 {
-	struct rti_spawn into_pipe = *how;
+	struct rti_spawn into_pipe = *opts;
 	int32_t pid;
 	int fd[2], err, status;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library and its supervisor tell each other, over a SOCK_SEQPACKET pair and in shared
- * memory. Both are of one release: the layout is no promise to anybody else. */
-#ifndef RTI_PROTOCOL_H
-#define RTI_PROTOCOL_H
+/* The protocol between the library and its supervisor: a SOCK_SEQPACKET pair and shared memory.
+ *
+ * Both are of one release. The layout is not stable and no other program may rely on it. */
+#ifndef RTI_SUPERVISOR_PROTOCOL_H
+#define RTI_SUPERVISOR_PROTOCOL_H
 
 #include <stdint.h>
 #include <sys/resource.h>
@@ -10,19 +11,25 @@
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
 #define RTI_PROTOCOL "3" /* changes whenever anything below does */
 
-/* Arguments of the supervisor: the protocol; the number of its socket; that of the shared
- * memory; what is wished for, a letter each; the directory of the cgroup to start the program
- * in, or ""; the directory to start it in, or ""; the program and its arguments. */
+/* Arguments of the supervisor, in this order:
+ *   1  RTI_PROTOCOL
+ *   2  descriptor of its socket
+ *   3  descriptor of the shared memory
+ *   4  request flags, one letter each (see below)
+ *   5  directory of the cgroup to start the program in, or ""
+ *   6  working directory to start it in, or ""
+ *   7  the program, followed by its arguments */
 #define RTI_START_LIST 'l' /* list every process */
-#define RTI_START_PERF 'p' /* an inherited clock */
+#define RTI_START_PERF 'p' /* open an inherited CPU clock */
 
-/* From the supervisor. */
+/* Kinds of reports, from the supervisor to the library. */
 enum rti_report_kind {
-	/* from here on the program may run: who is silent after that is not to be tried again */
+	/* Sent before the launch. If the supervisor goes silent after this, the program may have
+	 * run: do not start it again. */
 	RTI_STARTING,
 	RTI_STARTED,    /* pid */
 	RTI_FAILED,     /* error: why the program could not be started */
-	RTI_NOT_PLACED, /* error: why no process could be made in the cgroup, or no clock be had */
+	RTI_NOT_PLACED, /* error: why no process could be made in the cgroup, or no clock opened */
 	RTI_EXITED,     /* status of the program; reaped so far */
 	RTI_ACCOUNTED   /* reaped so far */
 };
@@ -30,59 +37,64 @@ enum rti_report_kind {
 struct rti_report {
 	uint32_t kind;
 	int32_t pid, error, status;
-	uint64_t monotonic_ns; /* when it happened */
-	/* peak memory of the supervisor, which its exec hands on to the program */
+	uint64_t monotonic_ns; /* when it was sent */
+	/* Peak memory of the supervisor, which exec passes on to the program. */
 	int64_t inherited_maxrss_kib;
-	/* RUSAGE_CHILDREN of the supervisor: all that it has reaped, and they */
+	/* RUSAGE_CHILDREN of the supervisor: all processes that it has reaped, and the children
+	 * that those reaped. */
 	struct rusage reaped;
-	/* CPU time of the program and all that it started, by the inherited clock */
+	/* CPU time of the program and all its descendants, by the inherited clock; 0: no clock. */
 	uint64_t clock_ns;
-	/* some process that it reaped had left the cgroup that it was started in */
+	/* 1 if a reaped process had left the cgroup that the program was started in. */
 	uint32_t left_cgroup;
-	uint32_t ignored_sigchld; /* some process that it reaped ignored SIGCHLD */
+	uint32_t ignored_sigchld; /* 1 if a reaped process ignored SIGCHLD */
 };
 
-/* To the supervisor. Closing the socket lets it go: it exits when the program has ended. */
+/* Requests from the library to the supervisor. If the library closes the socket, the supervisor
+ * exits once the program has ended. */
 enum rti_request {
-	RTI_PROCEED, /* the program's pid was noted: it may be reaped from now on */
-	RTI_ACCOUNT  /* asks for RTI_ACCOUNTED, and for the board to be brought up to date */
+	RTI_PROCEED, /* the library has noted the program's pid, so the supervisor may reap it */
+	RTI_ACCOUNT  /* send RTI_ACCOUNTED, and bring the shared stats up to date first */
 };
 
-/* One process that lived. Times are CLOCK_MONOTONIC; 0 is unknown. */
+/* The record of one process. Times are CLOCK_MONOTONIC; 0 is unknown. */
 struct rti_process_record {
-	int32_t pid, ppid; /* ppid: who forked it */
-	uint32_t status;   /* as wait(2) gives it; with end_ns */
-	uint32_t flags;    /* RTI_LIFE_ bits */
+	int32_t pid, ppid; /* ppid: the process that forked it */
+	uint32_t status;   /* as from wait(2); valid if end_ns is not 0 */
+	uint32_t flags;    /* RTI_RECORD_ bits */
 	uint64_t start_ns, end_ns;
-	uint64_t cpu_user_ns, cpu_system_ns; /* RTI_RECORD_FINAL */
-	uint64_t read_bytes, write_bytes;    /* RTI_RECORD_HAS_IO */
-	uint64_t peak_rss_bytes;             /* RTI_RECORD_HAS_PEAK */
+	uint64_t cpu_user_ns, cpu_system_ns; /* with RTI_RECORD_FINAL */
+	uint64_t read_bytes, write_bytes;    /* with RTI_RECORD_HAS_IO */
+	uint64_t peak_rss_bytes;             /* with RTI_RECORD_HAS_PEAK */
 	char comm[16];
 };
 
-#define RTI_RECORD_REAPED 1u /* by the supervisor */
-#define RTI_RECORD_FINAL 2u  /* read when it had ended */
-#define RTI_RECORD_HAS_IO 4u /* that of the children it waited for included */
+#define RTI_RECORD_REAPED 1u /* reaped by the supervisor */
+#define RTI_RECORD_FINAL 2u  /* read after the process had ended */
+#define RTI_RECORD_HAS_IO 4u /* includes the I/O of the children that it waited for */
 #define RTI_RECORD_HAS_PEAK 8u
 
-#define RTI_EVENTS_UNAVAILABLE 0 /* there are none for us */
+#define RTI_EVENTS_UNAVAILABLE 0 /* the supervisor cannot subscribe to process events */
 #define RTI_EVENTS_INTACT 1
-#define RTI_EVENTS_LOST 2 /* some, so that processes are missing */
+#define RTI_EVENTS_LOST 2 /* some events were lost, so processes are missing */
 
-/* The head of the shared memory, written by the supervisor; then the list of lives. */
+/* The head of the shared memory. The list of process records follows it. Invariant: written by
+ * the supervisor only. */
 struct rti_shared_stats {
 	uint32_t events; /* RTI_EVENTS_ value */
-	/* some process ran on when its first thread had ended: most_alive is too low */
+	/* 1 if the thread group leader of a process exited before its other threads: alive_peak is
+	 * then too low. */
 	uint32_t has_leader_exit;
-	uint64_t processes;  /* that lived so far, by events */
-	uint64_t alive_peak; /* of them at the same time */
-	/* of the supervisor: rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes */
+	uint64_t processes;  /* processes so far, counted by events */
+	uint64_t alive_peak; /* the most of them that were alive at one time */
+	/* I/O of the supervisor itself: rchar, wchar, read_bytes, write_bytes,
+	 * cancelled_write_bytes */
 	uint64_t own_io[5];
 	uint64_t records;         /* in the list */
-	uint64_t records_skipped; /* past its end */
+	uint64_t records_skipped; /* did not fit in the list */
 };
 
-#define RTI_SHARED_STATS_BYTES 4096 /* where the list begins */
+#define RTI_SHARED_STATS_BYTES 4096 /* offset of the list */
 #define RTI_RECORDS_MAX 262144
 
 #endif

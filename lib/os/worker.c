@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that may block for ever, kept off the sampling path: the only place that makes threads. */
+/* Runs calls that may block forever off the sampling path: the only code that makes threads. */
 #include "os/worker.h"
 
 #include <errno.h>
@@ -10,35 +10,35 @@
 
 #include "os/platform.h"
 
-/* a host may have locked its memory: the usual 8 MiB would count in full */
+/* If the host locks its memory, the usual 8 MiB would be resident in full. */
 #define STACK_BYTES ((size_t)256 << 10)
-#define CLOSING_NS 20000000u
+#define CLOSING_NS 20000000u /* how long rti_worker_free() waits */
 
-/* orphaned: running, and given up by its owner */
+/* ORPHANED: running, but freed by its owner. */
 enum job_state { IDLE, QUEUED, RUNNING, ORPHANED };
 
 struct thread {
 	struct rti_worker *worker;
 	struct thread *next;
 	pthread_t id;
-	struct rti_job *job; /* what it is at, or NULL */
-	uint64_t since_ns;
-	bool is_left_behind; /* must end, and forget itself, as soon as its job is done */
+	struct rti_job *job;        /* the job that it runs, or NULL */
+	uint64_t job_started_at_ns; /* when job was started */
+	bool is_abandoned;          /* must remove itself and end as soon as its job is done */
 };
 
-/* Shared by the owner and every thread; the last one frees it. The lock guards all but env and
- * pid, and every job's state and next. */
+/* Shared by the owner and all threads; the last of them frees it.
+ * Invariant: lock guards every member but platform and pid, and each job's state and next. */
 struct rti_worker {
 	pthread_mutex_t lock;
-	pthread_cond_t has_work, has_rested;
-	/* of the machine: threads wait by the real clock, whatever clock a tracker was given */
+	pthread_cond_t has_work, became_idle;
+	/* The real one: threads wait by the real clock, even if a test gave the tracker another. */
 	struct rti_platform platform;
 	int32_t pid;
-	unsigned users;
+	unsigned users; /* the owner and all threads */
 	bool is_closing;
-	struct thread *thread;  /* the one that takes jobs, or NULL */
-	struct thread *threads; /* all of them */
-	struct rti_job *first, **last;
+	struct thread *thread;         /* the one that runs jobs, or NULL */
+	struct thread *threads;        /* all, abandoned ones included */
+	struct rti_job *first, **last; /* the queue */
 };
 
 static uint64_t now_ns(const struct rti_worker *worker)
@@ -75,7 +75,7 @@ int rti_worker_new(struct rti_worker **out)
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&worker->has_work, NULL);
-	pthread_cond_init(&worker->has_rested, &monotonic);
+	pthread_cond_init(&worker->became_idle, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	return 0;
 }
@@ -85,7 +85,7 @@ bool rti_worker_is_here(const struct rti_worker *worker)
 	return worker->pid == worker->platform.getpid();
 }
 
-/* Give up one share of the worker, and its lock. */
+/* Drop one reference to the worker and unlock it. Frees it if that was the last. */
 static void release_worker(struct rti_worker *worker)
 {
 	unsigned users = --worker->users;
@@ -95,11 +95,11 @@ static void release_worker(struct rti_worker *worker)
 		return;
 	pthread_mutex_destroy(&worker->lock);
 	pthread_cond_destroy(&worker->has_work);
-	pthread_cond_destroy(&worker->has_rested);
+	pthread_cond_destroy(&worker->became_idle);
 	free(worker);
 }
 
-static void forget_thread(struct rti_worker *worker, struct thread *thread)
+static void remove_thread(struct rti_worker *worker, struct thread *thread)
 {
 	struct thread **at = &worker->threads;
 
@@ -120,13 +120,13 @@ static struct rti_job *dequeue_job(struct rti_worker *worker)
 	return job;
 }
 
-static void do_next_job(struct rti_worker *worker, struct thread *self)
+static void run_next_job(struct rti_worker *worker, struct thread *self)
 {
 	struct rti_job *job = dequeue_job(worker);
 
 	job->state = RUNNING;
 	self->job = job;
-	self->since_ns = now_ns(worker);
+	self->job_started_at_ns = now_ns(worker);
 	pthread_mutex_unlock(&worker->lock);
 	job->run(job);
 	pthread_mutex_lock(&worker->lock);
@@ -136,7 +136,7 @@ static void do_next_job(struct rti_worker *worker, struct thread *self)
 	else
 		job->state = IDLE;
 	if (!worker->first)
-		pthread_cond_broadcast(&worker->has_rested);
+		pthread_cond_broadcast(&worker->became_idle);
 }
 
 static void *thread_main(void *arg)
@@ -145,19 +145,20 @@ static void *thread_main(void *arg)
 	struct rti_worker *worker = self->worker;
 
 	pthread_mutex_lock(&worker->lock);
-	while (!self->is_left_behind && !(worker->is_closing && !worker->first)) {
+	while (!self->is_abandoned && !(worker->is_closing && !worker->first)) {
 		if (worker->first)
-			do_next_job(worker, self);
+			run_next_job(worker, self);
 		else
 			pthread_cond_wait(&worker->has_work, &worker->lock);
 	}
-	if (self->is_left_behind)
-		forget_thread(worker, self);
+	if (self->is_abandoned)
+		remove_thread(worker, self);
 	release_worker(worker);
 	return NULL;
 }
 
-/* With every signal blocked, so that the host's handlers run on its own threads. */
+/* Start a thread with every signal blocked, so that signal handlers run on the host's threads.
+ * Returns 0 or -errno. */
 static int create_thread(struct thread *thread)
 {
 	sigset_t all, before;
@@ -169,7 +170,7 @@ static int create_thread(struct thread *thread)
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&thread->id, &attr, thread_main, thread);
-	if (err == EINVAL) /* thread-local storage of the host does not fit in such a stack */
+	if (err == EINVAL) /* the host's thread-local storage does not fit in this stack */
 		err = pthread_create(&thread->id, NULL, thread_main, thread);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
@@ -198,7 +199,7 @@ static int start_thread(struct rti_worker *worker)
 
 static void abandon_thread(struct rti_worker *worker)
 {
-	worker->thread->is_left_behind = true;
+	worker->thread->is_abandoned = true;
 	pthread_detach(worker->thread->id);
 	worker->thread = NULL;
 }
@@ -207,7 +208,7 @@ static bool is_overdue(const struct rti_worker *worker, uint64_t job_limit_ns, u
 {
 	const struct thread *thread = worker->thread;
 
-	return thread && thread->job && now >= add_clamped(thread->since_ns, job_limit_ns);
+	return thread && thread->job && now >= add_clamped(thread->job_started_at_ns, job_limit_ns);
 }
 
 static void wait_until(struct rti_worker *worker, uint64_t until_ns)
@@ -217,7 +218,7 @@ static void wait_until(struct rti_worker *worker, uint64_t until_ns)
 		.tv_nsec = (long)(until_ns % 1000000000u),
 	};
 
-	pthread_cond_timedwait(&worker->has_rested, &worker->lock, &until);
+	pthread_cond_timedwait(&worker->became_idle, &worker->lock, &until);
 }
 
 static bool is_busy(const struct rti_worker *worker)
@@ -237,7 +238,8 @@ void rti_worker_submit(struct rti_worker *worker, struct rti_job *job)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-static int run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns)
+/* Run the queued jobs. The caller holds the lock. Returns 0 or -errno. */
+static int run_queue(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns)
 {
 	uint64_t now = now_ns(worker), end = add_clamped(now, limit_ns);
 
@@ -263,19 +265,19 @@ int rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t li
 
 	pthread_mutex_lock(&worker->lock);
 	pthread_cond_signal(&worker->has_work);
-	err = run(worker, job_limit_ns, limit_ns);
+	err = run_queue(worker, job_limit_ns, limit_ns);
 	pthread_mutex_unlock(&worker->lock);
 	return err;
 }
 
 bool rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job)
 {
-	bool is_idle;
+	bool result;
 
 	pthread_mutex_lock(&worker->lock);
-	is_idle = job->state == IDLE;
+	result = job->state == IDLE;
 	pthread_mutex_unlock(&worker->lock);
-	return is_idle;
+	return result;
 }
 
 static void unqueue(struct rti_worker *worker, const struct rti_job *job)
@@ -289,7 +291,7 @@ static void unqueue(struct rti_worker *worker, const struct rti_job *job)
 		worker->last = at;
 }
 
-/* Threads exist in the parent alone, and any of them may have held the lock. */
+/* The threads exist only in the parent. Do not lock: one of them may have held the lock. */
 static void free_job_after_fork(struct rti_worker *worker, struct rti_job *job)
 {
 	for (struct thread *thread = worker->threads; thread; thread = thread->next)
@@ -316,7 +318,7 @@ void rti_worker_free_job(struct rti_worker *worker, struct rti_job *job)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-/* What is still known to a thread then is an orphan. */
+/* Any job that a thread still refers to is orphaned, so free it here. */
 static void free_after_fork(struct rti_worker *worker)
 {
 	struct thread *next;
@@ -330,8 +332,8 @@ static void free_after_fork(struct rti_worker *worker)
 	free(worker);
 }
 
-/* A thread that rests is waited for, so that none runs our code once the library may be
- * unloaded. */
+/* Join the thread if it is idle, so that it does not run code of the library after the caller has
+ * unloaded it. */
 void rti_worker_free(struct rti_worker *worker)
 {
 	struct thread *thread;
@@ -344,7 +346,7 @@ void rti_worker_free(struct rti_worker *worker)
 	}
 	pthread_mutex_lock(&worker->lock);
 	worker->is_closing = true;
-	run(worker, CLOSING_NS, CLOSING_NS);
+	run_queue(worker, CLOSING_NS, CLOSING_NS);
 	if (worker->thread && worker->thread->job)
 		abandon_thread(worker);
 	thread = worker->thread;
@@ -354,6 +356,6 @@ void rti_worker_free(struct rti_worker *worker)
 		pthread_join(thread->id, NULL);
 	pthread_mutex_lock(&worker->lock);
 	if (thread)
-		forget_thread(worker, thread);
+		remove_thread(worker, thread);
 	release_worker(worker);
 }

@@ -1,53 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that may block for ever, kept off the sampling path: the only place that makes threads.
+/* Runs calls that may block forever off the sampling path: the only code that makes threads.
  *
- * A worker has one thread, which does the queued jobs in turn. A job that takes too long is left
- * behind together with its thread, and a new thread does the rest: at most one thread is stuck
- * per job, and none holds up another job.
+ * A worker has one thread, which runs the queued jobs in turn. A job that takes too long is
+ * abandoned together with its thread, and a new thread runs the rest. So at most one thread is
+ * stuck per job, and a stuck job does not hold up the others.
  *
- * Owner: one collector has one worker; it calls all functions here, and reads what run() wrote
- * only while the job is idle. Memory that a stuck thread still needs is freed by that thread.
- * After fork() the child has no threads: it must free its jobs and worker, which then touches no
- * lock, and make new ones. */
+ * After fork() the child has no threads. It must free its jobs and its worker and make new ones.
+ * Freeing touches no lock there. */
 #ifndef RTI_WORKER_H
 #define RTI_WORKER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Owned by one collector, which alone calls the functions here. */
 struct rti_worker;
 
-/* First member of what the job works on. */
+/* The first member of the struct that a job works on. The owner may read what run() wrote only
+ * while the job is idle. If a job is freed while it runs, its thread frees it when run()
+ * returns. */
 struct rti_job {
-	/* on a thread of the worker; touches nothing but the job's own memory */
+	/* Do the work. Runs on a thread of the worker; must only touch memory of the job. */
 	void (*run)(struct rti_job *job);
-	void (*free)(struct rti_job *job); /* on any thread */
-	/* The rest is for worker.c. */
+	/* Free the job and its memory. Runs on any thread. */
+	void (*free)(struct rti_job *job);
+	/* Written by worker.c only. */
 	struct rti_job *next;
 	int state;
 };
 
-/* 0 or -errno. */
+/* Allocate a worker. Starts no thread yet. Returns 0 or -ENOMEM. */
 int rti_worker_new(struct rti_worker **out);
 
-/* Jobs must have been freed before. A job that still runs is waited for, but only a moment. NULL
- * is allowed. */
+/* Free a worker. Its jobs must have been freed before. Waits for a job that still runs, but for
+ * 20 ms at most. worker may be NULL. */
 void rti_worker_free(struct rti_worker *worker);
 
-/* 0 in a process that was forked off since the worker was made. */
+/* Returns true in the process that made the worker, false in one that was forked since. */
 bool rti_worker_is_here(const struct rti_worker *worker);
 
-/* Queue a job. Nothing happens to one that is queued or running already. */
+/* Queue a job. Does nothing if it is queued or running already. */
 void rti_worker_submit(struct rti_worker *worker, struct rti_job *job);
 
-/* Have the queued jobs done, and wait for them for at most limit_ns. A job that has run for
- * job_limit_ns is left behind. 0 or -errno: no thread could be made, and the jobs stay queued. */
+/* Run the queued jobs and wait for them for at most limit_ns. A job that has run for job_limit_ns
+ * is abandoned.
+ *
+ * Returns 0, or -errno if no thread could be made; the jobs then stay queued. */
 int rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns);
 
-/* Whether a job is neither queued nor running. */
+/* Returns true if a job is neither queued nor running. */
 bool rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job);
 
-/* Give up a job, at once if possible, else when it has come to its end. NULL is allowed. */
+/* Free a job: at once if it is not running, else as soon as run() returns. job may be NULL. */
 void rti_worker_free_job(struct rti_worker *worker, struct rti_job *job);
 
 #endif

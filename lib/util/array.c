@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays that grow. */
+/* Grows arrays. */
 #include "util/array.h"
 
 #include <stdint.h>

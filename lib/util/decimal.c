@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as decimal text. */
+/* Writes numbers as decimal text. */
 #include "util/decimal.h"
 
 char *rti_decimal(char *out, uint64_t number)

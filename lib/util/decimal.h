@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as decimal text, without the locale and the cost of printf(3). */
+/* Writes numbers as decimal text, without the locale and the cost of printf(3). */
 #ifndef RTI_DECIMAL_H
 #define RTI_DECIMAL_H
 
@@ -7,8 +7,8 @@
 
 #define RTI_DECIMAL_MAX 21 /* bytes of the longest text, its NUL included */
 
-/* Write a number and a NUL at out, which has room for RTI_DECIMAL_MAX bytes. Returns where the
- * NUL is. */
+/* Write a number and a NUL at out, which must have room for RTI_DECIMAL_MAX bytes. Returns the
+ * address of the NUL. */
 char *rti_decimal(char *out, uint64_t number);
 
 #endif

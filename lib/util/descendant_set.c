@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who belongs to a tree, told by forks alone: nobody is too short-lived to be counted. */
+/* The set of processes that belong to a tree, built from fork events. */
 #include "util/descendant_set.h"
 
 static bool has(const uint64_t *bits, int32_t pid)
@@ -7,7 +7,7 @@ static bool has(const uint64_t *bits, int32_t pid)
 	return pid > 0 && pid < RTI_PIDS_MAX && bits[pid / 64] >> (pid % 64) & 1;
 }
 
-/* 1 when that changed something. */
+/* Returns true if the bit changed. */
 static bool assign_bit(uint64_t *bits, int32_t pid, bool is_set)
 {
 	if (pid <= 0 || pid >= RTI_PIDS_MAX || has(bits, pid) == is_set)
@@ -18,7 +18,7 @@ static bool assign_bit(uint64_t *bits, int32_t pid, bool is_set)
 
 static void mark_alive(struct rti_descendant_set *descendants, int32_t pid)
 {
-	if (assign_bit(descendants->is_alive, pid, 1) &&
+	if (assign_bit(descendants->is_alive, pid, true) &&
 	    ++descendants->alive > descendants->alive_peak)
 		descendants->alive_peak = descendants->alive;
 }
@@ -35,7 +35,7 @@ bool rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, i
 
 void rti_descendant_set_add(struct rti_descendant_set *descendants, int32_t pid)
 {
-	descendants->count += (uint64_t)assign_bit(descendants->is_member, pid, 1);
+	descendants->count += (uint64_t)assign_bit(descendants->is_member, pid, true);
 	mark_alive(descendants, pid);
 }
 
@@ -43,13 +43,13 @@ bool rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t par
 {
 	if (!rti_descendant_set_has(descendants, parent)) {
 		rti_descendant_set_exit(descendants, child);
-		assign_bit(descendants->is_member, child, 0);
+		assign_bit(descendants->is_member, child, false);
 		return false;
 	}
 	if (child <= 0 || child >= RTI_PIDS_MAX)
 		return false;
-	/* Who joined before his fork was told is not counted again. */
-	descendants->count += (uint64_t)(assign_bit(descendants->is_member, child, 1) ||
+	/* A member that was added before its fork event arrived is not counted again. */
+	descendants->count += (uint64_t)(assign_bit(descendants->is_member, child, true) ||
 	                                 !has(descendants->is_alive, child));
 	mark_alive(descendants, child);
 	return true;
@@ -63,6 +63,6 @@ void rti_descendant_set_exec(struct rti_descendant_set *descendants, int32_t pid
 
 void rti_descendant_set_exit(struct rti_descendant_set *descendants, int32_t pid)
 {
-	if (assign_bit(descendants->is_alive, pid, 0))
+	if (assign_bit(descendants->is_alive, pid, false))
 		descendants->alive--;
 }

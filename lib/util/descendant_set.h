@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Who belongs to a tree, told by forks alone: nobody is too short-lived to be counted. Pure.
+/* The set of processes that belong to a tree, built from fork events.
  *
- * A member stays one after its end, since threads may outlive the first of them and fork on; its
- * number is free again when somebody else's fork gives it away. */
+ * No process is too short-lived to be counted. Pure: no system calls.
+ *
+ * A pid stays a member after its process exits: the other threads may outlive the leader and fork
+ * again. The pid leaves the set when a process outside the tree forks and the pid is reused. */
 #ifndef RTI_DESCENDANT_SET_H
 #define RTI_DESCENDANT_SET_H
 
@@ -11,25 +13,32 @@
 
 #define RTI_PIDS_MAX (1 << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
 
+/* Zeroed memory is the empty set. Pids outside 1 to RTI_PIDS_MAX - 1 are never members.
+ * Invariant: alive is the number of bits in is_alive. */
 struct rti_descendant_set {
 	uint64_t is_member[RTI_PIDS_MAX / 64], is_alive[RTI_PIDS_MAX / 64];
-	uint64_t count; /* of members that ever were */
-	uint64_t alive; /* now */
+	uint64_t count; /* all members so far, those that have exited included */
+	uint64_t alive; /* members that are alive now */
 	uint64_t alive_peak;
 };
 
+/* Returns true if a pid is a member, alive or not. */
 bool rti_descendant_set_has(const struct rti_descendant_set *descendants, int32_t pid);
+/* Returns true if a pid is that of a member which has not exited. */
 bool rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, int32_t pid);
 
-/* Somebody who is there already belongs to it. */
+/* Add a process that exists already. */
 void rti_descendant_set_add(struct rti_descendant_set *descendants, int32_t pid);
 
-/* 1 when the child is a member. */
+/* Record a fork. If the parent is not a member, the child's pid leaves the set. Returns true if
+ * the child is a member. */
 bool rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t parent, int32_t child);
 
-/* An exec makes the one thread that is left the process, whose end may have been told by then. */
+/* Record an exec. After it the one thread that is left has the pid of the process. The exit of
+ * that pid may have been reported already, so the member counts as alive again. */
 void rti_descendant_set_exec(struct rti_descendant_set *descendants, int32_t pid);
 
+/* Record an exit. Does nothing if the pid is not that of a member which is alive. */
 void rti_descendant_set_exit(struct rti_descendant_set *descendants, int32_t pid);
 
 #endif

@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-/* a + b, or UINT64_MAX if that is past it. UINT64_MAX may stand for unknown: it stays what it
- * is. */
+/* Returns a + b, or UINT64_MAX if the sum does not fit. If UINT64_MAX stands for unknown, it stays
+ * unknown. */
 static inline uint64_t rti_add_saturated(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* a - b, or 0 if b is larger. */
+/* Returns a - b, or 0 if b is larger. */
 static inline uint64_t rti_subtract_saturated(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
