@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of cgroup v2 files, and of /proc/PID/cgroup. */
+/* Parsers of the cgroup v2 files cpu.stat and io.stat, and of /proc/PID/cgroup. */
 #include <errno.h>
 
 #include "parse/parse.h"
@@ -24,8 +24,8 @@ int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *ou
 	return 0;
 }
 
-/* A line per device, "8:0 rbytes=1 wbytes=2 rios=3 ..."; a group that did nothing has none, and
- * so may a device. */
+/* There is one line per device, e.g. "8:0 rbytes=1 wbytes=2 rios=3 ...". A cgroup without I/O has
+ * no lines, and a line may have no figures. */
 int rti_parse_cgroup_io(const char *data, size_t len, struct rti_cgroup_io *out)
 {
 	struct rti_scan s = rti_scan(data, len), line, word;

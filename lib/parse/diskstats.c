@@ -5,8 +5,9 @@
 
 #include "parse/parse.h"
 #include "parse/scan.h"
+#include "util/visit.h"
 
-/* Figures after major, minor and name, by their place on a full line. */
+/* Position of each figure after major, minor and name on a full line. */
 enum {
 	READS = 0,
 	READ_SECTORS = 2,
@@ -17,7 +18,7 @@ enum {
 	FULL_LINE = 11
 };
 
-#define SHORT_LINE 4
+#define SHORT_LINE 4 /* reads, read sectors, writes, write sectors */
 
 static bool parse_figures(struct rti_scan *line, struct rti_diskstat *out)
 {
@@ -61,9 +62,9 @@ int rti_parse_diskstats(const char *data, size_t len,
                         int (*each)(void *arg, const struct rti_diskstat *disk), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
-	int err = 0;
+	int err = RTI_CONTINUE;
 
-	while (err == 0 && rti_scan_line(&s, &line)) {
+	while (err == RTI_CONTINUE && rti_scan_line(&s, &line)) {
 		struct rti_diskstat disk;
 
 		err = parse_disk(&line, &disk) ? each(arg, &disk) : -EBADMSG;

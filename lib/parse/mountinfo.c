@@ -6,8 +6,9 @@
 
 #include "parse/parse.h"
 #include "parse/scan.h"
+#include "util/visit.h"
 
-/* Any number of optional fields stands before a lone "-". */
+/* Skip the optional fields. There may be any number of them; a lone "-" ends them. */
 static bool skip_to_type(struct rti_scan *line)
 {
 	struct rti_scan word;
@@ -18,7 +19,7 @@ static bool skip_to_type(struct rti_scan *line)
 	return false;
 }
 
-/* One space stands before the source, which may be empty: blanks must not be run together here. */
+/* One space precedes the source. The source may be empty, so do not skip more than that space. */
 static bool parse_source(struct rti_scan *line, struct rti_scan *source)
 {
 	const char *space;
@@ -35,13 +36,14 @@ static bool parse_mount(struct rti_scan *line, struct rti_mount *out)
 {
 	struct rti_scan mount_point, type, source;
 
+	/* Skip the ids of the mount and its parent. */
 	if (!rti_scan_skip_words(line, 2) || !rti_scan_u32(line, &out->major) ||
-	    !rti_scan_literal(line, ":") ||
-	    !rti_scan_u32(line, &out->minor)) /* past the ids of the mount and its parent */
+	    !rti_scan_literal(line, ":") || !rti_scan_u32(line, &out->minor))
 		return false;
+	/* Skip the options after the mount point. */
 	if (!rti_scan_word(line, &out->root) || !rti_scan_word(line, &mount_point) ||
 	    !rti_scan_skip_words(line, 1))
-		return false; /* past the options after the mount point */
+		return false;
 	if (!skip_to_type(line) || !rti_scan_word(line, &type) || !parse_source(line, &source))
 		return false;
 	out->is_cut =
@@ -56,9 +58,9 @@ int rti_parse_mountinfo(const char *data, size_t len,
 {
 	struct rti_scan s = rti_scan(data, len), line;
 	struct rti_mount mount;
-	int err = 0;
+	int err = RTI_CONTINUE;
 
-	while (err == 0 && rti_scan_line(&s, &line))
+	while (err == RTI_CONTINUE && rti_scan_line(&s, &line))
 		err = parse_mount(&line, &mount) ? each(arg, &mount) : -EBADMSG;
 	return err;
 }

@@ -6,8 +6,9 @@
 
 #include "parse/parse.h"
 #include "parse/scan.h"
+#include "util/visit.h"
 
-/* The name may hold colons and touch the first number: "eth0:123", "bond0:1: 5". */
+/* The name may contain colons, and no space need follow it. E.g.: "eth0:123", "bond0:1: 5". */
 static bool parse_name(struct rti_scan *line, char *out, size_t out_size)
 {
 	struct rti_scan name;
@@ -51,9 +52,9 @@ int rti_parse_netdev(const char *data, size_t len,
                      int (*each)(void *arg, const struct rti_netdev *dev), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
-	int err = skip_headers(&s) ? 0 : -EBADMSG;
+	int err = skip_headers(&s) ? RTI_CONTINUE : -EBADMSG;
 
-	while (err == 0 && rti_scan_line(&s, &line)) {
+	while (err == RTI_CONTINUE && rti_scan_line(&s, &line)) {
 		struct rti_netdev dev;
 
 		err = parse_device(&line, &dev) ? each(arg, &dev) : -EBADMSG;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of the kernel's text files: bytes to struct, in the kernel's own units. Pure: no
- * descriptor, allocation, errno or scaling. All return 0, or -EBADMSG when what must be there is
- * not; out is then unspecified. Parsers with an each() argument call it per record and return at
- * once what it returns when that is not 0. */
+/* Parsers of the kernel's text files: bytes to struct, in the kernel's units.
+ *
+ * Pure: no descriptor, no allocation, no errno, no scaling. All return 0, or -EBADMSG if required
+ * text is missing; *out is then unspecified. A parser with an each() argument calls it for every
+ * record. Once each() does not return RTI_CONTINUE (see util/visit.h), the parser returns that
+ * value. */
 #ifndef RTI_PARSE_H
 #define RTI_PARSE_H
 
@@ -12,8 +14,8 @@
 
 #include "parse/scan.h"
 
-/* /proc/PID/stat, proc(5). comm ends at the last ')'. Fields past num_threads are 0 when missing
- * (short lines). */
+/* /proc/PID/stat, see proc(5). comm ends at the last ')'. On a short line, starttime and rss_pages
+ * are 0 if they are missing. */
 struct rti_pid_stat {
 	int32_t pid, ppid;
 	char state;
@@ -24,17 +26,18 @@ struct rti_pid_stat {
 	uint64_t starttime; /* clock ticks since boot */
 	bool has_starttime;
 	uint64_t rss_pages;
-	uint64_t flags; /* PF_ bits */
-	bool has_signals;
+	uint64_t flags;      /* PF_ bits */
+	bool has_signals;    /* sigignore and exit_signal are set */
 	uint64_t sigignore;  /* signals 1 to 31 */
-	int32_t exit_signal; /* -1 in a thread that is not the first of its process */
+	int32_t exit_signal; /* -1 in a thread that is not the thread group leader */
 };
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out);
 
-/* /proc/PID/statm: the second number, resident pages. */
+/* /proc/PID/statm: the second number, which is resident pages. */
 int rti_parse_pid_statm(const char *data, size_t len, uint64_t *resident_pages);
 
-/* /proc/PID/status and /proc/PID/task/TID/status. Bits of has tell what was there. */
+/* /proc/PID/status and /proc/PID/task/TID/status. The bits of has say which fields are set. At
+ * least one must be there. */
 #define RTI_STATUS_HWM (1u << 0)
 #define RTI_STATUS_SWITCHES (1u << 1)
 #define RTI_STATUS_TGID (1u << 2)
@@ -46,35 +49,35 @@ struct rti_pid_status {
 };
 int rti_parse_pid_status(const char *data, size_t len, struct rti_pid_status *out);
 
-/* /proc/PID/io: bytes. */
+/* /proc/PID/io, in bytes. Needs all fields. */
 struct rti_pid_io {
 	uint64_t rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes;
 };
 int rti_parse_pid_io(const char *data, size_t len, struct rti_pid_io *out);
 
-/* /proc/PID/smaps_rollup: the Pss line, KiB. */
+/* /proc/PID/smaps_rollup: the Pss line, in KiB. */
 int rti_parse_smaps_rollup(const char *data, size_t len, uint64_t *pss_kib);
 
-/* /proc/PID/task/TID/children: pids between blanks. */
+/* /proc/PID/task/TID/children: pids separated by blanks. */
 int rti_parse_children(const char *data, size_t len, int (*each)(void *arg, int32_t pid),
                        void *arg);
 
-/* /proc/stat. CPU times in clock ticks; fields that an older kernel lacks are 0. Needs the line
- * of all CPUs. each may be NULL. */
+/* /proc/stat. CPU times are in clock ticks. Fields that an older kernel lacks are 0. Needs the line
+ * of all CPUs together. each may be NULL. */
 struct rti_cpu_ticks {
 	uint64_t user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice;
 };
 struct rti_stat {
 	struct rti_cpu_ticks total;
 	uint64_t interrupts, context_switches, forks, procs_running, procs_blocked;
-	bool has_procs; /* all of interrupts to procs_blocked were there */
+	bool has_procs; /* all of interrupts to procs_blocked are set; if not, missing ones are 0 */
 };
 int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
                    int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
                    void *arg);
 
-/* /proc/meminfo: KiB. Bit i of has stands for value[i]. "Key: 1 kB" and "Key:1 kB" are both
- * taken. */
+/* /proc/meminfo, in KiB. Bit i of has says that kib[i] is set. Both "Key: 1 kB" and "Key:1 kB" are
+ * accepted. */
 enum rti_mem_key {
 	RTI_MEM_TOTAL,
 	RTI_MEM_FREE,
@@ -101,12 +104,12 @@ struct rti_meminfo {
 	uint32_t has;
 	uint64_t kib[RTI_MEM_KEYS];
 };
-/* needs MemTotal and MemFree */
+/* Needs MemTotal and MemFree. */
 int rti_parse_meminfo(const char *data, size_t len, struct rti_meminfo *out);
 
-/* /proc/diskstats: sectors of 512 bytes, milliseconds. Lines of 7 fields (old partitions) have
- * only the four counts of reads and writes; anything of 14 fields or more is read alike. Lines
- * that fit neither are -EBADMSG. */
+/* /proc/diskstats: sectors of 512 bytes, milliseconds. A line of 7 fields (partitions in old
+ * kernels) has only the four counts of reads and writes; the other figures are then 0. Of a line of
+ * 14 fields or more, the first 14 are read. Any other line is -EBADMSG. */
 struct rti_diskstat {
 	uint32_t major, minor;
 	char name[64];
@@ -115,7 +118,7 @@ struct rti_diskstat {
 int rti_parse_diskstats(const char *data, size_t len,
                         int (*each)(void *arg, const struct rti_diskstat *disk), void *arg);
 
-/* /proc/net/dev, with its two header lines. The name ends at the last ':' before the numbers. */
+/* /proc/net/dev. Needs its two header lines. The name ends at the last ':' before the numbers. */
 struct rti_netdev {
 	char name[32];
 	uint64_t receive_bytes, receive_packets, receive_errors, receive_drops;
@@ -124,11 +127,11 @@ struct rti_netdev {
 int rti_parse_netdev(const char *data, size_t len,
                      int (*each)(void *arg, const struct rti_netdev *dev), void *arg);
 
-/* /proc/PID/mountinfo. Strings are decoded and cut to fit; is_cut tells when mount_point did not
+/* /proc/PID/mountinfo. Strings are decoded and cut to fit. is_cut is true if mount_point did not
  * fit. */
 struct rti_mount {
 	uint32_t major, minor;
-	struct rti_scan root; /* within the file system; in data, escaped */
+	struct rti_scan root; /* path within the file system; points into data, still escaped */
 	char mount_point[4096];
 	char type[32];
 	char source[128];
@@ -145,33 +148,35 @@ struct rti_loadavg {
 };
 int rti_parse_loadavg(const char *data, size_t len, struct rti_loadavg *out);
 
-/* /proc/pressure/X: microseconds. */
+/* /proc/pressure/{cpu,memory,io}, in microseconds. Needs the "some" line. */
 struct rti_pressure {
 	uint64_t some_us, full_us;
 	bool has_full;
 };
 int rti_parse_pressure(const char *data, size_t len, struct rti_pressure *out);
 
-/* cpu.stat of a cgroup: microseconds. */
+/* cpu.stat of a cgroup, in microseconds. Needs all fields. */
 struct rti_cgroup_cpu {
 	uint64_t usage_us, user_us, system_us;
 };
 int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *out);
 
-/* io.stat of a cgroup, summed over its devices. */
+/* io.stat of a cgroup, in bytes, summed over its devices. */
 struct rti_cgroup_io {
 	uint64_t read_bytes, write_bytes;
 };
 int rti_parse_cgroup_io(const char *data, size_t len, struct rti_cgroup_io *out);
 
-/* /proc/PID/cgroup: the path in the unified hierarchy, in data; -EBADMSG where there is none. */
+/* /proc/PID/cgroup: the path in the unified hierarchy, which points into data. Returns -EBADMSG if
+ * there is none. */
 int rti_parse_pid_cgroup(const char *data, size_t len, struct rti_scan *path);
 
-/* `zpool list -Hp -o name,size,alloc,free`: tab-separated, bytes, "-" for unknown. */
+/* Output of `zpool list -Hp -o name,size,alloc,free`: separated by tabs, in bytes, "-" for
+ * unknown. */
 struct rti_zpool_line {
 	char name[256];
 	uint64_t size, allocated, free;
-	bool has_figures;
+	bool has_figures; /* false if a figure is unknown; it is then 0 */
 };
 int rti_parse_zpool_list(const char *data, size_t len,
                          int (*each)(void *arg, const struct rti_zpool_line *pool), void *arg);

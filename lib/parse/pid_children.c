@@ -4,6 +4,7 @@
 
 #include "parse/parse.h"
 #include "parse/scan.h"
+#include "util/visit.h"
 
 static int parse_line(struct rti_scan *line, int (*each)(void *arg, int32_t pid), void *arg)
 {
@@ -16,18 +17,18 @@ static int parse_line(struct rti_scan *line, int (*each)(void *arg, int32_t pid)
 		if (!rti_scan_i32(&word, &pid) || word.at < word.end || pid <= 0)
 			return -EBADMSG;
 		err = each(arg, pid);
-		if (err)
+		if (err != RTI_CONTINUE)
 			return err;
 	}
-	return 0;
+	return RTI_CONTINUE;
 }
 
 int rti_parse_children(const char *data, size_t len, int (*each)(void *arg, int32_t pid), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
-	int err = 0;
+	int err = RTI_CONTINUE;
 
-	while (err == 0 && rti_scan_line(&s, &line))
+	while (err == RTI_CONTINUE && rti_scan_line(&s, &line))
 		err = parse_line(&line, each, arg);
 	return err;
 }

@@ -7,7 +7,8 @@
 #include "parse/parse.h"
 #include "parse/scan.h"
 
-/* comm may hold anything, parentheses and newlines too, but nothing after it holds a ')'. */
+/* comm may contain anything, even parentheses and newlines. No field after it contains a ')', so it
+ * ends at the last one. */
 static bool parse_comm(struct rti_scan *s, char *out, size_t out_size)
 {
 	struct rti_scan comm;
@@ -34,7 +35,7 @@ static bool parse_state(struct rti_scan *s, char *state)
 	return word.end - word.at == 1;
 }
 
-/* The kernel prints some counters as signed numbers. */
+/* The kernel prints some counters as signed numbers. Read a negative one as 0. */
 static bool parse_clamped(struct rti_scan *s, uint64_t *out)
 {
 	int64_t value;
@@ -58,12 +59,12 @@ static void parse_optional(struct rti_scan *s, struct rti_pid_stat *out)
 {
 	out->starttime = 0;
 	out->rss_pages = 0;
-	/* past itrealvalue */
+	/* Skip itrealvalue. */
 	out->has_starttime = rti_scan_skip_words(s, 1) && rti_scan_u64(s, &out->starttime);
-	/* past vsize */
+	/* Skip vsize. */
 	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !parse_clamped(s, &out->rss_pages))
 		out->rss_pages = 0;
-	/* Addresses and the like come before them, and between them. */
+	/* Skip rsslim to blocked, then sigcatch to cnswap. */
 	out->has_signals = rti_scan_skip_words(s, 8) && rti_scan_u64(s, &out->sigignore) &&
 	                   rti_scan_skip_words(s, 4) && rti_scan_i32(s, &out->exit_signal);
 }
@@ -75,10 +76,10 @@ int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 	if (!rti_scan_i32(&s, &out->pid) || !parse_comm(&s, out->comm, sizeof(out->comm)) ||
 	    !parse_state(&s, &out->state) || !rti_scan_i32(&s, &out->ppid))
 		return -EBADMSG;
-	/* past pgrp, session, tty_nr, tpgid */
+	/* Skip pgrp, session, tty_nr, tpgid. */
 	if (!rti_scan_skip_words(&s, 4) || !parse_counters(&s, out))
 		return -EBADMSG;
-	/* past priority, nice */
+	/* Skip priority, nice. */
 	if (!rti_scan_skip_words(&s, 2) || !rti_scan_u64(&s, &out->num_threads))
 		return -EBADMSG;
 	parse_optional(&s, out);

@@ -10,7 +10,7 @@ int rti_parse_pid_statm(const char *data, size_t len, uint64_t *resident_pages)
 	struct rti_scan s = rti_scan(data, len);
 	uint64_t size, shared;
 
-	/* The third number shows that the second is whole. */
+	/* Only if the third number is there, the second is complete. */
 	if (!rti_scan_u64(&s, &size) || !rti_scan_u64(&s, resident_pages) ||
 	    !rti_scan_u64(&s, &shared))
 		return -EBADMSG;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Parser of the proc connector's messages: struct nlmsghdr, struct cn_msg, struct proc_event, in
- * the byte order of the machine. */
+/* Parser of the proc connector's messages.
+ *
+ * A message is a struct nlmsghdr, a struct cn_msg and a struct proc_event, in host byte order. */
 #include "parse/process_event.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define AT_TIMESTAMP 44
+#define TIMESTAMP_OFFSET 44
 
-static uint32_t word(const char *data, size_t at)
+static uint32_t read_u32(const char *data, size_t at)
 {
 	uint32_t value;
 
@@ -20,9 +21,9 @@ static int parse_fork(const char *event, size_t len, struct rti_process_event *o
 {
 	if (len < 16)
 		return -EBADMSG;
-	out->ppid = (int32_t)word(event, 4);
-	out->tid = (int32_t)word(event, 8);
-	out->pid = (int32_t)word(event, 12);
+	out->ppid = (int32_t)read_u32(event, 4);
+	out->tid = (int32_t)read_u32(event, 8);
+	out->pid = (int32_t)read_u32(event, 12);
 	return 0;
 }
 
@@ -38,9 +39,9 @@ static int parse_exit(const char *event, size_t len, struct rti_process_event *o
 {
 	if (len < 12)
 		return -EBADMSG;
-	out->status = word(event, 8);
+	out->status = read_u32(event, 8);
 	if (len >= 24)
-		out->ppid = (int32_t)word(event, 20);
+		out->ppid = (int32_t)read_u32(event, 20);
 	return 0;
 }
 
@@ -54,10 +55,11 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 		return -EBADMSG;
 	event = (const char *)data + RTI_EVENT_AT_DATA;
 	len -= RTI_EVENT_AT_DATA;
-	memcpy(&out->monotonic_ns, (const char *)data + AT_TIMESTAMP, sizeof(out->monotonic_ns));
-	out->tid = (int32_t)word(event, 0);
-	out->pid = (int32_t)word(event, 4);
-	what = word(data, RTI_EVENT_AT_WHAT);
+	memcpy(&out->monotonic_ns, (const char *)data + TIMESTAMP_OFFSET,
+	       sizeof(out->monotonic_ns));
+	out->tid = (int32_t)read_u32(event, 0);
+	out->pid = (int32_t)read_u32(event, 4);
+	what = read_u32(data, RTI_EVENT_AT_WHAT);
 	switch (what) {
 	case RTI_EVENT_WHAT_FORK:
 		out->kind = RTI_EVENT_FORK;

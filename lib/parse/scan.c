@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounded scanning of numbers, words and lines. */
+/* Scans numbers, words and lines within bounds. */
 #include "parse/scan.h"
 
-/* Up to here one more digit keeps a value below 2^53, which a double holds exactly. */
+/* A value below this stays below 2^53 with one more digit, so that a double holds it exactly. */
 #define EXACT_BEFORE_DIGIT UINT64_C(100000000000000)
 
-#define DIGITS_THAT_FIT 19 /* into 64 bits, whichever they are */
+#define DIGITS_THAT_FIT 19 /* any number of so many digits fits in 64 bits */
 
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
-/* More than 9 when it is no digit. */
+/* Returns the value of a digit, or more than 9 if c is not one. */
 static unsigned digit_value(char c)
 {
 	return (unsigned char)c - (unsigned)'0';
@@ -28,8 +28,8 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* On a copy of the place: s->at itself would be written back before each look at a char, which
- * may be part of s. */
+/* Works on a copy of s->at. A char may alias s, so the compiler would otherwise store s->at before
+ * it reads each char. */
 void rti_scan_blanks(struct rti_scan *s)
 {
 	const char *at = s->at, *end = s->end;
@@ -133,7 +133,7 @@ bool rti_scan_u32(struct rti_scan *s, uint32_t *out)
 	return true;
 }
 
-/* One division of exact operands rounds as strtod() does; digits past that precision are
+/* A single division of two exact operands rounds as strtod() does. Digits beyond that precision are
  * dropped. */
 bool rti_scan_decimal(struct rti_scan *s, double *out)
 {
@@ -176,15 +176,15 @@ bool rti_scan_skip_words(struct rti_scan *s, unsigned count)
 	return true;
 }
 
-/* Most keys are told apart by their first byte. */
+/* Compare the first byte first: most keys differ in it. */
 static bool begins_with(const struct rti_scan *s, const struct rti_scan_key *key)
 {
 	return *s->at == *key->text && (size_t)(s->end - s->at) >= key->len &&
 	       memcmp(s->at, key->text, key->len) == 0;
 }
 
-/* From the key that is likely to come next to the last, then those before it. Returns count when
- * it is none. */
+/* Find the key that s begins with. Try the one that is likely to come next first, then those after
+ * it, then those before it. Returns its index, or numbers->count if there is none. */
 static unsigned find_key(const struct rti_scan *s, const struct rti_scan_numbers *numbers)
 {
 	for (unsigned key = numbers->next; key < numbers->count; key++)
@@ -229,8 +229,8 @@ void rti_scan_copy(const struct rti_scan *s, char *out, size_t out_size)
 	memset(out + len, 0, out_size - len);
 }
 
-/* Take one byte of escaped text. A backslash without three octal digits of a byte stands for
- * itself. */
+/* Take one byte of escaped text. A backslash stands for itself unless three octal digits of a byte
+ * follow it. */
 static char copy_unescaped(struct rti_scan *s)
 {
 	const char *at = s->at;

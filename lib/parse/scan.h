@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounded scanning of numbers, words and lines. Pure: bytes in, values out; no descriptor,
- * allocation or errno.
+/* Scans numbers, words and lines within bounds.
  *
- * Invariant: at never passes end; nothing beyond end is read, so the bytes need no terminator. */
+ * Pure: bytes in, values out; no descriptor, no allocation, no errno. */
 #ifndef RTI_SCAN_H
 #define RTI_SCAN_H
 
@@ -11,12 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The bytes that are left to scan. Invariant: at never passes end, and nothing at or beyond end is
+ * read. So the bytes need no terminator. */
 struct rti_scan {
 	const char *at, *end;
 };
 
-/* What a line begins with, to the ':' or ' ' that ends it, so that no key is the beginning of
- * another. */
+/* The text that a line begins with. It includes the ':' or ' ' that ends it, so that no key is the
+ * beginning of another. */
 struct rti_scan_key {
 	const char *text;
 	size_t len;
@@ -27,10 +28,10 @@ struct rti_scan_key {
 		text, sizeof(text) - 1                                                             \
 	}
 
-/* Numbers that stand after keys. The caller sets keys, count and value; bit i of has tells that
- * value[i] was there. */
+/* Numbers that follow keys. The caller sets keys, count and value. Invariant: value[i] is set if
+ * and only if bit i of has is set. */
 struct rti_scan_numbers {
-	const struct rti_scan_key *keys; /* 32 at most, as the kernel orders them */
+	const struct rti_scan_key *keys; /* 32 at most, in the order in which the kernel has them */
 	unsigned count;
 	uint64_t *value;
 	uint32_t has;
@@ -45,36 +46,38 @@ static inline struct rti_scan rti_scan(const char *data, size_t len)
 /* Skip spaces and tabs. */
 void rti_scan_blanks(struct rti_scan *s);
 
-/* Take the next line, without its '\n', into line. 0 when there is none left. A last line may
- * lack its '\n'. */
+/* Take the next line, without its '\n', into line. The last line need not end in '\n'. Returns
+ * false if no line is left. */
 bool rti_scan_line(struct rti_scan *s, struct rti_scan *line);
 
-/* Skip what is left of the line, and its '\n'. */
+/* Skip the rest of the line and its '\n'. */
 void rti_scan_skip_line(struct rti_scan *s);
 
-/* Take a decimal number after optional blanks. A value past UINT64_MAX is taken as UINT64_MAX. 0
- * when none is there. */
+/* Take a decimal number after optional blanks. A value above UINT64_MAX becomes UINT64_MAX.
+ * Returns false if there is no number. */
 bool rti_scan_u64(struct rti_scan *s, uint64_t *out);
 
-/* The same with an optional '-'; clamped to the type. */
+/* Take a decimal number with an optional '-' after optional blanks. A value that does not fit is
+ * clamped. Returns false if there is no number. */
 bool rti_scan_i64(struct rti_scan *s, int64_t *out);
 
-/* Take a number that must fit the type, as identifiers must. 0 when none is there or it does not
- * fit. */
+/* Take a number that must fit the type, as identifiers must. Returns false if there is no number or
+ * if it does not fit. */
 bool rti_scan_i32(struct rti_scan *s, int32_t *out);
 bool rti_scan_u32(struct rti_scan *s, uint32_t *out);
 
-/* Take a number such as "0.06". Independent of the locale. 0 when none is there. */
+/* Take a decimal fraction such as "0.06". Independent of the locale. Returns false if there is no
+ * number. */
 bool rti_scan_decimal(struct rti_scan *s, double *out);
 
-/* Take a run of non-blank bytes after optional blanks. 0 when none is left. */
+/* Take a run of non-blank bytes after optional blanks. Returns false if there is none. */
 bool rti_scan_word(struct rti_scan *s, struct rti_scan *word);
 
-/* Skip count words. 0 when there are fewer. */
+/* Skip count words. Returns false if there are fewer. */
 bool rti_scan_skip_words(struct rti_scan *s, unsigned count);
 
-/* Take exactly this text. 0, and nothing taken, when something else is there. Inline, so that
- * the compiler knows the length of a text that is written where this is called. */
+/* Take exactly this text. Returns false, and takes nothing, if s begins with anything else. Inline,
+ * so that the compiler knows the length of a string literal. */
 static inline bool rti_scan_literal(struct rti_scan *s, const char *text)
 {
 	size_t len = strlen(text);
@@ -85,18 +88,20 @@ static inline bool rti_scan_literal(struct rti_scan *s, const char *text)
 	return true;
 }
 
-/* Take the next line, and its number when it begins with one of the keys. Keys may be missing,
- * in another order, and among lines of other kinds; the last number of a key counts. 0 when no
- * line is left. */
+/* Take the next line, and its number if it begins with one of the keys. Keys may be missing, may
+ * come in another order, and may stand among other lines. If a key comes twice, its last number
+ * counts. Returns false if no line is left. */
 bool rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers);
 
-/* Take all lines. 1 when every key had its number. */
+/* Take all lines. Returns true if every key had a number. */
 bool rti_scan_all_keys(struct rti_scan *s, struct rti_scan_numbers *numbers);
 
-/* Copy into a fixed array, cut to fit, NUL-terminated, and zeroed to its end. */
+/* Copy s into an array. The copy is cut to fit, ends in NUL, and the rest of the array is
+ * zeroed. */
 void rti_scan_copy(const struct rti_scan *s, char *out, size_t out_size);
 
-/* The same, with the octal escapes of mountinfo (\040) decoded. 0 when it was cut. */
+/* Copy s into an array as rti_scan_copy() does, and decode the octal escapes of mountinfo.
+ * E.g.: "\040" becomes a space. Returns false if the copy was cut. */
 bool rti_scan_copy_unescaped(const struct rti_scan *s, char *out, size_t out_size);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "parse/parse.h"
 #include "parse/scan.h"
+#include "util/visit.h"
 
 enum { INTERRUPTS, CONTEXT_SWITCHES, FORKS, PROCS_RUNNING, PROCS_BLOCKED, KEYS };
 
@@ -16,7 +17,7 @@ static const struct rti_scan_key keys[KEYS] = {
 	[PROCS_BLOCKED] = RTI_SCAN_KEY("procs_blocked "),
 };
 
-/* The first four are as old as the file; every kernel that grew it added at the end. */
+/* The first four fields have always been there. Later kernels added fields at the end. */
 static bool parse_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
 {
 	uint64_t *const later[] = {
@@ -42,7 +43,7 @@ static int parse_cpu(struct rti_scan *s,
 
 	if (!rti_scan_u32(s, &cpu) || !parse_ticks(s, &ticks))
 		return -EBADMSG;
-	return each ? each(arg, cpu, &ticks) : 0;
+	return each ? each(arg, cpu, &ticks) : RTI_CONTINUE;
 }
 
 static void set_counters(struct rti_stat *out, const uint64_t *values, uint32_t has)
@@ -65,7 +66,7 @@ int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
 	bool has_total = false;
 
 	while (s.at < s.end) {
-		int err = 0;
+		int err = RTI_CONTINUE;
 
 		if (!rti_scan_literal(&s, "cpu")) {
 			rti_scan_keyed_line(&s, &numbers);
@@ -75,7 +76,7 @@ int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
 			has_total = parse_ticks(&s, &out->total);
 		else
 			err = parse_cpu(&s, each, arg);
-		if (err)
+		if (err != RTI_CONTINUE)
 			return err;
 		rti_scan_skip_line(&s);
 	}

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Parser of what `zpool list -Hp -o name,size,alloc,free` prints. */
+/* Parser of the output of `zpool list -Hp -o name,size,alloc,free`. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "parse/parse.h"
 #include "parse/scan.h"
+#include "util/visit.h"
 
-/* Fields end at tabs alone, since names may hold spaces. */
+/* Fields end at tabs only, since names may contain spaces. */
 static struct rti_scan parse_field(struct rti_scan *line)
 {
 	const char *tab = memchr(line->at, '\t', (size_t)(line->end - line->at));
@@ -17,7 +18,7 @@ static struct rti_scan parse_field(struct rti_scan *line)
 	return field;
 }
 
-/* A pool that cannot be opened has "-" for its figures. */
+/* A pool that cannot be opened has "-" for its figures. Returns false if the field is malformed. */
 static bool parse_figure(struct rti_scan *line, uint64_t *out, bool *is_known)
 {
 	struct rti_scan field = parse_field(line);
@@ -47,9 +48,9 @@ int rti_parse_zpool_list(const char *data, size_t len,
                          int (*each)(void *arg, const struct rti_zpool_line *pool), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
-	int err = 0;
+	int err = RTI_CONTINUE;
 
-	while (err == 0 && rti_scan_line(&s, &line)) {
+	while (err == RTI_CONTINUE && rti_scan_line(&s, &line)) {
 		struct rti_zpool_line pool;
 
 		err = parse_pool(&line, &pool) ? each(arg, &pool) : -EBADMSG;
