@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing the cgroup that the program ran in. */
+/* Removes the cgroup that the program ran in. */
 #ifndef RTS_CGROUP_CLEANUP_H
 #define RTS_CGROUP_CLEANUP_H
 
-/* At once where nobody is left in it, else as soon as that is so. */
+/* Remove a cgroup and those below it: at once if no process is left in them, else as soon as that
+ * is so. In the latter case a child process waits for it, and this returns both there and in the
+ * caller. */
 void rts_cgroup_cleanup(const char *path);
 
 #endif

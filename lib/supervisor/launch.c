@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting the program. */
+/* Starts the program. */
 #include "supervisor/launch.h"
 
 #include <errno.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +35,14 @@ int rts_launch_here(char **argv, const sigset_t *mask, pid_t *pid)
 	return -err;
 }
 
-/* execvp() would hand what is no program to a shell; posix_spawnp(), which is used elsewhere,
- * does not, so neither do we. Returns errno. */
+/* Search argv[0] in PATH and execute it. execvp() would run a file without an executable format in
+ * a shell. posix_spawnp(), which rts_launch_here() uses, would not, so this does not either.
+ * Returns a positive errno; does not return on success. */
 static int execute(char **argv)
 {
 	const char *dir = getenv("PATH"), *end;
 	size_t name_len = strlen(argv[0]) + 1, dir_len;
-	int refused = 0;
+	bool is_refused = false;
 	char path[4096];
 
 	if (!argv[0][0])
@@ -56,20 +58,20 @@ static int execute(char **argv)
 			continue;
 		memcpy(path, dir, dir_len);
 		path[dir_len] = '/';
-		/* an empty entry is the working directory */
+		/* An empty entry of PATH is the working directory. */
 		memcpy(path + dir_len + (dir_len > 0), argv[0], name_len);
 		execve(path, argv, environ);
 		if (errno == EACCES)
-			refused = 1;
+			is_refused = true;
 		else if (errno != ENOENT && errno != ENOTDIR)
 			return errno;
 	}
-	return refused ? EACCES : ENOENT;
+	return is_refused ? EACCES : ENOENT;
 }
 
-/* The program is in the cgroup from its first instruction on. We are not: what we use is not the
- * program's. The parent sleeps until the child has executed the program (CLONE_VFORK) but shares
- * no memory with it, except for the error. */
+/* The program is in the cgroup from its first instruction on. The supervisor is not in it, so what
+ * the supervisor uses does not count for the program. The parent sleeps until the child has
+ * executed the program (CLONE_VFORK). It shares no memory with the child except the error. */
 int rts_launch_in_cgroup(char **argv, const sigset_t *mask, int cgroup, pid_t *pid)
 {
 	struct clone_args args = { .flags = CLONE_INTO_CGROUP | CLONE_VFORK,

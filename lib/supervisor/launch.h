@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting the program. */
+/* Starts the program. */
 #ifndef RTS_LAUNCH_H
 #define RTS_LAUNCH_H
 
 #include <signal.h>
 #include <sys/types.h>
 
-/* As a plain child. 0 or -errno, that of a failing execve(2) included. */
+/* Start the program as a plain child with this signal mask. Returns 0 or -errno, which includes the
+ * errno of a failing execve(2). */
 int rts_launch_here(char **argv, const sigset_t *mask, pid_t *pid);
 
-/* In a cgroup, given as a descriptor of its directory. The same; *pid is below 0 where no
- * process could be made in it. */
+/* Start the program in a cgroup, which is given as a descriptor of its directory. Returns 0 or
+ * -errno as above. If no process could be made in the cgroup, *pid is negative. */
 int rts_launch_in_cgroup(char **argv, const sigset_t *mask, int cgroup, pid_t *pid);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The supervisor: starts one program, adopts and reaps what that leaves behind, and reports.
+/* The supervisor: starts one program, adopts and reaps its orphaned descendants, and reports.
  *
- * A process of its own, because a subreaper adopts every orphan below it and waits for any
- * child: in the host program both would meddle with the host's own children. It formats nothing
- * and keeps no heap, so that what it costs and what it bequeaths to the program (an exec hands
- * the peak memory on) is next to nothing. */
+ * It is a separate process because a subreaper adopts every orphan below it and waits for any
+ * child. In the host program both would interfere with the host's own children. It formats no text
+ * and has no heap, so that it costs next to nothing and the program inherits next to nothing from
+ * it: an exec keeps the peak memory of the process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -32,26 +32,30 @@
 #define SYS_close_range 436
 #endif
 
-#define MOST_REAPED 65536 /* at a time: a tree can hardly leave more at once */
-#define FIRST_FREE 3      /* after the standard descriptors */
-#define ABOVE_THE_KEPT 11 /* where none is in the way when they are moved down at last */
+#define REAPED_MAX 65536 /* in one go; a tree hardly leaves more zombies at once */
+#define FIRST_FREE_FD 3  /* after the standard descriptors */
+/* Descriptors are moved to this number or above at first. So none of them is overwritten when
+ * release_host() moves them down to FIRST_FREE_FD and up. */
+#define HIGH_FD_MIN 11
 
 struct supervisor {
-	int socket; /* -1 once the library has let go */
+	int socket; /* -1 once the library has closed its end */
 	int signals, memory;
-	int clock;              /* inherited by all that we start; -1 for none */
-	uint64_t own_before_ns; /* CPU time that we had used when it was opened */
+	int clock; /* perf event that all descendants inherit; -1 for none */
+	/* CPU time that the supervisor had used when the clock was opened. */
+	uint64_t self_before_ns;
 	struct rti_shared_stats *shared;
 	pid_t program; /* 0 once it was reaped */
-	bool may_reap, is_batching;
+	bool may_reap;
+	bool is_batching; /* events accumulate until batch_ends_ms */
 	uint64_t batch_ends_ms;
 	struct rti_report report;
-	/* the cgroup (v2) that the program was started in; "" when not known */
+	/* "0::" and the cgroup (v2) that the program was started in; "" if unknown. */
 	char cgroup_path[1024];
 	size_t cgroup_path_len;
 };
 
-/* What was wished for, as the library gave it. */
+/* The request of the library, from the arguments. */
 struct start_request {
 	bool has_list, has_clock;
 	const char *cgroup, *cwd;
@@ -66,15 +70,16 @@ static uint64_t read_clock_ns(clockid_t id)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* It runs for us as well. */
+/* Returns the time on the inherited clock without that of the supervisor itself, for which the
+ * clock runs too. Returns 0 if there is no clock. */
 static uint64_t inherited_clock_ns(const struct supervisor *s)
 {
-	uint64_t ns, own_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - s->own_before_ns;
+	uint64_t ns, self_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - s->self_before_ns;
 
 	if (s->clock < 0 || read(s->clock, &ns, sizeof(ns)) != sizeof(ns))
 		return 0;
 	s->shared->own_io[0] += sizeof(ns);
-	return ns > own_ns ? ns - own_ns : 0;
+	return ns > self_ns ? ns - self_ns : 0;
 }
 
 static void send_report(struct supervisor *s, enum rti_report_kind kind)
@@ -84,10 +89,10 @@ static void send_report(struct supervisor *s, enum rti_report_kind kind)
 	s->report.clock_ns = inherited_clock_ns(s);
 	getrusage(RUSAGE_CHILDREN, &s->report.reaped);
 	if (s->socket >= 0 && send(s->socket, &s->report, sizeof(s->report), MSG_NOSIGNAL) < 0)
-		s->report.error = errno; /* the library is gone; the program goes on */
+		s->report.error = errno; /* the library has exited; the program continues */
 }
 
-static void record_own_maxrss(struct supervisor *s)
+static void read_self_status(struct supervisor *s)
 {
 	char text[4096];
 
@@ -95,17 +100,19 @@ static void record_own_maxrss(struct supervisor *s)
 	s->report.inherited_maxrss_kib = (int64_t)rts_value_of(text, "VmHWM:", 10);
 }
 
-/* A low descriptor of the host may be closed, and ours would then be the program's. */
-static int move_up(int fd)
+/* Move a descriptor to HIGH_FD_MIN or above. If the host runs with a standard descriptor closed, fd
+ * may have that number, and the program would inherit it. Returns the new descriptor or -1. */
+static int move_fd_up(int fd)
 {
-	int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_THE_KEPT);
+	int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD_MIN);
 
 	if (fd >= 0)
 		close(fd);
 	return moved;
 }
 
-/* Counts the time of all threads and processes that come from us. */
+/* Open a perf event that counts the CPU time of all threads and processes that descend from this
+ * one. Returns 0 or -EOPNOTSUPP. */
 static int open_clock(struct supervisor *s)
 {
 	struct perf_event_attr attr = {
@@ -113,38 +120,37 @@ static int open_clock(struct supervisor *s)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_TASK_CLOCK,
 		.inherit = 1,
-		/* who may not see into the kernel must say so; this clock counts there all the
-		 * same */
+		/* Without permission to observe the kernel, the event must exclude it. This
+		 * clock counts the time in the kernel nevertheless. */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
 
-	s->own_before_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	s->self_before_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	s->clock =
-	    move_up((int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+	    move_fd_up((int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 	return s->clock < 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Descriptors of the host that we kept open would keep pipes from ending, and its directory from
- * being unmounted. */
+/* Close the descriptors of the host and leave its directory. Otherwise the supervisor would keep
+ * pipes of the host from ending and its file system from being unmounted. */
 static void release_host(struct supervisor *s)
 {
-	int *cached[] = { &s->socket, &s->signals, &s->memory, &s->clock,
-		          rts_process_log_events() };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE;
+	int *kept[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_process_log_events() };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE_FD;
 
-	for (int fd = 0; fd < FIRST_FREE; fd++) {
+	for (int fd = 0; fd < FIRST_FREE_FD; fd++) {
 		if (null < 0)
 			close(fd);
 		else if (null != fd)
 			dup2(null, fd);
 	}
-	for (size_t i = 0; i < sizeof(cached) / sizeof(cached[0]); i++) {
-		if (*cached[i] < 0)
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (*kept[i] < 0)
 			continue;
-		if (*cached[i] != free_fd)
-			dup3(*cached[i], free_fd, O_CLOEXEC);
-		*cached[i] = free_fd++;
+		if (*kept[i] != free_fd)
+			dup3(*kept[i], free_fd, O_CLOEXEC);
+		*kept[i] = free_fd++;
 	}
 	if (syscall(SYS_close_range, free_fd, ~0u, 0) < 0) {
 		for (int fd = free_fd; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)
@@ -154,6 +160,7 @@ static void release_host(struct supervisor *s)
 		s->report.error = errno; /* nothing depends on it */
 }
 
+/* Record whether a zombie ignores SIGCHLD: its own children were then reaped without an account. */
 static void check_sigchld(struct supervisor *s, pid_t pid)
 {
 	char text[4096];
@@ -163,26 +170,28 @@ static void check_sigchld(struct supervisor *s, pid_t pid)
 		s->report.ignored_sigchld = 1;
 }
 
-/* Our own, and the leaf below it. */
-static void record_cgroup(struct supervisor *s, const char *file)
+/* Record the cgroup that the program is started in: the supervisor's, or the one of this directory
+ * below it. */
+static void read_self_cgroup(struct supervisor *s, const char *dir)
 {
 	char text[1024];
 	ssize_t n = rts_read_file(s->shared, "/proc/self/cgroup", text, sizeof(text));
-	const char *at = n > 0 ? strstr(text, "0::/") : NULL, *name = strrchr(file, '/');
+	const char *at = n > 0 ? strstr(text, "0::/") : NULL, *name = strrchr(dir, '/');
 	size_t len = at ? strcspn(at, "\n") : 0;
 
 	if (!at || len + (name ? strlen(name) : 0) >= sizeof(s->cgroup_path))
 		return;
 	memcpy(s->cgroup_path, at, len);
 	if (len == strlen("0::/"))
-		len--; /* the root ends in the slash */
+		len--; /* the root is a slash alone, so name must not add another */
 	if (name)
 		memcpy(s->cgroup_path + len, name, strlen(name));
 	s->cgroup_path_len = len + (name ? strlen(name) : 0);
 	s->cgroup_path[s->cgroup_path_len] = '\0';
 }
 
-/* What those use who have left is in no account of that cgroup. */
+/* Record whether a zombie has left the cgroup. The cgroup's account then lacks part of its
+ * usage. */
 static void check_cgroup(struct supervisor *s, pid_t pid)
 {
 	char text[1024];
@@ -201,8 +210,8 @@ static void reap(struct supervisor *s, pid_t pid)
 	struct rusage use;
 	int status;
 
-	/* A process that we adopted, or the program: their last words are in /proc as long as
-	 * they are zombies. */
+	/* pid is the program or a process that the supervisor adopted. Its final figures are in
+	 * /proc as long as it is a zombie. */
 	check_sigchld(s, pid);
 	check_cgroup(s, pid);
 	rts_process_log_catch_up();
@@ -217,11 +226,11 @@ static void reap(struct supervisor *s, pid_t pid)
 	send_report(s, RTI_EXITED);
 }
 
-/* All who have ended, unless they end as fast as they are reaped: then the library would wait
- * for ever. 1 when some may be left. */
+/* Reap all zombies, but REAPED_MAX at most: if processes exit as fast as they are reaped, the
+ * library would wait forever. Returns true if there may be more. */
 static bool reap_all(struct supervisor *s)
 {
-	for (int reaped = 0; reaped < MOST_REAPED; reaped++) {
+	for (int reaped = 0; reaped < REAPED_MAX; reaped++) {
 		siginfo_t info = { 0 };
 
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
@@ -248,7 +257,8 @@ static void handle_request(struct supervisor *s)
 	}
 }
 
-/* Events are left to gather for a while, for to be woken by each would cost more than they do. */
+/* Let events accumulate before reading them: a wakeup costs more than an event. Reads them if
+ * the time is over. Returns the timeout for poll(2) in ms, or -1 for none. */
 static int batch_time_left_ms(struct supervisor *s)
 {
 	uint64_t now_ms = read_clock_ns(CLOCK_MONOTONIC) / 1000000;
@@ -278,8 +288,8 @@ static void begin_batch(struct supervisor *s)
 	    read_clock_ns(CLOCK_MONOTONIC) / 1000000 + (uint64_t)rts_process_log_batch_ms();
 }
 
-/* Ends when the program has ended and the library has let go. Whoever runs on then is init's to
- * reap, as without us. */
+/* Run until the program has ended and the library has closed the socket. Processes that still run
+ * then are reparented to init, as they would be without a supervisor. */
 static void supervise(struct supervisor *s)
 {
 	while (s->program || s->socket >= 0) {
@@ -305,19 +315,20 @@ static void supervise(struct supervisor *s)
 	}
 }
 
-/* By hand, or by a library of another release: not for us. */
-static int parse_arguments(struct supervisor *s, struct start_request *w, int argc, char **argv)
+/* Returns -1 if the supervisor was started by hand or by a library of another release, else 0. */
+static int parse_arguments(struct supervisor *s, struct start_request *request, int argc,
+                           char **argv)
 {
 	if (argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0)
 		return -1;
-	s->socket = move_up(atoi(argv[2]));
-	s->memory = move_up(atoi(argv[3]));
+	s->socket = move_fd_up(atoi(argv[2]));
+	s->memory = move_fd_up(atoi(argv[3]));
 	if (s->socket < 0 || s->memory < 0)
 		return -1;
 	s->shared =
 	    mmap(NULL, RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record),
 	         PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
-	*w = (struct start_request){
+	*request = (struct start_request){
 		.has_list = strchr(argv[4], RTI_START_LIST) != NULL,
 		.has_clock = strchr(argv[4], RTI_START_PERF) != NULL,
 		.cgroup = argv[5],
@@ -327,8 +338,8 @@ static int parse_arguments(struct supervisor *s, struct start_request *w, int ar
 	return s->shared == MAP_FAILED ? -1 : 0;
 }
 
-/* Signals to the whole process group are for the program; the library forwards the rest. Ours
- * stay blocked. */
+/* Block all signals in the supervisor. Those to the whole process group are for the program, and
+ * the library forwards the others. Sets *mask to the mask for the program. Returns 0 or -1. */
 static int block_signals(struct supervisor *s, sigset_t *mask)
 {
 	sigset_t all, chld;
@@ -337,46 +348,48 @@ static int block_signals(struct supervisor *s, sigset_t *mask)
 	sigprocmask(SIG_SETMASK, &all, mask);
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
-	s->signals = move_up(signalfd(-1, &chld, SFD_NONBLOCK | SFD_CLOEXEC));
+	s->signals = move_fd_up(signalfd(-1, &chld, SFD_NONBLOCK | SFD_CLOEXEC));
 	return s->signals < 0 ? -1 : 0;
 }
 
-static int launch(struct supervisor *s, const struct start_request *w, const sigset_t *mask)
+/* Start the program. Returns 0 or -errno. s->program is then negative if no process could be made
+ * in the cgroup or no clock could be opened. */
+static int launch(struct supervisor *s, const struct start_request *request, const sigset_t *mask)
 {
 	int cgroup;
 
-	if (*w->cwd && chdir(w->cwd) < 0)
+	if (*request->cwd && chdir(request->cwd) < 0)
 		return -errno;
-	if (w->has_clock && open_clock(s) < 0) {
+	if (request->has_clock && open_clock(s) < 0) {
 		s->program = -1;
 		return -EOPNOTSUPP;
 	}
-	if (!*w->cgroup)
-		return rts_launch_here(w->argv, mask, &s->program);
-	cgroup = open(w->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return rts_launch_in_cgroup(w->argv, mask, cgroup, &s->program);
+	if (!*request->cgroup)
+		return rts_launch_here(request->argv, mask, &s->program);
+	cgroup = open(request->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return rts_launch_in_cgroup(request->argv, mask, cgroup, &s->program);
 }
 
 int main(int argc, char **argv)
 {
 	struct supervisor s = { .clock = -1 };
-	struct start_request w;
+	struct start_request request;
 	sigset_t mask;
 	int err;
 
-	if (parse_arguments(&s, &w, argc, argv) < 0 || block_signals(&s, &mask) < 0)
+	if (parse_arguments(&s, &request, argc, argv) < 0 || block_signals(&s, &mask) < 0)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	rts_files_init(s.shared);
-	record_own_maxrss(&s);
-	record_cgroup(&s, w.cgroup);
+	rts_proc_file_init(s.shared);
+	read_self_status(&s);
+	read_self_cgroup(&s, request.cgroup);
 	rts_process_log_begin(&(struct rts_process_log_opts){
-	    s.shared, &s.memory, w.has_list, getpid(), s.report.inherited_maxrss_kib });
-	*rts_process_log_events() = move_up(*rts_process_log_events());
+	    s.shared, &s.memory, request.has_list, getpid(), s.report.inherited_maxrss_kib });
+	*rts_process_log_events() = move_fd_up(*rts_process_log_events());
 	if (*rts_process_log_events() < 0)
 		s.shared->events = RTI_EVENTS_UNAVAILABLE;
 	send_report(&s, RTI_STARTING);
-	err = launch(&s, &w, &mask);
+	err = launch(&s, &request, &mask);
 	s.report.pid = s.program;
 	s.report.error = -err;
 	send_report(&s, err == 0 ? RTI_STARTED : s.program < 0 ? RTI_NOT_PLACED : RTI_FAILED);
@@ -384,7 +397,7 @@ int main(int argc, char **argv)
 		release_host(&s);
 		supervise(&s);
 	}
-	if (*w.cgroup)
-		rts_cgroup_cleanup(w.cgroup);
+	if (*request.cgroup)
+		rts_cgroup_cleanup(request.cgroup);
 	return 0;
 }

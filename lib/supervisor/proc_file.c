@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files of /proc, read without a heap. */
+/* Reads small files of /proc without a heap. */
 #include "supervisor/proc_file.h"
 
 #include <fcntl.h>
@@ -23,8 +23,8 @@ ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *t
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
-	/* Never less than the kernel has counted by then: whoever looks meanwhile would take it
-	 * for the program's. */
+	/* Add the most that can be read first. If the count were ever below the kernel's, the
+	 * library would take the difference for I/O of the program. */
 	shared->own_io[0] += size;
 	n = fd < 0 ? -1 : read(fd, text, size - 1);
 	shared->own_io[0] -= n > 0 ? size - (size_t)n : size;
@@ -44,7 +44,7 @@ ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char
 	return rts_read_file(shared, path, text, size);
 }
 
-void rts_files_init(struct rti_shared_stats *shared)
+void rts_proc_file_init(struct rti_shared_stats *shared)
 {
 	static const char *const keys[] = { "rchar: ", "wchar: ", "read_bytes: ", "write_bytes: ",
 		                            "cancelled_write_bytes: " };

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files of /proc, read without a heap. The kernel adds what we read ourselves to what we
- * reap, so it is written down on the board. */
-#ifndef RTS_FILES_H
-#define RTS_FILES_H
+/* Reads small files of /proc without a heap.
+ *
+ * The kernel adds the I/O of the supervisor to that of the processes that it reaps. So each read is
+ * counted in the shared stats, for the library to subtract it. */
+#ifndef RTS_PROC_FILE_H
+#define RTS_PROC_FILE_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "os/supervisor_protocol.h"
 
-/* Where the board is shared before this is known, it counts from what the kernel has counted so
- * far. */
-void rts_files_init(struct rti_shared_stats *shared);
+/* Initialize shared->own_io from what the kernel has counted for the supervisor so far. Call this
+ * before the other functions. */
+void rts_proc_file_init(struct rti_shared_stats *shared);
 
-/* The whole of a file, NUL-terminated and cut to fit. Length or -1. */
+/* Read a file. The text is cut to fit and ends in NUL. Returns its length, or -1 on failure; the
+ * text is then "". */
 ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *text, size_t size);
 
-/* The same for /proc/PID/leaf. */
+/* Read /proc/PID/FILE as rts_read_file() does. */
 ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file, char *text,
                           size_t size);
 
-/* The value behind "key: " at the start of a line. 0 where there is none. */
+/* Find a line that begins with key. Returns the number that follows key, in this base. Returns 0 if
+ * there is no such line. */
 uint64_t rts_value_of(const char *text, const char *key, int base);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every process of the tree, counted by the kernel's process events and, if wished for, listed
- * in shared memory. */
+/* Counts every process of the tree by the kernel's process events, and lists them if requested. */
 #include "supervisor/process_log.h"
 
 #include <fcntl.h>
@@ -16,33 +15,34 @@
 #include "util/descendant_set.h"
 
 #define RECORDS_PER_ALLOCATION 1024
-#define EVENTS_PER_MS 256 /* that a large machine may have */
+#define EVENTS_PER_MS 256 /* that a large system may have */
 #define BATCH_MAX_MS 20
-#define LATEST_EXIT_MS 2 /* an exit is told after the process may have been reaped */
+#define EXIT_DELAY_MAX_MS 2 /* how long after a process is reaped its exit may be reported */
 
-/* There is one. Its tables are large, but only what is used of them is ever there: neither in
- * memory, nor, since all is 0 at first, in the file of the program. */
+/* The only process log. Its tables are large, but only the pages that are used take up memory. They
+ * are 0 at first, so they take up no space in the executable file either. */
 static struct {
-	struct rts_process_log_opts how;
+	struct rts_process_log_opts opts;
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
 	int events;
 	int batch_ms;
-	uint64_t boottime_ahead_ns; /* of the monotonic clock */
-	struct rti_process_record *records;
-	uint64_t room;
-	uint32_t record_number[RTI_PIDS_MAX]; /* of its life, from 1 */
+	uint64_t boottime_ahead_ns;           /* boot time minus monotonic time */
+	struct rti_process_record *records;   /* the list in shared memory */
+	uint64_t room;                        /* records that memory is allocated for */
+	uint32_t record_number[RTI_PIDS_MAX]; /* by pid: index in records plus 1; 0: none */
 } process_log;
 
-/* Room is given by the kernel before it is written to: a full memory would be a signal then. */
+/* Make room for one more record. Allocate the memory before it is written to: if memory is full,
+ * writing would raise a signal. Returns false if there is no room. */
 static bool reserve_records(void)
 {
 	const uint64_t size = sizeof(struct rti_process_record);
 
-	if (process_log.how.shared->records < process_log.room)
+	if (process_log.opts.shared->records < process_log.room)
 		return true;
 	if (process_log.room >= RTI_RECORDS_MAX ||
-	    fallocate(*process_log.how.memory, 0,
+	    fallocate(*process_log.opts.memory, 0,
 	              (off_t)(RTI_SHARED_STATS_BYTES + process_log.room * size),
 	              (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
 		return false;
@@ -65,22 +65,22 @@ static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t
 		return NULL;
 	if (!reserve_records()) {
 		process_log.record_number[pid] = 0;
-		process_log.how.shared->records_skipped++;
+		process_log.opts.shared->records_skipped++;
 		return NULL;
 	}
-	record = &process_log.records[process_log.how.shared->records++];
+	record = &process_log.records[process_log.opts.shared->records++];
 	*record = (struct rti_process_record){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
-	process_log.record_number[pid] = (uint32_t)process_log.how.shared->records;
+	process_log.record_number[pid] = (uint32_t)process_log.opts.shared->records;
 	return record;
 }
 
-static void read_name(struct rti_process_record *record)
+static void read_comm(struct rti_process_record *record)
 {
 	char text[32];
 	ssize_t n =
-	    rts_read_pid_file(process_log.how.shared, record->pid, "comm", text, sizeof(text));
+	    rts_read_pid_file(process_log.opts.shared, record->pid, "comm", text, sizeof(text));
 
-	/* it is not called any more what it was before */
+	/* Clear the old name first: it is wrong even if the new one cannot be read. */
 	memset(record->comm, 0, sizeof(record->comm));
 	if (n <= 0)
 		return;
@@ -93,11 +93,11 @@ static void handle_fork(const struct rti_process_event *event)
 	struct rti_process_record *record;
 
 	if (!rti_descendant_set_fork(&process_log.descendants, event->ppid, event->pid)) {
-		if (process_log.how.has_list && event->pid > 0 && event->pid < RTI_PIDS_MAX)
+		if (process_log.opts.has_list && event->pid > 0 && event->pid < RTI_PIDS_MAX)
 			process_log.record_number[event->pid] = 0;
 		return;
 	}
-	if (!process_log.how.has_list)
+	if (!process_log.opts.has_list)
 		return;
 	parent = find_record(event->ppid);
 	record = add_record(event->pid, event->ppid, event->monotonic_ns);
@@ -111,10 +111,11 @@ static void handle_exec(const struct rti_process_event *event)
 
 	rti_descendant_set_exec(&process_log.descendants, event->pid);
 	if (record)
-		read_name(record);
+		read_comm(record);
 }
 
-/* Its first thread has ended, which is told as the end of all; the others may run on. */
+/* Returns true if the thread group leader has exited and other threads still run. The event is the
+ * same as for the exit of a whole process. */
 static bool runs_without_leader(int32_t pid)
 {
 	char text[1024];
@@ -122,12 +123,12 @@ static bool runs_without_leader(int32_t pid)
 	ssize_t n;
 
 	if (kill(pid, 0) < 0)
-		return false; /* as it is with most by now */
-	n = rts_read_pid_file(process_log.how.shared, pid, "stat", text, sizeof(text));
+		return false; /* the usual case: already reaped */
+	n = rts_read_pid_file(process_log.opts.shared, pid, "stat", text, sizeof(text));
 	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
 }
 
-/* Every thread ends; the last of them ends the process. */
+/* Each thread of a process has an exit event; the process ends with the last of them. */
 static void handle_exit(const struct rti_process_event *event)
 {
 	struct rti_process_record *record = find_record(event->pid);
@@ -135,14 +136,16 @@ static void handle_exit(const struct rti_process_event *event)
 	if (event->tid == event->pid &&
 	    rti_descendant_set_is_alive(&process_log.descendants, event->pid)) {
 		if (runs_without_leader(event->pid))
-			process_log.how.shared->has_leader_exit = 1;
+			process_log.opts.shared->has_leader_exit = 1;
 		rti_descendant_set_exit(&process_log.descendants, event->pid);
 	}
 	if (!record || record->flags & RTI_RECORD_REAPED)
 		return;
 	record->end_ns = event->monotonic_ns;
-	/* A thread that ended before may be told of later. What ends them all after the first
-	 * has gone is in the others. */
+	/* The leader's status is that of the process. So is another thread's if it is not 0: what
+	 * kills the process after its leader has exited shows only in the other threads. A status
+	 * of 0 is ignored, since the thread may have exited before the leader: its event may come
+	 * later all the same. */
 	if (event->tid == event->pid || event->status)
 		record->status = event->status;
 	rts_process_log_record_zombie(event->pid);
@@ -173,9 +176,10 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	}
 }
 
-static uint32_t begin_events(void)
+/* Returns an RTI_EVENTS_ value. */
+static uint32_t subscribe(void)
 {
-	unsigned also = process_log.how.has_list ? RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS : 0;
+	unsigned also = process_log.opts.has_list ? RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS : 0;
 	uint32_t batch_ms;
 
 	process_log.events = rti_events_open(also);
@@ -183,23 +187,23 @@ static uint32_t begin_events(void)
 		return RTI_EVENTS_UNAVAILABLE;
 	batch_ms = rti_events_capacity(process_log.events) / EVENTS_PER_MS;
 	process_log.batch_ms = batch_ms > BATCH_MAX_MS ? BATCH_MAX_MS : (int)batch_ms;
-	if (process_log.how.has_list) /* the names of the short-lived are gone soon */
+	if (process_log.opts.has_list) /* read names before short-lived processes exit */
 		process_log.batch_ms = 0;
 	return RTI_EVENTS_INTACT;
 }
 
-void rts_process_log_begin(const struct rts_process_log_opts *how)
+void rts_process_log_begin(const struct rts_process_log_opts *opts)
 {
 	struct rti_now now;
 
-	process_log.how = *how;
+	process_log.opts = *opts;
 	process_log.records =
-	    (struct rti_process_record *)((char *)how->shared + RTI_SHARED_STATS_BYTES);
+	    (struct rti_process_record *)((char *)opts->shared + RTI_SHARED_STATS_BYTES);
 	rti_platform_init(&process_log.platform, 0);
 	process_log.platform.now(&now);
 	process_log.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
-	rti_descendant_set_add(&process_log.descendants, how->root);
-	how->shared->events = begin_events();
+	rti_descendant_set_add(&process_log.descendants, opts->root);
+	opts->shared->events = subscribe();
 }
 
 int *rts_process_log_events(void)
@@ -212,11 +216,11 @@ int rts_process_log_batch_ms(void)
 	return process_log.batch_ms;
 }
 
-/* After a loss nobody's number is sure to be his own: what was counted by then is a lower bound,
- * and more would not be. */
+/* After a loss a pid may have been reused unnoticed. What was counted until then is a lower bound;
+ * counts from later events would not be. So stop. */
 void rts_process_log_update(void)
 {
-	struct rti_shared_stats *shared = process_log.how.shared;
+	struct rti_shared_stats *shared = process_log.opts.shared;
 
 	if (process_log.events < 0)
 		return;
@@ -231,7 +235,7 @@ void rts_process_log_update(void)
 
 void rts_process_log_catch_up(void)
 {
-	if (process_log.how.has_list)
+	if (process_log.opts.has_list)
 		rts_process_log_update();
 }
 
@@ -240,17 +244,18 @@ void rts_process_log_finish(void)
 	struct pollfd late = { .fd = process_log.events, .events = POLLIN };
 
 	rts_process_log_update();
-	if (process_log.how.has_list && process_log.events >= 0 &&
-	    poll(&late, 1, LATEST_EXIT_MS) > 0)
+	if (process_log.opts.has_list && process_log.events >= 0 &&
+	    poll(&late, 1, EXIT_DELAY_MAX_MS) > 0)
 		rts_process_log_update();
 }
 
-/* A process is read to its end when it is a zombie, and none of its threads is left. */
-static bool read_end(struct rti_process_record *record, struct rti_pid_stat *stat)
+/* Read the final stat and CPU time of a process. They are final if it is a zombie without other
+ * threads. Returns false if they are not, or cannot be read. */
+static bool read_final_stat(struct rti_process_record *record, struct rti_pid_stat *stat)
 {
 	char text[1024];
 	ssize_t n =
-	    rts_read_pid_file(process_log.how.shared, record->pid, "stat", text, sizeof(text));
+	    rts_read_pid_file(process_log.opts.shared, record->pid, "stat", text, sizeof(text));
 	struct rti_cpu_clock clock = { 0 };
 
 	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' ||
@@ -267,11 +272,11 @@ static bool read_end(struct rti_process_record *record, struct rti_pid_stat *sta
 	return true;
 }
 
-static void read_end_of_io(struct rti_process_record *record)
+static void read_final_io(struct rti_process_record *record)
 {
 	char text[512];
 	ssize_t n =
-	    rts_read_pid_file(process_log.how.shared, record->pid, "io", text, sizeof(text));
+	    rts_read_pid_file(process_log.opts.shared, record->pid, "io", text, sizeof(text));
 	struct rti_pid_io io;
 
 	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0)
@@ -281,12 +286,13 @@ static void read_end_of_io(struct rti_process_record *record)
 	record->flags |= RTI_RECORD_HAS_IO;
 }
 
-/* The kernel's peak of a child is the largest of it, of those whom it waited for, and of whoever
- * executed it. It is its own where it had no children and was executed by us, who are small. */
-static bool has_peak_of_its_own(const struct rti_process_record *record,
-                                const struct rti_pid_stat *stat)
+/* Returns true if the ru_maxrss of a process will be its own peak. The kernel reports the largest
+ * of the peaks of the process, of the children that it waited for, and of the program that it ran
+ * before exec. So the process must not have waited for children, and the supervisor, which is
+ * small, must have forked it. */
+static bool has_own_peak(const struct rti_process_record *record, const struct rti_pid_stat *stat)
 {
-	return record->ppid == process_log.how.root && stat->cminflt + stat->cmajflt == 0;
+	return record->ppid == process_log.opts.root && stat->cminflt + stat->cmajflt == 0;
 }
 
 void rts_process_log_record_zombie(pid_t pid)
@@ -294,15 +300,16 @@ void rts_process_log_record_zombie(pid_t pid)
 	struct rti_process_record *record = find_record(pid);
 	struct rti_pid_stat stat;
 
-	/* Nobody told us of it, nor who forked it; its number may have been another's. */
-	if ((!record || record->flags & RTI_RECORD_REAPED) && process_log.how.has_list &&
+	/* Without events the fork of this process and its parent are unknown, and an older record
+	 * for its pid may be of another process. */
+	if ((!record || record->flags & RTI_RECORD_REAPED) && process_log.opts.has_list &&
 	    process_log.events < 0)
 		record = add_record(pid, 0, 0);
-	if (!record || record->flags & RTI_RECORD_FINAL || !read_end(record, &stat))
+	if (!record || record->flags & RTI_RECORD_FINAL || !read_final_stat(record, &stat))
 		return;
-	read_end_of_io(record);
-	if (has_peak_of_its_own(record, &stat))
-		record->flags |= RTI_RECORD_HAS_PEAK; /* which is told when it is reaped */
+	read_final_io(record);
+	if (has_own_peak(record, &stat))
+		record->flags |= RTI_RECORD_HAS_PEAK; /* set once it is reaped */
 }
 
 void rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use)
@@ -317,7 +324,7 @@ void rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *u
 		record->end_ns = now.monotonic_ns;
 	record->status = (uint32_t)status;
 	record->flags |= RTI_RECORD_REAPED;
-	if (use->ru_maxrss <= process_log.how.root_peak_kib)
+	if (use->ru_maxrss <= process_log.opts.root_peak_kib)
 		record->flags &= ~RTI_RECORD_HAS_PEAK;
 	if (record->flags & RTI_RECORD_HAS_PEAK)
 		record->peak_rss_bytes = (uint64_t)use->ru_maxrss * 1024;

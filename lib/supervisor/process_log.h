@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every process of the tree, counted by the kernel's process events and, if wished for, listed
- * in shared memory. */
+/* Counts every process of the tree by the kernel's process events, and lists them if requested.
+ *
+ * The counts and the list are in shared memory. */
 #ifndef RTS_PROCESS_LOG_H
 #define RTS_PROCESS_LOG_H
 
@@ -10,31 +11,36 @@
 #include "os/supervisor_protocol.h"
 
 struct rts_process_log_opts {
-	struct rti_shared_stats *shared;
-	const int *memory; /* that the board and the list lie in: its descriptor is moved */
-	bool has_list;     /* then what is told of a process is looked up as soon as it is told */
-	pid_t root;
+	struct rti_shared_stats *shared; /* the list follows it */
+	/* Descriptor of the memory that shared is in. A pointer, since the descriptor is moved. */
+	const int *memory;
+	/* List the processes. Every event is then handled as soon as it arrives, while the process
+	 * that it reports can still be read. */
+	bool has_list;
+	pid_t root;            /* the supervisor */
 	int64_t root_peak_kib; /* which its children inherit */
 };
 
-void rts_process_log_begin(const struct rts_process_log_opts *how);
+/* Subscribe to process events and begin to count. Sets opts->shared->events. */
+void rts_process_log_begin(const struct rts_process_log_opts *opts);
 
-/* The socket to be watched, -1 for none, and for how long it may be left alone once something
- * has come. */
+/* Returns the address of the socket to poll. It is negative if there are no events. The caller may
+ * move the descriptor. */
 int *rts_process_log_events(void);
+/* Returns for how many milliseconds events may wait once the first has arrived. */
 int rts_process_log_batch_ms(void);
 
-/* Take in what has happened. */
+/* Handle all events that have arrived, and update the counts. */
 void rts_process_log_update(void);
-/* The same where there is a list: before somebody is reaped of whom it may not have been told
- * yet. */
+/* Do the same if there is a list. Call this before a process is reaped: its fork may not have been
+ * handled yet. */
 void rts_process_log_catch_up(void);
-/* The same, with what is still being told of those who have ended. */
+/* Do the same, and if there is a list, wait up to 2 ms for exits that have yet to be reported. */
 void rts_process_log_finish(void);
 
-/* A zombie that waits for somebody. Does nothing without a list. */
+/* Record the final figures of a zombie. Does nothing if there is no list. */
 void rts_process_log_record_zombie(pid_t pid);
-/* It was ours, and we have reaped it. */
+/* Record that the supervisor has reaped a process. */
 void rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use);
 
 #endif
