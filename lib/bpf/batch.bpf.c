@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The program in the kernel: for each of many pids a row with what
- * /proc/PID/{stat,statm,status,io} and its CPU clocks say, read as the kernel reads it for them.
- * Linux 6.2 is the first that can load it.
+/* The BPF program: fills a row for each of many pids with what its files and CPU clocks show.
  *
- * What it takes is mostly the time until the kernel's structures are in the cache: a line of
- * memory that nobody asked for is not touched. */
+ * The files are /proc/PID/{stat,statm,status,io}; the values are read as the kernel reads them for
+ * these files. Linux 6.2 is the first that can load the program.
+ *
+ * Its cost is mostly the time until the kernel's structures are in the cache. So no cache line is
+ * touched unless a request needs it. */
 #include "kernel.h"
+
+#include <stdbool.h>
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
 #include "batch.h"
 
-#define MOST_THREADS 65536
-/* to find a process whose threads and children do not come to an end meanwhile */
-#define ATTEMPTS 4
+#define THREADS_MAX 65536
+/* Reads of one process until none of its threads or children exits meanwhile. */
+#define ATTEMPTS_MAX 4
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 #define TASK_REPORT 0x7fu
@@ -38,21 +41,21 @@ extern void bpf_rcu_read_lock(void) __ksym;
 extern void bpf_rcu_read_unlock(void) __ksym;
 extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym;
 
-/* An address as a pointer whose reads fault to 0 instead of at all. */
+/* Turns an address into a pointer to a kernel type. If a read through it faults, it yields 0. */
 #define kernel_object(type, address)                                                               \
 	((const type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(type)))
 
 /* Shared with the plug-in, which maps it. */
-__u32 count;
-__u32 cpus; /* whose counters can be found; 0 is none */
+__u32 count; /* requests */
+__u32 cpus;  /* CPUs whose counters can be found; 0 is none */
 struct rti_batch_request requests[RTI_BATCH_PIDS];
 struct rti_batch_row rows[RTI_BATCH_PIDS];
-__u64 cpu_offset[RTI_BATCH_CPUS]; /* from a variable's address to the instance of each CPU */
+__u64 cpu_offset[RTI_BATCH_CPUS]; /* from a per-CPU address to the instance of each CPU */
 __u64 fence;
-__u64 no_matter; /* what was read to no other end than to have it in the cache */
+__u64 prefetch_sink; /* sum of values that were only read to have them in the cache */
 
-/* Anything of which every CPU has its own: the counters of all such things lie equally far
- * apart. */
+/* Any per-CPU variable. The instances of all per-CPU variables are equally far apart, so this one
+ * yields cpu_offset. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -62,8 +65,8 @@ struct {
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Reads before it happen before reads after it. Where the CPU sees to that, a fence would only
- * keep it from waiting for several lines of memory at a time. */
+/* Order the reads before it before those after it. On a CPU that does not reorder reads, this is a
+ * compiler barrier: a fence would keep it from fetching several cache lines at a time. */
 static void order_reads(void)
 {
 #ifdef RTI_READS_ARE_ORDERED
@@ -78,18 +81,19 @@ static __u32 sequence_of(const struct signal_struct *signal)
 	return signal->stats_lock.seqcount.seqcount.sequence;
 }
 
-/* As the sequence lock of the kernel's own readers: 1 when nobody has moved a thread's use to
- * the process, or a child's to its parent, since the sequence was read. */
-static int has_stood_still(const struct signal_struct *signal, __u32 sequence)
+/* Check the sequence lock as the kernel's own readers do. Returns true if no usage was moved from a
+ * thread to the process, or from a child to its parent, since the sequence was read. */
+static bool is_consistent(const struct signal_struct *signal, __u32 sequence)
 {
 	order_reads();
 	return !(sequence & 1) && sequence == sequence_of(signal);
 }
 
-/* The list of threads: where it goes on, and where it ends. */
+/* A walk over the list of threads. It ends when next is head. */
 struct walk {
 	__u64 next, head;
-	/* of the first thread that has one: a leader that exits before the rest has none */
+	/* The address space, and the first thread that has it. A leader that has exited before the
+	 * other threads has none. */
 	__u64 mm, mm_user;
 	struct rti_batch_row *row;
 	__u64 cpu_ns;
@@ -115,8 +119,8 @@ static const struct task_struct *next_thread(struct walk *walk)
 	return thread;
 }
 
-/* 1 for a process of one thread, which need not be looked for then. */
-static int is_alone(const struct task_struct *leader, const struct signal_struct *signal)
+/* Returns true if the leader is the only thread, so that no walk is needed. */
+static bool is_single_threaded(const struct task_struct *leader, const struct signal_struct *signal)
 {
 	return signal->nr_threads == 1 &&
 	       (__u64)signal->thread_head.next == (__u64)&leader->thread_node;
@@ -130,23 +134,23 @@ static long add_clock(__u32 i, struct walk *walk)
 	return 0;
 }
 
-/* 1 when it has used this much, no more and no less, and nobody has let go of it. */
-static int has_used(const struct task_struct *task, __u64 ns)
+/* Returns true if a process has used exactly this CPU time and has not been released. */
+static bool has_used(const struct task_struct *task, __u64 ns)
 {
 	const struct signal_struct *signal = task->signal;
 	__u32 sequence = sequence_of(signal);
 	struct walk walk;
 
 	order_reads();
-	if (is_alone(task, signal)) {
+	if (is_single_threaded(task, signal)) {
 		walk.cpu_ns = signal->sum_sched_runtime + task->se.sum_exec_runtime;
 	} else {
 		walk = start_walk(signal, NULL);
-		bpf_loop(MOST_THREADS, add_clock, &walk, 0);
+		bpf_loop(THREADS_MAX, add_clock, &walk, 0);
 		if (walk.next != walk.head)
-			return 0;
+			return false;
 	}
-	return walk.cpu_ns == ns && has_stood_still(signal, sequence) && task->sighand;
+	return walk.cpu_ns == ns && is_consistent(signal, sequence) && task->sighand;
 }
 
 static void add_io(struct rti_batch_row *row, const struct task_io_accounting *io)
@@ -160,7 +164,8 @@ static void add_io(struct rti_batch_row *row, const struct task_io_accounting *i
 	}
 }
 
-static void add_use(struct walk *walk, struct rti_batch_row *row, const struct task_struct *thread)
+static void add_usage(struct walk *walk, struct rti_batch_row *row,
+                      const struct task_struct *thread)
 {
 	if (!walk->mm) {
 		walk->mm = (__u64)thread->mm;
@@ -181,12 +186,12 @@ static long add_thread(__u32 i, struct walk *walk)
 {
 	if (walk->next == walk->head)
 		return 1;
-	add_use(walk, walk->row, next_thread(walk));
+	add_usage(walk, walk->row, next_thread(walk));
 	return 0;
 }
 
-/* What threads that have ended used, and what was reaped. */
-static void put_use_of_dead(const struct signal_struct *signal, struct rti_batch_row *row)
+/* Set the usage of threads that have exited and of reaped children. */
+static void set_usage_of_exited(const struct signal_struct *signal, struct rti_batch_row *row)
 {
 	row->cpu_ns = signal->sum_sched_runtime;
 	row->user_part_ns = signal->utime;
@@ -206,7 +211,7 @@ static void put_use_of_dead(const struct signal_struct *signal, struct rti_batch
 		add_io(row, &signal->ioac);
 }
 
-/* 0, -EAGAIN, -E2BIG. */
+/* Sum the usage of a process and find its address space. Returns 0, -EAGAIN or -E2BIG. */
 static int sum_threads(const struct task_struct *task, struct walk *walk, struct rti_batch_row *row)
 {
 	const struct signal_struct *signal = task->signal;
@@ -214,38 +219,38 @@ static int sum_threads(const struct task_struct *task, struct walk *walk, struct
 
 	order_reads();
 	*walk = start_walk(signal, row);
-	put_use_of_dead(signal, row);
-	if (is_alone(task, signal)) {
-		add_use(walk, row, task);
+	set_usage_of_exited(signal, row);
+	if (is_single_threaded(task, signal)) {
+		add_usage(walk, row, task);
 	} else {
-		bpf_loop(MOST_THREADS, add_thread, walk, 0);
+		bpf_loop(THREADS_MAX, add_thread, walk, 0);
 		if (walk->next != walk->head)
 			return -E2BIG;
 	}
-	return has_stood_still(signal, sequence) ? 0 : -EAGAIN;
+	return is_consistent(signal, sequence) ? 0 : -EAGAIN;
 }
 
-/* Of what a process has resident: file, anonymous and shared pages. */
-#define KINDS 3
+/* Kinds of resident pages: file, anonymous and shared. */
+#define PAGE_KINDS 3
 
 struct pages {
-	__u64 counters[KINDS];
-	__s64 count[KINDS];
+	__u64 counters[PAGE_KINDS];
+	__s64 count[PAGE_KINDS];
 };
 
 static long add_cpu(__u32 cpu, struct pages *pages)
 {
 	if (cpu >= RTI_BATCH_CPUS)
 		return 1;
-	for (int i = 0; i < KINDS; i++)
+	for (int i = 0; i < PAGE_KINDS; i++)
 		pages->count[i] +=
 		    (__s32)kernel_object(struct seqcount, pages->counters[i] + cpu_offset[cpu])
 			->sequence;
 	return 0;
 }
 
-/* percpu_counter_sum_positive(), or percpu_counter_read_positive() where the CPUs' own cannot be
- * found. */
+/* Returns the resident pages as percpu_counter_sum_positive() does, or as
+ * percpu_counter_read_positive() does if the per-CPU counters cannot be found. */
 static __u64 resident_pages(const struct mm_struct *mm)
 {
 	const struct percpu_counter *file = &mm->rss_stat[MM_FILEPAGES],
@@ -258,13 +263,13 @@ static __u64 resident_pages(const struct mm_struct *mm)
 	__u64 sum = 0;
 
 	bpf_loop(cpus, add_cpu, &pages, 0);
-	for (int i = 0; i < KINDS; i++)
+	for (int i = 0; i < PAGE_KINDS; i++)
 		sum += pages.count[i] > 0 ? (__u64)pages.count[i] : 0;
 	return sum;
 }
 
-/* A peak is noted by the kernel only when memory is given back. */
-static void put_memory(const struct mm_struct *mm, struct rti_batch_row *row)
+/* The kernel only updates hiwater_rss when memory is released, so the current RSS may be higher. */
+static void set_memory(const struct mm_struct *mm, struct rti_batch_row *row)
 {
 	row->rss_pages = resident_pages(mm);
 	if (!(row->has & RTI_BATCH_PEAK))
@@ -276,20 +281,22 @@ static void put_memory(const struct mm_struct *mm, struct rti_batch_row *row)
 		row->rss_pages = 0;
 }
 
-/* Of somebody who has an address space. 0 or -EAGAIN. */
+/* Set RSS and peak; 0 if the process has no address space. Returns 0, or -EAGAIN if the address
+ * space may have been freed meanwhile. */
 static int read_memory(const struct walk *walk, struct rti_batch_row *row)
 {
 	row->rss_pages = row->peak_rss_pages = 0;
 	if (!walk->mm || !(row->has & (RTI_BATCH_RSS | RTI_BATCH_PEAK)))
 		return 0;
-	put_memory(kernel_object(struct mm_struct, walk->mm), row);
+	set_memory(kernel_object(struct mm_struct, walk->mm), row);
 	order_reads();
-	/* By now an exec or an exit may have freed it. */
+	/* An exec or an exit may have freed it. */
 	return (__u64)kernel_object(struct task_struct, walk->mm_user)->mm == walk->mm ? 0
 	                                                                               : -EAGAIN;
 }
 
-/* task_state_index() of include/linux/sched.h, and the letters of fs/proc/array.c. */
+/* Returns the state letter, as task_state_index() of include/linux/sched.h and fs/proc/array.c make
+ * it. */
 static __u32 state_letter(const struct task_struct *task)
 {
 	__u32 state = task->__state, reported = (state | (__u32)task->exit_state) & TASK_REPORT;
@@ -309,7 +316,7 @@ static __u32 state_letter(const struct task_struct *task)
 	                         : 'R';
 }
 
-static void put_status(const struct task_struct *task, struct rti_batch_row *row)
+static void set_status(const struct task_struct *task, struct rti_batch_row *row)
 {
 	__builtin_memset(row->comm, 0, sizeof(row->comm));
 	if (!(row->has & RTI_BATCH_STATUS))
@@ -319,28 +326,30 @@ static void put_status(const struct task_struct *task, struct rti_batch_row *row
 		row->has |= RTI_BATCH_IGNORES_SIGCHLD;
 }
 
-static __u32 what_there_is(__u32 want)
+/* Returns the request without what this kernel does not have. */
+static __u32 available_bits(__u32 want)
 {
-	int has_io = bpf_core_field_exists(struct task_io_accounting, rchar) &&
-	             bpf_core_field_exists(struct task_io_accounting, read_bytes);
+	bool has_io = bpf_core_field_exists(struct task_io_accounting, rchar) &&
+	              bpf_core_field_exists(struct task_io_accounting, read_bytes);
 
 	return want & (has_io ? RTI_BATCH_ALL : RTI_BATCH_ALL & ~RTI_BATCH_IO);
 }
 
-static int try_task(const struct task_struct *task, __u32 want, struct rti_batch_row *row)
+/* Read a process once. Returns 0, -ESRCH, -E2BIG, or -EAGAIN if it changed meanwhile. */
+static int try_read_task(const struct task_struct *task, __u32 want, struct rti_batch_row *row)
 {
 	struct walk walk;
 	int err;
 
-	row->has = what_there_is(want);
+	row->has = available_bits(want);
 	err = sum_threads(task, &walk, row);
 	if (err < 0)
 		return err;
 	row->start_ns = task->start_boottime;
 	row->ppid = (__u32)task->real_parent->tgid;
 	row->state = state_letter(task);
-	put_status(task, row);
-	if (!task->sighand) /* it was let go of */
+	set_status(task, row);
+	if (!task->sighand) /* it has been released */
 		return -ESRCH;
 	return read_memory(&walk, row);
 }
@@ -352,9 +361,9 @@ struct attempt {
 	int err;
 };
 
-static long try_again(__u32 i, struct attempt *attempt)
+static long attempt_read(__u32 i, struct attempt *attempt)
 {
-	attempt->err = try_task(attempt->task, attempt->want, attempt->row);
+	attempt->err = try_read_task(attempt->task, attempt->want, attempt->row);
 	return attempt->err != -EAGAIN;
 }
 
@@ -364,26 +373,27 @@ static int read_task(const struct task_struct *task, const struct rti_batch_requ
 	struct attempt attempt = { task, row, request->want, -EOPNOTSUPP };
 
 	if (!(task->flags & PF_KTHREAD))
-		bpf_loop(ATTEMPTS, try_again, &attempt, 0);
+		bpf_loop(ATTEMPTS_MAX, attempt_read, &attempt, 0);
 	return attempt.err;
 }
 
-/* Processes that are found before any of them is read. To take hold of one and to let go of it
- * waits for all memory that was asked for by then; without that between them, the CPU waits for
- * that of several at a time. */
-#define TOGETHER 16
+/* How many processes are looked up before any of them is read. Taking and dropping a task reference
+ * is atomic and stalls until earlier loads finish. Look up the whole group first, so that the cache
+ * misses of its reads overlap. */
+#define GROUP_SIZE 16
 
 struct group {
 	__u32 first;
-	__u64 tasks[TOGETHER];
+	__u64 tasks[GROUP_SIZE];
 };
 
+/* Look up the i-th process of the group. */
 static long find_task(__u32 i, struct group *group)
 {
 	struct task_struct *task;
 	__u32 at = group->first + i;
 
-	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
+	if (i >= GROUP_SIZE || at >= RTI_BATCH_PIDS)
 		return 1;
 	group->tasks[i] = 0;
 	task = bpf_task_from_pid(requests[at].pid);
@@ -394,13 +404,13 @@ static long find_task(__u32 i, struct group *group)
 	return 0;
 }
 
-/* Whoever has used as much as he had is done with. */
+/* Finish a process that has used exactly the CPU time that its request names. */
 static long skip_idle(__u32 i, struct group *group)
 {
 	const struct task_struct *task;
 	__u32 at = group->first + i;
 
-	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
+	if (i >= GROUP_SIZE || at >= RTI_BATCH_PIDS)
 		return 1;
 	rows[at].error = -ESRCH;
 	if (!group->tasks[i] || !requests[at].idle_ns)
@@ -416,8 +426,9 @@ static long skip_idle(__u32 i, struct group *group)
 	return 0;
 }
 
-/* One word of each line that is going to be read. */
-static __u64 sum_of_lines(const struct task_struct *task, __u32 want)
+/* Read one word of each cache line that the request needs. Returns their sum, so that the compiler
+ * keeps the reads. */
+static __u64 touch_cache_lines(const struct task_struct *task, __u32 want)
 {
 	const struct signal_struct *signal = task->signal;
 	__u64 sum = task->__state + (__u64)task->exit_state + task->utime + task->nvcsw +
@@ -431,24 +442,24 @@ static __u64 sum_of_lines(const struct task_struct *task, __u32 want)
 	return sum;
 }
 
-/* All are asked for before any is needed. */
-static long fetch_lines(__u32 i, struct group *group)
+/* Fetch the cache lines of one process. This is done for the whole group before any is needed. */
+static long prefetch_task(__u32 i, struct group *group)
 {
 	__u32 at = group->first + i;
 
-	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
+	if (i >= GROUP_SIZE || at >= RTI_BATCH_PIDS)
 		return 1;
 	if (group->tasks[i])
-		no_matter += sum_of_lines(kernel_object(struct task_struct, group->tasks[i]),
-		                          requests[at].want);
+		prefetch_sink += touch_cache_lines(
+		    kernel_object(struct task_struct, group->tasks[i]), requests[at].want);
 	return 0;
 }
 
-static long read_found(__u32 i, struct group *group)
+static long read_found_task(__u32 i, struct group *group)
 {
 	__u32 at = group->first + i;
 
-	if (i >= TOGETHER || at >= RTI_BATCH_PIDS)
+	if (i >= GROUP_SIZE || at >= RTI_BATCH_PIDS)
 		return 1;
 	if (group->tasks[i])
 		rows[at].error = read_task(kernel_object(struct task_struct, group->tasks[i]),
@@ -456,17 +467,17 @@ static long read_found(__u32 i, struct group *group)
 	return 0;
 }
 
-/* Who was found is not freed before the lock is let go of. */
+/* Tasks that were found are not freed before the RCU lock is released. */
 static long read_group(__u32 i, void *unused)
 {
-	struct group group = { .first = i * TOGETHER };
-	__u32 left = count - group.first, some = left < TOGETHER ? left : TOGETHER;
+	struct group group = { .first = i * GROUP_SIZE };
+	__u32 left = count - group.first, size = left < GROUP_SIZE ? left : GROUP_SIZE;
 
 	bpf_rcu_read_lock();
-	bpf_loop(some, find_task, &group, 0);
-	bpf_loop(some, skip_idle, &group, 0);
-	bpf_loop(some, fetch_lines, &group, 0);
-	bpf_loop(some, read_found, &group, 0);
+	bpf_loop(size, find_task, &group, 0);
+	bpf_loop(size, skip_idle, &group, 0);
+	bpf_loop(size, prefetch_task, &group, 0);
+	bpf_loop(size, read_found_task, &group, 0);
 	bpf_rcu_read_unlock();
 	return 0;
 }
@@ -474,10 +485,11 @@ static long read_group(__u32 i, void *unused)
 SEC("syscall")
 int read_batch(void *ctx)
 {
-	bpf_loop((count + TOGETHER - 1) / TOGETHER, read_group, NULL, 0);
+	bpf_loop((count + GROUP_SIZE - 1) / GROUP_SIZE, read_group, NULL, 0);
 	return 0;
 }
 
+/* Set cpu_offset of one CPU. */
 static long find_cpu(__u32 cpu, __u64 *base)
 {
 	__u32 first = 0;
@@ -491,8 +503,8 @@ static long find_cpu(__u32 cpu, __u64 *base)
 	return 0;
 }
 
-/* 0; or -EOPNOTSUPP where the caller knows processes by other pids, or start times, than the
- * kernel does. */
+/* Prepare the batch reads of a caller. Returns 0, or -EOPNOTSUPP if pids or start times differ
+ * between the caller's namespaces and the kernel's. */
 SEC("syscall")
 int set_up(void *ctx)
 {

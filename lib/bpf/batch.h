@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the library, its BPF plug-in and the program in the kernel tell each other. All are of
- * one release: the layout is no promise to anybody else. Times are ns. */
+/* The interface between the library, its BPF plug-in and the BPF program.
+ *
+ * All three are of one release. The layout is not stable and no other program may rely on it. Times
+ * are ns. */
 #ifndef RTI_BPF_BATCH_H
 #define RTI_BPF_BATCH_H
 
@@ -9,63 +11,66 @@
 
 #define RTI_BATCH_PLUGIN 2u /* changes whenever anything below does */
 
-/* What is asked of a process, and what a row has: what was not asked for is 0 in it. The rest is
- * in every row. */
+/* What a request asks for, and what a row has. Values that were not requested are 0 in the row.
+ * Values without a bit are in every row. */
 #define RTI_BATCH_RSS (1u << 0)
 #define RTI_BATCH_PEAK (1u << 1)
-#define RTI_BATCH_IO (1u << 2)     /* not where the kernel keeps no account of it */
-#define RTI_BATCH_STATUS (1u << 3) /* its name, and whether it ignores SIGCHLD */
+#define RTI_BATCH_IO (1u << 2)     /* never set if the kernel keeps no account of it */
+#define RTI_BATCH_STATUS (1u << 3) /* the name, and whether SIGCHLD is ignored */
 #define RTI_BATCH_ALL (RTI_BATCH_RSS | RTI_BATCH_PEAK | RTI_BATCH_IO | RTI_BATCH_STATUS)
 
-/* What only a row has. */
-/* it has used idle_ns, as it had: there is nothing else in the row */
+/* Bits that only a row has. */
+/* The process has used exactly idle_ns: the row has only start_ns and cpu_ns. */
 #define RTI_BATCH_IDLE (1u << 4)
 #define RTI_BATCH_IGNORES_SIGCHLD (1u << 5)
 
 struct rti_batch_request {
 	int32_t pid;
 	uint32_t want;
-	/* a CPU time at which nothing more is to be read of it; 0: there is none */
+	/* If the process has used exactly this CPU time, skip the rest of the row. 0: never. */
 	uint64_t idle_ns;
 };
 
-/* One process at one moment: nothing in it is of before or after a thread of it ended, or a
- * child of it was reaped. */
+/* One process. Invariant: a row is consistent. No thread of the process exited and none of its
+ * children was reaped between the reads of its values. */
 struct rti_batch_row {
-	/* 0; -ESRCH; or the text has to be read: -EAGAIN it would not stand still, -E2BIG too
-	 * many threads, -EOPNOTSUPP a thread of the kernel, whose name only the text has */
+	/* 0 or -ESRCH. With any other error the text files must be read instead: -EAGAIN if the
+	 * process kept changing, -E2BIG if it has too many threads, -EOPNOTSUPP if it is a kernel
+	 * thread, whose name only the text has. */
 	int32_t error;
 	uint32_t has;
 	uint64_t start_ns; /* since boot */
 	uint64_t cpu_ns;   /* exact */
 	/* A row with an error or RTI_BATCH_IDLE ends here. */
-	uint64_t user_part_ns, system_part_ns; /* as sampled at ticks */
+	uint64_t user_part_ns, system_part_ns; /* sampled at ticks */
 	uint64_t reaped_user_ns, reaped_system_ns;
 	uint32_t ppid, threads;
 	uint64_t minflt, majflt, cminflt, cmajflt;
-	uint64_t voluntary_switches, involuntary_switches; /* of threads that have ended too */
-	/* 0 where there is no address space; that of a thread that lives, where the leader has
-	 * ended. Exact as statm has it since Linux 6.17; on machines with more than
-	 * RTI_BATCH_CPUS as stat has it: without what each CPU has yet to add. */
+	uint64_t voluntary_switches, involuntary_switches; /* includes threads that have exited */
+	/* 0 if there is no address space. If the leader has exited, that of a live thread. As exact
+	 * as statm since Linux 6.17. On systems with more than RTI_BATCH_CPUS, as exact as stat:
+	 * without what each CPU has yet to add. */
 	uint64_t rss_pages, peak_rss_pages;
-	/* reaped children's too */
+	/* Includes that of reaped children. */
 	uint64_t rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes;
 	char comm[16];
-	uint64_t state; /* its letter */
+	uint64_t state; /* the state letter */
 };
 
-/* How much one call of the program reads, which decides the memory that both sides share. */
+/* Requests per run of the BPF program. It decides how much memory both sides share. */
 #define RTI_BATCH_PIDS 256
-/* an exact RSS takes 10 ns for each of them and three counters: not on wider machines */
+/* An exact RSS costs 10 ns per CPU for its three counters. With more CPUs it is not computed. */
 #define RTI_BATCH_CPUS 64
 
+/* What the plug-in exports as RTI_BATCH_ENTRY. */
 struct rti_batch_ops {
 	uint32_t version; /* RTI_BATCH_PLUGIN */
 	uint32_t row_size;
-	/* 0 or -errno: -EPERM; what the kernel lacks is any other. */
+	/* Load the BPF program. *out is then to be passed to the other functions. Returns 0;
+	 * -EPERM; or another -errno if the kernel lacks something. */
 	int (*open)(void **out);
-	/* 0 or -errno. -ESTALE in a process that was forked off since, which shares memory with
-	 * its parent. */
+	/* Fill a row for each request. Returns 0 or -errno: -ESTALE in a process that was forked
+	 * since open(), because it shares the memory with its parent. */
 	int (*read)(void *state, const struct rti_batch_request *requests, size_t count,
 	            struct rti_batch_row *rows);
 	void (*close)(void *state);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's structures as far as the program reads them. Where a member really lies is put in
- * when it is loaded, so that one build fits all kernels, and needs none of them. */
+/* The kernel's structures, as far as the BPF program reads them.
+ *
+ * The offsets of members are filled in when the program is loaded. So one build fits all kernels
+ * and needs the headers of none. */
 #ifndef RTI_BPF_KERNEL_H
 #define RTI_BPF_KERNEL_H
 
-/* Names that the headers of libbpf expect. */
+/* Types that the headers of libbpf expect. */
 typedef unsigned char __u8;
 typedef short __s16;
 typedef unsigned short __u16;
@@ -29,8 +31,7 @@ struct percpu_counter {
 	__s32 *counters;
 };
 
-/* Any structure of the kernel that begins with 32 bits: what a counter of one CPU is looked at
- * as. */
+/* Any kernel structure that begins with 32 bits: the counter of one CPU is read through it. */
 struct seqcount {
 	unsigned int sequence;
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The plug-in: loads the program into the kernel and has it read. It links libc alone, like the
- * library: what bpftool generates makes the system calls itself. */
+/* The plug-in: loads the BPF program into the kernel and runs it.
+ *
+ * It links only libc, like the library: the code that bpftool generates makes its system calls
+ * itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,12 +14,13 @@
 
 extern const struct rti_batch_ops rti_bpf_batch __attribute__((visibility("default")));
 
+/* Invariant: only the process owner may run the program: see rti_batch_ops.read. */
 struct reader {
 	struct rti_bpf *program;
 	pid_t owner;
 };
 
-static int run(int program_fd)
+static int run_program(int program_fd)
 {
 	union bpf_attr attr = { .test = { .prog_fd = (uint32_t)program_fd } };
 
@@ -26,8 +29,8 @@ static int run(int program_fd)
 	return (int)attr.test.retval;
 }
 
-/* 1 when there are as many CPUs as the highest number says: what the program found for one that
- * cannot be would lead anywhere. */
+/* Returns true if CPUs 0 to count - 1 are possible and no others. For an impossible CPU, the offset
+ * that the program found would lead anywhere. */
 static bool has_all_cpus(uint32_t count)
 {
 	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
@@ -47,7 +50,7 @@ static bool has_all_cpus(uint32_t count)
 
 static int set_up(struct rti_bpf *program)
 {
-	int err = run(program->progs.set_up.prog_fd);
+	int err = run_program(program->progs.set_up.prog_fd);
 
 	if (err == 0 && (program->bss->cpus > RTI_BATCH_CPUS || !has_all_cpus(program->bss->cpus)))
 		program->bss->cpus = 0;
@@ -67,7 +70,7 @@ static int open_reader(void **out)
 	struct reader *reader;
 	int err = -ENOMEM;
 
-	/* What is generated takes descriptor 0 for none, and would not close it. */
+	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
 		return -EBADF;
 	reader = calloc(1, sizeof(*reader));
@@ -86,7 +89,7 @@ static int open_reader(void **out)
 	return err;
 }
 
-/* Most are short where few have run. */
+/* Copy only the start of a row with an error or RTI_BATCH_IDLE. Most are, if few processes ran. */
 static void copy_rows(struct rti_batch_row *to, const struct rti_batch_row *from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -105,16 +108,16 @@ static int read_rows(void *state, const struct rti_batch_request *requests, size
 	int err = getpid() == reader->owner ? 0 : -ESTALE;
 
 	while (err == 0 && count > 0) {
-		size_t some = count < RTI_BATCH_PIDS ? count : RTI_BATCH_PIDS;
+		size_t batch = count < RTI_BATCH_PIDS ? count : RTI_BATCH_PIDS;
 
-		memcpy(shared->requests, requests, some * sizeof(*requests));
-		shared->count = (uint32_t)some;
-		err = run(reader->program->progs.read_batch.prog_fd);
+		memcpy(shared->requests, requests, batch * sizeof(*requests));
+		shared->count = (uint32_t)batch;
+		err = run_program(reader->program->progs.read_batch.prog_fd);
 		if (err == 0)
-			copy_rows(rows, shared->rows, some);
-		requests += some;
-		rows += some;
-		count -= some;
+			copy_rows(rows, shared->rows, batch);
+		requests += batch;
+		rows += batch;
+		count -= batch;
 	}
 	return err;
 }
