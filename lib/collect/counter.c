@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters that never fall, made of counters of the kernel that sometimes do. */
+/* Counters that never fall, made from kernel counters that sometimes do. */
 #include "collect/counter.h"
 
 #define WRAP (UINT64_C(1) << 32)
-#define DEEPEST_CORRECTION 1000 /* clock ticks, 10 s */
+#define CORRECTION_MAX 1000 /* clock ticks, 10 s */
 
-/* Between two samples less than a quarter of the range goes by; so it is where the counter stood
- * that tells. */
+/* Returns true if a 32-bit counter has wrapped around. Assumes that it grows by less than a quarter
+ * of its range between two samples. So before a wrap it was in the last quarter, and after it, in
+ * the first. */
 static bool is_wrap(uint64_t last, uint64_t now)
 {
 	return last < WRAP && last >= WRAP / 4 * 3 && now < WRAP / 4;
@@ -32,7 +33,7 @@ bool rti_counter_hold(struct rti_counter *counter, uint64_t now)
 		counter->last = now;
 		return false;
 	}
-	if (now >= counter->last / 2 || counter->last - now <= DEEPEST_CORRECTION)
+	if (now >= counter->last / 2 || counter->last - now <= CORRECTION_MAX)
 		return false;
 	counter->last = now;
 	return true;

@@ -21,7 +21,8 @@ static bool is_device(const struct rti_device *device, const char *name, uint64_
 	return device->number == number && strcmp(device->name, name) == 0;
 }
 
-static struct rti_device *find(struct rti_device_table *devices, const char *name, uint64_t number)
+static struct rti_device *find_device(struct rti_device_table *devices, const char *name,
+                                      uint64_t number)
 {
 	for (size_t i = 0; i < devices->count; i++) {
 		size_t at = devices->next + i < devices->count ? devices->next + i
@@ -35,8 +36,9 @@ static struct rti_device *find(struct rti_device_table *devices, const char *nam
 	return NULL;
 }
 
-/* The one that has been gone longest, so that hosts where interfaces come and go all day do not
- * grow for ever. */
+/* Returns the device that has been unlisted longest, or NULL if all are listed or were in the
+ * previous list. It is replaced, so that the table stops growing on hosts where interfaces come and
+ * go. */
 static struct rti_device *find_oldest_unlisted(const struct rti_device_table *devices)
 {
 	struct rti_device *oldest = &devices->device[0];
@@ -47,7 +49,8 @@ static struct rti_device *find_oldest_unlisted(const struct rti_device_table *de
 	return oldest->round + 1 < devices->round ? oldest : NULL;
 }
 
-static struct rti_device *add(struct rti_device_table *devices)
+/* Returns an entry for a new device, or NULL if memory is short. */
+static struct rti_device *add_device(struct rti_device_table *devices)
 {
 	struct rti_device *device =
 	    devices->count >= RTI_DEVICES_MAX ? find_oldest_unlisted(devices) : NULL;
@@ -65,11 +68,11 @@ static struct rti_device *add(struct rti_device_table *devices)
 int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number,
                           struct rti_device **out, bool *is_new)
 {
-	struct rti_device *device = find(devices, name, number);
+	struct rti_device *device = find_device(devices, name, number);
 
 	*is_new = !device || device->round + 1 < devices->round;
 	if (!device) {
-		device = add(devices);
+		device = add_device(devices);
 		if (!device)
 			return -ENOMEM;
 		*device = (struct rti_device){ .number = number };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the memory of a process is told. */
+/* Finds the thread whose files show the memory of a process. */
 #include "collect/pid_mm.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU time of the machine by mode, its CPUs one by one, and its activity: /proc/stat.
+/* CPU time of the system by mode and by CPU, and its activity, from /proc/stat.
  *
- * The first line counts every CPU that ever was online, so it and not the sum of the others is
- * the total. */
+ * The first line counts every CPU that ever was online. So that line is the total, and not the sum
+ * of the others. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,13 +13,14 @@
 #include "collect/rows.h"
 #include "util/array.h"
 #include "util/saturate.h"
+#include "util/visit.h"
 
 enum mode { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, GUEST, GUEST_NICE, MODES };
 
-/* Sorted by id. One that goes offline keeps its place, and with it what it has counted. */
+/* A CPU that goes offline keeps its entry, and so its counters. */
 struct cpu {
 	uint32_t id;
-	uint64_t round;
+	uint64_t round; /* the sample in which it was last online */
 	struct rti_counter mode[MODES];
 };
 
@@ -27,7 +28,7 @@ struct state {
 	struct rti_file file;
 	struct rti_counter user, system, mode[MODES];
 	struct rti_counter forks, context_switches, interrupts;
-	struct cpu *cpu;
+	struct cpu *cpu; /* invariant: sorted by id */
 	size_t count, room;
 	size_t next; /* where the next line's CPU is likely to be */
 	uint64_t round;
@@ -43,8 +44,8 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-/* The kernel counts guest time twice: on its own and within user or nice. Returns 1 when a
- * counter started anew. */
+/* Move all modes on. The kernel counts guest time twice, as guest and within user or nice, so
+ * subtract it there. Returns true if a counter was reset: see rti_counter_hold(). */
 static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
 {
 	const uint64_t now[MODES] = {
@@ -59,13 +60,14 @@ static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *tic
 		[GUEST] = ticks->guest,
 		[GUEST_NICE] = ticks->guest_nice,
 	};
-	bool is_anew = false;
+	bool is_reset = false;
 
 	for (int i = 0; i < MODES; i++)
-		is_anew |= rti_counter_hold(&mode[i], now[i]);
-	return is_anew;
+		is_reset |= rti_counter_hold(&mode[i], now[i]);
+	return is_reset;
 }
 
+/* Returns the new CPU, or NULL if memory is short. */
 static struct cpu *insert_cpu(struct state *st, size_t at, uint32_t id)
 {
 	struct cpu *cpu = rti_array_grow(st->cpu, &st->room, st->count + 1, sizeof(*cpu));
@@ -89,7 +91,7 @@ static struct cpu *find_cpu(struct state *st, uint32_t id)
 	return at < st->count && st->cpu[at].id == id ? &st->cpu[at] : insert_cpu(st, at, id);
 }
 
-static int set_cpu_row(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
+static int update_cpu(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
 {
 	struct state *st = arg;
 	struct cpu *cpu = find_cpu(st, id);
@@ -98,7 +100,7 @@ static int set_cpu_row(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks
 		return -ENOMEM;
 	cpu->round = st->round;
 	hold_modes(cpu->mode, ticks);
-	return 0;
+	return RTI_CONTINUE;
 }
 
 static void fill_row(struct rt_cpu *row, const struct cpu *cpu, uint64_t tick_ns)
@@ -134,24 +136,25 @@ static int fill_rows(struct state *st, uint64_t tick_ns)
 	return 0;
 }
 
+/* The set_ functions return the RT_HAS_ bit of what they set, or 0 if a counter was reset. */
 static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns,
                           struct rt_metrics *out)
 {
-	bool is_anew = rti_counter_hold(&st->user, ticks->user + ticks->nice);
+	bool is_reset = rti_counter_hold(&st->user, ticks->user + ticks->nice);
 
-	is_anew |= rti_counter_hold(&st->system, ticks->system + ticks->irq + ticks->softirq);
+	is_reset |= rti_counter_hold(&st->system, ticks->system + ticks->irq + ticks->softirq);
 	out->cpu_user_ns = st->user.total * tick_ns;
 	out->cpu_system_ns = st->system.total * tick_ns;
 	out->cpu_resolution_ns = tick_ns;
 	out->rusage.ru_utime = (double)out->cpu_user_ns / 1e9;
 	out->rusage.ru_stime = (double)out->cpu_system_ns / 1e9;
-	return is_anew ? 0 : RT_HAS_CPU;
+	return is_reset ? 0 : RT_HAS_CPU;
 }
 
 static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns,
                           struct rt_metrics *out)
 {
-	bool is_anew = hold_modes(st->mode, ticks);
+	bool is_reset = hold_modes(st->mode, ticks);
 
 	out->cpu_mode_user_ns = st->mode[USER].total * tick_ns;
 	out->cpu_mode_nice_ns = st->mode[NICE].total * tick_ns;
@@ -164,21 +167,21 @@ static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, u
 	out->cpu_mode_guest_ns = st->mode[GUEST].total * tick_ns;
 	out->cpu_mode_guest_nice_ns = st->mode[GUEST_NICE].total * tick_ns;
 	out->cpus_online = st->rows.count;
-	return is_anew ? 0 : RT_HAS_CPU_MODES;
+	return is_reset ? 0 : RT_HAS_CPU_MODES;
 }
 
 static uint64_t set_activity(struct state *st, const struct rti_stat *stat, struct rt_metrics *out)
 {
-	bool is_anew = rti_counter_hold(&st->forks, stat->forks);
+	bool is_reset = rti_counter_hold(&st->forks, stat->forks);
 
-	is_anew |= rti_counter_hold(&st->context_switches, stat->context_switches);
-	is_anew |= rti_counter_hold(&st->interrupts, stat->interrupts);
+	is_reset |= rti_counter_hold(&st->context_switches, stat->context_switches);
+	is_reset |= rti_counter_hold(&st->interrupts, stat->interrupts);
 	out->processes_running = stat->procs_running;
 	out->processes_blocked = stat->procs_blocked;
 	out->forks = st->forks.total;
 	out->context_switches = st->context_switches.total;
 	out->interrupts = st->interrupts.total;
-	return is_anew ? 0 : RT_HAS_ACTIVITY;
+	return is_reset ? 0 : RT_HAS_ACTIVITY;
 }
 
 static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
@@ -195,7 +198,7 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &st->file,
 	                             ctx->buf);
 	if (err == 0)
-		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, set_cpu_row, st);
+		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, update_cpu, st);
 	if (err == 0)
 		err = fill_rows(st, tick_ns);
 	if (err < 0)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* I/O of block devices: /proc/diskstats, with what each device is from /sys/class/block.
+/* I/O of block devices, from /proc/diskstats, and their kind, from /sys/class/block.
  *
- * The total counts every byte once, at the lowest device that is seen: real devices (they have
- * `device`) that are no partition and are not built of others (`slaves`). Where there is no real
- * device at all (a root on nbd), it counts whole devices that are not built of others and not
- * made of memory or files. Where /sys does not know a device (containers may lack it), its name
- * decides: a name that continues another device's by a number is a partition of it, and loop,
- * ram, zram, dm and md are virtual. */
+ * The total counts every byte once, at the base devices. These are real devices (with `device` in
+ * /sys) that are not partitions and not built from others (`slaves`). If there is no real device,
+ * e.g. with the root on nbd, they are whole devices that are not built from others, from memory or
+ * from files.
+ *
+ * If /sys does not have a device, as in some containers, its name decides. A name that is another
+ * device's name and a number is a partition of that device. loop, ram, zram, dm and md are
+ * virtual. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -18,17 +20,18 @@
 #include "parse/scan.h"
 #include "util/visit.h"
 
-#define SECTOR_BYTES 512 /* whatever the hardware's: Documentation/admin-guide/iostats.rst */
+/* For all hardware: Documentation/admin-guide/iostats.rst */
+#define SECTOR_BYTES 512
 
 enum counter { READ_SECTORS, WRITE_SECTORS, READS, WRITES, BUSY_MS };
 
 /* rti_device.traits */
-#define TRAIT_REAL (UINT32_C(1) << 0)      /* has hardware of its own */
-#define TRAIT_COMPOSITE (UINT32_C(1) << 1) /* built of other devices, of memory or of files */
-#define TRAIT_NVME_HEAD (UINT32_C(1) << 2) /* stands for one or more hidden paths */
-#define TRAIT_NVME_PATH (UINT32_C(1) << 3) /* hidden path to such a device */
-#define TRAIT_BY_NAME (UINT32_C(1) << 4)   /* not in /sys */
-#define TRAIT_NEW (UINT32_C(1) << 5)       /* not looked up yet */
+#define TRAIT_REAL (UINT32_C(1) << 0)      /* hardware */
+#define TRAIT_COMPOSITE (UINT32_C(1) << 1) /* built from devices, memory or files */
+#define TRAIT_NVME_HEAD (UINT32_C(1) << 2) /* multipath device of hidden paths */
+#define TRAIT_NVME_PATH (UINT32_C(1) << 3) /* hidden path to an NVMe head */
+#define TRAIT_BY_NAME (UINT32_C(1) << 4)   /* not in /sys, so known by name only */
+#define TRAIT_NEW (UINT32_C(1) << 5)       /* not classified yet */
 
 struct state {
 	struct rti_file file;
@@ -64,7 +67,7 @@ static int update_disk(void *arg, const struct rti_diskstat *disk)
 	device->now[WRITES] = disk->writes;
 	device->now[BUSY_MS] = disk->busy_ms;
 	device->gauge = disk->in_flight;
-	return 0;
+	return RTI_CONTINUE;
 }
 
 static bool has_file(const struct rti_procfs *procfs, const char *name, const char *file)
@@ -86,8 +89,8 @@ static bool has_slaves(const struct rti_procfs *procfs, const char *name)
 	return rti_procfs_list(procfs, RTI_SYS, path.text, stop_at_first, NULL) == RTI_STOP;
 }
 
-/* The device that NVMe shows for several paths belongs to the subsystem and not to a controller.
- * Older kernels count nothing for it, newer ones count what its paths count already. */
+/* The NVMe device that combines several paths belongs to the subsystem, not to a controller. Older
+ * kernels count nothing for it. Newer ones count what its paths already count. */
 static bool is_nvme_head(const struct rti_procfs *procfs, const char *name)
 {
 	struct rti_path path = rti_class_path("block", name, "device");
@@ -97,7 +100,7 @@ static bool is_nvme_head(const struct rti_procfs *procfs, const char *name)
 	       strstr(target, "/nvme-subsys") != NULL;
 }
 
-/* "nvme0c1n2": a subsystem, a controller, a name space. */
+/* E.g.: "nvme0c1n2" is subsystem 0, controller 1, name space 2. */
 static bool is_nvme_path(const char *name)
 {
 	struct rti_scan scan = rti_scan(name, strlen(name));
@@ -139,25 +142,26 @@ static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 		device->flags |= RT_ITEM_VIRTUAL;
 }
 
-/* "sda1" continues "sda", and "nvme0n1p2" continues "nvme0n1" with a 'p' since that ends in a
- * digit itself. */
-static int continues(const char *name, const char *whole)
+/* Returns true if name is a partition of the device whole by its name. E.g.: "sda1" is a partition
+ * of "sda". "nvme0n1p2" is one of "nvme0n1", with a 'p' because that name ends in a digit. */
+static bool is_partition_name(const char *name, const char *whole)
 {
 	size_t len = strlen(whole);
 
 	if (len == 0 || strncmp(name, whole, len) != 0)
-		return 0;
+		return false;
 	name += len;
 	if (whole[len - 1] >= '0' && whole[len - 1] <= '9' && *name++ != 'p')
-		return 0;
+		return false;
 	return *name != '\0' && strspn(name, "0123456789") == strlen(name);
 }
 
-static bool continues_any(const struct rti_device_table *devices, const struct rti_device *device)
+static bool has_listed_whole(const struct rti_device_table *devices,
+                             const struct rti_device *device)
 {
 	for (struct rti_device *other = rti_device_table_next(devices, NULL); other;
 	     other = rti_device_table_next(devices, other))
-		if (continues(device->name, other->name))
+		if (is_partition_name(device->name, other->name))
 			return true;
 	return false;
 }
@@ -171,7 +175,7 @@ static void classify_new(struct state *st, const struct rti_procfs *procfs)
 		if (!(device->traits & TRAIT_NEW))
 			continue;
 		classify(device, procfs);
-		if (device->traits & TRAIT_BY_NAME && continues_any(&st->devices, device)) {
+		if (device->traits & TRAIT_BY_NAME && has_listed_whole(&st->devices, device)) {
 			device->traits = TRAIT_BY_NAME;
 			device->flags = RT_ITEM_PARTITION;
 		}
@@ -185,6 +189,7 @@ static bool is_base_device(const struct rti_device *device, uint32_t all_traits)
 	return !(device->traits & TRAIT_NVME_HEAD && all_traits & TRAIT_NVME_PATH);
 }
 
+/* Set RT_ITEM_IN_TOTAL of all listed devices. */
 static void choose_total(struct state *st)
 {
 	uint32_t all_traits = 0, needed;

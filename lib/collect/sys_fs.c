@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Space of file systems: /proc/PID/mountinfo says which there are, statvfs(3) how full they are.
+/* Space of file systems, from /proc/PID/mountinfo and statvfs(3).
  *
- * Each superblock is listed once, at its first mount that no later mount hides. statvfs(3) runs
- * on a thread of its own: a dead server costs the sample in which it dies 25 ms, and later ones
- * nothing. In the total stands what lies on storage: not memory (tmpfs, ramdisk), not overlay,
- * and nothing on a loop device, whose bytes are those of a file on another file system and which
- * a squashfs or ISO image fills to 100 % always. Data sets of one ZFS pool share its free space,
- * which is counted once, with the first of them. */
+ * Each superblock is listed once, at its first mount that no later mount hides. statvfs(3) runs on
+ * a separate thread: a server that stops answering costs that sample 25 ms and later ones nothing.
+ *
+ * The total counts what is on storage. It excludes memory (tmpfs, ramdisk), overlay, and loop
+ * devices. The bytes of a loop device are those of a file on another file system, and a squashfs or
+ * ISO image always fills it to 100 %. Data sets of one ZFS pool share its free space, which is
+ * counted once, with the first of them. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@
 #include "collect/rows.h"
 #include "os/worker.h"
 #include "util/array.h"
+#include "util/visit.h"
 
-#define PATIENCE_EACH_NS 25000000u /* after which the next one is asked on another thread */
-#define PATIENCE_NS 100000000u     /* of one sample, for all of them */
+#define PROBE_WAIT_NS 25000000u   /* then the next mount is probed on another thread */
+#define SAMPLE_WAIT_NS 100000000u /* for all mounts of one sample */
 
 /* Documentation/admin-guide/devices.txt */
 #define MAJOR_NONE 0
@@ -27,12 +29,13 @@
 
 enum kind {
 	KIND_OTHER,
-	KIND_PSEUDO,  /* holds no blocks */
-	KIND_NETWORK, /* may not answer for want of another machine or process */
-	KIND_NEVER,   /* asking would mount something */
-	/* on storage, though without a device number; mounts of one source have the same space */
+	KIND_PSEUDO,  /* has no blocks */
+	KIND_NETWORK, /* depends on another host or process, so it may not answer */
+	KIND_NEVER,   /* a probe would mount something */
+	/* On storage, but with a device number that is not the storage's. Mounts of one source have
+	 * the same space. */
 	KIND_SHARED,
-	KIND_POOLED, /* likewise; mounts of one pool share their free space */
+	KIND_POOLED, /* as KIND_SHARED, but only the free space is shared, by mounts of one pool */
 };
 
 static const struct {
@@ -64,23 +67,23 @@ static const struct {
 	{ "zfs", KIND_POOLED },
 };
 
-/* What a thread works on. Owned by the mount; a stuck one by its thread. */
+/* The job of a thread. Owned by the mount; if it is stuck, by its thread. */
 struct probe {
 	struct rti_job job;
 	int (*space)(const char *path, struct rti_space *out);
 	struct rti_space answer;
 	int err;
-	char path[]; /* with the root */
+	char path[]; /* the root, then the mount point */
 };
 
 struct mount {
 	struct rt_filesystem row;
 	struct probe *probe;
 	enum kind kind;
-	/* by a later mount on the same place, or as a further mount of the same superblock */
+	/* A later mount has the same mount point, or an earlier one the same superblock. */
 	bool is_hidden;
-	bool is_stalled;
-	int err; /* why the last answer had no figures */
+	bool is_stalled; /* the probe has not answered */
+	int err;         /* error of the last answer, or 0 */
 };
 
 struct mounts {
@@ -91,17 +94,17 @@ struct mounts {
 struct state {
 	const char *path;
 	struct rti_file file;
-	struct rti_buf text; /* of which mounts is made */
-	int must_read;
+	struct rti_buf text; /* the mountinfo that mounts was made from */
+	bool must_read;      /* read mountinfo even if it has not changed */
 	struct mounts mounts;
 	struct rti_worker *worker;
 	struct rti_rows rows;
 };
 
-/* What one pass over the text works on. */
-struct reading {
+/* The state of one parse of the text. */
+struct mount_parser {
 	const struct rti_context *ctx;
-	size_t root_len; /* of which every path is longer than its mount point */
+	size_t root_len; /* offset of the mount point in each probe's path */
 	struct mounts mounts;
 };
 
@@ -109,14 +112,14 @@ static int fs_open(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	/* Below another root it is process 1 that sees the mounts that are meant. */
+	/* Below another root, the right mount namespace is that of process 1. */
 	st->path = ctx->procfs->is_foreign ? "1/mountinfo" : "self/mountinfo";
 	st->file = (struct rti_file)RTI_FILE_INIT;
-	st->must_read = 1;
+	st->must_read = true;
 	return rti_worker_new(&st->worker);
 }
 
-static enum kind kind_of(const char *type)
+static enum kind find_kind(const char *type)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(type, kinds[i].type) == 0)
@@ -124,7 +127,7 @@ static enum kind kind_of(const char *type)
 	return strncmp(type, "fuse.", 5) == 0 ? KIND_NETWORK : KIND_OTHER;
 }
 
-static bool is_wanted(const struct rti_mount *mount, enum kind kind, uint32_t flags)
+static bool is_listed(const struct rti_mount *mount, enum kind kind, uint32_t flags)
 {
 	if (kind == KIND_NEVER || kind == KIND_PSEUDO || mount->is_cut)
 		return false;
@@ -143,6 +146,7 @@ static void free_probe(struct rti_job *job)
 	free(job);
 }
 
+/* Returns NULL if memory is short. */
 static struct probe *new_probe(const struct rti_procfs *procfs, const char *mount_point)
 {
 	size_t root_len = strlen(procfs->root), len = strlen(mount_point);
@@ -158,6 +162,7 @@ static struct probe *new_probe(const struct rti_procfs *procfs, const char *moun
 	return probe;
 }
 
+/* Returns NULL if memory is short. */
 static struct mount *add_mount(struct mounts *mounts)
 {
 	struct mount *mount =
@@ -170,16 +175,17 @@ static struct mount *add_mount(struct mounts *mounts)
 	return &mounts->mount[mounts->count++];
 }
 
-static void hide_below(struct reading *reading, const char *mount_point)
+/* Hide the earlier mounts on this mount point. */
+static void hide_mounts_at(struct mount_parser *parser, const char *mount_point)
 {
-	struct mounts *mounts = &reading->mounts;
+	struct mounts *mounts = &parser->mounts;
 
 	for (size_t i = 0; i < mounts->count; i++)
-		if (strcmp(mounts->mount[i].probe->path + reading->root_len, mount_point) == 0)
+		if (strcmp(mounts->mount[i].probe->path + parser->root_len, mount_point) == 0)
 			mounts->mount[i].is_hidden = true;
 }
 
-static void describe(struct mount *mount, const struct rti_mount *from)
+static void fill_row(struct mount *mount, const struct rti_mount *from)
 {
 	struct rt_filesystem *row = &mount->row;
 
@@ -193,29 +199,29 @@ static void describe(struct mount *mount, const struct rti_mount *from)
 	       strnlen(from->mount_point, sizeof(row->mount_point) - 1));
 }
 
-static int add_if_counted(void *arg, const struct rti_mount *from)
+static int add_if_listed(void *arg, const struct rti_mount *from)
 {
-	struct reading *reading = arg;
-	enum kind kind = kind_of(from->type);
+	struct mount_parser *parser = arg;
+	enum kind kind = find_kind(from->type);
 	struct probe *probe;
 	struct mount *mount;
 
-	hide_below(reading, from->mount_point);
-	if (!is_wanted(from, kind, reading->ctx->flags))
-		return 0;
-	probe = new_probe(reading->ctx->procfs, from->mount_point);
-	mount = probe ? add_mount(&reading->mounts) : NULL;
+	hide_mounts_at(parser, from->mount_point);
+	if (!is_listed(from, kind, parser->ctx->flags))
+		return RTI_CONTINUE;
+	probe = new_probe(parser->ctx->procfs, from->mount_point);
+	mount = probe ? add_mount(&parser->mounts) : NULL;
 	if (!mount) {
 		free(probe);
 		return -ENOMEM;
 	}
 	mount->probe = probe;
 	mount->kind = kind;
-	describe(mount, from);
-	return 0;
+	fill_row(mount, from);
+	return RTI_CONTINUE;
 }
 
-/* Subvolumes of one btrfs have device numbers of their own. */
+/* Subvolumes of one btrfs have different device numbers, so compare their source. */
 static bool is_same_superblock(const struct mount *a, const struct mount *b)
 {
 	if (a->row.major == b->row.major && a->row.minor == b->row.minor)
@@ -224,6 +230,7 @@ static bool is_same_superblock(const struct mount *a, const struct mount *b)
 	       strcmp(a->row.source, b->row.source) == 0;
 }
 
+/* Hide every mount but the first visible one of each superblock. */
 static void hide_repeated(struct mounts *mounts)
 {
 	for (size_t i = 0; i < mounts->count; i++)
@@ -240,8 +247,8 @@ static bool is_same_mount(const struct mount *a, const struct mount *b)
 	       strcmp(a->probe->path, b->probe->path) == 0;
 }
 
-/* A mount that stays keeps its probe, which may be stuck, and its last figures. */
-static void copy_probe(struct mount *mount, struct mounts *before)
+/* If the mount was there before, keep its probe, which may be stuck, and its last figures. */
+static void keep_old_mount(struct mount *mount, struct mounts *before)
 {
 	for (size_t i = 0; i < before->count; i++) {
 		struct mount *old = &before->mount[i];
@@ -263,10 +270,10 @@ static void free_mounts(struct mounts *mounts, struct rti_worker *worker)
 	*mounts = (struct mounts){ 0 };
 }
 
-/* Hidden ones go, the rest takes over what is known from before. */
-static void settle(struct mounts *mounts, struct mounts *before)
+/* Remove hidden mounts. The others keep what is known of them from before. */
+static void merge_mounts(struct mounts *mounts, struct mounts *before)
 {
-	size_t cached = 0;
+	size_t visible = 0;
 
 	hide_repeated(mounts);
 	for (size_t i = 0; i < mounts->count; i++) {
@@ -276,24 +283,24 @@ static void settle(struct mounts *mounts, struct mounts *before)
 			free(mount->probe);
 			continue;
 		}
-		copy_probe(mount, before);
-		mounts->mount[cached++] = *mount;
+		keep_old_mount(mount, before);
+		mounts->mount[visible++] = *mount;
 	}
-	mounts->count = cached;
+	mounts->count = visible;
 }
 
 static int parse_mounts(struct state *st, const struct rti_context *ctx)
 {
-	struct reading reading = { .ctx = ctx, .root_len = strlen(ctx->procfs->root) };
-	int err = rti_parse_mountinfo(st->text.data, st->text.len, add_if_counted, &reading);
+	struct mount_parser parser = { .ctx = ctx, .root_len = strlen(ctx->procfs->root) };
+	int err = rti_parse_mountinfo(st->text.data, st->text.len, add_if_listed, &parser);
 
 	if (err < 0) {
-		free_mounts(&reading.mounts, st->worker);
+		free_mounts(&parser.mounts, st->worker);
 		return err;
 	}
-	settle(&reading.mounts, &st->mounts);
+	merge_mounts(&parser.mounts, &st->mounts);
 	free_mounts(&st->mounts, st->worker);
-	st->mounts = reading.mounts;
+	st->mounts = parser.mounts;
 	return 0;
 }
 
@@ -319,7 +326,7 @@ static int refresh_mounts(struct state *st, const struct rti_context *ctx)
 
 	if (!rti_procfs_has_changed(ctx->procfs, &st->file) && !st->must_read)
 		return 0;
-	st->must_read = 1;
+	st->must_read = true;
 	err = read_mountinfo(st, ctx);
 	if (err == 0 && !is_same_text(&st->text, ctx->buf)) {
 		err = rti_buf_reserve(&st->text, ctx->buf->len);
@@ -335,8 +342,9 @@ static int refresh_mounts(struct state *st, const struct rti_context *ctx)
 	return err;
 }
 
-/* A later mount on one of its parent directories, or another root, may lead its path to another
- * file system. Of those with a device number for each subvolume this cannot be told. */
+/* Returns true if the path of a mount led to it. A later mount on a parent directory, or another
+ * root, may lead the path to another file system. Returns true for those with a device number for
+ * each subvolume, since it is unknown there. */
 static bool is_reached(const struct mount *mount, const struct rti_space *answer)
 {
 	if (mount->kind == KIND_SHARED || (answer->major == 0 && answer->minor == 0))
@@ -366,14 +374,14 @@ static void use_answer(struct mount *mount, struct rti_worker *worker, bool has_
 	    answer->total_bytes > answer->free_bytes ? answer->total_bytes - answer->free_bytes : 0;
 }
 
-/* 0 or why nobody could be asked. */
-static int send_request(struct state *st)
+/* Probe all mounts. Returns 0, or the -errno for which none could be probed. */
+static int probe_mounts(struct state *st)
 {
 	int err;
 
 	for (size_t i = 0; i < st->mounts.count; i++)
 		rti_worker_submit(st->worker, &st->mounts.mount[i].probe->job);
-	err = rti_worker_run(st->worker, PATIENCE_EACH_NS, PATIENCE_NS);
+	err = rti_worker_run(st->worker, PROBE_WAIT_NS, SAMPLE_WAIT_NS);
 	for (size_t i = 0; i < st->mounts.count; i++)
 		use_answer(&st->mounts.mount[i], st->worker, err == 0);
 	return err;
@@ -388,7 +396,7 @@ static bool is_on_storage(const struct mount *mount)
 	       strncmp(mount->row.source, "/dev/zram", strlen("/dev/zram")) != 0;
 }
 
-/* "tank/home" is a data set of the pool "tank". */
+/* E.g.: "tank/home" is a data set of the pool "tank". */
 static bool is_same_pool(const struct mount *a, const struct mount *b)
 {
 	size_t len = strcspn(a->row.source, "/");
@@ -428,7 +436,8 @@ static void zero_total(struct rt_metrics *out)
 	out->filesystems_skipped = 0;
 }
 
-/* 0, or why the total lacks a file system that belongs in it. */
+/* Sum the file systems on storage. Returns 0, or the -errno for which the first missing one could
+ * not be added. */
 static int set_total(struct mounts *mounts, struct rt_metrics *out)
 {
 	int first = 0;
@@ -443,13 +452,13 @@ static int set_total(struct mounts *mounts, struct rt_metrics *out)
 			continue;
 		if (err == 0 && mount->row.total_bytes > 0)
 			add_to_total(mounts, mount, out);
-		/* one that is not to be reached is not there for us */
+		/* A file system that no path leads to does not belong in the total. */
 		first = first || err == -ENOENT ? first : err;
 	}
 	return first;
 }
 
-/* One without blocks is of a kind that kinds[] does not know yet. */
+/* Leave out file systems without blocks: they are pseudo file systems that kinds[] lacks. */
 static int fill_rows(struct state *st)
 {
 	const struct mounts *mounts = &st->mounts;
@@ -467,8 +476,9 @@ static int fill_rows(struct state *st)
 	return 0;
 }
 
-/* What the threads were at when this process was forked off is lost with them. */
-static int start_anew(struct state *st)
+/* Start again after a fork: the threads and their probes only exist in the parent. Returns 0 or
+ * -errno. */
+static int restart_worker(struct state *st)
 {
 	struct rti_worker *worker;
 	int err = rti_worker_new(&worker);
@@ -479,26 +489,26 @@ static int start_anew(struct state *st)
 	rti_worker_free(st->worker);
 	st->worker = worker;
 	st->text.len = 0;
-	st->must_read = 1;
+	st->must_read = true;
 	return 0;
 }
 
 static int fs_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct state *st = state;
-	int err = rti_worker_is_here(st->worker) ? 0 : start_anew(st);
-	int asked;
+	int err = rti_worker_is_here(st->worker) ? 0 : restart_worker(st);
+	int probed;
 
 	st->rows.count = 0;
 	if (err == 0)
 		err = refresh_mounts(st, ctx);
 	if (err < 0)
 		return err;
-	asked = send_request(st);
+	probed = probe_mounts(st);
 	err = set_total(&st->mounts, out);
 	if (fill_rows(st) < 0)
 		return -ENOMEM;
-	err = asked < 0 ? asked : err;
+	err = probed < 0 ? probed : err;
 	if (err < 0)
 		out->partial |= RT_HAS_FILESYSTEM;
 	else

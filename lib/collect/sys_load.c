@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Load averages, and how many threads exist: /proc/loadavg. */
+/* Load averages and the number of threads, from /proc/loadavg. */
 #include "collect/collector.h"
 
 struct state {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory and swap space of the machine: /proc/meminfo. */
+/* Memory and swap space of the system, from /proc/meminfo. */
 #include <errno.h>
 #include <stdbool.h>
 
@@ -23,7 +23,8 @@ static int mem_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-static uint64_t bytes(const struct rti_meminfo *info, enum rti_mem_key key)
+/* Returns 0 for a key that is missing. */
+static uint64_t to_bytes(const struct rti_meminfo *info, enum rti_mem_key key)
 {
 	return info->has >> key & 1 ? info->kib[key] * 1024 : 0;
 }
@@ -36,28 +37,28 @@ static void set_bit(struct rt_metrics *out, uint64_t bit, bool is_complete)
 		out->partial |= bit;
 }
 
-/* Emulated kernels and containers leave keys out: what they have is then a lower bound. */
+/* Emulated kernels and containers omit keys. The figures are then lower bounds. */
 static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 {
 	bool is_complete = (info->has & MEMORY_KEYS) == MEMORY_KEYS;
 
-	out->memory_total_bytes = bytes(info, RTI_MEM_TOTAL);
-	out->memory_free_bytes = bytes(info, RTI_MEM_FREE);
-	out->memory_buffers_bytes = bytes(info, RTI_MEM_BUFFERS);
-	out->memory_cached_bytes = bytes(info, RTI_MEM_CACHED);
-	out->memory_slab_reclaimable_bytes = bytes(info, RTI_MEM_SLAB_RECLAIMABLE);
-	out->memory_slab_unreclaimable_bytes = bytes(info, RTI_MEM_SLAB_UNRECLAIMABLE);
+	out->memory_total_bytes = to_bytes(info, RTI_MEM_TOTAL);
+	out->memory_free_bytes = to_bytes(info, RTI_MEM_FREE);
+	out->memory_buffers_bytes = to_bytes(info, RTI_MEM_BUFFERS);
+	out->memory_cached_bytes = to_bytes(info, RTI_MEM_CACHED);
+	out->memory_slab_reclaimable_bytes = to_bytes(info, RTI_MEM_SLAB_RECLAIMABLE);
+	out->memory_slab_unreclaimable_bytes = to_bytes(info, RTI_MEM_SLAB_UNRECLAIMABLE);
 	out->memory_cached_slab_bytes =
 	    out->memory_cached_bytes + out->memory_slab_reclaimable_bytes;
-	out->memory_active_bytes = bytes(info, RTI_MEM_ACTIVE);
-	out->memory_inactive_bytes = bytes(info, RTI_MEM_INACTIVE);
-	out->memory_active_anon_bytes = bytes(info, RTI_MEM_ACTIVE_ANON);
-	out->memory_inactive_anon_bytes = bytes(info, RTI_MEM_INACTIVE_ANON);
-	out->memory_active_file_bytes = bytes(info, RTI_MEM_ACTIVE_FILE);
-	out->memory_inactive_file_bytes = bytes(info, RTI_MEM_INACTIVE_FILE);
-	out->memory_anon_bytes = bytes(info, RTI_MEM_ANON_PAGES);
-	out->memory_mapped_bytes = bytes(info, RTI_MEM_MAPPED);
-	out->memory_shmem_bytes = bytes(info, RTI_MEM_SHMEM);
+	out->memory_active_bytes = to_bytes(info, RTI_MEM_ACTIVE);
+	out->memory_inactive_bytes = to_bytes(info, RTI_MEM_INACTIVE);
+	out->memory_active_anon_bytes = to_bytes(info, RTI_MEM_ACTIVE_ANON);
+	out->memory_inactive_anon_bytes = to_bytes(info, RTI_MEM_INACTIVE_ANON);
+	out->memory_active_file_bytes = to_bytes(info, RTI_MEM_ACTIVE_FILE);
+	out->memory_inactive_file_bytes = to_bytes(info, RTI_MEM_INACTIVE_FILE);
+	out->memory_anon_bytes = to_bytes(info, RTI_MEM_ANON_PAGES);
+	out->memory_mapped_bytes = to_bytes(info, RTI_MEM_MAPPED);
+	out->memory_shmem_bytes = to_bytes(info, RTI_MEM_SHMEM);
 	out->memory_used_classic_bytes = rti_subtract_saturated(
 	    out->memory_total_bytes,
 	    out->memory_free_bytes + out->memory_buffers_bytes + out->memory_cached_slab_bytes);
@@ -65,10 +66,11 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 	return is_complete ? 0 : -ENOENT;
 }
 
-/* Some containers show 0 instead of leaving the line out. */
+/* Some containers show 0 instead of omitting the line, so accept 0 only if no memory is free.
+ * Otherwise estimate the figure from what can be reclaimed, as a lower bound. */
 static int set_available(const struct rti_meminfo *info, struct rt_metrics *out)
 {
-	uint64_t available = bytes(info, RTI_MEM_AVAILABLE);
+	uint64_t available = to_bytes(info, RTI_MEM_AVAILABLE);
 	bool is_known =
 	    info->has & KEY(AVAILABLE) && (available > 0 || out->memory_free_bytes == 0);
 
@@ -87,9 +89,9 @@ static int set_swap(const struct rti_meminfo *info, struct rt_metrics *out)
 {
 	if ((info->has & SWAP_KEYS) != SWAP_KEYS)
 		return -ENOENT;
-	out->swap_total_bytes = bytes(info, RTI_MEM_SWAP_TOTAL);
-	out->swap_free_bytes = bytes(info, RTI_MEM_SWAP_FREE);
-	out->swap_cached_bytes = bytes(info, RTI_MEM_SWAP_CACHED);
+	out->swap_total_bytes = to_bytes(info, RTI_MEM_SWAP_TOTAL);
+	out->swap_free_bytes = to_bytes(info, RTI_MEM_SWAP_FREE);
+	out->swap_cached_bytes = to_bytes(info, RTI_MEM_SWAP_CACHED);
 	out->valid |= RT_HAS_SWAP;
 	return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Traffic of network interfaces: /proc/net/dev, with what each interface is from /sys/class/net.
+/* Traffic of network interfaces, from /proc/net/dev, and their kind, from /sys/class/net.
  *
- * The total counts what crosses hardware (interfaces with a `device`), so that bridges, bonds,
- * tunnels and VLANs, which see the same bytes again, add nothing. One whose `master` has a
- * device too is a second path into that one (the virtual function behind a hypervisor's
- * interface), which counts for both. Where no interface has a device (containers), the total is
- * over all but loopback. */
+ * The total counts what crosses hardware (interfaces with `device` in /sys). Bridges, bonds,
+ * tunnels and VLANs see the same bytes again, so they add nothing. If the `master` of an interface
+ * has a device too, the interface is a second path into its master, which counts for both. E.g.:
+ * the virtual function behind a hypervisor's interface. If no interface has a device, as in
+ * containers, the total is over all but loopback. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "collect/device_table.h"
 #include "collect/rows.h"
 #include "os/procfs_path.h"
+#include "util/visit.h"
 
 enum counter {
 	RECEIVE_BYTES,
@@ -27,8 +28,8 @@ enum counter {
 };
 
 /* rti_device.traits */
-#define TRAIT_NEW (UINT32_C(1) << 0)    /* not looked up yet */
-#define TRAIT_DEVICE (UINT32_C(1) << 1) /* hardware whose traffic no other interface counts too */
+#define TRAIT_NEW (UINT32_C(1) << 0)    /* not classified yet */
+#define TRAIT_DEVICE (UINT32_C(1) << 1) /* hardware that no other interface counts for */
 
 struct state {
 	struct rti_file file;
@@ -41,14 +42,14 @@ static int net_open(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	/* net/ is that of the reading process; below another root, process 1 has the network
-	 * that is meant. */
+	/* net/ shows the network namespace of the process that reads it. Below another root, the
+	 * right namespace is that of process 1. */
 	st->path = ctx->procfs->is_foreign ? "1/net/dev" : "net/dev";
 	st->file = (struct rti_file)RTI_FILE_INIT;
 	return 0;
 }
 
-static int read_file(struct state *st, const struct rti_context *ctx)
+static int read_net_dev(struct state *st, const struct rti_context *ctx)
 {
 	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SHORT_LINES,
 	                                 &st->file, ctx->buf);
@@ -78,7 +79,7 @@ static int update_device(void *arg, const struct rti_netdev *dev)
 	device->now[TRANSMIT_ERRORS] = dev->transmit_errors;
 	device->now[RECEIVE_DROPS] = dev->receive_drops;
 	device->now[TRANSMIT_DROPS] = dev->transmit_drops;
-	return 0;
+	return RTI_CONTINUE;
 }
 
 static bool has_file(const struct rti_procfs *procfs, const char *name, const char *file)
@@ -95,6 +96,7 @@ static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 	device->traits = has_device && !is_second ? TRAIT_DEVICE : 0;
 }
 
+/* Set RT_ITEM_IN_TOTAL of all listed interfaces. */
 static void choose_total(struct state *st, const struct rti_procfs *procfs)
 {
 	uint32_t all_traits = 0;
@@ -173,7 +175,7 @@ static int net_collect(void *state, const struct rti_context *ctx, struct rt_met
 
 	st->rows.count = 0;
 	rti_device_table_begin(&st->devices);
-	err = read_file(st, ctx);
+	err = read_net_dev(st, ctx);
 	if (err == 0)
 		err = rti_parse_netdev(ctx->buf->data, ctx->buf->len, update_device, st);
 	if (err < 0)

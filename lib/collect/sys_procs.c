@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How many processes exist: the numeric names in /proc. */
+/* The number of processes, from the numeric names in /proc. */
 #include <errno.h>
 #include <stdbool.h>
 
 #include "collect/collector.h"
 #include "os/procfs_path.h"
+#include "util/visit.h"
 
 struct state {
 	uint64_t count;
@@ -18,10 +19,11 @@ static int count_name(void *arg, const char *name)
 
 	st->count += pid > 0;
 	st->has_init |= pid == 1;
-	return 0;
+	return RTI_CONTINUE;
 }
 
-/* Process 1 always exists. Where it is not listed, hidepid= keeps others from view too. */
+/* Process 1 always exists. If it is not listed, hidepid= also hides others: the count is then a
+ * lower bound. */
 static int procs_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct state *st = state;

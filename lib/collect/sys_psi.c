@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pressure stall times of the machine: /proc/pressure, since Linux 4.20, and off where booted
- * with psi=0. */
+/* Pressure stall times of the system, from /proc/pressure.
+ *
+ * It exists since Linux 4.20, unless the kernel was booted with psi=0. */
 #include <errno.h>
 
 #include "collect/collector.h"
@@ -25,8 +26,8 @@ static int psi_open(void *state, const struct rti_context *ctx)
 	return 0;
 }
 
-/* A CPU is never stalled in full for the whole machine, so older kernels have no such line
- * there. */
+/* CPU pressure is never full for the whole system, so older kernels have no such line for it. The
+ * other resources need it. */
 static int set_figures(enum resource which, const struct rti_pressure *now, struct rt_metrics *out)
 {
 	if (which != CPU && !now->has_full)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Space of ZFS pools, which no file tells: `zpool list`, run on a thread of its own every 30 s
- * and only where the ZFS module is loaded.
+/* Space of ZFS pools, from the output of `zpool list`.
  *
- * The program stands at a fixed path, and gets an environment of ours: a library must not run
- * what PATH says. */
+ * No file shows it. The program runs on a separate thread every 30 s, and only if the ZFS module is
+ * loaded. It has a fixed path and a fixed environment: a library must not run what PATH names. */
 #include "collect/sys_zfs.h"
 
 #include <errno.h>
@@ -15,13 +14,15 @@
 #include "collect/rows.h"
 #include "os/spawn.h"
 #include "os/worker.h"
+#include "util/visit.h"
 
 #define INTERVAL_NS UINT64_C(30000000000)
-#define LONGEST_USE_NS (2 * INTERVAL_NS) /* of an answer, while the next one is stuck */
+#define ANSWER_MAX_AGE_NS (2 * INTERVAL_NS) /* how long an answer is used if the next is stuck */
 #define TIMEOUT_NS UINT64_C(5000000000)
-#define PATIENCE_NS UINT64_C(100000000) /* of the first sample; later ones take what is there */
+/* How long the first sample waits for the answer. Later ones do not wait. */
+#define FIRST_WAIT_NS UINT64_C(100000000)
 
-/* What the thread works on. A stuck one is left to it. */
+/* The job of the thread. If it is stuck, the thread frees it. */
 struct query {
 	struct rti_job job;
 	struct rti_zfs_setup setup;
@@ -33,11 +34,12 @@ struct state {
 	struct rti_worker *worker;
 	struct query *query;
 	const struct rti_zfs_setup *setup;
-	bool is_asked, is_answered; /* the query is under way; there has been an answer */
-	uint64_t asked_ns, answered_ns;
-	int err; /* of the last answer, which is that of rows */
-	bool is_incomplete;
-	bool is_shown; /* rows hold for the last sample */
+	bool is_running;  /* the query is queued or running */
+	bool is_answered; /* there has been an answer */
+	uint64_t started_at_ns, answered_at_ns;
+	int err;            /* error of the last answer, or 0 */
+	bool is_incomplete; /* a pool in the last answer had no figures */
+	bool is_in_sample;  /* the last sample used rows */
 	struct rti_rows rows;
 };
 
@@ -62,11 +64,11 @@ static void run_query(struct rti_job *job)
 	     program++) {
 		const char *const argv[] = { *program, "list", "-Hp", "-o", "name,size,alloc,free",
 			                     NULL };
-		const struct rti_spawn how = {
+		const struct rti_spawn opts = {
 			.argv = argv, .envp = envp, .stdout_fd = -1, .is_quiet = true
 		};
 
-		query->err = rti_spawn_output(&how, query->setup.timeout_ns, &query->output);
+		query->err = rti_spawn_output(&opts, query->setup.timeout_ns, &query->output);
 	}
 }
 
@@ -78,7 +80,7 @@ static void free_query(struct rti_job *job)
 	free(query);
 }
 
-static int start(struct state *st)
+static int start_worker(struct state *st)
 {
 	struct query *query = calloc(1, sizeof(*query));
 	int err = query ? rti_worker_new(&st->worker) : -ENOMEM;
@@ -91,11 +93,11 @@ static int start(struct state *st)
 	query->job.free = free_query;
 	query->setup = *st->setup;
 	st->query = query;
-	st->is_asked = false;
+	st->is_running = false;
 	return 0;
 }
 
-static void stop(struct state *st)
+static void stop_worker(struct state *st)
 {
 	if (!st->worker)
 		return;
@@ -109,13 +111,13 @@ static int zfs_open(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 	int err;
 
-	if (ctx->procfs->is_foreign) /* the program knows the pools of this machine alone */
+	if (ctx->procfs->is_foreign) /* the program only knows the pools of this system */
 		return -EOPNOTSUPP;
 	err = rti_procfs_access(ctx->procfs, RTI_PROC, "spl/kstat/zfs");
 	if (err < 0)
 		return err;
 	st->setup = &default_setup;
-	return start(st);
+	return start_worker(st);
 }
 
 static int add_pool(void *arg, const struct rti_zpool_line *pool)
@@ -125,7 +127,7 @@ static int add_pool(void *arg, const struct rti_zpool_line *pool)
 
 	if (!pool->has_figures) {
 		st->is_incomplete = true;
-		return 0;
+		return RTI_CONTINUE;
 	}
 	if (rti_rows_reserve(&st->rows, st->rows.count + 1, sizeof(*row)) < 0)
 		return -ENOMEM;
@@ -137,55 +139,59 @@ static int add_pool(void *arg, const struct rti_zpool_line *pool)
 		.free_bytes = pool->free,
 	};
 	memcpy(row->name, pool->name, sizeof(row->name));
-	return 0;
+	return RTI_CONTINUE;
 }
 
 static void use_answer(struct state *st, uint64_t now_ns)
 {
 	const struct rti_buf *output = &st->query->output;
 
-	st->is_asked = false;
+	st->is_running = false;
 	st->is_answered = true;
 	st->is_incomplete = false;
-	st->answered_ns = now_ns;
+	st->answered_at_ns = now_ns;
 	st->rows.count = 0;
 	st->err = st->query->err;
 	if (st->err == 0)
 		st->err = rti_parse_zpool_list(output->data, output->len, add_pool, st);
 }
 
-static int refresh(struct state *st, uint64_t now_ns)
+/* Start the query if it is due, and take its answer if there is one. Returns 0 or -errno. */
+static int refresh_answer(struct state *st, uint64_t now_ns)
 {
-	bool is_due = !st->is_asked && (!st->is_answered || now_ns - st->asked_ns >= INTERVAL_NS);
+	bool is_due =
+	    !st->is_running && (!st->is_answered || now_ns - st->started_at_ns >= INTERVAL_NS);
 	int err;
 
 	if (is_due) {
-		st->is_asked = true;
-		st->asked_ns = now_ns;
+		st->is_running = true;
+		st->started_at_ns = now_ns;
 		rti_worker_submit(st->worker, &st->query->job);
 	}
-	if (!st->is_asked)
+	if (!st->is_running)
 		return 0;
-	err = rti_worker_run(st->worker, UINT64_MAX, is_due && !st->is_answered ? PATIENCE_NS : 0);
+	err =
+	    rti_worker_run(st->worker, UINT64_MAX, is_due && !st->is_answered ? FIRST_WAIT_NS : 0);
 	if (err == 0 && rti_worker_is_idle(st->worker, &st->query->job))
 		use_answer(st, now_ns);
 	return err;
 }
 
-/* 0, or why there are no figures that can be called today's. */
-static int update(struct state *st, uint64_t now_ns)
+/* Returns 0, or why there are no current figures: an -errno. */
+static int update_rows(struct state *st, uint64_t now_ns)
 {
 	int err = 0;
 
 	if (!st->worker || !rti_worker_is_here(st->worker)) {
-		stop(st);
-		err = start(st);
+		stop_worker(st);
+		err = start_worker(st);
 	}
 	if (err == 0)
-		err = refresh(st, now_ns);
+		err = refresh_answer(st, now_ns);
 	if (!st->is_answered)
 		return err < 0 ? err : -ETIMEDOUT;
-	return st->err == 0 && now_ns - st->answered_ns > LONGEST_USE_NS ? -ETIMEDOUT : st->err;
+	return st->err == 0 && now_ns - st->answered_at_ns > ANSWER_MAX_AGE_NS ? -ETIMEDOUT
+	                                                                       : st->err;
 }
 
 static void set_figures(const struct state *st, struct rt_metrics *out)
@@ -210,8 +216,8 @@ static int zfs_collect(void *state, const struct rti_context *ctx, struct rt_met
 	int err;
 
 	ctx->platform->now(&now);
-	err = update(st, now.monotonic_ns);
-	st->is_shown = err == 0;
+	err = update_rows(st, now.monotonic_ns);
+	st->is_in_sample = err == 0;
 	if (err < 0)
 		return err;
 	set_figures(st, out);
@@ -228,7 +234,7 @@ static void zfs_close(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	(void)ctx;
-	stop(st);
+	stop_worker(st);
 	rti_rows_free(&st->rows);
 }
 
@@ -237,7 +243,7 @@ static const void *zfs_rows(const void *state, size_t *count)
 	const struct state *st = state;
 
 	*count = 0;
-	return st->is_shown ? rti_rows_get(&st->rows, count) : NULL;
+	return st->is_in_sample ? rti_rows_get(&st->rows, count) : NULL;
 }
 
 const struct rti_sys_collector rti_sys_zfs = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process's own live threads used, where the kernel tells it only thread by thread. */
+/* Sums over the live threads of a process, for figures that the kernel only reports per thread. */
 #include "collect/thread_sum.h"
 
 #include <errno.h>
@@ -8,14 +8,17 @@
 #include "os/pid_file.h"
 #include "os/procfs_path.h"
 #include "parse/scan.h"
+#include "util/visit.h"
 
 struct threads {
 	const struct rti_context *ctx;
 	int32_t pid;
 	unsigned want;
 	struct rti_thread_sum *out;
-	uint64_t faults, run_ns, unseen_run_ns;
-	bool has_run_time, has_vanished;
+	uint64_t faults, run_ns;
+	uint64_t late_run_ns; /* run time that schedstat may not show yet */
+	bool has_run_time;    /* run_ns and the CPU clock of the process are known */
+	bool has_vanished;    /* a thread exited while the sum was made */
 };
 
 static int read_task(const struct threads *t, int32_t tid, const char *file)
@@ -24,7 +27,7 @@ static int read_task(const struct threads *t, int32_t tid, const char *file)
 	                       RTI_SINGLE_RECORD, t->ctx->buf);
 }
 
-static int add_switches(struct threads *t, int32_t tid)
+static int add_status(struct threads *t, int32_t tid)
 {
 	struct rti_pid_status status;
 	int err = read_task(t, tid, "status");
@@ -57,7 +60,7 @@ static int add_io(struct threads *t, int32_t tid)
 	return 0;
 }
 
-static int add_faults(struct threads *t, int32_t tid)
+static int add_stat(struct threads *t, int32_t tid)
 {
 	struct rti_pid_stat stat;
 	int err = read_task(t, tid, "stat");
@@ -68,12 +71,12 @@ static int add_faults(struct threads *t, int32_t tid)
 		return err;
 	t->faults += stat.minflt + stat.majflt;
 	if (stat.state == 'R')
-		t->unseen_run_ns += RTI_TICK_MAX_NS; /* may not have reached schedstat yet */
+		t->late_run_ns += RTI_TICK_MAX_NS; /* schedstat is updated at ticks */
 	return 0;
 }
 
-/* Not every kernel has schedstat; faults then have to do alone. */
-static void add_run_time(struct threads *t, int32_t tid)
+/* Not every kernel has schedstat. Without it, faults alone decide whether the sum is complete. */
+static void add_schedstat(struct threads *t, int32_t tid)
 {
 	struct rti_scan scan;
 	uint64_t ns;
@@ -95,20 +98,21 @@ static int add_thread(void *arg, const char *name)
 	int err = 0;
 
 	if (tid == 0)
-		return 0;
+		return RTI_CONTINUE;
 	if (t->want & RTI_THREAD_SUM_SWITCHES)
-		err = add_switches(t, tid);
+		err = add_status(t, tid);
 	if (err == 0 && (t->want & RTI_THREAD_SUM_IO))
 		err = add_io(t, tid);
 	if (err == 0)
-		err = add_faults(t, tid);
+		err = add_stat(t, tid);
 	if (err == -ESRCH || err == -ENOENT) {
 		t->has_vanished = true;
-		return 0;
+		return RTI_CONTINUE;
 	}
-	if (err == 0)
-		add_run_time(t, tid);
-	return err;
+	if (err < 0)
+		return err;
+	add_schedstat(t, tid);
+	return RTI_CONTINUE;
 }
 
 int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want,
@@ -124,14 +128,14 @@ int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned wan
 		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat);
 	if (err < 0)
 		return err;
-	/* The totals are read before the threads, which only grow: a sum that falls short misses
-	 * somebody. */
+	/* Read the totals before the threads. Both only grow, so a sum that falls short misses a
+	 * thread. */
 	t.has_run_time = ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
 	err =
 	    rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, &t);
 	if (err < 0)
 		return err == -ENOENT ? -ESRCH : err;
 	out->is_complete = !t.has_vanished && t.faults >= stat.minflt + stat.majflt &&
-	                   (!t.has_run_time || t.run_ns + t.unseen_run_ns >= clock.total_ns);
+	                   (!t.has_run_time || t.run_ns + t.late_run_ns >= clock.total_ns);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process's own live threads used, where the kernel tells it only thread by thread.
+/* Sums over the live threads of a process, for figures that the kernel only reports per thread.
  *
- * Context switches are told per thread alone, and the process's I/O holds that of its reaped
- * children. Threads that have exited are missing from such sums, and nothing says so directly;
- * their page faults and run time, which the process's totals still hold, give them away. */
+ * These are context switches, and I/O without that of reaped children. Threads that have exited are
+ * missing from such a sum, and nothing reports that directly. But their page faults and run time
+ * are still in the totals of the process, so a sum of those that falls short reveals them. */
 #ifndef RTI_THREAD_SUM_H
 #define RTI_THREAD_SUM_H
 
@@ -14,13 +14,14 @@
 struct rti_thread_sum {
 	uint64_t voluntary, involuntary;
 	struct rti_pid_io io;
-	bool is_complete; /* no thread has exited, as far as faults and run time can tell */
+	bool is_complete; /* no thread has exited, as far as faults and run time show */
 };
 
 #define RTI_THREAD_SUM_SWITCHES (1u << 0)
 #define RTI_THREAD_SUM_IO (1u << 1)
 
-/* Sum over the live threads. 0 or -errno: of the first thread that could not be read, or -ESRCH. */
+/* Sum what want asks for (RTI_THREAD_SUM_ bits) over the live threads. Returns 0; -ESRCH if the
+ * process has exited; or the -errno of the first thread that could not be read. */
 int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want,
                         struct rti_thread_sum *out);
 

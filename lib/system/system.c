@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole machine: runs the collectors of its domains. */
+/* The figures of the whole system: runs its collectors. */
 #include "system/system.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@ uint64_t rti_system_domains(void)
 	return has;
 }
 
-static bool is_expected(int err)
+/* Returns true if an error of open() only disables the collector. */
+static bool is_tolerated(int err)
 {
 	return err == -ENOENT || err == -EACCES || err == -EOPNOTSUPP;
 }
@@ -32,7 +33,7 @@ static int open_collector(struct rti_system *system, const struct rti_context *c
 	if (err < 0) {
 		free(state);
 		system->open_errors[i] = err;
-		return is_expected(err) ? 0 : err;
+		return is_tolerated(err) ? 0 : err;
 	}
 	system->states[i] = state;
 	return 0;

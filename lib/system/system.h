@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole machine: runs the collectors of its domains. */
+/* The figures of the whole system: runs its collectors. */
 #ifndef RTI_SYSTEM_H
 #define RTI_SYSTEM_H
 
 #include "collect/collector.h"
 #include "collect/status.h"
 
+/* Arrays with an entry for each of rti_sys_collectors. Invariant: open_errors[i] is 0 if states[i]
+ * is not NULL. */
 struct rti_system {
-	void **states;    /* by collector; NULL where one is not in use */
-	int *open_errors; /* why not: 0 or -errno */
+	void **states;    /* NULL if the collector is not in use */
+	int *open_errors; /* -errno if open() failed, or 0 */
 };
 
-/* Open the collectors of what is wanted. 0 or -errno. */
+/* Open the collectors that provide what want asks for (RT_HAS_ bits). Returns 0 or -errno. On
+ * failure nothing stays open. */
 int rti_system_init(struct rti_system *system, const struct rti_context *ctx, uint64_t want);
 void rti_system_free(struct rti_system *system, const struct rti_context *ctx);
 
-/* Fill the figures of a sample. */
+/* Fill the figures of a sample. Notes in status why a wanted figure is missing. */
 void rti_system_sample(struct rti_system *system, const struct rti_context *ctx, uint64_t want,
                        struct rti_status *status, struct rt_metrics *out);
 
-/* Rows of the last sample of the domain that has one: NULL when there are none. */
+/* Returns the rows that the collector of these RT_HAS_ bits made in the last sample, or NULL if
+ * there are none. They are owned by the system and last until the next sample. */
 const void *rti_system_rows(const struct rti_system *system, uint64_t has, size_t *count);
 
-/* All that system collectors provide. */
+/* Returns all RT_HAS_ bits that system collectors provide. */
 uint64_t rti_system_domains(void);
 
 #endif
