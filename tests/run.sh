@@ -13,6 +13,7 @@ packages=(
   cargo rustfmt bindgen librust-pkg-config-dev         # Rust
   abigail-tools binutils                               # ABI
   doxygen mandoc                                       # texts
+  git clang-format-14 reuse                            # style
 )
 thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev libproc2-dev sysstat)
 
@@ -47,14 +48,15 @@ run_plain() {
   build plain --buildtype=debugoptimized -Dtests=enabled && run_tests plain
 }
 
-# The texts, and what other languages make of the finished library, are the same in every build.
+# The sources, the texts, and what other languages make of the finished library, are the same in every
+# build.
 run_asan() {
   export CC=clang CXX=clang++
   export ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1
   export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
   build asan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Dfuzz=enabled \
     -Db_sanitize=address,undefined -Db_lundef=false &&
-    run_tests asan --no-suite consumers --no-suite docs
+    run_tests asan --no-suite consumers --no-suite docs --no-suite style
   unset CC CXX ASAN_OPTIONS UBSAN_OPTIONS
 }
 
