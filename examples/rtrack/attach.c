@@ -19,23 +19,23 @@
 #include "tree.h"
 #include "units.h"
 
-#define GLANCE_NS (NS_PER_S / 50) /* between two glances at least */
-#define GLANCE_SHARE 200          /* and this many times what one costs */
+#define PEAK_POLL_NS (NS_PER_S / 50) /* between two glances at least */
+#define PEAK_POLL_COST_FACTOR 200    /* and this many times what one costs */
 
 struct attach {
 	const struct options *options;
 	size_t count;
 	struct follow *trees;
 	/* a pidfd for each root: it becomes readable when the root ends; -1 without */
-	struct pollfd *ends;
-	int *is_told;                      /* the last row of a tree has been written */
+	struct pollfd *pidfds;
+	int *is_finished;                  /* the last row of a tree has been written */
 	struct rt_tracker *system_tracker; /* NULL when no row wants the machine's figures */
 	struct follow system;
 	struct series series;
 	struct summary summary;
 	struct live live;
 	struct ticker ticker;
-	int64_t start_ns, next_glance;
+	int64_t start_ns, next_peak_poll;
 };
 
 /* Linux 5.3; before that the end of a process is noticed at the next sample. */
@@ -66,7 +66,7 @@ static int attach_to(struct attach *a, const char *word)
 	}
 	err = rt_pid_tracker_new(&tracker, (int32_t)pid, &opts);
 	if (err == 0) {
-		a->ends[a->count] =
+		a->pidfds[a->count] =
 		    (struct pollfd){ .fd = open_pidfd((int32_t)pid), .events = POLLIN };
 		a->count++;
 		err = follow_start(tree, tracker, a->options->interval_ns);
@@ -86,9 +86,9 @@ static int attach_to_all(struct attach *a)
 	int code = 0;
 
 	a->trees = calloc(count, sizeof(*a->trees));
-	a->ends = calloc(count, sizeof(*a->ends));
-	a->is_told = calloc(count, sizeof(*a->is_told));
-	if (!a->trees || !a->ends || !a->is_told) {
+	a->pidfds = calloc(count, sizeof(*a->pidfds));
+	a->is_finished = calloc(count, sizeof(*a->is_finished));
+	if (!a->trees || !a->pidfds || !a->is_finished) {
 		warn("out of memory");
 		return EXIT_BEFORE_START;
 	}
@@ -118,10 +118,11 @@ static int prepare(struct attach *a)
 /* A root that ended stays a zombie until its parent asks for it, which may never be. */
 static int has_ended(const struct attach *a, size_t i)
 {
-	return a->trees[i].has_ended || (a->ends[i].fd < 0 && tree_is_dead(a->trees[i].tracker));
+	return a->trees[i].has_ended ||
+	       (a->pidfds[i].fd < 0 && tree_has_ended(a->trees[i].tracker));
 }
 
-static void take_row(struct attach *a, size_t i, const struct follow *system)
+static void write_row(struct attach *a, size_t i, const struct follow *system)
 {
 	struct row row;
 
@@ -130,26 +131,26 @@ static void take_row(struct attach *a, size_t i, const struct follow *system)
 	row = follow_row(&a->trees[i], system);
 	series_write(&a->series, &row);
 	if (has_ended(a, i))
-		a->trees[i].has_ended = a->is_told[i] = 1;
+		a->trees[i].has_ended = a->is_finished[i] = 1;
 }
 
-static void take_rows(struct attach *a)
+static void write_rows(struct attach *a)
 {
 	const struct follow *system = NULL;
 
 	if (a->system_tracker && follow_sample(&a->system) == 0)
 		system = &a->system;
 	for (size_t i = 0; i < a->count; i++) {
-		if (!a->is_told[i])
-			take_row(a, i, system);
+		if (!a->is_finished[i])
+			write_row(a, i, system);
 	}
 	live_draw(&a->live, a->trees, a->count);
 }
 
-static int all_told(const struct attach *a)
+static int all_finished(const struct attach *a)
 {
 	for (size_t i = 0; i < a->count; i++) {
-		if (!a->is_told[i])
+		if (!a->is_finished[i])
 			return 0;
 	}
 	return 1;
@@ -161,10 +162,10 @@ static int any_root_ended(struct attach *a)
 	int any = 0;
 
 	for (size_t i = 0; i < a->count; i++) {
-		if (a->ends[i].fd < 0 || !(a->ends[i].revents & (POLLIN | POLLHUP | POLLERR)))
+		if (a->pidfds[i].fd < 0 || !(a->pidfds[i].revents & (POLLIN | POLLHUP | POLLERR)))
 			continue;
-		close(a->ends[i].fd);
-		a->ends[i].fd = -1;
+		close(a->pidfds[i].fd);
+		a->pidfds[i].fd = -1;
 		any = 1;
 	}
 	return any;
@@ -172,43 +173,44 @@ static int any_root_ended(struct attach *a)
 
 /* Between two samples, for peaks and for who comes and goes. The next ones come when these have
  * cost little of the time until then. */
-static void glance(struct attach *a, int64_t now)
+static void poll_peaks(struct attach *a, int64_t now)
 {
 	int64_t cost = clock_cpu();
 
 	for (size_t i = 0; i < a->count; i++) {
-		if (!a->is_told[i])
+		if (!a->is_finished[i])
 			rt_tracker_glance(a->trees[i].tracker);
 	}
-	cost = (clock_cpu() - cost) * GLANCE_SHARE;
-	a->next_glance = now + (cost > GLANCE_NS ? cost : GLANCE_NS);
+	cost = (clock_cpu() - cost) * PEAK_POLL_COST_FACTOR;
+	a->next_peak_poll = now + (cost > PEAK_POLL_NS ? cost : PEAK_POLL_NS);
 }
 
 static void follow_to_end(struct attach *a)
 {
-	int goes_on = 1;
+	int is_running = 1;
 
-	while (goes_on && !signals_want_end() && !a->series.out.failed) {
+	while (is_running && !signals_end_requested() && !a->series.out.failed) {
 		int64_t now;
 
-		signals_sleep(a->ticker.next < a->next_glance ? a->ticker.next : a->next_glance,
-		              a->ends, (unsigned)a->count);
+		signals_sleep(a->ticker.next < a->next_peak_poll ? a->ticker.next
+		                                                 : a->next_peak_poll,
+		              a->pidfds, (unsigned)a->count);
 		now = clock_now();
 		if (!any_root_ended(a) && now < a->ticker.next) {
-			if (now >= a->next_glance)
-				glance(a, now);
+			if (now >= a->next_peak_poll)
+				poll_peaks(a, now);
 			continue;
 		}
-		take_rows(a);
+		write_rows(a);
 		if (now >= a->ticker.next)
-			goes_on = ticker_advance(&a->ticker, now);
-		goes_on = goes_on && !all_told(a);
+			is_running = ticker_advance(&a->ticker, now);
+		is_running = is_running && !all_finished(a);
 	}
-	if (signals_want_end())
-		take_rows(a);
+	if (signals_end_requested())
+		write_rows(a);
 }
 
-static void tell(struct attach *a)
+static void write_summary(struct attach *a)
 {
 	struct usage *usages = calloc(a->count, sizeof(*usages));
 
@@ -232,12 +234,12 @@ static int attach(struct attach *a)
 	if (code != 0)
 		return code;
 	a->start_ns = clock_now();
-	a->next_glance = a->start_ns + GLANCE_NS;
+	a->next_peak_poll = a->start_ns + PEAK_POLL_NS;
 	ticker_init(&a->ticker, a->options, a->start_ns);
 	live_init(&a->live, a->options, &a->series, a->start_ns);
 	signals_catch_end();
 	follow_to_end(a);
-	tell(a);
+	write_summary(a);
 	series_close(&a->series);
 	return a->series.out.failed ? EXIT_TROUBLE : 0;
 }
@@ -252,13 +254,13 @@ int command_attach(const struct options *options)
 	code = attach(&a);
 	for (size_t i = 0; i < a.count; i++) {
 		rt_tracker_free(a.trees[i].tracker);
-		if (a.ends[i].fd >= 0)
-			close(a.ends[i].fd);
+		if (a.pidfds[i].fd >= 0)
+			close(a.pidfds[i].fd);
 	}
 	rt_tracker_free(a.system_tracker);
 	live_free(&a.live);
 	free(a.trees);
-	free(a.ends);
-	free(a.is_told);
+	free(a.pidfds);
+	free(a.is_finished);
 	return code;
 }

@@ -115,9 +115,11 @@ static void process_cells(struct text *out, const struct row *row)
 	cell_i64(out, 1, row->pid);
 	cell_i64(out, row->children >= 0, row->children);
 	cpu_cells(out, d);
-	mib_cell(out, is_telling(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes), m->pss_bytes);
-	cell_u64(out, is_telling(d->valid, d->partial, RT_HAS_IO, d->read_bytes), d->read_bytes);
-	cell_u64(out, is_telling(d->valid, d->partial, RT_HAS_IO, d->write_bytes), d->write_bytes);
+	mib_cell(out, is_informative(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes), m->pss_bytes);
+	cell_u64(out, is_informative(d->valid, d->partial, RT_HAS_IO, d->read_bytes),
+	         d->read_bytes);
+	cell_u64(out, is_informative(d->valid, d->partial, RT_HAS_IO, d->write_bytes),
+	         d->write_bytes);
 	cell_unknown(out, 3);
 }
 

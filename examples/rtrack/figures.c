@@ -58,12 +58,12 @@ int is_known(uint64_t valid, uint64_t partial, uint64_t bits)
 	return ((valid | partial) & bits) == bits;
 }
 
-int is_telling(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure)
+int is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure)
 {
 	return (valid & bits) == bits || (figure > 0 && is_known(valid, partial, bits));
 }
 
-int domains_are_of(uint64_t bits, uint32_t kind)
+int domains_apply_to(uint64_t bits, uint32_t kind)
 {
 	const struct domain *domain;
 

@@ -13,7 +13,7 @@ int is_known(uint64_t valid, uint64_t partial, uint64_t bits);
 
 /* Whether a table should have this figure: a lower bound of 0 says nothing, and looks like a
  * figure. */
-int is_telling(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure);
+int is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure);
 
 struct domain {
 	uint64_t bit;
@@ -25,7 +25,7 @@ struct domain {
 
 /* Whether a tracker of this RT_KIND_ can have all these bits. Bits that are not known here may
  * be anybody's. */
-int domains_are_of(uint64_t bits, uint32_t kind);
+int domains_apply_to(uint64_t bits, uint32_t kind);
 
 /* The domain with this index, or NULL past the last. */
 const struct domain *domain_at(size_t index);

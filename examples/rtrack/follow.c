@@ -75,7 +75,7 @@ static void add_to_history(struct follow *f)
 		history_add(&f->memory, (double)memory);
 }
 
-static void tell_failure(struct follow *f, int err)
+static void report_failure(struct follow *f, int err)
 {
 	if (!f->has_failed)
 		warn("a sample could not be taken: %s", rt_strerror(err));
@@ -88,7 +88,7 @@ int follow_sample(struct follow *f)
 	int err = rt_sample(f->tracker, &next, sizeof(next));
 
 	if (err < 0 && err != -ESRCH) {
-		tell_failure(f, err);
+		report_failure(f, err);
 		return err;
 	}
 	if (f->samples == 0) {

@@ -29,7 +29,7 @@ struct format {
 	const char *suffix; /* of files that get this format by default; NULL for none */
 	int wants_system;   /* rows of a process tree need the machine's figures too */
 	/* the head is a record that belongs there again when a file is appended to */
-	int heads_every_run;
+	int repeats_head;
 	void (*head)(struct text *out, const struct subject *subject);
 	void (*row)(struct text *out, const struct row *row);
 };

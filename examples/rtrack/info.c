@@ -7,13 +7,13 @@
 
 #include <rtrack/rtrack.h>
 
+#include "accounting_methods.h"
 #include "commands.h"
 #include "figures.h"
 #include "json.h"
-#include "rungs.h"
 
 /* What one kind of tracker can do. */
-struct ability {
+struct capability {
 	const char *title, *key;
 	struct rt_tracker *tracker;
 	int err; /* why there is no tracker, or no sample */
@@ -21,7 +21,7 @@ struct ability {
 };
 
 /* What is known of commands, learned from one that did nothing at each rung. */
-struct command_ability {
+struct command_capability {
 	int err[RT_ACCOUNTING_BPF + 1]; /* by rung: why it cannot be had, or 0 */
 	uint64_t valid;                 /* RT_HAS_ bits that some rung had */
 };
@@ -45,75 +45,76 @@ static const struct {
 
 enum { STRUCT_COUNT = sizeof(structs) / sizeof(structs[0]) };
 
-static void try_tree(struct ability *a)
+static void try_tree(struct capability *a)
 {
-	*a = (struct ability){ .title = "A process tree", .key = "process" };
+	*a = (struct capability){ .title = "A process tree", .key = "process" };
 	a->err = rt_pid_tracker_new(&a->tracker, getpid(), NULL);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
 }
 
-static void try_system(struct ability *a)
+static void try_system(struct capability *a)
 {
-	*a = (struct ability){ .title = "The machine", .key = "system" };
+	*a = (struct capability){ .title = "The machine", .key = "system" };
 	a->err = rt_system_tracker_new(&a->tracker, NULL);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
 }
 
-static void try_commands(struct command_ability *a)
+static void try_commands(struct command_capability *a)
 {
-	*a = (struct command_ability){ 0 };
-	for (uint32_t rung = RT_ACCOUNTING_POLL; rung <= RT_ACCOUNTING_BPF; rung++) {
+	*a = (struct command_capability){ 0 };
+	for (uint32_t method = RT_ACCOUNTING_POLL; method <= RT_ACCOUNTING_BPF; method++) {
 		struct rt_outcome outcome;
 
-		a->err[rung] = rung_try(rung, &outcome);
-		if (a->err[rung] == 0 && rung != RT_ACCOUNTING_POLL)
+		a->err[method] = accounting_method_try(method, &outcome);
+		if (a->err[method] == 0 && method != RT_ACCOUNTING_POLL)
 			a->valid |= outcome.valid;
 	}
 }
 
 /* Why a rung cannot be had; NULL when it can. */
-static const char *rung_obstacle(const struct command_ability *a, uint32_t rung)
+static const char *method_problem(const struct command_capability *a, uint32_t method)
 {
-	if (a->err[rung] == -EOPNOTSUPP)
-		return rung_lacks(rung);
-	return a->err[rung] < 0 ? rt_strerror(a->err[rung]) : NULL;
+	if (a->err[method] == -EOPNOTSUPP)
+		return accounting_method_missing(method);
+	return a->err[method] < 0 ? rt_strerror(a->err[method]) : NULL;
 }
 
 /* A supervisor that hears of every process has counted them. */
-static const char *events_obstacle(const struct command_ability *a)
+static const char *events_problem(const struct command_capability *a)
 {
 	if (a->err[RT_ACCOUNTING_WAIT] < 0)
-		return rung_obstacle(a, RT_ACCOUNTING_WAIT);
+		return method_problem(a, RT_ACCOUNTING_WAIT);
 	return a->valid & RT_HAS_PROCESSES
 	           ? NULL
 	           : "the kernel does not tell them to this user, or in this namespace";
 }
 
-static int is_of_commands(const struct domain *domain)
+static int is_command_domain(const struct domain *domain)
 {
 	return !domain->of_tree && !domain->of_system;
 }
 
-static const char *outcome_obstacle(const struct command_ability *a, const struct domain *domain)
+static const char *outcome_problem(const struct command_capability *a, const struct domain *domain)
 {
 	if (a->valid & domain->bit)
 		return NULL;
 	if (domain->bit == RT_HAS_PROCESSES_PEAK)
-		return events_obstacle(a);
+		return events_problem(a);
 	return a->err[RT_ACCOUNTING_CGROUP] < 0
-	           ? rung_obstacle(a, RT_ACCOUNTING_CGROUP)
+	           ? method_problem(a, RT_ACCOUNTING_CGROUP)
 	           : "its controller is not enabled for cgroups made here";
 }
 
-static int concerns(const struct ability *a, const struct domain *domain)
+static int domain_applies(const struct capability *a, const struct domain *domain)
 {
 	return a->sample.kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree;
 }
 
 /* "yes", "partial" or "no", and why. */
-static const char *verdict(const struct ability *a, const struct domain *domain, const char **why)
+static const char *verdict(const struct capability *a, const struct domain *domain,
+                           const char **why)
 {
 	int err = rt_tracker_status(a->tracker, domain->bit);
 
@@ -123,7 +124,7 @@ static const char *verdict(const struct ability *a, const struct domain *domain,
 	return a->sample.partial & domain->bit ? "partial" : "no";
 }
 
-static void text_of_ability(struct text *out, const struct ability *a)
+static void text_of_capability(struct text *out, const struct capability *a)
 {
 	const struct domain *domain;
 
@@ -135,7 +136,7 @@ static void text_of_ability(struct text *out, const struct ability *a)
 	for (size_t i = 0; (domain = domain_at(i)); i++) {
 		const char *why, *answer;
 
-		if (!concerns(a, domain))
+		if (!domain_applies(a, domain))
 			continue;
 		answer = verdict(a, domain, &why);
 		text_printf(out, "  %-28s %s%s%s\n", domain->about, answer, why ? ": " : "",
@@ -143,31 +144,32 @@ static void text_of_ability(struct text *out, const struct ability *a)
 	}
 }
 
-static void text_of_answer(struct text *out, const char *about, const char *obstacle)
+static void text_of_answer(struct text *out, const char *about, const char *problem)
 {
-	text_printf(out, "  %-28s %s%s%s\n", about, obstacle ? "no" : "yes", obstacle ? ": " : "",
-	            obstacle ? obstacle : "");
+	text_printf(out, "  %-28s %s%s%s\n", about, problem ? "no" : "yes", problem ? ": " : "",
+	            problem ? problem : "");
 }
 
-static void text_of_commands(struct text *out, const struct command_ability *a)
+static void text_of_commands(struct text *out, const struct command_capability *a)
 {
 	const struct domain *domain;
 	char about[40];
 
 	text_add(out, "\nCommands:\n");
-	for (uint32_t rung = RT_ACCOUNTING_POLL; rung <= RT_ACCOUNTING_BPF; rung++) {
-		snprintf(about, sizeof(about), "accounting by %s", accounting_name(rung));
-		text_of_answer(out, about, rung_obstacle(a, rung));
+	for (uint32_t method = RT_ACCOUNTING_POLL; method <= RT_ACCOUNTING_BPF; method++) {
+		snprintf(about, sizeof(about), "accounting by %s", accounting_name(method));
+		text_of_answer(out, about, method_problem(a, method));
 	}
-	text_of_answer(out, "process events", events_obstacle(a));
+	text_of_answer(out, "process events", events_problem(a));
 	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		if (is_of_commands(domain))
-			text_of_answer(out, domain->about, outcome_obstacle(a, domain));
+		if (is_command_domain(domain))
+			text_of_answer(out, domain->about, outcome_problem(a, domain));
 	}
 }
 
 static void text_of_info(struct text *out, const struct utsname *kernel,
-                         const struct ability *abilities, const struct command_ability *commands)
+                         const struct capability *capabilities,
+                         const struct command_capability *commands)
 {
 	uint32_t loaded = rt_version();
 
@@ -180,12 +182,12 @@ static void text_of_info(struct text *out, const struct utsname *kernel,
 		text_printf(out, "%s%s %u", i ? ", " : " ", structs[i].name,
 		            rt_field_count(structs[i].id));
 	text_add(out, "\n");
-	text_of_ability(out, &abilities[0]);
-	text_of_ability(out, &abilities[1]);
+	text_of_capability(out, &capabilities[0]);
+	text_of_capability(out, &capabilities[1]);
 	text_of_commands(out, commands);
 }
 
-static void json_of_ability(struct text *out, const struct ability *a)
+static void json_of_capability(struct text *out, const struct capability *a)
 {
 	const struct domain *domain;
 
@@ -195,7 +197,7 @@ static void json_of_ability(struct text *out, const struct ability *a)
 	for (size_t i = 0; a->err == 0 && (domain = domain_at(i)); i++) {
 		const char *why, *answer;
 
-		if (!concerns(a, domain))
+		if (!domain_applies(a, domain))
 			continue;
 		answer = verdict(a, domain, &why);
 		json_begin(out, domain->name, '{');
@@ -207,28 +209,28 @@ static void json_of_ability(struct text *out, const struct ability *a)
 	json_end(out, '}');
 }
 
-static void json_of_answer(struct text *out, const char *key, const char *obstacle)
+static void json_of_answer(struct text *out, const char *key, const char *problem)
 {
 	json_begin(out, key, '{');
-	json_string(out, "available", obstacle ? "no" : "yes");
-	json_string(out, "why", obstacle);
+	json_string(out, "available", problem ? "no" : "yes");
+	json_string(out, "why", problem);
 	json_end(out, '}');
 }
 
-static void json_of_commands(struct text *out, const struct command_ability *a)
+static void json_of_commands(struct text *out, const struct command_capability *a)
 {
 	const struct domain *domain;
 
 	json_begin(out, "command", '{');
 	json_begin(out, "accounting", '{');
-	for (uint32_t rung = RT_ACCOUNTING_POLL; rung <= RT_ACCOUNTING_BPF; rung++)
-		json_of_answer(out, accounting_name(rung), rung_obstacle(a, rung));
+	for (uint32_t method = RT_ACCOUNTING_POLL; method <= RT_ACCOUNTING_BPF; method++)
+		json_of_answer(out, accounting_name(method), method_problem(a, method));
 	json_end(out, '}');
-	json_of_answer(out, "process_events", events_obstacle(a));
+	json_of_answer(out, "process_events", events_problem(a));
 	json_begin(out, "domains", '{');
 	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		if (is_of_commands(domain))
-			json_of_answer(out, domain->name, outcome_obstacle(a, domain));
+		if (is_command_domain(domain))
+			json_of_answer(out, domain->name, outcome_problem(a, domain));
 	}
 	json_end(out, '}');
 	json_end(out, '}');
@@ -248,7 +250,8 @@ static void json_of_versions(struct text *out)
 }
 
 static void json_of_info(struct text *out, const struct utsname *kernel,
-                         const struct ability *abilities, const struct command_ability *commands)
+                         const struct capability *capabilities,
+                         const struct command_capability *commands)
 {
 	json_begin(out, NULL, '{');
 	json_of_versions(out);
@@ -261,8 +264,8 @@ static void json_of_info(struct text *out, const struct utsname *kernel,
 	for (int i = 0; i < STRUCT_COUNT; i++)
 		json_u64(out, structs[i].name, rt_field_count(structs[i].id));
 	json_end(out, '}');
-	json_of_ability(out, &abilities[0]);
-	json_of_ability(out, &abilities[1]);
+	json_of_capability(out, &capabilities[0]);
+	json_of_capability(out, &capabilities[1]);
 	json_of_commands(out, commands);
 	json_end(out, '}');
 	text_add(out, "\n");
@@ -270,24 +273,24 @@ static void json_of_info(struct text *out, const struct utsname *kernel,
 
 int command_info(const struct options *options)
 {
-	struct ability abilities[2];
-	struct command_ability commands;
+	struct capability capabilities[2];
+	struct command_capability commands;
 	struct utsname kernel = { .sysname = "unknown" };
 	struct text out = { 0 };
 
 	if (options->operand_count > 0)
 		return usage_error(options, "it takes no arguments");
 	uname(&kernel);
-	try_tree(&abilities[0]);
-	try_system(&abilities[1]);
+	try_tree(&capabilities[0]);
+	try_system(&capabilities[1]);
 	try_commands(&commands);
 	if (options->as_json)
-		json_of_info(&out, &kernel, abilities, &commands);
+		json_of_info(&out, &kernel, capabilities, &commands);
 	else
-		text_of_info(&out, &kernel, abilities, &commands);
+		text_of_info(&out, &kernel, capabilities, &commands);
 	fwrite(out.data, 1, out.len, stdout);
 	text_free(&out);
-	rt_tracker_free(abilities[0].tracker);
-	rt_tracker_free(abilities[1].tracker);
+	rt_tracker_free(capabilities[0].tracker);
+	rt_tracker_free(capabilities[1].tracker);
 	return 0;
 }

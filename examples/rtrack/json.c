@@ -41,15 +41,15 @@ static void lead_in(struct text *t, const char *key)
 	}
 }
 
-void json_begin(struct text *t, const char *key, char bracket)
+void json_begin(struct text *t, const char *key, char opening)
 {
 	lead_in(t, key);
-	text_bytes(t, &bracket, 1);
+	text_bytes(t, &opening, 1);
 }
 
-void json_end(struct text *t, char bracket)
+void json_end(struct text *t, char closing)
 {
-	text_bytes(t, &bracket, 1);
+	text_bytes(t, &closing, 1);
 }
 
 void json_null(struct text *t, const char *key)

@@ -7,8 +7,8 @@
 
 /* Begin with '{' or '[', end with '}' or ']'. key is NULL for an element of an array or the
  * outermost value. */
-void json_begin(struct text *t, const char *key, char bracket);
-void json_end(struct text *t, char bracket);
+void json_begin(struct text *t, const char *key, char opening);
+void json_end(struct text *t, char closing);
 
 void json_null(struct text *t, const char *key);
 void json_bool(struct text *t, const char *key, int value);

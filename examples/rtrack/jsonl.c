@@ -107,7 +107,7 @@ static int is_left_out(const struct source *from, const struct rt_field *field)
 		                             "source",  NULL };
 	static const char *const of_trees[] = { "members_skipped", NULL };
 
-	if (!domains_are_of(field->has, from->kind) || is_one_of(field->name, names))
+	if (!domains_apply_to(field->has, from->kind) || is_one_of(field->name, names))
 		return 1;
 	return from->kind == RT_KIND_SYSTEM && is_one_of(field->name, of_trees);
 }
@@ -215,7 +215,7 @@ static void jsonl_row(struct text *out, const struct row *row)
 const struct format format_jsonl = {
 	.name = "jsonl",
 	.suffix = ".jsonl",
-	.heads_every_run = 1,
+	.repeats_head = 1,
 	.head = jsonl_head,
 	.row = jsonl_row,
 };

@@ -48,13 +48,13 @@ int write_all(int fd, const char *data, size_t len, size_t *written)
 }
 
 /* A file that another program appends to as well is left alone: its end is not ours. */
-static void take_back(const struct output *o, size_t torn)
+static void remove_torn_row(const struct output *o, size_t torn)
 {
 	struct stat st;
 	off_t at = lseek(o->fd, 0, SEEK_CUR);
 	int unused;
 
-	if (torn == 0 || !o->is_ours || at < 0 || fstat(o->fd, &st) < 0 || st.st_size != at)
+	if (torn == 0 || !o->is_exclusive || at < 0 || fstat(o->fd, &st) < 0 || st.st_size != at)
 		return;
 	unused = ftruncate(o->fd, at - (off_t)torn);
 	(void)unused;
@@ -66,7 +66,7 @@ int output_flush(struct output *o)
 	int err = write_all(o->fd, o->text.data, o->text.len, &written);
 
 	if (err < 0) {
-		take_back(o, written);
+		remove_torn_row(o, written);
 		warn("cannot write '%s': %s; the %s ends here", o->name, rt_strerror(err), o->what);
 		o->failed = 1;
 		output_close(o);

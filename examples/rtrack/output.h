@@ -13,7 +13,7 @@ struct output {
 	const char *what; /* is written there: "series" */
 	struct text text; /* the row that is being written */
 	/* a regular file that nobody else writes to: a torn row can be taken back */
-	int is_ours;
+	int is_exclusive;
 	int failed; /* rows could not be written */
 };
 

@@ -50,7 +50,7 @@ int processes_open(struct processes *p, const struct options *options)
 	p->out.fd = open_output(name, 0);
 	if (p->out.fd < 0)
 		return -1;
-	p->out.is_ours =
+	p->out.is_exclusive =
 	    p->out.fd != STDOUT_FILENO && fstat(p->out.fd, &st) == 0 && S_ISREG(st.st_mode);
 	return 0;
 }
@@ -60,14 +60,14 @@ int processes_are_wanted(const struct processes *p)
 	return p->out.fd >= 0;
 }
 
-static int is_there(const struct rt_command_process *row, uint64_t bit)
+static int has_value(const struct rt_command_process *row, uint64_t bit)
 {
 	return is_known(row->valid, row->partial, bit);
 }
 
 static void csv_row(struct text *out, const struct rt_command_process *row)
 {
-	int cpu = is_there(row, RT_HAS_CPU), io = is_there(row, RT_HAS_IO);
+	int cpu = has_value(row, RT_HAS_CPU), io = has_value(row, RT_HAS_IO);
 
 	cell_i64(out, 1, row->pid);
 	cell_i64(out, row->ppid > 0, row->ppid);
@@ -78,7 +78,7 @@ static void csv_row(struct text *out, const struct rt_command_process *row)
 	cell_i64(out, row->signal > 0, row->signal);
 	cell_double(out, cpu, seconds(row->cpu_user_ns));
 	cell_double(out, cpu, seconds(row->cpu_system_ns));
-	cell_u64(out, is_there(row, RT_HAS_PEAK_RSS), row->peak_rss_bytes);
+	cell_u64(out, has_value(row, RT_HAS_PEAK_RSS), row->peak_rss_bytes);
 	cell_u64(out, io, row->read_bytes);
 	cell_u64(out, io, row->write_bytes);
 	cell_u64(out, 1, (row->flags & RT_PROCESS_FINAL) != 0);
@@ -113,7 +113,7 @@ static void json_seconds(struct text *out, const char *key, int known, uint64_t 
 
 static void json_row(struct text *out, const struct rt_command_process *row)
 {
-	int cpu = is_there(row, RT_HAS_CPU), io = is_there(row, RT_HAS_IO);
+	int cpu = has_value(row, RT_HAS_CPU), io = has_value(row, RT_HAS_IO);
 
 	json_begin(out, NULL, '{');
 	json_string(out, "type", "process");
@@ -126,7 +126,7 @@ static void json_row(struct text *out, const struct rt_command_process *row)
 	json_number(out, "signal", row->signal > 0, row->signal);
 	json_seconds(out, "cpu_user_seconds", cpu, row->cpu_user_ns);
 	json_seconds(out, "cpu_system_seconds", cpu, row->cpu_system_ns);
-	json_number(out, "peak_rss_bytes", is_there(row, RT_HAS_PEAK_RSS),
+	json_number(out, "peak_rss_bytes", has_value(row, RT_HAS_PEAK_RSS),
 	            (int64_t)row->peak_rss_bytes);
 	json_number(out, "read_bytes", io, (int64_t)row->read_bytes);
 	json_number(out, "write_bytes", io, (int64_t)row->write_bytes);

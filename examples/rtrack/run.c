@@ -9,6 +9,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "accounting_methods.h"
 #include "clock.h"
 #include "commands.h"
 #include "figures.h"
@@ -16,7 +17,6 @@
 #include "live.h"
 #include "message.h"
 #include "processes.h"
-#include "rungs.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
@@ -63,7 +63,7 @@ static int prepare(struct run *r)
 }
 
 /* env(1) and timeout(1) tell by the exit code whose failure it was. */
-static int code_of_failed_start(int err)
+static int exit_code_of_failed_start(int err)
 {
 	switch (err) {
 	case -ENOENT:
@@ -83,11 +83,11 @@ static int code_of_failed_start(int err)
 	}
 }
 
-static void tell_failed_start(const struct run *r, int err)
+static void report_failed_start(const struct run *r, int err)
 {
 	if (err == -EOPNOTSUPP)
 		warn("accounting by %s cannot be had: %s", accounting_name(r->options->accounting),
-		     rung_lacks(r->options->accounting));
+		     accounting_method_missing(r->options->accounting));
 	else
 		warn("cannot run '%s': %s", r->argv[0], rt_strerror(err));
 }
@@ -118,7 +118,7 @@ static int start(struct run *r)
 }
 
 /* One sample, and a row of it. */
-static void take_row(struct run *r)
+static void write_row(struct run *r)
 {
 	const struct follow *system = NULL;
 	struct row row;
@@ -144,12 +144,12 @@ static void end_command(struct run *r)
 }
 
 /* Whatever is due. */
-static void act(struct run *r)
+static void run_due_actions(struct run *r)
 {
 	int64_t now = clock_now();
 
 	if (now >= r->ticker.next) {
-		take_row(r);
+		write_row(r);
 		live_draw(&r->live, &r->tree, 1);
 		ticker_advance(&r->ticker, now);
 	}
@@ -158,7 +158,7 @@ static void act(struct run *r)
 }
 
 /* What they have used is in the outcome, and nobody is left running. */
-static void end_the_rest(struct run *r)
+static void kill_remaining(struct run *r)
 {
 	rt_command_kill(r->command);
 	rt_command_wait(r->command, 0, &r->outcome, sizeof(r->outcome));
@@ -177,16 +177,16 @@ static void follow_to_end(struct run *r)
 		}
 		err = rt_command_wait(r->command, left, &r->outcome, sizeof(r->outcome));
 		if (err == -ETIMEDOUT)
-			act(r);
+			run_due_actions(r);
 	} while (err == -ETIMEDOUT || err == -EINTR);
 	if (err < 0)
 		warn("the exit status of the command is lost: its supervisor was killed");
 	if (r->kills_sent > 0) /* time is up for those, too, whom the command has left behind */
-		end_the_rest(r);
-	take_row(r);
+		kill_remaining(r);
+	write_row(r);
 }
 
-static void tell(struct run *r)
+static void write_results(struct run *r)
 {
 	struct usage usage;
 
@@ -217,13 +217,13 @@ static int run(struct run *r)
 	signals_hold();
 	err = start(r);
 	if (err < 0) {
-		tell_failed_start(r, err);
-		return code_of_failed_start(err);
+		report_failed_start(r, err);
+		return exit_code_of_failed_start(err);
 	}
 	signals_forward(r->command);
 	follow_to_end(r);
 	signals_stop_forwarding();
-	tell(r);
+	write_results(r);
 	return exit_code(r);
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Whether a file that is appended to ends in the middle of a row, after a crash or a full disk. */
-static int ends_torn(const char *name, off_t size)
+static int ends_in_torn_row(const char *name, off_t size)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	char last = '\n';
@@ -27,13 +27,14 @@ static void write_head(struct series *s, const struct options *options,
 	struct output *out = &s->out;
 	struct stat st;
 	int is_file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
-	int goes_on = options->append && is_file && st.st_size > 0;
+	int is_continued = options->append && is_file && st.st_size > 0;
 
 	/* A command may write to the same standard output at any time. */
-	out->is_ours = is_file && (out->fd != STDOUT_FILENO || options->command->bit != FOR_RUN);
-	if (goes_on && out->fd != STDOUT_FILENO && ends_torn(out->name, st.st_size))
+	out->is_exclusive =
+	    is_file && (out->fd != STDOUT_FILENO || options->command->bit != FOR_RUN);
+	if (is_continued && out->fd != STDOUT_FILENO && ends_in_torn_row(out->name, st.st_size))
 		text_add(&out->text, "\n");
-	if (!goes_on || s->format->heads_every_run)
+	if (!is_continued || s->format->repeats_head)
 		s->format->head(&out->text, subject);
 	if (out->text.len > 0)
 		output_flush(out);

@@ -12,12 +12,12 @@
 static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 static const int left_to_terminal[] = { SIGINT, SIGQUIT };
 static const int output_errors[] = { SIGPIPE, SIGXFSZ };
-static const int enders[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+static const int end_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct rt_command *volatile target;
-static volatile sig_atomic_t end_wanted;
+static volatile sig_atomic_t end_requested;
 static sigset_t mask_before;
 
 static void forward(int signal)
@@ -34,10 +34,10 @@ static void do_nothing(int signal)
 	(void)signal;
 }
 
-static void ask_for_end(int signal)
+static void request_end(int signal)
 {
 	(void)signal;
-	end_wanted = 1;
+	end_requested = 1;
 }
 
 static void catch_all(const int *signals, size_t count, void (*handler)(int))
@@ -88,8 +88,8 @@ void signals_stop_forwarding(void)
 
 void signals_catch_end(void)
 {
-	block(enders, COUNT(enders));
-	catch_all(enders, COUNT(enders), ask_for_end);
+	block(end_signals, COUNT(end_signals));
+	catch_all(end_signals, COUNT(end_signals), request_end);
 }
 
 /* ppoll() lets the signals in for as long as it sleeps, so that none slips in between the look
@@ -105,7 +105,7 @@ void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count)
 	ppoll(fds, count, deadline == NEVER ? NULL : &timeout, &mask_before);
 }
 
-int signals_want_end(void)
+int signals_end_requested(void)
 {
-	return end_wanted;
+	return end_requested;
 }

@@ -31,6 +31,6 @@ void signals_catch_end(void);
 void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count);
 
 /* Whether it was asked for. */
-int signals_want_end(void);
+int signals_end_requested(void);
 
 #endif

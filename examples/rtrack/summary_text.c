@@ -257,7 +257,7 @@ static void add_cgroup(const struct page *p, const struct usage *u)
 	end_line(p);
 }
 
-static void add_bracket(const struct page *p, const struct usage *u)
+static void add_cpu_bounds(const struct page *p, const struct usage *u)
 {
 	begin_line(p, "");
 	text_printf(p->out, "CPU time is at least %s", human_time(u->cpu_low_ns).s);
@@ -291,7 +291,7 @@ static void add_accounting(const struct page *p, const struct usage *u)
 		end_line(p);
 	}
 	if (!u->complete && is_known(u->valid, u->partial, RT_HAS_CPU))
-		add_bracket(p, u);
+		add_cpu_bounds(p, u);
 }
 
 static void add_overhead(const struct page *p, uint64_t overhead_ns, uint64_t wall_ns,
@@ -328,7 +328,7 @@ void text_of_tree(struct text *out, const struct terminal *terminal, const struc
 		add_overhead(&page, u->overhead_cpu_ns, u->wall_ns, u->samples);
 }
 
-static void add_machine_memory(const struct page *p, const struct follow *f)
+static void add_system_memory(const struct page *p, const struct follow *f)
 {
 	const struct rt_metrics *m = &f->now;
 
@@ -384,7 +384,7 @@ void text_of_system(struct text *out, const struct terminal *terminal, const str
 		            human_count(f->now.cpus_online).s);
 	end_line(&page);
 	add_cores(&page, &f->cores);
-	add_machine_memory(&page, f);
+	add_system_memory(&page, f);
 	add_traffic(&page, &total);
 	if (is_long)
 		add_overhead(&page, f->now.self_cpu_ns, total.interval_ns, f->samples);

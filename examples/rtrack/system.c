@@ -19,7 +19,7 @@ struct watch {
 	struct ticker ticker;
 };
 
-static void take_row(struct watch *w)
+static void write_row(struct watch *w)
 {
 	struct row row;
 
@@ -32,17 +32,17 @@ static void take_row(struct watch *w)
 
 static void follow_to_end(struct watch *w)
 {
-	int goes_on = 1;
+	int is_running = 1;
 
-	while (goes_on && !w->series.out.failed) {
+	while (is_running && !w->series.out.failed) {
 		int64_t now;
 
 		signals_sleep(w->ticker.next, NULL, 0);
 		now = clock_now();
-		if (now < w->ticker.next && !signals_want_end())
+		if (now < w->ticker.next && !signals_end_requested())
 			continue;
-		take_row(w);
-		goes_on = ticker_advance(&w->ticker, now) && !signals_want_end();
+		write_row(w);
+		is_running = ticker_advance(&w->ticker, now) && !signals_end_requested();
 	}
 }
 

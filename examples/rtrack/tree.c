@@ -22,7 +22,7 @@ static struct rt_process *list(const struct rt_tracker *tracker, size_t *count)
 	return members;
 }
 
-static int is_dead(const struct rt_process *member)
+static int has_exited(const struct rt_process *member)
 {
 	return (member->state == 'Z' || member->state == 'X') && member->threads <= 1;
 }
@@ -38,19 +38,19 @@ void tree_signal(struct rt_tracker *tracker, int signal)
 	rt_sample(tracker, &now, sizeof(now));
 	members = list(tracker, &count);
 	for (size_t i = 0; members && i < count; i++) {
-		if (!is_dead(&members[i]))
+		if (!has_exited(&members[i]))
 			kill(members[i].pid, signal);
 	}
 	free(members);
 }
 
-int tree_is_dead(const struct rt_tracker *tracker)
+int tree_has_ended(const struct rt_tracker *tracker)
 {
-	size_t count, dead = 0;
+	size_t count, ended = 0;
 	struct rt_process *members = list(tracker, &count);
 
 	for (size_t i = 0; members && i < count; i++)
-		dead += (size_t)is_dead(&members[i]);
+		ended += (size_t)has_exited(&members[i]);
 	free(members);
-	return members && dead == count;
+	return members && ended == count;
 }

@@ -9,6 +9,6 @@
 void tree_signal(struct rt_tracker *tracker, int signal);
 
 /* Whether no member lives: those that are left only wait to be reaped. */
-int tree_is_dead(const struct rt_tracker *tracker);
+int tree_has_ended(const struct rt_tracker *tracker);
 
 #endif

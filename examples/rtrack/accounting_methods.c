@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The rungs of accounting: which can be had here, and what the others lack. */
-#include "rungs.h"
+#include "accounting_methods.h"
 
 #include <errno.h>
 
-int rung_try(uint32_t accounting, struct rt_outcome *outcome)
+int accounting_method_try(uint32_t accounting, struct rt_outcome *outcome)
 {
 	static const char *const argv[] = { "true", NULL };
 	const struct rt_command_opts opts = { .size = sizeof(opts),
@@ -22,14 +22,14 @@ int rung_try(uint32_t accounting, struct rt_outcome *outcome)
 	return err;
 }
 
-const char *rung_lacks(uint32_t accounting)
+const char *accounting_method_missing(uint32_t accounting)
 {
 	struct rt_outcome outcome;
 
 	if (accounting == RT_ACCOUNTING_BPF)
 		return "this release has no BPF accounting";
 	if (accounting == RT_ACCOUNTING_WAIT ||
-	    rung_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
+	    accounting_method_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
 		return "rtrack-supervisor is not installed";
 	if (accounting == RT_ACCOUNTING_WAIT_PERF)
 		return "the kernel refuses perf_event_open(), perhaps because "
