@@ -2,6 +2,7 @@
 /* rtrack attach: follow running processes and their descendants until all have ended. */
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ struct attach {
 	struct follow *trees;
 	/* a pidfd for each root: it becomes readable when the root ends; -1 without */
 	struct pollfd *pidfds;
-	int *is_finished;                  /* the last row of a tree has been written */
+	bool *is_finished;                 /* the last row of a tree has been written */
 	struct rt_tracker *system_tracker; /* NULL when no row wants the machine's figures */
 	struct follow system;
 	struct series series;
@@ -116,7 +117,7 @@ static int prepare(struct attach *a)
 }
 
 /* A root that ended stays a zombie until its parent asks for it, which may never be. */
-static int has_ended(const struct attach *a, size_t i)
+static bool has_ended(const struct attach *a, size_t i)
 {
 	return a->trees[i].has_ended ||
 	       (a->pidfds[i].fd < 0 && tree_has_ended(a->trees[i].tracker));
@@ -131,7 +132,7 @@ static void write_row(struct attach *a, size_t i, const struct follow *system)
 	row = follow_row(&a->trees[i], system);
 	series_write(&a->series, &row);
 	if (has_ended(a, i))
-		a->trees[i].has_ended = a->is_finished[i] = 1;
+		a->trees[i].has_ended = a->is_finished[i] = true;
 }
 
 static void write_rows(struct attach *a)
@@ -147,26 +148,26 @@ static void write_rows(struct attach *a)
 	live_draw(&a->live, a->trees, a->count);
 }
 
-static int all_finished(const struct attach *a)
+static bool all_finished(const struct attach *a)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		if (!a->is_finished[i])
-			return 0;
+			return false;
 	}
-	return 1;
+	return true;
 }
 
 /* Whether a root has ended since the last look. Each is told only once: a pidfd stays readable. */
-static int any_root_ended(struct attach *a)
+static bool any_root_ended(struct attach *a)
 {
-	int any = 0;
+	bool any = false;
 
 	for (size_t i = 0; i < a->count; i++) {
 		if (a->pidfds[i].fd < 0 || !(a->pidfds[i].revents & (POLLIN | POLLHUP | POLLERR)))
 			continue;
 		close(a->pidfds[i].fd);
 		a->pidfds[i].fd = -1;
-		any = 1;
+		any = true;
 	}
 	return any;
 }
@@ -187,7 +188,7 @@ static void poll_peaks(struct attach *a, int64_t now)
 
 static void follow_to_end(struct attach *a)
 {
-	int is_running = 1;
+	bool is_running = true;
 
 	while (is_running && !signals_end_requested() && !a->series.out.failed) {
 		int64_t now;

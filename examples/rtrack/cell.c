@@ -3,6 +3,7 @@
 #include "cell.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "figures.h"
 #include "utf8.h"
@@ -15,7 +16,7 @@ void cell_names(struct text *out, const char *const *names, size_t count)
 }
 
 /* Returns whether a value is to follow. */
-static int begin(struct text *out, int known)
+static bool begin(struct text *out, bool known)
 {
 	if (out->len > 0 && out->data[out->len - 1] != '\n')
 		text_add(out, ",");
@@ -24,25 +25,25 @@ static int begin(struct text *out, int known)
 	return known;
 }
 
-void cell_u64(struct text *out, int known, uint64_t value)
+void cell_u64(struct text *out, bool known, uint64_t value)
 {
 	if (begin(out, known))
 		text_printf(out, "%" PRIu64, value);
 }
 
-void cell_i64(struct text *out, int known, int64_t value)
+void cell_i64(struct text *out, bool known, int64_t value)
 {
 	if (begin(out, known))
 		text_printf(out, "%" PRId64, value);
 }
 
-void cell_double(struct text *out, int known, double value)
+void cell_double(struct text *out, bool known, double value)
 {
 	if (begin(out, known))
 		text_double(out, value);
 }
 
-void cell_rounded(struct text *out, int known, double value, int decimals)
+void cell_rounded(struct text *out, bool known, double value, int decimals)
 {
 	if (begin(out, known))
 		text_rounded(out, value, decimals);
@@ -70,7 +71,7 @@ static void add_escaped(struct text *out, const char *s)
 
 void cell_string(struct text *out, const char *value)
 {
-	begin(out, 1);
+	begin(out, true);
 	text_add(out, "\"");
 	add_escaped(out, value);
 	text_add(out, "\"");
@@ -81,7 +82,7 @@ void cell_domains(struct text *out, uint64_t bits)
 	const struct domain *domain;
 	const char *gap = "";
 
-	begin(out, 1);
+	begin(out, true);
 	text_add(out, "\"");
 	for (size_t i = 0; (domain = domain_at(i)); i++) {
 		if (!(bits & domain->bit))
@@ -95,7 +96,7 @@ void cell_domains(struct text *out, uint64_t bits)
 void cell_unknown(struct text *out, int count)
 {
 	for (int i = 0; i < count; i++)
-		begin(out, 0);
+		begin(out, false);
 }
 
 void cell_end_row(struct text *out)

@@ -3,6 +3,8 @@
 #ifndef CELL_H
 #define CELL_H
 
+#include <stdbool.h>
+
 #include "text.h"
 
 #define MIB 1048576.0
@@ -11,10 +13,10 @@
 void cell_names(struct text *out, const char *const *names, size_t count);
 
 /* The next cell of a row. One that is not known is "", as Python's None, and never 0. */
-void cell_u64(struct text *out, int known, uint64_t value);
-void cell_i64(struct text *out, int known, int64_t value);
-void cell_double(struct text *out, int known, double value);
-void cell_rounded(struct text *out, int known, double value, int decimals);
+void cell_u64(struct text *out, bool known, uint64_t value);
+void cell_i64(struct text *out, bool known, int64_t value);
+void cell_double(struct text *out, bool known, double value);
+void cell_rounded(struct text *out, bool known, double value, int decimals);
 
 /* Text from strangers, on one line: a quote is doubled, and a backslash and what is no printable
  * character are escaped, so that every byte can be told. The empty text is an unknown one. */

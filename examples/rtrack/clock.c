@@ -2,6 +2,7 @@
 /* Time that never steps, and deadlines on it that do not drift. */
 #include "clock.h"
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "options.h"
@@ -40,7 +41,7 @@ void ticker_init(struct ticker *t, const struct options *options, int64_t start)
 		t->next = t->end;
 }
 
-int ticker_advance(struct ticker *t, int64_t now)
+bool ticker_advance(struct ticker *t, int64_t now)
 {
 	int64_t passed = (now - t->start) / t->interval;
 
@@ -48,10 +49,10 @@ int ticker_advance(struct ticker *t, int64_t now)
 		t->rows_left--;
 	if (now >= t->end || t->rows_left == 0) {
 		t->next = NEVER;
-		return 0;
+		return false;
 	}
 	t->next = t->interval < NEVER - now ? t->start + (passed + 1) * t->interval : NEVER;
 	if (t->next > t->end)
 		t->next = t->end;
-	return 1;
+	return true;
 }

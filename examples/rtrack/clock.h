@@ -3,6 +3,7 @@
 #ifndef CLOCK_H
 #define CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NEVER INT64_MAX
@@ -26,6 +27,6 @@ struct options;
 void ticker_init(struct ticker *t, const struct options *options, int64_t start);
 
 /* A row was taken at this time. Whether the series goes on. */
-int ticker_advance(struct ticker *t, int64_t now);
+bool ticker_advance(struct ticker *t, int64_t now);
 
 #endif

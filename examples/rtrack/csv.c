@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Format csv: the columns and units of the first resource-tracker, for a process tree or for the
  * machine. */
+#include <stdbool.h>
+
 #include "cell.h"
 #include "figures.h"
 #include "format.h"
@@ -48,7 +50,7 @@ static void csv_head(struct text *out, const struct subject *subject)
 
 static void cpu_cells(struct text *out, const struct rt_delta *d)
 {
-	int cpu = is_known(d->valid, d->partial, RT_HAS_CPU);
+	bool cpu = is_known(d->valid, d->partial, RT_HAS_CPU);
 
 	cell_u64(out, cpu, d->cpu_user_ticks);
 	cell_u64(out, cpu, d->cpu_system_ticks);
@@ -60,8 +62,8 @@ static void process_row(struct text *out, const struct row *row)
 	const struct rt_metrics *m = row->process;
 	const struct rt_delta *d = row->process_delta;
 
-	cell_double(out, 1, seconds(m->realtime_ns));
-	cell_i64(out, 1, row->pid);
+	cell_double(out, true, seconds(m->realtime_ns));
+	cell_i64(out, true, row->pid);
 	cell_i64(out, row->children >= 0, row->children);
 	cpu_cells(out, d);
 	cell_u64(out, is_informative(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes),
@@ -75,7 +77,7 @@ static void process_row(struct text *out, const struct row *row)
 
 static void memory_cells(struct text *out, const struct rt_metrics *m)
 {
-	int memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
+	bool memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
 
 	cell_u64(out, memory, m->memory_free_bytes / 1024);
 	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE),
@@ -88,7 +90,7 @@ static void memory_cells(struct text *out, const struct rt_metrics *m)
 
 static void space_cells(struct text *out, const struct rt_metrics *m)
 {
-	int space = is_known(m->valid, m->partial, RT_HAS_FILESYSTEM);
+	bool space = is_known(m->valid, m->partial, RT_HAS_FILESYSTEM);
 
 	cell_rounded(out, space, (double)m->filesystem_total_bytes / GIB, 2);
 	cell_rounded(out, space, (double)m->filesystem_used_bytes / GIB, 2);
@@ -99,10 +101,10 @@ static void system_row(struct text *out, const struct row *row)
 {
 	const struct rt_metrics *m = row->system;
 	const struct rt_delta *d = row->system_delta;
-	int disk = is_known(d->valid, d->partial, RT_HAS_DISK);
-	int network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
+	bool disk = is_known(d->valid, d->partial, RT_HAS_DISK);
+	bool network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
 
-	cell_double(out, 1, seconds(m->realtime_ns));
+	cell_double(out, true, seconds(m->realtime_ns));
 	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_PROCESSES), m->processes);
 	cpu_cells(out, d);
 	memory_cells(out, m);

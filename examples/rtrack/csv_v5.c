@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Format csv-v5: the 32 combined columns of resource-tracker 0.5, for a process tree beside the
  * machine it runs on. */
+#include <stdbool.h>
+
 #include "cell.h"
 #include "figures.h"
 #include "format.h"
@@ -57,21 +59,21 @@ static void v5_head(struct text *out, const struct subject *subject)
 /* Times are not rounded, so that the rows add up to the total. */
 static void cpu_cells(struct text *out, const struct rt_delta *d)
 {
-	int cpu = is_known(d->valid, d->partial, RT_HAS_CPU);
+	bool cpu = is_known(d->valid, d->partial, RT_HAS_CPU);
 
 	cell_double(out, cpu, seconds(d->cpu_user_ns));
 	cell_double(out, cpu, seconds(d->cpu_system_ns));
 	cell_rounded(out, cpu && is_known(d->valid, d->partial, RT_HAS_RATE), d->cores_used, 4);
 }
 
-static void mib_cell(struct text *out, int known, uint64_t bytes)
+static void mib_cell(struct text *out, bool known, uint64_t bytes)
 {
 	cell_rounded(out, known, (double)bytes / MIB, 4);
 }
 
 static void memory_cells(struct text *out, const struct rt_metrics *m)
 {
-	int memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
+	bool memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
 
 	mib_cell(out, memory, m->memory_free_bytes);
 	mib_cell(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE),
@@ -84,8 +86,8 @@ static void memory_cells(struct text *out, const struct rt_metrics *m)
 
 static void storage_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
 {
-	int disk = is_known(d->valid, d->partial, RT_HAS_DISK);
-	int space = is_known(m->valid, m->partial, RT_HAS_FILESYSTEM);
+	bool disk = is_known(d->valid, d->partial, RT_HAS_DISK);
+	bool space = is_known(m->valid, m->partial, RT_HAS_FILESYSTEM);
 
 	cell_u64(out, disk, d->disk_read_bytes);
 	cell_u64(out, disk, d->disk_write_bytes);
@@ -96,7 +98,7 @@ static void storage_cells(struct text *out, const struct rt_metrics *m, const st
 
 static void system_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
 {
-	int network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
+	bool network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
 
 	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_PROCESSES), m->processes);
 	cpu_cells(out, d);
@@ -112,7 +114,7 @@ static void process_cells(struct text *out, const struct row *row)
 	const struct rt_metrics *m = row->process;
 	const struct rt_delta *d = row->process_delta;
 
-	cell_i64(out, 1, row->pid);
+	cell_i64(out, true, row->pid);
 	cell_i64(out, row->children >= 0, row->children);
 	cpu_cells(out, d);
 	mib_cell(out, is_informative(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes), m->pss_bytes);
@@ -127,7 +129,7 @@ static void v5_row(struct text *out, const struct row *row)
 {
 	const struct rt_metrics *clock = row->process ? row->process : row->system;
 
-	cell_rounded(out, 1, seconds(clock->realtime_ns), 3);
+	cell_rounded(out, true, seconds(clock->realtime_ns), 3);
 	if (row->system)
 		system_cells(out, row->system, row->system_delta);
 	else
@@ -141,7 +143,7 @@ static void v5_row(struct text *out, const struct row *row)
 
 const struct format format_csv_v5 = {
 	.name = "csv-v5",
-	.wants_system = 1,
+	.wants_system = true,
 	.head = v5_head,
 	.row = v5_row,
 };

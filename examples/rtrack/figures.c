@@ -2,37 +2,39 @@
 /* Names for the bits that come with figures: domains, reasons, rungs of accounting. */
 #include "figures.h"
 
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 #include "json.h"
 
 static const struct domain domains[] = {
-	{ RT_HAS_CPU, "cpu", "CPU time", 1, 1 },
-	{ RT_HAS_RSS, "rss", "resident memory", 1, 0 },
-	{ RT_HAS_PSS, "pss", "proportional memory", 1, 0 },
-	{ RT_HAS_PEAK_RSS, "peak_rss", "peak resident memory", 1, 0 },
-	{ RT_HAS_IO, "io", "bytes read and written", 1, 0 },
-	{ RT_HAS_FAULTS, "faults", "page faults", 1, 0 },
-	{ RT_HAS_CTXSW, "context_switches", "context switches", 1, 0 },
-	{ RT_HAS_PROCESSES, "processes", "number of processes", 1, 1 },
-	{ RT_HAS_THREADS, "threads", "number of threads", 1, 1 },
-	{ RT_HAS_PROCESSES_PEAK, "processes_peak", "most processes at a time", 0, 0 },
-	{ RT_HAS_CGROUP_MEMORY, "cgroup_memory", "peak memory of the cgroup", 0, 0 },
-	{ RT_HAS_CGROUP_IO, "cgroup_io", "traffic of the cgroup", 0, 0 },
-	{ RT_HAS_CGROUP_TASKS, "cgroup_tasks", "most tasks in the cgroup", 0, 0 },
-	{ RT_HAS_CPU_MODES, "cpu_modes", "CPU time by mode", 0, 1 },
-	{ RT_HAS_ACTIVITY, "activity", "forks, switches, interrupts", 0, 1 },
-	{ RT_HAS_MEMORY, "memory", "memory", 0, 1 },
-	{ RT_HAS_MEMORY_AVAILABLE, "memory_available", "available memory", 0, 1 },
-	{ RT_HAS_SWAP, "swap", "swap space", 0, 1 },
-	{ RT_HAS_DISK, "disk", "block devices", 0, 1 },
-	{ RT_HAS_FILESYSTEM, "filesystem", "file systems", 0, 1 },
-	{ RT_HAS_NETWORK, "network", "network interfaces", 0, 1 },
-	{ RT_HAS_LOAD, "load", "load averages", 0, 1 },
-	{ RT_HAS_PRESSURE_CPU, "pressure_cpu", "CPU pressure", 0, 1 },
-	{ RT_HAS_PRESSURE_MEMORY, "pressure_memory", "memory pressure", 0, 1 },
-	{ RT_HAS_PRESSURE_IO, "pressure_io", "I/O pressure", 0, 1 },
-	{ RT_HAS_ZFS, "zfs", "ZFS pools", 0, 1 },
+	{ RT_HAS_CPU, "cpu", "CPU time", true, true },
+	{ RT_HAS_RSS, "rss", "resident memory", true, false },
+	{ RT_HAS_PSS, "pss", "proportional memory", true, false },
+	{ RT_HAS_PEAK_RSS, "peak_rss", "peak resident memory", true, false },
+	{ RT_HAS_IO, "io", "bytes read and written", true, false },
+	{ RT_HAS_FAULTS, "faults", "page faults", true, false },
+	{ RT_HAS_CTXSW, "context_switches", "context switches", true, false },
+	{ RT_HAS_PROCESSES, "processes", "number of processes", true, true },
+	{ RT_HAS_THREADS, "threads", "number of threads", true, true },
+	{ RT_HAS_PROCESSES_PEAK, "processes_peak", "most processes at a time", false, false },
+	{ RT_HAS_CGROUP_MEMORY, "cgroup_memory", "peak memory of the cgroup", false, false },
+	{ RT_HAS_CGROUP_IO, "cgroup_io", "traffic of the cgroup", false, false },
+	{ RT_HAS_CGROUP_TASKS, "cgroup_tasks", "most tasks in the cgroup", false, false },
+	{ RT_HAS_CPU_MODES, "cpu_modes", "CPU time by mode", false, true },
+	{ RT_HAS_ACTIVITY, "activity", "forks, switches, interrupts", false, true },
+	{ RT_HAS_MEMORY, "memory", "memory", false, true },
+	{ RT_HAS_MEMORY_AVAILABLE, "memory_available", "available memory", false, true },
+	{ RT_HAS_SWAP, "swap", "swap space", false, true },
+	{ RT_HAS_DISK, "disk", "block devices", false, true },
+	{ RT_HAS_FILESYSTEM, "filesystem", "file systems", false, true },
+	{ RT_HAS_NETWORK, "network", "network interfaces", false, true },
+	{ RT_HAS_LOAD, "load", "load averages", false, true },
+	{ RT_HAS_PRESSURE_CPU, "pressure_cpu", "CPU pressure", false, true },
+	{ RT_HAS_PRESSURE_MEMORY, "pressure_memory", "memory pressure", false, true },
+	{ RT_HAS_PRESSURE_IO, "pressure_io", "I/O pressure", false, true },
+	{ RT_HAS_ZFS, "zfs", "ZFS pools", false, true },
 };
 
 static const struct reason reasons[] = {
@@ -53,26 +55,26 @@ static const struct reason reasons[] = {
 	  "process events were lost, so that processes may be missing" },
 };
 
-int is_known(uint64_t valid, uint64_t partial, uint64_t bits)
+bool is_known(uint64_t valid, uint64_t partial, uint64_t bits)
 {
 	return ((valid | partial) & bits) == bits;
 }
 
-int is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure)
+bool is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure)
 {
 	return (valid & bits) == bits || (figure > 0 && is_known(valid, partial, bits));
 }
 
-int domains_apply_to(uint64_t bits, uint32_t kind)
+bool domains_apply_to(uint64_t bits, uint32_t kind)
 {
 	const struct domain *domain;
 
 	for (size_t i = 0; (domain = domain_at(i)); i++) {
 		if (bits & domain->bit &&
 		    !(kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree))
-			return 0;
+			return false;
 	}
-	return 1;
+	return true;
 }
 
 const struct domain *domain_at(size_t index)

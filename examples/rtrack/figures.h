@@ -3,29 +3,30 @@
 #ifndef FIGURES_H
 #define FIGURES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "text.h"
 
 /* Whether there is a figure at all. A lower bound is one. */
-int is_known(uint64_t valid, uint64_t partial, uint64_t bits);
+bool is_known(uint64_t valid, uint64_t partial, uint64_t bits);
 
 /* Whether a table should have this figure: a lower bound of 0 says nothing, and looks like a
  * figure. */
-int is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure);
+bool is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure);
 
 struct domain {
 	uint64_t bit;
 	const char *name;
 	const char *about;
 	/* which kinds of tracker have it; neither, and only the outcome of a command has */
-	int of_tree, of_system;
+	bool of_tree, of_system;
 };
 
 /* Whether a tracker of this RT_KIND_ can have all these bits. Bits that are not known here may
  * be anybody's. */
-int domains_apply_to(uint64_t bits, uint32_t kind);
+bool domains_apply_to(uint64_t bits, uint32_t kind);
 
 /* The domain with this index, or NULL past the last. */
 const struct domain *domain_at(size_t index);

@@ -3,6 +3,7 @@
 #include "follow.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "figures.h"
 #include "message.h"
@@ -49,7 +50,7 @@ int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_
 	return f->has_ended ? 0 : err;
 }
 
-int follow_memory(const struct follow *f, uint64_t *bytes)
+bool follow_memory(const struct follow *f, uint64_t *bytes)
 {
 	const struct rt_metrics *m = &f->now;
 
@@ -67,7 +68,7 @@ int follow_memory(const struct follow *f, uint64_t *bytes)
 static void add_to_history(struct follow *f)
 {
 	uint64_t memory;
-	int is_short = f->delta.interval_ns < (uint64_t)f->interval_ns / 4 && f->cores.used > 0;
+	bool is_short = f->delta.interval_ns < (uint64_t)f->interval_ns / 4 && f->cores.used > 0;
 
 	if (!is_short && is_known(f->delta.valid, f->delta.partial, RT_HAS_CPU | RT_HAS_RATE))
 		history_add(&f->cores, f->delta.cores_used);
@@ -79,7 +80,7 @@ static void report_failure(struct follow *f, int err)
 {
 	if (!f->has_failed)
 		warn("a sample could not be taken: %s", rt_strerror(err));
-	f->has_failed = 1;
+	f->has_failed = true;
 }
 
 int follow_sample(struct follow *f)

@@ -3,6 +3,8 @@
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 #include "format.h"
@@ -12,14 +14,14 @@
 struct follow {
 	struct rt_tracker *tracker;
 	int32_t pid;         /* the caller's to set, as is_alone; 0 for the machine */
-	int is_alone;        /* descendants are not followed */
+	bool is_alone;       /* descendants are not followed */
 	int64_t interval_ns; /* that samples are meant to have */
 	struct rt_metrics base, before, now;
 	struct rt_delta delta; /* from before to now */
 	uint64_t samples;
 	uint64_t members_skipped; /* in the worst sample */
-	int has_ended;            /* all that was followed has */
-	int has_failed;           /* a sample could not be taken, and that has been told */
+	bool has_ended;           /* all that was followed has */
+	bool has_failed;          /* a sample could not be taken, and that has been told */
 	struct history cores, memory;
 };
 
@@ -43,6 +45,6 @@ struct row follow_row(const struct follow *f, const struct follow *system);
 
 /* The memory to show: PSS where it can be read, else RSS; of the machine, what is in use.
  * Whether there is any. */
-int follow_memory(const struct follow *f, uint64_t *bytes);
+bool follow_memory(const struct follow *f, uint64_t *bytes);
 
 #endif

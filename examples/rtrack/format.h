@@ -3,6 +3,8 @@
 #ifndef FORMAT_H
 #define FORMAT_H
 
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 #include "text.h"
@@ -10,7 +12,7 @@
 /* What a series is about: for headers. */
 struct subject {
 	const char *const *argv; /* the command, or NULL */
-	int is_system;           /* rows are about the machine, not about a process tree */
+	bool is_system;          /* rows are about the machine, not about a process tree */
 	int64_t interval_ns;
 };
 
@@ -27,9 +29,9 @@ struct row {
 struct format {
 	const char *name;
 	const char *suffix; /* of files that get this format by default; NULL for none */
-	int wants_system;   /* rows of a process tree need the machine's figures too */
+	bool wants_system;  /* rows of a process tree need the machine's figures too */
 	/* the head is a record that belongs there again when a file is appended to */
-	int repeats_head;
+	bool repeats_head;
 	void (*head)(struct text *out, const struct subject *subject);
 	void (*row)(struct text *out, const struct row *row);
 };

@@ -3,6 +3,8 @@
  * peaks. */
 #include "history.h"
 
+#include <stdbool.h>
+
 enum { LEVELS = 8 };
 
 static double larger(double a, double b)
@@ -35,7 +37,7 @@ void history_add(struct history *h, double value)
 	h->peak = larger(h->peak, value);
 }
 
-void history_draw(const struct history *h, double full, struct text *out, int utf8)
+void history_draw(const struct history *h, double full, struct text *out, bool utf8)
 {
 	static const char *const blocks[LEVELS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const plain[LEVELS] = { "_", ".", ":", "-", "=", "+", "*", "#" };

@@ -4,6 +4,7 @@
 #ifndef HISTORY_H
 #define HISTORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "text.h"
@@ -21,6 +22,6 @@ struct history {
 void history_add(struct history *h, double value);
 
 /* One character for each bucket, from nothing to the peak, or to full where the peak is smaller. */
-void history_draw(const struct history *h, double full, struct text *out, int utf8);
+void history_draw(const struct history *h, double full, struct text *out, bool utf8);
 
 #endif

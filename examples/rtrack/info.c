@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtrack info: versions, and what can be measured here and why not. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -91,7 +92,7 @@ static const char *events_problem(const struct command_capability *a)
 	           : "the kernel does not tell them to this user, or in this namespace";
 }
 
-static int is_command_domain(const struct domain *domain)
+static bool is_command_domain(const struct domain *domain)
 {
 	return !domain->of_tree && !domain->of_system;
 }
@@ -107,7 +108,7 @@ static const char *outcome_problem(const struct command_capability *a, const str
 	           : "its controller is not enabled for cgroups made here";
 }
 
-static int domain_applies(const struct capability *a, const struct domain *domain)
+static bool domain_applies(const struct capability *a, const struct domain *domain)
 {
 	return a->sample.kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree;
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -58,7 +59,7 @@ void json_null(struct text *t, const char *key)
 	text_add(t, "null");
 }
 
-void json_bool(struct text *t, const char *key, int value)
+void json_bool(struct text *t, const char *key, bool value)
 {
 	lead_in(t, key);
 	text_add(t, value ? "true" : "false");

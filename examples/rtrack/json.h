@@ -3,6 +3,8 @@
 #ifndef JSON_H
 #define JSON_H
 
+#include <stdbool.h>
+
 #include "text.h"
 
 /* Begin with '{' or '[', end with '}' or ']'. key is NULL for an element of an array or the
@@ -11,7 +13,7 @@ void json_begin(struct text *t, const char *key, char opening);
 void json_end(struct text *t, char closing);
 
 void json_null(struct text *t, const char *key);
-void json_bool(struct text *t, const char *key, int value);
+void json_bool(struct text *t, const char *key, bool value);
 void json_i64(struct text *t, const char *key, int64_t value);
 void json_u64(struct text *t, const char *key, uint64_t value);
 

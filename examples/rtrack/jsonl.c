@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Format jsonl: JSON Lines with every field that the library has, so that new ones need no
  * change here. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ static void add_field(struct text *out, const struct source *from, const struct 
 		json_null(out, key);
 }
 
-static int is_one_of(const char *name, const char *const *names)
+static bool is_one_of(const char *name, const char *const *names)
 {
 	while (*names && strcmp(name, *names) != 0)
 		names++;
@@ -100,7 +101,7 @@ static int is_one_of(const char *name, const char *const *names)
 /* Fields that come in another form, that tell how the struct is laid out and not what was
  * measured, or that are too large for many readers of JSON; and fields that this kind of tracker
  * never has. */
-static int is_left_out(const struct source *from, const struct rt_field *field)
+static bool is_left_out(const struct source *from, const struct rt_field *field)
 {
 	static const char *const names[] = { "size",    "kind",     "valid",      "partial",
 		                             "reasons", "reserved", "tracker_id", "pss_source",
@@ -108,14 +109,16 @@ static int is_left_out(const struct source *from, const struct rt_field *field)
 	static const char *const of_trees[] = { "members_skipped", NULL };
 
 	if (!domains_apply_to(field->has, from->kind) || is_one_of(field->name, names))
-		return 1;
+		return true;
 	return from->kind == RT_KIND_SYSTEM && is_one_of(field->name, of_trees);
 }
 
 static int get_field(const struct source *from, uint32_t index, struct rt_field *field)
 {
-	if (rt_field_get(from->struct_id, index, field, sizeof(*field)) < 0)
-		return -1;
+	int err = rt_field_get(from->struct_id, index, field, sizeof(*field));
+
+	if (err < 0)
+		return err;
 	if (from->struct_id == RT_STRUCT_RUSAGE)
 		field->has = index < sizeof(rusage_domains) / sizeof(rusage_domains[0])
 		                 ? rusage_domains[index]
@@ -215,7 +218,7 @@ static void jsonl_row(struct text *out, const struct row *row)
 const struct format format_jsonl = {
 	.name = "jsonl",
 	.suffix = ".jsonl",
-	.repeats_head = 1,
+	.repeats_head = true,
 	.head = jsonl_head,
 	.row = jsonl_row,
 };

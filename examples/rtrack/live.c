@@ -3,6 +3,7 @@
 #include "live.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,16 +15,16 @@
 #define SHORTEST_PAUSE_NS (NS_PER_S / 20)
 
 /* Not between rows that go to the same screen. */
-static int is_wanted(const struct live *l, enum when when, const struct series *series)
+static bool is_wanted(const struct live *l, enum when when, const struct series *series)
 {
 	const char *name = getenv("TERM");
 
 	if (!l->terminal.is_terminal || when == WHEN_NEVER)
-		return 0;
+		return false;
 	if (when == WHEN_ALWAYS)
-		return 1;
+		return true;
 	if (series->out.fd >= 0 && isatty(series->out.fd))
-		return 0;
+		return false;
 	return !(name && strcmp(name, "dumb") == 0);
 }
 
@@ -72,7 +73,7 @@ void live_draw(struct live *l, const struct follow *follows, size_t count)
 		l->text.len = width;
 	text_add(&l->text, "\033[K");
 	l->is_on = write_all(l->terminal.fd, l->text.data, l->text.len, &written) == 0;
-	l->is_drawn = 1;
+	l->is_drawn = true;
 	l->drawn_ns = now;
 }
 
@@ -82,7 +83,7 @@ void live_clear(struct live *l)
 
 	if (l->is_drawn)
 		write_all(l->terminal.fd, "\r\033[K", 4, &written);
-	l->is_drawn = 0;
+	l->is_drawn = false;
 }
 
 void live_free(struct live *l)

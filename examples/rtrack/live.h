@@ -3,6 +3,8 @@
 #ifndef LIVE_H
 #define LIVE_H
 
+#include <stdbool.h>
+
 #include "follow.h"
 #include "series.h"
 #include "terminal.h"
@@ -10,7 +12,7 @@
 
 struct live {
 	struct terminal terminal;
-	int is_on, is_drawn;
+	bool is_on, is_drawn;
 	int64_t drawn_ns, start_ns;
 	struct text text;
 };

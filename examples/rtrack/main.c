@@ -37,7 +37,7 @@ static int keep_standard_descriptors(void)
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
 		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-			return -1;
+			return -EBADF;
 	}
 	return 0;
 }
@@ -62,9 +62,11 @@ int usage_error(const struct options *options, const char *what)
 static int run_command(const struct command *command, int argc, char **argv)
 {
 	struct options options;
-	int done = options_parse(&options, command, argc, argv);
+	int exit_code;
 
-	return done >= 0 ? done : command->run(&options);
+	if (!options_parse(&options, command, argc, argv, &exit_code))
+		return exit_code;
+	return command->run(&options);
 }
 
 static int dispatch(int argc, char **argv)

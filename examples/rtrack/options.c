@@ -2,7 +2,9 @@
 /* What the user asked for on the command line. One table serves the parser and the help. */
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,34 +108,38 @@ int options_show_version(void)
 	return 0;
 }
 
-/* One word out of a list ended by NULL. Its index, or -1. */
-static int pick(const char *word, const char *const *words)
+/* Find a word in a list that ends with NULL. Returns 0 and its index, or -EINVAL. */
+static int pick(const char *word, const char *const *words, unsigned *index)
 {
-	for (int i = 0; words[i]; i++) {
-		if (strcmp(word, words[i]) == 0)
-			return i;
+	for (unsigned i = 0; words[i]; i++) {
+		if (strcmp(word, words[i]) == 0) {
+			*index = i;
+			return 0;
+		}
 	}
-	return -1;
+	return -EINVAL;
 }
 
 static int set_when(enum when *out, const char *word)
 {
 	static const char *const words[] = { "auto", "always", "never", NULL };
-	int chosen = pick(word, words);
+	unsigned chosen;
+	int err = pick(word, words, &chosen);
 
-	if (chosen >= 0)
+	if (err == 0)
 		*out = (enum when)chosen;
-	return chosen < 0 ? -1 : 0;
+	return err;
 }
 
 static int set_summary(struct options *o, const char *word)
 {
 	static const char *const words[] = { "text", "json", "none", NULL };
-	int chosen = pick(word, words);
+	unsigned chosen;
+	int err = pick(word, words, &chosen);
 
-	if (chosen >= 0)
+	if (err == 0)
 		o->summary = (enum summary_form)chosen;
-	return chosen < 0 ? -1 : 0;
+	return err;
 }
 
 static int set_accounting(struct options *o, const char *word)
@@ -142,36 +148,42 @@ static int set_accounting(struct options *o, const char *word)
 		if (strcmp(word, accounting_name(o->accounting)) == 0)
 			return 0;
 	}
-	return -1;
+	return -EINVAL;
 }
 
 static int set_format(struct options *o, const char *word)
 {
 	static const char *const words[] = { "text", "json", NULL };
+	unsigned chosen;
+	int err;
 
 	if (o->command->bit != FOR_RUSAGE) {
 		o->format = format_by_name(word);
-		return o->format ? 0 : -1;
+		return o->format ? 0 : -EINVAL;
 	}
-	o->as_json = pick(word, words);
-	return o->as_json < 0 ? -1 : 0;
+	err = pick(word, words, &chosen);
+	if (err == 0)
+		o->as_json = chosen == 1;
+	return err;
 }
 
 static int set_pid(struct options *o, const char *word)
 {
 	uint64_t pid;
+	int err = parse_count(word, INT32_MAX, &pid);
 
-	if (parse_count(word, INT32_MAX, &pid) < 0)
-		return -1;
-	o->pid = (int32_t)pid;
-	return 0;
+	if (err == 0)
+		o->pid = (int32_t)pid;
+	return err;
 }
 
 static int set_interval(struct options *o, const char *word)
 {
-	return parse_duration(word, &o->interval_ns) < 0 || o->interval_ns < SHORTEST_INTERVAL_NS
-	           ? -1
-	           : 0;
+	int err = parse_duration(word, &o->interval_ns);
+
+	if (err < 0)
+		return err;
+	return o->interval_ns < SHORTEST_INTERVAL_NS ? -EINVAL : 0;
 }
 
 /* 0, or -1 when the argument makes no sense. */
@@ -188,19 +200,19 @@ static int set_with_argument(struct options *o, int key, const char *argument)
 		return parse_duration(argument, &o->timeout_ns);
 	case 'o':
 		o->output = argument;
-		return *argument ? 0 : -1;
+		return *argument ? 0 : -EINVAL;
 	case 'f':
 		return set_format(o, argument);
 	case KEY_SUMMARY:
 		return set_summary(o, argument);
 	case KEY_SUMMARY_FILE:
 		o->summary_file = argument;
-		return *argument ? 0 : -1;
+		return *argument ? 0 : -EINVAL;
 	case KEY_ACCOUNTING:
 		return set_accounting(o, argument);
 	case KEY_PROCESSES:
 		o->processes = argument;
-		return *argument ? 0 : -1;
+		return *argument ? 0 : -EINVAL;
 	case KEY_LIVE:
 		return set_when(&o->live, argument);
 	case KEY_COLOR:
@@ -210,22 +222,22 @@ static int set_with_argument(struct options *o, int key, const char *argument)
 	}
 }
 
-static void set_plain(struct options *o, int key)
+static void set_flag(struct options *o, int key)
 {
 	switch (key) {
 	case 'a':
-		o->append = 1;
+		o->append = true;
 		break;
 	case 'q':
-		o->quiet = 1;
+		o->quiet = true;
 		o->summary = SUMMARY_NONE;
 		o->live = WHEN_NEVER;
 		break;
 	case 'v':
-		o->verbose = 1;
+		o->verbose = true;
 		break;
 	case KEY_NO_CHILDREN:
-		o->no_children = 1;
+		o->no_children = true;
 		break;
 	case KEY_CHILDREN:
 		o->who = RT_RUSAGE_CHILDREN;
@@ -234,7 +246,7 @@ static void set_plain(struct options *o, int key)
 		o->who = RT_RUSAGE_THREAD;
 		break;
 	case KEY_JSON:
-		o->as_json = 1;
+		o->as_json = true;
 		break;
 	}
 }
@@ -284,41 +296,52 @@ static int try_help(const struct command *command)
 	return EXIT_USAGE;
 }
 
-static int parse_one(struct options *o, int key)
+/* Parse one option. Returns true to go on, or false and the exit code. */
+static bool parse_one(struct options *o, int key, int *exit_code)
 {
 	const struct option_row *row = find_row(o->command, key);
 
-	if (key == 'h')
-		return show_help(o->command);
-	if (key == 'V')
-		return options_show_version();
-	if (!row) /* getopt_long() has said what is wrong */
-		return try_help(o->command);
+	if (key == 'h') {
+		*exit_code = show_help(o->command);
+		return false;
+	}
+	if (key == 'V') {
+		*exit_code = options_show_version();
+		return false;
+	}
+	if (!row) { /* getopt_long() has printed what is wrong */
+		*exit_code = try_help(o->command);
+		return false;
+	}
 	if (!row->argument) {
-		set_plain(o, key);
-		return -1;
+		set_flag(o, key);
+		return true;
 	}
 	if (set_with_argument(o, key, optarg) == 0)
-		return -1;
+		return true;
 	warn("invalid %s '%s'", row->name, optarg);
-	return try_help(o->command);
+	*exit_code = try_help(o->command);
+	return false;
 }
 
-int options_parse(struct options *options, const struct command *command, int argc, char **argv)
+bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
+                   int *exit_code)
 {
 	struct getopt_tables tables;
 	char name[32];
-	int key, done = -1;
+	bool is_parsed = true;
+	int key;
 
 	*options = (struct options){ .command = command, .interval_ns = NS_PER_S };
 	make_tables(&tables, command);
 	snprintf(name, sizeof(name), "rtrack %s", command->name);
 	argv[0] = name; /* getopt_long() puts it before its messages */
 	optind = 1;
-	while (done < 0 && (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1)
-		done = parse_one(options, key);
+	while (is_parsed &&
+	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1)
+		is_parsed = parse_one(options, key, exit_code);
 	argv[0] = NULL;
 	options->operands = argv + optind;
 	options->operand_count = argc - optind;
-	return done;
+	return is_parsed;
 }

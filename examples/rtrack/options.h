@@ -3,6 +3,7 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Bits: which subcommands know an option. */
@@ -38,25 +39,26 @@ struct options {
 	uint64_t count;      /* 0: no end */
 	int64_t timeout_ns;  /* 0: none */
 	const char *output;  /* NULL: not given */
-	int append;
+	bool append;
 	const char *processes;       /* NULL: no list of them is wanted */
 	const struct format *format; /* NULL: not given */
 	enum summary_form summary;
 	const char *summary_file; /* NULL: standard error */
-	int no_children;
+	bool no_children;
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
-	int verbose, quiet;
+	bool verbose, quiet;
 	enum when color, live;
 	int who;         /* rusage: RT_RUSAGE_ value */
 	int32_t pid;     /* rusage: 0 when not given */
-	int as_json;     /* rusage, info */
+	bool as_json;    /* rusage, info */
 	char **operands; /* what follows the options, ended by NULL */
 	int operand_count;
 };
 
 /* Fill options from the arguments after the subcommand's name. Returns -1 to go on, or the exit
  * code when all is said already: help was asked for, or something is wrong. */
-int options_parse(struct options *options, const struct command *command, int argc, char **argv);
+bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
+                   int *exit_code);
 
 /* Print the versions. Returns the exit code. */
 int options_show_version(void);

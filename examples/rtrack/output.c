@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,9 +14,9 @@
 
 #include "message.h"
 
-int open_output(const char *name, int append)
+int open_output(const char *name, bool append)
 {
-	int fd;
+	int fd, err;
 
 	if (strcmp(name, "-") == 0)
 		return STDOUT_FILENO;
@@ -23,9 +24,11 @@ int open_output(const char *name, int append)
 		fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
 		          0666);
 	} while (fd < 0 && errno == EINTR);
-	if (fd < 0)
-		warn("cannot open '%s': %s", name, rt_strerror(-errno));
-	return fd;
+	if (fd >= 0)
+		return fd;
+	err = -errno;
+	warn("cannot open '%s': %s", name, rt_strerror(err));
+	return err;
 }
 
 int write_all(int fd, const char *data, size_t len, size_t *written)
@@ -68,7 +71,7 @@ int output_flush(struct output *o)
 	if (err < 0) {
 		remove_torn_row(o, written);
 		warn("cannot write '%s': %s; the %s ends here", o->name, rt_strerror(err), o->what);
-		o->failed = 1;
+		o->failed = true;
 		output_close(o);
 	}
 	text_clear(&o->text);
@@ -79,7 +82,7 @@ void output_close(struct output *o)
 {
 	if (o->fd >= 0 && o->fd != STDOUT_FILENO && close(o->fd) < 0 && !o->failed) {
 		warn("cannot write '%s': %s", o->name, rt_strerror(-errno));
-		o->failed = 1;
+		o->failed = true;
 	}
 	o->fd = -1;
 	text_free(&o->text);

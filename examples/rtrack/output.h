@@ -3,6 +3,7 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "text.h"
@@ -13,8 +14,8 @@ struct output {
 	const char *what; /* is written there: "series" */
 	struct text text; /* the row that is being written */
 	/* a regular file that nobody else writes to: a torn row can be taken back */
-	int is_exclusive;
-	int failed; /* rows could not be written */
+	bool is_exclusive;
+	bool failed; /* rows could not be written */
 };
 
 /* Write what is in the text, all of it or nothing where that is in our power. The first failure
@@ -26,7 +27,7 @@ void output_close(struct output *o);
 
 /* Open a file for writing; "-" is standard output. The descriptor, or -1; the reason has been
  * told. */
-int open_output(const char *name, int append);
+int open_output(const char *name, bool append);
 
 /* Write all of it. 0 or -errno; *written tells how far it came. */
 int write_all(int fd, const char *data, size_t len, size_t *written);

@@ -3,6 +3,7 @@
 #include "processes.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,29 +48,29 @@ int processes_open(struct processes *p, const struct options *options)
 		return 0;
 	p->as_json = format_by_file(name) == &format_jsonl;
 	p->out.name = strcmp(name, "-") == 0 ? "standard output" : name;
-	p->out.fd = open_output(name, 0);
+	p->out.fd = open_output(name, false);
 	if (p->out.fd < 0)
-		return -1;
+		return p->out.fd;
 	p->out.is_exclusive =
 	    p->out.fd != STDOUT_FILENO && fstat(p->out.fd, &st) == 0 && S_ISREG(st.st_mode);
 	return 0;
 }
 
-int processes_are_wanted(const struct processes *p)
+bool processes_are_wanted(const struct processes *p)
 {
 	return p->out.fd >= 0;
 }
 
-static int has_value(const struct rt_command_process *row, uint64_t bit)
+static bool has_value(const struct rt_command_process *row, uint64_t bit)
 {
 	return is_known(row->valid, row->partial, bit);
 }
 
 static void csv_row(struct text *out, const struct rt_command_process *row)
 {
-	int cpu = has_value(row, RT_HAS_CPU), io = has_value(row, RT_HAS_IO);
+	bool cpu = has_value(row, RT_HAS_CPU), io = has_value(row, RT_HAS_IO);
 
-	cell_i64(out, 1, row->pid);
+	cell_i64(out, true, row->pid);
 	cell_i64(out, row->ppid > 0, row->ppid);
 	cell_string(out, row->comm);
 	cell_rounded(out, row->start_realtime_ns > 0, seconds(row->start_realtime_ns), DECIMALS);
@@ -81,13 +82,13 @@ static void csv_row(struct text *out, const struct rt_command_process *row)
 	cell_u64(out, has_value(row, RT_HAS_PEAK_RSS), row->peak_rss_bytes);
 	cell_u64(out, io, row->read_bytes);
 	cell_u64(out, io, row->write_bytes);
-	cell_u64(out, 1, (row->flags & RT_PROCESS_FINAL) != 0);
-	cell_u64(out, 1, (row->flags & RT_PROCESS_RUNNING) != 0);
+	cell_u64(out, true, (row->flags & RT_PROCESS_FINAL) != 0);
+	cell_u64(out, true, (row->flags & RT_PROCESS_RUNNING) != 0);
 	cell_domains(out, row->partial);
 	cell_end_row(out);
 }
 
-static void json_number(struct text *out, const char *key, int known, int64_t value)
+static void json_number(struct text *out, const char *key, bool known, int64_t value)
 {
 	if (known)
 		json_i64(out, key, value);
@@ -103,7 +104,7 @@ static void json_time(struct text *out, const char *key, uint64_t ns)
 		json_null(out, key);
 }
 
-static void json_seconds(struct text *out, const char *key, int known, uint64_t ns)
+static void json_seconds(struct text *out, const char *key, bool known, uint64_t ns)
 {
 	if (known)
 		json_double(out, key, seconds(ns));
@@ -113,7 +114,7 @@ static void json_seconds(struct text *out, const char *key, int known, uint64_t 
 
 static void json_row(struct text *out, const struct rt_command_process *row)
 {
-	int cpu = has_value(row, RT_HAS_CPU), io = has_value(row, RT_HAS_IO);
+	bool cpu = has_value(row, RT_HAS_CPU), io = has_value(row, RT_HAS_IO);
 
 	json_begin(out, NULL, '{');
 	json_string(out, "type", "process");

@@ -3,6 +3,8 @@
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 #include "options.h"
@@ -10,14 +12,14 @@
 
 struct processes {
 	struct output out;
-	int as_json; /* JSON Lines, else CSV */
+	bool as_json; /* JSON Lines, else CSV */
 };
 
 /* Open the file that the options ask for. -1 when it cannot be opened; the reason has been told. */
 int processes_open(struct processes *p, const struct options *options);
 
 /* Whether a list is wanted, and can still be written. */
-int processes_are_wanted(const struct processes *p);
+bool processes_are_wanted(const struct processes *p);
 
 /* Write the list of a command that has ended. */
 void processes_write(struct processes *p, struct rt_command *command);

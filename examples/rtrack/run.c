@@ -6,6 +6,7 @@
  * the rows add up to the summary. */
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 
 #include <rtrack/rtrack.h>
 
@@ -51,7 +52,7 @@ static int prepare(struct run *r)
 	if (processes_open(&r->processes, r->options) < 0 ||
 	    summary_open(&r->summary, r->options) < 0 ||
 	    series_open(&r->series, r->options, &subject) < 0)
-		return -1;
+		return EXIT_BEFORE_START;
 	if (!series_wants_system(&r->series))
 		return 0;
 	err = rt_system_tracker_new(&r->system_tracker, NULL);
@@ -59,7 +60,7 @@ static int prepare(struct run *r)
 		err = follow_start(&r->system, r->system_tracker, r->options->interval_ns);
 	if (err < 0)
 		warn("cannot follow the machine: %s", rt_strerror(err));
-	return err < 0 ? -1 : 0;
+	return err < 0 ? EXIT_BEFORE_START : 0;
 }
 
 /* env(1) and timeout(1) tell by the exit code whose failure it was. */
@@ -134,7 +135,7 @@ static void write_row(struct run *r)
 /* --timeout: ask first, then insist. */
 static void end_command(struct run *r)
 {
-	int is_first = r->kills_sent++ == 0;
+	bool is_first = r->kills_sent++ == 0;
 
 	if (is_first)
 		tree_signal(r->tree.tracker, SIGTERM);
@@ -212,8 +213,9 @@ static int run(struct run *r)
 {
 	int err;
 
-	if (prepare(r) < 0)
-		return EXIT_BEFORE_START;
+	err = prepare(r);
+	if (err != 0)
+		return err;
 	signals_hold();
 	err = start(r);
 	if (err < 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtrack rusage: the sixteen figures of getrusage(2), for this or any process. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static const char *unit_in_words(const struct rt_field *field)
 }
 
 static void add_line(struct text *out, const struct rt_rusage *usage, const struct rt_field *field,
-                     int known)
+                     bool known)
 {
 	text_printf(out, "%-12s ", field->name);
 	if (!known)
@@ -50,7 +51,7 @@ static void add_line(struct text *out, const struct rt_rusage *usage, const stru
 }
 
 static void add_member(struct text *out, const struct rt_rusage *usage,
-                       const struct rt_field *field, int known)
+                       const struct rt_field *field, bool known)
 {
 	if (!known)
 		json_null(out, field->name);
@@ -60,7 +61,7 @@ static void add_member(struct text *out, const struct rt_rusage *usage,
 		json_i64(out, field->name, whole_at(usage, field));
 }
 
-static void show(const struct rt_rusage *usage, uint32_t valid, int as_json)
+static void show(const struct rt_rusage *usage, uint32_t valid, bool as_json)
 {
 	struct text out = { 0 };
 	struct rt_field field;
@@ -68,7 +69,7 @@ static void show(const struct rt_rusage *usage, uint32_t valid, int as_json)
 	if (as_json)
 		json_begin(&out, NULL, '{');
 	for (uint32_t i = 0; rt_field_get(RT_STRUCT_RUSAGE, i, &field, sizeof(field)) == 0; i++) {
-		int known = (valid >> i & 1) != 0;
+		bool known = (valid >> i & 1) != 0;
 
 		if (as_json)
 			add_member(&out, usage, &field, known);

@@ -3,18 +3,19 @@
 #include "series.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Whether a file that is appended to ends in the middle of a row, after a crash or a full disk. */
-static int ends_in_torn_row(const char *name, off_t size)
+static bool ends_in_torn_row(const char *name, off_t size)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	char last = '\n';
 
 	if (fd < 0)
-		return 0;
+		return false;
 	if (pread(fd, &last, 1, size - 1) != 1)
 		last = '\n';
 	close(fd);
@@ -26,8 +27,8 @@ static void write_head(struct series *s, const struct options *options,
 {
 	struct output *out = &s->out;
 	struct stat st;
-	int is_file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
-	int is_continued = options->append && is_file && st.st_size > 0;
+	bool is_file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
+	bool is_continued = options->append && is_file && st.st_size > 0;
 
 	/* A command may write to the same standard output at any time. */
 	out->is_exclusive =
@@ -60,7 +61,7 @@ int series_open(struct series *s, const struct options *options, const struct su
 	s->out.name = strcmp(name, "-") == 0 ? "standard output" : name;
 	s->out.fd = open_output(name, options->append);
 	if (s->out.fd < 0)
-		return -1;
+		return s->out.fd;
 	write_head(s, options, subject);
 	return 0;
 }
@@ -78,7 +79,7 @@ void series_close(struct series *s)
 	output_close(&s->out);
 }
 
-int series_wants_system(const struct series *s)
+bool series_wants_system(const struct series *s)
 {
 	return s->out.fd >= 0 && s->format->wants_system;
 }

@@ -3,6 +3,8 @@
 #ifndef SERIES_H
 #define SERIES_H
 
+#include <stdbool.h>
+
 #include "format.h"
 #include "options.h"
 #include "output.h"
@@ -22,6 +24,6 @@ void series_write(struct series *s, const struct row *row);
 void series_close(struct series *s);
 
 /* Whether the rows of a process tree need the machine's figures too. */
-int series_wants_system(const struct series *s);
+bool series_wants_system(const struct series *s);
 
 #endif

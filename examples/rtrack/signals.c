@@ -3,6 +3,7 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -105,7 +106,7 @@ void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count)
 	ppoll(fds, count, deadline == NEVER ? NULL : &timeout, &mask_before);
 }
 
-int signals_end_requested(void)
+bool signals_end_requested(void)
 {
-	return end_requested;
+	return end_requested != 0;
 }

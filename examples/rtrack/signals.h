@@ -4,6 +4,7 @@
 #define SIGNALS_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rtrack/rtrack.h>
@@ -31,6 +32,6 @@ void signals_catch_end(void);
 void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count);
 
 /* Whether it was asked for. */
-int signals_end_requested(void);
+bool signals_end_requested(void);
 
 #endif

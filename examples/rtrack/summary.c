@@ -2,6 +2,7 @@
 /* What is told at the end: where it goes, and in which form. */
 #include "summary.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -12,9 +13,9 @@ int summary_open(struct summary *s, const struct options *options)
 	*s = (struct summary){ .options = options, .fd = -1 };
 	if (options->summary == SUMMARY_NONE)
 		return 0;
-	s->fd = options->summary_file ? open_output(options->summary_file, 0) : STDERR_FILENO;
+	s->fd = options->summary_file ? open_output(options->summary_file, false) : STDERR_FILENO;
 	if (s->fd < 0)
-		return -1;
+		return s->fd;
 	terminal_init(&s->terminal, s->fd, options->color);
 	return 0;
 }
@@ -26,7 +27,7 @@ static void finish(struct summary *s)
 	int err = write_all(s->fd, s->text.data, s->text.len, &written);
 
 	if (s->fd != STDERR_FILENO && s->fd != STDOUT_FILENO && close(s->fd) < 0 && err == 0)
-		err = -1;
+		err = -errno;
 	if (err < 0)
 		warn("the summary could not be written");
 	s->fd = -1;

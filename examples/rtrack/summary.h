@@ -3,6 +3,8 @@
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
+#include <stdbool.h>
+
 #include "follow.h"
 #include "options.h"
 #include "terminal.h"
@@ -32,9 +34,9 @@ void summary_of_system(struct summary *s, const struct follow *system);
 
 /* summary_text.c and summary_json.c: the two forms. */
 void text_of_tree(struct text *out, const struct terminal *terminal, const struct usage *usage,
-                  int is_long);
+                  bool is_long);
 void text_of_system(struct text *out, const struct terminal *terminal, const struct follow *system,
-                    int is_long);
+                    bool is_long);
 void json_of_command(struct text *out, const struct usage *usage);
 void json_of_attached(struct text *out, const struct usage *usages, size_t count, uint64_t wall_ns);
 void json_of_system(struct text *out, const struct follow *system);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary as one JSON object. What is not known is null. */
 #include <signal.h>
+#include <stdbool.h>
 
 #include "figures.h"
 #include "json.h"
@@ -9,7 +10,7 @@
 
 enum { SCHEMA = 1 };
 
-static void add_u64(struct text *out, const char *key, int known, uint64_t value)
+static void add_u64(struct text *out, const char *key, bool known, uint64_t value)
 {
 	if (known)
 		json_u64(out, key, value);
@@ -17,7 +18,7 @@ static void add_u64(struct text *out, const char *key, int known, uint64_t value
 		json_null(out, key);
 }
 
-static void add_seconds(struct text *out, const char *key, int known, uint64_t ns)
+static void add_seconds(struct text *out, const char *key, bool known, uint64_t ns)
 {
 	if (known)
 		json_double(out, key, seconds(ns));
@@ -48,7 +49,7 @@ static void add_end(struct text *out, const struct usage *u)
 
 static void add_accounting(struct text *out, const struct usage *u)
 {
-	int cpu = is_known(u->valid, u->partial, RT_HAS_CPU);
+	bool cpu = is_known(u->valid, u->partial, RT_HAS_CPU);
 
 	json_begin(out, "accounting", '{');
 	json_string(out, "level", accounting_name(u->accounting));
@@ -74,7 +75,7 @@ static void add_memory(struct text *out, const struct usage *u)
 
 static void add_cgroup(struct text *out, const struct usage *u)
 {
-	int io = is_known(u->valid, u->partial, RT_HAS_CGROUP_IO);
+	bool io = is_known(u->valid, u->partial, RT_HAS_CGROUP_IO);
 
 	json_begin(out, "cgroup", '{');
 	add_u64(out, "memory_peak_bytes", is_known(u->valid, u->partial, RT_HAS_CGROUP_MEMORY),
@@ -96,9 +97,9 @@ static void add_processes(struct text *out, const struct usage *u)
 
 static void add_counters(struct text *out, const struct usage *u)
 {
-	int io = is_known(u->valid, u->partial, RT_HAS_IO),
-	    faults = is_known(u->valid, u->partial, RT_HAS_FAULTS);
-	int switches = is_known(u->valid, u->partial, RT_HAS_CTXSW);
+	bool io = is_known(u->valid, u->partial, RT_HAS_IO),
+	     faults = is_known(u->valid, u->partial, RT_HAS_FAULTS);
+	bool switches = is_known(u->valid, u->partial, RT_HAS_CTXSW);
 
 	add_u64(out, "read_bytes", io, u->read_bytes);
 	add_u64(out, "write_bytes", io, u->write_bytes);
@@ -110,7 +111,7 @@ static void add_counters(struct text *out, const struct usage *u)
 
 static void add_tree(struct text *out, const struct usage *u)
 {
-	int cpu = is_known(u->valid, u->partial, RT_HAS_CPU);
+	bool cpu = is_known(u->valid, u->partial, RT_HAS_CPU);
 
 	json_double(out, "start_time", seconds(u->start_realtime_ns));
 	json_double(out, "wall_seconds", seconds(u->wall_ns));
@@ -162,7 +163,7 @@ void json_of_attached(struct text *out, const struct usage *usages, size_t count
 	json_double(out, "wall_seconds", seconds(wall_ns));
 	json_begin(out, "targets", '[');
 	for (size_t i = 0; i < count; i++) {
-		int cpu = is_known(usages[i].valid, usages[i].partial, RT_HAS_CPU);
+		bool cpu = is_known(usages[i].valid, usages[i].partial, RT_HAS_CPU);
 
 		json_begin(out, NULL, '{');
 		json_i64(out, "pid", usages[i].pid);
@@ -177,9 +178,9 @@ void json_of_attached(struct text *out, const struct usage *usages, size_t count
 
 static void add_system_totals(struct text *out, const struct rt_delta *d)
 {
-	int cpu = is_known(d->valid, d->partial, RT_HAS_CPU),
-	    disk = is_known(d->valid, d->partial, RT_HAS_DISK);
-	int network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
+	bool cpu = is_known(d->valid, d->partial, RT_HAS_CPU),
+	     disk = is_known(d->valid, d->partial, RT_HAS_DISK);
+	bool network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
 
 	add_seconds(out, "cpu_user_seconds", cpu, d->cpu_user_ns);
 	add_seconds(out, "cpu_system_seconds", cpu, d->cpu_system_ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary for people. */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static void separate(const struct page *p)
 static void add_figure(const struct page *p, uint64_t valid, uint64_t partial, uint64_t bit,
                        struct amount amount, const char *name)
 {
-	int is_bound = !(valid & bit);
+	bool is_bound = !(valid & bit);
 
 	if (!is_known(valid, partial, bit) || (is_bound && amount.is_zero))
 		text_printf(p->out, "unknown %s", name);
@@ -206,7 +207,7 @@ static void add_storage(const struct page *p, const struct usage *u)
 	end_line(p);
 }
 
-static void add_processes(const struct page *p, const struct usage *u, int is_long)
+static void add_processes(const struct page *p, const struct usage *u, bool is_long)
 {
 	begin_line(p, "processes");
 	add_figure(p, u->valid, u->partial, RT_HAS_PROCESSES, human_count(u->processes),
@@ -307,7 +308,7 @@ static void add_overhead(const struct page *p, uint64_t overhead_ns, uint64_t wa
 }
 
 void text_of_tree(struct text *out, const struct terminal *terminal, const struct usage *u,
-                  int is_long)
+                  bool is_long)
 {
 	const struct page page = { out, terminal };
 
@@ -363,7 +364,7 @@ static void add_traffic(const struct page *p, const struct rt_delta *d)
 }
 
 void text_of_system(struct text *out, const struct terminal *terminal, const struct follow *f,
-                    int is_long)
+                    bool is_long)
 {
 	const struct page page = { out, terminal };
 	struct rt_delta total;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtrack system: follow the machine. */
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 #include "clock.h"
@@ -32,7 +34,7 @@ static void write_row(struct watch *w)
 
 static void follow_to_end(struct watch *w)
 {
-	int is_running = 1;
+	bool is_running = true;
 
 	while (is_running && !w->series.out.failed) {
 		int64_t now;
@@ -48,7 +50,7 @@ static void follow_to_end(struct watch *w)
 
 static int watch(const struct options *options, struct rt_tracker *tracker)
 {
-	const struct subject subject = { .is_system = 1, .interval_ns = options->interval_ns };
+	const struct subject subject = { .is_system = true, .interval_ns = options->interval_ns };
 	struct watch w;
 	int64_t start;
 	int err;

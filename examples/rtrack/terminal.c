@@ -3,6 +3,7 @@
 #include "terminal.h"
 
 #include <langinfo.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,7 +11,7 @@
 
 enum { USUAL_WIDTH = 80 };
 
-static int wants_color(const struct terminal *t, enum when color, int is_dumb)
+static bool wants_color(const struct terminal *t, enum when color, bool is_dumb)
 {
 	/* https://no-color.org: any value but the empty one */
 	const char *no_color = getenv("NO_COLOR");
@@ -23,9 +24,9 @@ static int wants_color(const struct terminal *t, enum when color, int is_dumb)
 void terminal_init(struct terminal *t, int fd, enum when color)
 {
 	const char *name = getenv("TERM");
-	int is_dumb = name && strcmp(name, "dumb") == 0;
+	bool is_dumb = name && strcmp(name, "dumb") == 0;
 
-	*t = (struct terminal){ .fd = fd, .is_terminal = isatty(fd) };
+	*t = (struct terminal){ .fd = fd, .is_terminal = isatty(fd) != 0 };
 	t->has_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 && !is_dumb;
 	t->has_color = wants_color(t, color, is_dumb);
 }

@@ -3,13 +3,15 @@
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
+#include <stdbool.h>
+
 #include "options.h"
 
 struct terminal {
 	int fd;
-	int is_terminal;
-	int has_color;
-	int has_utf8;
+	bool is_terminal;
+	bool has_color;
+	bool has_utf8;
 };
 
 /* The locale's character set must have been set. */

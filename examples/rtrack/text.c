@@ -2,6 +2,7 @@
 /* Text that is put together piece by piece, in a buffer that grows and is used again. */
 #include "text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static int reserve(struct text *t, size_t len)
 	data = realloc(t->data, cap);
 	if (!data) {
 		warn("out of memory: some output is lost");
-		return -1;
+		return -ENOMEM;
 	}
 	t->data = data;
 	t->cap = cap;

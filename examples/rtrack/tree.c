@@ -3,6 +3,7 @@
 #include "tree.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* All members of the last sample, to be freed; NULL when there are none or they cannot be
@@ -22,7 +23,7 @@ static struct rt_process *list(const struct rt_tracker *tracker, size_t *count)
 	return members;
 }
 
-static int has_exited(const struct rt_process *member)
+static bool has_exited(const struct rt_process *member)
 {
 	return (member->state == 'Z' || member->state == 'X') && member->threads <= 1;
 }
@@ -44,7 +45,7 @@ void tree_signal(struct rt_tracker *tracker, int signal)
 	free(members);
 }
 
-int tree_has_ended(const struct rt_tracker *tracker)
+bool tree_has_ended(const struct rt_tracker *tracker)
 {
 	size_t count, ended = 0;
 	struct rt_process *members = list(tracker, &count);

@@ -3,12 +3,14 @@
 #ifndef TREE_H
 #define TREE_H
 
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 /* Send a signal to all members that live now. */
 void tree_signal(struct rt_tracker *tracker, int signal);
 
 /* Whether no member lives: those that are left only wait to be reaped. */
-int tree_has_ended(const struct rt_tracker *tracker);
+bool tree_has_ended(const struct rt_tracker *tracker);
 
 #endif

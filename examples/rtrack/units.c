@@ -2,6 +2,7 @@
 /* Durations and counts as people write them, and amounts as people like to read them. */
 #include "units.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,17 +25,17 @@ int parse_duration(const char *s, int64_t *ns)
 	double value = strtod(s, &end);
 
 	if (digits == 0 || end != s + digits)
-		return -1;
+		return -EINVAL;
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(end, time_units[i].name) != 0)
 			continue;
 		value *= time_units[i].ns;
 		if (value < 1 || value > 9e18)
-			return -1;
+			return -EINVAL;
 		*ns = (int64_t)(value + 0.5);
 		return 0;
 	}
-	return -1;
+	return -EINVAL;
 }
 
 int parse_count(const char *s, uint64_t limit, uint64_t *out)
@@ -42,16 +43,16 @@ int parse_count(const char *s, uint64_t limit, uint64_t *out)
 	uint64_t value = 0;
 
 	if (!*s)
-		return -1;
+		return -EINVAL;
 	for (; *s; s++) {
 		if (*s < '0' || *s > '9')
-			return -1;
+			return -EINVAL;
 		if (value > (limit - (uint64_t)(*s - '0')) / 10)
-			return -1;
+			return -EINVAL;
 		value = value * 10 + (uint64_t)(*s - '0');
 	}
 	*out = value;
-	return value > 0 ? 0 : -1;
+	return value > 0 ? 0 : -EINVAL;
 }
 
 double seconds(uint64_t ns)

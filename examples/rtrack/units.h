@@ -3,6 +3,7 @@
 #ifndef UNITS_H
 #define UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ double seconds(uint64_t ns);
  * printf(). */
 struct amount {
 	char s[24];
-	int is_zero;
+	bool is_zero;
 };
 
 struct amount human_bytes(uint64_t bytes);

@@ -2,6 +2,8 @@
 /* What a process tree has used, however that was learned: what a summary tells. */
 #include "usage.h"
 
+#include <stdbool.h>
+
 #include "figures.h"
 
 /* Figures that the outcome has in no finer form than the last sample. */
@@ -19,7 +21,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 {
 	*u = (struct usage){
 		.pid = last->pid,
-		.has_ended = 1,
+		.has_ended = true,
 		.exit_code = outcome->exit_code,
 		.signal = outcome->signal,
 		.start_realtime_ns = outcome->start_realtime_ns,

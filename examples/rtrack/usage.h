@@ -3,6 +3,8 @@
 #ifndef USAGE_H
 #define USAGE_H
 
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 #include "follow.h"
@@ -10,8 +12,8 @@
 struct usage {
 	const char *const *argv; /* the command, or NULL when attached */
 	int32_t pid;
-	int has_ended; /* it has, and how is known when it is a command */
-	int timed_out;
+	bool has_ended; /* it has, and how is known when it is a command */
+	bool timed_out;
 	int32_t exit_code; /* -1: a signal did it */
 	int32_t signal;
 	uint64_t start_realtime_ns, wall_ns;
@@ -21,7 +23,7 @@ struct usage {
 	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
 	uint64_t cpu_estimate_ns;
 	uint32_t accounting, reasons;
-	int complete;
+	bool complete;
 	uint64_t peak_rss_bytes, peak_tree_bytes;
 	uint32_t peak_tree_kind;       /* RT_PEAK_ value */
 	uint64_t peak_tree_low_bytes;  /* 0: not known */

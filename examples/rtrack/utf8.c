@@ -2,6 +2,7 @@
 /* Telling text from bytes: command lines and process names may hold anything. */
 #include "utf8.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Smallest code point that needs so many bytes: a longer form of a smaller one is not valid
@@ -41,12 +42,12 @@ size_t utf8_length(const char *s)
 }
 
 /* C1 controls (U+0080 to U+009F) drive some terminals as the C0 controls do. */
-static int is_c1_control(const char *s, size_t len)
+static bool is_c1_control(const char *s, size_t len)
 {
 	return len == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0;
 }
 
-void utf8_add_printable(struct text *t, const char *s, int utf8)
+void utf8_add_printable(struct text *t, const char *s, bool utf8)
 {
 	while (*s) {
 		size_t len = utf8_length(s);

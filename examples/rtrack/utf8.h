@@ -3,6 +3,7 @@
 #ifndef UTF8_H
 #define UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "text.h"
@@ -13,6 +14,6 @@ size_t utf8_length(const char *s);
 
 /* Add s so that a terminal shows it harmlessly: control characters and bytes that are not text
  * become '?', or an escape where that is readable. Without utf8, so does all that is not ASCII. */
-void utf8_add_printable(struct text *t, const char *s, int utf8);
+void utf8_add_printable(struct text *t, const char *s, bool utf8);
 
 #endif
