@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rungs of accounting: which can be had here, and what the others lack. */
+/* Finds out which accounting methods work here, and what the others lack. */
 #include "accounting_methods.h"
 
 #include <errno.h>
@@ -32,8 +32,7 @@ const char *accounting_method_missing(uint32_t accounting)
 	    accounting_method_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
 		return "rtrack-supervisor is not installed";
 	if (accounting == RT_ACCOUNTING_WAIT_PERF)
-		return "the kernel refuses perf_event_open(), perhaps because "
-		       "/proc/sys/kernel/perf_event_paranoid is "
-		       "above 2";
-	return "there is no cgroup (v2) below which one can be made";
+		return "the kernel refuses perf_event_open(): "
+		       "/proc/sys/kernel/perf_event_paranoid may be above 2";
+	return "no cgroup (v2) can be created here";
 }

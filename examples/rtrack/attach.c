@@ -20,17 +20,18 @@
 #include "tree.h"
 #include "units.h"
 
-#define PEAK_POLL_NS (NS_PER_S / 50) /* between two glances at least */
-#define PEAK_POLL_COST_FACTOR 200    /* and this many times what one costs */
+#define PEAK_POLL_NS (NS_PER_S / 50) /* shortest time between two peak polls */
+#define PEAK_POLL_COST_FACTOR 200    /* that time is at least so many times the CPU cost */
 
 struct attach {
 	const struct options *options;
 	size_t count;
 	struct follow *trees;
-	/* a pidfd for each root: it becomes readable when the root ends; -1 without */
+	/* One pidfd for each root. It becomes readable when the root exits. fd is -1 if there is
+	 * none. */
 	struct pollfd *pidfds;
-	bool *is_finished;                 /* the last row of a tree has been written */
-	struct rt_tracker *system_tracker; /* NULL when no row wants the machine's figures */
+	bool *is_finished;                 /* for each tree: its last row is written */
+	struct rt_tracker *system_tracker; /* NULL if the rows have no system columns */
 	struct follow system;
 	struct series series;
 	struct summary summary;
@@ -39,7 +40,8 @@ struct attach {
 	int64_t start_ns, next_peak_poll;
 };
 
-/* Linux 5.3; before that the end of a process is noticed at the next sample. */
+/* Returns a descriptor, or -1. pidfd_open(2) exists since Linux 5.3. Without it, the next sample
+ * notices that the process has exited. */
 static int open_pidfd(int32_t pid)
 {
 #ifdef SYS_pidfd_open
@@ -50,6 +52,7 @@ static int open_pidfd(int32_t pid)
 #endif
 }
 
+/* Attach to the process that word names. Returns 0 or an exit code. */
 static int attach_to(struct attach *a, const char *word)
 {
 	const struct rt_opts opts = {
@@ -81,6 +84,7 @@ static int attach_to(struct attach *a, const char *word)
 	return 0;
 }
 
+/* Returns 0 or an exit code. */
 static int attach_to_all(struct attach *a)
 {
 	size_t count = (size_t)a->options->operand_count;
@@ -98,6 +102,7 @@ static int attach_to_all(struct attach *a)
 	return code;
 }
 
+/* Open the outputs, and follow the system if the rows need it. Returns 0 or an exit code. */
 static int prepare(struct attach *a)
 {
 	const struct subject subject = { .interval_ns = a->options->interval_ns };
@@ -112,11 +117,12 @@ static int prepare(struct attach *a)
 			err = follow_start(&a->system, a->system_tracker, a->options->interval_ns);
 	}
 	if (err < 0)
-		warn("cannot follow the machine: %s", rt_strerror(err));
+		warn("cannot follow the system: %s", rt_strerror(err));
 	return err < 0 ? EXIT_BEFORE_START : 0;
 }
 
-/* A root that ended stays a zombie until its parent asks for it, which may never be. */
+/* An exited root stays a zombie until its parent waits for it, which may never happen. So a
+ * zombie counts as ended: see tree_has_ended(). */
 static bool has_ended(const struct attach *a, size_t i)
 {
 	return a->trees[i].has_ended ||
@@ -157,7 +163,8 @@ static bool all_finished(const struct attach *a)
 	return true;
 }
 
-/* Whether a root has ended since the last look. Each is told only once: a pidfd stays readable. */
+/* Returns true if a root has exited since the last call. Each exit is reported once: the pidfd,
+ * which stays readable, is closed. */
 static bool any_root_ended(struct attach *a)
 {
 	bool any = false;
@@ -172,8 +179,9 @@ static bool any_root_ended(struct attach *a)
 	return any;
 }
 
-/* Between two samples, for peaks and for who comes and goes. The next ones come when these have
- * cost little of the time until then. */
+/* Poll memory peaks and process events between two samples. The next poll comes after
+ * PEAK_POLL_COST_FACTOR times the CPU time that this one cost, and after PEAK_POLL_NS at least.
+ * E.g.: a poll of 1 ms is followed by a pause of 200 ms. */
 static void poll_peaks(struct attach *a, int64_t now)
 {
 	int64_t cost = clock_cpu();
@@ -217,7 +225,7 @@ static void write_summary(struct attach *a)
 
 	live_clear(&a->live);
 	if (!usages) {
-		warn("out of memory: there is no summary");
+		warn("out of memory: cannot write the summary");
 		return;
 	}
 	for (size_t i = 0; i < a->count; i++)
@@ -251,7 +259,7 @@ int command_attach(const struct options *options)
 	int code;
 
 	if (options->operand_count == 0)
-		return usage_error(options, "there is no process to attach to");
+		return usage_error(options, "no process id given");
 	code = attach(&a);
 	for (size_t i = 0; i < a.count; i++) {
 		rt_tracker_free(a.trees[i].tracker);

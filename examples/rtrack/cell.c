@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells of a CSV row, as Python's csv module writes them with QUOTE_NONNUMERIC. */
+/* Cells of a CSV row, in the form that Python's csv module writes with QUOTE_NONNUMERIC. */
 #include "cell.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ void cell_names(struct text *out, const char *const *names, size_t count)
 	cell_end_row(out);
 }
 
-/* Returns whether a value is to follow. */
+/* Begin a cell. Returns true if the caller must add a value. */
 static bool begin(struct text *out, bool known)
 {
 	if (out->len > 0 && out->data[out->len - 1] != '\n')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells of a CSV row, as Python's csv module writes them with QUOTE_NONNUMERIC. */
+/* Cells of a CSV row, in the form that Python's csv module writes with QUOTE_NONNUMERIC. */
 #ifndef CELL_H
 #define CELL_H
 
@@ -9,26 +9,27 @@
 
 #define MIB 1048576.0
 
-/* A row of column names. */
+/* Write a row of column names. */
 void cell_names(struct text *out, const char *const *names, size_t count);
 
-/* The next cell of a row. One that is not known is "", as Python's None, and never 0. */
+/* Write the next cell of a row. An unknown value is "", as for Python's None, and never 0. */
 void cell_u64(struct text *out, bool known, uint64_t value);
 void cell_i64(struct text *out, bool known, int64_t value);
 void cell_double(struct text *out, bool known, double value);
 void cell_rounded(struct text *out, bool known, double value, int decimals);
 
-/* Text from strangers, on one line: a quote is doubled, and a backslash and what is no printable
- * character are escaped, so that every byte can be told. The empty text is an unknown one. */
+/* Write untrusted text on one line. A quote is doubled. A backslash, a control character and a
+ * byte that is not UTF-8 are escaped, so a reader can recover every byte. E.g.: a line feed becomes
+ * \n, and byte 0xff becomes \xff. An empty text means unknown. */
 void cell_string(struct text *out, const char *value);
 
-/* Names of the domains, with a space between two. */
+/* Write the names of the domains of these RT_HAS_ bits, separated by spaces. */
 void cell_domains(struct text *out, uint64_t bits);
 
-/* Cells that cannot be known. */
+/* Write so many cells of unknown value. */
 void cell_unknown(struct text *out, int count);
 
-/* The line end. */
+/* Write the end of the line. */
 void cell_end_row(struct text *out);
 
 #endif

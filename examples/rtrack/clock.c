@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time that never steps, and deadlines on it that do not drift. */
+/* Monotonic time, and deadlines that do not drift. */
 #include "clock.h"
 
 #include <stdbool.h>

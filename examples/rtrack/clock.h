@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time that never steps, and deadlines on it that do not drift. */
+/* Monotonic time, and deadlines that do not drift. */
 #ifndef CLOCK_H
 #define CLOCK_H
 
@@ -8,25 +8,26 @@
 
 #define NEVER INT64_MAX
 
-/* CLOCK_MONOTONIC in nanoseconds. */
+/* Returns CLOCK_MONOTONIC in nanoseconds. */
 int64_t clock_now(void);
 
-/* CPU time of the calling thread in nanoseconds. */
+/* Returns the CPU time of the calling thread in nanoseconds. */
 int64_t clock_cpu(void);
 
-/* When rows are due. Deadlines lie at whole intervals from the start; missed ones are left out,
- * so that a row after a pause covers all of it and no burst follows. */
+/* When rows are due. Deadlines lie at whole intervals from the start. Missed deadlines are
+ * skipped: one row covers the whole pause, and no burst of rows follows it.
+ * E.g.: interval 1 s, no row between 3 s and 7.4 s: one row at 7.4 s, the next at 8 s. */
 struct ticker {
 	int64_t start, interval, next;
-	int64_t end;        /* of the series; NEVER */
-	uint64_t rows_left; /* UINT64_MAX: no end */
+	int64_t end;        /* of the series, or NEVER */
+	uint64_t rows_left; /* UINT64_MAX: no limit */
 };
 
 struct options;
 
 void ticker_init(struct ticker *t, const struct options *options, int64_t start);
 
-/* A row was taken at this time. Whether the series goes on. */
+/* Note that a row was written at this time. Returns true if the series continues. */
 bool ticker_advance(struct ticker *t, int64_t now);
 
 #endif

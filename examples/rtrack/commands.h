@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The subcommands. Each has a file of its own, and returns the exit code. */
+/* The subcommands, one per file. Each returns the exit code. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
@@ -11,7 +11,7 @@ int command_system(const struct options *options);
 int command_rusage(const struct options *options);
 int command_info(const struct options *options);
 
-/* What is wrong with the operands: told, with a hint. Returns the exit code. */
+/* Report what is wrong with the operands, and name the option --help. Returns the exit code. */
 int usage_error(const struct options *options, const char *what);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format csv: the columns and units of the first resource-tracker, for a process tree or for the
- * machine. */
+/* Format csv: the columns and units of the first resource-tracker release, for a process tree or
+ * for the system. */
 #include <stdbool.h>
 
 #include "cell.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format csv-v5: the 32 combined columns of resource-tracker 0.5, for a process tree beside the
- * machine it runs on. */
+/* Format csv-v5: the 32 combined columns of resource-tracker 0.5, for the system and a process
+ * tree. */
 #include <stdbool.h>
 
 #include "cell.h"
@@ -56,7 +56,7 @@ static void v5_head(struct text *out, const struct subject *subject)
 	cell_names(out, columns, COUNT(columns));
 }
 
-/* Times are not rounded, so that the rows add up to the total. */
+/* Times are not rounded, so the rows add up to the total. */
 static void cpu_cells(struct text *out, const struct rt_delta *d)
 {
 	bool cpu = is_known(d->valid, d->partial, RT_HAS_CPU);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names for the bits that come with figures: domains, reasons, rungs of accounting. */
+/* Names of the library's bits and constants: domains, reasons, accounting methods, sources. */
 #include "figures.h"
 
 #include <stdbool.h>
@@ -18,10 +18,10 @@ static const struct domain domains[] = {
 	{ RT_HAS_CTXSW, "context_switches", "context switches", true, false },
 	{ RT_HAS_PROCESSES, "processes", "number of processes", true, true },
 	{ RT_HAS_THREADS, "threads", "number of threads", true, true },
-	{ RT_HAS_PROCESSES_PEAK, "processes_peak", "most processes at a time", false, false },
+	{ RT_HAS_PROCESSES_PEAK, "processes_peak", "peak number of processes", false, false },
 	{ RT_HAS_CGROUP_MEMORY, "cgroup_memory", "peak memory of the cgroup", false, false },
-	{ RT_HAS_CGROUP_IO, "cgroup_io", "traffic of the cgroup", false, false },
-	{ RT_HAS_CGROUP_TASKS, "cgroup_tasks", "most tasks in the cgroup", false, false },
+	{ RT_HAS_CGROUP_IO, "cgroup_io", "storage I/O of the cgroup", false, false },
+	{ RT_HAS_CGROUP_TASKS, "cgroup_tasks", "peak number of cgroup tasks", false, false },
 	{ RT_HAS_CPU_MODES, "cpu_modes", "CPU time by mode", false, true },
 	{ RT_HAS_ACTIVITY, "activity", "forks, switches, interrupts", false, true },
 	{ RT_HAS_MEMORY, "memory", "memory", false, true },
@@ -38,21 +38,22 @@ static const struct domain domains[] = {
 };
 
 static const struct reason reasons[] = {
-	{ RT_REASON_UNWAITED, "unwaited", "a process ended that no parent in the tree waited for" },
+	{ RT_REASON_UNWAITED, "unwaited",
+	  "a process exited and no parent in the tree waited for it" },
 	{ RT_REASON_SIGCHLD_IGNORED, "sigchld_ignored",
-	  "a process ignores SIGCHLD, so children of it leave no trace" },
+	  "a process ignores SIGCHLD, so its children may be missing" },
 	{ RT_REASON_UNREADABLE, "unreadable", "a process could not be read in full" },
-	{ RT_REASON_LEFT_RUNNING, "left_running", "processes still ran at the end" },
+	{ RT_REASON_LEFT_RUNNING, "left_running", "processes were still running at the end" },
 	{ RT_REASON_ORPHANS_UNSEEN, "orphans_unseen",
-	  "orphans that lived between two samples cannot be seen" },
+	  "orphans that started and exited between two samples are not seen" },
 	{ RT_REASON_UNVERIFIED, "unverified",
-	  "others used CPU time meanwhile, so lost accounts cannot be ruled out" },
+	  "other processes used CPU time meanwhile, so missing CPU time cannot be ruled out" },
 	{ RT_REASON_MEMBERS_SKIPPED, "members_skipped",
 	  "the list of processes could not be read in full" },
 	{ RT_REASON_CLOCK_ABOVE, "clock_above",
-	  "the inherited clock has counted more than was waited for" },
+	  "the inherited clock counted more CPU time than the waited-for processes used" },
 	{ RT_REASON_EVENTS_LOST, "events_lost",
-	  "process events were lost, so that processes may be missing" },
+	  "process events were lost, so processes may be missing" },
 };
 
 bool is_known(uint64_t valid, uint64_t partial, uint64_t bits)

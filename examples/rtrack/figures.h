@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names for the bits that come with figures: domains, reasons, rungs of accounting. */
+/* Names of the library's bits and constants: domains, reasons, accounting methods, sources. */
 #ifndef FIGURES_H
 #define FIGURES_H
 
@@ -9,26 +9,26 @@
 
 #include "text.h"
 
-/* Whether there is a figure at all. A lower bound is one. */
+/* Returns true if all these domains have a value. A lower bound is a value. */
 bool is_known(uint64_t valid, uint64_t partial, uint64_t bits);
 
-/* Whether a table should have this figure: a lower bound of 0 says nothing, and looks like a
- * figure. */
+/* Returns true if a table should show this figure. A lower bound of 0 is not shown: it carries no
+ * information, and looks like a measured 0. */
 bool is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure);
 
 struct domain {
 	uint64_t bit;
 	const char *name;
 	const char *about;
-	/* which kinds of tracker have it; neither, and only the outcome of a command has */
+	/* Which kinds of tracker have it. If both are false, only the outcome of a command does. */
 	bool of_tree, of_system;
 };
 
-/* Whether a tracker of this RT_KIND_ can have all these bits. Bits that are not known here may
- * be anybody's. */
+/* Returns true if a tracker of this RT_KIND_ can have all these bits. Bits that are missing from
+ * the table of domains are taken to apply to both kinds. */
 bool domains_apply_to(uint64_t bits, uint32_t kind);
 
-/* The domain with this index, or NULL past the last. */
+/* Returns the domain with this index, or NULL past the last. */
 const struct domain *domain_at(size_t index);
 
 struct reason {
@@ -37,17 +37,18 @@ struct reason {
 	const char *words;
 };
 
-/* The reason with this index, or NULL past the last. */
+/* Returns the reason with this index, or NULL past the last. */
 const struct reason *reason_at(size_t index);
 
-/* RT_ACCOUNTING_ value as the option --accounting has it. NULL for an unknown one. */
+/* Returns the name that the option --accounting has for an RT_ACCOUNTING_ value, or NULL if the
+ * value is unknown. */
 const char *accounting_name(uint32_t accounting);
 
-/* RT_PSS_ and RT_SOURCE_ values in a word. NULL for none or an unknown one. */
+/* Return the name of an RT_PSS_ or RT_SOURCE_ value, or NULL if it is 0 or unknown. */
 const char *pss_source_name(uint32_t pss_source);
 const char *source_name(uint32_t source);
 
-/* JSON arrays of the names of all bits that are set. */
+/* Write a JSON array with the names of all bits that are set. */
 void json_domains(struct text *t, const char *key, uint64_t bits);
 void json_reasons(struct text *t, const char *key, uint32_t bits);
 

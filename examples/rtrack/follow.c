@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tracker with the samples that belong together: the base line, the one before, and the last. */
+/* A tracker with three of its samples: the first, the previous and the last. */
 #include "follow.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include "figures.h"
 #include "message.h"
 
-/* The sample that nobody took when the command was started. Times differ from those of the first
- * sample by what has passed since, whichever clock it is. */
+/* Returns the sample that could have been taken when the command was started. All its clocks are
+ * set back from the first sample by the monotonic time that has passed since the start. */
 static struct rt_metrics zero_sample(const struct rt_metrics *first, uint64_t start_ns)
 {
 	uint64_t passed = first->monotonic_ns > start_ns ? first->monotonic_ns - start_ns : 0;
@@ -63,8 +63,9 @@ bool follow_memory(const struct follow *f, uint64_t *bytes)
 	       is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE);
 }
 
-/* Much shorter intervals than were asked for (the last one, mostly) say little about the rate:
- * the whole life of a child may be accounted for in the millisecond in which it is waited for. */
+/* Leave out the rate of an interval that is much shorter than requested, which is mostly the last
+ * one. All the CPU time of a child may be accounted in the millisecond in which it is waited for.
+ * E.g.: a child that used 0.5 s is waited for in an interval of 1 ms: 500 cores. */
 static void add_to_history(struct follow *f)
 {
 	uint64_t memory;
@@ -79,7 +80,7 @@ static void add_to_history(struct follow *f)
 static void report_failure(struct follow *f, int err)
 {
 	if (!f->has_failed)
-		warn("a sample could not be taken: %s", rt_strerror(err));
+		warn("cannot take a sample: %s", rt_strerror(err));
 	f->has_failed = true;
 }
 
@@ -107,7 +108,8 @@ int follow_sample(struct follow *f)
 	return err;
 }
 
-/* Members without the root itself, which is the first where it is one still. */
+/* Returns the number of members without the root, or -1 if it is unknown. The root is the first
+ * member as long as it is in the tree. */
 static int64_t count_children(const struct follow *f)
 {
 	struct rt_process root = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tracker with the samples that belong together: the base line, the one before, and the last. */
+/* A tracker with three of its samples: the first, the previous and the last. */
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
@@ -13,38 +13,41 @@
 
 struct follow {
 	struct rt_tracker *tracker;
-	int32_t pid;         /* the caller's to set, as is_alone; 0 for the machine */
+	int32_t pid;         /* set by the caller, like is_alone; 0 for the system */
 	bool is_alone;       /* descendants are not followed */
-	int64_t interval_ns; /* that samples are meant to have */
+	int64_t interval_ns; /* intended time between samples */
 	struct rt_metrics base, before, now;
 	struct rt_delta delta; /* from before to now */
 	uint64_t samples;
-	uint64_t members_skipped; /* in the worst sample */
-	bool has_ended;           /* all that was followed has */
-	bool has_failed;          /* a sample could not be taken, and that has been told */
+	uint64_t members_skipped; /* most in any one sample */
+	bool has_ended;           /* all followed processes have ended */
+	bool has_failed;          /* a sample failed, and that was reported */
 	struct history cores, memory;
 };
 
-/* RT_OPT_ bits of a tracker of processes. Events are heard where they can be. */
+/* Returns the RT_OPT_ bits for a pid tracker. Process events are requested if descendants are
+ * followed. */
 uint32_t follow_flags(const struct options *options);
 
-/* Begin with a first sample, which is the base line. 0 or -errno. */
+/* Begin with a first sample, from which the counters are counted. Returns 0 or a negative errno
+ * value. */
 int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns);
 
-/* Begin with a command that has just been started, at this CLOCK_MONOTONIC time: all its
- * counters were 0 then, so the first sample already is a difference. */
+/* Begin with a command that was started at this CLOCK_MONOTONIC time. All its counters were 0
+ * then, so the first sample already gives a difference. */
 void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns,
                             int64_t start_ns);
 
-/* Take the next sample. 0, also when all has ended and the sample holds the last totals; or
- * -errno, and nothing has changed: the next sample makes up for it. The first failure is told. */
+/* Take the next sample. Returns 0, also if all processes have ended and the sample holds the last
+ * totals. Returns a negative errno value if it failed: then nothing changes, and the next sample
+ * covers the interval as well. The first failure is reported. */
 int follow_sample(struct follow *f);
 
-/* The last sample as a row. */
+/* Returns the last sample as a row. Either argument may be NULL. */
 struct row follow_row(const struct follow *f, const struct follow *system);
 
-/* The memory to show: PSS where it can be read, else RSS; of the machine, what is in use.
- * Whether there is any. */
+/* Get the memory to show: PSS if it can be read, else RSS; of the system, the memory in use.
+ * Returns false if it is unknown. */
 bool follow_memory(const struct follow *f, uint64_t *bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the format of a time series by its name or by that of its file. */
+/* Finds the format of a time series by its name or by the name of its file. */
 #include "format.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats of a time series. Each has a file of its own. */
+/* The formats of a time series, one per file. */
 #ifndef FORMAT_H
 #define FORMAT_H
 
@@ -9,28 +9,28 @@
 
 #include "text.h"
 
-/* What a series is about: for headers. */
+/* What a series describes. Headers show it. */
 struct subject {
 	const char *const *argv; /* the command, or NULL */
-	bool is_system;          /* rows are about the machine, not about a process tree */
+	bool is_system;          /* rows describe the system, not a process tree */
 	int64_t interval_ns;
 };
 
-/* What one row is made of. The differences are those since the row before. */
+/* The data of one row. The deltas count from the previous row. */
 struct row {
-	int32_t pid;                      /* of the process tree */
-	int64_t children;                 /* descendants alive; -1 when not known */
-	const struct rt_metrics *process; /* NULL when the row is about the machine alone */
+	int32_t pid;                      /* root of the process tree */
+	int64_t children;                 /* live descendants, or -1 if unknown */
+	const struct rt_metrics *process; /* NULL if the row describes the system only */
 	const struct rt_delta *process_delta;
-	const struct rt_metrics *system; /* NULL when the row is about a process tree alone */
+	const struct rt_metrics *system; /* NULL if the row describes a process tree only */
 	const struct rt_delta *system_delta;
 };
 
 struct format {
 	const char *name;
-	const char *suffix; /* of files that get this format by default; NULL for none */
-	bool wants_system;  /* rows of a process tree need the machine's figures too */
-	/* the head is a record that belongs there again when a file is appended to */
+	const char *suffix; /* files with it get this format by default; NULL: none */
+	bool wants_system;  /* rows of a process tree have system columns too */
+	/* The head is written again when a run appends to a file. */
 	bool repeats_head;
 	void (*head)(struct text *out, const struct subject *subject);
 	void (*row)(struct text *out, const struct row *row);
@@ -38,10 +38,10 @@ struct format {
 
 extern const struct format format_csv, format_csv_v5, format_jsonl;
 
-/* NULL when there is no such format. */
+/* Returns NULL if there is no such format. */
 const struct format *format_by_name(const char *name);
 
-/* By the suffix of a file name; CSV when it tells nothing. */
+/* Returns the format for the suffix of a file name, or CSV if the suffix is unknown. */
 const struct format *format_by_file(const char *file);
 
 #endif

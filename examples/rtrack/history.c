@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The course of one figure over a run of any length, in a fixed number of buckets that keep the
- * peaks. */
+/* The history of one figure over a run of any length, in a fixed number of buckets. Each bucket
+ * keeps its largest value. */
 #include "history.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* All buckets are full: join them in pairs. */
+/* Join the buckets in pairs when all of them are full. */
 static void halve(struct history *h)
 {
 	for (unsigned i = 0; i < HISTORY_BUCKETS / 2; i++)

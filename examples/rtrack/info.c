@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtrack info: versions, and what can be measured here and why not. */
+/* rtrack info: shows versions, what can be measured here, and why the rest cannot. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,18 +13,18 @@
 #include "figures.h"
 #include "json.h"
 
-/* What one kind of tracker can do. */
+/* What one kind of tracker can measure. */
 struct capability {
 	const char *title, *key;
 	struct rt_tracker *tracker;
-	int err; /* why there is no tracker, or no sample */
+	int err; /* why there is no tracker or no sample, or 0 */
 	struct rt_metrics sample;
 };
 
-/* What is known of commands, learned from one that did nothing at each rung. */
+/* What can be measured of commands: the result of running true(1) with each accounting method. */
 struct command_capability {
-	int err[RT_ACCOUNTING_BPF + 1]; /* by rung: why it cannot be had, or 0 */
-	uint64_t valid;                 /* RT_HAS_ bits that some rung had */
+	int err[RT_ACCOUNTING_BPF + 1]; /* by method: why it does not work, or 0 */
+	uint64_t valid;                 /* RT_HAS_ bits that any method had */
 };
 
 static const struct {
@@ -48,7 +48,7 @@ enum { STRUCT_COUNT = sizeof(structs) / sizeof(structs[0]) };
 
 static void try_tree(struct capability *a)
 {
-	*a = (struct capability){ .title = "A process tree", .key = "process" };
+	*a = (struct capability){ .title = "Process tree", .key = "process" };
 	a->err = rt_pid_tracker_new(&a->tracker, getpid(), NULL);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
@@ -56,7 +56,7 @@ static void try_tree(struct capability *a)
 
 static void try_system(struct capability *a)
 {
-	*a = (struct capability){ .title = "The machine", .key = "system" };
+	*a = (struct capability){ .title = "System", .key = "system" };
 	a->err = rt_system_tracker_new(&a->tracker, NULL);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
@@ -74,7 +74,7 @@ static void try_commands(struct command_capability *a)
 	}
 }
 
-/* Why a rung cannot be had; NULL when it can. */
+/* Returns why a method does not work here, or NULL if it works. */
 static const char *method_problem(const struct command_capability *a, uint32_t method)
 {
 	if (a->err[method] == -EOPNOTSUPP)
@@ -82,14 +82,15 @@ static const char *method_problem(const struct command_capability *a, uint32_t m
 	return a->err[method] < 0 ? rt_strerror(a->err[method]) : NULL;
 }
 
-/* A supervisor that hears of every process has counted them. */
+/* Returns why process events do not work here, or NULL if they work. A supervisor that receives
+ * process events has an exact number of processes. */
 static const char *events_problem(const struct command_capability *a)
 {
 	if (a->err[RT_ACCOUNTING_WAIT] < 0)
 		return method_problem(a, RT_ACCOUNTING_WAIT);
 	return a->valid & RT_HAS_PROCESSES
 	           ? NULL
-	           : "the kernel does not tell them to this user, or in this namespace";
+	           : "the kernel does not send them to this user, or not in this namespace";
 }
 
 static bool is_command_domain(const struct domain *domain)
@@ -97,6 +98,7 @@ static bool is_command_domain(const struct domain *domain)
 	return !domain->of_tree && !domain->of_system;
 }
 
+/* Returns why the outcome of a command lacks a domain, or NULL if it has the domain. */
 static const char *outcome_problem(const struct command_capability *a, const struct domain *domain)
 {
 	if (a->valid & domain->bit)
@@ -105,7 +107,7 @@ static const char *outcome_problem(const struct command_capability *a, const str
 		return events_problem(a);
 	return a->err[RT_ACCOUNTING_CGROUP] < 0
 	           ? method_problem(a, RT_ACCOUNTING_CGROUP)
-	           : "its controller is not enabled for cgroups made here";
+	           : "its controller is not enabled for new cgroups here";
 }
 
 static bool domain_applies(const struct capability *a, const struct domain *domain)
@@ -113,7 +115,7 @@ static bool domain_applies(const struct capability *a, const struct domain *doma
 	return a->sample.kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree;
 }
 
-/* "yes", "partial" or "no", and why. */
+/* Returns "yes", "partial" or "no", and sets why to the reason or NULL. */
 static const char *verdict(const struct capability *a, const struct domain *domain,
                            const char **why)
 {
@@ -280,7 +282,7 @@ int command_info(const struct options *options)
 	struct text out = { 0 };
 
 	if (options->operand_count > 0)
-		return usage_error(options, "it takes no arguments");
+		return usage_error(options, "unexpected argument");
 	uname(&kernel);
 	try_tree(&capabilities[0]);
 	try_system(&capabilities[1]);

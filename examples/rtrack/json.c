@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON, written into a text. */
+/* Writes JSON into a text. */
 #include "json.h"
 
 #include <inttypes.h>
@@ -30,8 +30,8 @@ static void add_quoted(struct text *t, const char *s)
 	text_bytes(t, "\"", 1);
 }
 
-/* A value never ends in an opening bracket or a colon, so the last byte tells whether a comma is
- * due. */
+/* Add a comma if the last byte calls for one, and the key. A value never ends in '{', '[' or ':',
+ * so these bytes mean that no comma is needed. */
 static void lead_in(struct text *t, const char *key)
 {
 	if (t->len > 0 && !strchr("{[:\n", t->data[t->len - 1]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON, written into a text. The comma before a member comes by itself. */
+/* Writes JSON into a text. Commas are added automatically. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -7,8 +7,8 @@
 
 #include "text.h"
 
-/* Begin with '{' or '[', end with '}' or ']'. key is NULL for an element of an array or the
- * outermost value. */
+/* Begin an object with '{' or an array with '[', and end it with '}' or ']'. For an element of an
+ * array and for the outermost value, key is NULL. */
 void json_begin(struct text *t, const char *key, char opening);
 void json_end(struct text *t, char closing);
 
@@ -17,11 +17,11 @@ void json_bool(struct text *t, const char *key, bool value);
 void json_i64(struct text *t, const char *key, int64_t value);
 void json_u64(struct text *t, const char *key, uint64_t value);
 
-/* Not a number and infinity become null. */
+/* NaN and infinity become null. */
 void json_double(struct text *t, const char *key, double value);
 void json_rounded(struct text *t, const char *key, double value, int decimals);
 
-/* NULL becomes null. Bytes that are not UTF-8 become U+FFFD, one each. */
+/* NULL becomes null. Each byte that is not UTF-8 becomes U+FFFD. */
 void json_string(struct text *t, const char *key, const char *value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format jsonl: JSON Lines with every field that the library has, so that new ones need no
- * change here. */
+/* Format jsonl: JSON Lines with every field in the library's tables. New fields need no change
+ * here. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +12,14 @@
 
 enum { SCHEMA = 1 };
 
-/* The fields of struct rt_rusage repeat those of a sample, and are as good as they. */
+/* The domains of the fields of struct rt_rusage, by index. These fields repeat fields of the
+ * sample, so they are valid or partial together with them. */
 static const uint64_t rusage_domains[] = {
 	RT_HAS_CPU, RT_HAS_CPU, RT_HAS_PEAK_RSS, 0, 0, 0, RT_HAS_FAULTS, RT_HAS_FAULTS,
 	0,          RT_HAS_IO,  RT_HAS_IO,       0, 0, 0, RT_HAS_CTXSW,  RT_HAS_CTXSW,
 };
 
-/* A struct whose fields are to be written. */
+/* A struct whose fields are written. */
 struct source {
 	uint32_t struct_id;
 	const void *data;
@@ -98,9 +99,11 @@ static bool is_one_of(const char *name, const char *const *names)
 	return *names != NULL;
 }
 
-/* Fields that come in another form, that tell how the struct is laid out and not what was
- * measured, or that are too large for many readers of JSON; and fields that this kind of tracker
- * never has. */
+/* Returns true if a row leaves out this field. A row leaves out a field
+ * - that it has in another form (valid, reasons),
+ * - that describes the struct, not a measurement (size, reserved),
+ * - that is too large a number for many JSON readers (tracker_id),
+ * - that this kind of tracker never has. */
 static bool is_left_out(const struct source *from, const struct rt_field *field)
 {
 	static const char *const names[] = { "size",    "kind",     "valid",      "partial",
@@ -126,7 +129,7 @@ static int get_field(const struct source *from, uint32_t index, struct rt_field 
 	return 0;
 }
 
-/* A struct rt_rusage within a struct has a table of its own. */
+/* Returns the struct rt_rusage that is a field of another struct. It has its own table. */
 static struct source within(const struct source *from, const struct rt_field *field)
 {
 	struct source inner = *from;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line on the terminal that is kept up to date. */
+/* A line on the terminal that is updated in place. */
 #include "live.h"
 
 #include <inttypes.h>
@@ -14,7 +14,8 @@
 
 #define SHORTEST_PAUSE_NS (NS_PER_S / 20)
 
-/* Not between rows that go to the same screen. */
+/* Returns true if the line must be shown. By default it is not shown if the rows go to a terminal
+ * too, because it would appear between them. */
 static bool is_wanted(const struct live *l, enum when when, const struct series *series)
 {
 	const char *name = getenv("TERM");
@@ -55,9 +56,9 @@ static void add_figures(struct live *l, const struct follow *follows, size_t cou
 	            human_bytes(memory).s, processes, processes == 1 ? "" : "es");
 }
 
-/* The line is ASCII: bytes are columns. The carriage return makes up for the last column, which
- * stays empty because some terminals wrap on it. The cursor stays behind the text, so that what
- * the command prints does not mix with it. */
+/* The line is ASCII, so one byte is one column. Its length includes the leading carriage return, so
+ * the text is one column shorter than the terminal: some terminals wrap at the last column. The
+ * cursor stays behind the text, so output of the command does not overwrite it. */
 void live_draw(struct live *l, const struct follow *follows, size_t count)
 {
 	size_t width, written;

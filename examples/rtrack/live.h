@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line on the terminal that is kept up to date. */
+/* A line on the terminal that is updated in place. */
 #ifndef LIVE_H
 #define LIVE_H
 
@@ -20,10 +20,10 @@ struct live {
 void live_init(struct live *l, const struct options *options, const struct series *series,
                int64_t start_ns);
 
-/* Show the last samples of all that is followed. */
+/* Show the last samples of these trackers, added up. */
 void live_draw(struct live *l, const struct follow *follows, size_t count);
 
-/* Take the line away. */
+/* Remove the line from the terminal. */
 void live_clear(struct live *l);
 
 void live_free(struct live *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtrack: what a command, a process tree or the machine has used. Finds the subcommand and hands
- * over to it. */
+/* rtrack: reports the resources that a command, a process tree or the system used. Finds the
+ * subcommand and runs it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -17,20 +17,21 @@
 
 static const struct command commands[] = {
 	{ "run", FOR_RUN, "[--] COMMAND [ARGUMENT]...",
-	  "Start a command, follow it and all it starts, and tell what they used.", command_run },
+	  "Run a command, follow it and its descendants, and report what they used.", command_run },
 	{ "attach", FOR_ATTACH, "PID...",
 	  "Follow running processes and their descendants until all have ended.", command_attach },
-	{ "system", FOR_SYSTEM, "", "Follow the machine.", command_system },
+	{ "system", FOR_SYSTEM, "", "Follow the whole system.", command_system },
 	{ "rusage", FOR_RUSAGE, "",
-	  "Show the sixteen figures of getrusage(2), for this or any process.", command_rusage },
-	{ "info", FOR_INFO, "", "Show versions, and what can be measured here and why not.",
+	  "Show the sixteen getrusage(2) fields of this or any other process.", command_rusage },
+	{ "info", FOR_INFO, "", "Show versions, and what can and cannot be measured here.",
 	  command_info },
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
-/* A descriptor that is closed would be given to the next file that is opened, and messages would
- * end up there. One that cannot be used stands in for it, so that its use still fails. */
+/* Open each of the three standard descriptors that is closed, in a mode in which its use fails.
+ * Otherwise the next file that is opened would get its number, and messages would go to that file.
+ * E.g.: with 2>&-, the series file would be descriptor 2. Returns 0 or a negative errno value. */
 static int keep_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -47,9 +48,8 @@ static void show_commands(FILE *out)
 	fprintf(out, "Usage: rtrack COMMAND [OPTION]...\n\nCommands:\n");
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].about);
-	fprintf(
-	    out,
-	    "\n'rtrack COMMAND --help' shows the options of one. See rtrack(1) for all of it.\n");
+	fprintf(out,
+	        "\n'rtrack COMMAND --help' shows the options of a command. See also rtrack(1).\n");
 }
 
 int usage_error(const struct options *options, const char *what)
@@ -86,13 +86,16 @@ static int dispatch(int argc, char **argv)
 	if (argc < 2)
 		show_commands(stderr);
 	else if (*name == '-')
-		warn("unknown option '%s': options follow the command; try 'rtrack --help'", name);
+		warn(
+		    "unknown option '%s': options come after the command name; try 'rtrack --help'",
+		    name);
 	else
 		warn("unknown command '%s'; try 'rtrack --help'", name);
 	return EXIT_USAGE;
 }
 
-/* Output that went through stdio and did not arrive. */
+/* Report stdio output that could not be written. Returns the exit code: code, or EXIT_TROUBLE if it
+ * was 0. */
 static int close_stdout(int code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -105,12 +108,11 @@ int main(int argc, char **argv)
 {
 	if (keep_standard_descriptors() < 0)
 		return EXIT_BEFORE_START;
-	/* The character set of the terminal, and nothing else: numbers keep their point whatever
-	 * the locale is. */
+	/* Set only the character set. Numbers have a decimal point in every locale. */
 	setlocale(LC_CTYPE, "");
 	signals_survive_output_errors();
-	/* Whoever started rtrack may have set SIGCHLD to be ignored, and exit statuses would be
-	 * lost. */
+	/* The parent of rtrack may have set SIGCHLD to SIG_IGN, which is inherited. Exit statuses
+	 * would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	return close_stdout(dispatch(argc, argv));
 }

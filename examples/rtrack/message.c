@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* One write, so that a message is not torn apart by what the command prints at the same time. */
+/* Write the message in one call, so output of the command cannot appear inside it. */
 void warn(const char *format, ...)
 {
 	char line[1024] = "rtrack: ";

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages to the user, and the exit codes that go with them. */
+/* Messages to the user, and exit codes. */
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
-/* Exit codes of rtrack itself, as those of env(1) and timeout(1). */
+/* Exit codes of rtrack itself. They follow env(1) and timeout(1). */
 enum {
 	EXIT_TROUBLE = 1,        /* attach, system: output could not be written */
 	EXIT_USAGE = 2,          /* the command line is wrong */
-	EXIT_TIMED_OUT = 124,    /* the command ran into --timeout */
+	EXIT_TIMED_OUT = 124,    /* the command reached its --timeout */
 	EXIT_BEFORE_START = 125, /* rtrack failed before anything was started */
 	EXIT_CANNOT_EXEC = 126,  /* the command is not executable */
 	EXIT_NOT_FOUND = 127,    /* the command does not exist */
-	EXIT_SIGNAL_BASE = 128   /* plus the number of the signal that ended the command */
+	EXIT_SIGNAL_BASE = 128   /* plus the number of the signal that killed the command */
 };
 
-/* One line on standard error, behind "rtrack: ". */
+/* Write one line to standard error, after "rtrack: ". */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

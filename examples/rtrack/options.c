@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user asked for on the command line. One table serves the parser and the help. */
+/* Options and operands of the command line. One table serves the parser and the help. */
 #include "options.h"
 
 #include <errno.h>
@@ -38,41 +38,40 @@ struct option_row {
 	int key;
 	unsigned commands;
 	const char *name;
-	const char *argument; /* NULL: takes none */
+	const char *argument; /* NULL: none */
 	const char *help;
 };
 
 static const struct option_row rows[] = {
 	{ 'i', FOR_SERIES, "interval", "TIME",
-	  "time between samples: 0.1, 100ms, 5m; 1 s by default" },
+	  "time between samples, e.g. 0.1, 100ms or 5m; default 1s" },
 	{ 'd', FOR_SERIES, "duration", "TIME", "end the series after this time" },
-	{ KEY_COUNT, FOR_SERIES, "count", "N", "end the series after so many samples" },
+	{ KEY_COUNT, FOR_SERIES, "count", "N", "end the series after N samples" },
 	{ KEY_TIMEOUT, FOR_RUN, "timeout", "TIME",
-	  "end the command after this time, exit with 124" },
+	  "terminate the command after this time; exit with 124" },
 	{ 'o', FOR_SERIES, "output", "FILE", "write the series to FILE, or - for standard output" },
-	{ 'a', FOR_SERIES, "append", NULL, "add to FILE instead of replacing it" },
+	{ 'a', FOR_SERIES, "append", NULL, "append to FILE instead of replacing it" },
 	{ 'f', FOR_SERIES, "format", "FORMAT",
-	  "csv, csv-v5 or jsonl; by the suffix of FILE by default" },
+	  "csv, csv-v5 or jsonl; default: by the suffix of FILE" },
 	{ 'f', FOR_RUSAGE, "format", "FORMAT", "text or json" },
 	{ KEY_SUMMARY, FOR_SERIES, "summary", "FORM", "text, json or none" },
 	{ KEY_SUMMARY_FILE, FOR_SERIES, "summary-file", "FILE",
-	  "write the summary there, not to standard error" },
+	  "write the summary to FILE, not to standard error" },
 	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL,
-	  "follow the process alone, not its descendants" },
-	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "RUNG",
+	  "follow only the process, not its descendants" },
+	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "METHOD",
 	  "auto, poll, wait, wait+perf, cgroup or bpf" },
 	{ KEY_PROCESSES, FOR_RUN, "processes", "FILE",
-	  "list every process that lived, as CSV or by suffix .jsonl" },
+	  "list every process in FILE (CSV, or JSON for *.jsonl)" },
 	{ KEY_LIVE, FOR_SERIES, "live", "WHEN",
-	  "show a line that is kept up to date: auto, always or never" },
+	  "show a line that is updated in place: auto, always or never" },
 	{ KEY_COLOR, FOR_SERIES, "color", "WHEN", "colour the summary: auto, always or never" },
-	{ KEY_CHILDREN, FOR_RUSAGE, "children", NULL,
-	  "what the children that were waited for have used" },
-	{ KEY_THREAD, FOR_RUSAGE, "thread", NULL, "what the calling thread has used" },
-	{ KEY_PID, FOR_RUSAGE, "pid", "PID", "what this process has used" },
-	{ KEY_JSON, FOR_INFO, "json", NULL, "one JSON object" },
-	{ 'q', FOR_SERIES, "quiet", NULL, "no summary and no live line" },
-	{ 'v', FOR_SERIES, "verbose", NULL, "a longer summary" },
+	{ KEY_CHILDREN, FOR_RUSAGE, "children", NULL, "show the children that rtrack waited for" },
+	{ KEY_THREAD, FOR_RUSAGE, "thread", NULL, "show the calling thread" },
+	{ KEY_PID, FOR_RUSAGE, "pid", "PID", "show this process" },
+	{ KEY_JSON, FOR_INFO, "json", NULL, "write one JSON object" },
+	{ 'q', FOR_SERIES, "quiet", NULL, "write no summary and no live line" },
+	{ 'v', FOR_SERIES, "verbose", NULL, "write a longer summary" },
 	{ 'h', FOR_ALL, "help", NULL, "show this help and exit" },
 	{ 'V', FOR_ALL, "version", NULL, "show the version and exit" },
 };
@@ -95,7 +94,7 @@ static int show_help(const struct command *command)
 		else
 			printf("      %-19s  %s\n", names, rows[i].help);
 	}
-	printf("\nSee rtrack(1) for all of it.\n");
+	printf("\nSee rtrack(1) for details.\n");
 	return 0;
 }
 
@@ -186,7 +185,7 @@ static int set_interval(struct options *o, const char *word)
 	return o->interval_ns < SHORTEST_INTERVAL_NS ? -EINVAL : 0;
 }
 
-/* 0, or -1 when the argument makes no sense. */
+/* Set an option that has an argument. Returns 0, or -EINVAL if the argument is invalid. */
 static int set_with_argument(struct options *o, int key, const char *argument)
 {
 	switch (key) {
@@ -251,8 +250,8 @@ static void set_flag(struct options *o, int key)
 	}
 }
 
-/* What getopt_long() wants to know. "+" lets the first operand end the options, so that those of
- * a command stay its. */
+/* The arguments of getopt_long(). For run, "+" makes it stop at the first operand, so it leaves the
+ * options of the command alone. E.g.: in "rtrack run ls -l", -l belongs to ls. */
 struct getopt_tables {
 	char shorts[2 * ROW_COUNT + 2];
 	struct option longs[ROW_COUNT + 1];
@@ -335,7 +334,7 @@ bool options_parse(struct options *options, const struct command *command, int a
 	*options = (struct options){ .command = command, .interval_ns = NS_PER_S };
 	make_tables(&tables, command);
 	snprintf(name, sizeof(name), "rtrack %s", command->name);
-	argv[0] = name; /* getopt_long() puts it before its messages */
+	argv[0] = name; /* getopt_long() begins its messages with it */
 	optind = 1;
 	while (is_parsed &&
 	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user asked for on the command line. */
+/* Options and operands of the command line. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bits: which subcommands know an option. */
+/* Bits: which subcommands have an option. */
 enum {
 	FOR_RUN = 1,
 	FOR_ATTACH = 2,
@@ -23,7 +23,7 @@ enum summary_form { SUMMARY_TEXT, SUMMARY_JSON, SUMMARY_NONE };
 struct format;
 struct options;
 
-/* One subcommand: main.c has the table of them. */
+/* One subcommand. The table of subcommands is in main.c. */
 struct command {
 	const char *name;
 	unsigned bit;
@@ -35,12 +35,12 @@ struct command {
 struct options {
 	const struct command *command;
 	int64_t interval_ns;
-	int64_t duration_ns; /* 0: no end */
-	uint64_t count;      /* 0: no end */
+	int64_t duration_ns; /* 0: no limit */
+	uint64_t count;      /* 0: no limit */
 	int64_t timeout_ns;  /* 0: none */
 	const char *output;  /* NULL: not given */
 	bool append;
-	const char *processes;       /* NULL: no list of them is wanted */
+	const char *processes;       /* file for the list of processes; NULL: not given */
 	const struct format *format; /* NULL: not given */
 	enum summary_form summary;
 	const char *summary_file; /* NULL: standard error */
@@ -49,14 +49,14 @@ struct options {
 	bool verbose, quiet;
 	enum when color, live;
 	int who;         /* rusage: RT_RUSAGE_ value */
-	int32_t pid;     /* rusage: 0 when not given */
+	int32_t pid;     /* rusage; 0: not given */
 	bool as_json;    /* rusage, info */
-	char **operands; /* what follows the options, ended by NULL */
+	char **operands; /* arguments after the options; NULL ends them */
 	int operand_count;
 };
 
-/* Fill options from the arguments after the subcommand's name. Returns -1 to go on, or the exit
- * code when all is said already: help was asked for, or something is wrong. */
+/* Parse the arguments of a subcommand; argv[0] is its name. Returns true if the subcommand must
+ * run. Otherwise help was shown or an error was reported: returns false and sets the exit code. */
 bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
                    int *exit_code);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where rows go: a file, a pipe or standard output, always in whole rows. */
+/* Writes rows to a file, a pipe or standard output, always whole rows. */
 #include "output.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ int write_all(int fd, const char *data, size_t len, size_t *written)
 
 		if (n >= 0) {
 			*written += (size_t)n;
-		} else if (errno == EAGAIN) { /* somebody else made the pipe non-blocking */
+		} else if (errno == EAGAIN) { /* another process made the pipe non-blocking */
 			struct pollfd wait = { .fd = fd, .events = POLLOUT };
 
 			poll(&wait, 1, -1);
@@ -50,7 +50,8 @@ int write_all(int fd, const char *data, size_t len, size_t *written)
 	return 0;
 }
 
-/* A file that another program appends to as well is left alone: its end is not ours. */
+/* Remove the part of a row that was written before an error. Do nothing if another program appends
+ * to the same file: then the end of the file is not ours. */
 static void remove_torn_row(const struct output *o, size_t torn)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where rows go: a file, a pipe or standard output, always in whole rows. */
+/* Writes rows to a file, a pipe or standard output, always whole rows. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -9,27 +9,28 @@
 #include "text.h"
 
 struct output {
-	int fd;           /* -1: none, or it ended early */
+	int fd;           /* negative: none, or it was closed after an error */
 	const char *name; /* of the file */
-	const char *what; /* is written there: "series" */
-	struct text text; /* the row that is being written */
-	/* a regular file that nobody else writes to: a torn row can be taken back */
+	const char *what; /* what is written there, e.g. "series" */
+	struct text text; /* the row to write */
+	/* It is a regular file that no other process writes to: a torn row can be removed. */
 	bool is_exclusive;
 	bool failed; /* rows could not be written */
 };
 
-/* Write what is in the text, all of it or nothing where that is in our power. The first failure
- * is told and ends the output. 0 or -errno. */
+/* Write the text and clear it. If it cannot be written in full, remove the written part if that is
+ * possible, report the error and close the output. Returns 0 or a negative errno value. */
 int output_flush(struct output *o);
 
-/* Standard output is left open: others may have something to say there. */
+/* Close the output. Standard output stays open, because other code may write to it. */
 void output_close(struct output *o);
 
-/* Open a file for writing; "-" is standard output. The descriptor, or -1; the reason has been
- * told. */
+/* Open a file for writing; "-" is standard output. Returns the descriptor, or reports the error and
+ * returns it as a negative errno value. */
 int open_output(const char *name, bool append);
 
-/* Write all of it. 0 or -errno; *written tells how far it came. */
+/* Write all the data. Sets *written to the number of bytes written, also on failure. Returns 0 or a
+ * negative errno value. */
 int write_all(int fd, const char *data, size_t len, size_t *written);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of every process that a command has had, written at its end. */
+/* The list of all processes of a command, written when it has ended. */
 #include "processes.h"
 
 #include <errno.h>
@@ -138,8 +138,10 @@ static void json_row(struct text *out, const struct rt_command_process *row)
 	text_add(out, "\n");
 }
 
-/* All of them, to be freed; NULL and 0 when there is nobody, or -errno. */
-static int list(struct rt_command *command, struct rt_command_process **rows, size_t *count)
+/* Get all rows, or NULL if there are none. The caller frees them, also on failure. Returns 0 or a
+ * negative errno value. */
+static int list_processes(struct rt_command *command, struct rt_command_process **rows,
+                          size_t *count)
 {
 	int err;
 
@@ -160,9 +162,9 @@ void processes_write(struct processes *p, struct rt_command *command)
 
 	if (p->out.fd < 0)
 		return;
-	err = list(command, &rows, &count);
+	err = list_processes(command, &rows, &count);
 	if (err < 0)
-		warn("there is no list of processes: %s", rt_strerror(err));
+		warn("cannot list the processes: %s", rt_strerror(err));
 	if (!p->as_json) {
 		cell_names(&p->out.text, columns, COUNT(columns));
 		output_flush(&p->out);

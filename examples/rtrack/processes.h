@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of every process that a command has had, written at its end. */
+/* The list of all processes of a command, written when it has ended. */
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
@@ -12,16 +12,17 @@
 
 struct processes {
 	struct output out;
-	bool as_json; /* JSON Lines, else CSV */
+	bool as_json; /* true: JSON Lines; false: CSV */
 };
 
-/* Open the file that the options ask for. -1 when it cannot be opened; the reason has been told. */
+/* Open the file that the options name, if any. Returns 0, or reports the error and returns it as a
+ * negative errno value. */
 int processes_open(struct processes *p, const struct options *options);
 
-/* Whether a list is wanted, and can still be written. */
+/* Returns true if a list was requested and can be written. */
 bool processes_are_wanted(const struct processes *p);
 
-/* Write the list of a command that has ended. */
+/* Write the list of processes of a command that has ended. */
 void processes_write(struct processes *p, struct rt_command *command);
 
 void processes_close(struct processes *p);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rtrack run: start a command, follow it and all it starts, and tell what they used.
+/* rtrack run: runs a command, follows it and its descendants, and reports what they used.
  *
- * The command is started at once. rt_command_wait() with a time-out is the sleep between
- * samples, and returns when the command ends; one more sample then has the final totals, so that
- * the rows add up to the summary. */
+ * Between samples, rtrack sleeps in rt_command_wait() with a timeout. It returns when the command
+ * ends. One more sample then has the final totals, so the rows add up to the summary. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,26 +23,27 @@
 #include "tree.h"
 #include "units.h"
 
-/* From --timeout's SIGTERM to its SIGKILL. */
+/* Time between SIGTERM and SIGKILL of --timeout. */
 #define GRACE_NS (5 * NS_PER_S)
 
 struct run {
 	const struct options *options;
 	const char *const *argv;
 	struct rt_command *command;
-	struct rt_tracker *system_tracker; /* NULL when no row wants the machine's figures */
+	struct rt_tracker *system_tracker; /* NULL if the rows have no system columns */
 	struct follow tree, system;
 	struct series series;
 	struct summary summary;
 	struct processes processes;
 	struct live live;
 	struct ticker ticker;
-	int64_t kill_at; /* when --timeout acts next; NEVER */
+	int64_t kill_at; /* when --timeout sends the next signal, or NEVER */
 	int kills_sent;
 	struct rt_outcome outcome;
 };
 
-/* Before anything is started: what cannot be opened is worth no run. 0 or -1. */
+/* Open the outputs before the command is started: if one cannot be opened, the command does not
+ * run. Returns 0 or an exit code. */
 static int prepare(struct run *r)
 {
 	const struct subject subject = { .argv = r->argv, .interval_ns = r->options->interval_ns };
@@ -59,18 +59,18 @@ static int prepare(struct run *r)
 	if (err == 0)
 		err = follow_start(&r->system, r->system_tracker, r->options->interval_ns);
 	if (err < 0)
-		warn("cannot follow the machine: %s", rt_strerror(err));
+		warn("cannot follow the system: %s", rt_strerror(err));
 	return err < 0 ? EXIT_BEFORE_START : 0;
 }
 
-/* env(1) and timeout(1) tell by the exit code whose failure it was. */
+/* As in env(1) and timeout(1), the exit code shows whether rtrack or the command failed. */
 static int exit_code_of_failed_start(int err)
 {
 	switch (err) {
 	case -ENOENT:
 		return EXIT_NOT_FOUND;
 	case -EAGAIN:
-	case -ECHILD: /* it may have run */
+	case -ECHILD: /* the command may have run */
 	case -ENOMEM:
 	case -EMFILE:
 	case -ENFILE:
@@ -87,7 +87,8 @@ static int exit_code_of_failed_start(int err)
 static void report_failed_start(const struct run *r, int err)
 {
 	if (err == -EOPNOTSUPP)
-		warn("accounting by %s cannot be had: %s", accounting_name(r->options->accounting),
+		warn("accounting by %s is not available: %s",
+		     accounting_name(r->options->accounting),
 		     accounting_method_missing(r->options->accounting));
 	else
 		warn("cannot run '%s': %s", r->argv[0], rt_strerror(err));
@@ -118,7 +119,7 @@ static int start(struct run *r)
 	return 0;
 }
 
-/* One sample, and a row of it. */
+/* Take one sample, and write its row. */
 static void write_row(struct run *r)
 {
 	const struct follow *system = NULL;
@@ -132,7 +133,7 @@ static void write_row(struct run *r)
 	series_write(&r->series, &row);
 }
 
-/* --timeout: ask first, then insist. */
+/* --timeout: send SIGTERM first, and SIGKILL the second time. */
 static void end_command(struct run *r)
 {
 	bool is_first = r->kills_sent++ == 0;
@@ -144,7 +145,7 @@ static void end_command(struct run *r)
 	r->kill_at = is_first ? clock_now() + GRACE_NS : NEVER;
 }
 
-/* Whatever is due. */
+/* Write a row and send a signal, if they are due. */
 static void run_due_actions(struct run *r)
 {
 	int64_t now = clock_now();
@@ -158,7 +159,7 @@ static void run_due_actions(struct run *r)
 		end_command(r);
 }
 
-/* What they have used is in the outcome, and nobody is left running. */
+/* Kill the processes that the command left running. The new outcome includes what they used. */
 static void kill_remaining(struct run *r)
 {
 	rt_command_kill(r->command);
@@ -182,7 +183,7 @@ static void follow_to_end(struct run *r)
 	} while (err == -ETIMEDOUT || err == -EINTR);
 	if (err < 0)
 		warn("the exit status of the command is lost: its supervisor was killed");
-	if (r->kills_sent > 0) /* time is up for those, too, whom the command has left behind */
+	if (r->kills_sent > 0) /* --timeout also ends what the command left running */
 		kill_remaining(r);
 	write_row(r);
 }
@@ -205,7 +206,7 @@ static int exit_code(const struct run *r)
 		return EXIT_TIMED_OUT;
 	if (r->outcome.signal > 0)
 		return EXIT_SIGNAL_BASE + r->outcome.signal;
-	/* lost, and that has been told */
+	/* -1: the exit status is lost, which was reported. */
 	return r->outcome.exit_code >= 0 ? r->outcome.exit_code : EXIT_BEFORE_START;
 }
 
@@ -235,14 +236,13 @@ int command_run(const struct options *options)
 	int code;
 
 	if (options->operand_count == 0)
-		return usage_error(options, "there is no command to run");
+		return usage_error(options, "no command given");
 	if (options->format && !options->output)
-		return usage_error(options,
-		                   "--format needs --output: standard output is the command's");
-	if (options->no_children && options->accounting > RT_ACCOUNTING_POLL)
 		return usage_error(
-		    options,
-		    "--no-children needs --accounting poll: the others account for a whole tree");
+		    options, "--format needs --output: standard output belongs to the command");
+	if (options->no_children && options->accounting > RT_ACCOUNTING_POLL)
+		return usage_error(options, "--no-children needs --accounting poll: the other "
+		                            "methods account for a whole tree");
 	code = run(&r);
 	live_free(&r.live);
 	series_close(&r.series);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtrack rusage: the sixteen figures of getrusage(2), for this or any process. */
+/* rtrack rusage: shows the sixteen getrusage(2) fields of this or any other process. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "json.h"
 #include "message.h"
 
-/* The table of fields has names, units and places, so that none is repeated here. */
+/* The library's field table has the names, units and offsets. */
 static double real_at(const struct rt_rusage *usage, const struct rt_field *field)
 {
 	double value;
@@ -91,9 +91,9 @@ int command_rusage(const struct options *options)
 	int err;
 
 	if (options->operand_count > 0)
-		return usage_error(options, "a process is named with --pid");
+		return usage_error(options, "unexpected argument: use --pid to name a process");
 	if (options->pid > 0 && options->who != RT_RUSAGE_SELF)
-		return usage_error(options, "--pid goes with neither --children nor --thread");
+		return usage_error(options, "--pid cannot be combined with --children or --thread");
 	if (options->pid > 0)
 		err = rt_pid_getrusage(options->pid, &usage, &valid);
 	else

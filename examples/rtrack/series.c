@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A time series on its way to where it was asked for. */
+/* A time series and the file that it is written to. */
 #include "series.h"
 
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a file that is appended to ends in the middle of a row, after a crash or a full disk. */
+/* Returns true if a file ends in the middle of a row, after a crash or on a full disk. */
 static bool ends_in_torn_row(const char *name, off_t size)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -30,7 +30,7 @@ static void write_head(struct series *s, const struct options *options,
 	bool is_file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
 	bool is_continued = options->append && is_file && st.st_size > 0;
 
-	/* A command may write to the same standard output at any time. */
+	/* With run, the command may write to the same standard output at any time. */
 	out->is_exclusive =
 	    is_file && (out->fd != STDOUT_FILENO || options->command->bit != FOR_RUN);
 	if (is_continued && out->fd != STDOUT_FILENO && ends_in_torn_row(out->name, st.st_size))
@@ -41,8 +41,9 @@ static void write_head(struct series *s, const struct options *options,
 		output_flush(out);
 }
 
-/* The series of a command must be asked for, since standard output is the command's. The others
- * write theirs there unless somebody sits before it who did not ask for rows. */
+/* Returns the name of the output file, or NULL for no series. run writes a series only with
+ * --output, because standard output belongs to the command. The other subcommands write to standard
+ * output, except if it is a terminal and --format is not given. */
 static const char *choose_output(const struct options *options)
 {
 	if (options->output || options->command->bit == FOR_RUN)

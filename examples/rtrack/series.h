@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A time series on its way to where it was asked for. */
+/* A time series and the file that it is written to. */
 #ifndef SERIES_H
 #define SERIES_H
 
@@ -14,16 +14,16 @@ struct series {
 	const struct format *format;
 };
 
-/* Open what the options ask for and write the head. -1 when it cannot be opened; the reason has
- * been told. */
+/* Open the output that the options name, if any, and write the head. Returns 0, or reports the
+ * error and returns it as a negative errno value. */
 int series_open(struct series *s, const struct options *options, const struct subject *subject);
 
-/* Write one row. The first failure is told and ends the series. */
+/* Write one row. The first failure is reported and ends the series. */
 void series_write(struct series *s, const struct row *row);
 
 void series_close(struct series *s);
 
-/* Whether the rows of a process tree need the machine's figures too. */
+/* Returns true if the rows of a process tree have system columns too. */
 bool series_wants_system(const struct series *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What signals do to rtrack. Handlers can only reach what is static. */
+/* Signal handling of rtrack. Handlers have no argument for state, so the state is static. */
 #include "signals.h"
 
 #include <signal.h>
@@ -29,7 +29,7 @@ static void forward(int signal)
 		rt_command_signal(command, signal);
 }
 
-/* A handler and not SIG_IGN, because the command would inherit that. */
+/* A handler, because the command would inherit SIG_IGN. */
 static void do_nothing(int signal)
 {
 	(void)signal;
@@ -93,8 +93,8 @@ void signals_catch_end(void)
 	catch_all(end_signals, COUNT(end_signals), request_end);
 }
 
-/* ppoll() lets the signals in for as long as it sleeps, so that none slips in between the look
- * and the sleep. */
+/* The signals are blocked except during ppoll(), so none can arrive between the check for a
+ * requested end and the sleep. */
 void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count)
 {
 	int64_t left = deadline == NEVER ? 0 : deadline - clock_now();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What signals do to rtrack. */
+/* Signal handling of rtrack. */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
@@ -9,29 +9,29 @@
 
 #include <rtrack/rtrack.h>
 
-/* A reader that goes away and a file that may not grow are errors to report, no reason to die
- * while a command runs. */
+/* Catch SIGPIPE and SIGXFSZ, so a closed pipe or a file size limit makes write(2) fail and does not
+ * kill rtrack while a command runs. */
 void signals_survive_output_errors(void);
 
-/* From here on signals wait, until they can be forwarded. Those that were ignored when rtrack
- * was started stay so, for the command too. */
+/* Block the signals to forward until signals_forward(). Signals that were ignored when rtrack was
+ * started stay ignored, also in the command. */
 void signals_hold(void);
 
-/* Forward TERM, HUP, USR1 and USR2 to the command, those that have waited included. INT and QUIT
- * do nothing: a terminal sends them to the command itself. */
+/* Forward TERM, HUP, USR1 and USR2 to the command, including those that are pending. INT and QUIT
+ * do nothing: a terminal sends them to the command as well. */
 void signals_forward(struct rt_command *command);
 
-/* The command is about to be freed: forward nothing any more. */
+/* Stop forwarding. Call this before the command is freed. */
 void signals_stop_forwarding(void);
 
-/* From here on INT, QUIT, TERM and HUP only ask for the end. */
+/* Catch INT, QUIT, TERM and HUP: they only request the end of rtrack. */
 void signals_catch_end(void);
 
-/* Sleep until a CLOCK_MONOTONIC time, or until one of the descriptors is ready, or until the end
- * is asked for. */
+/* Sleep until a CLOCK_MONOTONIC time, until a descriptor is ready, or until a signal requests the
+ * end. */
 void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count);
 
-/* Whether it was asked for. */
+/* Returns true if a signal has requested the end. */
 bool signals_end_requested(void);
 
 #endif

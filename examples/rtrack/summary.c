@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told at the end: where it goes, and in which form. */
+/* The summary at the end: opens its output and chooses its form. */
 #include "summary.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ int summary_open(struct summary *s, const struct options *options)
 	return 0;
 }
 
-/* All at once, so that it is not mixed with what left-over processes print. */
+/* Write the summary in one call, so output of processes that still run does not appear in it. */
 static void finish(struct summary *s)
 {
 	size_t written;
@@ -29,7 +29,7 @@ static void finish(struct summary *s)
 	if (s->fd != STDERR_FILENO && s->fd != STDOUT_FILENO && close(s->fd) < 0 && err == 0)
 		err = -errno;
 	if (err < 0)
-		warn("the summary could not be written");
+		warn("cannot write the summary");
 	s->fd = -1;
 	text_free(&s->text);
 }

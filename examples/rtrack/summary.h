@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told at the end. */
+/* The summary at the end. */
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
@@ -11,7 +11,7 @@
 #include "text.h"
 #include "usage.h"
 
-/* Where the summary goes, opened before anything is started. */
+/* The output of the summary. It is opened before a command is started. */
 struct summary {
 	const struct options *options;
 	int fd; /* -1: no summary */
@@ -19,20 +19,20 @@ struct summary {
 	struct text text;
 };
 
-/* 0, or -1 when the file cannot be opened; the reason has been told. */
+/* Returns 0, or reports the error and returns it as a negative errno value. */
 int summary_open(struct summary *s, const struct options *options);
 
-/* Tell what a command has used. */
+/* Write what a command used. */
 void summary_of_command(struct summary *s, const struct usage *usage);
 
-/* Tell what trees that were attached to have used. */
+/* Write what process trees used since attaching to them. */
 void summary_of_attached(struct summary *s, const struct usage *usages, size_t count,
                          uint64_t wall_ns);
 
-/* Tell what the machine has done. */
+/* Write what the system did. */
 void summary_of_system(struct summary *s, const struct follow *system);
 
-/* summary_text.c and summary_json.c: the two forms. */
+/* The two forms: summary_text.c and summary_json.c. */
 void text_of_tree(struct text *out, const struct terminal *terminal, const struct usage *usage,
                   bool is_long);
 void text_of_system(struct text *out, const struct terminal *terminal, const struct follow *system,

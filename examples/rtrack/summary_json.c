@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary as one JSON object. What is not known is null. */
+/* The summary as one JSON object. Unknown values are null. */
 #include <signal.h>
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary for people. */
+/* The summary as text. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { LONGEST_TITLE = 60 };
 #define RED "31"
 #define YELLOW "33"
 
-/* A text on its way to a terminal. */
+/* A text, and the terminal that will show it. */
 struct page {
 	struct text *out;
 	const struct terminal *terminal;
@@ -51,8 +51,8 @@ static void separate(const struct page *p)
 	text_add(p->out, "   ");
 }
 
-/* A figure with its name: unknown when there is none, "at least" when it is a lower bound that
- * says anything. */
+/* Add a figure and its name. A lower bound is shown as "at least"; a lower bound of 0 and a missing
+ * figure are shown as "unknown". */
 static void add_figure(const struct page *p, uint64_t valid, uint64_t partial, uint64_t bit,
                        struct amount amount, const char *name)
 {
@@ -64,7 +64,7 @@ static void add_figure(const struct page *p, uint64_t valid, uint64_t partial, u
 		text_printf(p->out, "%s%s %s", is_bound ? "at least " : "", amount.s, name);
 }
 
-/* Cut where a character ends. */
+/* Add a title, cut to LONGEST_TITLE characters. */
 static void add_title(const struct page *p, const struct text *title)
 {
 	struct text head = { 0 };
@@ -185,16 +185,15 @@ static void add_tree_memory(const struct page *p, const struct usage *u)
 	end_line(p);
 }
 
-/* Between which bounds the peak of the tree lies, where that is not known exactly. */
+/* Add the bounds of the memory peak of the tree, if it is not known exactly. */
 static void add_memory_bounds(const struct page *p, const struct usage *u)
 {
 	if (u->peak_tree_low_bytes == 0 || u->peak_tree_low_bytes == u->peak_tree_high_bytes)
 		return;
 	begin_line(p, "");
-	text_printf(p->out, "at least %s", human_bytes(u->peak_tree_low_bytes).s);
+	text_printf(p->out, "tree peak is at least %s", human_bytes(u->peak_tree_low_bytes).s);
 	if (u->peak_tree_high_bytes != UINT64_MAX)
-		text_printf(p->out, ", at most %s", human_bytes(u->peak_tree_high_bytes).s);
-	text_add(p->out, " tree");
+		text_printf(p->out, " and at most %s", human_bytes(u->peak_tree_high_bytes).s);
 	end_line(p);
 }
 
@@ -213,7 +212,7 @@ static void add_processes(const struct page *p, const struct usage *u, bool is_l
 	add_figure(p, u->valid, u->partial, RT_HAS_PROCESSES, human_count(u->processes),
 	           u->valid & RT_HAS_PROCESSES ? "in all" : "seen");
 	if (is_long && is_known(u->valid, u->partial, RT_HAS_PROCESSES_PEAK))
-		text_printf(p->out, "   %s at a time", human_count(u->processes_peak).s);
+		text_printf(p->out, "   at most %s at once", human_count(u->processes_peak).s);
 	if (u->left_running > 0) {
 		separate(p);
 		text_printf(p->out, "%s %s running", human_count(u->left_running).s,
@@ -254,7 +253,7 @@ static void add_cgroup(const struct page *p, const struct usage *u)
 	           "written");
 	separate(p);
 	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_TASKS, human_count(u->cgroup_tasks_peak),
-	           "tasks at a time");
+	           "tasks at peak");
 	end_line(p);
 }
 
@@ -276,7 +275,7 @@ static void add_accounting(const struct page *p, const struct usage *u)
 	begin_line(p, "accounting");
 	text_printf(p->out, "%s, ", accounting_name(u->accounting));
 	add_colored(p, u->complete ? GREEN : YELLOW,
-	            u->complete ? "complete" : "perhaps incomplete:");
+	            u->complete ? "complete" : "may be incomplete:");
 	end_line(p);
 	for (size_t i = 0; (reason = reason_at(i)); i++) {
 		if (!(u->reasons & reason->bit))
@@ -371,7 +370,7 @@ void text_of_system(struct text *out, const struct terminal *terminal, const str
 
 	rt_diff(&f->base, &f->now, &total, sizeof(total));
 	text_add(out, "rtrack: ");
-	add_colored(&page, BOLD, "the machine");
+	add_colored(&page, BOLD, "system");
 	end_line(&page);
 	begin_line(&page, "time");
 	text_printf(out, "%s wall   ", human_time(total.interval_ns).s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtrack system: follow the machine. */
+/* rtrack system: follows the whole system. */
 #include <stdbool.h>
 
 #include <rtrack/rtrack.h>
@@ -61,7 +61,7 @@ static int watch(const struct options *options, struct rt_tracker *tracker)
 	start = clock_now();
 	err = follow_start(&w.system, tracker, options->interval_ns);
 	if (err < 0) {
-		warn("cannot follow the machine: %s", rt_strerror(err));
+		warn("cannot follow the system: %s", rt_strerror(err));
 		series_close(&w.series);
 		return EXIT_BEFORE_START;
 	}
@@ -81,10 +81,11 @@ int command_system(const struct options *options)
 	int code, err;
 
 	if (options->operand_count > 0)
-		return usage_error(options, "it takes no arguments: it follows this machine");
+		return usage_error(options,
+		                   "unexpected argument: rtrack system follows the whole system");
 	err = rt_system_tracker_new(&tracker, NULL);
 	if (err < 0) {
-		warn("cannot follow the machine: %s", rt_strerror(err));
+		warn("cannot follow the system: %s", rt_strerror(err));
 		return EXIT_BEFORE_START;
 	}
 	code = watch(options, tracker);

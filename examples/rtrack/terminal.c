@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the place that text goes to can show. */
+/* What an output can show: colour, UTF-8, columns. */
 #include "terminal.h"
 
 #include <langinfo.h>
@@ -13,7 +13,7 @@ enum { USUAL_WIDTH = 80 };
 
 static bool wants_color(const struct terminal *t, enum when color, bool is_dumb)
 {
-	/* https://no-color.org: any value but the empty one */
+	/* https://no-color.org: any value except the empty string */
 	const char *no_color = getenv("NO_COLOR");
 
 	if (color != WHEN_AUTO)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the place that text goes to can show. */
+/* What an output can show: colour, UTF-8, columns. */
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
@@ -14,10 +14,10 @@ struct terminal {
 	bool has_utf8;
 };
 
-/* The locale's character set must have been set. */
+/* Call setlocale() for LC_CTYPE first. */
 void terminal_init(struct terminal *t, int fd, enum when color);
 
-/* Columns, now. */
+/* Returns the current number of columns, or 80 if it is unknown. */
 int terminal_width(const struct terminal *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text that is put together piece by piece, in a buffer that grows and is used again. */
+/* A text that is built piece by piece, in a buffer that grows and is reused. */
 #include "text.h"
 
 #include <errno.h>
@@ -11,11 +11,10 @@
 
 #include "message.h"
 
-#define LARGEST_PLAIN 1e16 /* from here on a double no longer tells integers apart */
+#define LARGEST_PLAIN 1e16 /* from about here on a double cannot represent every integer */
 
-/* Make room for len more bytes and the final NUL. A few kilobytes of text that cannot be had
- * leave nothing to go on with, but the command that is being followed must not pay for it: warn,
- * and drop the piece. */
+/* Make room for len more bytes and the final NUL. Without memory, warn and drop the piece: the
+ * command that rtrack follows must not fail because of it. Returns 0 or -ENOMEM. */
 static int reserve(struct text *t, size_t len)
 {
 	size_t cap = t->cap ? t->cap : 1024;
@@ -76,7 +75,7 @@ void text_printf(struct text *t, const char *format, ...)
 	va_end(args);
 }
 
-/* The point is a point because the command never sets LC_NUMERIC. */
+/* printf() writes a decimal point in every locale, because rtrack never sets LC_NUMERIC. */
 void text_double(struct text *t, double value)
 {
 	char digits[40];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text that is put together piece by piece, in a buffer that grows and is used again. */
+/* A text that is built piece by piece, in a buffer that grows and is reused. */
 #ifndef TEXT_H
 #define TEXT_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct text {
-	char *data; /* always NUL-terminated once something was added */
+	char *data; /* NULL at first; NUL-terminated once it is allocated */
 	size_t len, cap;
 };
 
@@ -18,11 +18,11 @@ void text_bytes(struct text *t, const char *data, size_t len);
 void text_add(struct text *t, const char *s);
 void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The shortest decimal form that reads back as the same number, always with a point or an
+/* Add the shortest decimal form that reads back as the same number. It always has a point or an
  * exponent. */
 void text_double(struct text *t, double value);
 
-/* The same, rounded to so many decimals first. */
+/* The same, but round to so many decimals first. */
 void text_rounded(struct text *t, double value, int decimals);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a tree, one by one. */
+/* Operations on the single processes of a tree. */
 #include "tree.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* All members of the last sample, to be freed; NULL when there are none or they cannot be
- * listed. */
-static struct rt_process *list(const struct rt_tracker *tracker, size_t *count)
+/* Returns all members of the last sample, or NULL if there are none or they cannot be listed. The
+ * caller frees them. */
+static struct rt_process *list_members(const struct rt_tracker *tracker, size_t *count)
 {
 	struct rt_process *members;
 
@@ -28,8 +28,8 @@ static bool has_exited(const struct rt_process *member)
 	return (member->state == 'Z' || member->state == 'X') && member->threads <= 1;
 }
 
-/* A pid can only be taken by another process in between if it ends, is reaped and all other pids
- * are used up within the microseconds since the sample. */
+/* The pid of a member is reused by another process only if the member exits, is reaped, and all
+ * other pids are used up within the microseconds since the sample. */
 void tree_signal(struct rt_tracker *tracker, int signal)
 {
 	struct rt_metrics now;
@@ -37,7 +37,7 @@ void tree_signal(struct rt_tracker *tracker, int signal)
 	size_t count;
 
 	rt_sample(tracker, &now, sizeof(now));
-	members = list(tracker, &count);
+	members = list_members(tracker, &count);
 	for (size_t i = 0; members && i < count; i++) {
 		if (!has_exited(&members[i]))
 			kill(members[i].pid, signal);
@@ -48,7 +48,7 @@ void tree_signal(struct rt_tracker *tracker, int signal)
 bool tree_has_ended(const struct rt_tracker *tracker)
 {
 	size_t count, ended = 0;
-	struct rt_process *members = list(tracker, &count);
+	struct rt_process *members = list_members(tracker, &count);
 
 	for (size_t i = 0; members && i < count; i++)
 		ended += (size_t)has_exited(&members[i]);

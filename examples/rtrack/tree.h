@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a tree, one by one. */
+/* Operations on the single processes of a tree. */
 #ifndef TREE_H
 #define TREE_H
 
@@ -7,10 +7,10 @@
 
 #include <rtrack/rtrack.h>
 
-/* Send a signal to all members that live now. */
+/* Send a signal to all members that are running now. */
 void tree_signal(struct rt_tracker *tracker, int signal);
 
-/* Whether no member lives: those that are left only wait to be reaped. */
+/* Returns true if all members of the last sample are zombies, which only wait to be reaped. */
 bool tree_has_ended(const struct rt_tracker *tracker);
 
 #endif

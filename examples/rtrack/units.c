@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations and counts as people write them, and amounts as people like to read them. */
+/* Parses durations and counts, and formats amounts for people to read. */
 #include "units.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static const struct {
 	{ "ns", 1 }, { "m", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 };
 
-/* strtod() alone would take "inf", "0x10" and " 1" too. */
+/* The digits are checked because strtod() alone would accept "inf", "0x10" and " 1". */
 int parse_duration(const char *s, int64_t *ns)
 {
 	size_t digits = strspn(s, "0123456789."),
@@ -67,7 +67,7 @@ struct amount human_bytes(uint64_t bytes)
 	double value = (double)bytes;
 	size_t unit = 0;
 
-	/* 1023.95 would be shown as 1024.0 of the smaller unit. */
+	/* 1023.95 would be shown as 1024.0 in the smaller unit. */
 	while (value >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
 		value /= 1024;
 		unit++;
@@ -98,7 +98,7 @@ struct amount human_count(uint64_t n)
 	size_t len, at = 0;
 
 	len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, n);
-	/* Past 15 digits the separators would not fit any more. */
+	/* With more than 15 digits the separators would not fit. */
 	for (size_t i = 0; i < len; i++) {
 		if (i > 0 && (len - i) % 3 == 0 && len <= 15)
 			out.s[at++] = ',';

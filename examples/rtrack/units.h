@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations and counts as people write them, and amounts as people like to read them. */
+/* Parses durations and counts, and formats amounts for people to read. */
 #ifndef UNITS_H
 #define UNITS_H
 
@@ -9,17 +9,17 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* "0.1", "100ms", "2s", "5m", "1h", "1d"; also "us" and "ns". 0, or -1 when it is no positive
- * duration. */
+/* Parse a positive duration. E.g.: "0.1", "100us", "100ms", "2s", "5m", "1h", "1d"; also "ns".
+ * Returns 0 or -EINVAL. */
 int parse_duration(const char *s, int64_t *ns);
 
-/* A positive whole number up to limit. 0 or -1. */
+/* Parse a positive whole number up to limit. Returns 0 or -EINVAL. */
 int parse_count(const char *s, uint64_t limit, uint64_t *out);
 
 double seconds(uint64_t ns);
 
-/* An amount as text in a buffer of its own size: no call allocates, several fit into one
- * printf(). */
+/* An amount as text. It is returned by value, so no call allocates memory, and one printf() can use
+ * several. */
 struct amount {
 	char s[24];
 	bool is_zero;

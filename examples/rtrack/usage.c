@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process tree has used, however that was learned: what a summary tells. */
+/* What a process tree used, from the outcome of a command or from samples. Summaries show it. */
 #include "usage.h"
 
 #include <stdbool.h>
 
 #include "figures.h"
 
-/* Figures that the outcome has in no finer form than the last sample. */
+/* Add the figures for which the outcome is no more precise than the last sample. */
 static void add_from_sample(struct usage *u, const struct follow *f)
 {
 	u->minor_faults = f->now.minor_faults - f->base.minor_faults;
@@ -59,7 +59,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 
 static void choose_peak(struct usage *u, const struct rt_metrics *m)
 {
-	/* The resident sizes of strangers can be read, their proportional ones cannot. */
+	/* The RSS of another user's process can be read, its PSS cannot. */
 	if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes > 0) {
 		u->peak_tree_kind = RT_PEAK_PSS;
 		u->peak_tree_bytes = m->peak_tree_pss_bytes;
@@ -79,7 +79,7 @@ static void make_partial(struct usage *u, uint64_t bits)
 	u->valid &= ~bits;
 }
 
-/* A counter is as good as the worse of its two readings. */
+/* The difference of two samples is valid only if both are, and partial if one of them is. */
 void usage_of_attached(struct usage *u, const struct follow *f)
 {
 	const struct rt_metrics *from = &f->base, *to = &f->now;
@@ -110,7 +110,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 	};
 	if (!u->complete)
 		make_partial(u, RT_HAS_CPU);
-	if (!f->is_alone) /* a tracker does not tell whether it could hear of all of them */
+	if (!f->is_alone) /* a tracker does not report whether it received all events */
 		make_partial(u, RT_HAS_PROCESSES);
 	u->cpu_low_ns = u->cpu_estimate_ns = usage_cpu_ns(u);
 	u->cpu_high_ns = u->complete ? u->cpu_low_ns : UINT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process tree has used, however that was learned: what a summary tells. */
+/* What a process tree used, from the outcome of a command or from samples. Summaries show it. */
 #ifndef USAGE_H
 #define USAGE_H
 
@@ -10,23 +10,23 @@
 #include "follow.h"
 
 struct usage {
-	const char *const *argv; /* the command, or NULL when attached */
+	const char *const *argv; /* the command, or NULL if rtrack attached */
 	int32_t pid;
-	bool has_ended; /* it has, and how is known when it is a command */
+	bool has_ended; /* the root has ended */
 	bool timed_out;
 	int32_t exit_code; /* -1: a signal did it */
 	int32_t signal;
 	uint64_t start_realtime_ns, wall_ns;
-	uint64_t valid, partial; /* RT_HAS_ bits of what follows */
+	uint64_t valid, partial; /* RT_HAS_ bits of the fields below */
 	uint64_t cpu_user_ns, cpu_system_ns;
-	uint64_t cpu_before_ns;           /* used before it was attached to */
+	uint64_t cpu_before_ns;           /* used before rtrack attached */
 	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
 	uint64_t cpu_estimate_ns;
 	uint32_t accounting, reasons;
 	bool complete;
 	uint64_t peak_rss_bytes, peak_tree_bytes;
 	uint32_t peak_tree_kind;       /* RT_PEAK_ value */
-	uint64_t peak_tree_low_bytes;  /* 0: not known */
+	uint64_t peak_tree_low_bytes;  /* 0: unknown */
 	uint64_t peak_tree_high_bytes; /* UINT64_MAX: nothing bounds it */
 	uint64_t read_bytes, write_bytes;
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
@@ -36,16 +36,16 @@ struct usage {
 	const struct history *cores, *memory;
 };
 
-/* Of a command that has ended, from its outcome and its last sample. */
+/* Fill from the outcome and the last sample of a command that has ended. */
 void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const struct follow *last);
 
-/* Of a tree that was attached to, since it was. */
+/* Fill from the samples of a process tree that rtrack attached to. Counters count from then on. */
 void usage_of_attached(struct usage *u, const struct follow *f);
 
-/* User and system time. */
+/* Returns the sum of user and system time. */
 uint64_t usage_cpu_ns(const struct usage *u);
 
-/* "pss", "rss", "cgroup" or NULL. */
+/* Returns "pss", "rss", "cgroup", or NULL if there is no peak. */
 const char *usage_peak_kind(const struct usage *u);
 
 #endif

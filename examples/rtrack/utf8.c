@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling text from bytes: command lines and process names may hold anything. */
+/* Checks for UTF-8: command lines and process names may contain any bytes. */
 #include "utf8.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Smallest code point that needs so many bytes: a longer form of a smaller one is not valid
- * UTF-8. */
+/* The smallest code point that needs so many bytes. A longer form of a smaller code point is not
+ * valid UTF-8. */
 static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
 static size_t length_by_first_byte(unsigned char c)
@@ -32,7 +32,7 @@ size_t utf8_length(const char *s)
 		return len;
 	point = bytes[0] & (0xffu >> (len + 1));
 	for (size_t i = 1; i < len; i++) {
-		if ((bytes[i] & 0xc0) != 0x80) /* the final NUL is caught here too */
+		if ((bytes[i] & 0xc0) != 0x80) /* true for the final NUL too */
 			return 0;
 		point = point << 6 | (bytes[i] & 0x3fu);
 	}
@@ -41,7 +41,7 @@ size_t utf8_length(const char *s)
 	return len;
 }
 
-/* C1 controls (U+0080 to U+009F) drive some terminals as the C0 controls do. */
+/* Some terminals act on C1 controls (U+0080 to U+009F), as on C0 controls. */
 static bool is_c1_control(const char *s, size_t len)
 {
 	return len == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling text from bytes: command lines and process names may hold anything. */
+/* Checks for UTF-8: command lines and process names may contain any bytes. */
 #ifndef UTF8_H
 #define UTF8_H
 
@@ -8,12 +8,13 @@
 
 #include "text.h"
 
-/* Length of the character that starts at s, or 0 when the bytes there are not UTF-8. s is not at
- * its end. */
+/* Returns the length of the character that starts at s, or 0 if the bytes there are not UTF-8. s
+ * must not be empty. */
 size_t utf8_length(const char *s);
 
-/* Add s so that a terminal shows it harmlessly: control characters and bytes that are not text
- * become '?', or an escape where that is readable. Without utf8, so does all that is not ASCII. */
+/* Add s in a form that is safe for a terminal. A line feed and a tab become \n and \t. Other
+ * control characters and bytes that are not UTF-8 become '?'. Without utf8, each character that is
+ * not ASCII becomes '?' too. */
 void utf8_add_printable(struct text *t, const char *s, bool utf8);
 
 #endif

@@ -113,9 +113,9 @@ class Text(Case):
         said = text("-v", "true")
         for word in ("overhead", "faults", "switches"):
             self.assertIn(word, said)
-        self.assertNotIn("at a time", text("true"))
+        self.assertNotIn("at once", text("true"))
         if "at least" not in said.partition("processes")[2].splitlines()[0]:
-            self.assertRegex(said, r"processes +1 in all +1 at a time")
+            self.assertRegex(said, r"processes +1 in all +at most 1 at once")
 
     def test_none_or_quiet(self) -> None:
         for option in ("-q", "--quiet", "--summary=none"):
