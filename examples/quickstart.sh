@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Install what is missing (Debian 12), build librtrack, and let rtrack follow a real job: one more build of librtrack.
+# Install missing packages (Debian 12), build librtrack, and run rtrack on a real job: another build
+# of librtrack.
 set -euo pipefail
-exec 2>&1 # summaries go to standard error; here they belong between the other lines
+exec 2>&1 # summaries go to standard error: keep them in order with the other lines
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# Meson is a module of the system's own Python; another python3 that comes first may lack it.
+# Meson needs the python3 of the system. Another python3, earlier in PATH, may lack its module.
 export PATH=/usr/bin:/bin:$PATH
 
 build=build
@@ -23,7 +24,7 @@ quietly() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-say "What the build needs"
+say "Install the build tools"
 tests/support/packages.sh gcc libc6-dev meson ninja-build
 echo "gcc $(gcc -dumpfullversion), meson $(meson --version), ninja $(ninja --version)"
 
@@ -33,16 +34,16 @@ quietly meson compile -C $build
 rtrack=$build/examples/rtrack/rtrack
 $rtrack --version
 
-say "Follow a job: the same build from nothing, sampled every 100 ms"
+say "Run a job: the same build from scratch, sampled every 100 ms"
 rm -rf $job
 quietly meson setup $job "${options[@]}"
 echo "\$ rtrack run -i 100ms -o $csv -- ninja --quiet -C $job"
 $rtrack run -i 100ms -o $csv -- ninja --quiet -C $job
 
-say "The series in $csv"
+say "The time series in $csv"
 awk -v cpus="$(nproc)" -f examples/series.awk $csv
 
-say "The machine, five samples"
+say "The whole system, five samples"
 $rtrack system --count 5 -i 200ms -o $build/quickstart-system.csv
 
 say "What can be measured here"

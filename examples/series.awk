@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Draw a CSV series of rtrack as text: one line for each of at most 16 equal slices of the run.
-# Variables: cpus, the number of CPUs that a full bar stands for.
+# Draw a CSV series of rtrack as text: at most 16 equal slices of the run, one line each.
+# Variable: cpus, the number of CPUs that a full bar stands for.
 BEGIN {
 	FS = ","
 	width = 24
@@ -15,19 +15,19 @@ function bar(share,    text)
 	return sprintf("%-*s", width, text)
 }
 
-function slice(first, last,    i, sum, peak, family)
+function slice(first, last,    i, sum, peak, most_children)
 {
-	sum = peak = family = 0
+	sum = peak = most_children = 0
 	for (i = first; i <= last; i++) {
 		sum += cores[i]
 		if (pss[i] > peak)
 			peak = pss[i]
-		if (children[i] > family)
-			family = children[i]
+		if (children[i] > most_children)
+			most_children = children[i]
 	}
 	sum /= last - first + 1
 	printf "%8.1f  %5.2f %s  %9.1f %s  %8d\n", time[last] - time[1], sum, bar(sum / cpus),
-	       peak, bar(most ? peak / most : 0), family
+	       peak, bar(most_pss ? peak / most_pss : 0), most_children
 }
 
 NR == 1 {
@@ -43,13 +43,14 @@ NR == 1 {
 	cores[rows] = $column["cpu_usage"]
 	pss[rows] = $column["pss"] / 1024
 	children[rows] = $column["children"]
-	if (pss[rows] > most)
-		most = pss[rows]
+	if (pss[rows] > most_pss)
+		most_pss = pss[rows]
 }
 
 END {
 	slices = rows < 16 ? rows : 16
-	printf "%8s  %5s %-*s  %9s %-*s  %8s\n", "seconds", "cores", width, "", "PSS, MiB", width, "", "children"
+	printf "%8s  %5s %-*s  %9s %-*s  %8s\n", "seconds", "cores", width, "", "PSS, MiB", width, "",
+	       "children"
 	for (s = 0; s < slices; s++)
 		slice(int(s * rows / slices) + 1, int((s + 1) * rows / slices))
 }

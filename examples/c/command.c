@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts a program, waits for it, and prints what it has used with all that it started. */
+/* Starts a program, waits for it, and prints what it and its descendants used. */
 #include <stdio.h>
 
 #include <rtrack/rtrack.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the sixteen getrusage(2) figures of this process, named by the library's own field
- * table. */
+/* Prints the sixteen getrusage(2) fields of this process. Names and units come from the library's
+ * field table. */
 #include <stdio.h>
 #include <string.h>
 

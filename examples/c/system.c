@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what the machine did in one second, and each of its disks. A figure that is not known
- * is left out. */
+/* Prints what the system used in one second, and the traffic of each disk. Figures that are unknown
+ * are left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ static void print_disks(const struct rt_tracker *tracker)
 		for (size_t i = 0; i < count; i++)
 			printf("%-15s %12.1f MiB read, %12.1f MiB written since boot%s\n",
 			       disks[i].name, mib(disks[i].read_bytes), mib(disks[i].write_bytes),
-			       disks[i].flags & RT_ITEM_IN_TOTAL ? "" : " (in no total)");
+			       disks[i].flags & RT_ITEM_IN_TOTAL ? "" : " (not in the total)");
 	free(disks);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file
- *  librtrack for C++11 and later: owners that free what they hold, and errors as std::system_error.
+ *  librtrack for C++11 and later. A class owns each handle, and errors are std::system_error.
  *
- *  The structs are those of the C header, with its field names and its bits of `valid`. */
+ *  The structs, their fields and the bits of `valid` are those of the C header. */
 #ifndef RTRACK_HPP
 #define RTRACK_HPP
 
@@ -17,14 +17,14 @@
 namespace rtrack
 {
 
-/** Throws when a call of the C library has failed. */
+/** Throws std::system_error if err is negative. */
 inline void check(int err, const char *what)
 {
 	if (err < 0)
 		throw std::system_error(-err, std::generic_category(), what);
 }
 
-/** Options with their size filled in. */
+/** Returns default options with their size set. */
 inline rt_opts options()
 {
 	rt_opts opts = rt_opts();
@@ -33,7 +33,7 @@ inline rt_opts options()
 	return opts;
 }
 
-/** What happened from one sample to a later one of the same tracker. */
+/** Returns the difference from one sample to a later one of the same tracker. */
 inline rt_delta diff(const rt_metrics &from, const rt_metrics &to)
 {
 	rt_delta out;
@@ -42,7 +42,7 @@ inline rt_delta diff(const rt_metrics &from, const rt_metrics &to)
 	return out;
 }
 
-/** A process tree or the machine. Moves, does not copy; one owner. */
+/** Follows a process tree or the system. It can be moved, not copied. */
 class Tracker
 {
       public:
@@ -62,8 +62,8 @@ class Tracker
 		return Tracker(t);
 	}
 
-	/** Measures once. False when all that it followed has ended; out then holds the last
-	 * totals. */
+	/** Takes a sample. Returns false if all followed processes have ended: out then holds the
+	 * last totals. */
 	bool sample(rt_metrics &out)
 	{
 		int err = rt_sample(handle.get(), &out, sizeof(out));
@@ -74,13 +74,15 @@ class Tracker
 		return true;
 	}
 
-	/** Looks for peaks of memory, and for processes that come and go, between two samples. */
+	/** Peak poll: updates memory peaks and process events between two samples, at a lower cost
+	 * than a sample. */
 	void glance()
 	{
 		check(rt_tracker_glance(handle.get()), "rt_tracker_glance");
 	}
 
-	/** Whether a figure of the last sample is complete, and if not, why. */
+	/** Returns why a figure of the last sample is missing or partial. The code is 0 if the
+	 * figure is complete. */
 	std::error_code status(std::uint64_t has) const
 	{
 		return std::error_code(-rt_tracker_status(handle.get(), has),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists the processes of a tree, the caller's own by default, with CPU time and memory.
+// Lists the processes of a tree with CPU time and memory. The default root is this process.
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
@@ -7,7 +7,7 @@
 
 #include "rtrack.hpp"
 
-// A figure that is not known is a question mark, never a 0.
+// An unknown figure is shown as a question mark, never as 0.
 template <typename Figure> static void print_known(bool is_known, int width, Figure figure)
 {
 	std::cout << std::setw(width);

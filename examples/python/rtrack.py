@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a process tree, or the whole machine, has used: librtrack by ctypes.
+"""librtrack for Python, through ctypes: what a process tree or the whole system uses.
 
     >>> import rtrack
     >>> with rtrack.PidTracker() as tracker:
@@ -7,12 +7,13 @@
     ...     used = tracker.diff()
     >>> used.cores_used, used.read_bytes
 
-Field names, units and meanings are those of <rtrack/rtrack.h>. A figure that could not be read is None, never 0;
-``tracker.obstacle("pss_bytes")`` tells why. The record classes are made from the library's own field tables when this
-module is imported, so a later library simply has more fields.
+Field names, units and meanings are those of <rtrack/rtrack.h>. A figure that could not be read is
+None, never 0; ``tracker.obstacle("pss_bytes")`` returns the reason. The record classes are built
+from the field tables of the library when this module is imported, so a later library just has more
+fields.
 
-Errors are OSError with the errno of the library. The library is found by the RTRACK_LIBRARY environment variable
-(a path), else as librtrack.so.0.
+Errors are OSError with the errno of the library. The module loads the library from the path in the
+environment variable RTRACK_LIBRARY, or else librtrack.so.0.
 """
 from __future__ import annotations
 
@@ -25,7 +26,20 @@ import signal as signals
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+)
 
 RUSAGE_SELF = 0
 RUSAGE_CHILDREN = -1
@@ -107,7 +121,7 @@ ITEM_NETWORK = 1 << 4
 
 _STRUCT_RUSAGE, _TYPE_CHARS, _TYPE_RUSAGE = 1, 6, 7
 
-# Which bit of a struct covers which field of the rusage within it.
+# The bit that covers each field of the rusage in a larger struct. The other fields have none.
 _RUSAGE_HAS = {
     "ru_utime": HAS_CPU,
     "ru_stime": HAS_CPU,
@@ -130,7 +144,7 @@ def _load() -> ctypes.CDLL:
     except OSError:
         found = ctypes.util.find_library("rtrack")
         if found != "librtrack.so.0" and found is not None:
-            raise ImportError(f"this module knows librtrack.so.0, not {found}") from None
+            raise ImportError(f"this module needs librtrack.so.0, but found {found}") from None
         raise
 
 
@@ -175,7 +189,7 @@ class _CommandOpts(ctypes.Structure):
 
 
 def _declare(lib: ctypes.CDLL) -> None:
-    """Argument types, without which ctypes would cut pointers and sizes to int."""
+    """Set argument types. Without them, ctypes would truncate pointers and sizes to int."""
     handle, out, size = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
     count = ctypes.POINTER(ctypes.c_size_t)
     u32, i32, u64, i64 = ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64
@@ -224,10 +238,10 @@ def _check(err: int, filename: Optional[str] = None) -> None:
 
 
 def _int32(value: int) -> int:
-    """ctypes would cut a larger number to 32 bits and thereby name another process."""
+    """Check the range: ctypes would truncate a larger number to 32 bits, which is another pid."""
     value = operator.index(value)
     if not -(1 << 31) <= value < 1 << 31:
-        raise OverflowError("number does not fit a C int")
+        raise OverflowError("number does not fit into a C int")
     return value
 
 
@@ -238,9 +252,17 @@ def _table(struct_id: int) -> List[_Field]:
     return fields
 
 
-def _layout(name: str, struct_id: int, rusage: Optional[Type[ctypes.Structure]] = None) -> Type[ctypes.Structure]:
-    """The ctypes class of a struct, checked against the offsets and the size that the library was built with."""
-    simple = {1: ctypes.c_uint32, 2: ctypes.c_int32, 3: ctypes.c_uint64, 4: ctypes.c_int64, 5: ctypes.c_double}
+def _layout(
+    name: str, struct_id: int, rusage: Optional[Type[ctypes.Structure]] = None
+) -> Type[ctypes.Structure]:
+    """Return the ctypes class of a struct. Its size and offsets must be those of the library."""
+    simple = {
+        1: ctypes.c_uint32,
+        2: ctypes.c_int32,
+        3: ctypes.c_uint64,
+        4: ctypes.c_int64,
+        5: ctypes.c_double,
+    }
     table = _table(struct_id)
     fields: List[Tuple[str, Any]] = []
     for field in table:
@@ -255,48 +277,52 @@ def _layout(name: str, struct_id: int, rusage: Optional[Type[ctypes.Structure]] 
     for field in table:
         place = getattr(made, field.name.decode())
         if (place.offset, place.size) != (field.offset, field.length):
-            raise ImportError(f"{name}.{field.name.decode()} does not lie where librtrack has it")
+            raise ImportError(f"{name}.{field.name.decode()}: offset differs from librtrack")
     if ctypes.sizeof(made) != _lib.rt_field_struct_size(struct_id) or not table:
-        raise ImportError(f"{name} has not the size that librtrack has")
+        raise ImportError(f"{name}: size differs from librtrack")
     return made
 
 
 _Rusage = _layout("rt_rusage", _STRUCT_RUSAGE)
 _RUSAGE_NAMES = [field.name.decode() for field in _table(_STRUCT_RUSAGE)]
 if len(_RUSAGE_NAMES) != resource.struct_rusage.n_sequence_fields:
-    raise ImportError("struct rt_rusage has not the sixteen fields of resource.struct_rusage")
+    raise ImportError("struct rt_rusage: its fields are not those of resource.struct_rusage")
 
 
 def _struct_rusage(raw: Any, is_known: Callable[[int, str], bool]) -> resource.struct_rusage:
     return resource.struct_rusage(
-        tuple(getattr(raw, name) if is_known(i, name) else None for i, name in enumerate(_RUSAGE_NAMES))
+        tuple(
+            getattr(raw, name) if is_known(i, name) else None
+            for i, name in enumerate(_RUSAGE_NAMES)
+        )
     )
 
 
 class Record:
-    """Values of one C struct, by the names of its fields. What is not known is None."""
+    """The values of one C struct, by the names of its fields. Unknown values are None."""
 
     _raw_type: Type[ctypes.Structure]
     _has: Mapping[str, int] = {}
     units: Mapping[str, str] = {}
-    """Unit of every field, UCUM."""
+    """The UCUM unit of each field."""
 
     def __init__(self, raw: Optional[ctypes.Structure] = None) -> None:
         self._raw: Any = raw if raw is not None else self._raw_type()
 
     def __getattr__(self, name: str) -> Any:
-        # Only reached for names that no property has; tells type checkers that fields are made at run time.
+        # Called only for names without a property. Its presence makes type checkers accept the
+        # fields, which are added at run time.
         raise AttributeError(f"{type(self).__name__} has no field {name!r}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._has)
 
     def as_dict(self) -> Dict[str, Any]:
-        """All fields by name."""
+        """Return all fields by name."""
         return {name: getattr(self, name) for name in self._has}
 
     def is_complete(self, name: str) -> bool:
-        """Whether a field is exact: neither unknown nor a lower bound."""
+        """Return whether a field is exact: neither unknown nor a lower bound."""
         has = self._has[name]
         return getattr(self._raw, "valid", has) & has == has
 
@@ -305,7 +331,8 @@ class Record:
         return (getattr(raw, "valid", has) | getattr(raw, "partial", 0)) & has == has
 
     def __repr__(self) -> str:
-        known = (f"{name}={value!r}" for name, value in self.as_dict().items() if value is not None)
+        values = self.as_dict().items()
+        known = (f"{name}={value!r}" for name, value in values if value is not None)
         return f"{type(self).__name__}({', '.join(known)})"
 
 
@@ -319,17 +346,20 @@ def _property(field: _Field) -> property:
         return os.fsdecode(getattr(self._raw, name)) if self._is_known(has) else None
 
     def get_rusage(self: Record) -> resource.struct_rusage:
-        return _struct_rusage(getattr(self._raw, name), lambda _, part: self._is_known(_RUSAGE_HAS.get(part, 0)))
+        return _struct_rusage(
+            getattr(self._raw, name), lambda _, part: self._is_known(_RUSAGE_HAS.get(part, 0))
+        )
 
     getters = {_TYPE_CHARS: get_text, _TYPE_RUSAGE: get_rusage}
-    return property(getters.get(field.type, get_number), doc=f"Unit: {field.unit.decode() or 'none'}")
+    unit = field.unit.decode() or "none"
+    return property(getters.get(field.type, get_number), doc=f"Unit: {unit}")
 
 
 _RecordType = TypeVar("_RecordType", bound=Type[Record])
 
 
 def _record(struct_id: int) -> Callable[[_RecordType], _RecordType]:
-    """Give a record class its properties, from the library's table of the struct."""
+    """Add the properties to a record class, from the library's field table of the struct."""
 
     def fill(cls: _RecordType) -> _RecordType:
         table = _table(struct_id)
@@ -350,17 +380,17 @@ class Metrics(Record):
 
 @_record(3)
 class Delta(Record):
-    """struct rt_delta: what happened between two samples."""
+    """struct rt_delta: the difference of two samples."""
 
 
 @_record(4)
 class Outcome(Record):
-    """struct rt_outcome: what a program that ended has used."""
+    """struct rt_outcome: what a program and its descendants used, after it has ended."""
 
 
 @_record(5)
 class Process(Record):
-    """struct rt_process: one member of a tree."""
+    """struct rt_process: one member of a process tree."""
 
 
 @_record(6)
@@ -390,39 +420,45 @@ class Zpool(Record):
 
 @_record(11)
 class CommandProcess(Record):
-    """struct rt_command_process: one process that lived."""
+    """struct rt_command_process: one process of a command."""
 
     @property
     def is_final(self) -> bool:
-        """Its end was seen, by who reaped it or as a zombie: its figures are final."""
+        """The process was seen as a zombie or its reaper reported it, so its figures are final."""
         return bool(self.flags & PROCESS_FINAL)
 
     @property
     def is_running(self) -> bool:
-        """It ran on when the list was made."""
+        """The process was still running when the list was made."""
         return bool(self.flags & PROCESS_RUNNING)
 
 
 class Ended(ProcessLookupError):
-    """All that a tracker followed has ended. ``metrics`` holds the last totals."""
+    """All followed processes have ended. ``metrics`` holds the last totals."""
 
     metrics: Metrics
 
 
 class OutcomeLost(ChildProcessError):
-    """Somebody else took the exit status of a command away. ``outcome`` holds what was seen."""
+    """The exit status of a command is lost: the supervisor was killed, or other code took it.
+
+    ``outcome`` holds what was measured.
+    """
 
     outcome: Outcome
 
 
 def version() -> Tuple[int, int, int]:
-    """Release of the library that was loaded."""
+    """Return the release of the loaded library."""
     number = _lib.rt_version()
     return number >> 16, number >> 8 & 0xFF, number & 0xFF
 
 
 def getrusage(who: int) -> resource.struct_rusage:
-    """As resource.getrusage(): RUSAGE_SELF, RUSAGE_CHILDREN or RUSAGE_THREAD; ValueError for anything else."""
+    """Work like resource.getrusage(), for RUSAGE_SELF, RUSAGE_CHILDREN or RUSAGE_THREAD.
+
+    Raises ValueError for any other value.
+    """
     who = _int32(who)
     if who not in (RUSAGE_SELF, RUSAGE_CHILDREN, RUSAGE_THREAD):
         raise ValueError("invalid who parameter")
@@ -432,7 +468,7 @@ def getrusage(who: int) -> resource.struct_rusage:
 
 
 def pid_getrusage(pid: Optional[int] = None) -> resource.struct_rusage:
-    """The same figures of any live process, by default the caller. A field that cannot be known is None."""
+    """Return these fields of any live process, by default the caller. Unknown fields are None."""
     raw, valid = _Rusage(), ctypes.c_uint32()
     pid = os.getpid() if pid is None else _int32(pid)
     _check(_lib.rt_pid_getrusage(pid, ctypes.byref(raw), ctypes.byref(valid)))
@@ -440,10 +476,11 @@ def pid_getrusage(pid: Optional[int] = None) -> resource.struct_rusage:
 
 
 def diff(before: Metrics, after: Metrics) -> Delta:
-    """What happened from one sample of a tracker to a later one. Pure arithmetic."""
+    """Return the difference from one sample of a tracker to a later one. It only calculates."""
     out = Delta()
     raw = out._raw
-    _check(_lib.rt_diff(ctypes.byref(before._raw), ctypes.byref(after._raw), ctypes.byref(raw), ctypes.sizeof(raw)))
+    first, second = ctypes.byref(before._raw), ctypes.byref(after._raw)
+    _check(_lib.rt_diff(first, second, ctypes.byref(raw), ctypes.sizeof(raw)))
     return out
 
 
@@ -451,7 +488,12 @@ _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 def _options(
-    flags: int, root: Optional[_Path], want: int, max_fds: int, pss_share: int = 0, pss_hold_us: int = 0
+    flags: int,
+    root: Optional[_Path],
+    want: int,
+    max_fds: int,
+    pss_share: int = 0,
+    pss_hold_us: int = 0,
 ) -> _Opts:
     return _Opts(
         size=ctypes.sizeof(_Opts),
@@ -472,7 +514,7 @@ _Row = TypeVar("_Row", bound=Record)
 
 
 def _rows(call: Callable[..., int], handle: int, kind: Type[_Row]) -> List[_Row]:
-    """What one of the library's list calls has."""
+    """Return all rows of one of the library's list functions."""
     count, row_size = ctypes.c_size_t(0), ctypes.sizeof(kind._raw_type)
     _check(call(handle, None, row_size, ctypes.byref(count)))
     rows = (kind._raw_type * count.value)()
@@ -487,18 +529,19 @@ def _made(handle: ctypes.c_void_p) -> int:
 
 
 class Tracker:
-    """What process and system trackers have in common. A context manager; safe to share among threads."""
+    """The base of process and system trackers. A context manager, safe to share among threads."""
 
     _handle: Optional[int]
     _close: Callable[[], Any]
     _last: Metrics
 
     def __init__(self, handle: int, command: Optional[Command] = None) -> None:
-        # The library wants one owner at a time, and ctypes lets other threads run during a call. Reentrant, for
-        # signal handlers: Python runs them between two calls, perhaps while this thread holds the lock.
+        # A tracker must have one user at a time, and ctypes lets other threads run during a call.
+        # The lock is reentrant because of signal handlers: Python may run one in this thread while
+        # the thread holds the lock.
         self._lock = command._lock if command else threading.RLock()
         self._handle = handle
-        self._command = command  # which owns the handle then, and must outlive it
+        self._command = command  # if not None, it owns the handle and must outlive this object
         if command:
             self._close = lambda: None
         else:
@@ -516,7 +559,7 @@ class Tracker:
         return self._handle
 
     def sample(self) -> Metrics:
-        """Measure once. Raises Ended when all that it followed has ended."""
+        """Take a sample. Raises Ended if all followed processes have ended."""
         out = Metrics()
         with self._lock:
             err = _lib.rt_sample(self._live(), ctypes.byref(out._raw), ctypes.sizeof(out._raw))
@@ -531,20 +574,23 @@ class Tracker:
             return out
 
     def diff(self) -> Delta:
-        """Measure once, and tell what happened since the sample before, which the constructor took if none did."""
+        """Take a sample, and return the difference from the previous one.
+
+        The constructor takes the first sample.
+        """
         with self._lock:
             before = self._last
             return diff(before, self.sample())
 
     def obstacle(self, field: str) -> Optional[OSError]:
-        """Why a field of the last sample is None or a lower bound; None when it is complete."""
+        """Return why a field of the last sample is unknown or a lower bound, or None if neither."""
         has = Metrics._has[field]
         with self._lock:
             err = _lib.rt_tracker_status(self._live(), has) if has else 0
         return _error(err) if err < 0 else None
 
     def close(self) -> None:
-        """Give back all that the tracker holds. May be called again."""
+        """Release all resources of the tracker. It may be called more than once."""
         with self._lock:
             self._handle = None
             self._close()
@@ -566,9 +612,10 @@ _TrackerType = TypeVar("_TrackerType", bound=Tracker)
 class PidTracker(Tracker):
     """Follows a process, by default the caller, and all its descendants.
 
-    With ``events`` the kernel tells of every fork and exit, where the caller may hear that: then no process is too
-    short-lived to be counted, as long as sample() or glance() is called often enough. ``pss_share`` and ``pss_hold_us``
-    bound what reading PSS may cost, as in struct rt_opts.
+    With ``events`` the tracker receives an event from the kernel for every fork and exit, if the
+    caller is permitted to receive them. Then even very short-lived processes are counted, provided
+    that sample() or glance() is called often enough. ``pss_share`` and ``pss_hold_us`` limit the
+    cost of reading PSS, as in struct rt_opts.
     """
 
     def __init__(
@@ -585,7 +632,7 @@ class PidTracker(Tracker):
     ) -> None:
         opts = _options(_flags(children, events), root, want, max_fds, pss_share, pss_hold_us)
         handle = ctypes.c_void_p()
-        # Not a default argument: that would be the pid of whoever imported this, before any fork.
+        # Not a default argument, which would keep the pid of the importing process after a fork.
         self.pid = os.getpid() if pid is None else _int32(pid)
         _check(_lib.rt_pid_tracker_new(ctypes.byref(handle), self.pid, ctypes.byref(opts)))
         super().__init__(_made(handle))
@@ -598,17 +645,20 @@ class PidTracker(Tracker):
         return self
 
     def glance(self) -> None:
-        """Have a quick look between two samples, for peaks of memory and for processes that come and go."""
+        """Peak poll: update memory peaks and process events between two samples.
+
+        It costs less than a sample.
+        """
         with self._lock:
             _check(_lib.rt_tracker_glance(self._live()))
 
     def processes(self) -> List[Process]:
-        """Members of the tree in the last sample, the root first."""
+        """Return the members of the tree in the last sample, the root first."""
         return self._list(_lib.rt_tracker_processes, Process)
 
 
 class SystemTracker(Tracker):
-    """Follows the machine."""
+    """Follows the whole system."""
 
     def __init__(
         self,
@@ -624,23 +674,23 @@ class SystemTracker(Tracker):
         super().__init__(_made(handle))
 
     def cpus(self) -> List[Cpu]:
-        """CPUs that are online, by number."""
+        """Return the online CPUs, by number."""
         return self._list(_lib.rt_tracker_cpus, Cpu)
 
     def disks(self) -> List[Disk]:
-        """Block devices, partitions and virtual ones included and marked."""
+        """Return the block devices. Partitions and virtual devices are included and marked."""
         return self._list(_lib.rt_tracker_disks, Disk)
 
     def filesystems(self) -> List[Filesystem]:
-        """File systems that hold blocks."""
+        """Return the file systems that have blocks (not proc and similar ones)."""
         return self._list(_lib.rt_tracker_filesystems, Filesystem)
 
     def networks(self) -> List[Network]:
-        """Network interfaces, loopback and virtual ones included and marked."""
+        """Return the network interfaces. Loopback and virtual ones are included and marked."""
         return self._list(_lib.rt_tracker_networks, Network)
 
     def zpools(self) -> List[Zpool]:
-        """ZFS pools."""
+        """Return the ZFS pools."""
         return self._list(_lib.rt_tracker_zpools, Zpool)
 
 
@@ -649,10 +699,11 @@ def _strings(items: Sequence[bytes]) -> Any:
 
 
 class Command:
-    """A program that was started, and all it starts.
+    """Starts a program, and follows it and its descendants.
 
-    With ``list_processes`` every process that lives is listed, for processes(). ``events`` are for ACCOUNTING_POLL, as
-    those of PidTracker; on the other rungs they are heard anyway.
+    ``list_processes`` makes the library record every process, for processes(). ``events`` has the
+    same meaning as for PidTracker, and matters only with ACCOUNTING_POLL: the other accounting
+    methods request events anyway.
 
     >>> with rtrack.Command(["make", "-j4"]) as command:
     ...     outcome = command.wait()
@@ -674,7 +725,9 @@ class Command:
         pss_hold_us: int = 0,
     ) -> None:
         words = [os.fsencode(word) for word in argv]
-        pairs = None if env is None else [os.fsencode(f"{key}={value}") for key, value in env.items()]
+        pairs = None
+        if env is not None:
+            pairs = [os.fsencode(f"{key}={value}") for key, value in env.items()]
         tracker = _options(_flags(children, events), None, want, max_fds, pss_share, pss_hold_us)
         opts = _CommandOpts(
             size=ctypes.sizeof(_CommandOpts),
@@ -701,26 +754,30 @@ class Command:
 
     @property
     def tracker(self) -> PidTracker:
-        """The tracker of its tree. Lives as long as the command."""
+        """The tracker of the process tree. It is valid until the command is closed."""
         return self._tracker
 
     def signal(self, number: int) -> None:
-        """Send a signal to the program. ProcessLookupError when it has ended."""
+        """Send a signal to the program. Raises ProcessLookupError if it has ended."""
         _check(_lib.rt_command_signal(self._live(), _int32(number)))
 
     def kill(self) -> None:
-        """End the program and all that it has started, also those whom it left running."""
+        """Kill the program and its descendants, also those that it left running."""
         with self._lock:
             _check(_lib.rt_command_kill(self._live()))
 
     def wait(self, timeout: Optional[float] = None) -> Outcome:
-        """Wait for the program and tell what it used. TimeoutError when it runs still after so many seconds."""
+        """Wait for the program, and return what it used.
+
+        Raises TimeoutError if it is still running after ``timeout`` seconds.
+        """
         deadline = None if timeout is None else time.monotonic() + max(timeout, 0)
         while True:
             left = -1 if deadline is None else max(int((deadline - time.monotonic()) * 1e9), 0)
             out = Outcome()
             with self._lock:
-                err = _lib.rt_command_wait(self._live(), left, ctypes.byref(out._raw), ctypes.sizeof(out._raw))
+                size = ctypes.sizeof(out._raw)
+                err = _lib.rt_command_wait(self._live(), left, ctypes.byref(out._raw), size)
             error = _error(err) if err < 0 else None
             if error is None:
                 return out
@@ -728,17 +785,20 @@ class Command:
                 lost = OutcomeLost(*error.args)
                 lost.outcome = out
                 raise lost
-            # The handler of the signal has run by now, and has raised if it wanted to end the waiting.
+            # The signal handler has run by now. It raises an exception if the wait must end.
             if not isinstance(error, InterruptedError):
                 raise error
 
     def processes(self) -> List[CommandProcess]:
-        """Every process that lived, by start, once wait() has told what was used. Needs ``list_processes``."""
+        """Return all processes of the command, by start time.
+
+        Call wait() first. Needs ``list_processes``.
+        """
         with self._lock:
             return _rows(_lib.rt_command_processes, self._live(), CommandProcess)
 
     def close(self) -> None:
-        """Forget the command. A program that still runs runs on."""
+        """Release the command. A program that is still running continues to run."""
         with self._lock:
             self._handle = None
             self._tracker._handle = None
@@ -748,7 +808,7 @@ class Command:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Leaves nothing running that was not waited for: as subprocess.Popen, but it kills on an exception."""
+        """Wait for the program, like subprocess.Popen. On an exception, kill the program first."""
         try:
             if exc[0] is not None:
                 self.signal(signals.SIGKILL)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Writes rtrack-sys/src/bindings.rs anew from the installed header, with bindgen 0.60.
+# Generate rtrack-sys/src/bindings.rs from the installed header, with bindgen 0.60.
 set -eu
 
 cd "$(dirname "$0")"

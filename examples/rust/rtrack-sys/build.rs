@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Asks pkg-config where librtrack is.
+//! Finds librtrack with pkg-config.
 
 fn main() {
     if let Err(error) = pkg_config::Config::new().atleast_version("0.1").probe("rtrack") {

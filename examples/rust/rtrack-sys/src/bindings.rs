@@ -71,7 +71,11 @@ extern "C" {
     pub fn rt_getrusage(who: ::std::os::raw::c_int, out: *mut rt_rusage) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn rt_pid_getrusage(pid: i32, out: *mut rt_rusage, valid: *mut u32) -> ::std::os::raw::c_int;
+    pub fn rt_pid_getrusage(
+        pid: i32,
+        out: *mut rt_rusage,
+        valid: *mut u32,
+    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -100,10 +104,17 @@ impl Default for rt_opts {
     }
 }
 extern "C" {
-    pub fn rt_pid_tracker_new(out: *mut *mut rt_tracker, pid: i32, opts: *const rt_opts) -> ::std::os::raw::c_int;
+    pub fn rt_pid_tracker_new(
+        out: *mut *mut rt_tracker,
+        pid: i32,
+        opts: *const rt_opts,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn rt_system_tracker_new(out: *mut *mut rt_tracker, opts: *const rt_opts) -> ::std::os::raw::c_int;
+    pub fn rt_system_tracker_new(
+        out: *mut *mut rt_tracker,
+        opts: *const rt_opts,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn rt_tracker_free(t: *mut rt_tracker);
@@ -220,7 +231,11 @@ pub struct rt_metrics {
     pub source: u32,
 }
 extern "C" {
-    pub fn rt_sample(t: *mut rt_tracker, out: *mut rt_metrics, out_size: usize) -> ::std::os::raw::c_int;
+    pub fn rt_sample(
+        t: *mut rt_tracker,
+        out: *mut rt_metrics,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn rt_tracker_glance(t: *mut rt_tracker) -> ::std::os::raw::c_int;
@@ -508,7 +523,10 @@ impl Default for rt_command_opts {
     }
 }
 extern "C" {
-    pub fn rt_command_start(out: *mut *mut rt_command, opts: *const rt_command_opts) -> ::std::os::raw::c_int;
+    pub fn rt_command_start(
+        out: *mut *mut rt_command,
+        opts: *const rt_command_opts,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn rt_command_pid(c: *const rt_command) -> i32;
@@ -517,7 +535,10 @@ extern "C" {
     pub fn rt_command_tracker(c: *mut rt_command) -> *mut rt_tracker;
 }
 extern "C" {
-    pub fn rt_command_signal(c: *mut rt_command, signal: ::std::os::raw::c_int) -> ::std::os::raw::c_int;
+    pub fn rt_command_signal(
+        c: *mut rt_command,
+        signal: ::std::os::raw::c_int,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn rt_command_kill(c: *mut rt_command) -> ::std::os::raw::c_int;
@@ -636,5 +657,10 @@ extern "C" {
     pub fn rt_field_struct_size(struct_id: u32) -> u32;
 }
 extern "C" {
-    pub fn rt_field_get(struct_id: u32, index: u32, out: *mut rt_field, out_size: usize) -> ::std::os::raw::c_int;
+    pub fn rt_field_get(
+        struct_id: u32,
+        index: u32,
+        out: *mut rt_field,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
 }

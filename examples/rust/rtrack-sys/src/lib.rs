@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! Bindings to librtrack: the functions and structs of `<rtrack/rtrack.h>` under their own names.
+//! Bindings to librtrack: the functions and structs of `<rtrack/rtrack.h>`, with the same names.
 //!
-//! `bindings.rs` is what bindgen makes of the header (`update-bindings.sh`). The constants below are those whose
-//! definition bindgen cannot evaluate.
+//! bindgen generates `bindings.rs` from the header (`update-bindings.sh`). It cannot evaluate the
+//! definitions of the constants below, so they are written by hand.
 #![allow(non_camel_case_types)]
 
 mod bindings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The bindings against the library that was linked: sizes of structs, and places of fields by their names.
+//! Compares the bindings with the linked library: sizes of structs, and offsets of fields by name.
 
 use rtrack_sys::*;
 use std::ffi::CStr;
@@ -16,20 +16,24 @@ fn field(struct_id: u32, name: &str) -> rt_field {
     panic!("struct {struct_id} has no field {name}");
 }
 
-fn assert_place<S, F>(struct_id: u32, name: &str, whole: &S, part: &F) {
+fn assert_offset<S, F>(struct_id: u32, name: &str, whole: &S, part: &F) {
     let offset = part as *const F as usize - whole as *const S as usize;
     let field = field(struct_id, name);
-    assert_eq!((field.offset as usize, field.length as usize), (offset, size_of_val(part)), "{name}");
+    assert_eq!(
+        (field.offset as usize, field.length as usize),
+        (offset, size_of_val(part)),
+        "{name}"
+    );
 }
 
 fn zeroed<S>() -> S {
-    // SAFETY: the structs hold only numbers and arrays of them.
+    // SAFETY: the structs contain only numbers and arrays of numbers.
     unsafe { MaybeUninit::zeroed().assume_init() }
 }
 
-/// A library of a later release has the same fields in the same places, and perhaps more at the end.
+/// A later release has the same fields at the same offsets, and may have more at the end.
 #[test]
-fn structs_are_as_long_as_those_of_the_library() {
+fn struct_sizes_match_the_library() {
     let sizes = [
         (RT_STRUCT_RUSAGE, size_of::<rt_rusage>()),
         (RT_STRUCT_METRICS, size_of::<rt_metrics>()),
@@ -50,30 +54,30 @@ fn structs_are_as_long_as_those_of_the_library() {
 }
 
 #[test]
-fn fields_lie_where_the_library_has_them() {
+fn field_offsets_match_the_library() {
     let m: rt_metrics = zeroed();
-    assert_place(RT_STRUCT_METRICS, "valid", &m, &m.valid);
-    assert_place(RT_STRUCT_METRICS, "rusage", &m, &m.rusage);
-    assert_place(RT_STRUCT_METRICS, "pss_bytes", &m, &m.pss_bytes);
-    assert_place(RT_STRUCT_METRICS, "members_unreadable", &m, &m.members_unreadable);
-    assert_place(RT_STRUCT_METRICS, "load_15m", &m, &m.load_15m);
-    assert_place(RT_STRUCT_METRICS, "zfs_pools", &m, &m.zfs_pools);
-    assert_place(RT_STRUCT_METRICS, "source", &m, &m.source);
+    assert_offset(RT_STRUCT_METRICS, "valid", &m, &m.valid);
+    assert_offset(RT_STRUCT_METRICS, "rusage", &m, &m.rusage);
+    assert_offset(RT_STRUCT_METRICS, "pss_bytes", &m, &m.pss_bytes);
+    assert_offset(RT_STRUCT_METRICS, "members_unreadable", &m, &m.members_unreadable);
+    assert_offset(RT_STRUCT_METRICS, "load_15m", &m, &m.load_15m);
+    assert_offset(RT_STRUCT_METRICS, "zfs_pools", &m, &m.zfs_pools);
+    assert_offset(RT_STRUCT_METRICS, "source", &m, &m.source);
     let d: rt_delta = zeroed();
-    assert_place(RT_STRUCT_DELTA, "cores_used", &d, &d.cores_used);
-    assert_place(RT_STRUCT_DELTA, "pressure_io_full_ns", &d, &d.pressure_io_full_ns);
+    assert_offset(RT_STRUCT_DELTA, "cores_used", &d, &d.cores_used);
+    assert_offset(RT_STRUCT_DELTA, "pressure_io_full_ns", &d, &d.pressure_io_full_ns);
     let o: rt_outcome = zeroed();
-    assert_place(RT_STRUCT_OUTCOME, "exit_code", &o, &o.exit_code);
-    assert_place(RT_STRUCT_OUTCOME, "overhead_cpu_ns", &o, &o.overhead_cpu_ns);
-    assert_place(RT_STRUCT_OUTCOME, "cgroup_tasks_peak", &o, &o.cgroup_tasks_peak);
+    assert_offset(RT_STRUCT_OUTCOME, "exit_code", &o, &o.exit_code);
+    assert_offset(RT_STRUCT_OUTCOME, "overhead_cpu_ns", &o, &o.overhead_cpu_ns);
+    assert_offset(RT_STRUCT_OUTCOME, "cgroup_tasks_peak", &o, &o.cgroup_tasks_peak);
     let p: rt_process = zeroed();
-    assert_place(RT_STRUCT_PROCESS, "comm", &p, &p.comm);
-    assert_place(RT_STRUCT_PROCESS, "threads", &p, &p.threads);
-    assert_place(RT_STRUCT_PROCESS, "pss_source", &p, &p.pss_source);
+    assert_offset(RT_STRUCT_PROCESS, "comm", &p, &p.comm);
+    assert_offset(RT_STRUCT_PROCESS, "threads", &p, &p.threads);
+    assert_offset(RT_STRUCT_PROCESS, "pss_source", &p, &p.pss_source);
     let l: rt_command_process = zeroed();
-    assert_place(RT_STRUCT_COMMAND_PROCESS, "start_realtime_ns", &l, &l.start_realtime_ns);
-    assert_place(RT_STRUCT_COMMAND_PROCESS, "comm", &l, &l.comm);
+    assert_offset(RT_STRUCT_COMMAND_PROCESS, "start_realtime_ns", &l, &l.start_realtime_ns);
+    assert_offset(RT_STRUCT_COMMAND_PROCESS, "comm", &l, &l.comm);
     let f: rt_filesystem = zeroed();
-    assert_place(RT_STRUCT_FILESYSTEM, "mount_point", &f, &f.mount_point);
-    assert_place(RT_STRUCT_FILESYSTEM, "available_bytes", &f, &f.available_bytes);
+    assert_offset(RT_STRUCT_FILESYSTEM, "mount_point", &f, &f.mount_point);
+    assert_offset(RT_STRUCT_FILESYSTEM, "available_bytes", &f, &f.available_bytes);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Lists the processes of a tree, the caller's own by default, with CPU time and memory.
+//! Lists the processes of a tree with CPU time and memory. The default root is this process.
 
 use rtrack::{sys, Options, Tracker};
 use std::ffi::CStr;
 use std::io;
 
-/// A figure that is not known is a question mark, never a 0.
+/// An unknown figure is shown as a question mark, never as 0.
 fn known(process: &sys::rt_process, has: u64, figure: String) -> String {
     if process.valid & has != 0 {
         figure
@@ -15,7 +15,7 @@ fn known(process: &sys::rt_process, has: u64, figure: String) -> String {
 }
 
 fn print(process: &sys::rt_process) {
-    // SAFETY: the library ends the name with a NUL.
+    // SAFETY: the library terminates the name with a NUL.
     let name = unsafe { CStr::from_ptr(process.comm.as_ptr()) }.to_string_lossy();
     let seconds = (process.cpu_user_ns + process.cpu_system_ns) as f64 / 1e9;
     let cpu = known(process, sys::RT_HAS_CPU, format!("{seconds:.3}"));
@@ -25,7 +25,10 @@ fn print(process: &sys::rt_process) {
 
 fn main() -> io::Result<()> {
     let mut tracker = match std::env::args().nth(1) {
-        Some(pid) => Tracker::of_pid(pid.parse().map_err(|_| io::ErrorKind::InvalidInput)?, &Options::default())?,
+        Some(pid) => Tracker::of_pid(
+            pid.parse().map_err(|_| io::ErrorKind::InvalidInput)?,
+            &Options::default(),
+        )?,
         None => Tracker::of_self()?,
     };
     tracker.sample()?;

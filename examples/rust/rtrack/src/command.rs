@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Commands: programs that are started and followed to their end.
+//! Commands: programs that are started and followed until they end.
 
 use crate::records::known;
 use crate::tracker::{sample, Options};
@@ -11,14 +11,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr::{self, NonNull};
 use std::time::Duration;
 
-/// A program that was started, and all it starts. Dropping it leaves the program running.
+/// A started program and its descendants. The program continues to run when this is dropped.
 #[derive(Debug)]
 pub struct Command(NonNull<sys::rt_command>);
 
-// SAFETY: the library keeps nothing of a command in the thread that started it.
+// SAFETY: the library keeps no thread-local state of a command.
 unsafe impl Send for Command {}
 
-/// What a program that ended has used.
+/// What a program and its descendants used, after it has ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outcome(sys::rt_outcome);
 
@@ -28,33 +28,35 @@ impl Outcome {
         &self.0
     }
 
-    /// Exit code, unless a signal ended it.
+    /// Exit code, or `None` if a signal killed the program.
     pub fn code(&self) -> Option<i32> {
         (self.0.signal == 0).then_some(self.0.exit_code)
     }
 
-    /// Signal that ended it.
+    /// Signal that killed the program.
     pub fn signal(&self) -> Option<i32> {
         (self.0.signal != 0).then_some(self.0.signal)
     }
 
-    /// From start to end.
+    /// Time from start to end.
     pub fn wall(&self) -> Duration {
         Duration::from_nanos(self.0.wall_ns)
     }
 
-    /// CPU time of the tree, user and kernel.
+    /// CPU time of the tree in user and kernel mode.
     pub fn cpu(&self) -> Option<(Duration, Duration)> {
-        let time = (Duration::from_nanos(self.0.cpu_user_ns), Duration::from_nanos(self.0.cpu_system_ns));
+        let time =
+            (Duration::from_nanos(self.0.cpu_user_ns), Duration::from_nanos(self.0.cpu_system_ns));
         known(self.0.valid, sys::RT_HAS_CPU, time)
     }
 
-    /// How many processes lived, where all of them were counted.
+    /// Number of processes, or `None` if some may not have been counted.
     pub fn processes(&self) -> Option<u64> {
         known(self.0.valid, sys::RT_HAS_PROCESSES, self.0.processes)
     }
 
-    /// Whether nothing that the tree used can be missing from [`Outcome::cpu`]; if not, the `RT_REASON_` bits.
+    /// `Ok` if [`Outcome::cpu`] is complete. Otherwise the `RT_REASON_` bits say what may be
+    /// missing.
     pub fn completeness(&self) -> Result<(), u32> {
         match self.0.complete {
             1 => Ok(()),
@@ -64,9 +66,12 @@ impl Outcome {
 }
 
 impl Command {
-    /// Start a program with the caller's environment and directory.
+    /// Start a program with the environment and directory of the caller.
     pub fn start<S: AsRef<OsStr>>(argv: &[S], options: &Options) -> io::Result<Command> {
-        let words = argv.iter().map(|word| CString::new(word.as_ref().as_bytes())).collect::<Result<Vec<_>, _>>()?;
+        let words = argv
+            .iter()
+            .map(|word| CString::new(word.as_ref().as_bytes()))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).collect();
         pointers.push(ptr::null());
         let mut handle = ptr::null_mut();
@@ -78,7 +83,7 @@ impl Command {
                 tracker,
                 ..Default::default()
             };
-            // SAFETY: words, pointers and options live through the call.
+            // SAFETY: words, pointers and options outlive the call.
             unsafe { sys::rt_command_start(&mut handle, &opts) }
         })?;
         check(result)?;
@@ -91,49 +96,63 @@ impl Command {
         unsafe { sys::rt_command_pid(self.0.as_ptr()) }
     }
 
-    /// Measure the program's tree once.
+    /// Take a sample of the process tree of the program.
     pub fn sample(&mut self) -> io::Result<Metrics> {
-        // SAFETY: the tracker lives as long as the command, which is ours alone.
+        // SAFETY: the tracker is valid as long as the command, which is borrowed mutably.
         unsafe { sample(sys::rt_command_tracker(self.0.as_ptr())) }
     }
 
-    /// Send a signal to the program. `ESRCH` when it has ended.
+    /// Send a signal to the program. The error is `ESRCH` if it has ended.
     pub fn signal(&self, number: i32) -> io::Result<()> {
         // SAFETY: the handle is live.
         check(unsafe { sys::rt_command_signal(self.0.as_ptr(), number) })
     }
 
-    /// End the program and all that it has started, also those whom it left running.
+    /// Kill the program and its descendants, also those that it left running.
     pub fn kill(&mut self) -> io::Result<()> {
-        // SAFETY: the handle is live, and ours alone.
+        // SAFETY: the handle is live, and borrowed mutably.
         check(unsafe { sys::rt_command_kill(self.0.as_ptr()) })
     }
 
-    /// Wait for the program, for ever without a time. `ETIMEDOUT` when it runs still.
+    /// Wait for the program, with `None` for as long as it runs. The error is `ETIMEDOUT` if it is
+    /// still running after the timeout.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Outcome> {
-        let nanoseconds = timeout.map_or(-1, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+        let nanoseconds =
+            timeout.map_or(-1, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
         let mut out = Outcome::default();
-        // SAFETY: the outcome lives through the call and is passed with its own size.
-        check(unsafe { sys::rt_command_wait(self.0.as_ptr(), nanoseconds, &mut out.0, size_of::<sys::rt_outcome>()) })?;
+        // SAFETY: the outcome outlives the call and is passed with its size.
+        check(unsafe {
+            sys::rt_command_wait(
+                self.0.as_ptr(),
+                nanoseconds,
+                &mut out.0,
+                size_of::<sys::rt_outcome>(),
+            )
+        })?;
         Ok(out)
     }
 
-    /// Every process that lived, by start, once [`Command::wait`] has told what was used. `EOPNOTSUPP` when
-    /// [`Options::list_processes`] was not asked for.
+    /// All processes of the command, by start time. Call [`Command::wait`] first. The error is
+    /// `EOPNOTSUPP` if [`Options::list_processes`] was not set.
     pub fn processes(&self) -> io::Result<Vec<sys::rt_command_process>> {
         let size = size_of::<sys::rt_command_process>();
         let mut count = 0;
-        // SAFETY: no array for no rows; then one with room for as many as are said. The list does not change any more.
-        check(unsafe { sys::rt_command_processes(self.0.as_ptr(), ptr::null_mut(), size, &mut count) })?;
+        // SAFETY: first no array with room for 0 rows, then an array with room for all rows. The
+        // list does not change after the command has ended.
+        check(unsafe {
+            sys::rt_command_processes(self.0.as_ptr(), ptr::null_mut(), size, &mut count)
+        })?;
         let mut rows = vec![sys::rt_command_process::default(); count];
-        check(unsafe { sys::rt_command_processes(self.0.as_ptr(), rows.as_mut_ptr(), size, &mut count) })?;
+        check(unsafe {
+            sys::rt_command_processes(self.0.as_ptr(), rows.as_mut_ptr(), size, &mut count)
+        })?;
         Ok(rows)
     }
 }
 
 impl Drop for Command {
     fn drop(&mut self) {
-        // SAFETY: made by the library, freed once.
+        // SAFETY: the library made the handle, and it is freed once.
         unsafe { sys::rt_command_free(self.0.as_ptr()) }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What a process tree, or the whole machine, has used: a safe face of librtrack.
+//! A safe interface to librtrack: what a process tree or the whole system uses.
 //!
 //! ```
 //! let mut tracker = rtrack::Tracker::of_self()?;
@@ -10,8 +10,9 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A figure that could not be read is `None`, never 0. The structs of the C library stand behind [`Metrics::raw`] and its
-//! like, with all their fields; [`rtrack_sys`] has the meaning of the bits.
+//! A figure that could not be read is `None`, never 0. [`Metrics::raw`] and similar methods return
+//! the structs of the C library with all their fields. [`rtrack_sys`] has the constants of their
+//! bits.
 
 mod command;
 mod records;
@@ -24,7 +25,7 @@ pub use tracker::{Options, Tracker};
 
 use std::io;
 
-/// Whose figures [`getrusage`] tells.
+/// The process or thread that [`getrusage`] measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     Process,
@@ -32,7 +33,7 @@ pub enum Who {
     Thread,
 }
 
-/// The sixteen fields of getrusage(2).
+/// Returns the sixteen fields of getrusage(2).
 pub fn getrusage(who: Who) -> io::Result<sys::rt_rusage> {
     let who = match who {
         Who::Process => sys::RT_RUSAGE_SELF,
@@ -40,12 +41,12 @@ pub fn getrusage(who: Who) -> io::Result<sys::rt_rusage> {
         Who::Thread => sys::RT_RUSAGE_THREAD,
     };
     let mut out = sys::rt_rusage::default();
-    // SAFETY: out lives through the call and has the one size that the struct can have.
+    // SAFETY: out outlives the call, and the size of the struct is frozen.
     check(unsafe { sys::rt_getrusage(who, &mut out) })?;
     Ok(out)
 }
 
-/// The same fields of any live process; bit i of the number tells whether field i is known.
+/// Returns the same fields of any live process. Bit i of the number is set if field i is known.
 pub fn pid_getrusage(pid: i32) -> io::Result<(sys::rt_rusage, u32)> {
     let mut out = sys::rt_rusage::default();
     let mut valid = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Samples and their differences: values without a handle.
+//! Samples and their differences. They are plain values without a handle.
 
 use crate::{check, sys};
 use std::io;
@@ -20,37 +20,38 @@ impl Metrics {
         &self.0
     }
 
-    /// CPU time of the tree, or of the machine, in user and kernel mode.
+    /// CPU time of the tree or the system, in user and kernel mode.
     pub fn cpu(&self) -> Option<(Duration, Duration)> {
-        let time = (Duration::from_nanos(self.0.cpu_user_ns), Duration::from_nanos(self.0.cpu_system_ns));
+        let time =
+            (Duration::from_nanos(self.0.cpu_user_ns), Duration::from_nanos(self.0.cpu_system_ns));
         known(self.0.valid, sys::RT_HAS_CPU, time)
     }
 
-    /// Resident memory, shared pages counted in each process.
+    /// Resident memory. Shared pages count in each process.
     pub fn rss_bytes(&self) -> Option<u64> {
         known(self.0.valid, sys::RT_HAS_RSS, self.0.rss_bytes)
     }
 
-    /// Resident memory, shared pages divided among their users.
+    /// Resident memory. Shared pages are divided among the processes that map them.
     pub fn pss_bytes(&self) -> Option<u64> {
         known(self.0.valid, sys::RT_HAS_PSS, self.0.pss_bytes)
     }
 
-    /// Live members of the tree, or all processes of the machine.
+    /// Number of live members of the tree, or of all processes of the system.
     pub fn processes(&self) -> Option<u64> {
         known(self.0.valid, sys::RT_HAS_PROCESSES, self.0.processes)
     }
 
-    /// What happened since an earlier sample of the same tracker.
+    /// Returns the difference from an earlier sample of the same tracker.
     pub fn since(&self, earlier: &Metrics) -> io::Result<Delta> {
         let mut out = sys::rt_delta::default();
-        // SAFETY: three structs that live through the call, the last with its own size.
+        // SAFETY: the three structs outlive the call, and the last is passed with its size.
         check(unsafe { sys::rt_diff(&earlier.0, &self.0, &mut out, size_of::<sys::rt_delta>()) })?;
         Ok(Delta(out))
     }
 }
 
-/// What happened between two samples.
+/// The difference of two samples.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Delta(sys::rt_delta);
 
@@ -60,17 +61,17 @@ impl Delta {
         &self.0
     }
 
-    /// Time between the samples, without time asleep.
+    /// Time between the samples, without the time that the system was suspended.
     pub fn interval(&self) -> Duration {
         Duration::from_nanos(self.0.interval_ns)
     }
 
-    /// CPU time per time: 1.0 is one core kept busy.
+    /// CPU time per second: 1.0 is one busy core.
     pub fn cores_used(&self) -> Option<f64> {
         known(self.0.valid, sys::RT_HAS_CPU | sys::RT_HAS_RATE, self.0.cores_used)
     }
 
-    /// Bytes fetched from and sent to storage.
+    /// Bytes read from and written to storage.
     pub fn io_bytes(&self) -> Option<(u64, u64)> {
         known(self.0.valid, sys::RT_HAS_IO, (self.0.read_bytes, self.0.write_bytes))
     }

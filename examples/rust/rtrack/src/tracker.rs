@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Trackers: handles that measure.
+//! Trackers: handles that take samples.
 
 use crate::{check, sys, Metrics};
 use std::ffi::CString;
@@ -9,33 +9,37 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 
-/// How a tracker works. The default is all defaults.
+/// Options of a tracker. `Options::default()` has the defaults of the library.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The process alone, not its descendants.
+    /// Follow only the process, not its descendants.
     pub no_children: bool,
     /// List network file systems too.
     pub network_filesystems: bool,
-    /// Directory that holds `proc` and `sys`.
+    /// Directory that contains `proc` and `sys`.
     pub root: Option<PathBuf>,
-    /// `RT_HAS_` bits to measure; 0 is all.
+    /// `RT_HAS_` bits to measure; 0 means all.
     pub want: u64,
-    /// Most descriptors to keep open; 0 is the library's choice.
+    /// Most descriptors to keep open; 0 means the default.
     pub max_fds: u32,
-    /// Hear of every fork and exit from the kernel, where that is open to the caller.
+    /// Receive an event from the kernel for every fork and exit, if the caller is permitted to.
     pub events: bool,
-    /// Most of one CPU that reading PSS may take, in thousandths; 0 is the library's choice.
+    /// Largest share of one CPU for reading PSS, in thousandths; 0 means the default.
     pub pss_share: u32,
-    /// Longest that reading PSS may hold up a process, in microseconds; 0 is the library's choice.
+    /// Longest time that reading PSS may block a process, in microseconds; 0 means the default.
     pub pss_hold_us: u32,
-    /// Of a command: list every process that lives, for [`crate::Command::processes`].
+    /// Commands only: record every process, for [`crate::Command::processes`].
     pub list_processes: bool,
 }
 
 impl Options {
-    /// Lend the options in the library's form.
+    /// Call a function with the options in the form of the library.
     pub(crate) fn lend<T>(&self, call: impl FnOnce(&sys::rt_opts) -> T) -> io::Result<T> {
-        let root = self.root.clone().map(|root| CString::new(root.into_os_string().into_vec())).transpose()?;
+        let root = self
+            .root
+            .clone()
+            .map(|root| CString::new(root.into_os_string().into_vec()))
+            .transpose()?;
         let mut flags = 0;
         if self.no_children {
             flags |= sys::RT_OPT_NO_CHILDREN;
@@ -59,7 +63,7 @@ impl Options {
     }
 }
 
-/// Follows one process tree or the machine. May move to another thread, but has one owner:
+/// Follows one process tree or the system. It can move to another thread, but it has one owner:
 ///
 /// ```compile_fail
 /// fn is_sync<T: Sync>() {}
@@ -68,16 +72,16 @@ impl Options {
 #[derive(Debug)]
 pub struct Tracker(NonNull<sys::rt_tracker>);
 
-// SAFETY: the library keeps nothing of a tracker in the thread that made it.
+// SAFETY: the library keeps no thread-local state of a tracker.
 unsafe impl Send for Tracker {}
 
 type List<Row> = unsafe extern "C" fn(*const sys::rt_tracker, *mut Row, usize, *mut usize) -> i32;
 
 impl Tracker {
-    /// Follow a process and, unless told otherwise, its descendants.
+    /// Follow a process and, without [`Options::no_children`], its descendants.
     pub fn of_pid(pid: i32, options: &Options) -> io::Result<Tracker> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the options live through the call.
+        // SAFETY: the options outlive the call.
         check(options.lend(|opts| unsafe { sys::rt_pid_tracker_new(&mut handle, pid, opts) })?)?;
         Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
     }
@@ -87,7 +91,7 @@ impl Tracker {
         Tracker::of_pid(std::process::id() as i32, &Options::default())
     }
 
-    /// Follow the machine.
+    /// Follow the whole system.
     pub fn of_system(options: &Options) -> io::Result<Tracker> {
         let mut handle = ptr::null_mut();
         // SAFETY: as in of_pid().
@@ -95,19 +99,20 @@ impl Tracker {
         Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
     }
 
-    /// Measure once. `ESRCH` when all that it followed has ended.
+    /// Take a sample. The error is `ESRCH` if all followed processes have ended.
     pub fn sample(&mut self) -> io::Result<Metrics> {
-        // SAFETY: the handle is live, and ours alone.
+        // SAFETY: the handle is live, and borrowed mutably.
         unsafe { sample(self.0.as_ptr()) }
     }
 
-    /// Look for peaks of memory, and for processes that come and go, between two samples.
+    /// Peak poll: update memory peaks and process events between two samples, at a lower cost than
+    /// a sample.
     pub fn glance(&mut self) -> io::Result<()> {
-        // SAFETY: the handle is live, and ours alone.
+        // SAFETY: the handle is live, and borrowed mutably.
         check(unsafe { sys::rt_tracker_glance(self.0.as_ptr()) })
     }
 
-    /// Why a figure of the last sample is missing or a lower bound; `Ok` when it is complete.
+    /// `Ok` if a figure of the last sample is complete. Otherwise the error says why not.
     pub fn status(&self, has: u64) -> io::Result<()> {
         // SAFETY: the handle is live.
         check(unsafe { sys::rt_tracker_status(self.0.as_ptr(), has) })
@@ -118,7 +123,7 @@ impl Tracker {
         self.list(sys::rt_tracker_processes)
     }
 
-    /// CPUs that are online.
+    /// Online CPUs.
     pub fn cpus(&self) -> io::Result<Vec<sys::rt_cpu>> {
         self.list(sys::rt_tracker_cpus)
     }
@@ -128,7 +133,7 @@ impl Tracker {
         self.list(sys::rt_tracker_disks)
     }
 
-    /// File systems that hold blocks.
+    /// File systems that have blocks.
     pub fn filesystems(&self) -> io::Result<Vec<sys::rt_filesystem>> {
         self.list(sys::rt_tracker_filesystems)
     }
@@ -145,8 +150,8 @@ impl Tracker {
 
     fn list<Row: Clone + Default>(&self, call: List<Row>) -> io::Result<Vec<Row>> {
         let mut count = 0;
-        // SAFETY: no array for no rows; then one with room for as many as are said. Lists change only with a sample,
-        // for which this tracker would have to be borrowed mutably.
+        // SAFETY: first no array with room for 0 rows, then an array with room for all rows. Only a
+        // sample changes the list, and it needs to borrow the tracker mutably.
         check(unsafe { call(self.0.as_ptr(), ptr::null_mut(), size_of::<Row>(), &mut count) })?;
         let mut rows = vec![Row::default(); count];
         check(unsafe { call(self.0.as_ptr(), rows.as_mut_ptr(), size_of::<Row>(), &mut count) })?;
@@ -156,13 +161,13 @@ impl Tracker {
 
 impl Drop for Tracker {
     fn drop(&mut self) {
-        // SAFETY: made by the library, freed once.
+        // SAFETY: the library made the handle, and it is freed once.
         unsafe { sys::rt_tracker_free(self.0.as_ptr()) }
     }
 }
 
 /// # Safety
-/// The handle is live and nobody else uses it.
+/// The handle must be live and not in use by other code.
 pub(crate) unsafe fn sample(handle: *mut sys::rt_tracker) -> io::Result<Metrics> {
     let mut out = Metrics::default();
     check(sys::rt_sample(handle, &mut out.0, size_of::<sys::rt_metrics>()))?;

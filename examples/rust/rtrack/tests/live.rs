@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The safe crate on live processes.
+//! Tests of the safe crate on live processes.
 
 use rtrack::{getrusage, pid_getrusage, sys, Command, Options, Tracker, Who};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ fn errno<T: std::fmt::Debug>(result: std::io::Result<T>) -> Option<i32> {
 }
 
 #[test]
-fn a_tracker_sees_what_was_burnt() {
+fn tracker_measures_burnt_cpu_time() {
     let mut tracker = Tracker::of_self().unwrap();
     let before = tracker.sample().unwrap();
     let start = Instant::now();
@@ -34,7 +34,9 @@ fn a_tracker_sees_what_was_burnt() {
     let used = after.since(&before).unwrap();
     let (user, system) = (used.raw().cpu_user_ns, used.raw().cpu_system_ns);
     assert!(user + system >= 190_000_000, "{user} + {system}");
-    assert!(used.interval() >= Duration::from_millis(200) && used.interval() <= start.elapsed() * 2);
+    assert!(
+        used.interval() >= Duration::from_millis(200) && used.interval() <= start.elapsed() * 2
+    );
     assert!(used.cores_used().unwrap() > 0.1);
     assert!(after.rss_bytes().unwrap() > 1 << 20);
     assert!(after.cpu().unwrap() >= before.cpu().unwrap());
@@ -43,7 +45,7 @@ fn a_tracker_sees_what_was_burnt() {
 }
 
 #[test]
-fn a_tracker_may_move_to_another_thread() {
+fn tracker_can_move_to_another_thread() {
     let mut tracker = Tracker::of_self().unwrap();
     let before = tracker.sample().unwrap();
     let after = std::thread::spawn(move || tracker.sample().unwrap()).join().unwrap();
@@ -51,7 +53,7 @@ fn a_tracker_may_move_to_another_thread() {
 }
 
 #[test]
-fn the_machine_has_cpus() {
+fn system_tracker_lists_cpus() {
     let mut tracker = Tracker::of_system(&Options::default()).unwrap();
     let sample = tracker.sample().unwrap();
     assert_eq!(tracker.cpus().unwrap().len() as u64, sample.raw().cpus_online);
@@ -60,7 +62,7 @@ fn the_machine_has_cpus() {
 }
 
 #[test]
-fn errors_are_those_of_the_system() {
+fn errors_are_errno_values() {
     assert_eq!(errno(Tracker::of_pid(-1, &Options::default())), Some(EINVAL));
     assert_eq!(errno(Tracker::of_pid(i32::MAX, &Options::default())), Some(ESRCH));
     assert_eq!(errno(pid_getrusage(i32::MAX)), Some(ESRCH));
@@ -72,7 +74,7 @@ fn errors_are_those_of_the_system() {
 }
 
 #[test]
-fn getrusage_of_oneself_by_pid() {
+fn pid_getrusage_of_self_matches_getrusage() {
     burn(Duration::from_millis(50));
     let before = getrusage(Who::Process).unwrap();
     let (other, valid) = pid_getrusage(std::process::id() as i32).unwrap();
@@ -83,7 +85,7 @@ fn getrusage_of_oneself_by_pid() {
 }
 
 #[test]
-fn a_command_gives_its_outcome() {
+fn command_wait_returns_the_outcome() {
     let mut command = Command::start(&["sh", "-c", "exit 3"], &Options::default()).unwrap();
     let outcome = command.wait(None).unwrap();
     assert_eq!((outcome.code(), outcome.signal()), (Some(3), None));
@@ -92,9 +94,10 @@ fn a_command_gives_its_outcome() {
 }
 
 #[test]
-fn a_command_lists_its_processes() {
+fn command_lists_its_processes() {
     let options = Options { list_processes: true, ..Default::default() };
-    let mut command = Command::start(&["sh", "-c", "(exit 5); sh -c 'kill -9 $$'; exit 3"], &options).unwrap();
+    let mut command =
+        Command::start(&["sh", "-c", "(exit 5); sh -c 'kill -9 $$'; exit 3"], &options).unwrap();
     assert_eq!(errno(command.processes()), Some(ENODATA));
     let outcome = command.wait(None).unwrap();
     let rows = command.processes().unwrap();
@@ -109,15 +112,17 @@ fn a_command_lists_its_processes() {
 }
 
 #[test]
-fn a_glance_needs_a_sample_before_it() {
-    let mut tracker = Tracker::of_pid(std::process::id() as i32, &Options { events: true, ..Default::default() }).unwrap();
+fn glance_before_the_first_sample_fails() {
+    let mut tracker =
+        Tracker::of_pid(std::process::id() as i32, &Options { events: true, ..Default::default() })
+            .unwrap();
     assert_eq!(errno(tracker.glance()), Some(ENODATA));
     tracker.sample().unwrap();
     tracker.glance().unwrap();
 }
 
 #[test]
-fn a_command_can_be_killed() {
+fn command_can_be_killed() {
     let mut command = Command::start(&["sleep", "60"], &Options::default()).unwrap();
     assert_eq!(errno(command.wait(Some(Duration::from_millis(10)))), Some(ETIMEDOUT));
     assert!(command.sample().unwrap().processes() >= Some(1));
@@ -128,15 +133,16 @@ fn a_command_can_be_killed() {
 }
 
 #[test]
-fn a_command_can_be_killed_with_all_it_started() {
-    let mut command = Command::start(&["sh", "-c", "sleep 60 & sleep 60"], &Options::default()).unwrap();
+fn command_kill_ends_descendants_too() {
+    let mut command =
+        Command::start(&["sh", "-c", "sleep 60 & sleep 60"], &Options::default()).unwrap();
     command.kill().unwrap();
     let outcome = command.wait(Some(Duration::from_secs(30))).unwrap();
     assert_eq!(outcome.signal(), Some(SIGKILL));
 }
 
 #[test]
-fn a_command_that_is_not_there() {
+fn missing_command_fails_to_start() {
     assert_eq!(errno(Command::start(&["/nonexistent"], &Options::default())), Some(ENOENT));
     assert_eq!(errno(Command::start::<&str>(&[], &Options::default())), Some(EINVAL));
 }
