@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "collect/thread_sum.h"
-#include "os/procfs_path.h"
+#include "collect/collector.h"
+#include "collect/pid_stat.h"
 
 #define FIELD(name) (1u << (offsetof(struct rt_rusage, name) / 8))
 
@@ -68,8 +68,8 @@ static void set_fields(const struct rti_figures *f, struct rt_rusage *out, uint3
 		out->ru_majflt = (int64_t)f->self[RTI_MAJOR_FAULTS];
 		*valid |= FIELD(ru_minflt) | FIELD(ru_majflt);
 	}
-	if (f->valid & RT_HAS_PEAK_RSS && f->peak_rss_bytes) {
-		out->ru_maxrss = (int64_t)(f->peak_rss_bytes / 1024);
+	if (f->valid & RT_HAS_PEAK_RSS && f->row.peak_rss_bytes) {
+		out->ru_maxrss = (int64_t)(f->row.peak_rss_bytes / 1024);
 		*valid |= FIELD(ru_maxrss);
 	}
 	out->ru_nvcsw = (int64_t)f->self[RTI_VOLUNTARY];
@@ -82,47 +82,54 @@ static void set_fields(const struct rti_figures *f, struct rt_rusage *out, uint3
 		*valid |= FIELD(ru_inblock) | FIELD(ru_oublock);
 }
 
-/* A shortage is the caller's to know; a refusal only clears bits. */
+/* A shortage is an error of the caller's process; a refusal only clears bits. */
 static bool is_shortage(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
 
-static int collect_all(struct rti_member_table *table, const struct rti_context *ctx,
+/* The domains that the sixteen fields come from. */
+#define RUSAGE_DOMAINS (RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW)
+
+static int collect_all(const struct rti_context *ctx, const struct rti_pid_stat *stat,
                        struct rti_figures *figures)
 {
-	struct rti_member *m = &table->members[0];
 	struct rti_cpu_clock clock = { 0 };
-	bool has_clock = ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &clock) == 0;
-	const struct rti_target target = { .pid = m->pid,
-		                           .stat = &m->stat,
+	bool has_clock =
+	    ctx->platform->cpu_clock && ctx->platform->cpu_clock(stat->pid, &clock) == 0;
+	const struct rti_target target = { .pid = stat->pid,
+		                           .stat = stat,
 		                           .clock = has_clock ? &clock : NULL };
 
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *collector = rti_pid_collectors[i];
 		int err;
 
-		if (collector->provides & (RT_HAS_PSS | RT_HAS_RSS))
+		if (!(collector->provides & RUSAGE_DOMAINS))
 			continue;
 		err = collector->collect(ctx, &target, figures);
 		if (is_shortage(err))
 			return err;
 	}
-	/* It was the same process all along if it still is. */
-	return rti_member_read_stat(table, ctx, m);
+	return 0;
 }
 
 int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out,
                    uint32_t *valid)
 {
 	struct rti_figures figures = { 0 };
-	struct rti_member_table table;
-	int err = rti_member_table_init(&table, ctx, pid, 0, 0);
+	struct rti_pid_stat before, after;
+	int err = rti_pid_stat_read(ctx, pid, NULL, &before);
 
-	if (err < 0)
-		return err;
-	err = collect_all(&table, ctx, &figures);
-	rti_member_table_free(&table, ctx);
+	if (err == 0 && !rti_pid_stat_is_leader(ctx, &before))
+		err = -ESRCH;
+	if (err == 0)
+		err = collect_all(ctx, &before, &figures);
+	/* It was the same process all along if it still is. */
+	if (err == 0)
+		err = rti_pid_stat_read(ctx, pid, NULL, &after);
+	if (err == 0 && !rti_pid_stat_is_same(&before, &after))
+		err = -ESRCH;
 	if (err < 0)
 		return err;
 	*out = (struct rt_rusage){ 0 };

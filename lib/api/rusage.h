@@ -3,7 +3,9 @@
 #ifndef RTI_RUSAGE_H
 #define RTI_RUSAGE_H
 
-#include "tree/member_table.h"
+#include <rtrack/rtrack.h>
+
+#include "os/context.h"
 
 struct rusage;
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "api/struct_size.h"
-#include "tree/memory_peak.h"
+#include "collect/domains.h"
+#include "util/visit.h"
 
 #define KNOWN_FLAGS (RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS)
 #define MOST_FILES 4096u
@@ -15,11 +16,7 @@
 
 static uint64_t tree_domains(void)
 {
-	uint64_t has = RT_HAS_PROCESSES;
-
-	for (size_t i = 0; i < rti_pid_collector_count; i++)
-		has |= rti_pid_collectors[i]->provides;
-	return has;
+	return rti_pid_domains().all | RT_HAS_PROCESSES;
 }
 
 static uint64_t known_domains(void)
@@ -68,6 +65,9 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
                 const struct rti_procfs_ops *ops)
 {
 	uint64_t has = pid ? tree_domains() : rti_system_domains();
+	struct rti_tree_opts tree_opts = { .pid = pid,
+		                           .pss_share = opts->pss_share,
+		                           .pss_hold_us = opts->pss_hold_us };
 	int err = rti_procfs_open(&t->procfs, opts->root, ops);
 
 	if (err < 0)
@@ -78,12 +78,11 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
 	t->want = opts->want ? opts->want & has : has;
 	t->ctx.want = t->want;
 	t->id = make_id(t);
+	tree_opts.files_max = files_max(t, opts);
 	if (pid)
 		err = rti_context_check_pids(&t->procfs, &t->platform);
 	if (pid && err == 0)
-		err = rti_tree_init(&t->tree, &t->ctx, pid, files_max(t, opts));
-	if (pid && err == 0)
-		rti_pss_init(&t->tree.pss, opts->pss_share, opts->pss_hold_us);
+		err = rti_tree_new(&t->tree, &t->ctx, &tree_opts);
 	else if (!pid)
 		err = rti_system_init(&t->system, &t->ctx, t->want);
 	if (err < 0) {
@@ -133,7 +132,7 @@ void rt_tracker_free(struct rt_tracker *t)
 	if (!t)
 		return;
 	if (t->kind == RT_KIND_PID)
-		rti_tree_free(&t->tree, &t->ctx);
+		rti_tree_free(t->tree);
 	else
 		rti_system_free(&t->system, &t->ctx);
 	rti_buf_free(&t->buf);
@@ -170,7 +169,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	};
 	t->status = (struct rti_status){ 0 };
 	if (t->kind == RT_KIND_PID) {
-		err = rti_tree_sample(&t->tree, &t->ctx, t->want, &t->status, m);
+		err = rti_tree_sample(t->tree, t->want, &t->status, m);
 		set_rusage(m);
 	} else {
 		rti_system_sample(&t->system, &t->ctx, t->want, &t->status, m);
@@ -224,7 +223,7 @@ int rt_tracker_glance(struct rt_tracker *t)
 	if (!t->samples)
 		return -ENODATA;
 	started_ns = cost_clock_ns(t);
-	rti_memory_peak_poll(&t->tree, &t->ctx);
+	rti_tree_poll_peak(t->tree);
 	charge_since(t, started_ns);
 	return 0;
 }
@@ -274,27 +273,35 @@ static int copy_rows_out(const struct rt_tracker *t, uint64_t has, void *array, 
 	return 0;
 }
 
+struct process_rows {
+	char *array;
+	size_t element_size, room, written;
+};
+
+static int copy_process_out(void *arg, const struct rti_member_row *row)
+{
+	struct process_rows *rows = arg;
+
+	if (rows->written == rows->room)
+		return RTI_STOP;
+	rti_struct_copy_out(rows->array + rows->written * rows->element_size, rows->element_size,
+	                    &row->process, sizeof(row->process));
+	rows->written++;
+	return RTI_CONTINUE;
+}
+
 int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, size_t element_size,
                          size_t *count)
 {
+	struct process_rows rows = { .array = (char *)array, .element_size = element_size };
 	int err =
 	    check_list(t, RT_KIND_PID, t ? t->want : 0, array, element_size, RTI_PROCESS_V1, count);
-	size_t room, written = 0;
 
 	if (err < 0)
 		return err;
-	room = *count;
-	*count = rti_tree_count(&t->tree);
-	for (size_t i = 0; i < t->tree.table.count && written < room; i++) {
-		const struct rti_member *m = &t->tree.table.members[i];
-		struct rt_process row;
-
-		if (m->pid == t->tree.supervisor_pid)
-			continue;
-		rti_tree_row(&t->tree, m, &row);
-		rti_struct_copy_out((char *)array + written++ * element_size, element_size, &row,
-		                    sizeof(row));
-	}
+	rows.room = *count;
+	*count = rti_tree_count(t->tree);
+	rti_tree_each(t->tree, copy_process_out, &rows);
 	return 0;
 }
 

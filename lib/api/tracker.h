@@ -16,10 +16,10 @@ struct rt_tracker {
 	struct rti_buf buf;
 	struct rti_context ctx;
 	uint64_t want, self_cpu_ns, samples;
-	bool is_quick; /* the last sample or glance was */
+	bool is_quick; /* the last sample or peak poll was */
 	struct rti_status status;
 	struct rt_metrics last;
-	struct rti_tree tree;     /* RT_KIND_PID */
+	struct rti_tree *tree;    /* RT_KIND_PID; else NULL */
 	struct rti_system system; /* RT_KIND_SYSTEM */
 };
 

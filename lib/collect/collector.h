@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* What a collector is: one measured domain, one file, one const table entry, one test.
  *
- * open() gets zeroed state of state_size bytes. -ENOENT, -EACCES and -EOPNOTSUPP from it disable
- * the collector and become its status; other errors fail the constructor of the tracker.
- * collect() writes its fields first and then sets their RT_HAS_ bits in valid (or partial); what
- * it could not read it leaves alone and returns the -errno that becomes the status of its
- * missing bits. close() runs once per successful open(), in reverse order. */
+ * The entry says all that the core must know. The core never compares a collector with a name,
+ * nor a domain with a bit. */
 #ifndef RTI_COLLECTOR_H
 #define RTI_COLLECTOR_H
 
 #include <rtrack/rtrack.h>
 
+#include "bpf/batch.h"
 #include "collect/counters.h"
 #include "os/context.h"
+#include "os/supervisor_protocol.h"
 #include "parse/parse.h"
 
-/* Collects for the machine. */
+/* Collects one domain of the whole system.
+ *
+ * open() gets zeroed state of state_size bytes. If it returns -ENOENT, -EACCES or -EOPNOTSUPP, the
+ * domain is missing and the error is its status; any other error fails the constructor of the
+ * tracker. collect() writes its fields first and sets their RT_HAS_ bits in valid (or partial)
+ * last. What it could not read it leaves alone, and it returns the -errno that becomes the status
+ * of the missing bits. close() runs once for each successful open(), in reverse order. */
 struct rti_sys_collector {
 	const char *name; /* of its file and its test */
 	uint64_t provides;
@@ -23,46 +28,99 @@ struct rti_sys_collector {
 	int (*open)(void *state, const struct rti_context *ctx);
 	int (*collect)(void *state, const struct rti_context *ctx, struct rt_metrics *out);
 	void (*close)(void *state, const struct rti_context *ctx);
-	/* Rows of the last collect(), each of row_size bytes and with its size field set; NULL
-	 * and 0 for none. May be NULL. row_size is that of the public struct. */
+	/* The list of the last collect(): an array of the public struct, each with its size field
+	 * set. Returns NULL and *count 0 if there is none. May be NULL. */
 	const void *(*rows)(const void *state, size_t *count);
 };
 
 /* One member as a collector sees it. */
 struct rti_target {
 	int32_t pid;
-	const struct rti_pid_stat *stat; /* as last read; just now for collectors with after_stat */
-	/* read before stat, which vouches for it; NULL where there is none */
+	/* As last read. Just read for a collector with after_stat. */
+	const struct rti_pid_stat *stat;
+	/* Read before stat, which proves that it is of the same process. NULL if there is none. */
 	const struct rti_cpu_clock *clock;
-	/* a live thread to ask for memory when the leader has exited, or 0 */
+	/* A live thread to ask for memory if the leader has exited, or 0. */
 	int32_t memory_tid;
-	/* kept by proctree, or NULL where no more descriptors may be kept */
+	/* Cached descriptors, or NULL if no more may be cached. */
 	struct rti_file *statm, *io;
 };
 
-/* Figures of one member. */
+/* The figures of one member. A collector writes values first and sets the bit last. */
 struct rti_figures {
-	uint64_t valid;   /* RT_HAS_ bits */
-	uint64_t partial; /* RT_HAS_ bits of lower bounds */
+	uint64_t valid;   /* RT_HAS_ bits of complete figures */
+	uint64_t partial; /* RT_HAS_ bits of lower bounds; disjoint from valid */
 	uint64_t self[RTI_COUNTERS], children[RTI_COUNTERS];
-	uint64_t rss_bytes, pss_bytes, peak_rss_bytes;
-	uint64_t threads;
-	uint32_t pss_source; /* RT_PSS_ value */
-	int ignores_sigchld;
+	struct rt_process row; /* gauges and peaks; the other fields are filled from elsewhere */
+	bool ignores_sigchld;
 };
 
-/* Collects for one member of a tree; has no state of its own. -ESRCH: nothing to measure here
- * any more (a zombie has no address space), which is no loss. */
+/* When a figure is read of a member that has run since the last sample. */
+enum rti_cadence {
+	RTI_EACH_SAMPLE,
+	RTI_TEN_HZ,  /* ten times a second at most: the files cost many times what others do */
+	RTI_BUDGETED /* as the PSS budget allows, and carried on from the last read otherwise */
+};
+
+/* Collects one domain of a member of a tree. Has no state of its own.
+ *
+ * E.g. for open descriptors:
+ *
+ *	const struct rti_pid_collector rti_pid_fds = {
+ *		.name = "pid_fds",
+ *		.provides = RT_HAS_FDS,
+ *		.cadence = RTI_EACH_SAMPLE,
+ *		.reset = reset,
+ *		.collect = collect,
+ *		.add = add,
+ *	};
+ *
+ * The BPF reader knows nothing of descriptors (no from_row), so they are read from /proc in batch
+ * mode too. Our own supervisor's descriptors are not the program's (no keep_children_share), so it
+ * is left out. */
 struct rti_pid_collector {
-	const char *name;
-	uint64_t provides;
-	int after_stat; /* made of stat, which is read last: see proctree.h */
+	const char *name;  /* of its file and its test */
+	uint64_t provides; /* RT_HAS_ bits; no two collectors provide the same one */
+	uint64_t needs;    /* RT_HAS_ bits of other collectors that run before this one */
+	enum rti_cadence cadence;
+	bool after_stat; /* computed from stat, which is read last */
+	/* The figure of a process may change while the process does not run, so it is read once a
+	 * second even then. E.g.: RSS, since the kernel reclaims pages. */
+	bool changes_while_idle;
+	/* The figure is a peak of RSS, so it is due at once when RSS exceeds the last value. */
+	bool rises_with_rss;
+	/* A lower bound is an ordinary answer. E.g.: context switches once a thread has exited. */
+	bool is_often_partial;
+	/* The kernel adds what children used to the process's own count when they are reaped. */
+	bool folds_children;
+	/* The counters that this domain consists of, for the ledger; count 0 for a gauge. */
+	struct rti_counter_range counters;
+	/* Read as a sum over live threads, which falls when one exits: the largest value counts. */
+	bool counters_may_fall;
+	/* RTI_BATCH_ bits to ask the BPF reader for, if rows have them only on request. */
+	uint32_t row_request;
+
+	/* Read from /proc. Returns 0 with a bit set in valid, or the -errno of the missing bits.
+	 * -ESRCH: there is nothing to measure, which is a complete answer. E.g.: a zombie has no
+	 * address space. */
 	int (*collect)(const struct rti_context *ctx, const struct rti_target *target,
 	               struct rti_figures *out);
+	/* The same from a row of the BPF reader, which has all that was asked for. NULL if rows
+	 * lack it: it is then read from /proc in batch mode too. */
+	void (*from_row)(const struct rti_context *ctx, const struct rti_batch_row *row,
+	                 struct rti_figures *out);
+	/* Clear the gauges before they are read again. NULL if there are none. */
+	void (*reset)(struct rti_figures *out);
+	/* Add the gauges of a member to the sum over the tree. NULL for counters, which the ledger
+	 * adds up, and for what is no sum. */
+	void (*add)(const struct rti_figures *member, struct rt_metrics *sum);
+	/* Reduce the figures of our own supervisor to what belongs to the program: the share of
+	 * the children that it reaped. NULL: nothing of it belongs to the program, so it is not
+	 * read. */
+	void (*keep_children_share)(struct rti_figures *out, const struct rti_shared_stats *shared);
 };
 
-/* Those that are also asked for by themselves. */
-extern const struct rti_pid_collector rti_pid_mem, rti_pid_pss, rti_pid_io;
+#define RTI_PID_COLLECTORS_MAX 16
 
 /* registry.c: the one file that a new collector edits besides its own. */
 extern const struct rti_pid_collector *const rti_pid_collectors[];

@@ -10,13 +10,18 @@ enum rti_counter_id {
 	RTI_MAJOR_FAULTS,
 	RTI_VOLUNTARY,
 	RTI_INVOLUNTARY,
-	/* from here on the kernel folds what was reaped into the process's own count */
+	/* From here on the kernel adds what reaped children used to the process's own count. */
 	RTI_READ_BYTES,
 	RTI_WRITE_BYTES,
 	RTI_CANCELLED_BYTES,
 	RTI_READ_CHARS,
 	RTI_WRITE_CHARS,
 	RTI_COUNTERS
+};
+
+struct rti_counter_range {
+	enum rti_counter_id first;
+	unsigned count; /* 0: no counters */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU time of one process: its CPU clock, and from stat what it reaped. */
+/* CPU time of one process: its own from its CPU clock, that of reaped children from stat. */
 #include "collect/collector.h"
 #include "os/cpu_time.h"
 
@@ -22,9 +22,30 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	return 0;
 }
 
+static void from_row(const struct rti_context *ctx, const struct rti_batch_row *row,
+                     struct rti_figures *out)
+{
+	(void)ctx;
+	rti_split_cpu(row->cpu_ns, row->user_part_ns, row->user_part_ns + row->system_part_ns,
+	              &out->self[RTI_CPU_USER], &out->self[RTI_CPU_SYSTEM]);
+	out->children[RTI_CPU_USER] = row->reaped_user_ns;
+	out->children[RTI_CPU_SYSTEM] = row->reaped_system_ns;
+	out->valid |= RT_HAS_CPU;
+}
+
+static void keep_children_share(struct rti_figures *out, const struct rti_shared_stats *shared)
+{
+	(void)shared;
+	out->self[RTI_CPU_USER] = out->self[RTI_CPU_SYSTEM] = 0;
+}
+
 const struct rti_pid_collector rti_pid_cpu = {
 	.name = "pid_cpu",
 	.provides = RT_HAS_CPU,
-	.after_stat = 1,
+	.cadence = RTI_EACH_SAMPLE,
+	.after_stat = true,
+	.counters = { RTI_CPU_USER, 2 },
 	.collect = collect,
+	.from_row = from_row,
+	.keep_children_share = keep_children_share,
 };

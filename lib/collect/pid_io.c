@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* I/O of one process, from io.
  *
- * What the process reaped is folded in by the kernel, which is right for a tree. For the process
- * alone it is right only as long as nothing was reaped; after that the live threads are summed. */
+ * The kernel adds the I/O of reaped children to that of the process, which is right for a tree. For
+ * the process alone it is right only until a child is reaped; after that the live threads are
+ * summed. */
 #include <errno.h>
-#include <stdbool.h>
 
 #include "collect/collector.h"
 #include "collect/thread_sum.h"
 #include "os/pid_file.h"
+#include "util/saturate.h"
 
 static int read_io(const struct rti_context *ctx, const struct rti_target *target,
                    struct rti_pid_io *io)
@@ -38,8 +39,40 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	return sum.is_complete ? 0 : -ENODATA;
 }
 
+static void from_row(const struct rti_context *ctx, const struct rti_batch_row *row,
+                     struct rti_figures *out)
+{
+	(void)ctx;
+	out->self[RTI_READ_BYTES] = row->read_bytes;
+	out->self[RTI_WRITE_BYTES] = row->write_bytes;
+	out->self[RTI_CANCELLED_BYTES] = row->cancelled_write_bytes;
+	out->self[RTI_READ_CHARS] = row->rchar;
+	out->self[RTI_WRITE_CHARS] = row->wchar;
+	out->valid |= RT_HAS_IO;
+}
+
+/* The supervisor publishes its own I/O. It is looked at after io was read, so it is no less than it
+ * was then. */
+static void keep_children_share(struct rti_figures *out, const struct rti_shared_stats *shared)
+{
+	static const enum rti_counter_id order[] = { RTI_READ_CHARS, RTI_WRITE_CHARS,
+		                                     RTI_READ_BYTES, RTI_WRITE_BYTES,
+		                                     RTI_CANCELLED_BYTES };
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		out->self[order[i]] =
+		    rti_subtract_saturated(out->self[order[i]], shared->own_io[i]);
+}
+
 const struct rti_pid_collector rti_pid_io = {
 	.name = "pid_io",
 	.provides = RT_HAS_IO,
+	.cadence = RTI_EACH_SAMPLE,
+	.folds_children = true,
+	.counters = { RTI_READ_BYTES, 5 },
+	.counters_may_fall = true,
+	.row_request = RTI_BATCH_IO,
 	.collect = collect,
+	.from_row = from_row,
+	.keep_children_share = keep_children_share,
 };

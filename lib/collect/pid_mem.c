@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Resident memory of one process, from statm.
  *
- * The kernel gathers page counts per thread before it adds them up (64 pages a thread, since 6.2
+ * The kernel gathers page counts per thread before it adds them up (64 pages a thread; since 6.2
  * per CPU), so the figure of a live process may be off by that much. */
 #include "collect/collector.h"
 #include "collect/pid_mm.h"
@@ -9,20 +9,39 @@
 static int collect(const struct rti_context *ctx, const struct rti_target *target,
                    struct rti_figures *out)
 {
-	uint64_t resident_pages;
-	int err = rti_pid_mm_read(ctx, target, "statm", target->statm);
+	int err = rti_pid_mm_read_rss(ctx, target, &out->row.rss_bytes);
 
-	if (err == 0)
-		err = rti_parse_pid_statm(ctx->buf->data, ctx->buf->len, &resident_pages);
 	if (err < 0)
 		return err;
-	out->rss_bytes = resident_pages * ctx->platform->page_size;
 	out->valid |= RT_HAS_RSS;
 	return 0;
+}
+
+static void from_row(const struct rti_context *ctx, const struct rti_batch_row *row,
+                     struct rti_figures *out)
+{
+	out->row.rss_bytes = row->rss_pages * ctx->platform->page_size;
+	out->valid |= RT_HAS_RSS;
+}
+
+static void reset(struct rti_figures *out)
+{
+	out->row.rss_bytes = 0;
+}
+
+static void add(const struct rti_figures *member, struct rt_metrics *sum)
+{
+	sum->rss_bytes += member->row.rss_bytes;
 }
 
 const struct rti_pid_collector rti_pid_mem = {
 	.name = "pid_mem",
 	.provides = RT_HAS_RSS,
+	.cadence = RTI_EACH_SAMPLE,
+	.changes_while_idle = true,
+	.row_request = RTI_BATCH_RSS,
 	.collect = collect,
+	.from_row = from_row,
+	.reset = reset,
+	.add = add,
 };

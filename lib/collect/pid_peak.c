@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peak resident memory of one process, from status: VmHWM, which unlike ru_maxrss an exec does
- * not hand on. */
+/* Peak resident memory of one process, from status: VmHWM, which unlike ru_maxrss an exec does not
+ * hand on. */
 #include <errno.h>
 
 #include "collect/collector.h"
@@ -10,22 +10,38 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
                    struct rti_figures *out)
 {
 	struct rti_pid_status status;
-	int err;
+	int err = rti_pid_mm_read(ctx, target, "status", NULL);
 
-	err = rti_pid_mm_read(ctx, target, "status", NULL);
 	if (err == 0)
 		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
 	if (err < 0)
 		return err;
 	if (!(status.has & RTI_STATUS_HWM))
-		return -ESRCH; /* a zombie: its memory is gone */
-	out->peak_rss_bytes = status.vm_hwm_kib * 1024;
+		return -ESRCH; /* a zombie: its memory is released */
+	out->row.peak_rss_bytes = status.vm_hwm_kib * 1024;
 	out->valid |= RT_HAS_PEAK_RSS;
 	return 0;
+}
+
+static void from_row(const struct rti_context *ctx, const struct rti_batch_row *row,
+                     struct rti_figures *out)
+{
+	out->row.peak_rss_bytes = row->peak_rss_pages * ctx->platform->page_size;
+	out->valid |= RT_HAS_PEAK_RSS;
+}
+
+static void reset(struct rti_figures *out)
+{
+	out->row.peak_rss_bytes = 0;
 }
 
 const struct rti_pid_collector rti_pid_peak = {
 	.name = "pid_peak",
 	.provides = RT_HAS_PEAK_RSS,
+	.cadence = RTI_TEN_HZ,
+	.rises_with_rss = true,
+	.row_request = RTI_BATCH_PEAK,
 	.collect = collect,
+	.from_row = from_row,
+	.reset = reset,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bracket: between which bounds the CPU time of a tree lies. */
+/* CPU bounds: between which values the CPU time of a tree lies. */
 #include "command/cpu_bounds.h"
 
 #include "os/cpu_time.h"
@@ -12,8 +12,8 @@ uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 	return end_ns - start_ns;
 }
 
-/* What may go unnoticed: the root's account is sampled at ticks, which seldom is off by more
- * than this. */
+/* The noise is what may go unnoticed: the root cgroup's account is sampled at ticks, and is
+ * seldom off by more than this. */
 static bool is_all_accounted_for(const struct rti_cpu_bounds_known *known)
 {
 	uint64_t noise_ns = known->low_ns / 100 + RTI_TICK_MAX_NS;
@@ -40,7 +40,7 @@ struct rti_cpu_bounds rti_cpu_bounds(const struct rti_cpu_bounds_known *known)
 		bounds.high_ns = bound(known);
 		bounds.is_unverified = !is_all_accounted_for(known);
 	} else if (known->is_running) {
-		bounds.high_ns = UINT64_MAX; /* they go on */
+		bounds.high_ns = UINT64_MAX; /* they use more from now on */
 	}
 	return bounds;
 }

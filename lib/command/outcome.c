@@ -1,49 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a command: last samples, and what they say together with those who waited for the
- * program. */
-#include <errno.h>
-#include <stdbool.h>
-#include <sys/wait.h>
+/* The end of a command: the last samples, and what they say together with the process that
+ * waited for the program. */
+#include "command/outcome.h"
 
-#include <rtrack/rtrack.h>
+#include <errno.h>
+#include <sys/wait.h>
 
 #include "api/rusage.h"
 #include "command/cpu_bounds.h"
-#include "command/handle.h"
 #include "os/cpu_time.h"
-#include "tree/memory_peak.h"
+#include "util/visit.h"
 
-/* Final figures of a child of our own: it can be read as long as nobody has reaped it. */
-static int finish_child(struct rt_command *c, struct rt_metrics *m, int *status)
+/* What fills the outcome. */
+struct findings {
+	struct rt_metrics metrics;   /* of the last sample */
+	struct rti_tree_facts facts; /* after it */
+	bool is_covered_by_cgroup;   /* the cgroup's CPU time is that of the whole tree */
+};
+
+/* The final figures of a child of our own. It can be read as long as it is not reaped. */
+static int finish_child(struct rt_command *c, struct findings *f, int *status)
 {
+	struct rti_tree *tree = c->tracker->tree;
+	struct rusage kernel_use;
 	struct rt_rusage use;
-	struct rusage records;
-	pid_t got;
-	int err;
+	pid_t reaped;
+	int err = 0;
 
-	rt_sample(c->tracker, m, sizeof(*m));
+	rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 	do {
-		got = wait4(c->pid, status, 0, &records);
-	} while (got < 0 && errno == EINTR);
-	err = got < 0 ? -errno : 0;
+		reaped = wait4(c->pid, status, 0, &kernel_use);
+	} while (reaped < 0 && errno == EINTR);
+	if (reaped < 0)
+		err = -errno;
 	if (err == 0) {
-		rti_rusage_from_kernel(&records, &use);
-		rti_tree_account_root_exit(&c->tracker->tree, &c->tracker->ctx, c->pid, &use);
+		rti_rusage_from_kernel(&kernel_use, &use);
+		rti_tree_account_root_exit(tree, c->pid, &use);
 	}
-	rt_sample(c->tracker, m, sizeof(*m));
-	c->outcome.reasons = m->reasons;
-	if (!c->tracker->tree.ledger.self_only && !rti_tree_sees_every_fork(&c->tracker->tree))
+	rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
+	rti_tree_get_facts(tree, &f->facts);
+	c->outcome.reasons = f->metrics.reasons;
+	if (!f->facts.is_self_only && !f->facts.sees_every_fork)
 		c->outcome.reasons |= RT_REASON_ORPHANS_UNSEEN;
 	return err;
 }
 
-/* It may have many to reap before it answers. Only who does nothing at all meanwhile has been
- * stopped: it is asked to go on, and given up where it cannot. */
+/* Ask the supervisor for its account. It may have many processes to reap before it answers. Only
+ * a supervisor that uses no CPU time meanwhile has been stopped: it is continued once, and then
+ * given up. */
 static int receive_account(struct rt_command *c)
 {
 	const struct rti_platform *platform = &c->tracker->platform;
 	struct rti_cpu_clock before = { 0 }, now = { 0 };
-	bool has_woken = false;
+	bool was_continued = false;
 	int err;
 
 	rti_supervisor_request_account(&c->supervisor);
@@ -53,9 +62,9 @@ static int receive_account(struct rt_command *c)
 		platform->cpu_clock(c->supervisor.supervisor_pid, &now);
 		if (now.total_ns != before.total_ns)
 			continue;
-		if (has_woken)
+		if (was_continued)
 			break;
-		has_woken = true;
+		was_continued = true;
 		rti_supervisor_continue(&c->supervisor);
 	}
 	return err;
@@ -70,23 +79,27 @@ static void apply_account(struct rt_command *c)
 	if (c->is_supervisor_lost)
 		return;
 	rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
-	rti_tree_apply_final_rusage(&c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
+	rti_tree_apply_final_rusage(c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
 }
 
-/* The supervisor has reaped the program: its own account of that is the kernel's, to the
- * microsecond. What it adopts it may be reaping still, so whoever was there at the first look is
+/* The supervisor has reaped the program, so its account is the kernel's, to the microsecond. It
+ * may still be reaping processes that it adopted: those that were there at the first look are
  * looked at once more. */
-static int finish_supervised(struct rt_command *c, struct rt_metrics *m, int *status)
+static int finish_supervised(struct rt_command *c, struct findings *f, int *status)
 {
 	const struct rti_supervisor *s = &c->supervisor;
 
 	for (int looks = 0; looks < 2; looks++) {
+		int err;
+
 		apply_account(c);
-		if (rt_sample(c->tracker, m, sizeof(*m)) == -ESRCH || c->is_supervisor_lost)
+		err = rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
+		if (err == -ESRCH || c->is_supervisor_lost)
 			break;
 	}
+	rti_tree_get_facts(c->tracker->tree, &f->facts);
 	*status = s->exited.status;
-	c->outcome.reasons = m->reasons;
+	c->outcome.reasons = f->metrics.reasons;
 	if (s->accounted.ignored_sigchld)
 		c->outcome.reasons |= RT_REASON_SIGCHLD_IGNORED;
 	if (c->is_supervisor_lost)
@@ -102,57 +115,54 @@ static void set_exit(struct rt_outcome *out, int status)
 		out->signal = WTERMSIG(status);
 }
 
-static void set_figures(const struct rt_command *c, const struct rt_metrics *m,
+static void set_figures(const struct rt_command *c, const struct findings *f,
                         struct rt_outcome *out)
 {
+	const struct rt_metrics *m = &f->metrics;
+
 	out->valid = m->valid & ~RT_HAS_PROCESSES;
 	out->partial = m->partial | RT_HAS_PROCESSES;
 	out->rusage = m->rusage;
 	out->cpu_user_ns = m->cpu_user_ns;
 	out->cpu_system_ns = m->cpu_system_ns;
 	out->peak_rss_bytes = m->peak_rss_bytes;
-	out->left_running = (uint32_t)rti_tree_count_running(&c->tracker->tree);
 	out->read_bytes = m->read_bytes;
 	out->write_bytes = m->write_bytes;
 	out->processes = m->processes_seen;
-	out->members_skipped = c->tracker->tree.most_skipped;
+	out->left_running = (uint32_t)f->facts.running;
+	out->members_skipped = f->facts.members_skipped_max;
 	out->samples = c->tracker->samples;
+	out->overhead_cpu_ns =
+	    c->overhead_ns + c->tracker->self_cpu_ns + f->facts.supervisor_cpu_ns;
 }
 
-/* Without process events, those who came and went between two samples are in the figures, but
- * were not counted. */
-static void set_processes(const struct rt_command *c, struct rt_outcome *out)
+/* Without process events, processes that came and went between two samples are in the figures,
+ * but were not counted. A supervisor that is gone, or does not answer, has not received all
+ * events. */
+static void set_processes(const struct rt_command *c, const struct findings *f,
+                          struct rt_outcome *out)
 {
-	if (!rti_tree_sees_every_fork(&c->tracker->tree) ||
-	    c->tracker->tree.table.fork_tracker.has_other_child)
+	if (c->is_supervisor_lost || !f->facts.sees_every_fork || f->facts.has_other_child)
 		return;
 	out->valid |= RT_HAS_PROCESSES;
 	out->partial &= ~RT_HAS_PROCESSES;
-	/* Who runs without his first thread was taken for dead. */
-	if (!c->tracker->tree.shared || c->tracker->tree.shared->has_leader_exit)
+	if (!f->facts.knows_alive_peak)
 		return;
 	out->valid |= RT_HAS_PROCESSES_PEAK;
-	out->processes_peak = rti_tree_most_alive(&c->tracker->tree);
+	out->processes_peak = f->facts.alive_peak;
 }
 
-/* The largest sum that was seen. Where RSS was summed more often than PSS, a peak of the one may
- * have been missed by the other. */
-static void set_tree_peak(struct rt_command *c, const struct rt_metrics *m, struct rt_outcome *out)
+/* The largest sum that was seen. If RSS was summed more often than PSS, PSS may have missed a
+ * peak. */
+static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 {
-	const struct rti_tree *tree = &c->tracker->tree;
+	const struct rt_metrics *m = &f->metrics;
 
-	out->peak_tree_high_bytes = UINT64_MAX;
-	if (rti_cgroup_read_number(&c->tracker->tree.cgroup, &c->tracker->ctx, "/memory.peak",
-	                           &out->cgroup_memory_peak_bytes) == 0) {
-		out->valid |= RT_HAS_CGROUP_MEMORY;
-		out->peak_tree_kind = RT_PEAK_CGROUP;
-		out->peak_tree_bytes = out->peak_tree_high_bytes = out->cgroup_memory_peak_bytes;
-	} else if (m->peak_tree_rss_bytes < m->peak_rss_bytes) {
+	if (m->peak_tree_rss_bytes < m->peak_rss_bytes) {
 		/* Samples missed the peak: the tree held at least what its largest process held. */
 		out->peak_tree_bytes = m->peak_rss_bytes;
 		out->peak_tree_kind = RT_PEAK_RSS;
-	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes &&
-	           rti_memory_peak_has_pss(tree)) {
+	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes && f->facts.has_pss_of_peak) {
 		out->peak_tree_bytes = m->peak_tree_pss_bytes;
 		out->peak_tree_kind = RT_PEAK_PSS;
 	} else if (m->peak_tree_rss_bytes) {
@@ -161,11 +171,37 @@ static void set_tree_peak(struct rt_command *c, const struct rt_metrics *m, stru
 	}
 }
 
-/* Nobody held more than the largest did, and no more than so many were there at a time. That the
- * largest is known takes somebody who waited for everyone. */
-static void set_peak_bounds(const struct rt_metrics *m, struct rt_outcome *out)
+static void set_tree_peak(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
 {
-	out->peak_tree_low_bytes = m->peak_rss_bytes;
+	int err = rti_cgroup_read_number(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx,
+	                                 "/memory.peak", &out->cgroup_memory_peak_bytes);
+
+	out->peak_tree_high_bytes = UINT64_MAX;
+	if (err < 0) {
+		set_seen_peak(f, out);
+		return;
+	}
+	out->valid |= RT_HAS_CGROUP_MEMORY;
+	out->peak_tree_kind = RT_PEAK_CGROUP;
+	out->peak_tree_bytes = out->peak_tree_high_bytes = out->cgroup_memory_peak_bytes;
+}
+
+static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
+{
+	struct rti_cgroup *cgroup = rti_tree_cgroup(c->tracker->tree);
+	const struct rti_context *ctx = &c->tracker->ctx;
+
+	if (rti_cgroup_read_number(cgroup, ctx, "/pids.peak", &out->cgroup_tasks_peak) == 0)
+		out->valid |= RT_HAS_CGROUP_TASKS;
+	if (rti_cgroup_read_io(cgroup, ctx, &out->cgroup_read_bytes, &out->cgroup_write_bytes) == 0)
+		out->valid |= RT_HAS_CGROUP_IO;
+}
+
+/* The tree's peak is at most processes_peak times the largest single peak. That holds only if
+ * every process was waited for; otherwise the largest peak may be unknown. */
+static void set_peak_bounds(struct rt_outcome *out)
+{
+	out->peak_tree_low_bytes = out->peak_rss_bytes;
 	if (out->peak_tree_kind != RT_PEAK_RSS && out->peak_tree_bytes > out->peak_tree_low_bytes)
 		out->peak_tree_low_bytes = out->peak_tree_bytes;
 	if (out->peak_tree_kind == RT_PEAK_CGROUP || !(out->valid & RT_HAS_PROCESSES_PEAK) ||
@@ -176,21 +212,34 @@ static void set_peak_bounds(const struct rt_metrics *m, struct rt_outcome *out)
 		out->peak_tree_high_bytes = out->peak_tree_bytes;
 }
 
-static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
+/* What no process waited for may be missing without a trace, unless there is no room for it
+ * between what is known and what the enclosing cgroup used. */
+static void set_cpu_bounds(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
 {
-	struct rti_cgroup *group = &c->tracker->tree.cgroup;
 	const struct rti_context *ctx = &c->tracker->ctx;
+	uint64_t enclosing_ns = rti_cgroup_read_usage(&c->enclosing, ctx);
+	struct rti_cpu_bounds_known known = {
+		.low_ns = out->cpu_user_ns + out->cpu_system_ns,
+		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns, enclosing_ns),
+		.overhead_ns = out->overhead_cpu_ns,
+		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_MAX_NS,
+		.is_covered_by_cgroup = f->is_covered_by_cgroup,
+		.is_running = out->left_running > 0,
+	};
+	struct rti_cpu_bounds bounds;
 
-	if (rti_cgroup_read_number(group, ctx, "/pids.peak", &out->cgroup_tasks_peak) == 0)
-		out->valid |= RT_HAS_CGROUP_TASKS;
-	if (rti_cgroup_read_io(group, ctx, &out->cgroup_read_bytes, &out->cgroup_write_bytes) == 0)
-		out->valid |= RT_HAS_CGROUP_IO;
+	if (c->supervisor.accounted.left_cgroup) /* then neither cgroup holds all processes */
+		known.growth_ns = UINT64_MAX;
+	bounds = rti_cpu_bounds(&known);
+	out->cpu_low_ns = bounds.low_ns;
+	out->cpu_high_ns = bounds.high_ns;
+	if (bounds.is_unverified)
+		out->reasons |= RT_REASON_UNVERIFIED;
 }
 
 enum comparison { BELOW, EQUAL, ABOVE };
 
-/* Whether the inherited clock shows more than what was waited for, or as much within what both
- * may be off by. */
+/* Compare the inherited clock with what was waited for, within what both may be off by. */
 static enum comparison compare_clock(uint64_t clock_ns, uint64_t low_ns)
 {
 	uint64_t noise_ns = low_ns / 100 + RTI_TICK_MAX_NS;
@@ -200,7 +249,7 @@ static enum comparison compare_clock(uint64_t clock_ns, uint64_t low_ns)
 	return clock_ns + noise_ns < low_ns ? BELOW : EQUAL;
 }
 
-/* They agree, so that what both may have missed is within what they may differ by. */
+/* They agree, so what both may have missed is within what they may differ by. */
 static void bound_by_clock(uint64_t clock_ns, struct rt_outcome *out)
 {
 	uint64_t larger_ns = clock_ns > out->cpu_low_ns ? clock_ns : out->cpu_low_ns;
@@ -231,174 +280,133 @@ static void set_cpu_estimate(const struct rt_command *c, struct rt_outcome *out)
 		out->cpu_estimate_ns = out->cpu_high_ns;
 }
 
-/* What nobody waited for may have been missed without a trace, unless there is no room for it
- * between what is known and what the enclosing cgroup used. */
-static void set_cpu_bounds(struct rt_command *c, const struct rt_metrics *m,
-                           bool is_covered_by_cgroup, struct rt_outcome *out)
+static void make_partial(struct rt_outcome *out, uint64_t domains)
 {
-	const struct rti_context *ctx = &c->tracker->ctx;
-	struct rti_cpu_bounds_known known = {
-		.low_ns = m->cpu_user_ns + m->cpu_system_ns,
-		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns,
-		                                   rti_cgroup_read_usage(&c->enclosing, ctx)),
-		.overhead_ns = out->overhead_cpu_ns,
-		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_MAX_NS,
-		.is_covered_by_cgroup = is_covered_by_cgroup,
-		.is_running = out->left_running > 0,
-	};
-	struct rti_cpu_bounds bounds;
+	out->partial |= out->valid & domains;
+	out->valid &= ~domains;
+}
 
-	if (c->supervisor.accounted.left_cgroup) /* then neither cgroup holds them all */
-		known.growth_ns = UINT64_MAX;
-	bounds = rti_cpu_bounds(&known);
-	out->cpu_low_ns = bounds.low_ns;
-	out->cpu_high_ns = bounds.high_ns;
-	if (bounds.is_unverified)
-		out->reasons |= RT_REASON_UNVERIFIED;
+/* The cgroup's account is that of the whole tree, unless a process has left the cgroup. A
+ * process that killed the supervisor may have moved others, too. */
+static bool is_covered(const struct rt_command *c, const struct findings *f)
+{
+	return c->accounting == RT_ACCOUNTING_CGROUP && f->facts.is_covered_by_cgroup &&
+	       !c->supervisor.accounted.left_cgroup && !c->is_supervisor_lost;
 }
 
 /* What is missing from the accounts of members is in the account of their cgroup, as far as CPU
  * time goes. */
-static void set_completeness(struct rt_command *c, const struct rt_metrics *m,
-                             struct rt_outcome *out)
+static void set_completeness(struct rt_command *c, struct findings *f, struct rt_outcome *out)
 {
-	uint64_t told_by_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
-	bool is_covered_by_cgroup = c->accounting == RT_ACCOUNTING_CGROUP &&
-	                            c->tracker->tree.ledger.is_covered_by_cgroup &&
-	                            !c->supervisor.accounted.left_cgroup &&
-	                            /* whoever killed the supervisor may have moved others, too */
-	                            !c->is_supervisor_lost;
+	const uint64_t of_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
 
-	/* Who forks and ends all the time may be missed by every sample. */
+	f->is_covered_by_cgroup = is_covered(c, f);
+	/* Processes that fork and exit all the time may be missed by every sample. */
 	if (!out->left_running &&
-	    rti_cgroup_is_populated(&c->tracker->tree.cgroup, &c->tracker->ctx))
+	    rti_cgroup_is_populated(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx))
 		out->left_running = 1;
-	if (out->reasons) {
-		out->partial |= out->valid & told_by_members;
-		out->valid &= ~told_by_members;
-	}
-	set_peak_bounds(m, out);
-	if (is_covered_by_cgroup)
+	if (out->reasons)
+		make_partial(out, of_members);
+	set_peak_bounds(out);
+	if (f->is_covered_by_cgroup)
 		out->reasons = 0;
 	if (out->left_running)
 		out->reasons |= RT_REASON_LEFT_RUNNING;
-	set_cpu_bounds(c, m, is_covered_by_cgroup, out);
+	set_cpu_bounds(c, f, out);
 	set_cpu_estimate(c, out);
 	out->complete = out->reasons == 0;
-	/* Nothing known to be missing is no lower bound yet: the bracket tells what cannot be
-	 * ruled out. */
-	if (out->reasons & ~(uint32_t)RT_REASON_UNVERIFIED) {
-		out->partial |= out->valid & RT_HAS_CPU;
-		out->valid &= ~RT_HAS_CPU;
-	}
+	/* RT_REASON_UNVERIFIED alone says that nothing is known to be missing, so CPU time is no
+	 * lower bound: the bounds say what cannot be ruled out. */
+	if (out->reasons & ~(uint32_t)RT_REASON_UNVERIFIED)
+		make_partial(out, RT_HAS_CPU);
 }
 
-/* At the rung poll nobody but us has seen how the program ended. */
-static void set_exit_of_child(struct rt_command *c, const struct rti_now *end)
+static int add_to_list(void *arg, const struct rti_member_row *m)
 {
-	for (size_t i = 0; i < c->process_list.count && !rti_command_is_supervised(c); i++) {
-		struct rt_command_process *row = &c->process_list.rows[i];
-
-		if (row->pid != c->pid || row->flags & RT_PROCESS_RUNNING)
-			continue;
-		row->exit_code = c->outcome.exit_code;
-		row->signal = c->outcome.signal;
-		row->end_realtime_ns = end->realtime_ns;
-	}
+	rti_process_list_add_member(arg, m);
+	return RTI_CONTINUE;
 }
 
 static void list_processes(struct rt_command *c, const struct rti_now *end)
 {
-	const struct rti_member_table *table = &c->tracker->tree.table;
+	struct rti_process_list *list = &c->process_list;
+	const struct rti_process_record *records;
 	size_t count;
-	const struct rti_process_record *records =
-	    rti_supervisor_map_records(&c->supervisor, &count);
 
-	for (size_t i = 0; i < table->count; i++) {
-		if (table->members[i].pid != c->tracker->tree.supervisor_pid)
-			rti_process_list_add_member(&c->process_list, &table->members[i],
-			                            !rti_member_is_zombie(&table->members[i]));
-	}
+	rti_tree_each(c->tracker->tree, add_to_list, list);
+	records = rti_supervisor_map_records(&c->supervisor, &count);
 	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
-		c->process_list.is_short = true;
+		list->is_short = true;
 	if (records)
-		rti_process_list_add_records(&c->process_list, records, count, end);
+		rti_process_list_add_records(list, records, count, end);
 	rti_supervisor_unmap_records(records, count);
-	rti_process_list_finish(&c->process_list, end);
-	set_exit_of_child(c, end);
+	rti_process_list_finish(list, end);
+	/* With the method poll only we have seen how the program ended. */
+	if (!rti_command_is_supervised(c))
+		rti_process_list_set_exit(list, c->pid, c->outcome.exit_code, c->outcome.signal,
+		                          end->realtime_ns);
 }
 
-/* What the last sample says, with all that is known besides. */
-static void fill_outcome(struct rt_command *c, const struct rt_metrics *m)
+static void fill_outcome(struct rt_command *c, struct findings *f)
 {
 	struct rt_outcome *out = &c->outcome;
 
-	set_figures(c, m, out);
-	if (!c->is_supervisor_lost) /* who has gone, or does not answer, has not heard all */
-		set_processes(c, out);
-	set_tree_peak(c, m, out);
+	set_figures(c, f, out);
+	set_processes(c, f, out);
+	set_tree_peak(c, f, out);
 	set_cgroup(c, out);
-	out->overhead_cpu_ns =
-	    c->overhead_ns + c->tracker->self_cpu_ns + c->tracker->tree.supervisor_cpu_ns;
-	set_completeness(c, m, out);
+	set_completeness(c, f, out);
 }
 
-int rti_command_finish(struct rt_command *c)
+static void begin_outcome(struct rt_command *c, const struct rti_now *end)
 {
-	const struct rti_platform *platform = &c->tracker->platform;
-	uint64_t started_ns = platform->thread_cpu_ns(), sampling_ns = c->tracker->self_cpu_ns;
-	struct rt_outcome *out = &c->outcome;
-	struct rt_metrics metrics;
-	struct rti_now end;
-	int status = 0, err;
+	const struct rti_report *exited = &c->supervisor.exited;
+	uint64_t end_ns = exited->kind ? exited->monotonic_ns : end->monotonic_ns;
 
-	c->tracker->tree.is_final = true;
-	platform->now(&end);
-	*out = (struct rt_outcome){
-		.size = sizeof(*out),
+	c->outcome = (struct rt_outcome){
+		.size = sizeof(c->outcome),
 		.exit_code = -1,
 		.accounting = c->accounting,
 		.start_realtime_ns = c->start.realtime_ns,
-		.wall_ns = (c->supervisor.exited.kind ? c->supervisor.exited.monotonic_ns
-		                                      : end.monotonic_ns) -
-		           c->start.monotonic_ns,
+		.wall_ns = end_ns - c->start.monotonic_ns,
 	};
-	err = rti_command_is_supervised(c) ? finish_supervised(c, &metrics, &status)
-	                                   : finish_child(c, &metrics, &status);
+}
+
+int rti_outcome_finish(struct rt_command *c)
+{
+	const struct rti_platform *platform = &c->tracker->platform;
+	uint64_t started_ns = platform->thread_cpu_ns(), sampling_ns = c->tracker->self_cpu_ns;
+	struct findings findings;
+	struct rti_now end;
+	int status = 0, err;
+
+	rti_tree_begin_final(c->tracker->tree);
+	platform->now(&end);
+	begin_outcome(c, &end);
+	err = rti_command_is_supervised(c) ? finish_supervised(c, &findings, &status)
+	                                   : finish_child(c, &findings, &status);
 	if (err < 0)
-		out->reasons |= RT_REASON_UNWAITED;
+		c->outcome.reasons |= RT_REASON_UNWAITED;
 	else
-		set_exit(out, status);
+		set_exit(&c->outcome, status);
 	if (c->has_list)
 		list_processes(c, &end);
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
 	c->overhead_ns += platform->thread_cpu_ns() - started_ns - sampling_ns;
-	c->lost_reasons = out->reasons;
-	fill_outcome(c, &metrics);
-	c->is_over = 1;
+	c->lost_reasons = c->outcome.reasons;
+	fill_outcome(c, &findings);
 	return err;
 }
 
-/* Rows of those who have ended since the list was made. */
-static void update_list(struct rt_command *c)
+void rti_outcome_update(struct rt_command *c)
 {
-	for (size_t i = 0; i < c->process_list.count; i++) {
-		struct rt_command_process *row = &c->process_list.rows[i];
-		const struct rti_member *m = rti_member_find(&c->tracker->tree.table, row->pid);
-
-		if (row->flags & RT_PROCESS_RUNNING && (!m || rti_member_is_zombie(m)))
-			row->flags &= ~(uint32_t)RT_PROCESS_RUNNING;
-	}
-}
-
-void rti_command_finish_again(struct rt_command *c)
-{
-	struct rt_metrics metrics;
+	struct findings findings;
 
 	if (rti_command_is_supervised(c))
 		apply_account(c);
-	rt_sample(c->tracker, &metrics, sizeof(metrics));
-	c->outcome.reasons = c->lost_reasons | metrics.reasons;
-	fill_outcome(c, &metrics);
-	update_list(c);
+	rt_sample(c->tracker, &findings.metrics, sizeof(findings.metrics));
+	rti_tree_get_facts(c->tracker->tree, &findings.facts);
+	c->outcome.reasons = c->lost_reasons | findings.metrics.reasons;
+	fill_outcome(c, &findings);
+	rti_process_list_update(&c->process_list, c->tracker->tree);
 }

@@ -1,65 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of all processes of a command: what samples saw of them, joined with what the
- * supervisor wrote down. */
+ * supervisor recorded. */
 #include "command/process_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "os/cpu_time.h"
 #include "util/array.h"
 
-/* While rows are gathered: it comes from a sample. */
+/* A flag of rows while they are gathered: it comes from a sample. */
 #define IS_SAMPLED (UINT32_C(1) << 31)
 
-/* A start is told to the clock tick by /proc and, a moment later, exactly by the event. No pid
- * comes round in that time. */
+/* /proc gives a start in clock ticks, and the event a moment later exactly. No pid is reused in
+ * that time. */
 #define SAME_START_NS 50000000u
 
-static struct rt_command_process *add(struct rti_process_list *process_list)
+static struct rt_command_process *add(struct rti_process_list *list)
 {
-	struct rt_command_process *rows = rti_array_grow(process_list->rows, &process_list->cap,
-	                                                 process_list->count + 1, sizeof(*rows));
+	struct rt_command_process *rows =
+	    rti_array_grow(list->rows, &list->capacity, list->count + 1, sizeof(*rows));
 
 	if (!rows) {
-		process_list->is_short = true;
+		list->is_short = true;
 		return NULL;
 	}
-	process_list->rows = rows;
-	rows = &process_list->rows[process_list->count++];
+	list->rows = rows;
+	rows = &list->rows[list->count++];
 	*rows = (struct rt_command_process){ .size = sizeof(*rows), .exit_code = -1 };
 	return rows;
 }
 
-void rti_process_list_add_member(struct rti_process_list *process_list, const struct rti_member *m,
-                                 bool is_running)
+void rti_process_list_add_member(struct rti_process_list *list, const struct rti_member_row *m)
 {
-	const uint64_t record_row = RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO,
-		       *own = m->account.self;
-	struct rt_command_process *row = add(process_list);
+	struct rt_command_process *row = add(list);
 
 	if (!row)
 		return;
-	row->flags = is_running ? IS_SAMPLED | RT_PROCESS_RUNNING : IS_SAMPLED;
-	row->pid = m->pid;
-	row->ppid = m->stat.ppid;
-	row->partial = (m->figures.valid | m->figures.partial) & record_row;
-	row->start_realtime_ns = m->starttime * process_list->tick_ns;
-	row->cpu_user_ns = own[RTI_CPU_USER];
-	row->cpu_system_ns = own[RTI_CPU_SYSTEM];
-	/* it was read between samples, too */
-	if (m->clock.total_ns > own[RTI_CPU_USER] + own[RTI_CPU_SYSTEM]) {
-		rti_split_cpu(m->clock.total_ns, m->clock.user_part_ns, m->clock.both_parts_ns,
-		              &row->cpu_user_ns, &row->cpu_system_ns);
-		row->partial |= RT_HAS_CPU;
-	}
+	row->flags = m->is_running ? IS_SAMPLED | RT_PROCESS_RUNNING : IS_SAMPLED;
+	row->pid = m->process.pid;
+	row->ppid = m->process.ppid;
+	row->partial = m->known & (RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO);
+	row->start_realtime_ns = m->process.start_ticks * list->tick_ns;
+	row->cpu_user_ns = m->cpu_user_ns;
+	row->cpu_system_ns = m->cpu_system_ns;
 	row->peak_rss_bytes = m->peak_rss_bytes;
-	if (!row->peak_rss_bytes)
-		row->partial &= ~RT_HAS_PEAK_RSS;
-	row->read_bytes = own[RTI_READ_BYTES];
-	row->write_bytes = own[RTI_WRITE_BYTES];
-	memcpy(row->comm, m->stat.comm, sizeof(row->comm));
+	row->read_bytes = m->read_bytes;
+	row->write_bytes = m->write_bytes;
+	memcpy(row->comm, m->process.comm, sizeof(row->comm));
+}
+
+void rti_process_list_add_exited(void *list, const struct rti_member_row *m)
+{
+	rti_process_list_add_member(list, m);
 }
 
 static void set_exit(struct rt_command_process *row, const struct rti_process_record *record,
@@ -76,10 +69,11 @@ static void set_exit(struct rt_command_process *row, const struct rti_process_re
 		row->signal = WTERMSIG(status);
 }
 
-static void add_row_of_record(struct rti_process_list *process_list,
-                              const struct rti_process_record *record, uint64_t ahead_ns)
+/* ahead_ns: how much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC. */
+static void add_record(struct rti_process_list *list, const struct rti_process_record *record,
+                       uint64_t ahead_ns)
 {
-	struct rt_command_process *row = add(process_list);
+	struct rt_command_process *row = add(list);
 
 	if (!row)
 		return;
@@ -105,12 +99,12 @@ static void add_row_of_record(struct rti_process_list *process_list,
 	memcpy(row->comm, record->comm, strnlen(record->comm, sizeof(record->comm)));
 }
 
-void rti_process_list_add_records(struct rti_process_list *process_list,
-                                  const struct rti_process_record *list, size_t count,
+void rti_process_list_add_records(struct rti_process_list *list,
+                                  const struct rti_process_record *records, size_t count,
                                   const struct rti_now *now)
 {
 	for (size_t i = 0; i < count; i++)
-		add_row_of_record(process_list, &list[i], now->boottime_ns - now->monotonic_ns);
+		add_record(list, &records[i], now->boottime_ns - now->monotonic_ns);
 }
 
 static int by_pid_and_start(const void *a, const void *b)
@@ -139,13 +133,13 @@ static bool is_one_process(const struct rt_command_process *a, const struct rt_c
 	       b->start_realtime_ns - a->start_realtime_ns < SAME_START_NS;
 }
 
-/* What was not written down at the end is known from the last sample. */
+/* What was not recorded at the end is known from the last sample. */
 static void join(struct rt_command_process *record_row, const struct rt_command_process *sampled)
 {
 	uint64_t more = sampled->partial & ~record_row->valid;
 
 	record_row->flags |= sampled->flags & RT_PROCESS_RUNNING;
-	if (record_row->flags & RT_PROCESS_RUNNING) { /* it was a thread that ended */
+	if (record_row->flags & RT_PROCESS_RUNNING) { /* a thread has ended, not the process */
 		record_row->end_realtime_ns = 0;
 		record_row->exit_code = -1;
 		record_row->signal = 0;
@@ -165,13 +159,13 @@ static void join(struct rt_command_process *record_row, const struct rt_command_
 		memcpy(record_row->comm, sampled->comm, sizeof(record_row->comm));
 }
 
-static void join_neighbours(struct rti_process_list *process_list)
+static void join_neighbours(struct rti_process_list *list)
 {
-	size_t cached = 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < process_list->count; i++) {
-		struct rt_command_process *row = &process_list->rows[i],
-					  *last = cached ? &process_list->rows[cached - 1] : NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		struct rt_command_process *row = &list->rows[i],
+					  *last = kept ? &list->rows[kept - 1] : NULL;
 
 		if (last && is_one_process(last, row)) {
 			if (last->flags & IS_SAMPLED) {
@@ -181,24 +175,23 @@ static void join_neighbours(struct rti_process_list *process_list)
 				join(last, row);
 			}
 		} else {
-			process_list->rows[cached++] = *row;
+			list->rows[kept++] = *row;
 		}
 	}
-	process_list->count = cached;
+	list->count = kept;
 }
 
-void rti_process_list_finish(struct rti_process_list *process_list, const struct rti_now *now)
+void rti_process_list_finish(struct rti_process_list *list, const struct rti_now *now)
 {
 	uint64_t ahead_ns = now->realtime_ns - now->boottime_ns;
 
-	if (process_list->count == 0)
+	if (list->count == 0)
 		return;
-	qsort(process_list->rows, process_list->count, sizeof(*process_list->rows),
-	      by_pid_and_start);
-	join_neighbours(process_list);
-	qsort(process_list->rows, process_list->count, sizeof(*process_list->rows), by_start);
-	for (size_t i = 0; i < process_list->count; i++) {
-		struct rt_command_process *row = &process_list->rows[i];
+	qsort(list->rows, list->count, sizeof(*list->rows), by_pid_and_start);
+	join_neighbours(list);
+	qsort(list->rows, list->count, sizeof(*list->rows), by_start);
+	for (size_t i = 0; i < list->count; i++) {
+		struct rt_command_process *row = &list->rows[i];
 
 		row->flags &= ~IS_SAMPLED;
 		row->start_realtime_ns += row->start_realtime_ns ? ahead_ns : 0;
@@ -206,8 +199,32 @@ void rti_process_list_finish(struct rti_process_list *process_list, const struct
 	}
 }
 
-void rti_process_list_free(struct rti_process_list *process_list)
+void rti_process_list_set_exit(struct rti_process_list *list, int32_t pid, int32_t exit_code,
+                               int32_t signal, uint64_t end_realtime_ns)
 {
-	free(process_list->rows);
-	*process_list = (struct rti_process_list){ 0 };
+	for (size_t i = 0; i < list->count; i++) {
+		struct rt_command_process *row = &list->rows[i];
+
+		if (row->pid != pid || row->flags & RT_PROCESS_RUNNING)
+			continue;
+		row->exit_code = exit_code;
+		row->signal = signal;
+		row->end_realtime_ns = end_realtime_ns;
+	}
+}
+
+void rti_process_list_update(struct rti_process_list *list, const struct rti_tree *tree)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct rt_command_process *row = &list->rows[i];
+
+		if (row->flags & RT_PROCESS_RUNNING && !rti_tree_is_running(tree, row->pid))
+			row->flags &= ~(uint32_t)RT_PROCESS_RUNNING;
+	}
+}
+
+void rti_process_list_free(struct rti_process_list *list)
+{
+	free(list->rows);
+	*list = (struct rti_process_list){ 0 };
 }

@@ -25,7 +25,7 @@ struct rti_supervisor_opts {
 /* Start a program under a supervisor. 0; -EOPNOTSUPP where no supervisor is installed, nothing
  * can be started in the cgroup, or a wish cannot be granted; or -errno, that of a failing execve
  * of the program included. The program is not reaped before rti_supervisor_proceed(). */
-int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *how);
+int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts);
 
 void rti_supervisor_proceed(struct rti_supervisor *s);
 

@@ -1,39 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* All members read at once at the start of a sample, by the batch reader where that can be had
- * and pays.
+/* All members read at once at the start of a sample, by the BPF reader where it can be had and
+ * pays.
  *
- * Owner: the proctree. A row belongs to the sweep and lasts until the next. */
+ * Owner: the tree. A row belongs to the reader and lasts until the next batch read. */
 #ifndef RTI_BATCH_READ_H
 #define RTI_BATCH_READ_H
-
-#include <stdbool.h>
 
 #include "bpf/loader.h"
 
 struct rti_member;
 
-/* What is to be asked of a member, as those who want figures know. */
-struct rti_batch_plan {
-	void (*send_request)(const void *arg, const struct rti_member *m,
-	                     struct rti_batch_request *out);
-	const void *arg;
-};
-
+/* Written by batch_read.c only. */
 struct rti_batch_reader {
-	struct rti_batch_plan plan;             /* of the next sweep */
-	struct rti_batch *batch;                /* NULL while there is none */
-	bool is_refused;                        /* it cannot be had */
-	uint64_t text_readings, clock_readings; /* of members, so far */
+	struct rti_batch *batch; /* NULL while there is none */
+	bool is_unavailable;     /* it was tried, and cannot be had */
+	/* What has been read without it so far: members from files, and CPU clocks alone. */
+	uint64_t text_reads, clock_reads;
 	struct rti_batch_request *requests;
 	struct rti_batch_row *rows;
-	size_t request_cap, row_cap;
+	size_t request_capacity, row_capacity;
 };
 
-void rti_batch_reader_free(struct rti_batch_reader *batch_reader);
+/* Says what to ask of a member. arg is what rti_batch_reader_read() was given. */
+typedef void rti_batch_ask(const void *arg, const struct rti_member *m,
+                           struct rti_batch_request *out);
 
-/* Give every member its row, which has all that was asked for or says that it is idle; or NULL
- * where the files have to be read. Ancestors come last, as in any sample. */
-void rti_batch_reader_read(struct rti_batch_reader *batch_reader, struct rti_member *members,
-                           size_t count);
+/* Read a row for each of these members, ancestors last, as in any sample. Returns whether there are
+ * rows. */
+bool rti_batch_reader_read(struct rti_batch_reader *reader, const struct rti_member *members,
+                           size_t count, rti_batch_ask *ask, const void *arg);
+
+/* The row of member i of count, which has all that was asked for or says that the member is idle.
+ * Returns NULL if the files have to be read. */
+const struct rti_batch_row *rti_batch_reader_row(const struct rti_batch_reader *reader,
+                                                 size_t count, size_t i);
+
+/* A member was read from files. */
+void rti_batch_reader_count_text(struct rti_batch_reader *reader);
+
+void rti_batch_reader_free(struct rti_batch_reader *reader);
 
 #endif

@@ -1,109 +1,123 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the members of a tree: those who are heard of, and otherwise the children of those who
- * may have forked. */
+/* Finding new members of a tree: from process events, else from the children files of members
+ * that may have forked, else from a scan of /proc. */
 #include "tree/discovery.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "collect/pid_stat.h"
 #include "os/procfs_path.h"
 #include "parse/scan.h"
+#include "tree/clock_read.h"
 #include "util/array.h"
+#include "util/visit.h"
 
-#define TRUSTED_SCANS 16
+#define TRUSTED_SCANS 16 /* every so many scans the supervisor's count of forks is ignored */
 
-/* Both may have died since they were found, and their pids been given to strangers: the child
- * must name the parent, and after that the parent must still be the one that we know. The
- * child's may even be that of a thread by now. */
-static bool add_child(struct rti_member_table *table, const struct rti_context *ctx, int32_t parent,
-                      const struct rti_pid_stat *child, struct rti_file *file)
+/* A process may be missing from the tree because of this error. */
+static void note_skipped(struct rti_tree *tree, int err)
 {
-	struct rti_member *known = rti_member_find(table, parent);
-
-	if (!known || child->ppid != parent || !rti_is_group_leader(ctx, child) ||
-	    !rti_member_is_alive(ctx, known))
-		return false;
-	return rti_member_add(table, ctx, child, file) == 0;
+	tree->discovery.has_skipped = true;
+	if (err == -EMFILE || err == -ENFILE)
+		tree->discovery.is_short_of_files = true;
 }
 
-/* Who has gone is nobody's loss, whoever else cannot be read may be. */
-static int read_stat(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid,
-                     struct rti_file *file, struct rti_pid_stat *out)
+static void add_member(struct rti_tree *tree, const struct rti_pid_stat *stat,
+                       struct rti_file *file)
 {
-	int err = rti_read_pid_stat(ctx, pid, file, out);
+	int err = rti_member_table_add_take(&tree->table, tree->ctx, stat, file);
 
-	if (err < 0 && err != -ESRCH)
-		rti_member_table_note_skipped(table, err);
-	return err;
+	if (err < 0) {
+		tree->discovery.skipped++;
+		note_skipped(tree, err);
+		return;
+	}
+	rti_fork_tracker_add(&tree->discovery.fork_tracker, stat->pid);
 }
 
-/* Before anything is read of who cannot be taken in. */
-static bool is_full(struct rti_member_table *table)
+/* Whether no more members may be added. Asked before anything is read of a process. */
+static bool is_full(struct rti_tree *tree)
 {
-	if (table->count < RTI_MEMBERS_MAX &&
-	    table->count < table->count_before_scan + RTI_NEW_MEMBERS_MAX)
+	if (tree->table.count < RTI_MEMBERS_MAX &&
+	    tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
 		return false;
-	table->skipped++;
-	table->has_skipped = true;
+	tree->discovery.skipped++;
+	tree->discovery.has_skipped = true;
 	return true;
 }
 
+/* A process that has exited meanwhile is not missing; one that cannot be read for another reason
+ * is. */
+static int read_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
+                     struct rti_pid_stat *out)
+{
+	int err = rti_pid_stat_read(tree->ctx, pid, file, out);
+
+	if (err < 0 && err != -ESRCH)
+		note_skipped(tree, err);
+	return err;
+}
+
+/* Both processes may have exited since they were found, and their pids may have been reused. So
+ * the child must name the parent, and after that the parent must still be the one that we know.
+ * The child's pid may even be that of a thread by now. Returns whether the child was added. */
+static bool add_child(struct rti_tree *tree, int32_t parent, const struct rti_pid_stat *child,
+                      struct rti_file *file)
+{
+	struct rti_member *known = rti_member_find(&tree->table, parent);
+	size_t count = tree->table.count;
+
+	if (!known || child->ppid != parent || !rti_pid_stat_is_leader(tree->ctx, child) ||
+	    !rti_member_is_alive(tree->ctx, known))
+		return false;
+	add_member(tree, child, file);
+	return tree->table.count > count;
+}
+
 struct children_scan {
-	struct rti_member_table *table;
-	const struct rti_context *ctx;
+	struct rti_tree *tree;
 	int32_t parent;
-	uint64_t threads;
-	bool is_incomplete; /* somebody may have been passed over */
+	uint32_t threads;
+	bool is_incomplete; /* a child may have been left out */
 };
 
-static int handle_child(void *arg, int32_t pid)
+static int match_child(void *arg, int32_t pid)
 {
 	struct children_scan *scan = arg;
-	const struct rti_member *known = rti_member_find(scan->table, pid);
+	const struct rti_member *known = rti_member_find(&scan->tree->table, pid);
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
 	if (known) {
-		/* Unless that one has gone, and its pid is this child's now. */
+		/* Either the child itself, or a member that has exited and whose pid it has now. */
 		scan->is_incomplete |= known->stat.ppid != scan->parent;
-		return 0;
+		return RTI_CONTINUE;
 	}
-	if (is_full(scan->table))
-		return 0;
-	if (read_stat(scan->table, scan->ctx, pid, &file, &stat) == 0)
-		add_child(scan->table, scan->ctx, scan->parent, &stat, &file);
-	rti_procfs_close_file(scan->ctx->procfs, &file);
-	return 0;
+	if (is_full(scan->tree))
+		return RTI_CONTINUE;
+	if (read_stat(scan->tree, pid, &file, &stat) == 0)
+		add_child(scan->tree, scan->parent, &stat, &file);
+	rti_procfs_close_file(scan->tree->ctx->procfs, &file);
+	return RTI_CONTINUE;
 }
 
 static void scan_thread(struct children_scan *scan, int32_t tid, struct rti_file *cached)
 {
-	const struct rti_procfs *procfs = scan->ctx->procfs;
-	struct rti_buf *children = &scan->table->children;
+	const struct rti_procfs *procfs = scan->tree->ctx->procfs;
+	struct rti_buf *buf = &scan->tree->discovery.children;
 	struct rti_path path = rti_task_path(scan->parent, tid, "children");
 	int err;
 
 	if (cached)
-		err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached,
-		                             children);
+		err =
+		    rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached, buf);
 	else
-		err = rti_procfs_read(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, children);
+		err = rti_procfs_read(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, buf);
 	if (err == 0)
-		rti_parse_children(children->data, children->len, handle_child, scan);
+		rti_parse_children(buf->data, buf->len, match_child, scan);
 	else if (err != -ENOENT && err != -ESRCH)
-		rti_member_table_note_skipped(scan->table, err);
-}
-
-bool rti_member_has_children(struct rti_member_table *table, const struct rti_context *ctx,
-                             struct rti_member *m)
-{
-	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
-
-	return !table->has_children_files || m->stat.num_threads != 1 ||
-	       !rti_member_reserve_files(table, ctx, m) ||
-	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD,
-	                              &m->children_file, ctx->buf) < 0 ||
-	       ctx->buf->len > 0;
+		note_skipped(scan->tree, err);
 }
 
 static int scan_task(void *arg, const char *name)
@@ -111,305 +125,341 @@ static int scan_task(void *arg, const char *name)
 	struct children_scan *scan = arg;
 	int32_t tid = rti_path_number(name);
 
-	if (tid)
-		scan_thread(scan, tid, NULL);
-	scan->threads += tid != 0;
-	return 0;
+	if (tid == 0)
+		return RTI_CONTINUE;
+	scan_thread(scan, tid, NULL);
+	scan->threads++;
+	return RTI_CONTINUE;
 }
 
-/* A thread that it made since stat was read may have forked, and have ended by the next reading:
- * then its child hangs on the first thread, and no pid has been given away since. */
-static bool may_have_had_threads(const struct rti_member_table *table, const struct rti_member *m)
-{
-	return table->last_pid != m->stat_pid;
-}
-
-/* It has but one thread, as far as is known. */
+/* The process has one thread, as far as is known. A thread that it made since stat was read may
+ * have forked and may exit before the next sample: its child then moves to the leader, though no
+ * pid was given out since. So the children are listed again if a pid was given out since stat
+ * was read. */
 static void scan_single_thread(struct children_scan *scan, struct rti_member *m)
 {
-	struct rti_file cached = m->children_file;
+	struct rti_file cached = m->files.children;
 
-	m->scanned_threads = 1;
-	if (may_have_had_threads(scan->table, m))
-		m->scanned_pid = 0;
+	m->scan.threads = 1;
+	if (scan->tree->discovery.last_pid != m->values.stat_last_pid)
+		m->scan.last_pid = 0;
 	scan_thread(scan, scan->parent, &cached);
-	/* members may have moved */
-	rti_member_find(scan->table, scan->parent)->children_file = cached;
+	/* Members may have moved. */
+	rti_member_find(&scan->tree->table, scan->parent)->files.children = cached;
 }
 
 static void scan_all_threads(struct children_scan *scan)
 {
 	struct rti_path tasks = rti_pid_path(scan->parent, "task");
-	int err = rti_procfs_list(scan->ctx->procfs, RTI_PROC, tasks.text, scan_task, scan);
+	int err = rti_procfs_list(scan->tree->ctx->procfs, RTI_PROC, tasks.text, scan_task, scan);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		rti_member_table_note_skipped(scan->table, err);
-	rti_member_find(scan->table, scan->parent)->scanned_threads = scan->threads;
+		note_skipped(scan->tree, err);
+	rti_member_find(&scan->tree->table, scan->parent)->scan.threads = scan->threads;
 }
 
-/* Children hang on the thread that forked them, so every thread's file is read; those of a
- * thread that ends go to another. 1 when it has to be done again. */
-static bool scan_children_files(struct rti_member_table *table, const struct rti_context *ctx,
-                                struct rti_member *m)
+/* A child belongs to the thread that forked it, so every thread's file is read; the children of
+ * a thread that exits move to another one. Returns whether a child may have been left out. */
+static bool scan_children(struct rti_tree *tree, struct rti_member *m)
 {
-	struct children_scan scan = { .table = table, .ctx = ctx, .parent = m->pid };
+	struct children_scan scan = { .tree = tree, .parent = m->pid };
 
-	if (m->stat.num_threads == 1 && rti_member_reserve_files(table, ctx, m))
+	if (m->stat.num_threads == 1 && rti_member_reserve_files(&tree->table, tree->ctx, m))
 		scan_single_thread(&scan, m);
 	else
 		scan_all_threads(&scan);
 	return scan.is_incomplete;
 }
 
-struct parent_scan {
-	struct rti_member_table *table;
-	const struct rti_context *ctx;
-};
+bool rti_discovery_has_children(struct rti_tree *tree, struct rti_member *m)
+{
+	const struct rti_context *ctx = tree->ctx;
+	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
+
+	return !tree->discovery.has_children_files || m->stat.num_threads != 1 ||
+	       !rti_member_reserve_files(&tree->table, ctx, m) ||
+	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD,
+	                              &m->files.children, ctx->buf) < 0 ||
+	       ctx->buf->len > 0;
+}
 
 static int add_candidate(void *arg, const char *name)
 {
-	const struct parent_scan *scan = arg;
-	struct rti_member_table *table = scan->table;
+	struct rti_tree *tree = arg;
+	struct rti_discovery_state *d = &tree->discovery;
 	int32_t pid = rti_path_number(name);
-	struct candidate *grown;
+	struct rti_candidate *grown;
 	struct rti_pid_stat stat;
 
-	if (pid == 0 || rti_member_find(table, pid) ||
-	    rti_read_pid_stat(scan->ctx, pid, NULL, &stat) < 0)
-		return 0;
-	grown = rti_array_grow(table->candidates, &table->candidate_cap, table->candidate_count + 1,
+	if (pid == 0 || rti_member_find(&tree->table, pid) ||
+	    rti_pid_stat_read(tree->ctx, pid, NULL, &stat) < 0)
+		return RTI_CONTINUE;
+	grown = rti_array_grow(d->candidates, &d->candidate_capacity, d->candidate_count + 1,
 	                       sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	table->candidates = grown;
-	table->candidates[table->candidate_count++] = (struct candidate){ pid, stat.ppid };
-	return 0;
+	d->candidates = grown;
+	d->candidates[d->candidate_count++] = (struct rti_candidate){ pid, stat.ppid };
+	return RTI_CONTINUE;
 }
 
-static int add_candidates(struct rti_member_table *table, const struct rti_context *ctx)
+/* Returns whether any was added. */
+static bool add_candidates(struct rti_tree *tree)
 {
-	int found = 0;
+	bool was_added = false;
 
-	for (size_t i = 0; i < table->candidate_count; i++) {
-		struct candidate c = table->candidates[i];
+	for (size_t i = 0; i < tree->discovery.candidate_count; i++) {
+		struct rti_candidate c = tree->discovery.candidates[i];
 		struct rti_pid_stat stat;
 
-		if (!rti_member_find(table, c.ppid) || rti_member_find(table, c.pid) ||
-		    is_full(table))
+		if (!rti_member_find(&tree->table, c.ppid) ||
+		    rti_member_find(&tree->table, c.pid) || is_full(tree))
 			continue;
-		if (rti_read_pid_stat(ctx, c.pid, NULL, &stat) == 0)
-			found += add_child(table, ctx, c.ppid, &stat, NULL);
+		if (rti_pid_stat_read(tree->ctx, c.pid, NULL, &stat) == 0)
+			was_added |= add_child(tree, c.ppid, &stat, NULL);
 	}
-	return found;
+	return was_added;
 }
 
-/* Where the kernel has no children files. Pids mostly rise from parent to child, so that one
- * round finds all. */
-static void scan_parent_pids(struct rti_member_table *table, const struct rti_context *ctx)
+/* Where the kernel has no children files. Pids mostly rise from parent to child, so one round finds
+ * most. */
+static void scan_proc(struct rti_tree *tree)
 {
-	struct parent_scan scan = { table, ctx };
 	int err;
 
-	table->candidate_count = 0;
-	err = rti_procfs_list(ctx->procfs, RTI_PROC, ".", add_candidate, &scan);
+	tree->discovery.candidate_count = 0;
+	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, ".", add_candidate, tree);
 	if (err < 0)
-		rti_member_table_note_skipped(table, err);
-	while (add_candidates(table, ctx))
+		note_skipped(tree, err);
+	while (add_candidates(tree))
 		;
 }
 
-/* No file has to be opened to know that. */
-static bool has_left(const struct rti_context *ctx, int32_t pid)
+/* Whether a process has been reaped. No file has to be opened to know that. */
+static bool was_reaped(const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_cpu_clock clock = { 0 };
 
 	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) < 0;
 }
 
-/* Its fork was heard of, so it belongs here, whatever its parent is by now. Once it has ended, its
- * parent may never wait for it, and then nothing but the zombie tells what it used. The account of
- * one in state X was moved already. */
-static void add_new_member(void *arg, int32_t pid, bool has_ended)
+/* The event of its fork makes a process a member, whatever its parent is by now. If it has
+ * exited, its parent may never wait for it, so that only the zombie shows what it used. In state
+ * X its usage has already been added to its reaper. */
+static void add_forked(void *arg, int32_t pid, bool has_exited)
 {
-	struct children_scan *scan = arg;
+	struct rti_tree *tree = arg;
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
-	if (rti_member_find(scan->table, pid) || (has_ended && has_left(scan->ctx, pid)) ||
-	    is_full(scan->table))
+	if (rti_member_find(&tree->table, pid) || (has_exited && was_reaped(tree->ctx, pid)) ||
+	    is_full(tree))
 		return;
-	if (read_stat(scan->table, scan->ctx, pid, &file, &stat) == 0 &&
-	    (stat.state == 'Z' || (!has_ended && stat.state != 'X')))
-		rti_member_add(scan->table, scan->ctx, &stat, &file);
-	rti_procfs_close_file(scan->ctx->procfs, &file);
+	if (read_stat(tree, pid, &file, &stat) == 0 &&
+	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')))
+		add_member(tree, &stat, &file);
+	rti_procfs_close_file(tree->ctx->procfs, &file);
 }
 
-/* ns_last_pid is asked first, since loadavg may be somebody else's invention (lxcfs). */
-uint64_t rti_read_last_pid(struct rti_member_table *table, const struct rti_context *ctx)
+/* ns_last_pid comes first, since lxcfs may make up a loadavg. Returns 0 if neither can be read. */
+static uint64_t read_last_pid(struct rti_tree *tree)
 {
+	const struct rti_context *ctx = tree->ctx;
+	struct rti_discovery_state *d = &tree->discovery;
 	struct rti_loadavg loadavg;
 	struct rti_scan scan;
 	uint64_t pid = 0;
 
-	if (table->last_pid_source != LAST_PID_FROM_LOADAVG &&
+	if (d->last_pid_source == RTI_LAST_PID_NS_LAST_PID &&
 	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid",
-	                           RTI_SINGLE_RECORD, &table->last_pid_file, ctx->buf) == 0) {
+	                           RTI_SINGLE_RECORD, &d->last_pid_file, ctx->buf) == 0) {
 		scan = rti_scan(ctx->buf->data, ctx->buf->len);
 		rti_scan_u64(&scan, &pid);
 		return pid;
 	}
-	table->last_pid_source = LAST_PID_FROM_LOADAVG;
+	d->last_pid_source = RTI_LAST_PID_LOADAVG;
 	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD,
-	                           &table->last_pid_file, ctx->buf) < 0 ||
+	                           &d->last_pid_file, ctx->buf) < 0 ||
 	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
 		return 0;
 	return loadavg.last_pid;
 }
 
-/* Who counts for us is a moment late, and may be stopped or killed: he is not always believed.
- * 0: not now. */
-static uint64_t counted_forks(const struct rti_member_table *table)
+void rti_discovery_update_last_pid(struct rti_tree *tree)
 {
-	if (!table->fork_counts || table->fork_counts->events != RTI_EVENTS_INTACT ||
-	    table->scans % TRUSTED_SCANS == 0)
+	tree->discovery.last_pid = read_last_pid(tree);
+}
+
+/* The supervisor's count of forks serves as the last pid as well. The count can lag, and the
+ * supervisor may be stopped or killed, so every 16th scan ignores it. Returns 0 if it must not
+ * be used. */
+static uint64_t counted_forks(const struct rti_tree *tree)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+
+	if (!shared || shared->events != RTI_EVENTS_INTACT ||
+	    tree->discovery.scans % TRUSTED_SCANS == 0)
 		return 0;
-	return table->fork_counts->processes + 1;
+	return shared->processes + 1;
 }
 
-/* Who has not run since his children were searched for has not forked; nor has anybody where no
- * pid was given away. */
-static bool may_have_forked(const struct rti_member_table *table, const struct rti_member *m)
+/* A process that has not run since its children were listed has not forked. No process has, if
+ * no pid was given out. */
+static bool may_have_forked(const struct rti_tree *tree, const struct rti_member *m)
 {
-	if (table->last_pid && m->scanned_pid == table->last_pid && !m->has_reaped)
+	if (tree->discovery.last_pid && m->scan.last_pid == tree->discovery.last_pid &&
+	    !m->family.has_reaped)
 		return false;
-	return !m->has_clock || m->clock.total_ns != m->scanned_clock_ns;
+	return !m->clock.is_known || m->clock.now.total_ns != m->scan.clock_ns;
 }
 
-/* Those whom a child that nobody has seen left behind are adopted, without his doing, by someone
- * above who forked it. */
-static void mark_for_scan(struct rti_member_table *table, struct rti_member *m)
+/* When a child that we never saw exits, its own children are reparented to an ancestor, which
+ * need not have run. So every ancestor is scanned too. */
+static void mark_for_scan(struct rti_tree *tree, struct rti_member *m)
 {
-	for (size_t steps = table->count; m && !m->needs_scan && steps > 0; steps--) {
-		m->needs_scan = true;
-		m = rti_member_find(table, m->stat.ppid);
+	for (size_t steps = tree->table.count; m && !m->scan.is_due && steps > 0; steps--) {
+		m->scan.is_due = true;
+		m = rti_member_find(&tree->table, m->stat.ppid);
 	}
-	if (table->count)
-		table->members[0].needs_scan = true;
+	tree->table.members[0].scan.is_due = true;
 }
 
-/* A row without figures is spent with this. A stranger has no clock that would say anything of
- * the member. */
-static void apply_row_clock(const struct rti_context *ctx, struct rti_member *m)
+/* Members that are found are scanned in turn. */
+static void scan_marked(struct rti_tree *tree)
 {
-	m->has_clock = rti_member_owns_row(m, ctx->platform->tick_ns);
-	if (m->has_clock && !(m->row->has & RTI_BATCH_IDLE)) {
-		rti_batch_clock(m->row, &m->clock);
-		return;
-	}
-	if (m->has_clock)
-		m->clock.total_ns = m->row->cpu_ns;
-	m->row = NULL;
-}
+	struct rti_member_table *table = &tree->table;
 
-static void read_clock(const struct rti_context *ctx, struct rti_member *m)
-{
-	m->needs_scan = false;
-	if (m->row)
-		apply_row_clock(ctx, m);
-	else
-		m->has_clock =
-		    ctx->platform->cpu_clock && ctx->platform->cpu_clock(m->pid, &m->clock) == 0;
-}
-
-static void read_clocks(struct rti_member_table *table, const struct rti_context *ctx, size_t first)
-{
-	for (size_t i = first; i < table->count; i++)
-		read_clock(ctx, &table->members[i]);
-}
-
-static void read_all_clocks(struct rti_member_table *table, const struct rti_context *ctx)
-{
-	if (ctx->platform->cpu_clock) /* elsewhere pids are not ours */
-		rti_batch_reader_read(&table->batch_reader, table->members, table->count);
-	read_clocks(table, ctx, 0);
-}
-
-/* Those who are found are searched in turn. */
-static void scan_marked(struct rti_member_table *table, const struct rti_context *ctx)
-{
+	for (size_t i = 0; i < table->count; i++)
+		table->members[i].scan.is_due = false;
 	for (size_t i = 0; i < table->count; i++) {
-		if (may_have_forked(table, &table->members[i]))
-			mark_for_scan(table, &table->members[i]);
+		if (may_have_forked(tree, &table->members[i]))
+			mark_for_scan(tree, &table->members[i]);
 	}
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *m = &table->members[i];
 		size_t known = table->count;
 
-		if (!m->needs_scan)
+		if (!m->scan.is_due)
 			continue;
-		m->scanned_pid = table->last_pid;
-		m->scanned_clock_ns = m->clock.total_ns;
-		if (scan_children_files(table, ctx, m))
-			rti_member_force_scan(&table->members[i]);
-		read_clocks(table, ctx, known);
+		m->scan.last_pid = tree->discovery.last_pid;
+		m->scan.clock_ns = m->clock.now.total_ns;
+		if (scan_children(tree, m))
+			rti_discovery_force_scan(&table->members[i]);
+		rti_read_clocks_from(tree, known);
 		for (; known < table->count; known++)
-			table->members[known].needs_scan = true;
+			table->members[known].scan.is_due = true;
 	}
 }
 
-static void rescan_all(struct rti_member_table *table)
+void rti_discovery_force_scan(struct rti_member *m)
 {
-	for (size_t i = 0; i < table->count; i++)
-		rti_member_force_scan(&table->members[i]);
-	table->scanned_pid = 0;
+	m->scan.last_pid = 0;
+	m->scan.clock_ns = UINT64_MAX;
 }
 
-static void scan(struct rti_member_table *table, const struct rti_context *ctx)
+void rti_discovery_check_threads(struct rti_member *m)
 {
-	struct children_scan new_pids = { .table = table, .ctx = ctx };
-	bool was_scanned = false;
-
-	table->is_short_of_files = false;
-	table->count_before_scan = table->count;
-	rti_fork_tracker_take_new(&table->fork_tracker, add_new_member, &new_pids);
-	if (!rti_fork_tracker_is_complete(&table->fork_tracker) || !table->was_scanned ||
-	    table->has_skipped) {
-		if (table->has_skipped)
-			rescan_all(table);
-		table->has_skipped = false;
-		table->skipped = 0;
-		table->was_scanned = was_scanned = true;
-		table->scans++;
-		table->last_pid =
-		    counted_forks(table) ? counted_forks(table) : rti_read_last_pid(table, ctx);
-		if (!table->has_children_files &&
-		    (!table->last_pid || table->scanned_pid != table->last_pid))
-			scan_parent_pids(table, ctx);
-		table->scanned_pid = table->last_pid;
-	}
-	read_all_clocks(table, ctx);
-	if (was_scanned && table->has_children_files)
-		scan_marked(table, ctx);
+	if (m->scan.threads && m->stat.num_threads != m->scan.threads)
+		rti_discovery_force_scan(m);
 }
 
-void rti_discover_members(struct rti_member_table *table, const struct rti_context *ctx)
+static void rescan_all(struct rti_tree *tree)
 {
-	bool is_first = !table->was_scanned;
+	for (size_t i = 0; i < tree->table.count; i++)
+		rti_discovery_force_scan(&tree->table.members[i]);
+	tree->discovery.scanned_last_pid = 0;
+}
 
-	if (!table->is_followed || table->count == 0) {
-		read_all_clocks(table, ctx);
+/* Prepare a scan, and do the part that needs no CPU clocks. */
+static void begin_scan(struct rti_tree *tree)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+
+	if (d->has_skipped)
+		rescan_all(tree);
+	d->has_skipped = false;
+	d->skipped = 0;
+	d->was_scanned = true;
+	d->scans++;
+	d->last_pid = counted_forks(tree);
+	if (!d->last_pid)
+		d->last_pid = read_last_pid(tree);
+	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
+		scan_proc(tree);
+	d->scanned_last_pid = d->last_pid;
+}
+
+static void find_members(struct rti_tree *tree, rti_batch_ask *ask)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+	bool is_scan;
+
+	d->is_short_of_files = false;
+	d->count_before = tree->table.count;
+	rti_fork_tracker_take_new(&d->fork_tracker, add_forked, tree);
+	is_scan =
+	    !rti_fork_tracker_is_complete(&d->fork_tracker) || !d->was_scanned || d->has_skipped;
+	if (is_scan)
+		begin_scan(tree);
+	rti_read_clocks(tree, ask);
+	if (is_scan && d->has_children_files)
+		scan_marked(tree);
+}
+
+void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+	bool is_first = !d->was_scanned;
+
+	if (!d->is_followed || tree->table.count == 0) {
+		rti_read_clocks(tree, ask);
 		return;
 	}
 	if (!is_first)
-		rti_fork_tracker_poll(&table->fork_tracker);
-	scan(table, ctx);
-	/* Whom those forked who were there before us can be told only once they are known. */
-	if (is_first && rti_fork_tracker_is_complete(&table->fork_tracker)) {
-		rti_fork_tracker_poll(&table->fork_tracker);
-		scan(table, ctx);
+		rti_fork_tracker_poll(&d->fork_tracker);
+	find_members(tree, ask);
+	/* The forks of members that were there before us mean something only now that they are
+	 * known. */
+	if (is_first && rti_fork_tracker_is_complete(&d->fork_tracker)) {
+		rti_fork_tracker_poll(&d->fork_tracker);
+		find_members(tree, ask);
 	}
-	if (table->is_short_of_files && table->files_cached > 0) {
-		rti_member_table_drop_files(table, ctx);
-		scan(table, ctx);
+	if (d->is_short_of_files && tree->table.files_cached > 0) {
+		rti_member_table_drop_files(&tree->table, tree->ctx);
+		find_members(tree, ask);
 	}
+}
+
+int rti_discover_root(struct rti_tree *tree, int32_t pid)
+{
+	const struct rti_context *ctx = tree->ctx;
+	struct rti_discovery_state *d = &tree->discovery;
+	struct rti_path children = rti_task_path(pid, pid, "children");
+	struct rti_pid_stat stat;
+	int err;
+
+	*d = (struct rti_discovery_state){
+		.is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN),
+		.fork_tracker = RTI_FORK_TRACKER_INIT,
+		.last_pid_file = RTI_FILE_INIT,
+	};
+	/* Without events the members are found by scans. */
+	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed && !ctx->procfs->is_foreign)
+		rti_fork_tracker_subscribe(&d->fork_tracker);
+	rti_fork_tracker_set_root(&d->fork_tracker, pid);
+	d->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
+	err = rti_pid_stat_read(ctx, pid, NULL, &stat);
+	if (err == 0 && !rti_pid_stat_is_leader(ctx, &stat))
+		err = -ESRCH;
+	return err < 0 ? err : rti_member_table_add_take(&tree->table, ctx, &stat, NULL);
+}
+
+void rti_discovery_free(struct rti_tree *tree)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+
+	free(d->candidates);
+	rti_buf_free(&d->children);
+	rti_procfs_close_file(tree->ctx->procfs, &d->last_pid_file);
+	rti_fork_tracker_close(&d->fork_tracker);
 }

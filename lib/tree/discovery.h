@@ -1,24 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the members of a tree: those who are heard of, and otherwise the children of those who
- * may have forked. */
+/* Finding new members of a tree: from process events, else from the children files of members
+ * that may have forked, else from a scan of /proc. */
 #ifndef RTI_DISCOVERY_H
 #define RTI_DISCOVERY_H
 
-#include <stdbool.h>
+#include "tree/state.h"
 
-#include "tree/member_table.h"
+/* How many members one scan adds at most, so that a fork bomb cannot keep it going. */
+#define RTI_NEW_MEMBERS_MAX 16384
 
-/* Take in descendants that have come since the last time, and read the clocks of all members.
- * Members move in memory. */
-void rti_discover_members(struct rti_member_table *table, const struct rti_context *ctx);
+/* Start a tree at pid, its first member. Returns 0; -ESRCH if there is no such process; -EACCES
+ * if it is hidden; or another -errno. */
+int rti_discover_root(struct rti_tree *tree, int32_t pid);
 
-/* The last pid that was given away, to whomever: as long as it stands still nobody has forked,
- * nor made a thread. 0: nobody tells. */
-uint64_t rti_read_last_pid(struct rti_member_table *table, const struct rti_context *ctx);
+/* Add the descendants that are new since the last call, and read the CPU clocks of all members.
+ * ask says what their batch rows are to have. Members move in memory. */
+void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask);
 
-/* 0 when it has none that run or can be waited for. Of who has many threads that is not found
- * out. */
-bool rti_member_has_children(struct rti_member_table *table, const struct rti_context *ctx,
-                             struct rti_member *m);
+void rti_discovery_free(struct rti_tree *tree);
+
+/* The children of a member may have changed: the next call lists them again, even if it has not
+ * run. */
+void rti_discovery_force_scan(struct rti_member *m);
+
+/* The stat of a member was read again. A thread that was unknown when its children were listed
+ * may have forked, and the children of one that has exited since may have moved to a thread that
+ * was looked at before: both show in the number of threads. */
+void rti_discovery_check_threads(struct rti_member *m);
+
+/* Read again the pid that the kernel has given out last, to any process or thread of the pid
+ * namespace: while it stands still, no process has forked. Reads one file. */
+void rti_discovery_update_last_pid(struct rti_tree *tree);
+
+/* Whether a member has children that run or can be waited for. Always true for a multi-threaded
+ * process: checking would take one read per thread. */
+bool rti_discovery_has_children(struct rti_tree *tree, struct rti_member *m);
 
 #endif

@@ -1,60 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* Who has left a tree, and in whose account it is.
+/* The members that have exited, and whose account holds what they used.
  *
- * When a process is reaped, the kernel moves its use into its reaper's account. A sample cannot
- * stop the clock, so it reads children before parents and then checks: whoever's account has
- * grown since the last sample may hold a child that was read as alive. Such children are looked
- * at again, and the accounts of those who reaped are read again once their children are known to
- * be gone. */
+ * When a process is reaped, the kernel adds its usage to its reaper's account of children. A
+ * sample cannot stop the clock. So it reads children before parents and checks afterwards: an
+ * account that has grown since the last sample may hold a child that was read as alive. Such
+ * children are looked at again, and once a child is known to have exited, the accounts of those
+ * that may have reaped it are read again. */
 #include "tree/exit_accounting.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
-#include "command/process_list.h"
+#include "collect/pid_stat.h"
+#include "tree/discovery.h"
 #include "tree/member_read.h"
+#include "tree/member_rows.h"
 
-#define LOOKS_MAX 2000 /* some milliseconds, should its reaper have to wait for a CPU */
+/* Some milliseconds, in case the reaper of a process has to wait for a CPU. */
+#define RELEASE_LOOKS_MAX 2000
 
-/* A keeper adopts those whose parent left without our noticing. */
+/* The parent of a member. Our supervisor adopts a member whose parent exited without our
+ * noticing. */
 static struct rti_member *parent_of(const struct rti_tree *tree, const struct rti_member *m,
                                     int32_t ppid)
 {
-	struct rti_member *up = rti_member_find(&tree->table, ppid);
+	struct rti_member *parent = rti_member_find(&tree->table, ppid);
 
-	if (!up && m->pid != tree->supervisor_pid)
-		up = rti_member_find(&tree->table, tree->supervisor_pid);
-	return up;
+	if (!parent && !rti_is_supervisor(tree, m))
+		parent = rti_member_find(&tree->table, tree->supervised.pid);
+	return parent;
 }
 
-/* All who may have been a member's parent, or have adopted it, since the last sample: its
- * ancestors as they are now, gone ones included, and then those of them that only were its
- * ancestors then. */
+/* A walk over all that may have been a member's parent, or have adopted it, since the last
+ * sample: its ancestors as they are now, exited ones included, and then those that were its
+ * ancestors only then. */
 struct ancestors {
 	struct rti_tree *tree;
 	struct rti_member *of, *at;
-	uint64_t mark; /* of those who were there */
+	uint64_t mark; /* of members that were visited */
 	size_t steps;
-	bool is_previous;
+	bool is_previous; /* the second part of the walk */
 };
 
 static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
 {
-	m->mark = ++tree->events;
-	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->mark };
+	m->exit.mark = ++tree->events;
+	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->exit.mark };
 }
 
+/* Returns the next one, or NULL at the end. */
 static struct rti_member *next_ancestor(struct ancestors *a)
 {
 	for (;;) {
-		struct rti_member *up = parent_of(
-		    a->tree, a->at, a->is_previous ? a->at->previous_ppid : a->at->stat.ppid);
+		int32_t ppid = a->is_previous ? a->at->family.ppid : a->at->stat.ppid;
+		struct rti_member *up = parent_of(a->tree, a->at, ppid);
 
 		if (up && a->steps++ < a->tree->table.count) {
 			a->at = up;
-			if (up->mark == a->mark)
+			if (up->exit.mark == a->mark)
 				continue;
-			up->mark = a->mark;
+			up->exit.mark = a->mark;
 			return up;
 		}
 		if (a->is_previous)
@@ -65,25 +69,27 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 	}
 }
 
-/* Nobody but its parent, which still has its children, can have waited for it. */
-static const struct rti_member *kept_parent(const struct rti_tree *tree, const struct rti_member *m)
+/* Whether the parent of a member still has its children: then no other process can have reaped
+ * it. */
+static bool has_kept_parent(const struct rti_tree *tree, const struct rti_member *m)
 {
-	const struct rti_member *up = parent_of(tree, m, m->stat.ppid);
+	const struct rti_member *parent = parent_of(tree, m, m->stat.ppid);
 
-	return up && !up->has_exited && !rti_member_is_zombie(up) ? up : NULL;
+	return parent && !parent->end.has_exited && !rti_pid_stat_is_zombie(&parent->stat);
 }
 
-/* When it came to light that a process may have reaped children: when its account was read and
- * had grown, or when it was found gone, which may have been after it reaped some. */
+/* When it showed that a process may have reaped children: when its account was read and had
+ * grown, or when it was found to have exited, which may have been after it reaped some. 0: it
+ * has not. */
 static uint64_t may_have_reaped_at(const struct rti_member *m)
 {
-	if (m->has_exited)
-		return m->exited_at;
-	return rti_ledger_has_grown(&m->account) ? m->account_at : 0;
+	if (m->end.has_exited)
+		return m->end.at;
+	return rti_ledger_has_grown(&m->account) ? m->read.account_at : 0;
 }
 
-/* Orphans are adopted by an ancestor that has asked for them, and /proc does not tell which one
- * that is: it may have been any of them. */
+/* An orphan is adopted by an ancestor that is a subreaper, and /proc does not show which
+ * ancestor that is. So any of them may have reaped a member. */
 static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
@@ -99,64 +105,61 @@ static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member
 	return at;
 }
 
-/* Of whom the kernel is letting go (state X) the account is in that of his reaper, or will be in
- * a moment: that it can be read still is no proof that it is not. */
-static int read_stat_for_good(struct rti_tree *tree, const struct rti_context *ctx,
-                              struct rti_member *m)
+/* In state X a process is being released: its usage has already been added to its reaper, or is
+ * about to be. A successful read does not show that it has not, so wait for the end of it. */
+static int read_settled_stat(struct rti_tree *tree, struct rti_member *m)
 {
 	int err = 0;
 
-	for (int looks = 0; looks < LOOKS_MAX; looks++) {
-		err = rti_member_read_stat(&tree->table, ctx, m);
+	for (int looks = 0; looks < RELEASE_LOOKS_MAX; looks++) {
+		err = rti_read_member_stat(tree, m);
 		if (err < 0 || m->stat.state != 'X')
 			break;
 	}
 	return err;
 }
 
-/* Is a member there still that was read as alive before somebody may have reaped it? 1 when it
- * is not. */
-static bool revalidate(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m)
+/* Look again at a member that was read as alive before another process may have reaped it. Returns
+ * whether it has exited. */
+static bool revalidate(struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
-	uint64_t reaped_at = m->has_exited ? 0 : may_have_been_reaped_at(tree, m);
+	uint64_t reaped_at = m->end.has_exited ? 0 : may_have_been_reaped_at(tree, m);
 
-	if (reaped_at == 0 || reaped_at < m->read_at || reaped_at < m->revalidated_at)
+	if (reaped_at == 0 || reaped_at < m->read.alive_at || reaped_at < m->exit.revalidated_at)
 		return false;
-	m->revalidated_at = ++tree->events;
-	if (parent && !parent->has_exited && rti_member_has_live_files(ctx, m))
+	m->exit.revalidated_at = ++tree->events;
+	if (parent && !parent->end.has_exited && rti_member_has_live_files(tree->ctx, m))
 		return false;
-	/* It may have a new parent by now, who will be the one to reap it; or it is gone. */
-	if (read_stat_for_good(tree, ctx, m) != -ESRCH)
+	/* If it is there it may have a new parent by now, which will be the one to reap it. */
+	if (read_settled_stat(tree, m) != -ESRCH)
 		return false;
-	m->has_exited = true;
-	m->exited_at = ++tree->events;
+	rti_mark_exited(tree, m);
 	return true;
 }
 
-/* Read the accounts again that a departed member may be in. 1 when there were any. */
-static bool reread_reapers(struct rti_tree *tree, const struct rti_context *ctx,
-                           struct rti_member *m, struct rti_status *status)
+/* Read again the accounts that may hold a member that has exited. Returns whether there were
+ * any. */
+static bool reread_reapers(struct rti_tree *tree, struct rti_member *m, struct rti_status *status)
 {
 	struct ancestors all = ancestors(tree, m);
 	struct rti_member *up;
 	bool has_read = false;
 
 	while ((up = next_ancestor(&all))) {
-		if (!up->has_exited && up->account_at < m->exited_at) {
-			rti_force_read_member(tree, ctx, up, status);
+		if (!up->end.has_exited && up->read.account_at < m->end.at) {
+			rti_force_read_member(tree, up, status);
 			has_read = true;
 		}
-		if (kept_parent(tree, m))
+		if (has_kept_parent(tree, m))
 			break;
 	}
 	return has_read;
 }
 
-/* Every pass that goes on has lost a member or read a reaper for the last time since one was
- * lost: it ends. */
-void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx,
-                         struct rti_status *status)
+/* Every pass that is not the last one finds an exit, or reads a reaper for the last time since
+ * the last exit. So the loop ends. */
+void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 {
 	bool is_stable = !tree->needs_reconcile;
 
@@ -165,30 +168,31 @@ void rti_exits_reconcile(struct rti_tree *tree, const struct rti_context *ctx,
 		for (size_t i = 0; i < tree->table.count; i++) {
 			struct rti_member *m = &tree->table.members[i];
 
-			if (revalidate(tree, ctx, m))
+			if (revalidate(tree, m))
 				is_stable = false;
-			if (m->has_exited && reread_reapers(tree, ctx, m, status))
+			if (m->end.has_exited && reread_reapers(tree, m, status))
 				is_stable = false;
 		}
 	}
 }
 
-/* Its parent has left its children, if not the tree: it was reaped by the parent before that, or
- * by an ancestor that adopted it, or by nobody. Where more than one of their accounts may hold
- * it, none is taken for larger than it says. 1 when a living ancestor has yet to account for it. */
+/* Account for a member whose parent has left its children, if not the tree. It was reaped by
+ * that parent before, by an ancestor that adopted it, or outside the tree. If more than one
+ * account may hold it, none is raised. Returns whether a living ancestor has yet to account for
+ * it. */
 static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
 	struct rti_member *up, *holder = NULL;
-	int holders = 0;
 	bool has_exited_holder = false;
+	int holders = 0;
 
 	while ((up = next_ancestor(&all))) {
 		if (!rti_ledger_may_hold(&tree->ledger, &up->account, &m->account))
 			continue;
 		holder = up;
 		holders++;
-		has_exited_holder |= up->has_exited;
+		has_exited_holder |= up->end.has_exited;
 	}
 	if (holders == 0)
 		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
@@ -197,6 +201,7 @@ static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 	return holders > 0 && !has_exited_holder;
 }
 
+/* Attribute the faults of an orphan to ancestors whose accounts grew by more than is explained. */
 static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
@@ -204,44 +209,45 @@ static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 	struct rti_member *up;
 
 	while (missing && (up = next_ancestor(&all))) {
-		if (!up->has_exited)
+		if (!up->end.has_exited)
 			missing -= rti_ledger_attribute(&up->account, missing);
 	}
 	if (missing)
-		tree->ledger.has_unwaited = true;
+		rti_ledger_note_unwaited(&tree->ledger);
 }
 
 static void account_exit(struct rti_tree *tree, struct rti_member *m)
 {
-	struct rti_member *up = parent_of(tree, m, m->stat.ppid);
+	struct rti_member *parent = parent_of(tree, m, m->stat.ppid);
 
-	if (up)
-		rti_member_force_scan(up); /* a new child may have its pid already */
-	tree->ledger.has_exits = true;
-	m->is_unattributed = false;
-	if (kept_parent(tree, m))
-		rti_ledger_account_exit(&tree->ledger, &m->account, &up->account);
+	if (parent)
+		rti_discovery_force_scan(parent); /* a new child may have its pid already */
+	rti_ledger_note_exit(&tree->ledger);
+	m->exit.is_unattributed = false;
+	if (has_kept_parent(tree, m))
+		rti_ledger_account_exit(&tree->ledger, &m->account, &parent->account);
 	else
-		m->is_unattributed = account_orphan_exit(tree, m);
-	if (tree->process_list && m->pid != tree->supervisor_pid)
-		rti_process_list_add_member(tree->process_list, m, 0);
-	if (m->peak_rss_bytes > tree->peak_rss_bytes)
-		tree->peak_rss_bytes = m->peak_rss_bytes;
+		m->exit.is_unattributed = account_orphan_exit(tree, m);
+	rti_report_exit(tree, m);
+	if (m->values.peak_rss_bytes > tree->peak_rss_bytes)
+		tree->peak_rss_bytes = m->values.peak_rss_bytes;
 }
 
-/* Members stand behind their parents, and from below what a member is known to have reaped goes
- * where it goes. */
+/* Children stand behind their parents, and are accounted for first: what a member is known to
+ * have reaped goes where the member goes. */
 void rti_exits_account(struct rti_tree *tree)
 {
 	if (!tree->needs_reconcile)
 		return;
 	for (size_t i = tree->table.count; i-- > 0;) {
-		if (tree->table.members[i].has_exited)
+		if (tree->table.members[i].end.has_exited)
 			account_exit(tree, &tree->table.members[i]);
 	}
 	for (size_t i = tree->table.count; i-- > 0;) {
-		if (tree->table.members[i].has_exited && tree->table.members[i].is_unattributed)
-			attribute_orphan(tree, &tree->table.members[i]);
+		struct rti_member *m = &tree->table.members[i];
+
+		if (m->end.has_exited && m->exit.is_unattributed)
+			attribute_orphan(tree, m);
 	}
 	if (tree->ledger.has_unwaited)
 		tree->reasons |= RT_REASON_UNWAITED;

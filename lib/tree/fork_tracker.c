@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Process events of one tree: who joins it, and who has come and gone. */
+/* The subscription of one tree to the proc connector. */
 #include "tree/fork_tracker.h"
 
 #include <errno.h>
@@ -18,91 +18,90 @@ static int32_t own_pid(void)
 	return platform.getpid();
 }
 
-static void unsubscribe(struct rti_fork_tracker *fork_tracker)
+static void unsubscribe(struct rti_fork_tracker *tracker)
 {
-	if (fork_tracker->fd >= 0)
-		rti_events_close(fork_tracker->fd);
-	fork_tracker->fd = -1;
+	if (tracker->fd >= 0)
+		rti_events_close(tracker->fd);
+	tracker->fd = -1;
 }
 
-int rti_fork_tracker_subscribe(struct rti_fork_tracker *fork_tracker)
+int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker)
 {
-	*fork_tracker = (struct rti_fork_tracker){ .fd = -1, .owner = own_pid() };
-	fork_tracker->fd = rti_events_open(0);
-	if (fork_tracker->fd < 0)
-		return fork_tracker->fd;
-	fork_tracker->descendants = calloc(1, sizeof(*fork_tracker->descendants));
-	if (!fork_tracker->descendants) {
-		unsubscribe(fork_tracker);
+	*tracker = (struct rti_fork_tracker){ .fd = -1, .owner = own_pid() };
+	tracker->fd = rti_events_open(0);
+	if (tracker->fd < 0)
+		return tracker->fd;
+	tracker->descendants = calloc(1, sizeof(*tracker->descendants));
+	if (!tracker->descendants) {
+		unsubscribe(tracker);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void rti_fork_tracker_set_root(struct rti_fork_tracker *fork_tracker, int32_t root)
+void rti_fork_tracker_set_root(struct rti_fork_tracker *tracker, int32_t root)
 {
-	fork_tracker->root = root;
-	rti_fork_tracker_add(fork_tracker, root);
+	tracker->root = root;
+	rti_fork_tracker_add(tracker, root);
 }
 
-void rti_fork_tracker_close(struct rti_fork_tracker *fork_tracker)
+void rti_fork_tracker_close(struct rti_fork_tracker *tracker)
 {
-	unsubscribe(fork_tracker);
-	free(fork_tracker->descendants);
-	free(fork_tracker->new_pids);
-	*fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
+	unsubscribe(tracker);
+	free(tracker->descendants);
+	free(tracker->new_pids);
+	*tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 }
 
-bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker)
+bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *tracker)
 {
-	return fork_tracker->fd >= 0;
+	return tracker->fd >= 0;
 }
 
-static void add_new_pid(struct rti_fork_tracker *fork_tracker, int32_t pid)
+static void add_new_pid(struct rti_fork_tracker *tracker, int32_t pid)
 {
-	int32_t *new_pids = rti_array_grow(fork_tracker->new_pids, &fork_tracker->cap,
-	                                   fork_tracker->count + 1, sizeof(*new_pids));
+	int32_t *new_pids = rti_array_grow(tracker->new_pids, &tracker->capacity,
+	                                   tracker->count + 1, sizeof(*new_pids));
 
 	if (!new_pids) {
-		fork_tracker->has_lost_events = true;
+		tracker->has_lost_events = true;
 		return;
 	}
-	fork_tracker->new_pids = new_pids;
-	fork_tracker->new_pids[fork_tracker->count++] = pid;
+	tracker->new_pids = new_pids;
+	tracker->new_pids[tracker->count++] = pid;
 }
 
-static void handle_exit(struct rti_fork_tracker *fork_tracker,
-                        const struct rti_process_event *event)
+static void handle_exit(struct rti_fork_tracker *tracker, const struct rti_process_event *event)
 {
 	if (event->tid != event->pid)
 		return;
-	if (event->pid != fork_tracker->root && event->ppid &&
-	    rti_descendant_set_has(fork_tracker->descendants, event->pid) &&
-	    !rti_descendant_set_has(fork_tracker->descendants, event->ppid))
-		fork_tracker->has_unwaited_exit = true;
-	rti_descendant_set_exit(fork_tracker->descendants, event->pid);
+	if (event->pid != tracker->root && event->ppid &&
+	    rti_descendant_set_has(tracker->descendants, event->pid) &&
+	    !rti_descendant_set_has(tracker->descendants, event->ppid))
+		tracker->has_unwaited_exit = true;
+	rti_descendant_set_exit(tracker->descendants, event->pid);
 }
 
 static void handle_event(void *arg, const struct rti_process_event *event)
 {
-	struct rti_fork_tracker *fork_tracker = arg;
+	struct rti_fork_tracker *tracker = arg;
 
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
-		/* The root is forked by a stranger; and we may have listened before that. */
-		if (event->pid == fork_tracker->root &&
-		    rti_descendant_set_is_alive(fork_tracker->descendants, event->pid))
+		/* The root is forked from outside the tree, maybe after the subscription. */
+		if (event->pid == tracker->root &&
+		    rti_descendant_set_is_alive(tracker->descendants, event->pid))
 			break;
-		if (rti_descendant_set_fork(fork_tracker->descendants, event->ppid, event->pid))
-			add_new_pid(fork_tracker, event->pid);
-		else if (event->ppid == fork_tracker->owner && event->pid != fork_tracker->root)
-			fork_tracker->has_other_child = true;
+		if (rti_descendant_set_fork(tracker->descendants, event->ppid, event->pid))
+			add_new_pid(tracker, event->pid);
+		else if (event->ppid == tracker->owner && event->pid != tracker->root)
+			tracker->has_other_child = true;
 		break;
 	case RTI_EVENT_EXEC:
-		rti_descendant_set_exec(fork_tracker->descendants, event->pid);
+		rti_descendant_set_exec(tracker->descendants, event->pid);
 		break;
 	case RTI_EVENT_EXIT:
-		handle_exit(fork_tracker, event);
+		handle_exit(tracker, event);
 		break;
 	case RTI_EVENT_COMM:
 	case RTI_EVENT_OTHER:
@@ -110,35 +109,38 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	}
 }
 
-void rti_fork_tracker_poll(struct rti_fork_tracker *fork_tracker)
+void rti_fork_tracker_poll(struct rti_fork_tracker *tracker)
 {
-	if (fork_tracker->fd < 0)
+	if (tracker->fd < 0)
 		return;
-	/* The child of a fork leaves to its parent what comes. */
-	if (fork_tracker->owner != own_pid() ||
-	    rti_events_drain(fork_tracker->fd, handle_event, fork_tracker) < 0)
-		fork_tracker->has_lost_events = true;
-	if (fork_tracker->has_lost_events)
-		unsubscribe(fork_tracker);
+	/* A forked child of the subscriber leaves the events to its parent. */
+	if (tracker->owner != own_pid() || rti_events_drain(tracker->fd, handle_event, tracker) < 0)
+		tracker->has_lost_events = true;
+	if (tracker->has_lost_events)
+		unsubscribe(tracker);
 }
 
-void rti_fork_tracker_take_new(struct rti_fork_tracker *fork_tracker,
-                               void (*each)(void *arg, int32_t pid, bool has_ended), void *arg)
+void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
+                               void (*each)(void *arg, int32_t pid, bool has_exited), void *arg)
 {
-	for (size_t i = 0; i < fork_tracker->count; i++) {
-		int32_t pid = fork_tracker->new_pids[i];
+	for (size_t i = 0; i < tracker->count; i++) {
+		int32_t pid = tracker->new_pids[i];
 
-		/* Else its number is a stranger's by now. */
-		if (rti_descendant_set_has(fork_tracker->descendants, pid))
-			each(arg, pid,
-			     !rti_descendant_set_is_alive(fork_tracker->descendants, pid));
+		/* Otherwise a process outside the tree has the pid by now. */
+		if (rti_descendant_set_has(tracker->descendants, pid))
+			each(arg, pid, !rti_descendant_set_is_alive(tracker->descendants, pid));
 	}
-	fork_tracker->count = 0;
+	tracker->count = 0;
 }
 
-/* What was heard of is known already, and so may its end be. */
-void rti_fork_tracker_add(struct rti_fork_tracker *fork_tracker, int32_t pid)
+/* A process whose fork event was received is known already, and its exit may be too. */
+void rti_fork_tracker_add(struct rti_fork_tracker *tracker, int32_t pid)
 {
-	if (fork_tracker->descendants && !rti_descendant_set_has(fork_tracker->descendants, pid))
-		rti_descendant_set_add(fork_tracker->descendants, pid);
+	if (tracker->descendants && !rti_descendant_set_has(tracker->descendants, pid))
+		rti_descendant_set_add(tracker->descendants, pid);
+}
+
+uint64_t rti_fork_tracker_processes(const struct rti_fork_tracker *tracker)
+{
+	return tracker->descendants ? tracker->descendants->count : 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Process events of one tree: who joins it, and who has come and gone.
+/* The subscription of one tree to the proc connector: which processes joined it, and which have
+ * exited.
  *
- * Owner: the tree's proctree. Events wait in the socket until somebody listens. */
+ * Owner: the tree. Events wait in the socket until they are polled. */
 #ifndef RTI_FORK_TRACKER_H
 #define RTI_FORK_TRACKER_H
 
@@ -11,19 +12,19 @@
 
 struct rti_descendant_set;
 
+/* Written by fork_tracker.c only. */
 struct rti_fork_tracker {
-	int fd; /* -1 while there are no events */
-	/* pid of the process that opened it: after a fork, two would share what comes */
-	int32_t owner;
-	bool has_lost_events; /* some: nothing is sure any more, and nobody listens */
-	/* we got another child, which may be the tree's (CLONE_PARENT) */
+	int fd;               /* -1 while there are no events */
+	int32_t owner;        /* pid of the subscriber: a forked child would share its socket */
+	bool has_lost_events; /* so that nothing is sure any more; the subscription is closed */
+	/* The subscriber got another child, which may belong to the tree (CLONE_PARENT). */
 	bool has_other_child;
-	/* somebody ended whose parent is no member: nobody in the tree waited for him */
+	/* A member exited whose parent is no member: no process of the tree waited for it. */
 	bool has_unwaited_exit;
 	int32_t root;
 	struct rti_descendant_set *descendants; /* NULL while there are no events */
-	int32_t *new_pids; /* pids that have joined since they were taken last */
-	size_t count, cap;
+	int32_t *new_pids;                      /* that joined and were not taken yet */
+	size_t count, capacity;
 };
 
 #define RTI_FORK_TRACKER_INIT                                                                      \
@@ -31,24 +32,30 @@ struct rti_fork_tracker {
 		.fd = -1                                                                           \
 	}
 
-/* 0, or -errno where there are no events for us. */
-int rti_fork_tracker_subscribe(struct rti_fork_tracker *fork_tracker);
-/* Of what comes, this one's tree is meant, who may have been started since. Before the rest. */
-void rti_fork_tracker_set_root(struct rti_fork_tracker *fork_tracker, int32_t root);
-void rti_fork_tracker_close(struct rti_fork_tracker *fork_tracker);
+/* Subscribe to process events. Returns 0, or -errno if there are none for us. */
+int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker);
 
-/* All that joined and left so far is known. */
-bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *fork_tracker);
+/* Set the root of the tree, before the first poll. The root may have been started since the
+ * subscription. */
+void rti_fork_tracker_set_root(struct rti_fork_tracker *tracker, int32_t root);
 
-/* Take in what has happened. */
-void rti_fork_tracker_poll(struct rti_fork_tracker *fork_tracker);
+void rti_fork_tracker_close(struct rti_fork_tracker *tracker);
 
-/* Call each() for newcomers in the order in which they came, and forget them. One that has ended,
- * as far as was heard, may be a zombie still. */
-void rti_fork_tracker_take_new(struct rti_fork_tracker *fork_tracker,
-                               void (*each)(void *arg, int32_t pid, bool has_ended), void *arg);
+/* Whether all that joined and exited so far is known. */
+bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *tracker);
 
-/* Somebody was found to be a member without having been heard of. */
-void rti_fork_tracker_add(struct rti_fork_tracker *fork_tracker, int32_t pid);
+/* Receive the events that wait. */
+void rti_fork_tracker_poll(struct rti_fork_tracker *tracker);
+
+/* Call each() for the processes that joined since the last call, in that order. A process whose
+ * exit event was received may still be a zombie. */
+void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
+                               void (*each)(void *arg, int32_t pid, bool has_exited), void *arg);
+
+/* Add a process that was found to be a member without an event. */
+void rti_fork_tracker_add(struct rti_fork_tracker *tracker, int32_t pid);
+
+/* How many processes of the tree there have been, by events; 0 if there are none. */
+uint64_t rti_fork_tracker_processes(const struct rti_fork_tracker *tracker);
 
 #endif

@@ -16,9 +16,9 @@ static uint64_t reaped_faults(const struct rti_account *a)
 	return a->children[RTI_MINOR_FAULTS] + a->children[RTI_MAJOR_FAULTS];
 }
 
-/* Best lower bound of what a member reaped. The kernel shows CPU time in whole ticks, so the sum
- * of what the reaped children were last seen to have used may say more. User and system are
- * raised together, for their sum is exact while the split is a matter of sampling. */
+/* The best lower bound of what a member reaped. The kernel shows CPU time in whole ticks, so the
+ * last values that were seen of the reaped children may add up to more. User and system time are
+ * raised together: their sum is exact, while the split is sampled. */
 static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS])
 {
 	uint64_t members_seen = a->floor[RTI_CPU_USER] + a->floor[RTI_CPU_SYSTEM];
@@ -50,7 +50,29 @@ static void add_share(const struct rti_account *a, bool self_only, uint64_t sum[
 		sum[i] += a->self[i] + reaped[i];
 }
 
-/* I/O of the reaped lies in the reaper's own count, if that can be read at all. */
+void rti_account_set(struct rti_account *account, struct rti_counter_range range,
+                     const uint64_t self[RTI_COUNTERS], const uint64_t children[RTI_COUNTERS])
+{
+	size_t size = range.count * sizeof(self[0]);
+
+	memcpy(&account->self[range.first], &self[range.first], size);
+	memcpy(&account->children[range.first], &children[range.first], size);
+}
+
+/* A sum over live threads falls when a thread exits; what it was stays known. */
+void rti_account_raise(struct rti_account *account, struct rti_counter_range range,
+                       const uint64_t self[RTI_COUNTERS])
+{
+	for (unsigned i = range.first; i < range.first + range.count; i++)
+		account->self[i] = at_least(self[i], account->self[i]);
+}
+
+void rti_account_set_has_io(struct rti_account *account, bool has_io)
+{
+	account->has_io = has_io;
+}
+
+/* The I/O of a reaped child is in its reaper's own count, if that can be read at all. */
 void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited,
                                   struct rti_account *reaper)
 {
@@ -90,8 +112,8 @@ static uint64_t reaped_cpu_ns(const struct rti_account *a)
 	return a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 }
 
-/* Who shares the memory of its parent (vfork, CLONE_VM) may have no fault: its CPU time is the
- * evidence then. Both times are shown in whole ticks. */
+/* A process that shares the memory of its parent (vfork, CLONE_VM) may have no fault. Its CPU
+ * time is the evidence then. Both times are in whole ticks. */
 static bool has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *exited)
 {
 	uint64_t cpu_ns =
@@ -110,12 +132,12 @@ static uint64_t seen_faults(const struct rti_account *exited)
 bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                          const struct rti_account *exited)
 {
-	/* What the floor adds may be of those who were lost. */
-	uint64_t told = seen_faults(exited);
+	/* What the floor adds may be of members that were lost. */
+	uint64_t seen = seen_faults(exited);
 
-	if (!ledger->self_only && told == 0)
+	if (!ledger->self_only && seen == 0)
 		return has_grown_by_cpu(reaper, exited);
-	return !ledger->self_only && children_growth(reaper) > 0 && children_growth(reaper) >= told;
+	return !ledger->self_only && children_growth(reaper) > 0 && children_growth(reaper) >= seen;
 }
 
 uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults)
@@ -126,6 +148,16 @@ uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults)
 		faults = unexplained;
 	reaper->attributed_faults += faults;
 	return faults;
+}
+
+void rti_ledger_note_exit(struct rti_ledger *ledger)
+{
+	ledger->has_exits = true;
+}
+
+void rti_ledger_note_unwaited(struct rti_ledger *ledger)
+{
+	ledger->has_unwaited = true;
 }
 
 void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *exited)
@@ -199,7 +231,7 @@ void rti_ledger_close(struct rti_ledger *ledger)
 	uint64_t cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
 	                        total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
 
-	/* The split may waver between two samples while the sum grows: neither part may fall. */
+	/* The split may move between two samples while the sum grows: neither part may fall. */
 	if (sum[RTI_CPU_USER] < total[RTI_CPU_USER])
 		sum[RTI_CPU_USER] = total[RTI_CPU_USER];
 	if (sum[RTI_CPU_USER] > cpu - total[RTI_CPU_SYSTEM])

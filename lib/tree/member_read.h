@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading one member of a tree: what is due of it, and in which order. */
-#ifndef RTI_READING_H
-#define RTI_READING_H
+/* Reading one member of a tree: what the read policy says, in the order that proves its
+ * identity. */
+#ifndef RTI_MEMBER_READ_H
+#define RTI_MEMBER_READ_H
 
-#include "tree/tree.h"
+#include "tree/state.h"
 
-/* What a sweep is to ask of a member, for a sample and for a glance. tree: a struct rti_tree. */
-void rti_request_sample(const void *tree, const struct rti_member *m,
-                        struct rti_batch_request *out);
-void rti_request_peak_poll(const void *tree, const struct rti_member *m,
-                           struct rti_batch_request *out);
+/* What to ask the batch reader of a member in a sample. arg: a struct rti_tree. */
+void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out);
 
-/* Read a member and post its account. Afterwards it is gone, or read_at has moved. Who has not
- * run since the last time is taken to be as he was then. */
-void rti_read_member(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
-                     struct rti_status *status);
+/* Read a member and store its account. Afterwards end.has_exited is set, or read.alive_at has
+ * moved. A process that has not run since the last time is taken to be as it was. */
+void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_status *status);
 
-/* The same, whether it seems to have run or not: the clock of a process that is just running may
- * lag by a tick, and it may have reaped somebody in that time. */
-void rti_force_read_member(struct rti_tree *tree, const struct rti_context *ctx,
-                           struct rti_member *m, struct rti_status *status);
+/* The same, whether it seems to have run or not: the clock of a process that is running may lag
+ * by a tick, and it may have reaped a child in that time. */
+void rti_force_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_status *status);
 
-/* The account alone of a member that was not read yet. It may be gone by the next sample: then the
- * ledger has to know what it had used. */
-void rti_read_account(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m);
+/* Read the account alone of a member that was not read yet. The member may have exited by the next
+ * sample, and then the ledger has to know what it had used. */
+void rti_read_account(struct rti_tree *tree, struct rti_member *m);
 
-/* RSS alone, at any time: what the last glance saw where it has not run since. 0 where it has
- * none. */
-uint64_t rti_read_rss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m);
+/* Read RSS alone. Returns 0 or -errno. */
+int rti_read_rss(struct rti_tree *tree, struct rti_member *m, uint64_t *rss_bytes);
 
-/* Read PSS alone, whatever the budget says, and charge it. 0, or -errno. */
-int rti_read_pss(struct rti_tree *tree, const struct rti_context *ctx, struct rti_member *m,
-                 uint64_t rss_bytes);
+/* Read PSS alone, whatever the budget says, and charge it. Returns 0 or -errno. */
+int rti_read_pss(struct rti_tree *tree, struct rti_member *m, uint64_t rss_bytes);
+
+/* Read the stat of a member again. Returns what rti_member_read_stat() does. */
+int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m);
+
+/* The member was found to have exited. */
+void rti_mark_exited(struct rti_tree *tree, struct rti_member *m);
 
 #endif

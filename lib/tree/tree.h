@@ -1,87 +1,113 @@
 /* SPDX-License-Identifier: MIT */
 /* One process tree: reads its members in an order that keeps the accounts straight, and sums
- * them up. */
+ * them up.
+ *
+ * All that other folders know of a tree. */
 #ifndef RTI_TREE_H
 #define RTI_TREE_H
-
-#include <stdbool.h>
 
 #include "collect/collector.h"
 #include "collect/status.h"
 #include "os/cgroup.h"
-#include "os/supervisor_protocol.h"
-#include "tree/member_table.h"
-#include "tree/pss_budget.h"
 
-struct rti_process_list;
+struct rti_tree;
+struct rti_fork_tracker;
 
-struct rti_tree {
-	struct rti_member_table table;
-	struct rti_ledger ledger;
-	uint64_t events; /* orders reads and departures */
-	uint64_t peak_rss_bytes, peak_tree_rss_bytes, peak_tree_pss_bytes;
-	uint64_t rss_with_pss_bytes; /* largest sum of RSS when PSS was summed too */
-	uint32_t reasons;
-	uint64_t want;           /* of the sample */
-	uint64_t now_ns;         /* monotonic, at the start of a sample or glance */
-	uint64_t sampled_ns;     /* and of the last sample */
-	bool has_removed_member; /* in that */
-	bool needs_reconcile;    /* in this one: somebody is gone, or was reaped */
-	bool is_peak_polled;     /* between samples: peaks matter */
-	bool is_final;           /* nothing is left for later: there is no later */
-	struct rti_pss_budget pss;
-	/* What the keeper said last that all it reaped has used. It may hold members that the
-	 * sample before still had, so it is taken once their departure is booked. */
-	bool has_final_rusage;
-	uint64_t final_rusage[RTI_COUNTERS];
-	/* A process of our own at the root, 0 for none: it starts the program and reaps what
-	 * that leaves behind. What it reaped belongs to the tree; what it uses itself is
-	 * overhead, its I/O at the start taken off what it reaps. */
-	int32_t supervisor_pid;
-	uint64_t supervisor_cpu_ns;
-	const struct rti_shared_stats *shared; /* in memory that it shares */
-	/* where members that depart are listed; NULL: nowhere */
-	struct rti_process_list *process_list;
-	uint64_t most_skipped;
-	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
+struct rti_tree_opts {
+	int32_t pid;          /* of the root */
+	uint32_t files_max;   /* cached descriptors */
+	uint32_t pss_share;   /* as in rt_opts */
+	uint32_t pss_hold_us; /* the same */
 };
 
-int rti_tree_init(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
-                  uint32_t files_max);
-void rti_tree_free(struct rti_tree *tree, const struct rti_context *ctx);
+/* Follow a tree. ctx must live as long as the tree. Returns 0; -ESRCH if there is no such process;
+ * -EACCES if it is hidden; -ENOMEM; or another -errno. */
+int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
+                 const struct rti_tree_opts *opts);
+void rti_tree_free(struct rti_tree *tree);
 
-/* Fill the figures of a sample, of which out has the time. 0, or -ESRCH when no member is left;
- * out holds the totals in both cases. */
-int rti_tree_sample(struct rti_tree *tree, const struct rti_context *ctx, uint64_t want,
-                    struct rti_status *status, struct rt_metrics *out);
+/* Fill the figures of a sample, of which out has the times. Returns 0, or -ESRCH if no member is
+ * left; out holds the totals in both cases. */
+int rti_tree_sample(struct rti_tree *tree, uint64_t want, struct rti_status *status,
+                    struct rt_metrics *out);
 
-/* What time it is to the budget, and to all that is read seldom. */
-void rti_tree_note_time(struct rti_tree *tree, uint64_t now_ns);
+/* Look for a peak of memory between two samples: sums RSS, and adds new members. */
+void rti_tree_poll_peak(struct rti_tree *tree);
 
-/* The root is a keeper. Before the first sample. */
-void rti_tree_set_supervisor(struct rti_tree *tree, int32_t pid,
-                             const struct rti_shared_stats *shared);
+/* Members, without our own supervisor. */
+size_t rti_tree_count(const struct rti_tree *tree);
 
-/* Every fork so far was heard of, by a keeper or by ourselves. */
-bool rti_tree_sees_every_fork(const struct rti_tree *tree);
-/* If so: most members at the same time. */
-uint64_t rti_tree_most_alive(const struct rti_tree *tree);
+/* A member as lists have it. */
+struct rti_member_row {
+	struct rt_process process; /* as of the last sample */
+	/* The latest that is known, peak polls included; of an exited member, for good. */
+	uint64_t known; /* RT_HAS_ bits of the fields below; each is a lower bound */
+	uint64_t cpu_user_ns, cpu_system_ns;
+	uint64_t read_bytes, write_bytes;
+	uint64_t peak_rss_bytes; /* largest seen */
+	bool is_running;         /* it has not exited and is no zombie */
+};
 
-/* The keeper says exactly what all that it reaped has used. Later samples hold it. */
+/* Call each() for every member of the last sample but our own supervisor, until it does not return
+ * RTI_CONTINUE. */
+void rti_tree_each(const struct rti_tree *tree,
+                   int (*each)(void *arg, const struct rti_member_row *row), void *arg);
+
+/* Whether a member with this pid runs, that is, has not exited and is no zombie. */
+bool rti_tree_is_running(const struct rti_tree *tree, int32_t pid);
+
+/* --- What a command adds: its supervisor, its cgroup, its end. --- */
+
+struct rti_tree_command {
+	/* The root is our own supervisor; 0: the root is the program. */
+	int32_t supervisor_pid;
+	const struct rti_shared_stats *shared; /* what the supervisor counts; NULL: nothing */
+	const struct rti_cgroup *cgroup;       /* that the whole tree runs in; copied */
+	struct rti_fork_tracker *fork_tracker; /* subscribed before the start; taken */
+	/* Called with each member that exits, in the sample that finds that; may be NULL. */
+	void (*on_exit)(void *arg, const struct rti_member_row *row);
+	void *on_exit_arg;
+};
+
+/* Tell a tree that it is that of a command. Before the first sample. */
+void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command);
+
+/* The samples from now on are the last: nothing is put off. */
+void rti_tree_begin_final(struct rti_tree *tree);
+
+/* Apply what the kernel says exactly of all that the supervisor has reaped. Later samples
+ * include it. inherited_maxrss_kib: the peak that an exec of the supervisor hands on. */
 void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped,
                                  int64_t inherited_maxrss_kib);
 
-/* The root was reaped by us, right after a sample, so that nothing of it is lost: let it go. use
- * is what the kernel said that it and all those whom it had waited for have used; NULL: not
- * known. */
-void rti_tree_account_root_exit(struct rti_tree *tree, const struct rti_context *ctx, int32_t pid,
-                                const struct rt_rusage *use);
+/* Account for the exit of the root, which the caller has reaped right after a sample, so that
+ * nothing of it is lost. use: what wait4(2) says of it and of all that it has reaped; NULL:
+ * unknown. */
+void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use);
 
-/* Members that are not a keeper, and those of them that are no zombies. */
-size_t rti_tree_count(const struct rti_tree *tree);
-size_t rti_tree_count_running(const struct rti_tree *tree);
+/* Kill all members but our own supervisor, and those that they fork meanwhile. Returns 0 or
+ * -errno. */
+int rti_tree_kill(struct rti_tree *tree);
 
-/* Row of a member of the last sample. */
-void rti_tree_row(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out);
+/* What is known of a tree besides its figures. */
+struct rti_tree_facts {
+	size_t running;               /* members that are no zombies, without our own supervisor */
+	uint64_t members_skipped_max; /* in one sample */
+	uint64_t supervisor_cpu_ns;
+	bool is_self_only;    /* the tree is its root alone */
+	bool sees_every_fork; /* by events, so far */
+	bool has_other_child; /* we got another child, which may be the tree's */
+	/* Most processes at the same time, by the supervisor's count. Unknown if a process ran
+	 * on without its leader, which counts as its exit. */
+	bool knows_alive_peak;
+	uint64_t alive_peak;
+	/* the cgroup's CPU time holds all that members' accounts do */
+	bool is_covered_by_cgroup;
+	bool has_pss_of_peak; /* PSS was read at the largest sum of RSS, or near it */
+};
+void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
+
+/* The cgroup that the tree runs in; its path is empty if there is none. */
+struct rti_cgroup *rti_tree_cgroup(struct rti_tree *tree);
 
 #endif

@@ -28,13 +28,16 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/worker.c": re.compile(r"pthread_\w+|sigfillset"),
     # Starts programs and reads the output of one through a pipe.
     "os/spawn.c": re.compile(r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid"),
-    # Waits for a program, by a pidfd where there are any, and stands upon the tracker's public calls.
+    # Starts a program, and stands upon the tracker's public calls.
     "command/command.c": re.compile(
-        r"syscall|ppoll|nanosleep|close|kill|waitid|waitpid|wait4|getrusage|"
-        r"rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_tracker_glance"
+        r"nanosleep|waitpid|rt_pid_tracker_new|rt_sample|rt_tracker_free"
     ),
-    # Ends it.
+    # Waits for its end, by a pidfd where there are any.
+    "command/wait.c": re.compile(r"nanosleep|kill|waitid|rt_tracker_glance"),
     "command/outcome.c": re.compile(r"wait4|rt_sample"),
+    "os/pidfd.c": re.compile(r"syscall|kill|ppoll|close"),
+    # Members lie in whole cache lines.
+    "tree/member_table.c": re.compile(r"posix_memalign"),
     # Talks with the supervisor through a socket and shared memory.
     "command/supervisor_client.c": re.compile(r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|memfd_create|getrlimit|fallocate|m(un)?map"),
     # The kernel's process events come through a socket.

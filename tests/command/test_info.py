@@ -32,7 +32,7 @@ class Info(Case):
 
     def test_domains_of_outcomes_are_those_of_commands_alone(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)
-        said = re.findall(r"#define RT_HAS_(\w+) .*< rt_outcome: ", HEADER.read_text())
+        said = re.findall(r"/\*\* rt_outcome: [^/]*\*/\n#define RT_HAS_(\w+) ", HEADER.read_text())
         self.assertEqual({name.lower() for name in said}, set(got["command"]["domains"]))
 
     def test_rungs_are_those_that_can_be_had(self) -> None:

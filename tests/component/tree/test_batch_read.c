@@ -12,6 +12,7 @@
 #include "api/tracker.h"
 #include "suite.h"
 #include "tree/discovery.h"
+#include "tree/member_read.h"
 
 #define TREE 16
 #define TRIES 50
@@ -77,7 +78,7 @@ static void sample(struct rt_metrics *out)
 /* As after some thousand readings. */
 static void switch_to_bpf(void)
 {
-	tracker->tree.table.batch_reader.text_readings = UINT32_MAX;
+	tracker->tree->batch_reader.text_reads = UINT32_MAX;
 }
 
 static void work(int round)
@@ -136,8 +137,8 @@ static void check_no_fall(const struct rt_metrics *from, const struct rt_metrics
  * none had been read. */
 static void forget_that_they_are_idle(void)
 {
-	for (size_t i = 0; i < tracker->tree.table.count; i++)
-		tracker->tree.table.members[i].account_clock_ns = 0;
+	for (size_t i = 0; i < tracker->tree->table.count; i++)
+		tracker->tree->table.members[i].read.clock_ns = 0;
 }
 
 START_TEST(text_and_rows_say_the_same)
@@ -169,10 +170,10 @@ START_TEST(nothing_falls_when_the_source_changes)
 		if (round % 10 == 5)
 			switch_to_bpf();
 		if (round % 10 == 0) { /* by text again */
-			rti_batch_reader_free(&tracker->tree.table.batch_reader);
-			tracker->tree.table.batch_reader.is_refused = 1;
+			rti_batch_reader_free(&tracker->tree->batch_reader);
+			tracker->tree->batch_reader.is_unavailable = true;
 		} else if (round % 10 == 4) {
-			tracker->tree.table.batch_reader.is_refused = 0;
+			tracker->tree->batch_reader.is_unavailable = false;
 		}
 		sample(&swept);
 		ck_assert_uint_eq(swept.source, round % 10 >= 5 ? RT_SOURCE_BPF : RT_SOURCE_PROC);
@@ -192,15 +193,15 @@ START_TEST(few_members_are_read_by_text)
 	sample(&text);
 	sample(&text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
-	ck_assert_ptr_null(tracker->tree.table.batch_reader.batch);
+	ck_assert_ptr_null(tracker->tree->batch_reader.batch);
 }
 END_TEST
 
 START_TEST(nor_does_it_start_before_it_pays)
 {
 	sample(&text);
-	ck_assert_uint_eq(tracker->tree.table.batch_reader.text_readings, TREE);
-	tracker->tree.table.batch_reader.text_readings = 3990;
+	ck_assert_uint_eq(tracker->tree->batch_reader.text_reads, TREE);
+	tracker->tree->batch_reader.text_reads = 3990;
 	sample(&text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
 }
@@ -231,7 +232,7 @@ START_TEST(a_row_of_a_recycled_pid_is_not_believed)
 	ck_assert_int_eq(again, pid);
 	sample(&swept);
 	ck_assert_uint_eq(swept.source, RT_SOURCE_BPF);
-	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid));
+	ck_assert_ptr_null(rti_member_find(&tracker->tree->table, pid));
 	ck_assert_uint_eq(swept.processes, TREE);
 	check_no_fall(&text, &swept);
 	ck_assert_uint_le(swept.rss_bytes, text.rss_bytes - (20 << 20));
@@ -289,16 +290,16 @@ END_TEST
 
 static struct rti_member *member_of(size_t i)
 {
-	return rti_member_find(&tracker->tree.table, family.member[i].pid);
+	return rti_member_find(&tracker->tree->table, family.member[i].pid);
 }
 
 /* How many of the last sweep were not read. Rows are in the order of samples. */
 static size_t count_skipped(void)
 {
-	const struct rti_batch_reader *batch_reader = &tracker->tree.table.batch_reader;
+	const struct rti_batch_reader *batch_reader = &tracker->tree->batch_reader;
 	size_t count = 0;
 
-	for (size_t i = 0; i < tracker->tree.table.count; i++)
+	for (size_t i = 0; i < tracker->tree->table.count; i++)
 		count +=
 		    batch_reader->rows[i].error == 0 && batch_reader->rows[i].has == RTI_BATCH_IDLE;
 	return count;
@@ -328,8 +329,8 @@ START_TEST(who_is_idle_is_skipped_and_stays_what_the_text_says)
 		ck_assert_uint_eq(count_skipped(), TREE);
 		check_equal(&later, &swept);
 	}
-	rti_batch_reader_free(&tracker->tree.table.batch_reader);
-	tracker->tree.table.batch_reader.is_refused = 1;
+	rti_batch_reader_free(&tracker->tree->batch_reader);
+	tracker->tree->batch_reader.is_unavailable = true;
 	forget_that_they_are_idle();
 	sample(&text);
 	check_equal(&later, &text);
@@ -369,7 +370,7 @@ START_TEST(when_all_is_to_be_read_nobody_is_skipped)
 	settle_by_bpf();
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(count_skipped(), TREE);
-	tracker->tree.is_final = 1;
+	tracker->tree->is_final = true;
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(count_skipped(), 0);
 }
@@ -381,13 +382,13 @@ START_TEST(rss_of_who_does_not_run_is_read_each_second)
 	uint64_t rss_bytes;
 
 	settle_by_bpf();
-	rss_bytes = member_of(3)->figures.rss_bytes;
-	member_of(3)->figures.rss_bytes = 1;
+	rss_bytes = member_of(3)->values.figures.row.rss_bytes;
+	member_of(3)->values.figures.row.rss_bytes = 1;
 	sample_after(SOON, &text);
-	ck_assert_uint_eq(member_of(3)->figures.rss_bytes, 1);
+	ck_assert_uint_eq(member_of(3)->values.figures.row.rss_bytes, 1);
 	sample_after(SECOND, &text);
 	ck_assert_uint_eq(count_skipped(), 0);
-	ck_assert_uint_eq(member_of(3)->figures.rss_bytes, rss_bytes);
+	ck_assert_uint_eq(member_of(3)->values.figures.row.rss_bytes, rss_bytes);
 	check_equal(&text, &swept);
 }
 END_TEST
@@ -400,17 +401,17 @@ START_TEST(a_glance_skips_who_is_idle)
 	settle_by_bpf();
 	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
 	ck_assert_uint_eq(count_skipped(), 0);
-	rss_bytes = member_of(3)->poll_rss_bytes;
-	ck_assert_uint_eq(rss_bytes, member_of(3)->figures.rss_bytes);
-	member_of(3)->poll_rss_bytes = 1;
+	rss_bytes = member_of(3)->poll.rss_bytes;
+	ck_assert_uint_eq(rss_bytes, member_of(3)->values.figures.row.rss_bytes);
+	member_of(3)->poll.rss_bytes = 1;
 	now_ns += SOON;
 	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
 	ck_assert_uint_eq(count_skipped(), TREE);
-	ck_assert_uint_eq(member_of(3)->poll_rss_bytes, 1);
+	ck_assert_uint_eq(member_of(3)->poll.rss_bytes, 1);
 	now_ns += SECOND;
 	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
 	ck_assert_uint_eq(count_skipped(), 0);
-	ck_assert_uint_eq(member_of(3)->poll_rss_bytes, rss_bytes);
+	ck_assert_uint_eq(member_of(3)->poll.rss_bytes, rss_bytes);
 }
 END_TEST
 
@@ -444,7 +445,7 @@ START_TEST(what_is_not_wanted_is_not_asked_for)
 	work(2);
 	sample(&swept);
 	for (size_t i = 0; i < TREE; i++) {
-		const struct rti_batch_row *row = &tracker->tree.table.batch_reader.rows[i];
+		const struct rti_batch_row *row = &tracker->tree->batch_reader.rows[i];
 
 		ck_assert_uint_eq(row->has & ~(RTI_BATCH_STATUS | RTI_BATCH_IGNORES_SIGCHLD),
 		                  _i ? RTI_BATCH_RSS : RTI_BATCH_IO);
@@ -453,7 +454,8 @@ START_TEST(what_is_not_wanted_is_not_asked_for)
 	ck_assert_uint_eq(swept.valid, _i ? RT_HAS_RSS : RT_HAS_IO);
 	ck_assert_int_eq(swept.rss_bytes > 0, _i);
 	ck_assert_uint_eq(swept.peak_rss_bytes, 0);
-	ck_assert_uint_eq(member_of(3)->figures.valid & (RT_HAS_IO | RT_HAS_RSS | RT_HAS_PEAK_RSS),
+	ck_assert_uint_eq(member_of(3)->values.figures.valid &
+	                      (RT_HAS_IO | RT_HAS_RSS | RT_HAS_PEAK_RSS),
 	                  swept.valid);
 }
 END_TEST
@@ -467,7 +469,9 @@ static void make_alike(struct rti_member *m)
 	ck_assert_int_eq(kill(m->pid, SIGSTOP), 0);
 	ck_assert_int_eq(waitid(P_PID, (id_t)m->pid, &info, WSTOPPED), 0);
 	ck_assert_int_eq(tracker->platform.cpu_clock(m->pid, &clock), 0);
-	m->account_clock_ns = m->status_clock_ns = m->switches_clock_ns = clock.total_ns;
+	m->read.clock_ns = m->values.row_status.clock_ns = clock.total_ns;
+	for (size_t i = 0; i < RTI_PID_COLLECTORS_MAX; i++)
+		m->values.read[i].clock_ns = clock.total_ns;
 }
 
 START_TEST(a_skipped_row_of_a_recycled_pid_is_not_believed)
@@ -486,14 +490,14 @@ START_TEST(a_skipped_row_of_a_recycled_pid_is_not_believed)
 		again = family_fork_as(pid);
 	}
 	ck_assert_int_eq(again, pid);
-	make_alike(rti_member_find(&tracker->tree.table, pid));
-	rti_discover_members(&tracker->tree.table, &tracker->ctx);
+	make_alike(rti_member_find(&tracker->tree->table, pid));
+	rti_discover_members(tracker->tree, rti_ask_for_sample);
 	ck_assert_uint_gt(count_skipped(), 0);
-	ck_assert_int_eq(rti_member_find(&tracker->tree.table, pid)->has_clock, 0);
-	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid)->row);
+	ck_assert_int_eq(rti_member_find(&tracker->tree->table, pid)->clock.is_known, false);
+	ck_assert_ptr_null(rti_member_find(&tracker->tree->table, pid)->clock.row);
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(swept.source, RT_SOURCE_BPF);
-	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid));
+	ck_assert_ptr_null(rti_member_find(&tracker->tree->table, pid));
 	ck_assert_uint_eq(swept.processes, TREE);
 	ck_assert_uint_eq(swept.reasons, 0);
 	kill(again, SIGKILL);
@@ -507,10 +511,10 @@ START_TEST(a_tree_that_never_runs_is_read_by_bpf_too)
 	sample(&text);
 	sample_after(SOON, &text);
 	ck_assert_uint_eq(text.source, RT_SOURCE_PROC);
-	ck_assert_uint_eq(tracker->tree.table.batch_reader.text_readings, TREE);
+	ck_assert_uint_eq(tracker->tree->batch_reader.text_reads, TREE);
 	/* the root is known from the start */
-	ck_assert_uint_eq(tracker->tree.table.batch_reader.clock_readings, 1 + TREE);
-	tracker->tree.table.batch_reader.clock_readings = 100000;
+	ck_assert_uint_eq(tracker->tree->batch_reader.clock_reads, 1 + TREE);
+	tracker->tree->batch_reader.clock_reads = 100000;
 	sample_after(SOON, &swept);
 	ck_assert_uint_eq(swept.source, RT_SOURCE_BPF);
 	check_equal(&swept, &text);

@@ -13,6 +13,7 @@
 
 #include "meter.h"
 #include "suite.h"
+#include "tree/state.h"
 
 #define TREE 20
 #define SOON 20       /* ms: what is read every time */
@@ -419,7 +420,7 @@ START_TEST(a_tree_without_a_budget_for_pss)
 	follow(TREE, 0, 0, 10);
 	refresh_all();
 	run_all();
-	tracker->tree.pss.saved_ns = 0;
+	tracker->tree->pss.saved_ns = 0;
 	expect_after(1, "tree, all ran, nothing saved for PSS",
 	             (struct allowed){ 0, 1 + 3 * TREE, 0, TREE, TIMES,
 	                               "PID/io 20, PID/stat 20, PID/statm 20, " LAST_PID });
@@ -573,13 +574,13 @@ END_TEST
 /* Put in its place by hand, as after some thousand readings. 0: it cannot be had here. */
 static int have_sweep(void)
 {
-	tracker->tree.table.batch_reader.text_readings = UINT32_MAX;
+	tracker->tree->batch_reader.text_reads = UINT32_MAX;
 	sample();
 	sample();
-	if (!tracker->tree.table.batch_reader.batch)
+	if (!tracker->tree->batch_reader.batch)
 		printf("# SKIP a tree read by BPF: it cannot be had here\n");
 	fflush(stdout);
-	return tracker->tree.table.batch_reader.batch != NULL;
+	return tracker->tree->batch_reader.batch != NULL;
 }
 
 START_TEST(a_tree_read_by_bpf)

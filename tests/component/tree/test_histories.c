@@ -13,6 +13,7 @@
 #include "os/cpu_time.h"
 #include "simulated_kernel.h"
 #include "suite.h"
+#include "tree/state.h"
 
 #define HISTORIES 14000
 #define SAMPLES 12
@@ -51,6 +52,9 @@ static void begin(struct history *h, unsigned number, const struct sim_rules *ru
 		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES | RT_HAS_PEAK_RSS,
 	};
 	static struct rti_shared_stats shared;
+	struct rti_fork_tracker no_events = RTI_FORK_TRACKER_INIT;
+	struct rti_cgroup cgroup = RTI_CGROUP_INIT;
+	struct rti_tree_command command = { .cgroup = &cgroup, .fork_tracker = &no_events };
 	struct rti_platform *platform;
 
 	sim_begin(number, rules);
@@ -62,11 +66,11 @@ static void begin(struct history *h, unsigned number, const struct sim_rules *ru
 	platform->cpu_clock = sim_cpu_clock;
 	platform->now = sim_now;
 	platform->thread_cpu_ns = sim_thread_cpu_ns;
-	if (rules->is_kept)
-		rti_tree_set_supervisor(&h->tracker->tree, SIM_ROOT, &shared);
 	if (rules->has_file)
-		snprintf(h->tracker->tree.cgroup.path, sizeof(h->tracker->tree.cgroup.path), "/%s",
-		         SIM_LEAF);
+		snprintf(cgroup.path, sizeof(cgroup.path), "/%s", SIM_LEAF);
+	command.supervisor_pid = rules->is_kept ? SIM_ROOT : 0;
+	command.shared = rules->is_kept ? &shared : NULL;
+	rti_tree_attach_command(h->tracker->tree, &command);
 }
 
 /* Whatever is known, it is no more than there was, and no less than before. */
@@ -114,7 +118,7 @@ static void finish_child(struct history *h)
 	sim_stop(SIM_ROOT);
 	sample(h);
 	sim_end(SIM_ROOT);
-	rti_tree_account_root_exit(&h->tracker->tree, &h->tracker->ctx, SIM_ROOT, NULL);
+	rti_tree_account_root_exit(h->tracker->tree, SIM_ROOT, NULL);
 	sample(h);
 }
 
@@ -137,7 +141,7 @@ static void finish_kept(struct history *h)
 		const struct rt_rusage reaped = keeper_account();
 
 		sim_go_on();
-		rti_tree_apply_final_rusage(&h->tracker->tree, &reaped, 0);
+		rti_tree_apply_final_rusage(h->tracker->tree, &reaped, 0);
 		if (sample(h) == -ESRCH)
 			break;
 	}
@@ -149,7 +153,7 @@ static void judge(const struct history *h)
 {
 	uint64_t low_ns = cpu_ns(&h->m), lag_ns = sim_group_lag_ns();
 	int is_covered_by_cgroup =
-	    sim.rules.has_file && h->tracker->tree.ledger.is_covered_by_cgroup;
+	    sim.rules.has_file && h->tracker->tree->ledger.is_covered_by_cgroup;
 	const struct rti_cpu_bounds_known known = {
 		.low_ns = low_ns,
 		.growth_ns = rti_cpu_bounds_growth(sim.baseline_ns, sim_group_account_ns()),
@@ -298,7 +302,7 @@ static void all_end_in_a_leaf(struct history *h)
 {
 	end_tree(h);
 	finish_kept(h);
-	check(h, h->tracker->tree.ledger.is_covered_by_cgroup, "the leaf does not claim it");
+	check(h, h->tracker->tree->ledger.is_covered_by_cgroup, "the leaf does not claim it");
 	check(h, cpu_ns(&h->m) + US >= sim.cpu_ns, "CPU time is missing");
 }
 

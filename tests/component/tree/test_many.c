@@ -10,6 +10,7 @@
 
 #include "api/tracker.h"
 #include "suite.h"
+#include "tree/discovery.h"
 
 #define ROOT 10
 #define CHILDREN 100000

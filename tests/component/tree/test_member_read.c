@@ -14,6 +14,7 @@
 #include "family.h"
 #include "faults.h"
 #include "suite.h"
+#include "tree/state.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
@@ -310,10 +311,10 @@ END_TEST
 
 static unsigned open_files_of(int32_t pid)
 {
-	const struct rti_member *member = rti_member_find(&tracker->tree.table, pid);
+	const struct rti_member *member = rti_member_find(&tracker->tree->table, pid);
 
-	return (unsigned)(member->stat_file.fd >= 0) + (unsigned)(member->statm.fd >= 0) +
-	       (unsigned)(member->io.fd >= 0) + (unsigned)(member->children_file.fd >= 0);
+	return (unsigned)(member->files.stat.fd >= 0) + (unsigned)(member->files.statm.fd >= 0) +
+	       (unsigned)(member->files.io.fd >= 0) + (unsigned)(member->files.children.fd >= 0);
 }
 
 static void run_child(int i, uint64_t read_bytes)
@@ -422,7 +423,7 @@ START_TEST(pss_is_read_or_carried_on_and_says_so)
 	child.pss_kib = 32; /* is not looked at */
 	fake_process_write(&root, &child);
 	clock_ns[1]++;
-	tracker->tree.pss.saved_ns = 0;
+	tracker->tree->pss.saved_ns = 0;
 	sample_after(5 * MS);
 	ck_assert_uint_eq(m.pss_source, RT_PSS_CACHED);
 	ck_assert_uint_eq(m.pss_age_ns, 5 * MS);
@@ -457,7 +458,7 @@ START_TEST(where_pss_was_never_read_rss_stands_in)
 {
 	write_tree(2);
 	track_with((struct rt_opts){ .pss_share = 1 });
-	tracker->tree.pss.saved_ns = 0;
+	tracker->tree->pss.saved_ns = 0;
 	sample_after(0);
 	ck_assert_uint_eq(m.pss_source, RT_PSS_ESTIMATED);
 	ck_assert_uint_eq(m.pss_bytes, m.rss_bytes);
@@ -469,7 +470,7 @@ START_TEST(where_pss_was_never_read_rss_stands_in)
 	ck_assert_uint_eq(row_of(102).pss_bytes, pages(20));
 	ck_assert_uint_eq(row_of(102).valid & RT_HAS_PSS, 0);
 	ck_assert_int_lt(rt_tracker_status(tracker, RT_HAS_PSS), 0);
-	tracker->tree.pss.saved_ns = SECOND;
+	tracker->tree->pss.saved_ns = SECOND;
 	sample_after(SECOND);
 	ck_assert_uint_eq(m.pss_source, RT_PSS_READ);
 	ck_assert_uint_eq(m.pss_bytes, 67 * 1024);
@@ -557,7 +558,7 @@ static void check_pss(void)
 static void compare_with_reading_all(void)
 {
 	other = track_family(1);
-	other->tree.is_final = 1;
+	other->tree->is_final = true;
 	ck_assert_int_eq(rt_sample(other, &all, sizeof(all)), 0);
 	ck_assert_uint_eq(m.processes, all.processes);
 	ck_assert_uint_eq(m.threads, all.threads);
@@ -609,7 +610,7 @@ START_TEST(a_changing_tree_is_what_reading_all_of_it_says)
 	m.peak_rss_bytes = 0; /* those that ended had some too */
 	m.voluntary_switches = m.involuntary_switches = 0;
 	other = track_family(1);
-	other->tree.is_final = 1;
+	other->tree->is_final = true;
 	ck_assert_int_eq(rt_sample(other, &all, sizeof(all)), 0);
 	ck_assert_uint_eq(m.processes, all.processes);
 	ck_assert_uint_eq(m.minor_faults, all.minor_faults);
@@ -663,7 +664,7 @@ START_TEST(files_of_a_recycled_pid_are_not_believed)
 	}
 	ck_assert_int_eq(again, pid);
 	sample_after(SECOND);
-	ck_assert_ptr_null(rti_member_find(&tracker->tree.table, pid));
+	ck_assert_ptr_null(rti_member_find(&tracker->tree->table, pid));
 	ck_assert_uint_eq(m.processes, before.processes - 1);
 	ck_assert_uint_ge(m.cpu_user_ns + m.cpu_system_ns,
 	                  before.cpu_user_ns + before.cpu_system_ns);

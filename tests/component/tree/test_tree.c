@@ -13,6 +13,7 @@
 #include "api/tracker.h"
 #include "faults.h"
 #include "suite.h"
+#include "tree/state.h"
 #include "util/descendant_set.h"
 
 #define TICK_NS UINT64_C(10000000)
@@ -43,7 +44,7 @@ static void track(int pid, uint32_t flags)
 	};
 
 	ck_assert_int_eq(rti_tracker_new(&tracker, pid, &opts, &faults_ops), 0);
-	tracker->tree.is_final = 1;
+	tracker->tree->is_final = true;
 }
 
 static void track_and_keep_files(int pid, uint32_t most)
@@ -655,7 +656,8 @@ static int clock_of_the_hidden(int32_t pid, struct rti_cpu_clock *out)
 
 START_TEST(hidden_is_not_dead)
 {
-	struct rti_member_table table;
+	const struct rti_tree_opts opts = { .pid = 100 };
+	struct rti_tree *hidden;
 
 	write_family();
 	track(100, 0);
@@ -667,7 +669,7 @@ START_TEST(hidden_is_not_dead)
 	                  RT_REASON_UNREADABLE);
 	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_FAULTS), -EACCES);
 	fake_process_remove(&root, 100);
-	ck_assert_int_eq(rti_member_table_init(&table, &tracker->ctx, 100, 1, 0), -EACCES);
+	ck_assert_int_eq(rti_tree_new(&hidden, &tracker->ctx, &opts), -EACCES);
 }
 END_TEST
 
@@ -702,7 +704,7 @@ END_TEST
 /* From now on the tree is not searched: its events are heard, which are those of hear_of(). */
 static void listen_to_nothing(int ends[2])
 {
-	struct rti_fork_tracker *fork_tracker = &tracker->tree.table.fork_tracker;
+	struct rti_fork_tracker *fork_tracker = &tracker->tree->discovery.fork_tracker;
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
 	*fork_tracker = (struct rti_fork_tracker){ .fd = ends[0], .owner = getpid() };
@@ -711,12 +713,12 @@ static void listen_to_nothing(int ends[2])
 	rti_fork_tracker_set_root(fork_tracker, 100);
 	fork_tracker->new_pids = calloc(4, sizeof(*fork_tracker->new_pids));
 	ck_assert_ptr_nonnull(fork_tracker->new_pids);
-	fork_tracker->cap = 4;
+	fork_tracker->capacity = 4;
 }
 
 static void hear_of(int pid, int has_ended)
 {
-	struct rti_fork_tracker *fork_tracker = &tracker->tree.table.fork_tracker;
+	struct rti_fork_tracker *fork_tracker = &tracker->tree->discovery.fork_tracker;
 
 	ck_assert_int_eq(rti_descendant_set_fork(fork_tracker->descendants, 100, pid), 1);
 	if (has_ended)
@@ -758,7 +760,8 @@ START_TEST(a_zombie_whose_end_was_heard_is_read)
 	ck_assert_int_eq(sample(), 0);
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.processes_seen, 3);
-	ck_assert_uint_eq(tracker->tree.table.fork_tracker.descendants->alive, 1); /* the shell */
+	/* the shell */
+	ck_assert_uint_eq(tracker->tree->discovery.fork_tracker.descendants->alive, 1);
 	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
 	ck_assert_uint_eq(m.reasons, 0);
 	fake_process_remove(&root, 103); /* and its parent has not waited for it */

@@ -53,13 +53,13 @@ static void begin_budget(uint32_t share, uint32_t hold_us)
 
 static void read_pss(struct process *p, uint64_t cost_ns)
 {
-	uint64_t last_ns = p->pss.read_ns;
+	uint64_t last_ns = p->pss.read.at_ns;
 
 	if (last_ns && fix.now_ns - last_ns > p->longest_ns)
 		p->longest_ns = fix.now_ns - last_ns;
 	rti_pss_spend(&fix.budget, p->rss_bytes, cost_ns);
 	fix.spent_ns += cost_ns;
-	p->pss = (struct rti_pss){ p->rss_bytes / 2, p->rss_bytes, p->clock_ns, fix.now_ns };
+	p->pss = (struct rti_pss){ p->rss_bytes / 2, p->rss_bytes, { fix.now_ns, p->clock_ns } };
 	p->reads++;
 }
 
@@ -344,7 +344,7 @@ START_TEST(pss_carried_forward_stays_between_zero_and_rss)
 	fix.random_state = (uint64_t)_i + 5;
 	for (int i = 0; i < 100000; i++) {
 		uint64_t then = random_below(1000) * PAGE, now = random_below(1000) * PAGE;
-		struct rti_pss pss = { then ? random_below(then) : 0, then, 1, 1 };
+		struct rti_pss pss = { then ? random_below(then) : 0, then, { 1, 1 } };
 		uint64_t carried = rti_pss_carry(&pss, now);
 
 		ck_assert_uint_le(carried, now);
@@ -361,7 +361,7 @@ END_TEST
 START_TEST(pss_never_read_is_reported_as_rss)
 {
 	/* PSS above RSS: it was read a moment later */
-	struct rti_pss never = { 0 }, torn = { 900 * PAGE, 100 * PAGE, 0, 5 };
+	struct rti_pss never = { 0 }, torn = { 900 * PAGE, 100 * PAGE, { 5, 0 } };
 
 	ck_assert_uint_eq(rti_pss_carry(&never, 77 * PAGE), 77 * PAGE);
 	ck_assert_uint_eq(rti_pss_carry(&never, 0), 0);

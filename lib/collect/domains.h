@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The collectors of members, sorted by what their table entries say: one RT_HAS_ mask for each. */
+#ifndef RTI_DOMAINS_H
+#define RTI_DOMAINS_H
+
+#include "collect/collector.h"
+
+struct rti_pid_domains {
+	uint64_t all;
+	uint64_t seldom;   /* cadence RTI_TEN_HZ */
+	uint64_t budgeted; /* cadence RTI_BUDGETED */
+	uint64_t while_idle;
+	uint64_t with_rss; /* rises_with_rss */
+	uint64_t often_partial;
+	uint64_t folds_children;
+	uint64_t after_stat;
+	uint64_t of_supervisor; /* with keep_children_share */
+};
+
+struct rti_pid_domains rti_pid_domains(void);
+
+/* What has to be read so that want can be: want and all that it needs. */
+uint64_t rti_pid_domains_needed(uint64_t want);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* /proc/PID/stat of a process, and what it proves about the identity of the process. */
+#include "collect/pid_stat.h"
+
+#include <errno.h>
+
+#include "os/pid_file.h"
+#include "os/procfs_path.h"
+
+static bool has_clock(const struct rti_context *ctx, int32_t pid)
+{
+	struct rti_cpu_clock clock = { 0 };
+
+	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
+}
+
+/* /proc may hide the processes of other users (hidepid), while the CPU clock of a process
+ * answers every caller. A process that is being reaped leaves /proc a moment before its clock
+ * disappears. So a process is hidden only if its clock is there before and after. */
+static bool is_hidden(const struct rti_context *ctx, int32_t pid)
+{
+	struct rti_path stat = rti_pid_path(pid, "stat");
+
+	return has_clock(ctx, pid) &&
+	       rti_procfs_access(ctx->procfs, RTI_PROC, stat.text) == -ENOENT &&
+	       has_clock(ctx, pid);
+}
+
+int rti_pid_stat_read(const struct rti_context *ctx, int32_t pid, struct rti_file *cached,
+                      struct rti_pid_stat *out)
+{
+	int err = rti_pid_file_read(ctx, pid, "stat", cached);
+
+	if (err == 0 && ctx->buf->len == 0)
+		/* a cached descriptor of a process that has exited may read as empty */
+		err = -ESRCH;
+	if (err == 0)
+		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out);
+	if (err == -ENOENT || err == -ESRCH)
+		err = is_hidden(ctx, pid) ? -EACCES : -ESRCH;
+	return err;
+}
+
+/* A parent that has turned into 0 belongs to a process that the kernel is releasing: its usage has
+ * already been added to its reaper, and the rest of such a line is 0 as well. */
+bool rti_pid_stat_is_same(const struct rti_pid_stat *before, const struct rti_pid_stat *now)
+{
+	if (now->ppid == 0 && before->ppid != 0)
+		return false;
+	return !now->has_starttime || !before->has_starttime || now->starttime == before->starttime;
+}
+
+bool rti_pid_stat_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat)
+{
+	struct rti_pid_status status;
+	int err;
+
+	if (stat->has_signals)
+		return stat->exit_signal >= 0;
+	err = rti_pid_file_read(ctx, stat->pid, "status", NULL);
+	if (err == 0)
+		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
+	return err < 0 || !(status.has & RTI_STATUS_TGID) || status.tgid == stat->pid;
+}
+
+bool rti_pid_stat_is_zombie(const struct rti_pid_stat *stat)
+{
+	return (stat->state == 'Z' || stat->state == 'X') && stat->num_threads <= 1;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for a command, and polling for peaks of memory meanwhile. */
+#include "command/wait.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <rtrack/rtrack.h>
+
+#include "api/struct_size.h"
+#include "command/outcome.h"
+#include "os/pidfd.h"
+
+/* Two peak polls are this far apart at least, and this many times as long as one costs. */
+#define POLL_NS 10000000u
+#define POLL_SHARE 200
+#define LOOK_EVERY_NS 5000000 /* where there is no pidfd (before Linux 5.3) */
+
+void rti_wait_begin(struct rt_command *c)
+{
+	c->next_poll_ns = c->start.monotonic_ns + POLL_NS;
+}
+
+/* Of a child of our own, or of a program whose supervisor is gone. */
+static bool has_exited(int32_t pid)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) < 0)
+		return kill(pid, 0) < 0 && errno == ESRCH;
+	return info.si_pid == pid;
+}
+
+/* Returns 0, -ETIMEDOUT or -EINTR. */
+static int wait_by_looking(int32_t pid, int64_t timeout_ns)
+{
+	const struct timespec nap = { .tv_nsec = LOOK_EVERY_NS };
+
+	for (int64_t waited_ns = 0;; waited_ns += LOOK_EVERY_NS) {
+		if (has_exited(pid))
+			return 0;
+		if (timeout_ns >= 0 && waited_ns >= timeout_ns)
+			return -ETIMEDOUT;
+		if (nanosleep(&nap, NULL) < 0)
+			return -EINTR;
+	}
+}
+
+static int wait_for_exit(const struct rt_command *c, int64_t timeout_ns)
+{
+	return c->pidfd < 0 ? wait_by_looking(c->pid, timeout_ns)
+	                    : rti_pidfd_wait(c->pidfd, timeout_ns);
+}
+
+static int wait_for_supervisor(struct rt_command *c, int64_t timeout_ns)
+{
+	int err = rti_supervisor_wait(&c->supervisor, timeout_ns);
+
+	/* The program has ended, and its supervisor does not report it: it may be stopped. */
+	if (err == -ETIMEDOUT && c->pidfd >= 0 && wait_for_exit(c, 0) == 0)
+		rti_supervisor_continue(&c->supervisor);
+	/* The supervisor is gone, but the program may run on. */
+	if (err == -ECHILD)
+		err = wait_for_exit(c, timeout_ns);
+	return err;
+}
+
+static void poll_peak(struct rt_command *c, uint64_t now_ns)
+{
+	uint64_t cost_ns = c->tracker->self_cpu_ns;
+
+	if (rt_tracker_glance(c->tracker) < 0) {
+		c->next_poll_ns = UINT64_MAX; /* memory is not wanted */
+		return;
+	}
+	cost_ns = c->tracker->self_cpu_ns - cost_ns;
+	c->next_poll_ns =
+	    now_ns + (cost_ns * POLL_SHARE > POLL_NS ? cost_ns * POLL_SHARE : POLL_NS);
+}
+
+static uint64_t now_ns(const struct rt_command *c)
+{
+	struct rti_now now;
+
+	c->tracker->platform.now(&now);
+	return now.monotonic_ns;
+}
+
+/* A negative time has no bound. */
+static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
+{
+	uint64_t now = now_ns(c);
+	uint64_t end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
+
+	for (;;) {
+		uint64_t until_ns = c->next_poll_ns < end_ns ? c->next_poll_ns : end_ns;
+		int64_t left_ns = until_ns > now ? (int64_t)(until_ns - now) : 0;
+		int err = rti_command_is_supervised(c) ? wait_for_supervisor(c, left_ns)
+		                                       : wait_for_exit(c, left_ns);
+
+		if (err != -ETIMEDOUT || until_ns == end_ns)
+			return err;
+		now = now_ns(c);
+		poll_peak(c, now);
+	}
+}
+
+int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
+                    size_t out_size)
+{
+	int err;
+
+	if (!c)
+		return -EFAULT;
+	if (out && rti_struct_check_size(out_size, RTI_OUTCOME_V1) < 0)
+		return -EINVAL;
+	if (!c->is_over) {
+		err = wait_and_poll(c, timeout_ns);
+		if (err == -ETIMEDOUT || err == -EINTR)
+			return err;
+		c->result = rti_outcome_finish(c);
+		c->is_over = 1;
+	}
+	if (out)
+		rti_struct_copy_out(out, out_size, &c->outcome, sizeof(c->outcome));
+	return c->result;
+}

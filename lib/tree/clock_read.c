@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU clocks of members: by one batch read, or one system call for each. */
+#include "tree/clock_read.h"
+
+/* A start time in clock ticks, as /proc has it, is at most a tick before the exact one. An
+ * unknown one proves nothing. */
+static bool is_of_member(const struct rti_batch_row *row, const struct rti_member *m,
+                         uint64_t tick_ns)
+{
+	return !m->stat.has_starttime || row->start_ns - m->starttime * tick_ns < tick_ns;
+}
+
+/* A row that only says that the member is idle, or that is of another process with the same pid, is
+ * used up by this. */
+static void apply_row(struct rti_member *m, const struct rti_batch_row *row, uint64_t tick_ns)
+{
+	m->clock.row = NULL;
+	m->clock.is_known = is_of_member(row, m, tick_ns);
+	if (!m->clock.is_known)
+		return;
+	m->clock.now.total_ns = row->cpu_ns;
+	if (row->has & RTI_BATCH_IDLE)
+		return;
+	rti_batch_clock(row, &m->clock.now);
+	m->clock.row = row;
+}
+
+void rti_read_clock(struct rti_tree *tree, struct rti_member *m)
+{
+	const struct rti_platform *platform = tree->ctx->platform;
+
+	m->clock.row = NULL;
+	m->clock.is_known = platform->cpu_clock && platform->cpu_clock(m->pid, &m->clock.now) == 0;
+}
+
+void rti_read_clocks_from(struct rti_tree *tree, size_t first)
+{
+	for (size_t i = first; i < tree->table.count; i++)
+		rti_read_clock(tree, &tree->table.members[i]);
+}
+
+void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
+{
+	struct rti_member *members = tree->table.members;
+	size_t count = tree->table.count;
+	bool has_rows = false;
+
+	if (tree->ctx->platform->cpu_clock) /* else the pids are not ours */
+		has_rows = rti_batch_reader_read(&tree->batch_reader, members, count, ask, tree);
+	for (size_t i = 0; i < count; i++) {
+		const struct rti_batch_row *row =
+		    has_rows ? rti_batch_reader_row(&tree->batch_reader, count, i) : NULL;
+
+		if (row)
+			apply_row(&members[i], row, tree->ctx->platform->tick_ns);
+		else
+			rti_read_clock(tree, &members[i]);
+	}
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU clocks of members: by one batch read, or one system call for each. */
+#ifndef RTI_CLOCK_READ_H
+#define RTI_CLOCK_READ_H
+
+#include "tree/state.h"
+
+/* Read the clocks of all members, and their rows where there is a batch reader. ask says what
+ * the rows are to have. */
+void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask);
+
+/* Read the clocks of the members from number first on, without rows. */
+void rti_read_clocks_from(struct rti_tree *tree, size_t first);
+
+/* Read the clock of one member anew. */
+void rti_read_clock(struct rti_tree *tree, struct rti_member *m);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* One member of a tree, in parts. Each part has one writer. */
+#ifndef RTI_MEMBER_H
+#define RTI_MEMBER_H
+
+#include <stddef.h>
+
+#include "collect/collector.h"
+#include "tree/ledger.h"
+#include "tree/pss_budget.h"
+#include "tree/stamp.h"
+
+/* Written by clock_read.c at the start of a sample. */
+struct rti_clock_part {
+	struct rti_cpu_clock now;
+	/* The row of this sample's batch read if it has figures; else NULL. */
+	const struct rti_batch_row *row;
+	bool is_known;
+};
+
+/* Written by discovery.c: when the children of the member were last listed. */
+struct rti_scan_part {
+	uint64_t last_pid; /* the pid that the kernel had given out last by then; 0: unknown */
+	uint64_t clock_ns; /* where the member's CPU clock stood; UINT64_MAX: list them again */
+	uint32_t threads;  /* how many it had; 0: unknown */
+	bool is_due;       /* in this scan */
+};
+
+/* Written by tree_metrics.c at the end of a sample. */
+struct rti_family_part {
+	int32_t ppid;      /* in that sample */
+	bool has_reaped;   /* its account of children grew in that sample */
+	bool has_children; /* or has had some */
+};
+
+/* Written by member_read.c. The order numbers are those of rti_tree.events. */
+struct rti_read_part {
+	uint64_t clock_ns;      /* where its CPU clock stood when its account was read */
+	uint64_t idle_until_ns; /* if its clock stands still, nothing is due before; 0: read it */
+	uint64_t alive_at;      /* order: it was there; 0: not read yet */
+	uint64_t account_at;    /* order: its account was read; 0: never */
+};
+
+/* Written by member_read.c, when the member is found to have exited. */
+struct rti_end_part {
+	bool has_exited; /* since the last sample */
+	uint64_t at;     /* order */
+};
+
+/* Written by member_read.c: the last values, and when they were read. */
+struct rti_values_part {
+	struct rti_figures figures;
+	struct rti_stamp read[RTI_PID_COLLECTORS_MAX]; /* by number in the registry */
+	struct rti_stamp row_status; /* name and SIGCHLD disposition, from a batch row */
+	struct rti_stamp stat;
+	uint64_t stat_last_pid; /* the pid that had been given out last by then */
+	struct rti_pss pss;
+	uint64_t peak_rss_bytes; /* largest seen: a zombie shows none */
+	int32_t memory_tid;      /* a live thread to ask for memory, or 0: the leader */
+	bool has_children;       /* of a process that is tracked alone; or may have some */
+};
+
+/* Written by exit_accounting.c. */
+struct rti_exit_part {
+	uint64_t revalidated_at; /* order */
+	uint64_t mark;           /* of a walk over ancestors */
+	bool is_unattributed;    /* no account has been found to have grown by it yet */
+};
+
+/* Written by memory_peak.c: RSS by the last peak poll. */
+struct rti_poll_part {
+	uint64_t rss_bytes;
+	struct rti_stamp read;
+};
+
+/* Cached descriptors. Owned and closed by member_table.c; opened by the readers. */
+struct rti_files_part {
+	struct rti_file stat, statm, io, children;
+	uint64_t used_at; /* number of the sample that used them last */
+};
+
+struct rti_member {
+	/* Hot: what a sample reads of a member that has not run, to know that. */
+	_Alignas(64) int32_t pid; /* written by member_table.c */
+	uint64_t starttime;       /* the same; clock ticks since boot */
+	struct rti_clock_part clock;
+	struct rti_scan_part scan;
+	struct rti_family_part family;
+	struct rti_read_part read;
+
+	/* Cold. */
+	struct rti_end_part end;
+	struct rti_exit_part exit;
+	struct rti_poll_part poll;
+	struct rti_files_part files;
+	struct rti_pid_stat stat;   /* written by member_table.c: last read */
+	struct rti_account account; /* written by ledger.c */
+	struct rti_values_part values;
+};
+
+#define RTI_MEMBER_HOT_MAX 128 /* bytes: two cache lines */
+_Static_assert(offsetof(struct rti_member, end) <= RTI_MEMBER_HOT_MAX, "hot part of a member");
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Members as the lists of processes have them. */
+#include "tree/member_rows.h"
+
+#include <string.h>
+
+#include "collect/pid_stat.h"
+#include "os/cpu_time.h"
+#include "util/visit.h"
+
+/* A member that has not run was not read again. */
+uint32_t rti_pss_source(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint32_t source = m->values.figures.row.pss_source;
+	bool is_old = source == RT_PSS_READ && m->values.pss.read.at_ns < tree->sampled_ns;
+
+	return is_old ? RT_PSS_CACHED : source;
+}
+
+uint64_t rti_pss_age_ns(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint64_t read_ns = m->values.pss.read.at_ns;
+
+	return rti_pss_source(tree, m) == RT_PSS_CACHED && read_ns ? tree->sampled_ns - read_ns : 0;
+}
+
+/* The gauges are in the row already; the counters are those of the last read. */
+static void fill_process(const struct rti_tree *tree, const struct rti_member *m,
+                         struct rt_process *out)
+{
+	const struct rti_figures *f = &m->values.figures;
+
+	*out = f->row;
+	out->size = sizeof(*out);
+	out->pid = m->pid;
+	out->ppid = m->stat.ppid;
+	out->state = (unsigned char)m->stat.state;
+	out->valid = f->valid;
+	out->start_ticks = m->starttime;
+	out->cpu_user_ns = f->self[RTI_CPU_USER];
+	out->cpu_system_ns = f->self[RTI_CPU_SYSTEM];
+	out->reaped_cpu_user_ns = f->children[RTI_CPU_USER];
+	out->reaped_cpu_system_ns = f->children[RTI_CPU_SYSTEM];
+	out->read_bytes = f->self[RTI_READ_BYTES];
+	out->write_bytes = f->self[RTI_WRITE_BYTES];
+	out->cancelled_write_bytes = f->self[RTI_CANCELLED_BYTES];
+	out->read_chars = f->self[RTI_READ_CHARS];
+	out->write_chars = f->self[RTI_WRITE_CHARS];
+	out->minor_faults = f->self[RTI_MINOR_FAULTS];
+	out->major_faults = f->self[RTI_MAJOR_FAULTS];
+	out->voluntary_switches = f->self[RTI_VOLUNTARY];
+	out->involuntary_switches = f->self[RTI_INVOLUNTARY];
+	out->pss_age_ns = rti_pss_age_ns(tree, m);
+	out->pss_source = rti_pss_source(tree, m);
+	memcpy(out->comm, m->stat.comm, sizeof(out->comm));
+}
+
+/* What the account has of a member, and what a peak poll may have seen since. */
+static void fill_latest(const struct rti_member *m, struct rti_member_row *out)
+{
+	const uint64_t *self = m->account.self;
+	const struct rti_cpu_clock *clock = &m->clock.now;
+
+	out->cpu_user_ns = self[RTI_CPU_USER];
+	out->cpu_system_ns = self[RTI_CPU_SYSTEM];
+	out->read_bytes = self[RTI_READ_BYTES];
+	out->write_bytes = self[RTI_WRITE_BYTES];
+	out->known = m->values.figures.valid | m->values.figures.partial;
+	if (clock->total_ns > out->cpu_user_ns + out->cpu_system_ns) {
+		rti_split_cpu(clock->total_ns, clock->user_part_ns, clock->both_parts_ns,
+		              &out->cpu_user_ns, &out->cpu_system_ns);
+		out->known |= RT_HAS_CPU;
+	}
+	out->peak_rss_bytes = m->values.peak_rss_bytes;
+	if (!out->peak_rss_bytes)
+		out->known &= ~RT_HAS_PEAK_RSS;
+}
+
+static struct rti_member_row row_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	struct rti_member_row row;
+
+	fill_process(tree, m, &row.process);
+	fill_latest(m, &row);
+	row.is_running = !m->end.has_exited && !rti_pid_stat_is_zombie(&m->stat);
+	return row;
+}
+
+void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m)
+{
+	struct rti_member_row row;
+
+	if (!tree->on_exit || rti_is_supervisor(tree, m))
+		return;
+	row = row_of(tree, m);
+	row.is_running = false;
+	tree->on_exit(tree->on_exit_arg, &row);
+}
+
+void rti_tree_each(const struct rti_tree *tree,
+                   int (*each)(void *arg, const struct rti_member_row *row), void *arg)
+{
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+		struct rti_member_row row;
+
+		if (rti_is_supervisor(tree, m))
+			continue;
+		row = row_of(tree, m);
+		if (each(arg, &row) != RTI_CONTINUE)
+			return;
+	}
+}
+
+bool rti_tree_is_running(const struct rti_tree *tree, int32_t pid)
+{
+	const struct rti_member *m = rti_member_find(&tree->table, pid);
+
+	return m && !rti_pid_stat_is_zombie(&m->stat);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* A tree that is that of a command: its supervisor, its cgroup, its end. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "collect/pid_stat.h"
+#include "os/pidfd.h"
+#include "tree/discovery.h"
+#include "tree/member_read.h"
+#include "tree/member_rows.h"
+#include "tree/memory_peak.h"
+
+#define KILL_ROUNDS_MAX 1000 /* a tree may fork meanwhile */
+
+void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command)
+{
+	struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
+
+	tree->supervised.pid = command->supervisor_pid;
+	tree->supervised.shared = command->shared;
+	tree->cgroup = *command->cgroup;
+	tree->on_exit = command->on_exit;
+	tree->on_exit_arg = command->on_exit_arg;
+	rti_fork_tracker_close(fork_tracker);
+	*fork_tracker = *command->fork_tracker;
+	*command->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
+	rti_fork_tracker_set_root(fork_tracker, tree->table.members[0].pid);
+}
+
+void rti_tree_begin_final(struct rti_tree *tree)
+{
+	tree->is_final = true;
+}
+
+static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
+{
+	const uint64_t counters[RTI_COUNTERS] = {
+		[RTI_CPU_USER] = (uint64_t)(use->ru_utime * 1e9 + 0.5),
+		[RTI_CPU_SYSTEM] = (uint64_t)(use->ru_stime * 1e9 + 0.5),
+		[RTI_MINOR_FAULTS] = (uint64_t)use->ru_minflt,
+		[RTI_MAJOR_FAULTS] = (uint64_t)use->ru_majflt,
+		[RTI_VOLUNTARY] = (uint64_t)use->ru_nvcsw,
+		[RTI_INVOLUNTARY] = (uint64_t)use->ru_nivcsw,
+	};
+
+	memcpy(out, counters, sizeof(counters));
+}
+
+/* An exec hands on the peak of its caller, so a peak up to that of the supervisor may be the
+ * supervisor's. */
+void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped,
+                                 int64_t inherited_maxrss_kib)
+{
+	uint64_t peak_bytes = (uint64_t)reaped->ru_maxrss * 1024;
+
+	set_counters(reaped, tree->supervised.final_rusage);
+	tree->supervised.has_final_rusage = true;
+	if (reaped->ru_maxrss > inherited_maxrss_kib && tree->peak_rss_bytes < peak_bytes)
+		tree->peak_rss_bytes = peak_bytes;
+}
+
+/* /proc has what the root reaped in ticks; wait4(2) is more exact. */
+static void raise_children(struct rti_account *root, const struct rt_rusage *use)
+{
+	uint64_t counters[RTI_COUNTERS];
+
+	set_counters(use, counters);
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		counters[i] -= counters[i] < root->self[i] ? counters[i] : root->self[i];
+	rti_ledger_raise_children(root, counters);
+}
+
+void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use)
+{
+	struct rti_member *root = rti_member_find(&tree->table, pid);
+
+	if (!root)
+		return;
+	if (use && !tree->ledger.self_only)
+		raise_children(&root->account, use);
+	rti_ledger_keep_final(&tree->ledger, &root->account);
+	rti_report_exit(tree, root);
+	rti_mark_exited(tree, root);
+	rti_member_table_remove_exited(&tree->table, tree->ctx);
+}
+
+/* By a pidfd that was opened before the member was recognised, so that no process that reuses
+ * the pid is hit. */
+static int kill_member(struct rti_tree *tree, struct rti_member *m)
+{
+	int fd, err = 0;
+
+	if (rti_is_supervisor(tree, m))
+		return 0;
+	fd = rti_pidfd_open(m->pid);
+	if (rti_member_is_alive(tree->ctx, m))
+		err = rti_pidfd_signal(fd, m->pid, SIGKILL);
+	rti_pidfd_close(fd);
+	return err == -ESRCH ? 0 : err;
+}
+
+/* Processes that are forked meanwhile are found in the next round; killed ones fork no more. */
+int rti_tree_kill(struct rti_tree *tree)
+{
+	uint64_t known = 0;
+	int err = 0;
+
+	rti_discover_members(tree, rti_ask_for_sample);
+	for (int rounds = 0; rounds < KILL_ROUNDS_MAX && (known != tree->table.added || rounds < 2);
+	     rounds++) {
+		known = tree->table.added;
+		for (size_t i = 0; i < tree->table.count; i++) {
+			int failed = kill_member(tree, &tree->table.members[i]);
+
+			err = failed < 0 ? failed : err;
+		}
+		rti_discover_members(tree, rti_ask_for_sample);
+	}
+	return err;
+}
+
+static size_t count_running(const struct rti_tree *tree)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		count += !rti_is_supervisor(tree, m) && !rti_pid_stat_is_zombie(&m->stat);
+	}
+	return count;
+}
+
+void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
+
+	*out = (struct rti_tree_facts){
+		.running = count_running(tree),
+		.members_skipped_max = tree->members_skipped_max,
+		.supervisor_cpu_ns = tree->supervisor_cpu_ns,
+		.is_self_only = tree->ledger.self_only,
+		.sees_every_fork = shared ? shared->events == RTI_EVENTS_INTACT
+		                          : rti_fork_tracker_is_complete(fork_tracker),
+		.has_other_child = fork_tracker->has_other_child,
+		.knows_alive_peak = shared && !shared->has_leader_exit,
+		.alive_peak = shared ? shared->alive_peak : 0,
+		.is_covered_by_cgroup = tree->ledger.is_covered_by_cgroup,
+		.has_pss_of_peak = rti_memory_peak_has_pss(tree),
+	};
+}
+
+struct rti_cgroup *rti_tree_cgroup(struct rti_tree *tree)
+{
+	return &tree->cgroup;
+}

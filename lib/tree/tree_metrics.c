@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Summing up the members of a tree into the figures of a sample. */
+#include "tree/tree_metrics.h"
+
+#include "tree/member_rows.h"
+#include "tree/memory_peak.h"
+
+#define US_NS 1000u
+
+/* A sum is only as fresh as its oldest reading and only as reliable as its weakest source, so
+ * report those two. */
+static void add_pss_source(const struct rti_tree *tree, const struct rti_member *m,
+                           struct rt_metrics *out)
+{
+	uint64_t age_ns = rti_pss_age_ns(tree, m);
+	uint32_t source = rti_pss_source(tree, m);
+
+	if (age_ns > out->pss_age_ns)
+		out->pss_age_ns = age_ns;
+	if (source > out->pss_source)
+		out->pss_source = source;
+}
+
+/* A gauge may be read for another domain alone. E.g.: RSS for PSS. Then it is in no sum. */
+static void add_gauges(const struct rti_tree *tree, const struct rti_member *m,
+                       struct rt_metrics *out)
+{
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		const struct rti_pid_collector *c = rti_pid_collectors[i];
+
+		if (c->add && c->provides & tree->want)
+			c->add(&m->values.figures, out);
+	}
+	add_pss_source(tree, m, out);
+}
+
+static void update_family(struct rti_tree *tree, struct rti_member *m)
+{
+	struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
+
+	if (parent)
+		parent->family.has_children = true;
+	m->family.ppid = m->stat.ppid;
+	m->family.has_reaped = rti_ledger_has_grown(&m->account);
+}
+
+static void add_member(struct rti_tree *tree, struct rti_member *m, struct rt_metrics *out)
+{
+	const struct rti_figures *figures = &m->values.figures;
+	uint64_t missing = tree->want & ~figures->valid & ~RT_HAS_PROCESSES;
+
+	update_family(tree, m);
+	rti_ledger_add(&tree->ledger, &m->account);
+	add_gauges(tree, m, out);
+	out->valid &= ~missing;
+	out->partial |= figures->valid | figures->partial;
+	out->members_unreadable += (missing & ~tree->domains.often_partial) != 0;
+	out->processes += !rti_is_supervisor(tree, m);
+	if (m->values.peak_rss_bytes > tree->peak_rss_bytes)
+		tree->peak_rss_bytes = m->values.peak_rss_bytes;
+	if (figures->ignores_sigchld)
+		tree->reasons |= RT_REASON_SIGCHLD_IGNORED;
+	if (missing & (RT_HAS_CPU | RT_HAS_FAULTS))
+		tree->reasons |= RT_REASON_UNREADABLE;
+}
+
+/* Context switches of an exited process are reported to the process that waits for it alone. */
+static bool knows_all_switches(const struct rti_tree *tree)
+{
+	if (tree->supervised.has_final_rusage)
+		return !tree->ledger.has_unwaited;
+	if (tree->ledger.has_exits)
+		return false;
+	for (size_t i = 0; i < tree->table.count && !tree->ledger.self_only; i++) {
+		if (tree->table.members[i].account.closed_faults > 0)
+			return false;
+	}
+	return true;
+}
+
+/* The processes that samples saw, or those that were counted by their forks. */
+static uint64_t count_all(const struct rti_tree *tree)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+	uint64_t seen = tree->table.added - (tree->supervised.pid != 0);
+	uint64_t forked =
+	    shared ? shared->processes : rti_fork_tracker_processes(&tree->discovery.fork_tracker);
+
+	return forked > seen ? forked : seen;
+}
+
+static void set_totals(struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t *total = tree->ledger.total;
+
+	out->cpu_user_ns = total[RTI_CPU_USER];
+	out->cpu_system_ns = total[RTI_CPU_SYSTEM];
+	out->minor_faults = total[RTI_MINOR_FAULTS];
+	out->major_faults = total[RTI_MAJOR_FAULTS];
+	out->voluntary_switches = total[RTI_VOLUNTARY];
+	out->involuntary_switches = total[RTI_INVOLUNTARY];
+	out->read_bytes = total[RTI_READ_BYTES];
+	out->write_bytes = total[RTI_WRITE_BYTES];
+	out->cancelled_write_bytes = total[RTI_CANCELLED_BYTES];
+	out->read_chars = total[RTI_READ_CHARS];
+	out->write_chars = total[RTI_WRITE_CHARS];
+	out->processes_seen = count_all(tree);
+	out->members_skipped = tree->discovery.skipped;
+	if (out->members_skipped > tree->members_skipped_max)
+		tree->members_skipped_max = out->members_skipped;
+	out->peak_rss_bytes = tree->peak_rss_bytes;
+	rti_memory_peak_update(tree, out);
+}
+
+static void make_partial(struct rt_metrics *out, uint64_t domains)
+{
+	out->partial |= out->valid & domains;
+	out->valid &= ~domains;
+}
+
+/* What members have lost makes a sum a lower bound. */
+static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t counters = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
+	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
+
+	if (fork_tracker->has_lost_events)
+		tree->reasons |= RT_REASON_EVENTS_LOST;
+	if (fork_tracker->has_unwaited_exit)
+		tree->reasons |= RT_REASON_UNWAITED;
+	if (tree->discovery.has_skipped) {
+		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
+		make_partial(out, UINT64_MAX);
+	}
+	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
+		make_partial(out, counters);
+	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
+		make_partial(out, RT_HAS_CTXSW);
+}
+
+/* The last read of a member came before its exit, and only the process that waits for it is told
+ * its peak. */
+static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
+{
+	if (tree->ledger.has_exits && !tree->supervised.has_final_rusage)
+		make_partial(out, RT_HAS_PEAK_RSS);
+	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
+		out->valid &= ~RT_HAS_PEAK_RSS;
+		out->partial &= ~RT_HAS_PEAK_RSS;
+	}
+}
+
+/* The cgroup's CPU time is complete, whatever members could be read. */
+static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
+{
+	if (!tree->ledger.is_covered_by_cgroup)
+		return;
+	out->valid |= RT_HAS_CPU;
+	out->partial &= ~RT_HAS_CPU;
+}
+
+/* The kernel reports what a process has reaped in clock ticks, to all but the process that
+ * waits. */
+static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
+{
+	const struct rti_platform *platform = tree->ctx->platform;
+	bool has_final_rusage = tree->supervised.has_final_rusage;
+
+	if (tree->ledger.is_covered_by_cgroup)
+		return US_NS;
+	if (!platform->cpu_clock)
+		return platform->tick_ns;
+	for (size_t i = 0; i < tree->table.count && !tree->ledger.self_only; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (has_final_rusage && rti_is_supervisor(tree, m))
+			continue;
+		if (rti_ledger_has_reaped(&m->account))
+			return platform->tick_ns;
+	}
+	return has_final_rusage ? US_NS : 1;
+}
+
+/* What the kernel says exactly of all that the supervisor has reaped. */
+static void apply_final_rusage(struct rti_tree *tree)
+{
+	struct rti_member *supervisor = rti_member_find(&tree->table, tree->supervised.pid);
+
+	if (tree->supervised.has_final_rusage && supervisor)
+		rti_ledger_raise_children(&supervisor->account, tree->supervised.final_rusage);
+}
+
+/* The cgroup's account lags behind the clocks of running processes by up to a tick, so it is a
+ * lower bound like the others. */
+static void apply_cgroup(struct rti_tree *tree)
+{
+	uint64_t user_ns, system_ns;
+
+	if (tree->want & RT_HAS_CPU &&
+	    rti_cgroup_read_cpu(&tree->cgroup, tree->ctx, &user_ns, &system_ns) == 0)
+		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns);
+}
+
+void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
+{
+	out->valid = tree->want;
+	rti_ledger_open(&tree->ledger);
+	apply_final_rusage(tree);
+	for (size_t i = 0; i < tree->table.count; i++) {
+		if (!tree->table.members[i].end.has_exited)
+			add_member(tree, &tree->table.members[i], out);
+	}
+	apply_cgroup(tree);
+	rti_ledger_close(&tree->ledger);
+	set_totals(tree, out);
+	mark_losses(tree, out);
+	mark_peaks(tree, out);
+	mark_cgroup(tree, out);
+	/* A domain is complete or a lower bound, never both. */
+	out->partial &= tree->want & ~out->valid;
+	out->reasons = tree->reasons;
+	out->cpu_resolution_ns = cpu_resolution_ns(tree);
+}
