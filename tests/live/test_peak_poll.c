@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Peak polls between two samples: by rt_tracker_glance(), and by rt_command_wait(). */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "children.h"
+#include "suite.h"
+#include "workload.h"
+
+#define PEAK_BYTES (UINT64_C(100) << 20)
+
+enum { PHASE_WAIT, PHASE_START, PHASE_PEAK, PHASE_END };
+
+static atomic_int *new_phase(void)
+{
+	atomic_int *phase =
+	    mmap(NULL, sizeof(*phase), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(phase, MAP_FAILED);
+	return phase;
+}
+
+static void wait_for_phase(atomic_int *phase, int value)
+{
+	while (atomic_load(phase) < value)
+		usleep(500);
+}
+
+/* Hold the memory until the test says that it has polled. */
+static void hold_memory(void *arg)
+{
+	atomic_int *phase = arg;
+	char *memory;
+
+	wait_for_phase(phase, PHASE_START);
+	memory = mmap(NULL, PEAK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		_exit(90);
+	memset(memory, 1, PEAK_BYTES);
+	atomic_store(phase, PHASE_PEAK);
+	wait_for_phase(phase, PHASE_END);
+	munmap(memory, PEAK_BYTES);
+}
+
+static int is_at_peak(void *phase)
+{
+	return atomic_load((atomic_int *)phase) == PHASE_PEAK;
+}
+
+static struct rt_tracker *new_tracker(pid_t pid, uint32_t flags)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .flags = flags };
+	struct rt_tracker *tracker;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, pid, &opts), 0);
+	return tracker;
+}
+
+static struct rt_metrics sample(struct rt_tracker *tracker)
+{
+	struct rt_metrics m;
+
+	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+	return m;
+}
+
+START_TEST(glance_with_short_peak_between_samples_reports_peak)
+{
+	uint32_t flags = _i ? RT_OPT_PROCESS_EVENTS : 0;
+	struct rt_tracker *polled, *unpolled;
+	atomic_int *phase = new_phase();
+	struct child child;
+	struct rt_metrics m;
+
+	child_start_async(&child, hold_memory, phase);
+	polled = new_tracker(child.pid, flags);
+	unpolled = new_tracker(child.pid, flags);
+	ck_assert_int_eq(rt_tracker_glance(polled), -ENODATA); /* no sample yet */
+	ck_assert_uint_lt(sample(polled).peak_tree_rss_bytes, PEAK_BYTES);
+	ck_assert_uint_lt(sample(unpolled).peak_tree_rss_bytes, PEAK_BYTES);
+	atomic_store(phase, PHASE_START);
+	wait_until(is_at_peak, phase);
+
+	ck_assert_int_eq(rt_tracker_glance(polled), 0);
+
+	atomic_store(phase, PHASE_END);
+	child_await(&child);
+	m = sample(polled);
+	ck_assert_uint_ge(m.peak_tree_rss_bytes, PEAK_BYTES);
+	ck_assert_uint_lt(m.peak_tree_rss_bytes, 2 * PEAK_BYTES);
+	ck_assert_uint_lt(m.rss_bytes, PEAK_BYTES);
+	ck_assert_uint_lt(sample(unpolled).peak_tree_rss_bytes, PEAK_BYTES);
+	child_end(&child);
+	rt_tracker_free(polled);
+	rt_tracker_free(unpolled);
+	munmap(phase, sizeof(*phase));
+}
+END_TEST
+
+START_TEST(wait_with_short_peak_between_samples_reports_peak)
+{
+	struct workload_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
+	struct rt_metrics m;
+	struct workload w;
+
+	ck_assert(start_workload(&w, "hold", opts));
+	finish_workload(&w);
+
+	ck_assert_int_eq(rt_sample(rt_command_tracker(w.command), &m, sizeof(m)), -ESRCH);
+	ck_assert_uint_ge(m.peak_tree_rss_bytes, WORKLOAD_HELD_BYTES);
+	free_workload(&w);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	Suite *suite = suite_create("peak_poll");
+	TCase *trackers = suite_case(suite, "trackers"), *commands = suite_case(suite, "commands");
+
+	if (is_workload(argc))
+		return run_as_workload(argv);
+	tcase_add_loop_test(trackers, glance_with_short_peak_between_samples_reports_peak, 0, 2);
+	tcase_add_test(commands, wait_with_short_peak_between_samples_reports_peak);
+	return suite_run(suite);
+}
