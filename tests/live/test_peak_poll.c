@@ -10,20 +10,12 @@
 
 #include "children.h"
 #include "suite.h"
+#include "tracking.h"
 #include "workload.h"
 
 #define PEAK_BYTES (UINT64_C(100) << 20)
 
 enum { PHASE_WAIT, PHASE_START, PHASE_PEAK, PHASE_END };
-
-static atomic_int *new_phase(void)
-{
-	atomic_int *phase =
-	    mmap(NULL, sizeof(*phase), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	ck_assert_ptr_ne(phase, MAP_FAILED);
-	return phase;
-}
 
 static void wait_for_phase(atomic_int *phase, int value)
 {
@@ -61,19 +53,11 @@ static struct rt_tracker *new_tracker(pid_t pid, uint32_t flags)
 	return tracker;
 }
 
-static struct rt_metrics sample(struct rt_tracker *tracker)
-{
-	struct rt_metrics m;
-
-	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
-	return m;
-}
-
 START_TEST(glance_with_short_peak_between_samples_reports_peak)
 {
 	uint32_t flags = _i ? RT_OPT_PROCESS_EVENTS : 0;
 	struct rt_tracker *polled, *unpolled;
-	atomic_int *phase = new_phase();
+	atomic_int *phase = map_shared(sizeof(*phase));
 	struct child child;
 	struct rt_metrics m;
 

@@ -2,7 +2,6 @@
 /* Trackers with RT_OPT_PROCESS_EVENTS find processes that no sample could find. */
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 
 #include "children.h"
 #include "suite.h"
+#include "tracking.h"
 #include "workload.h"
 
 #define MS UINT64_C(1000000)
@@ -29,10 +29,8 @@ struct stage {
 
 static struct stage *new_stage(void)
 {
-	struct stage *stage =
-	    mmap(NULL, sizeof(*stage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct stage *stage = map_shared(sizeof(*stage));
 
-	ck_assert_ptr_ne(stage, MAP_FAILED);
 	ck_assert_int_eq(pipe(stage->pipe), 0);
 	return stage;
 }
@@ -102,7 +100,7 @@ static void start_burning_daemon(void *arg)
 }
 
 /* Make a tracker with process events, and take its first sample. */
-static struct rt_tracker *track(pid_t pid)
+static struct rt_tracker *track_with_events(pid_t pid)
 {
 	const struct rt_opts opts = { .size = sizeof(opts), .flags = RT_OPT_PROCESS_EVENTS };
 	struct rt_tracker *tracker;
@@ -120,7 +118,7 @@ static void start_tracked_child(struct child *child, struct stage *stage, void (
 	child_start_async(child, work, stage);
 	close(stage->pipe[0]);
 	close(stage->pipe[1]);
-	*tracker = track(child->pid);
+	*tracker = track_with_events(child->pid);
 	atomic_store(&stage->phase, PHASE_START);
 	child_await(child);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The sixteen fields of live processes against what the kernel tells the processes themselves. */
+/* rt_getrusage() and rt_pid_getrusage() of real processes. The reference is what the kernel reports
+ * to the processes themselves, and to the process that reaps them. */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -19,13 +17,15 @@
 
 #include "children.h"
 #include "suite.h"
+#include "tracking.h"
 
 #define FIELDS 16
 #define MIB (1 << 20)
 
 enum { UTIME, STIME, MAXRSS, MINFLT = 6, MAJFLT, INBLOCK = 9, OUBLOCK, NVCSW = 14, NIVCSW };
 
-static void flatten(const struct rusage *r, double out[FIELDS])
+/* The fields of the kernel's struct, in the order of struct rt_rusage. */
+static void get_fields(const struct rusage *r, double out[FIELDS])
 {
 	const double values[FIELDS] = {
 		(double)r->ru_utime.tv_sec + (double)r->ru_utime.tv_usec / 1e6,
@@ -49,7 +49,7 @@ static void flatten(const struct rusage *r, double out[FIELDS])
 	memcpy(out, values, sizeof(values));
 }
 
-static double field(const struct rt_rusage *r, int i)
+static double get_field(const struct rt_rusage *r, int i)
 {
 	double real;
 	int64_t whole;
@@ -62,21 +62,21 @@ static double field(const struct rt_rusage *r, int i)
 	return (double)whole;
 }
 
-/* The system call before and after brackets ours, field by field. */
-static void check_bracketed(int who)
+/* Each field lies between those of two system calls, one before and one after. */
+static void check_between_system_calls(int who)
 {
 	double low[FIELDS], high[FIELDS];
 	struct rusage before, after;
-	struct rt_rusage mine;
+	struct rt_rusage got;
 
 	ck_assert_int_eq(getrusage(who, &before), 0);
-	ck_assert_int_eq(rt_getrusage(who, &mine), 0);
+	ck_assert_int_eq(rt_getrusage(who, &got), 0);
 	ck_assert_int_eq(getrusage(who, &after), 0);
-	flatten(&before, low);
-	flatten(&after, high);
+	get_fields(&before, low);
+	get_fields(&after, high);
 	for (int i = 0; i < FIELDS; i++) {
-		ck_assert_msg(low[i] <= field(&mine, i) && field(&mine, i) <= high[i],
-		              "field %d: %f <= %f <= %f", i, low[i], field(&mine, i), high[i]);
+		ck_assert_msg(low[i] <= get_field(&got, i) && get_field(&got, i) <= high[i],
+		              "field %d: %f <= %f <= %f", i, low[i], get_field(&got, i), high[i]);
 	}
 }
 
@@ -86,20 +86,20 @@ static void burn_a_little(void *arg)
 	burn_cpu_ns(20000000);
 }
 
-START_TEST(equals_the_system_call)
+START_TEST(getrusage_between_two_system_calls_has_their_fields)
 {
 	struct child child;
 
 	child_start(&child, burn_a_little, NULL);
 	child_end(&child);
 	burn_cpu_ns(5000000);
-	check_bracketed(RT_RUSAGE_SELF);
-	check_bracketed(RT_RUSAGE_CHILDREN);
-	check_bracketed(RT_RUSAGE_THREAD);
+	check_between_system_calls(RT_RUSAGE_SELF);
+	check_between_system_calls(RT_RUSAGE_CHILDREN);
+	check_between_system_calls(RT_RUSAGE_THREAD);
 }
 END_TEST
 
-START_TEST(bad_arguments_are_errors)
+START_TEST(getrusage_with_bad_arguments_returns_error)
 {
 	struct rt_rusage out;
 	uint32_t valid;
@@ -115,144 +115,118 @@ START_TEST(bad_arguments_are_errors)
 }
 END_TEST
 
-/* What a child tells of itself, through shared memory, right before it goes to sleep. */
-struct report {
-	struct rusage own;
-	char file[512];
-	int has_storage;
-};
-
-static struct report *new_report(void)
-{
-	struct report *report =
-	    mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	const char *dir = getenv("RTRACK_BUILD_ROOT");
-
-	ck_assert_ptr_ne(report, MAP_FAILED);
-	snprintf(report->file, sizeof(report->file), "%s/rtrack-test-%d", dir ? dir : "/var/tmp",
-	         getpid());
-	return report;
-}
-
-static void write_file(struct report *report, int mib)
-{
-	static char block[MIB];
-	int fd = open(report->file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	for (int i = 0; i < mib; i++) {
-		if (write(fd, block, sizeof(block)) != sizeof(block))
-			_exit(98);
-	}
-	fsync(fd);
-	close(fd);
-	unlink(report->file);
-}
-
-static atomic_int threads_at_rest;
-
 static void *nap_often(void *arg)
 {
+	atomic_int *threads_at_rest = arg;
 	struct timespec nap = { .tv_nsec = 1000 };
 
-	(void)arg;
 	for (int i = 0; i < 100; i++)
 		nanosleep(&nap, NULL);
-	atomic_fetch_add(&threads_at_rest, 1);
+	atomic_fetch_add(threads_at_rest, 1);
 	pause();
 	return NULL;
 }
 
-/* Work in every field: CPU, memory, faults, storage, and switches in threads that stay. */
+/* Use something of each field: CPU time, memory, faults, storage, and context switches in threads
+ * that keep running. The child reports its own rusage in shared memory. */
 static void work_in_all_fields(void *arg)
 {
-	struct report *report = arg;
+	struct rusage *reported = arg;
 	struct timespec nap = { .tv_nsec = 1000000 };
 	char *memory =
 	    mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	atomic_int threads_at_rest = 0;
 	pthread_t thread;
 
 	memset(memory, 1, 32 * MIB);
 	burn_cpu_ns(60000000);
-	write_file(report, 2);
+	write_file(2);
 	for (int i = 0; i < 3; i++)
-		pthread_create(&thread, NULL, nap_often, NULL);
+		pthread_create(&thread, NULL, nap_often, &threads_at_rest);
 	while (atomic_load(&threads_at_rest) < 3)
 		nanosleep(&nap, NULL);
-	getrusage(RUSAGE_SELF, &report->own);
+	getrusage(RUSAGE_SELF, reported);
 }
 
-static void check_close(const struct rt_rusage *mine, const double theirs[FIELDS], int i,
+/* Fail unless field i is the same, but for some slack. */
+static void check_close(const struct rt_rusage *got, const double reported_fields[FIELDS], int i,
                         double slack)
 {
-	ck_assert_msg(field(mine, i) >= theirs[i] - slack && field(mine, i) <= theirs[i] + slack,
-	              "field %d: %f against %f", i, field(mine, i), theirs[i]);
+	ck_assert_msg(get_field(got, i) >= reported_fields[i] - slack &&
+	                  get_field(got, i) <= reported_fields[i] + slack,
+	              "field %d: %f against %f", i, get_field(got, i), reported_fields[i]);
 }
 
-/* Field i lies between the child's own getrusage() before and its wait4() after. Times are cut to
- * ticks, and the kernel counts resident pages in batches. */
-static void check_between(const double before[FIELDS], const struct rt_rusage *mine,
+/* Fail unless field i lies between what getrusage() reported before and what wait4() reports after.
+ * Times are cut to ticks, and the kernel counts resident pages in batches. */
+static void check_between(const double before[FIELDS], const struct rt_rusage *got,
                           const double after[FIELDS], int i)
 {
 	double slack = i <= STIME ? 0.011 : i == MAXRSS ? 512 : 0;
 
-	ck_assert_msg(field(mine, i) >= before[i] - slack && field(mine, i) <= after[i] + slack,
-	              "field %d: %f, which is not between %f and %f", i, field(mine, i), before[i],
-	              after[i]);
+	ck_assert_msg(get_field(got, i) >= before[i] - slack &&
+	                  get_field(got, i) <= after[i] + slack,
+	              "field %d: %f, which is not between %f and %f", i, get_field(got, i),
+	              before[i], after[i]);
 }
 
-START_TEST(nine_fields_of_another_process)
+START_TEST(pid_getrusage_of_running_process_has_all_fields)
 {
-	struct report *report = new_report();
-	double theirs[FIELDS], final[FIELDS];
-	struct rusage at_its_end;
-	struct rt_rusage mine;
+	struct rusage *reported = map_shared(sizeof(*reported));
+	double reported_fields[FIELDS], final[FIELDS];
+	struct rusage at_exit;
+	struct rt_rusage got;
 	struct child child;
 	uint32_t valid;
 
-	child_start(&child, work_in_all_fields, report);
-	ck_assert_int_eq(rt_pid_getrusage(child.pid, &mine, &valid), 0);
+	child_start(&child, work_in_all_fields, reported);
+
+	ck_assert_int_eq(rt_pid_getrusage(child.pid, &got, &valid), 0);
 	close(child.go_fd);
-	ck_assert_int_eq(wait4(child.pid, NULL, 0, &at_its_end), child.pid);
+	ck_assert_int_eq(wait4(child.pid, NULL, 0, &at_exit), child.pid);
 	close(child.ready_fd);
-	flatten(&report->own, theirs);
-	flatten(&at_its_end, final);
+	get_fields(reported, reported_fields);
+	get_fields(&at_exit, final);
+
 	ck_assert_uint_eq(valid, 0xffff);
 	for (int i = 0; i < FIELDS; i++)
-		check_between(theirs, &mine, final, i);
-	ck_assert_double_ge(field(&mine, UTIME) + field(&mine, STIME),
-	                    theirs[UTIME] + theirs[STIME] - 0.000002);
-	/* the leader alone has few; a nap may be over before it begins */
-	ck_assert_double_ge(field(&mine, NVCSW), 200);
+		check_between(reported_fields, &got, final, i);
+	ck_assert_double_ge(get_field(&got, UTIME) + get_field(&got, STIME),
+	                    reported_fields[UTIME] + reported_fields[STIME] - 0.000002);
+	/* The leader alone has few. A nap may be over before it begins, without a switch. */
+	ck_assert_double_ge(get_field(&got, NVCSW), 200);
 }
 END_TEST
 
-static void reap_a_writer(void *arg)
+static void reap_writer(void *arg)
 {
-	struct report *report = arg;
+	struct rusage *reported = arg;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		write_file(report, 4);
+		write_file(4);
 		_exit(0);
 	}
 	waitpid(pid, NULL, 0);
-	write_file(report, 1);
-	getrusage(RUSAGE_SELF, &report->own);
+	write_file(1);
+	getrusage(RUSAGE_SELF, reported);
 }
 
-START_TEST(blocks_are_without_those_of_reaped_children)
+START_TEST(blocks_after_child_was_reaped_exclude_those_of_child)
 {
-	struct report *report = new_report();
-	struct rt_rusage mine;
+	struct rusage *reported = map_shared(sizeof(*reported));
+	struct rt_rusage got;
 	struct child child;
 	uint32_t valid;
 
-	child_start(&child, reap_a_writer, report);
-	ck_assert_int_eq(rt_pid_getrusage(child.pid, &mine, &valid), 0);
+	child_start(&child, reap_writer, reported);
+
+	ck_assert_int_eq(rt_pid_getrusage(child.pid, &got, &valid), 0);
 	child_end(&child);
+
 	ck_assert_uint_ne(valid & 1u << OUBLOCK, 0);
-	ck_assert_int_eq(mine.ru_oublock, report->own.ru_oublock);
-	ck_assert_int_eq(mine.ru_inblock, report->own.ru_inblock);
+	ck_assert_int_eq(got.ru_oublock, reported->ru_oublock);
+	ck_assert_int_eq(got.ru_inblock, reported->ru_inblock);
 }
 END_TEST
 
@@ -262,8 +236,8 @@ static void *burn_and_exit(void *arg)
 	return arg;
 }
 
-/* The kernel lets go of a thread a moment after it was joined. */
-static void await_last_thread(void)
+/* The kernel releases a thread a moment after it was joined. */
+static void wait_until_single_threaded(void)
 {
 	struct timespec nap = { .tv_nsec = 1000000 };
 	struct stat tasks;
@@ -280,59 +254,62 @@ static void outlive_threads(void *arg)
 		pthread_create(&thread, NULL, burn_and_exit, NULL);
 		pthread_join(thread, NULL);
 	}
-	await_last_thread();
-	getrusage(RUSAGE_SELF, &((struct report *)arg)->own);
+	wait_until_single_threaded();
+	getrusage(RUSAGE_SELF, arg);
 }
 
-START_TEST(switches_of_exited_threads_are_unknown_and_their_cpu_is_not)
+START_TEST(pid_getrusage_after_threads_have_exited_has_their_cpu_but_no_switches)
 {
-	struct report *report = new_report();
-	double theirs[FIELDS];
-	struct rt_rusage mine;
+	struct rusage *reported = map_shared(sizeof(*reported));
+	double reported_fields[FIELDS];
+	struct rt_rusage got;
 	struct child child;
 	uint32_t valid;
 
-	child_start(&child, outlive_threads, report);
-	ck_assert_int_eq(rt_pid_getrusage(child.pid, &mine, &valid), 0);
+	child_start(&child, outlive_threads, reported);
+
+	ck_assert_int_eq(rt_pid_getrusage(child.pid, &got, &valid), 0);
 	child_end(&child);
-	flatten(&report->own, theirs);
+	get_fields(reported, reported_fields);
+
 	ck_assert_uint_eq(valid & (1u << NVCSW | 1u << NIVCSW), 0);
-	ck_assert_double_le(field(&mine, NVCSW), theirs[NVCSW] + 3);
-	check_close(&mine, theirs, UTIME, 0.011);
-	ck_assert_double_ge(field(&mine, UTIME) + field(&mine, STIME), 0.06);
+	ck_assert_double_le(get_field(&got, NVCSW), reported_fields[NVCSW] + 3);
+	check_close(&got, reported_fields, UTIME, 0.011);
+	ck_assert_double_ge(get_field(&got, UTIME) + get_field(&got, STIME), 0.06);
 }
 END_TEST
 
-START_TEST(a_zombie_has_all_but_its_memory)
+START_TEST(pid_getrusage_of_zombie_has_all_but_its_memory)
 {
-	struct rt_rusage mine;
+	struct rt_rusage got;
 	struct child child;
 	uint32_t valid;
 
 	child_start(&child, burn_a_little, NULL);
 	child_let_die(&child);
-	ck_assert_int_eq(rt_pid_getrusage(child.pid, &mine, &valid), 0);
+
+	ck_assert_int_eq(rt_pid_getrusage(child.pid, &got, &valid), 0);
 	ck_assert_uint_eq(valid & 1u << MAXRSS, 0);
 	ck_assert_uint_eq(valid & (1u << UTIME | 1u << MINFLT), 1u << UTIME | 1u << MINFLT);
-	ck_assert_double_ge(mine.ru_utime + mine.ru_stime, 0.02);
+	ck_assert_double_ge(got.ru_utime + got.ru_stime, 0.02);
 	child_end(&child);
-	ck_assert_int_eq(rt_pid_getrusage(child.pid, &mine, &valid), -ESRCH);
+	ck_assert_int_eq(rt_pid_getrusage(child.pid, &got, &valid), -ESRCH);
 }
 END_TEST
 
-START_TEST(anybody_may_ask_about_anybody)
+/* Process 1 belongs to root. An unprivileged caller gets its CPU time and faults. Its blocks are 0,
+ * and not valid. */
+START_TEST(pid_getrusage_of_init_has_cpu_and_faults)
 {
-	struct rt_rusage mine;
+	struct rt_rusage got;
 	uint32_t valid;
 
-	/* Process 1 is root's: an unprivileged caller gets CPU time and faults, and no made-up
-	 * blocks. */
-	ck_assert_int_eq(rt_pid_getrusage(1, &mine, &valid), 0);
+	ck_assert_int_eq(rt_pid_getrusage(1, &got, &valid), 0);
 	ck_assert_uint_ne(valid & 1u << UTIME, 0);
 	ck_assert_uint_ne(valid & 1u << MINFLT, 0);
 	if (geteuid() != 0) {
 		ck_assert_uint_eq(valid & 1u << INBLOCK, 0);
-		ck_assert_int_eq(mine.ru_inblock, 0);
+		ck_assert_int_eq(got.ru_inblock, 0);
 	}
 }
 END_TEST
@@ -340,14 +317,15 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("rusage");
-	TCase *own = suite_case(suite, "own"), *others = suite_case(suite, "others");
+	TCase *caller = suite_case(suite, "caller"), *others = suite_case(suite, "others");
 
-	tcase_add_test(own, equals_the_system_call);
-	tcase_add_test(own, bad_arguments_are_errors);
-	tcase_add_test(others, nine_fields_of_another_process);
-	tcase_add_test(others, blocks_are_without_those_of_reaped_children);
-	tcase_add_test(others, switches_of_exited_threads_are_unknown_and_their_cpu_is_not);
-	tcase_add_test(others, a_zombie_has_all_but_its_memory);
-	tcase_add_test(others, anybody_may_ask_about_anybody);
+	tcase_add_test(caller, getrusage_between_two_system_calls_has_their_fields);
+	tcase_add_test(caller, getrusage_with_bad_arguments_returns_error);
+	tcase_add_test(others, pid_getrusage_of_running_process_has_all_fields);
+	tcase_add_test(others, blocks_after_child_was_reaped_exclude_those_of_child);
+	tcase_add_test(others,
+	               pid_getrusage_after_threads_have_exited_has_their_cpu_but_no_switches);
+	tcase_add_test(others, pid_getrusage_of_zombie_has_all_but_its_memory);
+	tcase_add_test(others, pid_getrusage_of_init_has_cpu_and_faults);
 	return suite_run(suite);
 }
