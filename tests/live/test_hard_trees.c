@@ -19,11 +19,11 @@
 #include <rtrack/rtrack.h>
 
 #include "children.h"
+#include "commands.h"
 #include "suite.h"
 #include "tracking.h"
 
 #define MS 1000000
-#define WAIT_FOREVER (-1)
 #define WATCHER_UID 65534
 #define OTHER_UID 65533
 #define CHUNK 1000 /* bytes of one write */

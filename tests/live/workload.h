@@ -15,9 +15,9 @@
 
 #include <rtrack/rtrack.h>
 
+#include "commands.h"
 #include "record.h"
 
-#define WAIT_FOREVER (-1)
 #define WORKLOAD_ORPHANS 10                        /* started by "mixed" */
 #define WORKLOAD_AT_ONCE 300                       /* started by "at_once" */
 #define WORKLOAD_ROUNDS 10                         /* of read_known_bytes(), in "read" */

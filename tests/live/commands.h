@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Helpers for tests that start commands. Those that return a command or an outcome fail the test if
+ * they cannot do so. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+#include <stdint.h>
+
+#include <rtrack/rtrack.h>
+
+#define WAIT_FOREVER (-1)
+
+/* Start argv, with the other options as they are. Returns the result of rt_command_start(). */
+int start_command(struct rt_command **command, struct rt_command_opts opts,
+                  const char *const argv[]);
+
+/* Start a shell script. The caller frees the command. */
+struct rt_command *start_shell(const char *script);
+struct rt_command *start_shell_with(struct rt_command_opts opts, const char *script);
+
+/* Start a shell script, wait until it exits, and free the command. */
+struct rt_outcome run_shell(const char *script);
+struct rt_outcome run_shell_with(struct rt_command_opts opts, const char *script);
+
+/* Wait for some time. Returns the result of rt_command_wait(). */
+int wait_for(struct rt_command *command, int64_t timeout_ns);
+
+/* Wait until the command exits. */
+struct rt_outcome finish_command(struct rt_command *command);
+
+#endif

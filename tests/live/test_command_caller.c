@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands and their caller: neither disturbs the children and signal handlers of the other. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "children.h"
+#include "commands.h"
+#include "suite.h"
+#include "tracking.h"
+
+#define MS INT64_C(1000000)
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+START_TEST(command_of_caller_with_blocked_signals_has_none_blocked_or_ignored)
+{
+	struct rt_outcome outcome;
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+
+	outcome = run_shell("grep -q '^SigBlk:.*0000$' /proc/self/status && ! grep -q "
+	                    "'^SigIgn:.*1[0-9a-f][0-9a-f][0-9a-f]$' "
+	                    "/proc/self/status");
+
+	ck_assert_int_eq(outcome.exit_code, 0);
+}
+END_TEST
+
+static void sleep_a_little(void *arg)
+{
+	(void)arg;
+	usleep(20000);
+}
+
+START_TEST(child_and_sigchld_handler_of_caller_are_left_alone)
+{
+	const struct sigaction action = { .sa_handler = do_nothing, .sa_flags = SA_RESTART };
+	struct rt_command *command;
+	struct sigaction now;
+	struct child other;
+
+	sigaction(SIGCHLD, &action, NULL);
+	child_start(&other, sleep_a_little, NULL);
+
+	command = start_shell("true");
+	finish_command(command);
+
+	child_let_die(&other);
+	sigaction(SIGCHLD, NULL, &now);
+	ck_assert_ptr_eq(now.sa_handler, do_nothing);
+	ck_assert_int_eq(child_end(&other), 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(wait_after_caller_has_reaped_program_returns_echild_and_figures)
+{
+	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_POLL };
+	struct rt_outcome outcome;
+	struct rt_command *command;
+
+	command = start_shell_with(
+	    opts, "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec sleep 0.1");
+	ck_assert_int_eq(waitpid(rt_command_pid(command), NULL, 0), rt_command_pid(command));
+
+	ck_assert_int_eq(rt_command_wait(command, WAIT_FOREVER, &outcome, sizeof(outcome)),
+	                 -ECHILD);
+	ck_assert_int_eq(rt_command_wait(command, 0, &outcome, sizeof(outcome)), -ECHILD);
+
+	ck_assert_int_eq(outcome.exit_code, -1);
+	ck_assert_uint_ne(outcome.reasons & RT_REASON_UNWAITED, 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(command_of_caller_that_reaps_all_children_has_exit_code)
+{
+	struct rt_command *command = start_shell("exit 7");
+
+	while (waitpid(-1, NULL, WNOHANG) == 0 && wait_for(command, MS) == -ETIMEDOUT)
+		;
+
+	ck_assert_int_eq(finish_command(command).exit_code, 7);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(command_of_caller_that_ignores_sigchld_has_exit_code)
+{
+	signal(SIGCHLD, SIG_IGN);
+
+	ck_assert_int_eq(run_shell("sh -c true; exit 8").exit_code, 8);
+}
+END_TEST
+
+/* The parent of the program, which is the supervisor. */
+static int32_t get_supervisor_pid(struct rt_command *command)
+{
+	struct rt_process row;
+	size_t count = 1;
+
+	sample(rt_command_tracker(command));
+	ck_assert_int_eq(
+	    rt_tracker_processes(rt_command_tracker(command), &row, sizeof(row), &count), 0);
+	ck_assert_int_eq(row.pid, rt_command_pid(command));
+	return row.ppid;
+}
+
+START_TEST(wait_after_supervisor_was_killed_returns_echild_and_program_runs_on)
+{
+	struct rt_command *command = start_shell("exec sleep 1000");
+	struct rt_outcome outcome;
+
+	kill(get_supervisor_pid(command), SIGKILL);
+
+	ck_assert_int_eq(wait_for(command, 50 * MS), -ETIMEDOUT);
+	ck_assert_int_eq(rt_command_signal(command, SIGTERM), 0);
+	ck_assert_int_eq(rt_command_wait(command, WAIT_FOREVER, &outcome, sizeof(outcome)),
+	                 -ECHILD);
+	ck_assert_uint_eq(outcome.complete, 0);
+	ck_assert_int_eq(outcome.exit_code, -1);
+	rt_command_free(command);
+}
+END_TEST
+
+static int has_exited(void *pid)
+{
+	return kill(*(const int32_t *)pid, 0) < 0;
+}
+
+static int32_t get_last_pid(struct rt_command *command)
+{
+	struct rt_process rows[8];
+	size_t count = 8;
+
+	ck_assert_int_eq(
+	    rt_tracker_processes(rt_command_tracker(command), rows, sizeof(rows[0]), &count), 0);
+	ck_assert_uint_ge(count, 1);
+	return rows[count - 1].pid;
+}
+
+START_TEST(supervisor_after_free_with_process_left_running_exits)
+{
+	struct rt_command *command = start_shell("sleep 1000 & sleep 0.1");
+	int32_t supervisor = get_supervisor_pid(command), left;
+
+	ck_assert_uint_eq(finish_command(command).left_running, 1);
+	left = get_last_pid(command);
+
+	rt_command_free(command);
+
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* the supervisor is no zombie */
+	wait_until(has_exited, &supervisor);
+	ck_assert_int_eq(kill(left, SIGKILL), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("command_caller");
+	TCase *caller = suite_case(suite, "caller"), *supervisor = suite_case(suite, "supervisor");
+
+	tcase_add_test(caller, command_of_caller_with_blocked_signals_has_none_blocked_or_ignored);
+	tcase_add_test(caller, child_and_sigchld_handler_of_caller_are_left_alone);
+	tcase_add_test(caller, wait_after_caller_has_reaped_program_returns_echild_and_figures);
+	tcase_add_test(caller, command_of_caller_that_reaps_all_children_has_exit_code);
+	tcase_add_test(caller, command_of_caller_that_ignores_sigchld_has_exit_code);
+	tcase_add_test(supervisor,
+	               wait_after_supervisor_was_killed_returns_echild_and_program_runs_on);
+	tcase_add_test(supervisor, supervisor_after_free_with_process_left_running_exits);
+	return suite_run(suite);
+}
