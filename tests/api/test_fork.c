@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tracker that was made before fork() serves parent and child, each on its own. */
+/* A tracker made before fork() works in the parent and in the child, independently. */
 #include <signal.h>
 #include <stdint.h>
 #include <sys/wait.h>
@@ -9,26 +9,25 @@
 
 #include "suite.h"
 
-static pid_t start_target(void)
+static pid_t start_paused_child(void)
 {
 	pid_t pid = fork();
 
 	ck_assert_int_ge(pid, 0);
-	if (pid == 0)
-		for (;;)
-			pause();
+	while (pid == 0)
+		pause();
 	return pid;
 }
 
-static void end_target(pid_t pid)
+static void kill_child(pid_t pid)
 {
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* What the forked half does with the tracker that it inherited: goes on with it, and ends its
- * copy. The exit code names the step that failed. */
-static int go_on(struct rt_tracker *t, const struct rt_metrics *before)
+/* What the forked child does with its copy of the tracker: take samples, and free it. Returns the
+ * exit code, which is the number of the step that failed. */
+static int use_copy(struct rt_tracker *t, const struct rt_metrics *before)
 {
 	struct rt_metrics now;
 	struct rt_delta d;
@@ -45,7 +44,7 @@ static int go_on(struct rt_tracker *t, const struct rt_metrics *before)
 	return 0;
 }
 
-static void assert_forked(pid_t child, int expected)
+static void check_exit_code(pid_t child, int expected)
 {
 	int status;
 
@@ -54,7 +53,8 @@ static void assert_forked(pid_t child, int expected)
 	              (unsigned)status);
 }
 
-static void share(struct rt_tracker *t)
+/* Use the tracker in this process and in a forked child at the same time, and free it. */
+static void check_both_sides(struct rt_tracker *t)
 {
 	struct rt_metrics before, now;
 	pid_t child;
@@ -63,37 +63,52 @@ static void share(struct rt_tracker *t)
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (child == 0)
-		_exit(go_on(t, &before));
+		_exit(use_copy(t, &before));
 	for (int i = 0; i < 20; i++)
 		ck_assert_int_eq(rt_sample(t, &now, sizeof(now)), 0);
-	assert_forked(child, 0);
+	check_exit_code(child, 0);
 	ck_assert_int_eq(rt_sample(t, &now, sizeof(now)), 0);
 	ck_assert_uint_eq(now.valid, before.valid);
 	rt_tracker_free(t);
 }
 
-START_TEST(pid_tracker_on_both_sides)
+START_TEST(pid_tracker_after_fork_works_in_parent_and_child)
 {
 	struct rt_tracker *t;
-	pid_t target = start_target();
+	pid_t target = start_paused_child();
 
 	ck_assert_int_eq(rt_pid_tracker_new(&t, target, NULL), 0);
-	share(t);
-	end_target(target);
+	check_both_sides(t);
+	kill_child(target);
 }
 END_TEST
 
-START_TEST(system_tracker_on_both_sides)
+START_TEST(system_tracker_after_fork_works_in_parent_and_child)
 {
 	struct rt_tracker *t;
 
 	ck_assert_int_eq(rt_system_tracker_new(&t, NULL), 0);
-	share(t);
+	check_both_sides(t);
 }
 END_TEST
 
-/* The tracker of oneself names a process, not whoever holds the tracker. */
-START_TEST(tracker_of_the_parent_still_follows_the_parent_in_the_child)
+/* Returns the exit code of the child: 0 if the tree is the parent and this child. */
+static int check_parent_is_root(struct rt_tracker *t, pid_t parent)
+{
+	struct rt_process rows[2];
+	struct rt_metrics m;
+	size_t count = 2;
+
+	if (rt_sample(t, &m, sizeof(m)) || rt_tracker_processes(t, rows, sizeof(rows[0]), &count))
+		return 1;
+	if (count != 2 || rows[0].pid != parent || rows[1].pid != getpid())
+		return 2;
+	rt_tracker_free(t);
+	return 0;
+}
+
+/* The tracker of the calling process stays with that process, also in a forked child. */
+START_TEST(self_tracker_after_fork_still_tracks_the_parent)
 {
 	struct rt_tracker *t;
 	struct rt_metrics m;
@@ -104,19 +119,9 @@ START_TEST(tracker_of_the_parent_still_follows_the_parent_in_the_child)
 	ck_assert_uint_eq(m.processes, 1);
 	child = fork();
 	ck_assert_int_ge(child, 0);
-	if (child == 0) {
-		struct rt_process rows[2];
-		size_t count = 2;
-
-		if (rt_sample(t, &m, sizeof(m)) ||
-		    rt_tracker_processes(t, rows, sizeof(rows[0]), &count))
-			_exit(1);
-		if (count != 2 || rows[0].pid != parent || rows[1].pid != getpid())
-			_exit(2);
-		rt_tracker_free(t);
-		_exit(0);
-	}
-	assert_forked(child, 0);
+	if (child == 0)
+		_exit(check_parent_is_root(t, parent));
+	check_exit_code(child, 0);
 	rt_tracker_free(t);
 }
 END_TEST
@@ -124,10 +129,10 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("fork");
-	TCase *tcase = suite_case(suite, "inherited");
+	TCase *tcase = suite_case(suite, "trackers");
 
-	tcase_add_test(tcase, pid_tracker_on_both_sides);
-	tcase_add_test(tcase, system_tracker_on_both_sides);
-	tcase_add_test(tcase, tracker_of_the_parent_still_follows_the_parent_in_the_child);
+	tcase_add_test(tcase, pid_tracker_after_fork_works_in_parent_and_child);
+	tcase_add_test(tcase, system_tracker_after_fork_works_in_parent_and_child);
+	tcase_add_test(tcase, self_tracker_after_fork_still_tracks_the_parent);
 	return suite_run(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two trackers on two threads, each on a tree of its own: neither sees, slows or spoils the
- * other. */
+/* Two trackers on two threads, of two trees: neither sees or disturbs the other. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,32 +13,33 @@
 
 #define SAMPLES 200
 
-/* One thread's work. Assertions of libcheck belong to the main thread, so the thread only
- * records. */
+/* What one thread does. Only the main thread may use the assertions of libcheck, so the other
+ * threads record their results here. */
 struct job {
-	pid_t pid; /* 0: the machine */
+	pid_t pid; /* 0: the system */
 	uint64_t tracker_id;
 	uint64_t first_cpu_ns, last_cpu_ns, most_processes;
-	int failed, went_backwards;
+	int err;
+	bool has_fallen;
 };
 
-static void *follow(void *arg)
+static void *take_samples(void *arg)
 {
 	struct job *job = arg;
 	struct rt_tracker *t;
 	struct rt_metrics m;
 
-	job->failed =
+	job->err =
 	    job->pid ? rt_pid_tracker_new(&t, job->pid, NULL) : rt_system_tracker_new(&t, NULL);
-	for (int i = 0; i < SAMPLES && !job->failed; i++) {
+	for (int i = 0; i < SAMPLES && !job->err; i++) {
 		uint64_t cpu;
 
-		usleep(1000); /* the CPU clock of who runs all the time moves at ticks */
-		job->failed = rt_sample(t, &m, sizeof(m));
+		usleep(1000); /* the CPU clock of a busy process advances at ticks */
+		job->err = rt_sample(t, &m, sizeof(m));
 		cpu = m.cpu_user_ns + m.cpu_system_ns;
 		if (i == 0)
 			job->first_cpu_ns = job->last_cpu_ns = cpu;
-		job->went_backwards |= cpu < job->last_cpu_ns;
+		job->has_fallen |= cpu < job->last_cpu_ns;
 		job->last_cpu_ns = cpu;
 		job->tracker_id = m.tracker_id;
 		if (m.processes > job->most_processes)
@@ -48,43 +49,46 @@ static void *follow(void *arg)
 	return NULL;
 }
 
-static pid_t start_child(int is_busy)
+static pid_t start_child(bool is_busy)
 {
 	pid_t pid = fork();
 
 	ck_assert_int_ge(pid, 0);
-	if (pid == 0)
-		for (volatile unsigned turns = 0;; turns++)
+	if (pid == 0) {
+		for (volatile unsigned turns = 0;; turns++) {
 			if (!is_busy)
 				pause();
+		}
+	}
 	return pid;
 }
 
-static void end_child(pid_t pid)
+static void kill_child(pid_t pid)
 {
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-static void run_both(struct job jobs[2])
+static void run_on_two_threads(struct job jobs[2])
 {
 	pthread_t threads[2];
 
 	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(pthread_create(&threads[i], NULL, follow, &jobs[i]), 0);
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, take_samples, &jobs[i]), 0);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
 }
 
-START_TEST(two_trees_on_two_threads)
+START_TEST(trackers_of_two_trees_on_two_threads_are_independent)
 {
-	struct job jobs[2] = { { .pid = start_child(1) }, { .pid = start_child(0) } };
+	struct job jobs[2] = { { .pid = start_child(true) }, { .pid = start_child(false) } };
 
-	run_both(jobs);
+	run_on_two_threads(jobs);
+
 	for (int i = 0; i < 2; i++) {
-		end_child(jobs[i].pid);
-		ck_assert_int_eq(jobs[i].failed, 0);
-		ck_assert_int_eq(jobs[i].went_backwards, 0);
+		kill_child(jobs[i].pid);
+		ck_assert_int_eq(jobs[i].err, 0);
+		ck_assert(!jobs[i].has_fallen);
 		ck_assert_uint_eq(jobs[i].most_processes, 1);
 	}
 	ck_assert_uint_ne(jobs[0].tracker_id, jobs[1].tracker_id);
@@ -94,15 +98,16 @@ START_TEST(two_trees_on_two_threads)
 }
 END_TEST
 
-START_TEST(a_tree_and_the_machine_on_two_threads)
+START_TEST(trackers_of_tree_and_system_on_two_threads_are_independent)
 {
-	struct job jobs[2] = { { .pid = start_child(1) }, { .pid = 0 } };
+	struct job jobs[2] = { { .pid = start_child(true) }, { .pid = 0 } };
 
-	run_both(jobs);
-	end_child(jobs[0].pid);
+	run_on_two_threads(jobs);
+
+	kill_child(jobs[0].pid);
 	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(jobs[i].failed, 0);
-		ck_assert_int_eq(jobs[i].went_backwards, 0);
+		ck_assert_int_eq(jobs[i].err, 0);
+		ck_assert(!jobs[i].has_fallen);
 	}
 	ck_assert_uint_eq(jobs[0].most_processes, 1);
 	ck_assert_uint_ne(jobs[0].tracker_id, jobs[1].tracker_id);
@@ -113,7 +118,9 @@ int main(void)
 {
 	Suite *suite = suite_create("threads");
 
-	tcase_add_test(suite_case(suite, "trees"), two_trees_on_two_threads);
-	tcase_add_test(suite_case(suite, "machine"), a_tree_and_the_machine_on_two_threads);
+	tcase_add_test(suite_case(suite, "two trees"),
+	               trackers_of_two_trees_on_two_threads_are_independent);
+	tcase_add_test(suite_case(suite, "tree and system"),
+	               trackers_of_tree_and_system_on_two_threads_are_independent);
 	return suite_run(suite);
 }
