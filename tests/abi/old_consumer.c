@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A program compiled against the stored headers of a release, run on the library of today.
- * Whatever the library has grown since, it must not write past a struct of that release, and
- * must take its inputs. */
+/* A program that is compiled with the stored header of a release, and runs with the current
+ * library. Structs may have grown since. The library must not write past a struct of that release,
+ * and must accept its options. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,55 +14,54 @@
 
 #define CANARY 0xA5
 #define ROOM 4096
-#define LARGEST 4096 /* size that the library takes for a struct at most */
+#define SIZE_LIMIT 4096 /* the largest struct size that the library accepts */
 
-/* An output with bytes around it that nobody may touch. */
+/* An output, with bytes around it that no call may write. */
 struct guarded {
 	_Alignas(16) unsigned char before[64];
 	unsigned char bytes[2 * ROOM];
 };
 
-static struct guarded area;
-
-static void *guard(void)
+static void *guard(struct guarded *area)
 {
-	memset(&area, CANARY, sizeof(area));
-	return area.bytes;
+	memset(area, CANARY, sizeof(*area));
+	return area->bytes;
 }
 
-static void assert_untouched_past(size_t size)
+static void check_untouched_past(const struct guarded *area, size_t size)
 {
-	for (size_t i = 0; i < sizeof(area.before); i++)
-		ck_assert_uint_eq(area.before[i], CANARY);
-	for (size_t i = size; i < sizeof(area.bytes); i++)
-		ck_assert_msg(area.bytes[i] == CANARY, "byte %zu after a struct of %zu was written",
-		              i - size, size);
+	for (size_t i = 0; i < sizeof(area->before); i++)
+		ck_assert_uint_eq(area->before[i], CANARY);
+	for (size_t i = size; i < sizeof(area->bytes); i++)
+		ck_assert_msg(area->bytes[i] == CANARY,
+		              "byte %zu after a struct of %zu was written", i - size, size);
 }
 
-static void assert_zero_between(size_t from, size_t to)
+static void check_zero_between(const struct guarded *area, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		ck_assert_msg(area.bytes[i] == 0, "byte %zu, unknown to the library, is not zero",
-		              i);
+		ck_assert_msg(area->bytes[i] == 0,
+		              "byte %zu, which the library does not know, is not zero", i);
 }
 
-static uint32_t size_field(size_t at)
+/* The size field of the struct at an offset. */
+static uint32_t get_size(const struct guarded *area, size_t at)
 {
 	uint32_t size;
 
-	memcpy(&size, area.bytes + at, sizeof(size));
+	memcpy(&size, area->bytes + at, sizeof(size));
 	return size;
 }
 
-/* One output of the library: fill() makes a call that writes a struct of out_size bytes. */
+/* One kind of output struct: fill() makes a call that writes out_size bytes of it. */
 struct output {
 	const char *name;
 	uint32_t id;
-	size_t size, size_0_1; /* in this release, and in the first */
+	size_t size, size_0_1; /* in this release, and in release 0.1 */
 	int (*fill)(void *out, size_t out_size);
 };
 
-static struct rt_tracker *sampled(int (*make)(struct rt_tracker **))
+static struct rt_tracker *new_sampled(int (*make)(struct rt_tracker **))
 {
 	struct rt_tracker *t;
 	struct rt_metrics m;
@@ -85,7 +83,7 @@ static int new_system(struct rt_tracker **out)
 
 static int fill_metrics(void *out, size_t out_size)
 {
-	struct rt_tracker *t = sampled(new_self);
+	struct rt_tracker *t = new_sampled(new_self);
 	int err = rt_sample(t, out, out_size);
 
 	rt_tracker_free(t);
@@ -94,7 +92,7 @@ static int fill_metrics(void *out, size_t out_size)
 
 static int fill_delta(void *out, size_t out_size)
 {
-	struct rt_tracker *t = sampled(new_self);
+	struct rt_tracker *t = new_sampled(new_self);
 	struct rt_metrics from, to;
 
 	ck_assert_int_eq(rt_sample(t, &from, sizeof(from)), 0);
@@ -123,7 +121,7 @@ static int fill_field(void *out, size_t out_size)
 
 static int fill_process(void *out, size_t out_size)
 {
-	struct rt_tracker *t = sampled(new_self);
+	struct rt_tracker *t = new_sampled(new_self);
 	size_t count = 1;
 	int err = rt_tracker_processes(t, out, out_size, &count);
 
@@ -133,7 +131,7 @@ static int fill_process(void *out, size_t out_size)
 
 static int fill_cpu(void *out, size_t out_size)
 {
-	struct rt_tracker *t = sampled(new_system);
+	struct rt_tracker *t = new_sampled(new_system);
 	size_t count = 1;
 	int err = rt_tracker_cpus(t, out, out_size, &count);
 
@@ -141,7 +139,7 @@ static int fill_cpu(void *out, size_t out_size)
 	return err;
 }
 
-/* A struct of 0.1 ends behind the field that was its last then. */
+/* The size that a struct had in release 0.1. E.g. rt_metrics ended with zfs_pools then. */
 #define END_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
 
 static const struct output outputs[] = {
@@ -158,123 +156,134 @@ static const struct output outputs[] = {
 };
 #define OUTPUTS ((int)(sizeof(outputs) / sizeof(outputs[0])))
 
-START_TEST(output_of_the_release_is_filled_and_not_passed)
+START_TEST(output_with_size_of_this_release_is_filled_to_its_end)
 {
 	const struct output *o = &outputs[_i];
+	struct guarded area;
 
-	ck_assert_msg(o->fill(guard(), o->size) == 0, "%s", o->name);
-	ck_assert_uint_eq(size_field(0), o->size);
-	assert_untouched_past(o->size);
+	ck_assert_msg(o->fill(guard(&area), o->size) == 0, "%s", o->name);
+
+	ck_assert_uint_eq(get_size(&area, 0), o->size);
+	check_untouched_past(&area, o->size);
 }
 END_TEST
 
-START_TEST(longer_output_is_zeroed_past_what_the_library_knows)
+START_TEST(output_with_larger_size_is_zeroed_past_the_known_fields)
 {
 	const struct output *o = &outputs[_i];
 	size_t known = o->id ? rt_field_struct_size(o->id) : o->size;
+	struct guarded area;
 
 	ck_assert_uint_ge(known, o->size);
-	ck_assert_msg(o->fill(guard(), ROOM) == 0, "%s", o->name);
-	ck_assert_uint_ge(size_field(0), known);
-	assert_zero_between(size_field(0), ROOM);
-	assert_untouched_past(ROOM);
+
+	ck_assert_msg(o->fill(guard(&area), ROOM) == 0, "%s", o->name);
+
+	ck_assert_uint_ge(get_size(&area, 0), known);
+	check_zero_between(&area, get_size(&area, 0), ROOM);
+	check_untouched_past(&area, ROOM);
 }
 END_TEST
 
-/* 0.1 is the first release: nothing shorter has ever been compiled. */
-START_TEST(ill_sized_output_is_refused_untouched)
+/* Release 0.1 is the first, so no program was ever compiled with a smaller struct. */
+START_TEST(output_with_bad_size_is_refused_and_untouched)
 {
 	const struct output *o = &outputs[_i];
 	const size_t sizes[] = {
-		0, 4, sizeof(uint64_t), o->size_0_1 - 8, o->size_0_1 - 1, LARGEST + 1, SIZE_MAX
+		0, 4, sizeof(uint64_t), o->size_0_1 - 8, o->size_0_1 - 1, SIZE_LIMIT + 1, SIZE_MAX
 	};
+	struct guarded area;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		ck_assert_msg(o->fill(guard(), sizes[i]) == -EINVAL, "%s of %zu bytes", o->name,
-		              sizes[i]);
-		assert_untouched_past(0);
+		ck_assert_msg(o->fill(guard(&area), sizes[i]) == -EINVAL, "%s of %zu bytes",
+		              o->name, sizes[i]);
+		check_untouched_past(&area, 0);
 	}
 }
 END_TEST
 
-START_TEST(fixed_outputs_are_not_passed)
+START_TEST(rusage_of_fixed_size_is_not_written_past_its_end)
 {
+	struct guarded area;
 	uint32_t valid;
 
-	ck_assert_int_eq(rt_getrusage(RT_RUSAGE_SELF, guard()), 0);
-	assert_untouched_past(sizeof(struct rt_rusage));
-	ck_assert_int_eq(rt_pid_getrusage(getpid(), guard(), &valid), 0);
-	assert_untouched_past(sizeof(struct rt_rusage));
+	ck_assert_int_eq(rt_getrusage(RT_RUSAGE_SELF, guard(&area)), 0);
+	check_untouched_past(&area, sizeof(struct rt_rusage));
+	ck_assert_int_eq(rt_pid_getrusage(getpid(), guard(&area), &valid), 0);
+	check_untouched_past(&area, sizeof(struct rt_rusage));
 	ck_assert_uint_eq(sizeof(struct rt_rusage), 128);
 	ck_assert_uint_eq(rt_field_struct_size(RT_STRUCT_RUSAGE), 128);
 }
 END_TEST
 
-/* Rows stand at the caller's stride, and no more of them are written than there is room for. */
-static void assert_rows(int (*list)(void *out, size_t element_size, size_t *count), size_t row)
+/* The lists, with the same signature. */
+typedef int (*list_call)(struct rt_tracker *tracker, void *out, size_t element_size, size_t *count);
+
+/* The rows have the distance that the caller asks for, and the library writes no more rows than
+ * there is room for. */
+static void check_rows(struct rt_tracker *tracker, list_call list, size_t row)
 {
 	const size_t strides[] = { row, row + 24 };
+	struct guarded area;
 	size_t items = 0;
 
-	ck_assert_int_eq(list(NULL, row, &items), 0);
+	ck_assert_int_eq(list(tracker, NULL, row, &items), 0);
 	for (int i = 0; i < 2; i++) {
 		size_t most = sizeof(area.bytes) / strides[i];
 		size_t room = items > most ? most : items > 1 ? items - 1 : items;
 		size_t count = room;
 
-		ck_assert_int_eq(list(guard(), strides[i], &count), 0);
+		ck_assert_int_eq(list(tracker, guard(&area), strides[i], &count), 0);
 		ck_assert_uint_eq(count, items);
 		for (size_t at = 0; at < room; at++) {
-			ck_assert_uint_ge(size_field(at * strides[i]), row);
-			ck_assert_uint_le(size_field(at * strides[i]), strides[i]);
+			ck_assert_uint_ge(get_size(&area, at * strides[i]), row);
+			ck_assert_uint_le(get_size(&area, at * strides[i]), strides[i]);
 		}
-		assert_untouched_past(room * strides[i]);
+		check_untouched_past(&area, room * strides[i]);
 	}
 }
 
-static struct rt_tracker *listed;
-
-static int list_processes(void *out, size_t element_size, size_t *count)
+static int list_processes(struct rt_tracker *tracker, void *out, size_t element_size, size_t *count)
 {
-	return rt_tracker_processes(listed, out, element_size, count);
+	return rt_tracker_processes(tracker, out, element_size, count);
 }
 
-static int list_cpus(void *out, size_t element_size, size_t *count)
+static int list_cpus(struct rt_tracker *tracker, void *out, size_t element_size, size_t *count)
 {
-	return rt_tracker_cpus(listed, out, element_size, count);
+	return rt_tracker_cpus(tracker, out, element_size, count);
 }
 
-static int list_disks(void *out, size_t element_size, size_t *count)
+static int list_disks(struct rt_tracker *tracker, void *out, size_t element_size, size_t *count)
 {
-	return rt_tracker_disks(listed, out, element_size, count);
+	return rt_tracker_disks(tracker, out, element_size, count);
 }
 
-static int list_filesystems(void *out, size_t element_size, size_t *count)
+static int list_filesystems(struct rt_tracker *tracker, void *out, size_t element_size,
+                            size_t *count)
 {
-	return rt_tracker_filesystems(listed, out, element_size, count);
+	return rt_tracker_filesystems(tracker, out, element_size, count);
 }
 
-static int list_networks(void *out, size_t element_size, size_t *count)
+static int list_networks(struct rt_tracker *tracker, void *out, size_t element_size, size_t *count)
 {
-	return rt_tracker_networks(listed, out, element_size, count);
+	return rt_tracker_networks(tracker, out, element_size, count);
 }
 
-START_TEST(rows_stand_at_the_stride_of_the_caller)
+START_TEST(rows_of_list_have_the_distance_that_the_caller_asks_for)
 {
-	listed = sampled(new_self);
-	assert_rows(list_processes, sizeof(struct rt_process));
-	rt_tracker_free(listed);
-	listed = sampled(new_system);
-	assert_rows(list_cpus, sizeof(struct rt_cpu));
-	assert_rows(list_disks, sizeof(struct rt_disk));
-	assert_rows(list_filesystems, sizeof(struct rt_filesystem));
-	assert_rows(list_networks, sizeof(struct rt_network));
-	rt_tracker_free(listed);
+	struct rt_tracker *self = new_sampled(new_self), *system = new_sampled(new_system);
+
+	check_rows(self, list_processes, sizeof(struct rt_process));
+	check_rows(system, list_cpus, sizeof(struct rt_cpu));
+	check_rows(system, list_disks, sizeof(struct rt_disk));
+	check_rows(system, list_filesystems, sizeof(struct rt_filesystem));
+	check_rows(system, list_networks, sizeof(struct rt_network));
+	rt_tracker_free(self);
+	rt_tracker_free(system);
 }
 END_TEST
 
-/* Options as a program compiled with longer ones would pass them: much longer, for the library
- * may have grown too. */
+/* Options of a program that was compiled with a much later header: longer than those of the current
+ * library, too. */
 #define UNKNOWN 64
 
 struct long_opts {
@@ -287,7 +296,7 @@ struct long_command_opts {
 	uint64_t unknown[UNKNOWN];
 };
 
-START_TEST(longer_options_are_taken_while_the_unknown_part_is_zero)
+START_TEST(tracker_with_longer_options_accepts_only_zeroes_past_the_known_fields)
 {
 	struct long_opts o = { .opts.size = sizeof(o) };
 	struct rt_tracker *t;
@@ -304,7 +313,7 @@ START_TEST(longer_options_are_taken_while_the_unknown_part_is_zero)
 }
 END_TEST
 
-START_TEST(longer_command_options_are_taken_while_the_unknown_part_is_zero)
+START_TEST(command_with_longer_options_accepts_only_zeroes_past_the_known_fields)
 {
 	const char *argv[] = { "true", NULL };
 	struct long_opts tracker = { .opts.size = sizeof(tracker) };
@@ -326,7 +335,7 @@ START_TEST(longer_command_options_are_taken_while_the_unknown_part_is_zero)
 }
 END_TEST
 
-START_TEST(shorter_options_are_refused)
+START_TEST(tracker_with_shorter_options_is_refused)
 {
 	const uint32_t sizes[] = { 0, 4, offsetof(struct rt_opts, reserved) };
 	struct rt_tracker *t;
@@ -340,7 +349,7 @@ START_TEST(shorter_options_are_refused)
 }
 END_TEST
 
-START_TEST(library_is_of_this_release_or_a_later_one)
+START_TEST(version_of_library_is_not_below_that_of_header)
 {
 	ck_assert_uint_ge(rt_version(), RT_VERSION);
 }
@@ -348,18 +357,18 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("old-consumer");
-	TCase *out = suite_case(suite, "outputs");
-	TCase *in = suite_case(suite, "inputs");
+	Suite *suite = suite_create("old_consumer");
+	TCase *out = suite_case(suite, "outputs"), *in = suite_case(suite, "inputs");
 
-	tcase_add_test(out, library_is_of_this_release_or_a_later_one);
-	tcase_add_loop_test(out, output_of_the_release_is_filled_and_not_passed, 0, OUTPUTS);
-	tcase_add_loop_test(out, longer_output_is_zeroed_past_what_the_library_knows, 0, OUTPUTS);
-	tcase_add_loop_test(out, ill_sized_output_is_refused_untouched, 0, OUTPUTS);
-	tcase_add_test(out, fixed_outputs_are_not_passed);
-	tcase_add_test(out, rows_stand_at_the_stride_of_the_caller);
-	tcase_add_test(in, longer_options_are_taken_while_the_unknown_part_is_zero);
-	tcase_add_test(in, longer_command_options_are_taken_while_the_unknown_part_is_zero);
-	tcase_add_test(in, shorter_options_are_refused);
+	tcase_add_test(out, version_of_library_is_not_below_that_of_header);
+	tcase_add_loop_test(out, output_with_size_of_this_release_is_filled_to_its_end, 0, OUTPUTS);
+	tcase_add_loop_test(out, output_with_larger_size_is_zeroed_past_the_known_fields, 0,
+	                    OUTPUTS);
+	tcase_add_loop_test(out, output_with_bad_size_is_refused_and_untouched, 0, OUTPUTS);
+	tcase_add_test(out, rusage_of_fixed_size_is_not_written_past_its_end);
+	tcase_add_test(out, rows_of_list_have_the_distance_that_the_caller_asks_for);
+	tcase_add_test(in, tracker_with_longer_options_accepts_only_zeroes_past_the_known_fields);
+	tcase_add_test(in, command_with_longer_options_accepts_only_zeroes_past_the_known_fields);
+	tcase_add_test(in, tracker_with_shorter_options_is_refused);
 	return suite_run(suite);
 }
