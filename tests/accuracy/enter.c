@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* enter into GROUP NOTES PROGRAM...: moves itself into a cgroup and becomes the program there.
- * enter alone GROUP ASIDE NOTES PROGRAM...: moves everybody else out of a cgroup, and becomes
- * the program.
+/* enter into GROUP NOTES PROGRAM...: moves itself into a cgroup, and executes the program.
+ * enter alone GROUP OTHER_GROUP NOTES PROGRAM...: moves all other processes out of a cgroup into
+ * another one, and executes the program.
  *
- * Both leave a group whose account from then on is the program's alone. The file NOTES gets what
- * is to be subtracted from that account, the group's use so far, as lines "base_NAME N" with the
- * names of cpu.stat; and what is to be added, "before_ns N": our own use, which whoever runs us
- * counts as the program's. */
+ * After that, the program is alone in the group, so that what the group uses is what the program
+ * uses. The file NOTES gets two corrections:
+ *   base_NAME N   what the group has used before, to subtract; NAME is a name in cpu.stat
+ *   before_ns N   what this program has used itself, to add: the tool that runs it counts that as
+ *                 usage of the program */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,7 @@ static void read_in(const char *group, const char *name, char *text, size_t size
 	close(fd);
 }
 
-static void move(long pid, const char *group)
+static void move_process(long pid, const char *group)
 {
 	int fd = open_in(group, "cgroup.procs", O_WRONLY);
 
@@ -61,19 +63,20 @@ static void move_others(const char *from, const char *to)
 	read_in(from, "cgroup.procs", text, sizeof(text));
 	for (long pid; (pid = strtol(at, &end, 10)) > 0; at = end) {
 		if (pid != getpid())
-			move(pid, to);
+			move_process(pid, to);
 	}
 }
 
-static long long value_of(const char *text, const char *key)
+static long long get_value(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
 
 	return at ? atoll(at + strlen(key)) : 0;
 }
 
-/* Asking for the clock also has the kernel charge what we used to the group that we are in. */
-static long long own_ns(void)
+/* CPU time of this process. When the clock is read, the kernel also charges that time to the group
+ * that the process is in. */
+static long long read_self_cpu_ns(void)
 {
 	struct timespec used;
 
@@ -83,7 +86,7 @@ static long long own_ns(void)
 
 int main(int argc, char **argv)
 {
-	int is_alone = argc > 1 && strcmp(argv[1], "alone") == 0;
+	bool is_alone = argc > 1 && strcmp(argv[1], "alone") == 0;
 	char stat[4096] = "";
 	long long before_ns;
 	FILE *notes;
@@ -95,16 +98,16 @@ int main(int argc, char **argv)
 		fail(argv[3 + is_alone]);
 	if (is_alone)
 		move_others(argv[2], argv[3]);
-	before_ns = own_ns();
+	before_ns = read_self_cpu_ns();
 	if (is_alone)
 		read_in(argv[2], "cpu.stat", stat, sizeof(stat));
 	else
-		move(0, argv[2]);
+		move_process(0, argv[2]);
 	fprintf(
 	    notes,
 	    "before_ns %lld\nbase_usage_usec %lld\nbase_user_usec %lld\nbase_system_usec %lld\n",
-	    before_ns, value_of(stat, "usage_usec "), value_of(stat, "user_usec "),
-	    value_of(stat, "system_usec "));
+	    before_ns, get_value(stat, "usage_usec "), get_value(stat, "user_usec "),
+	    get_value(stat, "system_usec "));
 	fclose(notes);
 	execv(argv[4 + is_alone], argv + 4 + is_alone);
 	fail(argv[4 + is_alone]);

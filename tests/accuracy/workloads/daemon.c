@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon BEFORE_MS AFTER_MS IDLE_MS: leaves a daemon, which has worked before the end of the
- * root, works on after it, and then idles for a while before it ends by itself. */
+/* daemon BEFORE_MS AFTER_MS IDLE_MS: a daemon that outlives the root. It works before the root
+ * exits, works on after that, and is idle for a while before it exits. */
 #include "work.h"
 
 #include <unistd.h>
 
 static int before_ms, after_ms;
-static struct presence presence;
+static struct exit_pipe exit_pipe;
 
-static void be_daemon(int idle_ms)
+static void run_daemon(int idle_ms)
 {
 	setsid();
 	burn(before_ms);
-	close(presence.fds[1]); /* what the root waits for */
+	close(exit_pipe.fds[1]); /* lets the root exit */
 	burn(after_ms);
-	nap(idle_ms);
+	sleep_ms(idle_ms);
 }
 
-static void leave_behind(int idle_ms)
+static void start_daemon(int idle_ms)
 {
-	start_child(be_daemon, idle_ms);
+	start_child(run_daemon, idle_ms);
 }
 
 int main(int argc, char **argv)
 {
-	before_ms = number(argc, argv, 1, 0);
-	after_ms = number(argc, argv, 2, 400);
-	presence_open(&presence);
-	wait_for(start_child(leave_behind, number(argc, argv, 3, 0)));
-	presence_await(&presence);
+	before_ms = get_number(argc, argv, 1, 0);
+	after_ms = get_number(argc, argv, 2, 400);
+	open_exit_pipe(&exit_pipe);
+	wait_for(start_child(start_daemon, get_number(argc, argv, 3, 0)));
+	wait_for_exits(&exit_pipe);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dies SIGNAL MS: a signal ends a child and then the program itself, in the middle of their
+/* dies SIGNAL MS: a signal ends a child, and then the program itself, in the middle of their
  * work. */
 #include "work.h"
 
@@ -8,7 +8,7 @@
 
 static int signal_number;
 
-static void work_and_die(int ms)
+static void burn_and_raise(int ms)
 {
 	burn(ms);
 	raise(signal_number);
@@ -16,13 +16,14 @@ static void work_and_die(int ms)
 
 int main(int argc, char **argv)
 {
-	/* Below a page no core file is written, and with 1 no core handler runs either. */
+	/* With a limit below one page the kernel writes no core file. With 1 it runs no core
+	 * handler either. */
 	struct rlimit no_core = { 1, 1 };
-	int ms = number(argc, argv, 2, 200);
+	int ms = get_number(argc, argv, 2, 200);
 
-	signal_number = number(argc, argv, 1, SIGKILL);
+	signal_number = get_number(argc, argv, 1, SIGKILL);
 	setrlimit(RLIMIT_CORE, &no_core);
-	wait_for(start_child(work_and_die, ms));
-	work_and_die(ms);
+	wait_for(start_child(burn_and_raise, ms));
+	burn_and_raise(ms);
 	return 1;
 }

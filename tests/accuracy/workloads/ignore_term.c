@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ignore_term MS: children that ignore SIGTERM work on when they get it, until SIGKILL ends
- * them. */
+/* ignore_term MS: children that ignore SIGTERM, so that they run on until SIGKILL ends them. */
 #include "work.h"
 
 #include <signal.h>
 
-static void work_on(int ms)
+static void burn_without_sigterm(int ms)
 {
 	signal(SIGTERM, SIG_IGN);
 	burn(ms);
@@ -13,13 +12,13 @@ static void work_on(int ms)
 
 int main(int argc, char **argv)
 {
-	int ms = number(argc, argv, 1, 150);
+	int ms = get_number(argc, argv, 1, 150);
 	pid_t children[2];
 
 	for (int i = 0; i < 2; i++)
-		children[i] = start_child(work_on, 20 * ms);
+		children[i] = start_child(burn_without_sigterm, 20 * ms);
 	for (int round = 0; round < 2; round++) {
-		nap(ms);
+		sleep_ms(ms);
 		for (int i = 0; i < 2; i++)
 			kill(children[i], round == 0 ? SIGTERM : SIGKILL);
 	}

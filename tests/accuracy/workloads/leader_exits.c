@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* leader_exits THREADS MS: the first thread ends, and the process looks like a zombie, while
- * others work on. */
+/* leader_exits THREADS MS: the thread group leader exits, so that the process looks like a zombie,
+ * while other threads work on. */
 #include "work.h"
 
 #include <pthread.h>
@@ -16,13 +16,13 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-	int threads = number(argc, argv, 1, 2);
+	int threads = get_number(argc, argv, 1, 2);
 	pthread_t thread;
 
-	ms = number(argc, argv, 2, 400);
+	ms = get_number(argc, argv, 2, 400);
 	while (threads--) {
 		if (pthread_create(&thread, NULL, work, NULL) != 0)
-			give_up("no thread could be made");
+			skip("cannot make a thread");
 	}
 	pthread_exit(NULL);
 }

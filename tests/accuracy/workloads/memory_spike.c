@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_spike MIB MS: that much memory, held that long. */
+/* memory_spike MIB MS: the process holds that much memory for that long. */
 #include "work.h"
 
 #include <string.h>
@@ -7,16 +7,17 @@
 
 int main(int argc, char **argv)
 {
-	uint64_t size = (uint64_t)number(argc, argv, 1, 300) * MIB, base = resident_bytes();
+	uint64_t size = (uint64_t)get_number(argc, argv, 1, 300) * MIB,
+		 base = read_resident_bytes();
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		cannot("mmap");
-	nap(120);
+		skip_with_errno("mmap");
+	sleep_ms(120);
 	memset(memory, 1, size);
-	nap(number(argc, argv, 2, 80));
+	sleep_ms(get_number(argc, argv, 2, 80));
 	munmap(memory, size);
-	nap(120);
-	tell("peak_rss_bytes", base + size);
+	sleep_ms(120);
+	report_value("peak_rss_bytes", base + size);
 	return 0;
 }

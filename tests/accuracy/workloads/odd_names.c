@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odd_names MS: names with spaces, parentheses and newlines, as they stand in the middle of
+/* odd_names MS: process names with spaces, parentheses and newlines, which are in the middle of
  * /proc/PID/stat. */
 #include "work.h"
 
@@ -10,11 +10,11 @@ int main(int argc, char **argv)
 	static const char *const names[] = {
 		"a) R 1 2 3 4", "b (c) d", ") ) )", "e\nf 9", "\n", ""
 	};
-	int ms = number(argc, argv, 1, 100);
+	int ms = get_number(argc, argv, 1, 100);
 
 	prctl(PR_SET_NAME, ") S 1 1\n1 0 -1");
 	for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++) {
-		prctl(PR_SET_NAME, names[i]); /* of the parent, and then of the child */
+		prctl(PR_SET_NAME, names[i]); /* of the parent, and the child inherits it */
 		wait_for(start_child(burn, ms));
 	}
 	burn(ms);

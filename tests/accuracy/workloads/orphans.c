@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* orphans COUNT MS: children whose parent is gone at once, so that the tree never waits for
+/* orphans COUNT MS: children whose parent exits at once, so that no process of the tree waits for
  * them. */
 #include "work.h"
 
-static void leave_behind(int ms)
+static void start_orphan(int ms)
 {
 	start_child(burn, ms);
 }
 
 int main(int argc, char **argv)
 {
-	int count = number(argc, argv, 1, 50), ms = number(argc, argv, 2, 20);
-	struct presence presence;
+	int count = get_number(argc, argv, 1, 50), ms = get_number(argc, argv, 2, 20);
+	struct exit_pipe exit_pipe;
 
-	presence_open(&presence);
+	open_exit_pipe(&exit_pipe);
 	while (count--) {
-		wait_for(start_child(leave_behind, ms));
-		nap(ms / 2); /* some live at the same time, not all */
+		wait_for(start_child(start_orphan, ms));
+		sleep_ms(ms / 2); /* some run at the same time, not all */
 	}
-	presence_await(&presence);
+	wait_for_exits(&exit_pipe);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pid_namespace COUNT MS: a pid namespace is killed with its first process, and the kernel reaps
- * all that was in it. */
+/* pid_namespace COUNT MS: pid namespaces whose first process is killed. The kernel then kills and
+ * reaps all other processes in it. */
 #include "work.h"
 
 #include <errno.h>
@@ -22,13 +22,13 @@ static pid_t start_namespace(void)
 	if (pid < 0 && errno == EPERM)
 		pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID);
 	if (pid < 0)
-		cannot("no pid namespace can be made");
+		skip_with_errno("this user cannot make a pid namespace");
 	return pid;
 }
 
 int main(int argc, char **argv)
 {
-	int count = number(argc, argv, 1, 1), ms = number(argc, argv, 2, 400);
+	int count = get_number(argc, argv, 1, 1), ms = get_number(argc, argv, 2, 400);
 
 	while (count--) {
 		pid_t first = start_namespace();
@@ -36,10 +36,10 @@ int main(int argc, char **argv)
 		if (first == 0) {
 			for (int i = 0; i < 2; i++)
 				start_child(burn, 10 * ms);
-			nap(10 * ms);
+			sleep_ms(10 * ms);
 			_exit(0);
 		}
-		nap(ms);
+		sleep_ms(ms);
 		kill(first, SIGKILL);
 		wait_for(first);
 	}

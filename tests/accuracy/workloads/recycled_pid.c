@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recycled_pid COUNT MS: children that get the pid of the child before them. */
+/* recycled_pid COUNT MS: children with pid reuse, each with the pid of the previous one. */
 #include "work.h"
 
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 
 static int fd;
 
-/* Other processes start too: the pid that comes next may be taken. */
-static pid_t start_as(pid_t wanted, int ms)
+/* Start a child with this pid. Try again if another process takes the pid first. */
+static pid_t start_with_pid(pid_t wanted, int ms)
 {
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%d", wanted - 1);
@@ -20,10 +20,10 @@ static pid_t start_as(pid_t wanted, int ms)
 		pid_t pid;
 
 		if (pwrite(fd, text, (size_t)len, 0) != len)
-			cannot("/proc/sys/kernel/ns_last_pid");
+			skip_with_errno("/proc/sys/kernel/ns_last_pid");
 		pid = fork();
 		if (pid < 0)
-			cannot("fork");
+			skip_with_errno("fork");
 		if (pid == 0) {
 			if (getpid() == wanted)
 				burn(ms);
@@ -33,20 +33,20 @@ static pid_t start_as(pid_t wanted, int ms)
 			return pid;
 		wait_for(pid);
 	}
-	give_up("another process has taken the pid");
+	skip("another process has the pid");
 }
 
 int main(int argc, char **argv)
 {
-	int count = number(argc, argv, 1, 4), ms = number(argc, argv, 2, 150);
+	int count = get_number(argc, argv, 1, 4), ms = get_number(argc, argv, 2, 150);
 	pid_t pid;
 
 	fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		cannot("no pid can be chosen: /proc/sys/kernel/ns_last_pid");
+		skip_with_errno("cannot choose a pid: /proc/sys/kernel/ns_last_pid");
 	pid = start_child(burn, ms);
 	wait_for(pid);
 	while (count-- > 1)
-		wait_for(start_as(pid, ms));
+		wait_for(start_with_pid(pid, ms));
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_exec MS: a thread that is not the leader executes a program, which takes over the
- * leader's pid and ends it. */
+/* thread_exec MS: a thread that is not the leader executes a program. The kernel ends the leader,
+ * and the thread takes its pid. */
 #include "work.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ static void *burn_and_exec(void *arg)
 	burn(ms);
 	snprintf(text, sizeof(text), "%d", ms);
 	execl("/proc/self/exe", arguments[0], text, "again", (char *)NULL);
-	cannot("execl");
+	skip_with_errno("execl");
 	return arg;
 }
 
@@ -28,13 +28,13 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	arguments = argv;
-	ms = number(argc, argv, 1, 200);
+	ms = get_number(argc, argv, 1, 200);
 	if (argc > 2) {
 		burn(ms);
 		return 0;
 	}
 	if (pthread_create(&thread, NULL, burn_and_exec, NULL) != 0)
-		give_up("no thread could be made");
+		skip("cannot make a thread");
 	burn(ms / 2);
 	pthread_join(thread, NULL);
 	return 1;

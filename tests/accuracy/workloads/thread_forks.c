@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_forks COUNT MS: children of a thread that is not the leader, which only that thread's
- * list of children has. */
+/* thread_forks COUNT MS: children of a thread that is not the leader. Only the `children` file of
+ * that thread lists them. */
 #include "work.h"
 
 #include <pthread.h>
@@ -19,10 +19,10 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 
-	count = number(argc, argv, 1, 50);
-	ms = number(argc, argv, 2, 20);
+	count = get_number(argc, argv, 1, 50);
+	ms = get_number(argc, argv, 2, 20);
 	if (pthread_create(&thread, NULL, fork_and_wait, NULL) != 0)
-		give_up("no thread could be made");
+		skip("cannot make a thread");
 	pthread_join(thread, NULL);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads COUNT MS: threads that come and go, two at a time. */
+/* threads COUNT MS: short-lived threads, two at a time. */
 #include "work.h"
 
 #include <pthread.h>
@@ -15,15 +15,15 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-	int count = number(argc, argv, 1, 400);
+	int count = get_number(argc, argv, 1, 400);
 
-	ms = number(argc, argv, 2, 10);
+	ms = get_number(argc, argv, 2, 10);
 	for (int i = 0; i < count; i += 2) {
 		pthread_t pair[2];
 
 		for (int j = 0; j < 2; j++) {
 			if (pthread_create(&pair[j], NULL, work, NULL) != 0)
-				give_up("no thread could be made");
+				skip("cannot make a thread");
 		}
 		for (int j = 0; j < 2; j++)
 			pthread_join(pair[j], NULL);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What the workloads share. */
 #include "work.h"
 
 #include <errno.h>
@@ -31,7 +30,7 @@ void burn(int ms)
 	}
 }
 
-void nap(int ms)
+void sleep_ms(int ms)
 {
 	struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
 
@@ -39,9 +38,9 @@ void nap(int ms)
 		;
 }
 
-int number(int argc, char **argv, int i, int otherwise)
+int get_number(int argc, char **argv, int i, int default_value)
 {
-	return i < argc ? atoi(argv[i]) : otherwise;
+	return i < argc ? atoi(argv[i]) : default_value;
 }
 
 pid_t start_child(void (*work)(int ms), int ms)
@@ -49,7 +48,7 @@ pid_t start_child(void (*work)(int ms), int ms)
 	pid_t pid = fork();
 
 	if (pid < 0)
-		cannot("fork");
+		skip_with_errno("fork");
 	if (pid == 0) {
 		work(ms);
 		_exit(0);
@@ -63,40 +62,40 @@ void wait_for(pid_t pid)
 		;
 }
 
-void presence_open(struct presence *presence)
+void open_exit_pipe(struct exit_pipe *pipe)
 {
-	if (pipe2(presence->fds, O_CLOEXEC) < 0)
-		cannot("pipe2");
+	if (pipe2(pipe->fds, O_CLOEXEC) < 0)
+		skip_with_errno("pipe2");
 }
 
-void presence_await(struct presence *presence)
+void wait_for_exits(struct exit_pipe *pipe)
 {
 	char byte;
 	ssize_t n;
 
-	close(presence->fds[1]);
+	close(pipe->fds[1]);
 	do {
-		n = read(presence->fds[0], &byte, 1);
+		n = read(pipe->fds[0], &byte, 1);
 	} while (n > 0 || (n < 0 && errno == EINTR));
-	/* A process closes its files before it is gone. */
-	nap(50);
+	/* A process closes its files before the kernel removes it. */
+	sleep_ms(50);
 }
 
-uint64_t resident_bytes(void)
+uint64_t read_resident_bytes(void)
 {
 	FILE *file = fopen("/proc/self/smaps_rollup", "re");
 	char line[256];
 	unsigned long long kib = 0;
 
 	if (!file)
-		cannot("/proc/self/smaps_rollup");
+		skip_with_errno("/proc/self/smaps_rollup");
 	while (fgets(line, sizeof(line), file) && sscanf(line, "Rss: %llu", &kib) != 1)
 		;
 	fclose(file);
 	return kib * 1024;
 }
 
-void tell(const char *name, uint64_t value)
+void report_value(const char *name, uint64_t value)
 {
 	const char *path = getenv("ACCURACY_TOLD");
 	FILE *file = path ? fopen(path, "ae") : NULL;
@@ -107,13 +106,13 @@ void tell(const char *name, uint64_t value)
 	fclose(file);
 }
 
-void give_up(const char *why)
+void skip(const char *reason)
 {
-	fprintf(stderr, "%s\n", why);
+	fprintf(stderr, "%s\n", reason);
 	_exit(SKIPPED);
 }
 
-void cannot(const char *what)
+void skip_with_errno(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	_exit(SKIPPED);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the workloads share: using up CPU time, starting children, telling what they know of
- * themselves.
+/* What the workloads share: using CPU time, starting children, reporting values that they know.
  *
- * Each workload makes one shape of process tree, ends whatever it started, and exits with 0; or
- * with 77 and one line on stderr where the kernel or the user's rights do not allow that shape. */
+ * Each workload makes one shape of process tree, ends all processes that it started, and exits
+ * with 0. If the kernel or the user's privileges do not allow that shape, it prints one line to
+ * stderr and exits with 77. */
 #ifndef WORK_H
 #define WORK_H
 
@@ -12,39 +12,44 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-/* Use so much CPU time of this thread. */
+/* Use CPU time in the calling thread. */
 void burn(int ms);
 
-void nap(int ms);
+/* Sleep, also if signals arrive. */
+void sleep_ms(int ms);
 
-/* Argument i as a number, or what it is without one. */
-int number(int argc, char **argv, int i, int otherwise);
+/* Returns argument i as a number, or the default if there is no such argument. */
+int get_number(int argc, char **argv, int i, int default_value);
 
-/* Start a child that does work(ms) and exits with 0. */
+/* Start a child that calls work(ms) and exits with 0. */
 pid_t start_child(void (*work)(int ms), int ms);
 
+/* Reap a child. */
 void wait_for(pid_t pid);
 
-/* A pipe that every descendant holds: reading it to its end waits for those that nobody can wait
- * for. */
-struct presence {
+/* A pipe of which every descendant holds the write end. Reading it to its end waits for all
+ * descendants, also for those that this process cannot wait for. */
+struct exit_pipe {
 	int fds[2];
 };
 
-void presence_open(struct presence *presence);
-void presence_await(struct presence *presence);
+/* Open the pipe, before any child is started. */
+void open_exit_pipe(struct exit_pipe *pipe);
 
-/* Resident memory of this process now, as its page tables say. */
-uint64_t resident_bytes(void);
+/* Wait until every descendant has exited. */
+void wait_for_exits(struct exit_pipe *pipe);
 
-/* What a figure must be, as the workload knows it: a line "name value" in the file that
- * ACCURACY_TOLD names. */
-void tell(const char *name, uint64_t value);
+/* Resident memory of this process now, from its page tables. */
+uint64_t read_resident_bytes(void);
 
-/* Not possible here. */
-_Noreturn void give_up(const char *why);
+/* Report the value that a figure must have: a line "name value" in the file that the environment
+ * variable ACCURACY_TOLD names. */
+void report_value(const char *name, uint64_t value);
 
-/* give_up() with the reason for a failed call. */
-_Noreturn void cannot(const char *what);
+/* Exit with 77: this shape of tree is not possible here. */
+_Noreturn void skip(const char *reason);
+
+/* Exit with 77 because a system call has failed. The line ends with its error. */
+_Noreturn void skip_with_errno(const char *what);
 
 #endif
