@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded: counts the memory that a program asks for, and tells through alloc_count(). */
+/* A preloaded library that counts the allocations of a program. alloc_count() returns the count. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What glibc calls its own; a preloaded malloc() that asks dlsym() for the next one would be
- * asked for memory by it. */
+/* The functions of glibc by their internal names. A preloaded malloc() cannot look up the next one:
+ * dlsym() itself allocates memory, and so would call the preloaded malloc(). */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes samples as it is told on standard input, and says what they cost.
+/* Takes samples as standard input requests, and prints what they cost.
  *
- * PROGRAM VARIANT pid|tree|system PID 0|1 [ASK TOLD]: the pid of the process or root, whether
- * PSS is wanted, and the descriptors through which the tree is made to run. The first line of
- * output is "first WALL_NS CPU_NS", from the start of the program (BENCH_STARTED_NS) to its
- * first sample. Each line of input gives one line of output: hot COUNT               samples
- * without a pause slow COUNT RUN PAUSE_MS  before each, the root and RUN more of the tree run a
- * little, and then there is a pause "CPU_NS WALL_NS ALLOCATIONS PROCESSES NOTE": the first three
- * for all samples together, with nothing of what was done between them. */
+ * PROGRAM VARIANT pid|tree|system PID 0|1 [REQUEST_FD REPLY_FD]
+ *
+ * PID is the process, or the root of the tree. 1 requests PSS. The two descriptors lead to the
+ * subject, which runs processes of the tree on request. The first line of output is
+ *
+ *   first WALL_NS CPU_NS        from the start of the program, which is BENCH_STARTED_NS, to its
+ *                               first sample
+ *
+ * The lines of input are:
+ *
+ *   hot COUNT                   take samples without a pause
+ *   slow COUNT RUN PAUSE_MS     before each sample, the root and RUN other processes of the tree
+ *                               run for a short while, and then there is a pause
+ *
+ * The answer to each is a line
+ *
+ *   CPU_NS WALL_NS ALLOCATIONS PROCESSES NOTE
+ *
+ * The first three are for all samples together, without what was done between the samples. */
 #include "driver.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -29,24 +40,19 @@ struct cost {
 };
 
 struct session {
-	uint64_t (*allocations)(void); /* from alloc_count.so, when that is loaded */
-	int ask, told;
+	uint64_t (*count_allocations)(void); /* of alloc_count.c; NULL if that is not loaded */
+	int request_fd, reply_fd;
 	int64_t processes;
-	int64_t clocks_ns; /* what it costs to read the clocks */
+	int64_t clocks_ns; /* the cost of reading the clocks */
 };
 
-void cannot(const char *what)
+void fail_with_errno(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-pid_t pid_of_name(const char *name)
-{
-	return isdigit((unsigned char)*name) ? atoi(name) : 0;
-}
-
-static int64_t now_ns(clockid_t clock)
+static int64_t read_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
@@ -54,31 +60,31 @@ static int64_t now_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static struct cost cost_so_far(const struct session *s)
+static struct cost read_cost(const struct session *s)
 {
 	return (struct cost){
-		.cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID),
-		.wall_ns = now_ns(CLOCK_MONOTONIC),
-		.allocations = s->allocations ? s->allocations() : 0,
+		.cpu_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		.wall_ns = read_clock_ns(CLOCK_MONOTONIC),
+		.allocations = s->count_allocations ? s->count_allocations() : 0,
 	};
 }
 
-/* Reading the clocks is not what is to be measured. */
+/* The cost of reading the clocks is left out. */
 static void add_since(struct cost *sum, const struct session *s, const struct cost *before)
 {
-	struct cost after = cost_so_far(s);
+	struct cost after = read_cost(s);
 
 	sum->cpu_ns += after.cpu_ns - before->cpu_ns - s->clocks_ns;
 	sum->wall_ns += after.wall_ns - before->wall_ns - s->clocks_ns;
 	sum->allocations += after.allocations - before->allocations;
 }
 
-static struct cost hot(struct session *s, int count)
+static struct cost sample_hot(struct session *s, int count)
 {
-	struct cost sum = { 0 }, before = cost_so_far(s);
+	struct cost sum = { 0 }, before = read_cost(s);
 
 	for (int i = 0; i < count; i++)
-		s->processes = target_sample();
+		s->processes = sample_target();
 	add_since(&sum, s, &before);
 	return sum;
 }
@@ -88,14 +94,14 @@ static void measure_clocks(struct session *s)
 	struct cost sum = { 0 };
 
 	for (int i = 0; i < CLOCK_TRIES; i++) {
-		struct cost before = cost_so_far(s);
+		struct cost before = read_cost(s);
 
 		add_since(&sum, s, &before);
 	}
 	s->clocks_ns = sum.cpu_ns / CLOCK_TRIES;
 }
 
-static void pause_ms(int ms)
+static void sleep_ms(int ms)
 {
 	struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
 
@@ -103,22 +109,22 @@ static void pause_ms(int ms)
 		;
 }
 
-static void run_members(const struct session *s, int count)
+static void run_processes(const struct session *s, int count)
 {
 	char reply[32];
 
-	if (dprintf(s->ask, "%d\n", count) < 0)
-		cannot("the tree");
+	if (dprintf(s->request_fd, "%d\n", count) < 0)
+		fail_with_errno("subject");
 	do {
-		ssize_t n = read(s->told, reply, sizeof(reply));
+		ssize_t n = read(s->reply_fd, reply, sizeof(reply));
 
 		if (n <= 0)
-			cannot("the tree");
+			fail_with_errno("subject");
 		reply[0] = reply[n - 1];
 	} while (reply[0] != '\n');
 }
 
-static struct cost slow(struct session *s, int count, int run, int pause)
+static struct cost sample_slowly(struct session *s, int count, int run, int pause)
 {
 	struct cost sum = { 0 };
 
@@ -126,46 +132,47 @@ static struct cost slow(struct session *s, int count, int run, int pause)
 		struct cost before;
 
 		if (run > 0)
-			run_members(s, run);
+			run_processes(s, run);
 		if (pause > 0)
-			pause_ms(pause);
-		before = cost_so_far(s);
-		s->processes = target_sample();
+			sleep_ms(pause);
+		before = read_cost(s);
+		s->processes = sample_target();
 		add_since(&sum, s, &before);
 	}
 	return sum;
 }
 
-static int obey(struct session *s, const char *line)
+/* Returns false if the line is no request, or the answer cannot be written. */
+static bool serve_line(struct session *s, const char *line)
 {
 	struct cost cost;
 	int count, run, pause;
 
 	if (sscanf(line, "hot %d", &count) == 1)
-		cost = hot(s, count);
+		cost = sample_hot(s, count);
 	else if (sscanf(line, "slow %d %d %d", &count, &run, &pause) == 3)
-		cost = slow(s, count, run, pause);
+		cost = sample_slowly(s, count, run, pause);
 	else
-		return -1;
+		return false;
 	printf("%lld %lld %llu %lld %s\n", (long long)cost.cpu_ns, (long long)cost.wall_ns,
-	       (unsigned long long)cost.allocations, (long long)s->processes, target_note());
-	return fflush(stdout);
+	       (unsigned long long)cost.allocations, (long long)s->processes, describe_sample());
+	return fflush(stdout) == 0;
 }
 
-static void first_sample(struct session *s, const struct target *target)
+static void take_first_sample(struct session *s, const struct target *target)
 {
 	const char *started = getenv("BENCH_STARTED_NS");
 	struct cost cost;
 
-	target_open(target);
-	s->processes = target_sample();
-	cost = cost_so_far(s);
+	open_target(target);
+	s->processes = sample_target();
+	cost = read_cost(s);
 	printf("first %lld %lld\n", started ? (long long)cost.wall_ns - atoll(started) : 0,
 	       (long long)cost.cpu_ns);
 	fflush(stdout);
 }
 
-static enum kind kind_of(const char *word)
+static enum kind parse_kind(const char *word)
 {
 	if (strcmp(word, "system") == 0)
 		return KIND_SYSTEM;
@@ -174,7 +181,7 @@ static enum kind kind_of(const char *word)
 
 int main(int argc, char **argv)
 {
-	struct session s = { .ask = -1, .told = -1 };
+	struct session s = { .request_fd = -1, .reply_fd = -1 };
 	struct target target;
 	char line[128];
 	void *found;
@@ -183,16 +190,21 @@ int main(int argc, char **argv)
 		return 2;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	found = dlsym(RTLD_DEFAULT, "alloc_count");
-	memcpy(&s.allocations, &found, sizeof(found));
-	target = (struct target){ argv[1], kind_of(argv[2]), atoi(argv[3]), atoi(argv[4]) };
+	memcpy(&s.count_allocations, &found, sizeof(found));
+	target = (struct target){
+		.variant = argv[1],
+		.kind = parse_kind(argv[2]),
+		.pid = atoi(argv[3]),
+		.with_pss = atoi(argv[4]) != 0,
+	};
 	if (argc > 6) {
-		s.ask = atoi(argv[5]);
-		s.told = atoi(argv[6]);
+		s.request_fd = atoi(argv[5]);
+		s.reply_fd = atoi(argv[6]);
 	}
-	first_sample(&s, &target);
+	take_first_sample(&s, &target);
 	measure_clocks(&s);
 	while (fgets(line, sizeof(line), stdin)) {
-		if (obey(&s, line) != 0)
+		if (!serve_line(&s, line))
 			return 2;
 	}
 	return 0;

@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program that samples must offer to be measured by driver.c. */
+/* What a program that takes samples must implement, so that driver.c can measure it. */
 #ifndef DRIVER_H
 #define DRIVER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 enum kind { KIND_PID, KIND_TREE, KIND_SYSTEM };
 
 struct target {
-	const char *variant; /* what else the program can be asked for; "-" is nothing */
+	const char *variant; /* a way of taking samples that the program knows; "-": the default */
 	enum kind kind;
 	pid_t pid;
-	int with_pss;
+	bool with_pss;
 };
 
-/* Get ready to sample it, as a program would once. */
-void target_open(const struct target *target);
+/* Prepare to sample the target, as a program would do once. */
+void open_target(const struct target *target);
 
-/* Take one sample. Returns how many processes it has found, which proves that it has looked; 0
- * for a machine. */
-int64_t target_sample(void);
+/* Take one sample. Returns the number of processes in it, which proves that it was taken, or 0 for
+ * the system. */
+int64_t sample_target(void);
 
-/* A few words, without spaces, on how the last sample was taken. */
-const char *target_note(void);
+/* Returns how the last sample was taken, in a few words without spaces. "-": nothing to say. */
+const char *describe_sample(void);
 
-/* Give up: what the caller tries to do does not work. */
-_Noreturn void cannot(const char *what);
-
-/* A directory entry that is a pid, or 0. */
-pid_t pid_of_name(const char *name);
+/* Print what has failed, with errno, and exit with 1. */
+_Noreturn void fail_with_errno(const char *what);
 
 #endif

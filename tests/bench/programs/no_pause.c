@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded into sysstat's programs, which wait for an alarm between two samples: nobody waits. */
+/* A library to preload into the programs of sysstat, which wait for an alarm between two samples.
+ * With it, they do not wait. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured: processes that wait, and run a little when told to.
+/* What is measured: processes that wait, and run for a short while on request.
  *
- * subject tree COUNT     a tree of COUNT processes, this one included, with at most 16 children
- * each subject threads COUNT  one process of COUNT threads subject memory MIB     one process
- * with so much memory in small pages subject storm COUNT    starts as many times the smallest
- * program there is, one after another
+ *   subject tree COUNT            a tree of COUNT processes, with this one; each has 16 children at
+ *                                 most
+ *   subject threads COUNT         one process with COUNT threads
+ *   subject memory MIB            one process with so much memory, in small pages
+ *   subject storm COUNT [stay]    starts the smallest program COUNT times, one after another
  *
- * The first three say "ready" and then read lines from standard input: at "RUN" this process and
- * RUN others of the tree, others each time, run for a short while, and "ran" is the answer. At
- * the end of the input all is over. A storm prints how many ns it took, wall and CPU time; with
- * "stay" as last argument it then waits for the end of the input.
+ * The first three print "ready" and then read lines from standard input. A line is a number RUN:
+ * this process and RUN others of the tree, different ones each time, run for a short while. The
+ * answer is "ran". At the end of the input all processes exit. A storm prints its wall and CPU time
+ * in ns. With "stay" it then waits for the end of the input.
  *
- * Every process dies with its parent, this one included. They all hold standard output, so that
- * reading it to its end waits for all of them to be gone. */
+ * The kernel kills each process when its parent exits, this one too. All of them hold standard
+ * output, so reading it to its end waits until all have exited. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -20,6 +21,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,26 +35,26 @@
 #include <unistd.h>
 
 #define FAN_OUT 16
-#define MOST 20000
+#define COUNT_MAX 20000
 #define RUN_NS 20000
 #define SETTLE_NS 1000000
 #define THREAD_STACK 65536
 
-/* Shared by the tree. */
-struct board {
-	atomic_uint born, done;
-	atomic_uint turn[MOST]; /* of each member: grows when it is to run */
+/* Memory that the tree shares. */
+struct shared_page {
+	atomic_uint started, done;
+	atomic_uint turn[COUNT_MAX]; /* of each process: is incremented to make it run */
 };
 
-static struct board *board;
+static struct shared_page *shared;
 
-static _Noreturn void cannot(const char *what)
+static _Noreturn void fail_with_errno(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static int64_t now_ns(void)
+static int64_t read_wall_ns(void)
 {
 	struct timespec now;
 
@@ -83,7 +85,7 @@ static void wait_until(atomic_uint *word, unsigned int value)
 		wait_while(word, now);
 }
 
-static void die_with(pid_t parent)
+static void kill_with_parent(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -92,24 +94,25 @@ static void die_with(pid_t parent)
 
 static void run_a_little(void)
 {
-	int64_t end = now_ns() + RUN_NS;
+	int64_t end = read_wall_ns() + RUN_NS;
 
-	while (now_ns() < end)
+	while (read_wall_ns() < end)
 		;
 }
 
 static _Noreturn void wait_for_turns(int index)
 {
 	for (unsigned int turn = 0;; turn++) {
-		wait_while(&board->turn[index], turn);
+		wait_while(&shared->turn[index], turn);
 		run_a_little();
-		add_one(&board->done);
+		add_one(&shared->done);
 	}
 }
 
-/* Members are numbered level by level, so that each knows which are its children. Does not
- * return in a child. */
-static void grow(int index, int count)
+/* Start the children of process number index, and they start theirs. The processes are numbered
+ * level by level, so that each number gives the numbers of its children. Does not return in a
+ * child. */
+static void start_children(int index, int count)
 {
 	pid_t self = getpid();
 
@@ -117,18 +120,18 @@ static void grow(int index, int count)
 		pid_t pid = fork();
 
 		if (pid < 0)
-			cannot("fork");
+			fail_with_errno("fork");
 		if (pid > 0)
 			continue;
-		die_with(self);
+		kill_with_parent(self);
 		close(STDIN_FILENO);
-		grow(FAN_OUT * index + i, count);
-		add_one(&board->born);
+		start_children(FAN_OUT * index + i, count);
+		add_one(&shared->started);
 		wait_for_turns(FAN_OUT * index + i);
 	}
 }
 
-static void run_members(int run, int count, int *next)
+static void run_processes(int run, int count, int *next)
 {
 	struct timespec settle = { 0, SETTLE_NS };
 
@@ -137,17 +140,17 @@ static void run_members(int run, int count, int *next)
 		run = count - 1;
 	if (run <= 0)
 		return;
-	atomic_store(&board->done, 0);
+	atomic_store(&shared->done, 0);
 	for (int i = 0; i < run; i++) {
-		add_one(&board->turn[1 + *next]);
+		add_one(&shared->turn[1 + *next]);
 		*next = (*next + 1) % (count - 1);
 	}
-	wait_until(&board->done, (unsigned int)run);
-	/* The last of them still have to go back to sleep. */
+	wait_until(&shared->done, (unsigned int)run);
+	/* The last ones need a moment to sleep again. */
 	nanosleep(&settle, NULL);
 }
 
-static void say(const char *word)
+static void print_line(const char *word)
 {
 	puts(word);
 	if (fflush(stdout) != 0)
@@ -159,32 +162,32 @@ static void serve(int count)
 	char line[32];
 	int next = 0;
 
-	say("ready");
+	print_line("ready");
 	while (fgets(line, sizeof(line), stdin)) {
-		run_members(atoi(line), count, &next);
-		say("ran");
+		run_processes(atoi(line), count, &next);
+		print_line("ran");
 	}
 }
 
-static void be_tree(int count)
+static void run_tree(int count)
 {
-	board =
-	    mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (board == MAP_FAILED)
-		cannot("mmap");
-	grow(0, count);
-	wait_until(&board->born, (unsigned int)count - 1);
+	shared =
+	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		fail_with_errno("mmap");
+	start_children(0, count);
+	wait_until(&shared->started, (unsigned int)count - 1);
 	serve(count);
 }
 
-static void *sleep_for_ever(void *nothing)
+static void *sleep_forever(void *nothing)
 {
 	while (pause())
 		;
 	return nothing;
 }
 
-static void be_threads(int count)
+static void run_threads(int count)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -192,53 +195,54 @@ static void be_threads(int count)
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, THREAD_STACK);
 	for (int i = 1; i < count; i++) {
-		errno = pthread_create(&thread, &attributes, sleep_for_ever, NULL);
+		errno = pthread_create(&thread, &attributes, sleep_forever, NULL);
 		if (errno)
-			cannot("pthread_create");
+			fail_with_errno("pthread_create");
 	}
 	serve(1);
 }
 
-static void be_memory(int mib)
+static void run_memory(int mib)
 {
 	size_t size = (size_t)mib << 20;
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		cannot("mmap");
+		fail_with_errno("mmap");
 	madvise(memory, size, MADV_NOHUGEPAGE);
 	memset(memory, 1, size);
 	serve(1);
 }
 
-/* Of this process and of those that it has waited for. */
-static int64_t cpu_ns(void)
+/* CPU time of this process and of the children that it has waited for. */
+static int64_t read_cpu_ns(void)
 {
 	int64_t sum_us = 0;
 
-	for (int who = RUSAGE_CHILDREN; who <= RUSAGE_SELF; who++) {
+	for (int which = RUSAGE_CHILDREN; which <= RUSAGE_SELF; which++) {
 		struct rusage used;
 
-		getrusage(who, &used);
+		getrusage(which, &used);
 		sum_us += (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000;
 		sum_us += used.ru_utime.tv_usec + used.ru_stime.tv_usec;
 	}
 	return sum_us * 1000;
 }
 
-static void be_storm(int count, int stays)
+static void run_storm(int count, bool stays)
 {
 	char path[] = "/bin/true", *arguments[] = { path, NULL };
-	int64_t start = now_ns(), used = cpu_ns();
+	int64_t start = read_wall_ns(), used = read_cpu_ns();
 
 	while (count-- > 0) {
 		pid_t pid;
 
 		errno = posix_spawn(&pid, path, NULL, NULL, arguments, environ);
 		if (errno || waitpid(pid, NULL, 0) != pid)
-			cannot("posix_spawn");
+			fail_with_errno("posix_spawn");
 	}
-	printf("%lld %lld\n", (long long)(now_ns() - start), (long long)(cpu_ns() - used));
+	printf("%lld %lld\n", (long long)(read_wall_ns() - start),
+	       (long long)(read_cpu_ns() - used));
 	fflush(stdout);
 	while (stays && getchar() != EOF)
 		;
@@ -248,17 +252,17 @@ int main(int argc, char **argv)
 {
 	int count = argc > 2 ? atoi(argv[2]) : 0;
 
-	if (count < 1 || count > MOST)
+	if (count < 1 || count > COUNT_MAX)
 		return 2;
-	die_with(getppid());
+	kill_with_parent(getppid());
 	if (strcmp(argv[1], "tree") == 0)
-		be_tree(count);
+		run_tree(count);
 	else if (strcmp(argv[1], "threads") == 0)
-		be_threads(count);
+		run_threads(count);
 	else if (strcmp(argv[1], "memory") == 0)
-		be_memory(count);
+		run_memory(count);
 	else if (strcmp(argv[1], "storm") == 0)
-		be_storm(count, argc > 3 && strcmp(argv[3], "stay") == 0);
+		run_storm(count, argc > 3 && strcmp(argv[3], "stay") == 0);
 	else
 		return 2;
 	return 0;

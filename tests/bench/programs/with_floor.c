@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The floor: what a sample costs that reads what the figures need and makes nothing of it.
+/* The lower bound of the cost: a sample that reads what the figures need, and does not use it.
  *
- * Every file is kept open and read by pread() into one buffer; the members of a tree are found
- * once. Per sample of a tree loadavg is read, whose last pid tells whether anything has forked,
- * and per member, as the variant says: stat     stat, statm, io clocks   two CPU clocks of the
- * process instead of stat changed  one CPU clock, and the rest of "clocks" only where that has
- * moved since the last sample With PSS also smaps_rollup. */
+ * Every file stays open, and pread() reads it into one buffer. The members of a tree are found
+ * once. A sample of a tree reads loadavg, where the last pid shows whether any process has forked.
+ * For each member it reads, depending on the variant:
+ *
+ *   stat       stat, statm and io
+ *   clocks     two CPU clocks of the process instead of stat
+ *   changed    one CPU clock; and the rest of "clocks" only if that has advanced since the last
+ *              sample
+ *
+ * With PSS it also reads smaps_rollup. */
 #include "driver.h"
 
 #include <dirent.h>
@@ -18,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel's numbers of the CPU clocks of a process, as in include/linux/posix-timers.h. */
+/* The clock ids of the CPU clocks of a process, as in the kernel's include/linux/posix-timers.h. */
 #define CLOCK_OF(pid, which) ((clockid_t)(~(unsigned int)(pid) << 3 | (which)))
 #define CLOCK_PROF 0
 #define CLOCK_SCHED 2
@@ -37,13 +42,13 @@ struct member {
 static struct member *members;
 static size_t member_count, member_room;
 static int system_fds[SYSTEM_FILES], loadavg = -1;
-static int with_stat, only_changed, with_pss, is_system;
+static bool has_stat, only_changed, with_pss, is_system;
 static char buffer[1 << 16];
 
-static void pread_all(int fd)
+static void read_file(int fd)
 {
 	if (pread(fd, buffer, sizeof(buffer), 0) < 0)
-		cannot("read");
+		fail_with_errno("read");
 }
 
 static int open_file(const char *path)
@@ -51,11 +56,11 @@ static int open_file(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		cannot(path);
+		fail_with_errno(path);
 	return fd;
 }
 
-static int open_of(pid_t pid, const char *name)
+static int open_pid_file(pid_t pid, const char *name)
 {
 	char path[64];
 
@@ -69,14 +74,14 @@ static void add_member(pid_t pid)
 		member_room = member_room ? 2 * member_room : 64;
 		members = reallocarray(members, member_room, sizeof(*members));
 		if (!members)
-			cannot("memory");
+			fail_with_errno("memory");
 	}
 	members[member_count++] = (struct member){
 		.pid = pid,
-		.stat = with_stat ? open_of(pid, "stat") : -1,
-		.statm = open_of(pid, "statm"),
-		.io = open_of(pid, "io"),
-		.smaps_rollup = with_pss ? open_of(pid, "smaps_rollup") : -1,
+		.stat = has_stat ? open_pid_file(pid, "stat") : -1,
+		.statm = open_pid_file(pid, "statm"),
+		.io = open_pid_file(pid, "io"),
+		.smaps_rollup = with_pss ? open_pid_file(pid, "smaps_rollup") : -1,
 		.clock = -1,
 	};
 }
@@ -90,13 +95,13 @@ static void add_children(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
 	file = fopen(path, "re");
 	if (!file)
-		cannot(path);
+		fail_with_errno(path);
 	while (fscanf(file, "%d", &child) == 1)
 		add_member(child);
 	fclose(file);
 }
 
-static void allow_descriptors(void)
+static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;
 
@@ -105,10 +110,10 @@ static void allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void target_open(const struct target *target)
+void open_target(const struct target *target)
 {
-	allow_descriptors();
-	with_stat = strcmp(target->variant, "stat") == 0;
+	raise_descriptor_limit();
+	has_stat = strcmp(target->variant, "stat") == 0;
 	only_changed = strcmp(target->variant, "changed") == 0;
 	with_pss = target->with_pss;
 	is_system = target->kind == KIND_SYSTEM;
@@ -124,45 +129,45 @@ void target_open(const struct target *target)
 	}
 }
 
-static int64_t clock_of(pid_t pid, unsigned int which)
+static int64_t read_cpu_clock_ns(pid_t pid, unsigned int which)
 {
 	struct timespec used;
 
 	if (clock_gettime(CLOCK_OF(pid, which), &used) < 0)
-		cannot("clock");
+		fail_with_errno("clock");
 	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
 static void sample_member(struct member *m)
 {
-	if (with_stat) {
-		pread_all(m->stat);
+	if (has_stat) {
+		read_file(m->stat);
 	} else {
-		int64_t clock = clock_of(m->pid, CLOCK_SCHED);
+		int64_t clock = read_cpu_clock_ns(m->pid, CLOCK_SCHED);
 
 		if (only_changed && clock == m->clock)
 			return;
 		m->clock = clock;
-		clock_of(m->pid, CLOCK_PROF);
+		read_cpu_clock_ns(m->pid, CLOCK_PROF);
 	}
-	pread_all(m->statm);
-	pread_all(m->io);
+	read_file(m->statm);
+	read_file(m->io);
 	if (with_pss)
-		pread_all(m->smaps_rollup);
+		read_file(m->smaps_rollup);
 }
 
-int64_t target_sample(void)
+int64_t sample_target(void)
 {
 	for (size_t i = 0; is_system && i < SYSTEM_FILES; i++)
-		pread_all(system_fds[i]);
+		read_file(system_fds[i]);
 	if (loadavg >= 0)
-		pread_all(loadavg);
+		read_file(loadavg);
 	for (size_t i = 0; i < member_count; i++)
 		sample_member(&members[i]);
 	return (int64_t)member_count;
 }
 
-const char *target_note(void)
+const char *describe_sample(void)
 {
 	return "-";
 }

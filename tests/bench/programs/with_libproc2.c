@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples by libproc2, the library of ps and top.
+/* Takes samples with libproc2, the library of ps and top.
  *
- * It knows no trees. The parents of all processes are read first and then the figures of the
- * members; where most processes are members, the figures of all processes in one go, which is
- * then cheaper. */
+ * It has no call for trees. So first the parents of all processes are read, and then the figures of
+ * the members. If most processes are members, it is cheaper to read the figures of all processes at
+ * once. */
 #include "driver.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include <libproc2/pids.h>
 #include <libproc2/stat.h>
 
-#define MOST_SELECTED 255 /* what procps_pids_select() takes */
-#define MOST_PIDS 4194304
-/* how much dearer the figures of a process are than its parent alone */
+#define SELECTED_MAX 255 /* of procps_pids_select() */
+#define PIDS_MAX 4194304
+/* How many times as much as its parent pid all figures of a process cost. */
 #define FIGURES_PER_PARENT 4
 
 static enum pids_item figures[] = {
@@ -44,30 +44,31 @@ static struct pids_info *parents, *processes;
 static struct stat_info *cpu;
 static struct meminfo_info *memory;
 static struct diskstats_info *disks;
-/* by pid: the last pass that has found it in the tree */
-static unsigned int member_in[MOST_PIDS], pass;
-static unsigned int members[MOST_PIDS];
-static int takes_all;
+/* By pid: the last pass that has found the process in the tree. */
+static unsigned int member_in[PIDS_MAX], pass;
+static unsigned int members[PIDS_MAX];
+static bool reads_all;
 static unsigned long long total;
 
-static void check(int err, const char *what)
+static void check_result(int err, const char *what)
 {
 	errno = -err;
 	if (err < 0)
-		cannot(what);
+		fail_with_errno(what);
 }
 
-void target_open(const struct target *wanted)
+void open_target(const struct target *wanted)
 {
 	target = *wanted;
 	if (target.kind == KIND_SYSTEM) {
-		check(procps_stat_new(&cpu), "stat");
-		check(procps_meminfo_new(&memory), "meminfo");
-		check(procps_diskstats_new(&disks), "diskstats");
+		check_result(procps_stat_new(&cpu), "stat");
+		check_result(procps_meminfo_new(&memory), "meminfo");
+		check_result(procps_diskstats_new(&disks), "diskstats");
 		return;
 	}
-	check(procps_pids_new(&parents, figures, AT_PPID + 1), "pids");
-	check(procps_pids_new(&processes, figures, target.with_pss ? FIGURES : AT_PSS), "pids");
+	check_result(procps_pids_new(&parents, figures, AT_PPID + 1), "pids");
+	check_result(procps_pids_new(&processes, figures, target.with_pss ? FIGURES : AT_PSS),
+	             "pids");
 }
 
 static void add_up(const struct pids_stack *stack)
@@ -81,8 +82,8 @@ static void add_up(const struct pids_stack *stack)
 		total += PIDS_VAL(AT_PSS, ul_int, stack, processes);
 }
 
-/* Children are listed after their parents, unless pids have wrapped around: again until nobody
- * is new. */
+/* A child is listed after its parent, unless pids have wrapped around. So repeat until no new
+ * member is found. */
 static int find_members(struct pids_stack **stacks)
 {
 	int count = 1, before;
@@ -106,13 +107,13 @@ static int find_members(struct pids_stack **stacks)
 
 static int sample_selected(int count)
 {
-	for (int i = 0; i < count; i += MOST_SELECTED) {
-		int n = count - i < MOST_SELECTED ? count - i : MOST_SELECTED;
+	for (int i = 0; i < count; i += SELECTED_MAX) {
+		int n = count - i < SELECTED_MAX ? count - i : SELECTED_MAX;
 		struct pids_fetch *fetch =
 		    procps_pids_select(processes, members + i, n, PIDS_SELECT_PID);
 
 		if (!fetch)
-			cannot("pids_select");
+			fail_with_errno("pids_select");
 		for (struct pids_stack **s = fetch->stacks; *s; s++)
 			add_up(*s);
 	}
@@ -122,15 +123,16 @@ static int sample_selected(int count)
 static int sample_tree(void)
 {
 	struct pids_fetch *fetch =
-	    procps_pids_reap(takes_all ? processes : parents, PIDS_FETCH_TASKS_ONLY);
-	int took_all = takes_all, all, count;
+	    procps_pids_reap(reads_all ? processes : parents, PIDS_FETCH_TASKS_ONLY);
+	bool has_read_all = reads_all;
+	int all, count;
 
 	if (!fetch)
-		cannot("pids_reap");
+		fail_with_errno("pids_reap");
 	all = fetch->counts->total;
 	count = find_members(fetch->stacks);
-	takes_all = (all - count) * (FIGURES_PER_PARENT - 1) < count;
-	if (!took_all)
+	reads_all = (all - count) * (FIGURES_PER_PARENT - 1) < count;
+	if (!has_read_all)
 		return sample_selected(count);
 	for (struct pids_stack **s = fetch->stacks; *s; s++) {
 		if (member_in[PIDS_VAL(AT_PID, s_int, (*s), info)] == pass)
@@ -147,11 +149,11 @@ static int sample_system(void)
 	    !procps_meminfo_select(memory, memory_items, COUNT(memory_items)) ||
 	    !procps_diskstats_reap(disks, disk_items, COUNT(disk_items)) ||
 	    procps_loadavg(&one, &five, &fifteen) < 0)
-		cannot("system");
+		fail_with_errno("system");
 	return 0;
 }
 
-int64_t target_sample(void)
+int64_t sample_target(void)
 {
 	members[0] = (unsigned int)target.pid;
 	switch (target.kind) {
@@ -164,7 +166,7 @@ int64_t target_sample(void)
 	}
 }
 
-const char *target_note(void)
+const char *describe_sample(void)
 {
 	return "-";
 }

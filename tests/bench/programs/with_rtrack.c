@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples by this library, through its public header alone.
+/* Takes samples with this library, through its public header alone. Variants:
  *
- * Variants: "-" is what a caller gets who sets nothing but what he wants; "each" may read PSS in
- * each sample, at any cost; "text" may not load a BPF program, so that all is read from files. */
+ *   -       the default options, except that only some figures are requested
+ *   each    may read PSS in each sample, at any cost
+ *   text    may not load a BPF program, so that all figures come from files */
 #include "driver.h"
 
 #include <errno.h>
@@ -24,16 +25,17 @@ static struct rt_tracker *tracker;
 static struct rt_metrics metrics;
 static uint64_t wanted;
 
-/* What reading the files of others takes is kept. The bounding set is left, for nothing is
- * executed; the ambient one shrinks by itself. */
-static void give_up_bpf(void)
+/* Drop the capabilities that loading a BPF program needs, and keep those that reading the files of
+ * other users needs. The bounding set may stay, because this program executes no other. The kernel
+ * shrinks the ambient set itself. */
+static void drop_bpf_capabilities(void)
 {
 	static const int needed[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN };
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3];
 
 	if (syscall(SYS_capget, &header, held) < 0)
-		cannot("capget");
+		fail_with_errno("capget");
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		struct __user_cap_data_struct *sets = &held[CAP_TO_INDEX(needed[i])];
 
@@ -42,21 +44,21 @@ static void give_up_bpf(void)
 		sets->inheritable &= ~CAP_TO_MASK(needed[i]);
 	}
 	if (syscall(SYS_capset, &header, held) < 0)
-		cannot("capset");
+		fail_with_errno("capset");
 }
 
-void target_open(const struct target *target)
+void open_target(const struct target *target)
 {
 	struct rt_opts opts = { .size = sizeof(opts) };
 	int err;
 
 	if (strcmp(target->variant, "text") == 0)
-		give_up_bpf();
+		drop_bpf_capabilities();
 	wanted = target->kind == KIND_SYSTEM ? WANT_SYSTEM : WANT_TREE;
 	wanted |= target->with_pss ? RT_HAS_PSS : 0;
 	opts.want = wanted;
 	opts.flags = target->kind == KIND_PID ? RT_OPT_NO_CHILDREN : 0;
-#ifdef RT_PSS_READ /* in headers since 0.2 */
+#ifdef RT_PSS_READ /* since 0.2 */
 	if (strcmp(target->variant, "each") == 0) {
 		opts.pss_share = NO_LIMIT;
 		opts.pss_hold_us = UINT32_MAX;
@@ -68,27 +70,27 @@ void target_open(const struct target *target)
 		err = rt_pid_tracker_new(&tracker, target->pid, &opts);
 	errno = -err;
 	if (err < 0)
-		cannot("tracker");
+		fail_with_errno("tracker");
 }
 
-int64_t target_sample(void)
+int64_t sample_target(void)
 {
 	int err = rt_sample(tracker, &metrics, sizeof(metrics));
 
 	errno = -err;
 	if (err < 0)
-		cannot("sample");
+		fail_with_errno("sample");
 	if (metrics.kind == RT_KIND_SYSTEM)
 		return 0;
-	/* What was not read has cost nothing. */
+	/* Figures that were not read would make the sample look cheap. */
 	if ((metrics.valid | metrics.partial) != wanted) {
 		errno = ENODATA;
-		cannot("sample");
+		fail_with_errno("sample");
 	}
 	return (int64_t)metrics.processes;
 }
 
-const char *target_note(void)
+const char *describe_sample(void)
 {
 #ifdef RT_PSS_READ
 	static const char *const pss[] = { "-", "read", "cached", "estimated" };
