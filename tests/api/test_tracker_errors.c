@@ -170,7 +170,7 @@ START_TEST(sample_with_size_of_first_release_fills_that_much)
 }
 END_TEST
 
-START_TEST(glance_before_first_sample_returns_enodata)
+START_TEST(peak_poll_before_first_sample_returns_enodata)
 {
 	struct rt_tracker *tracker = new_self_tracker();
 
@@ -182,7 +182,7 @@ START_TEST(glance_before_first_sample_returns_enodata)
 }
 END_TEST
 
-START_TEST(glance_of_system_tracker_returns_eopnotsupp)
+START_TEST(peak_poll_of_system_tracker_returns_eopnotsupp)
 {
 	struct rt_tracker *tracker = new_system_tracker();
 
@@ -193,7 +193,7 @@ START_TEST(glance_of_system_tracker_returns_eopnotsupp)
 }
 END_TEST
 
-START_TEST(glance_without_memory_requested_returns_eopnotsupp)
+START_TEST(peak_poll_without_memory_requested_returns_eopnotsupp)
 {
 	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU };
 	struct rt_tracker *tracker;
@@ -476,7 +476,7 @@ static void add_constructors(TCase *tcase)
 int main(void)
 {
 	Suite *suite = suite_create("tracker_errors");
-	TCase *samples, *glances, *lists, *diffs;
+	TCase *samples, *peak_polls, *lists, *diffs;
 
 	add_constructors(suite_case(suite, "constructors"));
 	samples = suite_case(suite, "samples");
@@ -485,10 +485,10 @@ int main(void)
 	tcase_add_test(samples, sample_after_tree_has_ended_returns_esrch_and_last_totals);
 	tcase_add_test(samples, status_of_valid_bit_is_zero_and_of_others_an_error);
 	tcase_add_test(samples, status_of_unrequested_bit_returns_eopnotsupp);
-	glances = suite_case(suite, "peak polls");
-	tcase_add_test(glances, glance_before_first_sample_returns_enodata);
-	tcase_add_test(glances, glance_of_system_tracker_returns_eopnotsupp);
-	tcase_add_test(glances, glance_without_memory_requested_returns_eopnotsupp);
+	peak_polls = suite_case(suite, "peak polls");
+	tcase_add_test(peak_polls, peak_poll_before_first_sample_returns_enodata);
+	tcase_add_test(peak_polls, peak_poll_of_system_tracker_returns_eopnotsupp);
+	tcase_add_test(peak_polls, peak_poll_without_memory_requested_returns_eopnotsupp);
 	lists = suite_case(suite, "lists");
 	tcase_add_loop_test(lists, list_with_bad_arguments_is_refused, 0, LISTS);
 	tcase_add_loop_test(lists, list_with_spare_room_sets_count_and_writes_no_more, 0, LISTS);

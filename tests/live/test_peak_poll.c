@@ -53,7 +53,7 @@ static struct rt_tracker *new_tracker(pid_t pid, uint32_t flags)
 	return tracker;
 }
 
-START_TEST(glance_with_short_peak_between_samples_reports_peak)
+START_TEST(peak_poll_with_short_peak_between_samples_reports_peak)
 {
 	uint32_t flags = _i ? RT_OPT_PROCESS_EVENTS : 0;
 	struct rt_tracker *polled, *unpolled;
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 
 	if (is_workload(argc))
 		return run_as_workload(argv);
-	tcase_add_loop_test(trackers, glance_with_short_peak_between_samples_reports_peak, 0, 2);
+	tcase_add_loop_test(trackers, peak_poll_with_short_peak_between_samples_reports_peak, 0, 2);
 	tcase_add_test(commands, wait_with_short_peak_between_samples_reports_peak);
 	return suite_run(suite);
 }

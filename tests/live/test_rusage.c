@@ -63,15 +63,15 @@ static double get_field(const struct rt_rusage *r, int i)
 }
 
 /* Each field lies between those of two system calls, one before and one after. */
-static void check_between_system_calls(int who)
+static void check_between_system_calls(int which)
 {
 	double low[FIELDS], high[FIELDS];
 	struct rusage before, after;
 	struct rt_rusage got;
 
-	ck_assert_int_eq(getrusage(who, &before), 0);
-	ck_assert_int_eq(rt_getrusage(who, &got), 0);
-	ck_assert_int_eq(getrusage(who, &after), 0);
+	ck_assert_int_eq(getrusage(which, &before), 0);
+	ck_assert_int_eq(rt_getrusage(which, &got), 0);
+	ck_assert_int_eq(getrusage(which, &after), 0);
 	get_fields(&before, low);
 	get_fields(&after, high);
 	for (int i = 0; i < FIELDS; i++) {
