@@ -70,8 +70,8 @@ static uint64_t counter_of(const struct rt_metrics *m, const struct counter *c)
 	return *(const uint64_t *)(const void *)((const char *)m + c->in_metrics);
 }
 
-/* One counter that went backwards takes its whole domain out: the others of it are of the same
- * doubtful origin. */
+/* A counter that went backwards takes its whole domain out, since the other counters of the
+ * domain are as doubtful. */
 static void subtract_counters(const struct rt_metrics *from, const struct rt_metrics *to,
                               struct rt_delta *out)
 {

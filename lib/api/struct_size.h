@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes of public structs: the only code that reads or writes them.
  *
- * Invariant: all else works with the newest layout; conversion happens here, at the edge. */
+ * Invariant: everything else works with the newest layout; this file converts. */
 #ifndef RTI_STRUCT_SIZE_H
 #define RTI_STRUCT_SIZE_H
 
@@ -10,8 +10,8 @@
 
 #include <rtrack/rtrack.h>
 
-/* Where the structs end in the release that brought them: behind their last field then. Never to
- * be changed. */
+/* The size of each struct in the release that brought it: the end of its last field then. Never
+ * changes. */
 #define RTI_END_OF(type, field)                                                                    \
 	(offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
 #define RTI_OPTS_V1 RTI_END_OF(rt_opts, reserved)
@@ -28,18 +28,20 @@
 #define RTI_ZPOOL_V1 RTI_END_OF(rt_zpool, free_bytes)
 #define RTI_COMMAND_PROCESS_V1 RTI_END_OF(rt_command_process, comm)
 
-/* Is this a size that a caller may have compiled an output struct with? 0 or -EINVAL. */
+/* Whether a caller may have compiled an output struct with this size. Returns 0 or -EINVAL. */
 int rti_struct_check_size(size_t out_size, size_t v1_size);
 
-/* Hand out a struct: the shorter length is copied, the caller's rest zeroed, the filled length
- * put in front. */
+/* Copy a struct to the caller: as much as both know, zeros in the rest of the caller's, and the
+ * copied length as its size. */
 void rti_struct_copy_out(void *out, size_t out_size, const void *in, size_t in_size);
 
-/* Take in a struct that starts with its size: what the caller lacks is 0. 0; -EINVAL when it is
- * below its first version; -E2BIG when it has a longer tail that is not 0. */
+/* Copy a struct from the caller, which starts with its size; fields that it lacks are 0. Returns
+ * 0; -EINVAL if it is shorter than its first version; -E2BIG if it is longer than we know and
+ * the rest is not 0. */
 int rti_struct_copy_in(void *out, size_t out_size, const void *in, size_t v1_size);
 
-/* Take in a sample that this library, older or newer, handed out before. 0 or -EINVAL. */
+/* Copy a sample from the caller that this library, older or newer, has filled. Returns 0 or
+ * -EINVAL. */
 int rti_struct_copy_sample_in(void *out, size_t out_size, const void *in, size_t v1_size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a tracker, its samples and its lists. */
+/* Trackers: new, sample, lists, free. */
 #include "api/tracker.h"
 
 #include <errno.h>
@@ -24,8 +24,8 @@ static uint64_t known_domains(void)
 	return tree_domains() | rti_system_domains();
 }
 
-/* Unlike for trackers made at other times, by other threads, or by other processes that a sample
- * may be handed to. */
+/* Differs from those of trackers that are made at other times, by other threads, or by other
+ * processes that a sample may be handed to. */
 static uint64_t make_id(const struct rt_tracker *t)
 {
 	struct rti_now now;
@@ -183,8 +183,8 @@ static uint64_t cost_clock_ns(const struct rt_tracker *t)
 	return t->is_quick ? t->platform.monotonic_ns() : t->platform.thread_cpu_ns();
 }
 
-/* Who was quick last time and takes long now may have had to wait for a CPU: the next time will
- * tell. */
+/* A sample that was quick last time and takes long now may have waited for a CPU, which is no
+ * cost: the next one will show. */
 static void charge_since(struct rt_tracker *t, uint64_t started_ns)
 {
 	uint64_t cost_ns = cost_clock_ns(t) - started_ns;
@@ -247,7 +247,7 @@ int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
 	return t->status.err[bit] < 0 ? t->status.err[bit] : -ENODATA;
 }
 
-/* What the list calls share: checks, and rows handed out one by one at the caller's size. */
+/* What the list calls share: their checks. */
 static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, const void *array,
                       size_t element_size, size_t v1_size, const size_t *count)
 {

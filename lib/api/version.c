@@ -9,79 +9,53 @@ uint32_t rt_version(void)
 	return RT_VERSION;
 }
 
+static const struct {
+	int err;
+	const char *text;
+} texts[] = {
+	{ 0, "success" },
+	{ -EPERM, "permission denied" },
+	{ -EACCES, "permission denied" },
+	{ -ENOENT, "no such file or directory" },
+	{ -ESRCH, "no such process" },
+	{ -EINTR, "interrupted by a signal" },
+	{ -EPIPE, "the reader has closed it" },
+	{ -EBADF, "descriptor is closed" },
+	{ -EROFS, "read-only file system" },
+	{ -EXDEV, "/proc belongs to another pid namespace" },
+	{ -ENOSYS, "no proc file system is mounted" },
+	{ -EIO, "input/output error" },
+	{ -E2BIG, "struct or argument list is too long" },
+	{ -ENOEXEC, "not an executable format" },
+	{ -ECHILD, "exit status is lost" },
+	{ -EAGAIN, "cannot create another process now" },
+	{ -ENOMEM, "out of memory" },
+	{ -EFAULT, "a pointer is NULL" },
+	{ -EBUSY, "busy" },
+	{ -ENODEV, "device no longer exists" },
+	{ -ENOTDIR, "not a directory" },
+	{ -EISDIR, "is a directory" },
+	{ -EINVAL, "invalid argument" },
+	{ -ENFILE, "out of file descriptors" },
+	{ -EMFILE, "out of file descriptors" },
+	{ -EFBIG, "file is too large" },
+	{ -ENOSPC, "no space left" },
+	{ -ENAMETOOLONG, "name is too long" },
+	{ -ELOOP, "too many symbolic links" },
+	{ -ETXTBSY, "program file is open for writing" },
+	{ -ENODATA, "no data available" },
+	{ -EBADMSG, "file has an unknown format" },
+	{ -EOPNOTSUPP, "not supported here" },
+	{ -ESTALE, "samples come from different trackers" },
+	{ -ETIMEDOUT, "timed out" },
+};
+
 /* Not strerror(): it depends on the locale and, in some libcs, on static storage. */
 const char *rt_strerror(int err)
 {
-	switch (err > 0 ? -err : err) {
-	case 0:
-		return "success";
-	case -EPERM:
-	case -EACCES:
-		return "permission denied";
-	case -ENOENT:
-		return "no such file or directory";
-	case -ESRCH:
-		return "no such process";
-	case -EINTR:
-		return "interrupted by a signal";
-	case -EPIPE:
-		return "the reader has closed it";
-	case -EBADF:
-		return "descriptor is closed";
-	case -EROFS:
-		return "read-only file system";
-	case -EXDEV:
-		return "/proc belongs to another pid namespace";
-	case -ENOSYS:
-		return "no proc file system is mounted";
-	case -EIO:
-		return "input/output error";
-	case -E2BIG:
-		return "struct or argument list is too long";
-	case -ENOEXEC:
-		return "not an executable format";
-	case -ECHILD:
-		return "exit status is lost";
-	case -EAGAIN:
-		return "cannot create another process now";
-	case -ENOMEM:
-		return "out of memory";
-	case -EFAULT:
-		return "a pointer is NULL";
-	case -EBUSY:
-		return "busy";
-	case -ENODEV:
-		return "device no longer exists";
-	case -ENOTDIR:
-		return "not a directory";
-	case -EISDIR:
-		return "is a directory";
-	case -EINVAL:
-		return "invalid argument";
-	case -ENFILE:
-	case -EMFILE:
-		return "out of file descriptors";
-	case -EFBIG:
-		return "file is too large";
-	case -ENOSPC:
-		return "no space left";
-	case -ENAMETOOLONG:
-		return "name is too long";
-	case -ELOOP:
-		return "too many symbolic links";
-	case -ETXTBSY:
-		return "program file is open for writing";
-	case -ENODATA:
-		return "no data available";
-	case -EBADMSG:
-		return "file has an unknown format";
-	case -EOPNOTSUPP:
-		return "not supported here";
-	case -ESTALE:
-		return "samples come from different trackers";
-	case -ETIMEDOUT:
-		return "timed out";
-	default:
-		return "unexpected error";
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (texts[i].err == (err > 0 ? -err : err))
+			return texts[i].text;
 	}
+	return "unexpected error";
 }

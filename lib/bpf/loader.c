@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many processes read in one call: finding the plug-in that does it, and its rows in the terms
- * of the text files. */
+/* Many processes read in one call: finds the plug-in, and converts its rows to what the text
+ * files have. */
 #include "bpf/loader.h"
 
 #include <dlfcn.h>
@@ -16,12 +16,12 @@ struct rti_batch {
 	const struct rti_batch_ops *ops;
 };
 
-/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an
+/* Where the plug-in may lie, relative to the library: beside it in a build tree, or in an
  * installation. */
 static const char *const beside_library[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
 static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
 
-/* 0, or -ENOENT where there is none, or one of another release. */
+/* Returns 0, or -ENOENT if there is none, or one of another release. */
 static int open_plugin(struct rti_batch *batch, const char *path)
 {
 	batch->module = *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -40,7 +40,7 @@ static int find_plugin(struct rti_batch *batch)
 	char path[RTI_ORIGIN_PATH_MAX];
 	int err = -ENOENT;
 
-	/* A program without a dynamic linker would get a second C library. */
+	/* A statically linked program would get a second C library. */
 	if (!getauxval(AT_BASE))
 		return -ENOENT;
 	for (size_t i = 0; err < 0 && i < sizeof(beside_library) / sizeof(beside_library[0]); i++) {

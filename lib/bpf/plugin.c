@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "batch.h"
+#include "bpf/batch.h"
 #include "batch.skel.h"
 
 extern const struct rti_batch_ops rti_bpf_batch __attribute__((visibility("default")));

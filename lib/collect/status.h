@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why figures are missing: the first obstacle of each domain in the last sample. */
+/* Why figures are missing: the first error of each domain in the last sample. */
 #ifndef RTI_STATUS_H
 #define RTI_STATUS_H
 
@@ -9,7 +9,7 @@ struct rti_status {
 	int err[64]; /* by bit number of RT_HAS_; 0 or -errno */
 };
 
-/* Note an obstacle for every domain in has that has none yet. */
+/* Note an error for every domain in has that has none yet. */
 static inline void rti_status_note(struct rti_status *status, uint64_t has, int err)
 {
 	for (int bit = 0; bit < 64; bit++) {
@@ -18,7 +18,7 @@ static inline void rti_status_note(struct rti_status *status, uint64_t has, int 
 	}
 }
 
-/* Note all that another has met. */
+/* Note the errors of another status. */
 static inline void rti_status_add(struct rti_status *status, const struct rti_status *more)
 {
 	for (int bit = 0; bit < 64; bit++) {

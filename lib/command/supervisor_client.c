@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's side of a supervisor: finding it, starting a program under it, hearing from it. */
+/* The library's side of a supervisor: finds it, starts a program under it, receives its reports. */
 #include "command/supervisor_client.h"
 
 #include <errno.h>
@@ -12,31 +12,27 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "os/origin.h"
+#include "os/pidfd.h"
 #include "util/decimal.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-
 #define NS_PER_S 1000000000
-#define LONGEST_END_MS 50 /* of a supervisor that has nothing to do any more */
-#define NAP_NS 100000     /* where there is no pidfd to wait by (before 5.3) */
-#define MOST_NAPS 500
+#define END_MAX_MS 50 /* of a supervisor that has nothing left to do */
+#define NAP_NS 100000 /* where there is no pidfd to wait by (before Linux 5.3) */
+#define NAPS_MAX 500
 #define ANSWER_MS 1000 /* of a supervisor that has nothing else to do */
 
-/* Where it may lie, seen from where we lie: beside us in a build tree, or at its place in an
+/* Where the supervisor may lie, relative to the library: beside it in a build tree, or in an
  * installation. */
 static const char *const beside_library[] = { RTI_SUPERVISOR_NAME,
 	                                      RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
 static const char installed[] = RTI_LIBEXEC "/" RTI_SUPERVISOR_NAME;
 
-/* Path of the n-th place, or NULL past the last. */
+/* Returns the path of the n-th place, or NULL past the last. */
 static const char *candidate_path(size_t n, char out[RTI_ORIGIN_PATH_MAX])
 {
 	size_t count = sizeof(beside_library) / sizeof(beside_library[0]);
@@ -47,11 +43,11 @@ static const char *candidate_path(size_t n, char out[RTI_ORIGIN_PATH_MAX])
 	return out;
 }
 
-/* The path of the supervisor is put in front later. */
+/* Element 0, the path of the supervisor, is set by the caller. */
 static const char **make_argv(const char *socket, const char *memory,
-                              const struct rti_supervisor_opts *how)
+                              const struct rti_supervisor_opts *opts)
 {
-	const struct rti_spawn *program = &how->program;
+	const struct rti_spawn *program = &opts->program;
 	size_t count = 0;
 	const char **argv;
 
@@ -63,25 +59,25 @@ static const char **make_argv(const char *socket, const char *memory,
 	argv[1] = RTI_PROTOCOL;
 	argv[2] = socket;
 	argv[3] = memory;
-	argv[4] = how->start_flags;
-	argv[5] = how->cgroup;
+	argv[4] = opts->start_flags;
+	argv[5] = opts->cgroup;
 	argv[6] = program->cwd ? program->cwd : "";
 	memcpy(argv + 7, program->argv, (count + 1) * sizeof(*argv));
 	return argv;
 }
 
-/* The place that can be executed is the one. */
-static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *how,
+/* Tries one place after the other until one can be executed. */
+static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *opts,
                             int socket)
 {
 	char socket_text[RTI_DECIMAL_MAX], memory_text[RTI_DECIMAL_MAX], path[RTI_ORIGIN_PATH_MAX];
-	struct rti_spawn supervisor = how->program;
+	struct rti_spawn supervisor = opts->program;
 	const char **argv, *at;
 	int err = -ENOENT;
 
 	rti_decimal(socket_text, (uint64_t)socket);
 	rti_decimal(memory_text, (uint64_t)s->memory);
-	argv = make_argv(socket_text, memory_text, how);
+	argv = make_argv(socket_text, memory_text, opts);
 	if (!argv)
 		return -ENOMEM;
 	supervisor.argv = argv;
@@ -97,7 +93,8 @@ static int spawn_supervisor(struct rti_supervisor *s, const struct rti_superviso
 	return err == -ENOENT || err == -EACCES ? -EOPNOTSUPP : err;
 }
 
-/* Take the next report. 0; -EAGAIN when there is none now; -ECHILD when there will be none. */
+/* Receive the next report. Returns 0; -EAGAIN if there is none now; -ECHILD if there will be
+ * none. */
 static int receive_report(struct rti_supervisor *s, int flags)
 {
 	struct rti_report report;
@@ -119,8 +116,8 @@ static int receive_report(struct rti_supervisor *s, int flags)
 	return 0;
 }
 
-/* Memory is a file, too: where files may not even be so large, to make it one is a signal to the
- * host. */
+/* A memfd counts as a file: if files may not even be this large, growing it would send SIGXFSZ
+ * to the host. */
 static bool can_share_memory(void)
 {
 	struct rlimit largest;
@@ -128,7 +125,7 @@ static bool can_share_memory(void)
 	return getrlimit(RLIMIT_FSIZE, &largest) < 0 || largest.rlim_cur >= RTI_SHARED_STATS_BYTES;
 }
 
-/* Taken from the kernel at once: a full memory would be a signal later. */
+/* Memory is allocated at once: if it ran out later, a write would be a SIGBUS. */
 static int share_memory(struct rti_supervisor *s)
 {
 	void *shared;
@@ -148,7 +145,7 @@ static int share_memory(struct rti_supervisor *s)
 	return 0;
 }
 
-static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *how)
+static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
 {
 	int pair[2], err = share_memory(s);
 
@@ -157,30 +154,29 @@ static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *how
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	s->socket = pair[0];
-	err = spawn_supervisor(s, how, pair[1]);
+	err = spawn_supervisor(s, opts, pair[1]);
 	close(pair[1]);
 	if (err < 0)
 		return err;
 	err = receive_report(s, 0);
 	if (err == 0 && s->started.kind == RTI_STARTING) {
 		err = receive_report(s, 0);
-		/* it was killed, by the program it may be, which runs then: not to be started
-		 * once more */
+		/* Killed, perhaps by the program, which runs then: it must not be started again. */
 		if (err < 0)
 			return -ECHILD;
 	}
-	/* Silence means that it is of another release. */
+	/* A supervisor of another release does not report. */
 	if (err < 0 || s->started.kind == RTI_NOT_PLACED)
 		return -EOPNOTSUPP;
 	return s->started.kind == RTI_FAILED ? -s->started.error : 0;
 }
 
-int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *how)
+int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
 {
 	int err;
 
 	*s = (struct rti_supervisor){ .socket = -1, .memory = -1 };
-	err = start(s, how);
+	err = start(s, opts);
 	if (err < 0)
 		rti_supervisor_close(s);
 	s->program_pid = s->started.pid;
@@ -189,7 +185,7 @@ int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_o
 
 static void send_request(struct rti_supervisor *s, uint32_t request)
 {
-	/* A supervisor that is gone shows when it is listened to. */
+	/* That a supervisor is gone shows at the next receive. */
 	(void)!send(s->socket, &request, sizeof(request), MSG_NOSIGNAL);
 }
 
@@ -268,19 +264,18 @@ void rti_supervisor_unmap_records(const struct rti_process_record *process_list,
 		       RTI_SHARED_STATS_BYTES + count * sizeof(*process_list));
 }
 
-/* It ends at once, unless the program runs on or somebody has stopped it: then it is left to
- * whoever inherits it. */
+/* The supervisor ends at once, unless the program runs on or the supervisor is stopped: then it
+ * is left to the process that adopts it. */
 static void wait_for_exit(const struct rti_supervisor *s)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
-	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, s->supervisor_pid, 0),
-		              .events = POLLIN };
+	struct pollfd end = { .fd = rti_pidfd_open(s->supervisor_pid), .events = POLLIN };
 	bool runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
 
 	if (end.fd >= 0 && !runs_on)
-		poll(&end, 1, LONGEST_END_MS);
+		poll(&end, 1, END_MAX_MS);
 	for (int i = 0; waitpid(s->supervisor_pid, NULL, WNOHANG) == 0 && end.fd < 0 && !runs_on &&
-	                i < MOST_NAPS;
+	                i < NAPS_MAX;
 	     i++)
 		nanosleep(&nap, NULL);
 	if (end.fd >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's side of a supervisor: finding it, starting a program under it, hearing from it. */
+/* The library's side of a supervisor: finds it, starts a program under it, receives its reports. */
 #ifndef RTI_SUPERVISOR_CLIENT_H
 #define RTI_SUPERVISOR_CLIENT_H
 
@@ -8,48 +8,52 @@
 #include "os/spawn.h"
 #include "os/supervisor_protocol.h"
 
+/* Written by supervisor_client.c only. */
 struct rti_supervisor {
 	int32_t supervisor_pid, program_pid;
 	int socket;                      /* -1 once closed */
-	int memory;                      /* that the board and the list lie in; -1 once closed */
-	struct rti_shared_stats *shared; /* shared with the supervisor; NULL once closed */
-	struct rti_report started, exited, accounted; /* kind 0: not yet */
+	int memory;                      /* shared stats and process records; -1 once closed */
+	struct rti_shared_stats *shared; /* NULL once closed */
+	struct rti_report started, exited, accounted; /* kind 0: not received yet */
 };
 
 struct rti_supervisor_opts {
 	struct rti_spawn program;
 	const char *cgroup;      /* to start it in, or "" */
-	const char *start_flags; /* RTI_WISH_ letters */
+	const char *start_flags; /* RTI_START_ letters */
 };
 
-/* Start a program under a supervisor. 0; -EOPNOTSUPP where no supervisor is installed, nothing
- * can be started in the cgroup, or a wish cannot be granted; or -errno, that of a failing execve
- * of the program included. The program is not reaped before rti_supervisor_proceed(). */
+/* Start a program under a supervisor. Returns 0; -EOPNOTSUPP if no supervisor is installed,
+ * nothing can be started in the cgroup, or a flag cannot be granted; or another -errno, that of
+ * a failing execve(2) of the program included. The program is not reaped before
+ * rti_supervisor_proceed(). */
 int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts);
 
+/* The program was seen: it may be reaped from now on. */
 void rti_supervisor_proceed(struct rti_supervisor *s);
 
-/* Let it go on, should somebody have stopped it. Only while it has not hung up: its number is
- * its own then. */
+/* Send SIGCONT to a supervisor that may have been stopped. Only while its socket is open: its
+ * pid is its own then. */
 void rti_supervisor_continue(const struct rti_supervisor *s);
 
-/* Wait for the program to end. A negative time waits for ever. 0; -ETIMEDOUT; -EINTR; or -ECHILD
- * when the supervisor is gone, and with it the exit status. */
+/* Wait for the program to end. A negative time has no bound. Returns 0; -ETIMEDOUT; -EINTR; or
+ * -ECHILD if the supervisor is gone, and the exit status with it. */
 int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns);
 
-/* Have the supervisor say what it has reaped so far, once it has reaped all who have ended. Its
- * answer: 0; -ECHILD when it is gone; or -ETIMEDOUT when there is none yet, which can be waited
- * for again. */
+/* Ask the supervisor to report what it has reaped, once it has reaped all that have ended. */
 void rti_supervisor_request_account(struct rti_supervisor *s);
+
+/* Receive that report. Returns 0; -ECHILD if the supervisor is gone; or -ETIMEDOUT if there is
+ * no answer yet, which can be waited for again. */
 int rti_supervisor_receive_account(struct rti_supervisor *s);
 
-/* The list of processes, as long as that in shared memory is now; NULL where there is none. To
- * be given back to rti_supervisor_unmap_records(). */
+/* Map the process records, as many as there are now. Returns NULL if there are none. The caller
+ * gives them back to rti_supervisor_unmap_records(). */
 const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervisor *s,
                                                             size_t *count);
-void rti_supervisor_unmap_records(const struct rti_process_record *process_list, size_t count);
+void rti_supervisor_unmap_records(const struct rti_process_record *records, size_t count);
 
-/* Let the supervisor go. It stays for as long as the program runs. */
+/* Release the supervisor. It stays for as long as the program runs. */
 void rti_supervisor_close(struct rti_supervisor *s);
 
 #endif

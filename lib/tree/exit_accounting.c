@@ -13,7 +13,7 @@
 #include "collect/pid_stat.h"
 #include "tree/discovery.h"
 #include "tree/member_read.h"
-#include "tree/member_rows.h"
+#include "tree/member_row.h"
 
 /* Some milliseconds, in case the reaper of a process has to wait for a CPU. */
 #define RELEASE_LOOKS_MAX 2000

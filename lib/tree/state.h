@@ -4,11 +4,13 @@
 #define RTI_TREE_STATE_H
 
 #include "collect/domains.h"
+#include "collect/status.h"
 #include "os/cgroup.h"
 #include "tree/batch_read.h"
 #include "tree/fork_tracker.h"
 #include "tree/member_table.h"
-#include "tree/tree.h"
+
+struct rti_member_row;
 
 /* Where the pid that the kernel gave out last is read. */
 enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };

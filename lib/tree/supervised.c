@@ -8,8 +8,10 @@
 #include "os/pidfd.h"
 #include "tree/discovery.h"
 #include "tree/member_read.h"
-#include "tree/member_rows.h"
+#include "tree/member_row.h"
 #include "tree/memory_peak.h"
+#include "tree/state.h"
+#include "tree/tree.h"
 
 #define KILL_ROUNDS_MAX 1000 /* a tree may fork meanwhile */
 

@@ -9,8 +9,8 @@
 #include "collect/collector.h"
 #include "collect/status.h"
 #include "os/cgroup.h"
+#include "tree/member_row.h"
 
-struct rti_tree;
 struct rti_fork_tracker;
 
 struct rti_tree_opts {
@@ -36,25 +36,6 @@ void rti_tree_poll_peak(struct rti_tree *tree);
 
 /* Members, without our own supervisor. */
 size_t rti_tree_count(const struct rti_tree *tree);
-
-/* A member as lists have it. */
-struct rti_member_row {
-	struct rt_process process; /* as of the last sample */
-	/* The latest that is known, peak polls included; of an exited member, for good. */
-	uint64_t known; /* RT_HAS_ bits of the fields below; each is a lower bound */
-	uint64_t cpu_user_ns, cpu_system_ns;
-	uint64_t read_bytes, write_bytes;
-	uint64_t peak_rss_bytes; /* largest seen */
-	bool is_running;         /* it has not exited and is no zombie */
-};
-
-/* Call each() for every member of the last sample but our own supervisor, until it does not return
- * RTI_CONTINUE. */
-void rti_tree_each(const struct rti_tree *tree,
-                   int (*each)(void *arg, const struct rti_member_row *row), void *arg);
-
-/* Whether a member with this pid runs, that is, has not exited and is no zombie. */
-bool rti_tree_is_running(const struct rti_tree *tree, int32_t pid);
 
 /* --- What a command adds: its supervisor, its cgroup, its end. --- */
 

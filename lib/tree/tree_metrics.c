@@ -2,8 +2,8 @@
 /* Summing up the members of a tree into the figures of a sample. */
 #include "tree/tree_metrics.h"
 
-#include "tree/member_rows.h"
 #include "tree/memory_peak.h"
+#include "tree/pss_source.h"
 
 #define US_NS 1000u
 

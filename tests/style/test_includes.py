@@ -22,7 +22,7 @@ ALLOWED["supervisor"] = {"supervisor", "os", "parse", "util"}
 
 Graph = Dict[str, Set[str]]
 
-INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 GENERATED = (".skel.h",)  # made from a BPF object in the build directory
 
 
@@ -61,10 +61,9 @@ def read_includes(files: Dict[str, str]) -> List[Include]:
             match = INCLUDE.match(line)
             if not match:
                 continue
-            beside = str(pathlib.PurePath(path).parent / match[2])
-            targets = [name for name in (match[2], beside) if name in files]
-            if match[1] == '"' or targets:
-                found.append(Include(path, number, match[2], targets[0] if targets else None))
+            beside = str(pathlib.PurePath(path).parent / match[1])
+            targets = [name for name in (match[1], beside) if name in files]
+            found.append(Include(path, number, match[1], targets[0] if targets else None))
     return found
 
 

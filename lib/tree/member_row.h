@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Members as the lists of processes have them. */
+#ifndef RTI_MEMBER_ROW_H
+#define RTI_MEMBER_ROW_H
+
+#include <stdbool.h>
+
+#include <rtrack/rtrack.h>
+
+struct rti_tree;
+struct rti_member;
+
+/* A member as lists have it. */
+struct rti_member_row {
+	struct rt_process process; /* as of the last sample */
+	/* The latest that is known, peak polls included; of an exited member, for good. */
+	uint64_t known; /* RT_HAS_ bits of the fields below; each is a lower bound */
+	uint64_t cpu_user_ns, cpu_system_ns;
+	uint64_t read_bytes, write_bytes;
+	uint64_t peak_rss_bytes; /* largest seen */
+	bool is_running;         /* it has not exited and is no zombie */
+};
+
+/* Call each() for every member of the last sample but our own supervisor, until it does not return
+ * RTI_CONTINUE. */
+void rti_tree_each(const struct rti_tree *tree,
+                   int (*each)(void *arg, const struct rti_member_row *row), void *arg);
+
+/* Whether a member with this pid runs, that is, has not exited and is no zombie. */
+bool rti_tree_is_running(const struct rti_tree *tree, int32_t pid);
+
+/* Report a member that has exited to the command that asked for it, if any. For lib/tree alone. */
+void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m);
+
+#endif
