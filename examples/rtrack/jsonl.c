@@ -19,7 +19,7 @@ static const uint64_t rusage_domains[] = {
 	0,          RT_HAS_IO,  RT_HAS_IO,       0, 0, 0, RT_HAS_CTXSW,  RT_HAS_CTXSW,
 };
 
-/* A struct whose fields are written. */
+/* A struct, to write its fields. */
 struct source {
 	uint32_t struct_id;
 	const void *data;

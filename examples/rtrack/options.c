@@ -239,10 +239,10 @@ static void set_flag(struct options *o, int key)
 		o->no_children = true;
 		break;
 	case KEY_CHILDREN:
-		o->who = RT_RUSAGE_CHILDREN;
+		o->scope = RT_RUSAGE_CHILDREN;
 		break;
 	case KEY_THREAD:
-		o->who = RT_RUSAGE_THREAD;
+		o->scope = RT_RUSAGE_THREAD;
 		break;
 	case KEY_JSON:
 		o->as_json = true;

@@ -48,7 +48,7 @@ struct options {
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
 	bool verbose, quiet;
 	enum when color, live;
-	int who;         /* rusage: RT_RUSAGE_ value */
+	int scope;       /* rusage: RT_RUSAGE_ value */
 	int32_t pid;     /* rusage; 0: not given */
 	bool as_json;    /* rusage, info */
 	char **operands; /* arguments after the options; NULL ends them */

@@ -92,12 +92,12 @@ int command_rusage(const struct options *options)
 
 	if (options->operand_count > 0)
 		return usage_error(options, "unexpected argument: use --pid to name a process");
-	if (options->pid > 0 && options->who != RT_RUSAGE_SELF)
+	if (options->pid > 0 && options->scope != RT_RUSAGE_SELF)
 		return usage_error(options, "--pid cannot be combined with --children or --thread");
 	if (options->pid > 0)
 		err = rt_pid_getrusage(options->pid, &usage, &valid);
 	else
-		err = rt_getrusage(options->who, &usage);
+		err = rt_getrusage(options->scope, &usage);
 	if (err < 0) {
 		if (options->pid > 0)
 			warn("cannot read process %d: %s", (int)options->pid, rt_strerror(err));

@@ -150,7 +150,7 @@ struct rt_tracker;
 
 /** @name Domains
  *  Bits of `valid` and `partial` in the output structs, and of rt_opts.want. Each bit stands for
- *  the fields whose documentation names it.
+ *  the fields that name it in their documentation.
  *  @{ */
 #define RT_HAS_CPU (UINT64_C(1) << 0)      /**< CPU time in user and kernel mode. @since 0.1 */
 #define RT_HAS_RSS (UINT64_C(1) << 1)      /**< Resident memory. @since 0.1 */
@@ -321,7 +321,7 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 #define RT_PSS_READ 1
 /** rt_metrics.pss_source: part of it was read earlier, at most pss_age_ns ago. @since 0.2 */
 #define RT_PSS_CACHED 2
-/** rt_metrics.pss_source: the sum includes RSS instead of PSS for members whose PSS was never read,
+/** rt_metrics.pss_source: the sum includes RSS instead of PSS for members without a read PSS,
  * because the budget did not allow it. The sum may be too high, and its bit is in `partial`.
  * @since 0.2 */
 #define RT_PSS_ESTIMATED 3
@@ -411,7 +411,7 @@ struct rt_metrics {
 	/** Resolution of the CPU times: 1 if they come from CPU clocks; a clock tick if they come
 	 * from `stat`; 1000 if they come from a cgroup, or from the supervisor of a command that
 	 * has exited.
-	 * @since 0.2 A clock tick once members have reaped children, whose time is in `stat`. */
+	 * @since 0.2 A clock tick once members have reaped children: their time is in `stat`. */
 	uint64_t cpu_resolution_ns;
 	uint32_t reasons; /**< RT_REASON_ bits: why the counters may be too low. */
 	/** Members for which a requested figure could not be read in this sample. */

@@ -47,7 +47,7 @@ extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym;
 
 /* Shared with the plug-in, which maps it. */
 __u32 count; /* requests */
-__u32 cpus;  /* CPUs whose counters can be found; 0 is none */
+__u32 cpus;  /* CPUs with counters that can be found; 0 is none */
 struct rti_batch_request requests[RTI_BATCH_PIDS];
 struct rti_batch_row rows[RTI_BATCH_PIDS];
 __u64 cpu_offset[RTI_BATCH_CPUS]; /* from a per-CPU address to the instance of each CPU */

@@ -36,7 +36,7 @@ struct rti_batch_request {
 struct rti_batch_row {
 	/* 0 or -ESRCH. With any other error the text files must be read instead: -EAGAIN if the
 	 * process kept changing, -E2BIG if it has too many threads, -EOPNOTSUPP if it is a kernel
-	 * thread, whose name only the text has. */
+	 * thread: only the text has its name. */
 	int32_t error;
 	uint32_t has;
 	uint64_t start_ns; /* since boot */

@@ -9,7 +9,7 @@
 
 #include "collect/collector.h"
 
-/* Find a live thread to ask for the memory of a process whose leader has exited. Returns its id,
+/* Find a live thread to ask for the memory of a process if its leader has exited. Returns its id,
  * or 0 if the leader is alive. Reads the stat of one thread after the other. */
 int32_t rti_pid_mm_thread(const struct rti_context *ctx, int32_t pid,
                           const struct rti_pid_stat *stat);

@@ -155,7 +155,7 @@ static int prepare_and_start(struct start *s, struct rti_platform *platform)
 	return err;
 }
 
-/* Make the tracker of the program, whose root is the supervisor if there is one. */
+/* Make the tracker of the program. Its root is the supervisor if there is one. */
 static int attach_tracker(struct start *s)
 {
 	struct rt_command *c = s->c;

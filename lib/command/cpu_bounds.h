@@ -18,7 +18,7 @@ struct rti_cpu_bounds_known {
 	uint64_t overhead_ns; /* how much of that was ours */
 	/* How far that account may lag: a tick for each CPU that may run a process of it. */
 	uint64_t lag_ns;
-	/* The tree has a cgroup to itself, whose account is in low_ns: nothing can be missing. */
+	/* The tree has a cgroup to itself, and its account is in low_ns: nothing can be missing. */
 	bool is_covered_by_cgroup;
 	bool is_running; /* members run on */
 };

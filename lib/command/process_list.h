@@ -34,7 +34,7 @@ void rti_process_list_finish(struct rti_process_list *list, const struct rti_now
 void rti_process_list_set_exit(struct rti_process_list *list, int32_t pid, int32_t exit_code,
                                int32_t signal, uint64_t end_realtime_ns);
 
-/* Clear the running flag of the rows whose process has ended since. */
+/* Clear the running flag of the rows of processes that have ended since. */
 void rti_process_list_update(struct rti_process_list *list, const struct rti_tree *tree);
 
 void rti_process_list_free(struct rti_process_list *list);

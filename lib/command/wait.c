@@ -23,7 +23,7 @@ void rti_wait_begin(struct rt_command *c)
 	c->next_poll_ns = c->start.monotonic_ns + POLL_NS;
 }
 
-/* Of a child of our own, or of a program whose supervisor is gone. */
+/* Of a child of our own, or of a program that has lost its supervisor. */
 static bool has_exited(int32_t pid)
 {
 	siginfo_t info = { 0 };

@@ -22,7 +22,7 @@ void rti_context_platform(const struct rti_procfs *procfs, struct rti_platform *
 /* Check that pids mean the same processes in procfs and to the caller. platform must come from
  * rti_context_platform().
  *
- * Returns 0, or -EXDEV if they differ: the caller is in a pid namespace whose /proc is that of an
+ * Returns 0, or -EXDEV if they differ: the caller is in a pid namespace that kept the /proc of an
  * outer namespace. Returns 0 for a root that the caller asked for, since pids then mean those
  * below that root. */
 int rti_context_check_pids(const struct rti_procfs *procfs, const struct rti_platform *platform);

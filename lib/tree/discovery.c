@@ -90,7 +90,7 @@ static int match_child(void *arg, int32_t pid)
 	struct rti_pid_stat stat;
 
 	if (known) {
-		/* Either the child itself, or a member that has exited and whose pid it has now. */
+		/* Either the child itself, or an exited member that had its pid before. */
 		scan->is_incomplete |= known->stat.ppid != scan->parent;
 		return RTI_CONTINUE;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that have exited, and whose account holds what they used.
+/* The members that have exited, and the accounts that hold what they used.
  *
  * When a process is reaped, the kernel adds its usage to its reaper's account of children. A
  * sample cannot stop the clock. So it reads children before parents and checks afterwards: an
@@ -18,7 +18,7 @@
 /* Some milliseconds, in case the reaper of a process has to wait for a CPU. */
 #define RELEASE_LOOKS_MAX 2000
 
-/* The parent of a member. Our supervisor adopts a member whose parent exited without our
+/* The parent of a member. Our supervisor adopts a member if its parent exited without our
  * noticing. */
 static struct rti_member *parent_of(const struct rti_tree *tree, const struct rti_member *m,
                                     int32_t ppid)
@@ -176,7 +176,7 @@ void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 	}
 }
 
-/* Account for a member whose parent has left its children, if not the tree. It was reaped by
+/* Account for a member that its parent has left behind, if not the tree. It was reaped by
  * that parent before, by an ancestor that adopted it, or outside the tree. If more than one
  * account may hold it, none is raised. Returns whether a living ancestor has yet to account for
  * it. */
@@ -201,7 +201,8 @@ static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 	return holders > 0 && !has_exited_holder;
 }
 
-/* Attribute the faults of an orphan to ancestors whose accounts grew by more than is explained. */
+/* Attribute the faults of an orphan to ancestors with accounts that grew by more than is
+ * explained. */
 static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);

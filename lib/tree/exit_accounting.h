@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that have exited, and whose account holds what they used. */
+/* The members that have exited, and the accounts that hold what they used. */
 #ifndef RTI_EXIT_ACCOUNTING_H
 #define RTI_EXIT_ACCOUNTING_H
 

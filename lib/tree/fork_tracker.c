@@ -133,7 +133,7 @@ void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
 	tracker->count = 0;
 }
 
-/* A process whose fork event was received is known already, and its exit may be too. */
+/* A process is known already if its fork event was received; its exit may be known, too. */
 void rti_fork_tracker_add(struct rti_fork_tracker *tracker, int32_t pid)
 {
 	if (tracker->descendants && !rti_descendant_set_has(tracker->descendants, pid))

@@ -19,7 +19,7 @@ struct rti_fork_tracker {
 	bool has_lost_events; /* so that nothing is sure any more; the subscription is closed */
 	/* The subscriber got another child, which may belong to the tree (CLONE_PARENT). */
 	bool has_other_child;
-	/* A member exited whose parent is no member: no process of the tree waited for it. */
+	/* A member exited that has no parent in the tree: no process of the tree waited for it. */
 	bool has_unwaited_exit;
 	int32_t root;
 	struct rti_descendant_set *descendants; /* NULL while there are no events */
@@ -47,8 +47,8 @@ bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *tracker);
 /* Receive the events that wait. */
 void rti_fork_tracker_poll(struct rti_fork_tracker *tracker);
 
-/* Call each() for the processes that joined since the last call, in that order. A process whose
- * exit event was received may still be a zombie. */
+/* Call each() for the processes that joined since the last call, in that order. A process with a
+ * received exit event may still be a zombie. */
 void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
                                void (*each)(void *arg, int32_t pid, bool has_exited), void *arg);
 

@@ -57,7 +57,7 @@ void rti_account_set_has_io(struct rti_account *account, bool has_io);
 void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited,
                              struct rti_account *parent);
 
-/* The same for a member whose parent has left its children. Whether an account may hold it: one
+/* The same for a member that its parent has left behind. Whether an account may hold it: one
  * that grew by at least its faults. If there is none, the last values that were seen are kept;
  * if there is one, the member is merged into it. */
 bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,

@@ -3,7 +3,7 @@
  *
  * Reading PSS walks the page tables of a process. That costs many times what all other figures
  * cost, and delays the process's own mmap and munmap meanwhile. So PSS gets a share of one CPU,
- * of which a little may be saved. A process that has not run, and whose RSS has not changed, is
+ * of which a little may be saved. A process that has not run, with an unchanged RSS, is
  * not read again. If the share does not cover all that have changed, each is read as seldom as
  * the share requires. Its last value, moved by the change of its RSS since, stands in between. */
 #ifndef RTI_PSS_BUDGET_H

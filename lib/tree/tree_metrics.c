@@ -138,7 +138,7 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 		make_partial(out, RT_HAS_CTXSW);
 }
 
-/* The last read of a member came before its exit, and only the process that waits for it is told
+/* The last read of a member came before its exit, and only the process that waits for it learns
  * its peak. */
 static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {

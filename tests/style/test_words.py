@@ -79,12 +79,13 @@ ALLOWED = (
     ),
     Allowed(
         r"examples/python/rtrack\.py",
-        r"\(who: int\)|\bwho = _int32\(who\)|\bif who not in \(|\bgetrusage\(who\b",
-        "the argument of getrusage()",
+        r"\(who: int\)|\bwho = _int32\(who\)|\bif who not in \(|getrusage\(who\b|invalid who parameter",
+        "the argument of getrusage(), and the text of Python's own error",
     ),
+    Allowed(r"examples/python/rtrack\.py", r"\bobstacle\(", "a method that programs call"),
     Allowed(
         r"examples/rust/.*\.rs",
-        r"\(who: |\blet who = match who\b|\bgetrusage\(who\b|\bWho::|\benum Who\b|\bWho(?=[,}])",
+        r"\(who: |\blet who = match who\b|getrusage\(who\b|\bWho::|\benum Who\b|\bWho(?=[,})])",
         "the argument of getrusage() and its type",
     ),
     Allowed(

@@ -112,7 +112,7 @@ fn command_lists_its_processes() {
 }
 
 #[test]
-fn glance_before_the_first_sample_fails() {
+fn peak_poll_before_the_first_sample_fails() {
     let mut tracker =
         Tracker::of_pid(std::process::id() as i32, &Options { events: true, ..Default::default() })
             .unwrap();
