@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the declarations of the public header: functions, structs and numbers, in their order."""
+"""Parse the declarations of the public header: functions, structs and constants, in order."""
 import pathlib
 import re
 from typing import Dict, List, NamedTuple
@@ -11,7 +11,7 @@ POINTER_SIZE = 8  # LP64
 
 class Field(NamedTuple):
     name: str
-    type: str  # without the name: "uint64_t", "char[64]", "struct rt_rusage", "const char *"
+    type: str  # without the field name. E.g.: "uint64_t", "char[64]", "const char *"
     doc: str
 
     @property
@@ -33,13 +33,13 @@ class Struct(NamedTuple):
     fields: List[Field]
 
     def offsets(self) -> Dict[str, int]:
-        """Where each field lies by the rules of LP64."""
-        at, places = 0, {}
+        """The offset of each field under the rules of LP64."""
+        at, offsets = 0, {}
         for field in self.fields:
             at = -(-at // field.alignment) * field.alignment
-            places[field.name] = at
+            offsets[field.name] = at
             at += field.size
-        return places
+        return offsets
 
     def size(self) -> int:
         last = self.fields[-1]
@@ -47,7 +47,7 @@ class Struct(NamedTuple):
 
 
 class Header(NamedTuple):
-    functions: Dict[str, str]  # name to the whole declaration
+    functions: Dict[str, str]  # name -> the whole declaration
     structs: Dict[str, Struct]
     numbers: Dict[str, int]
 
@@ -61,7 +61,7 @@ def _words(text: str) -> str:
 
 def _struct(name: str, body: str) -> Struct:
     fields: List[Field] = []
-    before = ""  # a comment stands before its field, or (with a '<') after it
+    before = ""  # a comment precedes its field, or follows it if it starts with "/**<"
     for token in re.findall(r"/\*.*?\*/|[^;/]+;", body, re.DOTALL):
         declaration = re.fullmatch(r"(.*?)(\w+)(\[\d+\])?;", " ".join(token.split()))
         if declaration:
@@ -80,7 +80,8 @@ def _numbers(text: str) -> Dict[str, int]:
     for name, value in re.findall(r"^#define (RT_\w+) (\S.*?)\s*(?:/\*.*)?$", text, re.MULTILINE):
         plain = re.sub(r"U?INT(?:32|64)_C\((\d+)\)", r"\1", value)
         if re.fullmatch(r"[-\d()<\s]+", plain):
-            numbers[name] = int(eval(plain, {"__builtins__": {}}))  # digits, parentheses and shifts only
+            # Safe to evaluate: only digits, parentheses and shifts.
+            numbers[name] = int(eval(plain, {"__builtins__": {}}))
     return numbers
 
 
@@ -93,6 +94,6 @@ def read(path: pathlib.Path) -> Header:
         assert name, words
         functions[name[1]] = words
     structs = {
-        name: _struct(name, body) for name, body in re.findall(r"^struct (rt_\w+) \{\n(.*?)^\};", text, re.M | re.S)
-    }
+        name: _struct(name, body)
+        for name, body in re.findall(r"^struct (rt_\w+) \{\n(.*?)^\};", text, re.M | re.S)}
     return Header(functions, structs, _numbers(text))

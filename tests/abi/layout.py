@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes layout_lp64.h from the header: an assertion for the size of each struct and the offset of each field."""
+"""Write layout_lp64.h from the header: one assertion per struct size and per field offset."""
 import pathlib
 import sys
 
@@ -7,8 +7,8 @@ import header
 
 FROZEN = {"rt_rusage"}
 ABOUT = """/* SPDX-License-Identifier: MIT */
-/* Where every field of every public struct lies on LP64 machines. Written by update-baseline.sh: structs may grow at
- * their end; whatever else changes here breaks the ABI. */
+/* The offset of every field of every public struct on LP64 systems. Written by
+ * update-baseline.sh. A struct may grow at its end; any other change here breaks the ABI. */
 #if defined(__LP64__)
 #include <assert.h>
 #include <stddef.h>
@@ -19,9 +19,11 @@ def assertions(declared: header.Header) -> str:
     text = ABOUT
     for struct in declared.structs.values():
         relation = "==" if struct.name in FROZEN else ">="
-        text += f'\nstatic_assert(sizeof(struct {struct.name}) {relation} {struct.size()}, "size");\n'
+        size = f"sizeof(struct {struct.name}) {relation} {struct.size()}"
+        text += f'\nstatic_assert({size}, "size");\n'
         for name, offset in struct.offsets().items():
-            text += f'static_assert(offsetof(struct {struct.name}, {name}) == {offset}, "offset");\n'
+            place = f"offsetof(struct {struct.name}, {name}) == {offset}"
+            text += f'static_assert({place}, "offset");\n'
     return text + "\n#endif\n"
 
 

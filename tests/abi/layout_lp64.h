@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where every field of every public struct lies on LP64 machines. Written by update-baseline.sh: structs may grow at
- * their end; whatever else changes here breaks the ABI. */
+/* The offset of every field of every public struct on LP64 systems. Written by
+ * update-baseline.sh. A struct may grow at its end; any other change here breaks the ABI. */
 #if defined(__LP64__)
 #include <assert.h>
 #include <stddef.h>

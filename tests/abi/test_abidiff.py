@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The ABI of the built library against the recorded one: only additions at the end of sized structs, and new names."""
+"""Compare the ABI of the built library with the recorded ABI.
+
+Only new names and additions at the end of sized structs are allowed."""
 import pathlib
 import platform
 import subprocess
@@ -14,13 +16,13 @@ BASELINE = HERE / f"baseline/librtrack-{platform.machine()}.abi"
 
 
 class AbiDiff(unittest.TestCase):
-    def test_nothing_changed_but_by_addition(self) -> None:
+    def test_library_against_baseline_has_only_additions(self) -> None:
         argv = ["abidiff", "--no-added-syms", "--exported-interfaces-only"]
         argv += ["--suppressions", str(HERE / "suppressions.ini"), str(BASELINE), str(LIBRARY)]
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, 0, done.stdout)
 
-    def test_baseline_holds_no_path(self) -> None:
+    def test_baseline_contains_no_path(self) -> None:
         self.assertNotRegex(BASELINE.read_text(), r"='/|filepath=|\.\./")
 
 

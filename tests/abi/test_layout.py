@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Field tables of the library against the header: every field, where it lies, and what its comment promises."""
+"""Compare the field tables of the library with the header.
+
+Checks every field, its offset, and the unit, role and validity bit that its comment gives."""
 import re
 import sys
 import unittest
@@ -12,9 +14,12 @@ from harness import HEADER, SOURCE, run
 DUMP = sys.argv.pop(1)
 DECLARED = header.read(HEADER)
 NUMBERS = DECLARED.numbers
-TYPES = {"uint32_t": "U32", "int32_t": "I32", "uint64_t": "U64", "int64_t": "I64", "double": "DOUBLE"}
-UNITS = {"_ns": "ns", "_bytes": "By", "ru_utime": "s", "ru_stime": "s", "ru_maxrss": "KiBy", "block": "512By"}
-INPUTS = {"rt_opts", "rt_command_opts"}  # the caller writes these; they need no description
+TYPES = {
+    "uint32_t": "U32", "int32_t": "I32", "uint64_t": "U64", "int64_t": "I64", "double": "DOUBLE"}
+UNITS = {
+    "_ns": "ns", "_bytes": "By", "ru_utime": "s", "ru_stime": "s", "ru_maxrss": "KiBy",
+    "block": "512By"}
+INPUTS = {"rt_opts", "rt_command_opts"}  # written by the caller, so they have no field table
 DESCRIPTION = "rt_field"
 LARGEST = 4096
 
@@ -43,7 +48,9 @@ def tables() -> Dict[int, List[Row]]:
 
 TABLES = tables()
 SIZES = {int(id): int(size) for id, size in re.findall(r"^struct (\d+) (\d+)$", run([DUMP]), re.M)}
-IDS = {"rt_" + name[len("RT_STRUCT_") :].lower(): id for name, id in NUMBERS.items() if name.startswith("RT_STRUCT_")}
+IDS = {
+    "rt_" + name[len("RT_STRUCT_"):].lower(): id
+    for name, id in NUMBERS.items() if name.startswith("RT_STRUCT_")}
 
 
 def type_number(field: header.Field) -> int:
@@ -60,11 +67,11 @@ def documented_role(doc: str) -> int:
 
 
 class Layout(unittest.TestCase):
-    def test_every_output_struct_has_a_table(self) -> None:
+    def test_output_structs_all_have_field_table(self) -> None:
         self.assertEqual(set(IDS) | INPUTS | {DESCRIPTION}, set(DECLARED.structs))
         self.assertEqual(set(IDS.values()), set(TABLES))
 
-    def test_every_field_is_described_where_it_lies(self) -> None:
+    def test_field_table_offsets_and_types_match_header(self) -> None:
         for name, id in IDS.items():
             struct = DECLARED.structs[name]
             offsets = struct.offsets()
@@ -72,34 +79,35 @@ class Layout(unittest.TestCase):
             self.assertEqual([row[:4] for row in TABLES[id]], declared, name)
             self.assertEqual(SIZES[id], struct.size(), name)
 
-    def test_structs_have_no_gaps(self) -> None:
+    def test_structs_have_no_padding(self) -> None:
         for struct in DECLARED.structs.values():
             self.assertEqual(sum(field.size for field in struct.fields), struct.size(), struct.name)
             self.assertLessEqual(struct.size(), LARGEST)
             if struct.name != "rt_rusage":
-                self.assertEqual((struct.fields[0].name, struct.fields[0].type), ("size", "uint32_t"), struct.name)
+                self.assertEqual((struct.fields[0].name, struct.fields[0].type),
+                                 ("size", "uint32_t"), struct.name)
 
-    def test_names_and_units_fit_their_arrays(self) -> None:
+    def test_field_names_and_units_fit_their_arrays(self) -> None:
         for rows in TABLES.values():
             for row in rows:
                 self.assertLess(len(row.name), 40)
                 self.assertLess(len(row.unit), 16)
 
-    def test_unit_is_what_the_name_says(self) -> None:
+    def test_field_unit_matches_name_suffix(self) -> None:
         for name, id in IDS.items():
             for row in TABLES[id]:
                 for ending, unit in UNITS.items():
                     if row.name.endswith(ending):
                         self.assertEqual(row.unit, unit, f"{name}.{row.name}")
 
-    def test_role_is_the_documented_one(self) -> None:
+    def test_field_role_matches_header_comment(self) -> None:
         for name, id in IDS.items():
             for field, row in zip(DECLARED.structs[name].fields, TABLES[id]):
                 role = documented_role(field.doc)
                 if role and name not in ("rt_delta", "rt_outcome"):
                     self.assertEqual(row.role, role, f"{name}.{row.name}: {field.doc}")
 
-    def test_validity_bit_is_the_documented_one(self) -> None:
+    def test_field_validity_bit_matches_header_comment(self) -> None:
         for name, id in IDS.items():
             if name == "rt_rusage":
                 self.assertEqual([row.has for row in TABLES[id]], [1 << i for i in range(16)])
@@ -110,11 +118,12 @@ class Layout(unittest.TestCase):
                 if has_mask and field.name not in ("valid", "partial"):
                     self.assertEqual(row.has, sum(set(bits)), f"{name}.{row.name}: {field.doc}")
 
-    def test_every_recorded_assertion_still_says_the_same(self) -> None:
+    def test_recorded_layout_assertions_still_hold(self) -> None:
         recorded = (SOURCE / "tests/abi/layout_lp64.h").read_text().splitlines()
         now = {re.sub(r">= \d+", ">=", line) for line in layout.assertions(DECLARED).splitlines()}
         self.assertGreater(len(recorded), 300)
-        self.assertEqual([line for line in recorded if re.sub(r">= \d+", ">=", line) not in now], [])
+        self.assertEqual([line for line in recorded if re.sub(r">= \d+", ">=", line) not in now],
+                         [])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Header, version script and finished library name the same functions, under the right soname and version node."""
+"""Check that header, version script and built library name the same functions.
+
+Also checks the soname, the version nodes and the needed libraries."""
 import re
 import sys
 import unittest
@@ -13,23 +15,23 @@ MAP = SOURCE / "lib/librtrack.map"
 
 
 def map_nodes() -> Dict[str, str]:
-    """Every global name of the version script, to the node it stands in."""
+    """Return every global name of the version script with its node."""
     nodes = {}
     for node, body in re.findall(r"^(RTRACK_[\d.]+) \{(.*?)^\}", MAP.read_text(), re.M | re.S):
         exported = body.split("local:")[0].split("global:")[1]
         for name in re.findall(r"\w+(?=;)", exported):
-            assert name not in nodes, f"{name} stands twice in the map"
+            assert name not in nodes, f"{name} is in the map twice"
             nodes[name] = node
     return nodes
 
 
 def exported() -> Dict[str, str]:
-    """Every name that the finished library exports, to its version node."""
+    """Return every name that the built library exports with its version node."""
     names = {}
     for line in run(["nm", "-D", "--defined-only", "--with-symbol-versions", LIBRARY]).splitlines():
         _, kind, symbol = line.split()
         name, _, node = symbol.partition("@@")
-        if kind != "A":  # the version nodes themselves
+        if kind != "A":  # A: the version node itself
             names[name] = node
     return names
 
@@ -45,22 +47,23 @@ def release() -> Tuple[int, int]:
 
 
 class Symbols(unittest.TestCase):
-    def test_map_names_what_the_header_declares(self) -> None:
+    def test_version_script_lists_declared_functions(self) -> None:
         self.assertEqual(set(map_nodes()), set(header.read(HEADER).functions))
 
-    def test_library_exports_what_the_map_names(self) -> None:
+    def test_library_exports_functions_of_version_script(self) -> None:
         self.assertEqual(exported(), map_nodes())
 
-    def test_no_node_is_ahead_of_the_release(self) -> None:
+    def test_version_nodes_are_not_newer_than_release(self) -> None:
         for node in set(map_nodes().values()):
             major, minor = map(int, node[len("RTRACK_") :].split("."))
             self.assertLessEqual((major, minor), release(), node)
 
-    def test_soname_is_the_one_of_the_abi(self) -> None:
+    def test_soname_has_abi_number(self) -> None:
         self.assertEqual(dynamic("SONAME"), {"librtrack.so.0"})
 
-    def test_needs_libc_alone(self) -> None:
-        libc = re.compile(r"libc\.so(\.6)?|libc\.musl-\w+\.so\.1|ld-linux-[\w-]+\.so\.\d|libpthread\.so\.0")
+    def test_library_needs_only_libc(self) -> None:
+        libc = re.compile(
+            r"libc\.so(\.6)?|libc\.musl-\w+\.so\.1|ld-linux-[\w-]+\.so\.\d|libpthread\.so\.0")
         self.assertEqual({name for name in dynamic("NEEDED") if not libc.fullmatch(name)}, set())
 
 

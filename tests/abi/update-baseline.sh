@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Records the ABI of the release under way, to be compared with from then on: the copy of its headers, the assertions of
-# its layout and, for the machine that this runs on, its ABI as abidw sees it.
+# Record the ABI of the current release as the baseline for later comparisons. Writes a copy of the
+# headers, the layout assertions and, for the architecture of this system, the ABI dump of abidw.
 #
-# Usage: update-baseline.sh BUILD_DIRECTORY   (a build with debug information and without sanitizers)
+# Usage: update-baseline.sh BUILD_DIRECTORY
+# The build needs debug information and no sanitizers.
 set -eu
 
 build=${1:?usage: $0 BUILD_DIRECTORY}
@@ -17,7 +18,7 @@ mkdir -p "$headers" "$here/baseline"
 cp "$include/rtrack.h" "$build/include/rtrack/version.h" "$headers/"
 PYTHONDONTWRITEBYTECODE=1 python3 "$here/layout.py" "$include/rtrack.h" >"$here/layout_lp64.h"
 
-# Only what is public, and no paths: neither of the library, nor of its sources, nor of this machine.
-abidw --exported-interfaces-only --headers-dir "$include" --drop-private-types --type-id-style hash \
-  --no-corpus-path --no-comp-dir-path --no-show-locs "$library" |
+# Record only public declarations, and no paths of the library, its sources or the build directory.
+abidw --exported-interfaces-only --headers-dir "$include" --drop-private-types \
+  --type-id-style hash --no-corpus-path --no-comp-dir-path --no-show-locs "$library" |
   sed "s| path='[^']*/lib/| path='lib/|" >"$here/baseline/librtrack-$(uname -m).abi"
