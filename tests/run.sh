@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Install what the tests need (Debian 12), build, and run them all:
+# Install the packages that the tests need (Debian 12), build, and run all tests:
 #   plain   gcc, warnings are errors
 #   asan    clang, warnings are errors, AddressSanitizer and UndefinedBehaviorSanitizer
-#   musl    the library and the examples with another C library
-# The last line says how many passed, failed and were skipped. --quick stops after plain.
+#   musl    the library and the examples with the musl C library
+# The last line has the numbers of passed, failed and skipped tests. --quick stops after plain.
 set -euo pipefail
 
 packages=(
   gcc g++ libc6-dev meson ninja-build pkg-config check # builds, unit tests
-  python3 python3-psutil time locales                  # tests in Python, independent figures, a decimal comma
+  python3 python3-psutil time locales # tests in Python, reference figures, a locale with comma
   cargo rustfmt bindgen librust-pkg-config-dev         # Rust
   abigail-tools binutils                               # ABI
-  doxygen mandoc                                       # texts
+  doxygen mandoc                                       # documentation
   git clang-format-14 reuse                            # style
 )
 thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev libproc2-dev sysstat)
@@ -26,7 +26,7 @@ main() {
   *) echo "usage: tests/run.sh [--quick]" >&2; exit 2 ;;
   esac
   cd "$(dirname "${BASH_SOURCE[0]}")/.."
-  # Meson is a module of the system's own Python; another python3 that comes first may lack it.
+  # Meson is a module of the system's Python. Another python3 that is first in PATH may lack it.
   export PATH=/usr/bin:/bin:$PATH
   scratch=$(mktemp -d)
   trap 'rm -rf "$scratch"' EXIT
@@ -48,8 +48,7 @@ run_plain() {
   build plain --buildtype=debugoptimized -Dtests=enabled && run_tests plain
 }
 
-# The sources, the texts, and what other languages make of the finished library, are the same in every
-# build.
+# Skip the suites consumers, docs and style: they do not depend on the compiler or the sanitizers.
 run_asan() {
   export CC=clang CXX=clang++
   export ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1
@@ -60,10 +59,11 @@ run_asan() {
   unset CC CXX ASAN_OPTIONS UBSAN_OPTIONS
 }
 
-# musl-gcc has no kernel headers of its own.
+# musl-gcc comes without kernel headers.
 run_musl() {
   mkdir "$scratch/kernel"
-  ln -s /usr/include/linux /usr/include/asm-generic "/usr/include/$(gcc -print-multiarch)/asm" "$scratch/kernel"
+  ln -s /usr/include/linux /usr/include/asm-generic \
+    "/usr/include/$(gcc -print-multiarch)/asm" "$scratch/kernel"
   CC=musl-gcc CFLAGS="-idirafter $scratch/kernel" \
     build musl --buildtype=debug -Dtests=disabled -Ddocs=disabled -Ddefault_library=static &&
     step "musl: rtrack run" build-musl/examples/rtrack/rtrack run -- true &&
@@ -76,10 +76,11 @@ build() {
 
   shift
   rm -rf "$dir"
-  step "$label: configure" meson setup "$dir" --werror "$@" && step "$label: compile" ninja -k 0 -C "$dir" all meson-test-prereq
+  step "$label: configure" meson setup "$dir" --werror "$@" &&
+    step "$label: compile" ninja -k 0 -C "$dir" all meson-test-prereq
 }
 
-# Run a command as a test of its own, which shows its output when it fails.
+# step NAME COMMAND...: run a command as one test. If it fails, print its output.
 step() {
   echo "== $1"
   if "${@:2}" >"$scratch/log" 2>&1; then
@@ -91,7 +92,7 @@ step() {
   fi
 }
 
-# run_tests LABEL MESON-OPTION...: tests that fail show their output.
+# run_tests LABEL MESON-OPTION...: run the tests, and print the output of failed tests.
 run_tests() {
   echo "== $1: tests"
   meson test -C "build-$1" --no-rebuild --print-errorlogs "${@:2}" || true

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests in Python share: where things are, running programs, skipping with a reason."""
+"""Shared by the Python tests: paths, running programs, skipping with a reason."""
 from __future__ import annotations
 
 import os
@@ -16,23 +16,27 @@ MESON_SKIP = 77
 
 
 def skip(why: str) -> NoReturn:
-    """End this test as skipped."""
+    """End this test as skipped, with a reason."""
     print("SKIP:", why)
     sys.exit(MESON_SKIP)
 
 
 def need(*programs: str) -> None:
-    """Skip unless all these programs are here."""
+    """Skip this test unless all these programs are installed."""
     for program in programs:
         if not shutil.which(program):
-            skip(f"no {program} here")
+            skip(f"{program} is not installed")
 
 
 def run(argv: Sequence[Any], **kwargs: Any) -> str:
-    """Standard output of a program that must succeed; what it said otherwise is the failure."""
+    """Run a program that must succeed, and return its standard output.
+
+    Raises AssertionError with all output if the exit status is not 0."""
     words = [str(word) for word in argv]
     done: subprocess.CompletedProcess[str]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          **kwargs)
     if done.returncode != 0:
-        raise AssertionError(f"{' '.join(words)} gave {done.returncode}\n{done.stdout}\n{done.stderr}")
+        raise AssertionError(
+            f"{' '.join(words)} returned {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done.stdout

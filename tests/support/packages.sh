@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Install those of the named Debian packages that are missing: packages.sh NAME...
+# Install the named Debian packages that are missing. Usage: packages.sh NAME...
 set -euo pipefail
 
 is_installed() {
@@ -14,7 +14,7 @@ apt() {
 }
 
 if ! command -v dpkg-query >/dev/null; then
-  echo "Not a Debian system: nothing is installed here. Needed, by their Debian names: $*" >&2
+  echo "Not a Debian system: nothing is installed. Needed Debian packages: $*" >&2
   exit 0
 fi
 missing=()
@@ -25,8 +25,9 @@ done
 
 echo "Installing: ${missing[*]}"
 install=(install -y --no-install-recommends "${missing[@]}")
-# Package lists that are there may be too old for the mirror: a failure is tried again with new ones.
-if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || ! apt "${install[@]}" >/dev/null 2>&1; then
+# The package lists may be too old for the mirror. So after a failure, update them and try again.
+if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null ||
+  ! apt "${install[@]}" >/dev/null 2>&1; then
   apt update
   messages=$(apt "${install[@]}" 2>&1) || { echo "$messages" >&2; exit 1; }
 fi

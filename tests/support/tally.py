@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Count the tests of several runs and say which failed and which were skipped, and why.
+"""Count the tests of several runs, and list the failed and the skipped tests with reasons.
 
-Usage: tally.py LABEL=FILE..., where FILE is a testlog.json of Meson or a TAP file. What reports its tests as TAP or by
-Python's unittest counts once per test, anything else once. The last line is "N passed, N failed, N skipped"; the exit
-status is 1 when any failed or none passed.
+Usage: tally.py LABEL=FILE..., where FILE is a testlog.json of Meson or a TAP file. A program that
+reports tests as TAP or through Python's unittest counts once per test; any other program counts
+once. The last line is "N passed, N failed, N skipped". The exit status is 1 if any test failed or
+none passed.
 """
 import json
 import re
@@ -26,7 +27,9 @@ class Tally:
         self.skipped: List[str] = []
 
     def add_tap(self, name: str, text: str) -> int:
-        """Returns how many of them failed. Planned tests that never reported, as after a crash, have failed."""
+        """Add the tests of a TAP output. Returns the number of failed tests.
+
+        A planned test without a report counts as failed. E.g.: the program crashed."""
         planned = seen = 0
         failed_before = len(self.failed)
         for line in text.splitlines():
@@ -37,7 +40,8 @@ class Tally:
                     self.skipped.append(f"{name}: {plan[2] or NO_REASON}")
             elif test:
                 seen += 1
-                self.add_tap_test(f"{name}: {test[2]}", bool(test[1]), (test[3] or "").lower(), test[4])
+                self.add_tap_test(f"{name}: {test[2]}", bool(test[1]), (test[3] or "").lower(),
+                                  test[4])
         self.failed += [f"{name}: a test did not report"] * (planned - seen)
         return len(self.failed) - failed_before
 
@@ -67,7 +71,8 @@ class Tally:
         elif UNITTEST_RAN.search(stderr):
             failed = self.add_unittest(name, stderr)
         elif record["result"] == "SKIP":
-            self.skipped.append(f"{name}: {((stdout + stderr).strip() or NO_REASON).splitlines()[-1]}")
+            self.skipped.append(
+                f"{name}: {((stdout + stderr).strip() or NO_REASON).splitlines()[-1]}")
             return
         elif is_good:
             self.passed += 1
@@ -90,10 +95,10 @@ def main(arguments: List[str]) -> int:
     tally = Tally()
     for argument in arguments:
         tally.add_file(*argument.split("=", 1))
-    for why in tally.skipped:
-        print("SKIP", why)
-    for why in tally.failed:
-        print("FAIL", why)
+    for reason in tally.skipped:
+        print("SKIP", reason)
+    for reason in tally.failed:
+        print("FAIL", reason)
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or not tally.passed else 0
 
