@@ -1,45 +1,49 @@
 # SPDX-License-Identifier: MIT
-"""What must hold of every result of rtrack. Generous enough for a machine that is busy with other things."""
+"""Conditions that every result of rtrack must meet. The tolerances allow for a busy system."""
 from __future__ import annotations
 
 from typing import Iterator
 
 from runner import Result
 
-BRACKET_S = 0.005
+BOUNDS_S = 0.005
 SHARE = 0.01
 WAIT_S = 0.005
 CGROUP_S = 0.001
 
 
 def problems(result: Result) -> Iterator[str]:
-    """In words. Peers are not judged."""
+    """Yield each violated condition as text. Only results of rtrack are judged."""
     figures, workload = result.figures, result.workload
     truth, got = result.truth.total, figures.cpu_seconds
-    says = f"cpu_seconds {got:.4f}, truth {truth:.4f}, complete {figures.complete}, reasons {list(figures.reasons)}"
+    values = (f"cpu_seconds {got:.4f}, truth {truth:.4f}, complete {figures.complete}, "
+              f"reasons {list(figures.reasons)}")
     if figures.complete is None:
         return
     if result.tool in ("wait", "wait+perf") and workload.is_waited and is_off(result):
-        yield "all was waited for, and yet: " + says
-    if result.tool == "cgroup" and not has_worked_on(result) and abs(got - truth) > SHARE * truth + CGROUP_S:
-        yield "not the cgroup's own account: " + says
+        yield "every process was waited for, but CPU time is off: " + values
+    if (result.tool == "cgroup" and not used_cpu_after_root(result)
+            and abs(got - truth) > SHARE * truth + CGROUP_S):
+        yield "CPU time is not that of the cgroup: " + values
     if is_silently_low(result):
-        yield "silently too low: " + says
+        yield "too low but marked complete: " + values
     if figures.complete and workload.leaves_running:
-        yield "says complete although a process was left running: " + says
+        yield "marked complete although a process was left running: " + values
     if figures.processes_exact and workload.processes and figures.processes != workload.processes:
-        yield f"counted {figures.processes} processes, and said so for sure, of {workload.processes}"
-    yield from outside_bracket(result)
-    yield from outside_memory_bracket(result)
+        yield f"counted {figures.processes} of {workload.processes} processes, marked exact"
+    yield from outside_cpu_bounds(result)
+    yield from outside_memory_bounds(result)
     if result.left_groups:
         yield "left cgroups behind: " + " ".join(result.left_groups)
 
 
-def outside_memory_bracket(result: Result) -> Iterator[str]:
+def outside_memory_bounds(result: Result) -> Iterator[str]:
     low, high = result.figures.peak_tree_low_bytes, result.figures.peak_tree_high_bytes
-    truth = result.told.get("peak_tree_bytes")
-    if truth and low is not None and not low * (1 - SHARE) <= truth <= (high or truth) * (1 + SHARE):
-        yield f"the bracket [{low}, {high}] does not hold the peak {truth} of the tree"
+    truth = result.known.get("peak_tree_bytes")
+    if not truth or low is None:
+        return
+    if not low * (1 - SHARE) <= truth <= (high or truth) * (1 + SHARE):
+        yield f"the memory bounds [{low}, {high}] do not contain the peak {truth} of the tree"
 
 
 def is_low(result: Result) -> bool:
@@ -56,15 +60,17 @@ def is_silently_low(result: Result) -> bool:
     return bool(result.figures.complete) and is_low(result)
 
 
-def has_worked_on(result: Result) -> bool:
-    """After the end of the root, of which a tool that ends with it cannot know."""
+def used_cpu_after_root(result: Result) -> bool:
+    """Whether the tree used CPU time after the end of its root.
+
+    A tool that ends with the root cannot measure that time."""
     return result.truth.total - result.truth_at_exit.total > CGROUP_S
 
 
-def outside_bracket(result: Result) -> Iterator[str]:
-    """The root's end is what the bracket is about; who runs on may use more."""
+def outside_cpu_bounds(result: Result) -> Iterator[str]:
+    """Check the CPU bounds as of the end of the root. Processes left running may use more later."""
     low, high = result.figures.cpu_seconds_low, result.figures.cpu_seconds_high
     truth = result.truth_at_exit.total
-    margin = BRACKET_S + result.surplus_s
-    if low is None or low > truth + BRACKET_S or (high is not None and high < truth - margin):
-        yield f"the bracket [{low}, {high}] does not hold the truth {truth:.4f}"
+    margin = BOUNDS_S + result.surplus_s
+    if low is None or low > truth + BOUNDS_S or (high is not None and high < truth - margin):
+        yield f"the CPU bounds [{low}, {high}] do not contain the truth {truth:.4f}"

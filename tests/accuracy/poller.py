@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a careful program makes of a command's tree by psutil: poller.py FILE COMMAND...
+"""Run a command and poll its tree with psutil: poller.py FILE COMMAND...
 
-Every 0.1 s it looks at the command and all its descendants, and remembers the last figures of each by pid and start
-time, so that what a process had used when it was last seen is not lost with it. FILE gets the sums as JSON."""
+Polls the command and all its descendants every 0.1 s. Keeps the last figures of each process by pid
+and start time, so that the last known usage of a process stays in the sums after its exit. Writes
+the sums to FILE as JSON."""
 import json
 import subprocess
 import sys
@@ -15,7 +16,7 @@ INTERVAL_S = 0.1
 
 
 class Tree:
-    """Figures of a process and its descendants."""
+    """Last known figures of a process and its descendants."""
 
     def __init__(self, pid: int) -> None:
         self.root = psutil.Process(pid)
@@ -23,15 +24,15 @@ class Tree:
         self.written: Dict[psutil.Process, int] = {}
         self.peak = self.peak_tree = 0
 
-    def look(self) -> None:
+    def poll(self) -> None:
         try:
             members = [self.root, *self.root.children(recursive=True)]
         except psutil.Error:
             members = [self.root]
-        self.peak_tree = max(self.peak_tree, sum(map(self.look_at, members)))
+        self.peak_tree = max(self.peak_tree, sum(map(self.read, members)))
 
-    def look_at(self, process: psutil.Process) -> int:
-        """Returns its resident memory."""
+    def read(self, process: psutil.Process) -> int:
+        """Read one process. Returns its resident memory."""
         rss = 0
         try:
             with process.oneshot():
@@ -47,14 +48,15 @@ class Tree:
 def main() -> int:
     command = subprocess.Popen(sys.argv[2:])
     tree = Tree(command.pid)
-    next_look = time.monotonic()
+    next_poll = time.monotonic()
     while command.poll() is None:
-        tree.look()
-        next_look += INTERVAL_S
-        time.sleep(max(0, next_look - time.monotonic()))
+        tree.poll()
+        next_poll += INTERVAL_S
+        time.sleep(max(0, next_poll - time.monotonic()))
     with open(sys.argv[1], "w") as file:
-        json.dump({"cpu_seconds": sum(tree.cpu.values()), "peak_rss_bytes": tree.peak,
-                   "peak_tree_bytes": tree.peak_tree, "write_bytes": sum(tree.written.values())}, file)
+        sums = {"cpu_seconds": sum(tree.cpu.values()), "peak_rss_bytes": tree.peak,
+                "peak_tree_bytes": tree.peak_tree, "write_bytes": sum(tree.written.values())}
+        json.dump(sums, file)
     return command.returncode if command.returncode >= 0 else 128 - command.returncode
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Running a workload under a tool, with the truth of what it used."""
+"""Run a workload under a tool, and measure what it really used (the truth)."""
 from __future__ import annotations
 
 import contextlib
@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import Dict, List, Optional, Sequence
 
-from groups import Groups, Use, own_directory, read_keys
+from groups import Groups, Use, cgroup_directory, read_keys
 from harness import BUILD
 from tools import UNAVAILABLE, Figures, Tool
 from workloads import SETUID_COPY, Workload
@@ -30,12 +30,12 @@ CPUCLOCK_SCHED = 2
 
 CGROUP_TRUTH = "cpu.stat of a fresh cgroup v2 group"
 WAIT_TRUTH = "wait4 of a subreaper"
-# Of a supervisor that is built with sanitizers and reaps a hundred processes, on a busy machine.
+# CPU time of a supervisor with sanitizers that reaps a hundred processes on a busy system.
 SUPERVISOR_S = 0.02
 
 
 class Skip(Exception):
-    """Cannot be measured here; says why."""
+    """The measurement is not possible on this system. The text is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,21 +58,23 @@ class Result:
     user: str
     truth: Use
     truth_at_exit: Use
-    told: Dict[str, int]
+    # What the workload knows of itself.
+    known: Dict[str, int]
     figures: Figures
-    # So much of the truth may be the use of rtrack's own supervisor.
+    # The truth may include this much CPU time of the supervisor of rtrack.
     surplus_s: float = 0.0
     left_groups: Sequence[str] = ()
 
     def error(self) -> float:
-        """Of the CPU time, in % of the truth."""
+        """Return the error of the CPU time in % of the truth."""
         return 100 * (self.figures.cpu_seconds / self.truth.total - 1)
 
 
 def copy_programs(to: pathlib.Path) -> None:
-    """A copy that every user may read and run: the build directory may be closed to others."""
+    """Copy the programs, so that every user can run them. The build directory may be private."""
     to.chmod(0o755)
-    for name in ("examples/rtrack/rtrack", "lib/librtrack.so.0", "lib/rtrack-supervisor", "tests/accuracy/enter"):
+    for name in ("examples/rtrack/rtrack", "lib/librtrack.so.0", "lib/rtrack-supervisor",
+                 "tests/accuracy/enter"):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(BUILD / name, to / name)
     for program in (BUILD / "tests/accuracy").glob("accuracy-*"):
@@ -87,18 +89,18 @@ def copy_programs(to: pathlib.Path) -> None:
 
 
 def cpu_clock_of(pid: int) -> float:
-    """CPU time of all threads of a process, a zombie included, and of none of its children."""
+    """Return the CPU time of all threads of a process or zombie, without its children."""
     return time.clock_gettime(~pid << 3 | CPUCLOCK_SCHED)
 
 
 def waited_for() -> Use:
-    """What all those have used that were waited for."""
+    """Return what all processes have used that were waited for."""
     of = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Use(of.ru_utime + of.ru_stime, of.ru_utime, of.ru_stime)
 
 
 def await_zombie(process: "subprocess.Popen[bytes]") -> None:
-    """Wait for its end without reaping it."""
+    """Wait for the exit of a process without reaping it."""
     end = time.monotonic() + LIMIT_S
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         if time.monotonic() > end:
@@ -111,24 +113,30 @@ def await_zombie(process: "subprocess.Popen[bytes]") -> None:
 class Runner:
     def __init__(self, programs: pathlib.Path) -> None:
         self.programs = programs
-        self.parent = own_directory()
+        self.parent = cgroup_directory()
         self.truth = CGROUP_TRUTH if self.parent else WAIT_TRUTH
         self.count = 0
-        # Orphans that no tool adopts come to us.
+        # Become the reaper of orphans that no tool adopts.
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     def words(self, workload: Workload) -> List[str]:
         if SETUID_COPY in workload.words and not (self.programs / "setuid").exists():
             raise Skip("only root can make a set-user-id program of another user")
-        words = [str(self.programs / "setuid") if word == SETUID_COPY else word for word in workload.words]
+        words = [
+            str(self.programs / "setuid") if word == SETUID_COPY else word
+            for word in workload.words]
         return [str(self.programs / ("accuracy-" + words[0])), *words[1:]]
 
     def make_groups(self, user: User) -> Optional[Groups]:
         self.count += 1
-        return Groups(self.parent, f"accuracy-{os.getpid()}-{self.count}", user.uid) if self.parent else None
+        if not self.parent:
+            return None
+        return Groups(self.parent, f"accuracy-{os.getpid()}-{self.count}", user.uid)
 
     def end_all(self, groups: Optional[Groups]) -> None:
-        """Wait for those that the tool has left running, and end them when they do not end by themselves."""
+        """Wait for processes that the tool has left running.
+
+        Kills those that still run after LEFT_RUNNING_S."""
         end = time.monotonic() + LEFT_RUNNING_S
         while True:
             try:
@@ -149,7 +157,7 @@ class Runner:
     def run(self, workload: Workload, tool: Tool, user: User) -> Result:
         words = self.words(workload)
         if not self.parent and not workload.is_waited:
-            raise Skip(f"{self.truth} is no truth for it")
+            raise Skip(f"{self.truth} does not see all of its CPU time")
         with tempfile.TemporaryDirectory(prefix="accuracy-", dir=self.programs) as name:
             directory = pathlib.Path(name)
             os.chown(directory, user.uid, -1)
@@ -163,14 +171,15 @@ class Runner:
                     left = groups.remove()
         return dataclasses.replace(result, left_groups=left)
 
-    def measure(self, workload: Workload, tool: Tool, user: User, words: Sequence[str], directory: pathlib.Path,
-                groups: Optional[Groups]) -> Result:
-        notes, out, said = (directory / name for name in ("notes", "out", "said"))
-        if groups and tool.makes_leaf:
-            words = [str(self.programs / "tests/accuracy/enter"), "alone", str(groups.tools), str(groups.aside),
-                     str(notes), *words]
+    def measure(self, workload: Workload, tool: Tool, user: User, words: Sequence[str],
+                directory: pathlib.Path, groups: Optional[Groups]) -> Result:
+        notes, out, errors = (directory / name for name in ("notes", "out", "errors"))
+        if groups and tool.makes_cgroup:
+            words = [str(self.programs / "tests/accuracy/enter"), "alone", str(groups.tools),
+                     str(groups.aside), str(notes), *words]
         elif groups:
-            words = [str(self.programs / "tests/accuracy/enter"), "into", str(groups.work), str(notes), *words]
+            words = [str(self.programs / "tests/accuracy/enter"), "into", str(groups.work),
+                     str(notes), *words]
 
         def begin() -> None:
             if groups:
@@ -178,32 +187,33 @@ class Runner:
             user.become()
 
         before = waited_for()
-        with open(said, "wb") as stderr:
-            process = subprocess.Popen(tool.argv(words, out), cwd=directory, preexec_fn=begin, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.DEVNULL, stderr=stderr,
+        with open(errors, "wb") as stderr:
+            process = subprocess.Popen(tool.argv(words, out), cwd=directory, preexec_fn=begin,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=stderr,
                                        env={**os.environ, "ACCURACY_TOLD": str(directory / "told")})
         await_zombie(process)
-        own = cpu_clock_of(process.pid)
-        self.check_end(process, tool, said)
+        tool_s = cpu_clock_of(process.pid)
+        self.check_end(process, tool, errors)
 
         def use() -> Use:
             if groups:
-                return groups.use(tool.makes_leaf, read_keys(notes))
-            # All that was waited for but the tool itself. A supervisor of its own cannot be told apart.
+                return groups.use(tool.makes_cgroup, read_keys(notes))
+            # All that was waited for, less the tool itself. Its supervisor cannot be subtracted.
             total, user_s, system_s = (after - then for after, then in zip(waited_for(), before))
-            return Use(total - own, user_s, system_s)
+            return Use(total - tool_s, user_s, system_s)
 
         at_exit = use() if groups else None
         self.end_all(groups)
-        told = read_keys(directory / "told") if (directory / "told").exists() else {}
-        return Result(workload, tool.name, user.name, use(), at_exit or use(), told, tool.read(out),
-                      0.0 if groups else SUPERVISOR_S)
+        known = read_keys(directory / "told") if (directory / "told").exists() else {}
+        return Result(workload, tool.name, user.name, use(), at_exit or use(), known,
+                      tool.read(out), 0.0 if groups else SUPERVISOR_S)
 
     @staticmethod
-    def check_end(process: "subprocess.Popen[bytes]", tool: Tool, said: pathlib.Path) -> None:
+    def check_end(process: "subprocess.Popen[bytes]", tool: Tool, errors: pathlib.Path) -> None:
         code = process.wait()
-        words = (said.read_text(errors="replace").splitlines() or ["no reason given"])[-1]
+        words = (errors.read_text(errors="replace").splitlines() or ["no reason given"])[-1]
         if code == SKIPPED or code == UNAVAILABLE:
             raise Skip(words)
         if code in (ENTER_FAILED, 126, 127):
-            raise AssertionError(f"{tool.name}: {process.args!r} gave {code}: {words}")
+            raise AssertionError(f"{tool.name}: {process.args!r} returned {code}: {words}")

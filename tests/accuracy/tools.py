@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs that measure: how each is started, and what it said."""
+"""The measuring tools: how to start each, and how to parse its output."""
 from __future__ import annotations
 
 import dataclasses
@@ -15,7 +15,7 @@ UNAVAILABLE = 125
 
 @dataclasses.dataclass
 class Figures:
-    """None: it does not say."""
+    """The figures of a tool. None: the tool does not report this figure."""
 
     cpu_seconds: float
     cpu_user_seconds: Optional[float] = None
@@ -37,8 +37,8 @@ class Figures:
 
 class Tool:
     name: str
-    # It puts the command into a cgroup that it makes.
-    makes_leaf = False
+    # Whether the tool runs the command in a cgroup that it makes.
+    makes_cgroup = False
 
     def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
         raise NotImplementedError
@@ -48,14 +48,14 @@ class Tool:
 
 
 class Rtrack(Tool):
-    def __init__(self, program: pathlib.Path, rung: str) -> None:
-        self.name = rung
+    def __init__(self, program: pathlib.Path, method: str) -> None:
+        self.name = method
         self.program = program
-        self.makes_leaf = rung == "cgroup"
+        self.makes_cgroup = method == "cgroup"
 
     def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
-        return [str(self.program), "run", "--accounting", self.name, "-i", "100ms", "--summary", "json",
-                "--summary-file", str(out), "--", *command]
+        return [str(self.program), "run", "--accounting", self.name, "-i", "100ms",
+                "--summary", "json", "--summary-file", str(out), "--", *command]
 
     def read(self, out: pathlib.Path) -> Figures:
         got = json.loads(out.read_text())
@@ -71,9 +71,11 @@ class GnuTime(Tool):
         return [shutil.which("time") or "time", "-o", str(out), "-f", "%U %S %M %O", *command]
 
     def read(self, out: pathlib.Path) -> Figures:
-        """Above the line may be one about the signal that ended the command."""
-        user, system, peak, blocks = (float(word) for word in out.read_text().splitlines()[-1].split())
-        return Figures(user + system, user, system, peak_rss_bytes=int(peak) * 1024, write_bytes=int(blocks) * 512)
+        """Parse the last line. A line about the signal that ended the command may precede it."""
+        words = out.read_text().splitlines()[-1].split()
+        user, system, peak, blocks = map(float, words)
+        return Figures(user + system, user, system, peak_rss_bytes=int(peak) * 1024,
+                       write_bytes=int(blocks) * 512)
 
 
 class Psutil(Tool):
@@ -90,10 +92,11 @@ class Psutil(Tool):
 
 
 def peers(directory: pathlib.Path) -> List[Tool]:
-    """Those of the others that are installed."""
+    """Return the other tools that are installed."""
     found: List[Tool] = []
     if shutil.which("time"):
         found.append(GnuTime())
-    if subprocess.run([sys.executable, "-I", "-c", "import psutil"], stderr=subprocess.DEVNULL).returncode == 0:
+    import_psutil = [sys.executable, "-I", "-c", "import psutil"]
+    if subprocess.run(import_psutil, stderr=subprocess.DEVNULL).returncode == 0:
         found.append(Psutil(directory / "poller.py"))
     return found
