@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Measure what a sample and a command cost, side by side with others, and say it in ratios.
+"""Measure the cost of a sample and of a command, and compare it with other tools as ratios.
 
 Usage: bench.py [--quick] [--only WORD] [--markdown FILE] [--json FILE] [--chart FILE]
---only takes the scenarios with WORD in their name; no page is written then. --quick takes a handful of small ones and
-reports each as a test (TAP), which fails only when it cannot be run."""
+--only selects the scenarios with WORD in their name, and writes no page. --quick runs a few small
+scenarios and reports each as a test (TAP). Such a test fails only if it cannot run."""
 from __future__ import annotations
 
 import argparse
@@ -26,42 +26,45 @@ MOST_DESCRIPTORS = 20000
 
 
 def allow_descriptors() -> None:
-    """For all contenders alike, and the same on every machine that allows for it."""
+    """Set one descriptor limit for all contenders: MOST_DESCRIPTORS, or a lower hard limit."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class Session:
-    def __init__(self, wanted: argparse.Namespace) -> None:
-        self.wanted = wanted
-        self.is_quick: bool = wanted.quick
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.is_quick: bool = arguments.quick
         self.count = self.failures = 0
         self.skips: List[Tuple[str, str, str]] = []
-        self.bench = measure.Bench(measure.QUICK if self.is_quick else measure.FULL, self.tell)
+        self.bench = measure.Bench(measure.QUICK if self.is_quick else measure.FULL, self.record)
         self.commands = commands.Commands()
 
-    def tell(self, scenario: str, contender: str, why: str) -> None:
+    def record(self, scenario: str, contender: str, why: str) -> None:
         if why:
             self.skips.append((scenario, contender, why))
-        self.say(True, f"{scenario} {contender}", why)
+        self.print_tap(True, f"{scenario} {contender}", why)
 
-    def say(self, is_ok: bool, what: str, skip: str = "") -> None:
+    def print_tap(self, is_ok: bool, what: str, skip: str = "") -> None:
         self.count += 1
         self.failures += not is_ok
         if self.is_quick:
-            print(f"{'ok' if is_ok else 'not ok'} {self.count} - {what}{f' # SKIP {skip}' if skip else ''}", flush=True)
+            suffix = f" # SKIP {skip}" if skip else ""
+            print(f"{'ok' if is_ok else 'not ok'} {self.count} - {what}{suffix}", flush=True)
 
     def attempt(self, what: str, action: Callable[[], None]) -> None:
-        """One failure is no reason not to measure the rest."""
+        """Run one action. Reports its failure, so that the other measurements still run."""
         try:
             action()
         except Exception as error:  # noqa: BLE001
-            print(f"# {what}: {error!r}", file=sys.stdout if self.is_quick else sys.stderr, flush=True)
-            self.say(False, what)
+            print(f"# {what}: {error!r}", file=sys.stdout if self.is_quick else sys.stderr,
+                  flush=True)
+            self.print_tap(False, what)
 
     def samples(self) -> None:
-        every = [one for one in (QUICK if self.is_quick else FULL) if self.wanted.only in one.key]
+        every = [
+            one for one in (QUICK if self.is_quick else FULL) if self.arguments.only in one.key]
         for spec, group in itertools.groupby(sorted(every, key=order), key=lambda one: one.subject):
             with measure.subject_of(spec) as subject:
                 for scenario in group:
@@ -73,34 +76,36 @@ class Session:
 
     def uses(self) -> None:
         for scenario in QUICK_USES if self.is_quick else USES:
-            if self.wanted.only in scenario.key:
+            if self.arguments.only in scenario.key:
                 with measure.subject_of(scenario.subject) as subject:
                     self.attempt(f"{scenario.key} use", lambda: self.bench.use(scenario, subject))
 
     def run_commands(self) -> None:
-        if self.wanted.only in "commands":
+        if self.arguments.only in "commands":
             effort = commands.QUICK if self.is_quick else commands.FULL
-            self.attempt("commands", lambda: setattr(self, "commands", commands.measure(effort, self.tell)))
+            self.attempt("commands",
+                         lambda: setattr(self, "commands", commands.measure(effort, self.record)))
 
     def report(self) -> Report:
         return Report(self.bench, self.commands, self.skips)
 
 
 def order(scenario: Scenario) -> Tuple[str, int]:
-    """Those of the same subject together, which is started once."""
+    """Sort key that groups the scenarios of one subject, so that it is started once."""
     return scenario.subject or ("", 0)
 
 
 def one_per_line(figures: Any) -> str:
-    """JSON in which each result is a line, so that two runs can be compared."""
+    """Return JSON with one result a line, so that two runs can be compared with diff."""
     lines = []
     for key, value in figures.items():
-        items = ",\n".join("  " + json.dumps(one) for one in value) if isinstance(value, list) else ""
+        rows = value if isinstance(value, list) else []
+        items = ",\n".join("  " + json.dumps(one) for one in rows)
         lines.append(f"{json.dumps(key)}: " + (f"[\n{items}\n]" if items else json.dumps(value)))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def options() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="")
@@ -110,34 +115,34 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def write(session: Session, wanted: argparse.Namespace) -> None:
-    """Made in any case, so that the short form tests it, too."""
+def write(session: Session, arguments: argparse.Namespace) -> None:
+    """Write the page, JSON and chart. Always formats them, so that --quick tests that too."""
     report = session.report()
     page, figures = report.markdown(), report.json()
     for line in report.summary():
-        print(f"# {line}" if wanted.quick else line)
-    if wanted.only:
+        print(f"# {line}" if arguments.quick else line)
+    if arguments.only:
         return
-    if wanted.json:
-        wanted.json.write_text(one_per_line(figures))
-    if wanted.chart:
-        draw(report, wanted.chart)
-    if wanted.markdown:
-        wanted.markdown.write_text(page)
+    if arguments.json:
+        arguments.json.write_text(one_per_line(figures))
+    if arguments.chart:
+        draw(report, arguments.chart)
+    if arguments.markdown:
+        arguments.markdown.write_text(page)
 
 
 def main() -> int:
-    wanted = options()
-    # So that what was begun is ended on SIGTERM, too.
+    arguments = parse_arguments()
+    # Exit through sys.exit() on SIGTERM, so that started subjects are ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     adopt_orphans()
     allow_descriptors()
-    session = Session(wanted)
+    session = Session(arguments)
     session.run_commands()
     session.samples()
     session.uses()
-    session.attempt("report", lambda: write(session, wanted))
-    if wanted.quick:
+    session.attempt("report", lambda: write(session, arguments))
+    if arguments.quick:
         print(f"1..{session.count}")
     return 1 if session.failures else 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The picture of how cost grows with the tree, drawn by gnuplot."""
+"""Draw the chart of cost by size of the tree with gnuplot."""
 from __future__ import annotations
 
 import pathlib
@@ -41,19 +41,24 @@ def panel(report: Report, title: str, with_pss: bool, mode: str, percent: int) -
         if not points or not floor:
             continue
         block = f"$line{len(plots)}"
-        data += [f"{block} << EOD", *(f"{size} {cost / floor[0][1]:.5g}" for size, cost in points), "EOD"]
+        data += [
+            f"{block} << EOD", *(f"{size} {cost / floor[0][1]:.5g}" for size, cost in points),
+            "EOD"]
         what = ALL[name].what.split(" (")[0]
-        plots.append(f'{block} with linespoints pt 7 ps 0.5 lw {width} lc rgb "{color}" title "{what}"')
+        plots.append(
+            f'{block} with linespoints pt 7 ps 0.5 lw {width} lc rgb "{color}" title "{what}"')
     return [*data, f'set title "{title}"', "plot " + ", ".join(plots)] if plots else []
 
 
 def draw(report: Report, to: pathlib.Path) -> None:
-    """Where gnuplot is not here, the picture stays as it is."""
+    """Draw the chart. Without gnuplot the existing chart is kept."""
     if not shutil.which("gnuplot"):
-        print("No gnuplot here: the chart is not drawn.")
+        print("gnuplot is not installed: the chart is not drawn.")
         return
-    script = HEAD + "\n".join(line for one in PANELS for line in panel(report, *one)) + "\nunset multiplot\n"
-    done = subprocess.run(["gnuplot"], input=script.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    lines = [line for one in PANELS for line in panel(report, *one)]
+    script = HEAD + "\n".join(lines) + "\nunset multiplot\n"
+    done = subprocess.run(["gnuplot"], input=script.encode(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
     if done.returncode != 0:
         raise AssertionError(f"gnuplot: {done.stderr.decode()}")
     to.write_bytes(done.stdout)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What it costs to run a command under rtrack: its own start, and how much slower a storm of short programs gets."""
+"""Measure the cost of running a command under rtrack.
+
+That is the start of the command, and the slowdown of a storm: many short programs in a row."""
 from __future__ import annotations
 
 import dataclasses
@@ -12,16 +14,16 @@ import subprocess
 import time
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from contenders import LIMIT_S, PROGRAMS, Skip, Tell
+from contenders import LIMIT_S, PROGRAMS, Skip, Record
 from harness import BUILD
 from subjects import children_of
 
 RTRACK = BUILD / "examples/rtrack/rtrack"
 SUBJECT = PROGRAMS / "bench-subject"
-RUNGS = ("poll", "wait", "cgroup", "auto")
+METHODS = ("poll", "wait", "cgroup", "auto")
 BARE, AGAIN, GNU_TIME = "bare", "bare again", "GNU time"
 STORMS = (BARE, AGAIN, "poll", "wait", "cgroup")
-"""In which a storm is measured: auto is one of them."""
+"""The ways in which a storm is measured. auto is left out: it picks one of these."""
 SUPERVISOR = "rtrack-supervis"
 UNAVAILABLE = 125
 
@@ -30,7 +32,7 @@ UNAVAILABLE = 125
 class Effort:
     starts: int
     storms: int
-    """How many rounds of them."""
+    """Rounds of storms."""
     spawns: int
 
 
@@ -40,7 +42,9 @@ QUICK = Effort(starts=10, storms=3, spawns=50)
 
 @dataclasses.dataclass
 class Commands:
-    """Milliseconds by way of starting, one entry per round; and the peak memory of who looks on, KiB."""
+    """Milliseconds for each way of starting, one entry per round.
+
+    peak_kib is the peak memory of rtrack and its supervisor in KiB."""
 
     start_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     storm_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
@@ -49,13 +53,13 @@ class Commands:
 
 
 def ways() -> Dict[str, List[str]]:
-    """What stands before a command."""
+    """Return the words to put before a command, for each way of starting."""
     found: Dict[str, List[str]] = {BARE: [], AGAIN: []}
     gnu_time = shutil.which("time")
     if gnu_time:
         found[GNU_TIME] = [gnu_time]
-    for rung in RUNGS:
-        found[rung] = [str(RTRACK), "run", "--accounting", rung, "--"]
+    for method in METHODS:
+        found[method] = [str(RTRACK), "run", "--accounting", method, "--"]
     return found
 
 
@@ -65,22 +69,24 @@ def start_ms(argv: Sequence[str], null: int) -> float:
     status = os.waitpid(pid, 0)[1]
     taken = time.perf_counter_ns() - begin
     if status != 0:
-        raise AssertionError(f"{' '.join(argv)} gave {os.waitstatus_to_exitcode(status)}")
+        raise AssertionError(f"{' '.join(argv)} returned {os.waitstatus_to_exitcode(status)}")
     return taken / 1e6
 
 
 def storm_ms(way: Sequence[str], spawns: int) -> Tuple[float, float]:
-    """Wall and CPU time, by its own account."""
-    done = subprocess.run([*way, str(SUBJECT), "storm", str(spawns)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=LIMIT_S)
+    """Run a storm. Returns its wall and CPU time, as the storm itself measures them."""
+    done = subprocess.run([*way, str(SUBJECT), "storm", str(spawns)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=LIMIT_S)
     if done.returncode != 0:
-        raise AssertionError(f"storm under {way} gave {done.returncode}: {done.stderr.decode()}")
+        raise AssertionError(
+            f"storm under {way} returned {done.returncode}: {done.stderr.decode()}")
     wall, cpu = map(int, done.stdout.split())
     return wall / 1e6, cpu / 1e6
 
 
 def check(way: Sequence[str]) -> None:
-    done = subprocess.run([*way, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT_S)
+    done = subprocess.run([*way, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          timeout=LIMIT_S)
     if done.returncode == UNAVAILABLE:
         raise Skip(done.stderr.decode().strip())
 
@@ -92,10 +98,12 @@ def peak_kib(pid: int) -> int:
     raise AssertionError(f"{pid} has no VmHWM")
 
 
-def peaks(rung: str, spawns: int) -> Dict[str, int]:
-    """Of rtrack, and of its supervisor, after a storm."""
-    argv = [str(RTRACK), "run", "--accounting", rung, "--", str(SUBJECT), "storm", str(spawns), "stay"]
-    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+def peaks(method: str, spawns: int) -> Dict[str, int]:
+    """Return the peak memory of rtrack and of its supervisor after a storm."""
+    argv = [str(RTRACK), "run", "--accounting", method, "--", str(SUBJECT), "storm", str(spawns),
+            "stay"]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL)
     assert process.stdin and process.stdout
     try:
         process.stdout.readline()
@@ -110,8 +118,8 @@ def peaks(rung: str, spawns: int) -> Dict[str, int]:
     return found
 
 
-def measure(effort: Effort, tell: Tell) -> Commands:
-    """Everything in turns, each round beginning with another one."""
+def measure(effort: Effort, record: Record) -> Commands:
+    """Measure all ways in turns. Each round begins with another way."""
     null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     usable: Dict[str, List[str]] = {}
     for name, way in ways().items():
@@ -119,12 +127,13 @@ def measure(effort: Effort, tell: Tell) -> Commands:
             check(way)
             usable[name] = way
         except Skip as skip:
-            tell("commands", name, str(skip))
+            record("commands", name, str(skip))
     if GNU_TIME not in usable:
-        tell("commands", GNU_TIME, "GNU time (time) is not here")
+        record("commands", GNU_TIME, "GNU time (time) is not installed")
     names = list(usable)
     stormy = [name for name in names if name in STORMS]
-    found = Commands({name: [] for name in names}, {name: [] for name in stormy}, {name: [] for name in stormy})
+    found = Commands({name: [] for name in names}, {name: [] for name in stormy},
+                     {name: [] for name in stormy})
     for i in range(effort.starts):
         for name in rotated(names, i):
             found.start_ms[name].append(start_ms([*usable[name], "/bin/true"], null))
@@ -137,7 +146,7 @@ def measure(effort: Effort, tell: Tell) -> Commands:
     if "wait" in usable:
         found.peak_kib = peaks("wait", effort.spawns)
     for name in usable:
-        tell("commands", name, "")
+        record("commands", name, "")
     return found
 
 
@@ -147,17 +156,18 @@ def rotated(names: List[str], by: int) -> List[str]:
 
 
 def over_bare_ms(commands: Commands, name: str) -> float:
-    return statistics.median(a - b for a, b in zip(commands.start_ms[name], commands.start_ms[BARE]))
+    pairs = zip(commands.start_ms[name], commands.start_ms[BARE])
+    return statistics.median(a - b for a, b in pairs)
 
 
 def slow_down(times: Dict[str, List[float]], name: str) -> Tuple[float, float, float]:
-    """In % of bare: the median over the rounds, and the bounds in which it lies with 95 % confidence."""
+    """Return the slowdown in % of bare: the median over the rounds, and its 95 % bounds."""
     ratios = sorted(100 * (a / b - 1) for a, b in zip(times[name], times[BARE]))
     return (statistics.median(ratios), *bounds_of_median(ratios))
 
 
 def bounds_of_median(values: Sequence[float]) -> Tuple[float, float]:
-    """By order statistics, which asks for no distribution."""
+    """Use order statistics, which assume no distribution."""
     half = 0.98 * math.sqrt(len(values))
     low, high = math.floor(len(values) / 2 - half), math.ceil(len(values) / 2 + half)
     return values[max(low, 0)], values[min(high, len(values) - 1)]

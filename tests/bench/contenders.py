@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs that take samples: how each is started, told to sample, and what it says of the cost."""
+"""The programs that take samples: how to start each, request samples, and parse their cost."""
 from __future__ import annotations
 
 import dataclasses
@@ -24,17 +24,17 @@ ALLOC_COUNT = PROGRAMS / "libbench-alloc-count.so"
 NO_PAUSE = PROGRAMS / "libbench-no-pause.so"
 
 
-Tell = Callable[[str, str, str], None]
-"""Called with scenario, contender, and why it was skipped or nothing."""
+Record = Callable[[str, str, str], None]
+"""Called with scenario, contender, and the reason for a skip (empty if it was not skipped)."""
 
 
 class Skip(Exception):
-    """Cannot be measured here; says why."""
+    """The measurement is not possible on this system. The text is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """Of one sample, as the mean over a turn."""
+    """The cost of one sample: the mean over a turn."""
 
     cpu_ns: float
     wall_ns: float
@@ -44,14 +44,14 @@ class Cost:
 
     @property
     def source(self) -> str:
-        """How this library has read a tree: proc or bpf."""
+        """How this library read the tree: proc or bpf."""
         found = re.search(r"source:(\w+)", self.note)
         return found[1] if found else ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What is to be sampled: kind is pid, tree or system."""
+    """What to sample. kind is pid, tree or system."""
 
     kind: str
     with_pss: bool
@@ -63,22 +63,24 @@ class Task:
 
     @property
     def processes(self) -> int:
-        """How many processes a sample must find."""
-        return self.subject.processes if self.subject and self.kind == "tree" else int(self.kind == "pid")
+        """The number of processes that a sample must find."""
+        if self.subject and self.kind == "tree":
+            return self.subject.processes
+        return int(self.kind == "pid")
 
 
 class Session:
-    """A started contender, which can be told to sample again and again."""
+    """A started contender, which takes samples on request."""
 
     first_wall_ns: Optional[int] = None
-    starts_anew = False
-    """For each turn, so that nothing warms it up."""
+    restarts = False
+    """Whether each turn starts the program again, so that a warm-up has no effect."""
 
     def hot(self, count: int) -> Cost:
         raise NotImplementedError
 
     def slow(self, count: int, run: int, pause_ms: int) -> Cost:
-        """Before each sample so many members run, and then there is a pause."""
+        """Take count samples. Before each, `run` members run, then there is a pause."""
         raise NotImplementedError
 
     def rss_kib(self) -> int:
@@ -89,25 +91,25 @@ class Session:
 
 
 class DriverSession(Session):
-    """A program that speaks as driver.c says."""
+    """A program with the protocol of driver.c."""
 
     def __init__(self, argv: Sequence[str], task: Task, counts_allocations: bool) -> None:
         self.name, self.task = " ".join(argv[:2]), task
         words = [*argv, task.kind, str(task.pid), str(int(task.with_pss))]
         fds: Tuple[int, ...] = ()
         if task.subject:
-            fds = (task.subject.ask.fileno(), task.subject.told.fileno())
+            fds = (task.subject.requests.fileno(), task.subject.replies.fileno())
             words += map(str, fds)
         env = dict(os.environ)
         if counts_allocations:
-            # Without malloc underneath, Python's own allocator would hide what it is asked for.
+            # Make Python use malloc(): its own allocator would hide allocations from the counter.
             env.update(LD_PRELOAD=str(ALLOC_COUNT), PYTHONMALLOC="malloc")
         env["BENCH_STARTED_NS"] = str(time.monotonic_ns())
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        bufsize=0, pass_fds=fds, env=env)
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, bufsize=0, pass_fds=fds, env=env)
         first = self.answer()
         if first[:1] != ["first"]:
-            raise AssertionError(f"{self.name} said {first}")
+            raise AssertionError(f"{self.name} printed {first}")
         self.first_wall_ns = int(first[1])
 
     def answer(self) -> List[str]:
@@ -116,7 +118,8 @@ class DriverSession(Session):
             raise AssertionError(f"{self.name} did not answer")
         words = self.process.stdout.readline().decode().split()
         if not words:
-            raise AssertionError(f"{self.name} ended: {self.process.stderr.read().decode().strip()}")
+            raise AssertionError(
+                f"{self.name} ended: {self.process.stderr.read().decode().strip()}")
         return words
 
     def turn(self, count: int, order: str) -> Cost:
@@ -124,8 +127,9 @@ class DriverSession(Session):
         self.process.stdin.write(order.encode() + b"\n")
         cpu, wall, allocations, processes, note = self.answer()
         if int(processes) != self.task.processes:
-            raise AssertionError(f"{self.name} has found {processes} processes, not {self.task.processes}")
-        # Less than nothing is left of a small cost when reading the clocks was quicker than usual.
+            raise AssertionError(
+                f"{self.name} found {processes} processes, not {self.task.processes}")
+        # The cost of reading the clocks is subtracted, so a small cost can become negative.
         cpu_ns, wall_ns = max(int(cpu), 1), max(int(wall), 1)
         return Cost(cpu_ns / count, wall_ns / count, int(allocations) / count, int(processes), note)
 
@@ -149,31 +153,32 @@ class DriverSession(Session):
 
 
 def wait_for_orphans(name: str) -> None:
-    """sar does not wait for the program that reads for it, which has come to us by now."""
+    """Reap orphans of this name. E.g.: sar does not wait for sadc, so this process has to."""
     for pid in children_of(os.getpid()):
         if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == name:
             os.waitpid(pid, 0)
 
 
 class SysstatSession(Session):
-    """pidstat or sar, started anew for each turn. What one does with a single sample is taken off for its start."""
+    """pidstat or sar, started for each turn. The cost of a run with one sample is subtracted."""
 
-    starts_anew = True
+    restarts = True
 
     def __init__(self, argv: Sequence[str]) -> None:
         self.argv = argv
         self.run(1)
 
     def run(self, count: int) -> Tuple[float, float]:
-        """CPU and wall time in ns."""
+        """Run the program. Returns CPU and wall time in ns."""
         env = {**os.environ, "LD_PRELOAD": str(NO_PAUSE), "LC_ALL": "C"}
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic_ns()
-        done = subprocess.run([*self.argv, "1", str(count)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env,
-                              timeout=LIMIT_S)
+        done = subprocess.run([*self.argv, "1", str(count)], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, env=env, timeout=LIMIT_S)
         wait_for_orphans("sadc")
         wall, after = time.monotonic_ns() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode != 0:
-            raise Skip(f"{self.argv[0]} gave {done.returncode}: {done.stderr.decode().strip()[:200]}")
+            raise Skip(
+                f"{self.argv[0]} returned {done.returncode}: {done.stderr.decode().strip()[:200]}")
         return 1e9 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime), wall
 
     def hot(self, count: int) -> Cost:
@@ -184,10 +189,10 @@ class SysstatSession(Session):
         return Cost(max(cpu - start[0], 0) / count, max(wall - start[1], 1) / count, 0, 0, "-")
 
     def slow(self, count: int, run: int, pause_ms: int) -> Cost:
-        raise Skip("it cannot be told when to sample")
+        raise Skip("it does not take samples on request")
 
     def rss_kib(self) -> int:
-        raise Skip("not asked")
+        raise Skip("not measured")
 
     def end(self) -> None:
         pass
@@ -199,16 +204,16 @@ class Contender:
     what: str
     words: Tuple[str, ...]
     only_source: str = ""
-    """How it must read, or it is not what it is called."""
+    """The source that it must use. Any other source is an error. Empty: any source."""
 
     def wrong(self, sources: Sequence[str]) -> str:
-        """What it has done that it must not do, or nothing."""
+        """Return an error text if it used a source that it must not use, else an empty string."""
         others = [one for one in sources if self.only_source not in ("", one)]
-        return f"{self.what} has read by {' and '.join(others)}" if others else ""
+        return f"{self.what}: read by {' and '.join(others)}" if others else ""
 
     def missing(self) -> str:
-        """Why it cannot be had here, or nothing."""
-        return "" if os.access(self.words[0], os.X_OK) else f"{self.what} is not here"
+        """Return why it is not available, or an empty string."""
+        return "" if os.access(self.words[0], os.X_OK) else f"{self.what} is not installed"
 
     def begin(self, task: Task, counts_allocations: bool = False) -> Session:
         return DriverSession(self.words, task, counts_allocations)
@@ -217,16 +222,16 @@ class Contender:
 class PsutilContender(Contender):
     def missing(self) -> str:
         done = subprocess.run([self.words[0], "-c", "import psutil"], stderr=subprocess.DEVNULL)
-        return "" if done.returncode == 0 else f"{self.what} is not here"
+        return "" if done.returncode == 0 else f"{self.what} is not installed"
 
 
 class SysstatContender(Contender):
     def missing(self) -> str:
-        return "" if shutil.which(self.words[0]) else f"{self.what} is not here"
+        return "" if shutil.which(self.words[0]) else f"{self.what} is not installed"
 
     def begin(self, task: Task, counts_allocations: bool = False) -> Session:
         if task.with_pss or counts_allocations:
-            raise Skip("it knows no PSS" if task.with_pss else "not asked")
+            raise Skip("it has no PSS" if task.with_pss else "not measured")
         if not task.subject:
             return SysstatSession(self.words)
         pids = [task.pid] if task.kind == "pid" else task.subject.members()
@@ -249,5 +254,7 @@ PSUTIL = PsutilContender("psutil", "psutil (python3-psutil)",
 PIDSTAT = SysstatContender("pidstat", "pidstat (sysstat)", ("pidstat", "-urd"))
 SAR = SysstatContender("sar", "sar (sysstat)", ("sar", "-u", "-w", "-r", "-q", "-d", "-n", "DEV"))
 
-ALL: Dict[str, Contender] = {one.name: one for one in (
-    RTRACK, RTRACK_TEXT, RTRACK_EACH, FLOOR, FLOOR_STAT, FLOOR_CHANGED, LIBPROC2, PSUTIL, PIDSTAT, SAR)}
+ALL: Dict[str, Contender] = {
+    one.name: one
+    for one in (RTRACK, RTRACK_TEXT, RTRACK_EACH, FLOOR, FLOOR_STAT, FLOOR_CHANGED, LIBPROC2,
+                PSUTIL, PIDSTAT, SAR)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Taking turns: every contender of a scenario samples in each round, and the rounds are compared one by one."""
+"""Measure in turns: in each round every contender takes samples, and ratios are per round."""
 from __future__ import annotations
 
 import contextlib
@@ -8,7 +8,7 @@ import os
 import statistics
 from typing import Dict, Iterable, Iterator, List, Optional, Tuple
 
-from contenders import ALL, ALLOC_COUNT, PROGRAMS, Contender, Cost, Session, Skip, Task, Tell
+from contenders import ALL, ALLOC_COUNT, PROGRAMS, Contender, Cost, Session, Skip, Task, Record
 from scenarios import ACTIVE, COLD, HOT, Scenario, SubjectSpec
 from subjects import Subject
 
@@ -17,14 +17,14 @@ MOST_PER_TURN = 5000
 MOST_ACTIVE, MOST_ACTIVE_ALONE = 8, 200
 PAUSE_MS = 250
 COUNTED = 20
-"""Samples whose allocations are counted."""
+"""The number of samples whose allocations are counted."""
 
 
 @dataclasses.dataclass(frozen=True)
 class WarmUp:
-    """Ends when processes have run so often, or there were so many samples, or they have cost so much.
+    """Limits of a warm-up. It ends at the first limit: runs of processes, samples, or CPU time.
 
-    This library reads by BPF after 4000 readings, and a sample of those who have run is a reading of each."""
+    This library uses BPF after 4000 reads of processes. A sample reads each process that ran."""
 
     runs: int
     samples: int
@@ -33,7 +33,7 @@ class WarmUp:
 
 @dataclasses.dataclass(frozen=True)
 class Effort:
-    """How long to try."""
+    """The size of a measurement."""
 
     warm_up: WarmUp
     rounds: int
@@ -49,21 +49,21 @@ class Effort:
         return max(1, min(most, int(self.turn_ns / max(warm.cpu_ns, 1))))
 
 
-FULL = Effort(WarmUp(runs=4500, samples=800, cpu_ns=0.5e9), rounds=5, turn_ns=40e6, cold_rounds=3, cold_samples=3,
-              starts=11)
-QUICK = Effort(WarmUp(runs=4500, samples=200, cpu_ns=0.1e9), rounds=3, turn_ns=5e6, cold_rounds=1, cold_samples=2,
-               starts=3)
+FULL = Effort(WarmUp(runs=4500, samples=800, cpu_ns=0.5e9), rounds=5, turn_ns=40e6, cold_rounds=3,
+              cold_samples=3, starts=11)
+QUICK = Effort(WarmUp(runs=4500, samples=200, cpu_ns=0.1e9), rounds=3, turn_ns=5e6, cold_rounds=1,
+               cold_samples=2, starts=3)
 
 
 @dataclasses.dataclass
 class Measured:
-    """What one contender took in one scenario: per sample, one entry per round."""
+    """The cost of one contender in one scenario: per sample, one entry per round."""
 
     cpu_ns: List[float] = dataclasses.field(default_factory=list)
     wall_ns: List[float] = dataclasses.field(default_factory=list)
     note: str = "-"
     sources: List[str] = dataclasses.field(default_factory=list)
-    """How this library has read, in the order of the rounds, each once."""
+    """The sources that this library used, in the order of the rounds, without repeats."""
     rss_kib: Optional[int] = None
     error: str = ""
 
@@ -77,7 +77,7 @@ class Measured:
 
 @dataclasses.dataclass
 class Use:
-    """What a contender needs besides time."""
+    """Allocations and start time of a contender."""
 
     allocations: Optional[float] = None
     sources: List[str] = dataclasses.field(default_factory=list)
@@ -104,11 +104,13 @@ def turn(session: Session, scenario: Scenario, count: int) -> Cost:
 
 
 def warm_up(session: Session, scenario: Scenario, limits: WarmUp) -> Cost:
-    """Samples without pause, more each time, for what they cost is not known yet. Gives what one of the last cost."""
+    """Take samples without pause until a limit. Returns the cost of a sample of the last turn.
+
+    The cost of a sample is not known yet, so each turn takes more samples than the last one."""
     cpu_ns, done, step = 0.0, 0, LEAST_WARM_UP
     while True:
         cost = warm_turn(session, scenario, step)
-        if session.starts_anew:
+        if session.restarts:
             return cost
         done, cpu_ns = done + step, cpu_ns + step * cost.cpu_ns
         left = min(limits.samples - done, limits.runs / max(scenario.runs, 1) - done,
@@ -123,22 +125,22 @@ def warm_turn(session: Session, scenario: Scenario, count: int) -> Cost:
 
 
 class Bench:
-    def __init__(self, effort: Effort, tell: Tell) -> None:
-        self.effort, self.tell = effort, tell
+    def __init__(self, effort: Effort, record: Record) -> None:
+        self.effort, self.record = effort, record
         self.others = sum(name.isdigit() for name in os.listdir("/proc"))
         self.results: Results = {}
         self.uses: Dict[Tuple[str, str], Use] = {}
         self.missing: Dict[str, str] = {}
 
     def reason(self, contender: Contender) -> str:
-        """Why a contender is not here at all."""
+        """Return why a contender is not available, or an empty string."""
         if contender.name not in self.missing:
             self.missing[contender.name] = contender.missing()
         return self.missing[contender.name]
 
     def begin(self, stack: contextlib.ExitStack, scenario: Scenario, contender: Contender,
               task: Task) -> Optional[Tuple[Session, int]]:
-        """A warm session and how many samples it takes per turn."""
+        """Return a warm session and its number of samples per turn, or None if it is skipped."""
         why = self.reason(contender)
         try:
             if why:
@@ -148,23 +150,25 @@ class Bench:
             for one in scenario.warm_ups:
                 warm = warm_up(session, one, self.effort.warm_up)
         except Skip as skip:
-            self.tell(scenario.key, contender.name, str(skip))
+            self.record(scenario.key, contender.name, str(skip))
             return None
-        count = self.effort.cold_samples if scenario.mode == COLD else self.effort.samples(scenario, warm)
-        return session, count
+        if scenario.mode == COLD:
+            return session, self.effort.cold_samples
+        return session, self.effort.samples(scenario, warm)
 
     def run(self, scenario: Scenario, subject: Optional[Subject]) -> None:
         task = Task(scenario.kind, scenario.with_pss, subject)
         with contextlib.ExitStack() as stack:
             ready: Dict[str, Tuple[Session, int]] = {}
-            # Ours last: what it may spend on PSS would be saved up while it waits for the others.
+            # Warm up this library last: its PSS budget would accumulate while the others warm up.
             for contender in reversed(scenario.contenders):
                 begun = self.begin(stack, scenario, contender, task)
                 if begun:
                     ready[contender.name] = begun
             names = [contender.name for contender in scenario.contenders if contender.name in ready]
             found = {name: Measured() for name in names}
-            for i in range(self.effort.cold_rounds if scenario.mode == COLD else self.effort.rounds):
+            is_cold = scenario.mode == COLD
+            for i in range(self.effort.cold_rounds if is_cold else self.effort.rounds):
                 for name in names[i % len(names):] + names[:i % len(names)]:
                     found[name].add(turn(ready[name][0], scenario, ready[name][1]))
             for name, (session, _) in ready.items():
@@ -173,11 +177,11 @@ class Bench:
                     found[name].rss_kib = session.rss_kib()
         for name, measured in found.items():
             self.results[scenario.key, name] = measured
-            self.tell(scenario.key, name, "")
-        complain(measured.error for measured in found.values())
+            self.record(scenario.key, name, "")
+        raise_errors(measured.error for measured in found.values())
 
     def use(self, scenario: Scenario, subject: Optional[Subject]) -> None:
-        """Allocations, and the time from the start of a program to its first sample."""
+        """Measure allocations, and the time from the start of a program to its first sample."""
         task = Task(scenario.kind, scenario.with_pss, subject)
         for contender in scenario.contenders:
             with contextlib.suppress(Skip):
@@ -188,11 +192,11 @@ class Bench:
                 with contextlib.suppress(Skip):
                     if not self.reason(contender):
                         self.start_once(scenario, contender, task)
-        complain(use.error for (key, _), use in self.uses.items() if key == scenario.key)
+        raise_errors(use.error for (key, _), use in self.uses.items() if key == scenario.key)
 
     def can_count_allocations(self) -> bool:
         if not ALLOC_COUNT.exists():
-            self.tell("allocations", "all", "not counted: this build has a malloc() of its own")
+            self.record("allocations", "all", "not counted: this build replaces malloc()")
         return ALLOC_COUNT.exists()
 
     def use_of(self, scenario: Scenario, contender: Contender) -> Use:
@@ -218,13 +222,13 @@ class Bench:
             session.end()
 
 
-def complain(errors: Iterable[str]) -> None:
-    """When all is noted down, so that one contender in the wrong does not hide the others."""
+def raise_errors(errors: Iterable[str]) -> None:
+    """Raise all errors at once, after the results are stored, so that none hides another."""
     found = [one for one in errors if one]
     if found:
         raise AssertionError("; ".join(found))
 
 
 def ratio(a: List[float], b: List[float]) -> float:
-    """How many times b is in a: the median over the rounds, which were taken side by side."""
+    """Return a / b: the median of the ratios of the single rounds."""
     return statistics.median(x / y if y else float("inf") for x, y in zip(a, b))

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What is sampled, how, and by whom."""
+"""The scenarios: what is sampled, how, and by which contenders."""
 from __future__ import annotations
 
 import dataclasses
 from typing import List, Optional, Sequence, Tuple
 
-from contenders import (FLOOR, FLOOR_CHANGED, FLOOR_STAT, LIBPROC2, PIDSTAT, PSUTIL, RTRACK, RTRACK_EACH, RTRACK_TEXT,
-                        SAR, Contender)
+from contenders import (FLOOR, FLOOR_CHANGED, FLOOR_STAT, LIBPROC2, PIDSTAT, PSUTIL, RTRACK,
+                        RTRACK_EACH, RTRACK_TEXT, SAR, Contender)
 
 SIZES = (10, 100, 1000, 4000)
 TEXT_FROM = 100
-"""Processes that a tree must have for text alone to be a contender of its own."""
+"""The least number of processes of a tree for which text alone is a contender."""
 HOT, ACTIVE, COLD = "hot", "active", "cold"
 
 SubjectSpec = Optional[Tuple[str, int]]
@@ -24,43 +24,46 @@ class Scenario:
     with_pss: bool
     mode: str = HOT
     percent: int = 0
-    """How many members of the tree run a little before each sample."""
+    """The share of the members that run briefly before each sample."""
     percent_before: int = 0
-    """How many do so only before each sample of a first warm-up."""
+    """The share that runs before each sample of a first warm-up only."""
     only_ours: bool = False
-    """Leave the others out, who have a figure for it already."""
+    """Leave the other tools out: another scenario has their figure already."""
 
     @property
     def key(self) -> str:
         """Its name in the JSON."""
-        parts = [self.kind, *(map(str, self.subject) if self.subject else ()), "pss" if self.with_pss else "plain",
-                 self.mode, *([str(self.percent)] if self.percent else []),
+        parts = [self.kind, *(map(str, self.subject) if self.subject else ()),
+                 "pss" if self.with_pss else "plain", self.mode,
+                 *([str(self.percent)] if self.percent else []),
                  *(["after", str(self.percent_before)] if self.percent_before else [])]
         return "-".join(parts)
 
     @property
     def running(self) -> int:
-        """How many members run before each sample, besides the root; of a single process just itself."""
+        """The number of members besides the root that run before a sample; 1 for one process."""
         if not self.percent or not self.subject:
             return 0
         return max(self.subject[1] * self.percent // 100, 1)
 
     @property
     def runs(self) -> int:
-        """How many processes run before each sample."""
+        """The number of processes that run before each sample."""
         if not self.percent or not self.subject:
             return 0
         return min(self.running, self.subject[1] - 1) + 1 if self.subject[0] == "tree" else 1
 
     @property
     def warm_ups(self) -> List[Scenario]:
-        before = dataclasses.replace(self, mode=ACTIVE, percent=self.percent_before, percent_before=0)
+        before = dataclasses.replace(self, mode=ACTIVE, percent=self.percent_before,
+                                     percent_before=0)
         return [before, self] if self.percent_before else [self]
 
     @property
     def has_text(self) -> bool:
-        """Whether what BPF saves can be told."""
-        is_large = self.subject is not None and self.subject[0] == "tree" and self.subject[1] >= TEXT_FROM
+        """Whether text alone is measured too, to show what BPF saves."""
+        kind, size = self.subject or ("", 0)
+        is_large = kind == "tree" and size >= TEXT_FROM
         return is_large and not self.with_pss and self.mode != COLD
 
     @property
@@ -78,19 +81,20 @@ class Scenario:
         return found + ([PIDSTAT] if self.mode == HOT and not self.with_pss else [])
 
 
-def both(title: str, subject: SubjectSpec, kind: str, mode: str = HOT, percent: int = 0) -> List[Scenario]:
-    """Without and with PSS."""
+def both(title: str, subject: SubjectSpec, kind: str, mode: str = HOT,
+         percent: int = 0) -> List[Scenario]:
+    """Return the scenario without and with PSS."""
     return [Scenario(title, subject, kind, with_pss, mode, percent) for with_pss in (False, True)]
 
 
 ONE = ("tree", 1)
-"""Small, as most are."""
+"""One process with little memory, as most processes are."""
 
 
 SINCE_SIZE = 1000
-SINCE = Scenario(f"{SINCE_SIZE} processes, idle since all ran", ("tree", SINCE_SIZE), "tree", False, percent_before=100,
-                 only_ours=True)
-"""Idle, but read often enough before to be read by BPF."""
+SINCE = Scenario(f"{SINCE_SIZE} processes, idle since all ran", ("tree", SINCE_SIZE), "tree", False,
+                 percent_before=100, only_ours=True)
+"""An idle tree that was read often enough before for the library to use BPF."""
 
 
 def of_tree(size: int) -> List[Scenario]:
@@ -103,7 +107,7 @@ def of_tree(size: int) -> List[Scenario]:
 
 
 THREADS = ("threads", 1000)
-SYSTEM = Scenario("the machine", None, "system", False)
+SYSTEM = Scenario("the system", None, "system", False)
 
 FULL: List[Scenario] = [
     *both("one process, idle", ONE, "pid"),
@@ -116,15 +120,18 @@ FULL: List[Scenario] = [
     *both("one process that ran", ONE, "pid", COLD, 100),
     *both("100 processes, 5 % ran", ("tree", 100), "tree", COLD, 5),
     *both("1000 processes, 5 % ran", ("tree", 1000), "tree", COLD, 5),
-    Scenario("the machine", None, "system", False, COLD),
+    Scenario("the system", None, "system", False, COLD),
 ]
 
-SHORT = {one.key for one in (
-    Scenario("", ONE, "pid", False, ACTIVE, 100),
-    *(Scenario("", ("tree", size), "tree", with_pss, ACTIVE, 5) for size in (100, 1000) for with_pss in (False, True)),
-    SYSTEM,
-)}
-"""What tells most."""
+SHORT = {
+    one.key
+    for one in (
+        Scenario("", ONE, "pid", False, ACTIVE, 100),
+        *(Scenario("", ("tree", size), "tree", with_pss, ACTIVE, 5) for size in (100, 1000)
+          for with_pss in (False, True)),
+        SYSTEM,
+    )}
+"""The scenarios of the short table."""
 
 QUICK: List[Scenario] = [
     *both("one process that ran", ONE, "pid", ACTIVE, 100),
@@ -143,9 +150,10 @@ SMALL_USES: List[Scenario] = [
 
 
 def all_ran_by_us(size: int) -> Scenario:
-    return Scenario(f"{size} processes, all ran", ("tree", size), "tree", False, ACTIVE, 100, only_ours=True)
+    return Scenario(f"{size} processes, all ran", ("tree", size), "tree", False, ACTIVE, 100,
+                    only_ours=True)
 
 
 USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(1000)]
-"""Those whose allocations and start are looked at."""
+"""The scenarios whose allocations and start are measured."""
 QUICK_USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(100)]

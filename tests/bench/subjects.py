@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is measured: processes that are started for it, and that are gone afterwards whatever happens."""
+"""The measured processes. They are started for the measurement, and always ended after it."""
 from __future__ import annotations
 
 import ctypes
@@ -13,12 +13,12 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Members of a tree whose parent has gone come to us, so that we can wait for all of them."""
+    """Become a subreaper, so that this process can wait for every member of a tree."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def reap_all() -> None:
-    """Wait until there is no child left."""
+    """Wait until this process has no child."""
     try:
         while True:
             os.waitpid(-1, 0)
@@ -31,15 +31,15 @@ def children_of(pid: int) -> List[int]:
 
 
 class Subject:
-    """A running subject: subject.c has the kinds. Ended by the end of the with block, with all its members."""
+    """A running subject; see subject.c for the kinds. The end of the with block ends it."""
 
     def __init__(self, program: pathlib.Path, kind: str, size: int) -> None:
         self.kind, self.size = kind, size
         self.process = subprocess.Popen([str(program), kind, str(size)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, bufsize=0)
         assert self.process.stdin and self.process.stdout
-        self.ask, self.told = self.process.stdin, self.process.stdout
-        if self.told.readline() != b"ready\n":
+        self.requests, self.replies = self.process.stdin, self.process.stdout
+        if self.replies.readline() != b"ready\n":
             self.end()
             raise AssertionError(f"{kind} {size} did not start")
 
@@ -58,10 +58,10 @@ class Subject:
         return found
 
     def end(self) -> None:
-        self.ask.close()
-        while self.told.read(65536):
+        self.requests.close()
+        while self.replies.read(65536):
             pass
-        self.told.close()
+        self.replies.close()
         self.process.wait()
         reap_all()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the costs should be, and whether they are."""
+"""The targets for the costs, and whether they are met."""
 from __future__ import annotations
 
 import dataclasses
@@ -27,7 +27,7 @@ class Target:
     column: str = "-"
     read_by: str = "-"
     floor: str = "-"
-    """What the floor itself reaches: bare reads of the same files can do no more here."""
+    """The result of the floor. No program that only reads the same files can be better here."""
 
     @property
     def verdict(self) -> str:
@@ -45,11 +45,13 @@ AT_FLOOR = 1.10
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is sampled, its scenario, which of ours, and how it must have read where that is what the row is about."""
+    """What is sampled, its scenario, and the contender of this library.
+
+    source is the source that it must have used; empty if the row is not about a source."""
 
     what: str
     key: str
-    ours: str = "rtrack"
+    contender: str = "rtrack"
     source: str = ""
 
     @property
@@ -61,7 +63,8 @@ def by_both(what: str, key: str) -> Tuple[Case, Case]:
     return Case(what, key, "rtrack text", "proc"), Case(what, key, "rtrack", "bpf")
 
 
-ONE_RAN, ONE_RAN_PSS = Case("one process that ran", ONE), Case("one process that ran, PSS", ONE_PSS, "rtrack each")
+ONE_RAN = Case("one process that ran", ONE)
+ONE_RAN_PSS = Case("one process that ran, PSS", ONE_PSS, "rtrack each")
 ALL_TEXT, ALL_BPF = by_both("1000 processes, all ran", ALL)
 ALL_WITH_PSS = Case("1000 processes, all ran, PSS each sample", ALL_PSS, "rtrack each")
 FEW_TEXT, FEW_BPF = by_both("1000 processes, 5 % ran", FEW)
@@ -69,7 +72,7 @@ FEW_WITH_PSS = Case("1000 processes, 5 % ran, PSS of those", FEW_PSS, "rtrack ea
 FEW_CACHED = Case("1000 processes, 5 % ran, PSS carried on", FEW_PSS)
 SINCE_TEXT, SINCE_BPF = by_both(SINCE.title, SINCE.key)
 
-# Which floor, and how many times its cost is allowed.
+# Case, floor, and the highest allowed cost as a multiple of the floor.
 FLOORS: Sequence[Tuple[Case, str, Optional[float]]] = (
     (ONE_RAN, "floor", AT_FLOOR),
     (ONE_RAN_PSS, "floor", AT_FLOOR),
@@ -82,10 +85,10 @@ FLOORS: Sequence[Tuple[Case, str, Optional[float]]] = (
     (FEW_CACHED, "floor changed", None),
     (SINCE_TEXT, "floor changed", None),
     (SINCE_BPF, "floor changed", None),
-    (Case("the machine", SYSTEM), "floor", AT_FLOOR),
+    (Case("the system", SYSTEM), "floor", AT_FLOOR),
 )
 
-# How many times faster than psutil, libproc2 and resource-tracker.
+# Case, and the lowest allowed speed as a multiple of psutil, libproc2 and resource-tracker.
 FASTER: Sequence[Tuple[Case, Sequence[Optional[float]]]] = (
     (ONE_RAN, (12, 9, None)),
     (ONE_RAN_PSS, (3, 2, 8)),
@@ -93,13 +96,13 @@ FASTER: Sequence[Tuple[Case, Sequence[Optional[float]]]] = (
     (FEW_CACHED, (50, 25, 35)),
     (ALL_TEXT, (11, 4, None)),
     (ALL_BPF, (150, 55, None)),
-    (Case("the machine (libproc2 without network)", SYSTEM), (6, 1.3, 15)),
+    (Case("the system (libproc2 without network)", SYSTEM), (6, 1.3, 15)),
 )
 
-ALLOCATIONS: Sequence[Case] = (Case("one process", IDLE), Case("100 processes", IDLE_100), ALL_TEXT, ALL_BPF,
-                               Case("the machine", SYSTEM))
-MEMORY: Sequence[Case] = (Case("one process", ONE), ALL_TEXT, ALL_BPF, Case("the machine", SYSTEM))
-STARTS: Sequence[Case] = (Case("one process", IDLE), Case("the machine", SYSTEM))
+ALLOCATIONS: Sequence[Case] = (Case("one process", IDLE), Case("100 processes", IDLE_100),
+                               ALL_TEXT, ALL_BPF, Case("the system", SYSTEM))
+MEMORY: Sequence[Case] = (Case("one process", ONE), ALL_TEXT, ALL_BPF, Case("the system", SYSTEM))
+STARTS: Sequence[Case] = (Case("one process", IDLE), Case("the system", SYSTEM))
 PEERS = ("psutil", "libproc2", "resource-tracker")
 
 
@@ -138,35 +141,37 @@ class Targets:
         return ratio(found[0].cpu_ns, found[1].cpu_ns) if found else None
 
     def sources(self, case: Case) -> List[str]:
-        found = self.bench.results.get((case.key, case.ours))
+        found = self.bench.results.get((case.key, case.contender))
         return found.sources if found else []
 
     def row(self, case: Case, what: str, target: str, got: Optional[float], is_met: Optional[Check],
             sources: Sequence[str], unit: str = "", why: str = ABSENT) -> Target:
-        """Without an answer where that was read in another way than the row is about."""
+        """Make a row. It has no result if the library did not use the source of the case."""
         title = f"{case.title}: {what}"
         if got is None:
             return Target(title, target, why)
         if case.source and list(sources) != [case.source]:
-            return Target(title, target, f"the library has read by {read_by(sources)}")
+            return Target(title, target, f"the library read by {read_by(sources)}")
         return Target(title, target, figure(got) + unit, is_met(got) if is_met else None,
-                      column=CONTENDERS[case.ours].what, read_by=read_by(sources))
+                      column=CONTENDERS[case.contender].what, read_by=read_by(sources))
 
     def floors(self) -> Iterator[Target]:
         for case, floor, bound in FLOORS:
             what = f"cost, times the {'floor of what has run' if floor != 'floor' else 'floor'}"
-            got = self.ratio(case.key, case.ours, floor)
-            yield self.row(case, what, f"at most {bound:.2f}" if bound else "-", got, at_most(bound) if bound else None,
-                           self.sources(case))
+            got = self.ratio(case.key, case.contender, floor)
+            yield self.row(case, what, f"at most {bound:.2f}" if bound else "-", got,
+                           at_most(bound) if bound else None, self.sources(case))
 
     def faster(self) -> Iterator[Target]:
         for case, bounds in FASTER:
             for peer, bound in zip(PEERS, bounds):
                 if bound is not None:
                     found = self.row(case, f"times faster than {peer}", f"at least {bound:g}",
-                                     self.ratio(case.key, peer, case.ours), at_least(bound), self.sources(case),
+                                     self.ratio(case.key, peer, case.contender), at_least(bound),
+                                     self.sources(case),
                                      why="not in Debian" if peer == "resource-tracker" else ABSENT)
-                    yield dataclasses.replace(found, floor=cell(self.ratio(case.key, peer, self.floor_of(case))))
+                    yield dataclasses.replace(
+                        found, floor=cell(self.ratio(case.key, peer, self.floor_of(case))))
 
     @staticmethod
     def floor_of(case: Case) -> str:
@@ -182,45 +187,50 @@ class Targets:
         yield from map(self.start, STARTS)
 
     def allocations(self, case: Case) -> Target:
-        use = self.bench.uses.get((case.key, case.ours))
-        return self.row(case, "allocations per sample", "0", use.allocations if use else None, lambda got: got == 0,
-                        use.sources if use else [])
+        use = self.bench.uses.get((case.key, case.contender))
+        return self.row(case, "allocations per sample", "0", use.allocations if use else None,
+                        lambda got: got == 0, use.sources if use else [])
 
     def memory(self, case: Case) -> Target:
-        measured = self.bench.results.get((case.key, case.ours))
+        measured = self.bench.results.get((case.key, case.contender))
         mib = measured.rss_kib / 1024 if measured and measured.rss_kib else None
-        return self.row(case, "resident memory", "under 2 MB", mib, lambda got: got < 2, self.sources(case), " MB")
+        return self.row(case, "resident memory", "under 2 MB", mib, lambda got: got < 2,
+                        self.sources(case), " MB")
 
     def start(self, case: Case) -> Target:
-        use = self.bench.uses.get((case.key, case.ours))
+        use = self.bench.uses.get((case.key, case.contender))
         ms = statistics.median(use.first_ns) / 1e6 if use and use.first_ns else None
         return self.row(case, "from the start of the program to the first sample", "under 2 ms", ms,
                         lambda got: got < 2, [], " ms")
 
     def overheads(self) -> Iterator[Target]:
-        for rung in commands.RUNGS:
-            got = commands.over_bare_ms(self.commands, rung) if self.commands.start_ms.get(rung) else None
-            yield Target(f"`rtrack run --accounting {rung} -- true`: wall time over bare `true`", "at most 2 ms",
-                         f"{got:+.2f} ms" if got is not None else ABSENT, got <= 2 if got is not None else None)
-        for rung in commands.RUNGS:
-            if rung != "auto":
-                yield self.slow_down(rung, "wall", self.commands.storm_ms, 1 if rung == "wait" else None)
+        for method in commands.METHODS:
+            has_times = bool(self.commands.start_ms.get(method))
+            got = commands.over_bare_ms(self.commands, method) if has_times else None
+            yield Target(f"`rtrack run --accounting {method} -- true`: wall time over bare `true`",
+                         "at most 2 ms", f"{got:+.2f} ms" if got is not None else ABSENT,
+                         got <= 2 if got is not None else None)
+        for method in commands.METHODS:
+            if method != "auto":
+                yield self.slow_down(method, "wall", self.commands.storm_ms,
+                                     1 if method == "wait" else None)
         yield self.slow_down("wait", "CPU", self.commands.storm_cpu_ms, None)
         peak = commands.supervisor_peak_kib(self.commands)
-        yield Target("peak memory of rtrack-supervisor", "at most 2 MB", f"{peak / 1024:.2f} MB" if peak else ABSENT,
-                     peak <= 2048 if peak else None)
+        yield Target("peak memory of rtrack-supervisor", "at most 2 MB",
+                     f"{peak / 1024:.2f} MB" if peak else ABSENT, peak <= 2048 if peak else None)
 
     @staticmethod
-    def slow_down(rung: str, kind: str, times: Dict[str, List[float]], bound: Optional[float]) -> Target:
-        what = f"storm of short programs at `{rung}`: more {kind} time than bare"
+    def slow_down(method: str, kind: str, times: Dict[str, List[float]],
+                  bound: Optional[float]) -> Target:
+        what = f"storm of short programs at `{method}`: more {kind} time than bare"
         target = f"at most {bound} %" if bound else "-"
-        if not times.get(rung):
+        if not times.get(method):
             return Target(what, target, ABSENT)
-        got, low, high = commands.slow_down(times, rung)
+        got, low, high = commands.slow_down(times, method)
         result = f"{got:+.1f} % ({low:+.1f} to {high:+.1f})"
         if bound is None:
             return Target(what, target, result)
-        # What the noise leaves open stays open.
+        # If the confidence bounds contain the target, the result is unclear.
         is_met = True if high <= bound else False if low > bound else None
         return Target(what, target, result, is_met, "unclear")
 

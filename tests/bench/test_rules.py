@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""When a contender is warm, and what a row says of how this library has read."""
+"""Tests of the warm-up limits, and of rows for the source (text or BPF) that this library used."""
 import unittest
 from typing import List, Sequence
 
@@ -16,7 +16,7 @@ TREE = ("tree", 1000)
 
 
 class Costing(Session):
-    """Each sample costs the same, and how many were asked for at a time is noted down."""
+    """A contender whose samples all cost the same. It records the samples requested per turn."""
 
     def __init__(self, cpu_ns: float) -> None:
         self.cpu_ns = cpu_ns
@@ -33,41 +33,43 @@ class Costing(Session):
         return Cost(self.cpu_ns, self.cpu_ns, 0, 0, "-")
 
 
-def samples(scenario: Scenario, cpu_ns: float, starts_anew: bool = False) -> int:
-    """Of one warm-up."""
+def samples(scenario: Scenario, cpu_ns: float, restarts: bool = False) -> int:
+    """Return the number of samples of one warm-up."""
     session = Costing(cpu_ns)
-    session.starts_anew = starts_anew
+    session.restarts = restarts
     warm_up(session, scenario, LIMITS)
     return sum(session.hot_turns + session.slow_turns)
 
 
 class WarmUps(unittest.TestCase):
-    def test_ends_when_enough_have_run(self) -> None:
+    def test_warm_up_after_enough_runs_ends(self) -> None:
         self.assertEqual(samples(Scenario("", TREE, "tree", False, ACTIVE, 100), 1e3), 5)
         self.assertEqual(samples(Scenario("", TREE, "tree", False, ACTIVE, 5), 1e3), 89)
         self.assertEqual(samples(Scenario("", ("tree", 4000), "tree", False, ACTIVE, 100), 1e3), 2)
 
-    def test_ends_after_so_many_samples(self) -> None:
+    def test_warm_up_after_sample_limit_ends(self) -> None:
         self.assertEqual(samples(Scenario("", TREE, "tree", False), 1e3), 800)
         for subject in (ONE, THREADS, ("memory", 1024)):
-            self.assertEqual(samples(Scenario("", subject, "pid", False, ACTIVE, 100), 1e3), 800, subject)
+            self.assertEqual(samples(Scenario("", subject, "pid", False, ACTIVE, 100), 1e3), 800,
+                             subject)
 
-    def test_ends_when_it_has_cost_enough(self) -> None:
+    def test_warm_up_after_cpu_time_limit_ends(self) -> None:
         self.assertEqual(samples(Scenario("", TREE, "tree", False), 10e6), 50)
         self.assertEqual(samples(Scenario("", TREE, "tree", False), 1e9), 2)
 
-    def test_cold_is_warmed_up_without_pause(self) -> None:
+    def test_warm_up_of_cold_scenario_has_no_pause(self) -> None:
         self.assertEqual(samples(Scenario("", TREE, "tree", False, COLD, 5), 1e3), 89)
 
-    def test_nothing_warms_what_starts_anew(self) -> None:
-        self.assertEqual(samples(Scenario("", TREE, "tree", False), 1e3, starts_anew=True), 2)
+    def test_warm_up_of_restarted_contender_takes_two_samples(self) -> None:
+        self.assertEqual(samples(Scenario("", TREE, "tree", False), 1e3, restarts=True), 2)
 
-    def test_all_run_before_they_are_idle(self) -> None:
+    def test_warm_ups_of_idle_since_all_ran_start_active(self) -> None:
         first, second = SINCE.warm_ups
         self.assertEqual((first.mode, first.percent, second), (ACTIVE, 100, SINCE))
-        self.assertEqual(Scenario("", TREE, "tree", False).warm_ups, [Scenario("", TREE, "tree", False)])
+        self.assertEqual(
+            Scenario("", TREE, "tree", False).warm_ups, [Scenario("", TREE, "tree", False)])
 
-    def test_gives_the_last_cost(self) -> None:
+    def test_warm_up_returns_cost_of_last_turn(self) -> None:
         session = Costing(5e6)
         self.assertEqual(warm_up(session, Scenario("", TREE, "tree", False), LIMITS).cpu_ns, 5e6)
 
@@ -81,43 +83,45 @@ def measured(sources: Sequence[str], name: str) -> Measured:
 
 
 class Sources(unittest.TestCase):
-    def report(self, ours: Sequence[str], text: Sequence[str] = ("proc", "proc")) -> Report:
+    def report(self, library: Sequence[str], text: Sequence[str] = ("proc", "proc")) -> Report:
         bench = Bench(QUICK, lambda *_: None)
-        bench.results = {(ALL_RAN, "rtrack"): measured(ours, "rtrack"),
+        bench.results = {(ALL_RAN, "rtrack"): measured(library, "rtrack"),
                          (ALL_RAN, "rtrack text"): measured(text, "rtrack text"),
                          (ALL_RAN, "floor"): measured(("-", "-"), "floor")}
         return Report(bench, Commands(), [])
 
     def target(self, report: Report, what: str) -> Target:
-        return next(one for one in report.targets.all() if one.what == f"1000 processes, all ran, {what}: cost, "
-                                                                       "times the floor")
+        title = f"1000 processes, all ran, {what}: cost, times the floor"
+        return next(one for one in report.targets.all() if one.what == title)
 
-    def test_rows_say_what_they_are_of(self) -> None:
+    def test_rows_with_expected_source_name_column_and_source(self) -> None:
         report = self.report(("bpf", "bpf"))
         bpf, text = self.target(report, "BPF"), self.target(report, "text")
         self.assertEqual((bpf.result, bpf.column, bpf.read_by), ("1.00", "this library", "BPF"))
-        self.assertEqual((text.result, text.column, text.read_by), ("1.00", "this library, text", "text"))
+        self.assertEqual((text.result, text.column, text.read_by),
+                         ("1.00", "this library, text", "text"))
 
-    def test_the_floor_is_held_against_the_same_peer(self) -> None:
+    def test_row_with_peer_compares_floor_with_same_peer(self) -> None:
         report = self.report(("bpf", "bpf"))
         peer, floor = measured((), "psutil"), report.bench.results[ALL_RAN, "floor"]
         peer.cpu_ns, floor.cpu_ns = [8e6, 8e6], [2e6, 2e6]
         report.bench.results[ALL_RAN, "psutil"] = peer
-        got = next(one for one in report.targets.all() if one.what.endswith("BPF: times faster than psutil"))
+        got = next(one for one in report.targets.all()
+                   if one.what.endswith("BPF: times faster than psutil"))
         self.assertEqual((got.result, got.floor), ("8.00", "4.00"))
 
-    def test_no_answer_by_other_means(self) -> None:
-        for ours, said in ((("proc", "proc"), "text"), (("proc", "bpf"), "text, then BPF")):
-            bpf = self.target(self.report(ours), "BPF")
-            self.assertEqual((bpf.result, bpf.is_met), (f"the library has read by {said}", None))
-            self.assertIn(f"| 1.00 | {said} |", self.report(ours).plain())
+    def test_row_with_other_source_has_no_result(self) -> None:
+        for library, source in ((("proc", "proc"), "text"), (("proc", "bpf"), "text, then BPF")):
+            bpf = self.target(self.report(library), "BPF")
+            self.assertEqual((bpf.result, bpf.is_met), (f"the library read by {source}", None))
+            self.assertIn(f"| 1.00 | {source} |", self.report(library).plain())
 
-    def test_text_that_is_none_is_an_error(self) -> None:
+    def test_text_contender_that_used_bpf_is_error(self) -> None:
         report = self.report(("bpf", "bpf"), ("proc", "bpf"))
         text = self.target(report, "text")
-        self.assertEqual((text.result, text.is_met), ("the library has read by text, then BPF", None))
+        self.assertEqual((text.result, text.is_met), ("the library read by text, then BPF", None))
         self.assertIn("| 1.00 | BPF | error |", report.plain())
-        self.assertIn("has read by bpf", str(report.json()))
+        self.assertIn("this library, text: read by bpf", str(report.json()))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples by psutil as it is told on standard input: what driver.c does for the programs in C, with the same words."""
+"""Take samples with psutil on request from standard input. The protocol is that of driver.c."""
 import ctypes
 import os
 import sys
@@ -30,7 +30,7 @@ def sample_process(process: psutil.Process, with_pss: bool) -> None:
 
 
 def sampler(kind: str, pid: int, with_pss: bool) -> Callable[[], int]:
-    """A function that takes one sample and says how many processes it has found."""
+    """Return a function that takes one sample and returns the number of processes found."""
     if kind == "system":
         return sample_system
     root = psutil.Process(pid)
@@ -64,11 +64,11 @@ def allocation_counter() -> Callable[[], int]:
 
 
 class Session:
-    def __init__(self, sample: Callable[[], int], ask: int, told: int) -> None:
-        self.sample, self.ask, self.told = sample, ask, told
+    def __init__(self, sample: Callable[[], int], requests: int, replies: int) -> None:
+        self.sample, self.requests, self.replies = sample, requests, replies
         self.allocations = allocation_counter()
         self.processes = sample()
-        # Reading the clocks is not what is to be measured.
+        # The cost of reading the clocks, which is subtracted from each result.
         self.clocks_ns = 0
 
     def measure_clocks(self) -> None:
@@ -86,8 +86,8 @@ class Session:
         return Cost(used.cpu_ns - self.clocks_ns, used.wall_ns - self.clocks_ns, used.allocations)
 
     def run_members(self, count: int) -> None:
-        os.write(self.ask, b"%d\n" % count)
-        while not os.read(self.told, 32).endswith(b"\n"):
+        os.write(self.requests, b"%d\n" % count)
+        while not os.read(self.replies, 32).endswith(b"\n"):
             pass
 
     def slow(self, count: int, run: int, pause_ms: int) -> Cost:
@@ -101,7 +101,7 @@ class Session:
             total = Cost(*(a + b for a, b in zip(total, used)))
         return total
 
-    def obey(self, words: List[str]) -> Cost:
+    def execute(self, words: List[str]) -> Cost:
         if words[0] == "hot":
             return self.hot(int(words[1]))
         return self.slow(*map(int, words[1:]))
@@ -114,14 +114,14 @@ def difference(after: Cost, before: Cost) -> Cost:
 def main() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
     kind, pid, with_pss = sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1"
-    ask, told = (int(sys.argv[5]), int(sys.argv[6])) if len(sys.argv) > 6 else (-1, -1)
-    session = Session(sampler(kind, pid, with_pss), ask, told)
+    requests, replies = (int(sys.argv[5]), int(sys.argv[6])) if len(sys.argv) > 6 else (-1, -1)
+    session = Session(sampler(kind, pid, with_pss), requests, replies)
     cost = session.cost_so_far()
     started = int(os.environ.get("BENCH_STARTED_NS", cost.wall_ns))
     print("first", cost.wall_ns - started, cost.cpu_ns, flush=True)
     session.measure_clocks()
     for line in sys.stdin:
-        print(*session.obey(line.split()), session.processes, "-", flush=True)
+        print(*session.execute(line.split()), session.processes, "-", flush=True)
 
 
 if __name__ == "__main__":
