@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Running rtrack and reading what it wrote."""
+"""Run rtrack and read what it wrote."""
 from __future__ import annotations
 
 import csv
@@ -17,21 +17,22 @@ from typing import Any, Callable, Dict, List, Sequence, Union
 
 from harness import BUILD
 
-# A shell that starts us in the background has these ignored, and so would all be that we start.
+# A shell that starts this program in the background ignores these signals, and child processes
+# inherit that. So set the default action.
 for number in (signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 
 RTRACK = str(BUILD / "examples/rtrack/rtrack")
 PYTHON = sys.executable
-# Ends a test that hangs. No test may come near it, even on a machine that is many times overloaded.
+# Ends a test that hangs. No test may take this long, even on a heavily overloaded system.
 PATIENCE_S = 100
 Word = Union[str, bytes, pathlib.Path]
 Row = Dict[str, Any]
 
 
 def rtrack(*words: Word, **kwargs: Any) -> "subprocess.CompletedProcess[str]":
-    """Run it to its end. Standard output and error are kept unless told otherwise."""
+    """Run rtrack until it exits. Captures standard output and error by default."""
     for stream in ("stdout", "stderr"):
         kwargs.setdefault(stream, subprocess.PIPE)
     kwargs.setdefault("timeout", PATIENCE_S)
@@ -39,19 +40,21 @@ def rtrack(*words: Word, **kwargs: Any) -> "subprocess.CompletedProcess[str]":
 
 
 def python(code: str) -> List[str]:
-    """The words of a command that runs this code."""
+    """Return the words of a command that runs this Python code."""
     return [PYTHON, "-I", "-c", code]
 
 
 def busy(seconds: float) -> str:
-    """Code that uses so much CPU time, not wall time."""
+    """Return Python code that uses this much CPU time (not wall time)."""
     return f"import time\nwhile time.process_time() < {seconds}: pass"
 
 
 def until_rows(path: Word, lines: str = "lines_of_series() + 2") -> str:
-    """Code that runs until the series at path has so many lines: by default, two more than when the
-    code begins. The second of these was sampled after that, however slow the machine. E.g.: hold
-    memory, run this, let go: the second line shows the memory."""
+    """Return Python code that runs until the series at path has a number of lines.
+
+    The default is two more lines than when the code begins. The second of these was sampled
+    after that, however slow the system is. E.g.: allocate memory, run this, free the memory:
+    the second line shows the memory."""
     return f"""
 import os, time
 def lines_of_series():
@@ -63,40 +66,41 @@ while lines_of_series() < lines_wanted and time.monotonic() < patience_ends:
 
 
 def meminfo() -> Dict[str, int]:
-    """The kernel's own figures of memory, in KiB."""
+    """Return the fields of /proc/meminfo in KiB."""
     text = pathlib.Path("/proc/meminfo").read_text()
     return {name: int(kib) for name, kib in re.findall(r"^(\S+):\s+(\d+)", text, re.MULTILINE)}
 
 
 def voluntary_switches(pid: int) -> int:
-    """How often the main thread of a process has gone to sleep by itself."""
-    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", read_proc(pid, "status"), re.MULTILINE)[1])
+    """Return the number of voluntary context switches of the main thread of a process."""
+    status = read_proc(pid, "status")
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.MULTILINE)[1])
 
 
-def read_terminal(leader: int, is_enough: Callable[[bytes], Any] = lambda said: False) -> bytes:
-    """What is written to the other end, until it is enough or that end is closed."""
-    said = b""
-    while not is_enough(said):
+def read_terminal(leader: int, is_enough: Callable[[bytes], Any] = lambda output: False) -> bytes:
+    """Read from a terminal until is_enough(output) holds or the other end is closed."""
+    output = b""
+    while not is_enough(output):
         try:
-            said += os.read(leader, 4096)
+            output += os.read(leader, 4096)
         except OSError:
             break
-    return said
+    return output
 
 
 def wait_until(is_so: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
-    """Look again and again, and give what was found at last."""
+    """Call is_so until it returns a true value, and return that value. Fails after some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = is_so()
         if found:
             return found
         time.sleep(0.01)
-    raise AssertionError("it did not happen in time")
+    raise AssertionError("the condition did not become true in time")
 
 
 def read_csv(path: Word) -> List[Row]:
-    """The rows with numbers as numbers. An unknown cell is None."""
+    """Return the rows, with numbers as numbers and unknown cells as None."""
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file, quoting=csv.QUOTE_NONNUMERIC))
     return [{name: None if cell == "" else cell for name, cell in row.items()} for row in rows]
@@ -108,7 +112,7 @@ def read_jsonl(path: Word) -> List[Row]:
 
 
 class Case(unittest.TestCase):
-    """A test with a directory of its own."""
+    """A test with a temporary directory."""
 
     def setUp(self) -> None:
         directory = tempfile.TemporaryDirectory(prefix="rtrack-test-")
@@ -116,14 +120,14 @@ class Case(unittest.TestCase):
         self.dir = pathlib.Path(directory.name)
 
     def summary(self, *words: Word, **kwargs: Any) -> Row:
-        """Run it and give its summary in JSON. words begin with the subcommand."""
+        """Run rtrack and return its JSON summary. words begin with the subcommand."""
         path = self.dir / "summary.json"
         done = rtrack(words[0], "--summary", "json", "--summary-file", path, *words[1:], **kwargs)
         self.assertEqual(done.stderr, "")
         return json.loads(path.read_text())
 
     def start(self, argv: Sequence[Word], **kwargs: Any) -> "subprocess.Popen[Any]":
-        """Start a process that is ended with the test at the latest."""
+        """Start a process. The end of the test kills it if it still runs."""
         process = subprocess.Popen(argv, **kwargs)
         self.addCleanup(self.end, process)
         return process
@@ -139,17 +143,17 @@ class Case(unittest.TestCase):
 
 
 def state_of(pid: int) -> str:
-    """The letter of its state, or nothing when it has ended."""
+    """Return the state letter of a process, or "" if it has been reaped."""
     return read_proc(pid, "stat").rpartition(")")[2].strip()[:1]
 
 
 def is_alive(pid: int) -> bool:
-    """Zombies are not."""
+    """Whether a process runs. A zombie does not."""
     return state_of(pid) not in ("", "Z", "X")
 
 
 def read_proc(pid: int, name: str) -> str:
-    """A file of a process, or nothing when it has ended."""
+    """Read a file of a process. Returns "" if the process has been reaped."""
     try:
         return pathlib.Path(f"/proc/{pid}/{name}").read_text(errors="replace")
     except OSError:
@@ -157,13 +161,14 @@ def read_proc(pid: int, name: str) -> str:
 
 
 def commands_of(pid: int) -> List[int]:
-    """What this rtrack has started, whether there is a supervisor in between or not."""
+    """Return the pids of the commands of an rtrack process, with or without a supervisor."""
     found: List[int] = []
     for child in map(int, read_proc(pid, f"task/{pid}/children").split()):
-        found += commands_of(child) if "rtrack-supervisor" in read_proc(child, "cmdline") else [child]
+        is_supervisor = "rtrack-supervisor" in read_proc(child, "cmdline")
+        found += commands_of(child) if is_supervisor else [child]
     return found
 
 
 def in_locale(name: str, **more: str) -> Dict[str, str]:
-    """The environment with another locale."""
+    """Return the environment with another locale."""
     return {**os.environ, "LC_ALL": name, **more}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Following processes that run already."""
+"""Tests of rtrack attach: following processes that already run."""
 import json
 import os
 import pathlib
@@ -7,8 +7,8 @@ import subprocess
 import unittest
 from typing import Any, List
 
-from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, is_alive, python, read_csv, read_jsonl, read_proc, rtrack,
-                            state_of, voluntary_switches, wait_until)
+from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, is_alive, python, read_csv, read_jsonl,
+                            read_proc, rtrack, state_of, voluntary_switches, wait_until)
 
 try:
     import psutil
@@ -16,8 +16,8 @@ except ImportError:
     psutil = None
 
 
-# Five daemons of 50 ms, and one that works and then stays until there is a byte to read: orphans
-# all, at once. They start when there is a first byte.
+# Waits for a byte, then starts six daemons that become orphans at once. Five of them sleep for
+# 50 ms. The last one uses CPU time and then waits for another byte.
 DAEMONS = """
 import os, time
 def daemon(work):
@@ -35,7 +35,7 @@ for _ in range(5):
     daemon(lambda: time.sleep(0.05))
 daemon(stay)
 """
-# Works, says how much CPU time that took, and works again when it is told to.
+# Uses CPU time and prints how much. Repeats that after a line of input.
 WORKS_TWICE = """
 import os, sys, time
 def work_until(seconds):
@@ -47,7 +47,7 @@ sys.stdin.readline()
 again = time.process_time()
 print(again, work_until(again + 0.5), flush=True)
 """
-# A parent with a child. Each ends when the other end of its pipe is closed.
+# A parent with a child. Each exits when the other end of its pipe is closed.
 PARENT_AND_CHILD = """
 import os, sys
 parent_end, child_end = map(int, sys.argv[1:])
@@ -57,28 +57,28 @@ os.read(parent_end if os.fork() else child_end, 1)
 
 class Attach(Case):
     def attach(self, rows: pathlib.Path, *words: Any) -> "subprocess.Popen[Any]":
-        """It has begun to follow when this returns."""
+        """Start rtrack attach, and wait until it follows the process."""
         process = self.start([RTRACK, "attach", "-o", rows, "--summary", "json", *map(str, words)],
                              stderr=subprocess.PIPE)
         wait_until(lambda: rows.exists() and rows.read_text().endswith("\n"))
         return process
 
     def targets(self, process: "subprocess.Popen[Any]") -> List[Row]:
-        """What its summary says, once it has ended."""
-        _, said = process.communicate(timeout=PATIENCE_S)
-        return json.loads(said)["targets"]
+        """Wait for rtrack to exit. Returns the targets of its summary."""
+        _, output = process.communicate(timeout=PATIENCE_S)
+        return json.loads(output)["targets"]
 
-    def test_ends_with_the_process_and_not_an_interval_later(self) -> None:
+    def test_attach_when_process_exits_ends_at_once(self) -> None:
         rows = self.dir / "rows"
         target = self.start(["cat"], stdin=subprocess.PIPE)
         process = self.attach(rows, "-i", 10 * PATIENCE_S, target.pid)
-        # It is not reaped before rtrack is done: a process that only waits to be reaped has ended.
+        # The process stays a zombie until rtrack has ended. A zombie counts as ended.
         target.stdin.close()
         [tree] = self.targets(process)
         self.assertEqual((tree["pid"], tree["ended"]), (target.pid, True))
         self.assertEqual(len(read_csv(rows)), 1)
 
-    def test_figures_count_from_attaching(self) -> None:
+    def test_figures_start_at_attach(self) -> None:
         rows = self.dir / "rows"
         target = self.start(python(WORKS_TWICE), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         first = float(target.stdout.readline())
@@ -88,16 +88,16 @@ class Attach(Case):
         target.stdin.flush()
         again, last = map(float, target.stdout.readline().split())
         [tree] = self.targets(process)
-        _, _, told = os.wait4(target.pid, 0)
+        _, _, final = os.wait4(target.pid, 0)
         target.returncode = 0
         self.assertTrue(first <= tree["cpu_seconds_before"] <= again, (first, tree, again))
         self.assertGreaterEqual(tree["cpu_seconds"], last - again)
-        self.assertAlmostEqual(tree["cpu_seconds_before"] + tree["cpu_seconds"], told.ru_utime + told.ru_stime,
-                               delta=0.005)
+        self.assertAlmostEqual(tree["cpu_seconds_before"] + tree["cpu_seconds"],
+                               final.ru_utime + final.ru_stime, delta=0.005)
         ticks = sum(row["utime"] + row["stime"] for row in read_csv(rows))
         self.assertAlmostEqual(ticks / os.sysconf("SC_CLK_TCK"), tree["cpu_seconds"], delta=0.03)
 
-    def test_several_until_all_have_ended(self) -> None:
+    def test_attach_to_several_ends_after_last_exit(self) -> None:
         rows = self.dir / "rows"
         targets = [self.start(["cat"], stdin=subprocess.PIPE) for _ in range(3)]
         pids = [target.pid for target in targets]
@@ -117,26 +117,27 @@ class Attach(Case):
         counts = [sum(row["pid"] == pid for row in read_csv(rows)) for pid in pids]
         self.assertTrue(counts[0] < counts[2] < counts[1], counts)
 
-    def test_descendants_outlive_the_process(self) -> None:
+    def test_attach_after_process_exit_follows_descendants(self) -> None:
         rows = self.dir / "rows"
-        (parent_end, parent_rope), (child_end, child_rope) = os.pipe(), os.pipe()
+        (parent_end, parent_write_end), (child_end, child_write_end) = os.pipe(), os.pipe()
         target = self.start([*python(PARENT_AND_CHILD), str(parent_end), str(child_end)],
                             pass_fds=[parent_end, child_end])
         for end in (parent_end, child_end):
             os.close(end)
         wait_until(lambda: read_proc(target.pid, f"task/{target.pid}/children"))
         process = self.attach(rows, "-i", "0.05", target.pid)
-        os.close(parent_rope)
+        os.close(parent_write_end)
         wait_until(lambda: not is_alive(target.pid))
         so_far = rows.read_text().count("\n")
         wait_until(lambda: rows.read_text().count("\n") > so_far + 3)
         self.assertIsNone(process.poll())
-        os.close(child_rope)
+        os.close(child_write_end)
         self.assertTrue(self.targets(process)[0]["ended"])
 
-    def test_hears_of_daemons_between_two_samples(self) -> None:
-        if json.loads(rtrack("info", "--json").stdout)["command"]["process_events"]["available"] == "no":
-            self.skipTest("process events are not heard here")
+    def test_daemons_between_two_samples_are_counted(self) -> None:
+        info = json.loads(rtrack("info", "--json").stdout)
+        if info["command"]["process_events"]["available"] == "no":
+            self.skipTest("process events are not available here")
         rows = self.dir / "rows.jsonl"
         target = self.start(python(DAEMONS), stdin=subprocess.PIPE, bufsize=0)
         process = self.attach(rows, "-i", "1", target.pid)
@@ -148,13 +149,15 @@ class Attach(Case):
         [tree] = self.targets(process)
         self.assertEqual(tree["processes"], 1 + 2 * 5 + 2, tree)
         self.assertEqual((tree["processes_exact"], tree["ended"]), (False, True))
-        self.assertGreaterEqual(tree["cpu_seconds"], 0.3, "the daemon that lived long is followed")
+        self.assertGreaterEqual(tree["cpu_seconds"], 0.3, "the last daemon is followed")
         self.assertGreaterEqual(max(row["children"] for row in read_jsonl(rows)[1:]), 1)
 
-    def test_sees_a_peak_between_two_samples(self) -> None:
-        """Only peak polls and the end wake rtrack up: the memory is held until it has slept a few times."""
-        code = ("import os\nos.read(0, 1)\nx = b'x' * (96 << 20)\nos.write(1, b'held')\nos.read(0, 1)\ndel x\n"
-                "os.write(1, b'released')\nos.read(0, 1)")
+    def test_peak_between_two_samples_is_recorded(self) -> None:
+        """Hold memory until rtrack has slept a few times.
+
+        The interval is so long that only peak polls and the exit of the process wake rtrack."""
+        code = ("import os\nos.read(0, 1)\nx = b'x' * (96 << 20)\nos.write(1, b'held')\n"
+                "os.read(0, 1)\ndel x\nos.write(1, b'released')\nos.read(0, 1)")
         rows = self.dir / "rows.jsonl"
         target = self.start(python(code), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         process = self.attach(rows, "-i", 10 * PATIENCE_S, target.pid)
@@ -168,70 +171,79 @@ class Attach(Case):
         self.targets(process)
         self.assertGreater(read_jsonl(rows)[-1]["peak_tree_rss_bytes"], 96 << 20)
 
-    def test_does_nothing_to_the_process(self) -> None:
+    def test_attached_process_keeps_running(self) -> None:
         target = self.start(["sleep", "30"])
-        self.assertEqual(rtrack("attach", "-q", "-d", "0.1", "-o", "/dev/null", str(target.pid)).returncode, 0)
+        self.assertEqual(
+            rtrack("attach", "-q", "-d", "0.1", "-o", "/dev/null", str(target.pid)).returncode, 0)
         self.assertTrue(is_alive(target.pid))
 
-    @unittest.skipUnless(os.geteuid() == 0, "only root can be somebody else")
-    def test_of_another_user_is_unknown_and_not_0(self) -> None:
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_pss_and_io_of_other_user_are_unknown(self) -> None:
         target = self.start(["sleep", "30"])
         words = ["attach", str(target.pid), "-i", "0.05", "--count", "2"]
         try:
             done = rtrack(*words, user=65534, group=65534, extra_groups=[])
         except PermissionError:
-            self.skipTest("other users cannot reach this build")
+            self.skipTest("other users cannot access this build directory")
         self.assertEqual(done.returncode, 0)
         for row in done.stdout.splitlines()[1:]:
             self.assertEqual(row.split(",")[6:9], ['""'] * 3)
         self.assertIn("unknown read", done.stderr)
 
-    def test_options_may_follow_the_process(self) -> None:
+    def test_options_after_pid_are_parsed(self) -> None:
         target = self.start(["sleep", "30"])
         done = rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "2")
         self.assertEqual(len(done.stdout.splitlines()), 3)
 
-    def test_memory_is_what_the_kernel_says(self) -> None:
-        target = self.start(python("x = b'x' * (64 << 20)\nprint('go', flush=True)\ninput()"), stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE)
+    def test_memory_matches_smaps_rollup(self) -> None:
+        target = self.start(python("x = b'x' * (64 << 20)\nprint('go', flush=True)\ninput()"),
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         target.stdout.readline()
         with open(f"/proc/{target.pid}/smaps_rollup") as file:
-            [told] = [int(line.split()[1]) for line in file if line.startswith("Pss:")]
-        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "1", "-o", self.dir / "rows")
-        self.assertAlmostEqual(read_csv(self.dir / "rows")[0]["pss"], told, delta=told / 200)
-        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "1", "-f", "csv-v5", "-o", self.dir / "rows")
+            [pss] = [int(line.split()[1]) for line in file if line.startswith("Pss:")]
+        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "1", "-o",
+               self.dir / "rows")
+        self.assertAlmostEqual(read_csv(self.dir / "rows")[0]["pss"], pss, delta=pss / 200)
+        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "1", "-f", "csv-v5", "-o",
+               self.dir / "rows")
         [row] = read_csv(self.dir / "rows")
-        self.assertAlmostEqual(row["process_memory_mib"], told / 1024, delta=told / 200 / 1024)
+        self.assertAlmostEqual(row["process_memory_mib"], pss / 1024, delta=pss / 200 / 1024)
 
-    def test_machine_beside_it(self) -> None:
+    def test_csv_v5_rows_include_system_figures(self) -> None:
         target = self.start(["sleep", "30"])
-        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "2", "-f", "csv-v5", "-o", self.dir / "rows")
+        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "2", "-f", "csv-v5", "-o",
+               self.dir / "rows")
         for row in read_csv(self.dir / "rows"):
             self.assertGreater(row["system_memory_free_mib"], 0)
             self.assertEqual(row["process_pid"], target.pid)
 
-    def test_json_lines(self) -> None:
+    def test_jsonl_has_meta_and_pid(self) -> None:
         target = self.start(["sleep", "30"])
-        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "2", "-f", "jsonl", "-o", self.dir / "rows")
+        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "2", "-f", "jsonl", "-o",
+               self.dir / "rows")
         rows = read_jsonl(self.dir / "rows")
         self.assertIsNone(rows[0]["command"])
         self.assertEqual([row["pid"] for row in rows[1:]], [target.pid] * 2)
 
 
-@unittest.skipUnless(psutil, "no psutil here")
+@unittest.skipUnless(psutil, "psutil is not installed")
 class AgainstPsutil(Case):
-    def test_memory_and_children(self) -> None:
+    def test_memory_and_children_match_psutil(self) -> None:
         code = "import os, time\nx = b'x' * (48 << 20)\nos.fork()\nos.fork()\ntime.sleep(30)"
         target = self.start(python(code), start_new_session=True)
         self.addCleanup(os.killpg, target.pid, 9)
-        other = psutil.Process(target.pid)
-        wait_until(lambda: len(other.children(recursive=True)) == 3 and other.memory_info().rss > 48 << 20)
-        rtrack("attach", "-q", "-i", "0.05", "--count", "1", "-f", "jsonl", "-o", self.dir / "rows", str(target.pid))
+        peer = psutil.Process(target.pid)
+        wait_until(
+            lambda: len(peer.children(recursive=True)) == 3 and peer.memory_info().rss > 48 << 20)
+        rtrack("attach", "-q", "-i", "0.05", "--count", "1", "-f", "jsonl", "-o", self.dir / "rows",
+               str(target.pid))
         row = read_jsonl(self.dir / "rows")[-1]
-        family = [other, *other.children(recursive=True)]
+        family = [peer, *peer.children(recursive=True)]
         self.assertEqual((row["processes"], row["children"]), (4, 3))
-        self.assertAlmostEqual(row["rss_bytes"], sum(p.memory_info().rss for p in family), delta=2 << 20)
-        self.assertAlmostEqual(row["pss_bytes"], sum(p.memory_full_info().pss for p in family), delta=2 << 20)
+        self.assertAlmostEqual(row["rss_bytes"], sum(p.memory_info().rss for p in family),
+                               delta=2 << 20)
+        self.assertAlmostEqual(row["pss_bytes"], sum(p.memory_full_info().pss for p in family),
+                               delta=2 << 20)
         self.assertEqual(row["threads"], sum(p.num_threads() for p in family))
 
 

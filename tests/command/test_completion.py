@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Completion for bash, asked as bash asks it."""
+"""Tests of the bash completion, called in the same way as by bash."""
 import os
 import subprocess
 import unittest
@@ -21,29 +21,30 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 class Completion(Case):
     def complete(self, *words: str, cwd: str = "/") -> List[str]:
-        """What the last word could be."""
+        """Return the completions of the last word."""
         path = str(SOURCE / "examples/rtrack/rtrack.bash-completion")
-        done = subprocess.run(["bash", "--norc", "-c", SCRIPT, "bash", path, "rtrack", *words], cwd=cwd, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_S)
+        done = subprocess.run(["bash", "--norc", "-c", SCRIPT, "bash", path, "rtrack", *words],
+                              cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=PATIENCE_S)
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 
-    def test_is_registered(self) -> None:
+    def test_script_when_sourced_registers_completion(self) -> None:
         path = str(SOURCE / "examples/rtrack/rtrack.bash-completion")
-        said = subprocess.run(["bash", "-c", 'source "$0"; complete -p rtrack', path], stdout=subprocess.PIPE,
-                              text=True).stdout
-        self.assertEqual(said, "complete -F _rtrack rtrack\n")
+        output = subprocess.run(["bash", "-c", 'source "$0"; complete -p rtrack', path],
+                                stdout=subprocess.PIPE, text=True).stdout
+        self.assertEqual(output, "complete -F _rtrack rtrack\n")
 
-    def test_commands(self) -> None:
+    def test_empty_word_completes_to_subcommands(self) -> None:
         self.assertLessEqual(set(COMMANDS), set(self.complete("")))
         self.assertEqual(self.complete("r"), ["run", "rusage"])
 
-    def test_options_are_those_of_the_help(self) -> None:
+    def test_completed_options_match_help(self) -> None:
         for command in COMMANDS:
             self.assertEqual(set(self.complete(command, "--")), set(in_help(command)), command)
             self.assertEqual(self.complete(command, "--hel"), ["--help"])
 
-    def test_arguments(self) -> None:
+    def test_option_argument_completes_to_its_values(self) -> None:
         self.assertEqual(self.complete("run", "-f", ""), ["csv", "csv-v5", "jsonl"])
         self.assertEqual(self.complete("rusage", "-f", ""), ["text", "json"])
         self.assertEqual(self.complete("run", "-i", "1", "--summary", "j"), ["json"])
@@ -51,19 +52,19 @@ class Completion(Case):
         self.assertEqual(self.complete("run", "--accounting", "w"), ["wait", "wait+perf"])
         self.assertEqual(self.complete("run", "-i", ""), [])
 
-    def test_files(self) -> None:
+    def test_file_argument_completes_to_files(self) -> None:
         (self.dir / "rows.csv").touch()
         for option in ("-o", "--processes"):
             self.assertEqual(self.complete("run", option, "ro", cwd=str(self.dir)), ["rows.csv"])
         self.assertEqual(self.complete("run", "cat", "ro", cwd=str(self.dir)), ["rows.csv"])
 
-    def test_processes(self) -> None:
+    def test_pid_argument_completes_to_pids(self) -> None:
         pid = str(os.getpid())
         self.assertIn(pid, self.complete("attach", ""))
         self.assertIn(pid, self.complete("attach", "-i", "1", pid, ""))
         self.assertIn(pid, self.complete("rusage", "--pid", ""))
 
-    def test_the_command_that_is_run(self) -> None:
+    def test_command_word_completes_to_programs(self) -> None:
         for words in (["run"], ["run", "--"], ["run", "-i", "1"], ["run", "-q", "-o", "x"]):
             self.assertIn("true", self.complete(*words, "tru"), words)
         self.assertNotIn("--interval", self.complete("run", "true", "--int"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Standard descriptors that are closed, and those that the command inherits."""
+"""Tests with closed standard descriptors, and of the descriptors that the command inherits."""
 import os
 import subprocess
 import unittest
@@ -23,32 +23,33 @@ class Closed(Case):
                               text=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def test_any_of_them(self) -> None:
+    def test_run_with_closed_standard_descriptors_writes_rows(self) -> None:
         for redirections in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
             rows = self.dir / "rows"
             done = self.run_without(redirections, "run", "-i", "0.05", "-o", str(rows), "sh", "-c",
                                     UNTIL_FOUR_LINES, str(rows))
             self.assertEqual(done.returncode, 3, redirections)
             self.assertGreaterEqual(len(read_csv(rows)), 4)
-            self.assertNotIn("rtrack", rows.read_text(), "the summary did not end up among the rows")
+            self.assertNotIn("rtrack", rows.read_text(), "the summary is not among the rows")
 
-    def test_rows_cannot_go_to_a_closed_one(self) -> None:
+    def test_rows_to_closed_stdout_fail(self) -> None:
         done = self.run_without(">&-", "system", "-q", "-i", "0.05", "--count", "1", "-o", "-")
         self.assertEqual(done.returncode, 1)
         self.assertIn("standard output", done.stderr)
 
 
 class Inherited(Case):
-    def test_the_command_sees_none_of_ours(self) -> None:
+    def test_command_inherits_no_rtrack_descriptor(self) -> None:
         code = python(LIST)
         bare = subprocess.run(code, stdout=subprocess.PIPE, text=True).stdout
         self.assertEqual(self.seen("-f", "csv-v5"), bare)
-        self.assertEqual(self.seen("-f", "jsonl", "--summary-file", str(self.dir / "summary")), bare)
+        self.assertEqual(self.seen("-f", "jsonl", "--summary-file", str(self.dir / "summary")),
+                         bare)
 
     def seen(self, *options: str) -> str:
         return rtrack("run", *options, "-o", self.dir / "rows", *python(LIST)).stdout
 
-    def test_the_command_gets_those_of_rtrack(self) -> None:
+    def test_command_inherits_callers_descriptor(self) -> None:
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         done = rtrack("run", "-q", "sh", "-c", f"echo through >&{writer}", pass_fds=[writer])
@@ -56,7 +57,7 @@ class Inherited(Case):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(os.read(reader, 100), b"through\n")
 
-    def test_standard_input(self) -> None:
+    def test_standard_input_reaches_command(self) -> None:
         self.assertEqual(rtrack("run", "-q", "cat", input="words\n").stdout, "words\n")
 
 

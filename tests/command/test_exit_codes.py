@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which exit code stands for what."""
+"""Tests of the exit codes of rtrack."""
 import ctypes
 import json
 import os
@@ -18,13 +18,14 @@ PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 
 
 def refuse_perf_event_open() -> None:
-    """A seccomp filter, as containers have them: perf_event_open() is EPERM, and all else allowed."""
+    """Install a seccomp filter like that of containers: perf_event_open() fails with EPERM."""
     set_no_new_privs, set_seccomp, filter_mode = 38, 22, 2
-    load, jump_if_equal, give, allow, refuse = 0x20, 0x15, 0x06, 0x7FFF0000, 0x00050001
-    rows = [(load, 0, 0, 0), (jump_if_equal, 0, 1, PERF_EVENT_OPEN[os.uname().machine]), (give, 0, 0, refuse),
-            (give, 0, 0, allow)]
+    load, jump_if_equal, ret, allow, refuse = 0x20, 0x15, 0x06, 0x7FFF0000, 0x00050001
+    rows = [(load, 0, 0, 0), (jump_if_equal, 0, 1, PERF_EVENT_OPEN[os.uname().machine]),
+            (ret, 0, 0, refuse), (ret, 0, 0, allow)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
-    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code)))
+    header = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code))
+    program = ctypes.create_string_buffer(header)
     libc = ctypes.CDLL(None)
     word = ctypes.c_ulong
     assert libc.prctl(set_no_new_privs, word(1), word(0), word(0), word(0)) == 0
@@ -32,14 +33,14 @@ def refuse_perf_event_open() -> None:
 
 
 class OfTheCommand(Case):
-    def test_is_passed_on(self) -> None:
+    def test_exit_code_of_command_is_returned(self) -> None:
         for code in (0, 1, 3, 124, 255):
             self.assertEqual(rtrack("run", "-q", "--", "sh", "-c", f"exit {code}").returncode, code)
 
-    def test_a_signal_is_128_and_its_number(self) -> None:
+    def test_command_killed_by_signal_returns_128_plus_number(self) -> None:
         for name in ("KILL", "TERM", "SEGV", "INT", "RTMIN"):
             number = getattr(signal, "SIG" + name)
-            # Not by a shell, which may turn one into an exit code of its own.
+            # Do not use a shell: it may turn the signal into an exit code.
             code = f"""
 import os, resource, signal
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -48,24 +49,25 @@ os.kill(os.getpid(), {number})
 """
             self.assertEqual(rtrack("run", "-q", *python(code)).returncode, 128 + number, name)
 
-    def test_is_kept_when_sigchld_was_ignored(self) -> None:
+    def test_exit_code_with_sigchld_ignored_is_kept(self) -> None:
         def ignore() -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
         self.assertEqual(rtrack("run", "-q", "sh", "-c", "exit 7", preexec_fn=ignore).returncode, 7)
 
-    def test_options_after_the_command_are_its_own(self) -> None:
-        self.assertEqual(rtrack("run", "-q", "sh", "-c", "exit $#", "-q", "--version", "-i").returncode, 2)
+    def test_options_after_command_are_passed_to_it(self) -> None:
+        self.assertEqual(
+            rtrack("run", "-q", "sh", "-c", "exit $#", "-q", "--version", "-i").returncode, 2)
 
 
 class OfAFailedStart(Case):
-    def test_not_found_is_127(self) -> None:
+    def test_missing_program_returns_127(self) -> None:
         for program in ("no-such-program-anywhere", "./no/such/path", ""):
             done = rtrack("run", "--", program)
             self.assertEqual(done.returncode, 127, program)
             self.assertIn(f"cannot run '{program}'", done.stderr)
 
-    def test_not_executable_is_126(self) -> None:
+    def test_non_executable_program_returns_126(self) -> None:
         plain = self.dir / "plain"
         plain.write_text("#!/bin/sh\n")
         for path in (plain, self.dir):
@@ -73,7 +75,7 @@ class OfAFailedStart(Case):
             self.assertEqual(done.returncode, 126, path)
             self.assertIn("cannot run", done.stderr)
 
-    def test_one_line_says_so_and_no_summary_follows(self) -> None:
+    def test_failed_start_prints_one_line_and_no_summary(self) -> None:
         self.assertEqual(len(rtrack("run", "no-such-program-anywhere").stderr.splitlines()), 1)
 
 
@@ -86,96 +88,106 @@ class BeforeTheStart(Case):
         self.assertTrue(done.stderr.startswith("rtrack"), done.stderr)
         return done.stderr
 
-    def test_a_file_that_cannot_be_opened_is_125(self) -> None:
+    def test_unopenable_output_file_returns_125(self) -> None:
         missing = str(self.dir / "missing/file")
         self.assertIn(missing, self.assert_not_started(125, "-o", missing))
         self.assertIn(missing, self.assert_not_started(125, "--summary-file", missing))
         self.assertIn(missing, self.assert_not_started(125, "--processes", missing))
         self.assert_not_started(125, "-o", str(self.dir))
 
-    def test_accounting_that_cannot_be_had_is_125(self) -> None:
+    def test_unavailable_accounting_returns_125(self) -> None:
         self.assertIn("bpf", self.assert_not_started(125, "--accounting", "bpf"))
         if rtrack("run", "-q", "--accounting", "cgroup", "true").returncode != 0:
             self.assertIn("cgroup", self.assert_not_started(125, "--accounting", "cgroup"))
 
-    @unittest.skipUnless(os.uname().machine in PERF_EVENT_OPEN, "the number of the system call is not known")
-    def test_accounting_by_perf_that_is_refused_is_125_and_says_where_to_look(self) -> None:
+    @unittest.skipUnless(os.uname().machine in PERF_EVENT_OPEN,
+                         "the number of the system call is unknown on this architecture")
+    def test_refused_perf_event_returns_125_and_names_sysctl(self) -> None:
         mark = self.dir / "mark"
-        done = rtrack("run", "--accounting", "wait+perf", "--", "touch", mark, preexec_fn=refuse_perf_event_open)
+        done = rtrack("run", "--accounting", "wait+perf", "--", "touch", mark,
+                      preexec_fn=refuse_perf_event_open)
         self.assertEqual((done.returncode, mark.exists()), (125, False), done.stderr)
         self.assertIn("/proc/sys/kernel/perf_event_paranoid", done.stderr)
 
-    def test_accounting_without_its_supervisor_is_125(self) -> None:
-        """A library that lies all alone does not find it."""
+    def test_accounting_without_supervisor_returns_125(self) -> None:
+        """Copy the library to an empty directory, where it does not find the supervisor."""
         shutil.copy(BUILD / "lib/librtrack.so.0", self.dir)
         env = {**os.environ, "LD_LIBRARY_PATH": str(self.dir)}
         done = rtrack("run", "--accounting", "wait", "true", env=env)
         if done.returncode == 0:
-            self.skipTest("a supervisor is installed on this system, or the library was found elsewhere")
-        for rung in ("wait", "wait+perf"):
-            done = rtrack("run", "--accounting", rung, "true", env=env)
+            self.skipTest(
+                "a supervisor is installed on this system, or the library was found elsewhere")
+        for method in ("wait", "wait+perf"):
+            done = rtrack("run", "--accounting", method, "true", env=env)
             self.assertEqual(done.returncode, 125)
             self.assertIn("rtrack-supervisor", done.stderr)
         done = rtrack("run", "--summary", "json", "sh", "-c", "exit 4", env=env)
-        self.assertEqual((done.returncode, json.loads(done.stderr)["accounting"]["level"]), (4, "poll"))
+        self.assertEqual((done.returncode, json.loads(done.stderr)["accounting"]["level"]),
+                         (4, "poll"))
 
-    def test_a_wrong_command_line_is_2(self) -> None:
-        for options in (["--nonsense"], ["-i", "0"], ["-i", "-1"], ["-i", "1x"], ["-i", "nan"], ["-i", "0x10"],
-                        ["-i", "1e3"], ["-i", "1us"], ["-i", "."], ["-i", ""], ["--count", "0"], ["--count", "1.5"],
-                        ["-d", "inf"], ["--timeout", "soon"], ["-f", "xml", "-o", "-"], ["-f", "csv"],
-                        ["--summary", "html"], ["--color", "red"], ["--live", "yes"], ["--accounting", "guess"],
-                        ["-o", ""], ["--processes", ""], ["--pid", "1"]):
+    def test_invalid_option_returns_2(self) -> None:
+        for options in (["--nonsense"], ["-i", "0"], ["-i", "-1"], ["-i", "1x"], ["-i", "nan"],
+                        ["-i", "0x10"], ["-i", "1e3"], ["-i", "1us"], ["-i", "."], ["-i", ""],
+                        ["--count", "0"], ["--count", "1.5"], ["-d", "inf"], ["--timeout", "soon"],
+                        ["-f", "xml", "-o", "-"], ["-f", "csv"], ["--summary", "html"],
+                        ["--color", "red"], ["--live", "yes"],
+                        ["--accounting", "guess"], ["-o", ""], ["--processes", ""], ["--pid", "1"]):
             self.assert_not_started(2, *options)
 
-    def test_wrong_operands_are_2(self) -> None:
-        for words in ([], ["run"], ["run", "--"], ["attach"], ["attach", "self"], ["attach", "0"], ["attach", "-5"],
-                      ["attach", "99999999999999999999"], ["system", "all"], ["rusage", "1"], ["info", "all"],
-                      ["trace"], ["frobnicate"], ["-i", "1", "run"], ["rusage", "--pid", "1", "--thread"]):
+    def test_invalid_operands_return_2(self) -> None:
+        for words in ([], ["run"], ["run", "--"], ["attach"], ["attach", "self"], ["attach", "0"],
+                      ["attach", "-5"], ["attach", "99999999999999999999"], ["system", "all"],
+                      ["rusage", "1"], ["info", "all"], ["trace"], ["frobnicate"],
+                      ["-i", "1", "run"], ["rusage", "--pid", "1", "--thread"]):
             done = rtrack(*words)
             self.assertEqual(done.returncode, 2, words)
             self.assertEqual(done.stdout, "", words)
             self.assertNotEqual(done.stderr, "", words)
 
-    def test_an_unknown_command_is_named(self) -> None:
+    def test_unknown_subcommand_is_named_in_error(self) -> None:
         self.assertIn("unknown command 'trace'", rtrack("trace", "--", "true").stderr)
 
 
 class TimeOut(Case):
-    def test_ends_the_command_with_124(self) -> None:
+    def test_timeout_ends_command_and_returns_124(self) -> None:
         path = self.dir / "summary"
-        done = rtrack("run", "--timeout", "0.2", "--summary", "json", "--summary-file", path, "sleep", "200")
+        done = rtrack("run", "--timeout", "0.2", "--summary", "json", "--summary-file", path,
+                      "sleep", "200")
         self.assertEqual(done.returncode, 124)
         summary = json.loads(path.read_text())
         self.assertTrue(summary["timed_out"])
         self.assertEqual((summary["exit_code"], summary["signal"]), (None, signal.SIGTERM))
 
-    def test_is_not_reached_by_a_shorter_command(self) -> None:
-        self.assertEqual(rtrack("run", "-q", "--timeout", "1000", "sh", "-c", "exit 5").returncode, 5)
+    def test_command_shorter_than_timeout_keeps_exit_code(self) -> None:
+        self.assertEqual(
+            rtrack("run", "-q", "--timeout", "1000", "sh", "-c", "exit 5").returncode, 5)
 
-    def test_ends_what_the_command_started_too(self) -> None:
+    def test_timeout_ends_descendants_too(self) -> None:
         path = self.dir / "pid"
         code = f"sleep 200 & echo $! >{path}; wait; sleep 200"
         self.assertEqual(rtrack("run", "-q", "--timeout", "3", "sh", "-c", code).returncode, 124)
         pid = int(path.read_text())
         wait_until(lambda: not is_alive(pid))
 
-    def test_insists_after_a_while(self) -> None:
-        """The command ignores SIGTERM from its first instruction on."""
+    def test_timeout_with_sigterm_ignored_sends_sigkill(self) -> None:
+        """The command ignores SIGTERM from its start."""
         path = self.dir / "summary"
         began = time.monotonic()
-        done = rtrack("run", "--timeout", "0.3", "--summary", "json", "--summary-file", path, "sleep", "200",
+        done = rtrack("run", "--timeout", "0.3", "--summary", "json", "--summary-file", path,
+                      "sleep", "200",
                       preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
         self.assertEqual(done.returncode, 124)
         self.assertGreaterEqual(time.monotonic() - began, 5)
         self.assertEqual(json.loads(path.read_text())["signal"], signal.SIGKILL)
 
-    def test_does_not_delay_anything(self) -> None:
-        process = self.start([RTRACK, "run", "-q", "--timeout", "1h", "sleep", "0.1"], stderr=subprocess.DEVNULL)
+    def test_unreached_timeout_adds_no_delay(self) -> None:
+        process = self.start([RTRACK, "run", "-q", "--timeout", "1h", "sleep", "0.1"],
+                             stderr=subprocess.DEVNULL)
         self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
 
 
 class OfTheOthers(Case):
-    def test_no_such_process_is_125_and_named(self) -> None:
+    def test_missing_pid_returns_125_and_is_named(self) -> None:
         process = subprocess.Popen(["true"])
         process.wait()
         done = rtrack("attach", str(process.pid))
@@ -183,13 +195,14 @@ class OfTheOthers(Case):
         self.assertIn(str(process.pid), done.stderr)
         self.assertEqual(rtrack("rusage", "--pid", str(process.pid)).returncode, 125)
 
-    def test_output_that_cannot_be_opened_is_125(self) -> None:
+    def test_system_and_attach_with_unopenable_output_return_125(self) -> None:
         self.assertEqual(rtrack("system", "-o", self.dir / "no/file").returncode, 125)
-        self.assertEqual(rtrack("attach", "-o", self.dir / "no/file", str(os.getpid())).returncode, 125)
+        self.assertEqual(
+            rtrack("attach", "-o", self.dir / "no/file", str(os.getpid())).returncode, 125)
 
-    def test_good_ends_are_0(self) -> None:
-        for words in (["-h"], ["--help"], ["-V"], ["run", "-h"], ["rusage", "-V"], ["info"], ["rusage"],
-                      ["system", "--count", "1", "-i", "10ms"]):
+    def test_success_returns_0(self) -> None:
+        for words in (["-h"], ["--help"], ["-V"], ["run", "-h"], ["rusage", "-V"], ["info"],
+                      ["rusage"], ["system", "--count", "1", "-i", "10ms"]):
             self.assertEqual(rtrack(*words).returncode, 0, words)
 
 

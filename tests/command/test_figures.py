@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures of run, against what the processes were told by the kernel themselves."""
+"""Compare the figures of rtrack run with those that the processes read from the kernel."""
 import json
 import os
 import resource
@@ -13,7 +13,8 @@ from rtrack_command import Case, Row, busy, python, read_csv, read_jsonl, until_
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
-# Work of all kinds by children that are waited for, then what getrusage(2) says of it, as JSON in the file named first.
+# Does work of all kinds in children that it waits for. Then writes its getrusage(2) figures as JSON
+# to the file of the first argument.
 WORK = """
 import json, os, resource, subprocess, sys, time
 def burn(seconds):
@@ -31,92 +32,97 @@ for share in (0.15, 0.1, 0.05):
         os._exit(0)
     os.waitpid(pid, 0)
 burn(0.1)
-own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+scopes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+self_use, children = map(resource.getrusage, scopes)
 with open(sys.argv[1], "w") as file:
-    names = [name for name in dir(own) if name.startswith("ru_")]
-    json.dump({name: [getattr(own, name), getattr(children, name)] for name in names}, file)
+    names = [name for name in dir(self_use) if name.startswith("ru_")]
+    json.dump({name: [getattr(self_use, name), getattr(children, name)] for name in names}, file)
 os._exit(0)
 """
 
 
 def cpu_of_children() -> float:
-    """What all have used that this process has waited for, with all that they have waited for."""
+    """Return the CPU time of all waited-for children of this process, with their own children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 class OfTheKernel(Case):
-    """The command asks for its own figures right before it ends."""
+    """The command reads its own figures right before it exits."""
 
     def setUp(self) -> None:
         super().setUp()
         self.data = self.dir / "data"
 
     def work(self, *options: str) -> Row:
-        told = self.dir / "told"
-        self.got = self.summary("run", "-i", "0.05", *options, *python(WORK), told, self.data)
-        self.told: Dict[str, Any] = json.loads(told.read_text())
+        path = self.dir / "rusage"
+        self.got = self.summary("run", "-i", "0.05", *options, *python(WORK), path, self.data)
+        self.kernel: Dict[str, Any] = json.loads(path.read_text())
         return self.got
 
-    def test_cpu_time(self) -> None:
+    def test_cpu_time_lies_between_two_rusage_reads(self) -> None:
         for _ in range(3):
             before = cpu_of_children()
             got = self.work("--accounting", "wait")
-            told = sum(self.told["ru_utime"]) + sum(self.told["ru_stime"])
-            # More than the command said before its end, less than that with rtrack and its supervisor.
-            self.assertTrue(told - 1e-6 <= got["cpu_seconds"] <= cpu_of_children() - before, (told, got))
-            self.assertAlmostEqual(got["cpu_user_seconds"] + got["cpu_system_seconds"], got["cpu_seconds"], places=6)
+            expected = sum(self.kernel["ru_utime"]) + sum(self.kernel["ru_stime"])
+            # At least what the command read before its exit. At most that, rtrack and supervisor.
+            self.assertTrue(expected - 1e-6 <= got["cpu_seconds"] <= cpu_of_children() - before,
+                            (expected, got))
+            self.assertAlmostEqual(got["cpu_user_seconds"] + got["cpu_system_seconds"],
+                                   got["cpu_seconds"], places=6)
 
-    def test_peak_of_the_largest_process(self) -> None:
+    def test_peak_rss_matches_largest_ru_maxrss(self) -> None:
         got = self.work()
-        told = max(self.told["ru_maxrss"]) * 1024
-        self.assertAlmostEqual(got["peak_rss_bytes"], told, delta=told / 50)
+        expected = max(self.kernel["ru_maxrss"]) * 1024
+        self.assertAlmostEqual(got["peak_rss_bytes"], expected, delta=expected / 50)
 
-    def test_faults(self) -> None:
+    def test_minor_faults_match_rusage(self) -> None:
         got = self.work("--accounting", "wait")
-        told = sum(self.told["ru_minflt"])
-        self.assertTrue(told <= got["minor_faults"] <= told * 1.05 + 100, (told, got["minor_faults"]))
+        expected = sum(self.kernel["ru_minflt"])
+        self.assertTrue(expected <= got["minor_faults"] <= expected * 1.05 + 100,
+                        (expected, got["minor_faults"]))
 
-    def test_bytes_written(self) -> None:
+    def test_bytes_written_match_ru_oublock(self) -> None:
         got = self.work()
-        told = sum(self.told["ru_oublock"]) * 512
-        if told == 0:
+        expected = sum(self.kernel["ru_oublock"]) * 512
+        if expected == 0:
             self.skipTest("the file system of the temporary directory has no storage")
-        self.assertGreaterEqual(told, 12 << 20)
-        self.assertAlmostEqual(got["write_bytes"], told, delta=told / 20)
+        self.assertGreaterEqual(expected, 12 << 20)
+        self.assertAlmostEqual(got["write_bytes"], expected, delta=expected / 20)
 
-    def test_against_gnu_time(self) -> None:
+    def test_cpu_time_and_peak_match_gnu_time(self) -> None:
         program = shutil.which("time")
         if not program:
-            self.skipTest("no time here")
-        told = self.dir / "time"
-        # Large enough not to be taken for what an exec hands on from whoever started rtrack.
+            self.skipTest("GNU time is not installed")
+        path = self.dir / "time"
+        # Larger than the maxrss that an exec can inherit from the process that started rtrack.
         code = "x = b'x' * (96 << 20)\n" + busy(0.3)
-        got = self.summary("run", program, "-o", told, "-f", "%U %S %M", *python(code))
-        user, system, peak = (float(word) for word in told.read_text().split())
-        # It cuts both to hundredths of a second, and its own use is in the figure of rtrack.
-        self.assertTrue(user + system <= got["cpu_seconds"] <= user + system + 0.02 + 0.05, (user, system, got))
+        got = self.summary("run", program, "-o", path, "-f", "%U %S %M", *python(code))
+        user, system, peak = (float(word) for word in path.read_text().split())
+        # GNU time cuts both to hundredths of a second, and the figure of rtrack includes GNU time.
+        self.assertTrue(user + system <= got["cpu_seconds"] <= user + system + 0.02 + 0.05,
+                        (user, system, got))
         self.assertAlmostEqual(got["peak_rss_bytes"], peak * 1024, delta=peak * 1024 / 20)
 
 
 class OfTheTree(Case):
-    def test_sum_over_the_tree(self) -> None:
-        """Three processes with 40 MiB each, none of it shared."""
+    def test_tree_peak_is_sum_over_processes(self) -> None:
+        """Three processes hold 40 MiB each, with no shared memory."""
         rows = self.dir / "rows"
         code = f"""
 import os
-ready, is_ready = os.pipe()
-may_end, rope = os.pipe()
+ready_read, ready_write = os.pipe()
+end_read, end_write = os.pipe()
 for _ in range(2):
     if os.fork() == 0:
-        os.close(rope)
+        os.close(end_write)
         x = os.urandom(1) * (40 << 20)
-        os.write(is_ready, b".")
-        os.read(may_end, 1)
+        os.write(ready_write, b".")
+        os.read(end_read, 1)
         os._exit(0)
 x = os.urandom(1) * (40 << 20)
 for _ in range(2):
-    os.read(ready, 1)
+    os.read(ready_read, 1)
 {until_rows(rows)}
 """
         got = self.summary("run", "-i", "0.1", "-o", rows, *python(code))
@@ -124,26 +130,28 @@ for _ in range(2):
         self.assertIn(got["peak_tree_kind"], ("pss", "rss", "cgroup"))
         self.assertTrue(40 << 20 <= got["peak_rss_bytes"] <= 60 << 20, got["peak_rss_bytes"])
 
-    def test_processes(self) -> None:
-        got = self.summary("run", "-i", "0.05", "sh", "-c", "sleep 0.4 & sleep 0.4 & sleep 0.4 & wait")
+    def test_processes_of_tree_are_counted(self) -> None:
+        got = self.summary("run", "-i", "0.05", "sh", "-c",
+                           "sleep 0.4 & sleep 0.4 & sleep 0.4 & wait")
         self.assertEqual(got["processes"], 4)
         self.assertEqual(got["left_running"], 0)
 
-    def test_left_running(self) -> None:
+    def test_background_child_is_reported_as_left_running(self) -> None:
         path = self.dir / "pid"
-        got = self.summary("run", "-i", "0.05", "sh", "-c", f"sleep 200 >/dev/null 2>&1 & echo $! >{path}",
+        got = self.summary("run", "-i", "0.05", "sh", "-c",
+                           f"sleep 200 >/dev/null 2>&1 & echo $! >{path}",
                            stdout=subprocess.DEVNULL)
         self.addCleanup(os.kill, int(path.read_text()), 9)
         self.assertEqual(got["left_running"], 1)
         self.assertIn("left_running", got["accounting"]["reasons"])
         self.assertFalse(got["accounting"]["complete"])
 
-    def test_without_children(self) -> None:
+    def test_no_children_option_counts_one_process(self) -> None:
         got = self.summary("run", "--no-children", "--accounting", "poll", "-i", "0.05", "sh", "-c",
                            " ".join(["sleep 0.2;"] * 2) + " true")
         self.assertEqual(got["processes"], 1)
 
-    def test_exit_code_and_wall_time(self) -> None:
+    def test_exit_code_signal_and_wall_time_are_reported(self) -> None:
         began = time.monotonic()
         got = self.summary("run", "sh", "-c", "sleep 0.3; exit 9")
         self.assertEqual((got["exit_code"], got["signal"]), (9, None))
@@ -153,13 +161,15 @@ for _ in range(2):
 
 
 class OfTheRows(Case):
-    """The rows add up to the summary, whatever lived and died in between."""
+    """The rows add up to the summary, whichever processes start and exit in between."""
 
     TREES = {
         "busy": python(busy(0.25)),
         "short-lived": ["sh", "-c", "i=0; while [ $i -lt 60 ]; do true | cat; i=$((i + 1)); done"],
         "children": python(WORK),
-        "orphans": ["sh", "-c", "(sleep 0.05; i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done) & sleep 0.3"],
+        "orphans": [
+            "sh", "-c",
+            "(sleep 0.05; i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done) & sleep 0.3"],
         "shorter than an interval": ["true"],
     }
 
@@ -167,56 +177,62 @@ class OfTheRows(Case):
         for name, words in self.TREES.items():
             path = self.dir / "rows"
             if words == self.TREES["children"]:
-                words = [*words, str(self.dir / "told"), str(self.dir / "data")]
+                words = [*words, str(self.dir / "rusage"), str(self.dir / "data")]
             with self.subTest(tree=name):
                 began = time.monotonic()
                 got = self.summary("run", "-i", "0.04", "-f", form, "-o", path, *words)
                 self.took_s = time.monotonic() - began
                 yield (read_jsonl if form == "jsonl" else read_csv)(path), got
 
-    def test_of_csv(self) -> None:
+    def test_csv_rows_add_up_to_summary(self) -> None:
         for rows, got in self.each("csv"):
             for column, total in (("utime", "cpu_user_seconds"), ("stime", "cpu_system_seconds")):
                 ticks = sum(row[column] for row in rows)
                 self.assertEqual(ticks, (got[total] + 1e-9) // TICK, column)
             for column in ("read_bytes", "write_bytes"):
                 if got[column] is not None:
-                    # Who may not look at a process that is just ending does not write 0 for it.
+                    # The cell is empty if the I/O of an exiting process could not be read.
                     self.assertEqual(sum(row[column] or 0 for row in rows), got[column], column)
 
-    def test_of_csv_v5(self) -> None:
+    def test_csv_v5_rows_add_up_to_summary(self) -> None:
         for rows, got in self.each("csv-v5"):
-            self.assertAlmostEqual(sum(row["process_utime"] for row in rows), got["cpu_user_seconds"], places=8)
-            self.assertAlmostEqual(sum(row["process_stime"] for row in rows), got["cpu_system_seconds"], places=8)
+            self.assertAlmostEqual(sum(row["process_utime"] for row in rows),
+                                   got["cpu_user_seconds"], places=8)
+            self.assertAlmostEqual(sum(row["process_stime"] for row in rows),
+                                   got["cpu_system_seconds"], places=8)
             if got["write_bytes"] is not None:
-                self.assertEqual(sum(row["process_disk_write_bytes"] or 0 for row in rows), got["write_bytes"])
+                self.assertEqual(sum(row["process_disk_write_bytes"] or 0 for row in rows),
+                                 got["write_bytes"])
 
-    def test_of_jsonl(self) -> None:
+    def test_jsonl_rows_add_up_to_summary(self) -> None:
         for rows, got in self.each("jsonl"):
             rows = rows[1:]
-            for name, total in (("d_cpu_user_ns", "cpu_user_seconds"), ("d_cpu_system_ns", "cpu_system_seconds")):
+            for name, total in (("d_cpu_user_ns", "cpu_user_seconds"),
+                                ("d_cpu_system_ns", "cpu_system_seconds")):
                 self.assertAlmostEqual(sum(row[name] for row in rows) / 1e9, got[total], places=8)
             for name in ("minor_faults", "read_bytes", "write_bytes"):
                 if got[name] is not None:
                     self.assertEqual(sum(row["d_" + name] for row in rows), got[name], name)
             self.assertEqual(len(rows), len([row for row in rows if row["d_interval_ns"] > 0]))
 
-    def test_none_is_negative_and_the_times_add_up(self) -> None:
+    def test_rows_are_not_negative_and_intervals_add_up(self) -> None:
         for rows, got in self.each("csv-v5"):
             for row in rows:
                 for name, value in row.items():
                     self.assertFalse(value is not None and value < 0, name)
         for rows, got in self.each("jsonl"):
             whole = sum(row["d_interval_ns"] for row in rows[1:]) / 1e9
-            self.assertTrue(got["wall_seconds"] <= whole <= self.took_s, (got["wall_seconds"], whole, self.took_s))
+            self.assertTrue(got["wall_seconds"] <= whole <= self.took_s,
+                            (got["wall_seconds"], whole, self.took_s))
 
 
 class Overhead(Case):
-    def test_is_told_and_small(self) -> None:
+    def test_overhead_is_reported_and_small(self) -> None:
         rows = self.dir / "rows"
         got = self.summary("run", "-i", "0.1", "-o", rows, "sleep", "1")
         self.assertTrue(0 < got["overhead_cpu_seconds"] < 0.05, got["overhead_cpu_seconds"])
-        self.assertEqual(got["samples"], len(read_csv(rows)) + 1, "one before the first row")
+        self.assertEqual(got["samples"], len(read_csv(rows)) + 1,
+                         "one sample precedes the first row")
 
 
 if __name__ == "__main__":

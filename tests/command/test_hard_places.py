@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Places and events that are hard on a tracker: namespaces, cgroups that vanish or freeze, fork bombs, its own end."""
+"""Tests of hard cases: pid namespaces, removed and frozen cgroups, fork bombs, stopped and killed
+rtrack processes, full disks."""
 import ctypes
 import json
 import os
@@ -12,20 +13,21 @@ import time
 import unittest
 from typing import Any, List, Optional, Tuple
 
-from rtrack_command import (PATIENCE_S, PYTHON, RTRACK, Case, Row, busy, is_alive, python, read_jsonl, read_proc,
-                            rtrack, state_of, wait_until)
+from rtrack_command import (PATIENCE_S, PYTHON, RTRACK, Case, Row, busy, is_alive, python,
+                            read_jsonl, read_proc, rtrack, state_of, wait_until)
 
 LEVELS = ("poll", "wait", "cgroup")
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def own_group() -> Optional[pathlib.Path]:
-    """The directory of the cgroup (v2) that this process is in."""
-    own = re.search(r"^0::(/.*)$", read_proc(os.getpid(), "cgroup"), re.MULTILINE)
-    mount = re.search(r"^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 ", read_proc(os.getpid(), "mountinfo"), re.MULTILINE)
-    if not own or not mount or not own[1].startswith(mount[1]):
+def group_of_self() -> Optional[pathlib.Path]:
+    """Return the directory of the cgroup (v2) of this process."""
+    line = re.search(r"^0::(/.*)$", read_proc(os.getpid(), "cgroup"), re.MULTILINE)
+    mount = re.search(r"^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 ",
+                      read_proc(os.getpid(), "mountinfo"), re.MULTILINE)
+    if not line or not mount or not line[1].startswith(mount[1]):
         return None
-    return pathlib.Path(mount[2]) / own[1][len(mount[1]):].lstrip("/")
+    return pathlib.Path(mount[2]) / line[1][len(mount[1]):].lstrip("/")
 
 
 def can_use_groups() -> bool:
@@ -36,13 +38,15 @@ def levels() -> List[str]:
     return [level for level in LEVELS if level != "cgroup" or can_use_groups()]
 
 
-def leaves_of(pid: int) -> List[pathlib.Path]:
-    """The groups that an rtrack has made for its command."""
-    return sorted((own_group() or pathlib.Path("/nonexistent")).glob(f"rtrack-{pid}-*"))
+def groups_of(pid: int) -> List[pathlib.Path]:
+    """Return the cgroups that an rtrack process has made for its command."""
+    return sorted((group_of_self() or pathlib.Path("/nonexistent")).glob(f"rtrack-{pid}-*"))
 
 
 def command_in_rows(path: pathlib.Path) -> int:
-    """The pid of the command, once the first row (in JSON) shows that its start is over."""
+    """Return the pid of the command, from the first JSON row.
+
+    That row shows that the start is complete."""
     def find() -> Optional[int]:
         text = path.read_text() if path.exists() else ""
         return json.loads(text.splitlines()[1])["pid"] if text.count("\n") > 1 else None
@@ -55,7 +59,9 @@ def ignore_sigchld() -> None:
 
 
 class OuterProc(Case):
-    """In a pid namespace that kept the /proc of the outer one, where each pid is somebody else's."""
+    """Tests in a pid namespace that has the /proc of the outer namespace.
+
+    A pid of the inner namespace names another process, or none, in that /proc."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -63,15 +69,16 @@ class OuterProc(Case):
         if os.geteuid() != 0:
             self.words[1:1] = ["--user", "--map-root-user"]
         try:
-            subprocess.run([*self.words, "true"], check=True, stderr=subprocess.DEVNULL, timeout=PATIENCE_S)
+            subprocess.run([*self.words, "true"], check=True, stderr=subprocess.DEVNULL,
+                           timeout=PATIENCE_S)
         except (OSError, subprocess.CalledProcessError):
-            self.skipTest("no pid namespace can be made here")
+            self.skipTest("cannot create a pid namespace here")
 
     def inside(self, *words: Any, options: Any = ()) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run([*self.words, *options, RTRACK, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=PATIENCE_S)
+        return subprocess.run([*self.words, *options, RTRACK, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
 
-    def test_run_refuses_and_starts_nothing(self) -> None:
+    def test_run_with_outer_proc_fails_and_starts_nothing(self) -> None:
         mark = self.dir / "mark"
         for level in ("auto", "poll", "wait"):
             done = self.inside("run", "--accounting", level, "touch", mark)
@@ -80,7 +87,7 @@ class OuterProc(Case):
             self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertFalse(mark.exists())
 
-    def test_no_stranger_is_taken_for_the_process(self) -> None:
+    def test_pid_with_outer_proc_is_refused(self) -> None:
         outer = self.start(["sleep", "60"])
         for pid in (1, outer.pid):
             for words in (["attach", "-d", "0.1", str(pid)], ["rusage", "--pid", str(pid)]):
@@ -88,17 +95,18 @@ class OuterProc(Case):
                 self.assertEqual((done.returncode, done.stdout), (125, ""), words)
                 self.assertIn("pid namespace", done.stderr)
 
-    def test_what_needs_no_pid_works(self) -> None:
+    def test_rusage_and_system_with_outer_proc_work(self) -> None:
         self.assertEqual(self.inside("rusage").returncode, 0)
         self.assertEqual(self.inside("system", "-q", "--count", "1", "-i", "0.05").returncode, 0)
 
-    def test_with_a_proc_of_its_own_all_is_well(self) -> None:
+    def test_run_with_matching_proc_works(self) -> None:
         path = self.dir / "summary"
-        probe = subprocess.run([*self.words, "--mount-proc", "true"], stderr=subprocess.PIPE, text=True)
+        probe = subprocess.run([*self.words, "--mount-proc", "true"], stderr=subprocess.PIPE,
+                               text=True)
         if probe.returncode:
-            self.skipTest("no /proc can be mounted here: " + probe.stderr.strip())
-        done = self.inside("run", "--summary", "json", "--summary-file", path, *python(busy(0.2) + "\nexit(3)"),
-                           options=["--mount-proc"])
+            self.skipTest("cannot mount /proc here: " + probe.stderr.strip())
+        done = self.inside("run", "--summary", "json", "--summary-file", path,
+                           *python(busy(0.2) + "\nexit(3)"), options=["--mount-proc"])
         self.assertEqual(done.returncode, 3, done.stderr)
         got = json.loads(path.read_text())
         self.assertLess(got["pid"], 10)
@@ -106,139 +114,153 @@ class OuterProc(Case):
 
 
 class IgnoredSigchld(Case):
-    def test_nothing_is_lost(self) -> None:
-        """Had the command inherited it, its child would be in nobody's account."""
+    def test_run_with_sigchld_ignored_counts_children(self) -> None:
+        """The command must not inherit the ignored SIGCHLD.
+
+        With SIGCHLD ignored, the kernel adds the usage of its child to no other process."""
         for level in levels():
-            got = self.summary("run", "--accounting", level, "-i", "30", "sh", "-c", '"$0" -I -c "$1"; exit 7', PYTHON,
+            got = self.summary("run", "--accounting", level, "-i", "30",
+                               "sh", "-c", '"$0" -I -c "$1"; exit 7', PYTHON,
                                busy(0.3), preexec_fn=ignore_sigchld)
             self.assertEqual(got["exit_code"], 7, level)
-            self.assertFalse({"sigchld_ignored", "unwaited"} & set(got["accounting"]["reasons"]), got["accounting"])
+            self.assertFalse({"sigchld_ignored", "unwaited"} & set(got["accounting"]["reasons"]),
+                             got["accounting"])
             if level != "poll":
                 self.assertGreaterEqual(got["cpu_seconds"], 0.3)
 
 
-# Each forks until there are so many, says that it is there, and ends with the rope at the latest.
+# Forks until there are count processes. Each writes a byte, and exits when the test closes a pipe.
 BOMB = """
 import os, sys
-count, held, rope = map(int, sys.argv[1:])
+count, ready, wait_fd = map(int, sys.argv[1:])
 while count > 1:
     half = count // 2
     count = half if os.fork() == 0 else count - half
-os.write(held, b".")
-os.read(rope, 1)
+os.write(ready, b".")
+os.read(wait_fd, 1)
 """
 
 
 class ForkBomb(Case):
-    """Of so many processes, who all end with the test at the latest."""
+    """A tree of many processes. All exit when the test ends, at the latest."""
 
     COUNT = 1000
 
     def explode(self, count: int, *options: str, **kwargs: Any) -> None:
-        """Wait until all are there."""
-        self.held, holders = os.pipe()
-        rope_end, self.rope = os.pipe()
-        self.addCleanup(os.close, self.held)
-        self.addCleanup(self.let_go)
+        """Start the tree, and wait until all processes run."""
+        self.ready, ready_write = os.pipe()
+        wait_fd, self.release_fd = os.pipe()
+        self.addCleanup(os.close, self.ready)
+        self.addCleanup(self.release)
         self.rows, self.summary_path = self.dir / "rows.jsonl", self.dir / "summary"
-        words = ["-i", "0.2", "-o", self.rows, "--summary", "json", "--summary-file", self.summary_path, *options]
-        self.process = self.start([RTRACK, "run", *words, PYTHON, "-I", "-S", "-c", BOMB, str(count), str(holders),
-                                   str(rope_end)], pass_fds=[holders, rope_end], **kwargs)
-        os.close(holders)
-        os.close(rope_end)
-        there = 0
-        while there < count:
-            said = len(os.read(self.held, 4096))
-            self.assertGreater(said, 0, "they ended too early")
-            there += said
+        words = [
+            "-i", "0.2", "-o", self.rows, "--summary", "json", "--summary-file", self.summary_path,
+            *options]
+        argv = [PYTHON, "-I", "-S", "-c", BOMB, str(count), str(ready_write), str(wait_fd)]
+        self.process = self.start([RTRACK, "run", *words, *argv],
+                                  pass_fds=[ready_write, wait_fd], **kwargs)
+        os.close(ready_write)
+        os.close(wait_fd)
+        running = 0
+        while running < count:
+            started = len(os.read(self.ready, 4096))
+            self.assertGreater(started, 0, "the processes ended too early")
+            running += started
 
-    def let_go(self) -> None:
-        if self.rope >= 0:
-            os.close(self.rope)
-        self.rope = -1
+    def release(self) -> None:
+        """Let all processes exit."""
+        if self.release_fd >= 0:
+            os.close(self.release_fd)
+        self.release_fd = -1
 
     def children(self) -> int:
-        """As the last row has it."""
+        """Return the children of the last complete row."""
         lines = self.rows.read_text().splitlines(keepends=True)
-        return json.loads(lines[-1])["children"] if len(lines) > 1 and lines[-1].endswith("\n") else 0
+        has_row = len(lines) > 1 and lines[-1].endswith("\n")
+        return json.loads(lines[-1])["children"] if has_row else 0
 
     def await_end(self, code: int) -> Tuple[Row, resource.struct_rusage]:
-        _, status, used = wait_until(self.look)
+        _, status, used = wait_until(self.reap)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(self.process.returncode, code)
-        os.set_blocking(self.held, False)
-        wait_until(self.has_nobody)
+        os.set_blocking(self.ready, False)
+        wait_until(self.has_no_process)
         return json.loads(self.summary_path.read_text()), used
 
-    def look(self) -> Any:
+    def reap(self) -> Any:
         found = os.wait4(self.process.pid, os.WNOHANG)
         return found if found[0] else None
 
-    def has_nobody(self) -> bool:
+    def has_no_process(self) -> bool:
         try:
-            return os.read(self.held, 1) == b""
+            return os.read(self.ready, 1) == b""
         except BlockingIOError:
             return False
 
-    def assert_all_are_counted(self, count: int, *options: str, **kwargs: Any) -> resource.struct_rusage:
+    def assert_all_are_counted(self, count: int, *options: str,
+                               **kwargs: Any) -> resource.struct_rusage:
         self.explode(count, *options, **kwargs)
         wait_until(lambda: self.children() == count - 1)
-        self.let_go()
+        self.release()
         got, used = self.await_end(0)
         self.assertEqual(got["processes"], count)
         self.assertNotIn("members_skipped", got["accounting"]["reasons"])
         return used
 
-    def test_all_are_counted(self) -> None:
+    def test_fork_bomb_processes_are_all_counted(self) -> None:
         for level in ("poll", "auto"):
             used = self.assert_all_are_counted(self.COUNT, "--accounting", level)
-            self.assertLess(used.ru_maxrss, 256 << 10, "KiB of rtrack")
+            self.assertLess(used.ru_maxrss, 256 << 10, "maxrss of rtrack, KiB")
 
-    def test_few_descriptors_are_enough(self) -> None:
-        self.assert_all_are_counted(300, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+    def test_fork_bomb_with_40_descriptors_is_counted(self) -> None:
+        self.assert_all_are_counted(
+            300, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
 
-    def test_none_outlives_the_time_out(self) -> None:
+    def test_fork_bomb_at_timeout_is_ended(self) -> None:
         self.explode(200, "--timeout", "8")
         got, _ = self.await_end(124)
         self.assertTrue(got["timed_out"])
 
 
 class Grouped(Case):
-    """Commands in a cgroup of their own."""
+    """Tests of commands in a cgroup that rtrack makes for them."""
 
     def setUp(self) -> None:
         super().setUp()
         if not can_use_groups():
-            self.skipTest("no cgroup (v2) can be made here")
-        self.group = own_group()
+            self.skipTest("cannot create a cgroup (v2) here")
+        self.group = group_of_self()
         self.summary_path = self.dir / "summary"
         self.rows_path = self.dir / "rows.jsonl"
 
     def start_grouped(self, *words: Any) -> "subprocess.Popen[Any]":
-        process = self.start([RTRACK, "run", "--accounting", "cgroup", "-i", "0.1", "-o", self.rows_path,
-                              "--summary", "json", "--summary-file", self.summary_path, *words])
-        self.leaf = wait_until(lambda: leaves_of(process.pid))[0]
-        self.addCleanup(self.empty_leaf)
+        process = self.start([
+            RTRACK, "run", "--accounting", "cgroup", "-i", "0.1", "-o", self.rows_path, "--summary",
+            "json", "--summary-file", self.summary_path, *words])
+        self.command_group = wait_until(lambda: groups_of(process.pid))[0]
+        self.addCleanup(self.kill_group)
         return process
 
-    def empty_leaf(self) -> None:
-        """After a failure."""
-        if (self.leaf / "cgroup.kill").exists():
-            (self.leaf / "cgroup.kill").write_text("1")
+    def kill_group(self) -> None:
+        """Kill the processes that are left in the cgroup after a failure."""
+        if (self.command_group / "cgroup.kill").exists():
+            (self.command_group / "cgroup.kill").write_text("1")
 
     def await_summary(self, process: "subprocess.Popen[Any]", code: int) -> Row:
         self.assertEqual(process.wait(timeout=PATIENCE_S), code)
         return json.loads(self.summary_path.read_text())
 
-    def assert_no_leaf(self) -> None:
-        wait_until(lambda: not self.leaf.exists())
+    def assert_group_removed(self) -> None:
+        wait_until(lambda: not self.command_group.exists())
 
     def group_ns(self) -> int:
-        said = re.search(r"^usage_usec (\d+)$", (self.leaf / "cpu.stat").read_text(), re.MULTILINE)
-        return int(said[1]) * 1000
+        usage = re.search(r"^usage_usec (\d+)$", (self.command_group / "cpu.stat").read_text(),
+                          re.MULTILINE)
+        return int(usage[1]) * 1000
 
 
-# Children whom only the cgroup knows, as the kernel reaps them itself: each too short for a sample. Then a pause.
+# Starts children that only the cgroup accounts for: the kernel reaps them itself, and each is too
+# short for a sample. Then waits for a file, and uses CPU time.
 UNKNOWN_CHILDREN = """
 import os, pathlib, signal, sys, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -259,16 +281,16 @@ while time.process_time() < end: pass
 
 
 class RemovedGroup(Grouped):
-    def test_the_total_is_kept(self) -> None:
-        """Somebody takes the command out of its group and removes that."""
+    def test_cpu_total_after_cgroup_removal_is_kept(self) -> None:
+        """Another process moves the command out of its cgroup and removes the cgroup."""
         is_done, may_end = self.dir / "done", self.dir / "end"
         process = self.start_grouped(*python(UNKNOWN_CHILDREN), is_done, may_end)
         wait_until(is_done.exists)
         known_ns = self.group_ns()
         wait_until(lambda: self.seen_ns() >= known_ns)
-        for pid in (self.leaf / "cgroup.procs").read_text().split():
+        for pid in (self.command_group / "cgroup.procs").read_text().split():
             (self.group / "cgroup.procs").write_text(pid)
-        self.leaf.rmdir()
+        self.command_group.rmdir()
         may_end.touch()
         got = self.await_summary(process, 0)
         self.assertGreaterEqual(known_ns, 400_000_000)
@@ -276,9 +298,11 @@ class RemovedGroup(Grouped):
         self.assertGreaterEqual(got["accounting"]["cpu_seconds_high"] or 1e9, known_ns / 1e9 + 0.2)
         self.assertFalse(got["accounting"]["complete"])
         rows = read_jsonl(self.rows_path)[1:]
-        self.assertAlmostEqual(sum(row["d_cpu_user_ns"] + row["d_cpu_system_ns"] for row in rows) / 1e9,
-                               got["cpu_seconds"], places=6)
-        self.assertTrue(all(row["d_cpu_user_ns"] >= 0 and row["d_cpu_system_ns"] >= 0 for row in rows))
+        self.assertAlmostEqual(
+            sum(row["d_cpu_user_ns"] + row["d_cpu_system_ns"] for row in rows) / 1e9,
+            got["cpu_seconds"], places=6)
+        self.assertTrue(
+            all(row["d_cpu_user_ns"] >= 0 and row["d_cpu_system_ns"] >= 0 for row in rows))
 
     def seen_ns(self) -> int:
         lines = self.rows_path.read_text().splitlines(keepends=True)
@@ -286,8 +310,8 @@ class RemovedGroup(Grouped):
         return rows[-1]["cpu_user_ns"] + rows[-1]["cpu_system_ns"] if rows else 0
 
 
-# Has a handler for SIGTERM, which it cannot run as long as it is frozen; and a child in a group below.
-DEAF = """
+# Has a child, and a handler for SIGTERM. Neither process can run the handler while it is frozen.
+WITH_SIGTERM_HANDLER = """
 import os, pathlib, signal, sys, time
 signal.signal(signal.SIGTERM, lambda number, frame: None)
 pid = os.fork()
@@ -298,9 +322,11 @@ while True:
 
 
 class Frozen(Grouped):
-    def start_deaf(self) -> "subprocess.Popen[Any]":
-        process = self.start_grouped("--timeout", "4", *python(DEAF), f"{self.dir}/pid-")
-        pids = wait_until(lambda: len(list(self.dir.glob("pid-*"))) == 2 and list(self.dir.glob("pid-*")))
+    def start_sigterm_handler(self) -> "subprocess.Popen[Any]":
+        process = self.start_grouped("--timeout", "4", *python(WITH_SIGTERM_HANDLER),
+                                     f"{self.dir}/pid-")
+        pids = wait_until(
+            lambda: len(list(self.dir.glob("pid-*"))) == 2 and list(self.dir.glob("pid-*")))
         self.child = max(int(path.name[4:]) for path in pids)
         return process
 
@@ -310,17 +336,18 @@ class Frozen(Grouped):
         self.assertEqual(got["signal"], signal.SIGKILL)
         self.assertEqual(got["processes"], 2)
         wait_until(lambda: not is_alive(self.child))
-        self.assert_no_leaf()
+        self.assert_group_removed()
 
-    def test_a_frozen_group_is_ended(self) -> None:
-        process = self.start_deaf()
-        self.freeze(self.leaf)
+    def test_timeout_of_frozen_cgroup_ends_command(self) -> None:
+        process = self.start_sigterm_handler()
+        self.freeze(self.command_group)
         self.assert_is_ended(process)
-        self.assertGreater(len(read_jsonl(self.rows_path)), 10, "samples of the frozen go on")
+        self.assertGreater(len(read_jsonl(self.rows_path)), 10,
+                           "samples continue while the command is frozen")
 
-    def test_a_frozen_group_below_it_is_ended(self) -> None:
-        process = self.start_deaf()
-        below = self.leaf / "below"
+    def test_timeout_of_frozen_child_cgroup_ends_command(self) -> None:
+        process = self.start_sigterm_handler()
+        below = self.command_group / "below"
         below.mkdir()
         (below / "cgroup.procs").write_text(str(self.child))
         self.freeze(below)
@@ -333,14 +360,16 @@ class Frozen(Grouped):
 
 
 class UnnoticedEnd:
-    """A run at the rung wait whose command has used 0.2 s and ended, while rtrack was stopped: its supervisor has said how
-    that ended, but has not been asked yet what it used."""
+    """A run with --accounting wait whose command uses 0.2 s and exits while rtrack is stopped.
+
+    The supervisor has reported the exit status, but rtrack has not requested the usage yet."""
 
     def __init__(self, case: Case) -> None:
         self.case, self.path, rows = case, case.dir / "summary", case.dir / "rows.jsonl"
-        self.process = case.start([RTRACK, "run", "--accounting", "wait", "-i", "0.05", "-o", rows, "--summary", "json",
-                                   "--summary-file", self.path, "sh", "-c", '"$0" -I -c "$1"; echo; read line; exit 3', PYTHON,
-                                   busy(0.2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = case.start([
+            RTRACK, "run", "--accounting", "wait", "-i", "0.05", "-o", rows, "--summary", "json",
+            "--summary-file", self.path, "sh", "-c", '"$0" -I -c "$1"; echo; read line; exit 3',
+            PYTHON, busy(0.2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         pid = command_in_rows(rows)
         self.supervisor = int(read_proc(pid, "stat").rpartition(")")[2].split()[1])
         self.process.stdout.readline()
@@ -355,7 +384,7 @@ class UnnoticedEnd:
 
 
 class FrozenByVersion1(Case):
-    """Its freezer holds even those who are killed, until it thaws."""
+    """Tests with the freezer of cgroup v1. A killed process stays frozen until the thaw."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -363,11 +392,11 @@ class FrozenByVersion1(Case):
         try:
             self.group.mkdir()
         except OSError:
-            self.skipTest("no freezer (cgroup v1) that can be used here")
+            self.skipTest("cannot use a cgroup v1 freezer here")
         self.addCleanup(lambda: wait_until(self.remove))
 
     def remove(self) -> bool:
-        """Once all who were in it are gone."""
+        """Kill all processes in the group, and remove it. Returns False if it is not empty yet."""
         for pid in (self.group / "cgroup.procs").read_text().split():
             os.kill(int(pid), signal.SIGKILL)
         (self.group / "freezer.state").write_text("THAWED")
@@ -377,11 +406,12 @@ class FrozenByVersion1(Case):
             return False
         return True
 
-    def test_samples_go_on_and_it_ends_once_thawed(self) -> None:
+    def test_run_in_frozen_v1_cgroup_samples_and_ends_after_thaw(self) -> None:
         for level in ("poll", "wait"):
             rows = self.dir / f"rows-{level}.jsonl"
-            process = self.start([RTRACK, "run", "-q", "--accounting", level, "--timeout", "0.5", "-i", "0.1",
-                                  "-o", rows, "sleep", "60"])
+            process = self.start([
+                RTRACK, "run", "-q", "--accounting", level, "--timeout", "0.5", "-i", "0.1", "-o",
+                rows, "sleep", "60"])
             pid = command_in_rows(rows)
             (self.group / "cgroup.procs").write_text(str(pid))
             (self.group / "freezer.state").write_text("FROZEN")
@@ -391,7 +421,7 @@ class FrozenByVersion1(Case):
             (self.group / "freezer.state").write_text("THAWED")
             self.assertEqual(process.wait(timeout=PATIENCE_S), 124)
 
-    def test_a_supervisor_that_cannot_answer_is_given_up(self) -> None:
+    def test_frozen_supervisor_is_abandoned(self) -> None:
         run = UnnoticedEnd(self)
         (self.group / "cgroup.procs").write_text(str(run.supervisor))
         (self.group / "freezer.state").write_text("FROZEN")
@@ -401,7 +431,7 @@ class FrozenByVersion1(Case):
 
 
 class Stopped(Case):
-    """rtrack itself is stopped for a while, as by Ctrl-Z or a debugger."""
+    """Tests that stop rtrack itself for a while, like Ctrl-Z or a debugger."""
 
     PAUSE = 1.0
 
@@ -411,7 +441,7 @@ class Stopped(Case):
         time.sleep(self.PAUSE)
         os.kill(pid, signal.SIGCONT)
 
-    def test_one_row_has_the_real_interval(self) -> None:
+    def test_row_after_pause_has_real_interval(self) -> None:
         path, summary_path = self.dir / "rows.jsonl", self.dir / "summary"
         process = self.start([RTRACK, "run", "-i", "0.1", "-o", path, "--summary", "json",
                               "--summary-file", summary_path, *python(busy(2.5))])
@@ -421,21 +451,25 @@ class Stopped(Case):
         rows, got = read_jsonl(path)[1:], json.loads(summary_path.read_text())
         gap = max(rows, key=lambda row: row["interval_seconds"])
         self.assertGreaterEqual(gap["interval_seconds"], self.PAUSE)
-        self.assertLess(gap["d_cores_used"], 1.5, "one thread cannot use more")
-        self.assertLess(len(rows), (got["wall_seconds"] - self.PAUSE) / 0.1 + 3, "no row for a tick that was missed")
-        apart = [later["monotonic_ns"] - earlier["monotonic_ns"] for earlier, later in zip(rows, rows[1:])]
-        self.assertEqual(gap["d_interval_ns"], max(apart))
-        self.assertAlmostEqual(sum(row["d_cpu_user_ns"] + row["d_cpu_system_ns"] for row in rows) / 1e9,
-                               got["cpu_seconds"], places=6)
+        self.assertLess(gap["d_cores_used"], 1.5, "one thread cannot use more than one core")
+        self.assertLess(len(rows), (got["wall_seconds"] - self.PAUSE) / 0.1 + 3,
+                        "a missed tick has no row")
+        distances = [
+            later["monotonic_ns"] - earlier["monotonic_ns"]
+            for earlier, later in zip(rows, rows[1:])]
+        self.assertEqual(gap["d_interval_ns"], max(distances))
+        self.assertAlmostEqual(
+            sum(row["d_cpu_user_ns"] + row["d_cpu_system_ns"] for row in rows) / 1e9,
+            got["cpu_seconds"], places=6)
 
-    def test_a_command_that_ends_meanwhile_ended_then(self) -> None:
+    def test_command_end_during_pause_keeps_its_time(self) -> None:
         run = UnnoticedEnd(self)
         time.sleep(self.PAUSE)
         resumed = time.time()
         got = run.resume()
         self.assertLess(got["start_time"] + got["wall_seconds"], resumed - self.PAUSE / 2)
 
-    def test_a_stopped_supervisor_is_woken(self) -> None:
+    def test_stopped_supervisor_is_continued(self) -> None:
         run = UnnoticedEnd(self)
         os.kill(run.supervisor, signal.SIGSTOP)
         wait_until(lambda: state_of(run.supervisor) == "T")
@@ -447,36 +481,39 @@ class Stopped(Case):
 FULL_DISK = r"""
 mount -t tmpfs -o size=12k tmpfs "$1" || exit 77
 "$0" run -i 0.02 -f jsonl -o "$1/rows" --summary json --summary-file "$1/summary" \
-    sh -c 'for i in $(seq 1000); do [ -s "$0/said" ] && break; sleep 0.02; done; exit 3' "$2" 2>"$2/said"
+    sh -c 'for i in $(seq 1000); do [ -s "$0/errors" ] && break; sleep 0.02; done; exit 3' "$2" \
+    2>"$2/errors"
 echo $? >"$2/code"
 cp "$1/rows" "$1/summary" "$2"
 """
 
 
 class FullDisk(Case):
-    def test_rows_are_whole_and_the_code_is_kept(self) -> None:
-        """A file system that is really full: three pages for the series and the summary."""
+    def test_run_on_full_disk_writes_whole_rows_and_keeps_exit_code(self) -> None:
+        """Use a file system that is really full: three pages for the series and the summary."""
         disk = self.dir / "disk"
         disk.mkdir()
-        words = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+        words = ["unshare", "--mount"]
+        if os.geteuid() != 0:
+            words += ["--user", "--map-root-user"]
         try:
-            done = subprocess.run([*words, "sh", "-c", FULL_DISK, RTRACK, disk, self.dir], stderr=subprocess.PIPE,
-                                  text=True, timeout=PATIENCE_S)
+            done = subprocess.run([*words, "sh", "-c", FULL_DISK, RTRACK, disk, self.dir],
+                                  stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
         except OSError:
-            self.skipTest("no unshare here")
+            self.skipTest("unshare is not installed")
         if not (self.dir / "code").exists():
-            self.skipTest("nothing can be mounted here: " + done.stderr.strip())
+            self.skipTest("cannot mount a file system here: " + done.stderr.strip())
         self.assertEqual((self.dir / "code").read_text(), "3\n")
-        said = (self.dir / "said").read_text().splitlines()
-        self.assertEqual(len(said), 2, said)
-        self.assertIn("rows", said[0])
-        self.assertIn("summary", said[1])
+        errors = (self.dir / "errors").read_text().splitlines()
+        self.assertEqual(len(errors), 2, errors)
+        self.assertIn("rows", errors[0])
+        self.assertIn("summary", errors[1])
         self.assertTrue((self.dir / "rows").read_text().endswith("\n"))
         self.assertGreater(len(read_jsonl(self.dir / "rows")), 1)
 
 
 class Killed(Case):
-    """SIGKILL of rtrack. What it leaves behind comes to this process, so that nothing goes unnoticed."""
+    """Tests of SIGKILL of rtrack. This process is a subreaper, so it reaps all that is left."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -486,11 +523,12 @@ class Killed(Case):
         self.mark = self.dir / "mark"
 
     def start_for_killing(self, level: str) -> "subprocess.Popen[Any]":
-        """A command of two processes that goes on until there is a mark, and leaves another."""
-        code = (f"(until [ -e {self.mark} ] || ! [ -e {self.dir} ]; do sleep 0.02; done; exit 4); code=$?; "
-                f"touch {self.dir}/end; exit $((code + 1))")
-        process = self.start([RTRACK, "run", "-q", "--accounting", level, "-i", "0.05", "-o", self.dir / "rows",
-                              "-f", "jsonl", "sh", "-c", code])
+        """Start a command of two processes that runs until `mark` exists, then creates `end`."""
+        code = (f"(until [ -e {self.mark} ] || ! [ -e {self.dir} ]; do sleep 0.02; done; exit 4); "
+                f"code=$?; touch {self.dir}/end; exit $((code + 1))")
+        process = self.start([
+            RTRACK, "run", "-q", "--accounting", level, "-i", "0.05", "-o", self.dir / "rows", "-f",
+            "jsonl", "sh", "-c", code])
         self.program = command_in_rows(self.dir / "rows")
         return process
 
@@ -498,13 +536,13 @@ class Killed(Case):
         return int(read_proc(self.program, "stat").rpartition(")")[2].split()[1])
 
     def reap(self, pid: int) -> int:
-        """Exit code of whoever was left to us."""
-        reaped, status = wait_until(lambda: self.look(pid))
+        """Reap a process left behind. Returns its exit code."""
+        reaped, status = wait_until(lambda: self.try_reap(pid))
         self.assertEqual(reaped, pid)
         return os.waitstatus_to_exitcode(status)
 
     @staticmethod
-    def look(pid: int) -> Any:
+    def try_reap(pid: int) -> Any:
         found = os.waitpid(pid, os.WNOHANG)
         return found if found[0] else None
 
@@ -516,38 +554,40 @@ class Killed(Case):
         with self.assertRaises(ChildProcessError):
             os.waitpid(-1, os.WNOHANG)
 
-    def test_the_command_goes_on_and_nothing_is_left(self) -> None:
+    def test_command_after_sigkill_of_rtrack_runs_on_and_leaves_nothing(self) -> None:
         for level in levels():
             process = self.start_for_killing(level)
-            leaves = leaves_of(process.pid)
-            heir = self.program if level == "poll" else self.parent_of_program()
+            groups = groups_of(process.pid)
+            child = self.program if level == "poll" else self.parent_of_program()
             self.kill(process)
             self.assertTrue(is_alive(self.program), level)
             self.mark.touch()
-            self.assertEqual(self.reap(heir), 5 if level == "poll" else 0)
-            self.assertTrue((self.dir / "end").exists(), "the command came to its end")
-            self.assertEqual(len(leaves), 1 if level == "cgroup" else 0)
-            self.assertFalse([leaf for leaf in leaves if leaf.exists()])
+            self.assertEqual(self.reap(child), 5 if level == "poll" else 0)
+            self.assertTrue((self.dir / "end").exists(), "the command ran to its end")
+            self.assertEqual(len(groups), 1 if level == "cgroup" else 0)
+            self.assertFalse([group for group in groups if group.exists()])
             self.assert_no_child()
-            self.assertTrue((self.dir / "rows").read_bytes().endswith(b"\n"), "what was written is whole")
+            self.assertTrue((self.dir / "rows").read_bytes().endswith(b"\n"),
+                            "the written rows are whole")
             for path in self.dir.iterdir():
                 path.unlink()
 
-    def test_the_next_run_removes_what_a_dead_supervisor_left(self) -> None:
+    def test_cgroup_of_killed_supervisor_is_removed_by_next_run(self) -> None:
         if not can_use_groups():
-            self.skipTest("no cgroup (v2) can be made here")
+            self.skipTest("cannot create a cgroup (v2) here")
         process = self.start_for_killing("cgroup")
-        leaf = leaves_of(process.pid)[0]
+        group = groups_of(process.pid)[0]
         supervisor = self.parent_of_program()
         self.kill(process)
         os.kill(supervisor, signal.SIGKILL)
         self.assertEqual(self.reap(supervisor), -signal.SIGKILL)
         self.assertEqual(rtrack("run", "-q", "true").returncode, 0)
-        self.assertTrue(leaf.exists() and is_alive(self.program), "whoever runs in it is left alone")
+        self.assertTrue(group.exists() and is_alive(self.program),
+                        "a cgroup with a running process is kept")
         self.mark.touch()
         self.assertEqual(self.reap(self.program), 5)
         self.assertEqual(rtrack("run", "-q", "true").returncode, 0)
-        self.assertFalse(leaf.exists())
+        self.assertFalse(group.exists())
         self.assert_no_child()
 
 

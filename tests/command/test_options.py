@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options are the same in the help, in the manual page and in the completion."""
+"""Tests that the options are the same in the help, the manual page and the parser."""
 import re
 import unittest
 from typing import List
@@ -11,58 +11,61 @@ COMMANDS = ("run", "attach", "system", "rusage", "info")
 
 
 def in_help(command: str) -> List[str]:
-    said = rtrack(command, "--help").stdout
-    return re.findall(r"(?<=[ ,])--[a-z-]+", said.partition("Options:")[2])
+    output = rtrack(command, "--help").stdout
+    return re.findall(r"(?<=[ ,])--[a-z-]+", output.partition("Options:")[2])
 
 
 class Options(Case):
-    def test_help_names_each_command(self) -> None:
-        said = rtrack("--help").stdout
+    def test_help_lists_every_subcommand(self) -> None:
+        output = rtrack("--help").stdout
         for command in COMMANDS:
-            self.assertRegex(said, rf"(?m)^  {command} ")
+            self.assertRegex(output, rf"(?m)^  {command} ")
             self.assertIn(f"Usage: rtrack {command}", rtrack(command, "-h").stdout)
 
-    def test_are_all_in_the_manual(self) -> None:
+    def test_options_of_help_are_in_manual(self) -> None:
         manual = (SOURCE / "docs/rtrack.1").read_text()
         for command in COMMANDS:
             for option in in_help(command):
                 self.assertRegex(manual, rf"(?m)^\.It .*Fl -{option[2:]}\b", option)
 
-    def test_are_all_known_to_the_parser(self) -> None:
+    def test_options_of_help_are_accepted_by_parser(self) -> None:
         for command in COMMANDS:
             self.assertGreaterEqual(len(in_help(command)), 3)
             for option in in_help(command):
-                # Before --help, so that nothing is started whatever the option does.
+                # --help comes too, so that nothing is started whatever the option does.
                 done = rtrack(command, "--help", option)
                 self.assertEqual(done.returncode, 0)
-                self.assertNotIn("unrecognized", rtrack(command, f"{option}", "--help", "--help").stderr)
+                self.assertNotIn("unrecognized",
+                                 rtrack(command, f"{option}", "--help", "--help").stderr)
 
-    def test_unknown_ones_are_named_with_a_hint(self) -> None:
+    def test_unknown_option_is_named_with_hint(self) -> None:
         for command in COMMANDS:
-            said = rtrack(command, "--frobnicate").stderr
-            self.assertIn(f"rtrack {command}: unrecognized option '--frobnicate'", said)
-            self.assertIn(f"Try 'rtrack {command} --help'", said)
+            output = rtrack(command, "--frobnicate").stderr
+            self.assertIn(f"rtrack {command}: unrecognized option '--frobnicate'", output)
+            self.assertIn(f"Try 'rtrack {command} --help'", output)
 
-    def test_version(self) -> None:
+    def test_version_option_prints_both_versions(self) -> None:
         for words in (["-V"], ["--version"], ["run", "-V"]):
-            self.assertRegex(rtrack(*words).stdout, r"^rtrack \d+\.\d+\.\d+ \(librtrack \d+\.\d+\.\d+\)\n$")
+            self.assertRegex(
+                rtrack(*words).stdout, r"^rtrack \d+\.\d+\.\d+ \(librtrack \d+\.\d+\.\d+\)\n$")
 
-    def test_durations(self) -> None:
+    def test_durations_with_units_are_parsed(self) -> None:
         for word in ("100ms", "0.1", ".1", "100000us", "100000000ns", "0.1s"):
             done = rtrack("system", "-q", "-f", "jsonl", "--count", "1", "-i", word)
             self.assertIn('"interval_seconds":0.1}', done.stdout.splitlines()[0], word)
-        for word, meant in (("1.5m", "90.0"), ("1h", "3600.0"), ("2d", "172800.0"), ("5", "5.0")):
+        for word, seconds in (("1.5m", "90.0"), ("1h", "3600.0"), ("2d", "172800.0"), ("5", "5.0")):
             done = rtrack("run", "-q", "-f", "jsonl", "-o", "-", "-i", word, "true")
-            self.assertIn(f'"interval_seconds":{meant}}}', done.stdout.splitlines()[0], word)
+            self.assertIn(f'"interval_seconds":{seconds}}}', done.stdout.splitlines()[0], word)
 
-    def test_long_waits_do_not_overflow(self) -> None:
-        done = rtrack("run", "-q", "-i", "104000d", "-d", "104000d", "--timeout", "104000d", "sh", "-c", "exit 6")
+    def test_long_durations_do_not_overflow(self) -> None:
+        done = rtrack("run", "-q", "-i", "104000d", "-d", "104000d", "--timeout", "104000d", "sh",
+                      "-c", "exit 6")
         self.assertEqual(done.returncode, 6)
 
-    def test_the_command_gets_its_words_untouched(self) -> None:
+    def test_command_words_are_passed_unchanged(self) -> None:
         words = ["-i", "--", "", "a b", "--help", "$HOME"]
-        said = rtrack("run", "-q", *python("import sys\nprint(sys.argv[1:])"), *words).stdout
-        self.assertEqual(said, f"{words}\n")
+        output = rtrack("run", "-q", *python("import sys\nprint(sys.argv[1:])"), *words).stdout
+        self.assertEqual(output, f"{words}\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The list of every process that lived, held against what the processes say of themselves."""
+"""Tests of the process list, compared with what the processes report themselves."""
 import csv
 import json
 import os
@@ -9,9 +9,11 @@ from typing import Dict, List
 
 from rtrack_command import Case, Row, busy, is_alive, python, read_jsonl, rtrack, wait_until
 
-COLUMNS = ["pid", "ppid", "comm", "start", "end", "exit_code", "signal", "cpu_user_seconds", "cpu_system_seconds",
-           "peak_rss_bytes", "read_bytes", "write_bytes", "final", "running", "partial"]
-# Forks and says who was made, until told to go on: the list must know all of them.
+COLUMNS = [
+    "pid", "ppid", "comm", "start", "end", "exit_code", "signal", "cpu_user_seconds",
+    "cpu_system_seconds", "peak_rss_bytes", "read_bytes", "write_bytes", "final", "running",
+    "partial"]
+# Forks children and prints their pids and exit codes. The list must have all of them.
 FAMILY = r"""
 import os, sys
 def child(code):
@@ -32,64 +34,69 @@ os._exit(5)
 
 class Listed(Case):
     def rows(self, *words: str, name: str = "processes.csv") -> List[Row]:
-        """What is listed of a command, with numbers as numbers and None for unknown cells."""
+        """Run a command. Returns its process list, with numbers, and None for unknown cells."""
         path, summary = self.dir / name, self.dir / "summary"
-        self.done = rtrack("run", "--summary", "json", "--summary-file", summary, "--processes", path, *words)
-        self.told = json.loads(summary.read_text())
+        self.done = rtrack("run", "--summary", "json", "--summary-file", summary, "--processes",
+                           path, *words)
+        self.reported = json.loads(summary.read_text())
         if path.suffix == ".jsonl":
             return read_jsonl(path)
         with open(path, newline="") as file:
             lines = csv.reader(file, quoting=csv.QUOTE_NONNUMERIC)
             self.assertEqual(next(lines), COLUMNS)
-            return [dict(zip(COLUMNS, (None if cell == "" else cell for cell in line))) for line in lines]
+            return [
+                dict(zip(COLUMNS, (None if cell == "" else cell for cell in line)))
+                for line in lines]
 
-    def need_all(self) -> None:
-        if not self.told["processes_exact"]:
-            self.skipTest("process events are not heard here")
+    def need_exact_list(self) -> None:
+        if not self.reported["processes_exact"]:
+            self.skipTest("process events are not available here")
 
 
 class Csv(Listed):
-    def test_has_everybody_with_pid_and_exit_code(self) -> None:
+    def test_list_has_every_process_with_pid_and_exit_code(self) -> None:
         rows = self.rows(*python(FAMILY))
-        self.need_all()
+        self.need_exact_list()
         family: Dict[int, int] = eval(self.done.stdout, {"__builtins__": {}})  # numbers only
         self.assertEqual({row["pid"]: row["exit_code"] for row in rows}, family)
-        self.assertEqual(len(rows), self.told["processes"])
+        self.assertEqual(len(rows), self.reported["processes"])
         self.assertEqual({row["ppid"] for row in rows[1:]}, {rows[0]["pid"]})
         self.assertTrue(all(row["signal"] is None for row in rows))
 
-    def test_times_are_those_of_the_clock(self) -> None:
+    def test_start_and_end_match_wall_clock(self) -> None:
         before = time.time()
         rows = self.rows("sh", "-c", "sleep 0.2; sleep 0.1")
         after = time.time()
-        self.need_all()
+        self.need_exact_list()
         starts = [row["start"] for row in rows]
         self.assertEqual(starts, sorted(starts))
         for row, least in zip(rows, (0.3, 0.2, 0.1)):
             self.assertTrue(before - 0.02 < row["start"] < row["end"] < after + 0.02, row)
             self.assertGreaterEqual(row["end"] - row["start"], least - 0.001)
 
-    def test_signals_and_names(self) -> None:
+    def test_signal_and_comm_are_listed(self) -> None:
         rows = self.rows("sh", "-c", "sh -c 'kill -9 $$'; sleep 1; exit 0")
-        self.need_all()
-        self.assertEqual([(row["signal"], row["exit_code"]) for row in rows], [(None, 0), (9, None), (None, 0)])
+        self.need_exact_list()
+        self.assertEqual([(row["signal"], row["exit_code"]) for row in rows],
+                         [(None, 0), (9, None), (None, 0)])
         self.assertEqual(rows[2]["comm"], "sleep")
 
-    def test_figures_that_are_final_add_up_to_the_summary(self) -> None:
+    def test_final_figures_add_up_to_summary(self) -> None:
         code = "; ".join(f"{python(busy(0.1))[0]} -I -c '{busy(0.1)}'" for _ in range(3))
         rows = self.rows("sh", "-c", code)
-        self.need_all()
-        known = sum((row["cpu_user_seconds"] or 0) + (row["cpu_system_seconds"] or 0) for row in rows)
-        self.assertLessEqual(known, self.told["cpu_seconds"] + 0.001)
+        self.need_exact_list()
+        known = sum(
+            (row["cpu_user_seconds"] or 0) + (row["cpu_system_seconds"] or 0) for row in rows)
+        self.assertLessEqual(known, self.reported["cpu_seconds"] + 0.001)
         final = [row for row in rows if row["final"]]
         for row in final:
             self.assertEqual("cpu" in (row["partial"] or ""), False)
         if len(final) == len(rows):
-            self.assertAlmostEqual(known, self.told["cpu_seconds"], delta=0.02)
+            self.assertAlmostEqual(known, self.reported["cpu_seconds"], delta=0.02)
 
-    def test_hostile_names_stay_one_row(self) -> None:
+    def test_hostile_comm_stays_in_one_row(self) -> None:
         names = [b'a"b,c', b"new\nline", b"\xff\xfe", b"back\\slash", b"\x1b[31m", "grün".encode()]
-        told = ['a"b,c', "new\\nline", "\\xff\\xfe", "back\\\\slash", "\\x1b[31m", "grün"]
+        escaped = ['a"b,c', "new\\nline", "\\xff\\xfe", "back\\\\slash", "\\x1b[31m", "grün"]
         code = f"""
 import ctypes, os
 for name in {names!r}:
@@ -99,26 +106,27 @@ for name in {names!r}:
     os.wait()
 """
         rows = self.rows(*python(code))
-        self.need_all()
-        self.assertEqual([row["comm"] for row in rows[1:]], told)
+        self.need_exact_list()
+        self.assertEqual([row["comm"] for row in rows[1:]], escaped)
         self.assertEqual(len((self.dir / "processes.csv").read_text().splitlines()), 8)
         rows = self.rows(*python(code), name="list.jsonl")
         self.assertEqual([row["comm"] for row in rows[1:4]], ['a"b,c', "new\nline", "\ufffd\ufffd"])
 
-    def test_who_runs_on_is_said_to(self) -> None:
+    def test_process_left_running_is_marked_running(self) -> None:
         path = self.dir / "pid"
         rows = self.rows("sh", "-c", f"sleep 200 >/dev/null 2>&1 & echo $! >{path}")
         pid = int(path.read_text())
         try:
             [left] = [row for row in rows if row["running"]]
-            self.assertEqual((left["pid"], left["end"], left["exit_code"], left["final"]), (pid, None, None, 0))
+            self.assertEqual((left["pid"], left["end"], left["exit_code"], left["final"]),
+                             (pid, None, None, 0))
         finally:
             os.kill(pid, 9)
         wait_until(lambda: not is_alive(pid))
 
 
 class Elsewhere(Listed):
-    def test_json_lines(self) -> None:
+    def test_jsonl_list_has_typed_records(self) -> None:
         rows = self.rows("sh", "-c", "(exit 3); exit 4", name="list.jsonl")
         self.assertEqual(self.done.returncode, 4)
         for row in rows:
@@ -126,27 +134,28 @@ class Elsewhere(Listed):
             self.assertEqual(row["type"], "process")
             self.assertIsInstance(row["final"], bool)
             self.assertIsInstance(row["partial"], list)
-        self.assertEqual(rows[0]["pid"], self.told["pid"])
-        self.need_all()
+        self.assertEqual(rows[0]["pid"], self.reported["pid"])
+        self.need_exact_list()
         self.assertEqual([row["exit_code"] for row in rows], [4, 3])
 
-    def test_every_rung_has_a_list(self) -> None:
-        for rung in ("poll", "wait", "cgroup", "wait+perf"):
+    def test_every_accounting_method_writes_list(self) -> None:
+        for method in ("poll", "wait", "cgroup", "wait+perf"):
             path = self.dir / "list.jsonl"
-            done = rtrack("run", "-q", "--accounting", rung, "--processes", path, "sh", "-c", "sleep 0.05; exit 6")
+            done = rtrack("run", "-q", "--accounting", method, "--processes", path, "sh", "-c",
+                          "sleep 0.05; exit 6")
             if done.returncode == 125:
-                continue  # this rung cannot be had here
+                continue  # this accounting method is not available here
             self.assertEqual((done.returncode, done.stderr), (6, ""))
             rows = read_jsonl(path)
-            self.assertEqual([row["exit_code"] for row in rows].count(6), 1, rung)
+            self.assertEqual([row["exit_code"] for row in rows].count(6), 1, method)
 
-    def test_may_be_standard_output(self) -> None:
+    def test_list_on_stdout_follows_command_output(self) -> None:
         done = rtrack("run", "-q", "--processes", "-", "echo", "mine")
         lines = done.stdout.splitlines()
         self.assertEqual(lines[:2], ["mine", ",".join(f'"{name}"' for name in COLUMNS)])
         self.assertEqual(len(lines), 3)
 
-    def test_is_the_command_s_to_inherit_no_more_than_other_files(self) -> None:
+    def test_list_descriptor_is_not_inherited(self) -> None:
         done = rtrack("run", "-q", "--processes", self.dir / "list.csv", "ls", "/proc/self/fd")
         self.assertEqual(done.stdout.split(), ["0", "1", "2", "3"])
 

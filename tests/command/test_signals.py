@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What signals do to rtrack and to the command."""
+"""Tests of signals to rtrack and to the command."""
 import json
 import os
 import pty
@@ -11,9 +11,11 @@ import time
 import unittest
 from typing import Any, Dict, List
 
-from rtrack_command import PATIENCE_S, RTRACK, Case, commands_of, is_alive, python, read_proc, rtrack, wait_until
+from rtrack_command import (PATIENCE_S, RTRACK, Case, commands_of, is_alive, python, read_proc,
+                            rtrack, wait_until)
 
-# Writes the names of the signals it gets to the file named first; TERM ends it with code 42.
+# Writes the name of each received signal to the file of the first argument. SIGTERM ends it with
+# exit code 42.
 RECORDER = """
 import os, signal, sys, time
 out = open(sys.argv[1], "a", buffering=1)
@@ -28,7 +30,7 @@ while True:
     time.sleep(0.05)
 """
 
-# Prints the signal state that the command was given.
+# Prints the signal masks that the command inherited.
 STATE = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
 
 
@@ -54,7 +56,7 @@ class Recorded(Case):
 
 
 class Forwarded(Recorded):
-    def test_each_that_is_meant_for_the_command(self) -> None:
+    def test_signal_to_rtrack_is_forwarded_to_command(self) -> None:
         process = self.start_recorder()
         for count, name in enumerate(("SIGHUP", "SIGUSR1", "SIGUSR2"), 2):
             process.send_signal(getattr(signal, name))
@@ -64,10 +66,10 @@ class Forwarded(Recorded):
         self.assertEqual(process.wait(timeout=PATIENCE_S), 42)
         self.assertEqual(self.recorded()[-1], "SIGTERM")
 
-    def test_an_early_one_is_not_lost(self) -> None:
+    def test_signal_during_start_is_not_lost(self) -> None:
         for delay in (0, 0.001, 0.003, 0.01):
             process = self.start([RTRACK, "run", "-q", "sleep", "30"])
-            # Once it holds the signal back or has its handler; before that a signal ends rtrack, as anything else.
+            # Wait until rtrack has installed its handler. Before that, a signal ends rtrack.
             wait_until(lambda: self.catches(process.pid, signal.SIGTERM))
             time.sleep(delay)
             process.terminate()
@@ -78,10 +80,11 @@ class Forwarded(Recorded):
         mask = re.search(r"^SigCgt:\s*(\w+)", read_proc(pid, "status"), re.MULTILINE)
         return bool(mask and int(mask[1], 16) >> (number - 1) & 1)
 
-    def test_the_summary_comes_all_the_same(self) -> None:
+    def test_summary_after_forwarded_signal_is_written(self) -> None:
         path = self.dir / "summary"
-        process = self.start([RTRACK, "run", "--summary", "json", "--summary-file", path, *python(RECORDER),
-                              self.record])
+        process = self.start([
+            RTRACK, "run", "--summary", "json", "--summary-file", path, *python(RECORDER),
+            self.record])
         wait_until(lambda: "ready" in self.recorded())
         process.terminate()
         process.wait(timeout=PATIENCE_S)
@@ -89,7 +92,7 @@ class Forwarded(Recorded):
 
 
 class FromTheTerminal(Recorded):
-    def test_to_rtrack_alone_they_do_nothing(self) -> None:
+    def test_sigint_to_rtrack_alone_is_not_forwarded(self) -> None:
         process = self.start_recorder()
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGQUIT)
@@ -99,58 +102,62 @@ class FromTheTerminal(Recorded):
         process.terminate()
         self.assertEqual(process.wait(timeout=PATIENCE_S), 42)
 
-    def test_ctrl_c_ends_the_command_and_then_comes_the_summary(self) -> None:
+    def test_ctrl_c_ends_command_and_prints_summary(self) -> None:
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execv(RTRACK, [RTRACK, "run", "--live", "never", "sh", "-c", "echo go; exec sleep 60"])
+            os.execv(RTRACK,
+                     [RTRACK, "run", "--live", "never", "sh", "-c", "echo go; exec sleep 60"])
         self.addCleanup(os.close, terminal)
-        # Ctrl-C also throws away what is on its way to the screen, which could be the summary already.
+        # Without NOFLSH, Ctrl-C discards pending output, which could already be the summary.
         modes = termios.tcgetattr(terminal)
         modes[3] |= termios.NOFLSH
         termios.tcsetattr(terminal, termios.TCSANOW, modes)
-        said = b""
-        while b"go" not in said:
-            said += os.read(terminal, 4096)
-        wait_until(lambda: [child for child in commands_of(pid) if read_proc(child, "cmdline").startswith("sleep")])
+        output = b""
+        while b"go" not in output:
+            output += os.read(terminal, 4096)
+        wait_until(lambda: [
+            child for child in commands_of(pid) if read_proc(child, "cmdline").startswith("sleep")])
         os.write(terminal, b"\x03")
-        said = self.read_all(terminal)
+        output = self.read_all(terminal)
         _, status = os.waitpid(pid, 0)
         self.assertEqual(os.waitstatus_to_exitcode(status), 128 + signal.SIGINT)
-        self.assertIn(b"killed by signal 2", said)
+        self.assertIn(b"killed by signal 2", output)
 
     @staticmethod
     def read_all(terminal: int) -> bytes:
-        said = b""
+        output = b""
         while True:
             try:
                 piece = os.read(terminal, 4096)
-            except OSError:  # EIO: nobody has it open any more
-                return said
+            except OSError:  # EIO: no process has the terminal open
+                return output
             if not piece:
-                return said
-            said += piece
+                return output
+            output += piece
 
 
 class Inherited(Case):
-    """The command is given the signal state that rtrack was given."""
+    """The command inherits the signal state of rtrack."""
 
     def state(self, **kwargs: Any) -> Dict[str, int]:
-        """Sets of signals. Those that the C library keeps for itself (32 and 33) are its own affair."""
-        said = rtrack("run", "-q", *STATE, **kwargs).stdout
-        return {name: int(mask, 16) & ~(3 << 31) for name, mask in re.findall(r"(\w+):\s*(\w+)", said)}
+        """Return the signal masks, without signals 32 and 33, which the C library reserves."""
+        output = rtrack("run", "-q", *STATE, **kwargs).stdout
+        return {
+            name: int(mask, 16) & ~(3 << 31)
+            for name, mask in re.findall(r"(\w+):\s*(\w+)", output)}
 
-    def test_nothing_is_blocked_or_ignored(self) -> None:
+    def test_command_has_no_signal_blocked_or_ignored(self) -> None:
         state = self.state()
         self.assertEqual((state["SigBlk"], state["SigIgn"]), (0, 0))
 
-    def test_what_was_ignored_stays_so(self) -> None:
+    def test_ignored_signals_stay_ignored_in_command(self) -> None:
         def ignore() -> None:
             for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_IGN)
 
         self.assertEqual(self.state(preexec_fn=ignore)["SigIgn"], 0b111)
 
-    def test_ignored_hangup_is_not_forwarded(self) -> None:
+    def test_ignored_sighup_is_not_forwarded(self) -> None:
         process = self.start([RTRACK, "run", "-q", "sleep", "30"],
                              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         wait_until(lambda: commands_of(process.pid))
@@ -163,24 +170,25 @@ class Inherited(Case):
 
 
 class EndOfFollowing(Case):
-    def test_attach_and_system_end_with_a_summary(self) -> None:
+    def test_signal_to_attach_or_system_ends_with_summary(self) -> None:
         target = self.start(["sleep", "60"])
         for words in (["attach", str(target.pid)], ["system"]):
             for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
                 rows = self.dir / "rows"
-                process = self.start([RTRACK, *words, "-i", "30", "-o", rows], stderr=subprocess.PIPE, text=True)
+                process = self.start([RTRACK, *words, "-i", "30", "-o", rows],
+                                     stderr=subprocess.PIPE, text=True)
                 wait_until(lambda: Forwarded.catches(process.pid, signal.SIGINT))
                 time.sleep(0.05)
                 process.send_signal(getattr(signal, name))
-                _, said = process.communicate(timeout=PATIENCE_S)
+                _, output = process.communicate(timeout=PATIENCE_S)
                 self.assertEqual(process.returncode, 0, name)
-                self.assertIn("wall", said)
+                self.assertIn("wall", output)
                 self.assertEqual(len(rows.read_text().splitlines()), 2, "one row up to the signal")
         self.assertIsNone(target.poll())
 
 
 class Killed(Case):
-    def test_the_command_does_not_notice(self) -> None:
+    def test_command_after_sigkill_of_rtrack_runs_on(self) -> None:
         mark = self.dir / "mark"
         process = self.start([RTRACK, "run", "-q", "sh", "-c", f"sleep 0.5; touch {mark}"])
         wait_until(lambda: commands_of(process.pid))

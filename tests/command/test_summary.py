@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is told at the end, for programs and for people."""
+"""Tests of the summary, as JSON and as text."""
 import json
 import os
 import pty
@@ -8,17 +8,36 @@ import subprocess
 import unittest
 from typing import Any, Dict
 
-from rtrack_command import (PATIENCE_S, RTRACK, Case, Word, busy, in_locale, python, read_terminal, rtrack,
-                            until_rows)
+from rtrack_command import (PATIENCE_S, RTRACK, Case, Word, busy, in_locale, python, read_terminal,
+                            rtrack, until_rows)
 
 KEYS = {
-    "command": list, "exit_code": int, "signal": type(None), "wall_seconds": float, "cpu_user_seconds": float,
-    "cpu_system_seconds": float, "cpu_seconds": float, "peak_rss_bytes": int, "peak_tree_bytes": int,
-    "peak_tree_kind": str, "read_bytes": int, "write_bytes": int, "processes": int, "left_running": int, "samples": int,
-    "processes_exact": bool, "cgroup": dict, "accounting": dict, "overhead_cpu_seconds": float, "timed_out": bool, "partial": list, "schema": int,
+    "command": list,
+    "exit_code": int,
+    "signal": type(None),
+    "wall_seconds": float,
+    "cpu_user_seconds": float,
+    "cpu_system_seconds": float,
+    "cpu_seconds": float,
+    "peak_rss_bytes": int,
+    "peak_tree_bytes": int,
+    "peak_tree_kind": str,
+    "read_bytes": int,
+    "write_bytes": int,
+    "processes": int,
+    "left_running": int,
+    "samples": int,
+    "processes_exact": bool,
+    "cgroup": dict,
+    "accounting": dict,
+    "overhead_cpu_seconds": float,
+    "timed_out": bool,
+    "partial": list,
+    "schema": int,
 }
-ACCOUNTING = {"level": str, "complete": bool, "reasons": list, "cpu_seconds_low": float, "cpu_seconds_estimate": float,
-              "members_skipped": int}
+ACCOUNTING = {
+    "level": str, "complete": bool, "reasons": list, "cpu_seconds_low": float,
+    "cpu_seconds_estimate": float, "members_skipped": int}
 CGROUP = {"memory_peak_bytes", "read_bytes", "write_bytes", "tasks_peak"}
 HOLD = "x = b'x' * (64 << 20)\n"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
@@ -29,7 +48,7 @@ def text(*words: Word, **kwargs: Any) -> str:
 
 
 class Json(Case):
-    def test_has_what_is_promised(self) -> None:
+    def test_json_summary_has_documented_keys(self) -> None:
         got = self.summary("run", "-i", "0.05", *python(HOLD + busy(0.2)))
         for key, kind in KEYS.items():
             self.assertIsInstance(got[key], kind, key)
@@ -38,60 +57,64 @@ class Json(Case):
         self.assertIn("cpu_seconds_high", got["accounting"])
         self.assertEqual(set(got["cgroup"]), CGROUP)
 
-    def test_processes_are_all_of_them_where_that_is_said(self) -> None:
+    def test_process_count_marked_exact_is_complete(self) -> None:
         got = self.summary("run", "sh", "-c", "(true) & (true) & (true) & wait")
         if not got["processes_exact"]:
-            self.skipTest("process events are not heard here")
+            self.skipTest("process events are not available here")
         self.assertEqual(got["processes"], 4)
         self.assertTrue(2 <= got["processes_peak"] <= 4, got["processes_peak"])
         self.assertNotIn("processes", got["partial"])
 
-    def test_peak_of_the_tree_lies_between_its_bounds(self) -> None:
+    def test_tree_peak_lies_within_bounds(self) -> None:
         got = self.summary("run", "--accounting", "wait", *python(HOLD))
         self.assertGreaterEqual(got["peak_tree_low_bytes"], 64 << 20)
         self.assertGreaterEqual(got["peak_tree_bytes"], 64 << 20)
         high = got["peak_tree_high_bytes"]
-        self.assertTrue(high is None or high >= max(got["peak_tree_bytes"], got["peak_tree_low_bytes"]), got)
+        self.assertTrue(
+            high is None or high >= max(got["peak_tree_bytes"], got["peak_tree_low_bytes"]), got)
 
-    def test_estimate_lies_between_the_bounds(self) -> None:
-        for rung in ("wait", "wait+perf"):
+    def test_cpu_estimate_lies_within_bounds(self) -> None:
+        for method in ("wait", "wait+perf"):
             path = self.dir / "summary.json"
-            words = ("run", "--accounting", rung, "--summary", "json", "--summary-file", path, *python(busy(0.2)))
+            words = ("run", "--accounting", method, "--summary", "json", "--summary-file", path,
+                     *python(busy(0.2)))
             if rtrack(*words).returncode == 125:
-                continue  # this rung cannot be had here
+                continue  # this accounting method is not available here
             got = json.loads(path.read_text())["accounting"]
-            self.assertEqual(got["level"], rung)
+            self.assertEqual(got["level"], method)
             self.assertGreaterEqual(got["cpu_seconds_estimate"], got["cpu_seconds_low"])
             self.assertLessEqual(got["cpu_seconds_estimate"], got["cpu_seconds_high"] or 1e9)
 
-    def test_cgroup_is_known_in_one_only(self) -> None:
+    def test_cgroup_figures_without_cgroup_are_null(self) -> None:
         got = self.summary("run", "--accounting", "wait", "true")["cgroup"]
         self.assertEqual(set(got.values()), {None})
 
-    def test_bounds_hold_the_figure(self) -> None:
+    def test_cpu_bounds_contain_cpu_seconds(self) -> None:
         got = self.summary("run", *python(busy(0.1)))
         low, high = got["accounting"]["cpu_seconds_low"], got["accounting"]["cpu_seconds_high"]
         self.assertLessEqual(low, got["cpu_seconds"] + 1e-9)
         self.assertTrue(high is None or high >= got["cpu_seconds"])
-        self.assertTrue(got["accounting"]["complete"] or got["accounting"]["reasons"], "if not complete, why")
+        self.assertTrue(got["accounting"]["complete"] or got["accounting"]["reasons"],
+                        "an incomplete result needs a reason")
 
-    def test_unknown_is_null(self) -> None:
+    def test_unknown_upper_bound_is_null(self) -> None:
         got = self.summary("run", "--accounting", "poll", "true")["accounting"]
         self.assertEqual(got["complete"], not got["reasons"])
-        high = got["cpu_seconds_high"]  # what the caller's cgroup used meanwhile, where there is one
+        high = got["cpu_seconds_high"]  # the CPU time of the caller's cgroup, if there is one
         self.assertTrue(high is None or high >= got["cpu_seconds_low"], high)
 
-    def test_rung_is_the_one_that_was_asked_for(self) -> None:
-        for rung in ("poll", "wait"):
-            self.assertEqual(self.summary("run", "--accounting", rung, "true")["accounting"]["level"], rung)
+    def test_level_is_requested_accounting_method(self) -> None:
+        for method in ("poll", "wait"):
+            self.assertEqual(
+                self.summary("run", "--accounting", method, "true")["accounting"]["level"], method)
         self.assertIn(self.summary("run", "true")["accounting"]["level"], ("wait", "cgroup"))
 
-    def test_goes_to_standard_error_by_default(self) -> None:
+    def test_json_summary_goes_to_stderr_by_default(self) -> None:
         done = rtrack("run", "--summary", "json", "echo", "mine")
         self.assertEqual(done.stdout, "mine\n")
         self.assertEqual(json.loads(done.stderr)["exit_code"], 0)
 
-    def test_hostile_words_stay_json(self) -> None:
+    def test_hostile_words_are_escaped_in_json(self) -> None:
         words = ['"', "\\", "\n\x1b[31m", "ü", "\x7f"]
         self.assertEqual(self.summary("run", "echo", *words)["command"], ["echo", *words])
         done = rtrack("run", "--summary", "json", "true", b"\xff\xfe")
@@ -99,57 +122,63 @@ class Json(Case):
 
 
 class Text(Case):
-    def test_tells_the_main_things(self) -> None:
-        said = text("-i", "0.05", *python(HOLD + busy(0.2) + "\nraise SystemExit(4)"))
-        self.assertIn("exit 4", said)
-        self.assertRegex(said, r"time +[\d.]+ s wall +0\.\d{3} s user +0\.\d{3} s system +\d\.\d\d cores")
-        self.assertRegex(said, r"memory .*peak \d+\.\d MiB tree \((PSS|RSS|cgroup)\) +\d+\.\d MiB largest process")
-        self.assertRegex(said, r"storage .* read .* written")
-        self.assertRegex(said, r"processes +(at least 1 seen|1 in all)")
-        self.assertRegex(said, r"accounting +(wait|cgroup), ")
+    def test_text_summary_has_main_figures(self) -> None:
+        output = text("-i", "0.05", *python(HOLD + busy(0.2) + "\nraise SystemExit(4)"))
+        self.assertIn("exit 4", output)
+        self.assertRegex(
+            output, r"time +[\d.]+ s wall +0\.\d{3} s user +0\.\d{3} s system +\d\.\d\d cores")
+        self.assertRegex(
+            output,
+            r"memory .*peak \d+\.\d MiB tree \((PSS|RSS|cgroup)\) +\d+\.\d MiB largest process")
+        self.assertRegex(output, r"storage .* read .* written")
+        self.assertRegex(output, r"processes +(at least 1 seen|1 in all)")
+        self.assertRegex(output, r"accounting +(wait|cgroup), ")
 
-    def test_longer_when_asked(self) -> None:
+    def test_verbose_summary_has_more_lines(self) -> None:
         self.assertNotIn("overhead", text("true"))
-        said = text("-v", "true")
+        output = text("-v", "true")
         for word in ("overhead", "faults", "switches"):
-            self.assertIn(word, said)
+            self.assertIn(word, output)
         self.assertNotIn("at once", text("true"))
-        if "at least" not in said.partition("processes")[2].splitlines()[0]:
-            self.assertRegex(said, r"processes +1 in all +at most 1 at once")
+        if "at least" not in output.partition("processes")[2].splitlines()[0]:
+            self.assertRegex(output, r"processes +1 in all +at most 1 at once")
 
-    def test_none_or_quiet(self) -> None:
+    def test_quiet_or_none_prints_no_summary(self) -> None:
         for option in ("-q", "--quiet", "--summary=none"):
             self.assertEqual(text(option, "true"), "")
 
-    def test_graphs_are_drawn_with_what_there_is(self) -> None:
+    def test_graphs_match_locale_and_terminal(self) -> None:
         rows = self.dir / "rows"
         words = ("-i", "0.03", "-o", rows, *python(HOLD + until_rows(rows, "6")))
         self.assertRegex(text(*words, env=in_locale("C.UTF-8", TERM="xterm")), "[▁▂▃▄▅▆▇█]{3}")
         for env in (in_locale("C", TERM="xterm"), in_locale("C.UTF-8", TERM="dumb")):
-            said = text(*words, env=env)
-            self.assertTrue(said.isascii(), said)
-            self.assertRegex(said, r"[_.:\-=+*#]{3}")
+            output = text(*words, env=env)
+            self.assertTrue(output.isascii(), output)
+            self.assertRegex(output, r"[_.:\-=+*#]{3}")
 
-    def test_long_runs_have_graphs_of_the_same_width(self) -> None:
-        said = text("-i", "0.002", "sleep", "0.6", env=in_locale("C.UTF-8", TERM="xterm"))
-        for graph in re.findall("[▁▂▃▄▅▆▇█]+", said):
+    def test_graphs_of_long_run_keep_width(self) -> None:
+        output = text("-i", "0.002", "sleep", "0.6", env=in_locale("C.UTF-8", TERM="xterm"))
+        for graph in re.findall("[▁▂▃▄▅▆▇█]+", output):
             self.assertLessEqual(len(graph), 48)
 
-    def test_hostile_words_do_not_reach_the_terminal(self) -> None:
-        said = text("true", b"\x1b[31m", b"a\nb", b"\xff", "\x9b5m".encode(), b"\r", env=in_locale("C.UTF-8"))
-        self.assertEqual(len([line for line in said.splitlines() if line.startswith("rtrack: ")]), 1)
-        self.assertIn("true ?[31m a\\nb ? ?5m ?", said)
-        self.assertNotIn("\x1b", said)
+    def test_hostile_words_are_escaped_in_text(self) -> None:
+        output = text("true", b"\x1b[31m", b"a\nb", b"\xff", "\x9b5m".encode(), b"\r",
+                      env=in_locale("C.UTF-8"))
+        self.assertEqual(len([line for line in output.splitlines() if line.startswith("rtrack: ")]),
+                         1)
+        self.assertIn("true ?[31m a\\nb ? ?5m ?", output)
+        self.assertNotIn("\x1b", output)
 
-    def test_a_long_command_is_cut(self) -> None:
-        first = text("echo", "ü" * 200, stdout=subprocess.DEVNULL, env=in_locale("C.UTF-8")).splitlines()[0]
+    def test_long_command_line_is_shortened(self) -> None:
+        first = text("echo", "ü" * 200, stdout=subprocess.DEVNULL,
+                     env=in_locale("C.UTF-8")).splitlines()[0]
         self.assertLess(len(first), 90)
         self.assertIn("...", first)
 
-    def test_lower_bounds_are_told_as_such(self) -> None:
+    def test_lower_bound_is_marked(self) -> None:
         self.assertRegex(text("sh", "-c", "true | cat"), "at least|complete")
 
-    def test_file(self) -> None:
+    def test_summary_file_gets_text(self) -> None:
         path = self.dir / "summary.txt"
         self.assertEqual(text("--summary-file", str(path), "true"), "")
         self.assertIn("exit 0", path.read_text())
@@ -157,32 +186,34 @@ class Text(Case):
 
 class Color(Case):
     def on_terminal(self, *words: str, **env: str) -> str:
-        """What a terminal gets to see."""
+        """Run rtrack with a terminal as standard error. Returns the output on the terminal."""
         leader, follower = pty.openpty()
-        full: Dict[str, str] = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-        full.update({"TERM": "xterm", **env})
-        process = self.start([RTRACK, "run", "--live", "never", *words, "true"], stderr=follower, env=full)
+        full: Dict[str, str] = {**os.environ, "TERM": "xterm", **env}
+        if "NO_COLOR" not in env:
+            full.pop("NO_COLOR", None)
+        process = self.start([RTRACK, "run", "--live", "never", *words, "true"], stderr=follower,
+                             env=full)
         os.close(follower)
-        said = read_terminal(leader)
+        output = read_terminal(leader)
         os.close(leader)
         process.wait(timeout=PATIENCE_S)
-        return said.decode()
+        return output.decode()
 
-    def test_on_a_terminal_only(self) -> None:
+    def test_color_without_terminal_is_off(self) -> None:
         self.assertRegex(self.on_terminal(), ESCAPES)
         self.assertNotRegex(text("true"), ESCAPES)
 
-    def test_can_be_refused(self) -> None:
+    def test_color_with_no_color_dumb_or_never_is_off(self) -> None:
         self.assertNotRegex(self.on_terminal(NO_COLOR="1"), ESCAPES)
         self.assertNotRegex(self.on_terminal(TERM="dumb"), ESCAPES)
         self.assertNotRegex(self.on_terminal("--color", "never"), ESCAPES)
         self.assertRegex(self.on_terminal(NO_COLOR=""), ESCAPES)
 
-    def test_can_be_forced(self) -> None:
+    def test_color_always_overrides_defaults(self) -> None:
         self.assertRegex(text("--color", "always", "true"), ESCAPES)
         self.assertRegex(self.on_terminal("--color=always", NO_COLOR="1"), ESCAPES)
 
-    def test_changes_nothing_else(self) -> None:
+    def test_color_adds_only_escapes(self) -> None:
         words = ("--accounting", "poll", "-i", "0.1", "sleep", "0.25")
         plain, colored = text(*words), text("--color", "always", *words)
         figures = re.compile(r" *[\d.]+( [KM]i?B\b| B\b)?|[_.:\-=+*#▁▂▃▄▅▆▇█]+")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures of the machine, against the kernel's own files."""
+"""Compare the figures of rtrack system with the files of the kernel."""
 import os
 import shutil
 import subprocess
@@ -7,19 +7,20 @@ import time
 import unittest
 from typing import List
 
-from rtrack_command import PATIENCE_S, RTRACK, Case, busy, meminfo, python, read_csv, read_jsonl, rtrack
+from rtrack_command import (PATIENCE_S, RTRACK, Case, busy, meminfo, python, read_csv, read_jsonl,
+                            rtrack)
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def modes() -> List[float]:
-    """Seconds of the whole machine: user, nice, system, idle ..."""
+    """Return the CPU seconds of the whole system by mode: user, nice, system, idle ..."""
     with open("/proc/stat") as file:
         return [int(word) * TICK for word in file.readline().split()[1:]]
 
 
 class System(Case):
-    def test_memory(self) -> None:
+    def test_memory_matches_meminfo(self) -> None:
         before = meminfo()
         rtrack("system", "-q", "-i", "0.02", "--count", "1", "-o", self.dir / "rows")
         [row] = read_csv(self.dir / "rows")
@@ -27,39 +28,45 @@ class System(Case):
         margin = before["MemTotal"] / 50
         for memory in (before, after):
             memory["Used"] = memory["MemTotal"] - memory["MemAvailable"]
-        for column, name in (("memory_free", "MemFree"), ("memory_buffers", "Buffers"), ("memory_cached", "Cached"),
-                             ("memory_active_anon", "Active(anon)"), ("memory_inactive_anon", "Inactive(anon)"),
-                             ("memory_used", "Used")):
+        for column, name in (("memory_free", "MemFree"), ("memory_buffers", "Buffers"),
+                             ("memory_cached", "Cached"), ("memory_active_anon", "Active(anon)"),
+                             ("memory_inactive_anon", "Inactive(anon)"), ("memory_used", "Used")):
             low, high = sorted((before[name], after[name]))
-            self.assertTrue(low - margin < row[column] < high + margin, (column, low, row[column], high))
+            self.assertTrue(low - margin < row[column] < high + margin,
+                            (column, low, row[column], high))
 
-    def test_cpu_time(self) -> None:
+    def test_cpu_time_matches_proc_stat(self) -> None:
         load = self.start(python(busy(1)))
         before = modes()
-        got = self.summary("system", "-i", "0.1", "-d", "0.6", "-f", "jsonl", "-o", self.dir / "rows")
+        got = self.summary("system", "-i", "0.1", "-d", "0.6", "-f", "jsonl", "-o",
+                           self.dir / "rows")
         after = modes()
         load.kill()
         rows = read_jsonl(self.dir / "rows")[1:]
         for name, key, of in (("cpu_user_ns", "cpu_user_seconds", (0, 1)),
                               ("cpu_system_ns", "cpu_system_seconds", (2, 5, 6))):
-            low, high = (sum(told[i] for i in of) for told in (before, after))
+            low, high = (sum(times[i] for i in of) for times in (before, after))
             seconds = [row[name] / 1e9 for row in rows]
-            self.assertTrue(low - TICK < seconds[0] <= seconds[-1] < high + TICK, (name, low, seconds, high))
+            self.assertTrue(low - TICK < seconds[0] <= seconds[-1] < high + TICK,
+                            (name, low, seconds, high))
             self.assertAlmostEqual(sum(row["d_" + name] for row in rows) / 1e9, got[key], places=6)
         self.assertGreater(got["cpu_seconds"], 0.3)
 
-    def test_processes(self) -> None:
-        """In a pid namespace of its own, so that it is known how many there are."""
+    def test_processes_in_pid_namespace_are_counted(self) -> None:
+        """Run in a new pid namespace, so that the number of processes is known."""
         words = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
         if os.geteuid() != 0:
             words[1:1] = ["--user", "--map-root-user"]
-        if not shutil.which("unshare") or subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode:
-            self.skipTest("no pid namespace can be made here")
+        if not shutil.which("unshare"):
+            self.skipTest("unshare is not installed")
+        if subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("cannot create a pid namespace here")
         script = 'sleep 200 & sleep 200 & exec "$0" system -q -i 0.02 --count 1 -o "$1"'
-        subprocess.run([*words, "sh", "-c", script, RTRACK, self.dir / "rows"], check=True, timeout=PATIENCE_S)
+        subprocess.run([*words, "sh", "-c", script, RTRACK, self.dir / "rows"], check=True,
+                       timeout=PATIENCE_S)
         self.assertEqual(read_csv(self.dir / "rows")[0]["processes"], 3)
 
-    def test_network_and_disk_counters(self) -> None:
+    def test_network_and_disk_bytes_do_not_exceed_kernel_counters(self) -> None:
         rtrack("system", "-q", "-i", "0.02", "--count", "1", "-f", "jsonl", "-o", self.dir / "rows")
         row = read_jsonl(self.dir / "rows")[-1]
         with open("/proc/net/dev") as file:
@@ -69,27 +76,29 @@ class System(Case):
             read = [int(line.split()[5]) * 512 for line in file]
         self.assertLessEqual(row["disk_read_bytes"], sum(read))
 
-    def test_space(self) -> None:
+    def test_disk_space_parts_fit_total(self) -> None:
         rtrack("system", "-q", "-i", "0.02", "--count", "1", "-o", self.dir / "rows")
         [row] = read_csv(self.dir / "rows")
         if row["disk_space_total_gb"] is None:
-            self.skipTest("no file system on storage here")
-        self.assertLessEqual(row["disk_space_used_gb"] + row["disk_space_free_gb"], row["disk_space_total_gb"] + 0.02)
+            self.skipTest("no file system on a storage device here")
+        self.assertLessEqual(row["disk_space_used_gb"] + row["disk_space_free_gb"],
+                             row["disk_space_total_gb"] + 0.02)
 
-    def test_summary(self) -> None:
+    def test_summary_matches_rows(self) -> None:
         began = time.monotonic()
         got = self.summary("system", "-i", "0.05", "--count", "3", "-o", self.dir / "rows")
         ended = time.monotonic()
         times = [row["timestamp"] for row in read_csv(self.dir / "rows")]
-        self.assertEqual(got["samples"], 4, "the base line is one")
+        self.assertEqual(got["samples"], 4, "the baseline is one sample")
         self.assertEqual(got["memory_total_bytes"], meminfo()["MemTotal"] * 1024)
-        self.assertTrue(times[-1] - times[0] <= got["wall_seconds"] <= ended - began, got["wall_seconds"])
+        self.assertTrue(times[-1] - times[0] <= got["wall_seconds"] <= ended - began,
+                        got["wall_seconds"])
         self.assertTrue(0 < got["overhead_cpu_seconds"] < 0.1)
-        said = rtrack("system", "-i", "0.05", "--count", "3", "-o", "/dev/null").stderr
+        output = rtrack("system", "-i", "0.05", "--count", "3", "-o", "/dev/null").stderr
         for word in ("time", "memory", "storage", "network", "cores"):
-            self.assertIn(word, said)
+            self.assertIn(word, output)
 
-    def test_count_is_kept_to_time(self) -> None:
+    def test_count_rows_take_full_intervals(self) -> None:
         began = time.monotonic()
         rtrack("system", "-q", "-i", "0.1", "--count", "5")
         self.assertGreaterEqual(time.monotonic() - began, 0.5)
