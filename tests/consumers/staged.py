@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An installation of this build in a directory of its own, as a package would make it, for consumers of it."""
+"""Install this build into a temporary directory, as a package would, for tests of consumers."""
 from __future__ import annotations
 
 import contextlib
@@ -14,9 +14,9 @@ MESON = os.environ["RTRACK_MESON"]
 
 
 class Staged(NamedTuple):
-    root: pathlib.Path  # what DESTDIR was; consumers may put their own things beside it
-    work: pathlib.Path
-    env: Dict[str, str]  # makes pkg-config and the loader look there
+    root: pathlib.Path  # DESTDIR of the installation
+    work: pathlib.Path  # the parent of root; consumers may write here
+    env: Dict[str, str]  # points pkg-config and the dynamic loader to the installation
 
     @property
     def library(self) -> pathlib.Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs built against the installed library, through pkg-config and as a Meson subproject, and run."""
+"""Build and run programs against the installed library, by pkg-config and as a Meson subproject."""
 from __future__ import annotations
 
 import contextlib
@@ -39,7 +39,8 @@ class Installed(unittest.TestCase):
         return run(["pkg-config", *flags, "rtrack"], env=self.stage.env).split()
 
     def build(self, source: pathlib.Path, *extra: str, static: bool = False) -> pathlib.Path:
-        compiler, standard = ("c++", "-std=c++11") if source.suffix == ".cpp" else ("cc", "-std=gnu11")
+        is_cpp = source.suffix == ".cpp"
+        compiler, standard = ("c++", "-std=c++11") if is_cpp else ("cc", "-std=gnu11")
         program = self.stage.work / (source.stem + ("-static" if static else ""))
         libs = self.pkg_config("--static", "--libs") if static else self.pkg_config("--libs")
         strict = [standard, "-pedantic", "-Wall", "-Wextra", "-Werror"]
@@ -47,9 +48,8 @@ class Installed(unittest.TestCase):
         return program
 
     def use(self, program: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(program), *arguments], env=self.stage.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        return subprocess.run([str(program), *arguments], env=self.stage.env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def assert_prints_sixteen_fields(self, program: pathlib.Path) -> None:
         done = self.use(program)
@@ -63,18 +63,18 @@ class Installed(unittest.TestCase):
         self.assertGreater(figures["ru_maxrss"], 100)
         self.assertGreater(figures["ru_minflt"], 10)
 
-    def test_version_is_that_of_the_library(self) -> None:
+    def test_pkg_config_version_matches_header(self) -> None:
         version = self.pkg_config("--modversion")[0]
         header = (BUILD / "include/rtrack/version.h").read_text()
         numbers = re.findall(r"#define RT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header)
         self.assertEqual(version, ".".join(numbers))
 
-    def test_installed_headers_are_the_public_ones(self) -> None:
+    def test_installed_headers_are_public_headers(self) -> None:
         include = next(path for path in self.stage.root.rglob("include") if path.is_dir())
         self.assertEqual({p.name for p in include.rglob("*.h")}, {"rtrack.h", "version.h"})
         self.assertEqual((include / "rtrack/rtrack.h").read_text(), HEADER.read_text())
 
-    def test_getrusage_shared_and_static(self) -> None:
+    def test_getrusage_example_links_shared_and_static(self) -> None:
         shared = self.build(EXAMPLES / "c/getrusage.c")
         self.assert_prints_sixteen_fields(shared)
         self.assertIn("librtrack.so.0", run(["readelf", "-d", shared]))
@@ -82,11 +82,11 @@ class Installed(unittest.TestCase):
         self.assertNotIn("NEEDED", run(["readelf", "-d", static]))
         self.assert_prints_sixteen_fields(static)
 
-    def test_every_example_links_statically(self) -> None:
+    def test_examples_link_statically(self) -> None:
         for name in ("command", "system", "watch"):
             self.build(EXAMPLES / f"c/{name}.c", "-static", static=True)
 
-    def test_command(self) -> None:
+    def test_command_example_returns_exit_code(self) -> None:
         program = self.build(EXAMPLES / "c/command.c")
         done = self.use(program, "sh", "-c", "echo out; exit 7")
         self.assertEqual((done.returncode, done.stdout), (7, "out\n"), done.stderr)
@@ -97,7 +97,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.use(program, "/nonexistent").returncode, 125)
         self.assertEqual(self.use(program).returncode, 2)
 
-    def test_watch(self) -> None:
+    def test_watch_example_prints_cores(self) -> None:
         program = self.build(EXAMPLES / "c/watch.c")
         busy = subprocess.Popen([sys.executable, "-c", BUSY])
         try:
@@ -113,20 +113,24 @@ class Installed(unittest.TestCase):
             busy.kill()
             busy.wait()
         out, err = watch.communicate()
-        cores = [float(cores) for cores in re.findall(r"^ *([\d.]+) cores +[\d.]+ MiB$", first + out, re.M)]
+        cores = [
+            float(cores)
+            for cores in re.findall(r"^ *([\d.]+) cores +[\d.]+ MiB$", first + out, re.M)]
         self.assertGreaterEqual(len(cores), 1, first + out)
         self.assertTrue(all(0 < c < 1.1 for c in cores), first + out)
         self.assertIn("process", err)
 
-    def test_system(self) -> None:
+    def test_system_example_prints_online_cpus(self) -> None:
         done = self.use(self.build(EXAMPLES / "c/system.c"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        online = sum(line.startswith("cpu") for line in pathlib.Path("/proc/stat").read_text().splitlines()) - 1
+        online = sum(
+            line.startswith("cpu")
+            for line in pathlib.Path("/proc/stat").read_text().splitlines()) - 1
         self.assertRegex(done.stdout, rf"cpu +[\d.]+ of {online} cores")
 
-    def test_cpp(self) -> None:
+    def test_cpp_example_lists_tree(self) -> None:
         if not shutil.which("c++"):
-            self.skipTest("no C++ compiler here")
+            self.skipTest("no C++ compiler is installed")
         program = self.build(EXAMPLES / "cpp/tree.cpp")
         child = subprocess.Popen(["sleep", "30"])
         try:
@@ -137,14 +141,15 @@ class Installed(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [line.split() for line in done.stdout.splitlines()[1:]]
         self.assertEqual(rows[0][0], str(os.getpid()))
-        self.assertIn([str(child.pid), str(os.getpid()), "sleep"], [[r[0], r[1], r[-1]] for r in rows])
+        self.assertIn([str(child.pid), str(os.getpid()), "sleep"],
+                      [[r[0], r[1], r[-1]] for r in rows])
         self.assertEqual(self.use(program, "-1").returncode, 1)
 
-    def test_python(self) -> None:
+    def test_python_binding_passes_its_tests(self) -> None:
         env = {**self.stage.env, "RTRACK_LIBRARY": str(self.stage.library)}
         run([sys.executable, SOURCE / "tests/consumers/test_python.py"], env=env)
 
-    def test_meson_subproject(self) -> None:
+    def test_meson_subproject_builds_and_runs(self) -> None:
         wrapper, build = self.stage.work / "wrapper", self.stage.work / "wrapper-build"
         (wrapper / "subprojects").mkdir(parents=True)
         (wrapper / "subprojects/librtrack").symlink_to(SOURCE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ctypes binding, held against what Python and the kernel say themselves."""
+"""Compare the figures of the ctypes binding with those of Python and the kernel."""
 from __future__ import annotations
 
 import errno
@@ -21,18 +21,21 @@ import rtrack
 from harness import HEADER
 
 NS = 1_000_000_000
-ALWAYS_ZERO = ("ru_ixrss", "ru_idrss", "ru_isrss", "ru_nswap", "ru_msgsnd", "ru_msgrcv", "ru_nsignals")
+ALWAYS_ZERO = ("ru_ixrss", "ru_idrss", "ru_isrss", "ru_nswap", "ru_msgsnd", "ru_msgrcv",
+               "ru_nsignals")
 NAMES = rtrack._RUSAGE_NAMES
 
 
-def burn(seconds: float) -> None:
+def use_cpu(seconds: float) -> None:
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
 
 
 def in_child(work: Callable[[], None]) -> Tuple[int, Any]:
-    """Run something in a forked child. Its exit code (0 when nothing was raised) and the kernel's account of it."""
+    """Run work() in a forked child.
+
+    Returns the exit code (0 if work() raised nothing) and the rusage of the child from wait4()."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -59,7 +62,7 @@ def wait_for_state(pid: int, state: str) -> None:
         if text.rpartition(")")[2].split()[0] == state:
             return
         time.sleep(0.01)
-    raise AssertionError(f"{pid} never came to state {state}")
+    raise AssertionError(f"{pid} did not reach state {state}")
 
 
 def wait_for_end(pid: int) -> None:
@@ -70,14 +73,16 @@ def wait_for_end(pid: int) -> None:
         except OSError:
             return
         time.sleep(0.01)
-    raise AssertionError(f"{pid} never ended")
+    raise AssertionError(f"{pid} did not end")
 
 
 class Getrusage(unittest.TestCase):
-    def test_lies_between_two_of_the_standard_library(self) -> None:
-        burn(0.02)
-        for who in (rtrack.RUSAGE_SELF, rtrack.RUSAGE_CHILDREN, rtrack.RUSAGE_THREAD):
-            before, ours, after = resource.getrusage(who), rtrack.getrusage(who), resource.getrusage(who)
+    def test_getrusage_lies_between_two_stdlib_calls(self) -> None:
+        use_cpu(0.02)
+        for scope in (rtrack.RUSAGE_SELF, rtrack.RUSAGE_CHILDREN, rtrack.RUSAGE_THREAD):
+            before = resource.getrusage(scope)
+            ours = rtrack.getrusage(scope)
+            after = resource.getrusage(scope)
             self.assertIsInstance(ours, resource.struct_rusage)
             self.assertEqual(len(ours), 16)
             for i, name in enumerate(NAMES):
@@ -86,30 +91,31 @@ class Getrusage(unittest.TestCase):
                 self.assertLessEqual(before[i], ours[i] + 1e-9, name)
                 self.assertLessEqual(ours[i], after[i] + 1e-9, name)
 
-    def test_is_the_standard_library_s_for_children_at_rest(self) -> None:
-        code, _ = in_child(lambda: burn(0.05))
+    def test_getrusage_of_idle_children_equals_stdlib(self) -> None:
+        code, _ = in_child(lambda: use_cpu(0.05))
         self.assertEqual(code, 0)
-        ours, theirs = rtrack.getrusage(rtrack.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_CHILDREN)
+        ours = rtrack.getrusage(rtrack.RUSAGE_CHILDREN)
+        theirs = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.assertEqual(ours[2:], theirs[2:])
         self.assertAlmostEqual(ours.ru_utime, theirs.ru_utime, places=9)
         self.assertAlmostEqual(ours.ru_stime, theirs.ru_stime, places=9)
         self.assertGreater(cpu_seconds(ours), 0.04)
 
-    def test_names_are_those_of_the_standard_library(self) -> None:
+    def test_getrusage_field_names_equal_stdlib(self) -> None:
         numbered = resource.struct_rusage(range(16))
         self.assertEqual([getattr(numbered, name) for name in NAMES], list(range(16)))
 
-    def test_refuses_as_the_standard_library_does(self) -> None:
-        for who in (2, -2, 99):
+    def test_getrusage_with_invalid_who_raises_like_stdlib(self) -> None:
+        for scope in (2, -2, 99):
             for call in (resource.getrusage, rtrack.getrusage):
-                self.assertRaises(ValueError, call, who)
+                self.assertRaises(ValueError, call, scope)
         for call in (resource.getrusage, rtrack.getrusage):
             self.assertRaises(OverflowError, call, 1 << 32)
             self.assertRaises(TypeError, call, "self")
 
 
 class PidGetrusage(unittest.TestCase):
-    def test_of_oneself(self) -> None:
+    def test_pid_getrusage_of_self_lies_between_two_stdlib_calls(self) -> None:
         before, ours, after = resource.getrusage(0), rtrack.pid_getrusage(), resource.getrusage(0)
         self.assertLessEqual(cpu_seconds(before), cpu_seconds(ours) + 1e-5)
         self.assertLessEqual(cpu_seconds(ours), cpu_seconds(after) + 1e-5)
@@ -117,10 +123,10 @@ class PidGetrusage(unittest.TestCase):
         self.assertLessEqual(ours.ru_minflt, after.ru_minflt)
         self.assertEqual([getattr(ours, name) for name in ALWAYS_ZERO], [0] * 7)
 
-    def test_of_a_busy_child_is_what_wait4_says_in_the_end(self) -> None:
+    def test_pid_getrusage_of_child_matches_wait4(self) -> None:
         child = os.fork()
         if child == 0:
-            burn(0.2)
+            use_cpu(0.2)
             signal.pause()
         time.sleep(0.1)
         wait_for_state(child, "S")
@@ -131,13 +137,14 @@ class PidGetrusage(unittest.TestCase):
         self.assertAlmostEqual(cpu_seconds(ours), cpu_seconds(final), delta=0.005)
         self.assertLessEqual(ours.ru_minflt, final.ru_minflt)
         self.assertGreaterEqual(ours.ru_minflt, final.ru_minflt - 100)
-        self.assertAlmostEqual(ours.ru_maxrss, final.ru_maxrss, delta=1024)  # the kernel counts pages in batches
+        # The kernel counts pages in batches.
+        self.assertAlmostEqual(ours.ru_maxrss, final.ru_maxrss, delta=1024)
         self.assertLessEqual(ours.ru_nvcsw, final.ru_nvcsw)
 
-    def test_what_a_zombie_cannot_tell_is_none(self) -> None:
+    def test_maxrss_of_zombie_is_none(self) -> None:
         child = os.fork()
         if child == 0:
-            burn(0.05)
+            use_cpu(0.05)
             os._exit(0)
         wait_for_state(child, "Z")
         usage = rtrack.pid_getrusage(child)
@@ -145,7 +152,7 @@ class PidGetrusage(unittest.TestCase):
         self.assertIsNone(usage.ru_maxrss)
         self.assertGreaterEqual(cpu_seconds(usage), 0.05)
 
-    def test_errors(self) -> None:
+    def test_pid_getrusage_with_bad_pid_raises(self) -> None:
         child = os.fork()
         if child == 0:
             os._exit(0)
@@ -158,34 +165,35 @@ class PidGetrusage(unittest.TestCase):
 
 
 class Trees(unittest.TestCase):
-    def test_cpu_of_self_and_a_reaped_child(self) -> None:
+    def test_tree_cpu_time_includes_reaped_child(self) -> None:
         with rtrack.PidTracker() as tracker:
-            own = cpu_seconds(resource.getrusage(resource.RUSAGE_SELF))
+            self_s = cpu_seconds(resource.getrusage(resource.RUSAGE_SELF))
             clock = os.times()
-            burn(0.1)
-            _, child = in_child(lambda: burn(0.2))
+            use_cpu(0.1)
+            _, child = in_child(lambda: use_cpu(0.2))
             used = tracker.diff()
-            own = cpu_seconds(resource.getrusage(resource.RUSAGE_SELF)) - own
+            self_s = cpu_seconds(resource.getrusage(resource.RUSAGE_SELF)) - self_s
         now = os.times()
         seconds = (used.cpu_user_ns + used.cpu_system_ns) / NS
-        self.assertAlmostEqual(seconds, own + cpu_seconds(child), delta=0.03)
+        self.assertAlmostEqual(seconds, self_s + cpu_seconds(child), delta=0.03)
         ticks = sum(now[:4]) - sum(clock[:4])
         self.assertAlmostEqual(seconds, ticks, delta=0.06)
         self.assertAlmostEqual(used.cores_used, seconds / (used.interval_ns / NS), places=6)
         self.assertAlmostEqual(cpu_seconds(used.rusage), seconds, places=5)
 
-    def test_memory_is_the_kernel_s(self) -> None:
+    def test_rss_matches_statm(self) -> None:
         with rtrack.PidTracker() as tracker:
             before = tracker.sample()
             block = bytearray(os.urandom(1 << 16) * 1024)
             after = tracker.sample()
-            resident = int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+            pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+            resident = pages * resource.getpagesize()
         self.assertGreaterEqual(after.rss_bytes - before.rss_bytes, 60 << 20)
         self.assertAlmostEqual(after.rss_bytes, resident, delta=1 << 20)
         self.assertGreaterEqual(after.peak_rss_bytes, after.rss_bytes - (1 << 20))
         del block
 
-    def test_members(self) -> None:
+    def test_processes_lists_self_and_child(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child, rtrack.PidTracker() as tracker:
             rows = {row.pid: row for row in tracker.processes()}
             self.assertEqual(next(iter(rows)), os.getpid())
@@ -193,13 +201,13 @@ class Trees(unittest.TestCase):
             self.assertEqual(tracker.sample().processes, len(rows))
             child.kill()
 
-    def test_without_children(self) -> None:
+    def test_tracker_without_children_lists_only_self(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:
             with rtrack.PidTracker(children=False) as tracker:
                 self.assertEqual([row.pid for row in tracker.processes()], [os.getpid()])
             child.kill()
 
-    def test_what_was_not_asked_for_is_none(self) -> None:
+    def test_fields_not_requested_are_none(self) -> None:
         with rtrack.PidTracker(want=rtrack.HAS_CPU) as tracker:
             sample = tracker.sample()
             self.assertIsNone(sample.pss_bytes)
@@ -208,15 +216,15 @@ class Trees(unittest.TestCase):
             self.assertIsNotNone(sample.cpu_user_ns)
             self.assertTrue(sample.is_complete("cpu_user_ns"))
             self.assertFalse(sample.is_complete("pss_bytes"))
-            obstacle = tracker.obstacle("pss_bytes")
-            assert obstacle
-            self.assertEqual(obstacle.errno, errno.EOPNOTSUPP)
+            error = tracker.obstacle("pss_bytes")
+            assert error
+            self.assertEqual(error.errno, errno.EOPNOTSUPP)
             self.assertIsNone(tracker.obstacle("cpu_user_ns"))
 
-    def test_the_end_of_a_tree_has_the_last_totals(self) -> None:
+    def test_ended_exception_has_final_totals(self) -> None:
         child = os.fork()
         if child == 0:
-            burn(0.05)
+            use_cpu(0.05)
             signal.pause()
         time.sleep(0.02)
         wait_for_state(child, "S")
@@ -229,7 +237,7 @@ class Trees(unittest.TestCase):
         self.assertEqual(caught.exception.errno, errno.ESRCH)
         self.assertGreaterEqual(caught.exception.metrics.cpu_user_ns, before.cpu_user_ns)
 
-    def test_a_glance_sees_a_peak_between_two_samples(self) -> None:
+    def test_peak_poll_records_peak_between_two_samples(self) -> None:
         with rtrack.PidTracker(events=True) as tracker:
             before = tracker.sample().peak_tree_rss_bytes
             block = b"x" * (32 << 20)
@@ -239,11 +247,11 @@ class Trees(unittest.TestCase):
             tracker.close()
             self.assertRaises(ValueError, tracker.glance)
 
-    def test_pss_is_bounded_by_what_it_may_cost(self) -> None:
+    def test_pss_within_budget_is_read(self) -> None:
         with rtrack.PidTracker(pss_share=1000, pss_hold_us=1_000_000) as tracker:
             self.assertEqual(tracker.sample().pss_source, rtrack.PSS_READ)
 
-    def test_errors(self) -> None:
+    def test_tracker_with_bad_arguments_raises(self) -> None:
         self.assertRaises(FileNotFoundError, rtrack.PidTracker, root="/nonexistent")
         self.assertRaises(OverflowError, rtrack.PidTracker, (1 << 32) + os.getpid())
         with self.assertRaises(OSError) as caught:
@@ -258,7 +266,7 @@ class Trees(unittest.TestCase):
         self.assertRaises(ValueError, one.processes)
         self.assertRaises(AttributeError, getattr, caught, "no_such_field")
 
-    def test_threads_may_share_a_tracker(self) -> None:
+    def test_tracker_shared_by_threads_works(self) -> None:
         failures = []
 
         def sample_often(tracker: rtrack.PidTracker) -> None:
@@ -279,29 +287,29 @@ class Trees(unittest.TestCase):
 
 
 class Fork(unittest.TestCase):
-    def test_a_tracker_goes_on_on_both_sides(self) -> None:
+    def test_tracker_after_fork_works_in_parent_and_child(self) -> None:
         with rtrack.PidTracker() as tracker:
             parent = os.getpid()
 
-            def go_on() -> None:
+            def sample_in_child() -> None:
                 tracker.diff()
                 assert [row.pid for row in tracker.processes()] == [parent, os.getpid()]
                 tracker.close()
 
-            self.assertEqual(in_child(go_on)[0], 0)
+            self.assertEqual(in_child(sample_in_child)[0], 0)
             self.assertEqual(tracker.sample().processes, 1)
 
-    def test_the_default_is_the_process_that_calls(self) -> None:
-        def look() -> None:
+    def test_tracker_default_pid_is_caller(self) -> None:
+        def sample_in_child() -> None:
             with rtrack.PidTracker() as tracker:
                 assert tracker.pid == os.getpid()
                 assert [row.pid for row in tracker.processes()] == [os.getpid()]
 
-        self.assertEqual(in_child(look)[0], 0)
+        self.assertEqual(in_child(sample_in_child)[0], 0)
 
 
 class System(unittest.TestCase):
-    def test_against_the_kernel_s_files(self) -> None:
+    def test_system_figures_match_proc(self) -> None:
         with rtrack.SystemTracker() as tracker:
             sample = tracker.sample()
             cpus = [line.split()[0] for line in lines("stat") if line.startswith("cpu")][1:]
@@ -317,19 +325,21 @@ class System(unittest.TestCase):
                 self.assertEqual({row.name for row in tracker.disks()}, disks)
             if sample.filesystem_total_bytes is not None:
                 mounted = {line.split()[4] for line in lines("self/mountinfo")}
-                self.assertLessEqual({row.mount_point.replace(" ", "\\040") for row in tracker.filesystems()}, mounted)
-            self.assertRaises(OSError, rtrack.Tracker._list, tracker, rtrack._lib.rt_tracker_processes, rtrack.Process)
+                found = {row.mount_point.replace(" ", "\\040") for row in tracker.filesystems()}
+                self.assertLessEqual(found, mounted)
+            self.assertRaises(OSError, rtrack.Tracker._list, tracker,
+                              rtrack._lib.rt_tracker_processes, rtrack.Process)
 
-    def test_cpu_time_goes_on(self) -> None:
+    def test_system_cpu_time_grows(self) -> None:
         with rtrack.SystemTracker(want=rtrack.HAS_CPU | rtrack.HAS_CPU_MODES) as tracker:
-            burn(0.2)
+            use_cpu(0.2)
             used = tracker.diff()
         self.assertGreaterEqual((used.cpu_user_ns + used.cpu_system_ns) / NS, 0.15)
         self.assertIsNone(used.disk_read_bytes)
 
 
 class Commands(unittest.TestCase):
-    def test_outcome(self) -> None:
+    def test_outcome_has_exit_code_and_cpu_time(self) -> None:
         code = "import time\nwhile time.process_time() < 0.2: pass\nraise SystemExit(3)"
         with rtrack.Command([sys.executable, "-S", "-c", code]) as command:
             outcome = command.wait()
@@ -340,8 +350,10 @@ class Commands(unittest.TestCase):
         self.assertGreaterEqual(outcome.wall_ns / NS, 0.2)
         self.assertRaises(ValueError, command.wait)
 
-    def test_account_is_that_of_wait4(self) -> None:
-        """It lies between what the command says before its end, and what it and its supervisor are in our account."""
+    def test_outcome_cpu_time_lies_between_two_rusage_reads(self) -> None:
+        """The lower limit is the getrusage() of the command before its exit.
+
+        The upper limit is the growth of RUSAGE_CHILDREN here, which includes the supervisor."""
         code = ("import resource, sys, time\nwhile time.process_time() < 0.1: pass\n"
                 "used = resource.getrusage(resource.RUSAGE_SELF)\n"
                 "open(sys.argv[1], 'w').write(str(used.ru_utime + used.ru_stime))")
@@ -349,13 +361,14 @@ class Commands(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as file:
             with rtrack.Command([sys.executable, "-S", "-c", code, file.name]) as command:
                 outcome = command.wait()
-            told = float(file.read())
+            least = float(file.read())
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         ours = (outcome.cpu_user_ns + outcome.cpu_system_ns) / NS
-        self.assertTrue(told - 1e-5 <= ours <= cpu_seconds(after) - cpu_seconds(before) + 1e-5, (told, ours))
-        self.assertGreaterEqual(told, 0.1)
+        self.assertTrue(least - 1e-5 <= ours <= cpu_seconds(after) - cpu_seconds(before) + 1e-5,
+                        (least, ours))
+        self.assertGreaterEqual(least, 0.1)
 
-    def test_lists_every_process(self) -> None:
+    def test_processes_lists_every_process(self) -> None:
         code = "(exit 7) & true; wait $!; sh -c 'kill -9 $$'; exec sh -c 'exit 3'"
         with rtrack.Command(["sh", "-c", code], list_processes=True) as command:
             with self.assertRaises(OSError) as caught:
@@ -366,14 +379,15 @@ class Commands(unittest.TestCase):
         self.assertEqual(len(rows), outcome.processes)
         self.assertEqual((rows[0].pid, rows[0].exit_code), (command.pid, 3))
         if outcome.is_complete("processes"):
-            self.assertEqual(sorted((row.exit_code, row.signal) for row in rows), [(-1, 9), (3, 0), (7, 0)])
+            self.assertEqual(sorted((row.exit_code, row.signal) for row in rows),
+                             [(-1, 9), (3, 0), (7, 0)])
         self.assertFalse(any(row.is_running for row in rows))
         for row in rows:
             if row.is_final:
                 self.assertTrue(row.is_complete("cpu_user_ns"), row)
         self.assertRaises(ValueError, command.processes)
 
-    def test_kill_ends_who_was_left_running_too(self) -> None:
+    def test_kill_ends_processes_left_running(self) -> None:
         with rtrack.Command(["sh", "-c", "sleep 60 & sleep 60 & exit 0"]) as command:
             self.assertEqual(command.wait().left_running, 2)
             left = [row.pid for row in command.tracker.processes() if row.comm in ("sleep", "sh")]
@@ -382,19 +396,19 @@ class Commands(unittest.TestCase):
             for pid in left:
                 wait_for_end(pid)
 
-    def test_lists_nothing_unasked(self) -> None:
+    def test_processes_without_request_raises(self) -> None:
         with rtrack.Command(["true"]) as command:
             command.wait()
             with self.assertRaises(OSError) as caught:
                 command.processes()
         self.assertEqual(caught.exception.errno, errno.EOPNOTSUPP)
 
-    def test_environment_and_directory(self) -> None:
+    def test_env_and_cwd_reach_command(self) -> None:
         argv = ["sh", "-c", '[ "$ONLY" = "a b" ] && [ -z "$HOME" ] && [ "$(pwd)" = / ]']
         with rtrack.Command(argv, env={"ONLY": "a b", "PATH": os.defpath}, cwd="/") as command:
             self.assertEqual(command.wait().exit_code, 0)
 
-    def test_times_out_and_is_killed_by_leaving(self) -> None:
+    def test_wait_timeout_raises_and_exit_kills_command(self) -> None:
         with self.assertRaises(TimeoutError):
             with rtrack.Command(["sleep", "60"]) as command:
                 self.assertGreaterEqual(command.tracker.sample().processes, 1)
@@ -402,7 +416,7 @@ class Commands(unittest.TestCase):
         self.assertRaises(ProcessLookupError, os.kill, command.pid, 0)
         self.assertRaises(ValueError, command.tracker.sample)
 
-    def test_a_signal_handler_runs_while_waiting(self) -> None:
+    def test_signal_handler_runs_during_wait(self) -> None:
         seen = []
 
         def sample_and_end(*_: Any) -> None:
@@ -418,7 +432,7 @@ class Commands(unittest.TestCase):
             signal.signal(signal.SIGALRM, old)
         self.assertEqual(seen, [1])
 
-    def test_a_stolen_outcome(self) -> None:
+    def test_outcome_reaped_by_caller_raises_outcome_lost(self) -> None:
         with rtrack.Command(["true"], accounting=rtrack.ACCOUNTING_POLL) as command:
             os.waitpid(command.pid, 0)
             with self.assertRaises(rtrack.OutcomeLost) as caught:
@@ -426,7 +440,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(caught.exception.errno, errno.ECHILD)
         self.assertIsInstance(caught.exception.outcome, rtrack.Outcome)
 
-    def test_errors(self) -> None:
+    def test_command_with_bad_program_raises(self) -> None:
         with self.assertRaises(FileNotFoundError) as caught:
             rtrack.Command(["/nonexistent"])
         self.assertEqual(caught.exception.filename, "/nonexistent")
@@ -435,26 +449,26 @@ class Commands(unittest.TestCase):
 
 
 class Binding(unittest.TestCase):
-    def test_constants_are_those_of_the_header(self) -> None:
-        kinds = ("RUSAGE_", "HAS_", "OPT_", "KIND_", "REASON_", "ACCOUNTING_", "PEAK_", "ITEM_", "PSS_", "SOURCE_",
-                 "COMMAND_", "PROCESS_")
+    def test_constants_match_header(self) -> None:
+        kinds = ("RUSAGE_", "HAS_", "OPT_", "KIND_", "REASON_", "ACCOUNTING_", "PEAK_", "ITEM_",
+                 "PSS_", "SOURCE_", "COMMAND_", "PROCESS_")
         numbers = {name[len("RT_") :]: value for name, value in header.read(HEADER).numbers.items()}
         declared = {name: value for name, value in numbers.items() if name.startswith(kinds)}
         ours = {name: value for name, value in vars(rtrack).items() if name.startswith(kinds)}
         self.assertEqual(ours, declared)
 
-    def test_records_have_all_fields_of_the_header(self) -> None:
+    def test_record_fields_match_header(self) -> None:
         structs = header.read(HEADER).structs
         for record in rtrack.Record.__subclasses__():
             words = re.sub(r"(?<=.)([A-Z])", r"_\1", record.__name__).lower()
             fields = [field.name for field in structs["rt_" + words].fields]
             self.assertEqual(list(record.units), fields)
 
-    def test_every_function_is_declared(self) -> None:
+    def test_functions_have_argument_types(self) -> None:
         for name in header.read(HEADER).functions:
             self.assertIsNotNone(getattr(rtrack._lib, name).argtypes, name)
 
-    def test_version(self) -> None:
+    def test_version_is_at_least_0_1(self) -> None:
         self.assertGreaterEqual(rtrack.version(), (0, 1, 0))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Rust crates, built without a network against the installed library, and their own tests."""
+"""Build the Rust crates offline against the installed library, and run their tests."""
 from __future__ import annotations
 
 import contextlib
@@ -17,7 +17,7 @@ from staged import Staged, staged
 
 RUST = SOURCE / "examples/rust"
 REGISTRY = pathlib.Path("/usr/share/cargo/registry")
-SYSTEM_PATH = "/usr/bin:/bin"  # the packaged toolchain, not one in somebody's home
+SYSTEM_PATH = "/usr/bin:/bin"  # the packaged toolchain, not one in a home directory
 
 
 class Rust(unittest.TestCase):
@@ -33,17 +33,22 @@ class Rust(unittest.TestCase):
         # A copy, since cargo writes a lock file beside the workspace.
         cls.crates = cls.stage.work / "rust"
         shutil.copytree(RUST, cls.crates, ignore=shutil.ignore_patterns("target", "Cargo.lock"))
-        cls.env = {**cls.stage.env, "CARGO_TARGET_DIR": str(cls.stage.work / "target"), "PATH": SYSTEM_PATH}
+        cls.env = {
+            **cls.stage.env, "CARGO_TARGET_DIR": str(cls.stage.work / "target"),
+            "PATH": SYSTEM_PATH}
         cls.env["CARGO_HOME"] = str(cls.stage.work / "cargo-home")
         cls.env.pop("RUSTC", None)
 
-    def test_crates_build_and_pass_their_tests(self) -> None:
-        out = run(["cargo", "test", "--offline", "--quiet", "--workspace"], env=self.env, cwd=self.crates)
+    def test_crates_build_and_pass_tests(self) -> None:
+        out = run(["cargo", "test", "--offline", "--quiet", "--workspace"], env=self.env,
+                  cwd=self.crates)
         self.assertGreaterEqual(sum(int(n) for n in re.findall(r"(\d+) passed", out)), 10, out)
 
-    def test_tree_example_lists_a_child(self) -> None:
+    def test_tree_example_lists_child(self) -> None:
         child = subprocess.Popen(["sleep", "60"])
-        argv = ["cargo", "run", "--offline", "--quiet", "-p", "rtrack", "--example", "tree", "--", os.getpid()]
+        argv = [
+            "cargo", "run", "--offline", "--quiet", "-p", "rtrack", "--example", "tree", "--",
+            os.getpid()]
         try:
             out = run(argv, env=self.env, cwd=self.crates)
         finally:
@@ -51,18 +56,21 @@ class Rust(unittest.TestCase):
             child.wait()
         rows = [line.split() for line in out.splitlines()[1:]]
         self.assertEqual(rows[0][0], str(os.getpid()))
-        self.assertIn([str(child.pid), str(os.getpid()), "sleep"], [[r[0], r[1], r[-1]] for r in rows])
+        self.assertIn([str(child.pid), str(os.getpid()), "sleep"],
+                      [[r[0], r[1], r[-1]] for r in rows])
 
-    def test_constants_are_those_of_the_header(self) -> None:
-        text = "".join((RUST / "rtrack-sys/src" / name).read_text() for name in ("lib.rs", "bindings.rs"))
+    def test_constants_match_header(self) -> None:
+        text = "".join(
+            (RUST / "rtrack-sys/src" / name).read_text() for name in ("lib.rs", "bindings.rs"))
         constants = {}
         for name, value in re.findall(r"^pub const (RT_\w+): \w+ = ([-\d <]+);$", text, re.M):
-            constants[name] = int(eval(value, {"__builtins__": {}}))  # digits and shifts only
+            # Safe to evaluate: only digits and shifts.
+            constants[name] = int(eval(value, {"__builtins__": {}}))
         self.assertEqual(constants, header.read(HEADER).numbers)
 
-    def test_bindings_are_what_bindgen_makes(self) -> None:
-        if not shutil.which("bindgen", path=SYSTEM_PATH) or not shutil.which("rustfmt", path=SYSTEM_PATH):
-            self.skipTest("no bindgen and rustfmt here")
+    def test_bindings_match_bindgen_output(self) -> None:
+        if not all(shutil.which(name, path=SYSTEM_PATH) for name in ("bindgen", "rustfmt")):
+            self.skipTest("bindgen or rustfmt is not installed")
         if "bindgen 0.60." not in run(["bindgen", "--version"], env=self.env):
             self.skipTest("the bindings are those of bindgen 0.60")
         made = self.stage.work / "bindings.rs"
@@ -74,7 +82,7 @@ if __name__ == "__main__":
     need("pkg-config")
     for program in ("cargo", "rustc"):
         if not shutil.which(program, path=SYSTEM_PATH):
-            skip(f"no {program} here")
+            skip(f"{program} is not installed")
     if not list(REGISTRY.glob("pkg-config-*")):
-        skip("no librust-pkg-config-dev here")
+        skip("librust-pkg-config-dev is not installed")
     unittest.main(verbosity=2)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""mandoc has nothing to say about rtrack(1)."""
+"""Check that mandoc has no warnings for rtrack(1)."""
 import unittest
 
 from harness import SOURCE, need, run
 
 
 class Manual(unittest.TestCase):
-    def test_is_clean(self) -> None:
-        self.assertEqual(run(["mandoc", "-T", "lint", "-W", "warning", SOURCE / "docs/rtrack.1"]), "")
+    def test_manual_has_no_mandoc_warnings(self) -> None:
+        self.assertEqual(run(["mandoc", "-T", "lint", "-W", "warning", SOURCE / "docs/rtrack.1"]),
+                         "")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""examples/quickstart.sh, from another directory, ends well and in time, and shows what it says it shows."""
+"""Run examples/quickstart.sh in another directory, and check its exit status and output."""
 import csv
 import os
 import re
@@ -13,10 +13,11 @@ TIME_LIMIT = 900
 
 
 class Quickstart(unittest.TestCase):
-    def test_runs(self) -> None:
+    def test_quickstart_in_other_directory_writes_series(self) -> None:
         with tempfile.TemporaryDirectory() as elsewhere:
-            done = subprocess.run([SOURCE / "examples/quickstart.sh"], cwd=elsewhere, stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, check=False, timeout=TIME_LIMIT)
+            done = subprocess.run([SOURCE / "examples/quickstart.sh"], cwd=elsewhere,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  check=False, timeout=TIME_LIMIT)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(os.listdir(elsewhere), [])
         with (SOURCE / "build/quickstart.csv").open(newline="") as file:

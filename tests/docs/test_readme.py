@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Every command and program of README.md works, against what its own instructions install.
+"""Run every command and program of README.md against the library that README.md installs.
 
-The instructions are carried out first, on a copy of the sources, into a staging directory. The other blocks follow in
-their order. A block in a language that is not known here is an error; "text" blocks are what something printed.
+The install instructions run first, on a copy of the sources, into a staging directory. The other
+blocks follow in their order. A block in an unknown language is an error. A "text" block is the
+output of a program and is skipped.
 """
 import os
 import pathlib
@@ -15,8 +16,8 @@ from typing import Dict, List, NamedTuple, Set
 
 from harness import SOURCE
 
-RUST_SOURCES = "/usr/share/cargo/registry"  # where Debian's librust packages are
-# They are tests of their own, or run this test.
+RUST_SOURCES = "/usr/share/cargo/registry"  # of Debian's librust packages
+# Another test runs this script, or it runs this test.
 ELSEWHERE = {"./examples/quickstart.sh", "./tests/run.sh"}
 TIME_LIMIT = 600
 
@@ -49,8 +50,8 @@ class Readme(unittest.TestCase):
         cls.sources = cls.scratch / "sources"
         shutil.copytree(SOURCE, cls.sources, symlinks=True, ignore=not_sources)
         cls.stage = cls.scratch / "stage"
-        cls.make_program("sudo", 'exec "$@"')  # staging needs no rights, nor is sudo there everywhere
-        cls.make_program("ldconfig", ":")      # nor does it change what the machine's own linker knows
+        cls.make_program("sudo", 'exec "$@"')  # staging needs no root, and sudo may be missing
+        cls.make_program("ldconfig", ":")  # staging must not change the linker cache of the system
         cls.environment = cls.make_environment()
 
     @classmethod
@@ -75,22 +76,26 @@ class Readme(unittest.TestCase):
         }
 
     def execute(self, argv: List[str], cwd: pathlib.Path) -> str:
-        done = subprocess.run(argv, cwd=cwd, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, check=False, timeout=TIME_LIMIT)
+        done = subprocess.run(argv, cwd=cwd, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False, timeout=TIME_LIMIT)
         if done.returncode:
             self.fail(f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
     def execute_program(self, argv: List[str], cwd: pathlib.Path) -> None:
-        self.assertTrue(self.execute(argv, cwd).strip(), "it printed nothing")
+        self.assertTrue(self.execute(argv, cwd).strip(), "the program printed nothing")
 
     def try_sh(self, block: Block, _directory: pathlib.Path) -> None:
-        lines = [line for line in block.text.splitlines() if line.split(" #")[0].strip() not in ELSEWHERE]
+        lines = [
+            line for line in block.text.splitlines()
+            if line.split(" #")[0].strip() not in ELSEWHERE]
         self.execute(["sh", "-ec", "\n".join(lines)], self.sources)
 
     def try_c(self, block: Block, directory: pathlib.Path) -> None:
         (directory / "program.c").write_text(block.text)
-        self.execute(["sh", "-ec", "cc -Wall -Werror -o program program.c $(pkg-config --cflags --libs rtrack)"],
+        self.execute([
+            "sh", "-ec",
+            "cc -Wall -Werror -o program program.c $(pkg-config --cflags --libs rtrack)"],
                      directory)
         self.execute_program(["./program"], directory)
 
@@ -113,17 +118,18 @@ class Readme(unittest.TestCase):
         self.execute_program(["/usr/bin/cargo", "run", "--offline", "--quiet"], directory)
 
     def try_block(self, block: Block) -> None:
-        tries = {"sh": self.try_sh, "c": self.try_c, "python": self.try_python, "rust": self.try_rust}
-        self.assertIn(block.language, tries, "no such language is known here")
+        tries = {
+            "sh": self.try_sh, "c": self.try_c, "python": self.try_python, "rust": self.try_rust}
+        self.assertIn(block.language, tries, "unknown language of a block")
         with tempfile.TemporaryDirectory(dir=self.scratch) as directory:
             tries[block.language](block, pathlib.Path(directory))
 
 
 def add_tests() -> None:
-    """A test for each block; unittest runs them in the order of their names."""
+    """Add a test for each block. unittest runs tests in the order of their names."""
     order = sorted(blocks(), key=lambda block: "meson install" not in block.text)
     for number, block in enumerate(block for block in order if block.language != "text"):
-        name = f"test_{number:02}_{block.language}_in_line_{block.line}"
+        name = f"test_{number:02}_{block.language}_block_in_line_{block.line}_works"
         setattr(Readme, name, lambda self, block=block: self.try_block(block))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/units.md has a row for every field of every struct of figures, in the header's order, and none besides."""
+"""Check that docs/units.md has one row for every field of every output struct, in header order."""
 import re
 import unittest
 from typing import Dict, List
@@ -9,7 +9,7 @@ from harness import HEADER, SOURCE
 
 PUBLIC = header.read(HEADER)
 TEXT = (SOURCE / "docs/units.md").read_text()
-# What a caller asks for, and the description of fields, are no figures.
+# Inputs of the caller and the description of fields have no figures.
 NO_FIGURES = {"rt_opts", "rt_command_opts", "rt_field"}
 TRAPS = 33
 
@@ -26,7 +26,7 @@ def rows_by_struct() -> Dict[str, List[str]]:
 class Units(unittest.TestCase):
     maxDiff = None
 
-    def test_has_a_row_for_every_field_and_no_other(self) -> None:
+    def test_tables_have_one_row_per_field(self) -> None:
         rows = rows_by_struct()
         for name, struct in PUBLIC.structs.items():
             if name not in NO_FIGURES:
@@ -34,13 +34,13 @@ class Units(unittest.TestCase):
                     self.assertEqual(rows.pop(name, []), [field.name for field in struct.fields])
         self.assertEqual(rows, {}, "rows of structs that are not in the header")
 
-    def test_names_that_it_mentions_exist(self) -> None:
+    def test_mentioned_names_exist_in_header(self) -> None:
         names = set(re.findall(r"\bRT_\w*[A-Z0-9]\b", TEXT))
         self.assertEqual(sorted(names - set(PUBLIC.numbers)), [])
         calls = set(re.findall(r"\b(rt_\w+)\(\)", TEXT))
         self.assertEqual(sorted(calls - set(PUBLIC.functions)), [])
 
-    def test_deals_with_every_trap(self) -> None:
+    def test_traps_are_numbered_without_gap(self) -> None:
         numbers = [int(number) for number in re.findall(r"^(\d+)\. ", TEXT, re.MULTILINE)]
         self.assertEqual(numbers, list(range(1, TRAPS + 1)))
 
