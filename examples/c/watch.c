@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows a process and all its descendants. Prints once a second how many cores and how much memory
- * they use. */
+/* Follows a process and all its descendants. Prints once a second how many cores and how much
+ * memory they use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

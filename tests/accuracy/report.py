@@ -232,7 +232,7 @@ class Report:
             "kernel": platform.release(), "truth": self.truth, "skips": list(self.skips),
             "results": [{"workload": str(result.workload), "tool": result.tool, "user": result.user,
                          "cpu_error_percent": result.error(), "truth": result.truth._asdict(),
-                         "truth_at_exit": result.truth_at_exit._asdict(), "told": result.known,
+                         "truth_at_exit": result.truth_at_exit._asdict(), "reported": result.known,
                          "figures": dataclasses.asdict(result.figures)} for result in self.results],
         }
 

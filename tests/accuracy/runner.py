@@ -191,7 +191,8 @@ class Runner:
             process = subprocess.Popen(tool.argv(words, out), cwd=directory, preexec_fn=begin,
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                        stderr=stderr,
-                                       env={**os.environ, "ACCURACY_TOLD": str(directory / "told")})
+                                       env={**os.environ,
+                                            "ACCURACY_REPORT": str(directory / "reported")})
         await_zombie(process)
         tool_s = cpu_clock_of(process.pid)
         self.check_end(process, tool, errors)
@@ -205,7 +206,7 @@ class Runner:
 
         at_exit = use() if groups else None
         self.end_all(groups)
-        known = read_keys(directory / "told") if (directory / "told").exists() else {}
+        known = read_keys(directory / "reported") if (directory / "reported").exists() else {}
         return Result(workload, tool.name, user.name, use(), at_exit or use(), known,
                       tool.read(out), 0.0 if groups else SUPERVISOR_S)
 

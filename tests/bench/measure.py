@@ -17,7 +17,7 @@ MOST_PER_TURN = 5000
 MOST_ACTIVE, MOST_ACTIVE_ALONE = 8, 200
 PAUSE_MS = 250
 COUNTED = 20
-"""The number of samples whose allocations are counted."""
+"""The number of samples with counted allocations."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -155,5 +155,5 @@ def all_ran_by_us(size: int) -> Scenario:
 
 
 USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(1000)]
-"""The scenarios whose allocations and start are measured."""
+"""The scenarios with measured allocations and start."""
 QUICK_USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(100)]

@@ -16,7 +16,7 @@ TREE = ("tree", 1000)
 
 
 class Costing(Session):
-    """A contender whose samples all cost the same. It records the samples requested per turn."""
+    """A contender that pays the same for each sample. Records the samples requested per turn."""
 
     def __init__(self, cpu_ns: float) -> None:
         self.cpu_ns = cpu_ns

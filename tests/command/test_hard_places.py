@@ -360,7 +360,7 @@ class Frozen(Grouped):
 
 
 class UnnoticedEnd:
-    """A run with --accounting wait whose command uses 0.2 s and exits while rtrack is stopped.
+    """A run with --accounting wait. Its command uses 0.2 s and exits while rtrack is stopped.
 
     The supervisor has reported the exit status, but rtrack has not requested the usage yet."""
 

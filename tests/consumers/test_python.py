@@ -105,7 +105,7 @@ class Getrusage(unittest.TestCase):
         numbered = resource.struct_rusage(range(16))
         self.assertEqual([getattr(numbered, name) for name in NAMES], list(range(16)))
 
-    def test_getrusage_with_invalid_who_raises_like_stdlib(self) -> None:
+    def test_getrusage_with_invalid_scope_raises_like_stdlib(self) -> None:
         for scope in (2, -2, 99):
             for call in (resource.getrusage, rtrack.getrusage):
                 self.assertRaises(ValueError, call, scope)

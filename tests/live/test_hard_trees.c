@@ -66,7 +66,7 @@ struct branches {
 	atomic_bool is_up, may_start, must_stop;
 };
 
-static void run_leaf(struct branches *b, int null, unsigned ms)
+static void run_last_generation(struct branches *b, int null, unsigned ms)
 {
 	static const char chunk[CHUNK];
 
@@ -83,7 +83,7 @@ static void run_branch(struct branches *b, int null)
 		unsigned ms = draw(3);
 
 		if (fork() == 0)
-			run_leaf(b, null, ms);
+			run_last_generation(b, null, ms);
 	}
 	usleep(draw(2000));
 	while (wait(NULL) > 0)
@@ -353,7 +353,7 @@ static void check_one_process(uint32_t method, const char *program, int exit_cod
 	rt_command_free(command);
 }
 
-START_TEST(command_whose_leader_exits_first_ends_with_its_last_thread)
+START_TEST(command_after_exit_of_its_leader_ends_with_its_last_thread)
 {
 	check_one_process(methods[_i], "leader-exits", 7);
 }
@@ -475,7 +475,7 @@ static Suite *make_suite(void)
 	tcase_add_test(members, tracker_with_child_that_forbids_dumps_reports_lower_bounds);
 	if (geteuid() == 0) /* only root can be two users */
 		tcase_add_test(members, tracker_with_child_of_other_user_reports_lower_bounds);
-	tcase_add_loop_test(threads, command_whose_leader_exits_first_ends_with_its_last_thread, 0,
+	tcase_add_loop_test(threads, command_after_exit_of_its_leader_ends_with_its_last_thread, 0,
 	                    METHODS);
 	tcase_add_loop_test(threads, command_with_exec_in_non_leader_thread_is_one_process, 0,
 	                    METHODS);

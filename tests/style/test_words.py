@@ -79,10 +79,15 @@ ALLOWED = (
     ),
     Allowed(
         r"examples/python/rtrack\.py",
-        r"\(who: int\)|\bwho = _int32\(who\)|\bif who not in \(|getrusage\(who\b|invalid who parameter",
+        r"\(who: int\)|\bwho = _int32\(who\)|\bif who not in \(|getrusage\(who\b|"
+        r"invalid who parameter",
         "the argument of getrusage(), and the text of Python's own error",
     ),
-    Allowed(r"examples/python/rtrack\.py", r"\bobstacle\(", "a method that programs call"),
+    Allowed(
+        r"examples/python/rtrack\.py|tests/consumers/.*",
+        r"\bobstacle\(",
+        "a method that programs call",
+    ),
     Allowed(
         r"examples/rust/.*\.rs",
         r"\(who: |\blet who = match who\b|getrusage\(who\b|\bWho::|\benum Who\b|\bWho(?=[,})])",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* orphans COUNT MS: children whose parent exits at once, so that no process of the tree waits for
- * them. */
+/* orphans COUNT MS: children that lose their parent at once, so that no process of the tree waits
+ * for them. */
 #include "work.h"
 
 static void start_orphan(int ms)

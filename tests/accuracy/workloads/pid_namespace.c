@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pid_namespace COUNT MS: pid namespaces whose first process is killed. The kernel then kills and
- * reaps all other processes in it. */
+/* pid_namespace COUNT MS: pid namespaces in which the first process is killed. The kernel then
+ * kills and reaps all other processes in it. */
 #include "work.h"
 
 #include <errno.h>

@@ -97,7 +97,7 @@ uint64_t read_resident_bytes(void)
 
 void report_value(const char *name, uint64_t value)
 {
-	const char *path = getenv("ACCURACY_TOLD");
+	const char *path = getenv("ACCURACY_REPORT");
 	FILE *file = path ? fopen(path, "ae") : NULL;
 
 	if (!file)

@@ -43,7 +43,7 @@ void wait_for_exits(struct exit_pipe *pipe);
 uint64_t read_resident_bytes(void);
 
 /* Report the value that a figure must have: a line "name value" in the file that the environment
- * variable ACCURACY_TOLD names. */
+ * variable ACCURACY_REPORT names. */
 void report_value(const char *name, uint64_t value);
 
 /* Exit with 77: this shape of tree is not possible here. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A collector of no use, and a registry that has it besides the real ones. Since this file defines all
- * that lib/collect/registry.c does, the linker leaves that one out. */
+/* A collector of no use, and a registry that has it besides the real ones. Since this file
+ * defines all that lib/collect/registry.c does, the linker leaves that one out. */
 #include "fake_collector.h"
 
 #include <errno.h>

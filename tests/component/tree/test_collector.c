@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The contract of collectors: on every path to a figure a collector is called, or its last value still
- * holds, or its bit is cleared. The paths: from files, of a member that does not run, from batch rows, of
- * our own supervisor. */
+/* The contract of collectors: on every path to a figure a collector is called, or its last value
+ * still holds, or its bit is cleared. The paths: from files, of a member that does not run, from
+ * batch rows, of our own supervisor. */
 #include "family.h"
 
 #include <errno.h>
