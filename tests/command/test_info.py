@@ -34,7 +34,7 @@ class Info(Case):
 
     def test_outcome_domains_are_listed_under_command_only(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)
-        domain = re.compile(r"/\*\* rt_outcome: [^/]*\*/\n#define RT_HAS_(\w+) ")
+        domain = re.compile(r"/\*\* rt_outcome: [^\n]*\*/\n#define RT_HAS_(\w+) ")
         names = domain.findall(HEADER.read_text())
         self.assertEqual({name.lower() for name in names}, set(got["command"]["domains"]))
 
