@@ -78,6 +78,7 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
 	t->want = opts->want ? opts->want & has : has;
 	t->ctx.want = t->want;
 	t->id = make_id(t);
+	tree_opts.want = t->want;
 	tree_opts.files_max = files_max(t, opts);
 	if (pid)
 		err = rti_context_check_pids(&t->procfs, &t->platform);
@@ -169,7 +170,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	};
 	t->status = (struct rti_status){ 0 };
 	if (t->kind == RT_KIND_PID) {
-		err = rti_tree_sample(t->tree, t->want, &t->status, m);
+		err = rti_tree_sample(t->tree, &t->status, m);
 		set_rusage(m);
 	} else {
 		rti_system_sample(&t->system, &t->ctx, t->want, &t->status, m);

@@ -5,26 +5,6 @@
 #include <errno.h>
 
 #include "os/pid_file.h"
-#include "os/procfs_path.h"
-
-static bool has_clock(const struct rti_context *ctx, int32_t pid)
-{
-	struct rti_cpu_clock clock = { 0 };
-
-	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
-}
-
-/* /proc may hide the processes of other users (hidepid), while the CPU clock of a process
- * answers every caller. A process that is being reaped leaves /proc a moment before its clock
- * disappears. So a process is hidden only if its clock is there before and after. */
-static bool is_hidden(const struct rti_context *ctx, int32_t pid)
-{
-	struct rti_path stat = rti_pid_path(pid, "stat");
-
-	return has_clock(ctx, pid) &&
-	       rti_procfs_access(ctx->procfs, RTI_PROC, stat.text) == -ENOENT &&
-	       has_clock(ctx, pid);
-}
 
 int rti_pid_stat_read(const struct rti_context *ctx, int32_t pid, struct rti_file *cached,
                       struct rti_pid_stat *out)
@@ -37,7 +17,7 @@ int rti_pid_stat_read(const struct rti_context *ctx, int32_t pid, struct rti_fil
 	if (err == 0)
 		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out);
 	if (err == -ENOENT || err == -ESRCH)
-		err = is_hidden(ctx, pid) ? -EACCES : -ESRCH;
+		err = rti_pid_file_is_hidden(ctx, pid) ? -EACCES : -ESRCH;
 	return err;
 }
 

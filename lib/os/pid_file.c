@@ -22,3 +22,22 @@ int rti_pid_file_read(const struct rti_context *ctx, int32_t pid, const char *fi
 		                              cached, ctx->buf);
 	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
 }
+
+bool rti_pid_has_clock(const struct rti_context *ctx, int32_t pid)
+{
+	struct rti_cpu_clock clock = { 0 };
+
+	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
+}
+
+/* /proc may hide the processes of other users (hidepid), while the CPU clock of a process
+ * answers every caller. A process that is being reaped leaves /proc a moment before its clock
+ * disappears. So a process is hidden only if its clock is there before and after. */
+bool rti_pid_file_is_hidden(const struct rti_context *ctx, int32_t pid)
+{
+	struct rti_path stat = rti_pid_path(pid, "stat");
+
+	return rti_pid_has_clock(ctx, pid) &&
+	       rti_procfs_access(ctx->procfs, RTI_PROC, stat.text) == -ENOENT &&
+	       rti_pid_has_clock(ctx, pid);
+}

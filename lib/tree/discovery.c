@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "collect/pid_stat.h"
+#include "os/pid_file.h"
 #include "os/procfs_path.h"
 #include "parse/scan.h"
 #include "tree/clock_read.h"
@@ -235,12 +236,10 @@ static void scan_proc(struct rti_tree *tree)
 		;
 }
 
-/* Whether a process has been reaped. No file has to be opened to know that. */
+/* Whether a process has been reaped, as far as its CPU clock shows. */
 static bool was_reaped(const struct rti_context *ctx, int32_t pid)
 {
-	struct rti_cpu_clock clock = { 0 };
-
-	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) < 0;
+	return ctx->platform->cpu_clock && !rti_pid_has_clock(ctx, pid);
 }
 
 /* The event of its fork makes a process a member, whatever its parent is by now. If it has

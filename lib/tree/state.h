@@ -69,7 +69,7 @@ struct rti_tree {
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
 
 	struct rti_pid_domains domains; /* what the collectors say of themselves */
-	uint64_t want;                  /* RT_HAS_ bits of this sample */
+	uint64_t want;                  /* RT_HAS_ bits of every sample */
 	uint64_t wanted;                /* of members: want, and all that it needs */
 	uint64_t now_ns;                /* monotonic, at the start of this sample or peak poll */
 	uint64_t sampled_ns;            /* at the start of the last sample */

@@ -24,6 +24,8 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->ledger.self_only = ctx->flags & RT_OPT_NO_CHILDREN;
 	tree->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	tree->domains = rti_pid_domains();
+	tree->want = opts->want;
+	tree->wanted = rti_pid_domains_needed(opts->want & tree->domains.all);
 	rti_pss_init(&tree->pss, opts->pss_share, opts->pss_hold_us);
 	err = rti_member_table_init(&tree->table, opts->files_max);
 	if (err == 0)
@@ -51,10 +53,8 @@ static void note_time(struct rti_tree *tree, uint64_t now_ns)
 	rti_pss_save(&tree->pss, now_ns);
 }
 
-static void begin_sample(struct rti_tree *tree, uint64_t want, uint64_t now_ns)
+static void begin_sample(struct rti_tree *tree, uint64_t now_ns)
 {
-	tree->want = want;
-	tree->wanted = rti_pid_domains_needed(want & tree->domains.all);
 	tree->needs_reconcile = false;
 	note_time(tree, now_ns);
 	tree->sampled_ns = now_ns;
@@ -70,12 +70,11 @@ static void read_members(struct rti_tree *tree, struct rti_status *status)
 		rti_read_member(tree, &tree->table.members[i], status);
 }
 
-int rti_tree_sample(struct rti_tree *tree, uint64_t want, struct rti_status *status,
-                    struct rt_metrics *out)
+int rti_tree_sample(struct rti_tree *tree, struct rti_status *status, struct rt_metrics *out)
 {
 	uint64_t added = tree->table.added;
 
-	begin_sample(tree, want, out->monotonic_ns);
+	begin_sample(tree, out->monotonic_ns);
 	rti_discover_members(tree, rti_ask_for_sample);
 	if (tree->table.added != added || tree->has_lost_members)
 		rti_pss_note_change(&tree->pss); /* members share memory with each other */

@@ -15,6 +15,7 @@ struct rti_fork_tracker;
 
 struct rti_tree_opts {
 	int32_t pid;          /* of the root */
+	uint64_t want;        /* RT_HAS_ bits of every sample */
 	uint32_t files_max;   /* cached descriptors */
 	uint32_t pss_share;   /* as in rt_opts */
 	uint32_t pss_hold_us; /* the same */
@@ -28,8 +29,7 @@ void rti_tree_free(struct rti_tree *tree);
 
 /* Fill the figures of a sample, of which out has the times. Returns 0, or -ESRCH if no member is
  * left; out holds the totals in both cases. */
-int rti_tree_sample(struct rti_tree *tree, uint64_t want, struct rti_status *status,
-                    struct rt_metrics *out);
+int rti_tree_sample(struct rti_tree *tree, struct rti_status *status, struct rt_metrics *out);
 
 /* Look for a peak of memory between two samples: sums RSS, and adds new members. */
 void rti_tree_poll_peak(struct rti_tree *tree);
