@@ -29,6 +29,7 @@ struct rti_scan_part {
 /* Written by tree_metrics.c at the end of a sample. */
 struct rti_family_part {
 	int32_t ppid;      /* in that sample */
+	bool is_linked;    /* its parent is known to have it as a child */
 	bool has_reaped;   /* its account of children grew in that sample */
 	bool has_children; /* or has had some */
 };

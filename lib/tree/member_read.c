@@ -41,32 +41,6 @@ static uint64_t wanted_of(const struct rti_tree *tree, const struct rti_member *
 	return wanted | RT_HAS_FAULTS;
 }
 
-static uint64_t domains_older_than(const struct rti_tree *tree, const struct rti_member *m,
-                                   uint64_t domains, uint64_t age_ns)
-{
-	uint64_t older = 0;
-
-	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		uint64_t provides = rti_pid_collectors[i]->provides;
-
-		if (provides & domains &&
-		    rti_stamp_is_older(&m->values.read[i], tree->now_ns, age_ns))
-			older |= provides;
-	}
-	return older & domains;
-}
-
-static uint64_t domains_behind_clock(const struct rti_member *m, uint64_t domains)
-{
-	uint64_t behind = 0;
-
-	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		if (m->values.read[i].clock_ns != m->read.clock_ns)
-			behind |= rti_pid_collectors[i]->provides;
-	}
-	return behind & domains;
-}
-
 static enum rti_clock_state clock_state(const struct rti_member *m)
 {
 	if (!m->clock.is_known)
@@ -85,30 +59,47 @@ static uint64_t missing_domains(const struct rti_tree *tree, const struct rti_me
 	return each_sample | (missing & ~figures->partial & seldom_due);
 }
 
+/* Add what depends on when the values of each collector were read last. */
+static void gather_ages(const struct rti_tree *tree, const struct rti_member *m,
+                        struct rti_read_facts *facts)
+{
+	const uint64_t aging = tree->domains.seldom | tree->domains.while_idle;
+
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		uint64_t provides = rti_pid_collectors[i]->provides & facts->wanted & aging;
+		const struct rti_stamp *read = &m->values.read[i];
+
+		if (!provides)
+			continue;
+		if (rti_stamp_is_older(read, tree->now_ns, RTI_SELDOM_NS))
+			facts->seldom_due |= provides & facts->seldom;
+		if (read->clock_ns != m->read.clock_ns)
+			facts->put_off |= provides & facts->seldom;
+		if (rti_stamp_is_older(read, tree->now_ns, RTI_WHILE_IDLE_NS))
+			facts->idle_due |= provides & tree->domains.while_idle;
+	}
+}
+
 static struct rti_read_facts gather_facts(const struct rti_tree *tree, const struct rti_member *m,
                                           uint64_t wanted)
 {
 	const struct rti_pid_domains *domains = &tree->domains;
-	uint64_t seldom = wanted & domains->seldom;
-	uint64_t seldom_due = domains_older_than(tree, m, seldom, RTI_SELDOM_NS);
 	/* The CPU clock and the faults of a process alone need no stat. */
 	uint64_t in_stat_alone = tree->want & domains->after_stat & ~(uint64_t)RT_HAS_CPU;
-
-	return (struct rti_read_facts){
+	struct rti_read_facts facts = {
 		.clock = clock_state(m),
 		.is_final = tree->is_final,
 		.was_read = m->read.account_at != 0,
 		.needs_stat = in_stat_alone != 0,
 		.is_stat_due = rti_stamp_is_older(&m->values.stat, tree->now_ns, RTI_SELDOM_NS),
 		.wanted = wanted,
-		.missing = missing_domains(tree, m, wanted, seldom_due),
-		.seldom = seldom,
-		.seldom_due = seldom_due,
-		.put_off = domains_behind_clock(m, seldom),
-		.idle_due =
-		    domains_older_than(tree, m, wanted & domains->while_idle, RTI_WHILE_IDLE_NS),
+		.seldom = wanted & domains->seldom,
 		.with_rss = wanted & domains->with_rss,
 	};
+
+	gather_ages(tree, m, &facts);
+	facts.missing = missing_domains(tree, m, wanted, facts.seldom_due);
+	return facts;
 }
 
 /* Whether it is sure, without a look at the cold part of a member, that nothing is due. */
@@ -153,18 +144,16 @@ static uint64_t idle_until_ns(const struct rti_tree *tree, const struct rti_memb
 void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
 {
 	const struct rti_tree *tree = arg;
-	uint64_t wanted = wanted_of(tree, m);
 
-	*out = (struct rti_batch_request){ .pid = m->pid };
-	for (size_t i = 0; i < rti_pid_collector_count; i++)
-		out->want |= rti_pid_collectors[i]->provides & wanted
-		                 ? rti_pid_collectors[i]->row_request
-		                 : 0;
+	*out = (struct rti_batch_request){
+		.pid = m->pid,
+		.want = rti_is_supervisor(tree, m) ? tree->row_request_of_supervisor
+		                                   : tree->row_request,
+		.idle_ns = is_idle(tree, m) ? m->read.clock_ns : 0,
+	};
 	if (tree->is_final ||
 	    rti_stamp_is_older(&m->values.row_status, tree->now_ns, RTI_SELDOM_NS))
 		out->want |= RTI_BATCH_STATUS;
-	if (is_idle(tree, m))
-		out->idle_ns = m->read.clock_ns;
 }
 
 static struct rti_stamp stamp_now(const struct member_read *r)

@@ -69,18 +69,24 @@ struct rti_tree {
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
 
 	struct rti_pid_domains domains; /* what the collectors say of themselves */
-	uint64_t want;                  /* RT_HAS_ bits of every sample */
-	uint64_t wanted;                /* of members: want, and all that it needs */
-	uint64_t now_ns;                /* monotonic, at the start of this sample or peak poll */
-	uint64_t sampled_ns;            /* at the start of the last sample */
-	uint64_t events;                /* orders reads and exits within the tree */
-	bool is_final;                  /* nothing is put off, for there is no later sample */
-	bool needs_reconcile;           /* a member has exited or was reaped in this sample */
-	bool has_lost_members;          /* in the last sample */
-	uint32_t reasons;               /* RT_REASON_ bits so far */
-	uint64_t peak_rss_bytes;        /* largest peak of a single member */
-	uint64_t supervisor_cpu_ns;     /* what our own supervisor has used */
-	uint64_t members_skipped_max;   /* in one sample */
+	/* The collectors of gauges that are wanted. */
+	const struct rti_pid_collector *gauges[RTI_PID_COLLECTORS_MAX];
+	size_t gauge_count;
+	/* RTI_BATCH_ bits that the batch reader is asked for. */
+	uint32_t row_request, row_request_of_supervisor;
+
+	uint64_t want;                /* RT_HAS_ bits of every sample */
+	uint64_t wanted;              /* of members: want, and all that it needs */
+	uint64_t now_ns;              /* monotonic, at the start of this sample or peak poll */
+	uint64_t sampled_ns;          /* at the start of the last sample */
+	uint64_t events;              /* orders reads and exits within the tree */
+	bool is_final;                /* nothing is put off, for there is no later sample */
+	bool needs_reconcile;         /* a member has exited or was reaped in this sample */
+	bool has_lost_members;        /* in the last sample */
+	uint32_t reasons;             /* RT_REASON_ bits so far */
+	uint64_t peak_rss_bytes;      /* largest peak of a single member */
+	uint64_t supervisor_cpu_ns;   /* what our own supervisor has used */
+	uint64_t members_skipped_max; /* in one sample */
 	/* Where rows of members go when they exit; NULL: nowhere. */
 	void (*on_exit)(void *arg, const struct rti_member_row *row);
 	void *on_exit_arg;

@@ -11,6 +11,23 @@
 #include "tree/memory_peak.h"
 #include "tree/tree_metrics.h"
 
+static void set_domains(struct rti_tree *tree, uint64_t want)
+{
+	tree->domains = rti_pid_domains();
+	tree->want = want;
+	tree->wanted = rti_pid_domains_needed(want & tree->domains.all);
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		const struct rti_pid_collector *c = rti_pid_collectors[i];
+
+		if (c->add && c->provides & want)
+			tree->gauges[tree->gauge_count++] = c;
+		if (c->provides & tree->wanted)
+			tree->row_request |= c->row_request;
+		if (c->provides & tree->wanted & tree->domains.of_supervisor)
+			tree->row_request_of_supervisor |= c->row_request;
+	}
+}
+
 int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
                  const struct rti_tree_opts *opts)
 {
@@ -23,9 +40,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->ctx = ctx;
 	tree->ledger.self_only = ctx->flags & RT_OPT_NO_CHILDREN;
 	tree->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
-	tree->domains = rti_pid_domains();
-	tree->want = opts->want;
-	tree->wanted = rti_pid_domains_needed(opts->want & tree->domains.all);
+	set_domains(tree, opts->want);
 	rti_pss_init(&tree->pss, opts->pss_share, opts->pss_hold_us);
 	err = rti_member_table_init(&tree->table, opts->files_max);
 	if (err == 0)

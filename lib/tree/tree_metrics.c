@@ -25,22 +25,23 @@ static void add_pss_source(const struct rti_tree *tree, const struct rti_member 
 static void add_gauges(const struct rti_tree *tree, const struct rti_member *m,
                        struct rt_metrics *out)
 {
-	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		const struct rti_pid_collector *c = rti_pid_collectors[i];
-
-		if (c->add && c->provides & tree->want)
-			c->add(&m->values.figures, out);
-	}
-	add_pss_source(tree, m, out);
+	for (size_t i = 0; i < tree->gauge_count; i++)
+		tree->gauges[i]->add(&m->values.figures, out);
+	if (tree->want & tree->domains.budgeted)
+		add_pss_source(tree, m, out);
 }
 
 static void update_family(struct rti_tree *tree, struct rti_member *m)
 {
-	struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
+	struct rti_member *parent;
 
-	if (parent)
-		parent->family.has_children = true;
-	m->family.ppid = m->stat.ppid;
+	if (!m->family.is_linked || m->family.ppid != m->stat.ppid) {
+		parent = rti_member_find(&tree->table, m->stat.ppid);
+		if (parent)
+			parent->family.has_children = true;
+		m->family.ppid = m->stat.ppid;
+		m->family.is_linked = true;
+	}
 	m->family.has_reaped = rti_ledger_has_grown(&m->account);
 }
 
