@@ -35,25 +35,26 @@ struct sim_process *sim_find(int tid, const struct sim_thread **thread)
 
 static bool is_supervisor(const struct sim_process *p)
 {
-	return sim.rules.is_kept && p->leader.tid == SIM_ROOT;
+	return sim.rules.is_supervised && p->leader.tid == SIM_ROOT;
 }
 
 static int get_live_thread(const struct sim_process *p)
 {
-	return p->is_leader_gone ? p->threads[0].tid : p->leader.tid;
+	return p->has_leader_exited ? p->threads[0].tid : p->leader.tid;
 }
 
-/* The CPU switches to this process. What the previous one has used is accounted for. */
+/* A CPU switches to this process. The usage of the previous process on that CPU enters the cgroup
+ * accounts. */
 static void run_on_cpu(const struct sim_process *p, uint64_t ns)
 {
 	unsigned cpu = sim_pick(SIM_CPUS), lag = sim_pick(2) ? sim_pick(SIM_TICK_NS) : 0;
 
 	sim.running[cpu].pid = p->leader.tid;
-	sim.running[cpu].is_in_leaf = p->is_member;
+	sim.running[cpu].is_in_cgroup = p->is_member;
 	sim.running[cpu].ns = lag < ns ? lag : ns;
 	sim.group_ns += ns;
 	if (p->is_member)
-		sim.leaf_ns += ns;
+		sim.cgroup_ns += ns;
 }
 
 static void clear_cpus(int pid)
@@ -101,7 +102,7 @@ static struct sim_process *add_process(int pid, int ppid, int parent_tid)
 {
 	struct sim_process *p = &sim.p[sim.count];
 
-	if (sim.count == SIM_MOST || pid == 0)
+	if (sim.count == SIM_PROCESSES_MAX || pid == 0)
 		return NULL;
 	sim.count++;
 	*p = (struct sim_process){ .leader = { pid, ++sim.now },
@@ -141,9 +142,9 @@ static void remove_process(struct sim_process *p)
 	*p = sim.p[--sim.count];
 }
 
-static void remove_unaccounted(struct sim_process *p)
+static void remove_with_account(struct sim_process *p)
 {
-	sim.has_lost_events |= p->is_member;
+	sim.has_lost_account |= p->is_member;
 	remove_process(p);
 }
 
@@ -154,7 +155,7 @@ static void reap_process(struct sim_process *p)
 	struct sim_process *parent = sim_find(p->ppid, NULL);
 
 	if (!parent) {
-		remove_unaccounted(p);
+		remove_with_account(p);
 		return;
 	}
 	add_cpu_time(parent, 1 + sim_pick(1000));
@@ -184,7 +185,7 @@ static const struct sim_process *find_new_parent(const struct sim_process *p)
 	return up;
 }
 
-/* If no member adopts the children, init does. It is not simulated, and reaps at once. */
+/* If no member adopts the children, init does. init is not simulated: it reaps at once. */
 static void reparent_children(const struct sim_process *p)
 {
 	const struct sim_process *reaper = find_new_parent(p);
@@ -200,9 +201,9 @@ static void reparent_children(const struct sim_process *p)
 		child->ppid = reaper_pid;
 		child->parent_tid = reaper_tid;
 		if (!reaper)
-			sim.has_lost_events |= child->is_member; /* unless a sample has seen it */
+			sim.has_lost_account |= child->is_member; /* unless a sample has read it */
 		if (is_lost && child->is_zombie) {
-			remove_unaccounted(child);
+			remove_with_account(child);
 			i--;
 		}
 	}
@@ -214,22 +215,22 @@ static void exit_process(int pid)
 
 	clear_cpus(pid);
 	p->is_zombie = true;
-	p->is_leader_gone = false;
+	p->has_leader_exited = false;
 	p->thread_count = 0;
 	reparent_children(p);
-	p = sim_find(pid, NULL); /* other processes were removed, so it may have moved */
+	p = sim_find(pid, NULL); /* removing other processes may have moved it */
 	parent = sim_find(p->ppid, NULL);
 	if (pid != SIM_ROOT && (!parent || parent->ignores_sigchld))
-		remove_unaccounted(p);
+		remove_with_account(p);
 }
 
-/* Its children pass to another thread. */
+/* The children of the thread move to another thread of the process. */
 static void exit_thread(struct sim_process *p, int index)
 {
 	int tid = index < 0 ? p->leader.tid : p->threads[index].tid;
 
 	if (index < 0)
-		p->is_leader_gone = true;
+		p->has_leader_exited = true;
 	else
 		p->threads[index] = p->threads[--p->thread_count];
 	for (int i = 0; i < sim.count; i++) {
@@ -238,23 +239,23 @@ static void exit_thread(struct sim_process *p, int index)
 	}
 }
 
-/* The process uses CPU time for it. */
+/* Starting or ending a thread uses CPU time of the process. */
 static void start_or_end_thread(struct sim_process *p)
 {
 	int tid = pick_free_tid();
 
 	add_cpu_time(p, 1000);
-	if (sim_pick(3) == 0 && p->thread_count + !p->is_leader_gone > 1)
-		exit_thread(p, (int)sim_pick((unsigned)(p->thread_count + !p->is_leader_gone)) -
-		                   !p->is_leader_gone);
-	else if (p->thread_count < SIM_THREADS && tid)
+	if (sim_pick(3) == 0 && p->thread_count + !p->has_leader_exited > 1)
+		exit_thread(p, (int)sim_pick((unsigned)(p->thread_count + !p->has_leader_exited)) -
+		                   !p->has_leader_exited);
+	else if (p->thread_count < SIM_THREADS_MAX && tid)
 		p->threads[p->thread_count++] = (struct sim_thread){ tid, ++sim.now };
 }
 
 /* de_thread(): the calling thread continues as the leader, with the start time of the leader. */
 static void exec_process(struct sim_process *p)
 {
-	p->is_leader_gone = false;
+	p->has_leader_exited = false;
 	p->thread_count = 0;
 	for (int i = 0; i < sim.count; i++) {
 		if (sim.p[i].ppid == p->leader.tid)
@@ -318,7 +319,7 @@ static void run_process(struct sim_process *p)
 	}
 }
 
-void sim_happen(void)
+void sim_step(void)
 {
 	struct sim_process *p = &sim.p[sim_pick((unsigned)sim.count)];
 
@@ -343,11 +344,11 @@ static void release_dead_processes(void)
 	}
 }
 
-void sim_go_on(void)
+void sim_pass_time(void)
 {
 	release_dead_processes();
 	while (sim.count > 0 && sim_pick(1000) < sim.events_per_mille)
-		sim_happen();
+		sim_step();
 }
 
 void sim_stop(int pid)
@@ -370,7 +371,7 @@ void sim_end(int pid)
 		reap_process(p);
 }
 
-void sim_spend(uint64_t ns)
+void sim_use_overhead(uint64_t ns)
 {
 	sim.group_ns += ns;
 	sim.overhead_ns += ns;
@@ -381,7 +382,7 @@ static void start_tree(void)
 	struct sim_process *root = add_process(SIM_ROOT, 1, 1), *program = root;
 
 	root->is_in_group = true;
-	if (sim.rules.is_kept) {
+	if (sim.rules.is_supervised) {
 		root->is_subreaper = true;
 		use_resources(root, 300000);
 		root->written = 1536;
@@ -403,22 +404,13 @@ void sim_begin(unsigned seed, const struct sim_rules *rules)
 	start_tree();
 }
 
-int sim_members(void)
+int sim_count_members(void)
 {
 	int count = 0;
 
 	for (int i = 0; i < sim.count; i++)
 		count += sim.p[i].is_member && sim.p[i].leader.tid != SIM_ROOT;
 	return count;
-}
-
-int sim_is_tree_running(void)
-{
-	for (int i = 0; i < sim.count; i++) {
-		if (sim.p[i].is_member && !sim.p[i].is_zombie)
-			return 1;
-	}
-	return 0;
 }
 
 uint64_t sim_group_lag_ns(void)
@@ -435,11 +427,11 @@ uint64_t sim_group_account_ns(void)
 	return sim.group_ns - sim_group_lag_ns();
 }
 
-uint64_t sim_leaf_account_ns(void)
+uint64_t sim_cgroup_account_ns(void)
 {
-	uint64_t ns = sim.leaf_ns;
+	uint64_t ns = sim.cgroup_ns;
 
 	for (int i = 0; i < SIM_CPUS; i++)
-		ns -= sim.running[i].is_in_leaf ? sim.running[i].ns : 0;
+		ns -= sim.running[i].is_in_cgroup ? sim.running[i].ns : 0;
 	return ns;
 }

@@ -74,7 +74,7 @@ static int open_file(enum entry entry, const struct sim_thread *thread)
 	while (fd < FILES_MAX && files[fd].is_open)
 		fd++;
 	if (fd == FILES_MAX)
-		ck_abort_msg("descriptors leak");
+		ck_abort_msg("too many open descriptors: they leak");
 	files[fd] = (struct file){ .is_open = true, .entry = entry };
 	if (thread) {
 		files[fd].tid = thread->tid;
@@ -94,14 +94,14 @@ static int sim_open(int dirfd, const char *path, int flags)
 		return FD_ROOT;
 	if (dirfd == FD_ROOT && strcmp(path, "proc") == 0)
 		return FD_PROC;
-	sim_go_on();
+	sim_pass_time();
 	if (dirfd == FD_ROOT)
-		return strcmp(path, SIM_LEAF "/cpu.stat") == 0 ? open_file(ENTRY_CGROUP, NULL)
-		                                               : -ENOENT;
+		return strcmp(path, SIM_CGROUP "/cpu.stat") == 0 ? open_file(ENTRY_CGROUP, NULL)
+		                                                 : -ENOENT;
 	if (strcmp(path, ".") == 0)
 		return open_file(ENTRY_ROOT, NULL);
 	if (strcmp(path, entry_names[ENTRY_LAST_PID]) == 0)
-		return sim.rules.last_pid_source ? open_file(ENTRY_LAST_PID, NULL) : -ENOENT;
+		return sim.rules.has_last_pid_file ? open_file(ENTRY_LAST_PID, NULL) : -ENOENT;
 	thread = find_thread(path, &name);
 	entry = thread ? find_entry(name) : -ENOENT;
 	return entry < 0 ? entry : open_file((enum entry)entry, thread);
@@ -164,9 +164,9 @@ static char *write_stat(char *at, const struct sim_process *p, const struct sim_
 
 	at = write_number(at, (uint64_t)thread->tid);
 	at = write_text(at, p->execs % 2 ? "(p) x) " : "(p) ");
-	at = write_text(at, p->is_husk || p->is_dead                           ? "X "
-	                    : p->is_zombie || (is_leader && p->is_leader_gone) ? "Z "
-	                                                                       : "S ");
+	at = write_text(at, p->is_husk || p->is_dead                              ? "X "
+	                    : p->is_zombie || (is_leader && p->has_leader_exited) ? "Z "
+	                                                                          : "S ");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		at = write_number(at, p->is_husk ? 0 : fields[i]);
 	at = write_number(at, thread->starttime);
@@ -187,7 +187,7 @@ static char *write_children(char *at, int tid)
 static char *write_status(char *at, const struct sim_process *p, const struct sim_thread *thread)
 {
 	at = write_number(write_text(at, "Tgid:\t"), (uint64_t)p->leader.tid);
-	if (!p->is_zombie && !(p->is_leader_gone && thread == &p->leader))
+	if (!p->is_zombie && !(p->has_leader_exited && thread == &p->leader))
 		at = write_text(at, "\nVmHWM:\t400 kB");
 	return write_text(at, p->ignores_sigchld ? "\nSigIgn:\t0000000000010000\n"
 	                                         : "\nSigIgn:\t0000000000000000\n");
@@ -201,14 +201,15 @@ static char *write_io(char *at, const struct sim_process *p)
 
 static char *write_cgroup(char *at)
 {
-	uint64_t us = sim_leaf_account_ns() / 1000;
+	uint64_t us = sim_cgroup_account_ns() / 1000;
 
 	at = write_number(write_text(at, "usage_usec "), us) - 1;
 	at = write_number(write_text(at, "\nuser_usec "), us - us / 3) - 1;
 	return write_text(write_number(write_text(at, "\nsystem_usec "), us / 3) - 1, "\n");
 }
 
-/* Writes the file as the kernel would now. Returns NULL if its process has been removed. */
+/* Writes the current contents of the file. Returns the end of the text, or NULL if the process of
+ * the file has been removed. */
 static char *write_file(char *at, int fd)
 {
 	const struct sim_thread *thread;
@@ -216,7 +217,7 @@ static char *write_file(char *at, int fd)
 
 	if (files[fd].entry == ENTRY_CGROUP)
 		return write_cgroup(at);
-	/* pids are few here, so that the last one would repeat too soon */
+	/* There are few pids here, so that the last one would repeat too soon. */
 	if (files[fd].entry == ENTRY_LAST_PID)
 		return write_number(at, sim.now);
 	p = find_process(fd, &thread);
@@ -240,7 +241,7 @@ static ssize_t sim_pread(int fd, void *buf, size_t len, off_t offset)
 	const char *end;
 	ssize_t size;
 
-	sim_go_on();
+	sim_pass_time();
 	end = write_file(text, fd);
 	if (!end)
 		return -ESRCH;
@@ -269,8 +270,8 @@ static ssize_t sim_getdents(int fd, void *buf, size_t len)
 	const struct sim_process *p;
 	char *at = buf;
 
-	sim_go_on();
-	if (files[fd].is_listed || len < 32 * (SIM_MOST + SIM_THREADS))
+	sim_pass_time();
+	if (files[fd].is_listed || len < 32 * (SIM_PROCESSES_MAX + SIM_THREADS_MAX))
 		return 0;
 	files[fd].is_listed = true;
 	for (int i = 0; files[fd].entry == ENTRY_ROOT && i < sim.count; i++)
@@ -299,7 +300,7 @@ static int sim_access(int dirfd, const char *path)
 	(void)dirfd;
 	if (strcmp(path, "self") == 0)
 		return 0;
-	sim_go_on();
+	sim_pass_time();
 	if (!find_thread(path, &entry))
 		return -ENOENT;
 	return strcmp(entry, "children") != 0 || sim.rules.has_children ? 0 : -ENOENT;
@@ -335,7 +336,7 @@ int sim_cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 	const struct sim_thread *thread;
 	const struct sim_process *p;
 
-	sim_go_on();
+	sim_pass_time();
 	p = sim_find(pid, &thread);
 	if (!p || p->is_husk || thread != &p->leader)
 		return -ESRCH;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree of 100,000 processes: what does not fit is passed over, and counted. */
+/* A tree of 100,000 processes: the members that do not fit are skipped and counted. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,19 +10,23 @@
 
 #include "api/tracker.h"
 #include "suite.h"
-#include "tree/discovery.h"
+#include "tree_inside.h"
 
 #define ROOT 10
 #define CHILDREN 100000
 #define FD_PROC 3
-#define MOST_FDS 64
+#define FDS_MAX 64
 
+/* A /proc with the root and its children, made up on each read. */
 static struct {
-	int pid, is_children, is_listed;
-} files[MOST_FDS];
-static char *list; /* of the root's children */
-static size_t list_len;
-static unsigned stats_read;
+	struct {
+		int pid; /* 0: it is not open */
+		bool is_children, is_listed;
+	} files[FDS_MAX];
+	char *children; /* text of the root's children file */
+	size_t children_len;
+	unsigned stats_read;
+} fix;
 
 static int many_open(int dirfd, const char *path, int flags)
 {
@@ -34,12 +38,12 @@ static int many_open(int dirfd, const char *path, int flags)
 		return strcmp(path, "proc") == 0 ? FD_PROC : strcmp(path, "sys") == 0 ? -ENOENT : 2;
 	if (pid < ROOT || pid > ROOT + CHILDREN)
 		return -ENOENT;
-	while (files[fd].pid)
+	while (fix.files[fd].pid)
 		fd++;
-	ck_assert_int_lt(fd, MOST_FDS);
-	files[fd].pid = pid;
-	files[fd].is_listed = 0;
-	files[fd].is_children = strstr(rest, "/children") != NULL;
+	ck_assert_int_lt(fd, FDS_MAX);
+	fix.files[fd].pid = pid;
+	fix.files[fd].is_listed = false;
+	fix.files[fd].is_children = strstr(rest, "/children") != NULL;
 	return fd;
 }
 
@@ -49,14 +53,14 @@ static ssize_t many_pread(int fd, void *buf, size_t len, off_t offset)
 	const char *data = text;
 	size_t size;
 
-	if (files[fd].is_children) {
-		data = list;
-		size = files[fd].pid == ROOT ? list_len : 0;
+	if (fix.files[fd].is_children) {
+		data = fix.children;
+		size = fix.files[fd].pid == ROOT ? fix.children_len : 0;
 	} else {
-		stats_read++;
+		fix.stats_read++;
 		size = (size_t)snprintf(text, sizeof(text),
 		                        "%d (p) S %d 1 1 0 -1 0 7 0 0 0 0 0 0 0 20 0 1 0 5 0 1 0\n",
-		                        files[fd].pid, files[fd].pid == ROOT ? 1 : ROOT);
+		                        fix.files[fd].pid, fix.files[fd].pid == ROOT ? 1 : ROOT);
 	}
 	if ((size_t)offset >= size)
 		return 0;
@@ -65,15 +69,15 @@ static ssize_t many_pread(int fd, void *buf, size_t len, off_t offset)
 	return (ssize_t)(size < len ? size : len);
 }
 
-/* Of task: its one thread. */
+/* Lists the one thread of a process, from its task directory. */
 static ssize_t many_getdents(int fd, void *buf, size_t len)
 {
 	struct dirent64 entry = { .d_reclen = sizeof(entry) };
 
-	if (files[fd].is_listed || len < sizeof(entry))
+	if (fix.files[fd].is_listed || len < sizeof(entry))
 		return 0;
-	files[fd].is_listed = 1;
-	snprintf(entry.d_name, sizeof(entry.d_name), "%d", files[fd].pid);
+	fix.files[fd].is_listed = true;
+	snprintf(entry.d_name, sizeof(entry.d_name), "%d", fix.files[fd].pid);
 	memcpy(buf, &entry, sizeof(entry));
 	return sizeof(entry);
 }
@@ -97,11 +101,11 @@ static int many_access(int dirfd, const char *path)
 static int many_close(int fd)
 {
 	if (fd > FD_PROC)
-		files[fd].pid = 0;
+		fix.files[fd].pid = 0;
 	return 0;
 }
 
-static const struct rti_procfs_ops many = {
+static const struct rti_procfs_ops many_files = {
 	.open = many_open,
 	.pread = many_pread,
 	.getdents = many_getdents,
@@ -110,52 +114,77 @@ static const struct rti_procfs_ops many = {
 	.close = many_close,
 };
 
-static void write_list(void)
+static void set_up(void)
 {
-	char *at = list = malloc(CHILDREN * 8);
+	char *at = malloc(CHILDREN * 8);
 
-	ck_assert_ptr_nonnull(list);
+	ck_assert_ptr_nonnull(at);
+	memset(&fix, 0, sizeof(fix));
+	fix.children = at;
 	for (int i = 1; i <= CHILDREN; i++)
 		at += sprintf(at, "%d ", ROOT + i);
-	list_len = (size_t)(at - list);
+	fix.children_len = (size_t)(at - fix.children);
 }
 
-START_TEST(who_does_not_fit_is_passed_over_and_counted)
+static void tear_down(void)
+{
+	free(fix.children);
+}
+
+static struct rt_tracker *track_root(void)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .want = RT_HAS_FAULTS | RT_HAS_PROCESSES,
 		                      .max_fds = 1 };
-	struct rt_metrics m;
 	struct rt_tracker *tracker;
 
-	write_list();
-	ck_assert_int_eq(rti_tracker_new(&tracker, ROOT, &opts, &many), 0);
-	tracker->platform.cpu_clock = NULL;
-	stats_read = 0;
-	/* One search takes in so many, and reads nothing of the others. */
+	ck_assert_int_eq(rti_tracker_new(&tracker, ROOT, &opts, &many_files), 0);
+	get_platform(tracker)->cpu_clock = NULL;
+	fix.stats_read = 0;
+	return tracker;
+}
+
+/* One scan adds a limited number of members, and reads nothing of the others. */
+START_TEST(first_sample_of_a_huge_tree_skips_and_counts_members)
+{
+	struct rt_tracker *tracker = track_root();
+	struct rt_metrics m;
+
 	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
-	ck_assert_uint_eq(m.processes, 1 + RTI_NEW_MEMBERS_MAX);
-	ck_assert_uint_eq(m.members_skipped, CHILDREN - RTI_NEW_MEMBERS_MAX);
+
+	ck_assert_uint_eq(m.processes, 1 + get_new_members_max());
+	ck_assert_uint_eq(m.members_skipped, CHILDREN - get_new_members_max());
 	ck_assert_uint_eq(m.reasons & RT_REASON_MEMBERS_SKIPPED, RT_REASON_MEMBERS_SKIPPED);
 	ck_assert_uint_eq(m.valid, 0);
 	ck_assert_uint_eq(m.partial & RT_HAS_PROCESSES, RT_HAS_PROCESSES);
-	ck_assert_uint_le(stats_read, 6 * RTI_NEW_MEMBERS_MAX);
-	for (int i = 0; i < 4; i++)
-		ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
-	ck_assert_uint_eq(m.processes, RTI_MEMBERS_MAX);
-	ck_assert_uint_eq(m.members_skipped, CHILDREN + 1 - RTI_MEMBERS_MAX);
-	ck_assert_uint_eq(m.minor_faults, UINT64_C(7) * RTI_MEMBERS_MAX);
+	ck_assert_uint_le(fix.stats_read, 6 * get_new_members_max());
 	rt_tracker_free(tracker);
-	free(list);
+}
+END_TEST
+
+START_TEST(later_samples_of_a_huge_tree_add_members_up_to_the_limit)
+{
+	struct rt_tracker *tracker = track_root();
+	struct rt_metrics m;
+
+	for (int i = 0; i < 5; i++)
+		ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+
+	ck_assert_uint_eq(m.processes, get_members_max());
+	ck_assert_uint_eq(m.members_skipped, CHILDREN + 1 - get_members_max());
+	ck_assert_uint_eq(m.minor_faults, UINT64_C(7) * get_members_max());
+	rt_tracker_free(tracker);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("many");
-	TCase *tcase = suite_case(suite, "many");
+	Suite *suite = suite_create("many members");
+	TCase *tcase = suite_case(suite, "many members");
 
 	tcase_set_timeout(tcase, 100);
-	tcase_add_test(tcase, who_does_not_fit_is_passed_over_and_counted);
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, first_sample_of_a_huge_tree_skips_and_counts_members);
+	tcase_add_test(tcase, later_samples_of_a_huge_tree_add_members_up_to_the_limit);
 	return suite_run(suite);
 }

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "tree_inside.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tree/discovery.h"
+#include "tree/member_read.h"
+#include "tree/state.h"
+#include "util/descendant_set.h"
+
+#define TEST_EVENTS_MAX 4
+
+struct rti_platform *get_platform(struct rt_tracker *tracker)
+{
+	return &tracker->platform;
+}
+
+uint64_t get_wanted(const struct rt_tracker *tracker)
+{
+	return tracker->want;
+}
+
+void begin_final_sample(struct rt_tracker *tracker)
+{
+	rti_tree_begin_final(tracker->tree);
+}
+
+void set_pss_savings(struct rt_tracker *tracker, int64_t ns)
+{
+	tracker->tree->pss.saved_ns = ns;
+}
+
+size_t get_new_members_max(void)
+{
+	return RTI_NEW_MEMBERS_MAX;
+}
+
+size_t get_members_max(void)
+{
+	return RTI_MEMBERS_MAX;
+}
+
+static struct rti_member *find_member(const struct rt_tracker *tracker, int32_t pid)
+{
+	struct rti_member *m = rti_member_find(&tracker->tree->table, pid);
+
+	ck_assert_msg(m != NULL, "no member has the pid %d", (int)pid);
+	return m;
+}
+
+bool has_member(const struct rt_tracker *tracker, int32_t pid)
+{
+	return rti_member_find(&tracker->tree->table, pid) != NULL;
+}
+
+unsigned open_files_of(const struct rt_tracker *tracker, int32_t pid)
+{
+	const struct rti_files_part *files = &find_member(tracker, pid)->files;
+
+	return (unsigned)(files->stat.fd >= 0) + (unsigned)(files->statm.fd >= 0) +
+	       (unsigned)(files->io.fd >= 0) + (unsigned)(files->children.fd >= 0);
+}
+
+uint64_t get_member_cpu_ns(const struct rt_tracker *tracker, int32_t pid)
+{
+	const uint64_t *self = find_member(tracker, pid)->account.self;
+
+	return self[RTI_CPU_USER] + self[RTI_CPU_SYSTEM];
+}
+
+uint64_t get_member_switches(const struct rt_tracker *tracker, int32_t pid)
+{
+	return find_member(tracker, pid)->account.self[RTI_VOLUNTARY];
+}
+
+uint64_t get_member_valid(const struct rt_tracker *tracker, int32_t pid)
+{
+	return find_member(tracker, pid)->values.figures.valid;
+}
+
+uint64_t get_member_rss(const struct rt_tracker *tracker, int32_t pid)
+{
+	return find_member(tracker, pid)->values.figures.row.rss_bytes;
+}
+
+void set_member_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes)
+{
+	find_member(tracker, pid)->values.figures.row.rss_bytes = bytes;
+}
+
+uint64_t get_polled_rss(const struct rt_tracker *tracker, int32_t pid)
+{
+	return find_member(tracker, pid)->poll.rss_bytes;
+}
+
+void set_polled_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes)
+{
+	find_member(tracker, pid)->poll.rss_bytes = bytes;
+}
+
+void forget_clocks(struct rt_tracker *tracker)
+{
+	for (size_t i = 0; i < tracker->tree->table.count; i++)
+		tracker->tree->table.members[i].read.clock_ns = 0;
+}
+
+void set_read_clock(struct rt_tracker *tracker, int32_t pid, uint64_t clock_ns)
+{
+	struct rti_member *m = find_member(tracker, pid);
+
+	m->read.clock_ns = m->values.row_status.clock_ns = clock_ns;
+	for (size_t i = 0; i < RTI_PID_COLLECTORS_MAX; i++)
+		m->values.read[i].clock_ns = clock_ns;
+}
+
+void use_batch_reader_now(struct rt_tracker *tracker)
+{
+	set_text_reads(tracker, UINT32_MAX);
+}
+
+void forbid_batch_reader(struct rt_tracker *tracker)
+{
+	rti_batch_reader_free(&tracker->tree->batch_reader);
+	tracker->tree->batch_reader.is_unavailable = true;
+}
+
+void allow_batch_reader(struct rt_tracker *tracker)
+{
+	tracker->tree->batch_reader.is_unavailable = false;
+}
+
+bool has_batch_reader(const struct rt_tracker *tracker)
+{
+	return tracker->tree->batch_reader.batch != NULL;
+}
+
+uint64_t get_text_reads(const struct rt_tracker *tracker)
+{
+	return tracker->tree->batch_reader.text_reads;
+}
+
+void set_text_reads(struct rt_tracker *tracker, uint64_t count)
+{
+	tracker->tree->batch_reader.text_reads = count;
+}
+
+uint64_t get_clock_reads(const struct rt_tracker *tracker)
+{
+	return tracker->tree->batch_reader.clock_reads;
+}
+
+void set_clock_reads(struct rt_tracker *tracker, uint64_t count)
+{
+	tracker->tree->batch_reader.clock_reads = count;
+}
+
+const struct rti_batch_row *get_batch_row(const struct rt_tracker *tracker, size_t index)
+{
+	return &tracker->tree->batch_reader.rows[index];
+}
+
+size_t count_idle_rows(const struct rt_tracker *tracker)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tracker->tree->table.count; i++) {
+		const struct rti_batch_row *row = get_batch_row(tracker, i);
+
+		count += row->error == 0 && row->has == RTI_BATCH_IDLE;
+	}
+	return count;
+}
+
+void discover_members(struct rt_tracker *tracker)
+{
+	rti_discover_members(tracker->tree, rti_ask_for_sample);
+}
+
+bool is_clock_known(const struct rt_tracker *tracker, int32_t pid)
+{
+	return find_member(tracker, pid)->clock.is_known;
+}
+
+bool has_member_row(const struct rt_tracker *tracker, int32_t pid)
+{
+	return find_member(tracker, pid)->clock.row != NULL;
+}
+
+int subscribe_to_test_events(struct rt_tracker *tracker, int32_t root_pid)
+{
+	struct rti_fork_tracker *fork_tracker = &tracker->tree->discovery.fork_tracker;
+	int ends[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
+	*fork_tracker = (struct rti_fork_tracker){ .fd = ends[0], .owner = getpid() };
+	fork_tracker->descendants = calloc(1, sizeof(*fork_tracker->descendants));
+	ck_assert_ptr_nonnull(fork_tracker->descendants);
+	fork_tracker->new_pids = calloc(TEST_EVENTS_MAX, sizeof(*fork_tracker->new_pids));
+	ck_assert_ptr_nonnull(fork_tracker->new_pids);
+	fork_tracker->capacity = TEST_EVENTS_MAX;
+	rti_fork_tracker_set_root(fork_tracker, root_pid);
+	return ends[1];
+}
+
+void add_fork_event(struct rt_tracker *tracker, int32_t root_pid, int32_t pid, bool has_exited)
+{
+	struct rti_fork_tracker *fork_tracker = &tracker->tree->discovery.fork_tracker;
+
+	ck_assert(rti_descendant_set_fork(fork_tracker->descendants, root_pid, pid));
+	if (has_exited)
+		rti_descendant_set_exit(fork_tracker->descendants, pid);
+	ck_assert_uint_lt(fork_tracker->count, fork_tracker->capacity);
+	fork_tracker->new_pids[fork_tracker->count++] = pid;
+}
+
+uint64_t count_alive_by_events(const struct rt_tracker *tracker)
+{
+	return tracker->tree->discovery.fork_tracker.descendants->alive;
+}

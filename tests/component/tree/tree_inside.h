@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of this folder need from the inside of a tree tracker.
+ *
+ * These functions are the only code here that knows the structs of lib/tree. They make rare states
+ * quick to reach, and show decisions that no figure shows. E.g.: a tree is read by BPF only after
+ * thousands of reads by text, so a test calls use_batch_reader_now() instead. All trackers must be
+ * of a process tree. A function with a pid fails the test if no member has that pid, unless it says
+ * otherwise. */
+#ifndef TREE_INSIDE_H
+#define TREE_INSIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/tracker.h"
+#include "bpf/loader.h"
+#include "os/platform.h"
+
+/* Returns the clocks and constants of a tracker, of any kind. A test may replace the functions. */
+struct rti_platform *get_platform(struct rt_tracker *tracker);
+
+/* Returns the RT_HAS_ bits that a tracker of any kind wants. */
+uint64_t get_wanted(const struct rt_tracker *tracker);
+
+/* Make all samples from now on final: they put off nothing. */
+void begin_final_sample(struct rt_tracker *tracker);
+
+/* Set the PSS budget that is saved at present. */
+void set_pss_savings(struct rt_tracker *tracker, int64_t ns);
+
+/* Returns how many new members one scan adds at most. */
+size_t get_new_members_max(void);
+
+/* Returns how many members a tree has at most. */
+size_t get_members_max(void);
+
+/* --- Members --- */
+
+/* Returns whether a member has this pid. Members that exited since the last sample are included. */
+bool has_member(const struct rt_tracker *tracker, int32_t pid);
+
+/* Returns how many files of a member are open. */
+unsigned open_files_of(const struct rt_tracker *tracker, int32_t pid);
+
+/* Returns the CPU time in the account of a member, without reaped children. */
+uint64_t get_member_cpu_ns(const struct rt_tracker *tracker, int32_t pid);
+
+/* Returns the voluntary context switches in the account of a member. */
+uint64_t get_member_switches(const struct rt_tracker *tracker, int32_t pid);
+
+/* Returns the RT_HAS_ bits of the figures of a member that are valid. */
+uint64_t get_member_valid(const struct rt_tracker *tracker, int32_t pid);
+
+/* Get or overwrite the RSS of a member in the last sample. A test that overwrites it sees whether
+ * it is read again. */
+uint64_t get_member_rss(const struct rt_tracker *tracker, int32_t pid);
+void set_member_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes);
+
+/* The same for the RSS in the last peak poll. */
+uint64_t get_polled_rss(const struct rt_tracker *tracker, int32_t pid);
+void set_polled_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes);
+
+/* Forget where the CPU clocks of all members stood, so that the next sample reads every member,
+ * even one that has not run. */
+void forget_clocks(struct rt_tracker *tracker);
+
+/* Pretend that all figures of a member were read when its CPU clock stood here. */
+void set_read_clock(struct rt_tracker *tracker, int32_t pid, uint64_t clock_ns);
+
+/* --- Batch reads --- */
+
+/* Make a batch reader pay off at once, as after thousands of reads by text. */
+void use_batch_reader_now(struct rt_tracker *tracker);
+
+/* Close the batch reader, and read by text until allow_batch_reader(). */
+void forbid_batch_reader(struct rt_tracker *tracker);
+void allow_batch_reader(struct rt_tracker *tracker);
+
+/* Returns whether a batch reader is open. */
+bool has_batch_reader(const struct rt_tracker *tracker);
+
+/* Get or set what counts towards a batch reader: members that were read from files, and CPU clocks
+ * that were read alone. */
+uint64_t get_text_reads(const struct rt_tracker *tracker);
+void set_text_reads(struct rt_tracker *tracker, uint64_t count);
+uint64_t get_clock_reads(const struct rt_tracker *tracker);
+void set_clock_reads(struct rt_tracker *tracker, uint64_t count);
+
+/* Returns the row of the member with this index in the last batch read. */
+const struct rti_batch_row *get_batch_row(const struct rt_tracker *tracker, size_t index);
+
+/* Returns how many rows of the last batch read have only the marker of an idle process. */
+size_t count_idle_rows(const struct rt_tracker *tracker);
+
+/* Discover new members and read the CPU clocks, the first step of a sample. */
+void discover_members(struct rt_tracker *tracker);
+
+/* Returns whether the last step of that kind has found the CPU clock, or a row, of a member. */
+bool is_clock_known(const struct rt_tracker *tracker, int32_t pid);
+bool has_member_row(const struct rt_tracker *tracker, int32_t pid);
+
+/* --- Process events --- */
+
+/* Subscribe the tracker to process events that the test sends with add_fork_event(), instead of
+ * those of the kernel. From now on only these events lead to new members. Returns the other end of
+ * the connection, which the caller closes. */
+int subscribe_to_test_events(struct rt_tracker *tracker, int32_t root_pid);
+
+/* Send the event that the root has forked this process. With has_exited, also that the process has
+ * exited. */
+void add_fork_event(struct rt_tracker *tracker, int32_t root_pid, int32_t pid, bool has_exited);
+
+/* Returns how many processes of the tree are alive according to the events. */
+uint64_t count_alive_by_events(const struct rt_tracker *tracker);
+
+#endif
