@@ -33,6 +33,17 @@ void set_pss_savings(struct rt_tracker *tracker, int64_t ns)
 	tracker->tree->pss.saved_ns = ns;
 }
 
+int try_second_tree(struct rt_tracker *tracker, int32_t pid)
+{
+	const struct rti_tree_opts opts = { .pid = pid };
+	struct rti_tree *tree;
+	int err = rti_tree_new(&tree, &tracker->ctx, &opts);
+
+	if (err == 0)
+		rti_tree_free(tree);
+	return err;
+}
+
 size_t get_new_members_max(void)
 {
 	return RTI_NEW_MEMBERS_MAX;

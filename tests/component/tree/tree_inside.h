@@ -29,6 +29,10 @@ void begin_final_sample(struct rt_tracker *tracker);
 /* Set the PSS budget that is saved at present. */
 void set_pss_savings(struct rt_tracker *tracker, int64_t ns);
 
+/* Returns the result of starting another tree at pid with the files and clocks of this tracker. The
+ * tree is freed. */
+int try_second_tree(struct rt_tracker *tracker, int32_t pid);
+
 /* Returns how many new members one scan adds at most. */
 size_t get_new_members_max(void);
 

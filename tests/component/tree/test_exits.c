@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Members that exit between two samples or in the middle of one: where their usage goes, and that
+ * it is counted once. */
+#include "tree_fixture.h"
+
+#include <errno.h>
+
+/* The shell once it has reaped its first child: its accounts hold all that was read of the
+ * child. */
+static struct fake_process make_reaper(void)
+{
+	struct fake_process reaper = shell;
+
+	reaper.cutime = first_child.utime;
+	reaper.cstime = first_child.stime;
+	reaper.cminflt = first_child.minflt;
+	reaper.read_bytes += first_child.read_bytes;
+	reaper.write_bytes += first_child.write_bytes;
+	reaper.children = "102 ";
+	return reaper;
+}
+
+/* The first child used another user tick, two faults and 512 bytes after the first sample. */
+START_TEST(child_reaped_between_samples_is_counted_once)
+{
+	struct fake_process parent = make_reaper();
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	parent.cutime += 1;
+	parent.cminflt += 2;
+	parent.write_bytes += 512;
+	fake_process_write(&fix.root, &parent);
+	fake_process_remove(&fix.root, 101);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.processes_seen, 3);
+	ck_assert_uint_eq(m.cpu_user_ns, 27 * TICK_NS);
+	ck_assert_uint_eq(m.minor_faults, 127);
+	ck_assert_uint_eq(m.read_bytes, 5120);
+	ck_assert_uint_eq(m.write_bytes, 2560 + 512);
+	ck_assert_uint_eq(m.reasons, 0);
+	/* No account holds the switches and the peak that it had after the last read. */
+	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_RSS);
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_CTXSW), -ENODATA);
+}
+END_TEST
+
+START_TEST(child_auto_reaped_between_samples_stays_in_the_total_with_a_reason)
+{
+	struct fake_process parent = shell;
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	parent.ignores_sigchld = true;
+	parent.children = "102 ";
+	fake_process_write(&fix.root, &parent);
+	fake_process_remove(&fix.root, 101);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.read_bytes, 5120);
+	ck_assert_uint_eq(m.reasons, RT_REASON_UNWAITED | RT_REASON_SIGCHLD_IGNORED);
+}
+END_TEST
+
+/* Its parent has reaped it, and a read of its stat still succeeds, but shows no parent and no
+ * usage. */
+START_TEST(child_being_released_by_the_kernel_counts_as_exited)
+{
+	struct fake_process parent = make_reaper();
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	parent.children = shell.children;
+	fake_process_write(&fix.root, &parent);
+	fixture_write(&fix.root, "proc/101/stat",
+	              "101 (a) R 1) Z 0 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 0 0 1010 0 0\n");
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.minor_faults, 125);
+	ck_assert_uint_eq(m.reasons, 0);
+}
+END_TEST
+
+static void reap_first_child(void *arg)
+{
+	struct fake_process parent = make_reaper();
+
+	(void)arg;
+	fake_process_write(&fix.root, &parent);
+	fake_process_remove(&fix.root, 101);
+}
+
+START_TEST(child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_once)
+{
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	faults_before_open("100/status", reap_first_child, NULL);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_system_ns, 14 * TICK_NS);
+	ck_assert_uint_eq(m.read_bytes, 5120);
+	ck_assert_uint_eq(m.minor_faults, 125);
+}
+END_TEST
+
+/* Members are read from the last to the first, so 102 was read before. */
+START_TEST(child_reaped_between_reads_of_its_files_is_counted_once)
+{
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	faults_before_open("101/smaps_rollup", reap_first_child, NULL);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.minor_faults, 125);
+	ck_assert_uint_eq(m.reasons, 0);
+}
+END_TEST
+
+/* The child read another 700 bytes before it exited. */
+static void reap_first_child_after_io(void *arg)
+{
+	struct fake_process parent = make_reaper();
+
+	reap_first_child(arg);
+	parent.read_bytes += 700;
+	fake_process_write(&fix.root, &parent);
+}
+
+/* stat of the parent shows the reaped child, but io was read before that. */
+START_TEST(parent_that_reaps_between_reads_of_its_files_is_read_again)
+{
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	faults_before_open("100/stat", reap_first_child_after_io, NULL);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.read_bytes, 5120 + 700);
+	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("exits");
+	TCase *between = add_tree_case(suite, "between samples"),
+	      *during = add_tree_case(suite, "during a sample");
+
+	tcase_add_test(between, child_reaped_between_samples_is_counted_once);
+	tcase_add_test(between, child_auto_reaped_between_samples_stays_in_the_total_with_a_reason);
+	tcase_add_test(between, child_being_released_by_the_kernel_counts_as_exited);
+	tcase_add_test(during,
+	               child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_once);
+	tcase_add_test(during, child_reaped_between_reads_of_its_files_is_counted_once);
+	tcase_add_test(during, parent_that_reaps_between_reads_of_its_files_is_read_again);
+	return suite_run(suite);
+}
