@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* What a sample of the system costs, call by call, with all domains and with each of them alone. */
+#include "cost_fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "system/system.h"
+#include "tree_inside.h"
+
+#define WANT_BITS 32
+
+/* What the system collectors read, and which domains want it. A file with records that may be long
+ * is read until a read returns nothing. */
+static const struct {
+	uint64_t want;
+	const char *file;
+	unsigned reads;
+} system_files[] = {
+	{ RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY, "stat", 1 },
+	{ RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP, "meminfo", 1 },
+	{ RT_HAS_DISK, "diskstats", 2 },
+	{ RT_HAS_NETWORK, "net/dev", 1 },
+	{ RT_HAS_LOAD | RT_HAS_THREADS, "loadavg", 1 },
+	{ RT_HAS_PRESSURE_CPU, "pressure/cpu", 1 },
+	{ RT_HAS_PRESSURE_MEMORY, "pressure/memory", 1 },
+	{ RT_HAS_PRESSURE_IO, "pressure/io", 1 },
+};
+
+enum { SYSTEM_FILES = sizeof(system_files) / sizeof(system_files[0]) };
+
+/* Returns how many bytes one read of a file in /proc yields, at most 4096. 0: it cannot be read. */
+static size_t count_bytes_of_read(const char *file)
+{
+	char path[64], bytes[4096];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s", file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : 0;
+	if (fd >= 0)
+		close(fd);
+	return got > 0 ? (size_t)got : 0;
+}
+
+static unsigned count_mounts(void)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	unsigned lines = 0;
+
+	ck_assert_ptr_nonnull(file);
+	for (int c = getc(file); c != EOF; c = getc(file))
+		lines += c == '\n';
+	fclose(file);
+	return lines;
+}
+
+static unsigned count_reads_of(const char *file)
+{
+	for (size_t i = 0; i < meter.files; i++) {
+		if (strcmp(meter.file[i].name, file) == 0)
+			return meter.file[i].count;
+	}
+	return 0;
+}
+
+/* Assert that the files of the wanted domains, and no others, were read once. The directory of
+ * /proc is opened each time, since pread() cannot return to the start of a directory. */
+static void check_files(uint64_t want)
+{
+	bool has_long_network_file =
+	    want & RT_HAS_NETWORK && count_bytes_of_read("net/dev") >= 2048; /* many interfaces */
+	unsigned files = 0, reads = 0;
+
+	for (size_t i = 0; i < SYSTEM_FILES; i++) {
+		unsigned expected =
+		    system_files[i].want & want && count_bytes_of_read(system_files[i].file) > 0;
+
+		ck_assert_uint_eq(count_reads_of(system_files[i].file), expected);
+		files += expected;
+		reads += expected * system_files[i].reads;
+	}
+	ck_assert_uint_eq(count_reads_of("."), (want & RT_HAS_PROCESSES) != 0);
+	ck_assert_uint_eq(meter.files, files + count_reads_of("."));
+	ck_assert_uint_eq(meter.opens, count_reads_of("."));
+	ck_assert_int_eq(meter.lists > 0, count_reads_of(".") > 0);
+	if (has_long_network_file)
+		ck_assert_uint_gt(meter.reads, reads);
+	else
+		ck_assert_uint_eq(meter.reads, reads);
+	ck_assert_str_eq(meter.twice, "");
+}
+
+/* Assert the calls that read no file. One poll() shows whether the list of mounts has changed. */
+static void check_other_calls(uint64_t want)
+{
+	ck_assert_uint_eq(meter.looks, (want & RT_HAS_FILESYSTEM) != 0);
+	ck_assert_uint_le(meter.spaces, want & RT_HAS_FILESYSTEM ? count_mounts() : 0);
+	ck_assert_uint_eq(meter.clocks, 0);
+	ck_assert_uint_le(meter.times, SAMPLE_TIMES);
+	ck_assert_uint_eq(meter.allocations, 0);
+}
+
+/* Takes samples until all files are open. want: as in struct rt_opts. */
+static void track_system(uint64_t want)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .want = want };
+
+	ck_assert_int_eq(rti_tracker_new(&fix.tracker, 0, &opts, &meter_ops), 0);
+	meter_attach(fix.tracker);
+	for (int i = 0; i < 2; i++) {
+		meter_pass(SOON);
+		take_sample();
+	}
+}
+
+START_TEST(system_with_all_domains_costs_one_read_of_each_file)
+{
+	track_system(0);
+
+	meter_pass(SOON);
+	take_sample();
+
+	report_cost("system");
+	check_files(get_wanted(fix.tracker));
+	check_other_calls(get_wanted(fix.tracker));
+}
+END_TEST
+
+/* One run for each RT_HAS_ bit. Some bits are no domains of the system. */
+START_TEST(system_domain_wanted_alone_costs_its_own_files)
+{
+	uint64_t want = UINT64_C(1) << _i;
+	char situation[64];
+
+	if (!(want & rti_system_domains()))
+		return;
+	track_system(want);
+
+	meter_pass(SOON);
+	take_sample();
+
+	snprintf(situation, sizeof(situation), "system, bit %d alone", _i);
+	report_cost(situation);
+	check_files(want);
+	check_other_calls(want);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cost of the system");
+	TCase *tcase = add_cost_case(suite, "system");
+
+	tcase_add_test(tcase, system_with_all_domains_costs_one_read_of_each_file);
+	tcase_add_loop_test(tcase, system_domain_wanted_alone_costs_its_own_files, 0, WANT_BITS);
+	return suite_run(suite);
+}

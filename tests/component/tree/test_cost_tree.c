@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* What a sample or a peak poll of a tree of real processes costs, call by call. */
+#include "cost_fixture.h"
+
+#include <stdio.h>
+
+#include "tree_inside.h"
+
+#define TREE 20 /* members; the numbers in the lists of files depend on it */
+#define SMALL_TREE 3
+
+START_TEST(idle_tree_costs_one_clock_for_each_member)
+{
+	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
+
+	check_sample_after(
+	    SOON, "tree, idle",
+	    (struct cost){ .reads = 1, .clocks = TREE, .times = SAMPLE_TIMES, .files = LAST_PID });
+
+	meter_see_fork();
+	check_sample_after(
+	    SOON, "tree, idle, some process forked",
+	    (struct cost){ .reads = 1, .clocks = TREE, .times = SAMPLE_TIMES, .files = LAST_PID });
+
+	check_sample_after(REFRESH, "tree, idle for a second",
+	                   (struct cost){ .reads = 1 + TREE,
+	                                  .clocks = TREE,
+	                                  .times = SAMPLE_TIMES,
+	                                  .files = "PID/statm 20, " LAST_PID });
+}
+END_TEST
+
+/* The children file of the root takes two reads: the second shows that it ends. */
+START_TEST(tree_in_which_one_member_ran_costs_files_of_that_member)
+{
+	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
+	refresh_all();
+
+	run_member(7);
+	check_sample_after(
+	    SOON, "tree, one ran",
+	    (struct cost){
+		.opens = 1,
+		.reads = 5,
+		.clocks = TREE,
+		.times = SAMPLE_TIMES + PSS_TIMES,
+		.files = "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
+
+	run_member(7);
+	meter_see_fork();
+	check_sample_after(
+	    SOON, "tree, one ran, some process forked",
+	    (struct cost){ .opens = 1,
+	                   .reads = 8,
+	                   .clocks = TREE,
+	                   .times = SAMPLE_TIMES + PSS_TIMES,
+	                   .files = "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, "
+	                            "PID/task/TID/children 2, " LAST_PID });
+}
+END_TEST
+
+START_TEST(tree_that_ran_costs_files_of_all_members)
+{
+	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
+	refresh_all();
+
+	run_all();
+	check_sample_after(
+	    SOON, "tree, all ran",
+	    (struct cost){
+		.opens = TREE,
+		.reads = 1 + 4 * TREE,
+		.clocks = TREE,
+		.times = SAMPLE_TIMES + PSS_TIMES * TREE,
+		.files = "PID/io 20, PID/smaps_rollup 20, PID/stat 20, PID/statm 20, " LAST_PID });
+
+	run_all();
+	meter_see_fork();
+	check_sample_after(
+	    SOON, "tree, all ran, some process forked",
+	    (struct cost){ .opens = TREE,
+	                   .reads = 1 + 5 * TREE + 1,
+	                   .clocks = TREE,
+	                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
+	                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 20, PID/statm 20, "
+	                            "PID/task/TID/children 20, " LAST_PID });
+
+	run_all();
+	take_sample();
+	run_all();
+	check_sample_after(
+	    SELDOM, "tree, all ran, after 100 ms",
+	    (struct cost){ .opens = 7 * TREE,
+	                   .reads = 1 + 9 * TREE,
+	                   .lists = 2 * TREE,
+	                   .clocks = 2 * TREE,
+	                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
+	                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 40, PID/statm 20, "
+	                            "PID/status 20, PID/task 20, PID/task/TID/schedstat 20, "
+	                            "PID/task/TID/stat 20, PID/task/TID/status 20, " LAST_PID,
+	                   .twice = "/stat" });
+}
+END_TEST
+
+/* Makes one member exit and be waited for, and the root fork another. */
+static void replace_member(size_t victim)
+{
+	int32_t exited = fix.family.member[victim].pid;
+
+	family_shrink(&fix.family, victim);
+	family_grow(&fix.family);
+	meter_see_run(exited);
+	meter_see_run(fix.family.member[0].pid);
+	meter_see_fork();
+}
+
+/* Three files show that the old member has exited. stat and status of the new one show what it is,
+ * and stat of its parent that the parent is there. Then all files of the new one are read. As the
+ * root has reaped a child, stat of all other members is read again. */
+START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
+{
+	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
+
+	for (size_t victim = 4; victim < 7; victim++) {
+		refresh_all();
+		replace_member(victim);
+		check_sample_after(
+		    SOON, "tree, one exited and one is new",
+		    (struct cost){ .opens = 13,
+		                   .reads = 42,
+		                   .lists = 2,
+		                   .clocks = TREE + 3,
+		                   .times = SAMPLE_TIMES + PSS_TIMES * 3,
+		                   .files = "PID/io 3, PID/smaps_rollup 2, PID/stat 5, "
+		                            "PID/statm 23, PID/status 1, PID/task 1, "
+		                            "PID/task/TID/children 3, PID/task/TID/schedstat 1, "
+		                            "PID/task/TID/stat 1, PID/task/TID/status 1, " LAST_PID,
+		                   .twice = "/stat" });
+	}
+}
+END_TEST
+
+START_TEST(tree_with_pss_budget_used_up_costs_no_pss_reads)
+{
+	start_and_track_family(TREE, 0, 0, 10);
+	refresh_all();
+	run_all();
+	set_pss_savings(fix.tracker, 0);
+
+	check_sample_after(
+	    1, "tree, all ran, nothing saved for PSS",
+	    (struct cost){ .reads = 1 + 3 * TREE,
+	                   .clocks = TREE,
+	                   .times = SAMPLE_TIMES,
+	                   .files = "PID/io 20, PID/stat 20, PID/statm 20, " LAST_PID });
+
+	ck_assert_uint_eq(fix.m.pss_source, RT_PSS_CACHED);
+}
+END_TEST
+
+START_TEST(tree_without_pss_limit_costs_pss_of_all_members_that_ran)
+{
+	start_and_track_family(TREE, 0, 0, NO_LIMIT);
+	refresh_all();
+
+	for (int i = 0; i < 2; i++) {
+		run_all();
+		check_sample_after(
+		    1, "tree, all ran, no limit for PSS",
+		    (struct cost){ .opens = TREE,
+		                   .reads = 1 + 4 * TREE,
+		                   .clocks = TREE,
+		                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
+		                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 20, "
+		                            "PID/statm 20, " LAST_PID });
+		ck_assert_uint_eq(fix.m.pss_source, RT_PSS_READ);
+	}
+
+	check_sample_after(
+	    1, "tree, idle, no limit for PSS",
+	    (struct cost){ .reads = 1, .clocks = TREE, .times = SAMPLE_TIMES, .files = LAST_PID });
+}
+END_TEST
+
+/* The ledger needs faults, so stat is read whatever domain is wanted. */
+static const struct {
+	const char *name;
+	uint64_t want;
+	struct cost ran, idle;
+} domains[] = {
+	{ .name = "CPU",
+	  .want = RT_HAS_CPU,
+	  .ran = { .reads = 4, .files = "PID/stat 3, " LAST_PID },
+	  .idle = { .reads = 1, .files = LAST_PID } },
+	{ .name = "RSS",
+	  .want = RT_HAS_RSS,
+	  .ran = { .reads = 7, .files = "PID/stat 3, PID/statm 3, " LAST_PID },
+	  .idle = { .reads = 4, .files = "PID/statm 3, " LAST_PID } },
+	{ .name = "PSS",
+	  .want = RT_HAS_PSS,
+	  .ran = { .opens = 3,
+	           .reads = 10,
+	           .times = PSS_TIMES * SMALL_TREE,
+	           .files = "PID/smaps_rollup 3, PID/stat 3, PID/statm 3, " LAST_PID },
+	  .idle = { .reads = 4, .files = "PID/statm 3, " LAST_PID } },
+	{ .name = "peak RSS",
+	  .want = RT_HAS_PEAK_RSS,
+	  .ran = { .opens = 3, .reads = 7, .files = "PID/stat 3, PID/status 3, " LAST_PID },
+	  .idle = { .reads = 1, .files = LAST_PID } },
+	{ .name = "I/O",
+	  .want = RT_HAS_IO,
+	  .ran = { .reads = 7, .files = "PID/io 3, PID/stat 3, " LAST_PID },
+	  .idle = { .reads = 1, .files = LAST_PID } },
+	{ .name = "faults",
+	  .want = RT_HAS_FAULTS,
+	  .ran = { .reads = 4, .files = "PID/stat 3, " LAST_PID },
+	  .idle = { .reads = 1, .files = LAST_PID } },
+	{ .name = "switches",
+	  .want = RT_HAS_CTXSW,
+	  .ran = { .opens = 15,
+	           .reads = 16,
+	           .lists = 6,
+	           .clocks = SMALL_TREE,
+	           .files = "PID/stat 6, PID/task 3, PID/task/TID/schedstat 3, "
+	                    "PID/task/TID/stat 3, PID/task/TID/status 3, " LAST_PID,
+	           .twice = "/stat" },
+	  .idle = { .reads = 1, .files = LAST_PID } },
+	{ .name = "processes",
+	  .want = RT_HAS_PROCESSES,
+	  .ran = { .reads = 4, .files = "PID/stat 3, " LAST_PID },
+	  .idle = { .reads = 1, .files = LAST_PID } },
+	{ .name = "threads",
+	  .want = RT_HAS_THREADS,
+	  .ran = { .reads = 4, .files = "PID/stat 3, " LAST_PID },
+	  .idle = { .reads = 1, .files = LAST_PID } },
+};
+
+enum { DOMAINS = sizeof(domains) / sizeof(domains[0]) };
+
+/* Adds the clocks and times of every sample of the small tree. */
+static struct cost add_common_cost(struct cost cost)
+{
+	cost.clocks += SMALL_TREE;
+	cost.times += SAMPLE_TIMES;
+	return cost;
+}
+
+START_TEST(domain_wanted_alone_costs_its_own_files_and_stat)
+{
+	char situation[64];
+
+	start_and_track_family(SMALL_TREE, 0, domains[_i].want, WIDE_SHARE);
+	refresh_all();
+
+	run_all();
+	snprintf(situation, sizeof(situation), "three, ran, %s alone", domains[_i].name);
+	check_sample_after(REFRESH, situation, add_common_cost(domains[_i].ran));
+	ck_assert_uint_eq(fix.m.valid, domains[_i].want);
+
+	snprintf(situation, sizeof(situation), "three, idle, %s alone", domains[_i].name);
+	check_sample_after(REFRESH, situation, add_common_cost(domains[_i].idle));
+	ck_assert_uint_eq(fix.m.valid, domains[_i].want);
+}
+END_TEST
+
+START_TEST(difference_rows_and_status_cost_nothing)
+{
+	struct rt_process rows[TREE];
+	struct rt_metrics before;
+	struct rt_delta delta;
+	size_t count = TREE;
+
+	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
+	before = fix.m;
+	run_all();
+	meter_pass(SOON);
+	take_sample();
+
+	meter_start();
+	rt_diff(&before, &fix.m, &delta, sizeof(delta));
+	rt_tracker_processes(fix.tracker, rows, sizeof(rows[0]), &count);
+	rt_tracker_status(fix.tracker, RT_HAS_CPU);
+	meter_stop();
+
+	check_cost("difference, list of processes, status", (struct cost){ .files = "" });
+	ck_assert_uint_eq(count, TREE);
+	ck_assert_uint_gt(delta.cpu_user_ns + delta.cpu_system_ns, 0);
+}
+END_TEST
+
+START_TEST(peak_poll_costs_rss_of_members_that_ran)
+{
+	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
+	refresh_all();
+
+	check_peak_poll_after(SOON, "peak poll, first",
+	                      (struct cost){ .reads = 1 + TREE,
+	                                     .clocks = TREE,
+	                                     .times = POLL_TIMES,
+	                                     .files = "PID/statm 20, " LAST_PID });
+
+	check_peak_poll_after(
+	    SOON, "peak poll, idle",
+	    (struct cost){ .reads = 1, .clocks = TREE, .times = POLL_TIMES, .files = LAST_PID });
+
+	run_all();
+	check_peak_poll_after(SOON, "peak poll, all ran",
+	                      (struct cost){ .reads = 1 + TREE,
+	                                     .clocks = TREE,
+	                                     .times = POLL_TIMES,
+	                                     .files = "PID/statm 20, " LAST_PID });
+}
+END_TEST
+
+/* stat of the new member is read once to discover it and once for its account. As the sum of RSS
+ * has never been so large, PSS of all members is read. */
+START_TEST(peak_poll_after_a_fork_costs_the_new_account_and_all_pss)
+{
+	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
+	refresh_all();
+	family_grow(&fix.family);
+	meter_see_run(fix.family.member[0].pid);
+	meter_see_fork();
+
+	check_peak_poll_after(SOON, "peak poll, one is new",
+	                      (struct cost){ .opens = 4 + TREE,
+	                                     .reads = 29 + TREE,
+	                                     .clocks = TREE + 1,
+	                                     .times = POLL_TIMES + PSS_TIMES * (TREE + 1),
+	                                     .files =
+	                                         "PID/smaps_rollup 21, PID/stat 2, PID/statm 22, "
+	                                         "PID/task/TID/children 2, " LAST_PID,
+	                                     .twice = "/stat" });
+}
+END_TEST
+
+/* Switches the tracker to the batch reader. Returns false if this system has none. */
+static bool switch_to_batch_reader(void)
+{
+	use_batch_reader_now(fix.tracker);
+	for (int i = 0; i < 2; i++)
+		take_sample();
+	if (has_batch_reader(fix.tracker))
+		return true;
+	printf("# SKIP a tree read by BPF: this system has no BPF batch reader\n");
+	fflush(stdout);
+	return false;
+}
+
+START_TEST(tree_read_by_bpf_costs_children_files_after_a_fork)
+{
+	start_and_track_family(TREE, 0,
+	                       RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_IO |
+	                           RT_HAS_FAULTS | RT_HAS_CTXSW,
+	                       0);
+	if (!switch_to_batch_reader())
+		return;
+	ck_assert_uint_eq(fix.m.source, RT_SOURCE_BPF);
+	refresh_all();
+
+	run_all();
+	check_sample_after(SELDOM, "tree by BPF, all ran",
+	                   (struct cost){ .reads = 1, .times = SAMPLE_TIMES, .files = LAST_PID });
+
+	run_all();
+	meter_see_fork();
+	check_sample_after(SELDOM, "tree by BPF, all ran, some process forked",
+	                   (struct cost){ .reads = 1 + TREE + 1,
+	                                  .times = SAMPLE_TIMES,
+	                                  .files = "PID/task/TID/children 20, " LAST_PID });
+
+	check_peak_poll_after(SOON, "peak poll by BPF",
+	                      (struct cost){ .reads = 1, .times = POLL_TIMES, .files = LAST_PID });
+}
+END_TEST
+
+START_TEST(tree_read_by_bpf_with_pss_costs_pss_files)
+{
+	start_and_track_family(TREE, 0, 0, NO_LIMIT);
+	if (!switch_to_batch_reader())
+		return;
+	refresh_all();
+	run_all();
+
+	check_sample_after(SELDOM, "tree by BPF with PSS, all ran",
+	                   (struct cost){ .opens = TREE,
+	                                  .reads = 1 + TREE,
+	                                  .times = SAMPLE_TIMES + PSS_TIMES * TREE,
+	                                  .files = "PID/smaps_rollup 20, " LAST_PID });
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cost of a tree");
+	TCase *samples = add_cost_case(suite, "samples"), *pss = add_cost_case(suite, "PSS"),
+	      *one_domain = add_cost_case(suite, "one domain"),
+	      *polls = add_cost_case(suite, "peak polls"),
+	      *batch = add_cost_case(suite, "batch reads");
+
+	if (!has_children_files())
+		return suite_skip("this kernel has no children files (CONFIG_PROC_CHILDREN)");
+	tcase_add_test(samples, idle_tree_costs_one_clock_for_each_member);
+	tcase_add_test(samples, tree_in_which_one_member_ran_costs_files_of_that_member);
+	tcase_add_test(samples, tree_that_ran_costs_files_of_all_members);
+	tcase_add_test(samples, tree_in_which_one_member_is_replaced_costs_stat_of_all_members);
+	tcase_add_test(samples, difference_rows_and_status_cost_nothing);
+	tcase_add_test(pss, tree_with_pss_budget_used_up_costs_no_pss_reads);
+	tcase_add_test(pss, tree_without_pss_limit_costs_pss_of_all_members_that_ran);
+	tcase_add_loop_test(one_domain, domain_wanted_alone_costs_its_own_files_and_stat, 0,
+	                    DOMAINS);
+	tcase_add_test(polls, peak_poll_costs_rss_of_members_that_ran);
+	tcase_add_test(polls, peak_poll_after_a_fork_costs_the_new_account_and_all_pss);
+	tcase_add_test(batch, tree_read_by_bpf_costs_children_files_after_a_fork);
+	tcase_add_test(batch, tree_read_by_bpf_with_pss_costs_pss_files);
+	return suite_run(suite);
+}
