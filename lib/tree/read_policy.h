@@ -44,18 +44,17 @@ struct rti_read_plan {
 
 /* Plan the reads of a member.
  *
- *   CPU clock   state            each-sample  seldom          while idle      stat ----------
- *   ---------------  -----------  --------------  --------------  --------------- unchanged
- *   all is known     no           no              every second    no unchanged   a part was put
- *   yes          every 100 ms    yes             yes
- *               off, and is due
- *   unchanged   a figure is      yes          every 100 ms    yes             yes
- *               missing
- *   moved       -                yes          every 100 ms    yes             if needed, else
- *                                                                             every 100 ms
- *   unknown     -                yes          every 100 ms    yes             yes any
- *   never read       yes          yes             yes             yes any         final sample
- *   yes          yes             yes             yes
+ *   CPU clock  known before              each-sample  seldom          while idle   stat
+ *   ---------  ------------------------  -----------  --------------  -----------  ----------
+ *   unchanged  all                       no           no              each second  no
+ *   unchanged  a put-off figure is due   yes          every 100 ms    yes          if due
+ *   unchanged  a figure is missing       yes          every 100 ms    yes          if due
+ *   moved      -                         yes          every 100 ms    yes          if due
+ *   unknown    -                         yes          every 100 ms    yes          yes
+ *   any        nothing: never read       yes          yes             yes          yes
+ *   any        -, final sample           yes          yes             yes          yes
+ *
+ *   "stat if due": if a wanted figure is in stat alone, else every 100 ms.
  *
  * E.g.: a process that has slept for 0.3 s has nothing read. If its status was put off while it
  * ran, because that was read 20 ms before, it is read in full once more as soon as 100 ms are
