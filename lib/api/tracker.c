@@ -24,8 +24,8 @@ static uint64_t known_domains(void)
 	return tree_domains() | rti_system_domains();
 }
 
-/* Differs from those of trackers that are made at other times, by other threads, or by other
- * processes that a sample may be handed to. */
+/* The id differs from that of any other tracker: one made at another time, by another thread, or
+ * by another process. Samples of different trackers may meet in rt_diff(). */
 static uint64_t make_id(const struct rt_tracker *t)
 {
 	struct rti_now now;
@@ -178,14 +178,15 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	return err;
 }
 
-/* To read the CPU clock twice would add up to a tenth to the cost of a quick sample. */
+/* Reading the CPU clock twice adds up to a tenth to the cost of a quick sample, so the monotonic
+ * clock stands in for it there. */
 static uint64_t cost_clock_ns(const struct rt_tracker *t)
 {
 	return t->is_quick ? t->platform.monotonic_ns() : t->platform.thread_cpu_ns();
 }
 
-/* A sample that was quick last time and takes long now may have waited for a CPU, which is no
- * cost: the next one will show. */
+/* If the last sample was quick and this one is not, it may have waited for a CPU. That wait is no
+ * cost, so this sample counts as a quick one. The next one is measured by the CPU clock. */
 static void charge_since(struct rt_tracker *t, uint64_t started_ns)
 {
 	uint64_t cost_ns = cost_clock_ns(t) - started_ns;
