@@ -30,6 +30,14 @@ while True:
     time.sleep(0.05)
 """
 
+
+def setUpModule() -> None:
+    # A signal that is ignored stays ignored in all descendants. E.g.: SIGHUP under nohup.
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 # Prints the signal masks that the command inherited.
 STATE = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
 
