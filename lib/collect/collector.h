@@ -69,7 +69,7 @@ enum rti_cadence {
  *	const struct rti_pid_collector rti_pid_fds = {
  *		.name = "pid_fds",
  *		.provides = RT_HAS_FDS,
- *		.cadence = RTI_EACH_SAMPLE,
+ *		.cadence = RTI_TEN_HZ,
  *		.reset = reset,
  *		.collect = collect,
  *		.add = add,
@@ -122,7 +122,7 @@ struct rti_pid_collector {
 
 #define RTI_PID_COLLECTORS_MAX 16
 
-/* registry.c: the one file of the core that a new collector edits. */
+/* registry.c: the one source file that a new collector edits besides its own. */
 extern const struct rti_pid_collector *const rti_pid_collectors[];
 extern const struct rti_sys_collector *const rti_sys_collectors[];
 extern const size_t rti_pid_collector_count, rti_sys_collector_count;

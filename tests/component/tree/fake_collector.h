@@ -5,7 +5,7 @@
 
 #include "collect/collector.h"
 
-#define FAKE_DOMAIN (UINT64_C(1) << 13) /* no public domain has this bit */
+#define FAKE_DOMAIN (UINT64_C(1) << 63) /* the last bit that a public domain will get */
 #define FAKE_MEMBERS_MAX 64
 
 /* What the fake collector does, and what it has seen. Set back by fake_reset(). */
