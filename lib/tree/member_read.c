@@ -14,7 +14,7 @@
 #include "collect/pid_mm.h"
 #include "tree/clock_read.h"
 #include "tree/discovery.h"
-#include "tree/read_policy.h"
+#include "tree/read_facts.h"
 #include "tree/trace.h"
 
 /* One read of a member. */
@@ -27,118 +27,9 @@ struct member_read {
 	uint64_t wanted; /* domains wanted of this member */
 	uint64_t due;    /* of them, those that are read now; the others stay as they were */
 	bool has_error;  /* and status has it */
+	bool has_read_files;
 	bool is_short_of_files;
 };
-
-/* The domains that a member is read for. Of our own supervisor only what it has reaped belongs
- * to the program. The ledger attributes exits by their page faults, so it needs those of every
- * member. */
-static uint64_t wanted_of(const struct rti_tree *tree, const struct rti_member *m)
-{
-	uint64_t wanted =
-	    rti_is_supervisor(tree, m) ? tree->wanted & tree->domains.of_supervisor : tree->wanted;
-
-	return wanted | RT_HAS_FAULTS;
-}
-
-static enum rti_clock_state clock_state(const struct rti_member *m)
-{
-	if (!m->clock.is_known)
-		return RTI_CLOCK_UNKNOWN;
-	return m->clock.now.total_ns == m->read.clock_ns ? RTI_CLOCK_UNCHANGED : RTI_CLOCK_MOVED;
-}
-
-/* What the next read may find. What is read seldom is looked for as seldom. */
-static uint64_t missing_domains(const struct rti_tree *tree, const struct rti_member *m,
-                                uint64_t wanted, uint64_t seldom_due)
-{
-	const struct rti_figures *figures = &m->values.figures;
-	uint64_t missing = wanted & ~figures->valid & ~tree->domains.budgeted;
-	uint64_t each_sample = missing & ~tree->domains.seldom;
-
-	return each_sample | (missing & ~figures->partial & seldom_due);
-}
-
-/* Add what depends on when the values of each collector were read last. */
-static void gather_ages(const struct rti_tree *tree, const struct rti_member *m,
-                        struct rti_read_facts *facts)
-{
-	const uint64_t aging = tree->domains.seldom | tree->domains.while_idle;
-
-	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		uint64_t provides = rti_pid_collectors[i]->provides & facts->wanted & aging;
-		const struct rti_stamp *read = &m->values.read[i];
-
-		if (!provides)
-			continue;
-		if (rti_stamp_is_older(read, tree->now_ns, RTI_SELDOM_NS))
-			facts->seldom_due |= provides & facts->seldom;
-		if (read->clock_ns != m->read.clock_ns)
-			facts->put_off |= provides & facts->seldom;
-		if (rti_stamp_is_older(read, tree->now_ns, RTI_WHILE_IDLE_NS))
-			facts->idle_due |= provides & tree->domains.while_idle;
-	}
-}
-
-static struct rti_read_facts gather_facts(const struct rti_tree *tree, const struct rti_member *m,
-                                          uint64_t wanted)
-{
-	const struct rti_pid_domains *domains = &tree->domains;
-	/* The CPU clock and the faults of a process alone need no stat. */
-	uint64_t in_stat_alone = tree->want & domains->after_stat & ~(uint64_t)RT_HAS_CPU;
-	struct rti_read_facts facts = {
-		.clock = clock_state(m),
-		.is_final = tree->is_final,
-		.was_read = m->read.account_at != 0,
-		.needs_stat = in_stat_alone != 0,
-		.is_stat_due = rti_stamp_is_older(&m->values.stat, tree->now_ns, RTI_SELDOM_NS),
-		.wanted = wanted,
-		.seldom = wanted & domains->seldom,
-		.with_rss = wanted & domains->with_rss,
-	};
-
-	gather_ages(tree, m, &facts);
-	facts.missing = missing_domains(tree, m, wanted, facts.seldom_due);
-	return facts;
-}
-
-/* Whether it is sure, without a look at the cold part of a member, that nothing is due. */
-static bool is_idle(const struct rti_tree *tree, const struct rti_member *m)
-{
-	return m->read.account_at && !tree->is_final && tree->now_ns < m->read.idle_until_ns;
-}
-
-static void lower_to(uint64_t *value, uint64_t other)
-{
-	if (*value > other)
-		*value = other;
-}
-
-/* When something is due next of a member that does not run: 0 if something is missing, so that the
- * next sample looks for it. */
-static uint64_t idle_until_ns(const struct rti_tree *tree, const struct rti_member *m,
-                              uint64_t wanted)
-{
-	const struct rti_pid_domains *domains = &tree->domains;
-	uint64_t known = m->values.figures.valid | m->values.figures.partial;
-	uint64_t until_ns = UINT64_MAX;
-
-	if (missing_domains(tree, m, wanted, 0))
-		return 0;
-	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		uint64_t provides = rti_pid_collectors[i]->provides & wanted;
-		const struct rti_stamp *read = &m->values.read[i];
-		bool is_current = read->clock_ns == m->read.clock_ns && !(provides & ~known);
-
-		if (provides & domains->seldom && !is_current)
-			lower_to(&until_ns, read->at_ns + RTI_SELDOM_NS);
-		if (provides & domains->while_idle)
-			lower_to(&until_ns, read->at_ns + RTI_WHILE_IDLE_NS);
-	}
-	if (m->clock.row && m->values.row_status.clock_ns != m->read.clock_ns)
-		lower_to(&until_ns, m->values.row_status.at_ns + RTI_SELDOM_NS);
-	return until_ns;
-}
 
 /* Rows show the SIGCHLD disposition and the name whether the peak is wanted or not. */
 void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
@@ -149,7 +40,7 @@ void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_
 		.pid = m->pid,
 		.want = rti_is_supervisor(tree, m) ? tree->row_request_of_supervisor
 		                                   : tree->row_request,
-		.idle_ns = is_idle(tree, m) ? m->read.clock_ns : 0,
+		.idle_ns = rti_is_idle(tree, m) ? m->read.clock_ns : 0,
 	};
 	if (tree->is_final ||
 	    rti_stamp_is_older(&m->values.row_status, tree->now_ns, RTI_SELDOM_NS))
@@ -167,6 +58,7 @@ static int charge_pss(struct member_read *r, uint64_t rss_bytes, uint64_t *pss_b
 	uint64_t started_ns = platform->thread_cpu_ns();
 	int err = rti_pid_mm_read_pss(r->tree->ctx, &r->target, pss_bytes);
 
+	r->has_read_files = true;
 	rti_pss_spend(&r->tree->pss, rss_bytes, platform->thread_cpu_ns() - started_ns);
 	if (err == 0)
 		r->m->values.pss = (struct rti_pss){ *pss_bytes, rss_bytes, stamp_now(r) };
@@ -221,6 +113,14 @@ static bool is_out_of_files(int err)
 	return err == -EMFILE || err == -ENFILE;
 }
 
+static int collect(struct member_read *r, const struct rti_pid_collector *collector)
+{
+	if (collector->cadence == RTI_BUDGETED)
+		return read_budgeted(r, collector);
+	r->has_read_files = true;
+	return collector->collect(r->tree->ctx, &r->target, &r->figures);
+}
+
 /* -ESRCH: there was nothing to measure, which is a complete answer. */
 static void run_collector(struct member_read *r, size_t i)
 {
@@ -229,9 +129,7 @@ static void run_collector(struct member_read *r, size_t i)
 
 	clear_domains(&r->figures, collector);
 	r->m->values.read[i] = stamp_now(r);
-	err = collector->cadence == RTI_BUDGETED
-	          ? read_budgeted(r, collector)
-	          : collector->collect(r->tree->ctx, &r->target, &r->figures);
+	err = collect(r, collector);
 	if (is_out_of_files(err))
 		r->is_short_of_files = true;
 	if (err == -ESRCH)
@@ -296,7 +194,7 @@ static void store_read(struct member_read *r)
 		m->values.peak_rss_bytes = r->figures.row.peak_rss_bytes;
 	m->read.account_at = r->tree->events + 1;
 	m->read.clock_ns = m->clock.now.total_ns;
-	m->read.idle_until_ns = idle_until_ns(r->tree, m, r->wanted);
+	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
 	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account);
 }
 
@@ -461,7 +359,7 @@ static void refresh(struct member_read *r, const struct rti_read_plan *plan)
 		run_collectors(r, plan->domains);
 		m->values.figures = r->figures;
 	}
-	m->read.idle_until_ns = idle_until_ns(r->tree, m, r->wanted);
+	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
 }
 
 /* What is computed from parts of stat that a row lacks. */
@@ -485,10 +383,26 @@ static void apply_row_to(struct member_read *r, size_t i)
 	r->m->values.read[i] = stamp_now(r);
 }
 
+/* Read what a row lacks from the files, and stat after them: the pid may have been reused since the
+ * row. Returns whether the process is still there. */
+static bool read_beside_row(struct member_read *r)
+{
+	uint64_t after_stat = r->due & r->tree->domains.after_stat;
+
+	set_target(r);
+	run_collectors(r, r->due & ~after_stat);
+	if ((r->has_read_files || needs_stat_beside_row(r)) &&
+	    rti_read_member_stat(r->tree, r->m) == -ESRCH)
+		return false;
+	run_collectors(r, after_stat);
+	return true;
+}
+
 /* A row is of one moment. What it lacks is read from the files, when that is due. */
 static void read_by_row(struct member_read *r, const struct rti_read_plan *plan)
 {
 	struct rti_member *m = r->m;
+	struct rti_figures of_row;
 	uint64_t in_row = 0;
 
 	r->figures = m->values.figures;
@@ -506,11 +420,10 @@ static void read_by_row(struct member_read *r, const struct rti_read_plan *plan)
 		in_row |= rti_pid_collectors[i]->provides;
 	}
 	r->due &= ~in_row;
-	if (r->due) {
-		set_target(r);
-		if (needs_stat_beside_row(r))
-			rti_read_member_stat(r->tree, m);
-		run_collectors(r, r->due);
+	of_row = r->figures;
+	if (r->due && !read_beside_row(r)) {
+		r->figures = of_row;
+		m->end.has_exited = true;
 	}
 	store_read(r);
 }
@@ -539,12 +452,12 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_sta
 	struct rti_read_facts facts;
 	struct rti_read_plan plan;
 
-	if (!m->clock.row && clock_state(m) == RTI_CLOCK_UNCHANGED && is_idle(tree, m)) {
+	if (!m->clock.row && rti_clock_state(m) == RTI_CLOCK_UNCHANGED && rti_is_idle(tree, m)) {
 		m->read.alive_at = ++tree->events;
 		return;
 	}
-	r.wanted = wanted_of(tree, m);
-	facts = gather_facts(tree, m, r.wanted);
+	r.wanted = rti_wanted_of(tree, m);
+	facts = rti_gather_read_facts(tree, m, r.wanted);
 	plan = rti_plan_read(&facts);
 	rti_trace_read(m->pid, &facts, &plan, m->clock.row != NULL);
 	if (m->clock.row)
@@ -558,12 +471,12 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_sta
 
 void rti_force_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_status *status)
 {
-	struct member_read r = { .tree = tree, .m = m, .wanted = wanted_of(tree, m) };
+	struct member_read r = { .tree = tree, .m = m, .wanted = rti_wanted_of(tree, m) };
 	struct rti_read_facts facts;
 	struct rti_read_plan plan;
 
 	rti_read_clock(tree, m);
-	facts = gather_facts(tree, m, r.wanted);
+	facts = rti_gather_read_facts(tree, m, r.wanted);
 	if (facts.clock == RTI_CLOCK_UNCHANGED)
 		facts.clock = RTI_CLOCK_MOVED; /* by up to a tick, which it does not show yet */
 	plan = rti_plan_read(&facts);
@@ -573,7 +486,7 @@ void rti_force_read_member(struct rti_tree *tree, struct rti_member *m, struct r
 
 void rti_read_account(struct rti_tree *tree, struct rti_member *m)
 {
-	struct member_read r = { .tree = tree, .m = m, .wanted = wanted_of(tree, m) };
+	struct member_read r = { .tree = tree, .m = m, .wanted = rti_wanted_of(tree, m) };
 	const struct rti_read_facts facts = { .needs_stat = true };
 	const struct rti_read_plan plan = {
 		.domains = r.wanted & (RT_HAS_CPU | RT_HAS_FAULTS),

@@ -30,6 +30,8 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	size_t i = index_of(target->pid);
 
 	(void)ctx;
+	if (fake.on_collect)
+		fake.on_collect(target->pid);
 	fake.seen[i].calls++;
 	fake.seen[i].utime = target->stat->utime;
 	if (fake.error && (!fake.failing_pid || fake.failing_pid == target->pid))

@@ -14,6 +14,8 @@ struct fake {
 	int32_t failing_pid;  /* 0: every process */
 	bool returns_partial; /* with -ENODATA */
 	uint64_t value;       /* of each member */
+	/* Called before a process is read; NULL: nothing is. */
+	void (*on_collect)(int32_t pid);
 	struct {
 		int32_t pid;
 		unsigned calls;

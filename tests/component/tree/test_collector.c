@@ -250,6 +250,29 @@ START_TEST(collector_that_fails_for_a_member_clears_the_bit)
 }
 END_TEST
 
+static void reap_third(int32_t pid)
+{
+	if (pid != family.member[3].pid)
+		return;
+	fake.on_collect = NULL;
+	family_shrink(&family, 3);
+}
+
+/* By files and by batch rows. Its pid may be that of another process by then. */
+START_TEST(value_of_a_process_that_was_reaped_meanwhile_is_dropped)
+{
+	track(0);
+	sample_after(SECOND);
+	if (_i && !switch_to_batch())
+		return;
+	run_all();
+	fake.on_collect = reap_third;
+	sample_after(SECOND);
+	ck_assert_uint_eq(m.processes, TREE - 1);
+	ck_assert_uint_eq(fake.sum, TREE - 1);
+}
+END_TEST
+
 START_TEST(collector_with_a_lower_bound_makes_the_sum_one)
 {
 	fake.returns_partial = true;
@@ -304,6 +327,7 @@ int main(void)
 	tcase_add_test(paths, seldom_collector_in_batch_mode_keeps_its_cadence);
 	tcase_add_test(paths, supervisor_is_not_asked_for_what_is_not_its_own_to_report);
 	tcase_add_loop_test(answers, collector_that_fails_for_a_member_clears_the_bit, 0, 2);
+	tcase_add_loop_test(answers, value_of_a_process_that_was_reaped_meanwhile_is_dropped, 0, 2);
 	tcase_add_test(answers, collector_with_a_lower_bound_makes_the_sum_one);
 	tcase_add_test(answers, process_with_nothing_to_measure_is_complete);
 	tcase_add_test(answers, collector_that_is_not_wanted_is_not_called);

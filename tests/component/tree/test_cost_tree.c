@@ -384,9 +384,9 @@ START_TEST(tree_read_by_bpf_with_pss_costs_pss_files)
 
 	check_sample_after(SELDOM, "tree by BPF with PSS, all ran",
 	                   (struct cost){ .opens = TREE,
-	                                  .reads = 1 + TREE,
+	                                  .reads = 1 + 2 * TREE,
 	                                  .times = SAMPLE_TIMES + PSS_TIMES * TREE,
-	                                  .files = "PID/smaps_rollup 20, " LAST_PID });
+	                                  .files = "PID/smaps_rollup 20, PID/stat 20, " LAST_PID });
 }
 END_TEST
 
