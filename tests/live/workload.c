@@ -118,7 +118,7 @@ static void start_threaded(struct record *record)
 				pthread_create(&threads[i], NULL, return_at_once, NULL);
 			for (int i = 0; i < THREADS; i++)
 				pthread_join(threads[i], NULL);
-			_exit(4); /* at once */
+			exit_recorded(self, 4); /* at once */
 		}
 	}
 	reap_children();
