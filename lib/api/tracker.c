@@ -52,6 +52,13 @@ static int copy_opts(struct rt_opts *out, const struct rt_opts *in)
 	return err;
 }
 
+int rti_tracker_check_opts(const struct rt_opts *opts)
+{
+	struct rt_opts known;
+
+	return copy_opts(&known, opts);
+}
+
 static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts)
 {
 	uint32_t quarter = t->platform.fd_limit() / 4;

@@ -21,6 +21,7 @@
 
 #define NAP_NS 2000000
 #define NAPS_MAX 100 /* until killed processes are gone */
+#define KILLED_MAX_NS 1000000000
 
 /* What the start of a program needs until its tracker is there. */
 struct start {
@@ -31,12 +32,14 @@ struct start {
 	struct rti_cgroup cgroup;             /* that the program starts in */
 };
 
-/* A supervisor and a cgroup account for a whole tree. A program is distinguished from its
- * children only while it can be read. */
+/* A supervisor and a cgroup account for a whole tree, not for the program alone. So
+ * RT_OPT_NO_CHILDREN works only with RT_ACCOUNTING_POLL. */
 static int check_tracker_opts(struct rt_command_opts *out)
 {
-	if (!out->tracker || out->tracker->size < RTI_OPTS_V1)
-		return 0; /* the tracker refuses it if need be */
+	int err = rti_tracker_check_opts(out->tracker);
+
+	if (err < 0 || !out->tracker)
+		return err;
 	if (out->tracker->root)
 		return -EINVAL;
 	if (!(out->tracker->flags & RT_OPT_NO_CHILDREN))
@@ -201,10 +204,13 @@ static int reap(int32_t pid)
 static void kill_and_close(struct rt_command *c)
 {
 	rt_command_signal(c, SIGKILL);
-	if (rti_command_is_supervised(c))
+	if (rti_command_is_supervised(c)) {
+		rti_supervisor_proceed(&c->supervisor);
+		rti_supervisor_wait(&c->supervisor, KILLED_MAX_NS);
 		rti_supervisor_close(&c->supervisor);
-	else
+	} else {
 		reap(c->pid);
+	}
 	rti_pidfd_close(c->pidfd);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -105,6 +106,23 @@ START_TEST(start_with_bad_tracker_options_is_refused)
 
 		check_start(&opts, -EINVAL);
 	}
+}
+END_TEST
+
+START_TEST(program_with_bad_tracker_options_is_not_started)
+{
+	const struct rt_opts bad = { .size = sizeof(bad), .flags = UINT32_C(1) << 30 };
+	struct fixture dir;
+	char path[160];
+	const char *const argv[] = { "touch", path, NULL };
+	const struct rt_command_opts opts = { .size = sizeof(opts), .argv = argv, .tracker = &bad };
+
+	fixture_new(&dir);
+	snprintf(path, sizeof(path), "%s/started", dir.root);
+	for (int i = 0; i < 50; i++)
+		check_start(&opts, -EINVAL);
+	ck_assert_int_lt(access(path, F_OK), 0);
+	fixture_free(&dir);
 }
 END_TEST
 
@@ -362,6 +380,7 @@ int main(void)
 	tcase_add_test(starts, start_without_arguments_returns_efault);
 	tcase_add_test(starts, start_with_bpf_accounting_returns_eopnotsupp);
 	tcase_add_test(starts, start_with_bad_tracker_options_is_refused);
+	tcase_add_test(starts, program_with_bad_tracker_options_is_not_started);
 	tcase_add_test(starts, start_with_longer_tracker_options_takes_zeroes_only);
 	tcase_add_test(starts, start_of_what_cannot_run_returns_reason);
 	tcase_add_test(starts, start_with_too_long_arguments_returns_e2big);
