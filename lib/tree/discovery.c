@@ -14,7 +14,8 @@
 #include "util/array.h"
 #include "util/visit.h"
 
-#define TRUSTED_SCANS 16 /* every so many scans the supervisor's count of forks is ignored */
+#define RECHECK_PERIOD 16 /* one scan in so many ignores the supervisor's count of forks */
+#define COUNT_OF_FORKS (UINT64_C(1) << 63) /* keeps a count apart from a pid */
 
 /* A process may be missing from the tree because of this error. */
 static void note_skipped(struct rti_tree *tree, int err)
@@ -297,9 +298,9 @@ static uint64_t counted_forks(const struct rti_tree *tree)
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 
 	if (!shared || shared->events != RTI_EVENTS_INTACT ||
-	    tree->discovery.scans % TRUSTED_SCANS == 0)
+	    tree->discovery.scans % RECHECK_PERIOD == 0)
 		return 0;
-	return shared->processes + 1;
+	return COUNT_OF_FORKS | shared->processes;
 }
 
 /* A process that has not run since its children were listed has not forked. No process has, if
@@ -417,8 +418,8 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	if (!is_first)
 		rti_fork_tracker_poll(&d->fork_tracker);
 	find_members(tree, ask);
-	/* The forks of members that were there before us mean something only now that they are
-	 * known. */
+	/* Forks by members that are older than the subscription are recognised only now that
+	 * these members are known. */
 	if (is_first && rti_fork_tracker_is_complete(&d->fork_tracker)) {
 		rti_fork_tracker_poll(&d->fork_tracker);
 		find_members(tree, ask);
@@ -429,6 +430,14 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	}
 }
 
+void rti_discovery_init(struct rti_tree *tree)
+{
+	tree->discovery = (struct rti_discovery_state){
+		.fork_tracker = RTI_FORK_TRACKER_INIT,
+		.last_pid_file = RTI_FILE_INIT,
+	};
+}
+
 int rti_discover_root(struct rti_tree *tree, int32_t pid)
 {
 	const struct rti_context *ctx = tree->ctx;
@@ -437,11 +446,7 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid)
 	struct rti_pid_stat stat;
 	int err;
 
-	*d = (struct rti_discovery_state){
-		.is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN),
-		.fork_tracker = RTI_FORK_TRACKER_INIT,
-		.last_pid_file = RTI_FILE_INIT,
-	};
+	d->is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 	/* Without events the members are found by scans. */
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed && !ctx->procfs->is_foreign)
 		rti_fork_tracker_subscribe(&d->fork_tracker);

@@ -9,6 +9,9 @@
 /* How many members one scan adds at most, so that a fork bomb cannot keep it going. */
 #define RTI_NEW_MEMBERS_MAX 16384
 
+/* To be called before all others. */
+void rti_discovery_init(struct rti_tree *tree);
+
 /* Start a tree at pid, its first member. Returns 0; -ESRCH if there is no such process; -EACCES
  * if it is hidden; or another -errno. */
 int rti_discover_root(struct rti_tree *tree, int32_t pid);

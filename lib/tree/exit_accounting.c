@@ -43,7 +43,7 @@ struct ancestors {
 
 static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
 {
-	m->exit.mark = ++tree->events;
+	m->exit.mark = rti_next_event(tree);
 	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->exit.mark };
 }
 
@@ -128,7 +128,7 @@ static bool revalidate(struct rti_tree *tree, struct rti_member *m)
 
 	if (reaped_at == 0 || reaped_at < m->read.alive_at || reaped_at < m->exit.revalidated_at)
 		return false;
-	m->exit.revalidated_at = ++tree->events;
+	m->exit.revalidated_at = rti_next_event(tree);
 	if (parent && !parent->end.has_exited && rti_member_has_live_files(tree->ctx, m))
 		return false;
 	/* If it is there it may have a new parent by now, which will be the one to reap it. */
@@ -176,7 +176,8 @@ void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 	}
 }
 
-/* Account for a member that its parent has left behind, if not the tree. It was reaped by
+/* Account for a member whose parent has exited or is unknown, though the member was still
+ * in the tree. It was reaped by
  * that parent before, by an ancestor that adopted it, or outside the tree. If more than one
  * account may hold it, none is raised. Returns whether a living ancestor has yet to account for
  * it. */
@@ -230,8 +231,7 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 	else
 		m->exit.is_unattributed = account_orphan_exit(tree, m);
 	rti_report_exit(tree, m);
-	if (m->values.peak_rss_bytes > tree->peak_rss_bytes)
-		tree->peak_rss_bytes = m->values.peak_rss_bytes;
+	rti_raise_peak_rss(tree, m->values.peak_rss_bytes);
 }
 
 /* Children stand behind their parents, and are accounted for first: what a member is known to
@@ -251,5 +251,5 @@ void rti_exits_account(struct rti_tree *tree)
 			attribute_orphan(tree, m);
 	}
 	if (tree->ledger.has_unwaited)
-		tree->reasons |= RT_REASON_UNWAITED;
+		rti_add_reasons(tree, RT_REASON_UNWAITED);
 }

@@ -31,7 +31,8 @@ struct member_read {
 	bool is_short_of_files;
 };
 
-/* Rows show the SIGCHLD disposition and the name whether the peak is wanted or not. */
+/* The name and the SIGCHLD disposition (RTI_BATCH_STATUS) are asked for ten times a second at most,
+ * whatever is wanted. */
 void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
 {
 	const struct rti_tree *tree = arg;
@@ -283,6 +284,18 @@ int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m)
 	return err;
 }
 
+/* stat cannot be read, nor what is computed from it. */
+static void drop_after_stat(struct member_read *r, uint64_t domains, int err)
+{
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		const struct rti_pid_collector *c = rti_pid_collectors[i];
+
+		if (c->after_stat && c->provides & domains)
+			clear_domains(&r->figures, c);
+	}
+	note_error(r, r->due & domains, err);
+}
+
 /* Read stat, and then what is computed from it. */
 static void read_stat(struct member_read *r)
 {
@@ -298,11 +311,7 @@ static void read_stat(struct member_read *r)
 	if (is_out_of_files(err))
 		r->is_short_of_files = true;
 	if (err < 0) {
-		for (size_t i = 0; i < rti_pid_collector_count; i++) {
-			if (rti_pid_collectors[i]->after_stat)
-				clear_domains(&r->figures, rti_pid_collectors[i]);
-		}
-		note_error(r, after_stat, err);
+		drop_after_stat(r, tree->domains.after_stat, err);
 		return;
 	}
 	/* The kernel may have added the I/O of a child to what was read just now. */
@@ -388,14 +397,17 @@ static void apply_row_to(struct member_read *r, size_t i)
 static bool read_beside_row(struct member_read *r)
 {
 	uint64_t after_stat = r->due & r->tree->domains.after_stat;
+	int err = 0;
 
 	set_target(r);
 	run_collectors(r, r->due & ~after_stat);
-	if ((r->has_read_files || needs_stat_beside_row(r)) &&
-	    rti_read_member_stat(r->tree, r->m) == -ESRCH)
-		return false;
-	run_collectors(r, after_stat);
-	return true;
+	if (r->has_read_files || needs_stat_beside_row(r))
+		err = rti_read_member_stat(r->tree, r->m);
+	if (err == 0)
+		run_collectors(r, after_stat);
+	else
+		drop_after_stat(r, after_stat, err);
+	return err != -ESRCH;
 }
 
 /* A row is of one moment. What it lacks is read from the files, when that is due. */
@@ -431,7 +443,7 @@ static void read_by_row(struct member_read *r, const struct rti_read_plan *plan)
 void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 {
 	m->end.has_exited = true;
-	m->end.at = ++tree->events;
+	m->end.at = rti_next_event(tree);
 	tree->needs_reconcile = true;
 }
 
@@ -441,7 +453,7 @@ static void finish_read(struct member_read *r, struct rti_status *status)
 		rti_mark_exited(r->tree, r->m);
 		return;
 	}
-	r->m->read.alive_at = ++r->tree->events;
+	r->m->read.alive_at = rti_next_event(r->tree);
 	if (r->has_error)
 		rti_status_add(status, &r->status);
 }
@@ -453,7 +465,7 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_sta
 	struct rti_read_plan plan;
 
 	if (!m->clock.row && rti_clock_state(m) == RTI_CLOCK_UNCHANGED && rti_is_idle(tree, m)) {
-		m->read.alive_at = ++tree->events;
+		m->read.alive_at = rti_next_event(tree);
 		return;
 	}
 	r.wanted = rti_wanted_of(tree, m);
@@ -494,7 +506,7 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m)
 
 	read_in_full(&r, &facts, &plan);
 	if (!m->end.has_exited)
-		m->read.alive_at = ++tree->events;
+		m->read.alive_at = rti_next_event(tree);
 }
 
 int rti_read_rss(struct rti_tree *tree, struct rti_member *m, uint64_t *rss_bytes)

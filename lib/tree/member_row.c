@@ -76,11 +76,11 @@ void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m)
 {
 	struct rti_member_row row;
 
-	if (!tree->on_exit || rti_is_supervisor(tree, m))
+	if (!tree->supervised.on_exit || rti_is_supervisor(tree, m))
 		return;
 	row = row_of(tree, m);
 	row.is_running = false;
-	tree->on_exit(tree->on_exit_arg, &row);
+	tree->supervised.on_exit(tree->supervised.on_exit_arg, &row);
 }
 
 void rti_tree_each(const struct rti_tree *tree,

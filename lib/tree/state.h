@@ -15,17 +15,19 @@ struct rti_member_row;
 /* Where the pid that the kernel gave out last is read. */
 enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };
 
-/* Written by discovery.c only, but for the fork tracker, which has a file of its own. */
+/* Written by discovery.c. The fork tracker in it is written by fork_tracker.c; supervised.c puts
+ * that of a command in its place. */
 struct rti_discovery_state {
 	bool is_followed;        /* descendants belong to the tree */
 	bool has_children_files; /* the kernel has task/TID/children */
-	bool was_scanned;        /* since then, new members are received as events */
+	bool was_scanned;        /* once: members older than the events are known */
 	bool has_skipped;        /* the last scan may have missed a member */
 	bool is_short_of_files;  /* for want of descriptors */
 	uint64_t skipped;        /* members that the last scan found and could not add */
 	size_t count_before;     /* members before the last scan */
 	uint64_t scans;          /* so far */
-	/* The pid that the kernel had given out last: now, and at the last scan of /proc. 0:
+	/* The pid that the kernel had given out last: now, and at the last scan of /proc. Under a
+	 * supervisor with events its count of forks, which moves whenever a process forks. 0:
 	 * unknown. */
 	uint64_t last_pid, scanned_last_pid;
 	enum rti_last_pid_source last_pid_source;
@@ -54,43 +56,65 @@ struct rti_supervised_state {
 	 * that the sample before still had, so it is applied after their exits. */
 	bool has_final_rusage;
 	uint64_t final_rusage[RTI_COUNTERS];
+	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does; tree.c empties it */
+	/* Where rows of members go when they exit; NULL: nowhere. */
+	void (*on_exit)(void *arg, const struct rti_member_row *row);
+	void *on_exit_arg;
 };
 
-/* Everything else is written by tree.c and tree_metrics.c. */
 struct rti_tree {
 	const struct rti_context *ctx; /* the tracker's */
 	struct rti_member_table table;
 	struct rti_discovery_state discovery;
 	struct rti_batch_reader batch_reader; /* written by batch_read.c */
-	struct rti_ledger ledger;             /* written by ledger.c */
+	struct rti_ledger ledger;             /* written by ledger.c; self_only by tree.c */
 	struct rti_pss_budget pss;            /* written by pss_budget.c */
 	struct rti_peak_state peaks;
 	struct rti_supervised_state supervised;
-	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does */
 
+	/* Written by tree.c. */
 	struct rti_pid_domains domains; /* what the collectors say of themselves */
 	/* The collectors of gauges that are wanted. */
 	const struct rti_pid_collector *gauges[RTI_PID_COLLECTORS_MAX];
 	size_t gauge_count;
 	/* RTI_BATCH_ bits that the batch reader is asked for. */
 	uint32_t row_request, row_request_of_supervisor;
+	uint64_t want;         /* RT_HAS_ bits of every sample */
+	uint64_t wanted;       /* of members: want, and all that it needs */
+	uint64_t now_ns;       /* monotonic, at the start of this sample or peak poll */
+	uint64_t sampled_ns;   /* at the start of the last sample */
+	bool is_final;         /* nothing is put off, for there is no later sample */
+	bool has_lost_members; /* in the last sample */
 
-	uint64_t want;                /* RT_HAS_ bits of every sample */
-	uint64_t wanted;              /* of members: want, and all that it needs */
-	uint64_t now_ns;              /* monotonic, at the start of this sample or peak poll */
-	uint64_t sampled_ns;          /* at the start of the last sample */
-	uint64_t events;              /* orders reads and exits within the tree */
-	bool is_final;                /* nothing is put off, for there is no later sample */
-	bool needs_reconcile;         /* a member has exited or was reaped in this sample */
-	bool has_lost_members;        /* in the last sample */
-	uint32_t reasons;             /* RT_REASON_ bits so far */
-	uint64_t peak_rss_bytes;      /* largest peak of a single member */
-	uint64_t supervisor_cpu_ns;   /* what our own supervisor has used */
+	/* Written by member_read.c. */
+	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */
+	bool needs_reconcile;       /* a member has exited or was reaped in this sample; cleared by
+	                             * tree.c */
+
+	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */
-	/* Where rows of members go when they exit; NULL: nowhere. */
-	void (*on_exit)(void *arg, const struct rti_member_row *row);
-	void *on_exit_arg;
+
+	/* Written by the functions below only. */
+	uint64_t events;         /* orders reads and exits within the tree */
+	uint64_t peak_rss_bytes; /* largest peak of a single member */
+	uint32_t reasons;        /* RT_REASON_ bits so far */
 };
+
+static inline uint64_t rti_next_event(struct rti_tree *tree)
+{
+	return ++tree->events;
+}
+
+static inline void rti_raise_peak_rss(struct rti_tree *tree, uint64_t bytes)
+{
+	if (tree->peak_rss_bytes < bytes)
+		tree->peak_rss_bytes = bytes;
+}
+
+static inline void rti_add_reasons(struct rti_tree *tree, uint32_t reasons)
+{
+	tree->reasons |= reasons;
+}
 
 /* Whether a member is our own supervisor. */
 static inline bool rti_is_supervisor(const struct rti_tree *tree, const struct rti_member *m)

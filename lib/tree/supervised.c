@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree that is that of a command: its supervisor, its cgroup, its end. */
+/* The tree of a command: its supervisor, its cgroup, its end. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -21,18 +21,13 @@ void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_comman
 
 	tree->supervised.pid = command->supervisor_pid;
 	tree->supervised.shared = command->shared;
-	tree->cgroup = *command->cgroup;
-	tree->on_exit = command->on_exit;
-	tree->on_exit_arg = command->on_exit_arg;
+	tree->supervised.cgroup = *command->cgroup;
+	tree->supervised.on_exit = command->on_exit;
+	tree->supervised.on_exit_arg = command->on_exit_arg;
 	rti_fork_tracker_close(fork_tracker);
 	*fork_tracker = *command->fork_tracker;
 	*command->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 	rti_fork_tracker_set_root(fork_tracker, tree->table.members[0].pid);
-}
-
-void rti_tree_begin_final(struct rti_tree *tree)
-{
-	tree->is_final = true;
 }
 
 static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
@@ -58,8 +53,8 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 
 	set_counters(reaped, tree->supervised.final_rusage);
 	tree->supervised.has_final_rusage = true;
-	if (reaped->ru_maxrss > inherited_maxrss_kib && tree->peak_rss_bytes < peak_bytes)
-		tree->peak_rss_bytes = peak_bytes;
+	if (reaped->ru_maxrss > inherited_maxrss_kib)
+		rti_raise_peak_rss(tree, peak_bytes);
 }
 
 /* /proc has what the root reaped in ticks; wait4(2) is more exact. */
@@ -156,5 +151,5 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 
 struct rti_cgroup *rti_tree_cgroup(struct rti_tree *tree)
 {
-	return &tree->cgroup;
+	return &tree->supervised.cgroup;
 }

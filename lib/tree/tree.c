@@ -39,7 +39,8 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 		return -ENOMEM;
 	tree->ctx = ctx;
 	tree->ledger.self_only = ctx->flags & RT_OPT_NO_CHILDREN;
-	tree->cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
+	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
+	rti_discovery_init(tree);
 	set_domains(tree, opts->want);
 	rti_pss_init(&tree->pss, opts->pss_share, opts->pss_hold_us);
 	err = rti_member_table_init(&tree->table, opts->files_max);
@@ -54,14 +55,14 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 
 void rti_tree_free(struct rti_tree *tree)
 {
-	rti_cgroup_close(&tree->cgroup, tree->ctx);
+	rti_cgroup_close(&tree->supervised.cgroup, tree->ctx);
 	rti_discovery_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
 	rti_member_table_free(&tree->table, tree->ctx);
 	free(tree);
 }
 
-/* What time it is to the budget, and to all that is not read in every sample. */
+/* Set the time for the PSS budget, and for all figures that are not read in every sample. */
 static void note_time(struct rti_tree *tree, uint64_t now_ns)
 {
 	tree->now_ns = now_ns;
@@ -103,6 +104,11 @@ int rti_tree_sample(struct rti_tree *tree, struct rti_status *status, struct rt_
 	rti_member_table_count_files(&tree->table);
 	out->source = tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
+}
+
+void rti_tree_begin_final(struct rti_tree *tree)
+{
+	tree->is_final = true;
 }
 
 void rti_tree_poll_peak(struct rti_tree *tree)

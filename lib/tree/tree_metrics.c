@@ -57,12 +57,11 @@ static void add_member(struct rti_tree *tree, struct rti_member *m, struct rt_me
 	out->partial |= figures->valid | figures->partial;
 	out->members_unreadable += (missing & ~tree->domains.often_partial) != 0;
 	out->processes += !rti_is_supervisor(tree, m);
-	if (m->values.peak_rss_bytes > tree->peak_rss_bytes)
-		tree->peak_rss_bytes = m->values.peak_rss_bytes;
+	rti_raise_peak_rss(tree, m->values.peak_rss_bytes);
 	if (figures->ignores_sigchld)
-		tree->reasons |= RT_REASON_SIGCHLD_IGNORED;
+		rti_add_reasons(tree, RT_REASON_SIGCHLD_IGNORED);
 	if (missing & (RT_HAS_CPU | RT_HAS_FAULTS))
-		tree->reasons |= RT_REASON_UNREADABLE;
+		rti_add_reasons(tree, RT_REASON_UNREADABLE);
 }
 
 /* Context switches of an exited process are reported to the process that waits for it alone. */
@@ -119,18 +118,18 @@ static void make_partial(struct rt_metrics *out, uint64_t domains)
 	out->valid &= ~domains;
 }
 
-/* What members have lost makes a sum a lower bound. */
+/* If something is known to be missing, the sums are lower bounds. */
 static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t counters = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
 	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
 
 	if (fork_tracker->has_lost_events)
-		tree->reasons |= RT_REASON_EVENTS_LOST;
+		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
 	if (fork_tracker->has_unwaited_exit)
-		tree->reasons |= RT_REASON_UNWAITED;
+		rti_add_reasons(tree, RT_REASON_UNWAITED);
 	if (tree->discovery.has_skipped) {
-		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
+		rti_add_reasons(tree, RT_REASON_MEMBERS_SKIPPED);
 		make_partial(out, UINT64_MAX);
 	}
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
@@ -160,8 +159,8 @@ static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
 	out->partial &= ~RT_HAS_CPU;
 }
 
-/* The kernel reports what a process has reaped in clock ticks, to all but the process that
- * waits. */
+/* The kernel reports the CPU time of reaped children in clock ticks, except to the process that
+ * waits for them. */
 static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
@@ -198,7 +197,7 @@ static void apply_cgroup(struct rti_tree *tree)
 	uint64_t user_ns, system_ns;
 
 	if (tree->want & RT_HAS_CPU &&
-	    rti_cgroup_read_cpu(&tree->cgroup, tree->ctx, &user_ns, &system_ns) == 0)
+	    rti_cgroup_read_cpu(&tree->supervised.cgroup, tree->ctx, &user_ns, &system_ns) == 0)
 		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns);
 }
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Trackers without memory for their members. This file has the library's posix_memalign(3). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "suite.h"
+
+static int memalign_error;
+
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+	if (memalign_error)
+		return memalign_error;
+	*out = aligned_alloc(alignment, size);
+	return *out ? 0 : ENOMEM;
+}
+
+static void tear_down(void)
+{
+	memalign_error = 0;
+}
+
+START_TEST(tracker_without_memory_closes_no_descriptor_of_the_caller)
+{
+	struct rt_tracker *tracker = NULL;
+
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		ck_assert_int_eq(open("/dev/null", O_RDONLY), STDIN_FILENO);
+	memalign_error = ENOMEM;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, getpid(), NULL), -ENOMEM);
+
+	ck_assert_ptr_null(tracker);
+	ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("out of memory");
+	TCase *trackers = suite_case(suite, "trackers");
+
+	tcase_add_checked_fixture(trackers, NULL, tear_down);
+	tcase_add_test(trackers, tracker_without_memory_closes_no_descriptor_of_the_caller);
+	return suite_run(suite);
+}
