@@ -135,7 +135,7 @@ RT_API int rt_getrusage(int who, struct rt_rusage *out);
  *  @retval -EMFILE the limit of open descriptors is reached; likewise -ENFILE
  *  @retval -ENOMEM out of memory
  *
- *  Cost: three file reads, and one more per thread. @since 0.1 */
+ *  Cost: five file reads, one directory, and three file reads per thread. @since 0.1 */
 RT_API int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid);
 
 /** @} */
@@ -214,7 +214,8 @@ struct rt_opts {
 	uint32_t size;  /**< sizeof(struct rt_opts), set by the caller. */
 	uint32_t flags; /**< RT_OPT_ bits. */
 	/** Directory that contains `proc` and `sys`; NULL means "/". Copied. With a root, CPU time
-	 * comes from `stat` in clock ticks, because CPU clocks know only the caller's own pids. */
+	 * comes from `stat` in clock ticks, because CPU clocks exist
+	 * only for pids of the caller's own namespace. */
 	const char *root;
 	/** RT_HAS_ bits to measure; 0 means all that this kind of tracker has. The tracker does
 	 * not read what is not requested. It ignores bits that only the other kind has. */
@@ -531,8 +532,9 @@ struct rt_metrics {
 
 	/* Since 0.2. */
 
-	/** Gauge. Tree: processes left out of this sample, because there were more than 65,536 (the
-	 * most that a tracker follows) or memory ran out; RT_REASON_MEMBERS_SKIPPED. @since 0.2 */
+	/** Gauge. Tree: processes left out of this sample, since one scan adds 16,384 at most, a
+	 * tracker follows 65,536 at most, or memory ran out; RT_REASON_MEMBERS_SKIPPED.
+	 * @since 0.2 */
 	uint64_t members_skipped;
 	/** Gauge, RT_HAS_PSS. Age of the oldest read that pss_bytes includes. @since 0.2 */
 	uint64_t pss_age_ns;
@@ -551,10 +553,12 @@ struct rt_metrics {
  *          totals
  *  @retval -EFAULT @p t or @p out is NULL
  *  @retval -EINVAL @p out_size is shorter than the struct was in 0.1, or above 4096
- *  @retval -ENOMEM no memory for new members; the next call tries again
  *
- *  Cost: up to five file reads per member and one per thread, fewer with rt_opts.want. For the
- *  system, ten file reads.
+ *  If memory for new members runs out, they are counted in rt_metrics.members_skipped, and the next
+ *  call tries again.
+ *
+ *  Cost: one file read, up to seven per member, and up to four per thread; fewer with
+ *  rt_opts.want. For the system, ten file reads.
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a
@@ -583,7 +587,8 @@ RT_API int rt_tracker_glance(struct rt_tracker *t);
  *  @return 0 if the bit is valid, else the first read error. E.g.: -EACCES (not permitted),
  *          -ENOENT (this kernel has no such file), -EBADMSG (the file has an unknown format) or
  *          -ETIMEDOUT. Also -EOPNOTSUPP (this kind of tracker does not have it, or it was not
- *          requested), -ENODATA (no sample yet), -EINVAL (@p has is not exactly one known bit) or
+ *          requested), -ENODATA (no sample yet, or a lower bound without a read error), -EINVAL
+ *          (@p has is not exactly one known bit) or
  *          -EFAULT (@p t is NULL).
  *  @since 0.1 */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
@@ -868,7 +873,7 @@ struct rt_command;
  * starts inherit.
  *
  * The clock detects children that no process waits for, and estimates what they used. It slows
- * down every fork, exec and thread by some percent, and it counts time stolen by a hypervisor. So
+ * down every fork, exec and thread by a few percent, and it counts time stolen by a hypervisor. So
  * RT_ACCOUNTING_AUTO does not choose it. Needs perf_event_paranoid at 2 or below. @since 0.2 */
 #define RT_ACCOUNTING_WAIT_PERF 4
 /** BPF programs account for each process. Not in this release: -EOPNOTSUPP. @since 0.2 */
@@ -877,7 +882,7 @@ struct rt_command;
 /** rt_command_opts.flags: list every process of the command, for rt_command_processes().
  *
  * If process events are available (see RT_OPT_PROCESS_EVENTS), the list is complete. Each event is
- * then handled at once, which slows down a program that forks all the time by some percent.
+ * then handled at once, which slows down a program that forks constantly by a few percent.
  * Without events, and at RT_ACCOUNTING_POLL, the list has the processes that the supervisor
  * reaped or that samples saw. @since 0.2 */
 #define RT_COMMAND_LIST_PROCESSES (UINT32_C(1) << 0)

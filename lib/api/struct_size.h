@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of public structs: the only code that reads or writes them.
+/* Sizes of public structs: the only code that copies a struct from or to the caller. The caller's
+ * layout may be older or newer.
  *
  * Invariant: everything else works with the newest layout; this file converts. */
 #ifndef RTI_STRUCT_SIZE_H

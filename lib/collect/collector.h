@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a collector is: one measured domain, one file, one const table entry, one test.
  *
- * The entry says all that the core must know. The core never compares a collector with a name,
- * nor a domain with a bit. */
+ * The entry says all that the core must know. The core never compares a collector with a name. It
+ * names a domain by its bit only where accounting depends on that domain: CPU time and page faults
+ * for the ledger, RSS and PSS for the budget and the peaks. E.g.: a new gauge is named nowhere. */
 #ifndef RTI_COLLECTOR_H
 #define RTI_COLLECTOR_H
 

@@ -51,8 +51,8 @@ static void from_row(const struct rti_context *ctx, const struct rti_batch_row *
 	out->valid |= RT_HAS_IO;
 }
 
-/* The supervisor publishes its own I/O. It is looked at after io was read, so it is no less than it
- * was then. */
+/* The supervisor publishes its own I/O. That is read after io, so it covers at least the part that
+ * io included. */
 static void keep_children_share(struct rti_figures *out, const struct rti_shared_stats *shared)
 {
 	static const enum rti_counter_id order[] = { RTI_READ_CHARS, RTI_WRITE_CHARS,

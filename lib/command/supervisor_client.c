@@ -66,7 +66,7 @@ static const char **make_argv(const char *socket, const char *memory,
 	return argv;
 }
 
-/* Tries one place after the other until one can be executed. */
+/* Tries one place after the other until there is a file. */
 static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *opts,
                             int socket)
 {

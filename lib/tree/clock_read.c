@@ -10,8 +10,8 @@ static bool is_of_member(const struct rti_batch_row *row, const struct rti_membe
 	return !m->stat.has_starttime || row->start_ns - m->starttime * tick_ns < tick_ns;
 }
 
-/* A row that only says that the member is idle, or that is of another process with the same pid, is
- * used up by this. */
+/* Take the CPU clock from a row. clock.row is set only if the row has figures: not if it only says
+ * that the member is idle, nor if another process has the pid by now. */
 static void apply_row(struct rti_member *m, const struct rti_batch_row *row, uint64_t tick_ns)
 {
 	m->clock.row = NULL;

@@ -176,9 +176,8 @@ void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 	}
 }
 
-/* Account for a member whose parent has exited or is unknown, though the member was still
- * in the tree. It was reaped by
- * that parent before, by an ancestor that adopted it, or outside the tree. If more than one
+/* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or is not
+ * a member. It was reaped by that parent before, by an ancestor that adopted it, or outside the tree. If more than one
  * account may hold it, none is raised. Returns whether a living ancestor has yet to account for
  * it. */
 static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)

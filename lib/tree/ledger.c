@@ -132,7 +132,7 @@ static uint64_t seen_faults(const struct rti_account *exited)
 bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                          const struct rti_account *exited)
 {
-	/* What the floor adds may be of members that were lost. */
+	/* Without the floor: part of it may be of members that no process waited for. */
 	uint64_t seen = seen_faults(exited);
 
 	if (!ledger->self_only && seen == 0)

@@ -41,7 +41,7 @@ struct rti_ledger {
 	uint64_t sum[RTI_COUNTERS];      /* while a sample is being summed */
 	bool has_unwaited;               /* no process waited for some member */
 	bool has_exits;                  /* some member has exited */
-	bool is_covered_by_cgroup;       /* the cgroup's CPU time holds all that members' do */
+	bool is_covered_by_cgroup;       /* the cgroup's CPU time includes that of all members */
 	bool self_only;                  /* the tree is its root alone: children do not count */
 };
 
@@ -76,7 +76,7 @@ uint64_t rti_ledger_faults(const struct rti_account *member);
 void rti_ledger_note_exit(struct rti_ledger *ledger);
 void rti_ledger_note_unwaited(struct rti_ledger *ledger);
 
-/* Whether a member has reaped children since the last sample; and before its end. */
+/* Whether a member has reaped children since the last sample; and whether it had by then. */
 bool rti_ledger_has_grown(const struct rti_account *account);
 bool rti_ledger_has_reaped(const struct rti_account *account);
 

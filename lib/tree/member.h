@@ -10,7 +10,8 @@
 #include "tree/pss_budget.h"
 #include "tree/stamp.h"
 
-/* Written by clock_read.c at the start of a sample. */
+/* Written by clock_read.c: at the start of a sample or a peak poll, when the member is found, and
+ * before it is read once more. */
 struct rti_clock_part {
 	struct rti_cpu_clock now;
 	/* The row of this sample's batch read if it has figures; else NULL. */
@@ -58,7 +59,7 @@ struct rti_values_part {
 	struct rti_pss pss;
 	uint64_t peak_rss_bytes; /* largest seen: a zombie shows none */
 	int32_t memory_tid;      /* a live thread to ask for memory, or 0: the leader */
-	bool has_children;       /* of a process that is tracked alone; or may have some */
+	bool has_children;       /* of a process tracked alone: it has some, or may */
 };
 
 /* Written by exit_accounting.c. */
@@ -68,7 +69,8 @@ struct rti_exit_part {
 	bool is_unattributed;    /* no account has been found to have grown by it yet */
 };
 
-/* Written by memory_peak.c: RSS by the last peak poll. */
+/* Written by memory_peak.c: RSS by the last peak poll, or by a later sample that confirmed a peak.
+ * read: of the last poll. */
 struct rti_poll_part {
 	uint64_t rss_bytes;
 	struct rti_stamp read;

@@ -11,7 +11,8 @@
 
 /* Written by member_table.c only. */
 struct rti_member_table {
-	struct rti_member *members; /* a parent stands before the children that it led to */
+	struct rti_member
+	    *members; /* a parent stands before the children that were found through it */
 	size_t count, capacity;
 	uint32_t *slots; /* hash of pids: index + 1, or 0 */
 	size_t slot_count;

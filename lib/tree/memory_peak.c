@@ -59,9 +59,9 @@ static void read_pss_of_all(struct rti_tree *tree, uint64_t rss_bytes)
 	raise_to(&tree->peaks.tree_pss_bytes, pss_bytes);
 }
 
-/* A process that writes to memory that it shares with an idle one leaves the other more of its
- * own, and no RSS shows it. Where peaks are polled, all members are read then, if enough budget
- * is saved. */
+/* When a process writes to a page that it shares with an idle one, the page is copied. The PSS of
+ * the idle process rises and its RSS does not. So where peaks are polled, all members are read if
+ * enough budget is saved. */
 static bool may_share_less(const struct rti_tree *tree, const struct rt_metrics *out)
 {
 	return tree->peaks.is_polled && out->pss_source == RT_PSS_CACHED &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the read policy is told of a member: what is wanted, missing and due. */
+/* The facts of a member that the read policy decides by: what is wanted, missing and due. */
 #include "tree/read_facts.h"
 
 /* The domains that a member is read for. Of our own supervisor only what it has reaped belongs
@@ -56,7 +56,8 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
                                             uint64_t wanted)
 {
 	const struct rti_pid_domains *domains = &tree->domains;
-	/* The CPU clock and the faults of a process alone need no stat. */
+	/* CPU time has a clock of its own. Faults that only the ledger needs may be those of the
+	 * last stat. So neither makes stat due. */
 	uint64_t in_stat_alone = tree->want & domains->after_stat & ~(uint64_t)RT_HAS_CPU;
 	struct rti_read_facts facts = {
 		.clock = rti_clock_state(m),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the read policy is told of a member: what is wanted, missing and due. */
+/* The facts of a member that the read policy decides by: what is wanted, missing and due. */
 #ifndef RTI_READ_FACTS_H
 #define RTI_READ_FACTS_H
 

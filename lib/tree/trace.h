@@ -23,7 +23,7 @@ static inline const char *rti_trace_clock(enum rti_clock_state clock)
 	return "?";
 }
 
-/* One line on stderr for each member that is looked at. Domains are RT_HAS_ bits. */
+/* One line on stderr for each member that is not known to be idle. Domains are RT_HAS_ bits. */
 static inline void rti_trace_read(int32_t pid, const struct rti_read_facts *facts,
                                   const struct rti_read_plan *plan, bool has_row)
 {

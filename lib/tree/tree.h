@@ -50,7 +50,7 @@ struct rti_tree_command {
 	void *on_exit_arg;
 };
 
-/* Tell a tree that it is that of a command. Before the first sample. */
+/* Make a tree that of a command. Before the first sample. */
 void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command);
 
 /* The samples from now on are the last: nothing is put off. */
