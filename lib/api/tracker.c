@@ -167,21 +167,20 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	int err = 0;
 
 	t->platform.now(&now);
-	*m = (struct rt_metrics){
-		.size = sizeof(*m),
-		.kind = t->kind,
-		.tracker_id = t->id,
-		.monotonic_ns = now.monotonic_ns,
-		.boottime_ns = now.boottime_ns,
-		.realtime_ns = now.realtime_ns,
-	};
+	*m = (struct rt_metrics){ 0 };
 	t->status = (struct rti_status){ 0 };
 	if (t->kind == RT_KIND_PID) {
-		err = rti_tree_sample(t->tree, &t->status, m);
+		err = rti_tree_sample(t->tree, now.monotonic_ns, &t->status, m);
 		set_rusage(m);
 	} else {
 		rti_system_sample(&t->system, &t->ctx, t->want, &t->status, m);
 	}
+	m->size = sizeof(*m);
+	m->kind = t->kind;
+	m->tracker_id = t->id;
+	m->monotonic_ns = now.monotonic_ns;
+	m->boottime_ns = now.boottime_ns;
+	m->realtime_ns = now.realtime_ns;
 	return err;
 }
 

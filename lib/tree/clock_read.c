@@ -7,7 +7,7 @@
 static bool is_of_member(const struct rti_batch_row *row, const struct rti_member *m,
                          uint64_t tick_ns)
 {
-	return !m->stat.has_starttime || row->start_ns - m->starttime * tick_ns < tick_ns;
+	return !m->has_starttime || row->start_ns - m->starttime * tick_ns < tick_ns;
 }
 
 /* Take the CPU clock from a row. clock.row is set only if the row has figures: not if it only says

@@ -176,10 +176,10 @@ void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 	}
 }
 
-/* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or is not
- * a member. It was reaped by that parent before, by an ancestor that adopted it, or outside the tree. If more than one
- * account may hold it, none is raised. Returns whether a living ancestor has yet to account for
- * it. */
+/* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or is
+ * not a member. It was reaped by that parent before, by an ancestor that adopted it, or outside
+ * the tree. If more than one account may hold it, none is raised. Returns whether a living
+ * ancestor has yet to account for it. */
 static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);

@@ -196,15 +196,15 @@ void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *
 void rti_ledger_open(struct rti_ledger *ledger)
 {
 	memcpy(ledger->sum, ledger->retained, sizeof(ledger->sum));
-	ledger->is_covered_by_cgroup = false;
 }
 
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 {
 	uint64_t reaped[RTI_COUNTERS];
 
-	add_share(member, ledger->self_only, ledger->sum);
 	reaped_share(member, reaped);
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		ledger->sum[i] += member->self[i] + (ledger->self_only ? 0 : reaped[i]);
 	memcpy(member->floor, reaped, sizeof(reaped));
 	member->closed_faults = reaped_faults(member);
 	member->attributed_faults = 0;
@@ -215,22 +215,32 @@ void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns,
                                       uint64_t system_ns)
 {
-	uint64_t cgroup_ns = user_ns + system_ns,
-		 sum_ns = ledger->sum[RTI_CPU_USER] + ledger->sum[RTI_CPU_SYSTEM];
+	ledger->has_cgroup = true;
+	ledger->cgroup_user_ns = user_ns;
+	ledger->cgroup_system_ns = system_ns;
+}
 
-	ledger->is_covered_by_cgroup = cgroup_ns + RTI_TICK_MAX_NS >= sum_ns;
-	if (cgroup_ns <= sum_ns)
-		return;
-	ledger->sum[RTI_CPU_USER] = user_ns;
-	ledger->sum[RTI_CPU_SYSTEM] = system_ns;
+static void apply_cgroup(struct rti_ledger *ledger, uint64_t sum[RTI_COUNTERS])
+{
+	uint64_t cgroup_ns = ledger->cgroup_user_ns + ledger->cgroup_system_ns,
+		 sum_ns = sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM];
+
+	ledger->is_covered_by_cgroup = ledger->has_cgroup && cgroup_ns + RTI_TICK_MAX_NS >= sum_ns;
+	if (ledger->has_cgroup && cgroup_ns > sum_ns) {
+		sum[RTI_CPU_USER] = ledger->cgroup_user_ns;
+		sum[RTI_CPU_SYSTEM] = ledger->cgroup_system_ns;
+	}
+	ledger->has_cgroup = false;
 }
 
 void rti_ledger_close(struct rti_ledger *ledger)
 {
-	uint64_t *total = ledger->total, *sum = ledger->sum;
-	uint64_t cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
-	                        total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
+	uint64_t *total = ledger->total, sum[RTI_COUNTERS], cpu;
 
+	memcpy(sum, ledger->sum, sizeof(sum));
+	apply_cgroup(ledger, sum);
+	cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
+	               total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
 	/* The split may move between two samples while the sum grows: neither part may fall. */
 	if (sum[RTI_CPU_USER] < total[RTI_CPU_USER])
 		sum[RTI_CPU_USER] = total[RTI_CPU_USER];

@@ -38,11 +38,14 @@ struct rti_account {
 struct rti_ledger {
 	uint64_t retained[RTI_COUNTERS]; /* of exited members that no tracked member has reaped */
 	uint64_t total[RTI_COUNTERS];    /* as of the last rti_ledger_close() */
-	uint64_t sum[RTI_COUNTERS];      /* while a sample is being summed */
-	bool has_unwaited;               /* no process waited for some member */
-	bool has_exits;                  /* some member has exited */
-	bool is_covered_by_cgroup;       /* the cgroup's CPU time includes that of all members */
-	bool self_only;                  /* the tree is its root alone: children do not count */
+	uint64_t sum[RTI_COUNTERS];      /* of retained and of all members */
+	/* Of the cgroup in this sample. */
+	uint64_t cgroup_user_ns, cgroup_system_ns;
+	bool has_cgroup;
+	bool has_unwaited;         /* no process waited for some member */
+	bool has_exits;            /* some member has exited */
+	bool is_covered_by_cgroup; /* the cgroup's CPU time includes that of all members */
+	bool self_only;            /* the tree is its root alone: children do not count */
 };
 
 /* Store what was read of a range of counters: exactly, or only where it is larger than before. */
@@ -83,7 +86,8 @@ bool rti_ledger_has_reaped(const struct rti_account *account);
 /* A member has exited that was read once more right before the caller reaped it: keep all of it. */
 void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *exited);
 
-/* Sum up a sample: open, add every live member, set the floor, close. */
+/* Sum up a sample: open, add every live member, set the floor, close. If no account has changed
+ * since the last sample, set the floor and close will do. */
 void rti_ledger_open(struct rti_ledger *ledger);
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member);
 /* The cgroup of the whole tree has used this much CPU time, by an account that is no newer than the

@@ -83,8 +83,10 @@ struct rti_files_part {
 };
 
 struct rti_member {
-	/* Hot: what a sample reads of a member that has not run, to know that. */
+	/* Hot: all that a sample looks at of a member that has not run. With the BPF reader it
+	 * looks at values.row_status, too. */
 	_Alignas(64) int32_t pid; /* written by member_table.c */
+	bool has_starttime;       /* the same */
 	uint64_t starttime;       /* the same; clock ticks since boot */
 	struct rti_clock_part clock;
 	struct rti_scan_part scan;

@@ -60,6 +60,7 @@ static int charge_pss(struct member_read *r, uint64_t rss_bytes, uint64_t *pss_b
 	int err = rti_pid_mm_read_pss(r->tree->ctx, &r->target, pss_bytes);
 
 	r->has_read_files = true;
+	rti_note_change(r->tree);
 	rti_pss_spend(&r->tree->pss, rss_bytes, platform->thread_cpu_ns() - started_ns);
 	if (err == 0)
 		r->m->values.pss = (struct rti_pss){ *pss_bytes, rss_bytes, stamp_now(r) };
@@ -279,6 +280,7 @@ int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m)
 {
 	int err = rti_member_read_stat(&tree->table, tree->ctx, m);
 
+	rti_note_change(tree);
 	if (err == 0)
 		rti_discovery_check_threads(m);
 	return err;
@@ -346,6 +348,7 @@ static void read_once(struct member_read *r, const struct rti_read_facts *facts,
 static void read_in_full(struct member_read *r, const struct rti_read_facts *facts,
                          const struct rti_read_plan *plan)
 {
+	rti_note_change(r->tree);
 	read_once(r, facts, plan);
 	if (r->is_short_of_files && r->tree->table.files_cached > 0) {
 		rti_member_table_drop_files(&r->tree->table, r->tree->ctx);
@@ -444,6 +447,7 @@ void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 {
 	m->end.has_exited = true;
 	m->end.at = rti_next_event(tree);
+	rti_note_change(tree);
 	tree->needs_reconcile = true;
 }
 
@@ -468,6 +472,7 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_sta
 		m->read.alive_at = rti_next_event(tree);
 		return;
 	}
+	rti_note_change(tree);
 	r.wanted = rti_wanted_of(tree, m);
 	facts = rti_gather_read_facts(tree, m, r.wanted);
 	plan = rti_plan_read(&facts);

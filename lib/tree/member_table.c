@@ -107,6 +107,7 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 	m = &table->members[table->count];
 	*m = (struct rti_member){
 		.pid = stat->pid,
+		.has_starttime = stat->has_starttime,
 		.starttime = stat->starttime,
 		.scan.clock_ns = UINT64_MAX,
 		.family.ppid = stat->ppid,

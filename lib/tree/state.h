@@ -47,6 +47,15 @@ struct rti_peak_state {
 	bool is_polled;              /* between samples, so peaks matter to the caller */
 };
 
+/* The sums over all members, as of the last sample that summed them up. Written by tree_metrics.c
+ * only. */
+struct rti_sums {
+	struct rt_metrics figures; /* the gauges, and the domains that all members have */
+	uint64_t pss_oldest_ns;    /* when the oldest PSS in it was read; 0: all in that sample */
+	bool has_reaped;           /* some member has reaped children */
+	bool has_reaped_faults;    /* and they had page faults */
+};
+
 /* Our own process at the root of a command's tree, which starts the program and reaps what it
  * leaves behind. Written by supervised.c only. */
 struct rti_supervised_state {
@@ -70,6 +79,7 @@ struct rti_tree {
 	struct rti_ledger ledger;             /* written by ledger.c; self_only by tree.c */
 	struct rti_pss_budget pss;            /* written by pss_budget.c */
 	struct rti_peak_state peaks;
+	struct rti_sums sums;
 	struct rti_supervised_state supervised;
 
 	/* Written by tree.c. */
@@ -94,15 +104,22 @@ struct rti_tree {
 	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */
 
-	/* Written by the functions below only. */
-	uint64_t events;         /* orders reads and exits within the tree */
-	uint64_t peak_rss_bytes; /* largest peak of a single member */
-	uint32_t reasons;        /* RT_REASON_ bits so far */
+	/* Written by the functions below only, but for the count up in tree.c. */
+	uint64_t unchanged_samples; /* in a row, with this one */
+	uint64_t events;            /* orders reads and exits within the tree */
+	uint64_t peak_rss_bytes;    /* largest peak of a single member */
+	uint32_t reasons;           /* RT_REASON_ bits so far */
 };
 
 static inline uint64_t rti_next_event(struct rti_tree *tree)
 {
 	return ++tree->events;
+}
+
+/* A member, or what is known of it, has changed. */
+static inline void rti_note_change(struct rti_tree *tree)
+{
+	tree->unchanged_samples = 0;
 }
 
 static inline void rti_raise_peak_rss(struct rti_tree *tree, uint64_t bytes)

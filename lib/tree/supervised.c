@@ -28,6 +28,7 @@ void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_comman
 	*fork_tracker = *command->fork_tracker;
 	*command->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 	rti_fork_tracker_set_root(fork_tracker, tree->table.members[0].pid);
+	rti_note_change(tree);
 }
 
 static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
@@ -53,6 +54,7 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 
 	set_counters(reaped, tree->supervised.final_rusage);
 	tree->supervised.has_final_rusage = true;
+	rti_note_change(tree);
 	if (reaped->ru_maxrss > inherited_maxrss_kib)
 		rti_raise_peak_rss(tree, peak_bytes);
 }

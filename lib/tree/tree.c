@@ -72,6 +72,7 @@ static void note_time(struct rti_tree *tree, uint64_t now_ns)
 static void begin_sample(struct rti_tree *tree, uint64_t now_ns)
 {
 	tree->needs_reconcile = false;
+	tree->unchanged_samples++;
 	note_time(tree, now_ns);
 	tree->sampled_ns = now_ns;
 	rti_member_table_begin_sample(&tree->table);
@@ -86,11 +87,12 @@ static void read_members(struct rti_tree *tree, struct rti_status *status)
 		rti_read_member(tree, &tree->table.members[i], status);
 }
 
-int rti_tree_sample(struct rti_tree *tree, struct rti_status *status, struct rt_metrics *out)
+int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *status,
+                    struct rt_metrics *out)
 {
 	uint64_t added = tree->table.added;
 
-	begin_sample(tree, out->monotonic_ns);
+	begin_sample(tree, now_ns);
 	rti_discover_members(tree, rti_ask_for_sample);
 	if (tree->table.added != added || tree->has_lost_members)
 		rti_pss_note_change(&tree->pss); /* members share memory with each other */

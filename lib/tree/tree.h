@@ -27,9 +27,10 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
                  const struct rti_tree_opts *opts);
 void rti_tree_free(struct rti_tree *tree);
 
-/* Fill the figures of a sample, of which out has the times. Returns 0, or -ESRCH if no member is
+/* Fill the figures of a sample. Returns 0, or -ESRCH if no member is
  * left; out holds the totals in both cases. */
-int rti_tree_sample(struct rti_tree *tree, struct rti_status *status, struct rt_metrics *out);
+int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *status,
+                    struct rt_metrics *out);
 
 /* Look for a peak of memory between two samples: sums RSS, and adds new members. */
 void rti_tree_poll_peak(struct rti_tree *tree);

@@ -7,28 +7,32 @@
 
 #define US_NS 1000u
 
+/* Samples in a row without a change until the sums are taken over. Some values of a member, such as
+ * the growth of its account, belong to one sample, so they change once more in the one after. */
+#define SETTLED_SAMPLES 3
+
 /* A sum is only as fresh as its oldest reading and only as reliable as its weakest source, so
  * report those two. */
 static void add_pss_source(const struct rti_tree *tree, const struct rti_member *m,
-                           struct rt_metrics *out)
+                           struct rti_sums *sums)
 {
-	uint64_t age_ns = rti_pss_age_ns(tree, m);
+	uint64_t age_ns = rti_pss_age_ns(tree, m), read_ns = tree->sampled_ns - age_ns;
 	uint32_t source = rti_pss_source(tree, m);
 
-	if (age_ns > out->pss_age_ns)
-		out->pss_age_ns = age_ns;
-	if (source > out->pss_source)
-		out->pss_source = source;
+	if (age_ns && (!sums->pss_oldest_ns || read_ns < sums->pss_oldest_ns))
+		sums->pss_oldest_ns = read_ns;
+	if (source > sums->figures.pss_source)
+		sums->figures.pss_source = source;
 }
 
 /* A gauge may be read for another domain alone. E.g.: RSS for PSS. Then it is in no sum. */
 static void add_gauges(const struct rti_tree *tree, const struct rti_member *m,
-                       struct rt_metrics *out)
+                       struct rti_sums *sums)
 {
 	for (size_t i = 0; i < tree->gauge_count; i++)
-		tree->gauges[i]->add(&m->values.figures, out);
+		tree->gauges[i]->add(&m->values.figures, &sums->figures);
 	if (tree->want & tree->domains.budgeted)
-		add_pss_source(tree, m, out);
+		add_pss_source(tree, m, sums);
 }
 
 static void update_family(struct rti_tree *tree, struct rti_member *m)
@@ -45,14 +49,20 @@ static void update_family(struct rti_tree *tree, struct rti_member *m)
 	m->family.has_reaped = rti_ledger_has_grown(&m->account);
 }
 
-static void add_member(struct rti_tree *tree, struct rti_member *m, struct rt_metrics *out)
+static void add_member(struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_figures *figures = &m->values.figures;
+	struct rti_sums *sums = &tree->sums;
+	struct rt_metrics *out = &sums->figures;
 	uint64_t missing = tree->want & ~figures->valid & ~RT_HAS_PROCESSES;
 
 	update_family(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
-	add_gauges(tree, m, out);
+	sums->has_reaped_faults |= m->account.closed_faults > 0;
+	/* The final account is exact, and holds all that the supervisor reaped. */
+	if (!tree->supervised.has_final_rusage || !rti_is_supervisor(tree, m))
+		sums->has_reaped |= rti_ledger_has_reaped(&m->account);
+	add_gauges(tree, m, sums);
 	out->valid &= ~missing;
 	out->partial |= figures->valid | figures->partial;
 	out->members_unreadable += (missing & ~tree->domains.often_partial) != 0;
@@ -71,11 +81,7 @@ static bool knows_all_switches(const struct rti_tree *tree)
 		return !tree->ledger.has_unwaited;
 	if (tree->ledger.has_exits)
 		return false;
-	for (size_t i = 0; i < tree->table.count && !tree->ledger.self_only; i++) {
-		if (tree->table.members[i].account.closed_faults > 0)
-			return false;
-	}
-	return true;
+	return tree->ledger.self_only || !tree->sums.has_reaped_faults;
 }
 
 /* The processes that samples saw, or those that were counted by their forks. */
@@ -164,21 +170,14 @@ static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
 static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
-	bool has_final_rusage = tree->supervised.has_final_rusage;
 
 	if (tree->ledger.is_covered_by_cgroup)
 		return US_NS;
 	if (!platform->cpu_clock)
 		return platform->tick_ns;
-	for (size_t i = 0; i < tree->table.count && !tree->ledger.self_only; i++) {
-		const struct rti_member *m = &tree->table.members[i];
-
-		if (has_final_rusage && rti_is_supervisor(tree, m))
-			continue;
-		if (rti_ledger_has_reaped(&m->account))
-			return platform->tick_ns;
-	}
-	return has_final_rusage ? US_NS : 1;
+	if (tree->sums.has_reaped && !tree->ledger.self_only)
+		return platform->tick_ns;
+	return tree->supervised.has_final_rusage ? US_NS : 1;
 }
 
 /* What the kernel says exactly of all that the supervisor has reaped. */
@@ -201,15 +200,24 @@ static void apply_cgroup(struct rti_tree *tree)
 		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns);
 }
 
-void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
+static void sum_members(struct rti_tree *tree)
 {
-	out->valid = tree->want;
+	tree->sums = (struct rti_sums){ .figures.valid = tree->want };
 	rti_ledger_open(&tree->ledger);
 	apply_final_rusage(tree);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		if (!tree->table.members[i].end.has_exited)
-			add_member(tree, &tree->table.members[i], out);
+			add_member(tree, &tree->table.members[i]);
 	}
+}
+
+void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
+{
+	if (tree->unchanged_samples < SETTLED_SAMPLES)
+		sum_members(tree);
+	*out = tree->sums.figures;
+	if (tree->sums.pss_oldest_ns)
+		out->pss_age_ns = tree->sampled_ns - tree->sums.pss_oldest_ns;
 	apply_cgroup(tree);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);
