@@ -83,8 +83,8 @@ struct rti_files_part {
 };
 
 struct rti_member {
-	/* Hot: all that a sample looks at of a member that has not run. With the BPF reader it
-	 * looks at values.row_status, too. */
+	/* Hot: all that a sample looks at of a member if no member has run. With the BPF reader it
+	 * looks at values.row_status, too. If some have run, the sums are of the cold part. */
 	_Alignas(64) int32_t pid; /* written by member_table.c */
 	bool has_starttime;       /* the same */
 	uint64_t starttime;       /* the same; clock ticks since boot */
