@@ -347,6 +347,8 @@ static bool switch_to_batch_reader(void)
 	return false;
 }
 
+/* Members are stopped, since the BPF reader sees their real CPU clocks, which move until a member
+ * sleeps again. */
 START_TEST(tree_read_by_bpf_costs_children_files_after_a_fork)
 {
 	start_and_track_family(TREE, 0,
@@ -359,11 +361,14 @@ START_TEST(tree_read_by_bpf_costs_children_files_after_a_fork)
 	refresh_all();
 
 	run_all();
+	family_stop(&fix.family);
 	check_sample_after(SELDOM, "tree by BPF, all ran",
 	                   (struct cost){ .reads = 1, .times = SAMPLE_TIMES, .files = LAST_PID });
 
+	family_continue(&fix.family);
 	run_all();
 	meter_see_fork();
+	family_stop(&fix.family);
 	check_sample_after(SELDOM, "tree by BPF, all ran, some process forked",
 	                   (struct cost){ .reads = 1 + TREE + 1,
 	                                  .times = SAMPLE_TIMES,
