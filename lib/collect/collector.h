@@ -23,7 +23,6 @@
  * last. What it could not read it leaves alone, and it returns the -errno that becomes the status
  * of the missing bits. close() runs once for each successful open(), in reverse order. */
 struct rti_sys_collector {
-	const char *name; /* of its file and its test */
 	uint64_t provides;
 	size_t state_size;
 	int (*open)(void *state, const struct rti_context *ctx);
@@ -68,7 +67,6 @@ enum rti_cadence {
  * E.g. for open descriptors:
  *
  *	const struct rti_pid_collector rti_pid_fds = {
- *		.name = "pid_fds",
  *		.provides = RT_HAS_FDS,
  *		.cadence = RTI_TEN_HZ,
  *		.reset = reset,
@@ -80,7 +78,6 @@ enum rti_cadence {
  * mode too. Our own supervisor's descriptors are not the program's (no keep_children_share), so it
  * is left out. */
 struct rti_pid_collector {
-	const char *name;  /* of its file and its test */
 	uint64_t provides; /* RT_HAS_ bits; no two collectors provide the same one */
 	uint64_t needs;    /* RT_HAS_ bits of other collectors that run before this one */
 	enum rti_cadence cadence;

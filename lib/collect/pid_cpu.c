@@ -40,7 +40,6 @@ static void keep_children_share(struct rti_figures *out, const struct rti_shared
 }
 
 const struct rti_pid_collector rti_pid_cpu = {
-	.name = "pid_cpu",
 	.provides = RT_HAS_CPU,
 	.cadence = RTI_EACH_SAMPLE,
 	.after_stat = true,

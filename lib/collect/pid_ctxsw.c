@@ -30,7 +30,6 @@ static void from_row(const struct rti_context *ctx, const struct rti_batch_row *
 }
 
 const struct rti_pid_collector rti_pid_ctxsw = {
-	.name = "pid_ctxsw",
 	.provides = RT_HAS_CTXSW,
 	.cadence = RTI_TEN_HZ,
 	.is_often_partial = true,

@@ -39,7 +39,6 @@ static void keep_children_share(struct rti_figures *out, const struct rti_shared
 }
 
 const struct rti_pid_collector rti_pid_faults = {
-	.name = "pid_faults",
 	.provides = RT_HAS_FAULTS,
 	.cadence = RTI_EACH_SAMPLE,
 	.after_stat = true,

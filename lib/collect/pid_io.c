@@ -65,7 +65,6 @@ static void keep_children_share(struct rti_figures *out, const struct rti_shared
 }
 
 const struct rti_pid_collector rti_pid_io = {
-	.name = "pid_io",
 	.provides = RT_HAS_IO,
 	.cadence = RTI_EACH_SAMPLE,
 	.folds_children = true,

@@ -35,7 +35,6 @@ static void add(const struct rti_figures *member, struct rt_metrics *sum)
 }
 
 const struct rti_pid_collector rti_pid_mem = {
-	.name = "pid_mem",
 	.provides = RT_HAS_RSS,
 	.cadence = RTI_EACH_SAMPLE,
 	.changes_while_idle = true,

@@ -36,7 +36,6 @@ static void reset(struct rti_figures *out)
 }
 
 const struct rti_pid_collector rti_pid_peak = {
-	.name = "pid_peak",
 	.provides = RT_HAS_PEAK_RSS,
 	.cadence = RTI_TEN_HZ,
 	.rises_with_rss = true,

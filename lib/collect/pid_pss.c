@@ -27,7 +27,6 @@ static void add(const struct rti_figures *member, struct rt_metrics *sum)
 }
 
 const struct rti_pid_collector rti_pid_pss = {
-	.name = "pid_pss",
 	.provides = RT_HAS_PSS,
 	.needs = RT_HAS_RSS,
 	.cadence = RTI_BUDGETED,

@@ -30,7 +30,6 @@ static void add(const struct rti_figures *member, struct rt_metrics *sum)
 }
 
 const struct rti_pid_collector rti_pid_threads = {
-	.name = "pid_threads",
 	.provides = RT_HAS_THREADS,
 	.cadence = RTI_EACH_SAMPLE,
 	.after_stat = true,

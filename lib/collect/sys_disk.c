@@ -284,7 +284,6 @@ static const void *disk_rows(const void *state, size_t *count)
 }
 
 const struct rti_sys_collector rti_sys_disk = {
-	.name = "sys_disk",
 	.provides = RT_HAS_DISK,
 	.state_size = sizeof(struct state),
 	.open = disk_open,

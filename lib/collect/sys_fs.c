@@ -535,7 +535,6 @@ static const void *fs_rows(const void *state, size_t *count)
 }
 
 const struct rti_sys_collector rti_sys_fs = {
-	.name = "sys_fs",
 	.provides = RT_HAS_FILESYSTEM,
 	.state_size = sizeof(struct state),
 	.open = fs_open,

@@ -42,7 +42,6 @@ static void load_close(void *state, const struct rti_context *ctx)
 }
 
 const struct rti_sys_collector rti_sys_load = {
-	.name = "sys_load",
 	.provides = RT_HAS_LOAD | RT_HAS_THREADS,
 	.state_size = sizeof(struct state),
 	.open = load_open,

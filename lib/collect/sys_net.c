@@ -202,7 +202,6 @@ static const void *net_rows(const void *state, size_t *count)
 }
 
 const struct rti_sys_collector rti_sys_net = {
-	.name = "sys_net",
 	.provides = RT_HAS_NETWORK,
 	.state_size = sizeof(struct state),
 	.open = net_open,

@@ -43,7 +43,6 @@ static int procs_collect(void *state, const struct rti_context *ctx, struct rt_m
 }
 
 const struct rti_sys_collector rti_sys_procs = {
-	.name = "sys_procs",
 	.provides = RT_HAS_PROCESSES,
 	.state_size = sizeof(struct state),
 	.collect = procs_collect,

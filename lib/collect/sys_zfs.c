@@ -247,7 +247,6 @@ static const void *zfs_rows(const void *state, size_t *count)
 }
 
 const struct rti_sys_collector rti_sys_zfs = {
-	.name = "sys_zfs",
 	.provides = RT_HAS_ZFS,
 	.state_size = sizeof(struct state),
 	.open = zfs_open,

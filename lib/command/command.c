@@ -266,7 +266,7 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 	s.c->supervisor = (struct rti_supervisor){ .socket = -1, .memory = -1 };
 	s.c->has_list = (known.flags & RT_COMMAND_LIST_PROCESSES) != 0;
 	s.wants_fork_events = asks_for_events(known.tracker);
-	rti_platform_init(&platform, 0);
+	rti_platform_init(&platform, false);
 	started_ns = platform.thread_cpu_ns();
 	err = start(&s, &platform);
 	if (err < 0) {

@@ -29,8 +29,10 @@ struct rt_command {
 	uint64_t next_poll_ns; /* CLOCK_MONOTONIC: of memory peaks */
 	int result;            /* of rt_command_wait(), once it is over */
 
+	uint64_t
+	    overhead_ns; /* of the start (command.c) and the end (outcome.c), tracker excluded */
+
 	/* Written by outcome.c. */
-	uint64_t overhead_ns;    /* of starting and ending; the tracker counts its own */
 	bool is_supervisor_lost; /* the supervisor has not reported all that it knows */
 	uint32_t lost_reasons;   /* RT_REASON_ bits that stay, whatever happens later */
 	struct rt_outcome outcome;

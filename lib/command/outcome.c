@@ -336,7 +336,7 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 	rti_tree_each(c->tracker->tree, add_to_list, list);
 	records = rti_supervisor_map_records(&c->supervisor, &count);
 	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
-		list->is_short = true;
+		rti_process_list_mark_short(list);
 	if (records)
 		rti_process_list_add_records(list, records, count, end);
 	rti_supervisor_unmap_records(records, count);

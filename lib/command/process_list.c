@@ -55,6 +55,11 @@ void rti_process_list_add_exited(void *list, const struct rti_member_row *m)
 	rti_process_list_add_member(list, m);
 }
 
+void rti_process_list_mark_short(struct rti_process_list *list)
+{
+	list->is_short = true;
+}
+
 static void set_exit(struct rt_command_process *row, const struct rti_process_record *record,
                      uint64_t ahead_ns)
 {

@@ -8,7 +8,7 @@
 #include "os/supervisor_protocol.h"
 #include "tree/tree.h"
 
-/* Written by process_list.c, but for tick_ns. */
+/* Written by process_list.c, but for tick_ns: command.c. */
 struct rti_process_list {
 	struct rt_command_process *rows; /* until it is finished, times are CLOCK_BOOTTIME */
 	size_t count, capacity;
@@ -25,6 +25,9 @@ void rti_process_list_add_exited(void *list, const struct rti_member_row *m);
 void rti_process_list_add_records(struct rti_process_list *list,
                                   const struct rti_process_record *records, size_t count,
                                   const struct rti_now *now);
+
+/* The supervisor had no room for some records. */
+void rti_process_list_mark_short(struct rti_process_list *list);
 
 /* Join the rows that belong to one process, sort them by their start, and convert times to
  * CLOCK_REALTIME. */

@@ -257,11 +257,11 @@ const struct rti_process_record *rti_supervisor_map_records(const struct rti_sup
 	return (const void *)(memory + RTI_SHARED_STATS_BYTES);
 }
 
-void rti_supervisor_unmap_records(const struct rti_process_record *process_list, size_t count)
+void rti_supervisor_unmap_records(const struct rti_process_record *records, size_t count)
 {
-	if (process_list)
-		munmap((char *)(uintptr_t)process_list - RTI_SHARED_STATS_BYTES,
-		       RTI_SHARED_STATS_BYTES + count * sizeof(*process_list));
+	if (records)
+		munmap((char *)(uintptr_t)records - RTI_SHARED_STATS_BYTES,
+		       RTI_SHARED_STATS_BYTES + count * sizeof(*records));
 }
 
 /* The supervisor ends at once, unless the program runs on or the supervisor is stopped: then it

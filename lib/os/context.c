@@ -19,7 +19,7 @@ static bool is_own_pid_namespace(const struct rti_procfs *procfs,
 
 void rti_context_platform(const struct rti_procfs *procfs, struct rti_platform *platform)
 {
-	rti_platform_init(platform, 0);
+	rti_platform_init(platform, false);
 	rti_platform_init(platform, procfs->is_foreign || !is_own_pid_namespace(procfs, platform));
 }
 

@@ -94,7 +94,7 @@ static uint32_t fd_limit(void)
 	return (uint32_t)limit.rlim_cur;
 }
 
-void rti_platform_init(struct rti_platform *platform, int foreign)
+void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 {
 	*platform = (struct rti_platform){
 		.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK),
@@ -102,7 +102,7 @@ void rti_platform_init(struct rti_platform *platform, int foreign)
 		.now = now,
 		.monotonic_ns = monotonic_ns,
 		.thread_cpu_ns = thread_cpu_ns,
-		.cpu_clock = foreign ? NULL : cpu_clock,
+		.cpu_clock = is_foreign ? NULL : cpu_clock,
 		.getpid = current_pid,
 		.cpu_count = cpu_count,
 		.fd_limit = fd_limit,

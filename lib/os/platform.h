@@ -3,6 +3,7 @@
 #ifndef RTI_PLATFORM_H
 #define RTI_PLATFORM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rti_now {
@@ -33,8 +34,8 @@ struct rti_platform {
 	uint32_t (*fd_limit)(void);  /* soft RLIMIT_NOFILE, or UINT32_MAX */
 };
 
-/* Fill in the functions and constants of the running system. foreign is not 0 if pids are those
+/* Fill in the functions and constants of the running system. is_foreign: pids are those
  * of another root: CPU clocks do not know them, so cpu_clock becomes NULL. */
-void rti_platform_init(struct rti_platform *platform, int foreign);
+void rti_platform_init(struct rti_platform *platform, bool is_foreign);
 
 #endif

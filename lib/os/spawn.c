@@ -111,7 +111,7 @@ static uint64_t now_ns(void)
 	struct rti_platform platform;
 	struct rti_now now;
 
-	rti_platform_init(&platform, 0);
+	rti_platform_init(&platform, false);
 	platform.now(&now);
 	return now.monotonic_ns;
 }

@@ -67,7 +67,7 @@ int rti_worker_new(struct rti_worker **out)
 	*out = worker;
 	if (!worker)
 		return -ENOMEM;
-	rti_platform_init(&worker->platform, 0);
+	rti_platform_init(&worker->platform, false);
 	worker->pid = worker->platform.getpid();
 	worker->users = 1;
 	worker->last = &worker->first;

@@ -199,7 +199,7 @@ void rts_process_log_begin(const struct rts_process_log_opts *opts)
 	process_log.opts = *opts;
 	process_log.records =
 	    (struct rti_process_record *)((char *)opts->shared + RTI_SHARED_STATS_BYTES);
-	rti_platform_init(&process_log.platform, 0);
+	rti_platform_init(&process_log.platform, false);
 	process_log.platform.now(&now);
 	process_log.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
 	rti_descendant_set_add(&process_log.descendants, opts->root);

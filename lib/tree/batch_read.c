@@ -9,11 +9,11 @@
 #include "tree/member.h"
 #include "util/array.h"
 
-/* To load the BPF program costs as much as to read this many members from their files. Of a
- * member that has not run only the clock is read: so many clocks cost as much as one member. */
+/* Loading the BPF program costs as much as reading this many members from their files. */
 #define PAYS_FROM_READS 4000
+/* Reading this many CPU clocks costs as much as reading one member from its files. */
 #define CLOCKS_PER_READ 25
-#define PAYS_FROM_MEMBERS 10
+#define PAYS_FROM_MEMBERS 10 /* in a smaller tree it is not worth it */
 
 void rti_batch_reader_free(struct rti_batch_reader *reader)
 {

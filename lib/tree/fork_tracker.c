@@ -14,7 +14,7 @@ static int32_t own_pid(void)
 {
 	struct rti_platform platform;
 
-	rti_platform_init(&platform, 0);
+	rti_platform_init(&platform, false);
 	return platform.getpid();
 }
 

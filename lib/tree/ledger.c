@@ -76,7 +76,7 @@ void rti_account_set_has_io(struct rti_account *account, bool has_io)
 void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited,
                                   struct rti_account *reaper)
 {
-	add_share(exited, 0, reaper->floor);
+	add_share(exited, false, reaper->floor);
 	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
 		reaper->floor[i] = 0;
 		if (!reaper->has_io)

@@ -31,7 +31,7 @@ static void set_up(void)
 	fixture_mkdir(&fix.root, "cg/a/b");
 	fixture_mkdir(&fix.root, "v1/a/b");
 	ck_assert_int_eq(rti_procfs_open(&fix.procfs, fix.root.root, &rti_procfs_linux), 0);
-	rti_platform_init(&fix.platform, 0);
+	rti_platform_init(&fix.platform, false);
 }
 
 static void tear_down(void)

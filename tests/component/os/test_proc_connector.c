@@ -215,7 +215,7 @@ START_TEST(event_times_are_on_the_monotonic_clock)
 	struct rti_now before, after;
 	struct rti_platform platform;
 
-	rti_platform_init(&platform, 0);
+	rti_platform_init(&platform, false);
 	subscribe(0);
 	platform.now(&before);
 	reap(start_child(do_nothing));

@@ -58,7 +58,6 @@ void fake_reset(void)
 	memset(&fake, 0, sizeof(fake));
 	fake.value = 1;
 	rti_pid_fake = (struct rti_pid_collector){
-		.name = "pid_fake",
 		.provides = FAKE_DOMAIN,
 		.cadence = RTI_EACH_SAMPLE,
 		.collect = collect,
