@@ -497,6 +497,7 @@ void rti_force_read_member(struct rti_tree *tree, struct rti_member *m, struct r
 	if (facts.clock == RTI_CLOCK_UNCHANGED)
 		facts.clock = RTI_CLOCK_MOVED; /* by up to a tick, which it does not show yet */
 	plan = rti_plan_read(&facts);
+	rti_trace_read(m->pid, &facts, &plan, false);
 	read_in_full(&r, &facts, &plan);
 	finish_read(&r, status);
 }
