@@ -69,6 +69,7 @@ enum rti_cadence {
  *	const struct rti_pid_collector rti_pid_fds = {
  *		.provides = RT_HAS_FDS,
  *		.cadence = RTI_TEN_HZ,
+ *		.changes_while_idle = true,
  *		.reset = reset,
  *		.collect = collect,
  *		.add = add,
