@@ -2,6 +2,7 @@
 #include "batch_fixture.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "os/procfs_path.h"
 
 #define TRIES 100
+#define MS 1000000
 
 struct batch_fixture batch_fix;
 
@@ -152,4 +154,34 @@ bool batch_is_kernel(int major, int minor)
 	uname(&name);
 	sscanf(name.release, "%d.%d", &is[0], &is[1]);
 	return is[0] > major || (is[0] == major && is[1] >= minor);
+}
+
+static void *burn_and_wait(void *arg)
+{
+	burn_cpu_ns(2 * MS);
+	pthread_barrier_wait(arg);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void *burn_and_end(void *arg)
+{
+	burn_cpu_ns(3 * MS);
+	return arg;
+}
+
+void batch_start_and_end_threads(void *arg)
+{
+	static pthread_barrier_t ready;
+	pthread_t thread;
+
+	pthread_barrier_init(&ready, NULL, BATCH_THREADS + 1);
+	for (int i = 0; i < BATCH_THREADS; i++)
+		pthread_create(&thread, NULL, burn_and_wait, &ready);
+	pthread_barrier_wait(&ready);
+	for (int i = 0; i < *(int *)arg; i++) {
+		pthread_create(&thread, NULL, burn_and_end, NULL);
+		pthread_join(thread, NULL);
+	}
 }

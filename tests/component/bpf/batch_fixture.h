@@ -70,6 +70,13 @@ void batch_stop_process(pid_t pid);
 /* Kill a child and reap it. */
 void batch_end_child(struct child *child);
 
+#define BATCH_THREADS 20
+
+/* For child_start(): start BATCH_THREADS threads, which use 2 ms each and stay, and then as many as
+ * the int that arg points to, which use 3 ms each and exit. The threads may still be leaving a
+ * barrier when this returns. */
+void batch_start_and_end_threads(void *arg);
+
 /* Returns whether the running kernel is this version or a later one. */
 bool batch_is_kernel(int major, int minor);
 

@@ -14,44 +14,11 @@
 
 #define MS 1000000
 #define MIB (1 << 20)
-#define THREADS 20
 
 static void burn_a_little(void *arg)
 {
 	(void)arg;
 	burn_cpu_ns(4 * MS);
-}
-
-static void *wait_at_barrier(void *arg)
-{
-	burn_cpu_ns(2 * MS);
-	pthread_barrier_wait(arg);
-	for (;;)
-		pause();
-	return NULL;
-}
-
-static void *burn_and_end(void *arg)
-{
-	burn_cpu_ns(3 * MS);
-	return arg;
-}
-
-/* Live threads, and three that have exited. */
-static void start_and_end_threads(void *arg)
-{
-	static pthread_barrier_t ready;
-	pthread_t thread;
-
-	(void)arg;
-	pthread_barrier_init(&ready, NULL, THREADS + 1);
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread, NULL, wait_at_barrier, &ready);
-	pthread_barrier_wait(&ready);
-	for (int i = 0; i < 3; i++) {
-		pthread_create(&thread, NULL, burn_and_end, NULL);
-		pthread_join(thread, NULL);
-	}
 }
 
 static void do_io(void *arg)
@@ -103,6 +70,7 @@ static void check_skipped(int32_t pid)
 START_TEST(row_of_idle_process_is_skipped)
 {
 	struct child child;
+	int ended = 3;
 
 	child_start(&child, burn_a_little, NULL);
 	check_skipped(child.pid);
@@ -111,7 +79,7 @@ START_TEST(row_of_idle_process_is_skipped)
 	check_skipped(child.pid);
 
 	child_end(&child);
-	child_start(&child, start_and_end_threads, NULL);
+	child_start(&child, batch_start_and_end_threads, &ended);
 	batch_stop_process(child.pid);
 	check_skipped(child.pid);
 	batch_end_child(&child);

@@ -20,7 +20,6 @@
 
 #define MS 1000000
 #define MIB (1 << 20)
-#define THREADS 20
 #define QUIET_CHILDREN 42
 
 static void check_stat(const struct rti_batch_row *row, const struct batch_text *text)
@@ -113,49 +112,18 @@ START_TEST(row_of_sleeping_or_stopped_process_equals_text)
 }
 END_TEST
 
-static void *burn_and_wait(void *arg)
-{
-	burn_cpu_ns(2 * MS);
-	pthread_barrier_wait(arg);
-	for (;;)
-		pause();
-	return NULL;
-}
-
-static void *burn_and_end(void *arg)
-{
-	burn_cpu_ns(3 * MS);
-	return arg;
-}
-
-/* The threads may still be leaving the barrier when this returns. */
-static void start_and_end_threads(void *arg)
-{
-	static pthread_barrier_t ready;
-	pthread_t thread;
-
-	pthread_barrier_init(&ready, NULL, THREADS + 1);
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread, NULL, burn_and_wait, &ready);
-	pthread_barrier_wait(&ready);
-	for (int i = 0; i < *(int *)arg; i++) {
-		pthread_create(&thread, NULL, burn_and_end, NULL);
-		pthread_join(thread, NULL);
-	}
-}
-
 START_TEST(row_of_process_with_live_and_exited_threads_equals_text)
 {
 	for (int ended = 0; ended <= 3; ended += 3) {
 		struct rti_batch_row row;
 		struct child child;
 
-		child_start(&child, start_and_end_threads, &ended);
+		child_start(&child, batch_start_and_end_threads, &ended);
 		batch_stop_process(child.pid);
 		check_process(child.pid, ended > 0);
 		batch_read_row(child.pid, &row);
-		ck_assert_uint_eq(row.threads, THREADS + 1);
-		ck_assert_uint_ge(row.cpu_ns, (uint64_t)(THREADS * 2 + ended * 3) * MS);
+		ck_assert_uint_eq(row.threads, BATCH_THREADS + 1);
+		ck_assert_uint_ge(row.cpu_ns, (uint64_t)(BATCH_THREADS * 2 + ended * 3) * MS);
 		batch_end_child(&child);
 	}
 }
