@@ -85,7 +85,7 @@ static void set_fields(const struct rti_figures *f, struct rt_rusage *out, uint3
 /* A shortage is an error of the caller's process; a refusal only clears bits. */
 static bool is_shortage(int err)
 {
-	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+	return rti_is_out_of_files(err) || err == -ENOMEM;
 }
 
 /* The domains that the sixteen fields come from. */

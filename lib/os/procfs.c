@@ -147,6 +147,11 @@ static int open_bases(struct rti_procfs *procfs)
 	           : -ENOENT;
 }
 
+bool rti_is_out_of_files(int err)
+{
+	return err == -EMFILE || err == -ENFILE;
+}
+
 int rti_procfs_open(struct rti_procfs *procfs, const char *root, const struct rti_procfs_ops *ops)
 {
 	size_t len = root ? strlen(root) : 0;

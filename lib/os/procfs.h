@@ -71,6 +71,9 @@ enum rti_file_format {
 	RTI_SHORT_LINES
 };
 
+/* Whether an error is a shortage of descriptors, in this process or in the system. */
+bool rti_is_out_of_files(int err);
+
 /* Open proc and sys below root. NULL or "" is "/". Returns 0 or -errno: -ENOENT if there is no
  * proc file system. A missing /sys is not an error. On failure nothing stays open. */
 int rti_procfs_open(struct rti_procfs *procfs, const char *root, const struct rti_procfs_ops *ops);

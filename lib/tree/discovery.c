@@ -21,7 +21,7 @@
 static void note_skipped(struct rti_tree *tree, int err)
 {
 	tree->discovery.has_skipped = true;
-	if (err == -EMFILE || err == -ENFILE)
+	if (rti_is_out_of_files(err))
 		tree->discovery.is_short_of_files = true;
 }
 

@@ -110,11 +110,6 @@ static void note_error(struct member_read *r, uint64_t domains, int err)
 	rti_status_note(&r->status, domains, err);
 }
 
-static bool is_out_of_files(int err)
-{
-	return err == -EMFILE || err == -ENFILE;
-}
-
 static int collect(struct member_read *r, const struct rti_pid_collector *collector)
 {
 	if (collector->cadence == RTI_BUDGETED)
@@ -132,7 +127,7 @@ static void run_collector(struct member_read *r, size_t i)
 	clear_domains(&r->figures, collector);
 	r->m->values.read[i] = stamp_now(r);
 	err = collect(r, collector);
-	if (is_out_of_files(err))
+	if (rti_is_out_of_files(err))
 		r->is_short_of_files = true;
 	if (err == -ESRCH)
 		r->figures.valid |= collector->provides & ~r->figures.partial;
@@ -310,7 +305,7 @@ static void read_stat(struct member_read *r)
 	m->values.stat_last_pid = tree->discovery.last_pid;
 	err = rti_read_member_stat(tree, m);
 	m->end.has_exited = err == -ESRCH;
-	if (is_out_of_files(err))
+	if (rti_is_out_of_files(err))
 		r->is_short_of_files = true;
 	if (err < 0) {
 		drop_after_stat(r, tree->domains.after_stat, err);
