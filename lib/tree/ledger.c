@@ -40,14 +40,14 @@ static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS]
 	}
 }
 
-static void add_share(const struct rti_account *a, bool self_only, uint64_t sum[RTI_COUNTERS])
+/* Add what a member used. reaped receives what it reaped, which is part of that unless the tree is
+ * its root alone. */
+static void add_share(const struct rti_account *a, bool self_only, uint64_t sum[RTI_COUNTERS],
+                      uint64_t reaped[RTI_COUNTERS])
 {
-	uint64_t reaped[RTI_COUNTERS] = { 0 };
-
-	if (!self_only)
-		reaped_share(a, reaped);
+	reaped_share(a, reaped);
 	for (int i = 0; i < RTI_COUNTERS; i++)
-		sum[i] += a->self[i] + reaped[i];
+		sum[i] += a->self[i] + (self_only ? 0 : reaped[i]);
 }
 
 void rti_account_set(struct rti_account *account, struct rti_counter_range range,
@@ -76,7 +76,9 @@ void rti_account_set_has_io(struct rti_account *account, bool has_io)
 void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited,
                                   struct rti_account *reaper)
 {
-	add_share(exited, false, reaper->floor);
+	uint64_t reaped[RTI_COUNTERS];
+
+	add_share(exited, false, reaper->floor, reaped);
 	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
 		reaper->floor[i] = 0;
 		if (!reaper->has_io)
@@ -189,8 +191,10 @@ void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account
 
 void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *exited)
 {
+	uint64_t reaped[RTI_COUNTERS];
+
 	ledger->has_exits = true;
-	add_share(exited, ledger->self_only, ledger->retained);
+	add_share(exited, ledger->self_only, ledger->retained, reaped);
 }
 
 void rti_ledger_open(struct rti_ledger *ledger)
@@ -202,9 +206,7 @@ void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 {
 	uint64_t reaped[RTI_COUNTERS];
 
-	reaped_share(member, reaped);
-	for (int i = 0; i < RTI_COUNTERS; i++)
-		ledger->sum[i] += member->self[i] + (ledger->self_only ? 0 : reaped[i]);
+	add_share(member, ledger->self_only, ledger->sum, reaped);
 	memcpy(member->floor, reaped, sizeof(reaped));
 	member->closed_faults = reaped_faults(member);
 	member->attributed_faults = 0;
