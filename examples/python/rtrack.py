@@ -71,6 +71,7 @@ HAS_PRESSURE_CPU = 1 << 25
 HAS_PRESSURE_MEMORY = 1 << 26
 HAS_PRESSURE_IO = 1 << 27
 HAS_ZFS = 1 << 28
+HAS_PEAK_TREE = 1 << 34
 HAS_RATE = 1 << 40
 
 OPT_NO_CHILDREN = 1 << 0
@@ -322,13 +323,14 @@ class Record:
         return {name: getattr(self, name) for name in self._has}
 
     def is_complete(self, name: str) -> bool:
-        """Return whether a field is exact: neither unknown nor a lower bound."""
+        """Return whether a field is exact: neither unknown nor a lower bound nor an estimate."""
         has = self._has[name]
         return getattr(self._raw, "valid", has) & has == has
 
     def _is_known(self, has: int) -> bool:
         raw = self._raw
-        return (getattr(raw, "valid", has) | getattr(raw, "partial", 0)) & has == has
+        doubtful = getattr(raw, "partial", 0) | getattr(raw, "estimated", 0)
+        return (getattr(raw, "valid", has) | doubtful) & has == has
 
     def __repr__(self) -> str:
         values = self.as_dict().items()

@@ -50,11 +50,11 @@ static void csv_head(struct text *out, const struct subject *subject)
 
 static void cpu_cells(struct text *out, const struct rt_delta *d)
 {
-	bool cpu = is_known(d->valid, d->partial, RT_HAS_CPU);
+	bool cpu = is_known(delta_marks(d), RT_HAS_CPU);
 
 	cell_u64(out, cpu, d->cpu_user_ticks);
 	cell_u64(out, cpu, d->cpu_system_ticks);
-	cell_rounded(out, cpu && is_known(d->valid, d->partial, RT_HAS_RATE), d->cores_used, 4);
+	cell_rounded(out, cpu && is_known(delta_marks(d), RT_HAS_RATE), d->cores_used, 4);
 }
 
 static void process_row(struct text *out, const struct row *row)
@@ -66,21 +66,19 @@ static void process_row(struct text *out, const struct row *row)
 	cell_i64(out, true, row->pid);
 	cell_i64(out, row->children >= 0, row->children);
 	cpu_cells(out, d);
-	cell_u64(out, is_informative(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes),
+	cell_u64(out, is_informative(metrics_marks(m), RT_HAS_PSS, m->pss_bytes),
 	         m->pss_bytes / 1024);
-	cell_u64(out, is_informative(d->valid, d->partial, RT_HAS_IO, d->read_bytes),
-	         d->read_bytes);
-	cell_u64(out, is_informative(d->valid, d->partial, RT_HAS_IO, d->write_bytes),
-	         d->write_bytes);
+	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->read_bytes), d->read_bytes);
+	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->write_bytes), d->write_bytes);
 	cell_unknown(out, 3);
 }
 
 static void memory_cells(struct text *out, const struct rt_metrics *m)
 {
-	bool memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
+	bool memory = is_known(metrics_marks(m), RT_HAS_MEMORY);
 
 	cell_u64(out, memory, m->memory_free_bytes / 1024);
-	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE),
+	cell_u64(out, is_known(metrics_marks(m), RT_HAS_MEMORY_AVAILABLE),
 	         m->memory_used_bytes / 1024);
 	cell_u64(out, memory, m->memory_buffers_bytes / 1024);
 	cell_u64(out, memory, m->memory_cached_bytes / 1024);
@@ -90,7 +88,7 @@ static void memory_cells(struct text *out, const struct rt_metrics *m)
 
 static void space_cells(struct text *out, const struct rt_metrics *m)
 {
-	bool space = is_known(m->valid, m->partial, RT_HAS_FILESYSTEM);
+	bool space = is_known(metrics_marks(m), RT_HAS_FILESYSTEM);
 
 	cell_rounded(out, space, (double)m->filesystem_total_bytes / GIB, 2);
 	cell_rounded(out, space, (double)m->filesystem_used_bytes / GIB, 2);
@@ -101,11 +99,11 @@ static void system_row(struct text *out, const struct row *row)
 {
 	const struct rt_metrics *m = row->system;
 	const struct rt_delta *d = row->system_delta;
-	bool disk = is_known(d->valid, d->partial, RT_HAS_DISK);
-	bool network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
+	bool disk = is_known(delta_marks(d), RT_HAS_DISK);
+	bool network = is_known(delta_marks(d), RT_HAS_NETWORK);
 
 	cell_double(out, true, seconds(m->realtime_ns));
-	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_PROCESSES), m->processes);
+	cell_u64(out, is_known(metrics_marks(m), RT_HAS_PROCESSES), m->processes);
 	cpu_cells(out, d);
 	memory_cells(out, m);
 	cell_u64(out, disk, d->disk_read_bytes);

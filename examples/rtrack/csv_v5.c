@@ -59,11 +59,11 @@ static void v5_head(struct text *out, const struct subject *subject)
 /* Times are not rounded, so the rows add up to the total. */
 static void cpu_cells(struct text *out, const struct rt_delta *d)
 {
-	bool cpu = is_known(d->valid, d->partial, RT_HAS_CPU);
+	bool cpu = is_known(delta_marks(d), RT_HAS_CPU);
 
 	cell_double(out, cpu, seconds(d->cpu_user_ns));
 	cell_double(out, cpu, seconds(d->cpu_system_ns));
-	cell_rounded(out, cpu && is_known(d->valid, d->partial, RT_HAS_RATE), d->cores_used, 4);
+	cell_rounded(out, cpu && is_known(delta_marks(d), RT_HAS_RATE), d->cores_used, 4);
 }
 
 static void mib_cell(struct text *out, bool known, uint64_t bytes)
@@ -73,11 +73,10 @@ static void mib_cell(struct text *out, bool known, uint64_t bytes)
 
 static void memory_cells(struct text *out, const struct rt_metrics *m)
 {
-	bool memory = is_known(m->valid, m->partial, RT_HAS_MEMORY);
+	bool memory = is_known(metrics_marks(m), RT_HAS_MEMORY);
 
 	mib_cell(out, memory, m->memory_free_bytes);
-	mib_cell(out, is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE),
-	         m->memory_used_bytes);
+	mib_cell(out, is_known(metrics_marks(m), RT_HAS_MEMORY_AVAILABLE), m->memory_used_bytes);
 	mib_cell(out, memory, m->memory_buffers_bytes);
 	mib_cell(out, memory, m->memory_cached_slab_bytes);
 	mib_cell(out, memory, m->memory_active_bytes);
@@ -86,8 +85,8 @@ static void memory_cells(struct text *out, const struct rt_metrics *m)
 
 static void storage_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
 {
-	bool disk = is_known(d->valid, d->partial, RT_HAS_DISK);
-	bool space = is_known(m->valid, m->partial, RT_HAS_FILESYSTEM);
+	bool disk = is_known(delta_marks(d), RT_HAS_DISK);
+	bool space = is_known(metrics_marks(m), RT_HAS_FILESYSTEM);
 
 	cell_u64(out, disk, d->disk_read_bytes);
 	cell_u64(out, disk, d->disk_write_bytes);
@@ -98,9 +97,9 @@ static void storage_cells(struct text *out, const struct rt_metrics *m, const st
 
 static void system_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
 {
-	bool network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
+	bool network = is_known(delta_marks(d), RT_HAS_NETWORK);
 
-	cell_u64(out, is_known(m->valid, m->partial, RT_HAS_PROCESSES), m->processes);
+	cell_u64(out, is_known(metrics_marks(m), RT_HAS_PROCESSES), m->processes);
 	cpu_cells(out, d);
 	memory_cells(out, m);
 	storage_cells(out, m, d);
@@ -117,11 +116,9 @@ static void process_cells(struct text *out, const struct row *row)
 	cell_i64(out, true, row->pid);
 	cell_i64(out, row->children >= 0, row->children);
 	cpu_cells(out, d);
-	mib_cell(out, is_informative(m->valid, m->partial, RT_HAS_PSS, m->pss_bytes), m->pss_bytes);
-	cell_u64(out, is_informative(d->valid, d->partial, RT_HAS_IO, d->read_bytes),
-	         d->read_bytes);
-	cell_u64(out, is_informative(d->valid, d->partial, RT_HAS_IO, d->write_bytes),
-	         d->write_bytes);
+	mib_cell(out, is_informative(metrics_marks(m), RT_HAS_PSS, m->pss_bytes), m->pss_bytes);
+	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->read_bytes), d->read_bytes);
+	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->write_bytes), d->write_bytes);
 	cell_unknown(out, 3);
 }
 

@@ -4,8 +4,6 @@
 
 #include <stdbool.h>
 
-#include <rtrack/rtrack.h>
-
 #include "json.h"
 
 static const struct domain domains[] = {
@@ -13,6 +11,7 @@ static const struct domain domains[] = {
 	{ RT_HAS_RSS, "rss", "resident memory", true, false },
 	{ RT_HAS_PSS, "pss", "proportional memory", true, false },
 	{ RT_HAS_PEAK_RSS, "peak_rss", "peak resident memory", true, false },
+	{ RT_HAS_PEAK_TREE, "peak_tree", "peak memory of the tree", true, false },
 	{ RT_HAS_IO, "io", "bytes read and written", true, false },
 	{ RT_HAS_FAULTS, "faults", "page faults", true, false },
 	{ RT_HAS_CTXSW, "context_switches", "context switches", true, false },
@@ -56,14 +55,24 @@ static const struct reason reasons[] = {
 	  "process events were lost, so processes may be missing" },
 };
 
-bool is_known(uint64_t valid, uint64_t partial, uint64_t bits)
+struct marks metrics_marks(const struct rt_metrics *m)
 {
-	return ((valid | partial) & bits) == bits;
+	return (struct marks){ m->valid, m->partial, m->estimated };
 }
 
-bool is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure)
+struct marks delta_marks(const struct rt_delta *d)
 {
-	return (valid & bits) == bits || (figure > 0 && is_known(valid, partial, bits));
+	return (struct marks){ d->valid, d->partial, d->estimated };
+}
+
+bool is_known(struct marks marks, uint64_t bits)
+{
+	return ((marks.valid | marks.partial | marks.estimated) & bits) == bits;
+}
+
+bool is_informative(struct marks marks, uint64_t bits, uint64_t figure)
+{
+	return (marks.valid & bits) == bits || (figure > 0 && is_known(marks, bits));
 }
 
 bool domains_apply_to(uint64_t bits, uint32_t kind)

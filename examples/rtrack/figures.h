@@ -7,14 +7,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rtrack/rtrack.h>
+
 #include "text.h"
 
-/* Returns true if all these domains have a value. A lower bound is a value. */
-bool is_known(uint64_t valid, uint64_t partial, uint64_t bits);
+/* How sure the figures of a struct are: RT_HAS_ bits of those that are complete, of lower bounds,
+ * and of estimates. */
+struct marks {
+	uint64_t valid, partial, estimated;
+};
+struct marks metrics_marks(const struct rt_metrics *m);
+struct marks delta_marks(const struct rt_delta *d);
+
+/* Returns true if all these domains have a value. A lower bound and an estimate are values. */
+bool is_known(struct marks marks, uint64_t bits);
 
 /* Returns true if a table should show this figure. A lower bound of 0 is not shown: it carries no
  * information, and looks like a measured 0. */
-bool is_informative(uint64_t valid, uint64_t partial, uint64_t bits, uint64_t figure);
+bool is_informative(struct marks marks, uint64_t bits, uint64_t figure);
 
 struct domain {
 	uint64_t bit;

@@ -53,14 +53,10 @@ int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_
 bool follow_memory(const struct follow *f, uint64_t *bytes)
 {
 	const struct rt_metrics *m = &f->now;
+	bool is_system = m->kind == RT_KIND_SYSTEM;
 
-	if (m->kind == RT_KIND_SYSTEM)
-		*bytes = m->memory_used_bytes;
-	else
-		*bytes = m->valid & RT_HAS_PSS ? m->pss_bytes : m->rss_bytes;
-	return is_known(m->valid, m->partial, RT_HAS_PSS) ||
-	       is_known(m->valid, m->partial, RT_HAS_RSS) ||
-	       is_known(m->valid, m->partial, RT_HAS_MEMORY_AVAILABLE);
+	*bytes = is_system ? m->memory_used_bytes : m->pss_bytes;
+	return is_known(metrics_marks(m), is_system ? RT_HAS_MEMORY_AVAILABLE : RT_HAS_PSS);
 }
 
 /* Leave out the rate of an interval that is much shorter than requested, which is mostly the last
@@ -71,7 +67,7 @@ static void add_to_history(struct follow *f)
 	uint64_t memory;
 	bool is_short = f->delta.interval_ns < (uint64_t)f->interval_ns / 4 && f->cores.used > 0;
 
-	if (!is_short && is_known(f->delta.valid, f->delta.partial, RT_HAS_CPU | RT_HAS_RATE))
+	if (!is_short && is_known(delta_marks(&f->delta), RT_HAS_CPU | RT_HAS_RATE))
 		history_add(&f->cores, f->delta.cores_used);
 	if (follow_memory(f, &memory) && memory > 0)
 		history_add(&f->memory, (double)memory);
@@ -115,7 +111,7 @@ static int64_t count_children(const struct follow *f)
 	struct rt_process root = { 0 };
 	size_t count = 1;
 
-	if (f->is_alone || !is_known(f->now.valid, f->now.partial, RT_HAS_PROCESSES))
+	if (f->is_alone || !is_known(metrics_marks(&f->now), RT_HAS_PROCESSES))
 		return -1;
 	if (rt_tracker_processes(f->tracker, &root, sizeof(root), &count) < 0)
 		return -1;

@@ -115,7 +115,7 @@ static bool domain_applies(const struct capability *a, const struct domain *doma
 	return a->sample.kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree;
 }
 
-/* Returns "yes", "partial" or "no", and sets why to the reason or NULL. */
+/* Returns "yes", "partial", "estimated" or "no", and sets why to the reason or NULL. */
 static const char *verdict(const struct capability *a, const struct domain *domain,
                            const char **why)
 {
@@ -124,6 +124,8 @@ static const char *verdict(const struct capability *a, const struct domain *doma
 	*why = err < 0 ? rt_strerror(err) : NULL;
 	if (a->sample.valid & domain->bit)
 		return "yes";
+	if (a->sample.estimated & domain->bit)
+		return "estimated";
 	return a->sample.partial & domain->bit ? "partial" : "no";
 }
 

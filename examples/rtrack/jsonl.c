@@ -25,7 +25,7 @@ struct source {
 	const void *data;
 	uint32_t size;
 	uint32_t kind; /* RT_KIND_ value */
-	uint64_t valid, partial;
+	struct marks marks;
 	const char *prefix; /* of the keys */
 };
 
@@ -85,8 +85,7 @@ static void add_field(struct text *out, const struct source *from, const struct 
 	char key[64];
 
 	snprintf(key, sizeof(key), "%s%s", from->prefix, field->name);
-	if (is_known(from->valid, from->partial, field->has) &&
-	    field->offset + field->length <= from->size)
+	if (is_known(from->marks, field->has) && field->offset + field->length <= from->size)
 		add_value(out, key, field, (const char *)from->data + field->offset);
 	else
 		json_null(out, key);
@@ -106,9 +105,9 @@ static bool is_one_of(const char *name, const char *const *names)
  * - that this kind of tracker never has. */
 static bool is_left_out(const struct source *from, const struct rt_field *field)
 {
-	static const char *const names[] = { "size",    "kind",     "valid",      "partial",
-		                             "reasons", "reserved", "tracker_id", "pss_source",
-		                             "source",  NULL };
+	static const char *const names[] = { "size",       "kind",    "valid",    "partial",
+		                             "estimated",  "reasons", "reserved", "tracker_id",
+		                             "pss_source", "source",  NULL };
 	static const char *const of_trees[] = { "members_skipped", NULL };
 
 	if (!domains_apply_to(field->has, from->kind) || is_one_of(field->name, names))
@@ -158,7 +157,8 @@ static void add_fields(struct text *out, const struct source *from)
 	}
 }
 
-static void add_partial_names(struct text *out, const struct source *from)
+/* Add the names of all fields that one of these bits belongs to. */
+static void add_names(struct text *out, const struct source *from, uint64_t bits)
 {
 	uint32_t count = rt_field_count(from->struct_id);
 	struct rt_field field;
@@ -170,8 +170,8 @@ static void add_partial_names(struct text *out, const struct source *from)
 		if (field.type == RT_TYPE_RUSAGE) {
 			struct source inner = within(from, &field);
 
-			add_partial_names(out, &inner);
-		} else if (field.has & from->partial) {
+			add_names(out, &inner, bits);
+		} else if (field.has & bits) {
 			snprintf(key, sizeof(key), "%s%s", from->prefix, field.name);
 			json_string(out, NULL, key);
 		}
@@ -180,19 +180,20 @@ static void add_partial_names(struct text *out, const struct source *from)
 
 static void add_measured(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
 {
-	const struct source now = {
-		RT_STRUCT_METRICS, m, m->size, m->kind, m->valid, m->partial, ""
-	};
-	const struct source since = { RT_STRUCT_DELTA, d,          d->size, d->kind,
-		                      d->valid,        d->partial, "d_" };
+	const struct source now = { RT_STRUCT_METRICS, m, m->size, m->kind, metrics_marks(m), "" };
+	const struct source since = { RT_STRUCT_DELTA, d, d->size, d->kind, delta_marks(d), "d_" };
 
 	json_double(out, "timestamp", seconds(m->realtime_ns));
 	json_double(out, "interval_seconds", seconds(d->interval_ns));
 	add_fields(out, &now);
 	add_fields(out, &since);
 	json_begin(out, "partial", '[');
-	add_partial_names(out, &now);
-	add_partial_names(out, &since);
+	add_names(out, &now, now.marks.partial);
+	add_names(out, &since, since.marks.partial);
+	json_end(out, ']');
+	json_begin(out, "estimated", '[');
+	add_names(out, &now, now.marks.estimated);
+	add_names(out, &since, since.marks.estimated);
 	json_end(out, ']');
 	json_reasons(out, "reasons", m->reasons);
 }

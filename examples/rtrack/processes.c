@@ -63,7 +63,7 @@ bool processes_are_wanted(const struct processes *p)
 
 static bool has_value(const struct rt_command_process *row, uint64_t bit)
 {
-	return is_known(row->valid, row->partial, bit);
+	return is_known((struct marks){ row->valid, row->partial, 0 }, bit);
 }
 
 static void csv_row(struct text *out, const struct rt_command_process *row)

@@ -49,7 +49,7 @@ static void add_end(struct text *out, const struct usage *u)
 
 static void add_accounting(struct text *out, const struct usage *u)
 {
-	bool cpu = is_known(u->valid, u->partial, RT_HAS_CPU);
+	bool cpu = is_known(u->marks, RT_HAS_CPU);
 
 	json_begin(out, "accounting", '{');
 	json_string(out, "level", accounting_name(u->accounting));
@@ -64,8 +64,7 @@ static void add_accounting(struct text *out, const struct usage *u)
 
 static void add_memory(struct text *out, const struct usage *u)
 {
-	add_u64(out, "peak_rss_bytes", is_known(u->valid, u->partial, RT_HAS_PEAK_RSS),
-	        u->peak_rss_bytes);
+	add_u64(out, "peak_rss_bytes", is_known(u->marks, RT_HAS_PEAK_RSS), u->peak_rss_bytes);
 	add_u64(out, "peak_tree_bytes", u->peak_tree_kind != 0, u->peak_tree_bytes);
 	json_string(out, "peak_tree_kind", usage_peak_kind(u));
 	add_u64(out, "peak_tree_low_bytes", u->peak_tree_low_bytes > 0, u->peak_tree_low_bytes);
@@ -75,31 +74,29 @@ static void add_memory(struct text *out, const struct usage *u)
 
 static void add_cgroup(struct text *out, const struct usage *u)
 {
-	bool io = is_known(u->valid, u->partial, RT_HAS_CGROUP_IO);
+	bool io = is_known(u->marks, RT_HAS_CGROUP_IO);
 
 	json_begin(out, "cgroup", '{');
-	add_u64(out, "memory_peak_bytes", is_known(u->valid, u->partial, RT_HAS_CGROUP_MEMORY),
+	add_u64(out, "memory_peak_bytes", is_known(u->marks, RT_HAS_CGROUP_MEMORY),
 	        u->cgroup_memory_peak_bytes);
 	add_u64(out, "read_bytes", io, u->cgroup_read_bytes);
 	add_u64(out, "write_bytes", io, u->cgroup_write_bytes);
-	add_u64(out, "tasks_peak", is_known(u->valid, u->partial, RT_HAS_CGROUP_TASKS),
-	        u->cgroup_tasks_peak);
+	add_u64(out, "tasks_peak", is_known(u->marks, RT_HAS_CGROUP_TASKS), u->cgroup_tasks_peak);
 	json_end(out, '}');
 }
 
 static void add_processes(struct text *out, const struct usage *u)
 {
-	add_u64(out, "processes", is_known(u->valid, u->partial, RT_HAS_PROCESSES), u->processes);
-	json_bool(out, "processes_exact", (u->valid & RT_HAS_PROCESSES) != 0);
-	add_u64(out, "processes_peak", is_known(u->valid, u->partial, RT_HAS_PROCESSES_PEAK),
+	add_u64(out, "processes", is_known(u->marks, RT_HAS_PROCESSES), u->processes);
+	json_bool(out, "processes_exact", (u->marks.valid & RT_HAS_PROCESSES) != 0);
+	add_u64(out, "processes_peak", is_known(u->marks, RT_HAS_PROCESSES_PEAK),
 	        u->processes_peak);
 }
 
 static void add_counters(struct text *out, const struct usage *u)
 {
-	bool io = is_known(u->valid, u->partial, RT_HAS_IO),
-	     faults = is_known(u->valid, u->partial, RT_HAS_FAULTS);
-	bool switches = is_known(u->valid, u->partial, RT_HAS_CTXSW);
+	bool io = is_known(u->marks, RT_HAS_IO), faults = is_known(u->marks, RT_HAS_FAULTS);
+	bool switches = is_known(u->marks, RT_HAS_CTXSW);
 
 	add_u64(out, "read_bytes", io, u->read_bytes);
 	add_u64(out, "write_bytes", io, u->write_bytes);
@@ -111,7 +108,7 @@ static void add_counters(struct text *out, const struct usage *u)
 
 static void add_tree(struct text *out, const struct usage *u)
 {
-	bool cpu = is_known(u->valid, u->partial, RT_HAS_CPU);
+	bool cpu = is_known(u->marks, RT_HAS_CPU);
 
 	json_double(out, "start_time", seconds(u->start_realtime_ns));
 	json_double(out, "wall_seconds", seconds(u->wall_ns));
@@ -129,7 +126,9 @@ static void add_tree(struct text *out, const struct usage *u)
 	json_u64(out, "samples", u->samples);
 	add_accounting(out, u);
 	add_cgroup(out, u);
-	json_domains(out, "partial", u->partial);
+	json_domains(out, "valid", u->marks.valid);
+	json_domains(out, "partial", u->marks.partial);
+	json_domains(out, "estimated", u->marks.estimated);
 	json_double(out, "overhead_cpu_seconds", seconds(u->overhead_cpu_ns));
 }
 
@@ -163,7 +162,7 @@ void json_of_attached(struct text *out, const struct usage *usages, size_t count
 	json_double(out, "wall_seconds", seconds(wall_ns));
 	json_begin(out, "targets", '[');
 	for (size_t i = 0; i < count; i++) {
-		bool cpu = is_known(usages[i].valid, usages[i].partial, RT_HAS_CPU);
+		bool cpu = is_known(usages[i].marks, RT_HAS_CPU);
 
 		json_begin(out, NULL, '{');
 		json_i64(out, "pid", usages[i].pid);
@@ -178,9 +177,9 @@ void json_of_attached(struct text *out, const struct usage *usages, size_t count
 
 static void add_system_totals(struct text *out, const struct rt_delta *d)
 {
-	bool cpu = is_known(d->valid, d->partial, RT_HAS_CPU),
-	     disk = is_known(d->valid, d->partial, RT_HAS_DISK);
-	bool network = is_known(d->valid, d->partial, RT_HAS_NETWORK);
+	bool cpu = is_known(delta_marks(d), RT_HAS_CPU),
+	     disk = is_known(delta_marks(d), RT_HAS_DISK);
+	bool network = is_known(delta_marks(d), RT_HAS_NETWORK);
 
 	add_seconds(out, "cpu_user_seconds", cpu, d->cpu_user_ns);
 	add_seconds(out, "cpu_system_seconds", cpu, d->cpu_system_ns);
@@ -205,13 +204,13 @@ void json_of_system(struct text *out, const struct follow *f)
 		json_double(out, "peak_cores", f->cores.peak);
 	else
 		json_null(out, "peak_cores");
-	add_u64(out, "cpus_online", is_known(m->valid, m->partial, RT_HAS_CPU_MODES),
-	        m->cpus_online);
-	add_u64(out, "memory_total_bytes", is_known(m->valid, m->partial, RT_HAS_MEMORY),
+	add_u64(out, "cpus_online", is_known(metrics_marks(m), RT_HAS_CPU_MODES), m->cpus_online);
+	add_u64(out, "memory_total_bytes", is_known(metrics_marks(m), RT_HAS_MEMORY),
 	        m->memory_total_bytes);
 	add_u64(out, "peak_memory_used_bytes", f->memory.used > 0, (uint64_t)f->memory.peak);
 	json_u64(out, "samples", f->samples);
 	json_domains(out, "partial", total.partial | m->partial);
+	json_domains(out, "estimated", total.estimated | m->estimated);
 	json_double(out, "overhead_cpu_seconds", seconds(m->self_cpu_ns));
 	end_summary(out);
 }

@@ -51,17 +51,22 @@ static void separate(const struct page *p)
 	text_add(p->out, "   ");
 }
 
-/* Add a figure and its name. A lower bound is shown as "at least"; a lower bound of 0 and a missing
- * figure are shown as "unknown". */
-static void add_figure(const struct page *p, uint64_t valid, uint64_t partial, uint64_t bit,
-                       struct amount amount, const char *name)
+/* Returns what stands before a figure that is not exact. */
+static const char *reservation(struct marks marks, uint64_t bit)
 {
-	bool is_bound = !(valid & bit);
+	if (marks.estimated & bit)
+		return "about ";
+	return marks.partial & bit ? "at least " : "";
+}
 
-	if (!is_known(valid, partial, bit) || (is_bound && amount.is_zero))
+/* Add a figure and its name. A lower bound of 0 and a missing figure are shown as "unknown". */
+static void add_figure(const struct page *p, struct marks marks, uint64_t bit, struct amount amount,
+                       const char *name)
+{
+	if (!is_known(marks, bit) || (amount.is_zero && marks.partial & bit))
 		text_printf(p->out, "unknown %s", name);
 	else
-		text_printf(p->out, "%s%s %s", is_bound ? "at least " : "", amount.s, name);
+		text_printf(p->out, "%s%s %s", reservation(marks, bit), amount.s, name);
 }
 
 /* Add a title, cut to LONGEST_TITLE characters. */
@@ -133,10 +138,10 @@ static void add_time(const struct page *p, const struct usage *u)
 	begin_line(p, "time");
 	text_printf(p->out, "%s wall", human_time(u->wall_ns).s);
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CPU, human_time(u->cpu_user_ns), "user");
+	add_figure(p, u->marks, RT_HAS_CPU, human_time(u->cpu_user_ns), "user");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CPU, human_time(u->cpu_system_ns), "system");
-	if (u->wall_ns > 0 && is_known(u->valid, u->partial, RT_HAS_CPU))
+	add_figure(p, u->marks, RT_HAS_CPU, human_time(u->cpu_system_ns), "system");
+	if (u->wall_ns > 0 && is_known(u->marks, RT_HAS_CPU))
 		text_printf(p->out, "   %.2f cores", (double)usage_cpu_ns(u) / (double)u->wall_ns);
 	end_line(p);
 }
@@ -165,23 +170,17 @@ static void add_cores(const struct page *p, const struct history *cores)
 
 static void add_tree_memory(const struct page *p, const struct usage *u)
 {
-	static const char *const kinds[] = {
-		[RT_PEAK_PSS] = "PSS",
-		[RT_PEAK_RSS] = "RSS",
-		[RT_PEAK_CGROUP] = "cgroup",
-	};
-
 	begin_line(p, "memory");
 	if (u->memory->used > 1)
 		add_graph(p, u->memory, 0);
 	if (usage_peak_kind(u))
-		text_printf(p->out, "peak %s tree (%s)", human_bytes(u->peak_tree_bytes).s,
-		            kinds[u->peak_tree_kind]);
+		text_printf(p->out, "peak %s%s tree%s", reservation(u->marks, RT_HAS_PEAK_TREE),
+		            human_bytes(u->peak_tree_bytes).s,
+		            u->peak_tree_kind == RT_PEAK_CGROUP ? " (cgroup)" : "");
 	else
 		text_add(p->out, "peak unknown");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_PEAK_RSS, human_bytes(u->peak_rss_bytes),
-	           "largest process");
+	add_figure(p, u->marks, RT_HAS_PEAK_RSS, human_bytes(u->peak_rss_bytes), "largest process");
 	end_line(p);
 }
 
@@ -200,18 +199,18 @@ static void add_memory_bounds(const struct page *p, const struct usage *u)
 static void add_storage(const struct page *p, const struct usage *u)
 {
 	begin_line(p, "storage");
-	add_figure(p, u->valid, u->partial, RT_HAS_IO, human_bytes(u->read_bytes), "read");
+	add_figure(p, u->marks, RT_HAS_IO, human_bytes(u->read_bytes), "read");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_IO, human_bytes(u->write_bytes), "written");
+	add_figure(p, u->marks, RT_HAS_IO, human_bytes(u->write_bytes), "written");
 	end_line(p);
 }
 
 static void add_processes(const struct page *p, const struct usage *u, bool is_long)
 {
 	begin_line(p, "processes");
-	add_figure(p, u->valid, u->partial, RT_HAS_PROCESSES, human_count(u->processes),
-	           u->valid & RT_HAS_PROCESSES ? "in all" : "seen");
-	if (is_long && is_known(u->valid, u->partial, RT_HAS_PROCESSES_PEAK))
+	add_figure(p, u->marks, RT_HAS_PROCESSES, human_count(u->processes),
+	           u->marks.valid & RT_HAS_PROCESSES ? "in all" : "seen");
+	if (is_long && is_known(u->marks, RT_HAS_PROCESSES_PEAK))
 		text_printf(p->out, "   at most %s at once", human_count(u->processes_peak).s);
 	if (u->left_running > 0) {
 		separate(p);
@@ -224,35 +223,31 @@ static void add_processes(const struct page *p, const struct usage *u, bool is_l
 static void add_counters(const struct page *p, const struct usage *u)
 {
 	begin_line(p, "faults");
-	add_figure(p, u->valid, u->partial, RT_HAS_FAULTS, human_count(u->minor_faults), "minor");
+	add_figure(p, u->marks, RT_HAS_FAULTS, human_count(u->minor_faults), "minor");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_FAULTS, human_count(u->major_faults), "major");
+	add_figure(p, u->marks, RT_HAS_FAULTS, human_count(u->major_faults), "major");
 	end_line(p);
 	begin_line(p, "switches");
-	add_figure(p, u->valid, u->partial, RT_HAS_CTXSW, human_count(u->voluntary_switches),
-	           "voluntary");
+	add_figure(p, u->marks, RT_HAS_CTXSW, human_count(u->voluntary_switches), "voluntary");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CTXSW, human_count(u->involuntary_switches),
-	           "involuntary");
+	add_figure(p, u->marks, RT_HAS_CTXSW, human_count(u->involuntary_switches), "involuntary");
 	end_line(p);
 }
 
 static void add_cgroup(const struct page *p, const struct usage *u)
 {
-	if (!((u->valid | u->partial) &
+	if (!((u->marks.valid | u->marks.partial) &
 	      (RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS)))
 		return;
 	begin_line(p, "cgroup");
-	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_MEMORY,
-	           human_bytes(u->cgroup_memory_peak_bytes), "peak");
+	add_figure(p, u->marks, RT_HAS_CGROUP_MEMORY, human_bytes(u->cgroup_memory_peak_bytes),
+	           "peak");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_read_bytes),
-	           "read");
+	add_figure(p, u->marks, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_read_bytes), "read");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_write_bytes),
-	           "written");
+	add_figure(p, u->marks, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_write_bytes), "written");
 	separate(p);
-	add_figure(p, u->valid, u->partial, RT_HAS_CGROUP_TASKS, human_count(u->cgroup_tasks_peak),
+	add_figure(p, u->marks, RT_HAS_CGROUP_TASKS, human_count(u->cgroup_tasks_peak),
 	           "tasks at peak");
 	end_line(p);
 }
@@ -290,7 +285,7 @@ static void add_accounting(const struct page *p, const struct usage *u)
 		            human_count(u->members_skipped).s);
 		end_line(p);
 	}
-	if (!u->complete && is_known(u->valid, u->partial, RT_HAS_CPU))
+	if (!u->complete && is_known(u->marks, RT_HAS_CPU))
 		add_cpu_bounds(p, u);
 }
 
@@ -340,7 +335,7 @@ static void add_system_memory(const struct page *p, const struct follow *f)
 	else
 		text_add(p->out, "peak unknown");
 	separate(p);
-	add_figure(p, m->valid, m->partial, RT_HAS_MEMORY, human_bytes(m->memory_total_bytes),
+	add_figure(p, metrics_marks(m), RT_HAS_MEMORY, human_bytes(m->memory_total_bytes),
 	           "in all");
 	end_line(p);
 }
@@ -348,16 +343,15 @@ static void add_system_memory(const struct page *p, const struct follow *f)
 static void add_traffic(const struct page *p, const struct rt_delta *d)
 {
 	begin_line(p, "storage");
-	add_figure(p, d->valid, d->partial, RT_HAS_DISK, human_bytes(d->disk_read_bytes), "read");
+	add_figure(p, delta_marks(d), RT_HAS_DISK, human_bytes(d->disk_read_bytes), "read");
 	separate(p);
-	add_figure(p, d->valid, d->partial, RT_HAS_DISK, human_bytes(d->disk_write_bytes),
-	           "written");
+	add_figure(p, delta_marks(d), RT_HAS_DISK, human_bytes(d->disk_write_bytes), "written");
 	end_line(p);
 	begin_line(p, "network");
-	add_figure(p, d->valid, d->partial, RT_HAS_NETWORK, human_bytes(d->network_receive_bytes),
+	add_figure(p, delta_marks(d), RT_HAS_NETWORK, human_bytes(d->network_receive_bytes),
 	           "received");
 	separate(p);
-	add_figure(p, d->valid, d->partial, RT_HAS_NETWORK, human_bytes(d->network_transmit_bytes),
+	add_figure(p, delta_marks(d), RT_HAS_NETWORK, human_bytes(d->network_transmit_bytes),
 	           "sent");
 	end_line(p);
 }
@@ -374,12 +368,11 @@ void text_of_system(struct text *out, const struct terminal *terminal, const str
 	end_line(&page);
 	begin_line(&page, "time");
 	text_printf(out, "%s wall   ", human_time(total.interval_ns).s);
-	add_figure(&page, total.valid, total.partial, RT_HAS_CPU, human_time(total.cpu_user_ns),
-	           "user");
+	add_figure(&page, delta_marks(&total), RT_HAS_CPU, human_time(total.cpu_user_ns), "user");
 	separate(&page);
-	add_figure(&page, total.valid, total.partial, RT_HAS_CPU, human_time(total.cpu_system_ns),
+	add_figure(&page, delta_marks(&total), RT_HAS_CPU, human_time(total.cpu_system_ns),
 	           "system");
-	if (is_known(total.valid, total.partial, RT_HAS_CPU | RT_HAS_RATE))
+	if (is_known(delta_marks(&total), RT_HAS_CPU | RT_HAS_RATE))
 		text_printf(out, "   %.2f of %s cores", total.cores_used,
 		            human_count(f->now.cpus_online).s);
 	end_line(&page);

@@ -26,8 +26,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.signal = outcome->signal,
 		.start_realtime_ns = outcome->start_realtime_ns,
 		.wall_ns = outcome->wall_ns,
-		.valid = outcome->valid,
-		.partial = outcome->partial,
+		.marks = { outcome->valid, outcome->partial, outcome->estimated },
 		.cpu_user_ns = outcome->cpu_user_ns,
 		.cpu_system_ns = outcome->cpu_system_ns,
 		.cpu_low_ns = outcome->cpu_low_ns,
@@ -57,42 +56,35 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 	add_from_sample(u, last);
 }
 
-static void choose_peak(struct usage *u, const struct rt_metrics *m)
+static void set_peak(struct usage *u, const struct rt_metrics *m)
 {
-	/* The RSS of another user's process can be read, its PSS cannot. */
-	if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes > 0) {
-		u->peak_tree_kind = RT_PEAK_PSS;
-		u->peak_tree_bytes = m->peak_tree_pss_bytes;
-	} else if (m->peak_tree_rss_bytes > 0) {
-		u->peak_tree_kind = RT_PEAK_RSS;
-		u->peak_tree_bytes = m->peak_tree_rss_bytes;
-	}
-	u->peak_tree_low_bytes = m->peak_rss_bytes;
-	if (u->peak_tree_kind == RT_PEAK_PSS && u->peak_tree_bytes > u->peak_tree_low_bytes)
-		u->peak_tree_low_bytes = u->peak_tree_bytes;
 	u->peak_tree_high_bytes = UINT64_MAX;
+	if (!is_known(u->marks, RT_HAS_PEAK_TREE))
+		return;
+	u->peak_tree_kind = RT_PEAK_PSS;
+	u->peak_tree_bytes = m->peak_tree_bytes;
+	u->peak_tree_low_bytes = m->peak_tree_pss_bytes;
 }
 
 static void make_partial(struct usage *u, uint64_t bits)
 {
-	u->partial |= u->valid & bits;
-	u->valid &= ~bits;
+	u->marks.partial |= u->marks.valid & bits;
+	u->marks.valid &= ~bits;
 }
 
-/* The difference of two samples is valid only if both are, and partial if one of them is. */
 void usage_of_attached(struct usage *u, const struct follow *f)
 {
 	const struct rt_metrics *from = &f->base, *to = &f->now;
+	struct rt_delta since;
 	uint32_t reasons = to->reasons | (f->is_alone ? 0 : RT_REASON_ORPHANS_UNSEEN);
 
+	rt_diff(from, to, &since, sizeof(since));
 	*u = (struct usage){
 		.pid = f->pid,
 		.has_ended = f->has_ended,
 		.start_realtime_ns = from->realtime_ns,
 		.wall_ns = to->monotonic_ns - from->monotonic_ns,
-		.valid = from->valid & to->valid,
-		.partial = (from->valid | from->partial) & (to->valid | to->partial) &
-		           ~(from->valid & to->valid),
+		.marks = delta_marks(&since),
 		.cpu_user_ns = to->cpu_user_ns - from->cpu_user_ns,
 		.cpu_system_ns = to->cpu_system_ns - from->cpu_system_ns,
 		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,
@@ -114,7 +106,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		make_partial(u, RT_HAS_PROCESSES);
 	u->cpu_low_ns = u->cpu_estimate_ns = usage_cpu_ns(u);
 	u->cpu_high_ns = u->complete ? u->cpu_low_ns : UINT64_MAX;
-	choose_peak(u, to);
+	set_peak(u, to);
 	add_from_sample(u, f);
 }
 

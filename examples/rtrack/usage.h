@@ -7,6 +7,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "figures.h"
 #include "follow.h"
 
 struct usage {
@@ -17,7 +18,7 @@ struct usage {
 	int32_t exit_code; /* -1: a signal did it */
 	int32_t signal;
 	uint64_t start_realtime_ns, wall_ns;
-	uint64_t valid, partial; /* RT_HAS_ bits of the fields below */
+	struct marks marks; /* of the fields below */
 	uint64_t cpu_user_ns, cpu_system_ns;
 	uint64_t cpu_before_ns;           /* used before rtrack attached */
 	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
@@ -25,7 +26,7 @@ struct usage {
 	uint32_t accounting, reasons;
 	bool complete;
 	uint64_t peak_rss_bytes, peak_tree_bytes;
-	uint32_t peak_tree_kind;       /* RT_PEAK_ value */
+	uint32_t peak_tree_kind;       /* RT_PEAK_ value; 0: unknown */
 	uint64_t peak_tree_low_bytes;  /* 0: unknown */
 	uint64_t peak_tree_high_bytes; /* UINT64_MAX: nothing bounds it */
 	uint64_t read_bytes, write_bytes;

@@ -149,8 +149,9 @@ RT_API int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid)
 struct rt_tracker;
 
 /** @name Domains
- *  Bits of `valid` and `partial` in the output structs, and of rt_opts.want. Each bit stands for
- *  the fields that name it in their documentation.
+ *  Bits of `valid`, `partial` and `estimated` in the output structs, and of rt_opts.want. Each bit
+ *  stands for the fields that name it in their documentation. A bit is in one of the three masks
+ *  at most.
  *  @{ */
 #define RT_HAS_CPU (UINT64_C(1) << 0)      /**< CPU time in user and kernel mode. @since 0.1 */
 #define RT_HAS_RSS (UINT64_C(1) << 1)      /**< Resident memory. @since 0.1 */
@@ -187,7 +188,10 @@ struct rt_tracker;
 #define RT_HAS_PRESSURE_CPU (UINT64_C(1) << 25)    /**< System: CPU pressure. @since 0.1 */
 #define RT_HAS_PRESSURE_MEMORY (UINT64_C(1) << 26) /**< System: memory pressure. @since 0.1 */
 #define RT_HAS_PRESSURE_IO (UINT64_C(1) << 27)     /**< System: I/O pressure. @since 0.1 */
-#define RT_HAS_ZFS (UINT64_C(1) << 28)  /**< System: ZFS pools and their list. @since 0.1 */
+#define RT_HAS_ZFS (UINT64_C(1) << 28) /**< System: ZFS pools and their list. @since 0.1 */
+/** Tree: largest memory of all members together. Needs RT_HAS_RSS; better with RT_HAS_PSS.
+ * @since 0.3 */
+#define RT_HAS_PEAK_TREE (UINT64_C(1) << 34)
 #define RT_HAS_RATE (UINT64_C(1) << 40) /**< rt_delta only: figures per time. @since 0.1 */
 /** @} */
 
@@ -322,9 +326,10 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 #define RT_PSS_READ 1
 /** rt_metrics.pss_source: part of it was read earlier, at most pss_age_ns ago. @since 0.2 */
 #define RT_PSS_CACHED 2
-/** rt_metrics.pss_source: the sum includes RSS instead of PSS for members without a read PSS,
- * because the budget did not allow it. The sum may be too high, and its bit is in `partial`.
- * @since 0.2 */
+/** rt_metrics.pss_source: not all of it could be read, or not often enough. It is estimated from
+ * `statm` and `stat`, and its bit is in `estimated`.
+ * @since 0.2
+ * @since 0.3 Never RSS instead of PSS. Until then the bit was in `partial`. */
 #define RT_PSS_ESTIMATED 3
 
 /** rt_metrics.source: the files of /proc. @since 0.2 */
@@ -337,7 +342,8 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
  *
  *  A field is complete if its bit is set in `valid`. If the bit is set in `partial` instead, the
  *  field is a lower bound: the sum over what could be read. E.g.: one member of twenty refuses
- *  access to `io`. If neither bit is set, the field is 0 and means nothing. @since 0.1 */
+ *  access to `io`. If the bit is set in `estimated`, the field may be above or below the truth.
+ *  If none of the three bits is set, the field is 0 and means nothing. @since 0.1 */
 struct rt_metrics {
 	uint32_t size;    /**< Bytes of this struct that the library filled. */
 	uint32_t kind;    /**< RT_KIND_PID or RT_KIND_SYSTEM. */
@@ -370,7 +376,9 @@ struct rt_metrics {
 	uint64_t rss_bytes;
 	/** Gauge, RT_HAS_PSS. Sum over the members. Shared pages are divided among their users.
 	 * `smaps_rollup`.
-	 * @since 0.2 May hold earlier reads: see pss_source. */
+	 * @since 0.2 May hold earlier reads: see pss_source.
+	 * @since 0.3 If not all of it could be read, it is estimated from `statm` and `stat`, and
+	 * its bit is in `estimated`. */
 	uint64_t pss_bytes;
 	/** Largest peak of any single member so far, RT_HAS_PEAK_RSS. `status` VmHWM. */
 	uint64_t peak_rss_bytes;
@@ -448,7 +456,8 @@ struct rt_metrics {
 	/** Gauge, RT_HAS_MEMORY. MemFree: not used for anything. */
 	uint64_t memory_free_bytes;
 	/** Gauge, RT_HAS_MEMORY_AVAILABLE. MemAvailable. If the kernel does not report it, an
-	 * estimate (free + file pages + reclaimable slab), and the bit is in `partial`. */
+	 * estimate (free + file pages + reclaimable slab), and the bit is in `estimated`.
+	 * @since 0.3 Until then the bit of the estimate was in `partial`. */
 	uint64_t memory_available_bytes;
 	uint64_t memory_buffers_bytes; /**< Gauge, RT_HAS_MEMORY. Buffers. */
 	/** Gauge, RT_HAS_MEMORY. Cached: page cache, including shmem but not slab. */
@@ -541,6 +550,23 @@ struct rt_metrics {
 	/** RT_PSS_ value: where pss_bytes comes from; 0 if there is none. @since 0.2 */
 	uint32_t pss_source;
 	uint32_t source; /**< RT_SOURCE_ value: how the members were read. @since 0.2 */
+
+	/* Since 0.3. */
+
+	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
+	uint64_t estimated;
+	/** Gauge, RT_HAS_PSS. Lower bound of pss_bytes: pages that no two members can share.
+	 * Equal to pss_bytes if that is valid. @since 0.3 */
+	uint64_t pss_low_bytes;
+	/** Gauge, RT_HAS_PSS. Upper bound of pss_bytes: as if no members shared pages, except those
+	 * that a forked process cannot have copied yet. Equal to pss_bytes if that is valid.
+	 * @since 0.3 */
+	uint64_t pss_high_bytes;
+	/** Gauge, RT_HAS_PEAK_TREE. Largest memory of all members together that a sample or a peak
+	 * poll of this tracker saw: a sum of PSS, read or estimated. Its bit is in `partial` if it
+	 * was read, since the peak between two polls may be higher; else in `estimated`.
+	 * @since 0.3 */
+	uint64_t peak_tree_bytes;
 };
 
 /** Measure once.
@@ -645,6 +671,8 @@ struct rt_process {
 	uint64_t pss_age_ns;            /**< Gauge, RT_HAS_PSS. Age of the read. @since 0.2 */
 	uint32_t pss_source;            /**< RT_PSS_ value; 0 if there is none. @since 0.2 */
 	uint32_t reserved;              /**< 0. @since 0.2 */
+	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
+	uint64_t estimated;
 };
 
 /** One CPU. The modes are disjoint, as those of rt_metrics. @since 0.1 */
@@ -762,7 +790,8 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
 /** Differences of the counters of two samples, and rates over the time between them.
  *
  *  A bit of `valid` is set if it is valid in both samples and no counter of that domain went
- *  backwards. A bit of `partial` is set if at least one of the two is a lower bound. Differences
+ *  backwards. A bit of `partial` is set if at least one of the two is a lower bound, and a bit of
+ *  `estimated` if at least one of the two is an estimate. Differences
  *  of consecutive samples add up to the difference of the first and the last. @since 0.1 */
 struct rt_delta {
 	uint32_t size;         /**< Bytes of this struct that the library filled. */
@@ -826,6 +855,8 @@ struct rt_delta {
 	uint64_t pressure_memory_full_ns;  /**< RT_HAS_PRESSURE_MEMORY. */
 	uint64_t pressure_io_some_ns;      /**< RT_HAS_PRESSURE_IO. */
 	uint64_t pressure_io_full_ns;      /**< RT_HAS_PRESSURE_IO. */
+	/** RT_HAS_ bits of the differences of estimates. @since 0.3 */
+	uint64_t estimated;
 };
 
 /** Compute what changed from one sample to a later one of the same tracker.
@@ -963,10 +994,11 @@ RT_API int rt_command_signal(struct rt_command *c, int signal);
  *  @since 0.2 */
 RT_API int rt_command_kill(struct rt_command *c);
 
-/** rt_outcome.peak_tree_kind: sum of PSS. @since 0.1 */
+/** rt_outcome.peak_tree_kind: sum of PSS, read or estimated. @since 0.1 */
 #define RT_PEAK_PSS 1
-/** rt_outcome.peak_tree_kind: sum of RSS. Each process counts the pages that it shares. @since 0.1
- */
+/** rt_outcome.peak_tree_kind: sum of RSS. Each process counts the pages that it shares.
+ * @since 0.1
+ * @since 0.3 No longer used. */
 #define RT_PEAK_RSS 2
 /** rt_outcome.peak_tree_kind: memory.peak of the program's cgroup. It includes the page cache, and
  * does not depend on samples. @since 0.1 */
@@ -998,8 +1030,10 @@ struct rt_outcome {
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process that samples saw. With
 	 * RT_ACCOUNTING_WAIT, also of all that were waited for. */
 	uint64_t peak_rss_bytes;
-	uint64_t peak_tree_bytes; /**< Largest memory of the whole tree; see peak_tree_kind. */
-	uint32_t peak_tree_kind;  /**< RT_PEAK_ value: what was summed; 0 if there is no sum. */
+	/** RT_HAS_PEAK_TREE. Largest memory of the whole tree; see peak_tree_kind.
+	 * @since 0.3 Has a bit. Is never a sum of RSS. */
+	uint64_t peak_tree_bytes;
+	uint32_t peak_tree_kind; /**< RT_PEAK_ value: what was summed; 0 if there is no sum. */
 	/** Members that still ran when the program had exited, without zombies.
 	 * @since 0.2 1 if members still run but cannot be counted. */
 	uint32_t left_running;
@@ -1034,6 +1068,8 @@ struct rt_outcome {
 	/** RT_HAS_CGROUP_TASKS. `pids.peak`: largest number of threads at the same time.
 	 * @since 0.2 */
 	uint64_t cgroup_tasks_peak;
+	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
+	uint64_t estimated;
 };
 
 /** Wait for the program to exit, and report what it used.

@@ -75,7 +75,7 @@ static uint64_t counter_of(const struct rt_metrics *m, const struct counter *c)
 static void subtract_counters(const struct rt_metrics *from, const struct rt_metrics *to,
                               struct rt_delta *out)
 {
-	uint64_t known = out->valid | out->partial, backwards = 0;
+	uint64_t known = out->valid | out->partial | out->estimated, backwards = 0;
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		if (counter_of(to, &counters[i]) < counter_of(from, &counters[i]))
@@ -84,6 +84,7 @@ static void subtract_counters(const struct rt_metrics *from, const struct rt_met
 	known &= ~backwards;
 	out->valid &= known;
 	out->partial &= known;
+	out->estimated &= known;
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		if (known & counters[i].has)
 			*(uint64_t *)(void *)((char *)out + counters[i].in_delta) =
@@ -101,7 +102,7 @@ static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
                     struct rt_delta *out)
 {
 	out->ticks_per_second = TICKS_PER_SECOND;
-	if (!((out->valid | out->partial) & RT_HAS_CPU))
+	if (!((out->valid | out->partial | out->estimated) & RT_HAS_CPU))
 		return;
 	out->cpu_user_ticks = ticks_between(from->cpu_user_ns, to->cpu_user_ns);
 	out->cpu_system_ticks = ticks_between(from->cpu_system_ns, to->cpu_system_ns);
@@ -127,6 +128,22 @@ static void set_rusage(const struct rt_metrics *to, struct rt_delta *out)
 	};
 }
 
+static uint64_t known_domains(const struct rt_metrics *m)
+{
+	return m->valid | m->partial | m->estimated;
+}
+
+/* A difference is as doubtful as the more doubtful of its samples. */
+static void set_masks(const struct rt_metrics *from, const struct rt_metrics *to,
+                      struct rt_delta *out)
+{
+	uint64_t known = known_domains(from) & known_domains(to);
+
+	out->valid = from->valid & to->valid;
+	out->estimated = known & (from->estimated | to->estimated);
+	out->partial = known & ~out->valid & ~out->estimated;
+}
+
 static int subtract(const struct rt_metrics *from, const struct rt_metrics *to,
                     struct rt_delta *out)
 {
@@ -139,11 +156,9 @@ static int subtract(const struct rt_metrics *from, const struct rt_metrics *to,
 	*out = (struct rt_delta){
 		.size = sizeof(*out),
 		.kind = to->kind,
-		.valid = from->valid & to->valid,
-		.partial = (from->partial | to->partial) & (from->valid | from->partial) &
-		           (to->valid | to->partial),
 		.interval_ns = to->monotonic_ns - from->monotonic_ns,
 	};
+	set_masks(from, to, out);
 	if (with_suspend > out->interval_ns && to->boottime_ns > from->boottime_ns)
 		out->suspended_ns = with_suspend - out->interval_ns;
 	if (to->self_cpu_ns > from->self_cpu_ns)

@@ -155,6 +155,10 @@ static const struct rt_field metrics_fields[] = {
 	FIELD(metrics, pss_age_ns, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PSS, "ns"),
 	FIELD(metrics, pss_source, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(metrics, source, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(metrics, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(metrics, pss_low_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PSS, "By"),
+	FIELD(metrics, pss_high_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PSS, "By"),
+	FIELD(metrics, peak_tree_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PEAK_TREE, "By"),
 };
 
 static const struct rt_field delta_fields[] = {
@@ -216,6 +220,7 @@ static const struct rt_field delta_fields[] = {
 	      "ns"),
 	FIELD(delta, pressure_io_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO, "ns"),
 	FIELD(delta, pressure_io_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO, "ns"),
+	FIELD(delta, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
 };
 
 static const struct rt_field outcome_fields[] = {
@@ -235,7 +240,7 @@ static const struct rt_field outcome_fields[] = {
 	FIELD(outcome, cpu_low_ns, RT_TYPE_U64, RT_FIELD_COUNTER, 0, "ns"),
 	FIELD(outcome, cpu_high_ns, RT_TYPE_U64, RT_FIELD_COUNTER, 0, "ns"),
 	FIELD(outcome, peak_rss_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PEAK_RSS, "By"),
-	FIELD(outcome, peak_tree_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "By"),
+	FIELD(outcome, peak_tree_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PEAK_TREE, "By"),
 	FIELD(outcome, peak_tree_kind, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(outcome, left_running, RT_TYPE_U32, RT_FIELD_GAUGE, 0, "1"),
 	FIELD(outcome, read_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO, "By"),
@@ -253,6 +258,7 @@ static const struct rt_field outcome_fields[] = {
 	FIELD(outcome, cgroup_read_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CGROUP_IO, "By"),
 	FIELD(outcome, cgroup_write_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_CGROUP_IO, "By"),
 	FIELD(outcome, cgroup_tasks_peak, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_CGROUP_TASKS, "1"),
+	FIELD(outcome, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
 };
 
 static const struct rt_field process_fields[] = {
@@ -283,6 +289,7 @@ static const struct rt_field process_fields[] = {
 	FIELD(process, pss_age_ns, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PSS, "ns"),
 	FIELD(process, pss_source, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(process, reserved, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(process, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
 };
 
 static const struct rt_field cpu_fields[] = {

@@ -16,7 +16,7 @@
 
 static uint64_t tree_domains(void)
 {
-	return rti_pid_domains().all | RT_HAS_PROCESSES;
+	return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PEAK_TREE;
 }
 
 static uint64_t known_domains(void)
@@ -265,7 +265,8 @@ static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, c
 		return -EINVAL;
 	if (t->kind != kind || !(t->want & has))
 		return -EOPNOTSUPP;
-	return t->samples && (t->last.valid | t->last.partial) & has ? 0 : -ENODATA;
+	return t->samples && (t->last.valid | t->last.partial | t->last.estimated) & has ? 0
+	                                                                                 : -ENODATA;
 }
 
 static int copy_rows_out(const struct rt_tracker *t, uint64_t has, void *array, size_t element_size,

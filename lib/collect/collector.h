@@ -48,8 +48,9 @@ struct rti_target {
 
 /* The figures of one member. A collector writes values first and sets the bit last. */
 struct rti_figures {
-	uint64_t valid;   /* RT_HAS_ bits of complete figures */
-	uint64_t partial; /* RT_HAS_ bits of lower bounds; disjoint from valid */
+	uint64_t valid;     /* RT_HAS_ bits of complete figures */
+	uint64_t partial;   /* RT_HAS_ bits of lower bounds */
+	uint64_t estimated; /* RT_HAS_ bits of estimates. The three masks are disjoint. */
 	uint64_t self[RTI_COUNTERS], children[RTI_COUNTERS];
 	struct rt_process row; /* gauges and peaks; the other fields are filled from elsewhere */
 	bool ignores_sigchld;

@@ -34,10 +34,11 @@ static void set_bit(struct rt_metrics *out, uint64_t bit, bool is_complete)
 	if (is_complete)
 		out->valid |= bit;
 	else
-		out->partial |= bit;
+		out->estimated |= bit;
 }
 
-/* Emulated kernels and containers omit keys. The figures are then lower bounds. */
+/* Emulated kernels and containers omit keys. Their figures are then 0, and what is computed from
+ * them is off either way. E.g.: without Cached, the older meaning of used has the page cache. */
 static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 {
 	bool is_complete = (info->has & MEMORY_KEYS) == MEMORY_KEYS;
@@ -67,7 +68,7 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 }
 
 /* Some containers show 0 instead of omitting the line, so accept 0 only if no memory is free.
- * Otherwise estimate the figure from what can be reclaimed, as a lower bound. */
+ * Otherwise estimate the figure from what can be reclaimed. */
 static int set_available(const struct rti_meminfo *info, struct rt_metrics *out)
 {
 	uint64_t available = to_bytes(info, RTI_MEM_AVAILABLE);

@@ -122,6 +122,7 @@ static void set_figures(const struct rt_command *c, const struct findings *f,
 
 	out->valid = m->valid & ~RT_HAS_PROCESSES;
 	out->partial = m->partial | RT_HAS_PROCESSES;
+	out->estimated = m->estimated;
 	out->rusage = m->rusage;
 	out->cpu_user_ns = m->cpu_user_ns;
 	out->cpu_system_ns = m->cpu_system_ns;

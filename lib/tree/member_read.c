@@ -89,7 +89,7 @@ static int read_budgeted(struct member_read *r, const struct rti_pid_collector *
 		r->figures.valid |= collector->provides;
 	} else {
 		row->pss_source = RT_PSS_ESTIMATED;
-		r->figures.partial |= collector->provides;
+		r->figures.estimated |= collector->provides;
 	}
 	return 0;
 }
@@ -98,6 +98,7 @@ static void clear_domains(struct rti_figures *figures, const struct rti_pid_coll
 {
 	figures->valid &= ~collector->provides;
 	figures->partial &= ~collector->provides;
+	figures->estimated &= ~collector->provides;
 	if (collector->reset)
 		collector->reset(figures);
 }

@@ -22,6 +22,7 @@ static void fill_process(const struct rti_tree *tree, const struct rti_member *m
 	out->ppid = m->stat.ppid;
 	out->state = (unsigned char)m->stat.state;
 	out->valid = f->valid;
+	out->estimated = f->estimated;
 	out->start_ticks = m->starttime;
 	out->cpu_user_ns = f->self[RTI_CPU_USER];
 	out->cpu_system_ns = f->self[RTI_CPU_SYSTEM];

@@ -34,7 +34,7 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 		raise_to(&peaks->rss_with_pss_bytes, out->rss_bytes);
 	}
 	out->peak_tree_rss_bytes = peaks->tree_rss_bytes;
-	out->peak_tree_pss_bytes = peaks->tree_pss_bytes;
+	out->peak_tree_pss_bytes = out->peak_tree_bytes = peaks->tree_pss_bytes;
 }
 
 /* Whether the budget allows to read the PSS of all members so many times. */

@@ -92,7 +92,8 @@ static void lower_to(uint64_t *value, uint64_t other)
 uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member *m, uint64_t wanted)
 {
 	const struct rti_pid_domains *domains = &tree->domains;
-	uint64_t known = m->values.figures.valid | m->values.figures.partial;
+	uint64_t known =
+	    m->values.figures.valid | m->values.figures.partial | m->values.figures.estimated;
 	uint64_t until_ns = UINT64_MAX;
 
 	if (missing_domains(tree, m, wanted, 0))

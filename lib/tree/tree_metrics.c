@@ -7,6 +7,9 @@
 
 #define US_NS 1000u
 
+/* Domains of the tree that no member has. */
+#define NOT_OF_MEMBERS (RT_HAS_PROCESSES | RT_HAS_PEAK_TREE)
+
 /* Samples in a row without a change until the sums are taken over. Some values of a member, such as
  * the growth of its account, belong to one sample, so they change once more in the one after. */
 #define SETTLED_SAMPLES 3
@@ -54,7 +57,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	const struct rti_figures *figures = &m->values.figures;
 	struct rti_sums *sums = &tree->sums;
 	struct rt_metrics *out = &sums->figures;
-	uint64_t missing = tree->want & ~figures->valid & ~RT_HAS_PROCESSES;
+	uint64_t missing = tree->want & ~figures->valid & ~NOT_OF_MEMBERS;
 
 	update_family(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
@@ -65,6 +68,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	add_gauges(tree, m, sums);
 	out->valid &= ~missing;
 	out->partial |= figures->valid | figures->partial;
+	out->estimated |= figures->estimated;
 	out->members_unreadable += (missing & ~tree->domains.often_partial) != 0;
 	out->processes += !rti_is_supervisor(tree, m);
 	rti_raise_peak_rss(tree, m->values.peak_rss_bytes);
@@ -150,6 +154,8 @@ static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	if (tree->ledger.has_exits && !tree->supervised.has_final_rusage)
 		make_partial(out, RT_HAS_PEAK_RSS);
+	if (out->peak_tree_bytes > 0)
+		out->partial |= RT_HAS_PEAK_TREE;
 	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;
 		out->partial &= ~RT_HAS_PEAK_RSS;
@@ -202,7 +208,7 @@ static void apply_cgroup(struct rti_tree *tree)
 
 static void sum_members(struct rti_tree *tree)
 {
-	tree->sums = (struct rti_sums){ .figures.valid = tree->want };
+	tree->sums = (struct rti_sums){ .figures.valid = tree->want & ~RT_HAS_PEAK_TREE };
 	rti_ledger_open(&tree->ledger);
 	apply_final_rusage(tree);
 	for (size_t i = 0; i < tree->table.count; i++) {
@@ -224,8 +230,9 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	mark_losses(tree, out);
 	mark_peaks(tree, out);
 	mark_cgroup(tree, out);
-	/* A domain is complete or a lower bound, never both. */
-	out->partial &= tree->want & ~out->valid;
+	/* A domain is complete, an estimate or a lower bound: one of the three. */
+	out->estimated &= tree->want & ~out->valid;
+	out->partial &= tree->want & ~out->valid & ~out->estimated;
 	out->reasons = tree->reasons;
 	out->cpu_resolution_ns = cpu_resolution_ns(tree);
 }

@@ -33,7 +33,7 @@ static_assert(offsetof(struct rt_opts, reserved) == 28, "offset");
 static_assert(offsetof(struct rt_opts, pss_share) == 32, "offset");
 static_assert(offsetof(struct rt_opts, pss_hold_us) == 36, "offset");
 
-static_assert(sizeof(struct rt_metrics) >= 952, "size");
+static_assert(sizeof(struct rt_metrics) >= 984, "size");
 static_assert(offsetof(struct rt_metrics, size) == 0, "offset");
 static_assert(offsetof(struct rt_metrics, kind) == 4, "offset");
 static_assert(offsetof(struct rt_metrics, valid) == 8, "offset");
@@ -141,8 +141,12 @@ static_assert(offsetof(struct rt_metrics, members_skipped) == 928, "offset");
 static_assert(offsetof(struct rt_metrics, pss_age_ns) == 936, "offset");
 static_assert(offsetof(struct rt_metrics, pss_source) == 944, "offset");
 static_assert(offsetof(struct rt_metrics, source) == 948, "offset");
+static_assert(offsetof(struct rt_metrics, estimated) == 952, "offset");
+static_assert(offsetof(struct rt_metrics, pss_low_bytes) == 960, "offset");
+static_assert(offsetof(struct rt_metrics, pss_high_bytes) == 968, "offset");
+static_assert(offsetof(struct rt_metrics, peak_tree_bytes) == 976, "offset");
 
-static_assert(sizeof(struct rt_process) >= 248, "size");
+static_assert(sizeof(struct rt_process) >= 256, "size");
 static_assert(offsetof(struct rt_process, size) == 0, "offset");
 static_assert(offsetof(struct rt_process, pid) == 4, "offset");
 static_assert(offsetof(struct rt_process, ppid) == 8, "offset");
@@ -170,6 +174,7 @@ static_assert(offsetof(struct rt_process, threads) == 224, "offset");
 static_assert(offsetof(struct rt_process, pss_age_ns) == 232, "offset");
 static_assert(offsetof(struct rt_process, pss_source) == 240, "offset");
 static_assert(offsetof(struct rt_process, reserved) == 244, "offset");
+static_assert(offsetof(struct rt_process, estimated) == 248, "offset");
 
 static_assert(sizeof(struct rt_cpu) >= 88, "size");
 static_assert(offsetof(struct rt_cpu, size) == 0, "offset");
@@ -232,7 +237,7 @@ static_assert(offsetof(struct rt_zpool, size_bytes) == 264, "offset");
 static_assert(offsetof(struct rt_zpool, allocated_bytes) == 272, "offset");
 static_assert(offsetof(struct rt_zpool, free_bytes) == 280, "offset");
 
-static_assert(sizeof(struct rt_delta) >= 552, "size");
+static_assert(sizeof(struct rt_delta) >= 560, "size");
 static_assert(offsetof(struct rt_delta, size) == 0, "offset");
 static_assert(offsetof(struct rt_delta, kind) == 4, "offset");
 static_assert(offsetof(struct rt_delta, valid) == 8, "offset");
@@ -288,6 +293,7 @@ static_assert(offsetof(struct rt_delta, pressure_memory_some_ns) == 520, "offset
 static_assert(offsetof(struct rt_delta, pressure_memory_full_ns) == 528, "offset");
 static_assert(offsetof(struct rt_delta, pressure_io_some_ns) == 536, "offset");
 static_assert(offsetof(struct rt_delta, pressure_io_full_ns) == 544, "offset");
+static_assert(offsetof(struct rt_delta, estimated) == 552, "offset");
 
 static_assert(sizeof(struct rt_command_opts) >= 48, "size");
 static_assert(offsetof(struct rt_command_opts, size) == 0, "offset");
@@ -299,7 +305,7 @@ static_assert(offsetof(struct rt_command_opts, tracker) == 32, "offset");
 static_assert(offsetof(struct rt_command_opts, accounting) == 40, "offset");
 static_assert(offsetof(struct rt_command_opts, reserved) == 44, "offset");
 
-static_assert(sizeof(struct rt_outcome) >= 352, "size");
+static_assert(sizeof(struct rt_outcome) >= 360, "size");
 static_assert(offsetof(struct rt_outcome, size) == 0, "offset");
 static_assert(offsetof(struct rt_outcome, exit_code) == 4, "offset");
 static_assert(offsetof(struct rt_outcome, signal) == 8, "offset");
@@ -333,6 +339,7 @@ static_assert(offsetof(struct rt_outcome, cgroup_memory_peak_bytes) == 320, "off
 static_assert(offsetof(struct rt_outcome, cgroup_read_bytes) == 328, "offset");
 static_assert(offsetof(struct rt_outcome, cgroup_write_bytes) == 336, "offset");
 static_assert(offsetof(struct rt_outcome, cgroup_tasks_peak) == 344, "offset");
+static_assert(offsetof(struct rt_outcome, estimated) == 352, "offset");
 
 static_assert(sizeof(struct rt_command_process) >= 160, "size");
 static_assert(offsetof(struct rt_command_process, size) == 0, "offset");

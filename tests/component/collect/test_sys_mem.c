@@ -95,7 +95,8 @@ static void expect_estimate(void)
 {
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY | RT_HAS_SWAP);
-	ck_assert_uint_eq(s.out.partial, RT_HAS_MEMORY_AVAILABLE);
+	ck_assert_uint_eq(s.out.estimated, RT_HAS_MEMORY_AVAILABLE);
+	ck_assert_uint_eq(s.out.partial, 0);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 8500106 * KIB);
 	ck_assert_uint_eq(s.out.memory_used_bytes, 7499895 * KIB);
 	expect_all_figures(&s.out);
@@ -150,19 +151,20 @@ START_TEST(meminfo_without_swap_lacks_its_bit)
 }
 END_TEST
 
-START_TEST(meminfo_with_missing_keys_is_partial)
+START_TEST(meminfo_with_missing_keys_is_estimated)
 {
 	fixture_write(&f, "proc/meminfo", HEAD AVAILABLE MIDDLE SWAP);
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP);
-	ck_assert_uint_eq(s.out.partial, RT_HAS_MEMORY);
+	ck_assert_uint_eq(s.out.estimated, RT_HAS_MEMORY);
+	ck_assert_uint_eq(s.out.partial, 0);
 }
 END_TEST
 
 START_TEST(meminfo_missing_fails_with_enoent)
 {
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
-	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
+	ck_assert_uint_eq(s.out.valid | s.out.partial | s.out.estimated, 0);
 }
 END_TEST
 
@@ -170,7 +172,7 @@ START_TEST(meminfo_malformed_fails_with_ebadmsg)
 {
 	fixture_write(&f, "proc/meminfo", "MemTotal: lots\n");
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
-	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
+	ck_assert_uint_eq(s.out.valid | s.out.partial | s.out.estimated, 0);
 }
 END_TEST
 
@@ -277,7 +279,7 @@ int main(void)
 	tcase_add_test(fixtures, meminfo_with_nothing_free_yields_available_zero);
 	tcase_add_test(fixtures, meminfo_with_available_above_total_is_clamped);
 	tcase_add_test(fixtures, meminfo_without_swap_lacks_its_bit);
-	tcase_add_test(fixtures, meminfo_with_missing_keys_is_partial);
+	tcase_add_test(fixtures, meminfo_with_missing_keys_is_estimated);
 	tcase_add_test(fixtures, meminfo_missing_fails_with_enoent);
 	tcase_add_test(fixtures, meminfo_malformed_fails_with_ebadmsg);
 	tcase_add_test(fixtures, meminfo_that_cannot_seek_is_reopened);

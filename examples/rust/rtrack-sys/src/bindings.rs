@@ -229,6 +229,10 @@ pub struct rt_metrics {
     pub pss_age_ns: u64,
     pub pss_source: u32,
     pub source: u32,
+    pub estimated: u64,
+    pub pss_low_bytes: u64,
+    pub pss_high_bytes: u64,
+    pub peak_tree_bytes: u64,
 }
 extern "C" {
     pub fn rt_sample(
@@ -273,6 +277,7 @@ pub struct rt_process {
     pub pss_age_ns: u64,
     pub pss_source: u32,
     pub reserved: u32,
+    pub estimated: u64,
 }
 impl Default for rt_process {
     fn default() -> Self {
@@ -487,6 +492,7 @@ pub struct rt_delta {
     pub pressure_memory_full_ns: u64,
     pub pressure_io_some_ns: u64,
     pub pressure_io_full_ns: u64,
+    pub estimated: u64,
 }
 extern "C" {
     pub fn rt_diff(
@@ -579,6 +585,7 @@ pub struct rt_outcome {
     pub cgroup_read_bytes: u64,
     pub cgroup_write_bytes: u64,
     pub cgroup_tasks_peak: u64,
+    pub estimated: u64,
 }
 extern "C" {
     pub fn rt_command_wait(

@@ -38,6 +38,7 @@ pub const RT_HAS_PRESSURE_CPU: u64 = 1 << 25;
 pub const RT_HAS_PRESSURE_MEMORY: u64 = 1 << 26;
 pub const RT_HAS_PRESSURE_IO: u64 = 1 << 27;
 pub const RT_HAS_ZFS: u64 = 1 << 28;
+pub const RT_HAS_PEAK_TREE: u64 = 1 << 34;
 pub const RT_HAS_RATE: u64 = 1 << 40;
 
 pub const RT_OPT_NO_CHILDREN: u32 = 1 << 0;
