@@ -213,6 +213,10 @@ struct rt_tracker;
  * microsecond longer. @since 0.2 */
 #define RT_OPT_PROCESS_EVENTS (UINT32_C(1) << 2)
 
+/** rt_opts.flags, pid tracker: never read PSS, which walks the page tables of a process. Estimate
+ * it and the peak of the tree from `statm` and `stat`. @since 0.3 */
+#define RT_OPT_NO_PSS_READS (UINT32_C(1) << 3)
+
 /** Options of a tracker. Every field except `size` may be 0, which means the default. @since 0.1 */
 struct rt_opts {
 	uint32_t size;  /**< sizeof(struct rt_opts), set by the caller. */
@@ -232,8 +236,11 @@ struct rt_opts {
 	 * (1 %); 1000 or more means no limit.
 	 *
 	 * Unused budget accumulates, up to 0.1 s (or pss_hold_us, if that is longer); a tracker
-	 * starts with 0.1 s. A read that the budget does not cover is replaced by the last one:
-	 * see rt_metrics.pss_source. @since 0.2 */
+	 * starts with 0.1 s. If it does not cover all reads that are due, the sum is estimated:
+	 * see rt_metrics.pss_source.
+	 * @since 0.2
+	 * @since 0.3 The last read no longer stands in if members have come to share memory, or
+	 * shared it no longer, since then. */
 	uint32_t pss_share;
 	/** Longest time that reading PSS may block mmap and munmap in the process that is read, in
 	 * microseconds. A read that is expected to take longer is skipped. 0 means 50000.
@@ -594,9 +601,11 @@ RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_si
 
 /** Peak poll: a quick check between two samples, for memory peaks and for new processes.
  *
- *  Reads the pending process events and sums the RSS of all members. The next sample reports a new
- *  peak. If no process has forked, the cost is one file read per member. Call it as often as
- *  peaks matter. rt_command_wait() calls it while it waits.
+ *  Reads the pending process events, and finds out how much memory all members hold. The next
+ *  sample reports a new peak. If no process has forked, the cost is one file read for each member
+ *  that has run (`statm`), and one more (`stat`) if it shares memory with the process that forked
+ *  it, or with one that it has forked. Reads PSS only if samples are more than two seconds apart.
+ *  Call it as often as peaks matter. rt_command_wait() calls it while it waits.
  *
  *  @param t a pid tracker that has been sampled at least once.
  *  @retval 0 success
@@ -612,11 +621,13 @@ RT_API int rt_tracker_glance(struct rt_tracker *t);
  *  @param has one RT_HAS_ bit.
  *  @return 0 if the bit is valid, else the first read error. E.g.: -EACCES (not permitted),
  *          -ENOENT (this kernel has no such file), -EBADMSG (the file has an unknown format) or
- *          -ETIMEDOUT. Also -EOPNOTSUPP (this kind of tracker does not have it, or it was not
- *          requested), -ENODATA (no sample yet, or a lower bound without a read error), -EINVAL
- *          (@p has is not exactly one known bit) or
- *          -EFAULT (@p t is NULL).
- *  @since 0.1 */
+ *          -ETIMEDOUT. -EDQUOT: PSS is estimated, because its budget did not allow to read it
+ *          (rt_opts.pss_share, RT_OPT_NO_PSS_READS). Also -EOPNOTSUPP (this kind of tracker does
+ *          not have it, or it was not requested), -ENODATA (no sample yet, or a lower bound
+ *          without a read error), -EINVAL (@p has is not exactly one known bit) or -EFAULT (@p t
+ *          is NULL).
+ *  @since 0.1
+ *  @since 0.3 Can return -EDQUOT. */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 
 /** @} */

@@ -10,13 +10,15 @@
 #include "collect/domains.h"
 #include "util/visit.h"
 
-#define KNOWN_FLAGS (RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS)
+#define KNOWN_FLAGS                                                                                \
+	(RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS |                 \
+	 RT_OPT_NO_PSS_READS)
 #define MOST_FILES 4096u
 #define QUICK_NS 100000u
 
 static uint64_t tree_domains(void)
 {
-	return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PEAK_TREE;
+	return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PSS | RT_HAS_PEAK_TREE;
 }
 
 static uint64_t known_domains(void)

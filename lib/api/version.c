@@ -46,6 +46,7 @@ static const struct {
 	{ -ENODATA, "no data available" },
 	{ -EBADMSG, "file has an unknown format" },
 	{ -EOPNOTSUPP, "not supported here" },
+	{ -EDQUOT, "the budget for reading it was used up" },
 	{ -ESTALE, "samples come from different trackers" },
 	{ -ETIMEDOUT, "timed out" },
 };

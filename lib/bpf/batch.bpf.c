@@ -20,6 +20,7 @@
 #define ATTEMPTS_MAX 4
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
+#define PF_FORKNOEXEC 0x00000040u
 #define TASK_REPORT 0x7fu
 #define TASK_REPORT_IDLE 0x80u
 #define TASK_UNINTERRUPTIBLE 0x2u
@@ -249,9 +250,14 @@ static long add_cpu(__u32 cpu, struct pages *pages)
 	return 0;
 }
 
-/* Returns the resident pages as percpu_counter_sum_positive() does, or as
+static __u64 positive(__s64 count)
+{
+	return count > 0 ? (__u64)count : 0;
+}
+
+/* Set the resident pages as percpu_counter_sum_positive() does, or as
  * percpu_counter_read_positive() does if the per-CPU counters cannot be found. */
-static __u64 resident_pages(const struct mm_struct *mm)
+static void set_resident_pages(const struct mm_struct *mm, struct rti_batch_row *row)
 {
 	const struct percpu_counter *file = &mm->rss_stat[MM_FILEPAGES],
 				    *anonymous = &mm->rss_stat[MM_ANONPAGES],
@@ -260,25 +266,30 @@ static __u64 resident_pages(const struct mm_struct *mm)
 		{ (__u64)file->counters, (__u64)anonymous->counters, (__u64)shared->counters },
 		{ file->count, anonymous->count, shared->count },
 	};
-	__u64 sum = 0;
 
 	bpf_loop(cpus, add_cpu, &pages, 0);
-	for (int i = 0; i < PAGE_KINDS; i++)
-		sum += pages.count[i] > 0 ? (__u64)pages.count[i] : 0;
-	return sum;
+	row->shmem_pages = positive(pages.count[2]);
+	row->shared_pages = positive(pages.count[0]) + row->shmem_pages;
+	row->rss_pages = row->shared_pages + positive(pages.count[1]);
 }
 
 /* The kernel only updates hiwater_rss when memory is released, so the current RSS may be higher. */
 static void set_memory(const struct mm_struct *mm, struct rti_batch_row *row)
 {
-	row->rss_pages = resident_pages(mm);
-	if (!(row->has & RTI_BATCH_PEAK))
-		return;
-	row->peak_rss_pages = mm->hiwater_rss;
-	if (row->peak_rss_pages < row->rss_pages)
-		row->peak_rss_pages = row->rss_pages;
-	if (!(row->has & RTI_BATCH_RSS))
-		row->rss_pages = 0;
+	set_resident_pages(mm, row);
+	if (row->has & RTI_BATCH_PEAK) {
+		row->peak_rss_pages = mm->hiwater_rss;
+		if (row->peak_rss_pages < row->rss_pages)
+			row->peak_rss_pages = row->rss_pages;
+	} else {
+		row->shmem_pages = 0;
+	}
+	if (row->has & RTI_BATCH_RSS) {
+		row->size_pages = mm->total_vm;
+		row->stack = mm->start_stack;
+	} else {
+		row->rss_pages = row->shared_pages = 0;
+	}
 }
 
 /* Set RSS and peak; 0 if the process has no address space. Returns 0, or -EAGAIN if the address
@@ -286,6 +297,7 @@ static void set_memory(const struct mm_struct *mm, struct rti_batch_row *row)
 static int read_memory(const struct walk *walk, struct rti_batch_row *row)
 {
 	row->rss_pages = row->peak_rss_pages = 0;
+	row->shared_pages = row->shmem_pages = row->size_pages = row->stack = 0;
 	if (!walk->mm || !(row->has & (RTI_BATCH_RSS | RTI_BATCH_PEAK)))
 		return 0;
 	set_memory(kernel_object(struct mm_struct, walk->mm), row);
@@ -348,6 +360,8 @@ static int try_read_task(const struct task_struct *task, __u32 want, struct rti_
 	row->start_ns = task->start_boottime;
 	row->ppid = (__u32)task->real_parent->tgid;
 	row->state = state_letter(task);
+	if (task->flags & PF_FORKNOEXEC)
+		row->has |= RTI_BATCH_FORKED;
 	set_status(task, row);
 	if (!task->sighand) /* it has been released */
 		return -ESRCH;

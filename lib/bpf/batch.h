@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RTI_BATCH_PLUGIN 2u /* changes whenever anything below does */
+#define RTI_BATCH_PLUGIN 3u /* changes whenever anything below does */
 
 /* What a request asks for, and what a row has. Values that were not requested are 0 in the row.
  * Values without a bit are in every row. */
@@ -23,6 +23,7 @@
 /* The process has used exactly idle_ns: the row has only start_ns and cpu_ns. */
 #define RTI_BATCH_IDLE (1u << 4)
 #define RTI_BATCH_IGNORES_SIGCHLD (1u << 5)
+#define RTI_BATCH_FORKED (1u << 6) /* it has not executed a program since it was forked */
 
 struct rti_batch_request {
 	int32_t pid;
@@ -51,6 +52,10 @@ struct rti_batch_row {
 	 * as statm since Linux 6.17. On systems with more than RTI_BATCH_CPUS, as exact as stat:
 	 * without what each CPU has yet to add. */
 	uint64_t rss_pages, peak_rss_pages;
+	/* With RTI_BATCH_RSS, of the same address space: the part of rss_pages that is of files and
+	 * shared memory, all pages that are mapped, and the address of the stack. */
+	uint64_t shared_pages, size_pages, stack;
+	uint64_t shmem_pages; /* with RTI_BATCH_PEAK: the part of shared_pages that is no file */
 	/* Includes that of reaped children. */
 	uint64_t rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes;
 	char comm[16];

@@ -49,6 +49,8 @@ enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 struct mm_struct {
 	struct percpu_counter rss_stat[NR_MM_COUNTERS]; /* since Linux 6.2 */
 	unsigned long hiwater_rss;
+	unsigned long total_vm;
+	unsigned long start_stack;
 };
 
 struct task_io_accounting {

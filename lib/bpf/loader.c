@@ -97,6 +97,11 @@ void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rt
 	stat->cutime = row->reaped_user_ns / tick_ns;
 	stat->cstime = row->reaped_system_ns / tick_ns;
 	stat->num_threads = row->threads;
+	stat->flags &= ~(uint64_t)RTI_PF_FORKNOEXEC;
+	if (row->has & RTI_BATCH_FORKED)
+		stat->flags |= RTI_PF_FORKNOEXEC;
+	if (row->has & RTI_BATCH_RSS)
+		stat->stack = row->stack;
 	if (row->has & RTI_BATCH_STATUS)
 		memcpy(stat->comm, row->comm, sizeof(row->comm));
 }

@@ -3,7 +3,7 @@
  *
  * The entry says all that the core must know. The core never compares a collector with a name. It
  * names a domain by its bit only where accounting depends on that domain: CPU time and page faults
- * for the ledger, RSS and PSS for the budget and the peaks. E.g.: a new gauge is named nowhere. */
+ * for the ledger, RSS for the memory of the tree. E.g.: a new gauge is named nowhere. */
 #ifndef RTI_COLLECTOR_H
 #define RTI_COLLECTOR_H
 
@@ -53,14 +53,17 @@ struct rti_figures {
 	uint64_t estimated; /* RT_HAS_ bits of estimates. The three masks are disjoint. */
 	uint64_t self[RTI_COUNTERS], children[RTI_COUNTERS];
 	struct rt_process row; /* gauges and peaks; the other fields are filled from elsewhere */
+	/* With RT_HAS_RSS: the part of RSS that is of files and shared memory, and the size of the
+	 * address space. */
+	uint64_t shared_bytes, size_bytes;
+	uint64_t shmem_bytes; /* with RT_HAS_PEAK_RSS: the part of shared_bytes that is no file */
 	bool ignores_sigchld;
 };
 
 /* When a figure is read of a member that has run since the last sample. */
 enum rti_cadence {
 	RTI_EACH_SAMPLE,
-	RTI_TEN_HZ,  /* ten times a second at most: the files cost many times what others do */
-	RTI_BUDGETED /* as the PSS budget allows, and carried on from the last read otherwise */
+	RTI_TEN_HZ /* ten times a second at most: the files cost many times what others do */
 };
 
 /* Collects one domain of a member of a tree. Has no state of its own.

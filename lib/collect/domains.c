@@ -11,7 +11,6 @@ struct rti_pid_domains rti_pid_domains(void)
 
 		domains.all |= c->provides;
 		domains.seldom |= c->cadence == RTI_TEN_HZ ? c->provides : 0;
-		domains.budgeted |= c->cadence == RTI_BUDGETED ? c->provides : 0;
 		domains.while_idle |= c->changes_while_idle ? c->provides : 0;
 		domains.with_rss |= c->rises_with_rss ? c->provides : 0;
 		domains.often_partial |= c->is_often_partial ? c->provides : 0;

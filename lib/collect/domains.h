@@ -7,8 +7,7 @@
 
 struct rti_pid_domains {
 	uint64_t all;
-	uint64_t seldom;   /* cadence RTI_TEN_HZ */
-	uint64_t budgeted; /* cadence RTI_BUDGETED */
+	uint64_t seldom; /* cadence RTI_TEN_HZ */
 	uint64_t while_idle;
 	uint64_t with_rss; /* rises_with_rss */
 	uint64_t often_partial;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resident memory of one process, from statm.
+/* Resident memory of one process, and the part of it that is not anonymous, from statm.
  *
  * The kernel gathers page counts per thread before it adds them up (64 pages a thread; since 6.2
  * per CPU), so the figure of a live process may be off by that much. */
@@ -9,10 +9,15 @@
 static int collect(const struct rti_context *ctx, const struct rti_target *target,
                    struct rti_figures *out)
 {
-	int err = rti_pid_mm_read_rss(ctx, target, &out->row.rss_bytes);
+	const uint64_t page_size = ctx->platform->page_size;
+	struct rti_pid_statm statm;
+	int err = rti_pid_mm_read_statm(ctx, target, &statm);
 
 	if (err < 0)
 		return err;
+	out->row.rss_bytes = statm.resident_pages * page_size;
+	out->shared_bytes = statm.shared_pages * page_size;
+	out->size_bytes = statm.size_pages * page_size;
 	out->valid |= RT_HAS_RSS;
 	return 0;
 }
@@ -20,13 +25,17 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 static void from_row(const struct rti_context *ctx, const struct rti_batch_row *row,
                      struct rti_figures *out)
 {
-	out->row.rss_bytes = row->rss_pages * ctx->platform->page_size;
+	const uint64_t page_size = ctx->platform->page_size;
+
+	out->row.rss_bytes = row->rss_pages * page_size;
+	out->shared_bytes = row->shared_pages * page_size;
+	out->size_bytes = row->size_pages * page_size;
 	out->valid |= RT_HAS_RSS;
 }
 
 static void reset(struct rti_figures *out)
 {
-	out->row.rss_bytes = 0;
+	out->row.rss_bytes = out->shared_bytes = out->size_bytes = 0;
 }
 
 static void add(const struct rti_figures *member, struct rt_metrics *sum)

@@ -56,33 +56,21 @@ int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *targ
 	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
 }
 
-int rti_pid_mm_read_rss(const struct rti_context *ctx, const struct rti_target *target,
-                        uint64_t *rss_bytes)
+int rti_pid_mm_read_statm(const struct rti_context *ctx, const struct rti_target *target,
+                          struct rti_pid_statm *out)
 {
-	uint64_t resident_pages;
 	int err = rti_pid_mm_read(ctx, target, "statm", target->statm);
 
-	if (err == 0)
-		err = rti_parse_pid_statm(ctx->buf->data, ctx->buf->len, &resident_pages);
-	if (err < 0)
-		return err;
-	*rss_bytes = resident_pages * ctx->platform->page_size;
-	return 0;
+	return err < 0 ? err : rti_parse_pid_statm(ctx->buf->data, ctx->buf->len, out);
 }
 
 /* Opened each time: a cached descriptor would stay with the address space from before an exec. */
-int rti_pid_mm_read_pss(const struct rti_context *ctx, const struct rti_target *target,
-                        uint64_t *pss_bytes)
+int rti_pid_mm_read_rollup(const struct rti_context *ctx, const struct rti_target *target,
+                           struct rti_smaps_rollup *out)
 {
-	uint64_t pss_kib;
 	int err = rti_pid_mm_read(ctx, target, "smaps_rollup", NULL);
 
 	if (err == 0 && ctx->buf->len == 0)
 		err = -ESRCH; /* Linux 4.18 answers so for a zombie */
-	if (err == 0)
-		err = rti_parse_smaps_rollup(ctx->buf->data, ctx->buf->len, &pss_kib);
-	if (err < 0)
-		return err;
-	*pss_bytes = pss_kib * 1024;
-	return 0;
+	return err < 0 ? err : rti_parse_smaps_rollup(ctx->buf->data, ctx->buf->len, out);
 }

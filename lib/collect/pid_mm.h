@@ -19,13 +19,13 @@ int32_t rti_pid_mm_thread(const struct rti_context *ctx, int32_t pid,
 int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *target,
                     const char *file, struct rti_file *cached);
 
-/* Read RSS from statm. Returns 0 or -errno. */
-int rti_pid_mm_read_rss(const struct rti_context *ctx, const struct rti_target *target,
-                        uint64_t *rss_bytes);
+/* Read statm, through the cached descriptor of the target. Returns 0 or -errno. */
+int rti_pid_mm_read_statm(const struct rti_context *ctx, const struct rti_target *target,
+                          struct rti_pid_statm *out);
 
-/* Read PSS from smaps_rollup, which walks the page tables of the process. Returns 0 or -errno:
- * -ESRCH for a zombie. */
-int rti_pid_mm_read_pss(const struct rti_context *ctx, const struct rti_target *target,
-                        uint64_t *pss_bytes);
+/* Read smaps_rollup, for which the kernel walks the page tables of the process. Returns 0 or
+ * -errno: -ESRCH for a zombie. */
+int rti_pid_mm_read_rollup(const struct rti_context *ctx, const struct rti_target *target,
+                           struct rti_smaps_rollup *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Peak resident memory of one process, from status: VmHWM, which unlike ru_maxrss an exec does not
- * hand on. */
+ * hand on. The same file tells shared memory from files. */
 #include <errno.h>
 
 #include "collect/collector.h"
@@ -19,6 +19,7 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	if (!(status.has & RTI_STATUS_HWM))
 		return -ESRCH; /* a zombie: its memory is released */
 	out->row.peak_rss_bytes = status.vm_hwm_kib * 1024;
+	out->shmem_bytes = status.has & RTI_STATUS_SHMEM ? status.rss_shmem_kib * 1024 : 0;
 	out->valid |= RT_HAS_PEAK_RSS;
 	return 0;
 }
@@ -27,12 +28,13 @@ static void from_row(const struct rti_context *ctx, const struct rti_batch_row *
                      struct rti_figures *out)
 {
 	out->row.peak_rss_bytes = row->peak_rss_pages * ctx->platform->page_size;
+	out->shmem_bytes = row->shmem_pages * ctx->platform->page_size;
 	out->valid |= RT_HAS_PEAK_RSS;
 }
 
 static void reset(struct rti_figures *out)
 {
-	out->row.peak_rss_bytes = 0;
+	out->row.peak_rss_bytes = out->shmem_bytes = 0;
 }
 
 const struct rti_pid_collector rti_pid_peak = {

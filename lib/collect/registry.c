@@ -8,7 +8,6 @@ extern const struct rti_pid_collector rti_pid_faults;
 extern const struct rti_pid_collector rti_pid_io;
 extern const struct rti_pid_collector rti_pid_mem;
 extern const struct rti_pid_collector rti_pid_peak;
-extern const struct rti_pid_collector rti_pid_pss;
 extern const struct rti_pid_collector rti_pid_threads;
 
 extern const struct rti_sys_collector rti_sys_cpu;
@@ -25,7 +24,6 @@ extern const struct rti_sys_collector rti_sys_zfs;
  * those with after_stat stand last, as stat is read last. */
 const struct rti_pid_collector *const rti_pid_collectors[] = {
 	&rti_pid_mem,
-	&rti_pid_pss,
 	&rti_pid_peak,
 	&rti_pid_io,
 	&rti_pid_ctxsw,

@@ -9,6 +9,7 @@
 #include "api/rusage.h"
 #include "command/cpu_bounds.h"
 #include "os/cpu_time.h"
+#include "util/saturate.h"
 #include "util/visit.h"
 
 /* What fills the outcome. */
@@ -153,23 +154,29 @@ static void set_processes(const struct rt_command *c, const struct findings *f,
 	out->processes_peak = f->facts.alive_peak;
 }
 
-/* The largest sum that was seen. If RSS was summed more often than PSS, PSS may have missed a
- * peak. */
+/* No poll saw the peak of the largest process: the tree held at least its anonymous memory at that
+ * time. What it mapped of files may have been shared. */
+static uint64_t missed_peak_bytes(const struct findings *f, const struct rt_outcome *out)
+{
+	return rti_subtract_saturated(out->peak_rss_bytes, f->facts.memory_shared_max_bytes);
+}
+
+/* A sum of PSS that was read is a lower bound, since the peak between two polls may be higher. */
 static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 {
 	const struct rt_metrics *m = &f->metrics;
+	uint64_t missed_bytes = missed_peak_bytes(f, out);
 
-	if (m->peak_tree_rss_bytes < m->peak_rss_bytes) {
-		/* Samples missed the peak: the tree held at least what its largest process held. */
-		out->peak_tree_bytes = m->peak_rss_bytes;
-		out->peak_tree_kind = RT_PEAK_RSS;
-	} else if (m->valid & RT_HAS_PSS && m->peak_tree_pss_bytes && f->facts.has_pss_of_peak) {
-		out->peak_tree_bytes = m->peak_tree_pss_bytes;
-		out->peak_tree_kind = RT_PEAK_PSS;
-	} else if (m->peak_tree_rss_bytes) {
-		out->peak_tree_bytes = m->peak_tree_rss_bytes;
-		out->peak_tree_kind = RT_PEAK_RSS;
-	}
+	if (!((m->partial | m->estimated) & RT_HAS_PEAK_TREE))
+		return;
+	out->peak_tree_kind = RT_PEAK_PSS;
+	out->peak_tree_bytes = m->peak_tree_bytes;
+	out->peak_tree_low_bytes = f->facts.memory_low_bytes;
+	if (out->peak_tree_bytes >= missed_bytes)
+		return;
+	out->peak_tree_bytes = missed_bytes;
+	out->partial &= ~RT_HAS_PEAK_TREE;
+	out->estimated |= RT_HAS_PEAK_TREE;
 }
 
 static void set_tree_peak(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
@@ -182,9 +189,12 @@ static void set_tree_peak(struct rt_command *c, const struct findings *f, struct
 		set_seen_peak(f, out);
 		return;
 	}
-	out->valid |= RT_HAS_CGROUP_MEMORY;
+	out->valid |= RT_HAS_CGROUP_MEMORY | RT_HAS_PEAK_TREE;
+	out->partial &= ~RT_HAS_PEAK_TREE;
+	out->estimated &= ~RT_HAS_PEAK_TREE;
 	out->peak_tree_kind = RT_PEAK_CGROUP;
-	out->peak_tree_bytes = out->peak_tree_high_bytes = out->cgroup_memory_peak_bytes;
+	out->peak_tree_bytes = out->peak_tree_high_bytes = out->peak_tree_low_bytes =
+	    out->cgroup_memory_peak_bytes;
 }
 
 static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
@@ -202,10 +212,7 @@ static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
  * every process was waited for; otherwise the largest peak may be unknown. */
 static void set_peak_bounds(struct rt_outcome *out)
 {
-	out->peak_tree_low_bytes = out->peak_rss_bytes;
-	if (out->peak_tree_kind != RT_PEAK_RSS && out->peak_tree_bytes > out->peak_tree_low_bytes)
-		out->peak_tree_low_bytes = out->peak_tree_bytes;
-	if (out->peak_tree_kind == RT_PEAK_CGROUP || !(out->valid & RT_HAS_PROCESSES_PEAK) ||
+	if (out->peak_tree_kind != RT_PEAK_PSS || !(out->valid & RT_HAS_PROCESSES_PEAK) ||
 	    !(out->valid & RT_HAS_PEAK_RSS) || out->reasons & ~(uint32_t)RT_REASON_LEFT_RUNNING)
 		return;
 	out->peak_tree_high_bytes = out->peak_rss_bytes * out->processes_peak;

@@ -12,6 +12,7 @@
 #include "api/struct_size.h"
 #include "command/outcome.h"
 #include "os/pidfd.h"
+#include "util/saturate.h"
 
 /* Two peak polls are this far apart at least, and this many times as long as one costs. */
 #define POLL_NS 10000000u
@@ -67,15 +68,23 @@ static int wait_for_supervisor(struct rt_command *c, int64_t timeout_ns)
 	return err;
 }
 
+/* Without reading PSS, which has a budget of its own. */
+static uint64_t poll_cost_ns(const struct rt_command *c)
+{
+	uint64_t pss_ns = rti_tree_pss_cost_ns(c->tracker->tree);
+
+	return rti_subtract_saturated(c->tracker->self_cpu_ns, pss_ns);
+}
+
 static void poll_peak(struct rt_command *c, uint64_t now_ns)
 {
-	uint64_t cost_ns = c->tracker->self_cpu_ns;
+	uint64_t cost_ns = poll_cost_ns(c);
 
 	if (rt_tracker_glance(c->tracker) < 0) {
 		c->next_poll_ns = UINT64_MAX; /* memory is not wanted */
 		return;
 	}
-	cost_ns = c->tracker->self_cpu_ns - cost_ns;
+	cost_ns = rti_subtract_saturated(poll_cost_ns(c), cost_ns);
 	c->next_poll_ns =
 	    now_ns + (cost_ns * POLL_SHARE > POLL_NS ? cost_ns * POLL_SHARE : POLL_NS);
 }

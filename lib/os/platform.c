@@ -3,7 +3,9 @@
 #include "os/platform.h"
 
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,6 +75,12 @@ static int cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 	return err;
 }
 
+/* The kernel allows that to a caller that may read smaps_rollup of both. */
+static bool have_same_memory(int32_t pid, int32_t other)
+{
+	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0;
+}
+
 static int32_t current_pid(void)
 {
 	return getpid();
@@ -103,6 +111,7 @@ void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 		.monotonic_ns = monotonic_ns,
 		.thread_cpu_ns = thread_cpu_ns,
 		.cpu_clock = is_foreign ? NULL : cpu_clock,
+		.have_same_memory = is_foreign ? NULL : have_same_memory,
 		.getpid = current_pid,
 		.cpu_count = cpu_count,
 		.fd_limit = fd_limit,

@@ -29,6 +29,9 @@ struct rti_platform {
 	 * are if total_ns has advanced by less than 1 ms since they were read. NULL if pids are not
 	 * those of the caller's pid namespace. */
 	int (*cpu_clock)(int32_t pid, struct rti_cpu_clock *out);
+	/* Whether two processes run in one address space. NULL as cpu_clock. False if it is not
+	 * known. */
+	bool (*have_same_memory)(int32_t pid, int32_t other);
 	int32_t (*getpid)(void);
 	uint32_t (*cpu_count)(void); /* CPUs that are online */
 	uint32_t (*fd_limit)(void);  /* soft RLIMIT_NOFILE, or UINT32_MAX */

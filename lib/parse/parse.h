@@ -14,6 +14,9 @@
 
 #include "parse/scan.h"
 
+/* PF_FORKNOEXEC, include/linux/sched.h: no program was executed since the fork. */
+#define RTI_PF_FORKNOEXEC 0x40u
+
 /* /proc/PID/stat, see proc(5). comm ends at the last ')'. On a short line, starttime and rss_pages
  * are 0 if they are missing. */
 struct rti_pid_stat {
@@ -27,24 +30,31 @@ struct rti_pid_stat {
 	bool has_starttime;
 	uint64_t rss_pages;
 	uint64_t flags;      /* PF_ bits */
+	uint64_t stack;      /* address of the stack, new with each exec; 0: unknown */
 	bool has_signals;    /* sigignore and exit_signal are set */
 	uint64_t sigignore;  /* signals 1 to 31 */
 	int32_t exit_signal; /* -1 in a thread that is not the thread group leader */
 };
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out);
 
-/* /proc/PID/statm: the second number, which is resident pages. */
-int rti_parse_pid_statm(const char *data, size_t len, uint64_t *resident_pages);
+/* /proc/PID/statm. shared_pages: resident pages of files and of shared memory; the other resident
+ * pages are anonymous. */
+struct rti_pid_statm {
+	uint64_t size_pages, resident_pages, shared_pages;
+};
+int rti_parse_pid_statm(const char *data, size_t len, struct rti_pid_statm *out);
 
 /* /proc/PID/status and /proc/PID/task/TID/status. The bits of has say which fields are set. At
  * least one must be there. */
 #define RTI_STATUS_HWM (1u << 0)
 #define RTI_STATUS_SWITCHES (1u << 1)
 #define RTI_STATUS_TGID (1u << 2)
+#define RTI_STATUS_SHMEM (1u << 3)
 struct rti_pid_status {
 	unsigned has;
 	int32_t tgid;
 	uint64_t vm_hwm_kib;
+	uint64_t rss_shmem_kib; /* with RTI_STATUS_SHMEM: Linux 4.5 */
 	uint64_t voluntary_switches, involuntary_switches;
 };
 int rti_parse_pid_status(const char *data, size_t len, struct rti_pid_status *out);
@@ -55,8 +65,13 @@ struct rti_pid_io {
 };
 int rti_parse_pid_io(const char *data, size_t len, struct rti_pid_io *out);
 
-/* /proc/PID/smaps_rollup: the Pss line, in KiB. */
-int rti_parse_smaps_rollup(const char *data, size_t len, uint64_t *pss_kib);
+/* /proc/PID/smaps_rollup, in KiB. Needs the lines Rss and Pss. has_kinds: the PSS of anonymous
+ * pages is there, too (Linux 5.4). */
+struct rti_smaps_rollup {
+	uint64_t rss_kib, pss_kib, pss_anon_kib;
+	bool has_kinds;
+};
+int rti_parse_smaps_rollup(const char *data, size_t len, struct rti_smaps_rollup *out);
 
 /* /proc/PID/task/TID/children: pids separated by blanks. */
 int rti_parse_children(const char *data, size_t len, int (*each)(void *arg, int32_t pid),

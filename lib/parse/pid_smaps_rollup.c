@@ -5,12 +5,21 @@
 #include "parse/parse.h"
 #include "parse/scan.h"
 
-int rti_parse_smaps_rollup(const char *data, size_t len, uint64_t *pss_kib)
+int rti_parse_smaps_rollup(const char *data, size_t len, struct rti_smaps_rollup *out)
 {
 	struct rti_scan s = rti_scan(data, len), line;
+	bool has_rss = false, has_pss = false;
 
-	while (rti_scan_line(&s, &line))
-		if (rti_scan_literal(&line, "Pss:"))
-			return rti_scan_u64(&line, pss_kib) ? 0 : -EBADMSG;
-	return -EBADMSG;
+	*out = (struct rti_smaps_rollup){ 0 };
+	while (rti_scan_line(&s, &line)) {
+		if (rti_scan_literal(&line, "Rss:"))
+			has_rss = rti_scan_u64(&line, &out->rss_kib);
+		else if (rti_scan_literal(&line, "Pss:"))
+			has_pss = rti_scan_u64(&line, &out->pss_kib);
+		else if (rti_scan_literal(&line, "Pss_Anon:"))
+			out->has_kinds = rti_scan_u64(&line, &out->pss_anon_kib);
+	}
+	if (out->pss_anon_kib > out->pss_kib)
+		out->pss_anon_kib = out->pss_kib;
+	return has_rss && has_pss ? 0 : -EBADMSG;
 }

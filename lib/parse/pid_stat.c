@@ -59,13 +59,15 @@ static void parse_optional(struct rti_scan *s, struct rti_pid_stat *out)
 {
 	out->starttime = 0;
 	out->rss_pages = 0;
+	out->stack = 0;
 	/* Skip itrealvalue. */
 	out->has_starttime = rti_scan_skip_words(s, 1) && rti_scan_u64(s, &out->starttime);
 	/* Skip vsize. */
 	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !parse_clamped(s, &out->rss_pages))
 		out->rss_pages = 0;
-	/* Skip rsslim to blocked, then sigcatch to cnswap. */
-	out->has_signals = rti_scan_skip_words(s, 8) && rti_scan_u64(s, &out->sigignore) &&
+	/* Skip rsslim to endcode, kstkesp to blocked, then sigcatch to cnswap. */
+	out->has_signals = rti_scan_skip_words(s, 3) && rti_scan_u64(s, &out->stack) &&
+	                   rti_scan_skip_words(s, 4) && rti_scan_u64(s, &out->sigignore) &&
 	                   rti_scan_skip_words(s, 4) && rti_scan_i32(s, &out->exit_signal);
 }
 

@@ -7,7 +7,7 @@
 
 #include "collect/collector.h"
 #include "tree/ledger.h"
-#include "tree/pss_budget.h"
+#include "tree/memory_model.h"
 #include "tree/stamp.h"
 
 /* Written by clock_read.c: at the start of a sample or a peak poll, when the member is found, and
@@ -55,8 +55,7 @@ struct rti_values_part {
 	struct rti_stamp read[RTI_PID_COLLECTORS_MAX]; /* by number in the registry */
 	struct rti_stamp row_status; /* name and SIGCHLD disposition, from a batch row */
 	struct rti_stamp stat;
-	uint64_t stat_last_pid; /* the pid that had been given out last by then */
-	struct rti_pss pss;
+	uint64_t stat_last_pid;  /* the pid that had been given out last by then */
 	uint64_t peak_rss_bytes; /* largest seen: a zombie shows none */
 	int32_t memory_tid;      /* a live thread to ask for memory, or 0: the leader */
 	bool has_children;       /* of a process tracked alone: it has some, or may */
@@ -69,11 +68,17 @@ struct rti_exit_part {
 	bool is_unattributed;    /* no account has been found to have grown by it yet */
 };
 
-/* Written by memory_peak.c: RSS by the last peak poll, or by a later sample that confirmed a peak.
- * read: of the last poll. */
-struct rti_poll_part {
-	uint64_t rss_bytes;
-	struct rti_stamp read;
+/* Written by pss_read.c: the last read of PSS. */
+struct rti_pss_part {
+	uint64_t at_ns; /* CLOCK_MONOTONIC; 0: there is none */
+	uint64_t pss_bytes;
+	uint64_t anon_bytes; /* the part of it that is anonymous; with has_kinds */
+	bool has_kinds;
+	int error;            /* of the last try: 0 or -errno */
+	uint64_t tried_at_ns; /* that */
+	uint64_t drift;       /* rti_memory_state.drift at that time */
+	/* RSS and CPU clock at that time */
+	uint64_t rss_pages, clock_ns;
 };
 
 /* Cached descriptors. Owned and closed by member_table.c; opened by the readers. */
@@ -96,7 +101,10 @@ struct rti_member {
 	/* Cold. */
 	struct rti_end_part end;
 	struct rti_exit_part exit;
-	struct rti_poll_part poll;
+	struct rti_stamp
+	    polled; /* written by memory_peak.c: when the last peak poll looked at it */
+	struct rti_memory_part memory;
+	struct rti_pss_part pss;
 	struct rti_files_part files;
 	struct rti_pid_stat stat;   /* written by member_table.c: last read */
 	struct rti_account account; /* written by ledger.c */

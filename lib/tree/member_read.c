@@ -53,47 +53,6 @@ static struct rti_stamp stamp_now(const struct member_read *r)
 	return (struct rti_stamp){ r->tree->now_ns, r->m->clock.now.total_ns };
 }
 
-static int charge_pss(struct member_read *r, uint64_t rss_bytes, uint64_t *pss_bytes)
-{
-	const struct rti_platform *platform = r->tree->ctx->platform;
-	uint64_t started_ns = platform->thread_cpu_ns();
-	int err = rti_pid_mm_read_pss(r->tree->ctx, &r->target, pss_bytes);
-
-	r->has_read_files = true;
-	rti_note_change(r->tree);
-	rti_pss_spend(&r->tree->pss, rss_bytes, platform->thread_cpu_ns() - started_ns);
-	if (err == 0)
-		r->m->values.pss = (struct rti_pss){ *pss_bytes, rss_bytes, stamp_now(r) };
-	return err;
-}
-
-/* Read what has a budget, or carry its last value on. */
-static int read_budgeted(struct member_read *r, const struct rti_pid_collector *collector)
-{
-	struct rti_member *m = r->m;
-	struct rt_process *row = &r->figures.row;
-
-	if (!(r->figures.valid & RT_HAS_RSS)) /* its error says why */
-		return collector->collect(r->tree->ctx, &r->target, &r->figures);
-	if (r->tree->is_final ||
-	    rti_pss_is_due(&r->tree->pss, &m->values.pss, row->rss_bytes, m->clock.now.total_ns)) {
-		int err = charge_pss(r, row->rss_bytes, &row->pss_bytes);
-
-		row->pss_source = RT_PSS_READ;
-		r->figures.valid |= err == 0 ? collector->provides : 0;
-		return err;
-	}
-	row->pss_bytes = rti_pss_carry(&m->values.pss, row->rss_bytes);
-	if (m->values.pss.read.at_ns || !row->rss_bytes) {
-		row->pss_source = RT_PSS_CACHED;
-		r->figures.valid |= collector->provides;
-	} else {
-		row->pss_source = RT_PSS_ESTIMATED;
-		r->figures.estimated |= collector->provides;
-	}
-	return 0;
-}
-
 static void clear_domains(struct rti_figures *figures, const struct rti_pid_collector *collector)
 {
 	figures->valid &= ~collector->provides;
@@ -113,8 +72,6 @@ static void note_error(struct member_read *r, uint64_t domains, int err)
 
 static int collect(struct member_read *r, const struct rti_pid_collector *collector)
 {
-	if (collector->cadence == RTI_BUDGETED)
-		return read_budgeted(r, collector);
 	r->has_read_files = true;
 	return collector->collect(r->tree->ctx, &r->target, &r->figures);
 }
@@ -511,19 +468,18 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m)
 		m->read.alive_at = rti_next_event(tree);
 }
 
-int rti_read_rss(struct rti_tree *tree, struct rti_member *m, uint64_t *rss_bytes)
+int rti_read_statm(struct rti_tree *tree, struct rti_member *m, struct rti_pid_statm *out)
 {
 	struct member_read r = { .tree = tree, .m = m };
 
 	set_target(&r);
-	return rti_pid_mm_read_rss(tree->ctx, &r.target, rss_bytes);
+	return rti_pid_mm_read_statm(tree->ctx, &r.target, out);
 }
 
-int rti_read_pss(struct rti_tree *tree, struct rti_member *m, uint64_t rss_bytes)
+int rti_read_rollup(struct rti_tree *tree, struct rti_member *m, struct rti_smaps_rollup *out)
 {
 	struct member_read r = { .tree = tree, .m = m };
-	uint64_t pss_bytes;
 
 	set_target(&r);
-	return charge_pss(&r, rss_bytes, &pss_bytes);
+	return rti_pid_mm_read_rollup(tree->ctx, &r.target, out);
 }

@@ -21,11 +21,9 @@ void rti_force_read_member(struct rti_tree *tree, struct rti_member *m, struct r
  * sample, and then the ledger has to know what it had used. */
 void rti_read_account(struct rti_tree *tree, struct rti_member *m);
 
-/* Read RSS alone. Returns 0 or -errno. */
-int rti_read_rss(struct rti_tree *tree, struct rti_member *m, uint64_t *rss_bytes);
-
-/* Read PSS alone, whatever the budget says, and charge it. Returns 0 or -errno. */
-int rti_read_pss(struct rti_tree *tree, struct rti_member *m, uint64_t rss_bytes);
+/* Read one file about the memory of a member. Returns 0 or -errno. */
+int rti_read_statm(struct rti_tree *tree, struct rti_member *m, struct rti_pid_statm *out);
+int rti_read_rollup(struct rti_tree *tree, struct rti_member *m, struct rti_smaps_rollup *out);
 
 /* Read the stat of a member again. Returns what rti_member_read_stat() does. */
 int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m);

@@ -6,7 +6,6 @@
 
 #include "collect/pid_stat.h"
 #include "os/cpu_time.h"
-#include "tree/pss_source.h"
 #include "tree/state.h"
 #include "util/visit.h"
 
@@ -37,9 +36,8 @@ static void fill_process(const struct rti_tree *tree, const struct rti_member *m
 	out->major_faults = f->self[RTI_MAJOR_FAULTS];
 	out->voluntary_switches = f->self[RTI_VOLUNTARY];
 	out->involuntary_switches = f->self[RTI_INVOLUNTARY];
-	out->pss_age_ns = rti_pss_age_ns(tree, m);
-	out->pss_source = rti_pss_source(tree, m);
 	memcpy(out->comm, m->stat.comm, sizeof(out->comm));
+	rti_memory_set_row(tree, m, out);
 }
 
 /* What the account has of a member, and what a peak poll may have seen since. */

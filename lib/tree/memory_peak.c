@@ -2,11 +2,14 @@
 /* The largest sums of memory that a tree has held, at samples and between them. */
 #include "tree/memory_peak.h"
 
+#include <errno.h>
+
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/read_policy.h"
 
-#define NEAR_PEAK 50 /* within a fiftieth of it */
+/* An estimate this much above the peak is worth reading PSS for: a hundredth. */
+#define NEW_PEAK 100
 
 static void raise_to(uint64_t *peak, uint64_t bytes)
 {
@@ -14,79 +17,42 @@ static void raise_to(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
-bool rti_memory_peak_has_pss(const struct rti_tree *tree)
+static void take_moment(struct rti_tree *tree)
 {
-	const struct rti_peak_state *peaks = &tree->peaks;
+	struct rti_peak_state *peaks = &tree->peaks;
+	const struct rti_memory_moment *moment = &tree->memory.moment;
 
-	return peaks->tree_rss_bytes <=
-	       peaks->rss_with_pss_bytes + peaks->rss_with_pss_bytes / NEAR_PEAK;
+	raise_to(&peaks->rss_bytes, moment->rss_bytes);
+	if (moment->is_exact)
+		raise_to(&peaks->read_bytes, moment->bytes);
+	if (peaks->bytes < moment->bytes) {
+		peaks->bytes = moment->bytes;
+		peaks->is_estimated = !moment->is_exact;
+	}
+	raise_to(&peaks->low_bytes, moment->low_bytes);
+	raise_to(&peaks->shared_max_bytes, moment->shared_max_bytes);
 }
 
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 {
-	struct rti_peak_state *peaks = &tree->peaks;
+	const struct rti_peak_state *peaks = &tree->peaks;
 
-	raise_to(&peaks->tree_rss_bytes, out->rss_bytes);
-	/* PSS that was read at different times does not add up: other processes may have shared the
-	 * memory in between. */
-	if (out->pss_source == RT_PSS_READ) {
-		raise_to(&peaks->tree_pss_bytes, out->pss_bytes);
-		raise_to(&peaks->rss_with_pss_bytes, out->rss_bytes);
-	}
-	out->peak_tree_rss_bytes = peaks->tree_rss_bytes;
-	out->peak_tree_pss_bytes = out->peak_tree_bytes = peaks->tree_pss_bytes;
-}
-
-/* Whether the budget allows to read the PSS of all members so many times. */
-static bool can_afford(const struct rti_tree *tree, unsigned times, uint64_t rss_bytes)
-{
-	uint64_t cost_ns = times * rti_pss_predict_all(&tree->pss, tree->table.count, rss_bytes);
-
-	return (int64_t)cost_ns <= tree->pss.saved_ns;
-}
-
-static void read_pss_of_all(struct rti_tree *tree, uint64_t rss_bytes)
-{
-	uint64_t pss_bytes = 0;
-
-	for (size_t i = 0; i < tree->table.count; i++) {
-		struct rti_member *m = &tree->table.members[i];
-
-		if (m->poll.rss_bytes && rti_read_pss(tree, m, m->poll.rss_bytes) == 0)
-			pss_bytes += m->values.pss.bytes;
-	}
-	raise_to(&tree->peaks.rss_with_pss_bytes, rss_bytes);
-	raise_to(&tree->peaks.tree_pss_bytes, pss_bytes);
-}
-
-/* When a process writes to a page that it shares with an idle one, the page is copied. The PSS of
- * the idle process rises and its RSS does not. So where peaks are polled, all members are read if
- * enough budget is saved. */
-static bool may_share_less(const struct rti_tree *tree, const struct rt_metrics *out)
-{
-	return tree->peaks.is_polled && out->pss_source == RT_PSS_CACHED &&
-	       tree->pss.spent_ns == tree->sampled_ns && can_afford(tree, 2, out->rss_bytes);
-}
-
-void rti_memory_peak_confirm(struct rti_tree *tree, struct rt_metrics *out)
-{
-	bool is_due = !rti_memory_peak_has_pss(tree) && can_afford(tree, 1, out->rss_bytes);
-
-	if (!(tree->want & RT_HAS_PSS) || !(is_due || may_share_less(tree, out)))
+	take_moment(tree);
+	out->peak_tree_rss_bytes = peaks->rss_bytes;
+	out->peak_tree_pss_bytes = peaks->read_bytes;
+	if (!(tree->want & RT_HAS_PEAK_TREE) || peaks->bytes == 0)
 		return;
-	for (size_t i = 0; i < tree->table.count; i++) {
-		struct rti_member *m = &tree->table.members[i];
-
-		m->poll.rss_bytes = m->values.figures.row.rss_bytes;
-	}
-	read_pss_of_all(tree, out->rss_bytes);
-	out->peak_tree_pss_bytes = tree->peaks.tree_pss_bytes;
+	out->peak_tree_bytes = peaks->bytes;
+	if (peaks->is_estimated)
+		out->estimated |= RT_HAS_PEAK_TREE;
+	else
+		out->partial |= RT_HAS_PEAK_TREE;
 }
 
-/* Whether the RSS of the last poll will do for a member that has not run since. */
+/* Whether the last poll will do for a member that has not run since. */
 static bool is_poll_fresh(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return !rti_stamp_is_older(&m->poll.read, tree->now_ns, RTI_WHILE_IDLE_NS);
+	return !rti_stamp_is_older(&m->polled, tree->now_ns, RTI_WHILE_IDLE_NS);
 }
 
 static void ask_for_rss(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
@@ -96,30 +62,58 @@ static void ask_for_rss(const void *arg, const struct rti_member *m, struct rti_
 	*out = (struct rti_batch_request){
 		.pid = m->pid,
 		.want = RTI_BATCH_RSS,
-		.idle_ns = is_poll_fresh(tree, m) ? m->poll.read.clock_ns : 0,
+		.idle_ns = is_poll_fresh(tree, m) ? m->polled.clock_ns : 0,
 	};
+}
+
+static void look_at_row(const struct rti_batch_row *row, struct rti_memory_look *out)
+{
+	out->rss_pages = row->rss_pages;
+	out->shared_pages = row->shared_pages;
+	out->size_pages = row->size_pages;
+	out->faults = row->minflt;
+	out->stack = row->stack;
+	out->is_forked = row->has & RTI_BATCH_FORKED;
+}
+
+/* Faults matter only of members that share anonymous pages. Returns 0, or -errno if the files
+ * cannot be read: then nothing new is known. */
+static int look_at_files(struct rti_tree *tree, struct rti_member *m, struct rti_memory_look *out)
+{
+	int err = rti_memory_look_again(tree, m, out);
+
+	out->is_torn = false;
+	if (err == 0 && rti_memory_needs_stat(tree, m)) {
+		rti_read_member_stat(tree, m);
+		err = rti_memory_look_again(tree, m, out);
+	}
+	if (err == -ESRCH) {
+		*out = (struct rti_memory_look){ 0 };
+		return 0;
+	}
+	out->faults = m->stat.minflt;
+	out->stack = m->stat.stack;
+	out->is_forked = m->stat.flags & RTI_PF_FORKNOEXEC;
+	return err;
 }
 
 static void poll_member(struct rti_tree *tree, struct rti_member *m)
 {
-	uint64_t rss_bytes = 0;
+	struct rti_memory_look look = m->memory.look;
 
-	if (m->clock.is_known && m->clock.now.total_ns == m->poll.read.clock_ns &&
+	if (m->clock.is_known && m->clock.now.total_ns == m->polled.clock_ns &&
 	    is_poll_fresh(tree, m))
 		return;
 	if (m->clock.row)
-		rss_bytes = m->clock.row->rss_pages * tree->ctx->platform->page_size;
-	else if (rti_read_rss(tree, m, &rss_bytes) < 0)
-		rss_bytes = 0;
-	m->poll.read = (struct rti_stamp){ tree->now_ns, m->clock.now.total_ns };
-	m->poll.rss_bytes = rss_bytes;
+		look_at_row(m->clock.row, &look);
+	else if (look_at_files(tree, m, &look) < 0)
+		return;
+	m->polled = (struct rti_stamp){ tree->now_ns, m->clock.now.total_ns };
+	rti_memory_note(tree, m, &look);
 }
 
 void rti_memory_peak_poll(struct rti_tree *tree)
 {
-	uint64_t rss_bytes = 0;
-
-	tree->peaks.is_polled = true;
 	rti_discover_members(tree, ask_for_rss);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
@@ -128,10 +122,7 @@ void rti_memory_peak_poll(struct rti_tree *tree)
 			rti_read_account(tree, m);
 		if (!rti_is_supervisor(tree, m))
 			poll_member(tree, m);
-		rss_bytes += m->poll.rss_bytes;
 	}
-	raise_to(&tree->peaks.tree_rss_bytes, rss_bytes);
-	if (tree->want & RT_HAS_PSS && !rti_memory_peak_has_pss(tree) &&
-	    can_afford(tree, 1, rss_bytes))
-		read_pss_of_all(tree, rss_bytes);
+	rti_memory_poll(tree, tree->peaks.bytes + tree->peaks.bytes / NEW_PEAK);
+	take_moment(tree);
 }

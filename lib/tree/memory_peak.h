@@ -5,17 +5,10 @@
 
 #include "tree/state.h"
 
-/* Raise the peaks by the sums of a sample, and write the peaks so far into it. */
+/* Take a sample into the peaks, and fill them in. */
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out);
 
-/* After that: if a sample has a new peak of RSS and did not read the PSS of all members, read it
- * if the budget can afford it. */
-void rti_memory_peak_confirm(struct rti_tree *tree, struct rt_metrics *out);
-
-/* Look for peaks between two samples: sums RSS, and adds new members. */
+/* Look for peaks between two samples: at the memory of all members, with new ones. */
 void rti_memory_peak_poll(struct rti_tree *tree);
-
-/* Whether PSS was read when the largest sum of RSS was seen, or near it. */
-bool rti_memory_peak_has_pss(const struct rti_tree *tree);
 
 #endif

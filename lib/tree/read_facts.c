@@ -25,7 +25,7 @@ static uint64_t missing_domains(const struct rti_tree *tree, const struct rti_me
                                 uint64_t wanted, uint64_t seldom_due)
 {
 	const struct rti_figures *figures = &m->values.figures;
-	uint64_t missing = wanted & ~figures->valid & ~tree->domains.budgeted;
+	uint64_t missing = wanted & ~figures->valid;
 	uint64_t each_sample = missing & ~tree->domains.seldom;
 
 	return each_sample | (missing & ~figures->partial & seldom_due);
@@ -63,7 +63,7 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
 		.clock = rti_clock_state(m),
 		.is_final = tree->is_final,
 		.was_read = m->read.account_at != 0,
-		.needs_stat = in_stat_alone != 0,
+		.needs_stat = in_stat_alone != 0 || rti_memory_needs_stat(tree, m),
 		.is_stat_due = rti_stamp_is_older(&m->values.stat, tree->now_ns, RTI_SELDOM_NS),
 		.wanted = wanted,
 		.seldom = wanted & domains->seldom,

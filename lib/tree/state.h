@@ -9,6 +9,8 @@
 #include "tree/batch_read.h"
 #include "tree/fork_tracker.h"
 #include "tree/member_table.h"
+#include "tree/memory.h"
+#include "tree/pss_budget.h"
 
 struct rti_member_row;
 
@@ -40,18 +42,20 @@ struct rti_discovery_state {
 	size_t candidate_count, candidate_capacity;
 };
 
-/* Written by memory_peak.c only. */
+/* The largest sums of memory so far. Written by memory_peak.c only. */
 struct rti_peak_state {
-	uint64_t tree_rss_bytes, tree_pss_bytes;
-	uint64_t rss_with_pss_bytes; /* largest sum of RSS at which PSS was summed too */
-	bool is_polled;              /* between samples, so peaks matter to the caller */
+	uint64_t rss_bytes;
+	uint64_t read_bytes;       /* of PSS, all of it read */
+	uint64_t bytes;            /* of PSS, read or estimated */
+	bool is_estimated;         /* bytes is */
+	uint64_t low_bytes;        /* lower bound of the largest sum */
+	uint64_t shared_max_bytes; /* of files and shared memory: most of one member */
 };
 
 /* The sums over all members, as of the last sample that summed them up. Written by tree_metrics.c
  * only. */
 struct rti_sums {
 	struct rt_metrics figures; /* the gauges, and the domains that all members have */
-	uint64_t pss_oldest_ns;    /* when the oldest PSS in it was read; 0: all in that sample */
 	bool has_reaped;           /* some member has reaped children */
 	bool has_reaped_faults;    /* and they had page faults */
 };
@@ -77,7 +81,8 @@ struct rti_tree {
 	struct rti_discovery_state discovery;
 	struct rti_batch_reader batch_reader; /* written by batch_read.c */
 	struct rti_ledger ledger;             /* written by ledger.c; self_only by tree.c */
-	struct rti_pss_budget pss;            /* written by pss_budget.c */
+	struct rti_pss_budget pss_budget;     /* written by pss_budget.c */
+	struct rti_memory_state memory;
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
 	struct rti_supervised_state supervised;
@@ -89,12 +94,11 @@ struct rti_tree {
 	size_t gauge_count;
 	/* RTI_BATCH_ bits that the batch reader is asked for. */
 	uint32_t row_request, row_request_of_supervisor;
-	uint64_t want;         /* RT_HAS_ bits of every sample */
-	uint64_t wanted;       /* of members: want, and all that it needs */
-	uint64_t now_ns;       /* monotonic, at the start of this sample or peak poll */
-	uint64_t sampled_ns;   /* at the start of the last sample */
-	bool is_final;         /* nothing is put off, for there is no later sample */
-	bool has_lost_members; /* in the last sample */
+	uint64_t want;       /* RT_HAS_ bits of every sample */
+	uint64_t wanted;     /* of members: want, and all that it needs */
+	uint64_t now_ns;     /* monotonic, at the start of this sample or peak poll */
+	uint64_t sampled_ns; /* at the start of the last sample */
+	bool is_final;       /* nothing is put off, for there is no later sample */
 
 	/* Written by member_read.c. */
 	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */

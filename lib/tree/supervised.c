@@ -9,7 +9,6 @@
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
-#include "tree/memory_peak.h"
 #include "tree/state.h"
 #include "tree/tree.h"
 
@@ -80,6 +79,7 @@ void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct
 		raise_children(&root->account, use);
 	rti_ledger_keep_final(&tree->ledger, &root->account);
 	rti_report_exit(tree, root);
+	rti_memory_forget(tree, root);
 	rti_mark_exited(tree, root);
 	rti_member_table_remove_exited(&tree->table, tree->ctx);
 }
@@ -147,7 +147,8 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 		.knows_alive_peak = shared && !shared->has_leader_exit,
 		.alive_peak = shared ? shared->alive_peak : 0,
 		.is_covered_by_cgroup = tree->ledger.is_covered_by_cgroup,
-		.has_pss_of_peak = rti_memory_peak_has_pss(tree),
+		.memory_low_bytes = tree->peaks.low_bytes,
+		.memory_shared_max_bytes = tree->peaks.shared_max_bytes,
 	};
 }
 

@@ -15,7 +15,11 @@ static void set_domains(struct rti_tree *tree, uint64_t want)
 {
 	tree->domains = rti_pid_domains();
 	tree->want = want;
+	tree->memory.is_modelled = want & (RT_HAS_PSS | RT_HAS_PEAK_TREE);
+	tree->memory.may_read = want & RT_HAS_PSS && !(tree->ctx->flags & RT_OPT_NO_PSS_READS);
 	tree->wanted = rti_pid_domains_needed(want & tree->domains.all);
+	if (tree->memory.is_modelled)
+		tree->wanted |= RT_HAS_RSS;
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *c = rti_pid_collectors[i];
 
@@ -42,7 +46,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	rti_discovery_init(tree);
 	set_domains(tree, opts->want);
-	rti_pss_init(&tree->pss, opts->pss_share, opts->pss_hold_us);
+	rti_pss_init(&tree->pss_budget, opts->pss_share, opts->pss_hold_us);
 	err = rti_member_table_init(&tree->table, opts->files_max);
 	if (err == 0)
 		err = rti_discover_root(tree, opts->pid);
@@ -58,6 +62,7 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_cgroup_close(&tree->supervised.cgroup, tree->ctx);
 	rti_discovery_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
+	rti_memory_free(tree);
 	rti_member_table_free(&tree->table, tree->ctx);
 	free(tree);
 }
@@ -66,7 +71,7 @@ void rti_tree_free(struct rti_tree *tree)
 static void note_time(struct rti_tree *tree, uint64_t now_ns)
 {
 	tree->now_ns = now_ns;
-	rti_pss_save(&tree->pss, now_ns);
+	rti_pss_save(&tree->pss_budget, now_ns);
 }
 
 static void begin_sample(struct rti_tree *tree, uint64_t now_ns)
@@ -76,7 +81,6 @@ static void begin_sample(struct rti_tree *tree, uint64_t now_ns)
 	note_time(tree, now_ns);
 	tree->sampled_ns = now_ns;
 	rti_member_table_begin_sample(&tree->table);
-	rti_pss_begin(&tree->pss);
 }
 
 /* Children before their parents, so that a child that exits meanwhile shows in its parent's
@@ -90,19 +94,15 @@ static void read_members(struct rti_tree *tree, struct rti_status *status)
 int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *status,
                     struct rt_metrics *out)
 {
-	uint64_t added = tree->table.added;
-
 	begin_sample(tree, now_ns);
 	rti_discover_members(tree, rti_ask_for_sample);
-	if (tree->table.added != added || tree->has_lost_members)
-		rti_pss_note_change(&tree->pss); /* members share memory with each other */
 	read_members(tree, status);
 	rti_exits_reconcile(tree, status);
 	rti_exits_account(tree);
-	rti_tree_sum_up(tree, out);
-	tree->has_lost_members =
-	    tree->needs_reconcile && rti_member_table_remove_exited(&tree->table, tree->ctx);
-	rti_memory_peak_confirm(tree, out);
+	rti_memory_sample(tree);
+	rti_tree_sum_up(tree, status, out);
+	if (tree->needs_reconcile)
+		rti_member_table_remove_exited(&tree->table, tree->ctx);
 	rti_member_table_count_files(&tree->table);
 	out->source = tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
@@ -117,6 +117,11 @@ void rti_tree_poll_peak(struct rti_tree *tree)
 {
 	note_time(tree, tree->ctx->platform->monotonic_ns());
 	rti_memory_peak_poll(tree);
+}
+
+uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree)
+{
+	return tree->pss_budget.spent_ns;
 }
 
 size_t rti_tree_count(const struct rti_tree *tree)

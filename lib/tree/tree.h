@@ -35,6 +35,9 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *s
 /* Look for a peak of memory between two samples: sums RSS, and adds new members. */
 void rti_tree_poll_peak(struct rti_tree *tree);
 
+/* CPU time that reading PSS has cost so far. */
+uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree);
+
 /* Members, without our own supervisor. */
 size_t rti_tree_count(const struct rti_tree *tree);
 
@@ -85,7 +88,9 @@ struct rti_tree_facts {
 	uint64_t alive_peak;
 	/* the cgroup's CPU time holds all that members' accounts do */
 	bool is_covered_by_cgroup;
-	bool has_pss_of_peak; /* PSS was read at the largest sum of RSS, or near it */
+	uint64_t memory_low_bytes; /* the tree has held at least this much */
+	/* of files and shared memory: the most that one member has mapped */
+	uint64_t memory_shared_max_bytes;
 };
 void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
 

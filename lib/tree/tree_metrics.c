@@ -3,30 +3,15 @@
 #include "tree/tree_metrics.h"
 
 #include "tree/memory_peak.h"
-#include "tree/pss_source.h"
 
 #define US_NS 1000u
 
 /* Domains of the tree that no member has. */
-#define NOT_OF_MEMBERS (RT_HAS_PROCESSES | RT_HAS_PEAK_TREE)
+#define NOT_OF_MEMBERS (RT_HAS_PROCESSES | RT_HAS_PSS | RT_HAS_PEAK_TREE)
 
 /* Samples in a row without a change until the sums are taken over. Some values of a member, such as
  * the growth of its account, belong to one sample, so they change once more in the one after. */
 #define SETTLED_SAMPLES 3
-
-/* A sum is only as fresh as its oldest reading and only as reliable as its weakest source, so
- * report those two. */
-static void add_pss_source(const struct rti_tree *tree, const struct rti_member *m,
-                           struct rti_sums *sums)
-{
-	uint64_t age_ns = rti_pss_age_ns(tree, m), read_ns = tree->sampled_ns - age_ns;
-	uint32_t source = rti_pss_source(tree, m);
-
-	if (age_ns && (!sums->pss_oldest_ns || read_ns < sums->pss_oldest_ns))
-		sums->pss_oldest_ns = read_ns;
-	if (source > sums->figures.pss_source)
-		sums->figures.pss_source = source;
-}
 
 /* A gauge may be read for another domain alone. E.g.: RSS for PSS. Then it is in no sum. */
 static void add_gauges(const struct rti_tree *tree, const struct rti_member *m,
@@ -34,8 +19,6 @@ static void add_gauges(const struct rti_tree *tree, const struct rti_member *m,
 {
 	for (size_t i = 0; i < tree->gauge_count; i++)
 		tree->gauges[i]->add(&m->values.figures, &sums->figures);
-	if (tree->want & tree->domains.budgeted)
-		add_pss_source(tree, m, sums);
 }
 
 static void update_family(struct rti_tree *tree, struct rti_member *m)
@@ -154,8 +137,6 @@ static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	if (tree->ledger.has_exits && !tree->supervised.has_final_rusage)
 		make_partial(out, RT_HAS_PEAK_RSS);
-	if (out->peak_tree_bytes > 0)
-		out->partial |= RT_HAS_PEAK_TREE;
 	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;
 		out->partial &= ~RT_HAS_PEAK_RSS;
@@ -208,7 +189,8 @@ static void apply_cgroup(struct rti_tree *tree)
 
 static void sum_members(struct rti_tree *tree)
 {
-	tree->sums = (struct rti_sums){ .figures.valid = tree->want & ~RT_HAS_PEAK_TREE };
+	tree->sums =
+	    (struct rti_sums){ .figures.valid = tree->want & ~(RT_HAS_PSS | RT_HAS_PEAK_TREE) };
 	rti_ledger_open(&tree->ledger);
 	apply_final_rusage(tree);
 	for (size_t i = 0; i < tree->table.count; i++) {
@@ -217,13 +199,12 @@ static void sum_members(struct rti_tree *tree)
 	}
 }
 
-void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
+void rti_tree_sum_up(struct rti_tree *tree, struct rti_status *status, struct rt_metrics *out)
 {
 	if (tree->unchanged_samples < SETTLED_SAMPLES)
 		sum_members(tree);
 	*out = tree->sums.figures;
-	if (tree->sums.pss_oldest_ns)
-		out->pss_age_ns = tree->sampled_ns - tree->sums.pss_oldest_ns;
+	rti_memory_set_figures(tree, status, out);
 	apply_cgroup(tree);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);
