@@ -55,10 +55,7 @@ static int open_pidfd(int32_t pid)
 /* Attach to the process that word names. Returns 0 or an exit code. */
 static int attach_to(struct attach *a, const char *word)
 {
-	const struct rt_opts opts = {
-		.size = sizeof(opts),
-		.flags = follow_flags(a->options),
-	};
+	const struct rt_opts opts = follow_tracker_opts(a->options);
 	struct follow *tree = &a->trees[a->count];
 	struct rt_tracker *tracker;
 	uint64_t pid;

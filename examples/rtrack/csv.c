@@ -12,8 +12,8 @@
 #define GIB 1073741824.0
 
 static const char *const process_columns[] = {
-	"timestamp", "pid",        "children",    "utime",     "stime",    "cpu_usage",
-	"pss",       "read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized",
+	"timestamp",  "pid",         "children",  "utime",    "stime",        "cpu_usage", "pss",
+	"read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized", "estimated",
 };
 
 static const char *const system_columns[] = {
@@ -71,6 +71,7 @@ static void process_row(struct text *out, const struct row *row)
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->read_bytes), d->read_bytes);
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->write_bytes), d->write_bytes);
 	cell_unknown(out, 3);
+	cell_domains(out, m->estimated & RT_HAS_PSS);
 }
 
 static void memory_cells(struct text *out, const struct rt_metrics *m)

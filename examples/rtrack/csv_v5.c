@@ -116,7 +116,8 @@ static void process_cells(struct text *out, const struct row *row)
 	cell_i64(out, true, row->pid);
 	cell_i64(out, row->children >= 0, row->children);
 	cpu_cells(out, d);
-	mib_cell(out, is_informative(metrics_marks(m), RT_HAS_PSS, m->pss_bytes), m->pss_bytes);
+	/* There is no column that could say that a value is an estimate. */
+	mib_cell(out, (m->valid & RT_HAS_PSS) != 0, m->pss_bytes);
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->read_bytes), d->read_bytes);
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->write_bytes), d->write_bytes);
 	cell_unknown(out, 3);

@@ -25,9 +25,18 @@ static struct rt_metrics zero_sample(const struct rt_metrics *first, uint64_t st
 	return zero;
 }
 
-uint32_t follow_flags(const struct options *options)
+struct rt_opts follow_tracker_opts(const struct options *options)
 {
-	return options->no_children ? RT_OPT_NO_CHILDREN : RT_OPT_PROCESS_EVENTS;
+	struct rt_opts opts = {
+		.size = sizeof(opts),
+		.flags = options->no_children ? RT_OPT_NO_CHILDREN : RT_OPT_PROCESS_EVENTS,
+	};
+
+	if (options->pss == PSS_EXACT)
+		opts.pss_share = opts.pss_hold_us = UINT32_MAX;
+	else if (options->pss == PSS_OFF)
+		opts.flags |= RT_OPT_NO_PSS_READS;
+	return opts;
 }
 
 void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns,

@@ -27,7 +27,7 @@ struct follow {
 
 /* Returns the RT_OPT_ bits for a pid tracker. Process events are requested if descendants are
  * followed. */
-uint32_t follow_flags(const struct options *options);
+struct rt_opts follow_tracker_opts(const struct options *options);
 
 /* Begin with a first sample, from which the counters are counted. Returns 0 or a negative errno
  * value. */

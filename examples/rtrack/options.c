@@ -26,6 +26,7 @@ enum {
 	KEY_NO_CHILDREN,
 	KEY_ACCOUNTING,
 	KEY_PROCESSES,
+	KEY_PSS,
 	KEY_COLOR,
 	KEY_LIVE,
 	KEY_CHILDREN,
@@ -61,6 +62,8 @@ static const struct option_row rows[] = {
 	  "follow only the process, not its descendants" },
 	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "METHOD",
 	  "auto, poll, wait, wait+perf, cgroup or bpf" },
+	{ KEY_PSS, FOR_RUN | FOR_ATTACH, "pss", "HOW",
+	  "read proportional memory: exact, budget or off; default budget" },
 	{ KEY_PROCESSES, FOR_RUN, "processes", "FILE",
 	  "list every process in FILE (CSV, or JSON for *.jsonl)" },
 	{ KEY_LIVE, FOR_SERIES, "live", "WHEN",
@@ -127,6 +130,17 @@ static int set_when(enum when *out, const char *word)
 
 	if (err == 0)
 		*out = (enum when)chosen;
+	return err;
+}
+
+static int set_pss(struct options *o, const char *word)
+{
+	static const char *const words[] = { "budget", "exact", "off", NULL };
+	unsigned chosen;
+	int err = pick(word, words, &chosen);
+
+	if (err == 0)
+		o->pss = (enum pss_reads)chosen;
 	return err;
 }
 
@@ -209,6 +223,8 @@ static int set_with_argument(struct options *o, int key, const char *argument)
 		return *argument ? 0 : -EINVAL;
 	case KEY_ACCOUNTING:
 		return set_accounting(o, argument);
+	case KEY_PSS:
+		return set_pss(o, argument);
 	case KEY_PROCESSES:
 		o->processes = argument;
 		return *argument ? 0 : -EINVAL;

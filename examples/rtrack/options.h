@@ -18,6 +18,7 @@ enum {
 };
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+enum pss_reads { PSS_BUDGET, PSS_EXACT, PSS_OFF };
 enum summary_form { SUMMARY_TEXT, SUMMARY_JSON, SUMMARY_NONE };
 
 struct format;
@@ -45,6 +46,7 @@ struct options {
 	enum summary_form summary;
 	const char *summary_file; /* NULL: standard error */
 	bool no_children;
+	enum pss_reads pss;
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
 	bool verbose, quiet;
 	enum when color, live;

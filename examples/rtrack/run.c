@@ -97,7 +97,7 @@ static void report_failed_start(const struct run *r, int err)
 static int start(struct run *r)
 {
 	const struct options *o = r->options;
-	const struct rt_opts tracker = { .size = sizeof(tracker), .flags = follow_flags(o) };
+	const struct rt_opts tracker = follow_tracker_opts(o);
 	const struct rt_command_opts opts = {
 		.size = sizeof(opts),
 		.flags = processes_are_wanted(&r->processes) ? RT_COMMAND_LIST_PROCESSES : 0,
