@@ -19,8 +19,9 @@ static bool skip_to_type(struct rti_scan *line)
 	return false;
 }
 
-/* One space precedes the source. The source may be empty, so do not skip more than that space. */
-static bool parse_source(struct rti_scan *line, struct rti_scan *source)
+/* One space precedes the source. The source may be empty, so do not skip more than that space. The
+ * options of the file system follow, if there are any. */
+static bool parse_source(struct rti_scan *line, struct rti_scan *source, struct rti_scan *options)
 {
 	const char *space;
 
@@ -29,6 +30,9 @@ static bool parse_source(struct rti_scan *line, struct rti_scan *source)
 	space = memchr(line->at, ' ', (size_t)(line->end - line->at));
 	source->at = line->at;
 	source->end = space ? space : line->end;
+	line->at = source->end;
+	if (!rti_scan_word(line, options))
+		*options = (struct rti_scan){ line->end, line->end };
 	return true;
 }
 
@@ -40,11 +44,11 @@ static bool parse_mount(struct rti_scan *line, struct rti_mount *out)
 	if (!rti_scan_skip_words(line, 2) || !rti_scan_u32(line, &out->major) ||
 	    !rti_scan_literal(line, ":") || !rti_scan_u32(line, &out->minor))
 		return false;
-	/* Skip the options after the mount point. */
 	if (!rti_scan_word(line, &out->root) || !rti_scan_word(line, &mount_point) ||
-	    !rti_scan_skip_words(line, 1))
+	    !rti_scan_word(line, &out->options))
 		return false;
-	if (!skip_to_type(line) || !rti_scan_word(line, &type) || !parse_source(line, &source))
+	if (!skip_to_type(line) || !rti_scan_word(line, &type) ||
+	    !parse_source(line, &source, &out->super_options))
 		return false;
 	out->is_cut =
 	    !rti_scan_copy_unescaped(&mount_point, out->mount_point, sizeof(out->mount_point));

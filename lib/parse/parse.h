@@ -146,7 +146,10 @@ int rti_parse_netdev(const char *data, size_t len,
  * fit. */
 struct rti_mount {
 	uint32_t major, minor;
-	struct rti_scan root; /* path within the file system; points into data, still escaped */
+	/* Path within the file system; points into data, still escaped. */
+	struct rti_scan root;
+	struct rti_scan options;       /* of the mount, e.g. "ro,relatime"; points into data */
+	struct rti_scan super_options; /* of the file system, e.g. "rw,cpu,cpuacct"; likewise */
 	char mount_point[4096];
 	char type[32];
 	char source[128];

@@ -166,6 +166,18 @@ bool rti_scan_word(struct rti_scan *s, struct rti_scan *word)
 	return word->at < word->end;
 }
 
+bool rti_scan_item(struct rti_scan *list, struct rti_scan *item)
+{
+	const char *comma;
+
+	if (list->at == list->end)
+		return false;
+	comma = memchr(list->at, ',', (size_t)(list->end - list->at));
+	*item = (struct rti_scan){ list->at, comma ? comma : list->end };
+	list->at = comma ? comma + 1 : list->end;
+	return true;
+}
+
 bool rti_scan_skip_words(struct rti_scan *s, unsigned count)
 {
 	struct rti_scan word;

@@ -73,6 +73,18 @@ bool rti_scan_decimal(struct rti_scan *s, double *out);
 /* Take a run of non-blank bytes after optional blanks. Returns false if there is none. */
 bool rti_scan_word(struct rti_scan *s, struct rti_scan *word);
 
+/* Take the next item of a list that is separated by ','. E.g.: "rw,cpu,cpuacct". Returns false if
+ * no item is left. */
+bool rti_scan_item(struct rti_scan *list, struct rti_scan *item);
+
+/* Returns true if s is exactly this text. */
+static inline bool rti_scan_is(const struct rti_scan *s, const char *text)
+{
+	size_t len = strlen(text);
+
+	return (size_t)(s->end - s->at) == len && memcmp(s->at, text, len) == 0;
+}
+
 /* Skip count words. Returns false if there are fewer. */
 bool rti_scan_skip_words(struct rti_scan *s, unsigned count);
 

@@ -95,6 +95,22 @@ START_TEST(mountinfo_with_long_mount_point_is_cut)
 }
 END_TEST
 
+START_TEST(mountinfo_options_of_mount_and_file_system_are_separate)
+{
+	struct mounts mounts = { 0 };
+
+	ck_assert_int_eq(parse_mounts("1 2 0:29 /a /m ro,nosuid - cgroup cgroup rw,cpu,cpuacct\n"
+	                              "1 2 0:30 / /m rw - cgroup  rw,name=systemd\n"
+	                              "1 2 0:31 / /m rw - cgroup x",
+	                              &mounts),
+	                 0);
+	ck_assert(rti_scan_is(&mounts.mount[0].options, "ro,nosuid"));
+	ck_assert(rti_scan_is(&mounts.mount[0].super_options, "rw,cpu,cpuacct"));
+	ck_assert(rti_scan_is(&mounts.mount[1].super_options, "rw,name=systemd"));
+	ck_assert(rti_scan_is(&mounts.mount[2].super_options, ""));
+}
+END_TEST
+
 START_TEST(mountinfo_empty_yields_no_mount)
 {
 	struct mounts mounts = { 0 };
@@ -157,6 +173,7 @@ int main(void)
 	                    sizeof(mount_lines) / sizeof(mount_lines[0]));
 	tcase_add_loop_test(tests, mountinfo_with_long_mount_point_is_cut, 0,
 	                    sizeof(long_mounts) / sizeof(long_mounts[0]));
+	tcase_add_test(tests, mountinfo_options_of_mount_and_file_system_are_separate);
 	tcase_add_test(tests, mountinfo_empty_yields_no_mount);
 	tcase_add_test(tests, mountinfo_with_callback_that_stops_returns_its_result);
 	tcase_add_loop_test(tests, mountinfo_malformed_is_refused, 0,
