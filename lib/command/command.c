@@ -77,16 +77,40 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *progra
 	return rti_supervisor_start(&c->supervisor, &opts);
 }
 
+/* -EACCES and -ENOENT mean the program, so a cgroup that may not be made is -EOPNOTSUPP. What is
+ * short, e.g. descriptors, stays what it is. */
+static int cgroup_error(int err)
+{
+	switch (err) {
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOSPC:
+	case -EAGAIN:
+		return err;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* A cgroup that is not asked for must not change how the program is scheduled, and if there can be
+ * none, the next method is tried. */
 static int start_in_cgroup(struct start *s, const struct rti_context *ctx,
                            const struct rti_spawn *program)
 {
-	int err = rti_cgroup_make(&s->cgroup, &s->c->enclosing, ctx);
+	char dirs[RTI_CGROUP_DIRS_MAX * (sizeof(s->cgroup.dir->path) + 2)];
+	const bool is_auto = s->opts->accounting == RT_ACCOUNTING_AUTO;
+	int err = rti_cgroup_make(&s->cgroup, &s->c->enclosing, ctx, is_auto);
 
 	if (err < 0)
-		return -EOPNOTSUPP; /* whatever the reason: we may not use one */
-	err = start_supervised(s->c, program, s->cgroup.path);
+		return is_auto ? -EOPNOTSUPP : cgroup_error(err);
+	err = rti_cgroup_describe(&s->cgroup, dirs, sizeof(dirs));
+	if (err == 0)
+		err = start_supervised(s->c, program, dirs);
 	if (err < 0)
 		rti_cgroup_remove(&s->cgroup);
+	else
+		rti_cgroup_keep_placed(&s->cgroup, s->c->supervisor.started.placed);
 	return err;
 }
 
@@ -264,6 +288,7 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 	if (!s.c)
 		return -ENOMEM;
 	s.c->supervisor = (struct rti_supervisor){ .socket = -1, .memory = -1 };
+	s.c->enclosing = (struct rti_cgroup)RTI_CGROUP_INIT;
 	s.c->has_list = (known.flags & RT_COMMAND_LIST_PROCESSES) != 0;
 	s.wants_fork_events = asks_for_events(known.tracker);
 	rti_platform_init(&platform, false);
@@ -271,6 +296,7 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 	err = start(&s, &platform);
 	if (err < 0) {
 		rti_fork_tracker_close(&s.fork_tracker);
+		free(s.c->enclosing.dir);
 		free(s.c);
 		return err;
 	}
@@ -316,11 +342,14 @@ static void wait_for_killed(struct rt_command *c)
 
 int rt_command_kill(struct rt_command *c)
 {
+	const struct rti_cgroup *cgroup;
 	int err = 0;
 
 	if (!c)
 		return -EFAULT;
-	if (rti_cgroup_kill(rti_tree_cgroup(c->tracker->tree)) < 0)
+	cgroup = rti_tree_cgroup(c->tracker->tree);
+	/* What has left the cgroup is a member all the same. */
+	if (rti_cgroup_kill(cgroup, &c->tracker->ctx) < 0 || cgroup->left)
 		err = rti_tree_kill(c->tracker->tree);
 	if (c->is_over && c->outcome.left_running) {
 		wait_for_killed(c);
@@ -358,6 +387,10 @@ void rt_command_free(struct rt_command *c)
 		return;
 	if (rti_command_is_supervised(c))
 		rti_supervisor_close(&c->supervisor);
+	/* A supervisor that was killed has not removed the cgroup. */
+	if (c->is_over && c->is_supervisor_lost)
+		rti_cgroup_reclaim(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx);
+	rti_cgroup_close(&c->enclosing, &c->tracker->ctx);
 	rt_tracker_free(c->tracker);
 	rti_process_list_free(&c->process_list);
 	rti_pidfd_close(c->pidfd);

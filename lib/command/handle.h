@@ -29,8 +29,12 @@ struct rt_command {
 	uint64_t next_poll_ns; /* CLOCK_MONOTONIC: of memory peaks */
 	int result;            /* of rt_command_wait(), once it is over */
 
-	uint64_t
-	    overhead_ns; /* of the start (command.c) and the end (outcome.c), tracker excluded */
+	/* Written by cgroup_watch.c: when to look at the members next, CLOCK_MONOTONIC. It also
+	 * writes what has left a cgroup to that. */
+	uint64_t next_look_ns;
+
+	/* Of the start (command.c), the end (outcome.c) and cgroup_watch.c, tracker excluded. */
+	uint64_t overhead_ns;
 
 	/* Written by outcome.c. */
 	bool is_supervisor_lost; /* the supervisor has not reported all that it knows */

@@ -179,33 +179,43 @@ static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 	out->estimated |= RT_HAS_PEAK_TREE;
 }
 
+/* An account of the cgroup is a lower bound if a process ran outside of it. */
+static void mark_account(struct rt_outcome *out, uint64_t domain, bool is_whole)
+{
+	out->valid |= is_whole ? domain : 0;
+	out->partial |= is_whole ? 0 : domain;
+}
+
 static void set_tree_peak(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
 {
-	int err = rti_cgroup_read_number(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx,
-	                                 "/memory.peak", &out->cgroup_memory_peak_bytes);
+	const struct rti_cgroup *cgroup = rti_tree_cgroup(c->tracker->tree);
+	int err =
+	    rti_cgroup_read_memory_peak(cgroup, &c->tracker->ctx, &out->cgroup_memory_peak_bytes);
 
 	out->peak_tree_high_bytes = UINT64_MAX;
-	if (err < 0) {
-		set_seen_peak(f, out);
+	set_seen_peak(f, out);
+	if (err < 0)
 		return;
+	mark_account(out, RT_HAS_CGROUP_MEMORY, !(cgroup->left & RTI_CGROUP_MEMORY));
+	/* It includes page cache, so it is no sum of what the processes hold. */
+	if (out->peak_tree_kind == 0) {
+		out->peak_tree_kind = RT_PEAK_CGROUP;
+		out->peak_tree_bytes = out->cgroup_memory_peak_bytes;
+		mark_account(out, RT_HAS_PEAK_TREE, !(cgroup->left & RTI_CGROUP_MEMORY));
 	}
-	out->valid |= RT_HAS_CGROUP_MEMORY | RT_HAS_PEAK_TREE;
-	out->partial &= ~RT_HAS_PEAK_TREE;
-	out->estimated &= ~RT_HAS_PEAK_TREE;
-	out->peak_tree_kind = RT_PEAK_CGROUP;
-	out->peak_tree_bytes = out->peak_tree_high_bytes = out->peak_tree_low_bytes =
-	    out->cgroup_memory_peak_bytes;
 }
 
 static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
 {
-	struct rti_cgroup *cgroup = rti_tree_cgroup(c->tracker->tree);
+	const struct rti_cgroup *cgroup = rti_tree_cgroup(c->tracker->tree);
 	const struct rti_context *ctx = &c->tracker->ctx;
+	bool is_whole;
 
-	if (rti_cgroup_read_number(cgroup, ctx, "/pids.peak", &out->cgroup_tasks_peak) == 0)
-		out->valid |= RT_HAS_CGROUP_TASKS;
-	if (rti_cgroup_read_io(cgroup, ctx, &out->cgroup_read_bytes, &out->cgroup_write_bytes) == 0)
-		out->valid |= RT_HAS_CGROUP_IO;
+	if (rti_cgroup_read_tasks_peak(cgroup, ctx, &out->cgroup_tasks_peak) == 0)
+		mark_account(out, RT_HAS_CGROUP_TASKS, !(cgroup->left & RTI_CGROUP_TASKS));
+	if (rti_cgroup_read_io(cgroup, ctx, &out->cgroup_read_bytes, &out->cgroup_write_bytes,
+	                       &is_whole) == 0)
+		mark_account(out, RT_HAS_CGROUP_IO, is_whole && !(cgroup->left & RTI_CGROUP_IO));
 }
 
 /* The tree's peak is at most processes_peak times the largest single peak. That holds only if
@@ -218,6 +228,19 @@ static void set_peak_bounds(struct rt_outcome *out)
 	out->peak_tree_high_bytes = out->peak_rss_bytes * out->processes_peak;
 	if (out->peak_tree_high_bytes < out->peak_tree_bytes)
 		out->peak_tree_high_bytes = out->peak_tree_bytes;
+}
+
+/* Returns true if a process has left the cgroup that bounds the CPU time of the tree: the command's
+ * own, or else the enclosing one. The supervisor knows of v2 alone. */
+static bool has_left_cpu_account(const struct rt_command *c)
+{
+	const struct rti_cgroup *own = rti_tree_cgroup(c->tracker->tree);
+	const struct rti_cgroup *group = own->count ? own : &c->enclosing;
+	const struct rti_cgroup_dir *dir = rti_cgroup_dir_of(group, RTI_CGROUP_CPU);
+
+	if (group->left & RTI_CGROUP_CPU)
+		return true;
+	return (!dir || dir->hierarchy == 0) && c->supervisor.accounted.left_cgroup;
 }
 
 /* What no process waited for may be missing without a trace, unless there is no room for it
@@ -236,7 +259,7 @@ static void set_cpu_bounds(struct rt_command *c, const struct findings *f, struc
 	};
 	struct rti_cpu_bounds bounds;
 
-	if (c->supervisor.accounted.left_cgroup) /* then neither cgroup holds all processes */
+	if (has_left_cpu_account(c)) /* then neither cgroup holds all processes */
 		known.growth_ns = UINT64_MAX;
 	bounds = rti_cpu_bounds(&known);
 	out->cpu_low_ns = bounds.low_ns;
@@ -299,7 +322,7 @@ static void make_partial(struct rt_outcome *out, uint64_t domains)
 static bool is_covered(const struct rt_command *c, const struct findings *f)
 {
 	return c->accounting == RT_ACCOUNTING_CGROUP && f->facts.is_covered_by_cgroup &&
-	       !c->supervisor.accounted.left_cgroup && !c->is_supervisor_lost;
+	       !has_left_cpu_account(c) && !c->is_supervisor_lost;
 }
 
 /* What is missing from the accounts of members is in the account of their cgroup, as far as CPU

@@ -10,6 +10,7 @@
 #include <rtrack/rtrack.h>
 
 #include "api/struct_size.h"
+#include "command/cgroup_watch.h"
 #include "command/outcome.h"
 #include "os/pidfd.h"
 #include "util/saturate.h"
@@ -22,6 +23,7 @@
 void rti_wait_begin(struct rt_command *c)
 {
 	c->next_poll_ns = c->start.monotonic_ns + POLL_NS;
+	rti_cgroup_watch_begin(c);
 }
 
 /* Of a child of our own, or of a program that has lost its supervisor. */
@@ -104,7 +106,9 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 	uint64_t end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
 
 	for (;;) {
-		uint64_t until_ns = c->next_poll_ns < end_ns ? c->next_poll_ns : end_ns;
+		uint64_t next_ns =
+		    c->next_poll_ns < c->next_look_ns ? c->next_poll_ns : c->next_look_ns;
+		uint64_t until_ns = next_ns < end_ns ? next_ns : end_ns;
 		int64_t left_ns = until_ns > now ? (int64_t)(until_ns - now) : 0;
 		int err = rti_command_is_supervised(c) ? wait_for_supervisor(c, left_ns)
 		                                       : wait_for_exit(c, left_ns);
@@ -112,7 +116,10 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 		if (err != -ETIMEDOUT || until_ns == end_ns)
 			return err;
 		now = now_ns(c);
-		poll_peak(c, now);
+		if (now >= c->next_poll_ns)
+			poll_peak(c, now);
+		if (now >= c->next_look_ns)
+			rti_cgroup_watch_look(c);
 	}
 }
 
@@ -129,6 +136,7 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 		err = wait_and_poll(c, timeout_ns);
 		if (err == -ETIMEDOUT || err == -EINTR)
 			return err;
+		rti_cgroup_watch_look(c);
 		c->result = rti_outcome_finish(c);
 		c->is_over = 1;
 	}

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The cgroup that a command runs in, and the kernel's account of everything in it. */
+/* Makes, ends and removes the cgroup that a command runs in. */
 #include "os/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "os/cpu_time.h"
+#include "os/pidfd.h"
 #include "os/procfs_path.h"
+#include "os/supervisor_protocol.h"
 #include "parse/parse.h"
 #include "util/decimal.h"
 #include "util/visit.h"
@@ -19,207 +22,118 @@
  * unique among the cgroups of that process. */
 #define CGROUP_PREFIX "rtrack-"
 
-/* Append text. If it does not fit, the path becomes "", which mkdir() refuses. */
-static void append(char path[1024], const char *text, size_t len)
-{
-	size_t at = strlen(path);
+#define DEPTH_MAX 8          /* of cgroups below the command's that are looked at */
+#define KILL_ROUNDS_MAX 1000 /* processes may fork meanwhile */
+#define KILL_ROUNDS_FAST 10  /* the rounds after these wait first */
+#define KILL_NAP_NS 1000000
+#define KILL_NAPS_MAX 100 /* for killed processes to be gone */
 
-	if (at + len + 1 > 1024) {
-		path[0] = '\0';
-		return;
-	}
-	memcpy(path + at, text, len);
-	path[at + len] = '\0';
+/* Append text. Returns false, and leaves the path as it is, if it does not fit. */
+static bool append(char path[1024], const char *text)
+{
+	size_t at = strlen(path), len = strlen(text);
+
+	if (at + len >= 1024)
+		return false;
+	memcpy(path + at, text, len + 1);
+	return true;
 }
 
-static void append_number(char path[1024], uint64_t number)
+int rti_cgroup_file_path(const struct rti_cgroup_dir *dir, const char *name, char out[1024])
 {
-	char text[RTI_DECIMAL_MAX];
-
-	append(path, text, (size_t)(rti_decimal(text, number) - text));
+	out[0] = '\0';
+	return append(out, dir->path + 1) && append(out, name) ? 0 : -ENAMETOOLONG;
 }
 
-struct mount_search {
-	char self[1024]; /* path of this process in the hierarchy */
-	char *found;     /* where to put the absolute path */
+const struct rti_cgroup_dir *rti_cgroup_dir_of(const struct rti_cgroup *group, uint32_t account)
+{
+	for (uint32_t i = 0; i < group->count; i++)
+		if (group->dir[i].accounts & account)
+			return &group->dir[i];
+	return NULL;
+}
+
+/* --- Cgroups below a cgroup. --- */
+
+/* A walk over a cgroup and those below it. */
+struct walk {
+	const struct rti_context *ctx;
+	int (*visit)(void *arg, const struct rti_context *ctx, const char *path);
+	void *arg;
+	char path[1024]; /* absolute: the cgroup that the walk is at */
+	unsigned depth;
 };
 
-/* If a cgroup2 mount shows this process's cgroup, set search->found to its path below the mount
- * point. */
-static int match_cgroup2_mount(void *arg, const struct rti_mount *mount)
-{
-	struct mount_search *search = arg;
-	size_t root_len = (size_t)(mount->root.end - mount->root.at);
-	const char *below = search->self;
+static int walk_from(struct walk *walk);
 
-	if (strcmp(mount->type, "cgroup2") != 0 || mount->is_cut)
-		return RTI_CONTINUE;
-	if (root_len > 1) {
-		if (strncmp(below, mount->root.at, root_len) != 0 ||
-		    (below[root_len] && below[root_len] != '/'))
-			return RTI_CONTINUE;
-		below += root_len;
+static int walk_into(void *arg, const char *name)
+{
+	struct walk *walk = arg;
+	size_t len = strlen(walk->path);
+	int err = RTI_CONTINUE;
+
+	/* "NAME/." exists for directories only. */
+	if (append(walk->path, "/") && append(walk->path, name) && append(walk->path, "/.") &&
+	    rti_procfs_access(walk->ctx->procfs, RTI_ROOT, walk->path + 1) == 0) {
+		walk->path[strlen(walk->path) - 2] = '\0';
+		err = walk_from(walk);
 	}
-	search->found[0] = '\0';
-	append(search->found, mount->mount_point, strlen(mount->mount_point));
-	append(search->found, below, strlen(below));
-	return RTI_STOP;
+	walk->path[len] = '\0';
+	return err;
 }
 
-/* Find the directory of the cgroup that this process is in. Returns 0 or -errno. */
-static int find_self(const struct rti_context *ctx, char out[1024])
+/* Visits those below before the cgroup itself, so that each can be removed. */
+static int walk_from(struct walk *walk)
 {
-	struct mount_search search = { .found = out };
-	struct rti_scan path;
-	int err =
-	    rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_SINGLE_RECORD, ctx->buf);
+	int err = RTI_CONTINUE;
 
-	if (err == 0)
-		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, &path);
-	if (err < 0)
-		return err;
-	rti_scan_copy(&path, search.self, sizeof(search.self));
-	err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE, ctx->buf);
-	if (err < 0)
-		return err;
-	err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, match_cgroup2_mount, &search);
-	return err == RTI_STOP && out[0] ? 0 : -ENOENT;
-}
-
-/* Remove a cgroup if the process that made it has exited. If another process still runs in it,
- * rmdir() fails and the cgroup stays. */
-static int remove_if_stale(void *arg, const char *name)
-{
-	const char *parent = arg;
-	char path[1024] = "", pid[16] = "";
-	const char *dash;
-
-	if (strncmp(name, CGROUP_PREFIX, strlen(CGROUP_PREFIX)) != 0)
-		return RTI_CONTINUE;
-	name += strlen(CGROUP_PREFIX);
-	dash = strchr(name, '-');
-	if (!dash || (size_t)(dash - name) >= sizeof(pid))
-		return RTI_CONTINUE;
-	memcpy(pid, name, (size_t)(dash - name));
-	if (rti_path_number(pid) == 0 || kill(rti_path_number(pid), 0) == 0 || errno != ESRCH)
-		return RTI_CONTINUE;
-	append(path, parent, strlen(parent));
-	append(path, "/" CGROUP_PREFIX, 1 + strlen(CGROUP_PREFIX));
-	append(path, name, strlen(name));
-	rmdir(path);
-	return RTI_CONTINUE;
-}
-
-int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx)
-{
-	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
-	if (find_self(ctx, group->path) == 0)
-		return 0;
-	group->path[0] = '\0';
-	return -EOPNOTSUPP;
-}
-
-int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing,
-                    const struct rti_context *ctx)
-{
-	const char *parent = enclosing->path;
-
-	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
-	if (!*parent)
-		return -EOPNOTSUPP;
-	rti_procfs_list(ctx->procfs, RTI_ROOT, parent + 1, remove_if_stale,
-	                (void *)(uintptr_t)parent);
-	append(group->path, parent, strlen(parent));
-	append(group->path, "/" CGROUP_PREFIX, 1 + strlen(CGROUP_PREFIX));
-	append_number(group->path, (uint64_t)ctx->platform->getpid());
-	append(group->path, "-", 1);
-	append_number(group->path, ctx->platform->monotonic_ns());
-	if (mkdir(group->path, 0755) < 0) {
-		group->path[0] = '\0';
-		return -errno;
+	if (walk->depth < DEPTH_MAX) {
+		walk->depth++;
+		err = rti_procfs_list(walk->ctx->procfs, RTI_ROOT, walk->path + 1, walk_into, walk);
+		walk->depth--;
 	}
-	return 0;
+	/* A cgroup that another process has removed meanwhile is no error. */
+	return err > 0 ? err : walk->visit(walk->arg, walk->ctx, walk->path);
 }
 
-/* Read a file of the cgroup into the scratch buffer, through file unless that is NULL. Returns 0 or
- * -errno. */
-static int read_file(const struct rti_cgroup *group, const struct rti_context *ctx,
-                     const char *name, struct rti_file *file)
+/* Call visit() for a cgroup and for those below it until it does not return RTI_CONTINUE. Returns
+ * what stopped it. */
+static int walk_cgroups(const struct rti_cgroup_dir *dir, const struct rti_context *ctx,
+                        int (*visit)(void *arg, const struct rti_context *ctx, const char *path),
+                        void *arg)
 {
-	char path[1024];
-	int err =
-	    file ? rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, file, ctx->buf) : -EBADF;
+	struct walk walk = { .ctx = ctx, .visit = visit, .arg = arg };
 
-	if (err != -EBADF) /* an open file needs no path */
-		return err;
-	if (!group->path[0])
-		return -ENOENT;
-	path[0] = '\0';
-	append(path, group->path + 1, strlen(group->path + 1)); /* relative to RTI_ROOT */
-	append(path, name, strlen(name));
-	if (file)
-		return rti_procfs_read_cached(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, file,
-		                              ctx->buf);
-	return rti_procfs_read(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, ctx->buf);
+	append(walk.path, dir->path);
+	return walk_from(&walk);
 }
 
-int rti_cgroup_read_cpu(struct rti_cgroup *group, const struct rti_context *ctx, uint64_t *user_ns,
-                        uint64_t *system_ns)
+/* --- Processes in it. --- */
+
+/* Read the processes of one cgroup into buf. Returns 0 or -errno. */
+static int read_procs(const struct rti_context *ctx, const char *path, struct rti_buf *buf)
 {
-	struct rti_cgroup_cpu cpu = { 0 };
-	int err = read_file(group, ctx, "/cpu.stat", &group->cpu);
+	char file[1024] = "";
 
-	if (err == 0)
-		err = rti_parse_cgroup_cpu(ctx->buf->data, ctx->buf->len, &cpu);
-	if (err < 0)
-		return err;
-	/* usage_usec is exact and its split is sampled, so keep the sum. */
-	rti_split_cpu(cpu.usage_us * 1000, cpu.user_us, cpu.user_us + cpu.system_us, user_ns,
-	              system_ns);
-	return 0;
+	if (!append(file, path + 1) || !append(file, "/cgroup.procs"))
+		return -ENAMETOOLONG;
+	return rti_procfs_read(ctx->procfs, RTI_ROOT, file, RTI_SEQ_FILE, buf);
 }
 
-uint64_t rti_cgroup_read_usage(struct rti_cgroup *group, const struct rti_context *ctx)
+static int stop_if_populated(void *arg, const struct rti_context *ctx, const char *path)
 {
-	uint64_t user_ns, system_ns;
-	int err = rti_cgroup_read_cpu(group, ctx, &user_ns, &system_ns);
-
-	rti_procfs_close_file(ctx->procfs, &group->cpu);
-	return err == 0 ? user_ns + system_ns : UINT64_MAX;
+	(void)arg;
+	return read_procs(ctx, path, ctx->buf) == 0 && ctx->buf->len > 0 ? RTI_STOP : RTI_CONTINUE;
 }
 
-int rti_cgroup_read_number(const struct rti_cgroup *group, const struct rti_context *ctx,
-                           const char *name, uint64_t *number)
-{
-	struct rti_scan scan;
-	int err = read_file(group, ctx, name, NULL);
-
-	if (err < 0)
-		return err;
-	scan = rti_scan(ctx->buf->data, ctx->buf->len);
-	return rti_scan_u64(&scan, number) ? 0 : -EBADMSG;
-}
-
-int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx,
-                       uint64_t *read_bytes, uint64_t *write_bytes)
-{
-	struct rti_cgroup_io io;
-	int err = read_file(group, ctx, "/io.stat", NULL);
-
-	if (err == 0)
-		err = rti_parse_cgroup_io(ctx->buf->data, ctx->buf->len, &io);
-	if (err < 0)
-		return err;
-	*read_bytes = io.read_bytes;
-	*write_bytes = io.write_bytes;
-	return 0;
-}
-
-bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx)
+/* v2 says so of the cgroup and of those below it at once. */
+static bool reads_populated(const struct rti_cgroup_dir *dir, const struct rti_context *ctx)
 {
 	struct rti_scan scan, line;
+	char path[1024];
 
-	if (read_file(group, ctx, "/cgroup.events", NULL) < 0)
+	if (rti_cgroup_file_path(dir, "/cgroup.events", path) < 0 ||
+	    rti_procfs_read(ctx->procfs, RTI_ROOT, path, RTI_SINGLE_RECORD, ctx->buf) < 0)
 		return false;
 	scan = rti_scan(ctx->buf->data, ctx->buf->len);
 	while (rti_scan_line(&scan, &line)) {
@@ -229,33 +143,341 @@ bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_co
 	return false;
 }
 
-int rti_cgroup_kill(const struct rti_cgroup *group)
+static bool is_dir_populated(const struct rti_cgroup_dir *dir, const struct rti_context *ctx)
+{
+	return dir->hierarchy == 0 ? reads_populated(dir, ctx)
+	                           : walk_cgroups(dir, ctx, stop_if_populated, NULL) == RTI_STOP;
+}
+
+bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	for (uint32_t i = 0; i < group->count; i++)
+		if (is_dir_populated(&group->dir[i], ctx))
+			return true;
+	return false;
+}
+
+/* --- Making. --- */
+
+/* Returns true if the name is that of a cgroup of a process that has exited. */
+static bool is_stale(const char *name)
+{
+	const char *dash;
+	char pid[16] = "";
+
+	if (strncmp(name, CGROUP_PREFIX, strlen(CGROUP_PREFIX)) != 0)
+		return false;
+	name += strlen(CGROUP_PREFIX);
+	dash = strchr(name, '-');
+	if (!dash || (size_t)(dash - name) >= sizeof(pid))
+		return false;
+	memcpy(pid, name, (size_t)(dash - name));
+	return rti_path_number(pid) != 0 && kill(rti_path_number(pid), 0) < 0 && errno == ESRCH;
+}
+
+static int remove_visited(void *arg, const struct rti_context *ctx, const char *path)
+{
+	(void)arg;
+	(void)ctx;
+	rmdir(path);
+	return RTI_CONTINUE;
+}
+
+/* Remove a directory and those below it, unless a process runs in them. */
+static void remove_unused(const struct rti_cgroup_dir *dir, const struct rti_context *ctx)
+{
+	if (rmdir(dir->path) == 0 || errno == ENOENT || is_dir_populated(dir, ctx))
+		return;
+	walk_cgroups(dir, ctx, remove_visited, NULL);
+}
+
+/* A directory and what to read its children with. */
+struct stale_search {
+	const struct rti_context *ctx;
+	const struct rti_cgroup_dir *parent;
+};
+
+static int remove_if_stale(void *arg, const char *name)
+{
+	const struct stale_search *search = arg;
+	struct rti_cgroup_dir dir = { .hierarchy = search->parent->hierarchy };
+
+	if (is_stale(name) && append(dir.path, search->parent->path) && append(dir.path, "/") &&
+	    append(dir.path, name))
+		remove_unused(&dir, search->ctx);
+	return RTI_CONTINUE;
+}
+
+static void remove_stale(const struct rti_cgroup *enclosing, const struct rti_context *ctx)
+{
+	for (uint32_t i = 0; i < enclosing->count; i++) {
+		struct stale_search search = { ctx, &enclosing->dir[i] };
+
+		rti_procfs_list(ctx->procfs, RTI_ROOT, enclosing->dir[i].path + 1, remove_if_stale,
+		                &search);
+	}
+}
+
+/* Write a short text to a file of a directory. Returns 0 or -errno. */
+static int write_file(const char *dir_path, const char *name, const char *text)
 {
 	char path[1024] = "";
 	int fd, err = 0;
 
-	if (!group->path[0])
-		return -ENOENT;
-	append(path, group->path, strlen(group->path));
-	append(path, "/cgroup.kill", 12);
+	if (!append(path, dir_path) || !append(path, name))
+		return -ENAMETOOLONG;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, "1", 1) < 0)
+	if (write(fd, text, strlen(text)) < 0)
 		err = -errno;
 	close(fd);
 	return err;
 }
 
+/* Make the directory of one hierarchy and add it. Returns 0 or -errno. */
+static int add_dir(struct rti_cgroup *group, const struct rti_cgroup_dir *parent, const char *name,
+                   uint32_t accounts)
+{
+	struct rti_cgroup_dir *dir = &group->dir[group->count];
+	bool is_root = strcmp(parent->name, "/") == 0;
+
+	*dir = *parent;
+	dir->accounts = accounts;
+	if (is_root)
+		dir->name[0] = '\0'; /* the root is a slash alone, so name must not add another */
+	if (!append(dir->path, name) || !append(dir->name, name))
+		return -ENAMETOOLONG;
+	if (mkdir(dir->path, 0755) < 0)
+		return -errno;
+	/* Before Linux 5.11, memory of cgroups below counts only if this is set. */
+	if (dir->hierarchy && accounts & RTI_CGROUP_MEMORY)
+		write_file(dir->path, "/memory.use_hierarchy", "1");
+	group->count++;
+	return 0;
+}
+
+static void set_name(char name[1024], const struct rti_context *ctx)
+{
+	char number[RTI_DECIMAL_MAX];
+
+	name[0] = '\0';
+	append(name, "/" CGROUP_PREFIX);
+	rti_decimal(number, (uint64_t)ctx->platform->getpid());
+	append(name, number);
+	append(name, "-");
+	rti_decimal(number, ctx->platform->monotonic_ns());
+	append(name, number);
+}
+
+/* Returns what a new cgroup of a hierarchy is to account for; 0: none is to be made. A hierarchy
+ * that does more than to account changes how the program runs, so it is used for CPU time alone. */
+static uint32_t accounts_to_add(const struct rti_cgroup *group, const struct rti_cgroup_dir *parent,
+                                bool keeps_scheduling)
+{
+	uint32_t accounts = parent->accounts;
+
+	if (rti_cgroup_dir_of(group, RTI_CGROUP_CPU))
+		accounts &= ~RTI_CGROUP_CPU;
+	if (parent->hierarchy == 0)
+		return accounts | RTI_CGROUP_CPU; /* it lacks in the root alone */
+	if (parent->has_cpuset ||
+	    (parent->has_cpu_scheduler && (keeps_scheduling || !(accounts & RTI_CGROUP_CPU))))
+		return 0;
+	return accounts;
+}
+
+int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing,
+                    const struct rti_context *ctx, bool keeps_scheduling)
+{
+	int err = -EOPNOTSUPP;
+	char name[1024];
+
+	*group = (struct rti_cgroup)RTI_CGROUP_INIT;
+	if (!enclosing->count)
+		return -EOPNOTSUPP;
+	group->dir = calloc(RTI_CGROUP_DIRS_MAX, sizeof(*group->dir));
+	if (!group->dir)
+		return -ENOMEM;
+	remove_stale(enclosing, ctx);
+	set_name(name, ctx);
+	for (uint32_t i = 0; i < enclosing->count; i++) {
+		const struct rti_cgroup_dir *parent = &enclosing->dir[i];
+		uint32_t accounts = accounts_to_add(group, parent, keeps_scheduling);
+		int failed = accounts ? add_dir(group, parent, name, accounts) : 0;
+
+		if (failed < 0 && accounts & RTI_CGROUP_CPU && err == -EOPNOTSUPP)
+			err = failed;
+	}
+	if (rti_cgroup_dir_of(group, RTI_CGROUP_CPU))
+		return 0;
+	rti_cgroup_remove(group);
+	return err;
+}
+
+/* Append text to a longer one. Returns false if it does not fit. */
+static bool add_text(char **at, const char *end, const char *text)
+{
+	size_t len = strlen(text);
+
+	if ((size_t)(end - *at) <= len)
+		return false;
+	memcpy(*at, text, len + 1);
+	*at += len;
+	return true;
+}
+
+int rti_cgroup_describe(const struct rti_cgroup *group, char *out, size_t out_size)
+{
+	const char *end = out + out_size;
+	char *at = out;
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct rti_cgroup_dir *dir = &group->dir[i];
+		const char kind[] = { dir->hierarchy == 0              ? RTI_DIR_V2
+			              : dir->accounts & RTI_CGROUP_CPU ? RTI_DIR_V1_NEEDED
+			                                               : RTI_DIR_V1,
+			              '\0' };
+
+		if ((i > 0 && !add_text(&at, end, "\n")) || !add_text(&at, end, kind) ||
+		    !add_text(&at, end, dir->path))
+			return -ENAMETOOLONG;
+	}
+	return 0;
+}
+
+void rti_cgroup_keep_placed(struct rti_cgroup *group, uint32_t placed)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		if (placed >> i & 1)
+			group->dir[kept++] = group->dir[i];
+		else
+			rmdir(group->dir[i].path);
+	}
+	group->count = kept;
+}
+
+/* --- Ending. --- */
+
+struct killing {
+	const struct rti_cgroup_dir *dir;
+	struct rti_buf pids; /* of one cgroup */
+	unsigned found;      /* in this round */
+	int err;             /* of the processes that may not be killed */
+};
+
+/* By a pidfd that was opened before the process was found in the cgroup, so that no process that
+ * reuses the pid is hit. */
+static void kill_process(struct killing *killing, const struct rti_context *ctx, int32_t pid)
+{
+	int fd = rti_pidfd_open(pid), err = 0;
+
+	if (rti_cgroup_dir_has(killing->dir, ctx, pid)) {
+		killing->found++;
+		err = rti_pidfd_signal(fd, pid, SIGKILL);
+	}
+	rti_pidfd_close(fd);
+	if (err < 0 && err != -ESRCH)
+		killing->err = err;
+}
+
+static int kill_visited(void *arg, const struct rti_context *ctx, const char *path)
+{
+	struct killing *killing = arg;
+	struct rti_scan scan;
+	int32_t pid;
+
+	if (read_procs(ctx, path, &killing->pids) < 0)
+		return RTI_CONTINUE;
+	scan = rti_scan(killing->pids.data, killing->pids.len);
+	while (rti_scan_i32(&scan, &pid)) {
+		kill_process(killing, ctx, pid);
+		rti_scan_skip_line(&scan);
+	}
+	return RTI_CONTINUE;
+}
+
+/* Kill what is in one directory, until there is nothing left, or only what cannot be killed or does
+ * not end. */
+static int kill_one_by_one(const struct rti_cgroup_dir *dir, const struct rti_context *ctx)
+{
+	const struct timespec nap = { .tv_nsec = KILL_NAP_NS };
+	struct killing killing = { .dir = dir };
+	unsigned naps = 0;
+
+	for (unsigned rounds = 0; rounds < KILL_ROUNDS_MAX && naps < KILL_NAPS_MAX; rounds++) {
+		killing.found = 0;
+		killing.err = 0;
+		walk_cgroups(dir, ctx, kill_visited, &killing);
+		if (killing.found == 0)
+			break;
+		if (rounds >= KILL_ROUNDS_FAST) {
+			nanosleep(&nap, NULL);
+			naps++;
+		}
+	}
+	rti_buf_free(&killing.pids);
+	return killing.err;
+}
+
+/* Forks fail from now on, so that the processes cannot become more than are killed. */
+static void forbid_forks(const struct rti_cgroup *group)
+{
+	const struct rti_cgroup_dir *dir = rti_cgroup_dir_of(group, RTI_CGROUP_TASKS);
+
+	if (dir)
+		write_file(dir->path, "/pids.max", "0");
+}
+
+static void allow_forks(const struct rti_cgroup *group)
+{
+	const struct rti_cgroup_dir *dir = rti_cgroup_dir_of(group, RTI_CGROUP_TASKS);
+
+	if (dir)
+		write_file(dir->path, "/pids.max", "max");
+}
+
+/* A process that has left v2 may still be in a directory of v1. */
+int rti_cgroup_kill(const struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	int err = group->count ? 0 : -ENOENT;
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct rti_cgroup_dir *dir = &group->dir[i];
+		int failed = 0;
+
+		if (dir->hierarchy == 0 && write_file(dir->path, "/cgroup.kill", "1") == 0)
+			continue;
+		if (!is_dir_populated(dir, ctx))
+			continue;
+		forbid_forks(group);
+		failed = kill_one_by_one(dir, ctx);
+		allow_forks(group);
+		err = failed < 0 ? failed : err;
+	}
+	return err;
+}
+
 void rti_cgroup_remove(struct rti_cgroup *group)
 {
-	if (group->path[0])
-		rmdir(group->path);
-	group->path[0] = '\0';
+	rti_cgroup_keep_placed(group, 0);
+	free(group->dir);
+	group->dir = NULL;
+}
+
+void rti_cgroup_reclaim(const struct rti_cgroup *group, const struct rti_context *ctx)
+{
+	for (uint32_t i = 0; i < group->count; i++)
+		remove_unused(&group->dir[i], ctx);
 }
 
 void rti_cgroup_close(struct rti_cgroup *group, const struct rti_context *ctx)
 {
 	rti_procfs_close_file(ctx->procfs, &group->cpu);
-	group->path[0] = '\0';
+	rti_procfs_close_file(ctx->procfs, &group->cpu_split);
+	free(group->dir);
+	group->dir = NULL;
+	group->count = 0;
 }

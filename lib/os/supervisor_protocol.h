@@ -9,18 +9,23 @@
 #include <sys/resource.h>
 
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
-#define RTI_PROTOCOL "3" /* changes whenever anything below does */
+#define RTI_PROTOCOL "4" /* changes whenever anything below does */
 
 /* Arguments of the supervisor, in this order:
  *   1  RTI_PROTOCOL
  *   2  descriptor of its socket
  *   3  descriptor of the shared memory
  *   4  request flags, one letter each (see below)
- *   5  directory of the cgroup to start the program in, or ""
+ *   5  directories of the cgroup to start the program in, separated by '\n', v2 first; or "".
+ *      Each begins with an RTI_DIR_ letter
  *   6  working directory to start it in, or ""
  *   7  the program, followed by its arguments */
 #define RTI_START_LIST 'l' /* list every process */
 #define RTI_START_PERF 'p' /* open an inherited CPU clock */
+
+#define RTI_DIR_V2 '2'        /* the program is not started if it cannot be placed in it */
+#define RTI_DIR_V1_NEEDED 'n' /* likewise */
+#define RTI_DIR_V1 '1'        /* if it cannot be placed in it, it is started all the same */
 
 /* Kinds of reports, from the supervisor to the library. */
 enum rti_report_kind {
@@ -45,9 +50,11 @@ struct rti_report {
 	struct rusage reaped;
 	/* CPU time of the program and all its descendants, by the inherited clock; 0: no clock. */
 	uint64_t clock_ns;
-	/* 1 if a reaped process had left the cgroup that the program was started in. */
+	/* 1 if a reaped process had left the cgroup (v2) that the program was started in. v1 does
+	 * not show where a process was that has exited. */
 	uint32_t left_cgroup;
 	uint32_t ignored_sigchld; /* 1 if a reaped process ignored SIGCHLD */
+	uint32_t placed; /* bit i: the program was placed in the i-th directory of its cgroup */
 };
 
 /* Requests from the library to the supervisor. If the library closes the socket, the supervisor

@@ -173,21 +173,48 @@ struct rti_pressure {
 };
 int rti_parse_pressure(const char *data, size_t len, struct rti_pressure *out);
 
-/* cpu.stat of a cgroup, in microseconds. Needs all fields. */
+/* cpu.stat of a cgroup (v2), in microseconds. Needs all fields. */
 struct rti_cgroup_cpu {
 	uint64_t usage_us, user_us, system_us;
 };
 int rti_parse_cgroup_cpu(const char *data, size_t len, struct rti_cgroup_cpu *out);
 
-/* io.stat of a cgroup, in bytes, summed over its devices. */
+/* cpuacct.stat of a cgroup (v1), in clock ticks. Needs both fields. */
+struct rti_cgroup_cpuacct {
+	uint64_t user_ticks, system_ticks;
+};
+int rti_parse_cgroup_cpuacct(const char *data, size_t len, struct rti_cgroup_cpuacct *out);
+
+/* io.stat of a cgroup (v2), or a blkio file of a cgroup (v1), in bytes, summed over its devices. */
 struct rti_cgroup_io {
 	uint64_t read_bytes, write_bytes;
+	/* v1: devices with figures. Of none there is only a total of 0, which may mean that no
+	 * device is accounted for. */
+	uint32_t devices;
 };
 int rti_parse_cgroup_io(const char *data, size_t len, struct rti_cgroup_io *out);
+int rti_parse_cgroup_blkio(const char *data, size_t len, struct rti_cgroup_io *out);
 
-/* /proc/PID/cgroup: the path in the unified hierarchy, which points into data. Returns -EBADMSG if
- * there is none. */
-int rti_parse_pid_cgroup(const char *data, size_t len, struct rti_scan *path);
+/* memory.stat of a cgroup, in bytes: what its current memory consists of, cgroups below it
+ * included. Needs the first two. v1 has no fields of their own for kernel memory and the like. */
+struct rti_cgroup_memory_stat {
+	uint64_t anon_bytes;        /* of processes; v1: rss */
+	uint64_t file_bytes;        /* page cache, shared memory and tmpfs included; v1: cache */
+	uint64_t file_mapped_bytes; /* the part of it that processes map; 0 if it is missing */
+	uint64_t shmem_bytes;       /* the part of it that is no cache of a file; 0 if missing */
+};
+int rti_parse_cgroup_memory(const char *data, size_t len, struct rti_cgroup_memory_stat *out);
+int rti_parse_cgroup_memory_v1(const char *data, size_t len, struct rti_cgroup_memory_stat *out);
+
+/* /proc/PID/cgroup: each hierarchy that the process is in. The texts point into data. The file has
+ * no escapes: a cgroup cannot have a newline in its name. */
+struct rti_pid_cgroup {
+	uint32_t hierarchy;          /* 0 is v2 */
+	struct rti_scan controllers; /* separated by ','; "name=..." for a named one; v2: empty */
+	struct rti_scan path;        /* begins with '/' */
+};
+int rti_parse_pid_cgroup(const char *data, size_t len,
+                         int (*each)(void *arg, const struct rti_pid_cgroup *entry), void *arg);
 
 /* Output of `zpool list -Hp -o name,size,alloc,free`: separated by tabs, in bytes, "-" for
  * unknown. */

@@ -4,6 +4,7 @@
 
 #include <ftw.h>
 #include <stdbool.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,14 +25,34 @@ static bool remove_cgroup(const char *path)
 	return access(path, F_OK) < 0;
 }
 
+/* Returns true if none of the directories exists any longer. */
+static bool remove_cgroups(const char *dirs)
+{
+	bool are_removed = true;
+	char path[1024];
+
+	for (const char *at = dirs; at && *at;) {
+		size_t len = strcspn(++at, "\n"); /* a letter precedes the path */
+
+		if (len < sizeof(path)) {
+			memcpy(path, at, len);
+			path[len] = '\0';
+			are_removed &= remove_cgroup(path);
+		}
+		at += len;
+		at = *at ? at + 1 : NULL;
+	}
+	return are_removed;
+}
+
 /* A cgroup cannot be removed while a process runs in it. If one still does, a forked process waits
  * for its exit, so that the host has no child that outlives the command. */
-void rts_cgroup_cleanup(const char *path)
+void rts_cgroup_cleanup(const char *dirs)
 {
 	const struct timespec nap = { .tv_sec = 1 };
 
-	if (remove_cgroup(path) || fork() != 0)
+	if (remove_cgroups(dirs) || fork() != 0)
 		return;
-	while (!remove_cgroup(path))
+	while (!remove_cgroups(dirs))
 		nanosleep(&nap, NULL);
 }

@@ -170,13 +170,24 @@ static void check_sigchld(struct supervisor *s, pid_t pid)
 		s->report.ignored_sigchld = 1;
 }
 
-/* Record the cgroup that the program is started in: the supervisor's, or the one of this directory
- * below it. */
-static void read_self_cgroup(struct supervisor *s, const char *dir)
+/* Returns the line of v2 in /proc/PID/cgroup, or NULL. E.g.: not that of "10::/". */
+static const char *find_v2_path(const char *text)
 {
-	char text[1024];
+	const char *at = strstr(text, "0::/");
+
+	while (at && at != text && at[-1] != '\n')
+		at = strstr(at + 1, "0::/");
+	return at;
+}
+
+/* Record the cgroup (v2) that the program is started in: the supervisor's, or the one of these
+ * directories below it. All of them have the same name. */
+static void read_self_cgroup(struct supervisor *s, const char *dirs)
+{
+	char text[8192];
 	ssize_t n = rts_read_file(s->shared, "/proc/self/cgroup", text, sizeof(text));
-	const char *at = n > 0 ? strstr(text, "0::/") : NULL, *name = strrchr(dir, '/');
+	const char *at = n > 0 ? find_v2_path(text) : NULL;
+	const char *name = *dirs == RTI_DIR_V2 ? strrchr(dirs, '/') : NULL;
 	size_t len = at ? strcspn(at, "\n") : 0;
 
 	if (!at || len + (name ? strlen(name) : 0) >= sizeof(s->cgroup_path))
@@ -194,9 +205,9 @@ static void read_self_cgroup(struct supervisor *s, const char *dir)
  * usage. */
 static void check_cgroup(struct supervisor *s, pid_t pid)
 {
-	char text[1024];
+	char text[8192];
 	ssize_t n = rts_read_pid_file(s->shared, pid, "cgroup", text, sizeof(text));
-	const char *at = n > 0 ? strstr(text, "0::/") : NULL;
+	const char *at = n > 0 ? find_v2_path(text) : NULL;
 
 	if (s->cgroup_path_len && at &&
 	    (strncmp(at, s->cgroup_path, s->cgroup_path_len) != 0 ||
@@ -356,8 +367,6 @@ static int block_signals(struct supervisor *s, sigset_t *mask)
  * in the cgroup or no clock could be opened. */
 static int launch(struct supervisor *s, const struct start_request *request, const sigset_t *mask)
 {
-	int cgroup;
-
 	if (*request->cwd && chdir(request->cwd) < 0)
 		return -errno;
 	if (request->has_clock && open_clock(s) < 0) {
@@ -366,8 +375,8 @@ static int launch(struct supervisor *s, const struct start_request *request, con
 	}
 	if (!*request->cgroup)
 		return rts_launch_here(request->argv, mask, &s->program);
-	cgroup = open(request->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return rts_launch_in_cgroup(request->argv, mask, cgroup, &s->program);
+	return rts_launch_in_cgroup(request->argv, mask, request->cgroup, &s->program,
+	                            &s->report.placed);
 }
 
 int main(int argc, char **argv)

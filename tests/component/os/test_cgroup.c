@@ -1,216 +1,528 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding a cgroup to work in: v1, v2 and hybrid mounts, several mounts, and cgroups outside the
- * mounted tree. */
-#include "fixture.h"
+/* Making and removing a cgroup: v1, v2 and hybrid mounts, cgroups outside of what is mounted,
+ * hierarchies that cannot be written to. */
+#include "os/cgroup_fixture.h"
 
+#include <check.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/cgroup.h"
+#include "os/supervisor_protocol.h"
 #include "suite.h"
 
-static struct {
-	struct fixture root;
-	struct rti_procfs procfs;
-	struct rti_platform platform;
-	struct rti_buf buf;
-	struct rti_context ctx;
-	struct rti_cgroup group; /* under test */
-} fix;
+#define OVERFLOW_UID 65534
 
-static void set_up(void)
+/* An account that only one hierarchy has lies in a new directory below this one. */
+static void check_made_below(uint32_t account, const char *parent)
 {
-	fix.group = (struct rti_cgroup)RTI_CGROUP_INIT;
-	fix.ctx = (struct rti_context){ &fix.procfs, &fix.platform, &fix.buf, 0 };
-	fixture_new(&fix.root);
-	fixture_mkdir(&fix.root, "cg/a/b");
-	fixture_mkdir(&fix.root, "v1/a/b");
-	ck_assert_int_eq(rti_procfs_open(&fix.procfs, fix.root.root, &rti_procfs_linux), 0);
-	rti_platform_init(&fix.platform, false);
-}
-
-static void tear_down(void)
-{
-	rti_cgroup_remove(&fix.group);
-	rti_cgroup_close(&fix.group, &fix.ctx);
-	rti_procfs_close(&fix.procfs);
-	rti_buf_free(&fix.buf);
-	fixture_free(&fix.root);
-}
-
-static void write_mounts(const char *mounted_root)
-{
-	fixture_printf(&fix.root, "proc/self/mountinfo",
-	               "22 1 0:21 / /proc rw - proc proc rw\n"
-	               "32 1 0:29 / %s/v1 rw - cgroup cgroup rw,cpu\n"
-	               "41 1 0:38 %s %s/cg rw - cgroup2 cgroup2 rw\n",
-	               fix.root.root, mounted_root, fix.root.root);
-}
-
-static int make_cgroup(const char *own_cgroup)
-{
-	struct rti_cgroup enclosing;
-
-	fixture_write(&fix.root, "proc/self/cgroup", own_cgroup);
-	rti_cgroup_enclosing(&enclosing, &fix.ctx);
-	return rti_cgroup_make(&fix.group, &enclosing, &fix.ctx);
-}
-
-/* Sets a cgroup that the test did not make. Tests set "" at their end, so that none is removed. */
-static void set_group(const char *path)
-{
-	snprintf(fix.group.path, sizeof(fix.group.path), "%s", path);
-}
-
-static void check_made_below(const char *dir)
-{
-	char parent[512];
+	char expected[512], path[2048];
 	struct stat st;
 
-	snprintf(parent, sizeof(parent), "%s%s/rtrack-%d-", fix.root.root, dir, getpid());
-	ck_assert_int_eq(strncmp(fix.group.path, parent, strlen(parent)), 0);
-	ck_assert_int_eq(stat(fix.group.path, &st), 0);
-	rti_cgroup_remove(&fix.group);
-	ck_assert_str_eq(fix.group.path, "");
+	snprintf(expected, sizeof(expected), "%s/rtrack-%d-", parent, getpid());
+	ck_assert_int_eq(strncmp(cgroup_fixture_dir(account), expected, strlen(expected)), 0);
+	snprintf(path, sizeof(path), "%s/%s", cgroups.root.root, cgroup_fixture_dir(account));
+	ck_assert_int_eq(stat(path, &st), 0);
 }
 
-START_TEST(cgroup_on_hybrid_system_is_made_in_the_unified_hierarchy)
+static bool exists(const char *path)
 {
-	write_mounts("/");
-	ck_assert_int_eq(make_cgroup("9:name=systemd:/x\n1:cpu:/y\n0::/a/b\n"), 0);
-	check_made_below("/cg/a/b");
+	char full[2048];
+	struct stat st;
+
+	snprintf(full, sizeof(full), "%s/%s", cgroups.root.root, path);
+	return stat(full, &st) == 0;
+}
+
+static void remove_made(void)
+{
+	char path[RTI_CGROUP_DIRS_MAX][1024];
+	uint32_t count = cgroups.group.count;
+
+	for (uint32_t i = 0; i < count; i++)
+		snprintf(path[i], sizeof(path[i]), "%s", cgroups.group.dir[i].path);
+	rti_cgroup_remove(&cgroups.group);
+	ck_assert_uint_eq(cgroups.group.count, 0);
+	for (uint32_t i = 0; i < count; i++)
+		ck_assert_int_ne(access(path[i], F_OK), 0);
+}
+
+START_TEST(cgroup_on_hybrid_system_has_cpu_in_v2_and_the_rest_in_v1)
+{
+	cgroup_fixture_hybrid();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert_uint_eq(cgroups.group.count, 4);
+	ck_assert_uint_eq(cgroups.group.dir[0].hierarchy, 0);
+	check_made_below(RTI_CGROUP_CPU, "v2");
+	check_made_below(RTI_CGROUP_MEMORY, "v1/memory/m/n");
+	check_made_below(RTI_CGROUP_IO, "v1/blkio");
+	check_made_below(RTI_CGROUP_TASKS, "v1/pids");
+	remove_made();
+}
+END_TEST
+
+START_TEST(cgroup_on_v1_system_has_cpu_in_cpuacct)
+{
+	cgroup_fixture_v1();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert_uint_eq(cgroups.group.count, 3);
+	check_made_below(RTI_CGROUP_CPU, "v1/cpu,cpuacct/user");
+	check_made_below(RTI_CGROUP_MEMORY, "v1/memory/user");
+	check_made_below(RTI_CGROUP_TASKS, "v1/pids/user");
+	ck_assert_str_eq(cgroup_fixture_dir(RTI_CGROUP_IO), "");
+	remove_made();
+}
+END_TEST
+
+START_TEST(cgroup_that_keeps_scheduling_is_not_made_where_cpu_is_scheduled)
+{
+	cgroup_fixture_v1();
+	rti_cgroup_enclosing(&cgroups.enclosing, &cgroups.ctx);
+	ck_assert_int_eq(rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx, true),
+	                 -EOPNOTSUPP);
+	ck_assert_uint_eq(cgroups.group.count, 0);
+	cgroup_fixture_hybrid();
+	rti_cgroup_close(&cgroups.enclosing, &cgroups.ctx);
+	rti_cgroup_enclosing(&cgroups.enclosing, &cgroups.ctx);
+	ck_assert_int_eq(rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx, true),
+	                 0);
+	remove_made();
+}
+END_TEST
+
+START_TEST(cgroup_with_account_shared_with_cpu_or_cpuset_is_made_without_it)
+{
+	static const char *const mounts[] = { "cgroup / cpumem rw,cpu,memory",
+		                              "cgroup / setpids rw,cpuset,pids",
+		                              "cgroup / cpuacct rw,cpuacct,blkio", NULL };
+
+	cgroup_fixture_mount("3:cpu,memory:/\n2:cpuset,pids:/\n1:cpuacct,blkio:/\n", mounts);
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert_uint_eq(cgroups.group.count, 1);
+	check_made_below(RTI_CGROUP_CPU, "cpuacct");
+	check_made_below(RTI_CGROUP_IO, "cpuacct");
+	remove_made();
+}
+END_TEST
+
+START_TEST(cgroup_on_v2_system_has_all_in_one)
+{
+	cgroup_fixture_v2();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert_uint_eq(cgroups.group.count, 1);
+	check_made_below(RTI_CGROUP_CPU, "v2/a/b");
+	check_made_below(RTI_CGROUP_MEMORY, "v2/a/b");
+	remove_made();
 }
 END_TEST
 
 START_TEST(cgroup_in_mounted_subtree_is_made)
 {
-	write_mounts("/sub/tree");
-	ck_assert_int_eq(make_cgroup("0::/sub/tree/a\n"), 0);
-	check_made_below("/cg/a");
-	ck_assert_int_eq(make_cgroup("0::/sub/tree\n"), 0);
-	check_made_below("/cg");
+	static const char *const mounts[] = { "cgroup2 /sub/tree cg rw", NULL };
+
+	cgroup_fixture_mount("0::/sub/tree/a\n", mounts);
+	fixture_mkdir(&cgroups.root, "cg/a");
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	check_made_below(RTI_CGROUP_CPU, "cg/a");
+	remove_made();
+	fixture_write(&cgroups.root, "proc/self/cgroup", "0::/sub/tree\n");
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	check_made_below(RTI_CGROUP_CPU, "cg");
+	remove_made();
+}
+END_TEST
+
+START_TEST(cgroup_below_mount_with_escaped_root_is_made)
+{
+	static const char *const mounts[] = { "cgroup2 /sub\\040tree\\134x cg rw", NULL };
+
+	cgroup_fixture_mount("0::/sub tree\\x/a\n", mounts);
+	fixture_mkdir(&cgroups.root, "cg/a");
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	check_made_below(RTI_CGROUP_CPU, "cg/a");
+	remove_made();
+	fixture_write(&cgroups.root, "proc/self/cgroup", "0::/sub\\040tree\\134x/a\n");
+	ck_assert_int_eq(cgroup_fixture_make(), -EOPNOTSUPP);
+}
+END_TEST
+
+START_TEST(cgroup_below_escaped_mount_point_is_made)
+{
+	static const char *const mounts[] = { "cgroup2 / c\\040g rw", NULL };
+
+	cgroup_fixture_mount("0::/a\n", mounts);
+	fixture_mkdir(&cgroups.root, "c g/a");
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	check_made_below(RTI_CGROUP_CPU, "c g/a");
+	remove_made();
 }
 END_TEST
 
 START_TEST(cgroup_outside_mounted_subtree_fails_with_eopnotsupp)
 {
-	write_mounts("/sub/tree");
-	ck_assert_int_eq(make_cgroup("0::/sub/trees/a\n"), -EOPNOTSUPP);
-	ck_assert_int_eq(make_cgroup("0::/\n"), -EOPNOTSUPP);
-	ck_assert_int_eq(make_cgroup("0::/../other\n"), -EOPNOTSUPP);
+	static const char *const mounts[] = { "cgroup2 /sub/tree cg rw", NULL };
+	static const char *const outside[] = { "0::/sub/trees/a\n", "0::/\n", "0::/../other\n" };
+
+	cgroup_fixture_mount("", mounts);
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		fixture_write(&cgroups.root, "proc/self/cgroup", outside[i]);
+		ck_assert_int_eq(cgroup_fixture_make(), -EOPNOTSUPP);
+	}
 }
 END_TEST
 
-START_TEST(cgroup_on_v1_only_system_fails_with_eopnotsupp)
+START_TEST(cgroup_outside_cgroup_namespace_is_found_below_a_mount_that_shows_it)
 {
-	fixture_printf(&fix.root, "proc/self/mountinfo",
-	               "32 1 0:29 / %s/v1 rw - cgroup cgroup rw,cpu\n", fix.root.root);
-	ck_assert_int_eq(make_cgroup("1:cpu:/a\n"), -EOPNOTSUPP);
-	ck_assert_int_eq(make_cgroup("1:cpu:/a\n0::/a\n"), -EOPNOTSUPP);
-	ck_assert_int_eq(make_cgroup(""), -EOPNOTSUPP);
+	static const char *const inside[] = { "cgroup2 / cg rw", NULL };
+	static const char *const above[] = { "cgroup2 /.. cg rw", NULL };
+
+	cgroup_fixture_mount("0::/../other\n", inside);
+	fixture_mkdir(&cgroups.root, "other");
+	ck_assert_int_eq(cgroup_fixture_make(), -EOPNOTSUPP);
+	cgroup_fixture_mount("0::/../other\n", above);
+	fixture_mkdir(&cgroups.root, "cg/other");
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	check_made_below(RTI_CGROUP_CPU, "cg/other");
+	remove_made();
+	cgroup_fixture_mount("0::/\n", above);
+	ck_assert_int_eq(cgroup_fixture_make(), -EOPNOTSUPP);
+	cgroup_fixture_mount("0::/..dotted\n", inside);
+	fixture_mkdir(&cgroups.root, "cg/..dotted");
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	remove_made();
 }
 END_TEST
 
-START_TEST(cgroup_left_by_exited_process_is_removed)
+START_TEST(cgroup_without_cpu_account_fails_with_eopnotsupp)
 {
-	struct stat st;
-	char alive[512];
+	static const char *const mounts[] = { "cgroup / v1/cpu rw,cpu",
+		                              "cgroup / v1/memory rw,memory",
+		                              "cgroup / v1/named rw,name=cpuacct", NULL };
 
-	/* The mounts are found below the fixture root, and named from the real one. */
-	fix.procfs.ops->close(fix.procfs.fd[RTI_ROOT]);
-	fix.procfs.fd[RTI_ROOT] = fix.procfs.ops->open(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
-	write_mounts("/");
-	fixture_mkdir(&fix.root, "cg/a/rtrack-4000000-17");
-	fixture_mkdir(&fix.root, "cg/a/rtrack-notours");
-	snprintf(alive, sizeof(alive), "cg/a/rtrack-%d-1", getppid());
-	fixture_mkdir(&fix.root, alive);
-	ck_assert_int_eq(make_cgroup("0::/a\n"), 0);
-	ck_assert_int_eq(chdir(fix.root.root), 0);
-	ck_assert_int_eq(stat("cg/a/rtrack-4000000-17", &st), -1);
-	ck_assert_int_eq(stat("cg/a/rtrack-notours", &st), 0);
-	ck_assert_int_eq(stat(alive, &st), 0);
-	check_made_below("/cg/a");
+	cgroup_fixture_mount("3:name=cpuacct:/\n2:memory:/\n1:cpu:/\n0::/a\n", mounts);
+	ck_assert_int_eq(cgroup_fixture_make(), -EOPNOTSUPP);
+	ck_assert(!exists("v1/memory/rtrack"));
+	fixture_write(&cgroups.root, "proc/self/cgroup", "");
+	ck_assert_int_eq(cgroup_fixture_make(), -EOPNOTSUPP);
+	fixture_write(&cgroups.root, "proc/self/cgroup", "hostile");
+	ck_assert_int_eq(cgroup_fixture_make(), -EOPNOTSUPP);
+}
+END_TEST
+
+START_TEST(cgroup_prefers_mount_that_can_be_written_to)
+{
+	static const char *const mounts[] = { "cgroup2 / seen ro", "cgroup2 / own rw",
+		                              "cgroup2 / other rw", NULL };
+
+	cgroup_fixture_mount("0::/\n", mounts);
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	check_made_below(RTI_CGROUP_CPU, "own");
+	remove_made();
+}
+END_TEST
+
+/* The test may run as root, for which permissions do not count. */
+static void make_unwritable(const char *path)
+{
+	char full[2048];
+
+	snprintf(full, sizeof(full), "%s/%s", cgroups.root.root, path);
+	ck_assert_int_eq(chmod(full, 0555), 0);
+}
+
+static int make_unprivileged(void)
+{
+	int err;
+
+	ck_assert_int_eq(chmod(cgroups.root.root, 0755), 0);
+	ck_assert(geteuid() != 0 || seteuid(OVERFLOW_UID) == 0);
+	err = cgroup_fixture_make();
+	ck_assert_int_eq(seteuid(getuid()), 0);
+	return err;
+}
+
+static void make_writable(const char *path)
+{
+	char full[2048];
+
+	snprintf(full, sizeof(full), "%s/%s", cgroups.root.root, path);
+	ck_assert_int_eq(chmod(full, 0777), 0);
+}
+
+START_TEST(cgroup_where_only_some_hierarchies_are_writable_takes_those)
+{
+	cgroup_fixture_hybrid();
+	make_unwritable("v2");
+	make_unwritable("v1/blkio");
+	make_unwritable("v1/pids");
+	make_writable("v1/memory/m/n");
+	make_writable("v1/cpuacct");
+	ck_assert_int_eq(make_unprivileged(), 0);
+	ck_assert_uint_eq(cgroups.group.count, 2);
+	check_made_below(RTI_CGROUP_CPU, "v1/cpuacct");
+	check_made_below(RTI_CGROUP_MEMORY, "v1/memory/m/n");
+	remove_made();
+}
+END_TEST
+
+START_TEST(cgroup_where_no_cpu_account_is_writable_fails_with_eacces_and_leaves_nothing)
+{
+	cgroup_fixture_hybrid();
+	make_unwritable("v2");
+	make_unwritable("v1/cpuacct");
+	make_writable("v1/memory/m/n");
+	ck_assert_int_eq(make_unprivileged(), -EACCES);
+	ck_assert_uint_eq(cgroups.group.count, 0);
+	ck_assert_int_eq(
+	    rmdir(strcat(strcpy((char[256]){ 0 }, cgroups.root.root), "/v1/memory/m/n")), 0);
 }
 END_TEST
 
 START_TEST(cgroup_in_missing_directory_fails_with_enoent)
 {
-	write_mounts("/");
-	ck_assert_int_eq(make_cgroup("0::/gone\n"), -ENOENT);
+	static const char *const mounts[] = { "cgroup2 / cg rw", NULL };
+
+	cgroup_fixture_mount("0::/gone (deleted)\n", mounts);
+	ck_assert_int_eq(cgroup_fixture_make(), -ENOENT);
 }
 END_TEST
 
-START_TEST(cgroup_without_cpu_stat_fails_with_enoent)
+START_TEST(cgroup_left_by_exited_process_is_removed_in_every_hierarchy)
 {
-	uint64_t user, system;
+	char alive[512];
 
-	set_group("/cg/a");
-	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), -ENOENT);
-	set_group("");
+	cgroup_fixture_hybrid();
+	fixture_mkdir(&cgroups.root, "v2/rtrack-4000000-17");
+	fixture_mkdir(&cgroups.root, "v1/memory/m/n/rtrack-4000000-17/nested/deeper");
+	fixture_mkdir(&cgroups.root, "v1/cpuacct/rtrack-4000000-18");
+	fixture_mkdir(&cgroups.root, "v2/rtrack-notours");
+	snprintf(alive, sizeof(alive), "v1/pids/rtrack-%d-1", getppid());
+	fixture_mkdir(&cgroups.root, alive);
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert(!exists("v2/rtrack-4000000-17"));
+	ck_assert(!exists("v1/memory/m/n/rtrack-4000000-17"));
+	ck_assert(!exists("v1/cpuacct/rtrack-4000000-18"));
+	ck_assert(exists("v2/rtrack-notours"));
+	ck_assert(exists(alive));
+	remove_made();
 }
 END_TEST
 
-START_TEST(cgroup_with_cpu_stat_yields_ns)
+START_TEST(cgroup_left_by_exited_process_is_kept_while_a_process_runs_in_it)
 {
-	uint64_t user, system;
-
-	set_group("/cg/a");
-	fixture_write(&fix.root, "cg/a/cpu.stat",
-	              "usage_usec 3000\nuser_usec 2000\nsystem_usec 1000\nnice_usec 0\n");
-	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), 0);
-	ck_assert_uint_eq(user, 2000000);
-	ck_assert_uint_eq(system, 1000000);
-	set_group("");
+	cgroup_fixture_hybrid();
+	fixture_write(&cgroups.root, "v1/memory/m/n/rtrack-4000000-17/nested/cgroup.procs", "12\n");
+	fixture_mkdir(&cgroups.root, "v1/memory/m/n/rtrack-4000000-17/other");
+	fixture_write(&cgroups.root, "v2/rtrack-4000000-17/cgroup.events",
+	              "populated 1\nfrozen 0\n");
+	fixture_mkdir(&cgroups.root, "v2/rtrack-4000000-17/nested");
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert(exists("v1/memory/m/n/rtrack-4000000-17/other"));
+	ck_assert(exists("v2/rtrack-4000000-17/nested"));
+	remove_made();
 }
 END_TEST
 
-START_TEST(cgroup_with_incomplete_cpu_stat_fails_with_ebadmsg)
+START_TEST(cgroup_that_program_was_not_placed_in_is_removed)
 {
-	uint64_t user, system;
+	char pids[256];
 
-	set_group("/cg/a");
-	fixture_write(&fix.root, "cg/a/cpu.stat",
-	              "usage_usec 3000\nuser_usec 2000\nsystem_usec 1000\nnice_usec 0\n");
-	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), 0);
-
-	fixture_write(&fix.root, "cg/a/cpu.stat", "usage_usec 3000\n");
-	ck_assert_int_eq(rti_cgroup_read_cpu(&fix.group, &fix.ctx, &user, &system), -EBADMSG);
-	set_group("");
+	cgroup_fixture_hybrid();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	snprintf(pids, sizeof(pids), "%s", cgroup_fixture_dir(RTI_CGROUP_TASKS));
+	ck_assert(exists(pids));
+	for (uint32_t i = 0, placed = 0; i < 4; i++) {
+		placed |= cgroups.group.dir[i].accounts & RTI_CGROUP_TASKS ? 0 : 1u << i;
+		if (i == 3)
+			rti_cgroup_keep_placed(&cgroups.group, placed);
+	}
+	ck_assert(!exists(pids));
+	ck_assert_uint_eq(cgroups.group.count, 3);
+	ck_assert_str_eq(cgroup_fixture_dir(RTI_CGROUP_TASKS), "");
+	check_made_below(RTI_CGROUP_MEMORY, "v1/memory/m/n");
+	remove_made();
 }
 END_TEST
 
-START_TEST(cgroup_file_with_one_number_yields_it)
+START_TEST(cgroup_description_has_a_line_for_each_directory)
 {
-	uint64_t number;
+	char text[4096], expected[4096];
 
-	set_group("/cg/a");
-	fixture_write(&fix.root, "cg/a/memory.peak", "12345678\n");
-	ck_assert_int_eq(rti_cgroup_read_number(&fix.group, &fix.ctx, "/memory.peak", &number), 0);
-	ck_assert_uint_eq(number, 12345678);
-	set_group("");
+	cgroup_fixture_v1();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert_int_eq(rti_cgroup_describe(&cgroups.group, text, sizeof(text)), 0);
+	snprintf(expected, sizeof(expected), "%c%s\n%c%s\n%c%s", RTI_DIR_V1,
+	         cgroups.group.dir[0].path, RTI_DIR_V1, cgroups.group.dir[1].path,
+	         RTI_DIR_V1_NEEDED, cgroups.group.dir[2].path);
+	ck_assert_str_eq(text, expected);
+	ck_assert_int_eq(rti_cgroup_describe(&cgroups.group, text, strlen(expected)),
+	                 -ENAMETOOLONG);
+	remove_made();
+}
+END_TEST
+
+/* Writes where the process 42 is, on a hybrid system; below is that of the cgroup's name. */
+static void write_process(const char *v2_below, const char *memory_below, const char *pids,
+                          const char *stat)
+{
+	const char *name = strrchr(cgroups.group.dir[0].path, '/');
+
+	fixture_printf(&cgroups.root, "proc/42/cgroup",
+	               "8:pids:%s\n7:blkio:%s\n4:memory:/m/n%s%s\n0::%s%s\n", *pids ? pids : name,
+	               name, name, memory_below, name, v2_below);
+	fixture_printf(&cgroups.root, "proc/42/stat", "42 (x) %s 0 0 0 0 0 0 0 20 0 1 0 77 0 0\n",
+	               stat);
+}
+
+static uint32_t left_by_process(const char *v2_below, const char *memory_below, const char *pids,
+                                const char *stat, uint64_t start_ticks)
+{
+	cgroups.group.left = 0;
+	write_process(v2_below, memory_below, pids, stat);
+	rti_cgroup_check_process(&cgroups.group, &cgroups.ctx, 42, start_ticks);
+	return cgroups.group.left;
+}
+
+#define RUNNING "S 1 1 1 0 -1 4194304 0"
+#define EXITING "R 1 1 1 0 -1 4194308 0"
+#define ZOMBIE "Z 1 1 1 0 -1 4194304 0"
+
+START_TEST(process_that_leaves_one_hierarchy_has_left_that_alone)
+{
+	cgroup_fixture_hybrid();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert_uint_eq(left_by_process("", "", "", RUNNING, 77), 0);
+	ck_assert_uint_eq(left_by_process("/nested", "/nested/deep", "", RUNNING, 77), 0);
+	ck_assert_uint_eq(left_by_process("", "", "/", RUNNING, 77), RTI_CGROUP_TASKS);
+	ck_assert_uint_eq(left_by_process("", "5", "", RUNNING, 77), RTI_CGROUP_MEMORY);
+	ck_assert_uint_eq(left_by_process("0", "", "", RUNNING, 77), RTI_CGROUP_CPU);
+	ck_assert_uint_eq(left_by_process("0", "0", "/x", RUNNING, 77),
+	                  RTI_CGROUP_CPU | RTI_CGROUP_MEMORY | RTI_CGROUP_TASKS);
+	remove_made();
+}
+END_TEST
+
+START_TEST(process_that_exits_or_is_another_has_left_nothing)
+{
+	cgroup_fixture_hybrid();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert_uint_eq(left_by_process("", "", "/", EXITING, 77), 0);
+	ck_assert_uint_eq(left_by_process("", "", "/", ZOMBIE, 77), 0);
+	ck_assert_uint_eq(left_by_process("", "", "/", RUNNING, 76), 0);
+	rti_cgroup_check_process(&cgroups.group, &cgroups.ctx, 43, 77);
+	ck_assert_uint_eq(cgroups.group.left, 0);
+	remove_made();
+}
+END_TEST
+
+START_TEST(cgroup_is_populated_if_a_process_runs_in_any_hierarchy)
+{
+	char nested[64];
+
+	cgroup_fixture_hybrid();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "populated 0\nfrozen 0\n");
+	cgroup_fixture_write(RTI_CGROUP_MEMORY, "cgroup.procs", "");
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "populated 1\nfrozen 0\n");
+	ck_assert(rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "frozen 1\npopulated 0\n");
+	snprintf(nested, sizeof(nested), "nested/deep/cgroup.procs");
+	cgroup_fixture_write(RTI_CGROUP_MEMORY, nested, "12\n");
+	ck_assert(rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+}
+END_TEST
+
+/* A child that sleeps, and the files that show where it is. */
+static pid_t start_child(uint32_t account)
+{
+	char text[16], path[64];
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		for (;;)
+			pause();
+	snprintf(text, sizeof(text), "%d\n", pid);
+	cgroup_fixture_write(account, "nested/cgroup.procs", text);
+	snprintf(path, sizeof(path), "proc/%d/cgroup", pid);
+	fixture_printf(&cgroups.root, path, "4:memory:/m/n%s/nested\n",
+	               strrchr(cgroups.group.dir[0].path, '/'));
+	return pid;
+}
+
+START_TEST(kill_in_v1_reaches_nested_cgroups_and_ends_though_files_do_not_change)
+{
+	int status;
+	pid_t pid;
+
+	cgroup_fixture_hybrid();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	pid = start_child(RTI_CGROUP_MEMORY);
+	cgroup_fixture_write(RTI_CGROUP_TASKS, "pids.max", "7\n");
+	ck_assert_int_eq(rti_cgroup_kill(&cgroups.group, &cgroups.ctx), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+END_TEST
+
+START_TEST(kill_in_v1_spares_a_process_that_is_listed_but_has_left)
+{
+	char path[64];
+	int status;
+	pid_t pid;
+
+	cgroup_fixture_hybrid();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	pid = start_child(RTI_CGROUP_MEMORY);
+	snprintf(path, sizeof(path), "proc/%d/cgroup", pid);
+	fixture_write(&cgroups.root, path, "4:memory:/m/n/other\n");
+	ck_assert_int_eq(rti_cgroup_kill(&cgroups.group, &cgroups.ctx), 0);
+	ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("cgroup");
-	TCase *tests = suite_case(suite, "cgroup");
+	TCase *makes = suite_case(suite, "makes"), *finds = suite_case(suite, "finds");
+	TCase *ends = suite_case(suite, "ends");
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, cgroup_on_hybrid_system_is_made_in_the_unified_hierarchy);
-	tcase_add_test(tests, cgroup_in_mounted_subtree_is_made);
-	tcase_add_test(tests, cgroup_outside_mounted_subtree_fails_with_eopnotsupp);
-	tcase_add_test(tests, cgroup_on_v1_only_system_fails_with_eopnotsupp);
-	tcase_add_test(tests, cgroup_left_by_exited_process_is_removed);
-	tcase_add_test(tests, cgroup_in_missing_directory_fails_with_enoent);
-	tcase_add_test(tests, cgroup_without_cpu_stat_fails_with_enoent);
-	tcase_add_test(tests, cgroup_with_cpu_stat_yields_ns);
-	tcase_add_test(tests, cgroup_with_incomplete_cpu_stat_fails_with_ebadmsg);
-	tcase_add_test(tests, cgroup_file_with_one_number_yields_it);
+	tcase_add_checked_fixture(makes, cgroup_fixture_set_up, cgroup_fixture_tear_down);
+	tcase_add_checked_fixture(finds, cgroup_fixture_set_up, cgroup_fixture_tear_down);
+	tcase_add_checked_fixture(ends, cgroup_fixture_set_up, cgroup_fixture_tear_down);
+	tcase_add_test(makes, cgroup_on_hybrid_system_has_cpu_in_v2_and_the_rest_in_v1);
+	tcase_add_test(makes, cgroup_on_v1_system_has_cpu_in_cpuacct);
+	tcase_add_test(makes, cgroup_that_keeps_scheduling_is_not_made_where_cpu_is_scheduled);
+	tcase_add_test(makes, cgroup_with_account_shared_with_cpu_or_cpuset_is_made_without_it);
+	tcase_add_test(makes, cgroup_on_v2_system_has_all_in_one);
+	tcase_add_test(makes, cgroup_where_only_some_hierarchies_are_writable_takes_those);
+	tcase_add_test(
+	    makes, cgroup_where_no_cpu_account_is_writable_fails_with_eacces_and_leaves_nothing);
+	tcase_add_test(makes, cgroup_in_missing_directory_fails_with_enoent);
+	tcase_add_test(makes, cgroup_that_program_was_not_placed_in_is_removed);
+	tcase_add_test(makes, cgroup_description_has_a_line_for_each_directory);
+	tcase_add_test(finds, cgroup_in_mounted_subtree_is_made);
+	tcase_add_test(finds, cgroup_below_mount_with_escaped_root_is_made);
+	tcase_add_test(finds, cgroup_below_escaped_mount_point_is_made);
+	tcase_add_test(finds, cgroup_outside_mounted_subtree_fails_with_eopnotsupp);
+	tcase_add_test(finds, cgroup_outside_cgroup_namespace_is_found_below_a_mount_that_shows_it);
+	tcase_add_test(finds, cgroup_without_cpu_account_fails_with_eopnotsupp);
+	tcase_add_test(finds, cgroup_prefers_mount_that_can_be_written_to);
+	tcase_add_test(finds, process_that_leaves_one_hierarchy_has_left_that_alone);
+	tcase_add_test(finds, process_that_exits_or_is_another_has_left_nothing);
+	tcase_add_test(ends, cgroup_left_by_exited_process_is_removed_in_every_hierarchy);
+	tcase_add_test(ends, cgroup_left_by_exited_process_is_kept_while_a_process_runs_in_it);
+	tcase_add_test(ends, cgroup_is_populated_if_a_process_runs_in_any_hierarchy);
+	tcase_add_test(ends, kill_in_v1_reaches_nested_cgroups_and_ends_though_files_do_not_change);
+	tcase_add_test(ends, kill_in_v1_spares_a_process_that_is_listed_but_has_left);
 	return suite_run(suite);
 }

@@ -73,8 +73,12 @@ static void attach_command(struct history *h, const struct sim_rules *rules)
 	};
 
 	h->shared.own_io[3] = sim_find(SIM_ROOT, NULL)->written;
-	if (rules->has_cgroup)
-		snprintf(cgroup.path, sizeof(cgroup.path), "/%s", SIM_CGROUP);
+	if (rules->has_cgroup) {
+		cgroup.dir = calloc(1, sizeof(*cgroup.dir)); /* the tree frees it */
+		cgroup.count = 1;
+		cgroup.dir->accounts = RTI_CGROUP_CPU;
+		snprintf(cgroup.dir->path, sizeof(cgroup.dir->path), "/%s", SIM_CGROUP);
+	}
 	rti_tree_attach_command(h->tracker->tree, &command);
 }
 
