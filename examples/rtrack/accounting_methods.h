@@ -3,6 +3,8 @@
 #ifndef ACCOUNTING_METHODS_H
 #define ACCOUNTING_METHODS_H
 
+#include <stddef.h>
+
 #include <rtrack/rtrack.h>
 
 /* Run a program that does nothing with this accounting method. Returns 0 and the outcome of the
@@ -11,5 +13,14 @@ int accounting_method_try(uint32_t accounting, struct rt_outcome *outcome);
 
 /* Returns what is missing for a method that failed with -EOPNOTSUPP. Never NULL. */
 const char *accounting_method_missing(uint32_t accounting);
+
+/* A hierarchy of cgroups: "v2", or the controllers of one of v1. E.g.: "cpu,cpuacct". */
+struct accounting_hierarchy {
+	char name[64];
+};
+
+/* List the hierarchies in which RT_ACCOUNTING_CGROUP makes a cgroup here. Returns how many there
+ * are; 0 if the method does not work. */
+size_t accounting_hierarchies(struct accounting_hierarchy out[], size_t room);
 
 #endif

@@ -24,7 +24,9 @@ struct capability {
 /* What can be measured of commands: the result of running true(1) with each accounting method. */
 struct command_capability {
 	int err[RT_ACCOUNTING_BPF + 1]; /* by method: why it does not work, or 0 */
-	uint64_t valid;                 /* RT_HAS_ bits that any method had */
+	uint64_t has;                   /* RT_HAS_ bits that any method had, lower bounds too */
+	struct accounting_hierarchy hierarchy[8]; /* in which a cgroup is made */
+	size_t hierarchy_count;
 };
 
 static const struct {
@@ -70,8 +72,10 @@ static void try_commands(struct command_capability *a)
 
 		a->err[method] = accounting_method_try(method, &outcome);
 		if (a->err[method] == 0 && method != RT_ACCOUNTING_POLL)
-			a->valid |= outcome.valid;
+			a->has |= outcome.valid | (outcome.partial & ~RT_HAS_PROCESSES);
 	}
+	if (a->err[RT_ACCOUNTING_CGROUP] == 0)
+		a->hierarchy_count = accounting_hierarchies(a->hierarchy, 8);
 }
 
 /* Returns why a method does not work here, or NULL if it works. */
@@ -88,7 +92,7 @@ static const char *events_problem(const struct command_capability *a)
 {
 	if (a->err[RT_ACCOUNTING_WAIT] < 0)
 		return method_problem(a, RT_ACCOUNTING_WAIT);
-	return a->valid & RT_HAS_PROCESSES
+	return a->has & RT_HAS_PROCESSES
 	           ? NULL
 	           : "the kernel does not send them to this user, or not in this namespace";
 }
@@ -101,13 +105,13 @@ static bool is_command_domain(const struct domain *domain)
 /* Returns why the outcome of a command lacks a domain, or NULL if it has the domain. */
 static const char *outcome_problem(const struct command_capability *a, const struct domain *domain)
 {
-	if (a->valid & domain->bit)
+	if (a->has & domain->bit)
 		return NULL;
 	if (domain->bit == RT_HAS_PROCESSES_PEAK)
 		return events_problem(a);
 	return a->err[RT_ACCOUNTING_CGROUP] < 0
 	           ? method_problem(a, RT_ACCOUNTING_CGROUP)
-	           : "its controller is not enabled for new cgroups here";
+	           : "its controller is not enabled for new cgroups here, or shows nothing";
 }
 
 static bool domain_applies(const struct capability *a, const struct domain *domain)
@@ -165,6 +169,11 @@ static void text_of_commands(struct text *out, const struct command_capability *
 		snprintf(about, sizeof(about), "accounting by %s", accounting_name(method));
 		text_of_answer(out, about, method_problem(a, method));
 	}
+	if (a->hierarchy_count > 0)
+		text_add(out, "  hierarchies of the cgroup   ");
+	for (size_t i = 0; i < a->hierarchy_count; i++)
+		text_printf(out, "%s%s%s", i ? "; " : " ", a->hierarchy[i].name,
+		            i + 1 < a->hierarchy_count ? "" : "\n");
 	text_of_answer(out, "process events", events_problem(a));
 	for (size_t i = 0; (domain = domain_at(i)); i++) {
 		if (is_command_domain(domain))
@@ -231,6 +240,10 @@ static void json_of_commands(struct text *out, const struct command_capability *
 	for (uint32_t method = RT_ACCOUNTING_POLL; method <= RT_ACCOUNTING_BPF; method++)
 		json_of_answer(out, accounting_name(method), method_problem(a, method));
 	json_end(out, '}');
+	json_begin(out, "cgroup_hierarchies", '[');
+	for (size_t i = 0; i < a->hierarchy_count; i++)
+		json_string(out, NULL, a->hierarchy[i].name);
+	json_end(out, ']');
 	json_of_answer(out, "process_events", events_problem(a));
 	json_begin(out, "domains", '{');
 	for (size_t i = 0; (domain = domain_at(i)); i++) {

@@ -907,9 +907,17 @@ struct rt_command;
  * the orphans of its tree and reaps them. So it has the kernel's exact account of every process
  * that was waited for. @since 0.1 */
 #define RT_ACCOUNTING_WAIT 2
-/** As RT_ACCOUNTING_WAIT, in a cgroup (v2) that is created below the caller's and removed
- * afterwards. The kernel accounts for everything that ran in it, waited for or not. Needs the
- * permission to create a cgroup. @since 0.1 */
+/** As RT_ACCOUNTING_WAIT, in a cgroup that is created below the caller's and removed afterwards.
+ * The kernel accounts for everything that ran in it, waited for or not. Needs the permission to
+ * create a cgroup.
+ *
+ * The CPU time comes from v2, or from the hierarchy of cpuacct if v2 is not mounted or may not be
+ * used. Memory, storage I/O and tasks come from v2 or v1, wherever the kernel has the controller.
+ * If `cpu` and cpuacct are one hierarchy (as on RHEL 8), the program and all that it starts share
+ * the CPUs with other processes as one group, and may be refused real-time scheduling. So
+ * RT_ACCOUNTING_AUTO does not use that hierarchy.
+ * @since 0.1
+ * @since 0.3 Uses v1, too. */
 #define RT_ACCOUNTING_CGROUP 3
 /** As RT_ACCOUNTING_WAIT, with a clock (perf task-clock) that the program and everything that it
  * starts inherit.
@@ -965,8 +973,8 @@ struct rt_command_opts {
  *  @retval -EACCES the program may not be executed
  *  @retval -ENOEXEC the program is not executable; or another error of execve(2)
  *  @retval -EOPNOTSUPP the requested accounting method is not available: the supervisor is not
- *          installed, there is no cgroup v2 that the caller may use, or no perf event that it may
- *          open
+ *          installed, there is no cgroup with a CPU account that the caller may use, or no perf
+ *          event that it may open
  *  @retval -ECHILD the supervisor was killed while it started the program, which may run
  *  @retval -ENOSYS no proc file system is mounted; nothing was started
  *  @retval -EXDEV /proc belongs to another pid namespace; nothing was started
@@ -996,9 +1004,9 @@ RT_API int rt_command_signal(struct rt_command *c, int signal);
 /** Kill the program and everything that it has started, with SIGKILL.
  *
  *  Only members of its tree are killed. At RT_ACCOUNTING_CGROUP, all are killed at once
- *  (`cgroup.kill`, since Linux 5.14). Otherwise they are killed one by one, until no more are
- *  found. Also works after rt_command_wait(), on members that were left running: another
- *  rt_command_wait() then returns a new outcome.
+ *  (`cgroup.kill`, v2, since Linux 5.14). Otherwise they are killed one by one, until no more are
+ *  found; in v1 they cannot fork meanwhile. Also works after rt_command_wait(), on members that
+ *  were left running: another rt_command_wait() then returns a new outcome.
  *
  *  @return 0 if the signal was sent to all, -EPERM if the caller may not kill some of them, or
  *          -EFAULT if @p c is NULL.
@@ -1011,8 +1019,10 @@ RT_API int rt_command_kill(struct rt_command *c);
  * @since 0.1
  * @since 0.3 No longer used. */
 #define RT_PEAK_RSS 2
-/** rt_outcome.peak_tree_kind: memory.peak of the program's cgroup. It includes the page cache, and
- * does not depend on samples. @since 0.1 */
+/** rt_outcome.peak_tree_kind: cgroup_memory_peak_bytes, if no sample saw a sum. It includes the
+ * page cache, and does not depend on samples.
+ * @since 0.1
+ * @since 0.3 Only if there is no other. */
 #define RT_PEAK_CGROUP 3
 
 /** What a program that has exited used, with everything that it started. @since 0.1 */
@@ -1035,8 +1045,8 @@ struct rt_outcome {
 	uint64_t cpu_system_ns;     /**< RT_HAS_CPU. */
 	uint64_t cpu_low_ns;        /**< CPU bounds: at least this much CPU time was used. */
 	/** CPU bounds: at most this much CPU time was used. At RT_ACCOUNTING_CGROUP, cpu_low_ns.
-	 * Otherwise what the caller's cgroup (v2) used meanwhile, including the caller and other
-	 * processes in it. UINT64_MAX if there is no bound. */
+	 * Otherwise what the caller's cgroup (v2, or that of cpuacct) used meanwhile, including the
+	 * caller and other processes in it. UINT64_MAX if there is no bound. */
 	uint64_t cpu_high_ns;
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process that samples saw. With
 	 * RT_ACCOUNTING_WAIT, also of all that were waited for. */
@@ -1061,23 +1071,29 @@ struct rt_outcome {
 	 * @since 0.2 */
 	uint64_t cpu_estimate_ns;
 	/** Lower bound of the peak of the tree. The largest peak of one process, or peak_tree_bytes
-	 * if that is larger and not a sum of RSS (which counts shared pages more than once).
+	 * if that is larger and a sum of PSS (RSS counts shared pages more than once).
 	 * @since 0.2 */
 	uint64_t peak_tree_low_bytes;
-	/** Upper bound of the peak sum over the tree. For RT_PEAK_CGROUP, peak_tree_bytes.
-	 * Otherwise the largest peak of one process times processes_peak. UINT64_MAX if either is
-	 * not known for all processes. @since 0.2 */
+	/** Upper bound of the peak sum over the tree: the largest peak of one process times
+	 * processes_peak. UINT64_MAX if either is not known for all processes, and for
+	 * RT_PEAK_CGROUP. @since 0.2 */
 	uint64_t peak_tree_high_bytes;
 	/** RT_HAS_PROCESSES_PEAK. Largest number of processes at the same time. @since 0.2 */
 	uint64_t processes_peak;
 	uint64_t members_skipped; /**< As in rt_metrics; the worst sample. @since 0.2 */
-	/** RT_HAS_CGROUP_MEMORY. `memory.peak`: includes the page cache. @since 0.2 */
+	/** RT_HAS_CGROUP_MEMORY. The most that the kernel has charged to the cgroup: `memory.peak`
+	 * (v2, since Linux 5.19), `memory.max_usage_in_bytes` (v1). Includes page cache and kernel
+	 * memory; without pages of files that other processes have read before. Its bit is in
+	 * `partial` if a process has left the cgroup of that controller. @since 0.2 */
 	uint64_t cgroup_memory_peak_bytes;
-	/** RT_HAS_CGROUP_IO. `io.stat`, sum over all devices. @since 0.2 */
+	/** RT_HAS_CGROUP_IO. Sum over all devices: `io.stat` (v2),
+	 * `blkio.throttle.io_service_bytes_recursive` (v1). v1 lacks what the kernel writes back
+	 * later, so its bit is then in `partial`; without figures of any device there is none.
+	 * @since 0.2 */
 	uint64_t cgroup_read_bytes;
 	uint64_t cgroup_write_bytes; /**< RT_HAS_CGROUP_IO. Likewise. @since 0.2 */
-	/** RT_HAS_CGROUP_TASKS. `pids.peak`: largest number of threads at the same time.
-	 * @since 0.2 */
+	/** RT_HAS_CGROUP_TASKS. `pids.peak` (v1 and v2, since Linux 6.1): largest number of threads
+	 * at the same time. @since 0.2 */
 	uint64_t cgroup_tasks_peak;
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;

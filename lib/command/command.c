@@ -85,7 +85,6 @@ static int cgroup_error(int err)
 	case -ENOMEM:
 	case -EMFILE:
 	case -ENFILE:
-	case -ENOSPC:
 	case -EAGAIN:
 		return err;
 	default:

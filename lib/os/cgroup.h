@@ -155,9 +155,11 @@ int rti_cgroup_read_memory(const struct rti_cgroup *group, const struct rti_cont
  * blkio.throttle.io_service_bytes_recursive (v1).
  *
  * *is_whole is false in v1: what the kernel writes back later is charged to the root there, so only
- * reads and direct writes count. Returns 0 or -errno: -ENOENT if there is no such file; -ENODATA if v1
- * shows no device, because nothing was read or written, or because the kernel does not count there
- * (since about 6.9 it does so only for devices with a limit in some cgroup). */
+ * reads and direct writes count.
+ *
+ * Returns 0 or -errno: -ENOENT if there is no such file; -ENODATA if v1 shows no device. Then
+ * nothing was read or written, or the kernel does not count. E.g.: Linux 6.18 counts only on
+ * devices with a limit in some cgroup. */
 int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx,
                        uint64_t *read_bytes, uint64_t *write_bytes, bool *is_whole);
 

@@ -62,8 +62,8 @@ static bool leads_up(const char *path)
 }
 
 /* Returns the part of a cgroup's name below the root of a mount, or NULL if the mount does not show
- * it. E.g.: "/b" for "/a/b" below "/a". Both are relative to the cgroup namespace, so both may begin
- * with "/..". */
+ * it. E.g.: "/b" for "/a/b" below "/a". Both are relative to the cgroup namespace, so both may
+ * begin with "/..". */
 static const char *below_mount(const char *name, const struct rti_scan *escaped_root)
 {
 	char root[1024];
@@ -132,8 +132,8 @@ static int match_mount(void *arg, const struct rti_mount *mount)
 	return RTI_CONTINUE;
 }
 
-/* v2 comes first, and has what no hierarchy of v1 has. Both may account for CPU time. The root of v2
- * does so since Linux 5.8 only. */
+/* v2 comes first, and has what no hierarchy of v1 has. Both may account for CPU time. The root of
+ * v2 does so since Linux 5.8 only. */
 static void arrange(struct rti_cgroup *group, const struct rti_context *ctx)
 {
 	struct rti_cgroup_dir first = { 0 };

@@ -48,6 +48,20 @@ class Info(Case):
             self.assertIn(method["why"] or "", done.stderr)
             self.assertIn(f"accounting by {name}", rtrack("info").stdout)
 
+    def test_cgroup_hierarchies_are_those_of_a_command(self) -> None:
+        """A command sees its cgroups in these hierarchies."""
+        info = rtrack("info").stdout
+        got = json.loads(rtrack("info", "--json").stdout)["command"]
+        is_available = got["accounting"]["cgroup"]["available"] == "yes"
+        self.assertEqual(bool(got["cgroup_hierarchies"]), is_available)
+        self.assertEqual("hierarchies of the cgroup" in info, is_available)
+        if not is_available:
+            self.skipTest("cannot create a cgroup here")
+        seen = rtrack("run", "-q", "--accounting", "cgroup", "cat", "/proc/self/cgroup").stdout
+        own = re.findall(r"^\d+:(.*?):.*/rtrack-\d+-\d+$", seen, re.MULTILINE)
+        self.assertEqual(got["cgroup_hierarchies"], [name or "v2" for name in own])
+        self.assertIn("; ".join(got["cgroup_hierarchies"]) + "\n", info)
+
     def test_process_events_availability_matches_exact_count(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)["command"]
         if got["accounting"]["wait"]["available"] == "no":
