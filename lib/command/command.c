@@ -295,6 +295,7 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 	err = start(&s, &platform);
 	if (err < 0) {
 		rti_fork_tracker_close(&s.fork_tracker);
+		free(s.cgroup.dir); /* no tree has taken it */
 		free(s.c->enclosing.dir);
 		free(s.c);
 		return err;

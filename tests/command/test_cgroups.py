@@ -286,6 +286,29 @@ time.sleep(1)
         self.assertFalse(got["accounting"]["complete"], got["accounting"])
         self.assertIsNone(got["accounting"]["cpu_seconds_high"])
 
+    def test_upper_bound_is_unknown_once_a_process_left_the_enclosing_cpuacct(self) -> None:
+        self.use_v1_alone()
+        outer = pathlib.Path(mounts()["cpuacct"]) / f"rtrack-test-{os.getpid()}"
+        outer.mkdir()
+        self.addCleanup(lambda: wait_until(lambda: self.try_remove(outer)))
+
+        def join() -> None:
+            (outer / "tasks").write_text("0")
+            hide_v2()
+
+        for paths, is_known in (([], True), ([mounts()["cpuacct"]], False)):
+            got = self.summary("run", "--accounting", "wait",
+                               *python(self.MOVE.format(paths=paths)), preexec_fn=join)
+            self.assertEqual(got["accounting"]["cpu_seconds_high"] is not None, is_known)
+
+    @staticmethod
+    def try_remove(path: pathlib.Path) -> bool:
+        try:
+            path.rmdir()
+        except OSError:
+            return False
+        return True
+
 
 class Removal(Group):
     def test_nested_cgroups_of_the_program_are_removed(self) -> None:
