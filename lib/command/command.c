@@ -92,17 +92,14 @@ static int cgroup_error(int err)
 	}
 }
 
-/* A cgroup that is not asked for must not change how the program is scheduled, and if there can be
- * none, the next method is tried. */
-static int start_in_cgroup(struct start *s, const struct rti_context *ctx,
-                           const struct rti_spawn *program)
+static int start_in_cgroup_of(struct start *s, const struct rti_context *ctx,
+                              const struct rti_spawn *program, unsigned flags)
 {
 	char dirs[RTI_CGROUP_DIRS_MAX * (sizeof(s->cgroup.dir->path) + 2)];
-	const bool is_auto = s->opts->accounting == RT_ACCOUNTING_AUTO;
-	int err = rti_cgroup_make(&s->cgroup, &s->c->enclosing, ctx, is_auto);
+	int err = rti_cgroup_make(&s->cgroup, &s->c->enclosing, ctx, flags);
 
 	if (err < 0)
-		return is_auto ? -EOPNOTSUPP : cgroup_error(err);
+		return s->opts->accounting == RT_ACCOUNTING_AUTO ? -EOPNOTSUPP : cgroup_error(err);
 	err = rti_cgroup_describe(&s->cgroup, dirs, sizeof(dirs));
 	if (err == 0)
 		err = start_supervised(s->c, program, dirs);
@@ -110,6 +107,20 @@ static int start_in_cgroup(struct start *s, const struct rti_context *ctx,
 		rti_cgroup_remove(&s->cgroup);
 	else
 		rti_cgroup_keep_placed(&s->cgroup, s->c->supervisor.started.placed);
+	return err;
+}
+
+/* A cgroup that is not asked for must not change how the program is scheduled, and if there can be
+ * none, the next method is tried. v2 may let a cgroup be made and no process be moved there. E.g.:
+ * a user owns the directory, but not cgroup.procs in it. */
+static int start_in_cgroup(struct start *s, const struct rti_context *ctx,
+                           const struct rti_spawn *program)
+{
+	unsigned flags = s->opts->accounting == RT_ACCOUNTING_AUTO ? RTI_CGROUP_KEEP_SCHEDULING : 0;
+	int err = start_in_cgroup_of(s, ctx, program, flags);
+
+	if (err == -EOPNOTSUPP && s->c->enclosing.count && s->c->enclosing.dir[0].hierarchy == 0)
+		err = start_in_cgroup_of(s, ctx, program, flags | RTI_CGROUP_V1_ALONE);
 	return err;
 }
 

@@ -273,22 +273,23 @@ static void set_name(char name[1024], const struct rti_context *ctx)
 /* Returns what a new cgroup of a hierarchy is to account for; 0: none is to be made. A hierarchy
  * that does more than to account changes how the program runs, so it is used for CPU time alone. */
 static uint32_t accounts_to_add(const struct rti_cgroup *group, const struct rti_cgroup_dir *parent,
-                                bool keeps_scheduling)
+                                unsigned flags)
 {
 	uint32_t accounts = parent->accounts;
 
 	if (rti_cgroup_dir_of(group, RTI_CGROUP_CPU))
 		accounts &= ~RTI_CGROUP_CPU;
-	if (parent->hierarchy == 0)
-		return accounts | RTI_CGROUP_CPU; /* it lacks in the root alone */
+	if (parent->hierarchy == 0) /* the CPU account lacks in the root alone */
+		return flags & RTI_CGROUP_V1_ALONE ? 0 : accounts | RTI_CGROUP_CPU;
 	if (parent->has_cpuset ||
-	    (parent->has_cpu_scheduler && (keeps_scheduling || !(accounts & RTI_CGROUP_CPU))))
+	    (parent->has_cpu_scheduler &&
+	     (flags & RTI_CGROUP_KEEP_SCHEDULING || !(accounts & RTI_CGROUP_CPU))))
 		return 0;
 	return accounts;
 }
 
 int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing,
-                    const struct rti_context *ctx, bool keeps_scheduling)
+                    const struct rti_context *ctx, unsigned flags)
 {
 	int err = -EOPNOTSUPP;
 	char name[1024];
@@ -303,7 +304,7 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 	set_name(name, ctx);
 	for (uint32_t i = 0; i < enclosing->count; i++) {
 		const struct rti_cgroup_dir *parent = &enclosing->dir[i];
-		uint32_t accounts = accounts_to_add(group, parent, keeps_scheduling);
+		uint32_t accounts = accounts_to_add(group, parent, flags);
 		int failed = accounts ? add_dir(group, parent, name, accounts) : 0;
 
 		if (failed < 0 && accounts & RTI_CGROUP_CPU && err == -EOPNOTSUPP)

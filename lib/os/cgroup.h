@@ -68,18 +68,20 @@ bool rti_cgroup_dir_has(const struct rti_cgroup_dir *dir, const struct rti_conte
 
 /* --- Making, ending (cgroup.c). --- */
 
+/* Not in a hierarchy that schedules CPU time, too. E.g.: on RHEL 8, `cpu` and `cpuacct` are one
+ * hierarchy: what runs in a cgroup shares the CPUs with others as one group, and may be refused
+ * real-time scheduling. */
+#define RTI_CGROUP_KEEP_SCHEDULING 1u
+#define RTI_CGROUP_V1_ALONE 2u
+
 /* Make a cgroup below the enclosing one: in v2, or in the hierarchy of cpuacct if v2 is not there
  * or cannot be used, and in those of the other controllers as far as that is possible. Overwrites
  * *group.
  *
- * keeps_scheduling: not in a hierarchy that schedules CPU time, too. E.g.: on RHEL 8, `cpu` and
- * `cpuacct` are one hierarchy: what runs in a cgroup shares the CPUs with others as one group, and
- * may be refused real-time scheduling.
- *
  * Returns 0; -EOPNOTSUPP if no hierarchy accounts for CPU time; or why none could be made there:
  * -EACCES, -EROFS, -ENOMEM and the like. On failure the cgroup is empty. */
 int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing,
-                    const struct rti_context *ctx, bool keeps_scheduling);
+                    const struct rti_context *ctx, unsigned flags);
 
 /* Write the directories for the supervisor, see supervisor_protocol.h. Returns 0 or
  * -ENAMETOOLONG. */

@@ -22,6 +22,7 @@ MIB = 1 << 20
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 CLONE_NEWNS, MNT_DETACH = 0x20000, 2
 CLONE3 = 435
+NOT_ROOT = 65534
 LOOP_CTL_GET_FREE, LOOP_SET_FD, LOOP_CLR_FD = 0x4C82, 0x4C00, 0x4C01
 
 # Creates a file, and runs until another one exists.
@@ -94,6 +95,14 @@ def places_of(pid: int) -> Dict[str, pathlib.Path]:
             if name in mounts():
                 found[name] = pathlib.Path(mounts()[name] + path)
     return found
+
+
+def try_remove(path: pathlib.Path) -> bool:
+    try:
+        path.rmdir()
+    except OSError:
+        return False
+    return True
 
 
 def left_over(pid: int) -> List[pathlib.Path]:
@@ -242,6 +251,27 @@ class Placement(Group):
         self.assertTrue(got["accounting"]["complete"], got["accounting"])
         self.assertGreaterEqual(got["cpu_seconds"], 0.4)
 
+    def test_user_that_may_make_but_not_enter_v2_gets_cpuacct(self) -> None:
+        self.use_v1_alone()
+        places = [pathlib.Path(mounts()[name]) / f"rtrack-test-{os.getpid()}"
+                  for name in ("v2", "cpuacct")]
+        for place in places:
+            place.mkdir()
+            self.addCleanup(lambda place=place: wait_until(lambda: try_remove(place)))
+            os.chown(place, NOT_ROOT, NOT_ROOT)
+
+        def join() -> None:
+            for place in places:
+                (place / "cgroup.procs").write_text("0")
+            os.setgroups([])
+            os.setresgid(NOT_ROOT, NOT_ROOT, NOT_ROOT)
+            os.setresuid(NOT_ROOT, NOT_ROOT, NOT_ROOT)
+
+        done = rtrack("info", "--json", preexec_fn=join)
+        if done.returncode != 0:
+            self.skipTest("another user cannot run rtrack here")
+        self.assertEqual(json.loads(done.stdout)["command"]["cgroup_hierarchies"], ["cpuacct"])
+
     def test_program_that_cannot_be_executed_leaves_nothing(self) -> None:
         process = self.start([RTRACK, "run", "-q", "--accounting", "cgroup", "/nonexistent"],
                              stderr=subprocess.DEVNULL)
@@ -290,7 +320,7 @@ time.sleep(1)
         self.use_v1_alone()
         outer = pathlib.Path(mounts()["cpuacct"]) / f"rtrack-test-{os.getpid()}"
         outer.mkdir()
-        self.addCleanup(lambda: wait_until(lambda: self.try_remove(outer)))
+        self.addCleanup(lambda: wait_until(lambda: try_remove(outer)))
 
         def join() -> None:
             (outer / "tasks").write_text("0")
@@ -300,14 +330,6 @@ time.sleep(1)
             got = self.summary("run", "--accounting", "wait",
                                *python(self.MOVE.format(paths=paths)), preexec_fn=join)
             self.assertEqual(got["accounting"]["cpu_seconds_high"] is not None, is_known)
-
-    @staticmethod
-    def try_remove(path: pathlib.Path) -> bool:
-        try:
-            path.rmdir()
-        except OSError:
-            return False
-        return True
 
 
 class Removal(Group):

@@ -101,7 +101,7 @@ int cgroup_fixture_make(void)
 	rti_cgroup_close(&cgroups.group, &cgroups.ctx);
 	rti_cgroup_close(&cgroups.enclosing, &cgroups.ctx);
 	rti_cgroup_enclosing(&cgroups.enclosing, &cgroups.ctx);
-	return rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx, false);
+	return rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx, 0);
 }
 
 const char *cgroup_fixture_dir(uint32_t account)

@@ -83,14 +83,21 @@ START_TEST(cgroup_that_keeps_scheduling_is_not_made_where_cpu_is_scheduled)
 {
 	cgroup_fixture_v1();
 	rti_cgroup_enclosing(&cgroups.enclosing, &cgroups.ctx);
-	ck_assert_int_eq(rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx, true),
+	ck_assert_int_eq(rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx,
+	                                 RTI_CGROUP_KEEP_SCHEDULING),
 	                 -EOPNOTSUPP);
 	ck_assert_uint_eq(cgroups.group.count, 0);
 	cgroup_fixture_hybrid();
 	rti_cgroup_close(&cgroups.enclosing, &cgroups.ctx);
 	rti_cgroup_enclosing(&cgroups.enclosing, &cgroups.ctx);
-	ck_assert_int_eq(rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx, true),
+	ck_assert_int_eq(rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx,
+	                                 RTI_CGROUP_KEEP_SCHEDULING),
 	                 0);
+	remove_made();
+	ck_assert_int_eq(
+	    rti_cgroup_make(&cgroups.group, &cgroups.enclosing, &cgroups.ctx, RTI_CGROUP_V1_ALONE),
+	    0);
+	check_made_below(RTI_CGROUP_CPU, "v1/cpuacct");
 	remove_made();
 }
 END_TEST
