@@ -12,6 +12,7 @@
 #include <rtrack/rtrack.h>
 
 #include "api/struct_size.h"
+#include "command/cgroup_watch.h"
 #include "command/handle.h"
 #include "command/outcome.h"
 #include "command/wait.h"
@@ -358,8 +359,9 @@ int rt_command_kill(struct rt_command *c)
 
 	if (!c)
 		return -EFAULT;
-	cgroup = rti_tree_cgroup(c->tracker->tree);
 	/* What has left the cgroup is a member all the same. */
+	rti_cgroup_watch_look(c);
+	cgroup = rti_tree_cgroup(c->tracker->tree);
 	if (rti_cgroup_kill(cgroup, &c->tracker->ctx) < 0 || cgroup->left)
 		err = rti_tree_kill(c->tracker->tree);
 	if (c->is_over && c->outcome.left_running) {

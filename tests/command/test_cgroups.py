@@ -399,10 +399,39 @@ for i in range(20):
         process = self.start_group(self.ORPHANS, "--timeout", "3")
         place = self.own_places()["cpuacct"]
         pids = [int(pid) for pid in (place / "cgroup.procs").read_text().split()]
+        self.addCleanup(self.kill_left, pids)
         self.assertEqual(len(pids), 21)
         self.assertEqual(process.wait(timeout=PATIENCE_S), 124)
         wait_until(lambda: not any(is_alive(pid) and state_of(pid) != "Z" for pid in pids))
         wait_until(lambda: not left_over(process.pid))
+
+    def kill_left(self, pids: List[int]) -> None:
+        """Kill processes of this test that a failure has left."""
+        for pid in pids:
+            if str(self.dir) in read_proc(pid, "cmdline"):
+                os.kill(pid, signal.SIGKILL)
+
+    def test_timeout_kills_orphans_that_have_left_every_hierarchy(self) -> None:
+        paths = [str(path) for path in places_of(os.getpid()).values()]
+        move = f"""
+for path in {paths!r}:
+    try:
+        with open(path + "/cgroup.procs", "w") as file:
+            file.write("0")
+    except OSError:
+        pass
+"""
+        pids = self.dir / "pids"
+        note = f"open({str(pids)!r}, 'a').write(str(os.getpid()) + chr(10))\n"
+        indent = 12 * " "
+        code = self.ORPHANS.replace(indent + "while", indent + note + indent + "while")
+        process = self.start_group(move + code, "--timeout", "3")
+        wait_until(lambda: pids.read_text().count("\n") == 20)
+        orphans = [int(pid) for pid in pids.read_text().split()]
+        self.addCleanup(self.kill_left, [*orphans, self.program])
+        self.assertEqual(self.own_places(), {})
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 124)
+        wait_until(lambda: not any(is_alive(pid) and state_of(pid) != "Z" for pid in orphans))
 
 
 class Storage(Group):
