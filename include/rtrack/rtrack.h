@@ -1070,9 +1070,11 @@ struct rt_outcome {
 	 * counted at RT_ACCOUNTING_WAIT_PERF, if that is more. Never above cpu_high_ns.
 	 * @since 0.2 */
 	uint64_t cpu_estimate_ns;
-	/** Lower bound of the peak of the tree. The largest peak of one process, or peak_tree_bytes
-	 * if that is larger and a sum of PSS (RSS counts shared pages more than once).
-	 * @since 0.2 */
+	/** Lower bound of the peak of the tree: the largest sum of PSS that was read, or what no two
+	 * processes can have shared.
+	 * @since 0.2
+	 * @since 0.3 No longer the RSS of one process, which also counts what it shares with
+	 * processes outside of the tree. */
 	uint64_t peak_tree_low_bytes;
 	/** Upper bound of the peak sum over the tree: the largest peak of one process times
 	 * processes_peak. UINT64_MAX if either is not known for all processes, and for
