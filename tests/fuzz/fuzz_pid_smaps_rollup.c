@@ -6,9 +6,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	uint64_t out;
+	struct rti_smaps_rollup out;
 	int result = rti_parse_smaps_rollup((const char *)data, len, &out);
 
 	require_parser_result(result);
+	if (result == 0)
+		require(out.pss_anon_kib <= out.pss_kib);
 	return 0;
 }

@@ -6,9 +6,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	uint64_t resident_pages;
-	int result = rti_parse_pid_statm((const char *)data, len, &resident_pages);
+	struct rti_pid_statm out;
+	int result = rti_parse_pid_statm((const char *)data, len, &out);
 
 	require_parser_result(result);
+	if (result == 0)
+		require(out.shared_pages <= out.resident_pages);
 	return 0;
 }

@@ -44,6 +44,7 @@ START_TEST(stat_with_all_fields_parses_each)
 	ck_assert(st.has_starttime);
 	ck_assert_uint_eq(st.starttime, 22);
 	ck_assert_uint_eq(st.rss_pages, 24);
+	ck_assert_uint_eq(st.stack, 28);
 	ck_assert(st.has_signals);
 	ck_assert_uint_eq(st.sigignore, 33);
 	ck_assert_int_eq(st.exit_signal, 38);
@@ -52,7 +53,7 @@ END_TEST
 
 START_TEST(stat_ending_before_signals_parses_without_them)
 {
-	struct rti_pid_stat st = { .has_signals = true };
+	struct rti_pid_stat st;
 
 	ck_assert_int_eq(
 	    parse_stat_text(
@@ -60,6 +61,7 @@ START_TEST(stat_ending_before_signals_parses_without_them)
 	    0);
 	ck_assert(!st.has_signals);
 	ck_assert_uint_eq(st.rss_pages, 24);
+	ck_assert_uint_eq(st.stack, 0);
 }
 END_TEST
 

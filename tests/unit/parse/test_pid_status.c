@@ -21,7 +21,8 @@ static const char status_text[] =
     "Name:\tTgid: 5\\nVmHWM: 9\nUmask:\t0022\nState:\tS "
     "(sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4243\n"
     "TracerPid:\t0\nNStgid:\t4242\t8\nNSpid:\t4243\t17\t3\nNSsid:\t9\t9\nVmPeak:\t  900 kB\n"
-    "VmHWM:\t     123 kB\nVmRSS:\t  99 kB\nSigBlk:\t0000000000000001\nSigIgn:\t8000000000011002\n"
+    "VmHWM:\t     123 kB\nVmRSS:\t  99 kB\nRssAnon:\t  50 kB\nRssFile:\t  40 kB\n"
+    "RssShmem:\t       9 kB\nSigBlk:\t0000000000000001\nSigIgn:\t8000000000011002\n"
     "SigCgt:\t0000000000000002\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
 
 START_TEST(status_in_kernel_order_parses_its_keys)
@@ -29,9 +30,11 @@ START_TEST(status_in_kernel_order_parses_its_keys)
 	struct rti_pid_status st;
 
 	ck_assert_int_eq(parse_status_text(status_text, &st), 0);
-	ck_assert_uint_eq(st.has, RTI_STATUS_HWM | RTI_STATUS_SWITCHES | RTI_STATUS_TGID);
+	ck_assert_uint_eq(st.has, RTI_STATUS_HWM | RTI_STATUS_SWITCHES | RTI_STATUS_TGID |
+	                              RTI_STATUS_SHMEM);
 	ck_assert_int_eq(st.tgid, 4242);
 	ck_assert_uint_eq(st.vm_hwm_kib, 123);
+	ck_assert_uint_eq(st.rss_shmem_kib, 9);
 	ck_assert_uint_eq(st.voluntary_switches, 150);
 	ck_assert_uint_eq(st.involuntary_switches, 545);
 }
@@ -46,6 +49,9 @@ static const struct {
 	{ "VmHWM:123 kB\n", 0, RTI_STATUS_HWM },
 	{ "Tgid:\t7\nVmHWM:\tkB\n", 0, RTI_STATUS_TGID }, /* an unreadable value is not 0 */
 	{ "Tgid:\t7\nNSpid:\t\n", 0, RTI_STATUS_TGID },
+	{ "Tgid:\t7\nRssShmem:\t0 kB\n", 0, RTI_STATUS_TGID | RTI_STATUS_SHMEM },
+	{ "Tgid:\t7\nRssShmem:\tkB\n", 0, RTI_STATUS_TGID },
+	{ "Tgid:\t7\nRssShmem:\t-4 kB\nRssFile:\t4 kB\n", 0, RTI_STATUS_TGID },
 	/* one of the pair is missing */
 	{ "Tgid:\t7\nvoluntary_ctxt_switches:\t5\n", 0, RTI_STATUS_TGID },
 	{ "Tgid:\t7\nnonvoluntary_ctxt_switches:\t5\n", 0, RTI_STATUS_TGID },
