@@ -68,6 +68,7 @@ static int add_thread(void *arg, const char *name)
 	if (!text->memory_tid && status.has & RTI_STATUS_HWM) {
 		text->memory_tid = tid;
 		text->peak_kib = status.vm_hwm_kib;
+		text->shmem_kib = status.rss_shmem_kib;
 	}
 	return 0;
 }
@@ -77,11 +78,12 @@ static void read_memory(struct batch_text *text)
 	struct rti_pid_stat stat;
 
 	batch_read_text(rti_task_path(text->stat.pid, text->memory_tid, "statm").text);
-	ck_assert_int_eq(
-	    rti_parse_pid_statm(batch_fix.buf.data, batch_fix.buf.len, &text->resident_pages), 0);
+	ck_assert_int_eq(rti_parse_pid_statm(batch_fix.buf.data, batch_fix.buf.len, &text->statm),
+	                 0);
 	batch_read_text(rti_task_path(text->stat.pid, text->memory_tid, "stat").text);
 	ck_assert_int_eq(rti_parse_pid_stat(batch_fix.buf.data, batch_fix.buf.len, &stat), 0);
 	text->memory_stat_rss = stat.rss_pages;
+	text->memory_stat_stack = stat.stack;
 }
 
 static void read_process(int32_t pid, struct batch_text *text)

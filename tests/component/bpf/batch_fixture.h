@@ -25,10 +25,11 @@ extern struct batch_fixture batch_fix;
  * an address space. */
 struct batch_text {
 	struct rti_pid_stat stat;
-	uint64_t resident_pages;
+	struct rti_pid_statm statm;
 	struct rti_pid_io io;
 	struct rti_cpu_clock clock;
-	uint64_t peak_kib, memory_stat_rss;
+	uint64_t peak_kib, shmem_kib;
+	uint64_t memory_stat_rss, memory_stat_stack;
 	uint64_t voluntary, involuntary; /* sums over the live threads */
 	int32_t memory_tid;              /* 0: no thread has memory */
 };

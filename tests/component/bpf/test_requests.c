@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +160,28 @@ START_TEST(row_of_process_that_ran_briefly_is_not_skipped)
 }
 END_TEST
 
+static void hold_shared_memory_and_reap(void *arg)
+{
+	char *shared = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	memset(shared, 1, MIB);
+	reap_children_and_ignore_sigchld(arg);
+}
+
+static void check_memory_fields(const struct rti_batch_row *row, const struct rti_batch_row *full,
+                                uint32_t want)
+{
+	bool has_rss = want & RTI_BATCH_RSS, has_peak = want & RTI_BATCH_PEAK;
+
+	ck_assert_uint_gt(full->shmem_pages, 0);
+	ck_assert_uint_eq(row->rss_pages, has_rss ? full->rss_pages : 0);
+	ck_assert_uint_eq(row->shared_pages, has_rss ? full->shared_pages : 0);
+	ck_assert_uint_eq(row->size_pages, has_rss ? full->size_pages : 0);
+	ck_assert_uint_eq(row->stack, has_rss ? full->stack : 0);
+	ck_assert_uint_eq(row->shmem_pages, has_peak ? full->shmem_pages : 0);
+	ck_assert_uint_eq(row->peak_rss_pages, has_peak ? full->peak_rss_pages : 0);
+}
+
 static uint32_t find_filled_fields(const struct rti_batch_row *row)
 {
 	return (row->rss_pages ? RTI_BATCH_RSS : 0) | (row->peak_rss_pages ? RTI_BATCH_PEAK : 0) |
@@ -170,7 +194,7 @@ START_TEST(row_has_the_requested_fields_only)
 	struct child child;
 
 	/* its figures are not 0, and it ignores SIGCHLD */
-	child_start(&child, reap_children_and_ignore_sigchld, NULL);
+	child_start(&child, hold_shared_memory_and_reap, NULL);
 	batch_stop_process(child.pid);
 	for (uint32_t want = 0; want <= RTI_BATCH_ALL; want++) {
 		struct rti_batch_row full, row;
@@ -185,10 +209,8 @@ START_TEST(row_has_the_requested_fields_only)
 		                 !!(want & RTI_BATCH_STATUS));
 		ck_assert_uint_eq(row.cpu_ns, full.cpu_ns);
 		ck_assert_uint_eq(row.minflt, full.minflt);
-		if (want & RTI_BATCH_PEAK)
-			ck_assert_uint_eq(row.peak_rss_pages, full.peak_rss_pages);
-		if (want & RTI_BATCH_RSS)
-			ck_assert_uint_eq(row.rss_pages, full.rss_pages);
+		ck_assert_uint_ne(row.has & RTI_BATCH_FORKED, 0);
+		check_memory_fields(&row, &full, want);
 	}
 	batch_end_child(&child);
 }

@@ -38,19 +38,27 @@ static void check_stat(const struct rti_batch_row *row, const struct batch_text 
 	ck_assert_uint_eq(stat.cstime, text->stat.cstime);
 	ck_assert_uint_eq(stat.num_threads, text->stat.num_threads);
 	ck_assert_uint_eq(row->start_ns / batch_fix.platform.tick_ns, text->stat.starttime);
+	ck_assert_uint_eq(stat.flags & RTI_PF_FORKNOEXEC, text->stat.flags & RTI_PF_FORKNOEXEC);
+	ck_assert_uint_eq(stat.stack, text->memory_stat_stack);
 }
 
 /* Before Linux 6.17, not every file with these figures shows the exact ones. */
 static void check_memory(const struct rti_batch_row *row, const struct batch_text *text)
 {
+	const uint64_t page_size = batch_fix.platform.page_size;
+
 	ck_assert_int_eq(row->rss_pages > 0, text->memory_tid != 0);
 	ck_assert_int_eq(row->peak_rss_pages > 0, text->memory_tid != 0);
+	ck_assert_int_eq(row->shared_pages > 0, text->memory_tid != 0);
+	ck_assert_uint_eq(row->size_pages, text->statm.size_pages);
+	ck_assert_uint_eq(row->stack, text->memory_stat_stack);
 	if (sysconf(_SC_NPROCESSORS_CONF) > RTI_BATCH_CPUS) {
 		ck_assert_uint_eq(row->rss_pages, text->memory_stat_rss);
 	} else if (batch_is_kernel(6, 17) && text->memory_tid) {
-		ck_assert_uint_eq(row->rss_pages, text->resident_pages);
-		ck_assert_uint_eq(row->peak_rss_pages * batch_fix.platform.page_size,
-		                  text->peak_kib * 1024);
+		ck_assert_uint_eq(row->rss_pages, text->statm.resident_pages);
+		ck_assert_uint_eq(row->shared_pages, text->statm.shared_pages);
+		ck_assert_uint_eq(row->shmem_pages * page_size, text->shmem_kib * 1024);
+		ck_assert_uint_eq(row->peak_rss_pages * page_size, text->peak_kib * 1024);
 	}
 }
 
@@ -195,6 +203,7 @@ START_TEST(row_of_zombie_equals_text)
 	ck_assert_int_eq((int)row.state, 'Z');
 	ck_assert_uint_eq(row.has & RTI_BATCH_ALL, RTI_BATCH_ALL); /* present, and 0 */
 	ck_assert_uint_eq(row.rss_pages + row.peak_rss_pages, 0);
+	ck_assert_uint_eq(row.shared_pages + row.shmem_pages + row.size_pages + row.stack, 0);
 	child_end(&child);
 }
 END_TEST
@@ -226,6 +235,59 @@ START_TEST(row_of_process_with_large_memory_equals_text)
 	ck_assert_uint_lt(row.rss_pages * batch_fix.platform.page_size, 120 * MIB);
 	/* minus what the CPUs have gathered */
 	ck_assert_uint_ge(row.peak_rss_pages * batch_fix.platform.page_size, 149 * MIB);
+	ck_assert_uint_ge(row.shmem_pages * batch_fix.platform.page_size, 9 * MIB);
+	ck_assert_uint_lt(row.shmem_pages * batch_fix.platform.page_size, 11 * MIB);
+	ck_assert_uint_gt(row.shared_pages, row.shmem_pages);
+	ck_assert_uint_lt(row.shared_pages * batch_fix.platform.page_size, 20 * MIB);
+	ck_assert_uint_ge(row.size_pages, row.rss_pages);
+	batch_end_child(&child);
+}
+END_TEST
+
+/* Executes a program that runs until it is killed. */
+static pid_t start_program(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execlp("sleep", "sleep", "1000", (char *)NULL);
+		_exit(99);
+	}
+	return pid;
+}
+
+static int has_executed(void *arg)
+{
+	struct rti_pid_stat stat;
+
+	batch_read_text(rti_pid_path(*(pid_t *)arg, "stat").text);
+	ck_assert_int_eq(rti_parse_pid_stat(batch_fix.buf.data, batch_fix.buf.len, &stat), 0);
+	return strcmp(stat.comm, "sleep") == 0 && stat.state == 'S';
+}
+
+START_TEST(row_tells_a_forked_process_from_one_that_has_executed_a_program)
+{
+	struct rti_batch_row forked, executed;
+	struct child child;
+	pid_t pid;
+
+	child_start(&child, burn_a_little, &(int){ 1 });
+	pid = start_program();
+	wait_until(has_executed, &pid);
+
+	check_process(child.pid, false);
+	check_process(pid, false);
+
+	batch_read_row(child.pid, &forked);
+	batch_read_row(pid, &executed);
+	ck_assert_uint_ne(forked.has & RTI_BATCH_FORKED, 0);
+	ck_assert_uint_eq(executed.has & RTI_BATCH_FORKED, 0);
+	ck_assert_uint_ne(forked.stack, 0);
+	ck_assert_uint_ne(executed.stack, 0);
+	ck_assert_uint_ne(forked.stack, executed.stack);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 	batch_end_child(&child);
 }
 END_TEST
@@ -381,6 +443,7 @@ int main(void)
 	tcase_add_test(tests, row_of_process_without_leader_equals_text);
 	tcase_add_test(tests, row_of_zombie_equals_text);
 	tcase_add_test(tests, row_of_process_with_large_memory_equals_text);
+	tcase_add_test(tests, row_tells_a_forked_process_from_one_that_has_executed_a_program);
 	tcase_add_test(tests, row_of_process_with_io_equals_text);
 	tcase_add_test(tests, row_of_process_with_reaped_children_equals_text);
 	tcase_add_test(tests, row_of_process_with_odd_comm_equals_text);
