@@ -8,31 +8,46 @@
 
 static void write_stat(struct fixture *f, const struct fake_process *p, const char *path)
 {
-	fixture_printf(
-	    f, path,
-	    "%d (%s) %c %d 1 1 0 -1 4194304 %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-	    " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " 20 0 1 0 %" PRIu64 " 1000000 %" PRIu64
-	    " 18446744073709551615 1 1 0 0 0 0 0 %u 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-	    p->pid, p->comm ? p->comm : "fake",
-	    p->is_zombie ? 'Z'
-	    : p->state   ? p->state
-			 : 'S',
-	    p->ppid, p->minflt, p->cminflt, p->majflt, p->cmajflt, p->utime, p->stime, p->cutime,
-	    p->cstime, p->starttime, p->rss_pages, p->ignores_sigchld ? 0x10000u : 0u);
+	fixture_printf(f, path,
+	               "%d (%s) %c %d 1 1 0 -1 %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	               " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " 20 0 1 0 %" PRIu64
+	               " 1000000 %" PRIu64 " 18446744073709551615 1 1 %" PRIu64
+	               " 0 0 0 0 %u 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+	               p->pid, p->comm ? p->comm : "fake",
+	               p->is_zombie ? 'Z'
+	               : p->state   ? p->state
+	                            : 'S',
+	               p->ppid, p->is_forked ? 0x400040u : 0x400000u, p->minflt, p->cminflt,
+	               p->majflt, p->cmajflt, p->utime, p->stime, p->cutime, p->cstime,
+	               p->starttime, p->rss_pages, p->stack, p->ignores_sigchld ? 0x10000u : 0u);
 }
 
 static void write_status(struct fixture *f, const struct fake_process *p, const char *path)
 {
-	char hwm[64] = "";
+	char memory[128] = "";
 
 	if (!p->is_zombie)
-		snprintf(hwm, sizeof(hwm), "VmHWM:\t%8" PRIu64 " kB\n", p->hwm_kib);
+		snprintf(memory, sizeof(memory),
+		         "VmHWM:\t%8" PRIu64 " kB\nRssShmem:\t%8" PRIu64 " kB\n", p->hwm_kib,
+		         p->shmem_kib);
 	fixture_printf(f, path,
 	               "Name:\t%s\nState:\tS\nTgid:\t%d\nPid:\t%d\nNSpid:\t%d\n%sSigIgn:\t%016x\n"
 	               "voluntary_ctxt_switches:\t%" PRIu64
 	               "\nnonvoluntary_ctxt_switches:\t%" PRIu64 "\n",
-	               p->comm ? p->comm : "fake", p->pid, p->pid, p->pid, hwm,
+	               p->comm ? p->comm : "fake", p->pid, p->pid, p->pid, memory,
 	               p->ignores_sigchld ? 0x10000 : 0, p->voluntary, p->involuntary);
+}
+
+static void write_rollup(struct fixture *f, const struct fake_process *p, const char *path)
+{
+	char kinds[64] = "";
+
+	if (p->has_kinds)
+		snprintf(kinds, sizeof(kinds), "Pss_Anon: %8" PRIu64 " kB\n", p->anon_kib);
+	fixture_printf(f, path,
+	               "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss: %8" PRIu64
+	               " kB\nPss: %8" PRIu64 " kB\n%s",
+	               p->pss_kib * 2, p->pss_kib, kinds);
 }
 
 static const char *format_path(const struct fake_process *p, char *path, const char *file)
@@ -55,12 +70,13 @@ void fake_process_write(struct fixture *f, const struct fake_process *p)
 	write_stat(f, p, format_task_path(p, path, "stat"));
 	write_status(f, p, format_path(p, path, "status"));
 	write_status(f, p, format_task_path(p, path, "status"));
-	fixture_printf(f, format_path(p, path, "statm"), "1000 %" PRIu64 " 10 1 0 100 0\n",
-	               p->is_zombie ? 0 : p->rss_pages);
-	fixture_printf(f, format_path(p, path, "smaps_rollup"),
-	               "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss: %8" PRIu64
-	               " kB\nPss: %8" PRIu64 " kB\n",
-	               p->pss_kib * 2, p->pss_kib);
+	fixture_printf(f, format_path(p, path, "statm"),
+	               "%" PRIu64 " %" PRIu64 " %" PRIu64 " 1 0 100 0\n",
+	               p->size_pages ? p->size_pages : 1000, p->is_zombie ? 0 : p->rss_pages,
+	               p->is_zombie ? 0 : p->shared_pages);
+	write_rollup(f, p, format_path(p, path, "smaps_rollup"));
+	if (p->exe)
+		fixture_link(f, format_path(p, path, "exe"), p->exe);
 	fixture_printf(f, format_path(p, path, "io"),
 	               "rchar: 11\nwchar: 22\nsyscr: 1\nsyscw: 1\nread_bytes: %" PRIu64
 	               "\nwrite_bytes: %" PRIu64 "\ncancelled_write_bytes: 0\n",

@@ -15,6 +15,14 @@ struct fake_process {
 	uint64_t utime, stime, cutime, cstime; /* ticks */
 	uint64_t minflt, cminflt, majflt, cmajflt;
 	uint64_t starttime, rss_pages, pss_kib, hwm_kib;
+	uint64_t shared_pages; /* of rss_pages: of files and shared memory */
+	uint64_t size_pages;   /* 0: 1000 */
+	uint64_t shmem_kib;    /* of shared_pages: no file */
+	uint64_t stack;        /* address */
+	uint64_t anon_kib;     /* of pss_kib; with has_kinds */
+	bool has_kinds;        /* smaps_rollup has the kinds that PSS consists of: Linux 5.4 */
+	bool is_forked;        /* it has not executed a program */
+	const char *exe;       /* target of the link; NULL: there is none */
 	uint64_t read_bytes, write_bytes;
 	uint64_t voluntary, involuntary;
 	bool is_zombie, ignores_sigchld;

@@ -150,6 +150,7 @@ void fixture_link(struct fixture *f, const char *path, const char *target)
 
 	format_path(full, f, path);
 	make_parents(full, strlen(f->root));
+	unlink(full);
 	ck_assert_int_eq(symlink(target, full), 0);
 }
 

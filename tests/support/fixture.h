@@ -25,7 +25,8 @@ void fixture_write_bytes(struct fixture *f, const char *path, const void *data, 
 void fixture_printf(struct fixture *f, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Make a symbolic link, or an empty directory, below the root. */
+/* Make a symbolic link, or an empty directory, below the root. A link replaces one that is
+ * there. */
 void fixture_link(struct fixture *f, const char *path, const char *target);
 void fixture_mkdir(struct fixture *f, const char *path);
 

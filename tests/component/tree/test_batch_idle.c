@@ -95,17 +95,17 @@ START_TEST(peak_poll_reads_rss_of_idle_member_each_second)
 	stop_and_batch_read();
 	poll_peak_after(0);
 	ck_assert_uint_eq(count_idle_rows(fix.tracker), 0);
-	rss_bytes = get_polled_rss(fix.tracker, pid);
+	rss_bytes = get_noted_rss(fix.tracker, pid);
 	ck_assert_uint_eq(rss_bytes, get_member_rss(fix.tracker, pid));
-	set_polled_rss(fix.tracker, pid, 1);
+	set_noted_rss(fix.tracker, pid, MIB);
 
 	poll_peak_after(SOON);
 	ck_assert_uint_eq(count_idle_rows(fix.tracker), TREE);
-	ck_assert_uint_eq(get_polled_rss(fix.tracker, pid), 1);
+	ck_assert_uint_eq(get_noted_rss(fix.tracker, pid), MIB);
 
 	poll_peak_after(SECOND);
 	ck_assert_uint_eq(count_idle_rows(fix.tracker), 0);
-	ck_assert_uint_eq(get_polled_rss(fix.tracker, pid), rss_bytes);
+	ck_assert_uint_eq(get_noted_rss(fix.tracker, pid), rss_bytes);
 }
 END_TEST
 

@@ -30,7 +30,7 @@ void begin_final_sample(struct rt_tracker *tracker)
 
 void set_pss_savings(struct rt_tracker *tracker, int64_t ns)
 {
-	tracker->tree->pss.saved_ns = ns;
+	tracker->tree->pss_budget.saved_ns = ns;
 }
 
 int try_second_tree(struct rt_tracker *tracker, int32_t pid)
@@ -102,14 +102,14 @@ void set_member_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes)
 	find_member(tracker, pid)->values.figures.row.rss_bytes = bytes;
 }
 
-uint64_t get_polled_rss(const struct rt_tracker *tracker, int32_t pid)
+uint64_t get_noted_rss(const struct rt_tracker *tracker, int32_t pid)
 {
-	return find_member(tracker, pid)->poll.rss_bytes;
+	return find_member(tracker, pid)->memory.look.rss_pages * tracker->platform.page_size;
 }
 
-void set_polled_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes)
+void set_noted_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes)
 {
-	find_member(tracker, pid)->poll.rss_bytes = bytes;
+	find_member(tracker, pid)->memory.look.rss_pages = bytes / tracker->platform.page_size;
 }
 
 void forget_clocks(struct rt_tracker *tracker)

@@ -61,9 +61,10 @@ uint64_t get_member_valid(const struct rt_tracker *tracker, int32_t pid);
 uint64_t get_member_rss(const struct rt_tracker *tracker, int32_t pid);
 void set_member_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes);
 
-/* The same for the RSS in the last peak poll. */
-uint64_t get_polled_rss(const struct rt_tracker *tracker, int32_t pid);
-void set_polled_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes);
+/* The same for the RSS that the memory of the tree is computed from: that of the last sample or peak
+ * poll. */
+uint64_t get_noted_rss(const struct rt_tracker *tracker, int32_t pid);
+void set_noted_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes);
 
 /* Forget where the CPU clocks of all members stood, so that the next sample reads every member,
  * even one that has not run. */
