@@ -9,7 +9,7 @@
 #include "suite.h"
 
 extern const struct rti_pid_collector rti_pid_cpu, rti_pid_ctxsw, rti_pid_faults, rti_pid_io,
-    rti_pid_mem, rti_pid_peak, rti_pid_pss, rti_pid_threads;
+    rti_pid_mem, rti_pid_peak, rti_pid_threads;
 
 struct fake fake;
 
