@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define PATH_SPACE 128
 
@@ -47,7 +48,7 @@ static void write_rollup(struct fixture *f, const struct fake_process *p, const 
 	fixture_printf(f, path,
 	               "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss: %8" PRIu64
 	               " kB\nPss: %8" PRIu64 " kB\n%s",
-	               p->pss_kib * 2, p->pss_kib, kinds);
+	               p->rss_pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024, p->pss_kib, kinds);
 }
 
 static const char *format_path(const struct fake_process *p, char *path, const char *file)

@@ -148,7 +148,7 @@ static void write_zombie_leader_with_thread(void)
 	              "VmHWM:\t 88 kB\nvoluntary_ctxt_switches:\t1\n"
 	              "nonvoluntary_ctxt_switches:\t1\n");
 	fixture_write(&fix.root, "proc/100/task/150/statm", "1000 77 10 1 0 100 0\n");
-	fixture_write(&fix.root, "proc/100/task/150/smaps_rollup", "x\nPss: 55 kB\n");
+	fixture_write(&fix.root, "proc/100/task/150/smaps_rollup", "x\nRss: 60 kB\nPss: 55 kB\n");
 }
 
 START_TEST(zombie_leader_with_live_thread_has_the_memory_of_the_thread)
