@@ -14,7 +14,7 @@ struct member_fixture fix;
 
 static int read_fake_cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 {
-	if (pid < ROOT_PID || pid > ROOT_PID + CHILDREN)
+	if (pid < ROOT_PID || pid > ROOT_PID + CHILDREN || !fix.clock_ns[pid - ROOT_PID])
 		return -ESRCH;
 	*out = (struct rti_cpu_clock){ fix.clock_ns[pid - ROOT_PID], 1, 1 };
 	return 0;
@@ -117,6 +117,11 @@ void track_tree(struct rt_opts opts)
 void run_child(int i)
 {
 	fix.clock_ns[i]++;
+}
+
+void end_cpu_clock(int i)
+{
+	fix.clock_ns[i] = 0;
 }
 
 struct rt_metrics take_sample_after(uint64_t ns)

@@ -40,6 +40,9 @@ void track_tree(struct rt_opts opts);
 /* Mark child number i as having run. */
 void run_child(int i);
 
+/* Child number i has no CPU clock any more, as when it was reaped. */
+void end_cpu_clock(int i);
+
 /* Let this much time pass and take a sample, which has to succeed. */
 struct rt_metrics take_sample_after(uint64_t ns);
 
