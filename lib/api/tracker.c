@@ -240,7 +240,7 @@ int rt_tracker_glance(struct rt_tracker *t)
 
 int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
 {
-	int bit = 0;
+	int err;
 
 	if (!t)
 		return -EFAULT;
@@ -252,9 +252,8 @@ int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
 		return -ENODATA;
 	if (t->last.valid & has)
 		return 0;
-	while (!(has >> bit & 1))
-		bit++;
-	return t->status.err[bit] < 0 ? t->status.err[bit] : -ENODATA;
+	err = rti_status_get(&t->status, has);
+	return err < 0 ? err : -ENODATA;
 }
 
 /* What the list calls share: their checks. */

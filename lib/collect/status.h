@@ -18,6 +18,16 @@ static inline void rti_status_note(struct rti_status *status, uint64_t has, int 
 	}
 }
 
+/* Returns the error of one domain: 0 or -errno. */
+static inline int rti_status_get(const struct rti_status *status, uint64_t has)
+{
+	int bit = 0;
+
+	while (bit < 63 && !(has >> bit & 1))
+		bit++;
+	return status->err[bit];
+}
+
 /* Note the errors of another status. */
 static inline void rti_status_add(struct rti_status *status, const struct rti_status *more)
 {

@@ -473,6 +473,14 @@ void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 		measure(tree, true);
 }
 
+/* Why PSS is not exact: what kept statm from being read comes first. */
+static int error_of(const struct rti_tree *tree, const struct rti_status *status)
+{
+	int of_rss = rti_status_get(status, RT_HAS_RSS);
+
+	return of_rss < 0 ? of_rss : tree->memory.moment.error;
+}
+
 void rti_memory_set_figures(const struct rti_tree *tree, struct rti_status *status,
                             struct rt_metrics *out)
 {
@@ -481,7 +489,7 @@ void rti_memory_set_figures(const struct rti_tree *tree, struct rti_status *stat
 	if (!(tree->want & RT_HAS_PSS) || !moment->source)
 		return;
 	if (!moment->is_exact)
-		rti_status_note(status, RT_HAS_PSS, moment->error);
+		rti_status_note(status, RT_HAS_PSS, error_of(tree, status));
 	if (!moment->is_known)
 		return;
 	out->pss_bytes = moment->bytes;

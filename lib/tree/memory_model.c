@@ -174,8 +174,20 @@ static void replace(struct rti_member_table *table, struct rti_member *m, struct
 	heir->memory.parent_copies = m->memory.parent_copies;
 	heir->memory.parent_faults = m->memory.parent_faults;
 	heir->memory.parent_released = m->memory.parent_released;
+	heir->memory.parted = m->memory.parted + m->memory.look.faults + m->memory.released;
 	if (grandparent)
 		grandparent->memory.forked++;
+}
+
+/* What m has copied or released since the earlier of two forks. */
+static uint64_t changed_between(const struct rti_memory_part *m, const struct rti_memory_part *a,
+                                const struct rti_memory_part *b)
+{
+	uint64_t faults = min_of(a->parent_faults, b->parent_faults),
+		 released = min_of(a->parent_released, b->parent_released);
+
+	return rti_subtract_saturated(m->look.faults, faults) +
+	       rti_subtract_saturated(m->released, released);
 }
 
 /* One of the members that it has forked takes its place: the others share with that one, which has
@@ -183,15 +195,19 @@ static void replace(struct rti_member_table *table, struct rti_member *m, struct
 static void pass_on(struct rti_member_table *table, struct rti_member *m)
 {
 	struct rti_member *heir = find_heir(table, m);
+	struct rti_memory_part was;
 
 	if (!heir)
 		return;
+	was = heir->memory;
 	replace(table, m, heir);
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *child = &table->members[i];
 
 		if (child == heir || !is_forked_by(child, m))
 			continue;
+		child->memory.parted +=
+		    was.parted + changed_between(&m->memory, &was, &child->memory);
 		child->memory.parent = heir->pid;
 		child->memory.parent_copies = child->memory.parent_faults =
 		    child->memory.parent_released = 0;
@@ -254,7 +270,8 @@ static uint64_t parted_pages_max(const struct rti_member_table *table,
 	if (!p || !p->is_present)
 		return inherited_now(m);
 	return min_of(inherited_now(m),
-	              m->look.faults + rti_subtract_saturated(p->look.faults, m->parent_faults) +
+	              m->parted + m->look.faults +
+	                  rti_subtract_saturated(p->look.faults, m->parent_faults) +
 	                  rti_subtract_saturated(p->released, m->parent_released));
 }
 

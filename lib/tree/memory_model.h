@@ -56,6 +56,9 @@ struct rti_memory_part {
 	uint64_t anon_before, faults_before, released_before;
 	/* Of its parent when this member was forked: at most copies; at least the others. */
 	uint64_t parent_copies, parent_faults, parent_released;
+	/* Inherited pages that its parent may have in another version, since both have inherited
+	 * them from a member that has left: at most so many. */
+	uint64_t parted;
 	/* Of the current sum, over the members that it has forked. left_behind: pages that it has
 	 * copied, and that only they have by now. given: most that one of them still has of what it
 	 * inherited. last_copies, last_inherited: of the one added last. */

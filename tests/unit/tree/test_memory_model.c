@@ -19,7 +19,7 @@ START_TEST(forked_processes_that_sleep_add_nothing)
 		pages_fork(0, i);
 	check_estimate(400);
 	ck_assert_uint_eq(world.sums.rss_pages, PAGES_PROCESSES * 401);
-	ck_assert_uint_eq(world.sums.own_pages, 400);
+	ck_assert_uint_eq(world.sums.anon_pages_min, 400);
 	ck_assert_uint_eq(world.sums.anon_pages_max, 400);
 }
 END_TEST
@@ -84,7 +84,7 @@ START_TEST(pages_that_a_child_maps_itself_are_its_own)
 	pages_look();
 	pages_grow(1, 100);
 	check_estimate(500);
-	ck_assert_uint_eq(world.sums.own_pages, 500);
+	ck_assert_uint_eq(world.sums.anon_pages_min, 500);
 	pages_grow(0, 30);
 	check_estimate(530);
 }
@@ -111,7 +111,7 @@ START_TEST(exec_of_a_child_ends_its_sharing)
 	pages_look();
 	pages_execute(1, 30);
 	check_estimate(430);
-	ck_assert_uint_eq(world.sums.own_pages, 430);
+	ck_assert_uint_eq(world.sums.anon_pages_min, 430);
 	ck_assert_uint_eq(world.sums.anon_pages_max, 430);
 }
 END_TEST
@@ -143,7 +143,7 @@ START_TEST(end_of_the_parent_leaves_its_pages_to_its_children)
 	pages_end(4);
 	pages_look();
 	ck_assert_uint_eq(pages_count(), 400);
-	ck_assert_uint_eq(world.sums.own_pages, 400);
+	ck_assert_uint_eq(world.sums.anon_pages_min, 400);
 	pages_check_bounds();
 }
 END_TEST
