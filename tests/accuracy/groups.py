@@ -48,14 +48,17 @@ class Groups:
 
     The measuring tool runs in `tools`. The workload runs in `work`, a child of `tools`, and
     `work` is the truth. If rtrack makes a cgroup for the command below `tools`, the tool is
-    moved to `aside` instead, and `tools` is the truth."""
+    moved to `aside` instead, and `tools` is the truth. A workload may move its processes to
+    `elsewhere`: what they use there is added to the truth."""
 
     def __init__(self, parent: pathlib.Path, name: str, uid: int) -> None:
         self.top = parent / name
         self.tools = self.top / "tools"
         self.work = self.tools / "work"
         self.aside = self.top / "aside"
-        for group in (self.top, self.tools, self.work, self.aside):
+        self.elsewhere = self.top / "elsewhere"
+        self.ours = (self.top, self.tools, self.work, self.aside, self.elsewhere)
+        for group in self.ours:
             group.mkdir()
             if uid != os.getuid():
                 # Delegate the group, as a service manager does.
@@ -68,7 +71,8 @@ class Groups:
     def use(self, is_alone: bool, notes: Dict[str, int]) -> Use:
         """Return what the workload has used so far. notes is the file NOTES of enter.c."""
         stat = read_keys((self.tools if is_alone else self.work) / "cpu.stat")
-        total, user, system = ((stat[name] - notes["base_" + name]) / 1e6
+        moved = read_keys(self.elsewhere / "cpu.stat")
+        total, user, system = ((stat[name] + moved[name] - notes["base_" + name]) / 1e6
                                for name in ("usage_usec", "user_usec", "system_usec"))
         return Use(total + notes["before_ns"] / 1e9, user, system)
 
@@ -84,12 +88,12 @@ class Groups:
         """Wait until the tool has removed its own groups, at most SETTLE_S, then remove all.
 
         Returns the names of the groups that the tool has left behind."""
-        ours = {self.top, self.tools, self.work, self.aside}
+        ours = set(self.ours)
         end = time.monotonic() + SETTLE_S
         while time.monotonic() < end and self.groups() - ours:
             time.sleep(0.01)
         left = sorted(self.groups() - ours)
-        for group in [*reversed(left), self.work, self.tools, self.aside, self.top]:
+        for group in [*reversed(left), *reversed(self.ours)]:
             remove(group)
         return [group.name for group in left]
 

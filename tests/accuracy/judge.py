@@ -1,76 +1,99 @@
 # SPDX-License-Identifier: MIT
-"""Conditions that every result of rtrack must meet. The tolerances allow for a busy system."""
+"""Conditions that every result of rtrack must meet. rule.py has the rule for one figure."""
 from __future__ import annotations
 
-from typing import Iterator
+import math
+from typing import Dict, Iterator
 
+from figures import CPU_RESOLUTION_S, FIGURES, limits_of, marked_twice, reading_of
+from rule import PARTIAL, VALID, Reading, Truth, is_below, problems_of_figure
 from runner import Result
+from series import problems_of_series
 
-BOUNDS_S = 0.005
-SHARE = 0.01
-WAIT_S = 0.005
-CGROUP_S = 0.001
+# A process that outlives the root works on between the last look of rtrack and ours.
+STILL_RUNNING_S = 0.005
+
+
+def truths(result: Result) -> Dict[str, Truth]:
+    """Return what is known of the run: its CPU time, and what the workload knows of itself."""
+    workload, total = result.workload, result.truth.total
+    least = total - result.surplus_s
+    if workload.leaves_running:
+        least = min(least, result.truth_at_exit.total - STILL_RUNNING_S)
+    known = {"cpu_seconds": Truth(least, total), **result.known}
+    if workload.processes:
+        known["processes"] = Truth(workload.processes, workload.processes)
+    if result.figures.peak_tree_kind == "cgroup" and "peak_tree_bytes" in known:
+        # The kernel includes the page cache, so there is no upper limit.
+        known["peak_tree_bytes"] = known["peak_tree_bytes"]._replace(high=math.inf)
+    return known
 
 
 def problems(result: Result) -> Iterator[str]:
     """Yield each violated condition as text. Only results of rtrack are judged."""
     figures, workload = result.figures, result.workload
-    truth, got = result.truth.total, figures.cpu_seconds
-    values = (f"cpu_seconds {got:.4f}, truth {truth:.4f}, complete {figures.complete}, "
-              f"reasons {list(figures.reasons)}")
     if figures.complete is None:
         return
-    if result.tool in ("wait", "wait+perf") and workload.is_waited and is_off(result):
-        yield "every process was waited for, but CPU time is off: " + values
-    if (result.tool == "cgroup" and not used_cpu_after_root(result)
-            and abs(got - truth) > SHARE * truth + CGROUP_S):
-        yield "CPU time is not that of the cgroup: " + values
-    if is_silently_low(result):
-        yield "too low but marked complete: " + values
-    if figures.complete and workload.leaves_running:
-        yield "marked complete although a process was left running: " + values
-    if figures.processes_exact and workload.processes and figures.processes != workload.processes:
-        yield f"counted {figures.processes} of {workload.processes} processes, marked exact"
-    yield from outside_cpu_bounds(result)
-    yield from outside_memory_bounds(result)
+    known = truths(result)
+    for figure in FIGURES:
+        limits = limits_of(figure, workload.kind, workload.processes or 1)
+        reading = reading_of(figure, figures)
+        yield from problems_of_figure(figure.name, reading, known.get(figure.name), limits)
+    for name in marked_twice(figures):
+        yield f"{name} has more than one mark"
+    yield from problems_of_accounting(result, known["cpu_seconds"])
+    yield from problems_of_series(result)
     if result.left_groups:
         yield "left cgroups behind: " + " ".join(result.left_groups)
 
 
-def outside_memory_bounds(result: Result) -> Iterator[str]:
-    low, high = result.figures.peak_tree_low_bytes, result.figures.peak_tree_high_bytes
-    truth = result.known.get("peak_tree_bytes")
-    if not truth or low is None:
-        return
-    if not low * (1 - SHARE) <= truth <= (high or truth) * (1 + SHARE):
-        yield f"the memory bounds [{low}, {high}] do not contain the peak {truth} of the tree"
-
-
-def is_low(result: Result) -> bool:
-    missing = result.truth.total - result.surplus_s - result.figures.cpu_seconds
-    return missing > SHARE * result.truth.total + WAIT_S
-
-
-def is_off(result: Result) -> bool:
-    excess = result.figures.cpu_seconds - result.truth.total
-    return is_low(result) or excess > SHARE * result.truth.total + WAIT_S
+def problems_of_accounting(result: Result, truth: Truth) -> Iterator[str]:
+    figures = result.figures
+    values = f"{figures.cpu_seconds}, reasons {list(figures.reasons)}"
+    if figures.complete and result.workload.leaves_running:
+        yield "marked complete although a process was left running"
+    if is_silently_low(result):
+        yield f"marked complete, but CPU time is missing: {values}, truth {truth.low:.6f}"
+    if figures.complete and PARTIAL == reading_of(FIGURES[0], figures).mark:
+        yield f"marked complete, but CPU time is partial: {values}"
+    parts = (figures.cpu_user_seconds, figures.cpu_system_seconds)
+    if figures.cpu_seconds is not None and None not in parts:
+        total = sum(part for part in parts if part is not None)
+        if abs(total - figures.cpu_seconds) > 2e-6:
+            yield f"user and system time {parts} do not add up to {figures.cpu_seconds}"
+    yield from outside_error_bound(result, truth)
 
 
 def is_silently_low(result: Result) -> bool:
-    return bool(result.figures.complete) and is_low(result)
+    figures = result.figures
+    limits = limits_of(FIGURES[0], result.workload.kind, result.workload.processes or 1)
+    return (bool(figures.complete) and figures.cpu_seconds is not None
+            and is_below(figures.cpu_seconds, truths(result)["cpu_seconds"], limits))
 
 
-def used_cpu_after_root(result: Result) -> bool:
-    """Whether the tree used CPU time after the end of its root.
+def outside_error_bound(result: Result, truth: Truth) -> Iterator[str]:
+    """The error bound is a claim of its own, whatever the mark."""
+    bound, value = result.figures.error_bound_seconds, result.figures.cpu_seconds
+    if bound is None or value is None:
+        return
+    slack = bound + CPU_RESOLUTION_S
+    if not truth.low - slack <= value <= truth.high + slack:
+        yield (f"CPU time {value:.6f} is further from the truth {truth.high:.6f} than "
+               f"error_bound_seconds {bound:.6f}")
 
-    A tool that ends with the root cannot measure that time."""
-    return result.truth.total - result.truth_at_exit.total > CGROUP_S
+
+def problems_of(result: Result, name: str) -> Iterator[str]:
+    """Yield the violated conditions of one figure."""
+    figure = next(figure for figure in FIGURES if figure.name == name)
+    limits = limits_of(figure, result.workload.kind, result.workload.processes or 1)
+    yield from problems_of_figure(name, reading_of(figure, result.figures),
+                                  truths(result).get(name), limits)
 
 
-def outside_cpu_bounds(result: Result) -> Iterator[str]:
-    """Check the CPU bounds as of the end of the root. Processes left running may use more later."""
-    low, high = result.figures.cpu_seconds_low, result.figures.cpu_seconds_high
-    truth = result.truth_at_exit.total
-    margin = BOUNDS_S + result.surplus_s
-    if low is None or low > truth + BOUNDS_S or (high is not None and high < truth - margin):
-        yield f"the CPU bounds [{low}, {high}] do not contain the truth {truth:.4f}"
+def outside_bounds(result: Result, name: str) -> Iterator[str]:
+    """Yield the violated conditions of the bounds of one figure, not of its value."""
+    figure = next(figure for figure in FIGURES if figure.name == name)
+    limits = limits_of(figure, result.workload.kind, result.workload.processes or 1)
+    reading = reading_of(figure, result.figures)
+    bounds = Reading(None, VALID, reading.low, reading.high)
+    yield from problems_of_figure(name, bounds, truths(result).get(name), limits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import json
 import os
 import pathlib
 import resource
@@ -13,10 +14,11 @@ import signal
 import subprocess
 import tempfile
 import time
-from typing import Dict, List, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from groups import Groups, Use, cgroup_directory, read_keys
 from harness import BUILD
+from rule import Truth
 from tools import UNAVAILABLE, Figures, Tool
 from workloads import SETUID_COPY, Workload
 
@@ -25,6 +27,8 @@ ENTER_FAILED = 99
 LIMIT_S = 60.0
 LEFT_RUNNING_S = 8.0
 SETUID_UID = 65533
+# Writing the report must not be seen: a file in memory is no I/O and makes no process sleep.
+MEMORY_FILES = pathlib.Path("/dev/shm")
 PR_SET_CHILD_SUBREAPER = 36
 CPUCLOCK_SCHED = 2
 
@@ -51,6 +55,14 @@ class User:
             os.setuid(self.uid)
 
 
+class Phase(NamedTuple):
+    """While it lasts, the memory of the tree does not change. Times are of CLOCK_MONOTONIC."""
+
+    begin_ns: int
+    end_ns: int
+    truth: Truth
+
+
 @dataclasses.dataclass
 class Result:
     workload: Workload
@@ -58,15 +70,20 @@ class Result:
     user: str
     truth: Use
     truth_at_exit: Use
-    # What the workload knows of itself.
-    known: Dict[str, int]
+    # What the workload knows of itself: the figures of its end, and its phases.
+    known: Dict[str, Truth]
+    phases: Sequence[Phase]
     figures: Figures
+    # The rows of the series, if rtrack wrote one.
+    rows: Sequence[Dict[str, Any]] = ()
     # The truth may include this much CPU time of the supervisor of rtrack.
     surplus_s: float = 0.0
     left_groups: Sequence[str] = ()
 
-    def error(self) -> float:
+    def error(self) -> Optional[float]:
         """Return the error of the CPU time in % of the truth."""
+        if self.figures.cpu_seconds is None:
+            return None
         return 100 * (self.figures.cpu_seconds / self.truth.total - 1)
 
 
@@ -86,6 +103,28 @@ def copy_programs(to: pathlib.Path) -> None:
         shutil.copy(to / "accuracy-setuid_exec", copy)
         os.chown(copy, SETUID_UID, -1)
         copy.chmod(0o4755)
+
+
+def read_report(path: pathlib.Path) -> Tuple[Dict[str, Truth], List[Phase]]:
+    """Parse what a workload knows of itself: lines "NAME LOW HIGH" and "phase BEGIN END LOW HIGH".
+    """
+    known: Dict[str, Truth] = {}
+    phases: List[Phase] = []
+    for line in path.read_text().splitlines() if path.exists() else ():
+        name, *words = line.split()
+        *times, low, high = map(int, words)
+        if name == "phase":
+            phases.append(Phase(times[0], times[1], Truth(low, high)))
+        else:
+            known[name] = Truth(low, high)
+    return known, phases
+
+
+def read_series(path: pathlib.Path) -> List[Dict[str, Any]]:
+    if not path.exists():
+        return []
+    rows = map(json.loads, path.read_text().splitlines())
+    return [row for row in rows if row["type"] == "sample" and row["kind"] == "process"]
 
 
 def cpu_clock_of(pid: int) -> float:
@@ -110,9 +149,17 @@ def await_zombie(process: "subprocess.Popen[bytes]") -> None:
         time.sleep(0.002)
 
 
+def environment(report: pathlib.Path, groups: Optional[Groups]) -> Dict[str, str]:
+    """Return the environment of a workload: where it reports, and a group that it may move to."""
+    of_workload = {"ACCURACY_REPORT": str(report)}
+    if groups:
+        of_workload["ACCURACY_ELSEWHERE"] = str(groups.elsewhere)
+    return {**os.environ, **of_workload}
+
+
 class Runner:
-    def __init__(self, programs: pathlib.Path) -> None:
-        self.programs = programs
+    def __init__(self, programs: pathlib.Path, interval: str) -> None:
+        self.programs, self.interval = programs, interval
         self.parent = cgroup_directory()
         self.truth = CGROUP_TRUTH if self.parent else WAIT_TRUTH
         self.count = 0
@@ -158,13 +205,17 @@ class Runner:
         words = self.words(workload)
         if not self.parent and not workload.is_waited:
             raise Skip(f"{self.truth} does not see all of its CPU time")
-        with tempfile.TemporaryDirectory(prefix="accuracy-", dir=self.programs) as name:
-            directory = pathlib.Path(name)
+        with contextlib.ExitStack() as stack:
+            directory, in_memory = (pathlib.Path(stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="accuracy-", dir=place)))
+                for place in (self.programs, MEMORY_FILES if MEMORY_FILES.is_dir() else None))
             os.chown(directory, user.uid, -1)
+            os.chown(in_memory, user.uid, -1)
             groups = self.make_groups(user)
             left: List[str] = []
             try:
-                result = self.measure(workload, tool, user, words, directory, groups)
+                result = self.measure(workload, tool, user, words, directory,
+                                      in_memory / "reported", groups)
             finally:
                 self.end_all(groups)
                 if groups:
@@ -172,8 +223,10 @@ class Runner:
         return dataclasses.replace(result, left_groups=left)
 
     def measure(self, workload: Workload, tool: Tool, user: User, words: Sequence[str],
-                directory: pathlib.Path, groups: Optional[Groups]) -> Result:
-        notes, out, errors = (directory / name for name in ("notes", "out", "errors"))
+                directory: pathlib.Path, report: pathlib.Path,
+                groups: Optional[Groups]) -> Result:
+        notes, out, errors, series = (
+            directory / name for name in ("notes", "out", "errors", "series"))
         if groups and tool.makes_cgroup:
             words = [str(self.programs / "tests/accuracy/enter"), "alone", str(groups.tools),
                      str(groups.aside), str(notes), *words]
@@ -186,13 +239,15 @@ class Runner:
                 groups.join()
             user.become()
 
+        options = ["-i", workload.interval or self.interval]
+        if workload.has_series:
+            options += ["-o", str(series), "--format", "jsonl"]
         before = waited_for()
         with open(errors, "wb") as stderr:
-            process = subprocess.Popen(tool.argv(words, out), cwd=directory, preexec_fn=begin,
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                       stderr=stderr,
-                                       env={**os.environ,
-                                            "ACCURACY_REPORT": str(directory / "reported")})
+            process = subprocess.Popen(tool.argv(words, out, options), cwd=directory,
+                                       preexec_fn=begin, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=stderr,
+                                       env=environment(report, groups))
         await_zombie(process)
         tool_s = cpu_clock_of(process.pid)
         self.check_end(process, tool, errors)
@@ -206,9 +261,9 @@ class Runner:
 
         at_exit = use() if groups else None
         self.end_all(groups)
-        known = read_keys(directory / "reported") if (directory / "reported").exists() else {}
-        return Result(workload, tool.name, user.name, use(), at_exit or use(), known,
-                      tool.read(out), 0.0 if groups else SUPERVISOR_S)
+        known, phases = read_report(report)
+        return Result(workload, tool.name, user.name, use(), at_exit or use(), known, phases,
+                      tool.read(out), read_series(series), 0.0 if groups else SUPERVISOR_S)
 
     @staticmethod
     def check_end(process: "subprocess.Popen[bytes]", tool: Tool, errors: pathlib.Path) -> None:

@@ -17,12 +17,16 @@ UNAVAILABLE = 125
 class Figures:
     """The figures of a tool. None: the tool does not report this figure."""
 
-    cpu_seconds: float
+    cpu_seconds: Optional[float]
     cpu_user_seconds: Optional[float] = None
     cpu_system_seconds: Optional[float] = None
     peak_rss_bytes: Optional[int] = None
     peak_tree_bytes: Optional[int] = None
+    peak_tree_kind: Optional[str] = None
+    read_bytes: Optional[int] = None
     write_bytes: Optional[int] = None
+    minor_faults: Optional[int] = None
+    voluntary_switches: Optional[int] = None
     peak_tree_low_bytes: Optional[int] = None
     peak_tree_high_bytes: Optional[int] = None
     processes: Optional[int] = None
@@ -33,6 +37,11 @@ class Figures:
     cpu_seconds_low: Optional[float] = None
     cpu_seconds_high: Optional[float] = None
     cpu_seconds_estimate: Optional[float] = None
+    error_bound_seconds: Optional[float] = None
+    # The names of the figures, or of their domains, by mark. valid None: all others.
+    valid: Optional[Sequence[str]] = None
+    partial: Sequence[str] = ()
+    estimated: Sequence[str] = ()
 
 
 class Tool:
@@ -40,7 +49,9 @@ class Tool:
     # Whether the tool runs the command in a cgroup that it makes.
     makes_cgroup = False
 
-    def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
+    def argv(self, command: Sequence[str], out: pathlib.Path,
+             options: Sequence[str]) -> List[str]:
+        """Return the words that start the tool. The options are for rtrack."""
         raise NotImplementedError
 
     def read(self, out: pathlib.Path) -> Figures:
@@ -53,8 +64,9 @@ class Rtrack(Tool):
         self.program = program
         self.makes_cgroup = method == "cgroup"
 
-    def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
-        return [str(self.program), "run", "--accounting", self.name, "-i", "100ms",
+    def argv(self, command: Sequence[str], out: pathlib.Path,
+             options: Sequence[str]) -> List[str]:
+        return [str(self.program), "run", "--accounting", self.name, *options,
                 "--summary", "json", "--summary-file", str(out), "--", *command]
 
     def read(self, out: pathlib.Path) -> Figures:
@@ -67,7 +79,8 @@ class Rtrack(Tool):
 class GnuTime(Tool):
     name = "GNU time"
 
-    def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
+    def argv(self, command: Sequence[str], out: pathlib.Path,
+             options: Sequence[str]) -> List[str]:
         return [shutil.which("time") or "time", "-o", str(out), "-f", "%U %S %M %O", *command]
 
     def read(self, out: pathlib.Path) -> Figures:
@@ -84,7 +97,8 @@ class Psutil(Tool):
     def __init__(self, program: pathlib.Path) -> None:
         self.program = program
 
-    def argv(self, command: Sequence[str], out: pathlib.Path) -> List[str]:
+    def argv(self, command: Sequence[str], out: pathlib.Path,
+             options: Sequence[str]) -> List[str]:
         return [sys.executable, "-I", str(self.program), str(out), *command]
 
     def read(self, out: pathlib.Path) -> Figures:

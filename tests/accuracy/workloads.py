@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""The measured trees. Each is a program in workloads/; the comment in its source describes it."""
+"""The measured trees. Each is a program in workloads/; the comment in its source describes it.
+
+Every workload has two sizes. QUICK has the names of those that the test runs, in their small size.
+"""
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Tuple
 
 # A placeholder for the path of a set-user-id copy of setuid_exec.
 SETUID_COPY = "@setuid"
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    words: Sequence[str]
+    # The number of processes in all, if it is known.
+    processes: Optional[int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,61 +24,106 @@ class Workload:
     name: str
     what: str
     words: Sequence[str]
+    small: Size
+    processes: Optional[int] = None
     # Every process is waited for, so the kernel's sums over waited-for children are complete.
     is_waited: bool = True
     leaves_running: bool = False
-    # The number of processes in all, if it is known.
-    processes: Optional[int] = None
+    # "pool": the tree is one that forks and shares memory, so an estimate of it is tighter.
+    kind: str = "other"
+    # Time between samples, if it is not that of the whole run.
+    interval: str = ""
 
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def has_series(self) -> bool:
+        return self.kind == "pool"
 
-def workload(what: str, line: str, name: str = "", **more: Any) -> Workload:
-    words = line.split()
-    return Workload(name or words[0], what, words, **more)
+    def made_small(self) -> Workload:
+        """Return the same tree in its small size."""
+        return dataclasses.replace(self, words=[self.words[0], *self.small.words],
+                                   processes=self.small.processes)
 
 
-ALL = (
-    workload("2000 children of 1 ms, one after another", "short_children 2000 1", processes=2001),
-    workload("orphans by double fork, 20 ms each", "orphans 50 20", processes=101),
-    workload("parent exits without waiting for its children", "unreaped 300 2", processes=301),
-    workload("parent ignores SIGCHLD", "auto_reaped 50 20", processes=51, is_waited=False),
-    workload("parent sets SA_NOCLDWAIT", "auto_reaped 25 20 nocldwait", "auto_reaped_nocldwait",
-             processes=26, is_waited=False),
-    workload("parent ignores SIGCHLD for 60 ms", "auto_reaped 3 20 briefly", "auto_reaped_briefly",
-             processes=4, is_waited=False),
-    workload("children forked by a non-leader thread", "thread_forks 50 20", processes=51),
-    workload("names with spaces, `)` and newlines", "odd_names 100"),
-    workload("leader thread exits first, others keep working", "leader_exits 2 400", processes=1),
-    workload("exec from a non-leader thread", "thread_exec 200", processes=1),
-    workload("400 threads of 10 ms", "threads 400 10", processes=1),
-    workload("1000 times `true` by posix_spawn", "spawn 1000", processes=1001),
-    workload("daemon that keeps working after the root has exited", "daemon 0 400 0",
-             "daemon_outlives", is_waited=False, leaves_running=True),
-    workload("daemon that has worked and then idles", "daemon 300 0 1500", "daemon_left",
-             is_waited=False, leaves_running=True),
-    workload("children that ignore SIGTERM, then SIGKILL", "ignore_term 150"),
-    workload("child and root are killed by SIGKILL", "dies 9 200", "dies_by_sigkill"),
-    workload("child and root are killed by SIGSEGV", "dies 11 200", "dies_by_sigsegv"),
-    workload("pid namespace killed as a whole", "pid_namespace 1 500", is_waited=False),
-    workload("5 pid namespaces, each killed as a whole after 60 ms", "pid_namespace 5 60",
-             "pid_namespace_brief", is_waited=False),
-    workload("pid namespace that starts and ends between two samples", "pid_namespace 1 60",
-             "pid_namespace_unseen", is_waited=False),
-    workload("set-user-id program", "setuid_exec " + SETUID_COPY + " 250"),
-    workload("pid reused at once, 4 times", "recycled_pid 4 150"),
-    workload("300 MiB held for 80 ms", "memory_spike 300 80", processes=1),
-    workload("children sharing memory copy-on-write", "shared_tree 160 3 400", processes=4),
-    workload("4 children hold 60 MiB each for 20 ms", "tree_spike 60 4 20", processes=5),
-    workload("200 MiB written directly by a child", "direct_write 200", processes=2),
+# Arguments, or arguments and the number of processes.
+Given = Tuple[str, int]
+
+
+def workload(what: str, program: str, large: str | Given, small: str | Given, name: str = "",
+             **more: Any) -> Workload:
+    line, processes = large if isinstance(large, tuple) else (large, None)
+    small_line, small_processes = small if isinstance(small, tuple) else (small, None)
+    return Workload(name or program, what, [program, *line.split()],
+                    Size(small_line.split(), small_processes), processes, **more)
+
+
+UNWAITED = {"is_waited": False}
+# No sample but the first and the last ones.
+UNSAMPLED = {"interval": "20"}
+
+CPU_TREES = (
+    workload("children of 1 ms, one after another", "short_children",
+             ("2000 1", 2001), ("300 1", 301)),
+    workload("the same without a sample between", "short_children",
+             ("1000 1", 1001), ("200 1", 201), "short_children_unsampled", **UNSAMPLED),
+    workload("orphans by double fork, 20 ms each", "orphans", ("50 20", 101), ("15 20", 31)),
+    workload("parent exits without waiting for its children", "unreaped",
+             ("300 2", 301), ("100 2", 101)),
+    workload("parent ignores SIGCHLD", "auto_reaped", ("50 20", 51), ("15 20", 16), **UNWAITED),
+    workload("parent sets SA_NOCLDWAIT", "auto_reaped", ("25 20 nocldwait", 26),
+             ("10 20 nocldwait", 11), "auto_reaped_nocldwait", **UNWAITED),
+    workload("parent ignores SIGCHLD for 60 ms", "auto_reaped", ("3 20 briefly", 4),
+             ("2 20 briefly", 3), "auto_reaped_briefly", **UNWAITED),
+    workload("children forked by a non-leader thread", "thread_forks", ("50 20", 51),
+             ("10 20", 11)),
+    workload("names with spaces, `)` and newlines", "odd_names", "100", "20"),
+    workload("leader thread exits first, others keep working", "leader_exits",
+             ("2 400", 1), ("2 100", 1)),
+    workload("exec from a non-leader thread", "thread_exec", ("200", 1), ("50", 1)),
+    workload("threads of 10 ms", "threads", ("400 10000", 1), ("60 10000", 1)),
+    workload("threads of 5 ms", "threads", ("400 5000", 1), ("60 5000", 1), "threads_5ms"),
+    workload("threads of 0.5 ms", "threads", ("2000 500", 1), ("400 500", 1), "threads_500us"),
+    workload("`true` by posix_spawn", "spawn", ("1000", 1001), ("100", 101)),
+    workload("daemon that keeps working after the root has exited", "daemon", "0 400 0",
+             "0 200 0", "daemon_outlives", is_waited=False, leaves_running=True),
+    workload("daemon that has worked and then idles", "daemon", "300 0 1500", "100 0 500",
+             "daemon_left", is_waited=False, leaves_running=True),
+    workload("children that ignore SIGTERM, then SIGKILL", "ignore_term", "150", "50"),
+    workload("child and root are killed by SIGKILL", "dies", "9 200", "9 50", "dies_by_sigkill"),
+    workload("child and root are killed by SIGSEGV", "dies", "11 200", "11 50",
+             "dies_by_sigsegv"),
+    workload("pid namespace killed as a whole", "pid_namespace", "1 500", "1 200", **UNWAITED),
+    workload("pid namespaces, each killed as a whole after 60 ms", "pid_namespace", "5 60",
+             "2 60", "pid_namespace_brief", **UNWAITED),
+    workload("pid namespace that starts and ends between two samples", "pid_namespace", "1 60",
+             "1 30", "pid_namespace_unseen", **UNWAITED),
+    workload("set-user-id program", "setuid_exec", SETUID_COPY + " 250", SETUID_COPY + " 60"),
+    workload("pid reused at once", "recycled_pid", "4 150", "2 60"),
 )
 
-QUICK = (
-    workload("", "short_children 300 1", processes=301),
-    workload("", "orphans 15 20", processes=31),
-    workload("", "unreaped 100 2", processes=101),
-    workload("", "auto_reaped 15 20", processes=16, is_waited=False),
-    workload("", "daemon 0 200 0", "daemon_outlives", is_waited=False, leaves_running=True),
-    workload("", "threads 60 5", processes=1),
+# What is known of these is their memory and what they write.
+MEMORY_TREES = (
+    workload("memory held for a moment", "memory_spike", ("300 80", 1), ("60 80", 1)),
+    workload("the same in huge pages", "memory_spike", ("300 80 huge", 1), ("64 80 huge", 1),
+             "memory_spike_huge"),
+    workload("children hold memory for 20 ms", "tree_spike", ("60 4 20", 5), ("20 4 20", 5)),
+    workload("children hold memory for 50 ms", "tree_spike", ("60 4 50", 5), ("20 4 50", 5),
+             "tree_spike_50ms"),
+    workload("written directly by a child", "direct_write", ("200", 2), ("40", 2)),
 )
+
+ALL = CPU_TREES + MEMORY_TREES
+
+# Move a name in or out of this list to have the test run it, or not.
+QUICK_NAMES = (
+    "short_children",
+    "orphans",
+    "unreaped",
+    "auto_reaped",
+    "daemon_outlives",
+    "threads",
+)
+
+QUICK = tuple(one.made_small() for one in ALL if one.name in QUICK_NAMES)

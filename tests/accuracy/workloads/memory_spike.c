@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_spike MIB MS: the process holds that much memory for that long. */
+/* memory_spike MIB MS [huge]: the process holds that much memory for that long. */
+#include "memory.h"
 #include "work.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 int main(int argc, char **argv)
 {
-	uint64_t size = (uint64_t)get_number(argc, argv, 1, 300) * MIB,
-		 base = read_resident_bytes();
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t size = (uint64_t)get_number(argc, argv, 1, 300) * MIB, resident;
+	char *memory;
 
-	if (memory == MAP_FAILED)
-		skip_with_errno("mmap");
 	sleep_ms(120);
-	memset(memory, 1, size);
+	memory = argc > 3 ? fill_huge_memory(size) : fill_memory(size);
 	sleep_ms(get_number(argc, argv, 2, 80));
+	resident = read_resident_bytes();
 	munmap(memory, size);
 	sleep_ms(120);
-	report_value("peak_rss_bytes", base + size);
+	report_own_peak(size, resident);
+	report_range("peak_tree_bytes", size, resident + PROCESS_SLACK_BYTES);
+	report_usage();
 	return 0;
 }

@@ -3,28 +3,8 @@
  * kills and reaps all other processes in it. */
 #include "work.h"
 
-#include <errno.h>
-#include <sched.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-static pid_t fork_into(unsigned long namespaces)
-{
-	return (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, NULL, NULL, NULL, NULL);
-}
-
-static pid_t start_namespace(void)
-{
-	pid_t pid = fork_into(CLONE_NEWPID);
-
-	if (pid < 0 && errno == EPERM)
-		pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID);
-	if (pid < 0)
-		skip_with_errno("this user cannot make a pid namespace");
-	return pid;
-}
 
 int main(int argc, char **argv)
 {

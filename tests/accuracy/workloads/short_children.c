@@ -9,5 +9,6 @@ int main(int argc, char **argv)
 
 	while (count--)
 		wait_for(start_child(burn, ms));
+	report_usage();
 	return 0;
 }

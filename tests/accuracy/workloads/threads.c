@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* threads COUNT MS: short-lived threads, two at a time. */
+/* threads COUNT US: short-lived threads, two at a time. */
 #include "work.h"
 
 #include <pthread.h>
 #include <stddef.h>
 
-static int ms;
+static int us;
 
 static void *work(void *arg)
 {
-	burn(ms);
+	burn_us(us);
 	return arg;
 }
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 {
 	int count = get_number(argc, argv, 1, 400);
 
-	ms = get_number(argc, argv, 2, 10);
+	us = get_number(argc, argv, 2, 10000);
 	for (int i = 0; i < count; i += 2) {
 		pthread_t pair[2];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the workloads share: using CPU time, starting children, reporting values that they know.
+/* What the workloads share: using CPU time, starting children, reporting what they know.
  *
  * Each workload makes one shape of process tree, ends all processes that it started, and exits
  * with 0. If the kernel or the user's privileges do not allow that shape, it prints one line to
@@ -14,6 +14,7 @@
 
 /* Use CPU time in the calling thread. */
 void burn(int ms);
+void burn_us(int us);
 
 /* Sleep, also if signals arrive. */
 void sleep_ms(int ms);
@@ -39,12 +40,22 @@ void open_exit_pipe(struct exit_pipe *pipe);
 /* Wait until every descendant has exited. */
 void wait_for_exits(struct exit_pipe *pipe);
 
-/* Resident memory of this process now, from its page tables. */
-uint64_t read_resident_bytes(void);
+/* Start the first process of a pid namespace. Returns its pid, and 0 in that process. */
+pid_t start_namespace(void);
 
-/* Report the value that a figure must have: a line "name value" in the file that the environment
- * variable ACCURACY_REPORT names. */
+/* Report what a figure must be: a line "NAME LOW HIGH" in the file that the environment variable
+ * ACCURACY_REPORT names. */
+void report_range(const char *name, uint64_t low, uint64_t high);
+
+/* The same, for a value that is known exactly. */
 void report_value(const char *name, uint64_t value);
+
+/* Report page faults and context switches so far of this process and of the children that it has
+ * waited for. Call it last: exiting adds some. */
+void report_usage(void);
+
+/* Append a line to the report. */
+void report_line(const char *line);
 
 /* Exit with 77: this shape of tree is not possible here. */
 _Noreturn void skip(const char *reason);

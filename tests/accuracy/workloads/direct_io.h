@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading and writing past the page cache, so that the kernel counts each byte at once. */
+#ifndef DIRECT_IO_H
+#define DIRECT_IO_H
+
+/* Create a file in the current directory, and remove its name. */
+int open_direct_file(void);
+
+/* Write that many MiB at the end of the file. Exits with 1 if that fails. */
+void write_directly(int fd, int mib);
+
+/* Read that many MiB from its start. Exits with 1 if that fails. */
+void read_directly(int fd, int mib);
+
+/* Skip the workload if the file does not hold that many MiB. */
+void check_direct_file(int fd, int mib);
+
+#endif
