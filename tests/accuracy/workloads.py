@@ -60,6 +60,7 @@ def workload(what: str, program: str, large: str | Given, small: str | Given, na
 
 
 UNWAITED = {"is_waited": False}
+POOL = {"kind": "pool"}
 # No sample but the first and the last ones.
 UNSAMPLED = {"interval": "20"}
 
@@ -101,6 +102,19 @@ CPU_TREES = (
              "1 30", "pid_namespace_unseen", **UNWAITED),
     workload("set-user-id program", "setuid_exec", SETUID_COPY + " 250", SETUID_COPY + " 60"),
     workload("pid reused at once", "recycled_pid", "4 150", "2 60"),
+    workload("workers that work 60 ms and live 0.9 s, without a sample between", "workers",
+             ("4 2 60 900", 9), ("1 2 60 900", 3), **UNSAMPLED),
+    workload("alternates between user and system time", "waver", ("400", 1), ("60", 1)),
+    workload("8 ms, half of it in the kernel, without a sample between", "waver",
+             ("8", 1), ("8", 1), "waver_8ms", **UNSAMPLED),
+)
+
+# Processes that change the cgroup.
+MOVERS = (
+    workload("child moves to another cgroup, and is waited for", "mover",
+             ("300 waited", 2), ("80 waited", 2), "mover_waited"),
+    workload("child moves to another cgroup, and is reaped by the kernel", "mover",
+             ("300 ignored", 2), ("80 ignored", 2), "mover_ignored", **UNWAITED),
 )
 
 # What is known of these is their memory and what they write.
@@ -108,13 +122,45 @@ MEMORY_TREES = (
     workload("memory held for a moment", "memory_spike", ("300 80", 1), ("60 80", 1)),
     workload("the same in huge pages", "memory_spike", ("300 80 huge", 1), ("64 80 huge", 1),
              "memory_spike_huge"),
+    workload("memory held before an exec", "exec_drops", ("200 80", 1), ("60 80", 1)),
     workload("children hold memory for 20 ms", "tree_spike", ("60 4 20", 5), ("20 4 20", 5)),
     workload("children hold memory for 50 ms", "tree_spike", ("60 4 50", 5), ("20 4 50", 5),
              "tree_spike_50ms"),
     workload("written directly by a child", "direct_write", ("200", 2), ("40", 2)),
+    workload("children ignored by their parent write directly and hold memory", "unwaited",
+             ("4 60 150 8 ignored", 5), ("2 30 60 8 ignored", 3), "unwaited_ignored", **UNWAITED),
+    workload("the same, too short for a sample", "unwaited",
+             ("4 60 5 8 ignored", 5), ("2 30 5 8 ignored", 3), "unwaited_ignored_brief",
+             interval="20", **UNWAITED),
+    workload("child killed with its pid namespace has written and holds memory", "unwaited",
+             ("1 150 400 8 namespace", 3), ("1 60 150 8 namespace", 3), "unwaited_namespace",
+             **UNWAITED),
+    workload("the same, too short for a sample", "unwaited",
+             ("1 150 5 8 namespace", 3), ("1 60 5 8 namespace", 3), "unwaited_namespace_brief",
+             interval="20", **UNWAITED),
+    workload("processes that are not dumpable write and hold memory", "non_dumpable",
+             ("60 8 400", 2), ("30 8 150", 2)),
 )
 
-ALL = CPU_TREES + MEMORY_TREES
+# Forking pools. Their series are judged, too.
+POOLS = (
+    workload("12 children share the memory of their parent", "pool", ("200 12 1500 share", 13),
+             ("40 6 500 share", 7), **POOL),
+    workload("8 children share the memory of their parent", "pool", ("400 8 1500 share", 9),
+             ("80 3 500 share", 4), "pool_large", **POOL),
+    workload("the same in huge pages", "pool", ("200 6 1000 share huge", 7),
+             ("64 4 500 share huge", 5), "pool_huge", **POOL),
+    workload("each child writes half of what it shares", "pool", ("160 4 1000 write", 5),
+             ("40 4 500 write", 5), "pool_written", **POOL),
+    workload("children and their children share, and these write a quarter", "pool",
+             ("160 4 1000 deep", 9), ("40 3 500 deep", 7), "pool_deep", **POOL),
+    workload("children hold 100 MiB each for 150 ms beside what they share", "pool",
+             ("100 4 150 add", 5), ("20 4 150 add", 5), "pool_added", **POOL),
+    workload("processes touch random halves of shared memory", "shared_random",
+             ("200 50 1000", 51), ("40 8 500", 9), **POOL),
+)
+
+ALL = CPU_TREES + MOVERS + MEMORY_TREES + POOLS
 
 # Move a name in or out of this list to have the test run it, or not.
 QUICK_NAMES = (
