@@ -56,7 +56,7 @@ resolves are let through. The last line is of the rows of the series of forking 
 members that are read one after another may be 2 % off there.
 
 {figures}
-- The result was marked complete in {complete} of {judged} runs, and was too low in {silent} of them.
+- The result was marked complete in {complete} of {judged} runs, and too low in {silent} of them.
 """
 
 CGROUP_METHOD = """{truth}.
@@ -356,7 +356,8 @@ def doubt_row(workload: Workload, method: str, results: Sequence[Result]) -> Lis
     high = figures.cpu_seconds_high
     upper = "no upper bound" if high is None else f"{high:.3f}"
     holds = all(not list(outside_bounds(result, "cpu_seconds")) for result in results)
+    low, estimate = figures.cpu_seconds_low or 0, figures.cpu_seconds_estimate or 0
     return [
         f"`{workload}`", f"`{method}`", reasons, f"{results[-1].truth_at_exit.total:.3f}",
-        f"{figures.cpu_seconds_low or 0:.3f} to {upper}", f"{figures.cpu_seconds_estimate or 0:.3f}",
+        f"{low:.3f} to {upper}", f"{estimate:.3f}",
         "yes" if holds else "no"]
