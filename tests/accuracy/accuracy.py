@@ -44,9 +44,9 @@ def users(programs: pathlib.Path) -> Tuple[List[User], List[str]]:
     return [root, UNPRIVILEGED], []
 
 
-def todo(found: Sequence[str]) -> str:
+def todo(method: str, found: Sequence[str]) -> str:
     """Return the directive of TAP if all problems are known, else nothing."""
-    reasons = [reason_of(problem) for problem in found]
+    reasons = [reason_of(method, problem) for problem in found]
     if not reasons or None in reasons:
         return ""
     return " # TODO " + "; ".join(sorted({reason for reason in reasons if reason}))
@@ -71,11 +71,12 @@ class Session:
             return
         found = list(problems(result))
         self.results.append(result)
-        if not (self.is_quick and todo(found)):
+        directive = todo(tool.name, found)
+        if not (self.is_quick and directive):
             self.failures += [f"{label}: {problem}" for problem in found]
         for problem in found:
             print("#", problem)
-        self.print_tap(f"{'not ok' if found else 'ok'} {self.count} - {label}{todo(found)}")
+        self.print_tap(f"{'not ok' if found else 'ok'} {self.count} - {label}{directive}")
         if not self.is_quick:
             suffixes = {None: "", True: ", complete", False: ", incomplete"}
             suffix = suffixes[result.figures.complete]

@@ -170,6 +170,16 @@ QUICK_NAMES = (
     "auto_reaped",
     "daemon_outlives",
     "threads",
+    "leader_exits",
+    "waver_8ms",
+    "setuid_exec",
+    "mover_waited",
+    "exec_drops",
+    "direct_write",
+    "unwaited_ignored",
+    "unwaited_namespace",
+    "pool",
+    "pool_written",
 )
 
 QUICK = tuple(one.made_small() for one in ALL if one.name in QUICK_NAMES)
