@@ -15,11 +15,14 @@ CPUS = os.sysconf("SC_NPROCESSORS_CONF")
 # anonymous memory apart (percpu_counter_batch, since 6.2): a peak may lack so much.
 RSS_RESOLUTION = 2 * CPUS * max(32, 2 * CPUS) * PAGE
 
-# The launcher reads its own CPU clock just before it becomes the workload.
-CPU_RESOLUTION_S = 0.0003
-# A process is accounted for in microseconds, and its parent may reap it on another CPU before it
-# has left its own for the last time. E.g.: up to 6 us of each of 300 children on a busy system.
-CPU_RESOLUTION_OF_PROCESS_S = 6e-6
+# The accounts that the truth is made of are rounded to microseconds. The launcher reads two of them
+# one after the other.
+CPU_RESOLUTION_S = 20e-6
+# A process is accounted for in whole microseconds, and its parent may reap it on another CPU before
+# it has left its own for the last time. E.g.: up to 6 us of each of 300 children on a busy system.
+UNACCOUNTED_OF_PROCESS_S = 6e-6
+# The same for the root, and for a few short threads.
+UNACCOUNTED_S = 200e-6
 
 # A file system may write a little of its own in the name of a process.
 IO_RESOLUTION = 4 * PAGE
@@ -69,10 +72,10 @@ def reading_of(figure: Figure, figures: Figures) -> Reading:
 
 
 def limits_of(figure: Figure, kind: str, processes: int) -> Limits:
-    resolution = figure.resolution
+    unaccounted = 0.0
     if figure.name == "cpu_seconds":
-        resolution += CPU_RESOLUTION_OF_PROCESS_S * processes
-    return Limits(resolution, estimate=ESTIMATES[kind])
+        unaccounted = UNACCOUNTED_S + UNACCOUNTED_OF_PROCESS_S * processes
+    return Limits(figure.resolution, unaccounted, estimate=ESTIMATES[kind])
 
 
 def marked_twice(figures: Figures) -> Iterator[str]:

@@ -39,6 +39,8 @@ class Limits(NamedTuple):
 
     # The smallest step that the figure can show, in its own unit.
     resolution: float = 0
+    # What no account has of it, in its own unit: the figure may be so much lower, never higher.
+    unaccounted: float = 0
     # Share of the truth that a valid or partial figure may be off.
     tolerance: float = TOLERANCE
     # Share of the truth that an estimated figure may be off.
@@ -53,7 +55,7 @@ def is_above(value: float, truth: Truth, limits: Limits) -> bool:
 
 
 def is_below(value: float, truth: Truth, limits: Limits) -> bool:
-    return value < truth.low - limits.slack(truth.low)
+    return value < truth.low - limits.slack(truth.low) - limits.unaccounted
 
 
 def is_estimate_off(value: float, truth: Truth, limits: Limits) -> bool:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Measure how exact the figures of rtrack, GNU time and psutil are, and write docs/accuracy.md. The
 # raw figures go to build-accuracy/accuracy.json. As root, the trees are also run as an unprivileged
-# user. Takes about four minutes. Options are those of accuracy.py. E.g.: --repeat 3.
+# user. Takes about twelve minutes. Options are those of accuracy.py. E.g.: --repeat 3.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -34,7 +34,7 @@ def reading_of_row(row: Row) -> Reading:
 def problems_of_row(row: Row, truth: Truth, kind: str) -> Iterator[str]:
     reading = reading_of_row(row)
     name = f"pss_bytes of a row ({row.get('pss_source')})"
-    limits = Limits(RESOLUTION, VALID_TOLERANCE, ESTIMATES[kind])
+    limits = Limits(RESOLUTION, tolerance=VALID_TOLERANCE, estimate=ESTIMATES[kind])
     yield from problems_of_figure(name, reading, truth, limits)
 
 

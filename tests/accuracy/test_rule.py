@@ -27,6 +27,12 @@ class ValidTest(unittest.TestCase):
         self.assertEqual(found(Reading(0.9988)), [])
         self.assertEqual(found(Reading(1.0012)), [])
 
+    def test_what_no_account_has_may_be_missing_and_not_be_added(self) -> None:
+        limits = CPU._replace(unaccounted=0.01)
+        self.assertEqual(found(Reading(0.99), ONE_SECOND, limits), [])
+        self.assertEqual(found(Reading(0.988), ONE_SECOND, limits), ["below the truth, and valid"])
+        self.assertEqual(found(Reading(1.002), ONE_SECOND, limits), ["above the truth, and valid"])
+
     def test_cpu_0_91_percent_too_low_is_found(self) -> None:
         self.assertEqual(found(Reading(0.9909)), ["below the truth, and valid"])
 
