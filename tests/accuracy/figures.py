@@ -54,6 +54,10 @@ FIGURES = (
 )
 
 
+def figure_named(name: str) -> Figure:
+    return next(figure for figure in FIGURES if figure.name == name)
+
+
 def mark_in(names: Sequence[str], lists: Sequence[Tuple[str, Optional[Sequence[str]]]]) -> str:
     """Return the mark of the list that has one of the names. A valid list that is absent has all
     that the other lists lack."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from typing import Dict, Iterator
 
-from figures import CPU_RESOLUTION_S, FIGURES, limits_of, marked_twice, reading_of
-from rule import PARTIAL, VALID, Reading, Truth, is_below, problems_of_figure
+from figures import (CPU_RESOLUTION_S, FIGURES, Figure, figure_named, limits_of, marked_twice,
+                     reading_of)
+from rule import PARTIAL, Limits, Truth, is_below, problems_of_figure
 from runner import Result
 from series import problems_of_series
 
 # A process that outlives the root works on between the last look of rtrack and ours.
 STILL_RUNNING_S = 0.005
+
+CPU_TIME = figure_named("cpu_seconds")
 
 
 def truths(result: Result) -> Dict[str, Truth]:
@@ -31,17 +34,14 @@ def truths(result: Result) -> Dict[str, Truth]:
 
 def problems(result: Result) -> Iterator[str]:
     """Yield each violated condition as text. Only results of rtrack are judged."""
-    figures, workload = result.figures, result.workload
+    figures = result.figures
     if figures.complete is None:
         return
-    known = truths(result)
     for figure in FIGURES:
-        limits = limits_of(figure, workload.kind, workload.processes or 1)
-        reading = reading_of(figure, figures)
-        yield from problems_of_figure(figure.name, reading, known.get(figure.name), limits)
+        yield from problems_of(result, figure)
     for name in marked_twice(figures):
         yield f"{name} has more than one mark"
-    yield from problems_of_accounting(result, known["cpu_seconds"])
+    yield from problems_of_accounting(result, truths(result)["cpu_seconds"])
     yield from problems_of_series(result)
     if result.left_groups:
         yield "left cgroups behind: " + " ".join(result.left_groups)
@@ -54,7 +54,7 @@ def problems_of_accounting(result: Result, truth: Truth) -> Iterator[str]:
         yield "marked complete although a process was left running"
     if is_silently_low(result):
         yield f"marked complete, but CPU time is missing: {values}, truth {truth.low:.6f}"
-    if figures.complete and PARTIAL == reading_of(FIGURES[0], figures).mark:
+    if figures.complete and reading_of(CPU_TIME, figures).mark == PARTIAL:
         yield f"marked complete, but CPU time is partial: {values}"
     parts = (figures.cpu_user_seconds, figures.cpu_system_seconds)
     if figures.cpu_seconds is not None and None not in parts:
@@ -66,9 +66,9 @@ def problems_of_accounting(result: Result, truth: Truth) -> Iterator[str]:
 
 def is_silently_low(result: Result) -> bool:
     figures = result.figures
-    limits = limits_of(FIGURES[0], result.workload.kind, result.workload.processes or 1)
     return (bool(figures.complete) and figures.cpu_seconds is not None
-            and is_below(figures.cpu_seconds, truths(result)["cpu_seconds"], limits))
+            and is_below(figures.cpu_seconds, truths(result)["cpu_seconds"],
+                         limits_in(result, CPU_TIME)))
 
 
 def outside_error_bound(result: Result, truth: Truth) -> Iterator[str]:
@@ -82,18 +82,19 @@ def outside_error_bound(result: Result, truth: Truth) -> Iterator[str]:
                f"error_bound_seconds {bound:.6f}")
 
 
-def problems_of(result: Result, name: str) -> Iterator[str]:
+def limits_in(result: Result, figure: Figure) -> Limits:
+    return limits_of(figure, result.workload.kind, result.workload.processes or 1)
+
+
+def problems_of(result: Result, figure: Figure) -> Iterator[str]:
     """Yield the violated conditions of one figure."""
-    figure = next(figure for figure in FIGURES if figure.name == name)
-    limits = limits_of(figure, result.workload.kind, result.workload.processes or 1)
-    yield from problems_of_figure(name, reading_of(figure, result.figures),
-                                  truths(result).get(name), limits)
-
-
-def outside_bounds(result: Result, name: str) -> Iterator[str]:
-    """Yield the violated conditions of the bounds of one figure, not of its value."""
-    figure = next(figure for figure in FIGURES if figure.name == name)
-    limits = limits_of(figure, result.workload.kind, result.workload.processes or 1)
     reading = reading_of(figure, result.figures)
-    bounds = Reading(None, VALID, reading.low, reading.high)
-    yield from problems_of_figure(name, bounds, truths(result).get(name), limits)
+    yield from problems_of_figure(figure.name, reading, truths(result).get(figure.name),
+                                  limits_in(result, figure))
+
+
+def outside_bounds(result: Result, figure: Figure) -> Iterator[str]:
+    """Yield the violated conditions of the bounds of one figure, not of its value."""
+    reading = reading_of(figure, result.figures)._replace(value=None)
+    yield from problems_of_figure(figure.name, reading, truths(result).get(figure.name),
+                                  limits_in(result, figure))

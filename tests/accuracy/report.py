@@ -10,8 +10,8 @@ import statistics
 import textwrap
 from typing import Any, Dict, Iterable, List, Optional, Sequence
 
-from figures import FIGURES, reading_of
-from judge import is_silently_low, outside_bounds, problems_of, truths
+from figures import FIGURES, Figure, figure_named, reading_of
+from judge import CPU_TIME, is_silently_low, outside_bounds, problems_of, truths
 from rule import ESTIMATED, PARTIAL, VALID, Truth
 from runner import CGROUP_TRUTH, Result
 from series import judged_rows, reading_of_row
@@ -236,7 +236,7 @@ class Report:
 
     def figures(self) -> str:
         judged = [result for result in self.results if result.figures.complete is not None]
-        rows = [figure_row(figure.name, judged) for figure in FIGURES]
+        rows = [figure_row(figure, judged) for figure in FIGURES]
         return table(["figure", "runs", "valid", "their largest error, %", "partial", "estimated",
                       "wrong"], [*rows, row_of_series(judged)])
 
@@ -282,9 +282,9 @@ class Report:
 
 
 def sign_of(result: Result, key: str) -> str:
-    figure = next(figure for figure in FIGURES if figure.name == key)
+    figure = figure_named(key)
     sign = SIGNS.get(reading_of(figure, result.figures).mark, " ?")
-    return sign + (" !" if list(problems_of(result, key)) else "")
+    return sign + (" !" if list(problems_of(result, figure)) else "")
 
 
 def truth_text(key: str, truth: Truth) -> str:
@@ -294,9 +294,9 @@ def truth_text(key: str, truth: Truth) -> str:
     return f"{truth.low:.0f}"
 
 
-def figure_row(name: str, judged: Sequence[Result]) -> List[str]:
+def figure_row(figure: Figure, judged: Sequence[Result]) -> List[str]:
     """Show how often a figure had each mark, and how often it was wrong."""
-    figure = next(figure for figure in FIGURES if figure.name == name)
+    name = figure.name
     marks: Dict[str, int] = {}
     errors: List[float] = []
     with_truth = [result for result in judged
@@ -306,7 +306,7 @@ def figure_row(name: str, judged: Sequence[Result]) -> List[str]:
         marks[reading.mark] = marks.get(reading.mark, 0) + 1
         if reading.mark == VALID and reading.value is not None:
             errors.append(error_of(reading.value, truths(result)[name]))
-    wrong = sum(bool(list(problems_of(result, name))) for result in with_truth)
+    wrong = sum(bool(list(problems_of(result, figure))) for result in with_truth)
     return [f"`{name}`", str(len(with_truth)), str(marks.get(VALID, 0)), percent(worst(errors)),
             str(marks.get(PARTIAL, 0)), str(marks.get(ESTIMATED, 0)), str(wrong)]
 
@@ -355,7 +355,7 @@ def doubt_row(workload: Workload, method: str, results: Sequence[Result]) -> Lis
     reasons = ", ".join(sorted(names))
     high = figures.cpu_seconds_high
     upper = "no upper bound" if high is None else f"{high:.3f}"
-    holds = all(not list(outside_bounds(result, "cpu_seconds")) for result in results)
+    holds = all(not list(outside_bounds(result, CPU_TIME)) for result in results)
     low, estimate = figures.cpu_seconds_low or 0, figures.cpu_seconds_estimate or 0
     return [
         f"`{workload}`", f"`{method}`", reasons, f"{results[-1].truth_at_exit.total:.3f}",
