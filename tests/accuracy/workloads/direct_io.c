@@ -58,8 +58,9 @@ void read_directly(int fd, int mib)
 	munmap(block, MIB);
 }
 
-void check_direct_file(int fd, int mib)
+void close_direct_file(int fd, int mib)
 {
 	if (lseek(fd, 0, SEEK_END) != (off_t)((uint64_t)mib * MIB))
 		skip("the file cannot be written");
+	close(fd);
 }

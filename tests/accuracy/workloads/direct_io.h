@@ -12,7 +12,8 @@ void write_directly(int fd, int mib);
 /* Read that many MiB from its start. Exits with 1 if that fails. */
 void read_directly(int fd, int mib);
 
-/* Skip the workload if the file does not hold that many MiB. */
-void check_direct_file(int fd, int mib);
+/* Close the file. Skips the workload if it does not hold that many MiB. To close a large file that
+ * has no name may sleep, so do it before report_usage(). */
+void close_direct_file(int fd, int mib);
 
 #endif

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 
 	fd = open_direct_file();
 	wait_for(start_child(write_file, blocks));
-	check_direct_file(fd, blocks);
+	close_direct_file(fd, blocks);
 	report_value("write_bytes", (uint64_t)blocks * MIB);
 	report_usage();
 	return 0;

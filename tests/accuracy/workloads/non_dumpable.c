@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 		skip_with_errno("prctl");
 	sleep_ms(ms / 2);
 	wait_for(start_child(write_and_hold, ms));
-	check_direct_file(fd, written_mib);
+	close_direct_file(fd, written_mib);
 	report_value("write_bytes", (uint64_t)written_mib * MIB);
 	/* The child cannot measure itself. Its base is that of its parent, or less. */
 	report_range("peak_rss_bytes", size, size + base + PROCESS_SLACK_BYTES);

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 		signal(SIGCHLD, SIG_IGN);
 	for (int i = 0; i < count; i++)
 		is_namespace ? run_namespace() : run_ignored();
-	check_direct_file(fd, count * written_mib);
+	close_direct_file(fd, count * written_mib);
 	report_value("write_bytes", (uint64_t)count * (uint64_t)written_mib * MIB);
 	report_value("read_bytes", (uint64_t)count * (uint64_t)written_mib * MIB);
 	report_own_peak(size, *largest);
