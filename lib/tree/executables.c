@@ -112,7 +112,7 @@ static uint64_t pages_of(const struct rti_executable *e)
 	double pages = (double)e->largest_pages;
 
 	if (e->is_measured)
-		pages = pages * e->ratio - e->missing_pages;
+		pages -= e->missing_pages;
 	if (pages > (double)e->all_pages)
 		return e->all_pages;
 	return pages > 0 ? (uint64_t)pages : 0;
@@ -159,12 +159,10 @@ void rti_executables_measure(struct rti_executables *table, int index, uint64_t 
 static void learn_one(struct rti_executable *e)
 {
 	double all = (double)e->all_pages, measured = (double)e->measured_pages;
+	double together = e->measured_share / measured * all;
+	double missing = (double)e->largest_pages - together;
 	double weight = measured < all && e->is_measured ? measured / all : 1;
-	double largest = (double)e->largest_pages, together = e->measured_share / measured * all;
-	double ratio = together > largest ? together / largest : 1;
-	double missing = together < largest ? largest - together : 0;
 
-	e->ratio = e->is_measured ? e->ratio + (ratio - e->ratio) * weight : ratio;
 	e->missing_pages =
 	    e->is_measured ? e->missing_pages + (missing - e->missing_pages) * weight : missing;
 	e->is_measured = true;

@@ -18,11 +18,10 @@
 struct rti_executable {
 	uint64_t key;     /* names the program */
 	uint32_t members; /* that run it; 0: the entry is free */
-	/* What its members map together by PSS, against largest_pages when that was read. Below it:
-	 * so many pages are counted elsewhere. Above it: so many times as many, for its members
-	 * map different pages. */
+	/* By how many pages largest_pages was above what its members map together by PSS, when that
+	 * was read: so many are counted elsewhere. Below 0: its members map different pages. */
 	bool is_measured;
-	double missing_pages, ratio;
+	double missing_pages;
 	/* Of the current sum. */
 	uint64_t largest_pages, all_pages; /* of one member; of all */
 	uint64_t measured_pages;           /* all pages of members that were read now */

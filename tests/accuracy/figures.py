@@ -2,6 +2,7 @@
 """The figures of a summary that are judged: their names, their marks, and what they resolve."""
 from __future__ import annotations
 
+import math
 import os
 from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -27,8 +28,9 @@ UNACCOUNTED_S = 200e-6
 # A file system may write a little of its own in the name of a process.
 IO_RESOLUTION = 4 * PAGE
 
-# How much an estimate of the memory of a tree may be off.
-ESTIMATES = {"pool": 0.03, "other": 0.15}
+# How much an estimate of the memory of a tree may be off. No file says which pages of shared memory
+# two processes have both touched, so there the bounds alone count.
+ESTIMATES = {"pool": 0.03, "shared": math.inf, "other": 0.15}
 
 
 class Figure(NamedTuple):

@@ -17,8 +17,6 @@ class Known(NamedTuple):
 POLL_SUM = "of the final parts, each less the one that was sampled, those below 0 are dropped"
 
 KNOWN_FAULTS = (
-    Known("", "peak_tree_bytes: the value is below its own lower bound",
-          "the lower bound is resident memory, the value proportional memory"),
     Known("poll", "cpu_seconds: above the truth", POLL_SUM),
     Known("poll", "cpu_seconds: the lower bound is above the truth", POLL_SUM),
 )

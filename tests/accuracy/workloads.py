@@ -30,6 +30,7 @@ class Workload:
     is_waited: bool = True
     leaves_running: bool = False
     # "pool": the tree is one that forks and shares memory, so an estimate of it is tighter.
+    # "shared": its processes share memory by a mapping.
     kind: str = "other"
     # Time between samples, if it is not that of the whole run.
     interval: str = ""
@@ -39,7 +40,7 @@ class Workload:
 
     @property
     def has_series(self) -> bool:
-        return self.kind == "pool"
+        return self.kind in ("pool", "shared")
 
     def made_small(self) -> Workload:
         """Return the same tree in its small size."""
@@ -159,7 +160,7 @@ POOLS = (
     workload("children hold 100 MiB each for 150 ms beside what they share", "pool",
              ("100 4 150 add", 5), ("20 4 150 add", 5), "pool_added", **POOL),
     workload("processes touch random halves of shared memory", "shared_random",
-             ("200 50 1000", 51), ("40 8 500", 9), **POOL),
+             ("200 50 1000", 51), ("40 8 500", 9), kind="shared"),
 )
 
 ALL = CPU_TREES + MOVERS + MEMORY_TREES + POOLS
@@ -182,6 +183,9 @@ QUICK_NAMES = (
     "unwaited_namespace",
     "pool",
     "pool_written",
+    "pool_deep",
+    "shared_random",
+    "tree_spike_50ms",
 )
 
 QUICK = tuple(one.made_small() for one in ALL if one.name in QUICK_NAMES)
