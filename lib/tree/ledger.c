@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "os/cpu_time.h"
+#include "util/saturate.h"
 
 static uint64_t at_least(uint64_t value, uint64_t floor)
 {
@@ -266,4 +267,27 @@ void rti_ledger_raise_children(struct rti_account *member, const uint64_t reaped
 		memcpy(known, reaped, sizeof(known));
 	member->floor[RTI_CPU_USER] = known[RTI_CPU_USER];
 	member->floor[RTI_CPU_SYSTEM] = known[RTI_CPU_SYSTEM];
+}
+
+/* User and system time are subtracted as one: their sum is exact, while the split of a running
+ * process wavers. E.g.: 6 + 2 ms were read, and wait4(2) says 4 + 4 ms. Nothing is missing. */
+static void subtract_cpu(const uint64_t sum[RTI_COUNTERS], const uint64_t self[RTI_COUNTERS],
+                         uint64_t out[RTI_COUNTERS])
+{
+	uint64_t rest = rti_subtract_saturated(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
+	                                       self[RTI_CPU_USER] + self[RTI_CPU_SYSTEM]);
+	uint64_t user = rti_subtract_saturated(sum[RTI_CPU_USER], self[RTI_CPU_USER]);
+
+	out[RTI_CPU_USER] = user < rest ? user : rest;
+	out[RTI_CPU_SYSTEM] = rest - out[RTI_CPU_USER];
+}
+
+void rti_ledger_raise_to_sum(struct rti_account *member, const uint64_t sum[RTI_COUNTERS])
+{
+	uint64_t reaped[RTI_COUNTERS];
+
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		reaped[i] = rti_subtract_saturated(sum[i], member->self[i]);
+	subtract_cpu(sum, member->self, reaped);
+	rti_ledger_raise_children(member, reaped);
 }

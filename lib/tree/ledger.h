@@ -100,4 +100,8 @@ void rti_ledger_close(struct rti_ledger *ledger);
  * ask for. I/O is not part of it. */
 void rti_ledger_raise_children(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS]);
 
+/* The same from the account of a member and of all that it has reaped, in one sum, as wait4(2) has
+ * it. */
+void rti_ledger_raise_to_sum(struct rti_account *member, const uint64_t sum[RTI_COUNTERS]);
+
 #endif

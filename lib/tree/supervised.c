@@ -64,9 +64,7 @@ static void raise_children(struct rti_account *root, const struct rt_rusage *use
 	uint64_t counters[RTI_COUNTERS];
 
 	set_counters(use, counters);
-	for (int i = 0; i < RTI_COUNTERS; i++)
-		counters[i] -= counters[i] < root->self[i] ? counters[i] : root->self[i];
-	rti_ledger_raise_children(root, counters);
+	rti_ledger_raise_to_sum(root, counters);
 }
 
 void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use)

@@ -454,6 +454,38 @@ START_TEST(children_account_that_is_exact_replaces_the_rounded_one)
 }
 END_TEST
 
+/* The split of a process wavers between the last read and the wait, while the sum is exact. */
+START_TEST(account_with_another_split_of_the_same_sum_adds_nothing)
+{
+	struct rti_account root = { .self = { 6000000, 2000000, 90 } };
+	const uint64_t waited[RTI_COUNTERS] = { 3000000, 5000000, 90 };
+	struct rti_ledger ledger = { 0 };
+
+	rti_ledger_raise_to_sum(&root, waited);
+	rti_ledger_keep_final(&ledger, &root);
+	rti_ledger_open(&ledger);
+	rti_ledger_close(&ledger);
+	ck_assert_uint_eq(sum_cpu(ledger.total), 8000000);
+	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 90);
+}
+END_TEST
+
+START_TEST(account_of_a_member_and_its_children_raises_the_total_to_it)
+{
+	struct rti_account root = { .self = { 6000000, 2000000, 90 },
+		                    .children = { 10000000, 0, 50 } };
+	const uint64_t waited[RTI_COUNTERS] = { 15000000, 12000000, 145 };
+	struct rti_ledger ledger = { 0 };
+
+	rti_ledger_raise_to_sum(&root, waited);
+	rti_ledger_keep_final(&ledger, &root);
+	rti_ledger_open(&ledger);
+	rti_ledger_close(&ledger);
+	ck_assert_uint_eq(sum_cpu(ledger.total), 27000000);
+	ck_assert_uint_eq(ledger.total[RTI_MINOR_FAULTS], 145);
+}
+END_TEST
+
 START_TEST(member_waited_for_by_the_caller_stays_in_the_total)
 {
 	struct rti_account root = { .self = { 1000, 500, 10, 0, 3, 1 },
@@ -487,6 +519,8 @@ int main(void)
 	tcase_add_test(cases, cpu_split_that_shifts_lets_neither_part_fall);
 	tcase_add_test(cases, self_only_ledger_excludes_reaped_children);
 	tcase_add_test(cases, children_account_that_is_exact_replaces_the_rounded_one);
+	tcase_add_test(cases, account_with_another_split_of_the_same_sum_adds_nothing);
+	tcase_add_test(cases, account_of_a_member_and_its_children_raises_the_total_to_it);
 	tcase_add_test(cases, member_waited_for_by_the_caller_stays_in_the_total);
 	return suite_run(suite);
 }
