@@ -201,19 +201,19 @@ static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 	return holders > 0 && !has_exited_holder;
 }
 
-/* Attribute the faults of an orphan to ancestors with accounts that grew by more than is
- * explained. */
+/* Attribute what an orphan used to ancestors with accounts that grew by more than is explained. */
 static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
-	uint64_t missing = rti_ledger_faults(&m->account);
+	struct rti_evidence missing = rti_ledger_evidence(&m->account);
 	struct rti_member *up;
+	bool is_explained = false;
 
-	while (missing && (up = next_ancestor(&all))) {
+	while (!is_explained && (up = next_ancestor(&all))) {
 		if (!up->end.has_exited)
-			missing -= rti_ledger_attribute(&up->account, missing);
+			is_explained = rti_ledger_attribute(&up->account, &missing);
 	}
-	if (missing)
+	if (!is_explained)
 		rti_ledger_note_unwaited(&tree->ledger);
 }
 

@@ -68,6 +68,14 @@ void rti_account_raise(struct rti_account *account, struct rti_counter_range ran
 		account->self[i] = at_least(self[i], account->self[i]);
 }
 
+void rti_account_raise_cpu(struct rti_account *account, uint64_t user_ns, uint64_t system_ns)
+{
+	if (user_ns + system_ns <= account->self[RTI_CPU_USER] + account->self[RTI_CPU_SYSTEM])
+		return;
+	account->self[RTI_CPU_USER] = user_ns;
+	account->self[RTI_CPU_SYSTEM] = system_ns;
+}
+
 void rti_account_set_has_io(struct rti_account *account, bool has_io)
 {
 	account->has_io = has_io;
@@ -85,14 +93,6 @@ void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_ac
 		if (!reaper->has_io)
 			ledger->retained[i] += exited->self[i];
 	}
-}
-
-uint64_t rti_ledger_faults(const struct rti_account *a)
-{
-	uint64_t members_seen = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS];
-
-	return a->self[RTI_MINOR_FAULTS] + a->self[RTI_MAJOR_FAULTS] +
-	       at_least(reaped_faults(a), members_seen);
 }
 
 static uint64_t children_growth(const struct rti_account *a)
@@ -115,42 +115,61 @@ static uint64_t reaped_cpu_ns(const struct rti_account *a)
 	return a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 }
 
+/* By how much an account may have grown: it shows two times in whole ticks. */
+static uint64_t cpu_growth_max(const struct rti_account *a)
+{
+	return reaped_cpu_ns(a) - a->closed_cpu_ns + 2 * RTI_TICK_MAX_NS;
+}
+
+/* As last read: without the floor, part of which may be of members that no process waited for. */
+static struct rti_evidence seen_of(const struct rti_account *a)
+{
+	return (struct rti_evidence){
+		.faults = a->self[RTI_MINOR_FAULTS] + a->self[RTI_MAJOR_FAULTS] + reaped_faults(a),
+		.cpu_ns = a->self[RTI_CPU_USER] + a->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(a),
+	};
+}
+
+struct rti_evidence rti_ledger_evidence(const struct rti_account *a)
+{
+	uint64_t members_faults = a->floor[RTI_MINOR_FAULTS] + a->floor[RTI_MAJOR_FAULTS],
+		 members_cpu_ns = a->floor[RTI_CPU_USER] + a->floor[RTI_CPU_SYSTEM];
+	struct rti_evidence all = seen_of(a);
+
+	all.faults += rti_subtract_saturated(members_faults, reaped_faults(a));
+	all.cpu_ns += rti_subtract_saturated(members_cpu_ns, reaped_cpu_ns(a));
+	return all;
+}
+
 /* A process that shares the memory of its parent (vfork, CLONE_VM) may have no fault. Its CPU
- * time is the evidence then. Both times are in whole ticks. */
-static bool has_grown_by_cpu(const struct rti_account *reaper, const struct rti_account *exited)
-{
-	uint64_t cpu_ns =
-	    exited->self[RTI_CPU_USER] + exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
-	uint64_t grown_ns = reaped_cpu_ns(reaper) - reaper->closed_cpu_ns;
-
-	return grown_ns + 2 * RTI_TICK_MAX_NS >= reaper->attributed_cpu_ns + cpu_ns;
-}
-
-static uint64_t seen_faults(const struct rti_account *exited)
-{
-	return exited->self[RTI_MINOR_FAULTS] + exited->self[RTI_MAJOR_FAULTS] +
-	       reaped_faults(exited);
-}
-
+ * time is the only evidence then, so what other members explain does not count. */
 bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                          const struct rti_account *exited)
 {
-	/* Without the floor: part of it may be of members that no process waited for. */
-	uint64_t seen = seen_faults(exited);
+	struct rti_evidence seen = seen_of(exited);
+	uint64_t explained_ns = seen.faults ? 0 : reaper->attributed_cpu_ns;
 
-	if (!ledger->self_only && seen == 0)
-		return has_grown_by_cpu(reaper, exited);
-	return !ledger->self_only && children_growth(reaper) > 0 && children_growth(reaper) >= seen;
+	if (ledger->self_only || cpu_growth_max(reaper) < seen.cpu_ns + explained_ns)
+		return false;
+	return !seen.faults ||
+	       (children_growth(reaper) > 0 && children_growth(reaper) >= seen.faults);
 }
 
-uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults)
+static uint64_t take(uint64_t *missing, uint64_t there)
 {
-	uint64_t unexplained = children_growth(reaper) - reaper->attributed_faults;
+	uint64_t taken = *missing < there ? *missing : there;
 
-	if (faults > unexplained)
-		faults = unexplained;
-	reaper->attributed_faults += faults;
-	return faults;
+	*missing -= taken;
+	return taken;
+}
+
+bool rti_ledger_attribute(struct rti_account *reaper, struct rti_evidence *missing)
+{
+	reaper->attributed_faults +=
+	    take(&missing->faults, children_growth(reaper) - reaper->attributed_faults);
+	reaper->attributed_cpu_ns +=
+	    take(&missing->cpu_ns, cpu_growth_max(reaper) - reaper->attributed_cpu_ns);
+	return missing->faults == 0 && missing->cpu_ns == 0;
 }
 
 void rti_ledger_note_exit(struct rti_ledger *ledger)
@@ -172,21 +191,15 @@ void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_accou
 void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited,
                              struct rti_account *reaper)
 {
-	uint64_t faults = rti_ledger_faults(exited);
+	struct rti_evidence missing = rti_ledger_evidence(exited);
 
 	ledger->has_exits = true;
-	if (!ledger->self_only && seen_faults(exited) == 0 && has_grown_by_cpu(reaper, exited)) {
-		reaper->attributed_cpu_ns += exited->self[RTI_CPU_USER] +
-		                             exited->self[RTI_CPU_SYSTEM] + reaped_cpu_ns(exited);
-		rti_ledger_merge_into_reaper(ledger, exited, reaper);
-		return;
-	}
-	if (ledger->self_only || children_growth(reaper) == 0) {
+	if (!rti_ledger_may_hold(ledger, reaper, exited)) {
 		rti_ledger_keep_last_seen(ledger, exited);
 		return;
 	}
 	rti_ledger_merge_into_reaper(ledger, exited, reaper);
-	if (rti_ledger_attribute(reaper, faults) < faults)
+	if (!rti_ledger_attribute(reaper, &missing))
 		ledger->has_unwaited = true;
 }
 

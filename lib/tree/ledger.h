@@ -5,10 +5,11 @@
  * For each live process the kernel reports two things: what its own threads used, and what the
  * children that it waited for used (but it adds their I/O to the process's own). So when a
  * member exits, its usage has moved into its reaper's account, or is lost. The ledger
- * distinguishes the two by page faults, which are counted exactly and which every process has.
- * An account that grew by at least the faults of the exited member holds that member; one that
- * did not grow does not. In between (a parent that waited for some children and lost others)
- * nothing tells them apart, and the ledger chooses the reading that cannot count twice.
+ * distinguishes the two by page faults, which are counted exactly and which every process has,
+ * and by CPU time, which an account shows in ticks. An account that grew by less than was seen of
+ * the exited member does not hold it. One that grew by as much may hold it, or others (a parent
+ * that waited for some children and lost others): nothing tells them apart, and the ledger chooses
+ * the reading that cannot count twice. If the growth does not suffice for all, that shows.
  *
  * Invariants: totals never fall; nothing that was seen is lost; nothing is counted in two
  * accounts. */
@@ -30,7 +31,7 @@ struct rti_account {
 	uint64_t closed_faults;       /* children's faults at the end of the last sample */
 	uint64_t attributed_faults;   /* of those since then: what exited members explain */
 	uint64_t closed_cpu_ns;       /* children's CPU time at the end of the last sample */
-	uint64_t attributed_cpu_ns;   /* of that since then: by exited members without a fault */
+	uint64_t attributed_cpu_ns;   /* of that since then: what exited members explain */
 	bool has_io;                  /* its I/O could be read last time */
 };
 
@@ -55,25 +56,33 @@ void rti_account_raise(struct rti_account *account, struct rti_counter_range ran
                        const uint64_t self[RTI_COUNTERS]);
 void rti_account_set_has_io(struct rti_account *account, bool has_io);
 
+/* Raise what a member used itself to its CPU clock, which was read after its account. */
+void rti_account_raise_cpu(struct rti_account *account, uint64_t user_ns, uint64_t system_ns);
+
 /* Account for a member that has exited while its parent still has its children; the parent was
  * read again after that. To be called for a member before its ancestors. */
 void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited,
                              struct rti_account *parent);
 
 /* The same for a member that its parent has left behind. Whether an account may hold it: one
- * that grew by at least its faults. If there is none, the last values that were seen are kept;
- * if there is one, the member is merged into it. */
+ * that grew by at least its faults and its CPU time, as last seen. If there is none, the last values
+ * that were seen are kept; if there is one, the member is merged into it. */
 bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                          const struct rti_account *exited);
 void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *exited);
 void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited,
                                   struct rti_account *reaper);
 
-/* Attribute some of these faults to the growth of an account. Returns how many it could take. */
-uint64_t rti_ledger_attribute(struct rti_account *reaper, uint64_t faults);
+/* What a member has used, with its children: the evidence of where its account went. */
+struct rti_evidence {
+	uint64_t faults, cpu_ns;
+};
+struct rti_evidence rti_ledger_evidence(const struct rti_account *member);
 
-/* All faults of a member, those of its children included. */
-uint64_t rti_ledger_faults(const struct rti_account *member);
+/* Attribute what there is of it to the growth of an account, and leave the rest in *missing.
+ * Returns whether nothing is left. CPU time that the ticks of the account may hide is not
+ * missing. */
+bool rti_ledger_attribute(struct rti_account *reaper, struct rti_evidence *missing);
 
 /* Some member has exited; no process waited for it. */
 void rti_ledger_note_exit(struct rti_ledger *ledger);

@@ -360,6 +360,53 @@ START_TEST(child_reaped_without_account_stays_in_the_total)
 }
 END_TEST
 
+/* Its parent waited for another child, which had more faults. */
+START_TEST(child_with_more_cpu_time_than_its_parent_reaped_stays_in_the_total)
+{
+	struct rti_account parent = { .self = { 1000, 0, 10 }, .has_io = true };
+	struct rti_account child = { .self = { 450000000, 0, 100 }, .has_io = true };
+	struct rti_ledger ledger = { 0 };
+
+	take_sample(&ledger, &parent, &child);
+	parent.children[RTI_CPU_USER] = 10000000;
+	parent.children[RTI_MINOR_FAULTS] = 9000;
+	rti_ledger_account_exit(&ledger, &child, &parent);
+	take_sample(&ledger, &parent, NULL);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 460001000);
+	ck_assert(ledger.has_unwaited);
+}
+END_TEST
+
+/* Either of them may be in the account of their parent, but not both. */
+START_TEST(children_with_more_cpu_time_together_than_was_reaped_are_reported)
+{
+	struct rti_account parent = { .self = { 1000, 0, 10 }, .has_io = true };
+	struct rti_account child = { .self = { 300000000, 0, 100 }, .has_io = true };
+	struct rti_ledger ledger = { 0 };
+
+	take_sample(&ledger, &parent, &child);
+	parent.children[RTI_CPU_USER] = 400000000;
+	parent.children[RTI_MINOR_FAULTS] = 9000;
+	rti_ledger_account_exit(&ledger, &child, &parent);
+	ck_assert(!ledger.has_unwaited);
+	rti_ledger_account_exit(&ledger, &child, &parent);
+	ck_assert(ledger.has_unwaited);
+}
+END_TEST
+
+START_TEST(cpu_clock_that_was_read_later_raises_the_account)
+{
+	struct rti_account member = { .self = { 2000, 1000, 10 } };
+	struct rti_ledger ledger = { 0 };
+
+	rti_account_raise_cpu(&member, 1000, 1000);
+	rti_account_raise_cpu(&member, 4000, 1500);
+	take_sample(&ledger, &member, NULL);
+	ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 4000);
+	ck_assert_uint_eq(sum_cpu(ledger.total), 5500);
+}
+END_TEST
+
 START_TEST(child_io_under_reaper_with_hidden_io_stays_in_the_total)
 {
 	struct rti_account parent = { .self = { 0, 0, 10 },
@@ -393,10 +440,13 @@ END_TEST
 START_TEST(growth_attributed_once_is_not_attributed_again)
 {
 	struct rti_account grown = { .children = { 0, 0, 100 }, .closed_faults = 10 };
+	struct rti_evidence first = { 60, 0 }, second = { 60, 0 }, third = { 60, 0 };
 
-	ck_assert_uint_eq(rti_ledger_attribute(&grown, 60), 60);
-	ck_assert_uint_eq(rti_ledger_attribute(&grown, 60), 30);
-	ck_assert_uint_eq(rti_ledger_attribute(&grown, 60), 0);
+	ck_assert(rti_ledger_attribute(&grown, &first));
+	ck_assert(!rti_ledger_attribute(&grown, &second));
+	ck_assert_uint_eq(second.faults, 30);
+	ck_assert(!rti_ledger_attribute(&grown, &third));
+	ck_assert_uint_eq(third.faults, 60);
 }
 END_TEST
 
@@ -513,6 +563,9 @@ int main(void)
 	tcase_add_test(cases, child_reaped_by_its_parent_is_counted_once);
 	tcase_add_test(cases, parent_running_after_a_reap_adds_to_the_last_total);
 	tcase_add_test(cases, child_reaped_without_account_stays_in_the_total);
+	tcase_add_test(cases, child_with_more_cpu_time_than_its_parent_reaped_stays_in_the_total);
+	tcase_add_test(cases, children_with_more_cpu_time_together_than_was_reaped_are_reported);
+	tcase_add_test(cases, cpu_clock_that_was_read_later_raises_the_account);
 	tcase_add_test(cases, child_io_under_reaper_with_hidden_io_stays_in_the_total);
 	tcase_add_test(cases, orphan_may_be_in_the_account_that_grew_by_as_much);
 	tcase_add_test(cases, growth_attributed_once_is_not_attributed_again);
