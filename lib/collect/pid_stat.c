@@ -9,8 +9,12 @@
 int rti_pid_stat_read(const struct rti_context *ctx, int32_t pid, struct rti_file *cached,
                       struct rti_pid_stat *out)
 {
+	bool was_open = cached && cached->fd >= 0;
 	int err = rti_pid_file_read(ctx, pid, "stat", cached);
 
+	/* Then the process of the descriptor is gone, whatever has its pid by now. */
+	if (err == -ESRCH && was_open)
+		return err;
 	if (err == 0 && ctx->buf->len == 0)
 		/* a cached descriptor of a process that has exited may read as empty */
 		err = -ESRCH;

@@ -63,15 +63,16 @@ static int read_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
 
 /* Both processes may have exited since they were found, and their pids may have been reused. So
  * the child must name the parent, and after that the parent must still be the one that we know.
- * The child's pid may even be that of a thread by now. Returns whether the child was added. */
+ * The child's pid may even be that of a thread by now. In state X its usage has been added to its
+ * reaper, maybe before the last sample. Returns whether the child was added. */
 static bool add_child(struct rti_tree *tree, int32_t parent, const struct rti_pid_stat *child,
                       struct rti_file *file)
 {
 	struct rti_member *known = rti_member_find(&tree->table, parent);
 	size_t count = tree->table.count;
 
-	if (!known || child->ppid != parent || !rti_pid_stat_is_leader(tree->ctx, child) ||
-	    !rti_member_is_alive(tree->ctx, known))
+	if (!known || child->ppid != parent || child->state == 'X' ||
+	    !rti_pid_stat_is_leader(tree->ctx, child) || !rti_member_is_alive(tree->ctx, known))
 		return false;
 	add_member(tree, child, file);
 	return tree->table.count > count;

@@ -30,15 +30,16 @@ static struct rti_member *parent_of(const struct rti_tree *tree, const struct rt
 	return parent;
 }
 
-/* A walk over all that may have been a member's parent, or have adopted it, since the last
- * sample: its ancestors as they are now, exited ones included, and then those that were its
- * ancestors only then. */
+/* A walk over all that may have been a member's parent, or have adopted it: its ancestors as they
+ * are now, exited ones included, and then those that were its ancestors only in the last two
+ * samples. Two, since a sample reads members one after the other. E.g.: it looks at a member, the
+ * member is reaped, and then the sample looks at an ancestor, which has a new parent by then. */
 struct ancestors {
 	struct rti_tree *tree;
 	struct rti_member *of, *at;
 	uint64_t mark; /* of members that were visited */
 	size_t steps;
-	bool is_previous; /* the second part of the walk */
+	int samples_ago; /* the part of the walk */
 };
 
 static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
@@ -47,12 +48,23 @@ static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
 	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->exit.mark };
 }
 
+static int32_t ppid_at(const struct ancestors *a)
+{
+	switch (a->samples_ago) {
+	case 0:
+		return a->at->stat.ppid;
+	case 1:
+		return a->at->family.ppid;
+	default:
+		return a->at->former.ppid;
+	}
+}
+
 /* Returns the next one, or NULL at the end. */
 static struct rti_member *next_ancestor(struct ancestors *a)
 {
 	for (;;) {
-		int32_t ppid = a->is_previous ? a->at->family.ppid : a->at->stat.ppid;
-		struct rti_member *up = parent_of(a->tree, a->at, ppid);
+		struct rti_member *up = parent_of(a->tree, a->at, ppid_at(a));
 
 		if (up && a->steps++ < a->tree->table.count) {
 			a->at = up;
@@ -61,9 +73,9 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 			up->exit.mark = a->mark;
 			return up;
 		}
-		if (a->is_previous)
+		if (a->samples_ago == 2)
 			return NULL;
-		a->is_previous = true;
+		a->samples_ago++;
 		a->at = a->of;
 		a->steps = 0;
 	}
@@ -157,12 +169,41 @@ static bool reread_reapers(struct rti_tree *tree, struct rti_member *m, struct r
 	return has_read;
 }
 
+/* The children of a zombie have other parents by now, maybe without having run since. Their stat
+ * names them as long as the former ancestors are known: any of them may be the one that reaps. */
+static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombie)
+{
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+
+		if (m->stat.ppid == zombie->pid && !m->end.has_exited &&
+		    rti_read_member_stat(tree, m) == -ESRCH)
+			rti_mark_exited(tree, m);
+	}
+}
+
+/* Once for each zombie, which gets no more children. */
+static void note_zombies(struct rti_tree *tree)
+{
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+
+		if (m->exit.is_zombie || !rti_pid_stat_is_zombie(&m->stat))
+			continue;
+		m->exit.is_zombie = true;
+		reread_orphans(tree, m);
+	}
+}
+
 /* Every pass that is not the last one finds an exit, or reads a reaper for the last time since
  * the last exit. So the loop ends. */
 void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 {
-	bool is_stable = !tree->needs_reconcile;
+	bool is_stable;
 
+	if (tree->unchanged_samples == 0)
+		note_zombies(tree);
+	is_stable = !tree->needs_reconcile;
 	while (!is_stable) {
 		is_stable = true;
 		for (size_t i = 0; i < tree->table.count; i++) {
@@ -197,7 +238,7 @@ static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 	if (holders == 0)
 		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
 	else if (holders == 1)
-		rti_ledger_merge_into_reaper(&tree->ledger, &m->account, &holder->account);
+		rti_ledger_merge_into_reaper(&m->account, &holder->account);
 	return holders > 0 && !has_exited_holder;
 }
 

@@ -26,7 +26,7 @@ static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS]
 	uint64_t shown = a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 
 	for (int i = 0; i < RTI_COUNTERS; i++)
-		out[i] = i < RTI_READ_BYTES ? at_least(a->children[i], a->floor[i]) : 0;
+		out[i] = at_least(a->children[i], a->floor[i]);
 	out[RTI_CPU_USER] = a->children[RTI_CPU_USER];
 	out[RTI_CPU_SYSTEM] = a->children[RTI_CPU_SYSTEM];
 	if (members_seen > shown) {
@@ -76,23 +76,31 @@ void rti_account_raise_cpu(struct rti_account *account, uint64_t user_ns, uint64
 	account->self[RTI_CPU_SYSTEM] = system_ns;
 }
 
+void rti_account_raise_faults(struct rti_account *account, uint64_t minor, uint64_t major)
+{
+	account->self[RTI_MINOR_FAULTS] = at_least(minor, account->self[RTI_MINOR_FAULTS]);
+	account->self[RTI_MAJOR_FAULTS] = at_least(major, account->self[RTI_MAJOR_FAULTS]);
+}
+
+/* The I/O of a reaped child is in its reaper's own count, as soon as that can be read. */
+static void drop_counted_io(struct rti_account *account)
+{
+	for (int i = RTI_READ_BYTES; account->has_io && i < RTI_COUNTERS; i++)
+		account->floor[i] = 0;
+}
+
 void rti_account_set_has_io(struct rti_account *account, bool has_io)
 {
 	account->has_io = has_io;
+	drop_counted_io(account);
 }
 
-/* The I/O of a reaped child is in its reaper's own count, if that can be read at all. */
-void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited,
-                                  struct rti_account *reaper)
+void rti_ledger_merge_into_reaper(const struct rti_account *exited, struct rti_account *reaper)
 {
 	uint64_t reaped[RTI_COUNTERS];
 
 	add_share(exited, false, reaper->floor, reaped);
-	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
-		reaper->floor[i] = 0;
-		if (!reaper->has_io)
-			ledger->retained[i] += exited->self[i];
-	}
+	drop_counted_io(reaper);
 }
 
 static uint64_t children_growth(const struct rti_account *a)
@@ -198,7 +206,7 @@ void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account
 		rti_ledger_keep_last_seen(ledger, exited);
 		return;
 	}
-	rti_ledger_merge_into_reaper(ledger, exited, reaper);
+	rti_ledger_merge_into_reaper(exited, reaper);
 	if (!rti_ledger_attribute(reaper, &missing))
 		ledger->has_unwaited = true;
 }

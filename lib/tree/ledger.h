@@ -27,12 +27,14 @@ struct rti_account {
 	uint64_t self[RTI_COUNTERS]; /* as last read */
 	/* As last read: CPU time in whole ticks, faults exact, the rest unknown and 0. */
 	uint64_t children[RTI_COUNTERS];
-	uint64_t floor[RTI_COUNTERS]; /* what the share of children is known to be at least */
-	uint64_t closed_faults;       /* children's faults at the end of the last sample */
-	uint64_t attributed_faults;   /* of those since then: what exited members explain */
-	uint64_t closed_cpu_ns;       /* children's CPU time at the end of the last sample */
-	uint64_t attributed_cpu_ns;   /* of that since then: what exited members explain */
-	bool has_io;                  /* its I/O could be read last time */
+	/* What the share of children is known to be at least. Of I/O only what its own count does
+	 * not show: that cannot be read, or was not read since. */
+	uint64_t floor[RTI_COUNTERS];
+	uint64_t closed_faults;     /* children's faults at the end of the last sample */
+	uint64_t attributed_faults; /* of those since then: what exited members explain */
+	uint64_t closed_cpu_ns;     /* children's CPU time at the end of the last sample */
+	uint64_t attributed_cpu_ns; /* of that since then: what exited members explain */
+	bool has_io;                /* its I/O could be read last time */
 };
 
 /* Written by ledger.c only, but for self_only. */
@@ -56,8 +58,10 @@ void rti_account_raise(struct rti_account *account, struct rti_counter_range ran
                        const uint64_t self[RTI_COUNTERS]);
 void rti_account_set_has_io(struct rti_account *account, bool has_io);
 
-/* Raise what a member used itself to its CPU clock, which was read after its account. */
+/* Raise what a member used itself to its CPU clock, or its faults, which were read after its
+ * account. */
 void rti_account_raise_cpu(struct rti_account *account, uint64_t user_ns, uint64_t system_ns);
+void rti_account_raise_faults(struct rti_account *account, uint64_t minor, uint64_t major);
 
 /* Account for a member that has exited while its parent still has its children; the parent was
  * read again after that. To be called for a member before its ancestors. */
@@ -70,8 +74,7 @@ void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account
 bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                          const struct rti_account *exited);
 void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *exited);
-void rti_ledger_merge_into_reaper(struct rti_ledger *ledger, const struct rti_account *exited,
-                                  struct rti_account *reaper);
+void rti_ledger_merge_into_reaper(const struct rti_account *exited, struct rti_account *reaper);
 
 /* What a member has used, with its children: the evidence of where its account went. */
 struct rti_evidence {

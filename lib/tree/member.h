@@ -35,6 +35,11 @@ struct rti_family_part {
 	bool has_children; /* or has had some */
 };
 
+/* The same, cold. */
+struct rti_former_part {
+	int32_t ppid; /* in the sample before that one */
+};
+
 /* Written by member_read.c. The order numbers are those of rti_tree.events. */
 struct rti_read_part {
 	uint64_t clock_ns;      /* where its CPU clock stood when its account was read */
@@ -58,6 +63,7 @@ struct rti_values_part {
 	uint64_t stat_last_pid;  /* the pid that had been given out last by then */
 	uint64_t peak_rss_bytes; /* largest seen: a zombie shows none */
 	int32_t memory_tid;      /* a live thread to ask for memory, or 0: the leader */
+	bool is_proven;          /* that it was there, when RSS was read alone in this poll */
 	bool has_children;       /* of a process tracked alone: it has some, or may */
 };
 
@@ -66,6 +72,7 @@ struct rti_exit_part {
 	uint64_t revalidated_at; /* order */
 	uint64_t mark;           /* of a walk over ancestors */
 	bool is_unattributed;    /* no account has been found to have grown by it yet */
+	bool is_zombie;          /* and the new parents of its children are known */
 };
 
 /* Written by pss_read.c: the last read of PSS. */
@@ -105,6 +112,7 @@ struct rti_member {
 	    polled; /* written by memory_peak.c: when the last peak poll looked at it */
 	struct rti_memory_part memory;
 	struct rti_pss_part pss;
+	struct rti_former_part former;
 	struct rti_files_part files;
 	struct rti_pid_stat stat;   /* written by member_table.c: last read */
 	struct rti_account account; /* written by ledger.c */

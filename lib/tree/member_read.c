@@ -404,13 +404,23 @@ void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 	tree->needs_reconcile = true;
 }
 
+/* In state X it may be in its reaper's account already, so it counts as looked at when it was seen
+ * before. */
+static void note_alive(struct rti_tree *tree, struct rti_member *m)
+{
+	uint64_t now = rti_next_event(tree);
+
+	if (m->stat.state != 'X')
+		m->read.alive_at = now;
+}
+
 static void finish_read(struct member_read *r, struct rti_status *status)
 {
 	if (r->m->end.has_exited) {
 		rti_mark_exited(r->tree, r->m);
 		return;
 	}
-	r->m->read.alive_at = rti_next_event(r->tree);
+	note_alive(r->tree, r->m);
 	if (r->has_error)
 		rti_status_add(status, &r->status);
 }
@@ -464,16 +474,38 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m)
 	};
 
 	read_in_full(&r, &facts, &plan);
+	if (m->end.has_exited || r.has_error)
+		rti_procfs_close_file(tree->ctx->procfs, &m->files.statm);
 	if (!m->end.has_exited)
-		m->read.alive_at = rti_next_event(tree);
+		note_alive(tree, m);
 }
 
+/* A statm that was opened just now may be that of a process that reuses the pid. It must not stay,
+ * since it would prove from now on that the member is there. Of a member that was not read yet
+ * rti_read_account() reads stat next. */
 int rti_read_statm(struct rti_tree *tree, struct rti_member *m, struct rti_pid_statm *out)
 {
 	struct member_read r = { .tree = tree, .m = m };
+	bool is_proven = m->files.statm.fd >= 0 || !m->read.account_at;
+	int err;
 
 	set_target(&r);
-	return rti_pid_mm_read_statm(tree->ctx, &r.target, out);
+	err = rti_pid_mm_read_statm(tree->ctx, &r.target, out);
+	if (err == 0 && !is_proven) {
+		err = rti_read_member_stat(tree, m);
+		if (err < 0)
+			rti_procfs_close_file(tree->ctx->procfs, &m->files.statm);
+	}
+	m->values.is_proven = err == 0;
+	return err;
+}
+
+bool rti_take_presence(struct rti_member *m)
+{
+	bool is_proven = m->values.is_proven;
+
+	m->values.is_proven = false;
+	return is_proven;
 }
 
 int rti_read_rollup(struct rti_tree *tree, struct rti_member *m, struct rti_smaps_rollup *out)

@@ -25,6 +25,9 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m);
 int rti_read_statm(struct rti_tree *tree, struct rti_member *m, struct rti_pid_statm *out);
 int rti_read_rollup(struct rti_tree *tree, struct rti_member *m, struct rti_smaps_rollup *out);
 
+/* Whether rti_read_statm() has found the member there since the last call. */
+bool rti_take_presence(struct rti_member *m);
+
 /* Read the stat of a member again. Returns what rti_member_read_stat() does. */
 int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m);
 

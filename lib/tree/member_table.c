@@ -114,6 +114,7 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 		            .look.stack = stat->stack,
 		            .executable = -1 },
 		.family.ppid = stat->ppid,
+		.former.ppid = stat->ppid,
 		.files = { RTI_FILE_INIT, RTI_FILE_INIT, RTI_FILE_INIT, RTI_FILE_INIT, 0 },
 		.stat = *stat,
 	};

@@ -25,6 +25,7 @@ static void update_family(struct rti_tree *tree, struct rti_member *m)
 {
 	struct rti_member *parent;
 
+	m->former.ppid = m->family.ppid;
 	if (!m->family.is_linked || m->family.ppid != m->stat.ppid) {
 		parent = rti_member_find(&tree->table, m->stat.ppid);
 		if (parent)

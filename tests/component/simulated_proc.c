@@ -19,6 +19,7 @@
 
 enum entry {
 	ENTRY_STAT,
+	ENTRY_STATM,
 	ENTRY_IO,
 	ENTRY_STATUS,
 	ENTRY_CHILDREN,
@@ -29,9 +30,9 @@ enum entry {
 	ENTRIES
 };
 
-static const char *const entry_names[ENTRIES] = {
-	"stat", "io", "status", "children", "task", ".", "cpu.stat", "sys/kernel/ns_last_pid"
-};
+static const char *const entry_names[ENTRIES] = { "stat",   "statm",    "io",
+	                                          "status", "children", "task",
+	                                          ".",      "cpu.stat", "sys/kernel/ns_last_pid" };
 
 /* A descriptor belongs to its process or thread, even after the pid is reused. */
 static struct file {
@@ -226,6 +227,8 @@ static char *write_file(char *at, int fd)
 	switch (files[fd].entry) {
 	case ENTRY_STAT:
 		return write_stat(at, p, thread);
+	case ENTRY_STATM:
+		return write_text(at, p->is_zombie ? "0 0 0 0 0 0 0\n" : "200 100 50 1 0 80 0\n");
 	case ENTRY_IO:
 		return write_io(at, p);
 	case ENTRY_STATUS:

@@ -129,7 +129,7 @@ START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
 		    (struct cost){ .opens = 13,
 		                   .reads = 42,
 		                   .lists = 2,
-		                   .clocks = TREE + 3,
+		                   .clocks = TREE + 2,
 		                   .times = SAMPLE_TIMES + PSS_TIMES * 3,
 		                   .files = "PID/io 3, PID/smaps_rollup 2, PID/stat 5, "
 		                            "PID/statm 23, PID/status 1, PID/task 1, "

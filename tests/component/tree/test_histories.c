@@ -86,7 +86,8 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 {
 	const struct rt_opts opts = {
 		.size = sizeof(opts),
-		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES | RT_HAS_PEAK_RSS,
+		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES |
+		        RT_HAS_PEAK_RSS | RT_HAS_RSS,
 	};
 
 	*h = (struct history){ .number = number };
@@ -115,11 +116,20 @@ static int take_sample(struct history *h)
 	return err;
 }
 
+/* Half of the histories have peak polls between their samples. */
+static void let_time_pass(struct history *h)
+{
+	for (unsigned events = sim_pick(20); events > 0; events--) {
+		sim_step();
+		if (h->number % 2 && h->m.size && sim_pick(6) == 0)
+			rt_tracker_glance(h->tracker);
+	}
+}
+
 static void run_and_sample_tree(struct history *h)
 {
 	for (int i = 0; i < SAMPLES; i++) {
-		for (unsigned events = sim_pick(20); events > 0; events--)
-			sim_step();
+		let_time_pass(h);
 		check_history(h, take_sample(h) == 0, "no sample");
 	}
 }

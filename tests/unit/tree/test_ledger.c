@@ -133,7 +133,7 @@ static void account_orphan_exit(struct world *w, int index)
 	if (holders == 0)
 		rti_ledger_keep_last_seen(&w->ledger, &w->p[index].account);
 	else if (holders == 1)
-		rti_ledger_merge_into_reaper(&w->ledger, &w->p[index].account, holder);
+		rti_ledger_merge_into_reaper(&w->p[index].account, holder);
 }
 
 /* In the order of the tree sampler: children first, since their usage goes where that of their
