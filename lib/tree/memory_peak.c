@@ -7,6 +7,7 @@
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/read_policy.h"
+#include "tree/usage_post.h"
 
 /* An estimate this much above the peak is worth reading PSS for: a hundredth. */
 #define NEW_PEAK 100
@@ -118,10 +119,9 @@ void rti_memory_peak_poll(struct rti_tree *tree)
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
-		if (!m->read.account_at)
-			rti_read_account(tree, m);
 		if (!rti_is_supervisor(tree, m))
 			poll_member(tree, m);
+		rti_post_usage(tree, m);
 	}
 	rti_memory_poll(tree, tree->peaks.bytes + tree->peaks.bytes / NEW_PEAK);
 	take_moment(tree);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Peak polls between two samples: by rt_tracker_glance(), and by rt_command_wait(). */
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -14,8 +17,9 @@
 #include "workload.h"
 
 #define PEAK_BYTES (UINT64_C(100) << 20)
+#define WORKER_CPU_NS 120000000u
 
-enum { PHASE_WAIT, PHASE_START, PHASE_PEAK, PHASE_END };
+enum { PHASE_WAIT, PHASE_FORK, PHASE_START, PHASE_PEAK, PHASE_END };
 
 static void wait_for_phase(atomic_int *phase, int value)
 {
@@ -86,6 +90,94 @@ START_TEST(peak_poll_with_short_peak_between_samples_reports_peak)
 }
 END_TEST
 
+struct worker {
+	atomic_int phase, has_forked;
+	atomic_uint_fast64_t cpu_ns; /* of the worker, by its own clock, before the poll */
+};
+
+static int has_forked(void *arg)
+{
+	return atomic_load(&((struct worker *)arg)->has_forked);
+}
+
+/* Some thousand page faults. */
+static void touch_memory(void)
+{
+	char *memory =
+	    mmap(NULL, PEAK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		_exit(90);
+	for (size_t at = 0; at < PEAK_BYTES / 4; at += 4096)
+		memory[at] = 1;
+}
+
+static void burn_in_worker(struct worker *worker)
+{
+	struct timespec used;
+
+	atomic_store(&worker->has_forked, 1);
+	wait_for_phase(&worker->phase, PHASE_START);
+	burn_cpu_ns(WORKER_CPU_NS);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	atomic_store(&worker->cpu_ns, (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec);
+	atomic_store(&worker->phase, PHASE_PEAK);
+	wait_for_phase(&worker->phase, PHASE_END);
+	_exit(0);
+}
+
+/* The kernel reaps the worker by itself, and then the parent waits for another child, which has
+ * more page faults than the worker. */
+static void wait_and_lose_worker(void *arg)
+{
+	struct worker *worker = arg;
+
+	wait_for_phase(&worker->phase, PHASE_FORK);
+	signal(SIGCHLD, SIG_IGN);
+	if (fork() == 0)
+		burn_in_worker(worker);
+	while (waitpid(-1, NULL, 0) >= 0)
+		;
+	signal(SIGCHLD, SIG_DFL);
+	if (fork() == 0) {
+		touch_memory();
+		_exit(0);
+	}
+	waitpid(-1, NULL, 0);
+}
+
+/* The worker starts after the first sample and is gone by the second. */
+START_TEST(worker_that_only_polls_saw_and_no_process_waited_for_is_in_the_total)
+{
+	struct worker *worker = map_shared(sizeof(*worker));
+	struct rt_tracker *tracker;
+	struct rt_metrics first, last;
+	struct child child;
+
+	child_start_async(&child, wait_and_lose_worker, worker);
+	tracker = new_tracker(child.pid, _i ? RT_OPT_PROCESS_EVENTS : 0);
+	first = sample(tracker);
+	atomic_store(&worker->phase, PHASE_FORK);
+	wait_until(has_forked, worker);
+	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
+	atomic_store(&worker->phase, PHASE_START);
+	wait_until(is_at_peak, &worker->phase);
+
+	ck_assert_int_eq(rt_tracker_glance(tracker), 0);
+
+	atomic_store(&worker->phase, PHASE_END);
+	child_await(&child);
+	last = sample(tracker);
+	ck_assert_uint_ge(worker->cpu_ns, WORKER_CPU_NS);
+	ck_assert_uint_ge(get_sampled_ns(&last), get_sampled_ns(&first) + worker->cpu_ns);
+	ck_assert_uint_eq(last.valid & RT_HAS_CPU, 0);
+	ck_assert(last.reasons & RT_REASON_UNWAITED);
+	child_end(&child);
+	rt_tracker_free(tracker);
+	munmap(worker, sizeof(*worker));
+}
+END_TEST
+
 START_TEST(wait_with_short_peak_between_samples_reports_peak)
 {
 	struct workload_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
@@ -109,6 +201,8 @@ int main(int argc, char **argv)
 	if (is_workload(argc))
 		return run_as_workload(argv);
 	tcase_add_loop_test(trackers, peak_poll_with_short_peak_between_samples_reports_peak, 0, 2);
+	tcase_add_loop_test(
+	    trackers, worker_that_only_polls_saw_and_no_process_waited_for_is_in_the_total, 0, 2);
 	tcase_add_test(commands, wait_with_short_peak_between_samples_reports_peak);
 	return suite_run(suite);
 }
