@@ -17,6 +17,7 @@ struct rti_pid_domains rti_pid_domains(void)
 		domains.folds_children |= c->folds_children ? c->provides : 0;
 		domains.after_stat |= c->after_stat ? c->provides : 0;
 		domains.of_supervisor |= c->keep_children_share ? c->provides : 0;
+		domains.counters |= c->counters.count ? c->provides : 0;
 	}
 	return domains;
 }

@@ -14,6 +14,7 @@ struct rti_pid_domains {
 	uint64_t folds_children;
 	uint64_t after_stat;
 	uint64_t of_supervisor; /* with keep_children_share */
+	uint64_t counters;      /* that consist of counters */
 };
 
 struct rti_pid_domains rti_pid_domains(void);

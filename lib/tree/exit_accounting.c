@@ -217,6 +217,28 @@ void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 	}
 }
 
+/* Context switches of exited members are partial in any case. */
+void rti_exits_note_kept(struct rti_tree *tree, const struct rti_member *m, uint64_t known)
+{
+	known |= m->values.figures.valid | RT_HAS_CTXSW;
+	tree->lost |= tree->domains.counters & tree->want & ~known;
+}
+
+void rti_exits_report_lost(const struct rti_tree *tree, struct rti_status *status)
+{
+	for (int bit = 0; tree->lost && bit < 64; bit++) {
+		if (tree->lost >> bit & 1)
+			rti_status_note(status, UINT64_C(1) << bit, tree->read_errors.err[bit]);
+	}
+}
+
+/* No account of a member holds what the member used. */
+static void keep_last_seen(struct rti_tree *tree, const struct rti_member *m)
+{
+	rti_ledger_keep_last_seen(&tree->ledger, &m->account);
+	rti_exits_note_kept(tree, m, 0);
+}
+
 /* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or is
  * not a member. It was reaped by that parent before, by an ancestor that adopted it, or outside
  * the tree. If more than one account may hold it, none is raised. Returns whether a living
@@ -236,7 +258,7 @@ static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 		has_exited_holder |= up->end.has_exited;
 	}
 	if (holders == 0)
-		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
+		keep_last_seen(tree, m);
 	else if (holders == 1)
 		rti_ledger_merge_into_reaper(&m->account, &holder->account);
 	return holders > 0 && !has_exited_holder;
@@ -266,10 +288,10 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 		rti_discovery_force_scan(parent); /* a new child may have its pid already */
 	rti_ledger_note_exit(&tree->ledger);
 	m->exit.is_unattributed = false;
-	if (has_kept_parent(tree, m))
-		rti_ledger_account_exit(&tree->ledger, &m->account, &parent->account);
-	else
+	if (!has_kept_parent(tree, m))
 		m->exit.is_unattributed = account_orphan_exit(tree, m);
+	else if (!rti_ledger_account_exit(&tree->ledger, &m->account, &parent->account))
+		keep_last_seen(tree, m);
 	rti_report_exit(tree, m);
 	rti_raise_peak_rss(tree, m->values.peak_rss_bytes);
 }

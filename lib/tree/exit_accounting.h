@@ -13,4 +13,11 @@ void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status);
  * sums are made. */
 void rti_exits_account(struct rti_tree *tree);
 
+/* The last values that were read of an exited member stay in the totals. What could not be read of
+ * it is lost, but for the domains that are known from elsewhere. */
+void rti_exits_note_kept(struct rti_tree *tree, const struct rti_member *m, uint64_t known);
+
+/* Say why the figures of domains are lower bounds in which something was lost for good. */
+void rti_exits_report_lost(const struct rti_tree *tree, struct rti_status *status);
+
 #endif

@@ -82,16 +82,17 @@ void rti_account_raise_faults(struct rti_account *account, uint64_t minor, uint6
 	account->self[RTI_MAJOR_FAULTS] = at_least(major, account->self[RTI_MAJOR_FAULTS]);
 }
 
-/* The I/O of a reaped child is in its reaper's own count, as soon as that can be read. */
+/* The I/O of a reaped child is in its reaper's own count, as soon as that can be read. If that is
+ * unreadable again later, the last value may include the child, so it is taken to. */
 static void drop_counted_io(struct rti_account *account)
 {
 	for (int i = RTI_READ_BYTES; account->has_io && i < RTI_COUNTERS; i++)
 		account->floor[i] = 0;
 }
 
-void rti_account_set_has_io(struct rti_account *account, bool has_io)
+void rti_account_note_io(struct rti_account *account)
 {
-	account->has_io = has_io;
+	account->has_io = true;
 	drop_counted_io(account);
 }
 
@@ -196,19 +197,18 @@ void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_accou
 	ledger->has_unwaited = true;
 }
 
-void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited,
+bool rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited,
                              struct rti_account *reaper)
 {
 	struct rti_evidence missing = rti_ledger_evidence(exited);
 
 	ledger->has_exits = true;
-	if (!rti_ledger_may_hold(ledger, reaper, exited)) {
-		rti_ledger_keep_last_seen(ledger, exited);
-		return;
-	}
+	if (!rti_ledger_may_hold(ledger, reaper, exited))
+		return false;
 	rti_ledger_merge_into_reaper(exited, reaper);
 	if (!rti_ledger_attribute(reaper, &missing))
 		ledger->has_unwaited = true;
+	return true;
 }
 
 void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *exited)
@@ -307,6 +307,10 @@ void rti_ledger_raise_to_sum(struct rti_account *member, const uint64_t sum[RTI_
 {
 	uint64_t reaped[RTI_COUNTERS];
 
+	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
+		member->self[i] = at_least(member->self[i] + member->floor[i], sum[i]);
+		member->floor[i] = 0;
+	}
 	for (int i = 0; i < RTI_COUNTERS; i++)
 		reaped[i] = rti_subtract_saturated(sum[i], member->self[i]);
 	subtract_cpu(sum, member->self, reaped);

@@ -27,14 +27,14 @@ struct rti_account {
 	uint64_t self[RTI_COUNTERS]; /* as last read */
 	/* As last read: CPU time in whole ticks, faults exact, the rest unknown and 0. */
 	uint64_t children[RTI_COUNTERS];
-	/* What the share of children is known to be at least. Of I/O only what its own count does
-	 * not show: that cannot be read, or was not read since. */
+	/* What the share of children is known to be at least. Of I/O only as long as its own count,
+	 * which includes it, could never be read. */
 	uint64_t floor[RTI_COUNTERS];
 	uint64_t closed_faults;     /* children's faults at the end of the last sample */
 	uint64_t attributed_faults; /* of those since then: what exited members explain */
 	uint64_t closed_cpu_ns;     /* children's CPU time at the end of the last sample */
 	uint64_t attributed_cpu_ns; /* of that since then: what exited members explain */
-	bool has_io;                /* its I/O could be read last time */
+	bool has_io;                /* its I/O could be read once */
 };
 
 /* Written by ledger.c only, but for self_only. */
@@ -56,7 +56,7 @@ void rti_account_set(struct rti_account *account, struct rti_counter_range range
                      const uint64_t self[RTI_COUNTERS], const uint64_t children[RTI_COUNTERS]);
 void rti_account_raise(struct rti_account *account, struct rti_counter_range range,
                        const uint64_t self[RTI_COUNTERS]);
-void rti_account_set_has_io(struct rti_account *account, bool has_io);
+void rti_account_note_io(struct rti_account *account);
 
 /* Raise what a member used itself to its CPU clock, or its faults, which were read after its
  * account. */
@@ -64,8 +64,9 @@ void rti_account_raise_cpu(struct rti_account *account, uint64_t user_ns, uint64
 void rti_account_raise_faults(struct rti_account *account, uint64_t minor, uint64_t major);
 
 /* Account for a member that has exited while its parent still has its children; the parent was
- * read again after that. To be called for a member before its ancestors. */
-void rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited,
+ * read again after that. To be called for a member before its ancestors. Returns false if the
+ * parent's account does not hold it. */
+bool rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account *exited,
                              struct rti_account *parent);
 
 /* The same for a member that its parent has left behind. Whether an account may hold it: one
@@ -113,7 +114,7 @@ void rti_ledger_close(struct rti_ledger *ledger);
 void rti_ledger_raise_children(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS]);
 
 /* The same from the account of a member and of all that it has reaped, in one sum, as wait4(2) has
- * it. */
+ * it. I/O is raised to it, too. */
 void rti_ledger_raise_to_sum(struct rti_account *member, const uint64_t sum[RTI_COUNTERS]);
 
 #endif

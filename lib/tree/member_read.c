@@ -117,7 +117,8 @@ static void store_account(struct rti_member *m, const struct rti_figures *figure
 		else
 			rti_account_set(&m->account, c->counters, figures->self, figures->children);
 	}
-	rti_account_set_has_io(&m->account, (known & folds_children) != 0);
+	if (known & folds_children)
+		rti_account_note_io(&m->account);
 }
 
 /* Of our own supervisor, what it reaped. The rest is complete as it is: nothing. */
@@ -421,8 +422,10 @@ static void finish_read(struct member_read *r, struct rti_status *status)
 		return;
 	}
 	note_alive(r->tree, r->m);
-	if (r->has_error)
-		rti_status_add(status, &r->status);
+	if (!r->has_error)
+		return;
+	rti_status_add(status, &r->status);
+	rti_status_add(&r->tree->read_errors, &r->status);
 }
 
 void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_status *status)

@@ -101,12 +101,17 @@ struct rti_tree {
 	bool is_final;       /* nothing is put off, for there is no later sample */
 
 	/* Written by member_read.c. */
-	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */
-	bool needs_reconcile;       /* a member has exited or was reaped in this sample; cleared by
+	uint64_t supervisor_cpu_ns;    /* what our own supervisor has used */
+	struct rti_status read_errors; /* the first of each domain so far */
+	bool needs_reconcile; /* a member has exited or was reaped in this sample; cleared by
 	                             * tree.c */
 
 	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */
+
+	/* Written by exit_accounting.c: domains of which a counter of an exited member is in no
+	 * account, for it could not be read. */
+	uint64_t lost;
 
 	/* Written by the functions below only, but for the count up in tree.c. */
 	uint64_t unchanged_samples; /* in a row, with this one */

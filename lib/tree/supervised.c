@@ -7,6 +7,7 @@
 #include "collect/pid_stat.h"
 #include "os/pidfd.h"
 #include "tree/discovery.h"
+#include "tree/exit_accounting.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/state.h"
@@ -32,6 +33,7 @@ void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_comman
 
 static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])
 {
+	/* I/O is in blocks of 512 bytes, rounded down for each thread. */
 	const uint64_t counters[RTI_COUNTERS] = {
 		[RTI_CPU_USER] = (uint64_t)(use->ru_utime * 1e9 + 0.5),
 		[RTI_CPU_SYSTEM] = (uint64_t)(use->ru_stime * 1e9 + 0.5),
@@ -39,6 +41,8 @@ static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS]
 		[RTI_MAJOR_FAULTS] = (uint64_t)use->ru_majflt,
 		[RTI_VOLUNTARY] = (uint64_t)use->ru_nvcsw,
 		[RTI_INVOLUNTARY] = (uint64_t)use->ru_nivcsw,
+		[RTI_READ_BYTES] = (uint64_t)use->ru_inblock * 512,
+		[RTI_WRITE_BYTES] = (uint64_t)use->ru_oublock * 512,
 	};
 
 	memcpy(out, counters, sizeof(counters));
@@ -76,6 +80,7 @@ void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct
 	if (use && !tree->ledger.self_only)
 		raise_children(&root->account, use);
 	rti_ledger_keep_final(&tree->ledger, &root->account);
+	rti_exits_note_kept(tree, root, use ? RT_HAS_CPU | RT_HAS_FAULTS : 0);
 	rti_report_exit(tree, root);
 	rti_memory_forget(tree, root);
 	rti_mark_exited(tree, root);

@@ -99,6 +99,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *s
 	read_members(tree, status);
 	rti_exits_reconcile(tree, status);
 	rti_exits_account(tree);
+	rti_exits_report_lost(tree, status);
 	rti_memory_sample(tree);
 	rti_tree_sum_up(tree, status, out);
 	if (tree->needs_reconcile)

@@ -128,6 +128,7 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 	}
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
 		make_partial(out, counters);
+	make_partial(out, tree->lost);
 	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
 		make_partial(out, RT_HAS_CTXSW);
 }

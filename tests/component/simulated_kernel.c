@@ -281,6 +281,8 @@ static void change_process(struct sim_process *p)
 	switch (sim_pick(3)) {
 	case 0:
 		exec_process(p);
+		if (sim.rules.may_hide_io)
+			p->hides_io = sim_pick(2);
 		break;
 	case 1:
 		if (sim.rules.may_ignore)

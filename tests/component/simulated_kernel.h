@@ -25,6 +25,7 @@ struct sim_rules {
 	bool may_orphan;        /* processes may exit before their children do */
 	bool may_ignore;        /* processes may ignore SIGCHLD */
 	bool may_adopt;         /* members may become subreapers */
+	bool may_hide_io;       /* processes may refuse access to their I/O */
 	bool has_cgroup;        /* the tree runs in a separate cgroup */
 	bool has_children;      /* /proc has children files */
 	bool has_last_pid_file; /* /proc has sys/kernel/ns_last_pid */
@@ -43,7 +44,7 @@ struct sim_process {
 	bool is_zombie;
 	bool is_dead; /* its account has moved to its parent, and all of it can still be read */
 	bool is_husk; /* the same, and the kernel has released all but its name */
-	bool ignores_sigchld, is_subreaper, is_member, is_in_group;
+	bool ignores_sigchld, is_subreaper, hides_io, is_member, is_in_group;
 	int execs;
 	uint64_t user_ns, system_ns, faults;
 	uint64_t reaped_user_ns, reaped_system_ns, reaped_faults;

@@ -211,7 +211,7 @@ static char *write_cgroup(char *at)
 
 /* Writes the current contents of the file. Returns the end of the text, or NULL if the process of
  * the file has been removed. */
-static char *write_file(char *at, int fd)
+static char *write_file(char *at, int fd, bool *is_refused)
 {
 	const struct sim_thread *thread;
 	const struct sim_process *p;
@@ -224,6 +224,7 @@ static char *write_file(char *at, int fd)
 	p = find_process(fd, &thread);
 	if (!p)
 		return files[fd].entry == ENTRY_CHILDREN ? at : NULL;
+	*is_refused = files[fd].entry == ENTRY_IO && p->hides_io;
 	switch (files[fd].entry) {
 	case ENTRY_STAT:
 		return write_stat(at, p, thread);
@@ -240,12 +241,15 @@ static char *write_file(char *at, int fd)
 
 static ssize_t sim_pread(int fd, void *buf, size_t len, off_t offset)
 {
+	bool is_refused = false;
 	char text[1024];
 	const char *end;
 	ssize_t size;
 
 	sim_pass_time();
-	end = write_file(text, fd);
+	end = write_file(text, fd, &is_refused);
+	if (is_refused)
+		return -EACCES;
 	if (!end)
 		return -ESRCH;
 	size = end - text - offset;

@@ -95,6 +95,47 @@ START_TEST(child_being_released_by_the_kernel_counts_as_exited)
 }
 END_TEST
 
+/* No member is left that could be read, and the total is 0 all the same. */
+START_TEST(unreadable_io_of_a_process_that_has_ended_is_no_valid_zero)
+{
+	struct rt_metrics m;
+
+	fake_process_write(&fix.root, &first_child);
+	track_process(101, 0);
+	faults_on_open("101/io", -EACCES);
+	take_sample();
+	fake_process_remove(&fix.root, 101);
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(try_sample(&m), -ESRCH);
+
+	ck_assert_uint_eq(m.valid & RT_HAS_IO, 0);
+	ck_assert_uint_eq(m.partial & RT_HAS_IO, RT_HAS_IO);
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_IO), -EACCES);
+}
+END_TEST
+
+/* Its parent has reaped it, and the parent's own count has what the child wrote. */
+START_TEST(unreadable_io_of_a_reaped_child_is_in_that_of_its_parent)
+{
+	struct fake_process parent = make_reaper();
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	faults_on_open("101/io", -EACCES);
+	m = take_sample();
+	ck_assert_uint_eq(m.valid & RT_HAS_IO, 0);
+	fake_process_write(&fix.root, &parent);
+	fake_process_remove(&fix.root, 101);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.valid & RT_HAS_IO, RT_HAS_IO);
+	ck_assert_uint_eq(m.read_bytes, 5120);
+}
+END_TEST
+
 static void reap_first_child(void *arg)
 {
 	struct fake_process parent = make_reaper();
@@ -178,6 +219,8 @@ int main(void)
 	tcase_add_test(between, child_reaped_between_samples_is_counted_once);
 	tcase_add_test(between, child_auto_reaped_between_samples_stays_in_the_total_with_a_reason);
 	tcase_add_test(between, child_being_released_by_the_kernel_counts_as_exited);
+	tcase_add_test(between, unreadable_io_of_a_process_that_has_ended_is_no_valid_zero);
+	tcase_add_test(between, unreadable_io_of_a_reaped_child_is_in_that_of_its_parent);
 	tcase_add_test(during,
 	               child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_once);
 	tcase_add_test(during, child_reaped_between_reads_of_its_files_is_counted_once);

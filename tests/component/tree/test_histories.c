@@ -303,6 +303,30 @@ START_TEST(totals_of_tree_with_every_process_waited_for_are_complete)
 }
 END_TEST
 
+/* I/O that could not be read is exact all the same if a readable process has reaped its owner. */
+static void finish_tree_with_hidden_io(struct history *h)
+{
+	bool is_hidden;
+
+	end_members(h);
+	is_hidden = sim_find(SIM_ROOT, NULL)->hides_io;
+	finish_child(h);
+	check_history(h, h->m.minor_faults == sim.faults, "faults are missing");
+	check_history(h, h->m.reasons == 0, "reasons are reported, but nothing is missing");
+	check_history(h, !(h->m.valid & RT_HAS_IO) || h->m.write_bytes == sim.written,
+	              "bytes are missing and not marked");
+	check_history(h, h->m.valid & RT_HAS_IO || is_hidden,
+	              "bytes are marked, but all were read");
+}
+
+START_TEST(bytes_of_tree_with_unreadable_io_are_exact_or_marked)
+{
+	const struct sim_rules rules = { .may_hide_io = true };
+
+	run_histories(&rules, finish_tree_with_hidden_io);
+}
+END_TEST
+
 static void finish_unwaited_tree(struct history *h)
 {
 	if (h->number % 2)
@@ -393,6 +417,7 @@ int main(void)
 	fflush(stdout);
 	tcase_set_timeout(tcase, 1000);
 	tcase_add_test(tcase, totals_of_tree_with_every_process_waited_for_are_complete);
+	tcase_add_test(tcase, bytes_of_tree_with_unreadable_io_are_exact_or_marked);
 	tcase_add_test(tcase, totals_of_tree_with_lost_accounts_are_lower_bounds_with_a_reason);
 	tcase_add_test(tcase, totals_of_ended_tree_below_supervisor_are_exact);
 	tcase_add_test(tcase, cpu_bounds_with_processes_left_below_supervisor_hold_the_true_time);
