@@ -13,6 +13,7 @@ static const struct domain domains[] = {
 	{ RT_HAS_PEAK_RSS, "peak_rss", "peak resident memory", true, false },
 	{ RT_HAS_PEAK_TREE, "peak_tree", "peak memory of the tree", true, false },
 	{ RT_HAS_IO, "io", "bytes read and written", true, false },
+	{ RT_HAS_IO_CALLS, "io_calls", "calls that read and wrote", true, false },
 	{ RT_HAS_FAULTS, "faults", "page faults", true, false },
 	{ RT_HAS_CTXSW, "context_switches", "context switches", true, false },
 	{ RT_HAS_PROCESSES, "processes", "number of processes", true, true },

@@ -192,6 +192,8 @@ struct rt_tracker;
 /** Tree: largest memory of all members together. Needs RT_HAS_RSS; better with RT_HAS_PSS.
  * @since 0.3 */
 #define RT_HAS_PEAK_TREE (UINT64_C(1) << 34)
+/** Calls with which processes read and wrote. @since 0.3 */
+#define RT_HAS_IO_CALLS (UINT64_C(1) << 35)
 #define RT_HAS_RATE (UINT64_C(1) << 40) /**< rt_delta only: figures per time. @since 0.1 */
 /** @} */
 
@@ -216,6 +218,15 @@ struct rt_tracker;
 /** rt_opts.flags, pid tracker: never read PSS, which walks the page tables of a process. Estimate
  * it and the peak of the tree from `statm` and `stat`. @since 0.3 */
 #define RT_OPT_NO_PSS_READS (UINT32_C(1) << 3)
+
+/** rt_opts.flags, pid tracker with RT_OPT_NO_CHILDREN: report `io` of the process as it is, with the
+ * I/O of the children that it waited for, and of theirs.
+ *
+ * The kernel has no other count of a process that has reaped children. Without this flag, the
+ * tracker sums up the `io` of the live threads once a child was reaped. Then a thread that has
+ * exited makes the sum a lower bound, and a sample reads one file more per thread. Without
+ * RT_OPT_NO_CHILDREN, the flag changes nothing: see rt_process.read_bytes. @since 0.3 */
+#define RT_OPT_IO_WITH_REAPED (UINT32_C(1) << 4)
 
 /** Options of a tracker. Every field except `size` may be 0, which means the default. @since 0.1 */
 struct rt_opts {
@@ -574,6 +585,10 @@ struct rt_metrics {
 	 * was read, since the peak between two polls may be higher; else in `estimated`.
 	 * @since 0.3 */
 	uint64_t peak_tree_bytes;
+	/** Counter, RT_HAS_IO_CALLS. Calls of read(2) and the like; `io` syscr. @since 0.3 */
+	uint64_t read_calls;
+	/** Counter, RT_HAS_IO_CALLS. Calls of write(2) and the like; `io` syscw. @since 0.3 */
+	uint64_t write_calls;
 };
 
 /** Measure once.
@@ -668,7 +683,9 @@ struct rt_process {
 	uint64_t rss_bytes;      /**< Gauge, RT_HAS_RSS. */
 	uint64_t pss_bytes;      /**< Gauge, RT_HAS_PSS. */
 	uint64_t peak_rss_bytes; /**< RT_HAS_PEAK_RSS. */
-	/** Counter, RT_HAS_IO. The kernel includes the I/O of children that it waited for. */
+	/** Counter, RT_HAS_IO. The kernel includes the I/O of children that it waited for. With
+	 * RT_OPT_NO_CHILDREN, this process's threads only, unless RT_OPT_IO_WITH_REAPED is set.
+	 * @since 0.3 RT_OPT_IO_WITH_REAPED. */
 	uint64_t read_bytes;
 	uint64_t write_bytes;           /**< Counter, RT_HAS_IO. Likewise. */
 	uint64_t cancelled_write_bytes; /**< Counter, RT_HAS_IO. Likewise. */
@@ -684,6 +701,10 @@ struct rt_process {
 	uint32_t reserved;              /**< 0. @since 0.2 */
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
+	/** Counter, RT_HAS_IO_CALLS. Calls of read(2) and the like, of the processes that
+	 * read_bytes is of. @since 0.3 */
+	uint64_t read_calls;
+	uint64_t write_calls; /**< Counter, RT_HAS_IO_CALLS. The same of write(2). @since 0.3 */
 };
 
 /** One CPU. The modes are disjoint, as those of rt_metrics. @since 0.1 */
@@ -868,6 +889,8 @@ struct rt_delta {
 	uint64_t pressure_io_full_ns;      /**< RT_HAS_PRESSURE_IO. */
 	/** RT_HAS_ bits of the differences of estimates. @since 0.3 */
 	uint64_t estimated;
+	uint64_t read_calls;  /**< RT_HAS_IO_CALLS. @since 0.3 */
+	uint64_t write_calls; /**< RT_HAS_IO_CALLS. @since 0.3 */
 };
 
 /** Compute what changed from one sample to a later one of the same tracker.

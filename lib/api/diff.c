@@ -27,6 +27,8 @@ static const struct counter counters[] = {
 	COUNTER(RT_HAS_IO, cancelled_write_bytes),
 	COUNTER(RT_HAS_IO, read_chars),
 	COUNTER(RT_HAS_IO, write_chars),
+	COUNTER(RT_HAS_IO_CALLS, read_calls),
+	COUNTER(RT_HAS_IO_CALLS, write_calls),
 	COUNTER(RT_HAS_FAULTS, minor_faults),
 	COUNTER(RT_HAS_FAULTS, major_faults),
 	COUNTER(RT_HAS_CTXSW, voluntary_switches),

@@ -159,6 +159,8 @@ static const struct rt_field metrics_fields[] = {
 	FIELD(metrics, pss_low_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PSS, "By"),
 	FIELD(metrics, pss_high_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PSS, "By"),
 	FIELD(metrics, peak_tree_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PEAK_TREE, "By"),
+	FIELD(metrics, read_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
+	FIELD(metrics, write_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
 };
 
 static const struct rt_field delta_fields[] = {
@@ -221,6 +223,8 @@ static const struct rt_field delta_fields[] = {
 	FIELD(delta, pressure_io_some_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO, "ns"),
 	FIELD(delta, pressure_io_full_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_PRESSURE_IO, "ns"),
 	FIELD(delta, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(delta, read_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
+	FIELD(delta, write_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
 };
 
 static const struct rt_field outcome_fields[] = {
@@ -290,6 +294,8 @@ static const struct rt_field process_fields[] = {
 	FIELD(process, pss_source, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(process, reserved, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(process, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(process, read_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
+	FIELD(process, write_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
 };
 
 static const struct rt_field cpu_fields[] = {

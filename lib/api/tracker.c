@@ -12,7 +12,7 @@
 
 #define KNOWN_FLAGS                                                                                \
 	(RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS |                 \
-	 RT_OPT_NO_PSS_READS)
+	 RT_OPT_NO_PSS_READS | RT_OPT_IO_WITH_REAPED)
 #define MOST_FILES 4096u
 #define QUICK_NS 100000u
 

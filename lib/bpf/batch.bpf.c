@@ -162,6 +162,8 @@ static void add_io(struct rti_batch_row *row, const struct task_io_accounting *i
 		row->read_bytes += io->read_bytes;
 		row->write_bytes += io->write_bytes;
 		row->cancelled_write_bytes += io->cancelled_write_bytes;
+		row->syscr += io->syscr;
+		row->syscw += io->syscw;
 	}
 }
 
@@ -207,7 +209,7 @@ static void set_usage_of_exited(const struct signal_struct *signal, struct rti_b
 	row->voluntary_switches = signal->nvcsw;
 	row->involuntary_switches = signal->nivcsw;
 	row->rchar = row->wchar = row->read_bytes = row->write_bytes = row->cancelled_write_bytes =
-	    0;
+	    row->syscr = row->syscw = 0;
 	if (row->has & RTI_BATCH_IO)
 		add_io(row, &signal->ioac);
 }

@@ -59,7 +59,8 @@ struct rti_batch_row {
 	/* Includes that of reaped children. */
 	uint64_t rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes;
 	char comm[16];
-	uint64_t state; /* the state letter */
+	uint64_t state;        /* the state letter */
+	uint64_t syscr, syscw; /* with RTI_BATCH_IO, likewise */
 };
 
 /* Requests per run of the BPF program. It decides how much memory both sides share. */

@@ -54,7 +54,7 @@ struct mm_struct {
 };
 
 struct task_io_accounting {
-	__u64 rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes;
+	__u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
 };
 
 struct signal_struct {

@@ -3,7 +3,7 @@
  *
  * The kernel adds the I/O of reaped children to that of the process, which is right for a tree. For
  * the process alone it is right only until a child is reaped; after that the live threads are
- * summed. */
+ * summed, unless the caller wants the kernel's own count. */
 #include <errno.h>
 
 #include "collect/collector.h"
@@ -23,7 +23,8 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
                    struct rti_figures *out)
 {
 	bool self_only =
-	    ctx->flags & RT_OPT_NO_CHILDREN && target->stat->cminflt + target->stat->cmajflt > 0;
+	    (ctx->flags & (RT_OPT_NO_CHILDREN | RT_OPT_IO_WITH_REAPED)) == RT_OPT_NO_CHILDREN &&
+	    target->stat->cminflt + target->stat->cmajflt > 0;
 	struct rti_thread_sum sum = { .is_complete = true };
 	int err = self_only ? rti_thread_sum_read(ctx, target->pid, RTI_THREAD_SUM_IO, &sum)
 	                    : read_io(ctx, target, &sum.io);
@@ -35,7 +36,10 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	out->self[RTI_CANCELLED_BYTES] = sum.io.cancelled_write_bytes;
 	out->self[RTI_READ_CHARS] = sum.io.rchar;
 	out->self[RTI_WRITE_CHARS] = sum.io.wchar;
-	*(sum.is_complete ? &out->valid : &out->partial) |= RT_HAS_IO;
+	out->self[RTI_READ_CALLS] = sum.io.syscr;
+	out->self[RTI_WRITE_CALLS] = sum.io.syscw;
+	*(sum.is_complete ? &out->valid : &out->partial) |=
+	    sum.io.has_calls ? RT_HAS_IO | RT_HAS_IO_CALLS : RT_HAS_IO;
 	return sum.is_complete ? 0 : -ENODATA;
 }
 
@@ -48,16 +52,19 @@ static void from_row(const struct rti_context *ctx, const struct rti_batch_row *
 	out->self[RTI_CANCELLED_BYTES] = row->cancelled_write_bytes;
 	out->self[RTI_READ_CHARS] = row->rchar;
 	out->self[RTI_WRITE_CHARS] = row->wchar;
-	out->valid |= RT_HAS_IO;
+	out->self[RTI_READ_CALLS] = row->syscr;
+	out->self[RTI_WRITE_CALLS] = row->syscw;
+	out->valid |= RT_HAS_IO | RT_HAS_IO_CALLS;
 }
 
 /* The supervisor publishes its own I/O. That is read after io, so it covers at least the part that
  * io included. */
 static void keep_children_share(struct rti_figures *out, const struct rti_shared_stats *shared)
 {
-	static const enum rti_counter_id order[] = { RTI_READ_CHARS, RTI_WRITE_CHARS,
-		                                     RTI_READ_BYTES, RTI_WRITE_BYTES,
-		                                     RTI_CANCELLED_BYTES };
+	static const enum rti_counter_id order[] = {
+		RTI_READ_CHARS,      RTI_WRITE_CHARS, RTI_READ_BYTES,  RTI_WRITE_BYTES,
+		RTI_CANCELLED_BYTES, RTI_READ_CALLS,  RTI_WRITE_CALLS,
+	};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		out->self[order[i]] =
@@ -65,10 +72,10 @@ static void keep_children_share(struct rti_figures *out, const struct rti_shared
 }
 
 const struct rti_pid_collector rti_pid_io = {
-	.provides = RT_HAS_IO,
+	.provides = RT_HAS_IO | RT_HAS_IO_CALLS,
 	.cadence = RTI_EACH_SAMPLE,
 	.folds_children = true,
-	.counters = { RTI_READ_BYTES, 5 },
+	.counters = { RTI_READ_BYTES, 7 },
 	.counters_may_fall = true,
 	.row_request = RTI_BATCH_IO,
 	.collect = collect,

@@ -57,6 +57,9 @@ static int add_io(struct threads *t, int32_t tid)
 	t->out->io.read_bytes += io.read_bytes;
 	t->out->io.write_bytes += io.write_bytes;
 	t->out->io.cancelled_write_bytes += io.cancelled_write_bytes;
+	t->out->io.syscr += io.syscr;
+	t->out->io.syscw += io.syscw;
+	t->out->io.has_calls = io.has_calls;
 	return 0;
 }
 

@@ -329,7 +329,8 @@ static bool is_covered(const struct rt_command *c, const struct findings *f)
  * time goes. */
 static void set_completeness(struct rt_command *c, struct findings *f, struct rt_outcome *out)
 {
-	const uint64_t of_members = RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
+	const uint64_t of_members =
+	    RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
 
 	f->is_covered_by_cgroup = is_covered(c, f);
 	/* Processes that fork and exit all the time may be missed by every sample. */

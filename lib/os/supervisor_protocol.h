@@ -95,8 +95,8 @@ struct rti_shared_stats {
 	uint64_t processes;  /* processes so far, counted by events */
 	uint64_t alive_peak; /* the most of them that were alive at one time */
 	/* I/O of the supervisor itself: rchar, wchar, read_bytes, write_bytes,
-	 * cancelled_write_bytes */
-	uint64_t own_io[5];
+	 * cancelled_write_bytes, syscr, syscw */
+	uint64_t own_io[7];
 	uint64_t records;         /* in the list */
 	uint64_t records_skipped; /* did not fit in the list */
 };

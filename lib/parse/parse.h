@@ -59,9 +59,11 @@ struct rti_pid_status {
 };
 int rti_parse_pid_status(const char *data, size_t len, struct rti_pid_status *out);
 
-/* /proc/PID/io, in bytes. Needs all fields. */
+/* /proc/PID/io, in bytes and calls. Needs all fields but syscr and syscw. */
 struct rti_pid_io {
 	uint64_t rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes;
+	uint64_t syscr, syscw;
+	bool has_calls; /* syscr and syscw are set */
 };
 int rti_parse_pid_io(const char *data, size_t len, struct rti_pid_io *out);
 

@@ -76,6 +76,7 @@ static uint64_t inherited_clock_ns(const struct supervisor *s)
 {
 	uint64_t ns, self_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - s->self_before_ns;
 
+	s->shared->own_io[RTS_READ_CALLS] += s->clock >= 0;
 	if (s->clock < 0 || read(s->clock, &ns, sizeof(ns)) != sizeof(ns))
 		return 0;
 	s->shared->own_io[0] += sizeof(ns);
@@ -286,8 +287,10 @@ static int batch_time_left_ms(struct supervisor *s)
 static void drain_signals(struct supervisor *s)
 {
 	struct signalfd_siginfo info;
-	ssize_t n = read(s->signals, &info, sizeof(info));
+	ssize_t n;
 
+	s->shared->own_io[RTS_READ_CALLS]++;
+	n = read(s->signals, &info, sizeof(info));
 	if (n > 0)
 		s->shared->own_io[0] += (uint64_t)n;
 }

@@ -26,6 +26,7 @@ ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *t
 	/* Add the most that can be read first. If the count were ever below the kernel's, the
 	 * library would take the difference for I/O of the program. */
 	shared->own_io[0] += size;
+	shared->own_io[RTS_READ_CALLS] += fd >= 0;
 	n = fd < 0 ? -1 : read(fd, text, size - 1);
 	shared->own_io[0] -= n > 0 ? size - (size_t)n : size;
 	text[n > 0 ? n : 0] = '\0';
@@ -46,13 +47,16 @@ ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char
 
 void rts_proc_file_init(struct rti_shared_stats *shared)
 {
-	static const char *const keys[] = { "rchar: ", "wchar: ", "read_bytes: ", "write_bytes: ",
-		                            "cancelled_write_bytes: " };
+	static const char *const keys[] = {
+		"rchar: ", "wchar: ", "read_bytes: ", "write_bytes: ", "cancelled_write_bytes: ",
+		"syscr: ", "syscw: "
+	};
 	char text[512];
 	ssize_t n = rts_read_file(shared, "/proc/self/io", text, sizeof(text));
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 7; i++)
 		shared->own_io[i] = rts_value_of(text, keys[i], 10);
 	if (n > 0)
 		shared->own_io[0] += (uint64_t)n;
+	shared->own_io[RTS_READ_CALLS] += n > 0; /* the text is from before this call */
 }

@@ -11,6 +11,8 @@
 
 #include "os/supervisor_protocol.h"
 
+enum { RTS_READ_CALLS = 5 }; /* index of syscr in shared->own_io */
+
 /* Initialize shared->own_io from what the kernel has counted for the supervisor so far. Call this
  * before the other functions. */
 void rts_proc_file_init(struct rti_shared_stats *shared);

@@ -32,6 +32,8 @@ static void fill_process(const struct rti_tree *tree, const struct rti_member *m
 	out->cancelled_write_bytes = f->self[RTI_CANCELLED_BYTES];
 	out->read_chars = f->self[RTI_READ_CHARS];
 	out->write_chars = f->self[RTI_WRITE_CHARS];
+	out->read_calls = f->self[RTI_READ_CALLS];
+	out->write_calls = f->self[RTI_WRITE_CALLS];
 	out->minor_faults = f->self[RTI_MINOR_FAULTS];
 	out->major_faults = f->self[RTI_MAJOR_FAULTS];
 	out->voluntary_switches = f->self[RTI_VOLUNTARY];

@@ -98,6 +98,8 @@ static void set_totals(struct rti_tree *tree, struct rt_metrics *out)
 	out->cancelled_write_bytes = total[RTI_CANCELLED_BYTES];
 	out->read_chars = total[RTI_READ_CHARS];
 	out->write_chars = total[RTI_WRITE_CHARS];
+	out->read_calls = total[RTI_READ_CALLS];
+	out->write_calls = total[RTI_WRITE_CALLS];
 	out->processes_seen = count_all(tree);
 	out->members_skipped = tree->discovery.skipped;
 	if (out->members_skipped > tree->members_skipped_max)
@@ -115,7 +117,7 @@ static void make_partial(struct rt_metrics *out, uint64_t domains)
 /* If something is known to be missing, the sums are lower bounds. */
 static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 {
-	const uint64_t counters = RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW;
+	const uint64_t counters = tree->domains.counters;
 	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
 
 	if (fork_tracker->has_lost_events)

@@ -33,7 +33,7 @@ static_assert(offsetof(struct rt_opts, reserved) == 28, "offset");
 static_assert(offsetof(struct rt_opts, pss_share) == 32, "offset");
 static_assert(offsetof(struct rt_opts, pss_hold_us) == 36, "offset");
 
-static_assert(sizeof(struct rt_metrics) >= 984, "size");
+static_assert(sizeof(struct rt_metrics) >= 1000, "size");
 static_assert(offsetof(struct rt_metrics, size) == 0, "offset");
 static_assert(offsetof(struct rt_metrics, kind) == 4, "offset");
 static_assert(offsetof(struct rt_metrics, valid) == 8, "offset");
@@ -145,8 +145,10 @@ static_assert(offsetof(struct rt_metrics, estimated) == 952, "offset");
 static_assert(offsetof(struct rt_metrics, pss_low_bytes) == 960, "offset");
 static_assert(offsetof(struct rt_metrics, pss_high_bytes) == 968, "offset");
 static_assert(offsetof(struct rt_metrics, peak_tree_bytes) == 976, "offset");
+static_assert(offsetof(struct rt_metrics, read_calls) == 984, "offset");
+static_assert(offsetof(struct rt_metrics, write_calls) == 992, "offset");
 
-static_assert(sizeof(struct rt_process) >= 256, "size");
+static_assert(sizeof(struct rt_process) >= 272, "size");
 static_assert(offsetof(struct rt_process, size) == 0, "offset");
 static_assert(offsetof(struct rt_process, pid) == 4, "offset");
 static_assert(offsetof(struct rt_process, ppid) == 8, "offset");
@@ -175,6 +177,8 @@ static_assert(offsetof(struct rt_process, pss_age_ns) == 232, "offset");
 static_assert(offsetof(struct rt_process, pss_source) == 240, "offset");
 static_assert(offsetof(struct rt_process, reserved) == 244, "offset");
 static_assert(offsetof(struct rt_process, estimated) == 248, "offset");
+static_assert(offsetof(struct rt_process, read_calls) == 256, "offset");
+static_assert(offsetof(struct rt_process, write_calls) == 264, "offset");
 
 static_assert(sizeof(struct rt_cpu) >= 88, "size");
 static_assert(offsetof(struct rt_cpu, size) == 0, "offset");
@@ -237,7 +241,7 @@ static_assert(offsetof(struct rt_zpool, size_bytes) == 264, "offset");
 static_assert(offsetof(struct rt_zpool, allocated_bytes) == 272, "offset");
 static_assert(offsetof(struct rt_zpool, free_bytes) == 280, "offset");
 
-static_assert(sizeof(struct rt_delta) >= 560, "size");
+static_assert(sizeof(struct rt_delta) >= 576, "size");
 static_assert(offsetof(struct rt_delta, size) == 0, "offset");
 static_assert(offsetof(struct rt_delta, kind) == 4, "offset");
 static_assert(offsetof(struct rt_delta, valid) == 8, "offset");
@@ -294,6 +298,8 @@ static_assert(offsetof(struct rt_delta, pressure_memory_full_ns) == 528, "offset
 static_assert(offsetof(struct rt_delta, pressure_io_some_ns) == 536, "offset");
 static_assert(offsetof(struct rt_delta, pressure_io_full_ns) == 544, "offset");
 static_assert(offsetof(struct rt_delta, estimated) == 552, "offset");
+static_assert(offsetof(struct rt_delta, read_calls) == 560, "offset");
+static_assert(offsetof(struct rt_delta, write_calls) == 568, "offset");
 
 static_assert(sizeof(struct rt_command_opts) >= 48, "size");
 static_assert(offsetof(struct rt_command_opts, size) == 0, "offset");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Trackers of real processes: which processes are members, and what they have used. The reference
  * is what the kernel reports to the processes themselves, or to the process that reaps them. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -15,6 +17,7 @@
 #include <rtrack/rtrack.h>
 
 #include "children.h"
+#include "record.h"
 #include "suite.h"
 #include "tracking.h"
 
@@ -302,6 +305,77 @@ START_TEST(tracker_of_caller_has_memory_and_self_cpu_time)
 }
 END_TEST
 
+#define OWN_WRITES 11
+#define REAPED_WRITES 30
+
+static void write_calls(int count)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	while (fd >= 0 && count-- > 0) {
+		if (write(fd, "x", 1) != 1)
+			_exit(90);
+	}
+	close(fd);
+}
+
+static void write_and_reap(void *arg)
+{
+	(void)arg;
+	write_calls(OWN_WRITES);
+	if (fork() == 0) {
+		write_calls(REAPED_WRITES);
+		_exit(0);
+	}
+	waitpid(-1, NULL, 0);
+}
+
+static struct rt_process read_first_row(pid_t pid, uint32_t flags)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .flags = flags };
+	struct rt_tracker *tracker;
+	struct rt_process row;
+	struct rt_metrics m;
+	size_t count = 1;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, pid, &opts), 0);
+	m = sample(tracker);
+	ck_assert_int_eq(rt_tracker_processes(tracker, &row, sizeof(row), &count), 0);
+	ck_assert_uint_eq(row.valid & RT_HAS_IO_CALLS, RT_HAS_IO_CALLS);
+	ck_assert_uint_eq(m.valid & RT_HAS_IO_CALLS, RT_HAS_IO_CALLS);
+	ck_assert_uint_eq(m.write_calls, row.write_calls);
+	ck_assert_uint_eq(m.write_chars, row.write_chars);
+	rt_tracker_free(tracker);
+	return row;
+}
+
+/* The kernel's count of the process, and that of its only thread, which has no children. */
+START_TEST(io_of_one_process_is_had_with_and_without_the_children_that_it_reaped)
+{
+	struct rt_process alone, with_reaped, in_tree;
+	char of_process[64], of_thread[64];
+	struct child child;
+
+	child_start(&child, write_and_reap, NULL);
+	snprintf(of_process, sizeof(of_process), "/proc/%d/io", child.pid);
+	snprintf(of_thread, sizeof(of_thread), "/proc/%d/task/%d/io", child.pid, child.pid);
+
+	alone = read_first_row(child.pid, RT_OPT_NO_CHILDREN);
+	with_reaped = read_first_row(child.pid, RT_OPT_NO_CHILDREN | RT_OPT_IO_WITH_REAPED);
+	in_tree = read_first_row(child.pid, 0);
+
+	ck_assert_uint_eq(alone.write_calls, read_proc_value(of_thread, "syscw:"));
+	ck_assert_uint_eq(alone.read_calls, read_proc_value(of_thread, "syscr:"));
+	ck_assert_uint_eq(with_reaped.write_calls, read_proc_value(of_process, "syscw:"));
+	ck_assert_uint_eq(with_reaped.read_calls, read_proc_value(of_process, "syscr:"));
+	ck_assert_uint_eq(with_reaped.write_chars, read_proc_value(of_process, "wchar:"));
+	ck_assert_uint_eq(in_tree.write_calls, with_reaped.write_calls);
+	ck_assert_uint_ge(alone.write_calls, OWN_WRITES);
+	ck_assert_uint_ge(with_reaped.write_calls, alone.write_calls + REAPED_WRITES);
+	child_end(&child);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pid_tracker");
@@ -311,6 +385,8 @@ int main(void)
 	tcase_add_test(members, tracker_with_child_of_non_leader_thread_has_it_as_member);
 	tcase_add_test(members, tracker_after_leader_has_exited_still_has_the_process);
 	tcase_add_test(members, tracker_after_exec_in_non_leader_thread_has_the_same_process);
+	tcase_add_test(members,
+	               io_of_one_process_is_had_with_and_without_the_children_that_it_reaped);
 	tcase_add_test(members, tracker_of_caller_has_memory_and_self_cpu_time);
 	tcase_add_test(names, tracker_of_process_with_odd_name_has_name_and_cpu_time);
 	return suite_run(suite);

@@ -77,6 +77,8 @@ static void check_rest(const struct rti_batch_row *row, const struct batch_text 
 	ck_assert_uint_eq(row->read_bytes, text->io.read_bytes);
 	ck_assert_uint_eq(row->write_bytes, text->io.write_bytes);
 	ck_assert_uint_eq(row->cancelled_write_bytes, text->io.cancelled_write_bytes);
+	ck_assert_uint_eq(row->syscr, text->io.syscr);
+	ck_assert_uint_eq(row->syscw, text->io.syscw);
 	ck_assert_uint_ge(row->voluntary_switches, text->voluntary);
 	ck_assert_uint_ge(row->involuntary_switches, text->involuntary);
 	if (!has_ended_threads) {

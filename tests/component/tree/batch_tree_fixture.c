@@ -133,6 +133,8 @@ void check_equal(const struct rt_metrics *a, const struct rt_metrics *b)
 	ck_assert_uint_eq(a->read_bytes, b->read_bytes);
 	ck_assert_uint_eq(a->write_bytes, b->write_bytes);
 	ck_assert_uint_eq(a->cancelled_write_bytes, b->cancelled_write_bytes);
+	ck_assert_uint_eq(a->read_calls, b->read_calls);
+	ck_assert_uint_eq(a->write_calls, b->write_calls);
 	ck_assert_uint_eq(a->read_chars, b->read_chars);
 	ck_assert_uint_eq(a->write_chars, b->write_chars);
 	ck_assert_uint_eq(a->voluntary_switches, b->voluntary_switches);

@@ -14,7 +14,7 @@ static int parse_io_text(const char *text, struct rti_pid_io *out)
 	return rti_parse_pid_io(copy.data, copy.len, out);
 }
 
-START_TEST(io_with_seven_keys_parses_five)
+START_TEST(io_with_seven_keys_parses_all)
 {
 	struct rti_pid_io io;
 
@@ -28,6 +28,9 @@ START_TEST(io_with_seven_keys_parses_five)
 	ck_assert_uint_eq(io.read_bytes, 5);
 	ck_assert_uint_eq(io.write_bytes, 6);
 	ck_assert_uint_eq(io.cancelled_write_bytes, UINT64_MAX);
+	ck_assert(io.has_calls);
+	ck_assert_uint_eq(io.syscr, 3);
+	ck_assert_uint_eq(io.syscw, 4);
 }
 END_TEST
 
@@ -83,7 +86,7 @@ int main(void)
 	Suite *suite = suite_create("parse_pid_io");
 	TCase *tests = suite_case(suite, "pid_io");
 
-	tcase_add_test(tests, io_with_seven_keys_parses_five);
+	tcase_add_test(tests, io_with_seven_keys_parses_all);
 	tcase_add_loop_test(tests, io_with_other_order_or_keys_parses, 0,
 	                    sizeof(odd_ios) / sizeof(odd_ios[0]));
 	tcase_add_loop_test(tests, io_without_one_of_five_keys_is_refused, 0,

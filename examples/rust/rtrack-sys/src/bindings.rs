@@ -233,6 +233,8 @@ pub struct rt_metrics {
     pub pss_low_bytes: u64,
     pub pss_high_bytes: u64,
     pub peak_tree_bytes: u64,
+    pub read_calls: u64,
+    pub write_calls: u64,
 }
 extern "C" {
     pub fn rt_sample(
@@ -278,6 +280,8 @@ pub struct rt_process {
     pub pss_source: u32,
     pub reserved: u32,
     pub estimated: u64,
+    pub read_calls: u64,
+    pub write_calls: u64,
 }
 impl Default for rt_process {
     fn default() -> Self {
@@ -493,6 +497,8 @@ pub struct rt_delta {
     pub pressure_io_some_ns: u64,
     pub pressure_io_full_ns: u64,
     pub estimated: u64,
+    pub read_calls: u64,
+    pub write_calls: u64,
 }
 extern "C" {
     pub fn rt_diff(

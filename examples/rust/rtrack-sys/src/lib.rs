@@ -39,11 +39,13 @@ pub const RT_HAS_PRESSURE_MEMORY: u64 = 1 << 26;
 pub const RT_HAS_PRESSURE_IO: u64 = 1 << 27;
 pub const RT_HAS_ZFS: u64 = 1 << 28;
 pub const RT_HAS_PEAK_TREE: u64 = 1 << 34;
+pub const RT_HAS_IO_CALLS: u64 = 1 << 35;
 pub const RT_HAS_RATE: u64 = 1 << 40;
 
 pub const RT_OPT_NO_CHILDREN: u32 = 1 << 0;
 pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 1 << 1;
 pub const RT_OPT_PROCESS_EVENTS: u32 = 1 << 2;
+pub const RT_OPT_IO_WITH_REAPED: u32 = 1 << 4;
 
 pub const RT_COMMAND_LIST_PROCESSES: u32 = 1 << 0;
 
