@@ -17,6 +17,7 @@
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
+#include "target_cgroup.h"
 #include "tree.h"
 #include "units.h"
 
@@ -30,6 +31,7 @@ struct attach {
 	/* One pidfd for each root. It becomes readable when the root exits. fd is -1 if there is
 	 * none. */
 	struct pollfd *pidfds;
+	struct target_cgroup *cgroups;     /* one for each root */
 	bool *is_finished;                 /* for each tree: its last row is written */
 	struct rt_tracker *system_tracker; /* NULL if the rows have no system columns */
 	struct follow system;
@@ -69,8 +71,10 @@ static int attach_to(struct attach *a, const char *word)
 	if (err == 0) {
 		a->pidfds[a->count] =
 		    (struct pollfd){ .fd = open_pidfd((int32_t)pid), .events = POLLIN };
+		target_cgroup_init(&a->cgroups[a->count], (int32_t)pid);
 		a->count++;
 		err = follow_start(tree, tracker, a->options->interval_ns);
+		target_cgroup_check(&a->cgroups[a->count - 1], tracker);
 		tree->pid = (int32_t)pid;
 		tree->is_alone = a->options->no_children;
 	}
@@ -90,7 +94,8 @@ static int attach_to_all(struct attach *a)
 	a->trees = calloc(count, sizeof(*a->trees));
 	a->pidfds = calloc(count, sizeof(*a->pidfds));
 	a->is_finished = calloc(count, sizeof(*a->is_finished));
-	if (!a->trees || !a->pidfds || !a->is_finished) {
+	a->cgroups = calloc(count, sizeof(*a->cgroups));
+	if (!a->trees || !a->pidfds || !a->is_finished || !a->cgroups) {
 		warn("out of memory");
 		return EXIT_BEFORE_START;
 	}
@@ -132,6 +137,7 @@ static void write_row(struct attach *a, size_t i, const struct follow *system)
 
 	if (follow_sample(&a->trees[i]) < 0)
 		return;
+	target_cgroup_check(&a->cgroups[i], a->trees[i].tracker);
 	row = follow_row(&a->trees[i], system);
 	series_write(&a->series, &row);
 	if (has_ended(a, i))
@@ -225,8 +231,10 @@ static void write_summary(struct attach *a)
 		warn("out of memory: cannot write the summary");
 		return;
 	}
-	for (size_t i = 0; i < a->count; i++)
+	for (size_t i = 0; i < a->count; i++) {
+		a->trees[i].cgroup_growth_ns = target_cgroup_growth(&a->cgroups[i]);
 		usage_of_attached(&usages[i], &a->trees[i]);
+	}
 	summary_of_attached(&a->summary, usages, a->count, (uint64_t)(clock_now() - a->start_ns));
 	free(usages);
 }
@@ -267,6 +275,7 @@ int command_attach(const struct options *options)
 	live_free(&a.live);
 	free(a.trees);
 	free(a.pidfds);
+	free(a.cgroups);
 	free(a.is_finished);
 	return code;
 }

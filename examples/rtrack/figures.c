@@ -54,6 +54,8 @@ static const struct reason reasons[] = {
 	  "the inherited clock counted more CPU time than the waited-for processes used" },
 	{ RT_REASON_EVENTS_LOST, "events_lost",
 	  "process events were lost, so processes may be missing" },
+	{ RT_REASON_EVENTS_UNHEARD, "events_unheard",
+	  "process events cannot be received here, so processes may be missing" },
 };
 
 struct marks metrics_marks(const struct rt_metrics *m)

@@ -13,8 +13,11 @@
 
 struct follow {
 	struct rt_tracker *tracker;
-	int32_t pid;         /* set by the caller, like is_alone; 0 for the system */
-	bool is_alone;       /* descendants are not followed */
+	int32_t pid;   /* set by the caller, like is_alone; 0 for the system */
+	bool is_alone; /* descendants are not followed */
+	/* CPU time that was used in the cgroup of an attached process, set by the caller at the
+	 * end; UINT64_MAX: unknown. */
+	uint64_t cgroup_growth_ns;
 	int64_t interval_ns; /* intended time between samples */
 	struct rt_metrics base, before, now;
 	struct rt_delta delta; /* from before to now */

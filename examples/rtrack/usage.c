@@ -3,8 +3,11 @@
 #include "usage.h"
 
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "figures.h"
+
+#define TICK_MAX_NS UINT64_C(10000000) /* CONFIG_HZ=100 */
 
 /* Add the figures for which the outcome is no more precise than the last sample. */
 static void add_from_sample(struct usage *u, const struct follow *f)
@@ -72,11 +75,37 @@ static void make_partial(struct usage *u, uint64_t bits)
 	u->marks.valid &= ~bits;
 }
 
+/* Whether every fork and exit was reported since rtrack attached. */
+static bool has_all_events(const struct follow *f)
+{
+	return !(f->now.reasons & (RT_REASON_EVENTS_UNHEARD | RT_REASON_EVENTS_LOST));
+}
+
+/* The tree cannot have used more than the cgroup that it is in. If the cgroup used no more than is
+ * known of the tree, nothing can be missing. Its account may lag by a clock tick on each CPU. */
+static void bound_cpu(struct usage *u, const struct follow *f)
+{
+	uint64_t low_ns = usage_cpu_ns(u), growth_ns = f->cgroup_growth_ns;
+	uint64_t lag_ns = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * TICK_MAX_NS;
+	bool is_bounded = growth_ns != UINT64_MAX;
+
+	u->cpu_low_ns = u->cpu_estimate_ns = u->cpu_high_ns = low_ns;
+	if (f->is_alone && !u->reasons)
+		return;
+	if (!is_bounded)
+		u->cpu_high_ns = UINT64_MAX;
+	else if (growth_ns + growth_ns / 50 + TICK_MAX_NS + lag_ns > low_ns)
+		u->cpu_high_ns = growth_ns + growth_ns / 50 + TICK_MAX_NS + lag_ns;
+	if (!f->is_alone &&
+	    (!is_bounded || growth_ns > low_ns + low_ns / 100 + TICK_MAX_NS + u->overhead_cpu_ns))
+		u->reasons |= RT_REASON_UNVERIFIED;
+}
+
 void usage_of_attached(struct usage *u, const struct follow *f)
 {
 	const struct rt_metrics *from = &f->base, *to = &f->now;
 	struct rt_delta since;
-	uint32_t reasons = to->reasons | (f->is_alone ? 0 : RT_REASON_ORPHANS_UNSEEN);
+	uint32_t orphans = f->is_alone || has_all_events(f) ? 0 : RT_REASON_ORPHANS_UNSEEN;
 
 	rt_diff(from, to, &since, sizeof(since));
 	*u = (struct usage){
@@ -89,8 +118,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.cpu_system_ns = to->cpu_system_ns - from->cpu_system_ns,
 		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,
 		.accounting = RT_ACCOUNTING_POLL,
-		.reasons = reasons,
-		.complete = reasons == 0,
+		.reasons = to->reasons | orphans,
 		.peak_rss_bytes = to->peak_rss_bytes,
 		.read_bytes = to->read_bytes - from->read_bytes,
 		.write_bytes = to->write_bytes - from->write_bytes,
@@ -100,12 +128,13 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.samples = f->samples,
 		.overhead_cpu_ns = to->self_cpu_ns,
 	};
-	if (!u->complete)
+	bound_cpu(u, f);
+	u->complete = u->reasons == 0;
+	/* As of a command: RT_REASON_UNVERIFIED alone says that nothing is known to be missing. */
+	if (u->reasons & ~(uint32_t)RT_REASON_UNVERIFIED)
 		make_partial(u, RT_HAS_CPU);
-	if (!f->is_alone) /* a tracker does not report whether it received all events */
+	if (orphans)
 		make_partial(u, RT_HAS_PROCESSES);
-	u->cpu_low_ns = u->cpu_estimate_ns = usage_cpu_ns(u);
-	u->cpu_high_ns = u->complete ? u->cpu_low_ns : UINT64_MAX;
 	set_peak(u, to);
 	add_from_sample(u, f);
 }

@@ -338,6 +338,14 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 /** RT_OPT_PROCESS_EVENTS: events arrived faster than they were read, so processes may be missing.
  * @since 0.2 */
 #define RT_REASON_EVENTS_LOST (UINT32_C(1) << 8)
+/** rt_metrics only: RT_OPT_PROCESS_EVENTS was asked for, and process events cannot be received here.
+ *
+ * E.g.: the caller is in a container, or not root before Linux 6.6. New members are found by scans,
+ * so an orphan that starts and exits between two samples is not seen. If neither this bit nor
+ * RT_REASON_EVENTS_LOST is set, the tracker has received all events since it was created, and
+ * rt_metrics.processes_seen is exact: the processes of the tree that were alive at the first
+ * sample, and all that they have forked since. Clears no bit of `valid`. @since 0.3 */
+#define RT_REASON_EVENTS_UNHEARD (UINT32_C(1) << 9)
 /** @} */
 
 /** rt_metrics.pss_source: this sample read all of it. @since 0.2 */

@@ -449,8 +449,9 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid)
 
 	d->is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 	/* Without events the members are found by scans. */
-	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed && !ctx->procfs->is_foreign)
-		rti_fork_tracker_subscribe(&d->fork_tracker);
+	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed &&
+	    (ctx->procfs->is_foreign || rti_fork_tracker_subscribe(&d->fork_tracker) < 0))
+		rti_add_reasons(tree, RT_REASON_EVENTS_UNHEARD);
 	rti_fork_tracker_set_root(&d->fork_tracker, pid);
 	d->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
 	err = rti_pid_stat_read(ctx, pid, NULL, &stat);

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "collect/pid_stat.h"
+#include "tree/clock_read.h"
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
@@ -182,15 +183,28 @@ static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombi
 	}
 }
 
+/* What a zombie used does not change any more. If its clock stands where it stood when its account
+ * was read, it has not run in between, so that the account is final, too. */
+static void read_final_account(struct rti_tree *tree, struct rti_member *m,
+                               struct rti_status *status)
+{
+	rti_read_clock(tree, m);
+	if (m->clock.is_known && m->clock.now.total_ns != m->read.clock_ns)
+		rti_force_read_member(tree, m, status);
+	m->exit.is_final =
+	    m->clock.is_known && !m->end.has_exited && m->read.account_at && m->stat.state == 'Z';
+}
+
 /* Once for each zombie, which gets no more children. */
-static void note_zombies(struct rti_tree *tree)
+static void note_zombies(struct rti_tree *tree, struct rti_status *status)
 {
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
-		if (m->exit.is_zombie || !rti_pid_stat_is_zombie(&m->stat))
+		if (m->exit.is_zombie || m->end.has_exited || !rti_pid_stat_is_zombie(&m->stat))
 			continue;
 		m->exit.is_zombie = true;
+		read_final_account(tree, m, status);
 		reread_orphans(tree, m);
 	}
 }
@@ -202,7 +216,7 @@ void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 	bool is_stable;
 
 	if (tree->unchanged_samples == 0)
-		note_zombies(tree);
+		note_zombies(tree, status);
 	is_stable = !tree->needs_reconcile;
 	while (!is_stable) {
 		is_stable = true;
@@ -235,7 +249,10 @@ void rti_exits_report_lost(const struct rti_tree *tree, struct rti_status *statu
 /* No account of a member holds what the member used. */
 static void keep_last_seen(struct rti_tree *tree, const struct rti_member *m)
 {
-	rti_ledger_keep_last_seen(&tree->ledger, &m->account);
+	if (m->exit.is_final)
+		rti_ledger_keep_final(&tree->ledger, &m->account);
+	else
+		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
 	rti_exits_note_kept(tree, m, 0);
 }
 

@@ -7,8 +7,8 @@ import subprocess
 import unittest
 from typing import Any, List
 
-from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, is_alive, python, read_csv, read_jsonl,
-                            read_proc, rtrack, state_of, voluntary_switches, wait_until)
+from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, busy, is_alive, python, read_csv,
+                            read_jsonl, read_proc, rtrack, state_of, voluntary_switches, wait_until)
 
 try:
     import psutil
@@ -148,9 +148,46 @@ class Attach(Case):
         target.stdin.write(b"2")
         [tree] = self.targets(process)
         self.assertEqual(tree["processes"], 1 + 2 * 5 + 2, tree)
-        self.assertEqual((tree["processes_exact"], tree["ended"]), (False, True))
+        reasons = tree["accounting"]["reasons"]
+        self.assertEqual(tree["processes_exact"], "events_lost" not in reasons, reasons)
+        self.assertTrue(tree["ended"])
+        self.assertEqual("orphans_unseen" in reasons, "events_lost" in reasons, reasons)
         self.assertGreaterEqual(tree["cpu_seconds"], 0.3, "the last daemon is followed")
         self.assertGreaterEqual(max(row["children"] for row in read_jsonl(rows)[1:]), 1)
+
+    def test_process_that_ends_between_two_samples_is_counted_to_its_end(self) -> None:
+        """Burn CPU time after the first sample, and become a zombie before the next one is due."""
+        rows = self.dir / "rows"
+        target = self.start(python("import os\nos.read(0, 1)\n" + busy(0.5)),
+                            stdin=subprocess.PIPE, bufsize=0)
+        process = self.attach(rows, "-i", 10 * PATIENCE_S, "--no-children", target.pid)
+        target.stdin.write(b"1")
+        [tree] = self.targets(process)
+        _, _, final = os.wait4(target.pid, 0)
+        target.returncode = 0
+        self.assertAlmostEqual(tree["cpu_seconds_before"] + tree["cpu_seconds"],
+                               final.ru_utime + final.ru_stime, delta=0.00001)
+        self.assertEqual((tree["accounting"]["complete"], tree["accounting"]["reasons"]),
+                         (True, []))
+
+    def test_cpu_time_of_the_cgroup_bounds_that_of_the_tree(self) -> None:
+        """The children are reaped by the kernel, so that nothing but their cgroup has all."""
+        if not any(" - cgroup2 " in line and line.split()[3] == "/"
+                   for line in open("/proc/self/mountinfo")):
+            self.skipTest("no cgroup v2 is mounted")
+        code = ("import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                "os.read(0, 1)\nfor _ in range(20):\n if os.fork() == 0:\n"
+                "  while time.process_time() < 0.03: pass\n  os._exit(0)\n try: os.wait()\n"
+                " except ChildProcessError: pass\n")
+        rows = self.dir / "rows"
+        target = self.start(python(code), stdin=subprocess.PIPE, bufsize=0)
+        process = self.attach(rows, "-i", 10 * PATIENCE_S, target.pid)
+        target.stdin.write(b"1")
+        [tree] = self.targets(process)
+        high = tree["accounting"]["cpu_seconds_high"]
+        self.assertGreaterEqual(high, 20 * 0.03)
+        self.assertGreaterEqual(high, tree["cpu_seconds"])
+        self.assertFalse(tree["accounting"]["complete"])
 
     def test_peak_between_two_samples_is_recorded(self) -> None:
         """Hold memory until rtrack has slept a few times.

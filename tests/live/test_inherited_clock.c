@@ -53,7 +53,8 @@ START_TEST(estimate_with_auto_reaped_children_has_their_cpu_time)
 	ck_assert_uint_ne(w.outcome.reasons & RT_REASON_CLOCK_ABOVE, 0);
 	ck_assert_uint_eq(w.outcome.complete, 0);
 	ck_assert_uint_eq(w.outcome.valid & RT_HAS_CPU, 0);
-	ck_assert_uint_lt(w.outcome.cpu_low_ns, work_ns / 2);
+	/* Peak polls see much of it, but never the end of a child. */
+	ck_assert_uint_lt(w.outcome.cpu_low_ns, work_ns + taken_ns);
 	ck_assert_uint_ge(w.outcome.cpu_estimate_ns, work_ns - work_ns / 20);
 	ck_assert_uint_le(w.outcome.cpu_estimate_ns, work_ns + work_ns / 4 + taken_ns);
 	ck_assert_uint_le(w.outcome.cpu_estimate_ns, w.outcome.cpu_high_ns);

@@ -329,6 +329,64 @@ START_TEST(zombie_read_by_a_peak_poll_alone_stays_in_the_total)
 }
 END_TEST
 
+static int stopped_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/proc/%d", fix.root.root, pid);
+	if (access(path, F_OK) < 0)
+		return -ESRCH;
+	*out = (struct rti_cpu_clock){ 19 * TICK_NS, 1, 2, 0 };
+	return 0;
+}
+
+static void use_simulated_clock(void)
+{
+	get_platform(fix.tracker)->cpu_clock = stopped_clock;
+}
+
+/* Process events are those of this system, and the fixture shows another one. */
+START_TEST(tracker_that_cannot_receive_the_events_it_asked_for_says_so)
+{
+	write_family();
+	track_process(100, _i ? RT_OPT_PROCESS_EVENTS : 0);
+
+	ck_assert_uint_eq(take_sample().reasons, _i ? RT_REASON_EVENTS_UNHEARD : 0);
+}
+END_TEST
+
+START_TEST(tracker_without_descendants_needs_no_events)
+{
+	write_family();
+	track_process(100, RT_OPT_PROCESS_EVENTS | RT_OPT_NO_CHILDREN);
+
+	ck_assert_uint_eq(take_sample().reasons, 0);
+}
+END_TEST
+
+/* What it used does not change any more, so nothing of it is unknown. */
+START_TEST(zombie_that_was_read_as_one_and_then_reaped_from_outside_lost_nothing)
+{
+	struct fake_process ended = shell;
+	struct rt_metrics m;
+
+	fake_process_write(&fix.root, &shell);
+	track_process(100, 0);
+	use_simulated_clock();
+	take_sample();
+	ended.is_zombie = true;
+	ended.state = 'Z';
+	fake_process_write(&fix.root, &ended);
+	take_sample();
+	fake_process_remove(&fix.root, 100);
+
+	ck_assert_int_eq(try_sample(&m), -ESRCH);
+
+	ck_assert_uint_eq(m.reasons, 0);
+	ck_assert_uint_eq(m.valid & RT_HAS_CPU, RT_HAS_CPU);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("membership");
@@ -346,6 +404,11 @@ int main(void)
 	tcase_add_test(refused, tracker_of_missing_process_or_root_is_refused);
 	tcase_add_loop_test(refused, tracker_of_a_thread_is_refused, 0, 2);
 	tcase_add_test(refused, process_with_hidden_files_is_unreadable_and_has_not_exited);
+	tcase_add_loop_test(events, tracker_that_cannot_receive_the_events_it_asked_for_says_so, 0,
+	                    2);
+	tcase_add_test(events, tracker_without_descendants_needs_no_events);
+	tcase_add_test(events,
+	               zombie_that_was_read_as_one_and_then_reaped_from_outside_lost_nothing);
 	tcase_add_test(events, zombie_with_exit_event_is_read_before_it_is_reaped);
 	tcase_add_test(events, new_pid_that_is_reused_or_being_released_is_no_member);
 	tcase_add_test(events, zombie_read_by_a_peak_poll_alone_stays_in_the_total);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU time of the cgroup that an attached process is in: an upper bound of what its tree uses,
+ * as long as the whole tree is in that cgroup. */
+#ifndef TARGET_CGROUP_H
+#define TARGET_CGROUP_H
+
+#include <stdbool.h>
+
+#include <rtrack/rtrack.h>
+
+struct target_cgroup {
+	char name[1024];     /* as /proc/PID/cgroup has it; "" if the bound is not known */
+	char cpu_stat[1200]; /* path of the file */
+	uint64_t start_ns;   /* CPU time of the cgroup when rtrack attached */
+};
+
+/* Find the cgroup (v2) of a process, and read how much CPU time has been used in it. */
+void target_cgroup_init(struct target_cgroup *group, int32_t pid);
+
+/* Check that all members of the last sample are in the cgroup, or in one below it. If one is not,
+ * or there are too many to look at, nothing is bounded any more. */
+void target_cgroup_check(struct target_cgroup *group, const struct rt_tracker *tracker);
+
+/* Returns how much CPU time was used in the cgroup since the start, or UINT64_MAX if the tree may
+ * have used more. */
+uint64_t target_cgroup_growth(const struct target_cgroup *group);
+
+#endif
