@@ -4,6 +4,7 @@
 #include "tree_fixture.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -329,7 +330,12 @@ START_TEST(zombie_read_by_a_peak_poll_alone_stays_in_the_total)
 }
 END_TEST
 
-static int stopped_clock(int32_t pid, struct rti_cpu_clock *out)
+/* Shows more from the second call on that counts, as the clock of a process that exits meanwhile. */
+static struct {
+	unsigned calls, late_from;
+} clock_state;
+
+static int read_simulated_clock(int32_t pid, struct rti_cpu_clock *out)
 {
 	char path[600];
 
@@ -337,12 +343,9 @@ static int stopped_clock(int32_t pid, struct rti_cpu_clock *out)
 	if (access(path, F_OK) < 0)
 		return -ESRCH;
 	*out = (struct rti_cpu_clock){ 19 * TICK_NS, 1, 2, 0 };
+	if (++clock_state.calls >= clock_state.late_from)
+		out->total_ns = 25 * TICK_NS;
 	return 0;
-}
-
-static void use_simulated_clock(void)
-{
-	get_platform(fix.tracker)->cpu_clock = stopped_clock;
 }
 
 /* Process events are those of this system, and the fixture shows another one. */
@@ -364,7 +367,8 @@ START_TEST(tracker_without_descendants_needs_no_events)
 }
 END_TEST
 
-/* What it used does not change any more, so nothing of it is unknown. */
+/* What it used does not change any more, so nothing of it is unknown. It uses more CPU time after
+ * its clock was read, and is a zombie when its stat is read. */
 START_TEST(zombie_that_was_read_as_one_and_then_reaped_from_outside_lost_nothing)
 {
 	struct fake_process ended = shell;
@@ -372,11 +376,13 @@ START_TEST(zombie_that_was_read_as_one_and_then_reaped_from_outside_lost_nothing
 
 	fake_process_write(&fix.root, &shell);
 	track_process(100, 0);
-	use_simulated_clock();
+	get_platform(fix.tracker)->cpu_clock = read_simulated_clock;
+	clock_state.late_from = UINT_MAX;
 	take_sample();
 	ended.is_zombie = true;
 	ended.state = 'Z';
 	fake_process_write(&fix.root, &ended);
+	clock_state.late_from = clock_state.calls + 2;
 	take_sample();
 	fake_process_remove(&fix.root, 100);
 
@@ -384,6 +390,7 @@ START_TEST(zombie_that_was_read_as_one_and_then_reaped_from_outside_lost_nothing
 
 	ck_assert_uint_eq(m.reasons, 0);
 	ck_assert_uint_eq(m.valid & RT_HAS_CPU, RT_HAS_CPU);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 25 * TICK_NS);
 }
 END_TEST
 
