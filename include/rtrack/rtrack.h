@@ -318,7 +318,10 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 /** Members were still running when the figures were last read. @since 0.1 */
 #define RT_REASON_LEFT_RUNNING (UINT32_C(1) << 3)
 /** The tree could not be followed in full, for lack of memory or descriptors, or because it has
- * too many members: see rt_metrics.members_skipped. @since 0.1 */
+ * too many members: see rt_metrics.members_skipped.
+ * @since 0.1
+ * @since 0.3 Cleared once all processes that were skipped have become members. Stays if one of them
+ * exited before, or if it is not known which ones were skipped. */
 #define RT_REASON_MEMBERS_SKIPPED (UINT32_C(1) << 4)
 /** rt_outcome only: with the accounting method that was used, an orphan that started and exited
  * between two samples would not have been seen.

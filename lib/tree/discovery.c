@@ -17,10 +17,11 @@
 #define RECHECK_PERIOD 16 /* one scan in so many ignores the supervisor's count of forks */
 #define COUNT_OF_FORKS (UINT64_C(1) << 63) /* keeps a count apart from a pid */
 
-/* A process may be missing from the tree because of this error. */
-static void note_skipped(struct rti_tree *tree, int err)
+/* A process may be missing from the tree because of this error. pid 0: it is not known which. */
+static void note_skipped(struct rti_tree *tree, int32_t pid, int err)
 {
 	tree->discovery.has_skipped = true;
+	rti_skipped_note(&tree->discovery.missing, tree->ctx, pid);
 	if (rti_is_out_of_files(err))
 		tree->discovery.is_short_of_files = true;
 }
@@ -32,20 +33,21 @@ static void add_member(struct rti_tree *tree, const struct rti_pid_stat *stat,
 
 	if (err < 0) {
 		tree->discovery.skipped++;
-		note_skipped(tree, err);
+		note_skipped(tree, stat->pid, err);
 		return;
 	}
+	rti_skipped_take(&tree->discovery.missing, tree->ctx, stat);
 	rti_fork_tracker_add(&tree->discovery.fork_tracker, stat->pid);
 }
 
 /* Whether no more members may be added. Asked before anything is read of a process. */
-static bool is_full(struct rti_tree *tree)
+static bool is_full(struct rti_tree *tree, int32_t pid)
 {
 	if (tree->table.count < RTI_MEMBERS_MAX &&
 	    tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
 		return false;
 	tree->discovery.skipped++;
-	tree->discovery.has_skipped = true;
+	note_skipped(tree, pid, 0);
 	return true;
 }
 
@@ -57,7 +59,7 @@ static int read_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
 	int err = rti_pid_stat_read(tree->ctx, pid, file, out);
 
 	if (err < 0 && err != -ESRCH)
-		note_skipped(tree, err);
+		note_skipped(tree, pid, err);
 	return err;
 }
 
@@ -97,7 +99,7 @@ static int match_child(void *arg, int32_t pid)
 		scan->is_incomplete |= known->stat.ppid != scan->parent;
 		return RTI_CONTINUE;
 	}
-	if (is_full(scan->tree))
+	if (is_full(scan->tree, pid))
 		return RTI_CONTINUE;
 	if (read_stat(scan->tree, pid, &file, &stat) == 0)
 		add_child(scan->tree, scan->parent, &stat, &file);
@@ -120,7 +122,7 @@ static void scan_thread(struct children_scan *scan, int32_t tid, struct rti_file
 	if (err == 0)
 		rti_parse_children(buf->data, buf->len, match_child, scan);
 	else if (err != -ENOENT && err != -ESRCH)
-		note_skipped(scan->tree, err);
+		note_skipped(scan->tree, 0, err);
 }
 
 static int scan_task(void *arg, const char *name)
@@ -157,7 +159,7 @@ static void scan_all_threads(struct children_scan *scan)
 	int err = rti_procfs_list(scan->tree->ctx->procfs, RTI_PROC, tasks.text, scan_task, scan);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		note_skipped(scan->tree, err);
+		note_skipped(scan->tree, 0, err);
 	rti_member_find(&scan->tree->table, scan->parent)->scan.threads = scan->threads;
 }
 
@@ -216,7 +218,7 @@ static bool add_candidates(struct rti_tree *tree)
 		struct rti_pid_stat stat;
 
 		if (!rti_member_find(&tree->table, c.ppid) ||
-		    rti_member_find(&tree->table, c.pid) || is_full(tree))
+		    rti_member_find(&tree->table, c.pid) || is_full(tree, c.pid))
 			continue;
 		if (rti_pid_stat_read(tree->ctx, c.pid, NULL, &stat) == 0)
 			was_added |= add_child(tree, c.ppid, &stat, NULL);
@@ -233,7 +235,7 @@ static void scan_proc(struct rti_tree *tree)
 	tree->discovery.candidate_count = 0;
 	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, ".", add_candidate, tree);
 	if (err < 0)
-		note_skipped(tree, err);
+		note_skipped(tree, 0, err);
 	while (add_candidates(tree))
 		;
 }
@@ -254,7 +256,7 @@ static void add_forked(void *arg, int32_t pid, bool has_exited)
 	struct rti_pid_stat stat;
 
 	if (rti_member_find(&tree->table, pid) || (has_exited && was_reaped(tree->ctx, pid)) ||
-	    is_full(tree))
+	    is_full(tree, pid))
 		return;
 	if (read_stat(tree, pid, &file, &stat) == 0 &&
 	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')))
@@ -407,6 +409,18 @@ static void find_members(struct rti_tree *tree, rti_batch_ask *ask)
 		scan_marked(tree);
 }
 
+/* All that were skipped are members, and their accounts go back to their start. So nothing is
+ * missing any more. */
+static void forgive_skipped(struct rti_tree *tree)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+
+	if (d->has_skipped || rti_skipped_is_missing_any(&d->missing))
+		return;
+	rti_skipped_free(&d->missing);
+	tree->reasons &= ~(uint32_t)RT_REASON_MEMBERS_SKIPPED;
+}
+
 void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 {
 	struct rti_discovery_state *d = &tree->discovery;
@@ -429,6 +443,7 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 		rti_member_table_drop_files(&tree->table, tree->ctx);
 		find_members(tree, ask);
 	}
+	forgive_skipped(tree);
 }
 
 void rti_discovery_init(struct rti_tree *tree)
@@ -464,6 +479,7 @@ void rti_discovery_free(struct rti_tree *tree)
 {
 	struct rti_discovery_state *d = &tree->discovery;
 
+	rti_skipped_free(&d->missing);
 	free(d->candidates);
 	rti_buf_free(&d->children);
 	rti_procfs_close_file(tree->ctx->procfs, &d->last_pid_file);

@@ -11,6 +11,7 @@
 #include "tree/member_table.h"
 #include "tree/memory.h"
 #include "tree/pss_budget.h"
+#include "tree/skipped.h"
 
 struct rti_member_row;
 
@@ -20,14 +21,15 @@ enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };
 /* Written by discovery.c. The fork tracker in it is written by fork_tracker.c; supervised.c puts
  * that of a command in its place. */
 struct rti_discovery_state {
-	bool is_followed;        /* descendants belong to the tree */
-	bool has_children_files; /* the kernel has task/TID/children */
-	bool was_scanned;        /* once: members older than the events are known */
-	bool has_skipped;        /* the last scan may have missed a member */
-	bool is_short_of_files;  /* for want of descriptors */
-	uint64_t skipped;        /* members that the last scan found and could not add */
-	size_t count_before;     /* members before the last scan */
-	uint64_t scans;          /* so far */
+	bool is_followed;           /* descendants belong to the tree */
+	bool has_children_files;    /* the kernel has task/TID/children */
+	bool was_scanned;           /* once: members older than the events are known */
+	bool has_skipped;           /* the last scan may have missed a member */
+	bool is_short_of_files;     /* for want of descriptors */
+	uint64_t skipped;           /* members that the last scan found and could not add */
+	struct rti_skipped missing; /* of all scans: those that are no members yet */
+	size_t count_before;        /* members before the last scan */
+	uint64_t scans;             /* so far */
 	/* The pid that the kernel had given out last: now, and at the last scan of /proc. Under a
 	 * supervisor with events its count of forks, which moves whenever a process forks. 0:
 	 * unknown. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static struct {
 	char *children; /* text of the root's children file */
 	size_t children_len;
 	unsigned stats_read;
+	int late_pid; /* of a process that started after all the others */
 } fix;
 
 static int many_open(int dirfd, const char *path, int flags)
@@ -58,9 +60,11 @@ static ssize_t many_pread(int fd, void *buf, size_t len, off_t offset)
 		size = fix.files[fd].pid == ROOT ? fix.children_len : 0;
 	} else {
 		fix.stats_read++;
-		size = (size_t)snprintf(text, sizeof(text),
-		                        "%d (p) S %d 1 1 0 -1 0 7 0 0 0 0 0 0 0 20 0 1 0 5 0 1 0\n",
-		                        fix.files[fd].pid, fix.files[fd].pid == ROOT ? 1 : ROOT);
+		size =
+		    (size_t)snprintf(text, sizeof(text),
+		                     "%d (p) S %d 1 1 0 -1 0 7 0 0 0 0 0 0 0 20 0 1 0 %d 0 1 0\n",
+		                     fix.files[fd].pid, fix.files[fd].pid == ROOT ? 1 : ROOT,
+		                     fix.files[fd].pid == fix.late_pid ? INT_MAX : 5);
 	}
 	if ((size_t)offset >= size)
 		return 0;
@@ -177,6 +181,76 @@ START_TEST(later_samples_of_a_huge_tree_add_members_up_to_the_limit)
 }
 END_TEST
 
+/* Cut the list of children after the last one that is kept. */
+static void keep_children(int count)
+{
+	char *end = fix.children;
+
+	while (count-- > 0)
+		end = strchr(end, ' ') + 1;
+	fix.children_len = (size_t)(end - fix.children);
+}
+
+static struct rt_metrics take_samples(struct rt_tracker *tracker, int count)
+{
+	struct rt_metrics m = { 0 };
+
+	while (count-- > 0)
+		ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+	return m;
+}
+
+START_TEST(tree_of_which_all_skipped_processes_became_members_is_complete)
+{
+	struct rt_tracker *tracker = track_root();
+	struct rt_metrics m;
+
+	keep_children(20000);
+	ck_assert_uint_eq(take_samples(tracker, 1).valid, 0);
+
+	m = take_samples(tracker, 1);
+
+	ck_assert_uint_eq(m.processes, 1 + 20000);
+	ck_assert_uint_eq(m.members_skipped, 0);
+	ck_assert_uint_eq(m.reasons, 0);
+	ck_assert_uint_eq(m.valid, RT_HAS_FAULTS | RT_HAS_PROCESSES);
+	ck_assert_uint_eq(m.minor_faults, UINT64_C(7) * (1 + 20000));
+	rt_tracker_free(tracker);
+}
+END_TEST
+
+START_TEST(tree_of_which_a_skipped_process_exited_before_it_was_a_member_stays_partial)
+{
+	struct rt_tracker *tracker = track_root();
+	struct rt_metrics m;
+
+	keep_children(20000);
+	take_samples(tracker, 1);
+	keep_children(19999);
+
+	m = take_samples(tracker, 3);
+
+	ck_assert_uint_eq(m.processes, 1 + 19999);
+	ck_assert_uint_eq(m.reasons, RT_REASON_MEMBERS_SKIPPED);
+	ck_assert_uint_eq(m.valid & RT_HAS_FAULTS, 0);
+	rt_tracker_free(tracker);
+}
+END_TEST
+
+/* The process that has the pid now started after the one that was skipped. */
+START_TEST(tree_of_which_a_skipped_pid_was_reused_stays_partial)
+{
+	struct rt_tracker *tracker = track_root();
+
+	keep_children(20000);
+	take_samples(tracker, 1);
+	fix.late_pid = ROOT + 20000;
+
+	ck_assert_uint_eq(take_samples(tracker, 3).reasons, RT_REASON_MEMBERS_SKIPPED);
+	rt_tracker_free(tracker);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("many members");
@@ -185,6 +259,10 @@ int main(void)
 	tcase_set_timeout(tcase, 100);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, first_sample_of_a_huge_tree_skips_and_counts_members);
+	tcase_add_test(tcase, tree_of_which_all_skipped_processes_became_members_is_complete);
+	tcase_add_test(tcase,
+	               tree_of_which_a_skipped_process_exited_before_it_was_a_member_stays_partial);
+	tcase_add_test(tcase, tree_of_which_a_skipped_pid_was_reused_stays_partial);
 	tcase_add_test(tcase, later_samples_of_a_huge_tree_add_members_up_to_the_limit);
 	return suite_run(suite);
 }
