@@ -219,8 +219,8 @@ struct rt_tracker;
  * it and the peak of the tree from `statm` and `stat`. @since 0.3 */
 #define RT_OPT_NO_PSS_READS (UINT32_C(1) << 3)
 
-/** rt_opts.flags, pid tracker with RT_OPT_NO_CHILDREN: report `io` of the process as it is, with the
- * I/O of the children that it waited for, and of theirs.
+/** rt_opts.flags, pid tracker with RT_OPT_NO_CHILDREN: report `io` of the process as it is, with
+ * the I/O of the children that it waited for, and of theirs.
  *
  * The kernel has no other count of a process that has reaped children. Without this flag, the
  * tracker sums up the `io` of the live threads once a child was reaped. Then a thread that has
@@ -341,7 +341,8 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 /** RT_OPT_PROCESS_EVENTS: events arrived faster than they were read, so processes may be missing.
  * @since 0.2 */
 #define RT_REASON_EVENTS_LOST (UINT32_C(1) << 8)
-/** rt_metrics only: RT_OPT_PROCESS_EVENTS was asked for, and process events cannot be received here.
+/** rt_metrics only: RT_OPT_PROCESS_EVENTS was asked for, and process events cannot be received
+ * here.
  *
  * E.g.: the caller is in a container, or not root before Linux 6.6. New members are found by scans,
  * so an orphan that starts and exits between two samples is not seen. If neither this bit nor

@@ -7,6 +7,10 @@
 #include "os/cpu_time.h"
 #include "util/saturate.h"
 
+/* What a process may use between its fork and its entry into the cgroup, where the kernel cannot
+ * fork it there (before Linux 5.7). The account itself is in whole microseconds. */
+#define CGROUP_SLACK_NS 1000000u
+
 static uint64_t at_least(uint64_t value, uint64_t floor)
 {
 	return value > floor ? value : floor;
@@ -237,19 +241,26 @@ void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 }
 
 void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns,
-                                      uint64_t system_ns)
+                                      uint64_t system_ns, uint64_t lag_ns)
 {
 	ledger->has_cgroup = true;
+	ledger->cgroup_lag_ns = lag_ns;
 	ledger->cgroup_user_ns = user_ns;
 	ledger->cgroup_system_ns = system_ns;
 }
 
+/* If members have used more than their cgroup, by more than its account may lag, a process has left
+ * the cgroup. That stays so: what other processes used in the cgroup may make up for it later.
+ * E.g.: a process uses 0.5 s outside, and another one, which no process waits for, 0.6 s inside. */
 static void apply_cgroup(struct rti_ledger *ledger, uint64_t sum[RTI_COUNTERS])
 {
 	uint64_t cgroup_ns = ledger->cgroup_user_ns + ledger->cgroup_system_ns,
 		 sum_ns = sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM];
 
-	ledger->is_covered_by_cgroup = ledger->has_cgroup && cgroup_ns + RTI_TICK_MAX_NS >= sum_ns;
+	if (ledger->has_cgroup && sum_ns > cgroup_ns + ledger->cgroup_lag_ns + CGROUP_SLACK_NS)
+		ledger->has_left_cgroup = true;
+	ledger->is_covered_by_cgroup =
+	    ledger->has_cgroup && !ledger->has_left_cgroup && cgroup_ns + CGROUP_SLACK_NS >= sum_ns;
 	if (ledger->has_cgroup && cgroup_ns > sum_ns) {
 		sum[RTI_CPU_USER] = ledger->cgroup_user_ns;
 		sum[RTI_CPU_SYSTEM] = ledger->cgroup_system_ns;

@@ -44,7 +44,11 @@ struct rti_ledger {
 	uint64_t sum[RTI_COUNTERS];      /* of retained and of all members */
 	/* Of the cgroup in this sample. */
 	uint64_t cgroup_user_ns, cgroup_system_ns;
+	uint64_t cgroup_lag_ns; /* by which its account may lag behind the clocks of members */
 	bool has_cgroup;
+	/* Members were seen to have used more than the cgroup: a process used CPU time outside of
+	 * it. */
+	bool has_left_cgroup;
 	bool has_unwaited;         /* no process waited for some member */
 	bool has_exits;            /* some member has exited */
 	bool is_covered_by_cgroup; /* the cgroup's CPU time includes that of all members */
@@ -70,8 +74,8 @@ bool rti_ledger_account_exit(struct rti_ledger *ledger, const struct rti_account
                              struct rti_account *parent);
 
 /* The same for a member that its parent has left behind. Whether an account may hold it: one
- * that grew by at least its faults and its CPU time, as last seen. If there is none, the last values
- * that were seen are kept; if there is one, the member is merged into it. */
+ * that grew by at least its faults and its CPU time, as last seen. If there is none, the last
+ * values that were seen are kept; if there is one, the member is merged into it. */
 bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_account *reaper,
                          const struct rti_account *exited);
 void rti_ledger_keep_last_seen(struct rti_ledger *ledger, const struct rti_account *exited);
@@ -103,10 +107,10 @@ void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *
  * since the last sample, set the floor and close will do. */
 void rti_ledger_open(struct rti_ledger *ledger);
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member);
-/* The cgroup of the whole tree has used this much CPU time, by an account that is no newer than the
- * members' own. */
+/* The cgroup of the whole tree has used this much CPU time, by an account that may lag behind the
+ * members' own by this much. */
 void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns,
-                                      uint64_t system_ns);
+                                      uint64_t system_ns, uint64_t lag_ns);
 void rti_ledger_close(struct rti_ledger *ledger);
 
 /* Raise the share of children of a member to the kernel's exact account, which its reaper can

@@ -2,6 +2,7 @@
 /* Summing up the members of a tree into the figures of a sample. */
 #include "tree/tree_metrics.h"
 
+#include "os/cpu_time.h"
 #include "tree/memory_peak.h"
 
 #define US_NS 1000u
@@ -188,7 +189,9 @@ static void apply_cgroup(struct rti_tree *tree)
 
 	if (tree->want & RT_HAS_CPU &&
 	    rti_cgroup_read_cpu(&tree->supervised.cgroup, tree->ctx, &user_ns, &system_ns) == 0)
-		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns);
+		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns,
+		                                 tree->ctx->platform->cpu_count() *
+		                                     (uint64_t)RTI_TICK_MAX_NS);
 }
 
 static void sum_members(struct rti_tree *tree)

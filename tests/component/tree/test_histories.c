@@ -50,6 +50,11 @@ static void check_history(const struct history *h, bool holds, const char *viola
 	             sim.faults, h->m.write_bytes, sim.written, h->m.reasons);
 }
 
+static uint32_t count_cpus(void)
+{
+	return SIM_CPUS;
+}
+
 static void simulate_clocks(struct rt_tracker *tracker)
 {
 	struct rti_platform *platform = get_platform(tracker);
@@ -57,6 +62,7 @@ static void simulate_clocks(struct rt_tracker *tracker)
 	platform->tick_ns = SIM_TICK_NS;
 	platform->cpu_clock = sim_cpu_clock;
 	platform->now = sim_now;
+	platform->cpu_count = count_cpus;
 	platform->thread_cpu_ns = sim_thread_cpu_ns;
 }
 

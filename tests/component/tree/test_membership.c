@@ -330,7 +330,7 @@ START_TEST(zombie_read_by_a_peak_poll_alone_stays_in_the_total)
 }
 END_TEST
 
-/* Shows more from the second call on that counts, as the clock of a process that exits meanwhile. */
+/* Shows more from some call on, as the clock of a process that exits meanwhile does. */
 static struct {
 	unsigned calls, late_from;
 } clock_state;
