@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RTI_BATCH_PLUGIN 3u /* changes whenever anything below does */
+#define RTI_BATCH_PLUGIN 4u /* changes whenever anything below does */
 
 /* What a request asks for, and what a row has. Values that were not requested are 0 in the row.
  * Values without a bit are in every row. */

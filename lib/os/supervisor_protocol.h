@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
-#define RTI_PROTOCOL "4" /* changes whenever anything below does */
+#define RTI_PROTOCOL "5" /* changes whenever anything below does */
 
 /* Arguments of the supervisor, in this order:
  *   1  RTI_PROTOCOL
