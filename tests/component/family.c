@@ -22,6 +22,8 @@
 #define MS 1000000u
 #define MIB ((size_t)1 << 20)
 #define ROOM (MIB * 256) /* a member may grow by this much */
+/* In the environment of a member that executes this program: its index, and all descriptors. */
+#define MEMBER_VARIABLE "RTRACK_TEST_FAMILY"
 
 struct command {
 	int32_t deed, argument;
@@ -85,7 +87,22 @@ static int32_t start_threads(int32_t count)
 	return -err;
 }
 
-static int32_t execute(struct family *f, const struct command *command)
+static void execute_program(const struct family *f, size_t self)
+{
+	char text[(FAMILY_MOST + 1) * 12];
+	int len = snprintf(text, sizeof(text), "%zu", self);
+
+	for (size_t i = 0; i < FAMILY_MOST; i++) {
+		fcntl(f->member[i].other_fd, F_SETFD, 0);
+		len +=
+		    snprintf(text + len, sizeof(text) - (size_t)len, " %d", f->member[i].other_fd);
+	}
+	setenv(MEMBER_VARIABLE, text, 1);
+	execl("/proc/self/exe", "family", (char *)NULL);
+	_exit(1);
+}
+
+static int32_t execute(struct family *f, size_t self, const struct command *command)
 {
 	switch ((enum family_deed)command->deed) {
 	case FAMILY_RUN:
@@ -105,6 +122,9 @@ static int32_t execute(struct family *f, const struct command *command)
 		return write_bytes((size_t)command->argument);
 	case FAMILY_THREADS:
 		return start_threads(command->argument);
+	case FAMILY_EXEC:
+		execute_program(f, self);
+		break;
 	case FAMILY_EXIT:
 		break;
 	}
@@ -125,22 +145,26 @@ static void run_member(struct family *f, size_t self)
 			continue;
 		if (len != sizeof(command))
 			_exit(1);
-		answer = execute(f, &command);
+		answer = execute(f, self, &command);
 		if (send(fd, &answer, sizeof(answer), 0) != sizeof(answer))
 			_exit(1);
 	}
 }
 
+static int32_t await_answer(const struct family *f, size_t member)
+{
+	int32_t answer = 0;
+
+	ck_assert_int_eq(recv(f->member[member].fd, &answer, sizeof(answer), 0), sizeof(answer));
+	return answer;
+}
+
 int32_t family_tell(struct family *f, size_t member, enum family_deed deed, int32_t argument)
 {
 	struct command command = { (int32_t)deed, argument };
-	int32_t answer = 0;
 
 	ck_assert_int_eq(send(f->member[member].fd, &command, sizeof(command), 0), sizeof(command));
-	if (deed != FAMILY_EXIT)
-		ck_assert_int_eq(recv(f->member[member].fd, &answer, sizeof(answer), 0),
-		                 sizeof(answer));
-	return answer;
+	return deed == FAMILY_EXIT ? 0 : await_answer(f, member);
 }
 
 static void open_sockets(struct family *f)
@@ -153,15 +177,32 @@ static void open_sockets(struct family *f)
 	}
 }
 
-static void run_root(struct family *f)
+static void map_room(void)
 {
-	for (size_t i = 0; i < FAMILY_MOST; i++)
-		close(f->member[i].fd);
 	room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 	            -1, 0);
 	if (room == MAP_FAILED || madvise(room, ROOM, MADV_NOHUGEPAGE) < 0)
 		_exit(1);
-	run_member(f, 0);
+}
+
+/* A member that executes a program is this program once more. It begins here instead of in main(),
+ * and answers the command. */
+__attribute__((constructor)) static void run_as_member(void)
+{
+	static struct family f;
+	const int32_t answer = 0;
+	char *text = getenv(MEMBER_VARIABLE);
+	size_t self;
+
+	if (!text)
+		return;
+	self = strtoul(text, &text, 10);
+	for (size_t i = 0; i < FAMILY_MOST; i++)
+		f.member[i].other_fd = (int)strtol(text, &text, 10);
+	map_room();
+	if (send(f.member[self].other_fd, &answer, sizeof(answer), 0) != sizeof(answer))
+		_exit(1);
+	run_member(&f, self);
 }
 
 void family_start(struct family *f, size_t count)
@@ -172,8 +213,8 @@ void family_start(struct family *f, size_t count)
 	f->member[0].pid = fork();
 	ck_assert_int_ge(f->member[0].pid, 0);
 	if (f->member[0].pid == 0)
-		run_root(f);
-	ck_assert_int_eq(family_tell(f, 0, FAMILY_RUN, 0), 0);
+		execute_program(f, 0);
+	ck_assert_int_eq(await_answer(f, 0), 0);
 	while (f->count < count)
 		family_grow(f);
 }

@@ -29,9 +29,11 @@ enum family_deed {
 	FAMILY_IGNORE,  /* ignore SIGCHLD */
 	FAMILY_WRITE,   /* write this many bytes into a pipe of its own */
 	FAMILY_THREADS, /* start this many more threads, which sleep */
+	FAMILY_EXEC,    /* execute a program; all memory is new */
 };
 
-/* Start a root with this many members in all. The caller becomes their subreaper. */
+/* Start a root with this many members in all. The caller becomes their subreaper. The root has
+ * executed a program, so it shares no memory with the caller. The others share it with the root. */
 void family_start(struct family *f, size_t count);
 
 /* Make a member do something, and wait until it has done so. Returns its answer. */

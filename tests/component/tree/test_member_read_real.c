@@ -100,6 +100,8 @@ static void check_pss(const struct rt_metrics *m, const struct rt_metrics *all)
 	ck_assert_uint_le(m->pss_bytes, all->pss_bytes + MIB);
 	ck_assert_uint_ge(m->pss_bytes + MIB, all->pss_bytes);
 	ck_assert_uint_gt(m->pss_bytes, 10 * MIB);
+	ck_assert_uint_ne(m->valid & RT_HAS_PSS, 0);
+	ck_assert_uint_ne(all->valid & RT_HAS_PSS, 0);
 }
 
 START_TEST(busy_tree_has_the_figures_of_a_full_read)
