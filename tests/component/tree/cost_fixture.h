@@ -9,10 +9,11 @@
 #include "suite.h"
 
 /* Time between two samples, ms. */
-#define SOON 20           /* only what is read every time is due */
-#define SELDOM 100        /* status and the files of all threads are due */
-#define REFRESH 1000      /* RSS of processes that do not run is due */
-#define PSS_REFRESH 10000 /* PSS is due, even if no member has run */
+#define SOON 20             /* only what is read every time is due */
+#define SELDOM 100          /* status and the files of all threads are due */
+#define REFRESH 1000        /* RSS of processes that do not run is due */
+#define SELDOM_SAMPLED 3000 /* so long after a sample, a peak poll may read PSS */
+#define PSS_REFRESH 10000   /* PSS is due, even if no member has run */
 
 /* PSS budgets, thousandths of a CPU. */
 #define WIDE_SHARE 500 /* covers every read of a small tree */

@@ -22,10 +22,11 @@ START_TEST(idle_process_costs_rss_each_second_and_pss_each_ten_seconds)
 
 	check_sample_after(PSS_REFRESH, "one, idle for ten seconds",
 	                   (struct cost){ .opens = 1,
-	                                  .reads = 3,
+	                                  .reads = 4,
 	                                  .clocks = 1,
 	                                  .times = SAMPLE_TIMES + PSS_TIMES,
-	                                  .files = "PID/smaps_rollup 1, PID/statm 1, " LAST_PID });
+	                                  .files = "PID/smaps_rollup 1, PID/statm 2, " LAST_PID,
+	                                  .twice = "/statm" });
 
 	meter_see_fork();
 	check_sample_after(
@@ -42,34 +43,30 @@ START_TEST(process_that_ran_costs_status_and_thread_files_at_ten_hertz)
 	run_all();
 	check_sample_after(
 	    SOON, "one, ran",
-	    (struct cost){
-		.opens = 1,
-		.reads = 5,
-		.clocks = 1,
-		.times = SAMPLE_TIMES + PSS_TIMES,
-		.files = "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	    (struct cost){ .reads = 4,
+	                   .clocks = 1,
+	                   .times = SAMPLE_TIMES,
+	                   .files = "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
 
 	run_all();
 	meter_see_fork();
-	check_sample_after(
-	    SOON, "one, ran, some process forked",
-	    (struct cost){ .opens = 1,
-	                   .reads = 6,
-	                   .clocks = 1,
-	                   .times = SAMPLE_TIMES + PSS_TIMES,
-	                   .files = "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, "
-	                            "PID/task/TID/children 1, " LAST_PID });
+	check_sample_after(SOON, "one, ran, some process forked",
+	                   (struct cost){ .reads = 5,
+	                                  .clocks = 1,
+	                                  .times = SAMPLE_TIMES,
+	                                  .files = "PID/io 1, PID/stat 1, PID/statm 1, "
+	                                           "PID/task/TID/children 1, " LAST_PID });
 
 	run_all();
 	take_sample();
 	run_all();
 	check_sample_after(SELDOM, "one, ran, after 100 ms",
-	                   (struct cost){ .opens = 7,
-	                                  .reads = 10,
+	                   (struct cost){ .opens = 6,
+	                                  .reads = 9,
 	                                  .lists = 2,
 	                                  .clocks = 2,
-	                                  .times = SAMPLE_TIMES + PSS_TIMES,
-	                                  .files = "PID/io 1, PID/smaps_rollup 1, PID/stat 2, "
+	                                  .times = SAMPLE_TIMES,
+	                                  .files = "PID/io 1, PID/stat 2, "
 	                                           "PID/statm 1, PID/status 1, " THREAD_FILES
 	                                           ", " LAST_PID,
 	                                  .twice = "/stat" });
@@ -198,34 +195,32 @@ START_TEST(process_with_threads_that_ran_costs_files_of_each_thread_at_ten_hertz
 	run_all();
 	check_sample_after(
 	    SOON, "four threads, ran",
-	    (struct cost){
-		.opens = 1,
-		.reads = 5,
-		.clocks = 1,
-		.times = SAMPLE_TIMES + PSS_TIMES,
-		.files = "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	    (struct cost){ .reads = 4,
+	                   .clocks = 1,
+	                   .times = SAMPLE_TIMES,
+	                   .files = "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
 
 	run_all();
 	meter_see_fork();
-	check_sample_after(
-	    SOON, "four threads, ran, some process forked",
-	    (struct cost){ .opens = 6,
-	                   .reads = 9,
-	                   .lists = 2,
-	                   .clocks = 1,
-	                   .times = SAMPLE_TIMES + PSS_TIMES,
-	                   .files = "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, "
-	                            "PID/task 1, PID/task/TID/children 4, " LAST_PID });
+	check_sample_after(SOON, "four threads, ran, some process forked",
+	                   (struct cost){ .opens = 5,
+	                                  .reads = 8,
+	                                  .lists = 2,
+	                                  .clocks = 1,
+	                                  .times = SAMPLE_TIMES,
+	                                  .files =
+	                                      "PID/io 1, PID/stat 1, PID/statm 1, "
+	                                      "PID/task 1, PID/task/TID/children 4, " LAST_PID });
 
 	run_all();
 	check_sample_after(
 	    SELDOM, "four threads, ran, after 100 ms",
-	    (struct cost){ .opens = 16,
-	                   .reads = 19,
+	    (struct cost){ .opens = 15,
+	                   .reads = 18,
 	                   .lists = 2,
 	                   .clocks = 2,
-	                   .times = SAMPLE_TIMES + PSS_TIMES,
-	                   .files = "PID/io 1, PID/smaps_rollup 1, PID/stat 2, PID/statm 1, "
+	                   .times = SAMPLE_TIMES,
+	                   .files = "PID/io 1, PID/stat 2, PID/statm 1, "
 	                            "PID/status 1, PID/task 1, PID/task/TID/schedstat 4, "
 	                            "PID/task/TID/stat 4, PID/task/TID/status 4, " LAST_PID,
 	                   .twice = "/stat" });

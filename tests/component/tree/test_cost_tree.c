@@ -3,6 +3,7 @@
 #include "cost_fixture.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tree_inside.h"
 
@@ -39,23 +40,19 @@ START_TEST(tree_in_which_one_member_ran_costs_files_of_that_member)
 	run_member(7);
 	check_sample_after(
 	    SOON, "tree, one ran",
-	    (struct cost){
-		.opens = 1,
-		.reads = 5,
-		.clocks = TREE,
-		.times = SAMPLE_TIMES + PSS_TIMES,
-		.files = "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, " LAST_PID });
+	    (struct cost){ .reads = 4,
+	                   .clocks = TREE,
+	                   .times = SAMPLE_TIMES,
+	                   .files = "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
 
 	run_member(7);
 	meter_see_fork();
-	check_sample_after(
-	    SOON, "tree, one ran, some process forked",
-	    (struct cost){ .opens = 1,
-	                   .reads = 8,
-	                   .clocks = TREE,
-	                   .times = SAMPLE_TIMES + PSS_TIMES,
-	                   .files = "PID/io 1, PID/smaps_rollup 1, PID/stat 1, PID/statm 1, "
-	                            "PID/task/TID/children 2, " LAST_PID });
+	check_sample_after(SOON, "tree, one ran, some process forked",
+	                   (struct cost){ .reads = 7,
+	                                  .clocks = TREE,
+	                                  .times = SAMPLE_TIMES,
+	                                  .files = "PID/io 1, PID/stat 1, PID/statm 1, "
+	                                           "PID/task/TID/children 2, " LAST_PID });
 }
 END_TEST
 
@@ -67,35 +64,31 @@ START_TEST(tree_that_ran_costs_files_of_all_members)
 	run_all();
 	check_sample_after(
 	    SOON, "tree, all ran",
-	    (struct cost){
-		.opens = TREE,
-		.reads = 1 + 4 * TREE,
-		.clocks = TREE,
-		.times = SAMPLE_TIMES + PSS_TIMES * TREE,
-		.files = "PID/io 20, PID/smaps_rollup 20, PID/stat 20, PID/statm 20, " LAST_PID });
+	    (struct cost){ .reads = 1 + 3 * TREE,
+	                   .clocks = TREE,
+	                   .times = SAMPLE_TIMES,
+	                   .files = "PID/io 20, PID/stat 20, PID/statm 20, " LAST_PID });
 
 	run_all();
 	meter_see_fork();
-	check_sample_after(
-	    SOON, "tree, all ran, some process forked",
-	    (struct cost){ .opens = TREE,
-	                   .reads = 1 + 5 * TREE + 1,
-	                   .clocks = TREE,
-	                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
-	                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 20, PID/statm 20, "
-	                            "PID/task/TID/children 20, " LAST_PID });
+	check_sample_after(SOON, "tree, all ran, some process forked",
+	                   (struct cost){ .reads = 1 + 4 * TREE + 1,
+	                                  .clocks = TREE,
+	                                  .times = SAMPLE_TIMES,
+	                                  .files = "PID/io 20, PID/stat 20, PID/statm 20, "
+	                                           "PID/task/TID/children 20, " LAST_PID });
 
 	run_all();
 	take_sample();
 	run_all();
 	check_sample_after(
 	    SELDOM, "tree, all ran, after 100 ms",
-	    (struct cost){ .opens = 7 * TREE,
-	                   .reads = 1 + 9 * TREE,
+	    (struct cost){ .opens = 6 * TREE,
+	                   .reads = 1 + 8 * TREE,
 	                   .lists = 2 * TREE,
 	                   .clocks = 2 * TREE,
-	                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
-	                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 40, PID/statm 20, "
+	                   .times = SAMPLE_TIMES,
+	                   .files = "PID/io 20, PID/stat 40, PID/statm 20, "
 	                            "PID/status 20, PID/task 20, PID/task/TID/schedstat 20, "
 	                            "PID/task/TID/stat 20, PID/task/TID/status 20, " LAST_PID,
 	                   .twice = "/stat" });
@@ -116,7 +109,8 @@ static void replace_member(size_t victim)
 
 /* Three files show that the old member has exited. stat and status of the new one show what it is,
  * and stat of its parent that the parent is there. Then all files of the new one are read. As the
- * root has reaped a child, stat of all other members is read again. */
+ * root has reaped a child, stat of all other members is read again. A fork and an exit change what
+ * members share, so PSS of all is read, and statm after it. */
 START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
 {
 	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
@@ -126,16 +120,16 @@ START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
 		replace_member(victim);
 		check_sample_after(
 		    SOON, "tree, one exited and one is new",
-		    (struct cost){ .opens = 13,
-		                   .reads = 42,
+		    (struct cost){ .opens = 11 + TREE,
+		                   .reads = 40 + 2 * TREE,
 		                   .lists = 2,
-		                   .clocks = TREE + 2,
-		                   .times = SAMPLE_TIMES + PSS_TIMES * 3,
-		                   .files = "PID/io 3, PID/smaps_rollup 2, PID/stat 5, "
-		                            "PID/statm 23, PID/status 1, PID/task 1, "
+		                   .clocks = TREE + 3,
+		                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
+		                   .files = "PID/io 3, PID/smaps_rollup 20, PID/stat 5, "
+		                            "PID/statm 43, PID/status 1, PID/task 1, "
 		                            "PID/task/TID/children 3, PID/task/TID/schedstat 1, "
 		                            "PID/task/TID/stat 1, PID/task/TID/status 1, " LAST_PID,
-		                   .twice = "/stat" });
+		                   .twice = "/statm" });
 	}
 }
 END_TEST
@@ -168,11 +162,12 @@ START_TEST(tree_without_pss_limit_costs_pss_of_all_members_that_ran)
 		check_sample_after(
 		    1, "tree, all ran, no limit for PSS",
 		    (struct cost){ .opens = TREE,
-		                   .reads = 1 + 4 * TREE,
+		                   .reads = 1 + 5 * TREE,
 		                   .clocks = TREE,
 		                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
 		                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 20, "
-		                            "PID/statm 20, " LAST_PID });
+		                            "PID/statm 40, " LAST_PID,
+		                   .twice = "/statm" });
 		ck_assert_uint_eq(fix.m.pss_source, RT_PSS_READ);
 	}
 
@@ -198,10 +193,7 @@ static const struct {
 	  .idle = { .reads = 4, .files = "PID/statm 3, " LAST_PID } },
 	{ .name = "PSS",
 	  .want = RT_HAS_PSS,
-	  .ran = { .opens = 3,
-	           .reads = 10,
-	           .times = PSS_TIMES * SMALL_TREE,
-	           .files = "PID/smaps_rollup 3, PID/stat 3, PID/statm 3, " LAST_PID },
+	  .ran = { .reads = 7, .files = "PID/stat 3, PID/statm 3, " LAST_PID },
 	  .idle = { .reads = 4, .files = "PID/statm 3, " LAST_PID } },
 	{ .name = "peak RSS",
 	  .want = RT_HAS_PEAK_RSS,
@@ -288,33 +280,46 @@ START_TEST(difference_rows_and_status_cost_nothing)
 }
 END_TEST
 
-START_TEST(peak_poll_costs_rss_of_members_that_ran)
+/* stat has the faults, which say how much forked members have copied. */
+START_TEST(peak_poll_costs_statm_and_stat_of_members_that_ran)
 {
 	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
 	refresh_all();
 
 	check_peak_poll_after(SOON, "peak poll, first",
-	                      (struct cost){ .reads = 1 + TREE,
+	                      (struct cost){ .reads = 1 + 2 * TREE,
 	                                     .clocks = TREE,
 	                                     .times = POLL_TIMES,
-	                                     .files = "PID/statm 20, " LAST_PID });
+	                                     .files = "PID/stat 20, PID/statm 20, " LAST_PID });
 
 	check_peak_poll_after(
 	    SOON, "peak poll, idle",
 	    (struct cost){ .reads = 1, .clocks = TREE, .times = POLL_TIMES, .files = LAST_PID });
 
-	run_all();
-	check_peak_poll_after(SOON, "peak poll, all ran",
-	                      (struct cost){ .reads = 1 + TREE,
+	run_member(7);
+	check_peak_poll_after(SOON, "peak poll, one ran",
+	                      (struct cost){ .reads = 3,
 	                                     .clocks = TREE,
 	                                     .times = POLL_TIMES,
-	                                     .files = "PID/statm 20, " LAST_PID });
+	                                     .files = "PID/stat 1, PID/statm 1, " LAST_PID });
 }
 END_TEST
 
-/* stat of the new member is read once to discover it and once for its account. As the sum of RSS
- * has never been so large, PSS of all members is read. */
-START_TEST(peak_poll_after_a_fork_costs_the_new_account_and_all_pss)
+START_TEST(peak_poll_of_one_process_costs_statm)
+{
+	start_and_track_family(1, 0, 0, WIDE_SHARE);
+	refresh_all();
+	run_all();
+
+	check_peak_poll_after(
+	    SOON, "peak poll, one process",
+	    (struct cost){
+		.reads = 2, .clocks = 1, .times = POLL_TIMES, .files = "PID/statm 1, " LAST_PID });
+}
+END_TEST
+
+/* stat of the new member is read to discover it and for its account, and once more with statm. */
+START_TEST(peak_poll_after_a_fork_costs_the_new_account)
 {
 	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
 	refresh_all();
@@ -322,15 +327,69 @@ START_TEST(peak_poll_after_a_fork_costs_the_new_account_and_all_pss)
 	meter_see_run(fix.family.member[0].pid);
 	meter_see_fork();
 
-	check_peak_poll_after(SOON, "peak poll, one is new",
-	                      (struct cost){ .opens = 4 + TREE,
-	                                     .reads = 29 + TREE,
-	                                     .clocks = TREE + 1,
-	                                     .times = POLL_TIMES + PSS_TIMES * (TREE + 1),
+	check_peak_poll_after(
+	    SOON, "peak poll, one is new",
+	    (struct cost){ .opens = 3,
+	                   .reads = 29 + TREE,
+	                   .clocks = TREE + 1,
+	                   .times = POLL_TIMES,
+	                   .files = "PID/stat 23, PID/statm 22, PID/task/TID/children 2, " LAST_PID,
+	                   .twice = "/stat" });
+}
+END_TEST
+
+/* Samples that are seconds apart leave time to read PSS at a new peak. */
+START_TEST(peak_poll_long_after_the_last_sample_costs_pss_of_all_members)
+{
+	start_and_track_family(SMALL_TREE, 0, RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_TREE,
+	                       WIDE_SHARE);
+	refresh_all();
+	ck_assert_int_eq(family_tell(&fix.family, 1, FAMILY_GROW, 8), 0);
+	family_grow(&fix.family);
+	meter_see_run(0);
+	meter_see_fork();
+
+	check_peak_poll_after(SELDOM_SAMPLED, "peak poll, new peak after seconds",
+	                      (struct cost){ .opens = 3 + SMALL_TREE + 1,
+	                                     .reads = 25,
+	                                     .clocks = SMALL_TREE + 1,
+	                                     .times = POLL_TIMES + PSS_TIMES * (SMALL_TREE + 1),
 	                                     .files =
-	                                         "PID/smaps_rollup 21, PID/stat 2, PID/statm 22, "
-	                                         "PID/task/TID/children 2, " LAST_PID,
-	                                     .twice = "/stat" });
+	                                         "PID/smaps_rollup 4, PID/stat 6, "
+	                                         "PID/statm 9, PID/task/TID/children 4, " LAST_PID,
+	                                     .twice = "/statm" });
+}
+END_TEST
+
+START_TEST(tree_without_pss_reads_costs_no_pss_reads)
+{
+	start_and_track_family(SMALL_TREE, RT_OPT_NO_PSS_READS, RT_HAS_PSS, WIDE_SHARE);
+	refresh_all();
+	family_shrink(&fix.family, 1);
+	run_all();
+	meter_see_run(fix.family.member[1].pid);
+	meter_pass(PSS_REFRESH);
+	take_sample();
+	ck_assert_ptr_null(strstr(meter_files(), "smaps_rollup"));
+	ck_assert_uint_eq(fix.m.pss_source, RT_PSS_ESTIMATED);
+}
+END_TEST
+
+/* The name of the program is one link. */
+START_TEST(member_that_executes_a_program_costs_its_name)
+{
+	start_and_track_family(SMALL_TREE, RT_OPT_NO_PSS_READS, RT_HAS_PSS, WIDE_SHARE);
+	refresh_all();
+	ck_assert_int_eq(family_tell(&fix.family, 1, FAMILY_EXEC, 0), 0);
+	meter_see_run(fix.family.member[1].pid);
+	meter_pass(SOON);
+	take_sample();
+	ck_assert_uint_eq(meter.looks, 1);
+
+	run_all();
+	meter_pass(SOON);
+	take_sample();
+	ck_assert_uint_eq(meter.looks, 0);
 }
 END_TEST
 
@@ -387,11 +446,12 @@ START_TEST(tree_read_by_bpf_with_pss_costs_pss_files)
 	refresh_all();
 	run_all();
 
-	check_sample_after(SELDOM, "tree by BPF with PSS, all ran",
-	                   (struct cost){ .opens = TREE,
-	                                  .reads = 1 + 2 * TREE,
-	                                  .times = SAMPLE_TIMES + PSS_TIMES * TREE,
-	                                  .files = "PID/smaps_rollup 20, PID/stat 20, " LAST_PID });
+	check_sample_after(
+	    SELDOM, "tree by BPF with PSS, all ran",
+	    (struct cost){ .opens = TREE,
+	                   .reads = 1 + 2 * TREE,
+	                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
+	                   .files = "PID/smaps_rollup 20, PID/statm 20, " LAST_PID });
 }
 END_TEST
 
@@ -414,8 +474,12 @@ int main(void)
 	tcase_add_test(pss, tree_without_pss_limit_costs_pss_of_all_members_that_ran);
 	tcase_add_loop_test(one_domain, domain_wanted_alone_costs_its_own_files_and_stat, 0,
 	                    DOMAINS);
-	tcase_add_test(polls, peak_poll_costs_rss_of_members_that_ran);
-	tcase_add_test(polls, peak_poll_after_a_fork_costs_the_new_account_and_all_pss);
+	tcase_add_test(pss, tree_without_pss_reads_costs_no_pss_reads);
+	tcase_add_test(pss, member_that_executes_a_program_costs_its_name);
+	tcase_add_test(polls, peak_poll_costs_statm_and_stat_of_members_that_ran);
+	tcase_add_test(polls, peak_poll_of_one_process_costs_statm);
+	tcase_add_test(polls, peak_poll_after_a_fork_costs_the_new_account);
+	tcase_add_test(polls, peak_poll_long_after_the_last_sample_costs_pss_of_all_members);
 	tcase_add_test(batch, tree_read_by_bpf_costs_children_files_after_a_fork);
 	tcase_add_test(batch, tree_read_by_bpf_with_pss_costs_pss_files);
 	return suite_run(suite);
