@@ -116,6 +116,11 @@ static int32_t execute(struct family *f, size_t self, const struct command *comm
 		return grow_memory((size_t)command->argument * MIB);
 	case FAMILY_SHRINK:
 		return shrink_memory((size_t)command->argument * MIB);
+	case FAMILY_COPY:
+		memset(room, 2, (size_t)command->argument * MIB);
+		return 0;
+	case FAMILY_DROP:
+		return madvise(room, (size_t)command->argument * MIB, MADV_DONTNEED);
 	case FAMILY_IGNORE:
 		return signal(SIGCHLD, SIG_IGN) == SIG_ERR ? -1 : 0;
 	case FAMILY_WRITE:
@@ -220,15 +225,20 @@ void family_start(struct family *f, size_t count)
 }
 
 /* A child that answers has finished starting. */
-size_t family_grow(struct family *f)
+size_t family_fork_from(struct family *f, size_t parent)
 {
 	size_t child = f->count++;
 
 	ck_assert_uint_lt(child, FAMILY_MOST);
-	f->member[child].pid = family_tell(f, 0, FAMILY_FORK, (int32_t)child);
+	f->member[child].pid = family_tell(f, parent, FAMILY_FORK, (int32_t)child);
 	ck_assert_int_gt(f->member[child].pid, 0);
 	ck_assert_int_eq(family_tell(f, child, FAMILY_RUN, 0), 0);
 	return child;
+}
+
+size_t family_grow(struct family *f)
+{
+	return family_fork_from(f, 0);
 }
 
 void family_shrink(struct family *f, size_t member)

@@ -21,11 +21,13 @@ struct family {
 
 enum family_deed {
 	FAMILY_RUN,     /* use this many ms of CPU time */
-	FAMILY_FORK,    /* root only: fork the child with this index */
-	FAMILY_WAIT,    /* root only: wait for any child */
+	FAMILY_FORK,    /* fork the child with this index */
+	FAMILY_WAIT,    /* wait for any child */
 	FAMILY_EXIT,    /* exit; there is no answer */
 	FAMILY_GROW,    /* touch this many more MiB */
-	FAMILY_SHRINK,  /* free this many of them */
+	FAMILY_SHRINK,  /* free this many of them, the last ones */
+	FAMILY_COPY,    /* write to this many of them, the first ones: a forked member copies them */
+	FAMILY_DROP,    /* free this many of them, the first ones */
 	FAMILY_IGNORE,  /* ignore SIGCHLD */
 	FAMILY_WRITE,   /* write this many bytes into a pipe of its own */
 	FAMILY_THREADS, /* start this many more threads, which sleep */
@@ -39,8 +41,9 @@ void family_start(struct family *f, size_t count);
 /* Make a member do something, and wait until it has done so. Returns its answer. */
 int32_t family_tell(struct family *f, size_t member, enum family_deed deed, int32_t argument);
 
-/* Make the root fork one more member. Returns its index. */
+/* Make the root, or another member, fork one more member. Returns its index. */
 size_t family_grow(struct family *f);
+size_t family_fork_from(struct family *f, size_t parent);
 
 /* Make a member other than the root exit, and the root wait for it. */
 void family_shrink(struct family *f, size_t member);

@@ -418,6 +418,35 @@ START_TEST(pages_of_a_fork_are_divided_among_those_that_share_them)
 }
 END_TEST
 
+static void check_shares(void)
+{
+	uint64_t anon;
+
+	pages_look();
+	anon = world.sums.anon_pages;
+	ck_assert_uint_ge(sum_shares(), anon - anon / 20);
+	ck_assert_uint_le(sum_shares(), anon + anon / 20);
+}
+
+START_TEST(shares_of_members_add_up_to_the_estimate)
+{
+	pages_start(0, 400);
+	pages_fork(0, 1);
+	pages_look();
+	for (int i = 2; i < 5; i++)
+		pages_fork(1, i);
+	check_shares();
+	pages_write(2, 0, 100);
+	check_shares();
+	pages_write(1, 200, 50);
+	check_shares();
+	pages_grow(3, 70);
+	check_shares();
+	pages_end(0);
+	check_shares();
+}
+END_TEST
+
 /* --- Calibration. --- */
 
 static void calibrate(uint64_t pages)
@@ -518,6 +547,7 @@ int main(void)
 	tcase_add_test(parts, changes_of_sharing_are_reported);
 	tcase_add_test(parts, process_without_relatives_reports_shared_pages_alone);
 	tcase_add_test(parts, pages_of_a_fork_are_divided_among_those_that_share_them);
+	tcase_add_test(parts, shares_of_members_add_up_to_the_estimate);
 	tcase_add_test(calibration, read_sum_below_the_model_lowers_the_copies);
 	tcase_add_test(calibration, read_sum_above_the_model_raises_the_copies);
 	tcase_add_test(calibration, read_sum_of_processes_that_share_nothing_changes_nothing);
