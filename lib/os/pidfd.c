@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,18 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
+
+/* The first version of struct pidfd_info in include/uapi/linux/pidfd.h (Linux 6.13), which later
+ * kernels accept, too. Since Linux 6.15 a process that was reaped has an exit code. */
+struct exit_info {
+	uint64_t mask, cgroup_id;
+	uint32_t pid, tgid, ppid, ids[8];
+	int32_t exit_code;
+};
+
+#define GET_INFO _IOWR(0xFF, 11, struct exit_info)
+#define HAS_CGROUP_ID (UINT64_C(1) << 2)
+#define HAS_EXIT_CODE (UINT64_C(1) << 3)
 
 int rti_pidfd_open(int32_t pid)
 {
@@ -46,6 +59,44 @@ int rti_pidfd_wait(int fd, int64_t timeout_ns)
 	if (n < 0)
 		return -errno;
 	return n == 0 ? -ETIMEDOUT : 0;
+}
+
+/* A kernel that knows nothing of the exit (6.13, 6.14) answers ESRCH once the process was reaped.
+ * One that knows nothing of the request answers ENOTTY or EINVAL. */
+static int read_info(int fd, struct exit_info *info)
+{
+	if (fd < 0)
+		return -EOPNOTSUPP;
+	info->mask = HAS_CGROUP_ID | HAS_EXIT_CODE;
+	if (ioctl(fd, GET_INFO, info) < 0)
+		return errno == ESRCH ? -ESRCH : -EOPNOTSUPP;
+	return 0;
+}
+
+int rti_pidfd_cgroup_id(int fd, uint64_t *id)
+{
+	struct exit_info info = { 0 };
+	int err = read_info(fd, &info);
+
+	if (err < 0)
+		return err;
+	if (!(info.mask & HAS_CGROUP_ID))
+		return -ESRCH;
+	*id = info.cgroup_id;
+	return 0;
+}
+
+int rti_pidfd_exit_status(int fd, int *status)
+{
+	struct exit_info info = { 0 };
+	int err = read_info(fd, &info);
+
+	if (err < 0)
+		return err;
+	if (!(info.mask & HAS_EXIT_CODE))
+		return -EAGAIN;
+	*status = info.exit_code;
+	return 0;
 }
 
 void rti_pidfd_close(int fd)

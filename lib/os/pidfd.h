@@ -18,6 +18,16 @@ int rti_pidfd_signal(int fd, int32_t pid, int signal);
  * -ETIMEDOUT; -EINTR; or another -errno. */
 int rti_pidfd_wait(int fd, int64_t timeout_ns);
 
+/* Read how a process ended, as from wait(2). Any process may ask, not only the parent. Returns 0;
+ * -EAGAIN if no process has reaped it yet; -EOPNOTSUPP before Linux 6.15; or another -errno. */
+int rti_pidfd_exit_status(int fd, int *status);
+
+/* Read the number of the cgroup (v2) that a process is in, or was in when it exited, even if it has
+ * been reaped since. It is the inode number of the directory; 1 is the root of the hierarchy.
+ * Returns 0; -ESRCH if the kernel has forgotten it (before Linux 6.15); or -EOPNOTSUPP (before
+ * 6.13). */
+int rti_pidfd_cgroup_id(int fd, uint64_t *id);
+
 /* Nothing if fd is -1. */
 void rti_pidfd_close(int fd);
 

@@ -117,3 +117,13 @@ void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 		.fd_limit = fd_limit,
 	};
 }
+
+/* A coarse clock advances at ticks, and the kernel reports that as its resolution
+ * (kernel/time/posix-timers.c, posix_get_coarse_res()). */
+uint64_t rti_platform_kernel_tick_ns(void)
+{
+	struct timespec tick = { 0 };
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec;
+}

@@ -41,4 +41,7 @@ struct rti_platform {
  * of another root: CPU clocks do not know them, so cpu_clock becomes NULL. */
 void rti_platform_init(struct rti_platform *platform, bool is_foreign);
 
+/* Returns the length of the kernel's own clock tick (1 / CONFIG_HZ), which is not that of /proc. */
+uint64_t rti_platform_kernel_tick_ns(void);
+
 #endif

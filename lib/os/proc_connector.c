@@ -70,6 +70,12 @@ static int read_answer(int fd, uint32_t port)
 	}
 }
 
+static int set_filter(int fd, const struct sock_fprog *program)
+{
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, sizeof(*program)) < 0 ? -errno
+	                                                                                   : 0;
+}
+
 /* Drop the events of threads before they take up the buffer: threads start and exit far more often
  * than processes. An event is of a thread if its tid differs from its pid. Returns 0 or -errno. */
 static int attach_filter(int fd, unsigned also)
@@ -96,8 +102,27 @@ static int attach_filter(int fd, unsigned also)
 	};
 	const struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
 
-	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ? -errno
-	                                                                                   : 0;
+	return set_filter(fd, &program);
+}
+
+/* Accept the starts of threads, and the answer to the request. Returns 0 or -errno. */
+static int attach_thread_filter(int fd, unsigned also)
+{
+	(void)also;
+	struct sock_filter code[] = {
+		/* 0 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_WHAT),
+		/* 1 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_NONE), 5, 0),
+		/* 2 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_FORK), 0, 5),
+		/* 3 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 8),
+		/* 4 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
+		/* 5 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 12),
+		/* 6 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 1, 0),
+		/* 7 */ BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		/* 8 */ BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	return set_filter(fd, &program);
 }
 
 /* Make the buffer as large as the kernel allows. */
@@ -111,19 +136,16 @@ static void enlarge_buffer(int fd)
 
 /* Subscribe to all events first, since the kernel only answers that request, and then to fewer.
  * Kernels that cannot restrict the events ignore the second request. Returns 0 or -errno. */
-static int subscribe(int fd, unsigned also)
+static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also, uint32_t events)
 {
 	const struct sockaddr_nl group = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
 	struct sockaddr_nl self = { 0 };
 	socklen_t self_len = sizeof(self);
-	uint32_t events = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
 	int err;
 
-	if (also & RTI_EVENTS_NAMES)
-		events |= RTI_EVENT_WHAT_COMM;
 	/* Do this before the first event arrives: one that does not fit would look like a loss. */
 	enlarge_buffer(fd);
-	err = attach_filter(fd, also);
+	err = attach(fd, also);
 	if (err == 0 && (bind(fd, (const struct sockaddr *)&group, sizeof(group)) < 0 ||
 	                 getsockname(fd, (struct sockaddr *)&self, &self_len) < 0))
 		err = -errno;
@@ -136,17 +158,33 @@ static int subscribe(int fd, unsigned also)
 	return err;
 }
 
-int rti_events_open(unsigned also)
+static int open_events(int (*attach)(int fd, unsigned also), unsigned also, uint32_t events)
 {
 	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	err = subscribe(fd, also);
+	err = subscribe(fd, attach, also, events);
 	if (err < 0)
 		close(fd);
 	return err < 0 ? err : fd;
+}
+
+int rti_events_open(unsigned also)
+{
+	uint32_t events = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
+
+	if (also & RTI_EVENTS_NAMES)
+		events |= RTI_EVENT_WHAT_COMM;
+	if (also & RTI_EVENTS_TRACERS)
+		events |= RTI_EVENT_WHAT_TRACE;
+	return open_events(attach_filter, also, events);
+}
+
+int rti_events_open_threads(void)
+{
+	return open_events(attach_thread_filter, 0, RTI_EVENT_WHAT_FORK);
 }
 
 void rti_events_close(int fd)

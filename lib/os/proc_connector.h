@@ -14,12 +14,18 @@
 /* Events to subscribe to besides forks, execs and exits of processes. */
 #define RTI_EVENTS_NAMES 1u        /* a process changed its name */
 #define RTI_EVENTS_THREAD_EXITS 2u /* exits of threads */
+#define RTI_EVENTS_TRACERS 4u      /* a tracer attached to a process */
 
 /* Subscribe to all events from now on. also is a set of the flags above.
  *
  * Returns a non-blocking socket, which the caller owns and closes with rti_events_close(). Returns
  * -EPERM or -EOPNOTSUPP if events are not available to the caller, or another -errno. */
 int rti_events_open(unsigned also);
+
+/* Subscribe to the starts of threads, and to nothing else. Each is an RTI_EVENT_FORK with a tid
+ * other than the pid. They have a socket of their own: threads start far more often than processes,
+ * and must not take up the room of the other events. Returns as rti_events_open(). */
+int rti_events_open_threads(void);
 
 /* Returns how many events the socket can hold. */
 uint32_t rti_events_capacity(int fd);

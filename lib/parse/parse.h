@@ -36,6 +36,8 @@ struct rti_pid_stat {
 	int32_t exit_signal; /* -1 in a thread that is not the thread group leader */
 };
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out);
+/* How a zombie ended, as from wait(2). It shows as 0 to a reader without permission. */
+int rti_parse_pid_stat_exit_code(const char *data, size_t len, int *status);
 
 /* /proc/PID/statm. shared_pages: resident pages of files and of shared memory; the other resident
  * pages are anonymous. */

@@ -87,3 +87,17 @@ int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 	parse_optional(&s, out);
 	return 0;
 }
+
+int rti_parse_pid_stat_exit_code(const char *data, size_t len, int *status)
+{
+	struct rti_scan s = rti_scan(data, len);
+	int32_t pid, code;
+	char comm[2];
+
+	/* Skip state to env_end. */
+	if (!rti_scan_i32(&s, &pid) || !parse_comm(&s, comm, sizeof(comm)) ||
+	    !rti_scan_skip_words(&s, 49) || !rti_scan_i32(&s, &code))
+		return -EBADMSG;
+	*status = code;
+	return 0;
+}

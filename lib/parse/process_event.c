@@ -70,6 +70,9 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 	case RTI_EVENT_WHAT_COMM:
 		out->kind = RTI_EVENT_COMM;
 		return parse_comm(event, len, out);
+	case RTI_EVENT_WHAT_TRACE:
+		out->kind = RTI_EVENT_TRACE;
+		return 0;
 	case RTI_EVENT_WHAT_EXIT:
 		out->kind = RTI_EVENT_EXIT;
 		return parse_exit(event, len, out);

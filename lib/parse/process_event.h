@@ -11,9 +11,10 @@
 enum rti_process_event_kind {
 	RTI_EVENT_FORK, /* pid is the new process */
 	RTI_EVENT_EXEC,
-	RTI_EVENT_COMM, /* the thread tid changed its name */
-	RTI_EVENT_EXIT, /* the thread tid exited */
-	RTI_EVENT_OTHER /* any other message, e.g. the answer to a request */
+	RTI_EVENT_COMM,  /* the thread tid changed its name */
+	RTI_EVENT_EXIT,  /* the thread tid exited */
+	RTI_EVENT_TRACE, /* a tracer attached to the thread tid, or detached */
+	RTI_EVENT_OTHER  /* any other message, e.g. the answer to a request */
 };
 
 struct rti_process_event {
@@ -33,6 +34,7 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 #define RTI_EVENT_WHAT_NONE 0u /* the answer to a request */
 #define RTI_EVENT_WHAT_FORK 0x1u
 #define RTI_EVENT_WHAT_EXEC 0x2u
+#define RTI_EVENT_WHAT_TRACE 0x100u
 #define RTI_EVENT_WHAT_COMM 0x200u
 #define RTI_EVENT_WHAT_EXIT 0x80000000u
 

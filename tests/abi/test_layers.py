@@ -27,7 +27,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"openat|open|close|pread|read|poll|getdents|readlinkat|faccessat|statvfs|fstatvfs|fstatat|"
         r"stat|gnu_dev_m\w+|lseek|syscall"
     ),
-    "os/platform.c": re.compile(r"clock_gettime|sysconf|getrlimit|getpid|syscall"),
+    "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|syscall"),
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.
     "os/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
     "os/worker.c": re.compile(r"pthread_\w+|sigfillset"),
@@ -40,7 +40,9 @@ ALLOWED: Dict[str, Pattern[str]] = {
     ),
     # Waits for its end, by pidfd if the kernel has it.
     "command/wait.c": re.compile(r"nanosleep|kill|waitid|rt_tracker_glance"),
-    "os/pidfd.c": re.compile(r"syscall|kill|ppoll|close"),
+    # Waits for the end of a program that has lost its supervisor.
+    "command/lost_program.c": re.compile(r"nanosleep|waitpid"),
+    "os/pidfd.c": re.compile(r"syscall|ioctl|kill|ppoll|close"),
     # Members lie in whole cache lines.
     "tree/member_table.c": re.compile(r"posix_memalign"),
     # Reaps the program, and takes the final sample.

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@
  * predictable. */
 struct received {
 	int32_t parent;
-	unsigned fork_counts, execs, exits, thread_forks, thread_exits, names;
+	unsigned fork_counts, execs, exits, thread_forks, thread_exits, names, traces;
 	uint32_t last_status;
 	uint64_t fork_ns, exit_ns;
 	char name[17];
@@ -91,6 +92,9 @@ static void count_event(void *arg, const struct rti_process_event *event)
 	case RTI_EVENT_EXIT:
 		count_exit(event);
 		break;
+	case RTI_EVENT_TRACE:
+		fix.received.traces++;
+		break;
 	case RTI_EVENT_OTHER:
 		ck_abort_msg("not an event");
 	}
@@ -101,12 +105,17 @@ static int drain(void)
 	return rti_events_drain(fix.events, count_event, &fix.received);
 }
 
-static void subscribe(unsigned also)
+static void subscribe_with(int events)
 {
 	fix.received = (struct received){ .parent = getpid() };
 	memset(fix.is_child, 0, sizeof(fix.is_child));
-	fix.events = rti_events_open(also);
+	fix.events = events;
 	ck_assert_int_ge(fix.events, 0);
+}
+
+static void subscribe(unsigned also)
+{
+	subscribe_with(rti_events_open(also));
 }
 
 static void unsubscribe(void)
@@ -313,6 +322,49 @@ START_TEST(thread_exits_if_requested_are_received)
 }
 END_TEST
 
+static int has_all_thread_forks(void *arg)
+{
+	(void)arg;
+	drain_checked();
+	return fix.received.is_lost || fix.received.thread_forks >= THREADS;
+}
+
+START_TEST(thread_subscription_receives_starts_of_threads_alone)
+{
+	subscribe_with(rti_events_open_threads());
+	reap(start_child(exec_shell));
+	run_threads();
+	wait_until(has_all_thread_forks, NULL);
+	if (fix.received.is_lost)
+		return;
+	ck_assert_uint_eq(fix.received.thread_forks, THREADS);
+	ck_assert_uint_eq(fix.received.fork_counts + fix.received.execs, 0);
+	ck_assert_uint_eq(fix.received.exits + fix.received.thread_exits, 0);
+	unsubscribe();
+}
+END_TEST
+
+static void wait_to_be_killed(void)
+{
+	pause();
+}
+
+START_TEST(tracer_if_requested_is_received)
+{
+	pid_t pid;
+
+	subscribe(_i ? RTI_EVENTS_TRACERS : 0);
+	pid = start_child(wait_to_be_killed);
+	ck_assert_int_eq(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+	kill(pid, SIGKILL);
+	reap(pid);
+	if (!wait_for_exits(1))
+		return;
+	ck_assert_uint_eq(fix.received.traces, (unsigned)_i);
+	unsubscribe();
+}
+END_TEST
+
 static void set_name(void)
 {
 	prctl(PR_SET_NAME, "a \"b\n\xff)");
@@ -465,6 +517,8 @@ int main(void)
 	tcase_add_test(received_case, exec_is_received);
 	tcase_add_test(received_case, exit_by_signal_has_it_in_the_status);
 	tcase_add_test(received_case, thread_exits_if_requested_are_received);
+	tcase_add_test(received_case, thread_subscription_receives_starts_of_threads_alone);
+	tcase_add_loop_test(received_case, tracer_if_requested_is_received, 0, 2);
 	tcase_add_loop_test(received_case, comm_changes_if_requested_are_received, 0, 2);
 	tcase_add_test(filtered_case, thread_events_by_default_are_filtered);
 	tcase_add_test(filtered_case, event_loss_is_reported_and_then_events_continue);

@@ -51,6 +51,20 @@ START_TEST(stat_with_all_fields_parses_each)
 }
 END_TEST
 
+START_TEST(exit_code_is_the_last_field)
+{
+	static const char text[] = "42 (a) b) Z 1 7 9 0 -1 4227084 66 76 0 0 0 0 0 0 20 0 1 0 "
+				   "2508358 0 0 18446744073709551615 0 0 0 0 0 0 0 6 65536 1 0 0 "
+				   "17 1 0 0 0 0 0 0 0 0 0 0 0 0 1792\n";
+	int status = 0;
+
+	ck_assert_int_eq(rti_parse_pid_stat_exit_code(text, sizeof(text) - 1, &status), 0);
+	ck_assert_int_eq(status, 7 << 8);
+	ck_assert_int_eq(rti_parse_pid_stat_exit_code(text, sizeof(text) - 7, &status), -EBADMSG);
+	ck_assert_int_eq(status, 7 << 8);
+}
+END_TEST
+
 START_TEST(stat_ending_before_signals_parses_without_them)
 {
 	struct rti_pid_stat st;
@@ -201,6 +215,7 @@ int main(void)
 	TCase *tests = suite_case(suite, "pid_stat");
 
 	tcase_add_test(tests, stat_with_all_fields_parses_each);
+	tcase_add_test(tests, exit_code_is_the_last_field);
 	tcase_add_test(tests, stat_ending_before_signals_parses_without_them);
 	tcase_add_loop_test(tests, stat_with_any_comm_parses, 0, sizeof(comms) / sizeof(comms[0]));
 	tcase_add_test(tests, stat_with_long_comm_is_cut);

@@ -59,6 +59,7 @@ START_TEST(event_offsets_match_the_kernel_headers)
 	ck_assert_uint_eq(PROC_EVENT_NONE, RTI_EVENT_WHAT_NONE);
 	ck_assert_uint_eq(PROC_EVENT_FORK, RTI_EVENT_WHAT_FORK);
 	ck_assert_uint_eq(PROC_EVENT_EXEC, RTI_EVENT_WHAT_EXEC);
+	ck_assert_uint_eq(PROC_EVENT_PTRACE, RTI_EVENT_WHAT_TRACE);
 	ck_assert_uint_eq(PROC_EVENT_COMM, RTI_EVENT_WHAT_COMM);
 	ck_assert_uint_eq((uint32_t)PROC_EVENT_EXIT, RTI_EVENT_WHAT_EXIT);
 }
@@ -93,6 +94,19 @@ START_TEST(exec_event_yields_its_process)
 	ck_assert_int_eq(event.tid, 301);
 	ck_assert_int_eq(event.ppid, 0);
 	ck_assert_uint_eq(event.monotonic_ns, NOW_NS);
+}
+END_TEST
+
+START_TEST(trace_event_yields_the_traced_process)
+{
+	struct proc_event message = make_message(PROC_EVENT_PTRACE);
+	struct rti_process_event event;
+
+	message.event_data.ptrace = (struct ptrace_proc_event){ 501, 500, 601, 600 };
+	ck_assert_int_eq(parse(&message, &event), 0);
+	ck_assert_int_eq(event.kind, RTI_EVENT_TRACE);
+	ck_assert_int_eq(event.pid, 500);
+	ck_assert_int_eq(event.tid, 501);
 }
 END_TEST
 
@@ -183,16 +197,9 @@ END_TEST
 
 START_TEST(event_of_other_kind_is_reported_as_other)
 {
-	static const uint32_t others[] = { PROC_EVENT_NONE,
-		                           PROC_EVENT_UID,
-		                           PROC_EVENT_GID,
-		                           PROC_EVENT_SID,
-		                           PROC_EVENT_PTRACE,
-		                           PROC_EVENT_COREDUMP,
-		                           3,
-		                           0x80000001u,
-		                           0x01000000u,
-		                           UINT32_MAX };
+	static const uint32_t others[] = { PROC_EVENT_NONE, PROC_EVENT_UID,      PROC_EVENT_GID,
+		                           PROC_EVENT_SID,  PROC_EVENT_COREDUMP, 3,
+		                           0x80000001u,     0x01000000u,         UINT32_MAX };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		struct proc_event message = make_message(others[i]);
@@ -242,6 +249,7 @@ int main(void)
 	tcase_add_test(valid, event_offsets_match_the_kernel_headers);
 	tcase_add_test(valid, fork_event_yields_parent_and_child);
 	tcase_add_test(valid, exec_event_yields_its_process);
+	tcase_add_test(valid, trace_event_yields_the_traced_process);
 	tcase_add_test(valid, comm_event_with_any_bytes_is_terminated);
 	tcase_add_test(valid, exit_event_yields_status_and_since_4_18_parent);
 	tcase_add_test(valid, exit_event_captured_from_a_kernel_parses);
