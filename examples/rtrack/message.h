@@ -7,6 +7,7 @@
 enum {
 	EXIT_TROUBLE = 1,        /* attach, system: output could not be written */
 	EXIT_USAGE = 2,          /* the command line is wrong */
+	EXIT_STATUS_LOST = 123,  /* the command ran, but how it ended is not known */
 	EXIT_TIMED_OUT = 124,    /* the command reached its --timeout */
 	EXIT_BEFORE_START = 125, /* rtrack failed before anything was started */
 	EXIT_CANNOT_EXEC = 126,  /* the command is not executable */

@@ -69,8 +69,9 @@ static int exit_code_of_failed_start(int err)
 	switch (err) {
 	case -ENOENT:
 		return EXIT_NOT_FOUND;
-	case -EAGAIN:
 	case -ECHILD: /* the command may have run */
+		return EXIT_STATUS_LOST;
+	case -EAGAIN:
 	case -ENOMEM:
 	case -EMFILE:
 	case -ENFILE:
@@ -207,7 +208,7 @@ static int exit_code(const struct run *r)
 	if (r->outcome.signal > 0)
 		return EXIT_SIGNAL_BASE + r->outcome.signal;
 	/* -1: the exit status is lost, which was reported. */
-	return r->outcome.exit_code >= 0 ? r->outcome.exit_code : EXIT_BEFORE_START;
+	return r->outcome.exit_code >= 0 ? r->outcome.exit_code : EXIT_STATUS_LOST;
 }
 
 static int run(struct run *r)

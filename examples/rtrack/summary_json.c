@@ -54,6 +54,8 @@ static void add_accounting(struct text *out, const struct usage *u)
 	json_begin(out, "accounting", '{');
 	json_string(out, "level", accounting_name(u->accounting));
 	json_bool(out, "complete", u->complete);
+	add_seconds(out, "error_bound_seconds", cpu && u->error_bound_ns != UINT64_MAX,
+	            u->error_bound_ns);
 	json_reasons(out, "reasons", u->reasons);
 	add_seconds(out, "cpu_seconds_low", cpu, u->cpu_low_ns);
 	add_seconds(out, "cpu_seconds_high", cpu && u->cpu_high_ns != UINT64_MAX, u->cpu_high_ns);

@@ -107,8 +107,10 @@ static void add_how_it_ended(const struct page *p, const struct usage *u)
 	if (u->signal > 0)
 		snprintf(words, sizeof(words), "killed by signal %d (%s)", (int)u->signal,
 		         strsignal(u->signal));
-	else
+	else if (u->exit_code >= 0)
 		snprintf(words, sizeof(words), "exit %d", (int)u->exit_code);
+	else
+		snprintf(words, sizeof(words), "exit status lost");
 	separate(p);
 	if (u->timed_out)
 		add_colored(p, RED, "timed out, ");
@@ -276,6 +278,9 @@ static void add_accounting(const struct page *p, const struct usage *u)
 		if (!(u->reasons & reason->bit))
 			continue;
 		begin_line(p, "");
+		if (reason->bit == RT_REASON_UNVERIFIED && u->error_bound_ns != UINT64_MAX)
+			text_printf(p->out, "up to %s of CPU may be missing: ",
+			            human_time(u->error_bound_ns).s);
 		text_printf(p->out, "%s", reason->words);
 		end_line(p);
 	}

@@ -35,6 +35,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.cpu_low_ns = outcome->cpu_low_ns,
 		.cpu_high_ns = outcome->cpu_high_ns,
 		.cpu_estimate_ns = outcome->cpu_estimate_ns,
+		.error_bound_ns = outcome->error_bound_ns,
 		.accounting = outcome->accounting,
 		.reasons = outcome->reasons,
 		.complete = outcome->complete != 0,
@@ -135,6 +136,8 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		make_partial(u, RT_HAS_CPU);
 	if (orphans)
 		make_partial(u, RT_HAS_PROCESSES);
+	u->error_bound_ns =
+	    u->cpu_high_ns == UINT64_MAX ? UINT64_MAX : u->cpu_high_ns - u->cpu_low_ns;
 	set_peak(u, to);
 	add_from_sample(u, f);
 }

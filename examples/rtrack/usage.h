@@ -23,6 +23,7 @@ struct usage {
 	uint64_t cpu_before_ns;           /* used before rtrack attached */
 	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
 	uint64_t cpu_estimate_ns;
+	uint64_t error_bound_ns; /* UINT64_MAX: nothing bounds it */
 	uint32_t accounting, reasons;
 	bool complete;
 	uint64_t peak_rss_bytes, peak_tree_bytes;

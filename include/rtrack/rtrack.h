@@ -330,13 +330,19 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 #define RT_REASON_ORPHANS_UNSEEN (UINT32_C(1) << 5)
 /** rt_outcome only: nothing is known to be missing, but that cannot be verified.
  *
- * Other processes in the caller's cgroup used CPU time meanwhile, or there is no cgroup to compare
- * with. So there may have been children that no process waited for and no sample saw. Clears no
- * bit of `valid`: the CPU bounds cover what may be missing. @since 0.1 */
+ * There may have been children that no process waited for and no sample saw: no process events
+ * prove otherwise (see rt_outcome.complete), and other processes in the caller's cgroup used CPU
+ * time meanwhile, or there is no cgroup to compare with. The CPU bounds cover what may be missing.
+ * @since 0.1
+ * @since 0.3 Not set if process events prove that every process was waited for. The figures are
+ * lower bounds: their bits are in `partial`. */
 #define RT_REASON_UNVERIFIED (UINT32_C(1) << 6)
 /** rt_outcome only, RT_ACCOUNTING_WAIT_PERF: the inherited clock counted more CPU time than was
  * waited for, so some children were not waited for. rt_outcome.cpu_estimate_ns has what the clock
- * counted. @since 0.2 */
+ * counted.
+ * @since 0.2
+ * @since 0.3 A clock that counted as much as was waited for clears no other reason: it does not
+ * count what a set-user-id program uses. */
 #define RT_REASON_CLOCK_ABOVE (UINT32_C(1) << 7)
 /** RT_OPT_PROCESS_EVENTS: events arrived faster than they were read, so processes may be missing.
  * @since 0.2 */
@@ -350,6 +356,12 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
  * rt_metrics.processes_seen is exact: the processes of the tree that were alive at the first
  * sample, and all that they have forked since. Clears no bit of `valid`. @since 0.3 */
 #define RT_REASON_EVENTS_UNHEARD (UINT32_C(1) << 9)
+/** rt_outcome only: a process has moved to another cgroup (v2), and it is not known whether every
+ * process was waited for. The account of the program's cgroup lacks what it used there.
+ *
+ * E.g.: the program starts a container. If the process has left the caller's cgroup, too, nothing
+ * bounds the CPU time: rt_outcome.cpu_high_ns is UINT64_MAX. @since 0.3 */
+#define RT_REASON_LEFT_CGROUP (UINT32_C(1) << 10)
 /** @} */
 
 /** rt_metrics.pss_source: this sample read all of it. @since 0.2 */
@@ -1068,9 +1080,21 @@ struct rt_outcome {
 	uint32_t accounting; /**< RT_ACCOUNTING_ value: the accounting method that was used. */
 	uint64_t valid;      /**< RT_HAS_ bits of the complete figures. */
 	uint64_t partial;    /**< RT_HAS_ bits of the figures that are lower bounds. */
-	/** 1 if there is no reason why CPU time of the tree may be missing, else 0. At
-	 * RT_ACCOUNTING_WAIT, up to a hundredth and a clock tick may be missing unnoticed;
-	 * cpu_high_ns includes that. */
+	/** 1 if there is no reason why CPU time of the tree may be missing, else 0. Then CPU time
+	 * is exact to error_bound_ns. It says nothing about other domains: for those see `valid`
+	 * and `partial`.
+	 *
+	 * At RT_ACCOUNTING_CGROUP the account of the cgroup decides, which needs no process that
+	 * waits. It has CPU time alone. So if it has 1 ms + 0.2 % more than was waited for, or if a
+	 * process was not waited for, then I/O, page faults, context switches and peaks are lower
+	 * bounds, while `complete` is 1.
+	 *
+	 * At RT_ACCOUNTING_WAIT process events decide, if the caller may receive them (see
+	 * RT_OPT_PROCESS_EVENTS): they show that the parent of each process had to wait for it.
+	 * They do not for children (not the program itself) that had threads, or that were traced.
+	 * Otherwise `complete` is 1 if the caller's cgroup used no more CPU time than is accounted
+	 * for, within a hundredth and 10 ms.
+	 * @since 0.3 The figures are in `partial` if it is 0. */
 	uint32_t complete;
 	uint32_t reasons;           /**< RT_REASON_ bits: why complete is 0. */
 	uint64_t start_realtime_ns; /**< Start, since 1970. */
@@ -1081,7 +1105,9 @@ struct rt_outcome {
 	uint64_t cpu_low_ns;        /**< CPU bounds: at least this much CPU time was used. */
 	/** CPU bounds: at most this much CPU time was used. At RT_ACCOUNTING_CGROUP, cpu_low_ns.
 	 * Otherwise what the caller's cgroup (v2, or that of cpuacct) used meanwhile, including the
-	 * caller and other processes in it. UINT64_MAX if there is no bound. */
+	 * caller and other processes in it; or less, if every process is known to have been waited for. UINT64_MAX
+	 * if there is no bound.
+	 * @since 0.3 UINT64_MAX if a process has left the caller's cgroup. */
 	uint64_t cpu_high_ns;
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process that samples saw. With
 	 * RT_ACCOUNTING_WAIT, also of all that were waited for. */
@@ -1134,6 +1160,13 @@ struct rt_outcome {
 	uint64_t cgroup_tasks_peak;
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
+	/** What CPU time is exact to, in ns: the truth is at least cpu_low_ns, and above it by this
+	 * much at most. UINT64_MAX if there is no bound.
+	 *
+	 * 0 at RT_ACCOUNTING_CGROUP if complete is 1. Otherwise the kernel may lose what a thread
+	 * has used since its last clock tick (4 ms with CONFIG_HZ=250) when it exits. In practice
+	 * it loses some microseconds. @since 0.3 */
+	uint64_t error_bound_ns;
 };
 
 /** Wait for the program to exit, and report what it used.
@@ -1148,9 +1181,9 @@ struct rt_outcome {
  *  @retval 0 the program has exited
  *  @retval -ETIMEDOUT the program still runs
  *  @retval -EINTR a signal handler ran
- *  @retval -ECHILD the exit status is lost: the supervisor was killed or, with
- *          RT_ACCOUNTING_POLL, other code in this process reaped the program; @p out holds what
- *          was seen
+ *  @retval -ECHILD the exit status is lost: the supervisor was killed and the kernel does not
+ *          report the status (before Linux 6.15) or, with RT_ACCOUNTING_POLL, other code in this
+ *          process reaped the program; @p out holds what was seen
  *  @retval -EFAULT @p c is NULL
  *  @retval -EINVAL @p out has a wrong size
  *  @since 0.1

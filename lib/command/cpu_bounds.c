@@ -28,7 +28,10 @@ static uint64_t bound(const struct rti_cpu_bounds_known *known)
 	uint64_t noise_ns = known->growth_ns / 50 + RTI_TICK_MAX_NS;
 	uint64_t high_ns =
 	    rti_add_saturated(rti_add_saturated(known->growth_ns, noise_ns), known->lag_ns);
+	uint64_t waited_ns = rti_add_saturated(known->low_ns, known->error_ns);
 
+	if (known->is_waited_for && high_ns > waited_ns)
+		high_ns = waited_ns;
 	return high_ns < known->low_ns ? known->low_ns : high_ns;
 }
 
@@ -38,7 +41,7 @@ struct rti_cpu_bounds rti_cpu_bounds(const struct rti_cpu_bounds_known *known)
 
 	if (!known->is_covered_by_cgroup) {
 		bounds.high_ns = bound(known);
-		bounds.is_unverified = !is_all_accounted_for(known);
+		bounds.is_unverified = !known->is_waited_for && !is_all_accounted_for(known);
 	} else if (known->is_running) {
 		bounds.high_ns = UINT64_MAX; /* they use more from now on */
 	}

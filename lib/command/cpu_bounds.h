@@ -4,7 +4,8 @@
  *
  * What a tree is known to have used is the lower bound. It ran in a cgroup along with other
  * processes, so it cannot have used more than the whole cgroup. If the cgroup used no more than
- * is known of the tree, nothing of the tree can be missing. */
+ * is known of the tree, nothing of the tree can be missing. Nor can anything be if every process is
+ * known to have been waited for, whatever other processes used. */
 #ifndef RTI_CPU_BOUNDS_H
 #define RTI_CPU_BOUNDS_H
 
@@ -21,6 +22,9 @@ struct rti_cpu_bounds_known {
 	/* The tree has a cgroup to itself, and its account is in low_ns: nothing can be missing. */
 	bool is_covered_by_cgroup;
 	bool is_running; /* members run on */
+	/* Every process is known to have been waited for; then no more than this can be missing. */
+	bool is_waited_for;
+	uint64_t error_ns;
 };
 
 struct rti_cpu_bounds {

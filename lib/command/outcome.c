@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 
 #include "api/rusage.h"
+#include "command/completeness.h"
 #include "command/cpu_bounds.h"
+#include "command/lost_program.h"
 #include "os/cpu_time.h"
 #include "util/saturate.h"
 #include "util/visit.h"
@@ -16,7 +18,6 @@
 struct findings {
 	struct rt_metrics metrics;   /* of the last sample */
 	struct rti_tree_facts facts; /* after it */
-	bool is_covered_by_cgroup;   /* the cgroup's CPU time is that of the whole tree */
 };
 
 /* The final figures of a child of our own. It can be read as long as it is not reaped. */
@@ -89,10 +90,9 @@ static void apply_account(struct rt_command *c)
 static int finish_supervised(struct rt_command *c, struct findings *f, int *status)
 {
 	const struct rti_supervisor *s = &c->supervisor;
+	int err;
 
 	for (int looks = 0; looks < 2; looks++) {
-		int err;
-
 		apply_account(c);
 		err = rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 		if (err == -ESRCH || c->is_supervisor_lost)
@@ -100,12 +100,13 @@ static int finish_supervised(struct rt_command *c, struct findings *f, int *stat
 	}
 	rti_tree_get_facts(c->tracker->tree, &f->facts);
 	*status = s->exited.status;
+	err = s->exited.kind ? 0 : rti_lost_program_wait(c, status);
 	c->outcome.reasons = f->metrics.reasons;
 	if (s->accounted.ignored_sigchld)
 		c->outcome.reasons |= RT_REASON_SIGCHLD_IGNORED;
 	if (c->is_supervisor_lost)
 		c->outcome.reasons |= RT_REASON_UNWAITED;
-	return s->exited.kind ? 0 : -ECHILD;
+	return err;
 }
 
 static void set_exit(struct rt_outcome *out, int status)
@@ -230,85 +231,21 @@ static void set_peak_bounds(struct rt_outcome *out)
 		out->peak_tree_high_bytes = out->peak_tree_bytes;
 }
 
-/* Returns true if a process has left the cgroup that bounds the CPU time of the tree: the command's
- * own, or else the enclosing one. The supervisor knows of v2 alone. */
-static bool has_left_cpu_account(const struct rt_command *c)
+/* Which cgroup that bounds the CPU time of the tree a process has left: the command's own, or the
+ * enclosing one, too. The supervisor and the tree know of v2 alone. */
+static uint32_t left_cpu_account(const struct rt_command *c, const struct findings *f)
 {
+	const struct rti_shared_stats *shared = c->supervisor.shared;
 	const struct rti_cgroup *own = rti_tree_cgroup(c->tracker->tree);
 	const struct rti_cgroup *group = own->count ? own : &c->enclosing;
 	const struct rti_cgroup_dir *dir = rti_cgroup_dir_of(group, RTI_CGROUP_CPU);
+	uint32_t of_members = f->facts.left_cgroup;
 
 	if (group->left & RTI_CGROUP_CPU)
-		return true;
-	return (!dir || dir->hierarchy == 0) && c->supervisor.accounted.left_cgroup;
-}
-
-/* What no process waited for may be missing without a trace, unless there is no room for it
- * between what is known and what the enclosing cgroup used. */
-static void set_cpu_bounds(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
-{
-	const struct rti_context *ctx = &c->tracker->ctx;
-	uint64_t enclosing_ns = rti_cgroup_read_usage(&c->enclosing, ctx);
-	struct rti_cpu_bounds_known known = {
-		.low_ns = out->cpu_user_ns + out->cpu_system_ns,
-		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns, enclosing_ns),
-		.overhead_ns = out->overhead_cpu_ns,
-		.lag_ns = ctx->platform->cpu_count() * RTI_TICK_MAX_NS,
-		.is_covered_by_cgroup = f->is_covered_by_cgroup,
-		.is_running = out->left_running > 0,
-	};
-	struct rti_cpu_bounds bounds;
-
-	if (has_left_cpu_account(c)) /* then neither cgroup holds all processes */
-		known.growth_ns = UINT64_MAX;
-	bounds = rti_cpu_bounds(&known);
-	out->cpu_low_ns = bounds.low_ns;
-	out->cpu_high_ns = bounds.high_ns;
-	if (bounds.is_unverified)
-		out->reasons |= RT_REASON_UNVERIFIED;
-}
-
-enum comparison { BELOW, EQUAL, ABOVE };
-
-/* Compare the inherited clock with what was waited for, within what both may be off by. */
-static enum comparison compare_clock(uint64_t clock_ns, uint64_t low_ns)
-{
-	uint64_t noise_ns = low_ns / 100 + RTI_TICK_MAX_NS;
-
-	if (clock_ns > low_ns + noise_ns)
-		return ABOVE;
-	return clock_ns + noise_ns < low_ns ? BELOW : EQUAL;
-}
-
-/* They agree, so what both may have missed is within what they may differ by. */
-static void bound_by_clock(uint64_t clock_ns, struct rt_outcome *out)
-{
-	uint64_t larger_ns = clock_ns > out->cpu_low_ns ? clock_ns : out->cpu_low_ns;
-	uint64_t high_ns = larger_ns + larger_ns / 100 + RTI_TICK_MAX_NS;
-
-	if (out->reasons == 0 && high_ns < out->cpu_high_ns)
-		out->cpu_high_ns = high_ns;
-}
-
-static void set_cpu_estimate(const struct rt_command *c, struct rt_outcome *out)
-{
-	uint64_t clock_ns = c->supervisor.accounted.clock_ns;
-	enum comparison comparison;
-
-	out->cpu_estimate_ns = out->cpu_low_ns;
-	if (c->accounting != RT_ACCOUNTING_WAIT_PERF || clock_ns == 0)
-		return;
-	comparison = compare_clock(clock_ns, out->cpu_low_ns);
-	if (comparison == ABOVE)
-		out->reasons |= RT_REASON_CLOCK_ABOVE;
-	if (comparison == EQUAL) {
-		out->reasons &= ~(uint32_t)RT_REASON_UNVERIFIED;
-		bound_by_clock(clock_ns, out);
-	}
-	if (clock_ns > out->cpu_estimate_ns)
-		out->cpu_estimate_ns = clock_ns;
-	if (out->cpu_estimate_ns > out->cpu_high_ns)
-		out->cpu_estimate_ns = out->cpu_high_ns;
+		return RTI_LEFT_OURS;
+	if (dir && dir->hierarchy != 0)
+		return RTI_LEFT_NONE;
+	return shared && shared->left_cgroup > of_members ? shared->left_cgroup : of_members;
 }
 
 static void make_partial(struct rt_outcome *out, uint64_t domains)
@@ -317,39 +254,81 @@ static void make_partial(struct rt_outcome *out, uint64_t domains)
 	out->valid &= ~domains;
 }
 
-/* The cgroup's account is that of the whole tree, unless a process has left the cgroup. A
- * process that killed the supervisor may have moved others, too. */
-static bool is_covered(const struct rt_command *c, const struct findings *f)
+/* What is known of the completeness of the figures, apart from what the supervisor has seen. */
+static struct rti_completeness_known get_evidence(struct rt_command *c, const struct findings *f,
+                                                  const struct rt_outcome *out)
 {
-	return c->accounting == RT_ACCOUNTING_CGROUP && f->facts.is_covered_by_cgroup &&
-	       !has_left_cpu_account(c) && !c->is_supervisor_lost;
+	const struct rti_context *ctx = &c->tracker->ctx;
+	bool has_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && f->facts.cgroup_cpu_ns > 0;
+	uint64_t lag_ns = ctx->platform->cpu_count() * RTI_TICK_MAX_NS;
+	uint64_t in_cgroup_ns = f->facts.cgroup_cpu_ns + f->facts.cgroup_cpu_ns / 100 + lag_ns;
+
+	return (struct rti_completeness_known){
+		.reasons = out->reasons,
+		.total_ns = out->cpu_user_ns + out->cpu_system_ns,
+		.accounted_ns = f->facts.accounted_cpu_ns,
+		.unproven_ns = UINT64_MAX,
+		.unwaited_ns = UINT64_MAX,
+		.threads = UINT64_MAX,
+		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns,
+		                                   rti_cgroup_read_usage(&c->enclosing, ctx)),
+		.overhead_ns = out->overhead_cpu_ns,
+		.lag_ns = lag_ns,
+		.tick_ns = rti_platform_kernel_tick_ns(),
+		.is_covered_by_cgroup = has_cgroup && f->facts.is_covered_by_cgroup,
+		.is_above_cgroup = has_cgroup && f->facts.accounted_cpu_ns > in_cgroup_ns,
+		.is_supervisor_lost = c->is_supervisor_lost,
+		.is_running = out->left_running > 0,
+	};
 }
 
-/* What is missing from the accounts of members is in the account of their cgroup, as far as CPU
- * time goes. */
-static void set_completeness(struct rt_command *c, struct findings *f, struct rt_outcome *out)
+static void add_supervisor_evidence(const struct rt_command *c, const struct findings *f,
+                                    struct rti_completeness_known *known)
+{
+	const struct rti_shared_stats *shared = c->supervisor.shared;
+
+	known->left_cgroup = left_cpu_account(c, f);
+	if (!shared)
+		return;
+	known->unproven_ns = shared->unproven_ns;
+	known->unwaited_ns = shared->unwaited_ns;
+	known->threads = shared->threads;
+	known->processes = shared->processes;
+	if (c->accounting == RT_ACCOUNTING_WAIT_PERF)
+		known->clock_ns = c->supervisor.accounted.clock_ns;
+}
+
+/* Whether processes run on that could not be counted: those that fork and exit all the time may be
+ * missed by every sample. */
+static bool has_uncounted_processes(struct rt_command *c)
+{
+	return rti_cgroup_is_populated(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx);
+}
+
+/* The bounds of CPU time come last, since they depend on all reasons. */
+static void set_completeness(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
 {
 	const uint64_t of_members =
 	    RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
+	struct rti_completeness_known known;
+	struct rti_completeness result;
 
-	f->is_covered_by_cgroup = is_covered(c, f);
-	/* Processes that fork and exit all the time may be missed by every sample. */
-	if (!out->left_running &&
-	    rti_cgroup_is_populated(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx))
+	if (!out->left_running && has_uncounted_processes(c))
 		out->left_running = 1;
-	if (out->reasons)
+	known = get_evidence(c, f, out);
+	add_supervisor_evidence(c, f, &known);
+	result = rti_completeness(&known);
+	if (result.is_member_short)
 		make_partial(out, of_members);
+	out->reasons = result.member_reasons;
 	set_peak_bounds(out);
-	if (f->is_covered_by_cgroup)
-		out->reasons = 0;
-	if (out->left_running)
-		out->reasons |= RT_REASON_LEFT_RUNNING;
-	set_cpu_bounds(c, f, out);
-	set_cpu_estimate(c, out);
-	out->complete = out->reasons == 0;
-	/* RT_REASON_UNVERIFIED alone says that nothing is known to be missing, so CPU time is no
-	 * lower bound: the bounds say what cannot be ruled out. */
-	if (out->reasons & ~(uint32_t)RT_REASON_UNVERIFIED)
+	out->reasons = result.reasons;
+	out->complete = result.reasons == 0;
+	out->cpu_low_ns = result.low_ns;
+	out->cpu_high_ns = result.high_ns;
+	out->cpu_estimate_ns = result.estimate_ns;
+	out->error_bound_ns = rti_cpu_bounds_growth(result.low_ns, result.high_ns);
+	if (!out->complete)
 		make_partial(out, RT_HAS_CPU);
 }
 
@@ -379,7 +358,7 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 		                          end->realtime_ns);
 }
 
-static void fill_outcome(struct rt_command *c, struct findings *f)
+static void fill_outcome(struct rt_command *c, const struct findings *f)
 {
 	struct rt_outcome *out = &c->outcome;
 

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
-#define RTI_PROTOCOL "5" /* changes whenever anything below does */
+#define RTI_PROTOCOL "6" /* changes whenever anything below does */
 
 /* Arguments of the supervisor, in this order:
  *   1  RTI_PROTOCOL
@@ -50,9 +50,6 @@ struct rti_report {
 	struct rusage reaped;
 	/* CPU time of the program and all its descendants, by the inherited clock; 0: no clock. */
 	uint64_t clock_ns;
-	/* 1 if a reaped process had left the cgroup (v2) that the program was started in. v1 does
-	 * not show where a process was that has exited. */
-	uint32_t left_cgroup;
 	uint32_t ignored_sigchld; /* 1 if a reaped process ignored SIGCHLD */
 	uint32_t placed; /* bit i: the program was placed in the i-th directory of its cgroup */
 };
@@ -85,6 +82,10 @@ struct rti_process_record {
 #define RTI_EVENTS_INTACT 1
 #define RTI_EVENTS_LOST 2 /* some events were lost, so processes are missing */
 
+#define RTI_LEFT_NONE 0     /* no process is known to have left the cgroup of the program */
+#define RTI_LEFT_FOR_OURS 1 /* one has, for another place within the cgroup of the supervisor */
+#define RTI_LEFT_OURS 2     /* one has left the cgroup of the supervisor, too */
+
 /* The head of the shared memory. The list of process records follows it. Invariant: written by
  * the supervisor only. */
 struct rti_shared_stats {
@@ -99,9 +100,22 @@ struct rti_shared_stats {
 	uint64_t own_io[7];
 	uint64_t records;         /* in the list */
 	uint64_t records_skipped; /* did not fit in the list */
+	/* With RTI_ACCOUNTED: the CPU time that processes may have used for which no process can be
+	 * proven to have waited, at most. UINT64_MAX: unknown. See supervisor/wait_proof.h. */
+	uint64_t unproven_ns;
+	/* The part of it that is of processes which the kernel seems to have reaped by itself. */
+	uint64_t unwaited_ns;
+	uint64_t threads;     /* With RTI_ACCOUNTED: threads started so far; UINT64_MAX: unknown */
+	uint32_t left_cgroup; /* RTI_LEFT_ value */
+	/* The cgroups (v2) that the supervisor and the program were started in, without a slash at
+	 * the end, so that the root is "". */
+	uint32_t has_cgroup_paths;
+	char cgroup_of_supervisor[1024], cgroup_of_program[1024];
 };
 
 #define RTI_SHARED_STATS_BYTES 4096 /* offset of the list */
 #define RTI_RECORDS_MAX 262144
+
+_Static_assert(sizeof(struct rti_shared_stats) <= RTI_SHARED_STATS_BYTES, "head of the memory");
 
 #endif

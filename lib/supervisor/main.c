@@ -24,6 +24,7 @@
 
 #include "os/supervisor_protocol.h"
 #include "supervisor/cgroup_cleanup.h"
+#include "supervisor/cgroup_watch.h"
 #include "supervisor/launch.h"
 #include "supervisor/proc_file.h"
 #include "supervisor/process_log.h"
@@ -50,9 +51,6 @@ struct supervisor {
 	bool is_batching; /* events accumulate until batch_ends_ms */
 	uint64_t batch_ends_ms;
 	struct rti_report report;
-	/* "0::" and the cgroup (v2) that the program was started in; "" if unknown. */
-	char cgroup_path[1024];
-	size_t cgroup_path_len;
 };
 
 /* The request of the library, from the arguments. */
@@ -137,7 +135,12 @@ static int open_clock(struct supervisor *s)
  * pipes of the host from ending and its file system from being unmounted. */
 static void release_host(struct supervisor *s)
 {
-	int *kept[] = { &s->socket, &s->signals, &s->memory, &s->clock, rts_process_log_events() };
+	int *kept[] = { &s->socket,
+		        &s->signals,
+		        &s->memory,
+		        &s->clock,
+		        rts_process_log_events(),
+		        rts_process_log_threads() };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE_FD;
 
 	for (int fd = 0; fd < FIRST_FREE_FD; fd++) {
@@ -171,52 +174,6 @@ static void check_sigchld(struct supervisor *s, pid_t pid)
 		s->report.ignored_sigchld = 1;
 }
 
-/* Returns the line of v2 in /proc/PID/cgroup, or NULL. E.g.: not that of "10::/". */
-static const char *find_v2_path(const char *text)
-{
-	const char *at = strstr(text, "0::/");
-
-	while (at && at != text && at[-1] != '\n')
-		at = strstr(at + 1, "0::/");
-	return at;
-}
-
-/* Record the cgroup (v2) that the program is started in: the supervisor's, or the one of these
- * directories below it. All of them have the same name. */
-static void read_self_cgroup(struct supervisor *s, const char *dirs)
-{
-	char text[8192];
-	ssize_t n = rts_read_file(s->shared, "/proc/self/cgroup", text, sizeof(text));
-	const char *at = n > 0 ? find_v2_path(text) : NULL;
-	const char *name = *dirs == RTI_DIR_V2 ? strrchr(dirs, '/') : NULL;
-	size_t len = at ? strcspn(at, "\n") : 0;
-
-	if (!at || len + (name ? strlen(name) : 0) >= sizeof(s->cgroup_path))
-		return;
-	memcpy(s->cgroup_path, at, len);
-	if (len == strlen("0::/"))
-		len--; /* the root is a slash alone, so name must not add another */
-	if (name)
-		memcpy(s->cgroup_path + len, name, strlen(name));
-	s->cgroup_path_len = len + (name ? strlen(name) : 0);
-	s->cgroup_path[s->cgroup_path_len] = '\0';
-}
-
-/* Record whether a zombie has left the cgroup. The cgroup's account then lacks part of its
- * usage. */
-static void check_cgroup(struct supervisor *s, pid_t pid)
-{
-	char text[8192];
-	ssize_t n = rts_read_pid_file(s->shared, pid, "cgroup", text, sizeof(text));
-	const char *at = n > 0 ? find_v2_path(text) : NULL;
-
-	if (s->cgroup_path_len && at &&
-	    (strncmp(at, s->cgroup_path, s->cgroup_path_len) != 0 ||
-	     !strchr("/\n", at[s->cgroup_path_len])) &&
-	    s->cgroup_path_len > strlen("0::"))
-		s->report.left_cgroup = 1;
-}
-
 static void reap(struct supervisor *s, pid_t pid)
 {
 	struct rusage use;
@@ -225,7 +182,7 @@ static void reap(struct supervisor *s, pid_t pid)
 	/* pid is the program or a process that the supervisor adopted. Its final figures are in
 	 * /proc as long as it is a zombie. */
 	check_sigchld(s, pid);
-	check_cgroup(s, pid);
+	rts_cgroup_watch_check(pid);
 	rts_process_log_catch_up();
 	rts_process_log_record_zombie(pid);
 	if (wait4(pid, &status, 0, &use) != pid)
@@ -254,13 +211,14 @@ static bool reap_all(struct supervisor *s)
 
 static void handle_request(struct supervisor *s)
 {
+	siginfo_t child;
 	uint32_t request;
 	ssize_t n = recv(s->socket, &request, sizeof(request), 0);
 
 	if (n == sizeof(request) && request == RTI_PROCEED)
 		s->may_reap = true;
 	else if (n == sizeof(request) && request == RTI_ACCOUNT) {
-		rts_process_log_finish();
+		rts_process_log_finish(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0);
 		send_report(s, RTI_ACCOUNTED);
 	} else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
 		close(s->socket);
@@ -312,15 +270,17 @@ static void supervise(struct supervisor *s)
 			{ .fd = s->signals, .events = POLLIN },
 			{ .fd = s->socket, .events = POLLIN },
 			{ .fd = s->is_batching ? -1 : *rts_process_log_events(), .events = POLLIN },
+			{ .fd = s->is_batching ? -1 : *rts_process_log_threads(),
+			  .events = POLLIN },
 		};
 
 		if (s->may_reap && reap_all(s))
 			batch_ms = 0;
 		if (!s->program && s->socket < 0)
 			break;
-		if (poll(events, 3, batch_ms) < 0)
+		if (poll(events, sizeof(events) / sizeof(events[0]), batch_ms) < 0)
 			continue;
-		if (events[2].revents)
+		if (events[2].revents || events[3].revents)
 			begin_batch(s);
 		if (events[0].revents)
 			drain_signals(s);
@@ -382,22 +342,39 @@ static int launch(struct supervisor *s, const struct start_request *request, con
 	                            &s->report.placed);
 }
 
+/* Returns the directory of v2 among those of the program's cgroup, or "". */
+static const char *v2_directory(const char *dirs)
+{
+	static char path[4096];
+	size_t len = *dirs == RTI_DIR_V2 ? strcspn(dirs + 1, "\n") : 0;
+
+	if (len >= sizeof(path))
+		len = 0;
+	memcpy(path, dirs + 1, len);
+	path[len] = '\0';
+	return path;
+}
+
 int main(int argc, char **argv)
 {
 	struct supervisor s = { .clock = -1 };
 	struct start_request request;
 	sigset_t mask;
+	uint64_t cpus;
 	int err;
 
 	if (parse_arguments(&s, &request, argc, argv) < 0 || block_signals(&s, &mask) < 0)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	/* This reads a file, so it comes before the reads are counted. */
+	cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	rts_proc_file_init(s.shared);
 	read_self_status(&s);
-	read_self_cgroup(&s, request.cgroup);
+	rts_cgroup_watch_begin(s.shared, v2_directory(request.cgroup));
 	rts_process_log_begin(&(struct rts_process_log_opts){
-	    s.shared, &s.memory, request.has_list, getpid(), s.report.inherited_maxrss_kib });
+	    s.shared, &s.memory, request.has_list, getpid(), s.report.inherited_maxrss_kib, cpus });
 	*rts_process_log_events() = move_fd_up(*rts_process_log_events());
+	*rts_process_log_threads() = move_fd_up(*rts_process_log_threads());
 	if (*rts_process_log_events() < 0)
 		s.shared->events = RTI_EVENTS_UNAVAILABLE;
 	send_report(&s, RTI_STARTING);

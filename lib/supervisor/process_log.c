@@ -11,13 +11,17 @@
 #include "os/platform.h"
 #include "os/proc_connector.h"
 #include "parse/parse.h"
+#include "supervisor/cgroup_watch.h"
 #include "supervisor/proc_file.h"
+#include "supervisor/wait_proof.h"
 #include "util/descendant_set.h"
 
 #define RECORDS_PER_ALLOCATION 1024
 #define EVENTS_PER_MS 256 /* that a large system may have */
 #define BATCH_MAX_MS 20
 #define EXIT_DELAY_MAX_MS 2 /* how long after a process is reaped its exit may be reported */
+#define LAST_EXITS_MAX_NS 100000000 /* the same on a busy system, if none is left that runs */
+#define LAST_EXITS_POLL_MS 10
 
 /* The only process log. Its tables are large, but only the pages that are used take up memory. They
  * are 0 at first, so they take up no space in the executable file either. */
@@ -25,7 +29,7 @@ static struct {
 	struct rts_process_log_opts opts;
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
-	int events;
+	int events, threads; /* sockets, or -1 */
 	int batch_ms;
 	uint64_t boottime_ahead_ns;           /* boot time minus monotonic time */
 	struct rti_process_record *records;   /* the list in shared memory */
@@ -97,6 +101,9 @@ static void handle_fork(const struct rti_process_event *event)
 			process_log.record_number[event->pid] = 0;
 		return;
 	}
+	rts_wait_proof_fork(event);
+	rts_cgroup_watch_fork(event->pid);
+	rts_cgroup_watch_sample(event->pid, event->monotonic_ns);
 	if (!process_log.opts.has_list)
 		return;
 	parent = find_record(event->ppid);
@@ -109,6 +116,8 @@ static void handle_exec(const struct rti_process_event *event)
 {
 	struct rti_process_record *record = find_record(event->pid);
 
+	if (rti_descendant_set_has(&process_log.descendants, event->pid))
+		rts_cgroup_watch_sample(event->pid, event->monotonic_ns);
 	rti_descendant_set_exec(&process_log.descendants, event->pid);
 	if (record)
 		read_comm(record);
@@ -128,6 +137,12 @@ static bool runs_without_leader(int32_t pid)
 	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
 }
 
+static bool is_waited_for(const struct rti_process_event *event)
+{
+	return rts_wait_proof_exit(event,
+	                           rti_descendant_set_has(&process_log.descendants, event->ppid));
+}
+
 /* Each thread of a process has an exit event; the process ends with the last of them. */
 static void handle_exit(const struct rti_process_event *event)
 {
@@ -137,6 +152,7 @@ static void handle_exit(const struct rti_process_event *event)
 	    rti_descendant_set_is_alive(&process_log.descendants, event->pid)) {
 		if (runs_without_leader(event->pid))
 			process_log.opts.shared->has_leader_exit = 1;
+		rts_cgroup_watch_exit(event->pid, is_waited_for(event));
 		rti_descendant_set_exit(&process_log.descendants, event->pid);
 	}
 	if (!record || record->flags & RTI_RECORD_REAPED)
@@ -171,6 +187,10 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 		if (record)
 			memcpy(record->comm, event->comm, sizeof(record->comm));
 		break;
+	case RTI_EVENT_TRACE:
+		if (rti_descendant_set_has(&process_log.descendants, event->pid))
+			rts_wait_proof_give_up();
+		break;
 	case RTI_EVENT_OTHER:
 		break;
 	}
@@ -179,10 +199,14 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 /* Returns an RTI_EVENTS_ value. */
 static uint32_t subscribe(void)
 {
-	unsigned also = process_log.opts.has_list ? RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS : 0;
+	unsigned also = RTI_EVENTS_TRACERS;
 	uint32_t batch_ms;
 
+	if (process_log.opts.has_list)
+		also |= RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS;
+
 	process_log.events = rti_events_open(also);
+	process_log.threads = process_log.events < 0 ? -1 : rti_events_open_threads();
 	if (process_log.events < 0)
 		return RTI_EVENTS_UNAVAILABLE;
 	batch_ms = rti_events_capacity(process_log.events) / EVENTS_PER_MS;
@@ -203,7 +227,10 @@ void rts_process_log_begin(const struct rts_process_log_opts *opts)
 	process_log.platform.now(&now);
 	process_log.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
 	rti_descendant_set_add(&process_log.descendants, opts->root);
+	rts_wait_proof_begin(opts->shared, opts->root, opts->cpus);
 	opts->shared->events = subscribe();
+	if (process_log.threads < 0)
+		rts_wait_proof_give_up();
 }
 
 int *rts_process_log_events(void)
@@ -211,9 +238,31 @@ int *rts_process_log_events(void)
 	return &process_log.events;
 }
 
+int *rts_process_log_threads(void)
+{
+	return &process_log.threads;
+}
+
 int rts_process_log_batch_ms(void)
 {
 	return process_log.batch_ms;
+}
+
+static void handle_thread(void *arg, const struct rti_process_event *event)
+{
+	(void)arg;
+	if (event->kind == RTI_EVENT_FORK && event->tid != event->pid &&
+	    rti_descendant_set_has(&process_log.descendants, event->pid))
+		rts_wait_proof_thread(
+		    event, rti_descendant_set_is_alive(&process_log.descendants, event->pid));
+}
+
+static void stop(int *events)
+{
+	if (*events >= 0)
+		rti_events_close(*events);
+	*events = -1;
+	rts_wait_proof_give_up();
 }
 
 /* After a loss a pid may have been reused unnoticed. What was counted until then is a lower bound;
@@ -226,9 +275,13 @@ void rts_process_log_update(void)
 		return;
 	if (rti_events_drain(process_log.events, handle_event, NULL) < 0) {
 		shared->events = RTI_EVENTS_LOST;
-		rti_events_close(process_log.events);
-		process_log.events = -1;
+		stop(&process_log.events);
+		stop(&process_log.threads);
 	}
+	/* After the other events: a thread is of a process that has been forked by then. */
+	if (process_log.threads >= 0 &&
+	    rti_events_drain(process_log.threads, handle_thread, NULL) < 0)
+		stop(&process_log.threads);
 	shared->processes = process_log.descendants.count - 1;
 	shared->alive_peak = process_log.descendants.alive_peak - 1;
 }
@@ -239,14 +292,37 @@ void rts_process_log_catch_up(void)
 		rts_process_log_update();
 }
 
-void rts_process_log_finish(void)
+/* Whether a member besides the root has not exited, by the events so far. */
+static bool has_live_members(void)
+{
+	return process_log.descendants.alive > 1;
+}
+
+/* The kernel reports an exit after the parent can reap the process. On a busy system that takes a
+ * while: but if no process is left, the report will come. */
+static void await_last_exits(bool has_children)
+{
+	uint64_t end_ns = process_log.platform.monotonic_ns() + LAST_EXITS_MAX_NS;
+
+	while (!has_children && has_live_members() && process_log.events >= 0 &&
+	       process_log.platform.monotonic_ns() < end_ns) {
+		struct pollfd late = { .fd = process_log.events, .events = POLLIN };
+
+		poll(&late, 1, LAST_EXITS_POLL_MS);
+		rts_process_log_update();
+	}
+}
+
+void rts_process_log_finish(bool has_children)
 {
 	struct pollfd late = { .fd = process_log.events, .events = POLLIN };
 
 	rts_process_log_update();
+	await_last_exits(has_children);
 	if (process_log.opts.has_list && process_log.events >= 0 &&
 	    poll(&late, 1, EXIT_DELAY_MAX_MS) > 0)
 		rts_process_log_update();
+	rts_wait_proof_publish(has_children || !has_live_members());
 }
 
 /* Read the final stat and CPU time of a process. They are final if it is a zombie without other

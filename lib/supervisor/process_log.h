@@ -19,6 +19,7 @@ struct rts_process_log_opts {
 	bool has_list;
 	pid_t root;            /* the supervisor */
 	int64_t root_peak_kib; /* which its children inherit */
+	uint64_t cpus;         /* that are online */
 };
 
 /* Subscribe to process events and begin to count. Sets opts->shared->events. */
@@ -27,6 +28,8 @@ void rts_process_log_begin(const struct rts_process_log_opts *opts);
 /* Returns the address of the socket to poll. It is negative if there are no events. The caller may
  * move the descriptor. */
 int *rts_process_log_events(void);
+/* The same for the starts of threads. */
+int *rts_process_log_threads(void);
 /* Returns for how many milliseconds events may wait once the first has arrived. */
 int rts_process_log_batch_ms(void);
 
@@ -35,8 +38,9 @@ void rts_process_log_update(void);
 /* Do the same if there is a list. Call this before a process is reaped: its fork may not have been
  * handled yet. */
 void rts_process_log_catch_up(void);
-/* Do the same, and if there is a list, wait up to 2 ms for exits that have yet to be reported. */
-void rts_process_log_finish(void);
+/* Do the same, wait a moment for exits that have yet to be reported, and publish whether every
+ * process was waited for. has_children: the root has some, so processes may still run. */
+void rts_process_log_finish(bool has_children);
 
 /* Record the final figures of a zombie. Does nothing if there is no list. */
 void rts_process_log_record_zombie(pid_t pid);

@@ -104,6 +104,7 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 		handle_exit(tracker, event);
 		break;
 	case RTI_EVENT_COMM:
+	case RTI_EVENT_TRACE:
 	case RTI_EVENT_OTHER:
 		break;
 	}

@@ -72,6 +72,9 @@ struct rti_supervised_state {
 	bool has_final_rusage;
 	uint64_t final_rusage[RTI_COUNTERS];
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does; tree.c empties it */
+	uint32_t left_cgroup;     /* RTI_LEFT_ value, by the members that were looked at */
+	size_t cgroup_next;       /* member to look at next */
+	uint64_t cgroup_checked_ns;
 	/* Where rows of members go when they exit; NULL: nowhere. */
 	void (*on_exit)(void *arg, const struct rti_member_row *row);
 	void *on_exit_arg;

@@ -5,15 +5,21 @@
 #include <string.h>
 
 #include "collect/pid_stat.h"
+#include "os/pid_file.h"
 #include "os/pidfd.h"
+#include "parse/scan.h"
 #include "tree/discovery.h"
 #include "tree/exit_accounting.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/state.h"
 #include "tree/tree.h"
+#include "util/visit.h"
+#include "util/cgroup_path.h"
 
-#define KILL_ROUNDS_MAX 1000 /* a tree may fork meanwhile */
+#define CGROUP_CHECK_NS 10000000 /* time for one; each costs some 10 us */
+#define CGROUP_CHECKS_MAX 100    /* in one sample */
+#define KILL_ROUNDS_MAX 1000     /* a tree may fork meanwhile */
 
 void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command)
 {
@@ -87,6 +93,58 @@ void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct
 	rti_member_table_remove_exited(&tree->table, tree->ctx);
 }
 
+static int copy_v2_path(void *arg, const struct rti_pid_cgroup *entry)
+{
+	char *path = arg;
+
+	if (entry->hierarchy != 0)
+		return RTI_CONTINUE;
+	rti_scan_copy(&entry->path, path,
+	              sizeof(((struct rti_shared_stats *)NULL)->cgroup_of_program));
+	return RTI_STOP;
+}
+
+/* A process that is being forked shows up in the root of the hierarchy. One that has run is where
+ * it belongs. */
+static void check_cgroup(struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+	const struct rti_context *ctx = tree->ctx;
+	char path[sizeof(shared->cgroup_of_program)];
+
+	if (!m->clock.is_known || m->clock.now.total_ns == 0 ||
+	    rti_pid_file_read(ctx, m->pid, "cgroup", NULL) < 0 ||
+	    rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, copy_v2_path, path) != RTI_STOP)
+		return;
+	if (rti_cgroup_is_within(path, shared->cgroup_of_program))
+		return;
+	tree->supervised.left_cgroup = rti_cgroup_is_within(path, shared->cgroup_of_supervisor)
+	                                   ? RTI_LEFT_FOR_OURS
+	                                   : RTI_LEFT_OURS;
+}
+
+/* The supervisor looks at them when they fork, execute a program or exit, if it receives process
+ * events. This finds a process that moves itself, and all where there are no events. */
+void rti_tree_check_cgroups(struct rti_tree *tree)
+{
+	struct rti_supervised_state *s = &tree->supervised;
+	size_t count = tree->table.count;
+	uint64_t due = (tree->now_ns - s->cgroup_checked_ns) / CGROUP_CHECK_NS;
+
+	if (!s->shared || !s->shared->has_cgroup_paths || s->left_cgroup == RTI_LEFT_OURS ||
+	    due == 0)
+		return;
+	if (due > CGROUP_CHECKS_MAX)
+		due = CGROUP_CHECKS_MAX;
+	for (uint64_t i = 0; i < due && i < count; i++) {
+		const struct rti_member *m = &tree->table.members[s->cgroup_next++ % count];
+
+		if (!rti_is_supervisor(tree, m))
+			check_cgroup(tree, m);
+	}
+	s->cgroup_checked_ns = tree->now_ns;
+}
+
 /* By a pidfd that was opened before the member was recognised, so that no process that reuses
  * the pid is hit. */
 static int kill_member(struct rti_tree *tree, struct rti_member *m)
@@ -138,6 +196,7 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
+	const uint64_t *sum = tree->ledger.sum;
 
 	*out = (struct rti_tree_facts){
 		.running = count_running(tree),
@@ -149,9 +208,12 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 		.has_other_child = fork_tracker->has_other_child,
 		.knows_alive_peak = shared && !shared->has_leader_exit,
 		.alive_peak = shared ? shared->alive_peak : 0,
+		.accounted_cpu_ns = sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
+		.cgroup_cpu_ns = tree->ledger.cgroup_user_ns + tree->ledger.cgroup_system_ns,
 		.is_covered_by_cgroup = tree->ledger.is_covered_by_cgroup,
 		.memory_low_bytes = tree->peaks.low_bytes,
 		.memory_shared_max_bytes = tree->peaks.shared_max_bytes,
+		.left_cgroup = tree->supervised.left_cgroup,
 	};
 }
 

@@ -96,6 +96,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *s
 {
 	begin_sample(tree, now_ns);
 	rti_discover_members(tree, rti_ask_for_sample);
+	rti_tree_check_cgroups(tree);
 	read_members(tree, status);
 	rti_exits_reconcile(tree, status);
 	rti_exits_account(tree);

@@ -70,6 +70,9 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
  * unknown. */
 void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use);
 
+/* Look at the cgroups of some members: at a hundred a second at most. */
+void rti_tree_check_cgroups(struct rti_tree *tree);
+
 /* Kill all members but our own supervisor, and those that they fork meanwhile. Returns 0 or
  * -errno. */
 int rti_tree_kill(struct rti_tree *tree);
@@ -86,11 +89,14 @@ struct rti_tree_facts {
 	 * on without its leader, which counts as its exit. */
 	bool knows_alive_peak;
 	uint64_t alive_peak;
+	uint64_t accounted_cpu_ns; /* by the accounts of members alone, without the cgroup's */
+	uint64_t cgroup_cpu_ns;    /* by the cgroup's account alone; 0: it was not read */
 	/* the cgroup's CPU time holds all that members' accounts do */
 	bool is_covered_by_cgroup;
 	uint64_t memory_low_bytes; /* the tree has held at least this much */
 	/* of files and shared memory: the most that one member has mapped */
 	uint64_t memory_shared_max_bytes;
+	uint32_t left_cgroup; /* RTI_LEFT_ value: members that have left the program's cgroup */
 };
 void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
 

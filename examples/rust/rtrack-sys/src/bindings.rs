@@ -592,6 +592,7 @@ pub struct rt_outcome {
     pub cgroup_write_bytes: u64,
     pub cgroup_tasks_peak: u64,
     pub estimated: u64,
+    pub error_bound_ns: u64,
 }
 extern "C" {
     pub fn rt_command_wait(

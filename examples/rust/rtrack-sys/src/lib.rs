@@ -62,6 +62,7 @@ pub const RT_REASON_UNVERIFIED: u32 = 1 << 6;
 pub const RT_REASON_CLOCK_ABOVE: u32 = 1 << 7;
 pub const RT_REASON_EVENTS_LOST: u32 = 1 << 8;
 pub const RT_REASON_EVENTS_UNHEARD: u32 = 1 << 9;
+pub const RT_REASON_LEFT_CGROUP: u32 = 1 << 10;
 
 pub const RT_ITEM_IN_TOTAL: u32 = 1 << 0;
 pub const RT_ITEM_PARTITION: u32 = 1 << 1;

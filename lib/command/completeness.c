@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Completeness: what an outcome may claim to know, and which of its figures are lower bounds. */
+#include "command/completeness.h"
+
+#include <rtrack/rtrack.h>
+
+#include "command/cpu_bounds.h"
+#include "os/cpu_time.h"
+#include "os/supervisor_protocol.h"
+#include "util/saturate.h"
+
+/* A thread reaps itself (kernel/exit.c, release_task()), and uses some more CPU time before it
+ * leaves the CPU. That is in the account of the cgroup alone. Linux 6.18: 2 to 7 us. */
+#define THREAD_TAIL_NS 20000u
+
+/* The least CPU time of a process that does I/O or has memory of its own. */
+#define PROCESS_MIN_NS 1000000u
+
+enum comparison { BELOW, EQUAL, ABOVE };
+
+/* What may be off in an account of processes that were waited for: a process that is waited for
+ * while it leaves the CPU uses a few more microseconds. */
+static uint64_t noise_ns(uint64_t total_ns)
+{
+	return total_ns / 100 + RTI_TICK_MAX_NS;
+}
+
+/* Above this, some process is missing. Measured: an account that lacks none is off by less. */
+static uint64_t missing_process_ns(const struct rti_completeness_known *known)
+{
+	uint64_t tails_ns = known->threads == UINT64_MAX ? 0 : known->threads * THREAD_TAIL_NS;
+
+	return PROCESS_MIN_NS + known->total_ns / 500 + tails_ns;
+}
+
+/* A process has moved to another cgroup, or more was waited for than the cgroup used. */
+static bool has_left_cgroup(const struct rti_completeness_known *known)
+{
+	return known->left_cgroup != RTI_LEFT_NONE || known->is_above_cgroup;
+}
+
+/* The cgroup's account is that of the whole tree. A process that killed the supervisor may have
+ * moved others. */
+static bool is_covered(const struct rti_completeness_known *known)
+{
+	return known->is_covered_by_cgroup && !has_left_cgroup(known) && !known->is_supervisor_lost;
+}
+
+/* Process events prove that every process was waited for, but for short-lived ones. */
+static bool is_waited_for(const struct rti_completeness_known *known)
+{
+	return !known->is_supervisor_lost && known->threads != UINT64_MAX &&
+	       known->unproven_ns <= noise_ns(known->total_ns) &&
+	       known->total_ns <= known->accounted_ns + missing_process_ns(known);
+}
+
+/* Whether the account of the cgroup around the tree lacks a process. */
+static bool is_enclosing_left(const struct rti_completeness_known *known)
+{
+	if (known->left_cgroup != RTI_LEFT_NONE)
+		return known->left_cgroup == RTI_LEFT_OURS;
+	return known->is_above_cgroup;
+}
+
+/* A thread that exits may lose the time since the last tick: the scheduler updates its account then
+ * at the latest (kernel/sched/fair.c, entity_tick()). So may a process, in theory, if its parent
+ * waits for it before it has left the CPU. */
+static uint64_t error_ns(const struct rti_completeness_known *known)
+{
+	uint64_t of_processes_ns = rti_multiply_saturated(known->processes, known->tick_ns);
+	uint64_t of_threads_ns = rti_multiply_saturated(known->threads, known->tick_ns);
+
+	if (of_processes_ns > noise_ns(known->total_ns))
+		of_processes_ns = noise_ns(known->total_ns);
+	return rti_add_saturated(rti_add_saturated(of_processes_ns, of_threads_ns),
+	                         known->unproven_ns);
+}
+
+static struct rti_cpu_bounds_known bounds_known(const struct rti_completeness_known *known)
+{
+	return (struct rti_cpu_bounds_known){
+		.low_ns = known->total_ns,
+		.growth_ns = is_enclosing_left(known) ? UINT64_MAX : known->growth_ns,
+		.overhead_ns = known->overhead_ns,
+		.lag_ns = known->lag_ns,
+		.is_covered_by_cgroup = is_covered(known),
+		.is_running = known->is_running,
+		.is_waited_for = is_waited_for(known),
+		.error_ns = error_ns(known),
+	};
+}
+
+/* Compare the inherited clock with what was waited for, within what both may be off by. */
+static enum comparison compare_clock(uint64_t clock_ns, uint64_t low_ns)
+{
+	if (clock_ns > low_ns + noise_ns(low_ns))
+		return ABOVE;
+	return clock_ns + noise_ns(low_ns) < low_ns ? BELOW : EQUAL;
+}
+
+/* Whether processes are missing from the accounts of members without a reason that samples have
+ * seen. The cgroup's CPU time shows it, or process events do. */
+static bool lacks_processes(const struct rti_completeness_known *known, bool is_covered)
+{
+	uint64_t least_ns = missing_process_ns(known);
+	uint64_t unproven_ns = is_covered ? known->unwaited_ns : known->unproven_ns;
+
+	if (is_covered && known->total_ns > known->accounted_ns + least_ns)
+		return true;
+	return unproven_ns != UINT64_MAX && unproven_ns > least_ns;
+}
+
+static uint32_t cpu_reasons(const struct rti_completeness_known *known,
+                            const struct rti_cpu_bounds_known *bounds)
+{
+	uint32_t reasons = bounds->is_covered_by_cgroup ? 0 : known->reasons;
+
+	if (known->is_running)
+		reasons |= RT_REASON_LEFT_RUNNING;
+	if (has_left_cgroup(known) && !bounds->is_waited_for)
+		reasons |= RT_REASON_LEFT_CGROUP;
+	if (rti_cpu_bounds(bounds).is_unverified)
+		reasons |= RT_REASON_UNVERIFIED;
+	/* The clock may only add doubt: it does not see what a set-user-id program uses. */
+	if (known->clock_ns && compare_clock(known->clock_ns, known->total_ns) == ABOVE)
+		reasons |= RT_REASON_CLOCK_ABOVE;
+	return reasons;
+}
+
+static uint64_t estimate_ns(uint64_t clock_ns, const struct rti_cpu_bounds *bounds)
+{
+	uint64_t estimate = clock_ns > bounds->low_ns ? clock_ns : bounds->low_ns;
+
+	return estimate < bounds->high_ns ? estimate : bounds->high_ns;
+}
+
+struct rti_completeness rti_completeness(const struct rti_completeness_known *known)
+{
+	struct rti_cpu_bounds_known known_bounds = bounds_known(known);
+	struct rti_completeness out = { .reasons = cpu_reasons(known, &known_bounds),
+		                        .is_covered_by_cgroup = known_bounds.is_covered_by_cgroup };
+	struct rti_cpu_bounds bounds;
+
+	out.member_reasons = known->reasons | (out.reasons & ~(uint32_t)RT_REASON_LEFT_RUNNING);
+	out.is_member_short =
+	    out.member_reasons != 0 || lacks_processes(known, known_bounds.is_covered_by_cgroup);
+	/* A reason says that the proof may lack something. */
+	known_bounds.is_waited_for &= out.reasons == 0;
+	bounds = rti_cpu_bounds(&known_bounds);
+	out.low_ns = bounds.low_ns;
+	out.high_ns = bounds.high_ns;
+	out.estimate_ns = estimate_ns(known->clock_ns, &bounds);
+	return out;
+}
