@@ -311,7 +311,7 @@ static_assert(offsetof(struct rt_command_opts, tracker) == 32, "offset");
 static_assert(offsetof(struct rt_command_opts, accounting) == 40, "offset");
 static_assert(offsetof(struct rt_command_opts, reserved) == 44, "offset");
 
-static_assert(sizeof(struct rt_outcome) >= 360, "size");
+static_assert(sizeof(struct rt_outcome) >= 368, "size");
 static_assert(offsetof(struct rt_outcome, size) == 0, "offset");
 static_assert(offsetof(struct rt_outcome, exit_code) == 4, "offset");
 static_assert(offsetof(struct rt_outcome, signal) == 8, "offset");
@@ -346,6 +346,7 @@ static_assert(offsetof(struct rt_outcome, cgroup_read_bytes) == 328, "offset");
 static_assert(offsetof(struct rt_outcome, cgroup_write_bytes) == 336, "offset");
 static_assert(offsetof(struct rt_outcome, cgroup_tasks_peak) == 344, "offset");
 static_assert(offsetof(struct rt_outcome, estimated) == 352, "offset");
+static_assert(offsetof(struct rt_outcome, error_bound_ns) == 360, "offset");
 
 static_assert(sizeof(struct rt_command_process) >= 160, "size");
 static_assert(offsetof(struct rt_command_process, size) == 0, "offset");

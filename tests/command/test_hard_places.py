@@ -572,6 +572,24 @@ class Killed(Case):
             for path in self.dir.iterdir():
                 path.unlink()
 
+    def test_command_after_sigkill_of_supervisor_keeps_its_exit_code(self) -> None:
+        """This process adopts the command and reaps it. The kernel reports how it ended."""
+        release = tuple(int(part) for part in os.uname().release.split(".")[:2])
+        for level in levels():
+            if level == "poll":
+                continue
+            process = self.start_for_killing(level)
+            groups = groups_of(process.pid)
+            os.kill(self.parent_of_program(), signal.SIGKILL)
+            wait_until(lambda: self.parent_of_program() == os.getpid())
+            self.mark.touch()
+            self.assertEqual(self.reap(self.program), 5)
+            self.assertIn(process.wait(), (5,) if release >= (6, 15) else (5, 123), level)
+            self.assertFalse([group for group in groups if group.exists()], "left behind")
+            self.assert_no_child()
+            for path in self.dir.iterdir():
+                path.unlink()
+
     def test_cgroup_of_killed_supervisor_is_removed_by_next_run(self) -> None:
         if not can_use_groups():
             self.skipTest("cannot create a cgroup (v2) here")

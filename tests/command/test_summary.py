@@ -37,7 +37,8 @@ KEYS = {
 }
 ACCOUNTING = {
     "level": str, "complete": bool, "reasons": list, "cpu_seconds_low": float,
-    "cpu_seconds_estimate": float, "members_skipped": int}
+    "cpu_seconds_estimate": float, "error_bound_seconds": (float, int, type(None)),
+    "members_skipped": int}
 CGROUP = {"memory_peak_bytes", "read_bytes", "write_bytes", "tasks_peak"}
 HOLD = "x = b'x' * (64 << 20)\n"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
