@@ -159,6 +159,28 @@ struct rti_memory_look pages_look_at(int i)
 	};
 }
 
+/* A fork keeps the address of the stack, an exec draws a new one. */
+static bool is_relative(int i, const struct rti_member *other)
+{
+	return other && other->memory.is_present && other->memory.look.stack == world.p[i].stack;
+}
+
+/* The parent, else any other member that has the memory of the same exec. */
+static struct rti_member *find_relative(int i)
+{
+	struct rti_member *parent = pages_member(world.p[i].parent);
+
+	if (is_relative(i, parent))
+		return parent;
+	for (size_t n = 0; n < world.table.count; n++) {
+		struct rti_member *other = &world.table.members[n];
+
+		if (other != pages_member(i) && is_relative(i, other))
+			return other;
+	}
+	return NULL;
+}
+
 void pages_join(int i, const struct rti_memory_look *look)
 {
 	const struct rti_pid_stat stat = { .pid = FIRST_PID + i, .has_starttime = true };
@@ -167,9 +189,8 @@ void pages_join(int i, const struct rti_memory_look *look)
 	if (!pages_member(i))
 		ck_assert_int_eq(rti_member_table_add_take(&world.table, &no_files, &stat, NULL),
 		                 0);
-	parent = look->is_forked ? pages_member(world.p[i].parent) : NULL;
-	rti_memory_join(&pages_member(i)->memory, look,
-	                parent && parent->memory.is_present ? parent : NULL);
+	parent = look->is_forked ? find_relative(i) : NULL;
+	rti_memory_join(&pages_member(i)->memory, look, parent);
 	world.p[i].is_known = true;
 }
 
@@ -196,7 +217,9 @@ static void look_once(int i)
 			forget(i);
 		return;
 	}
-	if (!pages_member(i) || !world.p[i].is_known) {
+	if (pages_member(i) && !world.p[i].is_known)
+		forget(i); /* another process has got its pid */
+	if (!pages_member(i)) {
 		pages_join(i, &look);
 		return;
 	}
