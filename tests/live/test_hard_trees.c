@@ -231,17 +231,21 @@ static void start_hidden(void *arg)
 static void check_lower_bounds(struct rt_tracker *tracker)
 {
 	const uint64_t known = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_PROCESSES | RT_HAS_THREADS;
-	const uint64_t unknown = RT_HAS_IO | RT_HAS_PSS;
 	struct rt_metrics m = sample(tracker);
 
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.valid & known, known);
 	ck_assert_uint_ge(get_sampled_ns(&m), 40 * MS); /* of the hidden child */
-	ck_assert_uint_eq(m.valid & unknown, 0);
 	/* The figures of its parent are there, as a lower bound. */
-	ck_assert_uint_eq(m.partial & unknown, unknown);
+	ck_assert_uint_eq((m.valid | m.estimated) & RT_HAS_IO, 0);
+	ck_assert_uint_ne(m.partial & RT_HAS_IO, 0);
 	ck_assert_uint_ge(m.write_chars, CHUNK);
+	/* statm can be read of any process. */
+	ck_assert_uint_eq((m.valid | m.partial) & RT_HAS_PSS, 0);
+	ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
 	ck_assert_uint_gt(m.pss_bytes, 0);
+	ck_assert_uint_le(m.pss_bytes, m.rss_bytes);
+	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_PSS), -EACCES);
 	ck_assert_uint_eq(m.members_unreadable, 1);
 	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_IO), -EACCES);
 }
