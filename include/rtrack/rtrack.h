@@ -1104,9 +1104,9 @@ struct rt_outcome {
 	uint64_t cpu_system_ns;     /**< RT_HAS_CPU. */
 	uint64_t cpu_low_ns;        /**< CPU bounds: at least this much CPU time was used. */
 	/** CPU bounds: at most this much CPU time was used. At RT_ACCOUNTING_CGROUP, cpu_low_ns.
-	 * Otherwise what the caller's cgroup (v2, or that of cpuacct) used meanwhile, including the
-	 * caller and other processes in it; or less, if every process is known to have been waited for. UINT64_MAX
-	 * if there is no bound.
+	 * Otherwise what the caller's cgroup (v2, or that of cpuacct) used meanwhile, including
+	 * the caller and other processes in it; or less, if every process is known to have been
+	 * waited for. UINT64_MAX if there is no bound.
 	 * @since 0.3 UINT64_MAX if a process has left the caller's cgroup. */
 	uint64_t cpu_high_ns;
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process that samples saw. With
@@ -1131,8 +1131,8 @@ struct rt_outcome {
 	 * counted at RT_ACCOUNTING_WAIT_PERF, if that is more. Never above cpu_high_ns.
 	 * @since 0.2 */
 	uint64_t cpu_estimate_ns;
-	/** Lower bound of the peak of the tree: the largest sum of PSS that was read, or what no two
-	 * processes can have shared.
+	/** Lower bound of the peak of the tree: the largest sum of PSS that was read, or what no
+	 * two processes can have shared.
 	 * @since 0.2
 	 * @since 0.3 No longer the RSS of one process, which also counts what it shares with
 	 * processes outside of the tree. */

@@ -7,7 +7,7 @@
 
 #include "collect/collector.h"
 #include "tree/ledger.h"
-#include "tree/memory_model.h"
+#include "tree/memory_part.h"
 #include "tree/stamp.h"
 
 /* Written by clock_read.c: at the start of a sample or a peak poll, when the member is found, and

@@ -12,9 +12,8 @@
 #include "tree/state.h"
 #include "util/saturate.h"
 
-/* By how much the sum of what was read may have moved: as a part of it. */
-#define EXACT_DOUBT 100 /* it counts as read just now */
-#define USABLE_DOUBT 20 /* it is better than the model */
+/* A sum of reads that may have moved by less, as a part of it, is better than the model. */
+#define USABLE_DOUBT 20
 /* By how much RSS moves at least between the reads of a look that is torn. */
 #define TORN_PAGES 32u
 /* What is older is not exact: processes outside the tree change what is shared, too. */
@@ -113,14 +112,30 @@ static void begin_counting_faults(struct rti_tree *tree, struct rti_member *pare
 		memory->look.faults = memory->counted.faults = parent->stat.minflt;
 }
 
+/* A start time in clock ticks is at most a tick before the exact one. */
+static bool was_forked_before(const struct rti_tree *tree, const struct rti_member *m,
+                              uint64_t monotonic_ns)
+{
+	const struct rti_platform *platform = tree->ctx->platform;
+	uint64_t start_ns = m->starttime * platform->tick_ns;
+	struct rti_now now;
+
+	platform->now(&now);
+	return m->has_starttime && start_ns < monotonic_ns + now.boottime_ns - now.monotonic_ns;
+}
+
 static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *look)
 {
 	struct rti_member *parent = find_parent(tree, m, look);
+	struct rti_memory_look first = *look;
 	uint64_t shared;
 
-	if (parent)
+	if (parent) {
 		begin_counting_faults(tree, parent);
-	shared = rti_memory_join(&m->memory, look, parent);
+		first.is_late = parent->pid != m->stat.ppid ||
+		                was_forked_before(tree, m, parent->memory.before_at_ns);
+	}
+	shared = rti_memory_join(&m->memory, &first, parent);
 
 	enter_program(tree, m, parent);
 	if (parent && shares_space(tree, m, parent, look))
@@ -180,6 +195,7 @@ void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
 	struct rti_memory_part *memory = &m->memory;
 	struct rti_memory_look now = *look;
 
+	now.at_ns = tree->now_ns;
 	if (!tree->memory.is_modelled) {
 		memory->look = *look;
 		memory->is_present = look->rss_pages > 0;
@@ -196,16 +212,6 @@ void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
 		tree->memory.drift += rti_memory_update(memory, &now);
 	else
 		join(tree, m, &now);
-}
-
-bool rti_memory_needs_stat(const struct rti_tree *tree, const struct rti_member *m)
-{
-	const struct rti_memory_part *memory = &m->memory;
-
-	if (!tree->memory.is_modelled)
-		return false;
-	return memory->parent || memory->forked > 0 ||
-	       (!memory->is_present && m->stat.flags & RTI_PF_FORKNOEXEC);
 }
 
 void rti_memory_forget(struct rti_tree *tree, struct rti_member *m)
@@ -286,11 +292,6 @@ static void learn_sharing(struct rti_tree *tree)
 	rti_executables_learn(executables);
 }
 
-bool rti_memory_is_within_doubt(const struct rti_pss_sum *sum)
-{
-	return sum->doubt_bytes <= sum->bytes / EXACT_DOUBT;
-}
-
 /* A sum must not be less than what the members hold for themselves, nor more than they can. It is
  * if a process was being forked, or ended, while they were read. If it still is a second later, and
  * no member has come, the model is wrong. */
@@ -299,8 +300,8 @@ static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum
 	struct rti_memory_state *state = &tree->memory;
 	uint64_t own = to_bytes(tree, state->sums.anon_pages_min),
 		 most = to_bytes(tree, state->sums.anon_pages_max);
-	bool is_possible = sum->anon_bytes >= own - own / EXACT_DOUBT &&
-	                   sum->anon_bytes <= most + most / EXACT_DOUBT;
+	bool is_possible = sum->anon_bytes >= own - own / RTI_PSS_DOUBT &&
+	                   sum->anon_bytes <= most + most / RTI_PSS_DOUBT;
 
 	if (!sum->has_kinds || state->has_outside_sharer || tree->ledger.self_only || is_possible) {
 		state->contradicted_ns = 0;
@@ -318,7 +319,7 @@ static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum
 
 static bool is_exact(struct rti_tree *tree, const struct rti_pss_sum *sum)
 {
-	if (!sum->has_all || !rti_memory_is_within_doubt(sum) ||
+	if (!sum->has_all || !rti_pss_is_within_doubt(sum) ||
 	    tree->now_ns - sum->oldest_ns > OLDEST_NS)
 		return false;
 	return sum->oldest_ns == tree->now_ns || !tree->memory.needs_fresh_reads;
@@ -510,7 +511,7 @@ static bool is_read_good(const struct rti_tree *tree, const struct rti_member *m
 
 	if (!m->pss.at_ns || m->pss.error < 0)
 		return false;
-	return tree->memory.moment.is_exact || doubt <= m->pss.pss_bytes / EXACT_DOUBT;
+	return tree->memory.moment.is_exact || doubt <= m->pss.pss_bytes / RTI_PSS_DOUBT;
 }
 
 static uint64_t estimate_member(const struct rti_tree *tree, const struct rti_member *m)

@@ -14,6 +14,8 @@
 #define PAGES_PER_FILE_FAULT 16u
 #define PROGRAM_PAGES 2048u
 
+#define GENERATIONS_MAX 64 /* of forks, that are looked at */
+
 static uint64_t min_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -92,6 +94,7 @@ static void inherit(struct rti_memory_part *m, struct rti_member *parent)
 	m->parent_copies = p->copies;
 	m->parent_faults = p->faults_before;
 	m->parent_released = p->released_before;
+	m->parted = m->look.is_late || !p->has_before ? m->inherited : 0;
 	m->counted = (struct rti_memory_look){ .rss_pages = m->inherited };
 	count_copies(m);
 	parent->memory.forked++;
@@ -120,6 +123,8 @@ uint64_t rti_memory_update(struct rti_memory_part *m, const struct rti_memory_lo
 	uint64_t anon = rti_memory_anon_pages(look), last = rti_memory_anon_pages(&m->look);
 	uint64_t changed = distance(look->shared_pages, m->look.shared_pages);
 
+	m->has_before = true;
+	m->before_at_ns = m->look.at_ns;
 	m->anon_before = last;
 	m->faults_before = m->look.faults;
 	m->released_before = m->released;
@@ -233,6 +238,21 @@ uint64_t rti_memory_leave(struct rti_member_table *table, struct rti_member *m)
 	return shared;
 }
 
+/* The first of the family of a member: that has inherited from no member. */
+static struct rti_member *find_first(const struct rti_member_table *table,
+                                     const struct rti_member *m)
+{
+	struct rti_member *first = rti_member_find(table, m->pid), *up;
+
+	for (int i = 0; i < GENERATIONS_MAX && first->memory.parent; i++) {
+		up = rti_member_find(table, first->memory.parent);
+		if (!up || !up->memory.is_present)
+			break;
+		first = up;
+	}
+	return first;
+}
+
 /* Members stand in the order in which they were forked. What their parent copied between two forks
  * those forked before still have as it was. */
 static void add_to_parent(struct rti_member_table *table, const struct rti_memory_part *m)
@@ -306,12 +326,15 @@ void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
 
 		m->has_given = false;
 		m->left_behind = m->given = 0;
+		m->family = 0;
 	}
 	for (size_t i = 0; i < table->count; i++) {
-		const struct rti_memory_part *m = &table->members[i].memory;
+		const struct rti_member *m = &table->members[i];
 
-		if (m->is_present && m->parent && !m->has_parents_space)
-			add_to_parent(table, m);
+		if (!m->memory.is_present || !m->memory.parent || m->memory.has_parents_space)
+			continue;
+		add_to_parent(table, &m->memory);
+		find_first(table, m)->memory.family++;
 	}
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_memory_part *m = &table->members[i].memory;
@@ -330,15 +353,13 @@ void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
 uint64_t rti_memory_anon_share(const struct rti_member_table *table, const struct rti_member *m)
 {
 	const struct rti_memory_part *memory = &m->memory;
-	const struct rti_member *parent =
-	    memory->parent ? rti_member_find(table, memory->parent) : NULL;
-	uint64_t anon = rti_memory_anon_pages(&memory->look);
-	uint64_t given = min_of(memory->given, anon);
-	uint64_t shared = rti_subtract_saturated(inherited_now(memory), memory->copies);
+	uint64_t anon = rti_memory_anon_pages(&memory->look), shared;
 
-	if (!parent)
-		return anon - given + given / (memory->forked + 1);
-	return anon - shared + shared / (parent->memory.forked + 1);
+	if (memory->parent)
+		shared = rti_subtract_saturated(inherited_now(memory), memory->copies);
+	else
+		shared = rti_subtract_saturated(min_of(memory->given, anon), memory->left_behind);
+	return anon - shared + shared / (find_first(table, m)->memory.family + 1);
 }
 
 /* Returns how many pages a forked member could still have copied. */

@@ -16,55 +16,10 @@
 #ifndef RTI_MEMORY_MODEL_H
 #define RTI_MEMORY_MODEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tree/memory_part.h"
 
 struct rti_member;
 struct rti_member_table;
-
-/* What the files of a process say of its memory at one moment. */
-struct rti_memory_look {
-	uint64_t rss_pages, shared_pages; /* statm; shared: of files and of shared memory */
-	uint64_t size_pages;              /* statm: mapped */
-	uint64_t shmem_pages; /* status, seldom read: the part of shared that is no file */
-	uint64_t faults;      /* stat: minor ones */
-	uint64_t stack;       /* stat: new with each exec */
-	bool is_forked;       /* and has not executed a program */
-	bool is_torn;         /* it ran between the reads of statm and stat */
-};
-
-/* The memory of one member. Written by memory_model.c, but for executable and is_unknown: memory.c.
- */
-struct rti_memory_part {
-	struct rti_memory_look look;
-	bool is_unknown;        /* its files could not be read; what follows is of before */
-	bool is_present;        /* it has memory, and counts */
-	bool has_parents_space; /* it runs in the address space of its parent: vfork */
-	bool is_founder;        /* what it has inherited from is no member: all it has is its own */
-	int executable;         /* index in rti_executables; -1: unknown */
-	int32_t parent;         /* member that it shares anonymous pages with; 0: none */
-	uint32_t forked;        /* members that share anonymous pages with it as their parent */
-	uint64_t inherited;     /* anonymous pages that it had in common with its parent */
-	uint64_t found_pages;   /* anonymous pages that it had when it was found */
-	/* Pages copied so far: since its fork, or since it has forked. counted: the look as of
-	 * which that is. */
-	uint64_t copies;
-	struct rti_memory_look counted;
-	/* Anonymous pages released so far. */
-	uint64_t released;
-	/* The look before the last one, which is from before the fork of members found since. */
-	uint64_t anon_before, faults_before, released_before;
-	/* Of its parent when this member was forked: at most copies; at least the others. */
-	uint64_t parent_copies, parent_faults, parent_released;
-	/* Inherited pages that its parent may have in another version, since both have inherited
-	 * them from a member that has left: at most so many. */
-	uint64_t parted;
-	/* Of the current sum, over the members that it has forked. left_behind: pages that it has
-	 * copied, and that only they have by now. given: most that one of them still has of what it
-	 * inherited. last_copies, last_inherited: of the one added last. */
-	bool has_given;
-	uint64_t left_behind, given, last_copies, last_inherited;
-};
 
 /* Sums over all members. */
 struct rti_memory_sums {

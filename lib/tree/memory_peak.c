@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The largest sums of memory that a tree has held, at samples and between them. */
 #include "tree/memory_peak.h"
+#include "tree/memory.h"
 
 #include <errno.h>
 

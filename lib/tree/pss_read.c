@@ -173,7 +173,7 @@ bool rti_pss_read_due(struct rti_tree *tree)
 	rti_pss_sum(tree, &sum);
 	if (tree->memory.needs_fresh_reads)
 		drift = UINT64_MAX;
-	else if (rti_memory_is_within_doubt(&sum) && !has_no_limit(tree))
+	else if (rti_pss_is_within_doubt(&sum) && !has_no_limit(tree))
 		drift = 0; /* only what was never read, or not for long */
 	cost_ns = cost_of_due(tree, drift, &can_have_all);
 	if (cost_ns == 0)
@@ -242,4 +242,9 @@ void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out)
 	}
 	out->has_all &= out->unknown == 0;
 	out->doubt_bytes = to_bytes(tree, tree->memory.drift - drift);
+}
+
+bool rti_pss_is_within_doubt(const struct rti_pss_sum *sum)
+{
+	return sum->doubt_bytes <= sum->bytes / RTI_PSS_DOUBT;
 }

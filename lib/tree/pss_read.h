@@ -33,4 +33,8 @@ struct rti_pss_sum {
 };
 void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out);
 
+/* Whether the sum is as good as if it had been read just now: within a hundredth. */
+#define RTI_PSS_DOUBT 100
+bool rti_pss_is_within_doubt(const struct rti_pss_sum *sum);
+
 #endif

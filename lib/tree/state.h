@@ -9,7 +9,7 @@
 #include "tree/batch_read.h"
 #include "tree/fork_tracker.h"
 #include "tree/member_table.h"
-#include "tree/memory.h"
+#include "tree/memory_state.h"
 #include "tree/pss_budget.h"
 #include "tree/skipped.h"
 
@@ -108,8 +108,8 @@ struct rti_tree {
 	/* Written by member_read.c. */
 	uint64_t supervisor_cpu_ns;    /* what our own supervisor has used */
 	struct rti_status read_errors; /* the first of each domain so far */
-	bool needs_reconcile; /* a member has exited or was reaped in this sample; cleared by
-	                             * tree.c */
+	/* a member has exited or was reaped in this sample; cleared by tree.c */
+	bool needs_reconcile;
 
 	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */
@@ -145,6 +145,18 @@ static inline void rti_raise_peak_rss(struct rti_tree *tree, uint64_t bytes)
 static inline void rti_add_reasons(struct rti_tree *tree, uint32_t reasons)
 {
 	tree->reasons |= reasons;
+}
+
+/* Whether the faults of a member are needed each time that it has run: it shares anonymous
+ * pages, or may have inherited some. */
+static inline bool rti_memory_needs_stat(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_memory_part *memory = &m->memory;
+
+	if (!tree->memory.is_modelled)
+		return false;
+	return memory->parent || memory->forked > 0 ||
+	       (!memory->is_present && m->stat.flags & RTI_PF_FORKNOEXEC);
 }
 
 /* Whether a member is our own supervisor. */

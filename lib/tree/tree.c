@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One process tree: the steps of a sample. */
 #include "tree/tree.h"
+#include "tree/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -41,7 +41,8 @@ START_TEST(new_tracker_with_good_options_succeeds)
 	const struct rt_opts all_flags = { .size = sizeof(all_flags),
 		                           .flags = RT_OPT_NO_CHILDREN |
 		                                    RT_OPT_NETWORK_FILESYSTEMS |
-		                                    RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PSS_READS };
+		                                    RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PSS_READS |
+		                                    RT_OPT_IO_WITH_REAPED };
 
 	check_new_tracker(_i, NULL, 0);
 	check_new_tracker(_i, &all_defaults, 0);
@@ -58,7 +59,7 @@ START_TEST(new_tracker_with_bad_options_is_refused)
 		{ .size = OPTS_0_1 - 1 },
 		{ .size = SIZE_LIMIT + 1 },
 		{ .size = size, .flags = UINT32_C(1) << 31 },
-		{ .size = size, .flags = RT_OPT_NO_PSS_READS << 1 },
+		{ .size = size, .flags = RT_OPT_IO_WITH_REAPED << 1 },
 		{ .size = size, .want = UINT64_C(1) << 63 },
 		{ .size = size, .reserved = 1 },
 	};

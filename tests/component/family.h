@@ -26,7 +26,8 @@ enum family_deed {
 	FAMILY_EXIT,    /* exit; there is no answer */
 	FAMILY_GROW,    /* touch this many more MiB */
 	FAMILY_SHRINK,  /* free this many of them, the last ones */
-	FAMILY_COPY,    /* write to this many of them, the first ones: a forked member copies them */
+	/* write to this many of them, the first ones: a forked member copies them */
+	FAMILY_COPY,
 	FAMILY_DROP,    /* free this many of them, the first ones */
 	FAMILY_IGNORE,  /* ignore SIGCHLD */
 	FAMILY_WRITE,   /* write this many bytes into a pipe of its own */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of pools of real processes that fork, copy, grow, execute programs and end, against the
- * sum of PSS that the kernel shows of them. */
+/* The memory of pools of real processes that fork, copy, grow, execute programs and end, against
+ * the sum of PSS that the kernel shows of them. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -81,8 +81,8 @@ static void check_near(const char *what, const char *figure, uint64_t value, uin
 	              (double)value / (double)MIB, (double)truth / (double)MIB);
 }
 
-/* Processes outside of the tree share libraries with it, and come and go. So the bounds are compared
- * with some room. */
+/* Processes outside of the tree share libraries with it, and come and go. So the bounds are
+ * compared with some room. */
 static void check_bounds(const struct rt_metrics *m, uint64_t truth)
 {
 	ck_assert_uint_le(m->pss_low_bytes, m->pss_bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A pool of fake processes, on top of the member fixture: a root that has executed a program, and
- * children that it has forked. A test says what their files show of their memory. The tracker may use
- * a thousandth of a CPU for PSS, so what was saved at the start lasts for all reads of a test. */
+/* A pool of fake processes, on top of the member fixture: a root that has executed a program,
+ * and children that it has forked. A test says what their files show of their memory. The
+ * tracker may use a thousandth of a CPU for PSS, so what was saved at the start lasts for all
+ * reads of a test. */
 #ifndef POOL_FIXTURE_H
 #define POOL_FIXTURE_H
 

@@ -280,8 +280,8 @@ START_TEST(difference_rows_and_status_cost_nothing)
 }
 END_TEST
 
-/* stat has the faults, which say how much forked members have copied. statm is read before and after
- * it, for growth is no copy. */
+/* stat has the faults, which say how much forked members have copied. statm is read before and
+ * after it, for growth is no copy. */
 START_TEST(peak_poll_costs_statm_and_stat_of_members_that_ran)
 {
 	start_and_track_family(TREE, 0, 0, WIDE_SHARE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a tree: members that change while they are read, that share with processes outside of
- * the tree, and the rows of members. */
+/* The memory of a tree: members that change while they are read, that share with processes
+ * outside of the tree, and the rows of members. */
 #include "pool_fixture.h"
 
 #include <errno.h>

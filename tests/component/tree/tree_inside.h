@@ -61,8 +61,8 @@ uint64_t get_member_valid(const struct rt_tracker *tracker, int32_t pid);
 uint64_t get_member_rss(const struct rt_tracker *tracker, int32_t pid);
 void set_member_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes);
 
-/* The same for the RSS that the memory of the tree is computed from: that of the last sample or peak
- * poll. */
+/* The same for the RSS that the memory of the tree is computed from: that of the last sample or
+ * peak poll. */
 uint64_t get_noted_rss(const struct rt_tracker *tracker, int32_t pid);
 void set_noted_rss(struct rt_tracker *tracker, int32_t pid, uint64_t bytes);
 

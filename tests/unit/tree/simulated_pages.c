@@ -77,6 +77,7 @@ void pages_fork(int parent, int child)
 	world.p[child].is_forked = true;
 	world.p[child].is_known = false;
 	world.p[child].faults = 0;
+	world.p[child].forked_at = world.looks;
 }
 
 static bool is_shared(int i, uint32_t page)
@@ -184,13 +185,16 @@ static struct rti_member *find_relative(int i)
 void pages_join(int i, const struct rti_memory_look *look)
 {
 	const struct rti_pid_stat stat = { .pid = FIRST_PID + i, .has_starttime = true };
+	struct rti_memory_look first = *look;
 	struct rti_member *parent;
 
 	if (!pages_member(i))
 		ck_assert_int_eq(rti_member_table_add_take(&world.table, &no_files, &stat, NULL),
 		                 0);
 	parent = look->is_forked ? find_relative(i) : NULL;
-	rti_memory_join(&pages_member(i)->memory, look, parent);
+	first.is_late = world.looks > world.p[i].forked_at + 1 ||
+	                (parent && parent->pid != FIRST_PID + world.p[i].parent);
+	rti_memory_join(&pages_member(i)->memory, &first, parent);
 	world.p[i].is_known = true;
 }
 
@@ -235,6 +239,7 @@ static void look_once(int i)
 /* Look at all processes, parents first: a child has a higher number. */
 void pages_look(void)
 {
+	world.looks++;
 	for (int i = 0; i < PAGES_PROCESSES; i++)
 		look_once(i);
 	rti_memory_sum(&world.table, &world.sums);

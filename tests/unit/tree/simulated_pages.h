@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated processes of which the test knows every anonymous page, and what the memory model makes of
- * their statm and stat. */
+/* Simulated processes of which the test knows every anonymous page, and what the memory model makes
+ * of their statm and stat. */
 #ifndef SIMULATED_PAGES_H
 #define SIMULATED_PAGES_H
 
@@ -16,6 +16,7 @@ struct pages_process {
 	uint32_t pages[PAGES_OF_ONE]; /* numbers; one page may be in several processes */
 	size_t count;
 	uint64_t shared_pages, faults, stack;
+	unsigned forked_at; /* after so many looks */
 };
 
 struct pages_world {
@@ -24,7 +25,7 @@ struct pages_world {
 	uint64_t last_stack;
 	struct rti_member_table table;
 	struct rti_memory_sums sums; /* of the last look */
-	unsigned seed;
+	unsigned seed, looks;
 };
 
 extern struct pages_world world;
@@ -47,8 +48,8 @@ void pages_execute(int i, size_t count);
 void pages_grow(int i, size_t count);
 /* Free so many pages, from the oldest on, since these are inherited. */
 void pages_release(int i, size_t count);
-/* Write to pages: each that is shared is copied. If no other process has it any more, the page is just
- * made writable. Each is a fault. */
+/* Write to pages: each that is shared is copied. If no other process has it any more, the page is
+ * just made writable. Each is a fault. */
 void pages_write(int i, size_t first, size_t count);
 void pages_end(int i);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory model in random histories of processes that fork, write, grow, shrink, execute programs
- * and end. */
+/* The memory model in random histories of processes that fork, write, grow, shrink, execute
+ * programs and end. */
 #include "simulated_pages.h"
 #include "suite.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory model: what each event means for the pages that the members of a tree hold together. */
+/* The memory model: what each event means for the pages that the members of a tree hold
+ * together. */
 #include "simulated_pages.h"
 #include "suite.h"
 
@@ -424,8 +425,8 @@ static void check_shares(void)
 
 	pages_look();
 	anon = world.sums.anon_pages;
-	ck_assert_uint_ge(sum_shares(), anon - anon / 20);
-	ck_assert_uint_le(sum_shares(), anon + anon / 20);
+	ck_assert_uint_ge(sum_shares(), anon - anon / 10);
+	ck_assert_uint_le(sum_shares(), anon + anon / 10);
 }
 
 START_TEST(shares_of_members_add_up_to_the_estimate)
