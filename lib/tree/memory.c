@@ -425,6 +425,23 @@ static bool has_unseen_sharers(struct rti_tree *tree)
 	        rti_discovery_has_children(tree, root));
 }
 
+/* For the rows of the members, which are those of samples. */
+static void scale_shares(struct rti_tree *tree)
+{
+	struct rti_memory_state *state = &tree->memory;
+	uint64_t shares = 0;
+
+	state->share_scale = 1;
+	for (size_t i = 0; !state->moment.is_exact && i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (has_memory(m))
+			shares += rti_memory_anon_share(&tree->table, m);
+	}
+	if (shares > 0)
+		state->share_scale = (double)state->sums.anon_pages / (double)shares;
+}
+
 static bool read_due(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
@@ -453,10 +470,12 @@ void rti_memory_sample(struct rti_tree *tree)
 	is_settled = tree->unchanged_samples > 0 && !state->needs_fresh_reads;
 	if (!is_settled || !is_recent(tree))
 		has_read = read_due(tree);
-	if (has_read || !is_settled)
+	if (has_read || !is_settled) {
 		measure(tree, has_read);
-	else if (state->moment.source == RT_PSS_READ)
+		scale_shares(tree);
+	} else if (state->moment.source == RT_PSS_READ) {
 		state->moment.source = RT_PSS_CACHED;
+	}
 }
 
 void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
@@ -517,12 +536,14 @@ static bool is_read_good(const struct rti_tree *tree, const struct rti_member *m
 static uint64_t estimate_member(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_memory_part *memory = &m->memory;
-	double shared = (double)memory->look.shared_pages *
-	                rti_executables_share(&tree->memory.executables, memory->executable);
+	double anon, shared;
 
 	if (memory->has_parents_space)
 		return 0;
-	return to_bytes(tree, rti_memory_anon_share(&tree->table, m) + (uint64_t)shared);
+	anon = (double)rti_memory_anon_share(&tree->table, m) * tree->memory.share_scale;
+	shared = (double)memory->look.shared_pages *
+	         rti_executables_share(&tree->memory.executables, memory->executable);
+	return to_bytes(tree, (uint64_t)(anon + shared));
 }
 
 void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,

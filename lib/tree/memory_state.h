@@ -39,6 +39,8 @@ struct rti_memory_state {
 	 * they do not. */
 	uint64_t contradicted_ns, contradicted_added;
 	struct rti_memory_sums sums;
+	/* The shares of the members, times this, add up to the estimate of the anonymous pages. */
+	double share_scale;
 	struct rti_memory_moment moment;
 };
 

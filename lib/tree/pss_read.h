@@ -13,7 +13,7 @@ struct rti_member;
 /* A read this old is made again. */
 #define RTI_PSS_REFRESH_NS UINT64_C(10000000000)
 
-/* Read the PSS of all members of which it is not known well enough, if the budget allows that. If
+/* Read the PSS of all members for which it is not known well enough, if the budget allows that. If
  * it can never pay for all of them, read some, to learn from. Returns true if any was read. */
 bool rti_pss_read_due(struct rti_tree *tree);
 
@@ -23,7 +23,7 @@ uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m);
 /* The sum over all members by what was read. */
 struct rti_pss_sum {
 	bool has_all;          /* every member was read */
-	size_t known, unknown; /* members whose memory could be looked at, and others */
+	size_t known, unknown; /* members that could be looked at, and others */
 	uint64_t bytes;
 	uint64_t anon_bytes;
 	bool has_kinds;

@@ -20,12 +20,12 @@ struct family {
 };
 
 enum family_deed {
-	FAMILY_RUN,     /* use this many ms of CPU time */
-	FAMILY_FORK,    /* fork the child with this index */
-	FAMILY_WAIT,    /* wait for any child */
-	FAMILY_EXIT,    /* exit; there is no answer */
-	FAMILY_GROW,    /* touch this many more MiB */
-	FAMILY_SHRINK,  /* free this many of them, the last ones */
+	FAMILY_RUN,    /* use this many ms of CPU time */
+	FAMILY_FORK,   /* fork the child with this index */
+	FAMILY_WAIT,   /* wait for any child */
+	FAMILY_EXIT,   /* exit; there is no answer */
+	FAMILY_GROW,   /* touch this many more MiB */
+	FAMILY_SHRINK, /* free this many of them, the last ones */
 	/* write to this many of them, the first ones: a forked member copies them */
 	FAMILY_COPY,
 	FAMILY_DROP,    /* free this many of them, the first ones */

@@ -268,7 +268,7 @@ START_TEST(pages_that_a_child_released_and_mapped_anew_are_its_own)
 }
 END_TEST
 
-START_TEST(member_whose_parent_is_unknown_has_its_pages_for_itself)
+START_TEST(member_with_an_unknown_parent_has_its_pages_for_itself)
 {
 	pages_start(0, 100);
 	pages_fork(0, 1);
@@ -540,7 +540,7 @@ int main(void)
 	tcase_add_test(events, pages_that_the_parent_released_and_two_children_share_count_once);
 	tcase_add_test(events, pages_that_a_child_released_stay_with_the_parent);
 	tcase_add_test(events, pages_that_a_child_released_and_mapped_anew_are_its_own);
-	tcase_add_test(events, member_whose_parent_is_unknown_has_its_pages_for_itself);
+	tcase_add_test(events, member_with_an_unknown_parent_has_its_pages_for_itself);
 	tcase_add_test(events, orphan_found_late_is_no_more_than_the_lower_bound);
 	tcase_add_test(events, faults_in_files_are_no_copies);
 	tcase_add_test(events, process_in_the_space_of_its_parent_counts_in_rss_alone);
