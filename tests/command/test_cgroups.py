@@ -291,12 +291,25 @@ for path in {paths!r}:
 time.sleep(1)
 """
 
-    def leave(self, *names: str) -> Row:
+    # The same by a child that no process waits for.
+    MOVE_UNWAITED = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if os.fork() == 0:
+    for path in {paths!r}:
+        with open(path + "/cgroup.procs", "w") as file:
+            file.write("0")
+    time.sleep(1)
+    os._exit(0)
+time.sleep(1.5)
+"""
+
+    def leave(self, *names: str, program: str = MOVE) -> Row:
         missing = [name for name in names if name not in places_of(os.getpid())]
         if missing:
             self.skipTest(f"needs a hierarchy of {missing}")
         paths = [str(places_of(os.getpid())[name]) for name in names]
-        return self.finish(self.start_group(self.MOVE.format(paths=paths)))
+        return self.finish(self.start_group(program.format(paths=paths)))
 
     def test_program_that_leaves_memory_of_v1_has_partial_memory_alone(self) -> None:
         got = self.leave("memory")
@@ -310,9 +323,9 @@ time.sleep(1)
         self.assertFalse(got["accounting"]["complete"] and
                          got["accounting"]["cpu_seconds_high"] == got["cpu_seconds"])
 
-    def test_program_that_leaves_cpuacct_of_v1_is_not_covered(self) -> None:
+    def test_unwaited_process_that_leaves_cpuacct_of_v1_is_not_covered(self) -> None:
         self.use_v1_alone()
-        got = self.leave("cpuacct")
+        got = self.leave("cpuacct", program=self.MOVE_UNWAITED)
         self.assertFalse(got["accounting"]["complete"], got["accounting"])
         self.assertIsNone(got["accounting"]["cpu_seconds_high"])
 
@@ -328,7 +341,8 @@ time.sleep(1)
 
         for paths, is_known in (([], True), ([mounts()["cpuacct"]], False)):
             got = self.summary("run", "--accounting", "wait",
-                               *python(self.MOVE.format(paths=paths)), preexec_fn=join)
+                               *python(self.MOVE_UNWAITED.format(paths=paths)),
+                               preexec_fn=join)
             self.assertEqual(got["accounting"]["cpu_seconds_high"] is not None, is_known)
 
 
