@@ -24,7 +24,7 @@ void make_process(int i, bool is_forked)
 		.comm = i == ROOT ? "sh" : "worker",
 		.minflt = is_forked ? 0 : ANON + 100,
 		.starttime = 1000 + (uint64_t)i,
-		.stack = is_forked ? 7777 : 8888 + (uint64_t)i,
+		.stack = is_forked ? processes[ROOT].stack : 8888 + (uint64_t)i,
 		.is_forked = is_forked,
 		.exe = "/bin/sh",
 		.children = i == ROOT ? children : "",

@@ -51,6 +51,25 @@ START_TEST(sum_more_than_members_can_hold_is_not_valid)
 }
 END_TEST
 
+/* A process that runs maps some pages between the reads of statm and smaps_rollup. */
+START_TEST(sum_a_few_pages_beyond_the_model_is_valid)
+{
+	struct rt_metrics m;
+
+	write_pool(0);
+	set_pages(ROOT, 40, FILES, 1);
+	processes[ROOT].anon_kib += kib(3);
+	processes[ROOT].pss_kib += kib(3);
+	write_process(ROOT);
+	track_tree((struct rt_opts){ .pss_share = 1 });
+	m = sample_pool_after(0);
+
+	ck_assert_uint_ne(m.valid & RT_HAS_PSS, 0);
+	ck_assert_uint_ge(m.pss_bytes, pages_to_bytes(40 + FILES));
+	ck_assert_uint_le(m.pss_bytes, pages_to_bytes(43 + FILES));
+}
+END_TEST
+
 START_TEST(sum_that_contradicts_for_a_second_is_right)
 {
 	struct rt_metrics m;
@@ -117,6 +136,30 @@ static bool compare_memory(int32_t pid, int32_t other)
 {
 	return is_same_memory && pid != other;
 }
+
+/* A child keeps the memory of the program that its parent ran when it forked. The parent runs another
+ * one by the time that the child is found. */
+START_TEST(child_found_after_its_parent_executed_a_program_shares_nothing_with_it)
+{
+	struct rt_metrics m;
+
+	write_pool(0);
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS });
+	m = sample_pool_after(0);
+	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + FILES));
+	make_process(1, true);
+	processes[1].stack = processes[ROOT].stack;
+	set_pages(1, ANON, FILES, 1);
+	write_process(1);
+	processes[ROOT].stack += 1000;
+	set_pages(ROOT, ANON / 2, FILES, 1);
+	list_children();
+
+	m = sample_pool_after(SECOND);
+
+	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + ANON / 2 + FILES));
+}
+END_TEST
 
 START_TEST(vforked_child_counts_nothing_until_it_executes)
 {
@@ -299,9 +342,12 @@ int main(void)
 
 	tcase_add_test(contradictions, sum_less_than_what_members_hold_is_not_valid);
 	tcase_add_test(contradictions, sum_more_than_members_can_hold_is_not_valid);
+	tcase_add_test(contradictions, sum_a_few_pages_beyond_the_model_is_valid);
 	tcase_add_test(contradictions, sum_that_contradicts_for_a_second_is_right);
 	tcase_add_test(contradictions, sum_during_which_a_member_ended_is_not_valid);
 	tcase_add_test(contradictions, sum_during_which_a_member_became_a_zombie_is_not_valid);
+	tcase_add_test(members,
+	               child_found_after_its_parent_executed_a_program_shares_nothing_with_it);
 	tcase_add_test(members, vforked_child_counts_nothing_until_it_executes);
 	tcase_add_test(members, forked_root_is_exact_only_if_read_in_this_sample);
 	tcase_add_test(members, process_tracked_alone_without_children_is_exact);
