@@ -76,7 +76,7 @@ class FullFile(Case):
                 text = file.read()
             self.assertTrue(text.endswith("\n"))
             self.assertGreater(len(read_csv(path)), 0)
-            self.assertEqual({line.count(",") for line in text.splitlines()}, {11})
+            self.assertEqual({line.count(",") for line in text.splitlines()}, {12})
 
     def test_process_list_at_size_limit_has_whole_rows(self) -> None:
         """The limit leaves room for the supervisor's list, which is half as long as the text."""
