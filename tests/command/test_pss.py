@@ -64,14 +64,14 @@ class Pss(Case):
 
     def test_exact_reads_pss_in_each_sample(self) -> None:
         for row in self.run_pool("exact")[1:]:
-            self.assertIn("pss", row["valid"])
+            self.assertNotIn("pss_bytes", row["partial"] + row["estimated"])
             self.assertIn(row["pss_source"], ("read", "cached"))
         self.check_near(row, 0.02)
 
     def test_off_estimates_without_a_read(self) -> None:
         for row in self.run_pool("off"):
-            self.assertNotIn("pss", row["valid"] + row["partial"])
-            self.assertIn("pss", row["estimated"])
+            self.assertNotIn("pss_bytes", row["partial"])
+            self.assertIn("pss_bytes", row["estimated"])
             self.assertEqual(row["pss_source"], "estimated")
             self.assertEqual(row["peak_tree_pss_bytes"], 0)
         self.check_near(row, 0.15)

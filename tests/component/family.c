@@ -119,6 +119,10 @@ static int32_t execute(struct family *f, size_t self, const struct command *comm
 	case FAMILY_COPY:
 		memset(room, 2, (size_t)command->argument * MIB);
 		return 0;
+	case FAMILY_COPY_LAST:
+		memset(room + used - (size_t)command->argument * MIB, 2,
+		       (size_t)command->argument * MIB);
+		return 0;
 	case FAMILY_DROP:
 		return madvise(room, (size_t)command->argument * MIB, MADV_DONTNEED);
 	case FAMILY_IGNORE:

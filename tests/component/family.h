@@ -28,11 +28,12 @@ enum family_deed {
 	FAMILY_SHRINK, /* free this many of them, the last ones */
 	/* write to this many of them, the first ones: a forked member copies them */
 	FAMILY_COPY,
-	FAMILY_DROP,    /* free this many of them, the first ones */
-	FAMILY_IGNORE,  /* ignore SIGCHLD */
-	FAMILY_WRITE,   /* write this many bytes into a pipe of its own */
-	FAMILY_THREADS, /* start this many more threads, which sleep */
-	FAMILY_EXEC,    /* execute a program; all memory is new */
+	FAMILY_COPY_LAST, /* the same of the last ones */
+	FAMILY_DROP,      /* free this many of them, the first ones */
+	FAMILY_IGNORE,    /* ignore SIGCHLD */
+	FAMILY_WRITE,     /* write this many bytes into a pipe of its own */
+	FAMILY_THREADS,   /* start this many more threads, which sleep */
+	FAMILY_EXEC,      /* execute a program; all memory is new */
 };
 
 /* Start a root with this many members in all. The caller becomes their subreaper. The root has

@@ -21,6 +21,7 @@
 
 #define SAMPLE_TIMES 5 /* in every sample: three clocks, and our own CPU time twice */
 #define POLL_TIMES 3   /* in every peak poll: one clock, and our own CPU time twice */
+#define FORK_TIMES 3   /* for each new member that was forked: the time, against its start */
 #define PSS_TIMES 2    /* for each read of PSS: our own CPU time twice */
 
 #define LAST_PID "sys/kernel/ns_last_pid 1"

@@ -16,6 +16,12 @@ uint64_t kib(uint64_t pages)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
+/* In clock ticks. Once the tracker is there, it is forked from now on. */
+static uint64_t get_start_time(void)
+{
+	return fix.tracker ? fix.now_ns / get_platform(fix.tracker)->tick_ns + 1 : 1000;
+}
+
 void make_process(int i, bool is_forked)
 {
 	processes[i] = (struct fake_process){
@@ -23,7 +29,7 @@ void make_process(int i, bool is_forked)
 		.ppid = i == ROOT ? 1 : 100,
 		.comm = i == ROOT ? "sh" : "worker",
 		.minflt = is_forked ? 0 : ANON + 100,
-		.starttime = 1000 + (uint64_t)i,
+		.starttime = get_start_time(),
 		.stack = is_forked ? processes[ROOT].stack : 8888 + (uint64_t)i,
 		.is_forked = is_forked,
 		.exe = "/bin/sh",

@@ -123,8 +123,8 @@ START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
 		    (struct cost){ .opens = 11 + TREE,
 		                   .reads = 42 + 2 * TREE,
 		                   .lists = 2,
-		                   .clocks = TREE + 3,
-		                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
+		                   .clocks = TREE + 2,
+		                   .times = SAMPLE_TIMES + FORK_TIMES + PSS_TIMES * TREE,
 		                   .files = "PID/io 3, PID/smaps_rollup 20, PID/stat 5, "
 		                            "PID/statm 45, PID/status 1, PID/task 1, "
 		                            "PID/task/TID/children 3, PID/task/TID/schedstat 1, "
@@ -335,7 +335,7 @@ START_TEST(peak_poll_after_a_fork_costs_the_new_account)
 	    (struct cost){ .opens = 3,
 	                   .reads = 30 + 2 * TREE,
 	                   .clocks = TREE + 1,
-	                   .times = POLL_TIMES,
+	                   .times = POLL_TIMES + FORK_TIMES,
 	                   .files = "PID/stat 23, PID/statm 43, PID/task/TID/children 2, " LAST_PID,
 	                   .twice = "/statm" });
 }

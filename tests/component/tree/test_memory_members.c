@@ -39,12 +39,14 @@ START_TEST(sum_more_than_members_can_hold_is_not_valid)
 {
 	struct rt_metrics m;
 
-	track_pool(1);
-	set_pages(ROOT, ANON, FILES, 1);
-	set_pages(1, ANON, FILES, 1);
-	write_process(ROOT);
-	write_process(1);
-	m = sample_pool_after(0);
+	track_pool(0);
+	sample_pool_after(0);
+	fork_child(1);
+	for (int i = 0; i <= 1; i++) {
+		set_pages(i, ANON, FILES, 1);
+		run_and_write(i);
+	}
+	m = sample_pool_after(SECOND);
 
 	ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
 	ck_assert_uint_le(m.pss_bytes, pages_to_bytes(ANON + 2 * FILES));
@@ -148,7 +150,6 @@ START_TEST(child_found_after_its_parent_executed_a_program_shares_nothing_with_i
 	m = sample_pool_after(0);
 	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + FILES));
 	make_process(1, true);
-	processes[1].stack = processes[ROOT].stack;
 	set_pages(1, ANON, FILES, 1);
 	write_process(1);
 	processes[ROOT].stack += 1000;
