@@ -337,7 +337,7 @@ START_TEST(peak_poll_after_a_fork_costs_the_new_account)
 	                   .clocks = TREE + 1,
 	                   .times = POLL_TIMES + FORK_TIMES,
 	                   .files = "PID/stat 23, PID/statm 43, PID/task/TID/children 2, " LAST_PID,
-	                   .twice = "/statm" });
+	                   .twice = "/stat" });
 }
 END_TEST
 
