@@ -139,8 +139,8 @@ static bool compare_memory(int32_t pid, int32_t other)
 	return is_same_memory && pid != other;
 }
 
-/* A child keeps the memory of the program that its parent ran when it forked. The parent runs another
- * one by the time that the child is found. */
+/* A child keeps the memory of the program that its parent ran when it forked. The parent runs
+ * another one by the time that the child is found. */
 START_TEST(child_found_after_its_parent_executed_a_program_shares_nothing_with_it)
 {
 	struct rt_metrics m;
