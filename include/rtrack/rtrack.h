@@ -1094,7 +1094,8 @@ struct rt_outcome {
 	 * They do not for children (not the program itself) that had threads, or that were traced.
 	 * Otherwise `complete` is 1 if the caller's cgroup used no more CPU time than is accounted
 	 * for, within a hundredth and 10 ms.
-	 * @since 0.3 The figures are in `partial` if it is 0. */
+	 * @since 0.3 The figures are in `partial` if it is 0. CPU time is, too, if threads have
+	 * ended that may have lost more than a thousandth of it, at 20 us each (error_bound_ns). */
 	uint32_t complete;
 	uint32_t reasons;           /**< RT_REASON_ bits: why complete is 0. */
 	uint64_t start_realtime_ns; /**< Start, since 1970. */

@@ -15,6 +15,7 @@
 
 /* The least CPU time of a process that does I/O or has memory of its own. */
 #define PROCESS_MIN_NS 1000000u
+#define FEW_TAILS_NS 200000u /* of ten threads */
 
 enum comparison { BELOW, EQUAL, ABOVE };
 
@@ -110,6 +111,19 @@ static bool lacks_processes(const struct rti_completeness_known *known, bool is_
 	return unproven_ns != UINT64_MAX && unproven_ns > least_ns;
 }
 
+/* How many threads have ended is known from process events. */
+static bool is_cpu_short(const struct rti_completeness_known *known, bool is_covered)
+{
+	uint64_t tails_ns;
+
+	if (is_covered)
+		return false;
+	if (known->threads == UINT64_MAX)
+		return known->has_threads;
+	tails_ns = rti_multiply_saturated(known->threads, THREAD_TAIL_NS);
+	return tails_ns > known->total_ns / 1000 + FEW_TAILS_NS;
+}
+
 static uint32_t cpu_reasons(const struct rti_completeness_known *known,
                             const struct rti_cpu_bounds_known *bounds)
 {
@@ -146,6 +160,7 @@ struct rti_completeness rti_completeness(const struct rti_completeness_known *kn
 	    out.member_reasons != 0 || lacks_processes(known, known_bounds.is_covered_by_cgroup);
 	/* A reason says that the proof may lack something. */
 	known_bounds.is_waited_for &= out.reasons == 0;
+	out.is_cpu_short = is_cpu_short(known, known_bounds.is_covered_by_cgroup);
 	bounds = rti_cpu_bounds(&known_bounds);
 	out.low_ns = bounds.low_ns;
 	out.high_ns = bounds.high_ns;

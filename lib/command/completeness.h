@@ -28,6 +28,7 @@ struct rti_completeness_known {
 	bool is_supervisor_lost;
 	uint32_t left_cgroup; /* RTI_LEFT_ value */
 	bool is_running;      /* members run on */
+	bool has_threads;     /* a member was seen to have more than one */
 	uint64_t clock_ns;    /* the inherited clock; 0: there is none */
 };
 
@@ -37,6 +38,8 @@ struct rti_completeness {
 	bool is_member_short;      /* they do lack some, or that cannot be ruled out */
 	bool is_covered_by_cgroup; /* CPU time is complete by the account of the cgroup */
 	uint32_t reasons;          /* of the outcome, that is of its CPU time */
+	/* Threads that have ended may have lost more than a thousandth of the CPU time. */
+	bool is_cpu_short;
 	uint64_t low_ns, high_ns, estimate_ns;
 };
 

@@ -254,6 +254,16 @@ static void make_partial(struct rt_outcome *out, uint64_t domains)
 	out->valid &= ~domains;
 }
 
+/* By how much the cgroup around the tree has grown. Without a supervisor, a process that has left it
+ * goes unnoticed; if each was waited for, none is missing. */
+static uint64_t enclosing_growth_ns(struct rt_command *c, const struct rt_outcome *out)
+{
+	if (!rti_command_is_supervised(c) && out->reasons & RT_REASON_UNWAITED)
+		return UINT64_MAX;
+	return rti_cpu_bounds_growth(c->enclosing_ns,
+	                             rti_cgroup_read_usage(&c->enclosing, &c->tracker->ctx));
+}
+
 /* What is known of the completeness of the figures, apart from what the supervisor has seen. */
 static struct rti_completeness_known get_evidence(struct rt_command *c, const struct findings *f,
                                                   const struct rt_outcome *out)
@@ -270,8 +280,7 @@ static struct rti_completeness_known get_evidence(struct rt_command *c, const st
 		.unproven_ns = UINT64_MAX,
 		.unwaited_ns = UINT64_MAX,
 		.threads = UINT64_MAX,
-		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns,
-		                                   rti_cgroup_read_usage(&c->enclosing, ctx)),
+		.growth_ns = enclosing_growth_ns(c, out),
 		.overhead_ns = out->overhead_cpu_ns,
 		.lag_ns = lag_ns,
 		.tick_ns = rti_platform_kernel_tick_ns(),
@@ -279,6 +288,7 @@ static struct rti_completeness_known get_evidence(struct rt_command *c, const st
 		.is_above_cgroup = has_cgroup && f->facts.accounted_cpu_ns > in_cgroup_ns,
 		.is_supervisor_lost = c->is_supervisor_lost,
 		.is_running = out->left_running > 0,
+		.has_threads = f->facts.has_threads,
 	};
 }
 
@@ -328,7 +338,7 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 	out->cpu_high_ns = result.high_ns;
 	out->cpu_estimate_ns = result.estimate_ns;
 	out->error_bound_ns = rti_cpu_bounds_growth(result.low_ns, result.high_ns);
-	if (!out->complete)
+	if (!out->complete || result.is_cpu_short)
 		make_partial(out, RT_HAS_CPU);
 }
 

@@ -113,6 +113,7 @@ struct rti_tree {
 
 	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */
+	bool has_threads;             /* some member had more than one */
 
 	/* Written by exit_accounting.c: domains of which a counter of an exited member is in no
 	 * account, for it could not be read. */

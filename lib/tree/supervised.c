@@ -204,6 +204,7 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 		.members_skipped_max = tree->members_skipped_max,
 		.supervisor_cpu_ns = tree->supervisor_cpu_ns,
 		.is_self_only = tree->ledger.self_only,
+		.has_threads = tree->has_threads,
 		.sees_every_fork = shared ? shared->events == RTI_EVENTS_INTACT
 		                          : rti_fork_tracker_is_complete(fork_tracker),
 		.has_other_child = fork_tracker->has_other_child,

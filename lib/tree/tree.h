@@ -83,6 +83,7 @@ struct rti_tree_facts {
 	uint64_t members_skipped_max; /* in one sample */
 	uint64_t supervisor_cpu_ns;
 	bool is_self_only;    /* the tree is its root alone */
+	bool has_threads;     /* some member had more than one */
 	bool sees_every_fork; /* by events, so far */
 	bool has_other_child; /* we got another child, which may be the tree's */
 	/* Most processes at the same time, by the supervisor's count. Unknown if a process ran

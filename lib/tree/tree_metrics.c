@@ -58,6 +58,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	out->members_unreadable += (missing & ~tree->domains.often_partial) != 0;
 	out->processes += !rti_is_supervisor(tree, m);
 	rti_raise_peak_rss(tree, m->values.peak_rss_bytes);
+	tree->has_threads |= m->stat.num_threads > 1 && !rti_is_supervisor(tree, m);
 	if (figures->ignores_sigchld)
 		rti_add_reasons(tree, RT_REASON_SIGCHLD_IGNORED);
 	if (missing & (RT_HAS_CPU | RT_HAS_FAULTS))

@@ -7,7 +7,7 @@ from typing import Dict, Iterator
 
 from figures import (CPU_RESOLUTION_S, FIGURES, Figure, figure_named, limits_of, marked_twice,
                      reading_of)
-from rule import PARTIAL, Limits, Truth, is_below, problems_of_figure
+from rule import Limits, Truth, is_below, problems_of_figure
 from runner import Result
 from series import problems_of_series
 
@@ -54,8 +54,6 @@ def problems_of_accounting(result: Result, truth: Truth) -> Iterator[str]:
         yield "marked complete although a process was left running"
     if is_silently_low(result):
         yield f"marked complete, but CPU time is missing: {values}, truth {truth.low:.6f}"
-    if figures.complete and reading_of(CPU_TIME, figures).mark == PARTIAL:
-        yield f"marked complete, but CPU time is partial: {values}"
     parts = (figures.cpu_user_seconds, figures.cpu_system_seconds)
     if figures.cpu_seconds is not None and None not in parts:
         total = sum(part for part in parts if part is not None)
@@ -66,9 +64,10 @@ def problems_of_accounting(result: Result, truth: Truth) -> Iterator[str]:
 
 def is_silently_low(result: Result) -> bool:
     figures = result.figures
-    return (bool(figures.complete) and figures.cpu_seconds is not None
-            and is_below(figures.cpu_seconds, truths(result)["cpu_seconds"],
-                         limits_in(result, CPU_TIME)))
+    if not figures.complete or figures.cpu_seconds is None:
+        return False
+    most = figures.cpu_seconds + (figures.error_bound_seconds or 0)
+    return is_below(most, truths(result)["cpu_seconds"], limits_in(result, CPU_TIME))
 
 
 def outside_error_bound(result: Result, truth: Truth) -> Iterator[str]:
