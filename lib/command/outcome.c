@@ -254,8 +254,8 @@ static void make_partial(struct rt_outcome *out, uint64_t domains)
 	out->valid &= ~domains;
 }
 
-/* By how much the cgroup around the tree has grown. Without a supervisor, a process that has left it
- * goes unnoticed; if each was waited for, none is missing. */
+/* By how much the cgroup around the tree has grown. Without a supervisor, a process that has left
+ * it goes unnoticed; if each was waited for, none is missing. */
 static uint64_t enclosing_growth_ns(struct rt_command *c, const struct rt_outcome *out)
 {
 	if (!rti_command_is_supervised(c) && out->reasons & RT_REASON_UNWAITED)

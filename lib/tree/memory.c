@@ -16,6 +16,8 @@
 #define USABLE_DOUBT 20
 /* By how much RSS moves at least between the reads of a look that is torn. */
 #define TORN_PAGES 32u
+/* By how much statm and smaps_rollup may differ. */
+#define SLACK_PAGES 16u
 /* What is older is not exact: processes outside the tree change what is shared, too. */
 #define OLDEST_NS (3 * RTI_PSS_REFRESH_NS)
 /* What was read contradicts the model for this long: then it is the model that is wrong. */
@@ -64,31 +66,39 @@ static void enter_program(struct rti_tree *tree, struct rti_member *m,
 	}
 }
 
-/* A process that was forked by one that has ended meanwhile, as daemons are, runs the program of a
- * member that it has its memory from. */
-static struct rti_member *find_relative(const struct rti_tree *tree, const struct rti_member *m)
+/* A fork leaves the stack where it was, and an exec moves it. Where it is shows only to a caller that
+ * may trace the process; then the program must do. */
+static bool may_share(const struct rti_tree *tree, const struct rti_member *m,
+                      const struct rti_memory_look *look, const struct rti_member *other)
 {
-	int program = rti_executables_find(&tree->memory.executables, program_of(tree, m));
+	const struct rti_memory_part *memory = &other->memory;
 
-	for (size_t i = 0; program >= 0 && i < tree->table.count; i++) {
-		struct rti_member *other = &tree->table.members[i];
-
-		if (other != m && other->memory.is_present && other->memory.executable == program)
-			return other;
-	}
-	return NULL;
+	if (other == m || !memory->is_present)
+		return false;
+	if (look->stack && memory->look.stack)
+		return look->stack == memory->look.stack;
+	return other->pid == m->stat.ppid ||
+	       memory->executable ==
+	           rti_executables_find(&tree->memory.executables, program_of(tree, m));
 }
 
-/* The member that a forked one has its memory from. */
+/* The member that a forked one has its memory from: its parent. If that has ended, as that of a daemon
+ * has, another one that has its memory from there, too. */
 static struct rti_member *find_parent(const struct rti_tree *tree, const struct rti_member *m,
                                       const struct rti_memory_look *look)
 {
 	struct rti_member *parent =
 	    look->is_forked ? rti_member_find(&tree->table, m->stat.ppid) : NULL;
 
-	if (parent && parent != m && parent->memory.is_present)
+	if (!look->is_forked || (parent && may_share(tree, m, look, parent)))
 		return parent;
-	return look->is_forked ? find_relative(tree, m) : NULL;
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *other = &tree->table.members[i];
+
+		if (may_share(tree, m, look, other))
+			return other;
+	}
+	return NULL;
 }
 
 /* vfork(2) lets the child use the memory of its parent, so all that it maps is its parent's. */
@@ -300,8 +310,9 @@ static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum
 	struct rti_memory_state *state = &tree->memory;
 	uint64_t own = to_bytes(tree, state->sums.anon_pages_min),
 		 most = to_bytes(tree, state->sums.anon_pages_max);
-	bool is_possible = sum->anon_bytes >= own - own / RTI_PSS_DOUBT &&
-	                   sum->anon_bytes <= most + most / RTI_PSS_DOUBT;
+	uint64_t slack = to_bytes(tree, SLACK_PAGES);
+	bool is_possible = sum->anon_bytes + slack >= own - own / RTI_PSS_DOUBT &&
+	                   sum->anon_bytes <= most + most / RTI_PSS_DOUBT + slack;
 
 	if (!sum->has_kinds || state->has_outside_sharer || tree->ledger.self_only || is_possible) {
 		state->contradicted_ns = 0;

@@ -45,6 +45,7 @@ pub const RT_HAS_RATE: u64 = 1 << 40;
 pub const RT_OPT_NO_CHILDREN: u32 = 1 << 0;
 pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 1 << 1;
 pub const RT_OPT_PROCESS_EVENTS: u32 = 1 << 2;
+pub const RT_OPT_NO_PSS_READS: u32 = 1 << 3;
 pub const RT_OPT_IO_WITH_REAPED: u32 = 1 << 4;
 
 pub const RT_COMMAND_LIST_PROCESSES: u32 = 1 << 0;
