@@ -222,6 +222,17 @@ START_TEST(pages_that_the_parent_released_after_the_fork_stay_with_the_child)
 }
 END_TEST
 
+START_TEST(pages_that_the_parent_released_count_beside_those_of_others)
+{
+	pages_start(0, 400);
+	pages_start(2, 50);
+	pages_fork(0, 1);
+	pages_look();
+	pages_release(0, 300);
+	check_estimate(450);
+}
+END_TEST
+
 START_TEST(pages_that_the_parent_released_before_the_child_was_found_stay_with_the_child)
 {
 	pages_start(0, 400);
@@ -535,6 +546,7 @@ int main(void)
 	    events,
 	    copies_that_the_parent_made_before_the_child_was_found_are_below_the_upper_bound);
 	tcase_add_test(events, pages_that_the_parent_released_after_the_fork_stay_with_the_child);
+	tcase_add_test(events, pages_that_the_parent_released_count_beside_those_of_others);
 	tcase_add_test(
 	    events, pages_that_the_parent_released_before_the_child_was_found_stay_with_the_child);
 	tcase_add_test(events, pages_that_the_parent_released_and_two_children_share_count_once);
