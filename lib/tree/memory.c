@@ -66,8 +66,8 @@ static void enter_program(struct rti_tree *tree, struct rti_member *m,
 	}
 }
 
-/* A fork leaves the stack where it was, and an exec moves it. Where it is shows only to a caller that
- * may trace the process; then the program must do. */
+/* A fork leaves the stack where it was, and an exec moves it. Where it is shows only to a caller
+ * that may trace the process. Without that, the parent or the same program must do. */
 static bool may_share(const struct rti_tree *tree, const struct rti_member *m,
                       const struct rti_memory_look *look, const struct rti_member *other)
 {
@@ -82,8 +82,8 @@ static bool may_share(const struct rti_tree *tree, const struct rti_member *m,
 	           rti_executables_find(&tree->memory.executables, program_of(tree, m));
 }
 
-/* The member that a forked one has its memory from: its parent. If that has ended, as that of a daemon
- * has, another one that has its memory from there, too. */
+/* The member that a forked one has its memory from: its parent. If that has ended, as that of a
+ * daemon has, another one that has its memory from there, too. */
 static struct rti_member *find_parent(const struct rti_tree *tree, const struct rti_member *m,
                                       const struct rti_memory_look *look)
 {
@@ -386,7 +386,8 @@ static void set_estimate(struct rti_tree *tree, const struct rti_pss_sum *sum)
 static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
 {
 	learn_sharing(tree);
-	if (sum->has_all && sum->has_kinds && sum->oldest_ns == tree->now_ns)
+	if (sum->has_all && sum->has_kinds && sum->oldest_ns == tree->now_ns &&
+	    rti_pss_is_within_doubt(sum))
 		rti_memory_calibrate(&tree->table, &tree->memory.sums,
 		                     sum->anon_bytes / tree->ctx->platform->page_size);
 	sum_model(tree);

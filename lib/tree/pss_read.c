@@ -100,19 +100,35 @@ static void read_member(struct rti_tree *tree, struct rti_member *m)
 	rti_note_change(tree);
 }
 
+/* The pages that a member has copied while the members were read. They count as read, and will be
+ * counted as faults. */
+static uint64_t faults_meanwhile(struct rti_tree *tree, struct rti_member *m)
+{
+	if (m->clock.row || !rti_memory_needs_stat(tree, m) || rti_read_member_stat(tree, m) < 0)
+		return 0;
+	return rti_subtract_saturated(m->stat.minflt, m->memory.look.faults);
+}
+
 /* The file is opened by pid. A member that is there when all have been read has had the pid all the
- * time. If one has ended meanwhile, the others were not all read while they shared with it. */
+ * time. If one has ended meanwhile, or has copied pages, the others were not all read while they
+ * shared with it. */
 static void check_members(struct rti_tree *tree)
 {
+	uint64_t faults = 0;
+
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 		struct rti_pid_statm statm;
 
-		if (!has_memory(m) || m->pss.at_ns != tree->now_ns || m->pss.error < 0)
+		if (!has_memory(m))
+			continue;
+		faults += faults_meanwhile(tree, m);
+		if (m->pss.at_ns != tree->now_ns || m->pss.error < 0)
 			continue;
 		if (rti_read_statm(tree, m, &statm) < 0 || statm.resident_pages == 0)
 			m->pss.error = -ESRCH;
 	}
+	tree->memory.drift += faults;
 }
 
 /* What reading all that is due would cost; can_have_all is cleared if some of it must not be

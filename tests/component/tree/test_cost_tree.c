@@ -121,15 +121,15 @@ START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
 		check_sample_after(
 		    SOON, "tree, one exited and one is new",
 		    (struct cost){ .opens = 11 + TREE,
-		                   .reads = 42 + 2 * TREE,
+		                   .reads = 42 + 3 * TREE,
 		                   .lists = 2,
 		                   .clocks = TREE + 2,
 		                   .times = SAMPLE_TIMES + FORK_TIMES + PSS_TIMES * TREE,
-		                   .files = "PID/io 3, PID/smaps_rollup 20, PID/stat 5, "
+		                   .files = "PID/io 3, PID/smaps_rollup 20, PID/stat 25, "
 		                            "PID/statm 45, PID/status 1, PID/task 1, "
 		                            "PID/task/TID/children 3, PID/task/TID/schedstat 1, "
 		                            "PID/task/TID/stat 1, PID/task/TID/status 1, " LAST_PID,
-		                   .twice = "/statm" });
+		                   .twice = "/stat" });
 	}
 }
 END_TEST
@@ -162,12 +162,12 @@ START_TEST(tree_without_pss_limit_costs_pss_of_all_members_that_ran)
 		check_sample_after(
 		    1, "tree, all ran, no limit for PSS",
 		    (struct cost){ .opens = TREE,
-		                   .reads = 1 + 5 * TREE,
+		                   .reads = 1 + 6 * TREE,
 		                   .clocks = TREE,
 		                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
-		                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 20, "
+		                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 40, "
 		                            "PID/statm 40, " LAST_PID,
-		                   .twice = "/statm" });
+		                   .twice = "/stat" });
 		ck_assert_uint_eq(fix.m.pss_source, RT_PSS_READ);
 	}
 
