@@ -50,6 +50,22 @@ START_TEST(pages_that_the_parent_copies_are_added_once)
 }
 END_TEST
 
+/* The first child keeps both, and the second the pages that were written to after it was forked. */
+START_TEST(pages_that_the_parent_copies_between_two_forks_are_added)
+{
+	pages_start(0, 400);
+	pages_look();
+	pages_fork(0, 1);
+	pages_look();
+	pages_write(0, 0, 100);
+	pages_look();
+	pages_fork(0, 2);
+	pages_look();
+	pages_write(0, 200, 50);
+	check_estimate(550);
+}
+END_TEST
+
 /* The second write makes the page writable again, for its other users have copied it. */
 START_TEST(pages_that_both_sides_write_to_are_no_more_than_the_upper_bound)
 {
@@ -250,8 +266,7 @@ START_TEST(pages_that_the_parent_released_and_two_children_share_count_once)
 	pages_fork(0, 1);
 	pages_fork(0, 2);
 	pages_release(0, 300);
-	pages_look();
-	pages_check_bounds();
+	check_estimate(400);
 }
 END_TEST
 
@@ -531,6 +546,7 @@ int main(void)
 	tcase_add_test(events, forked_processes_that_sleep_add_nothing);
 	tcase_add_test(events, pages_that_a_child_copies_are_added);
 	tcase_add_test(events, pages_that_the_parent_copies_are_added_once);
+	tcase_add_test(events, pages_that_the_parent_copies_between_two_forks_are_added);
 	tcase_add_test(events, pages_that_both_sides_write_to_are_no_more_than_the_upper_bound);
 	tcase_add_test(events, copies_of_all_inherited_pages_end_at_their_number);
 	tcase_add_test(events, pages_that_a_child_maps_itself_are_its_own);
