@@ -54,6 +54,58 @@ START_TEST(batch_read_of_stopped_tree_equals_text)
 }
 END_TEST
 
+/* Follow the family without reading PSS. */
+static struct rt_tracker *track_without_pss(void)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .flags = RT_OPT_NO_PSS_READS };
+	struct rt_tracker *tracker;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, get_pid(0), &opts), 0);
+	return tracker;
+}
+
+static struct rt_metrics take_sample_of(struct rt_tracker *tracker)
+{
+	struct rt_metrics m;
+
+	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+	return m;
+}
+
+/* Rows have what the estimate is made of: forks, faults, shared pages and the stack. */
+START_TEST(estimate_of_memory_by_bpf_equals_that_by_text)
+{
+	struct rt_tracker *text = track_without_pss(), *batch = track_without_pss();
+	struct rt_metrics m, expected;
+
+	forbid_batch_reader(text);
+	take_sample_of(batch);
+	use_batch_reader_now(batch);
+	for (int round = 0; round < 8; round++) {
+		family_continue(&fix.family);
+		family_tell(&fix.family, 0, FAMILY_GROW, 10);
+		run_members(round);
+		family_tell(&fix.family, 1 + (size_t)round, FAMILY_COPY, 5);
+		if (round > 3)
+			family_tell(&fix.family, (size_t)round, FAMILY_EXEC, 0);
+		family_grow(&fix.family);
+		family_stop(&fix.family);
+
+		m = take_sample_of(batch);
+		expected = take_sample_of(text);
+
+		ck_assert_uint_eq(m.source, round ? RT_SOURCE_BPF : m.source);
+		ck_assert_uint_eq(expected.source, RT_SOURCE_PROC);
+		ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
+		ck_assert_uint_ge(m.pss_bytes + MIB, expected.pss_bytes);
+		ck_assert_uint_le(m.pss_bytes, expected.pss_bytes + MIB);
+		ck_assert_uint_lt(m.pss_bytes, m.rss_bytes * 3 / 4);
+	}
+	rt_tracker_free(text);
+	rt_tracker_free(batch);
+}
+END_TEST
+
 START_TEST(counters_do_not_fall_when_the_source_changes)
 {
 	struct rt_metrics before = { 0 }, m;
@@ -337,6 +389,7 @@ int main(void)
 	if (!has_bpf())
 		return suite_skip("this system has no BPF batch reader");
 	tcase_add_test(source, batch_read_of_stopped_tree_equals_text);
+	tcase_add_test(source, estimate_of_memory_by_bpf_equals_that_by_text);
 	tcase_add_test(source, counters_do_not_fall_when_the_source_changes);
 	tcase_add_test(source, tree_of_nine_members_is_read_by_text);
 	tcase_add_test(source, tree_with_few_text_reads_is_read_by_text);
