@@ -14,6 +14,8 @@
 #include "util/saturate.h"
 #include "util/visit.h"
 
+#define MIB 1048576u
+
 /* What fills the outcome. */
 struct findings {
 	struct rt_metrics metrics;   /* of the last sample */
@@ -315,6 +317,17 @@ static bool has_uncounted_processes(struct rt_command *c)
 	return rti_cgroup_is_populated(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx);
 }
 
+/* Whether the tree held more than the processes that are known can have held: then some process is
+ * missing. The kernel's peak of a process and its RSS may differ by a few pages. */
+static bool lacks_holder(const struct rt_outcome *out)
+{
+	uint64_t most = rti_multiply_saturated(out->peak_rss_bytes, out->processes_peak);
+
+	return out->peak_tree_kind == RT_PEAK_PSS && out->valid & RT_HAS_PEAK_RSS &&
+	       out->valid & RT_HAS_PROCESSES_PEAK &&
+	       out->peak_tree_low_bytes > rti_add_saturated(most, most / 50 + MIB);
+}
+
 /* The bounds of CPU time come last, since they depend on all reasons. */
 static void set_completeness(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
 {
@@ -325,6 +338,8 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 
 	if (!out->left_running && has_uncounted_processes(c))
 		out->left_running = 1;
+	if (lacks_holder(out))
+		out->reasons |= RT_REASON_UNWAITED;
 	known = get_evidence(c, f, out);
 	add_supervisor_evidence(c, f, &known);
 	result = rti_completeness(&known);
