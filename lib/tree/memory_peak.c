@@ -111,6 +111,7 @@ static void poll_member(struct rti_tree *tree, struct rti_member *m)
 	else if (look_at_files(tree, m, &look) < 0)
 		return;
 	m->polled = (struct rti_stamp){ tree->now_ns, m->clock.now.total_ns };
+	rti_raise_peak_rss(tree, look.rss_pages * tree->ctx->platform->page_size);
 	rti_memory_note(tree, m, &look);
 }
 
