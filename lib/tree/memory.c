@@ -231,9 +231,15 @@ void rti_memory_forget(struct rti_tree *tree, struct rti_member *m)
 	rti_memory_note(tree, m, &nothing);
 }
 
-static bool has_changed(const struct rti_memory_look *last, const struct rti_memory_look *now)
+static bool is_far(uint64_t a, uint64_t b)
 {
-	return last->rss_pages != now->rss_pages || last->faults != now->faults;
+	return a > b + TORN_PAGES || b > a + TORN_PAGES;
+}
+
+/* Whether the process may have run between the reads of statm and stat. */
+static bool may_be_torn(const struct rti_memory_look *last, const struct rti_memory_look *now)
+{
+	return is_far(last->rss_pages, now->rss_pages) || is_far(last->faults, now->faults);
 }
 
 static void note_figures(struct rti_tree *tree, struct rti_member *m)
@@ -260,7 +266,7 @@ static void note_figures(struct rti_tree *tree, struct rti_member *m)
 	m->memory.is_unknown = !(f->valid & RT_HAS_RSS);
 	if (m->memory.is_unknown)
 		return;
-	if (rti_memory_needs_stat(tree, m) && !m->clock.row && has_changed(&m->memory.look, &look))
+	if (rti_memory_needs_stat(tree, m) && !m->clock.row && may_be_torn(&m->memory.look, &look))
 		rti_memory_look_again(tree, m, &look);
 	rti_memory_note(tree, m, &look);
 }
