@@ -316,6 +316,31 @@ START_TEST(pss_of_member_without_statm_is_not_valid)
 }
 END_TEST
 
+/* What cannot be read any more is as it was. */
+START_TEST(member_that_becomes_unreadable_keeps_its_memory)
+{
+	struct rt_metrics m;
+
+	write_pool(1);
+	make_process(2, false);
+	set_pages(2, ANON, FILES, 1);
+	write_process(2);
+	list_children();
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS });
+	m = sample_pool_after(0);
+	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(2 * ANON + FILES));
+	faults_on_open("102/statm", -EACCES);
+	faults_on_read("102/statm", -EACCES);
+	run_child(2);
+
+	m = take_sample_after(SECOND);
+
+	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(2 * ANON + FILES));
+	ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_PSS), -EACCES);
+}
+END_TEST
+
 static void note_open(void *arg)
 {
 	*(bool *)arg = true;
@@ -389,6 +414,7 @@ int main(void)
 	tcase_add_loop_test(estimates, pss_of_one_member_that_cannot_be_read_is_estimated, 0, 2);
 	tcase_add_test(estimates, pss_that_no_member_lets_read_is_estimated_and_not_0);
 	tcase_add_test(estimates, pss_of_member_without_statm_is_not_valid);
+	tcase_add_test(estimates, member_that_becomes_unreadable_keeps_its_memory);
 	tcase_add_test(estimates, tracker_without_pss_reads_estimates);
 	tcase_add_test(estimates, pages_of_files_count_once_for_each_program);
 	return suite_run(suite);
