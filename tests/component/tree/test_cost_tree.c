@@ -341,23 +341,27 @@ START_TEST(peak_poll_after_a_fork_costs_the_new_account)
 }
 END_TEST
 
-/* Samples that are seconds apart leave time to read PSS at a new peak. */
-START_TEST(peak_poll_long_after_the_last_sample_costs_pss_of_all_members)
+/* Samples that are seconds apart leave time to read PSS at a new peak. If they are not, they read
+ * it themselves. */
+START_TEST(peak_poll_at_a_new_peak_costs_pss_only_long_after_the_last_sample)
 {
-	start_and_track_family(SMALL_TREE, 0, RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_TREE,
-	                       WIDE_SHARE);
+	static const uint64_t passed_ms[] = { SOON, SELDOM_SAMPLED };
+	const uint64_t want = RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_TREE;
+
+	start_and_track_family(SMALL_TREE, 0, want, WIDE_SHARE);
 	refresh_all();
 	ck_assert_int_eq(family_tell(&fix.family, 1, FAMILY_GROW, 8), 0);
 	family_grow(&fix.family);
 	meter_see_run(0);
 	meter_see_fork();
 
-	meter_pass(SELDOM_SAMPLED);
+	meter_pass(passed_ms[_i]);
 	meter_start();
 	ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
 	meter_stop();
-	report_cost("peak poll, new peak after seconds");
-	ck_assert_ptr_nonnull(strstr(meter_files(), "PID/smaps_rollup 4,"));
+	report_cost("peak poll, new peak");
+	ck_assert_int_eq(strstr(meter_files(), "PID/smaps_rollup 4,") != NULL,
+	                 passed_ms[_i] == SELDOM_SAMPLED);
 }
 END_TEST
 
@@ -479,7 +483,8 @@ int main(void)
 	tcase_add_test(polls, peak_poll_costs_statm_and_stat_of_members_that_ran);
 	tcase_add_test(polls, peak_poll_of_one_process_costs_statm);
 	tcase_add_test(polls, peak_poll_after_a_fork_costs_the_new_account);
-	tcase_add_test(polls, peak_poll_long_after_the_last_sample_costs_pss_of_all_members);
+	tcase_add_loop_test(
+	    polls, peak_poll_at_a_new_peak_costs_pss_only_long_after_the_last_sample, 0, 2);
 	tcase_add_test(batch, tree_read_by_bpf_costs_children_files_after_a_fork);
 	tcase_add_test(batch, tree_read_by_bpf_with_pss_costs_pss_files);
 	return suite_run(suite);

@@ -365,6 +365,81 @@ START_TEST(tracker_without_pss_reads_estimates)
 }
 END_TEST
 
+/* Of 1000 faults of the child only 400 copied a page, and half of the files are mapped by processes
+ * outside of the tree as well. From then on the model knows that. */
+START_TEST(estimate_after_a_read_starts_from_what_was_read)
+{
+	struct rt_metrics m;
+
+	track_pool(1);
+	sample_pool_after(0);
+	processes[1].minflt += 1000;
+	for (int i = 0; i <= 1; i++) {
+		processes[i].anon_kib = kib(ANON + 400) / 2;
+		processes[i].pss_kib = processes[i].anon_kib + kib(FILES / 2) / 2;
+		run_and_write(i);
+	}
+	m = sample_pool_after(SECOND);
+	check_exact(&m, ANON + 400 + FILES / 2);
+	take_savings();
+	processes[1].minflt += 200;
+	run_and_write(1);
+
+	m = sample_pool_after(5 * MS);
+
+	ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
+	ck_assert_uint_ge(m.pss_bytes, pages_to_bytes(ANON + 600 + FILES / 2 - 10));
+	ck_assert_uint_le(m.pss_bytes, pages_to_bytes(ANON + 600 + FILES / 2 + 10));
+}
+END_TEST
+
+/* What is no file is in memory, whether other processes map it or not. */
+START_TEST(shared_memory_is_in_the_lower_bound)
+{
+	struct rt_metrics m;
+
+	write_pool(1);
+	for (int i = 0; i <= 1; i++) {
+		processes[i].shmem_kib = kib(FILES - 100);
+		write_process(i);
+	}
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS });
+	m = sample_pool_after(0);
+
+	ck_assert_uint_eq(m.pss_low_bytes, pages_to_bytes(ANON + FILES - 100));
+}
+END_TEST
+
+static void grow_first_child(void *arg)
+{
+	(void)arg;
+	processes[1].rss_pages += 300;
+	fixture_printf(&fix.root, "proc/101/statm", "9000 %d %d 1 0 100 0\n",
+	               (int)processes[1].rss_pages, FILES);
+}
+
+/* Its pages grow after its statm was read, and its faults show that in the next sample. */
+START_TEST(growth_during_the_read_of_a_member_is_no_copy)
+{
+	struct rt_metrics m;
+
+	write_pool(1);
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS, .max_fds = 1 });
+	sample_pool_after(0);
+	processes[1].minflt += 1;
+	run_and_write(1);
+	faults_before_open("101/stat", grow_first_child, NULL);
+	sample_pool_after(SECOND);
+	processes[1].minflt += 300;
+	run_and_write(1);
+
+	m = sample_pool_after(SECOND);
+
+	ck_assert_uint_ge(m.pss_bytes, pages_to_bytes(ANON + FILES + 300));
+	ck_assert_uint_le(m.pss_bytes, pages_to_bytes(ANON + FILES + 310));
+}
+END_TEST
+
 /* A program of its own, which maps the same libraries. */
 START_TEST(pages_of_files_count_once_for_each_program)
 {
@@ -416,6 +491,9 @@ int main(void)
 	tcase_add_test(estimates, pss_of_member_without_statm_is_not_valid);
 	tcase_add_test(estimates, member_that_becomes_unreadable_keeps_its_memory);
 	tcase_add_test(estimates, tracker_without_pss_reads_estimates);
+	tcase_add_test(estimates, estimate_after_a_read_starts_from_what_was_read);
+	tcase_add_test(estimates, shared_memory_is_in_the_lower_bound);
+	tcase_add_test(estimates, growth_during_the_read_of_a_member_is_no_copy);
 	tcase_add_test(estimates, pages_of_files_count_once_for_each_program);
 	return suite_run(suite);
 }
