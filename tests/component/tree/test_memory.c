@@ -83,19 +83,24 @@ START_TEST(growth_of_a_member_is_added_to_what_was_read)
 }
 END_TEST
 
-/* Pages of a process that shares none. */
+/* It shares some pages of files with processes outside of the tree. */
 START_TEST(release_of_a_member_is_taken_off_what_was_read)
 {
 	struct rt_metrics m;
 
-	track_pool_and_read_once(0);
+	write_pool(0);
+	processes[ROOT].pss_kib -= kib(500);
+	write_process(ROOT);
+	track_tree((struct rt_opts){ .pss_share = 1 });
+	sample_pool_after(0);
+	take_savings();
 	processes[ROOT].rss_pages -= 300;
 	run_and_write(ROOT);
 
 	m = sample_pool_after(5 * MS);
 
 	ck_assert_uint_eq(m.pss_source, RT_PSS_CACHED);
-	check_exact(&m, ANON + FILES - 300);
+	check_exact(&m, ANON + FILES - 500 - 300);
 }
 END_TEST
 
