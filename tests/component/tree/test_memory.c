@@ -351,6 +351,32 @@ static void note_open(void *arg)
 	*(bool *)arg = true;
 }
 
+/* A read of the child would hold it up for 100 us. */
+START_TEST(member_that_a_read_would_hold_up_too_long_is_not_read)
+{
+	static bool is_opened;
+	struct rt_metrics m;
+
+	write_pool(0);
+	set_pages(ROOT, 40, 20, 1);
+	write_process(ROOT);
+	make_process(1, false);
+	set_pages(1, ANON, FILES, 1);
+	write_process(1);
+	list_children();
+	track_tree((struct rt_opts){ .pss_share = 1000, .pss_hold_us = 20 });
+	faults_before_open("101/smaps_rollup", note_open, &is_opened);
+	for (int i = 0; i < 3; i++) {
+		run_and_write(ROOT);
+		m = sample_pool_after(SECOND);
+		ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
+		ck_assert_uint_ge(m.pss_bytes, pages_to_bytes(ANON + FILES));
+	}
+	ck_assert(!is_opened);
+	ck_assert_uint_eq(get_row(100).pss_source, RT_PSS_READ);
+}
+END_TEST
+
 START_TEST(tracker_without_pss_reads_estimates)
 {
 	static bool is_opened;
@@ -495,6 +521,7 @@ int main(void)
 	tcase_add_test(estimates, pss_that_no_member_lets_read_is_estimated_and_not_0);
 	tcase_add_test(estimates, pss_of_member_without_statm_is_not_valid);
 	tcase_add_test(estimates, member_that_becomes_unreadable_keeps_its_memory);
+	tcase_add_test(estimates, member_that_a_read_would_hold_up_too_long_is_not_read);
 	tcase_add_test(estimates, tracker_without_pss_reads_estimates);
 	tcase_add_test(estimates, estimate_after_a_read_starts_from_what_was_read);
 	tcase_add_test(estimates, shared_memory_is_in_the_lower_bound);
