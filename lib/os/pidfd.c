@@ -68,7 +68,8 @@ static int read_info(int fd, struct exit_info *info)
 	if (fd < 0)
 		return -EOPNOTSUPP;
 	info->mask = HAS_CGROUP_ID | HAS_EXIT_CODE;
-	if (ioctl(fd, GET_INFO, info) < 0)
+	/* Not by ioctl(): the type of its request differs between C libraries. */
+	if (syscall(SYS_ioctl, fd, GET_INFO, info) < 0)
 		return errno == ESRCH ? -ESRCH : -EOPNOTSUPP;
 	return 0;
 }
