@@ -126,7 +126,7 @@ START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
 		                   .clocks = TREE + 2,
 		                   .times = SAMPLE_TIMES + FORK_TIMES + PSS_TIMES * TREE,
 		                   .files = "PID/io 3, PID/smaps_rollup 20, PID/stat 25, "
-		                            "PID/statm 45, PID/status 1, PID/task 1, "
+		                            "PID/statm 44, PID/status 1, PID/task 1, "
 		                            "PID/task/TID/children 3, PID/task/TID/schedstat 1, "
 		                            "PID/task/TID/stat 1, PID/task/TID/status 1, " LAST_PID,
 		                   .twice = "/stat" });
