@@ -83,6 +83,32 @@ START_TEST(growth_of_a_member_is_added_to_what_was_read)
 }
 END_TEST
 
+static void grow_root(void *arg)
+{
+	(void)arg;
+	set_pages(ROOT, ANON + 1000, FILES, 1);
+	processes[ROOT].pss_kib -= kib(500);
+	write_process(ROOT);
+}
+
+/* statm was read before it grew, and smaps_rollup after it. So the growth is in what was read. */
+START_TEST(growth_during_the_read_of_pss_is_added_once)
+{
+	struct rt_metrics m;
+
+	write_pool(0);
+	track_tree((struct rt_opts){ .pss_share = 1 });
+	faults_before_open("100/smaps_rollup", grow_root, NULL);
+	sample_pool_after(0);
+	take_savings();
+	run_child(ROOT);
+
+	m = sample_pool_after(5 * MS);
+
+	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + 1000 + FILES - 500));
+}
+END_TEST
+
 /* It shares some pages of files with processes outside of the tree. */
 START_TEST(release_of_a_member_is_taken_off_what_was_read)
 {
@@ -505,6 +531,7 @@ int main(void)
 	tcase_add_test(exact, first_sample_within_the_budget_reads_pss);
 	tcase_add_test(exact, sum_in_which_nothing_has_changed_stays_exact_and_ages);
 	tcase_add_test(exact, growth_of_a_member_is_added_to_what_was_read);
+	tcase_add_test(exact, growth_during_the_read_of_pss_is_added_once);
 	tcase_add_test(exact, release_of_a_member_is_taken_off_what_was_read);
 	tcase_add_test(exact, sum_is_read_again_after_ten_seconds);
 	tcase_add_test(exact, sum_that_cannot_be_read_again_becomes_an_estimate);
