@@ -8,6 +8,7 @@
 #define READ_NS 15000u          /* of a process without pages: open, and its mappings */
 #define PAGE_PS 43000u          /* measured; then learned */
 #define PAGE_BYTES 4096u
+#define PAGE_MIN_PS 100u /* of the largest pages */
 #define LEARN_FROM_BYTES (4u << 20)
 
 void rti_pss_init(struct rti_pss_budget *budget, uint32_t share, uint32_t hold_us)
@@ -62,12 +63,26 @@ uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)
 	return missing_ns > 0 ? (uint64_t)missing_ns / budget->share * 1000 : 0;
 }
 
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+	if (value > high)
+		value = high;
+	return value < low ? low : value;
+}
+
+/* What some process has cost for swapped or huge pages must not set the price of all others at
+ * once. */
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns)
 {
+	uint64_t pages = rss_bytes / PAGE_BYTES, page_ps;
+
 	budget->saved_ns -= (int64_t)cost_ns;
 	budget->spent_ns += cost_ns;
-	if (rss_bytes >= LEARN_FROM_BYTES && cost_ns > READ_NS)
-		budget->page_ps =
-		    (3 * budget->page_ps + (cost_ns - READ_NS) * 1000 / (rss_bytes / PAGE_BYTES)) /
-		    4;
+	if (rss_bytes < LEARN_FROM_BYTES || cost_ns <= READ_NS)
+		return;
+	page_ps =
+	    clamp((cost_ns - READ_NS) * 1000 / pages, budget->page_ps / 4, budget->page_ps * 4);
+	budget->page_ps = (3 * budget->page_ps + page_ps) / 4;
+	if (budget->page_ps < PAGE_MIN_PS)
+		budget->page_ps = PAGE_MIN_PS;
 }
