@@ -83,6 +83,7 @@ struct rti_pss_part {
 	uint64_t anon_bytes; /* the part of it that is anonymous; with has_kinds */
 	bool has_kinds;
 	int error;            /* of the last try: 0 or -errno */
+	uint64_t cost_ns;     /* the CPU time that it took */
 	uint64_t tried_at_ns; /* that */
 	uint64_t drift;       /* rti_memory_state.drift at that time */
 	/* RSS and CPU clock at that time */

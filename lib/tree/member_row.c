@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Members as the lists of processes have them. */
 #include "tree/member_row.h"
-#include "tree/memory.h"
+#include "tree/memory_figures.h"
 
 #include <string.h>
 

@@ -137,6 +137,18 @@ uint64_t rti_memory_update(struct rti_memory_part *m, const struct rti_memory_lo
 	return changed + count_copies(m) + rti_subtract_saturated(last, anon);
 }
 
+uint64_t rti_memory_moved_pages(const struct rti_memory_part *m, const struct rti_memory_look *now)
+{
+	uint64_t moved = distance(now->shared_pages, m->look.shared_pages);
+
+	if (!shares_anon(m))
+		return moved;
+	return moved +
+	       rti_subtract_saturated(rti_subtract_saturated(now->faults, m->look.faults),
+	                              growth_faults(&m->look, now)) +
+	       rti_subtract_saturated(rti_memory_anon_pages(&m->look), rti_memory_anon_pages(now));
+}
+
 static void unlink_from_parent(struct rti_member_table *table, struct rti_memory_part *m)
 {
 	struct rti_member *parent = m->parent ? rti_member_find(table, m->parent) : NULL;
@@ -151,7 +163,8 @@ static bool is_forked_by(const struct rti_member *child, const struct rti_member
 	return child->memory.is_present && child->memory.parent == parent->pid;
 }
 
-/* The member that inherited most of one that leaves. */
+/* The member that inherited most of one that leaves; of several, the youngest, which is asked to
+ * leave last if all do. */
 static struct rti_member *find_heir(struct rti_member_table *table, const struct rti_member *m)
 {
 	struct rti_member *heir = NULL;
@@ -159,15 +172,16 @@ static struct rti_member *find_heir(struct rti_member_table *table, const struct
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *child = &table->members[i];
 
-		if (is_forked_by(child, m) &&
-		    (!heir || child->memory.inherited > heir->memory.inherited))
+		if (is_forked_by(child, m) && !child->end.has_exited &&
+		    (!heir || child->memory.inherited >= heir->memory.inherited))
 			heir = child;
 	}
 	return heir;
 }
 
 /* The heir has with the parent of m what m had. */
-static void replace(struct rti_member_table *table, struct rti_member *m, struct rti_member *heir)
+static void take_place_of(struct rti_member_table *table, struct rti_member *m,
+                          struct rti_member *heir)
 {
 	struct rti_member *grandparent =
 	    m->memory.parent ? rti_member_find(table, m->memory.parent) : NULL;
@@ -179,7 +193,7 @@ static void replace(struct rti_member_table *table, struct rti_member *m, struct
 	heir->memory.parent_copies = m->memory.parent_copies;
 	heir->memory.parent_faults = m->memory.parent_faults;
 	heir->memory.parent_released = m->memory.parent_released;
-	heir->memory.parted = m->memory.parted + m->memory.look.faults + m->memory.released;
+	heir->memory.parted += m->memory.parted + m->memory.look.faults + m->memory.released;
 	if (grandparent)
 		grandparent->memory.forked++;
 }
@@ -205,7 +219,7 @@ static void pass_on(struct rti_member_table *table, struct rti_member *m)
 	if (!heir)
 		return;
 	was = heir->memory;
-	replace(table, m, heir);
+	take_place_of(table, m, heir);
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *child = &table->members[i];
 

@@ -42,6 +42,8 @@ uint64_t rti_memory_join(struct rti_memory_part *m, const struct rti_memory_look
 /* A member was looked at once more. Returns by how many pages its sharing with others may have
  * changed. */
 uint64_t rti_memory_update(struct rti_memory_part *m, const struct rti_memory_look *look);
+/* By how many pages the sharing of a member with others would change by that look. */
+uint64_t rti_memory_moved_pages(const struct rti_memory_part *m, const struct rti_memory_look *now);
 /* A member has no memory any more, or has executed a program. What it shared with the members that
  * it has forked is theirs. Returns how many pages it may have shared with others. */
 uint64_t rti_memory_leave(struct rti_member_table *table, struct rti_member *m);

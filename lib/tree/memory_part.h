@@ -56,4 +56,10 @@ struct rti_memory_part {
 	uint64_t left_behind, given, last_copies, last_inherited;
 };
 
+/* Whether its memory is in the sums: it has some, and does not run in that of its parent. */
+static inline bool rti_memory_counts(const struct rti_memory_part *memory)
+{
+	return memory->is_present && !memory->has_parents_space;
+}
+
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The largest sums of memory that a tree has held, at samples and between them. */
 #include "tree/memory_peak.h"
-#include "tree/memory.h"
 
 #include <errno.h>
 
 #include "tree/discovery.h"
 #include "tree/member_read.h"
+#include "tree/memory.h"
+#include "tree/memory_note.h"
 #include "tree/read_policy.h"
 #include "tree/usage_post.h"
 
@@ -84,10 +85,11 @@ static int look_at_files(struct rti_tree *tree, struct rti_member *m, struct rti
 {
 	int err = rti_memory_look_again(tree, m, out);
 
-	out->is_torn = false;
+	out->is_torn = false; /* it was compared with an older look */
 	if (err == 0 && rti_memory_needs_stat(tree, m)) {
-		rti_read_member_stat(tree, m);
-		err = rti_memory_look_again(tree, m, out);
+		err = rti_read_member_stat(tree, m);
+		if (err == 0)
+			err = rti_memory_look_again(tree, m, out);
 	}
 	if (err == -ESRCH) {
 		*out = (struct rti_memory_look){ 0 };
@@ -103,6 +105,7 @@ static void poll_member(struct rti_tree *tree, struct rti_member *m)
 {
 	struct rti_memory_look look = m->memory.look;
 
+	look.is_late = look.is_torn = false;
 	if (m->clock.is_known && m->clock.now.total_ns == m->polled.clock_ns &&
 	    is_poll_fresh(tree, m))
 		return;

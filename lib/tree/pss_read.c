@@ -11,16 +11,7 @@
 
 #define FEW_PAGES 256u
 #define RETRY_NS 1000000000u /* of what could not be read */
-
-static uint64_t to_bytes(const struct rti_tree *tree, uint64_t pages)
-{
-	return pages * tree->ctx->platform->page_size;
-}
-
-static bool has_memory(const struct rti_member *m)
-{
-	return m->memory.is_present && !m->memory.has_parents_space;
-}
+#define FORGET_COST_NS UINT64_C(60000000000)
 
 static bool is_unreadable(const struct rti_tree *tree, const struct rti_pss_part *pss)
 {
@@ -43,18 +34,24 @@ static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint
 {
 	const struct rti_pss_part *pss = &m->pss;
 
-	if (!has_memory(m) || is_unreadable(tree, pss))
+	if (!rti_memory_counts(&m->memory) || is_unreadable(tree, pss))
 		return false;
-	if (!pss->at_ns)
+	if (!pss->at_ns || pss->error < 0)
 		return true;
 	if (has_no_limit(tree) && has_run_since(m))
 		return pss->at_ns != tree->now_ns;
 	return pss->drift < drift || tree->now_ns - pss->at_ns >= RTI_PSS_REFRESH_NS;
 }
 
+/* A member with much in swap costs more than its pages say. That may have changed by and by. */
 static uint64_t cost_of(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return rti_pss_predict(&tree->pss_budget, to_bytes(tree, m->memory.look.rss_pages));
+	uint64_t cost_ns =
+	    rti_pss_predict(&tree->pss_budget, rti_pages_to_bytes(tree, m->memory.look.rss_pages));
+
+	if (m->pss.cost_ns < cost_ns || tree->now_ns - m->pss.tried_at_ns > FORGET_COST_NS)
+		return cost_ns;
+	return m->pss.cost_ns;
 }
 
 /* RSS when PSS was read. statm may be off by the pages that each CPU has yet to add. So it is only
@@ -82,7 +79,7 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 	pss->pss_bytes = rollup->pss_kib * 1024;
 	pss->anon_bytes = rollup->pss_anon_kib * 1024;
 	pss->has_kinds = rollup->has_kinds;
-	pss->drift = tree->memory.drift;
+	pss->drift = tree->drift;
 	pss->rss_pages = rss_then(tree, m, rollup);
 	pss->clock_ns = m->clock.now.total_ns;
 }
@@ -90,45 +87,57 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 static void read_member(struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
-	uint64_t rss_bytes = to_bytes(tree, m->memory.look.rss_pages);
+	uint64_t rss_bytes = rti_pages_to_bytes(tree, m->memory.look.rss_pages);
 	uint64_t started_ns = platform->thread_cpu_ns();
 	struct rti_smaps_rollup rollup;
 	int err = rti_read_rollup(tree, m, &rollup);
 
-	rti_pss_spend(&tree->pss_budget, rss_bytes, platform->thread_cpu_ns() - started_ns);
+	m->pss.cost_ns = platform->thread_cpu_ns() - started_ns;
+	rti_pss_spend(&tree->pss_budget, rss_bytes, m->pss.cost_ns);
 	store_read(tree, m, err, &rollup);
 	rti_note_change(tree);
 }
 
-/* The pages that a member has copied while the members were read. They count as read, and will be
- * counted as faults. */
-static uint64_t faults_meanwhile(struct rti_tree *tree, struct rti_member *m)
+/* By how many pages its sharing with others may have changed since it was looked at; -ESRCH if it
+ * has ended. */
+static int64_t look_once_more(struct rti_tree *tree, struct rti_member *m)
 {
-	if (m->clock.row || !rti_memory_needs_stat(tree, m) || rti_read_member_stat(tree, m) < 0)
-		return 0;
-	return rti_subtract_saturated(m->stat.minflt, m->memory.look.faults);
+	struct rti_memory_look now = m->memory.look;
+	struct rti_pid_statm statm;
+
+	if (rti_read_statm(tree, m, &statm) < 0 || statm.resident_pages == 0)
+		return -ESRCH;
+	if (rti_memory_needs_stat(tree, m) && rti_read_member_stat(tree, m) == 0)
+		now.faults = m->stat.minflt;
+	now.rss_pages = statm.resident_pages;
+	now.shared_pages = statm.shared_pages;
+	return (int64_t)rti_memory_moved_pages(&m->memory, &now);
 }
 
-/* The file is opened by pid. A member that is there when all have been read has had the pid all the
- * time. If one has ended meanwhile, or has copied pages, the others were not all read while they
- * shared with it. */
+/* Members run while others are read. If one has ended meanwhile, has executed a program, or has
+ * released or copied pages, the others were not all read while they shared with it. E.g.: a child
+ * is read while it shares all with its parent. It executes a program, and then the parent is read,
+ * which has all for itself. The file is opened by pid: a member that is there when all have been
+ * read has had the pid all the time. */
 static void check_members(struct rti_tree *tree)
 {
-	uint64_t faults = 0;
+	uint64_t moved = 0;
 
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
-		struct rti_pid_statm statm;
+		int64_t pages;
 
-		if (!has_memory(m))
+		if (!rti_memory_counts(&m->memory) || m->pss.at_ns != tree->now_ns ||
+		    m->pss.error < 0)
 			continue;
-		faults += faults_meanwhile(tree, m);
-		if (m->pss.at_ns != tree->now_ns || m->pss.error < 0)
-			continue;
-		if (rti_read_statm(tree, m, &statm) < 0 || statm.resident_pages == 0)
+		pages = look_once_more(tree, m);
+		if (pages < 0)
 			m->pss.error = -ESRCH;
+		else
+			moved += (uint64_t)pages;
 	}
-	tree->memory.drift += faults;
+	/* The next sample will see these changes, and count them once more. */
+	rti_note_drift(tree, moved);
 }
 
 /* What reading all that is due would cost; can_have_all is cleared if some of it must not be
@@ -153,10 +162,11 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 	return cost_ns;
 }
 
-/* Read what is due, from where the last round ended, for as long as limit_ns lasts. */
+/* Read what is due, from where the last round ended, for as long as limit_ns lasts: at least one
+ * member. */
 static bool read_some(struct rti_tree *tree, uint64_t drift, uint64_t limit_ns)
 {
-	size_t count = tree->table.count, first = tree->memory.next_read;
+	size_t count = tree->table.count, first = tree->pss_rounds.next;
 	bool has_read = false;
 
 	for (size_t i = 0; i < count; i++) {
@@ -165,10 +175,10 @@ static bool read_some(struct rti_tree *tree, uint64_t drift, uint64_t limit_ns)
 
 		if (!is_due(tree, m, drift) || !rti_pss_is_short(&tree->pss_budget, cost_ns))
 			continue;
-		if (cost_ns > limit_ns)
+		if (has_read && cost_ns > limit_ns)
 			break;
-		limit_ns -= cost_ns;
-		tree->memory.next_read = (first + i + 1) % count;
+		limit_ns = rti_subtract_saturated(limit_ns, cost_ns);
+		tree->pss_rounds.next = (first + i + 1) % count;
 		read_member(tree, m);
 		has_read = true;
 	}
@@ -182,14 +192,17 @@ static bool read_some(struct rti_tree *tree, uint64_t drift, uint64_t limit_ns)
 bool rti_pss_read_due(struct rti_tree *tree)
 {
 	const struct rti_pss_budget *budget = &tree->pss_budget;
-	uint64_t saved_max_ns = rti_pss_saved_max_ns(budget), drift = tree->memory.drift, cost_ns;
+	uint64_t saved_max_ns = rti_pss_saved_max_ns(budget), drift = tree->drift, cost_ns;
 	struct rti_pss_sum sum;
 	bool can_have_all;
 
+	if (!tree->memory.may_read || tree->now_ns < tree->pss_rounds.next_try_ns)
+		return false;
+	tree->pss_rounds.tried_ns = tree->now_ns;
 	rti_pss_sum(tree, &sum);
 	if (tree->memory.needs_fresh_reads)
 		drift = UINT64_MAX;
-	else if (rti_pss_is_within_doubt(&sum) && !has_no_limit(tree))
+	else if (rti_memory_is_within_doubt(&sum) && !has_no_limit(tree))
 		drift = 0; /* only what was never read, or not for long */
 	cost_ns = cost_of_due(tree, drift, &can_have_all);
 	if (cost_ns == 0)
@@ -198,7 +211,7 @@ bool rti_pss_read_due(struct rti_tree *tree)
 		return read_some(tree, drift, UINT64_MAX);
 	can_have_all &= cost_ns <= saved_max_ns;
 	if (can_have_all || !rti_pss_can_afford(budget, saved_max_ns / 2)) {
-		tree->memory.next_try_ns =
+		tree->pss_rounds.next_try_ns =
 		    tree->now_ns +
 		    rti_pss_wait_ns(budget, can_have_all ? cost_ns : saved_max_ns / 2);
 		return false;
@@ -209,8 +222,8 @@ bool rti_pss_read_due(struct rti_tree *tree)
 /* What was read, moved by the change of RSS since. */
 static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m, uint64_t bytes)
 {
-	uint64_t then = to_bytes(tree, m->pss.rss_pages),
-		 now = to_bytes(tree, m->memory.look.rss_pages);
+	uint64_t then = rti_pages_to_bytes(tree, m->pss.rss_pages),
+		 now = rti_pages_to_bytes(tree, m->memory.look.rss_pages);
 
 	bytes = rti_subtract_saturated(bytes + rti_subtract_saturated(now, then),
 	                               rti_subtract_saturated(then, now));
@@ -244,7 +257,7 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 
 void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out)
 {
-	uint64_t drift = tree->memory.drift;
+	uint64_t drift = tree->drift;
 
 	*out =
 	    (struct rti_pss_sum){ .has_all = true, .has_kinds = true, .oldest_ns = tree->now_ns };
@@ -253,14 +266,9 @@ void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out)
 
 		out->unknown += m->memory.is_unknown;
 		out->known += m->memory.is_present;
-		if (has_memory(m))
+		if (rti_memory_counts(&m->memory))
 			add_member(tree, m, out, &drift);
 	}
 	out->has_all &= out->unknown == 0;
-	out->doubt_bytes = to_bytes(tree, tree->memory.drift - drift);
-}
-
-bool rti_pss_is_within_doubt(const struct rti_pss_sum *sum)
-{
-	return sum->doubt_bytes <= sum->bytes / RTI_PSS_DOUBT;
+	out->doubt_bytes = rti_pages_to_bytes(tree, tree->drift - drift);
 }

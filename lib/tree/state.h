@@ -12,6 +12,7 @@
 #include "tree/memory_state.h"
 #include "tree/pss_budget.h"
 #include "tree/skipped.h"
+#include "util/saturate.h"
 
 struct rti_member_row;
 
@@ -88,6 +89,10 @@ struct rti_tree {
 	struct rti_ledger ledger;             /* written by ledger.c; self_only by tree.c */
 	struct rti_pss_budget pss_budget;     /* written by pss_budget.c */
 	struct rti_memory_state memory;
+	struct rti_pss_rounds pss_rounds;
+	/* Pages that members have come to share, or share no longer, so far. Counted up by the
+	 * functions below only. */
+	uint64_t drift;
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
 	struct rti_supervised_state supervised;
@@ -135,6 +140,18 @@ static inline uint64_t rti_next_event(struct rti_tree *tree)
 static inline void rti_note_change(struct rti_tree *tree)
 {
 	tree->unchanged_samples = 0;
+}
+
+/* By so many pages members may share more than before, or less. What was read of PSS before is off
+ * by as much. */
+static inline void rti_note_drift(struct rti_tree *tree, uint64_t pages)
+{
+	tree->drift = rti_add_saturated(tree->drift, pages);
+}
+
+static inline uint64_t rti_pages_to_bytes(const struct rti_tree *tree, uint64_t pages)
+{
+	return rti_multiply_saturated(pages, tree->ctx->platform->page_size);
 }
 
 static inline void rti_raise_peak_rss(struct rti_tree *tree, uint64_t bytes)

@@ -9,7 +9,7 @@
 #include "os/pidfd.h"
 #include "parse/scan.h"
 #include "tree/discovery.h"
-#include "tree/memory.h"
+#include "tree/memory_note.h"
 #include "tree/exit_accounting.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"

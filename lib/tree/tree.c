@@ -16,10 +16,8 @@ static void set_domains(struct rti_tree *tree, uint64_t want)
 {
 	tree->domains = rti_pid_domains();
 	tree->want = want;
-	tree->memory.is_modelled = want & (RT_HAS_PSS | RT_HAS_PEAK_TREE);
-	tree->memory.may_read = want & RT_HAS_PSS && !(tree->ctx->flags & RT_OPT_NO_PSS_READS);
 	tree->wanted = rti_pid_domains_needed(want & tree->domains.all);
-	if (tree->memory.is_modelled)
+	if (want & (RT_HAS_PSS | RT_HAS_PEAK_TREE))
 		tree->wanted |= RT_HAS_RSS;
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *c = rti_pid_collectors[i];
@@ -51,11 +49,13 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	err = rti_member_table_init(&tree->table, opts->files_max);
 	if (err == 0)
 		err = rti_discover_root(tree, opts->pid);
-	if (err < 0)
+	if (err < 0) {
 		rti_tree_free(tree);
-	else
-		*out = tree;
-	return err;
+		return err;
+	}
+	rti_memory_init(tree, opts->want);
+	*out = tree;
+	return 0;
 }
 
 void rti_tree_free(struct rti_tree *tree)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Summing up the members of a tree into the figures of a sample. */
 #include "tree/tree_metrics.h"
-#include "tree/memory.h"
+#include "tree/memory_figures.h"
 
 #include "os/cpu_time.h"
 #include "tree/memory_peak.h"

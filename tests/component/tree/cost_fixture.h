@@ -22,6 +22,7 @@
 #define SAMPLE_TIMES 5 /* in every sample: three clocks, and our own CPU time twice */
 #define POLL_TIMES 3   /* in every peak poll: one clock, and our own CPU time twice */
 #define FORK_TIMES 3   /* for each new member that was forked: the time, against its start */
+#define LOOK_TIMES 1   /* in a sample that reads a member of a tree: when it was done */
 #define PSS_TIMES 2    /* for each read of PSS: our own CPU time twice */
 
 #define LAST_PID "sys/kernel/ns_last_pid 1"

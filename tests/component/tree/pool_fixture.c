@@ -37,6 +37,15 @@ void make_process(int i, bool is_forked)
 	};
 }
 
+void execute_other_program(int i)
+{
+	uint64_t starttime = processes[i].starttime;
+
+	make_process(i, false);
+	processes[i].starttime = starttime;
+	processes[i].exe = "/bin/other";
+}
+
 void set_pages(int i, uint64_t anon, uint64_t files, uint64_t sharers)
 {
 	struct fake_process *p = &processes[i];

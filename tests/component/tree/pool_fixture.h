@@ -20,6 +20,9 @@ uint64_t kib(uint64_t pages);
 /* Make a process. A child that is not forked has executed a program. */
 void make_process(int i, bool is_forked);
 
+/* A process executes another program. */
+void execute_other_program(int i);
+
 /* Set what the files of a process show, if so many processes share each of its pages. */
 void set_pages(int i, uint64_t anon, uint64_t files, uint64_t sharers);
 

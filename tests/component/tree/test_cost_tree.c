@@ -26,7 +26,7 @@ START_TEST(idle_tree_costs_one_clock_for_each_member)
 	check_sample_after(REFRESH, "tree, idle for a second",
 	                   (struct cost){ .reads = 1 + TREE,
 	                                  .clocks = TREE,
-	                                  .times = SAMPLE_TIMES,
+	                                  .times = SAMPLE_TIMES + LOOK_TIMES,
 	                                  .files = "PID/statm 20, " LAST_PID });
 }
 END_TEST
@@ -42,7 +42,7 @@ START_TEST(tree_in_which_one_member_ran_costs_files_of_that_member)
 	    SOON, "tree, one ran",
 	    (struct cost){ .reads = 4,
 	                   .clocks = TREE,
-	                   .times = SAMPLE_TIMES,
+	                   .times = SAMPLE_TIMES + LOOK_TIMES,
 	                   .files = "PID/io 1, PID/stat 1, PID/statm 1, " LAST_PID });
 
 	run_member(7);
@@ -50,7 +50,7 @@ START_TEST(tree_in_which_one_member_ran_costs_files_of_that_member)
 	check_sample_after(SOON, "tree, one ran, some process forked",
 	                   (struct cost){ .reads = 7,
 	                                  .clocks = TREE,
-	                                  .times = SAMPLE_TIMES,
+	                                  .times = SAMPLE_TIMES + LOOK_TIMES,
 	                                  .files = "PID/io 1, PID/stat 1, PID/statm 1, "
 	                                           "PID/task/TID/children 2, " LAST_PID });
 }
@@ -66,7 +66,7 @@ START_TEST(tree_that_ran_costs_files_of_all_members)
 	    SOON, "tree, all ran",
 	    (struct cost){ .reads = 1 + 3 * TREE,
 	                   .clocks = TREE,
-	                   .times = SAMPLE_TIMES,
+	                   .times = SAMPLE_TIMES + LOOK_TIMES,
 	                   .files = "PID/io 20, PID/stat 20, PID/statm 20, " LAST_PID });
 
 	run_all();
@@ -74,7 +74,7 @@ START_TEST(tree_that_ran_costs_files_of_all_members)
 	check_sample_after(SOON, "tree, all ran, some process forked",
 	                   (struct cost){ .reads = 1 + 4 * TREE + 1,
 	                                  .clocks = TREE,
-	                                  .times = SAMPLE_TIMES,
+	                                  .times = SAMPLE_TIMES + LOOK_TIMES,
 	                                  .files = "PID/io 20, PID/stat 20, PID/statm 20, "
 	                                           "PID/task/TID/children 20, " LAST_PID });
 
@@ -87,7 +87,7 @@ START_TEST(tree_that_ran_costs_files_of_all_members)
 	                   .reads = 1 + 8 * TREE,
 	                   .lists = 2 * TREE,
 	                   .clocks = 2 * TREE,
-	                   .times = SAMPLE_TIMES,
+	                   .times = SAMPLE_TIMES + LOOK_TIMES,
 	                   .files = "PID/io 20, PID/stat 40, PID/statm 20, "
 	                            "PID/status 20, PID/task 20, PID/task/TID/schedstat 20, "
 	                            "PID/task/TID/stat 20, PID/task/TID/status 20, " LAST_PID,
@@ -120,11 +120,12 @@ START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
 		replace_member(victim);
 		check_sample_after(
 		    SOON, "tree, one exited and one is new",
-		    (struct cost){ .opens = 11 + TREE,
+		    (struct cost){ .opens = 10 + TREE,
 		                   .reads = 41 + 3 * TREE,
 		                   .lists = 2,
 		                   .clocks = TREE + 2,
-		                   .times = SAMPLE_TIMES + FORK_TIMES + PSS_TIMES * TREE,
+		                   .times =
+		                       SAMPLE_TIMES + LOOK_TIMES + FORK_TIMES + PSS_TIMES * TREE,
 		                   .files = "PID/io 3, PID/smaps_rollup 20, PID/stat 25, "
 		                            "PID/statm 44, PID/status 1, PID/task 1, "
 		                            "PID/task/TID/children 3, PID/task/TID/schedstat 1, "
@@ -145,7 +146,7 @@ START_TEST(tree_with_pss_budget_used_up_costs_no_pss_reads)
 	    1, "tree, all ran, nothing saved for PSS",
 	    (struct cost){ .reads = 1 + 3 * TREE,
 	                   .clocks = TREE,
-	                   .times = SAMPLE_TIMES,
+	                   .times = SAMPLE_TIMES + LOOK_TIMES,
 	                   .files = "PID/io 20, PID/stat 20, PID/statm 20, " LAST_PID });
 
 	ck_assert_uint_eq(fix.m.pss_source, RT_PSS_CACHED);
@@ -164,7 +165,7 @@ START_TEST(tree_without_pss_limit_costs_pss_of_all_members_that_ran)
 		    (struct cost){ .opens = TREE,
 		                   .reads = 1 + 6 * TREE,
 		                   .clocks = TREE,
-		                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
+		                   .times = SAMPLE_TIMES + LOOK_TIMES + PSS_TIMES * TREE,
 		                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 40, "
 		                            "PID/statm 40, " LAST_PID,
 		                   .twice = "/stat" });
@@ -193,8 +194,8 @@ static const struct {
 	  .idle = { .reads = 4, .files = "PID/statm 3, " LAST_PID } },
 	{ .name = "PSS",
 	  .want = RT_HAS_PSS,
-	  .ran = { .reads = 7, .files = "PID/stat 3, PID/statm 3, " LAST_PID },
-	  .idle = { .reads = 4, .files = "PID/statm 3, " LAST_PID } },
+	  .ran = { .reads = 7, .times = LOOK_TIMES, .files = "PID/stat 3, PID/statm 3, " LAST_PID },
+	  .idle = { .reads = 4, .times = LOOK_TIMES, .files = "PID/statm 3, " LAST_PID } },
 	{ .name = "peak RSS",
 	  .want = RT_HAS_PEAK_RSS,
 	  .ran = { .opens = 3, .reads = 7, .files = "PID/stat 3, PID/status 3, " LAST_PID },
@@ -453,9 +454,9 @@ START_TEST(tree_read_by_bpf_with_pss_costs_pss_files)
 	check_sample_after(
 	    SELDOM, "tree by BPF with PSS, all ran",
 	    (struct cost){ .opens = TREE,
-	                   .reads = 1 + 2 * TREE,
+	                   .reads = 1 + 3 * TREE,
 	                   .times = SAMPLE_TIMES + PSS_TIMES * TREE,
-	                   .files = "PID/smaps_rollup 20, PID/statm 20, " LAST_PID });
+	                   .files = "PID/smaps_rollup 20, PID/stat 20, PID/statm 20, " LAST_PID });
 }
 END_TEST
 

@@ -181,9 +181,8 @@ END_TEST
 START_TEST(exec_makes_the_sum_an_estimate_until_all_is_read_again)
 {
 	track_pool_and_read_once(1);
-	make_process(1, false);
+	execute_other_program(1);
 	set_pages(1, 500, 300, 1);
-	processes[1].exe = "/bin/other";
 	set_pages(ROOT, ANON, FILES, 1);
 	run_and_write(1);
 	write_process(ROOT);

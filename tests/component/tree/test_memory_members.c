@@ -183,9 +183,8 @@ START_TEST(vforked_child_counts_nothing_until_it_executes)
 	ck_assert_uint_eq(get_row(101).pss_bytes, 0);
 
 	is_same_memory = false;
-	make_process(1, false);
+	execute_other_program(1);
 	set_pages(1, 200, 100, 1);
-	processes[1].exe = "/bin/other";
 	run_and_write(1);
 	give_savings();
 	m = sample_pool_after(SECOND);

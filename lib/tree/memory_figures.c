@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory of a tree and of its members as public figures. */
+#include "tree/memory_figures.h"
+
+#include "tree/pss_read.h"
+#include "tree/state.h"
+#include "util/saturate.h"
+
+/* Why PSS is not exact: what kept statm from being read comes first. */
+static int error_of(const struct rti_tree *tree, const struct rti_status *status)
+{
+	int of_rss = rti_status_get(status, RT_HAS_RSS);
+
+	return of_rss < 0 ? of_rss : tree->memory.moment.error;
+}
+
+void rti_memory_set_figures(const struct rti_tree *tree, struct rti_status *status,
+                            struct rt_metrics *out)
+{
+	const struct rti_memory_moment *moment = &tree->memory.moment;
+
+	if (!(tree->want & RT_HAS_PSS) || !moment->source)
+		return;
+	if (!moment->is_exact)
+		rti_status_note(status, RT_HAS_PSS, error_of(tree, status));
+	if (!moment->is_known)
+		return;
+	out->pss_bytes = moment->bytes;
+	out->pss_low_bytes = moment->low_bytes;
+	out->pss_high_bytes = moment->high_bytes;
+	out->pss_source = moment->source;
+	if (moment->oldest_ns)
+		out->pss_age_ns = tree->now_ns - moment->oldest_ns;
+	if (moment->is_exact)
+		out->valid |= RT_HAS_PSS;
+	else
+		out->estimated |= RT_HAS_PSS;
+}
+
+static bool is_read_good(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint64_t doubt = rti_pages_to_bytes(tree, tree->drift - m->pss.drift);
+
+	if (!m->pss.at_ns || m->pss.error < 0)
+		return false;
+	return tree->memory.moment.is_exact || doubt <= m->pss.pss_bytes / RTI_PSS_DOUBT;
+}
+
+static uint64_t estimate_member(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_memory_part *memory = &m->memory;
+	double anon, shared;
+
+	if (memory->has_parents_space)
+		return 0;
+	anon = (double)rti_memory_anon_share(&tree->table, m) * tree->memory.share_scale;
+	shared = (double)memory->look.shared_pages *
+	         rti_executables_share(&tree->memory.executables, memory->executable);
+	return rti_pages_to_bytes(tree, (uint64_t)(anon + shared));
+}
+
+void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
+                        struct rt_process *out)
+{
+	if (!(tree->want & RT_HAS_PSS) || !(m->values.figures.valid & RT_HAS_RSS))
+		return;
+	if (is_read_good(tree, m)) {
+		out->pss_bytes = rti_pss_now(tree, m);
+		out->pss_source = m->pss.at_ns < tree->sampled_ns ? RT_PSS_CACHED : RT_PSS_READ;
+		out->pss_age_ns = rti_subtract_saturated(tree->sampled_ns, m->pss.at_ns);
+		out->valid |= RT_HAS_PSS;
+	} else if (m->memory.is_present) {
+		out->pss_bytes = estimate_member(tree, m);
+		out->pss_source = RT_PSS_ESTIMATED;
+		out->estimated |= RT_HAS_PSS;
+	} else {
+		out->valid |= RT_HAS_PSS; /* a zombie has none */
+	}
+}
