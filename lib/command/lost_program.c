@@ -36,20 +36,39 @@ static int read_zombie_status(const struct rt_command *c, int *status)
 	return 0;
 }
 
-/* The caller is the new parent if it is a subreaper, or process 1 of a container. */
+/* The caller is the new parent if it is a subreaper, or process 1 of a container. Then it alone can
+ * reap the program, and nobody else has its pid before. */
+static int reap(const struct rt_command *c, int *status)
+{
+	int err = rti_pidfd_reap(c->pidfd, status);
+
+	if (err != -EOPNOTSUPP || rti_pidfd_signal(c->pidfd, c->pid, 0) < 0)
+		return err;
+	return waitpid(c->pid, status, WNOHANG) == c->pid ? 0 : -ECHILD;
+}
+
+/* Where the kernel does not keep the exit code, the program is still there until it is reaped. */
+static bool is_reaped(const struct rt_command *c)
+{
+	return rti_pidfd_signal(c->pidfd, c->pid, 0) == -ESRCH;
+}
+
 int rti_lost_program_wait(const struct rt_command *c, int *status)
 {
 	const struct timespec nap = { .tv_nsec = ADOPTION_LOOK_NS };
 
+	if (c->pidfd < 0) /* another process may have its pid */
+		return -ECHILD;
 	for (int64_t waited_ns = 0; waited_ns < ADOPTION_NS; waited_ns += ADOPTION_LOOK_NS) {
 		int err;
 
-		if (waitpid(c->pid, status, WNOHANG) == c->pid ||
-		    read_zombie_status(c, status) == 0)
+		if (reap(c, status) == 0 || read_zombie_status(c, status) == 0)
 			return 0;
 		err = rti_pidfd_exit_status(c->pidfd, status);
-		if (err != -EAGAIN)
-			return err < 0 ? -ECHILD : 0;
+		if (err == 0)
+			return 0;
+		if (err != -EAGAIN && is_reaped(c))
+			return -ECHILD;
 		nanosleep(&nap, NULL);
 	}
 	return -ECHILD;

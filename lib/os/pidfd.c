@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,10 @@ struct exit_info {
 	uint32_t pid, tgid, ppid, ids[8];
 	int32_t exit_code;
 };
+
+/* P_PIDFD of waitid(2), which C libraries of our age do not all name. */
+#define ID_IS_PIDFD 3
+#define DUMPED_CORE 0x80 /* in a status of wait(2) */
 
 #define GET_INFO _IOWR(0xFF, 11, struct exit_info)
 #define HAS_CGROUP_ID (UINT64_C(1) << 2)
@@ -97,6 +102,20 @@ int rti_pidfd_exit_status(int fd, int *status)
 	if (!(info.mask & HAS_EXIT_CODE))
 		return -EAGAIN;
 	*status = info.exit_code;
+	return 0;
+}
+
+int rti_pidfd_reap(int fd, int *status)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid((idtype_t)ID_IS_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG) < 0)
+		return errno == ECHILD ? -ECHILD : -EOPNOTSUPP;
+	if (info.si_pid == 0)
+		return -EAGAIN;
+	*status = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+	if (info.si_code == CLD_DUMPED)
+		*status |= DUMPED_CORE;
 	return 0;
 }
 

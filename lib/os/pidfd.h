@@ -22,6 +22,11 @@ int rti_pidfd_wait(int fd, int64_t timeout_ns);
  * -EAGAIN if no process has reaped it yet; -EOPNOTSUPP before Linux 6.15; or another -errno. */
 int rti_pidfd_exit_status(int fd, int *status);
 
+/* Wait for a child of the caller that has exited, and for no other with its pid. Returns 0; -EAGAIN
+ * if it has not exited; -ECHILD if it is no child of the caller, or was reaped; or -EOPNOTSUPP
+ * (before Linux 5.4). */
+int rti_pidfd_reap(int fd, int *status);
+
 /* Read the number of the cgroup (v2) that a process is in, or was in when it exited, even if it has
  * been reaped since. It is the inode number of the directory; 1 is the root of the hierarchy.
  * Returns 0; -ESRCH if the kernel has forgotten it (before Linux 6.15); or -EOPNOTSUPP (before

@@ -3,6 +3,7 @@
 #include "os/pidfd.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -86,6 +87,60 @@ START_TEST(cgroup_of_a_reaped_process_is_that_of_its_parent)
 }
 END_TEST
 
+static const struct {
+	int exit_code, signal;
+} ends[] = { { .exit_code = 0 }, { .exit_code = 3 }, { .signal = SIGKILL }, { .signal = SIGTERM } };
+
+enum { ENDS = sizeof(ends) / sizeof(ends[0]) };
+
+START_TEST(child_is_reaped_by_its_descriptor_once_it_has_exited)
+{
+	struct pollfd end;
+	int status = -1, fd;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (ends[_i].signal)
+			raise(ends[_i].signal);
+		_exit(ends[_i].exit_code);
+	}
+	fd = rti_pidfd_open(pid);
+	end = (struct pollfd){ .fd = fd, .events = POLLIN };
+	ck_assert_int_eq(poll(&end, 1, 10000), 1);
+
+	ck_assert_int_eq(rti_pidfd_reap(fd, &status), 0);
+
+	ck_assert_int_eq(WIFSIGNALED(status), ends[_i].signal != 0);
+	ck_assert_int_eq(WIFSIGNALED(status) ? WTERMSIG(status) : 0, ends[_i].signal);
+	ck_assert_int_eq(WIFEXITED(status) ? WEXITSTATUS(status) : 0, ends[_i].exit_code);
+	ck_assert_int_eq(rti_pidfd_reap(fd, &status), -ECHILD);
+	rti_pidfd_close(fd);
+}
+END_TEST
+
+START_TEST(child_that_runs_is_not_reaped)
+{
+	int status = 7;
+	pid_t pid;
+	int fd = start_child(&pid);
+
+	ck_assert_int_eq(rti_pidfd_reap(fd, &status), -EAGAIN);
+	ck_assert_int_eq(status, 7);
+	end_child(pid);
+	rti_pidfd_close(fd);
+}
+END_TEST
+
+START_TEST(process_that_is_no_child_is_not_reaped)
+{
+	int status = 7, self = rti_pidfd_open(getpid());
+
+	ck_assert_int_eq(rti_pidfd_reap(self, &status), -ECHILD);
+	ck_assert_int_eq(status, 7);
+	rti_pidfd_close(self);
+}
+END_TEST
+
 START_TEST(no_descriptor_knows_nothing)
 {
 	uint64_t id = 7;
@@ -93,6 +148,7 @@ START_TEST(no_descriptor_knows_nothing)
 
 	ck_assert_int_eq(rti_pidfd_exit_status(-1, &status), -EOPNOTSUPP);
 	ck_assert_int_eq(rti_pidfd_cgroup_id(-1, &id), -EOPNOTSUPP);
+	ck_assert_int_eq(rti_pidfd_reap(-1, &status), -EOPNOTSUPP);
 	ck_assert_int_eq(status, 7);
 	ck_assert_uint_eq(id, 7);
 }
@@ -105,6 +161,9 @@ int main(void)
 
 	tcase_add_test(tests, exit_status_is_known_once_the_process_was_reaped);
 	tcase_add_test(tests, cgroup_of_a_reaped_process_is_that_of_its_parent);
+	tcase_add_loop_test(tests, child_is_reaped_by_its_descriptor_once_it_has_exited, 0, ENDS);
+	tcase_add_test(tests, child_that_runs_is_not_reaped);
+	tcase_add_test(tests, process_that_is_no_child_is_not_reaped);
 	tcase_add_test(tests, no_descriptor_knows_nothing);
 	return suite_run(suite);
 }
