@@ -61,7 +61,7 @@ static void find_ids(const char *directory)
 void rts_cgroup_watch_begin(struct rti_shared_stats *shared, const char *directory)
 {
 	const char *name = strrchr(directory, '/'), *path;
-	char text[1024];
+	char text[4096];
 	size_t len;
 
 	watch.shared = shared;
@@ -94,7 +94,7 @@ void rts_cgroup_watch_check(pid_t pid)
 {
 	struct rti_shared_stats *shared = watch.shared;
 	const char *path;
-	char text[1024];
+	char text[4096];
 
 	if (!shared->has_cgroup_paths || shared->left_cgroup == RTI_LEFT_OURS || !has_run(pid) ||
 	    rts_read_pid_file(shared, pid, "cgroup", text, sizeof(text)) <= 0)
