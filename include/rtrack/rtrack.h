@@ -597,8 +597,10 @@ struct rt_metrics {
 
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
-	/** Gauge, RT_HAS_PSS. Lower bound of pss_bytes: pages that no two members can share.
-	 * Equal to pss_bytes if that is valid. @since 0.3 */
+	/** Gauge, RT_HAS_PSS. Lower bound of pss_bytes: anonymous pages that no two members can
+	 * share, and the shared memory of the member with most of it. 0 if processes that are not
+	 * members may share these, too. E.g.: the root is a worker of a server, and is tracked
+	 * without the server. Equal to pss_bytes if that is valid. @since 0.3 */
 	uint64_t pss_low_bytes;
 	/** Gauge, RT_HAS_PSS. Upper bound of pss_bytes: as if no members shared pages, except those
 	 * that a forked process cannot have copied yet. Equal to pss_bytes if that is valid.
@@ -661,12 +663,13 @@ RT_API int rt_tracker_glance(struct rt_tracker *t);
  *  @return 0 if the bit is valid, else the first read error. E.g.: -EACCES (not permitted),
  *          -ENOENT (this kernel has no such file), -EBADMSG (the file has an unknown format) or
  *          -ETIMEDOUT. -EDQUOT: PSS is estimated, because its budget did not allow to read it
- *          (rt_opts.pss_share, RT_OPT_NO_PSS_READS). Also -EOPNOTSUPP (this kind of tracker does
+ *          (rt_opts.pss_share, RT_OPT_NO_PSS_READS). -EBUSY: PSS is estimated, because processes
+ *          changed what they share while it was read. Also -EOPNOTSUPP (this kind of tracker does
  *          not have it, or it was not requested), -ENODATA (no sample yet, or a lower bound
  *          without a read error), -EINVAL (@p has is not exactly one known bit) or -EFAULT (@p t
  *          is NULL).
  *  @since 0.1
- *  @since 0.3 Can return -EDQUOT. */
+ *  @since 0.3 Can return -EDQUOT and -EBUSY. */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 
 /** @} */

@@ -17,8 +17,6 @@
 #define PROCESS_MIN_NS 1000000u
 #define FEW_TAILS_NS 200000u /* of ten threads */
 
-enum comparison { BELOW, EQUAL, ABOVE };
-
 /* What may be off in an account of processes that were waited for: a process that is waited for
  * while it leaves the CPU uses a few more microseconds. */
 static uint64_t noise_ns(uint64_t total_ns)
@@ -91,12 +89,10 @@ static struct rti_cpu_bounds_known bounds_known(const struct rti_completeness_kn
 	};
 }
 
-/* Compare the inherited clock with what was waited for, within what both may be off by. */
-static enum comparison compare_clock(uint64_t clock_ns, uint64_t low_ns)
+/* Whether the inherited clock counted more than was waited for, beyond what both may be off by. */
+static bool is_clock_above(const struct rti_completeness_known *known)
 {
-	if (clock_ns > low_ns + noise_ns(low_ns))
-		return ABOVE;
-	return clock_ns + noise_ns(low_ns) < low_ns ? BELOW : EQUAL;
+	return known->clock_ns > known->total_ns + noise_ns(known->total_ns);
 }
 
 /* Whether processes are missing from the accounts of members without a reason that samples have
@@ -136,7 +132,7 @@ static uint32_t cpu_reasons(const struct rti_completeness_known *known,
 	if (rti_cpu_bounds(bounds).is_unverified)
 		reasons |= RT_REASON_UNVERIFIED;
 	/* The clock may only add doubt: it does not see what a set-user-id program uses. */
-	if (known->clock_ns && compare_clock(known->clock_ns, known->total_ns) == ABOVE)
+	if (is_clock_above(known))
 		reasons |= RT_REASON_CLOCK_ABOVE;
 	return reasons;
 }

@@ -37,7 +37,7 @@ static int read_zombie_status(const struct rt_command *c, int *status)
 }
 
 /* The caller is the new parent if it is a subreaper, or process 1 of a container. Then it alone can
- * reap the program, and nobody else has its pid before. */
+ * reap the program, and until then no other process has its pid. */
 static int reap(const struct rt_command *c, int *status)
 {
 	int err = rti_pidfd_reap(c->pidfd, status);

@@ -228,7 +228,8 @@ static void set_peak_bounds(struct rt_outcome *out)
 	if (out->peak_tree_kind != RT_PEAK_PSS || !(out->valid & RT_HAS_PROCESSES_PEAK) ||
 	    !(out->valid & RT_HAS_PEAK_RSS) || out->reasons & ~(uint32_t)RT_REASON_LEFT_RUNNING)
 		return;
-	out->peak_tree_high_bytes = out->peak_rss_bytes * out->processes_peak;
+	out->peak_tree_high_bytes =
+	    rti_multiply_saturated(out->peak_rss_bytes, out->processes_peak);
 	if (out->peak_tree_high_bytes < out->peak_tree_bytes)
 		out->peak_tree_high_bytes = out->peak_tree_bytes;
 }

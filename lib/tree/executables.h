@@ -18,8 +18,8 @@
 struct rti_executable {
 	uint64_t key;     /* names the program */
 	uint32_t members; /* that run it; 0: the entry is free */
-	/* By how many pages largest_pages was above what its members map together by PSS, when that
-	 * was read: so many are counted elsewhere. Below 0: its members map different pages. */
+	/* largest_pages minus the PSS of all members of the program, when that was read. Above 0:
+	 * others share these pages. Below 0: its members map different pages. */
 	bool is_measured;
 	double missing_pages;
 	/* Of the current sum. */

@@ -484,8 +484,8 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m)
 }
 
 /* A statm that was opened just now may be that of a process that reuses the pid. It must not stay,
- * since it would prove from now on that the member is there. Of a member that was not read yet
- * rti_read_account() reads stat next. */
+ * since it would prove from now on that the member is there. A member that was not read yet is
+ * proven by stat, which its first sample or rti_post_usage() reads next. */
 int rti_read_statm(struct rti_tree *tree, struct rti_member *m, struct rti_pid_statm *out)
 {
 	struct member_read r = { .tree = tree, .m = m };

@@ -237,7 +237,7 @@ static void pass_on(struct rti_member_table *table, struct rti_member *m)
 uint64_t rti_memory_leave(struct rti_member_table *table, struct rti_member *m)
 {
 	struct rti_memory_part *memory = &m->memory;
-	uint64_t shared = memory->look.shared_pages + inherited_now(memory) + memory->given;
+	uint64_t shared = memory->look.shared_pages + inherited_now(memory) + memory->sum.given;
 
 	if (!memory->is_present)
 		return 0;
@@ -277,20 +277,21 @@ static void add_to_parent(struct rti_member_table *table, const struct rti_memor
 	if (!parent || !parent->memory.is_present)
 		return;
 	p = &parent->memory;
-	if (p->has_given)
-		p->left_behind += min_of(p->last_inherited,
-		                         rti_subtract_saturated(m->parent_copies, p->last_copies));
-	p->has_given = true;
-	p->last_copies = m->parent_copies;
-	p->last_inherited = m->inherited;
-	p->given = max_of(p->given, inherited_now(m));
+	if (p->sum.has_given)
+		p->sum.left_behind +=
+		    min_of(p->sum.last_inherited,
+		           rti_subtract_saturated(m->parent_copies, p->sum.last_copies));
+	p->sum.has_given = true;
+	p->sum.last_copies = m->parent_copies;
+	p->sum.last_inherited = m->inherited;
+	p->sum.given = max_of(p->sum.given, inherited_now(m));
 }
 
 /* Pages beyond those that its parent has. A page that a member copied is one more, whether it was
  * inherited or left behind. */
 static uint64_t copied_pages(const struct rti_memory_part *m)
 {
-	return min_of(m->copies, inherited_now(m) + m->left_behind);
+	return min_of(m->copies, inherited_now(m) + m->sum.left_behind);
 }
 
 /* Inherited pages that its parent may not have any more: one of the two has copied or released
@@ -318,11 +319,11 @@ static void add_member(const struct rti_member_table *table, struct rti_memory_p
 	out->rss_pages += m->look.rss_pages;
 	if (m->has_parents_space)
 		return;
-	if (m->has_given)
-		m->left_behind +=
-		    min_of(m->last_inherited, rti_subtract_saturated(m->copies, m->last_copies));
+	if (m->sum.has_given)
+		m->sum.left_behind += min_of(m->sum.last_inherited,
+		                             rti_subtract_saturated(m->copies, m->sum.last_copies));
 	out->copied_pages += copied_pages(m);
-	out->anon_pages += own + rti_subtract_saturated(m->given, anon);
+	out->anon_pages += own + rti_subtract_saturated(m->sum.given, anon);
 	out->anon_pages_min += m->is_founder ? anon : rti_subtract_saturated(anon, m->found_pages);
 	out->anon_pages_max += own + parted_pages_max(table, m);
 	out->shared_pages += m->look.shared_pages;
@@ -335,20 +336,15 @@ void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
 	uint64_t largest = 0;
 
 	*out = (struct rti_memory_sums){ 0 };
-	for (size_t i = 0; i < table->count; i++) {
-		struct rti_memory_part *m = &table->members[i].memory;
-
-		m->has_given = false;
-		m->left_behind = m->given = 0;
-		m->family = 0;
-	}
+	for (size_t i = 0; i < table->count; i++)
+		table->members[i].memory.sum = (struct rti_memory_sum_part){ 0 };
 	for (size_t i = 0; i < table->count; i++) {
 		const struct rti_member *m = &table->members[i];
 
 		if (!m->memory.is_present || !m->memory.parent || m->memory.has_parents_space)
 			continue;
 		add_to_parent(table, &m->memory);
-		find_first(table, m)->memory.family++;
+		find_first(table, m)->memory.sum.relatives++;
 	}
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_memory_part *m = &table->members[i].memory;
@@ -372,14 +368,15 @@ uint64_t rti_memory_anon_share(const struct rti_member_table *table, const struc
 	if (memory->parent)
 		shared = rti_subtract_saturated(inherited_now(memory), memory->copies);
 	else
-		shared = rti_subtract_saturated(min_of(memory->given, anon), memory->left_behind);
-	return anon - shared + shared / (find_first(table, m)->memory.family + 1);
+		shared = rti_subtract_saturated(min_of(memory->sum.given, anon),
+		                                memory->sum.left_behind);
+	return anon - shared + shared / (find_first(table, m)->memory.sum.relatives + 1);
 }
 
 /* Returns how many pages a forked member could still have copied. */
 static uint64_t uncopied_pages(const struct rti_memory_part *m)
 {
-	return rti_subtract_saturated(inherited_now(m) + m->left_behind, copied_pages(m));
+	return rti_subtract_saturated(inherited_now(m) + m->sum.left_behind, copied_pages(m));
 }
 
 /* A correction of copies: what is kept of those that were counted, and what is added of those that

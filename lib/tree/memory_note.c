@@ -7,7 +7,7 @@
 #include "tree/member_read.h"
 #include "tree/state.h"
 
-/* By how much RSS moves at least between the reads of a look that is torn. */
+/* A look is torn if RSS differs by more than this between its two reads of statm. */
 #define TORN_PAGES 32u
 
 static uint64_t hash_text(const char *text, size_t len)

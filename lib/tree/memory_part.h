@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the files of a process say of its memory at one moment. */
+/* What the files of a process say of its memory at one moment, and how far that can be trusted. */
 struct rti_memory_look {
 	uint64_t rss_pages, shared_pages; /* statm; shared: of files and of shared memory */
 	uint64_t size_pages;              /* statm: mapped */
@@ -19,19 +19,34 @@ struct rti_memory_look {
 	bool is_torn;         /* it ran between the reads of statm and stat */
 };
 
-/* The memory of one member. Written by memory_model.c, but for executable and is_unknown: memory.c.
- */
+/* Of one member, while all are summed up: over the members that it has forked. Written by
+ * rti_memory_sum(). */
+struct rti_memory_sum_part {
+	bool has_given;
+	uint64_t left_behind; /* pages that it has copied, and that only they have by now */
+	uint64_t given;       /* most that one of them still has of what it inherited */
+	/* Of the one added last. */
+	uint64_t last_copies, last_inherited;
+	/* Of a member that has inherited from no member: those that share with it, over any number
+	 * of forks. */
+	uint32_t relatives;
+};
+
+/* The memory of one member. Written by memory_model.c; is_unknown, executable, has_parents_space
+ * and the faults of a member without relatives by memory_note.c. */
 struct rti_memory_part {
 	struct rti_memory_look look;
 	bool is_unknown;        /* its files could not be read; what follows is of before */
 	bool is_present;        /* it has memory, and counts */
 	bool has_parents_space; /* it runs in the address space of its parent: vfork */
-	bool is_founder;        /* what it has inherited from is no member: all it has is its own */
-	int executable;         /* index in rti_executables; -1: unknown */
-	int32_t parent;         /* member that it shares anonymous pages with; 0: none */
-	uint32_t forked;        /* members that share anonymous pages with it as their parent */
-	uint64_t inherited;     /* anonymous pages that it had in common with its parent */
-	uint64_t found_pages;   /* anonymous pages that it had when it was found */
+	/* It shares no page with a parent: it executed a program, or took the place of a member
+	 * that did. */
+	bool is_founder;
+	int executable;       /* index in rti_executables; -1: unknown */
+	int32_t parent;       /* member that it shares anonymous pages with; 0: none */
+	uint32_t forked;      /* members that share anonymous pages with it as their parent */
+	uint64_t inherited;   /* anonymous pages that it had in common with its parent */
+	uint64_t found_pages; /* anonymous pages that it had when it was found */
 	/* Pages copied so far: since its fork, or since it has forked. counted: the look as of
 	 * which that is. */
 	uint64_t copies;
@@ -41,19 +56,14 @@ struct rti_memory_part {
 	/* The look before the last one, which is from before the fork of members found since. */
 	bool has_before;
 	uint64_t before_at_ns, anon_before, faults_before, released_before;
-	/* Of its parent when this member was forked: at most copies; at least the others. */
+	/* The counts of its parent at the fork. parent_copies may be too high, the others too
+	 * low. */
 	uint64_t parent_copies, parent_faults, parent_released;
 	/* Inherited pages that its parent may have in another version, for reasons that the counts
 	 * above do not show: at most so many. E.g.: both have inherited them from a member that has
 	 * left. */
 	uint64_t parted;
-	/* Of the current sum, over the members that it has forked. left_behind: pages that it has
-	 * copied, and that only they have by now. given: most that one of them still has of what it
-	 * inherited. last_copies, last_inherited: of the one added last. */
-	bool has_given;
-	uint32_t family; /* of the first of a family: members that share with it, over any number of
-	                  * forks */
-	uint64_t left_behind, given, last_copies, last_inherited;
+	struct rti_memory_sum_part sum;
 };
 
 /* Whether its memory is in the sums: it has some, and does not run in that of its parent. */

@@ -89,7 +89,7 @@ END_TEST
 
 static const struct {
 	int exit_code, signal;
-} ends[] = { { .exit_code = 0 }, { .exit_code = 3 }, { .signal = SIGKILL }, { .signal = SIGTERM } };
+} ends[] = { { .exit_code = 0 }, { .exit_code = 3 }, { .signal = SIGKILL }, { .signal = SIGUSR1 } };
 
 enum { ENDS = sizeof(ends) / sizeof(ends[0]) };
 
