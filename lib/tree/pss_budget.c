@@ -51,9 +51,16 @@ bool rti_pss_is_short(const struct rti_pss_budget *budget, uint64_t cost_ns)
 	return cost_ns <= budget->hold_ns;
 }
 
+uint64_t rti_pss_saved_ns(const struct rti_pss_budget *budget)
+{
+	if (budget->share >= RTI_PSS_NO_LIMIT)
+		return UINT64_MAX;
+	return budget->saved_ns > 0 ? (uint64_t)budget->saved_ns : 0;
+}
+
 bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns)
 {
-	return budget->share >= RTI_PSS_NO_LIMIT || (int64_t)cost_ns <= budget->saved_ns;
+	return cost_ns <= rti_pss_saved_ns(budget);
 }
 
 uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)

@@ -38,6 +38,9 @@ uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes
 /* Whether one process may be read at all: the read must not hold it up too long. */
 bool rti_pss_is_short(const struct rti_pss_budget *budget, uint64_t cost_ns);
 
+/* What may be spent now. UINT64_MAX: there is no limit. */
+uint64_t rti_pss_saved_ns(const struct rti_pss_budget *budget);
+
 /* Whether so much may be spent now. */
 bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns);
 

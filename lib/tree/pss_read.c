@@ -162,39 +162,87 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 	return cost_ns;
 }
 
-/* Read what is due, from where the last round ended, for as long as limit_ns lasts: at least one
- * member. */
+static size_t greatest_common_divisor(size_t a, size_t b)
+{
+	while (b != 0) {
+		size_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Members that were forked one after the other often share the same pages. If only some are read,
+ * they must stand for all. So a round does not go from one member to the next, but in steps that
+ * lead to each of them once. */
+static size_t step_of_round(size_t count)
+{
+	size_t step = count * 3 / 5 + 1;
+
+	while (greatest_common_divisor(step, count) != 1)
+		step++;
+	return step;
+}
+
+/* Returns the next member that is due, *at steps from where the round began or later. */
+static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t *at)
+{
+	size_t count = tree->table.count, step = step_of_round(count);
+
+	for (; *at < count; ++*at) {
+		size_t i = (tree->pss_rounds.next + *at * step) % count;
+		struct rti_member *m = &tree->table.members[i];
+
+		if (is_due(tree, m, drift) && rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
+			return m;
+	}
+	return NULL;
+}
+
+/* Read what is due, from where the last round ended, for as long as limit_ns lasts. */
 static bool read_some(struct rti_tree *tree, uint64_t drift, uint64_t limit_ns)
 {
-	size_t count = tree->table.count, first = tree->pss_rounds.next;
+	size_t at = 0;
+	struct rti_member *m = find_due(tree, drift, &at);
 	bool has_read = false;
 
-	for (size_t i = 0; i < count; i++) {
-		struct rti_member *m = &tree->table.members[(first + i) % count];
-		uint64_t cost_ns = cost_of(tree, m);
-
-		if (!is_due(tree, m, drift) || !rti_pss_is_short(&tree->pss_budget, cost_ns))
-			continue;
-		if (has_read && cost_ns > limit_ns)
-			break;
-		limit_ns = rti_subtract_saturated(limit_ns, cost_ns);
-		tree->pss_rounds.next = (first + i + 1) % count;
+	while (m && cost_of(tree, m) <= limit_ns) {
+		limit_ns -= cost_of(tree, m);
 		read_member(tree, m);
 		has_read = true;
+		at++;
+		m = find_due(tree, drift, &at);
 	}
-	if (has_read)
-		check_members(tree);
-	return has_read;
+	if (!has_read)
+		return false;
+	tree->pss_rounds.next =
+	    (tree->pss_rounds.next + at * step_of_round(tree->table.count)) % tree->table.count;
+	check_members(tree);
+	return true;
 }
 
 /* Reads become doubtful together: what one member shares less, another has more of. So all of them
- * are read, or, if that can never be paid for, a few. */
+ * are read, or, if that can never be paid for, as many as can be now: is_whole is cleared, and the
+ * cost is that of the first. Those that are read show what the others share of files and of shared
+ * memory. */
+static uint64_t cost_of_round(struct rti_tree *tree, uint64_t drift, bool *is_whole)
+{
+	uint64_t cost_ns = cost_of_due(tree, drift, is_whole);
+	size_t at = 0;
+
+	*is_whole &= cost_ns <= rti_pss_saved_max_ns(&tree->pss_budget);
+	if (cost_ns == 0 || *is_whole)
+		return cost_ns;
+	return cost_of(tree, find_due(tree, drift, &at));
+}
+
 bool rti_pss_read_due(struct rti_tree *tree)
 {
 	const struct rti_pss_budget *budget = &tree->pss_budget;
-	uint64_t saved_max_ns = rti_pss_saved_max_ns(budget), drift = tree->drift, cost_ns;
+	uint64_t drift = tree->drift, cost_ns;
 	struct rti_pss_sum sum;
-	bool can_have_all;
+	bool is_whole;
 
 	if (!tree->memory.may_read || tree->now_ns < tree->pss_rounds.next_try_ns)
 		return false;
@@ -204,19 +252,13 @@ bool rti_pss_read_due(struct rti_tree *tree)
 		drift = UINT64_MAX;
 	else if (rti_memory_is_within_doubt(&sum) && !has_no_limit(tree))
 		drift = 0; /* only what was never read, or not for long */
-	cost_ns = cost_of_due(tree, drift, &can_have_all);
+	cost_ns = cost_of_round(tree, drift, &is_whole);
 	if (cost_ns == 0)
 		return false;
 	if (rti_pss_can_afford(budget, cost_ns))
-		return read_some(tree, drift, UINT64_MAX);
-	can_have_all &= cost_ns <= saved_max_ns;
-	if (can_have_all || !rti_pss_can_afford(budget, saved_max_ns / 2)) {
-		tree->pss_rounds.next_try_ns =
-		    tree->now_ns +
-		    rti_pss_wait_ns(budget, can_have_all ? cost_ns : saved_max_ns / 2);
-		return false;
-	}
-	return read_some(tree, drift, saved_max_ns / 2);
+		return read_some(tree, drift, is_whole ? UINT64_MAX : rti_pss_saved_ns(budget));
+	tree->pss_rounds.next_try_ns = tree->now_ns + rti_pss_wait_ns(budget, cost_ns);
+	return false;
 }
 
 /* What was read, moved by the change of RSS since. */
