@@ -608,7 +608,8 @@ struct rt_metrics {
 	uint64_t pss_high_bytes;
 	/** Gauge, RT_HAS_PEAK_TREE. Largest memory of all members together that a sample or a peak
 	 * poll of this tracker saw: a sum of PSS, read or estimated. Its bit is in `partial` if it
-	 * was read, since the peak between two polls may be higher; else in `estimated`.
+	 * was read, since the peak between two polls may be higher; else in `estimated`. An
+	 * estimate may fall when PSS is read, which shows what it had counted twice.
 	 * @since 0.3 */
 	uint64_t peak_tree_bytes;
 	/** Counter, RT_HAS_IO_CALLS. Calls of read(2) and the like; `io` syscr. @since 0.3 */

@@ -67,11 +67,16 @@ static void learn_sharing(struct rti_tree *tree, const struct rti_pss_sum *sum)
 /* What was read at this moment corrects the model, which stands in until the next time. */
 static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
 {
+	struct rti_memory_state *state = &tree->memory;
+
 	learn_sharing(tree, sum);
 	if (sum->has_all && sum->has_kinds && sum->oldest_ns == tree->now_ns &&
-	    rti_memory_is_within_doubt(sum))
-		rti_memory_calibrate(&tree->table, &tree->memory.sums,
-		                     sum->anon_bytes / tree->ctx->platform->page_size);
+	    rti_memory_is_within_doubt(sum)) {
+		state->was_calibrated = true;
+		state->excess_bytes = rti_pages_to_bytes(
+		    tree, rti_memory_calibrate(&tree->table, &state->sums,
+		                               sum->anon_bytes / tree->ctx->platform->page_size));
+	}
 	sum_model(tree);
 }
 
@@ -177,6 +182,7 @@ void rti_memory_sample(struct rti_tree *tree)
 	struct rti_memory_state *state = &tree->memory;
 	bool has_read = false, is_settled;
 
+	state->was_calibrated = false;
 	if (tree->unchanged_samples == 0) {
 		for (size_t i = 0; i < tree->table.count; i++)
 			rti_memory_note_figures(tree, &tree->table.members[i]);
@@ -210,6 +216,7 @@ void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 {
 	struct rti_memory_state *state = &tree->memory;
 
+	state->was_calibrated = false;
 	sum_model(tree);
 	if (!state->is_modelled) {
 		measure_rss(tree);

@@ -111,14 +111,17 @@ static void set_exact(const struct rti_memory_facts *facts, struct rti_memory_mo
 static void set_estimate(const struct rti_memory_facts *facts, struct rti_memory_moment *out)
 {
 	const struct rti_pss_sum *read = facts->read;
-	uint64_t pages = rti_add_saturated(facts->sums->anon_pages, facts->file_pages);
+	uint64_t of_model = rti_multiply_saturated(
+	    rti_add_saturated(facts->sums->anon_pages, facts->file_pages), facts->page_size);
+	bool is_by_read = is_usable(facts);
 
 	out->is_known = read->known > 0 || read->unknown == 0;
 	out->low_bytes = rti_multiply_saturated(low_pages(facts), facts->page_size);
 	out->high_bytes = rti_multiply_saturated(high_pages(facts), facts->page_size);
-	out->bytes =
-	    clamp(is_usable(facts) ? read->bytes : rti_multiply_saturated(pages, facts->page_size),
-	          out->low_bytes, out->high_bytes);
+	out->bytes = clamp(is_by_read ? read->bytes : of_model, out->low_bytes, out->high_bytes);
+	if (!is_by_read)
+		out->copied_bytes =
+		    rti_multiply_saturated(facts->sums->copied_pages, facts->page_size);
 	out->source = RT_PSS_ESTIMATED;
 	out->oldest_ns = read->has_all ? read->oldest_ns : 0;
 	out->error = reason_of(facts);

@@ -35,7 +35,8 @@ struct rti_pss_sum {
 struct rti_memory_moment {
 	bool is_known; /* some member could be looked at */
 	uint64_t bytes, low_bytes, high_bytes;
-	uint64_t rss_bytes;        /* sum over the members */
+	uint64_t copied_bytes; /* part of an estimate: copies, of which faults are the evidence */
+	uint64_t rss_bytes;    /* sum over the members */
 	uint64_t shared_max_bytes; /* of files and shared memory: most of one member */
 	uint32_t source;           /* RT_PSS_ value; 0: there is no figure */
 	bool is_exact;             /* all of it was read, and nothing has changed since */

@@ -415,10 +415,11 @@ static uint64_t corrected(const struct rti_memory_part *m, const struct correcti
  * the model and what was read. Too many: each member's share in them shrinks alike. Too few: each
  * gets a part of the rest by what it could have copied. What its children remember of its copies
  * moves along. */
-void rti_memory_calibrate(struct rti_member_table *table, const struct rti_memory_sums *sums,
-                          uint64_t anon_pages)
+uint64_t rti_memory_calibrate(struct rti_member_table *table, const struct rti_memory_sums *sums,
+                              uint64_t anon_pages)
 {
 	struct correction correction = find_correction(table, sums, anon_pages);
+	double excess = (double)sums->copied_pages * (1 - correction.kept);
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_memory_part *m = &table->members[i].memory;
@@ -437,4 +438,5 @@ void rti_memory_calibrate(struct rti_member_table *table, const struct rti_memor
 		if (m->is_present && shares_anon(m))
 			m->copies = corrected(m, &correction);
 	}
+	return (uint64_t)excess;
 }

@@ -58,8 +58,8 @@ void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
 uint64_t rti_memory_anon_share(const struct rti_member_table *table, const struct rti_member *m);
 
 /* The PSS of all members was read: their anonymous pages are so many. Sets the copies right. After
- * rti_memory_sum(). */
-void rti_memory_calibrate(struct rti_member_table *table, const struct rti_memory_sums *sums,
-                          uint64_t anon_pages);
+ * rti_memory_sum(). Returns by how many there were too many. */
+uint64_t rti_memory_calibrate(struct rti_member_table *table, const struct rti_memory_sums *sums,
+                              uint64_t anon_pages);
 
 #endif

@@ -10,6 +10,7 @@
 #include "tree/memory_note.h"
 #include "tree/read_policy.h"
 #include "tree/usage_post.h"
+#include "util/saturate.h"
 
 /* An estimate this much above the peak is worth reading PSS for: a hundredth. */
 #define NEW_PEAK 100
@@ -20,20 +21,60 @@ static void raise_to(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
+static void raise_peak(struct rti_peak_state *peaks, uint64_t bytes, bool is_estimated)
+{
+	if (peaks->bytes >= bytes)
+		return;
+	peaks->bytes = bytes;
+	peaks->is_estimated = is_estimated;
+}
+
+/* What was read has shown how many copies are none. So many were none at the recent peak, too. E.g.:
+ * a pool of 400 MiB was estimated at 800 MiB, of which 400 MiB are copies. Then it is read: 410
+ * MiB. */
+static void settle_estimates(struct rti_peak_state *peaks, uint64_t excess_bytes)
+{
+	uint64_t excess =
+	    excess_bytes < peaks->recent_copied_bytes ? excess_bytes : peaks->recent_copied_bytes;
+	uint64_t settled = rti_subtract_saturated(peaks->recent_bytes, excess);
+
+	raise_peak(peaks, settled, true);
+	raise_peak(peaks, peaks->recent_least_bytes, true);
+	peaks->recent_bytes = peaks->recent_copied_bytes = peaks->recent_least_bytes = 0;
+}
+
+static void take_estimate(struct rti_peak_state *peaks, const struct rti_memory_moment *moment)
+{
+	raise_to(&peaks->recent_least_bytes,
+	         rti_subtract_saturated(moment->bytes, moment->copied_bytes));
+	if (peaks->recent_bytes >= moment->bytes)
+		return;
+	peaks->recent_bytes = moment->bytes;
+	peaks->recent_copied_bytes = moment->copied_bytes;
+}
+
 static void take_moment(struct rti_tree *tree)
 {
 	struct rti_peak_state *peaks = &tree->peaks;
 	const struct rti_memory_moment *moment = &tree->memory.moment;
 
 	raise_to(&peaks->rss_bytes, moment->rss_bytes);
-	if (moment->is_exact)
-		raise_to(&peaks->read_bytes, moment->bytes);
-	if (peaks->bytes < moment->bytes) {
-		peaks->bytes = moment->bytes;
-		peaks->is_estimated = !moment->is_exact;
-	}
 	raise_to(&peaks->low_bytes, moment->low_bytes);
 	raise_to(&peaks->shared_max_bytes, moment->shared_max_bytes);
+	if (tree->memory.was_calibrated)
+		settle_estimates(peaks, tree->memory.excess_bytes);
+	if (moment->is_exact) {
+		raise_to(&peaks->read_bytes, moment->bytes);
+		raise_peak(peaks, moment->bytes, false);
+	} else {
+		take_estimate(peaks, moment);
+	}
+	raise_peak(peaks, peaks->low_bytes, true);
+}
+
+static uint64_t largest_bytes(const struct rti_peak_state *peaks)
+{
+	return peaks->bytes > peaks->recent_bytes ? peaks->bytes : peaks->recent_bytes;
 }
 
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
@@ -43,10 +84,10 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 	take_moment(tree);
 	out->peak_tree_rss_bytes = peaks->rss_bytes;
 	out->peak_tree_pss_bytes = peaks->read_bytes;
-	if (!(tree->want & RT_HAS_PEAK_TREE) || peaks->bytes == 0)
+	if (!(tree->want & RT_HAS_PEAK_TREE) || largest_bytes(peaks) == 0)
 		return;
-	out->peak_tree_bytes = peaks->bytes;
-	if (peaks->is_estimated)
+	out->peak_tree_bytes = largest_bytes(peaks);
+	if (peaks->is_estimated || peaks->recent_bytes > peaks->bytes)
 		out->estimated |= RT_HAS_PEAK_TREE;
 	else
 		out->partial |= RT_HAS_PEAK_TREE;
@@ -120,6 +161,8 @@ static void poll_member(struct rti_tree *tree, struct rti_member *m)
 
 void rti_memory_peak_poll(struct rti_tree *tree)
 {
+	uint64_t largest;
+
 	rti_discover_members(tree, ask_for_rss);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
@@ -128,6 +171,7 @@ void rti_memory_peak_poll(struct rti_tree *tree)
 			poll_member(tree, m);
 		rti_post_usage(tree, m);
 	}
-	rti_memory_poll(tree, tree->peaks.bytes + tree->peaks.bytes / NEW_PEAK);
+	largest = largest_bytes(&tree->peaks);
+	rti_memory_poll(tree, largest + largest / NEW_PEAK);
 	take_moment(tree);
 }

@@ -30,6 +30,9 @@ struct rti_memory_state {
 	/* The shares of the members, times this, add up to the estimate of the anonymous pages. */
 	double share_scale;
 	struct rti_memory_moment moment;
+	/* What was read has set the copies right just now: so many had been too many. */
+	bool was_calibrated;
+	uint64_t excess_bytes;
 };
 
 /* Which members PSS is read of, and when. Written by pss_read.c. */

@@ -48,9 +48,12 @@ struct rti_discovery_state {
 /* The largest sums of memory so far. Written by memory_peak.c only. */
 struct rti_peak_state {
 	uint64_t rss_bytes;
-	uint64_t read_bytes;       /* of PSS, all of it read */
-	uint64_t bytes;            /* of PSS, read or estimated */
-	bool is_estimated;         /* bytes is */
+	uint64_t read_bytes; /* of PSS, all of it read */
+	uint64_t bytes;      /* of PSS, read or estimated */
+	bool is_estimated;   /* bytes is */
+	/* Estimates since the copies were last set right: the largest, how much of it is copies,
+	 * and the largest without copies. */
+	uint64_t recent_bytes, recent_copied_bytes, recent_least_bytes;
 	uint64_t low_bytes;        /* lower bound of the largest sum */
 	uint64_t shared_max_bytes; /* of files and shared memory: most of one member */
 };
