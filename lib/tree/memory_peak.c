@@ -29,9 +29,8 @@ static void raise_peak(struct rti_peak_state *peaks, uint64_t bytes, bool is_est
 	peaks->is_estimated = is_estimated;
 }
 
-/* What was read has shown how many copies are none. So many were none at the recent peak, too. E.g.:
- * a pool of 400 MiB was estimated at 800 MiB, of which 400 MiB are copies. Then it is read: 410
- * MiB. */
+/* What was read has shown how many copies are none. So many were none at the recent peak, too.
+ * E.g.: a pool was estimated at 800 MiB, of which 390 MiB are copies. Then it is read: 410 MiB. */
 static void settle_estimates(struct rti_peak_state *peaks, uint64_t excess_bytes)
 {
 	uint64_t excess =
