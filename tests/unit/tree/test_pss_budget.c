@@ -200,6 +200,66 @@ START_TEST(prediction_after_reads_matches_their_cost_per_page)
 }
 END_TEST
 
+/* The cost of reading 100 MiB at so many picoseconds a page. */
+static uint64_t cost_at(uint64_t page_ps)
+{
+	return 15000 + 100 * MIB / PAGE * page_ps / 1000;
+}
+
+static void spend_often(uint64_t page_ps)
+{
+	for (int i = 0; i < 60; i++)
+		spend(100 * MIB, cost_at(page_ps));
+}
+
+static void check_predicted(uint64_t page_ps)
+{
+	uint64_t predicted_ns = rti_pss_predict(&fix.budget, 100 * MIB);
+
+	ck_assert_uint_le(predicted_ns, cost_at(page_ps) + cost_at(page_ps) / 20);
+	ck_assert_uint_ge(predicted_ns, cost_at(page_ps) - cost_at(page_ps) / 20);
+}
+
+/* Most of the process is in swap, or in huge pages: it costs a thousand times what others do, or a
+ * thousandth of it. */
+START_TEST(prediction_after_one_odd_read_has_moved_by_less_than_twice)
+{
+	uint64_t before_ns, after_ns;
+
+	begin_budget(10, 0);
+	before_ns = rti_pss_predict(&fix.budget, 100 * MIB);
+	spend(100 * MIB, _i ? before_ns * 1000 : cost_at(43));
+	after_ns = rti_pss_predict(&fix.budget, 100 * MIB);
+	ck_assert_uint_lt(after_ns, 2 * before_ns);
+	ck_assert_uint_gt(2 * after_ns, before_ns);
+	ck_assert_uint_ne(after_ns, before_ns);
+}
+END_TEST
+
+START_TEST(prediction_after_many_odd_reads_matches_them)
+{
+	static const uint64_t prices[] = { 43000000, 500 }; /* picoseconds */
+
+	begin_budget(10, 0);
+	spend_often(prices[_i]);
+	check_predicted(prices[_i]);
+	spend_often(43000);
+	check_predicted(43000);
+}
+END_TEST
+
+/* Each read changes the price by a part of it, so at 0 it could not change any more. */
+START_TEST(prediction_after_reads_that_cost_next_to_nothing_follows_later_ones)
+{
+	begin_budget(10, 0);
+	for (int i = 0; i < 1000; i++)
+		spend(100 * MIB, 15001);
+	ck_assert_uint_gt(rti_pss_predict(&fix.budget, 100 * MIB), rti_pss_predict(&fix.budget, 0));
+	spend_often(43000);
+	check_predicted(43000);
+}
+END_TEST
+
 /* Their cost depends on their mappings, not on their pages. */
 START_TEST(prediction_after_reads_of_small_processes_is_unchanged)
 {
@@ -266,6 +326,10 @@ int main(void)
 	tcase_add_loop_test(limits, budget_after_the_wait_affords_the_cost, 0, 4);
 	tcase_add_test(limits, clock_that_goes_back_earns_nothing);
 	tcase_add_loop_test(costs, prediction_after_reads_matches_their_cost_per_page, 0, 4);
+	tcase_add_loop_test(costs, prediction_after_one_odd_read_has_moved_by_less_than_twice, 0,
+	                    2);
+	tcase_add_loop_test(costs, prediction_after_many_odd_reads_matches_them, 0, 2);
+	tcase_add_test(costs, prediction_after_reads_that_cost_next_to_nothing_follows_later_ones);
 	tcase_add_test(costs, prediction_after_reads_of_small_processes_is_unchanged);
 	tcase_add_test(costs, prediction_for_larger_rss_is_higher);
 	tcase_add_test(costs, first_sample_can_pay_for_an_ordinary_tree);
