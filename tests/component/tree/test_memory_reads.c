@@ -9,34 +9,39 @@
 
 /* --- Members that change between two reads. --- */
 
-/* The first child does something after it was read, and before the second one is. Then the root
- * and the first child have pss_kib as before, and the second one as after it. */
+/* Members are not read in the order of their pids. */
+#define READ_FIRST 2
+#define READ_LAST 1
+#define BEFORE_LAST_READ "101/smaps_rollup"
+
+/* One child does something after it was read, and before the other one is. Then the root and the
+ * one that changed have pss_kib as before, and the other one as after it. */
 struct change {
 	void (*act)(void);
-	uint64_t anon_of_second, files_of_second; /* pages, by PSS */
-	uint64_t estimate;                        /* pages, once the first child is looked at */
+	uint64_t anon_of_last, files_of_last; /* pages, by PSS */
+	uint64_t estimate;                    /* pages, once the one that changed is looked at */
 };
 
 static void execute(void)
 {
-	execute_other_program(1);
-	set_pages(1, 500, 300, 1);
+	execute_other_program(READ_FIRST);
+	set_pages(READ_FIRST, 500, 300, 1);
 }
 
 static void release_anonymous_pages(void)
 {
-	processes[1].rss_pages -= 1000;
+	processes[READ_FIRST].rss_pages -= 1000;
 }
 
 static void release_pages_of_files(void)
 {
-	processes[1].rss_pages -= 500;
-	processes[1].shared_pages -= 500;
+	processes[READ_FIRST].rss_pages -= 500;
+	processes[READ_FIRST].shared_pages -= 500;
 }
 
 static void copy_pages(void)
 {
-	processes[1].minflt += 600;
+	processes[READ_FIRST].minflt += 600;
 }
 
 /* The children have had more faults than they have pages. So the model takes all of these for
@@ -48,15 +53,15 @@ static const struct change changes[] = {
 	{ copy_pages, 1200 / 3 + 600 / 2, FILES / 3, 3 * ANON + FILES },
 };
 
-static void change_first_child(void *arg)
+static void change_child(void *arg)
 {
 	const struct change *change = arg;
 
 	change->act();
-	write_process(1);
-	processes[2].anon_kib = kib(change->anon_of_second);
-	processes[2].pss_kib = kib(change->anon_of_second + change->files_of_second);
-	write_process(2);
+	write_process(READ_FIRST);
+	processes[READ_LAST].anon_kib = kib(change->anon_of_last);
+	processes[READ_LAST].pss_kib = kib(change->anon_of_last + change->files_of_last);
+	write_process(READ_LAST);
 }
 
 static void track_pool_with_many_faults(void)
@@ -75,7 +80,7 @@ START_TEST(sum_during_which_a_member_changed_what_it_shares_is_not_valid)
 	struct rt_metrics m;
 
 	track_pool_with_many_faults();
-	faults_before_open("102/smaps_rollup", change_first_child, &change);
+	faults_before_open(BEFORE_LAST_READ, change_child, &change);
 	m = sample_pool_after(0);
 
 	ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
@@ -91,10 +96,10 @@ START_TEST(sum_during_which_a_member_changed_what_it_shares_is_not_learned_from)
 	struct rt_metrics m;
 
 	track_pool_with_many_faults();
-	faults_before_open("102/smaps_rollup", change_first_child, &change);
+	faults_before_open(BEFORE_LAST_READ, change_child, &change);
 	sample_pool_after(0);
 	take_savings();
-	run_child(1);
+	run_child(READ_FIRST);
 	m = sample_pool_after(5 * MS);
 
 	ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
@@ -102,12 +107,12 @@ START_TEST(sum_during_which_a_member_changed_what_it_shares_is_not_learned_from)
 }
 END_TEST
 
-static void grow_first_child(void *arg)
+static void grow_child(void *arg)
 {
 	(void)arg;
-	processes[1].rss_pages += 300;
-	processes[1].minflt += 300;
-	write_process(1);
+	processes[READ_FIRST].rss_pages += 300;
+	processes[READ_FIRST].minflt += 300;
+	write_process(READ_FIRST);
 }
 
 START_TEST(sum_during_which_a_member_grew_is_exact)
@@ -115,11 +120,11 @@ START_TEST(sum_during_which_a_member_grew_is_exact)
 	struct rt_metrics m;
 
 	track_pool(2);
-	faults_before_open("102/smaps_rollup", grow_first_child, NULL);
+	faults_before_open(BEFORE_LAST_READ, grow_child, NULL);
 	m = sample_pool_after(0);
 	check_exact(&m, ANON + FILES);
 	take_savings();
-	run_child(1);
+	run_child(READ_FIRST);
 	m = sample_pool_after(5 * MS);
 	check_exact(&m, ANON + FILES + 300);
 }
@@ -140,7 +145,7 @@ START_TEST(sum_during_which_a_member_without_relatives_unmapped_files_is_not_val
 	}
 	list_children();
 	track_tree((struct rt_opts){ .pss_share = 1 });
-	faults_before_open("102/smaps_rollup", change_first_child, &change);
+	faults_before_open(BEFORE_LAST_READ, change_child, &change);
 	m = sample_pool_after(0);
 
 	ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
