@@ -261,20 +261,24 @@ bool rti_pss_read_due(struct rti_tree *tree)
 	return false;
 }
 
-/* What was read, moved by the change of RSS since. */
-static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m, uint64_t bytes)
+/* What was read, moved by the change of RSS since; at most max_pages, which the process had when it
+ * was looked at. That may be before it was read. */
+static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m, uint64_t bytes,
+                         uint64_t max_pages)
 {
 	uint64_t then = rti_pages_to_bytes(tree, m->pss.rss_pages),
-		 now = rti_pages_to_bytes(tree, m->memory.look.rss_pages);
+		 now = rti_pages_to_bytes(tree, m->memory.look.rss_pages),
+		 max_bytes = rti_pages_to_bytes(tree, max_pages);
 
-	bytes = rti_subtract_saturated(bytes + rti_subtract_saturated(now, then),
-	                               rti_subtract_saturated(then, now));
-	return bytes < now ? bytes : now;
+	if (m->memory.look.at_ns > m->pss.at_ns)
+		bytes = rti_subtract_saturated(bytes + rti_subtract_saturated(now, then),
+		                               rti_subtract_saturated(then, now));
+	return bytes < max_bytes ? bytes : max_bytes;
 }
 
 uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return carry_on(tree, m, m->pss.pss_bytes);
+	return carry_on(tree, m, m->pss.pss_bytes, m->memory.look.rss_pages);
 }
 
 static void add_member(const struct rti_tree *tree, const struct rti_member *m,
@@ -289,7 +293,8 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 		return;
 	}
 	sum->bytes += rti_pss_now(tree, m);
-	sum->anon_bytes += carry_on(tree, m, pss->anon_bytes);
+	sum->anon_bytes +=
+	    carry_on(tree, m, pss->anon_bytes, rti_memory_anon_pages(&m->memory.look));
 	sum->has_kinds &= pss->has_kinds;
 	if (*drift > pss->drift)
 		*drift = pss->drift;

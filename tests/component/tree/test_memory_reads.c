@@ -130,6 +130,34 @@ START_TEST(sum_during_which_a_member_grew_is_exact)
 }
 END_TEST
 
+/* The process maps files that others have mapped, too. */
+static void map_files(void *arg)
+{
+	(void)arg;
+	set_pages(ROOT, 40, 1200, 1);
+	processes[ROOT].pss_kib = kib(60);
+	processes[ROOT].anon_kib = kib(40);
+	write_process(ROOT);
+}
+
+/* It has a share of them alone. */
+START_TEST(pages_that_were_mapped_just_before_the_read_are_not_taken_off_it)
+{
+	struct rt_metrics m;
+
+	write_pool(0);
+	processes[ROOT].is_forked = true;
+	set_pages(ROOT, 40, 160, 1);
+	write_process(ROOT);
+	track_tree((struct rt_opts){ .pss_share = 1 });
+	faults_before_open("100/smaps_rollup", map_files, NULL);
+	m = sample_pool_after(0);
+
+	ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
+	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(60));
+}
+END_TEST
+
 /* They share pages of files alone, so faults and anonymous pages of one say nothing of others. */
 START_TEST(sum_during_which_a_member_without_relatives_unmapped_files_is_not_valid)
 {
@@ -402,6 +430,7 @@ int main(void)
 	tcase_add_test(between,
 	               sum_during_which_a_member_without_relatives_unmapped_files_is_not_valid);
 	tcase_add_test(between, sum_during_which_a_member_grew_is_exact);
+	tcase_add_test(between, pages_that_were_mapped_just_before_the_read_are_not_taken_off_it);
 	tcase_add_test(unseen,
 	               child_of_a_process_that_executed_a_program_between_polls_shares_with_it);
 	tcase_add_test(unseen,
