@@ -21,12 +21,12 @@ static void raise_to(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
-static void raise_peak(struct rti_peak_state *peaks, uint64_t bytes, bool is_estimated)
+static void raise_peak(struct rti_peak_state *peaks, uint64_t bytes, bool is_read)
 {
 	if (peaks->bytes >= bytes)
 		return;
 	peaks->bytes = bytes;
-	peaks->is_estimated = is_estimated;
+	peaks->is_read = is_read;
 }
 
 /* What was read has shown how many copies are none. So many were none at the recent peak, too.
@@ -37,8 +37,8 @@ static void settle_estimates(struct rti_peak_state *peaks, uint64_t excess_bytes
 	    excess_bytes < peaks->recent_copied_bytes ? excess_bytes : peaks->recent_copied_bytes;
 	uint64_t settled = rti_subtract_saturated(peaks->recent_bytes, excess);
 
-	raise_peak(peaks, settled, true);
-	raise_peak(peaks, peaks->recent_least_bytes, true);
+	raise_peak(peaks, settled, false);
+	raise_peak(peaks, peaks->recent_least_bytes, false);
 	peaks->recent_bytes = peaks->recent_copied_bytes = peaks->recent_least_bytes = 0;
 }
 
@@ -64,11 +64,11 @@ static void take_moment(struct rti_tree *tree)
 		settle_estimates(peaks, tree->memory.excess_bytes);
 	if (moment->is_exact) {
 		raise_to(&peaks->read_bytes, moment->bytes);
-		raise_peak(peaks, moment->bytes, false);
+		raise_peak(peaks, moment->bytes, true);
 	} else {
 		take_estimate(peaks, moment);
 	}
-	raise_peak(peaks, peaks->low_bytes, true);
+	raise_peak(peaks, peaks->low_bytes, false);
 }
 
 static uint64_t largest_bytes(const struct rti_peak_state *peaks)
@@ -83,13 +83,13 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 	take_moment(tree);
 	out->peak_tree_rss_bytes = peaks->rss_bytes;
 	out->peak_tree_pss_bytes = peaks->read_bytes;
-	if (!(tree->want & RT_HAS_PEAK_TREE) || largest_bytes(peaks) == 0)
+	if (!(tree->want & RT_HAS_PEAK_TREE) || peaks->rss_bytes == 0)
 		return;
 	out->peak_tree_bytes = largest_bytes(peaks);
-	if (peaks->is_estimated || peaks->recent_bytes > peaks->bytes)
-		out->estimated |= RT_HAS_PEAK_TREE;
-	else
+	if (peaks->is_read && peaks->bytes >= peaks->recent_bytes)
 		out->partial |= RT_HAS_PEAK_TREE;
+	else
+		out->estimated |= RT_HAS_PEAK_TREE;
 }
 
 /* Whether the last poll will do for a member that has not run since. */

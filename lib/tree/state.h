@@ -50,7 +50,7 @@ struct rti_peak_state {
 	uint64_t rss_bytes;
 	uint64_t read_bytes; /* of PSS, all of it read */
 	uint64_t bytes;      /* of PSS, read or estimated */
-	bool is_estimated;   /* bytes is */
+	bool is_read;        /* bytes is */
 	/* Estimates since the copies were last set right: the largest, how much of it is copies,
 	 * and the largest without copies. */
 	uint64_t recent_bytes, recent_copied_bytes, recent_least_bytes;

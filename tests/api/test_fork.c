@@ -26,10 +26,10 @@ static void kill_child(pid_t pid)
 }
 
 /* The target has not executed a program, so it shares pages with the test: its PSS is an estimate
- * unless it was read just now. */
+ * unless it was read just now. So is the peak of the tree, or it is a lower bound. */
 static uint64_t get_known(const struct rt_metrics *m)
 {
-	return m->valid | m->estimated;
+	return m->valid | m->partial | m->estimated;
 }
 
 /* What the forked child does with its copy of the tracker: take samples, and free it. Returns the
