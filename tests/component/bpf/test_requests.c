@@ -53,8 +53,8 @@ static void reap_children_and_ignore_sigchld(void *arg)
 	signal(SIGCHLD, SIG_IGN);
 }
 
-/* A thread is off its CPU, and all that it did is in its counts. While its state is only `S`, it may
- * still be on the way there. */
+/* A thread is off its CPU, and all that it did is in its counts. In state S it may still be on the
+ * way there. */
 static void wait_until_blocked(int32_t pid, int32_t tid)
 {
 	do {
