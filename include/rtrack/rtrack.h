@@ -1073,7 +1073,8 @@ RT_API int rt_command_kill(struct rt_command *c);
 /** rt_outcome.peak_tree_kind: cgroup_memory_peak_bytes, if no sample saw a sum. It includes the
  * page cache, and does not depend on samples.
  * @since 0.1
- * @since 0.3 Only if there is no other. */
+ * @since 0.3 Only if there is no other. The bit of the peak is in `estimated`: the cgroup is not
+ * charged for pages of files that other processes have read before. */
 #define RT_PEAK_CGROUP 3
 
 /** What a program that has exited used, with everything that it started. @since 0.1 */

@@ -200,11 +200,11 @@ static void set_tree_peak(struct rt_command *c, const struct findings *f, struct
 	if (err < 0)
 		return;
 	mark_account(out, RT_HAS_CGROUP_MEMORY, !(cgroup->left & RTI_CGROUP_MEMORY));
-	/* It includes page cache, so it is no sum of what the processes hold. */
+	/* It includes page cache, and lacks pages of files that others have read before. */
 	if (out->peak_tree_kind == 0) {
 		out->peak_tree_kind = RT_PEAK_CGROUP;
 		out->peak_tree_bytes = out->cgroup_memory_peak_bytes;
-		mark_account(out, RT_HAS_PEAK_TREE, !(cgroup->left & RTI_CGROUP_MEMORY));
+		out->estimated |= RT_HAS_PEAK_TREE;
 	}
 }
 
