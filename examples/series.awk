@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Draw a CSV series of rtrack as text: at most 16 equal slices of the run, one line each.
-# Variable: cpus, the number of CPUs that a full bar stands for.
+# Variable: cpus, the number of CPUs that a full bar stands for. ~ marks an estimate.
 BEGIN {
 	FS = ","
 	width = 24
@@ -15,19 +15,22 @@ function bar(share,    text)
 	return sprintf("%-*s", width, text)
 }
 
-function slice(first, last,    i, sum, peak, most_children)
+function slice(first, last,    i, sum, peak, most_children, mark)
 {
 	sum = peak = most_children = 0
+	mark = " "
 	for (i = first; i <= last; i++) {
 		sum += cores[i]
-		if (pss[i] > peak)
+		if (pss[i] > peak) {
 			peak = pss[i]
+			mark = estimated[i] ? "~" : " "
+		}
 		if (children[i] > most_children)
 			most_children = children[i]
 	}
 	sum /= last - first + 1
-	printf "%8.1f  %5.2f %s  %9.1f %s  %8d\n", time[last] - time[1], sum, bar(sum / cpus),
-	       peak, bar(most_pss ? peak / most_pss : 0), most_children
+	printf "%8.1f  %5.2f %s  %s%8.1f %s  %8d\n", time[last] - time[1], sum, bar(sum / cpus),
+	       mark, peak, bar(most_pss ? peak / most_pss : 0), most_children
 }
 
 NR == 1 {
@@ -42,6 +45,7 @@ NR == 1 {
 	time[rows] = $column["timestamp"]
 	cores[rows] = $column["cpu_usage"]
 	pss[rows] = $column["pss"] / 1024
+	estimated[rows] = $column["estimated"] ~ /pss/
 	children[rows] = $column["children"]
 	if (pss[rows] > most_pss)
 		most_pss = pss[rows]
@@ -49,8 +53,8 @@ NR == 1 {
 
 END {
 	slices = rows < 16 ? rows : 16
-	printf "%8s  %5s %-*s  %9s %-*s  %8s\n", "seconds", "cores", width, "", "PSS, MiB", width, "",
-	       "children"
+	printf "%8s  %5s %-*s  %9s %-*s  %8s\n", "seconds", "cores", width, "", "PSS, MiB", width,
+	       "~ estimate", "children"
 	for (s = 0; s < slices; s++)
 		slice(int(s * rows / slices) + 1, int((s + 1) * rows / slices))
 }
