@@ -80,13 +80,26 @@ static void add_value(struct text *out, const char *key, const struct rt_field *
 		json_null(out, key);
 }
 
+/* A sum of what was read: 0 means that nothing was. */
+static bool is_none(const struct rt_field *field, const char *at)
+{
+	uint64_t value;
+
+	if (strcmp(field->name, "peak_tree_pss_bytes") != 0)
+		return false;
+	memcpy(&value, at, sizeof(value));
+	return value == 0;
+}
+
 static void add_field(struct text *out, const struct source *from, const struct rt_field *field)
 {
+	const char *at = (const char *)from->data + field->offset;
 	char key[64];
 
 	snprintf(key, sizeof(key), "%s%s", from->prefix, field->name);
-	if (is_known(from->marks, field->has) && field->offset + field->length <= from->size)
-		add_value(out, key, field, (const char *)from->data + field->offset);
+	if (is_known(from->marks, field->has) && field->offset + field->length <= from->size &&
+	    !is_none(field, at))
+		add_value(out, key, field, at);
 	else
 		json_null(out, key);
 }
