@@ -366,7 +366,8 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 
 /** rt_metrics.pss_source: this sample read all of it. @since 0.2 */
 #define RT_PSS_READ 1
-/** rt_metrics.pss_source: part of it was read earlier, at most pss_age_ns ago. @since 0.2 */
+/** rt_metrics.pss_source: part of it was read earlier, at most pss_age_ns ago, and is moved by what
+ * the members have mapped or released since. @since 0.2 */
 #define RT_PSS_CACHED 2
 /** rt_metrics.pss_source: not all of it could be read, or not often enough. It is estimated from
  * `statm` and `stat`, and its bit is in `estimated`.
@@ -427,7 +428,7 @@ struct rt_metrics {
 	/** Largest rss_bytes that a sample of this tracker saw, RT_HAS_RSS.
 	 * @since 0.2 Includes peak polls. */
 	uint64_t peak_tree_rss_bytes;
-	/** Largest sum of PSS that one sample read from all members, RT_HAS_PSS.
+	/** Largest sum of PSS that one sample read from all members, RT_HAS_PSS; 0 if none did.
 	 * @since 0.2 Includes peak polls. */
 	uint64_t peak_tree_pss_bytes;
 
@@ -598,8 +599,9 @@ struct rt_metrics {
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
 	/** Gauge, RT_HAS_PSS. Lower bound of pss_bytes: anonymous pages that no two members can
-	 * share, and the shared memory of the member with most of it. 0 if processes that are not
-	 * members may share these, too. E.g.: the root is a worker of a server, and is tracked
+	 * share, and the shared memory of the member with most of it, unless a read has shown that
+	 * other processes have mapped that, too. 0 if processes that are not members may share all
+	 * of these. E.g.: the root is a worker of a server, and is tracked
 	 * without the server. Equal to pss_bytes if that is valid. @since 0.3 */
 	uint64_t pss_low_bytes;
 	/** Gauge, RT_HAS_PSS. Upper bound of pss_bytes: as if no members shared pages, except those

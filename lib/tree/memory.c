@@ -57,27 +57,41 @@ static void learn_sharing(struct rti_tree *tree, const struct rti_pss_sum *sum)
 		    !pss->has_kinds ||
 		    rti_pages_to_bytes(tree, tree->drift - pss->drift) > sum->bytes / RTI_PSS_DOUBT)
 			continue;
-		rti_executables_measure(
-		    executables, m->memory.executable, m->memory.look.shared_pages,
-		    (pss->pss_bytes - pss->anon_bytes) / tree->ctx->platform->page_size);
+		rti_executables_measure(executables, m->memory.executable,
+		                        m->memory.look.shared_pages,
+		                        rti_subtract_saturated(pss->pss_bytes, pss->anon_bytes) /
+		                            tree->ctx->platform->page_size);
 	}
 	rti_executables_learn(executables);
+}
+
+/* The members together have less than what one of them has mapped. */
+static void learn_outside_shmem(struct rti_tree *tree, const struct rti_pss_sum *sum)
+{
+	uint64_t shmem = rti_pages_to_bytes(tree, tree->memory.sums.shmem_pages_max);
+
+	tree->memory.has_outside_shmem =
+	    rti_subtract_saturated(sum->bytes, sum->anon_bytes) < shmem - shmem / RTI_PSS_DOUBT;
 }
 
 /* What was read at this moment corrects the model, which stands in until the next time. */
 static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
 {
 	struct rti_memory_state *state = &tree->memory;
+	uint64_t file_pages = rti_executables_pages(&state->executables);
 
 	learn_sharing(tree, sum);
 	if (sum->has_all && sum->has_kinds && sum->oldest_ns == tree->now_ns &&
 	    rti_memory_is_within_doubt(sum)) {
+		learn_outside_shmem(tree, sum);
 		state->was_calibrated = true;
-		state->excess_bytes = rti_pages_to_bytes(
+		state->excess_copied_bytes = rti_pages_to_bytes(
 		    tree, rti_memory_calibrate(&tree->table, &state->sums,
 		                               sum->anon_bytes / tree->ctx->platform->page_size));
 	}
 	sum_model(tree);
+	state->excess_file_bytes = rti_pages_to_bytes(
+	    tree, rti_subtract_saturated(file_pages, rti_executables_pages(&state->executables)));
 }
 
 /* What was read is not possible. If it still is not a second later, and no member has come, the
@@ -118,6 +132,7 @@ static void measure(struct rti_tree *tree, bool has_read)
 	    .now_ns = tree->now_ns,
 	    .page_size = tree->ctx->platform->page_size,
 	    .needs_fresh_reads = state->needs_fresh_reads,
+	    .has_outside_shmem = state->has_outside_shmem,
 	    .is_contradicted = is_impossible,
 	    .has_skipped = tree->discovery.has_skipped,
 	});
@@ -135,7 +150,8 @@ static bool is_recent(const struct rti_tree *tree)
 {
 	const struct rti_memory_moment *moment = &tree->memory.moment;
 
-	return moment->is_exact && tree->now_ns - moment->oldest_ns < RTI_PSS_REFRESH_NS;
+	return moment->is_exact && tree->now_ns < moment->exact_until_ns &&
+	       tree->now_ns - moment->oldest_ns < RTI_PSS_REFRESH_NS;
 }
 
 /* The process is not alone with what it has, but tracked alone: its children come and go unseen. */
@@ -195,10 +211,10 @@ void rti_memory_sample(struct rti_tree *tree)
 	if (tree->unchanged_samples == 0 && tree->table.count > 1)
 		note_duration(tree);
 	state->needs_fresh_reads = has_unseen_sharers(tree);
-	is_settled = tree->unchanged_samples > 0 && !state->needs_fresh_reads;
-	if (!is_settled || !is_recent(tree))
+	is_settled = tree->unchanged_samples > 0 && !state->needs_fresh_reads && is_recent(tree);
+	if (!is_settled)
 		has_read = rti_pss_read_due(tree);
-	if (has_read || !is_settled) {
+	if (!is_settled) {
 		measure(tree, has_read);
 		scale_shares(tree);
 	} else if (state->moment.source == RT_PSS_READ) {

@@ -37,13 +37,19 @@ void rti_memory_set_figures(const struct rti_tree *tree, struct rti_status *stat
 		out->estimated |= RT_HAS_PSS;
 }
 
-static bool is_read_good(const struct rti_tree *tree, const struct rti_member *m)
+/* Whether what was read of a member has not moved since, by what members have done. */
+static bool is_read_usable(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t doubt = rti_pages_to_bytes(tree, tree->drift - m->pss.drift);
 
 	if (!m->pss.at_ns || m->pss.error < 0)
 		return false;
 	return tree->memory.moment.is_exact || doubt <= m->pss.pss_bytes / RTI_PSS_DOUBT;
+}
+
+static bool is_read_exact(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return tree->memory.moment.is_exact || tree->sampled_ns - m->pss.at_ns < RTI_PSS_OUTSIDE_NS;
 }
 
 static uint64_t estimate_member(const struct rti_tree *tree, const struct rti_member *m)
@@ -64,11 +70,17 @@ void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
 {
 	if (!(tree->want & RT_HAS_PSS) || !(m->values.figures.valid & RT_HAS_RSS))
 		return;
-	if (is_read_good(tree, m)) {
+	if (is_read_usable(tree, m)) {
 		out->pss_bytes = rti_pss_now(tree, m);
-		out->pss_source = m->pss.at_ns < tree->sampled_ns ? RT_PSS_CACHED : RT_PSS_READ;
 		out->pss_age_ns = rti_subtract_saturated(tree->sampled_ns, m->pss.at_ns);
-		out->valid |= RT_HAS_PSS;
+		if (is_read_exact(tree, m)) {
+			out->pss_source =
+			    m->pss.at_ns < tree->sampled_ns ? RT_PSS_CACHED : RT_PSS_READ;
+			out->valid |= RT_HAS_PSS;
+		} else {
+			out->pss_source = RT_PSS_ESTIMATED;
+			out->estimated |= RT_HAS_PSS;
+		}
 	} else if (m->memory.is_present) {
 		out->pss_bytes = estimate_member(tree, m);
 		out->pss_source = RT_PSS_ESTIMATED;

@@ -25,6 +25,14 @@ bool rti_memory_is_within_doubt(const struct rti_pss_sum *read)
 	return is_within(read, RTI_PSS_DOUBT);
 }
 
+uint64_t rti_memory_good_until_ns(const struct rti_pss_sum *read)
+{
+	bool is_alone = rti_add_saturated(read->doubt_bytes, read->outside_bytes) <=
+	                read->bytes / RTI_PSS_DOUBT;
+
+	return read->oldest_ns + (is_alone ? OLDEST_NS : RTI_PSS_OUTSIDE_NS);
+}
+
 bool rti_memory_is_possible(const struct rti_pss_sum *read, const struct rti_memory_sums *sums,
                             uint64_t page_size)
 {
@@ -45,7 +53,7 @@ static bool is_exact(const struct rti_memory_facts *facts)
 	const struct rti_pss_sum *read = facts->read;
 
 	if (facts->is_contradicted || !read->has_all || !rti_memory_is_within_doubt(read) ||
-	    facts->now_ns - read->oldest_ns > OLDEST_NS)
+	    facts->now_ns > rti_memory_good_until_ns(read))
 		return false;
 	return read->oldest_ns == facts->now_ns || !facts->needs_fresh_reads;
 }
@@ -72,8 +80,10 @@ static uint64_t low_pages(const struct rti_memory_facts *facts)
 {
 	const struct rti_memory_sums *sums = facts->sums;
 
-	return facts->needs_fresh_reads
-	           ? 0
+	if (facts->needs_fresh_reads)
+		return 0;
+	return facts->has_outside_shmem
+	           ? sums->anon_pages_min
 	           : rti_add_saturated(sums->anon_pages_min, sums->shmem_pages_max);
 }
 
@@ -106,6 +116,7 @@ static void set_exact(const struct rti_memory_facts *facts, struct rti_memory_mo
 	out->high_bytes = facts->has_skipped ? UINT64_MAX : read->bytes;
 	out->source = read->oldest_ns == facts->now_ns ? RT_PSS_READ : RT_PSS_CACHED;
 	out->oldest_ns = read->oldest_ns;
+	out->exact_until_ns = rti_memory_good_until_ns(read);
 }
 
 static void set_estimate(const struct rti_memory_facts *facts, struct rti_memory_moment *out)
@@ -119,9 +130,11 @@ static void set_estimate(const struct rti_memory_facts *facts, struct rti_memory
 	out->low_bytes = rti_multiply_saturated(low_pages(facts), facts->page_size);
 	out->high_bytes = rti_multiply_saturated(high_pages(facts), facts->page_size);
 	out->bytes = clamp(is_by_read ? read->bytes : of_model, out->low_bytes, out->high_bytes);
-	if (!is_by_read)
+	if (!is_by_read) {
 		out->copied_bytes =
 		    rti_multiply_saturated(facts->sums->copied_pages, facts->page_size);
+		out->file_bytes = rti_multiply_saturated(facts->file_pages, facts->page_size);
+	}
 	out->source = RT_PSS_ESTIMATED;
 	out->oldest_ns = read->has_all ? read->oldest_ns : 0;
 	out->error = reason_of(facts);

@@ -29,17 +29,23 @@ static void raise_peak(struct rti_peak_state *peaks, uint64_t bytes, bool is_rea
 	peaks->is_read = is_read;
 }
 
-/* What was read has shown how many copies are none. So many were none at the recent peak, too.
- * E.g.: a pool was estimated at 800 MiB, of which 390 MiB are copies. Then it is read: 410 MiB. */
-static void settle_estimates(struct rti_peak_state *peaks, uint64_t excess_bytes)
+static uint64_t lesser(uint64_t a, uint64_t b)
 {
-	uint64_t excess =
-	    excess_bytes < peaks->recent_copied_bytes ? excess_bytes : peaks->recent_copied_bytes;
-	uint64_t settled = rti_subtract_saturated(peaks->recent_bytes, excess);
+	return a < b ? a : b;
+}
 
-	raise_peak(peaks, settled, false);
-	raise_peak(peaks, peaks->recent_least_bytes, false);
-	peaks->recent_bytes = peaks->recent_copied_bytes = peaks->recent_least_bytes = 0;
+/* What was read has shown how many copies are none, and how much of their files the members share
+ * with others. So it was at the recent peak, too. E.g.: a pool was estimated at 800 MiB, of which
+ * 390 MiB are copies. Then it is read: 410 MiB. */
+static void settle_estimates(struct rti_peak_state *peaks, const struct rti_memory_state *memory)
+{
+	uint64_t copies = lesser(memory->excess_copied_bytes, peaks->recent_copied_bytes),
+		 files = lesser(memory->excess_file_bytes, peaks->recent_file_bytes);
+
+	raise_peak(peaks, rti_subtract_saturated(peaks->recent_bytes, copies + files), false);
+	raise_peak(peaks, rti_subtract_saturated(peaks->recent_least_bytes, files), false);
+	peaks->recent_bytes = peaks->recent_least_bytes = 0;
+	peaks->recent_copied_bytes = peaks->recent_file_bytes = 0;
 }
 
 static void take_estimate(struct rti_peak_state *peaks, const struct rti_memory_moment *moment)
@@ -50,6 +56,7 @@ static void take_estimate(struct rti_peak_state *peaks, const struct rti_memory_
 		return;
 	peaks->recent_bytes = moment->bytes;
 	peaks->recent_copied_bytes = moment->copied_bytes;
+	peaks->recent_file_bytes = moment->file_bytes;
 }
 
 static void take_moment(struct rti_tree *tree)
@@ -61,7 +68,7 @@ static void take_moment(struct rti_tree *tree)
 	raise_to(&peaks->low_bytes, moment->low_bytes);
 	raise_to(&peaks->shared_max_bytes, moment->shared_max_bytes);
 	if (tree->memory.was_calibrated)
-		settle_estimates(peaks, tree->memory.excess_bytes);
+		settle_estimates(peaks, &tree->memory);
 	if (moment->is_exact) {
 		raise_to(&peaks->read_bytes, moment->bytes);
 		raise_peak(peaks, moment->bytes, true);

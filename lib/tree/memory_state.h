@@ -21,6 +21,9 @@ struct rti_memory_state {
 	/* Processes that are not members share, and their forks and ends are not seen. So only what
 	 * was read in this sample is exact. */
 	bool needs_fresh_reads;
+	/* The last read of all members has shown that other processes have mapped shared memory of
+	 * theirs. */
+	bool has_outside_shmem;
 	struct rti_executables executables;
 	/* Since when reads have not been possible, and the members found by then; 0: they are. */
 	uint64_t contradicted_ns, contradicted_added;
@@ -30,9 +33,9 @@ struct rti_memory_state {
 	/* The shares of the members, times this, add up to the estimate of the anonymous pages. */
 	double share_scale;
 	struct rti_memory_moment moment;
-	/* What was read has set the copies right just now: so many had been too many. */
+	/* What was read has set the model right just now: so much had been too much. */
 	bool was_calibrated;
-	uint64_t excess_bytes;
+	uint64_t excess_copied_bytes, excess_file_bytes;
 };
 
 /* Which members PSS is read of, and when. Written by pss_read.c. */

@@ -70,6 +70,11 @@ uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)
 	return missing_ns > 0 ? (uint64_t)missing_ns / budget->share * 1000 : 0;
 }
 
+bool rti_pss_is_worth(const struct rti_pss_budget *budget, uint64_t cost_ns, uint64_t age_ns)
+{
+	return cost_ns <= age_ns / 2000 * budget->share;
+}
+
 static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 {
 	if (value > high)

@@ -47,6 +47,10 @@ bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns);
 /* How long it takes until so much can be afforded. */
 uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns);
 
+/* Whether to read at this cost what may still be right after age_ns: if that takes at most half
+ * of the share. */
+bool rti_pss_is_worth(const struct rti_pss_budget *budget, uint64_t cost_ns, uint64_t age_ns);
+
 /* A process was read, at this cost. */
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns);
 

@@ -23,12 +23,6 @@ static bool has_no_limit(const struct rti_tree *tree)
 	return tree->pss_budget.share >= RTI_PSS_NO_LIMIT;
 }
 
-static bool has_run_since(const struct rti_member *m)
-{
-	return !m->clock.is_known || m->pss.clock_ns != m->clock.now.total_ns ||
-	       m->pss.rss_pages != m->memory.look.rss_pages;
-}
-
 /* drift: reads up to then are no longer good. */
 static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint64_t drift)
 {
@@ -38,8 +32,6 @@ static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint
 		return false;
 	if (!pss->at_ns || pss->error < 0)
 		return true;
-	if (has_no_limit(tree) && has_run_since(m))
-		return pss->at_ns != tree->now_ns;
 	return pss->drift < drift || tree->now_ns - pss->at_ns >= RTI_PSS_REFRESH_NS;
 }
 
@@ -237,21 +229,41 @@ static uint64_t cost_of_round(struct rti_tree *tree, uint64_t drift, bool *is_wh
 	return cost_of(tree, find_due(tree, drift, &at));
 }
 
+/* Whether other processes may have changed what members share with them, and it costs little to
+ * find out. */
+static bool may_be_stale(struct rti_tree *tree, const struct rti_pss_sum *sum)
+{
+	bool is_whole;
+
+	return tree->now_ns > rti_memory_good_until_ns(sum) &&
+	       rti_pss_is_worth(&tree->pss_budget, cost_of_round(tree, UINT64_MAX, &is_whole),
+	                        tree->now_ns - sum->oldest_ns);
+}
+
+/* Members that were read at this drift or later need not be read again. */
+static uint64_t good_drift(struct rti_tree *tree)
+{
+	struct rti_pss_sum sum;
+
+	rti_pss_sum(tree, &sum);
+	if (tree->memory.needs_fresh_reads || has_no_limit(tree))
+		return UINT64_MAX;
+	if (!rti_memory_is_within_doubt(&sum))
+		return tree->drift;
+	/* else only what was never read, or not for long */
+	return may_be_stale(tree, &sum) ? UINT64_MAX : 0;
+}
+
 bool rti_pss_read_due(struct rti_tree *tree)
 {
 	const struct rti_pss_budget *budget = &tree->pss_budget;
-	uint64_t drift = tree->drift, cost_ns;
-	struct rti_pss_sum sum;
+	uint64_t drift, cost_ns;
 	bool is_whole;
 
 	if (!tree->memory.may_read || tree->now_ns < tree->pss_rounds.next_try_ns)
 		return false;
 	tree->pss_rounds.tried_ns = tree->now_ns;
-	rti_pss_sum(tree, &sum);
-	if (tree->memory.needs_fresh_reads)
-		drift = UINT64_MAX;
-	else if (rti_memory_is_within_doubt(&sum) && !has_no_limit(tree))
-		drift = 0; /* only what was never read, or not for long */
+	drift = good_drift(tree);
 	cost_ns = cost_of_round(tree, drift, &is_whole);
 	if (cost_ns == 0)
 		return false;
@@ -281,6 +293,21 @@ uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m)
 	return carry_on(tree, m, m->pss.pss_bytes, m->memory.look.rss_pages);
 }
 
+/* By how much the PSS of a member changes if one more process maps what it has mapped of files and
+ * shared memory, or one less does. E.g.: it has 200 MiB that three processes have mapped, so 67 MiB
+ * are its part: that becomes 100 MiB if one of them ends. */
+static uint64_t outside_bytes(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint64_t mapped = rti_pages_to_bytes(tree, m->memory.look.shared_pages),
+		 part = m->pss.has_kinds
+	                    ? rti_subtract_saturated(m->pss.pss_bytes, m->pss.anon_bytes)
+	                    : mapped;
+
+	if (mapped < 2 * part || mapped == 0)
+		return part < mapped ? part : mapped;
+	return (uint64_t)((double)part / (double)(mapped - part) * (double)part);
+}
+
 static void add_member(const struct rti_tree *tree, const struct rti_member *m,
                        struct rti_pss_sum *sum, uint64_t *drift)
 {
@@ -296,6 +323,7 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 	sum->anon_bytes +=
 	    carry_on(tree, m, pss->anon_bytes, rti_memory_anon_pages(&m->memory.look));
 	sum->has_kinds &= pss->has_kinds;
+	sum->outside_bytes += outside_bytes(tree, m);
 	if (*drift > pss->drift)
 		*drift = pss->drift;
 	if (sum->oldest_ns > pss->at_ns)

@@ -51,9 +51,9 @@ struct rti_peak_state {
 	uint64_t read_bytes; /* of PSS, all of it read */
 	uint64_t bytes;      /* of PSS, read or estimated */
 	bool is_read;        /* bytes is */
-	/* Estimates since the copies were last set right: the largest, how much of it is copies,
-	 * and the largest without copies. */
-	uint64_t recent_bytes, recent_copied_bytes, recent_least_bytes;
+	/* Estimates since the model was last set right: the largest, how much of it is copies, and
+	 * is of files, and the largest without copies. */
+	uint64_t recent_bytes, recent_copied_bytes, recent_file_bytes, recent_least_bytes;
 	uint64_t low_bytes;        /* lower bound of the largest sum */
 	uint64_t shared_max_bytes; /* of files and shared memory: most of one member */
 };

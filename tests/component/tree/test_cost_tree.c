@@ -24,10 +24,13 @@ START_TEST(idle_tree_costs_one_clock_for_each_member)
 	    (struct cost){ .reads = 1, .clocks = TREE, .times = SAMPLE_TIMES, .files = LAST_PID });
 
 	check_sample_after(REFRESH, "tree, idle for a second",
-	                   (struct cost){ .reads = 1 + TREE,
+	                   (struct cost){ .opens = TREE,
+	                                  .reads = 1 + 4 * TREE,
 	                                  .clocks = TREE,
-	                                  .times = SAMPLE_TIMES + LOOK_TIMES,
-	                                  .files = "PID/statm 20, " LAST_PID });
+	                                  .times = SAMPLE_TIMES + LOOK_TIMES + PSS_TIMES * TREE,
+	                                  .files = "PID/smaps_rollup 20, PID/stat 20, "
+	                                           "PID/statm 40, " LAST_PID,
+	                                  .twice = "/statm" });
 }
 END_TEST
 
@@ -83,12 +86,12 @@ START_TEST(tree_that_ran_costs_files_of_all_members)
 	run_all();
 	check_sample_after(
 	    SELDOM, "tree, all ran, after 100 ms",
-	    (struct cost){ .opens = 6 * TREE,
-	                   .reads = 1 + 8 * TREE,
+	    (struct cost){ .opens = 7 * TREE,
+	                   .reads = 1 + 11 * TREE,
 	                   .lists = 2 * TREE,
 	                   .clocks = 2 * TREE,
-	                   .times = SAMPLE_TIMES + LOOK_TIMES,
-	                   .files = "PID/io 20, PID/stat 40, PID/statm 20, "
+	                   .times = SAMPLE_TIMES + LOOK_TIMES + PSS_TIMES * TREE,
+	                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 60, PID/statm 40, "
 	                            "PID/status 20, PID/task 20, PID/task/TID/schedstat 20, "
 	                            "PID/task/TID/stat 20, PID/task/TID/status 20, " LAST_PID,
 	                   .twice = "/stat" });
@@ -194,8 +197,16 @@ static const struct {
 	  .idle = { .reads = 4, .files = "PID/statm 3, " LAST_PID } },
 	{ .name = "PSS",
 	  .want = RT_HAS_PSS,
-	  .ran = { .reads = 7, .times = LOOK_TIMES, .files = "PID/stat 3, PID/statm 3, " LAST_PID },
-	  .idle = { .reads = 4, .times = LOOK_TIMES, .files = "PID/statm 3, " LAST_PID } },
+	  .ran = { .opens = 3,
+	           .reads = 16,
+	           .times = LOOK_TIMES + 3 * PSS_TIMES,
+	           .files = "PID/smaps_rollup 3, PID/stat 6, PID/statm 6, " LAST_PID,
+	           .twice = "/stat" },
+	  .idle = { .opens = 3,
+	            .reads = 13,
+	            .times = LOOK_TIMES + 3 * PSS_TIMES,
+	            .files = "PID/smaps_rollup 3, PID/stat 3, PID/statm 6, " LAST_PID,
+	            .twice = "/statm" } },
 	{ .name = "peak RSS",
 	  .want = RT_HAS_PEAK_RSS,
 	  .ran = { .opens = 3, .reads = 7, .files = "PID/stat 3, PID/status 3, " LAST_PID },

@@ -221,7 +221,7 @@ START_TEST(process_tracked_alone_without_children_is_exact)
 	track_tree((struct rt_opts){ .flags = RT_OPT_NO_CHILDREN, .pss_share = 1 });
 	sample_pool_after(0);
 	take_savings();
-	m = sample_pool_after(5 * SECOND);
+	m = sample_pool_after(50 * MS);
 	ck_assert_uint_eq(m.pss_source, RT_PSS_CACHED);
 	check_exact(&m, ANON + FILES);
 }

@@ -11,6 +11,7 @@
 
 #define PAGE UINT64_C(4096)
 #define SECOND UINT64_C(1000000000)
+#define MS UINT64_C(1000000)
 #define NOW (1000 * SECOND)
 #define OPEN UINT64_MAX /* a bound that is not known */
 
@@ -43,8 +44,9 @@ static const struct rti_memory_sums usual_sums = {
 struct judge_case {
 	const char *name;
 	uint64_t age_ns, doubt_bytes, read_pages; /* 0 pages: the usual ones */
+	uint64_t outside_bytes;
 	bool lacks_member, has_unknown, has_no_known;
-	bool needs_fresh_reads, is_contradicted, has_skipped;
+	bool needs_fresh_reads, has_outside_shmem, is_contradicted, has_skipped;
 	int read_error;
 	uint64_t model_files; /* 0: the usual ones */
 	/* What is expected. source: 0 is RT_PSS_ESTIMATED. */
@@ -66,6 +68,7 @@ static struct rti_pss_sum make_read(const struct judge_case *c)
 		.unknown = c->has_unknown,
 		.bytes = to_bytes(c->read_pages ? c->read_pages : READ),
 		.doubt_bytes = c->doubt_bytes,
+		.outside_bytes = c->outside_bytes,
 		.oldest_ns = NOW - c->age_ns,
 		.error = c->read_error,
 	};
@@ -82,6 +85,7 @@ static struct rti_memory_moment judge(const struct judge_case *c)
 	    .now_ns = NOW,
 	    .page_size = PAGE,
 	    .needs_fresh_reads = c->needs_fresh_reads,
+	    .has_outside_shmem = c->has_outside_shmem,
 	    .is_contradicted = c->is_contradicted,
 	    .has_skipped = c->has_skipped,
 	});
@@ -115,6 +119,10 @@ static const struct judge_case exact_cases[] = {
 	  .low = READ, .high = READ },
 	{ "in doubt by a hundredth", .age_ns = SECOND, .doubt_bytes = HUNDREDTH,
 	  .source = RT_PSS_CACHED, .pages = READ, .low = READ, .high = READ },
+	{ "others may change much, read 90 ms ago", .age_ns = 90 * MS, .outside_bytes = READ * PAGE,
+	  .source = RT_PSS_CACHED, .pages = READ, .low = READ, .high = READ },
+	{ "others may change a hundredth, old", .age_ns = 30 * SECOND, .outside_bytes = HUNDREDTH,
+	  .source = RT_PSS_CACHED, .pages = READ, .low = READ, .high = READ },
 	{ "shared with others, read now", .needs_fresh_reads = true, .source = RT_PSS_READ,
 	  .pages = READ, .low = READ, .high = READ },
 	{ "above the upper bound of the model", .read_pages = HIGH + 1, .source = RT_PSS_READ,
@@ -138,6 +146,15 @@ static const struct judge_case read_cases[] = {
 	  .error = -EDQUOT },
 	{ "in doubt by more than a hundredth", .age_ns = SECOND, .doubt_bytes = HUNDREDTH + 1,
 	  .pages = READ, .low = LOW, .high = HIGH, .error = -EDQUOT },
+	{ "others may change much, read more than 90 ms ago", .age_ns = 90 * MS + 1,
+	  .outside_bytes = HUNDREDTH + 1, .pages = READ, .low = LOW, .high = HIGH,
+	  .error = -EDQUOT },
+	{ "members and others may change too much together", .age_ns = SECOND,
+	  .doubt_bytes = HUNDREDTH / 2, .outside_bytes = HUNDREDTH, .pages = READ, .low = LOW,
+	  .high = HIGH, .error = -EDQUOT },
+	{ "others have mapped the shared memory", .age_ns = 30 * SECOND + 1,
+	  .has_outside_shmem = true, .pages = READ, .low = ANON_MIN, .high = HIGH,
+	  .error = -EDQUOT },
 	{ "members changed while they were read", .doubt_bytes = HUNDREDTH + 1, .pages = READ,
 	  .low = LOW, .high = HIGH, .error = -EBUSY },
 	{ "in doubt by a twentieth", .age_ns = SECOND, .doubt_bytes = TWENTIETH, .pages = READ,
@@ -273,6 +290,7 @@ static struct rti_pss_sum random_read(void)
 		.unknown = random_below(4) ? 0 : 1,
 		.bytes = random_number(),
 		.doubt_bytes = random_below(2) ? 0 : random_number(),
+		.outside_bytes = random_below(2) ? 0 : random_number(),
 		.oldest_ns = random_below(2) ? NOW : NOW - random_below(40 * SECOND),
 		.error = random_below(4) ? 0 : -EACCES,
 	};
