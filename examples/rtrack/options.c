@@ -196,10 +196,11 @@ static int set_interval(struct options *o, const char *word)
 
 	if (err < 0)
 		return err;
-	return o->interval_ns < SHORTEST_INTERVAL_NS ? -EINVAL : 0;
+	return o->interval_ns < SHORTEST_INTERVAL_NS ? -ERANGE : 0;
 }
 
-/* Set an option that has an argument. Returns 0, or -EINVAL if the argument is invalid. */
+/* Set an option that has an argument. Returns 0, -EINVAL if the argument is invalid, or -ERANGE if an
+ * interval is too short. */
 static int set_with_argument(struct options *o, int key, const char *argument)
 {
 	switch (key) {
@@ -315,6 +316,7 @@ static int try_help(const struct command *command)
 static bool parse_one(struct options *o, int key, int *exit_code)
 {
 	const struct option_row *row = find_row(o->command, key);
+	int err;
 
 	if (key == 'h') {
 		*exit_code = show_help(o->command);
@@ -332,9 +334,10 @@ static bool parse_one(struct options *o, int key, int *exit_code)
 		set_flag(o, key);
 		return true;
 	}
-	if (set_with_argument(o, key, optarg) == 0)
+	err = set_with_argument(o, key, optarg);
+	if (err == 0)
 		return true;
-	warn("invalid %s '%s'", row->name, optarg);
+	warn("invalid %s '%s'%s", row->name, optarg, err == -ERANGE ? ": at least 1ms" : "");
 	*exit_code = try_help(o->command);
 	return false;
 }
