@@ -119,8 +119,8 @@ static bool domain_applies(const struct capability *a, const struct domain *doma
 	return a->sample.kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree;
 }
 
-/* Returns "yes", "partial", "estimated" or "no", and sets why to the reason or NULL. A figure that is
- * always a lower bound or an estimate has none. */
+/* Returns "yes", "partial", "estimated" or "no", and sets why to the reason or NULL. A figure that
+ * is always a lower bound or an estimate has none. */
 static const char *verdict(const struct capability *a, const struct domain *domain,
                            const char **why)
 {

@@ -199,8 +199,8 @@ static int set_interval(struct options *o, const char *word)
 	return o->interval_ns < SHORTEST_INTERVAL_NS ? -ERANGE : 0;
 }
 
-/* Set an option that has an argument. Returns 0, -EINVAL if the argument is invalid, or -ERANGE if an
- * interval is too short. */
+/* Set an option that has an argument. Returns 0, -EINVAL if the argument is invalid, or -ERANGE if
+ * an interval is too short. */
 static int set_with_argument(struct options *o, int key, const char *argument)
 {
 	switch (key) {
