@@ -16,10 +16,9 @@ import os
 import pathlib
 import sys
 import tempfile
-from typing import List, Sequence, Tuple
+from typing import List, Tuple
 
 from judge import problems
-from known_faults import reason_of
 from load import run_beside_load
 from report import METHODS, Report
 from runner import Result, Runner, Skip, User, copy_programs
@@ -44,14 +43,6 @@ def users(programs: pathlib.Path) -> Tuple[List[User], List[str]]:
     return [root, UNPRIVILEGED], []
 
 
-def todo(method: str, found: Sequence[str]) -> str:
-    """Return the directive of TAP if all problems are known, else nothing."""
-    reasons = [reason_of(method, problem) for problem in found]
-    if not reasons or None in reasons:
-        return ""
-    return " # TODO " + "; ".join(sorted({reason for reason in reasons if reason}))
-
-
 class Session:
     def __init__(self, runner: Runner, is_quick: bool) -> None:
         self.runner, self.is_quick = runner, is_quick
@@ -71,12 +62,10 @@ class Session:
             return
         found = list(problems(result))
         self.results.append(result)
-        directive = todo(tool.name, found)
-        if not (self.is_quick and directive):
-            self.failures += [f"{label}: {problem}" for problem in found]
+        self.failures += [f"{label}: {problem}" for problem in found]
         for problem in found:
             print("#", problem)
-        self.print_tap(f"{'not ok' if found else 'ok'} {self.count} - {label}{directive}")
+        self.print_tap(f"{'not ok' if found else 'ok'} {self.count} - {label}")
         if not self.is_quick:
             suffixes = {None: "", True: ", complete", False: ", incomplete"}
             suffix = suffixes[result.figures.complete]
