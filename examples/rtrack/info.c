@@ -119,16 +119,17 @@ static bool domain_applies(const struct capability *a, const struct domain *doma
 	return a->sample.kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree;
 }
 
-/* Returns "yes", "partial", "estimated" or "no", and sets why to the reason or NULL. A figure that
- * is always a lower bound or an estimate has none. */
+/* Returns "yes", "partial", "estimated" or "no", and sets why to the reason or NULL. */
 static const char *verdict(const struct capability *a, const struct domain *domain,
                            const char **why)
 {
 	int err = rt_tracker_status(a->tracker, domain->bit);
 
-	*why = err < 0 && err != -ENODATA ? rt_strerror(err) : NULL;
+	*why = err < 0 ? rt_strerror(err) : NULL;
 	if (a->sample.valid & domain->bit)
 		return "yes";
+	if (err == -ENODATA && (a->sample.partial | a->sample.estimated) & domain->bit)
+		*why = "always a lower bound or an estimate";
 	if (a->sample.estimated & domain->bit)
 		return "estimated";
 	return a->sample.partial & domain->bit ? "partial" : "no";
