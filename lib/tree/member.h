@@ -86,8 +86,7 @@ struct rti_pss_part {
 	uint64_t cost_ns;     /* the CPU time that it took */
 	uint64_t tried_at_ns; /* that */
 	uint64_t drift;       /* rti_memory_state.drift at that time */
-	/* RSS and CPU clock at that time */
-	uint64_t rss_pages, clock_ns;
+	uint64_t anon_pages;  /* RSS without files and shared memory at that time */
 };
 
 /* Cached descriptors. Owned and closed by member_table.c; opened by the readers. */

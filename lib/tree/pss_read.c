@@ -72,8 +72,8 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 	pss->anon_bytes = rollup->pss_anon_kib * 1024;
 	pss->has_kinds = rollup->has_kinds;
 	pss->drift = tree->drift;
-	pss->rss_pages = rss_then(tree, m, rollup);
-	pss->clock_ns = m->clock.now.total_ns;
+	pss->anon_pages =
+	    rti_subtract_saturated(rss_then(tree, m, rollup), m->memory.look.shared_pages);
 }
 
 static void read_member(struct rti_tree *tree, struct rti_member *m)
@@ -273,13 +273,14 @@ bool rti_pss_read_due(struct rti_tree *tree)
 	return false;
 }
 
-/* What was read, moved by the change of RSS since; at most max_pages, which the process had when it
- * was looked at. That may be before it was read. */
+/* What was read, moved by the change of anonymous pages since; at most max_pages, which the process
+ * had when it was looked at. That may be before it was read. Pages of files that it has mapped
+ * since are rarely its own: they count as drift. */
 static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m, uint64_t bytes,
                          uint64_t max_pages)
 {
-	uint64_t then = rti_pages_to_bytes(tree, m->pss.rss_pages),
-		 now = rti_pages_to_bytes(tree, m->memory.look.rss_pages),
+	uint64_t then = rti_pages_to_bytes(tree, m->pss.anon_pages),
+		 now = rti_pages_to_bytes(tree, rti_memory_anon_pages(&m->memory.look)),
 		 max_bytes = rti_pages_to_bytes(tree, max_pages);
 
 	if (m->memory.look.at_ns > m->pss.at_ns)

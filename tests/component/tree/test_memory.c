@@ -99,6 +99,22 @@ START_TEST(growth_of_a_member_is_added_to_what_was_read)
 }
 END_TEST
 
+/* 20 pages of the program, which its siblings have mapped. */
+START_TEST(pages_of_files_that_a_member_maps_are_not_added_to_what_was_read)
+{
+	struct rt_metrics m;
+
+	track_pool_and_read_once(3);
+	processes[2].rss_pages += 20;
+	processes[2].shared_pages += 20;
+	run_and_write(2);
+
+	m = sample_pool_after(5 * MS);
+
+	check_exact(&m, ANON + FILES);
+}
+END_TEST
+
 static void grow_root(void *arg)
 {
 	(void)arg;
@@ -547,6 +563,7 @@ int main(void)
 	tcase_add_test(exact, first_sample_within_the_budget_reads_pss);
 	tcase_add_test(exact, sum_in_which_nothing_has_changed_stays_exact_and_ages);
 	tcase_add_test(exact, growth_of_a_member_is_added_to_what_was_read);
+	tcase_add_test(exact, pages_of_files_that_a_member_maps_are_not_added_to_what_was_read);
 	tcase_add_test(exact, growth_during_the_read_of_pss_is_added_once);
 	tcase_add_test(exact, release_of_a_member_is_taken_off_what_was_read);
 	tcase_add_test(exact, sum_is_read_again_after_ten_seconds);
