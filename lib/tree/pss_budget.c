@@ -2,6 +2,8 @@
 /* How much CPU time reading PSS may use. */
 #include "tree/pss_budget.h"
 
+#include "util/saturate.h"
+
 #define DEFAULT_SHARE 10
 #define DEFAULT_HOLD_NS 50000000u
 #define SAVED_MAX_NS 100000000u /* so that the first sample reads all of an ordinary tree */
@@ -70,9 +72,10 @@ uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)
 	return missing_ns > 0 ? (uint64_t)missing_ns / budget->share * 1000 : 0;
 }
 
-bool rti_pss_is_worth(const struct rti_pss_budget *budget, uint64_t cost_ns, uint64_t age_ns)
+bool rti_pss_can_spare(const struct rti_pss_budget *budget, uint64_t cost_ns)
 {
-	return cost_ns <= age_ns / 2000 * budget->share;
+	return rti_pss_can_afford(budget,
+	                          rti_add_saturated(cost_ns, rti_pss_saved_max_ns(budget) / 2));
 }
 
 static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)

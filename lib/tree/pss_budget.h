@@ -47,9 +47,9 @@ bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns);
 /* How long it takes until so much can be afforded. */
 uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns);
 
-/* Whether to read at this cost what may still be right after age_ns: if that takes at most half
- * of the share. */
-bool rti_pss_is_worth(const struct rti_pss_budget *budget, uint64_t cost_ns, uint64_t age_ns);
+/* Whether so much may be spent on what may still be right: if half of the savings is left for what
+ * is not. */
+bool rti_pss_can_spare(const struct rti_pss_budget *budget, uint64_t cost_ns);
 
 /* A process was read, at this cost. */
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns);

@@ -236,8 +236,7 @@ static bool may_be_stale(struct rti_tree *tree, const struct rti_pss_sum *sum)
 	bool is_whole;
 
 	return tree->now_ns > rti_memory_good_until_ns(sum) &&
-	       rti_pss_is_worth(&tree->pss_budget, cost_of_round(tree, UINT64_MAX, &is_whole),
-	                        tree->now_ns - sum->oldest_ns);
+	       rti_pss_can_spare(&tree->pss_budget, cost_of_round(tree, UINT64_MAX, &is_whole));
 }
 
 /* Members that were read at this drift or later need not be read again. */

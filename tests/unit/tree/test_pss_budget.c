@@ -310,13 +310,13 @@ START_TEST(clock_that_goes_back_earns_nothing)
 }
 END_TEST
 
-/* 1 % of a CPU: 5 ms of a second. */
-START_TEST(read_is_worth_half_of_what_was_earned_since_the_last_one)
+START_TEST(half_of_the_savings_is_not_to_spare)
 {
 	begin_budget(10, 0);
-	ck_assert(rti_pss_is_worth(&fix.budget, 5 * MS, SECOND));
-	ck_assert(!rti_pss_is_worth(&fix.budget, 5 * MS + 1, SECOND));
-	ck_assert(!rti_pss_is_worth(&fix.budget, 1, 0));
+	ck_assert(rti_pss_can_spare(&fix.budget, SAVINGS_NS / 2));
+	ck_assert(!rti_pss_can_spare(&fix.budget, SAVINGS_NS / 2 + 1));
+	spend(0, SAVINGS_NS / 2);
+	ck_assert(!rti_pss_can_spare(&fix.budget, 1));
 }
 END_TEST
 
@@ -335,7 +335,7 @@ int main(void)
 	tcase_add_loop_test(limits, budget_without_limit_affords_any_read, 0, 2);
 	tcase_add_loop_test(limits, budget_after_the_wait_affords_the_cost, 0, 4);
 	tcase_add_test(limits, clock_that_goes_back_earns_nothing);
-	tcase_add_test(limits, read_is_worth_half_of_what_was_earned_since_the_last_one);
+	tcase_add_test(limits, half_of_the_savings_is_not_to_spare);
 	tcase_add_loop_test(costs, prediction_after_reads_matches_their_cost_per_page, 0, 4);
 	tcase_add_loop_test(costs, prediction_after_one_odd_read_has_moved_by_less_than_twice, 0,
 	                    2);
