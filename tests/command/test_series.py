@@ -143,7 +143,7 @@ class CsvV5(Files):
     def test_csv_v5_memory_is_in_mib(self) -> None:
         before = meminfo()
         rows = read_csv(self.write("csv-v5", 64))
-        held = max(row["process_memory_mib"] for row in rows)
+        held = max(row["process_memory_mib"] or 0 for row in rows)  # none: an estimate
         self.assertTrue(64 < held < 128, held)
         after = meminfo()
         margin = before["MemTotal"] / 50
