@@ -77,8 +77,11 @@ class Completeness(Case):
         self.need_events()
         self.start_other_program()
         for command in (["sleep", "0.2"], ["sh", "-c", "true; (true & true) | cat; true"]):
-            got = self.account("--accounting", "wait", *command)["accounting"]
-            self.assertEqual((got["complete"], got["reasons"]), (True, []), command)
+            all_of_it = self.account("--accounting", "wait", *command)
+            got = all_of_it["accounting"]
+            # On a busy machine, the program that runs in the background may end later.
+            reasons = ["left_running"] if all_of_it["left_running"] else []
+            self.assertEqual((got["complete"], got["reasons"]), (not reasons, reasons), command)
             self.assertLess(got["error_bound_seconds"], 0.1)
             self.assertGreaterEqual(got["error_bound_seconds"], 0)
 
