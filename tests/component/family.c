@@ -65,6 +65,21 @@ static int32_t shrink_memory(size_t bytes)
 	return madvise(room + used, bytes, MADV_DONTNEED);
 }
 
+/* Of no other process. */
+static int32_t map_file(size_t bytes)
+{
+	int fd = memfd_create("family", MFD_CLOEXEC);
+	char *file;
+
+	if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0)
+		return -errno;
+	file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (file == MAP_FAILED)
+		return -errno;
+	write_pages(file, bytes);
+	return close(fd);
+}
+
 static int32_t write_bytes(size_t count)
 {
 	static char bytes[65536];
@@ -134,6 +149,8 @@ static int32_t execute(struct family *f, size_t self, const struct command *comm
 		return 0;
 	case FAMILY_DROP:
 		return madvise(room, (size_t)command->argument * MIB, MADV_DONTNEED);
+	case FAMILY_MAP:
+		return map_file((size_t)command->argument * MIB);
 	case FAMILY_IGNORE:
 		return signal(SIGCHLD, SIG_IGN) == SIG_ERR ? -1 : 0;
 	case FAMILY_WRITE:

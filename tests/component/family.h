@@ -30,6 +30,7 @@ enum family_deed {
 	FAMILY_COPY,
 	FAMILY_COPY_LAST, /* the same of the last ones */
 	FAMILY_DROP,      /* free this many of them, the first ones */
+	FAMILY_MAP,       /* map this many MiB of a file that no other process has */
 	FAMILY_IGNORE,    /* ignore SIGCHLD */
 	FAMILY_WRITE,     /* write this many bytes into a pipe of its own */
 	FAMILY_THREADS,   /* start this many more threads, which sleep */

@@ -41,6 +41,7 @@ void start_family(size_t count)
 	for (size_t i = 0; i < count; i++) {
 		ck_assert_int_eq(family_tell(&fix.family, i, FAMILY_GROW, 8), 0);
 		ck_assert_int_eq(family_tell(&fix.family, i, FAMILY_SHRINK, 8), 0);
+		ck_assert_int_eq(family_tell(&fix.family, i, FAMILY_MAP, 1), 0);
 	}
 }
 

@@ -50,7 +50,8 @@ TCase *add_cost_case(Suite *suite, const char *name);
 bool has_children_files(void);
 
 /* Start a family of this many members. Each has been larger before, so that no sample finds a new
- * peak of RSS. */
+ * peak of RSS. Each has mapped a file, so that what was read of PSS is good for 90 ms, however many
+ * processes have mapped the libraries. */
 void start_family(size_t count);
 
 /* Follow the root of the family. flags, want and share are those of struct rt_opts. Takes samples
