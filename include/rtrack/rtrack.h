@@ -853,8 +853,9 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
  *
  *  A bit of `valid` is set if it is valid in both samples and no counter of that domain went
  *  backwards. A bit of `partial` is set if at least one of the two is a lower bound, and a bit of
- *  `estimated` if at least one of the two is an estimate. Differences
- *  of consecutive samples add up to the difference of the first and the last. @since 0.1 */
+ *  `estimated` if at least one of the two is an estimate. A bit is in none of the three if a
+ *  counter of that domain lies past the end of a sample (rt_metrics.size). Differences of
+ *  consecutive samples add up to the difference of the first and the last. @since 0.1 */
 struct rt_delta {
 	uint32_t size;         /**< Bytes of this struct that the library filled. */
 	uint32_t kind;         /**< RT_KIND_PID or RT_KIND_SYSTEM. */

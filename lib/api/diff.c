@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rt_diff: what happened between two samples. Pure arithmetic. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include <rtrack/rtrack.h>
 
@@ -72,18 +73,28 @@ static uint64_t counter_of(const struct rt_metrics *m, const struct counter *c)
 	return *(const uint64_t *)(const void *)((const char *)m + c->in_metrics);
 }
 
-/* A counter that went backwards takes its whole domain out, since the other counters of the
- * domain are as doubtful. */
+/* Whether a sample ends before a counter. E.g.: a program with the header of 0.2 takes a sample
+ * with a later library, which sets RT_HAS_IO_CALLS, and writes it to a file. */
+static bool is_cut_off(const struct rt_metrics *m, const struct counter *c)
+{
+	return m->size < c->in_metrics + sizeof(uint64_t);
+}
+
+/* A counter that went backwards, or that a sample does not have, takes its whole domain out, since
+ * the other counters of the domain are as doubtful. */
 static void subtract_counters(const struct rt_metrics *from, const struct rt_metrics *to,
                               struct rt_delta *out)
 {
-	uint64_t known = out->valid | out->partial | out->estimated, backwards = 0;
+	uint64_t known = out->valid | out->partial | out->estimated, lost = 0;
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		if (counter_of(to, &counters[i]) < counter_of(from, &counters[i]))
-			backwards |= counters[i].has;
+		const struct counter *c = &counters[i];
+
+		if (is_cut_off(from, c) || is_cut_off(to, c) ||
+		    counter_of(to, c) < counter_of(from, c))
+			lost |= c->has;
 	}
-	known &= ~backwards;
+	known &= ~lost;
 	out->valid &= known;
 	out->partial &= known;
 	out->estimated &= known;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rt_diff(): differences, rates, marks and refusals. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <rtrack/rtrack.h>
@@ -121,6 +122,50 @@ START_TEST(diff_with_falling_counter_drops_its_domain)
 }
 END_TEST
 
+/* Ends of struct rt_metrics in the releases before 0.3. */
+static const uint32_t old_sizes[] = {
+	offsetof(struct rt_metrics, members_skipped), /* 0.1 */
+	offsetof(struct rt_metrics, estimated),       /* 0.2 */
+};
+
+/* A program with an old header got the sample from this library, so that the bits of later figures
+ * are set. */
+START_TEST(diff_of_sample_with_old_size_drops_domains_past_its_end)
+{
+	struct rt_metrics *older = _i % 2 ? &pair.from : &pair.to;
+
+	pair.from.valid |= RT_HAS_IO_CALLS;
+	pair.to.valid |= RT_HAS_IO_CALLS;
+	pair.to.read_calls = pair.from.read_calls + 4;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid & RT_HAS_IO_CALLS, RT_HAS_IO_CALLS);
+	ck_assert_uint_eq(pair.delta.read_calls, 4);
+
+	older->size = old_sizes[_i / 2];
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid, RT_HAS_CPU | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_RATE);
+	ck_assert_uint_eq(pair.delta.partial | pair.delta.estimated, 0);
+	ck_assert_uint_eq(pair.delta.read_calls, 0);
+	ck_assert_uint_eq(pair.delta.read_bytes, 1024);
+}
+END_TEST
+
+START_TEST(diff_of_marked_domain_past_the_end_of_a_sample_has_no_mark)
+{
+	uint64_t *mark = _i ? &pair.to.estimated : &pair.to.partial;
+
+	pair.from.valid |= RT_HAS_IO_CALLS;
+	*mark = RT_HAS_IO_CALLS;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.partial | pair.delta.estimated, RT_HAS_IO_CALLS);
+
+	pair.from.size = old_sizes[1];
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(
+	    (pair.delta.valid | pair.delta.partial | pair.delta.estimated) & RT_HAS_IO_CALLS, 0);
+}
+END_TEST
+
 START_TEST(diff_with_missing_and_partial_domains_keeps_those_marks)
 {
 	pair.to.valid &= ~(RT_HAS_IO | RT_HAS_CPU);
@@ -210,6 +255,9 @@ int main(void)
 	tcase_add_test(tests, diff_across_suspend_reports_it_apart_from_the_interval);
 	tcase_add_test(tests, diff_across_realtime_clock_step_is_unchanged);
 	tcase_add_test(tests, diff_with_falling_counter_drops_its_domain);
+	tcase_add_loop_test(tests, diff_of_sample_with_old_size_drops_domains_past_its_end, 0, 4);
+	tcase_add_loop_test(tests, diff_of_marked_domain_past_the_end_of_a_sample_has_no_mark, 0,
+	                    2);
 	tcase_add_test(tests, diff_with_missing_and_partial_domains_keeps_those_marks);
 	tcase_add_test(tests, diff_of_other_tracker_or_kind_fails_with_estale);
 	tcase_add_test(tests, diff_in_wrong_order_fails_with_einval);
