@@ -855,7 +855,8 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
  *  backwards. A bit of `partial` is set if at least one of the two is a lower bound, and a bit of
  *  `estimated` if at least one of the two is an estimate. A bit is in none of the three if a
  *  counter of that domain lies past the end of a sample (rt_metrics.size). Differences of
- *  consecutive samples add up to the difference of the first and the last. @since 0.1 */
+ *  consecutive samples add up to the difference of the first and the last. A bit of a domain that
+ *  has no field here, such as RT_HAS_RSS, says that both samples have it. @since 0.1 */
 struct rt_delta {
 	uint32_t size;         /**< Bytes of this struct that the library filled. */
 	uint32_t kind;         /**< RT_KIND_PID or RT_KIND_SYSTEM. */
@@ -864,7 +865,9 @@ struct rt_delta {
 	uint64_t interval_ns;  /**< Monotonic time between the samples, without time suspended. */
 	uint64_t suspended_ns; /**< Time that the system was suspended in between. */
 	uint64_t self_cpu_ns;  /**< CPU time that the tracker's samples cost in the interval. */
-	/** Differences of the counters. ru_maxrss is that of the later sample. */
+	/** Differences of the counters. ru_maxrss is that of the later sample. ru_inblock and
+	 * ru_oublock add up without rounding loss.
+	 * @since 0.3 Until then each difference of them was rounded down. */
 	struct rt_rusage rusage;
 
 	uint64_t cpu_user_ns;   /**< RT_HAS_CPU. */

@@ -9,6 +9,7 @@
 
 #define TICKS_PER_SECOND 100u /* USER_HZ of every architecture that this library supports */
 #define TICK_NS (1000000000u / TICKS_PER_SECOND)
+#define BLOCK 512u /* bytes: the unit of ru_inblock */
 
 struct counter {
 	uint64_t has;
@@ -105,10 +106,11 @@ static void subtract_counters(const struct rt_metrics *from, const struct rt_met
 	}
 }
 
-/* Each sample is rounded, not the difference, so that consecutive differences add up. */
-static uint64_t ticks_between(uint64_t from_ns, uint64_t to_ns)
+/* Each sample is rounded, not the difference, so that consecutive differences add up. E.g.: two of
+ * 300 bytes each make one block of 512. */
+static uint64_t units_between(uint64_t from, uint64_t to, uint64_t unit)
 {
-	return to_ns / TICK_NS - from_ns / TICK_NS;
+	return to / unit - from / unit;
 }
 
 static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
@@ -117,8 +119,8 @@ static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
 	out->ticks_per_second = TICKS_PER_SECOND;
 	if (!((out->valid | out->partial | out->estimated) & RT_HAS_CPU))
 		return;
-	out->cpu_user_ticks = ticks_between(from->cpu_user_ns, to->cpu_user_ns);
-	out->cpu_system_ticks = ticks_between(from->cpu_system_ns, to->cpu_system_ns);
+	out->cpu_user_ticks = units_between(from->cpu_user_ns, to->cpu_user_ns, TICK_NS);
+	out->cpu_system_ticks = units_between(from->cpu_system_ns, to->cpu_system_ns, TICK_NS);
 	if (out->interval_ns == 0)
 		return;
 	out->cores_used =
@@ -126,7 +128,17 @@ static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
 	out->valid |= RT_HAS_RATE;
 }
 
-static void set_rusage(const struct rt_metrics *to, struct rt_delta *out)
+static void set_blocks(const struct rt_metrics *from, const struct rt_metrics *to,
+                       struct rt_delta *out)
+{
+	if (!((out->valid | out->partial | out->estimated) & RT_HAS_IO))
+		return;
+	out->rusage.ru_inblock = (int64_t)units_between(from->read_bytes, to->read_bytes, BLOCK);
+	out->rusage.ru_oublock = (int64_t)units_between(from->write_bytes, to->write_bytes, BLOCK);
+}
+
+static void set_rusage(const struct rt_metrics *from, const struct rt_metrics *to,
+                       struct rt_delta *out)
 {
 	out->rusage = (struct rt_rusage){
 		.ru_utime = (double)out->cpu_user_ns / 1e9,
@@ -134,11 +146,10 @@ static void set_rusage(const struct rt_metrics *to, struct rt_delta *out)
 		.ru_maxrss = to->rusage.ru_maxrss,
 		.ru_minflt = (int64_t)out->minor_faults,
 		.ru_majflt = (int64_t)out->major_faults,
-		.ru_inblock = (int64_t)(out->read_bytes / 512),
-		.ru_oublock = (int64_t)(out->write_bytes / 512),
 		.ru_nvcsw = (int64_t)out->voluntary_switches,
 		.ru_nivcsw = (int64_t)out->involuntary_switches,
 	};
+	set_blocks(from, to, out);
 }
 
 static uint64_t known_domains(const struct rt_metrics *m)
@@ -178,7 +189,7 @@ static int subtract(const struct rt_metrics *from, const struct rt_metrics *to,
 		out->self_cpu_ns = to->self_cpu_ns - from->self_cpu_ns;
 	subtract_counters(from, to, out);
 	set_cpu(from, to, out);
-	set_rusage(to, out);
+	set_rusage(from, to, out);
 	return 0;
 }
 

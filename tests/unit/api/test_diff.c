@@ -84,6 +84,39 @@ START_TEST(ticks_of_consecutive_diffs_add_up_to_the_whole)
 }
 END_TEST
 
+START_TEST(blocks_of_consecutive_diffs_add_up_to_the_whole)
+{
+	int64_t in = 0, out = 0;
+	struct rt_metrics step = pair.from, first = pair.from;
+
+	for (int i = 0; i < 100; i++) {
+		pair.from = step;
+		step.monotonic_ns += 1000000;
+		step.read_bytes += 300;
+		step.write_bytes += 700;
+		pair.to = step;
+		ck_assert_int_eq(take_diff(), 0);
+		in += pair.delta.rusage.ru_inblock;
+		out += pair.delta.rusage.ru_oublock;
+	}
+	pair.from = first;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_int_eq(in, 30512 / 512 - 1); /* the first sample has 512 bytes */
+	ck_assert_int_eq(in, pair.delta.rusage.ru_inblock);
+	ck_assert_int_eq(out, pair.delta.rusage.ru_oublock);
+}
+END_TEST
+
+START_TEST(diff_of_unknown_bytes_has_no_blocks)
+{
+	pair.to.write_bytes = 1;
+	pair.to.read_bytes += 4096;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_int_eq(pair.delta.rusage.ru_inblock, 0);
+	ck_assert_int_eq(pair.delta.rusage.ru_oublock, 0);
+}
+END_TEST
+
 START_TEST(diff_of_one_instant_has_no_rate)
 {
 	pair.to = pair.from;
@@ -251,6 +284,8 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, NULL);
 	tcase_add_test(tests, diff_of_two_samples_yields_differences_and_rates);
 	tcase_add_test(tests, ticks_of_consecutive_diffs_add_up_to_the_whole);
+	tcase_add_test(tests, blocks_of_consecutive_diffs_add_up_to_the_whole);
+	tcase_add_test(tests, diff_of_unknown_bytes_has_no_blocks);
 	tcase_add_test(tests, diff_of_one_instant_has_no_rate);
 	tcase_add_test(tests, diff_across_suspend_reports_it_apart_from_the_interval);
 	tcase_add_test(tests, diff_across_realtime_clock_step_is_unchanged);
