@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* The `size` of an output: the bytes that the library filled, whatever the caller's length. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "arguments.h"
+#include "suite.h"
+
+/* A call that fills a struct of the caller's length, or the first row of a list. Returns false if
+ * this system has no such row. */
+struct output {
+	uint32_t id; /* RT_STRUCT_ value; 0: struct rt_field, which has no table */
+	size_t shortest;
+	bool (*fill)(void *out, size_t size);
+};
+
+static bool fill_metrics(void *out, size_t size)
+{
+	struct rt_tracker *tracker = new_self_tracker();
+
+	ck_assert_int_eq(rt_sample(tracker, out, size), 0);
+	rt_tracker_free(tracker);
+	return true;
+}
+
+static bool fill_delta(void *out, size_t size)
+{
+	struct rt_tracker *tracker = new_self_tracker();
+	struct rt_metrics from = sample(tracker), to = sample(tracker);
+
+	rt_tracker_free(tracker);
+	ck_assert_int_eq(rt_diff(&from, &to, out, size), 0);
+	return true;
+}
+
+static bool fill_field(void *out, size_t size)
+{
+	ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, 0, out, size), 0);
+	return true;
+}
+
+static struct rt_command *run_true(void)
+{
+	static const char *const argv[] = { "true", NULL };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .flags = RT_COMMAND_LIST_PROCESSES };
+	struct rt_command *c;
+
+	ck_assert_int_eq(rt_command_start(&c, &opts), 0);
+	return c;
+}
+
+static bool fill_outcome(void *out, size_t size)
+{
+	struct rt_command *c = run_true();
+
+	ck_assert_int_eq(rt_command_wait(c, -1, out, size), 0);
+	rt_command_free(c);
+	return true;
+}
+
+static bool fill_command_process(void *out, size_t size)
+{
+	struct rt_command *c = run_true();
+	size_t count = 1;
+
+	ck_assert_int_eq(rt_command_wait(c, -1, NULL, 0), 0);
+	ck_assert_int_eq(rt_command_processes(c, out, size, &count), 0);
+	ck_assert_uint_ge(count, 1);
+	rt_command_free(c);
+	return true;
+}
+
+/* The lists of a tracker, with the same signature. */
+typedef int (*list_call)(const struct rt_tracker *tracker, void *array, size_t size, size_t *count);
+
+static bool fill_row(struct rt_tracker *tracker, list_call list, void *out, size_t size)
+{
+	size_t count = 1;
+	int err;
+
+	sample(tracker);
+	err = list(tracker, out, size, &count);
+	rt_tracker_free(tracker);
+	return err == 0 && count > 0;
+}
+
+#define LIST(name, new_tracker)                                                                    \
+	static int list_##name(const struct rt_tracker *tracker, void *array, size_t size,         \
+	                       size_t *count)                                                      \
+	{                                                                                          \
+		return rt_tracker_##name(tracker, array, size, count);                             \
+	}                                                                                          \
+	static bool fill_##name(void *out, size_t size)                                            \
+	{                                                                                          \
+		return fill_row(new_tracker(), list_##name, out, size);                            \
+	}
+
+LIST(processes, new_self_tracker)
+LIST(cpus, new_system_tracker)
+LIST(disks, new_system_tracker)
+LIST(filesystems, new_system_tracker)
+LIST(networks, new_system_tracker)
+LIST(zpools, new_system_tracker)
+
+static const struct output outputs[] = {
+	{ RT_STRUCT_METRICS, METRICS_0_1, fill_metrics },
+	{ RT_STRUCT_DELTA, DELTA_0_1, fill_delta },
+	{ 0, sizeof(struct rt_field), fill_field },
+	{ RT_STRUCT_OUTCOME, OUTCOME_0_1, fill_outcome },
+	{ RT_STRUCT_COMMAND_PROCESS, sizeof(struct rt_command_process), fill_command_process },
+	{ RT_STRUCT_PROCESS, PROCESS_0_1, fill_processes },
+	{ RT_STRUCT_CPU, sizeof(struct rt_cpu), fill_cpus },
+	{ RT_STRUCT_DISK, sizeof(struct rt_disk), fill_disks },
+	{ RT_STRUCT_FILESYSTEM, sizeof(struct rt_filesystem), fill_filesystems },
+	{ RT_STRUCT_NETWORK, sizeof(struct rt_network), fill_networks },
+	{ RT_STRUCT_ZPOOL, sizeof(struct rt_zpool), fill_zpools },
+};
+#define OUTPUTS ((int)(COUNT_OF(outputs)))
+
+static uint32_t size_of(const void *out)
+{
+	uint32_t size;
+
+	memcpy(&size, out, sizeof(size));
+	return size;
+}
+
+static uint32_t known_size(const struct output *o)
+{
+	return o->id ? rt_field_struct_size(o->id) : (uint32_t)sizeof(struct rt_field);
+}
+
+/* The caller has the header of a later release. */
+START_TEST(output_longer_than_the_librarys_has_the_librarys_size)
+{
+	const struct output *o = &outputs[_i];
+	unsigned char out[SIZE_LIMIT];
+
+	memset(out, FILLED, sizeof(out));
+	if (!o->fill(out, sizeof(out)))
+		return;
+	ck_assert_uint_eq(size_of(out), known_size(o));
+	for (size_t i = known_size(o); i < sizeof(out); i++)
+		ck_assert_uint_eq(out[i], 0);
+}
+END_TEST
+
+/* The caller has the header of the first release that had the struct. */
+START_TEST(output_shorter_than_the_librarys_has_the_callers_size)
+{
+	const struct output *o = &outputs[_i];
+	unsigned char out[SIZE_LIMIT];
+
+	memset(out, FILLED, sizeof(out));
+	if (!o->fill(out, o->shortest))
+		return;
+	ck_assert_uint_eq(size_of(out), o->shortest);
+	ck_assert(is_filled(out + o->shortest, sizeof(out) - o->shortest));
+}
+END_TEST
+
+START_TEST(every_struct_that_the_library_fills_is_tested)
+{
+	for (uint32_t id = 1; rt_field_count(id) > 0; id++) {
+		int found = id == RT_STRUCT_RUSAGE; /* has no size */
+
+		for (int i = 0; i < OUTPUTS; i++)
+			found += outputs[i].id == id;
+		ck_assert_msg(found == 1, "struct %u", id);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sizes");
+	TCase *tests = suite_case(suite, "sizes");
+
+	tcase_add_loop_test(tests, output_longer_than_the_librarys_has_the_librarys_size, 0,
+	                    OUTPUTS);
+	tcase_add_loop_test(tests, output_shorter_than_the_librarys_has_the_callers_size, 0,
+	                    OUTPUTS);
+	tcase_add_test(tests, every_struct_that_the_library_fills_is_tested);
+	return suite_run(suite);
+}
