@@ -14,7 +14,7 @@
  *  - **Sizes.** Input structs carry their size in the first field, which the caller sets. Zero in
  *    any other field means the default. For outputs, the caller passes `sizeof` as an argument.
  *    The library fills the part that both sides know, zeroes the rest, and stores in `size` the
- *    number of bytes that it filled. Structs only ever grow at the end.
+ *    number of bytes that it filled: see RT_KNOWN(). Structs only ever grow at the end.
  *  - **Threads.** Use a tracker on one thread at a time. Different trackers may be used on
  *    different threads. The library has no global state. After fork(), parent and child may both
  *    go on using a tracker, independently of each other.
@@ -55,6 +55,23 @@ RT_API uint32_t rt_version(void);
  *          must not free it.
  *  @since 0.1 */
 RT_API const char *rt_strerror(int err);
+
+/** Whether the library that filled a struct knew a field.
+ *
+ *  An older library does not know the later fields of a struct: they are 0 and mean nothing,
+ *  whatever `valid` says of their bit. The same holds for a sample that another program has taken
+ *  and stored. Figures that came after release 0.3 bring their own bits, so this is for fields
+ *  without a bit, and for some that came under an older one (@ref abi_structs). E.g.:
+ *
+ *      if (RT_KNOWN(&outcome, rt_outcome, cpu_estimate_ns))
+ *              ...
+ *
+ *  @param s pointer to a struct that begins with `size`.
+ *  @param type its type, without `struct`.
+ *  @param field name of the field.
+ *  @return nonzero if it knew the field. Cost: none.
+ *  @since 0.3 */
+#define RT_KNOWN(s, type, field) ((s)->size >= offsetof(struct type, field) + sizeof((s)->field))
 
 /** @} */
 

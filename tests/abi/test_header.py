@@ -20,6 +20,15 @@ USE = """
 int not_empty;
 """
 
+KNOWN = """
+#include <rtrack/rtrack.h>
+int is_known(const struct rt_outcome *o, const struct rt_metrics *m);
+int is_known(const struct rt_outcome *o, const struct rt_metrics *m)
+{
+	return RT_KNOWN(o, rt_outcome, error_bound_ns) && RT_KNOWN(m, rt_metrics, rusage);
+}
+"""
+
 
 class HeaderAlone(unittest.TestCase):
     def test_header_included_alone_compiles(self) -> None:
@@ -30,6 +39,8 @@ class HeaderAlone(unittest.TestCase):
                         include = ["-I", SOURCE / "include", "-I", BUILD / "include"]
                         run([compiler, *STRICT, *flags, *include, "-x", language, "-"],
                             input=USE.format(name=name))
+                with self.subTest(compiler=compiler):
+                    run([compiler, *STRICT, *flags, *include, "-x", language, "-"], input=KNOWN)
 
 
 if __name__ == "__main__":

@@ -176,6 +176,23 @@ START_TEST(every_struct_that_the_library_fills_is_tested)
 }
 END_TEST
 
+START_TEST(field_is_known_if_it_lies_within_the_size_alone)
+{
+	struct rt_metrics m;
+
+	fill_metrics(&m, METRICS_0_1);
+	ck_assert(RT_KNOWN(&m, rt_metrics, zfs_pools));
+	ck_assert(!RT_KNOWN(&m, rt_metrics, members_skipped));
+	fill_metrics(&m, offsetof(struct rt_metrics, estimated));
+	ck_assert(RT_KNOWN(&m, rt_metrics, source));
+	ck_assert(!RT_KNOWN(&m, rt_metrics, estimated));
+	m.size += 4; /* half of a field is none */
+	ck_assert(!RT_KNOWN(&m, rt_metrics, estimated));
+	fill_metrics(&m, sizeof(m));
+	ck_assert(RT_KNOWN(&m, rt_metrics, write_calls));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sizes");
@@ -186,5 +203,6 @@ int main(void)
 	tcase_add_loop_test(tests, output_shorter_than_the_librarys_has_the_callers_size, 0,
 	                    OUTPUTS);
 	tcase_add_test(tests, every_struct_that_the_library_fills_is_tested);
+	tcase_add_test(tests, field_is_known_if_it_lies_within_the_size_alone);
 	return suite_run(suite);
 }
