@@ -17,6 +17,7 @@ static const struct domain domains[] = {
 	{ RT_HAS_FAULTS, "faults", "page faults", true, false },
 	{ RT_HAS_CTXSW, "context_switches", "context switches", true, false },
 	{ RT_HAS_PROCESSES, "processes", "number of processes", true, true },
+	{ RT_HAS_PROCESSES_SEEN, "processes_seen", "number of processes so far", true, false },
 	{ RT_HAS_THREADS, "threads", "number of threads", true, true },
 	{ RT_HAS_PROCESSES_PEAK, "processes_peak", "peak number of processes", false, false },
 	{ RT_HAS_CGROUP_MEMORY, "cgroup_memory", "peak memory of the cgroup", false, false },

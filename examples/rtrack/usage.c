@@ -76,6 +76,13 @@ static void make_partial(struct usage *u, uint64_t bits)
 	u->marks.valid &= ~bits;
 }
 
+/* As in an outcome, the count of all processes has the bit of RT_HAS_PROCESSES. */
+static struct marks marks_without(struct marks marks, uint64_t bits)
+{
+	return (struct marks){ marks.valid & ~bits, marks.partial & ~bits,
+		               marks.estimated & ~bits };
+}
+
 /* Whether every fork and exit was reported since rtrack attached. */
 static bool has_all_events(const struct follow *f)
 {
@@ -114,7 +121,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.has_ended = f->has_ended,
 		.start_realtime_ns = from->realtime_ns,
 		.wall_ns = to->monotonic_ns - from->monotonic_ns,
-		.marks = delta_marks(&since),
+		.marks = marks_without(delta_marks(&since), RT_HAS_PROCESSES_SEEN),
 		.cpu_user_ns = to->cpu_user_ns - from->cpu_user_ns,
 		.cpu_system_ns = to->cpu_system_ns - from->cpu_system_ns,
 		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,

@@ -188,6 +188,9 @@ struct rt_tracker;
 #define RT_HAS_CGROUP_IO (UINT64_C(1) << 11)
 /** rt_outcome: tasks, as the cgroup accounts for them. @since 0.2 */
 #define RT_HAS_CGROUP_TASKS (UINT64_C(1) << 12)
+/** rt_metrics.processes_seen, rt_delta.processes_seen. RT_HAS_PROCESSES in rt_opts.want includes
+ * it. @since 0.3 */
+#define RT_HAS_PROCESSES_SEEN (UINT64_C(1) << 13)
 /** System: CPU time by mode, and the list of CPUs. @since 0.1 */
 #define RT_HAS_CPU_MODES (UINT64_C(1) << 16)
 /** System: forks, context switches, interrupts, running and blocked threads. @since 0.1 */
@@ -371,7 +374,8 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
  * so an orphan that starts and exits between two samples is not seen. If neither this bit nor
  * RT_REASON_EVENTS_LOST is set, the tracker has received all events since it was created, and
  * rt_metrics.processes_seen is exact: the processes of the tree that were alive at the first
- * sample, and all that they have forked since. Clears no bit of `valid`. @since 0.3 */
+ * sample, and all that they have forked since. Clears no bit of `valid` but RT_HAS_PROCESSES_SEEN.
+ * @since 0.3 */
 #define RT_REASON_EVENTS_UNHEARD (UINT32_C(1) << 9)
 /** rt_outcome only: a process has moved to another cgroup (v2), and it is not known whether every
  * process was waited for. The account of the program's cgroup lacks what it used there.
@@ -471,9 +475,13 @@ struct rt_metrics {
 
 	/** Gauge, RT_HAS_PROCESSES. Tree: live members, zombies included. System: all processes. */
 	uint64_t processes;
-	/** Counter, RT_HAS_PROCESSES. Tree: distinct members that samples have seen.
+	/** Counter, RT_HAS_PROCESSES_SEEN. Tree: distinct members that samples have seen. Its bit
+	 * is in `valid` if process events reported every fork, or for RT_OPT_NO_CHILDREN; else in
+	 * `partial`. Under a supervisor it is in `partial` until the program and all that it
+	 * started have exited, because the supervisor counts with a delay.
 	 * @since 0.2 All processes of the tree so far, if process events are received
-	 * (RT_OPT_PROCESS_EVENTS, or a command under a supervisor). */
+	 * (RT_OPT_PROCESS_EVENTS, or a command under a supervisor).
+	 * @since 0.3 Has a bit of its own. Until then it had that of `processes`. */
 	uint64_t processes_seen;
 	/** Gauge, RT_HAS_THREADS. `stat` num_threads. System: the total in `loadavg`. */
 	uint64_t threads;
@@ -905,7 +913,9 @@ struct rt_delta {
 	uint64_t major_faults;          /**< RT_HAS_FAULTS. */
 	uint64_t voluntary_switches;    /**< RT_HAS_CTXSW. */
 	uint64_t involuntary_switches;  /**< RT_HAS_CTXSW. */
-	uint64_t processes_seen;        /**< RT_HAS_PROCESSES. New members. */
+	/** RT_HAS_PROCESSES_SEEN. New members.
+	 * @since 0.3 Has a bit of its own. In samples of an older library it is a lower bound. */
+	uint64_t processes_seen;
 
 	uint64_t cpu_mode_user_ns;         /**< RT_HAS_CPU_MODES. */
 	uint64_t cpu_mode_nice_ns;         /**< RT_HAS_CPU_MODES. */

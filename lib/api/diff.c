@@ -35,7 +35,8 @@ static const struct counter counters[] = {
 	COUNTER(RT_HAS_FAULTS, major_faults),
 	COUNTER(RT_HAS_CTXSW, voluntary_switches),
 	COUNTER(RT_HAS_CTXSW, involuntary_switches),
-	COUNTER(RT_HAS_PROCESSES, processes_seen),
+	/* Programs of before 0.3 look at RT_HAS_PROCESSES. */
+	COUNTER(RT_HAS_PROCESSES_SEEN | RT_HAS_PROCESSES, processes_seen),
 	COUNTER(RT_HAS_CPU_MODES, cpu_mode_user_ns),
 	COUNTER(RT_HAS_CPU_MODES, cpu_mode_nice_ns),
 	COUNTER(RT_HAS_CPU_MODES, cpu_mode_system_ns),
@@ -157,6 +158,15 @@ static uint64_t known_domains(const struct rt_metrics *m)
 	return m->valid | m->partial | m->estimated;
 }
 
+/* The samples of older libraries have the count of all processes under the bit of those that are
+ * there, whether it is a lower bound or not. */
+static void mark_processes_seen(struct rt_metrics *m)
+{
+	if (m->kind == RT_KIND_PID && known_domains(m) & RT_HAS_PROCESSES &&
+	    !(known_domains(m) & RT_HAS_PROCESSES_SEEN))
+		m->partial |= RT_HAS_PROCESSES_SEEN;
+}
+
 /* A difference is as doubtful as the more doubtful of its samples. */
 static void set_masks(const struct rt_metrics *from, const struct rt_metrics *to,
                       struct rt_delta *out)
@@ -206,6 +216,8 @@ int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, struct r
 	    rti_struct_copy_sample_in(&from_now, sizeof(from_now), from, RTI_METRICS_V1) < 0 ||
 	    rti_struct_copy_sample_in(&to_now, sizeof(to_now), to, RTI_METRICS_V1) < 0)
 		return -EINVAL;
+	mark_processes_seen(&from_now);
+	mark_processes_seen(&to_now);
 	err = subtract(&from_now, &to_now, &delta);
 	if (err == 0)
 		rti_struct_copy_out(out, out_size, &delta, sizeof(delta));

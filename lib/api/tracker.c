@@ -18,7 +18,8 @@
 
 static uint64_t tree_domains(void)
 {
-	return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PSS | RT_HAS_PEAK_TREE;
+	return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_PSS |
+	       RT_HAS_PEAK_TREE;
 }
 
 static uint64_t known_domains(void)
@@ -85,6 +86,8 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
 	t->ctx = (struct rti_context){ &t->procfs, &t->platform, &t->buf, opts->flags };
 	t->kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM;
 	t->want = opts->want ? opts->want & has : has;
+	if (pid && t->want & RT_HAS_PROCESSES)
+		t->want |= RT_HAS_PROCESSES_SEEN; /* programs of before 0.3 do not know it */
 	t->ctx.want = t->want;
 	t->id = make_id(t);
 	tree_opts.want = t->want;

@@ -124,8 +124,8 @@ static void set_figures(const struct rt_command *c, const struct findings *f,
 {
 	const struct rt_metrics *m = &f->metrics;
 
-	out->valid = m->valid & ~RT_HAS_PROCESSES;
-	out->partial = m->partial | RT_HAS_PROCESSES;
+	out->valid = m->valid & ~(RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN);
+	out->partial = (m->partial & ~RT_HAS_PROCESSES_SEEN) | RT_HAS_PROCESSES;
 	out->estimated = m->estimated;
 	out->rusage = m->rusage;
 	out->cpu_user_ns = m->cpu_user_ns;

@@ -4,12 +4,13 @@
 #include "tree/memory_figures.h"
 
 #include "os/cpu_time.h"
+#include "os/supervisor_protocol.h"
 #include "tree/memory_peak.h"
 
 #define US_NS 1000u
 
 /* Domains of the tree that no member has. */
-#define NOT_OF_MEMBERS (RT_HAS_PROCESSES | RT_HAS_PSS | RT_HAS_PEAK_TREE)
+#define NOT_OF_MEMBERS (RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_PSS | RT_HAS_PEAK_TREE)
 
 /* Samples in a row without a change until the sums are taken over. Some values of a member, such as
  * the growth of its account, belong to one sample, so they change once more in the one after. */
@@ -86,6 +87,20 @@ static uint64_t count_all(const struct rti_tree *tree)
 	return forked > seen ? forked : seen;
 }
 
+/* Whether the count of all processes has every fork up to this sample. That of the supervisor lags
+ * behind its events until it has read the last of them. */
+static bool counts_every_fork(const struct rti_tree *tree)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+
+	if (tree->ledger.self_only)
+		return true;
+	if (!shared)
+		return rti_fork_tracker_is_complete(&tree->discovery.fork_tracker);
+	return shared->events == RTI_EVENTS_INTACT && tree->supervised.has_final_rusage &&
+	       tree->sums.figures.processes == 0;
+}
+
 static void set_totals(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t *total = tree->ledger.total;
@@ -134,6 +149,8 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
 		make_partial(out, counters);
 	make_partial(out, tree->lost);
+	if (!counts_every_fork(tree))
+		make_partial(out, RT_HAS_PROCESSES_SEEN);
 	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
 		make_partial(out, RT_HAS_CTXSW);
 }

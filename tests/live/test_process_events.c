@@ -123,9 +123,14 @@ static void start_tracked_child(struct child *child, struct stage *stage, void (
 	child_await(child);
 }
 
+/* The mark of the count of processes says the same as the reason. */
 static bool has_all_events(const struct rt_metrics *m)
 {
-	return !(m->reasons & RT_REASON_EVENTS_LOST);
+	bool is_lost = m->reasons & RT_REASON_EVENTS_LOST;
+
+	ck_assert_uint_eq(m->valid & RT_HAS_PROCESSES_SEEN, is_lost ? 0 : RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(m->partial & RT_HAS_PROCESSES_SEEN, is_lost ? RT_HAS_PROCESSES_SEEN : 0);
+	return !is_lost;
 }
 
 /* Returns false if events were lost. */

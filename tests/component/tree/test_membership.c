@@ -355,6 +355,9 @@ START_TEST(tracker_that_cannot_receive_the_events_it_asked_for_says_so)
 	track_process(100, _i ? RT_OPT_PROCESS_EVENTS : 0);
 
 	ck_assert_uint_eq(take_sample().reasons, _i ? RT_REASON_EVENTS_UNHEARD : 0);
+	ck_assert_uint_eq(take_sample().valid & RT_HAS_PROCESSES_SEEN, 0);
+	ck_assert_uint_eq(take_sample().partial & RT_HAS_PROCESSES_SEEN, RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(take_sample().valid & RT_HAS_PROCESSES, RT_HAS_PROCESSES);
 }
 END_TEST
 
@@ -364,6 +367,7 @@ START_TEST(tracker_without_descendants_needs_no_events)
 	track_process(100, RT_OPT_PROCESS_EVENTS | RT_OPT_NO_CHILDREN);
 
 	ck_assert_uint_eq(take_sample().reasons, 0);
+	ck_assert_uint_eq(take_sample().valid & RT_HAS_PROCESSES_SEEN, RT_HAS_PROCESSES_SEEN);
 }
 END_TEST
 

@@ -199,6 +199,37 @@ START_TEST(diff_of_marked_domain_past_the_end_of_a_sample_has_no_mark)
 }
 END_TEST
 
+/* Samples of an older library have no bit of their own for the count. */
+START_TEST(diff_of_processes_seen_by_an_older_library_is_a_lower_bound)
+{
+	struct rt_metrics *older = _i ? &pair.from : &pair.to;
+
+	pair.from.valid |= RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN;
+	pair.to.valid |= RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN;
+	pair.to.processes_seen = pair.from.processes_seen + 3;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid & RT_HAS_PROCESSES_SEEN, RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(pair.delta.processes_seen, 3);
+
+	older->valid &= ~RT_HAS_PROCESSES_SEEN;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.partial, RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(pair.delta.valid & RT_HAS_PROCESSES_SEEN, 0);
+	ck_assert_uint_eq(pair.delta.valid & RT_HAS_PROCESSES, RT_HAS_PROCESSES);
+	ck_assert_uint_eq(pair.delta.processes_seen, 3);
+}
+END_TEST
+
+START_TEST(diff_of_system_samples_has_no_processes_seen)
+{
+	pair.from.kind = pair.to.kind = RT_KIND_SYSTEM;
+	pair.from.valid |= RT_HAS_PROCESSES;
+	pair.to.valid |= RT_HAS_PROCESSES;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq((pair.delta.valid | pair.delta.partial) & RT_HAS_PROCESSES_SEEN, 0);
+}
+END_TEST
+
 START_TEST(diff_with_missing_and_partial_domains_keeps_those_marks)
 {
 	pair.to.valid &= ~(RT_HAS_IO | RT_HAS_CPU);
@@ -293,6 +324,9 @@ int main(void)
 	tcase_add_loop_test(tests, diff_of_sample_with_old_size_drops_domains_past_its_end, 0, 4);
 	tcase_add_loop_test(tests, diff_of_marked_domain_past_the_end_of_a_sample_has_no_mark, 0,
 	                    2);
+	tcase_add_loop_test(tests, diff_of_processes_seen_by_an_older_library_is_a_lower_bound, 0,
+	                    2);
+	tcase_add_test(tests, diff_of_system_samples_has_no_processes_seen);
 	tcase_add_test(tests, diff_with_missing_and_partial_domains_keeps_those_marks);
 	tcase_add_test(tests, diff_of_other_tracker_or_kind_fails_with_estale);
 	tcase_add_test(tests, diff_in_wrong_order_fails_with_einval);

@@ -25,6 +25,7 @@ pub const RT_HAS_PROCESSES_PEAK: u64 = 1 << 9;
 pub const RT_HAS_CGROUP_MEMORY: u64 = 1 << 10;
 pub const RT_HAS_CGROUP_IO: u64 = 1 << 11;
 pub const RT_HAS_CGROUP_TASKS: u64 = 1 << 12;
+pub const RT_HAS_PROCESSES_SEEN: u64 = 1 << 13;
 pub const RT_HAS_CPU_MODES: u64 = 1 << 16;
 pub const RT_HAS_ACTIVITY: u64 = 1 << 17;
 pub const RT_HAS_MEMORY: u64 = 1 << 18;

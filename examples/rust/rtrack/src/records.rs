@@ -42,6 +42,11 @@ impl Metrics {
         known(self.0.valid, sys::RT_HAS_PROCESSES, self.0.processes)
     }
 
+    /// Number of processes of the tree so far. `None` if some may be missing.
+    pub fn processes_seen(&self) -> Option<u64> {
+        known(self.0.valid, sys::RT_HAS_PROCESSES_SEEN, self.0.processes_seen)
+    }
+
     /// Returns the difference from an earlier sample of the same tracker.
     pub fn since(&self, earlier: &Metrics) -> io::Result<Delta> {
         let mut out = sys::rt_delta::default();
