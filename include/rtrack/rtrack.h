@@ -849,7 +849,10 @@ struct rt_zpool {
 };
 
 /** Members of the tree in the last sample. The root comes first, then the others in the order in
- * which they were found. @since 0.1 */
+ * which they were found.
+ * @since 0.1
+ * @since 0.3 After rt_tracker_glance(), still those of the last sample, with its figures. Until
+ * then the list also had members that a peak poll had found, without figures. */
 RT_API int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array,
                                 size_t element_size, size_t *count);
 /** Online CPUs, by number. @since 0.1 */

@@ -291,14 +291,14 @@ struct process_rows {
 	size_t element_size, room, written;
 };
 
-static int copy_process_out(void *arg, const struct rti_member_row *row)
+static int copy_process_out(void *arg, const struct rt_process *row)
 {
 	struct process_rows *rows = arg;
 
 	if (rows->written == rows->room)
 		return RTI_STOP;
 	rti_struct_copy_out(rows->array + rows->written * rows->element_size, rows->element_size,
-	                    &row->process, sizeof(row->process));
+	                    row, sizeof(*row));
 	rows->written++;
 	return RTI_CONTINUE;
 }
@@ -314,7 +314,7 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 		return err;
 	rows.room = *count;
 	*count = rti_tree_count(t->tree);
-	rti_tree_each(t->tree, copy_process_out, &rows);
+	rti_tree_each_sampled(t->tree, copy_process_out, &rows);
 	return 0;
 }
 

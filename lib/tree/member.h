@@ -54,7 +54,8 @@ struct rti_end_part {
 	uint64_t at;     /* order */
 };
 
-/* Written by member_read.c: the last values, and when they were read. */
+/* Written by member_read.c: the last values, and when they were read. Between two samples,
+ * member_row.c completes figures.row. */
 struct rti_values_part {
 	struct rti_figures figures;
 	struct rti_stamp read[RTI_PID_COLLECTORS_MAX]; /* by number in the registry */

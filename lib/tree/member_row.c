@@ -10,19 +10,14 @@
 #include "tree/state.h"
 #include "util/visit.h"
 
-/* The gauges are in the row already; the counters are those of the last read. */
-static void fill_process(const struct rti_tree *tree, const struct rti_member *m,
-                         struct rt_process *out)
+/* What a poll leaves alone. The gauges are in the row already; the counters are those of the last
+ * read. */
+static void fill_counters(const struct rti_member *m, struct rt_process *out)
 {
 	const struct rti_figures *f = &m->values.figures;
 
-	*out = f->row;
 	out->size = sizeof(*out);
 	out->pid = m->pid;
-	out->ppid = m->stat.ppid;
-	out->state = (unsigned char)m->stat.state;
-	out->valid = f->valid;
-	out->estimated = f->estimated;
 	out->start_ticks = m->starttime;
 	out->cpu_user_ns = f->self[RTI_CPU_USER];
 	out->cpu_system_ns = f->self[RTI_CPU_SYSTEM];
@@ -39,8 +34,28 @@ static void fill_process(const struct rti_tree *tree, const struct rti_member *m
 	out->major_faults = f->self[RTI_MAJOR_FAULTS];
 	out->voluntary_switches = f->self[RTI_VOLUNTARY];
 	out->involuntary_switches = f->self[RTI_INVOLUNTARY];
+}
+
+/* What a poll moves: it reads stat and memory anew, and new members move the estimates of the
+ * others. */
+static void fill_moving(const struct rti_tree *tree, const struct rti_member *m,
+                        struct rt_process *out)
+{
+	out->ppid = m->stat.ppid;
+	out->state = (unsigned char)m->stat.state;
 	memcpy(out->comm, m->stat.comm, sizeof(out->comm));
+	out->valid = m->values.figures.valid;
+	out->estimated = m->values.figures.estimated;
+	out->pss_bytes = out->pss_age_ns = out->pss_source = 0;
 	rti_memory_set_row(tree, m, out);
+}
+
+static void fill_process(const struct rti_tree *tree, const struct rti_member *m,
+                         struct rt_process *out)
+{
+	*out = m->values.figures.row;
+	fill_counters(m, out);
+	fill_moving(tree, m, out);
 }
 
 /* What the account has of a member, and what a peak poll may have seen since. */
@@ -95,6 +110,42 @@ void rti_tree_each(const struct rti_tree *tree,
 		if (rti_is_supervisor(tree, m))
 			continue;
 		row = row_of(tree, m);
+		if (each(arg, &row) != RTI_CONTINUE)
+			return;
+	}
+}
+
+void rti_rows_begin(struct rti_tree *tree)
+{
+	tree->rows = (struct rti_rows_state){ .count = tree->table.count,
+		                              .is_pss_exact = tree->memory.moment.is_exact };
+}
+
+/* Once between two samples at most: a poll of a tree in which no member has run moves nothing. */
+void rti_rows_keep(struct rti_tree *tree)
+{
+	if (tree->rows.are_kept)
+		return;
+	for (size_t i = 0; i < tree->rows.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+
+		fill_moving(tree, m, &m->values.figures.row);
+	}
+	tree->rows.are_kept = true;
+}
+
+void rti_tree_each_sampled(const struct rti_tree *tree,
+                           int (*each)(void *arg, const struct rt_process *row), void *arg)
+{
+	for (size_t i = 0; i < tree->rows.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+		struct rt_process row = m->values.figures.row;
+
+		if (rti_is_supervisor(tree, m))
+			continue;
+		fill_counters(m, &row);
+		if (!tree->rows.are_kept)
+			fill_moving(tree, m, &row);
 		if (each(arg, &row) != RTI_CONTINUE)
 			return;
 	}

@@ -21,10 +21,21 @@ struct rti_member_row {
 	bool is_running;         /* it has not exited and is no zombie */
 };
 
-/* Call each() for every member of the last sample but our own supervisor, until it does not return
- * RTI_CONTINUE. */
+/* Call each() for every member but our own supervisor, until it does not return RTI_CONTINUE: also
+ * for those that a peak poll has found since the last sample. */
 void rti_tree_each(const struct rti_tree *tree,
                    int (*each)(void *arg, const struct rti_member_row *row), void *arg);
+
+/* The same for the members of the last sample, as they were then. */
+void rti_tree_each_sampled(const struct rti_tree *tree,
+                           int (*each)(void *arg, const struct rt_process *row), void *arg);
+
+/* Note at the end of a sample that its members are those of the list. For lib/tree alone. */
+void rti_rows_begin(struct rti_tree *tree);
+
+/* Keep the rows of the last sample. A poll calls it before it reads stat, statm or PSS of a member.
+ * For lib/tree alone. */
+void rti_rows_keep(struct rti_tree *tree);
 
 /* Whether a member with this pid runs, that is, has not exited and is no zombie. */
 bool rti_tree_is_running(const struct rti_tree *tree, int32_t pid);

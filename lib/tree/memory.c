@@ -5,6 +5,7 @@
 #include <rtrack/rtrack.h>
 
 #include "tree/discovery.h"
+#include "tree/member_row.h"
 #include "tree/memory_note.h"
 #include "tree/pss_read.h"
 #include "tree/state.h"
@@ -239,7 +240,9 @@ void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 		return;
 	}
 	measure(tree, false);
-	if (!state->moment.is_exact && state->moment.bytes > peak_bytes && are_samples_rare(tree) &&
-	    rti_pss_read_due(tree))
+	if (state->moment.is_exact || state->moment.bytes <= peak_bytes || !are_samples_rare(tree))
+		return;
+	rti_rows_keep(tree);
+	if (rti_pss_read_due(tree))
 		measure(tree, true);
 }

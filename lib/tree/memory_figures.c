@@ -44,12 +44,12 @@ static bool is_read_usable(const struct rti_tree *tree, const struct rti_member 
 
 	if (!m->pss.at_ns || m->pss.error < 0)
 		return false;
-	return tree->memory.moment.is_exact || doubt <= m->pss.pss_bytes / RTI_PSS_DOUBT;
+	return tree->rows.is_pss_exact || doubt <= m->pss.pss_bytes / RTI_PSS_DOUBT;
 }
 
 static bool is_read_exact(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return tree->memory.moment.is_exact || tree->sampled_ns - m->pss.at_ns < RTI_PSS_OUTSIDE_NS;
+	return tree->rows.is_pss_exact || tree->sampled_ns - m->pss.at_ns < RTI_PSS_OUTSIDE_NS;
 }
 
 static uint64_t estimate_member(const struct rti_tree *tree, const struct rti_member *m)

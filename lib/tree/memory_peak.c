@@ -6,6 +6,7 @@
 
 #include "tree/discovery.h"
 #include "tree/member_read.h"
+#include "tree/member_row.h"
 #include "tree/memory.h"
 #include "tree/memory_note.h"
 #include "tree/read_policy.h"
@@ -156,6 +157,7 @@ static void poll_member(struct rti_tree *tree, struct rti_member *m)
 	if (m->clock.is_known && m->clock.now.total_ns == m->polled.clock_ns &&
 	    is_poll_fresh(tree, m))
 		return;
+	rti_rows_keep(tree);
 	if (m->clock.row)
 		look_at_row(m->clock.row, &look);
 	else if (look_at_files(tree, m, &look) < 0)

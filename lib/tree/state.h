@@ -66,6 +66,14 @@ struct rti_sums {
 	bool has_reaped_faults;    /* and they had page faults */
 };
 
+/* The members that the last sample had are the first so many of the table: polls add others behind
+ * them, and only a sample removes any. Written by member_row.c only. */
+struct rti_rows_state {
+	size_t count;
+	bool is_pss_exact; /* the sum of PSS was, in that sample */
+	bool are_kept;     /* what polls move of their rows is in values.figures.row */
+};
+
 /* Our own process at the root of a command's tree, which starts the program and reaps what it
  * leaves behind. Written by supervised.c only. */
 struct rti_supervised_state {
@@ -98,6 +106,7 @@ struct rti_tree {
 	uint64_t drift;
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
+	struct rti_rows_state rows;
 	struct rti_supervised_state supervised;
 
 	/* Written by tree.c. */

@@ -92,6 +92,7 @@ void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct
 	rti_memory_forget(tree, root);
 	rti_mark_exited(tree, root);
 	rti_member_table_remove_exited(&tree->table, tree->ctx);
+	rti_rows_begin(tree);
 }
 
 static int copy_v2_path(void *arg, const struct rti_pid_cgroup *entry)

@@ -9,6 +9,7 @@
 #include "tree/discovery.h"
 #include "tree/exit_accounting.h"
 #include "tree/member_read.h"
+#include "tree/member_row.h"
 #include "tree/memory_peak.h"
 #include "tree/tree_metrics.h"
 
@@ -107,6 +108,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *s
 	if (tree->needs_reconcile)
 		rti_member_table_remove_exited(&tree->table, tree->ctx);
 	rti_member_table_count_files(&tree->table);
+	rti_rows_begin(tree);
 	out->source = tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
@@ -129,7 +131,7 @@ uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree)
 
 size_t rti_tree_count(const struct rti_tree *tree)
 {
-	size_t count = tree->table.count;
+	size_t count = tree->rows.count;
 
 	if (tree->supervised.pid && rti_member_find(&tree->table, tree->supervised.pid))
 		count--;

@@ -38,7 +38,7 @@ void rti_tree_poll_peak(struct rti_tree *tree);
 /* CPU time that reading PSS has cost so far. */
 uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree);
 
-/* Members, without our own supervisor. */
+/* Members of the last sample, without our own supervisor. */
 size_t rti_tree_count(const struct rti_tree *tree);
 
 /* --- What a command adds: its supervisor, its cgroup, its end. --- */

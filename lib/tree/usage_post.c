@@ -4,6 +4,7 @@
 
 #include "os/cpu_time.h"
 #include "tree/member_read.h"
+#include "tree/member_row.h"
 
 /* A clock is read by pid, so it may be that of a process that reuses the pid. A batch row has the
  * start time. A cached statm cannot be read any more once its process was reaped; without one, stat
@@ -15,6 +16,7 @@ static bool is_clock_of_member(struct rti_tree *tree, struct rti_member *m, bool
 	if (rti_procfs_read_if_open(tree->ctx->procfs, RTI_SINGLE_RECORD, &m->files.statm,
 	                            tree->ctx->buf) == 0)
 		return tree->ctx->buf->len > 0;
+	rti_rows_keep(tree);
 	if (rti_read_member_stat(tree, m) < 0)
 		return false;
 	rti_account_raise_faults(&m->account, m->stat.minflt, m->stat.majflt);

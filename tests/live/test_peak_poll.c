@@ -183,6 +183,95 @@ START_TEST(worker_that_only_polls_saw_and_no_process_waited_for_is_in_the_total)
 }
 END_TEST
 
+enum { OLD = 10, NEW = 20, ROWS_MAX = 100 };
+
+static pid_t fork_sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+/* Between the sample and the poll, the processes of the first round exit, and others start. Every
+ * second one of them exits, too. The rest are killed when the poll is over. */
+static void turn_over(void *arg)
+{
+	atomic_int *phase = arg;
+	pid_t old[OLD], new[NEW];
+
+	for (int i = 0; i < OLD; i++)
+		old[i] = fork_sleeper();
+	atomic_store(phase, PHASE_FORK);
+	wait_for_phase(phase, PHASE_START);
+	for (int i = 0; i < OLD; i++)
+		kill(old[i], SIGKILL);
+	for (int i = 0; i < NEW; i++)
+		new[i] = fork_sleeper();
+	for (int i = 0; i < NEW; i += 2)
+		kill(new[i], SIGKILL);
+	for (int i = 0; i < OLD + NEW / 2; i++)
+		wait(NULL);
+	touch_memory();
+	atomic_store(phase, PHASE_PEAK);
+	wait_for_phase(phase, PHASE_END);
+	for (int i = 1; i < NEW; i += 2)
+		kill(new[i], SIGKILL);
+	for (int i = 0; i < NEW / 2; i++)
+		wait(NULL);
+}
+
+static int has_started(void *phase)
+{
+	return atomic_load((atomic_int *)phase) == PHASE_FORK;
+}
+
+static size_t list(const struct rt_tracker *tracker, struct rt_process rows[ROWS_MAX])
+{
+	size_t count = ROWS_MAX;
+
+	memset(rows, 0, ROWS_MAX * sizeof(*rows));
+	ck_assert_int_eq(rt_tracker_processes(tracker, rows, sizeof(*rows), &count), 0);
+	ck_assert_uint_le(count, ROWS_MAX);
+	return count;
+}
+
+START_TEST(list_after_peak_polls_is_that_of_the_last_sample)
+{
+	struct rt_process before[ROWS_MAX], after[ROWS_MAX];
+	atomic_int *phase = map_shared(sizeof(*phase));
+	struct rt_tracker *tracker;
+	struct child child;
+
+	child_start_async(&child, turn_over, phase);
+	wait_until(has_started, phase);
+	tracker = new_tracker(child.pid, _i ? RT_OPT_PROCESS_EVENTS : 0);
+	ck_assert_uint_eq(sample(tracker).processes, 1 + OLD);
+	ck_assert_uint_eq(list(tracker, before), 1 + OLD);
+	atomic_store(phase, PHASE_START);
+	wait_until(is_at_peak, phase);
+
+	for (int polls = 0; polls < 3; polls++) {
+		ck_assert_int_eq(rt_tracker_glance(tracker), 0);
+		ck_assert_uint_eq(list(tracker, after), 1 + OLD);
+		ck_assert_mem_eq(before, after, sizeof(before));
+	}
+
+	ck_assert_uint_eq(sample(tracker).processes, 1 + NEW / 2);
+	ck_assert_uint_eq(list(tracker, after), 1 + NEW / 2);
+	for (int i = 0; i < 1 + NEW / 2; i++)
+		ck_assert_uint_ne(after[i].valid & RT_HAS_CPU, 0);
+	atomic_store(phase, PHASE_END);
+	child_await(&child);
+	child_end(&child);
+	rt_tracker_free(tracker);
+	munmap(phase, sizeof(*phase));
+}
+END_TEST
+
 START_TEST(wait_with_short_peak_between_samples_reports_peak)
 {
 	struct workload_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
@@ -214,6 +303,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(trackers, peak_poll_with_short_peak_between_samples_reports_peak, 0, 2);
 	tcase_add_loop_test(
 	    trackers, worker_that_only_polls_saw_and_no_process_waited_for_is_in_the_total, 0, 2);
+	tcase_add_loop_test(trackers, list_after_peak_polls_is_that_of_the_last_sample, 0, 2);
 	tcase_add_test(commands, wait_with_short_peak_between_samples_reports_peak);
 	return suite_run(suite);
 }
