@@ -33,6 +33,18 @@ inline rt_opts options()
 	return opts;
 }
 
+/** Returns the RT_HAS_ bits that an RT_KIND_ of tracker can measure. */
+inline std::uint64_t domains(std::uint32_t kind)
+{
+	return rt_domains(kind);
+}
+
+/** Returns the RT_HAS_ bits that a tracker measures if rt_opts.want is 0. */
+inline std::uint64_t default_domains(std::uint32_t kind)
+{
+	return rt_default_domains(kind);
+}
+
 /** Returns the difference from one sample to a later one of the same tracker. */
 inline rt_delta diff(const rt_metrics &from, const rt_metrics &to)
 {

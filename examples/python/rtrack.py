@@ -202,6 +202,8 @@ def _declare(lib: ctypes.CDLL) -> None:
     u32, i32, u64, i64 = ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64
     signatures: Dict[str, Tuple[Any, List[Any]]] = {
         "rt_version": (u32, []),
+        "rt_domains": (u64, [u32]),
+        "rt_default_domains": (u64, [u32]),
         "rt_strerror": (ctypes.c_char_p, [ctypes.c_int]),
         "rt_getrusage": (ctypes.c_int, [ctypes.c_int, out]),
         "rt_pid_getrusage": (ctypes.c_int, [i32, out, ctypes.POINTER(u32)]),
@@ -227,7 +229,9 @@ def _declare(lib: ctypes.CDLL) -> None:
     for name in ("processes", "cpus", "disks", "filesystems", "networks", "zpools"):
         signatures["rt_tracker_" + name] = (ctypes.c_int, [handle, out, size, count])
     for name, (result, arguments) in signatures.items():
-        function = getattr(lib, name)
+        function = getattr(lib, name, None)
+        if function is None:
+            continue  # of a later release than the library
         function.restype, function.argtypes = result, arguments
 
 
@@ -460,6 +464,16 @@ def version() -> Tuple[int, int, int]:
     """Return the release of the loaded library."""
     number = _lib.rt_version()
     return number >> 16, number >> 8 & 0xFF, number & 0xFF
+
+
+def domains(kind: int) -> int:
+    """Return the HAS_ bits of all that KIND_PID or KIND_SYSTEM trackers can measure."""
+    return int(_lib.rt_domains(kind))
+
+
+def default_domains(kind: int) -> int:
+    """Return the HAS_ bits that a tracker measures if it is asked for none."""
+    return int(_lib.rt_default_domains(kind))
 
 
 def getrusage(who: int) -> resource.struct_rusage:

@@ -250,14 +250,16 @@ struct rt_tracker;
 
 /** Options of a tracker. Every field except `size` may be 0, which means the default. @since 0.1 */
 struct rt_opts {
-	uint32_t size;  /**< sizeof(struct rt_opts), set by the caller. */
-	uint32_t flags; /**< RT_OPT_ bits. */
+	uint32_t size; /**< sizeof(struct rt_opts), set by the caller. */
+	/** RT_OPT_ bits. @since 0.3 A flag that only the other kind of tracker has is -EINVAL.
+	 * Until then it was ignored. */
+	uint32_t flags;
 	/** Directory that contains `proc` and `sys`; NULL means "/". Copied. With a root, CPU time
 	 * comes from `stat` in clock ticks, because CPU clocks exist
 	 * only for pids of the caller's own namespace. */
 	const char *root;
-	/** RT_HAS_ bits to measure; 0 means all that this kind of tracker has. The tracker does
-	 * not read what is not requested. It ignores bits that only the other kind has. */
+	/** RT_HAS_ bits to measure; 0 means rt_default_domains(). The tracker does not read what is
+	 * not requested. It ignores bits that only the other kind has: see rt_domains(). */
 	uint64_t want;
 	/** Maximum number of descriptors that the tracker keeps open between samples. 0 means a
 	 * quarter of the soft RLIMIT_NOFILE, at most 4096. */
@@ -290,7 +292,8 @@ struct rt_opts {
  *  @param opts options; NULL means all defaults.
  *  @retval 0 success
  *  @retval -EFAULT @p out is NULL
- *  @retval -EINVAL @p pid is negative or zero, or an option is unknown or has a wrong size
+ *  @retval -EINVAL @p pid is negative or zero, or an option is unknown, of the other kind of
+ *          tracker, or has a wrong size
  *  @retval -E2BIG @p opts is longer than this library knows and the unknown part is not zero
  *  @retval -ESRCH no such process
  *  @retval -ENOENT there is no proc file system under the root
@@ -318,6 +321,23 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 #define RT_KIND_PID 1
 /** rt_metrics.kind: from rt_system_tracker_new(). @since 0.1 */
 #define RT_KIND_SYSTEM 2
+
+/** The domains that the loaded library can measure with a kind of tracker.
+ *
+ *  @param kind RT_KIND_ value.
+ *  @return RT_HAS_ bits; 0 for an unknown kind. Cost: none.
+ *  @since 0.3 */
+RT_API uint64_t rt_domains(uint32_t kind);
+
+/** The domains that rt_opts.want 0 stands for.
+ *
+ *  A later release adds one only if it costs no file read and no process. A program that wants more
+ *  names it in rt_opts.want.
+ *
+ *  @param kind RT_KIND_ value.
+ *  @return RT_HAS_ bits; 0 for an unknown kind. Cost: none.
+ *  @since 0.3 */
+RT_API uint64_t rt_default_domains(uint32_t kind);
 
 /** @name Reasons
  *  Why the cumulative figures of a tree may be too low: bits of rt_metrics.reasons and

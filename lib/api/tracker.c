@@ -6,26 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kind.h"
 #include "api/struct_size.h"
-#include "collect/domains.h"
 #include "util/visit.h"
 
-#define KNOWN_FLAGS                                                                                \
-	(RT_OPT_NO_CHILDREN | RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_PROCESS_EVENTS |                 \
-	 RT_OPT_NO_PSS_READS | RT_OPT_IO_WITH_REAPED)
 #define MOST_FILES 4096u
 #define QUICK_NS 100000u
-
-static uint64_t tree_domains(void)
-{
-	return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_PSS |
-	       RT_HAS_PEAK_TREE;
-}
-
-static uint64_t known_domains(void)
-{
-	return tree_domains() | rti_system_domains();
-}
 
 /* The id differs from that of any other tracker: one made at another time, by another thread, or
  * by another process. Samples of different trackers may meet in rt_diff(). */
@@ -41,7 +27,7 @@ static uint64_t make_id(const struct rt_tracker *t)
 	return id ^ id >> 29;
 }
 
-static int copy_opts(struct rt_opts *out, const struct rt_opts *in)
+static int copy_opts(struct rt_opts *out, uint32_t kind, const struct rt_opts *in)
 {
 	int err;
 
@@ -49,8 +35,8 @@ static int copy_opts(struct rt_opts *out, const struct rt_opts *in)
 	if (!in)
 		return 0;
 	err = rti_struct_copy_in(out, sizeof(*out), in, RTI_OPTS_V1);
-	if (err == 0 &&
-	    (out->flags & ~KNOWN_FLAGS || out->reserved || out->want & ~known_domains()))
+	if (err == 0 && (out->flags & ~rti_kind_flags(kind) || out->reserved ||
+	                 out->want & ~rti_known_domains()))
 		err = -EINVAL;
 	return err;
 }
@@ -59,7 +45,7 @@ int rti_tracker_check_opts(const struct rt_opts *opts)
 {
 	struct rt_opts known;
 
-	return copy_opts(&known, opts);
+	return copy_opts(&known, RT_KIND_PID, opts);
 }
 
 static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts)
@@ -74,7 +60,6 @@ static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts
 static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
                 const struct rti_procfs_ops *ops)
 {
-	uint64_t has = pid ? tree_domains() : rti_system_domains();
 	struct rti_tree_opts tree_opts = { .pid = pid,
 		                           .pss_share = opts->pss_share,
 		                           .pss_hold_us = opts->pss_hold_us };
@@ -85,7 +70,8 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
 	rti_context_platform(&t->procfs, &t->platform);
 	t->ctx = (struct rti_context){ &t->procfs, &t->platform, &t->buf, opts->flags };
 	t->kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM;
-	t->want = opts->want ? opts->want & has : has;
+	t->want = (opts->want ? opts->want : rti_kind_default_domains(t->kind)) &
+	          rti_kind_domains(t->kind);
 	if (pid && t->want & RT_HAS_PROCESSES)
 		t->want |= RT_HAS_PROCESSES_SEEN; /* programs of before 0.3 do not know it */
 	t->ctx.want = t->want;
@@ -113,7 +99,7 @@ int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *
 	int err;
 
 	*out = NULL;
-	err = copy_opts(&known, opts);
+	err = copy_opts(&known, pid ? RT_KIND_PID : RT_KIND_SYSTEM, opts);
 	if (err < 0)
 		return err;
 	t = calloc(1, sizeof(*t));
@@ -247,7 +233,7 @@ int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
 
 	if (!t)
 		return -EFAULT;
-	if (!(has & known_domains()) || has & (has - 1))
+	if (!(has & rti_known_domains()) || has & (has - 1))
 		return -EINVAL;
 	if (!(t->want & has))
 		return -EOPNOTSUPP;

@@ -34,15 +34,18 @@ static void check_new_tracker(int kind, const struct rt_opts *opts, int expected
 	rt_tracker_free(tracker);
 }
 
+static uint32_t flags_of_kind(int kind)
+{
+	return kind == RT_KIND_PID ? RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS |
+	                                 RT_OPT_NO_PSS_READS | RT_OPT_IO_WITH_REAPED
+	                           : RT_OPT_NETWORK_FILESYSTEMS;
+}
+
 START_TEST(new_tracker_with_good_options_succeeds)
 {
 	const struct rt_opts all_defaults = { .size = sizeof(all_defaults) };
 	const struct rt_opts oldest = { .size = OPTS_0_1 };
-	const struct rt_opts all_flags = { .size = sizeof(all_flags),
-		                           .flags = RT_OPT_NO_CHILDREN |
-		                                    RT_OPT_NETWORK_FILESYSTEMS |
-		                                    RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PSS_READS |
-		                                    RT_OPT_IO_WITH_REAPED };
+	const struct rt_opts all_flags = { .size = sizeof(all_flags), .flags = flags_of_kind(_i) };
 
 	check_new_tracker(_i, NULL, 0);
 	check_new_tracker(_i, &all_defaults, 0);

@@ -338,6 +338,14 @@ class System(unittest.TestCase):
         self.assertIsNone(used.disk_read_bytes)
 
 
+class Domains(unittest.TestCase):
+    def test_default_domains_are_among_the_domains(self) -> None:
+        for kind in (rtrack.KIND_PID, rtrack.KIND_SYSTEM):
+            self.assertEqual(rtrack.default_domains(kind) & ~rtrack.domains(kind), 0)
+            self.assertTrue(rtrack.default_domains(kind) & rtrack.HAS_CPU)
+        self.assertEqual(rtrack.domains(0), 0)
+
+
 class Commands(unittest.TestCase):
     def test_outcome_has_exit_code_and_cpu_time(self) -> None:
         code = "import time\nwhile time.process_time() < 0.2: pass\nraise SystemExit(3)"

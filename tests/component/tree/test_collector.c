@@ -46,7 +46,9 @@ static void tear_down(void)
 
 static void track(uint64_t want)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = want };
+	/* The fake domain is not among those of want 0. */
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .want = want ? want : rt_domains(RT_KIND_PID) };
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, family.member[0].pid, &opts), 0);
 	tracker->platform.now = fake_now;

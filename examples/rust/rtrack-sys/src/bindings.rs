@@ -119,6 +119,12 @@ extern "C" {
 extern "C" {
     pub fn rt_tracker_free(t: *mut rt_tracker);
 }
+extern "C" {
+    pub fn rt_domains(kind: u32) -> u64;
+}
+extern "C" {
+    pub fn rt_default_domains(kind: u32) -> u64;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rt_metrics {

@@ -21,7 +21,7 @@ mod tracker;
 pub use command::{Command, Outcome};
 pub use records::{Delta, Metrics};
 pub use rtrack_sys as sys;
-pub use tracker::{Options, Tracker};
+pub use tracker::{Kind, Options, Tracker};
 
 use std::io;
 

@@ -18,7 +18,7 @@ pub struct Options {
     pub network_filesystems: bool,
     /// Directory that contains `proc` and `sys`.
     pub root: Option<PathBuf>,
-    /// `RT_HAS_` bits to measure; 0 means all.
+    /// `RT_HAS_` bits to measure; 0 means [`Kind::default_domains`].
     pub want: u64,
     /// Most descriptors to keep open; 0 means the default.
     pub max_fds: u32,
@@ -60,6 +60,34 @@ impl Options {
             pss_share: self.pss_share,
             pss_hold_us: self.pss_hold_us,
         }))
+    }
+}
+
+/// What a tracker follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Process,
+    System,
+}
+
+impl Kind {
+    fn raw(self) -> u32 {
+        match self {
+            Kind::Process => sys::RT_KIND_PID,
+            Kind::System => sys::RT_KIND_SYSTEM,
+        }
+    }
+
+    /// The `RT_HAS_` bits that the loaded library can measure.
+    pub fn domains(self) -> u64 {
+        // SAFETY: the call has no conditions.
+        unsafe { sys::rt_domains(self.raw()) }
+    }
+
+    /// The `RT_HAS_` bits that [`Options::want`] 0 stands for.
+    pub fn default_domains(self) -> u64 {
+        // SAFETY: the call has no conditions.
+        unsafe { sys::rt_default_domains(self.raw()) }
     }
 }
 

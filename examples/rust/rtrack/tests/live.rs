@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Tests of the safe crate on live processes.
 
-use rtrack::{getrusage, pid_getrusage, sys, Command, Options, Tracker, Who};
+use rtrack::{getrusage, pid_getrusage, sys, Command, Kind, Options, Tracker, Who};
 use std::time::{Duration, Instant};
 
 const SIGKILL: i32 = 9;
@@ -110,6 +110,15 @@ fn command_lists_its_processes() {
     let mut other = Command::start(&["true"], &Options::default()).unwrap();
     other.wait(None).unwrap();
     assert_eq!(errno(other.processes()), Some(EOPNOTSUPP));
+}
+
+#[test]
+fn default_domains_are_among_the_domains() {
+    for kind in [Kind::Process, Kind::System] {
+        assert_ne!(kind.default_domains() & sys::RT_HAS_CPU, 0);
+        assert_eq!(kind.default_domains() & !kind.domains(), 0);
+    }
+    assert_eq!(Kind::Process.domains() & sys::RT_HAS_DISK, 0);
 }
 
 #[test]
