@@ -11,6 +11,7 @@ packages=(
   gcc g++ libc6-dev meson ninja-build pkg-config check # builds, unit tests
   python3 python3-psutil time locales # tests in Python, reference figures, a locale with comma
   cargo rustfmt bindgen librust-pkg-config-dev         # Rust
+  python3-cffi swig                                    # generators of bindings
   abigail-tools binutils                               # ABI
   doxygen mandoc                                       # documentation
   git clang-format-14 reuse                            # style

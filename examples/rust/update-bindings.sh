@@ -6,6 +6,6 @@ set -eu
 cd "$(dirname "$0")"
 bindgen --no-doc-comments --no-layout-tests --with-derive-default --size_t-is-usize \
   --allowlist-function 'rt_.*' --allowlist-type 'rt_.*' --allowlist-var 'RT_.*' \
-  --blocklist-item 'RT_RUSAGE_.*' --blocklist-item 'RT_VERSION_.*' \
+  --blocklist-item 'RT_(RUSAGE|HAS|VERSION)_.*' \
   "$(pkg-config --variable=includedir rtrack)/rtrack/rtrack.h" -- $(pkg-config --cflags rtrack) \
   >"${1:-rtrack-sys/src/bindings.rs}"

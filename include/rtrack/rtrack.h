@@ -15,6 +15,8 @@
  *    any other field means the default. For outputs, the caller passes `sizeof` as an argument.
  *    The library fills the part that both sides know, zeroes the rest, and stores in `size` the
  *    number of bytes that it filled: see RT_KNOWN(). Structs only ever grow at the end.
+ *  - **Constants** are plain literals, which generators of bindings read. A bit has the type of its
+ *    mask (`uint64_t` or `uint32_t`), any other value is an `int`.
  *  - **Threads.** Use a tracker on one thread at a time. Different trackers may be used on
  *    different threads. The library has no global state. After fork(), parent and child may both
  *    go on using a tracker, independently of each other.
@@ -83,7 +85,7 @@ RT_API const char *rt_strerror(int err);
 #define RT_RUSAGE_SELF 0
 /** Figures of the children that the calling process has waited for, and of the descendants that
  * those children waited for. @since 0.1 */
-#define RT_RUSAGE_CHILDREN (-1)
+#define RT_RUSAGE_CHILDREN -1
 /** Figures of the calling thread. @since 0.1 */
 #define RT_RUSAGE_THREAD 1
 
@@ -170,58 +172,58 @@ struct rt_tracker;
  *  stands for the fields that name it in their documentation. A bit is in one of the three masks
  *  at most.
  *  @{ */
-#define RT_HAS_CPU (UINT64_C(1) << 0)      /**< CPU time in user and kernel mode. @since 0.1 */
-#define RT_HAS_RSS (UINT64_C(1) << 1)      /**< Resident memory. @since 0.1 */
-#define RT_HAS_PSS (UINT64_C(1) << 2)      /**< Proportional memory. @since 0.1 */
-#define RT_HAS_PEAK_RSS (UINT64_C(1) << 3) /**< Peak resident memory. @since 0.1 */
-#define RT_HAS_IO (UINT64_C(1) << 4)       /**< Bytes read and written by processes. @since 0.1 */
-#define RT_HAS_FAULTS (UINT64_C(1) << 5)   /**< Page faults. @since 0.1 */
+#define RT_HAS_CPU 0x1UL      /**< CPU time in user and kernel mode. @since 0.1 */
+#define RT_HAS_RSS 0x2UL      /**< Resident memory. @since 0.1 */
+#define RT_HAS_PSS 0x4UL      /**< Proportional memory. @since 0.1 */
+#define RT_HAS_PEAK_RSS 0x8UL /**< Peak resident memory. @since 0.1 */
+#define RT_HAS_IO 0x10UL      /**< Bytes read and written by processes. @since 0.1 */
+#define RT_HAS_FAULTS 0x20UL  /**< Page faults. @since 0.1 */
 /** Voluntary and involuntary context switches. @since 0.1 */
-#define RT_HAS_CTXSW (UINT64_C(1) << 6)
-#define RT_HAS_PROCESSES (UINT64_C(1) << 7) /**< Number of processes. @since 0.1 */
-#define RT_HAS_THREADS (UINT64_C(1) << 8)   /**< Number of threads. @since 0.1 */
+#define RT_HAS_CTXSW 0x40UL
+#define RT_HAS_PROCESSES 0x80UL /**< Number of processes. @since 0.1 */
+#define RT_HAS_THREADS 0x100UL  /**< Number of threads. @since 0.1 */
 /** rt_outcome: largest number of processes at the same time. @since 0.2 */
-#define RT_HAS_PROCESSES_PEAK (UINT64_C(1) << 9)
+#define RT_HAS_PROCESSES_PEAK 0x200UL
 /** rt_outcome: memory, as the cgroup accounts for it. @since 0.2 */
-#define RT_HAS_CGROUP_MEMORY (UINT64_C(1) << 10)
+#define RT_HAS_CGROUP_MEMORY 0x400UL
 /** rt_outcome: storage I/O, as the cgroup accounts for it. @since 0.2 */
-#define RT_HAS_CGROUP_IO (UINT64_C(1) << 11)
+#define RT_HAS_CGROUP_IO 0x800UL
 /** rt_outcome: tasks, as the cgroup accounts for them. @since 0.2 */
-#define RT_HAS_CGROUP_TASKS (UINT64_C(1) << 12)
+#define RT_HAS_CGROUP_TASKS 0x1000UL
 /** rt_metrics.processes_seen, rt_delta.processes_seen. RT_HAS_PROCESSES in rt_opts.want includes
  * it. @since 0.3 */
-#define RT_HAS_PROCESSES_SEEN (UINT64_C(1) << 13)
+#define RT_HAS_PROCESSES_SEEN 0x2000UL
 /** System: CPU time by mode, and the list of CPUs. @since 0.1 */
-#define RT_HAS_CPU_MODES (UINT64_C(1) << 16)
+#define RT_HAS_CPU_MODES 0x10000UL
 /** System: forks, context switches, interrupts, running and blocked threads. @since 0.1 */
-#define RT_HAS_ACTIVITY (UINT64_C(1) << 17)
+#define RT_HAS_ACTIVITY 0x20000UL
 /** System: memory, except available memory. @since 0.1 */
-#define RT_HAS_MEMORY (UINT64_C(1) << 18)
-#define RT_HAS_MEMORY_AVAILABLE (UINT64_C(1) << 19) /**< System: available memory. @since 0.1 */
-#define RT_HAS_SWAP (UINT64_C(1) << 20)             /**< System: swap space. @since 0.1 */
-#define RT_HAS_DISK (UINT64_C(1) << 21) /**< System: block devices and their list. @since 0.1 */
+#define RT_HAS_MEMORY 0x40000UL
+#define RT_HAS_MEMORY_AVAILABLE 0x80000UL /**< System: available memory. @since 0.1 */
+#define RT_HAS_SWAP 0x100000UL            /**< System: swap space. @since 0.1 */
+#define RT_HAS_DISK 0x200000UL            /**< System: block devices and their list. @since 0.1 */
 /** System: file systems and their list. @since 0.1 */
-#define RT_HAS_FILESYSTEM (UINT64_C(1) << 22)
+#define RT_HAS_FILESYSTEM 0x400000UL
 /** System: network interfaces and their list. @since 0.1 */
-#define RT_HAS_NETWORK (UINT64_C(1) << 23)
-#define RT_HAS_LOAD (UINT64_C(1) << 24)            /**< System: load averages. @since 0.1 */
-#define RT_HAS_PRESSURE_CPU (UINT64_C(1) << 25)    /**< System: CPU pressure. @since 0.1 */
-#define RT_HAS_PRESSURE_MEMORY (UINT64_C(1) << 26) /**< System: memory pressure. @since 0.1 */
-#define RT_HAS_PRESSURE_IO (UINT64_C(1) << 27)     /**< System: I/O pressure. @since 0.1 */
-#define RT_HAS_ZFS (UINT64_C(1) << 28) /**< System: ZFS pools and their list. @since 0.1 */
+#define RT_HAS_NETWORK 0x800000UL
+#define RT_HAS_LOAD 0x1000000UL            /**< System: load averages. @since 0.1 */
+#define RT_HAS_PRESSURE_CPU 0x2000000UL    /**< System: CPU pressure. @since 0.1 */
+#define RT_HAS_PRESSURE_MEMORY 0x4000000UL /**< System: memory pressure. @since 0.1 */
+#define RT_HAS_PRESSURE_IO 0x8000000UL     /**< System: I/O pressure. @since 0.1 */
+#define RT_HAS_ZFS 0x10000000UL            /**< System: ZFS pools and their list. @since 0.1 */
 /** Tree: largest memory of all members together. Needs RT_HAS_RSS; better with RT_HAS_PSS.
  * @since 0.3 */
-#define RT_HAS_PEAK_TREE (UINT64_C(1) << 34)
+#define RT_HAS_PEAK_TREE 0x400000000UL
 /** Calls with which processes read and wrote. @since 0.3 */
-#define RT_HAS_IO_CALLS (UINT64_C(1) << 35)
-#define RT_HAS_RATE (UINT64_C(1) << 40) /**< rt_delta only: figures per time. @since 0.1 */
+#define RT_HAS_IO_CALLS 0x800000000UL
+#define RT_HAS_RATE 0x10000000000UL /**< rt_delta only: figures per time. @since 0.1 */
 /** @} */
 
 /** rt_opts.flags, pid tracker: follow the process alone, not its descendants. @since 0.1 */
-#define RT_OPT_NO_CHILDREN (UINT32_C(1) << 0)
+#define RT_OPT_NO_CHILDREN 0x1U
 /** rt_opts.flags, system tracker: list network file systems too. They are not part of any total.
  * A dead server then blocks one helper thread, but never a sample. @since 0.1 */
-#define RT_OPT_NETWORK_FILESYSTEMS (UINT32_C(1) << 1)
+#define RT_OPT_NETWORK_FILESYSTEMS 0x2U
 
 /** rt_opts.flags, pid tracker: receive every fork and exit event from the kernel (proc connector),
  * if the caller may.
@@ -233,11 +235,11 @@ struct rt_tracker;
  * several MB, or 200 kB if the caller may have no more. Call one of the two often enough:
  * RT_REASON_EVENTS_LOST is set if the buffer overflowed. Each fork on the system takes about a
  * microsecond longer. @since 0.2 */
-#define RT_OPT_PROCESS_EVENTS (UINT32_C(1) << 2)
+#define RT_OPT_PROCESS_EVENTS 0x4U
 
 /** rt_opts.flags, pid tracker: never read PSS, which walks the page tables of a process. Estimate
  * it and the peak of the tree from `statm` and `stat`. @since 0.3 */
-#define RT_OPT_NO_PSS_READS (UINT32_C(1) << 3)
+#define RT_OPT_NO_PSS_READS 0x8U
 
 /** rt_opts.flags, pid tracker with RT_OPT_NO_CHILDREN: report `io` of the process as it is, with
  * the I/O of the children that it waited for, and of theirs.
@@ -246,7 +248,7 @@ struct rt_tracker;
  * tracker sums up the `io` of the live threads once a child was reaped. Then a thread that has
  * exited makes the sum a lower bound, and a sample reads one file more per thread. Without
  * RT_OPT_NO_CHILDREN, the flag changes nothing: see rt_process.read_bytes. @since 0.3 */
-#define RT_OPT_IO_WITH_REAPED (UINT32_C(1) << 4)
+#define RT_OPT_IO_WITH_REAPED 0x10U
 
 /** Options of a tracker. Every field except `size` may be 0, which means the default. @since 0.1 */
 struct rt_opts {
@@ -347,27 +349,27 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * known.
  * @since 0.1
  * @since 0.2 Also set for a process that was only seen between two samples and not waited for. */
-#define RT_REASON_UNWAITED (UINT32_C(1) << 0)
+#define RT_REASON_UNWAITED 0x1U
 /** A member ignores SIGCHLD: children of it that start and exit between two samples leave no
  * trace.
  * @since 0.1
  * @since 0.2 Also detected if the tracker does not measure peak resident memory. */
-#define RT_REASON_SIGCHLD_IGNORED (UINT32_C(1) << 1)
+#define RT_REASON_SIGCHLD_IGNORED 0x2U
 /** CPU time or page faults of a member could not be read. @since 0.1 */
-#define RT_REASON_UNREADABLE (UINT32_C(1) << 2)
+#define RT_REASON_UNREADABLE 0x4U
 /** Members were still running when the figures were last read. @since 0.1 */
-#define RT_REASON_LEFT_RUNNING (UINT32_C(1) << 3)
+#define RT_REASON_LEFT_RUNNING 0x8U
 /** The tree could not be followed in full, for lack of memory or descriptors, or because it has
  * too many members: see rt_metrics.members_skipped.
  * @since 0.1
  * @since 0.3 Cleared once all processes that were skipped have become members. Stays if one of them
  * exited before, or if it is not known which ones were skipped. */
-#define RT_REASON_MEMBERS_SKIPPED (UINT32_C(1) << 4)
+#define RT_REASON_MEMBERS_SKIPPED 0x10U
 /** rt_outcome only: with the accounting method that was used, an orphan that started and exited
  * between two samples would not have been seen.
  * @since 0.1
  * @since 0.2 Not set at RT_ACCOUNTING_POLL if RT_OPT_PROCESS_EVENTS received all events. */
-#define RT_REASON_ORPHANS_UNSEEN (UINT32_C(1) << 5)
+#define RT_REASON_ORPHANS_UNSEEN 0x20U
 /** rt_outcome only: nothing is known to be missing, but that cannot be verified.
  *
  * There may have been children that no process waited for and no sample saw: no process events
@@ -376,17 +378,17 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * @since 0.1
  * @since 0.3 Not set if process events prove that every process was waited for. The figures are
  * lower bounds: their bits are in `partial`. */
-#define RT_REASON_UNVERIFIED (UINT32_C(1) << 6)
+#define RT_REASON_UNVERIFIED 0x40U
 /** rt_outcome only, RT_ACCOUNTING_WAIT_PERF: the inherited clock counted more CPU time than was
  * waited for, so some children were not waited for. rt_outcome.cpu_estimate_ns has what the clock
  * counted.
  * @since 0.2
  * @since 0.3 A clock that counted as much as was waited for clears no other reason: it does not
  * count what a set-user-id program uses. */
-#define RT_REASON_CLOCK_ABOVE (UINT32_C(1) << 7)
+#define RT_REASON_CLOCK_ABOVE 0x80U
 /** RT_OPT_PROCESS_EVENTS: events arrived faster than they were read, so processes may be missing.
  * @since 0.2 */
-#define RT_REASON_EVENTS_LOST (UINT32_C(1) << 8)
+#define RT_REASON_EVENTS_LOST 0x100U
 /** rt_metrics only: RT_OPT_PROCESS_EVENTS was asked for, and process events cannot be received
  * here.
  *
@@ -396,13 +398,13 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * rt_metrics.processes_seen is exact: the processes of the tree that were alive at the first
  * sample, and all that they have forked since. Clears no bit of `valid` but RT_HAS_PROCESSES_SEEN.
  * @since 0.3 */
-#define RT_REASON_EVENTS_UNHEARD (UINT32_C(1) << 9)
+#define RT_REASON_EVENTS_UNHEARD 0x200U
 /** rt_outcome only: a process has moved to another cgroup (v2), and it is not known whether every
  * process was waited for. The account of the program's cgroup lacks what it used there.
  *
  * E.g.: the program starts a container. If the process has left the caller's cgroup, too, nothing
  * bounds the CPU time: rt_outcome.cpu_high_ns is UINT64_MAX. @since 0.3 */
-#define RT_REASON_LEFT_CGROUP (UINT32_C(1) << 10)
+#define RT_REASON_LEFT_CGROUP 0x400U
 /** @} */
 
 /** rt_metrics.pss_source: this sample read all of it. @since 0.2 */
@@ -800,17 +802,17 @@ struct rt_cpu {
 
 /** rt_disk.flags, rt_network.flags, rt_filesystem.flags: the item is part of the total. @since 0.1
  */
-#define RT_ITEM_IN_TOTAL (UINT32_C(1) << 0)
+#define RT_ITEM_IN_TOTAL 0x1U
 /** rt_disk.flags: a partition of another device. @since 0.1 */
-#define RT_ITEM_PARTITION (UINT32_C(1) << 1)
+#define RT_ITEM_PARTITION 0x2U
 /** rt_disk.flags, rt_network.flags: without hardware of its own (dm, md, loop, zram; bridge, veth,
  * tunnel). @since 0.1 */
-#define RT_ITEM_VIRTUAL (UINT32_C(1) << 2)
+#define RT_ITEM_VIRTUAL 0x4U
 /** rt_filesystem.flags: it did not answer in time. The figures are the last known ones, or 0.
  * @since 0.1 */
-#define RT_ITEM_STALLED (UINT32_C(1) << 3)
+#define RT_ITEM_STALLED 0x8U
 /** rt_filesystem.flags: served over a network. @since 0.1 */
-#define RT_ITEM_NETWORK (UINT32_C(1) << 4)
+#define RT_ITEM_NETWORK 0x10U
 
 /** One block device. Counters continue when the device is reset, or removed and added again.
  * @since 0.1 */
@@ -1042,7 +1044,7 @@ struct rt_command;
  * then handled at once, which slows down a program that forks constantly by a few percent.
  * Without events, and at RT_ACCOUNTING_POLL, the list has the processes that the supervisor
  * reaped or that samples saw. @since 0.2 */
-#define RT_COMMAND_LIST_PROCESSES (UINT32_C(1) << 0)
+#define RT_COMMAND_LIST_PROCESSES 0x1U
 
 /** What to start, and how. @since 0.1 */
 struct rt_command_opts {
@@ -1257,9 +1259,9 @@ RT_API int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_o
 
 /** rt_command_process.flags: the figures are final. They were read when the process was reaped, or
  * while it was a zombie. @since 0.2 */
-#define RT_PROCESS_FINAL (UINT32_C(1) << 0)
+#define RT_PROCESS_FINAL 0x1U
 /** rt_command_process.flags: it still ran when the list was made. @since 0.2 */
-#define RT_PROCESS_RUNNING (UINT32_C(1) << 1)
+#define RT_PROCESS_RUNNING 0x2U
 
 /** One process of a command. A figure that is not known is 0 or empty, and has no bit. @since 0.2
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Bindings to librtrack: the functions and structs of `<rtrack/rtrack.h>`, with the same names.
 //!
-//! bindgen generates `bindings.rs` from the header (`update-bindings.sh`). It cannot evaluate the
-//! definitions of the constants below, so they are written by hand.
+//! bindgen generates `bindings.rs` from the header (`update-bindings.sh`). It gives each constant
+//! the smallest type, so those of other types are written by hand below.
 #![allow(non_camel_case_types)]
 
 mod bindings;
@@ -42,32 +42,3 @@ pub const RT_HAS_ZFS: u64 = 1 << 28;
 pub const RT_HAS_PEAK_TREE: u64 = 1 << 34;
 pub const RT_HAS_IO_CALLS: u64 = 1 << 35;
 pub const RT_HAS_RATE: u64 = 1 << 40;
-
-pub const RT_OPT_NO_CHILDREN: u32 = 1 << 0;
-pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 1 << 1;
-pub const RT_OPT_PROCESS_EVENTS: u32 = 1 << 2;
-pub const RT_OPT_NO_PSS_READS: u32 = 1 << 3;
-pub const RT_OPT_IO_WITH_REAPED: u32 = 1 << 4;
-
-pub const RT_COMMAND_LIST_PROCESSES: u32 = 1 << 0;
-
-pub const RT_PROCESS_FINAL: u32 = 1 << 0;
-pub const RT_PROCESS_RUNNING: u32 = 1 << 1;
-
-pub const RT_REASON_UNWAITED: u32 = 1 << 0;
-pub const RT_REASON_SIGCHLD_IGNORED: u32 = 1 << 1;
-pub const RT_REASON_UNREADABLE: u32 = 1 << 2;
-pub const RT_REASON_LEFT_RUNNING: u32 = 1 << 3;
-pub const RT_REASON_MEMBERS_SKIPPED: u32 = 1 << 4;
-pub const RT_REASON_ORPHANS_UNSEEN: u32 = 1 << 5;
-pub const RT_REASON_UNVERIFIED: u32 = 1 << 6;
-pub const RT_REASON_CLOCK_ABOVE: u32 = 1 << 7;
-pub const RT_REASON_EVENTS_LOST: u32 = 1 << 8;
-pub const RT_REASON_EVENTS_UNHEARD: u32 = 1 << 9;
-pub const RT_REASON_LEFT_CGROUP: u32 = 1 << 10;
-
-pub const RT_ITEM_IN_TOTAL: u32 = 1 << 0;
-pub const RT_ITEM_PARTITION: u32 = 1 << 1;
-pub const RT_ITEM_VIRTUAL: u32 = 1 << 2;
-pub const RT_ITEM_STALLED: u32 = 1 << 3;
-pub const RT_ITEM_NETWORK: u32 = 1 << 4;
