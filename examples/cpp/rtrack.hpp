@@ -45,6 +45,18 @@ inline std::uint64_t default_domains(std::uint32_t kind)
 	return rt_default_domains(kind);
 }
 
+/** Returns the constants of the header that the library was built with. */
+inline std::vector<rt_constant> constants()
+{
+	std::vector<rt_constant> all;
+	rt_constant constant;
+
+	while (rt_constant_get(static_cast<std::uint32_t>(all.size()), &constant,
+	                       sizeof(constant)) == 0)
+		all.push_back(constant);
+	return all;
+}
+
 /** Returns the difference from one sample to a later one of the same tracker. */
 inline rt_delta diff(const rt_metrics &from, const rt_metrics &to)
 {

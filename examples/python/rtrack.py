@@ -33,6 +33,7 @@ from typing import (
     Iterator,
     List,
     Mapping,
+    NamedTuple,
     Optional,
     Sequence,
     Tuple,
@@ -169,6 +170,16 @@ class _Field(ctypes.Structure):
     ]
 
 
+class _Constant(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("group", ctypes.c_uint32),
+        ("value", ctypes.c_int64),
+        ("name", ctypes.c_char * 48),
+        ("text", ctypes.c_char * 144),
+    ]
+
+
 class _Opts(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_uint32),
@@ -222,6 +233,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_command_wait": (ctypes.c_int, [handle, i64, out, size]),
         "rt_command_processes": (ctypes.c_int, [handle, out, size, count]),
         "rt_command_free": (None, [handle]),
+        "rt_constant_get": (ctypes.c_int, [u32, ctypes.POINTER(_Constant), size]),
         "rt_field_count": (u32, [u32]),
         "rt_field_struct_size": (u32, [u32]),
         "rt_field_get": (ctypes.c_int, [u32, u32, ctypes.POINTER(_Field), size]),
@@ -464,6 +476,26 @@ def version() -> Tuple[int, int, int]:
     """Return the release of the loaded library."""
     number = _lib.rt_version()
     return number >> 16, number >> 8 & 0xFF, number & 0xFF
+
+
+class Constant(NamedTuple):
+    """One constant of the library's header."""
+
+    value: int
+    group: int
+    text: str
+
+
+def constants() -> Dict[str, Constant]:
+    """Return the constants of the loaded library by their names in C, those of this module too.
+
+    A later library may have bits that this module does not name.
+    """
+    found: Dict[str, Constant] = {}
+    raw = _Constant()
+    while _lib.rt_constant_get(len(found), ctypes.byref(raw), ctypes.sizeof(raw)) == 0:
+        found[raw.name.decode()] = Constant(raw.value, raw.group, raw.text.decode())
+    return found
 
 
 def domains(kind: int) -> int:

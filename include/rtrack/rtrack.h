@@ -1313,7 +1313,8 @@ RT_API void rt_command_free(struct rt_command *c);
 /** @} */
 
 /** @defgroup fields Field tables
- *  Names, units and offsets of all fields, so that bindings need not repeat them.
+ *  Names, units and offsets of all fields, and the constants, so that bindings need not repeat
+ *  them.
  *  @{ */
 
 #define RT_STRUCT_RUSAGE 1           /**< struct rt_rusage. @since 0.1 */
@@ -1327,6 +1328,9 @@ RT_API void rt_command_free(struct rt_command *c);
 #define RT_STRUCT_NETWORK 9          /**< struct rt_network. @since 0.1 */
 #define RT_STRUCT_ZPOOL 10           /**< struct rt_zpool. @since 0.1 */
 #define RT_STRUCT_COMMAND_PROCESS 11 /**< struct rt_command_process. @since 0.2 */
+#define RT_STRUCT_OPTS 12            /**< struct rt_opts. @since 0.3 */
+#define RT_STRUCT_COMMAND_OPTS 13    /**< struct rt_command_opts. @since 0.3 */
+#define RT_STRUCT_CONSTANT 14        /**< struct rt_constant. @since 0.3 */
 
 #define RT_TYPE_U32 1    /**< uint32_t. @since 0.1 */
 #define RT_TYPE_I32 2    /**< int32_t. @since 0.1 */
@@ -1335,6 +1339,8 @@ RT_API void rt_command_free(struct rt_command *c);
 #define RT_TYPE_DOUBLE 5 /**< double. @since 0.1 */
 #define RT_TYPE_CHARS 6  /**< NUL-terminated char array of `length` bytes. @since 0.1 */
 #define RT_TYPE_RUSAGE 7 /**< struct rt_rusage. @since 0.1 */
+/** A pointer of the caller, in inputs alone. @since 0.3 */
+#define RT_TYPE_POINTER 8
 
 /** Describes the struct itself: sizes, masks, times, identity. @since 0.1 */
 #define RT_FIELD_META 1
@@ -1382,6 +1388,36 @@ RT_API uint32_t rt_field_struct_size(uint32_t struct_id);
  *  @retval -EFAULT @p out is NULL
  *  @since 0.1 */
 RT_API int rt_field_get(uint32_t struct_id, uint32_t index, struct rt_field *out, size_t out_size);
+
+#define RT_CONSTANTS_HAS 1        /**< rt_constant.group: RT_HAS_ bits. @since 0.3 */
+#define RT_CONSTANTS_REASON 2     /**< rt_constant.group: RT_REASON_ bits. @since 0.3 */
+#define RT_CONSTANTS_OPT 3        /**< rt_constant.group: RT_OPT_ bits. @since 0.3 */
+#define RT_CONSTANTS_ACCOUNTING 4 /**< rt_constant.group: RT_ACCOUNTING_ values. @since 0.3 */
+#define RT_CONSTANTS_OTHER 5      /**< rt_constant.group: all others. @since 0.3 */
+
+/** One constant of the header. @since 0.3 */
+struct rt_constant {
+	uint32_t size;  /**< Bytes of this struct that the library filled. */
+	uint32_t group; /**< RT_CONSTANTS_ value. */
+	int64_t value;  /**< Its value. */
+	char name[48];  /**< Name, as in the header. E.g.: "RT_REASON_UNWAITED". */
+	char text[144]; /**< What it means, in English: part of a sentence, for people. */
+};
+
+/** Describe one constant of the header that the library was built with.
+ *
+ *  All but the version macros are there, so a binding need not repeat them, and a program can name
+ *  bits that it does not know.
+ *
+ *  @param index number of the constant, from 0. The order is not fixed.
+ *  @param out receives the description.
+ *  @param out_size sizeof(struct rt_constant) as the caller was compiled with.
+ *  @retval 0 success
+ *  @retval -EINVAL @p index is past the last constant, or @p out has a wrong size
+ *  @retval -EFAULT @p out is NULL
+ *
+ *  Cost: none. @since 0.3 */
+RT_API int rt_constant_get(uint32_t index, struct rt_constant *out, size_t out_size);
 
 /** @} */
 

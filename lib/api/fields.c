@@ -384,6 +384,36 @@ static const struct rt_field command_process_fields[] = {
 	FIELD(command_process, comm, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
 };
 
+static const struct rt_field opts_fields[] = {
+	FIELD(opts, size, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(opts, flags, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(opts, root, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
+	FIELD(opts, want, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(opts, max_fds, RT_TYPE_U32, RT_FIELD_META, 0, "1"),
+	FIELD(opts, reserved, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(opts, pss_share, RT_TYPE_U32, RT_FIELD_META, 0, "10*-3"),
+	FIELD(opts, pss_hold_us, RT_TYPE_U32, RT_FIELD_META, 0, "us"),
+};
+
+static const struct rt_field command_opts_fields[] = {
+	FIELD(command_opts, size, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, flags, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, argv, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, envp, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, cwd, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, tracker, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, accounting, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, reserved, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+};
+
+static const struct rt_field constant_fields[] = {
+	FIELD(constant, size, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(constant, group, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(constant, value, RT_TYPE_I64, RT_FIELD_META, 0, ""),
+	FIELD(constant, name, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+	FIELD(constant, text, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+};
+
 #define TABLE(of)                                                                                  \
 	{                                                                                          \
 		sizeof(struct rt_##of), sizeof(of##_fields) / sizeof(of##_fields[0]), of##_fields  \
@@ -404,6 +434,9 @@ static const struct table {
 	[RT_STRUCT_NETWORK] = TABLE(network),
 	[RT_STRUCT_ZPOOL] = TABLE(zpool),
 	[RT_STRUCT_COMMAND_PROCESS] = TABLE(command_process),
+	[RT_STRUCT_OPTS] = TABLE(opts),
+	[RT_STRUCT_COMMAND_OPTS] = TABLE(command_opts),
+	[RT_STRUCT_CONSTANT] = TABLE(constant),
 };
 
 static const struct table *find(uint32_t struct_id)

@@ -21,6 +21,7 @@
 #define RTI_DELTA_V1 RTI_END_OF(rt_delta, pressure_io_full_ns)
 #define RTI_OUTCOME_V1 RTI_END_OF(rt_outcome, overhead_cpu_ns)
 #define RTI_FIELD_V1 RTI_END_OF(rt_field, unit)
+#define RTI_CONSTANT_V1 RTI_END_OF(rt_constant, text)
 #define RTI_PROCESS_V1 RTI_END_OF(rt_process, threads)
 #define RTI_CPU_V1 RTI_END_OF(rt_cpu, guest_nice_ns)
 #define RTI_DISK_V1 RTI_END_OF(rt_disk, in_flight)

@@ -377,4 +377,11 @@ static_assert(offsetof(struct rt_field, has) == 24, "offset");
 static_assert(offsetof(struct rt_field, name) == 32, "offset");
 static_assert(offsetof(struct rt_field, unit) == 72, "offset");
 
+static_assert(sizeof(struct rt_constant) >= 208, "size");
+static_assert(offsetof(struct rt_constant, size) == 0, "offset");
+static_assert(offsetof(struct rt_constant, group) == 4, "offset");
+static_assert(offsetof(struct rt_constant, value) == 8, "offset");
+static_assert(offsetof(struct rt_constant, name) == 16, "offset");
+static_assert(offsetof(struct rt_constant, text) == 64, "offset");
+
 #endif

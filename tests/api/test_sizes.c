@@ -42,6 +42,12 @@ static bool fill_field(void *out, size_t size)
 	return true;
 }
 
+static bool fill_constant(void *out, size_t size)
+{
+	ck_assert_int_eq(rt_constant_get(0, out, size), 0);
+	return true;
+}
+
 static struct rt_command *run_true(void)
 {
 	static const char *const argv[] = { "true", NULL };
@@ -111,6 +117,7 @@ static const struct output outputs[] = {
 	{ RT_STRUCT_METRICS, METRICS_0_1, fill_metrics },
 	{ RT_STRUCT_DELTA, DELTA_0_1, fill_delta },
 	{ 0, sizeof(struct rt_field), fill_field },
+	{ RT_STRUCT_CONSTANT, sizeof(struct rt_constant), fill_constant },
 	{ RT_STRUCT_OUTCOME, OUTCOME_0_1, fill_outcome },
 	{ RT_STRUCT_COMMAND_PROCESS, sizeof(struct rt_command_process), fill_command_process },
 	{ RT_STRUCT_PROCESS, PROCESS_0_1, fill_processes },
@@ -167,7 +174,9 @@ END_TEST
 START_TEST(every_struct_that_the_library_fills_is_tested)
 {
 	for (uint32_t id = 1; rt_field_count(id) > 0; id++) {
-		int found = id == RT_STRUCT_RUSAGE; /* has no size */
+		/* The first has no size, and the others are inputs. */
+		int found =
+		    id == RT_STRUCT_RUSAGE || id == RT_STRUCT_OPTS || id == RT_STRUCT_COMMAND_OPTS;
 
 		for (int i = 0; i < OUTPUTS; i++)
 			found += outputs[i].id == id;

@@ -465,6 +465,18 @@ class Binding(unittest.TestCase):
         ours = {name: value for name, value in vars(rtrack).items() if name.startswith(kinds)}
         self.assertEqual(ours, declared)
 
+    def test_constants_of_library_match_header(self) -> None:
+        constants = rtrack.constants()
+        numbers = header.read(HEADER).numbers
+        self.assertEqual({name: constant.value for name, constant in constants.items()}, numbers)
+        groups = {name[len("RT_CONSTANTS_") :]: value for name, value in numbers.items()
+                  if name.startswith("RT_CONSTANTS_")}
+        for name, constant in constants.items():
+            group = groups.get(name.split("_")[1], groups["OTHER"])
+            self.assertEqual(constant.group, group, name)
+            self.assertRegex(constant.text, r"^[A-Za-z].*[^. ]$", name)
+            self.assertLess(len(constant.text), 143, name)  # else it may be cut
+
     def test_record_fields_match_header(self) -> None:
         structs = header.read(HEADER).structs
         for record in rtrack.Record.__subclasses__():

@@ -51,6 +51,9 @@ pub const RT_STRUCT_FILESYSTEM: u32 = 8;
 pub const RT_STRUCT_NETWORK: u32 = 9;
 pub const RT_STRUCT_ZPOOL: u32 = 10;
 pub const RT_STRUCT_COMMAND_PROCESS: u32 = 11;
+pub const RT_STRUCT_OPTS: u32 = 12;
+pub const RT_STRUCT_COMMAND_OPTS: u32 = 13;
+pub const RT_STRUCT_CONSTANT: u32 = 14;
 pub const RT_TYPE_U32: u32 = 1;
 pub const RT_TYPE_I32: u32 = 2;
 pub const RT_TYPE_U64: u32 = 3;
@@ -58,9 +61,15 @@ pub const RT_TYPE_I64: u32 = 4;
 pub const RT_TYPE_DOUBLE: u32 = 5;
 pub const RT_TYPE_CHARS: u32 = 6;
 pub const RT_TYPE_RUSAGE: u32 = 7;
+pub const RT_TYPE_POINTER: u32 = 8;
 pub const RT_FIELD_META: u32 = 1;
 pub const RT_FIELD_COUNTER: u32 = 2;
 pub const RT_FIELD_GAUGE: u32 = 3;
+pub const RT_CONSTANTS_HAS: u32 = 1;
+pub const RT_CONSTANTS_REASON: u32 = 2;
+pub const RT_CONSTANTS_OPT: u32 = 3;
+pub const RT_CONSTANTS_ACCOUNTING: u32 = 4;
+pub const RT_CONSTANTS_OTHER: u32 = 5;
 pub type __int32_t = ::std::os::raw::c_int;
 pub type __uint32_t = ::std::os::raw::c_uint;
 pub type __int64_t = ::std::os::raw::c_long;
@@ -705,6 +714,31 @@ extern "C" {
         struct_id: u32,
         index: u32,
         out: *mut rt_field,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_constant {
+    pub size: u32,
+    pub group: u32,
+    pub value: i64,
+    pub name: [::std::os::raw::c_char; 48usize],
+    pub text: [::std::os::raw::c_char; 144usize],
+}
+impl Default for rt_constant {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn rt_constant_get(
+        index: u32,
+        out: *mut rt_constant,
         out_size: usize,
     ) -> ::std::os::raw::c_int;
 }

@@ -46,6 +46,9 @@ fn struct_sizes_match_the_library() {
         (RT_STRUCT_NETWORK, size_of::<rt_network>()),
         (RT_STRUCT_ZPOOL, size_of::<rt_zpool>()),
         (RT_STRUCT_COMMAND_PROCESS, size_of::<rt_command_process>()),
+        (RT_STRUCT_OPTS, size_of::<rt_opts>()),
+        (RT_STRUCT_COMMAND_OPTS, size_of::<rt_command_opts>()),
+        (RT_STRUCT_CONSTANT, size_of::<rt_constant>()),
     ];
     for (id, size) in sizes {
         assert_eq!(unsafe { rt_field_struct_size(id) } as usize, size, "struct {id}");
