@@ -18,8 +18,9 @@
  *  - **Constants** are plain literals, which generators of bindings read. A bit has the type of its
  *    mask (`uint64_t` or `uint32_t`), any other value is an `int`.
  *  - **Threads.** Use a tracker on one thread at a time. Different trackers may be used on
- *    different threads. The library has no global state. After fork(), parent and child may both
- *    go on using a tracker, independently of each other.
+ *    different threads. A command and its tracker may be used on several threads at once. The
+ *    library has no global state. After fork(), parent and child may both go on using a tracker,
+ *    independently of each other. A command is for the parent alone.
  */
 #ifndef RTRACK_H
 #define RTRACK_H
@@ -1002,8 +1003,13 @@ RT_API int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, s
  *  Start a program, follow everything that it starts, and report what it used.
  *  @{ */
 
-/** A program that was started, and everything that it starts. Opaque. Not thread-safe, except
- * rt_command_signal(). @since 0.1 */
+/** A program that was started, and everything that it starts. Opaque.
+ *
+ * Every call but rt_command_free() may come from any thread at any time, for the tracker of the
+ * command as well. rt_command_wait() keeps other threads out while it samples or polls for a peak,
+ * and not while it sleeps.
+ * @since 0.1
+ * @since 0.3 Before, only rt_command_signal() was safe on another thread. */
 struct rt_command;
 
 /** The best accounting method that works here without extra privileges. @since 0.1 */
@@ -1098,8 +1104,10 @@ RT_API int rt_command_start(struct rt_command **out, const struct rt_command_opt
 RT_API int32_t rt_command_pid(const struct rt_command *c);
 
 /** The tracker of the program's tree. Borrowed: it is valid until rt_command_free(), which also
- * frees it. It may be sampled at any time. After rt_command_wait() has returned 0, it reports the
- * final totals. @since 0.1 */
+ * frees it. It may be sampled at any time, on any thread. After rt_command_wait() has returned 0,
+ * it reports the final totals.
+ * @since 0.1
+ * @since 0.3 Before, not on one thread while another was in rt_command_wait(). */
 RT_API struct rt_tracker *rt_command_tracker(struct rt_command *c);
 
 /** Send a signal to the program, as kill(2). Async-signal-safe, and safe on any thread until
@@ -1117,9 +1125,13 @@ RT_API int rt_command_signal(struct rt_command *c, int signal);
  *  found; in v1 they cannot fork meanwhile. Also works after rt_command_wait(), on members that
  *  were left running: another rt_command_wait() then returns a new outcome.
  *
+ *  Safe on any thread until rt_command_free(): a rt_command_wait() on another one returns as soon
+ *  as the program has ended. Not async-signal-safe.
+ *
  *  @return 0 if the signal was sent to all, -EPERM if the caller may not kill some of them, or
  *          -EFAULT if @p c is NULL.
- *  @since 0.2 */
+ *  @since 0.2
+ *  @since 0.3 Safe on any thread. */
 RT_API int rt_command_kill(struct rt_command *c);
 
 /** rt_outcome.peak_tree_kind: sum of PSS, read or estimated. @since 0.1 */

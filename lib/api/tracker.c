@@ -202,29 +202,54 @@ int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 		return -EFAULT;
 	if (rti_struct_check_size(out_size, RTI_METRICS_V1) < 0)
 		return -EINVAL;
+	rti_lock_take(t->lock);
 	started_ns = cost_clock_ns(t);
 	err = measure(t, &t->last);
 	charge_since(t, started_ns);
 	t->last.self_cpu_ns = t->self_cpu_ns;
 	t->samples++;
 	rti_struct_copy_out(out, out_size, &t->last, sizeof(t->last));
+	rti_lock_release(t->lock);
 	return err;
 }
 
-int rt_tracker_glance(struct rt_tracker *t)
+static int poll_peak(struct rt_tracker *t)
 {
 	uint64_t started_ns;
 
-	if (!t)
-		return -EFAULT;
-	if (t->kind != RT_KIND_PID || !(t->want & RT_HAS_RSS))
-		return -EOPNOTSUPP;
 	if (!t->samples)
 		return -ENODATA;
 	started_ns = cost_clock_ns(t);
 	rti_tree_poll_peak(t->tree);
 	charge_since(t, started_ns);
 	return 0;
+}
+
+int rt_tracker_glance(struct rt_tracker *t)
+{
+	int err;
+
+	if (!t)
+		return -EFAULT;
+	if (t->kind != RT_KIND_PID || !(t->want & RT_HAS_RSS))
+		return -EOPNOTSUPP;
+	rti_lock_take(t->lock);
+	err = poll_peak(t);
+	rti_lock_release(t->lock);
+	return err;
+}
+
+/* Of a domain that is wanted. */
+static int last_status(const struct rt_tracker *t, uint64_t has)
+{
+	int err;
+
+	if (t->samples == 0)
+		return -ENODATA;
+	if (t->last.valid & has)
+		return 0;
+	err = rti_status_get(&t->status, has);
+	return err < 0 ? err : -ENODATA;
 }
 
 int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
@@ -237,12 +262,10 @@ int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
 		return -EINVAL;
 	if (!(t->want & has))
 		return -EOPNOTSUPP;
-	if (t->samples == 0)
-		return -ENODATA;
-	if (t->last.valid & has)
-		return 0;
-	err = rti_status_get(&t->status, has);
-	return err < 0 ? err : -ENODATA;
+	rti_lock_take(t->lock);
+	err = last_status(t, has);
+	rti_lock_release(t->lock);
+	return err;
 }
 
 /* What the list calls share: their checks. */
@@ -293,15 +316,19 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
                          size_t *count)
 {
 	struct process_rows rows = { .array = (char *)array, .element_size = element_size };
-	int err =
-	    check_list(t, RT_KIND_PID, t ? t->want : 0, array, element_size, RTI_PROCESS_V1, count);
+	int err;
 
-	if (err < 0)
-		return err;
-	rows.room = *count;
-	*count = rti_tree_count(t->tree);
-	rti_tree_each_sampled(t->tree, copy_process_out, &rows);
-	return 0;
+	if (!t)
+		return -EFAULT;
+	rti_lock_take(t->lock);
+	err = check_list(t, RT_KIND_PID, t->want, array, element_size, RTI_PROCESS_V1, count);
+	if (err == 0) {
+		rows.room = *count;
+		*count = rti_tree_count(t->tree);
+		rti_tree_each_sampled(t->tree, copy_process_out, &rows);
+	}
+	rti_lock_release(t->lock);
+	return err;
 }
 
 int rt_tracker_cpus(const struct rt_tracker *t, struct rt_cpu *array, size_t element_size,

@@ -5,10 +5,15 @@
 
 #include <stdbool.h>
 
+#include "os/lock.h"
 #include "system/system.h"
 #include "tree/tree.h"
 
 struct rt_tracker {
+	/* That of the command which the tracker belongs to, set by command.c. rt_command_wait() and
+	 * other threads use such a tracker at the same time. Others have one user at a time, and no
+	 * lock: NULL. */
+	struct rti_lock *lock;
 	uint32_t kind;
 	uint64_t id;
 	struct rti_procfs procfs;

@@ -219,6 +219,7 @@ static int attach_tracker(struct start *s)
 		                         is_supervised ? command.supervisor_pid : c->pid, &known);
 	if (err < 0)
 		return err;
+	c->tracker->lock = &c->lock;
 	c->process_list.tick_ns = c->tracker->platform.tick_ns;
 	rti_tree_attach_command(c->tracker->tree, &command);
 	return 0;
@@ -277,6 +278,18 @@ static int start(struct start *s, struct rti_platform *platform)
 	return 0;
 }
 
+static struct rt_command *new_command(void)
+{
+	struct rt_command *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	rti_lock_init(&c->lock);
+	c->supervisor = (struct rti_supervisor){ .socket = -1, .memory = -1 };
+	c->enclosing = (struct rti_cgroup)RTI_CGROUP_INIT;
+	return c;
+}
+
 int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts)
 {
 	struct rt_command_opts known;
@@ -295,11 +308,9 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 	err = copy_opts(&known, opts);
 	if (err < 0)
 		return err;
-	s.c = calloc(1, sizeof(*s.c));
+	s.c = new_command();
 	if (!s.c)
 		return -ENOMEM;
-	s.c->supervisor = (struct rti_supervisor){ .socket = -1, .memory = -1 };
-	s.c->enclosing = (struct rti_cgroup)RTI_CGROUP_INIT;
 	s.c->has_list = (known.flags & RT_COMMAND_LIST_PROCESSES) != 0;
 	s.wants_fork_events = asks_for_events(known.tracker);
 	rti_platform_init(&platform, false);
@@ -309,6 +320,7 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 		rti_fork_tracker_close(&s.fork_tracker);
 		free(s.cgroup.dir); /* no tree has taken it */
 		free(s.c->enclosing.dir);
+		rti_lock_free(&s.c->lock);
 		free(s.c);
 		return err;
 	}
@@ -352,13 +364,11 @@ static void wait_for_killed(struct rt_command *c)
 	}
 }
 
-int rt_command_kill(struct rt_command *c)
+static int kill_tree(struct rt_command *c)
 {
 	const struct rti_cgroup *cgroup;
 	int err = 0;
 
-	if (!c)
-		return -EFAULT;
 	/* What has left the cgroup is a member all the same. */
 	rti_cgroup_watch_look(c);
 	cgroup = rti_tree_cgroup(c->tracker->tree);
@@ -371,11 +381,37 @@ int rt_command_kill(struct rt_command *c)
 	return err;
 }
 
+int rt_command_kill(struct rt_command *c)
+{
+	int err;
+
+	if (!c)
+		return -EFAULT;
+	rti_lock_take(&c->lock);
+	err = kill_tree(c);
+	rti_lock_release(&c->lock);
+	return err;
+}
+
+static int copy_list_out(const struct rt_command *c, struct rt_command_process *array,
+                         size_t element_size, size_t *count)
+{
+	const struct rti_process_list *list = &c->process_list;
+	size_t room = *count;
+
+	if (!c->is_over)
+		return -ENODATA;
+	*count = list->count;
+	for (size_t i = 0; i < list->count && i < room; i++)
+		rti_struct_copy_out((char *)array + i * element_size, element_size, &list->rows[i],
+		                    sizeof(list->rows[i]));
+	return list->is_short ? -ENOMEM : 0;
+}
+
 int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
                          size_t element_size, size_t *count)
 {
-	const struct rti_process_list *list;
-	size_t room;
+	int err;
 
 	if (!c || !count || (!array && *count))
 		return -EFAULT;
@@ -383,15 +419,10 @@ int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
 		return -EINVAL;
 	if (!c->has_list)
 		return -EOPNOTSUPP;
-	if (!c->is_over)
-		return -ENODATA;
-	list = &c->process_list;
-	room = *count;
-	*count = list->count;
-	for (size_t i = 0; i < list->count && i < room; i++)
-		rti_struct_copy_out((char *)array + i * element_size, element_size, &list->rows[i],
-		                    sizeof(list->rows[i]));
-	return list->is_short ? -ENOMEM : 0;
+	rti_lock_take(&c->lock);
+	err = copy_list_out(c, array, element_size, count);
+	rti_lock_release(&c->lock);
+	return err;
 }
 
 void rt_command_free(struct rt_command *c)
@@ -407,5 +438,6 @@ void rt_command_free(struct rt_command *c)
 	rt_tracker_free(c->tracker);
 	rti_process_list_free(&c->process_list);
 	rti_pidfd_close(c->pidfd);
+	rti_lock_free(&c->lock);
 	free(c);
 }

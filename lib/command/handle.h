@@ -3,14 +3,20 @@
 #ifndef RTI_HANDLE_H
 #define RTI_HANDLE_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "api/tracker.h"
 #include "command/process_list.h"
 #include "command/supervisor_client.h"
 #include "os/cgroup.h"
+#include "os/lock.h"
 
+/* Any call but rt_command_free() may come from any thread. All but rt_command_signal(), which must
+ * be async-signal-safe, hold the lock, except while they sleep. So what rt_command_signal() reads
+ * is constant or atomic. */
 struct rt_command {
+	struct rti_lock lock; /* its tracker has it, too */
+
 	/* Written by command.c at the start. */
 	int32_t pid;                 /* of the program */
 	int pidfd;                   /* of the program; -1 before Linux 5.3 */
@@ -25,7 +31,7 @@ struct rt_command {
 	struct rti_supervisor supervisor;
 
 	/* Written by wait.c. */
-	volatile sig_atomic_t is_over;
+	atomic_bool is_over;
 	uint64_t next_poll_ns; /* CLOCK_MONOTONIC: of memory peaks */
 	int result;            /* of rt_command_wait(), once it is over */
 

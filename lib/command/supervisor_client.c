@@ -199,23 +199,35 @@ void rti_supervisor_continue(const struct rti_supervisor *s)
 	kill(s->supervisor_pid, SIGCONT);
 }
 
-int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns)
+int rti_supervisor_sleep(const struct rti_supervisor *s, int64_t timeout_ns)
 {
 	struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S,
 		                    .tv_nsec = timeout_ns % NS_PER_S };
 	struct pollfd report = { .fd = s->socket, .events = POLLIN };
+	int n = ppoll(&report, 1, timeout_ns < 0 ? NULL : &timeout, NULL);
+
+	if (n < 0)
+		return -errno;
+	return n == 0 ? -ETIMEDOUT : 0;
+}
+
+int rti_supervisor_receive_exit(struct rti_supervisor *s)
+{
 	int err = 0;
 
-	while (err == 0 && !s->exited.kind) {
-		int n = ppoll(&report, 1, timeout_ns < 0 ? NULL : &timeout, NULL);
-
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -ETIMEDOUT;
+	while (err == 0 && !s->exited.kind)
 		err = receive_report(s, MSG_DONTWAIT);
-		if (err == -EAGAIN)
-			err = 0;
+	return err;
+}
+
+int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns)
+{
+	int err;
+
+	while ((err = rti_supervisor_receive_exit(s)) == -EAGAIN) {
+		err = rti_supervisor_sleep(s, timeout_ns);
+		if (err < 0)
+			break;
 	}
 	return err;
 }

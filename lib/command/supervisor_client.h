@@ -36,8 +36,16 @@ void rti_supervisor_proceed(struct rti_supervisor *s);
  * pid is its own then. */
 void rti_supervisor_continue(const struct rti_supervisor *s);
 
-/* Wait for the program to end. A negative time has no bound. Returns 0; -ETIMEDOUT; -EINTR; or
- * -ECHILD if the supervisor is gone, and the exit status with it. */
+/* Sleep until a report waits, or the supervisor is gone. A negative time has no bound. Changes
+ * nothing, so another thread may receive the report. Returns 0, -ETIMEDOUT, -EINTR. */
+int rti_supervisor_sleep(const struct rti_supervisor *s, int64_t timeout_ns);
+
+/* Receive the report that the program has ended. Does not wait. Returns 0 if it has been received,
+ * now or before; -EAGAIN if not; or -ECHILD if the supervisor is gone, and the exit status with
+ * it. */
+int rti_supervisor_receive_exit(struct rti_supervisor *s);
+
+/* Wait for the program to end: both of the above. */
 int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns);
 
 /* Ask the supervisor to report what it has reaped, once it has reaped all that have ended. */

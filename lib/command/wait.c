@@ -19,6 +19,8 @@
 #define POLL_NS 10000000u
 #define POLL_SHARE 200
 #define LOOK_EVERY_NS 5000000 /* where there is no pidfd (before Linux 5.3) */
+/* No sleep is longer: another thread may have received the report that this one waits for. */
+#define SLEEP_MAX_NS 1000000000u
 
 void rti_wait_begin(struct rt_command *c)
 {
@@ -51,16 +53,36 @@ static int wait_by_looking(int32_t pid, int64_t timeout_ns)
 	}
 }
 
-static int wait_for_exit(const struct rt_command *c, int64_t timeout_ns)
+static int wait_for_exit(struct rt_command *c, int64_t timeout_ns)
 {
-	return c->pidfd < 0 ? wait_by_looking(c->pid, timeout_ns)
-	                    : rti_pidfd_wait(c->pidfd, timeout_ns);
+	int err;
+
+	rti_lock_release(&c->lock);
+	err = c->pidfd < 0 ? wait_by_looking(c->pid, timeout_ns)
+	                   : rti_pidfd_wait(c->pidfd, timeout_ns);
+	rti_lock_take(&c->lock);
+	return err;
+}
+
+static int sleep_until_report(struct rt_command *c, int64_t timeout_ns)
+{
+	int err;
+
+	rti_lock_release(&c->lock);
+	err = rti_supervisor_sleep(&c->supervisor, timeout_ns);
+	rti_lock_take(&c->lock);
+	return err;
 }
 
 static int wait_for_supervisor(struct rt_command *c, int64_t timeout_ns)
 {
-	int err = rti_supervisor_wait(&c->supervisor, timeout_ns);
+	int err;
 
+	while ((err = rti_supervisor_receive_exit(&c->supervisor)) == -EAGAIN) {
+		err = sleep_until_report(c, timeout_ns);
+		if (err < 0)
+			break;
+	}
 	/* The program has ended, and its supervisor does not report it: it may be stopped. */
 	if (err == -ETIMEDOUT && c->pidfd >= 0 && wait_for_exit(c, 0) == 0)
 		rti_supervisor_continue(&c->supervisor);
@@ -99,20 +121,26 @@ static uint64_t now_ns(const struct rt_command *c)
 	return now.monotonic_ns;
 }
 
-/* A negative time has no bound. */
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* A negative time has no bound. Returns 0 as well if another thread has waited to the end. */
 static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 {
 	uint64_t now = now_ns(c);
 	uint64_t end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
 
-	for (;;) {
-		uint64_t next_ns =
-		    c->next_poll_ns < c->next_look_ns ? c->next_poll_ns : c->next_look_ns;
-		uint64_t until_ns = next_ns < end_ns ? next_ns : end_ns;
+	while (!c->is_over) {
+		uint64_t next_ns = earlier(earlier(c->next_poll_ns, c->next_look_ns), end_ns);
+		uint64_t until_ns = earlier(next_ns, now + SLEEP_MAX_NS);
 		int64_t left_ns = until_ns > now ? (int64_t)(until_ns - now) : 0;
 		int err = rti_command_is_supervised(c) ? wait_for_supervisor(c, left_ns)
 		                                       : wait_for_exit(c, left_ns);
 
+		if (c->is_over)
+			break;
 		if (err != -ETIMEDOUT || until_ns == end_ns)
 			return err;
 		now = now_ns(c);
@@ -121,6 +149,22 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 		if (now >= c->next_look_ns)
 			rti_cgroup_watch_look(c);
 	}
+	return 0;
+}
+
+/* Returns 0 once the command is over, -ETIMEDOUT or -EINTR. */
+static int wait_to_end(struct rt_command *c, int64_t timeout_ns)
+{
+	int err = wait_and_poll(c, timeout_ns);
+
+	if (err == -ETIMEDOUT || err == -EINTR)
+		return err;
+	if (c->is_over)
+		return 0;
+	rti_cgroup_watch_look(c);
+	c->result = rti_outcome_finish(c);
+	c->is_over = true;
+	return 0;
 }
 
 int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
@@ -132,15 +176,13 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 		return -EFAULT;
 	if (out && rti_struct_check_size(out_size, RTI_OUTCOME_V1) < 0)
 		return -EINVAL;
-	if (!c->is_over) {
-		err = wait_and_poll(c, timeout_ns);
-		if (err == -ETIMEDOUT || err == -EINTR)
-			return err;
-		rti_cgroup_watch_look(c);
-		c->result = rti_outcome_finish(c);
-		c->is_over = 1;
+	rti_lock_take(&c->lock);
+	err = wait_to_end(c, timeout_ns);
+	if (err == 0) {
+		err = c->result;
+		if (out)
+			rti_struct_copy_out(out, out_size, &c->outcome, sizeof(c->outcome));
 	}
-	if (out)
-		rti_struct_copy_out(out, out_size, &c->outcome, sizeof(c->outcome));
-	return c->result;
+	rti_lock_release(&c->lock);
+	return err;
 }

@@ -30,6 +30,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|syscall"),
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.
     "os/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
+    "os/lock.c": re.compile(r"pthread_mutex\w+"),
     "os/worker.c": re.compile(r"pthread_\w+|sigfillset"),
     # Starts programs, and reads the output of a program through a pipe.
     "os/spawn.c": re.compile(
