@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import errno
 import operator
 import os
 import resource
@@ -795,7 +796,11 @@ class Command:
         handle = ctypes.c_void_p()
         err = _lib.rt_command_start(ctypes.byref(handle), ctypes.byref(opts))
         _check(err, os.fsdecode(words[0]) if words else None)
+        # The library has a lock of its own, so the first of these only keeps close() from freeing
+        # what another thread uses. wait() holds the second one instead: nothing but close() and
+        # another wait() has to wait for it. Both are reentrant, as that of a tracker is.
         self._lock = threading.RLock()
+        self._waiting = threading.RLock()
         self._handle: Optional[int] = _made(handle)
         self._close = weakref.finalize(self, _lib.rt_command_free, self._handle)
         self.pid: int = _lib.rt_command_pid(self._handle)
@@ -812,13 +817,32 @@ class Command:
         return self._tracker
 
     def signal(self, number: int) -> None:
-        """Send a signal to the program. Raises ProcessLookupError if it has ended."""
-        _check(_lib.rt_command_signal(self._live(), _int32(number)))
+        """Send a signal to the program. Raises ProcessLookupError if it has ended.
+
+        It may be called while another thread is in wait().
+        """
+        with self._lock:
+            _check(_lib.rt_command_signal(self._live(), _int32(number)))
 
     def kill(self) -> None:
-        """Kill the program and its descendants, also those that it left running."""
+        """Kill the program and its descendants, also those that it left running.
+
+        It may be called while another thread is in wait(), which then returns.
+        """
         with self._lock:
             _check(_lib.rt_command_kill(self._live()))
+
+    def _wait_once(self, left: float) -> Tuple[int, Outcome]:
+        """Return the result of the library, which is negative on failure."""
+        out = Outcome()
+        timeout = -1 if left < 0 else int(left * 1e9)
+        if not self._waiting.acquire(timeout=left if 0 <= left < threading.TIMEOUT_MAX else -1):
+            return -errno.ETIMEDOUT, out
+        try:
+            size = ctypes.sizeof(out._raw)
+            return _lib.rt_command_wait(self._live(), timeout, ctypes.byref(out._raw), size), out
+        finally:
+            self._waiting.release()
 
     def wait(self, timeout: Optional[float] = None) -> Outcome:
         """Wait for the program, and return what it used.
@@ -827,11 +851,9 @@ class Command:
         """
         deadline = None if timeout is None else time.monotonic() + max(timeout, 0)
         while True:
-            left = -1 if deadline is None else max(int((deadline - time.monotonic()) * 1e9), 0)
-            out = Outcome()
-            with self._lock:
-                size = ctypes.sizeof(out._raw)
-                err = _lib.rt_command_wait(self._live(), left, ctypes.byref(out._raw), size)
+            err, out = self._wait_once(
+                -1 if deadline is None else max(deadline - time.monotonic(), 0)
+            )
             error = _error(err) if err < 0 else None
             if error is None:
                 return out
@@ -852,8 +874,11 @@ class Command:
             return _rows(_lib.rt_command_processes, self._live(), CommandProcess)
 
     def close(self) -> None:
-        """Release the command. A program that is still running continues to run."""
-        with self._lock:
+        """Release the command. A program that is still running continues to run.
+
+        Waits for a wait() on another thread.
+        """
+        with self._waiting, self._lock:
             self._handle = None
             self._tracker._handle = None
             self._close()

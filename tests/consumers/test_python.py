@@ -76,6 +76,17 @@ def wait_for_end(pid: int) -> None:
     raise AssertionError(f"{pid} did not end")
 
 
+def wait_on_thread(command: rtrack.Command) -> Tuple[threading.Thread, List[rtrack.Outcome]]:
+    """Return a thread that is in command.wait(), and where it puts the outcome."""
+    outcomes: List[rtrack.Outcome] = []
+    thread = threading.Thread(target=lambda: outcomes.append(command.wait()))
+    thread.start()
+    while command._waiting.acquire(blocking=False):
+        command._waiting.release()
+        time.sleep(0.001)
+    return thread, outcomes
+
+
 class Getrusage(unittest.TestCase):
     def test_getrusage_lies_between_two_stdlib_calls(self) -> None:
         use_cpu(0.02)
@@ -439,6 +450,32 @@ class Commands(unittest.TestCase):
         finally:
             signal.signal(signal.SIGALRM, old)
         self.assertEqual(seen, [1])
+
+    def test_other_threads_need_not_wait_for_wait(self) -> None:
+        """The program ends only because kill() returns while another thread is in wait()."""
+        with rtrack.Command(["sleep", "1000"]) as command:
+            thread, outcomes = wait_on_thread(command)
+            self.assertEqual(command.tracker.sample().processes, 1)
+            command.tracker.glance()
+            self.assertEqual([row.pid for row in command.tracker.processes()], [command.pid])
+            with self.assertRaises(TimeoutError):
+                command.wait(0.01)
+            self.assertTrue(thread.is_alive())
+            command.kill()
+            thread.join()
+            self.assertEqual(outcomes[0].signal, signal.SIGKILL)
+            self.assertEqual(outcomes[0].as_dict(), command.wait().as_dict())
+            self.assertRaises(ProcessLookupError, command.signal, signal.SIGTERM)
+
+    def test_close_lets_wait_on_another_thread_end(self) -> None:
+        command = rtrack.Command(["sleep", "1000"])
+        thread, outcomes = wait_on_thread(command)
+        timer = threading.Timer(0.1, command.signal, [signal.SIGTERM])
+        timer.start()
+        command.close()
+        thread.join()
+        timer.join()
+        self.assertEqual(outcomes[0].signal, signal.SIGTERM)
 
     def test_outcome_reaped_by_caller_raises_outcome_lost(self) -> None:
         with rtrack.Command(["true"], accounting=rtrack.ACCOUNTING_POLL) as command:
