@@ -228,6 +228,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_diff": (ctypes.c_int, [out, out, out, size]),
         "rt_command_start": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_CommandOpts)]),
         "rt_command_pid": (i32, [handle]),
+        "rt_command_accounting": (u32, [handle]),
         "rt_command_tracker": (handle, [handle]),
         "rt_command_signal": (ctypes.c_int, [handle, ctypes.c_int]),
         "rt_command_kill": (ctypes.c_int, [handle]),
@@ -815,6 +816,12 @@ class Command:
     def tracker(self) -> PidTracker:
         """The tracker of the process tree. It is valid until the command is closed."""
         return self._tracker
+
+    @property
+    def accounting(self) -> int:
+        """The accounting method that the command runs at: an ACCOUNTING_ value."""
+        with self._lock:
+            return int(_lib.rt_command_accounting(self._live()))
 
     def signal(self, number: int) -> None:
         """Send a signal to the program. Raises ProcessLookupError if it has ended.

@@ -1110,6 +1110,13 @@ RT_API int32_t rt_command_pid(const struct rt_command *c);
  * @since 0.3 Before, not on one thread while another was in rt_command_wait(). */
 RT_API struct rt_tracker *rt_command_tracker(struct rt_command *c);
 
+/** The accounting method that the command runs at.
+ *
+ *  @return an RT_ACCOUNTING_ value other than RT_ACCOUNTING_AUTO, the same from the start of the
+ *          command to its outcome; or RT_ACCOUNTING_AUTO if @p c is NULL. Cost: none.
+ *  @since 0.3 */
+RT_API uint32_t rt_command_accounting(const struct rt_command *c);
+
 /** Send a signal to the program, as kill(2). Async-signal-safe, and safe on any thread until
  *  rt_command_free().
  *

@@ -334,6 +334,11 @@ int32_t rt_command_pid(const struct rt_command *c)
 	return c ? c->pid : -EFAULT;
 }
 
+uint32_t rt_command_accounting(const struct rt_command *c)
+{
+	return c ? c->accounting : RT_ACCOUNTING_AUTO;
+}
+
 struct rt_tracker *rt_command_tracker(struct rt_command *c)
 {
 	return c ? c->tracker : NULL;

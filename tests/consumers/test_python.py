@@ -361,7 +361,9 @@ class Commands(unittest.TestCase):
     def test_outcome_has_exit_code_and_cpu_time(self) -> None:
         code = "import time\nwhile time.process_time() < 0.2: pass\nraise SystemExit(3)"
         with rtrack.Command([sys.executable, "-S", "-c", code]) as command:
+            method = command.accounting
             outcome = command.wait()
+            self.assertEqual(outcome.accounting, method)
             self.assertEqual(outcome.as_dict(), command.wait().as_dict())
             self.assertRaises(ProcessLookupError, command.signal, signal.SIGTERM)
         self.assertEqual((outcome.exit_code, outcome.signal), (3, 0))

@@ -62,6 +62,30 @@ START_TEST(start_of_what_cannot_run_returns_reason_and_leaves_no_child)
 }
 END_TEST
 
+/* A method that cannot be had here is refused. */
+START_TEST(accounting_of_each_method_is_known_from_start_to_outcome)
+{
+	const struct rt_command_opts opts = { .accounting = (uint32_t)_i };
+	const char *argv[] = { "true", NULL };
+	struct rt_command *command;
+	int err = start_command(&command, opts, argv);
+	uint32_t method = rt_command_accounting(command);
+
+	if (err < 0) {
+		ck_assert_int_eq(err, -EOPNOTSUPP);
+		ck_assert_uint_gt(opts.accounting, RT_ACCOUNTING_POLL);
+		ck_assert_uint_eq(method, RT_ACCOUNTING_AUTO);
+		return;
+	}
+	ck_assert_uint_ne(method, RT_ACCOUNTING_AUTO);
+	if (opts.accounting != RT_ACCOUNTING_AUTO)
+		ck_assert_uint_eq(method, opts.accounting);
+	ck_assert_uint_eq(finish_command(command).accounting, method);
+	ck_assert_uint_eq(rt_command_accounting(command), method);
+	rt_command_free(command);
+}
+END_TEST
+
 START_TEST(command_with_cwd_and_envp_has_just_those)
 {
 	const char *envp[] = { "A=b", "PATH=/usr/bin:/bin", NULL };
@@ -370,6 +394,8 @@ int main(void)
 
 	tcase_add_test(starts, start_of_what_cannot_run_returns_reason_and_leaves_no_child);
 	tcase_add_test(starts, start_without_children_but_with_wait_accounting_returns_einval);
+	tcase_add_loop_test(starts, accounting_of_each_method_is_known_from_start_to_outcome,
+	                    RT_ACCOUNTING_AUTO, RT_ACCOUNTING_BPF + 1);
 	tcase_add_test(starts, command_with_cwd_and_envp_has_just_those);
 	tcase_add_test(waits, command_that_exits_has_exit_code);
 	tcase_add_test(waits, command_that_is_killed_has_signal);

@@ -586,6 +586,9 @@ extern "C" {
     pub fn rt_command_tracker(c: *mut rt_command) -> *mut rt_tracker;
 }
 extern "C" {
+    pub fn rt_command_accounting(c: *const rt_command) -> u32;
+}
+extern "C" {
     pub fn rt_command_signal(
         c: *mut rt_command,
         signal: ::std::os::raw::c_int,

@@ -96,6 +96,12 @@ impl Command {
         unsafe { sys::rt_command_pid(self.0.as_ptr()) }
     }
 
+    /// The accounting method that the command runs at: an `RT_ACCOUNTING_` value.
+    pub fn accounting(&self) -> u32 {
+        // SAFETY: the handle is live.
+        unsafe { sys::rt_command_accounting(self.0.as_ptr()) }
+    }
+
     /// Take a sample of the process tree of the program.
     pub fn sample(&mut self) -> io::Result<Metrics> {
         // SAFETY: the tracker is valid as long as the command, which is borrowed mutably.
