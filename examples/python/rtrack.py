@@ -229,6 +229,9 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_command_start": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_CommandOpts)]),
         "rt_command_pid": (i32, [handle]),
         "rt_command_accounting": (u32, [handle]),
+        "rt_command_fd": (ctypes.c_int, [handle]),
+        "rt_command_dispatch": (ctypes.c_int, [handle]),
+        "rt_tracker_fd": (ctypes.c_int, [handle]),
         "rt_command_tracker": (handle, [handle]),
         "rt_command_signal": (ctypes.c_int, [handle, ctypes.c_int]),
         "rt_command_kill": (ctypes.c_int, [handle]),
@@ -708,6 +711,17 @@ class PidTracker(Tracker):
         with self._lock:
             _check(_lib.rt_tracker_glance(self._live()))
 
+    def fileno(self) -> int:
+        """Return a descriptor for an event loop. It is readable if the root has ended.
+
+        With ``events`` it is readable, too, when processes have forked or ended anywhere on the
+        system. sample() and glance() clear it. The tracker of a command has none: its command has.
+        """
+        with self._lock:
+            fd: int = _lib.rt_tracker_fd(self._live())
+        _check(fd)
+        return fd
+
     def processes(self) -> List[Process]:
         """Return the members of the tree in the last sample, the root first."""
         return self._list(_lib.rt_tracker_processes, Process)
@@ -838,6 +852,28 @@ class Command:
         """
         with self._lock:
             _check(_lib.rt_command_kill(self._live()))
+
+    def fileno(self) -> int:
+        """Return a descriptor for an event loop. Call dispatch() whenever it is readable.
+
+        It belongs to the command. So selectors and loop.add_reader() take the command itself.
+        Raises OSError with EOPNOTSUPP before Linux 5.3.
+        """
+        with self._lock:
+            fd: int = _lib.rt_command_fd(self._live())
+        _check(fd)
+        return fd
+
+    def dispatch(self) -> bool:
+        """Do what is due, without waiting. Return whether the program has ended.
+
+        wait() then returns the outcome at once.
+        """
+        with self._lock:
+            err = _lib.rt_command_dispatch(self._live())
+        if err not in (0, -errno.ETIMEDOUT, -errno.ECHILD):
+            raise _error(err)
+        return bool(err != -errno.ETIMEDOUT)
 
     def _wait_once(self, left: float) -> Tuple[int, Outcome]:
         """Return the result of the library, which is negative on failure."""

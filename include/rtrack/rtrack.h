@@ -707,6 +707,28 @@ RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_si
  *  @since 0.2 */
 RT_API int rt_tracker_glance(struct rt_tracker *t);
 
+/** A descriptor for the event loop of the caller.
+ *
+ *  It becomes readable when process events wait (RT_OPT_PROCESS_EVENTS), and when the root of the
+ *  tree has ended; then call rt_sample() or rt_tracker_glance(), which clear it.
+ *
+ *  It is an epoll(7) instance, see rt_command_fd(). Process events are those of all processes on
+ *  the system: each fork wakes the caller, unless it waits a little before it samples.
+ *
+ *  Borrowed: do not read, change or close it. It is valid until rt_tracker_free().
+ *
+ *  @param t a pid tracker.
+ *  @return the descriptor, the same in each call;
+ *          -EOPNOTSUPP if there is nothing to be heard of: a system tracker, another
+ *          rt_opts.root, a kernel without pidfd (before Linux 5.3) and no process events; or the
+ *          tracker of a command, which has rt_command_fd();
+ *          -EMFILE, -ENFILE or -ENOMEM if it cannot be opened; or -EFAULT if @p t is NULL.
+ *
+ *  Cost: three descriptors and some system calls, in the first call alone; then two system calls
+ *  in each sample.
+ *  @since 0.3 */
+RT_API int rt_tracker_fd(const struct rt_tracker *t);
+
 /** Why a figure is missing or partial in the last sample.
  *
  *  @param t the tracker.
@@ -1275,6 +1297,43 @@ struct rt_outcome {
  *          supervisor is slow to answer or was stopped. */
 RT_API int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
                            size_t out_size);
+
+/** A descriptor for the event loop of the caller.
+ *
+ *  It becomes readable when rt_command_dispatch() has something to do: the program has ended, or a
+ *  peak poll is due. After rt_command_wait() or rt_command_dispatch() has returned 0, it stays
+ *  readable.
+ *
+ *  It is an epoll(7) instance: it can be polled by poll(2), select(2), another epoll instance, and
+ *  what is built on them (asyncio, libuv, GLib). There is no signal handler and no thread behind
+ *  it. It wakes the caller as often as rt_command_wait() would wake: for peak polls at most a
+ *  hundred times a second, and only if rt_opts.want has RT_HAS_RSS.
+ *
+ *  Borrowed: do not read, change or close it. It is valid until rt_command_free(). Calls that sleep
+ *  in rt_command_wait() work meanwhile, too.
+ *
+ *  @param c the command.
+ *  @return the descriptor, the same in each call;
+ *          -EOPNOTSUPP if the kernel has no pidfd (before Linux 5.3): call rt_command_dispatch() a
+ *          hundred times a second instead;
+ *          -EMFILE, -ENFILE or -ENOMEM if it cannot be opened; or -EFAULT if @p c is NULL.
+ *
+ *  Cost: two descriptors and some system calls, in the first call alone.
+ *  @since 0.3 */
+RT_API int rt_command_fd(const struct rt_command *c);
+
+/** Do what is due, without waiting for the program: rt_command_wait() with a timeout of 0 and no
+ *  outcome, which does the same. Call it when rt_command_fd() is readable.
+ *
+ *  @param c the command.
+ *  @retval 0 the program has ended: rt_command_wait() returns the outcome at once
+ *  @retval -ETIMEDOUT the program still runs
+ *  @retval -ECHILD the program has ended, and its exit status is lost
+ *  @retval -EFAULT @p c is NULL
+ *
+ *  Cost: some system calls; a peak poll if one is due; two samples when the program has ended.
+ *  @since 0.3 */
+RT_API int rt_command_dispatch(struct rt_command *c);
 
 /** rt_command_process.flags: the figures are final. They were read when the process was reaped, or
  * while it was a zombie. @since 0.2 */

@@ -278,12 +278,25 @@ static int start(struct start *s, struct rti_platform *platform)
 	return 0;
 }
 
+static void free_command(struct rt_command *c)
+{
+	rti_wakeup_close(c->wakeup);
+	free(c->wakeup);
+	rti_lock_free(&c->lock);
+	free(c);
+}
+
 static struct rt_command *new_command(void)
 {
 	struct rt_command *c = calloc(1, sizeof(*c));
 
-	if (!c)
+	if (c)
+		c->wakeup = malloc(sizeof(*c->wakeup));
+	if (!c || !c->wakeup) {
+		free(c);
 		return NULL;
+	}
+	*c->wakeup = (struct rti_wakeup)RTI_WAKEUP_INIT;
 	rti_lock_init(&c->lock);
 	c->supervisor = (struct rti_supervisor){ .socket = -1, .memory = -1 };
 	c->enclosing = (struct rti_cgroup)RTI_CGROUP_INIT;
@@ -320,8 +333,7 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 		rti_fork_tracker_close(&s.fork_tracker);
 		free(s.cgroup.dir); /* no tree has taken it */
 		free(s.c->enclosing.dir);
-		rti_lock_free(&s.c->lock);
-		free(s.c);
+		free_command(s.c);
 		return err;
 	}
 	s.c->overhead_ns = platform.thread_cpu_ns() - started_ns - s.c->tracker->self_cpu_ns;
@@ -443,6 +455,5 @@ void rt_command_free(struct rt_command *c)
 	rt_tracker_free(c->tracker);
 	rti_process_list_free(&c->process_list);
 	rti_pidfd_close(c->pidfd);
-	rti_lock_free(&c->lock);
-	free(c);
+	free_command(c);
 }

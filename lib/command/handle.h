@@ -10,6 +10,7 @@
 #include "command/supervisor_client.h"
 #include "os/cgroup.h"
 #include "os/lock.h"
+#include "os/wakeup.h"
 
 /* Any call but rt_command_free() may come from any thread. All but rt_command_signal(), which must
  * be async-signal-safe, hold the lock, except while they sleep. So what rt_command_signal() reads
@@ -48,6 +49,10 @@ struct rt_command {
 	struct rt_outcome outcome;
 
 	struct rti_process_list process_list; /* written by process_list.c */
+
+	/* For the event loop of a host, opened once it asks. Written by event_loop.c. Apart, since
+	 * rt_command_fd() takes a command that is const. */
+	struct rti_wakeup *wakeup;
 };
 
 static inline bool rti_command_is_supervised(const struct rt_command *c)

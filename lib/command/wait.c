@@ -11,6 +11,7 @@
 
 #include "api/struct_size.h"
 #include "command/cgroup_watch.h"
+#include "command/event_loop.h"
 #include "command/outcome.h"
 #include "os/pidfd.h"
 #include "util/saturate.h"
@@ -177,7 +178,9 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 	if (out && rti_struct_check_size(out_size, RTI_OUTCOME_V1) < 0)
 		return -EINVAL;
 	rti_lock_take(&c->lock);
+	rti_event_loop_begin(c);
 	err = wait_to_end(c, timeout_ns);
+	rti_event_loop_end(c);
 	if (err == 0) {
 		err = c->result;
 		if (out)

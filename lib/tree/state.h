@@ -6,6 +6,7 @@
 #include "collect/domains.h"
 #include "collect/status.h"
 #include "os/cgroup.h"
+#include "os/wakeup.h"
 #include "tree/batch_read.h"
 #include "tree/fork_tracker.h"
 #include "tree/member_table.h"
@@ -92,6 +93,12 @@ struct rti_supervised_state {
 	void *on_exit_arg;
 };
 
+/* For the event loop of a host. Written by event_loop.c only. */
+struct rti_tree_loop_state {
+	struct rti_wakeup wakeup;
+	int root; /* pidfd; -1 while closed */
+};
+
 struct rti_tree {
 	const struct rti_context *ctx; /* the tracker's */
 	struct rti_member_table table;
@@ -108,6 +115,7 @@ struct rti_tree {
 	struct rti_sums sums;
 	struct rti_rows_state rows;
 	struct rti_supervised_state supervised;
+	struct rti_tree_loop_state loop;
 
 	/* Written by tree.c. */
 	struct rti_pid_domains domains; /* what the collectors say of themselves */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "tree/discovery.h"
+#include "tree/event_loop.h"
 #include "tree/exit_accounting.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
@@ -45,6 +46,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->ledger.self_only = ctx->flags & RT_OPT_NO_CHILDREN;
 	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	rti_discovery_init(tree);
+	rti_tree_loop_init(tree);
 	set_domains(tree, opts->want);
 	rti_pss_init(&tree->pss_budget, opts->pss_share, opts->pss_hold_us);
 	err = rti_member_table_init(&tree->table, opts->files_max);
@@ -62,6 +64,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 void rti_tree_free(struct rti_tree *tree)
 {
 	rti_cgroup_close(&tree->supervised.cgroup, tree->ctx);
+	rti_tree_loop_free(tree);
 	rti_discovery_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
 	rti_memory_free(tree);
@@ -96,6 +99,7 @@ static void read_members(struct rti_tree *tree, struct rti_status *status)
 int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *status,
                     struct rt_metrics *out)
 {
+	rti_tree_loop_begin(tree);
 	begin_sample(tree, now_ns);
 	rti_discover_members(tree, rti_ask_for_sample);
 	rti_tree_check_cgroups(tree);
@@ -120,6 +124,7 @@ void rti_tree_begin_final(struct rti_tree *tree)
 
 void rti_tree_poll_peak(struct rti_tree *tree)
 {
+	rti_tree_loop_begin(tree);
 	note_time(tree, tree->ctx->platform->monotonic_ns());
 	rti_memory_peak_poll(tree);
 }

@@ -31,6 +31,9 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.
     "os/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
     "os/lock.c": re.compile(r"pthread_mutex\w+"),
+    "os/wakeup.c": re.compile(r"epoll_\w+|timerfd_\w+|close"),
+    # Dispatches by the public call that waits.
+    "command/event_loop.c": re.compile(r"rt_command_wait"),
     "os/worker.c": re.compile(r"pthread_\w+|sigfillset"),
     # Starts programs, and reads the output of a program through a pipe.
     "os/spawn.c": re.compile(

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -468,6 +469,26 @@ class Commands(unittest.TestCase):
             self.assertEqual(outcomes[0].signal, signal.SIGKILL)
             self.assertEqual(outcomes[0].as_dict(), command.wait().as_dict())
             self.assertRaises(ProcessLookupError, command.signal, signal.SIGTERM)
+
+    def test_descriptor_wakes_for_end_of_program(self) -> None:
+        with rtrack.Command(["sh", "-c", "sleep 0.1; exit 5"]) as command:
+            while not command.dispatch():
+                self.assertTrue(select.select([command], [], [], 100)[0])
+            self.assertEqual(command.wait(0).exit_code, 5)
+            self.assertTrue(command.dispatch())
+            with self.assertRaises(OSError) as caught:
+                command.tracker.fileno()
+            self.assertEqual(caught.exception.errno, errno.EOPNOTSUPP)
+        self.assertRaises(ValueError, command.dispatch)
+
+    def test_descriptor_of_tracker_wakes_for_end_of_root(self) -> None:
+        child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+        with rtrack.PidTracker(child.pid) as tracker:
+            self.assertEqual(select.select([tracker], [], [], 0)[0], [])
+            child.communicate()
+            self.assertEqual(select.select([tracker], [], [], 100)[0], [tracker])
+            self.assertRaises(rtrack.Ended, tracker.sample)
+            self.assertEqual(select.select([tracker], [], [], 0)[0], [])
 
     def test_close_lets_wait_on_another_thread_end(self) -> None:
         command = rtrack.Command(["sleep", "1000"])

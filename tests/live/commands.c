@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "suite.h"
+#include "tracking.h"
 
 int start_command(struct rt_command **command, struct rt_command_opts opts,
                   const char *const argv[])
@@ -52,4 +53,16 @@ struct rt_outcome finish_command(struct rt_command *command)
 
 	ck_assert_int_eq(rt_command_wait(command, WAIT_FOREVER, &outcome, sizeof(outcome)), 0);
 	return outcome;
+}
+
+int32_t get_supervisor_pid(struct rt_command *command)
+{
+	struct rt_process row;
+	size_t count = 1;
+
+	sample(rt_command_tracker(command));
+	ck_assert_int_eq(
+	    rt_tracker_processes(rt_command_tracker(command), &row, sizeof(row), &count), 0);
+	ck_assert_int_eq(row.pid, rt_command_pid(command));
+	return row.ppid;
 }

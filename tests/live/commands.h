@@ -25,6 +25,9 @@ struct rt_outcome run_shell_with(struct rt_command_opts opts, const char *script
 /* Wait for some time. Returns the result of rt_command_wait(). */
 int wait_for(struct rt_command *command, int64_t timeout_ns);
 
+/* The pid of the supervisor, which is the parent of the program. Takes a sample. */
+int32_t get_supervisor_pid(struct rt_command *command);
+
 /* Wait until the command exits. */
 struct rt_outcome finish_command(struct rt_command *command);
 

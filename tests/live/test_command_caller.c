@@ -105,19 +105,6 @@ START_TEST(command_of_caller_that_ignores_sigchld_has_exit_code)
 }
 END_TEST
 
-/* The parent of the program, which is the supervisor. */
-static int32_t get_supervisor_pid(struct rt_command *command)
-{
-	struct rt_process row;
-	size_t count = 1;
-
-	sample(rt_command_tracker(command));
-	ck_assert_int_eq(
-	    rt_tracker_processes(rt_command_tracker(command), &row, sizeof(row), &count), 0);
-	ck_assert_int_eq(row.pid, rt_command_pid(command));
-	return row.ppid;
-}
-
 /* The program is adopted by another process, which may not reap it in time. Then how it ended is
  * lost; but it is never wrong. */
 START_TEST(wait_after_supervisor_was_killed_returns_when_program_ends)

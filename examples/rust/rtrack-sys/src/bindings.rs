@@ -286,6 +286,9 @@ extern "C" {
     pub fn rt_tracker_glance(t: *mut rt_tracker) -> ::std::os::raw::c_int;
 }
 extern "C" {
+    pub fn rt_tracker_fd(t: *const rt_tracker) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn rt_tracker_status(t: *const rt_tracker, has: u64) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
@@ -643,6 +646,12 @@ extern "C" {
         out: *mut rt_outcome,
         out_size: usize,
     ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_command_fd(c: *const rt_command) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_command_dispatch(c: *mut rt_command) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* A command in the event loop of a host: a descriptor that shows when something is due. */
+#include "command/event_loop.h"
+
+#include <errno.h>
+
+#include <rtrack/rtrack.h>
+
+#include "command/handle.h"
+#include "os/pidfd.h"
+
+/* The program has ended, and its supervisor does not report it yet. */
+#define REPORT_WAIT_NS 10000000u
+
+static uint64_t next_time_ns(const struct rt_command *c)
+{
+	uint64_t next_ns = c->next_poll_ns < c->next_look_ns ? c->next_poll_ns : c->next_look_ns;
+	uint64_t soon_ns = c->tracker->platform.monotonic_ns() + REPORT_WAIT_NS;
+
+	if (c->is_over)
+		return 0; /* readable for ever */
+	return next_ns > soon_ns && rti_pidfd_wait(c->pidfd, 0) == 0 ? soon_ns : next_ns;
+}
+
+void rti_event_loop_begin(const struct rt_command *c)
+{
+	rti_wakeup_clear(c->wakeup);
+}
+
+void rti_event_loop_end(const struct rt_command *c)
+{
+	if (c->wakeup->epoll >= 0)
+		rti_wakeup_set_time(c->wakeup, next_time_ns(c));
+}
+
+/* The socket of the supervisor has the report that the program has ended. If the supervisor is
+ * killed or stopped, the pidfd of the program is what shows the end. */
+static int watch_end(const struct rt_command *c)
+{
+	int err = rti_wakeup_add(c->wakeup, c->pidfd);
+
+	if (err == 0 && rti_command_is_supervised(c))
+		err = rti_wakeup_add(c->wakeup, c->supervisor.socket);
+	return err;
+}
+
+static int open_once(const struct rt_command *c)
+{
+	int err;
+
+	if (c->wakeup->epoll >= 0)
+		return c->wakeup->epoll;
+	if (c->pidfd < 0)
+		return -EOPNOTSUPP;
+	err = rti_wakeup_open(c->wakeup, true);
+	if (err < 0)
+		return err;
+	err = watch_end(c);
+	if (err < 0) {
+		rti_wakeup_close(c->wakeup);
+		return err;
+	}
+	rti_event_loop_end(c);
+	return c->wakeup->epoll;
+}
+
+int rt_command_fd(const struct rt_command *c)
+{
+	int fd;
+
+	if (!c)
+		return -EFAULT;
+	rti_lock_take(c->tracker->lock);
+	fd = open_once(c);
+	rti_lock_release(c->tracker->lock);
+	return fd;
+}
+
+int rt_command_dispatch(struct rt_command *c)
+{
+	int err;
+
+	do {
+		err = rt_command_wait(c, 0, NULL, 0);
+	} while (err == -EINTR);
+	return err;
+}

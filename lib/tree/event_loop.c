@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* A tree in the event loop of a host: a descriptor that shows that there is something to sample. */
+#include "tree/event_loop.h"
+
+#include <errno.h>
+
+#include "os/pidfd.h"
+#include "tree/state.h"
+
+void rti_tree_loop_init(struct rti_tree *tree)
+{
+	tree->loop.wakeup = (struct rti_wakeup)RTI_WAKEUP_INIT;
+	tree->loop.root = -1;
+}
+
+/* By a pidfd that was opened before the root was recognised, so that no process that reuses its pid
+ * is watched. A root that has ended already shows at once. */
+static int watch_root(struct rti_tree *tree)
+{
+	int32_t pid = tree->discovery.fork_tracker.root;
+	struct rti_member *root = rti_member_find(&tree->table, pid);
+
+	tree->loop.root = rti_pidfd_open(pid);
+	if (root && rti_member_is_alive(tree->ctx, root))
+		return tree->loop.root < 0 ? -EOPNOTSUPP
+		                           : rti_wakeup_add(&tree->loop.wakeup, tree->loop.root);
+	rti_wakeup_set_time(&tree->loop.wakeup, 0);
+	return 0;
+}
+
+static int watch(struct rti_tree *tree)
+{
+	const struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
+	int err = watch_root(tree);
+
+	if (events->fd < 0 || (err < 0 && err != -EOPNOTSUPP))
+		return err;
+	return rti_wakeup_add(&tree->loop.wakeup, events->fd);
+}
+
+int rti_tree_fd(struct rti_tree *tree)
+{
+	int err;
+
+	if (tree->loop.wakeup.epoll >= 0)
+		return tree->loop.wakeup.epoll;
+	if (tree->ctx->procfs->is_foreign)
+		return -EOPNOTSUPP;
+	err = rti_wakeup_open(&tree->loop.wakeup, true);
+	if (err == 0)
+		err = watch(tree);
+	if (err < 0)
+		rti_tree_loop_free(tree);
+	return err < 0 ? err : tree->loop.wakeup.epoll;
+}
+
+void rti_tree_loop_begin(struct rti_tree *tree)
+{
+	if (tree->loop.wakeup.epoll < 0)
+		return;
+	rti_wakeup_clear(&tree->loop.wakeup);
+	rti_wakeup_set_time(&tree->loop.wakeup, UINT64_MAX);
+}
+
+void rti_tree_loop_free(struct rti_tree *tree)
+{
+	rti_wakeup_close(&tree->loop.wakeup);
+	rti_pidfd_close(tree->loop.root);
+	tree->loop.root = -1;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A tree in the event loop of a host. */
+#ifndef RTI_TREE_EVENT_LOOP_H
+#define RTI_TREE_EVENT_LOOP_H
+
+struct rti_tree;
+
+/* To be called before all others. */
+void rti_tree_loop_init(struct rti_tree *tree);
+
+/* A descriptor that becomes readable when there is something to sample. It stays the tree's.
+ * Returns -EOPNOTSUPP if nothing can be heard of: another root, or no pidfd and no events; or
+ * another -errno. */
+int rti_tree_fd(struct rti_tree *tree);
+
+/* All that the descriptor has shown so far is looked at next. */
+void rti_tree_loop_begin(struct rti_tree *tree);
+
+void rti_tree_loop_free(struct rti_tree *tree);
+
+#endif
