@@ -36,6 +36,7 @@ from typing import (
     Mapping,
     NamedTuple,
     Optional,
+    Protocol,
     Sequence,
     Tuple,
     Type,
@@ -114,6 +115,10 @@ ACCOUNTING_WAIT_PERF = 4
 ACCOUNTING_BPF = 5
 
 COMMAND_LIST_PROCESSES = 1 << 0
+COMMAND_NEW_GROUP = 1 << 1
+COMMAND_NEW_SESSION = 1 << 2
+COMMAND_ONLY_FDS = 1 << 3
+COMMAND_KILL_ON_FREE = 1 << 4
 
 PROCESS_FINAL = 1 << 0
 PROCESS_RUNNING = 1 << 1
@@ -127,6 +132,10 @@ ITEM_PARTITION = 1 << 1
 ITEM_VIRTUAL = 1 << 2
 ITEM_STALLED = 1 << 3
 ITEM_NETWORK = 1 << 4
+
+# Seconds that wait() sleeps at most. A signal that arrives while the library does not sleep
+# interrupts nothing, so its Python handler runs after the slice.
+_WAIT_SLICE = 1.0
 
 _STRUCT_RUSAGE, _TYPE_CHARS, _TYPE_RUSAGE = 1, 6, 7
 
@@ -194,6 +203,10 @@ class _Opts(ctypes.Structure):
     ]
 
 
+class _Fd(ctypes.Structure):
+    _fields_ = [("target", ctypes.c_int32), ("source", ctypes.c_int32)]
+
+
 class _CommandOpts(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_uint32),
@@ -204,6 +217,10 @@ class _CommandOpts(ctypes.Structure):
         ("tracker", ctypes.POINTER(_Opts)),
         ("accounting", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
+        ("fds", ctypes.POINTER(_Fd)),
+        ("fd_count", ctypes.c_uint32),
+        ("message_size", ctypes.c_uint32),
+        ("message", ctypes.c_char_p),
     ]
 
 
@@ -768,12 +785,31 @@ def _strings(items: Sequence[bytes]) -> Any:
     return (ctypes.c_char_p * (len(items) + 1))(*items, None)
 
 
+class HasFileno(Protocol):
+    """A file, a socket, or anything else with a descriptor."""
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+
+
+def _source(source: Union[int, HasFileno, None]) -> int:
+    if source is None:
+        return -1
+    return _int32(source if isinstance(source, int) else source.fileno())
+
+
 class Command:
     """Starts a program, and follows it and its descendants.
 
     ``list_processes`` makes the library record every process, for processes(). ``events`` has the
     same meaning as for PidTracker, and matters only with ACCOUNTING_POLL: the other accounting
     methods request events anyway.
+
+    ``fds`` has the descriptors that the program gets besides those that it inherits, by their
+    number in the program. The value is a number or a file of the caller, where it stays open, or
+    None to close the descriptor. With ``only_fds`` it inherits 0, 1 and 2 alone. ``new_group`` and
+    ``new_session`` make it the leader of a process group or session. With ``kill_on_free``, close()
+    ends all that still runs.
 
     >>> with rtrack.Command(["make", "-j4"]) as command:
     ...     outcome = command.wait()
@@ -789,6 +825,11 @@ class Command:
         children: bool = True,
         events: bool = False,
         list_processes: bool = False,
+        fds: Optional[Mapping[int, Union[int, HasFileno, None]]] = None,
+        only_fds: bool = False,
+        new_group: bool = False,
+        new_session: bool = False,
+        kill_on_free: bool = False,
         want: int = 0,
         max_fds: int = 0,
         pss_share: int = 0,
@@ -799,18 +840,34 @@ class Command:
         if env is not None:
             pairs = [os.fsencode(f"{key}={value}") for key, value in env.items()]
         tracker = _options(_flags(children, events), None, want, max_fds, pss_share, pss_hold_us)
+        flags = (
+            (COMMAND_LIST_PROCESSES if list_processes else 0)
+            | (COMMAND_NEW_GROUP if new_group else 0)
+            | (COMMAND_NEW_SESSION if new_session else 0)
+            | (COMMAND_ONLY_FDS if only_fds else 0)
+            | (COMMAND_KILL_ON_FREE if kill_on_free else 0)
+        )
+        entries = [_Fd(_int32(number), _source(source)) for number, source in (fds or {}).items()]
+        message = ctypes.create_string_buffer(512)
         opts = _CommandOpts(
             size=ctypes.sizeof(_CommandOpts),
-            flags=COMMAND_LIST_PROCESSES if list_processes else 0,
+            flags=flags,
             argv=_strings(words),
             envp=None if pairs is None else _strings(pairs),
             cwd=None if cwd is None else os.fsencode(cwd),
             tracker=ctypes.pointer(tracker),
             accounting=accounting,
+            fds=(_Fd * len(entries))(*entries),
+            fd_count=len(entries),
+            message=ctypes.cast(message, ctypes.c_char_p),
+            message_size=ctypes.sizeof(message),
         )
         handle = ctypes.c_void_p()
         err = _lib.rt_command_start(ctypes.byref(handle), ctypes.byref(opts))
-        _check(err, os.fsdecode(words[0]) if words else None)
+        if err < 0 and message.value:
+            name = os.fsdecode(words[0]) if words else None
+            raise OSError(-err, os.fsdecode(message.value), name)
+        _check(err)
         # The library has a lock of its own, so the first of these only keeps close() from freeing
         # what another thread uses. wait() holds the second one instead: nothing but close() and
         # another wait() has to wait for it. Both are reentrant, as that of a tracker is.
@@ -875,28 +932,27 @@ class Command:
             raise _error(err)
         return bool(err != -errno.ETIMEDOUT)
 
-    def _wait_once(self, left: float) -> Tuple[int, Outcome]:
-        """Return the result of the library, which is negative on failure."""
-        out = Outcome()
-        timeout = -1 if left < 0 else int(left * 1e9)
-        if not self._waiting.acquire(timeout=left if 0 <= left < threading.TIMEOUT_MAX else -1):
-            return -errno.ETIMEDOUT, out
-        try:
-            size = ctypes.sizeof(out._raw)
-            return _lib.rt_command_wait(self._live(), timeout, ctypes.byref(out._raw), size), out
-        finally:
-            self._waiting.release()
-
     def wait(self, timeout: Optional[float] = None) -> Outcome:
         """Wait for the program, and return what it used.
 
         Raises TimeoutError if it is still running after ``timeout`` seconds.
         """
         deadline = None if timeout is None else time.monotonic() + max(timeout, 0)
+        patience = -1 if timeout is None or timeout > threading.TIMEOUT_MAX else max(timeout, 0)
+        if not self._waiting.acquire(timeout=patience):
+            raise _error(-errno.ETIMEDOUT)
+        try:
+            return self._wait_until(deadline)
+        finally:
+            self._waiting.release()
+
+    def _wait_until(self, deadline: Optional[float]) -> Outcome:
         while True:
-            err, out = self._wait_once(
-                -1 if deadline is None else max(deadline - time.monotonic(), 0)
-            )
+            left = _WAIT_SLICE if deadline is None else deadline - time.monotonic()
+            slice_ns = int(min(max(left, 0), _WAIT_SLICE) * 1e9)
+            out = Outcome()
+            size = ctypes.sizeof(out._raw)
+            err = _lib.rt_command_wait(self._live(), slice_ns, ctypes.byref(out._raw), size)
             error = _error(err) if err < 0 else None
             if error is None:
                 return out
@@ -904,8 +960,11 @@ class Command:
                 lost = OutcomeLost(*error.args)
                 lost.outcome = out
                 raise lost
-            # The signal handler has run by now. It raises an exception if the wait must end.
-            if not isinstance(error, InterruptedError):
+            # Signal handlers run by now. One raises an exception if the wait must end.
+            is_in_time = deadline is None or time.monotonic() < deadline
+            if not isinstance(error, InterruptedError) and not (
+                isinstance(error, TimeoutError) and is_in_time
+            ):
                 raise error
 
     def processes(self) -> List[CommandProcess]:

@@ -1073,6 +1073,28 @@ struct rt_command;
  * Without events, and at RT_ACCOUNTING_POLL, the list has the processes that the supervisor
  * reaped or that samples saw. @since 0.2 */
 #define RT_COMMAND_LIST_PROCESSES 0x1U
+/** rt_command_opts.flags: the program leads a process group of its own, with its pid as the id. So
+ * kill(2) of the group reaches it and not the caller, and a signal of the terminal (Ctrl-C) reaches
+ * the caller alone. @since 0.3 */
+#define RT_COMMAND_NEW_GROUP 0x2U
+/** rt_command_opts.flags: the program leads a session of its own, without a terminal, and a process
+ * group of its own: see setsid(2). @since 0.3 */
+#define RT_COMMAND_NEW_SESSION 0x4U
+/** rt_command_opts.flags: the program inherits no descriptors but 0, 1, 2 and those of
+ * rt_command_opts.fds. @since 0.3 */
+#define RT_COMMAND_ONLY_FDS 0x8U
+/** rt_command_opts.flags: rt_command_free() kills the program and everything that it has started,
+ * as far as it still runs: see rt_command_kill(). It waits a second at most for their end.
+ * @since 0.3 */
+#define RT_COMMAND_KILL_ON_FREE 0x10U
+
+/** One descriptor of a program. The struct has 8 bytes and never changes. @since 0.3 */
+struct rt_fd {
+	int32_t target; /**< Its number in the program. No two have the same. */
+	/** Its number in the caller, where it stays open and may be close-on-exec. -1: the program
+	 * has no such descriptor. -2: `/dev/null`, for reading and writing. */
+	int32_t source;
+};
 
 /** What to start, and how. @since 0.1 */
 struct rt_command_opts {
@@ -1090,20 +1112,34 @@ struct rt_command_opts {
 	 * RT_ACCOUNTING_POLL, which RT_ACCOUNTING_AUTO then means. */
 	uint32_t accounting;
 	uint32_t reserved; /**< 0. */
+	/** Descriptors that the program gets besides those that it inherits, or in their place;
+	 * NULL for none. The sources are taken as they are before the start, so that numbers can be
+	 * exchanged. E.g.: { 3, 4 }, { 4, 3 }. @since 0.3 */
+	const struct rt_fd *fds;
+	uint32_t fd_count; /**< Number of fds. @since 0.3 */
+	/** Bytes of message. @since 0.3 */
+	uint32_t message_size;
+	/** Receives an English sentence if the call fails: what failed and what would help. It is
+	 * cut to fit and NUL-terminated. Untouched on success, and if the size of this struct is
+	 * refused. NULL for none. @since 0.3 */
+	char *message;
 };
 
 /** Start a program.
  *
  *  The program inherits the caller's descriptors (except close-on-exec ones), terminal and process
- *  group. Its signal mask is empty; SIGCHLD and SIGPIPE have their default actions. With
- *  RT_ACCOUNTING_WAIT, its parent is `libexec/librtrack/rtrack-supervisor`, a child of the caller.
- *  So no wait call of the caller can take its exit status.
+ *  group, unless `fds` or `flags` say otherwise. Its signal mask is empty; SIGCHLD and SIGPIPE have
+ *  their default actions. With RT_ACCOUNTING_WAIT, its parent is
+ *  `libexec/librtrack/rtrack-supervisor`, a child of the caller. So no wait call of the caller can
+ *  take its exit status.
  *
  *  @param out receives the command, or NULL on failure. Free it with rt_command_free().
  *  @param opts what to start.
  *  @retval 0 the program runs
- *  @retval -EFAULT @p out, @p opts or argv is NULL
- *  @retval -EINVAL argv is empty, or an option is unknown or has a wrong size
+ *  @retval -EFAULT @p out, @p opts or argv is NULL; or fds is NULL and fd_count is not 0
+ *  @retval -EINVAL argv is empty, or an option is unknown or has a wrong size; or a descriptor is
+ *          out of range, or the target of two entries
+ *  @retval -EBADF the source of a descriptor is not open, or a target is above RLIMIT_NOFILE
  *  @retval -E2BIG @p opts is longer than this library knows and the unknown part is not zero; or
  *          the arguments are too long for the kernel
  *  @retval -ENOENT the program (or cwd) does not exist
@@ -1383,9 +1419,10 @@ RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process 
 
 /** Release a command. NULL is allowed.
  *
- *  A program that still runs keeps running. Its supervisor, a child of the caller, stays to reap
- *  it. Without a supervisor, the program is not reaped until the caller exits. Processes that an
- *  exited program left running are reparented to init, as without this library. @since 0.1 */
+ *  A program that still runs keeps running, unless RT_COMMAND_KILL_ON_FREE is set. Its supervisor,
+ *  a child of the caller, stays to reap it. Without a supervisor, the program is not reaped until
+ *  the caller exits. Processes that an exited program left running are reparented to init, as
+ *  without this library. @since 0.1 */
 RT_API void rt_command_free(struct rt_command *c);
 
 /** @} */

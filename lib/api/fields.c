@@ -404,6 +404,10 @@ static const struct rt_field command_opts_fields[] = {
 	FIELD(command_opts, tracker, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
 	FIELD(command_opts, accounting, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(command_opts, reserved, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, fds, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
+	FIELD(command_opts, fd_count, RT_TYPE_U32, RT_FIELD_META, 0, "1"),
+	FIELD(command_opts, message_size, RT_TYPE_U32, RT_FIELD_META, 0, "By"),
+	FIELD(command_opts, message, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
 };
 
 static const struct rt_field constant_fields[] = {

@@ -42,6 +42,7 @@ static const struct {
 	{ -ENOSPC, "no space left" },
 	{ -ENAMETOOLONG, "name is too long" },
 	{ -ELOOP, "too many symbolic links" },
+	{ -ELIBBAD, "the interpreter of the program has an unknown format" },
 	{ -ETXTBSY, "program file is open for writing" },
 	{ -ENODATA, "no data available" },
 	{ -EBADMSG, "file has an unknown format" },

@@ -15,11 +15,16 @@
 #include "command/cgroup_watch.h"
 #include "command/handle.h"
 #include "command/outcome.h"
+#include "command/start_error.h"
 #include "command/wait.h"
+#include "os/fd_map.h"
 #include "os/pidfd.h"
 #include "os/spawn.h"
 #include "tree/fork_tracker.h"
 
+#define KNOWN_FLAGS                                                                                \
+	(RT_COMMAND_LIST_PROCESSES | RT_COMMAND_NEW_GROUP | RT_COMMAND_NEW_SESSION |               \
+	 RT_COMMAND_ONLY_FDS | RT_COMMAND_KILL_ON_FREE)
 #define NAP_NS 2000000
 #define NAPS_MAX 100 /* until killed processes are gone */
 #define KILLED_MAX_NS 1000000000
@@ -51,18 +56,17 @@ static int check_tracker_opts(struct rt_command_opts *out)
 	return 0;
 }
 
-static int copy_opts(struct rt_command_opts *out, const struct rt_command_opts *in)
+static int check_opts(struct rt_command_opts *opts)
 {
-	int err = rti_struct_copy_in(out, sizeof(*out), in, RTI_COMMAND_OPTS_V1);
+	int err;
 
-	if (err < 0)
-		return err;
-	if (!out->argv)
+	if (!opts->argv || (!opts->fds && opts->fd_count))
 		return -EFAULT;
-	if (!out->argv[0] || out->flags & ~RT_COMMAND_LIST_PROCESSES || out->reserved ||
-	    out->accounting > RT_ACCOUNTING_BPF)
+	if (!opts->argv[0] || opts->flags & ~KNOWN_FLAGS || opts->reserved ||
+	    opts->accounting > RT_ACCOUNTING_BPF)
 		return -EINVAL;
-	return check_tracker_opts(out);
+	err = rti_fd_map_check(opts->fds, opts->fd_count);
+	return err < 0 ? err : check_tracker_opts(opts);
 }
 
 static int start_supervised(struct rt_command *c, const struct rti_spawn *program,
@@ -70,7 +74,8 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *progra
 {
 	const bool has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
 	const char flags[] = { c->has_list ? RTI_START_LIST : ' ', has_clock ? RTI_START_PERF : ' ',
-		               '\0' };
+		               program->has_new_group ? RTI_START_GROUP : ' ',
+		               program->has_new_session ? RTI_START_SESSION : ' ', '\0' };
 	const struct rti_supervisor_opts opts = { .program = *program,
 		                                  .cgroup = cgroup,
 		                                  .start_flags = flags };
@@ -155,7 +160,13 @@ static int start_program(struct start *s, const struct rti_context *ctx)
 		                           .envp = opts->envp,
 		                           .cwd = opts->cwd,
 		                           .use_path = true,
-		                           .stdout_fd = -1 };
+		                           .stdout_fd = -1,
+		                           .fds = opts->fds,
+		                           .fd_count = opts->fd_count,
+		                           .has_only_fds = opts->flags & RT_COMMAND_ONLY_FDS,
+		                           .has_new_group = opts->flags & RT_COMMAND_NEW_GROUP,
+		                           .has_new_session =
+		                               opts->flags & RT_COMMAND_NEW_SESSION };
 	int err = -EOPNOTSUPP;
 
 	if (opts->accounting != RT_ACCOUNTING_AUTO)
@@ -303,29 +314,24 @@ static struct rt_command *new_command(void)
 	return c;
 }
 
-int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts)
+/* opts is a copy in our own layout. */
+static int start_command(struct rt_command **out, struct rt_command_opts *opts)
 {
-	struct rt_command_opts known;
-	struct start s = { .opts = &known,
+	struct start s = { .opts = opts,
 		           .fork_tracker = RTI_FORK_TRACKER_INIT,
 		           .cgroup = RTI_CGROUP_INIT };
 	struct rti_platform platform;
 	uint64_t started_ns;
-	int err;
+	int err = check_opts(opts);
 
-	if (!out)
-		return -EFAULT;
-	*out = NULL;
-	if (!opts)
-		return -EFAULT;
-	err = copy_opts(&known, opts);
 	if (err < 0)
 		return err;
 	s.c = new_command();
 	if (!s.c)
 		return -ENOMEM;
-	s.c->has_list = (known.flags & RT_COMMAND_LIST_PROCESSES) != 0;
-	s.wants_fork_events = asks_for_events(known.tracker);
+	s.c->has_list = (opts->flags & RT_COMMAND_LIST_PROCESSES) != 0;
+	s.c->is_killed_on_free = (opts->flags & RT_COMMAND_KILL_ON_FREE) != 0;
+	s.wants_fork_events = asks_for_events(opts->tracker);
 	rti_platform_init(&platform, false);
 	started_ns = platform.thread_cpu_ns();
 	err = start(&s, &platform);
@@ -339,6 +345,25 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 	s.c->overhead_ns = platform.thread_cpu_ns() - started_ns - s.c->tracker->self_cpu_ns;
 	*out = s.c;
 	return 0;
+}
+
+int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts)
+{
+	struct rt_command_opts known;
+	int err;
+
+	if (!out)
+		return -EFAULT;
+	*out = NULL;
+	if (!opts)
+		return -EFAULT;
+	err = rti_struct_copy_in(&known, sizeof(known), opts, RTI_COMMAND_OPTS_V1);
+	if (err < 0)
+		return err;
+	err = start_command(out, &known);
+	if (err < 0)
+		rti_start_error_describe(&known, err);
+	return err;
 }
 
 int32_t rt_command_pid(const struct rt_command *c)
@@ -442,10 +467,26 @@ int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
 	return err;
 }
 
+/* Killed processes end at once, unless the kernel is busy for them. */
+static void end_all(struct rt_command *c)
+{
+	int err;
+
+	rt_command_kill(c);
+	do {
+		err = rt_command_wait(c, KILLED_MAX_NS, NULL, 0);
+	} while (err == -EINTR);
+	/* What was forked meanwhile, or did not end with the program. */
+	if (err != -ETIMEDOUT && c->outcome.left_running)
+		rt_command_kill(c);
+}
+
 void rt_command_free(struct rt_command *c)
 {
 	if (!c)
 		return;
+	if (c->is_killed_on_free && (!c->is_over || c->outcome.left_running))
+		end_all(c);
 	if (rti_command_is_supervised(c))
 		rti_supervisor_close(&c->supervisor);
 	/* A supervisor that was killed has not removed the cgroup. */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/fd_map.h"
 #include "os/origin.h"
 #include "os/pidfd.h"
 #include "util/decimal.h"
@@ -66,9 +67,10 @@ static const char **make_argv(const char *socket, const char *memory,
 	return argv;
 }
 
-/* Tries one place after the other until there is a file. */
-static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *opts,
-                            int socket)
+/* Tries one place after the other until there is a file. The supervisor gets the descriptors of the
+ * program, which inherits them. So its own must not have their numbers. */
+static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts *opts, int socket,
+                      int memory)
 {
 	char socket_text[RTI_DECIMAL_MAX], memory_text[RTI_DECIMAL_MAX], path[RTI_ORIGIN_PATH_MAX];
 	struct rti_spawn supervisor = opts->program;
@@ -76,21 +78,41 @@ static int spawn_supervisor(struct rti_supervisor *s, const struct rti_superviso
 	int err = -ENOENT;
 
 	rti_decimal(socket_text, (uint64_t)socket);
-	rti_decimal(memory_text, (uint64_t)s->memory);
+	rti_decimal(memory_text, (uint64_t)memory);
 	argv = make_argv(socket_text, memory_text, opts);
 	if (!argv)
 		return -ENOMEM;
 	supervisor.argv = argv;
 	supervisor.use_path = false;
 	supervisor.cwd = NULL;
+	/* These are for the program; see its flags. */
+	supervisor.has_new_group = false;
+	supervisor.has_new_session = false;
 	supervisor.keep_fd[0] = socket;
-	supervisor.keep_fd[1] = s->memory;
+	supervisor.keep_fd[1] = memory;
 	for (size_t n = 0; err == -ENOENT && (at = candidate_path(n, path)); n++) {
 		argv[0] = at;
 		err = rti_spawn(&supervisor, &s->supervisor_pid);
 	}
 	free(argv);
 	return err == -ENOENT || err == -EACCES ? -EOPNOTSUPP : err;
+}
+
+static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *opts,
+                            int socket)
+{
+	const struct rti_spawn *program = &opts->program;
+	int socket_copy = rti_fd_map_copy(program->fds, program->fd_count, socket);
+	int memory_copy = rti_fd_map_copy(program->fds, program->fd_count, s->memory);
+	int err = socket_copy < 0 ? socket_copy : memory_copy;
+
+	if (socket_copy >= 0 && memory_copy >= 0)
+		err = spawn_with(s, opts, socket_copy, memory_copy);
+	if (socket_copy >= 0)
+		close(socket_copy);
+	if (memory_copy >= 0)
+		close(memory_copy);
+	return err;
 }
 
 /* Receive the next report. Returns 0; -EAGAIN if there is none now; -ECHILD if there will be

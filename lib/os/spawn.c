@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/fd_map.h"
 #include "os/platform.h"
 #include "os/procfs.h"
 
@@ -22,7 +23,19 @@
 
 #define LARGEST_OUTPUT ((size_t)1 << 20)
 
-static int set_attributes(posix_spawnattr_t *attr)
+/* A session has a process group of its own. */
+static short start_flags(const struct rti_spawn *opts)
+{
+	short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+
+	if (opts->has_new_session)
+		flags |= POSIX_SPAWN_SETSID;
+	else if (opts->has_new_group)
+		flags |= POSIX_SPAWN_SETPGROUP;
+	return flags;
+}
+
+static int set_attributes(posix_spawnattr_t *attr, const struct rti_spawn *opts)
 {
 	sigset_t none, defaults;
 	int err;
@@ -35,8 +48,9 @@ static int set_attributes(posix_spawnattr_t *attr)
 	if (err == 0)
 		err = posix_spawnattr_setsigdefault(attr, &defaults);
 	if (err == 0)
-		err =
-		    posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+		err = posix_spawnattr_setpgroup(attr, 0);
+	if (err == 0)
+		err = posix_spawnattr_setflags(attr, start_flags(opts));
 	return err;
 }
 
@@ -52,7 +66,8 @@ static int add_chdir(posix_spawn_file_actions_t *actions, const char *cwd)
 }
 
 /* Set stdout first: if the host has closed 0 or 2, opts->stdout_fd may be one of them. */
-static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spawn *opts)
+static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spawn *opts,
+                       const struct rti_fd_map *map)
 {
 	int err = 0;
 
@@ -64,11 +79,15 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spa
 	if (err == 0 && opts->is_quiet)
 		err = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null",
 		                                       O_WRONLY, 0);
+	if (err == 0)
+		err = rti_fd_map_add(map, actions);
 	for (int i = 0; err == 0 && i < 2; i++) {
 		if (opts->keep_fd[i] > 0) /* dup2 onto itself clears close-on-exec */
 			err = posix_spawn_file_actions_adddup2(actions, opts->keep_fd[i],
 			                                       opts->keep_fd[i]);
 	}
+	if (err == 0 && opts->has_only_fds)
+		err = rti_fd_map_add_closes(map, opts->keep_fd, actions);
 	if (err == 0 && opts->cwd)
 		err = add_chdir(actions, opts->cwd);
 	return err;
@@ -85,7 +104,7 @@ static int spawn(const struct rti_spawn *opts, const posix_spawn_file_actions_t 
 	                      : posix_spawn(pid, argv[0], actions, attr, argv, envp);
 }
 
-int rti_spawn(const struct rti_spawn *opts, int32_t *pid)
+static int spawn_with_map(const struct rti_spawn *opts, const struct rti_fd_map *map, int32_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -95,15 +114,27 @@ int rti_spawn(const struct rti_spawn *opts, int32_t *pid)
 		return -err;
 	err = posix_spawnattr_init(&attr);
 	if (err == 0) {
-		err = set_attributes(&attr);
+		err = set_attributes(&attr, opts);
 		if (err == 0)
-			err = set_actions(&actions, opts);
+			err = set_actions(&actions, opts, map);
 		if (err == 0)
 			err = spawn(opts, &actions, &attr, pid);
 		posix_spawnattr_destroy(&attr);
 	}
 	posix_spawn_file_actions_destroy(&actions);
 	return -err;
+}
+
+int rti_spawn(const struct rti_spawn *opts, int32_t *pid)
+{
+	struct rti_fd_map map;
+	int err = rti_fd_map_open(&map, opts->fds, opts->fd_count);
+
+	if (err < 0)
+		return err;
+	err = spawn_with_map(opts, &map, pid);
+	rti_fd_map_close(&map);
+	return err;
 }
 
 static uint64_t now_ns(void)

@@ -4,9 +4,11 @@
 #define RTI_SPAWN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rti_buf;
+struct rt_fd;
 
 /* What to start and how. */
 struct rti_spawn {
@@ -17,6 +19,11 @@ struct rti_spawn {
 	int stdout_fd;           /* -1: the caller's */
 	bool is_quiet;           /* stdin and stderr are /dev/null */
 	int keep_fd[2];          /* close-on-exec in the caller, open in the child; 0: none */
+	/* More descriptors. None of their targets is one of keep_fd. */
+	const struct rt_fd *fds;
+	size_t fd_count;
+	bool has_only_fds; /* 0, 1, 2, fds and keep_fd */
+	bool has_new_group, has_new_session;
 };
 
 /* Start a program with an empty signal mask and default actions for SIGCHLD and SIGPIPE. Returns 0

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor"
-#define RTI_PROTOCOL "6" /* changes whenever anything below does */
+#define RTI_PROTOCOL "7" /* changes whenever anything below does */
 
 /* Arguments of the supervisor, in this order:
  *   1  RTI_PROTOCOL
@@ -20,8 +20,10 @@
  *      Each begins with an RTI_DIR_ letter
  *   6  working directory to start it in, or ""
  *   7  the program, followed by its arguments */
-#define RTI_START_LIST 'l' /* list every process */
-#define RTI_START_PERF 'p' /* open an inherited CPU clock */
+#define RTI_START_LIST 'l'    /* list every process */
+#define RTI_START_PERF 'p'    /* open an inherited CPU clock */
+#define RTI_START_GROUP 'g'   /* the program gets a process group of its own */
+#define RTI_START_SESSION 's' /* the program gets a session of its own */
 
 #define RTI_DIR_V2 '2'        /* the program is not started if it cannot be placed in it */
 #define RTI_DIR_V1_NEEDED 'n' /* likewise */

@@ -24,18 +24,32 @@
 
 #define PLACES_MAX 8
 
-int rts_launch_here(char **argv, const sigset_t *mask, pid_t *pid)
+/* A session has a process group of its own. */
+static short start_flags(const struct rts_launch_opts *opts)
+{
+	short flags = POSIX_SPAWN_SETSIGMASK;
+
+	if (opts->has_new_session)
+		flags |= POSIX_SPAWN_SETSID;
+	else if (opts->has_new_group)
+		flags |= POSIX_SPAWN_SETPGROUP;
+	return flags;
+}
+
+int rts_launch_here(const struct rts_launch_opts *opts, pid_t *pid)
 {
 	posix_spawnattr_t attr;
 	int err = posix_spawnattr_init(&attr);
 
 	if (err)
 		return -err;
-	err = posix_spawnattr_setsigmask(&attr, mask);
+	err = posix_spawnattr_setsigmask(&attr, opts->mask);
 	if (err == 0)
-		err = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+		err = posix_spawnattr_setpgroup(&attr, 0);
 	if (err == 0)
-		err = posix_spawnp(pid, argv[0], NULL, &attr, argv, environ);
+		err = posix_spawnattr_setflags(&attr, start_flags(opts));
+	if (err == 0)
+		err = posix_spawnp(pid, opts->argv[0], NULL, &attr, opts->argv, environ);
 	posix_spawnattr_destroy(&attr);
 	return -err;
 }
@@ -176,7 +190,7 @@ static pid_t make_child(const struct place *place, unsigned count, uint32_t *pla
 
 /* The program is in the cgroup from its first instruction on. The supervisor is not in it, so what
  * the supervisor uses does not count for the program. */
-int rts_launch_in_cgroup(char **argv, const sigset_t *mask, const char *dirs, pid_t *pid,
+int rts_launch_in_cgroup(const struct rts_launch_opts *opts, const char *dirs, pid_t *pid,
                          uint32_t *placed)
 {
 	struct place place[PLACES_MAX];
@@ -193,8 +207,12 @@ int rts_launch_in_cgroup(char **argv, const sigset_t *mask, const char *dirs, pi
 		launch->place_error = enter_places(place, count, &launch->placed);
 		if (launch->place_error)
 			_exit(127);
-		sigprocmask(SIG_SETMASK, mask, NULL);
-		launch->exec_error = execute(argv);
+		if (opts->has_new_session)
+			setsid();
+		else if (opts->has_new_group)
+			setpgid(0, 0);
+		sigprocmask(SIG_SETMASK, opts->mask, NULL);
+		launch->exec_error = execute(opts->argv);
 		_exit(127);
 	}
 	if (*pid < 0)

@@ -55,7 +55,7 @@ struct supervisor {
 
 /* The request of the library, from the arguments. */
 struct start_request {
-	bool has_list, has_clock;
+	bool has_list, has_clock, has_new_group, has_new_session;
 	const char *cgroup, *cwd;
 	char **argv;
 };
@@ -305,6 +305,8 @@ static int parse_arguments(struct supervisor *s, struct start_request *request, 
 	*request = (struct start_request){
 		.has_list = strchr(argv[4], RTI_START_LIST) != NULL,
 		.has_clock = strchr(argv[4], RTI_START_PERF) != NULL,
+		.has_new_group = strchr(argv[4], RTI_START_GROUP) != NULL,
+		.has_new_session = strchr(argv[4], RTI_START_SESSION) != NULL,
 		.cgroup = argv[5],
 		.cwd = argv[6],
 		.argv = argv + 7,
@@ -330,6 +332,11 @@ static int block_signals(struct supervisor *s, sigset_t *mask)
  * in the cgroup or no clock could be opened. */
 static int launch(struct supervisor *s, const struct start_request *request, const sigset_t *mask)
 {
+	const struct rts_launch_opts opts = { .argv = request->argv,
+		                              .mask = mask,
+		                              .has_new_group = request->has_new_group,
+		                              .has_new_session = request->has_new_session };
+
 	if (*request->cwd && chdir(request->cwd) < 0)
 		return -errno;
 	if (request->has_clock && open_clock(s) < 0) {
@@ -337,9 +344,8 @@ static int launch(struct supervisor *s, const struct start_request *request, con
 		return -EOPNOTSUPP;
 	}
 	if (!*request->cgroup)
-		return rts_launch_here(request->argv, mask, &s->program);
-	return rts_launch_in_cgroup(request->argv, mask, request->cgroup, &s->program,
-	                            &s->report.placed);
+		return rts_launch_here(&opts, &s->program);
+	return rts_launch_in_cgroup(&opts, request->cgroup, &s->program, &s->report.placed);
 }
 
 /* Returns the directory of v2 among those of the program's cgroup, or "". */

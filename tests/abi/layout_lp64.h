@@ -301,7 +301,11 @@ static_assert(offsetof(struct rt_delta, estimated) == 552, "offset");
 static_assert(offsetof(struct rt_delta, read_calls) == 560, "offset");
 static_assert(offsetof(struct rt_delta, write_calls) == 568, "offset");
 
-static_assert(sizeof(struct rt_command_opts) >= 48, "size");
+static_assert(sizeof(struct rt_fd) == 8, "size");
+static_assert(offsetof(struct rt_fd, target) == 0, "offset");
+static_assert(offsetof(struct rt_fd, source) == 4, "offset");
+
+static_assert(sizeof(struct rt_command_opts) >= 72, "size");
 static_assert(offsetof(struct rt_command_opts, size) == 0, "offset");
 static_assert(offsetof(struct rt_command_opts, flags) == 4, "offset");
 static_assert(offsetof(struct rt_command_opts, argv) == 8, "offset");
@@ -310,6 +314,10 @@ static_assert(offsetof(struct rt_command_opts, cwd) == 24, "offset");
 static_assert(offsetof(struct rt_command_opts, tracker) == 32, "offset");
 static_assert(offsetof(struct rt_command_opts, accounting) == 40, "offset");
 static_assert(offsetof(struct rt_command_opts, reserved) == 44, "offset");
+static_assert(offsetof(struct rt_command_opts, fds) == 48, "offset");
+static_assert(offsetof(struct rt_command_opts, fd_count) == 56, "offset");
+static_assert(offsetof(struct rt_command_opts, message_size) == 60, "offset");
+static_assert(offsetof(struct rt_command_opts, message) == 64, "offset");
 
 static_assert(sizeof(struct rt_outcome) >= 368, "size");
 static_assert(offsetof(struct rt_outcome, size) == 0, "offset");

@@ -30,6 +30,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|syscall"),
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.
     "os/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
+    # Copies descriptors for a program, and says what its start does with them.
+    "os/fd_map.c": re.compile(r"posix_spawn_file_actions_\w+|fcntl|close"),
     "os/lock.c": re.compile(r"pthread_mutex\w+"),
     "os/wakeup.c": re.compile(r"epoll_\w+|timerfd_\w+|close"),
     # Dispatches by the public call that waits.
@@ -40,7 +42,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid"),
     # Starts a program, and uses the public calls of the tracker.
     "command/command.c": re.compile(
-        r"nanosleep|waitpid|rt_pid_tracker_new|rt_sample|rt_tracker_free"
+        r"nanosleep|waitpid|rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_command_wait"
     ),
     # Waits for its end, by pidfd if the kernel has it.
     "command/wait.c": re.compile(r"nanosleep|kill|waitid|rt_tracker_glance"),
@@ -51,6 +53,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "tree/member_table.c": re.compile(r"posix_memalign"),
     # Reaps the program, and takes the final sample.
     "command/outcome.c": re.compile(r"wait4|rt_sample"),
+    # Looks at what a failed start was about.
+    "command/start_error.c": re.compile(r"faccessat|fcntl|rt_strerror"),
     # Talks to the supervisor through a socket and shared memory.
     "command/supervisor_client.c": re.compile(
         r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|memfd_create|getrlimit|"

@@ -20,6 +20,7 @@
  * ended with the field `reserved` then. */
 #define END_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
 #define OPTS_0_1 END_OF(rt_opts, reserved)
+#define COMMAND_OPTS_0_1 END_OF(rt_command_opts, reserved)
 #define METRICS_0_1 END_OF(rt_metrics, zfs_pools)
 #define DELTA_0_1 END_OF(rt_delta, pressure_io_full_ns)
 #define PROCESS_0_1 END_OF(rt_process, threads)

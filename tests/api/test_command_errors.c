@@ -56,9 +56,9 @@ START_TEST(start_with_bad_options_is_refused)
 	const uint32_t size = sizeof(struct rt_command_opts);
 	const struct rt_command_opts bad[] = {
 		{ .size = size, .argv = empty },
-		{ .size = size - 1, .argv = true_argv },
+		{ .size = COMMAND_OPTS_0_1 - 1, .argv = true_argv },
 		{ .size = 0, .argv = true_argv },
-		{ .size = size, .argv = true_argv, .flags = RT_COMMAND_LIST_PROCESSES << 1 },
+		{ .size = size, .argv = true_argv, .flags = RT_COMMAND_KILL_ON_FREE << 1 },
 		{ .size = size, .argv = true_argv, .flags = UINT32_C(1) << 31 },
 		{ .size = size, .argv = true_argv, .accounting = RT_ACCOUNTING_BPF + 1 },
 		{ .size = size, .argv = true_argv, .reserved = 1 },

@@ -425,6 +425,22 @@ class Commands(unittest.TestCase):
                 command.processes()
         self.assertEqual(caught.exception.errno, errno.EOPNOTSUPP)
 
+    def test_output_is_captured_through_descriptor(self) -> None:
+        with tempfile.TemporaryFile() as out:
+            fds = {1: out, 2: out.fileno(), 0: None}
+            with rtrack.Command(["sh", "-c", "echo out; echo err >&2; ls /proc/$$/fd; :"], fds=fds,
+                                only_fds=True, new_session=True, kill_on_free=True) as command:
+                self.assertEqual(os.getsid(command.pid), command.pid)
+                command.wait()
+            out.seek(0)
+            self.assertEqual(out.read(), b"out\nerr\n1\n2\n")
+
+    def test_group_and_end_of_command(self) -> None:
+        command = rtrack.Command(["sleep", "1000"], new_group=True, kill_on_free=True)
+        self.assertEqual(os.getpgid(command.pid), command.pid)
+        command.close()
+        wait_for_end(command.pid)
+
     def test_env_and_cwd_reach_command(self) -> None:
         argv = ["sh", "-c", '[ "$ONLY" = "a b" ] && [ -z "$HOME" ] && [ "$(pwd)" = / ]']
         with rtrack.Command(argv, env={"ONLY": "a b", "PATH": os.defpath}, cwd="/") as command:
@@ -512,6 +528,7 @@ class Commands(unittest.TestCase):
         with self.assertRaises(FileNotFoundError) as caught:
             rtrack.Command(["/nonexistent"])
         self.assertEqual(caught.exception.filename, "/nonexistent")
+        self.assertIn("The program /nonexistent cannot be started", str(caught.exception))
         self.assertRaises(PermissionError, rtrack.Command, ["/proc/version"])
         self.assertRaises(OSError, rtrack.Command, [])
 

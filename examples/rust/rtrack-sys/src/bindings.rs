@@ -35,6 +35,10 @@ pub const RT_ACCOUNTING_CGROUP: u32 = 3;
 pub const RT_ACCOUNTING_WAIT_PERF: u32 = 4;
 pub const RT_ACCOUNTING_BPF: u32 = 5;
 pub const RT_COMMAND_LIST_PROCESSES: u32 = 1;
+pub const RT_COMMAND_NEW_GROUP: u32 = 2;
+pub const RT_COMMAND_NEW_SESSION: u32 = 4;
+pub const RT_COMMAND_ONLY_FDS: u32 = 8;
+pub const RT_COMMAND_KILL_ON_FREE: u32 = 16;
 pub const RT_PEAK_PSS: u32 = 1;
 pub const RT_PEAK_RSS: u32 = 2;
 pub const RT_PEAK_CGROUP: u32 = 3;
@@ -556,6 +560,12 @@ pub struct rt_command {
     _unused: [u8; 0],
 }
 #[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rt_fd {
+    pub target: i32,
+    pub source: i32,
+}
+#[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct rt_command_opts {
     pub size: u32,
@@ -566,6 +576,10 @@ pub struct rt_command_opts {
     pub tracker: *const rt_opts,
     pub accounting: u32,
     pub reserved: u32,
+    pub fds: *const rt_fd,
+    pub fd_count: u32,
+    pub message_size: u32,
+    pub message: *mut ::std::os::raw::c_char,
 }
 impl Default for rt_command_opts {
     fn default() -> Self {

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Says in words why a program could not be started. */
+#include "command/start_error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/decimal.h"
+
+/* A text that is cut to fit. */
+struct text {
+	char *at, *end;
+};
+
+static void add(struct text *text, const char *part)
+{
+	while (*part && text->at + 1 < text->end)
+		*text->at++ = *part++;
+	*text->at = '\0';
+}
+
+static void add_number(struct text *text, int64_t number)
+{
+	char digits[RTI_DECIMAL_MAX];
+
+	rti_decimal(digits, (uint64_t)number);
+	add(text, digits);
+}
+
+static bool is_about_a_path(int err)
+{
+	return err == -ENOENT || err == -EACCES || err == -ENOTDIR || err == -ELOOP ||
+	       err == -ENAMETOOLONG;
+}
+
+static bool is_unusable_directory(const char *path)
+{
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ||
+	       faccessat(AT_FDCWD, path, F_OK, 0) < 0;
+}
+
+/* The working directory is entered first. Returns false if it is not to blame. */
+static bool describe_directory(struct text *text, const struct rt_command_opts *opts, int err)
+{
+	if (!opts->cwd || !is_about_a_path(err) ||
+	    (err != -ENOTDIR && !is_unusable_directory(opts->cwd)))
+		return false;
+	add(text, "The working directory ");
+	add(text, opts->cwd);
+	add(text, " cannot be entered: ");
+	add(text, rt_strerror(err));
+	add(text, ".");
+	return true;
+}
+
+static const char *program_hint(const char *program, int err)
+{
+	bool has_slash = strchr(program, '/') != NULL;
+
+	switch (err) {
+	case -ENOENT:
+		if (!has_slash)
+			return " It is in none of the directories of PATH.";
+		return faccessat(AT_FDCWD, program, F_OK, 0) == 0
+		           ? " The file exists, but the interpreter that it names does not."
+		           : " Check the path.";
+	case -EACCES:
+		return " The caller needs permission to execute it, and to search each directory on"
+		       " the way to it.";
+	case -ENOEXEC:
+		return " A script needs a first line such as #!/bin/sh.";
+	case -E2BIG:
+		return " Pass fewer arguments or a smaller environment.";
+	case -EAGAIN:
+		return " A limit of processes is reached: RLIMIT_NPROC, or pids.max of a cgroup.";
+	case -EMFILE:
+	case -ENFILE:
+		return " Close some, or raise RLIMIT_NOFILE or fs.file-max.";
+	default:
+		return "";
+	}
+}
+
+static void describe_program(struct text *text, const char *program, int err)
+{
+	add(text, "The program ");
+	add(text, program);
+	add(text, " cannot be started: ");
+	add(text, rt_strerror(err));
+	add(text, ".");
+	add(text, program_hint(program, err));
+}
+
+static void describe_descriptor(struct text *text, const struct rt_command_opts *opts)
+{
+	for (uint32_t i = 0; i < opts->fd_count; i++) {
+		int source = opts->fds[i].source;
+
+		if (source < 0 || fcntl(source, F_GETFD) >= 0)
+			continue;
+		add(text, "Descriptor ");
+		add_number(text, source);
+		add(text, ", the source of descriptor ");
+		add_number(text, opts->fds[i].target);
+		add(text, " of the program, is not open.");
+		return;
+	}
+	add(text, "The number of a descriptor is above the limit: raise RLIMIT_NOFILE.");
+}
+
+static const char *method_text(uint32_t method)
+{
+	switch (method) {
+	case RT_ACCOUNTING_CGROUP:
+		return "The accounting method cgroup is not available: no cgroup can be made below"
+		       " that of the caller, or rtrack-supervisor is missing. It needs the"
+		       " permission to write to the caller's cgroup.";
+	case RT_ACCOUNTING_WAIT:
+		return "The accounting method wait is not available: rtrack-supervisor is missing"
+		       " or of another release. Install libexec/librtrack with the library.";
+	case RT_ACCOUNTING_WAIT_PERF:
+		return "The accounting method wait_perf is not available: perf events are not"
+		       " permitted (kernel.perf_event_paranoid above 2), or rtrack-supervisor is"
+		       " missing.";
+	default:
+		return "This accounting method is not available in this release.";
+	}
+}
+
+/* Of errors that are not about the program. Returns NULL if there is none. */
+static const char *system_text(const struct rt_command_opts *opts, int err)
+{
+	switch (err) {
+	case -EINVAL:
+		return "An option is unknown or out of range, or the program file is damaged.";
+	case -EFAULT:
+		return "argv or fds is NULL.";
+	case -EOPNOTSUPP:
+		return method_text(opts->accounting);
+	case -ENOSYS:
+		return "No proc file system is mounted: mount one at /proc.";
+	case -EXDEV:
+		return "/proc belongs to another pid namespace: mount that of this one.";
+	case -ECHILD:
+		return "The supervisor was killed while it started the program, which may run.";
+	default:
+		return NULL;
+	}
+}
+
+void rti_start_error_describe(const struct rt_command_opts *opts, int err)
+{
+	const char *known = system_text(opts, err);
+	struct text text;
+
+	if (!opts->message || !opts->message_size)
+		return;
+	text = (struct text){ opts->message, opts->message + opts->message_size };
+	if (known)
+		add(&text, known);
+	else if (err == -EBADF)
+		describe_descriptor(&text, opts);
+	else if (!describe_directory(&text, opts, err))
+		describe_program(&text, opts->argv[0], err);
+}
