@@ -83,7 +83,7 @@ class Installed(unittest.TestCase):
         self.assert_prints_sixteen_fields(static)
 
     def test_examples_link_statically(self) -> None:
-        for name in ("command", "system", "watch"):
+        for name in ("command", "event_loop", "system", "watch"):
             self.build(EXAMPLES / f"c/{name}.c", "-static", static=True)
 
     def test_command_example_returns_exit_code(self) -> None:
@@ -96,6 +96,22 @@ class Installed(unittest.TestCase):
         self.assertEqual(done.returncode, 128 + 9, done.stderr)
         self.assertEqual(self.use(program, "/nonexistent").returncode, 125)
         self.assertEqual(self.use(program).returncode, 2)
+
+    def assert_runs_fifty(self, argv: List[str]) -> None:
+        """Each of 50 commands at once prints its output and an exit code."""
+        env = {**self.stage.env, "RTRACK_LIBRARY": str(self.stage.library)}
+        script = "echo begin; sleep 0.1; echo end >&2; exit 5"
+        done = subprocess.run([*argv, "50", "sh", "-c", script], env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for text in ("begin", "end"):
+            self.assertEqual(len(re.findall(rf"^(?:\d+: )?{text}$", done.stdout, re.M)), 50)
+        ends = re.findall(r"^(\d+): exit code 5, 0\.\d{6} s of CPU time$", done.stdout, re.M)
+        self.assertEqual(sorted(map(int, ends)), list(range(50)), done.stdout)
+
+    def test_event_loop_examples_run_fifty_commands_at_once(self) -> None:
+        self.assert_runs_fifty([str(self.build(EXAMPLES / "c/event_loop.c"))])
+        self.assert_runs_fifty([sys.executable, str(EXAMPLES / "python/event_loop.py")])
 
     def test_watch_example_prints_cores(self) -> None:
         program = self.build(EXAMPLES / "c/watch.c")
