@@ -33,7 +33,7 @@ const char *accounting_method_missing(uint32_t accounting)
 		return "this release has no BPF accounting";
 	if (accounting == RT_ACCOUNTING_WAIT ||
 	    accounting_method_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
-		return "rtrack-supervisor is not installed";
+		return "no memory can be shared with rtrack-supervisor";
 	if (accounting == RT_ACCOUNTING_WAIT_PERF)
 		return "the kernel refuses perf_event_open(): "
 		       "/proc/sys/kernel/perf_event_paranoid may be above 2";

@@ -50,6 +50,8 @@ static const struct reason reasons[] = {
 	{ RT_REASON_UNVERIFIED, "unverified", "other programs ran in the same cgroup" },
 	{ RT_REASON_LEFT_CGROUP, "left_cgroup",
 	  "a process moved to another cgroup, so the account of this one is incomplete" },
+	{ RT_REASON_NO_SUPERVISOR, "no_supervisor",
+	  "no rtrack-supervisor of this release could be started" },
 	{ RT_REASON_MEMBERS_SKIPPED, "members_skipped",
 	  "the list of processes could not be read in full" },
 	{ RT_REASON_CLOCK_ABOVE, "clock_above",

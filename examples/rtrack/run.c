@@ -79,6 +79,8 @@ static int exit_code_of_failed_start(int err)
 	case -ENOSYS:
 	case -EXDEV:
 	case -EOPNOTSUPP:
+	case -ENOPKG:
+	case -EPROTO:
 		return EXIT_BEFORE_START;
 	default:
 		return EXIT_CANNOT_EXEC;
@@ -91,6 +93,9 @@ static void report_failed_start(const struct run *r, int err)
 		warn("accounting by %s is not available: %s",
 		     accounting_name(r->options->accounting),
 		     accounting_method_missing(r->options->accounting));
+	else if (err == -ENOPKG || err == -EPROTO)
+		warn("accounting by %s is not available: %s",
+		     accounting_name(r->options->accounting), rt_strerror(err));
 	else
 		warn("cannot run '%s': %s", r->argv[0], rt_strerror(err));
 }

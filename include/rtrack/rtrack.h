@@ -406,6 +406,14 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * E.g.: the program starts a container. If the process has left the caller's cgroup, too, nothing
  * bounds the CPU time: rt_outcome.cpu_high_ns is UINT64_MAX. @since 0.3 */
 #define RT_REASON_LEFT_CGROUP 0x400U
+/** rt_outcome only: RT_ACCOUNTING_AUTO used RT_ACCOUNTING_POLL, since no supervisor could be
+ * started.
+ *
+ * It is not installed, speaks another protocol than this library, was killed before it started the
+ * program, or no memory can be shared with it. E.g.: the package of the library was upgraded under
+ * a running program, and the supervisor of the previous release was removed. By itself it makes no
+ * figure incomplete: rt_outcome.complete may be 1. @since 0.3 */
+#define RT_REASON_NO_SUPERVISOR 0x800U
 /** @} */
 
 /** rt_metrics.pss_source: this sample read all of it. @since 0.2 */
@@ -1034,7 +1042,10 @@ RT_API int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, s
  * @since 0.3 Before, only rt_command_signal() was safe on another thread. */
 struct rt_command;
 
-/** The best accounting method that works here without extra privileges. @since 0.1 */
+/** The best accounting method that works here without extra privileges.
+ * @since 0.1
+ * @since 0.3 If it is RT_ACCOUNTING_POLL for lack of a supervisor, RT_REASON_NO_SUPERVISOR is set.
+ */
 #define RT_ACCOUNTING_AUTO 0
 /** The program is a child of the caller. Usage comes from samples of its tree.
  * @since 0.1
@@ -1129,9 +1140,9 @@ struct rt_command_opts {
  *
  *  The program inherits the caller's descriptors (except close-on-exec ones), terminal and process
  *  group, unless `fds` or `flags` say otherwise. Its signal mask is empty; SIGCHLD and SIGPIPE have
- *  their default actions. With RT_ACCOUNTING_WAIT, its parent is
- *  `libexec/librtrack/rtrack-supervisor`, a child of the caller. So no wait call of the caller can
- *  take its exit status.
+ *  their default actions. With RT_ACCOUNTING_WAIT, its parent is a child of the caller,
+ *  `rtrack-supervisor-N` (N is the protocol that this library speaks). So no wait call of the
+ *  caller can take its exit status.
  *
  *  @param out receives the command, or NULL on failure. Free it with rt_command_free().
  *  @param opts what to start.
@@ -1145,17 +1156,21 @@ struct rt_command_opts {
  *  @retval -ENOENT the program (or cwd) does not exist
  *  @retval -EACCES the program may not be executed
  *  @retval -ENOEXEC the program is not executable; or another error of execve(2)
- *  @retval -EOPNOTSUPP the requested accounting method is not available: the supervisor is not
- *          installed, there is no cgroup with a CPU account that the caller may use, or no perf
- *          event that it may open
- *  @retval -ECHILD the supervisor was killed while it started the program, which may run
+ *  @retval -EOPNOTSUPP the requested accounting method is not available: there is no cgroup with a
+ *          CPU account that the caller may use, no perf event that it may open, or no memory that
+ *          can be shared with the supervisor
+ *  @retval -ENOPKG the requested accounting method needs a supervisor, and none is installed that
+ *          belongs to this library and that the caller may execute
+ *  @retval -EPROTO the file of the supervisor speaks another protocol than this library
+ *  @retval -ECHILD the supervisor was killed before or while it started the program, which may run
  *  @retval -ENOSYS no proc file system is mounted; nothing was started
  *  @retval -EXDEV /proc belongs to another pid namespace; nothing was started
  *  @retval -EAGAIN no process could be created; likewise -ENOMEM and -EMFILE
  *
  *  Cost: two processes, one sample of the tree.
  *  @since 0.1
- *  @since 0.2 Can return -ECHILD. */
+ *  @since 0.2 Can return -ECHILD.
+ *  @since 0.3 -ENOPKG and -EPROTO, where it was -EOPNOTSUPP before. */
 RT_API int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts);
 
 /** Process id of the program, or -EFAULT if @p c is NULL. @since 0.1 */
@@ -1237,7 +1252,7 @@ struct rt_outcome {
 	 * @since 0.3 The figures are in `partial` if it is 0. CPU time is, too, if threads have
 	 * ended that may have lost more than a thousandth of it, at 20 us each (error_bound_ns). */
 	uint32_t complete;
-	uint32_t reasons;           /**< RT_REASON_ bits: why complete is 0. */
+	uint32_t reasons; /**< RT_REASON_ bits: why complete is 0, and why the method is poll. */
 	uint64_t start_realtime_ns; /**< Start, since 1970. */
 	uint64_t wall_ns;           /**< Monotonic time from start to exit. */
 	struct rt_rusage rusage;    /**< As rt_metrics.rusage, final. */

@@ -44,6 +44,8 @@ static const struct {
 	{ -ELOOP, "too many symbolic links" },
 	{ -ELIBBAD, "the interpreter of the program has an unknown format" },
 	{ -ETXTBSY, "program file is open for writing" },
+	{ -ENOPKG, "rtrack-supervisor is not installed" },
+	{ -EPROTO, "rtrack-supervisor is of another release" },
 	{ -ENODATA, "no data available" },
 	{ -EBADMSG, "file has an unknown format" },
 	{ -EOPNOTSUPP, "not supported here" },

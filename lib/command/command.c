@@ -169,12 +169,16 @@ static int start_program(struct start *s, const struct rti_context *ctx)
 		                               opts->flags & RT_COMMAND_NEW_SESSION };
 	int err = -EOPNOTSUPP;
 
-	if (opts->accounting != RT_ACCOUNTING_AUTO)
+	if (opts->accounting != RT_ACCOUNTING_AUTO) {
 		err = start_with(s, ctx, opts->accounting, &program);
-	else
+		if (err == -EOPNOTSUPP && s->c->supervisor.error)
+			err = s->c->supervisor.error;
+	} else {
 		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(methods) / sizeof(methods[0]);
 		     i++)
 			err = start_with(s, ctx, methods[i], &program);
+		s->c->lacks_supervisor = s->c->accounting == RT_ACCOUNTING_POLL;
+	}
 	if (rti_command_is_supervised(s->c))
 		s->c->pid = s->c->supervisor.program_pid;
 	return err;

@@ -24,6 +24,7 @@ struct rt_command {
 	uint32_t accounting;         /* RT_ACCOUNTING_ value in use */
 	bool has_list;               /* of processes */
 	bool is_killed_on_free;      /* RT_COMMAND_KILL_ON_FREE */
+	bool lacks_supervisor;       /* none could be started, so AUTO uses POLL */
 	struct rti_cgroup enclosing; /* our own cgroup, which bounds what the program can use */
 	uint64_t enclosing_ns;       /* CPU time used in it before the start; UINT64_MAX: unknown */
 	struct rt_tracker *tracker;

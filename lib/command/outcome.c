@@ -350,6 +350,9 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 	set_peak_bounds(out);
 	out->reasons = result.reasons;
 	out->complete = result.reasons == 0;
+	/* It says why the method is the least exact one. By itself it makes nothing incomplete. */
+	if (c->lacks_supervisor)
+		out->reasons |= RT_REASON_NO_SUPERVISOR;
 	out->cpu_low_ns = result.low_ns;
 	out->cpu_high_ns = result.high_ns;
 	out->cpu_estimate_ns = result.estimate_ns;

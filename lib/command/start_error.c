@@ -116,15 +116,14 @@ static const char *method_text(uint32_t method)
 	switch (method) {
 	case RT_ACCOUNTING_CGROUP:
 		return "The accounting method cgroup is not available: no cgroup can be made below"
-		       " that of the caller, or rtrack-supervisor is missing. It needs the"
-		       " permission to write to the caller's cgroup.";
+		       " that of the caller. It needs the permission to write to the caller's"
+		       " cgroup.";
 	case RT_ACCOUNTING_WAIT:
-		return "The accounting method wait is not available: rtrack-supervisor is missing"
-		       " or of another release. Install libexec/librtrack with the library.";
+		return "The accounting method wait is not available: no memory can be shared with"
+		       " rtrack-supervisor.";
 	case RT_ACCOUNTING_WAIT_PERF:
 		return "The accounting method wait_perf is not available: perf events are not"
-		       " permitted (kernel.perf_event_paranoid above 2), or rtrack-supervisor is"
-		       " missing.";
+		       " permitted (kernel.perf_event_paranoid above 2).";
 	default:
 		return "This accounting method is not available in this release.";
 	}
@@ -140,6 +139,11 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 		return "argv or fds is NULL.";
 	case -EOPNOTSUPP:
 		return method_text(opts->accounting);
+	case -ENOPKG:
+		return "rtrack-supervisor is not installed: install libexec/librtrack with the"
+		       " library.";
+	case -EPROTO:
+		return "rtrack-supervisor is of another release: install that of this library.";
 	case -ENOSYS:
 		return "No proc file system is mounted: mount one at /proc.";
 	case -EXDEV:

@@ -67,6 +67,21 @@ static const char **make_argv(const char *socket, const char *memory,
 	return argv;
 }
 
+/* Whether an error of spawning says that there is no such program. ENOEXEC: the file is damaged, or
+ * of another architecture. */
+static bool is_missing(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -EACCES || err == -EPERM ||
+	       err == -ENOEXEC || err == -ELIBBAD;
+}
+
+/* The caller may do without a supervisor, so the result is -EOPNOTSUPP and s->error says why. */
+static int set_error(struct rti_supervisor *s, int err)
+{
+	s->error = err;
+	return -EOPNOTSUPP;
+}
+
 /* Tries one place after the other until there is a file. The supervisor gets the descriptors of the
  * program, which inherits them. So its own must not have their numbers. */
 static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts *opts, int socket,
@@ -95,7 +110,7 @@ static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts
 		err = rti_spawn(&supervisor, &s->supervisor_pid);
 	}
 	free(argv);
-	return err == -ENOENT || err == -EACCES ? -EOPNOTSUPP : err;
+	return is_missing(err) ? set_error(s, -ENOPKG) : err;
 }
 
 static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *opts,
@@ -167,6 +182,37 @@ static int share_memory(struct rti_supervisor *s)
 	return 0;
 }
 
+/* The supervisor ends at once, unless the program runs on or the supervisor is stopped: then it
+ * is left to the process that adopts it. Returns whether it has been reaped here. */
+static bool wait_for_exit(const struct rti_supervisor *s, int *status)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	struct pollfd end = { .fd = rti_pidfd_open(s->supervisor_pid), .events = POLLIN };
+	bool runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
+	pid_t reaped;
+
+	if (end.fd >= 0 && !runs_on)
+		poll(&end, 1, END_MAX_MS);
+	for (int i = 0; (reaped = waitpid(s->supervisor_pid, status, WNOHANG)) == 0 && end.fd < 0 &&
+	                !runs_on && i < NAPS_MAX;
+	     i++)
+		nanosleep(&nap, NULL);
+	if (end.fd >= 0)
+		close(end.fd);
+	return reaped == s->supervisor_pid;
+}
+
+/* Why a supervisor has ended, or closed its socket, without a report: it speaks another protocol,
+ * unless it was killed. Nothing was started. */
+static int silence_error(struct rti_supervisor *s)
+{
+	int status = 0;
+
+	if (wait_for_exit(s, &status))
+		s->supervisor_pid = 0;
+	return WIFSIGNALED(status) ? -ECHILD : -EPROTO;
+}
+
 static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
 {
 	int pair[2], err = share_memory(s);
@@ -181,14 +227,15 @@ static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opt
 	if (err < 0)
 		return err;
 	err = receive_report(s, 0);
-	if (err == 0 && s->started.kind == RTI_STARTING) {
+	if (err < 0)
+		return set_error(s, silence_error(s));
+	if (s->started.kind == RTI_STARTING) {
 		err = receive_report(s, 0);
 		/* Killed, perhaps by the program, which runs then: it must not be started again. */
 		if (err < 0)
 			return -ECHILD;
 	}
-	/* A supervisor of another release does not report. */
-	if (err < 0 || s->started.kind == RTI_NOT_PLACED)
+	if (s->started.kind == RTI_NOT_PLACED)
 		return -EOPNOTSUPP;
 	return s->started.kind == RTI_FAILED ? -s->started.error : 0;
 }
@@ -298,31 +345,13 @@ void rti_supervisor_unmap_records(const struct rti_process_record *records, size
 		       RTI_SHARED_STATS_BYTES + count * sizeof(*records));
 }
 
-/* The supervisor ends at once, unless the program runs on or the supervisor is stopped: then it
- * is left to the process that adopts it. */
-static void wait_for_exit(const struct rti_supervisor *s)
-{
-	const struct timespec nap = { .tv_nsec = NAP_NS };
-	struct pollfd end = { .fd = rti_pidfd_open(s->supervisor_pid), .events = POLLIN };
-	bool runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
-
-	if (end.fd >= 0 && !runs_on)
-		poll(&end, 1, END_MAX_MS);
-	for (int i = 0; waitpid(s->supervisor_pid, NULL, WNOHANG) == 0 && end.fd < 0 && !runs_on &&
-	                i < NAPS_MAX;
-	     i++)
-		nanosleep(&nap, NULL);
-	if (end.fd >= 0)
-		close(end.fd);
-}
-
 void rti_supervisor_close(struct rti_supervisor *s)
 {
 	if (s->socket >= 0) {
 		close(s->socket);
 		s->socket = -1;
 		if (s->supervisor_pid > 0)
-			wait_for_exit(s);
+			wait_for_exit(s, NULL);
 	}
 	if (s->shared)
 		munmap(s->shared, RTI_SHARED_STATS_BYTES);

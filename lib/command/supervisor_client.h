@@ -15,6 +15,9 @@ struct rti_supervisor {
 	int memory;                      /* shared stats and process records; -1 once closed */
 	struct rti_shared_stats *shared; /* NULL once closed */
 	struct rti_report started, exited, accounted; /* kind 0: not received yet */
+	/* Why there is none: -ENOPKG, it is not installed; -EPROTO, it speaks another protocol;
+	 * -ECHILD, it was killed before it started anything. 0: none of these. */
+	int error;
 };
 
 struct rti_supervisor_opts {
@@ -23,10 +26,10 @@ struct rti_supervisor_opts {
 	const char *start_flags; /* RTI_START_ letters */
 };
 
-/* Start a program under a supervisor. Returns 0; -EOPNOTSUPP if no supervisor is installed,
- * nothing can be started in the cgroup, or a flag cannot be granted; or another -errno, that of
- * a failing execve(2) of the program included. The program is not reaped before
- * rti_supervisor_proceed(). */
+/* Start a program under a supervisor. Returns 0; -EOPNOTSUPP if there is no supervisor (see
+ * rti_supervisor.error), no memory can be shared with it, nothing can be started in the cgroup, or
+ * a flag cannot be granted; or another -errno, that of a failing execve(2) of the program included.
+ * The program is not reaped before rti_supervisor_proceed(). */
 int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts);
 
 /* The program was seen: it may be reaped from now on. */

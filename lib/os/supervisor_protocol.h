@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The protocol between the library and its supervisor: a SOCK_SEQPACKET pair and shared memory.
  *
- * Both are of one release. The layout is not stable and no other program may rely on it. */
+ * The layout is not stable and no other program may rely on it. The file of the supervisor has the
+ * number of the protocol in its name, so that files of several releases can lie side by side. E.g.:
+ * a package is upgraded under a running daemon. The daemon still has the old library in memory, and
+ * finds the old supervisor if the package has kept it. */
 #ifndef RTI_SUPERVISOR_PROTOCOL_H
 #define RTI_SUPERVISOR_PROTOCOL_H
 
 #include <stdint.h>
 #include <sys/resource.h>
 
-#define RTI_SUPERVISOR_NAME "rtrack-supervisor"
-#define RTI_PROTOCOL "7" /* changes whenever anything below does */
+#define RTI_PROTOCOL "7" /* changes whenever anything below does; lib/meson.build reads it */
+#define RTI_SUPERVISOR_NAME "rtrack-supervisor-" RTI_PROTOCOL
 
 /* Arguments of the supervisor, in this order:
  *   1  RTI_PROTOCOL

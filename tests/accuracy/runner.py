@@ -17,7 +17,7 @@ import time
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from groups import Groups, Use, cgroup_directory, read_keys
-from harness import BUILD
+from harness import BUILD, SUPERVISOR
 from rule import Truth
 from tools import UNAVAILABLE, Figures, Tool
 from workloads import SETUID_COPY, Workload
@@ -90,7 +90,7 @@ class Result:
 def copy_programs(to: pathlib.Path) -> None:
     """Copy the programs, so that every user can run them. The build directory may be private."""
     to.chmod(0o755)
-    for name in ("examples/rtrack/rtrack", "lib/librtrack.so.0", "lib/rtrack-supervisor",
+    for name in ("examples/rtrack/rtrack", "lib/librtrack.so.0", f"lib/{SUPERVISOR}",
                  "tests/accuracy/enter"):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(BUILD / name, to / name)

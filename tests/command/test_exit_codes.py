@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BUILD
+from harness import BUILD, SUPERVISOR
 from rtrack_command import PATIENCE_S, RTRACK, Case, is_alive, python, rtrack, wait_until
 
 
@@ -109,22 +109,6 @@ class BeforeTheStart(Case):
         self.assertEqual((done.returncode, mark.exists()), (125, False), done.stderr)
         self.assertIn("/proc/sys/kernel/perf_event_paranoid", done.stderr)
 
-    def test_accounting_without_supervisor_returns_125(self) -> None:
-        """Copy the library to an empty directory, where it does not find the supervisor."""
-        shutil.copy(BUILD / "lib/librtrack.so.0", self.dir)
-        env = {**os.environ, "LD_LIBRARY_PATH": str(self.dir)}
-        done = rtrack("run", "--accounting", "wait", "true", env=env)
-        if done.returncode == 0:
-            self.skipTest(
-                "a supervisor is installed on this system, or the library was found elsewhere")
-        for method in ("wait", "wait+perf"):
-            done = rtrack("run", "--accounting", method, "true", env=env)
-            self.assertEqual(done.returncode, 125)
-            self.assertIn("rtrack-supervisor", done.stderr)
-        done = rtrack("run", "--summary", "json", "sh", "-c", "exit 4", env=env)
-        self.assertEqual((done.returncode, json.loads(done.stderr)["accounting"]["level"]),
-                         (4, "poll"))
-
     def test_invalid_option_returns_2(self) -> None:
         for options in (["--nonsense"], ["-i", "0"], ["-i", "-1"], ["-i", "1x"], ["-i", "nan"],
                         ["-i", "0x10"], ["-i", "1e3"], ["-i", "1us"], ["-i", "."], ["-i", ""],
@@ -146,6 +130,86 @@ class BeforeTheStart(Case):
 
     def test_unknown_subcommand_is_named_in_error(self) -> None:
         self.assertIn("unknown command 'trace'", rtrack("trace", "--", "true").stderr)
+
+
+class WithoutSupervisor(Case):
+    """A copy of the library in an empty directory does not find the supervisor of this build."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        shutil.copy(BUILD / "lib/librtrack.so.0", self.dir)
+        self.env = {**os.environ, "LD_LIBRARY_PATH": str(self.dir)}
+
+    def put_supervisor(self, script: str) -> None:
+        path = self.dir / SUPERVISOR
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    def need_none_installed(self) -> None:
+        if rtrack("run", "-q", "--accounting", "wait", "true", env=self.env).returncode == 0:
+            self.skipTest("a supervisor is installed on this system")
+
+    def assert_refused(self, why: str) -> None:
+        mark = self.dir / "mark"
+        for method in ("wait", "wait+perf"):
+            done = rtrack("run", "--accounting", method, "touch", mark, env=self.env)
+            self.assertEqual((done.returncode, mark.exists()), (125, False), done.stderr)
+            self.assertIn(f"rtrack-supervisor {why}", done.stderr)
+
+    def assert_auto_polls_and_says_why(self) -> None:
+        done = rtrack("run", "--summary", "json", "sh", "-c", "exit 4", env=self.env)
+        got = json.loads(done.stderr)["accounting"]
+        self.assertEqual((done.returncode, got["level"]), (4, "poll"))
+        self.assertIn("no_supervisor", got["reasons"])
+        done = rtrack("run", "true", env=self.env)
+        self.assertIn("no rtrack-supervisor of this release could be started", done.stderr)
+
+    def test_missing_supervisor_is_named_and_auto_polls(self) -> None:
+        self.need_none_installed()
+        self.assert_refused("is not installed")
+        self.assert_auto_polls_and_says_why()
+
+    def test_supervisor_of_another_protocol_is_not_looked_for(self) -> None:
+        self.need_none_installed()
+        shutil.copy(BUILD / "lib" / SUPERVISOR, self.dir / (SUPERVISOR + "0"))
+        shutil.copy(BUILD / "lib" / SUPERVISOR, self.dir / "rtrack-supervisor")
+        self.assert_refused("is not installed")
+
+    def test_supervisor_that_may_not_be_executed_counts_as_missing(self) -> None:
+        self.put_supervisor("exit 0")
+        (self.dir / SUPERVISOR).chmod(0o644)
+        self.assert_refused("is not installed")
+        self.assert_auto_polls_and_says_why()
+
+    def test_supervisor_without_report_is_of_another_release_and_auto_polls(self) -> None:
+        self.put_supervisor("exit 2")
+        self.assert_refused("is of another release")
+        self.assert_auto_polls_and_says_why()
+
+    def test_killed_supervisor_makes_auto_poll(self) -> None:
+        self.put_supervisor("kill -9 $$")
+        self.assertEqual(
+            rtrack("run", "--accounting", "wait", "true", env=self.env).returncode, 123)
+        self.assert_auto_polls_and_says_why()
+
+    def test_supervisor_of_same_protocol_beside_library_is_used(self) -> None:
+        shutil.copy(BUILD / "lib" / SUPERVISOR, self.dir)
+        done = rtrack("run", "--summary", "json", "true", env=self.env)
+        got = json.loads(done.stderr)["accounting"]
+        self.assertIn(got["level"], ("wait", "cgroup"))
+        self.assertNotIn("no_supervisor", got["reasons"])
+
+    def test_forced_poll_does_not_miss_a_supervisor(self) -> None:
+        self.need_none_installed()
+        done = rtrack("run", "--accounting", "poll", "--summary", "json", "true", env=self.env)
+        self.assertNotIn("no_supervisor", json.loads(done.stderr)["accounting"]["reasons"])
+
+    def test_supervisor_refuses_another_protocol(self) -> None:
+        """Start it as a library of another release would: it starts nothing."""
+        mark = self.dir / "mark"
+        argv = [BUILD / "lib" / SUPERVISOR, "0", "0", "0", "", "", "", "touch", mark]
+        done = subprocess.run(list(map(str, argv)), stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, mark.exists()), (2, False))
 
 
 class TimeOut(Case):

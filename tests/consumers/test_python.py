@@ -8,6 +8,7 @@ import pathlib
 import re
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,12 +20,24 @@ from typing import Any, Callable, List, Tuple
 
 import header
 import rtrack
-from harness import HEADER
+from harness import HEADER, SUPERVISOR
 
 NS = 1_000_000_000
 ALWAYS_ZERO = ("ru_ixrss", "ru_idrss", "ru_isrss", "ru_nswap", "ru_msgsnd", "ru_msgrcv",
                "ru_nsignals")
 NAMES = rtrack._RUSAGE_NAMES
+# Prints the errno of the method wait, and the bit that says why auto uses poll.
+METHODS = """
+import rtrack
+try:
+    with rtrack.Command(["true"], accounting=rtrack.ACCOUNTING_WAIT) as command:
+        command.wait()
+    error = 0
+except OSError as refused:
+    error = refused.errno
+with rtrack.Command(["true"]) as command:
+    print(error, command.wait().reasons & rtrack.REASON_NO_SUPERVISOR)
+"""
 
 
 def use_cpu(seconds: float) -> None:
@@ -523,6 +536,23 @@ class Commands(unittest.TestCase):
                 command.wait()
         self.assertEqual(caught.exception.errno, errno.ECHILD)
         self.assertIsInstance(caught.exception.outcome, rtrack.Outcome)
+
+    def test_command_of_library_without_supervisor_says_so(self) -> None:
+        """A copy of the library in a directory of its own finds no supervisor, then a wrong one."""
+        with tempfile.TemporaryDirectory(prefix="rtrack-python-") as directory:
+            library = pathlib.Path(directory, "librtrack.so.0")
+            shutil.copy(rtrack._lib._name, library)
+            env = {**os.environ, "RTRACK_LIBRARY": str(library)}
+            argv = [sys.executable, "-c", METHODS]
+            found = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=True)
+            if found.stdout == "0 0\n":
+                self.skipTest("a supervisor is installed on this system")
+            self.assertEqual(found.stdout, f"{errno.ENOPKG} {rtrack.REASON_NO_SUPERVISOR}\n")
+            wrong = library.with_name(SUPERVISOR)
+            wrong.write_text("#!/bin/sh\n")
+            wrong.chmod(0o755)
+            found = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=True)
+            self.assertEqual(found.stdout, f"{errno.EPROTO} {rtrack.REASON_NO_SUPERVISOR}\n")
 
     def test_command_with_bad_program_raises(self) -> None:
         with self.assertRaises(FileNotFoundError) as caught:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,17 @@ SOURCE = pathlib.Path(os.environ["RTRACK_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["RTRACK_BUILD_ROOT"])
 HEADER = SOURCE / "include/rtrack/rtrack.h"
 MESON_SKIP = 77
+
+
+def _protocol() -> str:
+    """Return the number of the protocol between the library and its supervisor."""
+    found = re.search(r'#define RTI_PROTOCOL "(\d+)"',
+                      (SOURCE / "lib/os/supervisor_protocol.h").read_text())
+    assert found
+    return found[1]
+
+
+SUPERVISOR = "rtrack-supervisor-" + _protocol()  # the name of its file
 
 
 def skip(why: str) -> NoReturn:
