@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compare the ABI of the built library with the recorded ABI.
+"""Compare the ABI of the built library with the recorded ABI of every release.
 
 Only new names and additions at the end of sized structs are allowed."""
 import pathlib
@@ -12,23 +12,25 @@ from harness import SOURCE, need, run, skip
 
 LIBRARY = pathlib.Path(sys.argv.pop(1)).resolve()
 HERE = SOURCE / "tests/abi"
-BASELINE = HERE / f"baseline/librtrack-{platform.machine()}.abi"
+BASELINES = sorted(HERE.glob(f"baseline/*/librtrack-{platform.machine()}.abi"))
 
 
 class AbiDiff(unittest.TestCase):
-    def test_library_against_baseline_has_only_additions(self) -> None:
-        argv = ["abidiff", "--no-added-syms", "--exported-interfaces-only"]
-        argv += ["--suppressions", str(HERE / "suppressions.ini"), str(BASELINE), str(LIBRARY)]
-        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout)
+    def test_library_against_baselines_has_only_additions(self) -> None:
+        for baseline in BASELINES:
+            argv = ["abidiff", "--no-added-syms", "--exported-interfaces-only"]
+            argv += ["--suppressions", str(HERE / "suppressions.ini"), str(baseline), str(LIBRARY)]
+            done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(done.returncode, 0, f"{baseline}\n{done.stdout}")
 
-    def test_baseline_contains_no_path(self) -> None:
-        self.assertNotRegex(BASELINE.read_text(), r"='/|filepath=|\.\./")
+    def test_baselines_contain_no_path(self) -> None:
+        for baseline in BASELINES:
+            self.assertNotRegex(baseline.read_text(), r"='/|filepath=|\.\./", str(baseline))
 
 
 if __name__ == "__main__":
     need("abidiff", "readelf")
-    if not BASELINE.exists():
+    if not BASELINES:
         skip(f"no recorded ABI for {platform.machine()}")
     if ".debug_info" not in run(["readelf", "-SW", LIBRARY]):
         skip("the library was built without debug information")

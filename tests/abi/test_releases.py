@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Compare the header with the recorded headers of every release.
+"""Compare the header and the version script with those that are recorded of every release.
 
-Every function and constant must be unchanged. A struct may have grown at its end only."""
+Every function and constant must be unchanged, and so must the nodes of the version script. A struct
+may have grown at its end only."""
+import pathlib
+import re
 import unittest
+from typing import Dict, Set, Tuple
 
 import header
 import layout
@@ -10,11 +14,30 @@ from harness import HEADER, SOURCE
 
 RELEASES = sorted((SOURCE / "tests/abi/headers").glob("*/rtrack/rtrack.h"))
 CURRENT = header.read(HEADER)
+MAPS = sorted((SOURCE / "tests/abi/baseline").glob("*/librtrack.map"))
+
+
+def nodes(path: pathlib.Path) -> Dict[str, Tuple[Set[str], str]]:
+    """Return the nodes of a version script: their global names, and the node they inherit from."""
+    found = re.findall(r"^(RTRACK_[\d.]+) \{(.*?)^\}\s*([\w.]*);", path.read_text(), re.M | re.S)
+    return {
+        node: (set(re.findall(r"\w+(?=;)", body.split("local:")[0])), parent)
+        for node, body, parent in found}
 
 
 class Releases(unittest.TestCase):
-    def test_recorded_headers_exist(self) -> None:
+    def test_every_release_has_header_and_version_script(self) -> None:
         self.assertTrue(RELEASES)
+        self.assertEqual([path.parents[1].name for path in RELEASES],
+                         [path.parent.name for path in MAPS])
+
+    def test_released_nodes_of_version_script_are_unchanged(self) -> None:
+        current = nodes(SOURCE / "lib/librtrack.map")
+        for path in MAPS:
+            released = nodes(path)
+            self.assertIn(f"RTRACK_{path.parent.name}", released)
+            for node, names in released.items():
+                self.assertEqual(current.get(node), names, f"{node} of {path}")
 
     def test_released_functions_are_unchanged(self) -> None:
         for path in RELEASES:
