@@ -10,7 +10,8 @@
 Field names, units and meanings are those of <rtrack/rtrack.h>. A figure that could not be read is
 None, never 0; ``tracker.obstacle("pss_bytes")`` returns the reason. The record classes are built
 from the field tables of the library when this module is imported, so a later library just has more
-fields.
+fields. An earlier library has fewer fields and functions. A call that needs a function that the
+library lacks raises OSError with ENOSYS.
 
 Errors are OSError with the errno of the library. The module loads the library from the path in the
 environment variable RTRACK_LIBRARY, or else librtrack.so.0.
@@ -225,6 +226,16 @@ class _CommandOpts(ctypes.Structure):
     ]
 
 
+def _missing(name: str) -> Callable[..., Any]:
+    """Return what stands in for a function that the loaded library lacks."""
+
+    def refuse(*_: Any) -> Any:
+        release = ".".join(map(str, version()))
+        raise OSError(errno.ENOSYS, f"{name}() is not in the loaded librtrack, release {release}")
+
+    return refuse
+
+
 def _declare(lib: ctypes.CDLL) -> None:
     """Set argument types. Without them, ctypes would truncate pointers and sizes to int."""
     handle, out, size = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
@@ -264,10 +275,12 @@ def _declare(lib: ctypes.CDLL) -> None:
     for name in ("processes", "cpus", "disks", "filesystems", "networks", "zpools"):
         signatures["rt_tracker_" + name] = (ctypes.c_int, [handle, out, size, count])
     for name, (result, arguments) in signatures.items():
-        function = getattr(lib, name, None)
-        if function is None:
-            continue  # of a later release than the library
-        function.restype, function.argtypes = result, arguments
+        try:
+            function = getattr(lib, name)
+        except AttributeError:  # an earlier release
+            setattr(lib, name, _missing(name))
+        else:
+            function.restype, function.argtypes = result, arguments
 
 
 _lib = _load()
@@ -301,7 +314,9 @@ def _table(struct_id: int) -> List[_Field]:
 def _layout(
     name: str, struct_id: int, rusage: Optional[Type[ctypes.Structure]] = None
 ) -> Type[ctypes.Structure]:
-    """Return the ctypes class of a struct. Its size and offsets must be those of the library."""
+    """Return the ctypes class of a struct. Its size and offsets must be those of the library.
+
+    A struct that the library does not know has no fields."""
     simple = {
         1: ctypes.c_uint32,
         2: ctypes.c_int32,
@@ -324,7 +339,7 @@ def _layout(
         place = getattr(made, field.name.decode())
         if (place.offset, place.size) != (field.offset, field.length):
             raise ImportError(f"{name}.{field.name.decode()}: offset differs from librtrack")
-    if ctypes.sizeof(made) != _lib.rt_field_struct_size(struct_id) or not table:
+    if ctypes.sizeof(made) != _lib.rt_field_struct_size(struct_id):
         raise ImportError(f"{name}: size differs from librtrack")
     return made
 
