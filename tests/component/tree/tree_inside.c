@@ -23,6 +23,21 @@ uint64_t get_wanted(const struct rt_tracker *tracker)
 	return tracker->want;
 }
 
+struct tree_options get_tree_options(const struct rt_tracker *tracker)
+{
+	const struct rti_tree *tree = tracker->tree;
+
+	return (struct tree_options){
+		.flags = tracker->ctx.flags,
+		.want = tree->want,
+		.follows_children = tree->discovery.is_followed,
+		.has_events = tree->discovery.fork_tracker.fd >= 0,
+		.files_max = tree->table.files_max,
+		.pss_share = tree->pss_budget.share,
+		.pss_hold_ns = tree->pss_budget.hold_ns,
+	};
+}
+
 void begin_final_sample(struct rt_tracker *tracker)
 {
 	rti_tree_begin_final(tracker->tree);

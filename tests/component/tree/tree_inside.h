@@ -23,6 +23,16 @@ struct rti_platform *get_platform(struct rt_tracker *tracker);
 /* Returns the RT_HAS_ bits that a tracker of any kind wants. */
 uint64_t get_wanted(const struct rt_tracker *tracker);
 
+/* What a tracker of a tree does by its options. Without padding, so that two can be compared. */
+struct tree_options {
+	uint64_t flags, want; /* as in rt_opts */
+	uint64_t follows_children, has_events;
+	uint64_t files_max;
+	uint64_t pss_share, pss_hold_ns;
+};
+
+struct tree_options get_tree_options(const struct rt_tracker *tracker);
+
 /* Make all samples from now on final: they put off nothing. */
 void begin_final_sample(struct rt_tracker *tracker);
 
