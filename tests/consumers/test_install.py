@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -13,15 +14,14 @@ import sys
 import unittest
 from typing import ClassVar, List
 
-from harness import BUILD, HEADER, SOURCE, need, run
+from harness import BUILD, HEADER, SOURCE, SUPERVISOR, need, run
 from staged import MESON, Staged, staged
 
 EXAMPLES = SOURCE / "examples"
 BUSY = "while True: pass"
 WRAPPER = """
 project('wrapper', 'c', meson_version: '>=1.0.0')
-rtrack = dependency('rtrack', fallback: 'librtrack',
-  default_options: ['tests=disabled', 'docs=disabled', 'examples=disabled'])
+rtrack = dependency('rtrack', fallback: 'librtrack')
 executable('use', 'use.c', dependencies: rtrack)
 """
 
@@ -172,8 +172,20 @@ class Installed(unittest.TestCase):
         (wrapper / "meson.build").write_text(WRAPPER)
         shutil.copy(EXAMPLES / "c/getrusage.c", wrapper / "use.c")
         run([MESON, "setup", "--wrap-mode=forcefallback", build, wrapper])
+        self.assert_subproject_is_only_the_library(build)
         run([MESON, "compile", "-C", build, "use"])
         self.assert_prints_sixteen_fields(build / "use")
+
+    def assert_subproject_is_only_the_library(self, build: pathlib.Path) -> None:
+        """Compare the targets and the installed files. The plug-in depends on what is installed."""
+        plug_in = {"rtrack-bpf", "batch.bpf.o", "batch.skel.h"}
+        targets = json.loads(run([MESON, "introspect", "--targets", build]))
+        names = {target["name"] for target in targets}
+        self.assertEqual(names - plug_in, {"use", "rtcore", "rtrack", SUPERVISOR})
+        installed = json.loads(run([MESON, "introspect", "--installed", build]))
+        files = {pathlib.Path(path).name for path in installed.values()}
+        files -= {name for name in files if name.startswith(("librtrack.so", "librtrack-bpf.so"))}
+        self.assertEqual(files, {"librtrack.a", "rtrack.h", "version.h", "rtrack.pc", SUPERVISOR})
 
 
 if __name__ == "__main__":
