@@ -3,11 +3,12 @@
 #include "os/platform.h"
 
 #include <errno.h>
-#include <linux/kcmp.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "os/kernel_abi.h"
 
 /* How the kernel encodes CPU clock ids (include/linux/posix-timers.h): ~pid, then one bit that says
  * whether the clock is of one thread, then two bits for the kind. glibc only makes the last
@@ -78,7 +79,7 @@ static int cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 /* The kernel allows that to a caller that may read smaps_rollup of both. */
 static bool have_same_memory(int32_t pid, int32_t other)
 {
-	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0;
+	return syscall(SYS_kcmp, pid, other, RTI_KCMP_VM, 0, 0) == 0;
 }
 
 static int32_t current_pid(void)

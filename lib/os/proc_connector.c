@@ -4,14 +4,12 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <linux/cn_proc.h>
-#include <linux/connector.h>
-#include <linux/filter.h>
-#include <linux/netlink.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "os/kernel_abi.h"
 
 #define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel grants most users less */
 #define EVENT_BYTES 1024       /* the most that a message takes of it (Linux 6.18: 832) */
@@ -22,8 +20,8 @@
 /* struct cn_msg with its data. It is spelled out here because it ends in a flexible array, which no
  * member may follow. Since Linux 6.6 a subscriber may choose its events. */
 struct subscribe_request {
-	struct nlmsghdr netlink;
-	struct cb_id id;
+	struct rti_nlmsghdr netlink;
+	struct rti_cb_id id;
 	uint32_t seq, ack;
 	uint16_t len, flags;
 	uint32_t operation, events;
@@ -36,11 +34,11 @@ static int send_request(int fd, uint32_t port, uint16_t data_len, uint32_t event
 	const struct subscribe_request request = {
 		.netlink = { .nlmsg_len =
 		                 (uint32_t)offsetof(struct subscribe_request, operation) + data_len,
-		             .nlmsg_type = NLMSG_DONE },
-		.id = { CN_IDX_PROC, CN_VAL_PROC },
+		             .nlmsg_type = RTI_NLMSG_DONE },
+		.id = { RTI_CN_IDX_PROC, RTI_CN_VAL_PROC },
 		.ack = port,
 		.len = data_len,
-		.operation = PROC_CN_MCAST_LISTEN,
+		.operation = RTI_PROC_CN_MCAST_LISTEN,
 		.events = events,
 	};
 
@@ -70,7 +68,7 @@ static int read_answer(int fd, uint32_t port)
 	}
 }
 
-static int set_filter(int fd, const struct sock_fprog *program)
+static int set_filter(int fd, const struct rti_sock_fprog *program)
 {
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, sizeof(*program)) < 0 ? -errno
 	                                                                                   : 0;
@@ -82,25 +80,25 @@ static int attach_filter(int fd, unsigned also)
 {
 	/* Accept every exit, or go on to compare its ids. */
 	const uint8_t to_exit = also & RTI_EVENTS_THREAD_EXITS ? 8 : 4;
-	struct sock_filter code[] = {
-		/* 0 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_WHAT),
-		/* 1 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_FORK), 1, 0),
+	struct rti_sock_filter code[] = {
+		/* 0 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_WHAT },
+		/* 1 */ { RTI_BPF_IF_EQUAL, 1, 0, htobe32(RTI_EVENT_WHAT_FORK) },
 		/* 2 */
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_EXIT), to_exit, 8),
+		{ RTI_BPF_IF_EQUAL, to_exit, 8, htobe32(RTI_EVENT_WHAT_EXIT) },
 		/* A fork: compare the ids of the child. */
-		/* 3 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 8),
-		/* 4 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
-		/* 5 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 12),
-		/* 6 */ BPF_STMT(BPF_JMP | BPF_JA, 3),
+		/* 3 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_DATA + 8 },
+		/* 4 */ { RTI_BPF_TO_INDEX, 0, 0, 0 },
+		/* 5 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_DATA + 12 },
+		/* 6 */ { RTI_BPF_JUMP, 0, 0, 3 },
 		/* An exit: compare the ids of the thread that exits. */
-		/* 7 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA),
-		/* 8 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
-		/* 9 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 4),
-		/* 10 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1),
-		/* 11 */ BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-		/* 12 */ BPF_STMT(BPF_RET | BPF_K, 0),
+		/* 7 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_DATA },
+		/* 8 */ { RTI_BPF_TO_INDEX, 0, 0, 0 },
+		/* 9 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_DATA + 4 },
+		/* 10 */ { RTI_BPF_IF_EQUAL_X, 0, 1, 0 },
+		/* 11 */ { RTI_BPF_RETURN, 0, 0, UINT32_MAX },
+		/* 12 */ { RTI_BPF_RETURN, 0, 0, 0 },
 	};
-	const struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+	const struct rti_sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
 
 	return set_filter(fd, &program);
 }
@@ -109,18 +107,18 @@ static int attach_filter(int fd, unsigned also)
 static int attach_thread_filter(int fd, unsigned also)
 {
 	(void)also;
-	struct sock_filter code[] = {
-		/* 0 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_WHAT),
-		/* 1 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_NONE), 5, 0),
-		/* 2 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htobe32(RTI_EVENT_WHAT_FORK), 0, 5),
-		/* 3 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 8),
-		/* 4 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
-		/* 5 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RTI_EVENT_AT_DATA + 12),
-		/* 6 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 1, 0),
-		/* 7 */ BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-		/* 8 */ BPF_STMT(BPF_RET | BPF_K, 0),
+	struct rti_sock_filter code[] = {
+		/* 0 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_WHAT },
+		/* 1 */ { RTI_BPF_IF_EQUAL, 5, 0, htobe32(RTI_EVENT_WHAT_NONE) },
+		/* 2 */ { RTI_BPF_IF_EQUAL, 0, 5, htobe32(RTI_EVENT_WHAT_FORK) },
+		/* 3 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_DATA + 8 },
+		/* 4 */ { RTI_BPF_TO_INDEX, 0, 0, 0 },
+		/* 5 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_DATA + 12 },
+		/* 6 */ { RTI_BPF_IF_EQUAL_X, 1, 0, 0 },
+		/* 7 */ { RTI_BPF_RETURN, 0, 0, UINT32_MAX },
+		/* 8 */ { RTI_BPF_RETURN, 0, 0, 0 },
 	};
-	const struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+	const struct rti_sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
 
 	return set_filter(fd, &program);
 }
@@ -138,8 +136,9 @@ static void enlarge_buffer(int fd)
  * Kernels that cannot restrict the events ignore the second request. Returns 0 or -errno. */
 static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also, uint32_t events)
 {
-	const struct sockaddr_nl group = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
-	struct sockaddr_nl self = { 0 };
+	const struct rti_sockaddr_nl group = { .nl_family = AF_NETLINK,
+		                               .nl_groups = RTI_CN_IDX_PROC };
+	struct rti_sockaddr_nl self = { 0 };
 	socklen_t self_len = sizeof(self);
 	int err;
 
@@ -160,7 +159,8 @@ static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also
 
 static int open_events(int (*attach)(int fd, unsigned also), unsigned also, uint32_t events)
 {
-	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
+	int fd =
+	    socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, RTI_NETLINK_CONNECTOR);
 	int err;
 
 	if (fd < 0)
@@ -205,7 +205,7 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
                      void *arg)
 {
 	char text[MESSAGES_PER_CALL][MESSAGE_BYTES];
-	struct sockaddr_nl from[MESSAGES_PER_CALL];
+	struct rti_sockaddr_nl from[MESSAGES_PER_CALL];
 	struct iovec parts[MESSAGES_PER_CALL];
 	struct mmsghdr messages[MESSAGES_PER_CALL];
 	struct rti_process_event event;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/kernel_abi.h"
 #include "os/supervisor_protocol.h"
 
 #ifndef SYS_clone3
@@ -174,9 +175,9 @@ static int enter_places(const struct place *place, unsigned count, uint32_t *pla
 static pid_t make_child(const struct place *place, unsigned count, uint32_t *placed)
 {
 	if (count > 0 && place[0].kind == RTI_DIR_V2 && place[0].dir >= 0) {
-		struct clone_args args = { .flags = CLONE_INTO_CGROUP | CLONE_VFORK,
-			                   .exit_signal = SIGCHLD,
-			                   .cgroup = (unsigned)place[0].dir };
+		struct rti_clone_args args = { .flags = RTI_CLONE_INTO_CGROUP | CLONE_VFORK,
+			                       .exit_signal = SIGCHLD,
+			                       .cgroup = (unsigned)place[0].dir };
 		pid_t pid;
 
 		*placed = 1;

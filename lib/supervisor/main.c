@@ -7,7 +7,6 @@
  * it: an exec keeps the peak memory of the process. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -22,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/kernel_abi.h"
 #include "os/supervisor_protocol.h"
 #include "supervisor/cgroup_cleanup.h"
 #include "supervisor/cgroup_watch.h"
@@ -114,10 +114,10 @@ static int move_fd_up(int fd)
  * one. Returns 0 or -EOPNOTSUPP. */
 static int open_clock(struct supervisor *s)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
+	struct rti_perf_event_attr attr = {
+		.type = RTI_PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.config = RTI_PERF_COUNT_SW_TASK_CLOCK,
 		.inherit = 1,
 		/* Without permission to observe the kernel, the event must exclude it. This
 		 * clock counts the time in the kernel nevertheless. */
@@ -126,8 +126,8 @@ static int open_clock(struct supervisor *s)
 	};
 
 	s->self_before_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	s->clock =
-	    move_fd_up((int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+	s->clock = move_fd_up(
+	    (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, RTI_PERF_FLAG_FD_CLOEXEC));
 	return s->clock < 0 ? -EOPNOTSUPP : 0;
 }
 

@@ -23,6 +23,7 @@ ALLOWED["supervisor"] = {"supervisor", "os", "parse", "util"}
 Graph = Dict[str, Set[str]]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+KERNEL_HEADER = re.compile(r"^\s*#\s*include\s+<(?:linux|asm(?:-generic)?)/", re.MULTILINE)
 GENERATED = (".skel.h",)  # made from a BPF object in the build directory
 
 
@@ -181,6 +182,13 @@ class Includes(unittest.TestCase):
             "Move what is needed to a lower folder, or pass it as an argument. High to low: "
             f"{' '.join(FOLDERS)}; supervisor may use os, parse and util.",
         )
+
+    def test_none_is_of_the_kernel(self) -> None:
+        """No include of <linux/...>, which not every compiler has. E.g.: musl-gcc."""
+        paths = filter(re.compile(r"lib/(?!bpf/).*\.[ch]").fullmatch, tracked())
+        findings = (f"{path}: includes a header of the kernel"
+                    for path in paths if KERNEL_HEADER.search(read(path)))
+        fail_with(self, findings, "Add what is needed to os/kernel_abi.h.")
 
     def test_name_their_folder(self) -> None:
         """Every project include is written with its folder."""

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The few parts of the kernel's headers <linux/...> that are used here.
+ *
+ * Not every compiler comes with those headers. E.g.: musl-gcc has those of musl alone. The kernel
+ * never changes what is below; tests/unit/os/test_kernel_abi.c compares it with the headers. */
+#ifndef RTI_KERNEL_ABI_H
+#define RTI_KERNEL_ABI_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* <linux/netlink.h>, <linux/connector.h>, <linux/cn_proc.h>: process events. */
+#define RTI_NETLINK_CONNECTOR 11
+#define RTI_NLMSG_DONE 0x3
+#define RTI_CN_IDX_PROC 0x1
+#define RTI_CN_VAL_PROC 0x1
+#define RTI_PROC_CN_MCAST_LISTEN 1
+
+struct rti_sockaddr_nl {
+	sa_family_t nl_family;
+	uint16_t nl_pad;
+	uint32_t nl_pid, nl_groups;
+};
+
+struct rti_nlmsghdr {
+	uint32_t nlmsg_len;
+	uint16_t nlmsg_type, nlmsg_flags;
+	uint32_t nlmsg_seq, nlmsg_pid;
+};
+
+struct rti_cb_id {
+	uint32_t idx, val;
+};
+
+/* <linux/filter.h>: filters of a socket. */
+#define RTI_BPF_LOAD 0x20       /* BPF_LD | BPF_W | BPF_ABS */
+#define RTI_BPF_TO_INDEX 0x07   /* BPF_MISC | BPF_TAX */
+#define RTI_BPF_JUMP 0x05       /* BPF_JMP | BPF_JA */
+#define RTI_BPF_IF_EQUAL 0x15   /* BPF_JMP | BPF_JEQ | BPF_K */
+#define RTI_BPF_IF_EQUAL_X 0x1d /* BPF_JMP | BPF_JEQ | BPF_X */
+#define RTI_BPF_RETURN 0x06     /* BPF_RET | BPF_K */
+
+struct rti_sock_filter {
+	uint16_t code;
+	uint8_t jt, jf;
+	uint32_t k;
+};
+
+struct rti_sock_fprog {
+	uint16_t len;
+	struct rti_sock_filter *filter;
+};
+
+/* <linux/sched.h>: clone3(2), as of Linux 5.7. */
+#define RTI_CLONE_INTO_CGROUP UINT64_C(0x200000000)
+
+struct rti_clone_args {
+	_Alignas(8) uint64_t flags;
+	_Alignas(8) uint64_t pidfd, child_tid, parent_tid, exit_signal;
+	_Alignas(8) uint64_t stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+};
+
+/* <linux/perf_event.h>: perf_event_open(2). The first version of the struct is enough. */
+#define RTI_PERF_TYPE_SOFTWARE 1
+#define RTI_PERF_COUNT_SW_TASK_CLOCK 1
+#define RTI_PERF_FLAG_FD_CLOEXEC 8UL
+
+struct rti_perf_event_attr {
+	uint32_t type, size;
+	uint64_t config, sample_period, sample_type, read_format;
+	uint64_t disabled : 1, inherit : 1, pinned : 1, exclusive : 1, exclude_user : 1;
+	uint64_t exclude_kernel : 1, exclude_hv : 1, other_flags : 57;
+	uint32_t wakeup_events, bp_type;
+	uint64_t config1;
+};
+
+/* <linux/kcmp.h>: kcmp(2). */
+#define RTI_KCMP_VM 1
+
+#endif
