@@ -21,10 +21,21 @@ struct rti_batch {
 static const char *const beside_library[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
 static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
 
+/* A reference to dlopen() would make the linker warn of every program that is linked with -static,
+ * although such a program does not come here. So look it up by name. */
+static void *open_module(const char *path)
+{
+	void *found = dlsym(RTLD_DEFAULT, "dlopen");
+	void *(*open)(const char *path, int flags);
+
+	memcpy(&open, &found, sizeof(open));
+	return found && *path ? open(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
 /* Returns 0, or -ENOENT if there is none, or one of another release. */
 static int open_plugin(struct rti_batch *batch, const char *path)
 {
-	batch->module = *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	batch->module = open_module(path);
 	if (!batch->module)
 		return -ENOENT;
 	batch->ops = dlsym(batch->module, RTI_BATCH_ENTRY);

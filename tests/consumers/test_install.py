@@ -19,6 +19,7 @@ from staged import MESON, Staged, staged
 
 EXAMPLES = SOURCE / "examples"
 BUSY = "while True: pass"
+STATIC = ["-static", "-Wl,--fatal-warnings"]
 WRAPPER = """
 project('wrapper', 'c', meson_version: '>=1.0.0')
 rtrack = dependency('rtrack', fallback: 'librtrack')
@@ -78,13 +79,13 @@ class Installed(unittest.TestCase):
         shared = self.build(EXAMPLES / "c/getrusage.c")
         self.assert_prints_sixteen_fields(shared)
         self.assertIn("librtrack.so.0", run(["readelf", "-d", shared]))
-        static = self.build(EXAMPLES / "c/getrusage.c", "-static", static=True)
+        static = self.build(EXAMPLES / "c/getrusage.c", *STATIC, static=True)
         self.assertNotIn("NEEDED", run(["readelf", "-d", static]))
         self.assert_prints_sixteen_fields(static)
 
     def test_examples_link_statically(self) -> None:
         for name in ("command", "event_loop", "system", "watch"):
-            self.build(EXAMPLES / f"c/{name}.c", "-static", static=True)
+            self.build(EXAMPLES / f"c/{name}.c", *STATIC, static=True)
 
     def test_command_example_returns_exit_code(self) -> None:
         program = self.build(EXAMPLES / "c/command.c")
