@@ -14,6 +14,7 @@
 struct rti_batch {
 	void *module, *state;
 	const struct rti_batch_ops *ops;
+	char path[RTI_ORIGIN_PATH_MAX]; /* too large for the stack of a small thread */
 };
 
 /* Where the plug-in may lie, relative to the library: beside it in a build tree, or in an
@@ -48,15 +49,14 @@ static int open_plugin(struct rti_batch *batch, const char *path)
 
 static int find_plugin(struct rti_batch *batch)
 {
-	char path[RTI_ORIGIN_PATH_MAX];
 	int err = -ENOENT;
 
 	/* A statically linked program would get a second C library. */
 	if (!getauxval(AT_BASE))
 		return -ENOENT;
 	for (size_t i = 0; err < 0 && i < sizeof(beside_library) / sizeof(beside_library[0]); i++) {
-		rti_origin_path(beside_library[i], path);
-		err = open_plugin(batch, path);
+		rti_origin_path(beside_library[i], batch->path);
+		err = open_plugin(batch, batch->path);
 	}
 	return err < 0 ? open_plugin(batch, installed) : 0;
 }

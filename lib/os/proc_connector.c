@@ -13,9 +13,9 @@
 
 #define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel grants most users less */
 #define EVENT_BYTES 1024       /* the most that a message takes of it (Linux 6.18: 832) */
-#define MESSAGE_BYTES 256      /* longer than any message */
+#define MESSAGE_BYTES 128      /* longer than any message (Linux 6.18: 76) */
 #define ACK_OFFSET 28          /* of cn_msg.ack; an answer has one more than the request */
-#define MESSAGES_PER_CALL 32   /* of recvmmsg() */
+#define MESSAGES_PER_CALL 16   /* of recvmmsg(); they lie on the stack of the host's thread */
 
 /* struct cn_msg with its data. It is spelled out here because it ends in a flexible array, which no
  * member may follow. Since Linux 6.6 a subscriber may choose its events. */

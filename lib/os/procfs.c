@@ -319,7 +319,8 @@ static int list_entries(const char *entries, size_t len, int (*each)(void *arg, 
 int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                     int (*each)(void *arg, const char *name), void *arg)
 {
-	_Alignas(struct dirent64) char entries[8192];
+	/* On the stack of the host's thread, which may have 16 KiB in all. */
+	_Alignas(struct dirent64) char entries[2048];
 	int fd = open_at(procfs, base, path, O_RDONLY | O_DIRECTORY);
 	int result = RTI_CONTINUE;
 

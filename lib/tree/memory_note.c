@@ -23,7 +23,7 @@ static uint64_t hash_text(const char *text, size_t len)
 static uint64_t program_of(const struct rti_tree *tree, const struct rti_member *m)
 {
 	struct rti_path exe = rti_pid_path(m->pid, "exe");
-	char target[4096];
+	char target[1024]; /* where a path is longer, its start is the name */
 	ssize_t len =
 	    rti_procfs_readlink(tree->ctx->procfs, RTI_PROC, exe.text, target, sizeof(target));
 

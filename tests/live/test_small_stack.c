@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples in a thread with the smallest stack that glibc allows, 16 KiB, as some hosts have for
+ * thousands of threads. A frame that is too large ends this test with SIGSEGV. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "suite.h"
+
+#define STACK_BYTES 16384
+#define SAMPLES 3
+#define CHILDREN 40
+
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
+static void run_on_small_stack(void *(*work)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_attr_init(&attr), 0);
+	ck_assert_int_eq(pthread_attr_setstacksize(&attr, STACK_BYTES), 0);
+	ck_assert_int_eq(pthread_create(&thread, &attr, work, arg), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	pthread_attr_destroy(&attr);
+}
+
+/* In static memory, not on the stack: how large the structs are is not what is tested. */
+static struct rt_metrics samples[SAMPLES];
+static struct rt_delta delta;
+static struct rt_process rows[CHILDREN + 10];
+
+static void *sample_tree(void *arg)
+{
+	const struct rt_opts *opts = arg;
+	struct rt_tracker *tracker;
+	size_t count = sizeof(rows) / sizeof(rows[0]);
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, getpid(), opts), 0);
+	for (int i = 0; i < SAMPLES; i++) {
+		ck_assert_int_eq(rt_sample(tracker, &samples[i], sizeof(samples[i])), 0);
+		ck_assert_int_eq(rt_tracker_glance(tracker), 0);
+	}
+	ck_assert_int_eq(rt_diff(&samples[0], &samples[1], &delta, sizeof(delta)), 0);
+	ck_assert_int_eq(rt_tracker_processes(tracker, rows, sizeof(rows[0]), &count), 0);
+	ck_assert_uint_ge(count, CHILDREN);
+	rt_tracker_free(tracker);
+	return NULL;
+}
+
+static void *sample_system(void *arg)
+{
+	struct rt_tracker *tracker;
+
+	(void)arg;
+	ck_assert_int_eq(rt_system_tracker_new(&tracker, NULL), 0);
+	for (int i = 0; i < SAMPLES; i++)
+		ck_assert_int_eq(rt_sample(tracker, &samples[i], sizeof(samples[i])), 0);
+	rt_tracker_free(tracker);
+	return NULL;
+}
+
+static void *read_usage(void *arg)
+{
+	static struct rt_rusage usage;
+	uint32_t valid;
+
+	(void)arg;
+	ck_assert_int_eq(rt_getrusage(RT_RUSAGE_SELF, &usage), 0);
+	ck_assert_int_eq(rt_pid_getrusage(getpid(), &usage, &valid), 0);
+	return NULL;
+}
+
+START_TEST(tree_can_be_sampled)
+{
+	struct rt_opts opts = { .size = sizeof(opts),
+		                .flags = _i ? RT_OPT_PROCESS_EVENTS : 0,
+		                .pss_share = 1000 };
+	pid_t children[CHILDREN];
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	for (int i = 0; i < CHILDREN; i++) {
+		children[i] = fork();
+		ck_assert_int_ge(children[i], 0);
+		if (children[i] == 0) {
+			char byte;
+
+			close(ends[1]);
+			_exit(read(ends[0], &byte, 1) != 0); /* until the parent closes it */
+		}
+	}
+	run_on_small_stack(sample_tree, &opts);
+	close(ends[0]);
+	close(ends[1]);
+	for (int i = 0; i < CHILDREN; i++)
+		ck_assert_int_eq(waitpid(children[i], NULL, 0), children[i]);
+}
+END_TEST
+
+START_TEST(system_can_be_sampled)
+{
+	run_on_small_stack(sample_system, NULL);
+}
+END_TEST
+
+START_TEST(usage_can_be_read)
+{
+	run_on_small_stack(read_usage, NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("small_stack");
+	TCase *tcase = suite_case(suite, "16 KiB");
+
+#ifdef IS_SANITIZED
+	return suite_skip("a sanitizer makes stack frames larger");
+#endif
+	tcase_add_loop_test(tcase, tree_can_be_sampled, 0, 2);
+	tcase_add_test(tcase, system_can_be_sampled);
+	tcase_add_test(tcase, usage_can_be_read);
+	return suite_run(suite);
+}
