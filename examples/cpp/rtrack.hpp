@@ -66,6 +66,15 @@ inline rt_delta diff(const rt_metrics &from, const rt_metrics &to)
 	return out;
 }
 
+/** Returns whether a block device is a partition of another one, by its kernel name. */
+inline bool is_partition(const std::string &name)
+{
+	int result = rt_is_partition(name.c_str());
+
+	check(result, "rt_is_partition");
+	return result > 0;
+}
+
 /** Follows a process tree or the system. It can be moved, not copied. */
 class Tracker
 {

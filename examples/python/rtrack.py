@@ -248,6 +248,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_strerror": (ctypes.c_char_p, [ctypes.c_int]),
         "rt_getrusage": (ctypes.c_int, [ctypes.c_int, out]),
         "rt_pid_getrusage": (ctypes.c_int, [i32, out, ctypes.POINTER(u32)]),
+        "rt_is_partition": (ctypes.c_int, [ctypes.c_char_p]),
         "rt_pid_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), i32, ctypes.POINTER(_Opts)]),
         "rt_system_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_Opts)]),
         "rt_tracker_free": (None, [handle]),
@@ -565,6 +566,16 @@ def pid_getrusage(pid: Optional[int] = None) -> resource.struct_rusage:
     pid = os.getpid() if pid is None else _int32(pid)
     _check(_lib.rt_pid_getrusage(pid, ctypes.byref(raw), ctypes.byref(valid)))
     return _struct_rusage(raw, lambda i, _: bool(valid.value >> i & 1))
+
+
+def is_partition(name: str) -> bool:
+    """Return whether a block device is a partition of another one, by its kernel name.
+
+    Raises OSError (ENODEV) if there is no such device.
+    """
+    result: int = _lib.rt_is_partition(os.fsencode(name))
+    _check(result, name)
+    return result > 0
 
 
 def diff(before: Metrics, after: Metrics) -> Delta:

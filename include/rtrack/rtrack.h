@@ -924,6 +924,23 @@ RT_API int rt_tracker_networks(const struct rt_tracker *t, struct rt_network *ar
 RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
                              size_t element_size, size_t *count);
 
+/** Whether a block device is a partition of another one, without a tracker.
+ *
+ *  Source: `/sys/class/block/NAME/partition`, not the name. E.g.: nvme0n1p1 is a partition,
+ *  nvme0n10 is a disk; vda1 is a partition on most systems, and a disk on some.
+ *
+ *  @param name kernel name, as in `diskstats`; without "/dev/".
+ *  @retval 1 a partition
+ *  @retval 0 another block device
+ *  @retval -ENODEV there is no such block device. It is no 0: in a container without the devices
+ *          of its host, the partitions of a list would be added to their disks.
+ *  @retval -ENOENT /sys does not show block devices
+ *  @retval -EINVAL @p name is empty, ".", "..", contains a '/', or has more than 63 bytes
+ *  @retval -EFAULT @p name is NULL
+ *
+ *  Cost: one or two system calls, which open nothing. @since 0.3 */
+RT_API int rt_is_partition(const char *name);
+
 /** @} */
 
 /** @defgroup diff Differences

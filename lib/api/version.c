@@ -32,7 +32,7 @@ static const struct {
 	{ -ENOMEM, "out of memory" },
 	{ -EFAULT, "a pointer is NULL" },
 	{ -EBUSY, "busy" },
-	{ -ENODEV, "device no longer exists" },
+	{ -ENODEV, "no such device" },
 	{ -ENOTDIR, "not a directory" },
 	{ -EISDIR, "is a directory" },
 	{ -EINVAL, "invalid argument" },

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "collect/block_device.h"
 #include "collect/collector.h"
 #include "collect/device_table.h"
 #include "collect/rows.h"
@@ -72,7 +73,7 @@ static int update_disk(void *arg, const struct rti_diskstat *disk)
 
 static bool has_file(const struct rti_procfs *procfs, const char *name, const char *file)
 {
-	return rti_procfs_access(procfs, RTI_SYS, rti_class_path("block", name, file).text) == 0;
+	return rti_block_device_access(procfs, name, file) == 0;
 }
 
 static int stop_at_first(void *arg, const char *name)
@@ -130,7 +131,7 @@ static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 	if (!has_file(procfs, name, "")) {
 		device->traits |=
 		    TRAIT_BY_NAME | (device->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
-	} else if (has_file(procfs, name, "partition")) {
+	} else if (rti_block_device_is_partition(procfs, name) == 1) {
 		device->flags = RT_ITEM_PARTITION;
 	} else {
 		device->traits |= has_file(procfs, name, "device") ? TRAIT_REAL : 0;

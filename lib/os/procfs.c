@@ -19,6 +19,7 @@
 #define FIRST_CAPACITY 4096
 #define HALF_A_PAGE 2048                /* of the smallest page size */
 #define LARGEST_FILE ((size_t)64 << 20) /* no file of the kernel is larger */
+#define LONGEST_NAME 160                /* of a file that is opened by its full name */
 
 static int linux_open(int dirfd, const char *path, int flags)
 {
@@ -183,9 +184,56 @@ void rti_procfs_close(struct rti_procfs *procfs)
 	procfs->root = NULL;
 }
 
+void rti_procfs_use_names(struct rti_procfs *procfs, const struct rti_procfs_ops *ops)
+{
+	*procfs =
+	    (struct rti_procfs){ .ops = ops, .fd = { AT_FDCWD, AT_FDCWD, -1 }, .is_by_name = true };
+}
+
+/* Where a path is looked up: below the open directory of its base, or by its full name. */
+struct place {
+	int dirfd;
+	const char *path;
+	char name[LONGEST_NAME];
+};
+
+static int find_place(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                      struct place *out)
+{
+	static const char *const prefixes[] = { [RTI_PROC] = "/proc/", [RTI_SYS] = "/sys/" };
+	size_t prefix_len, len;
+
+	out->dirfd = procfs->fd[base];
+	out->path = path;
+	if (!procfs->is_by_name)
+		return out->dirfd < 0 ? -ENOENT : 0;
+	if (out->dirfd != AT_FDCWD)
+		return -ENOENT;
+	prefix_len = strlen(prefixes[base]);
+	len = strlen(path);
+	if (prefix_len + len >= sizeof(out->name))
+		return -ENAMETOOLONG;
+	memcpy(out->name, prefixes[base], prefix_len);
+	memcpy(out->name + prefix_len, path, len + 1);
+	out->path = out->name;
+	return 0;
+}
+
 static int open_at(const struct rti_procfs *procfs, enum rti_base base, const char *path, int flags)
 {
-	return procfs->fd[base] < 0 ? -ENOENT : procfs->ops->open(procfs->fd[base], path, flags);
+	struct place place;
+	int err = find_place(procfs, base, path, &place);
+
+	return err < 0 ? err : procfs->ops->open(place.dirfd, place.path, flags);
+}
+
+int rti_procfs_open_file(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                         struct rti_file *file)
+{
+	int fd = open_at(procfs, base, path, O_RDONLY);
+
+	file->fd = fd < 0 ? -1 : fd;
+	return fd < 0 ? fd : 0;
 }
 
 /* Returns true if a read that returned n bytes, with room for room bytes, was the last. */
@@ -265,12 +313,9 @@ int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, 
 	if (err != -EBADF)
 		return err;
 	buf->len = 0;
-	file->fd = open_at(procfs, base, path, O_RDONLY);
-	if (file->fd < 0) {
-		err = file->fd;
-		file->fd = -1;
+	err = rti_procfs_open_file(procfs, base, path, file);
+	if (err < 0)
 		return err;
-	}
 	err = read_all(procfs, file->fd, format, buf);
 	if (err < 0)
 		rti_procfs_close_file(procfs, file);
@@ -286,15 +331,20 @@ void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *fil
 
 int rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const char *path)
 {
-	return procfs->fd[base] < 0 ? -ENOENT : procfs->ops->access(procfs->fd[base], path);
+	struct place place;
+	int err = find_place(procfs, base, path, &place);
+
+	return err < 0 ? err : procfs->ops->access(place.dirfd, place.path);
 }
 
 ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                             char *out, size_t out_size)
 {
-	ssize_t n = procfs->fd[base] < 0
-	                ? -ENOENT
-	                : procfs->ops->readlink(procfs->fd[base], path, out, out_size - 1);
+	struct place place;
+	ssize_t n = find_place(procfs, base, path, &place);
+
+	if (n == 0)
+		n = procfs->ops->readlink(place.dirfd, place.path, out, out_size - 1);
 
 	out[n > 0 ? n : 0] = '\0';
 	return n;

@@ -47,6 +47,7 @@ struct rti_procfs {
 	const struct rti_procfs_ops *ops;
 	int fd[3];       /* by enum rti_base; -1 if absent (RTI_SYS only) */
 	bool is_foreign; /* the root is not "/" */
+	bool is_by_name; /* no directory is open: each file is opened by its full name */
 	char *root;      /* without a trailing slash; "" for "/" */
 };
 
@@ -79,6 +80,12 @@ bool rti_is_out_of_files(int err);
 int rti_procfs_open(struct rti_procfs *procfs, const char *root, const struct rti_procfs_ops *ops);
 void rti_procfs_close(struct rti_procfs *procfs);
 
+/* Use proc and sys of "/" without opening them, for a call that reads a few files once. Cannot
+ * fail, and needs no close. A proc that is not mounted shows as files that do not exist.
+ *
+ * E.g.: to open and close a directory takes 1.3 us, to look up /proc in each path 0.1 us. */
+void rti_procfs_use_names(struct rti_procfs *procfs, const struct rti_procfs_ops *ops);
+
 /* Open a file, read all of it into buf and close it. Returns 0 or -errno. */
 int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                     enum rti_file_format format, struct rti_buf *buf);
@@ -92,6 +99,10 @@ int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, 
  * the file must be opened, for the first time or again. */
 int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_format format,
                             struct rti_file *file, struct rti_buf *buf);
+
+/* Open a file without reading it, to be read later through the descriptor. Returns 0 or -errno. */
+int rti_procfs_open_file(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                         struct rti_file *file);
 
 void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *file);
 

@@ -105,6 +105,25 @@ START_TEST(pid_getrusage_of_thread_returns_esrch)
 }
 END_TEST
 
+START_TEST(is_partition_with_bad_name_is_refused)
+{
+	static const char *const bad[] = {
+		"", ".", "..", "/", "../class", "sda/sda1", "/dev/sda1"
+	};
+	char name[65];
+
+	ck_assert_int_eq(rt_is_partition(NULL), -EFAULT);
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
+		ck_assert_int_eq(rt_is_partition(bad[i]), -EINVAL);
+	memset(name, 'a', sizeof(name));
+	name[64] = '\0';
+	ck_assert_int_eq(rt_is_partition(name), -EINVAL);
+	name[63] = '\0';
+	ck_assert_int_ne(rt_is_partition(name), -EINVAL);
+	ck_assert_int_lt(rt_is_partition(name), 0);
+}
+END_TEST
+
 START_TEST(field_get_with_bad_arguments_is_refused)
 {
 	static const uint32_t unknown[] = { 0, RT_STRUCT_CONSTANT + 1, UINT32_MAX };
@@ -132,12 +151,14 @@ int main(void)
 	Suite *suite = suite_create("errors");
 	TCase *texts = suite_case(suite, "version and texts");
 	TCase *usage = suite_case(suite, "getrusage"), *fields = suite_case(suite, "fields");
+	TCase *devices = suite_case(suite, "devices");
 
 	tcase_add_test(texts, version_of_library_is_that_of_header);
 	tcase_add_test(texts, strerror_of_documented_errors_has_a_text_for_each);
 	tcase_add_test(usage, getrusage_with_bad_arguments_is_refused);
 	tcase_add_test(usage, pid_getrusage_with_bad_arguments_is_refused);
 	tcase_add_test(usage, pid_getrusage_of_thread_returns_esrch);
+	tcase_add_test(devices, is_partition_with_bad_name_is_refused);
 	tcase_add_test(fields, field_get_with_bad_arguments_is_refused);
 	return suite_run(suite);
 }

@@ -139,6 +139,22 @@ class Getrusage(unittest.TestCase):
             self.assertRaises(TypeError, call, "self")
 
 
+class IsPartition(unittest.TestCase):
+    def test_is_partition_agrees_with_sys_block(self) -> None:
+        for name in os.listdir("/sys/class/block"):
+            whole = os.path.exists(f"/sys/block/{name}")
+            self.assertIs(rtrack.is_partition(name), not whole, name)
+
+    def test_is_partition_of_missing_device_raises_enodev(self) -> None:
+        with self.assertRaises(OSError) as caught:
+            rtrack.is_partition("no-such-device")
+        self.assertEqual(caught.exception.errno, errno.ENODEV)
+        for name in ("", "/dev/sda1"):
+            with self.assertRaises(OSError) as caught:
+                rtrack.is_partition(name)
+            self.assertEqual(caught.exception.errno, errno.EINVAL)
+
+
 class PidGetrusage(unittest.TestCase):
     def test_pid_getrusage_of_self_lies_between_two_stdlib_calls(self) -> None:
         before, ours, after = resource.getrusage(0), rtrack.pid_getrusage(), resource.getrusage(0)

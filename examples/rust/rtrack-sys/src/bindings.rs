@@ -485,6 +485,9 @@ extern "C" {
         count: *mut usize,
     ) -> ::std::os::raw::c_int;
 }
+extern "C" {
+    pub fn rt_is_partition(name: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rt_delta {

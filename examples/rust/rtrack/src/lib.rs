@@ -23,6 +23,7 @@ pub use records::{Delta, Metrics};
 pub use rtrack_sys as sys;
 pub use tracker::{Kind, Options, Tracker};
 
+use std::ffi::CString;
 use std::io;
 
 /// The process or thread that [`getrusage`] measures.
@@ -53,6 +54,15 @@ pub fn pid_getrusage(pid: i32) -> io::Result<(sys::rt_rusage, u32)> {
     // SAFETY: as in getrusage().
     check(unsafe { sys::rt_pid_getrusage(pid, &mut out, &mut valid) })?;
     Ok((out, valid))
+}
+
+/// Returns whether a block device is a partition of another one, by its kernel name.
+pub fn is_partition(name: &str) -> io::Result<bool> {
+    let name = CString::new(name)?;
+    // SAFETY: name is a C string that outlives the call.
+    let result = unsafe { sys::rt_is_partition(name.as_ptr()) };
+    check(result)?;
+    Ok(result > 0)
 }
 
 fn check(result: i32) -> io::Result<()> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Tests of the safe crate on live processes.
 
-use rtrack::{getrusage, pid_getrusage, sys, Command, Kind, Options, Tracker, Who};
+use rtrack::{getrusage, is_partition, pid_getrusage, sys, Command, Kind, Options, Tracker, Who};
 use std::time::{Duration, Instant};
 
 const SIGKILL: i32 = 9;
@@ -10,6 +10,7 @@ const EINVAL: i32 = 22;
 const ESTALE: i32 = 116;
 const ENOENT: i32 = 2;
 const ENODATA: i32 = 61;
+const ENODEV: i32 = 19;
 const EOPNOTSUPP: i32 = 95;
 const ETIMEDOUT: i32 = 110;
 
@@ -83,6 +84,15 @@ fn pid_getrusage_of_self_matches_getrusage() {
     assert_eq!(valid & 3, 3);
     let total = |usage: &sys::rt_rusage| usage.ru_utime + usage.ru_stime;
     assert!(total(&before) <= total(&other) + 1e-5 && total(&other) <= total(&after) + 1e-5);
+}
+
+#[test]
+fn is_partition_needs_a_device() {
+    assert_eq!(errno(is_partition("no-such-device")), Some(ENODEV));
+    assert_eq!(errno(is_partition("/dev/sda1")), Some(EINVAL));
+    for device in std::fs::read_dir("/sys/block").unwrap() {
+        assert!(!is_partition(device.unwrap().file_name().to_str().unwrap()).unwrap());
+    }
 }
 
 #[test]
