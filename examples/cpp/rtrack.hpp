@@ -66,6 +66,16 @@ inline rt_delta diff(const rt_metrics &from, const rt_metrics &to)
 	return out;
 }
 
+/** Returns some figures of one process, without a tracker. want has their RT_HAS_ bits; 0 is CPU
+ * time, RSS, page faults and threads. */
+inline rt_process pid_read(std::int32_t pid, std::uint64_t want = 0)
+{
+	rt_process out;
+
+	check(rt_pid_read(pid, want, &out, sizeof(out)), "rt_pid_read");
+	return out;
+}
+
 /** Returns whether a block device is a partition of another one, by its kernel name. */
 inline bool is_partition(const std::string &name)
 {

@@ -249,6 +249,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_getrusage": (ctypes.c_int, [ctypes.c_int, out]),
         "rt_pid_getrusage": (ctypes.c_int, [i32, out, ctypes.POINTER(u32)]),
         "rt_is_partition": (ctypes.c_int, [ctypes.c_char_p]),
+        "rt_pid_read": (ctypes.c_int, [i32, u64, out, size]),
         "rt_pid_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), i32, ctypes.POINTER(_Opts)]),
         "rt_system_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_Opts)]),
         "rt_tracker_free": (None, [handle]),
@@ -566,6 +567,20 @@ def pid_getrusage(pid: Optional[int] = None) -> resource.struct_rusage:
     pid = os.getpid() if pid is None else _int32(pid)
     _check(_lib.rt_pid_getrusage(pid, ctypes.byref(raw), ctypes.byref(valid)))
     return _struct_rusage(raw, lambda i, _: bool(valid.value >> i & 1))
+
+
+def pid_read(pid: Optional[int] = None, want: int = 0) -> Process:
+    """Return some figures of one process, by default the caller, without a tracker.
+
+    ``want`` has the HAS_ bits of the figures; 0 is CPU time, RSS, page faults and threads. Only the
+    files that they need are read, each once. Other figures are None.
+    """
+    out = Process()
+    pid = os.getpid() if pid is None else _int32(pid)
+    if not 0 <= operator.index(want) < 1 << 64:
+        raise OverflowError("want does not fit into 64 bits")
+    _check(_lib.rt_pid_read(pid, want, ctypes.byref(out._raw), ctypes.sizeof(out._raw)))
+    return out
 
 
 def is_partition(name: str) -> bool:

@@ -137,6 +137,8 @@ RT_API int rt_getrusage(int who, struct rt_rusage *out);
  *
  *  The seven fields that Linux never fills are 0 and valid.
  *
+ *  The caller gets its own figures from getrusage(2), all of them complete, except ru_maxrss.
+ *
  *  Sources: the CPU clock of the process (utime, stime; in ticks from `stat` if there is no
  *  clock), `stat` (faults), `status` VmHWM (maxrss; unlike getrusage(2), not inherited over
  *  exec), `io` (blocks), `task/TID/status` (context switches).
@@ -155,7 +157,12 @@ RT_API int rt_getrusage(int who, struct rt_rusage *out);
  *  @retval -EMFILE the limit of open descriptors is reached; likewise -ENFILE
  *  @retval -ENOMEM out of memory
  *
- *  Cost: five file reads, one directory, and three file reads per thread. @since 0.1 */
+ *  Cost: `stat`, `status` and `io`, each once, and `schedstat`, if the process never had a second
+ *  thread. Else besides these `stat`, one directory, and three file reads per thread; as much again
+ *  if a child was reaped, too. Of the caller itself, one system call and `status`.
+ *  @since 0.1
+ *  @since 0.3 Reads each file once. Of the caller itself, every field but ru_maxrss is valid, also
+ *          after a thread has exited. */
 RT_API int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid);
 
 /** @} */
@@ -940,6 +947,50 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
  *
  *  Cost: one or two system calls, which open nothing. @since 0.3 */
 RT_API int rt_is_partition(const char *name);
+
+/** @} */
+
+/** @defgroup pids One look at a process
+ *  What is known of a process without a tracker, for pids that are looked at once. A tracker is
+ *  cheaper for a process that is looked at again.
+ *  @{ */
+
+/** Read some figures of one process, once.
+ *
+ *  All figures are of the same process, even if it exits during the call and its pid is reused. The
+ *  fields are those of a member of a tree, but:
+ *  - `comm`, `ppid`, `state` and `start_ticks` come with CPU, FAULTS or THREADS, and may be empty
+ *    or 0 without one of them.
+ *  - `io` is as the kernel reports it: with the I/O of the children that the process waited for.
+ *  - PSS is always read, never estimated, whatever that takes: see rt_opts.pss_hold_us.
+ *
+ *  A zombie has an RSS and a PSS of 0; a kernel thread has neither. If only the leader has exited,
+ *  memory is that of its other threads.
+ *
+ *  @param pid process id in the caller's pid namespace. The id of a thread other than the leader
+ *          is -ESRCH.
+ *  @param want RT_HAS_ bits: CPU, RSS, PSS, PEAK_RSS, IO, IO_CALLS, FAULTS, CTXSW, THREADS. 0 means
+ *          CPU, RSS, FAULTS and THREADS.
+ *  @param out receives the figures; untouched on error. `valid` has the bits of @p want without
+ *          those of figures that could not be read, or only in part.
+ *  @param out_size sizeof(struct rt_process) as the caller was compiled with.
+ *  @retval 0 success, possibly with clear bits
+ *  @retval -EINVAL @p pid is negative or zero, @p want has a bit that is unknown or that no process
+ *          has, or @p out_size is wrong
+ *  @retval -EFAULT @p out is NULL
+ *  @retval -ESRCH no such process
+ *  @retval -EACCES the process exists, but /proc hides it from the caller (hidepid)
+ *  @retval -ENOENT /proc is not mounted
+ *  @retval -EXDEV /proc belongs to another pid namespace, where the pid means another process
+ *  @retval -EMFILE the limit of open descriptors is reached; likewise -ENFILE
+ *  @retval -ENOMEM out of memory
+ *
+ *  Cost: one open, read and close for each file that is needed, and 1 us. These are `statm` (RSS),
+ *  `stat` (CPU, FAULTS, THREADS), `io` (IO, IO_CALLS), `smaps_rollup` (PSS), `status` (PEAK_RSS).
+ *  CTXSW takes `status` and `schedstat` of a process that never had a second thread, else the
+ *  directory `task`, `stat`, and three files for each thread. A process without memory costs `stat`
+ *  besides. @since 0.3 */
+RT_API int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_t out_size);
 
 /** @} */
 

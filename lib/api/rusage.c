@@ -3,13 +3,14 @@
 #include "api/rusage.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <sys/resource.h>
 
-#include "collect/collector.h"
-#include "collect/pid_stat.h"
+#include "collect/pid_once.h"
+#include "os/one_call.h"
 
 #define FIELD(name) (1u << (offsetof(struct rt_rusage, name) / 8))
+
+#define ALL_FIELDS 0xffffu
 
 #define ALWAYS_ZERO                                                                                \
 	(FIELD(ru_ixrss) | FIELD(ru_idrss) | FIELD(ru_isrss) | FIELD(ru_nswap) |                   \
@@ -82,82 +83,55 @@ static void set_fields(const struct rti_figures *f, struct rt_rusage *out, uint3
 		*valid |= FIELD(ru_inblock) | FIELD(ru_oublock);
 }
 
-/* A shortage is an error of the caller's process; a refusal only clears bits. */
-static bool is_shortage(int err)
-{
-	return rti_is_out_of_files(err) || err == -ENOMEM;
-}
-
 /* The domains that the sixteen fields come from. */
 #define RUSAGE_DOMAINS (RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS | RT_HAS_CTXSW)
-
-static int collect_all(const struct rti_context *ctx, const struct rti_pid_stat *stat,
-                       struct rti_figures *figures)
-{
-	struct rti_cpu_clock clock = { 0 };
-	bool has_clock =
-	    ctx->platform->cpu_clock && ctx->platform->cpu_clock(stat->pid, &clock) == 0;
-	const struct rti_target target = { .pid = stat->pid,
-		                           .stat = stat,
-		                           .clock = has_clock ? &clock : NULL };
-
-	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		const struct rti_pid_collector *collector = rti_pid_collectors[i];
-		int err;
-
-		if (!(collector->provides & RUSAGE_DOMAINS))
-			continue;
-		err = collector->collect(ctx, &target, figures);
-		if (is_shortage(err))
-			return err;
-	}
-	return 0;
-}
 
 int rti_pid_rusage(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out,
                    uint32_t *valid)
 {
-	struct rti_figures figures = { 0 };
-	struct rti_pid_stat before, after;
-	int err = rti_pid_stat_read(ctx, pid, NULL, &before);
+	struct rti_pid_once once;
+	int err = rti_pid_once_read(ctx, pid, RUSAGE_DOMAINS, &once);
 
-	if (err == 0 && !rti_pid_stat_is_leader(ctx, &before))
-		err = -ESRCH;
-	if (err == 0)
-		err = collect_all(ctx, &before, &figures);
-	/* It was the same process all along if it still is. */
-	if (err == 0)
-		err = rti_pid_stat_read(ctx, pid, NULL, &after);
-	if (err == 0 && !rti_pid_stat_is_same(&before, &after))
-		err = -ESRCH;
 	if (err < 0)
 		return err;
 	*out = (struct rt_rusage){ 0 };
 	*valid = ALWAYS_ZERO;
-	set_fields(&figures, out, valid);
+	set_fields(&once.figures, out, valid);
+	return 0;
+}
+
+/* The caller may ask the kernel for its own figures, also for those of threads that have exited.
+ * Only the peak of its memory may be from before its last exec. */
+static int read_own(const struct rti_context *ctx, int32_t pid, struct rt_rusage *out,
+                    uint32_t *valid)
+{
+	struct rti_pid_once once;
+	struct rt_rusage own;
+	int err = rti_pid_once_read(ctx, pid, RT_HAS_PEAK_RSS, &once);
+
+	if (err == 0)
+		err = rt_getrusage(RT_RUSAGE_SELF, &own);
+	if (err < 0)
+		return err;
+	own.ru_maxrss = (int64_t)(once.figures.row.peak_rss_bytes / 1024);
+	*out = own;
+	*valid = ALL_FIELDS & ~(own.ru_maxrss ? 0 : FIELD(ru_maxrss));
 	return 0;
 }
 
 int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid)
 {
-	struct rti_procfs procfs;
-	struct rti_buf buf = { 0 };
-	struct rti_platform platform;
-	struct rti_context ctx = { &procfs, &platform, &buf, RT_OPT_NO_CHILDREN };
+	struct rti_one_call call;
 	int err;
 
 	if (!out || !valid)
 		return -EFAULT;
 	if (pid <= 0)
 		return -EINVAL;
-	err = rti_procfs_open(&procfs, NULL, &rti_procfs_linux);
+	err = rti_one_call_begin(&call, RT_OPT_NO_CHILDREN);
 	if (err < 0)
 		return err;
-	rti_context_platform(&procfs, &platform);
-	err = rti_context_check_pids(&procfs, &platform);
-	if (err == 0)
-		err = rti_pid_rusage(&ctx, pid, out, valid);
-	rti_buf_free(&buf);
-	rti_procfs_close(&procfs);
-	return err;
+	err = pid == call.ctx.own_pid ? read_own(&call.ctx, pid, out, valid)
+	                              : rti_pid_rusage(&call.ctx, pid, out, valid);
+	return rti_one_call_end(&call, err);
 }

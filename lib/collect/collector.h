@@ -42,6 +42,9 @@ struct rti_target {
 	const struct rti_cpu_clock *clock;
 	/* A live thread to ask for memory if the leader has exited, or 0. */
 	int32_t memory_tid;
+	/* No other thread of the process has ever used CPU time. So the files of the leader alone
+	 * have figures that the kernel only reports per thread. False: not known. */
+	bool is_leader_alone;
 	/* Cached descriptors, or NULL if no more may be cached. */
 	struct rti_file *statm, *io;
 };

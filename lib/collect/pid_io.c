@@ -26,9 +26,14 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	    (ctx->flags & (RT_OPT_NO_CHILDREN | RT_OPT_IO_WITH_REAPED)) == RT_OPT_NO_CHILDREN &&
 	    target->stat->cminflt + target->stat->cmajflt > 0;
 	struct rti_thread_sum sum = { .is_complete = true };
-	int err = self_only ? rti_thread_sum_read(ctx, target->pid, RTI_THREAD_SUM_IO, &sum)
-	                    : read_io(ctx, target, &sum.io);
+	int err;
 
+	if (!self_only)
+		err = read_io(ctx, target, &sum.io);
+	else if (target->is_leader_alone)
+		err = rti_thread_sum_read_leader_io(ctx, target->pid, &sum.io);
+	else
+		err = rti_thread_sum_read(ctx, target->pid, RTI_THREAD_SUM_IO, &sum);
 	if (err < 0)
 		return err;
 	out->self[RTI_READ_BYTES] = sum.io.read_bytes;

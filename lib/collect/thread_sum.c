@@ -142,3 +142,23 @@ int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned wan
 	                   (!t.has_run_time || t.run_ns + t.late_run_ns >= clock.total_ns);
 	return 0;
 }
+
+int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx, int32_t pid, uint64_t *run_ns)
+{
+	int err = rti_pid_file_read(ctx, pid, "schedstat", NULL);
+	struct rti_scan scan;
+
+	if (err < 0)
+		return err;
+	scan = rti_scan(ctx->buf->data, ctx->buf->len);
+	return rti_scan_u64(&scan, run_ns) ? 0 : -EBADMSG;
+}
+
+int rti_thread_sum_read_leader_io(const struct rti_context *ctx, int32_t pid,
+                                  struct rti_pid_io *out)
+{
+	int err = rti_procfs_read(ctx->procfs, RTI_PROC, rti_task_path(pid, pid, "io").text,
+	                          RTI_SINGLE_RECORD, ctx->buf);
+
+	return err < 0 ? err : rti_parse_pid_io(ctx->buf->data, ctx->buf->len, out);
+}

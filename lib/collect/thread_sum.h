@@ -25,4 +25,15 @@ struct rti_thread_sum {
 int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want,
                         struct rti_thread_sum *out);
 
+/* Read the CPU time of the leader from schedstat, the only file that has it in ns. Returns 0 or
+ * -errno.
+ *
+ * If the CPU clock of the process is read after that and shows the same, no other thread has used
+ * CPU time so far, so none has exited. A thread uses some us to start and to exit. */
+int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx, int32_t pid, uint64_t *run_ns);
+
+/* Read the I/O of the leader alone. Returns 0 or -errno. */
+int rti_thread_sum_read_leader_io(const struct rti_context *ctx, int32_t pid,
+                                  struct rti_pid_io *out);
+
 #endif

@@ -3,24 +3,23 @@
 #include "os/context.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #include "os/procfs_path.h"
 
 /* In a pid namespace that shows the /proc of an outer one, /proc/self has another pid. */
-static bool is_own_pid_namespace(const struct rti_procfs *procfs,
-                                 const struct rti_platform *platform)
+bool rti_context_is_own_proc(const struct rti_procfs *procfs, int32_t own_pid)
 {
 	char self[16];
 
 	return rti_procfs_readlink(procfs, RTI_PROC, "self", self, sizeof(self)) <= 0 ||
-	       rti_path_number(self) == platform->getpid();
+	       rti_path_number(self) == own_pid;
 }
 
 void rti_context_platform(const struct rti_procfs *procfs, struct rti_platform *platform)
 {
 	rti_platform_init(platform, false);
-	rti_platform_init(platform, procfs->is_foreign || !is_own_pid_namespace(procfs, platform));
+	rti_platform_init(platform, procfs->is_foreign ||
+	                                !rti_context_is_own_proc(procfs, platform->getpid()));
 }
 
 int rti_context_check_pids(const struct rti_procfs *procfs, const struct rti_platform *platform)

@@ -13,7 +13,11 @@ struct rti_context {
 	struct rti_buf *buf; /* scratch for one read; the next read overwrites it */
 	uint32_t flags;      /* RT_OPT_ bits */
 	uint64_t want;       /* RT_HAS_ bits; 0 means all */
+	int32_t own_pid;     /* of the caller, in a call without a handle; else 0 */
 };
+
+/* Whether a procfs is of the pid namespace of the caller, as far as it shows. */
+bool rti_context_is_own_proc(const struct rti_procfs *procfs, int32_t own_pid);
 
 /* Fill in the clocks and constants that fit a procfs. CPU clocks are only available if its pids
  * are those of the caller's pid namespace. */

@@ -23,6 +23,12 @@ int rti_pid_file_read(const struct rti_context *ctx, int32_t pid, const char *fi
 	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
 }
 
+int rti_pid_file_open(const struct rti_context *ctx, int32_t pid, const char *file,
+                      struct rti_file *out)
+{
+	return rti_procfs_open_file(ctx->procfs, RTI_PROC, rti_pid_path(pid, file).text, out);
+}
+
 bool rti_pid_has_clock(const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_cpu_clock clock = { 0 };

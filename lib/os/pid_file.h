@@ -11,6 +11,10 @@
 int rti_pid_file_read(const struct rti_context *ctx, int32_t pid, const char *file,
                       struct rti_file *cached);
 
+/* Open /proc/PID/FILE without reading it. Returns 0 or -errno. */
+int rti_pid_file_open(const struct rti_context *ctx, int32_t pid, const char *file,
+                      struct rti_file *out);
+
 /* Whether a process has a CPU clock: false once it was reaped, and if the pids are not ours.
  * Opens no file. */
 bool rti_pid_has_clock(const struct rti_context *ctx, int32_t pid);

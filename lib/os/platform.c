@@ -48,9 +48,14 @@ static uint64_t thread_cpu_ns(void)
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
+static clockid_t pid_clock_id(int32_t pid, enum clock_kind kind)
+{
+	return (clockid_t)((~(uint32_t)pid << 3) | (uint32_t)kind);
+}
+
 static int read_pid_clock(int32_t pid, enum clock_kind kind, uint64_t *out_ns)
 {
-	clockid_t id = (clockid_t)((~(uint32_t)pid << 3) | (uint32_t)kind);
+	clockid_t id = pid_clock_id(pid, kind);
 	struct timespec ts;
 
 	/* The kernel reports a missing process as EINVAL. A pid above the limit would lose bits in
@@ -74,6 +79,16 @@ static int cpu_clock(int32_t pid, struct rti_cpu_clock *out)
 	if (err == 0)
 		out->parts_at_ns = out->total_ns;
 	return err;
+}
+
+/* The id of a thread that is no leader names no process clock (kernel/time/posix-cpu-timers.c,
+ * pid_for_clock()). Its resolution is asked for and not its time, which takes a sum over threads,
+ * and which the kernel allows by the id of the calling thread, too. */
+static bool is_process(int32_t pid)
+{
+	struct timespec ts;
+
+	return pid <= LARGEST_PID && clock_getres(pid_clock_id(pid, CLOCK_KIND_SCHED), &ts) == 0;
 }
 
 /* The kernel allows that to a caller that may read smaps_rollup of both. */
@@ -112,6 +127,7 @@ void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 		.monotonic_ns = monotonic_ns,
 		.thread_cpu_ns = thread_cpu_ns,
 		.cpu_clock = is_foreign ? NULL : cpu_clock,
+		.is_process = is_foreign ? NULL : is_process,
 		.have_same_memory = is_foreign ? NULL : have_same_memory,
 		.getpid = current_pid,
 		.cpu_count = cpu_count,

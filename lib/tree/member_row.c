@@ -3,9 +3,8 @@
 #include "tree/member_row.h"
 #include "tree/memory_figures.h"
 
-#include <string.h>
-
 #include "collect/pid_stat.h"
+#include "collect/process_row.h"
 #include "os/cpu_time.h"
 #include "tree/state.h"
 #include "util/visit.h"
@@ -14,26 +13,10 @@
  * read. */
 static void fill_counters(const struct rti_member *m, struct rt_process *out)
 {
-	const struct rti_figures *f = &m->values.figures;
-
 	out->size = sizeof(*out);
 	out->pid = m->pid;
 	out->start_ticks = m->starttime;
-	out->cpu_user_ns = f->self[RTI_CPU_USER];
-	out->cpu_system_ns = f->self[RTI_CPU_SYSTEM];
-	out->reaped_cpu_user_ns = f->children[RTI_CPU_USER];
-	out->reaped_cpu_system_ns = f->children[RTI_CPU_SYSTEM];
-	out->read_bytes = f->self[RTI_READ_BYTES];
-	out->write_bytes = f->self[RTI_WRITE_BYTES];
-	out->cancelled_write_bytes = f->self[RTI_CANCELLED_BYTES];
-	out->read_chars = f->self[RTI_READ_CHARS];
-	out->write_chars = f->self[RTI_WRITE_CHARS];
-	out->read_calls = f->self[RTI_READ_CALLS];
-	out->write_calls = f->self[RTI_WRITE_CALLS];
-	out->minor_faults = f->self[RTI_MINOR_FAULTS];
-	out->major_faults = f->self[RTI_MAJOR_FAULTS];
-	out->voluntary_switches = f->self[RTI_VOLUNTARY];
-	out->involuntary_switches = f->self[RTI_INVOLUNTARY];
+	rti_process_row_set_counters(&m->values.figures, out);
 }
 
 /* What a poll moves: it reads stat and memory anew, and new members move the estimates of the
@@ -41,9 +24,7 @@ static void fill_counters(const struct rti_member *m, struct rt_process *out)
 static void fill_moving(const struct rti_tree *tree, const struct rti_member *m,
                         struct rt_process *out)
 {
-	out->ppid = m->stat.ppid;
-	out->state = (unsigned char)m->stat.state;
-	memcpy(out->comm, m->stat.comm, sizeof(out->comm));
+	rti_process_row_set_stat(&m->stat, out);
 	out->valid = m->values.figures.valid;
 	out->estimated = m->values.figures.estimated;
 	out->pss_bytes = out->pss_age_ns = out->pss_source = 0;

@@ -105,6 +105,66 @@ START_TEST(pid_getrusage_of_thread_returns_esrch)
 }
 END_TEST
 
+START_TEST(pid_read_with_bad_arguments_is_refused)
+{
+	static const int32_t bad[] = { 0, -1, INT32_MIN };
+	static const uint64_t bad_want[] = { RT_HAS_PROCESSES, RT_HAS_PEAK_TREE, RT_HAS_CPU_MODES,
+		                             RT_HAS_CPU | RT_HAS_RATE, UINT64_C(1) << 63 };
+	static const size_t bad_size[] = { 0, PROCESS_0_1 - 1, SIZE_LIMIT + 1 };
+	struct rt_process row;
+
+	memset(&row, FILLED, sizeof(row));
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
+		ck_assert_int_eq(rt_pid_read(bad[i], 0, &row, sizeof(row)), -EINVAL);
+	for (size_t i = 0; i < COUNT_OF(bad_want); i++)
+		ck_assert_int_eq(rt_pid_read(getpid(), bad_want[i], &row, sizeof(row)), -EINVAL);
+	for (size_t i = 0; i < COUNT_OF(bad_size); i++)
+		ck_assert_int_eq(rt_pid_read(getpid(), 0, &row, bad_size[i]), -EINVAL);
+	ck_assert_int_eq(rt_pid_read(getpid(), 0, NULL, sizeof(row)), -EFAULT);
+	ck_assert_int_eq(rt_pid_read(make_exited_pid(), 0, &row, sizeof(row)), -ESRCH);
+	ck_assert_int_eq(rt_pid_read(INT32_MAX, RT_HAS_RSS, &row, sizeof(row)), -ESRCH);
+	ck_assert(is_filled(&row, sizeof(row)));
+}
+END_TEST
+
+START_TEST(pid_read_fills_as_much_as_the_caller_knows)
+{
+	char space[sizeof(struct rt_process) + 16];
+	struct rt_process *row = (struct rt_process *)space;
+
+	memset(space, FILLED, sizeof(space));
+	ck_assert_int_eq(rt_pid_read(getpid(), RT_HAS_RSS, row, PROCESS_0_1), 0);
+	ck_assert_uint_eq(row->size, PROCESS_0_1);
+	ck_assert_uint_gt(row->rss_bytes, 0);
+	ck_assert(is_filled(space + PROCESS_0_1, sizeof(space) - PROCESS_0_1));
+	ck_assert_int_eq(rt_pid_read(getpid(), RT_HAS_RSS, row, sizeof(space)), 0);
+	ck_assert_uint_eq(row->size, sizeof(*row));
+	for (size_t i = sizeof(*row); i < sizeof(space); i++)
+		ck_assert_int_eq(space[i], 0);
+}
+END_TEST
+
+/* Every figure by itself: the id of a thread is that of no process, whichever file shows it. */
+START_TEST(pid_read_of_thread_returns_esrch)
+{
+	static const uint64_t all[] = { RT_HAS_CPU,     RT_HAS_RSS,   RT_HAS_PSS,     RT_HAS_IO,
+		                        RT_HAS_FAULTS,  RT_HAS_CTXSW, RT_HAS_THREADS, 0,
+		                        RT_HAS_PEAK_RSS };
+	struct waiting_thread other;
+	struct rt_process row;
+	pthread_t thread;
+
+	pthread_barrier_init(&other.barrier, NULL, 2);
+	ck_assert_int_eq(pthread_create(&thread, NULL, wait_at_barrier, &other), 0);
+	pthread_barrier_wait(&other.barrier);
+	for (size_t i = 0; i < COUNT_OF(all); i++)
+		ck_assert_int_eq(rt_pid_read(other.tid, all[i], &row, sizeof(row)), -ESRCH);
+	pthread_barrier_wait(&other.barrier);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&other.barrier);
+}
+END_TEST
+
 START_TEST(is_partition_with_bad_name_is_refused)
 {
 	static const char *const bad[] = {
@@ -151,13 +211,16 @@ int main(void)
 	Suite *suite = suite_create("errors");
 	TCase *texts = suite_case(suite, "version and texts");
 	TCase *usage = suite_case(suite, "getrusage"), *fields = suite_case(suite, "fields");
-	TCase *devices = suite_case(suite, "devices");
+	TCase *devices = suite_case(suite, "devices"), *pids = suite_case(suite, "pids");
 
 	tcase_add_test(texts, version_of_library_is_that_of_header);
 	tcase_add_test(texts, strerror_of_documented_errors_has_a_text_for_each);
 	tcase_add_test(usage, getrusage_with_bad_arguments_is_refused);
 	tcase_add_test(usage, pid_getrusage_with_bad_arguments_is_refused);
 	tcase_add_test(usage, pid_getrusage_of_thread_returns_esrch);
+	tcase_add_test(pids, pid_read_with_bad_arguments_is_refused);
+	tcase_add_test(pids, pid_read_fills_as_much_as_the_caller_knows);
+	tcase_add_test(pids, pid_read_of_thread_returns_esrch);
 	tcase_add_test(devices, is_partition_with_bad_name_is_refused);
 	tcase_add_test(fields, field_get_with_bad_arguments_is_refused);
 	return suite_run(suite);

@@ -139,6 +139,32 @@ class Getrusage(unittest.TestCase):
             self.assertRaises(TypeError, call, "self")
 
 
+class PidRead(unittest.TestCase):
+    def test_pid_read_of_self_has_what_was_asked_for(self) -> None:
+        row = rtrack.pid_read(want=rtrack.HAS_RSS | rtrack.HAS_THREADS)
+        self.assertEqual(row.pid, os.getpid())
+        self.assertEqual(row.threads, threading.active_count())
+        resident = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+        self.assertAlmostEqual(row.rss_bytes, resident * resource.getpagesize(), delta=4 << 20)
+        self.assertIsNone(row.cpu_user_ns)
+        self.assertIsNone(row.pss_bytes)
+
+    def test_pid_read_by_default_has_cpu_rss_faults_and_threads(self) -> None:
+        before = time.process_time()
+        row = rtrack.pid_read()
+        self.assertGreaterEqual(row.cpu_user_ns + row.cpu_system_ns, before * NS - 1000)
+        self.assertGreater(row.minor_faults, 0)
+        self.assertIsNone(row.read_bytes)
+
+    def test_pid_read_with_bad_arguments_raises(self) -> None:
+        self.assertRaises(ProcessLookupError, rtrack.pid_read, (1 << 31) - 1)
+        self.assertRaises(OverflowError, rtrack.pid_read, 1 << 32)
+        self.assertRaises(OverflowError, rtrack.pid_read, want=1 << 64)
+        with self.assertRaises(OSError) as caught:
+            rtrack.pid_read(want=rtrack.HAS_PROCESSES)
+        self.assertEqual(caught.exception.errno, errno.EINVAL)
+
+
 class IsPartition(unittest.TestCase):
     def test_is_partition_agrees_with_sys_block(self) -> None:
         for name in os.listdir("/sys/class/block"):

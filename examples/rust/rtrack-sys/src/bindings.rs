@@ -488,6 +488,14 @@ extern "C" {
 extern "C" {
     pub fn rt_is_partition(name: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
 }
+extern "C" {
+    pub fn rt_pid_read(
+        pid: i32,
+        want: u64,
+        out: *mut rt_process,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rt_delta {

@@ -56,6 +56,15 @@ pub fn pid_getrusage(pid: i32) -> io::Result<(sys::rt_rusage, u32)> {
     Ok((out, valid))
 }
 
+/// Returns some figures of one process, without a tracker. `want` has their `RT_HAS_` bits; 0 is CPU
+/// time, RSS, page faults and threads.
+pub fn pid_read(pid: i32, want: u64) -> io::Result<sys::rt_process> {
+    let mut out = sys::rt_process::default();
+    // SAFETY: out outlives the call, which is given its size.
+    check(unsafe { sys::rt_pid_read(pid, want, &mut out, std::mem::size_of_val(&out)) })?;
+    Ok(out)
+}
+
 /// Returns whether a block device is a partition of another one, by its kernel name.
 pub fn is_partition(name: &str) -> io::Result<bool> {
     let name = CString::new(name)?;

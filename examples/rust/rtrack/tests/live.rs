@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Tests of the safe crate on live processes.
 
-use rtrack::{getrusage, is_partition, pid_getrusage, sys, Command, Kind, Options, Tracker, Who};
+use rtrack::{
+    getrusage, is_partition, pid_getrusage, pid_read, sys, Command, Kind, Options, Tracker, Who,
+};
 use std::time::{Duration, Instant};
 
 const SIGKILL: i32 = 9;
@@ -84,6 +86,16 @@ fn pid_getrusage_of_self_matches_getrusage() {
     assert_eq!(valid & 3, 3);
     let total = |usage: &sys::rt_rusage| usage.ru_utime + usage.ru_stime;
     assert!(total(&before) <= total(&other) + 1e-5 && total(&other) <= total(&after) + 1e-5);
+}
+
+#[test]
+fn pid_read_has_what_is_asked_for() {
+    let pid = std::process::id() as i32;
+    let row = pid_read(pid, sys::RT_HAS_RSS).unwrap();
+    assert_eq!((row.pid, row.valid), (pid, sys::RT_HAS_RSS));
+    assert!(row.rss_bytes > 1 << 20);
+    assert_eq!(errno(pid_read(pid, sys::RT_HAS_PROCESSES)), Some(EINVAL));
+    assert_eq!(errno(pid_read(i32::MAX, 0)), Some(ESRCH));
 }
 
 #[test]

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the figures of one process once: a fixture, and real processes that exit meanwhile. */
+#include "collect/pid_once.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "children.h"
+#include "fake_process.h"
+#include "family.h"
+#include "faults.h"
+#include "fixture.h"
+#include "suite.h"
+
+static struct fixture f;
+static struct rti_procfs procfs;
+static struct rti_platform platform;
+static struct rti_buf buf;
+static struct rti_context ctx;
+static struct rti_pid_once once;
+static uint64_t clock_ns; /* of the fake process */
+
+static int read_fake_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	(void)pid;
+	*out = (struct rti_cpu_clock){ clock_ns, clock_ns, clock_ns, clock_ns };
+	return 0;
+}
+
+static void open_root(const char *root)
+{
+	ck_assert_int_eq(rti_procfs_open(&procfs, root, &faults_ops), 0);
+	rti_platform_init(&platform, root != NULL);
+	ctx = (struct rti_context){
+		.procfs = &procfs, .platform = &platform, .buf = &buf, .flags = RT_OPT_NO_CHILDREN
+	};
+}
+
+static void open_fixture(void)
+{
+	fixture_new(&f);
+	open_root(f.root);
+	platform.cpu_clock = read_fake_clock;
+	clock_ns = 5000;
+}
+
+static void open_system(void)
+{
+	open_root(NULL);
+}
+
+static void close_root(void)
+{
+	ck_assert_uint_eq(faults_open_files(), 3); /* proc, sys and the root */
+	rti_procfs_close(&procfs);
+	rti_buf_free(&buf);
+}
+
+static void close_fixture(void)
+{
+	close_root();
+	fixture_free(&f);
+}
+
+/* A process that has reaped a child: io counts 4096 bytes, of which 1024 are its own. */
+static void write_process(const char *schedstat)
+{
+	struct fake_process p = { .pid = 100, .ppid = 1, .rss_pages = 9, .hwm_kib = 77 };
+
+	p.cminflt = 1;
+	p.write_bytes = 1024;
+	p.voluntary = 12;
+	fake_process_write(&f, &p);
+	fixture_write(&f, "proc/100/schedstat", schedstat);
+	fixture_write(&f, "proc/100/task/100/schedstat", schedstat);
+	fixture_write(&f, "proc/100/io",
+	              "rchar: 1\nwchar: 2\nsyscr: 1\nsyscw: 1\nread_bytes: 0\n"
+	              "write_bytes: 4096\ncancelled_write_bytes: 0\n");
+}
+
+#define RUSAGE (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_PEAK_RSS | RT_HAS_CTXSW | RT_HAS_IO)
+
+/* stat, status, io and schedstat, and no list of threads. */
+START_TEST(leader_with_all_cpu_time_is_read_alone)
+{
+	unsigned opens;
+
+	write_process("5000 0 1\n");
+	opens = faults_opens();
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RUSAGE, &once), 0);
+	ck_assert_uint_eq(faults_opens() - opens, 4);
+	ck_assert_uint_eq(once.figures.valid & RUSAGE, RUSAGE);
+	ck_assert_uint_eq(once.figures.self[RTI_VOLUNTARY], 12);
+	ck_assert_uint_eq(once.figures.self[RTI_WRITE_BYTES], 1024);
+}
+END_TEST
+
+/* A thread that used 1 ns has exited: it may have switched and written. */
+START_TEST(leader_without_all_cpu_time_makes_lower_bounds)
+{
+	uint64_t doubtful = RT_HAS_CTXSW | RT_HAS_IO;
+
+	write_process("4999 0 1\n");
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RUSAGE, &once), 0);
+	ck_assert_uint_eq(once.figures.valid & RUSAGE, RUSAGE & ~doubtful);
+	ck_assert_uint_eq(once.figures.partial & doubtful, doubtful);
+	ck_assert_uint_eq(once.figures.self[RTI_VOLUNTARY], 12);
+}
+END_TEST
+
+START_TEST(kernel_without_schedstat_counts_on_faults)
+{
+	write_process("5000 0 1\n");
+	fixture_remove(&f, "proc/100/schedstat");
+	fixture_remove(&f, "proc/100/task/100/schedstat");
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CTXSW, &once), 0);
+	ck_assert_uint_eq(once.figures.valid, RT_HAS_CTXSW);
+}
+END_TEST
+
+START_TEST(each_figure_opens_its_file_alone)
+{
+	static const struct {
+		uint64_t want;
+		unsigned opens;
+	} cases[] = { { RT_HAS_RSS, 1 },
+		      { RT_HAS_CPU, 1 },
+		      { RT_HAS_FAULTS, 1 },
+		      { RT_HAS_THREADS, 1 },
+		      { RT_HAS_PSS, 1 },
+		      { RT_HAS_PEAK_RSS, 1 },
+		      { RT_HAS_IO_CALLS, 1 },
+		      { RT_HAS_CTXSW, 2 },
+		      { RT_HAS_RSS | RT_HAS_CPU, 2 },
+		      { RT_HAS_PSS | RT_HAS_IO | RT_HAS_PEAK_RSS, 3 } };
+
+	write_process("5000 0 1\n");
+	ctx.flags |= RT_OPT_IO_WITH_REAPED;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned opens = faults_opens();
+
+		ck_assert_int_eq(rti_pid_once_read(&ctx, 100, cases[i].want, &once), 0);
+		ck_assert_uint_eq(faults_opens() - opens, cases[i].opens);
+		ck_assert_uint_eq(once.figures.valid & cases[i].want, cases[i].want);
+	}
+}
+END_TEST
+
+START_TEST(shortage_of_descriptors_is_an_error)
+{
+	static const char *const files[] = { "/stat", "/statm", "/io", "/status", "/smaps_rollup" };
+	uint64_t want = RUSAGE | RT_HAS_RSS | RT_HAS_PSS;
+
+	write_process("5000 0 1\n");
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		faults_on_open(files[i], -EMFILE);
+		ck_assert_int_eq(rti_pid_once_read(&ctx, 100, want, &once), -EMFILE);
+		faults_on_open(files[i], 0);
+	}
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, want, &once), 0);
+}
+END_TEST
+
+START_TEST(refused_file_clears_its_bits_only)
+{
+	write_process("5000 0 1\n");
+	faults_on_read("/io", -EACCES);
+	faults_on_open("/smaps_rollup", -EACCES);
+	ctx.flags |= RT_OPT_IO_WITH_REAPED;
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_RSS | RT_HAS_IO | RT_HAS_PSS, &once),
+	                 0);
+	ck_assert_uint_eq(once.figures.valid, RT_HAS_RSS);
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_IO | RT_HAS_PSS, &once), 0);
+	ck_assert_uint_eq(once.figures.valid, 0);
+}
+END_TEST
+
+static struct child child;
+static pid_t successor;
+
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* The child exits, and another process gets its pid. */
+static void replace_child(void *arg)
+{
+	(void)arg;
+	child_end(&child);
+	successor = family_fork_as(child.pid);
+}
+
+static void end_successor(void)
+{
+	if (successor <= 0)
+		return;
+	kill(successor, SIGKILL);
+	waitpid(successor, NULL, 0);
+}
+
+/* Replace the process before the file of this name is opened. All that is open by then is of
+ * another process than the rest. */
+static void check_replaced_before(const char *file, uint64_t want)
+{
+	child_start(&child, do_nothing, NULL);
+	faults_before_open(file, replace_child, NULL);
+	ck_assert_msg(rti_pid_once_read(&ctx, child.pid, want, &once) == -ESRCH, "%s %d", file,
+	              successor);
+	faults_before_open(file, NULL, NULL);
+	end_successor();
+}
+
+START_TEST(process_that_is_replaced_between_two_files_is_gone)
+{
+	check_replaced_before("/stat", RT_HAS_CPU | RT_HAS_RSS);
+	check_replaced_before("/io", RT_HAS_RSS | RT_HAS_IO);
+	check_replaced_before("/smaps_rollup", RT_HAS_IO | RT_HAS_PSS);
+	check_replaced_before("/smaps_rollup", RT_HAS_CPU | RT_HAS_PSS);
+	check_replaced_before("/stat", RUSAGE);
+	check_replaced_before("/schedstat", RT_HAS_CTXSW);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pid_once");
+	TCase *fixture = suite_case(suite, "fixture"), *live = suite_case(suite, "live");
+
+	tcase_add_checked_fixture(fixture, open_fixture, close_fixture);
+	tcase_add_test(fixture, leader_with_all_cpu_time_is_read_alone);
+	tcase_add_test(fixture, leader_without_all_cpu_time_makes_lower_bounds);
+	tcase_add_test(fixture, kernel_without_schedstat_counts_on_faults);
+	tcase_add_test(fixture, each_figure_opens_its_file_alone);
+	tcase_add_test(fixture, shortage_of_descriptors_is_an_error);
+	tcase_add_test(fixture, refused_file_clears_its_bits_only);
+	tcase_add_checked_fixture(live, open_system, close_root);
+	tcase_add_test(live, process_that_is_replaced_between_two_files_is_gone);
+	return suite_run(suite);
+}
