@@ -12,7 +12,8 @@
 #define FILES_DEFAULT_MAX 4096
 #define ALL_OF_A_TREE                                                                              \
 	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS |      \
-	 RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_THREADS | RT_HAS_PEAK_TREE | RT_HAS_IO_CALLS)
+	 RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_THREADS |                \
+	 RT_HAS_PEAK_TREE | RT_HAS_IO_CALLS)
 
 static struct tree_options get_options(const struct rt_opts *opts)
 {
