@@ -186,6 +186,99 @@ class Tracker
 	std::unique_ptr<rt_tracker, Free> handle;
 };
 
+/** A started program and its descendants. It can be moved, not copied. Other threads may call
+ *  signal() and kill() while one is in wait(). The program continues to run when this is destroyed,
+ *  unless RT_COMMAND_KILL_ON_FREE is set. */
+class Command
+{
+      public:
+	/** Starts argv, with the other options as they are. The message of the exception names what
+	 * failed. */
+	static Command start(const std::vector<std::string> &argv,
+	                     rt_command_opts opts = rt_command_opts())
+	{
+		std::vector<const char *> words;
+		char message[512] = "";
+		rt_command *c;
+
+		for (const std::string &word : argv)
+			words.push_back(word.c_str());
+		words.push_back(nullptr);
+		opts.size = sizeof(opts);
+		opts.argv = words.data();
+		opts.message = message;
+		opts.message_size = sizeof(message);
+		check(rt_command_start(&c, &opts), message);
+		return Command(c);
+	}
+
+	std::int32_t pid() const
+	{
+		return rt_command_pid(handle.get());
+	}
+
+	/** The accounting method that it runs at: an RT_ACCOUNTING_ value. */
+	std::uint32_t accounting() const
+	{
+		return rt_command_accounting(handle.get());
+	}
+
+	/** Descriptor for an event loop: readable when dispatch() has something to do. */
+	int fd() const
+	{
+		int fd = rt_command_fd(handle.get());
+
+		check(fd, "rt_command_fd");
+		return fd;
+	}
+
+	/** Does what is due, without waiting. Returns whether the program has ended. */
+	bool dispatch()
+	{
+		return is_over(rt_command_dispatch(handle.get()), "rt_command_dispatch");
+	}
+
+	/** Waits for a time, without limit if it is negative. Returns false if the program still
+	 * runs: out is untouched then. */
+	bool wait(rt_outcome &out, std::int64_t timeout_ns = -1)
+	{
+		return is_over(rt_command_wait(handle.get(), timeout_ns, &out, sizeof(out)),
+		               "rt_command_wait");
+	}
+
+	void signal(int number)
+	{
+		check(rt_command_signal(handle.get(), number), "rt_command_signal");
+	}
+
+	void kill()
+	{
+		check(rt_command_kill(handle.get()), "rt_command_kill");
+	}
+
+      private:
+	struct Free {
+		void operator()(rt_command *c) const
+		{
+			rt_command_free(c);
+		}
+	};
+
+	explicit Command(rt_command *c) : handle(c)
+	{
+	}
+
+	static bool is_over(int err, const char *what)
+	{
+		if (err == -static_cast<int>(std::errc::timed_out))
+			return false;
+		check(err, what);
+		return true;
+	}
+
+	std::unique_ptr<rt_command, Free> handle;
+};
+
 } // namespace rtrack
 
 #endif

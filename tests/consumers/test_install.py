@@ -42,7 +42,8 @@ class Installed(unittest.TestCase):
     def build(self, source: pathlib.Path, *extra: str, static: bool = False) -> pathlib.Path:
         is_cpp = source.suffix == ".cpp"
         compiler, standard = ("c++", "-std=c++11") if is_cpp else ("cc", "-std=gnu11")
-        program = self.stage.work / (source.stem + ("-static" if static else ""))
+        suffix = ("-static" if static else "") + ("-cpp" if is_cpp else "")
+        program = self.stage.work / (source.stem + suffix)
         libs = self.pkg_config("--static", "--libs") if static else self.pkg_config("--libs")
         strict = [standard, "-pedantic", "-Wall", "-Wextra", "-Werror"]
         run([compiler, *strict, *self.pkg_config("--cflags"), source, "-o", program, *extra, *libs])
@@ -161,6 +162,17 @@ class Installed(unittest.TestCase):
         self.assertIn([str(child.pid), str(os.getpid()), "sleep"],
                       [[r[0], r[1], r[-1]] for r in rows])
         self.assertEqual(self.use(program, "-1").returncode, 1)
+
+    def test_cpp_command_example_returns_exit_code(self) -> None:
+        if not shutil.which("c++"):
+            self.skipTest("no C++ compiler is installed")
+        program = self.build(EXAMPLES / "cpp/command.cpp")
+        done = self.use(program, "sh", "-c", "sleep 0.1; exit 6")
+        self.assertEqual((done.returncode, done.stderr), (6, ""))
+        self.assertRegex(done.stdout, r"^accounting [1-5], exit code 6, \d+ ns of CPU time\n$")
+        done = self.use(program, "/nonexistent")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("The program /nonexistent cannot be started", done.stderr)
 
     def test_python_binding_passes_its_tests(self) -> None:
         env = {**self.stage.env, "RTRACK_LIBRARY": str(self.stage.library)}

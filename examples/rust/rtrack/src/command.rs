@@ -8,6 +8,7 @@ use std::ffi::{CString, OsStr};
 use std::io;
 use std::mem::size_of;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::io::RawFd;
 use std::ptr::{self, NonNull};
 use std::time::Duration;
 
@@ -15,8 +16,10 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Command(NonNull<sys::rt_command>);
 
-// SAFETY: the library keeps no thread-local state of a command.
+// SAFETY: the library keeps no thread-local state of a command, and any thread may make its calls at
+// any time, except for the one that frees it.
 unsafe impl Send for Command {}
+unsafe impl Sync for Command {}
 
 /// What a program and its descendants used, after it has ended.
 #[derive(Debug, Clone, Copy, Default)]
@@ -103,8 +106,8 @@ impl Command {
     }
 
     /// Take a sample of the process tree of the program.
-    pub fn sample(&mut self) -> io::Result<Metrics> {
-        // SAFETY: the tracker is valid as long as the command, which is borrowed mutably.
+    pub fn sample(&self) -> io::Result<Metrics> {
+        // SAFETY: the tracker is valid as long as the command, and has its lock.
         unsafe { sample(sys::rt_command_tracker(self.0.as_ptr())) }
     }
 
@@ -114,15 +117,35 @@ impl Command {
         check(unsafe { sys::rt_command_signal(self.0.as_ptr(), number) })
     }
 
-    /// Kill the program and its descendants, also those that it left running.
-    pub fn kill(&mut self) -> io::Result<()> {
-        // SAFETY: the handle is live, and borrowed mutably.
+    /// Kill the program and its descendants, also those that it left running. Another thread may be
+    /// in [`Command::wait`], which then returns.
+    pub fn kill(&self) -> io::Result<()> {
+        // SAFETY: the handle is live.
         check(unsafe { sys::rt_command_kill(self.0.as_ptr()) })
+    }
+
+    /// Descriptor for an event loop: readable when [`Command::dispatch`] has something to do. It
+    /// belongs to the command. The error is `EOPNOTSUPP` before Linux 5.3.
+    pub fn fd(&self) -> io::Result<RawFd> {
+        // SAFETY: the handle is live.
+        let fd = unsafe { sys::rt_command_fd(self.0.as_ptr()) };
+        check(fd)?;
+        Ok(fd)
+    }
+
+    /// Do what is due, without waiting. Returns whether the program has ended: then
+    /// [`Command::wait`] returns at once.
+    pub fn dispatch(&self) -> io::Result<bool> {
+        // SAFETY: the handle is live.
+        match check(unsafe { sys::rt_command_dispatch(self.0.as_ptr()) }) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(false),
+            other => other.map(|_| true),
+        }
     }
 
     /// Wait for the program, with `None` for as long as it runs. The error is `ETIMEDOUT` if it is
     /// still running after the timeout.
-    pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Outcome> {
+    pub fn wait(&self, timeout: Option<Duration>) -> io::Result<Outcome> {
         let nanoseconds =
             timeout.map_or(-1, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
         let mut out = Outcome::default();

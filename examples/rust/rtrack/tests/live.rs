@@ -109,17 +109,18 @@ fn is_partition_needs_a_device() {
 
 #[test]
 fn command_wait_returns_the_outcome() {
-    let mut command = Command::start(&["sh", "-c", "exit 3"], &Options::default()).unwrap();
+    let command = Command::start(&["sh", "-c", "exit 3"], &Options::default()).unwrap();
     let outcome = command.wait(None).unwrap();
     assert_eq!((outcome.code(), outcome.signal()), (Some(3), None));
     assert!(outcome.cpu().is_some());
+    assert_eq!(command.accounting(), outcome.raw().accounting);
     assert_eq!(errno(command.signal(SIGKILL)), Some(ESRCH));
 }
 
 #[test]
 fn command_lists_its_processes() {
     let options = Options { list_processes: true, ..Default::default() };
-    let mut command =
+    let command =
         Command::start(&["sh", "-c", "(exit 5); sh -c 'kill -9 $$'; exit 3"], &options).unwrap();
     assert_eq!(errno(command.processes()), Some(ENODATA));
     let outcome = command.wait(None).unwrap();
@@ -129,7 +130,7 @@ fn command_lists_its_processes() {
         assert_eq!((rows.len() as u64, count), (3, 3));
         assert!(rows.iter().any(|row| row.signal == SIGKILL && row.exit_code == -1));
     }
-    let mut other = Command::start(&["true"], &Options::default()).unwrap();
+    let other = Command::start(&["true"], &Options::default()).unwrap();
     other.wait(None).unwrap();
     assert_eq!(errno(other.processes()), Some(EOPNOTSUPP));
 }
@@ -155,7 +156,7 @@ fn peak_poll_before_the_first_sample_fails() {
 
 #[test]
 fn command_can_be_killed() {
-    let mut command = Command::start(&["sleep", "60"], &Options::default()).unwrap();
+    let command = Command::start(&["sleep", "60"], &Options::default()).unwrap();
     assert_eq!(errno(command.wait(Some(Duration::from_millis(10)))), Some(ETIMEDOUT));
     assert!(command.sample().unwrap().processes() >= Some(1));
     command.signal(SIGKILL).unwrap();
@@ -166,7 +167,7 @@ fn command_can_be_killed() {
 
 #[test]
 fn command_kill_ends_descendants_too() {
-    let mut command =
+    let command =
         Command::start(&["sh", "-c", "sleep 60 & sleep 60"], &Options::default()).unwrap();
     command.kill().unwrap();
     let outcome = command.wait(Some(Duration::from_secs(30))).unwrap();
@@ -177,4 +178,25 @@ fn command_kill_ends_descendants_too() {
 fn missing_command_fails_to_start() {
     assert_eq!(errno(Command::start(&["/nonexistent"], &Options::default())), Some(ENOENT));
     assert_eq!(errno(Command::start::<&str>(&[], &Options::default())), Some(EINVAL));
+}
+
+#[test]
+fn command_can_be_killed_while_another_thread_waits() {
+    let command = Command::start(&["sleep", "1000"], &Options::default()).unwrap();
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| command.wait(None).unwrap());
+        while command.sample().unwrap().processes() < Some(1) {}
+        command.kill().unwrap();
+        assert_eq!(waiter.join().unwrap().signal(), Some(SIGKILL));
+    });
+}
+
+#[test]
+fn command_in_a_loop_is_dispatched_until_it_has_ended() {
+    let command = Command::start(&["sh", "-c", "sleep 0.1; exit 4"], &Options::default()).unwrap();
+    assert!(command.fd().unwrap() >= 0);
+    while !command.dispatch().unwrap() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(command.wait(Some(Duration::ZERO)).unwrap().code(), Some(4));
 }
