@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Space of file systems, from /proc/PID/mountinfo and statvfs(3).
  *
- * Each superblock is listed once, at its first mount that no later mount hides. statvfs(3) runs on
- * a separate thread: a server that stops answering costs that sample 25 ms and later ones nothing.
+ * Each superblock is listed once, at its first mount that no later mount hides. Where statvfs(3)
+ * may block, it runs on a separate thread: a server that stops answering costs that sample 25 ms
+ * and later ones nothing. A system with local file systems alone needs no thread.
  *
  * The total counts what is on storage. It excludes memory (tmpfs, ramdisk), overlay, and loop
  * devices. The bytes of a loop device are those of a file on another file system, and a squashfs or
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "collect/collector.h"
+#include "collect/local_fs.h"
 #include "collect/rows.h"
 #include "os/worker.h"
 #include "util/array.h"
@@ -83,6 +85,7 @@ struct mount {
 	/* A later mount has the same mount point, or an earlier one the same superblock. */
 	bool is_hidden;
 	bool is_stalled; /* the probe has not answered */
+	bool is_local;   /* the probe waits for nothing, so it needs no thread */
 	int err;         /* error of the last answer, or 0 */
 };
 
@@ -289,6 +292,29 @@ static void merge_mounts(struct mounts *mounts, struct mounts *before)
 	mounts->count = visible;
 }
 
+/* The path of a local file system may lead through one that blocks. E.g.: a disk is mounted below
+ * a directory of a server. */
+static int mark_paths_through(void *arg, const struct rti_mount *from)
+{
+	struct mounts *mounts = arg;
+
+	if (rti_fs_is_local(from->type) || find_kind(from->type) == KIND_PSEUDO)
+		return RTI_CONTINUE;
+	for (size_t i = 0; i < mounts->count; i++)
+		if (rti_fs_leads_through(mounts->mount[i].probe->path, from->mount_point))
+			mounts->mount[i].is_local = false;
+	return RTI_CONTINUE;
+}
+
+/* Below another root, what the path leads through is unknown. */
+static void find_local(struct state *st, const struct rti_context *ctx)
+{
+	for (size_t i = 0; i < st->mounts.count; i++)
+		st->mounts.mount[i].is_local =
+		    !ctx->procfs->is_foreign && rti_fs_is_local(st->mounts.mount[i].row.type);
+	rti_parse_mountinfo(st->text.data, st->text.len, mark_paths_through, &st->mounts);
+}
+
 static int parse_mounts(struct state *st, const struct rti_context *ctx)
 {
 	struct mount_parser parser = { .ctx = ctx, .root_len = strlen(ctx->procfs->root) };
@@ -301,6 +327,7 @@ static int parse_mounts(struct state *st, const struct rti_context *ctx)
 	merge_mounts(&parser.mounts, &st->mounts);
 	free_mounts(&st->mounts, st->worker);
 	st->mounts = parser.mounts;
+	find_local(st, ctx);
 	return 0;
 }
 
@@ -374,16 +401,26 @@ static void use_answer(struct mount *mount, struct rti_worker *worker, bool has_
 	    answer->total_bytes > answer->free_bytes ? answer->total_bytes - answer->free_bytes : 0;
 }
 
-/* Probe all mounts. Returns 0, or the -errno for which none could be probed. */
+/* Probe all mounts. Returns 0, or the -errno for which those that may block could not be probed. */
 static int probe_mounts(struct state *st)
 {
 	int err;
 
-	for (size_t i = 0; i < st->mounts.count; i++)
-		rti_worker_submit(st->worker, &st->mounts.mount[i].probe->job);
+	for (size_t i = 0; i < st->mounts.count; i++) {
+		struct mount *mount = &st->mounts.mount[i];
+		struct rti_job *job = &mount->probe->job;
+
+		/* One that led through another mount before may still wait for it. */
+		mount->is_local = mount->is_local && rti_worker_is_idle(st->worker, job);
+		if (mount->is_local)
+			job->run(job);
+		else
+			rti_worker_submit(st->worker, job);
+	}
 	err = rti_worker_run(st->worker, PROBE_WAIT_NS, SAMPLE_WAIT_NS);
 	for (size_t i = 0; i < st->mounts.count; i++)
-		use_answer(&st->mounts.mount[i], st->worker, err == 0);
+		use_answer(&st->mounts.mount[i], st->worker,
+		           err == 0 || st->mounts.mount[i].is_local);
 	return err;
 }
 

@@ -15,6 +15,7 @@
 #include "fixture.h"
 #include "sampler.h"
 #include "suite.h"
+#include "threads.h"
 
 extern const struct rti_sys_collector rti_sys_fs;
 
@@ -144,6 +145,71 @@ START_TEST(live_mount_and_unmount_are_noticed)
 }
 END_TEST
 
+/* Enter a root with nothing but a tmpfs and proc. Returns 0, or 77 if that is not permitted. */
+static int enter_local_root(const char *where)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("new", where, "tmpfs", 0, "size=1M") < 0 || chroot(where) < 0 || chdir("/") < 0 ||
+	    mkdir("/proc", 0755) < 0 || mount("proc", "/proc", "proc", 0, NULL) < 0)
+		return 77;
+	return 0;
+}
+
+/* An overlay in the root of the lower one. Returns 0, or 77 if that is not possible. */
+static int mount_overlay(void)
+{
+	if (mkdir("/low", 0755) < 0 || mkdir("/up", 0755) < 0 || mkdir("/work", 0755) < 0 ||
+	    mkdir("/over", 0755) < 0 ||
+	    mount("o", "/over", "overlay", 0, "lowerdir=/low,upperdir=/up,workdir=/work") < 0)
+		return 77;
+	return 0;
+}
+
+/* Returns 0, 77 if this is not permitted here, or what went wrong. */
+static int sample_local(const char *where)
+{
+	struct sampler live;
+	int result = enter_local_root(where), before = threads_count_first();
+
+	if (result)
+		return result;
+	sampler_open(&live, &rti_sys_fs, NULL);
+	if (sampler_take(&live) < 0 || live.out.filesystems_skipped != 0)
+		return 1;
+	if (threads_count() != before)
+		return 2;
+	if (!find_row(&live, "/") || find_row(&live, "/")->total_bytes != 1 << 20)
+		return 3;
+	result = mount_overlay();
+	if (result)
+		return result;
+	if (sampler_take(&live) < 0 || !find_row(&live, "/over"))
+		return 4;
+	if (threads_count() != before + 1) /* which stays for the next sample */
+		return 5;
+	sampler_close(&live);
+	return 0;
+}
+
+START_TEST(local_file_systems_need_no_thread)
+{
+	struct fixture place;
+	int status;
+	pid_t pid;
+
+	fixture_new(&place);
+	pid = fork();
+	if (pid == 0)
+		_exit(sample_local(place.root));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+
+	fixture_free(&place);
+	ck_assert(WIFEXITED(status));
+	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77, "step %d",
+	              WEXITSTATUS(status));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sys_fs_live");
@@ -152,5 +218,6 @@ int main(void)
 	tcase_add_test(live, live_root_matches_statvfs);
 	tcase_add_test(live, live_rows_have_distinct_devices);
 	tcase_add_test(live, live_mount_and_unmount_are_noticed);
+	tcase_add_test(live, local_file_systems_need_no_thread);
 	return suite_run(suite);
 }
