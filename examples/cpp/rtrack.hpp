@@ -76,6 +76,22 @@ inline rt_process pid_read(std::int32_t pid, std::uint64_t want = 0)
 	return out;
 }
 
+/** Returns the descendants of a process, parents before their children. */
+inline std::vector<std::int32_t> pid_descendants(std::int32_t pid)
+{
+	std::vector<std::int32_t> pids(64);
+	std::size_t count = pids.size();
+
+	check(rt_pid_descendants(pid, pids.data(), &count), "rt_pid_descendants");
+	while (count > pids.size()) {
+		pids.resize(count + count / 4); // it may have grown by the next call
+		count = pids.size();
+		check(rt_pid_descendants(pid, pids.data(), &count), "rt_pid_descendants");
+	}
+	pids.resize(count);
+	return pids;
+}
+
 /** Returns whether a block device is a partition of another one, by its kernel name. */
 inline bool is_partition(const std::string &name)
 {

@@ -249,6 +249,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_getrusage": (ctypes.c_int, [ctypes.c_int, out]),
         "rt_pid_getrusage": (ctypes.c_int, [i32, out, ctypes.POINTER(u32)]),
         "rt_is_partition": (ctypes.c_int, [ctypes.c_char_p]),
+        "rt_pid_descendants": (ctypes.c_int, [i32, ctypes.POINTER(i32), count]),
         "rt_pid_read": (ctypes.c_int, [i32, u64, out, size]),
         "rt_pid_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), i32, ctypes.POINTER(_Opts)]),
         "rt_system_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_Opts)]),
@@ -581,6 +582,18 @@ def pid_read(pid: Optional[int] = None, want: int = 0) -> Process:
         raise OverflowError("want does not fit into 64 bits")
     _check(_lib.rt_pid_read(pid, want, ctypes.byref(out._raw), ctypes.sizeof(out._raw)))
     return out
+
+
+def pid_descendants(pid: Optional[int] = None) -> List[int]:
+    """Return the descendants of a process, by default the caller, parents before their children."""
+    pid = os.getpid() if pid is None else _int32(pid)
+    room = 64
+    while True:
+        pids, count = (ctypes.c_int32 * room)(), ctypes.c_size_t(room)
+        _check(_lib.rt_pid_descendants(pid, pids, ctypes.byref(count)))
+        if count.value <= room:
+            return pids[: count.value]
+        room = count.value + count.value // 4  # it may have grown by the next call
 
 
 def is_partition(name: str) -> bool:

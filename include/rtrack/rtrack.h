@@ -992,6 +992,31 @@ RT_API int rt_is_partition(const char *name);
  *  besides. @since 0.3 */
 RT_API int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_t out_size);
 
+/** The descendants of a process, once.
+ *
+ *  Children of all threads are found. A zombie is a descendant until its parent has waited for it.
+ *  An orphan is none, unless a process of the tree has adopted it (subreaper). Processes that fork
+ *  during the call may be missing. A tracker also finds those that live for a short time, and
+ *  orphans.
+ *
+ *  @param pid process id in the caller's pid namespace. The id of a thread other than the leader
+ *          is -ESRCH.
+ *  @param pids receives the process ids, parents before their children, without @p pid itself. May
+ *          be NULL if `*count` is 0. Untouched on error.
+ *  @param count on entry, the number of ids that @p pids has room for. On return, the number of
+ *          descendants, which may be more than were written. Untouched on error.
+ *  @retval 0 success
+ *  @retval -EINVAL @p pid is negative or zero
+ *  @retval -EFAULT @p count is NULL, or @p pids is NULL and `*count` is not 0
+ *  @retval -E2BIG there are more than 65536, or the tree forks faster than it can be read
+ *  @return else -ESRCH, -EACCES, -ENOENT, -EXDEV, -EMFILE, -ENFILE or -ENOMEM, as rt_pid_read()
+ *
+ *  Cost: `stat`, one directory and one file per thread (`children`) of each process of the tree.
+ *  Twice that, or three times, if a process exits meanwhile, since its children then have another
+ *  parent. A kernel without `children` files: `stat` of all processes of the system.
+ *  @since 0.3 */
+RT_API int rt_pid_descendants(int32_t pid, int32_t *pids, size_t *count);
+
 /** @} */
 
 /** @defgroup diff Differences

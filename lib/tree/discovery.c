@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "collect/children.h"
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
 #include "os/procfs_path.h"
@@ -83,7 +84,6 @@ static bool add_child(struct rti_tree *tree, int32_t parent, const struct rti_pi
 struct children_scan {
 	struct rti_tree *tree;
 	int32_t parent;
-	uint32_t threads;
 	bool is_incomplete; /* a child may have been left out */
 };
 
@@ -107,34 +107,17 @@ static int match_child(void *arg, int32_t pid)
 	return RTI_CONTINUE;
 }
 
-static void scan_thread(struct children_scan *scan, int32_t tid, struct rti_file *cached)
+static void scan_leader(struct children_scan *scan, struct rti_file *cached)
 {
 	const struct rti_procfs *procfs = scan->tree->ctx->procfs;
 	struct rti_buf *buf = &scan->tree->discovery.children;
-	struct rti_path path = rti_task_path(scan->parent, tid, "children");
-	int err;
+	struct rti_path path = rti_task_path(scan->parent, scan->parent, "children");
+	int err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached, buf);
 
-	if (cached)
-		err =
-		    rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached, buf);
-	else
-		err = rti_procfs_read(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, buf);
 	if (err == 0)
 		rti_parse_children(buf->data, buf->len, match_child, scan);
 	else if (err != -ENOENT && err != -ESRCH)
 		note_skipped(scan->tree, 0, err);
-}
-
-static int scan_task(void *arg, const char *name)
-{
-	struct children_scan *scan = arg;
-	int32_t tid = rti_path_number(name);
-
-	if (tid == 0)
-		return RTI_CONTINUE;
-	scan_thread(scan, tid, NULL);
-	scan->threads++;
-	return RTI_CONTINUE;
 }
 
 /* The process has one thread, as far as is known. A thread that it made since stat was read may
@@ -148,19 +131,21 @@ static void scan_single_thread(struct children_scan *scan, struct rti_member *m)
 	m->scan.threads = 1;
 	if (scan->tree->discovery.last_pid != m->values.stat_last_pid)
 		m->scan.last_pid = 0;
-	scan_thread(scan, scan->parent, &cached);
+	scan_leader(scan, &cached);
 	/* Members may have moved. */
 	rti_member_find(&scan->tree->table, scan->parent)->files.children = cached;
 }
 
 static void scan_all_threads(struct children_scan *scan)
 {
-	struct rti_path tasks = rti_pid_path(scan->parent, "task");
-	int err = rti_procfs_list(scan->tree->ctx->procfs, RTI_PROC, tasks.text, scan_task, scan);
+	struct rti_tree *tree = scan->tree;
+	uint32_t threads;
+	int err = rti_children_list(tree->ctx, scan->parent, &tree->discovery.children, match_child,
+	                            scan, &threads);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		note_skipped(scan->tree, 0, err);
-	rti_member_find(&scan->tree->table, scan->parent)->scan.threads = scan->threads;
+		note_skipped(tree, 0, err);
+	rti_member_find(&tree->table, scan->parent)->scan.threads = threads;
 }
 
 /* A child belongs to the thread that forked it, so every thread's file is read; the children of

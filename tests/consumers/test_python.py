@@ -165,6 +165,21 @@ class PidRead(unittest.TestCase):
         self.assertEqual(caught.exception.errno, errno.EINVAL)
 
 
+class PidDescendants(unittest.TestCase):
+    def test_pid_descendants_lists_all_however_many(self) -> None:
+        self.assertEqual(rtrack.pid_descendants(), [])
+        children = [subprocess.Popen(["sleep", "1000"]) for _ in range(70)]
+        try:
+            found = rtrack.pid_descendants()
+            self.assertEqual(sorted(found), sorted(child.pid for child in children))
+            self.assertEqual(rtrack.pid_descendants(children[0].pid), [])
+        finally:
+            for child in children:
+                child.kill()
+                child.wait()
+        self.assertRaises(ProcessLookupError, rtrack.pid_descendants, children[0].pid)
+
+
 class IsPartition(unittest.TestCase):
     def test_is_partition_agrees_with_sys_block(self) -> None:
         for name in os.listdir("/sys/class/block"):

@@ -496,6 +496,10 @@ extern "C" {
         out_size: usize,
     ) -> ::std::os::raw::c_int;
 }
+extern "C" {
+    pub fn rt_pid_descendants(pid: i32, pids: *mut i32, count: *mut usize)
+        -> ::std::os::raw::c_int;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rt_delta {

@@ -65,6 +65,21 @@ pub fn pid_read(pid: i32, want: u64) -> io::Result<sys::rt_process> {
     Ok(out)
 }
 
+/// Returns the descendants of a process, parents before their children.
+pub fn pid_descendants(pid: i32) -> io::Result<Vec<i32>> {
+    let mut pids = vec![0; 64];
+    loop {
+        let mut count = pids.len();
+        // SAFETY: pids has room for so many, and both outlive the call.
+        check(unsafe { sys::rt_pid_descendants(pid, pids.as_mut_ptr(), &mut count) })?;
+        if count <= pids.len() {
+            pids.truncate(count);
+            return Ok(pids);
+        }
+        pids.resize(count + count / 4, 0); // it may have grown by the next call
+    }
+}
+
 /// Returns whether a block device is a partition of another one, by its kernel name.
 pub fn is_partition(name: &str) -> io::Result<bool> {
     let name = CString::new(name)?;

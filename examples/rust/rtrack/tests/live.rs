@@ -2,7 +2,7 @@
 //! Tests of the safe crate on live processes.
 
 use rtrack::{
-    getrusage, is_partition, pid_getrusage, pid_read, sys, Command, Kind, Options, Tracker, Who,
+    getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Kind, Options, Tracker, Who,
 };
 use std::time::{Duration, Instant};
 
@@ -96,6 +96,22 @@ fn pid_read_has_what_is_asked_for() {
     assert!(row.rss_bytes > 1 << 20);
     assert_eq!(errno(pid_read(pid, sys::RT_HAS_PROCESSES)), Some(EINVAL));
     assert_eq!(errno(pid_read(i32::MAX, 0)), Some(ESRCH));
+}
+
+#[test]
+fn pid_descendants_lists_grandchildren() {
+    let options = Options::default();
+    let mut command = Command::start(&["sh", "-c", "sleep 100; :"], &options).unwrap();
+    let end = Instant::now() + Duration::from_secs(100);
+    let mut found = Vec::new();
+    while found.is_empty() && Instant::now() < end {
+        found = pid_descendants(command.pid()).unwrap();
+    }
+    assert_eq!(found.len(), 1);
+    assert!(pid_descendants(std::process::id() as i32).unwrap().contains(&found[0]));
+    command.kill().unwrap();
+    command.wait(None).ok();
+    assert_eq!(errno(pid_descendants(i32::MAX)), Some(ESRCH));
 }
 
 #[test]

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* The descendants of a process, listed once. */
+#include "collect/descendants.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collect/children.h"
+#include "collect/pid_stat.h"
+#include "os/pid_file.h"
+#include "os/procfs_path.h"
+#include "util/array.h"
+#include "util/descendant_set.h"
+#include "util/visit.h"
+
+/* A process that exits during a pass hands its children to an ancestor, which may have been read
+ * by then. So another pass follows, up to this many. */
+#define PASSES_MAX 3
+
+struct entry {
+	int32_t pid;
+	int32_t ppid;
+	uint64_t starttime;
+};
+
+struct walk {
+	const struct rti_context *ctx;
+	struct rti_descendant_set *known; /* the pids of entries */
+	struct rti_buf buf;               /* for children files */
+	struct entry *entries;            /* the root first, parents before their children */
+	size_t count, capacity;
+	struct entry *candidates; /* all processes, for a kernel without children files */
+	size_t candidate_count, candidate_capacity;
+	bool has_vanished; /* a process has exited during this pass */
+};
+
+static int append(struct entry **array, size_t *count, size_t *capacity, struct entry entry)
+{
+	struct entry *grown = rti_array_grow(*array, capacity, *count + 1, sizeof(**array));
+
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	grown[(*count)++] = entry;
+	return 0;
+}
+
+static int add_entry(struct walk *walk, struct entry entry)
+{
+	if (walk->count > RTI_DESCENDANTS_MAX)
+		return -E2BIG;
+	rti_descendant_set_add(walk->known, entry.pid);
+	return append(&walk->entries, &walk->count, &walk->capacity, entry);
+}
+
+static void forget(struct walk *walk, int32_t pid)
+{
+	rti_descendant_set_fork(walk->known, 0, pid);
+}
+
+/* Each pid is taken once, so a file that names an ancestor makes no circle. */
+static int add_child(void *arg, int32_t pid)
+{
+	struct walk *walk = arg;
+	int err;
+
+	if (rti_descendant_set_has(walk->known, pid))
+		return RTI_CONTINUE;
+	err = add_entry(walk, (struct entry){ .pid = pid });
+	return err < 0 ? err : RTI_CONTINUE;
+}
+
+/* Whether the process of a children file is still a descendant. Its parent may have changed since,
+ * if that has exited, and its pid may be that of a stranger by now. */
+static bool is_descendant(const struct walk *walk, size_t i, const struct rti_pid_stat *stat)
+{
+	if (stat->state == 'X' || !rti_pid_stat_is_leader(walk->ctx, stat))
+		return false;
+	return i == 0 || rti_descendant_set_has(walk->known, stat->ppid);
+}
+
+/* Read the stat of an entry through a file that was opened before its children were listed: then
+ * the children were those of the process. A process that /proc hides is a child even so, but its
+ * own children cannot be known. */
+static int check_entry(struct walk *walk, size_t i, struct rti_file *file)
+{
+	struct rti_pid_stat stat;
+	int err =
+	    file->fd < 0 ? -ESRCH : rti_pid_stat_read(walk->ctx, walk->entries[i].pid, file, &stat);
+
+	if (err == 0 && !is_descendant(walk, i, &stat))
+		err = -ESRCH;
+	return err;
+}
+
+/* Remove an entry, and its children, which are the last entries. */
+static void remove_entry(struct walk *walk, size_t i, size_t first_child)
+{
+	while (walk->count > first_child)
+		forget(walk, walk->entries[--walk->count].pid);
+	forget(walk, walk->entries[i].pid);
+	walk->entries[i].pid = 0;
+	walk->has_vanished = true;
+}
+
+static int visit(struct walk *walk, size_t i)
+{
+	const struct rti_context *ctx = walk->ctx;
+	int32_t pid = walk->entries[i].pid;
+	struct rti_file file = RTI_FILE_INIT;
+	size_t first_child = walk->count;
+	uint32_t threads;
+	int found, err = rti_pid_file_open(ctx, pid, "stat", &file);
+
+	if (err == -EPERM || err == -EACCES || (err == -ENOENT && rti_pid_file_is_hidden(ctx, pid)))
+		return i == 0 ? -EACCES : 0;
+	if (err < 0 && err != -ENOENT && err != -ESRCH)
+		return err;
+	found = rti_children_list(ctx, pid, &walk->buf, add_child, walk, &threads);
+	err = check_entry(walk, i, &file);
+	rti_procfs_close_file(ctx->procfs, &file);
+	if (err == -ESRCH && i > 0) {
+		remove_entry(walk, i, first_child);
+		return found == -ENOMEM ? found : 0;
+	}
+	return err < 0 ? err : found;
+}
+
+/* One pass by the children files, level by level. */
+static int walk_children(struct walk *walk, int32_t root)
+{
+	int err = add_entry(walk, (struct entry){ .pid = root });
+
+	for (size_t i = 0; err == 0 && i < walk->count; i++)
+		err = visit(walk, i);
+	return err;
+}
+
+static int add_candidate(void *arg, const char *name)
+{
+	struct walk *walk = arg;
+	int32_t pid = rti_path_number(name);
+	struct rti_pid_stat stat;
+
+	if (pid == 0 || rti_pid_stat_read(walk->ctx, pid, NULL, &stat) < 0 || stat.state == 'X')
+		return RTI_CONTINUE;
+	return append(&walk->candidates, &walk->candidate_count, &walk->candidate_capacity,
+	              (struct entry){ pid, stat.ppid, stat.starttime });
+}
+
+/* Whether both pids still mean what they did when all processes were listed. The child first: then
+ * the parent that it names is the one that is read after it. */
+static bool is_still_child(const struct walk *walk, const struct entry *child)
+{
+	const struct entry *parent = walk->entries;
+	struct rti_pid_stat stat;
+
+	while (parent->pid != child->ppid)
+		parent++;
+	return rti_pid_stat_read(walk->ctx, child->pid, NULL, &stat) == 0 &&
+	       stat.ppid == child->ppid && stat.starttime == child->starttime &&
+	       rti_pid_stat_read(walk->ctx, parent->pid, NULL, &stat) == 0 &&
+	       stat.starttime == parent->starttime;
+}
+
+/* Take the candidates that name a known parent. */
+static int add_round(struct walk *walk, bool *was_added)
+{
+	*was_added = false;
+	for (size_t i = 0; i < walk->candidate_count; i++) {
+		const struct entry *c = &walk->candidates[i];
+		int err;
+
+		if (!rti_descendant_set_has(walk->known, c->ppid) ||
+		    rti_descendant_set_has(walk->known, c->pid))
+			continue;
+		if (!is_still_child(walk, c)) {
+			walk->has_vanished = true;
+			continue;
+		}
+		err = add_entry(walk, *c);
+		if (err < 0)
+			return err;
+		*was_added = true;
+	}
+	return 0;
+}
+
+/* Pids mostly rise from parent to child, so one round finds most. */
+static int walk_all(struct walk *walk, int32_t root)
+{
+	struct rti_pid_stat stat;
+	bool was_added;
+	int err = rti_pid_stat_read(walk->ctx, root, NULL, &stat);
+
+	if (err == 0 && !rti_pid_stat_is_leader(walk->ctx, &stat))
+		err = -ESRCH;
+	if (err == 0)
+		err = add_entry(walk, (struct entry){ root, stat.ppid, stat.starttime });
+	if (err == 0)
+		err = rti_procfs_list(walk->ctx->procfs, RTI_PROC, ".", add_candidate, walk);
+	if (err < 0)
+		return err;
+	do
+		err = add_round(walk, &was_added);
+	while (err == 0 && was_added);
+	return err;
+}
+
+static int walk_once(struct walk *walk, int32_t root)
+{
+	const struct rti_procfs *procfs = walk->ctx->procfs;
+	bool has_children_files =
+	    rti_procfs_access(procfs, RTI_PROC, rti_task_path(root, root, "children").text) == 0;
+
+	while (walk->count > 0)
+		forget(walk, walk->entries[--walk->count].pid);
+	walk->candidate_count = 0;
+	walk->has_vanished = false;
+	return has_children_files ? walk_children(walk, root) : walk_all(walk, root);
+}
+
+static int copy_out(const struct walk *walk, struct rti_descendants *out)
+{
+	out->count = 0;
+	out->pids = calloc(walk->count, sizeof(*out->pids));
+	if (!out->pids)
+		return -ENOMEM;
+	for (size_t i = 1; i < walk->count; i++) {
+		if (walk->entries[i].pid)
+			out->pids[out->count++] = walk->entries[i].pid;
+	}
+	return 0;
+}
+
+int rti_descendants_list(const struct rti_context *ctx, int32_t pid, struct rti_descendants *out)
+{
+	struct walk walk = { .ctx = ctx, .has_vanished = true };
+	int err = 0;
+
+	walk.known = calloc(1, sizeof(*walk.known));
+	if (!walk.known)
+		return -ENOMEM;
+	for (int i = 0; i < PASSES_MAX && err == 0 && walk.has_vanished; i++)
+		err = walk_once(&walk, pid);
+	if (err == 0)
+		err = copy_out(&walk, out);
+	rti_buf_free(&walk.buf);
+	free(walk.candidates);
+	free(walk.entries);
+	free(walk.known);
+	return err;
+}
