@@ -2,7 +2,8 @@
 //! Tests of the safe crate on live processes.
 
 use rtrack::{
-    getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Kind, Options, Tracker, Who,
+    getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Kind, Options,
+    Tracker, Who,
 };
 use std::time::{Duration, Instant};
 
