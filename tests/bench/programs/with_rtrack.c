@@ -83,7 +83,7 @@ int64_t sample_target(void)
 	if (metrics.kind == RT_KIND_SYSTEM)
 		return 0;
 	/* Figures that were not read would make the sample look cheap. */
-	if ((metrics.valid | metrics.partial) != wanted) {
+	if (((metrics.valid | metrics.partial) & wanted) != wanted) {
 		errno = ENODATA;
 		fail_with_errno("sample");
 	}
