@@ -173,11 +173,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("pid_cost");
-	TCase *costs = suite_case(suite, "costs");
+	Suite *suite;
+	TCase *costs;
 
 	if (IS_ADDRESS_SANITIZED || IS_THREAD_SANITIZED)
 		return suite_skip("a sanitizer slows the library down, but not the kernel");
+	suite = suite_create("pid_cost");
+	costs = suite_case(suite, "costs");
 	tcase_add_test(costs, look_at_another_process_costs_its_files);
 	tcase_add_test(costs, look_at_the_caller_itself_costs_less_than_three_files);
 	return suite_run(suite);

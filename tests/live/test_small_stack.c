@@ -9,18 +9,11 @@
 #include <rtrack/rtrack.h>
 
 #include "suite.h"
+#include "threads.h"
 
 #define STACK_BYTES 16384
 #define SAMPLES 3
 #define CHILDREN 40
-
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
 
 static void run_on_small_stack(void *(*work)(void *), void *arg)
 {
@@ -121,12 +114,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("small_stack");
-	TCase *tcase = suite_case(suite, "16 KiB");
+	Suite *suite;
+	TCase *tcase;
 
-#ifdef IS_SANITIZED
-	return suite_skip("a sanitizer makes stack frames larger");
-#endif
+	if (IS_ADDRESS_SANITIZED)
+		return suite_skip("a sanitizer makes stack frames larger");
+	suite = suite_create("small_stack");
+	tcase = suite_case(suite, "16 KiB");
 	tcase_add_loop_test(tcase, tree_can_be_sampled, 0, 2);
 	tcase_add_test(tcase, system_can_be_sampled);
 	tcase_add_test(tcase, usage_can_be_read);
