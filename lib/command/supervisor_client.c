@@ -22,9 +22,9 @@
 #include "util/decimal.h"
 
 #define NS_PER_S 1000000000
-#define END_MAX_MS 50 /* of a supervisor that has nothing left to do */
-#define NAP_NS 100000 /* where there is no pidfd to wait by (before Linux 5.3) */
-#define NAPS_MAX 500
+#define END_MAX_MS 200 /* of a supervisor that has nothing left to do */
+#define NAP_NS 100000  /* where there is no pidfd to wait by (before Linux 5.3) */
+#define NAPS_MAX 2000
 #define ANSWER_MS 1000 /* of a supervisor that has nothing else to do */
 
 /* Where the supervisor may lie, relative to the library: beside it in a build tree, or in an
@@ -182,23 +182,35 @@ static int share_memory(struct rti_supervisor *s)
 	return 0;
 }
 
+/* A signal to the caller does not end the wait: what is not reaped then stays a zombie. */
+static void wait_for_end(int pidfd)
+{
+	const struct timespec timeout = { .tv_sec = END_MAX_MS / 1000,
+		                          .tv_nsec = END_MAX_MS % 1000 * 1000000L };
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	sigset_t all;
+
+	sigfillset(&all);
+	ppoll(&end, 1, &timeout, &all);
+}
+
 /* The supervisor ends at once, unless the program runs on or the supervisor is stopped: then it
  * is left to the process that adopts it. Returns whether it has been reaped here. */
 static bool wait_for_exit(const struct rti_supervisor *s, int *status)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
-	struct pollfd end = { .fd = rti_pidfd_open(s->supervisor_pid), .events = POLLIN };
+	int pidfd = rti_pidfd_open(s->supervisor_pid);
 	bool runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
 	pid_t reaped;
 
-	if (end.fd >= 0 && !runs_on)
-		poll(&end, 1, END_MAX_MS);
-	for (int i = 0; (reaped = waitpid(s->supervisor_pid, status, WNOHANG)) == 0 && end.fd < 0 &&
+	if (pidfd >= 0 && !runs_on)
+		wait_for_end(pidfd);
+	for (int i = 0; (reaped = waitpid(s->supervisor_pid, status, WNOHANG)) == 0 && pidfd < 0 &&
 	                !runs_on && i < NAPS_MAX;
 	     i++)
 		nanosleep(&nap, NULL);
-	if (end.fd >= 0)
-		close(end.fd);
+	if (pidfd >= 0)
+		close(pidfd);
 	return reaped == s->supervisor_pid;
 }
 

@@ -58,7 +58,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Talks to the supervisor through a socket and shared memory.
     "command/supervisor_client.c": re.compile(
         r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|memfd_create|getrlimit|"
-        r"fallocate|m(un)?map"
+        r"fallocate|m(un)?map|sigfillset"
     ),
     # Receives the kernel's process events through a socket.
     "os/proc_connector.c": re.compile(
