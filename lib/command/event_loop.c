@@ -8,13 +8,14 @@
 
 #include "command/handle.h"
 #include "os/pidfd.h"
+#include "util/min_max.h"
 
 /* The program has ended, and its supervisor does not report it yet. */
 #define REPORT_WAIT_NS 10000000u
 
 static uint64_t next_time_ns(const struct rt_command *c)
 {
-	uint64_t next_ns = c->next_poll_ns < c->next_look_ns ? c->next_poll_ns : c->next_look_ns;
+	uint64_t next_ns = rti_min(c->next_poll_ns, c->next_look_ns);
 	uint64_t soon_ns = c->tracker->platform.monotonic_ns() + REPORT_WAIT_NS;
 
 	if (c->is_over)

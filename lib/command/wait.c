@@ -14,6 +14,7 @@
 #include "command/event_loop.h"
 #include "command/outcome.h"
 #include "os/pidfd.h"
+#include "util/min_max.h"
 #include "util/saturate.h"
 
 /* Two peak polls are this far apart at least, and this many times as long as one costs. */
@@ -110,8 +111,7 @@ static void poll_peak(struct rt_command *c, uint64_t now_ns)
 		return;
 	}
 	cost_ns = rti_subtract_saturated(poll_cost_ns(c), cost_ns);
-	c->next_poll_ns =
-	    now_ns + (cost_ns * POLL_SHARE > POLL_NS ? cost_ns * POLL_SHARE : POLL_NS);
+	c->next_poll_ns = now_ns + rti_max(cost_ns * POLL_SHARE, POLL_NS);
 }
 
 static uint64_t now_ns(const struct rt_command *c)
@@ -122,11 +122,6 @@ static uint64_t now_ns(const struct rt_command *c)
 	return now.monotonic_ns;
 }
 
-static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 /* A negative time has no bound. Returns 0 as well if another thread has waited to the end. */
 static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 {
@@ -134,8 +129,8 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 	uint64_t end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
 
 	while (!c->is_over) {
-		uint64_t next_ns = earlier(earlier(c->next_poll_ns, c->next_look_ns), end_ns);
-		uint64_t until_ns = earlier(next_ns, now + SLEEP_MAX_NS);
+		uint64_t next_ns = rti_min(rti_min(c->next_poll_ns, c->next_look_ns), end_ns);
+		uint64_t until_ns = rti_min(next_ns, now + SLEEP_MAX_NS);
 		int64_t left_ns = until_ns > now ? (int64_t)(until_ns - now) : 0;
 		int err = rti_command_is_supervised(c) ? wait_for_supervisor(c, left_ns)
 		                                       : wait_for_exit(c, left_ns);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "os/platform.h"
+#include "util/min_max.h"
 
 /* If the host locks its memory, the usual 8 MiB would be resident in full. */
 #define STACK_BYTES ((size_t)256 << 10)
@@ -52,11 +53,6 @@ static uint64_t now_ns(const struct rti_worker *worker)
 static uint64_t add_clamped(uint64_t from_ns, uint64_t by_ns)
 {
 	return by_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : from_ns + by_ns;
-}
-
-static uint64_t min_ns(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 int rti_worker_new(struct rti_worker **out)
@@ -254,7 +250,7 @@ static int run_queue(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t 
 			return err;
 		if (now >= end)
 			break;
-		wait_until(worker, min_ns(end, add_clamped(now, job_limit_ns)));
+		wait_until(worker, rti_min(end, add_clamped(now, job_limit_ns)));
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "util/min_max.h"
 #include "util/saturate.h"
 
 /* A sum of reads that may have moved by less, as a part of it, is better than the model. */
@@ -67,13 +68,6 @@ static bool is_usable(const struct rti_memory_facts *facts)
 	return is_within(facts->read, USABLE_DOUBT) || facts->needs_fresh_reads;
 }
 
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
-{
-	if (value > high)
-		value = high;
-	return value < low ? low : value;
-}
-
 /* What no two processes can share. Others may share all of it if they share with the tree at
  * all. */
 static uint64_t low_pages(const struct rti_memory_facts *facts)
@@ -129,7 +123,8 @@ static void set_estimate(const struct rti_memory_facts *facts, struct rti_memory
 	out->is_known = read->known > 0 || read->unknown == 0;
 	out->low_bytes = rti_multiply_saturated(low_pages(facts), facts->page_size);
 	out->high_bytes = rti_multiply_saturated(high_pages(facts), facts->page_size);
-	out->bytes = clamp(is_by_read ? read->bytes : of_model, out->low_bytes, out->high_bytes);
+	out->bytes =
+	    rti_clamp(is_by_read ? read->bytes : of_model, out->low_bytes, out->high_bytes);
 	if (!is_by_read) {
 		out->copied_bytes =
 		    rti_multiply_saturated(facts->sums->copied_pages, facts->page_size);

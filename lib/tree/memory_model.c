@@ -3,6 +3,7 @@
 #include "tree/memory_model.h"
 
 #include "tree/member_table.h"
+#include "util/min_max.h"
 #include "util/saturate.h"
 
 /* The kernel counts pages per CPU before it adds them up, so two reads may differ by some. */
@@ -15,16 +16,6 @@
 #define PROGRAM_PAGES 2048u
 
 #define GENERATIONS_MAX 64 /* of forks, that are looked at */
-
-static uint64_t min_of(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t max_of(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
@@ -66,7 +57,7 @@ static bool shares_anon(const struct rti_memory_part *m)
 /* Pages in common with its parent that it still has in some form. */
 static uint64_t inherited_now(const struct rti_memory_part *m)
 {
-	return min_of(m->inherited, rti_memory_anon_pages(&m->look));
+	return rti_min(m->inherited, rti_memory_anon_pages(&m->look));
 }
 
 /* What was copied since the last count. A look that is torn counts later. */
@@ -87,10 +78,10 @@ static uint64_t count_copies(struct rti_memory_part *m)
 static void inherit(struct rti_memory_part *m, struct rti_member *parent)
 {
 	const struct rti_memory_part *p = &parent->memory;
-	uint64_t parent_pages = max_of(rti_memory_anon_pages(&p->look), p->anon_before);
+	uint64_t parent_pages = rti_max(rti_memory_anon_pages(&p->look), p->anon_before);
 
 	m->parent = parent->pid;
-	m->inherited = min_of(rti_memory_anon_pages(&m->look), parent_pages);
+	m->inherited = rti_min(rti_memory_anon_pages(&m->look), parent_pages);
 	m->parent_copies = p->copies;
 	m->parent_faults = p->faults_before;
 	m->parent_released = p->released_before;
@@ -189,7 +180,7 @@ static void take_place_of(struct rti_member_table *table, struct rti_member *m,
 	heir->memory.parent = grandparent ? grandparent->pid : 0;
 	heir->memory.is_founder = m->memory.is_founder;
 	heir->memory.inherited =
-	    grandparent ? min_of(heir->memory.inherited, m->memory.inherited) : 0;
+	    grandparent ? rti_min(heir->memory.inherited, m->memory.inherited) : 0;
 	heir->memory.parent_copies = m->memory.parent_copies;
 	heir->memory.parent_faults = m->memory.parent_faults;
 	heir->memory.parent_released = m->memory.parent_released;
@@ -202,8 +193,8 @@ static void take_place_of(struct rti_member_table *table, struct rti_member *m,
 static uint64_t changed_between(const struct rti_memory_part *m, const struct rti_memory_part *a,
                                 const struct rti_memory_part *b)
 {
-	uint64_t faults = min_of(a->parent_faults, b->parent_faults),
-		 released = min_of(a->parent_released, b->parent_released);
+	uint64_t faults = rti_min(a->parent_faults, b->parent_faults),
+		 released = rti_min(a->parent_released, b->parent_released);
 
 	return rti_subtract_saturated(m->look.faults, faults) +
 	       rti_subtract_saturated(m->released, released);
@@ -279,19 +270,19 @@ static void add_to_parent(struct rti_member_table *table, const struct rti_memor
 	p = &parent->memory;
 	if (p->sum.has_given)
 		p->sum.left_behind +=
-		    min_of(p->sum.last_inherited,
-		           rti_subtract_saturated(m->parent_copies, p->sum.last_copies));
+		    rti_min(p->sum.last_inherited,
+		            rti_subtract_saturated(m->parent_copies, p->sum.last_copies));
 	p->sum.has_given = true;
 	p->sum.last_copies = m->parent_copies;
 	p->sum.last_inherited = m->inherited;
-	p->sum.given = max_of(p->sum.given, inherited_now(m));
+	p->sum.given = rti_max(p->sum.given, inherited_now(m));
 }
 
 /* Pages beyond those that its parent has. A page that a member copied is one more, whether it was
  * inherited or left behind. */
 static uint64_t copied_pages(const struct rti_memory_part *m)
 {
-	return min_of(m->copies, inherited_now(m) + m->sum.left_behind);
+	return rti_min(m->copies, inherited_now(m) + m->sum.left_behind);
 }
 
 /* Inherited pages that its parent may not have any more: one of the two has copied or released
@@ -304,10 +295,10 @@ static uint64_t parted_pages_max(const struct rti_member_table *table,
 
 	if (!p || !p->is_present)
 		return inherited_now(m);
-	return min_of(inherited_now(m),
-	              m->parted + m->look.faults +
-	                  rti_subtract_saturated(p->look.faults, m->parent_faults) +
-	                  rti_subtract_saturated(p->released, m->parent_released));
+	return rti_min(inherited_now(m),
+	               m->parted + m->look.faults +
+	                   rti_subtract_saturated(p->look.faults, m->parent_faults) +
+	                   rti_subtract_saturated(p->released, m->parent_released));
 }
 
 static void add_member(const struct rti_member_table *table, struct rti_memory_part *m,
@@ -320,15 +311,15 @@ static void add_member(const struct rti_member_table *table, struct rti_memory_p
 	if (m->has_parents_space)
 		return;
 	if (m->sum.has_given)
-		m->sum.left_behind += min_of(m->sum.last_inherited,
-		                             rti_subtract_saturated(m->copies, m->sum.last_copies));
+		m->sum.left_behind += rti_min(
+		    m->sum.last_inherited, rti_subtract_saturated(m->copies, m->sum.last_copies));
 	out->copied_pages += copied_pages(m);
 	out->anon_pages += own + rti_subtract_saturated(m->sum.given, anon);
 	out->anon_pages_min += m->is_founder ? anon : rti_subtract_saturated(anon, m->found_pages);
 	out->anon_pages_max += own + parted_pages_max(table, m);
 	out->shared_pages += m->look.shared_pages;
-	out->shared_pages_max = max_of(out->shared_pages_max, m->look.shared_pages);
-	out->shmem_pages_max = max_of(out->shmem_pages_max, m->look.shmem_pages);
+	out->shared_pages_max = rti_max(out->shared_pages_max, m->look.shared_pages);
+	out->shmem_pages_max = rti_max(out->shmem_pages_max, m->look.shmem_pages);
 }
 
 void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
@@ -352,12 +343,12 @@ void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
 		if (!m->is_present)
 			continue;
 		add_member(table, m, out);
-		largest = max_of(largest, rti_memory_anon_pages(&m->look));
+		largest = rti_max(largest, rti_memory_anon_pages(&m->look));
 	}
 	out->anon_pages += out->copied_pages;
-	out->anon_pages_min = max_of(out->anon_pages_min, largest);
-	out->anon_pages = max_of(out->anon_pages, out->anon_pages_min);
-	out->anon_pages_max = max_of(out->anon_pages_max, out->anon_pages);
+	out->anon_pages_min = rti_max(out->anon_pages_min, largest);
+	out->anon_pages = rti_max(out->anon_pages, out->anon_pages_min);
+	out->anon_pages_max = rti_max(out->anon_pages_max, out->anon_pages);
 }
 
 uint64_t rti_memory_anon_share(const struct rti_member_table *table, const struct rti_member *m)
@@ -368,7 +359,7 @@ uint64_t rti_memory_anon_share(const struct rti_member_table *table, const struc
 	if (memory->parent)
 		shared = rti_subtract_saturated(inherited_now(memory), memory->copies);
 	else
-		shared = rti_subtract_saturated(min_of(memory->sum.given, anon),
+		shared = rti_subtract_saturated(rti_min(memory->sum.given, anon),
 		                                memory->sum.left_behind);
 	return anon - shared + shared / (find_first(table, m)->memory.sum.relatives + 1);
 }

@@ -11,6 +11,7 @@
 #include "tree/memory_note.h"
 #include "tree/read_policy.h"
 #include "tree/usage_post.h"
+#include "util/min_max.h"
 #include "util/saturate.h"
 
 /* An estimate this much above the peak is worth reading PSS for: a hundredth. */
@@ -30,18 +31,13 @@ static void raise_peak(struct rti_peak_state *peaks, uint64_t bytes, bool is_rea
 	peaks->is_read = is_read;
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* What was read has shown how many copies are none, and how much of their files the members share
  * with others. So it was at the recent peak, too. E.g.: a pool was estimated at 800 MiB, of which
  * 390 MiB are copies. Then it is read: 410 MiB. */
 static void settle_estimates(struct rti_peak_state *peaks, const struct rti_memory_state *memory)
 {
-	uint64_t copies = lesser(memory->excess_copied_bytes, peaks->recent_copied_bytes),
-		 files = lesser(memory->excess_file_bytes, peaks->recent_file_bytes);
+	uint64_t copies = rti_min(memory->excess_copied_bytes, peaks->recent_copied_bytes),
+		 files = rti_min(memory->excess_file_bytes, peaks->recent_file_bytes);
 
 	raise_peak(peaks, rti_subtract_saturated(peaks->recent_bytes, copies + files), false);
 	raise_peak(peaks, rti_subtract_saturated(peaks->recent_least_bytes, files), false);
@@ -81,7 +77,7 @@ static void take_moment(struct rti_tree *tree)
 
 static uint64_t largest_bytes(const struct rti_peak_state *peaks)
 {
-	return peaks->bytes > peaks->recent_bytes ? peaks->bytes : peaks->recent_bytes;
+	return rti_max(peaks->bytes, peaks->recent_bytes);
 }
 
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)

@@ -2,6 +2,7 @@
 /* How much CPU time reading PSS may use. */
 #include "tree/pss_budget.h"
 
+#include "util/min_max.h"
 #include "util/saturate.h"
 
 #define DEFAULT_SHARE 10
@@ -28,7 +29,7 @@ void rti_pss_init(struct rti_pss_budget *budget, uint32_t share, uint32_t hold_u
 /* Enough for the longest read that is allowed. */
 uint64_t rti_pss_saved_max_ns(const struct rti_pss_budget *budget)
 {
-	return budget->hold_ns > SAVED_MAX_NS ? budget->hold_ns : SAVED_MAX_NS;
+	return rti_max(budget->hold_ns, SAVED_MAX_NS);
 }
 
 void rti_pss_save(struct rti_pss_budget *budget, uint64_t now_ns)
@@ -78,13 +79,6 @@ bool rti_pss_can_spare(const struct rti_pss_budget *budget, uint64_t cost_ns)
 	                          rti_add_saturated(cost_ns, rti_pss_saved_max_ns(budget) / 2));
 }
 
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
-{
-	if (value > high)
-		value = high;
-	return value < low ? low : value;
-}
-
 /* What some process has cost for swapped or huge pages must not set the price of all others at
  * once. */
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns)
@@ -96,7 +90,7 @@ void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t c
 	if (rss_bytes < LEARN_FROM_BYTES || cost_ns <= READ_NS)
 		return;
 	page_ps =
-	    clamp((cost_ns - READ_NS) * 1000 / pages, budget->page_ps / 4, budget->page_ps * 4);
+	    rti_clamp((cost_ns - READ_NS) * 1000 / pages, budget->page_ps / 4, budget->page_ps * 4);
 	budget->page_ps = (3 * budget->page_ps + page_ps) / 4;
 	if (budget->page_ps < PAGE_MIN_PS)
 		budget->page_ps = PAGE_MIN_PS;

@@ -7,6 +7,7 @@
 #include "collect/pid_mm.h"
 #include "tree/member_read.h"
 #include "tree/state.h"
+#include "util/min_max.h"
 #include "util/saturate.h"
 
 #define FEW_PAGES 256u
@@ -285,7 +286,7 @@ static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m
 	if (m->memory.look.at_ns > m->pss.at_ns)
 		bytes = rti_subtract_saturated(bytes + rti_subtract_saturated(now, then),
 		                               rti_subtract_saturated(then, now));
-	return bytes < max_bytes ? bytes : max_bytes;
+	return rti_min(bytes, max_bytes);
 }
 
 uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m)
@@ -304,7 +305,7 @@ static uint64_t outside_bytes(const struct rti_tree *tree, const struct rti_memb
 	                    : mapped;
 
 	if (mapped < 2 * part || mapped == 0)
-		return part < mapped ? part : mapped;
+		return rti_min(part, mapped);
 	return (uint64_t)((double)part / (double)(mapped - part) * (double)part);
 }
 
