@@ -60,7 +60,7 @@ static void learn_sharing(struct rti_tree *tree, const struct rti_pss_sum *sum)
 			continue;
 		rti_executables_measure(executables, m->memory.executable,
 		                        m->memory.look.shared_pages,
-		                        rti_subtract_saturated(pss->pss_bytes, pss->anon_bytes) /
+		                        rti_pss_of_files(pss->pss_bytes, pss->anon_bytes) /
 		                            tree->ctx->platform->page_size);
 	}
 	rti_executables_learn(executables);
@@ -72,7 +72,7 @@ static void learn_outside_shmem(struct rti_tree *tree, const struct rti_pss_sum 
 	uint64_t shmem = rti_pages_to_bytes(tree, tree->memory.sums.shmem_pages_max);
 
 	tree->memory.has_outside_shmem =
-	    rti_subtract_saturated(sum->bytes, sum->anon_bytes) < shmem - shmem / RTI_PSS_DOUBT;
+	    rti_pss_of_files(sum->bytes, sum->anon_bytes) < shmem - shmem / RTI_PSS_DOUBT;
 }
 
 /* What was read at this moment corrects the model, which stands in until the next time. */

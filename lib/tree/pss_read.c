@@ -300,9 +300,8 @@ uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m)
 static uint64_t outside_bytes(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t mapped = rti_pages_to_bytes(tree, m->memory.look.shared_pages),
-		 part = m->pss.has_kinds
-	                    ? rti_subtract_saturated(m->pss.pss_bytes, m->pss.anon_bytes)
-	                    : mapped;
+		 part = m->pss.has_kinds ? rti_pss_of_files(m->pss.pss_bytes, m->pss.anon_bytes)
+	                                 : mapped;
 
 	if (mapped < 2 * part || mapped == 0)
 		return rti_min(part, mapped);
