@@ -116,18 +116,15 @@ static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum
 	return true;
 }
 
-static void measure(struct rti_tree *tree, bool has_read)
+static void measure(struct rti_tree *tree, const struct rti_pss_sum *sum, bool has_read)
 {
 	struct rti_memory_state *state = &tree->memory;
-	struct rti_pss_sum read;
-	bool is_impossible;
+	bool is_impossible = has_read && is_contradicted(tree, sum);
 
-	rti_pss_sum(tree, &read);
-	is_impossible = has_read && is_contradicted(tree, &read);
 	if (has_read && !is_impossible)
-		learn(tree, &read);
+		learn(tree, sum);
 	state->moment = rti_memory_judge(&(struct rti_memory_facts){
-	    .read = &read,
+	    .read = sum,
 	    .sums = &state->sums,
 	    .file_pages = rti_executables_pages(&state->executables),
 	    .now_ns = tree->now_ns,
@@ -197,7 +194,8 @@ static void note_duration(struct rti_tree *tree)
 void rti_memory_sample(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
-	bool has_read = false, is_settled;
+	struct rti_pss_sum sum;
+	bool has_read;
 
 	state->was_calibrated = false;
 	if (tree->unchanged_samples == 0) {
@@ -212,15 +210,15 @@ void rti_memory_sample(struct rti_tree *tree)
 	if (tree->unchanged_samples == 0 && tree->table.count > 1)
 		note_duration(tree);
 	state->needs_fresh_reads = has_unseen_sharers(tree);
-	is_settled = tree->unchanged_samples > 0 && !state->needs_fresh_reads && is_recent(tree);
-	if (!is_settled)
-		has_read = rti_pss_read_due(tree);
-	if (!is_settled) {
-		measure(tree, has_read);
-		scale_shares(tree);
-	} else if (state->moment.source == RT_PSS_READ) {
-		state->moment.source = RT_PSS_CACHED;
+	if (tree->unchanged_samples > 0 && !state->needs_fresh_reads && is_recent(tree)) {
+		if (state->moment.source == RT_PSS_READ)
+			state->moment.source = RT_PSS_CACHED;
+		return;
 	}
+	rti_pss_sum(tree, &sum);
+	has_read = rti_pss_read_due(tree, &sum);
+	measure(tree, &sum, has_read);
+	scale_shares(tree);
 }
 
 static bool are_samples_rare(const struct rti_tree *tree)
@@ -232,6 +230,7 @@ static bool are_samples_rare(const struct rti_tree *tree)
 void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 {
 	struct rti_memory_state *state = &tree->memory;
+	struct rti_pss_sum sum;
 
 	state->was_calibrated = false;
 	sum_model(tree);
@@ -239,10 +238,11 @@ void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 		measure_rss(tree);
 		return;
 	}
-	measure(tree, false);
+	rti_pss_sum(tree, &sum);
+	measure(tree, &sum, false);
 	if (state->moment.is_exact || state->moment.bytes <= peak_bytes || !are_samples_rare(tree))
 		return;
 	rti_rows_keep(tree);
-	if (rti_pss_read_due(tree))
-		measure(tree, true);
+	if (rti_pss_read_due(tree, &sum))
+		measure(tree, &sum, true);
 }

@@ -193,11 +193,52 @@ static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t
 	return NULL;
 }
 
-/* Read what is due, from where the last round ended, for as long as limit_ns lasts. */
-static bool read_some(struct rti_tree *tree, uint64_t drift, uint64_t limit_ns)
+/* A round of reads. */
+struct round {
+	uint64_t drift;    /* members that were read at this drift or later are left out */
+	uint64_t cost_ns;  /* 0: there is nothing to read */
+	bool reads_a_part; /* all that is due can never be paid for */
+};
+
+/* Reads become doubtful together: what one member shares less, another has more of. So all of them
+ * are read, or, if that can never be paid for, as many as can be now; the cost is that of the
+ * first. Those that are read show what the others share of files and of shared memory. */
+static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 {
+	struct round round = { .drift = drift };
+	bool can_have_all;
 	size_t at = 0;
-	struct rti_member *m = find_due(tree, drift, &at);
+
+	round.cost_ns = cost_of_due(tree, drift, &can_have_all);
+	round.reads_a_part =
+	    !can_have_all || round.cost_ns > rti_pss_saved_max_ns(&tree->pss_budget);
+	if (round.cost_ns > 0 && round.reads_a_part)
+		round.cost_ns = cost_of(tree, find_due(tree, drift, &at));
+	return round;
+}
+
+static struct round choose_round(struct rti_tree *tree, const struct rti_pss_sum *sum)
+{
+	if (tree->memory.needs_fresh_reads || has_no_limit(tree))
+		return plan_round(tree, UINT64_MAX);
+	if (!rti_memory_is_within_doubt(sum))
+		return plan_round(tree, tree->drift);
+	/* Other processes may have changed what members share with them. */
+	if (tree->now_ns > rti_memory_good_until_ns(sum)) {
+		struct round all = plan_round(tree, UINT64_MAX);
+
+		if (rti_pss_can_spare(&tree->pss_budget, all.cost_ns))
+			return all;
+	}
+	return plan_round(tree, 0); /* what was never read, or not for long */
+}
+
+/* Read what is due, from where the last round ended, for as long as the budget lasts. */
+static bool read_round(struct rti_tree *tree, const struct round *round)
+{
+	uint64_t limit_ns = round->reads_a_part ? rti_pss_saved_ns(&tree->pss_budget) : UINT64_MAX;
+	size_t at = 0;
+	struct rti_member *m = find_due(tree, round->drift, &at);
 	bool has_read = false;
 
 	while (m && cost_of(tree, m) <= limit_ns) {
@@ -205,7 +246,7 @@ static bool read_some(struct rti_tree *tree, uint64_t drift, uint64_t limit_ns)
 		read_member(tree, m);
 		has_read = true;
 		at++;
-		m = find_due(tree, drift, &at);
+		m = find_due(tree, round->drift, &at);
 	}
 	if (!has_read)
 		return false;
@@ -215,62 +256,26 @@ static bool read_some(struct rti_tree *tree, uint64_t drift, uint64_t limit_ns)
 	return true;
 }
 
-/* Reads become doubtful together: what one member shares less, another has more of. So all of them
- * are read, or, if that can never be paid for, as many as can be now: is_whole is cleared, and the
- * cost is that of the first. Those that are read show what the others share of files and of shared
- * memory. */
-static uint64_t cost_of_round(struct rti_tree *tree, uint64_t drift, bool *is_whole)
-{
-	uint64_t cost_ns = cost_of_due(tree, drift, is_whole);
-	size_t at = 0;
-
-	*is_whole &= cost_ns <= rti_pss_saved_max_ns(&tree->pss_budget);
-	if (cost_ns == 0 || *is_whole)
-		return cost_ns;
-	return cost_of(tree, find_due(tree, drift, &at));
-}
-
-/* Whether other processes may have changed what members share with them, and it costs little to
- * find out. */
-static bool may_be_stale(struct rti_tree *tree, const struct rti_pss_sum *sum)
-{
-	bool is_whole;
-
-	return tree->now_ns > rti_memory_good_until_ns(sum) &&
-	       rti_pss_can_spare(&tree->pss_budget, cost_of_round(tree, UINT64_MAX, &is_whole));
-}
-
-/* Members that were read at this drift or later need not be read again. */
-static uint64_t good_drift(struct rti_tree *tree)
-{
-	struct rti_pss_sum sum;
-
-	rti_pss_sum(tree, &sum);
-	if (tree->memory.needs_fresh_reads || has_no_limit(tree))
-		return UINT64_MAX;
-	if (!rti_memory_is_within_doubt(&sum))
-		return tree->drift;
-	/* else only what was never read, or not for long */
-	return may_be_stale(tree, &sum) ? UINT64_MAX : 0;
-}
-
-bool rti_pss_read_due(struct rti_tree *tree)
+bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum)
 {
 	const struct rti_pss_budget *budget = &tree->pss_budget;
-	uint64_t drift, cost_ns;
-	bool is_whole;
+	struct round round;
 
 	if (!tree->memory.may_read || tree->now_ns < tree->pss_rounds.next_try_ns)
 		return false;
 	tree->pss_rounds.tried_ns = tree->now_ns;
-	drift = good_drift(tree);
-	cost_ns = cost_of_round(tree, drift, &is_whole);
-	if (cost_ns == 0)
+	round = choose_round(tree, sum);
+	if (round.cost_ns == 0)
 		return false;
-	if (rti_pss_can_afford(budget, cost_ns))
-		return read_some(tree, drift, is_whole ? UINT64_MAX : rti_pss_saved_ns(budget));
-	tree->pss_rounds.next_try_ns = tree->now_ns + rti_pss_wait_ns(budget, cost_ns);
-	return false;
+	if (!rti_pss_can_afford(budget, round.cost_ns)) {
+		tree->pss_rounds.next_try_ns =
+		    tree->now_ns + rti_pss_wait_ns(budget, round.cost_ns);
+		return false;
+	}
+	if (!read_round(tree, &round))
+		return false;
+	rti_pss_sum(tree, sum);
+	return true;
 }
 
 /* What was read, moved by the change of anonymous pages since; at most max_pages, which the process

@@ -20,8 +20,9 @@ static inline uint64_t rti_pss_of_files(uint64_t pss_bytes, uint64_t anon_bytes)
 }
 
 /* Read the PSS of all members for which it is not known well enough, if the budget allows that. If
- * it can never pay for all of them, read some, to learn from. Returns true if any was read. */
-bool rti_pss_read_due(struct rti_tree *tree);
+ * it can never pay for all of them, read some, to learn from. *sum is as rti_pss_sum() puts it, and
+ * is put anew if any was read. Returns true if any was. */
+bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum);
 
 /* The PSS of a member now: as read, and moved by what it has mapped or released since. */
 uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m);
