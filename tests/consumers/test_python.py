@@ -93,12 +93,20 @@ def wait_for_end(pid: int) -> None:
 def wait_on_thread(command: rtrack.Command) -> Tuple[threading.Thread, List[rtrack.Outcome]]:
     """Return a thread that is in command.wait(), and where it puts the outcome."""
     outcomes: List[rtrack.Outcome] = []
-    thread = threading.Thread(target=lambda: outcomes.append(command.wait()))
+    thread = threading.Thread(target=lambda: outcomes.append(command.wait()), daemon=True)
     thread.start()
-    while command._waiting.acquire(blocking=False):
+    for _ in range(100000):
+        if not command._waiting.acquire(blocking=False):
+            return thread, outcomes
         command._waiting.release()
         time.sleep(0.001)
-    return thread, outcomes
+    raise AssertionError("the thread did not begin to wait")
+
+
+def join(thread: threading.Thread) -> None:
+    thread.join(100)
+    if thread.is_alive():
+        raise AssertionError("the thread did not end")
 
 
 class Getrusage(unittest.TestCase):
@@ -364,7 +372,7 @@ class Trees(unittest.TestCase):
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join()
+                join(thread)
         self.assertEqual(failures, [])
 
 
@@ -541,8 +549,8 @@ class Commands(unittest.TestCase):
         self.assertEqual(seen, [1])
 
     def test_other_threads_need_not_wait_for_wait(self) -> None:
-        """The program ends only because kill() returns while another thread is in wait()."""
-        with rtrack.Command(["sleep", "1000"]) as command:
+        """The program ends by a signal only if kill() returns while another thread is in wait()."""
+        with rtrack.Command(["sleep", "100"]) as command:
             thread, outcomes = wait_on_thread(command)
             self.assertEqual(command.tracker.sample().processes, 1)
             command.tracker.glance()
@@ -551,7 +559,7 @@ class Commands(unittest.TestCase):
                 command.wait(0.01)
             self.assertTrue(thread.is_alive())
             command.kill()
-            thread.join()
+            join(thread)
             self.assertEqual(outcomes[0].signal, signal.SIGKILL)
             self.assertEqual(outcomes[0].as_dict(), command.wait().as_dict())
             self.assertRaises(ProcessLookupError, command.signal, signal.SIGTERM)
@@ -577,12 +585,12 @@ class Commands(unittest.TestCase):
             self.assertEqual(select.select([tracker], [], [], 0)[0], [])
 
     def test_close_lets_wait_on_another_thread_end(self) -> None:
-        command = rtrack.Command(["sleep", "1000"])
+        command = rtrack.Command(["sleep", "100"])
         thread, outcomes = wait_on_thread(command)
         timer = threading.Timer(0.1, command.signal, [signal.SIGTERM])
         timer.start()
         command.close()
-        thread.join()
+        join(thread)
         timer.join()
         self.assertEqual(outcomes[0].signal, signal.SIGTERM)
 

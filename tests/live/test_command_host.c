@@ -13,6 +13,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
 #include "commands.h"
 #include "suite.h"
 
@@ -110,6 +111,11 @@ static void run_commands(uint32_t method)
 	}
 }
 
+static int alarms_go_on(void *before)
+{
+	return alarms != *(int *)before;
+}
+
 START_TEST(host_is_as_it_was_after_commands)
 {
 	const struct itimerval period = { { 0, 5000 }, { 0, 5000 } };
@@ -147,8 +153,7 @@ START_TEST(host_is_as_it_was_after_commands)
 	ck_assert_int_eq(getitimer(ITIMER_REAL, &timer), 0);
 	ck_assert_int_eq(timer.it_interval.tv_usec, period.it_interval.tv_usec);
 	alarms_before = alarms;
-	while (alarms == alarms_before)
-		usleep(1000);
+	wait_until(alarms_go_on, &alarms_before);
 }
 END_TEST
 

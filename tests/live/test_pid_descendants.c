@@ -58,8 +58,11 @@ static void make_tree(void *arg)
 		wait_for_end();
 	tree->by_leader = pid;
 	pthread_create(&thread, NULL, fork_from_thread, tree);
-	while (!__atomic_load_n(&tree->grandchild, __ATOMIC_ACQUIRE))
-		usleep(1000);
+}
+
+static int is_set(void *pid)
+{
+	return __atomic_load_n((pid_t *)pid, __ATOMIC_ACQUIRE) != 0;
 }
 
 static size_t list(pid_t pid, int32_t *pids, size_t room)
@@ -87,6 +90,8 @@ START_TEST(descendants_of_all_threads_are_listed_parents_first)
 	struct child child;
 
 	child_start(&child, make_tree, tree);
+	wait_until(is_set, &tree->by_thread);
+	wait_until(is_set, &tree->grandchild);
 	ck_assert_uint_eq(list(child.pid, pids, MOST), 3);
 	index_of(tree->by_leader, pids, 3);
 	ck_assert_uint_lt(index_of(tree->by_thread, pids, 3), index_of(tree->grandchild, pids, 3));
@@ -165,8 +170,7 @@ START_TEST(descendants_with_bad_arguments_are_refused)
 	child_end(&child);
 	ck_assert_int_eq(rt_pid_descendants(child.pid, pids, &count), -ESRCH);
 	pthread_create(&thread, NULL, wait_for_signal, &tid);
-	while (!__atomic_load_n(&tid, __ATOMIC_ACQUIRE))
-		usleep(1000);
+	wait_until(is_set, &tid);
 	ck_assert_int_eq(rt_pid_descendants(tid, pids, &count), -ESRCH);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_int_eq(pids[0], -1);

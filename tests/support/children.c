@@ -121,7 +121,7 @@ void burn_cpu_ns(uint64_t ns)
 	}
 }
 
-void wait_until(int (*holds)(void *arg), void *arg)
+void wait_until_named(const char *condition, int (*holds)(void *arg), void *arg)
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
 	struct timespec now;
@@ -131,7 +131,8 @@ void wait_until(int (*holds)(void *arg), void *arg)
 	end_s = now.tv_sec + PATIENCE_S;
 	while (!holds(arg)) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		ck_assert_msg(now.tv_sec < end_s, "it did not happen within %d s", PATIENCE_S);
+		ck_assert_msg(now.tv_sec < end_s, "%s did not hold within %d s", condition,
+		              PATIENCE_S);
 		nanosleep(&nap, NULL);
 	}
 }

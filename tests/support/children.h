@@ -35,7 +35,9 @@ void burn_cpu_ns(uint64_t ns);
  * such thread. */
 char thread_state(pid_t pid, pid_t tid);
 
-/* Poll until a condition holds. Fails the test after 100 s, which no test comes near. */
-void wait_until(int (*holds)(void *arg), void *arg);
+/* Poll until a condition holds. Fails the test after 100 s, which no test comes near, and names the
+ * condition. */
+#define wait_until(holds, arg) wait_until_named(#holds "(" #arg ")", holds, arg)
+void wait_until_named(const char *condition, int (*holds)(void *arg), void *arg);
 
 #endif
