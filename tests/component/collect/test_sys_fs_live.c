@@ -97,8 +97,27 @@ START_TEST(live_rows_have_distinct_devices)
 }
 END_TEST
 
-/* A new mount in a new mount namespace is seen when it appears and when it disappears. Returns 0,
- * 77 if that is not permitted here, or what went wrong. */
+/* Run work(where) in a child, which may enter namespaces, with an empty directory. It returns 0, 77
+ * if that is not permitted here, or the step that failed. */
+static void check_in_child(int (*work)(const char *where))
+{
+	struct fixture place;
+	int status;
+	pid_t pid;
+
+	fixture_new(&place);
+	pid = fork();
+	if (pid == 0)
+		_exit(work(place.root));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+
+	fixture_free(&place);
+	ck_assert(WIFEXITED(status));
+	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77, "step %d",
+	              WEXITSTATUS(status));
+}
+
+/* A new mount in a new mount namespace is seen when it appears and when it disappears. */
 static int mount_in_namespace(const char *where)
 {
 	const struct rt_filesystem *row;
@@ -128,20 +147,7 @@ static int mount_in_namespace(const char *where)
 
 START_TEST(live_mount_and_unmount_are_noticed)
 {
-	struct fixture place;
-	int status;
-	pid_t pid;
-
-	fixture_new(&place);
-	pid = fork();
-	if (pid == 0)
-		_exit(mount_in_namespace(place.root));
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-
-	fixture_free(&place);
-	ck_assert(WIFEXITED(status));
-	/* 77: not permitted here */
-	ck_assert(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
+	check_in_child(mount_in_namespace);
 }
 END_TEST
 
@@ -165,7 +171,6 @@ static int mount_overlay(void)
 	return 0;
 }
 
-/* Returns 0, 77 if this is not permitted here, or what went wrong. */
 static int sample_local(const char *where)
 {
 	struct sampler live;
@@ -193,20 +198,7 @@ static int sample_local(const char *where)
 
 START_TEST(local_file_systems_need_no_thread)
 {
-	struct fixture place;
-	int status;
-	pid_t pid;
-
-	fixture_new(&place);
-	pid = fork();
-	if (pid == 0)
-		_exit(sample_local(place.root));
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-
-	fixture_free(&place);
-	ck_assert(WIFEXITED(status));
-	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77, "step %d",
-	              WEXITSTATUS(status));
+	check_in_child(sample_local);
 }
 END_TEST
 
