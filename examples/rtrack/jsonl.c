@@ -19,6 +19,21 @@ static const uint64_t rusage_domains[] = {
 	0,          RT_HAS_IO,  RT_HAS_IO,       0, 0, 0, RT_HAS_CTXSW,  RT_HAS_CTXSW,
 };
 
+/* Fields that are 0 if there is no figure, though their domain may be known. E.g.: the largest sum
+ * of PSS that was read, if it was only estimated so far. */
+static const char *const none_if_zero[] = { "peak_tree_pss_bytes", NULL };
+
+/* Fields that a row leaves out: it has them in another form (valid, reasons), they describe the
+ * struct instead of a measurement (size, reserved), or they are too large for the numbers of many
+ * JSON readers (tracker_id). */
+static const char *const left_out[] = {
+	"size",     "kind",       "valid",      "partial", "estimated", "reasons",
+	"reserved", "tracker_id", "pss_source", "source",  NULL,
+};
+
+/* Fields without a domain that only trees have. */
+static const char *const of_trees[] = { "members_skipped", NULL };
+
 /* A struct, to write its fields. */
 struct source {
 	uint32_t struct_id;
@@ -80,12 +95,19 @@ static void add_value(struct text *out, const char *key, const struct rt_field *
 		json_null(out, key);
 }
 
-/* A sum of what was read: 0 means that nothing was. */
+static bool is_one_of(const char *name, const char *const *names)
+{
+	while (*names && strcmp(name, *names) != 0)
+		names++;
+	return *names != NULL;
+}
+
+/* Returns true if this is 0 and that means that there is no figure. */
 static bool is_none(const struct rt_field *field, const char *at)
 {
 	uint64_t value;
 
-	if (strcmp(field->name, "peak_tree_pss_bytes") != 0)
+	if (field->length != sizeof(value) || !is_one_of(field->name, none_if_zero))
 		return false;
 	memcpy(&value, at, sizeof(value));
 	return value == 0;
@@ -104,26 +126,10 @@ static void add_field(struct text *out, const struct source *from, const struct 
 		json_null(out, key);
 }
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-	while (*names && strcmp(name, *names) != 0)
-		names++;
-	return *names != NULL;
-}
-
-/* Returns true if a row leaves out this field. A row leaves out a field
- * - that it has in another form (valid, reasons),
- * - that describes the struct, not a measurement (size, reserved),
- * - that is too large a number for many JSON readers (tracker_id),
- * - that this kind of tracker never has. */
+/* Returns true if a row leaves out this field, e.g. since this kind of tracker never has it. */
 static bool is_left_out(const struct source *from, const struct rt_field *field)
 {
-	static const char *const names[] = { "size",       "kind",    "valid",    "partial",
-		                             "estimated",  "reasons", "reserved", "tracker_id",
-		                             "pss_source", "source",  NULL };
-	static const char *const of_trees[] = { "members_skipped", NULL };
-
-	if (!domains_apply_to(field->has, from->kind) || is_one_of(field->name, names))
+	if (!domains_apply_to(field->has, from->kind) || is_one_of(field->name, left_out))
 		return true;
 	return from->kind == RT_KIND_SYSTEM && is_one_of(field->name, of_trees);
 }
