@@ -102,7 +102,8 @@ void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count)
 
 	if (left < 0)
 		left = 0;
-	timeout = (struct timespec){ .tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S };
+	timeout =
+	    (struct timespec){ .tv_sec = left / NS_PER_S, .tv_nsec = (long)(left % NS_PER_S) };
 	ppoll(fds, count, deadline == NEVER ? NULL : &timeout, &mask_before);
 }
 

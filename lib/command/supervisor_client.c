@@ -283,7 +283,7 @@ void rti_supervisor_continue(const struct rti_supervisor *s)
 int rti_supervisor_sleep(const struct rti_supervisor *s, int64_t timeout_ns)
 {
 	struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S,
-		                    .tv_nsec = timeout_ns % NS_PER_S };
+		                    .tv_nsec = (long)(timeout_ns % NS_PER_S) };
 	struct pollfd report = { .fd = s->socket, .events = POLLIN };
 	int n = ppoll(&report, 1, timeout_ns < 0 ? NULL : &timeout, NULL);
 
@@ -340,7 +340,7 @@ const struct rti_process_record *rti_supervisor_map_records(const struct rti_sup
 {
 	const char *memory;
 
-	*count = s->shared ? s->shared->records : 0;
+	*count = s->shared ? (size_t)s->shared->records : 0;
 	if (*count == 0)
 		return NULL;
 	memory = mmap(NULL, RTI_SHARED_STATS_BYTES + *count * sizeof(struct rti_process_record),

@@ -58,7 +58,7 @@ int rti_pidfd_wait(int fd, int64_t timeout_ns)
 {
 	struct pollfd end = { .fd = fd, .events = POLLIN };
 	const struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S,
-		                          .tv_nsec = timeout_ns % NS_PER_S };
+		                          .tv_nsec = (long)(timeout_ns % NS_PER_S) };
 	int n = ppoll(&end, 1, timeout_ns < 0 ? NULL : &timeout, NULL);
 
 	if (n < 0)

@@ -18,6 +18,8 @@ enum clock_kind { CLOCK_KIND_PROF = 0, CLOCK_KIND_VIRT = 1, CLOCK_KIND_SCHED = 2
 #define PARTS_MAX_AGE_NS 1000000u /* the parts only move at ticks */
 #define LARGEST_PID (1 << 22)     /* PID_MAX_LIMIT, include/linux/threads.h */
 
+_Static_assert(sizeof(time_t) == 8, "32-bit systems need glibc 2.34 or musl 1.2");
+
 static uint64_t to_ns(const struct timespec *ts)
 {
 	return (uint64_t)ts->tv_sec * 1000000000u + (uint64_t)ts->tv_nsec;
