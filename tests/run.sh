@@ -4,6 +4,7 @@
 #   plain   gcc, warnings are errors
 #   asan    clang, warnings are errors, AddressSanitizer and UndefinedBehaviorSanitizer
 #   musl    the library and the examples with the musl C library
+#   ilp32   the library and the examples for 32-bit systems, on x86-64
 # The last line has the numbers of passed, failed and skipped tests. --quick stops after plain.
 set -euo pipefail
 
@@ -17,6 +18,10 @@ packages=(
   git clang-format-14 reuse                            # style
 )
 thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev libproc2-dev sysstat)
+
+# A compiler for 32-bit systems. Debian has it on x86-64 alone.
+has_ilp32=0
+[ "$(uname -m)" != x86_64 ] || { has_ilp32=1; thorough_packages+=(g++-multilib); }
 
 main() {
   local is_quick=0
@@ -39,6 +44,7 @@ main() {
   if [ $is_quick = 0 ]; then
     run_asan || true
     run_musl || true
+    [ $has_ilp32 = 0 ] || run_ilp32 || true
   fi
   echo "1..$(wc -l <"$steps")" >>"$steps"
   echo
@@ -66,6 +72,13 @@ run_musl() {
     build musl --buildtype=debug -Dtests=disabled -Ddocs=disabled -Ddefault_library=static &&
     step "musl: rtrack run" build-musl/examples/rtrack/rtrack run -- true &&
     step "musl: rtrack system" build-musl/examples/rtrack/rtrack system --count 1
+}
+
+run_ilp32() {
+  CC='gcc -m32' CXX='g++ -m32' \
+    build ilp32 --buildtype=debugoptimized -Dtests=disabled -Ddocs=disabled &&
+    step "ilp32: rtrack run" build-ilp32/examples/rtrack/rtrack run -- true &&
+    step "ilp32: rtrack system" build-ilp32/examples/rtrack/rtrack system --count 1
 }
 
 # build LABEL OPTION...: configure build-LABEL and compile it.
