@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Trackers with RT_OPT_PROCESS_EVENTS find processes that no sample could find. */
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -249,6 +250,47 @@ START_TEST(tracker_after_fork_of_caller_takes_no_events_from_it)
 }
 END_TEST
 
+static bool is_unheard(uint32_t flags)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .flags = flags };
+	struct rt_tracker *tracker;
+	bool is_unheard;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, getpid(), &opts), 0);
+	is_unheard = sample(tracker).reasons & RT_REASON_EVENTS_UNHEARD;
+	rt_tracker_free(tracker);
+	return is_unheard;
+}
+
+/* In a user namespace of its own a process has no right to events. Returns 0, 77 if none can be
+ * made, or which tracker was wrong. */
+static int sample_in_user_namespace(void)
+{
+	if (is_unheard(RT_OPT_PROCESS_EVENTS))
+		return 1;
+	if (unshare(CLONE_NEWUSER) < 0)
+		return 77;
+	if (!is_unheard(RT_OPT_PROCESS_EVENTS))
+		return 2;
+	if (is_unheard(0))
+		return 3;
+	return is_unheard(RT_OPT_PROCESS_EVENTS | RT_OPT_NO_CHILDREN) ? 4 : 0;
+}
+
+START_TEST(tracker_in_user_namespace_says_that_it_receives_no_events)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(sample_in_user_namespace());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77, "step %d",
+	              WEXITSTATUS(status));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite;
@@ -261,5 +303,6 @@ int main(void)
 	tcase_add_test(trackers, tracker_with_daemons_between_two_samples_counts_each);
 	tcase_add_test(trackers, tracker_with_running_orphan_has_it_as_member);
 	tcase_add_test(trackers, tracker_after_fork_of_caller_takes_no_events_from_it);
+	tcase_add_test(trackers, tracker_in_user_namespace_says_that_it_receives_no_events);
 	return suite_run(suite);
 }
