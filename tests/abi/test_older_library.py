@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Run programs of this release with a library that has the functions of release 0.1 alone."""
+"""Run programs of this release with libraries that have the functions of an older release alone."""
 import errno
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
+from typing import ClassVar, Dict, Tuple
 
 from harness import SOURCE
 
-CALLS, LOOKS_UP, CURRENT, OLDER = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(4))
+CALLS_02, LOOKS_UP_02, CALLS_03, LOOKS_UP_03, CURRENT, OLDER_01, OLDER_02 = (
+    pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(7))
+LIBRARIES = {(0, 1): OLDER_01, (0, 2): OLDER_02, (0, 3): CURRENT}
+CALLS = {(0, 2): CALLS_02, (0, 3): CALLS_03}
+LOOKS_UP = {(0, 2): LOOKS_UP_02, (0, 3): LOOKS_UP_03}
+Release = Tuple[int, int]
 UNKNOWN_STRUCT = 99
 BINDING = f"""
 import rtrack
@@ -22,43 +30,63 @@ with rtrack.PidTracker() as tracker:
     print(tracker.sample().processes)
 with rtrack.Command(["sh", "-c", "exit 3"], list_processes=True) as command:
     print(command.wait().exit_code)
-    for newer in (command.kill, command.processes):
+    for newer in (command.kill, command.processes, command.dispatch):
         try:
             newer()
+            print("present")
         except OSError as missing:
             print(missing.errno == {errno.ENOSYS}, missing.strerror.split(",")[0])
 """
 
 
-def use(program: pathlib.Path, library: pathlib.Path) -> "subprocess.CompletedProcess[str]":
-    env = {**os.environ, "LD_LIBRARY_PATH": str(library.parent), "LC_ALL": "C"}
-    return subprocess.run([str(program)], env=env, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True)
-
-
 class OlderLibrary(unittest.TestCase):
+    directories: ClassVar[Dict[Release, str]] = {}
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        for release, library in LIBRARIES.items():
+            directory = tempfile.TemporaryDirectory(prefix="rtrack-older-")
+            cls.addClassCleanup(directory.cleanup)
+            shutil.copy(library, pathlib.Path(directory.name, "librtrack.so.0"))
+            cls.directories[release] = directory.name
+
+    def use(self, program: pathlib.Path, release: Release) -> "subprocess.CompletedProcess[str]":
+        env = {**os.environ, "LD_LIBRARY_PATH": self.directories[release], "LC_ALL": "C"}
+        return subprocess.run([str(program)], env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+
     def test_program_that_calls_a_newer_function_does_not_start(self) -> None:
-        done = use(CALLS, CURRENT)
-        self.assertEqual((done.returncode, done.stdout), (0, "present\n"), done.stderr)
-        done = use(CALLS, OLDER)
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("version `RTRACK_0.2' not found", done.stderr)
+        for library in LIBRARIES:
+            for newer, program in CALLS.items():
+                done = self.use(program, library)
+                if library >= newer:
+                    self.assertEqual((done.returncode, done.stdout), (0, "present\n"), done.stderr)
+                else:
+                    self.assertEqual((done.returncode, done.stdout), (1, ""))
+                    self.assertIn("version `RTRACK_%d.%d' not found" % newer, done.stderr)
 
     def test_program_that_looks_a_newer_function_up_starts(self) -> None:
-        for library, answer in ((CURRENT, "present\n"), (OLDER, "absent\n")):
-            done = use(LOOKS_UP, library)
-            self.assertEqual((done.returncode, done.stdout), (0, answer), done.stderr)
+        for library in LIBRARIES:
+            for newer, program in LOOKS_UP.items():
+                done = self.use(program, library)
+                answer = "present\n" if library >= newer else "absent\n"
+                self.assertEqual((done.returncode, done.stdout), (0, answer), done.stderr)
 
     def test_python_binding_works_without_newer_functions(self) -> None:
-        env = {**os.environ, "RTRACK_LIBRARY": str(OLDER),
-               "PYTHONPATH": str(SOURCE / "examples/python")}
-        done = subprocess.run([sys.executable, "-c", BINDING], env=env, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout.splitlines(), [
-            "{}", "True", "1", "3",
+        missing = [
             "True rt_command_kill() is not in the loaded librtrack",
-            "True rt_command_processes() is not in the loaded librtrack"])
+            "True rt_command_processes() is not in the loaded librtrack",
+            "True rt_command_dispatch() is not in the loaded librtrack"]
+        answers = {(0, 1): missing, (0, 2): ["present", "present", missing[2]],
+                   (0, 3): ["present"] * 3}
+        for release, answer in answers.items():
+            library = pathlib.Path(self.directories[release], "librtrack.so.0")
+            env = {**os.environ, "RTRACK_LIBRARY": str(library),
+                   "PYTHONPATH": str(SOURCE / "examples/python")}
+            done = subprocess.run([sys.executable, "-c", BINDING], env=env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.splitlines(), ["{}", "True", "1", "3", *answer])
 
 
 if __name__ == "__main__":
