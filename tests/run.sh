@@ -3,6 +3,7 @@
 # Install the packages that the tests need (Debian 12), build, and run all tests:
 #   plain   gcc, warnings are errors
 #   asan    clang, warnings are errors, AddressSanitizer and UndefinedBehaviorSanitizer
+#   tsan    clang, ThreadSanitizer: the tests that have threads
 #   musl    the library and the examples with the musl C library
 #   ilp32   the library and the examples for 32-bit systems, on x86-64
 # The last line has the numbers of passed, failed and skipped tests. --quick stops after plain.
@@ -38,11 +39,13 @@ main() {
   trap 'rm -rf "$scratch"' EXIT
   steps=$scratch/steps.tap
   results=()
+  under=() # what the tests run under
 
   step "packages" tests/support/packages.sh "${packages[@]}" || true
   run_plain || true
   if [ $is_quick = 0 ]; then
     run_asan || true
+    run_tsan || true
     run_musl || true
     [ $has_ilp32 = 0 ] || run_ilp32 || true
   fi
@@ -64,6 +67,19 @@ run_asan() {
     -Db_sanitize=address,undefined -Db_lundef=false &&
     run_tests asan --no-suite consumers --no-suite docs --no-suite style
   unset CC CXX ASAN_OPTIONS UBSAN_OPTIONS
+}
+
+# Without random addresses: those of newer kernels are too random for the sanitizer of clang 14.
+run_tsan() {
+  export CC=clang CXX=clang++ TSAN_OPTIONS=halt_on_error=1:exitcode=66
+  if setarch -R true 2>/dev/null; then
+    under=(setarch -R)
+  fi
+  build tsan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Db_sanitize=thread \
+    -Db_lundef=false &&
+    run_tests tsan command_threads event_loop threads fork os/worker collect/sys_fs_stalled
+  under=()
+  unset CC CXX TSAN_OPTIONS
 }
 
 # musl-gcc comes without kernel headers, and the library needs none.
@@ -106,7 +122,7 @@ step() {
 # run_tests LABEL MESON-OPTION...: run the tests, and print the output of failed tests.
 run_tests() {
   echo "== $1: tests"
-  meson test -C "build-$1" --no-rebuild --print-errorlogs "${@:2}" || true
+  "${under[@]}" meson test -C "build-$1" --no-rebuild --print-errorlogs "${@:2}" || true
   results+=("$1=build-$1/meson-logs/testlog.json")
 }
 
