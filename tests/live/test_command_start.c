@@ -68,6 +68,30 @@ START_TEST(descriptors_that_are_exchanged_arrive_exchanged)
 }
 END_TEST
 
+/* The numbers of the targets are free in the caller, where copies of the sources are made. */
+START_TEST(descriptors_with_numbers_that_are_free_in_the_caller_arrive)
+{
+	struct rt_fd fds[22] = { { 8, 8 }, { 9, 9 } };
+	int eight = make_pipe(8), nine = make_pipe(9);
+	struct rt_outcome outcome;
+	char text[TEXT_MAX];
+
+	for (int i = 2; i < 22; i++)
+		fds[i] = (struct rt_fd){ 8 + i, i % 2 ? 9 : 8 };
+
+	outcome = run_shell_with(with_fds(methods[_i], fds, 22),
+	                         "for i in 10 12 14 16 18 20 22 24 26 28; do"
+	                         " test /proc/$$/fd/$i -ef /proc/$$/fd/8 || exit 1;"
+	                         " test /proc/$$/fd/$((i + 1)) -ef /proc/$$/fd/9 || exit 2;"
+	                         " done; echo eight >&8");
+
+	ck_assert_int_eq(outcome.exit_code, 0);
+	read_pipe(eight, 8, text);
+	ck_assert_str_eq(text, "eight\n");
+	read_pipe(nine, 9, text);
+}
+END_TEST
+
 /* The pipe ends while the supervisor is still there: it keeps no copy. */
 START_TEST(output_that_is_captured_ends_with_the_program)
 {
@@ -239,6 +263,8 @@ int main(void)
 	int all = method_count;
 
 	tcase_add_loop_test(fds, descriptors_that_are_exchanged_arrive_exchanged, 0, all);
+	tcase_add_loop_test(fds, descriptors_with_numbers_that_are_free_in_the_caller_arrive, 0,
+	                    all);
 	tcase_add_loop_test(fds, output_that_is_captured_ends_with_the_program, 0, all);
 	tcase_add_loop_test(fds, descriptor_onto_itself_is_open_in_the_program, 0, all);
 	tcase_add_loop_test(fds, descriptors_can_be_closed_and_be_dev_null, 0, all);
