@@ -464,6 +464,29 @@ START_TEST(diff_of_one_sample_with_itself_has_no_rate)
 }
 END_TEST
 
+/* A program with an older header has kept one of the two. */
+START_TEST(diff_of_a_shorter_sample_lacks_the_counters_past_its_end)
+{
+	struct rt_tracker *tracker = new_self_tracker();
+	struct rt_metrics pair[2] = { sample(tracker), sample(tracker) };
+	struct rt_delta d;
+
+	ck_assert_int_eq(rt_diff(&pair[0], &pair[1], &d, sizeof(d)), 0);
+	ck_assert_uint_ne(d.valid & RT_HAS_IO_CALLS, 0);
+
+	pair[_i].size = offsetof(struct rt_metrics, read_calls);
+	ck_assert_int_eq(rt_diff(&pair[0], &pair[1], &d, sizeof(d)), 0);
+	ck_assert_uint_eq((d.valid | d.partial | d.estimated) & RT_HAS_IO_CALLS, 0);
+	ck_assert_uint_ne(d.valid & RT_HAS_IO, 0);
+
+	/* Two counters have this bit. One of them is not enough. */
+	pair[_i].size += (uint32_t)sizeof(uint64_t);
+	ck_assert_int_eq(rt_diff(&pair[0], &pair[1], &d, sizeof(d)), 0);
+	ck_assert_uint_eq((d.valid | d.partial | d.estimated) & RT_HAS_IO_CALLS, 0);
+	rt_tracker_free(tracker);
+}
+END_TEST
+
 static void add_constructors(TCase *tcase)
 {
 	const int first = RT_KIND_PID, end = RT_KIND_SYSTEM + 1;
@@ -500,5 +523,6 @@ int main(void)
 	tcase_add_test(diffs, diff_with_bad_arguments_is_refused);
 	tcase_add_test(diffs, diff_of_samples_of_two_trackers_returns_estale);
 	tcase_add_test(diffs, diff_of_one_sample_with_itself_has_no_rate);
+	tcase_add_loop_test(diffs, diff_of_a_shorter_sample_lacks_the_counters_past_its_end, 0, 2);
 	return suite_run(suite);
 }
