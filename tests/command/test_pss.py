@@ -45,11 +45,13 @@ class Pss(Case):
         self.rows, self.pss = self.dir / "rows", self.dir / "pss"
 
     def run_pool(self, how: str) -> List[Row]:
-        """Return the samples with all five processes."""
+        """Return the samples while all five processes hold the memory. A process that is being
+        killed still counts, after it has released its own."""
         done = rtrack("run", "-q", "-i", "0.05", "-f", "jsonl", "-o", self.rows, "--pss", how,
                       *python(pool(self.rows, self.pss)))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        found = [row for row in read_jsonl(self.rows) if row.get("processes") == 5]
+        found = [row for row in read_jsonl(self.rows)
+                 if row.get("processes") == 5 and row["rss_bytes"] > 500 * MIB]
         self.assertGreaterEqual(len(found), 2)
         return found
 
@@ -57,7 +59,6 @@ class Pss(Case):
         truth = int(self.pss.read_text())
         self.assertGreater(truth, 100 * MIB)
         self.assertLess(truth, 200 * MIB)
-        self.assertGreater(row["rss_bytes"], 500 * MIB)
         self.assertAlmostEqual(row["pss_bytes"], truth, delta=truth * share)
         self.assertLessEqual(row["pss_low_bytes"], row["pss_bytes"])
         self.assertGreaterEqual(row["pss_high_bytes"], row["pss_bytes"])
