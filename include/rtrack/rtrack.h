@@ -15,8 +15,8 @@
  *    any other field means the default. For outputs, the caller passes `sizeof` as an argument.
  *    The library fills the part that both sides know, zeroes the rest, and stores in `size` the
  *    number of bytes that it filled: see RT_KNOWN(). Structs only ever grow at the end.
- *  - **Constants** are plain literals, which generators of bindings read. A bit has the type of its
- *    mask (`uint64_t` or `uint32_t`), any other value is an `int`.
+ *  - **Constants** are plain literals, which generators of bindings read. A bit is as wide as
+ *    its mask, so `mask & ~RT_HAS_CPU` clears that bit alone. Any other value is an `int`.
  *  - **Threads.** Use a tracker on one thread at a time. Different trackers may be used on
  *    different threads. A command and its tracker may be used on several threads at once. The
  *    library has no global state. After fork(), parent and child may both go on using a tracker,
@@ -180,51 +180,51 @@ struct rt_tracker;
  *  stands for the fields that name it in their documentation. A bit is in one of the three masks
  *  at most.
  *  @{ */
-#define RT_HAS_CPU 0x1UL      /**< CPU time in user and kernel mode. @since 0.1 */
-#define RT_HAS_RSS 0x2UL      /**< Resident memory. @since 0.1 */
-#define RT_HAS_PSS 0x4UL      /**< Proportional memory. @since 0.1 */
-#define RT_HAS_PEAK_RSS 0x8UL /**< Peak resident memory. @since 0.1 */
-#define RT_HAS_IO 0x10UL      /**< Bytes read and written by processes. @since 0.1 */
-#define RT_HAS_FAULTS 0x20UL  /**< Page faults. @since 0.1 */
+#define RT_HAS_CPU 0x1ULL      /**< CPU time in user and kernel mode. @since 0.1 */
+#define RT_HAS_RSS 0x2ULL      /**< Resident memory. @since 0.1 */
+#define RT_HAS_PSS 0x4ULL      /**< Proportional memory. @since 0.1 */
+#define RT_HAS_PEAK_RSS 0x8ULL /**< Peak resident memory. @since 0.1 */
+#define RT_HAS_IO 0x10ULL      /**< Bytes read and written by processes. @since 0.1 */
+#define RT_HAS_FAULTS 0x20ULL  /**< Page faults. @since 0.1 */
 /** Voluntary and involuntary context switches. @since 0.1 */
-#define RT_HAS_CTXSW 0x40UL
-#define RT_HAS_PROCESSES 0x80UL /**< Number of processes. @since 0.1 */
-#define RT_HAS_THREADS 0x100UL  /**< Number of threads. @since 0.1 */
+#define RT_HAS_CTXSW 0x40ULL
+#define RT_HAS_PROCESSES 0x80ULL /**< Number of processes. @since 0.1 */
+#define RT_HAS_THREADS 0x100ULL  /**< Number of threads. @since 0.1 */
 /** rt_outcome: largest number of processes at the same time. @since 0.2 */
-#define RT_HAS_PROCESSES_PEAK 0x200UL
+#define RT_HAS_PROCESSES_PEAK 0x200ULL
 /** rt_outcome: memory, as the cgroup accounts for it. @since 0.2 */
-#define RT_HAS_CGROUP_MEMORY 0x400UL
+#define RT_HAS_CGROUP_MEMORY 0x400ULL
 /** rt_outcome: storage I/O, as the cgroup accounts for it. @since 0.2 */
-#define RT_HAS_CGROUP_IO 0x800UL
+#define RT_HAS_CGROUP_IO 0x800ULL
 /** rt_outcome: tasks, as the cgroup accounts for them. @since 0.2 */
-#define RT_HAS_CGROUP_TASKS 0x1000UL
+#define RT_HAS_CGROUP_TASKS 0x1000ULL
 /** rt_metrics.processes_seen, rt_delta.processes_seen. RT_HAS_PROCESSES in rt_opts.want includes
  * it. @since 0.3 */
-#define RT_HAS_PROCESSES_SEEN 0x2000UL
+#define RT_HAS_PROCESSES_SEEN 0x2000ULL
 /** System: CPU time by mode, and the list of CPUs. @since 0.1 */
-#define RT_HAS_CPU_MODES 0x10000UL
+#define RT_HAS_CPU_MODES 0x10000ULL
 /** System: forks, context switches, interrupts, running and blocked threads. @since 0.1 */
-#define RT_HAS_ACTIVITY 0x20000UL
+#define RT_HAS_ACTIVITY 0x20000ULL
 /** System: memory, except available memory. @since 0.1 */
-#define RT_HAS_MEMORY 0x40000UL
-#define RT_HAS_MEMORY_AVAILABLE 0x80000UL /**< System: available memory. @since 0.1 */
-#define RT_HAS_SWAP 0x100000UL            /**< System: swap space. @since 0.1 */
-#define RT_HAS_DISK 0x200000UL            /**< System: block devices and their list. @since 0.1 */
+#define RT_HAS_MEMORY 0x40000ULL
+#define RT_HAS_MEMORY_AVAILABLE 0x80000ULL /**< System: available memory. @since 0.1 */
+#define RT_HAS_SWAP 0x100000ULL            /**< System: swap space. @since 0.1 */
+#define RT_HAS_DISK 0x200000ULL            /**< System: block devices and their list. @since 0.1 */
 /** System: file systems and their list. @since 0.1 */
-#define RT_HAS_FILESYSTEM 0x400000UL
+#define RT_HAS_FILESYSTEM 0x400000ULL
 /** System: network interfaces and their list. @since 0.1 */
-#define RT_HAS_NETWORK 0x800000UL
-#define RT_HAS_LOAD 0x1000000UL            /**< System: load averages. @since 0.1 */
-#define RT_HAS_PRESSURE_CPU 0x2000000UL    /**< System: CPU pressure. @since 0.1 */
-#define RT_HAS_PRESSURE_MEMORY 0x4000000UL /**< System: memory pressure. @since 0.1 */
-#define RT_HAS_PRESSURE_IO 0x8000000UL     /**< System: I/O pressure. @since 0.1 */
-#define RT_HAS_ZFS 0x10000000UL            /**< System: ZFS pools and their list. @since 0.1 */
+#define RT_HAS_NETWORK 0x800000ULL
+#define RT_HAS_LOAD 0x1000000ULL            /**< System: load averages. @since 0.1 */
+#define RT_HAS_PRESSURE_CPU 0x2000000ULL    /**< System: CPU pressure. @since 0.1 */
+#define RT_HAS_PRESSURE_MEMORY 0x4000000ULL /**< System: memory pressure. @since 0.1 */
+#define RT_HAS_PRESSURE_IO 0x8000000ULL     /**< System: I/O pressure. @since 0.1 */
+#define RT_HAS_ZFS 0x10000000ULL            /**< System: ZFS pools and their list. @since 0.1 */
 /** Tree: largest memory of all members together. Needs RT_HAS_RSS; better with RT_HAS_PSS.
  * @since 0.3 */
-#define RT_HAS_PEAK_TREE 0x400000000UL
+#define RT_HAS_PEAK_TREE 0x400000000ULL
 /** Calls with which processes read and wrote. @since 0.3 */
-#define RT_HAS_IO_CALLS 0x800000000UL
-#define RT_HAS_RATE 0x10000000000UL /**< rt_delta only: figures per time. @since 0.1 */
+#define RT_HAS_IO_CALLS 0x800000000ULL
+#define RT_HAS_RATE 0x10000000000ULL /**< rt_delta only: figures per time. @since 0.1 */
 /** @} */
 
 /** rt_opts.flags, pid tracker: follow the process alone, not its descendants. @since 0.1 */

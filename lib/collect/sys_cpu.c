@@ -148,7 +148,9 @@ static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, u
 	out->cpu_resolution_ns = tick_ns;
 	out->rusage.ru_utime = (double)out->cpu_user_ns / 1e9;
 	out->rusage.ru_stime = (double)out->cpu_system_ns / 1e9;
-	return is_reset ? 0 : RT_HAS_CPU;
+	if (is_reset)
+		return 0;
+	return RT_HAS_CPU;
 }
 
 static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns,

@@ -78,9 +78,9 @@ def _struct(name: str, body: str) -> Struct:
 def _numbers(text: str) -> Dict[str, int]:
     numbers = {}
     for name, value in re.findall(r"^#define (RT_\w+) (\S.*?)\s*(?:/\*.*)?$", text, re.MULTILINE):
-        # Until release 0.2: UINT64_C(1) << 3. Since 0.3: 0x8UL.
+        # Until release 0.2: UINT64_C(1) << 3. Since 0.3: 0x8ULL.
         plain = re.sub(r"U?INT(?:32|64)_C\((\d+)\)", r"\1", value)
-        plain = re.sub(r"\b(0x[0-9a-f]+|\d+)UL?\b", lambda match: str(int(match[1], 0)), plain)
+        plain = re.sub(r"\b(0x[0-9a-f]+|\d+)U?L{0,2}\b", lambda match: str(int(match[1], 0)), plain)
         if re.fullmatch(r"[-\d()<\s]+", plain):
             # Safe to evaluate: only digits, parentheses and shifts.
             numbers[name] = int(eval(plain, {"__builtins__": {}}))

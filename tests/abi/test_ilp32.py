@@ -47,6 +47,16 @@ class Layout32(unittest.TestCase):
                         run([compiler, *flags, f"-DTYPE={scalar}", *COMPILE],
                             input=source + layouts)
 
+    def test_complement_of_a_bit_has_64_bits(self) -> None:
+        """If RT_HAS_CPU were narrower, `mask & ~RT_HAS_CPU` would clear the upper half, too."""
+        bits = [name for name in DECLARED.numbers if name.startswith("RT_HAS_")]
+        self.assertGreater(len(bits), 25)
+        source = "#include <rtrack/rtrack.h>\n" + "\n".join(
+            f'_Static_assert((uint64_t)~{bit} == ~(uint64_t){bit}, "{bit}");' for bit in bits)
+        for compiler in COMPILERS:
+            with self.subTest(compiler=compiler):
+                run([compiler, *COMPILE], input=source)
+
     def test_inputs_alone_have_pointers(self) -> None:
         found = {
             struct.name
