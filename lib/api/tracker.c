@@ -159,12 +159,11 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 
 	t->platform.now(&now);
 	*m = (struct rt_metrics){ 0 };
-	t->status = (struct rti_status){ 0 };
 	if (t->kind == RT_KIND_PID) {
-		err = rti_tree_sample(t->tree, now.monotonic_ns, &t->status, m);
+		err = rti_tree_sample(t->tree, now.monotonic_ns, m);
 		set_rusage(m);
 	} else {
-		rti_system_sample(&t->system, &t->ctx, t->want, &t->status, m);
+		rti_system_sample(&t->system, &t->ctx, t->want, m);
 	}
 	m->size = sizeof(*m);
 	m->kind = t->kind;
@@ -235,35 +234,6 @@ int rt_tracker_glance(struct rt_tracker *t)
 		return -EOPNOTSUPP;
 	rti_lock_take(t->lock);
 	err = poll_peak(t);
-	rti_lock_release(t->lock);
-	return err;
-}
-
-/* Of a domain that is wanted. */
-static int last_status(const struct rt_tracker *t, uint64_t has)
-{
-	int err;
-
-	if (t->samples == 0)
-		return -ENODATA;
-	if (t->last.valid & has)
-		return 0;
-	err = rti_status_get(&t->status, has);
-	return err < 0 ? err : -ENODATA;
-}
-
-int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
-{
-	int err;
-
-	if (!t)
-		return -EFAULT;
-	if (!(has & rti_known_domains()) || has & (has - 1))
-		return -EINVAL;
-	if (!(t->want & has))
-		return -EOPNOTSUPP;
-	rti_lock_take(t->lock);
-	err = last_status(t, has);
 	rti_lock_release(t->lock);
 	return err;
 }

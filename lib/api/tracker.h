@@ -22,7 +22,6 @@ struct rt_tracker {
 	struct rti_context ctx;
 	uint64_t want, self_cpu_ns, samples;
 	bool is_quick; /* the last sample or peak poll was */
-	struct rti_status status;
 	struct rt_metrics last;
 	struct rti_tree *tree;    /* RT_KIND_PID; else NULL */
 	struct rti_system system; /* RT_KIND_SYSTEM */

@@ -15,6 +15,8 @@
 #include "os/supervisor_protocol.h"
 #include "parse/parse.h"
 
+#define RTI_SYS_FILES_MAX 3
+
 /* Collects one domain of the whole system.
  *
  * open() gets zeroed state of state_size bytes. If it returns -ENOENT, -EACCES or -EOPNOTSUPP, the
@@ -24,6 +26,9 @@
  * of the missing bits. close() runs once for each successful open(), in reverse order. */
 struct rti_sys_collector {
 	uint64_t provides;
+	/* The file below /proc that it reads, for messages. By the order of the bits that it
+	 * provides; a single one is that of all. */
+	const char *files[RTI_SYS_FILES_MAX];
 	size_t state_size;
 	int (*open)(void *state, const struct rti_context *ctx);
 	int (*collect)(void *state, const struct rti_context *ctx, struct rt_metrics *out);
@@ -49,6 +54,8 @@ struct rti_target {
 	struct rti_file *statm, *io;
 };
 
+#define RTI_PID_COLLECTORS_MAX 16
+
 /* The figures of one member. A collector writes values first and sets the bit last. */
 struct rti_figures {
 	uint64_t valid;     /* RT_HAS_ bits of complete figures */
@@ -61,6 +68,9 @@ struct rti_figures {
 	uint64_t shared_bytes, size_bytes;
 	uint64_t shmem_bytes; /* with RT_HAS_PEAK_RSS: the part of shared_bytes that is no file */
 	bool ignores_sigchld;
+	/* Why a collector left a bit clear, by its number in the registry: -errno, or 0. Written by
+	 * the code that runs the collectors. */
+	int16_t errors[RTI_PID_COLLECTORS_MAX];
 };
 
 /* When a figure is read of a member that has run since the last sample. */
@@ -88,6 +98,7 @@ enum rti_cadence {
 struct rti_pid_collector {
 	uint64_t provides; /* RT_HAS_ bits; no two collectors provide the same one */
 	uint64_t needs;    /* RT_HAS_ bits of other collectors that run before this one */
+	const char *file;  /* that it reads, below /proc/PID: for messages */
 	enum rti_cadence cadence;
 	bool after_stat; /* computed from stat, which is read last */
 	/* The figure of a process may change while the process does not run, so it is read once a
@@ -125,8 +136,6 @@ struct rti_pid_collector {
 	 * read. */
 	void (*keep_children_share)(struct rti_figures *out, const struct rti_shared_stats *shared);
 };
-
-#define RTI_PID_COLLECTORS_MAX 16
 
 /* registry.c: the one source file that a new collector edits besides its own. */
 extern const struct rti_pid_collector *const rti_pid_collectors[];

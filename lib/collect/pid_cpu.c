@@ -41,6 +41,7 @@ static void keep_children_share(struct rti_figures *out, const struct rti_shared
 
 const struct rti_pid_collector rti_pid_cpu = {
 	.provides = RT_HAS_CPU,
+	.file = "stat",
 	.cadence = RTI_EACH_SAMPLE,
 	.after_stat = true,
 	.counters = { RTI_CPU_USER, 2 },

@@ -40,6 +40,7 @@ static void keep_children_share(struct rti_figures *out, const struct rti_shared
 
 const struct rti_pid_collector rti_pid_faults = {
 	.provides = RT_HAS_FAULTS,
+	.file = "stat",
 	.cadence = RTI_EACH_SAMPLE,
 	.after_stat = true,
 	.counters = { RTI_MINOR_FAULTS, 2 },

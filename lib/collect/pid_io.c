@@ -78,6 +78,7 @@ static void keep_children_share(struct rti_figures *out, const struct rti_shared
 
 const struct rti_pid_collector rti_pid_io = {
 	.provides = RT_HAS_IO | RT_HAS_IO_CALLS,
+	.file = "io",
 	.cadence = RTI_EACH_SAMPLE,
 	.folds_children = true,
 	.counters = { RTI_READ_BYTES, 7 },

@@ -45,6 +45,7 @@ static void add(const struct rti_figures *member, struct rt_metrics *sum)
 
 const struct rti_pid_collector rti_pid_mem = {
 	.provides = RT_HAS_RSS,
+	.file = "statm",
 	.cadence = RTI_EACH_SAMPLE,
 	.changes_while_idle = true,
 	.row_request = RTI_BATCH_RSS,

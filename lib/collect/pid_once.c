@@ -121,7 +121,7 @@ static int read_stat(struct once *once)
 	int err = rti_pid_stat_read(ctx, once->target.pid, file_of(once, ANCHOR_STAT), stat);
 
 	if (err < 0)
-		return err == -EPERM ? -EACCES : err;
+		return err;
 	if (is_released(stat) || !rti_pid_stat_is_leader(ctx, stat))
 		return -ESRCH;
 	once->has_stat = once->is_leader = true;

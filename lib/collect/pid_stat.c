@@ -22,7 +22,8 @@ int rti_pid_stat_read(const struct rti_context *ctx, int32_t pid, struct rti_fil
 		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, out);
 	if (err == -ENOENT || err == -ESRCH)
 		err = rti_pid_file_is_hidden(ctx, pid) ? -EACCES : -ESRCH;
-	return err;
+	/* hidepid=1 lists the process, and refuses all of its files */
+	return err == -EPERM ? -EACCES : err;
 }
 
 /* A parent that has turned into 0 belongs to a process that the kernel is releasing: its usage has

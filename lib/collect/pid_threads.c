@@ -31,6 +31,7 @@ static void add(const struct rti_figures *member, struct rt_metrics *sum)
 
 const struct rti_pid_collector rti_pid_threads = {
 	.provides = RT_HAS_THREADS,
+	.file = "stat",
 	.cadence = RTI_EACH_SAMPLE,
 	.after_stat = true,
 	.collect = collect,

@@ -1,40 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* Why figures are missing: the first error of each domain in the last sample. */
+/* Why figures are missing: the first obstacle of each domain in the last sample. */
 #ifndef RTI_STATUS_H
 #define RTI_STATUS_H
 
 #include <stdint.h>
 
+/* Invariant: an entry means something only if the bit of its domain is set in met. */
 struct rti_status {
-	int err[64]; /* by bit number of RT_HAS_; 0 or -errno */
+	uint64_t met; /* RT_HAS_ bits of the domains with an obstacle in this sample */
+	struct {
+		int error;        /* -errno of the first one */
+		int32_t pid;      /* process that it was met at; 0: no single one */
+		uint64_t members; /* that it was met at in this sample */
+	} of[64];                 /* by bit number of RT_HAS_ */
 };
 
-/* Note an error for every domain in has that has none yet. */
+/* What stands behind an error, which decides on the sentence about it. */
+enum rti_cause {
+	RTI_CAUSE_NONE,
+	RTI_CAUSE_READ,            /* a file could not be read */
+	RTI_CAUSE_NO_FIGURE,       /* the kernel has no such file, or no such line in it */
+	RTI_CAUSE_KERNEL_THREAD,   /* it has no memory of its own */
+	RTI_CAUSE_OTHER_ROOT,      /* it shows this system alone */
+	RTI_CAUSE_HIDDEN,          /* by hidepid */
+	RTI_CAUSE_ENDED,           /* a process had ended before the file could be read */
+	RTI_CAUSE_UNWAITED,        /* what a process used after its last read is not known */
+	RTI_CAUSE_UNREPORTED,      /* the kernel reports it to the process that waits, alone */
+	RTI_CAUSE_THREAD_ENDED,    /* it took its figures along */
+	RTI_CAUSE_SKIPPED,         /* processes could not be added to the tree */
+	RTI_CAUSE_NO_PSS_READS,    /* by RT_OPT_NO_PSS_READS */
+	RTI_CAUSE_PSS_UNWANTED,    /* rt_opts.want has the peak without PSS */
+	RTI_CAUSE_PSS_SHARE,       /* the budget does not cover the read */
+	RTI_CAUSE_PSS_HOLD,        /* one read would take too long */
+	RTI_CAUSE_PSS_CHANGED,     /* while it was read */
+	RTI_CAUSE_EVENTS_OFF,      /* process events were not asked for */
+	RTI_CAUSE_EVENTS_UNHEARD,  /* they cannot be received */
+	RTI_CAUSE_EVENTS_LOST,     /* more than the socket holds */
+	RTI_CAUSE_EVENTS_LATE,     /* the supervisor has not counted to the end yet */
+	RTI_CAUSE_STALLED,         /* a file system or a program has not answered */
+	RTI_CAUSE_NO_FILE_SYSTEM,  /* one could not be asked */
+	RTI_CAUSE_BETWEEN_SAMPLES, /* nothing can show it: no obstacle */
+};
+
+/* All that is known of why one domain of the last sample is not complete. */
+struct rti_explanation {
+	enum rti_cause cause;
+	int error;        /* -errno; 0: the domain is complete */
+	int32_t pid;      /* process that it was met at; 0: no single one */
+	const char *file; /* below /proc, or below /proc/PID if pid is set; "": none */
+	uint64_t members, members_ever;
+	uint32_t pss_share, pss_hold_us; /* of the options, with their defaults filled in */
+};
+
+/* Note an obstacle for every domain in has that has none yet. */
+void rti_status_note_at(struct rti_status *status, uint64_t has, int err, int32_t pid);
+
+/* The same, for an obstacle that no single process is behind. */
 static inline void rti_status_note(struct rti_status *status, uint64_t has, int err)
 {
-	for (int bit = 0; bit < 64; bit++) {
-		if (has >> bit & 1 && status->err[bit] == 0)
-			status->err[bit] = err;
-	}
+	rti_status_note_at(status, has, err, 0);
 }
+
+/* Count a member that the obstacle of a domain, which must be noted, was met at. */
+void rti_status_count(struct rti_status *status, uint64_t has);
 
 /* Returns the error of one domain: 0 or -errno. */
-static inline int rti_status_get(const struct rti_status *status, uint64_t has)
-{
-	int bit = 0;
+int rti_status_get(const struct rti_status *status, uint64_t has);
 
-	while (bit < 63 && !(has >> bit & 1))
-		bit++;
-	return status->err[bit];
-}
+/* Note the obstacles of another status, without its counts. */
+void rti_status_add(struct rti_status *status, const struct rti_status *more);
 
-/* Note the errors of another status. */
-static inline void rti_status_add(struct rti_status *status, const struct rti_status *more)
-{
-	for (int bit = 0; bit < 64; bit++) {
-		if (status->err[bit] == 0)
-			status->err[bit] = more->err[bit];
-	}
-}
+/* Returns the bit number of a domain. */
+int rti_status_bit(uint64_t has);
+
+/* Fill in the error and where it was met. */
+void rti_status_explain(const struct rti_status *status, uint64_t has, struct rti_explanation *out);
 
 #endif

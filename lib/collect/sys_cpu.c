@@ -234,6 +234,7 @@ static const void *cpu_rows(const void *state, size_t *count)
 
 const struct rti_sys_collector rti_sys_cpu = {
 	.provides = RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY,
+	.files = { "stat" },
 	.state_size = sizeof(struct state),
 	.open = cpu_open,
 	.collect = cpu_collect,

@@ -286,6 +286,7 @@ static const void *disk_rows(const void *state, size_t *count)
 
 const struct rti_sys_collector rti_sys_disk = {
 	.provides = RT_HAS_DISK,
+	.files = { "diskstats" },
 	.state_size = sizeof(struct state),
 	.open = disk_open,
 	.collect = disk_collect,

@@ -573,6 +573,7 @@ static const void *fs_rows(const void *state, size_t *count)
 
 const struct rti_sys_collector rti_sys_fs = {
 	.provides = RT_HAS_FILESYSTEM,
+	.files = { "self/mountinfo" },
 	.state_size = sizeof(struct state),
 	.open = fs_open,
 	.collect = fs_collect,

@@ -43,6 +43,7 @@ static void load_close(void *state, const struct rti_context *ctx)
 
 const struct rti_sys_collector rti_sys_load = {
 	.provides = RT_HAS_LOAD | RT_HAS_THREADS,
+	.files = { "loadavg" },
 	.state_size = sizeof(struct state),
 	.open = load_open,
 	.collect = load_collect,

@@ -124,6 +124,7 @@ static void mem_close(void *state, const struct rti_context *ctx)
 
 const struct rti_sys_collector rti_sys_mem = {
 	.provides = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP,
+	.files = { "meminfo" },
 	.state_size = sizeof(struct state),
 	.open = mem_open,
 	.collect = mem_collect,

@@ -203,6 +203,7 @@ static const void *net_rows(const void *state, size_t *count)
 
 const struct rti_sys_collector rti_sys_net = {
 	.provides = RT_HAS_NETWORK,
+	.files = { "net/dev" },
 	.state_size = sizeof(struct state),
 	.open = net_open,
 	.collect = net_collect,

@@ -248,6 +248,7 @@ static const void *zfs_rows(const void *state, size_t *count)
 
 const struct rti_sys_collector rti_sys_zfs = {
 	.provides = RT_HAS_ZFS,
+	.files = { "spl/kstat/zfs" },
 	.state_size = sizeof(struct state),
 	.open = zfs_open,
 	.collect = zfs_collect,

@@ -35,7 +35,7 @@ static int add_status(struct threads *t, int32_t tid)
 	if (err == 0)
 		err = rti_parse_pid_status(t->ctx->buf->data, t->ctx->buf->len, &status);
 	if (err == 0 && !(status.has & RTI_STATUS_SWITCHES))
-		err = -ENODATA;
+		err = -EOPNOTSUPP; /* not -ENOENT, which is a thread that has exited */
 	if (err < 0)
 		return err;
 	t->out->voluntary += status.voluntary_switches;

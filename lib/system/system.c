@@ -69,8 +69,9 @@ void rti_system_free(struct rti_system *system, const struct rti_context *ctx)
 }
 
 void rti_system_sample(struct rti_system *system, const struct rti_context *ctx, uint64_t want,
-                       struct rti_status *status, struct rt_metrics *out)
+                       struct rt_metrics *out)
 {
+	system->status.met = 0;
 	for (size_t i = 0; i < rti_sys_collector_count; i++) {
 		const struct rti_sys_collector *collector = rti_sys_collectors[i];
 		int err = system->open_errors[i];
@@ -80,10 +81,54 @@ void rti_system_sample(struct rti_system *system, const struct rti_context *ctx,
 		if (system->states[i])
 			err = collector->collect(system->states[i], ctx, out);
 		if (err < 0)
-			rti_status_note(status, collector->provides & ~out->valid, err);
+			rti_status_note(&system->status, collector->provides & ~out->valid, err);
 	}
 	out->valid &= want;
 	out->partial &= want & ~out->valid;
+}
+
+/* A single file is that of all domains of the collector. */
+static const char *file_of(uint64_t has)
+{
+	for (size_t i = 0; i < rti_sys_collector_count; i++) {
+		const struct rti_sys_collector *collector = rti_sys_collectors[i];
+		size_t at = (size_t)__builtin_popcountll(collector->provides & (has - 1));
+
+		if (collector->provides & has)
+			return collector->files[1] ? collector->files[at] : collector->files[0];
+	}
+	return "";
+}
+
+static enum rti_cause cause_of(uint64_t has, int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return RTI_CAUSE_NO_FIGURE;
+	case -EOPNOTSUPP:
+		return RTI_CAUSE_OTHER_ROOT;
+	case -ETIMEDOUT:
+		return RTI_CAUSE_STALLED;
+	case -EACCES:
+	case -EPERM:
+		return has == RT_HAS_PROCESSES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_READ;
+	default:
+		return RTI_CAUSE_READ;
+	}
+}
+
+void rti_system_explain(const struct rti_system *system, const struct rt_metrics *last,
+                        uint64_t has, struct rti_explanation *out)
+{
+	*out = (struct rti_explanation){ .file = "" };
+	if (last->valid & has)
+		return;
+	out->error = -ENODATA;
+	rti_status_explain(&system->status, has, out);
+	if (out->cause == RTI_CAUSE_NONE)
+		return;
+	out->cause = cause_of(has, out->error);
+	out->file = file_of(has);
 }
 
 const void *rti_system_rows(const struct rti_system *system, uint64_t has, size_t *count)

@@ -21,10 +21,16 @@
 /* A process may be missing from the tree because of this error. pid 0: it is not known which. */
 static void note_skipped(struct rti_tree *tree, int32_t pid, int err)
 {
-	tree->discovery.has_skipped = true;
-	rti_skipped_note(&tree->discovery.missing, tree->ctx, pid);
+	struct rti_discovery_state *d = &tree->discovery;
+
+	if (!d->skip_error) {
+		d->skip_error = err;
+		d->skip_pid = pid;
+	}
+	d->has_skipped = true;
+	rti_skipped_note(&d->missing, tree->ctx, pid);
 	if (rti_is_out_of_files(err))
-		tree->discovery.is_short_of_files = true;
+		d->is_short_of_files = true;
 }
 
 static void add_member(struct rti_tree *tree, const struct rti_pid_stat *stat,
@@ -48,7 +54,7 @@ static bool is_full(struct rti_tree *tree, int32_t pid)
 	    tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
 		return false;
 	tree->discovery.skipped++;
-	note_skipped(tree, pid, 0);
+	note_skipped(tree, pid, -ENOSPC);
 	return true;
 }
 
@@ -403,6 +409,7 @@ static void forgive_skipped(struct rti_tree *tree)
 	if (d->has_skipped || rti_skipped_is_missing_any(&d->missing))
 		return;
 	rti_skipped_free(&d->missing);
+	d->skip_error = 0;
 	tree->reasons &= ~(uint32_t)RT_REASON_MEMBERS_SKIPPED;
 }
 
@@ -439,6 +446,18 @@ void rti_discovery_init(struct rti_tree *tree)
 	};
 }
 
+/* Without events the members are found by scans. */
+static void subscribe(struct rti_tree *tree)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+
+	d->events_error = tree->ctx->procfs->is_foreign
+	                      ? -EOPNOTSUPP
+	                      : rti_fork_tracker_subscribe(&d->fork_tracker);
+	if (d->events_error < 0)
+		rti_add_reasons(tree, RT_REASON_EVENTS_UNHEARD);
+}
+
 int rti_discover_root(struct rti_tree *tree, int32_t pid)
 {
 	const struct rti_context *ctx = tree->ctx;
@@ -448,10 +467,8 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid)
 	int err;
 
 	d->is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
-	/* Without events the members are found by scans. */
-	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed &&
-	    (ctx->procfs->is_foreign || rti_fork_tracker_subscribe(&d->fork_tracker) < 0))
-		rti_add_reasons(tree, RT_REASON_EVENTS_UNHEARD);
+	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed)
+		subscribe(tree);
 	rti_fork_tracker_set_root(&d->fork_tracker, pid);
 	d->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
 	err = rti_pid_stat_read(ctx, pid, NULL, &stat);

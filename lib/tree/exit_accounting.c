@@ -15,6 +15,7 @@
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
+#include "tree/obstacles.h"
 
 /* Some milliseconds, in case the reaper of a process has to wait for a CPU. */
 #define RELEASE_LOOKS_MAX 2000
@@ -153,7 +154,7 @@ static bool revalidate(struct rti_tree *tree, struct rti_member *m)
 
 /* Read again the accounts that may hold a member that has exited. Returns whether there were
  * any. */
-static bool reread_reapers(struct rti_tree *tree, struct rti_member *m, struct rti_status *status)
+static bool reread_reapers(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
 	struct rti_member *up;
@@ -161,7 +162,7 @@ static bool reread_reapers(struct rti_tree *tree, struct rti_member *m, struct r
 
 	while ((up = next_ancestor(&all))) {
 		if (!up->end.has_exited && up->read.account_at < m->end.at) {
-			rti_force_read_member(tree, up, status);
+			rti_force_read_member(tree, up);
 			has_read = true;
 		}
 		if (has_kept_parent(tree, m))
@@ -185,18 +186,17 @@ static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombi
 
 /* What a zombie used does not change any more. If its clock stands where it stood when its account
  * was read, it has not run in between, so that the account is final, too. */
-static void read_final_account(struct rti_tree *tree, struct rti_member *m,
-                               struct rti_status *status)
+static void read_final_account(struct rti_tree *tree, struct rti_member *m)
 {
 	rti_read_clock(tree, m);
 	if (m->clock.is_known && m->clock.now.total_ns != m->read.clock_ns)
-		rti_force_read_member(tree, m, status);
+		rti_force_read_member(tree, m);
 	m->exit.is_final =
 	    m->clock.is_known && !m->end.has_exited && m->read.account_at && m->stat.state == 'Z';
 }
 
 /* Once for each zombie, which gets no more children. */
-static void note_zombies(struct rti_tree *tree, struct rti_status *status)
+static void note_zombies(struct rti_tree *tree)
 {
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
@@ -204,19 +204,19 @@ static void note_zombies(struct rti_tree *tree, struct rti_status *status)
 		if (m->exit.is_zombie || m->end.has_exited || !rti_pid_stat_is_zombie(&m->stat))
 			continue;
 		m->exit.is_zombie = true;
-		read_final_account(tree, m, status);
+		read_final_account(tree, m);
 		reread_orphans(tree, m);
 	}
 }
 
 /* Every pass that is not the last one finds an exit, or reads a reaper for the last time since
  * the last exit. So the loop ends. */
-void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
+void rti_exits_reconcile(struct rti_tree *tree)
 {
 	bool is_stable;
 
 	if (tree->unchanged_samples == 0)
-		note_zombies(tree, status);
+		note_zombies(tree);
 	is_stable = !tree->needs_reconcile;
 	while (!is_stable) {
 		is_stable = true;
@@ -225,34 +225,28 @@ void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status)
 
 			if (revalidate(tree, m))
 				is_stable = false;
-			if (m->end.has_exited && reread_reapers(tree, m, status))
+			if (m->end.has_exited && reread_reapers(tree, m))
 				is_stable = false;
 		}
 	}
 }
 
 /* Context switches of exited members are partial in any case. */
-void rti_exits_note_kept(struct rti_tree *tree, const struct rti_member *m, uint64_t known)
+void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t known)
 {
 	known |= m->values.figures.valid | RT_HAS_CTXSW;
-	tree->lost |= tree->domains.counters & tree->want & ~known;
-}
-
-void rti_exits_report_lost(const struct rti_tree *tree, struct rti_status *status)
-{
-	for (int bit = 0; tree->lost && bit < 64; bit++) {
-		if (tree->lost >> bit & 1)
-			rti_status_note(status, UINT64_C(1) << bit, tree->read_errors.err[bit]);
-	}
+	rti_obstacles_note_lost(tree, m, tree->domains.counters & tree->want & ~known);
 }
 
 /* No account of a member holds what the member used. */
-static void keep_last_seen(struct rti_tree *tree, const struct rti_member *m)
+static void keep_last_seen(struct rti_tree *tree, struct rti_member *m)
 {
-	if (m->exit.is_final)
+	if (m->exit.is_final) {
 		rti_ledger_keep_final(&tree->ledger, &m->account);
-	else
+	} else {
 		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
+		rti_obstacles_note_unwaited(tree, m);
+	}
 	rti_exits_note_kept(tree, m, 0);
 }
 
@@ -293,8 +287,10 @@ static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 		if (!up->end.has_exited)
 			is_explained = rti_ledger_attribute(&up->account, &missing);
 	}
-	if (!is_explained)
-		rti_ledger_note_unwaited(&tree->ledger);
+	if (is_explained)
+		return;
+	rti_ledger_note_unwaited(&tree->ledger);
+	rti_obstacles_note_unwaited(tree, m);
 }
 
 static void account_exit(struct rti_tree *tree, struct rti_member *m)

@@ -7,7 +7,7 @@
 
 /* All members were read, children before their parents. Find those that have exited meanwhile,
  * and read again the accounts that may hold them. */
-void rti_exits_reconcile(struct rti_tree *tree, struct rti_status *status);
+void rti_exits_reconcile(struct rti_tree *tree);
 
 /* Attribute what exited members used to the accounts that hold it. They stay members until the
  * sums are made. */
@@ -15,9 +15,6 @@ void rti_exits_account(struct rti_tree *tree);
 
 /* The last values that were read of an exited member stay in the totals. What could not be read of
  * it is lost, but for the domains that are known from elsewhere. */
-void rti_exits_note_kept(struct rti_tree *tree, const struct rti_member *m, uint64_t known);
-
-/* Say why the figures of domains are lower bounds in which something was lost for good. */
-void rti_exits_report_lost(const struct rti_tree *tree, struct rti_status *status);
+void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t known);
 
 #endif

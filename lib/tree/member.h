@@ -90,6 +90,11 @@ struct rti_pss_part {
 	uint64_t anon_pages;  /* RSS without files and shared memory at that time */
 };
 
+/* Written by obstacles.c. */
+struct rti_obstacle_part {
+	uint64_t met; /* RT_HAS_ bits of the domains that could not be read in full at some time */
+};
+
 /* Cached descriptors. Owned and closed by member_table.c; opened by the readers. */
 struct rti_files_part {
 	struct rti_file stat, statm, io, children;
@@ -115,6 +120,7 @@ struct rti_member {
 	struct rti_memory_part memory;
 	struct rti_pss_part pss;
 	struct rti_former_part former;
+	struct rti_obstacle_part obstacle;
 	struct rti_files_part files;
 	struct rti_pid_stat stat;   /* written by member_table.c: last read */
 	struct rti_account account; /* written by ledger.c */

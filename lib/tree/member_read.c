@@ -23,10 +23,9 @@ struct member_read {
 	struct rti_member *m;
 	struct rti_target target;
 	struct rti_figures figures;
-	struct rti_status status;
 	uint64_t wanted; /* domains wanted of this member */
 	uint64_t due;    /* of them, those that are read now; the others stay as they were */
-	bool has_error;  /* and status has it */
+	bool has_error;  /* and the figures have it */
 	bool has_read_files;
 	bool is_short_of_files;
 };
@@ -62,12 +61,11 @@ static void clear_domains(struct rti_figures *figures, const struct rti_pid_coll
 		collector->reset(figures);
 }
 
-static void note_error(struct member_read *r, uint64_t domains, int err)
+/* err 0: there is none, or none any more. */
+static void note_error(struct member_read *r, size_t i, int err)
 {
-	if (!r->has_error)
-		r->status = (struct rti_status){ 0 };
-	r->has_error = true;
-	rti_status_note(&r->status, domains, err);
+	r->figures.errors[i] = (int16_t)err;
+	r->has_error |= err < 0;
 }
 
 static int collect(struct member_read *r, const struct rti_pid_collector *collector)
@@ -89,8 +87,7 @@ static void run_collector(struct member_read *r, size_t i)
 		r->is_short_of_files = true;
 	if (err == -ESRCH)
 		r->figures.valid |= collector->provides & ~r->figures.partial;
-	else if (err < 0)
-		note_error(r, collector->provides & ~r->figures.valid, err);
+	note_error(r, i, err == -ESRCH ? 0 : err);
 }
 
 static void run_collectors(struct member_read *r, uint64_t domains)
@@ -240,16 +237,20 @@ int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m)
 	return err;
 }
 
-/* stat cannot be read, nor what is computed from it. */
+/* stat cannot be read, nor what is computed from it. If the process turns out to be hidden, that
+ * explains files that seemed to be missing. */
 static void drop_after_stat(struct member_read *r, uint64_t domains, int err)
 {
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *c = rti_pid_collectors[i];
 
-		if (c->after_stat && c->provides & domains)
+		if (c->after_stat && c->provides & domains) {
 			clear_domains(&r->figures, c);
+			note_error(r, i, err);
+		} else if (err == -EACCES && r->figures.errors[i] == -ENOENT) {
+			note_error(r, i, err);
+		}
 	}
-	note_error(r, r->due & domains, err);
 }
 
 /* Read stat, and then what is computed from it. */
@@ -345,6 +346,7 @@ static void apply_row_to(struct member_read *r, size_t i)
 	const struct rti_pid_collector *collector = rti_pid_collectors[i];
 
 	clear_domains(&r->figures, collector);
+	note_error(r, i, 0);
 	collector->from_row(r->tree->ctx, r->m->clock.row, &r->figures);
 	r->m->values.read[i] = stamp_now(r);
 }
@@ -415,20 +417,15 @@ static void note_alive(struct rti_tree *tree, struct rti_member *m)
 		m->read.alive_at = now;
 }
 
-static void finish_read(struct member_read *r, struct rti_status *status)
+static void finish_read(struct member_read *r)
 {
-	if (r->m->end.has_exited) {
+	if (r->m->end.has_exited)
 		rti_mark_exited(r->tree, r->m);
-		return;
-	}
-	note_alive(r->tree, r->m);
-	if (!r->has_error)
-		return;
-	rti_status_add(status, &r->status);
-	rti_status_add(&r->tree->read_errors, &r->status);
+	else
+		note_alive(r->tree, r->m);
 }
 
-void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_status *status)
+void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 {
 	struct member_read r = { .tree = tree, .m = m };
 	struct rti_read_facts facts;
@@ -449,10 +446,10 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_sta
 		refresh(&r, &plan);
 	else
 		read_in_full(&r, &facts, &plan);
-	finish_read(&r, status);
+	finish_read(&r);
 }
 
-void rti_force_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_status *status)
+void rti_force_read_member(struct rti_tree *tree, struct rti_member *m)
 {
 	struct member_read r = { .tree = tree, .m = m, .wanted = rti_wanted_of(tree, m) };
 	struct rti_read_facts facts;
@@ -465,7 +462,7 @@ void rti_force_read_member(struct rti_tree *tree, struct rti_member *m, struct r
 	plan = rti_plan_read(&facts);
 	rti_trace_read(m->pid, &facts, &plan, false);
 	read_in_full(&r, &facts, &plan);
-	finish_read(&r, status);
+	finish_read(&r);
 }
 
 void rti_read_account(struct rti_tree *tree, struct rti_member *m)

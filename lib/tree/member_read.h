@@ -11,11 +11,11 @@ void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_
 
 /* Read a member and store its account. Afterwards end.has_exited is set, or read.alive_at has
  * moved. A process that has not run since the last time is taken to be as it was. */
-void rti_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_status *status);
+void rti_read_member(struct rti_tree *tree, struct rti_member *m);
 
 /* The same, whether it seems to have run or not: the clock of a process that is running may lag
  * by a tick, and it may have reaped a child in that time. */
-void rti_force_read_member(struct rti_tree *tree, struct rti_member *m, struct rti_status *status);
+void rti_force_read_member(struct rti_tree *tree, struct rti_member *m);
 
 /* Read the account alone of a member that was not read yet. The member may have exited by the next
  * sample, and then the ledger has to know what it had used. */

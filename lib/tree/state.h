@@ -28,6 +28,9 @@ struct rti_discovery_state {
 	bool was_scanned;           /* once: members older than the events are known */
 	bool has_skipped;           /* the last scan may have missed a member */
 	bool is_short_of_files;     /* for want of descriptors */
+	int skip_error;             /* -errno of the first process of missing; 0: none */
+	int32_t skip_pid;           /* that process; 0: it is not known which */
+	int events_error;           /* why process events cannot be received: -errno, or 0 */
 	uint64_t skipped;           /* members that the last scan found and could not add */
 	struct rti_skipped missing; /* of all scans: those that are no members yet */
 	size_t count_before;        /* members before the last scan */
@@ -99,6 +102,18 @@ struct rti_tree_loop_state {
 	int root; /* pidfd; -1 while closed */
 };
 
+/* Why figures are missing. Written by obstacles.c only, but for the status of PSS, which
+ * memory_figures.c notes. */
+struct rti_obstacles {
+	struct rti_status status;  /* of the last sample */
+	uint64_t of_members;       /* domains that status has from the sums over all members */
+	uint64_t members_ever[64]; /* by bit number: members that an obstacle was met at so far */
+	/* Domains of which a counter of an exited member is in no account, since it could not be
+	 * read. */
+	struct rti_status lost;
+	int32_t unwaited_pid; /* the first member that no process waited for; 0: none */
+};
+
 struct rti_tree {
 	const struct rti_context *ctx; /* the tracker's */
 	struct rti_member_table table;
@@ -116,6 +131,7 @@ struct rti_tree {
 	struct rti_rows_state rows;
 	struct rti_supervised_state supervised;
 	struct rti_tree_loop_state loop;
+	struct rti_obstacles obstacles;
 
 	/* Written by tree.c. */
 	struct rti_pid_domains domains; /* what the collectors say of themselves */
@@ -131,18 +147,13 @@ struct rti_tree {
 	bool is_final;       /* nothing is put off, for there is no later sample */
 
 	/* Written by member_read.c. */
-	uint64_t supervisor_cpu_ns;    /* what our own supervisor has used */
-	struct rti_status read_errors; /* the first of each domain so far */
+	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */
 	/* a member has exited or was reaped in this sample; cleared by tree.c */
 	bool needs_reconcile;
 
 	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */
 	bool has_threads;             /* some member had more than one */
-
-	/* Written by exit_accounting.c: domains of which a counter of an exited member is in no
-	 * account, for it could not be read. */
-	uint64_t lost;
 
 	/* Written by the functions below only, but for the count up in tree.c. */
 	uint64_t unchanged_samples; /* in a row, with this one */

@@ -90,25 +90,23 @@ static void begin_sample(struct rti_tree *tree, uint64_t now_ns)
 
 /* Children before their parents, so that a child that exits meanwhile shows in its parent's
  * account. */
-static void read_members(struct rti_tree *tree, struct rti_status *status)
+static void read_members(struct rti_tree *tree)
 {
 	for (size_t i = tree->table.count; i-- > 0;)
-		rti_read_member(tree, &tree->table.members[i], status);
+		rti_read_member(tree, &tree->table.members[i]);
 }
 
-int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *status,
-                    struct rt_metrics *out)
+int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *out)
 {
 	rti_tree_loop_begin(tree);
 	begin_sample(tree, now_ns);
 	rti_discover_members(tree, rti_ask_for_sample);
 	rti_tree_check_cgroups(tree);
-	read_members(tree, status);
-	rti_exits_reconcile(tree, status);
+	read_members(tree);
+	rti_exits_reconcile(tree);
 	rti_exits_account(tree);
-	rti_exits_report_lost(tree, status);
 	rti_memory_sample(tree);
-	rti_tree_sum_up(tree, status, out);
+	rti_tree_sum_up(tree, out);
 	if (tree->needs_reconcile)
 		rti_member_table_remove_exited(&tree->table, tree->ctx);
 	rti_member_table_count_files(&tree->table);

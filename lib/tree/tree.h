@@ -29,8 +29,12 @@ void rti_tree_free(struct rti_tree *tree);
 
 /* Fill the figures of a sample. Returns 0, or -ESRCH if no member is
  * left; out holds the totals in both cases. */
-int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rti_status *status,
-                    struct rt_metrics *out);
+int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *out);
+
+/* Say why a domain that is wanted is not complete in last, which is the last sample. Asks the
+ * kernel where the error alone does not tell. */
+void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
+                      struct rti_explanation *out);
 
 /* Look for a peak of memory between two samples: sums RSS, and adds new members. */
 void rti_tree_poll_peak(struct rti_tree *tree);

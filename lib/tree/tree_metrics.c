@@ -6,6 +6,7 @@
 #include "os/cpu_time.h"
 #include "os/supervisor_protocol.h"
 #include "tree/memory_peak.h"
+#include "tree/obstacles.h"
 
 #define US_NS 1000u
 
@@ -45,6 +46,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	struct rti_sums *sums = &tree->sums;
 	struct rt_metrics *out = &sums->figures;
 	uint64_t missing = tree->want & ~figures->valid & ~NOT_OF_MEMBERS;
+	uint64_t unread = tree->wanted & ~figures->valid;
 
 	update_family(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
@@ -64,6 +66,8 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 		rti_add_reasons(tree, RT_REASON_SIGCHLD_IGNORED);
 	if (missing & (RT_HAS_CPU | RT_HAS_FAULTS))
 		rti_add_reasons(tree, RT_REASON_UNREADABLE);
+	if (unread)
+		rti_obstacles_note_member(tree, m, unread);
 }
 
 /* Context switches of an exited process are reported to the process that waits for it alone. */
@@ -148,7 +152,7 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 	}
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
 		make_partial(out, counters);
-	make_partial(out, tree->lost);
+	make_partial(out, tree->obstacles.lost.met);
 	if (!counts_every_fork(tree))
 		make_partial(out, RT_HAS_PROCESSES_SEEN);
 	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
@@ -218,19 +222,23 @@ static void sum_members(struct rti_tree *tree)
 	tree->sums =
 	    (struct rti_sums){ .figures.valid = tree->want & ~(RT_HAS_PSS | RT_HAS_PEAK_TREE) };
 	rti_ledger_open(&tree->ledger);
+	rti_obstacles_open(tree);
 	apply_final_rusage(tree);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		if (!tree->table.members[i].end.has_exited)
 			add_member(tree, &tree->table.members[i]);
 	}
+	rti_obstacles_close(tree);
 }
 
-void rti_tree_sum_up(struct rti_tree *tree, struct rti_status *status, struct rt_metrics *out)
+void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 {
 	if (tree->unchanged_samples < SETTLED_SAMPLES)
 		sum_members(tree);
 	*out = tree->sums.figures;
-	rti_memory_set_figures(tree, status, out);
+	rti_obstacles_add_lost(tree);
+	rti_memory_set_figures(tree, &tree->obstacles.status, out);
+	rti_obstacles_note_pss(tree);
 	apply_cgroup(tree);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);

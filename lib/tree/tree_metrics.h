@@ -7,6 +7,6 @@
 
 /* Fill the figures of a sample. All members were read, and exits are accounted for. If no member
  * has changed in this sample and the two before it, none is touched. */
-void rti_tree_sum_up(struct rti_tree *tree, struct rti_status *status, struct rt_metrics *out);
+void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out);
 
 #endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Why figures of a tree are missing.
+ *
+ * What a member lacks is noted when the members are summed up, so a sample without obstacles does
+ * nothing here. What follows from the state of the tree is found out by rti_tree_explain() of
+ * tree.h, when the caller asks. */
+#ifndef RTI_OBSTACLES_H
+#define RTI_OBSTACLES_H
+
+#include "tree/state.h"
+
+/* The members are about to be summed up. */
+void rti_obstacles_open(struct rti_tree *tree);
+
+/* These domains of a member were not read in full. */
+void rti_obstacles_note_member(struct rti_tree *tree, struct rti_member *m, uint64_t unread);
+
+/* All members were summed up: what was noted of them lasts until they are once more. */
+void rti_obstacles_close(struct rti_tree *tree);
+
+/* Begin the status of a sample: what was noted of members, and what is lost for good. */
+void rti_obstacles_add_lost(struct rti_tree *tree);
+
+/* PSS has its status. Note the members that it could not be read of. */
+void rti_obstacles_note_pss(struct rti_tree *tree);
+
+/* These domains of a member that has exited are in no account. */
+void rti_obstacles_note_lost(struct rti_tree *tree, struct rti_member *m, uint64_t lost);
+
+/* No process has waited for a member: what it used after its last read is not known. */
+void rti_obstacles_note_unwaited(struct rti_tree *tree, struct rti_member *m);
+
+#endif
