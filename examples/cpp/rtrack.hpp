@@ -148,6 +148,16 @@ class Tracker
 		                       std::generic_category());
 	}
 
+	/** Returns why a domain of the last sample is not complete, and what would help. */
+	rt_obstacle obstacle(std::uint64_t has) const
+	{
+		rt_obstacle out;
+
+		check(rt_tracker_obstacle(handle.get(), has, &out, sizeof(out)),
+		      "rt_tracker_obstacle");
+		return out;
+	}
+
 	std::vector<rt_process> processes() const
 	{
 		return list(rt_tracker_processes);

@@ -109,6 +109,14 @@ PSS_ESTIMATED = 3
 SOURCE_PROC = 1
 SOURCE_BPF = 2
 
+OBSTACLE_RIGHTS = 1
+OBSTACLE_KERNEL = 2
+OBSTACLE_BUDGET = 3
+OBSTACLE_LIMIT = 4
+OBSTACLE_GONE = 5
+OBSTACLE_FORMAT = 6
+OBSTACLE_SLOW = 7
+
 ACCOUNTING_AUTO = 0
 ACCOUNTING_POLL = 1
 ACCOUNTING_WAIT = 2
@@ -192,6 +200,20 @@ class _Constant(ctypes.Structure):
     ]
 
 
+class _Obstacle(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("kind", ctypes.c_uint32),
+        ("error", ctypes.c_int32),
+        ("pid", ctypes.c_int32),
+        ("has", ctypes.c_uint64),
+        ("members", ctypes.c_uint64),
+        ("members_ever", ctypes.c_uint64),
+        ("file", ctypes.c_char * 64),
+        ("text", ctypes.c_char * 256),
+    ]
+
+
 class _Opts(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_uint32),
@@ -257,6 +279,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_sample": (ctypes.c_int, [handle, out, size]),
         "rt_tracker_glance": (ctypes.c_int, [handle]),
         "rt_tracker_status": (ctypes.c_int, [handle, u64]),
+        "rt_tracker_obstacle": (ctypes.c_int, [handle, u64, ctypes.POINTER(_Obstacle), size]),
         "rt_diff": (ctypes.c_int, [out, out, out, size]),
         "rt_command_start": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_CommandOpts)]),
         "rt_command_pid": (i32, [handle]),
@@ -513,6 +536,25 @@ class OutcomeLost(ChildProcessError):
     outcome: Outcome
 
 
+class Obstacle(NamedTuple):
+    """Why a domain of the last sample is not complete, and what would help."""
+
+    kind: int
+    """OBSTACLE_ value, or 0 if there is none."""
+    errno: int
+    """Error number, or 0 if the domain is complete."""
+    pid: int
+    """The process at which it was met first, or 0."""
+    file: str
+    """Below /proc, or below /proc/PID if there is a process."""
+    members: int
+    """Members of the tree that it was met at in the last sample."""
+    members_ever: int
+    """The same, of all samples so far."""
+    text: str
+    """An English sentence or two for people."""
+
+
 def version() -> Tuple[int, int, int]:
     """Return the release of the loaded library."""
     number = _lib.rt_version()
@@ -719,6 +761,25 @@ class Tracker:
         with self._lock:
             err = _lib.rt_tracker_status(self._live(), has) if has else 0
         return _error(err) if err < 0 else None
+
+    def explain(self, has: int) -> Obstacle:
+        """Return why a domain (a HAS_ bit) is not complete in the last sample, in detail."""
+        raw = _Obstacle()
+        with self._lock:
+            _check(
+                _lib.rt_tracker_obstacle(
+                    self._live(), has, ctypes.byref(raw), ctypes.sizeof(raw)
+                )
+            )
+        return Obstacle(
+            raw.kind,
+            -raw.error,
+            raw.pid,
+            os.fsdecode(raw.file),
+            raw.members,
+            raw.members_ever,
+            raw.text.decode(),
+        )
 
     def close(self) -> None:
         """Release all resources of the tracker. It may be called more than once."""

@@ -6,8 +6,8 @@
  *  - **Errors.** Calls return 0 or a negative errno value, and do not set `errno`. rt_strerror()
  *    returns the text of an error.
  *  - **Partial loss is not an error.** If a figure cannot be read, its bit in `valid` is clear;
- *    rt_tracker_status() returns the reason. A figure that could not be read is never reported
- *    as a valid 0.
+ *    rt_tracker_obstacle() has the reason. A figure that could not be read is never reported as a
+ *    valid 0.
  *  - **Units.** Times are in nanoseconds and memory is in bytes, unless the name says otherwise.
  *  - **Counters** never fall. They count from the start of what they describe. **Gauges** hold
  *    for one instant.
@@ -755,10 +755,79 @@ RT_API int rt_tracker_fd(const struct rt_tracker *t);
  *          changed what they share while it was read. Also -EOPNOTSUPP (this kind of tracker does
  *          not have it, or it was not requested), -ENODATA (no sample yet, or a lower bound
  *          without a read error), -EINVAL (@p has is not exactly one known bit) or -EFAULT (@p t
- *          is NULL).
+ *          is NULL). -ENOSPC: the tree has more processes than are followed, and -ENOBUFS: process
+ *          events were lost. rt_tracker_obstacle() says more.
  *  @since 0.1
- *  @since 0.3 Can return -EDQUOT and -EBUSY. */
+ *  @since 0.3 Can return -EDQUOT, -EBUSY, -ENOSPC and -ENOBUFS. */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
+
+/** @name Obstacles
+ *  rt_obstacle.kind: what kept a figure from being complete.
+ *  @{ */
+/** The caller may not read it: it is of another user, not dumpable, or hidden by hidepid.
+ * @since 0.3 */
+#define RT_OBSTACLE_RIGHTS 1
+/** The kernel does not have it, or its configuration, the namespace or rt_opts.root rules it out.
+ * @since 0.3 */
+#define RT_OBSTACLE_KERNEL 2
+/** The options of the tracker do not allow for it: rt_opts.pss_share, rt_opts.pss_hold_us,
+ * RT_OPT_NO_PSS_READS, rt_opts.want, or RT_OPT_PROCESS_EVENTS, which is not set. @since 0.3 */
+#define RT_OBSTACLE_BUDGET 3
+/** Too little of something: descriptors, memory, threads, room for members or events.
+ * @since 0.3 */
+#define RT_OBSTACLE_LIMIT 4
+/** A process or a thread had ended before it could be read. @since 0.3 */
+#define RT_OBSTACLE_GONE 5
+/** The file could not be understood. @since 0.3 */
+#define RT_OBSTACLE_FORMAT 6
+/** There was no answer in time, or what was read changed meanwhile. @since 0.3 */
+#define RT_OBSTACLE_SLOW 7
+/** @} */
+
+/** Why one domain of the last sample is not in `valid`. @since 0.3 */
+struct rt_obstacle {
+	uint32_t size; /**< Bytes of this struct that the library filled. */
+	/** RT_OBSTACLE_ value of the first obstacle; 0 if there is none. Then the domain is valid,
+	 * or error is -ENODATA and nothing can show the figure in full. E.g.: the peak of a tree
+	 * may lie between two samples. */
+	uint32_t kind;
+	int32_t error; /**< What rt_tracker_status() returns. */
+	int32_t pid;   /**< Process at which it was met first; 0 if there is no single one. */
+	uint64_t has;  /**< The bit that was asked about. */
+	/** Members of the tree of which this domain could not be read in full in the last sample,
+	 * for any reason. 0 if the obstacle is not that of a read, or of members that have
+	 * exited. */
+	uint64_t members;
+	/** Counter: the same, of all samples so far. Each member counts once. */
+	uint64_t members_ever;
+	/** File below `/proc`, or below `/proc/PID` if pid is not 0; empty if there is no single
+	 * one. E.g.: "net/dev", "io". For figures of each thread, "task". */
+	char file[64];
+	/** An English sentence or two for people: what is missing why, and what would help. Empty
+	 * if the domain is valid. Its wording may change. */
+	char text[256];
+};
+
+/** Why a figure is missing, partial or estimated in the last sample, and what would help.
+ *
+ *  Says more than rt_tracker_status(), which returns the same `error`. E.g.: of a tree with one
+ *  process of another user, RT_HAS_IO has the kind RT_OBSTACLE_RIGHTS, the pid of that process, 1
+ *  member, the file "io", and a text that names CAP_SYS_PTRACE.
+ *
+ *  @param t the tracker.
+ *  @param has one RT_HAS_ bit.
+ *  @param out receives the obstacle; untouched on error.
+ *  @param out_size sizeof(struct rt_obstacle) as the caller was compiled with.
+ *  @retval 0 success, also if there is no obstacle
+ *  @retval -EFAULT @p t or @p out is NULL
+ *  @retval -EINVAL @p has is not exactly one known bit, or @p out_size is wrong
+ *  @retval -EOPNOTSUPP this kind of tracker does not have it, or it was not requested
+ *  @retval -ENODATA no sample yet
+ *
+ *  Cost: no file read; a few system calls, to find out what an error means. A sample without
+ *  obstacles costs nothing more. @since 0.3 */
+RT_API int rt_tracker_obstacle(const struct rt_tracker *t, uint64_t has, struct rt_obstacle *out,
+                               size_t out_size);
 
 /** @} */
 
@@ -1554,6 +1623,7 @@ RT_API void rt_command_free(struct rt_command *c);
 #define RT_STRUCT_OPTS 12            /**< struct rt_opts. @since 0.3 */
 #define RT_STRUCT_COMMAND_OPTS 13    /**< struct rt_command_opts. @since 0.3 */
 #define RT_STRUCT_CONSTANT 14        /**< struct rt_constant. @since 0.3 */
+#define RT_STRUCT_OBSTACLE 15        /**< struct rt_obstacle. @since 0.3 */
 
 #define RT_TYPE_U32 1    /**< uint32_t. @since 0.1 */
 #define RT_TYPE_I32 2    /**< int32_t. @since 0.1 */

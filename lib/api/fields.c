@@ -418,6 +418,18 @@ static const struct rt_field constant_fields[] = {
 	FIELD(constant, text, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
 };
 
+static const struct rt_field obstacle_fields[] = {
+	FIELD(obstacle, size, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(obstacle, kind, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(obstacle, error, RT_TYPE_I32, RT_FIELD_META, 0, ""),
+	FIELD(obstacle, pid, RT_TYPE_I32, RT_FIELD_META, 0, ""),
+	FIELD(obstacle, has, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(obstacle, members, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "1"),
+	FIELD(obstacle, members_ever, RT_TYPE_U64, RT_FIELD_COUNTER, 0, "1"),
+	FIELD(obstacle, file, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+	FIELD(obstacle, text, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+};
+
 #define TABLE(of)                                                                                  \
 	{                                                                                          \
 		sizeof(struct rt_##of), sizeof(of##_fields) / sizeof(of##_fields[0]), of##_fields  \
@@ -441,6 +453,7 @@ static const struct table {
 	[RT_STRUCT_OPTS] = TABLE(opts),
 	[RT_STRUCT_COMMAND_OPTS] = TABLE(command_opts),
 	[RT_STRUCT_CONSTANT] = TABLE(constant),
+	[RT_STRUCT_OBSTACLE] = TABLE(obstacle),
 };
 
 static const struct table *find(uint32_t struct_id)

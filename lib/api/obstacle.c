@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a domain of the last sample is not complete: rt_tracker_status(). */
+/* Why a domain of the last sample is not complete: rt_tracker_status(), rt_tracker_obstacle(). */
 #include <errno.h>
+#include <string.h>
 
 #include "api/kind.h"
+#include "api/obstacle_text.h"
+#include "api/struct_size.h"
 #include "api/tracker.h"
 
 static void explain(const struct rt_tracker *t, uint64_t has, struct rti_explanation *out)
@@ -33,11 +36,99 @@ static int try_explain(const struct rt_tracker *t, uint64_t has, struct rti_expl
 
 int rt_tracker_status(const struct rt_tracker *t, uint64_t has)
 {
-	struct rti_explanation explanation;
+	struct rti_explanation why;
 	int err;
 
 	if (!t)
 		return -EFAULT;
-	err = try_explain(t, has, &explanation);
-	return err < 0 ? err : explanation.error;
+	err = try_explain(t, has, &why);
+	return err < 0 ? err : why.error;
+}
+
+static uint32_t kind_of_error(int err)
+{
+	switch (err) {
+	case -EACCES:
+	case -EPERM:
+		return RT_OBSTACLE_RIGHTS;
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+	case -EAGAIN:
+	case -ENOSPC:
+		return RT_OBSTACLE_LIMIT;
+	case -ENOENT:
+	case -EOPNOTSUPP:
+	case -ENOSYS:
+		return RT_OBSTACLE_KERNEL;
+	case -ETIMEDOUT:
+		return RT_OBSTACLE_SLOW;
+	default:
+		return RT_OBSTACLE_FORMAT;
+	}
+}
+
+static uint32_t kind_of(const struct rti_explanation *why)
+{
+	switch (why->cause) {
+	case RTI_CAUSE_NONE:
+	case RTI_CAUSE_BETWEEN_SAMPLES:
+		return 0;
+	case RTI_CAUSE_NO_FIGURE:
+	case RTI_CAUSE_KERNEL_THREAD:
+	case RTI_CAUSE_OTHER_ROOT:
+		return RT_OBSTACLE_KERNEL;
+	case RTI_CAUSE_HIDDEN:
+		return RT_OBSTACLE_RIGHTS;
+	case RTI_CAUSE_ENDED:
+	case RTI_CAUSE_UNWAITED:
+	case RTI_CAUSE_UNREPORTED:
+	case RTI_CAUSE_THREAD_ENDED:
+		return RT_OBSTACLE_GONE;
+	case RTI_CAUSE_NO_PSS_READS:
+	case RTI_CAUSE_PSS_UNWANTED:
+	case RTI_CAUSE_PSS_SHARE:
+	case RTI_CAUSE_PSS_HOLD:
+	case RTI_CAUSE_EVENTS_OFF:
+		return RT_OBSTACLE_BUDGET;
+	case RTI_CAUSE_PSS_CHANGED:
+	case RTI_CAUSE_EVENTS_LATE:
+	case RTI_CAUSE_STALLED:
+		return RT_OBSTACLE_SLOW;
+	case RTI_CAUSE_EVENTS_UNHEARD:
+		return why->error == -EPERM ? RT_OBSTACLE_RIGHTS : RT_OBSTACLE_KERNEL;
+	case RTI_CAUSE_EVENTS_LOST:
+		return RT_OBSTACLE_LIMIT;
+	case RTI_CAUSE_READ:
+	case RTI_CAUSE_SKIPPED:
+	case RTI_CAUSE_NO_FILE_SYSTEM:
+		break;
+	}
+	return kind_of_error(why->error);
+}
+
+int rt_tracker_obstacle(const struct rt_tracker *t, uint64_t has, struct rt_obstacle *out,
+                        size_t out_size)
+{
+	struct rt_obstacle obstacle = { .size = sizeof(obstacle), .has = has };
+	struct rti_explanation why;
+	int err;
+
+	if (!t || !out)
+		return -EFAULT;
+	if (rti_struct_check_size(out_size, RTI_OBSTACLE_V1) < 0)
+		return -EINVAL;
+	err = try_explain(t, has, &why);
+	if (err < 0)
+		return err;
+	obstacle.kind = kind_of(&why);
+	obstacle.error = why.error;
+	obstacle.pid = why.pid;
+	obstacle.members = why.members;
+	obstacle.members_ever = why.members_ever;
+	if (why.error)
+		strncat(obstacle.file, why.file, sizeof(obstacle.file) - 1);
+	rti_obstacle_describe(&why, has, obstacle.text, sizeof(obstacle.text));
+	rti_struct_copy_out(out, out_size, &obstacle, sizeof(obstacle));
+	return 0;
 }

@@ -22,6 +22,7 @@
 #define RTI_OUTCOME_V1 RTI_END_OF(rt_outcome, overhead_cpu_ns)
 #define RTI_FIELD_V1 RTI_END_OF(rt_field, unit)
 #define RTI_CONSTANT_V1 RTI_END_OF(rt_constant, text)
+#define RTI_OBSTACLE_V1 RTI_END_OF(rt_obstacle, text)
 #define RTI_PROCESS_V1 RTI_END_OF(rt_process, threads)
 #define RTI_CPU_V1 RTI_END_OF(rt_cpu, guest_nice_ns)
 #define RTI_DISK_V1 RTI_END_OF(rt_disk, in_flight)

@@ -33,6 +33,9 @@ struct rti_sys_collector {
 	int (*open)(void *state, const struct rti_context *ctx);
 	int (*collect)(void *state, const struct rti_context *ctx, struct rt_metrics *out);
 	void (*close)(void *state, const struct rti_context *ctx);
+	/* Why one domain is missing after the last collect(), if the domains have files of their
+	 * own: -errno, or 0. NULL: for all of them, what collect() returned. */
+	int (*error_of)(const void *state, uint64_t has);
 	/* The list of the last collect(): an array of the public struct, each with its size field
 	 * set. Returns NULL and *count 0 if there is none. May be NULL. */
 	const void *(*rows)(const void *state, size_t *count);

@@ -44,7 +44,7 @@ static int procs_collect(void *state, const struct rti_context *ctx, struct rt_m
 
 const struct rti_sys_collector rti_sys_procs = {
 	.provides = RT_HAS_PROCESSES,
-	.files = { "." },
+	.files = { "" },
 	.state_size = sizeof(struct state),
 	.collect = procs_collect,
 };

@@ -14,6 +14,7 @@ static const uint64_t bits[RESOURCES] = { RT_HAS_PRESSURE_CPU, RT_HAS_PRESSURE_M
 
 struct state {
 	struct rti_file file[RESOURCES];
+	int error[RESOURCES]; /* of the last read */
 };
 
 static int psi_open(void *state, const struct rti_context *ctx)
@@ -59,16 +60,28 @@ static int collect_one(struct state *st, enum resource which, const struct rti_c
 
 static int psi_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
 {
+	struct state *st = state;
 	int first = 0;
 
 	for (int i = 0; i < RESOURCES; i++) {
 		int err = !ctx->want || ctx->want & bits[i]
-		              ? collect_one(state, (enum resource)i, ctx, out)
+		              ? collect_one(st, (enum resource)i, ctx, out)
 		              : 0;
 
+		st->error[i] = err;
 		first = first ? first : err;
 	}
 	return first;
+}
+
+static int psi_error_of(const void *state, uint64_t has)
+{
+	const struct state *st = state;
+	int i = CPU;
+
+	while (i < IO && bits[i] != has)
+		i++;
+	return st->error[i];
 }
 
 static void psi_close(void *state, const struct rti_context *ctx)
@@ -86,4 +99,5 @@ const struct rti_sys_collector rti_sys_psi = {
 	.open = psi_open,
 	.collect = psi_collect,
 	.close = psi_close,
+	.error_of = psi_error_of,
 };

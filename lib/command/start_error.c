@@ -8,27 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/decimal.h"
-
-/* A text that is cut to fit. */
-struct text {
-	char *at, *end;
-};
-
-static void add(struct text *text, const char *part)
-{
-	while (*part && text->at + 1 < text->end)
-		*text->at++ = *part++;
-	*text->at = '\0';
-}
-
-static void add_number(struct text *text, int64_t number)
-{
-	char digits[RTI_DECIMAL_MAX];
-
-	rti_decimal(digits, (uint64_t)number);
-	add(text, digits);
-}
+#include "util/text.h"
 
 static bool is_about_a_path(int err)
 {
@@ -43,16 +23,16 @@ static bool is_unusable_directory(const char *path)
 }
 
 /* The working directory is entered first. Returns false if it is not to blame. */
-static bool describe_directory(struct text *text, const struct rt_command_opts *opts, int err)
+static bool describe_directory(struct rti_text *text, const struct rt_command_opts *opts, int err)
 {
 	if (!opts->cwd || !is_about_a_path(err) ||
 	    (err != -ENOTDIR && !is_unusable_directory(opts->cwd)))
 		return false;
-	add(text, "The working directory ");
-	add(text, opts->cwd);
-	add(text, " cannot be entered: ");
-	add(text, rt_strerror(err));
-	add(text, ".");
+	rti_text_add(text, "The working directory ");
+	rti_text_add(text, opts->cwd);
+	rti_text_add(text, " cannot be entered: ");
+	rti_text_add(text, rt_strerror(err));
+	rti_text_add(text, ".");
 	return true;
 }
 
@@ -84,31 +64,31 @@ static const char *program_hint(const char *program, int err)
 	}
 }
 
-static void describe_program(struct text *text, const char *program, int err)
+static void describe_program(struct rti_text *text, const char *program, int err)
 {
-	add(text, "The program ");
-	add(text, program);
-	add(text, " cannot be started: ");
-	add(text, rt_strerror(err));
-	add(text, ".");
-	add(text, program_hint(program, err));
+	rti_text_add(text, "The program ");
+	rti_text_add(text, program);
+	rti_text_add(text, " cannot be started: ");
+	rti_text_add(text, rt_strerror(err));
+	rti_text_add(text, ".");
+	rti_text_add(text, program_hint(program, err));
 }
 
-static void describe_descriptor(struct text *text, const struct rt_command_opts *opts)
+static void describe_descriptor(struct rti_text *text, const struct rt_command_opts *opts)
 {
 	for (uint32_t i = 0; i < opts->fd_count; i++) {
 		int source = opts->fds[i].source;
 
 		if (source < 0 || fcntl(source, F_GETFD) >= 0)
 			continue;
-		add(text, "Descriptor ");
-		add_number(text, source);
-		add(text, ", the source of descriptor ");
-		add_number(text, opts->fds[i].target);
-		add(text, " of the program, is not open.");
+		rti_text_add(text, "Descriptor ");
+		rti_text_add_number(text, (uint64_t)source);
+		rti_text_add(text, ", the source of descriptor ");
+		rti_text_add_number(text, (uint64_t)opts->fds[i].target);
+		rti_text_add(text, " of the program, is not open.");
 		return;
 	}
-	add(text, "The number of a descriptor is above the limit: raise RLIMIT_NOFILE.");
+	rti_text_add(text, "The number of a descriptor is above the limit: raise RLIMIT_NOFILE.");
 }
 
 static const char *method_text(uint32_t method)
@@ -158,13 +138,13 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 void rti_start_error_describe(const struct rt_command_opts *opts, int err)
 {
 	const char *known = system_text(opts, err);
-	struct text text;
+	struct rti_text text;
 
 	if (!opts->message || !opts->message_size)
 		return;
-	text = (struct text){ opts->message, opts->message + opts->message_size };
+	text = rti_text(opts->message, opts->message_size);
 	if (known)
-		add(&text, known);
+		rti_text_add(&text, known);
 	else if (err == -EBADF)
 		describe_descriptor(&text, opts);
 	else if (!describe_directory(&text, opts, err))

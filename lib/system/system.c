@@ -68,6 +68,21 @@ void rti_system_free(struct rti_system *system, const struct rti_context *ctx)
 	*system = (struct rti_system){ 0 };
 }
 
+static void note_error(struct rti_system *system, size_t i, uint64_t missing, int err)
+{
+	const struct rti_sys_collector *collector = rti_sys_collectors[i];
+
+	if (!collector->error_of || !system->states[i]) {
+		rti_status_note(&system->status, missing, err);
+		return;
+	}
+	for (uint64_t left = missing; left; left &= left - 1) {
+		uint64_t has = left & -left;
+
+		rti_status_note(&system->status, has, collector->error_of(system->states[i], has));
+	}
+}
+
 void rti_system_sample(struct rti_system *system, const struct rti_context *ctx, uint64_t want,
                        struct rt_metrics *out)
 {
@@ -81,26 +96,39 @@ void rti_system_sample(struct rti_system *system, const struct rti_context *ctx,
 		if (system->states[i])
 			err = collector->collect(system->states[i], ctx, out);
 		if (err < 0)
-			rti_status_note(&system->status, collector->provides & ~out->valid, err);
+			note_error(system, i, collector->provides & ~out->valid, err);
 	}
 	out->valid &= want;
 	out->partial &= want & ~out->valid;
 }
 
 /* A single file is that of all domains of the collector. */
+static const char *file_in(const struct rti_sys_collector *collector, uint64_t has)
+{
+	size_t at = 0;
+
+	for (uint64_t left = collector->provides & (has - 1); left; left &= left - 1)
+		at++;
+	return collector->files[collector->files[1] ? at : 0];
+}
+
 static const char *file_of(uint64_t has)
 {
 	for (size_t i = 0; i < rti_sys_collector_count; i++) {
-		const struct rti_sys_collector *collector = rti_sys_collectors[i];
-		size_t at = (size_t)__builtin_popcountll(collector->provides & (has - 1));
-
-		if (collector->provides & has)
-			return collector->files[1] ? collector->files[at] : collector->files[0];
+		if (rti_sys_collectors[i]->provides & has)
+			return file_in(rti_sys_collectors[i], has);
 	}
 	return "";
 }
 
-static enum rti_cause cause_of(uint64_t has, int err)
+/* A list of file systems that could be read is there in part if one of them could not be asked. */
+static enum rti_cause cause_of_read(uint64_t has, const struct rt_metrics *last)
+{
+	return has == RT_HAS_FILESYSTEM && last->partial & has ? RTI_CAUSE_NO_FILE_SYSTEM
+	                                                       : RTI_CAUSE_READ;
+}
+
+static enum rti_cause cause_of(uint64_t has, const struct rt_metrics *last, int err)
 {
 	switch (err) {
 	case -ENOENT:
@@ -111,9 +139,9 @@ static enum rti_cause cause_of(uint64_t has, int err)
 		return RTI_CAUSE_STALLED;
 	case -EACCES:
 	case -EPERM:
-		return has == RT_HAS_PROCESSES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_READ;
+		return has == RT_HAS_PROCESSES ? RTI_CAUSE_HIDDEN : cause_of_read(has, last);
 	default:
-		return RTI_CAUSE_READ;
+		return cause_of_read(has, last);
 	}
 }
 
@@ -127,7 +155,7 @@ void rti_system_explain(const struct rti_system *system, const struct rt_metrics
 	rti_status_explain(&system->status, has, out);
 	if (out->cause == RTI_CAUSE_NONE)
 		return;
-	out->cause = cause_of(has, out->error);
+	out->cause = cause_of(has, last, out->error);
 	out->file = file_of(has);
 }
 

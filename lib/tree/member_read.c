@@ -238,7 +238,7 @@ int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m)
 }
 
 /* stat cannot be read, nor what is computed from it. If the process turns out to be hidden, that
- * explains files that seemed to be missing. */
+ * explains why other files were refused, or seemed to be missing. */
 static void drop_after_stat(struct member_read *r, uint64_t domains, int err)
 {
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
@@ -247,7 +247,8 @@ static void drop_after_stat(struct member_read *r, uint64_t domains, int err)
 		if (c->after_stat && c->provides & domains) {
 			clear_domains(&r->figures, c);
 			note_error(r, i, err);
-		} else if (err == -EACCES && r->figures.errors[i] == -ENOENT) {
+		} else if (err == -EACCES &&
+		           (r->figures.errors[i] == -ENOENT || r->figures.errors[i] == -EPERM)) {
 			note_error(r, i, err);
 		}
 	}

@@ -2,8 +2,8 @@
 /* Why figures of a tree are missing.
  *
  * What a member lacks is noted when the members are summed up, so a sample without obstacles does
- * nothing here. What follows from the state of the tree is found out by rti_tree_explain() of
- * tree.h, when the caller asks. */
+ * nothing here. What follows from the state of the tree is found out by explain.c, when the
+ * caller asks. */
 #ifndef RTI_OBSTACLES_H
 #define RTI_OBSTACLES_H
 

@@ -148,6 +148,17 @@ static_assert(offsetof(struct rt_metrics, peak_tree_bytes) == 976, "offset");
 static_assert(offsetof(struct rt_metrics, read_calls) == 984, "offset");
 static_assert(offsetof(struct rt_metrics, write_calls) == 992, "offset");
 
+static_assert(sizeof(struct rt_obstacle) >= 360, "size");
+static_assert(offsetof(struct rt_obstacle, size) == 0, "offset");
+static_assert(offsetof(struct rt_obstacle, kind) == 4, "offset");
+static_assert(offsetof(struct rt_obstacle, error) == 8, "offset");
+static_assert(offsetof(struct rt_obstacle, pid) == 12, "offset");
+static_assert(offsetof(struct rt_obstacle, has) == 16, "offset");
+static_assert(offsetof(struct rt_obstacle, members) == 24, "offset");
+static_assert(offsetof(struct rt_obstacle, members_ever) == 32, "offset");
+static_assert(offsetof(struct rt_obstacle, file) == 40, "offset");
+static_assert(offsetof(struct rt_obstacle, text) == 104, "offset");
+
 static_assert(sizeof(struct rt_process) >= 272, "size");
 static_assert(offsetof(struct rt_process, size) == 0, "offset");
 static_assert(offsetof(struct rt_process, pid) == 4, "offset");

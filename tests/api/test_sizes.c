@@ -106,6 +106,17 @@ static bool fill_row(struct rt_tracker *tracker, list_call list, void *out, size
 		return fill_row(new_tracker(), list_##name, out, size);                            \
 	}
 
+static bool fill_obstacle(void *out, size_t size)
+{
+	struct rt_tracker *tracker = new_self_tracker();
+	int err;
+
+	sample(tracker);
+	err = rt_tracker_obstacle(tracker, RT_HAS_PEAK_TREE, out, size);
+	rt_tracker_free(tracker);
+	return err == 0;
+}
+
 LIST(processes, new_self_tracker)
 LIST(cpus, new_system_tracker)
 LIST(disks, new_system_tracker)
@@ -118,6 +129,7 @@ static const struct output outputs[] = {
 	{ RT_STRUCT_DELTA, DELTA_0_1, fill_delta },
 	{ 0, sizeof(struct rt_field), fill_field },
 	{ RT_STRUCT_CONSTANT, sizeof(struct rt_constant), fill_constant },
+	{ RT_STRUCT_OBSTACLE, sizeof(struct rt_obstacle), fill_obstacle },
 	{ RT_STRUCT_OUTCOME, OUTCOME_0_1, fill_outcome },
 	{ RT_STRUCT_COMMAND_PROCESS, sizeof(struct rt_command_process), fill_command_process },
 	{ RT_STRUCT_PROCESS, PROCESS_0_1, fill_processes },

@@ -311,6 +311,18 @@ class Trees(unittest.TestCase):
             self.assertEqual(error.errno, errno.EOPNOTSUPP)
             self.assertIsNone(tracker.obstacle("cpu_user_ns"))
 
+    def test_explanation_names_kind_and_help(self) -> None:
+        with rtrack.PidTracker(pss_hold_us=1) as tracker:
+            with self.assertRaises(OSError):
+                tracker.explain(rtrack.HAS_DISK)
+            tracker.sample()
+            self.assertEqual(tracker.explain(rtrack.HAS_CPU).kind, 0)
+            obstacle = tracker.explain(rtrack.HAS_PSS)
+            self.assertEqual(obstacle.kind, rtrack.OBSTACLE_BUDGET)
+            self.assertEqual(obstacle.errno, errno.EDQUOT)
+            self.assertEqual(obstacle.file, "smaps_rollup")
+            self.assertIn("rt_opts.pss_hold_us", obstacle.text)
+
     def test_ended_exception_has_final_totals(self) -> None:
         child = os.fork()
         if child == 0:

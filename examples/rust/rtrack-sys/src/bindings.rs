@@ -24,6 +24,13 @@ pub const RT_PSS_CACHED: u32 = 2;
 pub const RT_PSS_ESTIMATED: u32 = 3;
 pub const RT_SOURCE_PROC: u32 = 1;
 pub const RT_SOURCE_BPF: u32 = 2;
+pub const RT_OBSTACLE_RIGHTS: u32 = 1;
+pub const RT_OBSTACLE_KERNEL: u32 = 2;
+pub const RT_OBSTACLE_BUDGET: u32 = 3;
+pub const RT_OBSTACLE_LIMIT: u32 = 4;
+pub const RT_OBSTACLE_GONE: u32 = 5;
+pub const RT_OBSTACLE_FORMAT: u32 = 6;
+pub const RT_OBSTACLE_SLOW: u32 = 7;
 pub const RT_ITEM_IN_TOTAL: u32 = 1;
 pub const RT_ITEM_PARTITION: u32 = 2;
 pub const RT_ITEM_VIRTUAL: u32 = 4;
@@ -59,6 +66,7 @@ pub const RT_STRUCT_COMMAND_PROCESS: u32 = 11;
 pub const RT_STRUCT_OPTS: u32 = 12;
 pub const RT_STRUCT_COMMAND_OPTS: u32 = 13;
 pub const RT_STRUCT_CONSTANT: u32 = 14;
+pub const RT_STRUCT_OBSTACLE: u32 = 15;
 pub const RT_TYPE_U32: u32 = 1;
 pub const RT_TYPE_I32: u32 = 2;
 pub const RT_TYPE_U64: u32 = 3;
@@ -295,6 +303,36 @@ extern "C" {
 }
 extern "C" {
     pub fn rt_tracker_status(t: *const rt_tracker, has: u64) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_obstacle {
+    pub size: u32,
+    pub kind: u32,
+    pub error: i32,
+    pub pid: i32,
+    pub has: u64,
+    pub members: u64,
+    pub members_ever: u64,
+    pub file: [::std::os::raw::c_char; 64usize],
+    pub text: [::std::os::raw::c_char; 256usize],
+}
+impl Default for rt_obstacle {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn rt_tracker_obstacle(
+        t: *const rt_tracker,
+        has: u64,
+        out: *mut rt_obstacle,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

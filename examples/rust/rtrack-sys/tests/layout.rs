@@ -49,6 +49,7 @@ fn struct_sizes_match_the_library() {
         (RT_STRUCT_OPTS, size_of::<rt_opts>()),
         (RT_STRUCT_COMMAND_OPTS, size_of::<rt_command_opts>()),
         (RT_STRUCT_CONSTANT, size_of::<rt_constant>()),
+        (RT_STRUCT_OBSTACLE, size_of::<rt_obstacle>()),
     ];
     for (id, size) in sizes {
         assert_eq!(unsafe { rt_field_struct_size(id) } as usize, size, "struct {id}");

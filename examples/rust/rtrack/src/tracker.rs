@@ -146,6 +146,18 @@ impl Tracker {
         check(unsafe { sys::rt_tracker_status(self.0.as_ptr(), has) })
     }
 
+    /// Why a domain of the last sample is not complete, and what would help. The texts in it are
+    /// terminated by NUL.
+    pub fn obstacle(&self, has: u64) -> io::Result<sys::rt_obstacle> {
+        let mut out = std::mem::MaybeUninit::<sys::rt_obstacle>::uninit();
+        let size = std::mem::size_of::<sys::rt_obstacle>();
+        // SAFETY: the handle is live, and the library fills the whole struct on success.
+        unsafe {
+            check(sys::rt_tracker_obstacle(self.0.as_ptr(), has, out.as_mut_ptr(), size))?;
+            Ok(out.assume_init())
+        }
+    }
+
     /// Members of the tree in the last sample.
     pub fn processes(&self) -> io::Result<Vec<sys::rt_process>> {
         self.list(sys::rt_tracker_processes)

@@ -63,6 +63,7 @@ fn system_tracker_lists_cpus() {
     let sample = tracker.sample().unwrap();
     assert_eq!(tracker.cpus().unwrap().len() as u64, sample.raw().cpus_online);
     assert!(tracker.status(sys::RT_HAS_CPU_MODES).is_ok());
+    assert_eq!(tracker.obstacle(sys::RT_HAS_CPU_MODES).unwrap().kind, 0);
     assert!(tracker.processes().is_err());
 }
 

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Says in words why a domain of a sample is not complete. */
+#include "api/obstacle_text.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <rtrack/rtrack.h>
+
+#include "util/text.h"
+
+/* In these texts $F is the file with its path, $P the process, $E the error, $S and $H the options
+ * rt_opts.pss_share and rt_opts.pss_hold_us. */
+
+static const char *const texts[] = {
+	[RTI_CAUSE_KERNEL_THREAD] =
+	    "Process $P is a kernel thread, which has no memory of its own.",
+	[RTI_CAUSE_OTHER_ROOT] =
+	    "It can be asked of this system alone: follow that without rt_opts.root.",
+	[RTI_CAUSE_ENDED] = "Process $P had ended before $F could be read. Shorter intervals miss"
+			    " less, and rt_command_start() follows a program from its start to its"
+			    " end.",
+	[RTI_CAUSE_UNWAITED] =
+	    "A process has ended and no process of the tree waited for it, so what"
+	    " it used after its last read is not known. Shorter intervals lose"
+	    " less.",
+	[RTI_CAUSE_UNREPORTED] =
+	    "A process has ended. What it had after its last read the kernel"
+	    " reports to the process that waits for it alone: rt_command_start()"
+	    " has such a process.",
+	[RTI_CAUSE_THREAD_ENDED] =
+	    "A thread of process $P has ended, and the kernel does not report"
+	    " its figures to other processes. Shorter intervals lose less.",
+	[RTI_CAUSE_NO_PSS_READS] =
+	    "RT_OPT_NO_PSS_READS forbids to read PSS, so it is estimated: leave that flag out.",
+	[RTI_CAUSE_PSS_UNWANTED] = "RT_HAS_PSS is not in rt_opts.want, so the peak is estimated"
+				   " without reads of PSS: add it.",
+	[RTI_CAUSE_PSS_SHARE] =
+	    "The CPU time for reading PSS is used up, so PSS is estimated. It is"
+	    " $S thousandths of one CPU: raise rt_opts.pss_share, or sample less"
+	    " often.",
+	[RTI_CAUSE_PSS_HOLD] =
+	    "Process $P is so large that reading its PSS would hold up its mmap"
+	    " for more than $H us, so it is estimated. Raise rt_opts.pss_hold_us if"
+	    " it may wait longer.",
+	[RTI_CAUSE_PSS_CHANGED] = "Processes changed what they share while it was read, so PSS is"
+				  " estimated. The next sample reads it again.",
+	[RTI_CAUSE_EVENTS_OFF] = "Processes that start and end between two samples are not seen."
+				 " Process events report them, where the kernel sends any: set"
+				 " RT_OPT_PROCESS_EVENTS.",
+	[RTI_CAUSE_EVENTS_UNHEARD] =
+	    "Process events cannot be received here, so processes that start and end between two"
+	    " samples are not seen. They need the initial pid and user namespaces, and before Linux"
+	    " 6.6 CAP_NET_ADMIN.",
+	[RTI_CAUSE_EVENTS_LOST] = "Process events came faster than they were read, and were lost."
+				  " Call rt_sample() or rt_tracker_glance() more often.",
+	[RTI_CAUSE_EVENTS_LATE] = "The supervisor counts with a delay: the number is exact once the"
+				  " program and all that it started have ended.",
+	[RTI_CAUSE_BETWEEN_SAMPLES] = "The peak between two samples or peak polls may be higher."
+				      " Shorter intervals miss less.",
+};
+
+/* What a kernel needs so that it has a file. */
+static const struct {
+	const char *file, *needs;
+} needs[] = {
+	{ "io", "a kernel with CONFIG_TASK_IO_ACCOUNTING." },
+	{ "smaps_rollup", "Linux 4.14 with CONFIG_PROC_PAGE_MONITOR. PSS is estimated." },
+	{ "pressure/cpu", "Linux 4.20 with CONFIG_PSI, and no psi=0 at boot." },
+	{ "pressure/memory", "Linux 4.20 with CONFIG_PSI, and no psi=0 at boot." },
+	{ "pressure/io", "Linux 4.20 with CONFIG_PSI, and no psi=0 at boot." },
+	{ "spl/kstat/zfs", "the module of ZFS, and its program zpool." },
+	{ "meminfo", "the file of the kernel itself: a container may show another one." },
+	{ "net/dev", "a kernel with CONFIG_NET." },
+	{ "diskstats", "a kernel with CONFIG_BLOCK." },
+	{ "loadavg", "the file of the kernel itself." },
+};
+
+static const char *text_of_missing(const char *file)
+{
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (strcmp(file, needs[i].file) == 0)
+			return needs[i].needs;
+	return "the file of a kernel of Linux.";
+}
+
+/* The files that only a tracer may read, as ptrace(2) has it. */
+static bool is_traced_file(const char *file)
+{
+	return strcmp(file, "io") == 0 || strcmp(file, "smaps_rollup") == 0;
+}
+
+static const char *text_of_read(const struct rti_explanation *why)
+{
+	switch (why->error) {
+	case -EACCES:
+	case -EPERM:
+		return is_traced_file(why->file)
+		           ? "The caller may not read $F: the process is of another user, or not"
+		             " dumpable (PR_SET_DUMPABLE). The capability CAP_SYS_PTRACE would "
+		             "help,"
+		             " which root has."
+		           : "The caller may not read $F. Run it as root, or with permission to "
+		             "read"
+		             " that file.";
+	case -EMFILE:
+		return "$F could not be opened: the limit of open descriptors is reached. Raise"
+		       " RLIMIT_NOFILE, or lower rt_opts.max_fds.";
+	case -ENFILE:
+		return "$F could not be opened: the system has too many open files. Raise the "
+		       "sysctl"
+		       " fs.file-max.";
+	case -ENOMEM:
+		return "Memory ran out for $F. A later sample tries again.";
+	case -EAGAIN:
+		return "No thread could be started: raise RLIMIT_NPROC, or pids.max of the cgroup.";
+	case -EBADMSG:
+		return "$F has a format that this library does not know, or a counter in it went"
+		       " back. A newer release may know it.";
+	case -EIO:
+		return "$F could not be read in full: $E.";
+	default:
+		return "$F could not be read: $E.";
+	}
+}
+
+static const char *text_of_skipped(int err)
+{
+	switch (err) {
+	case -ENOSPC:
+		return "The tree has more processes than could be added: one scan adds 16,384, and"
+		       " 65,536 are followed at most. See rt_metrics.members_skipped.";
+	case -EMFILE:
+		return "Processes could not be added to the tree: the limit of open descriptors is"
+		       " reached. Raise RLIMIT_NOFILE, or lower rt_opts.max_fds.";
+	case -ENFILE:
+		return "Processes could not be added to the tree: the system has too many open"
+		       " files. Raise the sysctl fs.file-max.";
+	case -ENOMEM:
+		return "Processes could not be added to the tree, since memory ran out. Later "
+		       "samples"
+		       " try again.";
+	default:
+		return "Processes could not be added to the tree: $E.";
+	}
+}
+
+static const char *template_of(const struct rti_explanation *why, uint64_t has)
+{
+	switch (why->cause) {
+	case RTI_CAUSE_NONE:
+		return why->error
+		           ? "It is a lower bound, and nothing that the tracker reads has all"
+		             " of it."
+		           : "";
+	case RTI_CAUSE_READ:
+		return text_of_read(why);
+	case RTI_CAUSE_NO_FIGURE:
+		return "$F does not exist, or has no such figure. It needs ";
+	case RTI_CAUSE_HIDDEN:
+		return why->pid
+		           ? "/proc hides process $P, since it is mounted with hidepid. Mount it"
+		             " without, join the group of its option gid=, or use"
+		             " CAP_SYS_PTRACE."
+		           : "/proc hides processes of other users, since it is mounted with"
+		             " hidepid. Mount it without, join the group of its option gid=, or"
+		             " use CAP_SYS_PTRACE.";
+	case RTI_CAUSE_SKIPPED:
+		return text_of_skipped(why->error);
+	case RTI_CAUSE_STALLED:
+		return has == RT_HAS_ZFS
+		           ? "zpool has not answered in time. A later sample may have its answer."
+		           : "A file system has not answered in time: RT_ITEM_STALLED marks it in"
+		             " rt_tracker_filesystems(). A later sample may have its answer.";
+	case RTI_CAUSE_NO_FILE_SYSTEM:
+		return "A file system could not be asked: $E.";
+	default:
+		return texts[why->cause];
+	}
+}
+
+static void add_file(struct rti_text *text, const struct rti_explanation *why)
+{
+	rti_text_add(text, "/proc");
+	if (why->pid) {
+		rti_text_add(text, "/");
+		rti_text_add_number(text, (uint64_t)why->pid);
+	}
+	if (why->file[0] == '\0') /* the directory itself */
+		return;
+	rti_text_add(text, "/");
+	rti_text_add(text, why->file);
+}
+
+static void add_value(struct rti_text *text, const struct rti_explanation *why, char what)
+{
+	switch (what) {
+	case 'F':
+		add_file(text, why);
+		break;
+	case 'P':
+		rti_text_add_number(text, (uint64_t)why->pid);
+		break;
+	case 'E':
+		rti_text_add(text, rt_strerror(why->error));
+		break;
+	case 'S':
+		rti_text_add_number(text, why->pss_share);
+		break;
+	case 'H':
+		rti_text_add_number(text, why->pss_hold_us);
+		break;
+	}
+}
+
+void rti_obstacle_describe(const struct rti_explanation *why, uint64_t has, char *out, size_t size)
+{
+	struct rti_text text = rti_text(out, size);
+
+	for (const char *at = template_of(why, has); *at; at++) {
+		const char one[] = { *at, '\0' };
+
+		if (*at == '$')
+			add_value(&text, why, *++at);
+		else
+			rti_text_add(&text, one);
+	}
+	if (why->cause == RTI_CAUSE_NO_FIGURE)
+		rti_text_add(&text, text_of_missing(why->file));
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands behind an obstacle: found out when the caller asks, by the error, the state of the
+ * tree and, where these do not tell, the kernel. */
+#include <errno.h>
+
+#include "os/pid_file.h"
+#include "os/procfs_path.h"
+#include "tree/state.h"
+#include "tree/tree.h"
+
+static const char *file_of(const struct rti_tree *tree, uint64_t has)
+{
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		if (rti_pid_collectors[i]->provides & has)
+			return rti_pid_collectors[i]->file;
+	}
+	return tree->obstacles.status.met & RT_HAS_RSS ? "statm" : "smaps_rollup";
+}
+
+/* hidepid=1 refuses the files of a process, and hidepid=2 does not show them. */
+static bool is_hidden(const struct rti_context *ctx, int32_t pid)
+{
+	struct rti_path stat = rti_pid_path(pid, "stat");
+	int err = rti_procfs_access(ctx->procfs, RTI_PROC, stat.text);
+
+	return err == -EPERM || err == -EACCES || rti_pid_file_is_hidden(ctx, pid);
+}
+
+/* Whether processes have a file at all, as the caller's own shows. */
+static bool has_file(const struct rti_context *ctx, const char *file)
+{
+	char path[32] = "self/";
+	size_t at = 5;
+
+	while (*file && at + 1 < sizeof(path))
+		path[at++] = *file++;
+	path[at] = '\0';
+	return rti_procfs_access(ctx->procfs, RTI_PROC, path) == 0;
+}
+
+/* A single read may be too long, whatever has been saved. */
+static void explain_budget(const struct rti_tree *tree, struct rti_explanation *out)
+{
+	const struct rti_pss_budget *budget = &tree->pss_budget;
+
+	out->cause = tree->memory.may_read ? RTI_CAUSE_PSS_SHARE : RTI_CAUSE_NO_PSS_READS;
+	for (size_t i = 0; tree->memory.may_read && i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+		uint64_t rss_bytes = rti_pages_to_bytes(tree, m->memory.look.rss_pages);
+
+		if (!rti_memory_counts(&m->memory) ||
+		    rti_pss_is_short(budget, rti_pss_predict(budget, rss_bytes)))
+			continue;
+		out->cause = RTI_CAUSE_PSS_HOLD;
+		out->pid = m->pid;
+		return;
+	}
+}
+
+/* A member that has exited is not counted in this sample. */
+static enum rti_cause cause_of(const struct rti_tree *tree, const struct rti_explanation *out)
+{
+	const struct rti_context *ctx = tree->ctx;
+
+	switch (out->error) {
+	case -EBUSY:
+		return RTI_CAUSE_PSS_CHANGED;
+	case -EACCES:
+	case -EPERM:
+		return out->pid && is_hidden(ctx, out->pid) ? RTI_CAUSE_HIDDEN : RTI_CAUSE_READ;
+	case -ENOENT:
+		return has_file(ctx, out->file) && out->members > 0 ? RTI_CAUSE_ENDED
+		                                                    : RTI_CAUSE_NO_FIGURE;
+	case -EOPNOTSUPP:
+		return RTI_CAUSE_KERNEL_THREAD;
+	case -ESRCH:
+		return RTI_CAUSE_ENDED;
+	case -ENODATA:
+		return out->members > 0 ? RTI_CAUSE_THREAD_ENDED : RTI_CAUSE_ENDED;
+	default:
+		return RTI_CAUSE_READ;
+	}
+}
+
+static void explain_error(const struct rti_tree *tree, uint64_t has, struct rti_explanation *out)
+{
+	out->file = file_of(tree, has);
+	if (out->error == -EDQUOT)
+		explain_budget(tree, out);
+	else
+		out->cause = cause_of(tree, out);
+	/* The file has no such line. */
+	if (has & (RT_HAS_CTXSW | RT_HAS_IO_CALLS) &&
+	    (out->error == -EOPNOTSUPP || (out->error == -ENOENT && has == RT_HAS_IO_CALLS)))
+		out->cause = RTI_CAUSE_NO_FIGURE;
+}
+
+static void explain_skipped(const struct rti_tree *tree, const struct rt_metrics *last,
+                            struct rti_explanation *out)
+{
+	const struct rti_discovery_state *d = &tree->discovery;
+
+	out->error = d->skip_error;
+	out->pid = d->skip_pid;
+	out->file = "stat";
+	out->cause = d->skip_error == -EACCES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_SKIPPED;
+	out->members = last->members_skipped;
+	if (out->members_ever < tree->members_skipped_max)
+		out->members_ever = tree->members_skipped_max;
+}
+
+/* Of the number of processes so far. */
+static void explain_events(const struct rti_tree *tree, uint32_t reasons,
+                           struct rti_explanation *out)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+
+	if (shared && shared->events == RTI_EVENTS_INTACT) {
+		out->cause = RTI_CAUSE_EVENTS_LATE;
+	} else if (reasons & RT_REASON_EVENTS_LOST ||
+	           (shared && shared->events == RTI_EVENTS_LOST)) {
+		out->cause = RTI_CAUSE_EVENTS_LOST;
+		out->error = -ENOBUFS;
+	} else if (reasons & RT_REASON_EVENTS_UNHEARD || shared) {
+		out->cause = RTI_CAUSE_EVENTS_UNHEARD;
+		out->error = tree->discovery.events_error;
+	} else {
+		out->cause = RTI_CAUSE_EVENTS_OFF;
+	}
+}
+
+/* What no read failed for. */
+static void explain_state(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
+                          struct rti_explanation *out)
+{
+	if (last->reasons & RT_REASON_MEMBERS_SKIPPED && tree->discovery.skip_error) {
+		explain_skipped(tree, last, out);
+	} else if (last->reasons & RT_REASON_UNWAITED && has & tree->domains.counters) {
+		out->cause = RTI_CAUSE_UNWAITED;
+		out->pid = tree->obstacles.unwaited_pid;
+	} else if (has & (RT_HAS_CTXSW | RT_HAS_PEAK_RSS)) {
+		out->cause = RTI_CAUSE_UNREPORTED;
+	} else if (has == RT_HAS_PROCESSES_SEEN) {
+		explain_events(tree, last->reasons, out);
+	} else if (has == RT_HAS_PEAK_TREE && last->estimated & has && !(tree->want & RT_HAS_PSS)) {
+		out->cause = RTI_CAUSE_PSS_UNWANTED;
+	} else if (has == RT_HAS_PEAK_TREE) {
+		out->cause = RTI_CAUSE_BETWEEN_SAMPLES;
+	}
+}
+
+/* The peak of the tree is estimated for as long as PSS is, and not known before RSS is. Returns the
+ * domain that stands in its way, or has. */
+static uint64_t obstacle_of(const struct rti_tree *tree, const struct rt_metrics *last,
+                            uint64_t has)
+{
+	uint64_t met = tree->obstacles.status.met;
+
+	if (has != RT_HAS_PEAK_TREE || last->partial & has)
+		return has;
+	if (met & RT_HAS_RSS && !(last->estimated & has))
+		return RT_HAS_RSS;
+	return met & RT_HAS_PSS ? RT_HAS_PSS : has;
+}
+
+void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
+                      struct rti_explanation *out)
+{
+	uint64_t of = obstacle_of(tree, last, has);
+
+	*out = (struct rti_explanation){
+		.file = "",
+		.members_ever = tree->obstacles.members_ever[rti_status_bit(of)],
+		.pss_share = tree->pss_budget.share,
+		.pss_hold_us = (uint32_t)(tree->pss_budget.hold_ns / 1000),
+	};
+	if (last->valid & has)
+		return;
+	rti_status_explain(&tree->obstacles.status, of, out);
+	if (out->error < 0)
+		explain_error(tree, of, out);
+	else
+		explain_state(tree, last, has, out);
+	if (!out->error)
+		out->error = -ENODATA;
+}
