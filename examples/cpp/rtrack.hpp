@@ -105,19 +105,26 @@ inline bool is_partition(const std::string &name)
 class Tracker
 {
       public:
-	static Tracker of_pid(std::int32_t pid, const rt_opts &opts = options())
+	/** The message of the exception names what failed. */
+	static Tracker of_pid(std::int32_t pid, rt_opts opts = options())
 	{
+		char message[512] = "rt_pid_tracker_new";
 		rt_tracker *t;
 
-		check(rt_pid_tracker_new(&t, pid, &opts), "rt_pid_tracker_new");
+		opts.message = message;
+		opts.message_size = sizeof(message);
+		check(rt_pid_tracker_new(&t, pid, &opts), message);
 		return Tracker(t);
 	}
 
-	static Tracker of_system(const rt_opts &opts = options())
+	static Tracker of_system(rt_opts opts = options())
 	{
+		char message[512] = "rt_system_tracker_new";
 		rt_tracker *t;
 
-		check(rt_system_tracker_new(&t, &opts), "rt_system_tracker_new");
+		opts.message = message;
+		opts.message_size = sizeof(message);
+		check(rt_system_tracker_new(&t, &opts), message);
 		return Tracker(t);
 	}
 

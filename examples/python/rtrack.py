@@ -147,7 +147,7 @@ ITEM_NETWORK = 1 << 4
 # interrupts nothing, so its Python handler runs after the slice.
 _WAIT_SLICE = 1.0
 
-_STRUCT_RUSAGE, _TYPE_CHARS, _TYPE_RUSAGE = 1, 6, 7
+_STRUCT_RUSAGE, _STRUCT_OPTS, _TYPE_CHARS, _TYPE_RUSAGE = 1, 12, 6, 7
 
 # The bit that covers each field of the rusage in a larger struct. The other fields have none.
 _RUSAGE_HAS = {
@@ -224,6 +224,9 @@ class _Opts(ctypes.Structure):
         ("reserved", ctypes.c_uint32),
         ("pss_share", ctypes.c_uint32),
         ("pss_hold_us", ctypes.c_uint32),
+        ("message_size", ctypes.c_uint32),
+        ("reserved_2", ctypes.c_uint32),
+        ("message", ctypes.c_char_p),
     ]
 
 
@@ -679,6 +682,23 @@ def _options(
     )
 
 
+def _make_tracker(call: Callable[..., int], opts: _Opts) -> int:
+    """Call with room for a handle, and the options. A failure is an exception that says more.
+
+    A library before 0.3 does not know the message, and would refuse options that have one.
+    """
+    handle = ctypes.c_void_p()
+    message = ctypes.create_string_buffer(512)
+    if _lib.rt_field_struct_size(_STRUCT_OPTS) >= ctypes.sizeof(_Opts):
+        opts.message = ctypes.cast(message, ctypes.c_char_p)
+        opts.message_size = ctypes.sizeof(message)
+    err = call(ctypes.byref(handle), ctypes.byref(opts))
+    if err < 0 and message.value:
+        raise OSError(-err, os.fsdecode(message.value))
+    _check(err)
+    return _made(handle)
+
+
 def _flags(children: bool, events: bool) -> int:
     return (0 if children else OPT_NO_CHILDREN) | (OPT_PROCESS_EVENTS if events else 0)
 
@@ -823,11 +843,13 @@ class PidTracker(Tracker):
         pss_hold_us: int = 0,
     ) -> None:
         opts = _options(_flags(children, events), root, want, max_fds, pss_share, pss_hold_us)
-        handle = ctypes.c_void_p()
         # Not a default argument, which would keep the pid of the importing process after a fork.
         self.pid = os.getpid() if pid is None else _int32(pid)
-        _check(_lib.rt_pid_tracker_new(ctypes.byref(handle), self.pid, ctypes.byref(opts)))
-        super().__init__(_made(handle))
+        super().__init__(
+            _make_tracker(
+                lambda handle, known: _lib.rt_pid_tracker_new(handle, self.pid, known), opts
+            )
+        )
 
     @classmethod
     def _borrow(cls, handle: int, command: Command) -> PidTracker:
@@ -872,9 +894,7 @@ class SystemTracker(Tracker):
         network_filesystems: bool = False,
     ) -> None:
         opts = _options(OPT_NETWORK_FILESYSTEMS if network_filesystems else 0, root, want, max_fds)
-        handle = ctypes.c_void_p()
-        _check(_lib.rt_system_tracker_new(ctypes.byref(handle), ctypes.byref(opts)))
-        super().__init__(_made(handle))
+        super().__init__(_make_tracker(_lib.rt_system_tracker_new, opts))
 
     def cpus(self) -> List[Cpu]:
         """Return the online CPUs, by number."""

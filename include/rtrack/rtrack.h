@@ -289,6 +289,13 @@ struct rt_opts {
 	 * microseconds. A read that is expected to take longer is skipped. 0 means 50000.
 	 * @since 0.2 */
 	uint32_t pss_hold_us;
+	uint32_t message_size; /**< Bytes of message. @since 0.3 */
+	uint32_t reserved_2;   /**< 0. @since 0.3 */
+	/** Receives an English sentence if the tracker cannot be made: which argument or file is to
+	 * blame, and what would help. It is cut to fit and NUL-terminated. Untouched on success,
+	 * and if `size` is not one that a release had. NULL for none. Not used in
+	 * rt_command_opts.tracker: rt_command_opts.message has the sentence there. @since 0.3 */
+	char *message;
 };
 
 /** Follow a process and all its descendants, whichever thread forked them.
@@ -311,6 +318,8 @@ struct rt_opts {
  *  @retval -EACCES /proc cannot be read, or hides the process from the caller (hidepid)
  *  @retval -EMFILE the limit of open descriptors is reached; likewise -ENFILE
  *  @retval -ENOMEM out of memory
+ *
+ *  rt_opts.message says more of a failure.
  *
  *  Cost: one directory handle, one file read. @since 0.1 */
 RT_API int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts);

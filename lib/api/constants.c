@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names, values and meanings of all public constants, for bindings. */
+#include "api/constants.h"
+
 #include <errno.h>
 
 #include <rtrack/rtrack.h>
@@ -147,6 +149,15 @@ static const struct rt_constant constants[] = {
 	CONSTANT(OTHER, RT_CONSTANTS_ACCOUNTING, "group of the RT_ACCOUNTING_ values"),
 	CONSTANT(OTHER, RT_CONSTANTS_OTHER, "group of all other constants"),
 };
+
+const char *rti_constant_name(uint32_t group, uint64_t value)
+{
+	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
+		if (constants[i].group == group && (uint64_t)constants[i].value == value)
+			return constants[i].name;
+	}
+	return NULL;
+}
 
 int rt_constant_get(uint32_t index, struct rt_constant *out, size_t out_size)
 {

@@ -393,6 +393,9 @@ static const struct rt_field opts_fields[] = {
 	FIELD(opts, reserved, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(opts, pss_share, RT_TYPE_U32, RT_FIELD_META, 0, "10*-3"),
 	FIELD(opts, pss_hold_us, RT_TYPE_U32, RT_FIELD_META, 0, "us"),
+	FIELD(opts, message_size, RT_TYPE_U32, RT_FIELD_META, 0, "By"),
+	FIELD(opts, reserved_2, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(opts, message, RT_TYPE_POINTER, RT_FIELD_META, 0, ""),
 };
 
 static const struct rt_field command_opts_fields[] = {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/kind.h"
+#include "api/opts_error.h"
 #include "api/struct_size.h"
 #include "util/visit.h"
 
@@ -35,17 +36,19 @@ static int copy_opts(struct rt_opts *out, uint32_t kind, const struct rt_opts *i
 	if (!in)
 		return 0;
 	err = rti_struct_copy_in(out, sizeof(*out), in, RTI_OPTS_V1);
-	if (err == 0 && (out->flags & ~rti_kind_flags(kind) || out->reserved ||
+	if (err == -E2BIG) { /* it has the fields that we know, and more */
+		memcpy(out, in, sizeof(*out));
+		return err;
+	}
+	if (err == 0 && (out->flags & ~rti_kind_flags(kind) || out->reserved || out->reserved_2 ||
 	                 out->want & ~rti_known_domains()))
 		err = -EINVAL;
 	return err;
 }
 
-int rti_tracker_check_opts(const struct rt_opts *opts)
+int rti_tracker_check_opts(const struct rt_opts *opts, struct rt_opts *known)
 {
-	struct rt_opts known;
-
-	return copy_opts(&known, RT_KIND_PID, opts);
+	return copy_opts(known, RT_KIND_PID, opts);
 }
 
 static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts)
@@ -91,21 +94,15 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
 	return err;
 }
 
-int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
-                    const struct rti_procfs_ops *ops)
+static int new_tracker(struct rt_tracker **out, int32_t pid, const struct rt_opts *known,
+                       const struct rti_procfs_ops *ops)
 {
-	struct rt_opts known;
-	struct rt_tracker *t;
+	struct rt_tracker *t = calloc(1, sizeof(*t));
 	int err;
 
-	*out = NULL;
-	err = copy_opts(&known, pid ? RT_KIND_PID : RT_KIND_SYSTEM, opts);
-	if (err < 0)
-		return err;
-	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	err = init(t, pid, &known, ops);
+	err = init(t, pid, known, ops);
 	if (err < 0)
 		free(t);
 	else
@@ -113,17 +110,40 @@ int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *
 	return err;
 }
 
+/* Check all arguments first. pid is that of a tracker of this kind. */
+static int make_tracker(struct rt_tracker **out, uint32_t kind, int32_t pid,
+                        const struct rt_opts *opts, const struct rti_procfs_ops *ops)
+{
+	struct rt_opts known;
+	int err = copy_opts(&known, kind, opts);
+
+	if (out)
+		*out = NULL;
+	else
+		err = -EFAULT;
+	if (err == 0 && kind == RT_KIND_PID && pid <= 0)
+		err = -EINVAL;
+	if (err == 0)
+		err = new_tracker(out, pid, &known, ops);
+	if (err < 0)
+		rti_opts_error_describe(&known, kind, pid, err, ops);
+	return err;
+}
+
+int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
+                    const struct rti_procfs_ops *ops)
+{
+	return make_tracker(out, pid ? RT_KIND_PID : RT_KIND_SYSTEM, pid, opts, ops);
+}
+
 int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts)
 {
-	if (!out)
-		return -EFAULT;
-	*out = NULL;
-	return pid <= 0 ? -EINVAL : rti_tracker_new(out, pid, opts, &rti_procfs_linux);
+	return make_tracker(out, RT_KIND_PID, pid, opts, &rti_procfs_linux);
 }
 
 int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *opts)
 {
-	return out ? rti_tracker_new(out, 0, opts, &rti_procfs_linux) : -EFAULT;
+	return make_tracker(out, RT_KIND_SYSTEM, 0, opts, &rti_procfs_linux);
 }
 
 void rt_tracker_free(struct rt_tracker *t)

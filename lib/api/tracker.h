@@ -27,8 +27,9 @@ struct rt_tracker {
 	struct rti_system system; /* RT_KIND_SYSTEM */
 };
 
-/* What rt_pid_tracker_new() says of these options. NULL is fine. */
-int rti_tracker_check_opts(const struct rt_opts *opts);
+/* What rt_pid_tracker_new() says of these options, and a copy of them in our own layout, with the
+ * defaults for NULL. */
+int rti_tracker_check_opts(const struct rt_opts *opts, struct rt_opts *known);
 
 /* rt_pid_tracker_new() (pid > 0) and rt_system_tracker_new() (pid 0), with other file calls. */
 int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,

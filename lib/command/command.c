@@ -42,13 +42,14 @@ struct start {
  * RT_OPT_NO_CHILDREN works only with RT_ACCOUNTING_POLL. */
 static int check_tracker_opts(struct rt_command_opts *out)
 {
-	int err = rti_tracker_check_opts(out->tracker);
+	struct rt_opts known;
+	int err = rti_tracker_check_opts(out->tracker, &known);
 
-	if (err < 0 || !out->tracker)
+	if (err < 0)
 		return err;
-	if (out->tracker->root)
+	if (known.root)
 		return -EINVAL;
-	if (!(out->tracker->flags & RT_OPT_NO_CHILDREN))
+	if (!(known.flags & RT_OPT_NO_CHILDREN))
 		return 0;
 	if (out->accounting > RT_ACCOUNTING_POLL)
 		return -EINVAL;
@@ -221,12 +222,11 @@ static int attach_tracker(struct start *s)
 		.on_exit = c->has_list ? rti_process_list_add_exited : NULL,
 		.on_exit_arg = &c->process_list,
 	};
-	struct rt_opts known = { .size = sizeof(known) };
-	int err = 0;
+	struct rt_opts known;
+	int err = rti_tracker_check_opts(s->opts->tracker, &known);
 
-	if (s->opts->tracker)
-		err = rti_struct_copy_in(&known, sizeof(known), s->opts->tracker, RTI_OPTS_V1);
 	known.size = sizeof(known); /* the caller's struct may be longer */
+	known.message = NULL;       /* that of the command has it */
 	/* The supervisor receives the events, or we have subscribed to them already. */
 	known.flags &= ~RT_OPT_PROCESS_EVENTS;
 	if (err == 0)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/opts_error.h"
+#include "api/tracker.h"
 #include "util/text.h"
 
 static bool is_about_a_path(int err)
@@ -135,6 +137,29 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 	}
 }
 
+/* Returns false if the options of the tracker are not to blame. */
+static bool describe_tracker_opts(struct rti_text *text, const struct rt_command_opts *opts,
+                                  int err)
+{
+	struct rt_opts known;
+	int refused = rti_tracker_check_opts(opts->tracker, &known);
+
+	if (err != -EINVAL && err != -E2BIG)
+		return false;
+	if (refused < 0)
+		rti_opts_error_add(text, &known, RT_KIND_PID, refused);
+	else if (known.root)
+		rti_text_add(text, "rt_opts.root must be NULL in rt_command_opts.tracker: a command"
+		                   " runs on this system.");
+	else if (known.flags & RT_OPT_NO_CHILDREN && opts->accounting > RT_ACCOUNTING_POLL)
+		rti_text_add(text,
+		             "RT_OPT_NO_CHILDREN works only with RT_ACCOUNTING_POLL, since the"
+		             " other methods account for the whole tree.");
+	else
+		return false;
+	return true;
+}
+
 void rti_start_error_describe(const struct rt_command_opts *opts, int err)
 {
 	const char *known = system_text(opts, err);
@@ -143,6 +168,8 @@ void rti_start_error_describe(const struct rt_command_opts *opts, int err)
 	if (!opts->message || !opts->message_size)
 		return;
 	text = rti_text(opts->message, opts->message_size);
+	if (describe_tracker_opts(&text, opts, err))
+		return;
 	if (known)
 		rti_text_add(&text, known);
 	else if (err == -EBADF)

@@ -23,7 +23,7 @@ static_assert(offsetof(struct rt_rusage, ru_nsignals) == 104, "offset");
 static_assert(offsetof(struct rt_rusage, ru_nvcsw) == 112, "offset");
 static_assert(offsetof(struct rt_rusage, ru_nivcsw) == 120, "offset");
 
-static_assert(sizeof(struct rt_opts) >= 40, "size");
+static_assert(sizeof(struct rt_opts) >= 56, "size");
 static_assert(offsetof(struct rt_opts, size) == 0, "offset");
 static_assert(offsetof(struct rt_opts, flags) == 4, "offset");
 static_assert(offsetof(struct rt_opts, root) == 8, "offset");
@@ -32,6 +32,9 @@ static_assert(offsetof(struct rt_opts, max_fds) == 24, "offset");
 static_assert(offsetof(struct rt_opts, reserved) == 28, "offset");
 static_assert(offsetof(struct rt_opts, pss_share) == 32, "offset");
 static_assert(offsetof(struct rt_opts, pss_hold_us) == 36, "offset");
+static_assert(offsetof(struct rt_opts, message_size) == 40, "offset");
+static_assert(offsetof(struct rt_opts, reserved_2) == 44, "offset");
+static_assert(offsetof(struct rt_opts, message) == 48, "offset");
 
 static_assert(sizeof(struct rt_metrics) >= 1000, "size");
 static_assert(offsetof(struct rt_metrics, size) == 0, "offset");

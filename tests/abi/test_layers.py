@@ -53,8 +53,9 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "tree/member_table.c": re.compile(r"posix_memalign"),
     # Reaps the program, and takes the final sample.
     "command/outcome.c": re.compile(r"wait4|rt_sample"),
-    # Names the error of a read.
+    # Name an error.
     "api/obstacle_text.c": re.compile(r"rt_strerror"),
+    "api/opts_error.c": re.compile(r"rt_strerror"),
     # Looks at what a failed start was about.
     "command/start_error.c": re.compile(r"faccessat|fcntl|rt_strerror"),
     # Talks to the supervisor through a socket and shared memory.

@@ -311,6 +311,12 @@ class Trees(unittest.TestCase):
             self.assertEqual(error.errno, errno.EOPNOTSUPP)
             self.assertIsNone(tracker.obstacle("cpu_user_ns"))
 
+    def test_error_of_a_tracker_says_more(self) -> None:
+        with self.assertRaisesRegex(ProcessLookupError, "There is no process 2147483647"):
+            rtrack.PidTracker(2147483647)
+        with self.assertRaisesRegex(FileNotFoundError, "rt_opts.root must name a directory"):
+            rtrack.SystemTracker(root="/nonexistent")
+
     def test_explanation_names_kind_and_help(self) -> None:
         with rtrack.PidTracker(pss_hold_us=1) as tracker:
             with self.assertRaises(OSError):

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -107,6 +108,18 @@ static bool mount_proc(const char *options)
 	       mount("proc", "/proc", "proc", 0, options) == 0;
 }
 
+static void check_message(pid_t pid, int expected, const char *text)
+{
+	char message[512] = "";
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .message = message,
+		                      .message_size = sizeof(message) };
+	struct rt_tracker *tracker;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, pid, &opts), expected);
+	ck_assert_msg(strstr(message, text) != NULL, "%s: no \"%s\"", message, text);
+}
+
 static const char *const hiding[] = { "hidepid=1", "hidepid=2" };
 
 START_TEST(process_that_proc_hides_is_a_matter_of_rights_in_every_domain)
@@ -119,7 +132,7 @@ START_TEST(process_that_proc_hides_is_a_matter_of_rights_in_every_domain)
 		{ RT_HAS_PSS, "statm" },  { RT_HAS_PEAK_RSS, "status" }, { RT_HAS_IO, "io" },
 		{ RT_HAS_CTXSW, "task" }, { RT_HAS_THREADS, "stat" },
 	};
-	struct rt_tracker *tracker, *none;
+	struct rt_tracker *tracker;
 	struct child child;
 
 	if (!mount_proc(hiding[_i]))
@@ -132,9 +145,36 @@ START_TEST(process_that_proc_hides_is_a_matter_of_rights_in_every_domain)
 		for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
 			check_refused(tracker, hidden[i].has, child.pid, hidden[i].file, "hidepid");
 	}
-	ck_assert_int_eq(rt_pid_tracker_new(&none, child.pid, NULL), -EACCES);
+	check_message(child.pid, -EACCES, "hidepid");
 	rt_tracker_free(tracker);
 	child_end(&child);
+}
+END_TEST
+
+START_TEST(tracker_without_proc_says_so)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", "/proc", "tmpfs", 0, NULL) < 0)
+		return;
+	check_message(getpid(), -ENOENT, "No proc file system is mounted at /proc");
+}
+END_TEST
+
+START_TEST(tracker_with_proc_of_another_pid_namespace_says_so)
+{
+	int status;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWPID) < 0)
+		return;
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		check_message(getpid(), -EXDEV, "another pid namespace");
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -233,6 +273,8 @@ int main(void)
 		tcase_add_loop_test(
 		    tests, process_that_proc_hides_is_a_matter_of_rights_in_every_domain, 0, 2);
 		tcase_add_test(tests, system_with_hidden_processes_counts_them_in_part);
+		tcase_add_test(tests, tracker_without_proc_says_so);
+		tcase_add_test(tests, tracker_with_proc_of_another_pid_namespace_says_so);
 	}
 	tcase_add_test(tests, tree_without_descriptors_is_a_limit);
 	tcase_add_test(tests, command_explains_its_number_of_processes);

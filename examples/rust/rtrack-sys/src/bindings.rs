@@ -139,6 +139,9 @@ pub struct rt_opts {
     pub reserved: u32,
     pub pss_share: u32,
     pub pss_hold_us: u32,
+    pub message_size: u32,
+    pub reserved_2: u32,
+    pub message: *mut ::std::os::raw::c_char,
 }
 impl Default for rt_opts {
     fn default() -> Self {

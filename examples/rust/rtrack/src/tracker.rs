@@ -59,6 +59,9 @@ impl Options {
             reserved: 0,
             pss_share: self.pss_share,
             pss_hold_us: self.pss_hold_us,
+            message_size: 0,
+            reserved_2: 0,
+            message: ptr::null_mut(),
         }))
     }
 }

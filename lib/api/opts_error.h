@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Says in words why a tracker could not be made. */
+#ifndef RTI_OPTS_ERROR_H
+#define RTI_OPTS_ERROR_H
+
+#include <rtrack/rtrack.h>
+
+#include "os/procfs.h"
+#include "util/text.h"
+
+/* Add a sentence about an error of options, as rt_pid_tracker_new() would return it: -EINVAL, or
+ * -E2BIG. */
+void rti_opts_error_add(struct rti_text *text, const struct rt_opts *opts, uint32_t kind, int err);
+
+/* Write a sentence about any error of rt_pid_tracker_new() or rt_system_tracker_new() to
+ * opts->message, cut to fit. Nothing if the caller wants no message. Reads files again, since the
+ * cost of a failure does not matter. */
+void rti_opts_error_describe(const struct rt_opts *opts, uint32_t kind, int32_t pid, int err,
+                             const struct rti_procfs_ops *ops);
+
+#endif
