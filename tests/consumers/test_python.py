@@ -649,7 +649,7 @@ class Commands(unittest.TestCase):
 class Binding(unittest.TestCase):
     def test_constants_match_header(self) -> None:
         kinds = ("RUSAGE_", "HAS_", "OPT_", "KIND_", "REASON_", "ACCOUNTING_", "PEAK_", "ITEM_",
-                 "PSS_", "SOURCE_", "COMMAND_", "PROCESS_")
+                 "PSS_", "SOURCE_", "COMMAND_", "PROCESS_", "OBSTACLE_")
         numbers = {name[len("RT_") :]: value for name, value in header.read(HEADER).numbers.items()}
         declared = {name: value for name, value in numbers.items() if name.startswith(kinds)}
         ours = {name: value for name, value in vars(rtrack).items() if name.startswith(kinds)}
