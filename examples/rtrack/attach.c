@@ -57,7 +57,8 @@ static int open_pidfd(int32_t pid)
 /* Attach to the process that word names. Returns 0 or an exit code. */
 static int attach_to(struct attach *a, const char *word)
 {
-	const struct rt_opts opts = follow_tracker_opts(a->options);
+	struct rt_opts opts = follow_tracker_opts(a->options);
+	char message[256] = "";
 	struct follow *tree = &a->trees[a->count];
 	struct rt_tracker *tracker;
 	uint64_t pid;
@@ -67,6 +68,8 @@ static int attach_to(struct attach *a, const char *word)
 		warn("'%s' is not a process id", word);
 		return EXIT_USAGE;
 	}
+	opts.message = message;
+	opts.message_size = sizeof(message);
 	err = rt_pid_tracker_new(&tracker, (int32_t)pid, &opts);
 	if (err == 0) {
 		a->pidfds[a->count] =
@@ -79,7 +82,8 @@ static int attach_to(struct attach *a, const char *word)
 		tree->is_alone = a->options->no_children;
 	}
 	if (err < 0) {
-		warn("cannot attach to process %s: %s", word, rt_strerror(err));
+		warn("cannot attach to process %s: %s", word,
+		     message[0] ? message : rt_strerror(err));
 		return EXIT_BEFORE_START;
 	}
 	return 0;

@@ -119,17 +119,18 @@ static bool domain_applies(const struct capability *a, const struct domain *doma
 	return a->sample.kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree;
 }
 
-/* Returns "yes", "partial", "estimated" or "no", and sets why to the reason or NULL. */
+/* Returns "yes", "partial", "estimated" or "no", and fills in why. */
 static const char *verdict(const struct capability *a, const struct domain *domain,
-                           const char **why)
+                           struct rt_obstacle *why)
 {
-	int err = rt_tracker_status(a->tracker, domain->bit);
+	int err = rt_tracker_obstacle(a->tracker, domain->bit, why, sizeof(*why));
 
-	*why = err < 0 ? rt_strerror(err) : NULL;
+	if (err < 0) { /* it was not asked for */
+		*why = (struct rt_obstacle){ .error = err };
+		snprintf(why->text, sizeof(why->text), "%s", rt_strerror(err));
+	}
 	if (a->sample.valid & domain->bit)
 		return "yes";
-	if (err == -ENODATA && (a->sample.partial | a->sample.estimated) & domain->bit)
-		*why = "always a lower bound or an estimate";
 	if (a->sample.estimated & domain->bit)
 		return "estimated";
 	return a->sample.partial & domain->bit ? "partial" : "no";
@@ -145,13 +146,14 @@ static void text_of_capability(struct text *out, const struct capability *a)
 		return;
 	}
 	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		const char *why, *answer;
+		struct rt_obstacle why;
+		const char *answer;
 
 		if (!domain_applies(a, domain))
 			continue;
 		answer = verdict(a, domain, &why);
-		text_printf(out, "  %-28s %s%s%s\n", domain->about, answer, why ? ": " : "",
-		            why ? why : "");
+		text_printf(out, "  %-28s %s%s%s\n", domain->about, answer, why.error ? ": " : "",
+		            why.text);
 	}
 }
 
@@ -211,14 +213,15 @@ static void json_of_capability(struct text *out, const struct capability *a)
 	json_string(out, "error", a->err < 0 ? rt_strerror(a->err) : NULL);
 	json_begin(out, "domains", '{');
 	for (size_t i = 0; a->err == 0 && (domain = domain_at(i)); i++) {
-		const char *why, *answer;
+		struct rt_obstacle why;
+		const char *answer;
 
 		if (!domain_applies(a, domain))
 			continue;
 		answer = verdict(a, domain, &why);
 		json_begin(out, domain->name, '{');
 		json_string(out, "available", answer);
-		json_string(out, "why", why);
+		json_string(out, "why", why.error ? why.text : NULL);
 		json_end(out, '}');
 	}
 	json_end(out, '}');
