@@ -12,7 +12,7 @@ static const char *file_of(const struct rti_tree *tree, uint64_t has)
 {
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		if (rti_pid_collectors[i]->provides & has)
-			return rti_pid_collectors[i]->file;
+			return rti_pid_collectors[i]->file ? rti_pid_collectors[i]->file : "";
 	}
 	return tree->obstacles.status.met & RT_HAS_RSS ? "statm" : "smaps_rollup";
 }
