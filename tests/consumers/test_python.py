@@ -524,12 +524,13 @@ class Commands(unittest.TestCase):
     def test_output_is_captured_through_descriptor(self) -> None:
         with tempfile.TemporaryFile() as out:
             fds = {1: out, 2: out.fileno(), 0: None}
-            with rtrack.Command(["sh", "-c", "echo out; echo err >&2; ls /proc/$$/fd; :"], fds=fds,
-                                only_fds=True, new_session=True, kill_on_free=True) as command:
-                self.assertEqual(os.getsid(command.pid), command.pid)
+            script = "echo out; echo err >&2; cut -d' ' -f6 /proc/$$/stat; ls /proc/$$/fd; :"
+            with rtrack.Command(["sh", "-c", script], fds=fds, only_fds=True, new_session=True,
+                                kill_on_free=True) as command:
                 command.wait()
             out.seek(0)
-            self.assertEqual(out.read(), b"out\nerr\n1\n2\n")
+            session = str(command.pid)
+            self.assertEqual(out.read().decode().split(), ["out", "err", session, "1", "2"])
 
     def test_group_and_end_of_command(self) -> None:
         command = rtrack.Command(["sleep", "1000"], new_group=True, kill_on_free=True)
