@@ -10,6 +10,13 @@ from typing import Dict, List, NamedTuple, Optional, Set
 SETTLE_S = 10.0
 
 
+def members(group: pathlib.Path) -> List[int]:
+    try:
+        return [int(pid) for pid in (group / "cgroup.procs").read_text().split()]
+    except OSError:  # it was removed
+        return []
+
+
 class Use(NamedTuple):
     """CPU time in seconds."""
 
@@ -77,12 +84,12 @@ class Groups:
         return Use(total + notes["before_ns"] / 1e9, user, system)
 
     def pids(self) -> List[int]:
-        return [
-            int(pid) for file in self.top.rglob("cgroup.procs") for pid in file.read_text().split()]
+        return [pid for group in self.groups() for pid in members(group)]
 
     def groups(self) -> Set[pathlib.Path]:
-        """Return all groups of this run, with those that the tool has made."""
-        return {path.parent for path in self.top.rglob("cgroup.procs")}
+        """Return all groups of this run, with those that the tool has made. It may remove some of
+        them meanwhile, which os.walk() does not mind."""
+        return {pathlib.Path(path) for path, _, _ in os.walk(self.top)}
 
     def remove(self) -> List[str]:
         """Wait until the tool has removed its own groups, at most SETTLE_S, then remove all.

@@ -106,9 +106,11 @@ def try_remove(path: pathlib.Path) -> bool:
 
 
 def left_over(pid: int) -> List[pathlib.Path]:
-    """Return the cgroups that an rtrack process has made."""
-    return [path for top in set(mounts().values())
-            for path in pathlib.Path(top).rglob(f"rtrack-{pid}-*")]
+    """Return the cgroups that an rtrack process has made. Others may be removed meanwhile, which
+    os.walk() does not mind."""
+    return [pathlib.Path(path, name) for top in set(mounts().values())
+            for path, names, _ in os.walk(top) for name in names
+            if name.startswith(f"rtrack-{pid}-")]
 
 
 class Group(Case):
