@@ -1618,6 +1618,208 @@ RT_API void rt_command_free(struct rt_command *c);
 
 /** @} */
 
+/** @defgroup trace Tracing calls of getrusage
+ *  Every call of getrusage(2), and of wait4(2) and waitid(2) on request: the process that made it,
+ *  its arguments, its result, and the figures that the kernel returned.
+ *
+ *  There are two back ends. BPF traces any process, a tree or the whole machine, and needs
+ *  CAP_BPF and CAP_PERFMON. ptrace needs no right, but traces only a command that it starts.
+ *  @{ */
+
+/** Receives the calls of some processes. Opaque. Not thread-safe: one thread at a time. A forked
+ * child must not use it, but may free it. @since 0.3 */
+struct rt_trace;
+
+/** rt_trace_opts.back_end: BPF if it can be had; otherwise ptrace, if there is a command.
+ * @since 0.3 */
+#define RT_TRACE_BACK_END_AUTO 0
+/** rt_trace_opts.back_end: programs in the kernel. They cost the caller of a traced call less than
+ * half a microsecond. @since 0.3 */
+#define RT_TRACE_BACK_END_BPF 1
+/** rt_trace_opts.back_end: ptrace(2) and a seccomp filter that stops the program in the traced
+ * calls alone. Each traced call takes some 20 us more and adds two voluntary context switches to
+ * what getrusage(2) reports. The program cannot gain privileges by execve(2) (PR_SET_NO_NEW_PRIVS)
+ * unless the caller has CAP_SYS_ADMIN, and cannot be debugged. @since 0.3 */
+#define RT_TRACE_BACK_END_PTRACE 2
+
+#define RT_TRACE_CALL_GETRUSAGE 0x1U /**< getrusage(2). @since 0.3 */
+#define RT_TRACE_CALL_WAIT4 0x2U     /**< wait4(2), which GNU time and shells use. @since 0.3 */
+/** waitid(2), the system call: unlike the function of libc it can return figures. @since 0.3 */
+#define RT_TRACE_CALL_WAITID 0x4U
+
+/** rt_trace_opts.flags: trace every process of the machine. BPF only. @since 0.3 */
+#define RT_TRACE_OPT_ALL 0x1U
+/** rt_trace_opts.flags: trace the process or the program alone, not its descendants.
+ * @since 0.3 */
+#define RT_TRACE_OPT_NO_CHILDREN 0x2U
+/** rt_trace_opts.flags: fill in rt_trace_event.live_children. Costs some file reads for each event
+ * of RUSAGE_CHILDREN. @since 0.3 */
+#define RT_TRACE_OPT_LIVE_CHILDREN 0x4U
+
+/** What to trace. One of `pid`, `command` and RT_TRACE_OPT_ALL must be set; everything else but
+ * `size` may be 0. @since 0.3 */
+struct rt_trace_opts {
+	uint32_t size;  /**< sizeof(struct rt_trace_opts), set by the caller. */
+	uint32_t flags; /**< RT_TRACE_OPT_ bits. */
+	/** Process to trace with its descendants, in the caller's pid namespace. BPF only. */
+	int32_t pid;
+	uint32_t calls;    /**< RT_TRACE_CALL_ bits; 0 is RT_TRACE_CALL_GETRUSAGE. */
+	uint32_t back_end; /**< RT_TRACE_BACK_END_ value. */
+	/** Memory for events that wait to be read: 0 is 1 MiB, 64 MiB is the most. It is rounded up
+	 * to a power of two of at least one page. An event takes about 400 bytes. */
+	uint32_t ring_bytes;
+	/** A program to start and trace with its descendants from its first instruction on, or
+	 * NULL. Its `message` is not used. */
+	const struct rt_command_opts *command;
+	/** Receives an English sentence if rt_trace_new() fails: what failed and what would help.
+	 * It is cut to fit and NUL-terminated. Untouched on success. NULL for none. */
+	char *message;
+	uint32_t message_size; /**< Bytes of message. */
+	uint32_t reserved;     /**< 0. */
+};
+
+/** rt_trace_event.flags: a call of the 32-bit ABI. @since 0.3 */
+#define RT_TRACE_EVENT_32BIT 0x1U
+/** rt_trace_event.flags: the call has returned figures, but they could not be read from the memory
+ * of the process. rusage_valid is 0. @since 0.3 */
+#define RT_TRACE_EVENT_UNREAD 0x2U
+/** rt_trace_event.flags: the entry was not seen, so monotonic_ns is that of the return and
+ * duration_ns is 0. E.g.: a wait4(2) that began before the trace. @since 0.3 */
+#define RT_TRACE_EVENT_NO_ENTRY 0x4U
+/** rt_trace_event.flags: exe is cut: its end is missing. @since 0.3 */
+#define RT_TRACE_EVENT_EXE_CUT 0x8U
+
+/** One call that has returned. @since 0.3 */
+struct rt_trace_event {
+	uint32_t size;     /**< Bytes of this struct that the library filled. */
+	uint32_t flags;    /**< RT_TRACE_EVENT_ bits. */
+	uint64_t sequence; /**< Number of the event, from 0. Lost events have no number. */
+	/** Counter. Events that were lost up to this one, because the memory for events was full.
+	 * Of calls at the same moment on other CPUs it may be one of the next events that counts
+	 * them. */
+	uint64_t lost;
+	uint64_t monotonic_ns; /**< Entry of the call, CLOCK_MONOTONIC. */
+	uint64_t realtime_ns;  /**< The same moment, since 1970. */
+	uint64_t duration_ns;  /**< From entry to return. */
+	uint32_t call;         /**< One RT_TRACE_CALL_ bit. */
+	/** First argument: RUSAGE_SELF and the like; the pid of wait4(2); the idtype of waitid(2).
+	 */
+	int32_t who;
+	int32_t wait_id;       /**< waitid(2): the id. Else 0. */
+	uint32_t wait_options; /**< wait4(2) and waitid(2): the options. Else 0. */
+	int64_t result;        /**< What the call returned: 0, a pid, or a negative errno value. */
+	/** Address that the figures were to be written to, in the process. 0: NULL, or none. */
+	uint64_t usage_address;
+	/** What the kernel wrote there. Of a call that returned no figures (it failed, or no child
+	 * was waited for), 0. */
+	struct rt_rusage rusage;
+	uint32_t rusage_valid; /**< Bit i: field i of rusage, as of rt_pid_getrusage(). */
+	uint32_t cpu;          /**< CPU on which the call returned. */
+	int32_t pid;           /**< Process, in the caller's pid namespace; 0: it is not in it. */
+	int32_t tid;           /**< Thread. Likewise. */
+	int32_t ppid;          /**< Parent of the process. Likewise. */
+	int32_t host_pid;      /**< Process, in the first pid namespace; 0: unknown. */
+	int32_t host_tid;      /**< Thread. Likewise. */
+	int32_t host_ppid;     /**< Parent of the process. Likewise. */
+	uint32_t uid;          /**< Real user id, in the caller's user namespace. */
+	/** Bit i: field i of live_children. 0 unless RT_TRACE_OPT_LIVE_CHILDREN is set and `who` is
+	 * RUSAGE_CHILDREN; also 0 if a child was waited for meanwhile. */
+	uint32_t live_children_valid;
+	uint64_t thread_start_ns; /**< Start of the thread, CLOCK_BOOTTIME; 0: unknown. */
+	uint64_t cgroup_id;       /**< Inode number of its cgroup (v2); 0: unknown. */
+	uint64_t mount_namespace; /**< Inode number of its mount namespace; 0: unknown. */
+	uint64_t pid_namespace;   /**< Inode number of its pid namespace; 0: unknown. */
+	/** What the descendants of the process that were not waited for yet have used, with what
+	 * they have waited for. The sum of it and of `rusage` is what RUSAGE_CHILDREN would report
+	 * if all of them ended and were waited for. ru_maxrss is the largest, as there. */
+	struct rt_rusage live_children;
+	/** When that was read, CLOCK_MONOTONIC: at the call with ptrace, shortly after it with
+	 * BPF. */
+	uint64_t live_children_at_ns;
+	char comm[64]; /**< Name of the thread, NUL-terminated. May contain any byte. */
+	/** Path of its program, NUL-terminated; empty: unknown. May contain any byte. */
+	char exe[256];
+};
+
+/** What a trace has done so far. @since 0.3 */
+struct rt_trace_totals {
+	uint32_t size;     /**< Bytes of this struct that the library filled. */
+	uint32_t back_end; /**< RT_TRACE_BACK_END_ value in use. */
+	uint64_t read;     /**< Counter. Events that rt_trace_read() has returned. */
+	/** Counter. Lost events. Once rt_trace_read() has returned -ESRCH, read + lost are all
+	 * calls that were made. */
+	uint64_t lost;
+	uint64_t threads; /**< Traced threads that run; 0 with RT_TRACE_OPT_ALL. */
+};
+
+/** Begin to trace.
+ *
+ *  @param out receives the trace, or NULL on failure. Free it with rt_trace_free().
+ *  @param opts what to trace.
+ *  @retval 0 the calls are traced from now on
+ *  @retval -EFAULT @p out or @p opts is NULL
+ *  @retval -EINVAL an option is unknown or has a wrong size, or not exactly one of pid, command and
+ *          RT_TRACE_OPT_ALL is set; or ptrace was asked for without a command
+ *  @retval -E2BIG @p opts is longer than this library knows and the unknown part is not zero
+ *  @retval -ESRCH there is no process `pid`
+ *  @retval -EPERM the caller may not load BPF programs; or the program is traced already
+ *  @retval -EOPNOTSUPP the kernel lacks what the back end needs
+ *  @retval -ENOPKG the plug-in or the helper program of the back end is not installed
+ *  @retval -ENOMEM out of memory
+ *
+ *  Errors of rt_command_start() are possible with a command.
+ *  Cost: BPF, about 15 ms; ptrace, one process.
+ *  @since 0.3 */
+RT_API int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts);
+
+/** A descriptor for the event loop of a host. It becomes readable when rt_trace_read() has
+ *  something to return: after each event if events are rare, and otherwise after 50 ms or when a
+ *  quarter of the memory for events is in use, whichever is first. Borrowed: do not read, close or
+ *  keep it beyond rt_trace_free().
+ *
+ *  @return the descriptor, or -EFAULT if @p trace is NULL. Cost: none. @since 0.3 */
+RT_API int rt_trace_fd(const struct rt_trace *trace);
+
+/** Take the events that wait, oldest first. Does not wait.
+ *
+ *  Events of one thread are in order. Those of different CPUs may be out of order by their
+ *  monotonic_ns, but not by their sequence.
+ *
+ *  @param array receives the events.
+ *  @param element_size sizeof(struct rt_trace_event) as the caller was compiled with.
+ *  @param count room in @p array when called, events written on return.
+ *  @retval 0 success, possibly without any event
+ *  @retval -ESRCH all processes that were traced have ended and no event waits: there will be no
+ *          more
+ *  @retval -EFAULT an argument is NULL
+ *  @retval -EINVAL the row has a wrong size
+ *  @retval -ECHILD this is a forked child; or the helper process of ptrace was killed, and with it
+ *          the processes that it traced
+ *
+ *  Cost: no system call per event, except for RT_TRACE_OPT_LIVE_CHILDREN and the first event of
+ *  each program. @since 0.3 */
+RT_API int rt_trace_read(struct rt_trace *trace, struct rt_trace_event *array, size_t element_size,
+                         size_t *count);
+
+/** Count what was traced.
+ *
+ *  @param trace the trace.
+ *  @param out receives the counts.
+ *  @param out_size sizeof(struct rt_trace_totals) as the caller was compiled with.
+ *  @return 0, -EFAULT, or -EINVAL if @p out has a wrong size. Cost: none. @since 0.3 */
+RT_API int rt_trace_get_totals(const struct rt_trace *trace, struct rt_trace_totals *out,
+                               size_t out_size);
+
+/** The command that rt_trace_new() has started; NULL without one. Borrowed: it is valid until
+ *  rt_trace_free(), which also frees it. @since 0.3 */
+RT_API struct rt_command *rt_trace_command(struct rt_trace *trace);
+
+/** End a trace. NULL is allowed. Processes run on, untraced with BPF. With ptrace, the helper
+ *  process stays until they have ended. @since 0.3 */
+RT_API void rt_trace_free(struct rt_trace *trace);
+
+/** @} */
+
 /** @defgroup fields Field tables
  *  Names, units and offsets of all fields, and the constants, so that bindings need not repeat
  *  them.
@@ -1638,6 +1840,9 @@ RT_API void rt_command_free(struct rt_command *c);
 #define RT_STRUCT_COMMAND_OPTS 13    /**< struct rt_command_opts. @since 0.3 */
 #define RT_STRUCT_CONSTANT 14        /**< struct rt_constant. @since 0.3 */
 #define RT_STRUCT_OBSTACLE 15        /**< struct rt_obstacle. @since 0.3 */
+#define RT_STRUCT_TRACE_OPTS 16      /**< struct rt_trace_opts. @since 0.3 */
+#define RT_STRUCT_TRACE_EVENT 17     /**< struct rt_trace_event. @since 0.3 */
+#define RT_STRUCT_TRACE_TOTALS 18    /**< struct rt_trace_totals. @since 0.3 */
 
 #define RT_TYPE_U32 1    /**< uint32_t. @since 0.1 */
 #define RT_TYPE_I32 2    /**< int32_t. @since 0.1 */

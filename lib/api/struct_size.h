@@ -30,6 +30,9 @@
 #define RTI_NETWORK_V1 RTI_END_OF(rt_network, transmit_drops)
 #define RTI_ZPOOL_V1 RTI_END_OF(rt_zpool, free_bytes)
 #define RTI_COMMAND_PROCESS_V1 RTI_END_OF(rt_command_process, comm)
+#define RTI_TRACE_OPTS_V1 RTI_END_OF(rt_trace_opts, reserved)
+#define RTI_TRACE_EVENT_V1 RTI_END_OF(rt_trace_event, exe)
+#define RTI_TRACE_TOTALS_V1 RTI_END_OF(rt_trace_totals, threads)
 
 /* Whether a caller may have compiled an output struct with this size. Returns 0 or -EINVAL. */
 int rti_struct_check_size(size_t out_size, size_t v1_size);

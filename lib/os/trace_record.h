@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* One traced call, as a back end hands it to the library: a BPF program or the ptrace helper fills
+ * it in, trace/event.c makes the public struct of it.
+ *
+ * All are of one release. The layout is not stable and no other program may rely on it. Times are
+ * ns. A value that a back end does not know is 0. */
+#ifndef RTI_TRACE_RECORD_H
+#define RTI_TRACE_RECORD_H
+
+#ifdef __bpf__
+typedef unsigned char uint8_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#else
+#include <stdint.h>
+#endif
+
+#define RTI_TRACE_GETRUSAGE 0x1u /* as RT_TRACE_CALL_ */
+#define RTI_TRACE_WAIT4 0x2u
+#define RTI_TRACE_WAITID 0x4u
+
+#define RTI_TRACE_32BIT 0x1u    /* as RT_TRACE_EVENT_ */
+#define RTI_TRACE_UNREAD 0x2u   /* the figures could not be read */
+#define RTI_TRACE_NO_ENTRY 0x4u /* entry_ns is 0 */
+
+/* The kernel's struct rusage: two timevals and 14 longs; 32-bit: all of 4 bytes. */
+#define RTI_TRACE_USAGE_BYTES 144
+#define RTI_TRACE_USAGE_BYTES_32 72
+
+struct rti_trace_record {
+	uint32_t call;                /* one RTI_TRACE_ bit of the calls */
+	uint32_t flags;               /* RTI_TRACE_ bits of the flags */
+	uint64_t lost;                /* events lost so far */
+	uint64_t entry_ns, return_ns; /* CLOCK_MONOTONIC */
+	int64_t result;
+	uint64_t usage_address;
+	int32_t who, wait_id;
+	uint32_t wait_options, cpu;
+	int32_t pid, tid, ppid;                /* in the pid namespace of the library's process */
+	int32_t host_pid, host_tid, host_ppid; /* in the first pid namespace */
+	uint32_t uid;                          /* real, in the user namespace of the library */
+	uint32_t usage_bytes;                  /* of usage: 0 if no figures were returned or read */
+	uint64_t thread_start_ns;              /* CLOCK_BOOTTIME */
+	uint64_t cgroup_id, mount_namespace, pid_namespace;
+	uint64_t exe_device,
+	    exe_inode; /* of the program file; device as the kernel has it (s_dev) */
+	char comm[16];
+	uint8_t usage[RTI_TRACE_USAGE_BYTES]; /* as the kernel wrote it */
+};
+
+#endif

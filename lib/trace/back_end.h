@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two back ends of a trace have in common: trace/bpf.c and trace/ptrace.c. */
+#ifndef RTI_TRACE_BACK_END_H
+#define RTI_TRACE_BACK_END_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rtrack/rtrack.h>
+
+#include "os/trace_record.h"
+
+struct rti_trace_request {
+	uint32_t calls;      /* RT_TRACE_CALL_ bits, at least one */
+	uint32_t ring_bytes; /* a power of two, at least a page */
+	int32_t pid;         /* trace this process; 0: everything, or a command */
+	bool has_children;   /* with its descendants */
+	/* Wake the reader at once after each getrusage(RUSAGE_CHILDREN): its live children are to
+	 * be read while they are as they were. */
+	bool wakes_for_children;
+	const struct rt_command_opts *command; /* to start and trace; NULL: none */
+};
+
+struct rti_trace_state {
+	uint64_t lost;    /* events so far */
+	uint64_t threads; /* traced ones that run */
+	bool is_over;     /* all that was traced has ended, and all records were read */
+};
+
+struct rti_trace_back_end {
+	uint32_t id; /* RT_TRACE_BACK_END_ value */
+	/* Begin to trace, and start the command if there is one: *command is set then, and belongs
+	 * to the caller. Returns 0 or -errno, as rt_trace_new(). */
+	int (*open)(void **self, const struct rti_trace_request *request,
+	            struct rt_command **command);
+	/* A descriptor that is readable while there is something to read. */
+	int (*fd)(const void *self);
+	/* Take at most `room` records, oldest first, without waiting. Returns how many; or -ECHILD
+	 * if the back end can read no more. 0 also arms the descriptor again. */
+	int (*read)(void *self, struct rti_trace_record *records, int room);
+	void (*get_state)(const void *self, struct rti_trace_state *out);
+	void (*close)(void *self); /* after the command was freed */
+};
+
+extern const struct rti_trace_back_end rti_trace_bpf;
+extern const struct rti_trace_back_end rti_trace_ptrace;
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes public events of the records of a back end. */
+#include "trace/event.h"
+
+#include <string.h>
+
+#include "os/platform.h"
+#include "parse/kernel_rusage.h"
+#include "trace/live_children.h"
+
+#define ALL_FIELDS 0xffffu
+
+_Static_assert(RTI_TRACE_USAGE_BYTES == RTI_KERNEL_RUSAGE_BYTES &&
+                   RTI_TRACE_USAGE_BYTES_32 == RTI_KERNEL_RUSAGE_BYTES_32,
+               "the record holds the kernel's struct");
+_Static_assert(RTI_TRACE_GETRUSAGE == RT_TRACE_CALL_GETRUSAGE &&
+                   RTI_TRACE_WAIT4 == RT_TRACE_CALL_WAIT4 &&
+                   RTI_TRACE_WAITID == RT_TRACE_CALL_WAITID,
+               "calls");
+_Static_assert(RTI_TRACE_32BIT == RT_TRACE_EVENT_32BIT &&
+                   RTI_TRACE_UNREAD == RT_TRACE_EVENT_UNREAD &&
+                   RTI_TRACE_NO_ENTRY == RT_TRACE_EVENT_NO_ENTRY,
+               "flags");
+
+int rti_event_maker_init(struct rti_event_maker *maker, bool has_live_children)
+{
+	*maker = (struct rti_event_maker){ .has_live_children = has_live_children };
+	return rti_exe_cache_new(&maker->exe_cache);
+}
+
+void rti_event_maker_set_time(struct rti_event_maker *maker)
+{
+	struct rti_platform platform;
+	struct rti_now now;
+
+	rti_platform_init(&platform, false);
+	platform.now(&now);
+	maker->realtime_offset = (int64_t)(now.realtime_ns - now.monotonic_ns);
+}
+
+static void set_times(const struct rti_event_maker *maker, const struct rti_trace_record *record,
+                      struct rt_trace_event *out)
+{
+	bool has_entry = !(record->flags & RTI_TRACE_NO_ENTRY);
+
+	out->monotonic_ns = has_entry ? record->entry_ns : record->return_ns;
+	out->realtime_ns = out->monotonic_ns + (uint64_t)maker->realtime_offset;
+	if (has_entry && record->return_ns > record->entry_ns)
+		out->duration_ns = record->return_ns - record->entry_ns;
+}
+
+static void set_exe(struct rti_event_maker *maker, const struct rti_trace_record *record,
+                    struct rt_trace_event *out)
+{
+	const struct rti_exe_file file = { record->exe_device, record->exe_inode };
+
+	if (!rti_exe_cache_get(maker->exe_cache, file, record->pid, out->exe, sizeof(out->exe)))
+		out->flags |= RT_TRACE_EVENT_EXE_CUT;
+}
+
+static void set_live_children(const struct rti_event_maker *maker, struct rt_trace_event *out)
+{
+	if (maker->has_live_children && out->call == RT_TRACE_CALL_GETRUSAGE &&
+	    out->who == RT_RUSAGE_CHILDREN && out->result == 0 && out->rusage_valid)
+		out->live_children_valid = rti_live_children_read(
+		    out->pid, &out->rusage, &out->live_children, &out->live_children_at_ns);
+}
+
+void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record *record,
+                    struct rt_trace_event *out)
+{
+	*out = (struct rt_trace_event){
+		.flags = record->flags,
+		.lost = record->lost,
+		.call = record->call,
+		.who = record->who,
+		.wait_id = record->wait_id,
+		.wait_options = record->wait_options,
+		.result = record->result,
+		.usage_address = record->usage_address,
+		.cpu = record->cpu,
+		.pid = record->pid,
+		.tid = record->tid,
+		.ppid = record->ppid,
+		.host_pid = record->host_pid,
+		.host_tid = record->host_tid,
+		.host_ppid = record->host_ppid,
+		.uid = record->uid,
+		.thread_start_ns = record->thread_start_ns,
+		.cgroup_id = record->cgroup_id,
+		.mount_namespace = record->mount_namespace,
+		.pid_namespace = record->pid_namespace,
+	};
+	memcpy(out->comm, record->comm, sizeof(record->comm));
+	set_times(maker, record, out);
+	if (record->usage_bytes &&
+	    rti_parse_kernel_rusage(record->usage, record->usage_bytes, &out->rusage) == 0)
+		out->rusage_valid = ALL_FIELDS;
+	/* First: the children go on running. */
+	set_live_children(maker, out);
+	set_exe(maker, record, out);
+}
+
+void rti_event_maker_fini(struct rti_event_maker *maker)
+{
+	rti_exe_cache_free(maker->exe_cache);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* The public calls of a trace: arguments, the choice of a back end, and what the back ends do not
+ * differ in. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "api/struct_size.h"
+#include "os/platform.h"
+#include "trace/back_end.h"
+#include "trace/error.h"
+#include "trace/event.h"
+
+#define KNOWN_FLAGS (RT_TRACE_OPT_ALL | RT_TRACE_OPT_NO_CHILDREN | RT_TRACE_OPT_LIVE_CHILDREN)
+#define KNOWN_CALLS (RT_TRACE_CALL_GETRUSAGE | RT_TRACE_CALL_WAIT4 | RT_TRACE_CALL_WAITID)
+#define RING_BYTES_DEFAULT (1u << 20)
+#define RING_BYTES_MAX (64u << 20)
+#define RING_BYTES_MIN 65536u /* a page, on any machine */
+#define RECORDS_PER_READ 64
+
+struct rt_trace {
+	const struct rti_trace_back_end *back_end;
+	void *state;                /* of the back end */
+	struct rt_command *command; /* or NULL */
+	pid_t owner;                /* a forked child must not read */
+	uint64_t read;              /* events so far */
+	struct rti_event_maker maker;
+	struct rti_trace_record records[RECORDS_PER_READ];
+};
+
+static int check_opts(const struct rt_trace_opts *opts)
+{
+	int targets =
+	    (opts->pid != 0) + (opts->command != NULL) + !!(opts->flags & RT_TRACE_OPT_ALL);
+
+	if (opts->flags & ~KNOWN_FLAGS || opts->calls & ~KNOWN_CALLS || opts->pid < 0 ||
+	    opts->back_end > RT_TRACE_BACK_END_PTRACE || opts->ring_bytes > RING_BYTES_MAX ||
+	    opts->reserved || targets != 1)
+		return -EINVAL;
+	return opts->back_end == RT_TRACE_BACK_END_PTRACE && !opts->command ? -EINVAL : 0;
+}
+
+static uint32_t ring_bytes(uint32_t asked)
+{
+	uint32_t bytes = RING_BYTES_MIN;
+
+	if (!asked)
+		return RING_BYTES_DEFAULT;
+	while (bytes < asked)
+		bytes *= 2;
+	return bytes;
+}
+
+static int open_with(struct rt_trace *trace, const struct rti_trace_back_end *back_end,
+                     const struct rti_trace_request *request)
+{
+	trace->back_end = back_end;
+	return back_end->open(&trace->state, request, &trace->command);
+}
+
+/* Whether another back end may succeed. An error of the program itself is final. */
+static bool is_refusal(int err)
+{
+	return err == -EPERM || err == -EOPNOTSUPP || err == -ENOPKG;
+}
+
+/* Without a command only BPF will do. */
+static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opts)
+{
+	const struct rti_trace_request request = {
+		.calls = opts->calls ? opts->calls : RT_TRACE_CALL_GETRUSAGE,
+		.ring_bytes = ring_bytes(opts->ring_bytes),
+		.pid = opts->pid,
+		.has_children = !(opts->flags & RT_TRACE_OPT_NO_CHILDREN),
+		.wakes_for_children = opts->flags & RT_TRACE_OPT_LIVE_CHILDREN,
+		.command = opts->command,
+	};
+	int err = -EOPNOTSUPP;
+
+	if (opts->back_end != RT_TRACE_BACK_END_PTRACE)
+		err = open_with(trace, &rti_trace_bpf, &request);
+	if (!is_refusal(err) || !opts->command || opts->back_end == RT_TRACE_BACK_END_BPF)
+		return err;
+	return open_with(trace, &rti_trace_ptrace, &request);
+}
+
+int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts)
+{
+	struct rt_trace_opts known;
+	struct rt_trace *trace;
+	int err;
+
+	if (!out)
+		return -EFAULT;
+	*out = NULL;
+	if (!opts)
+		return -EFAULT;
+	err = rti_struct_copy_in(&known, sizeof(known), opts, RTI_TRACE_OPTS_V1);
+	if (err < 0)
+		return err;
+	err = check_opts(&known);
+	trace = err == 0 ? calloc(1, sizeof(*trace)) : NULL;
+	if (err == 0 && !trace)
+		err = -ENOMEM;
+	if (err == 0)
+		err = rti_event_maker_init(&trace->maker, known.flags & RT_TRACE_OPT_LIVE_CHILDREN);
+	if (err == 0)
+		err = open_back_end(trace, &known);
+	if (err < 0) {
+		if (trace)
+			rti_event_maker_fini(&trace->maker);
+		free(trace);
+		rti_trace_error_describe(&known, err);
+		return err;
+	}
+	trace->owner = getpid();
+	*out = trace;
+	return 0;
+}
+
+int rt_trace_fd(const struct rt_trace *trace)
+{
+	return trace ? trace->back_end->fd(trace->state) : -EFAULT;
+}
+
+/* Returns how many events were written, or -errno. */
+static int read_some(struct rt_trace *trace, char *array, size_t element_size, size_t room)
+{
+	struct rt_trace_event event;
+	int count = trace->back_end->read(trace->state, trace->records,
+	                                  room < RECORDS_PER_READ ? (int)room : RECORDS_PER_READ);
+
+	for (int i = 0; i < count; i++) {
+		rti_event_make(&trace->maker, &trace->records[i], &event);
+		event.sequence = trace->read++;
+		rti_struct_copy_out(array + (size_t)i * element_size, element_size, &event,
+		                    sizeof(event));
+	}
+	return count;
+}
+
+static bool is_over(const struct rt_trace *trace)
+{
+	struct rti_trace_state state;
+
+	trace->back_end->get_state(trace->state, &state);
+	return state.is_over;
+}
+
+int rt_trace_read(struct rt_trace *trace, struct rt_trace_event *array, size_t element_size,
+                  size_t *count)
+{
+	size_t room, done = 0;
+	int got = 1;
+
+	if (!trace || !count || (!array && *count))
+		return -EFAULT;
+	if (rti_struct_check_size(element_size, RTI_TRACE_EVENT_V1) < 0)
+		return -EINVAL;
+	if (trace->owner != getpid())
+		return -ECHILD;
+	room = *count;
+	rti_event_maker_set_time(&trace->maker);
+	while (got > 0 && done < room) {
+		got = read_some(trace, (char *)array + done * element_size, element_size,
+		                room - done);
+		if (got > 0)
+			done += (size_t)got;
+	}
+	*count = done;
+	if (done > 0 || room == 0)
+		return 0;
+	return got < 0 ? got : is_over(trace) ? -ESRCH : 0;
+}
+
+int rt_trace_get_totals(const struct rt_trace *trace, struct rt_trace_totals *out, size_t out_size)
+{
+	struct rt_trace_totals totals;
+	struct rti_trace_state state;
+
+	if (!trace || !out)
+		return -EFAULT;
+	if (rti_struct_check_size(out_size, RTI_TRACE_TOTALS_V1) < 0)
+		return -EINVAL;
+	trace->back_end->get_state(trace->state, &state);
+	totals = (struct rt_trace_totals){
+		.back_end = trace->back_end->id,
+		.read = trace->read,
+		.lost = state.lost,
+		.threads = state.threads,
+	};
+	rti_struct_copy_out(out, out_size, &totals, sizeof(totals));
+	return 0;
+}
+
+struct rt_command *rt_trace_command(struct rt_trace *trace)
+{
+	return trace ? trace->command : NULL;
+}
+
+void rt_trace_free(struct rt_trace *trace)
+{
+	if (!trace)
+		return;
+	rt_command_free(trace->command);
+	trace->back_end->close(trace->state);
+	rti_event_maker_fini(&trace->maker);
+	free(trace);
+}
