@@ -36,7 +36,8 @@ struct rti_trace_record {
 	uint64_t entry_ns, return_ns; /* CLOCK_MONOTONIC */
 	int64_t result;
 	uint64_t usage_address;
-	int32_t who, wait_id;
+	int32_t who;
+	int32_t wait_id;
 	uint32_t wait_options, cpu;
 	int32_t pid, tid, ppid;                /* in the pid namespace of the library's process */
 	int32_t host_pid, host_tid, host_ppid; /* in the first pid namespace */

@@ -10,8 +10,8 @@
 #define RTI_KERNEL_RUSAGE_BYTES 144
 #define RTI_KERNEL_RUSAGE_BYTES_32 72
 
-/* Parse what getrusage(2) wrote. Returns 0, or -EINVAL if size is none of the two above; *out is
- * untouched then. Any bytes of that size are a struct: a process may have changed them meanwhile. */
+/* Parse what getrusage(2) wrote. Any bytes are a struct: the process may have changed them since.
+ * Returns 0, or -EINVAL if size is none of the two above; *out is untouched then. */
 int rti_parse_kernel_rusage(const void *bytes, size_t size, struct rt_rusage *out);
 
 #endif

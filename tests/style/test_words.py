@@ -70,6 +70,11 @@ ALLOWED = (
     Allowed(BINDINGS, r"\bglance(?=\()", "the method for rt_tracker_glance()"),
     Allowed(r"tests/consumers/.*", r"\.glance\b", "the method for rt_tracker_glance()"),
     Allowed(r"include/.*", r"(?:@param|@p|\bint) who\b", "the argument of rt_getrusage()"),
+    Allowed(
+        r".*",
+        r"(?:->|\.|\bint32_t |trace_event, )who\b|`who`",
+        "the argument of getrusage(2), in a traced call",
+    ),
     Allowed(r"docs/.*", r"`who`|\.(?:Fa|Ar) who\b", "the argument of rt_getrusage()"),
     Allowed(
         r"lib/api/rusage\.c",
