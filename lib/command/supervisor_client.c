@@ -3,22 +3,21 @@
 #include "command/supervisor_client.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "os/fd_map.h"
-#include "os/origin.h"
+#include "os/helper_path.h"
 #include "os/pidfd.h"
+#include "os/shared_memory.h"
 #include "util/decimal.h"
 
 #define NS_PER_S 1000000000
@@ -26,23 +25,6 @@
 #define NAP_NS 100000  /* where there is no pidfd to wait by (before Linux 5.3) */
 #define NAPS_MAX 2000
 #define ANSWER_MS 1000 /* of a supervisor that has nothing else to do */
-
-/* Where the supervisor may lie, relative to the library: beside it in a build tree, or in an
- * installation. */
-static const char *const beside_library[] = { RTI_SUPERVISOR_NAME,
-	                                      RTI_LIBEXEC_FROM_LIB "/" RTI_SUPERVISOR_NAME };
-static const char installed[] = RTI_LIBEXEC "/" RTI_SUPERVISOR_NAME;
-
-/* Returns the path of the n-th place, or NULL past the last. */
-static const char *candidate_path(size_t n, char out[RTI_ORIGIN_PATH_MAX])
-{
-	size_t count = sizeof(beside_library) / sizeof(beside_library[0]);
-
-	if (n >= count)
-		return n == count ? installed : NULL;
-	rti_origin_path(beside_library[n], out);
-	return out;
-}
 
 /* Element 0, the path of the supervisor, is set by the caller. */
 static const char **make_argv(const char *socket, const char *memory,
@@ -65,14 +47,6 @@ static const char **make_argv(const char *socket, const char *memory,
 	argv[6] = program->cwd ? program->cwd : "";
 	memcpy(argv + 7, program->argv, (count + 1) * sizeof(*argv));
 	return argv;
-}
-
-/* Whether an error of spawning says that there is no such program. ENOEXEC: the file is damaged, or
- * of another architecture. */
-static bool is_missing(int err)
-{
-	return err == -ENOENT || err == -ENOTDIR || err == -EACCES || err == -EPERM ||
-	       err == -ENOEXEC || err == -ELIBBAD;
 }
 
 /* The caller may do without a supervisor, so the result is -EOPNOTSUPP and s->error says why. */
@@ -105,12 +79,13 @@ static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts
 	supervisor.has_new_session = false;
 	supervisor.keep_fd[0] = socket;
 	supervisor.keep_fd[1] = memory;
-	for (size_t n = 0; err == -ENOENT && (at = candidate_path(n, path)); n++) {
+	for (unsigned n = 0; err == -ENOENT && (at = rti_helper_path(RTI_SUPERVISOR_NAME, n, path));
+	     n++) {
 		argv[0] = at;
 		err = rti_spawn(&supervisor, &s->supervisor_pid);
 	}
 	free(argv);
-	return is_missing(err) ? set_error(s, -ENOPKG) : err;
+	return rti_helper_is_missing(err) ? set_error(s, -ENOPKG) : err;
 }
 
 static int spawn_supervisor(struct rti_supervisor *s, const struct rti_supervisor_opts *opts,
@@ -153,33 +128,14 @@ static int receive_report(struct rti_supervisor *s, int flags)
 	return 0;
 }
 
-/* A memfd counts as a file: if files may not even be this large, growing it would send SIGXFSZ
- * to the host. */
-static bool can_share_memory(void)
-{
-	struct rlimit largest;
-
-	return getrlimit(RLIMIT_FSIZE, &largest) < 0 || largest.rlim_cur >= RTI_SHARED_STATS_BYTES;
-}
-
-/* Memory is allocated at once: if it ran out later, a write would be a SIGBUS. */
 static int share_memory(struct rti_supervisor *s)
 {
 	void *shared;
+	int err = rti_shared_memory_new(RTI_SHARED_STATS_BYTES, &shared, &s->memory);
 
-	if (!can_share_memory())
-		return -EOPNOTSUPP;
-	s->memory = memfd_create("rtrack", MFD_CLOEXEC);
-	if (s->memory < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
-		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
-	if (s->memory < 0 || fallocate(s->memory, 0, 0, RTI_SHARED_STATS_BYTES) < 0)
-		return -errno;
-	shared =
-	    mmap(NULL, RTI_SHARED_STATS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
-	if (shared == MAP_FAILED)
-		return -errno;
-	s->shared = shared;
-	return 0;
+	if (err == 0)
+		s->shared = shared;
+	return err;
 }
 
 /* A signal to the caller does not end the wait: what is not reaped then stays a zombie. */

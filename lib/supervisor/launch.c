@@ -9,7 +9,6 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "os/kernel_abi.h"
+#include "os/path_exec.h"
 #include "os/supervisor_protocol.h"
 
 #ifndef SYS_clone3
@@ -53,40 +53,6 @@ int rts_launch_here(const struct rts_launch_opts *opts, pid_t *pid)
 		err = posix_spawnp(pid, opts->argv[0], NULL, &attr, opts->argv, environ);
 	posix_spawnattr_destroy(&attr);
 	return -err;
-}
-
-/* Search argv[0] in PATH and execute it. execvp() would run a file without an executable format in
- * a shell. posix_spawnp(), which rts_launch_here() uses, would not, so this does not either.
- * Returns a positive errno; does not return on success. */
-static int execute(char **argv)
-{
-	const char *dir = getenv("PATH"), *end;
-	size_t name_len = strlen(argv[0]) + 1, dir_len;
-	bool is_refused = false;
-	char path[4096];
-
-	if (!argv[0][0])
-		return ENOENT;
-	if (strchr(argv[0], '/')) {
-		execve(argv[0], argv, environ);
-		return errno;
-	}
-	for (dir = dir ? dir : "/bin:/usr/bin"; dir; dir = *end ? end + 1 : NULL) {
-		end = strchrnul(dir, ':');
-		dir_len = (size_t)(end - dir);
-		if (dir_len + 1 + name_len > sizeof(path))
-			continue;
-		memcpy(path, dir, dir_len);
-		path[dir_len] = '/';
-		/* An empty entry of PATH is the working directory. */
-		memcpy(path + dir_len + (dir_len > 0), argv[0], name_len);
-		execve(path, argv, environ);
-		if (errno == EACCES)
-			is_refused = true;
-		else if (errno != ENOENT && errno != ENOTDIR)
-			return errno;
-	}
-	return is_refused ? EACCES : ENOENT;
 }
 
 /* A directory of the cgroup, and what the child writes to for being placed there. */
@@ -213,7 +179,7 @@ int rts_launch_in_cgroup(const struct rts_launch_opts *opts, const char *dirs, p
 		else if (opts->has_new_group)
 			setpgid(0, 0);
 		sigprocmask(SIG_SETMASK, opts->mask, NULL);
-		launch->exec_error = execute(opts->argv);
+		launch->exec_error = rti_path_exec(opts->argv);
 		_exit(127);
 	}
 	if (*pid < 0)

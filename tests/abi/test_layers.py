@@ -60,12 +60,12 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "command/start_error.c": re.compile(r"faccessat|fcntl|rt_strerror"),
     # Talks to the supervisor through a socket and shared memory.
     "command/supervisor_client.c": re.compile(
-        r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|syscall|memfd_create|getrlimit|"
-        r"fallocate|m(un)?map|sigfillset"
+        r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|m(un)?map|sigfillset"
     ),
     # Receives the kernel's process events through a socket.
     "os/proc_connector.c": re.compile(
         r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
+    "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap"),
     # Finds files relative to the library.
     "os/origin.c": re.compile(r"dladdr|getauxval"),
     # Loads the BPF plug-in.
