@@ -34,6 +34,7 @@ struct rti_pid_stat {
 	bool has_signals;    /* sigignore and exit_signal are set */
 	uint64_t sigignore;  /* signals 1 to 31 */
 	int32_t exit_signal; /* -1 in a thread that is not the thread group leader */
+	int32_t processor;   /* on which it ran last; -1: unknown */
 };
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out);
 /* How a zombie ended, as from wait(2). It shows as 0 to a reader without permission. */

@@ -69,6 +69,8 @@ static void parse_optional(struct rti_scan *s, struct rti_pid_stat *out)
 	out->has_signals = rti_scan_skip_words(s, 3) && rti_scan_u64(s, &out->stack) &&
 	                   rti_scan_skip_words(s, 4) && rti_scan_u64(s, &out->sigignore) &&
 	                   rti_scan_skip_words(s, 4) && rti_scan_i32(s, &out->exit_signal);
+	if (!out->has_signals || !rti_scan_i32(s, &out->processor))
+		out->processor = -1;
 }
 
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)

@@ -48,6 +48,7 @@ START_TEST(stat_with_all_fields_parses_each)
 	ck_assert(st.has_signals);
 	ck_assert_uint_eq(st.sigignore, 33);
 	ck_assert_int_eq(st.exit_signal, 38);
+	ck_assert_int_eq(st.processor, 39);
 }
 END_TEST
 
@@ -74,6 +75,7 @@ START_TEST(stat_ending_before_signals_parses_without_them)
 		"42 (c) S 1 3 4 5 6 7 10 11 12 13 14 15 16 17 18 19 20 0 22 23 24 25 26", &st),
 	    0);
 	ck_assert(!st.has_signals);
+	ck_assert_int_eq(st.processor, -1);
 	ck_assert_uint_eq(st.rss_pages, 24);
 	ck_assert_uint_eq(st.stack, 0);
 }
