@@ -20,6 +20,9 @@ struct rti_trace_request {
 	 * be read while they are as they were. */
 	bool wakes_for_children;
 	const struct rt_command_opts *command; /* to start and trace; NULL: none */
+	/* If open() fails, it may say why in a sentence. Else its error is described. */
+	char *reason; /* "" at first */
+	uint32_t reason_size;
 };
 
 struct rti_trace_state {

@@ -13,6 +13,7 @@
 #include "trace/back_end.h"
 #include "trace/error.h"
 #include "trace/event.h"
+#include "util/text.h"
 
 #define KNOWN_FLAGS (RT_TRACE_OPT_ALL | RT_TRACE_OPT_NO_CHILDREN | RT_TRACE_OPT_LIVE_CHILDREN)
 #define KNOWN_CALLS (RT_TRACE_CALL_GETRUSAGE | RT_TRACE_CALL_WAIT4 | RT_TRACE_CALL_WAITID)
@@ -20,6 +21,7 @@
 #define RING_BYTES_MAX (64u << 20)
 #define RING_BYTES_MIN 65536u /* a page, on any machine */
 #define RECORDS_PER_READ 64
+#define REASON_BYTES 512
 
 struct rt_trace {
 	const struct rti_trace_back_end *back_end;
@@ -68,7 +70,8 @@ static bool is_refusal(int err)
 }
 
 /* Without a command only BPF will do. */
-static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opts)
+static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opts,
+                         char reason[REASON_BYTES])
 {
 	const struct rti_trace_request request = {
 		.calls = opts->calls ? opts->calls : RT_TRACE_CALL_GETRUSAGE,
@@ -77,6 +80,8 @@ static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opt
 		.has_children = !(opts->flags & RT_TRACE_OPT_NO_CHILDREN),
 		.wakes_for_children = opts->flags & RT_TRACE_OPT_LIVE_CHILDREN,
 		.command = opts->command,
+		.reason = reason,
+		.reason_size = REASON_BYTES,
 	};
 	int err = -EOPNOTSUPP;
 
@@ -84,11 +89,25 @@ static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opt
 		err = open_with(trace, &rti_trace_bpf, &request);
 	if (!is_refusal(err) || !opts->command || opts->back_end == RT_TRACE_BACK_END_BPF)
 		return err;
+	*reason = '\0';
 	return open_with(trace, &rti_trace_ptrace, &request);
+}
+
+static void describe(const struct rt_trace_opts *opts, const char *reason, int err)
+{
+	struct rti_text text;
+
+	if (!*reason) {
+		rti_trace_error_describe(opts, err);
+	} else if (opts->message && opts->message_size) {
+		text = rti_text(opts->message, opts->message_size);
+		rti_text_add(&text, reason);
+	}
 }
 
 int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts)
 {
+	char reason[REASON_BYTES] = "";
 	struct rt_trace_opts known;
 	struct rt_trace *trace;
 	int err;
@@ -108,12 +127,12 @@ int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts)
 	if (err == 0)
 		err = rti_event_maker_init(&trace->maker, known.flags & RT_TRACE_OPT_LIVE_CHILDREN);
 	if (err == 0)
-		err = open_back_end(trace, &known);
+		err = open_back_end(trace, &known, reason);
 	if (err < 0) {
 		if (trace)
 			rti_event_maker_fini(&trace->maker);
 		free(trace);
-		rti_trace_error_describe(&known, err);
+		describe(&known, reason, err);
 		return err;
 	}
 	trace->owner = getpid();
