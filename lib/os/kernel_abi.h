@@ -74,6 +74,50 @@ struct rti_perf_event_attr {
 	uint64_t config1;
 };
 
+/* <linux/seccomp.h>: filters of system calls. They are programs as those of a socket, which read
+ * the number and the architecture of the call. */
+#define RTI_SECCOMP_SET_MODE_FILTER 1
+#define RTI_SECCOMP_FILTER_FLAG_SPEC_ALLOW 4UL
+#define RTI_SECCOMP_RET_TRACE 0x7ff00000u /* and 16 bits of data */
+#define RTI_SECCOMP_RET_ALLOW 0x7fff0000u
+#define RTI_SECCOMP_NR 0
+#define RTI_SECCOMP_ARCH 4
+
+/* <linux/audit.h>: architectures of a call. The first bit says that it is one of 64 bits. x32 calls
+ * are of x86-64 and have a bit of their own in their number. */
+#define RTI_ARCH_64BIT 0x80000000u
+#define RTI_ARCH_X86_64 0xc000003eu
+#define RTI_ARCH_I386 0x40000003u
+#define RTI_ARCH_AARCH64 0xc00000b7u
+#define RTI_ARCH_ARM 0x40000028u
+#define RTI_X32_BIT 0x40000000u
+
+/* <linux/ptrace.h>: PTRACE_GET_SYSCALL_INFO (Linux 5.3). */
+#define RTI_PTRACE_GET_SYSCALL_INFO 0x420e
+#define RTI_SYSCALL_INFO_EXIT 2
+#define RTI_SYSCALL_INFO_SECCOMP 3
+
+struct rti_syscall_info {
+	uint8_t op, pad[3];
+	uint32_t arch;
+	_Alignas(8) uint64_t instruction_pointer;
+	uint64_t stack_pointer;
+	union {
+		struct {
+			int64_t rval;
+			uint8_t is_error;
+		} exit;
+		struct {
+			uint64_t nr, args[6];
+			uint32_t ret_data;
+		} seccomp;
+	};
+};
+
+/* <linux/elf.h>: register sets of ptrace(2), on arm64 with the number of the call. */
+#define RTI_NT_PRSTATUS 1
+#define RTI_NT_ARM_SYSTEM_CALL 0x404
+
 /* <linux/kcmp.h>: kcmp(2). */
 #define RTI_KCMP_VM 1
 

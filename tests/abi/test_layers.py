@@ -62,9 +62,14 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "command/supervisor_client.c": re.compile(
         r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|m(un)?map|sigfillset"
     ),
+    # Talks to the tracer likewise, and starts the program by the public call.
+    "trace/tracer_client.c": re.compile(r"socketpair|recv|eventfd|close|munmap"),
+    "trace/ptrace.c": re.compile(r"close|rt_command_(start|wait|free)"),
+    "trace/ptrace_error.c": re.compile(r"rt_strerror"),
     # Receives the kernel's process events through a socket.
     "os/proc_connector.c": re.compile(
         r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
+    "os/reap_later.c": re.compile(r"pthread_mutex_(un)?lock"),
     "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap"),
     # Finds files relative to the library.
     "os/origin.c": re.compile(r"dladdr|getauxval"),

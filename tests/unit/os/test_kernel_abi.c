@@ -2,13 +2,17 @@
 /* Parts of the kernel's ABI, compared with the headers of the kernel. */
 #include "os/kernel_abi.h"
 
+#include <linux/audit.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
+#include <linux/elf.h>
 #include <linux/filter.h>
 #include <linux/kcmp.h>
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -102,6 +106,45 @@ START_TEST(kcmp_is_as_in_headers)
 }
 END_TEST
 
+START_TEST(seccomp_is_as_in_headers)
+{
+	ck_assert_int_eq(RTI_SECCOMP_SET_MODE_FILTER, SECCOMP_SET_MODE_FILTER);
+	ck_assert_uint_eq(RTI_SECCOMP_FILTER_FLAG_SPEC_ALLOW, SECCOMP_FILTER_FLAG_SPEC_ALLOW);
+	ck_assert_uint_eq(RTI_SECCOMP_RET_TRACE, SECCOMP_RET_TRACE);
+	ck_assert_uint_eq(RTI_SECCOMP_RET_ALLOW, SECCOMP_RET_ALLOW);
+	ck_assert_uint_eq(RTI_SECCOMP_NR, offsetof(struct seccomp_data, nr));
+	ck_assert_uint_eq(RTI_SECCOMP_ARCH, offsetof(struct seccomp_data, arch));
+}
+END_TEST
+
+START_TEST(architectures_are_as_in_headers)
+{
+	ck_assert_uint_eq(RTI_ARCH_64BIT, __AUDIT_ARCH_64BIT);
+	ck_assert_uint_eq(RTI_ARCH_X86_64, AUDIT_ARCH_X86_64);
+	ck_assert_uint_eq(RTI_ARCH_I386, AUDIT_ARCH_I386);
+	ck_assert_uint_eq(RTI_ARCH_AARCH64, AUDIT_ARCH_AARCH64);
+	ck_assert_uint_eq(RTI_ARCH_ARM, AUDIT_ARCH_ARM);
+}
+END_TEST
+
+START_TEST(syscall_info_is_as_in_headers)
+{
+	ck_assert_uint_eq(RTI_PTRACE_GET_SYSCALL_INFO, PTRACE_GET_SYSCALL_INFO);
+	ck_assert_int_eq(RTI_SYSCALL_INFO_EXIT, PTRACE_SYSCALL_INFO_EXIT);
+	ck_assert_int_eq(RTI_SYSCALL_INFO_SECCOMP, PTRACE_SYSCALL_INFO_SECCOMP);
+	ck_assert_uint_eq(sizeof(struct rti_syscall_info), sizeof(struct ptrace_syscall_info));
+	CHECK_FIELD(ptrace_syscall_info, rti_syscall_info, op);
+	CHECK_FIELD(ptrace_syscall_info, rti_syscall_info, arch);
+	CHECK_FIELD(ptrace_syscall_info, rti_syscall_info, exit.rval);
+	CHECK_FIELD(ptrace_syscall_info, rti_syscall_info, exit.is_error);
+	CHECK_FIELD(ptrace_syscall_info, rti_syscall_info, seccomp.nr);
+	CHECK_FIELD(ptrace_syscall_info, rti_syscall_info, seccomp.args);
+	CHECK_FIELD(ptrace_syscall_info, rti_syscall_info, seccomp.ret_data);
+	ck_assert_int_eq(RTI_NT_PRSTATUS, NT_PRSTATUS);
+	ck_assert_int_eq(RTI_NT_ARM_SYSTEM_CALL, NT_ARM_SYSTEM_CALL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kernel_abi");
@@ -112,5 +155,8 @@ int main(void)
 	tcase_add_test(tcase, clone3_is_as_in_headers);
 	tcase_add_test(tcase, perf_event_is_as_in_headers);
 	tcase_add_test(tcase, kcmp_is_as_in_headers);
+	tcase_add_test(tcase, seccomp_is_as_in_headers);
+	tcase_add_test(tcase, architectures_are_as_in_headers);
+	tcase_add_test(tcase, syscall_info_is_as_in_headers);
 	return suite_run(suite);
 }

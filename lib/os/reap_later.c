@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Children of the library that outlive the handle that has started them.
+ *
+ * This is state of the process, not of a handle: a child cannot be given away. To leave it to init
+ * (a double fork) does not help: in a container init may be a program that reaps nothing. A forked
+ * child inherits the list, and learns from the kernel that these are no children of its own. */
+#include "os/reap_later.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "os/pidfd.h"
+
+#define WAITING_MAX 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int waiting[WAITING_MAX]; /* pidfds, oldest first */
+static int count;
+
+static void keep_running(void)
+{
+	int kept = 0, status;
+
+	for (int i = 0; i < count; i++) {
+		if (rti_pidfd_reap(waiting[i], &status) == -EAGAIN)
+			waiting[kept++] = waiting[i];
+		else
+			rti_pidfd_close(waiting[i]);
+	}
+	count = kept;
+}
+
+void rti_reap_later_take(int pidfd)
+{
+	pthread_mutex_lock(&lock);
+	keep_running();
+	if (count == WAITING_MAX) {
+		rti_pidfd_close(waiting[0]);
+		count--;
+		for (int i = 0; i < count; i++)
+			waiting[i] = waiting[i + 1];
+	}
+	waiting[count++] = pidfd;
+	pthread_mutex_unlock(&lock);
+}
+
+void rti_reap_later_look(void)
+{
+	pthread_mutex_lock(&lock);
+	keep_running();
+	pthread_mutex_unlock(&lock);
+}

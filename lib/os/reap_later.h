@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Children of the library that outlive the handle that has started them. */
+#ifndef RTI_REAP_LATER_H
+#define RTI_REAP_LATER_H
+
+/* Have a child reaped once it has ended. Takes its pidfd. The oldest may be forgotten if there are
+ * many: they stay zombies until this process ends. */
+void rti_reap_later_take(int pidfd);
+
+/* Reap those that have ended. Does not wait. */
+void rti_reap_later_look(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Says in words why a program could not be traced by ptrace(2). */
+#ifndef RTI_PTRACE_ERROR_H
+#define RTI_PTRACE_ERROR_H
+
+#include <rtrack/rtrack.h>
+
+#include "os/tracer_protocol.h"
+#include "trace/back_end.h"
+
+/* Write the reason of a start that has failed with err: as rt_command_start(). */
+void rti_ptrace_describe_start(const struct rti_trace_request *request,
+                               const struct rt_command_opts *opts, int err);
+
+/* Write the reason that a report gives. Returns its error as -errno. */
+int rti_ptrace_describe(const struct rti_trace_request *request, const struct rt_command_opts *opts,
+                        const struct rti_tracer_report *report);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's side of a tracer: starts it, receives its reports, and looks whether it lives. */
+#include "trace/tracer_client.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "os/helper_path.h"
+#include "os/pidfd.h"
+#include "os/reap_later.h"
+#include "os/shared_memory.h"
+#include "os/spawn.h"
+
+#define END_MAX_NS 200000000 /* of a tracer that has nothing left to do */
+#define NULL_FD (-2)         /* rt_fd.source */
+
+/* Tries one place after the other until there is a file. The tracer gets no descriptor of the host,
+ * and nothing of its environment: e.g. LD_PRELOAD. */
+static int spawn(struct rti_tracer *tracer, const int sources[4])
+{
+	static const char *const no_env[] = { NULL };
+	char place[RTI_ORIGIN_PATH_MAX];
+	const char *argv[] = { NULL, RTI_TRACER_TRACE, NULL };
+	const struct rt_fd fds[] = {
+		{ .target = 0, .source = NULL_FD },
+		{ .target = 1, .source = NULL_FD },
+		{ .target = 2, .source = NULL_FD },
+		{ .target = RTI_TRACER_LIBRARY_FD, .source = sources[0] },
+		{ .target = RTI_TRACER_STARTER_FD, .source = sources[1] },
+		{ .target = RTI_TRACER_MEMORY_FD, .source = sources[2] },
+		{ .target = RTI_TRACER_EVENT_FD, .source = sources[3] },
+	};
+	const struct rti_spawn opts = { .argv = argv,
+		                        .envp = no_env,
+		                        .stdout_fd = -1,
+		                        .fds = fds,
+		                        .fd_count = sizeof(fds) / sizeof(fds[0]),
+		                        .has_only_fds = true,
+		                        .has_new_session = true };
+	int err = -ENOENT;
+
+	for (unsigned n = 0;
+	     err == -ENOENT && (argv[0] = rti_helper_path(RTI_TRACER_NAME, n, place)); n++) {
+		err = rti_spawn(&opts, &tracer->pid);
+		if (err == 0)
+			memcpy(tracer->path, argv[0], strlen(argv[0]) + 1);
+	}
+	if (err < 0)
+		return rti_helper_is_missing(err) ? -ENOPKG : err;
+	tracer->pidfd = rti_pidfd_open(tracer->pid);
+	return 0;
+}
+
+static int open_pair(int pair[2])
+{
+	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ? -errno : 0;
+}
+
+static int make_ring(struct rti_tracer *tracer, const struct rti_trace_request *request,
+                     int *memory_fd)
+{
+	void *memory;
+	int err;
+
+	tracer->ring_bytes = RTI_TRACE_RING_HEAD_BYTES + request->ring_bytes;
+	err = rti_shared_memory_new(tracer->ring_bytes, &memory, memory_fd);
+	if (err < 0)
+		return err;
+	tracer->ring = memory;
+	rti_trace_ring_init(tracer->ring, request->ring_bytes);
+	tracer->ring->calls = request->calls;
+	tracer->ring->has_children = request->has_children;
+	tracer->ring->wakes_for_children = request->wakes_for_children;
+	return 0;
+}
+
+static int open_pairs_and_spawn(struct rti_tracer *tracer, int memory_fd)
+{
+	int library[2], starter[2], err;
+
+	tracer->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (tracer->event < 0)
+		return -errno;
+	err = open_pair(library);
+	if (err < 0)
+		return err;
+	tracer->socket = library[0];
+	err = open_pair(starter);
+	if (err == 0) {
+		tracer->starter_socket = starter[0];
+		err = spawn(tracer,
+		            (const int[]){ library[1], starter[1], memory_fd, tracer->event });
+		close(starter[1]);
+	}
+	close(library[1]);
+	return err;
+}
+
+int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request)
+{
+	struct rti_tracer_report ready;
+	int memory_fd, err;
+
+	*tracer = (struct rti_tracer)RTI_TRACER_INIT;
+	rti_reap_later_look();
+	err = make_ring(tracer, request, &memory_fd);
+	if (err == 0)
+		err = open_pairs_and_spawn(tracer, memory_fd);
+	if (memory_fd >= 0)
+		close(memory_fd);
+	return err == 0 ? rti_tracer_receive(tracer, &ready) : err;
+}
+
+void rti_tracer_release_starter(struct rti_tracer *tracer)
+{
+	if (tracer->starter_socket >= 0)
+		close(tracer->starter_socket);
+	tracer->starter_socket = -1;
+}
+
+int rti_tracer_receive(const struct rti_tracer *tracer, struct rti_tracer_report *out)
+{
+	ssize_t n;
+
+	do {
+		n = recv(tracer->socket, out, sizeof(*out), 0);
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof(*out) ? 0 : -ECHILD;
+}
+
+bool rti_tracer_is_gone(const struct rti_tracer *tracer)
+{
+	struct rti_tracer_report report;
+
+	return recv(tracer->socket, &report, sizeof(report), MSG_DONTWAIT) == 0;
+}
+
+/* It ends at once if it has nothing to trace, and else with the program. */
+static void reap(struct rti_tracer *tracer)
+{
+	bool is_ending = atomic_load(&tracer->ring->is_over) || tracer->starter_socket >= 0 ||
+	                 rti_tracer_is_gone(tracer);
+
+	if (tracer->pidfd < 0)
+		return;
+	rti_tracer_release_starter(tracer);
+	if (is_ending)
+		rti_pidfd_wait(tracer->pidfd, END_MAX_NS);
+	rti_reap_later_take(tracer->pidfd);
+	tracer->pidfd = -1;
+}
+
+void rti_tracer_close(struct rti_tracer *tracer, bool is_owner)
+{
+	if (tracer->ring && is_owner) {
+		atomic_store(&tracer->ring->is_closed, 1);
+		reap(tracer);
+	}
+	rti_tracer_release_starter(tracer);
+	if (tracer->ring)
+		munmap(tracer->ring, tracer->ring_bytes);
+	if (tracer->socket >= 0)
+		close(tracer->socket);
+	if (tracer->event >= 0)
+		close(tracer->event);
+	rti_pidfd_close(tracer->pidfd);
+	*tracer = (struct rti_tracer)RTI_TRACER_INIT;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's side of a tracer: starts it, receives its reports, and looks whether it lives. */
+#ifndef RTI_TRACER_CLIENT_H
+#define RTI_TRACER_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "os/origin.h"
+#include "os/trace_ring.h"
+#include "os/tracer_protocol.h"
+#include "trace/back_end.h"
+
+/* Written by tracer_client.c only. A descriptor is -1 while closed. */
+struct rti_tracer {
+	int32_t pid;
+	int pidfd;                      /* of the tracer; -1 also before Linux 5.3 */
+	int socket;                     /* readable once the tracer is gone */
+	int starter_socket;             /* the starter's; the tracer has the other end */
+	int event;                      /* eventfd: records wait, or all is over */
+	struct rti_trace_ring *ring;    /* NULL: none */
+	size_t ring_bytes;              /* with its head */
+	char path[RTI_ORIGIN_PATH_MAX]; /* of its program file */
+};
+
+#define RTI_TRACER_INIT                                                                            \
+	{                                                                                          \
+		.pidfd = -1, .socket = -1, .starter_socket = -1, .event = -1                       \
+	}
+
+/* Start a tracer, which waits for the starter. Returns 0 or -errno: -ENOPKG if there is none;
+ * -EOPNOTSUPP if no memory can be shared with it; -ECHILD if it was killed. On failure the caller
+ * closes it, too. */
+int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request);
+
+/* Close our copy of the starter's socket: only the starter has one then. */
+void rti_tracer_release_starter(struct rti_tracer *tracer);
+
+/* Wait for the next report. Returns 0, or -ECHILD if the tracer is gone. */
+int rti_tracer_receive(const struct rti_tracer *tracer, struct rti_tracer_report *out);
+
+/* Whether the tracer has ended. Does not wait. */
+bool rti_tracer_is_gone(const struct rti_tracer *tracer);
+
+/* Release the tracer. It stays until all that it traces has ended, and is reaped by a later call;
+ * if that is so already, this waits for its end, but not long. is_owner: false in a forked child of
+ * the process that has started it, which leaves the tracer alone. */
+void rti_tracer_close(struct rti_tracer *tracer, bool is_owner);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The tracer: traces one program and its descendants by ptrace(2) for the library.
+ *
+ * It is a process of its own, since the stops of traced threads reach every thread of a tracer that
+ * waits for children. The same file is the starter, which becomes the program: see tracer/start.c.
+ *
+ * The calls of a program with the filter fail if there is no tracer. So the tracer stays until the
+ * last traced process has ended, even if the library is gone, and if it is killed, the kernel kills
+ * what it traces (PTRACE_O_EXITKILL). */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "os/trace_ring.h"
+#include "os/tracer_protocol.h"
+#include "tracer/identity.h"
+#include "tracer/loop.h"
+#include "tracer/start.h"
+
+#define OPTIONS                                                                                    \
+	(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |    \
+	 PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESECCOMP)
+
+/* It has a session of its own: what is sent to the host's process group or typed at its terminal is
+ * not for the tracer. */
+static void leave_host(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	if (chdir("/") < 0)
+		return; /* nothing depends on it */
+}
+
+/* Returns NULL if it is not there: the tracer was started by hand. */
+static struct rti_trace_ring *map_ring(void)
+{
+	struct stat file;
+	void *memory;
+
+	if (fstat(RTI_TRACER_MEMORY_FD, &file) < 0)
+		return NULL;
+	memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+	              RTI_TRACER_MEMORY_FD, 0);
+	close(RTI_TRACER_MEMORY_FD);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Wait for the starter. Returns its pid in our own pid namespace, or 0 if it will not come. */
+static int32_t meet_starter(int socket)
+{
+	struct rti_starter_message message;
+	union {
+		char bytes[CMSG_SPACE(sizeof(struct ucred))];
+		struct cmsghdr align;
+	} control;
+	struct iovec data = { .iov_base = &message, .iov_len = sizeof(message) };
+	struct msghdr header = { .msg_iov = &data,
+		                 .msg_iovlen = 1,
+		                 .msg_control = &control,
+		                 .msg_controllen = sizeof(control) };
+	struct ucred sender;
+	struct cmsghdr *part;
+
+	if (recvmsg(socket, &header, MSG_CMSG_CLOEXEC) != sizeof(message))
+		return 0;
+	part = CMSG_FIRSTHDR(&header);
+	if (!part || part->cmsg_type != SCM_CREDENTIALS)
+		return 0;
+	memcpy(&sender, CMSG_DATA(part), sizeof(sender));
+	return sender.pid;
+}
+
+/* Returns 0 or a positive errno. */
+static int seize(int32_t pid)
+{
+	return ptrace(PTRACE_SEIZE, pid, 0L, (long)OPTIONS) < 0 ? errno : 0;
+}
+
+static void answer(const struct rtt_loop *loop, int error)
+{
+	const struct rti_starter_message message = { .step = RTI_TRACER_SEIZED,
+		                                     .error = error,
+		                                     .calls = loop->ring->calls };
+
+	(void)!send(loop->starter, &message, sizeof(message), MSG_NOSIGNAL);
+}
+
+static int trace(void)
+{
+	struct rtt_loop loop = { .ring = map_ring(),
+		                 .library = RTI_TRACER_LIBRARY_FD,
+		                 .starter = RTI_TRACER_STARTER_FD,
+		                 .event = RTI_TRACER_EVENT_FD };
+	int error, on = 1;
+
+	if (!loop.ring || setsockopt(loop.starter, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+		return 2;
+	rtt_identity_begin();
+	rtt_loop_report(&loop, RTI_TRACER_READY, 0, getpid());
+	loop.program = meet_starter(loop.starter);
+	error = loop.program ? seize(loop.program) : ESRCH;
+	if (!error) {
+		answer(&loop, 0);
+		rtt_loop_run(&loop);
+		return 0;
+	}
+	atomic_store(&loop.ring->is_over, 1);
+	rtt_loop_report(&loop, loop.program ? RTI_TRACER_SEIZED : RTI_TRACER_SILENT, error,
+	                loop.program ? rtt_identity_tracer_of(loop.program) : 0);
+	answer(&loop, error);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc >= 2 && strcmp(argv[1], RTI_TRACER_START) == 0)
+		return rtt_start(argc, argv);
+	if (argc != 2 || strcmp(argv[1], RTI_TRACER_TRACE) != 0)
+		return 2;
+	leave_host();
+	return trace();
+}

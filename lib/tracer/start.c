@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The starter: becomes the traced program.
+ *
+ * It runs where the program is to run: below the supervisor, in its cgroup, with its signals,
+ * directory and terminal, none of which it changes. It has itself traced, takes the filter, and
+ * executes the program. What it uses counts for the program, so it does as little as possible. */
+#include "tracer/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "os/path_exec.h"
+#include "os/tracer_protocol.h"
+#include "tracer/filter.h"
+
+#define FAILED 127 /* as a shell that cannot start a program */
+
+static void say(int socket, enum rti_tracer_step step, int error)
+{
+	const struct rti_starter_message message = { .step = step, .error = error };
+
+	/* If the tracer is gone, no process reads this, and EXITKILL ends this one. */
+	(void)!send(socket, &message, sizeof(message), MSG_NOSIGNAL);
+}
+
+/* Returns 0, or -1 if the tracer cannot trace this process or is gone. */
+static int wait_for_tracer(int socket, struct rti_starter_message *out)
+{
+	ssize_t n;
+
+	do {
+		n = recv(socket, out, sizeof(*out), 0);
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof(*out) && !out->error ? 0 : -1;
+}
+
+int rtt_start(int argc, char **argv)
+{
+	struct rti_starter_message answer;
+	int socket, error;
+
+	if (argc < 5)
+		return FAILED;
+	socket = atoi(argv[2]);
+	/* It must not reach the program. */
+	if (fcntl(socket, F_SETFD, FD_CLOEXEC) < 0)
+		return FAILED;
+	/* The Yama security module lets a process be traced by its ancestors only (ptrace_scope 1),
+	 * unless it names another one. */
+	prctl(PR_SET_PTRACER, (unsigned long)atoi(argv[3]), 0, 0, 0);
+	say(socket, RTI_TRACER_READY, 0);
+	if (wait_for_tracer(socket, &answer) < 0)
+		return FAILED;
+	error = rtt_filter_install(answer.calls);
+	if (error) {
+		say(socket, RTI_TRACER_FILTERED, error);
+		return FAILED;
+	}
+	say(socket, RTI_TRACER_EXECUTED, rti_path_exec(argv + 4));
+	return FAILED;
+}
