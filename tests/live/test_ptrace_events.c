@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a trace by ptrace(2), compared with what the traced program has logged itself. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "suite.h"
+#include "traces.h"
+
+#define LARGE_RING (64u << 20)
+
+static const struct rt_trace_opts large = { .ring_bytes = LARGE_RING };
+
+static void trace_to_end(struct trace *trace, const char *variant, const char *what,
+                         const char *count, struct rt_trace_opts opts)
+{
+	struct rt_outcome outcome;
+
+	trace_program(trace, variant, what, count, opts);
+	read_trace(trace);
+	ck_assert_int_eq(trace->end, -ESRCH);
+	outcome = finish_trace(trace);
+	ck_assert_int_eq(outcome.exit_code, 7);
+	ck_assert_int_eq(outcome.signal, 0);
+}
+
+static struct rt_trace_totals totals_of(const struct trace *trace)
+{
+	struct rt_trace_totals totals;
+
+	ck_assert_int_eq(rt_trace_get_totals(trace->trace, &totals, sizeof(totals)), 0);
+	return totals;
+}
+
+static void check_program(const char *variant, const char *what, const char *count)
+{
+	struct trace trace;
+
+	trace_to_end(&trace, variant, what, count, large);
+
+	ck_assert_uint_gt(trace.event_count, 0);
+	check_events(&trace);
+	ck_assert_uint_eq(totals_of(&trace).lost, 0);
+	ck_assert_uint_eq(totals_of(&trace).read, trace.event_count);
+	ck_assert_uint_eq(totals_of(&trace).threads, 0);
+	ck_assert_uint_eq(totals_of(&trace).back_end, RT_TRACE_BACK_END_PTRACE);
+	free_trace(&trace);
+}
+
+START_TEST(calls_with_any_arguments_are_as_the_program_made_them)
+{
+	check_program("", "calls", "100000");
+}
+END_TEST
+
+static const struct {
+	const char *variant, *what, *count;
+} programs[] = {
+	{ "", "threads", "2000" },         { "", "processes", "2000" },
+	{ "", "short_lived", "200" },      { "", "vfork", "20" },
+	{ "", "exec_from_thread", "500" }, { "static", "calls", "2000" },
+	{ "static", "processes", "500" },  { "32", "calls", "2000" },
+	{ "32", "threads", "500" },        { "32", "exec_from_thread", "500" },
+};
+
+START_TEST(calls_of_any_program_are_as_the_program_made_them)
+{
+	if (has_variant(programs[_i].variant))
+		check_program(programs[_i].variant, programs[_i].what, programs[_i].count);
+}
+END_TEST
+
+START_TEST(calls_that_find_the_ring_full_are_counted)
+{
+	struct rt_trace_totals totals;
+	struct trace trace;
+
+	trace_program(&trace, "", "processes", "2000", (struct rt_trace_opts){ .ring_bytes = 1 });
+	finish_trace(&trace); /* without reading */
+	read_trace(&trace);
+
+	totals = totals_of(&trace);
+	ck_assert_uint_gt(totals.lost, 0);
+	ck_assert_uint_gt(trace.event_count, 0);
+	ck_assert_uint_eq(totals.read + totals.lost, trace.log->count);
+	free_trace(&trace);
+}
+END_TEST
+
+START_TEST(program_alone_is_traced_without_its_children)
+{
+	struct rt_trace_opts opts = large;
+	struct trace trace;
+	int32_t pid;
+
+	opts.flags = RT_TRACE_OPT_NO_CHILDREN;
+	trace_program(&trace, "", "processes", "100", opts);
+	pid = rt_command_pid(rt_trace_command(trace.trace));
+	read_trace(&trace);
+
+	ck_assert_uint_eq(trace.event_count, 100);
+	ck_assert_uint_eq(trace.log->count, 500); /* the children's calls did not fail */
+	for (size_t i = 0; i < trace.event_count; i++)
+		ck_assert_int_eq(trace.events[i].pid, pid);
+	ck_assert_uint_eq(totals_of(&trace).lost, 0);
+	free_trace(&trace);
+}
+END_TEST
+
+START_TEST(filter_of_the_program_acts_as_without_a_trace)
+{
+	struct trace trace;
+
+	trace_to_end(&trace, "", "filter", "70", large);
+
+	check_events(&trace);
+	ck_assert_int_eq(trace.log->values[0], 0);
+	ck_assert_int_eq(trace.log->values[1], EACCES);
+	ck_assert_int_eq(trace.log->values[2], ENOSYS);
+	free_trace(&trace);
+}
+END_TEST
+
+START_TEST(signals_arrive_with_their_information)
+{
+	struct trace trace;
+	int32_t pid;
+
+	trace_program(&trace, "", "signals", "100", large);
+	pid = rt_command_pid(rt_trace_command(trace.trace));
+	read_trace(&trace);
+
+	check_events(&trace);
+	ck_assert_int_eq(trace.log->values[0], 100);
+	ck_assert_int_eq(trace.log->values[1], SIGTRAP);
+	ck_assert_int_eq(trace.log->values[2], SI_QUEUE);
+	ck_assert_int_eq(trace.log->values[3], pid);
+	ck_assert_int_eq(trace.log->values[4], 99);
+	free_trace(&trace);
+}
+END_TEST
+
+START_TEST(parent_sees_children_stop_continue_and_exit)
+{
+	struct trace trace;
+
+	trace_to_end(&trace, "", "stops", "20", large);
+
+	check_events(&trace);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(trace.log->values[i], 20);
+	free_trace(&trace);
+}
+END_TEST
+
+static uint64_t inode_of(const char *path)
+{
+	struct stat file;
+
+	ck_assert_int_eq(stat(path, &file), 0);
+	return file.st_ino;
+}
+
+START_TEST(event_names_its_thread_and_program)
+{
+	const char *argv[] = { "bash", "-c", "times >/dev/null", NULL };
+	struct rt_trace_event *event;
+	struct trace trace;
+
+	ck_assert_int_eq(trace_argv(&trace, argv, large), 0);
+	read_trace(&trace);
+
+	ck_assert_uint_gt(trace.event_count, 0);
+	event = &trace.events[0];
+	ck_assert_int_eq(event->pid, rt_command_pid(rt_trace_command(trace.trace)));
+	ck_assert_int_eq(event->tid, event->pid);
+	ck_assert_int_gt(event->ppid, 0);
+	ck_assert_uint_eq(event->uid, getuid());
+	ck_assert_str_eq(event->comm, "bash");
+	ck_assert_uint_eq(event->mount_namespace, inode_of("/proc/self/ns/mnt"));
+	ck_assert_uint_eq(event->pid_namespace, inode_of("/proc/self/ns/pid"));
+	ck_assert_uint_gt(event->thread_start_ns, 0);
+	ck_assert_uint_gt(event->monotonic_ns, 0);
+	ck_assert_uint_gt(event->duration_ns, 0);
+	free_trace(&trace);
+}
+END_TEST
+
+/* The parent of a program that times another one gets figures from wait4(2). */
+START_TEST(wait4_and_waitid_return_the_figures_of_a_child)
+{
+	const char *argv[] = { "python3", "-c",
+		               "import ctypes, os\n"
+		               "libc = ctypes.CDLL(None)\n"
+		               "usage = ctypes.create_string_buffer(144)\n"
+		               "if os.fork() == 0: os._exit(3)\n"
+		               "os.wait4(-1, 0)\n"
+		               "pid = os.fork()\n"
+		               "if pid == 0: os._exit(4)\n"
+		               "info = ctypes.create_string_buffer(128)\n"
+		               "libc.syscall(247, 0, 0, info, 4, usage)\n"
+		               "libc.syscall(247, 0, 0, info, 4 | 1, usage)\n",
+		               NULL };
+	struct rt_trace_opts opts = large;
+	struct trace trace;
+
+	opts.calls = RT_TRACE_CALL_WAIT4 | RT_TRACE_CALL_WAITID;
+	ck_assert_int_eq(trace_argv(&trace, argv, opts), 0);
+	read_trace(&trace);
+
+	ck_assert_uint_eq(trace.event_count, 3);
+	ck_assert_uint_eq(trace.events[0].call, RT_TRACE_CALL_WAIT4);
+	ck_assert_int_gt(trace.events[0].result, 0);
+	ck_assert_uint_eq(trace.events[0].rusage_valid, 0xffff);
+	ck_assert_int_gt(trace.events[0].rusage.ru_minflt, 0);
+	ck_assert_uint_eq(trace.events[1].call, RT_TRACE_CALL_WAITID);
+	ck_assert_int_eq(trace.events[1].result, 0);
+	ck_assert_uint_eq(trace.events[1].wait_options, WEXITED);
+	ck_assert_uint_eq(trace.events[1].rusage_valid, 0xffff);
+	ck_assert_int_eq(trace.events[2].result, -ECHILD);
+	ck_assert_uint_eq(trace.events[2].rusage_valid, 0);
+	free_trace(&trace);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ptrace_events");
+	TCase *calls = suite_case(suite, "calls"), *effects = suite_case(suite, "effects");
+
+	tcase_add_test(calls, calls_with_any_arguments_are_as_the_program_made_them);
+	tcase_add_loop_test(calls, calls_of_any_program_are_as_the_program_made_them, 0,
+	                    sizeof(programs) / sizeof(programs[0]));
+	tcase_add_test(calls, calls_that_find_the_ring_full_are_counted);
+	tcase_add_test(calls, program_alone_is_traced_without_its_children);
+	tcase_add_test(calls, event_names_its_thread_and_program);
+	tcase_add_test(calls, wait4_and_waitid_return_the_figures_of_a_child);
+	tcase_add_test(effects, filter_of_the_program_acts_as_without_a_trace);
+	tcase_add_test(effects, signals_arrive_with_their_information);
+	tcase_add_test(effects, parent_sees_children_stop_continue_and_exit);
+	return suite_run(suite);
+}
