@@ -33,7 +33,8 @@ static void keep_running(void)
 void rti_reap_later_take(int pidfd)
 {
 	pthread_mutex_lock(&lock);
-	keep_running();
+	if (count == WAITING_MAX)
+		keep_running();
 	if (count == WAITING_MAX) {
 		rti_pidfd_close(waiting[0]);
 		count--;
@@ -41,6 +42,7 @@ void rti_reap_later_take(int pidfd)
 			waiting[i] = waiting[i + 1];
 	}
 	waiting[count++] = pidfd;
+	keep_running();
 	pthread_mutex_unlock(&lock);
 }
 

@@ -3,7 +3,7 @@
 #ifndef RTI_REAP_LATER_H
 #define RTI_REAP_LATER_H
 
-/* Have a child reaped once it has ended. Takes its pidfd. The oldest may be forgotten if there are
+/* Have a child reaped now, or later if it has not ended. Takes its pidfd. The oldest may be forgotten if there are
  * many: they stay zombies until this process ends. */
 void rti_reap_later_take(int pidfd);
 

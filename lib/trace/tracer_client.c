@@ -124,14 +124,18 @@ void rti_tracer_release_starter(struct rti_tracer *tracer)
 	tracer->starter_socket = -1;
 }
 
-int rti_tracer_receive(const struct rti_tracer *tracer, struct rti_tracer_report *out)
+int rti_tracer_receive(struct rti_tracer *tracer, struct rti_tracer_report *out)
 {
 	ssize_t n;
 
 	do {
 		n = recv(tracer->socket, out, sizeof(*out), 0);
 	} while (n < 0 && errno == EINTR);
-	return n == sizeof(*out) ? 0 : -ECHILD;
+	if (n != sizeof(*out))
+		return -ECHILD;
+	if (out->step == RTI_TRACER_STARTED)
+		tracer->has_program = true;
+	return 0;
 }
 
 bool rti_tracer_is_gone(const struct rti_tracer *tracer)
@@ -144,7 +148,7 @@ bool rti_tracer_is_gone(const struct rti_tracer *tracer)
 /* It ends at once if it has nothing to trace, and else with the program. */
 static void reap(struct rti_tracer *tracer)
 {
-	bool is_ending = atomic_load(&tracer->ring->is_over) || tracer->starter_socket >= 0 ||
+	bool is_ending = !tracer->has_program || atomic_load(&tracer->ring->is_over) ||
 	                 rti_tracer_is_gone(tracer);
 
 	if (tracer->pidfd < 0)

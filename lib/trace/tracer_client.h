@@ -21,6 +21,7 @@ struct rti_tracer {
 	int event;                      /* eventfd: records wait, or all is over */
 	struct rti_trace_ring *ring;    /* NULL: none */
 	size_t ring_bytes;              /* with its head */
+	bool has_program;               /* that was started: it traces for as long as that runs */
 	char path[RTI_ORIGIN_PATH_MAX]; /* of its program file */
 };
 
@@ -38,7 +39,7 @@ int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *
 void rti_tracer_release_starter(struct rti_tracer *tracer);
 
 /* Wait for the next report. Returns 0, or -ECHILD if the tracer is gone. */
-int rti_tracer_receive(const struct rti_tracer *tracer, struct rti_tracer_report *out);
+int rti_tracer_receive(struct rti_tracer *tracer, struct rti_tracer_report *out);
 
 /* Whether the tracer has ended. Does not wait. */
 bool rti_tracer_is_gone(const struct rti_tracer *tracer);

@@ -238,18 +238,29 @@ static void call_with_stops(int count)
 	}
 }
 
-static void call_for_ever(void)
+static void *call_without_end(void *arg)
+{
+	for (;;) {
+		syscall(SYS_getrusage, RUSAGE_SELF, NULL);
+		__atomic_fetch_add(&traced_log->values[0], 1, __ATOMIC_SEQ_CST);
+	}
+	return arg;
+}
+
+/* In two processes of two threads each, until they are killed. The first one ends by itself after
+ * a number of calls. */
+static void call_for_ever(int count)
 {
 	pthread_t thread;
-	int some = 3;
+	pid_t pid = fork();
 
-	if (fork() == 0)
-		for (;;)
-			syscall(SYS_getrusage, RUSAGE_SELF, NULL);
-	pthread_create(&thread, NULL, run_thread, &some);
-	pthread_join(thread, NULL);
-	for (;;)
+	traced_log->values[pid == 0 ? 2 : 1] = getpid();
+	pthread_create(&thread, NULL, call_without_end, NULL);
+	if (pid == 0)
+		call_without_end(NULL);
+	while (__atomic_load_n(&traced_log->values[0], __ATOMIC_SEQ_CST) < count)
 		syscall(SYS_getrusage, RUSAGE_CHILDREN, NULL);
+	kill(pid, SIGKILL);
 }
 
 static void set_pages(void)
@@ -284,7 +295,7 @@ static void run(const char *what, const char *count_text)
 	else if (strcmp(what, "stops") == 0)
 		call_with_stops(count);
 	else if (strcmp(what, "forever") == 0)
-		call_for_ever();
+		call_for_ever(count);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* How a trace by ptrace(2) begins and ends: programs that cannot be started or traced, exits and
+ * signals, and the death of each process that takes part. Nothing is left, and nothing stopped.
+ *
+ * The test is a subreaper: whatever is orphaned becomes its child, and it waits for all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "children.h"
+#include "suite.h"
+#include "traces.h"
+
+#define NOBODY 65534
+#define ROUNDS 25
+#define MS 1000000
+#define TEXT_MAX 512
+#define WITHOUT_END "2000000000"
+
+static const struct rt_trace_opts usual = { 0 };
+
+static void begin(void)
+{
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+}
+
+/* Every process that was started has ended. A stopped one would never. */
+static void end(void)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, 0)) > 0 || errno == EINTR)
+		;
+	ck_assert_int_eq(errno, ECHILD);
+}
+
+static void sleep_ms(int ms)
+{
+	const struct timespec nap = { .tv_nsec = (long)ms * MS };
+
+	nanosleep(&nap, NULL);
+}
+
+/* Returns the pid of the child of this process that has this name, or 0. */
+static pid_t find_child(const char *name)
+{
+	char path[64], text[4096], comm[64];
+	FILE *file;
+	pid_t found = 0, pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	while (!found && fscanf(file, "%d", &pid) == 1) {
+		FILE *of_child;
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		of_child = fopen(path, "r");
+		comm[0] = '\0';
+		if (of_child && fgets(text, sizeof(text), of_child))
+			sscanf(text, "%63s", comm);
+		if (of_child)
+			fclose(of_child);
+		if (strncmp(comm, name, strlen(name)) == 0)
+			found = pid;
+	}
+	fclose(file);
+	return found;
+}
+
+static int has_called(void *arg)
+{
+	const struct trace *trace = arg;
+
+	return __atomic_load_n(&trace->log->values[0], __ATOMIC_SEQ_CST) > 10;
+}
+
+static void start_forever(struct trace *trace, const char *count)
+{
+	trace_program(trace, "", "forever", count, usual);
+	wait_until(has_called, trace);
+}
+
+static void kill_program(const struct trace *trace)
+{
+	kill(trace->log->values[1], SIGKILL);
+	kill(trace->log->values[2], SIGKILL);
+}
+
+static const struct {
+	const char *program, *cwd;
+	uint32_t accounting;
+} failures[] = {
+	{ "/nonexistent/program", NULL, RT_ACCOUNTING_AUTO },
+	{ "/nonexistent/program", NULL, RT_ACCOUNTING_POLL },
+	{ "no-such-program-anywhere", NULL, RT_ACCOUNTING_WAIT },
+	{ "/etc/passwd", NULL, RT_ACCOUNTING_AUTO },
+	{ "/etc/passwd", NULL, RT_ACCOUNTING_POLL },
+	{ "/etc", NULL, RT_ACCOUNTING_WAIT },
+	{ "", NULL, RT_ACCOUNTING_AUTO },
+	{ "/etc/passwd/x", NULL, RT_ACCOUNTING_AUTO },
+	{ "true", "/nonexistent", RT_ACCOUNTING_AUTO },
+	{ "true", "/nonexistent", RT_ACCOUNTING_POLL },
+};
+
+START_TEST(program_that_cannot_be_started_fails_as_without_a_trace)
+{
+	const char *argv[] = { failures[_i].program, NULL };
+	char plain[TEXT_MAX] = "", traced[TEXT_MAX] = "";
+	struct rt_command_opts opts = { .size = sizeof(opts),
+		                        .argv = argv,
+		                        .cwd = failures[_i].cwd,
+		                        .accounting = failures[_i].accounting,
+		                        .message = plain,
+		                        .message_size = TEXT_MAX };
+	struct rt_trace_opts trace_opts = { .command = &opts,
+		                            .message = traced,
+		                            .message_size = TEXT_MAX };
+	struct rt_command *command;
+	struct trace trace;
+	int err;
+
+	begin();
+	err = rt_command_start(&command, &opts);
+	ck_assert_int_lt(err, 0);
+
+	ck_assert_int_eq(trace_argv(&trace, argv, trace_opts), err);
+	ck_assert_ptr_null(trace.trace);
+	ck_assert_str_eq(traced, plain);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* all were reaped */
+	free_trace(&trace);
+}
+END_TEST
+
+static const char *const scripts[] = { "exit 0",        "exit 5",        "kill -9 $$",
+	                               "kill -SEGV $$", "kill -TERM $$", "(exit 3)" };
+
+START_TEST(program_ends_as_without_a_trace)
+{
+	const char *argv[] = { "sh", "-c", scripts[_i / 2], NULL };
+	struct rt_command_opts opts = { .size = sizeof(opts),
+		                        .argv = argv,
+		                        .accounting =
+		                            _i % 2 ? RT_ACCOUNTING_POLL : RT_ACCOUNTING_AUTO };
+	const struct rt_trace_opts trace_opts = { .command = &opts };
+	struct rt_outcome plain, traced;
+	struct rt_command *command;
+	struct trace trace;
+
+	begin();
+	ck_assert_int_eq(rt_command_start(&command, &opts), 0);
+	ck_assert_int_eq(rt_command_wait(command, -1, &plain, sizeof(plain)), 0);
+	rt_command_free(command);
+	ck_assert_int_eq(trace_argv(&trace, argv, trace_opts), 0);
+	traced = finish_trace(&trace);
+	read_trace(&trace);
+
+	ck_assert_int_eq(traced.exit_code, plain.exit_code);
+	ck_assert_int_eq(traced.signal, plain.signal);
+	ck_assert_int_eq(trace.end, -ESRCH);
+	free_trace(&trace);
+	end();
+}
+END_TEST
+
+START_TEST(user_without_rights_can_trace)
+{
+	pid_t child;
+	int status;
+
+	if (geteuid() != 0)
+		return; /* every test runs without rights then */
+	begin();
+	child = fork();
+	if (child == 0) {
+		struct trace trace;
+
+		if (setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+			_exit(1);
+		trace_program(&trace, "", "threads", "100", usual);
+		read_trace(&trace);
+		check_events(&trace);
+		ck_assert_uint_eq(trace.events[0].uid, NOBODY);
+		free_trace(&trace);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	end();
+}
+END_TEST
+
+START_TEST(host_that_is_traced_learns_by_which_process)
+{
+	char command[8192], text[TEXT_MAX] = "";
+	FILE *output;
+
+	if (system("strace -o /dev/null true 2>/dev/null") != 0)
+		return; /* no strace here, or it may not trace */
+	snprintf(command, sizeof(command),
+	         "strace -f -o /dev/null %s/tests/live/live-ptrace_ends say",
+	         getenv("RTRACK_BUILD_ROOT"));
+	output = popen(command, "r");
+	ck_assert_ptr_nonnull(output);
+	ck_assert_ptr_nonnull(fgets(text, sizeof(text), output));
+	ck_assert_int_eq(pclose(output), 0);
+
+	ck_assert_ptr_nonnull(strstr(text, "-1: The program is traced already, by process"));
+	ck_assert_ptr_nonnull(strstr(text, "(strace)"));
+}
+END_TEST
+
+/* The host of the test above. */
+static int say_why_not(void)
+{
+	const char *argv[] = { "true", NULL };
+	const struct rt_command_opts command = { .size = sizeof(command), .argv = argv };
+	char text[TEXT_MAX] = "";
+	const struct rt_trace_opts opts = { .size = sizeof(opts),
+		                            .back_end = RT_TRACE_BACK_END_PTRACE,
+		                            .command = &command,
+		                            .message = text,
+		                            .message_size = TEXT_MAX };
+	struct rt_trace *trace;
+	int err = rt_trace_new(&trace, &opts);
+
+	printf("%d: %s\n", err, text);
+	return waitpid(-1, NULL, WNOHANG) < 0 ? 0 : 1;
+}
+
+START_TEST(tracer_that_is_killed_takes_the_program_with_it)
+{
+	struct rt_outcome outcome;
+	struct trace trace;
+	pid_t tracer;
+
+	begin();
+	start_forever(&trace, WITHOUT_END);
+	tracer = find_child("rtrack-tracer");
+	ck_assert_int_gt(tracer, 0);
+
+	kill(tracer, SIGKILL);
+	read_trace(&trace);
+	outcome = finish_trace(&trace);
+
+	ck_assert_int_eq(trace.end, -ECHILD);
+	ck_assert_int_eq(outcome.signal, SIGKILL);
+	free_trace(&trace);
+	end();
+}
+END_TEST
+
+START_TEST(trace_that_is_freed_lets_the_program_run_on)
+{
+	struct trace trace;
+	uint32_t calls;
+
+	begin();
+	trace_program(&trace, "", "forever", "100000", usual);
+	wait_until(has_called, &trace);
+	rt_trace_free(trace.trace);
+	trace.trace = NULL;
+	calls = (uint32_t)trace.log->values[0];
+
+	ck_assert_uint_lt(calls, 100000);
+	end(); /* it has made its calls, and then all have ended */
+	ck_assert_int_ge(trace.log->values[0], 100000);
+	free_trace(&trace);
+}
+END_TEST
+
+START_TEST(tracer_of_a_freed_trace_is_reaped_by_the_next_one)
+{
+	const char *argv[] = { "true", NULL };
+	struct trace trace, next;
+	pid_t tracer;
+
+	begin();
+	start_forever(&trace, WITHOUT_END);
+	tracer = find_child("rtrack-tracer");
+	rt_trace_free(trace.trace);
+	trace.trace = NULL;
+	kill_program(&trace);
+	while (thread_state(tracer, tracer) != 'Z')
+		sleep_ms(1);
+
+	ck_assert_int_eq(trace_argv(&next, argv, usual), 0);
+
+	ck_assert_int_eq(waitpid(tracer, NULL, WNOHANG), -1);
+	read_trace(&next);
+	free_trace(&next);
+	free_trace(&trace);
+	end();
+}
+END_TEST
+
+START_TEST(program_of_a_killed_host_runs_on)
+{
+	struct trace trace;
+	int ready[2];
+	pid_t host;
+	char byte;
+
+	begin();
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	trace.log = NULL;
+	host = fork();
+	if (host == 0) {
+		start_forever(&trace, "100000");
+		ck_assert_int_eq(write(ready[1], "", 1), 1);
+		for (;;)
+			pause();
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+
+	kill(host, SIGKILL);
+	end(); /* the program makes its calls and ends, and the tracer with it */
+	close(ready[0]);
+	close(ready[1]);
+}
+END_TEST
+
+/* 0: the host; 1: the tracer; 2: the program. At any moment, also while it starts. */
+START_TEST(death_at_any_moment_leaves_nothing)
+{
+	begin();
+	for (int i = 0; i < ROUNDS; i++) {
+		int victim = _i, delay_ms = i;
+		pid_t host = fork(), tracer;
+
+		if (host == 0) {
+			struct trace trace;
+
+			setpgid(0, 0);
+			trace_program(&trace, "", "forever", "3000", usual);
+			if (victim == 1) {
+				sleep_ms(delay_ms);
+				tracer = find_child("rtrack-tracer");
+				ck_assert_int_gt(tracer, 0);
+				kill(tracer, SIGKILL);
+			} else if (victim == 2) {
+				sleep_ms(delay_ms);
+				rt_command_signal(rt_trace_command(trace.trace), SIGKILL);
+				kill(trace.log->values[2], SIGKILL);
+			}
+			read_trace(&trace);
+			finish_trace(&trace);
+			free_trace(&trace);
+			_exit(0);
+		}
+		if (victim == 0) {
+			sleep_ms(delay_ms);
+			kill(host, SIGKILL);
+		}
+		end();
+	}
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	Suite *suite;
+	TCase *starts, *ends;
+
+	if (argc == 2 && strcmp(argv[1], "say") == 0)
+		return say_why_not();
+	suite = suite_create("ptrace_ends");
+	starts = suite_case(suite, "starts");
+	ends = suite_case(suite, "ends");
+	tcase_add_loop_test(starts, program_that_cannot_be_started_fails_as_without_a_trace, 0,
+	                    sizeof(failures) / sizeof(failures[0]));
+	tcase_add_test(starts, user_without_rights_can_trace);
+	tcase_add_test(starts, host_that_is_traced_learns_by_which_process);
+	tcase_add_loop_test(ends, program_ends_as_without_a_trace, 0,
+	                    2 * sizeof(scripts) / sizeof(scripts[0]));
+	tcase_add_test(ends, tracer_that_is_killed_takes_the_program_with_it);
+	tcase_add_test(ends, trace_that_is_freed_lets_the_program_run_on);
+	tcase_add_test(ends, tracer_of_a_freed_trace_is_reaped_by_the_next_one);
+	tcase_add_test(ends, program_of_a_killed_host_runs_on);
+	tcase_add_loop_test(ends, death_at_any_moment_leaves_nothing, 0, 3);
+	return suite_run(suite);
+}
