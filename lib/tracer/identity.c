@@ -172,17 +172,21 @@ static uint64_t find_cgroup_directory(int32_t pid)
 	return stat(dir, &info) == 0 ? info.st_ino : 0;
 }
 
-static uint64_t find_cgroup(int32_t pid)
+static uint64_t find_cgroup(struct rtt_tracee *tracee, int32_t pid)
 {
 	uint64_t id = 0;
-	int fd, err;
+	int err;
 
 	if (has_no_cgroup_ids)
 		return find_cgroup_directory(pid);
-	fd = rti_pidfd_open(pid);
-	err = rti_pidfd_cgroup_id(fd, &id);
-	rti_pidfd_close(fd);
-	has_no_cgroup_ids = fd >= 0 && err == -EOPNOTSUPP;
+	if (tracee->pidfd < 0)
+		tracee->pidfd = rti_pidfd_open(pid);
+	err = rti_pidfd_cgroup_id(tracee->pidfd, &id);
+	has_no_cgroup_ids = tracee->pidfd >= 0 && err == -EOPNOTSUPP;
+	if (err < 0 || tracee->pidfd > largest_kept_fd) {
+		rti_pidfd_close(tracee->pidfd);
+		tracee->pidfd = -1;
+	}
 	return err == 0 ? id : find_cgroup_directory(pid);
 }
 
@@ -198,7 +202,7 @@ void rtt_identity_fill(struct rtt_tracee *tracee, struct rti_trace_record *out)
 	out->pid_namespace = c->pid_namespace;
 	out->exe_device = c->exe_device;
 	out->exe_inode = c->exe_inode;
-	out->cgroup_id = find_cgroup(c->tgid);
+	out->cgroup_id = find_cgroup(tracee, c->tgid);
 	if (read_stat(tracee, &stat)) {
 		out->ppid = stat.ppid;
 		out->cpu = (uint32_t)stat.processor;

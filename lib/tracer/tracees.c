@@ -30,7 +30,7 @@ struct rtt_tracee *rtt_tracees_get(int32_t tid)
 	if (!*at)
 		return NULL;
 	(*at)->tid = tid;
-	(*at)->stat_fd = -1;
+	(*at)->stat_fd = (*at)->pidfd = -1;
 	count++;
 	return *at;
 }
@@ -44,6 +44,8 @@ void rtt_tracees_remove(int32_t tid)
 	*at = tracee->next;
 	if (tracee->stat_fd >= 0)
 		close(tracee->stat_fd);
+	if (tracee->pidfd >= 0)
+		close(tracee->pidfd);
 	free(tracee);
 	count--;
 }

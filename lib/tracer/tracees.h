@@ -29,8 +29,9 @@ struct rtt_constants {
 struct rtt_tracee {
 	struct rtt_tracee *next; /* written by tracees.c only */
 	int32_t tid;
-	int stat_fd;          /* written by identity.c: /proc/PID/task/TID/stat; -1: closed */
-	struct rtt_call call; /* written by loop.c: the one that has not returned yet */
+	/* Written by identity.c; -1 while closed: /proc/PID/task/TID/stat, and the process. */
+	int stat_fd, pidfd;
+	struct rtt_call call;           /* written by loop.c: the one that has not returned yet */
 	struct rtt_constants constants; /* written by identity.c */
 };
 
