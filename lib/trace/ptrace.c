@@ -176,6 +176,8 @@ static int open_trace(void **self, const struct rti_trace_request *request,
 	rti_platform_init(&t->platform, false);
 	t->owner = t->platform.getpid();
 	err = rti_tracer_start(&t->tracer, request);
+	if (err < 0)
+		rti_ptrace_describe_tracer(request, err);
 	if (err == 0)
 		err = open_wakeup(t);
 	if (err == 0)

@@ -10,6 +10,19 @@
 #include "util/decimal.h"
 #include "util/text.h"
 
+void rti_ptrace_describe_tracer(const struct rti_trace_request *request, int err)
+{
+	struct rti_text text = rti_text(request->reason, request->reason_size);
+
+	if (err == -ENOPKG)
+		rti_text_add(&text, RTI_TRACER_NAME " is not installed: install libexec/librtrack"
+		                                    " with the library.");
+	else if (err == -EOPNOTSUPP)
+		rti_text_add(&text, "No memory can be shared with " RTI_TRACER_NAME ".");
+	else if (err == -ECHILD)
+		rti_text_add(&text, RTI_TRACER_NAME " was killed while it started.");
+}
+
 void rti_ptrace_describe_start(const struct rti_trace_request *request,
                                const struct rt_command_opts *opts, int err)
 {

@@ -8,6 +8,9 @@
 #include "os/tracer_protocol.h"
 #include "trace/back_end.h"
 
+/* Write the reason why there is no tracer, if err is one of the tracer's own. */
+void rti_ptrace_describe_tracer(const struct rti_trace_request *request, int err);
+
 /* Write the reason of a start that has failed with err: as rt_command_start(). */
 void rti_ptrace_describe_start(const struct rti_trace_request *request,
                                const struct rt_command_opts *opts, int err);
