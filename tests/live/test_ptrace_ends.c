@@ -185,7 +185,7 @@ START_TEST(user_without_rights_can_trace)
 	if (child == 0) {
 		struct trace trace;
 
-		if (setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+		if (setgid(NOBODY - 1) < 0 || setuid(NOBODY) < 0)
 			_exit(1);
 		trace_program(&trace, "", "threads", "100", usual);
 		read_trace(&trace);
