@@ -3,8 +3,8 @@
 #ifndef RTI_REAP_LATER_H
 #define RTI_REAP_LATER_H
 
-/* Have a child reaped now, or later if it has not ended. Takes its pidfd. The oldest may be forgotten if there are
- * many: they stay zombies until this process ends. */
+/* Have a child reaped now, or later if it has not ended. Takes its pidfd. The oldest may be
+ * forgotten if there are many: they stay zombies until this process ends. */
 void rti_reap_later_take(int pidfd);
 
 /* Reap those that have ended. Does not wait. */

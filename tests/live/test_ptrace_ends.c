@@ -21,7 +21,7 @@
 #include "suite.h"
 #include "traces.h"
 
-#define NOBODY 65534
+#define NO_USER 65534
 #define ROUNDS 25
 #define MS 1000000
 #define TEXT_MAX 512
@@ -185,12 +185,12 @@ START_TEST(user_without_rights_can_trace)
 	if (child == 0) {
 		struct trace trace;
 
-		if (setgid(NOBODY - 1) < 0 || setuid(NOBODY) < 0)
+		if (setgid(NO_USER - 1) < 0 || setuid(NO_USER) < 0)
 			_exit(1);
 		trace_program(&trace, "", "threads", "100", usual);
 		read_trace(&trace);
 		check_events(&trace);
-		ck_assert_uint_eq(trace.events[0].uid, NOBODY);
+		ck_assert_uint_eq(trace.events[0].uid, NO_USER);
 		free_trace(&trace);
 		_exit(0);
 	}

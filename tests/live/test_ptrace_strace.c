@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a trace by ptrace(2), line by line beside those of strace(1) of the same program. */
+/* The events of a trace by ptrace(2), line by line beside those of strace(1). */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -215,26 +215,40 @@ static void call_with_signals(int count)
 	}
 }
 
+/* It ends once its parent has seen that it goes on. */
+static void stop_self(int signal, int go)
+{
+	char byte;
+
+	call_many(1);
+	raise(signal);
+	call_many(1);
+	_exit(read(go, &byte, 1) == 1 ? 33 : 34);
+}
+
 /* A child stops itself, and its parent sees each change of state. */
 static void call_with_stops(int count)
 {
 	for (int i = 0; i < count; i++) {
-		pid_t pid = fork();
-		int status = 0;
+		int status = 0, go[2];
+		pid_t pid;
 
-		if (pid == 0) {
-			call_many(1);
-			raise(i % 2 ? SIGTSTP : SIGSTOP);
-			call_many(1);
-			_exit(33);
-		}
+		if (pipe(go) < 0)
+			_exit(97);
+		pid = fork();
+		if (pid == 0)
+			stop_self(i % 2 ? SIGTSTP : SIGSTOP, go[0]);
 		waitpid(pid, &status, WUNTRACED);
 		traced_log->values[0] += WIFSTOPPED(status);
 		kill(pid, SIGCONT);
 		waitpid(pid, &status, WCONTINUED);
 		traced_log->values[1] += !!WIFCONTINUED(status);
+		if (write(go[1], "", 1) != 1)
+			_exit(97);
 		waitpid(pid, &status, 0);
 		traced_log->values[2] += WIFEXITED(status) && WEXITSTATUS(status) == 33;
+		close(go[0]);
+		close(go[1]);
 	}
 }
 

@@ -82,6 +82,11 @@ ALLOWED = (
         "the argument of rt_getrusage()",
     ),
     Allowed(
+        r"(?:lib|tests)/.*\.[ch]",
+        r"(?:\.|->)who\b|\bint32_t who\b",
+        "the first argument of a traced call",
+    ),
+    Allowed(
         r"examples/python/rtrack\.py",
         r"\(who: int\)|\bwho = _int32\(who\)|\bif who not in \(|getrusage\(who\b|"
         r"invalid who parameter",
