@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The events of a trace by ptrace(2), compared with what the traced program has logged itself. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +13,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "fixture.h"
 #include "suite.h"
 #include "traces.h"
 
@@ -154,7 +157,7 @@ START_TEST(parent_sees_children_stop_continue_and_exit)
 	trace_to_end(&trace, "", "stops", "20", large);
 
 	check_events(&trace);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 5; i++)
 		ck_assert_int_eq(trace.log->values[i], 20);
 	free_trace(&trace);
 }
@@ -189,6 +192,84 @@ START_TEST(event_names_its_thread_and_program)
 	ck_assert_uint_gt(event->thread_start_ns, 0);
 	ck_assert_uint_gt(event->monotonic_ns, 0);
 	ck_assert_uint_gt(event->duration_ns, 0);
+	free_trace(&trace);
+}
+END_TEST
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+START_TEST(event_after_exec_has_the_new_program)
+{
+	static const char script[] =
+	    "times >/dev/null; cp /bin/bash \"$0\"; exec \"$0\" -c 'times >/dev/null'";
+	struct fixture dir;
+	struct trace trace;
+	char copy[256];
+	const char *argv[] = { "bash", "-c", script, copy, NULL };
+
+	fixture_new(&dir);
+	snprintf(copy, sizeof(copy), "%s/copy-of-bash", dir.root);
+	ck_assert_int_eq(trace_argv(&trace, argv, large), 0);
+	read_trace(&trace);
+	fixture_free(&dir);
+
+	ck_assert_uint_eq(trace.event_count, 4);
+	/* A path is unknown if the process has gone on before the event was read. */
+	ck_assert(!*trace.events[0].exe || ends_in(trace.events[0].exe, "/bash"));
+	ck_assert_str_eq(trace.events[0].comm, "bash");
+	ck_assert_str_eq(trace.events[3].comm, "copy-of-bash");
+	ck_assert(!ends_in(trace.events[3].exe, "/bash"));
+	free_trace(&trace);
+}
+END_TEST
+
+/* Returns whether the descriptor is readable within 100 ms. */
+static bool is_readable(const struct trace *trace)
+{
+	struct pollfd events = { .fd = rt_trace_fd(trace->trace), .events = POLLIN };
+
+	return poll(&events, 1, 100) == 1;
+}
+
+static size_t read_some(struct trace *trace)
+{
+	struct rt_trace_event events[8];
+	size_t count = 8;
+
+	trace->end = rt_trace_read(trace->trace, events, sizeof(events[0]), &count);
+	return count;
+}
+
+START_TEST(descriptor_is_readable_only_if_there_is_something_to_read)
+{
+	struct trace trace;
+	int wakes = 0;
+
+	trace_program(&trace, "", "wait", "0", large);
+	while (!is_readable(&trace))
+		;
+	ck_assert_uint_eq(read_some(&trace), 1);
+	while (is_readable(&trace)) {
+		wakes++;
+		ck_assert_uint_eq(read_some(&trace), 0);
+		ck_assert_int_eq(trace.end, 0);
+	}
+	ck_assert_int_le(wakes, 3); /* the timer, and nothing else */
+	ck_assert_uint_gt(totals_of(&trace).threads, 0);
+
+	ck_assert_int_eq(rt_command_signal(rt_trace_command(trace.trace), SIGKILL), 0);
+	while (trace.end == 0) {
+		while (!is_readable(&trace))
+			;
+		read_some(&trace);
+	}
+	ck_assert_int_eq(trace.end, -ESRCH);
+	ck_assert(is_readable(&trace)); /* like the end of a pipe */
 	free_trace(&trace);
 }
 END_TEST
@@ -308,6 +389,8 @@ int main(void)
 	tcase_add_test(calls, calls_that_find_the_ring_full_are_counted);
 	tcase_add_test(calls, program_alone_is_traced_without_its_children);
 	tcase_add_test(calls, event_names_its_thread_and_program);
+	tcase_add_test(calls, event_after_exec_has_the_new_program);
+	tcase_add_test(calls, descriptor_is_readable_only_if_there_is_something_to_read);
 	tcase_add_test(calls, event_after_setuid_has_the_new_user);
 	tcase_add_test(calls, event_of_an_inner_pid_namespace_has_outer_pids);
 	tcase_add_test(calls, wait4_and_waitid_return_the_figures_of_a_child);

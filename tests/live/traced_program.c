@@ -22,6 +22,7 @@
 #include "traced_log.h"
 
 #define AT_ONCE 4
+#define STOPPED_US 20000 /* enough to see that a process runs on, if it does */
 #define LONG_BYTES sizeof(struct rusage)
 
 static struct traced_log *traced_log;
@@ -222,11 +223,12 @@ static void stop_self(int signal, int go)
 
 	call_many(1);
 	raise(signal);
+	traced_log->values[3]++;
 	call_many(1);
 	_exit(read(go, &byte, 1) == 1 ? 33 : 34);
 }
 
-/* A child stops itself, and its parent sees each change of state. */
+/* A child stops itself, and does not run on by itself. Its parent sees each change of state. */
 static void call_with_stops(int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -240,6 +242,8 @@ static void call_with_stops(int count)
 			stop_self(i % 2 ? SIGTSTP : SIGSTOP, go[0]);
 		waitpid(pid, &status, WUNTRACED);
 		traced_log->values[0] += WIFSTOPPED(status);
+		usleep(STOPPED_US);
+		traced_log->values[4] += traced_log->values[3] == i;
 		kill(pid, SIGCONT);
 		waitpid(pid, &status, WCONTINUED);
 		traced_log->values[1] += !!WIFCONTINUED(status);
@@ -277,6 +281,13 @@ static void call_for_ever(int count)
 	kill(pid, SIGKILL);
 }
 
+static void call_and_wait(void)
+{
+	call_many(1);
+	for (;;)
+		pause();
+}
+
 static void set_pages(void)
 {
 	long size = sysconf(_SC_PAGESIZE);
@@ -308,6 +319,8 @@ static void run(const char *what, const char *count_text)
 		call_with_signals(count);
 	else if (strcmp(what, "stops") == 0)
 		call_with_stops(count);
+	else if (strcmp(what, "wait") == 0)
+		call_and_wait();
 	else if (strcmp(what, "forever") == 0)
 		call_for_ever(count);
 }
