@@ -1,79 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Many processes read in one call: finds the plug-in, and converts its rows to what the text
- * files have. */
+/* Many processes read in one call: opens the plug-in, and converts its rows to what the text files
+ * have. */
 #include "bpf/loader.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
-#include "os/origin.h"
+#include "bpf/module.h"
 
 struct rti_batch {
-	void *module, *state;
+	struct rti_module module;
 	const struct rti_batch_ops *ops;
-	char path[RTI_ORIGIN_PATH_MAX]; /* too large for the stack of a small thread */
+	void *state;
 };
-
-/* Where the plug-in may lie, relative to the library: beside it in a build tree, or in an
- * installation. */
-static const char *const beside_library[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
-static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
-
-/* A reference to dlopen() would make the linker warn of every program that is linked with -static,
- * although such a program does not come here. So look it up by name. */
-static void *open_module(const char *path)
-{
-	void *found = dlsym(RTLD_DEFAULT, "dlopen");
-	void *(*open)(const char *path, int flags);
-
-	memcpy(&open, &found, sizeof(open));
-	return found && *path ? open(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-}
-
-/* Returns 0, or -ENOENT if there is none, or one of another release. */
-static int open_plugin(struct rti_batch *batch, const char *path)
-{
-	batch->module = open_module(path);
-	if (!batch->module)
-		return -ENOENT;
-	batch->ops = dlsym(batch->module, RTI_BATCH_ENTRY);
-	if (batch->ops && batch->ops->version == RTI_BATCH_PLUGIN &&
-	    batch->ops->row_size == sizeof(struct rti_batch_row))
-		return 0;
-	dlclose(batch->module);
-	return -ENOENT;
-}
-
-static int find_plugin(struct rti_batch *batch)
-{
-	int err = -ENOENT;
-
-	/* A statically linked program would get a second C library. */
-	if (!getauxval(AT_BASE))
-		return -ENOENT;
-	for (size_t i = 0; err < 0 && i < sizeof(beside_library) / sizeof(beside_library[0]); i++) {
-		rti_origin_path(beside_library[i], batch->path);
-		err = open_plugin(batch, batch->path);
-	}
-	return err < 0 ? open_plugin(batch, installed) : 0;
-}
 
 int rti_batch_open(struct rti_batch **out)
 {
+	const struct rti_module_version version = { RTI_BATCH_PLUGIN,
+		                                    sizeof(struct rti_batch_row) };
 	struct rti_batch *batch = calloc(1, sizeof(*batch));
 	int err;
 
 	*out = NULL;
 	if (!batch)
 		return -ENOMEM;
-	err = find_plugin(batch);
+	err = rti_module_open(&batch->module, RTI_BATCH_ENTRY, version);
 	if (err == 0) {
+		batch->ops = batch->module.ops;
 		err = batch->ops->open(&batch->state);
 		if (err < 0)
-			dlclose(batch->module);
+			rti_module_close(&batch->module);
 	}
 	if (err < 0)
 		free(batch);
@@ -93,7 +50,7 @@ void rti_batch_close(struct rti_batch *batch)
 	if (!batch)
 		return;
 	batch->ops->close(batch->state);
-	dlclose(batch->module);
+	rti_module_close(&batch->module);
 	free(batch);
 }
 

@@ -73,8 +73,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap"),
     # Finds files relative to the library.
     "os/origin.c": re.compile(r"dladdr|getauxval"),
-    # Loads the BPF plug-in.
-    "bpf/loader.c": re.compile(r"dlsym|dlclose|getauxval"),
+    # Opens the BPF plug-in.
+    "bpf/module.c": re.compile(r"dlsym|dlclose|getauxval"),
     "api/rusage.c": re.compile(r"getrusage"),
 }
 
