@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's structures, as far as the BPF program reads them.
+/* The kernel's structures, as far as the BPF programs read them.
  *
  * The offsets of members are filled in when the program is loaded. So one build fits all kernels
  * and needs the headers of none. */
@@ -18,13 +18,27 @@ typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
 
+#define BPF_MAP_TYPE_HASH 1
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
+#define BPF_MAP_TYPE_LRU_HASH 9
+#define BPF_MAP_TYPE_RINGBUF 27
+#define BPF_MAP_TYPE_TASK_STORAGE 29
+#define BPF_F_NO_PREALLOC 1u
+
+/* Flags of helpers. */
+#define BPF_NOEXIST 1u
+#define BPF_LOCAL_STORAGE_GET_F_CREATE 1u
+#define BPF_RB_NO_WAKEUP 1u
+#define BPF_RB_FORCE_WAKEUP 2u
+#define BPF_RB_AVAIL_DATA 0u
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct list_head {
 	struct list_head *next;
 };
+
+struct file;
 
 struct percpu_counter {
 	__s64 count;
@@ -47,6 +61,7 @@ typedef struct {
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 
 struct mm_struct {
+	struct file *exe_file;
 	struct percpu_counter rss_stat[NR_MM_COUNTERS]; /* since Linux 6.2 */
 	unsigned long hiwater_rss;
 	unsigned long total_vm;
@@ -57,8 +72,13 @@ struct task_io_accounting {
 	__u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
 };
 
+enum { PIDTYPE_PID, PIDTYPE_TGID, PIDTYPE_COUNT };
+
+struct pid;
+
 struct signal_struct {
 	int nr_threads;
+	struct pid *pids[PIDTYPE_COUNT];
 	struct list_head thread_head;
 	seqlock_t stats_lock;
 	__u64 utime, stime, cutime, cstime;
@@ -97,22 +117,118 @@ struct time_namespace {
 	struct timens_offsets offsets;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct uid_gid_extent {
+	__u32 first, lower_first, count;
+};
+
+#define UID_GID_MAP_MAX_BASE_EXTENTS 5 /* include/linux/user_namespace.h */
+
+struct uid_gid_map {
+	__u32 nr_extents;
+	struct uid_gid_extent extent[UID_GID_MAP_MAX_BASE_EXTENTS];
+	struct uid_gid_extent *forward;
+};
+
+struct user_namespace {
+	struct uid_gid_map uid_map;
+};
+
+struct cred {
+	struct user_namespace *user_ns;
+};
+
 struct nsproxy {
+	struct mnt_namespace *mnt_ns;
 	struct time_namespace *time_ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
 };
 
 struct pid {
 	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+};
+
+struct linux_binprm {
+	struct file *file;
+};
+
+struct thread_info {
+	unsigned long flags;
+	__u32 status; /* x86 */
+};
+
+/* The saved registers of both machines. */
+struct pt_regs {
+	unsigned long di, si, dx, r10, r8, orig_ax; /* x86-64 */
+	unsigned long bx, cx, bp;                   /* x86-64, in calls of the 32-bit ABI */
+	__u64 regs[31], orig_x0;                    /* arm64 */
+	int syscallno;
 };
 
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	struct sched_entity se;
 	struct mm_struct *mm;
 	int exit_state;
-	int tgid;
-	struct task_struct *real_parent;
+	int pid, tgid;
+	struct task_struct *real_parent, *group_leader;
+	const struct cred *cred;
 	struct list_head thread_node;
 	struct pid *thread_pid;
 	__u64 utime, stime;
@@ -124,6 +240,12 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	struct task_io_accounting ioac;
+};
+
+/* The context of a program that runs for each task. */
+struct bpf_iter__task {
+	void *meta;
+	struct task_struct *task;
 };
 
 struct bpf_array {

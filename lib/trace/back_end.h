@@ -10,6 +10,7 @@
 #include <rtrack/rtrack.h>
 
 #include "os/trace_record.h"
+#include "trace/exe_cache.h"
 
 struct rti_trace_request {
 	uint32_t calls;      /* RT_TRACE_CALL_ bits, at least one */
@@ -23,6 +24,7 @@ struct rti_trace_request {
 	/* If open() fails, it may say why in a sentence. Else its error is described. */
 	char *reason; /* "" at first */
 	uint32_t reason_size;
+	struct rti_exe_cache *exe_cache;       /* for paths of programs that the back end learns */
 };
 
 struct rti_trace_state {

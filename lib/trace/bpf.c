@@ -1,19 +1,195 @@
 /* SPDX-License-Identifier: MIT */
-/* The back end that traces by BPF programs. */
+/* The back end that traces by BPF programs: opens the plug-in, starts the command, and decides when
+ * the reader is woken.
+ *
+ * A wake-up per event would cost more than the events. While events flow, the reader comes every
+ * PAUSE_NS, by a timer, or when a quarter of the ring is in use. Once it finds nothing for that
+ * long, it asks for a wake-up by the next event. */
 #include <errno.h>
+#include <stdlib.h>
 
+#include "bpf/module.h"
+#include "bpf/trace.h"
+#include "os/platform.h"
+#include "os/wakeup.h"
 #include "trace/back_end.h"
+
+#define PAUSE_NS 50000000u
+#define NEVER UINT64_MAX
+
+struct bpf_trace {
+	struct rti_module module;
+	const struct rti_trace_ops *ops;
+	void *tracer; /* of the plug-in */
+	struct rti_platform platform;
+	struct rti_exe_cache *exe_cache;
+	struct rti_wakeup wakeup;
+	uint64_t timer_at_ns; /* 0: expired */
+	uint64_t flows_until_ns;
+	bool is_asleep; /* the next event wakes the reader */
+};
+
+static void set_timer(struct bpf_trace *t, uint64_t at_ns)
+{
+	if (t->timer_at_ns != at_ns)
+		rti_wakeup_set_time(&t->wakeup, at_ns);
+	t->timer_at_ns = at_ns;
+}
+
+/* Nothing came for a while. An event that is written right now may not have seen that it is to wake
+ * the reader: so look once more after a pause. */
+static void fall_asleep(struct bpf_trace *t, uint64_t now_ns)
+{
+	t->ops->set_wake(t->tracer, RTI_WAKE_AT_ONCE);
+	set_timer(t, t->is_asleep ? NEVER : now_ns + PAUSE_NS);
+	t->is_asleep = true;
+}
+
+/* After a read: say when the next one is due. */
+static void plan_next_read(struct bpf_trace *t, int count)
+{
+	struct rti_trace_state_of_ring ring;
+	uint64_t now_ns;
+
+	t->ops->get_state(t->tracer, &ring);
+	if (ring.has_more || (ring.is_over && count == 0)) {
+		set_timer(t, 0);
+		return;
+	}
+	now_ns = t->platform.monotonic_ns();
+	if (count > 0)
+		t->flows_until_ns = now_ns + PAUSE_NS;
+	if (now_ns >= t->flows_until_ns) {
+		fall_asleep(t, now_ns);
+		return;
+	}
+	t->is_asleep = false;
+	t->ops->set_wake(t->tracer, RTI_WAKE_AT_QUARTER);
+	set_timer(t, t->flows_until_ns);
+}
+
+static void add_path(void *arg, uint64_t device, uint64_t inode, const char *path)
+{
+	const struct rti_exe_file file = { device, inode };
+
+	rti_exe_cache_add(arg, file, path);
+}
+
+static int read_records(void *self, struct rti_trace_record *records, int room)
+{
+	struct bpf_trace *t = self;
+	int count = t->ops->read(t->tracer, records, room, add_path, t->exe_cache);
+
+	plan_next_read(t, count);
+	return count;
+}
+
+static int get_fd(const void *self)
+{
+	return ((const struct bpf_trace *)self)->wakeup.epoll;
+}
+
+static void get_state(const void *self, struct rti_trace_state *out)
+{
+	const struct bpf_trace *t = self;
+	struct rti_trace_state_of_ring ring;
+
+	t->ops->get_state(t->tracer, &ring);
+	*out = (struct rti_trace_state){ .lost = ring.lost,
+		                         .threads = ring.threads,
+		                         .is_over = ring.is_over };
+}
+
+static void close_trace(void *self)
+{
+	struct bpf_trace *t = self;
+
+	rti_wakeup_close(&t->wakeup);
+	if (t->tracer)
+		t->ops->close(t->tracer);
+	if (t->ops)
+		rti_module_close(&t->module);
+	free(t);
+}
+
+static int open_plugin(struct bpf_trace *t)
+{
+	const struct rti_module_version version = { RTI_TRACE_PLUGIN,
+		                                    sizeof(struct rti_trace_record) };
+	int err = rti_module_open(&t->module, RTI_TRACE_ENTRY, version);
+
+	if (err == 0)
+		t->ops = t->module.ops;
+	return err == -ENOENT ? -ENOPKG : err;
+}
+
+/* Some kernels refuse tracepoints with types, but have raw ones. What both refuse has the error of
+ * the first. */
+static int open_tracer(struct bpf_trace *t, const struct rti_trace_request *request)
+{
+	struct rti_trace_target target = {
+		.kind = request->command ? RTI_TARGET_COMMAND
+		        : request->pid   ? RTI_TARGET_PID
+		                         : RTI_TARGET_ALL,
+		.calls = request->calls,
+		.ring_bytes = request->ring_bytes,
+		.pid = request->pid,
+		.has_children = request->has_children,
+		.wakes_for_children = request->wakes_for_children,
+	};
+	int err = t->ops->open(&t->tracer, &target);
+
+	if (err != -EPERM && err != -EOPNOTSUPP)
+		return err;
+	target.is_raw = true;
+	return t->ops->open(&t->tracer, &target) == 0 ? 0 : err;
+}
+
+/* What this thread forks meanwhile is traced: the program, before it runs. */
+static int start_command(struct bpf_trace *t, const struct rt_command_opts *opts,
+                         struct rt_command **command)
+{
+	int err = t->ops->arm(t->tracer, true);
+
+	if (err == 0)
+		err = rt_command_start(command, opts);
+	t->ops->arm(t->tracer, false);
+	return err;
+}
 
 static int open_trace(void **self, const struct rti_trace_request *request,
                       struct rt_command **command)
 {
-	(void)self;
-	(void)request;
-	(void)command;
-	return -ENOPKG;
+	struct bpf_trace *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->wakeup = (struct rti_wakeup)RTI_WAKEUP_INIT;
+	t->exe_cache = request->exe_cache;
+	t->timer_at_ns = NEVER;
+	rti_platform_init(&t->platform, false);
+	err = open_plugin(t);
+	if (err == 0)
+		err = open_tracer(t, request);
+	if (err == 0)
+		err = rti_wakeup_open(&t->wakeup, true);
+	if (err == 0)
+		err = rti_wakeup_add(&t->wakeup, t->ops->fd(t->tracer));
+	if (err == 0 && request->command)
+		err = start_command(t, request->command, command);
+	if (err < 0)
+		close_trace(t);
+	else
+		*self = t;
+	return err;
 }
 
 const struct rti_trace_back_end rti_trace_bpf = {
 	.id = RT_TRACE_BACK_END_BPF,
 	.open = open_trace,
+	.fd = get_fd,
+	.read = read_records,
+	.get_state = get_state,
+	.close = close_trace,
 };

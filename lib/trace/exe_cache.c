@@ -39,10 +39,23 @@ static bool copy_path(const char *from, char *path, size_t size)
 	return fits;
 }
 
+static struct slot *slot_of(struct rti_exe_cache *cache, struct rti_exe_file file)
+{
+	return &cache->slots[(file.inode ^ file.device) % SLOTS];
+}
+
+void rti_exe_cache_add(struct rti_exe_cache *cache, struct rti_exe_file file, const char *path)
+{
+	struct slot *slot = slot_of(cache, file);
+
+	slot->file = file;
+	copy_path(path, slot->path, sizeof(slot->path));
+}
+
 bool rti_exe_cache_get(struct rti_exe_cache *cache, struct rti_exe_file file, int32_t pid,
                        char *path, size_t size)
 {
-	struct slot *slot = &cache->slots[(file.inode ^ file.device) % SLOTS];
+	struct slot *slot = slot_of(cache, file);
 	struct rti_exe_file found;
 	char found_path[PATH_BYTES];
 
@@ -57,8 +70,7 @@ bool rti_exe_cache_get(struct rti_exe_cache *cache, struct rti_exe_file file, in
 	        0 ||
 	    found.device != file.device || found.inode != file.inode)
 		return true;
-	slot->file = file;
-	memcpy(slot->path, found_path, sizeof(found_path));
+	rti_exe_cache_add(cache, file, found_path);
 	return copy_path(slot->path, path, size);
 }
 

@@ -20,6 +20,9 @@ struct rti_exe_cache;
 /* Returns 0 or -ENOMEM. */
 int rti_exe_cache_new(struct rti_exe_cache **out);
 
+/* Keep the path of a program. */
+void rti_exe_cache_add(struct rti_exe_cache *cache, struct rti_exe_file file, const char *path);
+
 /* Write the path of a program, NUL-terminated: "" if it is unknown. If it is not cached, it is that
  * of process pid, if that executes the file now. Returns false if it is longer than size and
  * was cut. */

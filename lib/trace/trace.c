@@ -82,6 +82,7 @@ static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opt
 		.command = opts->command,
 		.reason = reason,
 		.reason_size = REASON_BYTES,
+		.exe_cache = trace->maker.exe_cache,
 	};
 	int err = -EOPNOTSUPP;
 

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The BPF programs that trace calls of getrusage(2), wait4(2) and waitid(2).
+ *
+ * They run at the entry and the return of every system call, so all but the traced calls must pass
+ * at once. Built twice: with RTI_TRACE_RAW for raw tracepoints. */
+#include "kernel.h"
+
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "trace.h"
+#include "trace_call.h"
+
+const volatile struct rti_trace_settings settings;
+struct rti_trace_shared shared;
+
+#include "task_mark.h"
+
+#ifdef RTI_TRACE_RAW
+#define HOOK(name) SEC("raw_tp/" name)
+#else
+#define HOOK(name) SEC("tp_btf/" name)
+#endif
+
+#define PF_EXITING 0x4u /* include/linux/sched.h */
+#define WNOHANG 1u
+#define SIGCHLD 17
+#define RUSAGE_CHILDREN (-1)
+
+/* asm-generic/errno-base.h, include/linux/errno.h */
+#define EINTR 4
+#define EOPNOTSUPP 95
+#define ERESTARTSYS 512
+#define ERESTART_RESTARTBLOCK 516
+
+#define ANCESTORS_MAX 4096
+#define PATH_PARTS_MAX 64 /* and mounts */
+#define PART_BYTES_MAX 128
+#define FILES_MAX 1024
+
+/* The pid namespace of the reader. */
+__u64 own_namespace;
+__u32 own_level;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536); /* the plug-in sets another size */
+} ring SEC(".maps");
+
+struct program_file {
+	__u64 device, inode;
+};
+
+/* Programs with a path that was sent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, FILES_MAX);
+	__type(key, struct program_file);
+	__type(value, __u32);
+} files SEC(".maps");
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* An event that finds the ring without room for it must be counted: seen + lost = made. */
+static void *reserve(__u64 size)
+{
+	return bpf_ringbuf_reserve(&ring, size, 0);
+}
+
+/* A wake-up costs more than an event, so most events do not wake the reader. */
+static __u64 wake_flag(bool is_urgent)
+{
+	__u32 at = *(volatile __u32 *)&shared.wake;
+
+	if (!is_urgent && at != RTI_WAKE_AT_ONCE &&
+	    (at == RTI_WAKE_DONE ||
+	     bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.quarter_bytes))
+		return BPF_RB_NO_WAKEUP;
+	shared.wake = RTI_WAKE_DONE;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+static void announce_end(void)
+{
+	__u64 record = RTI_RING_END;
+
+	bpf_ringbuf_output(&ring, &record, sizeof(record), BPF_RB_FORCE_WAKEUP);
+}
+
+/* The number of a process or thread in the pid namespace of the reader; 0: it is not in it. */
+static __s32 own_number(const struct pid *pid)
+{
+	const struct upid *number;
+	struct pid_namespace *namespace = NULL;
+	__s32 nr = 0;
+
+	if (!pid || BPF_CORE_READ(pid, level) < own_level)
+		return 0;
+	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
+	         own_level * bpf_core_type_size(struct upid);
+	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
+	if ((__u64) namespace != own_namespace)
+		return 0;
+	bpf_core_read(&nr, sizeof(nr), &number->nr);
+	return nr;
+}
+
+/* A walk from a file to the root of its mount namespace. */
+struct walk {
+	struct dentry *dentry;
+	struct vfsmount *mount;
+	struct rti_trace_path *path;
+	__u32 used;       /* of the parts, in bytes */
+	bool is_complete; /* the root was reached */
+};
+
+/* Go on in the file system that holds the mount point. Returns 1 at the root of all. */
+static long leave_mount(struct walk *walk)
+{
+	struct mount *mount = (void *)walk->mount - bpf_core_field_offset(struct mount, mnt);
+	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
+
+	if (above == mount) {
+		walk->is_complete = true;
+		return 1;
+	}
+	walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+	walk->mount = (void *)above + bpf_core_field_offset(struct mount, mnt);
+	return 0;
+}
+
+/* Returns 0 to go on. A part that is cut, or a file that has no path, ends the walk. */
+static long write_part(__u32 i, struct walk *walk)
+{
+	struct dentry *dentry = walk->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
+	struct vfsmount *mount = walk->mount;
+	__u32 used = walk->used;
+	long got;
+
+	if (dentry == BPF_CORE_READ(mount, mnt_root))
+		return leave_mount(walk);
+	if (dentry == parent || used > RTI_PATH_PARTS_BYTES - PART_BYTES_MAX)
+		return 1;
+	got = bpf_probe_read_kernel_str(&walk->path->parts[used], PART_BYTES_MAX,
+	                                BPF_CORE_READ(dentry, d_name.name));
+	if (got <= 1 || got >= PART_BYTES_MAX)
+		return 1;
+	walk->used = used + (__u32)got;
+	walk->dentry = parent;
+	return 0;
+}
+
+/* Once for each program: the path would be unknown if all its processes ended before one of their
+ * events is read. */
+static void send_path(struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	const struct program_file key = { BPF_CORE_READ(inode, i_sb, s_dev),
+		                          BPF_CORE_READ(inode, i_ino) };
+	const __u32 sent = 1;
+	struct walk walk = { .dentry = BPF_CORE_READ(file, f_path.dentry),
+		             .mount = BPF_CORE_READ(file, f_path.mnt) };
+	struct rti_trace_path *path;
+
+	if (bpf_map_update_elem(&files, &key, &sent, BPF_NOEXIST) < 0)
+		return;
+	path = reserve(sizeof(*path));
+	if (!path) {
+		bpf_map_delete_elem(&files, &key);
+		return;
+	}
+	path->kind = RTI_RING_PATH;
+	path->device = key.device;
+	path->inode = key.inode;
+	walk.path = path;
+	bpf_loop(PATH_PARTS_MAX, write_part, &walk, 0);
+	path->length = walk.used;
+	if (walk.is_complete)
+		bpf_ringbuf_submit(path, wake_flag(false));
+	else
+		bpf_ringbuf_discard(path, BPF_RB_NO_WAKEUP);
+}
+
+#ifndef RTI_TRACE_RAW
+static __s32 own_pid(const struct task_struct *task)
+{
+	return own_level ? own_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]))
+	                 : BPF_CORE_READ(task, tgid);
+}
+
+/* A walk from a thread group leader to its ancestors. */
+struct ancestry {
+	struct task_struct *at;
+	int tgid; /* of the first */
+	bool is_in_tree;
+};
+
+/* Returns 0 to go on. */
+static long look_at_ancestor(__u32 i, struct ancestry *walk)
+{
+	struct task_struct *at = walk->at;
+	const struct task_mark *mark;
+
+	/* A process alone: its ancestors do not matter. */
+	if (!at || (!settings.has_children && at->tgid != walk->tgid))
+		return 1;
+	mark = find_mark(at);
+	if ((mark && mark->flags & MARK_MEMBER) ||
+	    (settings.target == RTI_TARGET_PID && own_pid(at) == settings.target_pid)) {
+		walk->is_in_tree = true;
+		return 1;
+	}
+	if (at->tgid <= 1)
+		return 1;
+	walk->at = at->real_parent;
+	return 0;
+}
+
+/* Whether an ancestor, or the thread group leader, is marked or the target. */
+static bool is_in_tree(struct task_struct *task)
+{
+	struct ancestry walk = { .at = task->group_leader, .tgid = task->tgid };
+
+	bpf_loop(ANCESTORS_MAX, look_at_ancestor, &walk, 0);
+	return walk.is_in_tree;
+}
+
+/* It may begin to exit meanwhile. on_exit may have run before it was marked, and then nothing else
+ * would count it out. */
+static void mark_found(struct task_struct *task)
+{
+	struct task_mark *mark = make_mark(task);
+
+	if (!mark) {
+		__sync_fetch_and_add(&shared.unmarked, 1);
+		return;
+	}
+	if (mark->flags & MARK_MEMBER)
+		return;
+	begin_thread(mark, 0, &shared.threads);
+	__sync_fetch_and_add(&shared.found, 1);
+	if (task->mm && task->mm->exe_file)
+		send_path(task->mm->exe_file);
+	if (task->flags & PF_EXITING) {
+		end_thread(mark, &shared.threads);
+		drop_mark(task);
+	}
+}
+
+/* Marks the threads of the tree that were there before the trace. What they fork meanwhile is
+ * marked by on_fork. */
+SEC("iter/task")
+int seed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	const struct task_mark *mark;
+
+	/* A thread that has begun to exit makes no more calls. */
+	if (!task || task->flags & PF_EXITING)
+		return 0;
+	mark = find_mark(task);
+	if ((!mark || !(mark->flags & MARK_MEMBER)) && is_in_tree(task))
+		mark_found(task);
+	return 0;
+}
+#endif
+
+static bool has_comm_of_supervisor(const struct task_struct *task)
+{
+	union {
+		char text[16];
+		__u64 words[2];
+	} comm, name = { "rtrack-supervis" }; /* as the kernel cuts it */
+
+	bpf_core_read(&comm, sizeof(comm), &task->comm);
+	return comm.words[0] == name.words[0] && comm.words[1] == name.words[1];
+}
+
+/* Returns the flags of the mark for a child; 0: none. */
+static __u32 inherited_flags(struct task_struct *parent, struct task_struct *child)
+{
+	const struct task_mark *mark = find_mark(parent);
+	bool is_thread = READ(parent, tgid) == READ(child, tgid);
+
+	if (mark && mark->flags & MARK_MEMBER) {
+		if (!is_thread && !settings.has_children && !(mark->flags & MARK_QUIET))
+			return 0;
+		return MARK_MEMBER | (mark->flags & MARK_QUIET);
+	}
+	if (shared.armed && (__u64)parent == shared.armed && !is_thread)
+		return MARK_MEMBER | MARK_FIRST;
+#ifndef RTI_TRACE_RAW
+	if ((shared.is_seeding || shared.unmarked) && (is_thread || settings.has_children) &&
+	    is_in_tree(parent))
+		return MARK_MEMBER;
+#endif
+	return 0;
+}
+
+/* The child does not run yet. */
+HOOK("sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 flags = inherited_flags(parent, child);
+	struct task_mark *mark;
+
+	if (!flags)
+		return 0;
+	mark = make_mark(child);
+	if (mark)
+		begin_thread(mark, flags, &shared.threads);
+	else
+		__sync_fetch_and_add(&shared.unmarked, 1);
+	return 0;
+}
+
+HOOK("sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct task_mark *mark = find_mark(task);
+
+	if (!mark)
+		return 0;
+	if (end_thread(mark, &shared.threads))
+		announce_end();
+	drop_mark(task);
+	return 0;
+}
+
+/* The supervisor is hidden as soon as it is one. What it forks is quiet until it executes a
+ * program. E.g.: it also forks a process that removes a cgroup, later. It is counted all the same: the
+ * supervisor, and the library, may go on before the program has come here (kernel/exec.c,
+ * exec_mmap()). */
+HOOK("sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
+{
+	struct task_mark *mark = find_mark(task);
+
+	if (settings.target != RTI_TARGET_ALL && (!mark || !(mark->flags & MARK_MEMBER)))
+		return 0;
+	if (mark && shared.armed && mark->flags & MARK_FIRST && has_comm_of_supervisor(task))
+		hide_supervisor(mark, &shared.threads);
+	else if (mark && mark->flags & MARK_QUIET)
+		__sync_fetch_and_and(&mark->flags, ~MARK_QUIET);
+	send_path(READ(program, file));
+	return 0;
+}
+
+/* Returns the mark of a thread if its calls are traced. */
+static struct task_mark *find_traced(struct task_struct *task)
+{
+	struct task_mark *mark = find_mark(task);
+
+#ifndef RTI_TRACE_RAW
+	if (shared.unmarked && (!mark || !(mark->flags & MARK_MEMBER)) && is_in_tree(task)) {
+		mark_found(task);
+		mark = find_mark(task);
+	}
+#endif
+	return mark && (mark->flags & (MARK_MEMBER | MARK_QUIET)) == MARK_MEMBER ? mark : NULL;
+}
+
+HOOK("sys_enter")
+int BPF_PROG(on_entry, struct pt_regs *regs, long number)
+{
+	struct task_struct *task;
+	struct task_mark *mark;
+
+	if (!may_be_traced((__u32)number))
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (!(kind_of_call((__u32)number, is_32bit(task)) & settings.calls))
+		return 0;
+	mark = settings.target == RTI_TARGET_ALL ? make_stored_mark(task) : find_traced(task);
+	if (mark)
+		mark->entry_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Whether a call has written figures. waitid(2) with WNOHANG returns 0 without a child, too: then
+ * only its siginfo_t differs. Sets RTI_TRACE_UNREAD if that cannot be known. */
+static bool has_figures(const struct call *call, long result, __u32 *flags)
+{
+	__s32 signal = 0;
+
+	if (!call->usage || result < 0)
+		return false;
+	if (call->kind == RTI_TRACE_WAIT4)
+		return result > 0;
+	if (call->kind != RTI_TRACE_WAITID || !(call->wait_options & WNOHANG))
+		return true;
+	if (!call->info || bpf_probe_read_user(&signal, sizeof(signal), (void *)call->info) < 0)
+		*flags |= RTI_TRACE_UNREAD;
+	return signal == SIGCHLD;
+}
+
+static void write_figures(struct rti_trace_record *record, const struct call *call)
+{
+	long err;
+
+	record->usage_bytes = 0;
+	if (!has_figures(call, record->result, &record->flags))
+		return;
+	if (call->flags & RTI_TRACE_32BIT) {
+		err = bpf_probe_read_user(record->usage, RTI_TRACE_USAGE_BYTES_32,
+		                          (void *)call->usage);
+		record->usage_bytes = RTI_TRACE_USAGE_BYTES_32;
+	} else {
+		err =
+		    bpf_probe_read_user(record->usage, RTI_TRACE_USAGE_BYTES, (void *)call->usage);
+		record->usage_bytes = RTI_TRACE_USAGE_BYTES;
+	}
+	if (err < 0) {
+		record->usage_bytes = 0;
+		record->flags |= RTI_TRACE_UNREAD;
+	}
+}
+
+static void write_pids(struct rti_trace_record *record, struct task_struct *task)
+{
+	const struct task_struct *parent = task->real_parent;
+
+	record->host_pid = task->tgid;
+	record->host_tid = task->pid;
+	record->host_ppid = parent->tgid;
+	if (own_level) {
+		record->pid = own_number(task->signal->pids[PIDTYPE_TGID]);
+		record->tid = own_number(task->thread_pid);
+		record->ppid = own_number(parent->signal->pids[PIDTYPE_TGID]);
+	} else {
+		record->pid = record->host_pid;
+		record->tid = record->host_tid;
+		record->ppid = record->host_ppid;
+	}
+}
+
+static __u64 pid_namespace(const struct pid *pid)
+{
+	const struct upid *number;
+	struct pid_namespace *namespace;
+
+	if (!pid)
+		return 0;
+	if (!pid->level)
+		return pid->numbers[0].ns->ns.inum;
+	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
+	         pid->level * bpf_core_type_size(struct upid);
+	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
+	return BPF_CORE_READ(namespace, ns.inum);
+}
+
+static void write_process(struct rti_trace_record *record, struct task_struct *task)
+{
+	const struct mm_struct *mm = task->mm;
+	const struct file *exe = mm ? mm->exe_file : NULL;
+	const struct inode *inode = exe ? exe->f_inode : NULL;
+
+	record->exe_inode = inode ? inode->i_ino : 0;
+	record->exe_device = inode ? inode->i_sb->s_dev : 0;
+	record->thread_start_ns = task->start_boottime;
+	record->cgroup_id = bpf_get_current_cgroup_id();
+	record->mount_namespace = task->nsproxy->mnt_ns->ns.inum;
+	record->pid_namespace = pid_namespace(task->thread_pid);
+	record->uid = (__u32)bpf_get_current_uid_gid();
+	record->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(record->comm, sizeof(record->comm));
+}
+
+/* A call that a signal interrupts returns -EINTR, or the kernel makes it again by itself. At this
+ * point that is not decided yet. */
+static long result_of(long returned)
+{
+	return returned <= -ERESTARTSYS && returned >= -ERESTART_RESTARTBLOCK ? -EINTR : returned;
+}
+
+static void write_call(struct rti_trace_record *record, const struct call *call, long returned,
+                       __u64 entry_ns)
+{
+	record->call = call->kind;
+	record->flags = call->flags | (entry_ns ? 0 : RTI_TRACE_NO_ENTRY);
+	record->lost = shared.lost;
+	record->entry_ns = entry_ns;
+	record->return_ns = bpf_ktime_get_ns();
+	record->result = result_of(returned);
+	record->usage_address = call->usage;
+	record->who = call->who;
+	record->wait_id = call->wait_id;
+	record->wait_options = call->wait_options;
+}
+
+static void send_record(struct task_struct *task, const struct call *call, long returned,
+                        __u64 entry_ns)
+{
+	struct rti_trace_record *record = reserve(sizeof(*record));
+	bool is_urgent = settings.wakes_for_children && call->kind == RTI_TRACE_GETRUSAGE &&
+	                 call->who == RUSAGE_CHILDREN && returned == 0;
+
+	if (!record) {
+		__sync_fetch_and_add(&shared.lost, 1);
+		return;
+	}
+	write_call(record, call, returned, entry_ns);
+	write_figures(record, call);
+	write_pids(record, task);
+	write_process(record, task);
+	bpf_ringbuf_submit(record, wake_flag(is_urgent));
+}
+
+HOOK("sys_exit")
+int BPF_PROG(on_return, struct pt_regs *regs, long returned)
+{
+	__u32 number = SYSCALL_NUMBER(regs);
+	struct call call = { 0 };
+	struct task_struct *task;
+	struct task_mark *mark;
+	__u64 entry_ns = 0;
+	bool is_32;
+
+	if (!may_be_traced(number))
+		return 0;
+	task = bpf_get_current_task_btf();
+	is_32 = is_32bit(task);
+	call.kind = kind_of_call(number, is_32) & settings.calls;
+	if (!call.kind)
+		return 0;
+	mark = settings.target == RTI_TARGET_ALL ? find_mark(task) : find_traced(task);
+	if (!mark && settings.target != RTI_TARGET_ALL)
+		return 0;
+	if (mark) {
+		entry_ns = mark->entry_ns;
+		mark->entry_ns = 0;
+	}
+	call.flags = is_32 ? RTI_TRACE_32BIT : 0;
+	read_arguments(&call, regs, is_32);
+	send_record(task, &call, returned, entry_ns);
+	return 0;
+}
+
+/* Set how the kernel's numbers translate to those of the caller: it will read the ring. */
+SEC("syscall")
+int set_up(void *ctx)
+{
+	struct task_struct *caller = bpf_get_current_task_btf();
+	const struct uid_gid_map *map = &caller->cred->user_ns->uid_map;
+	const struct uid_gid_extent *extents = map->extent;
+	const struct pid *pid = caller->thread_pid;
+	const struct upid *number;
+	struct pid_namespace *namespace = NULL;
+	__u32 count = BPF_CORE_READ(map, nr_extents);
+
+	own_level = pid->level;
+	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
+	         own_level * bpf_core_type_size(struct upid);
+	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
+	own_namespace = (__u64) namespace;
+
+	if (count > UID_GID_MAP_MAX_BASE_EXTENTS)
+		extents = BPF_CORE_READ(map, forward);
+	if (count > RTI_UID_EXTENTS_MAX)
+		return -EOPNOTSUPP;
+	bpf_probe_read_kernel(shared.uid_extent, count * sizeof(*extents), extents);
+	shared.uid_extents = count;
+	return 0;
+}
+
+/* From now on mark what the calling thread forks. */
+SEC("syscall")
+int arm(void *ctx)
+{
+	shared.armed = (__u64)bpf_get_current_task_btf();
+	return 0;
+}
