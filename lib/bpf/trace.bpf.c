@@ -331,8 +331,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 }
 
 /* The supervisor is hidden as soon as it is one. What it forks is quiet until it executes a
- * program. E.g.: it also forks a process that removes a cgroup, later. It is counted all the same: the
- * supervisor, and the library, may go on before the program has come here (kernel/exec.c,
+ * program. E.g.: it also forks a process that removes a cgroup, later. It is counted all the same:
+ * the supervisor, and the library, may go on before the program has come here (kernel/exec.c,
  * exec_mmap()). */
 HOOK("sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)

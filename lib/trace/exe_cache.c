@@ -8,8 +8,10 @@
 
 #include "os/program_file.h"
 
-/* Direct-mapped: a program that takes the place of another costs a readlink(2), no more. */
-#define SLOTS 256
+/* A path has its place in one of several groups. If the group is full, its members are replaced in
+ * turn: the path is read again if a process still executes the file, and is unknown otherwise. */
+#define GROUPS 64
+#define WAYS 8
 #define PATH_BYTES 257 /* one more than an event has room for, so that a cut is seen */
 
 struct slot {
@@ -17,8 +19,13 @@ struct slot {
 	char path[PATH_BYTES];
 };
 
+struct group {
+	struct slot slots[WAYS];
+	unsigned next; /* to replace */
+};
+
 struct rti_exe_cache {
-	struct slot slots[SLOTS];
+	struct group groups[GROUPS];
 };
 
 int rti_exe_cache_new(struct rti_exe_cache **out)
@@ -29,7 +36,7 @@ int rti_exe_cache_new(struct rti_exe_cache **out)
 
 static bool copy_path(const char *from, char *path, size_t size)
 {
-	size_t len = strlen(from);
+	size_t len = strnlen(from, size);
 	bool fits = len < size;
 
 	if (!fits)
@@ -39,15 +46,28 @@ static bool copy_path(const char *from, char *path, size_t size)
 	return fits;
 }
 
-static struct slot *slot_of(struct rti_exe_cache *cache, struct rti_exe_file file)
+static struct group *group_of(struct rti_exe_cache *cache, struct rti_exe_file file)
 {
-	return &cache->slots[(file.inode ^ file.device) % SLOTS];
+	return &cache->groups[(file.inode ^ file.device) % GROUPS];
+}
+
+/* Returns NULL if it is not there. */
+static struct slot *find_slot(struct group *group, struct rti_exe_file file)
+{
+	for (struct slot *slot = group->slots; slot < group->slots + WAYS; slot++) {
+		if (slot->file.inode == file.inode && slot->file.device == file.device)
+			return slot;
+	}
+	return NULL;
 }
 
 void rti_exe_cache_add(struct rti_exe_cache *cache, struct rti_exe_file file, const char *path)
 {
-	struct slot *slot = slot_of(cache, file);
+	struct group *group = group_of(cache, file);
+	struct slot *slot = find_slot(group, file);
 
+	if (!slot)
+		slot = &group->slots[group->next++ % WAYS];
 	slot->file = file;
 	copy_path(path, slot->path, sizeof(slot->path));
 }
@@ -55,14 +75,15 @@ void rti_exe_cache_add(struct rti_exe_cache *cache, struct rti_exe_file file, co
 bool rti_exe_cache_get(struct rti_exe_cache *cache, struct rti_exe_file file, int32_t pid,
                        char *path, size_t size)
 {
-	struct slot *slot = slot_of(cache, file);
+	const struct slot *slot;
 	struct rti_exe_file found;
 	char found_path[PATH_BYTES];
 
 	*path = '\0';
 	if (!file.inode)
 		return true;
-	if (slot->file.inode == file.inode && slot->file.device == file.device)
+	slot = find_slot(group_of(cache, file), file);
+	if (slot)
 		return copy_path(slot->path, path, size);
 	/* The process may have executed another program since. */
 	if (pid <= 0 ||
@@ -71,7 +92,7 @@ bool rti_exe_cache_get(struct rti_exe_cache *cache, struct rti_exe_file file, in
 	    found.device != file.device || found.inode != file.inode)
 		return true;
 	rti_exe_cache_add(cache, file, found_path);
-	return copy_path(slot->path, path, size);
+	return copy_path(found_path, path, size);
 }
 
 void rti_exe_cache_free(struct rti_exe_cache *cache)
