@@ -178,8 +178,9 @@ static void send_path(struct file *file)
 	walk.path = path;
 	bpf_loop(PATH_PARTS_MAX, write_part, &walk, 0);
 	path->length = walk.used;
+	/* It is needed no sooner than the next event. */
 	if (walk.is_complete)
-		bpf_ringbuf_submit(path, wake_flag(false));
+		bpf_ringbuf_submit(path, BPF_RB_NO_WAKEUP);
 	else
 		bpf_ringbuf_discard(path, BPF_RB_NO_WAKEUP);
 }

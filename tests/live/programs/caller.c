@@ -55,16 +55,19 @@ static void make_call(struct call_row *row, unsigned long way)
 	row->hash = row->result == 0 ? hash_of(words) : 0;
 }
 
-static void *make_calls(void *log_of_thread)
+static void make_some_calls(struct call_log *log, unsigned long end)
 {
-	struct call_log *log = log_of_thread;
-
 	log->pid = getpid();
 	log->tid = (int32_t)syscall(SYS_gettid);
-	for (unsigned long i = 0; i < rows; i++) {
+	for (unsigned long i = (unsigned long)log->rows; i < end; i++) {
 		make_call(&log->row[i], i % WAYS);
 		__atomic_store_n(&log->rows, i + 1, __ATOMIC_RELEASE);
 	}
+}
+
+static void *make_calls(void *log)
+{
+	make_some_calls(log, rows);
 	return NULL;
 }
 
@@ -144,19 +147,22 @@ static void run_when_asked(void)
 		make_calls(log_of(0));
 }
 
-/* Each process forks the next one, makes its calls and goes on: a tree that is never at rest. The
- * last one ends it. */
-static void run_chain(unsigned long from)
+/* Each process makes calls, forks the next one, and goes on: a tree that is not at rest. None ends
+ * before the test says so. */
+static void run_chain(void)
 {
-	for (unsigned long i = from; i < threads; i++) {
-		if (fork() != 0) {
-			make_calls(log_of(i));
-			while (waitpid(-1, NULL, 0) > 0)
-				;
-			_exit(0);
-		}
+	for (unsigned long i = 0; i < threads; i++) {
+		make_some_calls(log_of(i), rows / 2);
+		if (i + 1 < threads && fork() == 0)
+			continue;
+		make_some_calls(log_of(i), rows - 1);
+		while (!__atomic_load_n(&log_of(0)->may_end, __ATOMIC_ACQUIRE))
+			usleep(1000);
+		make_some_calls(log_of(i), rows);
+		while (waitpid(-1, NULL, 0) > 0)
+			;
+		_exit(0);
 	}
-	_exit(0);
 }
 
 static void log_wait(struct call_log *log, struct call_row row, const long *words, int has_figures)
@@ -239,7 +245,7 @@ static void run(const char *how)
 	else if (strcmp(how, "when_asked") == 0)
 		run_when_asked();
 	else if (strcmp(how, "chain") == 0)
-		run_chain(0);
+		run_chain();
 	else if (strcmp(how, "waits") == 0)
 		run_waits();
 	else
