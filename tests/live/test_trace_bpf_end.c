@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/bpf.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -184,6 +187,64 @@ START_TEST(unprivileged_caller_gets_eperm)
 }
 END_TEST
 
+struct refusal {
+	int error;    /* of bpf(2), by a seccomp filter */
+	int expected; /* of rt_trace_new() */
+};
+
+static const struct refusal refusals[] = { { EPERM, -EPERM }, { ENOSYS, -EOPNOTSUPP } };
+
+static void refuse_bpf(int error)
+{
+	const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), (void *)code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+		_exit(77);
+}
+
+START_TEST(caller_without_bpf_gets_the_reason)
+{
+	struct rt_trace_opts opts = { .flags = RT_TRACE_OPT_ALL };
+	struct rt_trace *trace;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		refuse_bpf(refusals[_i].error);
+		_exit(start_trace(&trace, opts) == refusals[_i].expected && !trace ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
+}
+END_TEST
+
+START_TEST(caller_without_stdin_can_trace)
+{
+	struct rt_trace_opts opts = { .pid = getpid() };
+	struct objects objects = { .count = 0 };
+	struct rt_trace *trace;
+	int saved = dup(STDIN_FILENO);
+
+	close(STDIN_FILENO);
+	ck_assert_int_eq(start_trace(&trace, opts), 0);
+	add_objects_of(&objects, getpid());
+	rt_trace_free(trace);
+	check_gone(&objects);
+	if (saved >= 0) {
+		dup2(saved, STDIN_FILENO);
+		close(saved);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("trace_bpf_end");
@@ -195,5 +256,7 @@ int main(void)
 	tcase_add_test(end, killed_tracer_leaves_nothing_in_the_kernel);
 	tcase_add_test(end, freed_trace_leaves_nothing_in_the_kernel);
 	tcase_add_test(end, unprivileged_caller_gets_eperm);
+	tcase_add_loop_test(end, caller_without_bpf_gets_the_reason, 0, 2);
+	tcase_add_test(end, caller_without_stdin_can_trace);
 	return suite_run(suite);
 }
