@@ -21,7 +21,8 @@
 struct call {
 	__u32 kind;  /* one RTI_TRACE_ bit of the calls; 0: none of them */
 	__u32 flags; /* RTI_TRACE_32BIT or 0 */
-	__s32 who, wait_id;
+	int32_t who;
+	__s32 wait_id;
 	__u32 wait_options;
 	__u64 info; /* waitid(2): address of the siginfo_t */
 	__u64 usage;

@@ -153,8 +153,8 @@ static void close_tracer(void *state)
 	free(t);
 }
 
-/* The generated code takes descriptor 0 for no descriptor, and would not close it. So it must not be
- * free. */
+/* The generated code takes descriptor 0 for no descriptor, and would not close it. So it must not
+ * be free. */
 static int open_tracer(void **out, const struct rti_trace_target *target)
 {
 	bool is_free = fcntl(STDIN_FILENO, F_GETFD) < 0;

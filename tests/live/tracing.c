@@ -160,11 +160,12 @@ static bool match(struct logs *logs, const struct rt_trace_event *event)
 void check_event(struct logs *logs, const struct rt_trace_event *event)
 {
 	if (!match(logs, event))
-		ck_abort_msg("event %lu of thread %d (who %d, result %ld, address %lx, valid %x, "
-		             "lost %lu) is none of its calls",
-		             (unsigned long)event->sequence, event->tid, event->who,
-		             (long)event->result, (unsigned long)event->usage_address,
-		             event->rusage_valid, (unsigned long)event->lost);
+		ck_abort_msg(
+		    "event %lu of thread %d (argument %d, result %ld, address %lx, valid %x, "
+		    "lost %lu) is none of its calls",
+		    (unsigned long)event->sequence, event->tid, event->who, (long)event->result,
+		    (unsigned long)event->usage_address, event->rusage_valid,
+		    (unsigned long)event->lost);
 }
 
 struct rt_trace *trace_command(struct rt_trace_opts opts, const char *const *argv)

@@ -19,7 +19,7 @@
 #include "call_log.h"
 
 #define WAYS 8
-#define NO_SUCH_WHO 12345
+#define NO_SUCH_ARGUMENT 12345
 
 static char *logs;
 static char *read_only, *unmapped;
@@ -43,15 +43,16 @@ static uint64_t hash_of(const long *words)
 /* One of the ways to make a call: right ones and wrong ones. */
 static void make_call(struct call_row *row, unsigned long way)
 {
-	static const int who[WAYS] = { RUSAGE_SELF, RUSAGE_CHILDREN, RUSAGE_THREAD, NO_SUCH_WHO,
-		                       RUSAGE_SELF, RUSAGE_SELF,     RUSAGE_SELF,   RUSAGE_SELF };
+	static const int argument[WAYS] = { RUSAGE_SELF,      RUSAGE_CHILDREN, RUSAGE_THREAD,
+		                            NO_SUCH_ARGUMENT, RUSAGE_SELF,     RUSAGE_SELF,
+		                            RUSAGE_SELF,      RUSAGE_SELF };
 	long words[USAGE_WORDS];
 	void *const to[WAYS] = { words, words, words, words, NULL, read_only, unmapped, words };
 
 	row->call = 1;
-	row->who = who[way];
+	row->who = argument[way];
 	row->address = (uintptr_t)to[way];
-	row->result = syscall(SYS_getrusage, who[way], to[way]) < 0 ? -errno : 0;
+	row->result = syscall(SYS_getrusage, argument[way], to[way]) < 0 ? -errno : 0;
 	row->hash = row->result == 0 ? hash_of(words) : 0;
 }
 
