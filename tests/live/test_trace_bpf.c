@@ -487,9 +487,9 @@ static const struct known_program known_programs[] = {
 	{ "command -v python3 >/dev/null || exit 77; exec python3 -c 'import resource\n"
 	  "for i in range(9): resource.getrusage(resource.RUSAGE_CHILDREN)'",
 	  RT_TRACE_CALL_GETRUSAGE, 9, RUSAGE_CHILDREN },
-	{ "command -v bash >/dev/null || exit 77; exec bash -c 'times; times'",
+	{ "command -v bash >/dev/null || exit 77; exec bash -c 'times; times' >/dev/null",
 	  RT_TRACE_CALL_GETRUSAGE, 4, RUSAGE_CHILDREN },
-	{ "test -x /usr/bin/time || exit 77; exec /usr/bin/time true", RT_TRACE_CALL_WAIT4, 1, -1 },
+	{ "test -x /usr/bin/time || exit 77; exec /usr/bin/time true 2>/dev/null", RT_TRACE_CALL_WAIT4, 1, -1 },
 };
 
 START_TEST(calls_of_known_programs_are_traced)
