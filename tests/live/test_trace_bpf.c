@@ -238,6 +238,34 @@ START_TEST(descriptor_is_readable_while_there_are_events)
 }
 END_TEST
 
+/* Live children are to be read at once. Any other event would wait up to 50 ms for the timer. */
+START_TEST(call_for_children_wakes_the_reader_at_once)
+{
+	enum { ROUNDS = 20 };
+	struct rt_trace_opts opts = { .pid = getpid(), .flags = RT_TRACE_OPT_LIVE_CHILDREN };
+	struct rt_trace *trace;
+	struct rusage usage;
+	int at_once = 0;
+
+	ck_assert_int_eq(start_trace(&trace, opts), 0);
+	fall_asleep(trace);
+	for (int i = 0; i < ROUNDS; i++) {
+		/* Events flow: so the next one need not wake the reader. */
+		getrusage(RUSAGE_SELF, &usage);
+		wait_until_readable(trace);
+		while (read_all(trace) > 0)
+			;
+		is_readable(trace, 0); /* so that the wake-up of before is forgotten */
+		getrusage(RUSAGE_CHILDREN, &usage);
+		at_once += is_readable(trace, 5);
+		wait_until_readable(trace);
+		read_all(trace);
+	}
+	ck_assert_int_ge(at_once, ROUNDS / 2);
+	rt_trace_free(trace);
+}
+END_TEST
+
 /* A wake-up for each event would make for thousands of them. */
 START_TEST(reader_is_woken_less_often_than_events_happen)
 {
@@ -489,7 +517,8 @@ static const struct known_program known_programs[] = {
 	  RT_TRACE_CALL_GETRUSAGE, 9, RUSAGE_CHILDREN },
 	{ "command -v bash >/dev/null || exit 77; exec bash -c 'times; times' >/dev/null",
 	  RT_TRACE_CALL_GETRUSAGE, 4, RUSAGE_CHILDREN },
-	{ "test -x /usr/bin/time || exit 77; exec /usr/bin/time true 2>/dev/null", RT_TRACE_CALL_WAIT4, 1, -1 },
+	{ "test -x /usr/bin/time || exit 77; exec /usr/bin/time true 2>/dev/null",
+	  RT_TRACE_CALL_WAIT4, 1, -1 },
 };
 
 START_TEST(calls_of_known_programs_are_traced)
@@ -535,6 +564,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(targets, calls_of_known_programs_are_traced, 0, 3);
 	tcase_add_loop_test(reader, lost_and_read_events_are_all_calls, 0, 2);
 	tcase_add_test(reader, descriptor_is_readable_while_there_are_events);
+	tcase_add_test(reader, call_for_children_wakes_the_reader_at_once);
 	tcase_add_test(reader, reader_is_woken_less_often_than_events_happen);
 	tcase_add_test(reader, forked_child_may_free_the_trace_and_not_read_it);
 	return suite_run(suite);
