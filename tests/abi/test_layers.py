@@ -71,6 +71,11 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
     "os/reap_later.c": re.compile(r"pthread_mutex_(un)?lock"),
     "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap"),
+    # Looks for the program of a process.
+    "os/program_file.c": re.compile(r"readlink|stat"),
+    # The public calls of a trace. It frees the command that it has started.
+    "trace/trace.c": re.compile(r"getpid|rt_command_free"),
+    "trace/error.c": re.compile(r"rt_strerror"),
     # Finds files relative to the library.
     "os/origin.c": re.compile(r"dladdr|getauxval"),
     # Opens the BPF plug-in.

@@ -20,7 +20,7 @@ MASKS = ("valid", "partial", "estimated")
 UNITS = {
     "_ns": "ns", "_bytes": "By", "ru_utime": "s", "ru_stime": "s", "ru_maxrss": "KiBy",
     "block": "512By"}
-INPUTS = {"rt_opts", "rt_command_opts"}  # where 0 means the default
+INPUTS = {"rt_opts", "rt_command_opts", "rt_trace_opts"}  # where 0 means the default
 FROZEN = {"rt_rusage", "rt_fd"}  # they never grow, so they have no size
 DESCRIPTION = "rt_field"
 LARGEST = 4096

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The `size` of an output: the bytes that the library filled, whatever the caller's length. */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +82,46 @@ static bool fill_command_process(void *out, size_t size)
 	return true;
 }
 
+/* Trace a command that calls getrusage(2) at least once. Returns NULL if nothing can be traced
+ * here. */
+static struct rt_trace *new_trace(void)
+{
+	static const char *const argv[] = { "bash", "-c", "times", NULL };
+	const struct rt_command_opts command = { .size = sizeof(command), .argv = argv };
+	const struct rt_trace_opts opts = { .size = sizeof(opts), .command = &command };
+	struct rt_trace *trace;
+
+	return rt_trace_new(&trace, &opts) == 0 ? trace : NULL;
+}
+
+static bool fill_trace_events(void *out, size_t size)
+{
+	struct rt_trace *trace = new_trace();
+	size_t count = 0;
+	int err = 0;
+
+	for (int i = 0; trace && err == 0 && count == 0 && i < 1000; i++) {
+		struct pollfd wait = { .fd = rt_trace_fd(trace), .events = POLLIN };
+
+		poll(&wait, 1, 100);
+		count = 1;
+		err = rt_trace_read(trace, out, size, &count);
+	}
+	rt_trace_free(trace);
+	return count == 1;
+}
+
+static bool fill_trace_totals(void *out, size_t size)
+{
+	struct rt_trace *trace = new_trace();
+
+	if (!trace)
+		return false;
+	ck_assert_int_eq(rt_trace_get_totals(trace, out, size), 0);
+	rt_trace_free(trace);
+	return true;
+}
+
 /* The lists of a tracker, with the same signature. */
 typedef int (*list_call)(const struct rt_tracker *tracker, void *array, size_t size, size_t *count);
 
@@ -138,7 +179,10 @@ static const struct output outputs[] = {
 	{ RT_STRUCT_FILESYSTEM, sizeof(struct rt_filesystem), fill_filesystems },
 	{ RT_STRUCT_NETWORK, sizeof(struct rt_network), fill_networks },
 	{ RT_STRUCT_ZPOOL, sizeof(struct rt_zpool), fill_zpools },
+	{ RT_STRUCT_TRACE_EVENT, sizeof(struct rt_trace_event), fill_trace_events },
+	{ RT_STRUCT_TRACE_TOTALS, sizeof(struct rt_trace_totals), fill_trace_totals },
 };
+enum { IDS_END = 64 }; /* above every RT_STRUCT_ value. Some numbers below are not in use. */
 #define OUTPUTS ((int)(COUNT_OF(outputs)))
 
 static uint32_t size_of(const void *out)
@@ -185,10 +229,13 @@ END_TEST
 
 START_TEST(every_struct_that_the_library_fills_is_tested)
 {
-	for (uint32_t id = 1; rt_field_count(id) > 0; id++) {
+	for (uint32_t id = 1; id < IDS_END; id++) {
 		/* The first has no size, and the others are inputs. */
-		int found =
-		    id == RT_STRUCT_RUSAGE || id == RT_STRUCT_OPTS || id == RT_STRUCT_COMMAND_OPTS;
+		int found = id == RT_STRUCT_RUSAGE || id == RT_STRUCT_OPTS ||
+		            id == RT_STRUCT_COMMAND_OPTS || id == RT_STRUCT_TRACE_OPTS;
+
+		if (rt_field_count(id) == 0)
+			continue;
 
 		for (int i = 0; i < OUTPUTS; i++)
 			found += outputs[i].id == id;

@@ -72,8 +72,8 @@ ALLOWED = (
     Allowed(r"include/.*", r"(?:@param|@p|\bint) who\b", "the argument of rt_getrusage()"),
     Allowed(
         r".*",
-        r"(?:->|\.|\bint32_t |trace_event, )who\b|`who`",
-        "the argument of getrusage(2), in a traced call",
+        r"`who`|\bint32_t who\b|(?:\.|->)who\b|\btrace_event, who\b|[\"']who(?=[\"'])",
+        "a field of struct rt_trace_event, called as the argument is in getrusage(2)",
     ),
     Allowed(r"docs/.*", r"`who`|\.(?:Fa|Ar) who\b", "the argument of rt_getrusage()"),
     Allowed(
