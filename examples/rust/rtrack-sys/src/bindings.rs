@@ -52,6 +52,19 @@ pub const RT_PEAK_RSS: u32 = 2;
 pub const RT_PEAK_CGROUP: u32 = 3;
 pub const RT_PROCESS_FINAL: u32 = 1;
 pub const RT_PROCESS_RUNNING: u32 = 2;
+pub const RT_TRACE_BACK_END_AUTO: u32 = 0;
+pub const RT_TRACE_BACK_END_BPF: u32 = 1;
+pub const RT_TRACE_BACK_END_PTRACE: u32 = 2;
+pub const RT_TRACE_CALL_GETRUSAGE: u32 = 1;
+pub const RT_TRACE_CALL_WAIT4: u32 = 2;
+pub const RT_TRACE_CALL_WAITID: u32 = 4;
+pub const RT_TRACE_OPT_ALL: u32 = 1;
+pub const RT_TRACE_OPT_NO_CHILDREN: u32 = 2;
+pub const RT_TRACE_OPT_LIVE_CHILDREN: u32 = 4;
+pub const RT_TRACE_EVENT_32BIT: u32 = 1;
+pub const RT_TRACE_EVENT_UNREAD: u32 = 2;
+pub const RT_TRACE_EVENT_NO_ENTRY: u32 = 4;
+pub const RT_TRACE_EVENT_EXE_CUT: u32 = 8;
 pub const RT_STRUCT_RUSAGE: u32 = 1;
 pub const RT_STRUCT_METRICS: u32 = 2;
 pub const RT_STRUCT_DELTA: u32 = 3;
@@ -67,6 +80,9 @@ pub const RT_STRUCT_OPTS: u32 = 12;
 pub const RT_STRUCT_COMMAND_OPTS: u32 = 13;
 pub const RT_STRUCT_CONSTANT: u32 = 14;
 pub const RT_STRUCT_OBSTACLE: u32 = 15;
+pub const RT_STRUCT_TRACE_OPTS: u32 = 16;
+pub const RT_STRUCT_TRACE_EVENT: u32 = 17;
+pub const RT_STRUCT_TRACE_TOTALS: u32 = 18;
 pub const RT_TYPE_U32: u32 = 1;
 pub const RT_TYPE_I32: u32 = 2;
 pub const RT_TYPE_U64: u32 = 3;
@@ -763,6 +779,118 @@ extern "C" {
 }
 extern "C" {
     pub fn rt_command_free(c: *mut rt_command);
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_trace {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_trace_opts {
+    pub size: u32,
+    pub flags: u32,
+    pub pid: i32,
+    pub calls: u32,
+    pub back_end: u32,
+    pub ring_bytes: u32,
+    pub command: *const rt_command_opts,
+    pub message: *mut ::std::os::raw::c_char,
+    pub message_size: u32,
+    pub reserved: u32,
+}
+impl Default for rt_trace_opts {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_trace_event {
+    pub size: u32,
+    pub flags: u32,
+    pub sequence: u64,
+    pub lost: u64,
+    pub monotonic_ns: u64,
+    pub realtime_ns: u64,
+    pub duration_ns: u64,
+    pub call: u32,
+    pub who: i32,
+    pub wait_id: i32,
+    pub wait_options: u32,
+    pub result: i64,
+    pub usage_address: u64,
+    pub rusage: rt_rusage,
+    pub rusage_valid: u32,
+    pub cpu: u32,
+    pub pid: i32,
+    pub tid: i32,
+    pub ppid: i32,
+    pub host_pid: i32,
+    pub host_tid: i32,
+    pub host_ppid: i32,
+    pub uid: u32,
+    pub live_children_valid: u32,
+    pub thread_start_ns: u64,
+    pub cgroup_id: u64,
+    pub mount_namespace: u64,
+    pub pid_namespace: u64,
+    pub live_children: rt_rusage,
+    pub live_children_at_ns: u64,
+    pub comm: [::std::os::raw::c_char; 64usize],
+    pub exe: [::std::os::raw::c_char; 256usize],
+}
+impl Default for rt_trace_event {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rt_trace_totals {
+    pub size: u32,
+    pub back_end: u32,
+    pub read: u64,
+    pub lost: u64,
+    pub threads: u64,
+}
+extern "C" {
+    pub fn rt_trace_new(
+        out: *mut *mut rt_trace,
+        opts: *const rt_trace_opts,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_trace_fd(trace: *const rt_trace) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_trace_read(
+        trace: *mut rt_trace,
+        array: *mut rt_trace_event,
+        element_size: usize,
+        count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_trace_get_totals(
+        trace: *const rt_trace,
+        out: *mut rt_trace_totals,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_trace_command(trace: *mut rt_trace) -> *mut rt_command;
+}
+extern "C" {
+    pub fn rt_trace_free(trace: *mut rt_trace);
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
