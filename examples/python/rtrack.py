@@ -24,6 +24,7 @@ import errno
 import operator
 import os
 import resource
+import select
 import signal as signals
 import threading
 import time
@@ -144,6 +145,23 @@ ITEM_VIRTUAL = 1 << 2
 ITEM_STALLED = 1 << 3
 ITEM_NETWORK = 1 << 4
 
+TRACE_BACK_END_AUTO = 0
+TRACE_BACK_END_BPF = 1
+TRACE_BACK_END_PTRACE = 2
+
+TRACE_CALL_GETRUSAGE = 1 << 0
+TRACE_CALL_WAIT4 = 1 << 1
+TRACE_CALL_WAITID = 1 << 2
+
+TRACE_OPT_ALL = 1 << 0
+TRACE_OPT_NO_CHILDREN = 1 << 1
+TRACE_OPT_LIVE_CHILDREN = 1 << 2
+
+TRACE_EVENT_32BIT = 1 << 0
+TRACE_EVENT_UNREAD = 1 << 1
+TRACE_EVENT_NO_ENTRY = 1 << 2
+TRACE_EVENT_EXE_CUT = 1 << 3
+
 # Seconds that wait() sleeps at most. A signal that arrives while the library does not sleep
 # interrupts nothing, so its Python handler runs after the slice.
 _WAIT_SLICE = 1.0
@@ -252,6 +270,21 @@ class _CommandOpts(ctypes.Structure):
     ]
 
 
+class _TraceOpts(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("pid", ctypes.c_int32),
+        ("calls", ctypes.c_uint32),
+        ("back_end", ctypes.c_uint32),
+        ("ring_bytes", ctypes.c_uint32),
+        ("command", ctypes.POINTER(_CommandOpts)),
+        ("message", ctypes.c_char_p),
+        ("message_size", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
 def _missing(name: str) -> Callable[..., Any]:
     """Return what stands in for a function that the loaded library lacks."""
 
@@ -297,6 +330,12 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_command_wait": (ctypes.c_int, [handle, i64, out, size]),
         "rt_command_processes": (ctypes.c_int, [handle, out, size, count]),
         "rt_command_free": (None, [handle]),
+        "rt_trace_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_TraceOpts)]),
+        "rt_trace_fd": (ctypes.c_int, [handle]),
+        "rt_trace_read": (ctypes.c_int, [handle, out, size, count]),
+        "rt_trace_get_totals": (ctypes.c_int, [handle, out, size]),
+        "rt_trace_command": (handle, [handle]),
+        "rt_trace_free": (None, [handle]),
         "rt_constant_get": (ctypes.c_int, [u32, ctypes.POINTER(_Constant), size]),
         "rt_field_count": (u32, [u32]),
         "rt_field_struct_size": (u32, [u32]),
@@ -394,6 +433,8 @@ class Record:
 
     _raw_type: Type[ctypes.Structure]
     _has: Mapping[str, int] = {}
+    _masks: Mapping[str, str] = {}
+    """The field with one bit for each figure of a rusage, by the field that has the rusage."""
     units: Mapping[str, str] = {}
     """The UCUM unit of each field."""
 
@@ -437,7 +478,11 @@ def _property(field: _Field) -> property:
     def get_text(self: Record) -> Optional[str]:
         return os.fsdecode(getattr(self._raw, name)) if self._is_known(has) else None
 
-    def get_rusage(self: Record) -> resource.struct_rusage:
+    def get_rusage(self: Record) -> Optional[resource.struct_rusage]:
+        if name in self._masks:
+            mask = getattr(self._raw, self._masks[name])
+            known = lambda i, _: bool(mask >> i & 1)  # noqa: E731
+            return _struct_rusage(getattr(self._raw, name), known) if mask else None
         return _struct_rusage(
             getattr(self._raw, name), lambda _, part: self._is_known(_RUSAGE_HAS.get(part, 0))
         )
@@ -523,6 +568,31 @@ class CommandProcess(Record):
     def is_running(self) -> bool:
         """The process was still running when the list was made."""
         return bool(self.flags & PROCESS_RUNNING)
+
+
+@_record(17)
+class TraceEvent(Record):
+    """struct rt_trace_event: one traced call.
+
+    ``rusage`` and ``live_children`` are None if the call has none.
+    """
+
+    _masks = {"rusage": "rusage_valid", "live_children": "live_children_valid"}
+
+    @property
+    def is_32bit(self) -> bool:
+        """It is a call of the 32-bit ABI."""
+        return bool(self.flags & TRACE_EVENT_32BIT)
+
+    @property
+    def is_unread(self) -> bool:
+        """The call has returned figures, but they could not be read."""
+        return bool(self.flags & TRACE_EVENT_UNREAD)
+
+
+@_record(18)
+class TraceTotals(Record):
+    """struct rt_trace_totals: what a trace has done so far."""
 
 
 class Ended(ProcessLookupError):
@@ -935,6 +1005,56 @@ def _source(source: Union[int, HasFileno, None]) -> int:
     return _int32(source if isinstance(source, int) else source.fileno())
 
 
+def _command_options(
+    argv: Sequence[_Path],
+    *,
+    env: Optional[Mapping[str, str]] = None,
+    cwd: Optional[_Path] = None,
+    accounting: int = ACCOUNTING_AUTO,
+    children: bool = True,
+    events: bool = False,
+    list_processes: bool = False,
+    fds: Optional[Mapping[int, Union[int, HasFileno, None]]] = None,
+    only_fds: bool = False,
+    new_group: bool = False,
+    new_session: bool = False,
+    kill_on_free: bool = False,
+    want: int = 0,
+    max_fds: int = 0,
+    pss_share: int = 0,
+    pss_hold_us: int = 0,
+) -> Tuple[_CommandOpts, Any]:
+    """Return the options of a command, and the buffer for what is wrong with them."""
+    words = [os.fsencode(word) for word in argv]
+    pairs = None
+    if env is not None:
+        pairs = [os.fsencode(f"{key}={value}") for key, value in env.items()]
+    tracker = _options(_flags(children, events), None, want, max_fds, pss_share, pss_hold_us)
+    flags = (
+        (COMMAND_LIST_PROCESSES if list_processes else 0)
+        | (COMMAND_NEW_GROUP if new_group else 0)
+        | (COMMAND_NEW_SESSION if new_session else 0)
+        | (COMMAND_ONLY_FDS if only_fds else 0)
+        | (COMMAND_KILL_ON_FREE if kill_on_free else 0)
+    )
+    entries = [_Fd(_int32(number), _source(source)) for number, source in (fds or {}).items()]
+    message = ctypes.create_string_buffer(512)
+    opts = _CommandOpts(
+        size=ctypes.sizeof(_CommandOpts),
+        flags=flags,
+        argv=_strings(words),
+        envp=None if pairs is None else _strings(pairs),
+        cwd=None if cwd is None else os.fsencode(cwd),
+        tracker=ctypes.pointer(tracker),
+        accounting=accounting,
+        fds=(_Fd * len(entries))(*entries),
+        fd_count=len(entries),
+        message=ctypes.cast(message, ctypes.c_char_p),
+        message_size=ctypes.sizeof(message),
+    )
+    return opts, message
+
+
 class Command:
     """Starts a program, and follows it and its descendants.
 
@@ -951,6 +1071,8 @@ class Command:
     >>> with rtrack.Command(["make", "-j4"]) as command:
     ...     outcome = command.wait()
     """
+
+    _close: Callable[[], Any]
 
     def __init__(
         self,
@@ -972,48 +1094,50 @@ class Command:
         pss_share: int = 0,
         pss_hold_us: int = 0,
     ) -> None:
-        words = [os.fsencode(word) for word in argv]
-        pairs = None
-        if env is not None:
-            pairs = [os.fsencode(f"{key}={value}") for key, value in env.items()]
-        tracker = _options(_flags(children, events), None, want, max_fds, pss_share, pss_hold_us)
-        flags = (
-            (COMMAND_LIST_PROCESSES if list_processes else 0)
-            | (COMMAND_NEW_GROUP if new_group else 0)
-            | (COMMAND_NEW_SESSION if new_session else 0)
-            | (COMMAND_ONLY_FDS if only_fds else 0)
-            | (COMMAND_KILL_ON_FREE if kill_on_free else 0)
-        )
-        entries = [_Fd(_int32(number), _source(source)) for number, source in (fds or {}).items()]
-        message = ctypes.create_string_buffer(512)
-        opts = _CommandOpts(
-            size=ctypes.sizeof(_CommandOpts),
-            flags=flags,
-            argv=_strings(words),
-            envp=None if pairs is None else _strings(pairs),
-            cwd=None if cwd is None else os.fsencode(cwd),
-            tracker=ctypes.pointer(tracker),
+        opts, message = _command_options(
+            argv,
+            env=env,
+            cwd=cwd,
             accounting=accounting,
-            fds=(_Fd * len(entries))(*entries),
-            fd_count=len(entries),
-            message=ctypes.cast(message, ctypes.c_char_p),
-            message_size=ctypes.sizeof(message),
+            children=children,
+            events=events,
+            list_processes=list_processes,
+            fds=fds,
+            only_fds=only_fds,
+            new_group=new_group,
+            new_session=new_session,
+            kill_on_free=kill_on_free,
+            want=want,
+            max_fds=max_fds,
+            pss_share=pss_share,
+            pss_hold_us=pss_hold_us,
         )
         handle = ctypes.c_void_p()
         err = _lib.rt_command_start(ctypes.byref(handle), ctypes.byref(opts))
         if err < 0 and message.value:
-            name = os.fsdecode(words[0]) if words else None
+            name = os.fsdecode(argv[0]) if argv else None
             raise OSError(-err, os.fsdecode(message.value), name)
         _check(err)
+        self._hold(_made(handle))
+        self._close = weakref.finalize(self, _lib.rt_command_free, self._handle)
+
+    def _hold(self, handle: int) -> None:
         # The library has a lock of its own, so the first of these only keeps close() from freeing
         # what another thread uses. wait() holds the second one instead: nothing but close() and
         # another wait() has to wait for it. Both are reentrant, as that of a tracker is.
         self._lock = threading.RLock()
         self._waiting = threading.RLock()
-        self._handle: Optional[int] = _made(handle)
-        self._close = weakref.finalize(self, _lib.rt_command_free, self._handle)
+        self._handle: Optional[int] = handle
         self.pid: int = _lib.rt_command_pid(self._handle)
         self._tracker = PidTracker._borrow(_lib.rt_command_tracker(self._handle), self)
+
+    @classmethod
+    def _borrow(cls, handle: int) -> Command:
+        """Return the command of a trace, which frees it."""
+        self = cls.__new__(cls)
+        self._hold(handle)
+        self._close = lambda: None
+        return self
 
     def _live(self) -> int:
         if self._handle is None:
@@ -1132,6 +1256,149 @@ class Command:
                 self.signal(signals.SIGKILL)
             self.wait()
         except (ProcessLookupError, ChildProcessError):
+            pass
+        finally:
+            self.close()
+
+
+class Trace:
+    """Traces the calls of getrusage(2) that processes make: each with its figures.
+
+    Either ``argv`` is a command to start, or ``pid`` is a process to trace with its descendants,
+    or ``whole_system`` is true. ``calls`` has TRACE_CALL_ bits. Other keyword arguments are those
+    of Command, such as ``env`` and ``fds``. Raises OSError with a sentence that says what would
+    help if the calls cannot be traced.
+
+    It is a context manager, and iterates over the calls until all traced processes have ended:
+
+    >>> with rtrack.Trace(["python3", "-m", "timeit"]) as trace:
+    ...     for event in trace:
+    ...         print(event.comm, event.pid, event.result, event.rusage)
+    """
+
+    _ROOM = 64  # events that one call of the library returns
+
+    def __init__(
+        self,
+        argv: Optional[Sequence[_Path]] = None,
+        *,
+        pid: Optional[int] = None,
+        whole_system: bool = False,
+        calls: int = TRACE_CALL_GETRUSAGE,
+        back_end: int = TRACE_BACK_END_AUTO,
+        children: bool = True,
+        live_children: bool = False,
+        ring_bytes: int = 0,
+        **command: Any,
+    ) -> None:
+        message = ctypes.create_string_buffer(512)
+        opts = _TraceOpts(
+            size=ctypes.sizeof(_TraceOpts),
+            flags=(TRACE_OPT_ALL if whole_system else 0)
+            | (0 if children else TRACE_OPT_NO_CHILDREN)
+            | (TRACE_OPT_LIVE_CHILDREN if live_children else 0),
+            pid=0 if pid is None else _int32(pid),
+            calls=calls,
+            back_end=back_end,
+            ring_bytes=ring_bytes,
+            message=ctypes.cast(message, ctypes.c_char_p),
+            message_size=ctypes.sizeof(message),
+        )
+        if argv is not None:
+            opts.command = ctypes.pointer(_command_options(argv, **command)[0])
+        elif command:
+            raise TypeError("options of a command without a command")
+        handle = ctypes.c_void_p()
+        err = _lib.rt_trace_new(ctypes.byref(handle), ctypes.byref(opts))
+        if err < 0 and message.value:
+            raise OSError(-err, os.fsdecode(message.value))
+        _check(err)
+        self._lock = threading.RLock()  # as that of a tracker
+        self._handle: Optional[int] = _made(handle)
+        self._close = weakref.finalize(self, _lib.rt_trace_free, self._handle)
+        started = _lib.rt_trace_command(self._handle)
+        self._command = Command._borrow(started) if started else None
+
+    def _live(self) -> int:
+        if self._handle is None:
+            raise ValueError("trace is closed")
+        return self._handle
+
+    @property
+    def command(self) -> Optional[Command]:
+        """The command that was started, or None. It is valid until the trace is closed."""
+        return self._command
+
+    def fileno(self) -> int:
+        """Return a descriptor for an event loop: readable when read() has something to return."""
+        with self._lock:
+            fd: int = _lib.rt_trace_fd(self._live())
+        _check(fd)
+        return fd
+
+    def read(self) -> List[TraceEvent]:
+        """Return some of the calls that wait, oldest first. Does not wait: the list may be empty.
+
+        Raises ProcessLookupError if all traced processes have ended and no call waits.
+        """
+        rows, count = (TraceEvent._raw_type * self._ROOM)(), ctypes.c_size_t(self._ROOM)
+        row_size = ctypes.sizeof(TraceEvent._raw_type)
+        with self._lock:
+            _check(_lib.rt_trace_read(self._live(), rows, row_size, ctypes.byref(count)))
+        return [TraceEvent(row) for row in rows[: count.value]]
+
+    def events(self, timeout: Optional[float] = None) -> Iterator[TraceEvent]:
+        """Iterate over the calls, and wait for each.
+
+        Ends when all traced processes have ended, or when none has made a call for ``timeout``
+        seconds.
+        """
+        poll = select.poll()
+        poll.register(self.fileno(), select.POLLIN)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            try:
+                found = self.read()
+            except ProcessLookupError:
+                return
+            yield from found
+            if found:
+                deadline = None if timeout is None else time.monotonic() + timeout
+                continue
+            left = _WAIT_SLICE if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                return
+            # A poll of a trace that another thread has closed meanwhile ends after a slice.
+            poll.poll(min(left, _WAIT_SLICE) * 1000)
+
+    def __iter__(self) -> Iterator[TraceEvent]:
+        return self.events()
+
+    def totals(self) -> TraceTotals:
+        """Return what was traced so far: ``read``, ``lost`` and the back end in use."""
+        out = TraceTotals()
+        with self._lock:
+            size = ctypes.sizeof(out._raw)
+            _check(_lib.rt_trace_get_totals(self._live(), ctypes.byref(out._raw), size))
+        return out
+
+    def close(self) -> None:
+        """End the trace. Processes that still run continue to run."""
+        with self._lock:
+            if self._command:
+                self._command.close()
+            self._handle = None
+            self._close()
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """End the trace. On an exception, kill its command first."""
+        try:
+            if exc[0] is not None and self._command:
+                self._command.signal(signals.SIGKILL)
+        except (ProcessLookupError, ValueError):
             pass
         finally:
             self.close()

@@ -647,10 +647,70 @@ class Commands(unittest.TestCase):
         self.assertRaises(OSError, rtrack.Command, [])
 
 
+# Calls getrusage(2) in known ways, and prints how it ended.
+CALLS = """
+import resource
+for scope in (0, -1, 1) * 20:
+    resource.getrusage(scope)
+try:
+    resource.getrusage(7)
+except ValueError:
+    print("refused")
+"""
+
+
+class Traces(unittest.TestCase):
+    def trace(self, *args: Any, **kwargs: Any) -> rtrack.Trace:
+        try:
+            return rtrack.Trace(*args, **kwargs)
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOPKG):
+                raise
+            self.skipTest(str(error))
+
+    def test_trace_of_command_has_each_call(self) -> None:
+        with open(os.devnull, "w") as null:
+            argv = [sys.executable, "-I", "-c", CALLS]
+            with self.trace(argv, fds={1: null}) as trace:
+                events = [event for event in trace if event.pid == trace.command.pid]
+                totals = trace.totals()
+                self.assertEqual(trace.command.wait().exit_code, 0)
+                self.assertRaises(ProcessLookupError, trace.read)
+        ours = events[-61:]
+        self.assertEqual([event.who for event in ours], [0, -1, 1] * 20 + [7])
+        self.assertEqual([event.result for event in ours], [0] * 60 + [-errno.EINVAL])
+        self.assertIsNone(ours[-1].rusage)
+        self.assertEqual(ours[0].call, rtrack.TRACE_CALL_GETRUSAGE)
+        self.assertGreater(ours[0].rusage.ru_maxrss, 1000)
+        self.assertEqual((totals.lost, totals.threads), (0, 0))
+        self.assertGreaterEqual(totals.read, 61)
+        self.assertIn("python", os.path.basename(ours[0].exe))
+
+    def test_iteration_ends_after_timeout_without_calls(self) -> None:
+        with self.trace(["sleep", "60"], kill_on_free=True) as trace:
+            begin = time.monotonic()
+            self.assertEqual(list(trace.events(0.2)), [])
+            self.assertGreaterEqual(time.monotonic() - begin, 0.19)
+            self.assertTrue(select.poll() and trace.fileno() >= 0)
+            trace.command.kill()
+        self.assertRaises(ValueError, trace.read)
+        self.assertRaises(ValueError, trace.command.dispatch)
+
+    def test_trace_with_bad_arguments_raises(self) -> None:
+        for arguments in ({}, {"pid": 1, "whole_system": True}, {"pid": 1, "calls": 8},
+                          {"pid": 1, "back_end": 9}):
+            with self.assertRaises(OSError) as caught:
+                rtrack.Trace(**arguments)
+            self.assertEqual(caught.exception.errno, errno.EINVAL, arguments)
+            self.assertIn("option", str(caught.exception))
+        self.assertRaises(TypeError, rtrack.Trace, pid=1, cwd="/")
+        self.assertRaises(OverflowError, rtrack.Trace, pid=1 << 32)
+
+
 class Binding(unittest.TestCase):
     def test_constants_match_header(self) -> None:
         kinds = ("RUSAGE_", "HAS_", "OPT_", "KIND_", "REASON_", "ACCOUNTING_", "PEAK_", "ITEM_",
-                 "PSS_", "SOURCE_", "COMMAND_", "PROCESS_", "OBSTACLE_")
+                 "PSS_", "SOURCE_", "COMMAND_", "PROCESS_", "OBSTACLE_", "TRACE_")
         numbers = {name[len("RT_") :]: value for name, value in header.read(HEADER).numbers.items()}
         declared = {name: value for name, value in numbers.items() if name.startswith(kinds)}
         ours = {name: value for name, value in vars(rtrack).items() if name.startswith(kinds)}
