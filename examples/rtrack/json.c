@@ -2,7 +2,6 @@
 /* Writes JSON into a text. */
 #include "json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,14 +9,26 @@
 
 #include "utf8.h"
 
+/* Returns the length of the characters at s that need no escape. */
+static size_t plain_length(const char *s)
+{
+	size_t len = 0;
+
+	while (s[len] >= 0x20 && s[len] < 0x7f && s[len] != '"' && s[len] != '\\')
+		len++;
+	return len;
+}
+
 static void add_quoted(struct text *t, const char *s)
 {
 	text_bytes(t, "\"", 1);
 	while (*s) {
-		size_t len = utf8_length(s);
+		size_t plain = plain_length(s), len = plain ? plain : utf8_length(s);
 		unsigned char c = (unsigned char)*s;
 
-		if (len == 0)
+		if (plain)
+			text_bytes(t, s, plain);
+		else if (len == 0)
 			text_add(t, "\\ufffd");
 		else if (c == '"' || c == '\\')
 			text_printf(t, "\\%c", c);
@@ -68,13 +79,13 @@ void json_bool(struct text *t, const char *key, bool value)
 void json_i64(struct text *t, const char *key, int64_t value)
 {
 	lead_in(t, key);
-	text_printf(t, "%" PRId64, value);
+	text_i64(t, value);
 }
 
 void json_u64(struct text *t, const char *key, uint64_t value)
 {
 	lead_in(t, key);
-	text_printf(t, "%" PRIu64, value);
+	text_u64(t, value);
 }
 
 void json_double(struct text *t, const char *key, double value)

@@ -75,6 +75,26 @@ void text_printf(struct text *t, const char *format, ...)
 	va_end(args);
 }
 
+/* Not by printf(), which takes ten times as long: a trace may write a million numbers a second. */
+void text_u64(struct text *t, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	text_bytes(t, digits + at, sizeof(digits) - at);
+}
+
+void text_i64(struct text *t, int64_t value)
+{
+	if (value < 0)
+		text_bytes(t, "-", 1);
+	text_u64(t, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
 /* printf() writes a decimal point in every locale, because rtrack never sets LC_NUMERIC. */
 void text_double(struct text *t, double value)
 {

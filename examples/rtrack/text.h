@@ -18,6 +18,10 @@ void text_bytes(struct text *t, const char *data, size_t len);
 void text_add(struct text *t, const char *s);
 void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Add a whole number. */
+void text_u64(struct text *t, uint64_t value);
+void text_i64(struct text *t, int64_t value);
+
 /* Add the shortest decimal form that reads back as the same number. It always has a point or an
  * exponent. */
 void text_double(struct text *t, double value);
