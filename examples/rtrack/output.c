@@ -64,13 +64,23 @@ static void remove_torn_row(const struct output *o, size_t torn)
 	(void)unused;
 }
 
+/* Returns how many bytes of the written ones follow the last whole row. */
+static size_t torn_part(const char *data, size_t written)
+{
+	size_t torn = 0;
+
+	while (torn < written && data[written - torn - 1] != '\n')
+		torn++;
+	return torn;
+}
+
 int output_flush(struct output *o)
 {
 	size_t written;
 	int err = write_all(o->fd, o->text.data, o->text.len, &written);
 
 	if (err < 0) {
-		remove_torn_row(o, written);
+		remove_torn_row(o, torn_part(o->text.data, written));
 		warn("cannot write '%s': %s; the %s ends here", o->name, rt_strerror(err), o->what);
 		o->failed = true;
 		output_close(o);
@@ -81,7 +91,7 @@ int output_flush(struct output *o)
 
 void output_close(struct output *o)
 {
-	if (o->fd >= 0 && o->fd != STDOUT_FILENO && close(o->fd) < 0 && !o->failed) {
+	if (o->fd > STDERR_FILENO && close(o->fd) < 0 && !o->failed) {
 		warn("cannot write '%s': %s", o->name, rt_strerror(-errno));
 		o->failed = true;
 	}
