@@ -12,6 +12,7 @@
 #include "accounting_methods.h"
 #include "clock.h"
 #include "commands.h"
+#include "exit_code.h"
 #include "figures.h"
 #include "follow.h"
 #include "live.h"
@@ -61,30 +62,6 @@ static int prepare(struct run *r)
 	if (err < 0)
 		warn("cannot follow the system: %s", rt_strerror(err));
 	return err < 0 ? EXIT_BEFORE_START : 0;
-}
-
-/* As in env(1) and timeout(1), the exit code shows whether rtrack or the command failed. */
-static int exit_code_of_failed_start(int err)
-{
-	switch (err) {
-	case -ENOENT:
-		return EXIT_NOT_FOUND;
-	case -ECHILD: /* the command may have run */
-		return EXIT_STATUS_LOST;
-	case -EAGAIN:
-	case -ENOMEM:
-	case -EMFILE:
-	case -ENFILE:
-	case -EINVAL:
-	case -ENOSYS:
-	case -EXDEV:
-	case -EOPNOTSUPP:
-	case -ENOPKG:
-	case -EPROTO:
-		return EXIT_BEFORE_START;
-	default:
-		return EXIT_CANNOT_EXEC;
-	}
 }
 
 static void report_failed_start(const struct run *r, int err)
@@ -208,12 +185,7 @@ static void write_results(struct run *r)
 
 static int exit_code(const struct run *r)
 {
-	if (r->kills_sent > 0)
-		return EXIT_TIMED_OUT;
-	if (r->outcome.signal > 0)
-		return EXIT_SIGNAL_BASE + r->outcome.signal;
-	/* -1: the exit status is lost, which was reported. */
-	return r->outcome.exit_code >= 0 ? r->outcome.exit_code : EXIT_STATUS_LOST;
+	return r->kills_sent > 0 ? EXIT_TIMED_OUT : exit_code_of_outcome(&r->outcome);
 }
 
 static int run(struct run *r)
