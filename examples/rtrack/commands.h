@@ -8,6 +8,7 @@
 int command_run(const struct options *options);
 int command_attach(const struct options *options);
 int command_system(const struct options *options);
+int command_trace(const struct options *options);
 int command_rusage(const struct options *options);
 int command_info(const struct options *options);
 

@@ -13,6 +13,8 @@
 #include "figures.h"
 #include "format.h"
 #include "message.h"
+#include "trace_format.h"
+#include "trace_names.h"
 #include "units.h"
 
 #define SHORTEST_INTERVAL_NS (NS_PER_S / 1000)
@@ -32,8 +34,16 @@ enum {
 	KEY_CHILDREN,
 	KEY_THREAD,
 	KEY_PID,
-	KEY_JSON
+	KEY_JSON,
+	KEY_ALL,
+	KEY_CALLS,
+	KEY_BACK_END,
+	KEY_LIVE_CHILDREN,
+	KEY_RING_BYTES
 };
+
+/* As the library has it. */
+#define RING_BYTES_MAX (UINT64_C(64) << 20)
 
 struct option_row {
 	int key;
@@ -69,6 +79,22 @@ static const struct option_row rows[] = {
 	{ KEY_LIVE, FOR_SERIES, "live", "WHEN",
 	  "show a line that is updated in place: auto, always or never" },
 	{ KEY_COLOR, FOR_SERIES, "color", "WHEN", "colour the summary: auto, always or never" },
+	{ KEY_PID, FOR_TRACE, "pid", "PID", "trace this process and its descendants" },
+	{ KEY_ALL, FOR_TRACE, "all", NULL, "trace all processes of the system" },
+	{ KEY_CALLS, FOR_TRACE, "calls", "CALLS",
+	  "getrusage, wait4, waitid, separated by commas; default getrusage" },
+	{ KEY_BACK_END, FOR_TRACE, "back-end", "HOW", "auto, bpf or ptrace" },
+	{ KEY_LIVE_CHILDREN, FOR_TRACE, "live-children", NULL,
+	  "also show what children not yet waited for have used" },
+	{ KEY_NO_CHILDREN, FOR_TRACE, "no-children", NULL,
+	  "trace only the process, not its descendants" },
+	{ 'o', FOR_TRACE, "output", "FILE", "write the calls to FILE, or - for standard output" },
+	{ 'f', FOR_TRACE, "format", "FORMAT",
+	  "text, jsonl or tracee; default: by the suffix of FILE" },
+	{ 'd', FOR_TRACE, "duration", "TIME", "end the trace after this time" },
+	{ KEY_RING_BYTES, FOR_TRACE, "ring-bytes", "N",
+	  "memory for calls that wait to be written; default 1 MiB" },
+	{ 'q', FOR_TRACE, "quiet", NULL, "write no summary" },
 	{ KEY_CHILDREN, FOR_RUSAGE, "children", NULL, "show the children that rtrack waited for" },
 	{ KEY_THREAD, FOR_RUSAGE, "thread", NULL, "show the calling thread" },
 	{ KEY_PID, FOR_RUSAGE, "pid", "PID", "show this process" },
@@ -164,12 +190,40 @@ static int set_accounting(struct options *o, const char *word)
 	return -EINVAL;
 }
 
+/* Parse names that are separated by commas. */
+static int set_calls(struct options *o, const char *words)
+{
+	for (o->calls = 0;; words++) {
+		size_t len = strcspn(words, ",");
+		uint32_t call = trace_call_by_name(words, len);
+
+		if (!call)
+			return -EINVAL;
+		o->calls |= call;
+		words += len;
+		if (!*words)
+			return 0;
+	}
+}
+
+/* The words are in the order of the RT_TRACE_BACK_END_ values. */
+static int set_back_end(struct options *o, const char *word)
+{
+	static const char *const words[] = { "auto", "bpf", "ptrace", NULL };
+
+	return pick(word, words, &o->back_end);
+}
+
 static int set_format(struct options *o, const char *word)
 {
 	static const char *const words[] = { "text", "json", NULL };
 	unsigned chosen;
 	int err;
 
+	if (o->command->bit == FOR_TRACE) {
+		o->trace_format = trace_format_by_name(word);
+		return o->trace_format ? 0 : -EINVAL;
+	}
 	if (o->command->bit != FOR_RUSAGE) {
 		o->format = format_by_name(word);
 		return o->format ? 0 : -EINVAL;
@@ -229,6 +283,12 @@ static int set_with_argument(struct options *o, int key, const char *argument)
 	case KEY_PROCESSES:
 		o->processes = argument;
 		return *argument ? 0 : -EINVAL;
+	case KEY_CALLS:
+		return set_calls(o, argument);
+	case KEY_BACK_END:
+		return set_back_end(o, argument);
+	case KEY_RING_BYTES:
+		return parse_count(argument, RING_BYTES_MAX, &o->ring_bytes);
 	case KEY_LIVE:
 		return set_when(&o->live, argument);
 	case KEY_COLOR:
@@ -264,11 +324,17 @@ static void set_flag(struct options *o, int key)
 	case KEY_JSON:
 		o->as_json = true;
 		break;
+	case KEY_ALL:
+		o->all = true;
+		break;
+	case KEY_LIVE_CHILDREN:
+		o->live_children = true;
+		break;
 	}
 }
 
-/* The arguments of getopt_long(). For run, "+" makes it stop at the first operand, so it leaves the
- * options of the command alone. E.g.: in "rtrack run ls -l", -l belongs to ls. */
+/* The arguments of getopt_long(). For run and trace, "+" makes it stop at the first operand, so it
+ * leaves the options of the command alone. E.g.: in "rtrack run ls -l", -l belongs to ls. */
 struct getopt_tables {
 	char shorts[2 * ROW_COUNT + 2];
 	struct option longs[ROW_COUNT + 1];
@@ -280,7 +346,7 @@ static void make_tables(struct getopt_tables *tables, const struct command *comm
 	struct option *l = tables->longs;
 
 	*tables = (struct getopt_tables){ 0 };
-	if (command->bit == FOR_RUN)
+	if (command->bit & (FOR_RUN | FOR_TRACE))
 		*s++ = '+';
 	for (int i = 0; i < ROW_COUNT; i++) {
 		if (!(rows[i].commands & command->bit))

@@ -13,8 +13,9 @@ enum {
 	FOR_SYSTEM = 4,
 	FOR_RUSAGE = 8,
 	FOR_INFO = 16,
+	FOR_TRACE = 32,
 	FOR_SERIES = FOR_RUN | FOR_ATTACH | FOR_SYSTEM,
-	FOR_ALL = FOR_SERIES | FOR_RUSAGE | FOR_INFO
+	FOR_ALL = FOR_SERIES | FOR_RUSAGE | FOR_INFO | FOR_TRACE
 };
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
@@ -23,6 +24,7 @@ enum summary_form { SUMMARY_TEXT, SUMMARY_JSON, SUMMARY_NONE };
 
 struct format;
 struct options;
+struct trace_format;
 
 /* One subcommand. The table of subcommands is in main.c. */
 struct command {
@@ -50,10 +52,15 @@ struct options {
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
 	bool verbose, quiet;
 	enum when color, live;
-	int scope;       /* rusage: RT_RUSAGE_ value */
-	int32_t pid;     /* rusage; 0: not given */
-	bool as_json;    /* rusage, info */
-	char **operands; /* arguments after the options; NULL ends them */
+	int scope;                               /* rusage: RT_RUSAGE_ value */
+	int32_t pid;                             /* rusage, trace; 0: not given */
+	bool as_json;                            /* rusage, info */
+	const struct trace_format *trace_format; /* NULL: not given */
+	uint32_t calls;                          /* RT_TRACE_CALL_ bits; 0: not given */
+	uint32_t back_end;                       /* RT_TRACE_BACK_END_ value */
+	uint64_t ring_bytes;                     /* 0: not given */
+	bool all, live_children;                 /* trace */
+	char **operands;                         /* arguments after the options; NULL ends them */
 	int operand_count;
 };
 

@@ -131,7 +131,7 @@ class BeforeTheStart(Case):
             self.assertNotEqual(done.stderr, "", words)
 
     def test_unknown_subcommand_is_named_in_error(self) -> None:
-        self.assertIn("unknown command 'trace'", rtrack("trace", "--", "true").stderr)
+        self.assertIn("unknown command 'follow'", rtrack("follow", "--", "true").stderr)
 
 
 class WithoutSupervisor(Case):

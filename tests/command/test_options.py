@@ -7,7 +7,7 @@ from typing import List
 from harness import SOURCE
 from rtrack_command import Case, python, rtrack
 
-COMMANDS = ("run", "attach", "system", "rusage", "info")
+COMMANDS = ("run", "attach", "system", "trace", "rusage", "info")
 
 
 def in_help(command: str) -> List[str]:

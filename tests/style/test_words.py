@@ -72,10 +72,11 @@ ALLOWED = (
     Allowed(r"include/.*", r"(?:@param|@p|\bint) who\b", "the argument of rt_getrusage()"),
     Allowed(
         r".*",
-        r"`who`|\b(?:int32_t|pub) who\b|(?:\.|->)who\b|\btrace_event, who\b|[\"']who(?=[\"'])",
+        r"`who`|\b(?:int32_t|pub) who\b|(?:\.|->)who\b|\btrace_event, who\b|\bwho=|"
+        r"[\"']who(?=[\"'])",
         "a field of struct rt_trace_event, called as the argument is in getrusage(2)",
     ),
-    Allowed(r"docs/.*", r"`who`|\.(?:Fa|Ar) who\b", "the argument of rt_getrusage()"),
+    Allowed(r"docs/.*", r"`who`|\.(?:Fa|Ar|It) who\b", "the argument of rt_getrusage()"),
     Allowed(
         r"lib/api/rusage\.c",
         r"\bint who\b|\bwho [!=]=|\bgetrusage\(who\b",
