@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "json.h"
+#include "trace_back_ends.h"
 
 /* What one kind of tracker can measure. */
 struct capability {
@@ -44,6 +45,7 @@ static const struct {
 	{ RT_STRUCT_NETWORK, "network" },
 	{ RT_STRUCT_ZPOOL, "zpool" },
 	{ RT_STRUCT_COMMAND_PROCESS, "command_process" },
+	{ RT_STRUCT_TRACE_EVENT, "trace_event" },
 };
 
 enum { STRUCT_COUNT = sizeof(structs) / sizeof(structs[0]) };
@@ -185,9 +187,23 @@ static void text_of_commands(struct text *out, const struct command_capability *
 	}
 }
 
+static void text_of_tracing(struct text *out, const struct trace_back_end *back_ends)
+{
+	char about[40];
+
+	text_add(out, "\nCalls of getrusage:\n");
+	for (int i = 0; i < TRACE_BACK_ENDS; i++) {
+		const char *problem = *back_ends[i].problem ? back_ends[i].problem : NULL;
+
+		snprintf(about, sizeof(about), "tracing by %s", back_ends[i].name);
+		text_of_answer(out, about, problem);
+	}
+}
+
 static void text_of_info(struct text *out, const struct utsname *kernel,
                          const struct capability *capabilities,
-                         const struct command_capability *commands)
+                         const struct command_capability *commands,
+                         const struct trace_back_end *back_ends)
 {
 	uint32_t loaded = rt_version();
 
@@ -203,6 +219,7 @@ static void text_of_info(struct text *out, const struct utsname *kernel,
 	text_of_capability(out, &capabilities[0]);
 	text_of_capability(out, &capabilities[1]);
 	text_of_commands(out, commands);
+	text_of_tracing(out, back_ends);
 }
 
 static void json_of_capability(struct text *out, const struct capability *a)
@@ -259,6 +276,17 @@ static void json_of_commands(struct text *out, const struct command_capability *
 	json_end(out, '}');
 }
 
+static void json_of_tracing(struct text *out, const struct trace_back_end *back_ends)
+{
+	json_begin(out, "trace", '{');
+	for (int i = 0; i < TRACE_BACK_ENDS; i++) {
+		const char *problem = *back_ends[i].problem ? back_ends[i].problem : NULL;
+
+		json_of_answer(out, back_ends[i].name, problem);
+	}
+	json_end(out, '}');
+}
+
 static void json_of_versions(struct text *out)
 {
 	uint32_t loaded = rt_version();
@@ -274,7 +302,8 @@ static void json_of_versions(struct text *out)
 
 static void json_of_info(struct text *out, const struct utsname *kernel,
                          const struct capability *capabilities,
-                         const struct command_capability *commands)
+                         const struct command_capability *commands,
+                         const struct trace_back_end *back_ends)
 {
 	json_begin(out, NULL, '{');
 	json_of_versions(out);
@@ -290,6 +319,7 @@ static void json_of_info(struct text *out, const struct utsname *kernel,
 	json_of_capability(out, &capabilities[0]);
 	json_of_capability(out, &capabilities[1]);
 	json_of_commands(out, commands);
+	json_of_tracing(out, back_ends);
 	json_end(out, '}');
 	text_add(out, "\n");
 }
@@ -298,6 +328,7 @@ int command_info(const struct options *options)
 {
 	struct capability capabilities[2];
 	struct command_capability commands;
+	struct trace_back_end back_ends[TRACE_BACK_ENDS];
 	struct utsname kernel = { .sysname = "unknown" };
 	struct text out = { 0 };
 
@@ -307,10 +338,11 @@ int command_info(const struct options *options)
 	try_tree(&capabilities[0]);
 	try_system(&capabilities[1]);
 	try_commands(&commands);
+	trace_back_ends_try(back_ends);
 	if (options->as_json)
-		json_of_info(&out, &kernel, capabilities, &commands);
+		json_of_info(&out, &kernel, capabilities, &commands, back_ends);
 	else
-		text_of_info(&out, &kernel, capabilities, &commands);
+		text_of_info(&out, &kernel, capabilities, &commands, back_ends);
 	fwrite(out.data, 1, out.len, stdout);
 	text_free(&out);
 	rt_tracker_free(capabilities[0].tracker);

@@ -48,6 +48,17 @@ class Info(Case):
             self.assertIn(method["why"] or "", done.stderr)
             self.assertIn(f"accounting by {name}", rtrack("info").stdout)
 
+    def test_available_back_ends_trace_and_others_have_a_reason(self) -> None:
+        got = json.loads(rtrack("info", "--json").stdout)["trace"]
+        self.assertEqual(set(got), {"bpf", "ptrace"})
+        for name, back_end in got.items():
+            done = rtrack("trace", "-q", "--back-end", name, "true")
+            is_available = back_end["available"] == "yes"
+            self.assertEqual(done.returncode, 0 if is_available else 125, done.stderr)
+            self.assertEqual(back_end["why"] is None, is_available)
+            self.assertIn(back_end["why"] or "", done.stderr)
+            self.assertIn(f"tracing by {name}", rtrack("info").stdout)
+
     def test_cgroup_hierarchies_are_those_of_a_command(self) -> None:
         """A command sees its cgroups in these hierarchies."""
         info = rtrack("info").stdout
