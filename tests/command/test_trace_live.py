@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Tests of rtrack trace on real calls, by each back end that works here."""
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from typing import Any, Callable, Dict, List
+
+from rtrack_command import (PATIENCE_S, RTRACK, Case, commands_of, python, read_jsonl, rtrack,
+                            state_of, wait_until)
+
+BACK_ENDS = json.loads(rtrack("info", "--json").stdout)["trace"]
+SELF, CHILDREN, THREAD = 0, -1, 1
+
+# Calls getrusage(2) with each argument, and with one that it refuses. Then prints what it got.
+CALLS = """
+import ctypes, json, resource
+libc = ctypes.CDLL(None, use_errno=True)
+got = [list(resource.getrusage(scope)) for scope in (0, -1, 1) * 10]
+assert libc.getrusage(7, None) == -1
+assert libc.getrusage(0, ctypes.c_void_p(8)) == -1
+print(json.dumps(got))
+"""
+FIGURES = [
+    "ru_utime", "ru_stime", "ru_maxrss", "ru_ixrss", "ru_idrss", "ru_isrss", "ru_minflt",
+    "ru_majflt", "ru_nswap", "ru_inblock", "ru_oublock", "ru_msgsnd", "ru_msgrcv", "ru_nsignals",
+    "ru_nvcsw", "ru_nivcsw"]
+
+Row = Dict[str, Any]
+
+
+def each_back_end(test: Callable[["Live", str], None]) -> Callable[["Live"], None]:
+    """Run a test with each back end. Skip it if there is none."""
+
+    def run(self: "Live") -> None:
+        names = [name for name, back_end in BACK_ENDS.items() if back_end["available"] == "yes"]
+        if not names:
+            self.skipTest("; ".join(back_end["why"] for back_end in BACK_ENDS.values()))
+        for name in names:
+            with self.subTest(back_end=name):
+                test(self, name)
+
+    return run
+
+
+class Live(Case):
+    def trace(self, back_end: str, *words: str, options: List[str] = [], code: int = 0,
+              **kwargs: Any) -> List[Row]:
+        """Trace a command, and return its calls."""
+        path = self.dir / "calls.jsonl"
+        done = rtrack("trace", "-q", "--back-end", back_end, *options, "-o", path, *words, **kwargs)
+        self.assertEqual((done.returncode, done.stderr), (code, ""))
+        self.output = done.stdout
+        return read_jsonl(path)
+
+    @each_back_end
+    def test_figures_are_those_that_the_program_got(self, back_end: str) -> None:
+        rows = self.trace(back_end, *python(CALLS))[-32:]
+        self.assertEqual([row["who"] for row in rows], [0, -1, 1] * 10 + [7, 0])
+        self.assertEqual([row["result"] for row in rows],
+                         [0] * 30 + [-errno.EINVAL, -errno.EFAULT])
+        for row, got in zip(rows, json.loads(self.output)):
+            self.assertEqual([row[name] for name in FIGURES], got)
+        for row in rows[30:]:
+            self.assertEqual({row[name] for name in FIGURES}, {None})
+
+    @each_back_end
+    def test_events_say_where_and_when(self, back_end: str) -> None:
+        before = time.time_ns()
+        # The path of a program is known if it is there when its first call is read.
+        code = f"""
+import resource, time
+resource.getrusage(resource.RUSAGE_SELF)
+end = time.monotonic() + {PATIENCE_S / 2}
+while not open({str(self.dir / "calls.jsonl")!r}).read() and time.monotonic() < end:
+    time.sleep(0.01)
+"""
+        rows = self.trace(back_end, *python(code))
+        for row in rows:
+            self.assertTrue(before - 10**9 < row["realtime_ns"] < time.time_ns() + 10**9)
+            self.assertLess(row["duration_ns"], 10**9)
+            self.assertEqual((row["tid"], row["uid"], row["lost"]), (row["pid"], os.getuid(), 0))
+        self.assertEqual([row["sequence"] for row in rows], list(range(len(rows))))
+        self.assertEqual(os.path.realpath(rows[-1]["exe"]), os.path.realpath(sys.executable))
+
+    @each_back_end
+    def test_exit_code_and_signal_of_command_are_kept(self, back_end: str) -> None:
+        self.trace(back_end, "sh", "-c", "exit 7", code=7)
+        self.trace(back_end, "sh", "-c", "kill -9 $$", code=128 + signal.SIGKILL)
+
+    @each_back_end
+    def test_wait4_of_children_has_their_figures(self, back_end: str) -> None:
+        code = """
+import os, json
+def child():
+    pid = os.fork()
+    if pid == 0:
+        sum(range(10 ** 6)); os._exit(3)
+    return pid
+pids = [child() for _ in range(3)]
+print(json.dumps([[pid, list(os.wait4(pid, 0)[2])] for pid in pids]))
+"""
+        rows = self.trace(back_end, *python(code), options=["--calls", "wait4"])
+        got = json.loads(self.output)
+        rows = [row for row in rows if row["result"] in [pid for pid, _ in got]]
+        self.assertEqual([[row["result"], [row[name] for name in FIGURES]] for row in rows], got)
+        self.assertEqual([row["who"] for row in rows], [pid for pid, _ in got])
+
+    @each_back_end
+    def test_short_processes_and_threads_are_traced(self, back_end: str) -> None:
+        code = """
+import os, resource, threading
+def call(): resource.getrusage(resource.RUSAGE_THREAD)
+for _ in range(50):
+    if os.fork() == 0:
+        call(); os._exit(0)
+    os.wait()
+for _ in range(50):
+    thread = threading.Thread(target=call)
+    thread.start(); thread.join()
+"""
+        rows = [row for row in self.trace(back_end, *python(code)) if row["who"] == THREAD]
+        self.assertEqual(len(rows), 100)
+        pids = {row["pid"] for row in rows}
+        self.assertEqual(len(pids), 51)
+        self.assertGreater(len({row["tid"] for row in rows} - pids), 0)
+
+    @each_back_end
+    def test_signals_are_forwarded_to_command(self, back_end: str) -> None:
+        process = self.start([RTRACK, "trace", "-q", "--back-end", back_end, "sleep", "60"],
+                             stderr=subprocess.PIPE)
+        wait_until(lambda: any("sleep" in open(f"/proc/{pid}/comm").read()
+                               for pid in commands_of(process.pid)) or state_of(process.pid) == "Z")
+        process.terminate()
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 128 + signal.SIGTERM)
+
+    @each_back_end
+    def test_live_children_count_what_was_not_waited_for(self, back_end: str) -> None:
+        # The child is there until the call is written.
+        code = f"""
+import os, resource, time
+path, end = {str(self.dir / "calls.jsonl")!r}, time.monotonic() + {PATIENCE_S / 2}
+pid = os.fork()
+if pid == 0:
+    while time.process_time() < 0.5: pass
+    time.sleep(60)
+while True:
+    with open("/proc/%d/stat" % pid) as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    if int(fields[11]) + int(fields[12]) >= 40 and fields[0] == "S": break
+    time.sleep(0.05)
+resource.getrusage(resource.RUSAGE_CHILDREN)
+while '"who":-1' not in open(path).read() and time.monotonic() < end: time.sleep(0.01)
+os.kill(pid, 9); os.wait()
+"""
+        rows = self.trace(back_end, *python(code), options=["--live-children"])
+        row = [row for row in rows if row["who"] == CHILDREN][-1]
+        self.assertLess(row["ru_utime"], 0.3)
+        used = row["live_children_ru_utime"] + row["live_children_ru_stime"]
+        self.assertTrue(0.4 <= used < 5, used)
+        self.assertGreater(row["live_children_ru_maxrss"], 1000)
+        self.assertGreaterEqual(row["live_children_at_ns"], row["monotonic_ns"])
+
+    def test_running_process_is_traced_by_bpf(self) -> None:
+        if BACK_ENDS["bpf"]["available"] != "yes":
+            self.skipTest(BACK_ENDS["bpf"]["why"])
+        code = "import resource, time\nwhile True: resource.getrusage(0); time.sleep(0.01)"
+        target = self.start(python(code))
+        done = rtrack("trace", "-f", "jsonl", "-d", "1", "--pid", str(target.pid))
+        self.assertEqual(done.returncode, 0)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertGreater(len(rows), 5)
+        self.assertEqual({row["pid"] for row in rows}, {target.pid})
+        done = rtrack("trace", "-f", "jsonl", "-d", "1", "--all")
+        self.assertIn(target.pid, [json.loads(line)["pid"] for line in done.stdout.splitlines()])
+
+    @each_back_end
+    def test_daemon_does_not_hold_up_the_end(self, back_end: str) -> None:
+        path = self.dir / "pid"
+        begin = time.monotonic()
+        self.trace(back_end, "sh", "-c", f"sleep 60 >&- 2>&- & echo $! >{path}; exit 5", code=5)
+        self.assertLess(time.monotonic() - begin, 50)
+        os.kill(int(path.read_text()), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
