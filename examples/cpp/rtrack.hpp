@@ -312,6 +312,121 @@ class Command
 	std::unique_ptr<rt_command, Free> handle;
 };
 
+/** Traces calls of getrusage(2). It can be moved, not copied. Processes run on when this is
+ *  destroyed. */
+class Trace
+{
+      public:
+	/** Starts argv and traces it with its descendants. The other options are as they are; the
+	 * message of an exception says what would help. */
+	static Trace of_command(const std::vector<std::string> &argv,
+	                        rt_trace_opts opts = rt_trace_opts(),
+	                        rt_command_opts command = rt_command_opts())
+	{
+		std::vector<const char *> words;
+
+		for (const std::string &word : argv)
+			words.push_back(word.c_str());
+		words.push_back(nullptr);
+		command.size = sizeof(command);
+		command.argv = words.data();
+		opts.command = &command;
+		return begin(opts);
+	}
+
+	/** Traces a process and its descendants. */
+	static Trace of_pid(std::int32_t pid, rt_trace_opts opts = rt_trace_opts())
+	{
+		opts.pid = pid;
+		return begin(opts);
+	}
+
+	/** Traces all processes of the machine. */
+	static Trace of_system(rt_trace_opts opts = rt_trace_opts())
+	{
+		opts.flags |= RT_TRACE_OPT_ALL;
+		return begin(opts);
+	}
+
+	/** Descriptor for an event loop: readable when read() has something to return. */
+	int fd() const
+	{
+		int fd = rt_trace_fd(handle.get());
+
+		check(fd, "rt_trace_fd");
+		return fd;
+	}
+
+	/** Takes calls that wait, at most room of them. Returns false if all traced processes have
+	 * ended and no call waits. */
+	bool read(std::vector<rt_trace_event> &out, std::size_t room = 64)
+	{
+		std::size_t count = room;
+		int err;
+
+		out.resize(room);
+		err = rt_trace_read(handle.get(), out.data(), sizeof(rt_trace_event), &count);
+		out.resize(err < 0 ? 0 : count);
+		if (err == -static_cast<int>(std::errc::no_such_process))
+			return false;
+		check(err, "rt_trace_read");
+		return true;
+	}
+
+	rt_trace_totals totals() const
+	{
+		rt_trace_totals out;
+
+		check(rt_trace_get_totals(handle.get(), &out, sizeof(out)), "rt_trace_get_totals");
+		return out;
+	}
+
+	/** The command that was started, or NULL. It belongs to the trace. */
+	rt_command *command() const
+	{
+		return rt_trace_command(handle.get());
+	}
+
+	/** Waits for the command that was started. */
+	rt_outcome wait()
+	{
+		rt_outcome out;
+		int err;
+
+		do {
+			err = rt_command_wait(command(), -1, &out, sizeof(out));
+		} while (err == -static_cast<int>(std::errc::interrupted));
+		check(err, "rt_command_wait");
+		return out;
+	}
+
+      private:
+	struct Free {
+		void operator()(rt_trace *t) const
+		{
+			rt_trace_free(t);
+		}
+	};
+
+	explicit Trace(rt_trace *t) : handle(t)
+	{
+	}
+
+	static Trace begin(rt_trace_opts &opts)
+	{
+		char message[512] = "rt_trace_new";
+		rt_trace *t;
+
+		opts.size = sizeof(opts);
+		opts.message = message;
+		opts.message_size = sizeof(message);
+		check(rt_trace_new(&t, &opts), message);
+		return Trace(t);
+	}
+
+	std::unique_ptr<rt_trace, Free> handle;
+};
+
 } // namespace rtrack
 
 #endif
