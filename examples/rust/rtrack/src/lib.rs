@@ -16,11 +16,13 @@
 
 mod command;
 mod records;
+mod trace;
 mod tracker;
 
 pub use command::{Command, Outcome};
 pub use records::{Delta, Metrics};
 pub use rtrack_sys as sys;
+pub use trace::{Trace, TraceEvent, TraceOptions};
 pub use tracker::{Kind, Options, Tracker};
 
 use std::ffi::CString;

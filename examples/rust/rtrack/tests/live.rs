@@ -3,13 +3,15 @@
 
 use rtrack::{
     getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Kind, Options,
-    Tracker, Who,
+    Trace, TraceOptions, Tracker, Who,
 };
 use std::time::{Duration, Instant};
 
 const SIGKILL: i32 = 9;
 const ESRCH: i32 = 3;
 const EINVAL: i32 = 22;
+const EPERM: i32 = 1;
+const ENOPKG: i32 = 65;
 const ESTALE: i32 = 116;
 const ENOENT: i32 = 2;
 const ENODATA: i32 = 61;
@@ -217,4 +219,44 @@ fn command_in_a_loop_is_dispatched_until_it_has_ended() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(command.wait(Some(Duration::ZERO)).unwrap().code(), Some(4));
+}
+
+/// The calls of bash's `times`, one for itself and one for its children. Nothing is shown where no
+/// back end works.
+#[test]
+fn trace_of_command_has_its_calls() {
+    let argv = ["bash", "-c", "times >/dev/null"];
+    let mut trace = match Trace::of_command(&argv, &TraceOptions::default()) {
+        Ok(trace) => trace,
+        Err(error) => {
+            let refusals = [Some(EPERM), Some(EOPNOTSUPP), Some(ENOPKG)];
+            assert!(refusals.contains(&error.raw_os_error()), "{error}");
+            return;
+        }
+    };
+    let pid = trace.command_pid().unwrap();
+    let mut events = Vec::new();
+    let ending = loop {
+        match trace.read() {
+            Ok(found) => events.extend(found),
+            Err(error) => break error.raw_os_error(),
+        }
+        assert!(trace.fd().unwrap() >= 0);
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    assert_eq!(ending, Some(ESRCH));
+    let scopes: Vec<i32> = events.iter().map(|event| event.raw().who).collect();
+    assert!(scopes.ends_with(&[sys::RT_RUSAGE_SELF, sys::RT_RUSAGE_CHILDREN]), "{scopes:?}");
+    let last = events.last().unwrap();
+    assert_eq!((last.raw().pid, last.result().unwrap()), (pid, 0));
+    assert!(last.rusage().is_some() && last.live_children().is_none());
+    assert_eq!(last.comm(), "bash");
+    assert_eq!(trace.totals().unwrap().read, events.len() as u64);
+}
+
+#[test]
+fn trace_with_bad_options_is_refused() {
+    let options = TraceOptions { calls: 8, ..Default::default() };
+    assert_eq!(errno(Trace::of_system(&options)), Some(EINVAL));
+    assert_eq!(errno(Trace::of_pid(-1, &TraceOptions::default())), Some(EINVAL));
 }
