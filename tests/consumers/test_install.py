@@ -85,7 +85,7 @@ class Installed(unittest.TestCase):
         self.assert_prints_sixteen_fields(static)
 
     def test_examples_link_statically(self) -> None:
-        for name in ("command", "event_loop", "system", "watch"):
+        for name in ("command", "event_loop", "system", "trace", "watch"):
             self.build(EXAMPLES / f"c/{name}.c", *STATIC, static=True)
 
     def test_command_example_returns_exit_code(self) -> None:
@@ -173,6 +173,26 @@ class Installed(unittest.TestCase):
         done = self.use(program, "/nonexistent")
         self.assertEqual(done.returncode, 125)
         self.assertIn("The program /nonexistent cannot be started", done.stderr)
+
+    def assert_traces(self, argv: List[str], begin: str) -> None:
+        """A program traces a command that calls getrusage(2) twice. begin is how a line begins."""
+        env = {**self.stage.env, "RTRACK_LIBRARY": str(self.stage.library)}
+        done = subprocess.run([*argv, "bash", "-c", "times >/dev/null; exit 4"], env=env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode == 125 and re.search("not installed|may not|cannot", done.stdout):
+            self.skipTest(done.stdout)
+        self.assertEqual(done.returncode, 4, done.stdout)
+        lines = [line for line in done.stdout.splitlines() if re.match(begin, line)]
+        self.assertGreaterEqual(len(lines), 2, done.stdout)
+        self.assertNotIn("calls were lost", done.stdout)
+
+    def test_trace_examples_print_calls_of_command(self) -> None:
+        numbers = r"\d+: getrusage\((0|-1)\) = 0,"
+        names = r"'bash'\[\d+\] getrusage\(RUSAGE_(SELF|CHILDREN)\) = 0, 0\.\d+ s user"
+        self.assert_traces([str(self.build(EXAMPLES / "c/trace.c"))], numbers)
+        self.assert_traces([sys.executable, str(EXAMPLES / "python/trace_getrusage.py")], names)
+        if shutil.which("c++"):
+            self.assert_traces([str(self.build(EXAMPLES / "cpp/trace.cpp"))], numbers)
 
     def test_python_binding_passes_its_tests(self) -> None:
         env = {**self.stage.env, "RTRACK_LIBRARY": str(self.stage.library)}
