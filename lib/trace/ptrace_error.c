@@ -59,7 +59,7 @@ static void name_tracer(struct rti_text *text, int32_t pid)
 	memcpy(rti_decimal(path, (uint64_t)pid), "/comm", sizeof("/comm"));
 	read_word(path, name, sizeof(name));
 	rti_text_add(text, "The program is traced already, by process ");
-	rti_text_add_number(text, pid);
+	rti_text_add_number(text, (uint64_t)pid);
 	if (*name) {
 		rti_text_add(text, " (");
 		rti_text_add(text, name);
