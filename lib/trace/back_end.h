@@ -24,7 +24,7 @@ struct rti_trace_request {
 	/* If open() fails, it may say why in a sentence. Else its error is described. */
 	char *reason; /* "" at first */
 	uint32_t reason_size;
-	struct rti_exe_cache *exe_cache;       /* for paths of programs that the back end learns */
+	struct rti_exe_cache *exe_cache; /* for paths of programs that the back end learns */
 };
 
 struct rti_trace_state {

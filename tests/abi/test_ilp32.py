@@ -16,7 +16,7 @@ COMPILE = ["-m32", "-ffreestanding", "-fsyntax-only", *INCLUDES, "-x", "c", "-"]
 ALIGNMENTS = {4: [], 8: ["-malign-double"]}
 SCALARS = ("uint64_t", "int64_t", "double")
 DECLARED = header.read(HEADER)
-WITH_POINTERS = {"rt_opts", "rt_command_opts"}
+WITH_POINTERS = {"rt_opts", "rt_command_opts", "rt_trace_opts"}
 
 
 def works(compiler: str) -> bool:
