@@ -154,9 +154,11 @@ static long write_part(__u32 i, struct walk *walk)
 }
 
 /* Once for each program: the path would be unknown if all its processes ended before one of their
- * events is read. */
-static void send_path(struct file *file)
+ * events is read. Global, so that the verifier looks at it once in each program: then it takes the
+ * address as a number. */
+__noinline int send_path(__u64 file_address)
 {
+	struct file *file = (void *)file_address;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	const struct program_file key = { BPF_CORE_READ(inode, i_sb, s_dev),
 		                          BPF_CORE_READ(inode, i_ino) };
@@ -166,11 +168,11 @@ static void send_path(struct file *file)
 	struct rti_trace_path *path;
 
 	if (bpf_map_update_elem(&files, &key, &sent, BPF_NOEXIST) < 0)
-		return;
+		return 0;
 	path = reserve(sizeof(*path));
 	if (!path) {
 		bpf_map_delete_elem(&files, &key);
-		return;
+		return 0;
 	}
 	path->kind = RTI_RING_PATH;
 	path->device = key.device;
@@ -183,6 +185,7 @@ static void send_path(struct file *file)
 		bpf_ringbuf_submit(path, BPF_RB_NO_WAKEUP);
 	else
 		bpf_ringbuf_discard(path, BPF_RB_NO_WAKEUP);
+	return 0;
 }
 
 #ifndef RTI_TRACE_RAW
@@ -243,8 +246,7 @@ static void mark_found(struct task_struct *task)
 		return;
 	begin_thread(mark, 0, &shared.threads);
 	__sync_fetch_and_add(&shared.found, 1);
-	if (task->mm && task->mm->exe_file)
-		send_path(task->mm->exe_file);
+	send_path((__u64)BPF_CORE_READ(task, mm, exe_file));
 	if (task->flags & PF_EXITING) {
 		end_thread(mark, &shared.threads);
 		drop_mark(task);
@@ -346,7 +348,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		hide_supervisor(mark, &shared.threads);
 	else if (mark && mark->flags & MARK_QUIET)
 		__sync_fetch_and_and(&mark->flags, ~MARK_QUIET);
-	send_path(READ(program, file));
+	send_path((__u64)BPF_CORE_READ(program, file));
 	return 0;
 }
 
