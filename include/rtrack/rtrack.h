@@ -1767,7 +1767,7 @@ struct rt_trace_totals {
  *  @retval -ENOMEM out of memory
  *
  *  Errors of rt_command_start() are possible with a command.
- *  Cost: BPF, about 15 ms; ptrace, one process.
+ *  Cost: BPF, about 50 ms; ptrace, one process.
  *  @since 0.3 */
 RT_API int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts);
 
