@@ -14,7 +14,7 @@ import sys
 import unittest
 from typing import ClassVar, List
 
-from harness import BUILD, HEADER, SOURCE, SUPERVISOR, need, run
+from harness import BUILD, HEADER, SOURCE, SUPERVISOR, TRACER, need, run
 from staged import MESON, Staged, staged
 
 EXAMPLES = SOURCE / "examples"
@@ -216,13 +216,12 @@ class Installed(unittest.TestCase):
             plug_in |= {f"{name}.bpf.o", f"{name}.skel.h"}
         targets = json.loads(run([MESON, "introspect", "--targets", build]))
         names = {target["name"] for target in targets}
-        names -= {name for name in names if name.startswith("rtrack-tracer-")}
-        self.assertEqual(names - plug_in, {"use", "rtcore", "rtrack", SUPERVISOR})
+        self.assertEqual(names - plug_in, {"use", "rtcore", "rtrack", SUPERVISOR, TRACER})
         installed = json.loads(run([MESON, "introspect", "--installed", build]))
         files = {pathlib.Path(path).name for path in installed.values()}
-        files -= {name for name in files if name.startswith(("librtrack.so", "librtrack-bpf.so",
-                                                            "rtrack-tracer-"))}
-        self.assertEqual(files, {"librtrack.a", "rtrack.h", "version.h", "rtrack.pc", SUPERVISOR})
+        files -= {name for name in files if name.startswith(("librtrack.so", "librtrack-bpf.so"))}
+        self.assertEqual(
+            files, {"librtrack.a", "rtrack.h", "version.h", "rtrack.pc", SUPERVISOR, TRACER})
 
 
 if __name__ == "__main__":

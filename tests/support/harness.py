@@ -16,15 +16,16 @@ HEADER = SOURCE / "include/rtrack/rtrack.h"
 MESON_SKIP = 77
 
 
-def _protocol() -> str:
-    """Return the number of the protocol between the library and its supervisor."""
-    found = re.search(r'#define RTI_PROTOCOL "(\d+)"',
-                      (SOURCE / "lib/os/supervisor_protocol.h").read_text())
+def _protocol(header: str, name: str) -> str:
+    """Return the number of the protocol between the library and a program of it."""
+    found = re.search(rf'#define {name} "(\d+)"', (SOURCE / "lib/os" / header).read_text())
     assert found
     return found[1]
 
 
-SUPERVISOR = "rtrack-supervisor-" + _protocol()  # the name of its file
+# The names of their files.
+SUPERVISOR = "rtrack-supervisor-" + _protocol("supervisor_protocol.h", "RTI_PROTOCOL")
+TRACER = "rtrack-tracer-" + _protocol("tracer_protocol.h", "RTI_TRACER_PROTOCOL")
 
 
 def skip(why: str) -> NoReturn:
