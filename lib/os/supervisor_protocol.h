@@ -48,7 +48,8 @@ struct rti_report {
 	uint32_t kind;
 	int32_t pid, error, status;
 	uint64_t monotonic_ns; /* when it was sent */
-	/* Peak memory of the supervisor, which exec passes on to the program. */
+	/* Peak memory of the supervisor, which exec passes on to the program; with a starter
+	 * (tracer/start.c), at least that of the starter. */
 	int64_t inherited_maxrss_kib;
 	/* RUSAGE_CHILDREN of the supervisor: all processes that it has reaped, and the children
 	 * that those reaped. */

@@ -23,6 +23,7 @@
 
 #include "os/kernel_abi.h"
 #include "os/supervisor_protocol.h"
+#include "os/tracer_protocol.h"
 #include "supervisor/cgroup_cleanup.h"
 #include "supervisor/cgroup_watch.h"
 #include "supervisor/launch.h"
@@ -34,7 +35,10 @@
 #endif
 
 #define REAPED_MAX 65536 /* in one go; a tree hardly leaves more zombies at once */
-#define FIRST_FREE_FD 3  /* after the standard descriptors */
+/* How much more memory a starter may use at most. It is a program of the same size, with the same
+ * arguments and environment. */
+#define STARTER_KIB 256
+#define FIRST_FREE_FD 3 /* after the standard descriptors */
 /* Descriptors are moved to this number or above at first. So none of them is overwritten when
  * release_host() moves them down to FIRST_FREE_FD and up. */
 #define HIGH_FD_MIN 11
@@ -89,6 +93,15 @@ static void send_report(struct supervisor *s, enum rti_report_kind kind)
 	getrusage(RUSAGE_CHILDREN, &s->report.reaped);
 	if (s->socket >= 0 && send(s->socket, &s->report, sizeof(s->report), MSG_NOSIGNAL) < 0)
 		s->report.error = errno; /* the library has exited; the program continues */
+}
+
+/* Whether the program is the starter of a tracer, which executes another program. */
+static bool is_starter(char **argv)
+{
+	const char *name = strrchr(argv[0], '/');
+
+	return name && strcmp(name + 1, RTI_TRACER_NAME) == 0 && argv[1] &&
+	       strcmp(argv[1], RTI_TRACER_START) == 0;
 }
 
 static void read_self_status(struct supervisor *s)
@@ -376,6 +389,8 @@ int main(int argc, char **argv)
 	cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	rts_proc_file_init(s.shared);
 	read_self_status(&s);
+	if (is_starter(request.argv))
+		s.report.inherited_maxrss_kib += STARTER_KIB;
 	rts_cgroup_watch_begin(s.shared, v2_directory(request.cgroup));
 	rts_process_log_begin(&(struct rts_process_log_opts){
 	    s.shared, &s.memory, request.has_list, getpid(), s.report.inherited_maxrss_kib, cpus });
