@@ -14,7 +14,8 @@ from typing import Dict, List
 
 from contenders import LIMIT_S, PROGRAMS
 
-CALLS = str(PROGRAMS / "bench-traced-calls")
+CALLS = str(PROGRAMS / "bench-calls")
+TRACE = str(PROGRAMS / "bench-traced-calls")
 UNAVAILABLE = 125
 UNTRACED = "untraced"
 """The first way, which the others are compared with."""
@@ -22,7 +23,7 @@ UNTRACED = "untraced"
 
 def ways(count: int) -> Dict[str, List[str]]:
     """Return the command of each way. Those of this library print a second line."""
-    found = {UNTRACED: [CALLS, str(count)], "ptrace": [CALLS, "ptrace", str(count)]}
+    found = {UNTRACED: [CALLS, str(count)], "ptrace": [TRACE, "ptrace", CALLS, str(count)]}
     strace = shutil.which("strace")
     if strace:
         quiet = [strace, "-f", "-o", "/dev/null", "-e", "trace=getrusage"]
@@ -64,7 +65,7 @@ def lines(found: Dict[str, List[float]]) -> List[str]:
 
 def main() -> int:
     is_quick = sys.argv[1:] == ["--quick"]
-    check = subprocess.run([CALLS, "ptrace", "1"], stdout=subprocess.DEVNULL,
+    check = subprocess.run([TRACE, "ptrace", CALLS, "1"], stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE, timeout=LIMIT_S, text=True)
     if check.returncode == UNAVAILABLE:
         print(f"1..0 # SKIP {check.stderr.strip()}")

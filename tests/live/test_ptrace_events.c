@@ -380,8 +380,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("ptrace_events");
-	TCase *calls = suite_case(suite, "calls"), *effects = suite_case(suite, "effects");
+	Suite *suite;
+	TCase *calls, *effects;
+
+	if (why_no_trace())
+		return suite_skip(why_no_trace());
+	suite = suite_create("ptrace_events");
+	calls = suite_case(suite, "calls");
+	effects = suite_case(suite, "effects");
 
 	tcase_add_test(calls, calls_with_any_arguments_are_as_the_program_made_them);
 	tcase_add_loop_test(calls, calls_of_any_program_are_as_the_program_made_them, 0,

@@ -189,6 +189,8 @@ int main(void)
 
 	if (system("strace -o /dev/null true >/dev/null 2>&1") != 0)
 		return suite_skip("strace is not installed, or may not trace");
+	if (why_no_trace())
+		return suite_skip(why_no_trace());
 	suite = suite_create("ptrace_strace");
 	tcase = suite_case(suite, "strace");
 	tcase_add_loop_test(tcase, events_are_the_lines_of_strace, 0,

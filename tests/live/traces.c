@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "traces.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,6 +62,26 @@ int trace_argv(struct trace *trace, const char *const argv[], struct rt_trace_op
 	err = rt_trace_new(&trace->trace, &opts);
 	close(fds[0].source);
 	return err;
+}
+
+const char *why_no_trace(void)
+{
+	static char why[512];
+	const char *argv[] = { "true", NULL };
+	const struct rt_command_opts command = { .size = sizeof(command), .argv = argv };
+	const struct rt_trace_opts opts = { .size = sizeof(opts),
+		                            .back_end = RT_TRACE_BACK_END_PTRACE,
+		                            .command = &command,
+		                            .message = why,
+		                            .message_size = sizeof(why) };
+	struct rt_trace *trace;
+	int err = rt_trace_new(&trace, &opts);
+
+	if (err == 0) {
+		rt_command_wait(rt_trace_command(trace), -1, NULL, 0);
+		rt_trace_free(trace);
+	}
+	return err == -EPERM || err == -EOPNOTSUPP ? why : NULL;
 }
 
 void trace_program(struct trace *trace, const char *variant, const char *what, const char *count,

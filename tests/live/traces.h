@@ -19,6 +19,9 @@ struct trace {
 	int end; /* what rt_trace_read() has returned at last: 0 while it goes on */
 };
 
+/* Why no program can be traced here, e.g. since ptrace(2) is forbidden. NULL: it can. For main(). */
+const char *why_no_trace(void);
+
 /* Start the traced program, or a variant of it: "static", "32". */
 void trace_program(struct trace *trace, const char *variant, const char *what, const char *count,
                    struct rt_trace_opts opts);

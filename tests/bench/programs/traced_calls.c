@@ -1,38 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls getrusage(2) many times, by itself or traced by this library, and prints what a call took.
+/* Traces a program with this library, and prints how many events were read and lost.
  *
- * Usage: bench-traced-calls COUNT
- *        bench-traced-calls bpf|ptrace COUNT
- * Prints the nanoseconds of a call; traced, also the events that were read and lost. */
+ * Usage: bench-traced-calls bpf|ptrace PROGRAM ARGUMENT */
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include <rtrack/rtrack.h>
 
 #define BATCH 256
-
-static double now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int call(int count)
-{
-	struct rusage usage;
-	double begin_ns = now_ns();
-
-	for (int i = 0; i < count; i++)
-		getrusage(RUSAGE_SELF, &usage);
-	printf("%.1f\n", (now_ns() - begin_ns) / count);
-	return 0;
-}
 
 static void read_all(struct rt_trace *trace)
 {
@@ -46,9 +22,8 @@ static void read_all(struct rt_trace *trace)
 	} while (rt_trace_read(trace, events, sizeof(events[0]), &count) == 0);
 }
 
-static int trace_self(const char *self, const char *back_end, const char *count)
+static int trace(const char *back_end, const char *const argv[])
 {
-	const char *argv[] = { self, count, NULL };
 	const struct rt_command_opts command = { .size = sizeof(command),
 		                                 .argv = argv,
 		                                 .accounting = RT_ACCOUNTING_POLL };
@@ -77,7 +52,5 @@ static int trace_self(const char *self, const char *back_end, const char *count)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2)
-		return call(atoi(argv[1]));
-	return argc == 3 ? trace_self(argv[0], argv[1], argv[2]) : 2;
+	return argc == 4 ? trace(argv[1], (const char *const *)argv + 2) : 2;
 }
