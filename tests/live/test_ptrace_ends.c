@@ -82,7 +82,11 @@ static int has_called(void *arg)
 {
 	const struct trace *trace = arg;
 
-	return __atomic_load_n(&trace->log->values[0], __ATOMIC_SEQ_CST) > 10;
+	const int32_t *values = trace->log->values;
+
+	return __atomic_load_n(&values[0], __ATOMIC_SEQ_CST) > 10 &&
+	       __atomic_load_n(&values[1], __ATOMIC_SEQ_CST) > 0 &&
+	       __atomic_load_n(&values[2], __ATOMIC_SEQ_CST) > 0;
 }
 
 static void start_forever(struct trace *trace, const char *count)
@@ -353,7 +357,7 @@ START_TEST(death_at_any_moment_leaves_nothing)
 			} else if (victim == 2) {
 				sleep_ms(delay_ms);
 				rt_command_signal(rt_trace_command(trace.trace), SIGKILL);
-				kill(trace.log->values[2], SIGKILL);
+				rt_command_kill(rt_trace_command(trace.trace));
 			}
 			read_trace(&trace);
 			finish_trace(&trace);

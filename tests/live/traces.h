@@ -19,7 +19,7 @@ struct trace {
 	int end; /* what rt_trace_read() has returned at last: 0 while it goes on */
 };
 
-/* Why no program can be traced here, e.g. since ptrace(2) is forbidden. NULL: it can. For main(). */
+/* Why no program can be traced here. E.g.: ptrace(2) is forbidden. NULL: it can. For main(). */
 const char *why_no_trace(void);
 
 /* Start the traced program, or a variant of it: "static", "32". */
