@@ -1707,7 +1707,9 @@ struct rt_trace_event {
 	int32_t who;
 	int32_t wait_id;       /**< waitid(2): the id. Else 0. */
 	uint32_t wait_options; /**< wait4(2) and waitid(2): the options. Else 0. */
-	int64_t result;        /**< What the call returned: 0, a pid, or a negative errno value. */
+	/** What the call returned: 0, a pid, or a negative errno value. -EINTR also if the kernel
+	 * makes the call again by itself after a signal: that is another event. */
+	int64_t result;
 	/** Address that the figures were to be written to, in the process. 0: NULL, or none. */
 	uint64_t usage_address;
 	/** What the kernel wrote there. Of a call that returned no figures (it failed, or no child

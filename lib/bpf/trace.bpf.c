@@ -31,10 +31,7 @@ struct rti_trace_shared shared;
 #define RUSAGE_CHILDREN (-1)
 
 /* asm-generic/errno-base.h, include/linux/errno.h */
-#define EINTR 4
 #define EOPNOTSUPP 95
-#define ERESTARTSYS 512
-#define ERESTART_RESTARTBLOCK 516
 
 #define ANCESTORS_MAX 4096
 #define PATH_PARTS_MAX 64 /* and mounts */
@@ -472,13 +469,6 @@ static void write_process(struct rti_trace_record *record, struct task_struct *t
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
 }
 
-/* A call that a signal interrupts returns -EINTR, or the kernel makes it again by itself. At this
- * point that is not decided yet. */
-static long result_of(long returned)
-{
-	return returned <= -ERESTARTSYS && returned >= -ERESTART_RESTARTBLOCK ? -EINTR : returned;
-}
-
 static void write_call(struct rti_trace_record *record, const struct call *call, long returned,
                        __u64 entry_ns)
 {
@@ -487,7 +477,7 @@ static void write_call(struct rti_trace_record *record, const struct call *call,
 	record->lost = shared.lost;
 	record->entry_ns = entry_ns;
 	record->return_ns = bpf_ktime_get_ns();
-	record->result = result_of(returned);
+	record->result = returned;
 	record->usage_address = call->usage;
 	record->who = call->who;
 	record->wait_id = call->wait_id;

@@ -34,7 +34,7 @@ struct rti_trace_record {
 	uint32_t flags;               /* RTI_TRACE_ bits of the flags */
 	uint64_t lost;                /* events lost so far */
 	uint64_t entry_ns, return_ns; /* CLOCK_MONOTONIC */
-	int64_t result;
+	int64_t result; /* as the kernel has it at the return, -ERESTARTSYS and the like too */
 	uint64_t usage_address;
 	int32_t who;
 	int32_t wait_id;

@@ -2,6 +2,7 @@
 /* Makes public events of the records of a back end. */
 #include "trace/event.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "os/platform.h"
@@ -9,6 +10,10 @@
 #include "trace/live_children.h"
 
 #define ALL_FIELDS 0xffffu
+
+/* include/linux/errno.h */
+#define ERESTARTSYS 512
+#define ERESTART_RESTARTBLOCK 516
 
 _Static_assert(RTI_TRACE_USAGE_BYTES == RTI_KERNEL_RUSAGE_BYTES &&
                    RTI_TRACE_USAGE_BYTES_32 == RTI_KERNEL_RUSAGE_BYTES_32,
@@ -66,6 +71,13 @@ static void set_live_children(const struct rti_event_maker *maker, struct rt_tra
 		    out->pid, &out->rusage, &out->live_children, &out->live_children_at_ns);
 }
 
+/* A call that a signal interrupts returns -EINTR, or the kernel makes it again by itself. At its
+ * return that is not decided yet. */
+static int64_t result_of(int64_t returned)
+{
+	return returned <= -ERESTARTSYS && returned >= -ERESTART_RESTARTBLOCK ? -EINTR : returned;
+}
+
 void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record *record,
                     struct rt_trace_event *out)
 {
@@ -76,7 +88,7 @@ void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record
 		.who = record->who,
 		.wait_id = record->wait_id,
 		.wait_options = record->wait_options,
-		.result = record->result,
+		.result = result_of(record->result),
 		.usage_address = record->usage_address,
 		.cpu = record->cpu,
 		.pid = record->pid,

@@ -172,6 +172,21 @@ START_TEST(event_of_a_name_without_nul_is_terminated)
 }
 END_TEST
 
+static const struct {
+	int64_t returned, result;
+} results[] = {
+	{ 0, 0 },         { 4711, 4711 },   { -EINVAL, -EINVAL }, { -511, -511 },
+	{ -512, -EINTR }, { -516, -EINTR }, { -517, -517 },
+};
+
+START_TEST(event_of_an_interrupted_call_has_eintr)
+{
+	const struct rti_trace_record record = { .result = results[_i].returned };
+
+	ck_assert_int_eq(event_of(&record).result, results[_i].result);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("trace_event");
@@ -185,5 +200,7 @@ int main(void)
 	tcase_add_test(tests, event_with_figures_of_32_bits_has_all_sixteen);
 	tcase_add_test(tests, event_with_figures_of_a_wrong_length_has_none);
 	tcase_add_test(tests, event_of_a_name_without_nul_is_terminated);
+	tcase_add_loop_test(tests, event_of_an_interrupted_call_has_eintr, 0,
+	                    sizeof(results) / sizeof(results[0]));
 	return suite_run(suite);
 }
