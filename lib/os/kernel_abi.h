@@ -121,4 +121,19 @@ struct rti_syscall_info {
 /* <linux/kcmp.h>: kcmp(2). */
 #define RTI_KCMP_VM 1
 
+/* <linux/capability.h> */
+#define RTI_CAP_VERSION_3 0x20080522
+#define RTI_CAP_SYS_ADMIN 21u
+#define RTI_CAP_PERFMON 38u
+#define RTI_CAP_BPF 39u
+
+struct rti_cap_header {
+	uint32_t version;
+	int32_t pid; /* 0: the calling thread */
+};
+
+struct rti_cap_data {
+	uint32_t effective, permitted, inheritable;
+};
+
 #endif

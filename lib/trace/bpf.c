@@ -13,6 +13,7 @@
 #include "os/platform.h"
 #include "os/wakeup.h"
 #include "trace/back_end.h"
+#include "trace/bpf_error.h"
 
 #define PAUSE_NS 50000000u
 #define NEVER UINT64_MAX
@@ -172,6 +173,7 @@ static int open_trace(void **self, const struct rti_trace_request *request,
 	err = open_plugin(t);
 	if (err == 0)
 		err = open_tracer(t, request);
+	rti_bpf_describe(request, err);
 	if (err == 0)
 		err = rti_wakeup_open(&t->wakeup, true);
 	if (err == 0)

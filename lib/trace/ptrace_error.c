@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command/start_error.h"
-#include "os/procfs.h"
+#include "os/word_file.h"
 #include "util/decimal.h"
 #include "util/text.h"
 
@@ -33,31 +33,12 @@ void rti_ptrace_describe_start(const struct rti_trace_request *request,
 	rti_start_error_describe(&described, err);
 }
 
-/* Read a file of a few bytes: its text without the newline, or "". */
-static void read_word(const char *path, char *out, size_t size)
-{
-	struct rti_buf buf = { 0 };
-	struct rti_procfs procfs;
-	size_t len;
-
-	out[0] = '\0';
-	rti_procfs_use_names(&procfs, &rti_procfs_linux);
-	if (rti_procfs_read(&procfs, RTI_PROC, path, RTI_SINGLE_RECORD, &buf) == 0) {
-		len = strcspn(buf.data, "\n");
-		if (len >= size)
-			len = size - 1;
-		memcpy(out, buf.data, len);
-		out[len] = '\0';
-	}
-	rti_buf_free(&buf);
-}
-
 static void name_tracer(struct rti_text *text, int32_t pid)
 {
 	char path[RTI_DECIMAL_MAX + sizeof("/comm")], name[64];
 
 	memcpy(rti_decimal(path, (uint64_t)pid), "/comm", sizeof("/comm"));
-	read_word(path, name, sizeof(name));
+	rti_read_word(RTI_PROC, path, name, sizeof(name));
 	rti_text_add(text, "The program is traced already, by process ");
 	rti_text_add_number(text, (uint64_t)pid);
 	if (*name) {
@@ -73,7 +54,7 @@ static void describe_ban(struct rti_text *text)
 {
 	char scope[8];
 
-	read_word("sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	rti_read_word(RTI_PROC, "sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	if (strcmp(scope, "3") == 0)
 		rti_text_add(text, "No process may use ptrace: kernel.yama.ptrace_scope is 3.");
 	else if (strcmp(scope, "2") == 0)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -69,10 +70,24 @@ static bool is_refusal(int err)
 	return err == -EPERM || err == -EOPNOTSUPP || err == -ENOPKG;
 }
 
+/* Say of both back ends why they refuse. */
+static void join_reasons(char reason[REASON_BYTES], const char *of_bpf)
+{
+	char of_ptrace[REASON_BYTES];
+	struct rti_text text;
+
+	memcpy(of_ptrace, reason, sizeof(of_ptrace));
+	text = rti_text(reason, REASON_BYTES);
+	rti_text_add(&text, of_bpf);
+	rti_text_add(&text, " ");
+	rti_text_add(&text, of_ptrace);
+}
+
 /* Without a command only BPF will do. */
 static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opts,
                          char reason[REASON_BYTES])
 {
+	char of_bpf[REASON_BYTES];
 	const struct rti_trace_request request = {
 		.calls = opts->calls ? opts->calls : RT_TRACE_CALL_GETRUSAGE,
 		.ring_bytes = ring_bytes(opts->ring_bytes),
@@ -90,8 +105,12 @@ static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opt
 		err = open_with(trace, &rti_trace_bpf, &request);
 	if (!is_refusal(err) || !opts->command || opts->back_end == RT_TRACE_BACK_END_BPF)
 		return err;
+	memcpy(of_bpf, reason, sizeof(of_bpf));
 	*reason = '\0';
-	return open_with(trace, &rti_trace_ptrace, &request);
+	err = open_with(trace, &rti_trace_ptrace, &request);
+	if (is_refusal(err))
+		join_reasons(reason, of_bpf);
+	return err;
 }
 
 static void describe(const struct rt_trace_opts *opts, const char *reason, int err)

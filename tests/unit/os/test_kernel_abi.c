@@ -3,6 +3,7 @@
 #include "os/kernel_abi.h"
 
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/elf.h>
@@ -145,6 +146,22 @@ START_TEST(syscall_info_is_as_in_headers)
 }
 END_TEST
 
+START_TEST(capabilities_are_as_in_headers)
+{
+	ck_assert_int_eq(RTI_CAP_VERSION_3, _LINUX_CAPABILITY_VERSION_3);
+	ck_assert_uint_eq(RTI_CAP_SYS_ADMIN, CAP_SYS_ADMIN);
+	ck_assert_uint_eq(RTI_CAP_PERFMON, CAP_PERFMON);
+	ck_assert_uint_eq(RTI_CAP_BPF, CAP_BPF);
+	ck_assert_uint_eq(sizeof(struct rti_cap_header), sizeof(struct __user_cap_header_struct));
+	CHECK_FIELD(__user_cap_header_struct, rti_cap_header, version);
+	CHECK_FIELD(__user_cap_header_struct, rti_cap_header, pid);
+	ck_assert_uint_eq(sizeof(struct rti_cap_data), sizeof(struct __user_cap_data_struct));
+	CHECK_FIELD(__user_cap_data_struct, rti_cap_data, effective);
+	CHECK_FIELD(__user_cap_data_struct, rti_cap_data, permitted);
+	CHECK_FIELD(__user_cap_data_struct, rti_cap_data, inheritable);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kernel_abi");
@@ -158,5 +175,6 @@ int main(void)
 	tcase_add_test(tcase, seccomp_is_as_in_headers);
 	tcase_add_test(tcase, architectures_are_as_in_headers);
 	tcase_add_test(tcase, syscall_info_is_as_in_headers);
+	tcase_add_test(tests, capabilities_are_as_in_headers);
 	return suite_run(suite);
 }
