@@ -6,24 +6,11 @@
 #include "tree/state.h"
 #include "util/saturate.h"
 
-/* Why PSS is not exact: what kept statm from being read comes first. */
-static int error_of(const struct rti_tree *tree, const struct rti_status *status)
-{
-	int of_rss = rti_status_get(status, RT_HAS_RSS);
-
-	return of_rss < 0 ? of_rss : tree->memory.moment.error;
-}
-
-void rti_memory_set_figures(const struct rti_tree *tree, struct rti_status *status,
-                            struct rt_metrics *out)
+void rti_memory_set_figures(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_memory_moment *moment = &tree->memory.moment;
 
-	if (!(tree->want & RT_HAS_PSS) || !moment->source)
-		return;
-	if (!moment->is_exact)
-		rti_status_note(status, RT_HAS_PSS, error_of(tree, status));
-	if (!moment->is_known)
+	if (!(tree->want & RT_HAS_PSS) || !moment->source || !moment->is_known)
 		return;
 	out->pss_bytes = moment->bytes;
 	out->pss_low_bytes = moment->low_bytes;

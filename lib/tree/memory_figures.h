@@ -5,14 +5,12 @@
 
 #include <rtrack/rtrack.h>
 
-#include "collect/status.h"
-
 struct rti_tree;
 struct rti_member;
 
 /* Fill the fields about PSS, after the sums. */
-void rti_memory_set_figures(const struct rti_tree *tree, struct rti_status *status,
-                            struct rt_metrics *out);
+void rti_memory_set_figures(const struct rti_tree *tree, struct rt_metrics *out);
+
 /* The same for one member. */
 void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
                         struct rt_process *out);

@@ -81,12 +81,25 @@ static bool is_read_error(int err)
 	return err < 0 && err != -EDQUOT && err != -EBUSY;
 }
 
+/* Returns 0 if PSS is exact. What kept statm from being read comes first. */
+static int error_of_pss(const struct rti_tree *tree)
+{
+	const struct rti_memory_moment *moment = &tree->memory.moment;
+	int of_rss = rti_status_get(&tree->obstacles.status, RT_HAS_RSS);
+
+	if (!(tree->want & RT_HAS_PSS) || !moment->source || moment->is_exact)
+		return 0;
+	return of_rss < 0 ? of_rss : moment->error;
+}
+
 void rti_obstacles_note_pss(struct rti_tree *tree)
 {
 	struct rti_status *status = &tree->obstacles.status;
 	const int rss = rti_status_bit(RT_HAS_RSS), pss = rti_status_bit(RT_HAS_PSS);
-	int err = rti_status_get(status, RT_HAS_PSS);
+	int err = error_of_pss(tree);
 
+	if (err < 0)
+		rti_status_note(status, RT_HAS_PSS, err);
 	if (!is_read_error(err))
 		return;
 	if (status->met & RT_HAS_RSS) { /* without statm nothing is known of PSS, either */

@@ -21,7 +21,7 @@ void rti_obstacles_close(struct rti_tree *tree);
 /* Begin the status of a sample: what was noted of members, and what is lost for good. */
 void rti_obstacles_add_lost(struct rti_tree *tree);
 
-/* PSS has its status. Note the members that it could not be read of. */
+/* PSS was measured. Note why it is not exact, and the members that it could not be read of. */
 void rti_obstacles_note_pss(struct rti_tree *tree);
 
 /* These domains of a member that has exited are in no account. */

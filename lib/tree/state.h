@@ -102,8 +102,7 @@ struct rti_tree_loop_state {
 	int root; /* pidfd; -1 while closed */
 };
 
-/* Why figures are missing. Written by obstacles.c only, but for the status of PSS, which
- * memory_figures.c notes. */
+/* Why figures are missing. Written by obstacles.c only. */
 struct rti_obstacles {
 	struct rti_status status;  /* of the last sample */
 	uint64_t of_members;       /* domains that status has from the sums over all members */

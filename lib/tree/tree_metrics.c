@@ -237,7 +237,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 		sum_members(tree);
 	*out = tree->sums.figures;
 	rti_obstacles_add_lost(tree);
-	rti_memory_set_figures(tree, &tree->obstacles.status, out);
+	rti_memory_set_figures(tree, out);
 	rti_obstacles_note_pss(tree);
 	apply_cgroup(tree);
 	rti_ledger_close(&tree->ledger);
