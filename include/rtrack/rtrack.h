@@ -809,10 +809,11 @@ struct rt_obstacle {
 	int32_t pid;   /**< Process at which it was met first; 0 if there is no single one. */
 	uint64_t has;  /**< The bit that was asked about. */
 	/** Members of the tree of which this domain could not be read in full in the last sample,
-	 * for any reason. 0 if the obstacle is not that of a read, or of members that have
-	 * exited. */
+	 * for any reason. 0 if the obstacle is not that of a read. Members that have exited do not
+	 * count, nor processes that could not be added: see rt_metrics.members_skipped. */
 	uint64_t members;
-	/** Counter: the same, of all samples so far. Each member counts once. */
+	/** Counter: members of which this domain could not be read in full in any sample so far, or
+	 * was lost when they exited. Each member counts once. */
 	uint64_t members_ever;
 	/** File below `/proc`, or below `/proc/PID` if pid is not 0; empty if there is no single
 	 * one. E.g.: "net/dev", "io". For figures of each thread, "task". */

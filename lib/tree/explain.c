@@ -95,8 +95,7 @@ static void explain_error(const struct rti_tree *tree, uint64_t has, struct rti_
 		out->cause = RTI_CAUSE_NO_FIGURE;
 }
 
-static void explain_skipped(const struct rti_tree *tree, const struct rt_metrics *last,
-                            struct rti_explanation *out)
+static void explain_skipped(const struct rti_tree *tree, struct rti_explanation *out)
 {
 	const struct rti_discovery_state *d = &tree->discovery;
 
@@ -104,9 +103,6 @@ static void explain_skipped(const struct rti_tree *tree, const struct rt_metrics
 	out->pid = d->skip_pid;
 	out->file = "stat";
 	out->cause = d->skip_error == -EACCES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_SKIPPED;
-	out->members = last->members_skipped;
-	if (out->members_ever < tree->members_skipped_max)
-		out->members_ever = tree->members_skipped_max;
 }
 
 /* Of the number of processes so far. */
@@ -134,7 +130,7 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
                           struct rti_explanation *out)
 {
 	if (last->reasons & RT_REASON_MEMBERS_SKIPPED && tree->discovery.skip_error) {
-		explain_skipped(tree, last, out);
+		explain_skipped(tree, out);
 	} else if (last->reasons & RT_REASON_UNWAITED && has & tree->domains.counters) {
 		out->cause = RTI_CAUSE_UNWAITED;
 		out->pid = tree->obstacles.unwaited_pid;
@@ -170,7 +166,7 @@ void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last
 
 	*out = (struct rti_explanation){
 		.file = "",
-		.members_ever = tree->obstacles.members_ever[rti_status_bit(of)],
+		.members_ever = tree->obstacles.members_ever[rti_status_bit(has)],
 		.pss_share = tree->pss_budget.share,
 		.pss_hold_us = (uint32_t)(tree->pss_budget.hold_ns / 1000),
 	};

@@ -20,12 +20,24 @@ void rti_obstacles_add_lost(struct rti_tree *tree)
 	rti_status_add(&tree->obstacles.status, &tree->obstacles.lost);
 }
 
+/* Without statm nothing is known of PSS. Without PSS the peak of the tree is estimated. */
+static uint64_t add_dependent(uint64_t domains)
+{
+	if (domains & RT_HAS_RSS)
+		domains |= RT_HAS_PSS;
+	if (domains & RT_HAS_PSS)
+		domains |= RT_HAS_PEAK_TREE;
+	return domains;
+}
+
 /* A member counts once for each domain, however often it is met. */
 static void count_ever(struct rti_tree *tree, struct rti_member *m, uint64_t domains)
 {
-	for (uint64_t left = domains & ~m->obstacle.met; left; left &= left - 1)
+	uint64_t all = add_dependent(domains);
+
+	for (uint64_t left = all & ~m->obstacle.met; left; left &= left - 1)
 		tree->obstacles.members_ever[rti_status_bit(left)]++;
-	m->obstacle.met |= domains;
+	m->obstacle.met |= all;
 }
 
 /* A collector that reports no error has found a file without the figure, or a part of it. */
@@ -102,9 +114,8 @@ void rti_obstacles_note_pss(struct rti_tree *tree)
 		rti_status_note(status, RT_HAS_PSS, err);
 	if (!is_read_error(err))
 		return;
-	if (status->met & RT_HAS_RSS) { /* without statm nothing is known of PSS, either */
+	if (status->met & RT_HAS_RSS) {
 		status->of[pss] = status->of[rss];
-		tree->obstacles.members_ever[pss] = tree->obstacles.members_ever[rss];
 		return;
 	}
 	for (size_t i = 0; i < tree->table.count; i++) {

@@ -175,6 +175,26 @@ START_TEST(kernel_without_rollup_leaves_an_estimate_with_the_reason)
 	check_text(RT_HAS_PSS, "CONFIG_PROC_PAGE_MONITOR");
 	/* The peak of the tree is estimated for the same reason. */
 	check_obstacle(RT_HAS_PEAK_TREE, RT_OBSTACLE_KERNEL, -ENOENT, 100, "smaps_rollup");
+	check_members(RT_HAS_PEAK_TREE, 3, 3);
+}
+END_TEST
+
+/* Without statm nothing is known of PSS. The counts go on from those of smaps_rollup. */
+START_TEST(count_of_members_so_far_never_falls)
+{
+	write_family();
+	track_process(100, 0);
+	faults_on_open("/smaps_rollup", -EACCES);
+	take_sample();
+	check_members(RT_HAS_PSS, 3, 3);
+	check_members(RT_HAS_PEAK_TREE, 3, 3);
+
+	faults_on_open("102/statm", -EACCES);
+	take_sample();
+	check_members(RT_HAS_PSS, 1, 3);
+	check_members(RT_HAS_PEAK_TREE, 1, 3);
+	faults_on_open("102/statm", 0);
+	faults_on_open("/smaps_rollup", 0);
 }
 END_TEST
 
@@ -357,6 +377,7 @@ int main(void)
 	tcase_add_test(tests, stat_that_cannot_be_parsed_is_an_obstacle_of_all_that_it_has);
 	tcase_add_test(tests, io_without_calls_is_a_matter_of_the_kernel);
 	tcase_add_test(tests, kernel_without_rollup_leaves_an_estimate_with_the_reason);
+	tcase_add_test(tests, count_of_members_so_far_never_falls);
 	tcase_add_test(tests, kernel_without_schedstat_is_no_obstacle);
 	tcase_add_test(tests, status_without_switches_is_a_matter_of_the_kernel);
 	tcase_add_test(tests, shortage_of_descriptors_is_a_limit);
