@@ -97,12 +97,19 @@ static void explain_error(const struct rti_tree *tree, uint64_t has, struct rti_
 
 static void explain_skipped(const struct rti_tree *tree, struct rti_explanation *out)
 {
-	const struct rti_discovery_state *d = &tree->discovery;
-
-	out->error = d->skip_error;
-	out->pid = d->skip_pid;
+	out->error = tree->obstacles.skip_error;
+	out->pid = tree->obstacles.skip_pid;
 	out->file = "stat";
-	out->cause = d->skip_error == -EACCES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_SKIPPED;
+	out->cause = out->error == -EACCES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_SKIPPED;
+}
+
+/* A scan that skips processes makes every figure of its sample a lower bound. Later ones lack what
+ * was missed meanwhile, in counters alone. */
+static bool is_skipped(const struct rti_tree *tree, uint64_t has)
+{
+	const struct rti_obstacles *obstacles = &tree->obstacles;
+
+	return obstacles->skip_error && (obstacles->has_skipped || has & tree->domains.counters);
 }
 
 /* Of the number of processes so far. */
@@ -129,7 +136,7 @@ static void explain_events(const struct rti_tree *tree, uint32_t reasons,
 static void explain_state(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
                           struct rti_explanation *out)
 {
-	if (last->reasons & RT_REASON_MEMBERS_SKIPPED && tree->discovery.skip_error) {
+	if (is_skipped(tree, has)) {
 		explain_skipped(tree, out);
 	} else if (last->reasons & RT_REASON_UNWAITED && has & tree->domains.counters) {
 		out->cause = RTI_CAUSE_UNWAITED;

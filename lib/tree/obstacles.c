@@ -14,10 +14,13 @@ void rti_obstacles_close(struct rti_tree *tree)
 	tree->obstacles.of_members = tree->obstacles.status.met;
 }
 
-void rti_obstacles_add_lost(struct rti_tree *tree)
+void rti_obstacles_begin_sample(struct rti_tree *tree)
 {
 	tree->obstacles.status.met = tree->obstacles.of_members;
 	rti_status_add(&tree->obstacles.status, &tree->obstacles.lost);
+	tree->obstacles.has_skipped = tree->discovery.has_skipped;
+	tree->obstacles.skip_error = tree->discovery.skip_error;
+	tree->obstacles.skip_pid = tree->discovery.skip_pid;
 }
 
 /* Without statm nothing is known of PSS. Without PSS the peak of the tree is estimated. */

@@ -18,8 +18,9 @@ void rti_obstacles_note_member(struct rti_tree *tree, struct rti_member *m, uint
 /* All members were summed up: what was noted of them lasts until they are once more. */
 void rti_obstacles_close(struct rti_tree *tree);
 
-/* Begin the status of a sample: what was noted of members, and what is lost for good. */
-void rti_obstacles_add_lost(struct rti_tree *tree);
+/* Begin the status of a sample: what was noted of members, what is lost for good, and which
+ * processes could not be added. */
+void rti_obstacles_begin_sample(struct rti_tree *tree);
 
 /* PSS was measured. Note why it is not exact, and the members that it could not be read of. */
 void rti_obstacles_note_pss(struct rti_tree *tree);

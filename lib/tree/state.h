@@ -111,6 +111,10 @@ struct rti_obstacles {
 	 * read. */
 	struct rti_status lost;
 	int32_t unwaited_pid; /* the first member that no process waited for; 0: none */
+	/* As the last sample found them in rti_discovery_state, which peak polls change. */
+	bool has_skipped;
+	int skip_error;
+	int32_t skip_pid;
 };
 
 struct rti_tree {

@@ -236,7 +236,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	if (tree->unchanged_samples < SETTLED_SAMPLES)
 		sum_members(tree);
 	*out = tree->sums.figures;
-	rti_obstacles_add_lost(tree);
+	rti_obstacles_begin_sample(tree);
 	rti_memory_set_figures(tree, out);
 	rti_obstacles_note_pss(tree);
 	apply_cgroup(tree);
