@@ -99,7 +99,7 @@ static void explain_skipped(const struct rti_tree *tree, struct rti_explanation 
 {
 	out->error = tree->obstacles.skip_error;
 	out->pid = tree->obstacles.skip_pid;
-	out->file = "stat";
+	out->file = out->pid ? "stat" : "";
 	out->cause = out->error == -EACCES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_SKIPPED;
 }
 
