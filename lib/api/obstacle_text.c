@@ -61,15 +61,17 @@ static const char *const texts[] = {
 				      " Shorter intervals miss less.",
 };
 
+#define PSI_NEEDS "Linux 4.20 with CONFIG_PSI, and psi=1 at boot where PSI is off by default."
+
 /* What a kernel needs so that it has a file. */
 static const struct {
 	const char *file, *needs;
 } needs[] = {
 	{ "io", "a kernel with CONFIG_TASK_IO_ACCOUNTING." },
 	{ "smaps_rollup", "Linux 4.14 with CONFIG_PROC_PAGE_MONITOR. PSS is estimated." },
-	{ "pressure/cpu", "Linux 4.20 with CONFIG_PSI, and no psi=0 at boot." },
-	{ "pressure/memory", "Linux 4.20 with CONFIG_PSI, and no psi=0 at boot." },
-	{ "pressure/io", "Linux 4.20 with CONFIG_PSI, and no psi=0 at boot." },
+	{ "pressure/cpu", PSI_NEEDS },
+	{ "pressure/memory", PSI_NEEDS },
+	{ "pressure/io", PSI_NEEDS },
 	{ "spl/kstat/zfs", "the module of ZFS, and its program zpool." },
 	{ "meminfo", "the file of the kernel itself: a container may show another one." },
 	{ "net/dev", "a kernel with CONFIG_NET." },

@@ -128,13 +128,25 @@ static enum rti_cause cause_of_read(uint64_t has, const struct rt_metrics *last)
 	                                                       : RTI_CAUSE_READ;
 }
 
-static enum rti_cause cause_of(uint64_t has, const struct rt_metrics *last, int err)
+/* A collector that cannot be used with another root refuses to open. A file may refuse to be read.
+ * E.g.: on older kernels the files of /proc/pressure exist even if PSI is off. */
+static enum rti_cause cause_of_unsupported(const struct rti_system *system, uint64_t has)
+{
+	for (size_t i = 0; i < rti_sys_collector_count; i++) {
+		if (rti_sys_collectors[i]->provides & has && system->open_errors[i] == -EOPNOTSUPP)
+			return RTI_CAUSE_OTHER_ROOT;
+	}
+	return RTI_CAUSE_NO_FIGURE;
+}
+
+static enum rti_cause cause_of(const struct rti_system *system, uint64_t has,
+                               const struct rt_metrics *last, int err)
 {
 	switch (err) {
 	case -ENOENT:
 		return RTI_CAUSE_NO_FIGURE;
 	case -EOPNOTSUPP:
-		return RTI_CAUSE_OTHER_ROOT;
+		return cause_of_unsupported(system, has);
 	case -ETIMEDOUT:
 		return RTI_CAUSE_STALLED;
 	case -EACCES:
@@ -155,7 +167,7 @@ void rti_system_explain(const struct rti_system *system, const struct rt_metrics
 	rti_status_explain(&system->status, has, out);
 	if (out->cause == RTI_CAUSE_NONE)
 		return;
-	out->cause = cause_of(has, last, out->error);
+	out->cause = cause_of(system, has, last, out->error);
 	out->file = file_of(has);
 }
 

@@ -85,6 +85,21 @@ START_TEST(domains_with_files_of_their_own_have_errors_of_their_own)
 }
 END_TEST
 
+/* On older kernels the files exist even if PSI is off. */
+START_TEST(pressure_that_is_off_is_a_matter_of_the_kernel)
+{
+	fixture_write(&root, "proc/pressure/cpu",
+	              "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
+	faults_on_read("pressure/cpu", -EOPNOTSUPP);
+
+	sample_system();
+
+	check_obstacle(RT_HAS_PRESSURE_CPU, RT_OBSTACLE_KERNEL, -EOPNOTSUPP, "pressure/cpu",
+	               "psi=1");
+	faults_on_read("pressure/cpu", 0);
+}
+END_TEST
+
 START_TEST(hidden_processes_are_a_matter_of_rights)
 {
 	struct rt_metrics m;
@@ -161,6 +176,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, kernel_without_files_lacks_the_domains);
 	tcase_add_test(tests, domains_with_files_of_their_own_have_errors_of_their_own);
+	tcase_add_test(tests, pressure_that_is_off_is_a_matter_of_the_kernel);
 	tcase_add_test(tests, hidden_processes_are_a_matter_of_rights);
 	tcase_add_test(tests, shortage_of_descriptors_is_a_limit);
 	tcase_add_test(tests, file_system_that_does_not_answer_is_slow);
