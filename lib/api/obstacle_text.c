@@ -16,47 +16,44 @@
 static const char *const texts[] = {
 	[RTI_CAUSE_KERNEL_THREAD] =
 	    "Process $P is a kernel thread, which has no memory of its own.",
-	[RTI_CAUSE_OTHER_ROOT] =
-	    "It can be asked of this system alone: follow that without rt_opts.root.",
+	[RTI_CAUSE_OTHER_ROOT] = "The figure exists only for the running system: leave out"
+				 " rt_opts.root.",
 	[RTI_CAUSE_ENDED] = "Process $P had ended before $F could be read. Shorter intervals miss"
 			    " less, and rt_command_start() follows a program from its start to its"
 			    " end.",
-	[RTI_CAUSE_UNWAITED] =
-	    "A process has ended and no process of the tree waited for it, so what"
-	    " it used after its last read is not known. Shorter intervals lose"
-	    " less.",
-	[RTI_CAUSE_UNREPORTED] =
-	    "A process has ended. What it had after its last read the kernel"
-	    " reports to the process that waits for it alone: rt_command_start()"
-	    " has such a process.",
+	[RTI_CAUSE_UNWAITED] = "A process has ended, and no process of the tree waited for it. What"
+			       " it used after its last read is not known. Shorter intervals lose"
+			       " less.",
+	[RTI_CAUSE_UNREPORTED] = "A process has ended. The kernel reports its last figures only to"
+				 " the process that waits for it. rt_command_start() has a"
+				 " supervisor that does.",
 	[RTI_CAUSE_THREAD_ENDED] =
 	    "A thread of process $P has ended, and the kernel does not report"
 	    " its figures to other processes. Shorter intervals lose less.",
-	[RTI_CAUSE_NO_PSS_READS] =
-	    "RT_OPT_NO_PSS_READS forbids to read PSS, so it is estimated: leave that flag out.",
-	[RTI_CAUSE_PSS_UNWANTED] = "RT_HAS_PSS is not in rt_opts.want, so the peak is estimated"
-				   " without reads of PSS: add it.",
-	[RTI_CAUSE_PSS_SHARE] =
-	    "The CPU time for reading PSS is used up, so PSS is estimated. It is"
-	    " $S thousandths of one CPU: raise rt_opts.pss_share, or sample less"
-	    " often.",
-	[RTI_CAUSE_PSS_HOLD] =
-	    "Process $P is so large that reading its PSS would hold up its mmap"
-	    " for more than $H us, so it is estimated. Raise rt_opts.pss_hold_us if"
-	    " it may wait longer.",
-	[RTI_CAUSE_PSS_CHANGED] = "Processes changed what they share while it was read, so PSS is"
+	[RTI_CAUSE_NO_PSS_READS] = "RT_OPT_NO_PSS_READS forbids reading PSS, so it is estimated:"
+				   " leave out that flag.",
+	[RTI_CAUSE_PSS_UNWANTED] = "RT_HAS_PSS is not in rt_opts.want, so PSS is not read and the"
+				   " peak is estimated: add that bit.",
+	[RTI_CAUSE_PSS_SHARE] = "The budget for reading PSS, $S thousandths of one CPU, is used up,"
+				" so PSS is estimated. Raise rt_opts.pss_share, or sample less"
+				" often.",
+	[RTI_CAUSE_PSS_HOLD] = "Process $P is so large that reading its PSS would block its mmap()"
+			       " for more than $H us, so PSS is estimated. Raise"
+			       " rt_opts.pss_hold_us if the process may be blocked for longer.",
+	[RTI_CAUSE_PSS_CHANGED] = "Processes changed what they share while PSS was read, so it is"
 				  " estimated. The next sample reads it again.",
 	[RTI_CAUSE_EVENTS_OFF] = "Processes that start and end between two samples are not seen."
-				 " Process events report them, where the kernel sends any: set"
-				 " RT_OPT_PROCESS_EVENTS.",
+				 " Process events report them: set RT_OPT_PROCESS_EVENTS.",
 	[RTI_CAUSE_EVENTS_UNHEARD] =
-	    "Process events cannot be received here, so processes that start and end between two"
-	    " samples are not seen. They need the initial pid and user namespaces, and before Linux"
-	    " 6.6 CAP_NET_ADMIN.",
-	[RTI_CAUSE_EVENTS_LOST] = "Process events came faster than they were read, and were lost."
-				  " Call rt_sample() or rt_tracker_glance() more often.",
-	[RTI_CAUSE_EVENTS_LATE] = "The supervisor counts with a delay: the number is exact once the"
-				  " program and all that it started have ended.",
+	    "Process events cannot be received here, so processes that start"
+	    " and end between two samples are not seen. Process events need"
+	    " the initial pid and user namespaces, and before Linux 6.6"
+	    " CAP_NET_ADMIN.",
+	[RTI_CAUSE_EVENTS_LOST] = "Process events came faster than they were read, and some were"
+				  " lost. Call rt_sample() or rt_tracker_glance() more often.",
+	[RTI_CAUSE_EVENTS_LATE] =
+	    "The supervisor counts processes with a delay. The number is exact"
+	    " once the program and all that it started have ended.",
 	[RTI_CAUSE_BETWEEN_SAMPLES] = "The peak between two samples or peak polls may be higher."
 				      " Shorter intervals miss less.",
 };
@@ -72,11 +69,11 @@ static const struct {
 	{ "pressure/cpu", PSI_NEEDS },
 	{ "pressure/memory", PSI_NEEDS },
 	{ "pressure/io", PSI_NEEDS },
-	{ "spl/kstat/zfs", "the module of ZFS, and its program zpool." },
-	{ "meminfo", "the file of the kernel itself: a container may show another one." },
+	{ "spl/kstat/zfs", "the kernel module of ZFS, and its program zpool." },
+	{ "meminfo", "the kernel's own file: a container may show another one." },
 	{ "net/dev", "a kernel with CONFIG_NET." },
 	{ "diskstats", "a kernel with CONFIG_BLOCK." },
-	{ "loadavg", "the file of the kernel itself." },
+	{ "loadavg", "the kernel's own file: a container may show another one." },
 };
 
 static const char *text_of_missing(const char *file)
@@ -84,7 +81,7 @@ static const char *text_of_missing(const char *file)
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (strcmp(file, needs[i].file) == 0)
 			return needs[i].needs;
-	return "the file of a kernel of Linux.";
+	return "the kernel's own file.";
 }
 
 /* The files that only a tracer may read, as ptrace(2) has it. */
@@ -99,22 +96,18 @@ static const char *text_of_read(const struct rti_explanation *why)
 	case -EACCES:
 	case -EPERM:
 		return is_traced_file(why->file)
-		           ? "The caller may not read $F: the process is of another user, or not"
-		             " dumpable (PR_SET_DUMPABLE). The capability CAP_SYS_PTRACE would "
-		             "help,"
-		             " which root has."
-		           : "The caller may not read $F. Run it as root, or with permission to "
-		             "read"
-		             " that file.";
+		           ? "The caller may not read $F: the process belongs to another user, or"
+		             " is not dumpable (PR_SET_DUMPABLE). CAP_SYS_PTRACE would allow it."
+		           : "The caller may not read $F. Run the caller as root, or give it"
+		             " permission to read that file.";
 	case -EMFILE:
 		return "$F could not be opened: the limit of open descriptors is reached. Raise"
 		       " RLIMIT_NOFILE, or lower rt_opts.max_fds.";
 	case -ENFILE:
-		return "$F could not be opened: the system has too many open files. Raise the "
-		       "sysctl"
-		       " fs.file-max.";
+		return "$F could not be opened: the system has too many open files. Raise the"
+		       " sysctl fs.file-max.";
 	case -ENOMEM:
-		return "Memory ran out for $F. A later sample tries again.";
+		return "Memory ran out when $F was read. A later sample tries again.";
 	case -EAGAIN:
 		return "No thread could be started: raise RLIMIT_NPROC, or pids.max of the cgroup.";
 	case -EBADMSG:
@@ -140,9 +133,8 @@ static const char *text_of_skipped(int err)
 		return "Processes could not be added to the tree: the system has too many open"
 		       " files. Raise the sysctl fs.file-max.";
 	case -ENOMEM:
-		return "Processes could not be added to the tree, since memory ran out. Later "
-		       "samples"
-		       " try again.";
+		return "Processes could not be added to the tree, since memory ran out. Later"
+		       " samples try again.";
 	default:
 		return "Processes could not be added to the tree: $E.";
 	}
@@ -153,21 +145,21 @@ static const char *template_of(const struct rti_explanation *why, uint64_t has)
 	switch (why->cause) {
 	case RTI_CAUSE_NONE:
 		return why->error
-		           ? "It is a lower bound, and nothing that the tracker reads has all"
-		             " of it."
+		           ? "The figure is a lower bound: no file that the tracker reads has the"
+		             " whole of it."
 		           : "";
 	case RTI_CAUSE_READ:
 		return text_of_read(why);
 	case RTI_CAUSE_NO_FIGURE:
-		return "$F does not exist, or has no such figure. It needs ";
+		return "$F does not exist, or lacks the figure. What is needed: ";
 	case RTI_CAUSE_HIDDEN:
 		return why->pid
 		           ? "/proc hides process $P, since it is mounted with hidepid. Mount it"
-		             " without, join the group of its option gid=, or use"
+		             " without hidepid, join the group of its option gid=, or use"
 		             " CAP_SYS_PTRACE."
 		           : "/proc hides processes of other users, since it is mounted with"
-		             " hidepid. Mount it without, join the group of its option gid=, or"
-		             " use CAP_SYS_PTRACE.";
+		             " hidepid. Mount it without hidepid, join the group of its option"
+		             " gid=, or use CAP_SYS_PTRACE.";
 	case RTI_CAUSE_SKIPPED:
 		return text_of_skipped(why->error);
 	case RTI_CAUSE_STALLED:

@@ -144,8 +144,8 @@ static void add_hidden(struct rti_text *text, int32_t pid)
 {
 	rti_text_add(text, "/proc hides ");
 	add_process(text, pid);
-	rti_text_add(text, ", since it is mounted with hidepid. Mount it without, join the group of"
-	                   " its option gid=, or use CAP_SYS_PTRACE.");
+	rti_text_add(text, ", since it is mounted with hidepid. Mount it without hidepid, join the"
+	                   " group of its option gid=, or use CAP_SYS_PTRACE.");
 }
 
 /* proc itself cannot be used. */
@@ -170,12 +170,11 @@ static const char *plain_text(int err)
 	case -EFAULT:
 		return "The address for the tracker is NULL.";
 	case -EXDEV:
-		return "/proc belongs to another pid namespace, where the pid means another "
-		       "process:"
-		       " mount the proc of the caller's own.";
+		return "/proc belongs to another pid namespace, where the pid means another"
+		       " process: mount proc in the caller's own pid namespace.";
 	case -EMFILE:
-		return "The limit of open descriptors is reached: close some, or raise "
-		       "RLIMIT_NOFILE.";
+		return "The limit of open descriptors is reached: close some, or raise"
+		       " RLIMIT_NOFILE.";
 	case -ENFILE:
 		return "The system has too many open files: close some, or raise the sysctl"
 		       " fs.file-max.";
@@ -227,7 +226,7 @@ void rti_opts_error_describe(const struct rt_opts *opts, uint32_t kind, int32_t 
 	if (plain)
 		rti_text_add(&text, plain);
 	else if (err == -EINVAL && kind == RT_KIND_PID && pid <= 0)
-		rti_text_add(&text, "The pid is not above 0, as that of each process is.");
+		rti_text_add(&text, "The pid is not above 0: every process has a pid above 0.");
 	else if (is_about_options(err))
 		rti_opts_error_add(&text, opts, kind, err);
 	else
