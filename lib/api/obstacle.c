@@ -68,6 +68,14 @@ static uint32_t kind_of_error(int err)
 	}
 }
 
+/* E.g.: a kernel without CONFIG_PROC_EVENTS has no such protocol. */
+static uint32_t kind_of_unheard(int err)
+{
+	uint32_t kind = kind_of_error(err);
+
+	return kind == RT_OBSTACLE_FORMAT ? RT_OBSTACLE_KERNEL : kind;
+}
+
 static uint32_t kind_of(const struct rti_explanation *why)
 {
 	switch (why->cause) {
@@ -96,7 +104,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	case RTI_CAUSE_STALLED:
 		return RT_OBSTACLE_SLOW;
 	case RTI_CAUSE_EVENTS_UNHEARD:
-		return why->error == -EPERM ? RT_OBSTACLE_RIGHTS : RT_OBSTACLE_KERNEL;
+		return kind_of_unheard(why->error);
 	case RTI_CAUSE_EVENTS_LOST:
 		return RT_OBSTACLE_LIMIT;
 	case RTI_CAUSE_READ:
