@@ -190,15 +190,19 @@ static bool is_about_options(int err)
 	return err == -EINVAL || err == -E2BIG;
 }
 
-/* Of a process that is missing or hidden, if proc can be used. */
+/* Of proc itself, of a process that is missing or hidden, or of the system (pid 0). */
 static void add_failure(struct rti_text *text, const struct rt_opts *opts, int32_t pid, int err,
                         const struct rti_procfs_ops *ops)
 {
 	struct rti_procfs procfs;
 	int opened = rti_procfs_open(&procfs, opts->root, ops);
 
-	if (opened < 0 || !pid) {
-		add_proc(text, opts, opened < 0 ? opened : err);
+	if (opened < 0) {
+		add_proc(text, opts, opened);
+	} else if (!pid) {
+		rti_text_add(text, "A source of figures of the system cannot be opened: ");
+		rti_text_add(text, rt_strerror(err));
+		rti_text_add(text, ".");
 	} else if (err == -ESRCH) {
 		add_missing(text, opts, &procfs, pid);
 	} else if (err == -EACCES) {
