@@ -299,7 +299,8 @@ struct rt_opts {
 	/** Receives an English sentence if the tracker cannot be made: which argument or file is to
 	 * blame, and what would help. It is cut to fit and NUL-terminated. Untouched on success,
 	 * and if `size` is not one that a release had. NULL for none. Not used in
-	 * rt_command_opts.tracker: rt_command_opts.message has the sentence there. @since 0.3 */
+	 * rt_command_opts.tracker: rt_command_opts.message has the sentence there. A library before
+	 * 0.3 does not know it and returns -E2BIG: see rt_field_struct_size(). @since 0.3 */
 	char *message;
 };
 
@@ -766,17 +767,19 @@ RT_API int rt_tracker_fd(const struct rt_tracker *t);
  *          -ENOENT (this kernel has no such file), -EBADMSG (the file has an unknown format) or
  *          -ETIMEDOUT. -EDQUOT: PSS is estimated, because its budget did not allow to read it
  *          (rt_opts.pss_share, RT_OPT_NO_PSS_READS). -EBUSY: PSS is estimated, because processes
- *          changed what they share while it was read. Also -EOPNOTSUPP (this kind of tracker does
- *          not have it, or it was not requested), -ENODATA (no sample yet, or a lower bound
- *          without a read error), -EINVAL (@p has is not exactly one known bit) or -EFAULT (@p t
- *          is NULL). -ENOSPC: the tree has more processes than are followed, and -ENOBUFS: process
- *          events were lost. rt_tracker_obstacle() says more.
+ *          changed what they share while it was read. -ENOSPC: the tree has more processes than
+ *          are followed. -ENOBUFS: process events were lost. Also -EOPNOTSUPP (this kind of
+ *          tracker does not have it, it was not requested, or the process or the kernel cannot
+ *          have it), -ENODATA (no sample yet, or a lower bound without a read error), -EINVAL
+ *          (@p has is not exactly one known bit) or -EFAULT (@p t is NULL).
+ *          rt_tracker_obstacle() says more.
  *  @since 0.1
  *  @since 0.3 Can return -EDQUOT, -EBUSY, -ENOSPC and -ENOBUFS. */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 
 /** @name Obstacles
- *  rt_obstacle.kind: what kept a figure from being complete.
+ *  rt_obstacle.kind: what kept a figure from being complete. Later releases may have more kinds,
+ *  and may give an obstacle a kind that describes it better.
  *  @{ */
 /** The caller may not read it: it is of another user, not dumpable, or hidden by hidepid.
  * @since 0.3 */
