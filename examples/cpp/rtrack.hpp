@@ -101,6 +101,16 @@ inline bool is_partition(const std::string &name)
 	return result > 0;
 }
 
+/** Has the options receive a message, which a library before 0.3 would refuse. */
+template <typename Opts>
+void set_message(Opts &opts, std::uint32_t struct_id, char *message, std::uint32_t size)
+{
+	if (rt_field_struct_size(struct_id) < sizeof(opts))
+		return;
+	opts.message = message;
+	opts.message_size = size;
+}
+
 /** Follows a process tree or the system. It can be moved, not copied. */
 class Tracker
 {
@@ -111,8 +121,7 @@ class Tracker
 		char message[512] = "rt_pid_tracker_new";
 		rt_tracker *t;
 
-		opts.message = message;
-		opts.message_size = sizeof(message);
+		set_message(opts, RT_STRUCT_OPTS, message, sizeof(message));
 		check(rt_pid_tracker_new(&t, pid, &opts), message);
 		return Tracker(t);
 	}
@@ -122,8 +131,7 @@ class Tracker
 		char message[512] = "rt_system_tracker_new";
 		rt_tracker *t;
 
-		opts.message = message;
-		opts.message_size = sizeof(message);
+		set_message(opts, RT_STRUCT_OPTS, message, sizeof(message));
 		check(rt_system_tracker_new(&t, &opts), message);
 		return Tracker(t);
 	}
@@ -231,7 +239,7 @@ class Command
 	                     rt_command_opts opts = rt_command_opts())
 	{
 		std::vector<const char *> words;
-		char message[512] = "";
+		char message[512] = "rt_command_start";
 		rt_command *c;
 
 		for (const std::string &word : argv)
@@ -239,8 +247,7 @@ class Command
 		words.push_back(nullptr);
 		opts.size = sizeof(opts);
 		opts.argv = words.data();
-		opts.message = message;
-		opts.message_size = sizeof(message);
+		set_message(opts, RT_STRUCT_COMMAND_OPTS, message, sizeof(message));
 		check(rt_command_start(&c, &opts), message);
 		return Command(c);
 	}
