@@ -166,7 +166,8 @@ TRACE_EVENT_EXE_CUT = 1 << 3
 # interrupts nothing, so its Python handler runs after the slice.
 _WAIT_SLICE = 1.0
 
-_STRUCT_RUSAGE, _STRUCT_OPTS, _TYPE_CHARS, _TYPE_RUSAGE = 1, 12, 6, 7
+_STRUCT_RUSAGE, _STRUCT_OPTS, _STRUCT_COMMAND_OPTS = 1, 12, 13
+_TYPE_CHARS, _TYPE_RUSAGE = 6, 7
 
 # The bit that covers each field of the rusage in a larger struct. The other fields have none.
 _RUSAGE_HAS = {
@@ -753,16 +754,24 @@ def _options(
     )
 
 
-def _make_tracker(call: Callable[..., int], opts: _Opts) -> int:
-    """Call with room for a handle, and the options. A failure is an exception that says more.
+def _receive_message(
+    opts: Union[_Opts, _CommandOpts], struct_id: int
+) -> ctypes.Array[ctypes.c_char]:
+    """Return where the library puts the message about a failure.
 
     A library before 0.3 does not know the message, and would refuse options that have one.
     """
-    handle = ctypes.c_void_p()
     message = ctypes.create_string_buffer(512)
-    if _lib.rt_field_struct_size(_STRUCT_OPTS) >= ctypes.sizeof(_Opts):
+    if _lib.rt_field_struct_size(struct_id) >= ctypes.sizeof(opts):
         opts.message = ctypes.cast(message, ctypes.c_char_p)
         opts.message_size = ctypes.sizeof(message)
+    return message
+
+
+def _make_tracker(call: Callable[..., int], opts: _Opts) -> int:
+    """Call with room for a handle, and the options. A failure is an exception that says more."""
+    handle = ctypes.c_void_p()
+    message = _receive_message(opts, _STRUCT_OPTS)
     err = call(ctypes.byref(handle), ctypes.byref(opts))
     if err < 0 and message.value:
         raise OSError(-err, os.fsdecode(message.value))
@@ -1038,7 +1047,6 @@ def _command_options(
         | (COMMAND_KILL_ON_FREE if kill_on_free else 0)
     )
     entries = [_Fd(_int32(number), _source(source)) for number, source in (fds or {}).items()]
-    message = ctypes.create_string_buffer(512)
     opts = _CommandOpts(
         size=ctypes.sizeof(_CommandOpts),
         flags=flags,
@@ -1047,12 +1055,10 @@ def _command_options(
         cwd=None if cwd is None else os.fsencode(cwd),
         tracker=ctypes.pointer(tracker),
         accounting=accounting,
-        fds=(_Fd * len(entries))(*entries),
+        fds=(_Fd * len(entries))(*entries) if entries else None,
         fd_count=len(entries),
-        message=ctypes.cast(message, ctypes.c_char_p),
-        message_size=ctypes.sizeof(message),
     )
-    return opts, message
+    return opts, _receive_message(opts, _STRUCT_COMMAND_OPTS)
 
 
 class Command:
