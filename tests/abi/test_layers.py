@@ -48,6 +48,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "command/wait.c": re.compile(r"nanosleep|kill|waitid|rt_tracker_glance"),
     # Waits for the end of a program that has lost its supervisor.
     "command/lost_program.c": re.compile(r"nanosleep|waitpid"),
+    "os/capability.c": re.compile(r"syscall"),
     "os/pidfd.c": re.compile(r"syscall|kill|ppoll|waitid|close"),
     # Members lie in whole cache lines.
     "tree/member_table.c": re.compile(r"posix_memalign"),

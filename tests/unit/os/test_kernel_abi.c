@@ -175,6 +175,6 @@ int main(void)
 	tcase_add_test(tcase, seccomp_is_as_in_headers);
 	tcase_add_test(tcase, architectures_are_as_in_headers);
 	tcase_add_test(tcase, syscall_info_is_as_in_headers);
-	tcase_add_test(tests, capabilities_are_as_in_headers);
+	tcase_add_test(tcase, capabilities_are_as_in_headers);
 	return suite_run(suite);
 }
