@@ -225,11 +225,6 @@ struct rt_tracker;
 /** Calls with which processes read and wrote. @since 0.3 */
 #define RT_HAS_IO_CALLS 0x800000000ULL
 #define RT_HAS_RATE 0x10000000000ULL /**< rt_delta only: figures per time. @since 0.1 */
-/** Reserved for a second word of bits, if those before it do not suffice. No release sets it, and
- * rt_opts.want with it is -EINVAL. It must be ignored, as any bit that a program does not know. The
- * bit after it is not used: as a signed number, which some languages read, it is below 0.
- * @since 0.3 */
-#define RT_HAS_MORE 0x4000000000000000ULL
 /** @} */
 
 /** rt_opts.flags, pid tracker: follow the process alone, not its descendants. @since 0.1 */

@@ -52,7 +52,6 @@ static const struct rt_constant constants[] = {
 	CONSTANT(HAS, RT_HAS_PEAK_TREE, "largest memory of all members together"),
 	CONSTANT(HAS, RT_HAS_IO_CALLS, "calls with which processes read and wrote"),
 	CONSTANT(HAS, RT_HAS_RATE, "figures per time"),
-	CONSTANT(HAS, RT_HAS_MORE, "reserved for a second word of bits"),
 	CONSTANT(OPT, RT_OPT_NO_CHILDREN, "follow the process alone, not its descendants"),
 	CONSTANT(OPT, RT_OPT_NETWORK_FILESYSTEMS, "list network file systems too"),
 	CONSTANT(OPT, RT_OPT_PROCESS_EVENTS,

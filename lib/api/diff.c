@@ -155,7 +155,7 @@ static void set_rusage(const struct rt_metrics *from, const struct rt_metrics *t
 
 static uint64_t known_domains(const struct rt_metrics *m)
 {
-	return (m->valid | m->partial | m->estimated) & ~RT_HAS_MORE;
+	return m->valid | m->partial | m->estimated;
 }
 
 /* The samples of older libraries have the count of all processes under the bit of those that are
@@ -173,7 +173,7 @@ static void set_masks(const struct rt_metrics *from, const struct rt_metrics *to
 {
 	uint64_t known = known_domains(from) & known_domains(to);
 
-	out->valid = known & from->valid & to->valid;
+	out->valid = from->valid & to->valid;
 	out->estimated = known & (from->estimated | to->estimated);
 	out->partial = known & ~out->valid & ~out->estimated;
 }

@@ -56,10 +56,6 @@ static void add_want(struct rti_text *text, uint64_t unknown)
 {
 	rti_text_add(text, "rt_opts.want has ");
 	add_bits(text, RT_CONSTANTS_HAS, unknown);
-	if (unknown == RT_HAS_MORE) {
-		rti_text_add(text, ", which is reserved for a later release: leave it out.");
-		return;
-	}
 	rti_text_add(text, ", which no tracker of this library measures: rt_domains() has all that"
 	                   " one can.");
 }

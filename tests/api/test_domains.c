@@ -89,36 +89,6 @@ START_TEST(want_takes_the_domains_of_both_kinds_and_no_others)
 }
 END_TEST
 
-/* It is reserved for a second word of bits, which no release has yet. */
-START_TEST(no_struct_has_the_bit_that_is_reserved)
-{
-	uint32_t kind = (uint32_t)_i;
-	struct rt_opts opts = { .size = sizeof(opts), .want = rt_domains(kind) };
-	struct rt_metrics from, to;
-	struct rt_tracker *tracker;
-	struct rt_delta delta;
-
-	ck_assert_uint_eq((rt_domains(kind) | rt_default_domains(kind)) & RT_HAS_MORE, 0);
-	ck_assert_int_eq(new_tracker(&tracker, kind, &opts), 0);
-	from = sample(tracker);
-	to = sample(tracker);
-	ck_assert_int_eq(rt_diff(&from, &to, &delta, sizeof(delta)), 0);
-	ck_assert_uint_eq((to.valid | to.partial | to.estimated) & RT_HAS_MORE, 0);
-	ck_assert_uint_eq((delta.valid | delta.partial | delta.estimated) & RT_HAS_MORE, 0);
-	rt_tracker_free(tracker);
-	for (uint32_t id = RT_STRUCT_METRICS; rt_field_count(id) > 0; id++) {
-		for (uint32_t i = 0; i < rt_field_count(id); i++) {
-			struct rt_field field;
-
-			ck_assert_int_eq(rt_field_get(id, i, &field, sizeof(field)), 0);
-			ck_assert_uint_eq(field.has & RT_HAS_MORE, 0);
-		}
-	}
-	opts.want |= RT_HAS_MORE;
-	ck_assert_int_eq(new_tracker(&tracker, kind, &opts), -EINVAL);
-}
-END_TEST
-
 START_TEST(tracker_that_wants_nothing_in_particular_has_the_default_domains)
 {
 	struct rt_tracker *tracker;
@@ -203,7 +173,6 @@ int main(void)
 	                    end);
 	tcase_add_loop_test(
 	    domains, tracker_that_wants_nothing_in_particular_has_the_default_domains, first, end);
-	tcase_add_loop_test(domains, no_struct_has_the_bit_that_is_reserved, first, end);
 	tcase_add_test(domains, tracker_that_wants_processes_has_processes_seen);
 	tcase_add_loop_test(flags, flag_of_the_other_kind_is_refused, first, end);
 	tcase_add_test(flags, command_with_flag_of_a_system_tracker_is_refused);

@@ -22,7 +22,7 @@ START_TEST(call_with_bad_arguments_is_refused_and_writes_nothing)
 	ck_assert_int_eq(rt_tracker_obstacle(tracker, 0, &o, sizeof(o)), -EINVAL);
 	ck_assert_int_eq(rt_tracker_obstacle(tracker, RT_HAS_CPU | RT_HAS_IO, &o, sizeof(o)),
 	                 -EINVAL);
-	ck_assert_int_eq(rt_tracker_obstacle(tracker, RT_HAS_MORE, &o, sizeof(o)), -EINVAL);
+	ck_assert_int_eq(rt_tracker_obstacle(tracker, UINT64_C(1) << 63, &o, sizeof(o)), -EINVAL);
 	ck_assert_int_eq(rt_tracker_obstacle(tracker, RT_HAS_CPU, &o, sizeof(o) - 1), -EINVAL);
 	ck_assert_int_eq(rt_tracker_obstacle(tracker, RT_HAS_CPU, &o, SIZE_LIMIT + 1), -EINVAL);
 	ck_assert_int_eq(rt_tracker_obstacle(tracker, RT_HAS_DISK, &o, sizeof(o)), -EOPNOTSUPP);

@@ -30,7 +30,7 @@ class Info(Case):
             name.lower()
             for name in re.findall(r"#define RT_HAS_(\w+) ", HEADER.read_text())}
         names = {"ctxsw": "context_switches"}
-        self.assertEqual({names.get(name, name) for name in declared} - {"rate", "more"}, have)
+        self.assertEqual({names.get(name, name) for name in declared} - {"rate"}, have)
 
     def test_outcome_domains_are_listed_under_command_only(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)

@@ -42,4 +42,3 @@ pub const RT_HAS_ZFS: u64 = 1 << 28;
 pub const RT_HAS_PEAK_TREE: u64 = 1 << 34;
 pub const RT_HAS_IO_CALLS: u64 = 1 << 35;
 pub const RT_HAS_RATE: u64 = 1 << 40;
-pub const RT_HAS_MORE: u64 = 1 << 62;
