@@ -784,7 +784,7 @@ RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 #define RT_OBSTACLE_KERNEL 2
 /** The options of the tracker do not allow for it: rt_opts.pss_share, rt_opts.pss_hold_us,
  * RT_OPT_NO_PSS_READS, rt_opts.want, or RT_OPT_PROCESS_EVENTS, which is not set. @since 0.3 */
-#define RT_OBSTACLE_BUDGET 3
+#define RT_OBSTACLE_OPTIONS 3
 /** Too little of something: descriptors, memory, threads, room for members or events.
  * @since 0.3 */
 #define RT_OBSTACLE_LIMIT 4
@@ -794,14 +794,17 @@ RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 #define RT_OBSTACLE_FORMAT 6
 /** There was no answer in time, or what was read changed meanwhile. @since 0.3 */
 #define RT_OBSTACLE_SLOW 7
+/** Another error, which rt_obstacle.error names. E.g.: -EIO. @since 0.3 */
+#define RT_OBSTACLE_ERROR 8
+/** No read has failed, but what was read cannot show all of it. E.g.: the peak of a tree may lie
+ * between two samples. rt_obstacle.error is -ENODATA. @since 0.3 */
+#define RT_OBSTACLE_UNSEEN 9
 /** @} */
 
 /** Why one domain of the last sample is not in `valid`. @since 0.3 */
 struct rt_obstacle {
 	uint32_t size; /**< Bytes of this struct that the library filled. */
-	/** RT_OBSTACLE_ value of the first obstacle; 0 if there is none. Then the domain is valid,
-	 * or error is -ENODATA and nothing can show the figure in full. E.g.: the peak of a tree
-	 * may lie between two samples. */
+	/** RT_OBSTACLE_ value of the first obstacle; 0 if there is none: the domain is valid. */
 	uint32_t kind;
 	int32_t error; /**< What rt_tracker_status() returns. */
 	int32_t pid;   /**< Process at which it was met first; 0 if there is no single one. */

@@ -63,8 +63,10 @@ static uint32_t kind_of_error(int err)
 		return RT_OBSTACLE_KERNEL;
 	case -ETIMEDOUT:
 		return RT_OBSTACLE_SLOW;
-	default:
+	case -EBADMSG:
 		return RT_OBSTACLE_FORMAT;
+	default:
+		return RT_OBSTACLE_ERROR;
 	}
 }
 
@@ -73,7 +75,7 @@ static uint32_t kind_of_unheard(int err)
 {
 	uint32_t kind = kind_of_error(err);
 
-	return kind == RT_OBSTACLE_FORMAT ? RT_OBSTACLE_KERNEL : kind;
+	return kind == RT_OBSTACLE_ERROR ? RT_OBSTACLE_KERNEL : kind;
 }
 
 static uint32_t kind_of(const struct rti_explanation *why)
@@ -81,7 +83,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	switch (why->cause) {
 	case RTI_CAUSE_NONE:
 	case RTI_CAUSE_BETWEEN_SAMPLES:
-		return 0;
+		return why->error ? RT_OBSTACLE_UNSEEN : 0;
 	case RTI_CAUSE_NO_FIGURE:
 	case RTI_CAUSE_KERNEL_THREAD:
 	case RTI_CAUSE_OTHER_ROOT:
@@ -98,7 +100,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	case RTI_CAUSE_PSS_SHARE:
 	case RTI_CAUSE_PSS_HOLD:
 	case RTI_CAUSE_EVENTS_OFF:
-		return RT_OBSTACLE_BUDGET;
+		return RT_OBSTACLE_OPTIONS;
 	case RTI_CAUSE_PSS_CHANGED:
 	case RTI_CAUSE_EVENTS_LATE:
 	case RTI_CAUSE_STALLED:

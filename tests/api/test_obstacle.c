@@ -49,8 +49,7 @@ static void check_all(struct rt_tracker *tracker, uint32_t kind)
 		ck_assert_int_eq(o.error, rt_tracker_status(tracker, has));
 		ck_assert_msg((o.error == 0) == !!(m.valid & has), "bit %d: %d", bit, o.error);
 		ck_assert_msg((o.text[0] == '\0') == !!(m.valid & has), "bit %d: %s", bit, o.text);
-		if (m.valid & has)
-			ck_assert_uint_eq(o.kind, 0);
+		ck_assert_msg((o.kind == 0) == !!(m.valid & has), "bit %d: %u", bit, o.kind);
 	}
 	rt_tracker_free(tracker);
 }

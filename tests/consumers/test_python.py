@@ -324,7 +324,7 @@ class Trees(unittest.TestCase):
             tracker.sample()
             self.assertEqual(tracker.explain(rtrack.HAS_CPU).kind, 0)
             obstacle = tracker.explain(rtrack.HAS_PSS)
-            self.assertEqual(obstacle.kind, rtrack.OBSTACLE_BUDGET)
+            self.assertEqual(obstacle.kind, rtrack.OBSTACLE_OPTIONS)
             self.assertEqual(obstacle.errno, errno.EDQUOT)
             self.assertEqual(obstacle.file, "smaps_rollup")
             self.assertIn("rt_opts.pss_hold_us", obstacle.text)

@@ -254,7 +254,7 @@ START_TEST(command_that_forbids_reads_of_pss_says_so)
 
 	sample(rt_command_tracker(command));
 	o = get_obstacle(rt_command_tracker(command), RT_HAS_PSS);
-	ck_assert_uint_eq(o.kind, RT_OBSTACLE_BUDGET);
+	ck_assert_uint_eq(o.kind, RT_OBSTACLE_OPTIONS);
 	ck_assert_int_eq(o.error, -EDQUOT);
 	ck_assert_int_eq(rt_command_kill(command), 0);
 	ck_assert_int_eq(wait_for(command, WAIT_FOREVER), 0);

@@ -346,7 +346,7 @@ START_TEST(number_of_processes_without_events_names_the_option)
 	write_family();
 	track_process(100, 0);
 	take_sample();
-	check_obstacle(RT_HAS_PROCESSES_SEEN, RT_OBSTACLE_BUDGET, -ENODATA, 0, "");
+	check_obstacle(RT_HAS_PROCESSES_SEEN, RT_OBSTACLE_OPTIONS, -ENODATA, 0, "");
 	check_text(RT_HAS_PROCESSES_SEEN, "RT_OPT_PROCESS_EVENTS");
 }
 END_TEST

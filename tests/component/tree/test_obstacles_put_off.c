@@ -48,7 +48,7 @@ START_TEST(budget_that_is_used_up_names_the_option)
 
 	o = get_obstacle(RT_HAS_PSS);
 
-	ck_assert_uint_eq(o.kind, RT_OBSTACLE_BUDGET);
+	ck_assert_uint_eq(o.kind, RT_OBSTACLE_OPTIONS);
 	ck_assert_int_eq(o.error, -EDQUOT);
 	ck_assert_int_eq(o.pid, 0);
 	ck_assert_msg(strstr(o.text, "7 thousandths") && strstr(o.text, "rt_opts.pss_share"), "%s",
@@ -66,7 +66,7 @@ START_TEST(process_that_is_too_large_to_read_is_named_with_the_option)
 
 	o = get_obstacle(RT_HAS_PSS);
 
-	ck_assert_uint_eq(o.kind, RT_OBSTACLE_BUDGET);
+	ck_assert_uint_eq(o.kind, RT_OBSTACLE_OPTIONS);
 	ck_assert_int_eq(o.error, -EDQUOT);
 	ck_assert_int_eq(o.pid, 100);
 	ck_assert_msg(strstr(o.text, "3 us") && strstr(o.text, "rt_opts.pss_hold_us"), "%s",
@@ -83,7 +83,7 @@ START_TEST(flag_that_forbids_reads_is_named)
 	take_sample_after(0);
 
 	o = get_obstacle(RT_HAS_PSS);
-	ck_assert_uint_eq(o.kind, RT_OBSTACLE_BUDGET);
+	ck_assert_uint_eq(o.kind, RT_OBSTACLE_OPTIONS);
 	ck_assert_msg(strstr(o.text, "RT_OPT_NO_PSS_READS") != NULL, "%s", o.text);
 	o = get_obstacle(RT_HAS_PEAK_TREE);
 	ck_assert_int_eq(o.error, -EDQUOT);
@@ -100,7 +100,7 @@ START_TEST(peak_without_pss_names_what_is_not_wanted)
 
 	o = get_obstacle(RT_HAS_PEAK_TREE);
 
-	ck_assert_uint_eq(o.kind, RT_OBSTACLE_BUDGET);
+	ck_assert_uint_eq(o.kind, RT_OBSTACLE_OPTIONS);
 	ck_assert_msg(strstr(o.text, "RT_HAS_PSS is not in rt_opts.want") != NULL, "%s", o.text);
 }
 END_TEST
@@ -117,7 +117,7 @@ START_TEST(peak_that_was_read_is_a_lower_bound_without_an_obstacle)
 
 	o = get_obstacle(RT_HAS_PEAK_TREE);
 
-	ck_assert_uint_eq(o.kind, 0);
+	ck_assert_uint_eq(o.kind, RT_OBSTACLE_UNSEEN);
 	ck_assert_int_eq(o.error, -ENODATA);
 	ck_assert_str_ne(o.text, "");
 }
