@@ -7,17 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "parse/pci_address.h"
+
 enum rti_gpu_figure { RTI_GPU_BUSY, RTI_GPU_MEMORY, RTI_GPU_ENERGY, RTI_GPU_FIGURES };
-
-/* All ones: not on a PCI bus. E.g.: the GPU of a system on chip. */
-struct rti_pci_address {
-	uint32_t domain, bus, device, function;
-};
-
-#define RTI_NO_PCI_ADDRESS                                                                         \
-	{                                                                                          \
-		UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX                                     \
-	}
 
 /* One device; or one partition of the device before it, which shares its address.
  * Invariant: a figure is known if and only if its err is 0. */

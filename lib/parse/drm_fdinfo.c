@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "parse/pci_address.h"
 #include "parse/scan.h"
 #include "util/saturate.h"
 
@@ -158,28 +159,17 @@ static void take_engine(struct reader *r, const struct rti_scan *name, struct rt
 		e->total_cycles = number;
 }
 
-static bool scan_hex(struct rti_scan *s, uint32_t *out)
-{
-	const char *first = s->at;
-
-	for (*out = 0; s->at < s->end && s->at - first < 8; s->at++) {
-		const char *digits = "0123456789abcdef";
-		const char *digit = *s->at ? strchr(digits, *s->at) : NULL;
-
-		if (!digit)
-			break;
-		*out = *out * 16 + (uint32_t)(digit - digits);
-	}
-	return s->at > first;
-}
-
-/* "0000:03:00.0" */
 static void take_pci_address(struct rti_drm_fdinfo *out, struct rti_scan *value)
 {
-	out->has_pci_address = scan_hex(value, &out->pci_domain) && rti_scan_literal(value, ":") &&
-	                       scan_hex(value, &out->pci_bus) && rti_scan_literal(value, ":") &&
-	                       scan_hex(value, &out->pci_device) && rti_scan_literal(value, ".") &&
-	                       scan_hex(value, &out->pci_function) && value->at == value->end;
+	struct rti_pci_address pci;
+
+	out->has_pci_address = rti_scan_pci_address(value, &pci);
+	if (!out->has_pci_address)
+		return;
+	out->pci_domain = pci.domain;
+	out->pci_bus = pci.bus;
+	out->pci_device = pci.device;
+	out->pci_function = pci.function;
 }
 
 /* The key is what is left of it after "drm-". Longer prefixes come before those that they begin
