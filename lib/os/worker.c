@@ -28,14 +28,16 @@ struct thread {
 };
 
 /* Shared by the owner and all threads; the last of them frees it.
- * Invariant: lock guards every member but platform and pid, and each job's state and next. */
+ * Invariant: lock guards every member but platform, pid and stack_bytes, and each job's state and
+ * next. */
 struct rti_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t has_work, became_idle;
 	/* The real one: threads wait by the real clock, even if a test gave the tracker another. */
 	struct rti_platform platform;
 	int32_t pid;
-	unsigned users; /* the owner and all threads */
+	size_t stack_bytes; /* of each thread */
+	unsigned users;     /* the owner and all threads */
 	bool is_closing;
 	struct thread *thread;         /* the one that runs jobs, or NULL */
 	struct thread *threads;        /* all, abandoned ones included */
@@ -65,6 +67,7 @@ int rti_worker_new(struct rti_worker **out)
 		return -ENOMEM;
 	rti_platform_init(&worker->platform, false);
 	worker->pid = worker->platform.getpid();
+	worker->stack_bytes = STACK_BYTES;
 	worker->users = 1;
 	worker->last = &worker->first;
 	pthread_mutex_init(&worker->lock, NULL);
@@ -74,6 +77,11 @@ int rti_worker_new(struct rti_worker **out)
 	pthread_cond_init(&worker->became_idle, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	return 0;
+}
+
+void rti_worker_set_stack(struct rti_worker *worker, size_t bytes)
+{
+	worker->stack_bytes = bytes;
 }
 
 bool rti_worker_is_here(const struct rti_worker *worker)
@@ -163,7 +171,7 @@ static int create_thread(struct thread *thread)
 
 	sigfillset(&all);
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setstacksize(&attr, thread->worker->stack_bytes);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&thread->id, &attr, thread_main, thread);
 	if (err == EINVAL) /* the host's thread-local storage does not fit in this stack */

@@ -11,6 +11,7 @@
 #define RTI_WORKER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Owned by one collector, which alone calls the functions here. */
@@ -31,6 +32,10 @@ struct rti_job {
 
 /* Allocate a worker. Starts no thread yet. Returns 0 or -ENOMEM. */
 int rti_worker_new(struct rti_worker **out);
+
+/* Give the threads of a worker, which must have none yet, a stack of this size. 256 KiB is enough
+ * for system calls, and may be too little for a library that is not ours. */
+void rti_worker_set_stack(struct rti_worker *worker, size_t bytes);
 
 /* Free a worker. Its jobs must have been freed before. Waits for a job that still runs, but for
  * 20 ms at most. worker may be NULL. */

@@ -92,6 +92,36 @@ static struct rti_worker *new_worker(void)
 	return worker;
 }
 
+static size_t found_stack; /* written by the job; read once it is idle */
+
+static void find_stack(struct rti_job *job)
+{
+	pthread_attr_t attr;
+
+	(void)job;
+	ck_assert_int_eq(pthread_getattr_np(pthread_self(), &attr), 0);
+	ck_assert_int_eq(pthread_attr_getstacksize(&attr, &found_stack), 0);
+	pthread_attr_destroy(&attr);
+}
+
+START_TEST(job_has_the_stack_that_was_set)
+{
+	const size_t bytes = (size_t)3 << 20;
+	struct task *task = new_task(false, NULL);
+	struct rti_worker *worker;
+
+	task->job.run = find_stack;
+	ck_assert_int_eq(rti_worker_new(&worker), 0);
+	rti_worker_set_stack(worker, bytes);
+	rti_worker_submit(worker, &task->job);
+	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, LONG_NS), 0);
+	ck_assert_uint_ge(found_stack, bytes);
+	ck_assert_uint_lt(found_stack, 2 * bytes);
+	rti_worker_free_job(worker, &task->job);
+	rti_worker_free(worker);
+}
+END_TEST
+
 START_TEST(jobs_submitted_in_rounds_run_once_per_round)
 {
 	enum { TASKS = 50, ROUNDS = 20 };
@@ -413,6 +443,7 @@ int main(void)
 	TCase *work = suite_case(suite, "work"), *stuck = suite_case(suite, "stuck");
 	TCase *host = suite_case(suite, "host");
 
+	tcase_add_test(work, job_has_the_stack_that_was_set);
 	tcase_add_test(work, jobs_submitted_in_rounds_run_once_per_round);
 	tcase_add_test(work, worker_without_jobs_starts_no_thread);
 	tcase_add_test(work, job_submitted_twice_runs_once);
