@@ -197,6 +197,14 @@ class Tracker
 	{
 		return list(rt_tracker_zpools);
 	}
+	std::vector<rt_gpu> gpus() const
+	{
+		return list(rt_tracker_gpus);
+	}
+	std::vector<rt_gpu_process> gpu_processes() const
+	{
+		return list(rt_tracker_gpu_processes);
+	}
 
       private:
 	struct Free {

@@ -77,6 +77,9 @@ HAS_PRESSURE_CPU = 1 << 25
 HAS_PRESSURE_MEMORY = 1 << 26
 HAS_PRESSURE_IO = 1 << 27
 HAS_ZFS = 1 << 28
+HAS_GPU = 1 << 29
+HAS_GPU_MEMORY = 1 << 30
+HAS_GPU_ENERGY = 1 << 31
 HAS_PEAK_TREE = 1 << 34
 HAS_IO_CALLS = 1 << 35
 HAS_RATE = 1 << 40
@@ -145,6 +148,9 @@ ITEM_PARTITION = 1 << 1
 ITEM_VIRTUAL = 1 << 2
 ITEM_STALLED = 1 << 3
 ITEM_NETWORK = 1 << 4
+
+GPU_NVML = 1
+GPU_DRM = 2
 
 TRACE_BACK_END_AUTO = 0
 TRACE_BACK_END_BPF = 1
@@ -343,7 +349,8 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_field_struct_size": (u32, [u32]),
         "rt_field_get": (ctypes.c_int, [u32, u32, ctypes.POINTER(_Field), size]),
     }
-    for name in ("processes", "cpus", "disks", "filesystems", "networks", "zpools"):
+    for name in ("processes", "cpus", "disks", "filesystems", "networks", "zpools", "gpus",
+                 "gpu_processes"):
         signatures["rt_tracker_" + name] = (ctypes.c_int, [handle, out, size, count])
     for name, (result, arguments) in signatures.items():
         try:
@@ -555,6 +562,16 @@ class Network(Record):
 @_record(10)
 class Zpool(Record):
     """struct rt_zpool: one ZFS pool."""
+
+
+@_record(19)
+class Gpu(Record):
+    """struct rt_gpu: one GPU, or one partition of it."""
+
+
+@_record(20)
+class GpuProcess(Record):
+    """struct rt_gpu_process: what one process uses of one GPU."""
 
 
 @_record(11)
@@ -996,6 +1013,14 @@ class SystemTracker(Tracker):
     def zpools(self) -> List[Zpool]:
         """Return the ZFS pools."""
         return self._list(_lib.rt_tracker_zpools, Zpool)
+
+    def gpus(self) -> List[Gpu]:
+        """Return the GPUs. Partitions come after their device. Needs HAS_GPU in ``want``."""
+        return self._list(_lib.rt_tracker_gpus, Gpu)
+
+    def gpu_processes(self) -> List[GpuProcess]:
+        """Return the processes that use GPUs of NVIDIA. Needs HAS_GPU in ``want``."""
+        return self._list(_lib.rt_tracker_gpu_processes, GpuProcess)
 
 
 def _strings(items: Sequence[bytes]) -> Any:

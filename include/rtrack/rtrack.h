@@ -219,6 +219,13 @@ struct rt_tracker;
 #define RT_HAS_PRESSURE_MEMORY 0x4000000ULL /**< System: memory pressure. @since 0.1 */
 #define RT_HAS_PRESSURE_IO 0x8000000ULL     /**< System: I/O pressure. @since 0.1 */
 #define RT_HAS_ZFS 0x10000000ULL            /**< System: ZFS pools and their list. @since 0.1 */
+/** System: time for which GPUs were busy, and their list. Never a default: it opens the library of
+ * their driver. @since 0.3 */
+#define RT_HAS_GPU 0x20000000ULL
+/** System: memory of GPUs. Never a default, likewise. @since 0.3 */
+#define RT_HAS_GPU_MEMORY 0x40000000ULL
+/** System: energy that GPUs have used. Never a default, likewise. @since 0.3 */
+#define RT_HAS_GPU_ENERGY 0x80000000ULL
 /** Tree: largest memory of all members together. Needs RT_HAS_RSS; better with RT_HAS_PSS.
  * @since 0.3 */
 #define RT_HAS_PEAK_TREE 0x400000000ULL
@@ -691,6 +698,26 @@ struct rt_metrics {
 	uint64_t read_calls;
 	/** Counter, RT_HAS_IO_CALLS. Calls of write(2) and the like; `io` syscw. @since 0.3 */
 	uint64_t write_calls;
+
+	/** Counter, RT_HAS_GPU. Time for which GPUs were busy, summed over the devices, since the
+	 * first sample of this tracker. Drivers only say which share of the last moments it was.
+	 * So each sample adds that share of the time since the one before, and the bit is in
+	 * `estimated`: sample once a second or more often. NVML: GetUtilizationRates, the time
+	 * for which any kernel ran. amdgpu: `gpu_busy_percent`. @since 0.3 */
+	uint64_t gpu_busy_ns;
+	/** Gauge, RT_HAS_GPU_MEMORY. Memory of the devices that is in use. NVML: GetMemoryInfo,
+	 * without what the driver keeps for itself if it says so (R510). amdgpu:
+	 * `mem_info_vram_used`. @since 0.3 */
+	uint64_t gpu_memory_bytes;
+	/** Gauge, RT_HAS_GPU_MEMORY. What there is, of the same devices. @since 0.3 */
+	uint64_t gpu_memory_total_bytes;
+	/** Counter, RT_HAS_GPU_ENERGY. Energy that the devices have used, in microjoules, since
+	 * their drivers were loaded. NVML: GetTotalEnergyConsumption, from Volta on. @since 0.3 */
+	uint64_t gpu_energy_uj;
+	/** Gauge, RT_HAS_GPU. Devices that are listed, partitions excluded. @since 0.3 */
+	uint64_t gpus;
+	/** Gauge, RT_HAS_GPU. Those of them that were busy in the last moments. @since 0.3 */
+	uint64_t gpus_used;
 };
 
 /** Measure once.
@@ -708,7 +735,8 @@ struct rt_metrics {
  *  call tries again.
  *
  *  Cost: one file read, up to seven per member, and up to four per thread; fewer with
- *  rt_opts.want. For the system, ten file reads.
+ *  rt_opts.want. For the system, ten file reads. With GPUs, what their drivers take, for which it
+ *  waits 0.1 s at most, and 1 s in the first sample: see rt_tracker_gpus().
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a
@@ -923,10 +951,11 @@ struct rt_cpu {
 	uint64_t guest_nice_ns; /**< Counter. */
 };
 
-/** rt_disk.flags, rt_network.flags, rt_filesystem.flags: the item is part of the total. @since 0.1
- */
+/** rt_disk.flags, rt_network.flags, rt_filesystem.flags, rt_gpu.flags: the item is part of the
+ * total. @since 0.1 */
 #define RT_ITEM_IN_TOTAL 0x1U
-/** rt_disk.flags: a partition of another device. @since 0.1 */
+/** rt_disk.flags, rt_gpu.flags: a partition of another device. E.g.: a MIG instance. @since 0.1
+ * @since 0.3 Of GPUs. */
 #define RT_ITEM_PARTITION 0x2U
 /** rt_disk.flags, rt_network.flags: without hardware of its own (dm, md, loop, zram; bridge, veth,
  * tunnel). @since 0.1 */
@@ -993,6 +1022,60 @@ struct rt_zpool {
 	uint64_t free_bytes;      /**< Gauge. */
 };
 
+/** rt_gpu.source: the library of NVIDIA's driver, libnvidia-ml.so.1. @since 0.3 */
+#define RT_GPU_NVML 1
+/** rt_gpu.source: the files of a DRM driver below /sys/class/drm. @since 0.3 */
+#define RT_GPU_DRM 2
+
+/** One GPU, or one partition of the GPU that comes before it. Counters continue when the device is
+ * removed and comes back, or its driver is loaded again. @since 0.3 */
+struct rt_gpu {
+	uint32_t size;  /**< Bytes of this struct that the library filled. */
+	uint32_t flags; /**< RT_ITEM_ bits. */
+	uint64_t valid; /**< RT_HAS_ bits of the exact figures of this row. */
+	/** RT_HAS_ bits of the figures of this row that may be above or below the truth. */
+	uint64_t estimated;
+	uint32_t id;           /**< The same while the tracker lives; see rt_gpu_process.gpu_id. */
+	uint32_t source;       /**< RT_GPU_ value. */
+	uint32_t pci_domain;   /**< PCI address; all four are UINT32_MAX if there is none. */
+	uint32_t pci_bus;      /**< PCI address. */
+	uint32_t pci_device;   /**< PCI address. */
+	uint32_t pci_function; /**< PCI address. */
+	char name[64];         /**< As its driver calls it, or as in /sys/class/drm. */
+	char uuid[64];         /**< As NVML has it; else empty. */
+	char driver[32];       /**< E.g.: "nvidia", "amdgpu", "xe". */
+	uint64_t busy_ns;      /**< Counter, RT_HAS_GPU. See rt_metrics.gpu_busy_ns. */
+	/** Gauge, RT_HAS_GPU. Share of the last moments, 0 to 1, as the driver says it. */
+	double busy_share;
+	uint64_t memory_used_bytes;  /**< Gauge, RT_HAS_GPU_MEMORY. */
+	uint64_t memory_total_bytes; /**< Gauge, RT_HAS_GPU_MEMORY. */
+	uint64_t energy_uj;          /**< Counter, RT_HAS_GPU_ENERGY. Since it was loaded. */
+};
+
+/** What one process uses of one GPU, or of one partition. Each time is estimated as
+ * rt_metrics.gpu_busy_ns, since the process was first listed. @since 0.3 */
+struct rt_gpu_process {
+	uint32_t size;   /**< Bytes of this struct that the library filled. */
+	uint32_t gpu_id; /**< rt_gpu.id. */
+	int32_t pid;     /**< Process id. */
+	/** Times that it has opened the device; 0: not known, as by NVML. */
+	uint32_t clients;
+	/** Start, in clock ticks since boot, as rt_process.start_ticks; 0: not known. */
+	uint64_t start_ticks;
+	uint64_t valid; /**< RT_HAS_ bits of the exact figures of this row. */
+	/** RT_HAS_ bits of the figures of this row that may be above or below the truth. */
+	uint64_t estimated;
+	/** Counter, RT_HAS_GPU. Drawing. NVML: time of a process that only draws. */
+	uint64_t render_ns;
+	/** Counter, RT_HAS_GPU. Computing. NVML: time of any other process. */
+	uint64_t compute_ns;
+	uint64_t copy_ns;      /**< Counter, RT_HAS_GPU. Copying; 0 by NVML. */
+	uint64_t decode_ns;    /**< Counter, RT_HAS_GPU. Decoding video. */
+	uint64_t encode_ns;    /**< Counter, RT_HAS_GPU. Encoding video. */
+	uint64_t other_ns;     /**< Counter, RT_HAS_GPU. Anything else; 0 by NVML. */
+	uint64_t memory_bytes; /**< Gauge, RT_HAS_GPU_MEMORY. Memory of the device. */
+};
+
 /** Members of the tree in the last sample. The root comes first, then the others in the order in
  * which they were found.
  * @since 0.1
@@ -1015,6 +1098,31 @@ RT_API int rt_tracker_networks(const struct rt_tracker *t, struct rt_network *ar
 /** ZFS pools. @since 0.1 */
 RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
                              size_t element_size, size_t *count);
+
+/** GPUs. Partitions come after their device, and are marked.
+ *
+ *  What NVIDIA's driver serves is asked by its library, libnvidia-ml.so.1, if it is installed; with
+ *  an rt_opts.root it is not. A thread of the tracker calls it. So a driver that hangs makes the
+ *  figures missing, and a sample lasts 0.1 s longer once. That library and the descriptors that it
+ *  opens stay in the process until rt_tracker_free(). It must not be used in a child after fork()
+ *  by a program that has it open at that time itself.
+ *
+ *  What other drivers serve is listed by /sys/class/drm, if it can render. amdgpu alone says how
+ *  busy it is and what memory is used. A card that NVML has, too, is listed once.
+ *
+ *  rt_tracker_status() of the three domains: -ENOENT (no GPU, or no driver), -EACCES, -ETIMEDOUT
+ *  (the driver hangs), -ENODEV (a GPU is lost), -EOPNOTSUPP (a GPU or its driver does not say it),
+ *  -EPROTONOSUPPORT (the library and the driver are of different releases).
+ *  @since 0.3 */
+RT_API int rt_tracker_gpus(const struct rt_tracker *t, struct rt_gpu *array, size_t element_size,
+                           size_t *count);
+/** Processes that use GPUs, as NVML lists them; those of other drivers are not listed.
+ *
+ *  NVML has process ids of the first pid namespace. In any other one the list cannot be read, since
+ *  these ids mean nothing there, or other processes. Needs RT_HAS_GPU or RT_HAS_GPU_MEMORY.
+ *  @since 0.3 */
+RT_API int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *array,
+                                    size_t element_size, size_t *count);
 
 /** Whether a block device is a partition of another one, without a tracker.
  *
@@ -1186,6 +1294,9 @@ struct rt_delta {
 	uint64_t estimated;
 	uint64_t read_calls;  /**< RT_HAS_IO_CALLS. @since 0.3 */
 	uint64_t write_calls; /**< RT_HAS_IO_CALLS. @since 0.3 */
+	/** RT_HAS_GPU. Divided by interval_ns, the number of GPUs that were busy. @since 0.3 */
+	uint64_t gpu_busy_ns;
+	uint64_t gpu_energy_uj; /**< RT_HAS_GPU_ENERGY. @since 0.3 */
 };
 
 /** Compute what changed from one sample to a later one of the same tracker.
@@ -1846,6 +1957,8 @@ RT_API void rt_trace_free(struct rt_trace *trace);
 #define RT_STRUCT_TRACE_OPTS 16      /**< struct rt_trace_opts. @since 0.3 */
 #define RT_STRUCT_TRACE_EVENT 17     /**< struct rt_trace_event. @since 0.3 */
 #define RT_STRUCT_TRACE_TOTALS 18    /**< struct rt_trace_totals. @since 0.3 */
+#define RT_STRUCT_GPU 19             /**< struct rt_gpu. @since 0.3 */
+#define RT_STRUCT_GPU_PROCESS 20     /**< struct rt_gpu_process. @since 0.3 */
 
 #define RT_TYPE_U32 1    /**< uint32_t. @since 0.1 */
 #define RT_TYPE_I32 2    /**< int32_t. @since 0.1 */

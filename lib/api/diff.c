@@ -68,6 +68,8 @@ static const struct counter counters[] = {
 	COUNTER(RT_HAS_PRESSURE_MEMORY, pressure_memory_full_ns),
 	COUNTER(RT_HAS_PRESSURE_IO, pressure_io_some_ns),
 	COUNTER(RT_HAS_PRESSURE_IO, pressure_io_full_ns),
+	COUNTER(RT_HAS_GPU, gpu_busy_ns),
+	COUNTER(RT_HAS_GPU_ENERGY, gpu_energy_uj),
 };
 
 static uint64_t counter_of(const struct rt_metrics *m, const struct counter *c)

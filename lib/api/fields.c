@@ -161,6 +161,13 @@ static const struct rt_field metrics_fields[] = {
 	FIELD(metrics, peak_tree_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_PEAK_TREE, "By"),
 	FIELD(metrics, read_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
 	FIELD(metrics, write_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
+	FIELD(metrics, gpu_busy_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(metrics, gpu_memory_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_GPU_MEMORY, "By"),
+	FIELD(metrics, gpu_memory_total_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_GPU_MEMORY,
+	      "By"),
+	FIELD(metrics, gpu_energy_uj, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU_ENERGY, "uJ"),
+	FIELD(metrics, gpus, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_GPU, "1"),
+	FIELD(metrics, gpus_used, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_GPU, "1"),
 };
 
 static const struct rt_field delta_fields[] = {
@@ -225,6 +232,8 @@ static const struct rt_field delta_fields[] = {
 	FIELD(delta, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
 	FIELD(delta, read_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
 	FIELD(delta, write_calls, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO_CALLS, "1"),
+	FIELD(delta, gpu_busy_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(delta, gpu_energy_uj, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU_ENERGY, "uJ"),
 };
 
 static const struct rt_field outcome_fields[] = {
@@ -489,6 +498,44 @@ static const struct rt_field trace_totals_fields[] = {
 	FIELD(trace_totals, threads, RT_TYPE_U64, RT_FIELD_GAUGE, 0, "1"),
 };
 
+static const struct rt_field gpu_fields[] = {
+	FIELD(gpu, size, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu, flags, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu, valid, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(gpu, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(gpu, id, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu, source, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu, pci_domain, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu, pci_bus, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu, pci_device, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu, pci_function, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu, name, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+	FIELD(gpu, uuid, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+	FIELD(gpu, driver, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+	FIELD(gpu, busy_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(gpu, busy_share, RT_TYPE_DOUBLE, RT_FIELD_GAUGE, RT_HAS_GPU, "1"),
+	FIELD(gpu, memory_used_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_GPU_MEMORY, "By"),
+	FIELD(gpu, memory_total_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_GPU_MEMORY, "By"),
+	FIELD(gpu, energy_uj, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU_ENERGY, "uJ"),
+};
+
+static const struct rt_field gpu_process_fields[] = {
+	FIELD(gpu_process, size, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu_process, gpu_id, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(gpu_process, pid, RT_TYPE_I32, RT_FIELD_META, 0, ""),
+	FIELD(gpu_process, clients, RT_TYPE_U32, RT_FIELD_GAUGE, 0, "1"),
+	FIELD(gpu_process, start_ticks, RT_TYPE_U64, RT_FIELD_META, 0, "{tick}"),
+	FIELD(gpu_process, valid, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(gpu_process, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(gpu_process, render_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(gpu_process, compute_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(gpu_process, copy_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(gpu_process, decode_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(gpu_process, encode_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(gpu_process, other_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(gpu_process, memory_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_GPU_MEMORY, "By"),
+};
+
 #define TABLE(of)                                                                                  \
 	{                                                                                          \
 		sizeof(struct rt_##of), sizeof(of##_fields) / sizeof(of##_fields[0]), of##_fields  \
@@ -516,6 +563,8 @@ static const struct table {
 	[RT_STRUCT_TRACE_OPTS] = TABLE(trace_opts),
 	[RT_STRUCT_TRACE_EVENT] = TABLE(trace_event),
 	[RT_STRUCT_TRACE_TOTALS] = TABLE(trace_totals),
+	[RT_STRUCT_GPU] = TABLE(gpu),
+	[RT_STRUCT_GPU_PROCESS] = TABLE(gpu_process),
 };
 
 static const struct table *find(uint32_t struct_id)

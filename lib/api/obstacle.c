@@ -109,6 +109,8 @@ static uint32_t kind_of(const struct rti_explanation *why)
 		return kind_of_unheard(why->error);
 	case RTI_CAUSE_EVENTS_LOST:
 		return RT_OBSTACLE_LIMIT;
+	case RTI_CAUSE_GPU:
+		return why->error == -ENODATA ? RT_OBSTACLE_UNSEEN : kind_of_error(why->error);
 	case RTI_CAUSE_READ:
 	case RTI_CAUSE_SKIPPED:
 	case RTI_CAUSE_NO_FILE_SYSTEM:

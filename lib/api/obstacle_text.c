@@ -140,6 +140,31 @@ static const char *text_of_skipped(int err)
 	}
 }
 
+static const char *text_of_gpu(int err)
+{
+	switch (err) {
+	case -ENODATA:
+		return "The drivers of the GPUs report the share of a period, which is added up:"
+		       " the time is an estimate.";
+	case -ENOENT:
+		return "There is no GPU that can be asked: neither the library of NVIDIA's driver"
+		       " (libnvidia-ml.so.1) nor a card of a driver that reports the figure.";
+	case -EOPNOTSUPP:
+		return "The GPUs here do not report the figure.";
+	case -EACCES:
+	case -EPERM:
+		return "The driver of a GPU refuses it to the caller: $E.";
+	case -ETIMEDOUT:
+		return "The driver of a GPU has not answered in time. A later sample may have its"
+		       " answer.";
+	case -EPROTONOSUPPORT:
+		return "The library and the kernel module of NVIDIA's driver are of different"
+		       " versions: load the module that belongs to the library.";
+	default:
+		return "A GPU could not be asked: $E.";
+	}
+}
+
 static const char *template_of(const struct rti_explanation *why, uint64_t has)
 {
 	switch (why->cause) {
@@ -169,6 +194,8 @@ static const char *template_of(const struct rti_explanation *why, uint64_t has)
 		             " rt_tracker_filesystems(). A later sample may have its answer.";
 	case RTI_CAUSE_NO_FILE_SYSTEM:
 		return "A file system could not be asked: $E.";
+	case RTI_CAUSE_GPU:
+		return text_of_gpu(why->error);
 	default:
 		return texts[why->cause];
 	}

@@ -272,16 +272,22 @@ static int check_list(const struct rt_tracker *t, uint32_t kind, uint64_t has, c
 	                                                                                 : -ENODATA;
 }
 
+static void copy_array_out(const void *rows, size_t there, size_t row_size, void *array,
+                           size_t element_size, size_t *count)
+{
+	for (size_t i = 0; i < there && i < *count; i++)
+		rti_struct_copy_out((char *)array + i * element_size, element_size,
+		                    (const char *)rows + i * row_size, row_size);
+	*count = there;
+}
+
 static int copy_rows_out(const struct rt_tracker *t, uint64_t has, void *array, size_t element_size,
                          size_t row_size, size_t *count)
 {
-	size_t there, room = *count;
-	const char *rows = rti_system_rows(&t->system, has, &there);
+	size_t there;
+	const void *rows = rti_system_rows(&t->system, has, &there);
 
-	for (size_t i = 0; i < there && i < room; i++)
-		rti_struct_copy_out((char *)array + i * element_size, element_size,
-		                    rows + i * row_size, row_size);
-	*count = there;
+	copy_array_out(rows, there, row_size, array, element_size, count);
 	return 0;
 }
 
@@ -372,4 +378,44 @@ int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array, size_t
 
 	return err < 0 ? err
 	               : copy_rows_out(t, RT_HAS_ZFS, array, element_size, sizeof(*array), count);
+}
+
+#define GPU_DOMAINS (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
+
+/* A GPU is listed even if none of its figures is known. */
+static int check_gpu_list(const struct rt_tracker *t, uint64_t has, const void *array,
+                          size_t element_size, size_t v1_size, const size_t *count)
+{
+	int err = check_list(t, RT_KIND_SYSTEM, has, array, element_size, v1_size, count);
+
+	return err == -ENODATA && t->samples ? 0 : err;
+}
+
+int rt_tracker_gpus(const struct rt_tracker *t, struct rt_gpu *array, size_t element_size,
+                    size_t *count)
+{
+	int err = check_gpu_list(t, GPU_DOMAINS, array, element_size, RTI_GPU_V1, count);
+	size_t there;
+
+	if (err < 0)
+		return err;
+	rti_system_rows(&t->system, GPU_DOMAINS, &there);
+	return there ? copy_rows_out(t, GPU_DOMAINS, array, element_size, sizeof(*array), count)
+	             : -ENODATA;
+}
+
+int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *array,
+                             size_t element_size, size_t *count)
+{
+	int err = check_gpu_list(t, RT_HAS_GPU | RT_HAS_GPU_MEMORY, array, element_size,
+	                         RTI_GPU_PROCESS_V1, count);
+	const void *rows;
+	size_t there;
+
+	if (err < 0)
+		return err;
+	if (rti_system_processes(&t->system, GPU_DOMAINS, &rows, &there) < 0)
+		return -ENODATA;
+	copy_array_out(rows, there, sizeof(*array), array, element_size, count);
+	return 0;
 }

@@ -46,6 +46,7 @@ static const struct {
 	{ -ETXTBSY, "program file is open for writing" },
 	{ -ENOPKG, "rtrack-supervisor is not installed" },
 	{ -EPROTO, "rtrack-supervisor is of another release" },
+	{ -EPROTONOSUPPORT, "a driver and its library are of different releases" },
 	{ -ENODATA, "no data available" },
 	{ -EBADMSG, "file has an unknown format" },
 	{ -EOPNOTSUPP, "not supported here" },

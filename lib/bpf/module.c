@@ -2,12 +2,11 @@
 /* Finds the BPF plug-in. */
 #include "bpf/module.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
+#include "os/library.h"
 #include "os/origin.h"
 
 /* Where the plug-in may lie, relative to the library: beside it in a build tree, or in an
@@ -15,33 +14,21 @@
 static const char *const beside_library[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
 static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
 
-/* A reference to dlopen() would make the linker warn of every program that is linked with -static,
- * although such a program does not come here. So look it up by name. */
-static void *open_file(const char *path)
-{
-	void *found = dlsym(RTLD_DEFAULT, "dlopen");
-	void *(*open)(const char *path, int flags);
-
-	memcpy(&open, &found, sizeof(open));
-	return found && *path ? open(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-}
-
 /* Returns 0, or -ENOENT if there is none, or one of another release. */
 static int open_plugin(struct rti_module *module, const char *path, const char *entry,
                        struct rti_module_version version)
 {
 	struct rti_module_version found;
 
-	module->handle = open_file(path);
-	if (!module->handle)
+	if (!*path || rti_library_open(path, &module->handle) < 0)
 		return -ENOENT;
-	module->ops = dlsym(module->handle, entry);
+	module->ops = rti_library_symbol(module->handle, entry);
 	if (module->ops) {
 		memcpy(&found, module->ops, sizeof(found));
 		if (found.version == version.version && found.row_size == version.row_size)
 			return 0;
 	}
-	dlclose(module->handle);
+	rti_library_close(module->handle);
 	return -ENOENT;
 }
 
@@ -50,9 +37,6 @@ int rti_module_open(struct rti_module *module, const char *entry, struct rti_mod
 	char *path; /* too large for the stack of a small thread */
 	int err = -ENOENT;
 
-	/* A statically linked program would get a second C library. */
-	if (!getauxval(AT_BASE))
-		return -ENOENT;
 	path = malloc(RTI_ORIGIN_PATH_MAX);
 	if (!path)
 		return -ENOMEM;
@@ -66,5 +50,5 @@ int rti_module_open(struct rti_module *module, const char *entry, struct rti_mod
 
 void rti_module_close(struct rti_module *module)
 {
-	dlclose(module->handle);
+	rti_library_close(module->handle);
 }

@@ -27,18 +27,21 @@
 struct rti_sys_collector {
 	uint64_t provides;
 	/* The file below /proc that it reads, for messages. By the order of the bits that it
-	 * provides; a single one is that of all. */
+	 * provides; a single one is that of all; none if it reads no such file. */
 	const char *files[RTI_SYS_FILES_MAX];
 	size_t state_size;
 	int (*open)(void *state, const struct rti_context *ctx);
 	int (*collect)(void *state, const struct rti_context *ctx, struct rt_metrics *out);
 	void (*close)(void *state, const struct rti_context *ctx);
-	/* Why one domain is missing after the last collect(), if the domains have files of their
-	 * own: -errno, or 0. NULL: for all of them, what collect() returned. */
+	/* Why one domain is missing after the last collect(), if domains may be missing for
+	 * different reasons: -errno, or 0. NULL: for all of them, what collect() returned. */
 	int (*error_of)(const void *state, uint64_t has);
 	/* The list of the last collect(): an array of the public struct, each with its size field
 	 * set. Returns NULL and *count 0 if there is none. May be NULL. */
 	const void *(*rows)(const void *state, size_t *count);
+	/* A second list, of what processes use: 0, or the -errno for which it is missing. Each row
+	 * as above. May be NULL. */
+	int (*processes)(const void *state, const void **rows, size_t *count);
 };
 
 /* One member as a collector sees it. */

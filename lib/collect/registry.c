@@ -13,6 +13,7 @@ extern const struct rti_pid_collector rti_pid_threads;
 extern const struct rti_sys_collector rti_sys_cpu;
 extern const struct rti_sys_collector rti_sys_disk;
 extern const struct rti_sys_collector rti_sys_fs;
+extern const struct rti_sys_collector rti_sys_gpu;
 extern const struct rti_sys_collector rti_sys_load;
 extern const struct rti_sys_collector rti_sys_mem;
 extern const struct rti_sys_collector rti_sys_net;
@@ -35,7 +36,7 @@ const struct rti_pid_collector *const rti_pid_collectors[] = {
 
 const struct rti_sys_collector *const rti_sys_collectors[] = {
 	&rti_sys_cpu,  &rti_sys_procs, &rti_sys_mem, &rti_sys_disk, &rti_sys_net,
-	&rti_sys_load, &rti_sys_psi,   &rti_sys_fs,  &rti_sys_zfs,
+	&rti_sys_load, &rti_sys_psi,   &rti_sys_fs,  &rti_sys_zfs,  &rti_sys_gpu,
 };
 
 const size_t rti_pid_collector_count = sizeof(rti_pid_collectors) / sizeof(rti_pid_collectors[0]);

@@ -39,6 +39,7 @@ enum rti_cause {
 	RTI_CAUSE_EVENTS_LATE,     /* the supervisor has not counted to the end yet */
 	RTI_CAUSE_STALLED,         /* a file system or a program has not answered */
 	RTI_CAUSE_NO_FILE_SYSTEM,  /* one could not be asked */
+	RTI_CAUSE_GPU,             /* what the drivers of GPUs have answered */
 	RTI_CAUSE_BETWEEN_SAMPLES, /* nothing can show it */
 };
 

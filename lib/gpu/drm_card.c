@@ -265,6 +265,7 @@ int rti_drm_cards_read(struct rti_drm_cards *cards, const struct rti_context *ct
 	}
 	cards->must_list = false;
 	for (size_t i = 0; i < cards->count; i++) {
+		cards->card[i].known.at_ns = now_ns;
 		read_card(ctx, &cards->card[i], readings);
 		cards->must_list |= cards->card[i].is_gone;
 	}

@@ -84,6 +84,8 @@ int rti_nvml_read(struct rti_nvml *nvml, const char *name, uint64_t now_ns,
 	for (size_t i = 0; i < nvml->count; i++)
 		has_lost |= rti_nvml_device_read(&nvml->library, &nvml->devices[i], want,
 		                                 &nvml->buffer, readings) != RTI_NVML_OK;
+	for (size_t i = 0; i < readings->gpu_count; i++)
+		readings->gpu[i].at_ns = now_ns;
 	if (has_lost && !nvml->has_lost)
 		try_later(nvml, now_ns);
 	else if (!has_lost)

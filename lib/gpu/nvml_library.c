@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "os/module.h"
+#include "os/library.h"
 
 _Static_assert(sizeof(struct rti_nvml_pci) == 68, "as the library has it");
 _Static_assert(sizeof(struct rti_nvml_memory_v2) == 40, "as the library has it");
@@ -64,7 +64,7 @@ static bool find_function(struct rti_nvml_library *library, const struct functio
 	void (**member)(void) = (void (**)(void))(void *)((char *)library + function->at);
 
 	for (int i = 0; i < 3 && function->names[i] && !*member; i++)
-		rti_module_function(library->module, function->names[i], member);
+		rti_library_function(library->module, function->names[i], member);
 	return *member != NULL;
 }
 
@@ -73,7 +73,7 @@ int rti_nvml_library_open(struct rti_nvml_library *library, const char *name)
 	int err;
 
 	*library = (struct rti_nvml_library){ 0 };
-	err = rti_module_open(name, &library->module);
+	err = rti_library_open(name, &library->module);
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -84,7 +84,7 @@ int rti_nvml_library_open(struct rti_nvml_library *library, const char *name)
 	}
 	for (int list = 0; list < RTI_NVML_LISTS; list++) {
 		for (int version = 0; version < RTI_NVML_VERSIONS; version++)
-			rti_module_function(library->module, list_names[list][version],
+			rti_library_function(library->module, list_names[list][version],
 			                    &library->processes[list][version]);
 	}
 	return 0;
@@ -92,7 +92,7 @@ int rti_nvml_library_open(struct rti_nvml_library *library, const char *name)
 
 void rti_nvml_library_close(struct rti_nvml_library *library)
 {
-	rti_module_close(library->module);
+	rti_library_close(library->module);
 	*library = (struct rti_nvml_library){ 0 };
 }
 

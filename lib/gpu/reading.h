@@ -22,6 +22,7 @@ struct rti_gpu_reading {
 	uint32_t busy_percent;    /* of the time since shortly before; 100 at most */
 	uint64_t memory_used_bytes, memory_total_bytes;
 	uint64_t energy_uj; /* since the driver was loaded */
+	uint64_t at_ns;     /* monotonic time of the look */
 };
 
 /* What one process does on one device. */

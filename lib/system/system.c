@@ -100,6 +100,7 @@ void rti_system_sample(struct rti_system *system, const struct rti_context *ctx,
 	}
 	out->valid &= want;
 	out->partial &= want & ~out->valid;
+	out->estimated &= want & ~out->valid & ~out->partial;
 }
 
 /* A single file is that of all domains of the collector. */
@@ -139,9 +140,13 @@ static enum rti_cause cause_of_unsupported(const struct rti_system *system, uint
 	return RTI_CAUSE_NO_FIGURE;
 }
 
+#define GPU_DOMAINS (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
+
 static enum rti_cause cause_of(const struct rti_system *system, uint64_t has,
                                const struct rt_metrics *last, int err)
 {
+	if (has & GPU_DOMAINS)
+		return RTI_CAUSE_GPU;
 	switch (err) {
 	case -ENOENT:
 		return RTI_CAUSE_NO_FIGURE;
@@ -165,7 +170,7 @@ void rti_system_explain(const struct rti_system *system, const struct rt_metrics
 		return;
 	out->error = -ENODATA;
 	rti_status_explain(&system->status, has, out);
-	if (out->cause == RTI_CAUSE_NONE)
+	if (out->cause == RTI_CAUSE_NONE && !(has & GPU_DOMAINS))
 		return;
 	out->cause = cause_of(system, has, last, out->error);
 	out->file = file_of(has);
@@ -181,4 +186,16 @@ const void *rti_system_rows(const struct rti_system *system, uint64_t has, size_
 			return collector->rows(system->states[i], count);
 	}
 	return NULL;
+}
+
+int rti_system_processes(const struct rti_system *system, uint64_t has, const void **rows,
+                         size_t *count)
+{
+	for (size_t i = 0; i < rti_sys_collector_count; i++) {
+		const struct rti_sys_collector *collector = rti_sys_collectors[i];
+
+		if (collector->provides & has && collector->processes && system->states[i])
+			return collector->processes(system->states[i], rows, count);
+	}
+	return -ENODATA;
 }

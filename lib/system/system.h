@@ -31,6 +31,10 @@ void rti_system_explain(const struct rti_system *system, const struct rt_metrics
  * there are none. They are owned by the system and last until the next sample. */
 const void *rti_system_rows(const struct rti_system *system, uint64_t has, size_t *count);
 
+/* Likewise its list of processes. Returns 0, or the -errno for which there is none. */
+int rti_system_processes(const struct rti_system *system, uint64_t has, const void **rows,
+                         size_t *count);
+
 /* Returns all RT_HAS_ bits that system collectors provide. */
 uint64_t rti_system_domains(void);
 

@@ -6,6 +6,7 @@
 #include <rtrack/rtrack.h>
 
 #include "arguments.h"
+#include "fixture.h"
 #include "suite.h"
 
 /* What rt_opts.want 0 stands for, bit by bit. A domain that costs a file read or a process must
@@ -106,6 +107,24 @@ START_TEST(tracker_that_wants_nothing_in_particular_has_the_default_domains)
 }
 END_TEST
 
+/* What is known by the way, since a file has it, too, is not in the masks. */
+START_TEST(estimate_that_is_not_wanted_is_in_no_mask)
+{
+	struct fixture f;
+	struct rt_opts opts = { .size = sizeof(opts), .root = f.root, .want = RT_HAS_MEMORY };
+	struct rt_tracker *tracker;
+	struct rt_metrics m;
+
+	fixture_new(&f);
+	fixture_write(&f, "proc/meminfo", "MemTotal: 100 kB\nMemFree: 50 kB\n");
+	ck_assert_int_eq(rt_system_tracker_new(&tracker, &opts), 0);
+	m = sample(tracker);
+	ck_assert_uint_eq((m.valid | m.partial | m.estimated) & ~RT_HAS_MEMORY, 0);
+	rt_tracker_free(tracker);
+	fixture_free(&f);
+}
+END_TEST
+
 /* A program of before 0.3 reads processes_seen under the bit of `processes`. */
 START_TEST(tracker_that_wants_processes_has_processes_seen)
 {
@@ -169,6 +188,7 @@ int main(void)
 	tcase_add_test(domains, default_domains_are_those_of_this_list);
 	tcase_add_test(domains, default_domains_are_among_the_domains);
 	tcase_add_test(domains, unknown_kind_has_no_domains);
+	tcase_add_test(domains, estimate_that_is_not_wanted_is_in_no_mask);
 	tcase_add_loop_test(domains, want_takes_the_domains_of_both_kinds_and_no_others, first,
 	                    end);
 	tcase_add_loop_test(

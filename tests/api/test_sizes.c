@@ -158,12 +158,23 @@ static bool fill_obstacle(void *out, size_t size)
 	return err == 0;
 }
 
+static struct rt_tracker *new_gpu_tracker(void)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_GPU };
+	struct rt_tracker *tracker;
+
+	ck_assert_int_eq(rt_system_tracker_new(&tracker, &opts), 0);
+	return tracker;
+}
+
 LIST(processes, new_self_tracker)
 LIST(cpus, new_system_tracker)
 LIST(disks, new_system_tracker)
 LIST(filesystems, new_system_tracker)
 LIST(networks, new_system_tracker)
 LIST(zpools, new_system_tracker)
+LIST(gpus, new_gpu_tracker)
+LIST(gpu_processes, new_gpu_tracker)
 
 static const struct output outputs[] = {
 	{ RT_STRUCT_METRICS, METRICS_0_1, fill_metrics },
@@ -181,6 +192,8 @@ static const struct output outputs[] = {
 	{ RT_STRUCT_ZPOOL, sizeof(struct rt_zpool), fill_zpools },
 	{ RT_STRUCT_TRACE_EVENT, sizeof(struct rt_trace_event), fill_trace_events },
 	{ RT_STRUCT_TRACE_TOTALS, sizeof(struct rt_trace_totals), fill_trace_totals },
+	{ RT_STRUCT_GPU, sizeof(struct rt_gpu), fill_gpus },
+	{ RT_STRUCT_GPU_PROCESS, sizeof(struct rt_gpu_process), fill_gpu_processes },
 };
 enum { IDS_END = 64 }; /* above every RT_STRUCT_ value. Some numbers below are not in use. */
 #define OUTPUTS ((int)(COUNT_OF(outputs)))
@@ -257,7 +270,7 @@ START_TEST(field_is_known_if_it_lies_within_the_size_alone)
 	m.size += 4; /* half of a field is none */
 	ck_assert(!RT_KNOWN(&m, rt_metrics, estimated));
 	fill_metrics(&m, sizeof(m));
-	ck_assert(RT_KNOWN(&m, rt_metrics, write_calls));
+	ck_assert(RT_KNOWN(&m, rt_metrics, gpus_used));
 }
 END_TEST
 

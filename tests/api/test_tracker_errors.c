@@ -328,12 +328,24 @@ static int list_zpools(const struct rt_tracker *tracker, void *array, size_t siz
 	return rt_tracker_zpools(tracker, array, size, count);
 }
 
+static int list_gpus(const struct rt_tracker *tracker, void *array, size_t size, size_t *count)
+{
+	return rt_tracker_gpus(tracker, array, size, count);
+}
+
+static int list_gpu_processes(const struct rt_tracker *tracker, void *array, size_t size,
+                              size_t *count)
+{
+	return rt_tracker_gpu_processes(tracker, array, size, count);
+}
+
 static const struct list {
 	int (*call)(const struct rt_tracker *tracker, void *array, size_t size, size_t *count);
 	size_t size;
 	size_t size_0_1;
 	int kind;
 	bool may_lack; /* the system may have none, or no way to list them */
+	uint64_t want; /* 0: listed by default */
 } list_calls[] = {
 	{ list_processes, sizeof(struct rt_process), PROCESS_0_1, RT_KIND_PID, false },
 	{ list_cpus, sizeof(struct rt_cpu), sizeof(struct rt_cpu), RT_KIND_SYSTEM, false },
@@ -343,6 +355,10 @@ static const struct list {
 	{ list_networks, sizeof(struct rt_network), sizeof(struct rt_network), RT_KIND_SYSTEM,
 	  true },
 	{ list_zpools, sizeof(struct rt_zpool), sizeof(struct rt_zpool), RT_KIND_SYSTEM, true },
+	{ list_gpus, sizeof(struct rt_gpu), sizeof(struct rt_gpu), RT_KIND_SYSTEM, true,
+	  RT_HAS_GPU },
+	{ list_gpu_processes, sizeof(struct rt_gpu_process), sizeof(struct rt_gpu_process),
+	  RT_KIND_SYSTEM, true, RT_HAS_GPU_MEMORY },
 };
 #define LISTS ((int)(COUNT_OF(list_calls)))
 
@@ -351,11 +367,22 @@ static struct rt_tracker *new_tracker_of_kind(int kind)
 	return kind == RT_KIND_PID ? new_self_tracker() : new_system_tracker();
 }
 
+static struct rt_tracker *new_tracker_for(const struct list *l)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .want = l->want };
+	struct rt_tracker *tracker;
+
+	if (!l->want)
+		return new_tracker_of_kind(l->kind);
+	ck_assert_int_eq(rt_system_tracker_new(&tracker, &opts), 0);
+	return tracker;
+}
+
 START_TEST(list_with_bad_arguments_is_refused)
 {
 	const struct list *l = &list_calls[_i];
 	const size_t bad[] = { 0, l->size_0_1 - 1, SIZE_LIMIT + 1, SIZE_MAX };
-	struct rt_tracker *tracker = new_tracker_of_kind(l->kind);
+	struct rt_tracker *tracker = new_tracker_for(l);
 	struct rt_tracker *other = new_tracker_of_kind(RT_KIND_PID + RT_KIND_SYSTEM - l->kind);
 	size_t count = 0;
 
@@ -378,7 +405,7 @@ END_TEST
 START_TEST(list_with_spare_room_sets_count_and_writes_no_more)
 {
 	const struct list *l = &list_calls[_i];
-	struct rt_tracker *tracker = new_tracker_of_kind(l->kind);
+	struct rt_tracker *tracker = new_tracker_for(l);
 	size_t count = 0, items;
 	char *rows;
 	int err;
@@ -398,6 +425,23 @@ START_TEST(list_with_spare_room_sets_count_and_writes_no_more)
 		ck_assert_uint_eq(count, items);
 	ck_assert(is_filled(rows + items * l->size, l->size));
 	free(rows);
+	rt_tracker_free(tracker);
+}
+END_TEST
+
+/* A GPU is not touched unless it is asked for. */
+START_TEST(gpus_that_are_not_wanted_are_not_listed)
+{
+	struct rt_tracker *tracker = new_system_tracker();
+	size_t count = 0;
+
+	sample(tracker);
+	ck_assert_int_eq(rt_tracker_gpus(tracker, NULL, sizeof(struct rt_gpu), &count),
+	                 -EOPNOTSUPP);
+	ck_assert_int_eq(
+	    rt_tracker_gpu_processes(tracker, NULL, sizeof(struct rt_gpu_process), &count),
+	    -EOPNOTSUPP);
+	ck_assert_int_eq(rt_tracker_status(tracker, RT_HAS_GPU), -EOPNOTSUPP);
 	rt_tracker_free(tracker);
 }
 END_TEST
@@ -519,6 +563,7 @@ int main(void)
 	lists = suite_case(suite, "lists");
 	tcase_add_loop_test(lists, list_with_bad_arguments_is_refused, 0, LISTS);
 	tcase_add_loop_test(lists, list_with_spare_room_sets_count_and_writes_no_more, 0, LISTS);
+	tcase_add_test(lists, gpus_that_are_not_wanted_are_not_listed);
 	diffs = suite_case(suite, "diffs");
 	tcase_add_test(diffs, diff_with_bad_arguments_is_refused);
 	tcase_add_test(diffs, diff_of_samples_of_two_trackers_returns_estale);

@@ -38,6 +38,8 @@ pub const RT_ITEM_PARTITION: u32 = 2;
 pub const RT_ITEM_VIRTUAL: u32 = 4;
 pub const RT_ITEM_STALLED: u32 = 8;
 pub const RT_ITEM_NETWORK: u32 = 16;
+pub const RT_GPU_NVML: u32 = 1;
+pub const RT_GPU_DRM: u32 = 2;
 pub const RT_ACCOUNTING_AUTO: u32 = 0;
 pub const RT_ACCOUNTING_POLL: u32 = 1;
 pub const RT_ACCOUNTING_WAIT: u32 = 2;
@@ -85,6 +87,8 @@ pub const RT_STRUCT_OBSTACLE: u32 = 15;
 pub const RT_STRUCT_TRACE_OPTS: u32 = 16;
 pub const RT_STRUCT_TRACE_EVENT: u32 = 17;
 pub const RT_STRUCT_TRACE_TOTALS: u32 = 18;
+pub const RT_STRUCT_GPU: u32 = 19;
+pub const RT_STRUCT_GPU_PROCESS: u32 = 20;
 pub const RT_TYPE_U32: u32 = 1;
 pub const RT_TYPE_I32: u32 = 2;
 pub const RT_TYPE_U64: u32 = 3;
@@ -308,6 +312,12 @@ pub struct rt_metrics {
     pub peak_tree_bytes: u64,
     pub read_calls: u64,
     pub write_calls: u64,
+    pub gpu_busy_ns: u64,
+    pub gpu_memory_bytes: u64,
+    pub gpu_memory_total_bytes: u64,
+    pub gpu_energy_uj: u64,
+    pub gpus: u64,
+    pub gpus_used: u64,
 }
 extern "C" {
     pub fn rt_sample(
@@ -496,6 +506,55 @@ impl Default for rt_zpool {
         }
     }
 }
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_gpu {
+    pub size: u32,
+    pub flags: u32,
+    pub valid: u64,
+    pub estimated: u64,
+    pub id: u32,
+    pub source: u32,
+    pub pci_domain: u32,
+    pub pci_bus: u32,
+    pub pci_device: u32,
+    pub pci_function: u32,
+    pub name: [::std::os::raw::c_char; 64usize],
+    pub uuid: [::std::os::raw::c_char; 64usize],
+    pub driver: [::std::os::raw::c_char; 32usize],
+    pub busy_ns: u64,
+    pub busy_share: f64,
+    pub memory_used_bytes: u64,
+    pub memory_total_bytes: u64,
+    pub energy_uj: u64,
+}
+impl Default for rt_gpu {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rt_gpu_process {
+    pub size: u32,
+    pub gpu_id: u32,
+    pub pid: i32,
+    pub clients: u32,
+    pub start_ticks: u64,
+    pub valid: u64,
+    pub estimated: u64,
+    pub render_ns: u64,
+    pub compute_ns: u64,
+    pub copy_ns: u64,
+    pub decode_ns: u64,
+    pub encode_ns: u64,
+    pub other_ns: u64,
+    pub memory_bytes: u64,
+}
 extern "C" {
     pub fn rt_tracker_processes(
         t: *const rt_tracker,
@@ -540,6 +599,22 @@ extern "C" {
     pub fn rt_tracker_zpools(
         t: *const rt_tracker,
         array: *mut rt_zpool,
+        element_size: usize,
+        count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_tracker_gpus(
+        t: *const rt_tracker,
+        array: *mut rt_gpu,
+        element_size: usize,
+        count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_tracker_gpu_processes(
+        t: *const rt_tracker,
+        array: *mut rt_gpu_process,
         element_size: usize,
         count: *mut usize,
     ) -> ::std::os::raw::c_int;
@@ -620,6 +695,8 @@ pub struct rt_delta {
     pub estimated: u64,
     pub read_calls: u64,
     pub write_calls: u64,
+    pub gpu_busy_ns: u64,
+    pub gpu_energy_uj: u64,
 }
 extern "C" {
     pub fn rt_diff(

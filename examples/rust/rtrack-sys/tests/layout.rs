@@ -45,6 +45,8 @@ fn struct_sizes_match_the_library() {
         (RT_STRUCT_FILESYSTEM, size_of::<rt_filesystem>()),
         (RT_STRUCT_NETWORK, size_of::<rt_network>()),
         (RT_STRUCT_ZPOOL, size_of::<rt_zpool>()),
+        (RT_STRUCT_GPU, size_of::<rt_gpu>()),
+        (RT_STRUCT_GPU_PROCESS, size_of::<rt_gpu_process>()),
         (RT_STRUCT_COMMAND_PROCESS, size_of::<rt_command_process>()),
         (RT_STRUCT_OPTS, size_of::<rt_opts>()),
         (RT_STRUCT_COMMAND_OPTS, size_of::<rt_command_opts>()),

@@ -191,6 +191,16 @@ impl Tracker {
         self.list(sys::rt_tracker_zpools)
     }
 
+    /// GPUs. Partitions come after their device. Needs `RT_HAS_GPU` among the wanted domains.
+    pub fn gpus(&self) -> io::Result<Vec<sys::rt_gpu>> {
+        self.list(sys::rt_tracker_gpus)
+    }
+
+    /// Processes that use GPUs of NVIDIA. Needs `RT_HAS_GPU` among the wanted domains.
+    pub fn gpu_processes(&self) -> io::Result<Vec<sys::rt_gpu_process>> {
+        self.list(sys::rt_tracker_gpu_processes)
+    }
+
     fn list<Row: Clone + Default>(&self, call: List<Row>) -> io::Result<Vec<Row>> {
         let mut count = 0;
         // SAFETY: first no array with room for 0 rows, then an array with room for all rows. Only a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a shared library at run time, by name. E.g.: that of a driver, which few systems have. */
-#include "os/module.h"
+#include "os/library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 /* A reference to dlopen() would make the linker warn of every program that is linked with -static,
  * although such a program does not come here. So look it up by name. */
-int rti_module_open(const char *name, void **out)
+int rti_library_open(const char *name, void **out)
 {
 	void *found = getauxval(AT_BASE) ? dlsym(RTLD_DEFAULT, "dlopen") : NULL;
 	void *(*open)(const char *path, int flags);
@@ -19,17 +19,22 @@ int rti_module_open(const char *name, void **out)
 	return *out ? 0 : -ENOENT;
 }
 
+const void *rti_library_symbol(void *library, const char *name)
+{
+	return dlsym(library, name);
+}
+
 /* ISO C has no conversion from a pointer to data to one to a function. POSIX has both in the same
  * form. */
-void rti_module_function(void *module, const char *name, void *function)
+void rti_library_function(void *library, const char *name, void *function)
 {
-	void *found = dlsym(module, name);
+	void *found = dlsym(library, name);
 
 	memcpy(function, &found, sizeof(found));
 }
 
-void rti_module_close(void *module)
+void rti_library_close(void *library)
 {
-	if (module)
-		dlclose(module);
+	if (library)
+		dlclose(library);
 }

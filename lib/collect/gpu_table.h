@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The GPUs that a tracker has seen, and the processes on them, with their counters.
+ *
+ * Drivers say which share of the last moments a GPU was busy. Its time is the sum of these shares,
+ * each times the time since the look before. */
+#ifndef RTI_GPU_TABLE_H
+#define RTI_GPU_TABLE_H
+
+#include <rtrack/rtrack.h>
+
+#include "collect/counter.h"
+#include "gpu/reading.h"
+
+/* At this number, the one that has been unlisted longest is replaced. */
+#define RTI_GPUS_MAX 512
+#define RTI_GPU_PROCESSES_MAX 4096
+
+/* Kept while it is unlisted, so that nothing is counted twice if it comes back. */
+struct rti_known_gpu {
+	struct rti_gpu_reading last;
+	uint32_t id;
+	uint64_t round;      /* the look in which it was last listed */
+	uint64_t busy_at_ns; /* when its share was last known; 0: not in the look before */
+	uint64_t busy_ns;
+	struct rti_counter energy;
+};
+
+struct rti_known_use {
+	struct rti_gpu_use last;
+	uint32_t gpu_id;
+	uint64_t start_ticks;
+	uint64_t round, busy_at_ns; /* as those of a GPU */
+	uint64_t busy_ns, encode_ns, decode_ns;
+};
+
+/* Owned by the state of one collector. Zeroed memory is a valid start.
+ * Invariant: the totals grow only by the growth of devices. So they keep the share of those that
+ * are gone. */
+struct rti_gpu_table {
+	struct rti_known_gpu *gpu;
+	size_t gpu_count, gpu_room;
+	struct rti_known_use *use;
+	size_t use_count, use_room;
+	uint64_t round;
+	uint32_t next_id;
+	uint64_t busy_total_ns, energy_total_uj;
+};
+
+/* Begin a look. */
+void rti_gpu_table_begin(struct rti_gpu_table *table);
+
+/* Take in one reading, and fill in its row. Returns 0 or -ENOMEM. */
+int rti_gpu_table_add(struct rti_gpu_table *table, const struct rti_gpu_reading *gpu,
+                      struct rt_gpu *row);
+
+/* Take in what one process uses at at_ns of the GPU of this row, and fill in its own row. Returns 0
+ * or -ENOMEM. */
+int rti_gpu_table_add_use(struct rti_gpu_table *table, const struct rti_gpu_use *use,
+                          const struct rt_gpu *gpu, uint64_t start_ticks, uint64_t at_ns,
+                          struct rt_gpu_process *row);
+
+/* End a look. Of what it has not listed, the time until it is listed again does not count; unless
+ * NVML is late, which says nothing of its devices. */
+void rti_gpu_table_end(struct rti_gpu_table *table, bool is_nvml_late);
+
+void rti_gpu_table_free(struct rti_gpu_table *table);
+
+#endif
