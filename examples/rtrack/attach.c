@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "commands.h"
 #include "follow.h"
+#include "gpu.h"
 #include "live.h"
 #include "message.h"
 #include "series.h"
@@ -118,7 +119,7 @@ static int prepare(struct attach *a)
 	    series_open(&a->series, a->options, &subject) < 0)
 		return EXIT_BEFORE_START;
 	if (series_wants_system(&a->series)) {
-		err = rt_system_tracker_new(&a->system_tracker, NULL);
+		err = gpu_system_tracker_new(&a->system_tracker);
 		if (err == 0)
 			err = follow_start(&a->system, a->system_tracker, a->options->interval_ns);
 	}

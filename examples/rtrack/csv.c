@@ -6,6 +6,7 @@
 #include "cell.h"
 #include "figures.h"
 #include "format.h"
+#include "gpu.h"
 #include "units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -112,7 +113,7 @@ static void system_row(struct text *out, const struct row *row)
 	space_cells(out, m);
 	cell_u64(out, network, d->network_receive_bytes);
 	cell_u64(out, network, d->network_transmit_bytes);
-	cell_unknown(out, 3);
+	gpu_cells(out, row);
 }
 
 static void csv_row(struct text *out, const struct row *row)

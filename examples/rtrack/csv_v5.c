@@ -6,6 +6,7 @@
 #include "cell.h"
 #include "figures.h"
 #include "format.h"
+#include "gpu.h"
 #include "units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -95,8 +96,10 @@ static void storage_cells(struct text *out, const struct rt_metrics *m, const st
 	cell_rounded(out, space, (double)m->filesystem_available_bytes / GB, 2);
 }
 
-static void system_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d)
+static void system_cells(struct text *out, const struct row *row)
 {
+	const struct rt_metrics *m = row->system;
+	const struct rt_delta *d = row->system_delta;
 	bool network = is_known(delta_marks(d), RT_HAS_NETWORK);
 
 	cell_u64(out, is_known(metrics_marks(m), RT_HAS_PROCESSES), m->processes);
@@ -105,7 +108,7 @@ static void system_cells(struct text *out, const struct rt_metrics *m, const str
 	storage_cells(out, m, d);
 	cell_u64(out, network, d->network_receive_bytes);
 	cell_u64(out, network, d->network_transmit_bytes);
-	cell_unknown(out, 3);
+	gpu_cells(out, row);
 }
 
 static void process_cells(struct text *out, const struct row *row)
@@ -129,7 +132,7 @@ static void v5_row(struct text *out, const struct row *row)
 
 	cell_rounded(out, true, seconds(clock->realtime_ns), 3);
 	if (row->system)
-		system_cells(out, row->system, row->system_delta);
+		system_cells(out, row);
 	else
 		cell_unknown(out, SYSTEM_CELLS);
 	if (row->process)

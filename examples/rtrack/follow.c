@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "figures.h"
+#include "gpu.h"
 #include "message.h"
 
 /* Returns the sample that could have been taken when the command was started. All its clocks are
@@ -140,6 +141,7 @@ struct row follow_row(const struct follow *f, const struct follow *system)
 	if (system) {
 		row.system = &system->now;
 		row.system_delta = &system->delta;
+		row.has_no_gpu = gpu_is_absent(system->tracker);
 	}
 	return row;
 }

@@ -24,6 +24,7 @@ struct row {
 	const struct rt_delta *process_delta;
 	const struct rt_metrics *system; /* NULL if the row describes a process tree only */
 	const struct rt_delta *system_delta;
+	bool has_no_gpu; /* the system has none */
 };
 
 struct format {

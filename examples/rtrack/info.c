@@ -11,6 +11,7 @@
 #include "accounting_methods.h"
 #include "commands.h"
 #include "figures.h"
+#include "gpu.h"
 #include "json.h"
 #include "trace_back_ends.h"
 
@@ -46,6 +47,8 @@ static const struct {
 	{ RT_STRUCT_ZPOOL, "zpool" },
 	{ RT_STRUCT_COMMAND_PROCESS, "command_process" },
 	{ RT_STRUCT_TRACE_EVENT, "trace_event" },
+	{ RT_STRUCT_GPU, "gpu" },
+	{ RT_STRUCT_GPU_PROCESS, "gpu_process" },
 };
 
 enum { STRUCT_COUNT = sizeof(structs) / sizeof(structs[0]) };
@@ -61,7 +64,7 @@ static void try_tree(struct capability *a)
 static void try_system(struct capability *a)
 {
 	*a = (struct capability){ .title = "System", .key = "system" };
-	a->err = rt_system_tracker_new(&a->tracker, NULL);
+	a->err = gpu_system_tracker_new(&a->tracker);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
 }

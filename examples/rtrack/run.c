@@ -15,6 +15,7 @@
 #include "exit_code.h"
 #include "figures.h"
 #include "follow.h"
+#include "gpu.h"
 #include "live.h"
 #include "message.h"
 #include "processes.h"
@@ -56,7 +57,7 @@ static int prepare(struct run *r)
 		return EXIT_BEFORE_START;
 	if (!series_wants_system(&r->series))
 		return 0;
-	err = rt_system_tracker_new(&r->system_tracker, NULL);
+	err = gpu_system_tracker_new(&r->system_tracker);
 	if (err == 0)
 		err = follow_start(&r->system, r->system_tracker, r->options->interval_ns);
 	if (err < 0)

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "commands.h"
 #include "follow.h"
+#include "gpu.h"
 #include "live.h"
 #include "message.h"
 #include "series.h"
@@ -83,7 +84,7 @@ int command_system(const struct options *options)
 	if (options->operand_count > 0)
 		return usage_error(options,
 		                   "unexpected argument: rtrack system follows the whole system");
-	err = rt_system_tracker_new(&tracker, NULL);
+	err = gpu_system_tracker_new(&tracker);
 	if (err < 0) {
 		warn("cannot follow the system: %s", rt_strerror(err));
 		return EXIT_BEFORE_START;

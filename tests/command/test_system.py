@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Compare the figures of rtrack system with the files of the kernel."""
+import json
 import os
 import shutil
 import subprocess
@@ -75,6 +76,17 @@ class System(Case):
         with open("/proc/diskstats") as file:
             read = [int(line.split()[5]) * 512 for line in file]
         self.assertLessEqual(row["disk_read_bytes"], sum(read))
+
+    def test_gpu_columns_are_0_without_a_gpu(self) -> None:
+        domains = json.loads(rtrack("info", "--json").stdout)["system"]["domains"]
+        why = {domains[name]["why"] for name in ("gpu", "gpu_memory")}
+        rtrack("system", "-q", "-i", "0.05", "--count", "2", "-o", self.dir / "rows")
+        for row in read_csv(self.dir / "rows"):
+            got = [row[name] for name in ("gpu_usage", "gpu_vram", "gpu_utilized")]
+            if why == {"no such file or directory"}:
+                self.assertEqual(got, [0, 0, 0])
+            else:
+                self.assertNotEqual(got, [0, 0, 0])  # some memory is always in use, or unknown
 
     def test_disk_space_parts_fit_total(self) -> None:
         rtrack("system", "-q", "-i", "0.02", "--count", "1", "-o", self.dir / "rows")
