@@ -1103,9 +1103,9 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
  *
  *  What NVIDIA's driver serves is asked by its library, libnvidia-ml.so.1, if it is installed; with
  *  an rt_opts.root it is not. A thread of the tracker calls it. So a driver that hangs makes the
- *  figures missing, and a sample lasts 0.1 s longer once. That library and the descriptors that it
- *  opens stay in the process until rt_tracker_free(). It must not be used in a child after fork()
- *  by a program that has it open at that time itself.
+ *  figures missing, and one sample 0.1 s longer (1 s if it is the first). The library and its
+ *  descriptors stay in the process until rt_tracker_free(); for good if the driver hangs then.
+ *  After fork() the child starts the library anew, which its vendor does not promise to work.
  *
  *  What other drivers serve is listed by /sys/class/drm, if it can render. amdgpu alone says how
  *  busy it is and what memory is used. A card that NVML has, too, is listed once.
@@ -1118,8 +1118,9 @@ RT_API int rt_tracker_gpus(const struct rt_tracker *t, struct rt_gpu *array, siz
                            size_t *count);
 /** Processes that use GPUs, as NVML lists them; those of other drivers are not listed.
  *
- *  NVML has process ids of the first pid namespace. In any other one the list cannot be read, since
- *  these ids mean nothing there, or other processes. Needs RT_HAS_GPU or RT_HAS_GPU_MEMORY.
+ *  NVML has process ids of the first pid namespace. In any other one the list cannot be read
+ *  (-ENODATA), since these ids mean nothing there, or other processes. Needs RT_HAS_GPU or
+ *  RT_HAS_GPU_MEMORY.
  *  @since 0.3 */
 RT_API int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *array,
                                     size_t element_size, size_t *count);

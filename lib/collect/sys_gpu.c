@@ -135,13 +135,14 @@ static int add_process(struct state *st, const struct rti_context *ctx,
 }
 
 /* NVML has pids of the initial namespace. In another one the same numbers are other processes, and
- * NSpid in /proc only leads inwards. */
+ * NSpid in /proc only leads inwards. An empty list proves nothing there: some drivers hide what is
+ * outside of a container. */
 static int add_processes(struct state *st, const struct rti_context *ctx,
                          const struct rti_gpu_readings *nvml)
 {
 	int err = nvml->use_err;
 
-	if (nvml->use_count > 0 && !is_initial_pid_namespace(ctx))
+	if (!is_initial_pid_namespace(ctx))
 		return -EXDEV;
 	for (size_t i = 0; i < nvml->use_count && err == 0; i++)
 		err = add_process(st, ctx, nvml, &nvml->use[i]);
