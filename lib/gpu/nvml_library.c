@@ -85,7 +85,7 @@ int rti_nvml_library_open(struct rti_nvml_library *library, const char *name)
 	for (int list = 0; list < RTI_NVML_LISTS; list++) {
 		for (int version = 0; version < RTI_NVML_VERSIONS; version++)
 			rti_library_function(library->module, list_names[list][version],
-			                    &library->processes[list][version]);
+			                     &library->processes[list][version]);
 	}
 	return 0;
 }

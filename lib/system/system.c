@@ -78,8 +78,10 @@ static void note_error(struct rti_system *system, size_t i, uint64_t missing, in
 	}
 	for (uint64_t left = missing; left; left &= left - 1) {
 		uint64_t has = left & -left;
+		int why = collector->error_of(system->states[i], has);
 
-		rti_status_note(&system->status, has, collector->error_of(system->states[i], has));
+		if (why < 0)
+			rti_status_note(&system->status, has, why);
 	}
 }
 
@@ -110,6 +112,8 @@ static const char *file_in(const struct rti_sys_collector *collector, uint64_t h
 
 	for (uint64_t left = collector->provides & (has - 1); left; left &= left - 1)
 		at++;
+	if (!collector->files[0])
+		return "";
 	return collector->files[collector->files[1] ? at : 0];
 }
 

@@ -186,7 +186,7 @@ END_TEST
 
 START_TEST(field_get_with_bad_arguments_is_refused)
 {
-	static const uint32_t unknown[] = { 0, RT_STRUCT_TRACE_TOTALS + 1, UINT32_MAX };
+	static const uint32_t unknown[] = { 0, RT_STRUCT_GPU_PROCESS + 1, UINT32_MAX };
 	static const size_t bad[] = { 0, sizeof(struct rt_field) - 1, SIZE_LIMIT + 1 };
 	struct rt_field field;
 	uint32_t count = rt_field_count(RT_STRUCT_METRICS);

@@ -164,7 +164,7 @@ START_TEST(system_without_gpu_has_no_figures_and_says_so)
 	expect_masks(0, 0, 0);
 	gpus(0);
 	for (uint64_t has = RT_HAS_GPU; has <= RT_HAS_GPU_ENERGY; has <<= 1)
-		ck_assert_int_eq(rti_sys_gpu.status(s.state, has), -ENOENT);
+		ck_assert_int_eq(rti_sys_gpu.error_of(s.state, has), -ENOENT);
 }
 END_TEST
 
@@ -179,7 +179,7 @@ START_TEST(driver_that_refuses_is_the_status)
 		pass(100 * SECOND_NS);
 		ck_assert_int_eq(sampler_take(&s), cases[i].err);
 		expect_masks(0, 0, 0);
-		ck_assert_int_eq(rti_sys_gpu.status(s.state, RT_HAS_GPU_MEMORY), cases[i].err);
+		ck_assert_int_eq(rti_sys_gpu.error_of(s.state, RT_HAS_GPU_MEMORY), cases[i].err);
 	}
 }
 END_TEST
@@ -192,8 +192,8 @@ START_TEST(figure_that_one_gpu_lacks_is_a_lower_bound)
 	expect_masks(RT_HAS_GPU_MEMORY, RT_HAS_GPU_ENERGY, RT_HAS_GPU);
 	ck_assert_uint_eq(s.out.gpu_memory_bytes, 1500);
 	ck_assert_uint_eq(s.out.gpu_energy_uj, 7000);
-	ck_assert_int_eq(rti_sys_gpu.status(s.state, RT_HAS_GPU_ENERGY), -EOPNOTSUPP);
-	ck_assert_int_eq(rti_sys_gpu.status(s.state, RT_HAS_GPU_MEMORY), 0);
+	ck_assert_int_eq(rti_sys_gpu.error_of(s.state, RT_HAS_GPU_ENERGY), -EOPNOTSUPP);
+	ck_assert_int_eq(rti_sys_gpu.error_of(s.state, RT_HAS_GPU_MEMORY), 0);
 	ck_assert_uint_eq(gpus(2)[1].valid, RT_HAS_GPU_MEMORY);
 }
 END_TEST
@@ -492,7 +492,7 @@ START_TEST(driver_that_hangs_costs_one_wait_and_is_marked)
 	setup.wait_ns = SECOND_NS / 50;
 	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
 	expect_masks(0, 0, 0);
-	ck_assert_int_eq(rti_sys_gpu.status(s.state, RT_HAS_GPU), -ETIMEDOUT);
+	ck_assert_int_eq(rti_sys_gpu.error_of(s.state, RT_HAS_GPU), -ETIMEDOUT);
 	wait_for_call(call, 2);
 
 	/* Later samples do not wait, nor do they ask again. An hour is not waited for. */
