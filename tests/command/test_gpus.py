@@ -65,8 +65,8 @@ class Gpus(Case):
         domains = got["system"]["domains"]
         self.assertEqual(domains["gpu"]["available"], "estimated")
         self.assertEqual(domains["gpu_memory"], {"available": "yes", "why": None})
-        self.assertEqual(domains["gpu_energy"],
-                         {"available": "no", "why": "permission denied"})
+        self.assertEqual(domains["gpu_energy"]["available"], "no")
+        self.assertIn("refuses it to the caller", domains["gpu_energy"]["why"])
 
     def test_process_tree_does_not_touch_the_library(self) -> None:
         rtrack("run", "-q", "-i", "0.05", "-o", self.dir / "rows", "sleep", "0.1",
