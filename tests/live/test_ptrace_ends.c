@@ -186,6 +186,7 @@ START_TEST(user_without_rights_can_trace)
 		return; /* every test runs without rights then */
 	begin();
 	child = fork();
+	ck_assert_int_ge(child, 0);
 	if (child == 0) {
 		struct trace trace;
 
@@ -294,6 +295,7 @@ START_TEST(tracer_of_a_freed_trace_is_reaped_by_the_next_one)
 	begin();
 	start_forever(&trace, WITHOUT_END);
 	tracer = find_child("rtrack-tracer");
+	ck_assert_int_gt(tracer, 0);
 	rt_trace_free(trace.trace);
 	trace.trace = NULL;
 	kill_program(&trace);
@@ -321,6 +323,7 @@ START_TEST(program_of_a_killed_host_runs_on)
 	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
 	trace.log = NULL;
 	host = fork();
+	ck_assert_int_ge(host, 0);
 	if (host == 0) {
 		start_forever(&trace, "100000");
 		ck_assert_int_eq(write(ready[1], "", 1), 1);
@@ -344,6 +347,7 @@ START_TEST(death_at_any_moment_leaves_nothing)
 		int victim = _i, delay_ms = i;
 		pid_t host = fork(), tracer;
 
+		ck_assert_int_ge(host, 0);
 		if (host == 0) {
 			struct trace trace;
 

@@ -132,6 +132,7 @@ START_TEST(killed_tracer_leaves_nothing_in_the_kernel)
 		struct objects objects = { .count = 0 };
 		pid_t pid = fork();
 
+		ck_assert_int_ge(pid, 0);
 		if (pid == 0)
 			trace_until_killed();
 		/* From while it loads to long after that. */

@@ -238,6 +238,8 @@ static void call_with_stops(int count)
 		if (pipe(go) < 0)
 			_exit(97);
 		pid = fork();
+		if (pid < 0)
+			_exit(97);
 		if (pid == 0)
 			stop_self(i % 2 ? SIGTSTP : SIGSTOP, go[0]);
 		waitpid(pid, &status, WUNTRACED);
@@ -272,6 +274,8 @@ static void call_for_ever(int count)
 	pthread_t thread;
 	pid_t pid = fork();
 
+	if (pid < 0)
+		_exit(97);
 	traced_log->values[pid == 0 ? 2 : 1] = getpid();
 	pthread_create(&thread, NULL, call_without_end, NULL);
 	if (pid == 0)

@@ -169,6 +169,7 @@ START_TEST(row_of_process_without_leader_equals_text)
 
 	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
 	pid = fork();
+	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		pthread_t thread;
 
@@ -251,6 +252,7 @@ static pid_t start_program(void)
 {
 	pid_t pid = fork();
 
+	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execlp("sleep", "sleep", "1000", (char *)NULL);
