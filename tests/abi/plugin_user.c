@@ -48,6 +48,10 @@ int main(void)
 		rt_tracker_free(tracker);
 	}
 	for (int i = 0; i < CHILDREN; i++) {
+		if (pids[i] < 0) {
+			count = -1;
+			continue;
+		}
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
 	}

@@ -189,6 +189,7 @@ static pid_t fork_sleeper(void)
 {
 	pid_t pid = fork();
 
+	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		for (;;)
 			pause();
