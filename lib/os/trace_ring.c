@@ -33,7 +33,7 @@ void rti_trace_ring_lose(struct rti_trace_ring *ring)
 }
 
 /* The reader says that it is asleep and then looks for records; the writer does it the other way
- * round. So one of them sees the other: both are sequentially consistent. */
+ * round. One of them sees the other only if all four accesses are sequentially consistent. */
 bool rti_trace_ring_put(struct rti_trace_ring *ring, const struct rti_trace_record *record)
 {
 	uint64_t position = atomic_load_explicit(&ring->written, memory_order_relaxed);
@@ -55,7 +55,7 @@ bool rti_trace_ring_put(struct rti_trace_ring *ring, const struct rti_trace_reco
 int rti_trace_ring_take(struct rti_trace_ring *ring, struct rti_trace_record *records, int room)
 {
 	uint64_t read = atomic_load_explicit(&ring->read, memory_order_relaxed);
-	uint64_t waiting = atomic_load_explicit(&ring->written, memory_order_acquire) - read;
+	uint64_t waiting = atomic_load(&ring->written) - read;
 	int count = waiting < (uint64_t)room ? (int)waiting : room;
 
 	for (int i = 0; i < count; i++)
