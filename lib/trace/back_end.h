@@ -20,8 +20,9 @@ struct rti_trace_request {
 	/* Wake the reader at once after each getrusage(RUSAGE_CHILDREN): its live children are to
 	 * be read while they are as they were. */
 	bool wakes_for_children;
-	const struct rt_command_opts *command; /* to start and trace; NULL: none */
-	/* If open() fails, it may say why in a sentence. Else its error is described. */
+	/* To start and trace; NULL: none. Of the size of this release, with `reason` as message. */
+	const struct rt_command_opts *command;
+	/* If open() or start() fails, it may say why in a sentence. Else its error is described. */
 	char *reason; /* "" at first */
 	uint32_t reason_size;
 	struct rti_exe_cache *exe_cache; /* for paths of programs that the back end learns */
@@ -35,10 +36,12 @@ struct rti_trace_state {
 
 struct rti_trace_back_end {
 	uint32_t id; /* RT_TRACE_BACK_END_ value */
-	/* Begin to trace, and start the command if there is one: *command is set then, and belongs
-	 * to the caller. Returns 0 or -errno, as rt_trace_new(). */
-	int (*open)(void **self, const struct rti_trace_request *request,
-	            struct rt_command **command);
+	/* Begin to trace. Returns 0 or -errno, as rt_trace_new(). */
+	int (*open)(void **self, const struct rti_trace_request *request);
+	/* Start the command of the request, which then belongs to the caller. Returns 0 or -errno,
+	 * as rt_command_start(), or because it cannot be traced: nothing of it is left then. */
+	int (*start)(void *self, const struct rti_trace_request *request,
+	             struct rt_command **command);
 	/* A descriptor that is readable while there is something to read. */
 	int (*fd)(const void *self);
 	/* Take at most `room` records, oldest first, without waiting. Returns how many; or -ECHILD

@@ -147,19 +147,19 @@ static int open_tracer(struct bpf_trace *t, const struct rti_trace_request *requ
 }
 
 /* What this thread forks meanwhile is traced: the program, before it runs. */
-static int start_command(struct bpf_trace *t, const struct rt_command_opts *opts,
+static int start_command(void *self, const struct rti_trace_request *request,
                          struct rt_command **command)
 {
+	struct bpf_trace *t = self;
 	int err = t->ops->arm(t->tracer, true);
 
 	if (err == 0)
-		err = rt_command_start(command, opts);
+		err = rt_command_start(command, request->command);
 	t->ops->arm(t->tracer, false);
 	return err;
 }
 
-static int open_trace(void **self, const struct rti_trace_request *request,
-                      struct rt_command **command)
+static int open_trace(void **self, const struct rti_trace_request *request)
 {
 	struct bpf_trace *t = calloc(1, sizeof(*t));
 	int err;
@@ -178,8 +178,6 @@ static int open_trace(void **self, const struct rti_trace_request *request,
 		err = rti_wakeup_open(&t->wakeup, true);
 	if (err == 0)
 		err = rti_wakeup_add(&t->wakeup, t->ops->fd(t->tracer));
-	if (err == 0 && request->command)
-		err = start_command(t, request->command, command);
 	if (err < 0)
 		close_trace(t);
 	else
@@ -190,6 +188,7 @@ static int open_trace(void **self, const struct rti_trace_request *request,
 const struct rti_trace_back_end rti_trace_bpf = {
 	.id = RT_TRACE_BACK_END_BPF,
 	.open = open_trace,
+	.start = start_command,
 	.fd = get_fd,
 	.read = read_records,
 	.get_state = get_state,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/struct_size.h"
+#include "command/start_error.h"
 #include "os/fd_map.h"
 #include "os/platform.h"
 #include "os/wakeup.h"
@@ -28,18 +28,11 @@ struct ptrace_trace {
 };
 
 /* What rt_command_start() checks later, as far as it is used here before. */
-static int copy_command(const struct rti_trace_request *request, struct rt_command_opts *out)
+static int check_command(const struct rt_command_opts *opts)
 {
-	int err = rti_struct_copy_in(out, sizeof(*out), request->command, RTI_COMMAND_OPTS_V1);
-
-	if (err < 0)
-		return err;
-	out->size = sizeof(*out);
-	out->message = NULL;
-	out->message_size = 0;
-	if (!out->argv || (!out->fds && out->fd_count))
+	if (!opts->argv || (!opts->fds && opts->fd_count))
 		return -EFAULT;
-	return out->argv[0] ? rti_fd_map_check(out->fds, out->fd_count) : -EINVAL;
+	return opts->argv[0] ? rti_fd_map_check(opts->fds, opts->fd_count) : -EINVAL;
 }
 
 /* The arguments of the starter, in front of those of the program. */
@@ -75,7 +68,8 @@ static struct rt_fd *make_fds(const struct rt_command_opts *opts, int socket)
 	return fds;
 }
 
-/* Start the starter where the program is to run. socket is no target of the program's. */
+/* Start the starter where the program is to run. socket is no target of the program's. A message
+ * would name the starter. */
 static int start_starter(const struct rti_tracer *tracer, const struct rt_command_opts *opts,
                          int socket, struct rt_command **command)
 {
@@ -92,6 +86,8 @@ static int start_starter(const struct rti_tracer *tracer, const struct rt_comman
 		starter.argv = argv;
 		starter.fds = fds;
 		starter.fd_count++;
+		starter.message = NULL;
+		starter.message_size = 0;
 		err = rt_command_start(command, &starter);
 	}
 	free(argv);
@@ -99,8 +95,8 @@ static int start_starter(const struct rti_tracer *tracer, const struct rt_comman
 	return err;
 }
 
-static int start_command(struct rti_tracer *tracer, const struct rt_command_opts *opts,
-                         struct rt_command **command)
+static int start_with_socket(struct rti_tracer *tracer, const struct rt_command_opts *opts,
+                             struct rt_command **command)
 {
 	int socket = rti_fd_map_copy(opts->fds, opts->fd_count, tracer->starter_socket);
 	int err;
@@ -122,14 +118,15 @@ static void discard(struct rt_command *command)
 }
 
 /* Start the program. On failure nothing of it is left. */
-static int start_traced(struct ptrace_trace *t, const struct rti_trace_request *request,
-                        const struct rt_command_opts *opts, struct rt_command **command)
+static int start_command(void *self, const struct rti_trace_request *request,
+                         struct rt_command **command)
 {
+	struct ptrace_trace *t = self;
 	struct rti_tracer_report report = { .step = RTI_TRACER_STARTED };
-	int err = start_command(&t->tracer, opts, command);
+	int err = start_with_socket(&t->tracer, request->command, command);
 
 	if (err < 0) {
-		rti_ptrace_describe_start(request, opts, err);
+		rti_start_error_describe(request->command, err);
 		return err;
 	}
 	err = rti_tracer_receive(&t->tracer, &report);
@@ -137,7 +134,7 @@ static int start_traced(struct ptrace_trace *t, const struct rti_trace_request *
 		return 0;
 	discard(*command);
 	*command = NULL;
-	return err < 0 ? err : rti_ptrace_describe(request, opts, &report);
+	return err < 0 ? err : rti_ptrace_describe(request, &report);
 }
 
 static int open_wakeup(struct ptrace_trace *t)
@@ -160,15 +157,15 @@ static void close_trace(void *self)
 	free(t);
 }
 
-static int open_trace(void **self, const struct rti_trace_request *request,
-                      struct rt_command **command)
+static int open_trace(void **self, const struct rti_trace_request *request)
 {
-	struct rt_command_opts opts;
 	struct ptrace_trace *t;
-	int err = copy_command(request, &opts);
+	int err = check_command(request->command);
 
-	if (err < 0)
+	if (err < 0) {
+		rti_start_error_describe(request->command, err);
 		return err;
+	}
 	t = malloc(sizeof(*t));
 	if (!t)
 		return -ENOMEM;
@@ -180,8 +177,6 @@ static int open_trace(void **self, const struct rti_trace_request *request,
 		rti_ptrace_describe_tracer(request, err);
 	if (err == 0)
 		err = open_wakeup(t);
-	if (err == 0)
-		err = start_traced(t, request, &opts, command);
 	if (err < 0) {
 		close_trace(t);
 		return err;
@@ -258,6 +253,7 @@ static void get_state(const void *self, struct rti_trace_state *out)
 const struct rti_trace_back_end rti_trace_ptrace = {
 	.id = RT_TRACE_BACK_END_PTRACE,
 	.open = open_trace,
+	.start = start_command,
 	.fd = get_fd,
 	.read = read_records,
 	.get_state = get_state,

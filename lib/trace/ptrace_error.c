@@ -23,16 +23,6 @@ void rti_ptrace_describe_tracer(const struct rti_trace_request *request, int err
 		rti_text_add(&text, RTI_TRACER_NAME " was killed while it started.");
 }
 
-void rti_ptrace_describe_start(const struct rti_trace_request *request,
-                               const struct rt_command_opts *opts, int err)
-{
-	struct rt_command_opts described = *opts;
-
-	described.message = request->reason;
-	described.message_size = request->reason_size;
-	rti_start_error_describe(&described, err);
-}
-
 static void name_tracer(struct rti_text *text, int32_t pid)
 {
 	char path[RTI_DECIMAL_MAX + sizeof("/comm")], name[64];
@@ -76,14 +66,14 @@ static int describe_seizure(struct rti_text *text, const struct rti_tracer_repor
 	return report->error == EPERM || report->error == EACCES ? -EPERM : -EOPNOTSUPP;
 }
 
-int rti_ptrace_describe(const struct rti_trace_request *request, const struct rt_command_opts *opts,
+int rti_ptrace_describe(const struct rti_trace_request *request,
                         const struct rti_tracer_report *report)
 {
 	struct rti_text text = rti_text(request->reason, request->reason_size);
 
 	switch (report->step) {
 	case RTI_TRACER_EXECUTED:
-		rti_ptrace_describe_start(request, opts, -report->error);
+		rti_start_error_describe(request->command, -report->error);
 		return -report->error;
 	case RTI_TRACER_SEIZED:
 		return describe_seizure(&text, report);

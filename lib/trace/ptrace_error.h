@@ -11,12 +11,8 @@
 /* Write the reason why there is no tracer, if err is one of the tracer's own. */
 void rti_ptrace_describe_tracer(const struct rti_trace_request *request, int err);
 
-/* Write the reason of a start that has failed with err: as rt_command_start(). */
-void rti_ptrace_describe_start(const struct rti_trace_request *request,
-                               const struct rt_command_opts *opts, int err);
-
 /* Write the reason that a report gives. Returns its error as -errno. */
-int rti_ptrace_describe(const struct rti_trace_request *request, const struct rt_command_opts *opts,
+int rti_ptrace_describe(const struct rti_trace_request *request,
                         const struct rti_tracer_report *report);
 
 #endif

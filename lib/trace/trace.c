@@ -25,11 +25,11 @@
 #define REASON_BYTES 512
 
 struct rt_trace {
-	const struct rti_trace_back_end *back_end;
-	void *state;                /* of the back end */
-	struct rt_command *command; /* or NULL */
-	pid_t owner;                /* a forked child must not read */
-	uint64_t read;              /* events so far */
+	const struct rti_trace_back_end *back_end; /* NULL: none was opened */
+	void *state;                               /* of the back end */
+	struct rt_command *command;                /* or NULL */
+	pid_t owner;                               /* a forked child must not read */
+	uint64_t read;                             /* events so far */
 	struct rti_event_maker maker;
 	struct rti_trace_record records[RECORDS_PER_READ];
 };
@@ -60,11 +60,19 @@ static uint32_t ring_bytes(uint32_t asked)
 static int open_with(struct rt_trace *trace, const struct rti_trace_back_end *back_end,
                      const struct rti_trace_request *request)
 {
+	int err = back_end->open(&trace->state, request);
+
+	if (err < 0)
+		return err;
 	trace->back_end = back_end;
-	return back_end->open(&trace->state, request, &trace->command);
+	if (request->command)
+		err = back_end->start(trace->state, request, &trace->command);
+	if (err < 0)
+		back_end->close(trace->state);
+	return err;
 }
 
-/* Whether another back end may succeed. An error of the program itself is final. */
+/* Whether the kernel or the installation refuses a back end. */
 static bool is_refusal(int err)
 {
 	return err == -EPERM || err == -EOPNOTSUPP || err == -ENOPKG;
@@ -83,32 +91,52 @@ static void join_reasons(char reason[REASON_BYTES], const char *of_bpf)
 	rti_text_add(&text, of_ptrace);
 }
 
-/* Without a command only BPF will do. */
+/* Its message is that of the trace. */
+static int copy_command(const struct rt_command_opts *opts, char reason[REASON_BYTES],
+                        struct rt_command_opts *out)
+{
+	int err = rti_struct_copy_in(out, sizeof(*out), opts, RTI_COMMAND_OPTS_V1);
+
+	if (err < 0)
+		return err;
+	out->size = sizeof(*out);
+	out->message = reason;
+	out->message_size = REASON_BYTES;
+	return 0;
+}
+
+/* Without a command only BPF will do. Once a back end was opened, an error is one of the program,
+ * and final. */
 static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opts,
                          char reason[REASON_BYTES])
 {
 	char of_bpf[REASON_BYTES];
+	struct rt_command_opts command;
 	const struct rti_trace_request request = {
 		.calls = opts->calls ? opts->calls : RT_TRACE_CALL_GETRUSAGE,
 		.ring_bytes = ring_bytes(opts->ring_bytes),
 		.pid = opts->pid,
 		.has_children = !(opts->flags & RT_TRACE_OPT_NO_CHILDREN),
 		.wakes_for_children = opts->flags & RT_TRACE_OPT_LIVE_CHILDREN,
-		.command = opts->command,
+		.command = opts->command ? &command : NULL,
 		.reason = reason,
 		.reason_size = REASON_BYTES,
 		.exe_cache = trace->maker.exe_cache,
 	};
-	int err = -EOPNOTSUPP;
+	int err = opts->command ? copy_command(opts->command, reason, &command) : 0;
 
+	if (err < 0)
+		return err;
+	err = -EOPNOTSUPP;
 	if (opts->back_end != RT_TRACE_BACK_END_PTRACE)
 		err = open_with(trace, &rti_trace_bpf, &request);
-	if (!is_refusal(err) || !opts->command || opts->back_end == RT_TRACE_BACK_END_BPF)
+	if (trace->back_end || !is_refusal(err) || !opts->command ||
+	    opts->back_end == RT_TRACE_BACK_END_BPF)
 		return err;
 	memcpy(of_bpf, reason, sizeof(of_bpf));
 	*reason = '\0';
 	err = open_with(trace, &rti_trace_ptrace, &request);
-	if (is_refusal(err))
+	if (*of_bpf && is_refusal(err))
 		join_reasons(reason, of_bpf);
 	return err;
 }

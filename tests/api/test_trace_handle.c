@@ -68,6 +68,43 @@ START_TEST(totals_with_bad_arguments_are_refused)
 }
 END_TEST
 
+static const char *const missing_argv[] = { "/nonexistent/program", NULL };
+static const char *const true_argv[] = { "true", NULL };
+
+static const struct rt_command_opts unstartable[] = {
+	{ .size = sizeof(struct rt_command_opts), .argv = missing_argv },
+	{ .size = sizeof(struct rt_command_opts), .argv = true_argv, .cwd = "/nonexistent" },
+	{ .size = sizeof(struct rt_command_opts),
+	  .argv = true_argv,
+	  .accounting = RT_ACCOUNTING_BPF },
+};
+
+/* By whichever back end. */
+START_TEST(command_that_cannot_be_started_has_the_error_and_message_of_its_start)
+{
+	char plain[256] = "", traced[256] = "", unused[256];
+	struct rt_command_opts command = unstartable[_i];
+	struct rt_trace_opts opts = { .size = sizeof(opts),
+		                      .command = &command,
+		                      .message = traced,
+		                      .message_size = sizeof(traced) };
+	struct rt_command *started;
+	struct rt_trace *trace;
+	int err;
+
+	memset(unused, FILLED, sizeof(unused));
+	command.message = plain;
+	command.message_size = sizeof(plain);
+	err = rt_command_start(&started, &command);
+	ck_assert_int_lt(err, 0);
+	command.message = unused;
+	ck_assert_int_eq(rt_trace_new(&trace, &opts), err);
+	ck_assert_ptr_null(trace);
+	ck_assert_str_eq(traced, plain);
+	ck_assert(is_filled(unused, sizeof(unused)));
+}
+END_TEST
+
 /* A forked child may only free its copy. */
 START_TEST(read_in_a_forked_child_returns_echild)
 {
@@ -97,6 +134,9 @@ int main(void)
 	rt_trace_free(trace);
 	tcase_add_test(tests, read_with_bad_arguments_is_refused_and_writes_nothing);
 	tcase_add_test(tests, totals_with_bad_arguments_are_refused);
+	tcase_add_loop_test(tests,
+	                    command_that_cannot_be_started_has_the_error_and_message_of_its_start,
+	                    0, COUNT_OF(unstartable));
 	tcase_add_test(tests, read_in_a_forked_child_returns_echild);
 	return suite_run(suite);
 }
