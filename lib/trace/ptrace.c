@@ -134,7 +134,10 @@ static int start_command(void *self, const struct rti_trace_request *request,
 		return 0;
 	discard(*command);
 	*command = NULL;
-	return err < 0 ? err : rti_ptrace_describe(request, &report);
+	if (err == 0)
+		return rti_ptrace_describe(request, &report);
+	rti_ptrace_describe_tracer(request, err);
+	return err;
 }
 
 static int open_wakeup(struct ptrace_trace *t)
@@ -203,7 +206,7 @@ static void go_to_sleep(struct ptrace_trace *t)
 	t->has_taken_some = false;
 }
 
-/* The event was noted for the reader already, or is noted now. */
+/* Take records, and remember that there were some. */
 static int take(struct ptrace_trace *t, struct rti_trace_record *records, int room)
 {
 	int count = rti_trace_ring_take(t->tracer.ring, records, room);

@@ -20,7 +20,8 @@ void rti_ptrace_describe_tracer(const struct rti_trace_request *request, int err
 	else if (err == -EOPNOTSUPP)
 		rti_text_add(&text, "No memory can be shared with " RTI_TRACER_NAME ".");
 	else if (err == -ECHILD)
-		rti_text_add(&text, RTI_TRACER_NAME " was killed while it started.");
+		rti_text_add(&text,
+		             RTI_TRACER_NAME " was killed before it could start the program.");
 }
 
 static void name_tracer(struct rti_text *text, int32_t pid)
