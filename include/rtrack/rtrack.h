@@ -1849,7 +1849,8 @@ struct rt_trace_event {
 	 * they have waited for. The sum of it and of `rusage` is what RUSAGE_CHILDREN would report
 	 * if all of them ended and were waited for. ru_maxrss is the largest, as there. */
 	struct rt_rusage live_children;
-	/** When that was read, CLOCK_MONOTONIC: shortly after the call. */
+	/** When that was read, CLOCK_MONOTONIC: shortly after the call. 0 if live_children_valid
+	 * is 0. */
 	uint64_t live_children_at_ns;
 	char comm[64]; /**< Name of the thread, NUL-terminated. May contain any byte. */
 	/** Path of its program, NUL-terminated; empty: unknown. May contain any byte. */

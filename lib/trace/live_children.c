@@ -148,12 +148,13 @@ uint32_t rti_live_children_read(int32_t pid, const struct rt_rusage *reported,
                                 struct rt_rusage *out, uint64_t *at_ns)
 {
 	struct reader r;
+	uint64_t begun_at_ns = 0;
 	bool is_good = false;
 
 	if (pid <= 0 || rti_one_call_begin(&r.call, RT_OPT_IO_WITH_REAPED) < 0)
 		return 0;
 	for (int i = 0; !is_good && i < ATTEMPTS_MAX; i++) {
-		*at_ns = r.call.platform.monotonic_ns();
+		begun_at_ns = r.call.platform.monotonic_ns();
 		is_good = try_once(&r, pid, reported);
 	}
 	rti_one_call_end(&r.call, 0);
@@ -164,5 +165,6 @@ uint32_t rti_live_children_read(int32_t pid, const struct rt_rusage *reported,
 	r.sum.ru_inblock = (int64_t)(r.read_bytes / 512);
 	r.sum.ru_oublock = (int64_t)(r.write_bytes / 512);
 	*out = r.sum;
+	*at_ns = begun_at_ns;
 	return r.valid;
 }

@@ -9,8 +9,8 @@
 #include <rtrack/rtrack.h>
 
 /* Read it. `reported` is what the kernel has just returned to the process for RUSAGE_CHILDREN.
- * Returns one bit for each field of *out that is known: 0 if a child of it was waited for since, so
- * that the sum of both would count it twice. *at_ns is set then, too. */
+ * Returns one bit for each field of *out that is known. Returns 0 if a child was waited for since:
+ * the sum of both would count it twice. *out and *at_ns are untouched then. */
 uint32_t rti_live_children_read(int32_t pid, const struct rt_rusage *reported,
                                 struct rt_rusage *out, uint64_t *at_ns);
 
