@@ -36,26 +36,12 @@ static const struct name wait_options[] = {
 	{ 0x40000000, "__WALL" },     { 0x80000000, "__WCLONE" }, { 0, NULL },
 };
 
-/* strerrorname_np(3) is newer than some C libraries. These are the errors of the three calls, and
- * those of which libc never hears: the kernel calls again, or makes EINTR of them. */
+/* strerrorname_np(3) is newer than some C libraries. These are the errors of the three calls. */
 static const struct name errors[] = {
-	{ EPERM, "EPERM" },
-	{ ESRCH, "ESRCH" },
-	{ EINTR, "EINTR" },
-	{ EBADF, "EBADF" },
-	{ ECHILD, "ECHILD" },
-	{ EAGAIN, "EAGAIN" },
-	{ EFAULT, "EFAULT" },
-	{ EINVAL, "EINVAL" },
-	{ ENOSYS, "ENOSYS" },
-	{ 512, "ERESTARTSYS" },
-	{ 513, "ERESTARTNOINTR" },
-	{ 514, "ERESTARTNOHAND" },
-	{ 516, "ERESTART_RESTARTBLOCK" },
-	{ 0, NULL },
+	{ EPERM, "EPERM" },   { ESRCH, "ESRCH" },   { EINTR, "EINTR" },   { EBADF, "EBADF" },
+	{ ECHILD, "ECHILD" }, { EAGAIN, "EAGAIN" }, { EFAULT, "EFAULT" }, { EINVAL, "EINVAL" },
+	{ ENOSYS, "ENOSYS" }, { 0, NULL },
 };
-
-enum { FIRST_RESTART = 512, LAST_RESTART = 516 };
 
 static const char *find(const struct name *names, int64_t value)
 {
@@ -125,8 +111,5 @@ void trace_add_error(struct text *out, int64_t error)
 		text_add(out, name);
 	else
 		text_printf(out, "error %lld", (long long)error);
-	if (error >= FIRST_RESTART && error <= LAST_RESTART)
-		text_add(out, " (interrupted by a signal)");
-	else
-		text_printf(out, " (%s)", strerror((int)error));
+	text_printf(out, " (%s)", strerror((int)error));
 }

@@ -110,7 +110,7 @@ class Text(Fake):
     def test_errors_have_names(self) -> None:
         for number, text in ((errno.EINVAL, "EINVAL (Invalid argument)"),
                              (errno.EFAULT, "EFAULT (Bad address)"),
-                             (512, "ERESTARTSYS (interrupted by a signal)"),
+                             (errno.EINTR, "EINTR (Interrupted system call)"),
                              (errno.EXDEV, f"error {errno.EXDEV} ({os.strerror(errno.EXDEV)})")):
             self.assertEqual(self.line(who=7, result=-number, rusage_valid=0),
                              f"getrusage(7) = -1 {text}")
