@@ -469,7 +469,8 @@ START_TEST(pids_are_those_of_the_namespace_of_the_host)
 		pid = fork();
 		if (pid == 0)
 			trace_in_namespace();
-		_exit(waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : 1);
+		_exit(waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+		                                                           : 1);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));

@@ -13,6 +13,7 @@
 #include "suite.h"
 
 #define PATIENCE_MS 300000
+#define MATCH_MAX_MS 60000 /* less than the limit of a test, so that it can say what is wrong */
 
 const char *caller_path, *static_caller_path, *caller_32bit_path;
 
@@ -147,7 +148,7 @@ static bool match_in_log(struct logs *logs, uint64_t thread, const struct rt_tra
 /* The program writes its row after the call: so an event may be there first. */
 static bool match(struct logs *logs, const struct rt_trace_event *event)
 {
-	for (int tries = 0; tries < 1000; tries++) {
+	for (int tries = 0; tries < MATCH_MAX_MS; tries++) {
 		for (uint64_t i = 0; i < logs->threads; i++) {
 			if (match_in_log(logs, i, event))
 				return true;
