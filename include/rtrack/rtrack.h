@@ -1764,8 +1764,8 @@ struct rt_trace;
 
 /** rt_trace_opts.flags: trace every process of the machine. BPF only. @since 0.3 */
 #define RT_TRACE_OPT_ALL 0x1U
-/** rt_trace_opts.flags: trace the process or the program alone, not its descendants.
- * @since 0.3 */
+/** rt_trace_opts.flags: trace the process or the program alone, not its descendants. Not with
+ * RT_TRACE_OPT_ALL. @since 0.3 */
 #define RT_TRACE_OPT_NO_CHILDREN 0x2U
 /** rt_trace_opts.flags: fill in rt_trace_event.live_children. Costs some file reads for each event
  * of RUSAGE_CHILDREN. @since 0.3 */
@@ -1878,7 +1878,8 @@ struct rt_trace_totals {
  *  @retval 0 the calls are traced from now on
  *  @retval -EFAULT @p out or @p opts is NULL
  *  @retval -EINVAL an option is unknown or has a wrong size, or not exactly one of pid, command and
- *          RT_TRACE_OPT_ALL is set; or ptrace was asked for without a command
+ *          RT_TRACE_OPT_ALL is set; or RT_TRACE_OPT_NO_CHILDREN is set with the last of these; or
+ *          ptrace was asked for without a command
  *  @retval -E2BIG @p opts is longer than this library knows and the unknown part is not zero
  *  @retval -ESRCH there is no process `pid`
  *  @retval -EPERM the caller may not load BPF programs; or the program is traced already

@@ -43,6 +43,8 @@ static int check_opts(const struct rt_trace_opts *opts)
 	    opts->back_end > RT_TRACE_BACK_END_PTRACE || opts->ring_bytes > RING_BYTES_MAX ||
 	    opts->reserved || targets != 1)
 		return -EINVAL;
+	if (opts->flags & RT_TRACE_OPT_ALL && opts->flags & RT_TRACE_OPT_NO_CHILDREN)
+		return -EINVAL;
 	return opts->back_end == RT_TRACE_BACK_END_PTRACE && !opts->command ? -EINVAL : 0;
 }
 

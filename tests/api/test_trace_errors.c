@@ -33,6 +33,7 @@ START_TEST(trace_with_bad_options_is_refused)
 		{ .size = OPTS_SIZE, .pid = 1, .flags = RT_TRACE_OPT_ALL },
 		{ .size = OPTS_SIZE, .pid = 1, .command = &true_command },
 		{ .size = OPTS_SIZE, .command = &true_command, .flags = RT_TRACE_OPT_ALL },
+		{ .size = OPTS_SIZE, .flags = RT_TRACE_OPT_ALL | RT_TRACE_OPT_NO_CHILDREN },
 		{ .size = OPTS_SIZE, .pid = 1, .flags = RT_TRACE_OPT_LIVE_CHILDREN << 1 },
 		{ .size = OPTS_SIZE, .pid = 1, .calls = RT_TRACE_CALL_WAITID << 1 },
 		{ .size = OPTS_SIZE, .pid = 1, .back_end = RT_TRACE_BACK_END_PTRACE },
