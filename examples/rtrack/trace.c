@@ -88,7 +88,8 @@ static int exit_code_of_failed_trace(const struct options *options, int err)
 static void report_failed_trace(const struct options *options, int err, const char *message)
 {
 	if (exit_code_of_failed_trace(options, err) != EXIT_BEFORE_START)
-		warn("cannot run '%s': %s", options->operands[0], rt_strerror(err));
+		warn("cannot run '%s': %s", options->operands[0],
+		     *message ? message : rt_strerror(err));
 	else if (err == -ESRCH)
 		warn("cannot trace process %d: %s", (int)options->pid, rt_strerror(err));
 	else

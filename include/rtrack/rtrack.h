@@ -1855,8 +1855,8 @@ struct rt_trace_event {
 	uint64_t live_children_at_ns;
 	char comm[64]; /**< Name of the thread, NUL-terminated. May contain any byte. */
 	/** Path of its program, NUL-terminated; empty: unknown. May contain any byte. It is looked
-	 * up once for each file. So if the file has several names, or if a new file has the inode
-	 * of a removed one, it may be the name that was seen first. */
+	 * up once for each file. So of a file with several names (hard links) it may be the one
+	 * that was seen first. */
 	char exe[256];
 };
 

@@ -170,6 +170,7 @@ struct super_block {
 
 struct inode {
 	unsigned long i_ino;
+	__u32 i_generation;
 	struct super_block *i_sb;
 };
 

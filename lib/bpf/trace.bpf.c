@@ -157,7 +157,8 @@ __noinline int send_path(__u64 file_address)
 {
 	struct file *file = (void *)file_address;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	const struct program_file key = { BPF_CORE_READ(inode, i_sb, s_dev),
+	const __u64 generation = BPF_CORE_READ(inode, i_generation);
+	const struct program_file key = { BPF_CORE_READ(inode, i_sb, s_dev) | generation << 32,
 		                          BPF_CORE_READ(inode, i_ino) };
 	const __u32 sent = 1;
 	struct walk walk = { .dentry = BPF_CORE_READ(file, f_path.dentry),
@@ -459,7 +460,7 @@ static void write_process(struct rti_trace_record *record, struct task_struct *t
 	const struct inode *inode = exe ? exe->f_inode : NULL;
 
 	record->exe_inode = inode ? inode->i_ino : 0;
-	record->exe_device = inode ? inode->i_sb->s_dev : 0;
+	record->exe_device = inode ? inode->i_sb->s_dev | (__u64)inode->i_generation << 32 : 0;
 	record->thread_start_ns = task->start_boottime;
 	record->cgroup_id = bpf_get_current_cgroup_id();
 	record->mount_namespace = task->nsproxy->mnt_ns->ns.inum;

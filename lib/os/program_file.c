@@ -15,6 +15,7 @@
 int rti_program_file(int32_t pid, uint64_t *device, uint64_t *inode, char *path, size_t size)
 {
 	char link[sizeof("/proc//exe") + RTI_DECIMAL_MAX] = "/proc/";
+	uint64_t changed_ns;
 	struct stat file;
 	ssize_t got;
 
@@ -23,7 +24,9 @@ int rti_program_file(int32_t pid, uint64_t *device, uint64_t *inode, char *path,
 	if (got < 0 || stat(link, &file) < 0)
 		return -errno;
 	path[got] = '\0';
-	*device = (uint64_t)major(file.st_dev) << MINOR_BITS | minor(file.st_dev);
+	changed_ns = (uint64_t)file.st_ctim.tv_sec * 1000000000u + (uint64_t)file.st_ctim.tv_nsec;
+	*device =
+	    changed_ns << 32 | (uint64_t)major(file.st_dev) << MINOR_BITS | minor(file.st_dev);
 	*inode = file.st_ino;
 	return 0;
 }

@@ -17,6 +17,17 @@ static bool can_be_as_large(size_t bytes)
 	return getrlimit(RLIMIT_FSIZE, &largest) < 0 || largest.rlim_cur >= bytes;
 }
 
+/* Large memory takes a while, which a signal may interrupt. */
+static int reserve(int fd, size_t bytes)
+{
+	int result;
+
+	do {
+		result = fallocate(fd, 0, 0, (off_t)bytes);
+	} while (result < 0 && errno == EINTR);
+	return result;
+}
+
 int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
 {
 	void *mapped;
@@ -27,7 +38,7 @@ int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
 	*fd = memfd_create("rtrack", MFD_CLOEXEC);
 	if (*fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
 		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
-	if (*fd < 0 || fallocate(*fd, 0, 0, (off_t)bytes) < 0)
+	if (*fd < 0 || reserve(*fd, bytes) < 0)
 		return -errno;
 	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (mapped == MAP_FAILED)

@@ -45,8 +45,9 @@ struct rti_trace_record {
 	uint32_t usage_bytes;                  /* of usage: 0 if no figures were returned or read */
 	uint64_t thread_start_ns;              /* CLOCK_BOOTTIME */
 	uint64_t cgroup_id, mount_namespace, pid_namespace;
-	uint64_t exe_device,
-	    exe_inode; /* of the program file; device as the kernel has it (s_dev) */
+	/* Of the program file. The upper half of the device differs between files that had the same
+	 * inode, one after the other. The lower half is as the kernel has it (s_dev). */
+	uint64_t exe_device, exe_inode;
 	char comm[16];
 	uint8_t usage[RTI_TRACE_USAGE_BYTES]; /* as the kernel wrote it */
 };

@@ -85,11 +85,12 @@ bool rti_exe_cache_get(struct rti_exe_cache *cache, struct rti_exe_file file, in
 	slot = find_slot(group_of(cache, file), file);
 	if (slot)
 		return copy_path(slot->path, path, size);
-	/* The process may have executed another program since. */
+	/* The process may have executed another program since. The device is no help: see
+	 * os/program_file.h. */
 	if (pid <= 0 ||
 	    rti_program_file(pid, &found.device, &found.inode, found_path, sizeof(found_path)) <
 	        0 ||
-	    found.device != file.device || found.inode != file.inode)
+	    found.inode != file.inode)
 		return true;
 	rti_exe_cache_add(cache, file, found_path);
 	return copy_path(found_path, path, size);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct rti_exe_file {
-	uint64_t device, inode; /* inode 0: unknown */
+	uint64_t device, inode; /* as in a record; inode 0: unknown */
 };
 
 /* Opaque. Written by exe_cache.c only. */

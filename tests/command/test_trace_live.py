@@ -167,6 +167,17 @@ os.kill(pid, 9); os.wait()
         self.assertGreater(row["live_children_ru_maxrss"], 1000)
         self.assertGreaterEqual(row["live_children_at_ns"], row["monotonic_ns"])
 
+    @each_back_end
+    def test_program_in_the_place_of_a_removed_one_has_its_own_path(self, back_end: str) -> None:
+        """Many file systems give the inode of a removed file to the next one."""
+        script = 'for name in one two; do cp "$BASH" $name; ./$name -c times; rm $name; done'
+        rows = self.trace(back_end, "bash", "-c", script, cwd=self.dir)
+        for name in ("one", "two"):
+            found = {row["exe"] for row in rows if row["comm"] == name}
+            self.assertLessEqual(found, {str(self.dir / name), str(self.dir / name) + " (deleted)",
+                                         None})
+            self.assertTrue(found)
+
     def test_running_process_is_traced_by_bpf(self) -> None:
         if BACK_ENDS["bpf"]["available"] != "yes":
             self.skipTest(BACK_ENDS["bpf"]["why"])

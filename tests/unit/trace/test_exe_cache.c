@@ -91,6 +91,19 @@ START_TEST(program_without_inode_is_unknown)
 }
 END_TEST
 
+START_TEST(later_program_with_the_same_inode_has_a_path_of_its_own)
+{
+	const struct rti_exe_file first = { 1, 7 }, later = { 1 | UINT64_C(5) << 32, 7 };
+
+	rti_exe_cache_add(cache, first, "/bin/first");
+	ck_assert(rti_exe_cache_get(cache, later, 0, path, sizeof(path)));
+	ck_assert_str_eq(path, "");
+	rti_exe_cache_add(cache, later, "/bin/later");
+	rti_exe_cache_get(cache, later, 0, path, sizeof(path));
+	ck_assert_str_eq(path, "/bin/later");
+}
+END_TEST
+
 START_TEST(path_that_is_too_long_is_cut)
 {
 	char own[256], cut[9];
@@ -113,6 +126,7 @@ int main(void)
 	tcase_add_test(tests, program_that_the_process_no_longer_executes_is_unknown);
 	tcase_add_test(tests, program_of_a_process_that_is_gone_is_unknown);
 	tcase_add_test(tests, program_without_inode_is_unknown);
+	tcase_add_test(tests, later_program_with_the_same_inode_has_a_path_of_its_own);
 	tcase_add_test(tests, path_that_is_too_long_is_cut);
 	return suite_run(suite);
 }
