@@ -376,8 +376,12 @@ int BPF_PROG(on_entry, struct pt_regs *regs, long number)
 	if (!(kind_of_call((__u32)number, is_32bit(task)) & settings.calls))
 		return 0;
 	mark = settings.target == RTI_TARGET_ALL ? make_stored_mark(task) : find_traced(task);
-	if (mark)
+	if (mark) {
 		mark->entry_ns = bpf_ktime_get_ns();
+		mark->has_called = 1;
+	} else if (settings.target == RTI_TARGET_ALL) {
+		__sync_fetch_and_add(&shared.unmarked, 1);
+	}
 	return 0;
 }
 
@@ -503,6 +507,25 @@ static void send_record(struct task_struct *task, const struct call *call, long 
 	bpf_ringbuf_submit(record, wake_flag(is_urgent));
 }
 
+/* A return without an entry: a thread may have been waiting when the trace began. Otherwise a
+ * seccomp filter has refused the call before it was made, and what it seems to return is made up.
+ * getrusage(2) does not wait. */
+static bool was_waiting(const struct task_struct *task, struct task_mark *mark, __u32 kind)
+{
+	if (kind == RTI_TRACE_GETRUSAGE || task->start_boottime >= shared.began_ns ||
+	    mark->has_called)
+		return false;
+	mark->has_called = 1;
+	return true;
+}
+
+/* There may have been no memory for the time of the entry. A thread of a tree has its mark before
+ * it calls. */
+static bool has_lost_entry(const struct task_mark *mark)
+{
+	return !mark || (settings.target == RTI_TARGET_ALL && shared.unmarked);
+}
+
 HOOK("sys_exit")
 int BPF_PROG(on_return, struct pt_regs *regs, long returned)
 {
@@ -520,13 +543,15 @@ int BPF_PROG(on_return, struct pt_regs *regs, long returned)
 	call.kind = kind_of_call(number, is_32) & settings.calls;
 	if (!call.kind)
 		return 0;
-	mark = settings.target == RTI_TARGET_ALL ? find_mark(task) : find_traced(task);
+	mark = settings.target == RTI_TARGET_ALL ? make_stored_mark(task) : find_traced(task);
 	if (!mark && settings.target != RTI_TARGET_ALL)
 		return 0;
 	if (mark) {
 		entry_ns = mark->entry_ns;
 		mark->entry_ns = 0;
 	}
+	if (!entry_ns && !has_lost_entry(mark) && !was_waiting(task, mark, call.kind))
+		return 0;
 	call.flags = is_32 ? RTI_TRACE_32BIT : 0;
 	read_arguments(&call, regs, is_32);
 	send_record(task, &call, returned, entry_ns);
@@ -557,6 +582,7 @@ int set_up(void *ctx)
 		return -EOPNOTSUPP;
 	bpf_probe_read_kernel(shared.uid_extent, count * sizeof(*extents), extents);
 	shared.uid_extents = count;
+	shared.began_ns = bpf_ktime_get_boot_ns();
 	return 0;
 }
 

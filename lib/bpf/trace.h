@@ -46,6 +46,7 @@ struct rti_trace_shared {
 	uint64_t unmarked;   /* threads that had to be marked and could not be; likewise */
 	uint64_t spared;     /* marks that found no storage, so far; likewise */
 	uint64_t armed;      /* the thread that starts the command; 0: none */
+	uint64_t began_ns;   /* when the trace began, CLOCK_BOOTTIME */
 	uint32_t wake;       /* RTI_WAKE_ value */
 	uint32_t found;      /* threads that a search has marked since it was 0 */
 	uint32_t is_seeding; /* not all of the tree is marked yet */

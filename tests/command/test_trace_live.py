@@ -32,6 +32,21 @@ FIGURES = [
     "ru_majflt", "ru_nswap", "ru_inblock", "ru_oublock", "ru_msgsnd", "ru_msgrcv", "ru_nsignals",
     "ru_nvcsw", "ru_nivcsw"]
 
+# Calls getrusage(2) before and after it has got a filter that refuses it with EIO.
+REFUSED = """
+import ctypes, platform, resource, struct
+libc = ctypes.CDLL(None, use_errno=True)
+number = {"x86_64": 98, "aarch64": 165}[platform.machine()]
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (6, 0, 0, 0x50005), (6, 0, 0, 0x7fff0000)]
+filters = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
+program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(filters))
+resource.getrusage(0)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, program, 0, 0) == 0
+usage = ctypes.create_string_buffer(b"\\x11" * 144)
+assert libc.getrusage(-1, usage) == -1 and ctypes.get_errno() == 5
+"""
+
 Row = Dict[str, Any]
 
 
@@ -166,6 +181,12 @@ os.kill(pid, 9); os.wait()
         self.assertTrue(0.4 <= used < 5, used)
         self.assertGreater(row["live_children_ru_maxrss"], 1000)
         self.assertGreaterEqual(row["live_children_at_ns"], row["monotonic_ns"])
+
+    @each_back_end
+    def test_call_that_a_filter_refuses_is_no_event(self, back_end: str) -> None:
+        """It was never made. What is in the program's memory is not the kernel's answer."""
+        rows = self.trace(back_end, *python(REFUSED))
+        self.assertEqual({row["who"] for row in rows}, {SELF})
 
     @each_back_end
     def test_program_in_the_place_of_a_removed_one_has_its_own_path(self, back_end: str) -> None:
