@@ -285,7 +285,7 @@ static const char *find_problem(const struct options *o)
 	bool has_command = o->operand_count > 0;
 
 	if (has_command + (o->pid > 0) + o->all != 1)
-		return "one of a command, --pid and --all is needed, and no more";
+		return "exactly one of a command, --pid and --all is needed";
 	if (o->back_end == RT_TRACE_BACK_END_PTRACE && !has_command)
 		return "--back-end ptrace needs a command: it traces what it starts";
 	if (o->all && o->no_children)

@@ -1734,7 +1734,8 @@ RT_API void rt_command_free(struct rt_command *c);
 
 /** @defgroup trace Tracing calls of getrusage
  *  Every call of getrusage(2), and of wait4(2) and waitid(2) on request: the process that made it,
- *  its arguments, its result, and the figures that the kernel returned.
+ *  its arguments, its result, and the figures that the kernel returned. A call that a seccomp filter
+ *  refuses is not made, so there is no event.
  *
  *  There are two back ends. BPF traces any process, a tree or the whole machine, and needs
  *  CAP_BPF and CAP_PERFMON. ptrace needs no right, but traces only a command that it starts.
@@ -1753,8 +1754,10 @@ struct rt_trace;
 #define RT_TRACE_BACK_END_BPF 1
 /** rt_trace_opts.back_end: ptrace(2) and a seccomp filter that stops the program in the traced
  * calls alone. Each traced call takes 10 to 20 us more and adds two voluntary context switches to
- * what getrusage(2) reports. The program cannot gain privileges by execve(2) (PR_SET_NO_NEW_PRIVS)
- * unless the caller has CAP_SYS_ADMIN, and cannot be debugged. @since 0.3 */
+ * what getrusage(2) reports. A fork, an exec, an exit or a signal also stops the program for as long.
+ * The program cannot gain privileges by execve(2) (PR_SET_NO_NEW_PRIVS) unless the caller has
+ * CAP_SYS_ADMIN, and cannot be debugged. A call that a seccomp filter of the program hands to another
+ * process (SECCOMP_RET_USER_NOTIF) is neither seen nor counted. @since 0.3 */
 #define RT_TRACE_BACK_END_PTRACE 2
 
 #define RT_TRACE_CALL_GETRUSAGE 0x1U /**< getrusage(2). @since 0.3 */
@@ -1848,7 +1851,9 @@ struct rt_trace_event {
 	uint64_t pid_namespace;   /**< Inode number of its pid namespace; 0: unknown. */
 	/** What the descendants of the process that were not waited for yet have used, with what
 	 * they have waited for. The sum of it and of `rusage` is what RUSAGE_CHILDREN would report
-	 * if all of them ended and were waited for. ru_maxrss is the largest, as there. */
+	 * if all of them ended and were waited for. ru_maxrss is the largest, as there. CPU time
+	 * that they have waited for is in whole clock ticks: up to 20 ms less than it is, for each
+	 * of them that has waited. */
 	struct rt_rusage live_children;
 	/** When that was read, CLOCK_MONOTONIC: shortly after the call. 0 if live_children_valid
 	 * is 0. */
@@ -1912,7 +1917,7 @@ RT_API int rt_trace_fd(const struct rt_trace *trace);
  *  @retval 0 success, possibly without any event
  *  @retval -ESRCH all processes that were traced have ended and no event waits: there will be no
  *          more
- *  @retval -EFAULT an argument is NULL
+ *  @retval -EFAULT an argument is NULL; @p array may be if `*count` is 0
  *  @retval -EINVAL @p element_size is wrong
  *  @retval -ECHILD this is a forked child; or the helper process of ptrace was killed, and with it
  *          the processes that it traced

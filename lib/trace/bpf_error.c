@@ -16,7 +16,7 @@ static bool has_either(unsigned capability)
 	return rti_has_capability(capability) || rti_has_capability(RTI_CAP_SYS_ADMIN);
 }
 
-static void describe_refusal(struct rti_text *text)
+static void describe_refusal(struct rti_text *text, bool has_command)
 {
 	bool has_bpf = has_either(RTI_CAP_BPF), has_perfmon = has_either(RTI_CAP_PERFMON);
 	char lockdown[64];
@@ -27,6 +27,9 @@ static void describe_refusal(struct rti_text *text)
 		                   : has_perfmon ? "CAP_BPF"
 		                                 : "CAP_BPF and CAP_PERFMON");
 		rti_text_add(text, ", which root has and the caller lacks.");
+		if (!has_command)
+			rti_text_add(text, " A command that is started can be traced by ptrace"
+			                   " without them.");
 		return;
 	}
 	rti_read_word(RTI_SYS, "kernel/security/lockdown", lockdown, sizeof(lockdown));
@@ -60,7 +63,7 @@ void rti_bpf_describe(const struct rti_trace_request *request, int err)
 		rti_text_add(&text, "The BPF plug-in is not installed (lib/librtrack), or the"
 		                    " program is linked statically and cannot load it.");
 	else if (err == -EPERM)
-		describe_refusal(&text);
+		describe_refusal(&text, request->command != NULL);
 	else if (err == -EOPNOTSUPP)
 		describe_kernel(&text);
 }
