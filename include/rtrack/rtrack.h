@@ -1727,7 +1727,13 @@ RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process 
  *  A program that still runs keeps running, unless RT_COMMAND_KILL_ON_FREE is set. Its supervisor,
  *  a child of the caller, stays to reap it. Without a supervisor, the program is not reaped until
  *  the caller exits. Processes that an exited program left running are reparented to init, as
- *  without this library. @since 0.1 */
+ *  without this library.
+ *
+ *  In a process that has not started the command, it releases memory and descriptors alone. E.g.: a
+ *  forked child has a copy of the command, and its exit hook frees it. The program, its supervisor
+ *  and what the parent measures are left alone. The other calls of a command are for the process
+ *  that has started it.
+ *  @since 0.1 */
 RT_API void rt_command_free(struct rt_command *c);
 
 /** @} */

@@ -337,6 +337,7 @@ static int start_command(struct rt_command **out, struct rt_command_opts *opts)
 	s.c->is_killed_on_free = (opts->flags & RT_COMMAND_KILL_ON_FREE) != 0;
 	s.wants_fork_events = asks_for_events(opts->tracker);
 	rti_platform_init(&platform, false);
+	s.c->owner = platform.getpid();
 	started_ns = platform.thread_cpu_ns();
 	err = start(&s, &platform);
 	if (err < 0) {
@@ -485,10 +486,9 @@ static void end_all(struct rt_command *c)
 		rt_command_kill(c);
 }
 
-void rt_command_free(struct rt_command *c)
+/* What only the process may do that has started the command. */
+static void end_command(struct rt_command *c)
 {
-	if (!c)
-		return;
 	if (c->is_killed_on_free && (!c->is_over || c->outcome.left_running))
 		end_all(c);
 	if (rti_command_is_supervised(c))
@@ -496,6 +496,18 @@ void rt_command_free(struct rt_command *c)
 	/* A supervisor that was killed has not removed the cgroup. */
 	if (c->is_over && c->is_supervisor_lost)
 		rti_cgroup_reclaim(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx);
+}
+
+/* A forked child has a copy of the handle, e.g. one that an exit hook frees. It shares the socket
+ * of the supervisor with its parent, so it must not receive a report. */
+void rt_command_free(struct rt_command *c)
+{
+	if (!c)
+		return;
+	if (c->owner == c->tracker->platform.getpid())
+		end_command(c);
+	else
+		rti_supervisor_close_copy(&c->supervisor);
 	rti_cgroup_close(&c->enclosing, &c->tracker->ctx);
 	rt_tracker_free(c->tracker);
 	rti_process_list_free(&c->process_list);

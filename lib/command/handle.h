@@ -19,6 +19,7 @@ struct rt_command {
 	struct rti_lock lock; /* its tracker has it, too */
 
 	/* Written by command.c at the start. */
+	int32_t owner;               /* pid of the process that started the command */
 	int32_t pid;                 /* of the program */
 	int pidfd;                   /* of the program; -1 before Linux 5.3 */
 	uint32_t accounting;         /* RT_ACCOUNTING_ value in use */

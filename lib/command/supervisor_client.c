@@ -315,12 +315,18 @@ void rti_supervisor_unmap_records(const struct rti_process_record *records, size
 
 void rti_supervisor_close(struct rti_supervisor *s)
 {
-	if (s->socket >= 0) {
+	bool was_open = s->socket >= 0;
+
+	rti_supervisor_close_copy(s);
+	if (was_open && s->supervisor_pid > 0)
+		wait_for_exit(s, NULL);
+}
+
+void rti_supervisor_close_copy(struct rti_supervisor *s)
+{
+	if (s->socket >= 0)
 		close(s->socket);
-		s->socket = -1;
-		if (s->supervisor_pid > 0)
-			wait_for_exit(s, NULL);
-	}
+	s->socket = -1;
 	if (s->shared)
 		munmap(s->shared, RTI_SHARED_STATS_BYTES);
 	if (s->memory >= 0)

@@ -67,4 +67,8 @@ void rti_supervisor_unmap_records(const struct rti_process_record *records, size
 /* Release the supervisor. It stays for as long as the program runs. */
 void rti_supervisor_close(struct rti_supervisor *s);
 
+/* The same in a forked child, which has copies of the descriptors and of the mapping. The
+ * supervisor is not its child, so there is nothing to wait for. */
+void rti_supervisor_close_copy(struct rti_supervisor *s);
+
 #endif

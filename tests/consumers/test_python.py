@@ -407,6 +407,20 @@ class Fork(unittest.TestCase):
             self.assertEqual(in_child(sample_in_child)[0], 0)
             self.assertEqual(tracker.sample().processes, 1)
 
+    def test_close_in_forked_child_leaves_command_to_parent(self) -> None:
+        for accounting in (rtrack.ACCOUNTING_POLL, rtrack.ACCOUNTING_WAIT, rtrack.ACCOUNTING_AUTO):
+            gate, end = os.pipe()
+            command = rtrack.Command(["sh", "-c", "read line; exit 4"], accounting=accounting,
+                                     fds={0: gate}, kill_on_free=True)
+            os.close(gate)
+
+            self.assertEqual(in_child(command.close)[0], 0)
+            os.close(end)
+
+            outcome = command.wait(100)
+            self.assertEqual((outcome.exit_code, outcome.signal), (4, 0))
+            command.close()
+
     def test_tracker_default_pid_is_caller(self) -> None:
         def sample_in_child() -> None:
             with rtrack.PidTracker() as tracker:

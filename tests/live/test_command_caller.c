@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands and their caller: neither disturbs the children and signal handlers of the other. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -177,10 +178,90 @@ START_TEST(supervisor_after_free_with_process_left_running_exits)
 }
 END_TEST
 
+static const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_AUTO };
+
+/* The parent's wait has a bound: without its report it would have no end. */
+static struct rt_outcome finish_soon(struct rt_command *command)
+{
+	struct rt_outcome outcome;
+
+	ck_assert_int_eq(rt_command_wait(command, 100000 * MS, &outcome, sizeof(outcome)), 0);
+	return outcome;
+}
+
+/* Have a forked child free its copy, as an exit hook does. */
+static void free_in_child(struct rt_command *command)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		rt_command_free(command);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+
+START_TEST(command_freed_by_forked_child_runs_on_in_parent)
+{
+	int gate[2];
+	struct rt_fd fds[] = { { .target = 0 } };
+	const struct rt_command_opts opts = { .accounting = methods[_i],
+		                              .flags = RT_COMMAND_KILL_ON_FREE,
+		                              .fds = fds,
+		                              .fd_count = 1 };
+	struct rt_command *command;
+	struct rt_outcome outcome;
+
+	ck_assert_int_eq(pipe2(gate, O_CLOEXEC), 0);
+	fds[0].source = gate[0];
+	command = start_shell_with(opts, "read line; exit 4");
+
+	free_in_child(command);
+	close(gate[1]);
+
+	outcome = finish_soon(command);
+	ck_assert_int_eq(outcome.signal, 0);
+	ck_assert_int_eq(outcome.exit_code, 4);
+	rt_command_free(command);
+	close(gate[0]);
+}
+END_TEST
+
+static int has_ended(void *pid)
+{
+	char state = thread_state(*(const int32_t *)pid, *(const int32_t *)pid);
+
+	return state == 0 || state == 'Z';
+}
+
+START_TEST(report_of_ended_command_is_left_to_parent_by_forked_child)
+{
+	const struct rt_command_opts opts = { .accounting = methods[_i],
+		                              .flags = RT_COMMAND_KILL_ON_FREE };
+	struct rt_command *command = start_shell_with(opts, "exit 5");
+	int32_t pid = rt_command_pid(command);
+	struct rt_outcome outcome;
+
+	wait_until(has_ended, &pid);
+
+	free_in_child(command);
+
+	outcome = finish_soon(command);
+	ck_assert_int_eq(outcome.exit_code, 5);
+	ck_assert_uint_eq(outcome.reasons & RT_REASON_UNWAITED, 0);
+	rt_command_free(command);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("command_caller");
-	TCase *caller = suite_case(suite, "caller"), *supervisor = suite_case(suite, "supervisor");
+	TCase *caller = suite_case(suite, "caller"), *supervisor = suite_case(suite, "supervisor"),
+	      *fork = suite_case(suite, "fork");
+	const int last = sizeof(methods) / sizeof(methods[0]);
 
 	tcase_add_test(caller, command_of_caller_with_blocked_signals_has_none_blocked_or_ignored);
 	tcase_add_test(caller, child_and_sigchld_handler_of_caller_are_left_alone);
@@ -190,5 +271,8 @@ int main(void)
 	tcase_add_test(supervisor, wait_after_supervisor_was_killed_returns_when_program_ends);
 	tcase_add_test(supervisor, exit_code_after_supervisor_was_killed_is_known_to_a_subreaper);
 	tcase_add_test(supervisor, supervisor_after_free_with_process_left_running_exits);
+	tcase_add_loop_test(fork, command_freed_by_forked_child_runs_on_in_parent, 0, last);
+	tcase_add_loop_test(fork, report_of_ended_command_is_left_to_parent_by_forked_child, 0,
+	                    last);
 	return suite_run(suite);
 }
