@@ -768,16 +768,20 @@ RT_API int rt_tracker_glance(struct rt_tracker *t);
  *  It is an epoll(7) instance, see rt_command_fd(). Process events are those of all processes on
  *  the system: each fork wakes the caller, unless it waits a little before it samples.
  *
- *  Borrowed: do not read, change or close it. It is valid until rt_tracker_free().
+ *  For the end of the root it wakes once. From then on, sample by a timer of your own until
+ *  rt_sample() returns -ESRCH: the rest of the tree may run on.
+ *
+ *  Borrowed: do not read, change or close it. It is valid until rt_tracker_free(). A forked child
+ *  calls this function again and gets one of its own: what it samples does not clear its parent's.
  *
  *  @param t a pid tracker.
- *  @return the descriptor, the same in each call;
+ *  @return the descriptor, the same in each call of a process;
  *          -EOPNOTSUPP if there is nothing to be heard of: a system tracker, another
  *          rt_opts.root, a kernel without pidfd (before Linux 5.3) and no process events; or the
  *          tracker of a command, which has rt_command_fd();
  *          -EMFILE, -ENFILE or -ENOMEM if it cannot be opened; or -EFAULT if @p t is NULL.
  *
- *  Cost: three descriptors and some system calls, in the first call alone; then two system calls
+ *  Cost: three descriptors and some system calls, in the first call alone; then four system calls
  *  in each sample.
  *  @since 0.3 */
 RT_API int rt_tracker_fd(const struct rt_tracker *t);

@@ -31,11 +31,17 @@ int rti_wakeup_open(struct rti_wakeup *wakeup, bool has_timer)
 	wakeup->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (wakeup->epoll < 0)
 		return -errno;
+	wakeup->owner = getpid();
 	if (has_timer)
 		err = open_timer(wakeup);
 	if (err < 0)
 		rti_wakeup_close(wakeup);
 	return err;
+}
+
+bool rti_wakeup_is_foreign(const struct rti_wakeup *wakeup)
+{
+	return wakeup->epoll >= 0 && wakeup->owner != getpid();
 }
 
 int rti_wakeup_add(const struct rti_wakeup *wakeup, int fd)
@@ -50,7 +56,7 @@ void rti_wakeup_set_time(const struct rti_wakeup *wakeup, uint64_t at_ns)
 	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ns / NS_PER_S),
 		                                     .tv_nsec = (long)(ns % NS_PER_S) } };
 
-	if (wakeup->timer >= 0)
+	if (wakeup->timer >= 0 && !rti_wakeup_is_foreign(wakeup))
 		timerfd_settime(wakeup->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
@@ -58,7 +64,7 @@ void rti_wakeup_clear(const struct rti_wakeup *wakeup)
 {
 	struct epoll_event events[EVENTS_MAX];
 
-	if (wakeup->epoll >= 0)
+	if (wakeup->epoll >= 0 && !rti_wakeup_is_foreign(wakeup))
 		epoll_wait(wakeup->epoll, events, EVENTS_MAX, 0);
 }
 

@@ -13,17 +13,24 @@ void rti_tree_loop_init(struct rti_tree *tree)
 	tree->loop.root = -1;
 }
 
+/* A kernel without pidfd, or a filter of system calls, is not the same as a shortage. */
+static int open_error(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM ? -error : -EOPNOTSUPP;
+}
+
 /* By a pidfd that was opened before the root was recognised, so that no process that reuses its pid
  * is watched. A root that has ended already shows at once. */
 static int watch_root(struct rti_tree *tree)
 {
 	int32_t pid = tree->discovery.fork_tracker.root;
 	struct rti_member *root = rti_member_find(&tree->table, pid);
+	int opened;
 
 	tree->loop.root = rti_pidfd_open(pid);
+	opened = tree->loop.root < 0 ? open_error(errno) : 0;
 	if (root && rti_member_is_alive(tree->ctx, root))
-		return tree->loop.root < 0 ? -EOPNOTSUPP
-		                           : rti_wakeup_add(&tree->loop.wakeup, tree->loop.root);
+		return opened < 0 ? opened : rti_wakeup_add(&tree->loop.wakeup, tree->loop.root);
 	rti_wakeup_set_time(&tree->loop.wakeup, 0);
 	return 0;
 }
@@ -42,6 +49,8 @@ int rti_tree_fd(struct rti_tree *tree)
 {
 	int err;
 
+	if (rti_wakeup_is_foreign(&tree->loop.wakeup))
+		rti_tree_loop_free(tree); /* a copy of the parent's, which goes on */
 	if (tree->loop.wakeup.epoll >= 0)
 		return tree->loop.wakeup.epoll;
 	if (tree->ctx->procfs->is_foreign)

@@ -35,7 +35,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/lock.c": re.compile(r"pthread_mutex\w+"),
     # Opens the libraries of drivers.
     "os/library.c": re.compile(r"dlsym|dlclose|getauxval"),
-    "os/wakeup.c": re.compile(r"epoll_\w+|timerfd_\w+|close"),
+    "os/wakeup.c": re.compile(r"epoll_\w+|timerfd_\w+|getpid|close"),
     # Dispatches by the public call that waits.
     "command/event_loop.c": re.compile(r"rt_command_wait"),
     "os/worker.c": re.compile(r"pthread_\w+|sigfillset"),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A tracker made before fork() works in the parent and in the child, independently. */
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +10,8 @@
 #include <rtrack/rtrack.h>
 
 #include "suite.h"
+
+#define LONG_MS 100000
 
 static pid_t start_paused_child(void)
 {
@@ -133,6 +137,54 @@ START_TEST(self_tracker_after_fork_still_tracks_the_parent)
 }
 END_TEST
 
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd end = { .fd = fd, .events = POLLIN };
+
+	return poll(&end, 1, timeout_ms) == 1;
+}
+
+/* Returns the exit code of the child: 0 if its own descriptor has shown that the target ended. */
+static int hear_of_end(struct rt_tracker *t, pid_t target)
+{
+	struct rt_metrics m;
+	int fd = rt_tracker_fd(t);
+
+	rt_sample(t, &m, sizeof(m));
+	if (fd < 0 || kill(target, SIGKILL))
+		return 1;
+	if (!is_readable(fd, LONG_MS))
+		return 2;
+	rt_sample(t, &m, sizeof(m));
+	return is_readable(fd, 0) ? 3 : 0;
+}
+
+/* The child samples before its parent looks: that must not clear what wakes the parent. */
+START_TEST(tracker_descriptor_after_fork_wakes_parent_and_child)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+	pid_t target = start_paused_child(), child;
+	int fd;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&t, target, NULL), 0);
+	ck_assert_int_eq(rt_sample(t, &m, sizeof(m)), 0);
+	fd = rt_tracker_fd(t);
+	ck_assert_int_ge(fd, 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		_exit(hear_of_end(t, target));
+	check_exit_code(child, 0);
+
+	ck_assert(is_readable(fd, LONG_MS));
+
+	ck_assert_int_eq(rt_tracker_fd(t), fd);
+	ck_assert_int_eq(waitpid(target, NULL, 0), target);
+	rt_tracker_free(t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fork");
@@ -141,5 +193,6 @@ int main(void)
 	tcase_add_test(tcase, pid_tracker_after_fork_works_in_parent_and_child);
 	tcase_add_test(tcase, system_tracker_after_fork_works_in_parent_and_child);
 	tcase_add_test(tcase, self_tracker_after_fork_still_tracks_the_parent);
+	tcase_add_test(tcase, tracker_descriptor_after_fork_wakes_parent_and_child);
 	return suite_run(suite);
 }
