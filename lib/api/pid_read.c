@@ -11,10 +11,21 @@
 
 #define DEFAULT_WANT (RT_HAS_CPU | RT_HAS_RSS | RT_HAS_FAULTS | RT_HAS_THREADS)
 
+/* The peak is read first, and RSS may grow past it meanwhile. E.g.: a program fills an array between
+ * the two reads. */
+static void raise_peak(struct rt_process *row)
+{
+	const uint64_t both = RT_HAS_RSS | RT_HAS_PEAK_RSS;
+
+	if ((row->valid & both) == both && row->peak_rss_bytes < row->rss_bytes)
+		row->peak_rss_bytes = row->rss_bytes;
+}
+
 static void set_row(const struct rti_pid_once *once, uint64_t want, struct rt_process *row)
 {
 	rti_process_row_set(&once->stat, &once->figures, row);
 	row->valid &= want;
+	raise_peak(row);
 }
 
 int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_t out_size)

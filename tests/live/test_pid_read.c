@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -266,6 +268,46 @@ START_TEST(figures_that_are_refused_are_not_valid)
 }
 END_TEST
 
+#define GROWTH_BYTES ((size_t)256 * MIB)
+#define STEP_BYTES 4096
+
+struct growth {
+	char *memory;
+	atomic_bool is_over;
+};
+
+static void *grow(void *arg)
+{
+	struct growth *growth = arg;
+
+	for (size_t at = 0; at < GROWTH_BYTES; at += STEP_BYTES)
+		growth->memory[at] = 1;
+	atomic_store(&growth->is_over, true);
+	return NULL;
+}
+
+/* A thread grows between the read of the peak and that of RSS. */
+START_TEST(peak_of_a_growing_process_is_not_below_rss)
+{
+	struct growth growth = { 0 };
+	pid_t pid = getpid();
+	pthread_t thread;
+
+	growth.memory =
+	    mmap(NULL, GROWTH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(growth.memory, MAP_FAILED);
+	madvise(growth.memory, GROWTH_BYTES, MADV_NOHUGEPAGE);
+	ck_assert_int_eq(pthread_create(&thread, NULL, grow, &growth), 0);
+	while (!atomic_load(&growth.is_over)) {
+		struct rt_process row = read_figures(pid, RT_HAS_RSS | RT_HAS_PEAK_RSS);
+
+		ck_assert_uint_le(row.rss_bytes, row.peak_rss_bytes);
+	}
+	pthread_join(thread, NULL);
+	munmap(growth.memory, GROWTH_BYTES);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pid_read");
@@ -275,6 +317,7 @@ int main(void)
 	tcase_add_test(figures, each_figure_can_be_read_alone);
 	tcase_add_test(figures, switches_after_exit_of_a_short_thread_are_not_valid);
 	tcase_add_test(figures, figures_that_are_refused_are_not_valid);
+	tcase_add_test(figures, peak_of_a_growing_process_is_not_below_rss);
 	tcase_add_test(states, zombie_holds_no_memory_and_has_no_peak);
 	tcase_add_test(states, memory_after_exit_of_leader_is_that_of_the_other_threads);
 	tcase_add_test(states, kernel_thread_has_no_memory_figures);
