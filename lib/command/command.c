@@ -281,6 +281,9 @@ static int start(struct start *s, struct rti_platform *platform)
 		return err;
 	c->pidfd = rti_pidfd_open(c->pid);
 	err = attach_tracker(s);
+	/* Of a child of our own, a pid that names no process is that of a child that was reaped. */
+	if (err == -ESRCH && !rti_command_is_supervised(c))
+		err = -ECHILD;
 	if (err < 0) {
 		kill_and_close(c);
 		return err;

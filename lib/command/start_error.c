@@ -131,7 +131,11 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 	case -EXDEV:
 		return "/proc belongs to another pid namespace: mount that of this one.";
 	case -ECHILD:
-		return "The supervisor was killed while it started the program, which may run.";
+		return opts->accounting == RT_ACCOUNTING_POLL
+		           ? "The program has run, and is reaped already: do not ignore SIGCHLD or"
+		             " use SA_NOCLDWAIT, and do not wait for children of others. Or use"
+		             " another accounting method."
+		           : "The supervisor ended while it started the program, which may run.";
 	default:
 		return NULL;
 	}

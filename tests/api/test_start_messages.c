@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What rt_command_start() says of a failure, besides its number. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -46,6 +47,33 @@ START_TEST(message_names_the_program)
 	check_start(o, -ENOENT, "none of the directories of PATH");
 	o.argv = directory;
 	check_start(o, -EACCES, "permission to execute");
+}
+END_TEST
+
+/* The kernel reaps the program, before or after it is first looked at. */
+START_TEST(program_reaped_by_the_kernel_is_echild)
+{
+	const char *const argv[] = { "true", NULL };
+	char message[MESSAGE_MAX] = "";
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .accounting = RT_ACCOUNTING_POLL,
+		                              .message = message,
+		                              .message_size = sizeof(message) };
+
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < 100; i++) {
+		struct rt_command *command;
+		int err = rt_command_start(&command, &opts);
+
+		ck_assert(err == 0 || err == -ECHILD);
+		if (err < 0)
+			ck_assert_ptr_nonnull(strstr(message, "do not ignore SIGCHLD"));
+		else
+			ck_assert_int_eq(rt_command_wait(command, -1, NULL, 0), -ECHILD);
+		rt_command_free(command);
+	}
+	signal(SIGCHLD, SIG_DFL);
 }
 END_TEST
 
@@ -175,5 +203,6 @@ int main(void)
 	tcase_add_test(messages, message_names_the_accounting_method);
 	tcase_add_test(messages, message_is_cut_to_fit_and_untouched_on_success);
 	tcase_add_test(messages, each_error_of_execve_has_words);
+	tcase_add_test(messages, program_reaped_by_the_kernel_is_echild);
 	return suite_run(suite);
 }
