@@ -1456,7 +1456,7 @@ struct rt_command_opts {
  *  @retval -ENOPKG the requested accounting method needs a supervisor, and none is installed that
  *          belongs to this library and that the caller may execute
  *  @retval -EPROTO the file of the supervisor speaks another protocol than this library
- *  @retval -ECHILD the supervisor was killed before or while it started the program, which may run;
+ *  @retval -ECHILD the supervisor ended before or while it started the program, which may run;
  *          or, with RT_ACCOUNTING_POLL, the program has run and is gone: the caller ignores SIGCHLD
  *          (or uses SA_NOCLDWAIT), or reaps each child
  *  @retval -ENOSYS no proc file system is mounted; nothing was started

@@ -124,6 +124,9 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 	case -ENOPKG:
 		return "rtrack-supervisor is not installed: install libexec/librtrack with the"
 		       " library.";
+	case -EMFILE:
+		return "The limit of open descriptors is reached: close some, or raise"
+		       " RLIMIT_NOFILE. A start needs about 20.";
 	case -EPROTO:
 		return "rtrack-supervisor is of another release: install that of this library.";
 	case -ENOSYS:
@@ -135,7 +138,9 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 		           ? "The program has run, and is reaped already: do not ignore SIGCHLD or"
 		             " use SA_NOCLDWAIT, and do not wait for children of others. Or use"
 		             " another accounting method."
-		           : "The supervisor ended while it started the program, which may run.";
+		           : "The supervisor ended before it reported that the program runs: it "
+		             "was killed,"
+		             " or could not be loaded. The program may run.";
 	default:
 		return NULL;
 	}

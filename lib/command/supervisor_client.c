@@ -170,15 +170,28 @@ static bool wait_for_exit(const struct rti_supervisor *s, int *status)
 	return reaped == s->supervisor_pid;
 }
 
-/* Why a supervisor has ended, or closed its socket, without a report: it speaks another protocol,
- * unless it was killed. Nothing was started. */
+/* Why a supervisor has ended, or closed its socket, without a report. Nothing was started. What is
+ * short is the errno that it exited with. E.g.: -EMFILE. -ECHILD: it was killed, the host has reaped
+ * it, or it could not be loaded. */
 static int silence_error(struct rti_supervisor *s)
 {
 	int status = 0;
 
 	if (wait_for_exit(s, &status))
 		s->supervisor_pid = 0;
-	return WIFSIGNALED(status) ? -ECHILD : -EPROTO;
+	if (s->supervisor_pid || !WIFEXITED(status))
+		return -ECHILD;
+	switch (WEXITSTATUS(status)) {
+	case RTI_EXIT_MISMATCH:
+		return -EPROTO;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case EAGAIN:
+		return -WEXITSTATUS(status);
+	default:
+		return -ECHILD;
+	}
 }
 
 static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)

@@ -16,7 +16,8 @@ struct rti_supervisor {
 	struct rti_shared_stats *shared; /* NULL once closed */
 	struct rti_report started, exited, accounted; /* kind 0: not received yet */
 	/* Why there is none: -ENOPKG, it is not installed; -EPROTO, it speaks another protocol;
-	 * -ECHILD, it was killed before it started anything. 0: none of these. */
+	 * -ECHILD, it ended before it started anything; what was short, e.g. -EMFILE. 0: none of
+	 * these. */
 	int error;
 };
 

@@ -32,6 +32,10 @@
 #define RTI_DIR_V1_NEEDED 'n' /* likewise */
 #define RTI_DIR_V1 '1'        /* if it cannot be placed in it, it is started all the same */
 
+/* The exit status of a supervisor of another protocol, of any release. If it cannot begin for
+ * another reason, it exits with the errno, and no such call fails with ENOENT, which is 2. */
+#define RTI_EXIT_MISMATCH 2
+
 /* Kinds of reports, from the supervisor to the library. */
 enum rti_report_kind {
 	/* Sent before the launch. If the supervisor goes silent after this, the program may have

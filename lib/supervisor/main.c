@@ -117,9 +117,11 @@ static void read_self_status(struct supervisor *s)
 static int move_fd_up(int fd)
 {
 	int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD_MIN);
+	int error = errno == EINVAL ? EMFILE : errno; /* HIGH_FD_MIN is above RLIMIT_NOFILE */
 
 	if (fd >= 0)
 		close(fd);
+	errno = error;
 	return moved;
 }
 
@@ -302,12 +304,15 @@ static void supervise(struct supervisor *s)
 	}
 }
 
-/* Returns -1 if the supervisor was started by hand or by a library of another release, else 0. */
-static int parse_arguments(struct supervisor *s, struct start_request *request, int argc,
-                           char **argv)
+/* Whether the supervisor was started by hand or by a library of another release. */
+static bool is_mismatch(int argc, char **argv)
 {
-	if (argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0)
-		return -1;
+	return argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0;
+}
+
+/* Returns 0, or -1 with errno if the descriptors or the memory cannot be used. */
+static int parse_arguments(struct supervisor *s, struct start_request *request, char **argv)
+{
 	s->socket = move_fd_up(atoi(argv[2]));
 	s->memory = move_fd_up(atoi(argv[3]));
 	if (s->socket < 0 || s->memory < 0)
@@ -382,8 +387,10 @@ int main(int argc, char **argv)
 	uint64_t cpus;
 	int err;
 
-	if (parse_arguments(&s, &request, argc, argv) < 0 || block_signals(&s, &mask) < 0)
-		return 2;
+	if (is_mismatch(argc, argv))
+		return RTI_EXIT_MISMATCH;
+	if (parse_arguments(&s, &request, argv) < 0 || block_signals(&s, &mask) < 0)
+		return errno;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	/* This reads a file, so it comes before the reads are counted. */
 	cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);

@@ -77,6 +77,31 @@ START_TEST(program_reaped_by_the_kernel_is_echild)
 }
 END_TEST
 
+/* The supervisor needs descriptors, too. That it has too few is no mismatch of releases. */
+START_TEST(supervisor_without_descriptors_is_emfile)
+{
+	const char *const argv[] = { "true", NULL };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .accounting = RT_ACCOUNTING_WAIT };
+	struct rlimit before, limit;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = before;
+	for (limit.rlim_cur = 8; limit.rlim_cur < 40; limit.rlim_cur++) {
+		struct rt_command *command;
+		int err;
+
+		setrlimit(RLIMIT_NOFILE, &limit);
+		err = rt_command_start(&command, &opts);
+		setrlimit(RLIMIT_NOFILE, &before);
+		ck_assert_msg(err == 0 || err == -EMFILE, "%d descriptors: %s", (int)limit.rlim_cur,
+		              rt_strerror(err));
+		rt_command_free(command);
+	}
+}
+END_TEST
+
 START_TEST(message_about_a_script_without_interpreter_says_so)
 {
 	struct fixture dir;
@@ -204,5 +229,6 @@ int main(void)
 	tcase_add_test(messages, message_is_cut_to_fit_and_untouched_on_success);
 	tcase_add_test(messages, each_error_of_execve_has_words);
 	tcase_add_test(messages, program_reaped_by_the_kernel_is_echild);
+	tcase_add_test(messages, supervisor_without_descriptors_is_emfile);
 	return suite_run(suite);
 }

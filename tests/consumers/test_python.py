@@ -647,7 +647,7 @@ class Commands(unittest.TestCase):
                 self.skipTest("a supervisor is installed on this system")
             self.assertEqual(found.stdout, f"{errno.ENOPKG} {rtrack.REASON_NO_SUPERVISOR}\n")
             wrong = library.with_name(SUPERVISOR)
-            wrong.write_text("#!/bin/sh\n")
+            wrong.write_text("#!/bin/sh\nexit 2\n")
             wrong.chmod(0o755)
             found = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=True)
             self.assertEqual(found.stdout, f"{errno.EPROTO} {rtrack.REASON_NO_SUPERVISOR}\n")
