@@ -1443,11 +1443,12 @@ struct rt_command_opts {
  *  @retval 0 the program runs
  *  @retval -EFAULT @p out, @p opts or argv is NULL; or fds is NULL and fd_count is not 0
  *  @retval -EINVAL argv is empty, or an option is unknown or has a wrong size; or a descriptor is
- *          out of range, or the target of two entries
+ *          out of range, or the target of two entries; or fd_count is above 65,536
  *  @retval -EBADF the source of a descriptor is not open, or a target is above RLIMIT_NOFILE
  *  @retval -E2BIG @p opts is longer than this library knows and the unknown part is not zero; or
  *          the arguments are too long for the kernel
- *  @retval -ENOENT the program (or cwd) does not exist
+ *  @retval -ENOENT the program (or cwd) does not exist, or cwd is empty
+ *  @retval -ENOTDIR a part of the path of the program or of cwd is not a directory
  *  @retval -EACCES the program may not be executed
  *  @retval -ENOEXEC the program is not executable; or another error of execve(2)
  *  @retval -EOPNOTSUPP the requested accounting method is not available: there is no cgroup with a

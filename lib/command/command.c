@@ -22,9 +22,6 @@
 #include "os/spawn.h"
 #include "tree/fork_tracker.h"
 
-#define KNOWN_FLAGS                                                                                \
-	(RT_COMMAND_LIST_PROCESSES | RT_COMMAND_NEW_GROUP | RT_COMMAND_NEW_SESSION |               \
-	 RT_COMMAND_ONLY_FDS | RT_COMMAND_KILL_ON_FREE)
 #define NAP_NS 2000000
 #define NAPS_MAX 100 /* until killed processes are gone */
 #define KILLED_MAX_NS 1000000000
@@ -63,11 +60,14 @@ static int check_opts(struct rt_command_opts *opts)
 
 	if (!opts->argv || (!opts->fds && opts->fd_count))
 		return -EFAULT;
-	if (!opts->argv[0] || opts->flags & ~KNOWN_FLAGS || opts->reserved ||
+	if (!opts->argv[0] || opts->flags & ~RTI_COMMAND_FLAGS || opts->reserved ||
 	    opts->accounting > RT_ACCOUNTING_BPF)
 		return -EINVAL;
 	err = rti_fd_map_check(opts->fds, opts->fd_count);
-	return err < 0 ? err : check_tracker_opts(opts);
+	if (err == 0)
+		err = check_tracker_opts(opts);
+	/* As chdir(2) says. For the supervisor an empty one would mean none. */
+	return err == 0 && opts->cwd && !*opts->cwd ? -ENOENT : err;
 }
 
 static int start_supervised(struct rt_command *c, const struct rti_spawn *program,

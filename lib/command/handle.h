@@ -12,6 +12,11 @@
 #include "os/lock.h"
 #include "os/wakeup.h"
 
+/* Of rt_command_opts.flags, all that are known. */
+#define RTI_COMMAND_FLAGS                                                                          \
+	(RT_COMMAND_LIST_PROCESSES | RT_COMMAND_NEW_GROUP | RT_COMMAND_NEW_SESSION |               \
+	 RT_COMMAND_ONLY_FDS | RT_COMMAND_KILL_ON_FREE)
+
 /* Any call but rt_command_free() may come from any thread. All but rt_command_signal(), which must
  * be async-signal-safe, hold the lock, except while they sleep. So what rt_command_signal() reads
  * is constant or atomic. */

@@ -10,7 +10,11 @@
 
 #include "api/opts_error.h"
 #include "api/tracker.h"
+#include "command/handle.h"
+#include "os/fd_map.h"
 #include "util/text.h"
+
+#define NAME_SHOWN 80 /* bytes of the name of a program */
 
 static bool is_about_a_path(int err)
 {
@@ -30,6 +34,11 @@ static bool describe_directory(struct rti_text *text, const struct rt_command_op
 	if (!opts->cwd || !is_about_a_path(err) ||
 	    (err != -ENOTDIR && !is_unusable_directory(opts->cwd)))
 		return false;
+	if (!*opts->cwd) {
+		rti_text_add(text, "The working directory is empty: NULL means that of the"
+		                   " caller.");
+		return true;
+	}
 	rti_text_add(text, "The working directory ");
 	rti_text_add(text, opts->cwd);
 	rti_text_add(text, " cannot be entered: ");
@@ -55,7 +64,9 @@ static const char *program_hint(const char *program, int err)
 	case -ENOEXEC:
 		return " A script needs a first line such as #!/bin/sh.";
 	case -E2BIG:
-		return " Pass fewer arguments or a smaller environment.";
+		return " Pass fewer arguments or a smaller environment; one argument may have at "
+		       "most"
+		       " 128 KiB.";
 	case -EAGAIN:
 		return " A limit of processes is reached: RLIMIT_NPROC, or pids.max of a cgroup.";
 	case -EMFILE:
@@ -66,10 +77,27 @@ static const char *program_hint(const char *program, int err)
 	}
 }
 
+/* A name is cut, so that the reason after it fits into the message. */
+static void add_quoted(struct rti_text *text, const char *name)
+{
+	size_t len = strnlen(name, NAME_SHOWN);
+	char shown[NAME_SHOWN + 1];
+
+	memcpy(shown, name, len);
+	shown[len] = '\0';
+	rti_text_add(text, "\"");
+	rti_text_add(text, shown);
+	rti_text_add(text, strlen(name) > NAME_SHOWN ? "...\"" : "\"");
+}
+
 static void describe_program(struct rti_text *text, const char *program, int err)
 {
+	if (!*program) {
+		rti_text_add(text, "The name of the program is empty.");
+		return;
+	}
 	rti_text_add(text, "The program ");
-	rti_text_add(text, program);
+	add_quoted(text, program);
 	rti_text_add(text, " cannot be started: ");
 	rti_text_add(text, rt_strerror(err));
 	rti_text_add(text, ".");
@@ -115,10 +143,9 @@ static const char *method_text(uint32_t method)
 static const char *system_text(const struct rt_command_opts *opts, int err)
 {
 	switch (err) {
-	case -EINVAL:
-		return "An option is unknown or out of range, or the program file is damaged.";
 	case -EFAULT:
-		return "argv or fds is NULL.";
+		return opts->argv ? "rt_command_opts.fds is NULL, and fd_count is not 0."
+		                  : "rt_command_opts.argv is NULL.";
 	case -EOPNOTSUPP:
 		return method_text(opts->accounting);
 	case -ENOPKG:
@@ -169,6 +196,48 @@ static bool describe_tracker_opts(struct rti_text *text, const struct rt_command
 	return true;
 }
 
+/* Two entries have this target, or one of them is out of range. Returns whether there is any. */
+static bool describe_bad_descriptor(struct rti_text *text, const struct rt_command_opts *opts)
+{
+	if (opts->fd_count > RTI_FD_MAP_MAX) {
+		rti_text_add(text, "rt_command_opts.fd_count is above 65536.");
+		return true;
+	}
+	for (uint32_t i = 0; i < opts->fd_count; i++) {
+		if (rti_fd_map_check(opts->fds, i + 1) == 0)
+			continue;
+		rti_text_add(text, "rt_command_opts.fds, entry ");
+		rti_text_add_number(text, i);
+		if (opts->fds[i].target < 0)
+			rti_text_add(text, ": the target is below 0.");
+		else if (opts->fds[i].source < -2)
+			rti_text_add(text, ": the source is below -2.");
+		else
+			rti_text_add(text, ": an entry before it has the same target.");
+		return true;
+	}
+	return false;
+}
+
+/* In the order in which the options are checked. */
+static void describe_bad_option(struct rti_text *text, const struct rt_command_opts *opts)
+{
+	if (!opts->argv[0])
+		rti_text_add(text, "rt_command_opts.argv is empty: it needs a program.");
+	else if (opts->flags & ~RTI_COMMAND_FLAGS)
+		rti_text_add(text, "rt_command_opts.flags has bits that this library does not"
+		                   " know.");
+	else if (opts->reserved)
+		rti_text_add(text, "rt_command_opts.reserved is not 0: clear the struct before it"
+		                   " is filled.");
+	else if (opts->accounting > RT_ACCOUNTING_BPF)
+		rti_text_add(text, "rt_command_opts.accounting is no RT_ACCOUNTING_ value of this"
+		                   " library.");
+	else if (!describe_bad_descriptor(text, opts))
+		rti_text_add(text, "The program file is damaged, or its interpreter is an ELF"
+		                   " file of another kind.");
+}
+
 void rti_start_error_describe(const struct rt_command_opts *opts, int err)
 {
 	const char *known = system_text(opts, err);
@@ -181,6 +250,8 @@ void rti_start_error_describe(const struct rt_command_opts *opts, int err)
 		return;
 	if (known)
 		rti_text_add(&text, known);
+	else if (err == -EINVAL)
+		describe_bad_option(&text, opts);
 	else if (err == -EBADF)
 		describe_descriptor(&text, opts);
 	else if (!describe_directory(&text, opts, err))

@@ -30,6 +30,8 @@ static bool is_target(const struct rt_fd *fds, size_t count, int fd)
 
 int rti_fd_map_check(const struct rt_fd *fds, size_t count)
 {
+	if (count > RTI_FD_MAP_MAX)
+		return -EINVAL;
 	for (size_t i = 0; i < count; i++)
 		if (fds[i].target < 0 || fds[i].source < FD_NULL ||
 		    is_target(fds, i, fds[i].target))

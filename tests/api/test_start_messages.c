@@ -42,7 +42,8 @@ START_TEST(message_names_the_program)
 	struct rt_command_opts o = opts;
 
 	o.argv = missing;
-	check_start(o, -ENOENT, "The program /nonexistent/program cannot be started: no such file");
+	check_start(o, -ENOENT,
+	            "The program \"/nonexistent/program\" cannot be started: no such file");
 	o.argv = not_in_path;
 	check_start(o, -ENOENT, "none of the directories of PATH");
 	o.argv = directory;
@@ -102,6 +103,27 @@ START_TEST(supervisor_without_descriptors_is_emfile)
 }
 END_TEST
 
+START_TEST(message_names_the_option)
+{
+	const char *const argv[] = { "true", NULL }, *const none[] = { NULL },
+			  *const empty[] = { "", NULL };
+	char name[5000];
+	const char *const endless[] = { name, NULL };
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[0] = '/';
+	name[sizeof(name) - 1] = '\0';
+	check_start((struct rt_command_opts){ 0 }, -EFAULT, "argv is NULL");
+	check_start((struct rt_command_opts){ .argv = none }, -EINVAL, "argv is empty");
+	check_start((struct rt_command_opts){ .argv = argv, .flags = 1U << 31 }, -EINVAL, "flags");
+	check_start((struct rt_command_opts){ .argv = argv, .reserved = 1 }, -EINVAL, "reserved");
+	check_start((struct rt_command_opts){ .argv = argv, .accounting = 17 }, -EINVAL,
+	            "accounting");
+	check_start((struct rt_command_opts){ .argv = empty }, -ENOENT, "program is empty");
+	check_start((struct rt_command_opts){ .argv = endless }, -ENAMETOOLONG, "cannot be started: ");
+}
+END_TEST
+
 START_TEST(message_about_a_script_without_interpreter_says_so)
 {
 	struct fixture dir;
@@ -128,6 +150,8 @@ START_TEST(message_names_the_working_directory)
 
 	opts.cwd = "/nonexistent";
 	check_start(opts, -ENOENT, "The working directory /nonexistent cannot be entered: no such");
+	opts.cwd = "";
+	check_start(opts, -ENOENT, "The working directory is empty");
 	opts.cwd = "/proc/version";
 	check_start(opts, -ENOTDIR, "The working directory /proc/version cannot be entered: not a");
 }
@@ -155,12 +179,16 @@ START_TEST(descriptors_that_make_no_sense_are_refused)
 	const struct rt_fd bad[][2] = { { { -1, 1 }, { 4, 1 } },
 		                        { { 3, -3 }, { 4, 1 } },
 		                        { { 4, 1 }, { 4, 2 } } };
+	static const char *const says[] = { "entry 0: the target", "entry 0: the source",
+		                            "entry 1: an entry before" };
 	struct rt_command_opts opts = { .argv = argv, .fd_count = 2 };
 
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		opts.fds = bad[i];
-		check_start(opts, -EINVAL, "An option");
+		check_start(opts, -EINVAL, says[i]);
 	}
+	opts.fd_count = 65537; /* more than the array has */
+	check_start(opts, -EINVAL, "fd_count is above 65536");
 	opts.fds = NULL;
 	check_start(opts, -EFAULT, "fds is NULL");
 }
@@ -230,5 +258,6 @@ int main(void)
 	tcase_add_test(messages, each_error_of_execve_has_words);
 	tcase_add_test(messages, program_reaped_by_the_kernel_is_echild);
 	tcase_add_test(messages, supervisor_without_descriptors_is_emfile);
+	tcase_add_test(messages, message_names_the_option);
 	return suite_run(suite);
 }
