@@ -26,6 +26,7 @@ import os
 import resource
 import select
 import signal as signals
+import subprocess
 import threading
 import time
 import weakref
@@ -1037,6 +1038,8 @@ class HasFileno(Protocol):
 def _source(source: Union[int, HasFileno, None]) -> int:
     if source is None:
         return -1
+    if source == subprocess.DEVNULL:
+        return -2
     return _int32(source if isinstance(source, int) else source.fileno())
 
 
@@ -1060,6 +1063,8 @@ def _command_options(
     pss_hold_us: int = 0,
 ) -> Tuple[_CommandOpts, Any]:
     """Return the options of a command, and the buffer for what is wrong with them."""
+    if isinstance(argv, (str, bytes)):
+        raise TypeError("argv is a sequence of arguments, not a string")
     words = [os.fsencode(word) for word in argv]
     pairs = None
     if env is not None:
@@ -1096,9 +1101,9 @@ class Command:
 
     ``fds`` has the descriptors that the program gets besides those that it inherits, by their
     number in the program. The value is a number or a file of the caller, where it stays open, or
-    None to close the descriptor. With ``only_fds`` it inherits 0, 1 and 2 alone. ``new_group`` and
-    ``new_session`` make it the leader of a process group or session. With ``kill_on_free``, close()
-    ends all that still runs.
+    None to close the descriptor, or subprocess.DEVNULL for /dev/null. With ``only_fds`` it inherits
+    0, 1 and 2 alone. ``new_group`` and ``new_session`` make it the leader of a process group or
+    session. With ``kill_on_free``, close() ends all that still runs.
 
     >>> with rtrack.Command(["make", "-j4"]) as command:
     ...     outcome = command.wait()
@@ -1270,6 +1275,8 @@ class Command:
 
     def close(self) -> None:
         """Release the command. A program that is still running continues to run.
+
+        With ``kill_on_free`` it is killed, with all that it has started.
 
         Waits for a wait() on another thread.
         """

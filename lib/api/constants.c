@@ -93,7 +93,7 @@ static const struct rt_constant constants[] = {
 	CONSTANT(OTHER, RT_SOURCE_BPF, "a BPF program read the members of the tree"),
 	CONSTANT(OTHER, RT_OBSTACLE_RIGHTS, "the caller may not read it"),
 	CONSTANT(OTHER, RT_OBSTACLE_KERNEL, "the kernel does not have it here"),
-	CONSTANT(OTHER, RT_OBSTACLE_OPTIONS, "the options of the tracker do not allow for it"),
+	CONSTANT(OTHER, RT_OBSTACLE_OPTIONS, "the options of the tracker rule it out"),
 	CONSTANT(OTHER, RT_OBSTACLE_LIMIT, "too little of something, such as descriptors"),
 	CONSTANT(OTHER, RT_OBSTACLE_GONE, "a process or a thread had ended before"),
 	CONSTANT(OTHER, RT_OBSTACLE_FORMAT, "the file could not be understood"),

@@ -56,8 +56,8 @@ static void add_want(struct rti_text *text, uint64_t unknown)
 {
 	rti_text_add(text, "rt_opts.want has ");
 	add_bits(text, RT_CONSTANTS_HAS, unknown);
-	rti_text_add(text, ", which no tracker of this library measures: rt_domains() has all that"
-	                   " one can.");
+	rti_text_add(text, ", which no tracker of this library measures: rt_domains() lists those"
+	                   " that it measures.");
 }
 
 static void add_size(struct rti_text *text, uint32_t size)
@@ -167,7 +167,7 @@ static const char *plain_text(int err)
 		return "The address for the tracker is NULL.";
 	case -EXDEV:
 		return "/proc belongs to another pid namespace, where the pid means another"
-		       " process: mount proc in the caller's own pid namespace.";
+		       " process: mount a proc file system of the caller's pid namespace.";
 	case -EMFILE:
 		return "The limit of open descriptors is reached: close some, or raise"
 		       " RLIMIT_NOFILE.";
@@ -226,7 +226,7 @@ void rti_opts_error_describe(const struct rt_opts *opts, uint32_t kind, int32_t 
 	if (plain)
 		rti_text_add(&text, plain);
 	else if (err == -EINVAL && kind == RT_KIND_PID && pid <= 0)
-		rti_text_add(&text, "The pid is not above 0: every process has a pid above 0.");
+		rti_text_add(&text, "A pid is a number above 0.");
 	else if (is_about_options(err))
 		rti_opts_error_add(&text, opts, kind, err);
 	else

@@ -11,8 +11,8 @@
 
 #define DEFAULT_WANT (RT_HAS_CPU | RT_HAS_RSS | RT_HAS_FAULTS | RT_HAS_THREADS)
 
-/* The peak is read first, and RSS may grow past it meanwhile. E.g.: a program fills an array between
- * the two reads. */
+/* The peak is read first, and RSS may grow past it meanwhile. E.g.: a program fills an array
+ * between the two reads. */
 static void raise_peak(struct rt_process *row)
 {
 	const uint64_t both = RT_HAS_RSS | RT_HAS_PEAK_RSS;

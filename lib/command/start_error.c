@@ -159,7 +159,8 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 	case -ENOSYS:
 		return "No proc file system is mounted: mount one at /proc.";
 	case -EXDEV:
-		return "/proc belongs to another pid namespace: mount that of this one.";
+		return "/proc belongs to another pid namespace: mount a proc file system of the "
+		       "caller's pid namespace.";
 	case -ECHILD:
 		return opts->accounting == RT_ACCOUNTING_POLL
 		           ? "The program has run, and is reaped already: do not ignore SIGCHLD or"

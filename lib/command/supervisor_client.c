@@ -171,8 +171,8 @@ static bool wait_for_exit(const struct rti_supervisor *s, int *status)
 }
 
 /* Why a supervisor has ended, or closed its socket, without a report. Nothing was started. What is
- * short is the errno that it exited with. E.g.: -EMFILE. -ECHILD: it was killed, the host has reaped
- * it, or it could not be loaded. */
+ * short is the errno that it exited with. E.g.: -EMFILE. -ECHILD: it was killed, the host has
+ * reaped it, or it could not be loaded. */
 static int silence_error(struct rti_supervisor *s)
 {
 	int status = 0;

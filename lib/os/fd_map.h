@@ -19,7 +19,8 @@ struct rti_fd_map {
 
 #define RTI_FD_MAP_MAX 65536
 
-/* Returns 0, or -EINVAL if there are more than RTI_FD_MAP_MAX, if an entry is out of range, or if two have the same target. */
+/* Returns 0, or -EINVAL if there are more than RTI_FD_MAP_MAX, if an entry is out of range, or if
+ * two have the same target. */
 int rti_fd_map_check(const struct rt_fd *fds, size_t count);
 
 /* Copy the sources. Returns 0; -EBADF if one is not open; -EMFILE; -ENOMEM. */

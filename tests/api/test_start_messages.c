@@ -120,7 +120,8 @@ START_TEST(message_names_the_option)
 	check_start((struct rt_command_opts){ .argv = argv, .accounting = 17 }, -EINVAL,
 	            "accounting");
 	check_start((struct rt_command_opts){ .argv = empty }, -ENOENT, "program is empty");
-	check_start((struct rt_command_opts){ .argv = endless }, -ENAMETOOLONG, "cannot be started: ");
+	check_start((struct rt_command_opts){ .argv = endless }, -ENAMETOOLONG,
+	            "cannot be started: ");
 }
 END_TEST
 

@@ -51,7 +51,7 @@ START_TEST(message_names_the_process_that_is_missing)
 
 	snprintf(text, sizeof(text), "There is no process %d in the pid namespace", (int)pid);
 	check_new(pid, opts, -ESRCH, text);
-	check_new(-5, opts, -EINVAL, "The pid is not above 0");
+	check_new(-5, opts, -EINVAL, "A pid is a number above 0");
 }
 END_TEST
 

@@ -652,6 +652,12 @@ class Commands(unittest.TestCase):
             found = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=True)
             self.assertEqual(found.stdout, f"{errno.EPROTO} {rtrack.REASON_NO_SUPERVISOR}\n")
 
+    def test_devnull_is_dev_null_and_a_string_is_no_argv(self) -> None:
+        argv = ["sh", "-c", '[ "$(readlink /proc/$$/fd/0)" = /dev/null ]']
+        with rtrack.Command(argv, fds={0: subprocess.DEVNULL}) as command:
+            self.assertEqual(command.wait().exit_code, 0)
+        self.assertRaises(TypeError, rtrack.Command, "true")
+
     def test_command_with_bad_program_raises(self) -> None:
         with self.assertRaises(FileNotFoundError) as caught:
             rtrack.Command(["/nonexistent"])
