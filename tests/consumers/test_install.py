@@ -172,7 +172,7 @@ class Installed(unittest.TestCase):
         self.assertRegex(done.stdout, r"^accounting [1-5], exit code 6, \d+ ns of CPU time\n$")
         done = self.use(program, "/nonexistent")
         self.assertEqual(done.returncode, 125)
-        self.assertIn("The program /nonexistent cannot be started", done.stderr)
+        self.assertIn('The program "/nonexistent" cannot be started', done.stderr)
 
     def assert_traces(self, argv: List[str], begin: str) -> None:
         """A program traces a command that calls getrusage(2) twice. begin is how a line begins."""

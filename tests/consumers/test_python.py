@@ -662,7 +662,7 @@ class Commands(unittest.TestCase):
         with self.assertRaises(FileNotFoundError) as caught:
             rtrack.Command(["/nonexistent"])
         self.assertEqual(caught.exception.filename, "/nonexistent")
-        self.assertIn("The program /nonexistent cannot be started", str(caught.exception))
+        self.assertIn('The program "/nonexistent" cannot be started', str(caught.exception))
         self.assertRaises(PermissionError, rtrack.Command, ["/proc/version"])
         self.assertRaises(OSError, rtrack.Command, [])
 
