@@ -18,9 +18,9 @@
 #define MARK_SUPERVISOR 16u /* it is our own supervisor, which is not counted */
 
 struct task_mark {
-	__u32 flags; /* MARK_ bits; change them by atomic operations alone */
+	__u32 flags;      /* MARK_ bits; change them by atomic operations alone */
 	__u32 has_called; /* it has made a traced call since the trace began */
-	__u64 entry_ns; /* of the traced call that it is in; 0: none */
+	__u64 entry_ns;   /* of the traced call that it is in; 0: none */
 };
 
 #ifdef RTI_TRACE_RAW
