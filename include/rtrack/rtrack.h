@@ -1749,8 +1749,8 @@ RT_API void rt_command_free(struct rt_command *c);
 
 /** @defgroup trace Tracing calls of getrusage
  *  Every call of getrusage(2), and of wait4(2) and waitid(2) on request: the process that made it,
- *  its arguments, its result, and the figures that the kernel returned. A call that a seccomp filter
- *  refuses is not made, so there is no event.
+ *  its arguments, its result, and the figures that the kernel returned. A call that a seccomp
+ *  filter refuses is not made, so there is no event.
  *
  *  There are two back ends. BPF traces any process, a tree or the whole machine, and needs
  *  CAP_BPF and CAP_PERFMON. ptrace needs no right, but traces only a command that it starts.
@@ -1769,10 +1769,10 @@ struct rt_trace;
 #define RT_TRACE_BACK_END_BPF 1
 /** rt_trace_opts.back_end: ptrace(2) and a seccomp filter that stops the program in the traced
  * calls alone. Each traced call takes 10 to 20 us more and adds two voluntary context switches to
- * what getrusage(2) reports. A fork, an exec, an exit or a signal also stops the program for as long.
- * The program cannot gain privileges by execve(2) (PR_SET_NO_NEW_PRIVS) unless the caller has
- * CAP_SYS_ADMIN, and cannot be debugged. A call that a seccomp filter of the program hands to another
- * process (SECCOMP_RET_USER_NOTIF) is neither seen nor counted. @since 0.3 */
+ * what getrusage(2) reports. A fork, an exec, an exit or a signal also stops the program for as
+ * long. The program cannot gain privileges by execve(2) (PR_SET_NO_NEW_PRIVS) unless the caller has
+ * CAP_SYS_ADMIN, and cannot be debugged. A call that a seccomp filter of the program hands to
+ * another process (SECCOMP_RET_USER_NOTIF) is neither seen nor counted. @since 0.3 */
 #define RT_TRACE_BACK_END_PTRACE 2
 
 #define RT_TRACE_CALL_GETRUSAGE 0x1U /**< getrusage(2). @since 0.3 */
