@@ -19,8 +19,8 @@ struct call_row {
 /* One thread. */
 struct call_log {
 	int32_t pid, tid;
-	uint64_t rows;    /* written so far */
-	uint64_t may_end; /* of the first log: the test sets it once it traces */
+	_Alignas(8) uint64_t rows;    /* written so far */
+	_Alignas(8) uint64_t may_end; /* of the first log: the test sets it once it traces */
 	struct call_row row[];
 };
 
