@@ -222,7 +222,7 @@ class Color(Case):
         words = ("--accounting", "poll", "-i", "0.1", "sleep", "0.25")
         plain, colored = text(*words), text("--color", "always", *words)
         figures = re.compile(
-            r"( about| at least)? *[\d.]+( [KM]i?B\b| B\b| s\b)?| *unknown\b"
+            r" *(about|at least)? *[\d.]+( [KM]i?B\b| B\b| s\b)?| *unknown\b"
             r"|[_.:\-=+*#▁▂▃▄▅▆▇█]+")
         # The two runs may differ in their verdict: other processes may use CPU time in one of them.
         # In one of them a poll may see the peak before PSS is read, and a part of the CPU time may
