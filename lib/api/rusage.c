@@ -8,13 +8,10 @@
 #include "collect/pid_once.h"
 #include "os/one_call.h"
 
-#define FIELD(name) (1u << (offsetof(struct rt_rusage, name) / 8))
-
-#define ALL_FIELDS 0xffffu
-
 #define ALWAYS_ZERO                                                                                \
-	(FIELD(ru_ixrss) | FIELD(ru_idrss) | FIELD(ru_isrss) | FIELD(ru_nswap) |                   \
-	 FIELD(ru_msgsnd) | FIELD(ru_msgrcv) | FIELD(ru_nsignals))
+	(RTI_RUSAGE_BIT(ru_ixrss) | RTI_RUSAGE_BIT(ru_idrss) | RTI_RUSAGE_BIT(ru_isrss) |          \
+	 RTI_RUSAGE_BIT(ru_nswap) | RTI_RUSAGE_BIT(ru_msgsnd) | RTI_RUSAGE_BIT(ru_msgrcv) |        \
+	 RTI_RUSAGE_BIT(ru_nsignals))
 
 static double seconds(const struct timeval *tv)
 {
@@ -62,25 +59,25 @@ static void set_fields(const struct rti_figures *f, struct rt_rusage *out, uint3
 	if (f->valid & RT_HAS_CPU) {
 		out->ru_utime = (double)f->self[RTI_CPU_USER] / 1e9;
 		out->ru_stime = (double)f->self[RTI_CPU_SYSTEM] / 1e9;
-		*valid |= FIELD(ru_utime) | FIELD(ru_stime);
+		*valid |= RTI_RUSAGE_BIT(ru_utime) | RTI_RUSAGE_BIT(ru_stime);
 	}
 	if (f->valid & RT_HAS_FAULTS) {
 		out->ru_minflt = (int64_t)f->self[RTI_MINOR_FAULTS];
 		out->ru_majflt = (int64_t)f->self[RTI_MAJOR_FAULTS];
-		*valid |= FIELD(ru_minflt) | FIELD(ru_majflt);
+		*valid |= RTI_RUSAGE_BIT(ru_minflt) | RTI_RUSAGE_BIT(ru_majflt);
 	}
 	if (f->valid & RT_HAS_PEAK_RSS && f->row.peak_rss_bytes) {
 		out->ru_maxrss = (int64_t)(f->row.peak_rss_bytes / 1024);
-		*valid |= FIELD(ru_maxrss);
+		*valid |= RTI_RUSAGE_BIT(ru_maxrss);
 	}
 	out->ru_nvcsw = (int64_t)f->self[RTI_VOLUNTARY];
 	out->ru_nivcsw = (int64_t)f->self[RTI_INVOLUNTARY];
 	if (f->valid & RT_HAS_CTXSW)
-		*valid |= FIELD(ru_nvcsw) | FIELD(ru_nivcsw);
+		*valid |= RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw);
 	out->ru_inblock = (int64_t)(f->self[RTI_READ_BYTES] / 512);
 	out->ru_oublock = (int64_t)(f->self[RTI_WRITE_BYTES] / 512);
 	if (f->valid & RT_HAS_IO)
-		*valid |= FIELD(ru_inblock) | FIELD(ru_oublock);
+		*valid |= RTI_RUSAGE_BIT(ru_inblock) | RTI_RUSAGE_BIT(ru_oublock);
 }
 
 /* The domains that the sixteen fields come from. */
@@ -115,7 +112,7 @@ static int read_own(const struct rti_context *ctx, int32_t pid, struct rt_rusage
 		return err;
 	own.ru_maxrss = (int64_t)(once.figures.row.peak_rss_bytes / 1024);
 	*out = own;
-	*valid = ALL_FIELDS & ~(own.ru_maxrss ? 0 : FIELD(ru_maxrss));
+	*valid = RTI_RUSAGE_ALL & ~(own.ru_maxrss ? 0 : RTI_RUSAGE_BIT(ru_maxrss));
 	return 0;
 }
 

@@ -3,9 +3,15 @@
 #ifndef RTI_RUSAGE_H
 #define RTI_RUSAGE_H
 
+#include <stddef.h>
+
 #include <rtrack/rtrack.h>
 
 #include "os/context.h"
+
+/* The bit of a field in a mask of its fields: bit i is field i. */
+#define RTI_RUSAGE_BIT(name) (1u << (offsetof(struct rt_rusage, name) / 8))
+#define RTI_RUSAGE_ALL 0xffffu
 
 struct rusage;
 

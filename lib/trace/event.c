@@ -5,11 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/rusage.h"
 #include "os/platform.h"
 #include "parse/kernel_rusage.h"
 #include "trace/live_children.h"
-
-#define ALL_FIELDS 0xffffu
 
 /* include/linux/errno.h */
 #define ERESTARTSYS 512
@@ -107,7 +106,7 @@ void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record
 	set_times(maker, record, out);
 	if (record->usage_bytes &&
 	    rti_parse_kernel_rusage(record->usage, record->usage_bytes, &out->rusage) == 0)
-		out->rusage_valid = ALL_FIELDS;
+		out->rusage_valid = RTI_RUSAGE_ALL;
 	/* First: the children go on running. */
 	set_live_children(maker, out);
 	set_exe(maker, record, out);

@@ -11,16 +11,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "api/rusage.h"
 #include "collect/descendants.h"
 #include "collect/pid_once.h"
 #include "os/one_call.h"
 
 #define ATTEMPTS_MAX 3
 
-#define FIELD(name) (1u << (offsetof(struct rt_rusage, name) / 8))
-#define ALL_FIELDS 0xffffu
 /* The kernel shows these of a process alone, not of the children that it has waited for. */
-#define NOT_OF_REAPED (FIELD(ru_maxrss) | FIELD(ru_nvcsw) | FIELD(ru_nivcsw))
+#define NOT_OF_REAPED                                                                              \
+	(RTI_RUSAGE_BIT(ru_maxrss) | RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw))
 
 #define DOMAINS (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
 
@@ -54,16 +54,16 @@ static void clear_unknown(struct reader *r, const struct rti_pid_once *once)
 	uint64_t has = once->figures.valid;
 
 	if (!(has & RT_HAS_CPU))
-		r->valid &= ~(FIELD(ru_utime) | FIELD(ru_stime));
+		r->valid &= ~(RTI_RUSAGE_BIT(ru_utime) | RTI_RUSAGE_BIT(ru_stime));
 	if (!(has & RT_HAS_FAULTS))
-		r->valid &= ~(FIELD(ru_minflt) | FIELD(ru_majflt));
+		r->valid &= ~(RTI_RUSAGE_BIT(ru_minflt) | RTI_RUSAGE_BIT(ru_majflt));
 	if (!(has & RT_HAS_IO))
-		r->valid &= ~(FIELD(ru_inblock) | FIELD(ru_oublock));
+		r->valid &= ~(RTI_RUSAGE_BIT(ru_inblock) | RTI_RUSAGE_BIT(ru_oublock));
 	/* A zombie has no memory any more, so its peak is unknown. */
 	if (!(has & RT_HAS_PEAK_RSS) || !once->figures.row.peak_rss_bytes)
-		r->valid &= ~FIELD(ru_maxrss);
+		r->valid &= ~RTI_RUSAGE_BIT(ru_maxrss);
 	if (!(has & RT_HAS_CTXSW))
-		r->valid &= ~(FIELD(ru_nvcsw) | FIELD(ru_nivcsw));
+		r->valid &= ~(RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw));
 	if (once->stat.cminflt || once->stat.cmajflt)
 		r->valid &= ~NOT_OF_REAPED;
 }
@@ -136,7 +136,7 @@ static bool try_once(struct reader *r, int32_t root, const struct rt_rusage *rep
 	r->accounts = NULL;
 	r->sum = (struct rt_rusage){ 0 };
 	r->cpu_user_ns = r->cpu_system_ns = r->read_bytes = r->write_bytes = 0;
-	r->valid = ALL_FIELDS;
+	r->valid = RTI_RUSAGE_ALL;
 	is_good = rti_descendants_list(&r->call.ctx, root, &r->descendants) == 0 &&
 	          read_all(r) == 0 && is_unchanged(r, root, reported);
 	free(r->descendants.pids);
