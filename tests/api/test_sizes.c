@@ -86,7 +86,7 @@ static bool fill_command_process(void *out, size_t size)
  * here. */
 static struct rt_trace *new_trace(void)
 {
-	static const char *const argv[] = { "bash", "-c", "times", NULL };
+	static const char *const argv[] = { "bash", "-c", "times >/dev/null", NULL };
 	const struct rt_command_opts command = { .size = sizeof(command), .argv = argv };
 	const struct rt_trace_opts opts = { .size = sizeof(opts), .command = &command };
 	struct rt_trace *trace;
