@@ -8,11 +8,14 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/fd_map.h"
+#include "os/pidfd.h"
 #include "os/platform.h"
 #include "os/procfs.h"
+#include "os/reap_later.h"
 
 /* posix_spawn_file_actions_addchdir_np() exists since glibc 2.29 and musl 1.1.24. */
 #ifdef __GLIBC__
@@ -22,6 +25,8 @@
 #endif
 
 #define LARGEST_OUTPUT ((size_t)1 << 20)
+#define NAP_NS 1000000
+#define KILLED_MAX_NS 200000000 /* until a killed program has ended */
 
 /* A session has a process group of its own. */
 static short start_flags(const struct rti_spawn *opts)
@@ -194,26 +199,60 @@ static void kill_child(int32_t pid)
 		kill(pid, SIGKILL);
 }
 
-/* Wait for a child. Returns 0, -EIO if it failed, or another -errno. If the host ignores SIGCHLD or
- * reaps every child, the status is lost (ECHILD). The output is not, so that counts as success. */
-static int reap(int32_t pid)
+/* Sleep until a child may have ended. Without a pidfd (before Linux 5.3) that is a moment later. */
+static void sleep_until_end(int pidfd, uint64_t sleep_ns)
 {
-	int status;
-	pid_t reaped;
+	const struct timespec nap = { .tv_nsec = NAP_NS };
 
-	do {
-		reaped = waitpid(pid, &status, 0);
-	} while (reaped < 0 && errno == EINTR);
+	if (pidfd < 0)
+		nanosleep(&nap, NULL);
+	else
+		rti_pidfd_wait(pidfd, (int64_t)sleep_ns);
+}
+
+/* Wait for a child. Returns 0, -EIO if it failed, -ETIMEDOUT, or another -errno. If the host
+ * ignores SIGCHLD or reaps every child, the status is lost (ECHILD). The output is not, so that
+ * counts as success. */
+static int reap(int32_t pid, int pidfd, uint64_t until_ns)
+{
+	uint64_t now;
+	pid_t reaped;
+	int status;
+
+	while ((reaped = waitpid(pid, &status, WNOHANG)) == 0 && (now = now_ns()) < until_ns)
+		sleep_until_end(pidfd, until_ns - now);
+	if (reaped == 0)
+		return -ETIMEDOUT;
 	if (reaped < 0)
 		return errno == ECHILD ? 0 : -errno;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+/* A child may run on after its output has ended, and one that was killed may take a while to end,
+ * e.g. in the middle of a read from a disk that hangs. Returns as reap(). */
+static int end_child(int32_t pid, bool has_output, uint64_t until_ns)
+{
+	int pidfd = rti_pidfd_open(pid);
+	int err = has_output ? reap(pid, pidfd, until_ns) : -ETIMEDOUT;
+
+	if (err != -ETIMEDOUT) {
+		rti_pidfd_close(pidfd);
+		return err;
+	}
+	kill_child(pid);
+	if (reap(pid, pidfd, now_ns() + KILLED_MAX_NS) == -ETIMEDOUT && pidfd >= 0)
+		rti_reap_later_take(pidfd);
+	else
+		rti_pidfd_close(pidfd);
+	return -ETIMEDOUT;
 }
 
 int rti_spawn_output(const struct rti_spawn *opts, uint64_t timeout_ns, struct rti_buf *out)
 {
 	struct rti_spawn into_pipe = *opts;
 	int32_t pid;
-	int fd[2], err, status;
+	uint64_t until_ns = now_ns() + timeout_ns;
+	int fd[2], err, end_err;
 
 	out->len = 0;
 	if (pipe2(fd, O_CLOEXEC) < 0)
@@ -225,10 +264,8 @@ int rti_spawn_output(const struct rti_spawn *opts, uint64_t timeout_ns, struct r
 		close(fd[0]);
 		return err;
 	}
-	err = read_output(fd[0], now_ns() + timeout_ns, out);
+	err = read_output(fd[0], until_ns, out);
 	close(fd[0]);
-	if (err < 0)
-		kill_child(pid);
-	status = reap(pid);
-	return err < 0 ? err : status;
+	end_err = end_child(pid, err == 0, until_ns);
+	return err < 0 ? err : end_err;
 }

@@ -247,6 +247,17 @@ START_TEST(program_that_hangs_is_killed_and_reaped)
 }
 END_TEST
 
+START_TEST(program_that_closes_its_output_and_runs_on_is_killed_and_reaped)
+{
+	struct rti_spawn how = { .argv = SH("exec sleep 1000 >&-"), .stdout_fd = -1 };
+	time_t start = time(NULL);
+
+	ck_assert_int_eq(rti_spawn_output(&how, SECOND_NS / 5, &out), -ETIMEDOUT);
+	ck_assert_int_lt(time(NULL) - start, 20);
+	expect_no_children();
+}
+END_TEST
+
 /* The status is lost then, but not the output. */
 START_TEST(output_in_host_that_ignores_sigchld_is_read)
 {
@@ -281,6 +292,7 @@ int main(void)
 	tcase_add_test(output, output_without_end_fails_with_efbig);
 	tcase_add_test(output, program_that_fails_returns_eio);
 	tcase_add_test(output, program_that_hangs_is_killed_and_reaped);
+	tcase_add_test(output, program_that_closes_its_output_and_runs_on_is_killed_and_reaped);
 	tcase_add_test(output, output_in_host_that_ignores_sigchld_is_read);
 	return suite_run(suite);
 }
