@@ -2,6 +2,7 @@
 /* Signal handling of rtrack. Handlers have no argument for state, so the state is static. */
 #include "signals.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,16 @@ static void forward(int signal)
 	struct rt_command *command = target;
 
 	if (command)
+		rt_command_signal(command, signal);
+}
+
+/* The terminal has sent it to the command, too, which decides what it means. If the command has
+ * ended, it means that we shall not wait for anything else. */
+static void end_wait(int signal)
+{
+	struct rt_command *command = target;
+
+	if (command && rt_command_signal(command, 0) == -ESRCH)
 		rt_command_signal(command, signal);
 }
 
@@ -73,7 +84,7 @@ void signals_hold(void)
 {
 	block(forwarded, COUNT(forwarded));
 	catch_all(forwarded, COUNT(forwarded), forward);
-	catch_all(left_to_terminal, COUNT(left_to_terminal), do_nothing);
+	catch_all(left_to_terminal, COUNT(left_to_terminal), end_wait);
 }
 
 void signals_forward(struct rt_command *command)

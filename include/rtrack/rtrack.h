@@ -1491,9 +1491,14 @@ RT_API uint32_t rt_command_accounting(const struct rt_command *c);
 /** Send a signal to the program, as kill(2). Async-signal-safe, and safe on any thread until
  *  rt_command_free().
  *
+ *  Once the program has exited, SIGINT, SIGTERM, SIGQUIT, SIGHUP and SIGKILL are for the wait:
+ *  rt_command_wait() then does without a supervisor that does not answer, e.g. one in a frozen
+ *  cgroup, instead of giving it the time that it says.
+ *
  *  @return 0, -ESRCH if the program has exited, -EINVAL for an unknown signal, -EPERM, or -EFAULT
  *          if @p c is NULL.
- *  @since 0.1 */
+ *  @since 0.1
+ *  @since 0.3 -ESRCH from the exit on; before, 0 until the program was reaped. */
 RT_API int rt_command_signal(struct rt_command *c, int signal);
 
 /** Kill the program and everything that it has started, with SIGKILL.

@@ -19,6 +19,7 @@
 #include "command/wait.h"
 #include "os/fd_map.h"
 #include "os/pidfd.h"
+#include "os/reap_later.h"
 #include "os/spawn.h"
 #include "tree/fork_tracker.h"
 
@@ -240,15 +241,20 @@ static int attach_tracker(struct start *s)
 	return 0;
 }
 
-static int reap(int32_t pid)
+/* A child of our own that was killed. It may take a while to end, e.g. in the middle of a read from
+ * a file system that hangs. */
+static void reap_killed(struct rt_command *c)
 {
-	pid_t reaped;
-	int status;
+	const struct timespec nap = { .tv_nsec = NAP_NS };
 
-	do {
-		reaped = waitpid(pid, &status, 0);
-	} while (reaped < 0 && errno == EINTR);
-	return reaped < 0 ? -errno : 0;
+	if (c->pidfd < 0) {
+		for (int i = 0; i < NAPS_MAX && waitpid(c->pid, NULL, WNOHANG) == 0; i++)
+			nanosleep(&nap, NULL);
+		return;
+	}
+	rti_pidfd_wait(c->pidfd, KILLED_MAX_NS);
+	rti_reap_later_take(c->pidfd);
+	c->pidfd = -1;
 }
 
 /* The program runs, but cannot be tracked. */
@@ -260,7 +266,7 @@ static void kill_and_close(struct rt_command *c)
 		rti_supervisor_wait(&c->supervisor, KILLED_MAX_NS);
 		rti_supervisor_close(&c->supervisor);
 	} else {
-		reap(c->pid);
+		reap_killed(c);
 	}
 	rti_pidfd_close(c->pidfd);
 }
@@ -389,12 +395,30 @@ struct rt_tracker *rt_command_tracker(struct rt_command *c)
 	return c ? c->tracker : NULL;
 }
 
+/* Whether a signal is one by which a user ends a command. */
+static bool ends_command(int signal)
+{
+	return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP ||
+	       signal == SIGKILL;
+}
+
 /* Async-signal-safe. */
 int rt_command_signal(struct rt_command *c, int signal)
 {
+	int saved = errno;
+	bool has_ended;
+
 	if (!c)
 		return -EFAULT;
-	return c->is_over ? -ESRCH : rti_pidfd_signal(c->pidfd, c->pid, signal);
+	if (c->is_over)
+		return -ESRCH;
+	has_ended = c->pidfd >= 0 && rti_pidfd_wait(c->pidfd, 0) == 0;
+	errno = saved;
+	if (!has_ended)
+		return rti_pidfd_signal(c->pidfd, c->pid, signal);
+	if (ends_command(signal))
+		c->is_report_unwanted = true;
+	return -ESRCH;
 }
 
 /* Killed processes take a moment to end. */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "api/tracker.h"
+#include "command/late_report.h"
 #include "command/process_list.h"
 #include "command/supervisor_client.h"
 #include "os/cgroup.h"
@@ -43,6 +44,13 @@ struct rt_command {
 	atomic_bool is_over;
 	uint64_t next_poll_ns; /* CLOCK_MONOTONIC: of memory peaks */
 	int result;            /* of rt_command_wait(), once it is over */
+
+	/* Written by late_report.c. */
+	struct rti_late_report late;
+
+	/* Written by rt_command_signal(), perhaps in a signal handler: the program has ended, and
+	 * the caller does not want to wait for its supervisor. */
+	atomic_bool is_report_unwanted;
 
 	/* Written by cgroup_watch.c: when to look at the members next, CLOCK_MONOTONIC. It also
 	 * writes what has left a cgroup to that. */

@@ -15,6 +15,7 @@
 #include "util/visit.h"
 
 #define MIB 1048576u
+#define ANSWERS_MAX 60 /* each is waited for 1 s */
 
 /* What fills the outcome. */
 struct findings {
@@ -49,9 +50,9 @@ static int finish_child(struct rt_command *c, struct findings *f, int *status)
 	return err;
 }
 
-/* Ask the supervisor for its account. It may have many processes to reap before it answers. Only
- * a supervisor that uses no CPU time meanwhile has been stopped: it is continued once, and then
- * given up. */
+/* Ask the supervisor for its account. It may have many processes to reap before it answers, and
+ * has ANSWERS_MAX seconds for them. Only a supervisor that uses no CPU time meanwhile has been
+ * stopped: it is continued once, and then given up. */
 static int receive_account(struct rt_command *c)
 {
 	const struct rti_platform *platform = &c->tracker->platform;
@@ -61,7 +62,10 @@ static int receive_account(struct rt_command *c)
 
 	rti_supervisor_request_account(&c->supervisor);
 	platform->cpu_clock(c->supervisor.supervisor_pid, &now);
-	while ((err = rti_supervisor_receive_account(&c->supervisor)) == -ETIMEDOUT) {
+	for (int waits = 0; waits < ANSWERS_MAX; waits++) {
+		err = rti_supervisor_receive_account(&c->supervisor);
+		if (err != -ETIMEDOUT || c->is_report_unwanted)
+			break;
 		before = now;
 		platform->cpu_clock(c->supervisor.supervisor_pid, &now);
 		if (now.total_ns != before.total_ns)
@@ -401,7 +405,8 @@ static void fill_outcome(struct rt_command *c, const struct findings *f)
 static void begin_outcome(struct rt_command *c, const struct rti_now *end)
 {
 	const struct rti_report *exited = &c->supervisor.exited;
-	uint64_t end_ns = exited->kind ? exited->monotonic_ns : end->monotonic_ns;
+	uint64_t seen_ns = c->late.ended_ns ? c->late.ended_ns : end->monotonic_ns;
+	uint64_t end_ns = exited->kind ? exited->monotonic_ns : seen_ns;
 
 	c->outcome = (struct rt_outcome){
 		.size = sizeof(c->outcome),

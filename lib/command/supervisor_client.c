@@ -17,6 +17,7 @@
 #include "os/fd_map.h"
 #include "os/helper_path.h"
 #include "os/pidfd.h"
+#include "os/reap_later.h"
 #include "os/shared_memory.h"
 #include "util/decimal.h"
 
@@ -24,7 +25,9 @@
 #define END_MAX_MS 200 /* of a supervisor that has nothing left to do */
 #define NAP_NS 100000  /* where there is no pidfd to wait by (before Linux 5.3) */
 #define NAPS_MAX 2000
-#define ANSWER_MS 1000 /* of a supervisor that has nothing else to do */
+#define ANSWER_NS (INT64_C(1) * NS_PER_S) /* of a supervisor that has nothing else to do */
+/* Until a supervisor says that it begins. Nothing was started before. */
+#define BEGIN_NS (INT64_C(10) * NS_PER_S)
 
 /* Element 0, the path of the supervisor, is set by the caller. */
 static const char **make_argv(const char *socket, const char *memory,
@@ -128,6 +131,30 @@ static int receive_report(struct rti_supervisor *s, int flags)
 	return 0;
 }
 
+static int64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* Receive the next report until a time of CLOCK_MONOTONIC. A signal to the caller does not end the
+ * wait, and does not make it longer. Returns 0, -ETIMEDOUT or -ECHILD. */
+static int receive_until(struct rti_supervisor *s, int64_t end_ns)
+{
+	int err;
+
+	while ((err = receive_report(s, MSG_DONTWAIT)) == -EAGAIN) {
+		int64_t left_ns = end_ns - monotonic_ns();
+
+		if (left_ns <= 0)
+			return -ETIMEDOUT;
+		rti_supervisor_sleep(s, -1, left_ns);
+	}
+	return err;
+}
+
 static int share_memory(struct rti_supervisor *s)
 {
 	void *shared;
@@ -151,7 +178,7 @@ static void wait_for_end(int pidfd)
 }
 
 /* The supervisor ends at once, unless the program runs on or the supervisor is stopped: then it
- * is left to the process that adopts it. Returns whether it has been reaped here. */
+ * is reaped later. Returns whether it has been reaped here. */
 static bool wait_for_exit(const struct rti_supervisor *s, int *status)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
@@ -165,8 +192,10 @@ static bool wait_for_exit(const struct rti_supervisor *s, int *status)
 	                !runs_on && i < NAPS_MAX;
 	     i++)
 		nanosleep(&nap, NULL);
-	if (pidfd >= 0)
-		close(pidfd);
+	if (reaped == 0 && pidfd >= 0)
+		rti_reap_later_take(pidfd);
+	else
+		rti_pidfd_close(pidfd);
 	return reaped == s->supervisor_pid;
 }
 
@@ -194,6 +223,18 @@ static int silence_error(struct rti_supervisor *s)
 	}
 }
 
+/* Receive that the supervisor begins. One that does not say so in time is killed: nothing may be
+ * started after the caller has done without it. It may have begun in the last moment. */
+static int receive_begin(struct rti_supervisor *s)
+{
+	int err = receive_until(s, monotonic_ns() + BEGIN_NS);
+
+	if (err != -ETIMEDOUT)
+		return err;
+	kill(s->supervisor_pid, SIGKILL);
+	return receive_until(s, monotonic_ns() + ANSWER_NS);
+}
+
 static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
 {
 	int pair[2], err = share_memory(s);
@@ -207,10 +248,11 @@ static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opt
 	close(pair[1]);
 	if (err < 0)
 		return err;
-	err = receive_report(s, 0);
+	err = receive_begin(s);
 	if (err < 0)
-		return set_error(s, silence_error(s));
+		return set_error(s, err == -ETIMEDOUT ? err : silence_error(s));
 	if (s->started.kind == RTI_STARTING) {
+		/* This takes as long as execve(2), as without a supervisor. */
 		err = receive_report(s, 0);
 		/* Killed, perhaps by the program, which runs then: it must not be started again. */
 		if (err < 0)
@@ -225,6 +267,7 @@ int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_o
 {
 	int err;
 
+	rti_reap_later_look();
 	*s = (struct rti_supervisor){ .socket = -1, .memory = -1 };
 	err = start(s, opts);
 	if (err < 0)
@@ -236,7 +279,7 @@ int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_o
 static void send_request(struct rti_supervisor *s, uint32_t request)
 {
 	/* That a supervisor is gone shows at the next receive. */
-	(void)!send(s->socket, &request, sizeof(request), MSG_NOSIGNAL);
+	(void)!send(s->socket, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void rti_supervisor_proceed(struct rti_supervisor *s)
@@ -249,12 +292,13 @@ void rti_supervisor_continue(const struct rti_supervisor *s)
 	kill(s->supervisor_pid, SIGCONT);
 }
 
-int rti_supervisor_sleep(const struct rti_supervisor *s, int64_t timeout_ns)
+int rti_supervisor_sleep(const struct rti_supervisor *s, int program, int64_t timeout_ns)
 {
-	struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S,
-		                    .tv_nsec = (long)(timeout_ns % NS_PER_S) };
-	struct pollfd report = { .fd = s->socket, .events = POLLIN };
-	int n = ppoll(&report, 1, timeout_ns < 0 ? NULL : &timeout, NULL);
+	const struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S,
+		                          .tv_nsec = (long)(timeout_ns % NS_PER_S) };
+	struct pollfd wakers[] = { { .fd = s->socket, .events = POLLIN },
+		                   { .fd = program, .events = POLLIN } };
+	int n = ppoll(wakers, 2, &timeout, NULL);
 
 	if (n < 0)
 		return -errno;
@@ -272,13 +316,11 @@ int rti_supervisor_receive_exit(struct rti_supervisor *s)
 
 int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns)
 {
-	int err;
+	int64_t end_ns = monotonic_ns() + timeout_ns;
+	int err = 0;
 
-	while ((err = rti_supervisor_receive_exit(s)) == -EAGAIN) {
-		err = rti_supervisor_sleep(s, timeout_ns);
-		if (err < 0)
-			break;
-	}
+	while (err == 0 && !s->exited.kind)
+		err = receive_until(s, end_ns);
 	return err;
 }
 
@@ -290,17 +332,11 @@ void rti_supervisor_request_account(struct rti_supervisor *s)
 
 int rti_supervisor_receive_account(struct rti_supervisor *s)
 {
+	int64_t end_ns = monotonic_ns() + ANSWER_NS;
 	int err = 0;
 
-	while (err == 0 && !s->accounted.kind) {
-		struct pollfd report = { .fd = s->socket, .events = POLLIN };
-
-		if (poll(&report, 1, ANSWER_MS) == 0)
-			return -ETIMEDOUT;
-		err = receive_report(s, MSG_DONTWAIT);
-		if (err == -EAGAIN)
-			err = 0;
-	}
+	while (err == 0 && !s->accounted.kind)
+		err = receive_until(s, end_ns);
 	return err;
 }
 
@@ -330,6 +366,7 @@ void rti_supervisor_close(struct rti_supervisor *s)
 {
 	bool was_open = s->socket >= 0;
 
+	rti_reap_later_look();
 	rti_supervisor_close_copy(s);
 	if (was_open && s->supervisor_pid > 0)
 		wait_for_exit(s, NULL);

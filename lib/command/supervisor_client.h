@@ -16,8 +16,8 @@ struct rti_supervisor {
 	struct rti_shared_stats *shared; /* NULL once closed */
 	struct rti_report started, exited, accounted; /* kind 0: not received yet */
 	/* Why there is none: -ENOPKG, it is not installed; -EPROTO, it speaks another protocol;
-	 * -ECHILD, it ended before it started anything; what was short, e.g. -EMFILE. 0: none of
-	 * these. */
+	 * -ECHILD, it ended before it started anything; -ETIMEDOUT, it did not begin in time; what
+	 * was short, e.g. -EMFILE. 0: none of these. */
 	int error;
 };
 
@@ -40,16 +40,17 @@ void rti_supervisor_proceed(struct rti_supervisor *s);
  * pid is its own then. */
 void rti_supervisor_continue(const struct rti_supervisor *s);
 
-/* Sleep until a report waits, or the supervisor is gone. A negative time has no bound. Changes
- * nothing, so another thread may receive the report. Returns 0, -ETIMEDOUT, -EINTR. */
-int rti_supervisor_sleep(const struct rti_supervisor *s, int64_t timeout_ns);
+/* Sleep until a report waits, the supervisor is gone, or the program has ended, if its pidfd is not
+ * -1. Changes nothing, so another thread may receive the report. Returns 0, -ETIMEDOUT, -EINTR. */
+int rti_supervisor_sleep(const struct rti_supervisor *s, int program, int64_t timeout_ns);
 
 /* Receive the report that the program has ended. Does not wait. Returns 0 if it has been received,
  * now or before; -EAGAIN if not; or -ECHILD if the supervisor is gone, and the exit status with
  * it. */
 int rti_supervisor_receive_exit(struct rti_supervisor *s);
 
-/* Wait for the program to end: both of the above. */
+/* Wait for the program to end: both of the above. A signal to the caller does not end the wait.
+ * Returns 0, -ETIMEDOUT or -ECHILD. */
 int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns);
 
 /* Ask the supervisor to report what it has reaped, once it has reaped all that have ended. */
@@ -65,7 +66,7 @@ const struct rti_process_record *rti_supervisor_map_records(const struct rti_sup
                                                             size_t *count);
 void rti_supervisor_unmap_records(const struct rti_process_record *records, size_t count);
 
-/* Release the supervisor. It stays for as long as the program runs. */
+/* Release the supervisor. It stays for as long as the program runs, and is reaped later then. */
 void rti_supervisor_close(struct rti_supervisor *s);
 
 /* The same in a forked child, which has copies of the descriptors and of the mapping. The

@@ -66,31 +66,67 @@ static int wait_for_exit(struct rt_command *c, int64_t timeout_ns)
 	return err;
 }
 
+static uint64_t now_ns(const struct rt_command *c)
+{
+	struct rti_now now;
+
+	c->tracker->platform.now(&now);
+	return now.monotonic_ns;
+}
+
 static int sleep_until_report(struct rt_command *c, int64_t timeout_ns)
 {
 	int err;
 
+	int program = c->late.ended_ns ? -1 : c->pidfd;
+
 	rti_lock_release(&c->lock);
-	err = rti_supervisor_sleep(&c->supervisor, timeout_ns);
+	err = rti_supervisor_sleep(&c->supervisor, program, timeout_ns);
 	rti_lock_take(&c->lock);
 	return err;
 }
 
+static uint64_t supervisor_cpu_ns(const struct rt_command *c)
+{
+	struct rti_cpu_clock clock = { 0 };
+
+	c->tracker->platform.cpu_clock(c->supervisor.supervisor_pid, &clock);
+	return clock.total_ns;
+}
+
+/* Whether the program has ended and its supervisor, which has not reported it, is given up. It may
+ * be stopped: then it is continued. */
+static bool does_without_report(struct rt_command *c)
+{
+	uint64_t now = now_ns(c);
+
+	if (!c->late.ended_ns && c->pidfd >= 0 && rti_pidfd_wait(c->pidfd, 0) == 0)
+		rti_late_report_begin(&c->late, now, supervisor_cpu_ns(c));
+	if (!rti_late_report_is_late(&c->late, now))
+		return false;
+	rti_supervisor_continue(&c->supervisor);
+	return rti_late_report_is_given_up(&c->late, now, supervisor_cpu_ns(c),
+	                                   c->is_report_unwanted);
+}
+
+/* Returns 0 too if the program has ended and its supervisor is given up, and -ETIMEDOUT also before
+ * the time is over. */
 static int wait_for_supervisor(struct rt_command *c, int64_t timeout_ns)
 {
-	int err;
+	int err = rti_supervisor_receive_exit(&c->supervisor);
 
-	while ((err = rti_supervisor_receive_exit(&c->supervisor)) == -EAGAIN) {
+	if (err == -EAGAIN) {
 		err = sleep_until_report(c, timeout_ns);
-		if (err < 0)
-			break;
+		if (err == 0)
+			err = rti_supervisor_receive_exit(&c->supervisor);
+		if (err == -EAGAIN)
+			err = -ETIMEDOUT;
 	}
-	/* The program has ended, and its supervisor does not report it: it may be stopped. */
-	if (err == -ETIMEDOUT && c->pidfd >= 0 && wait_for_exit(c, 0) == 0)
-		rti_supervisor_continue(&c->supervisor);
 	/* The supervisor is gone, but the program may run on. */
 	if (err == -ECHILD)
-		err = wait_for_exit(c, timeout_ns);
+		return wait_for_exit(c, timeout_ns);
+	if (err == -ETIMEDOUT && does_without_report(c))
+		err = 0;
 	return err;
 }
 
@@ -114,14 +150,6 @@ static void poll_peak(struct rt_command *c, uint64_t now_ns)
 	c->next_poll_ns = now_ns + rti_max(cost_ns * POLL_SHARE, POLL_NS);
 }
 
-static uint64_t now_ns(const struct rt_command *c)
-{
-	struct rti_now now;
-
-	c->tracker->platform.now(&now);
-	return now.monotonic_ns;
-}
-
 /* A negative time has no bound. Returns 0 as well if another thread has waited to the end. */
 static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 {
@@ -130,20 +158,23 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 
 	while (!c->is_over) {
 		uint64_t next_ns = rti_min(rti_min(c->next_poll_ns, c->next_look_ns), end_ns);
-		uint64_t until_ns = rti_min(next_ns, now + SLEEP_MAX_NS);
+		uint64_t report_ns = rti_late_report_next_ns(&c->late, now);
+		uint64_t until_ns = rti_min(rti_min(next_ns, report_ns), now + SLEEP_MAX_NS);
 		int64_t left_ns = until_ns > now ? (int64_t)(until_ns - now) : 0;
 		int err = rti_command_is_supervised(c) ? wait_for_supervisor(c, left_ns)
 		                                       : wait_for_exit(c, left_ns);
 
 		if (c->is_over)
 			break;
-		if (err != -ETIMEDOUT || until_ns == end_ns)
+		if (err != -ETIMEDOUT)
 			return err;
 		now = now_ns(c);
 		if (now >= c->next_poll_ns)
 			poll_peak(c, now);
 		if (now >= c->next_look_ns)
 			rti_cgroup_watch_look(c);
+		if (now >= end_ns)
+			return -ETIMEDOUT;
 	}
 	return 0;
 }

@@ -38,6 +38,9 @@
 /* How much more memory a starter may use at most. It is a program of the same size, with the same
  * arguments and environment. */
 #define STARTER_KIB 256
+/* A report that is refused, e.g. for lack of memory, is sent again. */
+#define SEND_TRIES 5
+#define SEND_PAUSE_MS 20
 #define FIRST_FREE_FD 3 /* after the standard descriptors */
 /* Descriptors are moved to this number or above at first. So none of them is overwritten when
  * release_host() moves them down to FIRST_FREE_FD and up. */
@@ -85,14 +88,30 @@ static uint64_t inherited_clock_ns(const struct supervisor *s)
 	return ns > self_ns ? ns - self_ns : 0;
 }
 
+static void close_socket(struct supervisor *s)
+{
+	close(s->socket);
+	s->socket = -1;
+	s->may_reap = true;
+}
+
+/* The library learns from a closed socket that there will be no report: it then does without. So a
+ * report that cannot be sent closes it, unless the library has exited and is not there to read. */
 static void send_report(struct supervisor *s, enum rti_report_kind kind)
 {
+	int tries = SEND_TRIES;
+
 	s->report.kind = kind;
 	s->report.monotonic_ns = read_clock_ns(CLOCK_MONOTONIC);
 	s->report.clock_ns = inherited_clock_ns(s);
 	getrusage(RUSAGE_CHILDREN, &s->report.reaped);
-	if (s->socket >= 0 && send(s->socket, &s->report, sizeof(s->report), MSG_NOSIGNAL) < 0)
-		s->report.error = errno; /* the library has exited; the program continues */
+	while (s->socket >= 0 &&
+	       send(s->socket, &s->report, sizeof(s->report), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		if (--tries == 0)
+			close_socket(s);
+		else
+			poll(NULL, 0, SEND_PAUSE_MS);
+	}
 }
 
 /* Whether the program is the starter of a tracer, which executes another program. */
@@ -189,7 +208,8 @@ static void check_sigchld(struct supervisor *s, pid_t pid)
 		s->report.ignored_sigchld = 1;
 }
 
-static void reap(struct supervisor *s, pid_t pid)
+/* Returns whether the zombie is gone. */
+static bool reap(struct supervisor *s, pid_t pid)
 {
 	struct rusage use;
 	int status;
@@ -201,13 +221,25 @@ static void reap(struct supervisor *s, pid_t pid)
 	rts_process_log_catch_up();
 	rts_process_log_record_zombie(pid);
 	if (wait4(pid, &status, 0, &use) != pid)
-		return;
+		return false;
 	rts_process_log_record_reaped(pid, status, &use);
 	if (pid != s->program)
-		return;
+		return true;
 	s->program = 0;
 	s->report.status = status;
 	send_report(s, RTI_EXITED);
+	return true;
+}
+
+/* Waiting for a child has failed. If there is one, a filter of system calls refuses it. The
+ * supervisor then ends, and the library does without its reports. */
+static void check_waiting(struct supervisor *s)
+{
+	if (errno == ECHILD)
+		return;
+	s->program = 0;
+	if (s->socket >= 0)
+		close_socket(s);
 }
 
 /* Reap all zombies, but REAPED_MAX at most: if processes exit as fast as they are reaped, the
@@ -217,9 +249,13 @@ static bool reap_all(struct supervisor *s)
 	for (int reaped = 0; reaped < REAPED_MAX; reaped++) {
 		siginfo_t info = { 0 };
 
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		    (info.si_pid && !reap(s, info.si_pid))) {
+			check_waiting(s);
 			return false;
-		reap(s, info.si_pid);
+		}
+		if (info.si_pid == 0)
+			return false;
 	}
 	return true;
 }
@@ -236,9 +272,7 @@ static void handle_request(struct supervisor *s)
 		rts_process_log_finish(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0);
 		send_report(s, RTI_ACCOUNTED);
 	} else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
-		close(s->socket);
-		s->socket = -1;
-		s->may_reap = true;
+		close_socket(s);
 	}
 }
 

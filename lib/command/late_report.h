@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* How long to wait for the report of a supervisor once its program has ended. */
+#ifndef RTI_LATE_REPORT_H
+#define RTI_LATE_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Written by late_report.c only. Times are CLOCK_MONOTONIC. */
+struct rti_late_report {
+	uint64_t ended_ns;       /* when the program was first seen to have ended; 0: it has not */
+	uint64_t cpu_ns;         /* CPU time of the supervisor */
+	uint64_t quiet_since_ns; /* since when it is the same */
+};
+
+/* The program has ended. cpu_ns is the CPU time of the supervisor. */
+void rti_late_report_begin(struct rti_late_report *late, uint64_t now_ns, uint64_t cpu_ns);
+
+/* When to look again; UINT64_MAX while the program runs. */
+uint64_t rti_late_report_next_ns(const struct rti_late_report *late, uint64_t now_ns);
+
+/* Whether the supervisor is so late that it may be stopped. */
+bool rti_late_report_is_late(const struct rti_late_report *late, uint64_t now_ns);
+
+/* Whether to do without the report. A supervisor may have thousands of processes to reap before it
+ * reports this one. So it has time for as long as it uses CPU time, up to a bound. is_unwanted: the
+ * caller asks to end. */
+bool rti_late_report_is_given_up(struct rti_late_report *late, uint64_t now_ns, uint64_t cpu_ns,
+                                 bool is_unwanted);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* A supervisor that does not report, or that ends late: the wait for the command has a bound, and
+ * no child of the host stays a zombie. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "children.h"
+#include "commands.h"
+#include "suite.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define GIVE_UP_MAX_NS (60 * NS_PER_S) /* on a machine that is busy */
+#define QUIET_NS (3 * NS_PER_S / 2)    /* a silent supervisor is given up after 2 s */
+#define COMMANDS 200
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* Stop a process as a debugger does: SIGCONT does not continue it. */
+static void stop_by_debugger(int32_t pid)
+{
+	int status;
+
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+	ck_assert_int_eq(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
+	ck_assert_int_eq(waitpid(pid, &status, __WALL), pid);
+	ck_assert(WIFSTOPPED(status));
+}
+
+static struct rt_command *start_with_stopped_supervisor(int32_t *supervisor)
+{
+	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
+	struct rt_command *command = start_shell_with(opts, "exec sleep 1000");
+
+	*supervisor = get_supervisor_pid(command);
+	stop_by_debugger(*supervisor);
+	return command;
+}
+
+/* The supervisor ends once it is continued, since the socket is closed. */
+static void free_and_reap(struct rt_command *command, int32_t supervisor)
+{
+	rt_command_free(command);
+	ck_assert_int_eq(ptrace(PTRACE_DETACH, supervisor, NULL, NULL), 0);
+	ck_assert_int_eq(waitpid(supervisor, NULL, 0), supervisor);
+}
+
+static struct rt_outcome wait_without_supervisor(struct rt_command *command, int64_t *took_ns)
+{
+	struct rt_outcome outcome = { 0 };
+	int64_t start_ns = now_ns();
+
+	ck_assert_int_eq(rt_command_wait(command, GIVE_UP_MAX_NS, &outcome, sizeof(outcome)), 0);
+	*took_ns = now_ns() - start_ns;
+	return outcome;
+}
+
+static void check_given_up(const struct rt_outcome *outcome, int64_t took_ns)
+{
+	ck_assert_int_eq(outcome->signal, SIGKILL);
+	ck_assert_int_eq(outcome->complete, 0);
+	ck_assert_uint_ne(outcome->reasons & RT_REASON_UNWAITED, 0);
+	ck_assert_uint_eq(outcome->valid & RT_HAS_CPU, 0);
+	/* The time for which the supervisor was waited for is not that of the program. */
+	ck_assert_uint_lt(outcome->wall_ns, (uint64_t)took_ns);
+}
+
+START_TEST(wait_gives_up_a_supervisor_that_is_stopped_by_a_debugger)
+{
+	int32_t supervisor;
+	struct rt_command *command = start_with_stopped_supervisor(&supervisor);
+	struct rt_outcome outcome;
+	int64_t took_ns;
+
+	ck_assert_int_eq(rt_command_signal(command, SIGKILL), 0);
+	outcome = wait_without_supervisor(command, &took_ns);
+	check_given_up(&outcome, took_ns);
+	ck_assert_int_ge(took_ns, NS_PER_S);
+	ck_assert_int_lt(took_ns, GIVE_UP_MAX_NS / 2);
+	free_and_reap(command, supervisor);
+}
+END_TEST
+
+static int has_ended(void *command)
+{
+	return rt_command_signal(command, 0) == -ESRCH;
+}
+
+START_TEST(signal_after_the_end_gives_up_the_supervisor)
+{
+	int32_t supervisor;
+	struct rt_command *command = start_with_stopped_supervisor(&supervisor);
+	struct rt_outcome outcome;
+	int64_t took_ns;
+
+	ck_assert_int_eq(rt_command_signal(command, SIGKILL), 0);
+	wait_until(has_ended, command);
+	ck_assert_int_eq(rt_command_signal(command, SIGINT), -ESRCH);
+	outcome = wait_without_supervisor(command, &took_ns);
+	check_given_up(&outcome, took_ns);
+	ck_assert_int_lt(took_ns, QUIET_NS);
+	free_and_reap(command, supervisor);
+}
+END_TEST
+
+/* From now on a system call fails with EPERM in this process and in its children. */
+static int deny_call(uint32_t call)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -1;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+/* In a child, which has the filter: the exit status says what was seen. */
+static int run_under_filter(uint32_t call)
+{
+	static const char *const argv[] = { "sh", "-c", "exit 5", NULL };
+	struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
+	struct rt_outcome outcome = { 0 };
+	struct rt_command *command;
+	int64_t start_ns;
+	int err;
+
+	if (deny_call(call) < 0)
+		return 77;
+	if (start_command(&command, opts, argv) < 0)
+		return 2;
+	start_ns = now_ns();
+	err = rt_command_wait(command, GIVE_UP_MAX_NS, &outcome, sizeof(outcome));
+	rt_command_free(command);
+	if (err == -ETIMEDOUT || now_ns() - start_ns > QUIET_NS)
+		return 3;
+	if (outcome.complete || outcome.valid & RT_HAS_CPU)
+		return 4;
+	/* Kernels before 6.15 do not keep the exit code of a process that init has reaped. */
+	return (err == 0 && outcome.exit_code == 5) || err == -ECHILD ? 0 : 5;
+}
+
+static const uint32_t wait_calls[] = { SYS_waitid, SYS_wait4 };
+
+START_TEST(wait_ends_if_a_filter_denies_the_supervisor_to_wait)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		_exit(run_under_filter(wait_calls[_i]));
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+static void set_timer(long microseconds)
+{
+	const struct itimerval period = { { 0, microseconds }, { 0, microseconds } };
+
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &period, NULL), 0);
+}
+
+static int wait_through_signals(struct rt_command *command)
+{
+	struct rt_outcome outcome;
+	int err;
+
+	do {
+		err = rt_command_wait(command, WAIT_FOREVER, &outcome, sizeof(outcome));
+	} while (err == -EINTR);
+	ck_assert_int_eq(err, 0);
+	return outcome.exit_code;
+}
+
+/* A profiler's timer interrupts every call that sleeps. */
+START_TEST(no_zombie_is_left_under_a_fast_timer)
+{
+	const struct sigaction action = { .sa_handler = do_nothing };
+	siginfo_t info;
+
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	set_timer(500);
+	for (int i = 0; i < COMMANDS; i++) {
+		struct rt_command *command = start_shell("exit 3");
+
+		ck_assert_int_eq(wait_through_signals(command), 3);
+		rt_command_free(command);
+	}
+	set_timer(0);
+	ck_assert_int_eq(waitid(P_ALL, 0, &info, WEXITED | WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+static int has_no_child(void *unused)
+{
+	siginfo_t info = { 0 };
+
+	(void)unused;
+	/* A call that starts or frees a command reaps. */
+	run_shell("exit 0");
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+}
+
+/* A handle may be freed while its program runs. Its supervisor then ends later. */
+START_TEST(supervisor_of_a_freed_handle_is_reaped_later)
+{
+	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
+	struct rt_command *command = start_shell_with(opts, "sleep 0.2");
+
+	rt_command_free(command);
+	wait_until(has_no_child, NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("silent_supervisor");
+	TCase *report = suite_case(suite, "report");
+	TCase *reap = suite_case(suite, "reap");
+
+	tcase_add_test(report, wait_gives_up_a_supervisor_that_is_stopped_by_a_debugger);
+	tcase_add_test(report, signal_after_the_end_gives_up_the_supervisor);
+	tcase_add_loop_test(report, wait_ends_if_a_filter_denies_the_supervisor_to_wait, 0,
+	                    sizeof(wait_calls) / sizeof(wait_calls[0]));
+	tcase_add_test(reap, no_zombie_is_left_under_a_fast_timer);
+	tcase_add_test(reap, supervisor_of_a_freed_handle_is_reaped_later);
+	return suite_run(suite);
+}
