@@ -443,8 +443,8 @@ class Record:
 
     _raw_type: Type[ctypes.Structure]
     _has: Mapping[str, int] = {}
-    _masks: Mapping[str, str] = {}
-    """The field with one bit for each figure of a rusage, by the field that has the rusage."""
+    _masks: Mapping[str, Sequence[str]] = {}
+    """The fields with one bit for each known figure of a rusage, by the field that has it."""
     units: Mapping[str, str] = {}
     """The UCUM unit of each field."""
 
@@ -490,9 +490,9 @@ def _property(field: _Field) -> property:
 
     def get_rusage(self: Record) -> Optional[resource.struct_rusage]:
         if name in self._masks:
-            mask = getattr(self._raw, self._masks[name])
-            known = lambda i, _: bool(mask >> i & 1)  # noqa: E731
-            return _struct_rusage(getattr(self._raw, name), known) if mask else None
+            masks = [getattr(self._raw, mask) for mask in self._masks[name]]
+            known = lambda i, _: any(mask >> i & 1 for mask in masks)  # noqa: E731
+            return _struct_rusage(getattr(self._raw, name), known) if any(masks) else None
         return _struct_rusage(
             getattr(self._raw, name), lambda _, part: self._is_known(_RUSAGE_HAS.get(part, 0))
         )
@@ -594,10 +594,14 @@ class CommandProcess(Record):
 class TraceEvent(Record):
     """struct rt_trace_event: one traced call.
 
-    ``rusage`` and ``live_children`` are None if the call has none.
+    ``rusage`` and ``live_children`` are None if the call has none. Bit i of
+    ``live_children_partial`` is set if field i of ``live_children`` is a lower bound.
     """
 
-    _masks = {"rusage": "rusage_valid", "live_children": "live_children_valid"}
+    _masks = {
+        "rusage": ["rusage_valid"],
+        "live_children": ["live_children_valid", "live_children_partial"],
+    }
 
     @property
     def is_32bit(self) -> bool:

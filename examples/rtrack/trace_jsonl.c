@@ -44,7 +44,7 @@ static void add_flags(struct text *out, uint32_t value)
 }
 
 static void add_figures(struct text *out, const char *prefix, const struct rt_rusage *usage,
-                        uint32_t valid)
+                        uint32_t known)
 {
 	for (int i = 0; i < FIGURE_COUNT; i++) {
 		const char *at = (const char *)usage + (size_t)i * sizeof(double);
@@ -55,7 +55,7 @@ static void add_figures(struct text *out, const char *prefix, const struct rt_ru
 		memcpy(&real, at, sizeof(real));
 		memcpy(&whole, at, sizeof(whole));
 		snprintf(key, sizeof(key), "%s%s", prefix, figures[i]);
-		if (!(valid >> i & 1))
+		if (!(known >> i & 1))
 			json_null(out, key);
 		else if (i < DOUBLES)
 			json_double(out, key, real);
@@ -112,6 +112,19 @@ static void add_caller(struct text *out, const struct rt_trace_event *event)
 	add_known(out, "pid_namespace", event->pid_namespace);
 }
 
+static void add_live_children(struct text *out, const struct rt_trace_event *event)
+{
+	add_figures(out, "live_children_", &event->live_children,
+	            event->live_children_valid | event->live_children_partial);
+	json_begin(out, "live_children_partial", '[');
+	for (int i = 0; i < FIGURE_COUNT; i++) {
+		if (event->live_children_partial >> i & 1)
+			json_string(out, NULL, figures[i]);
+	}
+	json_end(out, ']');
+	add_known(out, "live_children_at_ns", event->live_children_at_ns);
+}
+
 static void jsonl_event(struct text *out, struct trace_context *context,
                         const struct rt_trace_event *event)
 {
@@ -121,11 +134,8 @@ static void jsonl_event(struct text *out, struct trace_context *context,
 	add_call(out, event);
 	add_figures(out, "", &event->rusage, event->rusage_valid);
 	add_caller(out, event);
-	if (context->has_live_children) {
-		add_figures(out, "live_children_", &event->live_children,
-		            event->live_children_valid);
-		add_known(out, "live_children_at_ns", event->live_children_at_ns);
-	}
+	if (context->has_live_children)
+		add_live_children(out, event);
 	json_string(out, "comm", event->comm);
 	json_string(out, "exe", *event->exe ? event->exe : NULL);
 	json_end(out, '}');

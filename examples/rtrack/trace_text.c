@@ -29,18 +29,26 @@ static const struct figure whole_figures[] = {
 
 enum { UTIME_BIT = 0, STIME_BIT = 1, MAXRSS_BIT = 2, DECIMALS_KEPT = 2 };
 
-static bool has(uint32_t valid, unsigned bit)
+/* Which figures of a struct are exact, and which are lower bounds. */
+struct known {
+	uint32_t valid, partial;
+};
+
+/* Returns "=" or ">="; NULL if the figure is unknown. */
+static const char *relation_of(struct known known, unsigned bit)
 {
-	return valid >> bit & 1;
+	if (known.valid >> bit & 1)
+		return "=";
+	return known.partial >> bit & 1 ? ">=" : NULL;
 }
 
 /* E.g.: 0.12 s, 0.000412 s. The kernel gives microseconds. */
-static void add_time(struct text *out, const char *name, bool known, double value)
+static void add_time(struct text *out, const char *name, const char *relation, double value)
 {
 	char digits[32];
 	size_t len, shortest;
 
-	if (!known) {
+	if (!relation) {
 		text_printf(out, "%s=?", name);
 		return;
 	}
@@ -48,30 +56,38 @@ static void add_time(struct text *out, const char *name, bool known, double valu
 	shortest = (size_t)(strchr(digits, '.') - digits) + 1 + DECIMALS_KEPT;
 	while (len > shortest && digits[len - 1] == '0')
 		len--;
-	text_printf(out, "%s=%.*s s", name, (int)len, digits);
+	text_printf(out, "%s%s%.*s s", name, relation, (int)len, digits);
 }
 
-/* Add the figures. Those that are 0 are left out, but for the first three. */
-static void add_figures(struct text *out, const struct rt_rusage *usage, uint32_t valid)
+static void add_size(struct text *out, const char *name, const char *relation, int64_t kib)
 {
-	add_time(out, "{utime", has(valid, UTIME_BIT), usage->ru_utime);
-	add_time(out, ", stime", has(valid, STIME_BIT), usage->ru_stime);
-	if (has(valid, MAXRSS_BIT))
-		text_printf(out, ", maxrss=%s", human_bytes((uint64_t)usage->ru_maxrss * 1024).s);
+	if (relation)
+		text_printf(out, "%s%s%s", name, relation, human_bytes((uint64_t)kib * 1024).s);
 	else
-		text_add(out, ", maxrss=?");
+		text_printf(out, "%s=?", name);
+}
+
+/* A figure that is 0 is left out, but not one that may be more. */
+static void add_whole(struct text *out, const char *name, const char *relation, int64_t value)
+{
+	if (relation && *relation == '=' && value == 0)
+		return;
+	text_printf(out, ", %s%s", name, relation ? relation : "=?");
+	if (relation)
+		text_i64(out, value);
+}
+
+static void add_figures(struct text *out, const struct rt_rusage *usage, struct known known)
+{
+	add_time(out, "{utime", relation_of(known, UTIME_BIT), usage->ru_utime);
+	add_time(out, ", stime", relation_of(known, STIME_BIT), usage->ru_stime);
+	add_size(out, ", maxrss", relation_of(known, MAXRSS_BIT), usage->ru_maxrss);
 	for (size_t i = 0; i < sizeof(whole_figures) / sizeof(whole_figures[0]); i++) {
 		const struct figure *f = &whole_figures[i];
 		int64_t value;
 
 		memcpy(&value, (const char *)usage + f->offset, sizeof(value));
-		if (has(valid, f->bit) && value == 0)
-			continue;
-		text_printf(out, ", %s=", f->name);
-		if (has(valid, f->bit))
-			text_i64(out, value);
-		else
-			text_add(out, "?");
+		add_whole(out, f->name, relation_of(known, f->bit), value);
 	}
 	text_add(out, "}");
 }
@@ -137,22 +153,30 @@ static void add_call(struct text *out, const struct rt_trace_event *event)
 	}
 }
 
+static void add_all_figures(struct text *out, const struct rt_trace_event *event)
+{
+	const struct known of_call = { event->rusage_valid, 0 };
+	const struct known of_live = { event->live_children_valid, event->live_children_partial };
+
+	if (event->flags & RT_TRACE_EVENT_UNREAD) {
+		text_add(out, " {unreadable}");
+	} else if (of_call.valid) {
+		text_add(out, " ");
+		add_figures(out, &event->rusage, of_call);
+	}
+	if (of_live.valid || of_live.partial) {
+		text_add(out, " + live children ");
+		add_figures(out, &event->live_children, of_live);
+	}
+}
+
 static void text_event(struct text *out, struct trace_context *context,
                        const struct rt_trace_event *event)
 {
 	add_clock(out, context, event->realtime_ns);
 	add_process(out, context->has_utf8, event);
 	add_call(out, event);
-	if (event->flags & RT_TRACE_EVENT_UNREAD) {
-		text_add(out, " {unreadable}");
-	} else if (event->rusage_valid) {
-		text_add(out, " ");
-		add_figures(out, &event->rusage, event->rusage_valid);
-	}
-	if (event->live_children_valid) {
-		text_add(out, " + live children ");
-		add_figures(out, &event->live_children, event->live_children_valid);
-	}
+	add_all_figures(out, event);
 	if (event->flags & RT_TRACE_EVENT_32BIT)
 		text_add(out, " (32-bit)");
 	if (event->flags & RT_TRACE_EVENT_NO_ENTRY)

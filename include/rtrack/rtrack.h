@@ -1862,21 +1862,28 @@ struct rt_trace_event {
 	int32_t host_tid;      /**< Thread. Likewise. */
 	int32_t host_ppid;     /**< Parent of the process. Likewise. */
 	uint32_t uid;          /**< Real user id, in the caller's user namespace. */
-	/** Bit i: field i of live_children. 0 unless RT_TRACE_OPT_LIVE_CHILDREN is set and `who` is
-	 * RUSAGE_CHILDREN; also 0 if a child was waited for meanwhile. */
+	/** Bit i: field i of live_children is exact. This mask and the next are 0 unless
+	 * RT_TRACE_OPT_LIVE_CHILDREN is set and `who` is RUSAGE_CHILDREN; also if a child was
+	 * waited for meanwhile. */
 	uint32_t live_children_valid;
+	/** Bit i: field i of live_children is a lower bound. No bit is in both masks. */
+	uint32_t live_children_partial;
+	uint32_t reserved;        /**< 0. */
 	uint64_t thread_start_ns; /**< Start of the thread, CLOCK_BOOTTIME; 0: unknown. */
 	uint64_t cgroup_id;       /**< Inode number of its cgroup (v2); 0: unknown. */
 	uint64_t mount_namespace; /**< Inode number of its mount namespace; 0: unknown. */
 	uint64_t pid_namespace;   /**< Inode number of its pid namespace; 0: unknown. */
 	/** What the descendants of the process that were not waited for yet have used, with what
 	 * they have waited for. The sum of it and of `rusage` is what RUSAGE_CHILDREN would report
-	 * if all of them ended and were waited for. ru_maxrss is the largest, as there. CPU time
-	 * that they have waited for is in whole clock ticks: up to 20 ms less than it is, for each
-	 * of them that has waited. */
+	 * if all of them ended and were waited for. ru_maxrss is the largest, as there.
+	 *
+	 * Of what a descendant has waited for, the kernel shows CPU time in whole clock ticks: user
+	 * and system time are up to 10 ms less than they are, for each that has waited. It shows no
+	 * ru_maxrss and no context switches of that: they are those of live descendants alone. Of a
+	 * process that has executed a program, ru_maxrss lacks the peak before. All of these are in
+	 * live_children_partial then. */
 	struct rt_rusage live_children;
-	/** When that was read, CLOCK_MONOTONIC: shortly after the call. 0 if live_children_valid
-	 * is 0. */
+	/** When that was read, CLOCK_MONOTONIC: shortly after the call. 0 if both masks are 0. */
 	uint64_t live_children_at_ns;
 	char comm[64]; /**< Name of the thread, NUL-terminated. May contain any byte. */
 	/** Path of its program, NUL-terminated; empty: unknown. May contain any byte. It is looked

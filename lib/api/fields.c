@@ -480,6 +480,8 @@ static const struct rt_field trace_event_fields[] = {
 	FIELD(trace_event, host_ppid, RT_TYPE_I32, RT_FIELD_META, 0, ""),
 	FIELD(trace_event, uid, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(trace_event, live_children_valid, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(trace_event, live_children_partial, RT_TYPE_U32, RT_FIELD_META, 0, ""),
+	FIELD(trace_event, reserved, RT_TYPE_U32, RT_FIELD_META, 0, ""),
 	FIELD(trace_event, thread_start_ns, RT_TYPE_U64, RT_FIELD_META, 0, "ns"),
 	FIELD(trace_event, cgroup_id, RT_TYPE_U64, RT_FIELD_META, 0, ""),
 	FIELD(trace_event, mount_namespace, RT_TYPE_U64, RT_FIELD_META, 0, ""),

@@ -147,6 +147,7 @@ static void read_clock(struct once *once)
 	if (ctx->platform->cpu_clock(pid, &once->clock) < 0)
 		return;
 	once->target.clock = &once->clock;
+	once->out->has_clock = true;
 	once->target.is_leader_alone = has_run_time && run_ns == once->clock.total_ns;
 }
 

@@ -19,6 +19,7 @@
 struct rti_pid_once {
 	struct rti_pid_stat stat; /* all 0 except pid if stat was not read */
 	struct rti_figures figures;
+	bool has_clock; /* CPU time of the process itself is of its clock, not in whole ticks */
 };
 
 /* Read the figures that want names (RT_HAS_ bits) and no others. A figure that cannot be read has

@@ -64,10 +64,16 @@ static void set_exe(struct rti_event_maker *maker, const struct rti_trace_record
 
 static void set_live_children(const struct rti_event_maker *maker, struct rt_trace_event *out)
 {
-	if (maker->has_live_children && out->call == RT_TRACE_CALL_GETRUSAGE &&
-	    out->who == RT_RUSAGE_CHILDREN && out->result == 0 && out->rusage_valid)
-		out->live_children_valid = rti_live_children_read(
-		    out->pid, &out->rusage, &out->live_children, &out->live_children_at_ns);
+	struct rti_live_children live;
+
+	if (!maker->has_live_children || out->call != RT_TRACE_CALL_GETRUSAGE ||
+	    out->who != RT_RUSAGE_CHILDREN || out->result != 0 || !out->rusage_valid ||
+	    !rti_live_children_read(out->pid, &out->rusage, &live))
+		return;
+	out->live_children = live.usage;
+	out->live_children_valid = live.valid;
+	out->live_children_partial = live.partial;
+	out->live_children_at_ns = live.at_ns;
 }
 
 /* A call that a signal interrupts returns -EINTR, or the kernel makes it again by itself. At its

@@ -18,9 +18,12 @@
 
 #define ATTEMPTS_MAX 3
 
-/* The kernel shows these of a process alone, not of the children that it has waited for. */
-#define NOT_OF_REAPED                                                                              \
-	(RTI_RUSAGE_BIT(ru_maxrss) | RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw))
+#define OF_CPU (RTI_RUSAGE_BIT(ru_utime) | RTI_RUSAGE_BIT(ru_stime))
+
+/* Of the children that a process has waited for, the kernel shows CPU time in whole ticks, and
+ * nothing of the others. */
+#define LESS_OF_REAPED                                                                             \
+	(OF_CPU | RTI_RUSAGE_BIT(ru_maxrss) | RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw))
 
 #define DOMAINS (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
 
@@ -35,7 +38,7 @@ struct reader {
 	struct account *accounts; /* one for each */
 	uint64_t cpu_user_ns, cpu_system_ns, read_bytes, write_bytes;
 	struct rt_rusage sum;
-	uint32_t valid;
+	uint32_t known, partial;
 };
 
 static struct account account_of(const struct rti_pid_stat *stat)
@@ -49,23 +52,38 @@ static bool is_same(struct account a, struct account b)
 	       a.major_faults == b.major_faults;
 }
 
+static bool has_waited(const struct rti_pid_stat *stat)
+{
+	return stat->cminflt || stat->cmajflt || stat->cutime || stat->cstime;
+}
+
 static void clear_unknown(struct reader *r, const struct rti_pid_once *once)
 {
 	uint64_t has = once->figures.valid;
 
 	if (!(has & RT_HAS_CPU))
-		r->valid &= ~(RTI_RUSAGE_BIT(ru_utime) | RTI_RUSAGE_BIT(ru_stime));
+		r->known &= ~OF_CPU;
 	if (!(has & RT_HAS_FAULTS))
-		r->valid &= ~(RTI_RUSAGE_BIT(ru_minflt) | RTI_RUSAGE_BIT(ru_majflt));
+		r->known &= ~(RTI_RUSAGE_BIT(ru_minflt) | RTI_RUSAGE_BIT(ru_majflt));
 	if (!(has & RT_HAS_IO))
-		r->valid &= ~(RTI_RUSAGE_BIT(ru_inblock) | RTI_RUSAGE_BIT(ru_oublock));
+		r->known &= ~(RTI_RUSAGE_BIT(ru_inblock) | RTI_RUSAGE_BIT(ru_oublock));
 	/* A zombie has no memory any more, so its peak is unknown. */
 	if (!(has & RT_HAS_PEAK_RSS) || !once->figures.row.peak_rss_bytes)
-		r->valid &= ~RTI_RUSAGE_BIT(ru_maxrss);
+		r->known &= ~RTI_RUSAGE_BIT(ru_maxrss);
 	if (!(has & RT_HAS_CTXSW))
-		r->valid &= ~(RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw));
-	if (once->stat.cminflt || once->stat.cmajflt)
-		r->valid &= ~NOT_OF_REAPED;
+		r->known &= ~(RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw));
+}
+
+/* Without a CPU clock, the process's own time is in whole ticks, too. The peak of memory that a
+ * process had before an exec also counts for RUSAGE_CHILDREN; VmHWM forgets it. */
+static void mark_lower_bounds(struct reader *r, const struct rti_pid_once *once)
+{
+	if (has_waited(&once->stat))
+		r->partial |= LESS_OF_REAPED;
+	if (!once->has_clock)
+		r->partial |= OF_CPU;
+	if (!(once->stat.flags & RTI_PF_FORKNOEXEC))
+		r->partial |= RTI_RUSAGE_BIT(ru_maxrss);
 }
 
 static void add_process(struct reader *r, const struct rti_pid_once *once)
@@ -84,6 +102,7 @@ static void add_process(struct reader *r, const struct rti_pid_once *once)
 	if (peak_kib > r->sum.ru_maxrss)
 		r->sum.ru_maxrss = peak_kib;
 	clear_unknown(r, once);
+	mark_lower_bounds(r, once);
 }
 
 static int read_all(struct reader *r)
@@ -136,7 +155,8 @@ static bool try_once(struct reader *r, int32_t root, const struct rt_rusage *rep
 	r->accounts = NULL;
 	r->sum = (struct rt_rusage){ 0 };
 	r->cpu_user_ns = r->cpu_system_ns = r->read_bytes = r->write_bytes = 0;
-	r->valid = RTI_RUSAGE_ALL;
+	r->known = RTI_RUSAGE_ALL;
+	r->partial = 0;
 	is_good = rti_descendants_list(&r->call.ctx, root, &r->descendants) == 0 &&
 	          read_all(r) == 0 && is_unchanged(r, root, reported);
 	free(r->descendants.pids);
@@ -144,27 +164,35 @@ static bool try_once(struct reader *r, int32_t root, const struct rt_rusage *rep
 	return is_good;
 }
 
-uint32_t rti_live_children_read(int32_t pid, const struct rt_rusage *reported,
-                                struct rt_rusage *out, uint64_t *at_ns)
+static void set_figures(const struct reader *r, struct rti_live_children *out)
+{
+	out->usage = r->sum;
+	out->usage.ru_utime = (double)r->cpu_user_ns / 1e9;
+	out->usage.ru_stime = (double)r->cpu_system_ns / 1e9;
+	out->usage.ru_inblock = (int64_t)(r->read_bytes / 512);
+	out->usage.ru_oublock = (int64_t)(r->write_bytes / 512);
+	out->valid = r->known & ~r->partial;
+	out->partial = r->known & r->partial;
+}
+
+bool rti_live_children_read(int32_t pid, const struct rt_rusage *reported,
+                            struct rti_live_children *out)
 {
 	struct reader r;
 	uint64_t begun_at_ns = 0;
 	bool is_good = false;
 
+	*out = (struct rti_live_children){ 0 };
 	if (pid <= 0 || rti_one_call_begin(&r.call, RT_OPT_IO_WITH_REAPED) < 0)
-		return 0;
+		return false;
 	for (int i = 0; !is_good && i < ATTEMPTS_MAX; i++) {
 		begun_at_ns = r.call.platform.monotonic_ns();
 		is_good = try_once(&r, pid, reported);
 	}
 	rti_one_call_end(&r.call, 0);
 	if (!is_good)
-		return 0;
-	r.sum.ru_utime = (double)r.cpu_user_ns / 1e9;
-	r.sum.ru_stime = (double)r.cpu_system_ns / 1e9;
-	r.sum.ru_inblock = (int64_t)(r.read_bytes / 512);
-	r.sum.ru_oublock = (int64_t)(r.write_bytes / 512);
-	*out = r.sum;
-	*at_ns = begun_at_ns;
-	return r.valid;
+		return false;
+	set_figures(&r, out);
+	out->at_ns = begun_at_ns;
+	return true;
 }

@@ -145,6 +145,16 @@ class Text(Fake):
             line, "getrusage(RUSAGE_CHILDREN) = 0 {utime=2.00 s, stime=0.00 s, maxrss=0 B} + live "
             "children {utime=0.50 s, stime=0.00 s, maxrss=1.0 MiB}")
 
+    def test_lower_bounds_of_live_children_are_marked(self) -> None:
+        bounds = 0b111 | 1 << 14 | 1 << 15
+        line = self.line(who=CHILDREN, live_children_valid=ALL_VALID & ~bounds,
+                         live_children_partial=bounds & ~(1 << 15),
+                         live_children_ru_utime=0.5, live_children_ru_maxrss=1024,
+                         live_children_ru_minflt=7)
+        self.assertEqual(line.partition(" + live children ")[2],
+                         "{utime>=0.50 s, stime>=0.00 s, maxrss>=1.0 MiB, minflt=7, nvcsw>=0, "
+                         "nivcsw=?}")
+
     def test_processes_have_pid_and_other_threads_their_tid(self) -> None:
         lines = self.lines("text", event(tid=4713), event(pid=0, tid=0),
                            event(pid=0, tid=0, host_tid=5), event(pid=0, tid=0, host_pid=0))
@@ -180,12 +190,21 @@ class JsonLines(Fake):
                 keys += figures
             elif field.name == "live_children":
                 keys += ["live_children_" + name for name in figures]
-            elif field.name not in ("size", "rusage_valid", "live_children_valid"):
+            elif field.name not in ("size", "rusage_valid", "live_children_valid", "reserved"):
                 keys.append(field.name)
         found, = self.objects(event(live_children_valid=ALL_VALID), words=["--live-children"])
         self.assertEqual(sorted(found), sorted(keys))
         found, = self.objects(event())
         self.assertEqual(sorted(found), sorted(k for k in keys if not k.startswith("live_")))
+
+    def test_lower_bounds_of_live_children_are_named(self) -> None:
+        found, = self.objects(
+            event(who=CHILDREN, live_children_valid=ALL_VALID & ~0b1011, live_children_partial=0b11,
+                  live_children_ru_utime=0.5), words=["--live-children"])
+        self.assertEqual(found["live_children_partial"], ["ru_utime", "ru_stime"])
+        self.assertEqual((found["live_children_ru_utime"], found["live_children_ru_maxrss"]),
+                         (0.5, 0))
+        self.assertIsNone(found["live_children_ru_ixrss"])
 
     def test_values_are_those_of_the_event(self) -> None:
         found, = self.objects(

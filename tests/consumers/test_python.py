@@ -716,6 +716,15 @@ class Traces(unittest.TestCase):
         self.assertRaises(ValueError, trace.read)
         self.assertRaises(ValueError, trace.command.dispatch)
 
+    def test_live_children_have_exact_figures_and_lower_bounds(self) -> None:
+        event = rtrack.TraceEvent()
+        self.assertIsNone(event.live_children)
+        event._raw.live_children.ru_utime = 0.5
+        event._raw.live_children_valid, event._raw.live_children_partial = 0b10, 0b1
+        used = event.live_children
+        self.assertEqual((used.ru_utime, used.ru_stime, used.ru_maxrss), (0.5, 0.0, None))
+        self.assertEqual(event.live_children_partial, 0b1)
+
     def test_trace_with_bad_arguments_raises(self) -> None:
         for arguments in ({}, {"pid": 1, "whole_system": True}, {"pid": 1, "calls": 8},
                           {"pid": 1, "back_end": 9}):

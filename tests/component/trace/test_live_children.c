@@ -105,46 +105,48 @@ static void kill_and_wait_for(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-static uint32_t read_live(const struct rt_rusage *base, struct rt_rusage *out)
+static struct rti_live_children read_live(const struct rt_rusage *base)
 {
-	uint64_t at_ns;
+	struct rti_live_children live;
 
-	return rti_live_children_read(getpid(), base, out, &at_ns);
+	ck_assert(rti_live_children_read(getpid(), base, &live));
+	ck_assert_uint_eq(live.valid & live.partial, 0);
+	return live;
 }
 
 #define BIT(field) (1u << (offsetof(struct rt_rusage, field) / 8))
-#define OF_ALL                                                                                     \
-	(BIT(ru_utime) | BIT(ru_stime) | BIT(ru_minflt) | BIT(ru_majflt) | BIT(ru_inblock) |       \
-	 BIT(ru_oublock))
+/* What the kernel shows less of, once a process has waited for a child. */
+#define BOUNDS (BIT(ru_utime) | BIT(ru_stime) | BIT(ru_maxrss) | BIT(ru_nvcsw) | BIT(ru_nivcsw))
 
 START_TEST(live_child_has_used_what_waiting_for_it_adds)
 {
 	pid_t pid = fork_stopped();
-	struct rt_rusage before, live, after;
-	uint32_t valid;
+	struct rt_rusage before, after;
+	struct rti_live_children live;
 
 	wait_until_stopped(pid);
 	before = reported();
-	valid = read_live(&before, &live);
+	live = read_live(&before);
 	kill_and_wait_for(pid);
 	after = reported();
-	ck_assert_uint_eq(valid, 0xffff);
-	ck_assert_int_eq(live.ru_minflt, after.ru_minflt - before.ru_minflt);
-	ck_assert_int_eq(live.ru_majflt, after.ru_majflt - before.ru_majflt);
-	ck_assert_int_eq(live.ru_inblock, after.ru_inblock - before.ru_inblock);
+	ck_assert_uint_eq(live.valid, 0xffff);
+	ck_assert_int_eq(live.usage.ru_minflt, after.ru_minflt - before.ru_minflt);
+	ck_assert_int_eq(live.usage.ru_majflt, after.ru_majflt - before.ru_majflt);
+	ck_assert_int_eq(live.usage.ru_inblock, after.ru_inblock - before.ru_inblock);
 	/* The kernel may count the last switch of a process after it was waited for. */
-	ck_assert_int_ge(after.ru_nvcsw - before.ru_nvcsw, live.ru_nvcsw);
-	ck_assert_int_le(after.ru_nvcsw - before.ru_nvcsw, live.ru_nvcsw + 1);
-	ck_assert_double_eq_tol(cpu_time(&live), cpu_time(&after) - cpu_time(&before), TOLERANCE);
-	ck_assert_double_ge(cpu_time(&live), CPU_TIME);
-	ck_assert_int_ge(live.ru_maxrss, MEMORY / 1024);
+	ck_assert_int_ge(after.ru_nvcsw - before.ru_nvcsw, live.usage.ru_nvcsw);
+	ck_assert_int_le(after.ru_nvcsw - before.ru_nvcsw, live.usage.ru_nvcsw + 1);
+	ck_assert_double_eq_tol(cpu_time(&live.usage), cpu_time(&after) - cpu_time(&before),
+	                        TOLERANCE);
+	ck_assert_double_ge(cpu_time(&live.usage), CPU_TIME);
+	ck_assert_int_ge(live.usage.ru_maxrss, MEMORY / 1024);
 }
 END_TEST
 
 START_TEST(live_grandchildren_and_those_waited_for_are_included)
 {
-	struct rt_rusage before, live, after;
-	uint32_t valid;
+	struct rt_rusage before, after;
+	struct rti_live_children live;
 	pid_t pid, *grandchild;
 
 	grandchild = mmap(NULL, sizeof(*grandchild), PROT_READ | PROT_WRITE,
@@ -155,51 +157,108 @@ START_TEST(live_grandchildren_and_those_waited_for_are_included)
 	pid = fork_family(grandchild);
 	wait_until_stopped(pid);
 	before = reported();
-	valid = read_live(&before, &live);
+	live = read_live(&before);
 	kill_and_wait_for(pid);
 	kill_and_wait_for(*grandchild);
 	after = reported();
-	ck_assert_uint_eq(valid & OF_ALL, OF_ALL);
-	ck_assert_uint_eq(valid & (BIT(ru_maxrss) | BIT(ru_nvcsw) | BIT(ru_nivcsw)), 0);
-	ck_assert_int_eq(live.ru_minflt, after.ru_minflt - before.ru_minflt);
-	ck_assert_double_eq_tol(cpu_time(&live), cpu_time(&after) - cpu_time(&before), TOLERANCE);
-	ck_assert_double_ge(cpu_time(&live), 3 * CPU_TIME - TOLERANCE);
+	ck_assert_uint_eq(live.valid, 0xffff & ~BOUNDS);
+	ck_assert_uint_eq(live.partial, BOUNDS);
+	ck_assert_int_eq(live.usage.ru_minflt, after.ru_minflt - before.ru_minflt);
+	ck_assert_double_eq_tol(cpu_time(&live.usage), cpu_time(&after) - cpu_time(&before),
+	                        TOLERANCE);
+	ck_assert_double_ge(cpu_time(&live.usage), 3 * CPU_TIME - TOLERANCE);
+	ck_assert_int_ge(live.usage.ru_maxrss, MEMORY / 1024);
+	ck_assert_int_le(live.usage.ru_nvcsw, after.ru_nvcsw - before.ru_nvcsw);
 }
 END_TEST
 
-START_TEST(nothing_is_valid_once_a_child_was_waited_for)
+/* The kernel shows CPU time that was waited for in whole ticks: this is less than one. */
+START_TEST(time_that_was_waited_for_is_a_lower_bound_however_short)
+{
+	pid_t pid = fork(), child;
+	struct rt_rusage before;
+	struct rti_live_children live;
+
+	if (pid == 0) {
+		child = fork();
+		if (child == 0)
+			_exit(0);
+		waitpid(child, NULL, 0);
+		alarm(DEADLINE);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	wait_until_stopped(pid);
+	before = reported();
+	live = read_live(&before);
+	kill_and_wait_for(pid);
+	ck_assert_uint_eq(live.valid, 0xffff & ~BOUNDS);
+	ck_assert_uint_eq(live.partial, BOUNDS);
+}
+END_TEST
+
+/* The kernel keeps the peak of memory over an exec, and does not show it. */
+START_TEST(memory_from_before_an_exec_is_a_lower_bound)
+{
+	struct rt_rusage before, after;
+	struct rti_live_children live;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		alarm(DEADLINE);
+		use_resources();
+		execl("/bin/sh", "sh", "-c", "kill -STOP $$", (char *)NULL);
+		_exit(1);
+	}
+	wait_until_stopped(pid);
+	before = reported();
+	live = read_live(&before);
+	kill_and_wait_for(pid);
+	after = reported();
+	ck_assert_int_ge(after.ru_maxrss, MEMORY / 1024);
+	ck_assert_int_lt(live.usage.ru_maxrss, MEMORY / 1024);
+	ck_assert_uint_eq(live.partial, BIT(ru_maxrss));
+	ck_assert_uint_eq(live.valid, 0xffff & ~BIT(ru_maxrss));
+}
+END_TEST
+
+START_TEST(nothing_is_known_once_a_child_was_waited_for)
 {
 	pid_t first = fork_stopped(), second = fork_stopped();
-	struct rt_rusage before, live;
+	struct rt_rusage before;
+	struct rti_live_children live;
 
 	wait_until_stopped(first);
 	wait_until_stopped(second);
 	before = reported();
 	kill_and_wait_for(first);
-	ck_assert_uint_eq(read_live(&before, &live), 0);
+	ck_assert(!rti_live_children_read(getpid(), &before, &live));
+	ck_assert_uint_eq(live.valid | live.partial, 0);
+	ck_assert_uint_eq(live.at_ns, 0);
 	kill_and_wait_for(second);
 }
 END_TEST
 
 START_TEST(process_without_children_has_zeros)
 {
-	struct rt_rusage before = reported(), live;
+	struct rt_rusage before = reported();
+	struct rti_live_children live = read_live(&before);
 
-	ck_assert_uint_eq(read_live(&before, &live), 0xffff);
-	ck_assert_double_eq(cpu_time(&live), 0);
-	ck_assert_int_eq(live.ru_minflt, 0);
-	ck_assert_int_eq(live.ru_maxrss, 0);
+	ck_assert_uint_eq(live.valid, 0xffff);
+	ck_assert_double_eq(cpu_time(&live.usage), 0);
+	ck_assert_int_eq(live.usage.ru_minflt, 0);
+	ck_assert_int_eq(live.usage.ru_maxrss, 0);
 }
 END_TEST
 
-START_TEST(process_that_is_gone_has_nothing_valid)
+START_TEST(process_that_is_gone_has_nothing_known)
 {
-	struct rt_rusage before = reported(), live;
-	uint64_t at_ns = 1;
+	struct rt_rusage before = reported();
+	struct rti_live_children live;
 
-	ck_assert_uint_eq(rti_live_children_read(0, &before, &live, &at_ns), 0);
-	ck_assert_uint_eq(rti_live_children_read(0x7fffffff, &before, &live, &at_ns), 0);
-	ck_assert_uint_eq(at_ns, 1); /* untouched */
+	ck_assert(!rti_live_children_read(0, &before, &live));
+	ck_assert(!rti_live_children_read(0x7fffffff, &before, &live));
+	ck_assert_uint_eq(live.valid | live.partial, 0);
 }
 END_TEST
 
@@ -210,8 +269,10 @@ int main(void)
 
 	tcase_add_test(tests, live_child_has_used_what_waiting_for_it_adds);
 	tcase_add_test(tests, live_grandchildren_and_those_waited_for_are_included);
-	tcase_add_test(tests, nothing_is_valid_once_a_child_was_waited_for);
+	tcase_add_test(tests, time_that_was_waited_for_is_a_lower_bound_however_short);
+	tcase_add_test(tests, memory_from_before_an_exec_is_a_lower_bound);
+	tcase_add_test(tests, nothing_is_known_once_a_child_was_waited_for);
 	tcase_add_test(tests, process_without_children_has_zeros);
-	tcase_add_test(tests, process_that_is_gone_has_nothing_valid);
+	tcase_add_test(tests, process_that_is_gone_has_nothing_known);
 	return suite_run(suite);
 }

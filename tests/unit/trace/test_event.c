@@ -100,6 +100,7 @@ START_TEST(event_has_every_value_of_its_record)
 	ck_assert_str_eq(event.exe, "");
 	ck_assert_uint_eq(event.rusage_valid, 0);
 	ck_assert_uint_eq(event.live_children_valid, 0);
+	ck_assert_uint_eq(event.live_children_partial, 0);
 }
 END_TEST
 

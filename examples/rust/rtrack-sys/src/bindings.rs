@@ -914,6 +914,8 @@ pub struct rt_trace_event {
     pub host_ppid: i32,
     pub uid: u32,
     pub live_children_valid: u32,
+    pub live_children_partial: u32,
+    pub reserved: u32,
     pub thread_start_ns: u64,
     pub cgroup_id: u64,
     pub mount_namespace: u64,

@@ -60,9 +60,11 @@ impl TraceEvent {
     }
 
     /// What the children that were not waited for have used, with
-    /// [`TraceOptions::live_children`].
+    /// [`TraceOptions::live_children`]. Some figures may be lower bounds: see
+    /// `live_children_partial` of [`TraceEvent::raw`].
     pub fn live_children(&self) -> Option<&sys::rt_rusage> {
-        (self.0.live_children_valid != 0).then_some(&self.0.live_children)
+        (self.0.live_children_valid | self.0.live_children_partial != 0)
+            .then_some(&self.0.live_children)
     }
 
     /// Name of the thread. It may contain any byte.
