@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The back end that traces by BPF programs: opens the plug-in, starts the command, and decides when
- * the reader is woken.
- *
- * A wake-up per event would cost more than the events. While events flow, the reader comes every
- * PAUSE_NS, by a timer, or when a quarter of the ring is in use. Once it finds nothing for that
- * long, it asks for a wake-up by the next event. */
+/* The back end that traces by BPF programs: opens the plug-in, starts the command, and wakes the
+ * reader. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,9 +10,7 @@
 #include "os/wakeup.h"
 #include "trace/back_end.h"
 #include "trace/bpf_error.h"
-
-#define PAUSE_NS 50000000u
-#define NEVER UINT64_MAX
+#include "trace/pace.h"
 
 struct bpf_trace {
 	struct rti_module module;
@@ -25,9 +19,8 @@ struct bpf_trace {
 	struct rti_platform platform;
 	struct rti_exe_cache *exe_cache;
 	struct rti_wakeup wakeup;
+	struct rti_pace pace;
 	uint64_t timer_at_ns; /* 0: expired */
-	uint64_t flows_until_ns;
-	bool is_asleep; /* the next event wakes the reader */
 };
 
 static void set_timer(struct bpf_trace *t, uint64_t at_ns)
@@ -37,36 +30,20 @@ static void set_timer(struct bpf_trace *t, uint64_t at_ns)
 	t->timer_at_ns = at_ns;
 }
 
-/* Nothing came for a while. An event that is written right now may not have seen that it is to wake
- * the reader: so look once more after a pause. */
-static void fall_asleep(struct bpf_trace *t, uint64_t now_ns)
-{
-	t->ops->set_wake(t->tracer, RTI_WAKE_AT_ONCE);
-	set_timer(t, t->is_asleep ? NEVER : now_ns + PAUSE_NS);
-	t->is_asleep = true;
-}
-
 /* After a read: say when the next one is due. */
 static void plan_next_read(struct bpf_trace *t, int count)
 {
 	struct rti_trace_state_of_ring ring;
-	uint64_t now_ns;
+	struct rti_pace_plan plan;
 
 	t->ops->get_state(t->tracer, &ring);
 	if (ring.has_more || (ring.is_over && count == 0)) {
 		set_timer(t, 0);
 		return;
 	}
-	now_ns = t->platform.monotonic_ns();
-	if (count > 0)
-		t->flows_until_ns = now_ns + PAUSE_NS;
-	if (now_ns >= t->flows_until_ns) {
-		fall_asleep(t, now_ns);
-		return;
-	}
-	t->is_asleep = false;
-	t->ops->set_wake(t->tracer, RTI_WAKE_AT_QUARTER);
-	set_timer(t, t->flows_until_ns);
+	plan = rti_pace_plan(&t->pace, t->platform.monotonic_ns(), count > 0);
+	t->ops->set_wake(t->tracer, plan.wakes_at_once ? RTI_WAKE_AT_ONCE : RTI_WAKE_AT_QUARTER);
+	set_timer(t, plan.timer_ns);
 }
 
 static void add_path(void *arg, uint64_t device, uint64_t inode, const char *path)
@@ -168,7 +145,7 @@ static int open_trace(void **self, const struct rti_trace_request *request)
 		return -ENOMEM;
 	t->wakeup = (struct rti_wakeup)RTI_WAKEUP_INIT;
 	t->exe_cache = request->exe_cache;
-	t->timer_at_ns = NEVER;
+	t->timer_at_ns = RTI_PACE_NEVER;
 	rti_platform_init(&t->platform, false);
 	err = open_plugin(t);
 	if (err == 0)

@@ -11,17 +11,18 @@
 #include "os/platform.h"
 #include "os/wakeup.h"
 #include "trace/back_end.h"
+#include "trace/pace.h"
 #include "trace/ptrace_error.h"
 #include "trace/tracer_client.h"
 #include "util/decimal.h"
 
-#define QUIET_NS 50000000u       /* until a reader that has taken records is woken again */
 #define ENDED_MAX_NS 10000000000 /* for a program that was not executed */
 
 struct ptrace_trace {
 	struct rti_tracer tracer;
 	struct rti_wakeup wakeup;
 	struct rti_platform platform;
+	struct rti_pace pace;
 	pid_t owner;
 	bool is_gone;        /* the tracer has ended, before all was over */
 	bool has_taken_some; /* records, since the reader went to sleep */
@@ -193,16 +194,15 @@ static int get_fd(const void *self)
 	return ((const struct ptrace_trace *)self)->wakeup.epoll;
 }
 
-/* The reader has found nothing. If it had taken some before, the next ones may gather: it is woken
- * at a quarter of the ring or after a while. Then the next one wakes it. */
+/* The reader has found nothing. */
 static void go_to_sleep(struct ptrace_trace *t)
 {
+	uint64_t now_ns = t->platform.monotonic_ns();
+	struct rti_pace_plan plan = rti_pace_plan(&t->pace, now_ns, t->has_taken_some);
+
 	rti_wakeup_clear(&t->wakeup);
-	if (t->has_taken_some)
-		rti_wakeup_set_time(&t->wakeup, t->platform.monotonic_ns() + QUIET_NS);
-	else
-		rti_wakeup_set_time(&t->wakeup, UINT64_MAX);
-	atomic_store(&t->tracer.ring->is_asleep, !t->has_taken_some);
+	rti_wakeup_set_time(&t->wakeup, plan.timer_ns);
+	atomic_store(&t->tracer.ring->is_asleep, plan.wakes_at_once);
 	t->has_taken_some = false;
 }
 
