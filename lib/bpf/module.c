@@ -14,14 +14,15 @@
 static const char *const beside_library[] = { RTI_BATCH_FILE, "librtrack/" RTI_BATCH_FILE };
 static const char installed[] = RTI_PLUGINS "/" RTI_BATCH_FILE;
 
-/* Returns 0, or -ENOENT if there is none, or one of another release. */
+/* Returns 0; -ENOENT if there is none, or one of another release; or another -errno. */
 static int open_plugin(struct rti_module *module, const char *path, const char *entry,
                        struct rti_module_version version)
 {
 	struct rti_module_version found;
+	int err = *path ? rti_library_open(path, &module->handle) : -ENOENT;
 
-	if (!*path || rti_library_open(path, &module->handle) < 0)
-		return -ENOENT;
+	if (err < 0)
+		return err;
 	module->ops = rti_library_symbol(module->handle, entry);
 	if (module->ops) {
 		memcpy(&found, module->ops, sizeof(found));
@@ -40,12 +41,13 @@ int rti_module_open(struct rti_module *module, const char *entry, struct rti_mod
 	path = malloc(RTI_ORIGIN_PATH_MAX);
 	if (!path)
 		return -ENOMEM;
-	for (size_t i = 0; err < 0 && i < sizeof(beside_library) / sizeof(beside_library[0]); i++) {
+	for (size_t i = 0; err == -ENOENT && i < sizeof(beside_library) / sizeof(beside_library[0]);
+	     i++) {
 		rti_origin_path(beside_library[i], path);
 		err = open_plugin(module, path, entry, version);
 	}
 	free(path);
-	return err < 0 ? open_plugin(module, installed, entry, version) : 0;
+	return err == -ENOENT ? open_plugin(module, installed, entry, version) : err;
 }
 
 void rti_module_close(struct rti_module *module)

@@ -17,8 +17,8 @@ struct rti_module_version {
 	uint32_t version, row_size;
 };
 
-/* Open the plug-in and find what it exports as `entry`. Returns 0; -ENOMEM; or -ENOENT if there is
- * no plug-in of this release, or the program is linked statically. */
+/* Open the plug-in and find what it exports as `entry`. Returns 0; -ENOENT if there is no plug-in
+ * of this release, or the program is linked statically; -EMFILE; -ENFILE; or -ENOMEM. */
 int rti_module_open(struct rti_module *module, const char *entry,
                     struct rti_module_version version);
 

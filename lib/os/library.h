@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-/* Open a library. name is looked for as ld.so(8) does, or is a path. Returns 0; -ENOENT if there is
- * none, or the program is linked statically, which would get a second C library. */
+/* Open a library. name is looked for as ld.so(8) does, or is a path. Returns 0; -EMFILE, -ENFILE or
+ * -ENOMEM; or -ENOENT if there is none, or the program is linked statically, which would get a
+ * second C library. */
 int rti_library_open(const char *name, void **out);
 
 /* Returns the address of an object, or NULL if the library has none of that name. */

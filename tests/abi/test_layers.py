@@ -34,7 +34,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/fd_map.c": re.compile(r"posix_spawn_file_actions_\w+|fcntl|close"),
     "os/lock.c": re.compile(r"pthread_mutex\w+"),
     # Opens the libraries of drivers.
-    "os/library.c": re.compile(r"dlsym|dlclose|getauxval"),
+    "os/library.c": re.compile(r"dlsym|dlclose|getauxval|open|close|mmap|munmap"),
     "os/wakeup.c": re.compile(r"epoll_\w+|timerfd_\w+|getpid|close"),
     # Dispatches by the public call that waits.
     "command/event_loop.c": re.compile(r"rt_command_wait"),
