@@ -95,7 +95,7 @@ struct rti_trace_ops {
 	uint32_t record_size;
 	/* Load the programs and begin to trace. *out is then to be passed to the other functions.
 	 * Returns 0; -ESRCH if there is no process `pid`; -EPERM; -EOPNOTSUPP if the kernel lacks
-	 * something; or another -errno. */
+	 * something; -EBADF if descriptor 0 is not open; or another -errno. */
 	int (*open)(void **out, const struct rti_trace_target *target);
 	/* From now on trace what the calling thread forks, or no longer. */
 	int (*arm)(void *state, bool is_armed);

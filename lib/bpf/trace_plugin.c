@@ -153,25 +153,22 @@ static void close_tracer(void *state)
 	free(t);
 }
 
-/* The generated code takes descriptor 0 for no descriptor, and would not close it. So it must not
- * be free. */
 static int open_tracer(void **out, const struct rti_trace_target *target)
 {
-	bool is_free = fcntl(STDIN_FILENO, F_GETFD) < 0;
-	int holder = is_free ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
-	struct tracer *t = calloc(1, sizeof(*t));
-	int err = -ENOMEM;
+	struct tracer *t;
+	int err;
 
-	if (is_free && holder < 0)
-		err = -errno;
-	else if (t)
-		err = begin(t, target);
-	if (err == 0)
-		*out = t;
-	else if (t)
+	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		return -EBADF;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	err = begin(t, target);
+	if (err < 0)
 		close_tracer(t);
-	if (holder >= 0)
-		close(holder);
+	else
+		*out = t;
 	return public_error(err);
 }
 

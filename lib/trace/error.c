@@ -19,6 +19,9 @@ void rti_trace_error_describe(const struct rt_trace_opts *opts, int err)
 		                    " can only trace a command.");
 	} else if (err == -ESRCH) {
 		rti_text_add(&text, "There is no such process.");
+	} else if (err == -EMFILE || err == -ENFILE) {
+		rti_text_add(&text, "The limit of open descriptors is reached: close some, or raise"
+		                    " RLIMIT_NOFILE or fs.file-max. A trace needs about 30.");
 	} else {
 		rti_text_add(&text, "The trace cannot begin: ");
 		rti_text_add(&text, rt_strerror(err));

@@ -11,6 +11,7 @@
 
 #include "api/struct_size.h"
 #include "os/platform.h"
+#include "os/standard_fds.h"
 #include "trace/back_end.h"
 #include "trace/error.h"
 #include "trace/event.h"
@@ -59,11 +60,17 @@ static uint32_t ring_bytes(uint32_t asked)
 	return bytes;
 }
 
+/* The program gets the standard descriptors as the host has them: none are held when it starts. */
 static int open_with(struct rt_trace *trace, const struct rti_trace_back_end *back_end,
                      const struct rti_trace_request *request)
 {
-	int err = back_end->open(&trace->state, request);
+	struct rti_standard_fds held;
+	int err = rti_standard_fds_hold(&held);
 
+	if (err < 0)
+		return err;
+	err = back_end->open(&trace->state, request);
+	rti_standard_fds_release(&held);
 	if (err < 0)
 		return err;
 	trace->back_end = back_end;

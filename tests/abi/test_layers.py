@@ -76,6 +76,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
     "os/reap_later.c": re.compile(r"pthread_mutex_(un)?lock"),
     "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap"),
+    "os/standard_fds.c": re.compile(r"open|close"),
     # Looks for the program of a process.
     "os/program_file.c": re.compile(r"readlink|stat"),
     # The public calls of a trace. It frees the command that it has started.
