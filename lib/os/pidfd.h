@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Open a process. Returns a descriptor that is close-on-exec, or -1: there is no such process,
- * or the kernel has no pidfds. */
+/* Open a process. Returns a descriptor that is close-on-exec, or -1 with errno: there is no such
+ * process, no descriptor is left, or the kernel has no pidfds. */
 int rti_pidfd_open(int32_t pid);
 
 /* Send a signal by the descriptor, or by pid if that is -1. Async-signal-safe; leaves errno

@@ -20,6 +20,26 @@
 #define END_MAX_NS 200000000 /* of a tracer that has nothing left to do */
 #define NULL_FD (-2)         /* rt_fd.source */
 
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* Without a pidfd the tracer could not be reaped later: another child of the host may have its pid
+ * then. So it is ended at once if there is no descriptor left. It traces nothing yet. Before Linux
+ * 5.3 there are no pidfds; nor can it trace then. */
+static int open_pidfd(struct rti_tracer *tracer)
+{
+	int error;
+
+	tracer->pidfd = rti_pidfd_open(tracer->pid);
+	error = errno;
+	if (tracer->pidfd >= 0 || !is_shortage(error))
+		return 0;
+	rti_spawn_undo(tracer->pid);
+	return -error;
+}
+
 /* Tries one place after the other until there is a file. The tracer gets no descriptor of the host,
  * and nothing of its environment: e.g. LD_PRELOAD. */
 static int spawn(struct rti_tracer *tracer, const int sources[4])
@@ -53,8 +73,7 @@ static int spawn(struct rti_tracer *tracer, const int sources[4])
 	}
 	if (err < 0)
 		return rti_helper_is_missing(err) ? -ENOPKG : err;
-	tracer->pidfd = rti_pidfd_open(tracer->pid);
-	return 0;
+	return open_pidfd(tracer);
 }
 
 static int open_pair(int pair[2])

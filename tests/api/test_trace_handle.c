@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls on a trace that was begun, as they are documented. */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +16,8 @@
 
 #include "arguments.h"
 #include "suite.h"
+
+#define NR_PIDFD_OPEN 434 /* on every architecture */
 
 static char why_not[256];
 
@@ -123,6 +131,139 @@ START_TEST(read_in_a_forked_child_returns_echild)
 }
 END_TEST
 
+static const uint32_t back_ends[] = { RT_TRACE_BACK_END_BPF, RT_TRACE_BACK_END_PTRACE };
+
+/* Without a right or a file that a back end needs. */
+static bool is_refusal(int err)
+{
+	return err == -EPERM || err == -EOPNOTSUPP || err == -ENOPKG;
+}
+
+static int open_with(struct rt_trace **out, uint32_t back_end)
+{
+	static const char *const argv[] = { "true", NULL };
+	const struct rt_command_opts command = { .size = sizeof(command), .argv = argv };
+	const struct rt_trace_opts opts = { .size = sizeof(opts),
+		                            .command = &command,
+		                            .calls = RT_TRACE_CALL_GETRUSAGE | RT_TRACE_CALL_WAIT4,
+		                            .back_end = back_end,
+		                            .message = why_not,
+		                            .message_size = sizeof(why_not) };
+
+	return rt_trace_new(out, &opts);
+}
+
+/* What is opened while a standard descriptor is closed must not take its number: the host may write
+ * to its standard error all the same. */
+START_TEST(trace_takes_no_standard_descriptor_that_is_closed)
+{
+	struct rt_trace *trace;
+	int saved[3], err, fd;
+
+	for (int i = 0; i < 3; i++) {
+		saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+		close(i);
+	}
+	err = open_with(&trace, back_ends[_i]);
+	fd = err == 0 ? rt_trace_fd(trace) : -1;
+	for (int i = 0; i < 3; i++) {
+		dup2(saved[i], i);
+		close(saved[i]);
+	}
+	if (is_refusal(err))
+		return;
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_gt(fd, 2);
+	ck_assert_int_eq(rt_command_wait(rt_trace_command(trace), -1, NULL, 0), 0);
+	rt_trace_free(trace);
+}
+END_TEST
+
+#define FDS_MAX 128
+
+static int count_open(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < FDS_MAX; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* Opens descriptors until so many are left. Returns how many it opened. */
+static int leave_free(int room, int fds[FDS_MAX])
+{
+	int count = 0;
+
+	while ((fds[count] = dup(STDOUT_FILENO)) >= 0)
+		count++;
+	for (; room > 0 && count > 0; room--)
+		close(fds[--count]);
+	return count;
+}
+
+/* Whichever descriptor is the first that cannot be opened. */
+START_TEST(trace_without_descriptors_says_so_and_leaves_nothing)
+{
+	const struct rlimit few = { FDS_MAX, FDS_MAX };
+	int fds[FDS_MAX], err = -EMFILE;
+	struct rt_trace *trace;
+
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (int room = 0; err == -EMFILE; room++) {
+		int before = count_open(), count = leave_free(room, fds);
+
+		*why_not = '\0';
+		err = open_with(&trace, back_ends[_i]);
+		while (count > 0)
+			close(fds[--count]);
+		if (err == 0 || (is_refusal(err) && room > 1))
+			break;
+		ck_assert_msg(err == -EMFILE, "%d left: %d, %s", room, err, why_not);
+		ck_assert_ptr_nonnull(strstr(why_not, "RLIMIT_NOFILE"));
+		ck_assert_int_eq(count_open(), before);
+		ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+		ck_assert_int_eq(errno, ECHILD);
+	}
+	if (err < 0)
+		return;
+	ck_assert_int_eq(rt_command_wait(rt_trace_command(trace), -1, NULL, 0), 0);
+	rt_trace_free(trace);
+}
+END_TEST
+
+/* As if the last descriptor had gone to another thread, once the helper process runs. */
+static void refuse_pidfds(void)
+{
+	const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NR_PIDFD_OPEN, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EMFILE),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { COUNT_OF(code), (void *)code };
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+START_TEST(tracer_that_could_not_be_reaped_is_none)
+{
+	struct rt_trace *trace;
+	int err = open_with(&trace, RT_TRACE_BACK_END_PTRACE);
+
+	if (is_refusal(err))
+		return;
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(rt_command_wait(rt_trace_command(trace), -1, NULL, 0), 0);
+	rt_trace_free(trace);
+	refuse_pidfds();
+	ck_assert_int_eq(open_with(&trace, RT_TRACE_BACK_END_PTRACE), -EMFILE);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("api_trace_handle");
@@ -138,5 +279,10 @@ int main(void)
 	                    command_that_cannot_be_started_has_the_error_and_message_of_its_start,
 	                    0, COUNT_OF(unstartable));
 	tcase_add_test(tests, read_in_a_forked_child_returns_echild);
+	tcase_add_loop_test(tests, trace_takes_no_standard_descriptor_that_is_closed, 0,
+	                    COUNT_OF(back_ends));
+	tcase_add_loop_test(tests, trace_without_descriptors_says_so_and_leaves_nothing, 0,
+	                    COUNT_OF(back_ends));
+	tcase_add_test(tests, tracer_that_could_not_be_reaped_is_none);
 	return suite_run(suite);
 }
