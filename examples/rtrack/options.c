@@ -378,6 +378,25 @@ static int try_help(const struct command *command)
 	return EXIT_USAGE;
 }
 
+/* Say what is wrong with an argument. The help of an option that takes words names them, after a
+ * colon if there is one. E.g.: "colour the summary: auto, always or never". */
+static void warn_of_argument(const struct option_row *row, const char *argument, int err)
+{
+	static const char *const of_words[] = { "CALLS", "FORM",   "FORMAT", "HOW",
+		                                "WHEN",  "METHOD", NULL };
+	const char *words = strchr(row->help, ':');
+	unsigned unused;
+
+	words = words && words < row->help + strcspn(row->help, ";") ? words + 2 : row->help;
+	if (err == -ERANGE)
+		warn("invalid %s '%s': at least 1ms", row->name, argument);
+	else if (pick(row->argument, of_words, &unused) == 0)
+		warn("invalid %s '%s': use %.*s", row->name, argument, (int)strcspn(words, ";"),
+		     words);
+	else
+		warn("invalid %s '%s'", row->name, argument);
+}
+
 /* Parse one option. Returns true to go on, or false and the exit code. */
 static bool parse_one(struct options *o, int key, int *exit_code)
 {
@@ -403,7 +422,7 @@ static bool parse_one(struct options *o, int key, int *exit_code)
 	err = set_with_argument(o, key, optarg);
 	if (err == 0)
 		return true;
-	warn("invalid %s '%s'%s", row->name, optarg, err == -ERANGE ? ": at least 1ms" : "");
+	warn_of_argument(row, optarg, err);
 	*exit_code = try_help(o->command);
 	return false;
 }

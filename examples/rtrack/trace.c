@@ -241,9 +241,8 @@ static void write_summary(struct trace *t)
 		write_all(STDERR_FILENO, text.data, text.len, &written);
 		text_free(&text);
 	}
-	if (totals.lost > 0)
-		warn("%s calls are missing: the memory for them was full; a larger --ring-bytes "
-		     "may help",
+	if (t->options->quiet && totals.lost > 0)
+		warn("%s calls were lost: their memory was full; a larger --ring-bytes may help",
 		     human_count(totals.lost).s);
 }
 

@@ -30,17 +30,25 @@ static const struct name idtypes[] = {
 	{ 0, "P_ALL" }, { 1, "P_PID" }, { 2, "P_PGID" }, { 3, "P_PIDFD" }, { 0, NULL },
 };
 
-static const struct name wait_options[] = {
+/* Some are for waitid(2) alone. A program may pass them all the same, and get EINVAL. */
+static const struct name wait4_options[] = {
+	{ 0x00000001, "WNOHANG" },    { 0x00000002, "WUNTRACED" }, { 0x00000004, "WEXITED" },
+	{ 0x00000008, "WCONTINUED" }, { 0x01000000, "WNOWAIT" },   { 0x20000000, "__WNOTHREAD" },
+	{ 0x40000000, "__WALL" },     { 0x80000000, "__WCLONE" },  { 0, NULL },
+};
+
+static const struct name waitid_options[] = {
 	{ 0x00000001, "WNOHANG" },    { 0x00000002, "WSTOPPED" }, { 0x00000004, "WEXITED" },
 	{ 0x00000008, "WCONTINUED" }, { 0x01000000, "WNOWAIT" },  { 0x20000000, "__WNOTHREAD" },
 	{ 0x40000000, "__WALL" },     { 0x80000000, "__WCLONE" }, { 0, NULL },
 };
 
-/* strerrorname_np(3) is newer than some C libraries. These are the errors of the three calls. */
+/* strerrorname_np(3) is newer than some C libraries. These are the errors of the three calls. A
+ * security module may refuse to wait with EACCES. */
 static const struct name errors[] = {
 	{ EPERM, "EPERM" },   { ESRCH, "ESRCH" },   { EINTR, "EINTR" },   { EBADF, "EBADF" },
-	{ ECHILD, "ECHILD" }, { EAGAIN, "EAGAIN" }, { EFAULT, "EFAULT" }, { EINVAL, "EINVAL" },
-	{ ENOSYS, "ENOSYS" }, { 0, NULL },
+	{ ECHILD, "ECHILD" }, { EAGAIN, "EAGAIN" }, { EACCES, "EACCES" }, { EFAULT, "EFAULT" },
+	{ EINVAL, "EINVAL" }, { ENOSYS, "ENOSYS" }, { 0, NULL },
 };
 
 static const char *find(const struct name *names, int64_t value)
@@ -86,11 +94,12 @@ void trace_add_idtype(struct text *out, int32_t idtype)
 	add_name_or_number(out, idtypes, idtype);
 }
 
-void trace_add_wait_options(struct text *out, uint32_t options)
+void trace_add_wait_options(struct text *out, uint32_t call, uint32_t options)
 {
+	const struct name *option = call == RT_TRACE_CALL_WAIT4 ? wait4_options : waitid_options;
 	const char *gap = "";
 
-	for (const struct name *option = wait_options; option->name; option++) {
+	for (; option->name; option++) {
 		if (!(options & (uint32_t)option->value))
 			continue;
 		text_printf(out, "%s%s", gap, option->name);

@@ -20,7 +20,7 @@ void trace_add_scope(struct text *out, int32_t scope);
 void trace_add_idtype(struct text *out, int32_t idtype);
 
 /* Add the options of wait4(2) or waitid(2). E.g.: WNOHANG|WEXITED, or 0. */
-void trace_add_wait_options(struct text *out, uint32_t options);
+void trace_add_wait_options(struct text *out, uint32_t call, uint32_t options);
 
 /* Add a positive error number. E.g.: EINVAL (Invalid argument). */
 void trace_add_error(struct text *out, int64_t error);

@@ -172,10 +172,11 @@ static void add_head(struct text *out, const struct trace_summary *s,
 
 	text_printf(out, "rtrack: traced %s call%s", human_count(s->calls).s, plural(s->calls));
 	if (s->process_count > 0)
-		text_printf(out, " of %s%zu process%s", s->calls_of_others ? "at least " : "",
-		            s->process_count, s->process_count == 1 ? "" : "es");
-	text_printf(out, " by %s, %s failed, %s lost\n", back_end, human_count(s->failed).s,
-	            human_count(totals->lost).s);
+		text_printf(out, " of %s%s process%s", s->calls_of_others ? "at least " : "",
+		            human_count(s->process_count).s, s->process_count == 1 ? "" : "es");
+	text_printf(out, " by %s, %s failed, %s lost%s\n", back_end, human_count(s->failed).s,
+	            human_count(totals->lost).s,
+	            totals->lost ? ": their memory was full; a larger --ring-bytes may help" : "");
 }
 
 void trace_summary_write(struct trace_summary *s, const struct rt_trace_totals *totals,
@@ -191,8 +192,9 @@ void trace_summary_write(struct trace_summary *s, const struct rt_trace_totals *
 		calls_left -= s->slots[i].total;
 	}
 	if (shown < s->process_count)
-		text_printf(out, "  %12s  by %s%zu more process%s\n", human_count(calls_left).s,
-		            s->calls_of_others ? "at least " : "", s->process_count - shown,
+		text_printf(out, "  %12s  by %s%s more process%s\n", human_count(calls_left).s,
+		            s->calls_of_others ? "at least " : "",
+		            human_count(s->process_count - shown).s,
 		            s->process_count - shown == 1 ? "" : "es");
 	else if (calls_left > 0)
 		text_printf(out, "  %12s  by other processes\n", human_count(calls_left).s);

@@ -142,7 +142,7 @@ static void add_call(struct text *out, const struct rt_trace_event *event)
 	}
 	if (event->call != RT_TRACE_CALL_GETRUSAGE) {
 		text_add(out, ", ");
-		trace_add_wait_options(out, event->wait_options);
+		trace_add_wait_options(out, event->call, event->wait_options);
 	}
 	text_add(out, ") = ");
 	if (event->result < 0) {

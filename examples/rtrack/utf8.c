@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The smallest code point that needs so many bytes. A longer form of a smaller code point is not
  * valid UTF-8. */
@@ -47,6 +48,34 @@ static bool is_c1_control(const char *s, size_t len)
 	return len == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0;
 }
 
+/* They change the order or the line of what follows them: U+061C, U+200E, U+200F, U+2028 to U+202E,
+ * U+2066 to U+2069. E.g.: a name could seem to be that of another process. */
+static bool is_layout_control(const char *s, size_t len)
+{
+	static const struct {
+		const char *first, *last;
+	} ranges[] = {
+		{ "\xd8\x9c", "\xd8\x9c" },
+		{ "\xe2\x80\x8e", "\xe2\x80\x8f" },
+		{ "\xe2\x80\xa8", "\xe2\x80\xae" },
+		{ "\xe2\x81\xa6", "\xe2\x81\xa9" },
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		if (strncmp(s, ranges[i].first, len) >= 0 && strncmp(s, ranges[i].last, len) <= 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_control(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)*s;
+
+	return c < 0x20 || c == 0x7f || is_c1_control(s, len) ||
+	       (len > 1 && is_layout_control(s, len));
+}
+
 void utf8_add_printable(struct text *t, const char *s, bool utf8)
 {
 	while (*s) {
@@ -57,8 +86,7 @@ void utf8_add_printable(struct text *t, const char *s, bool utf8)
 			text_add(t, "\\n");
 		else if (c == '\t')
 			text_add(t, "\\t");
-		else if (c < 0x20 || c == 0x7f || len == 0 || is_c1_control(s, len) ||
-		         (len > 1 && !utf8))
+		else if (len == 0 || is_control(s, len) || (len > 1 && !utf8))
 			text_add(t, "?");
 		else
 			text_bytes(t, s, len);

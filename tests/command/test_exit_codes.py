@@ -120,6 +120,27 @@ class BeforeTheStart(Case):
                         ["--accounting", "guess"], ["-o", ""], ["--processes", ""], ["--pid", "1"]):
             self.assert_not_started(2, *options)
 
+    def test_invalid_word_is_answered_with_the_words_that_are_known(self) -> None:
+        answers = (
+            (["trace", "--calls", "foo"],
+             "invalid calls 'foo': use getrusage, wait4, waitid, separated by commas"),
+            (["trace", "--back-end", "x"], "invalid back-end 'x': use auto, bpf or ptrace"),
+            (["trace", "-f", "csv"], "invalid format 'csv': use text, jsonl or tracee"),
+            (["run", "-f", "xml"], "invalid format 'xml': use csv, csv-v5 or jsonl"),
+            (["run", "--pss", "x"], "invalid pss 'x': use exact, budget or off"),
+            (["run", "--live", "x"], "invalid live 'x': use auto, always or never"),
+            (["run", "--count", "x"], "invalid count 'x'"),
+            (["run", "-o", ""], "invalid output ''"),
+            (["run", "-i", "1us"], "invalid interval '1us': at least 1ms"))
+        for words, answer in answers:
+            done = rtrack(*words, "--", "true")
+            self.assertEqual(done.stderr.splitlines()[0], "rtrack: " + answer)
+            self.assertEqual(done.returncode, 2)
+
+    def test_message_has_no_control_characters(self) -> None:
+        done = rtrack("run", "--live", "\x1b[2J\r\n", "--", "true")
+        self.assertTrue(done.stderr.startswith("rtrack: invalid live '?[2J??': use "), done.stderr)
+
     def test_invalid_operands_return_2(self) -> None:
         for words in ([], ["run"], ["run", "--"], ["attach"], ["attach", "self"], ["attach", "0"],
                       ["attach", "-5"], ["attach", "99999999999999999999"], ["system", "all"],

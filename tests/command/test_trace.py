@@ -31,7 +31,10 @@ NOON = 1_700_000_000 * NS  # 2023-11-14 22:13:20 UTC
 # What /proc/PID/comm can have, and names that would break a line, a terminal or JSON.
 HOSTILE = [
     b"a\nb", b"\x1b[2J", b'"}\n{"', b"\xff\xfe", b"tab\there", b"back\\slash", b"\xc2\x9b31m", b"",
-    "ä".encode(), b"a]b[1]"]
+    "ä".encode(), b"a]b[1]", "\u202egnp.sh".encode(),
+    "a\u2066b\u2069".encode(), "\u200e\u200f\u061c".encode(), "a\u2028b".encode()]
+
+CONTROLS = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 
 # The fields of Tracee's JSON up to v0.24, in its order.
 TRACEE = [
@@ -111,6 +114,7 @@ class Text(Fake):
         for number, text in ((errno.EINVAL, "EINVAL (Invalid argument)"),
                              (errno.EFAULT, "EFAULT (Bad address)"),
                              (errno.EINTR, "EINTR (Interrupted system call)"),
+                             (errno.EACCES, "EACCES (Permission denied)"),
                              (errno.EXDEV, f"error {errno.EXDEV} ({os.strerror(errno.EXDEV)})")):
             self.assertEqual(self.line(who=7, result=-number, rusage_valid=0),
                              f"getrusage(7) = -1 {text}")
@@ -119,11 +123,13 @@ class Text(Fake):
         wait4 = {"call": binding.TRACE_CALL_WAIT4, "who": -1}
         self.assertEqual(self.line(**wait4, wait_options=os.WNOHANG, rusage_valid=0),
                          "wait4(-1, WNOHANG) = 0")
+        self.assertEqual(self.line(**wait4, wait_options=os.WUNTRACED, rusage_valid=0),
+                         "wait4(-1, WUNTRACED) = 0")
         self.assertTrue(self.line(**wait4, result=4712).startswith("wait4(-1, 0) = 4712 {utime="))
         self.assertEqual(
             self.line(call=binding.TRACE_CALL_WAITID, who=1, wait_id=4712, rusage_valid=0,
-                      wait_options=os.WEXITED | os.WNOHANG | 0x40000000 | 0x100),
-            "waitid(P_PID, 4712, WNOHANG|WEXITED|__WALL|0x100) = 0")
+                      wait_options=os.WEXITED | os.WSTOPPED | 0x40000000 | 0x100),
+            "waitid(P_PID, 4712, WSTOPPED|WEXITED|__WALL|0x100) = 0")
 
     def test_remarks_follow_call(self) -> None:
         remarks = ((binding.TRACE_EVENT_UNREAD, " = 0 {unreadable}"),
@@ -172,9 +178,10 @@ class Text(Fake):
             self.assertEqual(len(lines), len(HOSTILE))
             for line in lines:
                 self.assertRegex(line, r"\[4711\] getrusage\(RUSAGE_SELF\) = 0 \{")
-                self.assertFalse(re.search("[\x00-\x1f\x7f-\x9f]", line), repr(line))
+                self.assertFalse(re.search(CONTROLS, line), repr(line))
             self.assertIn(" ??[4711] ", lines[3])
             self.assertEqual("ä" in lines[8], locale == "C.UTF-8")
+            self.assertIn(" ?gnp.sh[4711] ", lines[10])
 
 
 class JsonLines(Fake):
@@ -321,15 +328,16 @@ rtrack: traced 1,210 calls of 2 processes by bpf, 4 failed, 0 lost
         events = [event(pid=pid, tid=pid) for pid in range(1, 4001)]
         lines = self.summary(*events, *events[:12]).splitlines()
         self.assertEqual(len(lines), 12)
-        self.assertIn("traced 4,012 calls of 4000 processes", lines[0])
-        self.assertEqual(lines[-1], "         3,992  by 3990 more processes")
+        self.assertIn("traced 4,012 calls of 4,000 processes", lines[0])
+        self.assertEqual(lines[-1], "         3,992  by 3,990 more processes")
         self.assertTrue(lines[1].endswith(" 2  getrusage(RUSAGE_SELF)  by prog[1]"), lines[1])
 
     def test_lost_calls_are_reported_even_if_quiet(self) -> None:
         for words in ([], ["-q"]):
-            output = self.summary(event(), words=words, lost=1234567)
-            self.assertIn("rtrack: 1,234,567 calls are missing", output)
-            self.assertEqual("traced 1 call of 1 process by bpf" in output, not words)
+            lines = self.summary(event(), words=words, lost=1234567).splitlines()
+            self.assertRegex(lines[0], "^rtrack: .*1,234,567.* lost: .* --ring-bytes may help$")
+            self.assertEqual("traced 1 call of 1 process by bpf" in lines[0], not words)
+            self.assertEqual(len([line for line in lines if "lost" in line]), 1)
 
     def test_no_calls_are_reported(self) -> None:
         self.assertEqual(self.summary(), "rtrack: traced 0 calls by bpf, 0 failed, 0 lost\n")
