@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from typing import List
 
@@ -18,6 +19,11 @@ SCOPES = {
     rtrack.RUSAGE_CHILDREN: "RUSAGE_CHILDREN",
     rtrack.RUSAGE_THREAD: "RUSAGE_THREAD",
 }
+
+
+def complain(text: str) -> None:
+    """Print an error with the name of this program."""
+    print(f"{os.path.basename(sys.argv[0])}: {text}", file=sys.stderr)
 
 
 def line_of(event: rtrack.TraceEvent) -> str:
@@ -41,7 +47,7 @@ def follow(trace: rtrack.Trace) -> int:
         print(line_of(event), file=sys.stderr)
     lost = trace.totals().lost
     if lost:
-        print(f"{lost} calls were lost", file=sys.stderr)
+        complain(f"{lost} calls were lost")
     if trace.command is None:
         return 0
     outcome = trace.command.wait()
@@ -57,11 +63,15 @@ def main(words: List[str]) -> int:
         with rtrack.Trace(words) as trace:
             return follow(trace)
     except OSError as error:
-        print(f"{os.path.basename(sys.argv[0])}: {error.strerror}", file=sys.stderr)
+        complain(error.strerror)
         return 125
+    except KeyboardInterrupt:  # of a process that runs on
+        return 128 + signal.SIGINT
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or (sys.argv[1] == "--pid" and len(sys.argv) != 3):
+    if len(sys.argv) < 2 or (
+        sys.argv[1] == "--pid" and (len(sys.argv) != 3 or not sys.argv[2].isdigit())
+    ):
         sys.exit(__doc__)
     sys.exit(main(sys.argv[1:]))

@@ -194,6 +194,18 @@ class Installed(unittest.TestCase):
         if shutil.which("c++"):
             self.assert_traces([str(self.build(EXAMPLES / "cpp/trace.cpp"))], numbers)
 
+    def test_errors_of_python_trace_begin_with_its_name(self) -> None:
+        env = {**self.stage.env, "RTRACK_LIBRARY": str(self.stage.library)}
+        example = [sys.executable, str(EXAMPLES / "python/trace_getrusage.py")]
+        for words in (["/nonexistent"], ["--pid", str(2**31 - 1)]):
+            done = subprocess.run([*example, *words], env=env, text=True, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 125, done.stderr)
+            self.assertRegex(done.stderr, r"^trace_getrusage\.py: .+\n$")
+        for words in ([], ["--pid"], ["--pid", "x"]):
+            done = subprocess.run([*example, *words], env=env, text=True, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("Usage: trace_getrusage.py PROGRAM", done.stderr)
+
     def test_python_binding_passes_its_tests(self) -> None:
         env = {**self.stage.env, "RTRACK_LIBRARY": str(self.stage.library)}
         run([sys.executable, SOURCE / "tests/consumers/test_python.py"], env=env)
