@@ -17,7 +17,6 @@
 #include "os/trace_record.h"
 
 #define DATA 0x5200u /* in data of ours; the meaning is in the lowest byte */
-#define INSTRUCTIONS_MAX 128
 
 struct meaning {
 	uint32_t arch, number, bit;
@@ -75,6 +74,12 @@ static const struct meaning meanings[] = {
 };
 
 #define MEANINGS (sizeof(meanings) / sizeof(meanings[0]))
+
+/* Two for each call, three for each architecture, of which there are no more than calls, and the
+ * first and the last one. */
+#define INSTRUCTIONS_MAX (2 + 5 * MEANINGS)
+
+_Static_assert(INSTRUCTIONS_MAX <= UINT8_MAX + 1, "a jump skips at most 255 instructions");
 
 struct program {
 	struct rti_sock_filter code[INSTRUCTIONS_MAX];
