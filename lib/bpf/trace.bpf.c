@@ -34,9 +34,6 @@ struct rti_trace_shared shared;
 #define EOPNOTSUPP 95
 
 #define ANCESTORS_MAX 4096
-#define PATH_PARTS_MAX 64 /* and mounts */
-#define PART_BYTES_MAX 128
-#define FILES_MAX 1024
 
 /* The pid namespace of the reader. */
 __u64 own_namespace;
@@ -47,18 +44,6 @@ struct {
 	__uint(max_entries, 65536); /* the plug-in sets another size */
 } ring SEC(".maps");
 
-struct program_file {
-	__u64 device, inode;
-};
-
-/* Programs with a path that was sent. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, FILES_MAX);
-	__type(key, struct program_file);
-	__type(value, __u32);
-} files SEC(".maps");
-
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* An event that finds the ring without room for it must be counted: seen + lost = made. */
@@ -66,6 +51,8 @@ static void *reserve(__u64 size)
 {
 	return bpf_ringbuf_reserve(&ring, size, 0);
 }
+
+#include "trace_path.h"
 
 /* A wake-up costs more than an event, so most events do not wake the reader. */
 static __u64 wake_flag(bool is_urgent)
@@ -105,88 +92,6 @@ static __s32 own_number(const struct pid *pid)
 	return nr;
 }
 
-/* A walk from a file to the root of its mount namespace. */
-struct walk {
-	struct dentry *dentry;
-	struct vfsmount *mount;
-	struct rti_trace_path *path;
-	__u32 used;       /* of the parts, in bytes */
-	bool is_complete; /* the root was reached */
-};
-
-/* Go on in the file system that holds the mount point. Returns 1 at the root of all. */
-static long leave_mount(struct walk *walk)
-{
-	struct mount *mount = (void *)walk->mount - bpf_core_field_offset(struct mount, mnt);
-	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
-
-	if (above == mount) {
-		walk->is_complete = true;
-		return 1;
-	}
-	walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
-	walk->mount = (void *)above + bpf_core_field_offset(struct mount, mnt);
-	return 0;
-}
-
-/* Returns 0 to go on. A part that is cut, or a file that has no path, ends the walk. */
-static long write_part(__u32 i, struct walk *walk)
-{
-	struct dentry *dentry = walk->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
-	struct vfsmount *mount = walk->mount;
-	__u32 used = walk->used;
-	long got;
-
-	if (dentry == BPF_CORE_READ(mount, mnt_root))
-		return leave_mount(walk);
-	if (dentry == parent || used > RTI_PATH_PARTS_BYTES - PART_BYTES_MAX)
-		return 1;
-	got = bpf_probe_read_kernel_str(&walk->path->parts[used], PART_BYTES_MAX,
-	                                BPF_CORE_READ(dentry, d_name.name));
-	if (got <= 1 || got >= PART_BYTES_MAX)
-		return 1;
-	walk->used = used + (__u32)got;
-	walk->dentry = parent;
-	return 0;
-}
-
-/* Once for each program: the path would be unknown if all its processes ended before one of their
- * events is read. Global, so that the verifier looks at it once in each program: then it takes the
- * address as a number. */
-__noinline int send_path(__u64 file_address)
-{
-	struct file *file = (void *)file_address;
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	const __u64 generation = BPF_CORE_READ(inode, i_generation);
-	const struct program_file key = { BPF_CORE_READ(inode, i_sb, s_dev) | generation << 32,
-		                          BPF_CORE_READ(inode, i_ino) };
-	const __u32 sent = 1;
-	struct walk walk = { .dentry = BPF_CORE_READ(file, f_path.dentry),
-		             .mount = BPF_CORE_READ(file, f_path.mnt) };
-	struct rti_trace_path *path;
-
-	if (bpf_map_update_elem(&files, &key, &sent, BPF_NOEXIST) < 0)
-		return 0;
-	path = reserve(sizeof(*path));
-	if (!path) {
-		bpf_map_delete_elem(&files, &key);
-		return 0;
-	}
-	path->kind = RTI_RING_PATH;
-	path->device = key.device;
-	path->inode = key.inode;
-	walk.path = path;
-	bpf_loop(PATH_PARTS_MAX, write_part, &walk, 0);
-	path->length = walk.used;
-	/* It is needed no sooner than the next event. */
-	if (walk.is_complete)
-		bpf_ringbuf_submit(path, BPF_RB_NO_WAKEUP);
-	else
-		bpf_ringbuf_discard(path, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-#ifndef RTI_TRACE_RAW
 static __s32 own_pid(const struct task_struct *task)
 {
 	return own_level ? own_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]))
@@ -207,7 +112,7 @@ static long look_at_ancestor(__u32 i, struct ancestry *walk)
 	const struct task_mark *mark;
 
 	/* A process alone: its ancestors do not matter. */
-	if (!at || (!settings.has_children && at->tgid != walk->tgid))
+	if (!at || (!settings.has_children && READ(at, tgid) != walk->tgid))
 		return 1;
 	mark = find_mark(at);
 	if ((mark && mark->flags & MARK_MEMBER) ||
@@ -215,21 +120,22 @@ static long look_at_ancestor(__u32 i, struct ancestry *walk)
 		walk->is_in_tree = true;
 		return 1;
 	}
-	if (at->tgid <= 1)
+	if (READ(at, tgid) <= 1)
 		return 1;
-	walk->at = at->real_parent;
+	walk->at = READ(at, real_parent);
 	return 0;
 }
 
 /* Whether an ancestor, or the thread group leader, is marked or the target. */
 static bool is_in_tree(struct task_struct *task)
 {
-	struct ancestry walk = { .at = task->group_leader, .tgid = task->tgid };
+	struct ancestry walk = { .at = READ(task, group_leader), .tgid = READ(task, tgid) };
 
 	bpf_loop(ANCESTORS_MAX, look_at_ancestor, &walk, 0);
 	return walk.is_in_tree;
 }
 
+#ifndef RTI_TRACE_RAW
 /* It may begin to exit meanwhile. on_exit may have run before it was marked, and then nothing else
  * would count it out. */
 static void mark_found(struct task_struct *task)
@@ -293,12 +199,29 @@ static __u32 inherited_flags(struct task_struct *parent, struct task_struct *chi
 	}
 	if (shared.armed && (__u64)parent == shared.armed && !is_thread)
 		return MARK_MEMBER | MARK_FIRST;
-#ifndef RTI_TRACE_RAW
 	if ((shared.is_seeding || shared.unmarked) && (is_thread || settings.has_children) &&
 	    is_in_tree(parent))
 		return MARK_MEMBER;
-#endif
 	return 0;
+}
+
+/* A thread of the tree without a mark. With storage, a search marks it later and counts it then.
+ * Otherwise it has none for ever: so it is counted in now, and out by count_out_unmarked(). */
+static void note_unmarked(void)
+{
+	__sync_fetch_and_add(&shared.unmarked, 1);
+#ifdef RTI_TRACE_RAW
+	__sync_fetch_and_add(&shared.threads, 1);
+#endif
+}
+
+static void count_out_unmarked(struct task_struct *task)
+{
+#ifdef RTI_TRACE_RAW
+	if (settings.target != RTI_TARGET_ALL && shared.unmarked && is_in_tree(task) &&
+	    __sync_fetch_and_add(&shared.threads, -1) == 1)
+		announce_end();
+#endif
 }
 
 /* The child does not run yet. */
@@ -314,7 +237,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (mark)
 		begin_thread(mark, flags, &shared.threads);
 	else
-		__sync_fetch_and_add(&shared.unmarked, 1);
+		note_unmarked();
 	return 0;
 }
 
@@ -323,8 +246,10 @@ int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct task_mark *mark = find_mark(task);
 
-	if (!mark)
+	if (!mark) {
+		count_out_unmarked(task);
 		return 0;
+	}
 	if (end_thread(mark, &shared.threads))
 		announce_end();
 	drop_mark(task);
@@ -350,18 +275,28 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	return 0;
 }
 
-/* Returns the mark of a thread if its calls are traced. */
-static struct task_mark *find_traced(struct task_struct *task)
+/* Whether the calls of a thread of a tree are traced. *mark is NULL if it could not get a mark. */
+static bool is_traced(struct task_struct *task, struct task_mark **mark)
 {
-	struct task_mark *mark = find_mark(task);
-
+	*mark = find_mark(task);
+	if (shared.unmarked && (!*mark || !((*mark)->flags & MARK_MEMBER)) && is_in_tree(task)) {
 #ifndef RTI_TRACE_RAW
-	if (shared.unmarked && (!mark || !(mark->flags & MARK_MEMBER)) && is_in_tree(task)) {
 		mark_found(task);
-		mark = find_mark(task);
-	}
+		*mark = find_mark(task);
 #endif
-	return mark && (mark->flags & (MARK_MEMBER | MARK_QUIET)) == MARK_MEMBER ? mark : NULL;
+		if (!*mark)
+			return true;
+	}
+	return *mark && ((*mark)->flags & (MARK_MEMBER | MARK_QUIET)) == MARK_MEMBER;
+}
+
+/* Returns false if the calls of a thread are not traced. */
+static bool get_mark(struct task_struct *task, struct task_mark **mark)
+{
+	if (settings.target != RTI_TARGET_ALL)
+		return is_traced(task, mark);
+	*mark = make_stored_mark(task);
+	return true;
 }
 
 HOOK("sys_enter")
@@ -375,7 +310,8 @@ int BPF_PROG(on_entry, struct pt_regs *regs, long number)
 	task = bpf_get_current_task_btf();
 	if (!(kind_of_call((__u32)number, is_32bit(task)) & settings.calls))
 		return 0;
-	mark = settings.target == RTI_TARGET_ALL ? make_stored_mark(task) : find_traced(task);
+	if (!get_mark(task, &mark))
+		return 0;
 	if (mark) {
 		mark->entry_ns = bpf_ktime_get_ns();
 		mark->has_called = 1;
@@ -519,8 +455,7 @@ static bool was_waiting(const struct task_struct *task, struct task_mark *mark, 
 	return true;
 }
 
-/* There may have been no memory for the time of the entry. A thread of a tree has its mark before
- * it calls. */
+/* There may have been no memory for the time of the entry. */
 static bool has_lost_entry(const struct task_mark *mark)
 {
 	return !mark || (settings.target == RTI_TARGET_ALL && shared.unmarked);
@@ -543,8 +478,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long returned)
 	call.kind = kind_of_call(number, is_32) & settings.calls;
 	if (!call.kind)
 		return 0;
-	mark = settings.target == RTI_TARGET_ALL ? make_stored_mark(task) : find_traced(task);
-	if (!mark && settings.target != RTI_TARGET_ALL)
+	if (!get_mark(task, &mark))
 		return 0;
 	if (mark) {
 		entry_ns = mark->entry_ns;

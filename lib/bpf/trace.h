@@ -62,7 +62,7 @@ struct rti_trace_settings {
 	int32_t target_pid;                        /* with RTI_TARGET_PID */
 	uint32_t has_children, wakes_for_children; /* 0 or 1 */
 	uint32_t lacks_storage;                    /* 1: for tests: behave as if there were none */
-	uint32_t reserved;
+	uint32_t marks_max;                        /* raw: at most so many marks; 0: MARKS_MAX */
 };
 
 #ifndef __bpf__
@@ -78,6 +78,7 @@ struct rti_trace_target {
 	bool wakes_for_children;
 	bool lacks_storage; /* for tests: as if no task could have storage */
 	bool is_raw;        /* raw tracepoints: for kernels that refuse the others, and for tests */
+	uint32_t marks_max; /* for tests, with is_raw: 0 is the usual number */
 };
 
 /* Takes the path of a program. */

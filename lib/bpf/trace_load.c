@@ -75,6 +75,10 @@ int LOAD(struct rti_trace_programs *out, const struct rti_trace_settings *settin
 		return -ENOMEM;
 	s->rodata->settings = *settings;
 	s->maps.ring.max_entries = ring_bytes;
+#ifdef RTI_TRACE_RAW
+	if (settings->marks_max)
+		s->maps.marks.max_entries = settings->marks_max;
+#endif
 	err = rti_trace_bpf__load(s);
 	if (err == 0 && !s->bss)
 		err = -ENOMEM;

@@ -113,6 +113,7 @@ static int load(struct tracer *t, const struct rti_trace_target *target)
 		.has_children = target->has_children,
 		.wakes_for_children = target->wakes_for_children,
 		.lacks_storage = target->lacks_storage,
+		.marks_max = target->marks_max,
 	};
 
 	if (target->is_raw)
