@@ -517,6 +517,7 @@ int set_up(void *ctx)
 	bpf_probe_read_kernel(shared.uid_extent, count * sizeof(*extents), extents);
 	shared.uid_extents = count;
 	shared.began_ns = bpf_ktime_get_boot_ns();
+	shared.began_monotonic_ns = bpf_ktime_get_ns();
 	return 0;
 }
 

@@ -41,12 +41,14 @@ struct rti_uid_extent {
 
 /* What the BPF programs and the plug-in share. */
 struct rti_trace_shared {
-	uint64_t lost;       /* events; written by the programs */
-	uint64_t threads;    /* of the tree that run; likewise */
-	uint64_t unmarked;   /* threads that had to be marked and could not be; likewise */
-	uint64_t spared;     /* marks that found no storage, so far; likewise */
-	uint64_t armed;      /* the thread that starts the command; 0: none */
-	uint64_t began_ns;   /* when the trace began, CLOCK_BOOTTIME */
+	uint64_t lost;     /* events; written by the programs */
+	uint64_t threads;  /* of the tree that run; likewise */
+	uint64_t unmarked; /* threads that had to be marked and could not be; likewise */
+	uint64_t spared;   /* marks that found no storage, so far; likewise */
+	uint64_t armed;    /* the thread that starts the command; 0: none */
+	/* When the trace began, as the kernel has it outside of time namespaces: CLOCK_BOOTTIME and
+	 * CLOCK_MONOTONIC. */
+	uint64_t began_ns, began_monotonic_ns;
 	uint32_t wake;       /* RTI_WAKE_ value */
 	uint32_t found;      /* threads that a search has marked since it was 0 */
 	uint32_t is_seeding; /* not all of the tree is marked yet */

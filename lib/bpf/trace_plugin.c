@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/skel_internal.h>
@@ -16,11 +17,19 @@
 /* A pass marks what the pass before it could not see. E.g.: a child of a child with a lower pid. */
 #define PASSES_MAX 64
 #define OVERFLOW_UID 65534u
+#define NS_PER_S 1000000000u
+#define NOISE_NS 1000000 /* a time namespace is off by more */
 
 extern const struct rti_trace_ops rti_bpf_trace __attribute__((visibility("default")));
 
+/* What the caller's clocks are ahead of the kernel's: not 0 in a time namespace. */
+struct clock_offsets {
+	int64_t monotonic_ns, boottime_ns;
+};
+
 struct tracer {
 	struct rti_trace_programs programs;
+	struct clock_offsets offsets;
 	struct rti_ring ring;
 	bool is_tree, is_over;
 	uint64_t unmarked; /* rti_trace_shared.unmarked when the tree was searched last */
@@ -121,6 +130,39 @@ static int load(struct tracer *t, const struct rti_trace_target *target)
 	return rti_trace_load(&t->programs, &settings, target->ring_bytes);
 }
 
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Of the kernel's clock as it was read between two reads of the caller's. What the reads take, and
+ * the correction of a clock meanwhile, is no offset. */
+static int64_t offset_of(uint64_t before_ns, uint64_t kernel_ns, uint64_t after_ns)
+{
+	int64_t least_ns = (int64_t)(before_ns - kernel_ns);
+	int64_t most_ns = (int64_t)(after_ns - kernel_ns);
+
+	return least_ns <= NOISE_NS && most_ns >= -NOISE_NS ? 0 : (least_ns + most_ns) / 2;
+}
+
+/* Begin, and find out how the kernel's numbers translate to those of the caller. */
+static int set_up(struct tracer *t)
+{
+	const struct rti_trace_shared *shared = t->programs.shared;
+	uint64_t monotonic_ns = read_clock(CLOCK_MONOTONIC);
+	uint64_t boottime_ns = read_clock(CLOCK_BOOTTIME);
+	int err = run_program(t->programs.set_up);
+
+	t->offsets.monotonic_ns =
+	    offset_of(monotonic_ns, shared->began_monotonic_ns, read_clock(CLOCK_MONOTONIC));
+	t->offsets.boottime_ns =
+	    offset_of(boottime_ns, shared->began_ns, read_clock(CLOCK_BOOTTIME));
+	return err;
+}
+
 static int begin(struct tracer *t, const struct rti_trace_target *target)
 {
 	const struct rti_trace_programs *programs = &t->programs;
@@ -133,7 +175,7 @@ static int begin(struct tracer *t, const struct rti_trace_target *target)
 	if (err == 0)
 		err = rti_ring_open(&t->ring, programs->ring, target->ring_bytes);
 	if (err == 0)
-		err = run_program(programs->set_up);
+		err = set_up(t);
 	if (err == 0)
 		err = programs->attach(programs->skeleton, t->is_tree);
 	if (err == 0 && target->kind == RTI_TARGET_PID)
@@ -199,6 +241,17 @@ static uint32_t own_uid(const struct rti_trace_shared *shared, uint32_t uid)
 	return OVERFLOW_UID;
 }
 
+/* A time of 0 is unknown. */
+static void translate(const struct tracer *t, struct rti_trace_record *record)
+{
+	record->uid = own_uid(t->programs.shared, record->uid);
+	if (record->entry_ns)
+		record->entry_ns += (uint64_t)t->offsets.monotonic_ns;
+	record->return_ns += (uint64_t)t->offsets.monotonic_ns;
+	if (record->thread_start_ns)
+		record->thread_start_ns += (uint64_t)t->offsets.boottime_ns;
+}
+
 static void pass_path(const struct rti_trace_path *path, rti_trace_path_fn *add, void *arg)
 {
 	char text[RTI_PATH_PARTS_BYTES + 2];
@@ -238,8 +291,7 @@ static int read_ring(struct tracer *t, struct rti_trace_record *records, int roo
 			pass_path((const void *)kind, add_path, arg);
 		} else if (*kind != RTI_RING_END) {
 			memcpy(&records[count], kind, sizeof(*records));
-			records[count].uid = own_uid(t->programs.shared, records[count].uid);
-			count++;
+			translate(t, &records[count++]);
 		}
 		rti_ring_take(&t->ring);
 	}

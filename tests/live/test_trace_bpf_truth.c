@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace by BPF says of each call, beside what the program wrote down about it. */
+#include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "suite.h"
 #include "tracing.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80 /* linux/sched.h; glibc has it since 2.36 */
+#endif
 
 #define LARGE_RING (64u << 20)
 
@@ -120,6 +131,76 @@ START_TEST(waits_are_as_the_program_saw_them)
 }
 END_TEST
 
+#define NOISE_NS 1000000u
+#define AHEAD_NS 100000000000000u /* of the clocks in the namespace */
+
+/* Returns false if there can be no time namespace. */
+static bool enter_time_namespace(void)
+{
+	static const char offsets[] = "monotonic 100000 0\nboottime 100000 0";
+	int fd;
+	bool is_set;
+
+	if (unshare(CLONE_NEWTIME) < 0)
+		return false;
+	fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+	is_set = fd >= 0 && write(fd, offsets, strlen(offsets)) == (ssize_t)strlen(offsets);
+	close(fd);
+	return is_set;
+}
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec now;
+
+	ck_assert_int_eq(clock_gettime(id, &now), 0);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* In the namespace: exits with 0 if the times are those of its clocks. */
+static void check_times(void)
+{
+	struct rt_trace_opts opts = { .pid = getpid() };
+	uint64_t monotonic_ns, boottime_ns, realtime_ns;
+	struct rt_trace_event event;
+	struct rt_trace *trace;
+	size_t count = 1;
+
+	ck_assert_uint_gt(read_clock(CLOCK_MONOTONIC), AHEAD_NS);
+	ck_assert_int_eq(start_trace(&trace, opts), 0);
+	monotonic_ns = read_clock(CLOCK_MONOTONIC);
+	boottime_ns = read_clock(CLOCK_BOOTTIME);
+	realtime_ns = read_clock(CLOCK_REALTIME);
+	syscall(SYS_getrusage, RUSAGE_SELF, NULL);
+	ck_assert_int_eq(rt_trace_read(trace, &event, sizeof(event), &count), 0);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_ge(event.monotonic_ns + NOISE_NS, monotonic_ns);
+	ck_assert_uint_le(event.monotonic_ns, read_clock(CLOCK_MONOTONIC) + NOISE_NS);
+	ck_assert_uint_ge(event.realtime_ns + NOISE_NS, realtime_ns);
+	ck_assert_uint_le(event.realtime_ns, read_clock(CLOCK_REALTIME) + NOISE_NS);
+	ck_assert_uint_le(event.thread_start_ns, boottime_ns);
+	ck_assert_uint_gt(event.thread_start_ns, AHEAD_NS);
+	rt_trace_free(trace);
+}
+
+START_TEST(times_are_those_of_the_readers_time_namespace)
+{
+	int status;
+	pid_t pid;
+
+	if (!enter_time_namespace())
+		return;
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		check_times();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("trace_bpf_truth");
@@ -136,6 +217,7 @@ int main(int argc, char **argv)
 	tcase_add_test(calls, calls_of_orphans_are_as_they_saw_them);
 	tcase_add_test(calls, calls_after_exec_by_another_thread_are_as_the_program_saw_them);
 	tcase_add_test(calls, waits_are_as_the_program_saw_them);
+	tcase_add_test(calls, times_are_those_of_the_readers_time_namespace);
 	if (*static_caller_path)
 		tcase_add_test(calls, calls_of_a_static_program_are_as_it_saw_them);
 	if (*caller_32bit_path)
