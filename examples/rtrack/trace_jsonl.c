@@ -73,6 +73,15 @@ static void add_known(struct text *out, const char *key, uint64_t value)
 		json_null(out, key);
 }
 
+/* A number from 0 that is UINT32_MAX if it is not known. */
+static void add_u32(struct text *out, const char *key, uint32_t value)
+{
+	if (value != UINT32_MAX)
+		json_u64(out, key, value);
+	else
+		json_null(out, key);
+}
+
 static void add_pid(struct text *out, const char *key, int32_t pid)
 {
 	add_known(out, key, pid > 0 ? (uint64_t)pid : 0);
@@ -98,14 +107,14 @@ static void add_call(struct text *out, const struct rt_trace_event *event)
 
 static void add_caller(struct text *out, const struct rt_trace_event *event)
 {
-	json_u64(out, "cpu", event->cpu);
+	add_u32(out, "cpu", event->cpu);
 	add_pid(out, "pid", event->pid);
 	add_pid(out, "tid", event->tid);
 	add_pid(out, "ppid", event->ppid);
 	add_pid(out, "host_pid", event->host_pid);
 	add_pid(out, "host_tid", event->host_tid);
 	add_pid(out, "host_ppid", event->host_ppid);
-	json_u64(out, "uid", event->uid);
+	add_u32(out, "uid", event->uid);
 	add_known(out, "thread_start_ns", event->thread_start_ns);
 	add_known(out, "cgroup_id", event->cgroup_id);
 	add_known(out, "mount_namespace", event->mount_namespace);

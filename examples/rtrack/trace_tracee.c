@@ -77,7 +77,7 @@ static void add_caller(struct text *out, const struct trace_context *context,
 
 	json_u64(out, "timestamp", event->realtime_ns);
 	json_u64(out, "threadStartTime", start ? start + (uint64_t)context->boot_offset_ns : 0);
-	json_u64(out, "processorId", event->cpu);
+	json_i64(out, "processorId", event->cpu == UINT32_MAX ? -1 : (int64_t)event->cpu);
 	json_i64(out, "processId", event->pid);
 	json_u64(out, "cgroupId", event->cgroup_id);
 	json_i64(out, "threadId", event->tid);
@@ -85,7 +85,7 @@ static void add_caller(struct text *out, const struct trace_context *context,
 	json_i64(out, "hostProcessId", event->host_pid);
 	json_i64(out, "hostThreadId", event->host_tid);
 	json_i64(out, "hostParentProcessId", event->host_ppid);
-	json_u64(out, "userId", event->uid);
+	json_i64(out, "userId", event->uid == UINT32_MAX ? -1 : (int64_t)event->uid);
 	json_u64(out, "mountNamespace", event->mount_namespace);
 	json_u64(out, "pidNamespace", event->pid_namespace);
 	json_string(out, "processName", event->comm);

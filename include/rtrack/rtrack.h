@@ -1852,18 +1852,19 @@ struct rt_trace_event {
 	int64_t result;
 	/** Address that the figures were to be written to, in the process. 0: NULL, or none. */
 	uint64_t usage_address;
-	/** What the kernel wrote there. Of a call that returned no figures (it failed, or no child
-	 * was waited for), 0. */
+	/** What the kernel wrote there, unless another thread has written to it since. Of a call
+	 * that returned no figures (it failed, or no child was waited for), 0. */
 	struct rt_rusage rusage;
 	uint32_t rusage_valid; /**< Bit i: field i of rusage, as of rt_pid_getrusage(). */
-	uint32_t cpu;          /**< CPU on which the call returned. */
+	uint32_t cpu;          /**< CPU on which the call returned; UINT32_MAX: unknown. */
 	int32_t pid;           /**< Process, in the caller's pid namespace; 0: it is not in it. */
 	int32_t tid;           /**< Thread. Likewise. */
 	int32_t ppid;          /**< Parent of the process. Likewise. */
 	int32_t host_pid;      /**< Process, in the first pid namespace; 0: unknown. */
 	int32_t host_tid;      /**< Thread. Likewise. */
 	int32_t host_ppid;     /**< Parent of the process. Likewise. */
-	uint32_t uid;          /**< Real user id, in the caller's user namespace. */
+	/** Real user id, in the caller's user namespace; UINT32_MAX: unknown. */
+	uint32_t uid;
 	/** Bit i: field i of live_children is exact. This mask and the next are 0 unless
 	 * RT_TRACE_OPT_LIVE_CHILDREN is set and `who` is RUSAGE_CHILDREN; also if a child was
 	 * waited for meanwhile. */

@@ -3,7 +3,7 @@
  * it in, trace/event.c makes the public struct of it.
  *
  * All are of one release. The layout is not stable and no other program may rely on it. Times are
- * ns. A value that a back end does not know is 0. */
+ * ns. A value that a back end does not know is 0, or UINT32_MAX of uid and cpu. */
 #ifndef RTI_TRACE_RECORD_H
 #define RTI_TRACE_RECORD_H
 

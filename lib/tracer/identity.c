@@ -197,12 +197,13 @@ void rtt_identity_fill(struct rtt_tracee *tracee, struct rti_trace_record *out)
 
 	out->pid = c->tgid;
 	out->tid = tracee->tid;
-	out->uid = c->uid;
+	out->uid = c->is_known ? c->uid : UINT32_MAX;
 	out->mount_namespace = c->mount_namespace;
 	out->pid_namespace = c->pid_namespace;
 	out->exe_device = c->exe_device;
 	out->exe_inode = c->exe_inode;
 	out->cgroup_id = find_cgroup(tracee, c->tgid);
+	out->cpu = UINT32_MAX;
 	if (read_stat(tracee, &stat)) {
 		out->ppid = stat.ppid;
 		out->cpu = (uint32_t)stat.processor;

@@ -9,8 +9,8 @@
 /* Read what does not change. Call it once, first. */
 void rtt_identity_begin(void);
 
-/* Fill in the thread of a record. The thread is stopped. What cannot be read is 0. E.g.: the thread
- * is being killed. */
+/* Fill in the thread of a record. The thread is stopped. What cannot be read is 0, or
+ * UINT32_MAX of user id and CPU. E.g.: the thread is being killed. */
 void rtt_identity_fill(struct rtt_tracee *tracee, struct rti_trace_record *out);
 
 /* The process of a thread; 0: unknown. */

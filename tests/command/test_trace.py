@@ -235,8 +235,10 @@ class JsonLines(Fake):
         unknown = ["pid", "tid", "ppid", "host_pid", "host_tid", "host_ppid", "thread_start_ns",
                    "cgroup_id", "mount_namespace", "pid_namespace"]
         found, = self.objects(
-            event(**{name: 0 for name in unknown}, exe=b"", flags=0b1111, rusage_valid=0))
-        self.assertEqual({found[name] for name in [*unknown, "exe", "duration_ns"]}, {None})
+            event(**{name: 0 for name in unknown}, exe=b"", flags=0b1111, rusage_valid=0,
+                  uid=0xFFFFFFFF, cpu=0xFFFFFFFF))
+        unknown += ["exe", "duration_ns", "uid", "cpu"]
+        self.assertEqual({found[name] for name in unknown}, {None})
         self.assertEqual(found["flags"], ["32bit", "unread", "no_entry", "exe_cut"])
 
     def test_hostile_names_are_one_object_each(self) -> None:

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Which thread has made a call, as the tracer reads it. */
+#include "tracer/identity.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+#define NO_PROCESS INT32_MAX /* above every pid */
+
+static struct rti_trace_record fill(int32_t tid)
+{
+	struct rtt_tracee tracee = { .tid = tid, .stat_fd = -1, .pidfd = -1 };
+	struct rti_trace_record record = { 0 };
+
+	rtt_identity_begin();
+	rtt_identity_fill(&tracee, &record);
+	rtt_identity_forget(&tracee);
+	if (tracee.pidfd >= 0)
+		close(tracee.pidfd);
+	return record;
+}
+
+START_TEST(live_thread_has_its_own_numbers)
+{
+	struct rti_trace_record record = fill(getpid());
+
+	ck_assert_int_eq(record.pid, getpid());
+	ck_assert_int_eq(record.tid, getpid());
+	ck_assert_int_eq(record.ppid, getppid());
+	ck_assert_uint_eq(record.uid, getuid());
+	ck_assert_uint_lt(record.cpu, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	ck_assert_uint_ne(record.exe_inode, 0);
+	ck_assert_uint_ne(record.pid_namespace, 0);
+	ck_assert_uint_gt(strlen(record.comm), 0);
+}
+END_TEST
+
+/* 0 would be root, and the first CPU. */
+START_TEST(thread_that_cannot_be_read_has_no_user_and_no_cpu)
+{
+	struct rti_trace_record record = fill(NO_PROCESS);
+
+	ck_assert_int_eq(record.pid, 0);
+	ck_assert_int_eq(record.tid, NO_PROCESS);
+	ck_assert_uint_eq(record.uid, UINT32_MAX);
+	ck_assert_uint_eq(record.cpu, UINT32_MAX);
+	ck_assert_uint_eq(record.exe_inode, 0);
+	ck_assert_uint_eq(record.thread_start_ns, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tracer_identity");
+	TCase *tests = suite_case(suite, "identity");
+
+	tcase_add_test(tests, live_thread_has_its_own_numbers);
+	tcase_add_test(tests, thread_that_cannot_be_read_has_no_user_and_no_cpu);
+	return suite_run(suite);
+}
