@@ -307,7 +307,7 @@ static int read_records(void *state, struct rti_trace_record *records, int room,
 	bool ended;
 	int count;
 
-	if (unmarked != t->unmarked && t->programs.seed)
+	if (t->is_tree && unmarked != t->unmarked && t->programs.seed)
 		search_tree(t);
 	do {
 		ended = has_ended(t);
