@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -232,13 +233,13 @@ START_TEST(trace_without_descriptors_says_so_and_leaves_nothing)
 }
 END_TEST
 
-/* As if the last descriptor had gone to another thread, once the helper process runs. */
-static void refuse_pidfds(void)
+/* Has a system call fail, in this process and what it starts. */
+static void refuse(uint32_t number, uint32_t error)
 {
 	const struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NR_PIDFD_OPEN, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EMFILE),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog filter = { COUNT_OF(code), (void *)code };
@@ -257,10 +258,44 @@ START_TEST(tracer_that_could_not_be_reaped_is_none)
 	ck_assert_int_eq(err, 0);
 	ck_assert_int_eq(rt_command_wait(rt_trace_command(trace), -1, NULL, 0), 0);
 	rt_trace_free(trace);
-	refuse_pidfds();
+	/* As if the last descriptor had gone to another thread, once the helper process runs. */
+	refuse(NR_PIDFD_OPEN, EMFILE);
 	ck_assert_int_eq(open_with(&trace, RT_TRACE_BACK_END_PTRACE), -EMFILE);
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+/* Some containers refuse the call by which the memory of a process is read. */
+START_TEST(figures_are_read_without_process_vm_readv)
+{
+	static const char *const argv[] = { "bash", "-c", "times", NULL };
+	const struct rt_fd null = { .target = STDOUT_FILENO, .source = -2 };
+	const struct rt_command_opts command = {
+		.size = sizeof(command), .argv = argv, .fds = &null, .fd_count = 1
+	};
+	const struct rt_trace_opts opts = { .size = sizeof(opts),
+		                            .command = &command,
+		                            .back_end = RT_TRACE_BACK_END_PTRACE };
+	struct rt_trace_event events[8];
+	size_t count = COUNT_OF(events);
+	struct rt_trace *trace;
+	int err;
+
+	refuse(SYS_process_vm_readv, _i ? EPERM : ENOSYS);
+	err = rt_trace_new(&trace, &opts);
+	if (is_refusal(err))
+		return;
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(rt_command_wait(rt_trace_command(trace), -1, NULL, 0), 0);
+	ck_assert_int_eq(rt_trace_read(trace, events, sizeof(events[0]), &count), 0);
+	ck_assert_uint_ge(count, 2);
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_uint_eq(events[i].flags & RT_TRACE_EVENT_UNREAD, 0);
+		ck_assert_uint_eq(events[i].rusage_valid, 0xffff);
+	}
+	ck_assert_int_gt(events[0].rusage.ru_maxrss, 1000);
+	rt_trace_free(trace);
 }
 END_TEST
 
@@ -284,5 +319,6 @@ int main(void)
 	tcase_add_loop_test(tests, trace_without_descriptors_says_so_and_leaves_nothing, 0,
 	                    COUNT_OF(back_ends));
 	tcase_add_test(tests, tracer_that_could_not_be_reaped_is_none);
+	tcase_add_loop_test(tests, figures_are_read_without_process_vm_readv, 0, 2);
 	return suite_run(suite);
 }
