@@ -26,8 +26,8 @@ static bool is_shortage(int error)
 }
 
 /* Without a pidfd the tracer could not be reaped later: another child of the host may have its pid
- * then. So it is ended at once if there is no descriptor left. It traces nothing yet. Before Linux
- * 5.3 there are no pidfds; nor can it trace then. */
+ * then. So it is ended at once if there is no descriptor left. It traces nothing yet. Where there
+ * are no pidfds at all, it is reaped only if it ends before the handle: see reap(). */
 static int open_pidfd(struct rti_tracer *tracer)
 {
 	int error;
@@ -37,6 +37,7 @@ static int open_pidfd(struct rti_tracer *tracer)
 	if (tracer->pidfd >= 0 || !is_shortage(error))
 		return 0;
 	rti_spawn_undo(tracer->pid);
+	tracer->pid = 0;
 	return -error;
 }
 
@@ -170,9 +171,13 @@ static void reap(struct rti_tracer *tracer)
 	bool is_ending = !tracer->has_program || atomic_load(&tracer->ring->is_over) ||
 	                 rti_tracer_is_gone(tracer);
 
-	if (tracer->pidfd < 0)
-		return;
 	rti_tracer_release_starter(tracer);
+	if (tracer->pidfd < 0) {
+		/* Some seccomp filters of containers refuse pidfd_open(2). */
+		if (is_ending && tracer->pid > 0)
+			rti_spawn_undo(tracer->pid);
+		return;
+	}
 	if (is_ending)
 		rti_pidfd_wait(tracer->pidfd, END_MAX_NS);
 	rti_reap_later_take(tracer->pidfd);

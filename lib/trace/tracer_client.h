@@ -15,7 +15,7 @@
 /* Written by tracer_client.c only. A descriptor is -1 while closed. */
 struct rti_tracer {
 	int32_t pid;
-	int pidfd;                      /* of the tracer; -1 also before Linux 5.3 */
+	int pidfd;                      /* of the tracer; -1 also where there are none */
 	int socket;                     /* readable once the tracer is gone */
 	int starter_socket;             /* the starter's; the tracer has the other end */
 	int event;                      /* eventfd: records wait, or all is over */

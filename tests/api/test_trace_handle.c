@@ -266,6 +266,28 @@ START_TEST(tracer_that_could_not_be_reaped_is_none)
 }
 END_TEST
 
+START_TEST(tracer_without_a_pidfd_is_reaped)
+{
+	struct rt_trace_event event;
+	struct rt_trace *trace;
+	size_t count;
+	int err;
+
+	refuse(NR_PIDFD_OPEN, _i ? EPERM : ENOSYS);
+	err = open_with(&trace, RT_TRACE_BACK_END_PTRACE);
+	if (is_refusal(err))
+		return;
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(rt_command_wait(rt_trace_command(trace), -1, NULL, 0), 0);
+	do {
+		count = 1;
+	} while (rt_trace_read(trace, &event, sizeof(event), &count) == 0);
+	rt_trace_free(trace);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
 /* Some containers refuse the call by which the memory of a process is read. */
 START_TEST(figures_are_read_without_process_vm_readv)
 {
@@ -319,6 +341,7 @@ int main(void)
 	tcase_add_loop_test(tests, trace_without_descriptors_says_so_and_leaves_nothing, 0,
 	                    COUNT_OF(back_ends));
 	tcase_add_test(tests, tracer_that_could_not_be_reaped_is_none);
+	tcase_add_loop_test(tests, tracer_without_a_pidfd_is_reaped, 0, 2);
 	tcase_add_loop_test(tests, figures_are_read_without_process_vm_readv, 0, 2);
 	return suite_run(suite);
 }
