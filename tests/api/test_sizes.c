@@ -10,6 +10,8 @@
 #include "arguments.h"
 #include "suite.h"
 
+#define NOTHING_TO_FILL_IN "this system has no such row, or nothing can be traced here"
+
 /* A call that fills a struct of the caller's length, or the first row of a list. Returns false if
  * this system has no such row. */
 struct output {
@@ -218,8 +220,10 @@ START_TEST(output_longer_than_the_librarys_has_the_librarys_size)
 	unsigned char out[SIZE_LIMIT];
 
 	memset(out, FILLED, sizeof(out));
-	if (!o->fill(out, sizeof(out)))
+	if (!o->fill(out, sizeof(out))) {
+		suite_skip_test(NOTHING_TO_FILL_IN);
 		return;
+	}
 	ck_assert_uint_eq(size_of(out), known_size(o));
 	for (size_t i = known_size(o); i < sizeof(out); i++)
 		ck_assert_uint_eq(out[i], 0);
@@ -233,8 +237,10 @@ START_TEST(output_shorter_than_the_librarys_has_the_callers_size)
 	unsigned char out[SIZE_LIMIT];
 
 	memset(out, FILLED, sizeof(out));
-	if (!o->fill(out, o->shortest))
+	if (!o->fill(out, o->shortest)) {
+		suite_skip_test(NOTHING_TO_FILL_IN);
 		return;
+	}
 	ck_assert_uint_eq(size_of(out), o->shortest);
 	ck_assert(is_filled(out + o->shortest, sizeof(out) - o->shortest));
 }

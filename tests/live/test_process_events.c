@@ -286,8 +286,10 @@ START_TEST(tracker_in_user_namespace_says_that_it_receives_no_events)
 		_exit(sample_in_user_namespace());
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status));
-	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77, "step %d",
-	              WEXITSTATUS(status));
+	if (WEXITSTATUS(status) == 77)
+		suite_skip_test("no user namespace may be made here");
+	else
+		ck_assert_msg(status == 0, "step %d", WEXITSTATUS(status));
 }
 END_TEST
 

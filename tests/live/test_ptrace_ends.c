@@ -182,8 +182,10 @@ START_TEST(user_without_rights_can_trace)
 	pid_t child;
 	int status;
 
-	if (geteuid() != 0)
-		return; /* every test runs without rights then */
+	if (geteuid() != 0) {
+		suite_skip_test("every test runs without rights then");
+		return;
+	}
 	begin();
 	child = fork();
 	ck_assert_int_ge(child, 0);
@@ -210,8 +212,10 @@ START_TEST(host_that_is_traced_learns_by_which_process)
 	char command[8192], text[TEXT_MAX] = "";
 	FILE *output;
 
-	if (system("strace -o /dev/null true 2>/dev/null") != 0)
-		return; /* no strace here, or it may not trace */
+	if (system("strace -o /dev/null true 2>/dev/null") != 0) {
+		suite_skip_test("strace is not installed, or may not trace");
+		return;
+	}
 	snprintf(command, sizeof(command),
 	         /* The leak detector of a sanitizer fails in a process that is traced. */
 	         "ASAN_OPTIONS=detect_leaks=0 strace -f -o /dev/null "

@@ -77,6 +77,8 @@ START_TEST(calls_of_any_program_are_as_the_program_made_them)
 {
 	if (has_variant(programs[_i].variant))
 		check_program(programs[_i].variant, programs[_i].what, programs[_i].count);
+	else
+		suite_skip_test("this variant of the program cannot be built here");
 }
 END_TEST
 
@@ -286,8 +288,10 @@ START_TEST(event_after_setuid_has_the_new_user)
 	struct trace trace;
 	size_t n;
 
-	if (getuid() != 0)
-		return; /* no other user to become */
+	if (getuid() != 0) {
+		suite_skip_test("there is no other user to become");
+		return;
+	}
 	ck_assert_int_eq(trace_argv(&trace, argv, large), 0);
 	read_trace(&trace);
 
@@ -309,15 +313,16 @@ START_TEST(event_of_an_inner_pid_namespace_has_outer_pids)
 
 	ck_assert_int_eq(trace_argv(&trace, argv, large), 0);
 	read_trace(&trace);
-	if (finish_trace(&trace).exit_code == 0) { /* else namespaces are forbidden here */
-		ck_assert_uint_gt(trace.event_count, 0);
-		ck_assert_str_eq(trace.events[0].comm, "bash");
-		ck_assert_int_gt(trace.events[0].pid, 1);
-		ck_assert_int_eq(trace.events[0].ppid,
-		                 rt_command_pid(rt_trace_command(trace.trace)));
-		ck_assert_uint_ne(trace.events[0].pid_namespace, inode_of("/proc/self/ns/pid"));
-		ck_assert_uint_eq(trace.events[0].mount_namespace, inode_of("/proc/self/ns/mnt"));
+	if (finish_trace(&trace).exit_code != 0) {
+		suite_skip_test("no pid namespace may be made here");
+		return;
 	}
+	ck_assert_uint_gt(trace.event_count, 0);
+	ck_assert_str_eq(trace.events[0].comm, "bash");
+	ck_assert_int_gt(trace.events[0].pid, 1);
+	ck_assert_int_eq(trace.events[0].ppid, rt_command_pid(rt_trace_command(trace.trace)));
+	ck_assert_uint_ne(trace.events[0].pid_namespace, inode_of("/proc/self/ns/pid"));
+	ck_assert_uint_eq(trace.events[0].mount_namespace, inode_of("/proc/self/ns/mnt"));
 	free_trace(&trace);
 }
 END_TEST

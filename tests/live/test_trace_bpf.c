@@ -473,7 +473,11 @@ START_TEST(pids_are_those_of_the_namespace_of_the_host)
 		                                                           : 1);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		suite_skip_test("no pid namespace may be made here");
+	else
+		ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -535,8 +539,10 @@ START_TEST(calls_of_known_programs_are_traced)
 	ck_assert_int_eq(rt_command_wait(rt_trace_command(trace), -1, &outcome, sizeof(outcome)),
 	                 0);
 	rt_trace_free(trace);
-	if (outcome.exit_code == 77)
+	if (outcome.exit_code == 77) {
+		suite_skip_test("the program is not installed");
 		return;
+	}
 	ck_assert_uint_eq(seen.count, known->events);
 	ck_assert_uint_eq(seen.event.rusage_valid, 0xffff);
 	ck_assert_int_eq(seen.event.who, known->who);

@@ -43,15 +43,16 @@ struct workload {
 	struct record *record;
 };
 
-/* Start a workload. Returns false if this system lacks the accounting method. */
+/* Start a workload. Returns false, and skips the test, if this system lacks the accounting
+ * method. */
 bool start_workload(struct workload *workload, const char *name, struct workload_opts opts);
 
 /* Wait until the workload exits, and get its outcome. Fails the test if it went wrong. */
 void finish_workload(struct workload *workload);
 
 /* Start a workload and finish it. On a busy system the kernel may drop process events, which the
- * outcome reports; then the workload runs again, ten times at most. Returns false if this system
- * lacks the accounting method. */
+ * outcome reports; then the workload runs again, ten times at most. Returns false, and skips the
+ * test, if this system lacks the accounting method. */
 bool run_workload(struct workload *workload, const char *name, struct workload_opts opts);
 
 /* Free the command and the record. */

@@ -11,6 +11,16 @@ int suite_run(Suite *suite);
 /* Report that this test file cannot run here, and why. Returns the exit status for main(). */
 int suite_skip(const char *why);
 
+/* Report that the running test cannot run here, and why. It then returns at once: it may not have
+ * asserted anything that it is there for. E.g.:
+ *
+ *	if (geteuid() != 0) {
+ *		suite_skip_test("only root can be two users");
+ *		return;
+ *	}
+ */
+void suite_skip_test(const char *why);
+
 /* Add a test case of this name with a generous time limit to a suite. The caller adds tests with
  * tcase_add_test(). */
 TCase *suite_case(Suite *suite, const char *name);

@@ -89,8 +89,10 @@ START_TEST(live_devices_agree_with_sys_block)
 	DIR *all = opendir("/sys/class/block");
 	unsigned seen = 0;
 
-	if (!all)
+	if (!all) {
+		suite_skip_test("no /sys/class/block here");
 		return;
+	}
 	for (struct dirent *entry = readdir(all); entry; entry = readdir(all)) {
 		char path[300];
 		FILE *whole;

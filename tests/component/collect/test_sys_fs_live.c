@@ -113,8 +113,10 @@ static void check_in_child(int (*work)(const char *where))
 
 	fixture_free(&place);
 	ck_assert(WIFEXITED(status));
-	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77, "step %d",
-	              WEXITSTATUS(status));
+	if (WEXITSTATUS(status) == 77)
+		suite_skip_test("no file system may be mounted here");
+	else
+		ck_assert_msg(status == 0, "step %d", WEXITSTATUS(status));
 }
 
 /* A new mount in a new mount namespace is seen when it appears and when it disappears. */

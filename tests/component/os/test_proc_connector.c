@@ -144,16 +144,17 @@ static void reap(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* Without root, the buffer is small, and other processes may fill it. Then the test can assert
- * nothing. */
+/* Without root, the buffer is small, and other processes may fill it. Then the test is skipped. */
 static void drain_checked(void)
 {
 	int err = drain();
 
-	if (err == -ENOBUFS && geteuid() != 0)
+	if (err == -ENOBUFS && geteuid() != 0) {
 		fix.received.is_lost = true;
-	else
+		suite_skip_test("the small buffer of a user without rights has run over");
+	} else {
 		ck_assert_int_eq(err, 0);
+	}
 }
 
 /* The event of an exit may arrive a moment after the process was reaped. */

@@ -67,7 +67,8 @@ static void run_all(void)
 		ck_assert_int_eq(family_tell(&family, i, FAMILY_RUN, 20), 0);
 }
 
-/* The next sample reads by BPF. Returns false if that cannot be had here. */
+/* The next sample reads by BPF. Returns false, and skips the test, if that cannot be
+ * had here. */
 static bool switch_to_batch(void)
 {
 	tracker->tree->batch_reader.text_reads = UINT32_MAX;
@@ -75,7 +76,7 @@ static bool switch_to_batch(void)
 	sample_after(SECOND);
 	if (m.source == RT_SOURCE_BPF)
 		return true;
-	printf("# SKIP a collector in batch mode: BPF cannot be had here\n");
+	suite_skip_test("BPF cannot be had here");
 	return false;
 }
 

@@ -409,7 +409,8 @@ START_TEST(member_that_executes_a_program_costs_its_name)
 }
 END_TEST
 
-/* Switches the tracker to the batch reader. Returns false if this system has none. */
+/* Switches the tracker to the batch reader. Returns false, and skips the test, if this system has
+ * none. */
 static bool switch_to_batch_reader(void)
 {
 	use_batch_reader_now(fix.tracker);
@@ -417,8 +418,7 @@ static bool switch_to_batch_reader(void)
 		take_sample();
 	if (has_batch_reader(fix.tracker))
 		return true;
-	printf("# SKIP a tree read by BPF: this system has no BPF batch reader\n");
-	fflush(stdout);
+	suite_skip_test("this system has no BPF batch reader");
 	return false;
 }
 

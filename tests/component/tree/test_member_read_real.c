@@ -217,7 +217,7 @@ START_TEST(unrelated_process_with_pid_of_a_member_is_not_read)
 		pid =
 		    replace_by_unrelated(i ? family_grow(&fix.family) : 2, limits[_i] > 1, &before);
 	if (is_choice_of_pid_unavailable(pid)) {
-		printf("# SKIP a reused pid: clone3() cannot choose one here\n");
+		suite_skip_test("clone3(2) cannot choose a pid here");
 		return;
 	}
 	ck_assert_int_gt(pid, 0);
