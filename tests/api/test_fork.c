@@ -9,6 +9,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
 #include "suite.h"
 
 #define LONG_MS 100000
@@ -25,7 +26,7 @@ static pid_t start_paused_child(void)
 
 static void kill_child(pid_t pid)
 {
-	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(kill_process(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
@@ -151,7 +152,7 @@ static int hear_of_end(struct rt_tracker *t, pid_t target)
 	int fd = rt_tracker_fd(t);
 
 	rt_sample(t, &m, sizeof(m));
-	if (fd < 0 || kill(target, SIGKILL))
+	if (fd < 0 || kill_process(target, SIGKILL))
 		return 1;
 	if (!is_readable(fd, LONG_MS))
 		return 2;

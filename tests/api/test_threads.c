@@ -9,6 +9,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
 #include "suite.h"
 
 #define SAMPLES 200
@@ -65,7 +66,7 @@ static pid_t start_child(bool is_busy)
 
 static void kill_child(pid_t pid)
 {
-	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(kill_process(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 

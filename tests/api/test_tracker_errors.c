@@ -13,6 +13,7 @@
 #include <rtrack/rtrack.h>
 
 #include "arguments.h"
+#include "children.h"
 #include "fixture.h"
 #include "suite.h"
 
@@ -247,7 +248,7 @@ START_TEST(sample_after_tree_has_ended_returns_esrch_and_last_totals)
 	before = sample(tracker);
 	ck_assert_uint_ge(before.cpu_user_ns, 50000000);
 
-	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(kill_process(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 
 	for (int i = 0; i < 2; i++) {

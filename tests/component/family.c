@@ -312,7 +312,7 @@ void family_stop(const struct family *f)
 
 		if (!pid)
 			continue;
-		ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+		ck_assert_int_eq(kill_process(pid, SIGSTOP), 0);
 		wait_until(is_stopped, &pid);
 	}
 }
@@ -321,7 +321,7 @@ void family_continue(const struct family *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		if (f->member[i].pid)
-			ck_assert_int_eq(kill(f->member[i].pid, SIGCONT), 0);
+			ck_assert_int_eq(kill_process(f->member[i].pid, SIGCONT), 0);
 	}
 }
 
@@ -329,7 +329,7 @@ void family_continue(const struct family *f)
 void family_end(struct family *f)
 {
 	if (f->count)
-		kill(f->member[0].pid, SIGKILL);
+		kill_process(f->member[0].pid, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
 	for (size_t i = 0; f->count && i < FAMILY_MOST; i++) {

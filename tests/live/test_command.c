@@ -290,7 +290,7 @@ START_TEST(outcome_with_daemon_left_running_reports_it)
 
 	outcome = run_shell("sleep 1000 & echo $! > \"$PIDFILE\"");
 
-	kill(read_pid_file(path), SIGKILL);
+	kill_process(read_pid_file(path), SIGKILL);
 	ck_assert_uint_eq(outcome.left_running, 1);
 	ck_assert_uint_ne(outcome.reasons & RT_REASON_LEFT_RUNNING, 0);
 	ck_assert_uint_eq(outcome.complete, 0);

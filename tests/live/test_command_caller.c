@@ -114,7 +114,7 @@ START_TEST(wait_after_supervisor_was_killed_returns_when_program_ends)
 	struct rt_outcome outcome;
 	int err;
 
-	kill(get_supervisor_pid(command), SIGKILL);
+	kill_process(get_supervisor_pid(command), SIGKILL);
 
 	ck_assert_int_eq(wait_for(command, 50 * MS), -ETIMEDOUT);
 	ck_assert_int_eq(rt_command_signal(command, SIGTERM), 0);
@@ -136,7 +136,7 @@ START_TEST(exit_code_after_supervisor_was_killed_is_known_to_a_subreaper)
 
 	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	command = start_shell("sleep 0.1; exit 7");
-	kill(get_supervisor_pid(command), SIGKILL);
+	kill_process(get_supervisor_pid(command), SIGKILL);
 
 	ck_assert_int_eq(rt_command_wait(command, WAIT_FOREVER, &outcome, sizeof(outcome)), 0);
 	ck_assert_int_eq(outcome.exit_code, 7);
@@ -174,7 +174,7 @@ START_TEST(supervisor_after_free_with_process_left_running_exits)
 
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* the supervisor is no zombie */
 	wait_until(has_exited, &supervisor);
-	ck_assert_int_eq(kill(left, SIGKILL), 0);
+	ck_assert_int_eq(kill_process(left, SIGKILL), 0);
 }
 END_TEST
 

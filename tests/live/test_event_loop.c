@@ -150,7 +150,7 @@ START_TEST(fd_of_command_after_supervisor_was_killed_wakes_when_program_ends)
 	struct rt_command *command = start_cpu_alone(RT_ACCOUNTING_WAIT, "exec sleep 0.3");
 
 	ck_assert_int_ge(rt_command_fd(command), 0);
-	ck_assert_int_eq(kill(get_supervisor_pid(command), SIGKILL), 0);
+	ck_assert_int_eq(kill_process(get_supervisor_pid(command), SIGKILL), 0);
 
 	ck_assert_int_le(run_loop(command), WAKEUPS_MAX);
 
@@ -164,7 +164,7 @@ START_TEST(dispatch_continues_a_stopped_supervisor)
 	struct rt_command *command = start_cpu_alone(RT_ACCOUNTING_WAIT, "exec sleep 1000");
 
 	ck_assert_int_ge(rt_command_fd(command), 0);
-	ck_assert_int_eq(kill(get_supervisor_pid(command), SIGSTOP), 0);
+	ck_assert_int_eq(kill_process(get_supervisor_pid(command), SIGSTOP), 0);
 	ck_assert_int_eq(rt_command_signal(command, SIGTERM), 0);
 
 	run_loop(command);

@@ -209,18 +209,18 @@ static void turn_over(void *arg)
 	atomic_store(phase, PHASE_FORK);
 	wait_for_phase(phase, PHASE_START);
 	for (int i = 0; i < OLD; i++)
-		kill(old[i], SIGKILL);
+		kill_process(old[i], SIGKILL);
 	for (int i = 0; i < NEW; i++)
 		new[i] = fork_sleeper();
 	for (int i = 0; i < NEW; i += 2)
-		kill(new[i], SIGKILL);
+		kill_process(new[i], SIGKILL);
 	for (int i = 0; i < OLD + NEW / 2; i++)
 		wait(NULL);
 	touch_memory();
 	atomic_store(phase, PHASE_PEAK);
 	wait_for_phase(phase, PHASE_END);
 	for (int i = 1; i < NEW; i += 2)
-		kill(new[i], SIGKILL);
+		kill_process(new[i], SIGKILL);
 	for (int i = 0; i < NEW / 2; i++)
 		wait(NULL);
 }

@@ -125,7 +125,7 @@ START_TEST(list_that_does_not_fit_is_cut_and_counted)
 	ck_assert_uint_eq(list(getpid(), pids, 3), 2);
 	ck_assert_int_eq(pids[2], -1);
 	/* The second one holds the first one's pipe, so that it would not end by itself. */
-	kill(first.pid, SIGKILL);
+	kill_process(first.pid, SIGKILL);
 	child_end(&first);
 	child_end(&second);
 	ck_assert_uint_eq(list(getpid(), pids, 3), 0);

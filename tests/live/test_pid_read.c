@@ -195,7 +195,7 @@ START_TEST(memory_after_exit_of_leader_is_that_of_the_other_threads)
 	ck_assert_uint_gt(read_figures(pid, RT_HAS_PSS).pss_bytes, 0);
 	ck_assert_uint_gt(read_figures(pid, RT_HAS_PEAK_RSS).peak_rss_bytes, 0);
 	ck_assert_uint_eq(read_figures(pid, ALL).valid | RT_HAS_CTXSW, ALL);
-	kill(pid, SIGKILL);
+	kill_process(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
 END_TEST

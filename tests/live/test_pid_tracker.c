@@ -100,7 +100,7 @@ START_TEST(tracker_with_running_and_reaped_children_sums_both)
 	ck_assert_uint_eq(m.valid & RT_HAS_CPU, RT_HAS_CPU);
 	ck_assert_uint_eq(m.cpu_resolution_ns, 1000 * MS / (uint64_t)sysconf(_SC_CLK_TCK));
 	expected_ns = read_process_clock_ns(*shared_pid);
-	kill(*shared_pid, SIGKILL);
+	kill_process(*shared_pid, SIGKILL);
 	getrusage(RUSAGE_CHILDREN, &before);
 	child_end(&child); /* another process reaps the one that was killed */
 	getrusage(RUSAGE_CHILDREN, &after);
@@ -152,8 +152,8 @@ START_TEST(tracker_with_child_of_non_leader_thread_has_it_as_member)
 	ck_assert_int_eq(rt_tracker_processes(tracker, rows, sizeof(rows[0]), &count), 0);
 	ck_assert_int_eq(rows[1].pid, *shared_pid);
 	ck_assert_int_eq(rows[1].ppid, child.pid);
-	kill(*shared_pid, SIGKILL);
-	kill(child.pid, SIGKILL);
+	kill_process(*shared_pid, SIGKILL);
+	kill_process(child.pid, SIGKILL);
 	child_end(&child);
 	rt_tracker_free(tracker);
 }
@@ -218,7 +218,7 @@ START_TEST(tracker_after_leader_has_exited_still_has_the_process)
 	ck_assert_uint_gt(s.m.rss_bytes, 8 * MIB);
 	ck_assert_uint_eq(s.m.valid & RT_HAS_PSS, RT_HAS_PSS);
 	ck_assert_uint_gt(s.m.pss_bytes, 8 * MIB);
-	kill(child.pid, SIGKILL);
+	kill_process(child.pid, SIGKILL);
 	child_end(&child);
 	rt_tracker_free(s.tracker);
 }
@@ -262,7 +262,7 @@ START_TEST(tracker_after_exec_in_non_leader_thread_has_the_same_process)
 
 	ck_assert_uint_ge(get_sampled_ns(&s.m), 30 * MS);
 	ck_assert_uint_eq(s.m.processes_seen, 1);
-	kill(child.pid, SIGKILL);
+	kill_process(child.pid, SIGKILL);
 	child_end(&child);
 	rt_tracker_free(s.tracker);
 }

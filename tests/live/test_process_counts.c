@@ -8,6 +8,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
 #include "suite.h"
 #include "workload.h"
 
@@ -124,7 +125,7 @@ START_TEST(count_after_supervisor_was_killed_is_partial)
 	struct workload w;
 
 	ck_assert(start_workload(&w, "mixed", opts));
-	ck_assert_int_eq(kill(read_ppid(rt_command_pid(w.command)), SIGKILL), 0);
+	ck_assert_int_eq(kill_process(read_ppid(rt_command_pid(w.command)), SIGKILL), 0);
 	ck_assert_int_eq(rt_command_wait(w.command, 0, NULL, 0), -ETIMEDOUT);
 	/* The count of a supervisor lags behind its events, and this one counts no more. */
 	ck_assert_int_eq(rt_sample(rt_command_tracker(w.command), &m, sizeof(m)), 0);

@@ -10,6 +10,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
 #include "suite.h"
 #include "workload.h"
 
@@ -224,7 +225,7 @@ START_TEST(row_of_process_left_running_has_no_end)
 	}
 	ck_assert_ptr_nonnull(row);
 	ck_assert_int_eq(row->pid, w.record->process[1].pid);
-	kill(row->pid, SIGKILL);
+	kill_process(row->pid, SIGKILL);
 	ck_assert_int_eq(row->exit_code, -1);
 	ck_assert_int_eq(row->signal, 0);
 	ck_assert_uint_eq(row->end_realtime_ns, 0);

@@ -97,8 +97,8 @@ static void start_forever(struct trace *trace, const char *count)
 
 static void kill_program(const struct trace *trace)
 {
-	kill(trace->log->values[1], SIGKILL);
-	kill(trace->log->values[2], SIGKILL);
+	kill_process(trace->log->values[1], SIGKILL);
+	kill_process(trace->log->values[2], SIGKILL);
 }
 
 static const struct {
@@ -260,7 +260,7 @@ START_TEST(tracer_that_is_killed_takes_the_program_with_it)
 	tracer = find_child("rtrack-tracer");
 	ck_assert_int_gt(tracer, 0);
 
-	kill(tracer, SIGKILL);
+	kill_process(tracer, SIGKILL);
 	read_trace(&trace);
 	outcome = finish_trace(&trace);
 
@@ -336,7 +336,7 @@ START_TEST(program_of_a_killed_host_runs_on)
 	}
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
 
-	kill(host, SIGKILL);
+	kill_process(host, SIGKILL);
 	end(); /* the program makes its calls and ends, and the tracer with it */
 	close(ready[0]);
 	close(ready[1]);
@@ -361,7 +361,7 @@ START_TEST(death_at_any_moment_leaves_nothing)
 				sleep_ms(delay_ms);
 				tracer = find_child("rtrack-tracer");
 				ck_assert_int_gt(tracer, 0);
-				kill(tracer, SIGKILL);
+				kill_process(tracer, SIGKILL);
 			} else if (victim == 2) {
 				sleep_ms(delay_ms);
 				rt_command_signal(rt_trace_command(trace.trace), SIGKILL);
@@ -374,7 +374,7 @@ START_TEST(death_at_any_moment_leaves_nothing)
 		}
 		if (victim == 0) {
 			sleep_ms(delay_ms);
-			kill(host, SIGKILL);
+			kill_process(host, SIGKILL);
 		}
 		end();
 	}

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "suite.h"
 #include "tracing.h"
 
@@ -138,7 +139,7 @@ START_TEST(killed_tracer_leaves_nothing_in_the_kernel)
 		/* From while it loads to long after that. */
 		for (int looks = 0; looks < 3 * i * i; looks++)
 			add_objects_of(&objects, pid);
-		ck_assert_int_eq(kill(pid, SIGKILL), 0);
+		ck_assert_int_eq(kill_process(pid, SIGKILL), 0);
 		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 		check_gone(&objects);
 		if (objects.count > most)

@@ -92,7 +92,7 @@ START_TEST(tracker_with_orphan_keeps_it_as_member)
 	s.m = sample(s.tracker);
 	ck_assert_uint_ge(get_sampled_ns(&s.m), s.first_cpu_ns + 30 * MS);
 
-	kill(stage->pid, SIGKILL);
+	kill_process(stage->pid, SIGKILL);
 	wait_until(has_ended, &s);
 	ck_assert_uint_ge(get_sampled_ns(&s.m), s.first_cpu_ns + 30 * MS);
 	ck_assert_uint_eq(s.m.reasons & RT_REASON_UNWAITED, RT_REASON_UNWAITED);

@@ -102,6 +102,12 @@ char thread_state(pid_t pid, pid_t tid)
 	return name_end ? name_end[2] : 0;
 }
 
+int kill_process(pid_t pid, int signal)
+{
+	ck_assert_int_gt(pid, 1);
+	return kill(pid, signal);
+}
+
 static uint64_t get_thread_cpu_ns(void)
 {
 	struct timespec ts;

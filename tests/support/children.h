@@ -28,6 +28,10 @@ void child_let_die(struct child *child);
 /* Let it exit, if it has not, and reap it. Returns the status from waitpid(). */
 int child_end(struct child *child);
 
+/* kill(2) for one process. Fails the test if pid does not name one: -1 would be all processes of
+ * the system. */
+int kill_process(pid_t pid, int signal);
+
 /* Work for a child: use this much CPU time in user mode. */
 void burn_cpu_ns(uint64_t ns);
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "os/procfs_path.h"
 
 #define TRIES 100
@@ -130,13 +131,13 @@ void batch_stop_process(pid_t pid)
 {
 	siginfo_t info;
 
-	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	ck_assert_int_eq(kill_process(pid, SIGSTOP), 0);
 	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
 }
 
 void batch_end_child(struct child *child)
 {
-	kill(child->pid, SIGKILL);
+	kill_process(child->pid, SIGKILL);
 	child_end(child);
 }
 

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "family.h"
 
 #ifndef CLONE_NEWTIME
@@ -72,7 +73,7 @@ START_TEST(row_of_reused_pid_has_another_start)
 	ck_assert_uint_eq(first.has, RTI_BATCH_IDLE);
 	ck_assert_uint_eq(first.start_ns, second.start_ns);
 
-	kill(again, SIGKILL);
+	kill_process(again, SIGKILL);
 	waitpid(again, NULL, 0);
 }
 END_TEST

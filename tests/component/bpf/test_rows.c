@@ -2,6 +2,7 @@
 /* Rows of the batch reader against the text files and the CPU clocks, field by field, of processes
  * that stand still. */
 #include "batch_fixture.h"
+#include "children.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,7 +187,7 @@ START_TEST(row_of_process_without_leader_equals_text)
 	batch_read_row(pid, &row);
 	ck_assert_uint_gt(row.rss_pages, 0);
 
-	kill(pid, SIGKILL);
+	kill_process(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(ready[0]);
 }
@@ -290,7 +291,7 @@ START_TEST(row_tells_a_forked_process_from_one_that_has_executed_a_program)
 	ck_assert_uint_ne(forked.stack, 0);
 	ck_assert_uint_ne(executed.stack, 0);
 	ck_assert_uint_ne(forked.stack, executed.stack);
-	kill(pid, SIGKILL);
+	kill_process(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	batch_end_child(&child);
 }

@@ -198,7 +198,7 @@ static void end_successor(void)
 {
 	if (successor <= 0)
 		return;
-	kill(successor, SIGKILL);
+	kill_process(successor, SIGKILL);
 	waitpid(successor, NULL, 0);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "fixture.h"
 #include "sampler.h"
 #include "suite.h"
@@ -140,7 +141,7 @@ START_TEST(live_count_lies_between_two_counts)
 	ck_assert_int_eq(sampler_take(&s), 0);
 
 	for (int i = 0; i < CHILDREN; i++) {
-		kill(child[i], SIGKILL);
+		kill_process(child[i], SIGKILL);
 		waitpid(child[i], NULL, 0);
 	}
 	ck_assert_uint_ge(s.out.processes, before + CHILDREN - SLACK);

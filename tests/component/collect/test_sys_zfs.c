@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "collect/collector.h"
+#include "children.h"
 #include "fixture.h"
 #include "sampler.h"
 #include "suite.h"
@@ -279,7 +280,7 @@ START_TEST(zpool_output_past_its_age_limit_is_dropped)
 	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);
 	ck_assert_uint_eq(s.out.valid, 0);
 	/* End the program, so that the test leaves nothing behind. */
-	ck_assert_int_eq(kill(wait_for_hanging_program(), SIGKILL), 0);
+	ck_assert_int_eq(kill_process(wait_for_hanging_program(), SIGKILL), 0);
 }
 END_TEST
 

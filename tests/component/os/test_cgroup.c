@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "os/supervisor_protocol.h"
+#include "children.h"
 #include "suite.h"
 
 #define OVERFLOW_UID 65534
@@ -492,7 +493,7 @@ START_TEST(kill_in_v1_spares_a_process_that_is_listed_but_has_left)
 	fixture_write(&cgroups.root, path, "4:memory:/m/n/other\n");
 	ck_assert_int_eq(rti_cgroup_kill(&cgroups.group, &cgroups.ctx), 0);
 	ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
-	kill(pid, SIGKILL);
+	kill_process(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 }
 END_TEST

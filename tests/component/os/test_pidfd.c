@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "suite.h"
 
 /* Returns false before Linux 6.15, which knows nothing of a process that was reaped. */
@@ -44,7 +45,7 @@ static int end_child(pid_t pid)
 {
 	int status;
 
-	kill(pid, SIGKILL);
+	kill_process(pid, SIGKILL);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	return status;
 }

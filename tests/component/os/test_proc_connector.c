@@ -357,7 +357,7 @@ START_TEST(tracer_if_requested_is_received)
 	subscribe(_i ? RTI_EVENTS_TRACERS : 0);
 	pid = start_child(wait_to_be_killed);
 	ck_assert_int_eq(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
-	kill(pid, SIGKILL);
+	kill_process(pid, SIGKILL);
 	reap(pid);
 	if (!wait_for_exits(1))
 		return;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/rusage.h"
+#include "children.h"
 #include "suite.h"
 #include "trace/live_children.h"
 
@@ -101,7 +102,7 @@ static struct rt_rusage reported(void)
 static void kill_and_wait_for(pid_t pid)
 {
 	ck_assert_int_gt(pid, 0);
-	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(kill_process(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 

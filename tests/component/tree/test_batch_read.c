@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "tree_inside.h"
 
 #define TRIES 50
@@ -270,7 +271,7 @@ END_TEST
 
 static void kill_unrelated(pid_t pid)
 {
-	kill(pid, SIGKILL);
+	kill_process(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
 
@@ -350,7 +351,7 @@ static void match_clock_of_member(pid_t pid)
 	struct rti_cpu_clock clock = { 0 };
 	siginfo_t info;
 
-	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	ck_assert_int_eq(kill_process(pid, SIGSTOP), 0);
 	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
 	ck_assert_int_eq(get_platform(fix.tracker)->cpu_clock(pid, &clock), 0);
 	set_read_clock(fix.tracker, pid, clock.total_ns);

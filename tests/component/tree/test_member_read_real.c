@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "api/tracker.h"
+#include "children.h"
 #include "family.h"
 #include "suite.h"
 #include "tree_inside.h"
@@ -231,7 +232,7 @@ START_TEST(unrelated_process_with_pid_of_a_member_is_not_read)
 	ck_assert_uint_ge(m.minor_faults, before.minor_faults);
 	ck_assert_uint_le(m.rss_bytes, before.rss_bytes - 20 * MIB);
 	ck_assert_uint_eq(m.reasons, 0);
-	kill(pid, SIGKILL);
+	kill_process(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
 END_TEST
