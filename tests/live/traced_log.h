@@ -20,8 +20,9 @@ struct traced_call {
 
 struct traced_log {
 	uint32_t count;
+	int32_t may_end; /* written by the test: "forever" ends now */
 	/* Written by "signals" and the like: what the test is to see. */
-	int32_t values[15];
+	int32_t values[14];
 	struct traced_call calls[TRACED_CALLS_MAX];
 };
 

@@ -268,7 +268,7 @@ static void *call_without_end(void *arg)
 }
 
 /* In two processes of two threads each, until they are killed. The first one ends by itself after
- * a number of calls. */
+ * a number of calls, or once it may. */
 static void call_for_ever(int count)
 {
 	pthread_t thread;
@@ -280,7 +280,8 @@ static void call_for_ever(int count)
 	pthread_create(&thread, NULL, call_without_end, NULL);
 	if (pid == 0)
 		call_without_end(NULL);
-	while (__atomic_load_n(&traced_log->values[0], __ATOMIC_SEQ_CST) < count)
+	while (__atomic_load_n(&traced_log->values[0], __ATOMIC_SEQ_CST) < count &&
+	       !__atomic_load_n(&traced_log->may_end, __ATOMIC_SEQ_CST))
 		syscall(SYS_getrusage, RUSAGE_CHILDREN, NULL);
 	kill(pid, SIGKILL);
 }
