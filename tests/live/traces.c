@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "refusals.h"
 #include "suite.h"
 
 #define BATCH 512
@@ -81,7 +82,7 @@ const char *why_no_trace(void)
 		rt_command_wait(rt_trace_command(trace), -1, NULL, 0);
 		rt_trace_free(trace);
 	}
-	return err == -EPERM || err == -EOPNOTSUPP ? why : NULL;
+	return has_ptrace() ? NULL : why;
 }
 
 void trace_program(struct trace *trace, const char *variant, const char *what, const char *count,

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "refusals.h"
 #include "suite.h"
 
 #define PATIENCE_MS 300000
@@ -44,7 +45,7 @@ const char *why_no_bpf(void)
 		rt_trace_free(trace);
 		return NULL;
 	}
-	return err == -EPERM || err == -EOPNOTSUPP || err == -ENOPKG ? why : NULL;
+	return err == -ENOPKG ? (IS_BUILT ? NULL : why) : has_bpf() ? NULL : why;
 }
 
 static struct call_log *log_of(const struct logs *logs, uint64_t thread)

@@ -20,7 +20,8 @@ extern const char *caller_path, *static_caller_path, *caller_32bit_path;
 
 void take_caller_paths(int argc, char **argv);
 
-/* Returns NULL if calls can be traced by BPF here, or why they cannot be. */
+/* Returns why no calls can be traced by BPF here: there is no plug-in, or the kernel refuses it.
+ * NULL: they can be. */
 const char *why_no_bpf(void);
 
 /* Memory for the logs of a caller. */
