@@ -13,6 +13,8 @@
 #include "bpf/ring.h"
 #include "bpf/trace.h"
 #include "bpf/trace_load.h"
+#include "os/capability.h"
+#include "os/kernel_abi.h"
 
 /* A pass marks what the pass before it could not see. E.g.: a child of a child with a lower pid. */
 #define PASSES_MAX 64
@@ -93,6 +95,14 @@ static bool is_locked_down(void)
 	return strstr(line, "[confidentiality]");
 }
 
+/* With CAP_BPF alone, maps can be made and the verifier is reached. It then calls it an invalid
+ * argument that a program reads the kernel's memory. */
+static bool lacks_capability(void)
+{
+	return !rti_has_capability(RTI_CAP_SYS_ADMIN) &&
+	       !(rti_has_capability(RTI_CAP_BPF) && rti_has_capability(RTI_CAP_PERFMON));
+}
+
 /* What the caller can do something about keeps its error. The rest means that the kernel lacks
  * something. */
 static int public_error(int err)
@@ -107,8 +117,10 @@ static int public_error(int err)
 		return err;
 	case -EACCES:
 		return -EPERM;
+	case -ENOSYS:
+		return -EOPNOTSUPP;
 	default:
-		return is_locked_down() ? -EPERM : -EOPNOTSUPP;
+		return is_locked_down() || lacks_capability() ? -EPERM : -EOPNOTSUPP;
 	}
 }
 
