@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace by BPF says of each call, beside what the program wrote down about it. */
+/* What a trace by BPF says of each call, beside what the program wrote down about it; and what one
+ * by ptrace says of a million. */
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "refusals.h"
 #include "suite.h"
 #include "tracing.h"
 
@@ -21,6 +23,8 @@
 #endif
 
 #define LARGE_RING (64u << 20)
+
+static uint32_t back_end; /* of the next trace; 0: BPF */
 
 struct check {
 	struct logs logs;
@@ -47,7 +51,9 @@ static struct rt_trace_totals run_caller(const char *path, const char *how, uint
 {
 	char exe[PATH_MAX];
 	struct check check = { .exe = realpath(path, exe), .is_32bit = path == caller_32bit_path };
-	struct rt_trace_opts opts = { .ring_bytes = LARGE_RING, .calls = calls };
+	struct rt_trace_opts opts = { .ring_bytes = LARGE_RING,
+		                      .calls = calls,
+		                      .back_end = back_end };
 	struct caller_arguments arguments;
 	struct rt_trace_totals totals;
 	struct rt_trace *trace;
@@ -68,6 +74,21 @@ START_TEST(a_million_calls_are_as_the_program_saw_them)
 {
 	struct rt_trace_totals totals = run_caller(caller_path, "alone", 1, 1000000, 0);
 
+	ck_assert_uint_eq(totals.read + totals.lost, 1000000);
+	ck_assert_uint_gt(totals.read, 100000);
+}
+END_TEST
+
+START_TEST(a_million_calls_by_ptrace_are_as_the_program_saw_them)
+{
+	struct rt_trace_totals totals;
+
+	if (!has_ptrace()) {
+		suite_skip_test("ptrace(2) is forbidden here");
+		return;
+	}
+	back_end = RT_TRACE_BACK_END_PTRACE;
+	totals = run_caller(caller_path, "alone", 1, 1000000, 0);
 	ck_assert_uint_eq(totals.read + totals.lost, 1000000);
 	ck_assert_uint_gt(totals.read, 100000);
 }
@@ -229,6 +250,7 @@ int main(int argc, char **argv)
 		return suite_skip(why);
 	take_caller_paths(argc, argv);
 	tcase_add_test(calls, a_million_calls_are_as_the_program_saw_them);
+	tcase_add_test(calls, a_million_calls_by_ptrace_are_as_the_program_saw_them);
 	tcase_add_test(calls, calls_of_many_threads_are_as_they_saw_them);
 	tcase_add_test(calls, calls_of_many_processes_are_as_they_saw_them);
 	tcase_add_test(calls, calls_of_short_processes_are_as_they_saw_them);

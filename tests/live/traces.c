@@ -58,7 +58,8 @@ int trace_argv(struct trace *trace, const char *const argv[], struct rt_trace_op
 	command.fds = fds;
 	command.fd_count = 1;
 	opts.size = sizeof(opts);
-	opts.back_end = RT_TRACE_BACK_END_PTRACE;
+	if (opts.back_end == RT_TRACE_BACK_END_AUTO)
+		opts.back_end = RT_TRACE_BACK_END_PTRACE;
 	opts.command = &command;
 	err = rt_trace_new(&trace->trace, &opts);
 	close(fds[0].source);

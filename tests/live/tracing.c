@@ -28,7 +28,8 @@ void take_caller_paths(int argc, char **argv)
 int start_trace(struct rt_trace **trace, struct rt_trace_opts opts)
 {
 	opts.size = sizeof(opts);
-	opts.back_end = RT_TRACE_BACK_END_BPF;
+	if (opts.back_end == RT_TRACE_BACK_END_AUTO)
+		opts.back_end = RT_TRACE_BACK_END_BPF;
 	return rt_trace_new(trace, &opts);
 }
 

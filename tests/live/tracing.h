@@ -53,7 +53,7 @@ uint64_t count_rows(const struct logs *logs);
  * lost. */
 void check_event(struct logs *logs, const struct rt_trace_event *event);
 
-/* Start a trace. Returns the result of rt_trace_new(). */
+/* Start a trace, by BPF unless the options say otherwise. Returns the result of rt_trace_new(). */
 int start_trace(struct rt_trace **trace, struct rt_trace_opts opts);
 
 /* Start a trace of a program. */

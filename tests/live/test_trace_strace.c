@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a trace by ptrace(2), line by line beside those of strace(1). */
+/* The events of a trace, line by line beside those of strace(1). */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include <rtrack/rtrack.h>
 
 #include "fixture.h"
+#include "refusals.h"
 #include "suite.h"
 #include "traces.h"
 
@@ -153,23 +154,35 @@ static int32_t run_strace(const char *dir, const char *what, const char *count)
 	return atoi(text);
 }
 
-static const char *const programs[][2] = { { "calls", "700" }, { "short_lived", "30" } };
+static const struct {
+	const char *what, *count;
+	uint32_t back_end;
+} programs[] = {
+	{ "calls", "700", RT_TRACE_BACK_END_PTRACE },
+	{ "short_lived", "30", RT_TRACE_BACK_END_PTRACE },
+	{ "calls", "700", RT_TRACE_BACK_END_BPF },
+	{ "short_lived", "30", RT_TRACE_BACK_END_BPF },
+};
 
 START_TEST(events_are_the_lines_of_strace)
 {
 	static struct listing ours, theirs;
-	const struct rt_trace_opts opts = { .calls =
-		                                RT_TRACE_CALL_GETRUSAGE | RT_TRACE_CALL_WAIT4 };
+	const struct rt_trace_opts opts = { .calls = RT_TRACE_CALL_GETRUSAGE | RT_TRACE_CALL_WAIT4,
+		                            .back_end = programs[_i].back_end };
 	struct fixture dir;
 	struct trace trace;
 	int32_t pid;
 
+	if (opts.back_end == RT_TRACE_BACK_END_BPF && (!IS_BUILT || !has_bpf())) {
+		suite_skip_test("calls cannot be traced by BPF here");
+		return;
+	}
 	fixture_new(&dir);
-	pid = run_strace(dir.root, programs[_i][0], programs[_i][1]);
+	pid = run_strace(dir.root, programs[_i].what, programs[_i].count);
 	ck_assert_int_gt(pid, 0);
 	list_strace(&theirs, dir.root, pid);
 	fixture_free(&dir);
-	trace_program(&trace, "", programs[_i][0], programs[_i][1], opts);
+	trace_program(&trace, "", programs[_i].what, programs[_i].count, opts);
 	pid = rt_command_pid(rt_trace_command(trace.trace));
 	read_trace(&trace);
 	list_events(&ours, &trace, pid);
@@ -191,7 +204,7 @@ int main(void)
 		return suite_skip("strace is not installed, or may not trace");
 	if (why_no_trace())
 		return suite_skip(why_no_trace());
-	suite = suite_create("ptrace_strace");
+	suite = suite_create("trace_strace");
 	tcase = suite_case(suite, "strace");
 	tcase_add_loop_test(tcase, events_are_the_lines_of_strace, 0,
 	                    sizeof(programs) / sizeof(programs[0]));
