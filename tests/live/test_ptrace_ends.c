@@ -52,33 +52,6 @@ static void sleep_ms(int ms)
 	nanosleep(&nap, NULL);
 }
 
-/* Returns the pid of the child of this process that has this name, or 0. */
-static pid_t find_child(const char *name)
-{
-	char path[64], text[4096], comm[64];
-	FILE *file;
-	pid_t found = 0, pid;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
-	file = fopen(path, "r");
-	ck_assert_ptr_nonnull(file);
-	while (!found && fscanf(file, "%d", &pid) == 1) {
-		FILE *of_child;
-
-		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-		of_child = fopen(path, "r");
-		comm[0] = '\0';
-		if (of_child && fgets(text, sizeof(text), of_child))
-			sscanf(text, "%63s", comm);
-		if (of_child)
-			fclose(of_child);
-		if (strncmp(comm, name, strlen(name)) == 0)
-			found = pid;
-	}
-	fclose(file);
-	return found;
-}
-
 static int has_called(void *arg)
 {
 	const struct trace *trace = arg;
@@ -258,7 +231,7 @@ START_TEST(tracer_that_is_killed_takes_the_program_with_it)
 
 	begin();
 	start_forever(&trace, WITHOUT_END);
-	tracer = find_child("rtrack-tracer");
+	tracer = find_tracer();
 	ck_assert_int_gt(tracer, 0);
 
 	kill_process(tracer, SIGKILL);
@@ -321,7 +294,7 @@ START_TEST(tracer_of_a_freed_trace_is_reaped_by_the_next_one)
 
 	begin();
 	start_forever(&trace, WITHOUT_END);
-	tracer = find_child("rtrack-tracer");
+	tracer = find_tracer();
 	ck_assert_int_gt(tracer, 0);
 	rt_trace_free(trace.trace);
 	trace.trace = NULL;
@@ -401,7 +374,7 @@ START_TEST(death_at_any_moment_leaves_nothing)
 			trace_program(&trace, "", "forever", "3000", usual);
 			if (victim == 1) {
 				sleep_ms(delay_ms);
-				tracer = find_child("rtrack-tracer");
+				tracer = find_tracer();
 				ck_assert_int_gt(tracer, 0);
 				kill_process(tracer, SIGKILL);
 			} else if (victim == 2) {

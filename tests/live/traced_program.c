@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +170,101 @@ static void execute_from_thread(const char *count)
 		pause();
 }
 
+/* Likewise, and then nothing but to wait: one thread is left. */
+static void *execute_to_wait(void *arg)
+{
+	execute_self("wait", "0");
+	return arg;
+}
+
+static void execute_and_wait(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, execute_to_wait, NULL);
+	for (;;)
+		pause();
+}
+
+static bool is_leader_asleep(void)
+{
+	char path[64], text[512] = "", *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	end = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+	fclose(file);
+	return end && end[2] == 'S';
+}
+
+static void *execute_once_leader_waits(void *arg)
+{
+	while (!traced_log->values[0] || !is_leader_asleep())
+		usleep(1000);
+	execute_self("calls", "3");
+	return arg;
+}
+
+/* The leader waits for a child that does not end, until another thread executes a program. */
+static void execute_from_wait(void)
+{
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		_exit(97);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* at the exec, which ends the leader */
+		traced_log->values[1] = 1;
+		for (;;)
+			pause();
+	}
+	while (!*(volatile int32_t *)&traced_log->values[1])
+		usleep(1000);
+	pthread_create(&thread, NULL, execute_once_leader_waits, NULL);
+	traced_log->values[0] = 1;
+	wait4(pid, NULL, 0, NULL);
+	_exit(97);
+}
+
+/* A filter of its own that stops the traced call for a tracer that the program does not have. */
+static void call_with_own_stop(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrusage, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE | 5),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+	struct rusage usage;
+
+	call_many(7);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	traced_log->values[0] = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	traced_log->values[1] = syscall(SYS_getrusage, RUSAGE_SELF, &usage) < 0 ? errno : 0;
+}
+
+/* One call whenever the test asks for one: values[0] counts what was asked for, values[1] is the
+ * argument, values[2] counts what was done. */
+static void call_when_asked(void)
+{
+	struct rusage usage;
+
+	while (!__atomic_load_n(&traced_log->may_end, __ATOMIC_SEQ_CST)) {
+		if (__atomic_load_n(&traced_log->values[0], __ATOMIC_SEQ_CST) ==
+		    traced_log->values[2]) {
+			usleep(100);
+			continue;
+		}
+		call_with(traced_log->values[1], &usage);
+		__atomic_fetch_add(&traced_log->values[2], 1, __ATOMIC_SEQ_CST);
+	}
+}
+
 /* A filter of its own: getppid() fails with EACCES, and getpgid() stops for a tracer that the
  * program does not have. */
 static void call_with_filter(int count)
@@ -318,6 +414,14 @@ static void run(const char *what, const char *count_text)
 		call_after_vfork(count);
 	else if (strcmp(what, "exec_from_thread") == 0)
 		execute_from_thread(count_text);
+	else if (strcmp(what, "exec_and_wait") == 0)
+		execute_and_wait();
+	else if (strcmp(what, "exec_from_wait") == 0)
+		execute_from_wait();
+	else if (strcmp(what, "own_stop") == 0)
+		call_with_own_stop();
+	else if (strcmp(what, "when_asked") == 0)
+		call_when_asked();
 	else if (strcmp(what, "filter") == 0)
 		call_with_filter(count);
 	else if (strcmp(what, "signals") == 0)

@@ -197,3 +197,29 @@ void free_trace(struct trace *trace)
 	munmap(trace->log, sizeof(*trace->log));
 	free(trace->events);
 }
+
+pid_t find_tracer(void)
+{
+	char path[64], text[4096], comm[64];
+	FILE *file;
+	pid_t found = 0, pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	while (!found && fscanf(file, "%d", &pid) == 1) {
+		FILE *of_child;
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		of_child = fopen(path, "r");
+		comm[0] = '\0';
+		if (of_child && fgets(text, sizeof(text), of_child))
+			sscanf(text, "%63s", comm);
+		if (of_child)
+			fclose(of_child);
+		if (strncmp(comm, "rtrack-tracer", 13) == 0)
+			found = pid;
+	}
+	fclose(file);
+	return found;
+}

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <rtrack/rtrack.h>
 
@@ -42,5 +43,8 @@ struct rt_outcome finish_trace(struct trace *trace);
 void check_events(const struct trace *trace);
 
 void free_trace(struct trace *trace);
+
+/* Returns the pid of the tracer, which is a child of this process, or 0. */
+pid_t find_tracer(void);
 
 #endif
