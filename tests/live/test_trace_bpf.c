@@ -444,7 +444,9 @@ static void trace_as_first_process(void)
 	ck_assert_int_eq(seen.event.pid, *(const int32_t *)logs.memory);
 	ck_assert_int_lt(seen.event.pid, 10);
 	ck_assert_int_gt(seen.event.host_pid, seen.event.pid);
-	ck_assert_int_gt(seen.event.host_ppid, 0);
+	ck_assert_int_gt(seen.event.host_ppid, seen.event.ppid);
+	ck_assert_int_gt(seen.event.ppid, 0);
+	ck_assert_int_lt(seen.event.ppid, seen.event.pid);
 	rt_trace_free(trace);
 }
 

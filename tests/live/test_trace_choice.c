@@ -100,6 +100,11 @@ static bool refuse_bpf(void)
 	return geteuid() == 0 && refuse(SYS_bpf, EPERM);
 }
 
+static bool deny_bpf(void)
+{
+	return geteuid() == 0 && refuse(SYS_bpf, EACCES);
+}
+
 static bool have_no_bpf(void)
 {
 	return refuse(SYS_bpf, ENOSYS);
@@ -253,6 +258,7 @@ static const struct {
 	{ lack_cap_bpf, -EPERM, "CAP_BPF", "CAP_PERFMON" },
 	{ lack_cap_perfmon, -EPERM, "CAP_PERFMON", "CAP_BPF" },
 	{ refuse_bpf, -EPERM, "seccomp", "CAP_" },
+	{ deny_bpf, -EPERM, "seccomp", "CAP_" },
 	{ have_no_bpf, -EOPNOTSUPP, "kernel", "CAP_" },
 	{ be_locked_down, -EPERM, "lockdown", "seccomp" },
 	{ have_no_btf, -EOPNOTSUPP, "CONFIG_DEBUG_INFO_BTF", "CAP_" },

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "suite.h"
 #include "trace/event.h"
@@ -188,6 +189,32 @@ START_TEST(event_of_an_interrupted_call_has_eintr)
 }
 END_TEST
 
+/* Those of this process could be read: it has the children that the call was about. */
+START_TEST(failed_call_for_children_has_no_live_children)
+{
+	struct rti_trace_record record = {
+		.call = RTI_TRACE_GETRUSAGE,
+		.who = RT_RUSAGE_CHILDREN,
+		.pid = getpid(),
+		.usage_bytes = RTI_TRACE_USAGE_BYTES,
+	};
+
+	maker.has_live_children = true;
+	ck_assert_uint_ne(event_of(&record).live_children_valid, 0);
+	record.result = -EFAULT;
+	ck_assert_uint_eq(event_of(&record).live_children_valid, 0);
+	record.result = 0;
+	record.usage_bytes = 0;
+	ck_assert_uint_eq(event_of(&record).live_children_valid, 0);
+	record.usage_bytes = RTI_TRACE_USAGE_BYTES;
+	record.who = RT_RUSAGE_SELF;
+	ck_assert_uint_eq(event_of(&record).live_children_valid, 0);
+	record.who = RT_RUSAGE_CHILDREN;
+	maker.has_live_children = false;
+	ck_assert_uint_eq(event_of(&record).live_children_valid, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("trace_event");
@@ -201,6 +228,7 @@ int main(void)
 	tcase_add_test(tests, event_with_figures_of_32_bits_has_all_sixteen);
 	tcase_add_test(tests, event_with_figures_of_a_wrong_length_has_none);
 	tcase_add_test(tests, event_of_a_name_without_nul_is_terminated);
+	tcase_add_test(tests, failed_call_for_children_has_no_live_children);
 	tcase_add_loop_test(tests, event_of_an_interrupted_call_has_eintr, 0,
 	                    sizeof(results) / sizeof(results[0]));
 	return suite_run(suite);
