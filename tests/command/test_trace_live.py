@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -198,6 +200,29 @@ os.kill(pid, 9); os.wait()
             self.assertLessEqual(found, {str(self.dir / name), str(self.dir / name) + " (deleted)",
                                          None})
             self.assertTrue(found)
+
+    @each_back_end
+    def test_hostile_name_of_a_program_breaks_no_line(self, back_end: str) -> None:
+        """The name is in /proc/PID/stat, between parentheses, and may have those of its own."""
+        name = 'a) R 1\n"{}\x1b[2J'
+        program, path = self.dir / name, self.dir / "calls"
+        shutil.copy(shutil.which("bash") or "", program)
+        lines = {}
+        for form in ("text", "jsonl", "tracee"):
+            done = rtrack("trace", "-q", "--back-end", back_end, "-f", form, "-o", path, program,
+                          "-c", "times >/dev/null")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            lines[form] = path.read_bytes().decode().splitlines()
+            self.assertEqual(len(lines[form]), 2, lines[form])
+        for line in lines["text"]:
+            self.assertRegex(line, r"\] getrusage\(RUSAGE_\w+\) = 0 \{")
+            self.assertFalse(re.search("[\x00-\x1f\x7f-\x9f]", line), repr(line))
+        for row in map(json.loads, lines["jsonl"]):
+            self.assertEqual(row["comm"], name)
+            self.assertIn(row["exe"], (str(program), None))
+        for row in map(json.loads, lines["tracee"]):
+            self.assertEqual(row["processName"], name)
+            self.assertIn(row["executable"]["path"], (str(program), ""))
 
     def test_running_process_is_traced_by_bpf(self) -> None:
         if BACK_ENDS["bpf"]["available"] != "yes":
