@@ -130,6 +130,18 @@ print(json.dumps([[pid, list(os.wait4(pid, 0)[2])] for pid in pids]))
         self.assertEqual([row["who"] for row in rows], [pid for pid, _ in got])
 
     @each_back_end
+    def test_wait4_of_gnu_time_has_what_it_prints(self, back_end: str) -> None:
+        if not os.access("/usr/bin/time", os.X_OK):
+            self.skipTest("GNU time is not installed")
+        printed = self.dir / "printed"
+        rows = self.trace(back_end, "/usr/bin/time", "-o", printed, "-f", "%M %F %R %w %c", "true",
+                          options=["--calls", "wait4"])
+        row, = (row for row in rows if row["comm"] == "time")
+        names = ("ru_maxrss", "ru_majflt", "ru_minflt", "ru_nvcsw", "ru_nivcsw")
+        self.assertEqual([row[name] for name in names],
+                         list(map(int, printed.read_text().split())))
+
+    @each_back_end
     def test_short_processes_and_threads_are_traced(self, back_end: str) -> None:
         code = """
 import os, resource, threading
