@@ -920,6 +920,18 @@ class Tracker:
         with self._lock:
             return _rows(call, self._live(), kind)
 
+    def gpus(self) -> List[Gpu]:
+        """Return the GPUs; of a tree, those that its members have open. Needs HAS_GPU in ``want``.
+
+        Partitions come after their device."""
+        return self._list(_lib.rt_tracker_gpus, Gpu)
+
+    def gpu_processes(self) -> List[GpuProcess]:
+        """Return the processes that use GPUs: of a system those of NVIDIA, of a tree all.
+
+        Needs HAS_GPU in ``want``."""
+        return self._list(_lib.rt_tracker_gpu_processes, GpuProcess)
+
 
 _TrackerType = TypeVar("_TrackerType", bound=Tracker)
 
@@ -1018,14 +1030,6 @@ class SystemTracker(Tracker):
     def zpools(self) -> List[Zpool]:
         """Return the ZFS pools."""
         return self._list(_lib.rt_tracker_zpools, Zpool)
-
-    def gpus(self) -> List[Gpu]:
-        """Return the GPUs. Partitions come after their device. Needs HAS_GPU in ``want``."""
-        return self._list(_lib.rt_tracker_gpus, Gpu)
-
-    def gpu_processes(self) -> List[GpuProcess]:
-        """Return the processes that use GPUs of NVIDIA. Needs HAS_GPU in ``want``."""
-        return self._list(_lib.rt_tracker_gpu_processes, GpuProcess)
 
 
 def _strings(items: Sequence[bytes]) -> Any:

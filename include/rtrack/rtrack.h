@@ -219,10 +219,10 @@ struct rt_tracker;
 #define RT_HAS_PRESSURE_MEMORY 0x4000000ULL /**< System: memory pressure. @since 0.1 */
 #define RT_HAS_PRESSURE_IO 0x8000000ULL     /**< System: I/O pressure. @since 0.1 */
 #define RT_HAS_ZFS 0x10000000ULL            /**< System: ZFS pools and their list. @since 0.1 */
-/** System: time for which GPUs were busy, and their list. Never a default: it opens the library of
- * their driver. @since 0.3 */
+/** Time for which GPUs were busy, and their list. Tree: what its members used. Never a default: it
+ * may open the library of their driver. @since 0.3 */
 #define RT_HAS_GPU 0x20000000ULL
-/** System: memory of GPUs. Never a default, likewise. @since 0.3 */
+/** Memory of GPUs. Tree: what its members hold. Never a default, likewise. @since 0.3 */
 #define RT_HAS_GPU_MEMORY 0x40000000ULL
 /** System: energy that GPUs have used. Never a default, likewise. @since 0.3 */
 #define RT_HAS_GPU_ENERGY 0x80000000ULL
@@ -699,24 +699,58 @@ struct rt_metrics {
 	/** Counter, RT_HAS_IO_CALLS. Calls of write(2) and the like; `io` syscw. @since 0.3 */
 	uint64_t write_calls;
 
-	/** Counter, RT_HAS_GPU. Time for which GPUs were busy, summed over the devices, since the
-	 * first sample of this tracker. Drivers only say which share of the last moments it was.
-	 * So each sample adds that share of the time since the one before, and the bit is in
-	 * `estimated`: sample once a second or more often. NVML: GetUtilizationRates, the time
-	 * for which any kernel ran. amdgpu: `gpu_busy_percent`. @since 0.3 */
+	/** Counter, RT_HAS_GPU. Time for which GPUs were busy.
+	 *
+	 * System: summed over the devices, since the first sample of this tracker. Drivers only say
+	 * which share of the last moments it was. So each sample adds that share of the time since
+	 * the one before, and the bit is in `estimated`: sample once a second or more often. NVML:
+	 * GetUtilizationRates, the time for which any kernel ran. amdgpu: `gpu_busy_percent`.
+	 *
+	 * Tree: the time of engines that its members used, those that have exited included. The
+	 * engines of a device work side by side, and their times are added: a device that draws and
+	 * copies all the time has two seconds in one. Of a group of n equal engines, each second
+	 * counts 1/n. DRM drivers (amdgpu, i915, msm, panfrost, v3d and others) count it for each
+	 * client, which is one opening of the device: `drm-engine-*` in `/proc/PID/fdinfo`, since
+	 * the client was opened. Each client counts once, whichever members share it; also if
+	 * processes outside of the tree do. Of drivers that count cycles (xe: `drm-cycles-*`) they
+	 * are converted, at the rate since the sample before: the bit is in `estimated`. NVML:
+	 * GetProcessUtilization, times the time since the sample before, from the first sample that
+	 * listed the process: likewise.
+	 *
+	 * The bit is in `partial` if a process or a client has gone since the first sample: what it
+	 * used after the last look is not known, nor whether a process that came and went between
+	 * two samples used a GPU. So it is of any tree with departed members, unless the machine
+	 * has no GPU. It is in `partial`, too, if the descriptors of a member may not be read, or
+	 * if a driver does not say the time.
+	 *
+	 * A member that opens a GPU is noticed in the next sample if RSS is wanted, too, and its
+	 * address space has changed in size, as the libraries for GPUs make it. In any case it is
+	 * within as many samples as an eighth of the number of members. @since 0.3 */
 	uint64_t gpu_busy_ns;
-	/** Gauge, RT_HAS_GPU_MEMORY. Memory of the devices that is in use. NVML: GetMemoryInfo,
-	 * without what the driver keeps for itself if it says so (R510). amdgpu:
-	 * `mem_info_vram_used`. @since 0.3 */
+	/** Gauge, RT_HAS_GPU_MEMORY. Memory of the devices that is in use. A GPU that works in the
+	 * memory of the machine has none of its own.
+	 *
+	 * System: NVML: GetMemoryInfo, without what the driver keeps for itself if it says so
+	 * (R510). amdgpu: `mem_info_vram_used`.
+	 *
+	 * Tree: what its members hold. DRM: `drm-resident-*` of the regions "vram" and "local", or
+	 * `drm-memory-*` of older drivers. The bit is in `estimated` if several clients of one
+	 * device share memory, or do not say so: what they share is then counted more than once.
+	 * NVML: usedGpuMemory of each process. @since 0.3 */
 	uint64_t gpu_memory_bytes;
-	/** Gauge, RT_HAS_GPU_MEMORY. What there is, of the same devices. @since 0.3 */
+	/** Gauge, RT_HAS_GPU_MEMORY. What there is, of the same devices. Tree: of those that its
+	 * members have open. If a driver does not say what there is, the bit is in `partial`.
+	 * @since 0.3 */
 	uint64_t gpu_memory_total_bytes;
-	/** Counter, RT_HAS_GPU_ENERGY. Energy that the devices have used, in microjoules, since
-	 * their drivers were loaded. NVML: GetTotalEnergyConsumption, from Volta on. @since 0.3 */
+	/** Counter, RT_HAS_GPU_ENERGY. System: energy that the devices have used, in microjoules,
+	 * since their drivers were loaded. NVML: GetTotalEnergyConsumption, from Volta on. No
+	 * driver has that of a process. @since 0.3 */
 	uint64_t gpu_energy_uj;
-	/** Gauge, RT_HAS_GPU. Devices that are listed, partitions excluded. @since 0.3 */
+	/** Gauge, RT_HAS_GPU. Devices that are listed, partitions excluded. Tree: that its members
+	 * have open; of NVIDIA's, those that they work on. @since 0.3 */
 	uint64_t gpus;
-	/** Gauge, RT_HAS_GPU. Those of them that were busy in the last moments. @since 0.3 */
+	/** Gauge, RT_HAS_GPU. Those of them that were busy in the last moments. Tree: with work for
+	 * members since the sample before. @since 0.3 */
 	uint64_t gpus_used;
 };
 
@@ -736,7 +770,9 @@ struct rt_metrics {
  *
  *  Cost: one file read, up to seven per member, and up to four per thread; fewer with
  *  rt_opts.want. For the system, ten file reads. With GPUs, what their drivers take, for which it
- *  waits 0.1 s at most, and 1 s in the first sample: see rt_tracker_gpus().
+ *  waits 0.1 s at most, and 1 s in the first sample: see rt_tracker_gpus(). For the GPUs of a
+ *  tree, one file per open GPU, one call per member that runs and grows, and one directory per new
+ *  member, each at most; if the machine has no GPU, some calls a second.
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a
@@ -1105,6 +1141,11 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
 
 /** GPUs. Partitions come after their device, and are marked.
  *
+ *  Of a tree, the devices that its members have open, with what the members use of them: busy_ns,
+ *  busy_share (which may be above 1 if several engines work) and memory_used_bytes add up to the
+ *  figures of the sample, but for what departed members used on devices that are no longer listed.
+ *  Energy is never known. The rest is of the system.
+ *
  *  What NVIDIA's driver serves is asked by its library, libnvidia-ml.so.1, if it is installed; with
  *  an rt_opts.root it is not. A thread of the tracker calls it. So a driver that hangs makes the
  *  figures missing, and one sample 0.1 s longer (1 s if it is the first). The library and its
@@ -1120,11 +1161,14 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
  *  @since 0.3 */
 RT_API int rt_tracker_gpus(const struct rt_tracker *t, struct rt_gpu *array, size_t element_size,
                            size_t *count);
-/** Processes that use GPUs, as NVML lists them; those of other drivers are not listed.
+/** Processes that use GPUs. Needs RT_HAS_GPU or RT_HAS_GPU_MEMORY.
  *
- *  NVML has process ids of the first pid namespace. In any other one the list cannot be read
- *  (-ENODATA), since these ids mean nothing there, or other processes. Needs RT_HAS_GPU or
- *  RT_HAS_GPU_MEMORY.
+ *  Of the system, as NVML lists them; those of other drivers are not listed. NVML has process ids
+ *  of the first pid namespace. In any other one the list cannot be read (-ENODATA), since these
+ *  ids mean nothing there, or other processes.
+ *
+ *  Of a tree, its members alone: by NVML, with the same limit, and by `/proc/PID/fdinfo` of the
+ *  other drivers. A client that several members share is listed for one of them.
  *  @since 0.3 */
 RT_API int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *array,
                                     size_t element_size, size_t *count);
@@ -1626,6 +1670,12 @@ struct rt_outcome {
 	 * has used since its last clock tick (4 ms with CONFIG_HZ=250) when it exits. In practice
 	 * it loses some microseconds. @since 0.3 */
 	uint64_t error_bound_ns;
+	/** RT_HAS_GPU. As rt_metrics.gpu_busy_ns of the tree: a lower bound or an estimate, unless
+	 * the machine has no GPU. @since 0.3 */
+	uint64_t gpu_busy_ns;
+	/** RT_HAS_GPU_MEMORY. Largest rt_metrics.gpu_memory_bytes of a sample. A lower bound or an
+	 * estimate, likewise: nothing shows what was held between two samples. @since 0.3 */
+	uint64_t gpu_memory_peak_bytes;
 };
 
 /** Wait for the program to exit, and report what it used.

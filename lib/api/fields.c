@@ -273,6 +273,8 @@ static const struct rt_field outcome_fields[] = {
 	FIELD(outcome, cgroup_tasks_peak, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_CGROUP_TASKS, "1"),
 	FIELD(outcome, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
 	FIELD(outcome, error_bound_ns, RT_TYPE_U64, RT_FIELD_META, 0, "ns"),
+	FIELD(outcome, gpu_busy_ns, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_GPU, "ns"),
+	FIELD(outcome, gpu_memory_peak_bytes, RT_TYPE_U64, RT_FIELD_GAUGE, RT_HAS_GPU_MEMORY, "By"),
 };
 
 static const struct rt_field process_fields[] = {

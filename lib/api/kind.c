@@ -29,7 +29,7 @@ uint64_t rti_kind_domains(uint32_t kind)
 	switch (kind) {
 	case RT_KIND_PID:
 		return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN |
-		       RT_HAS_PSS | RT_HAS_PEAK_TREE;
+		       RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU | RT_HAS_GPU_MEMORY;
 	case RT_KIND_SYSTEM:
 		return rti_system_domains();
 	default:

@@ -11,7 +11,11 @@
 #define US_NS 1000u
 
 /* Domains of the tree that no member has. */
-#define NOT_OF_MEMBERS (RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_PSS | RT_HAS_PEAK_TREE)
+#define NOT_OF_MEMBERS                                                                             \
+	(RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU |   \
+	 RT_HAS_GPU_MEMORY)
+/* Of them, those that are filled in after the members are summed up. */
+#define FILLED_IN_LATER (RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU | RT_HAS_GPU_MEMORY)
 
 /* Samples in a row without a change until the sums are taken over. Some values of a member, such as
  * the growth of its account, belong to one sample, so they change once more in the one after. */
@@ -219,8 +223,7 @@ static void apply_cgroup(struct rti_tree *tree)
 
 static void sum_members(struct rti_tree *tree)
 {
-	tree->sums =
-	    (struct rti_sums){ .figures.valid = tree->want & ~(RT_HAS_PSS | RT_HAS_PEAK_TREE) };
+	tree->sums = (struct rti_sums){ .figures.valid = tree->want & ~(uint64_t)FILLED_IN_LATER };
 	rti_ledger_open(&tree->ledger);
 	rti_obstacles_open(tree);
 	apply_final_rusage(tree);

@@ -377,7 +377,7 @@ static_assert(offsetof(struct rt_command_opts, fd_count) == 56, "offset");
 static_assert(offsetof(struct rt_command_opts, message_size) == 60, "offset");
 static_assert(offsetof(struct rt_command_opts, message) == 64, "offset");
 
-static_assert(sizeof(struct rt_outcome) >= 368, "size");
+static_assert(sizeof(struct rt_outcome) >= 384, "size");
 static_assert(offsetof(struct rt_outcome, size) == 0, "offset");
 static_assert(offsetof(struct rt_outcome, exit_code) == 4, "offset");
 static_assert(offsetof(struct rt_outcome, signal) == 8, "offset");
@@ -413,6 +413,8 @@ static_assert(offsetof(struct rt_outcome, cgroup_write_bytes) == 336, "offset");
 static_assert(offsetof(struct rt_outcome, cgroup_tasks_peak) == 344, "offset");
 static_assert(offsetof(struct rt_outcome, estimated) == 352, "offset");
 static_assert(offsetof(struct rt_outcome, error_bound_ns) == 360, "offset");
+static_assert(offsetof(struct rt_outcome, gpu_busy_ns) == 368, "offset");
+static_assert(offsetof(struct rt_outcome, gpu_memory_peak_bytes) == 376, "offset");
 
 static_assert(sizeof(struct rt_command_process) >= 160, "size");
 static_assert(offsetof(struct rt_command_process, size) == 0, "offset");

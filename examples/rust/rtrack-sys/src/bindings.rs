@@ -804,6 +804,8 @@ pub struct rt_outcome {
     pub cgroup_tasks_peak: u64,
     pub estimated: u64,
     pub error_bound_ns: u64,
+    pub gpu_busy_ns: u64,
+    pub gpu_memory_peak_bytes: u64,
 }
 extern "C" {
     pub fn rt_command_wait(

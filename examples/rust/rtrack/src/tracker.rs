@@ -196,7 +196,8 @@ impl Tracker {
         self.list(sys::rt_tracker_gpus)
     }
 
-    /// Processes that use GPUs of NVIDIA. Needs `RT_HAS_GPU` among the wanted domains.
+    /// Processes that use GPUs: of a system those of NVIDIA, of a tree all. Needs `RT_HAS_GPU`
+    /// among the wanted domains.
     pub fn gpu_processes(&self) -> io::Result<Vec<sys::rt_gpu_process>> {
         self.list(sys::rt_tracker_gpu_processes)
     }
