@@ -12,7 +12,8 @@
 struct region {
 	struct rti_scan name;
 	bool has_resident;
-	uint64_t bytes;
+	bool has_shared; /* the driver says how much of it is shared: Linux 6.5 */
+	uint64_t bytes, shared_bytes;
 };
 
 struct reader {
@@ -126,6 +127,20 @@ static void take_memory(struct reader *r, const struct rti_scan *name, struct rt
 	r->out->has_memory = true;
 }
 
+static void take_shared(struct reader *r, const struct rti_scan *name, struct rti_scan *value)
+{
+	struct region *found;
+	uint64_t bytes;
+
+	if (!scan_bytes(value, &bytes))
+		return;
+	found = region(r, name);
+	if (!found)
+		return;
+	found->has_shared = true;
+	found->shared_bytes = bytes;
+}
+
 static void take_capacity(struct reader *r, const struct rti_scan *name, struct rti_scan *value)
 {
 	struct rti_drm_engine *e;
@@ -196,6 +211,8 @@ static void take_key(struct reader *r, struct rti_scan *key, struct rti_scan *va
 		take_memory(r, key, value, true);
 	else if (rti_scan_literal(key, "memory-"))
 		take_memory(r, key, value, false);
+	else if (rti_scan_literal(key, "shared-"))
+		take_shared(r, key, value);
 }
 
 static void take_line(struct reader *r, struct rti_scan *line)
@@ -224,11 +241,20 @@ static bool is_of_device(const struct region *found)
 
 static void sum_memory(const struct reader *r)
 {
-	for (unsigned i = 0; i < r->region_count; i++) {
-		uint64_t *sum = is_of_device(&r->regions[i]) ? &r->out->device_memory_bytes
-		                                             : &r->out->system_memory_bytes;
+	struct rti_drm_fdinfo *out = r->out;
 
-		*sum = rti_add_saturated(*sum, r->regions[i].bytes);
+	for (unsigned i = 0; i < r->region_count; i++) {
+		const struct region *found = &r->regions[i];
+
+		if (!is_of_device(found)) {
+			out->system_memory_bytes =
+			    rti_add_saturated(out->system_memory_bytes, found->bytes);
+			continue;
+		}
+		out->has_device_region = true;
+		out->device_memory_bytes =
+		    rti_add_saturated(out->device_memory_bytes, found->bytes);
+		out->may_share |= found->bytes && (!found->has_shared || found->shared_bytes);
 	}
 }
 
@@ -239,6 +265,7 @@ int rti_parse_drm_fdinfo(const char *data, size_t len, struct rti_drm_fdinfo *ou
 
 	out->driver[0] = '\0';
 	out->has_pci_address = out->has_client_id = out->has_memory = false;
+	out->has_device_region = out->may_share = false;
 	out->engine_count = 0;
 	out->device_memory_bytes = out->system_memory_bytes = 0;
 	while (rti_scan_line(&s, &line))

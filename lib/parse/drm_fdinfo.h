@@ -46,6 +46,8 @@ struct rti_drm_fdinfo {
 	unsigned engine_count;
 	struct rti_drm_engine engines[RTI_DRM_ENGINES_MAX];
 	bool has_memory;
+	bool has_device_region;       /* the GPU has memory of its own */
+	bool may_share;               /* others may have some of it mapped, too */
 	uint64_t device_memory_bytes; /* resident in memory of the GPU */
 	uint64_t system_memory_bytes; /* resident in that of the machine */
 };

@@ -135,6 +135,28 @@ START_TEST(panfrost_uses_memory_of_the_machine)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	bool has_device_region, may_share;
+} shared[] = {
+	{ "drm-driver:a\ndrm-resident-vram: 3 MiB\ndrm-shared-vram: 0\n", true, false },
+	{ "drm-driver:a\ndrm-resident-vram: 3 MiB\ndrm-shared-vram: 1 KiB\n", true, true },
+	{ "drm-driver:a\ndrm-shared-local0: 1 KiB\ndrm-resident-local0: 3 MiB\n", true, true },
+	{ "drm-driver:a\ndrm-memory-vram: 3 MiB\n", true, true },
+	{ "drm-driver:a\ndrm-memory-vram: 0\n", true, false },
+	{ "drm-driver:a\ndrm-resident-gtt: 3 MiB\ndrm-shared-gtt: 1 MiB\n", false, false },
+};
+
+/* A driver that does not say what is shared may have all of it shared. */
+START_TEST(memory_of_the_device_may_be_shared)
+{
+	struct rti_drm_fdinfo info = parsed(shared[_i].text);
+
+	ck_assert_int_eq(info.has_device_region, shared[_i].has_device_region);
+	ck_assert_int_eq(info.may_share, shared[_i].may_share);
+}
+END_TEST
+
 START_TEST(driver_without_figures_has_none)
 {
 	struct rti_drm_fdinfo info = parsed("drm-driver:\tnvidia-drm\n");
@@ -228,6 +250,8 @@ int main(void)
 	tcase_add_test(tests, i915_has_groups_of_engines_with_a_capacity);
 	tcase_add_test(tests, xe_has_cycles_and_no_times);
 	tcase_add_test(tests, panfrost_uses_memory_of_the_machine);
+	tcase_add_loop_test(tests, memory_of_the_device_may_be_shared, 0,
+	                    sizeof(shared) / sizeof(shared[0]));
 	tcase_add_test(tests, driver_without_figures_has_none);
 	tcase_add_loop_test(tests, file_without_driver_is_of_no_gpu, 0, COUNT(not_drm));
 	tcase_add_loop_test(tests, bad_value_is_left_out, 0, COUNT(left_out));
