@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "os/procfs_path.h"
 #include "util/visit.h"
 
 #define FIRST_CAPACITY 4096
@@ -77,6 +78,13 @@ static int linux_space(const char *path, struct rti_space *out)
 	return 0;
 }
 
+static int64_t linux_size(int dirfd, const char *path)
+{
+	struct stat st;
+
+	return fstatat(dirfd, path, &st, 0) < 0 ? -errno : st.st_size;
+}
+
 static bool linux_has_changed(int fd)
 {
 	struct pollfd changes = { .fd = fd, .events = POLLPRI };
@@ -96,6 +104,7 @@ const struct rti_procfs_ops rti_procfs_linux = {
 	.readlink = linux_readlink,
 	.access = linux_access,
 	.space = linux_space,
+	.size = linux_size,
 	.has_changed = linux_has_changed,
 	.close = linux_close,
 };
@@ -387,6 +396,17 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
 	}
 	procfs->ops->close(fd);
 	return result;
+}
+
+uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t pid)
+{
+	struct rti_path path = rti_pid_path(pid, "fd");
+	int64_t count;
+
+	if (procfs->is_foreign || procfs->is_by_name || !procfs->ops->size)
+		return 0;
+	count = procfs->ops->size(procfs->fd[RTI_PROC], path.text);
+	return count > 0 ? (uint64_t)count : 0;
 }
 
 bool rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file)

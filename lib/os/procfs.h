@@ -32,6 +32,8 @@ struct rti_procfs_ops {
 	ssize_t (*readlink)(int dirfd, const char *path, char *buf, size_t len);
 	int (*access)(int dirfd, const char *path);
 	int (*space)(const char *path, struct rti_space *out);
+	/* Returns the size of a file, as stat(2) has it. NULL: not known. */
+	int64_t (*size)(int dirfd, const char *path);
 	/* Returns true if a file that reports changes by poll(2) has changed since the last call.
 	 * NULL: assume that it has. */
 	bool (*has_changed)(int fd);
@@ -118,6 +120,11 @@ ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base,
  * in util/visit.h. Returns 0, what stopped the list, or -errno. */
 int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                     int (*each)(void *arg, const char *name), void *arg);
+
+/* Returns how many descriptors a process has open, or 0 if that is not known: before Linux 6.2, and
+ * below another root, which may be a copy. Costs one system call. See Linux, fs/proc/fd.c,
+ * proc_fd_getattr(). */
+uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t pid);
 
 /* Returns false if the file is known to be unchanged since the last call, and true otherwise. Only
  * the kernel's own mountinfo reports changes; a copy below another root does not. */
