@@ -6,7 +6,6 @@
 #include "collect/sys_gpu.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "collect/collector.h"
 #include "collect/gpu_table.h"
@@ -16,8 +15,6 @@
 #include "gpu/drm_card.h"
 
 #define ALL (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
-/* PROC_PID_INIT_INO, include/linux/proc_ns.h. */
-#define INITIAL_PID_NAMESPACE "pid:[4026531836]"
 
 static const struct rti_nvml_setup default_setup = { RTI_NVML_NAME, UINT64_C(1000000000),
 	                                             UINT64_C(100000000) };
@@ -97,14 +94,6 @@ static int add_rows(struct state *st, const struct rti_gpu_readings *nvml)
 	return err;
 }
 
-static bool is_initial_pid_namespace(const struct rti_context *ctx)
-{
-	char name[64];
-
-	return rti_procfs_readlink(ctx->procfs, RTI_PROC, "self/ns/pid", name, sizeof(name)) > 0 &&
-	       strcmp(name, INITIAL_PID_NAMESPACE) == 0;
-}
-
 /* Returns 0 with the start of a process, which is 0 if it may not be seen; or -ESRCH. */
 static int find_start(const struct rti_context *ctx, int32_t pid, uint64_t *start_ticks)
 {
@@ -142,7 +131,7 @@ static int add_processes(struct state *st, const struct rti_context *ctx,
 {
 	int err = nvml->use_err;
 
-	if (!is_initial_pid_namespace(ctx))
+	if (!rti_context_is_initial_pid_namespace(ctx->procfs))
 		return -EXDEV;
 	for (size_t i = 0; i < nvml->use_count && err == 0; i++)
 		err = add_process(st, ctx, nvml, &nvml->use[i]);
