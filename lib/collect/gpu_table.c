@@ -187,6 +187,19 @@ static struct rti_known_use *new_use(struct rti_gpu_table *table)
 	return use;
 }
 
+static void advance_use(struct rti_gpu_table *table, struct rti_known_use *use,
+                        const struct rti_gpu_use *reading, uint64_t elapsed_ns)
+{
+	uint64_t busy_ns = share_of(elapsed_ns, reading->busy_percent);
+	uint64_t encode_ns = share_of(elapsed_ns, reading->encode_percent);
+	uint64_t decode_ns = share_of(elapsed_ns, reading->decode_percent);
+
+	use->busy_ns += busy_ns;
+	use->encode_ns += encode_ns;
+	use->decode_ns += decode_ns;
+	table->use_total_ns += busy_ns + encode_ns + decode_ns;
+}
+
 static void fill_use(const struct rti_known_use *use, struct rt_gpu_process *row)
 {
 	*row = (struct rt_gpu_process){
@@ -219,9 +232,7 @@ int rti_gpu_table_add_use(struct rti_gpu_table *table, const struct rti_gpu_use 
 	if (!use)
 		return -ENOMEM;
 	elapsed_ns = advance_time(&use->busy_at_ns, at_ns, reading->has_busy);
-	use->busy_ns += share_of(elapsed_ns, reading->busy_percent);
-	use->encode_ns += share_of(elapsed_ns, reading->encode_percent);
-	use->decode_ns += share_of(elapsed_ns, reading->decode_percent);
+	advance_use(table, use, reading, elapsed_ns);
 	use->last = *reading;
 	/* What has computed stays a process that computes: its time would move, and fall. */
 	use->last.is_compute |= was_compute;

@@ -44,6 +44,7 @@ struct rti_gpu_table {
 	uint64_t round;
 	uint32_t next_id;
 	uint64_t busy_total_ns, energy_total_uj;
+	uint64_t use_total_ns; /* of all processes, on all kinds of engines */
 };
 
 /* Begin a look. */
