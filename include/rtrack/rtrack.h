@@ -724,8 +724,9 @@ struct rt_metrics {
 	 * if a driver does not say the time.
 	 *
 	 * A member that opens a GPU is noticed in the next sample if RSS is wanted, too, and its
-	 * address space has changed in size, as the libraries for GPUs make it. In any case it is
-	 * within as many samples as an eighth of the number of members. @since 0.3 */
+	 * address space has changed by 1 MiB, as the libraries for GPUs make it. Otherwise it is
+	 * noticed within 128 samples by the number of its open descriptors (before Linux 6.2,
+	 * 1024), and within 2048 if that has not changed. @since 0.3 */
 	uint64_t gpu_busy_ns;
 	/** Gauge, RT_HAS_GPU_MEMORY. Memory of the devices that is in use. A GPU that works in the
 	 * memory of the machine has none of its own.

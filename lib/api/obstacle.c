@@ -83,6 +83,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	switch (why->cause) {
 	case RTI_CAUSE_NONE:
 	case RTI_CAUSE_BETWEEN_SAMPLES:
+	case RTI_CAUSE_GPU_SHARED:
 		return why->error ? RT_OBSTACLE_UNSEEN : 0;
 	case RTI_CAUSE_NO_FIGURE:
 	case RTI_CAUSE_KERNEL_THREAD:
@@ -94,6 +95,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	case RTI_CAUSE_UNWAITED:
 	case RTI_CAUSE_UNREPORTED:
 	case RTI_CAUSE_THREAD_ENDED:
+	case RTI_CAUSE_GPU_CLOSED:
 		return RT_OBSTACLE_GONE;
 	case RTI_CAUSE_NO_PSS_READS:
 	case RTI_CAUSE_PSS_UNWANTED:

@@ -54,6 +54,12 @@ static const char *const texts[] = {
 	[RTI_CAUSE_EVENTS_LATE] =
 	    "The supervisor counts processes with a delay. The number is exact"
 	    " once the program and all that it started have ended.",
+	[RTI_CAUSE_GPU_CLOSED] =
+	    "A process has ended, or has closed a GPU, since the first sample. What it used of GPUs"
+	    " after the last look at it is not known. Shorter intervals lose less.",
+	[RTI_CAUSE_GPU_SHARED] =
+	    "Several openings of a GPU share memory, or their driver does not say whether they do:"
+	    " what they share is counted for each.",
 	[RTI_CAUSE_BETWEEN_SAMPLES] = "The peak between two samples or peak polls may be higher."
 				      " Shorter intervals miss less.",
 };
@@ -87,7 +93,8 @@ static const char *text_of_missing(const char *file)
 /* The files that only a tracer may read, as ptrace(2) has it. */
 static bool is_traced_file(const char *file)
 {
-	return strcmp(file, "io") == 0 || strcmp(file, "smaps_rollup") == 0;
+	return strcmp(file, "io") == 0 || strcmp(file, "smaps_rollup") == 0 ||
+	       strcmp(file, "fd") == 0;
 }
 
 static const char *text_of_read(const struct rti_explanation *why)
@@ -150,13 +157,16 @@ static const char *text_of_gpu(int err)
 		return "There is no GPU that can be asked: neither the library of NVIDIA's driver"
 		       " (libnvidia-ml.so.1) nor a card of a driver that reports the figure.";
 	case -EOPNOTSUPP:
-		return "The GPUs here do not report the figure.";
+		return "The GPUs here do not report the figure, or their drivers do not.";
 	case -EACCES:
 	case -EPERM:
 		return "The driver of a GPU refuses it to the caller: $E.";
 	case -ETIMEDOUT:
 		return "The driver of a GPU has not answered in time. A later sample may have its"
 		       " answer.";
+	case -EXDEV:
+		return "NVIDIA's driver knows processes by the ids of the first pid namespace."
+		       " Run the tracker there.";
 	case -EPROTONOSUPPORT:
 		return "The library and the kernel module of NVIDIA's driver are of different"
 		       " versions: load the module that belongs to the library.";

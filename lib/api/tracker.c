@@ -382,30 +382,35 @@ int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array, size_t
 
 #define GPU_DOMAINS (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
 
-/* A GPU is listed even if none of its figures is known. */
+/* A GPU of the system is listed even if none of its figures is known. */
 static int check_gpu_list(const struct rt_tracker *t, uint64_t has, const void *array,
                           size_t element_size, size_t v1_size, const size_t *count)
 {
-	int err = check_list(t, RT_KIND_SYSTEM, has, array, element_size, v1_size, count);
+	uint32_t kind = t ? t->kind : RT_KIND_SYSTEM;
+	int err = check_list(t, kind, has, array, element_size, v1_size, count);
 
-	return err == -ENODATA && t->samples ? 0 : err;
+	return err == -ENODATA && t->samples && kind == RT_KIND_SYSTEM ? 0 : err;
 }
 
-int rt_tracker_gpus(const struct rt_tracker *t, struct rt_gpu *array, size_t element_size,
-                    size_t *count)
+/* A tree that has no GPU open has an empty list. */
+static int list_gpus(const struct rt_tracker *t, void *array, size_t element_size, size_t *count)
 {
 	int err = check_gpu_list(t, GPU_DOMAINS, array, element_size, RTI_GPU_V1, count);
+	const void *rows;
 	size_t there;
 
 	if (err < 0)
 		return err;
-	rti_system_rows(&t->system, GPU_DOMAINS, &there);
-	return there ? copy_rows_out(t, GPU_DOMAINS, array, element_size, sizeof(*array), count)
-	             : -ENODATA;
+	rows = t->kind == RT_KIND_PID ? rti_tree_gpus(t->tree, &there)
+	                              : rti_system_rows(&t->system, GPU_DOMAINS, &there);
+	if (t->kind == RT_KIND_SYSTEM && there == 0)
+		return -ENODATA;
+	copy_array_out(rows, there, sizeof(struct rt_gpu), array, element_size, count);
+	return 0;
 }
 
-int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *array,
-                             size_t element_size, size_t *count)
+static int list_gpu_processes(const struct rt_tracker *t, void *array, size_t element_size,
+                              size_t *count)
 {
 	int err = check_gpu_list(t, RT_HAS_GPU | RT_HAS_GPU_MEMORY, array, element_size,
 	                         RTI_GPU_PROCESS_V1, count);
@@ -414,8 +419,36 @@ int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *
 
 	if (err < 0)
 		return err;
-	if (rti_system_processes(&t->system, GPU_DOMAINS, &rows, &there) < 0)
+	if (t->kind == RT_KIND_PID)
+		rows = rti_tree_gpu_processes(t->tree, &there);
+	else if (rti_system_processes(&t->system, GPU_DOMAINS, &rows, &there) < 0)
 		return -ENODATA;
-	copy_array_out(rows, there, sizeof(*array), array, element_size, count);
+	copy_array_out(rows, there, sizeof(struct rt_gpu_process), array, element_size, count);
 	return 0;
+}
+
+int rt_tracker_gpus(const struct rt_tracker *t, struct rt_gpu *array, size_t element_size,
+                    size_t *count)
+{
+	int err;
+
+	if (!t)
+		return -EFAULT;
+	rti_lock_take(t->lock);
+	err = list_gpus(t, array, element_size, count);
+	rti_lock_release(t->lock);
+	return err;
+}
+
+int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *array,
+                             size_t element_size, size_t *count)
+{
+	int err;
+
+	if (!t)
+		return -EFAULT;
+	rti_lock_take(t->lock);
+	err = list_gpu_processes(t, array, element_size, count);
+	rti_lock_release(t->lock);
+	return err;
 }

@@ -40,6 +40,8 @@ enum rti_cause {
 	RTI_CAUSE_STALLED,         /* a file system or a program has not answered */
 	RTI_CAUSE_NO_FILE_SYSTEM,  /* one could not be asked */
 	RTI_CAUSE_GPU,             /* what the drivers of GPUs have answered */
+	RTI_CAUSE_GPU_CLOSED,      /* a process or a client has gone after the last look at it */
+	RTI_CAUSE_GPU_SHARED,      /* memory of GPUs is counted for each client that shares it */
 	RTI_CAUSE_BETWEEN_SAMPLES, /* nothing can show it */
 };
 

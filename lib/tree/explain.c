@@ -82,8 +82,24 @@ static enum rti_cause cause_of(const struct rti_tree *tree, const struct rti_exp
 	}
 }
 
+#define GPU_DOMAINS (RT_HAS_GPU | RT_HAS_GPU_MEMORY)
+
+/* What was refused is the list of descriptors; all else is what drivers say. */
+static void explain_gpu_error(const struct rti_tree *tree, struct rti_explanation *out)
+{
+	bool is_of_list = out->pid && (out->error == -EACCES || out->error == -EPERM ||
+	                               rti_is_out_of_files(out->error));
+
+	out->file = is_of_list ? "fd" : "";
+	out->cause = is_of_list ? cause_of(tree, out) : RTI_CAUSE_GPU;
+}
+
 static void explain_error(const struct rti_tree *tree, uint64_t has, struct rti_explanation *out)
 {
+	if (has & GPU_DOMAINS) {
+		explain_gpu_error(tree, out);
+		return;
+	}
 	out->file = file_of(tree, has);
 	if (out->error == -EDQUOT)
 		explain_budget(tree, out);
@@ -132,12 +148,23 @@ static void explain_events(const struct rti_tree *tree, uint32_t reasons,
 	}
 }
 
+static void explain_gpu(const struct rt_metrics *last, uint64_t has, struct rti_explanation *out)
+{
+	if (has == RT_HAS_GPU_MEMORY)
+		out->cause = RTI_CAUSE_GPU_SHARED;
+	else
+		out->cause = last->estimated & has ? RTI_CAUSE_GPU : RTI_CAUSE_GPU_CLOSED;
+	out->error = -ENODATA;
+}
+
 /* What no read failed for. */
 static void explain_state(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
                           struct rti_explanation *out)
 {
 	if (is_skipped(tree, has)) {
 		explain_skipped(tree, out);
+	} else if (has & GPU_DOMAINS) {
+		explain_gpu(last, has, out);
 	} else if (last->reasons & RT_REASON_UNWAITED && has & tree->domains.counters) {
 		out->cause = RTI_CAUSE_UNWAITED;
 		out->pid = tree->obstacles.unwaited_pid;

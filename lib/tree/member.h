@@ -90,6 +90,17 @@ struct rti_pss_part {
 	uint64_t anon_pages;  /* RSS without files and shared memory at that time */
 };
 
+/* Written by gpu_files.c. */
+struct rti_gpu_part {
+	uint64_t size_bytes;  /* of its address space, when it was looked at last */
+	uint64_t descriptors; /* that it had open then; 0: not known */
+	uint32_t index;       /* in the table of members with a GPU, or near it */
+	uint16_t looks;       /* in turn */
+	bool was_listed;      /* its descriptors were, once */
+	bool is_due;          /* it is to be looked at in this sample */
+	bool is_known;        /* it is in the table of members with a GPU */
+};
+
 /* Written by obstacles.c. */
 struct rti_obstacle_part {
 	uint64_t met; /* RT_HAS_ bits of the domains that could not be read in full at some time */
@@ -121,6 +132,7 @@ struct rti_member {
 	struct rti_pss_part pss;
 	struct rti_former_part former;
 	struct rti_obstacle_part obstacle;
+	struct rti_gpu_part gpu;
 	struct rti_files_part files;
 	struct rti_pid_stat stat;   /* written by member_table.c: last read */
 	struct rti_account account; /* written by ledger.c */

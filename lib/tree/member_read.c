@@ -14,6 +14,7 @@
 #include "collect/pid_mm.h"
 #include "tree/clock_read.h"
 #include "tree/discovery.h"
+#include "tree/gpu_files.h"
 #include "tree/read_facts.h"
 #include "tree/trace.h"
 
@@ -149,6 +150,7 @@ static void store_read(struct member_read *r)
 	m->read.clock_ns = m->clock.now.total_ns;
 	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
 	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account);
+	rti_gpu_files_note_read(r->tree, m);
 }
 
 static void set_target(struct member_read *r)

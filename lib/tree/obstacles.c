@@ -132,3 +132,15 @@ void rti_obstacles_note_pss(struct rti_tree *tree)
 		count_ever(tree, m, RT_HAS_PSS);
 	}
 }
+
+void rti_obstacles_note_gpu(struct rti_tree *tree, uint64_t has, int err, int32_t pid,
+                            uint64_t members)
+{
+	struct rti_status *status = &tree->obstacles.status;
+	struct rti_member *m = rti_member_find(&tree->table, pid);
+
+	rti_status_note_at(status, has, err, pid);
+	status->of[rti_status_bit(has)].members = members;
+	if (m)
+		count_ever(tree, m, has);
+}

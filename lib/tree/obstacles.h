@@ -25,6 +25,11 @@ void rti_obstacles_begin_sample(struct rti_tree *tree);
 /* PSS was measured. Note why it is not exact, and the members that it could not be read of. */
 void rti_obstacles_note_pss(struct rti_tree *tree);
 
+/* So many members lack a figure of GPUs, for the reason of the first of them; pid 0: no single
+ * one. */
+void rti_obstacles_note_gpu(struct rti_tree *tree, uint64_t has, int err, int32_t pid,
+                            uint64_t members);
+
 /* These domains of a member that has exited are in no account. */
 void rti_obstacles_note_lost(struct rti_tree *tree, struct rti_member *m, uint64_t lost);
 

@@ -16,6 +16,8 @@
 #include "util/saturate.h"
 
 struct rti_member_row;
+struct rti_tree_gpu;
+struct rti_gpu_files;
 
 /* Where the pid that the kernel gave out last is read. */
 enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };
@@ -135,6 +137,7 @@ struct rti_tree {
 	struct rti_supervised_state supervised;
 	struct rti_tree_loop_state loop;
 	struct rti_obstacles obstacles;
+	struct rti_tree_gpu *gpu; /* written by gpu.c; NULL: no figure of GPUs is wanted */
 
 	/* Written by tree.c. */
 	struct rti_pid_domains domains; /* what the collectors say of themselves */

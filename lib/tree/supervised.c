@@ -11,6 +11,7 @@
 #include "tree/discovery.h"
 #include "tree/memory_note.h"
 #include "tree/exit_accounting.h"
+#include "tree/gpu.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/state.h"
@@ -217,6 +218,7 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 		.memory_low_bytes = tree->peaks.low_bytes,
 		.memory_shared_max_bytes = tree->peaks.shared_max_bytes,
 		.left_cgroup = tree->supervised.left_cgroup,
+		.gpu_memory_peak = rti_tree_gpu_peak(tree),
 	};
 }
 

@@ -9,6 +9,8 @@
 #include "tree/discovery.h"
 #include "tree/event_loop.h"
 #include "tree/exit_accounting.h"
+#include "tree/gpu.h"
+#include "tree/gpu_state.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/memory_peak.h"
@@ -57,6 +59,11 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 		return err;
 	}
 	rti_memory_init(tree, opts->want);
+	err = rti_tree_gpu_init(tree);
+	if (err < 0) {
+		rti_tree_free(tree);
+		return err;
+	}
 	*out = tree;
 	return 0;
 }
@@ -68,6 +75,7 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_discovery_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
 	rti_memory_free(tree);
+	rti_tree_gpu_free(tree);
 	rti_member_table_free(&tree->table, tree->ctx);
 	free(tree);
 }
@@ -106,6 +114,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_exits_reconcile(tree);
 	rti_exits_account(tree);
 	rti_memory_sample(tree);
+	rti_tree_gpu_sample(tree);
 	rti_tree_sum_up(tree, out);
 	if (tree->needs_reconcile)
 		rti_member_table_remove_exited(&tree->table, tree->ctx);
@@ -139,4 +148,16 @@ size_t rti_tree_count(const struct rti_tree *tree)
 	if (tree->supervised.pid && rti_member_find(&tree->table, tree->supervised.pid))
 		count--;
 	return count;
+}
+
+const void *rti_tree_gpus(const struct rti_tree *tree, size_t *count)
+{
+	*count = 0;
+	return tree->gpu ? rti_rows_get(&tree->gpu->gpus, count) : NULL;
+}
+
+const void *rti_tree_gpu_processes(const struct rti_tree *tree, size_t *count)
+{
+	*count = 0;
+	return tree->gpu ? rti_rows_get(&tree->gpu->processes, count) : NULL;
 }

@@ -9,6 +9,7 @@
 #include "collect/collector.h"
 #include "collect/status.h"
 #include "os/cgroup.h"
+#include "tree/gpu_peak.h"
 #include "tree/member_row.h"
 
 struct rti_fork_tracker;
@@ -102,8 +103,14 @@ struct rti_tree_facts {
 	/* of files and shared memory: the most that one member has mapped */
 	uint64_t memory_shared_max_bytes;
 	uint32_t left_cgroup; /* RTI_LEFT_ value: members that have left the program's cgroup */
+	struct rti_gpu_peak gpu_memory_peak;
 };
 void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
+
+/* The rows of GPUs, and of the members that use them, of the last sample. Returns NULL and *count 0
+ * if there are none. */
+const void *rti_tree_gpus(const struct rti_tree *tree, size_t *count);
+const void *rti_tree_gpu_processes(const struct rti_tree *tree, size_t *count);
 
 /* The cgroup that the tree runs in; its path is empty if there is none. */
 struct rti_cgroup *rti_tree_cgroup(struct rti_tree *tree);

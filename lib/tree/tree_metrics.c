@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Summing up the members of a tree into the figures of a sample. */
 #include "tree/tree_metrics.h"
+#include "tree/gpu.h"
 #include "tree/memory_figures.h"
 
 #include "os/cpu_time.h"
@@ -245,6 +246,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	apply_cgroup(tree);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);
+	rti_tree_gpu_set_figures(tree, out);
 	mark_losses(tree, out);
 	mark_peaks(tree, out);
 	mark_cgroup(tree, out);

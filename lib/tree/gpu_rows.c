@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of GPUs, and of the members that use them: what one sample adds up. */
+#include "tree/gpu_rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "util/saturate.h"
+
+static struct rt_gpu *row_at(const struct rti_tree_gpu *gpu, size_t row)
+{
+	return (struct rt_gpu *)gpu->gpus.data + row;
+}
+
+void rti_gpu_rows_begin(struct rti_tree_gpu *gpu)
+{
+	gpu->gpus.count = gpu->processes.count = 0;
+	gpu->is_held_estimated = false;
+	for (size_t i = 0; i < gpu->device_count; i++) {
+		gpu->device[i].before_ns = gpu->device[i].busy_ns;
+		gpu->device[i].sharers = 0;
+	}
+}
+
+/* --- Devices --- */
+
+static struct rti_gpu_device *find_device(const struct rti_tree_gpu *gpu, uint32_t id)
+{
+	for (size_t i = 0; i < gpu->device_count; i++)
+		if (gpu->device[i].id == id)
+			return &gpu->device[i];
+	return NULL;
+}
+
+static int make_device(struct rti_tree_gpu *gpu, uint32_t id)
+{
+	struct rti_gpu_device *device;
+
+	if (find_device(gpu, id))
+		return 0;
+	device =
+	    rti_array_grow(gpu->device, &gpu->device_room, gpu->device_count + 1, sizeof(*device));
+	if (!device)
+		return -ENOMEM;
+	gpu->device = device;
+	gpu->device[gpu->device_count++] = (struct rti_gpu_device){ .id = id };
+	return 0;
+}
+
+/* The figures of the row are those of the machine, which members fill anew. */
+static void clear_figures(struct rt_gpu *row)
+{
+	row->valid = row->estimated = 0;
+	row->busy_ns = row->energy_uj = row->memory_used_bytes = 0;
+	row->busy_share = 0;
+}
+
+int rti_gpu_rows_add_device(struct rti_tree_gpu *gpu, const struct rti_gpu_reading *reading)
+{
+	struct rt_gpu added;
+
+	if (rti_rows_reserve(&gpu->gpus, gpu->gpus.count + 1, sizeof(added)) < 0 ||
+	    rti_gpu_table_add(&gpu->table, reading, &added) < 0 || make_device(gpu, added.id) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < gpu->gpus.count; i++)
+		if (row_at(gpu, i)->id == added.id)
+			return (int)i;
+	clear_figures(&added);
+	if (reading->err[RTI_GPU_MEMORY] == 0)
+		added.valid = RT_HAS_GPU_MEMORY;
+	*row_at(gpu, gpu->gpus.count) = added;
+	return (int)gpu->gpus.count++;
+}
+
+/* --- Members --- */
+
+static void grow(struct rti_tree_gpu *gpu, uint32_t id, uint64_t by_ns)
+{
+	struct rti_gpu_device *device = find_device(gpu, id);
+
+	if (device)
+		device->busy_ns = rti_add_saturated(device->busy_ns, by_ns);
+	gpu->total_ns = rti_add_saturated(gpu->total_ns, by_ns);
+}
+
+static struct rt_gpu_process *find_process(const struct rti_tree_gpu *gpu, uint32_t id, int32_t pid)
+{
+	struct rt_gpu_process *rows = gpu->processes.data;
+
+	for (size_t i = 0; i < gpu->processes.count; i++)
+		if (rows[i].gpu_id == id && rows[i].pid == pid)
+			return &rows[i];
+	return NULL;
+}
+
+/* Returns NULL if memory is short. */
+static struct rt_gpu_process *add_process(struct rti_tree_gpu *gpu)
+{
+	if (rti_rows_reserve(&gpu->processes, gpu->processes.count + 1,
+	                     sizeof(struct rt_gpu_process)) < 0)
+		return NULL;
+	return (struct rt_gpu_process *)gpu->processes.data + gpu->processes.count++;
+}
+
+static void add_times(struct rt_gpu_process *row, const uint64_t ns[RTI_DRM_ENGINE_KINDS])
+{
+	row->render_ns = rti_add_saturated(row->render_ns, ns[RTI_DRM_RENDER]);
+	row->compute_ns = rti_add_saturated(row->compute_ns, ns[RTI_DRM_COMPUTE]);
+	row->copy_ns = rti_add_saturated(row->copy_ns, ns[RTI_DRM_COPY]);
+	row->decode_ns = rti_add_saturated(row->decode_ns, ns[RTI_DRM_DECODE]);
+	row->encode_ns = rti_add_saturated(row->encode_ns, ns[RTI_DRM_ENCODE]);
+	row->other_ns = rti_add_saturated(row->other_ns, ns[RTI_DRM_OTHER]);
+}
+
+static void make_estimated(struct rt_gpu_process *row, uint64_t has)
+{
+	row->estimated |= row->valid & has;
+	row->valid &= ~has;
+}
+
+static void lose(struct rt_gpu_process *row, uint64_t has)
+{
+	row->valid &= ~has;
+	row->estimated &= ~has;
+}
+
+/* A figure is known if it is of all clients of the process. */
+static void mark_client(struct rt_gpu_process *row, const struct rti_drm_client *client)
+{
+	if (!client->has_time)
+		lose(row, RT_HAS_GPU);
+	else if (client->is_converted)
+		make_estimated(row, RT_HAS_GPU);
+	if (!client->has_memory)
+		lose(row, RT_HAS_GPU_MEMORY);
+	else if (client->may_share && row->clients > 0)
+		make_estimated(row, RT_HAS_GPU_MEMORY);
+}
+
+/* What two clients of one device share is in the memory of both. */
+static void note_sharer(struct rti_tree_gpu *gpu, struct rt_gpu *device_row)
+{
+	struct rti_gpu_device *device = find_device(gpu, device_row->id);
+
+	if (!device || ++device->sharers < 2)
+		return;
+	gpu->is_held_estimated = true;
+	device_row->estimated |= device_row->valid & RT_HAS_GPU_MEMORY;
+	device_row->valid &= ~RT_HAS_GPU_MEMORY;
+}
+
+int rti_gpu_rows_add_client(struct rti_tree_gpu *gpu, size_t row, int32_t pid, uint64_t start_ticks,
+                            const struct rti_drm_look *look)
+{
+	const struct rti_drm_client *client = look->client;
+	struct rt_gpu *device_row = row_at(gpu, row);
+	struct rt_gpu_process *process = find_process(gpu, device_row->id, pid);
+
+	grow(gpu, device_row->id, look->grown_ns);
+	gpu->is_estimated |= client->is_converted;
+	if (!look->is_first)
+		return 0;
+	if (!process) {
+		process = add_process(gpu);
+		if (!process)
+			return -ENOMEM;
+		*process = (struct rt_gpu_process){ .size = sizeof(*process),
+			                            .gpu_id = device_row->id,
+			                            .pid = pid,
+			                            .start_ticks = start_ticks,
+			                            .valid = RT_HAS_GPU | RT_HAS_GPU_MEMORY };
+	}
+	mark_client(process, client);
+	process->clients++;
+	add_times(process, client->ns);
+	process->memory_bytes =
+	    rti_add_saturated(process->memory_bytes, client->device_memory_bytes);
+	device_row->memory_used_bytes =
+	    rti_add_saturated(device_row->memory_used_bytes, client->device_memory_bytes);
+	if (client->may_share)
+		note_sharer(gpu, device_row);
+	if (client->is_converted)
+		find_device(gpu, device_row->id)->is_estimated = true;
+	return 0;
+}
+
+/* What a partition has is part of its device, the row of which stands before it. */
+static struct rt_gpu *device_of(const struct rti_tree_gpu *gpu, size_t row)
+{
+	while (row > 0 && row_at(gpu, row)->flags & RT_ITEM_PARTITION)
+		row--;
+	return row_at(gpu, row);
+}
+
+int rti_gpu_rows_add_use(struct rti_tree_gpu *gpu, size_t row, uint64_t start_ticks,
+                         const struct rti_gpu_use *use, uint64_t at_ns)
+{
+	struct rt_gpu *used = row_at(gpu, row), *device_row = device_of(gpu, row);
+	uint64_t before_ns = gpu->table.use_total_ns;
+	struct rt_gpu_process *process = add_process(gpu);
+
+	if (!process)
+		return -ENOMEM;
+	if (rti_gpu_table_add_use(&gpu->table, use, used, start_ticks, at_ns, process) < 0) {
+		gpu->processes.count--;
+		return -ENOMEM;
+	}
+	grow(gpu, device_row->id, gpu->table.use_total_ns - before_ns);
+	find_device(gpu, device_row->id)->is_estimated = true;
+	gpu->is_estimated |= use->has_busy;
+	if (!use->has_memory)
+		return 0;
+	device_row->memory_used_bytes =
+	    rti_add_saturated(device_row->memory_used_bytes, use->memory_bytes);
+	if (used != device_row)
+		used->memory_used_bytes =
+		    rti_add_saturated(used->memory_used_bytes, use->memory_bytes);
+	return 0;
+}
+
+void rti_gpu_rows_end(struct rti_tree_gpu *gpu, bool is_whole)
+{
+	for (size_t i = 0; i < gpu->gpus.count; i++) {
+		struct rt_gpu *row = row_at(gpu, i);
+		const struct rti_gpu_device *device = find_device(gpu, row->id);
+
+		if (!device || row->flags & RT_ITEM_PARTITION)
+			continue;
+		row->busy_ns = device->busy_ns;
+		if (gpu->elapsed_ns)
+			row->busy_share =
+			    (double)(device->busy_ns - device->before_ns) / (double)gpu->elapsed_ns;
+		if (device->is_estimated || !is_whole)
+			row->estimated |= RT_HAS_GPU;
+		else
+			row->valid |= RT_HAS_GPU;
+	}
+}
+
+void rti_gpu_rows_sum(const struct rti_tree_gpu *gpu, struct rt_metrics *out)
+{
+	out->gpu_busy_ns = gpu->total_ns;
+	out->gpu_memory_bytes = out->gpu_memory_total_bytes = out->gpus = out->gpus_used = 0;
+	for (size_t i = 0; i < gpu->gpus.count; i++) {
+		const struct rt_gpu *row = row_at(gpu, i);
+
+		if (!(row->flags & RT_ITEM_IN_TOTAL))
+			continue;
+		out->gpu_memory_bytes =
+		    rti_add_saturated(out->gpu_memory_bytes, row->memory_used_bytes);
+		out->gpu_memory_total_bytes =
+		    rti_add_saturated(out->gpu_memory_total_bytes, row->memory_total_bytes);
+		out->gpus++;
+		out->gpus_used += row->busy_share > 0;
+	}
+}
