@@ -137,12 +137,25 @@ static void set_figures(const struct rt_command *c, const struct findings *f,
 	out->peak_rss_bytes = m->peak_rss_bytes;
 	out->read_bytes = m->read_bytes;
 	out->write_bytes = m->write_bytes;
+	out->gpu_busy_ns = m->gpu_busy_ns;
 	out->processes = m->processes_seen;
 	out->left_running = (uint32_t)f->facts.running;
 	out->members_skipped = f->facts.members_skipped_max;
 	out->samples = c->tracker->samples;
 	out->overhead_cpu_ns =
 	    c->overhead_ns + c->tracker->self_cpu_ns + f->facts.supervisor_cpu_ns;
+}
+
+/* The mask of the last sample is of what members hold then, which is nothing. */
+static void set_gpu_peak(const struct findings *f, struct rt_outcome *out)
+{
+	const uint64_t has = RT_HAS_GPU_MEMORY;
+	const struct rti_gpu_peak *peak = &f->facts.gpu_memory_peak;
+
+	out->gpu_memory_peak_bytes = peak->bytes;
+	out->valid = (out->valid & ~has) | peak->valid;
+	out->partial = (out->partial & ~has) | peak->partial;
+	out->estimated = (out->estimated & ~has) | peak->estimated;
 }
 
 /* Without process events, processes that came and went between two samples are in the figures,
@@ -396,6 +409,7 @@ static void fill_outcome(struct rt_command *c, const struct findings *f)
 	struct rt_outcome *out = &c->outcome;
 
 	set_figures(c, f, out);
+	set_gpu_peak(f, out);
 	set_processes(c, f, out);
 	set_tree_peak(c, f, out);
 	set_cgroup(c, out);
