@@ -214,6 +214,7 @@ void rti_gpu_files_list(struct rti_tree *tree, struct rti_member *m)
 	int err;
 
 	m->gpu.was_listed = true;
+	m->gpu.clock_ns = m->clock.now.total_ns;
 	m->gpu.descriptors = rti_procfs_count_descriptors(tree->ctx->procfs, m->pid);
 	m->gpu.size_bytes = m->values.figures.size_bytes;
 	if (m->gpu.is_known)
@@ -265,6 +266,7 @@ static void look_at_member(struct rti_tree *tree, struct rti_member *m)
 	m->gpu.is_due = false;
 	if (!is_readable(tree, m))
 		return;
+	m->gpu.clock_ns = m->clock.now.total_ns;
 	m->gpu.size_bytes = m->values.figures.size_bytes;
 	count = m->gpu.was_listed ? rti_procfs_count_descriptors(tree->ctx->procfs, m->pid) : 0;
 	if (count == 0 || count != m->gpu.descriptors)
@@ -297,6 +299,13 @@ static void look_at_all(struct rti_tree *tree)
 	files_of(tree)->due_count = 0;
 }
 
+/* A process that has not run has opened nothing. Another one that shares its descriptors
+ * (CLONE_FILES) has then, and shows it as well. */
+static bool has_run(const struct rti_member *m)
+{
+	return !m->gpu.was_listed || !m->clock.is_known || m->clock.now.total_ns != m->gpu.clock_ns;
+}
+
 static void look_in_turn(struct rti_tree *tree)
 {
 	struct rti_gpu_files *files = files_of(tree);
@@ -305,7 +314,7 @@ static void look_in_turn(struct rti_tree *tree)
 	for (size_t i = 0; count > 0 && i < looks; i++) {
 		struct rti_member *m = &tree->table.members[files->next++ % count];
 
-		if (!is_readable(tree, m))
+		if (!has_run(m) || !is_readable(tree, m))
 			continue;
 		if (m->gpu.descriptors == 0)
 			looks = 1 + count / MEMBERS_PER_LIST;

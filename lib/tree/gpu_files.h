@@ -8,8 +8,8 @@
  *   --------------------------------------------------  -----------------------------------
  *   the member is new                                   once
  *   its address space has changed by 1 MiB or more      when the member is read
- *   the number of its descriptors has changed (6.2)     in turn: of 1 member in 128 a sample
- *   none                                                every 16th of these times
+ *   it has run, and has more or less descriptors (6.2)  in turn: 1 member in 128 a sample
+ *   it has run                                          every 16th of these times
  *   it has a GPU open                                   each sample by number, else each second
  *
  * E.g.: a program that starts to use a GPU loads a library of many MiB first. Where the kernel does

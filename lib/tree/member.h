@@ -92,7 +92,8 @@ struct rti_pss_part {
 
 /* Written by gpu_files.c. */
 struct rti_gpu_part {
-	uint64_t size_bytes;  /* of its address space, when it was looked at last */
+	uint64_t clock_ns;    /* where its CPU clock stood when it was looked at last */
+	uint64_t size_bytes;  /* of its address space then */
 	uint64_t descriptors; /* that it had open then; 0: not known */
 	uint32_t index;       /* in the table of members with a GPU, or near it */
 	uint16_t looks;       /* in turn */
