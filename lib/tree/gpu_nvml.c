@@ -58,14 +58,26 @@ static int add_device(struct rti_tree *tree, const struct rti_gpu_readings *nvml
 	return err;
 }
 
+/* Returns the -errno for which a device cannot be asked at all, or 0. Then its processes are not
+ * known. All devices know how much memory there is. E.g.: -ENODEV, if it is lost. */
+static int error_of_device(const struct rti_gpu_reading *device)
+{
+	int err = device->err[RTI_GPU_MEMORY];
+
+	return device->is_partition || err == -EOPNOTSUPP ? 0 : err;
+}
+
 static int add_devices(struct rti_tree *tree, const struct rti_gpu_readings *nvml)
 {
-	int err = nvml->use_err;
+	int unknown = nvml->use_err, err = 0;
 
-	for (size_t i = 0; i < nvml->gpu_count && err == 0; i++)
+	for (size_t i = 0; i < nvml->gpu_count && err == 0; i++) {
+		if (unknown == 0)
+			unknown = error_of_device(&nvml->gpu[i]);
 		if (is_used(tree, nvml, i))
 			err = add_device(tree, nvml, i);
-	return err;
+	}
+	return err < 0 ? err : unknown;
 }
 
 static bool has_users(const struct rti_gpu_files *files)

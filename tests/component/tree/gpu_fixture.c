@@ -4,20 +4,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tree/gpu.h"
 #include "tree_inside.h"
 
 struct gpu_fixture fix;
 
 static uint64_t fake_now_ns;
 
-static void fake_now(struct rti_now *now)
-{
-	now->monotonic_ns = now->boottime_ns = now->realtime_ns = fake_now_ns;
-}
-
+/* The thread of NVML asks, too. */
 static uint64_t fake_monotonic_ns(void)
 {
-	return fake_now_ns;
+	return __atomic_load_n(&fake_now_ns, __ATOMIC_SEQ_CST);
+}
+
+static void fake_now(struct rti_now *now)
+{
+	now->monotonic_ns = now->boottime_ns = now->realtime_ns = fake_monotonic_ns();
 }
 
 static void set_up(void)
@@ -138,9 +140,18 @@ struct rt_metrics take_sample(void)
 {
 	struct rt_metrics m;
 
-	fake_now_ns += SECOND_NS;
+	__atomic_fetch_add(&fake_now_ns, SECOND_NS, __ATOMIC_SEQ_CST);
 	ck_assert_int_eq(rt_sample(fix.tracker, &m, sizeof(m)), 0);
 	return m;
+}
+
+/* NVML is not asked below another root. */
+void track_with_nvml(int pid, const struct rti_nvml_setup *setup)
+{
+	fixture_link(&fix.root, "proc/self/ns/pid", "pid:[4026531836]");
+	track(pid, 0);
+	fix.tracker->procfs.is_foreign = false;
+	rti_tree_gpu_set_up(fix.tracker->tree, setup);
 }
 
 void expect_masks(const struct rt_metrics *m, uint64_t valid, uint64_t partial, uint64_t estimated)

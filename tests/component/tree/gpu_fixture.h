@@ -5,6 +5,7 @@
 #define GPU_FIXTURE_H
 
 #include "api/tracker.h"
+#include "collect/nvml_thread.h"
 #include "fake_process.h"
 #include "faults.h"
 #include "suite.h"
@@ -41,6 +42,10 @@ void open_amdgpu(int pid, int fd, int client, uint64_t gfx_ns, uint64_t vram_kib
 
 /* Follow a process, with CPU time, RSS and GPUs. */
 void track(int pid, uint32_t flags);
+
+/* The same, as if the fixture was the system itself, with this library of NVIDIA's driver. setup must
+ * live as long as the tracker. */
+void track_with_nvml(int pid, const struct rti_nvml_setup *setup);
 
 /* Let a second pass, and take a sample that has to succeed. */
 struct rt_metrics take_sample(void);
