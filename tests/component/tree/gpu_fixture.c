@@ -138,9 +138,14 @@ void track(int pid, uint32_t flags)
 
 struct rt_metrics take_sample(void)
 {
+	return take_sample_after(SECOND_NS);
+}
+
+struct rt_metrics take_sample_after(uint64_t ns)
+{
 	struct rt_metrics m;
 
-	__atomic_fetch_add(&fake_now_ns, SECOND_NS, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&fake_now_ns, ns, __ATOMIC_SEQ_CST);
 	ck_assert_int_eq(rt_sample(fix.tracker, &m, sizeof(m)), 0);
 	return m;
 }

@@ -43,12 +43,13 @@ void open_amdgpu(int pid, int fd, int client, uint64_t gfx_ns, uint64_t vram_kib
 /* Follow a process, with CPU time, RSS and GPUs. */
 void track(int pid, uint32_t flags);
 
-/* The same, as if the fixture was the system itself, with this library of NVIDIA's driver. setup must
- * live as long as the tracker. */
+/* The same, as if the fixture was the system itself, with this library of NVIDIA's driver. setup
+ * must live as long as the tracker. */
 void track_with_nvml(int pid, const struct rti_nvml_setup *setup);
 
-/* Let a second pass, and take a sample that has to succeed. */
+/* Let a second pass, or this long, and take a sample that has to succeed. */
 struct rt_metrics take_sample(void);
+struct rt_metrics take_sample_after(uint64_t ns);
 
 /* Expect a mask to hold these of the bits of GPUs, and no others. */
 void expect_masks(const struct rt_metrics *m, uint64_t valid, uint64_t partial, uint64_t estimated);

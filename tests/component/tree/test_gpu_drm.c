@@ -121,6 +121,18 @@ START_TEST(driver_is_read_as_it_is_documented)
 }
 END_TEST
 
+START_TEST(sum_of_hostile_clients_does_not_wrap_around)
+{
+	install_driver();
+	write_process(100, 1, "");
+	open_amdgpu(100, 5, 7, UINT64_MAX, UINT64_MAX);
+	open_amdgpu(100, 6, 8, UINT64_MAX, UINT64_MAX);
+	track(100, 0);
+	ck_assert_uint_eq(take_sample().gpu_busy_ns, UINT64_MAX);
+	ck_assert_uint_eq(take_sample().gpu_memory_bytes, UINT64_MAX);
+}
+END_TEST
+
 static void write_xe(uint64_t cycles, uint64_t total)
 {
 	char text[300];
@@ -323,6 +335,7 @@ int main(void)
 	tcase_add_test(figures, counter_that_falls_is_kept_at_the_larger);
 	tcase_add_test(figures, gpu_is_used_if_it_worked_since_the_sample_before);
 	tcase_add_test(figures, difference_has_the_time_in_between);
+	tcase_add_test(clients, sum_of_hostile_clients_does_not_wrap_around);
 	tcase_add_test(clients, client_that_members_share_counts_once);
 	tcase_add_test(clients, clients_of_other_devices_and_drivers_count_each);
 	tcase_add_loop_test(clients, memory_that_clients_may_share_is_an_estimate, 0,

@@ -8,6 +8,7 @@
 #define RENDER "/dev/dri/renderD128"
 #define BOTH GPU_DOMAINS
 #define PAGES_OF_A_LIBRARY 10000
+#define QUICK_NS (SECOND_NS / 10)
 
 static struct rt_obstacle obstacle_of(uint64_t has)
 {
@@ -124,14 +125,31 @@ START_TEST(descriptor_that_is_reused_is_listed_again)
 	struct rt_metrics m;
 
 	install_driver();
-	write_process(100, 1, "");
-	open_amdgpu(100, 5, 7, 3000, 4);
+	write_crowd();
+	open_amdgpu(109, 5, 7, 3000, 4);
 	track(100, 0);
 	take_sample();
-	open_fd(100, 5, "/dev/null", NULL);
-	open_amdgpu(100, 9, 7, 3100, 4);
-	m = take_sample();
+	open_fd(109, 5, "/dev/null", NULL);
+	open_amdgpu(109, 9, 7, 3100, 4);
+	m = take_sample_after(QUICK_NS);
 	expect_masks(&m, RT_HAS_GPU, RT_HAS_GPU_MEMORY, 0);
+	ck_assert_uint_eq(m.gpu_busy_ns, 3100);
+}
+END_TEST
+
+START_TEST(descriptor_that_moves_is_found_at_once)
+{
+	struct rt_metrics m;
+
+	install_driver();
+	write_crowd();
+	open_amdgpu(109, 5, 7, 3000, 4);
+	track(100, 0);
+	take_sample();
+	close_fd(109, 5);
+	open_amdgpu(109, 9, 7, 3100, 4);
+	m = take_sample_after(QUICK_NS);
+	ck_assert_uint_eq(m.valid & RT_HAS_GPU, RT_HAS_GPU);
 	ck_assert_uint_eq(m.gpu_busy_ns, 3100);
 }
 END_TEST
@@ -146,7 +164,7 @@ START_TEST(time_of_a_closed_client_stays_and_is_a_lower_bound)
 	track(100, 0);
 	take_sample();
 	close_fd(100, 5);
-	m = take_sample();
+	m = take_sample_after(QUICK_NS);
 	expect_masks(&m, RT_HAS_GPU_MEMORY, RT_HAS_GPU, 0);
 	ck_assert_uint_eq(m.gpu_busy_ns, 3000);
 	ck_assert_uint_eq(m.gpu_memory_bytes, 0);
@@ -204,7 +222,7 @@ START_TEST(zombie_has_closed_its_gpus)
 	track(100, 0);
 	take_sample();
 	write_zombie(101, 100);
-	m = take_sample();
+	m = take_sample_after(QUICK_NS);
 	expect_masks(&m, RT_HAS_GPU_MEMORY, RT_HAS_GPU, 0);
 	ck_assert_uint_eq(m.gpu_busy_ns, 3000);
 	ck_assert_uint_eq(m.gpu_memory_bytes, 0);
@@ -229,6 +247,25 @@ START_TEST(client_that_outlives_its_first_member_goes_on)
 	ck_assert_uint_eq(m.gpu_busy_ns, 3300);
 	ck_assert_uint_eq(m.gpu_memory_bytes, 4096);
 	ck_assert_int_eq(list_users(1)->pid, 100);
+}
+END_TEST
+
+/* It may have used one after the last look. */
+START_TEST(tree_that_has_lost_a_member_without_gpu_is_a_lower_bound)
+{
+	struct rt_metrics m;
+
+	install_driver();
+	write_process(100, 1, "101 ");
+	write_process(101, 100, "");
+	track(100, 0);
+	m = take_sample();
+	expect_masks(&m, BOTH, 0, 0);
+	fake_process_remove(&fix.root, 101);
+	write_process(100, 1, "");
+	m = take_sample();
+	expect_masks(&m, RT_HAS_GPU_MEMORY, RT_HAS_GPU, 0);
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_GPU), -ENODATA);
 }
 END_TEST
 
@@ -413,12 +450,14 @@ int main(void)
 	tcase_add_test(opens, gpu_that_is_opened_without_a_sign_is_noticed_in_turn);
 	tcase_add_test(opens, second_client_of_a_member_is_noticed_within_a_second);
 	tcase_add_test(opens, descriptor_that_is_reused_is_listed_again);
+	tcase_add_test(opens, descriptor_that_moves_is_found_at_once);
 	tcase_add_test(opens, process_alone_is_not_followed_by_its_children);
 	tcase_add_test(ends, time_of_a_closed_client_stays_and_is_a_lower_bound);
 	tcase_add_test(ends, client_that_comes_back_counts_no_time_twice);
 	tcase_add_test(ends, time_of_an_exited_member_stays_and_is_a_lower_bound);
 	tcase_add_test(ends, zombie_has_closed_its_gpus);
 	tcase_add_test(ends, client_that_outlives_its_first_member_goes_on);
+	tcase_add_test(ends, tree_that_has_lost_a_member_without_gpu_is_a_lower_bound);
 	tcase_add_test(ends, tree_that_has_reaped_a_child_is_a_lower_bound);
 	tcase_add_test(ends, gpu_of_a_reused_pid_does_not_count);
 	tcase_add_test(ends, member_that_ends_while_it_is_read_is_no_error);

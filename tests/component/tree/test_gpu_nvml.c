@@ -290,13 +290,35 @@ START_TEST(driver_that_hangs_is_marked_and_not_waited_for_twice)
 	for (int i = 0; i < 10; i++)
 		m = take_sample();
 	expect_masks(&m, 0, RT_HAS_GPU_MEMORY, RT_HAS_GPU);
-	nvml_fixture_script(&nvml, H200 "process 0 c 101 100\nsample 0 101 9000 0 0 0\n");
+	nvml_fixture_script(&nvml, H200 "process 0 c 101 100\nsample 0 101 9000 50 0 0\n");
 	for (int i = 0; i < 20000 && !(m.valid & RT_HAS_GPU_MEMORY); i++) {
 		m = take_sample();
 		usleep(5000);
 	}
 	expect_masks(&m, RT_HAS_GPU_MEMORY, 0, RT_HAS_GPU);
 	ck_assert_uint_eq(m.gpu_memory_bytes, 100);
+}
+END_TEST
+
+/* It is of the time at which the library was asked: half of the second before. */
+START_TEST(time_until_a_late_answer_counts)
+{
+	struct rt_metrics m;
+
+	write_tree();
+	nvml_fixture_script(&nvml, H200 "process 0 c 101 100\nsample 0 101 1000 50 0 0\n");
+	take_sample();
+	nvml_fixture_script(&nvml, H200 "process 0 c 101 100\nsample 0 101 2000 50 0 0\n"
+	                                "hang nvmlDeviceGetUtilizationRates\n");
+	setup.wait_ns = SECOND_NS / 50;
+	take_sample();
+	m = take_sample_after(SECOND_NS / 10);
+	nvml_fixture_script(&nvml, H200 "process 0 c 101 100\nsample 0 101 2000 50 0 0\n");
+	for (int i = 0; i < 20000 && !(m.valid & RT_HAS_GPU_MEMORY); i++) {
+		m = take_sample_after(0);
+		usleep(5000);
+	}
+	ck_assert_uint_eq(m.gpu_busy_ns, SECOND_NS / 2);
 }
 END_TEST
 
@@ -346,6 +368,7 @@ int main(void)
 	tcase_add_test(tests, time_of_an_exited_member_stays);
 	tcase_add_test(tests, gpu_that_is_lost_is_marked_and_found_again);
 	tcase_add_test(tests, driver_that_hangs_is_marked_and_not_waited_for_twice);
+	tcase_add_test(tests, time_until_a_late_answer_counts);
 	tcase_add_test(tests, reused_pid_begins_at_nothing);
 	return suite_run(suite);
 }
