@@ -166,6 +166,11 @@ void expect_masks(const struct rt_metrics *m, uint64_t valid, uint64_t partial, 
 	ck_assert_uint_eq(m->estimated & GPU_DOMAINS, estimated);
 }
 
+struct rti_gpu_peak get_peak(void)
+{
+	return rti_tree_gpu_peak(fix.tracker->tree);
+}
+
 const struct rt_gpu *list_gpus(size_t expected)
 {
 	static struct rt_gpu rows[8];

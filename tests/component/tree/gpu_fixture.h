@@ -6,6 +6,7 @@
 
 #include "api/tracker.h"
 #include "collect/nvml_thread.h"
+#include "tree/gpu_peak.h"
 #include "fake_process.h"
 #include "faults.h"
 #include "suite.h"
@@ -53,6 +54,9 @@ struct rt_metrics take_sample_after(uint64_t ns);
 
 /* Expect a mask to hold these of the bits of GPUs, and no others. */
 void expect_masks(const struct rt_metrics *m, uint64_t valid, uint64_t partial, uint64_t estimated);
+
+/* Returns the most memory of all samples. */
+struct rti_gpu_peak get_peak(void);
 
 /* Returns the rows of the last sample, of which there must be so many. */
 const struct rt_gpu *list_gpus(size_t expected);

@@ -28,6 +28,7 @@ START_TEST(system_without_driver_has_no_use_of_gpus)
 	track(100, 0);
 	m = take_sample();
 	expect_masks(&m, BOTH, 0, 0);
+	ck_assert_uint_eq(get_peak().valid, RT_HAS_GPU_MEMORY);
 	ck_assert_uint_eq(m.gpu_busy_ns | m.gpu_memory_bytes | m.gpus, 0);
 	list_gpus(0);
 	list_users(0);
@@ -104,6 +105,34 @@ START_TEST(gpu_that_is_opened_without_a_sign_is_noticed_in_turn)
 	} while (m.gpus == 0 && samples < 20);
 	ck_assert_int_le(samples, 11);
 	ck_assert_int_gt(samples, 1);
+}
+END_TEST
+
+static unsigned count_opens(void)
+{
+	unsigned before = faults_opens();
+
+	take_sample_after(QUICK_NS);
+	return faults_opens() - before;
+}
+
+/* In each sample the descriptors of one member are listed, where their number is not known. */
+START_TEST(tree_without_gpu_costs_one_list_a_sample)
+{
+	unsigned opens[2];
+
+	write_crowd();
+	for (int has_driver = 0; has_driver < 2; has_driver++) {
+		if (has_driver)
+			install_driver();
+		track(100, 0);
+		for (int i = 0; i < 3; i++)
+			take_sample();
+		opens[has_driver] = count_opens();
+		rt_tracker_free(fix.tracker);
+	}
+	fix.tracker = NULL;
+	ck_assert_uint_eq(opens[1], opens[0] + 1);
 }
 END_TEST
 
@@ -208,6 +237,26 @@ START_TEST(time_of_an_exited_member_stays_and_is_a_lower_bound)
 	ck_assert_uint_eq(m.gpu_busy_ns, 3000);
 	ck_assert_uint_eq(m.gpus, 0);
 	list_users(0);
+}
+END_TEST
+
+START_TEST(largest_memory_of_all_samples_is_a_lower_bound)
+{
+	struct rti_gpu_peak peak;
+
+	install_driver();
+	write_process(100, 1, "");
+	open_amdgpu(100, 5, 7, 3000, 4);
+	track(100, 0);
+	take_sample();
+	open_amdgpu(100, 5, 7, 3000, 9);
+	take_sample();
+	open_amdgpu(100, 5, 7, 3000, 2);
+	take_sample();
+	peak = get_peak();
+	ck_assert_uint_eq(peak.bytes, 9216);
+	ck_assert_uint_eq(peak.partial, RT_HAS_GPU_MEMORY);
+	ck_assert_uint_eq(peak.valid | peak.estimated, 0);
 }
 END_TEST
 
@@ -448,6 +497,7 @@ int main(void)
 	tcase_add_test(opens, driver_that_is_loaded_later_is_found);
 	tcase_add_test(opens, gpu_that_is_opened_is_noticed_when_the_member_grows);
 	tcase_add_test(opens, gpu_that_is_opened_without_a_sign_is_noticed_in_turn);
+	tcase_add_test(opens, tree_without_gpu_costs_one_list_a_sample);
 	tcase_add_test(opens, second_client_of_a_member_is_noticed_within_a_second);
 	tcase_add_test(opens, descriptor_that_is_reused_is_listed_again);
 	tcase_add_test(opens, descriptor_that_moves_is_found_at_once);
@@ -455,6 +505,7 @@ int main(void)
 	tcase_add_test(ends, time_of_a_closed_client_stays_and_is_a_lower_bound);
 	tcase_add_test(ends, client_that_comes_back_counts_no_time_twice);
 	tcase_add_test(ends, time_of_an_exited_member_stays_and_is_a_lower_bound);
+	tcase_add_test(ends, largest_memory_of_all_samples_is_a_lower_bound);
 	tcase_add_test(ends, zombie_has_closed_its_gpus);
 	tcase_add_test(ends, client_that_outlives_its_first_member_goes_on);
 	tcase_add_test(ends, tree_that_has_lost_a_member_without_gpu_is_a_lower_bound);

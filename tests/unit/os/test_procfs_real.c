@@ -217,6 +217,24 @@ START_TEST(seq_file_of_the_kernel_yields_all_records)
 }
 END_TEST
 
+/* Before Linux 6.2 the number is not known, and neither it is below another root. */
+START_TEST(descriptors_are_counted_by_one_call)
+{
+	struct rti_procfs proc;
+	uint64_t before, after;
+	int pid = (int)getpid(), fd;
+
+	ck_assert_int_eq(rti_procfs_open(&proc, NULL, &rti_procfs_linux), 0);
+	before = rti_procfs_count_descriptors(&proc, pid);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	after = rti_procfs_count_descriptors(&proc, pid);
+	close(fd);
+	rti_procfs_close(&proc);
+	ck_assert_uint_eq(after, before ? before + 1 : 0);
+	ck_assert_uint_eq(rti_procfs_count_descriptors(&fix.procfs, pid), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("procfs_real");
@@ -234,5 +252,6 @@ int main(void)
 	tcase_add_test(tests, root_without_proc_fails_with_enoent);
 	tcase_add_test(tests, open_interrupted_by_signals_is_retried);
 	tcase_add_test(tests, seq_file_of_the_kernel_yields_all_records);
+	tcase_add_test(tests, descriptors_are_counted_by_one_call);
 	return suite_run(suite);
 }
