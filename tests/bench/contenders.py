@@ -245,6 +245,7 @@ def of_driver(name: str, what: str, program: str, variant: str, only_source: str
 RTRACK = of_driver("rtrack", "this library", "bench-with-rtrack", "-")
 RTRACK_TEXT = of_driver("rtrack text", "this library, text", "bench-with-rtrack", "text", "proc")
 RTRACK_EACH = of_driver("rtrack each", "this library, PSS at any cost", "bench-with-rtrack", "each")
+RTRACK_GPU = of_driver("rtrack gpu", "this library, with GPUs", "bench-with-rtrack", "gpu")
 FLOOR = of_driver("floor", "the floor: CPU clocks", "bench-with-floor", "clocks")
 FLOOR_STAT = of_driver("floor stat", "the floor: stat", "bench-with-floor", "stat")
 FLOOR_CHANGED = of_driver("floor changed", "the floor: what has run", "bench-with-floor", "changed")
@@ -256,5 +257,5 @@ SAR = SysstatContender("sar", "sar (sysstat)", ("sar", "-u", "-w", "-r", "-q", "
 
 ALL: Dict[str, Contender] = {
     one.name: one
-    for one in (RTRACK, RTRACK_TEXT, RTRACK_EACH, FLOOR, FLOOR_STAT, FLOOR_CHANGED, LIBPROC2,
-                PSUTIL, PIDSTAT, SAR)}
+    for one in (RTRACK, RTRACK_TEXT, RTRACK_EACH, RTRACK_GPU, FLOOR, FLOOR_STAT, FLOOR_CHANGED,
+                LIBPROC2, PSUTIL, PIDSTAT, SAR)}

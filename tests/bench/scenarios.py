@@ -6,7 +6,7 @@ import dataclasses
 from typing import List, Optional, Sequence, Tuple
 
 from contenders import (FLOOR, FLOOR_CHANGED, FLOOR_STAT, LIBPROC2, PIDSTAT, PSUTIL, RTRACK,
-                        RTRACK_EACH, RTRACK_TEXT, SAR, Contender)
+                        RTRACK_EACH, RTRACK_GPU, RTRACK_TEXT, SAR, Contender)
 
 SIZES = (10, 100, 1000, 4000)
 TEXT_FROM = 100
@@ -67,12 +67,18 @@ class Scenario:
         return is_large and not self.with_pss and self.mode != COLD
 
     @property
+    def has_gpu(self) -> bool:
+        """Whether GPUs that no process uses are measured too."""
+        return self.has_text and self.subject == ("tree", SINCE_SIZE) and not self.only_ours
+
+    @property
     def contenders(self) -> Sequence[Contender]:
         if self.kind == "system":
             return [RTRACK, FLOOR, LIBPROC2, PSUTIL, *([SAR] if self.mode == HOT else [])]
         found: List[Contender] = [RTRACK]
         found += [RTRACK_TEXT] if self.has_text else []
         found += [RTRACK_EACH] if self.with_pss else []
+        found += [RTRACK_GPU] if self.has_gpu else []
         found += [FLOOR, *([FLOOR_STAT] if self.mode != COLD and not self.only_ours else [])]
         found += [FLOOR_CHANGED] if self.kind == "tree" else []
         if self.only_ours:

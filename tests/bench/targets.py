@@ -99,6 +99,14 @@ FASTER: Sequence[Tuple[Case, Sequence[Optional[float]]]] = (
     (Case("the system (libproc2 without network)", SYSTEM), (6, 1.3, 15)),
 )
 
+WITH_GPU = 1.02
+"""The highest cost of a tree that uses no GPU if GPUs are wanted, times that if they are not."""
+GPU: Sequence[Case] = tuple(
+    Case(what, key, "rtrack gpu")
+    for what, key in (("1000 processes, idle, with GPUs", "tree-tree-1000-plain-hot"),
+                      ("1000 processes, 5 % ran, with GPUs", FEW),
+                      ("1000 processes, all ran, with GPUs", ALL)))
+
 ALLOCATIONS: Sequence[Case] = (Case("one process", IDLE), Case("100 processes", IDLE_100),
                                ALL_TEXT, ALL_BPF, Case("the system", SYSTEM))
 MEMORY: Sequence[Case] = (Case("one process", ONE), ALL_TEXT, ALL_BPF, Case("the system", SYSTEM))
@@ -161,6 +169,12 @@ class Targets:
             got = self.ratio(case.key, case.contender, floor)
             yield self.row(case, what, f"at most {bound:.2f}" if bound else "-", got,
                            at_most(bound) if bound else None, self.sources(case))
+
+    def gpus(self) -> Iterator[Target]:
+        for case in GPU:
+            yield self.row(case, "cost, times that without", f"at most {WITH_GPU:.2f}",
+                           self.ratio(case.key, case.contender, "rtrack"), at_most(WITH_GPU),
+                           self.sources(case))
 
     def faster(self) -> Iterator[Target]:
         for case, bounds in FASTER:
@@ -235,4 +249,4 @@ class Targets:
         return Target(what, target, result, is_met, "unclear")
 
     def all(self) -> List[Target]:
-        return [*self.floors(), *self.needs(), *self.faster(), *self.overheads()]
+        return [*self.floors(), *self.gpus(), *self.needs(), *self.faster(), *self.overheads()]

@@ -116,6 +116,15 @@ class Sources(unittest.TestCase):
             self.assertEqual((bpf.result, bpf.is_met), (f"the library read by {source}", None))
             self.assertIn(f"| 1.00 | {source} |", self.report(library).plain())
 
+    def test_tree_with_gpus_is_compared_with_the_same_without(self) -> None:
+        report = self.report(("bpf", "bpf"))
+        title = "1000 processes, all ran, with GPUs: cost, times that without"
+        for cpu_ns, verdict in ((1.01e6, "met"), (1.03e6, "missed")):
+            report.bench.results[ALL_RAN, "rtrack gpu"] = measured(("bpf", "bpf"), "rtrack gpu")
+            report.bench.results[ALL_RAN, "rtrack gpu"].cpu_ns = [cpu_ns, cpu_ns]
+            got = next(one for one in report.targets.all() if one.what == title)
+            self.assertEqual(got.verdict, verdict)
+
     def test_text_contender_that_used_bpf_is_error(self) -> None:
         report = self.report(("bpf", "bpf"), ("proc", "bpf"))
         text = self.target(report, "text")

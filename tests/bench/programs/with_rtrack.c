@@ -3,6 +3,7 @@
  *
  *   -       the default options, except that only some figures are requested
  *   each    may read PSS in each sample, at any cost
+ *   gpu     the GPUs of the tree, too
  *   text    may not load a BPF program, so that all figures come from files */
 #include "driver.h"
 
@@ -56,6 +57,10 @@ void open_target(const struct target *target)
 		drop_bpf_capabilities();
 	wanted = target->kind == KIND_SYSTEM ? WANT_SYSTEM : WANT_TREE;
 	wanted |= target->with_pss ? RT_HAS_PSS : 0;
+#ifdef RT_HAS_GPU /* of trees since 0.3 */
+	if (strcmp(target->variant, "gpu") == 0)
+		wanted |= RT_HAS_GPU | RT_HAS_GPU_MEMORY;
+#endif
 	opts.want = wanted;
 	opts.flags = target->kind == KIND_PID ? RT_OPT_NO_CHILDREN : 0;
 #ifdef RT_PSS_READ /* since 0.2 */
