@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/procfs_path.h"
 #include "tree/gpu_files.h"
 #include "tree/gpu_rows.h"
 #include "util/array.h"
@@ -55,7 +54,7 @@ static int read_fdinfo(struct rti_tree *tree, const struct rti_gpu_file *file)
 		return -ENOMEM;
 	gpu->info = info;
 	strncat(name, file->fd, sizeof(name) - 8);
-	path = rti_pid_path(file->pid, name);
+	path = rti_gpu_files_path(file->pid, file->tid, name);
 	err = rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SEQ_FILE, ctx->buf);
 	if (err == 0)
 		err = rti_parse_drm_fdinfo(ctx->buf->data, ctx->buf->len,

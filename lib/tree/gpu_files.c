@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/pid_mm.h"
 #include "collect/pid_stat.h"
-#include "os/procfs_path.h"
+#include "os/pid_file.h"
 #include "tree/gpu_state.h"
 #include "util/array.h"
 #include "util/visit.h"
@@ -123,8 +124,13 @@ static void forget_departed(struct rti_tree *tree)
 struct lister {
 	struct rti_tree *tree;
 	struct rti_gpu_member found;
-	bool is_short_of_memory;
+	int32_t tid;
 };
+
+struct rti_path rti_gpu_files_path(int32_t pid, int32_t tid, const char *file)
+{
+	return tid ? rti_task_path(pid, tid, file) : rti_pid_path(pid, file);
+}
 
 static bool begins_with(const char *text, const char *prefix)
 {
@@ -141,7 +147,7 @@ static int add_file(struct lister *l, const char *fd)
 		return -ENOMEM;
 	files->file = file;
 	file = &files->file[files->file_count++];
-	*file = (struct rti_gpu_file){ .pid = l->found.pid };
+	*file = (struct rti_gpu_file){ .pid = l->found.pid, .tid = l->tid };
 	strncat(file->fd, fd, sizeof(file->fd) - 1);
 	return RTI_CONTINUE;
 }
@@ -155,7 +161,7 @@ static int look_at_descriptor(void *arg, const char *fd)
 	ssize_t n;
 
 	strncat(name, fd, sizeof(name) - 4);
-	path = rti_pid_path(l->found.pid, name);
+	path = rti_gpu_files_path(l->found.pid, l->tid, name);
 	n = rti_procfs_readlink(l->tree->ctx->procfs, RTI_PROC, path.text, target, sizeof(target));
 	if (n < 0)
 		return n == -ENOENT ? RTI_CONTINUE : (int)n;
@@ -203,13 +209,33 @@ static void keep(struct rti_tree *tree, struct rti_member *m, const struct rti_g
 	*known = *found;
 }
 
+static int list(struct lister *l)
+{
+	struct rti_path path = rti_gpu_files_path(l->found.pid, l->tid, "fd");
+
+	return rti_procfs_list(l->tree->ctx->procfs, RTI_PROC, path.text, look_at_descriptor, l);
+}
+
+/* The leader may have exited while other threads live on, which share its descriptors. Otherwise
+ * the process has ended, or hidepid hides it: that is an obstacle. */
+static int list_without_leader(struct lister *l)
+{
+	const struct rti_context *ctx = l->tree->ctx;
+	struct rti_pid_stat stat;
+
+	if (rti_pid_stat_read(ctx, l->found.pid, NULL, &stat) == 0)
+		l->tid = rti_pid_mm_thread(ctx, l->found.pid, &stat);
+	if (l->tid)
+		return list(l);
+	return rti_pid_file_is_hidden(ctx, l->found.pid) ? -EACCES : 0;
+}
+
 void rti_gpu_files_list(struct rti_tree *tree, struct rti_member *m)
 {
 	struct lister l = {
 		.tree = tree,
 		.found = { .pid = m->pid, .starttime = m->starttime, .listed_at_ns = tree->now_ns }
 	};
-	struct rti_path path = rti_pid_path(m->pid, "fd");
 	size_t files_before;
 	int err;
 
@@ -220,11 +246,12 @@ void rti_gpu_files_list(struct rti_tree *tree, struct rti_member *m)
 	if (m->gpu.is_known)
 		forget_files(files_of(tree), m->pid);
 	files_before = files_of(tree)->file_count;
-	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, path.text, look_at_descriptor, &l);
-	/* The process has ended. */
-	if (err == -ESRCH || err == -ENOENT)
+	err = list(&l);
+	if (err == -ESRCH || err == -ENOENT) {
 		files_of(tree)->file_count = files_before;
-	else if (err < 0)
+		err = list_without_leader(&l);
+	}
+	if (err < 0 && err != -ESRCH && err != -ENOENT)
 		l.found.err = err;
 	keep(tree, m, &l.found, files_before);
 }

@@ -18,7 +18,11 @@
 #ifndef RTI_GPU_FILES_H
 #define RTI_GPU_FILES_H
 
+#include "os/procfs_path.h"
 #include "tree/state.h"
+
+/* Returns the path of a file of a process, or of its thread tid unless that is 0. */
+struct rti_path rti_gpu_files_path(int32_t pid, int32_t tid, const char *file);
 
 /* Look for GPUs, and for descriptors of them. */
 void rti_gpu_files_update(struct rti_tree *tree);

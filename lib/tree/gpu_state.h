@@ -12,6 +12,7 @@
 /* A descriptor of a DRM device. */
 struct rti_gpu_file {
 	int32_t pid;
+	int32_t tid; /* the thread to ask if the leader has exited, or 0 */
 	char fd[12];
 };
 

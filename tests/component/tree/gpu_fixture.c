@@ -90,6 +90,25 @@ void write_zombie(int pid, int ppid)
 	fixture_remove(&fix.root, path);
 }
 
+void write_headless(int pid, int ppid, int tid)
+{
+	char path[60];
+
+	write_zombie(pid, ppid);
+	snprintf(path, sizeof(path), "proc/%d/fdinfo", pid);
+	fixture_remove(&fix.root, path);
+	snprintf(path, sizeof(path), "proc/%d/stat", pid);
+	fixture_printf(&fix.root, path,
+	               "%d (draw) Z %d 1 1 0 -1 0 10 0 0 0 1 0 0 0 20 0 2 0 %d 0 0\n", pid, ppid,
+	               1000 + pid);
+	snprintf(path, sizeof(path), "proc/%d/task/%d/stat", pid, tid);
+	fixture_printf(&fix.root, path,
+	               "%d (draw) S %d 1 1 0 -1 0 10 0 0 0 1 0 0 0 20 0 2 0 %d 0 0\n", tid, ppid,
+	               1000 + pid);
+	snprintf(path, sizeof(path), "proc/%d/task/%d/statm", pid, tid);
+	fixture_write(&fix.root, path, "1000 10 0 1 0 100 0\n");
+}
+
 void open_fd(int pid, int fd, const char *target, const char *text)
 {
 	char path[60];

@@ -260,6 +260,27 @@ START_TEST(largest_memory_of_all_samples_is_a_lower_bound)
 }
 END_TEST
 
+/* Its files are gone then, and those of its threads are not. */
+START_TEST(gpu_of_a_process_without_its_leader_counts)
+{
+	struct rt_metrics m;
+
+	install_driver();
+	write_process(100, 1, "");
+	open_amdgpu(100, 5, 7, 3000, 4);
+	track(100, 0);
+	take_sample();
+	write_headless(100, 1, 177);
+	fixture_link(&fix.root, "proc/100/task/177/fd/5", RENDER);
+	fixture_write(&fix.root, "proc/100/task/177/fdinfo/5",
+	              "drm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\n"
+	              "drm-engine-gfx:\t4000 ns\ndrm-memory-gtt:\t1 KiB\n");
+	m = take_sample_after(QUICK_NS);
+	ck_assert_uint_eq(m.gpu_busy_ns, 4000);
+	ck_assert_uint_eq(m.valid & RT_HAS_GPU, RT_HAS_GPU);
+}
+END_TEST
+
 START_TEST(zombie_has_closed_its_gpus)
 {
 	struct rt_metrics m;
@@ -506,6 +527,7 @@ int main(void)
 	tcase_add_test(ends, client_that_comes_back_counts_no_time_twice);
 	tcase_add_test(ends, time_of_an_exited_member_stays_and_is_a_lower_bound);
 	tcase_add_test(ends, largest_memory_of_all_samples_is_a_lower_bound);
+	tcase_add_test(ends, gpu_of_a_process_without_its_leader_counts);
 	tcase_add_test(ends, zombie_has_closed_its_gpus);
 	tcase_add_test(ends, client_that_outlives_its_first_member_goes_on);
 	tcase_add_test(ends, tree_that_has_lost_a_member_without_gpu_is_a_lower_bound);
