@@ -155,6 +155,18 @@ void track(int pid, uint32_t flags)
 	begin_final_sample(fix.tracker);
 }
 
+static int frozen_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	(void)pid;
+	*out = (struct rti_cpu_clock){ .total_ns = 5 };
+	return 0;
+}
+
+void freeze_clocks(void)
+{
+	get_platform(fix.tracker)->cpu_clock = frozen_clock;
+}
+
 struct rt_metrics take_sample(void)
 {
 	return take_sample_after(SECOND_NS);

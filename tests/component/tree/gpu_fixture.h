@@ -51,6 +51,9 @@ void track(int pid, uint32_t flags);
  * must live as long as the tracker. */
 void track_with_nvml(int pid, const struct rti_nvml_setup *setup);
 
+/* From now on no process runs: their CPU clocks stand still. */
+void freeze_clocks(void);
+
 /* Let a second pass, or this long, and take a sample that has to succeed. */
 struct rt_metrics take_sample(void);
 struct rt_metrics take_sample_after(uint64_t ns);
