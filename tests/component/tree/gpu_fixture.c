@@ -90,7 +90,7 @@ void write_zombie(int pid, int ppid)
 	fixture_remove(&fix.root, path);
 }
 
-void write_headless(int pid, int ppid, int tid)
+void write_without_leader(int pid, int ppid, int tid)
 {
 	char path[60];
 

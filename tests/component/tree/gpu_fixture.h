@@ -35,7 +35,7 @@ void grow_process(int pid, int ppid, uint64_t more_pages);
 void write_zombie(int pid, int ppid);
 
 /* Let the leader of a process exit, while this thread lives on. */
-void write_headless(int pid, int ppid, int tid);
+void write_without_leader(int pid, int ppid, int tid);
 
 /* Give a process a descriptor. text: of its fdinfo; NULL: it is of no DRM device. */
 void open_fd(int pid, int fd, const char *target, const char *text);

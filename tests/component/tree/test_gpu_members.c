@@ -280,7 +280,7 @@ START_TEST(gpu_of_a_process_without_its_leader_counts)
 	open_amdgpu(100, 5, 7, 3000, 4);
 	track(100, 0);
 	take_sample();
-	write_headless(100, 1, 177);
+	write_without_leader(100, 1, 177);
 	fixture_link(&fix.root, "proc/100/task/177/fd/5", RENDER);
 	fixture_write(&fix.root, "proc/100/task/177/fdinfo/5",
 	              "drm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\n"
