@@ -58,6 +58,7 @@ static int start(struct rti_nvml_thread *thread, const struct rti_context *ctx,
 	rti_worker_set_stack(thread->worker, STACK_BYTES);
 	job->job.run = run;
 	job->job.free = free_job;
+	job->nvml.now = ctx->platform->now;
 	job->library = setup->library;
 	job->monotonic_ns = ctx->platform->monotonic_ns;
 	thread->job = job;

@@ -8,6 +8,7 @@
 #define PAUSE_MIN_NS UINT64_C(1000000000)
 #define PAUSE_MAX_NS UINT64_C(60000000000)
 #define DEVICES_MAX 1024u
+#define CLOCK_LEAD_US UINT64_C(1000000) /* how far the driver's clock may be ahead of ours */
 
 static int find_devices(struct rti_nvml *nvml)
 {
@@ -70,6 +71,20 @@ static int be_open(struct rti_nvml *nvml, const char *name, uint64_t now_ns)
 	return nvml->err;
 }
 
+/* The driver stamps its samples by the wall clock. If that is set back by an hour, all samples of
+ * the next hour look older than one that was seen before, and each process looks idle. */
+static void forget_the_future(struct rti_nvml *nvml)
+{
+	struct rti_now now;
+
+	if (!nvml->now)
+		return;
+	nvml->now(&now);
+	for (size_t i = 0; i < nvml->count; i++)
+		if (nvml->devices[i].seen_us > now.realtime_ns / 1000 + CLOCK_LEAD_US)
+			nvml->devices[i].seen_us = 0;
+}
+
 int rti_nvml_read(struct rti_nvml *nvml, const char *name, uint64_t now_ns,
                   struct rti_nvml_want want, struct rti_gpu_readings *readings)
 {
@@ -81,6 +96,7 @@ int rti_nvml_read(struct rti_nvml *nvml, const char *name, uint64_t now_ns,
 	err = be_open(nvml, name, now_ns);
 	if (err < 0)
 		return err;
+	forget_the_future(nvml);
 	for (size_t i = 0; i < nvml->count; i++)
 		has_lost |= rti_nvml_device_read(&nvml->library, &nvml->devices[i], want,
 		                                 &nvml->buffer, readings) != RTI_NVML_OK;

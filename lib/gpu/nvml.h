@@ -8,9 +8,11 @@
 
 #include "gpu/nvml_device.h"
 #include "gpu/reading.h"
+#include "os/platform.h"
 
-/* Written by nvml.c. Zeroed memory is a valid start. */
+/* Written by nvml.c, except now. Zeroed memory is a valid start. */
 struct rti_nvml {
+	void (*now)(struct rti_now *out); /* NULL: the wall clock is not known */
 	struct rti_nvml_library library;
 	struct rti_nvml_device *devices;
 	size_t count;

@@ -9,14 +9,30 @@
 
 #define PARTITIONS_MAX 32u /* a device has 7 at most */
 #define MIG_ENABLED 1u
+#define TEXT_BYTES 96u /* NVML_DEVICE_UUID_V2_BUFFER_SIZE, which is the largest */
+#define BUS_MAX 255u
+#define SLOT_MAX 31u /* of a device on its bus */
+
+/* Some texts are refused unless there is room for the longest that there may be. E.g.: a UUID, of
+ * 40 bytes mostly, asks for 80. */
+static void read_text(int (*call)(void *device, char *text, uint32_t size), void *handle, char *out,
+                      size_t size)
+{
+	char text[TEXT_BYTES + 1] = "";
+	size_t len;
+
+	if (!call || call(handle, text, TEXT_BYTES) != RTI_NVML_OK)
+		text[0] = '\0';
+	len = strnlen(text, size - 1);
+	memcpy(out, text, len);
+	out[len] = '\0';
+}
 
 static void read_names(const struct rti_nvml_library *library, void *handle,
                        struct rti_gpu_reading *known)
 {
-	if (!library->name || library->name(handle, known->name, sizeof(known->name) - 1))
-		known->name[0] = '\0';
-	if (!library->uuid || library->uuid(handle, known->uuid, sizeof(known->uuid) - 1))
-		known->uuid[0] = '\0';
+	read_text(library->name, handle, known->name, sizeof(known->name));
+	read_text(library->uuid, handle, known->uuid, sizeof(known->uuid));
 }
 
 static void read_address(const struct rti_nvml_library *library, void *handle,
@@ -25,7 +41,8 @@ static void read_address(const struct rti_nvml_library *library, void *handle,
 	/* Older versions of the struct are shorter, and begin alike. */
 	struct rti_nvml_pci pci = { .domain = 0 };
 
-	if (library->pci && library->pci(handle, &pci) == RTI_NVML_OK)
+	if (library->pci && library->pci(handle, &pci) == RTI_NVML_OK && pci.domain != UINT32_MAX &&
+	    pci.bus <= BUS_MAX && pci.device <= SLOT_MAX)
 		*out = (struct rti_pci_address){ pci.domain, pci.bus, pci.device, 0 };
 }
 
@@ -164,12 +181,13 @@ static void read_partitions(const struct rti_nvml_library *library,
                             struct rti_nvml_want want, struct rti_nvml_buffer *buffer,
                             struct rti_gpu_readings *readings)
 {
-	void *handle;
-
 	/* Numbers may have gaps. */
-	for (uint32_t i = 0; i < count; i++)
-		if (library->mig_handle(device->handle, i, &handle) == RTI_NVML_OK)
+	for (uint32_t i = 0; i < count; i++) {
+		void *handle = NULL;
+
+		if (library->mig_handle(device->handle, i, &handle) == RTI_NVML_OK && handle)
 			read_partition(library, handle, &device->known, want, buffer, readings);
+	}
 }
 
 int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml_device *device,

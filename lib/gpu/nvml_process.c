@@ -55,6 +55,13 @@ static bool has_grown(struct rti_nvml_buffer *buffer, int result, uint32_t wante
 	return make_room(buffer, wanted) == RTI_NVML_OK;
 }
 
+/* Returns the result of a list, or UNKNOWN if it claims to be longer than the room that it was
+ * given. */
+static int believe(const struct rti_nvml_buffer *buffer, int result, const uint32_t *count)
+{
+	return result == RTI_NVML_OK && *count > room_of(buffer) ? RTI_NVML_UNKNOWN : result;
+}
+
 /* Ask for one list in one version. */
 static int read_list(int (*call)(void *device, uint32_t *count, void *entries), void *device,
                      struct rti_nvml_buffer *buffer, uint32_t *count)
@@ -69,9 +76,7 @@ static int read_list(int (*call)(void *device, uint32_t *count, void *entries), 
 			break;
 		result = i < GROWTHS_MAX ? RTI_NVML_OK : RTI_NVML_TOO_SMALL;
 	}
-	if (*count > room_of(buffer))
-		*count = room_of(buffer);
-	return result;
+	return believe(buffer, result, count);
 }
 
 /* Returns how far apart the entries are. Only entries of 32 bytes reach to the end of the last
@@ -97,6 +102,13 @@ static struct rti_gpu_use *find_use(struct rti_gpu_readings *readings, size_t gp
 	return NULL;
 }
 
+/* No process has more memory of a device than there is. */
+static bool is_size(const struct rti_gpu_reading *gpu, uint64_t bytes)
+{
+	return bytes != UNKNOWN_BYTES &&
+	       (gpu->err[RTI_GPU_MEMORY] < 0 || bytes <= gpu->memory_total_bytes);
+}
+
 /* Each list reports all memory of a process, so the sizes are not added up. */
 static int add_entry(struct rti_gpu_readings *readings, size_t gpu, const unsigned char *entry,
                      enum rti_nvml_list list)
@@ -117,7 +129,7 @@ static int add_entry(struct rti_gpu_readings *readings, size_t gpu, const unsign
 	use->gpu = gpu;
 	use->pid = (int32_t)pid;
 	use->is_compute |= list != RTI_NVML_GRAPHICS;
-	if (bytes != UNKNOWN_BYTES) {
+	if (is_size(&readings->gpu[gpu], bytes)) {
 		use->has_memory = true;
 		use->memory_bytes = bytes > use->memory_bytes ? bytes : use->memory_bytes;
 	}
@@ -182,14 +194,13 @@ static int read_samples(const struct rti_nvml_library *library, void *device, ui
 	*count = 0;
 	for (int i = 0; i <= GROWTHS_MAX && result == RTI_NVML_OK; i++) {
 		*count = room_of(buffer);
+		memset(buffer->data, UNWRITTEN, buffer->room);
 		result = library->samples(device, buffer->data, count, seen_us);
 		if (!has_grown(buffer, result, *count))
 			break;
 		result = i < GROWTHS_MAX ? RTI_NVML_OK : RTI_NVML_TOO_SMALL;
 	}
-	if (*count > room_of(buffer))
-		*count = room_of(buffer);
-	return result;
+	return believe(buffer, result, count);
 }
 
 static bool is_possible(const struct rti_nvml_sample *sample)
@@ -203,11 +214,15 @@ static void use_sample(struct rti_gpu_readings *readings, size_t gpu, uint64_t s
 {
 	struct rti_gpu_use *use;
 
-	if (!is_possible(sample) || sample->timestamp_us <= seen_us || sample->pid > INT32_MAX)
+	if (sample->timestamp_us <= seen_us || sample->pid > INT32_MAX)
 		return;
 	use = find_use(readings, gpu, (int32_t)sample->pid);
 	if (!use || sample->timestamp_us <= use->sampled_at_us)
 		return;
+	if (!is_possible(sample)) {
+		use->is_doubtful = true;
+		return;
+	}
 	use->sampled_at_us = sample->timestamp_us;
 	use->busy_percent = sample->sm;
 	use->encode_percent = sample->encode;
@@ -227,11 +242,12 @@ void rti_nvml_sample_processes(const struct rti_nvml_library *library, void *dev
 		return;
 	for (uint32_t i = 0; result == RTI_NVML_OK && i < count; i++)
 		use_sample(readings, gpu, *seen_us, &samples[i]);
-	/* A process without a sample has been idle; if none has one, the result is NOT_FOUND. */
+	/* A process without a sample has been idle; if none has one, the result is NOT_FOUND.
+	 * One of which there are only impossible samples has not. */
 	for (size_t i = readings->use_count; i-- > 0 && readings->use[i].gpu == gpu;) {
 		struct rti_gpu_use *use = &readings->use[i];
 
-		use->has_busy = true;
+		use->has_busy = use->sampled_at_us > 0 || !use->is_doubtful;
 		if (use->sampled_at_us > newest_us)
 			newest_us = use->sampled_at_us;
 	}

@@ -31,6 +31,7 @@ struct rti_gpu_use {
 	int32_t pid;     /* in the initial pid namespace */
 	bool is_compute; /* it computes there, and does not only draw */
 	bool has_busy, has_memory;
+	bool is_doubtful;                                      /* a sample of it was impossible */
 	uint32_t busy_percent, encode_percent, decode_percent; /* 100 at most each */
 	uint64_t sampled_at_us; /* when, by the clock of the driver; 0: idle */
 	uint64_t memory_bytes;

@@ -3,7 +3,7 @@
  * names the file (FAKE_NVML_SCRIPT). nvml_fixture.h has its lines.
  *
  * It is built with the functions of three ages: FAKE_NVML_VERSION 1, 2 or 3 is the newest version
- * of a call that it has. */
+ * of a call that it has. Version 0 has the calls alone without which it is of no use. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -119,9 +119,60 @@ static bool find_device(unsigned number, struct device *out)
 	              &out->total, &out->millijoules, out->name) >= 5;
 }
 
+/* Returns the number that a line has for a call, or 0. */
+static unsigned long long number_for(const char *word, const char *call)
+{
+	FILE *script = open_script();
+	unsigned long long number = 0, read;
+	const char *line;
+	char name[100];
+
+	while ((line = next_line(script, word)))
+		if (sscanf(line, "%99s %llu", name, &read) == 2 && strcmp(name, call) == 0)
+			number = read;
+	if (script)
+		fclose(script);
+	return number;
+}
+
+/* Sets a count that the script has another one for. */
+static void claim(const char *call, uint32_t *count)
+{
+	unsigned long long claimed = number_for("claim", call);
+
+	if (claimed)
+		*count = (uint32_t)claimed;
+}
+
+#if FAKE_NVML_VERSION >= 1
 static unsigned number_of(const void *device)
 {
 	return (unsigned)(uintptr_t)device - 1;
+}
+
+/* Returns whether a list is to be too long for its room once more. */
+static bool is_to_grow(const char *call)
+{
+	static unsigned grown;
+
+	return grown < number_for("grow", call) && ++grown;
+}
+
+/* Writes a text, or as many bytes as there is room for, without an end. */
+static void put_text(const char *call, char *text, uint32_t size, const char *value)
+{
+	if (number_for("unterminated", call))
+		memset(text, 0xFF, size);
+	else
+		snprintf(text, size, "%s", value);
+}
+#endif
+
+/* The library may hang when it is opened, before any call. */
+__attribute__((constructor)) static void load(void)
+{
+	while (is_to_hang("load"))
+		usleep(2000);
 }
 
 #define API __attribute__((visibility("default")))
@@ -151,6 +202,7 @@ API int LATER(nvmlDeviceGetCount)(uint32_t *count)
 
 	for (*count = 0; find_device(*count, &device);)
 		++*count;
+	claim("nvmlDeviceGetCount", count);
 	return enter("nvmlDeviceGetCount", 0, 0);
 }
 
@@ -161,6 +213,7 @@ API int LATER(nvmlDeviceGetHandleByIndex)(uint32_t index, void **out)
 	return enter("nvmlDeviceGetHandleByIndex", index, 0);
 }
 
+#if FAKE_NVML_VERSION >= 1
 #if FAKE_NVML_VERSION >= 3
 #define PCI_INFO nvmlDeviceGetPciInfo_v3
 #else
@@ -170,12 +223,15 @@ API int PCI_INFO(void *device, uint32_t *out);
 API int PCI_INFO(void *device, uint32_t *out)
 {
 	struct device found;
+	char line[256];
 
 	if (!find_device(number_of(device), &found))
 		return 2;
 	out[4] = 0;
 	out[5] = found.bus;
 	out[6] = 0;
+	if (find_line("address", number_of(device), line))
+		sscanf(line, "%u %u %u", &out[4], &out[5], &out[6]);
 	return enter("nvmlDeviceGetPciInfo", number_of(device), 0);
 }
 
@@ -183,10 +239,12 @@ API int nvmlDeviceGetUUID(void *device, char *text, uint32_t size);
 API int nvmlDeviceGetUUID(void *device, char *text, uint32_t size)
 {
 	struct device found;
+	char value[30];
 
 	find_device(number_of(device), &found);
-	snprintf(text, size, number_of(device) >= INSTANCES ? "MIG-%u" : "GPU-%x",
+	snprintf(value, sizeof(value), number_of(device) >= INSTANCES ? "MIG-%u" : "GPU-%x",
 	         number_of(device) >= INSTANCES ? number_of(device) : found.bus);
+	put_text("nvmlDeviceGetUUID", text, size, value);
 	return enter("nvmlDeviceGetUUID", number_of(device), 0);
 }
 
@@ -196,7 +254,7 @@ API int nvmlDeviceGetName(void *device, char *text, uint32_t size)
 	struct device found;
 
 	find_device(number_of(device), &found);
-	snprintf(text, size, "%s", found.name);
+	put_text("nvmlDeviceGetName", text, size, found.name);
 	return enter("nvmlDeviceGetName", number_of(device), 0);
 }
 
@@ -299,7 +357,12 @@ static int list(const char *call, int version, char kind, void *device, uint32_t
 		fclose(script);
 	if (result == 0 && count > *room)
 		result = 7;
+	if (result == 0 && is_to_grow(call)) {
+		count = *room + 1;
+		result = 7;
+	}
 	*room = count;
+	claim(call, room);
 	return result;
 }
 
@@ -359,9 +422,15 @@ API int nvmlDeviceGetProcessUtilization(void *device, struct sample *out, uint32
 		result = 7;
 	if (result == 0 && count == 0)
 		result = 6;
+	if (is_to_grow("nvmlDeviceGetProcessUtilization")) {
+		count = *room + 1;
+		result = 7;
+	}
 	*room = count;
+	claim("nvmlDeviceGetProcessUtilization", room);
 	return result;
 }
+#endif
 
 #if FAKE_NVML_VERSION >= 3
 static unsigned count_instances(unsigned owner)
@@ -385,6 +454,7 @@ API int nvmlDeviceGetMaxMigDeviceCount(void *device, uint32_t *count);
 API int nvmlDeviceGetMaxMigDeviceCount(void *device, uint32_t *count)
 {
 	*count = 7;
+	claim("nvmlDeviceGetMaxMigDeviceCount", count);
 	return enter("nvmlDeviceGetMaxMigDeviceCount", number_of(device), 0);
 }
 
@@ -399,7 +469,7 @@ API int nvmlDeviceGetMigDeviceHandleByIndex(void *device, uint32_t index, void *
 		if (instance.owner != number_of(device) || 2 * seen++ + 1 != index)
 			continue;
 		*out = (void *)(uintptr_t)(INSTANCES + i + 1);
-		return 0;
+		return enter("nvmlDeviceGetMigDeviceHandleByIndex", number_of(device), index);
 	}
 	return 6;
 }

@@ -8,7 +8,11 @@
  *	sample GPU PID TIMESTAMP SM ENCODE DECODE       use of time, in percent
  *	entry BYTES                                     of an entry in the lists of version 3
  *	result CALL CODE [GPU]                          what a call returns
- *	hang CALL                                       until the line is gone */
+ *	hang CALL                                       until the line is gone; "load": when opened
+ *	claim CALL COUNT                                how long a list is said to be
+ *	grow CALL TIMES                                 a list is too long for its room, so often
+ *	unterminated CALL 1                             a text fills its room, without an end
+ *	address DOMAIN BUS DEVICE                       of a device, from number 0 */
 #ifndef NVML_FIXTURE_H
 #define NVML_FIXTURE_H
 
@@ -22,7 +26,7 @@ struct nvml_fixture {
 void nvml_fixture_new(struct nvml_fixture *f);
 void nvml_fixture_free(struct nvml_fixture *f);
 
-/* Returns the path of the library that has calls up to this version, 1 to 3. */
+/* Returns the path of the library that has calls up to this version, 1 to 3; 0: hardly any. */
 const char *nvml_fixture_library(int version);
 
 /* Replace the script. The library sees the old one or the new one, nothing between. */

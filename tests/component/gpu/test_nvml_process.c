@@ -10,7 +10,7 @@
 #include "gpu/nvml_fixture.h"
 #include "suite.h"
 
-#define GPU "gpu 3b 10 2 9 1000 H200\n"
+#define GPU "gpu 3b 10 2 9000000 1000 H200\n"
 
 static struct nvml_fixture f;
 static struct rti_nvml nvml;
