@@ -745,7 +745,8 @@ struct rt_metrics {
 	uint64_t gpu_memory_total_bytes;
 	/** Counter, RT_HAS_GPU_ENERGY. System: energy that the devices have used, in microjoules,
 	 * since their drivers were loaded. NVML: GetTotalEnergyConsumption, from Volta on. No
-	 * driver has that of a process. @since 0.3 */
+	 * driver has that of a process. In `partial` once a driver was loaded again: what its
+	 * devices used last is lost. @since 0.3 */
 	uint64_t gpu_energy_uj;
 	/** Gauge, RT_HAS_GPU. Devices that are listed, partitions excluded. Tree: that its members
 	 * have open; of NVIDIA's, those that they work on. @since 0.3 */

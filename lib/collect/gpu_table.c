@@ -32,12 +32,23 @@ static bool is_same_gpu(const struct rti_gpu_reading *a, const struct rti_gpu_re
 	return a->pci.domain != UINT32_MAX || strcmp(a->name, b->name) == 0;
 }
 
+/* Whether nothing but its place in the list tells a device from another one. A DRM card has a name
+ * of its own. */
+static bool is_nameless(const struct rti_gpu_reading *reading)
+{
+	return reading->is_nvml && reading->pci.domain == UINT32_MAX && !reading->uuid[0];
+}
+
 static struct rti_known_gpu *find_gpu(const struct rti_gpu_table *table,
                                       const struct rti_gpu_reading *reading)
 {
-	for (size_t i = 0; i < table->gpu_count; i++)
-		if (is_same_gpu(&table->gpu[i].last, reading))
-			return &table->gpu[i];
+	for (size_t i = 0; i < table->gpu_count; i++) {
+		struct rti_known_gpu *gpu = &table->gpu[i];
+
+		if (is_same_gpu(&gpu->last, reading) &&
+		    !(is_nameless(reading) && gpu->round == table->round))
+			return gpu;
+	}
 	return NULL;
 }
 
@@ -82,6 +93,19 @@ static uint64_t share_of(uint64_t elapsed_ns, uint32_t percent)
 	return elapsed_ns / PERCENT * percent + elapsed_ns % PERCENT * percent / PERCENT;
 }
 
+/* A counter of 64 bits never wraps around: one that falls has begun anew, and what it had last is
+ * lost. Returns by how much it has grown. */
+static uint64_t advance_energy(struct rti_known_gpu *gpu, uint64_t now_uj)
+{
+	bool has_restarted = now_uj < gpu->energy_last_uj;
+	uint64_t growth_uj = has_restarted ? now_uj : now_uj - gpu->energy_last_uj;
+
+	gpu->is_energy_low |= has_restarted;
+	gpu->energy_last_uj = now_uj;
+	gpu->energy_uj += growth_uj;
+	return growth_uj;
+}
+
 /* A partition is part of its device, so the totals leave it out. */
 static void advance_gpu(struct rti_gpu_table *table, struct rti_known_gpu *gpu,
                         const struct rti_gpu_reading *reading)
@@ -91,11 +115,12 @@ static void advance_gpu(struct rti_gpu_table *table, struct rti_known_gpu *gpu,
 	uint64_t busy_ns = share_of(elapsed_ns, reading->busy_percent), energy_uj = 0;
 
 	if (reading->err[RTI_GPU_ENERGY] == 0)
-		energy_uj = rti_counter_advance(&gpu->energy, reading->energy_uj);
+		energy_uj = advance_energy(gpu, reading->energy_uj);
 	gpu->busy_ns += busy_ns;
 	if (!reading->is_partition) {
 		table->busy_total_ns += busy_ns;
 		table->energy_total_uj += energy_uj;
+		table->is_energy_low |= gpu->is_energy_low;
 	}
 }
 
@@ -113,7 +138,7 @@ static void fill_gpu(const struct rti_known_gpu *gpu, struct rt_gpu *row)
 		.pci_device = last->pci.device,
 		.pci_function = last->pci.function,
 		.busy_ns = gpu->busy_ns,
-		.energy_uj = gpu->energy.total,
+		.energy_uj = gpu->energy_uj,
 	};
 	memcpy(row->name, last->name, sizeof(row->name));
 	memcpy(row->uuid, last->uuid, sizeof(row->uuid));
@@ -127,7 +152,9 @@ static void fill_gpu(const struct rti_known_gpu *gpu, struct rt_gpu *row)
 		row->memory_used_bytes = last->memory_used_bytes;
 		row->memory_total_bytes = last->memory_total_bytes;
 	}
-	if (last->err[RTI_GPU_ENERGY] == 0)
+	if (last->err[RTI_GPU_ENERGY] == 0 && gpu->is_energy_low)
+		row->estimated |= RT_HAS_GPU_ENERGY;
+	else if (last->err[RTI_GPU_ENERGY] == 0)
 		row->valid |= RT_HAS_GPU_ENERGY;
 }
 

@@ -8,7 +8,6 @@
 
 #include <rtrack/rtrack.h>
 
-#include "collect/counter.h"
 #include "gpu/reading.h"
 
 /* At this number, the one that has been unlisted longest is replaced. */
@@ -22,7 +21,8 @@ struct rti_known_gpu {
 	uint64_t round;      /* the look in which it was last listed */
 	uint64_t busy_at_ns; /* when its share was last known; 0: not in the look before */
 	uint64_t busy_ns;
-	struct rti_counter energy;
+	uint64_t energy_uj, energy_last_uj;
+	bool is_energy_low; /* its counter began anew, so a part of its energy is missing */
 };
 
 struct rti_known_use {
@@ -45,6 +45,7 @@ struct rti_gpu_table {
 	uint32_t next_id;
 	uint64_t busy_total_ns, energy_total_uj;
 	uint64_t use_total_ns; /* of all processes, on all kinds of engines */
+	bool is_energy_low;    /* that of any device */
 };
 
 /* Begin a look. */

@@ -188,13 +188,16 @@ static void set_gauges(const struct state *st, struct rt_metrics *out)
 	out->gpu_energy_uj = st->table.energy_total_uj;
 }
 
-static void set_bit(const struct sums *sums, uint64_t has, struct rt_metrics *out)
+static void set_bit(const struct state *st, const struct sums *sums, uint64_t has,
+                    struct rt_metrics *out)
 {
+	bool is_low = has == RT_HAS_GPU_ENERGY && st->table.is_energy_low;
+
 	if (sums->known == 0)
 		return;
 	if (has == RT_HAS_GPU)
 		out->estimated |= has;
-	else if (sums->missing == 0)
+	else if (sums->missing == 0 && !is_low)
 		out->valid |= has;
 	else
 		out->partial |= has;
@@ -213,7 +216,7 @@ static int set_figures(struct state *st, const struct rti_gpu_readings *nvml, in
 		struct sums sums =
 		    sum_figure(st, nvml, (enum rti_gpu_figure)figure, nvml_err, drm_err);
 
-		set_bit(&sums, bits[figure], out);
+		set_bit(st, &sums, bits[figure], out);
 		st->err[figure] = sums.err;
 		if (err == 0)
 			err = sums.err;

@@ -298,8 +298,9 @@ START_TEST(counters_go_on_after_the_driver_was_loaded_again)
 	nvml_fixture_script(&f, "gpu 3b 50 1000 9000 2 H200\n");
 	pass(10 * SECOND_NS);
 	sampler_take(&s);
-	expect_masks(RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY, 0, RT_HAS_GPU);
+	expect_masks(RT_HAS_GPU_MEMORY, RT_HAS_GPU_ENERGY, RT_HAS_GPU);
 	ck_assert_uint_eq(s.out.gpu_energy_uj, 11000);
+	ck_assert_uint_eq(gpus(1)->valid, RT_HAS_GPU_MEMORY);
 	ck_assert_uint_eq(s.out.gpu_busy_ns, SECOND_NS / 2);
 	ck_assert_uint_eq(gpus(1)->id, id);
 	ck_assert_uint_eq(gpus(1)->energy_uj, 11000);
