@@ -9,6 +9,7 @@
 
 #define PARTITIONS_MAX 32u /* a device has 7 at most */
 #define MIG_ENABLED 1u
+#define MODE_HOLD_NS UINT64_C(10000000000)
 #define TEXT_BYTES 96u /* NVML_DEVICE_UUID_V2_BUFFER_SIZE, which is the largest */
 #define BUS_MAX 255u
 #define SLOT_MAX 31u /* of a device on its bus */
@@ -145,14 +146,30 @@ static int read_figures(const struct rti_nvml_library *library, void *handle,
 	return result;
 }
 
-/* Returns how many partitions a device may have; 0 unless it is in MIG mode. */
-static uint32_t count_partitions(const struct rti_nvml_library *library, void *handle)
+/* Ask whether a device is in MIG mode. It can be changed while the device is open. In it, no device
+ * says how busy it is, so one that does is asked rarely. */
+static void update_mig_mode(const struct rti_nvml_library *library, struct rti_nvml_device *device,
+                            const struct rti_gpu_reading *gpu, uint64_t now_ns)
 {
-	uint32_t mode = 0, pending = 0, count = 0;
+	uint32_t mode = 0, pending = 0;
+	bool is_fresh = device->has_mode && now_ns - device->mode_at_ns < MODE_HOLD_NS;
 
-	if (!library->mig_mode || !library->mig_count || !library->mig_handle ||
-	    library->mig_mode(handle, &mode, &pending) != RTI_NVML_OK || mode != MIG_ENABLED ||
-	    library->mig_count(handle, &count) != RTI_NVML_OK)
+	if (is_fresh && (device->is_split || gpu->err[RTI_GPU_BUSY] == 0))
+		return;
+	device->is_split = library->mig_mode && library->mig_count && library->mig_handle &&
+	                   library->mig_mode(device->handle, &mode, &pending) == RTI_NVML_OK &&
+	                   mode == MIG_ENABLED;
+	device->has_mode = true;
+	device->mode_at_ns = now_ns;
+}
+
+/* Returns how many partitions a device may have; 0 unless it is in MIG mode. */
+static uint32_t count_partitions(const struct rti_nvml_library *library,
+                                 const struct rti_nvml_device *device)
+{
+	uint32_t count = 0;
+
+	if (!device->is_split || library->mig_count(device->handle, &count) != RTI_NVML_OK)
 		return 0;
 	return count < PARTITIONS_MAX ? count : PARTITIONS_MAX;
 }
@@ -176,11 +193,12 @@ static int read_partition(const struct rti_nvml_library *library, void *handle,
 	return RTI_NVML_OK;
 }
 
-static void read_partitions(const struct rti_nvml_library *library,
-                            const struct rti_nvml_device *device, uint32_t count,
-                            struct rti_nvml_want want, struct rti_nvml_buffer *buffer,
-                            struct rti_gpu_readings *readings)
+static void read_partitions(const struct rti_nvml_library *library, struct rti_nvml_device *device,
+                            uint32_t count, struct rti_nvml_want want,
+                            struct rti_nvml_buffer *buffer, struct rti_gpu_readings *readings)
 {
+	size_t before = readings->gpu_count;
+
 	/* Numbers may have gaps. */
 	for (uint32_t i = 0; i < count; i++) {
 		void *handle = NULL;
@@ -188,6 +206,8 @@ static void read_partitions(const struct rti_nvml_library *library,
 		if (library->mig_handle(device->handle, i, &handle) == RTI_NVML_OK && handle)
 			read_partition(library, handle, &device->known, want, buffer, readings);
 	}
+	/* It may have left that mode. */
+	device->has_mode = readings->gpu_count > before;
 }
 
 int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml_device *device,
@@ -211,7 +231,8 @@ int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml
 		rti_gpu_fail(gpu, rti_nvml_error(result));
 		return result;
 	}
-	partitions = count_partitions(library, device->handle);
+	update_mig_mode(library, device, gpu, readings->at_ns);
+	partitions = count_partitions(library, device);
 	if (partitions > 0) {
 		read_partitions(library, device, partitions, want, buffer, readings);
 	} else if (want.processes) {

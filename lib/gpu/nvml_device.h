@@ -12,6 +12,8 @@ struct rti_nvml_device {
 	int err;                      /* 0, or the -errno for which there is no handle */
 	struct rti_gpu_reading known; /* what does not change */
 	uint64_t seen_us;             /* time of the newest sample of a process */
+	bool has_mode, is_split;      /* it was asked for its MIG mode; it is in that mode */
+	uint64_t mode_at_ns;
 };
 
 /* What a look reads. */

@@ -285,6 +285,49 @@ START_TEST(mig_instances_are_partitions_with_memory_alone)
 }
 END_TEST
 
+#define WHOLE "gpu 3b 10 20 90 1000 H200\nprocess 0 c 71 9\n"
+#define SPLIT "gpu 3b 10 20 90 1000 H200\ninstance 0 5 40\nprocess 100 c 72 3\n"
+
+/* A device that says how busy it is is not in MIG mode, so that is asked every ten seconds. */
+START_TEST(mig_mode_of_a_busy_device_is_asked_rarely)
+{
+	nvml_fixture_script(&f, WHOLE);
+	for (int second = 0; second < 30; second++) {
+		ck_assert_int_eq(look(), 0);
+		now_ns += SECOND_NS;
+	}
+	ck_assert_int_eq(nvml_fixture_calls(&f, "nvmlDeviceGetMigMode"), 3);
+}
+END_TEST
+
+START_TEST(mig_mode_that_is_set_and_left_is_noticed)
+{
+	nvml_fixture_script(&f, WHOLE);
+	ck_assert_int_eq(look(), 0);
+	ck_assert_uint_eq(got.gpu_count, 1);
+	now_ns += SECOND_NS;
+	nvml_fixture_script(&f, SPLIT "result nvmlDeviceGetUtilizationRates 3\n");
+	ck_assert_int_eq(look(), 0);
+	ck_assert_uint_eq(got.gpu_count, 2);
+	ck_assert_int_eq(got.use[0].pid, 72);
+
+	now_ns += SECOND_NS;
+	nvml_fixture_script(&f, WHOLE);
+	ck_assert_int_eq(look(), 0);
+	ck_assert_uint_eq(got.gpu_count, 1);
+	now_ns += SECOND_NS;
+	ck_assert_int_eq(look(), 0);
+	ck_assert_uint_eq(got.use_count, 1);
+	ck_assert_int_eq(got.use[0].pid, 71);
+
+	/* With a driver that says how busy such a device is. */
+	nvml_fixture_script(&f, SPLIT);
+	now_ns += 10 * SECOND_NS;
+	ck_assert_int_eq(look(), 0);
+	ck_assert_uint_eq(got.gpu_count, 2);
+}
+END_TEST
+
 START_TEST(what_is_not_wanted_is_not_asked_for)
 {
 	const struct rti_nvml_want nothing = { .energy = false };
@@ -310,6 +353,8 @@ int main(void)
 	tcase_add_test(figures, figures_that_are_refused_are_marked_one_by_one);
 	tcase_add_test(figures, impossible_figures_are_not_believed);
 	tcase_add_test(figures, mig_instances_are_partitions_with_memory_alone);
+	tcase_add_test(figures, mig_mode_of_a_busy_device_is_asked_rarely);
+	tcase_add_test(figures, mig_mode_that_is_set_and_left_is_noticed);
 	tcase_add_test(figures, what_is_not_wanted_is_not_asked_for);
 	tcase_add_checked_fixture(loss, set_up, tear_down);
 	tcase_add_test(loss, start_that_fails_says_why);
