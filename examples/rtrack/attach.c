@@ -81,6 +81,7 @@ static int attach_to(struct attach *a, const char *word)
 		target_cgroup_check(&a->cgroups[a->count - 1], tracker);
 		tree->pid = (int32_t)pid;
 		tree->is_alone = a->options->no_children;
+		tree->wants_gpu = a->options->gpu;
 	}
 	if (err < 0) {
 		warn("cannot attach to process %s: %s", word,
@@ -119,9 +120,10 @@ static int prepare(struct attach *a)
 	    series_open(&a->series, a->options, &subject) < 0)
 		return EXIT_BEFORE_START;
 	if (series_wants_system(&a->series)) {
-		err = gpu_system_tracker_new(&a->system_tracker);
+		err = gpu_system_tracker_new(&a->system_tracker, a->options->gpu);
 		if (err == 0)
 			err = follow_start(&a->system, a->system_tracker, a->options->interval_ns);
+		a->system.wants_gpu = a->options->gpu;
 	}
 	if (err < 0)
 		warn("cannot follow the system: %s", rt_strerror(err));

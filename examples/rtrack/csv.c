@@ -71,7 +71,7 @@ static void process_row(struct text *out, const struct row *row)
 	         m->pss_bytes / 1024);
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->read_bytes), d->read_bytes);
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->write_bytes), d->write_bytes);
-	cell_unknown(out, 3);
+	gpu_cells(out, m, d, row->has_no_gpu);
 	cell_domains(out, m->estimated & RT_HAS_PSS);
 }
 
@@ -113,7 +113,7 @@ static void system_row(struct text *out, const struct row *row)
 	space_cells(out, m);
 	cell_u64(out, network, d->network_receive_bytes);
 	cell_u64(out, network, d->network_transmit_bytes);
-	gpu_cells(out, row);
+	gpu_cells(out, m, d, row->has_no_gpu);
 }
 
 static void csv_row(struct text *out, const struct row *row)

@@ -108,7 +108,7 @@ static void system_cells(struct text *out, const struct row *row)
 	storage_cells(out, m, d);
 	cell_u64(out, network, d->network_receive_bytes);
 	cell_u64(out, network, d->network_transmit_bytes);
-	gpu_cells(out, row);
+	gpu_cells(out, m, d, row->has_no_gpu);
 }
 
 static void process_cells(struct text *out, const struct row *row)
@@ -123,7 +123,7 @@ static void process_cells(struct text *out, const struct row *row)
 	mib_cell(out, (m->valid & RT_HAS_PSS) != 0, m->pss_bytes);
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->read_bytes), d->read_bytes);
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->write_bytes), d->write_bytes);
-	cell_unknown(out, 3);
+	gpu_cells(out, m, d, row->has_no_gpu);
 }
 
 static void v5_row(struct text *out, const struct row *row)

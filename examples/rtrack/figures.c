@@ -36,8 +36,8 @@ static const struct domain domains[] = {
 	{ RT_HAS_PRESSURE_MEMORY, "pressure_memory", "memory pressure", false, true },
 	{ RT_HAS_PRESSURE_IO, "pressure_io", "I/O pressure", false, true },
 	{ RT_HAS_ZFS, "zfs", "ZFS pools", false, true },
-	{ RT_HAS_GPU, "gpu", "GPU time", false, true },
-	{ RT_HAS_GPU_MEMORY, "gpu_memory", "memory of GPUs", false, true },
+	{ RT_HAS_GPU, "gpu", "GPU time", true, true },
+	{ RT_HAS_GPU_MEMORY, "gpu_memory", "memory of GPUs", true, true },
 	{ RT_HAS_GPU_ENERGY, "gpu_energy", "energy of GPUs", false, true },
 };
 

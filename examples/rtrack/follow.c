@@ -30,6 +30,7 @@ struct rt_opts follow_tracker_opts(const struct options *options)
 {
 	struct rt_opts opts = {
 		.size = sizeof(opts),
+		.want = gpu_want(RT_KIND_PID, options->gpu),
 		.flags = options->no_children ? RT_OPT_NO_CHILDREN : RT_OPT_PROCESS_EVENTS,
 	};
 
@@ -47,6 +48,14 @@ void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_
 	f->base.monotonic_ns = (uint64_t)start_ns;
 }
 
+static void note_gpus(struct follow *f)
+{
+	if (f->now.gpu_memory_bytes > f->gpu_memory_peak_bytes)
+		f->gpu_memory_peak_bytes = f->now.gpu_memory_bytes;
+	if (f->now.gpus > f->gpus_most)
+		f->gpus_most = f->now.gpus;
+}
+
 int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns)
 {
 	int err;
@@ -54,6 +63,7 @@ int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_
 	*f = (struct follow){ .tracker = tracker, .interval_ns = interval_ns };
 	err = rt_sample(tracker, &f->base, sizeof(f->base));
 	f->now = f->base;
+	note_gpus(f);
 	f->samples = 1;
 	f->members_skipped = f->base.members_skipped;
 	f->has_ended = err == -ESRCH;
@@ -111,6 +121,7 @@ int follow_sample(struct follow *f)
 		f->members_skipped = next.members_skipped;
 	err = rt_diff(&f->before, &f->now, &f->delta, sizeof(f->delta));
 	add_to_history(f);
+	note_gpus(f);
 	return err;
 }
 
@@ -137,11 +148,12 @@ struct row follow_row(const struct follow *f, const struct follow *system)
 		row.children = count_children(f);
 		row.process = &f->now;
 		row.process_delta = &f->delta;
+		row.has_no_gpu = gpu_is_absent(f);
 	}
 	if (system) {
 		row.system = &system->now;
 		row.system_delta = &system->delta;
-		row.has_no_gpu = gpu_is_absent(system->tracker);
+		row.has_no_gpu = gpu_is_absent(system);
 	}
 	return row;
 }

@@ -26,6 +26,9 @@ struct follow {
 	bool has_ended;           /* all followed processes have ended */
 	bool has_failed;          /* a sample failed, and that was reported */
 	struct history cores, memory;
+	bool wants_gpu;                 /* set by the caller: GPUs are looked at */
+	uint64_t gpu_memory_peak_bytes; /* largest of a sample; likewise */
+	uint64_t gpus_most;
 };
 
 /* Returns the RT_OPT_ bits for a pid tracker. Process events are requested if descendants are

@@ -1,40 +1,169 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs of the system: a tracker that looks at them, and their columns. */
+/* GPUs: whether they are looked at, their columns, and what summaries say of them. */
 #include "gpu.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cell.h"
-#include "figures.h"
+#include "json.h"
+#include "units.h"
 
-int gpu_system_tracker_new(struct rt_tracker **out)
+#define ALL (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
+
+uint64_t gpu_want(uint32_t kind, bool is_wanted)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = rt_domains(RT_KIND_SYSTEM) };
+	return rt_default_domains(kind) | (is_wanted ? rt_domains(kind) & ALL : 0);
+}
+
+int gpu_system_tracker_new(struct rt_tracker **out, bool is_wanted)
+{
+	uint64_t gpus = is_wanted ? 0 : ALL;
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .want = rt_domains(RT_KIND_SYSTEM) & ~gpus };
 
 	return rt_system_tracker_new(out, &opts);
 }
 
-bool gpu_is_absent(const struct rt_tracker *tracker)
+static bool has_render_node(void)
 {
-	return rt_tracker_status(tracker, RT_HAS_GPU) == -ENOENT &&
-	       rt_tracker_status(tracker, RT_HAS_GPU_MEMORY) == -ENOENT;
+	DIR *dir = opendir("/sys/class/drm");
+	const struct dirent *entry;
+	bool found = false;
+
+	if (!dir)
+		return false;
+	while (!found && (entry = readdir(dir)))
+		found = strncmp(entry->d_name, "renderD", strlen("renderD")) == 0;
+	closedir(dir);
+	return found;
 }
 
-void gpu_cells(struct text *out, const struct row *row)
+/* Looks at names only, which wakes no GPU. */
+static bool has_devices(void)
 {
-	const struct rt_metrics *m = row->system;
-	const struct rt_delta *d = row->system_delta;
-	bool busy = is_known(delta_marks(d), RT_HAS_GPU) && d->interval_ns > 0;
+	static const char *const files[] = { "/dev/nvidiactl", "/proc/driver/nvidia", "/dev/kfd",
+		                             "/dev/dxg" };
+	static enum { NOT_ASKED, NO, YES } answer;
+
+	if (answer == NOT_ASKED)
+		answer = has_render_node() ? YES : NO;
+	for (size_t i = 0; answer == NO && i < sizeof(files) / sizeof(files[0]); i++)
+		if (access(files[i], F_OK) == 0)
+			answer = YES;
+	return answer == YES;
+}
+
+bool gpu_is_absent(const struct follow *f)
+{
+	if (!f->wants_gpu)
+		return !has_devices();
+	return rt_tracker_status(f->tracker, RT_HAS_GPU) == -ENOENT &&
+	       rt_tracker_status(f->tracker, RT_HAS_GPU_MEMORY) == -ENOENT;
+}
+
+void gpu_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d,
+               bool has_no_gpu)
+{
+	bool busy = is_informative(delta_marks(d), RT_HAS_GPU, d->gpu_busy_ns) ||
+	            (delta_marks(d).estimated & RT_HAS_GPU);
 	bool memory = is_informative(metrics_marks(m), RT_HAS_GPU_MEMORY, m->gpu_memory_bytes);
 	bool used = is_known(metrics_marks(m), RT_HAS_GPU);
+	double interval_ns = (double)d->interval_ns;
 
-	if (row->has_no_gpu) {
+	busy = busy && d->interval_ns > 0;
+	if (has_no_gpu && !busy && !memory && !used) {
 		cell_rounded(out, true, 0, 4);
 		cell_rounded(out, true, 0, 4);
 		cell_u64(out, true, 0);
 		return;
 	}
-	cell_rounded(out, busy, busy ? (double)d->gpu_busy_ns / (double)d->interval_ns : 0, 4);
+	cell_rounded(out, busy, busy ? (double)d->gpu_busy_ns / interval_ns : 0, 4);
 	cell_rounded(out, memory, (double)m->gpu_memory_bytes / MIB, 4);
 	cell_u64(out, used, m->gpus_used);
+}
+
+struct gpu_use gpu_use_of(const struct follow *f)
+{
+	struct gpu_use use = {
+		.is_wanted = f->wants_gpu,
+		.is_absent = f->wants_gpu && gpu_is_absent(f),
+		.is_system = f->now.kind == RT_KIND_SYSTEM,
+		.marks = metrics_marks(&f->now),
+		.memory_peak_bytes = f->gpu_memory_peak_bytes,
+		.gpus = f->gpus_most,
+	};
+	struct rt_delta since;
+
+	if (rt_diff(&f->base, &f->now, &since, sizeof(since)) < 0)
+		return use;
+	use.wall_ns = since.interval_ns;
+	use.busy_ns = since.gpu_busy_ns;
+	use.energy_uj = since.gpu_energy_uj;
+	return use;
+}
+
+/* Write a figure. What was seen before stays a lower bound if the last sample lacks it. */
+static void add_figure(struct text *out, const struct gpu_use *use, uint64_t bit,
+                       struct amount amount, const char *before, const char *after)
+{
+	bool is_low = !((use->marks.valid | use->marks.estimated) & bit);
+
+	if (is_low && amount.is_zero)
+		text_printf(out, "%sunknown%s", before, after);
+	else
+		text_printf(out, "%s%s%s%s", before,
+		            use->marks.estimated & bit ? "about "
+		            : is_low                   ? "at least "
+		                                       : "",
+		            amount.s, after);
+}
+
+void gpu_write_text(struct text *out, const struct gpu_use *use)
+{
+	if (use->is_absent) {
+		text_add(out, "none found");
+		return;
+	}
+	add_figure(out, use, RT_HAS_GPU, human_time(use->busy_ns), "", " busy");
+	if (use->wall_ns > 0 && is_known(use->marks, RT_HAS_GPU)) {
+		text_printf(out, "   %.2f", (double)use->busy_ns / (double)use->wall_ns);
+		if (use->is_system)
+			text_printf(out, " of %s", human_count(use->gpus).s);
+		text_add(out, " GPUs");
+	}
+	add_figure(out, use, RT_HAS_GPU_MEMORY, human_bytes(use->memory_peak_bytes), "   peak ",
+	           "");
+	if (use->is_system && is_known(use->marks, RT_HAS_GPU_ENERGY))
+		text_printf(out, "   %.1f J", (double)use->energy_uj / 1e6);
+}
+
+void gpu_write_json(struct text *out, const char *key, const struct gpu_use *use)
+{
+	bool memory = is_known(use->marks, RT_HAS_GPU_MEMORY) || use->memory_peak_bytes > 0;
+
+	if (!use->is_wanted) {
+		json_null(out, key);
+		return;
+	}
+	json_begin(out, key, '{');
+	if (is_known(use->marks, RT_HAS_GPU))
+		json_double(out, "busy_seconds", seconds(use->busy_ns));
+	else
+		json_null(out, "busy_seconds");
+	if (memory)
+		json_u64(out, "peak_memory_bytes", use->memory_peak_bytes);
+	else
+		json_null(out, "peak_memory_bytes");
+	if (is_known(use->marks, RT_HAS_GPU_ENERGY))
+		json_double(out, "energy_joules", (double)use->energy_uj / 1e6);
+	else
+		json_null(out, "energy_joules");
+	if (is_known(use->marks, RT_HAS_GPU) || use->gpus > 0 || use->is_absent)
+		json_u64(out, "gpus", use->gpus);
+	else
+		json_null(out, "gpus");
+	json_end(out, '}');
 }

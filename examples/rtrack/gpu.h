@@ -1,21 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs of the system: a tracker that looks at them, and their columns. */
+/* GPUs: whether they are looked at, their columns, and what summaries say of them. */
 #ifndef GPU_H
 #define GPU_H
 
 #include <rtrack/rtrack.h>
 
-#include "format.h"
+#include "figures.h"
+#include "follow.h"
+#include "text.h"
 
-/* Make a tracker of the system with all domains, those of GPUs included. Returns as
+/* Returns RT_HAS_ bits to ask of this RT_KIND_ of tracker: its default domains, and with is_wanted
+ * those of GPUs. */
+uint64_t gpu_want(uint32_t kind, bool is_wanted);
+
+/* Make a tracker of the system. With is_wanted it looks at GPUs. Returns as
  * rt_system_tracker_new(). */
-int gpu_system_tracker_new(struct rt_tracker **out);
+int gpu_system_tracker_new(struct rt_tracker **out, bool is_wanted);
 
-/* Returns true if there is no GPU, as far as the last sample of a tracker shows. */
-bool gpu_is_absent(const struct rt_tracker *tracker);
+/* Returns true if there is no GPU, as far as the last sample shows; without option --gpu, as far as
+ * the devices of this machine show. */
+bool gpu_is_absent(const struct follow *f);
 
-/* Write the columns gpu_usage (busy GPUs), gpu_vram (MiB) and gpu_utilized (GPUs in use) of the
- * system. They are 0 if there is no GPU. */
-void gpu_cells(struct text *out, const struct row *row);
+/* Write the columns gpu_usage (busy GPUs), gpu_vram (MiB) and gpu_utilized (GPUs in use). They are
+ * 0 if there is no GPU, and unknown if they were not looked at. */
+void gpu_cells(struct text *out, const struct rt_metrics *m, const struct rt_delta *d,
+               bool has_no_gpu);
+
+/* What was used of GPUs. */
+struct gpu_use {
+	bool is_wanted; /* else the rest says nothing */
+	bool is_absent;
+	bool is_system;
+	struct marks marks;
+	uint64_t wall_ns, busy_ns, energy_uj;
+	uint64_t memory_peak_bytes; /* largest of a sample */
+	uint64_t gpus;
+};
+
+/* Fill from the samples of a tracker. */
+struct gpu_use gpu_use_of(const struct follow *f);
+
+/* Write it as text, on the rest of a line. */
+void gpu_write_text(struct text *out, const struct gpu_use *use);
+
+/* Write it as an object, or null if it was not wanted. */
+void gpu_write_json(struct text *out, const char *key, const struct gpu_use *use);
 
 #endif

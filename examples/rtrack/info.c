@@ -64,7 +64,7 @@ static void try_tree(struct capability *a)
 static void try_system(struct capability *a)
 {
 	*a = (struct capability){ .title = "System", .key = "system" };
-	a->err = gpu_system_tracker_new(&a->tracker);
+	a->err = gpu_system_tracker_new(&a->tracker, true);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
 }

@@ -39,7 +39,8 @@ enum {
 	KEY_CALLS,
 	KEY_BACK_END,
 	KEY_LIVE_CHILDREN,
-	KEY_RING_BYTES
+	KEY_RING_BYTES,
+	KEY_GPU
 };
 
 /* As the library has it. */
@@ -74,6 +75,8 @@ static const struct option_row rows[] = {
 	  "auto, poll, wait, wait+perf, cgroup or bpf" },
 	{ KEY_PSS, FOR_RUN | FOR_ATTACH, "pss", "HOW",
 	  "read proportional memory: exact, budget or off; default budget" },
+	{ KEY_GPU, FOR_SERIES, "gpu", NULL,
+	  "look at GPUs, too; opens the library of their driver" },
 	{ KEY_PROCESSES, FOR_RUN, "processes", "FILE",
 	  "list every process in FILE (CSV, or JSON for *.jsonl)" },
 	{ KEY_LIVE, FOR_SERIES, "live", "WHEN",
@@ -314,6 +317,9 @@ static void set_flag(struct options *o, int key)
 		break;
 	case KEY_NO_CHILDREN:
 		o->no_children = true;
+		break;
+	case KEY_GPU:
+		o->gpu = true;
 		break;
 	case KEY_CHILDREN:
 		o->scope = RT_RUSAGE_CHILDREN;

@@ -48,6 +48,7 @@ struct options {
 	enum summary_form summary;
 	const char *summary_file; /* NULL: standard error */
 	bool no_children;
+	bool gpu;
 	enum pss_reads pss;
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
 	bool verbose, quiet;

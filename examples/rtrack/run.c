@@ -57,9 +57,10 @@ static int prepare(struct run *r)
 		return EXIT_BEFORE_START;
 	if (!series_wants_system(&r->series))
 		return 0;
-	err = gpu_system_tracker_new(&r->system_tracker);
+	err = gpu_system_tracker_new(&r->system_tracker, r->options->gpu);
 	if (err == 0)
 		err = follow_start(&r->system, r->system_tracker, r->options->interval_ns);
+	r->system.wants_gpu = r->options->gpu;
 	if (err < 0)
 		warn("cannot follow the system: %s", rt_strerror(err));
 	return err < 0 ? EXIT_BEFORE_START : 0;
@@ -97,6 +98,7 @@ static int start(struct run *r)
 	follow_start_from_zero(&r->tree, rt_command_tracker(r->command), o->interval_ns, now);
 	r->tree.pid = rt_command_pid(r->command);
 	r->tree.is_alone = o->no_children;
+	r->tree.wants_gpu = o->gpu;
 	ticker_init(&r->ticker, o, now);
 	r->kill_at = o->timeout_ns > 0 && o->timeout_ns < NEVER - now ? now + o->timeout_ns : NEVER;
 	live_init(&r->live, o, &r->series, now);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "figures.h"
+#include "gpu.h"
 #include "json.h"
 #include "summary.h"
 #include "units.h"
@@ -128,6 +129,7 @@ static void add_tree(struct text *out, const struct usage *u)
 	json_u64(out, "samples", u->samples);
 	add_accounting(out, u);
 	add_cgroup(out, u);
+	gpu_write_json(out, "gpu", &u->gpu);
 	json_domains(out, "valid", u->marks.valid);
 	json_domains(out, "partial", u->marks.partial);
 	json_domains(out, "estimated", u->marks.estimated);
@@ -195,6 +197,7 @@ static void add_system_totals(struct text *out, const struct rt_delta *d)
 void json_of_system(struct text *out, const struct follow *f)
 {
 	const struct rt_metrics *m = &f->now;
+	const struct gpu_use gpu = gpu_use_of(f);
 	struct rt_delta total;
 
 	rt_diff(&f->base, m, &total, sizeof(total));
@@ -210,6 +213,7 @@ void json_of_system(struct text *out, const struct follow *f)
 	add_u64(out, "memory_total_bytes", is_known(metrics_marks(m), RT_HAS_MEMORY),
 	        m->memory_total_bytes);
 	add_u64(out, "peak_memory_used_bytes", f->memory.used > 0, (uint64_t)f->memory.peak);
+	gpu_write_json(out, "gpu", &gpu);
 	json_u64(out, "samples", f->samples);
 	json_domains(out, "partial", total.partial | m->partial);
 	json_domains(out, "estimated", total.estimated | m->estimated);

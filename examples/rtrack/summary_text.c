@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "figures.h"
+#include "gpu.h"
 #include "summary.h"
 #include "units.h"
 #include "utf8.h"
@@ -198,6 +199,15 @@ static void add_memory_bounds(const struct page *p, const struct usage *u)
 	end_line(p);
 }
 
+static void add_gpu(const struct page *p, const struct gpu_use *use)
+{
+	if (!use->is_wanted)
+		return;
+	begin_line(p, "gpu");
+	gpu_write_text(p->out, use);
+	end_line(p);
+}
+
 static void add_storage(const struct page *p, const struct usage *u)
 {
 	begin_line(p, "storage");
@@ -317,6 +327,7 @@ void text_of_tree(struct text *out, const struct terminal *terminal, const struc
 	add_tree_memory(&page, u);
 	if (is_long)
 		add_memory_bounds(&page, u);
+	add_gpu(&page, &u->gpu);
 	add_storage(&page, u);
 	add_processes(&page, u, is_long);
 	if (is_long) {
@@ -365,6 +376,7 @@ void text_of_system(struct text *out, const struct terminal *terminal, const str
                     bool is_long)
 {
 	const struct page page = { out, terminal };
+	const struct gpu_use gpu = gpu_use_of(f);
 	struct rt_delta total;
 
 	rt_diff(&f->base, &f->now, &total, sizeof(total));
@@ -383,6 +395,7 @@ void text_of_system(struct text *out, const struct terminal *terminal, const str
 	end_line(&page);
 	add_cores(&page, &f->cores);
 	add_system_memory(&page, f);
+	add_gpu(&page, &gpu);
 	add_traffic(&page, &total);
 	if (is_long)
 		add_overhead(&page, f->now.self_cpu_ns, total.interval_ns, f->samples);

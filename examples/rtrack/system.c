@@ -66,6 +66,7 @@ static int watch(const struct options *options, struct rt_tracker *tracker)
 		series_close(&w.series);
 		return EXIT_BEFORE_START;
 	}
+	w.system.wants_gpu = options->gpu;
 	ticker_init(&w.ticker, options, start);
 	live_init(&w.live, options, &w.series, start);
 	follow_to_end(&w);
@@ -84,7 +85,7 @@ int command_system(const struct options *options)
 	if (options->operand_count > 0)
 		return usage_error(options,
 		                   "unexpected argument: rtrack system follows the whole system");
-	err = gpu_system_tracker_new(&tracker);
+	err = gpu_system_tracker_new(&tracker, options->gpu);
 	if (err < 0) {
 		warn("cannot follow the system: %s", rt_strerror(err));
 		return EXIT_BEFORE_START;

@@ -18,6 +18,7 @@ static void add_from_sample(struct usage *u, const struct follow *f)
 	u->involuntary_switches = f->now.involuntary_switches - f->base.involuntary_switches;
 	u->cores = &f->cores;
 	u->memory = &f->memory;
+	u->gpu = gpu_use_of(f);
 }
 
 void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const struct follow *last)
@@ -58,6 +59,10 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.cgroup_tasks_peak = outcome->cgroup_tasks_peak,
 	};
 	add_from_sample(u, last);
+	u->gpu.marks = u->marks;
+	u->gpu.wall_ns = u->wall_ns;
+	u->gpu.busy_ns = outcome->gpu_busy_ns;
+	u->gpu.memory_peak_bytes = outcome->gpu_memory_peak_bytes;
 }
 
 static void set_peak(struct usage *u, const struct rt_metrics *m)

@@ -9,6 +9,7 @@
 
 #include "figures.h"
 #include "follow.h"
+#include "gpu.h"
 
 struct usage {
 	const char *const *argv; /* the command, or NULL if rtrack attached */
@@ -36,6 +37,7 @@ struct usage {
 	uint64_t cgroup_memory_peak_bytes, cgroup_read_bytes, cgroup_write_bytes, cgroup_tasks_peak;
 	uint64_t overhead_cpu_ns;
 	const struct history *cores, *memory;
+	struct gpu_use gpu;
 };
 
 /* Fill from the outcome and the last sample of a command that has ended. */

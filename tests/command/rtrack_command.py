@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import glob
 import json
 import os
 import pathlib
@@ -63,6 +64,12 @@ lines_wanted, patience_ends = {lines}, time.monotonic() + {PATIENCE_S}
 while lines_of_series() < lines_wanted and time.monotonic() < patience_ends:
     time.sleep(0.005)
 """
+
+
+def has_gpu() -> bool:
+    """Return whether this machine has a GPU, as far as its devices show."""
+    signs = ("/dev/nvidiactl", "/proc/driver/nvidia", "/dev/kfd", "/dev/dxg")
+    return any(map(os.path.exists, signs)) or bool(glob.glob("/sys/class/drm/renderD*"))
 
 
 def meminfo() -> Dict[str, int]:

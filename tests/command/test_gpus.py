@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""GPUs in rtrack system and info, by a library that stands in for that of NVIDIA's driver."""
+"""GPUs in rtrack, by a library that stands in for that of NVIDIA's driver."""
 import json
 import os
 import shutil
+import subprocess
 import time
 import unittest
 from typing import Any, Dict, List
 
 from harness import BUILD
-from rtrack_command import Case, read_csv, read_jsonl, rtrack
+from rtrack_command import (PATIENCE_S, RTRACK, Case, Word, has_gpu, read_csv, read_jsonl,
+                            rtrack)
 
 TWO = ("gpu 3b 50 1048576000 4194304000 7 H200\n"
        "gpu 3c 25 524288000 4194304000 5 H200\n"
        "gpu 3d 0 0 4194304000 5 H200\n")
+HAS_GPU = has_gpu()
 
 
 class Gpus(Case):
@@ -26,19 +29,29 @@ class Gpus(Case):
         return {**os.environ, "LD_LIBRARY_PATH": str(self.dir),
                 "FAKE_NVML_SCRIPT": str(self.script), "FAKE_NVML_LOG": str(self.dir / "log")}
 
-    def system(self, form: str) -> List[Dict[str, Any]]:
-        rows = self.dir / "rows"
-        rtrack("system", "-q", "-i", "0.1", "--count", "3", "-f", form, "-o", rows,
+    def rows(self, form: str, *words: Word) -> List[Dict[str, Any]]:
+        path = self.dir / "rows"
+        rtrack(words[0], "-q", "-i", "0.1", "--count", "3", "-f", form, "-o", path, *words[1:],
                env=self.environment())
-        return read_jsonl(rows)[1:] if form == "jsonl" else read_csv(rows)
+        return read_jsonl(path)[1:] if form == "jsonl" else read_csv(path)
+
+    def system(self, form: str) -> List[Dict[str, Any]]:
+        return self.rows(form, "system", "--gpu")
+
+    def summary(self, *words: Word) -> Dict[str, Any]:
+        path = self.dir / "summary"
+        rtrack(words[0], "-i", "0.1", "-o", self.dir / "rows", "--summary", "json",
+               "--summary-file", path, *words[1:], env=self.environment())
+        return json.loads(path.read_text())
 
     def test_csv_has_busy_gpus_memory_and_gpus_in_use(self) -> None:
-        for form, prefix, vram in (("csv", "", "gpu_vram"),
-                                   ("csv-v5", "system_", "system_gpu_vram_mib")):
-            for row in self.system(form):
-                self.assertEqual(row[vram], 1500)
-                self.assertEqual(row[prefix + "gpu_utilized"], 2)
-                self.assertGreater(row[prefix + "gpu_usage"], 0)
+        for row in self.system("csv"):
+            self.assertEqual(row["gpu_vram"], 1500)
+            self.assertEqual(row["gpu_utilized"], 2)
+            self.assertGreater(row["gpu_usage"], 0)
+        for row in self.rows("csv-v5", "run", "--gpu", "sleep", "0.3"):
+            self.assertEqual(row["system_gpu_vram_mib"], 1500)
+            self.assertEqual(row["system_gpu_utilized"], 2)
 
     def test_jsonl_has_busy_time_within_the_time_that_passed(self) -> None:
         began = time.monotonic()
@@ -59,19 +72,114 @@ class Gpus(Case):
             self.assertEqual([row["gpu_usage"], row["gpu_utilized"]], [None, None])
             self.assertEqual(row["gpu_vram"], 1500)
 
+    @unittest.skipIf(HAS_GPU, "this machine has a GPU")
+    def test_columns_without_a_gpu_are_0(self) -> None:
+        """Readers of these formats take each cell for a number."""
+        for gpu in ([], ["--gpu"]):
+            (self.dir / "libnvidia-ml.so.1").unlink(missing_ok=True)
+            for form, words in (("csv", ["system"]), ("csv", ["run", "true"]),
+                                ("csv-v5", ["run", "true"])):
+                rows = self.rows(form, words[0], *gpu, *words[1:])
+                self.assertGreater(len(rows), 0)
+                for row in rows:
+                    got = {name: cell for name, cell in row.items() if "gpu" in name}
+                    self.assertIn(len(got), (3, 6))
+                    self.assertEqual(set(got.values()), {0}, got)
+
+    def test_library_is_opened_only_if_gpus_are_asked_for(self) -> None:
+        for words in (["run", "sleep", "0.1"], ["system"]):
+            for form in ("csv", "csv-v5", "jsonl"):
+                self.rows(form, *words)
+        rtrack("attach", "-q", "-i", "0.1", "--count", "1", "-o", self.dir / "rows",
+               str(os.getpid()), env=self.environment())
+        self.assertFalse((self.dir / "log").exists())
+        self.system("csv")
+        self.assertTrue((self.dir / "log").exists())
+
+    def test_summary_of_the_system_has_time_peak_and_energy(self) -> None:
+        gpu = self.summary("system", "--gpu", "--count", "3")["gpu"]
+        self.assertGreater(gpu["busy_seconds"], 0)
+        self.assertEqual(gpu["peak_memory_bytes"], 1500 << 20)
+        self.assertEqual(gpu["energy_joules"], 0)
+        self.assertEqual(gpu["gpus"], 3)
+        text = rtrack("system", "--gpu", "-i", "0.1", "--count", "3", "-o", self.dir / "rows",
+                      env=self.environment()).stderr
+        self.assertRegex(text, r"\n  gpu +about [\d.]+ s busy   0\.[67]\d of 3 GPUs   "
+                               r"peak 1\.5 GiB   0\.0 J\n")
+
+    def test_summary_without_the_option_has_no_gpus(self) -> None:
+        self.assertIsNone(self.summary("system", "--count", "2")["gpu"])
+        self.assertIsNone(self.summary("run", "true")["gpu"])
+        self.assertNotIn("gpu", rtrack("run", "true", env=self.environment()).stderr)
+
+    @unittest.skipIf(HAS_GPU, "this machine has a GPU")
+    def test_summary_says_that_there_is_none(self) -> None:
+        (self.dir / "libnvidia-ml.so.1").unlink()
+        text = rtrack("system", "--gpu", "-i", "0.1", "--count", "2", "-o", self.dir / "rows",
+                      env=self.environment()).stderr
+        self.assertRegex(text, r"\n  gpu +none found\n")
+
+    def test_summary_of_a_driver_that_hangs_is_unknown(self) -> None:
+        self.script.write_text(TWO + "hang nvmlInit\n")
+        began = time.monotonic()
+        gpu = self.summary("system", "--gpu", "--count", "2")["gpu"]
+        self.assertEqual(gpu, {"busy_seconds": None, "peak_memory_bytes": None,
+                               "energy_joules": None, "gpus": None})
+        self.assertGreater(time.monotonic() - began, 0.9)
+
+    def under_devices(self, *words: Word) -> List[Word]:
+        """Return the words that run others where /dev has GPUs of NVIDIA."""
+        if os.geteuid() != 0 or not shutil.which("unshare"):
+            self.skipTest("this needs root and unshare")
+        if os.readlink("/proc/self/ns/pid") != "pid:[4026531836]":
+            self.skipTest("NVML has pids of the first pid namespace alone")
+        make = ("mount -t tmpfs tmpfs /dev && mknod /dev/null c 1 3 && "
+                "cp -a /dev/null /dev/nvidiactl && cp -a /dev/null /dev/nvidia0 && exec \"$@\"")
+        words = ["unshare", "--mount", "sh", "-c", make, "sh", *words]
+        if subprocess.run([*words[:6], "true"], capture_output=True).returncode != 0:
+            self.skipTest("/dev cannot be replaced here")
+        return words
+
+    def test_tree_has_time_and_memory_of_its_gpu(self) -> None:
+        """The command has a GPU open, and the library lists it: 50 % busy, 1 MiB."""
+        work = (f"exec 3</dev/nvidia0; cp {self.script} {self.dir}/next; "
+                f"echo process 0 c $$ 1048576 >>{self.dir}/next; "
+                f"for i in 1 2 3 4 5 6 7 8 9; do cp {self.dir}/next {self.dir}/now; "
+                f"echo sample 0 $$ $(date +%s%6N) 50 0 0 >>{self.dir}/now; "
+                f"mv {self.dir}/now {self.script}; sleep 0.1; done")
+        rows, summary = self.dir / "rows", self.dir / "summary"
+        words = self.under_devices(RTRACK, "run", "--gpu", "-i", "0.1", "-f", "csv-v5", "-o", rows,
+                                   "--summary", "json", "--summary-file", summary, "--",
+                                   "sh", "-c", work)
+        done = subprocess.run(words, env=self.environment(), timeout=PATIENCE_S,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        got = read_csv(rows)
+        self.assertIn(1, [row["process_gpu_vram_mib"] for row in got])
+        self.assertIn(1, [row["process_gpu_utilized"] for row in got])
+        self.assertTrue(any(0 < (row["process_gpu_usage"] or 0) <= 1 for row in got), got)
+        total = json.loads(summary.read_text())
+        self.assertEqual(total["gpu"]["peak_memory_bytes"], 1 << 20)
+        self.assertTrue(0 < total["gpu"]["busy_seconds"] <= total["wall_seconds"], total["gpu"])
+        self.assertIn("gpu", total["partial"] + total["estimated"])
+
+    def test_tree_that_was_not_asked_for_is_unknown_if_there_is_a_gpu(self) -> None:
+        rows = self.dir / "rows"
+        words = self.under_devices(RTRACK, "run", "-q", "-f", "csv-v5", "-o", rows, "true")
+        subprocess.run(words, env=self.environment(), timeout=PATIENCE_S, check=True)
+        for row in read_csv(rows):
+            self.assertEqual({cell for name, cell in row.items() if "gpu" in name}, {None})
+
+    def info(self) -> Dict[str, Any]:
+        return json.loads(rtrack("info", "--json", env=self.environment()).stdout)
+
     def test_info_says_why_a_figure_is_missing(self) -> None:
         self.script.write_text(TWO + "result nvmlDeviceGetTotalEnergyConsumption 4\n")
-        got = json.loads(rtrack("info", "--json", env=self.environment()).stdout)
-        domains = got["system"]["domains"]
+        domains = self.info()["system"]["domains"]
         self.assertEqual(domains["gpu"]["available"], "estimated")
         self.assertEqual(domains["gpu_memory"], {"available": "yes", "why": None})
         self.assertEqual(domains["gpu_energy"]["available"], "no")
         self.assertIn("refuses it to the caller", domains["gpu_energy"]["why"])
-
-    def test_process_tree_does_not_touch_the_library(self) -> None:
-        rtrack("run", "-q", "-i", "0.05", "-o", self.dir / "rows", "sleep", "0.1",
-               env=self.environment())
-        self.assertFalse((self.dir / "log").exists())
 
 
 if __name__ == "__main__":
