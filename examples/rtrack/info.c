@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "gpu.h"
+#include "gpu_info.h"
 #include "json.h"
 #include "trace_back_ends.h"
 
@@ -55,8 +56,10 @@ enum { STRUCT_COUNT = sizeof(structs) / sizeof(structs[0]) };
 
 static void try_tree(struct capability *a)
 {
+	const struct rt_opts opts = { .size = sizeof(opts), .want = gpu_want(RT_KIND_PID, true) };
+
 	*a = (struct capability){ .title = "Process tree", .key = "process" };
-	a->err = rt_pid_tracker_new(&a->tracker, getpid(), NULL);
+	a->err = rt_pid_tracker_new(&a->tracker, getpid(), &opts);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
 }
@@ -203,8 +206,19 @@ static void text_of_tracing(struct text *out, const struct trace_back_end *back_
 	}
 }
 
+static void text_of_gpus(struct text *out, const struct gpu_info *gpus)
+{
+	text_add(out, "\nGPUs:\n");
+	for (int i = 0; i < GPU_INTERFACES; i++) {
+		const char *problem = gpus->interface[i].problem;
+
+		text_of_answer(out, gpus->interface[i].about, *problem ? problem : NULL);
+	}
+	gpu_info_text(out, gpus);
+}
+
 static void text_of_info(struct text *out, const struct utsname *kernel,
-                         const struct capability *capabilities,
+                         const struct capability *capabilities, const struct gpu_info *gpus,
                          const struct command_capability *commands,
                          const struct trace_back_end *back_ends)
 {
@@ -221,6 +235,7 @@ static void text_of_info(struct text *out, const struct utsname *kernel,
 	text_add(out, "\n");
 	text_of_capability(out, &capabilities[0]);
 	text_of_capability(out, &capabilities[1]);
+	text_of_gpus(out, gpus);
 	text_of_commands(out, commands);
 	text_of_tracing(out, back_ends);
 }
@@ -279,6 +294,20 @@ static void json_of_commands(struct text *out, const struct command_capability *
 	json_end(out, '}');
 }
 
+static void json_of_gpus(struct text *out, const struct gpu_info *gpus)
+{
+	json_begin(out, "gpus", '{');
+	json_begin(out, "interfaces", '{');
+	for (int i = 0; i < GPU_INTERFACES; i++) {
+		const char *problem = gpus->interface[i].problem;
+
+		json_of_answer(out, gpus->interface[i].name, *problem ? problem : NULL);
+	}
+	json_end(out, '}');
+	gpu_info_json(out, "devices", gpus);
+	json_end(out, '}');
+}
+
 static void json_of_tracing(struct text *out, const struct trace_back_end *back_ends)
 {
 	json_begin(out, "trace", '{');
@@ -304,7 +333,7 @@ static void json_of_versions(struct text *out)
 }
 
 static void json_of_info(struct text *out, const struct utsname *kernel,
-                         const struct capability *capabilities,
+                         const struct capability *capabilities, const struct gpu_info *gpus,
                          const struct command_capability *commands,
                          const struct trace_back_end *back_ends)
 {
@@ -321,6 +350,7 @@ static void json_of_info(struct text *out, const struct utsname *kernel,
 	json_end(out, '}');
 	json_of_capability(out, &capabilities[0]);
 	json_of_capability(out, &capabilities[1]);
+	json_of_gpus(out, gpus);
 	json_of_commands(out, commands);
 	json_of_tracing(out, back_ends);
 	json_end(out, '}');
@@ -331,6 +361,7 @@ int command_info(const struct options *options)
 {
 	struct capability capabilities[2];
 	struct command_capability commands;
+	struct gpu_info gpus;
 	struct trace_back_end back_ends[TRACE_BACK_ENDS];
 	struct utsname kernel = { .sysname = "unknown" };
 	struct text out = { 0 };
@@ -340,12 +371,13 @@ int command_info(const struct options *options)
 	uname(&kernel);
 	try_tree(&capabilities[0]);
 	try_system(&capabilities[1]);
+	gpu_info_get(&gpus, capabilities[1].tracker);
 	try_commands(&commands);
 	trace_back_ends_try(back_ends);
 	if (options->as_json)
-		json_of_info(&out, &kernel, capabilities, &commands, back_ends);
+		json_of_info(&out, &kernel, capabilities, &gpus, &commands, back_ends);
 	else
-		text_of_info(&out, &kernel, capabilities, &commands, back_ends);
+		text_of_info(&out, &kernel, capabilities, &gpus, &commands, back_ends);
 	fwrite(out.data, 1, out.len, stdout);
 	text_free(&out);
 	rt_tracker_free(capabilities[0].tracker);

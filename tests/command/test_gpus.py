@@ -181,6 +181,40 @@ class Gpus(Case):
         self.assertEqual(domains["gpu_energy"]["available"], "no")
         self.assertIn("refuses it to the caller", domains["gpu_energy"]["why"])
 
+    @unittest.skipIf(HAS_GPU, "this machine has a GPU")
+    def test_info_asks_for_the_gpus_of_a_tree(self) -> None:
+        domains = self.info()["process"]["domains"]
+        for name in ("gpu", "gpu_memory"):
+            self.assertEqual(domains[name], {"available": "yes", "why": None})
+
+    def test_info_lists_what_was_found_and_how(self) -> None:
+        self.script.write_text(TWO + "instance 1 5 9\n")
+        gpus = self.info()["gpus"]
+        self.assertEqual(gpus["interfaces"]["nvml"], {"available": "yes", "why": None})
+        self.assertEqual([(gpu["name"], gpu["pci"], gpu["partition"], gpu["memory_total_bytes"])
+                          for gpu in gpus["devices"] if gpu["interface"] == "nvml"],
+                         [("H200", "0000:3b:00.0", False, 4194304000),
+                          ("H200", "0000:3c:00.0", False, 4194304000),
+                          ("", "0000:3c:00.0", True, 9),
+                          ("H200", "0000:3d:00.0", False, 4194304000)])
+        text = rtrack("info", env=self.environment()).stdout
+        self.assertRegex(text, r"\n  H200 +nvidia by NVML, at 0000:3b:00\.0\n")
+        self.assertRegex(text, r"\n  MIG-100 +nvidia by NVML, at 0000:3c:00\.0, a partition\n")
+
+    def test_info_says_why_an_interface_is_missing(self) -> None:
+        self.script.write_text("result nvmlInit 18\n")
+        nvml = self.info()["gpus"]["interfaces"]["nvml"]
+        self.assertEqual(nvml["available"], "no")
+        self.assertIn("different versions", nvml["why"])
+        (self.dir / "libnvidia-ml.so.1").write_text("no library\n")
+        if not HAS_GPU:
+            self.assertIn("cannot be opened", self.info()["gpus"]["interfaces"]["nvml"]["why"])
+
+    def test_name_that_is_no_text_is_printable(self) -> None:
+        self.script.write_text(TWO + "unterminated nvmlDeviceGetName 1\n")
+        self.assertEqual(len(self.info()["gpus"]["devices"][0]["name"]), 63)
+        self.assertNotIn(b"\xff", rtrack("info", env=self.environment()).stdout.encode())
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
