@@ -170,6 +170,15 @@ class Gpus(Case):
         for row in read_csv(rows):
             self.assertEqual({cell for name, cell in row.items() if "gpu" in name}, {None})
 
+    def test_example_prints_gpus_and_processes(self) -> None:
+        self.script.write_text(TWO + f"process 0 c {os.getpid()} 1048576\n")
+        done = subprocess.run([BUILD / "examples/c/example-gpus"], env=self.environment(),
+                              timeout=PATIENCE_S, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("gpu 0: H200 by nvidia, 50 % busy, 1000.0 of 4000.0 MiB\n", done.stdout)
+        if os.readlink("/proc/self/ns/pid") == "pid:[4026531836]":
+            self.assertIn(f"process {os.getpid()} on gpu 0: 0.000 s 1.0 MiB\n", done.stdout)
+
     def info(self) -> Dict[str, Any]:
         return json.loads(rtrack("info", "--json", env=self.environment()).stdout)
 
