@@ -365,6 +365,7 @@ int command_info(const struct options *options)
 	struct trace_back_end back_ends[TRACE_BACK_ENDS];
 	struct utsname kernel = { .sysname = "unknown" };
 	struct text out = { 0 };
+	int code;
 
 	if (options->operand_count > 0)
 		return usage_error(options, "unexpected argument");
@@ -378,9 +379,9 @@ int command_info(const struct options *options)
 		json_of_info(&out, &kernel, capabilities, &gpus, &commands, back_ends);
 	else
 		text_of_info(&out, &kernel, capabilities, &gpus, &commands, back_ends);
-	fwrite(out.data, 1, out.len, stdout);
+	code = text_print(&out);
 	text_free(&out);
 	rt_tracker_free(capabilities[0].tracker);
 	rt_tracker_free(capabilities[1].tracker);
-	return 0;
+	return code;
 }

@@ -61,10 +61,12 @@ static void add_member(struct text *out, const struct rt_rusage *usage,
 		json_i64(out, field->name, whole_at(usage, field));
 }
 
-static void show(const struct rt_rusage *usage, uint32_t valid, bool as_json)
+/* Returns the exit code. */
+static int show(const struct rt_rusage *usage, uint32_t valid, bool as_json)
 {
 	struct text out = { 0 };
 	struct rt_field field;
+	int code;
 
 	if (as_json)
 		json_begin(&out, NULL, '{');
@@ -80,8 +82,9 @@ static void show(const struct rt_rusage *usage, uint32_t valid, bool as_json)
 		json_end(&out, '}');
 		text_add(&out, "\n");
 	}
-	fwrite(out.data, 1, out.len, stdout);
+	code = text_print(&out);
 	text_free(&out);
+	return code;
 }
 
 int command_rusage(const struct options *options)
@@ -105,6 +108,5 @@ int command_rusage(const struct options *options)
 			warn("cannot read the figures: %s", rt_strerror(err));
 		return EXIT_BEFORE_START;
 	}
-	show(&usage, valid, options->as_json);
-	return 0;
+	return show(&usage, valid, options->as_json);
 }

@@ -26,7 +26,9 @@ static int reserve(struct text *t, size_t len)
 		return 0;
 	data = realloc(t->data, cap);
 	if (!data) {
-		warn("out of memory: some output is lost");
+		if (!t->is_short)
+			warn("out of memory: some output is lost");
+		t->is_short = true;
 		return -ENOMEM;
 	}
 	t->data = data;
@@ -37,12 +39,20 @@ static int reserve(struct text *t, size_t len)
 void text_clear(struct text *t)
 {
 	t->len = 0;
+	t->is_short = false;
 }
 
 void text_free(struct text *t)
 {
 	free(t->data);
 	*t = (struct text){ 0 };
+}
+
+int text_print(const struct text *t)
+{
+	if (t->is_short)
+		return EXIT_TROUBLE;
+	return fwrite(t->data, 1, t->len, stdout) == t->len ? 0 : EXIT_TROUBLE;
 }
 
 void text_bytes(struct text *t, const char *data, size_t len)

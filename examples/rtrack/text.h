@@ -3,16 +3,22 @@
 #ifndef TEXT_H
 #define TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct text {
 	char *data; /* NULL at first; NUL-terminated once it is allocated */
 	size_t len, cap;
+	bool is_short; /* a piece is missing, for lack of memory */
 };
 
 void text_clear(struct text *t);
 void text_free(struct text *t);
+
+/* Write it to standard output. A text with a missing piece is not written. Returns the exit code: 0
+ * or EXIT_TROUBLE. */
+int text_print(const struct text *t);
 
 void text_bytes(struct text *t, const char *data, size_t len);
 void text_add(struct text *t, const char *s);
