@@ -10,11 +10,13 @@
 #include <rtrack/rtrack.h>
 
 #include "clock.h"
+#include "command_line.h"
 #include "commands.h"
 #include "follow.h"
 #include "gpu.h"
 #include "live.h"
 #include "message.h"
+#include "outputs.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
@@ -33,6 +35,8 @@ struct attach {
 	 * none. */
 	struct pollfd *pidfds;
 	struct target_cgroup *cgroups;     /* one for each root */
+	struct top_processes *tops;        /* likewise */
+	char ***command_lines;             /* likewise; NULL: unknown */
 	bool *is_finished;                 /* for each tree: its last row is written */
 	struct rt_tracker *system_tracker; /* NULL if the rows have no system columns */
 	struct follow system;
@@ -77,7 +81,9 @@ static int attach_to(struct attach *a, const char *word)
 		    (struct pollfd){ .fd = open_pidfd((int32_t)pid), .events = POLLIN };
 		target_cgroup_init(&a->cgroups[a->count], (int32_t)pid);
 		a->count++;
+		a->command_lines[a->count - 1] = command_line_read((int32_t)pid);
 		err = follow_start(tree, tracker, a->options->interval_ns);
+		top_processes_set_base(&a->tops[a->count - 1], tracker);
 		target_cgroup_check(&a->cgroups[a->count - 1], tracker);
 		tree->pid = (int32_t)pid;
 		tree->is_alone = a->options->no_children;
@@ -101,7 +107,10 @@ static int attach_to_all(struct attach *a)
 	a->pidfds = calloc(count, sizeof(*a->pidfds));
 	a->is_finished = calloc(count, sizeof(*a->is_finished));
 	a->cgroups = calloc(count, sizeof(*a->cgroups));
-	if (!a->trees || !a->pidfds || !a->is_finished || !a->cgroups) {
+	a->tops = calloc(count, sizeof(*a->tops));
+	a->command_lines = calloc(count, sizeof(*a->command_lines));
+	if (!a->trees || !a->pidfds || !a->is_finished || !a->cgroups || !a->tops ||
+	    !a->command_lines) {
 		warn("out of memory");
 		return EXIT_BEFORE_START;
 	}
@@ -116,18 +125,23 @@ static int prepare(struct attach *a)
 	const struct subject subject = { .interval_ns = a->options->interval_ns };
 	int err = 0;
 
-	if (summary_open(&a->summary, a->options) < 0 ||
-	    series_open(&a->series, a->options, &subject) < 0)
+	if (summary_open(&a->summary, a->options) < 0 || series_open(&a->series, a->options) < 0)
 		return EXIT_BEFORE_START;
+	err = outputs_check(a->options, &a->series, &a->summary, NULL);
+	if (err != 0)
+		return err;
 	if (series_wants_system(&a->series)) {
 		err = gpu_system_tracker_new(&a->system_tracker, a->options->gpu);
 		if (err == 0)
 			err = follow_start(&a->system, a->system_tracker, a->options->interval_ns);
 		a->system.wants_gpu = a->options->gpu;
 	}
-	if (err < 0)
+	if (err < 0) {
 		warn("cannot follow the system: %s", rt_strerror(err));
-	return err < 0 ? EXIT_BEFORE_START : 0;
+		return EXIT_BEFORE_START;
+	}
+	series_begin(&a->series, a->options, &subject);
+	return 0;
 }
 
 /* An exited root stays a zombie until its parent waits for it, which may never happen. So a
@@ -145,6 +159,8 @@ static void write_row(struct attach *a, size_t i, const struct follow *system)
 	if (follow_sample(&a->trees[i]) < 0)
 		return;
 	target_cgroup_check(&a->cgroups[i], a->trees[i].tracker);
+	if (summary_wants_top(&a->summary))
+		top_processes_look(&a->tops[i], a->trees[i].tracker, &a->trees[i].now);
 	row = follow_row(&a->trees[i], system);
 	series_write(&a->series, &row);
 	if (has_ended(a, i))
@@ -195,10 +211,14 @@ static bool any_root_ended(struct attach *a)
 static void poll_peaks(struct attach *a, int64_t now)
 {
 	int64_t cost = clock_cpu();
+	bool has_looks = summary_wants_top(&a->summary) && a->options->interval_ns > TOP_LOOK_NS;
 
 	for (size_t i = 0; i < a->count; i++) {
-		if (!a->is_finished[i])
-			rt_tracker_glance(a->trees[i].tracker);
+		if (a->is_finished[i])
+			continue;
+		rt_tracker_glance(a->trees[i].tracker);
+		if (has_looks)
+			top_processes_sample(&a->tops[i], a->trees[i].tracker);
 	}
 	cost = (clock_cpu() - cost) * PEAK_POLL_COST_FACTOR;
 	a->next_peak_poll = now + (cost > PEAK_POLL_NS ? cost : PEAK_POLL_NS);
@@ -241,8 +261,12 @@ static void write_summary(struct attach *a)
 	for (size_t i = 0; i < a->count; i++) {
 		a->trees[i].cgroup_growth_ns = target_cgroup_growth(&a->cgroups[i]);
 		usage_of_attached(&usages[i], &a->trees[i]);
+		usages[i].argv = (const char *const *)a->command_lines[i];
+		usages[i].label = a->options->label;
+		usages[i].top = &a->tops[i];
+		top_processes_rank(&a->tops[i]);
 	}
-	summary_of_attached(&a->summary, usages, a->count, (uint64_t)(clock_now() - a->start_ns));
+	summary_write(&a->summary, usages, a->count);
 	free(usages);
 }
 
@@ -261,19 +285,25 @@ static int attach(struct attach *a)
 	signals_catch_end();
 	follow_to_end(a);
 	write_summary(a);
-	series_close(&a->series);
-	return a->series.out.failed ? EXIT_TROUBLE : 0;
+	return 0;
 }
 
 int command_attach(const struct options *options)
 {
-	struct attach a = { .options = options, .series.out.fd = -1 };
+	struct attach a = { .options = options, .series.out.fd = -1, .summary.out.fd = -1 };
 	int code;
 
 	if (options->operand_count == 0)
 		return usage_error(options, "no process id given");
 	code = attach(&a);
+	series_close(&a.series);
+	summary_close(&a.summary);
+	if (code == 0 && a.series.out.failed)
+		code = EXIT_TROUBLE;
+	code = outputs_exit_code(code, &a.series, &a.summary, NULL);
 	for (size_t i = 0; i < a.count; i++) {
+		top_processes_free(&a.tops[i]);
+		free(a.command_lines[i]);
 		rt_tracker_free(a.trees[i].tracker);
 		if (a.pidfds[i].fd >= 0)
 			close(a.pidfds[i].fd);
@@ -284,5 +314,7 @@ int command_attach(const struct options *options)
 	free(a.pidfds);
 	free(a.cgroups);
 	free(a.is_finished);
+	free(a.tops);
+	free(a.command_lines);
 	return code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs: whether they are looked at, their columns, and what summaries say of them. */
+/* GPUs: whether they are looked at, their columns, and what was used of them. */
 #include "gpu.h"
 
 #include <dirent.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cell.h"
-#include "json.h"
 #include "units.h"
 
 #define ALL (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
@@ -90,7 +89,6 @@ struct gpu_use gpu_use_of(const struct follow *f)
 	struct gpu_use use = {
 		.is_wanted = f->wants_gpu,
 		.is_absent = f->wants_gpu && gpu_is_absent(f),
-		.is_system = f->now.kind == RT_KIND_SYSTEM,
 		.marks = metrics_marks(&f->now),
 		.memory_peak_bytes = f->gpu_memory_peak_bytes,
 		.gpus = f->gpus_most,
@@ -99,71 +97,7 @@ struct gpu_use gpu_use_of(const struct follow *f)
 
 	if (rt_diff(&f->base, &f->now, &since, sizeof(since)) < 0)
 		return use;
-	use.wall_ns = since.interval_ns;
 	use.busy_ns = since.gpu_busy_ns;
 	use.energy_uj = since.gpu_energy_uj;
 	return use;
-}
-
-/* Write a figure. What was seen before stays a lower bound if the last sample lacks it. */
-static void add_figure(struct text *out, const struct gpu_use *use, uint64_t bit,
-                       struct amount amount, const char *before, const char *after)
-{
-	bool is_low = !((use->marks.valid | use->marks.estimated) & bit);
-
-	if (is_low && amount.is_zero)
-		text_printf(out, "%sunknown%s", before, after);
-	else
-		text_printf(out, "%s%s%s%s", before,
-		            use->marks.estimated & bit ? "about "
-		            : is_low                   ? "at least "
-		                                       : "",
-		            amount.s, after);
-}
-
-void gpu_write_text(struct text *out, const struct gpu_use *use)
-{
-	if (use->is_absent) {
-		text_add(out, "none found");
-		return;
-	}
-	add_figure(out, use, RT_HAS_GPU, human_time(use->busy_ns), "", " busy");
-	if (use->wall_ns > 0 && is_known(use->marks, RT_HAS_GPU)) {
-		text_printf(out, "   %.2f", (double)use->busy_ns / (double)use->wall_ns);
-		if (use->is_system)
-			text_printf(out, " of %s", human_count(use->gpus).s);
-		text_add(out, " GPUs");
-	}
-	add_figure(out, use, RT_HAS_GPU_MEMORY, human_bytes(use->memory_peak_bytes), "   peak ",
-	           "");
-	if (use->is_system && is_known(use->marks, RT_HAS_GPU_ENERGY))
-		text_printf(out, "   %.1f J", (double)use->energy_uj / 1e6);
-}
-
-void gpu_write_json(struct text *out, const char *key, const struct gpu_use *use)
-{
-	bool memory = is_known(use->marks, RT_HAS_GPU_MEMORY) || use->memory_peak_bytes > 0;
-
-	if (!use->is_wanted) {
-		json_null(out, key);
-		return;
-	}
-	json_begin(out, key, '{');
-	if (is_known(use->marks, RT_HAS_GPU))
-		json_double(out, "busy_seconds", seconds(use->busy_ns));
-	else
-		json_null(out, "busy_seconds");
-	if (memory)
-		json_u64(out, "peak_memory_bytes", use->memory_peak_bytes);
-	else
-		json_null(out, "peak_memory_bytes");
-	if (is_known(use->marks, RT_HAS_GPU_ENERGY))
-		json_double(out, "energy_joules", (double)use->energy_uj / 1e6);
-	else
-		json_null(out, "energy_joules");
-	if (is_known(use->marks, RT_HAS_GPU) || use->gpus > 0 || use->is_absent)
-		json_u64(out, "gpus", use->gpus);
-	else
-		json_null(out, "gpus");
-	json_end(out, '}');
 }

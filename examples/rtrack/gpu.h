@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs: whether they are looked at, their columns, and what summaries say of them. */
+/* GPUs: whether they are looked at, their columns, and what was used of them. */
 #ifndef GPU_H
 #define GPU_H
 
@@ -30,20 +30,13 @@ void gpu_cells(struct text *out, const struct rt_metrics *m, const struct rt_del
 struct gpu_use {
 	bool is_wanted; /* else the rest says nothing */
 	bool is_absent;
-	bool is_system;
 	struct marks marks;
-	uint64_t wall_ns, busy_ns, energy_uj;
+	uint64_t busy_ns, energy_uj;
 	uint64_t memory_peak_bytes; /* largest of a sample */
 	uint64_t gpus;
 };
 
 /* Fill from the samples of a tracker. */
 struct gpu_use gpu_use_of(const struct follow *f);
-
-/* Write it as text, on the rest of a line. */
-void gpu_write_text(struct text *out, const struct gpu_use *use);
-
-/* Write it as an object, or null if it was not wanted. */
-void gpu_write_json(struct text *out, const char *key, const struct gpu_use *use);
 
 #endif

@@ -37,14 +37,27 @@ void history_add(struct history *h, double value)
 	h->peak = larger(h->peak, value);
 }
 
-void history_draw(const struct history *h, double full, struct text *out, bool utf8)
+/* Returns the largest value of the buckets that share a column. */
+static double largest_of_column(const struct history *h, unsigned column, unsigned columns)
+{
+	unsigned from = h->used * column / columns, to = h->used * (column + 1) / columns;
+	double largest = h->largest[from];
+
+	for (unsigned i = from + 1; i < to; i++)
+		largest = larger(largest, h->largest[i]);
+	return largest;
+}
+
+void history_draw(const struct history *h, double full, size_t room, struct text *out, bool utf8)
 {
 	static const char *const blocks[LEVELS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const plain[LEVELS] = { "_", ".", ":", "-", "=", "+", "*", "#" };
 	const double top = larger(h->peak, full);
+	unsigned columns = room < h->used ? (unsigned)room : h->used;
 
-	for (unsigned i = 0; i < h->used; i++) {
-		int level = top > 0 ? (int)(h->largest[i] / top * (LEVELS - 1) + 0.5) : 0;
+	for (unsigned i = 0; i < columns; i++) {
+		double value = largest_of_column(h, i, columns);
+		int level = top > 0 ? (int)(value / top * (LEVELS - 1) + 0.5) : 0;
 
 		text_add(out, utf8 ? blocks[level] : plain[level]);
 	}

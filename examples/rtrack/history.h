@@ -5,6 +5,7 @@
 #define HISTORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "text.h"
@@ -21,7 +22,8 @@ struct history {
 
 void history_add(struct history *h, double value);
 
-/* Draw one character per bucket. The scale goes from 0 to the peak, or to full if that is more. */
-void history_draw(const struct history *h, double full, struct text *out, bool utf8);
+/* Draw one character per bucket, or room characters if there are more buckets. The scale goes from
+ * 0 to the peak, or to full if that is more. */
+void history_draw(const struct history *h, double full, size_t room, struct text *out, bool utf8);
 
 #endif

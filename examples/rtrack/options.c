@@ -13,6 +13,8 @@
 #include "figures.h"
 #include "format.h"
 #include "message.h"
+#include "options_check.h"
+#include "template.h"
 #include "trace_format.h"
 #include "trace_names.h"
 #include "units.h"
@@ -25,6 +27,8 @@ enum {
 	KEY_TIMEOUT,
 	KEY_SUMMARY,
 	KEY_SUMMARY_FILE,
+	KEY_TEMPLATE,
+	KEY_LABEL,
 	KEY_NO_CHILDREN,
 	KEY_ACCOUNTING,
 	KEY_PROCESSES,
@@ -66,9 +70,12 @@ static const struct option_row rows[] = {
 	{ 'f', FOR_SERIES, "format", "FORMAT",
 	  "csv, csv-v5 or jsonl; default: by the suffix of FILE" },
 	{ 'f', FOR_RUSAGE, "format", "FORMAT", "text or json" },
-	{ KEY_SUMMARY, FOR_SERIES, "summary", "FORM", "text, json or none" },
+	{ KEY_SUMMARY, FOR_SERIES, "summary", "FORM", "text, json, markdown or none" },
 	{ KEY_SUMMARY_FILE, FOR_SERIES, "summary-file", "FILE",
 	  "write the summary to FILE, not to standard error" },
+	{ KEY_TEMPLATE, FOR_SERIES, "template", "TEXT",
+	  "write TEXT as summary, e.g. '{wall_seconds} {peak_rss_bytes}' or '%e %M'" },
+	{ KEY_LABEL, FOR_SERIES, "label", "TEXT", "put TEXT into the summary" },
 	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL,
 	  "follow only the process, not its descendants" },
 	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "METHOD",
@@ -102,7 +109,7 @@ static const struct option_row rows[] = {
 	{ KEY_THREAD, FOR_RUSAGE, "thread", NULL, "show the calling thread" },
 	{ KEY_PID, FOR_RUSAGE, "pid", "PID", "show this process" },
 	{ KEY_JSON, FOR_INFO, "json", NULL, "write one JSON object" },
-	{ 'q', FOR_SERIES, "quiet", NULL, "write no summary and no live line" },
+	{ 'q', FOR_SERIES, "quiet", NULL, "write no live line, and no summary unless to a file" },
 	{ 'v', FOR_SERIES, "verbose", NULL, "write a longer summary" },
 	{ 'h', FOR_ALL, "help", NULL, "show this help and exit" },
 	{ 'V', FOR_ALL, "version", NULL, "show the version and exit" },
@@ -137,6 +144,17 @@ int options_show_version(void)
 	printf("rtrack %d.%d.%d (librtrack %u.%u.%u)\n", RT_VERSION_MAJOR, RT_VERSION_MINOR,
 	       RT_VERSION_PATCH, loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
 	return 0;
+}
+
+static int show_template_names(const struct command *command)
+{
+	struct text names = { 0 };
+	int code;
+
+	template_list_names(&names, options_usage_kind(command));
+	code = text_print(&names);
+	text_free(&names);
+	return code;
 }
 
 /* Find a word in a list that ends with NULL. Returns 0 and its index, or -EINVAL. */
@@ -175,13 +193,25 @@ static int set_pss(struct options *o, const char *word)
 
 static int set_summary(struct options *o, const char *word)
 {
-	static const char *const words[] = { "text", "json", "none", NULL };
+	static const char *const words[] = { "text", "json", "markdown", "none", NULL };
 	unsigned chosen;
 	int err = pick(word, words, &chosen);
 
-	if (err == 0)
-		o->summary = (enum summary_form)chosen;
-	return err;
+	if (err < 0)
+		return err;
+	o->summary = (enum summary_form)chosen;
+	o->has_summary_form = true;
+	o->no_summary = false;
+	return 0;
+}
+
+static int set_template(struct options *o, const char *pattern)
+{
+	o->template = pattern;
+	o->summary = SUMMARY_TEMPLATE;
+	o->has_summary_form = true;
+	o->no_summary = false;
+	return *pattern ? 0 : -EINVAL;
 }
 
 static int set_accounting(struct options *o, const char *word)
@@ -276,6 +306,11 @@ static int set_with_argument(struct options *o, int key, const char *argument)
 		return set_format(o, argument);
 	case KEY_SUMMARY:
 		return set_summary(o, argument);
+	case KEY_TEMPLATE:
+		return set_template(o, argument);
+	case KEY_LABEL:
+		o->label = argument;
+		return 0;
 	case KEY_SUMMARY_FILE:
 		o->summary_file = argument;
 		return *argument ? 0 : -EINVAL;
@@ -309,7 +344,7 @@ static void set_flag(struct options *o, int key)
 		break;
 	case 'q':
 		o->quiet = true;
-		o->summary = SUMMARY_NONE;
+		o->no_summary = true;
 		o->live = WHEN_NEVER;
 		break;
 	case 'v':
@@ -346,16 +381,16 @@ struct getopt_tables {
 	struct option longs[ROW_COUNT + 1];
 };
 
-static void make_tables(struct getopt_tables *tables, const struct command *command)
+static void make_tables(struct getopt_tables *tables, unsigned commands)
 {
 	char *s = tables->shorts;
 	struct option *l = tables->longs;
 
 	*tables = (struct getopt_tables){ 0 };
-	if (command->bit & (FOR_RUN | FOR_TRACE))
+	if (commands & (FOR_RUN | FOR_TRACE))
 		*s++ = '+';
 	for (int i = 0; i < ROW_COUNT; i++) {
-		if (!(rows[i].commands & command->bit))
+		if (!(rows[i].commands & commands))
 			continue;
 		l->name = rows[i].name;
 		l->has_arg = rows[i].argument ? required_argument : no_argument;
@@ -369,10 +404,10 @@ static void make_tables(struct getopt_tables *tables, const struct command *comm
 	}
 }
 
-static const struct option_row *find_row(const struct command *command, int key)
+static const struct option_row *find_row(unsigned commands, int key)
 {
 	for (int i = 0; i < ROW_COUNT; i++) {
-		if (rows[i].key == key && rows[i].commands & command->bit)
+		if (rows[i].key == key && rows[i].commands & commands)
 			return &rows[i];
 	}
 	return NULL;
@@ -406,11 +441,15 @@ static void warn_of_argument(const struct option_row *row, const char *argument,
 /* Parse one option. Returns true to go on, or false and the exit code. */
 static bool parse_one(struct options *o, int key, int *exit_code)
 {
-	const struct option_row *row = find_row(o->command, key);
+	const struct option_row *row = find_row(o->command->bit, key);
 	int err;
 
 	if (key == 'h') {
 		*exit_code = show_help(o->command);
+		return false;
+	}
+	if (key == KEY_TEMPLATE && strcmp(optarg, "help") == 0) {
+		*exit_code = show_template_names(o->command);
 		return false;
 	}
 	if (key == 'V') {
@@ -433,24 +472,36 @@ static bool parse_one(struct options *o, int key, int *exit_code)
 	return false;
 }
 
-bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
-                   int *exit_code)
+static bool parse_all(struct options *options, int argc, char **argv, int *exit_code)
 {
 	struct getopt_tables tables;
-	char name[32];
 	bool is_parsed = true;
 	int key;
 
-	*options = (struct options){ .command = command, .interval_ns = NS_PER_S };
-	make_tables(&tables, command);
-	snprintf(name, sizeof(name), "rtrack %s", command->name);
-	argv[0] = name; /* getopt_long() begins its messages with it */
+	make_tables(&tables, options->command->bit);
 	optind = 1;
 	while (is_parsed &&
 	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1)
 		is_parsed = parse_one(options, key, exit_code);
+	return is_parsed;
+}
+
+bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
+                   int *exit_code)
+{
+	char name[32];
+	bool is_parsed;
+
+	*options = (struct options){ .command = command, .interval_ns = NS_PER_S };
+	snprintf(name, sizeof(name), "rtrack %s", command->name);
+	argv[0] = name; /* getopt_long() begins its messages with it */
+	is_parsed = parse_all(options, argc, argv, exit_code);
 	argv[0] = NULL;
 	options->operands = argv + optind;
 	options->operand_count = argc - optind;
+	if (is_parsed && !options_complete(options)) {
+		*exit_code = try_help(command);
+		return false;
+	}
 	return is_parsed;
 }

@@ -20,7 +20,7 @@ enum {
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 enum pss_reads { PSS_BUDGET, PSS_EXACT, PSS_OFF };
-enum summary_form { SUMMARY_TEXT, SUMMARY_JSON, SUMMARY_NONE };
+enum summary_form { SUMMARY_TEXT, SUMMARY_JSON, SUMMARY_MARKDOWN, SUMMARY_NONE, SUMMARY_TEMPLATE };
 
 struct format;
 struct options;
@@ -46,7 +46,11 @@ struct options {
 	const char *processes;       /* file for the list of processes; NULL: not given */
 	const struct format *format; /* NULL: not given */
 	enum summary_form summary;
+	bool has_summary_form;    /* it was given */
+	bool no_summary;          /* --quiet; a form that is given after it undoes that */
+	const char *template;     /* of SUMMARY_TEMPLATE */
 	const char *summary_file; /* NULL: standard error */
+	const char *label;        /* NULL: not given */
 	bool no_children;
 	bool gpu;
 	enum pss_reads pss;

@@ -15,8 +15,24 @@ struct output {
 	struct text text; /* the rows to write */
 	/* It is a regular file that no other process writes to: a torn row can be removed. */
 	bool is_exclusive;
-	bool failed; /* rows could not be written */
+	bool is_new;    /* output_open() has made the file, and nothing was written to it yet */
+	bool is_append; /* the content is kept */
+	bool has_begun;
+	bool failed;  /* rows could not be written */
+	bool is_torn; /* a row was written in part, and that part could not be removed */
 };
+
+/* Open a file for writing; "-" is standard output. The file keeps its content until output_begin(),
+ * so that a command that cannot be started costs nothing. Returns 0, or reports the error and
+ * returns it as a negative errno value. */
+int output_open(struct output *o, const char *name, const char *what, bool append);
+
+/* Remove the old content, unless the file was opened to append. */
+void output_begin(struct output *o);
+
+/* Returns true if both write to the same file, pipe or terminal, by whatever name. Devices that
+ * forget what is written to them, such as /dev/null, do not count. */
+bool output_is_same(const struct output *a, const struct output *b);
 
 /* Write the text and clear it. If it cannot be written in full, remove the row that was written in
  * part if that is possible, report the error and close the output. Returns 0 or a negative errno
@@ -24,12 +40,8 @@ struct output {
 int output_flush(struct output *o);
 
 /* Close the output. Standard output and standard error stay open, because other code may write to
- * them. */
+ * them. Remove the file if output_open() has made it and nothing was begun. */
 void output_close(struct output *o);
-
-/* Open a file for writing; "-" is standard output. Returns the descriptor, or reports the error and
- * returns it as a negative errno value. */
-int open_output(const char *name, bool append);
 
 /* Write all the data. Sets *written to the number of bytes written, also on failure. Returns 0 or a
  * negative errno value. */

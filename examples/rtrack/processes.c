@@ -5,9 +5,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cell.h"
 #include "figures.h"
@@ -41,19 +38,12 @@ static const char *const columns[] = {
 int processes_open(struct processes *p, const struct options *options)
 {
 	const char *name = options->processes;
-	struct stat st;
 
-	*p = (struct processes){ .out = { .fd = -1, .what = "list of processes" } };
+	*p = (struct processes){ .out = { .fd = -1 } };
 	if (!name)
 		return 0;
 	p->as_json = format_by_file(name) == &format_jsonl;
-	p->out.name = strcmp(name, "-") == 0 ? "standard output" : name;
-	p->out.fd = open_output(name, false);
-	if (p->out.fd < 0)
-		return p->out.fd;
-	p->out.is_exclusive =
-	    p->out.fd != STDOUT_FILENO && fstat(p->out.fd, &st) == 0 && S_ISREG(st.st_mode);
-	return 0;
+	return output_open(&p->out, name, "list of processes", false);
 }
 
 bool processes_are_wanted(const struct processes *p)
@@ -162,6 +152,7 @@ void processes_write(struct processes *p, struct rt_command *command)
 
 	if (p->out.fd < 0)
 		return;
+	output_begin(&p->out);
 	err = list_processes(command, &rows, &count);
 	if (err < 0)
 		warn("cannot list the processes: %s", rt_strerror(err));

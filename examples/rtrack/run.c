@@ -18,6 +18,7 @@
 #include "gpu.h"
 #include "live.h"
 #include "message.h"
+#include "outputs.h"
 #include "processes.h"
 #include "series.h"
 #include "signals.h"
@@ -27,6 +28,7 @@
 
 /* Time between SIGTERM and SIGKILL of --timeout. */
 #define GRACE_NS (5 * NS_PER_S)
+#define FIRST_LOOK_NS (NS_PER_S / 50)
 
 struct run {
 	const struct options *options;
@@ -41,6 +43,8 @@ struct run {
 	struct ticker ticker;
 	int64_t kill_at; /* when --timeout sends the next signal, or NEVER */
 	int kills_sent;
+	bool has_looks; /* at the processes that use most, also between two rows */
+	struct top_processes top;
 	struct rt_outcome outcome;
 };
 
@@ -48,13 +52,14 @@ struct run {
  * run. Returns 0 or an exit code. */
 static int prepare(struct run *r)
 {
-	const struct subject subject = { .argv = r->argv, .interval_ns = r->options->interval_ns };
 	int err = 0;
 
 	if (processes_open(&r->processes, r->options) < 0 ||
-	    summary_open(&r->summary, r->options) < 0 ||
-	    series_open(&r->series, r->options, &subject) < 0)
+	    summary_open(&r->summary, r->options) < 0 || series_open(&r->series, r->options) < 0)
 		return EXIT_BEFORE_START;
+	err = outputs_check(r->options, &r->series, &r->summary, &r->processes);
+	if (err != 0)
+		return err;
 	if (!series_wants_system(&r->series))
 		return 0;
 	err = gpu_system_tracker_new(&r->system_tracker, r->options->gpu);
@@ -79,6 +84,27 @@ static void report_failed_start(const struct run *r, int err)
 		warn("cannot run '%s': %s", r->argv[0], rt_strerror(err));
 }
 
+/* Begin to follow the command, which was started at this time. */
+static void begin(struct run *r, int64_t start_ns)
+{
+	const struct options *o = r->options;
+	const struct subject subject = { .argv = r->argv, .interval_ns = o->interval_ns };
+
+	follow_start_from_zero(&r->tree, rt_command_tracker(r->command), o->interval_ns, start_ns);
+	r->tree.pid = rt_command_pid(r->command);
+	r->tree.is_alone = o->no_children;
+	r->tree.wants_gpu = o->gpu;
+	series_begin(&r->series, o, &subject);
+	ticker_init(&r->ticker, o, start_ns);
+	r->kill_at = o->timeout_ns > 0 && o->timeout_ns < NEVER - start_ns
+	                 ? start_ns + o->timeout_ns
+	                 : NEVER;
+	/* Rows that are as frequent as looks need none between them. */
+	r->has_looks = summary_wants_top(&r->summary) && o->interval_ns > TOP_LOOK_NS;
+	r->top.next_look_ns = start_ns + FIRST_LOOK_NS;
+	live_init(&r->live, o, &r->series, start_ns);
+}
+
 static int start(struct run *r)
 {
 	const struct options *o = r->options;
@@ -93,16 +119,9 @@ static int start(struct run *r)
 	int64_t now = clock_now();
 	int err = rt_command_start(&r->command, &opts);
 
-	if (err < 0)
-		return err;
-	follow_start_from_zero(&r->tree, rt_command_tracker(r->command), o->interval_ns, now);
-	r->tree.pid = rt_command_pid(r->command);
-	r->tree.is_alone = o->no_children;
-	r->tree.wants_gpu = o->gpu;
-	ticker_init(&r->ticker, o, now);
-	r->kill_at = o->timeout_ns > 0 && o->timeout_ns < NEVER - now ? now + o->timeout_ns : NEVER;
-	live_init(&r->live, o, &r->series, now);
-	return 0;
+	if (err == 0)
+		begin(r, now);
+	return err;
 }
 
 /* Take one sample, and write its row. */
@@ -113,6 +132,8 @@ static void write_row(struct run *r)
 
 	if (follow_sample(&r->tree) < 0)
 		return;
+	if (summary_wants_top(&r->summary))
+		top_processes_look(&r->top, r->tree.tracker, &r->tree.now);
 	if (r->system_tracker && follow_sample(&r->system) == 0)
 		system = &r->system;
 	row = follow_row(&r->tree, system);
@@ -141,6 +162,8 @@ static void run_due_actions(struct run *r)
 		live_draw(&r->live, &r->tree, 1);
 		ticker_advance(&r->ticker, now);
 	}
+	if (r->has_looks)
+		top_processes_sample(&r->top, r->tree.tracker);
 	if (now >= r->kill_at)
 		end_command(r);
 }
@@ -152,12 +175,19 @@ static void kill_remaining(struct run *r)
 	rt_command_wait(r->command, 0, &r->outcome, sizeof(r->outcome));
 }
 
+static int64_t next_due(const struct run *r)
+{
+	int64_t due = r->ticker.next < r->kill_at ? r->ticker.next : r->kill_at;
+
+	return r->has_looks && r->top.next_look_ns < due ? r->top.next_look_ns : due;
+}
+
 static void follow_to_end(struct run *r)
 {
 	int err;
 
 	do {
-		int64_t due = r->ticker.next < r->kill_at ? r->ticker.next : r->kill_at, left = -1;
+		int64_t due = next_due(r), left = -1;
 
 		if (due != NEVER) {
 			left = due - clock_now();
@@ -174,16 +204,57 @@ static void follow_to_end(struct run *r)
 	write_row(r);
 }
 
+/* Rank the processes that used most: by the list of all, if there is one. A single process needs no
+ * look at it. */
+static void rank(struct run *r, struct usage *u)
+{
+	struct top_process single = {
+		.pid = u->pid,
+		.has_cpu = is_known(u->marks, RT_HAS_CPU),
+		.has_memory = is_known(u->marks, RT_HAS_PEAK_RSS),
+		.is_cpu_final = (u->marks.valid & RT_HAS_CPU) != 0,
+		.is_memory_final = (u->marks.valid & RT_HAS_PEAK_RSS) != 0,
+		.cpu_ns = u->cpu_ns,
+		.peak_rss_bytes = u->peak_rss_bytes,
+	};
+
+	u->top = &r->top;
+	if (processes_are_wanted(&r->processes) &&
+	    top_processes_rank_list(&r->top, r->command) == 0)
+		return;
+	if (u->processes == 1 && u->processes_exact) {
+		top_process_set_command(&single, r->argv);
+		top_processes_set_single(&r->top, &single);
+	} else {
+		top_processes_rank(&r->top);
+	}
+}
+
+/* Returns why no supervisor could be started, or NULL if it is not known. Another one is started to
+ * find out. */
+static const char *supervisor_problem(void)
+{
+	struct rt_outcome outcome;
+	int err = accounting_method_try(RT_ACCOUNTING_WAIT, &outcome);
+
+	return err == -ENOPKG || err == -EPROTO ? rt_strerror(err) : NULL;
+}
+
 static void write_results(struct run *r)
 {
 	struct usage usage;
 
 	live_clear(&r->live);
-	processes_write(&r->processes, r->command);
 	usage_of_command(&usage, &r->outcome, &r->tree);
 	usage.argv = r->argv;
+	usage.label = r->options->label;
 	usage.timed_out = r->kills_sent > 0;
-	summary_of_command(&r->summary, &usage);
+	if (summary_wants_top(&r->summary))
+		rank(r, &usage);
+	if (usage.reasons & RT_REASON_NO_SUPERVISOR)
+		usage.supervisor_problem = supervisor_problem();
+	processes_write(&r->processes, r->command);
+	summary_write(&r->summary, &usage, 1);
 }
 
 static int exit_code(const struct run *r)
@@ -228,6 +299,9 @@ int command_run(const struct options *options)
 	live_free(&r.live);
 	series_close(&r.series);
 	processes_close(&r.processes);
+	summary_close(&r.summary);
+	code = outputs_exit_code(code, &r.series, &r.summary, &r.processes);
+	top_processes_free(&r.top);
 	rt_tracker_free(r.system_tracker);
 	rt_command_free(r.command);
 	return code;

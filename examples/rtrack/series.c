@@ -22,25 +22,6 @@ static bool ends_in_torn_row(const char *name, off_t size)
 	return last != '\n';
 }
 
-static void write_head(struct series *s, const struct options *options,
-                       const struct subject *subject)
-{
-	struct output *out = &s->out;
-	struct stat st;
-	bool is_file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
-	bool is_continued = options->append && is_file && st.st_size > 0;
-
-	/* With run, the command may write to the same standard output at any time. */
-	out->is_exclusive =
-	    is_file && (out->fd != STDOUT_FILENO || options->command->bit != FOR_RUN);
-	if (is_continued && out->fd != STDOUT_FILENO && ends_in_torn_row(out->name, st.st_size))
-		text_add(&out->text, "\n");
-	if (!is_continued || s->format->repeats_head)
-		s->format->head(&out->text, subject);
-	if (out->text.len > 0)
-		output_flush(out);
-}
-
 /* Returns the name of the output file, or NULL for no series. run writes a series only with
  * --output, because standard output belongs to the command. The other subcommands write to standard
  * output, except if it is a terminal and --format is not given. */
@@ -51,7 +32,7 @@ static const char *choose_output(const struct options *options)
 	return options->format || !isatty(STDOUT_FILENO) ? "-" : NULL;
 }
 
-int series_open(struct series *s, const struct options *options, const struct subject *subject)
+int series_open(struct series *s, const struct options *options)
 {
 	const char *name = choose_output(options);
 
@@ -59,12 +40,28 @@ int series_open(struct series *s, const struct options *options, const struct su
 	if (!name)
 		return 0;
 	s->format = options->format ? options->format : format_by_file(name);
-	s->out.name = strcmp(name, "-") == 0 ? "standard output" : name;
-	s->out.fd = open_output(name, options->append);
-	if (s->out.fd < 0)
-		return s->out.fd;
-	write_head(s, options, subject);
-	return 0;
+	return output_open(&s->out, name, "series", options->append);
+}
+
+void series_begin(struct series *s, const struct options *options, const struct subject *subject)
+{
+	struct output *out = &s->out;
+	struct stat st;
+	bool is_file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
+	bool is_continued = options->append && is_file && st.st_size > 0;
+
+	if (out->fd < 0)
+		return;
+	output_begin(out);
+	/* With run, the command may write to the same standard output at any time. */
+	out->is_exclusive =
+	    is_file && (out->fd != STDOUT_FILENO || options->command->bit != FOR_RUN);
+	if (is_continued && out->fd != STDOUT_FILENO && ends_in_torn_row(out->name, st.st_size))
+		text_add(&out->text, "\n");
+	if (!is_continued || s->format->repeats_head)
+		s->format->head(&out->text, subject);
+	if (out->text.len > 0)
+		output_flush(out);
 }
 
 void series_write(struct series *s, const struct row *row)

@@ -14,9 +14,12 @@ struct series {
 	const struct format *format;
 };
 
-/* Open the output that the options name, if any, and write the head. Returns 0, or reports the
- * error and returns it as a negative errno value. */
-int series_open(struct series *s, const struct options *options, const struct subject *subject);
+/* Open the output that the options name, if any. Returns 0, or reports the error and returns it as
+ * a negative errno value. */
+int series_open(struct series *s, const struct options *options);
+
+/* Replace the content of the file by the head, or append to it. */
+void series_begin(struct series *s, const struct options *options, const struct subject *subject);
 
 /* Write one row. The first failure is reported and ends the series. */
 void series_write(struct series *s, const struct row *row);

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary as text. */
-#include <stdarg.h>
+/* The summary as text, fitted into the columns of a terminal. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "figures.h"
-#include "gpu.h"
+#include "columns.h"
 #include "summary.h"
-#include "units.h"
+#include "summary_words.h"
 #include "utf8.h"
 
-enum { LONGEST_TITLE = 60 };
+enum {
+	LABEL_COLUMNS = 14, /* with the two spaces before a label */
+	VALUE_COLUMNS = 18, /* "at least 283.8 MiB": what follows is in line */
+	WIDE = 60,          /* columns from which on there is room for that */
+	LONGEST_TITLE = 60, /* where the columns are not known */
+	SHORTEST_TITLE = 12,
+	SHORTEST_PIECE = 8, /* below that, a command line has no room for "..." */
+	PLAIN_WIDTH = 100,  /* columns of an output that is no terminal */
+};
 
 /* SGR codes of the terminal. */
 #define BOLD "1"
@@ -24,379 +30,274 @@ enum { LONGEST_TITLE = 60 };
 struct page {
 	struct text *out;
 	const struct terminal *terminal;
+	size_t width;  /* columns of a line */
+	size_t column; /* that the next character goes to */
 };
 
-static void add_colored(const struct page *p, const char *color, const char *s)
+static struct page page_of(struct text *out, const struct terminal *terminal)
 {
-	if (p->terminal->has_color)
-		text_printf(p->out, "\033[%sm%s\033[0m", color, s);
-	else
-		text_add(p->out, s);
+	size_t width = terminal->is_terminal ? (size_t)terminal_width(terminal) : PLAIN_WIDTH;
+	const size_t least = LABEL_COLUMNS + SHORTEST_TITLE;
+
+	return (struct page){ .out = out,
+		              .terminal = terminal,
+		              .width = width > least ? width : least };
 }
 
-static void begin_line(const struct page *p, const char *label)
+/* Add a piece of a line that is never broken. */
+static void add_piece(struct page *p, const char *color, const char *s, size_t len)
 {
-	char padded[32];
+	bool is_colored = p->terminal->has_color && *color;
 
-	snprintf(padded, sizeof(padded), "  %-11s ", label);
-	add_colored(p, DIM, padded);
+	if (is_colored)
+		text_printf(p->out, "\033[%sm", color);
+	text_bytes(p->out, s, len);
+	if (is_colored)
+		text_add(p->out, "\033[0m");
+	p->column += columns_of(s, len);
 }
 
-static void end_line(const struct page *p)
+static void end_line(struct page *p)
 {
 	text_add(p->out, "\n");
+	p->column = 0;
 }
 
-static void separate(const struct page *p)
+static void begin_line(struct page *p, const char *label)
 {
-	text_add(p->out, "   ");
+	char padded[40];
+	int len = snprintf(padded, sizeof(padded), "  %-*s", LABEL_COLUMNS - 2, label);
+
+	add_piece(p, *label ? DIM : "", padded, (size_t)len);
 }
 
-/* Returns what stands before a figure that is not exact. */
-static const char *reservation(struct marks marks, uint64_t bit)
+/* Add spaces, or begin a new line if what follows does not fit into this one. */
+static void add_gap(struct page *p, size_t gap, size_t columns)
 {
-	if (marks.estimated & bit)
-		return "about ";
-	return marks.partial & bit ? "at least " : "";
-}
-
-/* Add a figure and its name. A lower bound of 0 and a missing figure are shown as "unknown". */
-static void add_figure(const struct page *p, struct marks marks, uint64_t bit, struct amount amount,
-                       const char *name)
-{
-	if (!is_known(marks, bit) || (amount.is_zero && marks.partial & bit))
-		text_printf(p->out, "unknown %s", name);
-	else
-		text_printf(p->out, "%s%s %s", reservation(marks, bit), amount.s, name);
-}
-
-/* Add a title, cut to LONGEST_TITLE characters. */
-static void add_title(const struct page *p, const struct text *title)
-{
-	struct text head = { 0 };
-	size_t len = 0, columns = 0;
-
-	while (len < title->len && columns < LONGEST_TITLE) {
-		len += utf8_length(title->data + len);
-		columns++;
+	if (p->column > LABEL_COLUMNS && p->column + gap + columns > p->width) {
+		end_line(p);
+		gap = LABEL_COLUMNS;
 	}
-	if (title->len > 0)
-		text_bytes(&head, title->data, len);
-	if (len < title->len)
-		text_add(&head, "...");
-	add_colored(p, BOLD, head.len ? head.data : "");
-	text_free(&head);
+	for (size_t i = 0; i < gap; i++)
+		text_add(p->out, " ");
+	p->column += gap;
 }
 
-static void add_command(const struct page *p, const char *const *argv)
+/* Add words, which may continue on the next lines. */
+static void add_words(struct page *p, const char *color, size_t gap, const char *words)
 {
-	struct text title = { 0 };
+	bool is_colored = p->terminal->has_color && *color;
 
-	for (int i = 0; argv[i]; i++) {
-		if (i > 0)
-			text_add(&title, " ");
-		utf8_add_printable(&title, argv[i], p->terminal->has_utf8);
+	for (bool is_first = true; *words; is_first = false) {
+		size_t len = strcspn(words, " ");
+
+		add_gap(p, is_first ? gap : 1, columns_of(words, len));
+		if (is_colored && is_first)
+			text_printf(p->out, "\033[%sm", color);
+		add_piece(p, "", words, len);
+		words += len;
+		words += strspn(words, " ");
 	}
-	add_title(p, &title);
+	if (is_colored)
+		text_add(p->out, "\033[0m");
+}
+
+/* Go to the column of what a value means. */
+static void align(struct page *p)
+{
+	while (p->width >= WIDE && p->column < LABEL_COLUMNS + VALUE_COLUMNS) {
+		text_add(p->out, " ");
+		p->column++;
+	}
+}
+
+/* Add printable text of another origin, cut to a number of columns. */
+static void add_cut(struct page *p, const char *color, const char *s, size_t room)
+{
+	struct text shown = { 0 };
+	size_t len;
+
+	utf8_add_printable(&shown, s, p->terminal->has_utf8);
+	len = columns_fit(shown.data ? shown.data : "", room);
+	if (len < shown.len) {
+		len = columns_fit(shown.data, room > 3 ? room - 3 : 0);
+		shown.len = len;
+		text_add(&shown, "...");
+	}
+	if (shown.len > 0)
+		add_piece(p, color, shown.data, shown.len);
+	text_free(&shown);
+}
+
+/* Returns a command line without the directory of its program. */
+static const char *without_directory(const char *command)
+{
+	const char *name = command;
+
+	for (const char *s = command; *s && *s != ' '; s++) {
+		if (*s == '/' && s[1] && s[1] != ' ')
+			name = s + 1;
+	}
+	return name;
+}
+
+/* Add a command line. One that is too long loses the directory of its program, and then its middle:
+ * its end often has the name of a file. */
+static void add_command(struct page *p, const char *command, size_t room)
+{
+	struct text shown = { 0 };
+	size_t tail;
+
+	utf8_add_printable(&shown, command, p->terminal->has_utf8);
+	if (shown.len > 0 && columns_of(shown.data, shown.len) > room) {
+		text_clear(&shown);
+		utf8_add_printable(&shown, without_directory(command), p->terminal->has_utf8);
+	}
+	if (shown.len > 0 && columns_of(shown.data, shown.len) > room && room > SHORTEST_PIECE) {
+		tail = columns_fit_end(shown.data, room / 2);
+		add_piece(p, "", shown.data, columns_fit(shown.data, room - room / 2 - 3));
+		add_piece(p, "", "...", 3);
+		add_piece(p, "", shown.data + tail, shown.len - tail);
+	} else if (shown.len > 0) {
+		add_piece(p, "", shown.data, columns_fit(shown.data, room));
+	}
+	text_free(&shown);
+}
+
+static const char *color_of_ending(const struct usage *u)
+{
+	if (u->kind == USAGE_ATTACH)
+		return "";
+	return u->exit_code == 0 && !u->timed_out ? GREEN : RED;
+}
+
+/* "rtrack: make -j4   exit 0". The title is cut, not the ending. */
+static void add_title(struct page *p, const struct usage *u)
+{
+	struct text title = { 0 }, ending = { 0 };
+	size_t room = LONGEST_TITLE, rest;
+
+	text_add(&title, u->kind == USAGE_SYSTEM ? "system" : "");
+	if (u->kind == USAGE_ATTACH)
+		text_printf(&title, "process %d%s", (int)u->pid, u->argv ? ": " : "");
+	for (size_t i = 0; u->argv && u->argv[i]; i++)
+		text_printf(&title, "%s%s", i ? " " : "", u->argv[i]);
+	if (u->kind != USAGE_SYSTEM)
+		summary_add_ending(&ending, u);
+	rest = strlen("rtrack:    ") + ending.len;
+	if (p->terminal->is_terminal)
+		room = p->width > rest + SHORTEST_TITLE ? p->width - rest : SHORTEST_TITLE;
+	add_piece(p, "", "rtrack: ", strlen("rtrack: "));
+	add_cut(p, BOLD, title.data ? title.data : "", room);
+	if (ending.len > 0)
+		add_words(p, color_of_ending(u), 3, ending.data);
+	end_line(p);
 	text_free(&title);
+	text_free(&ending);
 }
 
-static void add_how_it_ended(const struct page *p, const struct usage *u)
-{
-	char words[80];
-
-	if (u->signal > 0)
-		snprintf(words, sizeof(words), "killed by signal %d (%s)", (int)u->signal,
-		         strsignal(u->signal));
-	else if (u->exit_code >= 0)
-		snprintf(words, sizeof(words), "exit %d", (int)u->exit_code);
-	else
-		snprintf(words, sizeof(words), "exit status lost");
-	separate(p);
-	if (u->timed_out)
-		add_colored(p, RED, "timed out, ");
-	add_colored(p, u->exit_code == 0 ? GREEN : RED, words);
-}
-
-static void add_tree_title(const struct page *p, const struct usage *u)
-{
-	text_add(p->out, "rtrack: ");
-	if (u->argv) {
-		add_command(p, u->argv);
-		add_how_it_ended(p, u);
-	} else {
-		struct text title = { 0 };
-
-		text_printf(&title, "process %d", (int)u->pid);
-		add_title(p, &title);
-		separate(p);
-		text_add(p->out, u->has_ended ? "ended" : "still running");
-		text_free(&title);
-	}
-	end_line(p);
-}
-
-static void add_time(const struct page *p, const struct usage *u)
-{
-	begin_line(p, "time");
-	text_printf(p->out, "%s wall", human_time(u->wall_ns).s);
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_CPU, human_time(u->cpu_user_ns), "user");
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_CPU, human_time(u->cpu_system_ns), "system");
-	if (u->wall_ns > 0 && is_known(u->marks, RT_HAS_CPU))
-		text_printf(p->out, "   %.2f cores", (double)usage_cpu_ns(u) / (double)u->wall_ns);
-	end_line(p);
-}
-
-static void add_graph(const struct page *p, const struct history *h, double full)
+/* Add a graph on a line of its own. full: value of the highest bar, or 0. */
+static void add_graph(struct page *p, const struct history *h, double full, const char *meaning)
 {
 	struct text graph = { 0 };
 
-	history_draw(h, full, &graph, p->terminal->has_utf8);
-	if (graph.len > 0) {
-		add_colored(p, GREEN, graph.data);
-		separate(p);
-	}
+	if (!h || h->used < 2)
+		return;
+	history_draw(h, full, p->width - LABEL_COLUMNS, &graph, p->terminal->has_utf8);
+	begin_line(p, "");
+	add_piece(p, GREEN, graph.data, graph.len);
+	add_words(p, "", 3, meaning);
+	end_line(p);
 	text_free(&graph);
 }
 
-static void add_cores(const struct page *p, const struct history *cores)
+static void add_graph_of(struct page *p, const struct summary_field *field, const struct usage *u)
 {
-	if (cores->used < 2)
-		return;
-	begin_line(p, "cpu");
-	add_graph(p, cores, 1);
-	text_printf(p->out, "peak %.2f cores", cores->peak);
-	end_line(p);
+	char peak[40] = "";
+
+	if (strcmp(field->name, "cores_used") == 0) {
+		snprintf(peak, sizeof(peak), "peak %.2f", u->peak_cores);
+		add_graph(p, u->cores, 1, u->peak_cores >= 0 ? peak : "");
+	} else if (strcmp(field->name, "peak_tree_bytes") == 0) {
+		add_graph(p, u->memory, 0, "");
+	} else if (strcmp(field->name, "peak_memory_used_bytes") == 0) {
+		add_graph(p, u->memory, (double)u->memory_total_bytes, "");
+	}
 }
 
-static void add_tree_memory(const struct page *p, const struct usage *u)
+static void add_field(struct page *p, const struct summary_field *field, const struct usage *u)
 {
-	begin_line(p, "memory");
-	if (u->memory->used > 1)
-		add_graph(p, u->memory, 0);
-	if (usage_peak_kind(u))
-		text_printf(p->out, "peak %s%s tree%s", reservation(u->marks, RT_HAS_PEAK_TREE),
-		            human_bytes(u->peak_tree_bytes).s,
-		            u->peak_tree_kind == RT_PEAK_CGROUP ? " (cgroup)" : "");
+	struct text value = { 0 }, meaning = { 0 };
+
+	begin_line(p, field->label);
+	summary_add_value(&value, field, u);
+	summary_add_meaning(&meaning, field, u);
+	if (field->unit == UNIT_WORD)
+		add_cut(p, "", value.data, p->width - LABEL_COLUMNS);
 	else
-		text_add(p->out, "peak unknown");
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_PEAK_RSS, human_bytes(u->peak_rss_bytes), "largest process");
-	end_line(p);
-}
-
-/* Add the bounds of the memory peak of the tree, if it is not known exactly. */
-static void add_memory_bounds(const struct page *p, const struct usage *u)
-{
-	if (u->peak_tree_low_bytes == 0 || u->peak_tree_low_bytes == u->peak_tree_high_bytes)
-		return;
-	begin_line(p, "");
-	text_printf(p->out, "tree peak is at least %s", human_bytes(u->peak_tree_low_bytes).s);
-	if (u->peak_tree_high_bytes != UINT64_MAX)
-		text_printf(p->out, " and at most %s", human_bytes(u->peak_tree_high_bytes).s);
-	end_line(p);
-}
-
-static void add_gpu(const struct page *p, const struct gpu_use *use)
-{
-	if (!use->is_wanted)
-		return;
-	begin_line(p, "gpu");
-	gpu_write_text(p->out, use);
-	end_line(p);
-}
-
-static void add_storage(const struct page *p, const struct usage *u)
-{
-	begin_line(p, "storage");
-	add_figure(p, u->marks, RT_HAS_IO, human_bytes(u->read_bytes), "read");
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_IO, human_bytes(u->write_bytes), "written");
-	end_line(p);
-}
-
-static void add_processes(const struct page *p, const struct usage *u, bool is_long)
-{
-	begin_line(p, "processes");
-	add_figure(p, u->marks, RT_HAS_PROCESSES, human_count(u->processes),
-	           u->marks.valid & RT_HAS_PROCESSES ? "in all" : "seen");
-	if (is_long && is_known(u->marks, RT_HAS_PROCESSES_PEAK))
-		text_printf(p->out, "   at most %s at once", human_count(u->processes_peak).s);
-	if (u->left_running > 0) {
-		separate(p);
-		text_printf(p->out, "%s %s running", human_count(u->left_running).s,
-		            u->argv ? "left" : "still");
+		add_piece(p, "", value.data, value.len);
+	if (meaning.len > 0) {
+		align(p);
+		add_words(p, "", 2, meaning.data);
 	}
 	end_line(p);
+	add_graph_of(p, field, u);
+	text_free(&value);
+	text_free(&meaning);
 }
 
-static void add_counters(const struct page *p, const struct usage *u)
+static void add_top(struct page *p, const char *label, const struct top_list *list,
+                    void (*add)(struct text *out, const struct top_process *process))
 {
-	begin_line(p, "faults");
-	add_figure(p, u->marks, RT_HAS_FAULTS, human_count(u->minor_faults), "minor");
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_FAULTS, human_count(u->major_faults), "major");
-	end_line(p);
-	begin_line(p, "switches");
-	add_figure(p, u->marks, RT_HAS_CTXSW, human_count(u->voluntary_switches), "voluntary");
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_CTXSW, human_count(u->involuntary_switches), "involuntary");
-	end_line(p);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct top_process *process = &list->process[i];
+		struct text value = { 0 };
+
+		add(&value, process);
+		begin_line(p, i == 0 ? label : "");
+		add_piece(p, "", value.data, value.len);
+		align(p);
+		add_gap(p, 2, SHORTEST_TITLE);
+		add_command(p, summary_top_command(process), p->width - p->column);
+		end_line(p);
+		text_free(&value);
+	}
 }
 
-static void add_cgroup(const struct page *p, const struct usage *u)
+static void add_accounting(struct page *p, const struct usage *u)
 {
-	if (!((u->marks.valid | u->marks.partial) &
-	      (RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS)))
-		return;
-	begin_line(p, "cgroup");
-	add_figure(p, u->marks, RT_HAS_CGROUP_MEMORY, human_bytes(u->cgroup_memory_peak_bytes),
-	           "peak");
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_read_bytes), "read");
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_CGROUP_IO, human_bytes(u->cgroup_write_bytes), "written");
-	separate(p);
-	add_figure(p, u->marks, RT_HAS_CGROUP_TASKS, human_count(u->cgroup_tasks_peak),
-	           "tasks at peak");
-	end_line(p);
-}
+	struct text words = { 0 };
 
-static void add_cpu_bounds(const struct page *p, const struct usage *u)
-{
-	begin_line(p, "");
-	text_printf(p->out, "CPU time is at least %s", human_time(u->cpu_low_ns).s);
-	if (u->cpu_estimate_ns > u->cpu_low_ns)
-		text_printf(p->out, ", probably %s", human_time(u->cpu_estimate_ns).s);
-	if (u->cpu_high_ns != UINT64_MAX)
-		text_printf(p->out, " and at most %s", human_time(u->cpu_high_ns).s);
-	end_line(p);
-}
-
-static void add_accounting(const struct page *p, const struct usage *u)
-{
-	const struct reason *reason;
-
+	summary_add_accounting(&words, u);
 	begin_line(p, "accounting");
-	text_printf(p->out, "%s, ", accounting_name(u->accounting));
-	add_colored(p, u->complete ? GREEN : YELLOW,
-	            u->complete ? "complete" : "may be incomplete:");
+	add_words(p, u->complete ? GREEN : YELLOW, 0, words.data);
 	end_line(p);
-	for (size_t i = 0; (reason = reason_at(i)); i++) {
-		if (!(u->reasons & reason->bit))
-			continue;
+	for (unsigned i = 0;; i++) {
+		text_clear(&words);
+		if (!summary_add_caveat(&words, u, i))
+			break;
 		begin_line(p, "");
-		if (reason->bit == RT_REASON_UNVERIFIED && u->error_bound_ns != UINT64_MAX)
-			text_printf(p->out, "up to %s of CPU may be missing: ",
-			            human_time(u->error_bound_ns).s);
-		text_printf(p->out, "%s", reason->words);
+		add_words(p, "", 0, words.data);
 		end_line(p);
 	}
-	if (u->members_skipped > 0) {
-		begin_line(p, "");
-		text_printf(p->out, "%s processes were left out of a sample",
-		            human_count(u->members_skipped).s);
-		end_line(p);
+	text_free(&words);
+}
+
+void summary_as_text(struct text *out, const struct terminal *terminal, const struct usage *u,
+                     bool is_long)
+{
+	struct page p = page_of(out, terminal);
+	const struct summary_field *field;
+
+	add_title(&p, u);
+	for (size_t i = 0; (field = summary_field_at(i)); i++) {
+		if (summary_shows(field, u, is_long))
+			add_field(&p, field, u);
 	}
-	if (!u->complete && is_known(u->marks, RT_HAS_CPU))
-		add_cpu_bounds(p, u);
-}
-
-static void add_overhead(const struct page *p, uint64_t overhead_ns, uint64_t wall_ns,
-                         uint64_t samples)
-{
-	begin_line(p, "overhead");
-	text_printf(p->out, "%s CPU for %s sample%s", human_time(overhead_ns).s,
-	            human_count(samples).s, samples == 1 ? "" : "s");
-	if (wall_ns > 0)
-		text_printf(p->out, "   %.2f %% of one core",
-		            100.0 * (double)overhead_ns / (double)wall_ns);
-	end_line(p);
-}
-
-void text_of_tree(struct text *out, const struct terminal *terminal, const struct usage *u,
-                  bool is_long)
-{
-	const struct page page = { out, terminal };
-
-	add_tree_title(&page, u);
-	add_time(&page, u);
-	add_cores(&page, u->cores);
-	add_tree_memory(&page, u);
-	if (is_long)
-		add_memory_bounds(&page, u);
-	add_gpu(&page, &u->gpu);
-	add_storage(&page, u);
-	add_processes(&page, u, is_long);
-	if (is_long) {
-		add_counters(&page, u);
-		add_cgroup(&page, u);
+	if (summary_shows_top(u)) {
+		add_top(&p, "most CPU", &u->top->by_cpu, summary_add_top_cpu);
+		add_top(&p, "most memory", &u->top->by_memory, summary_add_top_memory);
 	}
-	add_accounting(&page, u);
-	if (is_long)
-		add_overhead(&page, u->overhead_cpu_ns, u->wall_ns, u->samples);
-}
-
-static void add_system_memory(const struct page *p, const struct follow *f)
-{
-	const struct rt_metrics *m = &f->now;
-
-	begin_line(p, "memory");
-	if (f->memory.used > 1)
-		add_graph(p, &f->memory, (double)m->memory_total_bytes);
-	if (f->memory.used > 0)
-		text_printf(p->out, "peak %s used", human_bytes((uint64_t)f->memory.peak).s);
-	else
-		text_add(p->out, "peak unknown");
-	separate(p);
-	add_figure(p, metrics_marks(m), RT_HAS_MEMORY, human_bytes(m->memory_total_bytes),
-	           "in all");
-	end_line(p);
-}
-
-static void add_traffic(const struct page *p, const struct rt_delta *d)
-{
-	begin_line(p, "storage");
-	add_figure(p, delta_marks(d), RT_HAS_DISK, human_bytes(d->disk_read_bytes), "read");
-	separate(p);
-	add_figure(p, delta_marks(d), RT_HAS_DISK, human_bytes(d->disk_write_bytes), "written");
-	end_line(p);
-	begin_line(p, "network");
-	add_figure(p, delta_marks(d), RT_HAS_NETWORK, human_bytes(d->network_receive_bytes),
-	           "received");
-	separate(p);
-	add_figure(p, delta_marks(d), RT_HAS_NETWORK, human_bytes(d->network_transmit_bytes),
-	           "sent");
-	end_line(p);
-}
-
-void text_of_system(struct text *out, const struct terminal *terminal, const struct follow *f,
-                    bool is_long)
-{
-	const struct page page = { out, terminal };
-	const struct gpu_use gpu = gpu_use_of(f);
-	struct rt_delta total;
-
-	rt_diff(&f->base, &f->now, &total, sizeof(total));
-	text_add(out, "rtrack: ");
-	add_colored(&page, BOLD, "system");
-	end_line(&page);
-	begin_line(&page, "time");
-	text_printf(out, "%s wall   ", human_time(total.interval_ns).s);
-	add_figure(&page, delta_marks(&total), RT_HAS_CPU, human_time(total.cpu_user_ns), "user");
-	separate(&page);
-	add_figure(&page, delta_marks(&total), RT_HAS_CPU, human_time(total.cpu_system_ns),
-	           "system");
-	if (is_known(delta_marks(&total), RT_HAS_CPU | RT_HAS_RATE))
-		text_printf(out, "   %.2f of %s cores", total.cores_used,
-		            human_count(f->now.cpus_online).s);
-	end_line(&page);
-	add_cores(&page, &f->cores);
-	add_system_memory(&page, f);
-	add_gpu(&page, &gpu);
-	add_traffic(&page, &total);
-	if (is_long)
-		add_overhead(&page, f->now.self_cpu_ns, total.interval_ns, f->samples);
+	if (u->kind != USAGE_SYSTEM)
+		add_accounting(&p, u);
 }

@@ -10,6 +10,7 @@
 #include "gpu.h"
 #include "live.h"
 #include "message.h"
+#include "outputs.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
@@ -49,32 +50,48 @@ static void follow_to_end(struct watch *w)
 	}
 }
 
-static int watch(const struct options *options, struct rt_tracker *tracker)
+static int watch(struct watch *w, const struct options *options, struct rt_tracker *tracker)
 {
 	const struct subject subject = { .is_system = true, .interval_ns = options->interval_ns };
-	struct watch w;
+	struct usage usage;
 	int64_t start;
-	int err;
+	int err = outputs_check(options, &w->series, &w->summary, NULL);
 
-	if (summary_open(&w.summary, options) < 0 || series_open(&w.series, options, &subject) < 0)
-		return EXIT_BEFORE_START;
+	if (err != 0)
+		return err;
 	signals_catch_end();
 	start = clock_now();
-	err = follow_start(&w.system, tracker, options->interval_ns);
+	err = follow_start(&w->system, tracker, options->interval_ns);
 	if (err < 0) {
 		warn("cannot follow the system: %s", rt_strerror(err));
-		series_close(&w.series);
 		return EXIT_BEFORE_START;
 	}
-	w.system.wants_gpu = options->gpu;
-	ticker_init(&w.ticker, options, start);
-	live_init(&w.live, options, &w.series, start);
-	follow_to_end(&w);
-	live_clear(&w.live);
-	live_free(&w.live);
-	summary_of_system(&w.summary, &w.system);
+	w->system.wants_gpu = options->gpu;
+	series_begin(&w->series, options, &subject);
+	ticker_init(&w->ticker, options, start);
+	live_init(&w->live, options, &w->series, start);
+	follow_to_end(w);
+	live_clear(&w->live);
+	live_free(&w->live);
+	usage_of_system(&usage, &w->system);
+	usage.label = options->label;
+	summary_write(&w->summary, &usage, 1);
+	return 0;
+}
+
+/* Returns the exit code. */
+static int open_and_watch(const struct options *options, struct rt_tracker *tracker)
+{
+	struct watch w = { .series.out.fd = -1 };
+	int code = EXIT_BEFORE_START;
+
+	if (summary_open(&w.summary, options) == 0 && series_open(&w.series, options) == 0)
+		code = watch(&w, options, tracker);
 	series_close(&w.series);
-	return w.series.out.failed ? EXIT_TROUBLE : 0;
+	summary_close(&w.summary);
+	if (code == 0 && w.series.out.failed)
+		code = EXIT_TROUBLE;
+	return outputs_exit_code(code, &w.series, &w.summary, NULL);
 }
 
 int command_system(const struct options *options)
@@ -90,7 +107,7 @@ int command_system(const struct options *options)
 		warn("cannot follow the system: %s", rt_strerror(err));
 		return EXIT_BEFORE_START;
 	}
-	code = watch(options, tracker);
+	code = open_and_watch(options, tracker);
 	rt_tracker_free(tracker);
 	return code;
 }

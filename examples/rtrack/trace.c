@@ -61,16 +61,14 @@ static int open_trace_output(struct trace *t)
 	const char *name = choose_output(t->options);
 	struct terminal terminal;
 	struct stat st;
+	int err;
 
 	t->format = t->options->trace_format;
 	if (!t->format)
 		t->format = name ? trace_format_by_file(name) : &trace_format_text;
-	t->out.name = name ? name : "standard error";
-	t->out.fd = name ? open_output(name, false) : STDERR_FILENO;
-	if (t->out.fd < 0)
-		return t->out.fd;
-	if (t->out.fd == STDOUT_FILENO)
-		t->out.name = "standard output";
+	t->out = (struct output){ .fd = STDERR_FILENO, .name = "standard error", .what = "trace" };
+	if (name && (err = output_open(&t->out, name, "trace", false)) < 0)
+		return err;
 	t->out.is_exclusive = fstat(t->out.fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	                      (t->out.fd > STDERR_FILENO || !t->options->operand_count);
 	terminal_init(&terminal, t->out.fd, WHEN_NEVER);
@@ -121,10 +119,12 @@ static int begin(struct trace *t)
 	};
 	int err = rt_trace_new(&t->trace, &opts);
 
-	if (err < 0)
+	if (err < 0) {
 		report_failed_trace(o, err, message);
-	else
+	} else {
 		t->command = rt_trace_command(t->trace);
+		output_begin(&t->out);
+	}
 	return err;
 }
 

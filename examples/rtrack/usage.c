@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process tree used, from the outcome of a command or from samples. Summaries show it. */
+/* What a process tree or the system used, as a summary shows it: from the outcome of a command, or
+ * from samples. */
 #include "usage.h"
 
 #include <stdbool.h>
 #include <unistd.h>
 
 #include "figures.h"
+#include "gpu.h"
+#include "message.h"
 
 #define TICK_MAX_NS UINT64_C(10000000) /* CONFIG_HZ=100 */
 
@@ -18,12 +21,89 @@ static void add_from_sample(struct usage *u, const struct follow *f)
 	u->involuntary_switches = f->now.involuntary_switches - f->base.involuntary_switches;
 	u->cores = &f->cores;
 	u->memory = &f->memory;
-	u->gpu = gpu_use_of(f);
+}
+
+/* Returns "pss", "rss", "cgroup", or NULL if there is no peak. */
+static const char *peak_kind_name(uint32_t kind)
+{
+	static const char *const names[] = {
+		[RT_PEAK_PSS] = "pss",
+		[RT_PEAK_RSS] = "rss",
+		[RT_PEAK_CGROUP] = "cgroup",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
+}
+
+/* CPU time can be accounted a moment after it was used, so a short interval may seem to have more
+ * than all CPUs have. */
+static double limit_to_cpus(const struct usage *u, double cores)
+{
+	return u->cpus > 0 && cores > (double)u->cpus ? (double)u->cpus : cores;
+}
+
+static void derive_cores(struct usage *u)
+{
+	u->cores_used = u->peak_cores = u->cpu_percent = -1;
+	if (u->wall_ns > 0 && is_known(u->marks, RT_HAS_CPU)) {
+		u->cores_used = limit_to_cpus(u, (double)u->cpu_ns / (double)u->wall_ns);
+		u->cpu_percent = 100 * u->cores_used;
+	}
+	if (u->cores->used > 0)
+		u->peak_cores = limit_to_cpus(u, u->cores->peak);
+	/* A peak over intervals that are not all of one length can be below the average. */
+	if (u->peak_cores >= 0 && u->peak_cores < u->cores_used)
+		u->peak_cores = u->cores_used;
+}
+
+/* Fill in what follows from other figures. */
+static void derive(struct usage *u)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	u->cpus = cpus > 0 ? (uint64_t)cpus : 0;
+	u->cpu_ns = u->cpu_user_ns + u->cpu_system_ns;
+	derive_cores(u);
+	u->accounting_method = accounting_name(u->accounting);
+	u->peak_kind = peak_kind_name(u->peak_tree_kind);
+	u->processes_exact = (u->marks.valid & RT_HAS_PROCESSES) != 0;
+	u->exit_status = u->signal > 0 ? EXIT_SIGNAL_BASE + u->signal : u->exit_code;
+}
+
+/* What was seen before stays a lower bound if the last sample lacks it. */
+static void add_gpus(struct usage *u, const struct gpu_use *use)
+{
+	const uint64_t bits = RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY;
+
+	u->gpus = UINT64_MAX;
+	u->busy_gpus = u->gpu_energy_joules = -1;
+	if (!use->is_wanted)
+		return;
+	u->marks.valid = (u->marks.valid & ~bits) | (use->marks.valid & bits);
+	u->marks.partial = (u->marks.partial & ~bits) | (use->marks.partial & bits);
+	u->marks.estimated = (u->marks.estimated & ~bits) | (use->marks.estimated & bits);
+	if (use->memory_peak_bytes > 0 && !is_known(u->marks, RT_HAS_GPU_MEMORY))
+		u->marks.partial |= RT_HAS_GPU_MEMORY;
+	u->gpu_busy_ns = use->busy_ns;
+	u->gpu_memory_peak_bytes = use->memory_peak_bytes;
+	if (is_known(u->marks, RT_HAS_GPU) && u->wall_ns > 0)
+		u->busy_gpus = (double)use->busy_ns / (double)u->wall_ns;
+	if (is_known(u->marks, RT_HAS_GPU_ENERGY))
+		u->gpu_energy_joules = (double)use->energy_uj / 1e6;
+	if (is_known(u->marks, RT_HAS_GPU) || use->gpus > 0 || use->is_absent)
+		u->gpus = use->gpus;
+	if (use->is_absent)
+		u->gpu_note = "none found";
+	else if (!is_known(u->marks, RT_HAS_GPU) && !is_known(u->marks, RT_HAS_GPU_MEMORY))
+		u->gpu_note = "unknown";
 }
 
 void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const struct follow *last)
 {
+	struct gpu_use gpu = gpu_use_of(last);
+
 	*u = (struct usage){
+		.kind = USAGE_RUN,
 		.pid = last->pid,
 		.has_ended = true,
 		.exit_code = outcome->exit_code,
@@ -59,10 +139,11 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.cgroup_tasks_peak = outcome->cgroup_tasks_peak,
 	};
 	add_from_sample(u, last);
-	u->gpu.marks = u->marks;
-	u->gpu.wall_ns = u->wall_ns;
-	u->gpu.busy_ns = outcome->gpu_busy_ns;
-	u->gpu.memory_peak_bytes = outcome->gpu_memory_peak_bytes;
+	gpu.marks = u->marks;
+	gpu.busy_ns = outcome->gpu_busy_ns;
+	gpu.memory_peak_bytes = outcome->gpu_memory_peak_bytes;
+	add_gpus(u, &gpu);
+	derive(u);
 }
 
 static void set_peak(struct usage *u, const struct rt_metrics *m)
@@ -94,16 +175,23 @@ static bool has_all_events(const struct follow *f)
 	return !(f->now.reasons & (RT_REASON_EVENTS_UNHEARD | RT_REASON_EVENTS_LOST));
 }
 
+/* Whether every process that there was since rtrack attached still runs: then none is missing. */
+static bool is_all_running(const struct follow *f)
+{
+	return has_all_events(f) && f->now.valid & RT_HAS_PROCESSES_SEEN &&
+	       f->now.processes == f->now.processes_seen;
+}
+
 /* The tree cannot have used more than the cgroup that it is in. If the cgroup used no more than is
  * known of the tree, nothing can be missing. Its account may lag by a clock tick on each CPU. */
 static void bound_cpu(struct usage *u, const struct follow *f)
 {
-	uint64_t low_ns = usage_cpu_ns(u), growth_ns = f->cgroup_growth_ns;
+	uint64_t low_ns = u->cpu_user_ns + u->cpu_system_ns, growth_ns = f->cgroup_growth_ns;
 	uint64_t lag_ns = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * TICK_MAX_NS;
 	bool is_bounded = growth_ns != UINT64_MAX;
 
 	u->cpu_low_ns = u->cpu_estimate_ns = u->cpu_high_ns = low_ns;
-	if (f->is_alone && !u->reasons)
+	if ((f->is_alone || is_all_running(f)) && !u->reasons)
 		return;
 	if (!is_bounded)
 		u->cpu_high_ns = UINT64_MAX;
@@ -117,12 +205,15 @@ static void bound_cpu(struct usage *u, const struct follow *f)
 void usage_of_attached(struct usage *u, const struct follow *f)
 {
 	const struct rt_metrics *from = &f->base, *to = &f->now;
+	const struct gpu_use gpu = gpu_use_of(f);
 	struct rt_delta since;
 	uint32_t orphans = f->is_alone || has_all_events(f) ? 0 : RT_REASON_ORPHANS_UNSEEN;
 
 	rt_diff(from, to, &since, sizeof(since));
 	*u = (struct usage){
+		.kind = USAGE_ATTACH,
 		.pid = f->pid,
+		.exit_code = -1,
 		.has_ended = f->has_ended,
 		.start_realtime_ns = from->realtime_ns,
 		.wall_ns = to->monotonic_ns - from->monotonic_ns,
@@ -152,21 +243,48 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 	    u->cpu_high_ns == UINT64_MAX ? UINT64_MAX : u->cpu_high_ns - u->cpu_low_ns;
 	set_peak(u, to);
 	add_from_sample(u, f);
+	add_gpus(u, &gpu);
+	derive(u);
 }
 
-uint64_t usage_cpu_ns(const struct usage *u)
+/* The marks of a difference cover counters alone. */
+static struct marks marks_of_system(const struct rt_metrics *m, const struct rt_delta *since)
 {
-	return u->cpu_user_ns + u->cpu_system_ns;
-}
+	const uint64_t gauges = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE;
 
-const char *usage_peak_kind(const struct usage *u)
-{
-	static const char *const names[] = {
-		[RT_PEAK_PSS] = "pss",
-		[RT_PEAK_RSS] = "rss",
-		[RT_PEAK_CGROUP] = "cgroup",
+	return (struct marks){
+		(since->valid & ~gauges) | (m->valid & gauges),
+		(since->partial & ~gauges) | (m->partial & gauges),
+		(since->estimated & ~gauges) | (m->estimated & gauges),
 	};
+}
 
-	return u->peak_tree_kind < sizeof(names) / sizeof(names[0]) ? names[u->peak_tree_kind]
-	                                                            : NULL;
+void usage_of_system(struct usage *u, const struct follow *f)
+{
+	const struct rt_metrics *m = &f->now;
+	const struct gpu_use gpu = gpu_use_of(f);
+	struct rt_delta since;
+
+	rt_diff(&f->base, m, &since, sizeof(since));
+	*u = (struct usage){
+		.kind = USAGE_SYSTEM,
+		.exit_code = -1,
+		.start_realtime_ns = f->base.realtime_ns,
+		.wall_ns = since.interval_ns,
+		.marks = marks_of_system(m, &since),
+		.cpu_user_ns = since.cpu_user_ns,
+		.cpu_system_ns = since.cpu_system_ns,
+		.disk_read_bytes = since.disk_read_bytes,
+		.disk_write_bytes = since.disk_write_bytes,
+		.network_receive_bytes = since.network_receive_bytes,
+		.network_transmit_bytes = since.network_transmit_bytes,
+		.memory_total_bytes = m->memory_total_bytes,
+		.peak_memory_used_bytes = (uint64_t)f->memory.peak,
+		.samples = f->samples,
+		.overhead_cpu_ns = m->self_cpu_ns,
+		.cores = &f->cores,
+		.memory = &f->memory,
+	};
+	add_gpus(u, &gpu);
+	derive(u);
 }

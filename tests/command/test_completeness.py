@@ -102,6 +102,9 @@ class Completeness(Case):
         self.assertGreaterEqual(got["cpu_seconds"], 0.06)
         self.assertEqual(got["accounting"]["error_bound_seconds"], 0)
         self.assertEqual(OF_MEMBERS & set(got["partial"]), OF_MEMBERS)
+        output = rtrack("run", "--accounting", "cgroup", *python(code)).stderr
+        self.assertIn("accounting  cgroup, complete", output)
+        self.assertNotIn("missing", output)
         got = self.account("--accounting", "cgroup", *python(busy(0.06)))
         self.assertTrue(got["accounting"]["complete"])
         self.assertEqual(OF_MEMBERS & set(got["partial"]), set())

@@ -24,8 +24,8 @@ class Closed(Case):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def test_run_with_closed_standard_descriptors_writes_rows(self) -> None:
-        for redirections in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
-            rows = self.dir / "rows"
+        for number, redirections in enumerate(("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-")):
+            rows = self.dir / f"rows-{number}"  # the command could read the rows of an earlier one
             done = self.run_without(redirections, "run", "-i", "0.05", "-o", str(rows), "sh", "-c",
                                     UNTIL_FOUR_LINES, str(rows))
             self.assertEqual(done.returncode, 3, redirections)

@@ -179,18 +179,18 @@ class WithoutSupervisor(Case):
             self.assertEqual((done.returncode, mark.exists()), (125, False), done.stderr)
             self.assertIn(f"rtrack-supervisor {why}", done.stderr)
 
-    def assert_auto_polls_and_says_why(self) -> None:
+    def assert_auto_polls_and_says_why(self, why: str) -> None:
         done = rtrack("run", "--summary", "json", "sh", "-c", "exit 4", env=self.env)
         got = json.loads(done.stderr)["accounting"]
         self.assertEqual((done.returncode, got["level"]), (4, "poll"))
         self.assertIn("no_supervisor", got["reasons"])
         done = rtrack("run", "true", env=self.env)
-        self.assertIn("no rtrack-supervisor of this release could be started", done.stderr)
+        self.assertIn(f"accounting is by poll: {why}", done.stderr)
 
     def test_missing_supervisor_is_named_and_auto_polls(self) -> None:
         self.need_none_installed()
         self.assert_refused("is not installed")
-        self.assert_auto_polls_and_says_why()
+        self.assert_auto_polls_and_says_why("rtrack-supervisor is not installed")
 
     def test_supervisor_of_another_protocol_is_not_looked_for(self) -> None:
         self.need_none_installed()
@@ -202,18 +202,18 @@ class WithoutSupervisor(Case):
         self.put_supervisor("exit 0")
         (self.dir / SUPERVISOR).chmod(0o644)
         self.assert_refused("is not installed")
-        self.assert_auto_polls_and_says_why()
+        self.assert_auto_polls_and_says_why("rtrack-supervisor is not installed")
 
     def test_supervisor_without_report_is_of_another_release_and_auto_polls(self) -> None:
         self.put_supervisor("exit 2")
         self.assert_refused("is of another release")
-        self.assert_auto_polls_and_says_why()
+        self.assert_auto_polls_and_says_why("rtrack-supervisor is of another release")
 
     def test_killed_supervisor_makes_auto_poll(self) -> None:
         self.put_supervisor("kill -9 $$")
         self.assertEqual(
             rtrack("run", "--accounting", "wait", "true", env=self.env).returncode, 123)
-        self.assert_auto_polls_and_says_why()
+        self.assert_auto_polls_and_says_why("no rtrack-supervisor of this release could be started")
 
     def test_supervisor_of_same_protocol_beside_library_is_used(self) -> None:
         shutil.copy(BUILD / "lib" / SUPERVISOR, self.dir)

@@ -104,27 +104,29 @@ class Gpus(Case):
         self.assertEqual(gpu["gpus"], 3)
         text = rtrack("system", "--gpu", "-i", "0.1", "--count", "3", "-o", self.dir / "rows",
                       env=self.environment()).stderr
-        self.assertRegex(text, r"\n  gpu +about [\d.]+ s busy   0\.[67]\d of 3 GPUs   "
-                               r"peak 1\.5 GiB   0\.0 J\n")
+        self.assertRegex(text, r"\n  GPU time +about [\d.]+ s\n"
+                               r" +about 0\.[67]\d +GPUs busy, on average\n"
+                               r" +1\.5 GiB +peak memory of GPUs\n"
+                               r" +0\.00 +joules used by GPUs\n")
 
     def test_summary_without_the_option_has_no_gpus(self) -> None:
-        self.assertIsNone(self.summary("system", "--count", "2")["gpu"])
-        self.assertIsNone(self.summary("run", "true")["gpu"])
-        self.assertNotIn("gpu", rtrack("run", "true", env=self.environment()).stderr)
+        for words in (("system", "--count", "2"), ("run", "true")):
+            self.assertEqual(set(self.summary(*words)["gpu"].values()), {None})
+        self.assertNotIn("GPU", rtrack("run", "true", env=self.environment()).stderr)
 
     @unittest.skipIf(HAS_GPU, "this machine has a GPU")
     def test_summary_says_that_there_is_none(self) -> None:
         (self.dir / "libnvidia-ml.so.1").unlink()
         text = rtrack("system", "--gpu", "-i", "0.1", "--count", "2", "-o", self.dir / "rows",
                       env=self.environment()).stderr
-        self.assertRegex(text, r"\n  gpu +none found\n")
+        self.assertRegex(text, r"\n  GPUs +none found\n")
 
     def test_summary_of_a_driver_that_hangs_is_unknown(self) -> None:
         self.script.write_text(TWO + "hang nvmlInit\n")
         began = time.monotonic()
         gpu = self.summary("system", "--gpu", "--count", "2")["gpu"]
-        self.assertEqual(gpu, {"busy_seconds": None, "peak_memory_bytes": None,
-                               "energy_joules": None, "gpus": None})
+        self.assertEqual(gpu, {"note": "unknown", "busy_seconds": None, "busy_gpus": None,
+                               "peak_memory_bytes": None, "energy_joules": None, "gpus": None})
         self.assertGreater(time.monotonic() - began, 0.9)
 
     def under_devices(self, *words: Word) -> List[Word]:

@@ -34,6 +34,11 @@ KEYS = {
     "timed_out": bool,
     "partial": list,
     "schema": int,
+    "cores_used": float,
+    "label": type(None),
+    "top_cpu": list,
+    "top_memory": list,
+    "meta": dict,
 }
 ACCOUNTING = {
     "level": str, "complete": bool, "reasons": list, "cpu_seconds_low": float,
@@ -128,16 +133,19 @@ class Json(Case):
 class Text(Case):
     def test_text_summary_has_main_figures(self) -> None:
         output = text("-i", "0.05", *python(HOLD + busy(0.2) + "\nraise SystemExit(4)"))
-        self.assertIn("exit 4", output)
-        self.assertRegex(
-            output, r"time +[\d.]+ s wall +0\.\d{3} s user +0\.\d{3} s system +\d\.\d\d cores")
-        self.assertRegex(
-            output,
-            r"memory .*peak (about |at least )?\d+\.\d MiB tree( \(cgroup\))? +"
-            r"\d+\.\d MiB largest process")
-        self.assertRegex(output, r"storage .* read .* written")
-        self.assertRegex(output, r"processes +(at least 1 seen|1 in all)")
-        self.assertRegex(output, r"accounting +(wait|cgroup), ")
+        self.assertRegex(output, r"^rtrack: .*   exit 4\n")
+        seconds, size = r"(at least )?\d+\.\d\d+ s", r"(about |at least )?\d+\.\d [KM]iB"
+        for line in (r"wall time   \d+\.\d\d+ s", rf"CPU time    {seconds} +0\.\d{{3}} s user, ",
+                     r"cores       (at least )?\d\.\d\d +of \d+, on average",
+                     rf"peak memory {size} +all processes, ",
+                     rf"            {size} +largest process",
+                     r"read        .* from storage", r"written     .* to storage",
+                     r"processes   (at least 1 +seen|1 +in all)", r"accounting  (wait|cgroup), "):
+            self.assertRegex(output, rf"(?m)^  {line}")
+
+    def test_lines_have_no_trailing_blanks(self) -> None:
+        output = text("-v", "--label", "x", "sh", "-c", "sleep 0.1 | cat")
+        self.assertEqual([line for line in output.splitlines() if line != line.rstrip()], [])
 
     def test_verbose_summary_has_more_lines(self) -> None:
         self.assertNotIn("overhead", text("true"))
@@ -146,7 +154,48 @@ class Text(Case):
             self.assertIn(word, output)
         self.assertNotIn("at once", text("true"))
         if "at least" not in output.partition("processes")[2].splitlines()[0]:
-            self.assertRegex(output, r"processes +1 in all +at most 1 at once")
+            self.assertRegex(output, r"processes +1 +in all\n +1 +at once, at most")
+
+    def test_cores_are_never_more_than_the_machine_has(self) -> None:
+        """A child is accounted when it is waited for, so an interval can seem to have more."""
+        cpus = os.sysconf("SC_NPROCESSORS_ONLN")
+        code = f"""
+import os, time
+children = [os.fork() for _ in range({3 * cpus})]
+if 0 in children:
+    while time.process_time() < 0.1: pass
+    os._exit(0)
+for child in children: os.waitpid(child, 0)
+"""
+        got = self.summary("run", "--accounting", "wait", "-i", "0.005", *python(code))
+        self.assertLessEqual(got["peak_cores"], cpus)
+        self.assertLessEqual(got["cores_used"], got["peak_cores"])
+        self.assertEqual(got["cpus_online"], cpus)
+
+    def test_missing_cpu_time_is_bounded_in_words_with_its_reason(self) -> None:
+        code = ("import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                "if os.fork() == 0:\n    while time.process_time() < 0.2: pass\n    os._exit(0)\n"
+                "try: os.wait()\nexcept ChildProcessError: pass\n")
+        output = " ".join(text("--accounting", "wait", *python(code)).split())
+        self.assertRegex(
+            output, r"accounting wait, perhaps incomplete (up to \d+\.\d+ s of CPU may be missing|"
+            r"CPU time may be missing, and it is not known how much): .*"
+            r"a process (ignores SIGCHLD|exited and no parent)")
+        self.assertRegex(output, r"CPU time at least \d")
+
+    def test_incomplete_summary_says_how_much_and_complete_one_nothing(self) -> None:
+        for words in (["true"], ["sleep", "0.1"], ["sh", "-c", "true | cat"]):
+            for method in ("poll", "wait"):
+                output = text("--accounting", method, *words)
+                self.assertRegex(output, r"(perhaps in|, )complete")
+                self.assertEqual("perhaps incomplete" in output, "may be missing: " in output
+                                 or "not known how much: " in output, output)
+
+    def test_label_is_shown(self) -> None:
+        self.assertRegex(text("--label", "nightly \x1b[1m", "true"),
+                         r"(?m)^  label +nightly \?\[1m$")
+        self.assertEqual(self.summary("run", "--label", "a b", "true")["label"], "a b")
+        self.assertNotIn("label", text("true"))
 
     def test_quiet_or_none_prints_no_summary(self) -> None:
         for option in ("-q", "--quiet", "--summary=none"):
@@ -222,7 +271,7 @@ class Color(Case):
         words = ("--accounting", "poll", "-i", "0.1", "sleep", "0.25")
         plain, colored = text(*words), text("--color", "always", *words)
         figures = re.compile(
-            r" *(about|at least)? *[\d.]+( [KM]i?B\b| B\b| s\b)?| *unknown\b"
+            r" *(about|at least)? *[\d.]+( [KM]i?B\b| B\b| s\b)? *| *unknown\b *"
             r"|[_.:\-=+*#▁▂▃▄▅▆▇█]+")
         # The two runs may differ in their verdict: other processes may use CPU time in one of them.
         # In one of them a poll may see the peak before PSS is read, and a part of the CPU time may

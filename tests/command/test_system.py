@@ -108,7 +108,7 @@ class System(Case):
                         got["wall_seconds"])
         self.assertTrue(0 < got["overhead_cpu_seconds"] < 0.1)
         output = rtrack("system", "-i", "0.05", "--count", "3", "-o", "/dev/null").stderr
-        for word in ("time", "memory", "storage", "network", "cores"):
+        for word in ("wall time", "peak memory", "written", "received", "cores"):
             self.assertIn(word, output)
 
     def test_count_rows_take_full_intervals(self) -> None:

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The outputs of one subcommand together. */
+#include "outputs.h"
+
+#include <stdio.h>
+
+#include "commands.h"
+#include "message.h"
+
+static int refuse(const struct options *options, const struct output *a, const struct output *b)
+{
+	char what[400];
+
+	snprintf(what, sizeof(what),
+	         "'%.120s' and '%.120s' are one file: the %s and the %s need two", a->name, b->name,
+	         a->what, b->what);
+	return usage_error(options, what);
+}
+
+int outputs_check(const struct options *options, const struct series *series,
+                  const struct summary *summary, const struct processes *processes)
+{
+	const struct output *outputs[3];
+	int count = 0;
+
+	if (series->out.fd >= 0)
+		outputs[count++] = &series->out;
+	if (processes && processes->out.fd >= 0)
+		outputs[count++] = &processes->out;
+	/* Standard error was not asked for. */
+	if (summary->out.fd >= 0 && options->summary_file)
+		outputs[count++] = &summary->out;
+	for (int i = 0; i < count; i++) {
+		for (int j = i + 1; j < count; j++) {
+			if (output_is_same(outputs[i], outputs[j]))
+				return refuse(options, outputs[i], outputs[j]);
+		}
+	}
+	return 0;
+}
+
+int outputs_exit_code(int code, const struct series *series, const struct summary *summary,
+                      const struct processes *processes)
+{
+	bool is_torn =
+	    series->out.is_torn || summary->out.is_torn || (processes && processes->out.is_torn);
+
+	return code == 0 && is_torn ? EXIT_TROUBLE : code;
+}

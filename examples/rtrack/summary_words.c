@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The sentences of a summary for people, which text and Markdown share. */
+#include "summary_words.h"
+
+#include <string.h>
+
+#include "units.h"
+
+#define SHOWN_ERROR_NS 1000000 /* a smaller one is not worth a word */
+
+static bool is_named(const struct summary_field *field, const char *name)
+{
+	return !field->group && strcmp(field->name, name) == 0;
+}
+
+bool summary_shows(const struct summary_field *field, const struct usage *u, bool is_long)
+{
+	if (!(field->kinds & u->kind) || field->place < (is_long ? PLACE_LONG : PLACE_ALWAYS))
+		return false;
+	/* Of these, most commands have none. */
+	if (field->group || field->unit == UNIT_WORD || field->place == PLACE_LONG)
+		return summary_field_is_known(field, u);
+	return true;
+}
+
+/* A lower bound of 0 says nothing. */
+void summary_add_value(struct text *out, const struct summary_field *field, const struct usage *u)
+{
+	bool is_counted = field->unit <= UNIT_COUNT;
+
+	if (!summary_field_is_known(field, u) ||
+	    (is_counted && u->marks.partial & field->bits && summary_field_whole(field, u) == 0)) {
+		text_add(out, "unknown");
+		return;
+	}
+	text_add(out, summary_field_reservation(field, u));
+	summary_field_add_human(out, field, u);
+}
+
+static void add_cpu_part(struct text *out, const struct usage *u, uint64_t ns, const char *name)
+{
+	if (ns == 0 && u->marks.partial & RT_HAS_CPU)
+		text_printf(out, "unknown %s", name);
+	else
+		text_printf(out, "%s %s", human_time(ns).s, name);
+}
+
+static void add_cpu_meaning(struct text *out, const struct usage *u)
+{
+	if (!is_known(u->marks, RT_HAS_CPU))
+		return;
+	add_cpu_part(out, u, u->cpu_user_ns, "user");
+	text_add(out, ", ");
+	add_cpu_part(out, u, u->cpu_system_ns, "system");
+}
+
+static void add_overhead_meaning(struct text *out, const struct usage *u)
+{
+	text_printf(out, "CPU time of rtrack for %s sample%s", human_count(u->samples).s,
+	            u->samples == 1 ? "" : "s");
+	if (u->wall_ns > 0)
+		text_printf(out, ", %.2f %% of one core",
+		            100.0 * (double)u->overhead_cpu_ns / (double)u->wall_ns);
+}
+
+void summary_add_meaning(struct text *out, const struct summary_field *field, const struct usage *u)
+{
+	if (is_named(field, "cpu_seconds"))
+		add_cpu_meaning(out, u);
+	else if (is_named(field, "cores_used") && u->cpus > 0)
+		text_printf(out, "of %s, on average", human_count(u->cpus).s);
+	else if (is_named(field, "peak_memory_used_bytes") && u->memory_total_bytes > 0)
+		text_printf(out, "used, of %s", human_bytes(u->memory_total_bytes).s);
+	else if (is_named(field, "peak_tree_bytes") && u->peak_tree_kind)
+		text_add(out, u->peak_tree_kind == RT_PEAK_CGROUP
+		                  ? "all processes, with their page cache (cgroup)"
+		                  : "all processes, shared memory counted once");
+	else if (is_named(field, "processes"))
+		text_add(out, u->processes_exact ? "in all" : "seen");
+	else if (is_named(field, "overhead_cpu_seconds"))
+		add_overhead_meaning(out, u);
+	else if (field->about)
+		text_add(out, field->about);
+}
+
+void summary_add_ending(struct text *out, const struct usage *u)
+{
+	if (u->kind == USAGE_ATTACH)
+		text_add(out, u->has_ended ? "ended" : "still running");
+	else if (u->signal > 0)
+		text_printf(out, "%skilled by signal %d (%s)", u->timed_out ? "timed out, " : "",
+		            (int)u->signal, strsignal(u->signal));
+	else if (u->exit_code >= 0)
+		text_printf(out, "%sexit %d", u->timed_out ? "timed out, " : "", (int)u->exit_code);
+	else
+		text_add(out, "exit status lost");
+}
+
+/* Returns the reasons why CPU time may be missing. There is none if the account is complete. */
+static uint32_t missing_reasons(const struct usage *u)
+{
+	return u->reasons & ~(uint32_t)RT_REASON_NO_SUPERVISOR;
+}
+
+void summary_add_accounting(struct text *out, const struct usage *u)
+{
+	text_printf(out, "%s, ", u->accounting_method ? u->accounting_method : "unknown method");
+	if (missing_reasons(u))
+		text_add(out, "perhaps incomplete");
+	else if (u->error_bound_ns >= SHOWN_ERROR_NS && u->error_bound_ns != UINT64_MAX)
+		text_printf(out, "complete to within %s of CPU", human_time(u->error_bound_ns).s);
+	else
+		text_add(out, "complete");
+}
+
+/* Other programs are to blame only if there is an account that they share. */
+static const char *words_of(const struct reason *reason, const struct usage *u)
+{
+	if (reason->bit == RT_REASON_UNVERIFIED && u->cpu_high_ns == UINT64_MAX)
+		return "nothing here shows that every process was waited for";
+	return reason->words;
+}
+
+/* E.g.: "up to 0.500 s of CPU may be missing: other programs ran in the same cgroup". */
+static void add_missing_cpu(struct text *out, const struct usage *u)
+{
+	const struct reason *reason;
+	const char *gap = ": ";
+
+	if (u->error_bound_ns == UINT64_MAX)
+		text_add(out, "CPU time may be missing, and it is not known how much");
+	else
+		text_printf(out, "up to %s of CPU may be missing", human_time(u->error_bound_ns).s);
+	if (u->cpu_estimate_ns > u->cpu_low_ns)
+		text_printf(out, ", probably %s", human_time(u->cpu_estimate_ns - u->cpu_low_ns).s);
+	for (size_t i = 0; (reason = reason_at(i)); i++) {
+		if (!(missing_reasons(u) & reason->bit))
+			continue;
+		text_printf(out, "%s%s", gap, words_of(reason, u));
+		gap = "; ";
+	}
+}
+
+static void add_supervisor_problem(struct text *out, const struct usage *u)
+{
+	const struct reason *reason;
+
+	text_printf(out, "accounting is by %s: ", accounting_name(u->accounting));
+	if (u->supervisor_problem) {
+		text_add(out, u->supervisor_problem);
+		return;
+	}
+	for (size_t i = 0; (reason = reason_at(i)); i++) {
+		if (reason->bit == RT_REASON_NO_SUPERVISOR)
+			text_add(out, reason->words);
+	}
+}
+
+bool summary_add_caveat(struct text *out, const struct usage *u, unsigned index)
+{
+	unsigned at = 0;
+
+	if (u->reasons & RT_REASON_NO_SUPERVISOR && index == at++) {
+		add_supervisor_problem(out, u);
+		return true;
+	}
+	if (missing_reasons(u) && index == at++) {
+		add_missing_cpu(out, u);
+		return true;
+	}
+	/* That the process itself runs, the title says. */
+	if (u->left_running > (u->kind == USAGE_ATTACH) && index == at++) {
+		text_printf(out, "%s process%s %s running at the end",
+		            human_count(u->left_running).s, u->left_running == 1 ? "" : "es",
+		            u->kind == USAGE_RUN ? "left" : "still");
+		return true;
+	}
+	if (u->members_skipped > 0 && index == at++) {
+		text_printf(out, "%s processes were left out of a sample",
+		            human_count(u->members_skipped).s);
+		return true;
+	}
+	return false;
+}
+
+bool summary_shows_top(const struct usage *u)
+{
+	return u->top && (u->processes != 1 || !u->processes_exact) &&
+	       (u->top->by_cpu.count > 0 || u->top->by_memory.count > 0);
+}
+
+void summary_add_top_cpu(struct text *out, const struct top_process *process)
+{
+	text_printf(out, "%s%s", process->is_cpu_final ? "" : "at least ",
+	            human_time(process->cpu_ns).s);
+}
+
+void summary_add_top_memory(struct text *out, const struct top_process *process)
+{
+	text_printf(out, "%s%s", process->is_memory_final ? "" : "at least ",
+	            human_bytes(process->peak_rss_bytes).s);
+}
+
+const char *summary_top_command(const struct top_process *process)
+{
+	return process->command[0] ? process->command : process->name;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Preloaded into a program, it makes realloc(3) fail for more than SHORT_MEMORY_BYTES. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+void *realloc(void *old, size_t size)
+{
+	static void *(*next)(void *, size_t);
+	const char *limit = getenv("SHORT_MEMORY_BYTES");
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "realloc");
+	if (limit && size > strtoul(limit, NULL, 10)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return next(old, size);
+}
