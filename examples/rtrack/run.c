@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include <rtrack/rtrack.h>
 
@@ -20,6 +21,7 @@
 #include "message.h"
 #include "outputs.h"
 #include "processes.h"
+#include "program.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
@@ -45,6 +47,7 @@ struct run {
 	int kills_sent;
 	bool has_looks; /* at the processes that use most, also between two rows */
 	struct top_processes top;
+	const char **script; /* arguments of the shell that runs a script, or NULL */
 	struct rt_outcome outcome;
 };
 
@@ -73,6 +76,8 @@ static int prepare(struct run *r)
 
 static void report_failed_start(const struct run *r, int err)
 {
+	char interpreter[256];
+
 	if (err == -EOPNOTSUPP)
 		warn("accounting by %s is not available: %s",
 		     accounting_name(r->options->accounting),
@@ -80,6 +85,10 @@ static void report_failed_start(const struct run *r, int err)
 	else if (err == -ENOPKG || err == -EPROTO)
 		warn("accounting by %s is not available: %s",
 		     accounting_name(r->options->accounting), rt_strerror(err));
+	else if ((err == -ENOENT || err == -EACCES) &&
+	         program_lacks_interpreter(r->argv[0], interpreter, sizeof(interpreter)))
+		warn("cannot run '%s': its interpreter '%s' is missing or cannot be executed",
+		     r->argv[0], interpreter);
 	else
 		warn("cannot run '%s': %s", r->argv[0], rt_strerror(err));
 }
@@ -109,7 +118,7 @@ static int start(struct run *r)
 {
 	const struct options *o = r->options;
 	const struct rt_opts tracker = follow_tracker_opts(o);
-	const struct rt_command_opts opts = {
+	struct rt_command_opts opts = {
 		.size = sizeof(opts),
 		.flags = processes_are_wanted(&r->processes) ? RT_COMMAND_LIST_PROCESSES : 0,
 		.argv = r->argv,
@@ -119,6 +128,10 @@ static int start(struct run *r)
 	int64_t now = clock_now();
 	int err = rt_command_start(&r->command, &opts);
 
+	if (err == -ENOEXEC && (r->script = program_as_script(r->argv))) {
+		opts.argv = r->script;
+		err = rt_command_start(&r->command, &opts);
+	}
 	if (err == 0)
 		begin(r, now);
 	return err;
@@ -302,6 +315,7 @@ int command_run(const struct options *options)
 	summary_close(&r.summary);
 	code = outputs_exit_code(code, &r.series, &r.summary, &r.processes);
 	top_processes_free(&r.top);
+	free(r.script);
 	rt_tracker_free(r.system_tracker);
 	rt_command_free(r.command);
 	return code;

@@ -148,5 +148,63 @@ class Quiet(Case):
         self.assertTrue(path.read_text().startswith("rtrack: "))
 
 
+class Scripts(Case):
+    def script(self, text: str, name: str = "script") -> str:
+        path = self.dir / name
+        path.write_text(text)
+        path.chmod(0o755)
+        return str(path)
+
+    def test_script_without_first_line_is_run_by_sh(self) -> None:
+        path = self.script('echo "$0" "$@"\nexit 3\n')
+        for method in ("poll", "wait"):
+            done = rtrack("run", "-q", "--accounting", method, path, "a b", "c")
+            self.assertEqual((done.returncode, done.stdout), (3, f"{path} a b c\n"), method)
+
+    def test_script_without_first_line_is_found_in_path(self) -> None:
+        path = self.script("exit 5\n", "scr-in-path")
+        env = {**os.environ, "PATH": f"/nowhere:{self.dir}:{os.environ['PATH']}"}
+        done = rtrack("run", "--summary", "json", "scr-in-path", env=env)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn('"command":["scr-in-path"]', done.stderr)
+        self.assertEqual(os.path.dirname(path), str(self.dir))
+
+    def test_empty_script_succeeds(self) -> None:
+        self.assertEqual(rtrack("run", "-q", self.script("")).returncode, 0)
+
+    def test_missing_interpreter_is_named(self) -> None:
+        missing = str(self.dir / "no-interpreter")
+        path = self.script(f"#!{missing} -x\n")
+        indirect = self.script(f"#! {path}\n", "indirect")
+        for script in (path, indirect):
+            done = rtrack("run", script)
+            self.assertEqual(done.returncode, 127)
+            self.assertIn(f"cannot run '{script}': its interpreter '{missing}'", done.stderr)
+        env = {**os.environ, "PATH": str(self.dir)}
+        done = rtrack("run", "script", env=env)
+        self.assertEqual(done.returncode, 127)
+        self.assertIn(missing, done.stderr)
+
+    def test_interpreter_that_may_not_be_executed_is_named(self) -> None:
+        plain = self.dir / "plain"
+        plain.write_text("x")
+        done = rtrack("run", self.script(f"#!{plain}\n"))
+        self.assertEqual(done.returncode, 126)
+        self.assertIn(str(plain), done.stderr)
+
+    def test_missing_loader_of_a_binary_is_named(self) -> None:
+        with open("/proc/self/exe", "rb") as file:
+            data = file.read()
+        start = data.find(b"/lib", 0, 4096)
+        if data[:4] != b"\x7fELF" or start < 0:
+            self.skipTest("the program of this test names no loader in its first page")
+        path = self.dir / "binary"
+        path.write_bytes(data[:start] + b"/lix" + data[start + 4:])
+        path.chmod(0o755)
+        done = rtrack("run", path)
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("its interpreter '/lix", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
