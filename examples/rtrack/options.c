@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rtrack/rtrack.h>
@@ -18,6 +19,7 @@
 #include "trace_format.h"
 #include "trace_names.h"
 #include "units.h"
+#include "words.h"
 
 #define SHORTEST_INTERVAL_NS (NS_PER_S / 1000)
 
@@ -46,6 +48,8 @@ enum {
 	KEY_RING_BYTES,
 	KEY_GPU
 };
+
+#define ENVIRONMENT "RTRACK_OPTIONS" /* defaults of run, attach and system */
 
 /* As the library has it. */
 #define RING_BYTES_MAX (UINT64_C(64) << 20)
@@ -472,18 +476,55 @@ static bool parse_one(struct options *o, int key, int *exit_code)
 	return false;
 }
 
-static bool parse_all(struct options *options, int argc, char **argv, int *exit_code)
+/* Parse all arguments. Those from the environment may be options of other subcommands, which are
+ * ignored: RTRACK_OPTIONS holds defaults for several. */
+static bool parse_all(struct options *options, unsigned known, int argc, char **argv,
+                      int *exit_code)
 {
 	struct getopt_tables tables;
 	bool is_parsed = true;
 	int key;
 
-	make_tables(&tables, options->command->bit);
-	optind = 1;
+	make_tables(&tables, known);
+	optind = 0; /* begin anew: the table may be another one than before */
 	while (is_parsed &&
-	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1)
-		is_parsed = parse_one(options, key, exit_code);
+	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
+		if (key == '?' || find_row(options->command->bit, key) || !find_row(known, key))
+			is_parsed = parse_one(options, key, exit_code);
+	}
 	return is_parsed;
+}
+
+/* Parse RTRACK_OPTIONS. Errors name it. The words stay until the end of the program, because the
+ * options point to them. */
+static bool parse_environment(struct options *options, int *exit_code)
+{
+	static struct words words;
+	const char *text = getenv(ENVIRONMENT);
+	char name[64];
+	int err = 0;
+
+	if (!text || !(options->command->bit & FOR_SERIES))
+		return true;
+	words_free(&words);
+	snprintf(name, sizeof(name), "rtrack %s: %s", options->command->name, ENVIRONMENT);
+	/* The first word stands for argv[0]. */
+	err = words_split(&words, text, name);
+	*exit_code = EXIT_USAGE;
+	if (err < 0) {
+		warn(ENVIRONMENT ": %s",
+		     err == -EINVAL ? "a quote is not closed" : rt_strerror(err));
+		return false;
+	}
+	if (!parse_all(options, FOR_SERIES, words.count, words.word, exit_code)) {
+		fprintf(stderr, "rtrack: this is in " ENVIRONMENT "='%s'\n", text);
+		return false;
+	}
+	if (optind < words.count) {
+		warn(ENVIRONMENT ": '%s' is no option", words.word[optind]);
+		return false;
+	}
+	return true;
 }
 
 bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
@@ -493,9 +534,11 @@ bool options_parse(struct options *options, const struct command *command, int a
 	bool is_parsed;
 
 	*options = (struct options){ .command = command, .interval_ns = NS_PER_S };
+	if (!parse_environment(options, exit_code))
+		return false;
 	snprintf(name, sizeof(name), "rtrack %s", command->name);
 	argv[0] = name; /* getopt_long() begins its messages with it */
-	is_parsed = parse_all(options, argc, argv, exit_code);
+	is_parsed = parse_all(options, command->bit, argc, argv, exit_code);
 	argv[0] = NULL;
 	options->operands = argv + optind;
 	options->operand_count = argc - optind;

@@ -69,8 +69,9 @@ struct options {
 	int operand_count;
 };
 
-/* Parse the arguments of a subcommand; argv[0] is its name. Returns true if the subcommand must
- * run. Otherwise help was shown or an error was reported: returns false and sets the exit code. */
+/* Parse the arguments of a subcommand, after those of RTRACK_OPTIONS; argv[0] is its name. Returns
+ * true if the subcommand must run. Otherwise help was shown or an error was reported: returns false
+ * and sets the exit code. */
 bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
                    int *exit_code);
 
