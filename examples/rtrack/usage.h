@@ -57,7 +57,7 @@ struct usage {
 	uint64_t gpus;                       /* UINT64_MAX: unknown */
 	double busy_gpus, gpu_energy_joules; /* negative: unknown */
 	const char *gpu_note;                /* why there is no figure, or NULL */
-	const struct top_processes *top; /* NULL: not gathered */
+	const struct top_processes *top;     /* NULL: not gathered */
 	/* Why there is no supervisor, if RT_REASON_NO_SUPERVISOR is set. */
 	const char *supervisor_problem;
 };

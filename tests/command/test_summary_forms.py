@@ -99,7 +99,7 @@ class Template(Case):
     def test_names_and_json_agree(self) -> None:
         """Each number of the JSON object has a name, and the names have the same kinds of value."""
         names = rtrack("run", "--template", "help").stdout.split()
-        words = ("--accounting", "wait", "--pss", "off", "true")
+        words = ("--accounting", "wait", "--pss", "off", "sleep", "0.3")
         got = json.loads(rtrack("run", "--summary", "json", *words).stderr)
         flat: Dict[str, Any] = {}
         for key, value in got.items():
