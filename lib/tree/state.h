@@ -90,8 +90,11 @@ struct rti_supervised_state {
 	bool has_final_rusage;
 	uint64_t final_rusage[RTI_COUNTERS];
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does; tree.c empties it */
-	uint32_t left_cgroup;     /* RTI_LEFT_ value, by the members that were looked at */
-	size_t cgroup_next;       /* member to look at next */
+	/* By how much its account may lag behind. The count of the CPUs that it comes from is
+	 * taken once, since the C library opens a file for it. */
+	uint64_t cgroup_lag_ns;
+	uint32_t left_cgroup; /* RTI_LEFT_ value, by the members that were looked at */
+	size_t cgroup_next;   /* member to look at next */
 	uint64_t cgroup_checked_ns;
 	/* Where rows of members go when they exit; NULL: nowhere. */
 	void (*on_exit)(void *arg, const struct rti_member_row *row);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/pid_stat.h"
+#include "os/cpu_time.h"
 #include "os/pid_file.h"
 #include "os/pidfd.h"
 #include "parse/scan.h"
@@ -30,6 +31,8 @@ void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_comman
 	tree->supervised.pid = command->supervisor_pid;
 	tree->supervised.shared = command->shared;
 	tree->supervised.cgroup = *command->cgroup;
+	tree->supervised.cgroup_lag_ns =
+	    tree->ctx->platform->cpu_count() * (uint64_t)RTI_TICK_MAX_NS;
 	tree->supervised.on_exit = command->on_exit;
 	tree->supervised.on_exit_arg = command->on_exit_arg;
 	rti_fork_tracker_close(fork_tracker);

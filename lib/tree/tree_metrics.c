@@ -218,8 +218,7 @@ static void apply_cgroup(struct rti_tree *tree)
 	if (tree->want & RT_HAS_CPU &&
 	    rti_cgroup_read_cpu(&tree->supervised.cgroup, tree->ctx, &user_ns, &system_ns) == 0)
 		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns,
-		                                 tree->ctx->platform->cpu_count() *
-		                                     (uint64_t)RTI_TICK_MAX_NS);
+		                                 tree->supervised.cgroup_lag_ns);
 }
 
 static void sum_members(struct rti_tree *tree)
