@@ -15,9 +15,9 @@ function bar(share,    text)
 	return sprintf("%-*s", width, text)
 }
 
-function slice(first, last,    i, sum, peak, most_children, mark)
+function slice(first, last,    i, sum, peak, most_processes, mark)
 {
-	sum = peak = most_children = 0
+	sum = peak = most_processes = 0
 	mark = " "
 	for (i = first; i <= last; i++) {
 		sum += cores[i]
@@ -25,16 +25,15 @@ function slice(first, last,    i, sum, peak, most_children, mark)
 			peak = pss[i]
 			mark = estimated[i] ? "~" : " "
 		}
-		if (children[i] > most_children)
-			most_children = children[i]
+		if (processes[i] > most_processes)
+			most_processes = processes[i]
 	}
 	sum /= last - first + 1
 	printf "%8.1f  %5.2f %s  %s%8.1f %s  %8d\n", time[last] - time[1], sum, bar(sum / cpus),
-	       mark, peak, bar(most_pss ? peak / most_pss : 0), most_children
+	       mark, peak, bar(most_pss ? peak / most_pss : 0), most_processes
 }
 
 NR == 1 {
-	gsub(/"/, "")
 	for (i = 1; i <= NF; i++)
 		column[$i] = i
 	next
@@ -43,10 +42,10 @@ NR == 1 {
 {
 	rows++
 	time[rows] = $column["timestamp"]
-	cores[rows] = $column["cpu_usage"]
-	pss[rows] = $column["pss"] / 1024
-	estimated[rows] = $column["estimated"] ~ /pss/
-	children[rows] = $column["children"]
+	cores[rows] = $column["cores_used"]
+	pss[rows] = $column["pss_bytes"] / 1048576
+	estimated[rows] = $column["estimated"] ~ /pss_bytes/
+	processes[rows] = $column["processes"]
 	if (pss[rows] > most_pss)
 		most_pss = pss[rows]
 }
@@ -54,7 +53,7 @@ NR == 1 {
 END {
 	slices = rows < 16 ? rows : 16
 	printf "%8s  %5s %-*s  %9s %-*s  %8s\n", "seconds", "cores", width, "", "PSS, MiB", width,
-	       "~ estimate", "children"
+	       "~ estimate", "processes"
 	for (s = 0; s < slices; s++)
 		slice(int(s * rows / slices) + 1, int((s + 1) * rows / slices))
 }

@@ -12,7 +12,7 @@ set -euo pipefail
 packages=(
   gcc g++ libc6-dev meson ninja-build pkg-config check # builds, unit tests
   python3 python3-psutil time locales # tests in Python, reference figures, a locale with comma
-  python3-jsonschema                                   # the schema of the summary
+  python3-pandas python3-jsonschema jq                 # readers of series, checks of schemas
   strace                                               # traced calls, beside those of a trace
   cargo rustfmt librust-pkg-config-dev                 # Rust
   bindgen libclang-common-14-dev                       # Rust: a generator, with its stddef.h

@@ -123,6 +123,7 @@ static int attach_to_all(struct attach *a)
 static int prepare(struct attach *a)
 {
 	const struct subject subject = { .interval_ns = a->options->interval_ns };
+	struct row first;
 	int err = 0;
 
 	if (summary_open(&a->summary, a->options) < 0 || series_open(&a->series, a->options) < 0)
@@ -140,7 +141,9 @@ static int prepare(struct attach *a)
 		warn("cannot follow the system: %s", rt_strerror(err));
 		return EXIT_BEFORE_START;
 	}
-	series_begin(&a->series, a->options, &subject);
+	series_begin(&a->series, &subject);
+	first = follow_row(&a->trees[0], NULL);
+	series_write_head(&a->series, &first);
 	return 0;
 }
 
@@ -295,8 +298,11 @@ int command_attach(const struct options *options)
 
 	if (options->operand_count == 0)
 		return usage_error(options, "no process id given");
+	code = series_check(options);
+	if (code != 0)
+		return code;
 	code = attach(&a);
-	series_close(&a.series);
+	series_close(&a.series, &a.ticker);
 	summary_close(&a.summary);
 	if (code == 0 && a.series.out.failed)
 		code = EXIT_TROUBLE;

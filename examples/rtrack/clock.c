@@ -41,10 +41,22 @@ void ticker_init(struct ticker *t, const struct options *options, int64_t start)
 		t->next = t->end;
 }
 
+/* Count the deadlines after the one that was due, up to this time. */
+static void count_missed(struct ticker *t, int64_t until)
+{
+	int64_t passed = (until - t->start) / t->interval;
+	int64_t due = (t->next - t->start) / t->interval;
+
+	if (passed > due)
+		t->missed += (uint64_t)(passed - due);
+}
+
 bool ticker_advance(struct ticker *t, int64_t now)
 {
 	int64_t passed = (now - t->start) / t->interval;
 
+	count_missed(t, now < t->end ? now : t->end);
+	t->met++;
 	if (t->rows_left != UINT64_MAX)
 		t->rows_left--;
 	if (now >= t->end || t->rows_left == 0) {

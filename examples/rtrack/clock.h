@@ -19,8 +19,9 @@ int64_t clock_cpu(void);
  * E.g.: interval 1 s, no row between 3 s and 7.4 s: one row at 7.4 s, the next at 8 s. */
 struct ticker {
 	int64_t start, interval, next;
-	int64_t end;        /* of the series, or NEVER */
-	uint64_t rows_left; /* UINT64_MAX: no limit */
+	int64_t end;          /* of the series, or NEVER */
+	uint64_t rows_left;   /* UINT64_MAX: no limit */
+	uint64_t met, missed; /* deadlines so far: those with a row, and those that were skipped */
 };
 
 struct options;

@@ -7,6 +7,7 @@
 #include "figures.h"
 #include "format.h"
 #include "gpu.h"
+#include "series_columns.h"
 #include "units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -51,9 +52,9 @@ static const char *const columns[] = {
 
 _Static_assert(COUNT(columns) == 1 + SYSTEM_CELLS + PROCESS_CELLS, "one name for each cell");
 
-static void v5_head(struct text *out, const struct subject *subject)
+static void v5_head(struct text *out, const struct columns *unused)
 {
-	(void)subject;
+	(void)unused;
 	cell_names(out, columns, COUNT(columns));
 }
 
@@ -65,6 +66,20 @@ static void cpu_cells(struct text *out, const struct rt_delta *d)
 	cell_double(out, cpu, seconds(d->cpu_user_ns));
 	cell_double(out, cpu, seconds(d->cpu_system_ns));
 	cell_rounded(out, cpu && is_known(delta_marks(d), RT_HAS_RATE), d->cores_used, 4);
+}
+
+/* As there, interrupts are neither system time nor use. */
+static void system_cpu_cells(struct text *out, const struct rt_delta *d)
+{
+	bool cpu = is_known(delta_marks(d), RT_HAS_CPU | RT_HAS_CPU_MODES);
+	bool rate = cpu && is_known(delta_marks(d), RT_HAS_RATE) && d->interval_ns > 0;
+
+	cell_double(out, cpu, seconds(d->cpu_user_ns));
+	cell_double(out, cpu, seconds(d->cpu_mode_system_ns));
+	cell_rounded(
+	    out, rate,
+	    rate ? (double)(d->cpu_user_ns + d->cpu_mode_system_ns) / (double)d->interval_ns : 0,
+	    4);
 }
 
 static void mib_cell(struct text *out, bool known, uint64_t bytes)
@@ -88,11 +103,13 @@ static void storage_cells(struct text *out, const struct rt_metrics *m, const st
 {
 	bool disk = is_known(delta_marks(d), RT_HAS_DISK);
 	bool space = is_known(metrics_marks(m), RT_HAS_FILESYSTEM);
+	/* As there, space that is reserved for root counts as used. */
+	uint64_t used = m->filesystem_total_bytes - m->filesystem_available_bytes;
 
 	cell_u64(out, disk, d->disk_read_bytes);
 	cell_u64(out, disk, d->disk_write_bytes);
 	cell_rounded(out, space, (double)m->filesystem_total_bytes / GB, 2);
-	cell_rounded(out, space, (double)m->filesystem_used_bytes / GB, 2);
+	cell_rounded(out, space, (double)used / GB, 2);
 	cell_rounded(out, space, (double)m->filesystem_available_bytes / GB, 2);
 }
 
@@ -103,7 +120,7 @@ static void system_cells(struct text *out, const struct row *row)
 	bool network = is_known(delta_marks(d), RT_HAS_NETWORK);
 
 	cell_u64(out, is_known(metrics_marks(m), RT_HAS_PROCESSES), m->processes);
-	cpu_cells(out, d);
+	system_cpu_cells(out, d);
 	memory_cells(out, m);
 	storage_cells(out, m, d);
 	cell_u64(out, network, d->network_receive_bytes);
@@ -126,10 +143,11 @@ static void process_cells(struct text *out, const struct row *row)
 	gpu_cells(out, m, d, row->has_no_gpu);
 }
 
-static void v5_row(struct text *out, const struct row *row)
+static void v5_row(struct text *out, const struct columns *unused, const struct row *row)
 {
 	const struct rt_metrics *clock = row->process ? row->process : row->system;
 
+	(void)unused;
 	cell_rounded(out, true, seconds(clock->realtime_ns), 3);
 	if (row->system)
 		system_cells(out, row);

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const struct format *const formats[] = { &format_csv, &format_csv_v5, &format_jsonl };
+static const struct format *const formats[] = { &format_csv, &format_csv_v1, &format_csv_v5,
+	                                        &format_jsonl };
 
 enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
 

@@ -4,12 +4,15 @@
 #define FORMAT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <rtrack/rtrack.h>
 
 #include "text.h"
 
-/* What a series describes. Headers show it. */
+struct columns;
+
+/* What a series describes. */
 struct subject {
 	const char *const *argv; /* the command, or NULL */
 	bool is_system;          /* rows describe the system, not a process tree */
@@ -31,13 +34,14 @@ struct format {
 	const char *name;
 	const char *suffix; /* files with it get this format by default; NULL: none */
 	bool wants_system;  /* rows of a process tree have system columns too */
-	/* The head is written again when a run appends to a file. */
-	bool repeats_head;
-	void (*head)(struct text *out, const struct subject *subject);
-	void (*row)(struct text *out, const struct row *row);
+	/* Get the default columns for an RT_KIND_ value. NULL: the format has fixed columns. */
+	int (*choose)(struct columns *columns, uint32_t kind);
+	/* Write the names of the columns. NULL: each row has them. */
+	void (*head)(struct text *out, const struct columns *columns);
+	void (*row)(struct text *out, const struct columns *columns, const struct row *row);
 };
 
-extern const struct format format_csv, format_csv_v5, format_jsonl;
+extern const struct format format_csv, format_csv_v1, format_csv_v5, format_jsonl;
 
 /* Returns NULL if there is no such format. */
 const struct format *format_by_name(const char *name);

@@ -13,6 +13,7 @@
 #include "figures.h"
 #include "gpu.h"
 #include "gpu_info.h"
+#include "info_fields.h"
 #include "json.h"
 #include "trace_back_ends.h"
 
@@ -369,6 +370,8 @@ int command_info(const struct options *options)
 
 	if (options->operand_count > 0)
 		return usage_error(options, "unexpected argument");
+	if (options->list_fields)
+		return show_fields(options->as_json);
 	uname(&kernel);
 	try_tree(&capabilities[0]);
 	try_system(&capabilities[1]);

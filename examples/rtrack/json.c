@@ -106,6 +106,12 @@ void json_rounded(struct text *t, const char *key, double value, int decimals)
 		text_add(t, "null");
 }
 
+void json_exact_seconds(struct text *t, const char *key, uint64_t ns)
+{
+	lead_in(t, key);
+	text_seconds(t, ns);
+}
+
 void json_string(struct text *t, const char *key, const char *value)
 {
 	lead_in(t, key);

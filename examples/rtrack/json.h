@@ -21,6 +21,9 @@ void json_u64(struct text *t, const char *key, uint64_t value);
 void json_double(struct text *t, const char *key, double value);
 void json_rounded(struct text *t, const char *key, double value, int decimals);
 
+/* Nanoseconds become seconds, exactly. */
+void json_exact_seconds(struct text *t, const char *key, uint64_t ns);
+
 /* NULL becomes null. Each byte that is not UTF-8 becomes U+FFFD. */
 void json_string(struct text *t, const char *key, const char *value);
 

@@ -46,7 +46,11 @@ enum {
 	KEY_BACK_END,
 	KEY_LIVE_CHILDREN,
 	KEY_RING_BYTES,
-	KEY_GPU
+	KEY_GPU,
+	KEY_FIELDS,
+	KEY_TIME_FORMAT,
+	KEY_META,
+	KEY_LIST_FIELDS
 };
 
 #define ENVIRONMENT "RTRACK_OPTIONS" /* defaults of run, attach and system */
@@ -72,7 +76,12 @@ static const struct option_row rows[] = {
 	{ 'o', FOR_SERIES, "output", "FILE", "write the series to FILE, or - for standard output" },
 	{ 'a', FOR_SERIES, "append", NULL, "append to FILE instead of replacing it" },
 	{ 'f', FOR_SERIES, "format", "FORMAT",
-	  "csv, csv-v5 or jsonl; default: by the suffix of FILE" },
+	  "csv, csv-v1, csv-v5 or jsonl; default: by the suffix of FILE" },
+	{ KEY_FIELDS, FOR_SERIES, "fields", "NAMES",
+	  "write these fields, separated by commas; see 'rtrack info --fields'" },
+	{ KEY_TIME_FORMAT, FOR_SERIES, "time-format", "HOW",
+	  "write the timestamps as epoch (seconds since 1970) or iso (ISO 8601)" },
+	{ KEY_META, FOR_SERIES, "meta", "FILE", "write to FILE what the series is of, as JSON" },
 	{ 'f', FOR_RUSAGE, "format", "FORMAT", "text or json" },
 	{ KEY_SUMMARY, FOR_SERIES, "summary", "FORM", "text, json, markdown or none" },
 	{ KEY_SUMMARY_FILE, FOR_SERIES, "summary-file", "FILE",
@@ -113,6 +122,7 @@ static const struct option_row rows[] = {
 	{ KEY_THREAD, FOR_RUSAGE, "thread", NULL, "show the calling thread" },
 	{ KEY_PID, FOR_RUSAGE, "pid", "PID", "show this process" },
 	{ KEY_JSON, FOR_INFO, "json", NULL, "write one JSON object" },
+	{ KEY_LIST_FIELDS, FOR_INFO, "fields", NULL, "list the fields that a series can have" },
 	{ 'q', FOR_SERIES, "quiet", NULL, "write no live line, and no summary unless to a file" },
 	{ 'v', FOR_SERIES, "verbose", NULL, "write a longer summary" },
 	{ 'h', FOR_ALL, "help", NULL, "show this help and exit" },
@@ -218,6 +228,17 @@ static int set_template(struct options *o, const char *pattern)
 	return *pattern ? 0 : -EINVAL;
 }
 
+static int set_time_format(struct options *o, const char *word)
+{
+	static const char *const words[] = { "epoch", "iso", NULL };
+	unsigned chosen;
+	int err = pick(word, words, &chosen);
+
+	if (err == 0)
+		o->has_iso_times = chosen == 1;
+	return err;
+}
+
 static int set_accounting(struct options *o, const char *word)
 {
 	for (o->accounting = 0; accounting_name(o->accounting); o->accounting++) {
@@ -308,6 +329,14 @@ static int set_with_argument(struct options *o, int key, const char *argument)
 		return *argument ? 0 : -EINVAL;
 	case 'f':
 		return set_format(o, argument);
+	case KEY_FIELDS:
+		o->fields = argument;
+		return *argument ? 0 : -EINVAL;
+	case KEY_TIME_FORMAT:
+		return set_time_format(o, argument);
+	case KEY_META:
+		o->meta = argument;
+		return *argument ? 0 : -EINVAL;
 	case KEY_SUMMARY:
 		return set_summary(o, argument);
 	case KEY_TEMPLATE:
@@ -368,6 +397,9 @@ static void set_flag(struct options *o, int key)
 		break;
 	case KEY_JSON:
 		o->as_json = true;
+		break;
+	case KEY_LIST_FIELDS:
+		o->list_fields = true;
 		break;
 	case KEY_ALL:
 		o->all = true;

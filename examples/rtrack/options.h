@@ -45,6 +45,9 @@ struct options {
 	bool append;
 	const char *processes;       /* file for the list of processes; NULL: not given */
 	const struct format *format; /* NULL: not given */
+	const char *fields;          /* of the series, separated by commas; NULL: not given */
+	const char *meta;            /* file that says what the series is of; NULL: not given */
+	bool has_iso_times;
 	enum summary_form summary;
 	bool has_summary_form;    /* it was given */
 	bool no_summary;          /* --quiet; a form that is given after it undoes that */
@@ -60,6 +63,7 @@ struct options {
 	int scope;                               /* rusage: RT_RUSAGE_ value */
 	int32_t pid;                             /* rusage, trace; 0: not given */
 	bool as_json;                            /* rusage, info */
+	bool list_fields;                        /* info */
 	const struct trace_format *trace_format; /* NULL: not given */
 	uint32_t calls;                          /* RT_TRACE_CALL_ bits; 0: not given */
 	uint32_t back_end;                       /* RT_TRACE_BACK_END_ value */

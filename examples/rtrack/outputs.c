@@ -3,6 +3,7 @@
 #include "outputs.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "message.h"
@@ -20,11 +21,14 @@ static int refuse(const struct options *options, const struct output *a, const s
 int outputs_check(const struct options *options, const struct series *series,
                   const struct summary *summary, const struct processes *processes)
 {
-	const struct output *outputs[3];
+	const struct output *outputs[4];
 	int count = 0;
 
 	if (series->out.fd >= 0)
 		outputs[count++] = &series->out;
+	/* On standard output it may come before the rows. */
+	if (series->meta.fd > STDERR_FILENO)
+		outputs[count++] = &series->meta;
 	if (processes && processes->out.fd >= 0)
 		outputs[count++] = &processes->out;
 	/* Standard error was not asked for. */
@@ -42,8 +46,8 @@ int outputs_check(const struct options *options, const struct series *series,
 int outputs_exit_code(int code, const struct series *series, const struct summary *summary,
                       const struct processes *processes)
 {
-	bool is_torn =
-	    series->out.is_torn || summary->out.is_torn || (processes && processes->out.is_torn);
+	bool is_torn = series->out.is_torn || series->meta.is_torn || summary->out.is_torn ||
+	               (processes && processes->out.is_torn);
 
 	return code == 0 && is_torn ? EXIT_TROUBLE : code;
 }

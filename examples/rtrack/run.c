@@ -103,7 +103,7 @@ static void begin(struct run *r, int64_t start_ns)
 	r->tree.pid = rt_command_pid(r->command);
 	r->tree.is_alone = o->no_children;
 	r->tree.wants_gpu = o->gpu;
-	series_begin(&r->series, o, &subject);
+	series_begin(&r->series, &subject);
 	ticker_init(&r->ticker, o, start_ns);
 	r->kill_at = o->timeout_ns > 0 && o->timeout_ns < NEVER - start_ns
 	                 ? start_ns + o->timeout_ns
@@ -173,7 +173,8 @@ static void run_due_actions(struct run *r)
 	if (now >= r->ticker.next) {
 		write_row(r);
 		live_draw(&r->live, &r->tree, 1);
-		ticker_advance(&r->ticker, now);
+		if (!ticker_advance(&r->ticker, now))
+			series_flush(&r->series);
 	}
 	if (r->has_looks)
 		top_processes_sample(&r->top, r->tree.tracker);
@@ -305,12 +306,15 @@ int command_run(const struct options *options)
 	if (options->format && !options->output)
 		return usage_error(
 		    options, "--format needs --output: standard output belongs to the command");
+	code = series_check(options);
+	if (code != 0)
+		return code;
 	if (options->no_children && options->accounting > RT_ACCOUNTING_POLL)
 		return usage_error(options, "--no-children needs --accounting poll: the other "
 		                            "methods account for a whole tree");
 	code = run(&r);
 	live_free(&r.live);
-	series_close(&r.series);
+	series_close(&r.series, &r.ticker);
 	processes_close(&r.processes);
 	summary_close(&r.summary);
 	code = outputs_exit_code(code, &r.series, &r.summary, &r.processes);

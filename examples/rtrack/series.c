@@ -2,79 +2,257 @@
 /* A time series and the file that it is written to. */
 #include "series.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns true if a file ends in the middle of a row, after a crash or on a full disk. */
-static bool ends_in_torn_row(const char *name, off_t size)
-{
-	int fd = open(name, O_RDONLY | O_CLOEXEC);
-	char last = '\n';
+#include "commands.h"
+#include "message.h"
+#include "series_append.h"
+#include "series_choice.h"
+#include "series_meta.h"
+#include "units.h"
 
-	if (fd < 0)
-		return false;
-	if (pread(fd, &last, 1, size - 1) != 1)
-		last = '\n';
-	close(fd);
-	return last != '\n';
-}
+/* Rows are written one at a time if they are at least so far apart. */
+#define WRITE_PAUSE_NS (NS_PER_S / 100)
+
+/* Missed samples are reported if there are so many, and more than one in so many. */
+enum { NOTABLE_COUNT = 20, NOTABLE_SHARE = 20 };
 
 /* Returns the name of the output file, or NULL for no series. run writes a series only with
  * --output, because standard output belongs to the command. The other subcommands write to standard
- * output, except if it is a terminal and --format is not given. */
+ * output, except if it is a terminal and neither --format nor --fields is given. */
 static const char *choose_output(const struct options *options)
 {
 	if (options->output || options->command->bit == FOR_RUN)
 		return options->output;
-	return options->format || !isatty(STDOUT_FILENO) ? "-" : NULL;
+	return options->format || options->fields || !isatty(STDOUT_FILENO) ? "-" : NULL;
 }
 
-int series_open(struct series *s, const struct options *options)
+static uint32_t kind_of(const struct options *options)
 {
-	const char *name = choose_output(options);
-
-	*s = (struct series){ .out = { .fd = -1, .what = "series" } };
-	if (!name)
-		return 0;
-	s->format = options->format ? options->format : format_by_file(name);
-	return output_open(&s->out, name, "series", options->append);
+	return options->command->bit == FOR_SYSTEM ? RT_KIND_SYSTEM : RT_KIND_PID;
 }
 
-void series_begin(struct series *s, const struct options *options, const struct subject *subject)
+static const struct format *choose_format(const struct options *options, const char *output)
+{
+	return options->format ? options->format : format_by_file(output ? output : "-");
+}
+
+int series_check(const struct options *options)
+{
+	const struct format *format = choose_format(options, options->output);
+	const char *unknown;
+	char message[160];
+	size_t len;
+
+	if (!options->output && options->command->bit == FOR_RUN && options->fields)
+		return usage_error(options, "--fields needs --output");
+	if (!options->fields)
+		return 0;
+	if (!format->choose) {
+		snprintf(message, sizeof(message),
+		         "--fields needs the format csv or jsonl: %s has "
+		         "fixed columns",
+		         format->name);
+		return usage_error(options, message);
+	}
+	unknown = columns_find_unknown(options->fields, kind_of(options), &len);
+	if (!unknown)
+		return 0;
+	snprintf(message, sizeof(message),
+	         "no field '%.*s' here: 'rtrack info --fields' lists them",
+	         len < 60 ? (int)len : 60, unknown);
+	return usage_error(options, message);
+}
+
+/* Get the columns of the series: those that --fields names, those of the file that it is appended
+ * to, or the default of the format. Returns 0 or a negative errno value. */
+static int choose_columns(struct series *s, const struct options *options, const char *head)
+{
+	uint32_t kind = kind_of(options);
+	int err = 0;
+
+	s->has_own_names = options->fields != NULL;
+	if (options->fields)
+		err = columns_choose(&s->columns, options->fields, kind);
+	else if (s->format->choose && head)
+		err = columns_choose(&s->columns, head, kind);
+	else if (s->format->choose)
+		err = s->format->choose(&s->columns, kind);
+	s->columns.kind = kind;
+	s->columns.has_iso_times = options->has_iso_times;
+	return err;
+}
+
+/* Continue a file that has rows: in the columns that it has. */
+static int continue_file(struct series *s, const struct options *options)
+{
+	struct text own = { 0 };
+	char head[HEAD_MAX];
+	int err = read_head(s->out.name, head);
+
+	if (err == 0)
+		err = choose_columns(s, options, head);
+	if (err == 0) {
+		s->format->head(&own, &s->columns);
+		if (strlen(head) + 1 != own.len || strncmp(head, own.data, own.len - 1) != 0)
+			err = -EINVAL;
+		text_free(&own);
+	}
+	if (err < 0)
+		warn("cannot append to '%s': %s", s->out.name,
+		     err == -EINVAL ? "it has other columns than this series" : rt_strerror(err));
+	s->has_head = true;
+	return err;
+}
+
+/* Prepare the output, which is open. */
+static int prepare(struct series *s, const struct options *options)
 {
 	struct output *out = &s->out;
 	struct stat st;
 	bool is_file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
 	bool is_continued = options->append && is_file && st.st_size > 0;
+	int err;
 
-	if (out->fd < 0)
-		return;
-	output_begin(out);
 	/* With run, the command may write to the same standard output at any time. */
 	out->is_exclusive =
 	    is_file && (out->fd != STDOUT_FILENO || options->command->bit != FOR_RUN);
 	if (is_continued && out->fd != STDOUT_FILENO && ends_in_torn_row(out->name, st.st_size))
 		text_add(&out->text, "\n");
-	if (!is_continued || s->format->repeats_head)
-		s->format->head(&out->text, subject);
-	if (out->text.len > 0)
-		output_flush(out);
+	if (is_continued && out->fd != STDOUT_FILENO && s->format->head)
+		return continue_file(s, options);
+	err = choose_columns(s, options, NULL);
+	if (err < 0)
+		warn("cannot write '%s': %s", out->name, rt_strerror(err));
+	s->has_head = is_continued || !s->format->head;
+	return err;
+}
+
+int series_open(struct series *s, const struct options *options)
+{
+	const char *name = choose_output(options);
+	int err;
+
+	*s = (struct series){ .out = { .fd = -1, .what = "series" },
+		              .meta = { .fd = -1, .what = "description of the series" },
+		              .is_quiet = options->quiet,
+		              .interval_ns = options->interval_ns };
+	if (!name)
+		return 0;
+	s->format = choose_format(options, name);
+	err = output_open(&s->out, name, "series", options->append);
+	if (err < 0)
+		return err;
+	err = prepare(s, options);
+	return err < 0 ? err : meta_open(&s->meta, options);
+}
+
+void series_begin(struct series *s, const struct subject *subject)
+{
+	if (s->out.fd < 0)
+		return;
+	s->has_begun = true;
+	output_begin(&s->out);
+	meta_write(&s->meta, subject, s->format);
+}
+
+static void add_head(struct series *s, const struct row *first)
+{
+	if (s->has_head)
+		return;
+	s->has_head = true;
+	columns_leave_out(&s->columns, first);
+	s->format->head(&s->out.text, &s->columns);
+}
+
+void series_flush(struct series *s)
+{
+	if (s->out.fd >= 0 && s->out.text.len > 0)
+		output_flush(&s->out);
+}
+
+void series_write_head(struct series *s, const struct row *first)
+{
+	if (s->out.fd < 0)
+		return;
+	add_head(s, first);
+	series_flush(s);
+}
+
+/* Count the rows with a mark that is not in the row. */
+static void note_marks(struct series *s, const struct row *row)
+{
+	bool has_partial = columns_find(&s->columns, "partial", 7) != NULL;
+	bool has_estimated = columns_find(&s->columns, "estimated", 9) != NULL;
+
+	for (size_t i = 0; i < s->columns.count; i++) {
+		const struct column *column = &s->columns.at[i];
+
+		if ((!has_partial && column_is_marked(column, row, VALUE_PARTIAL)) ||
+		    (!has_estimated && column_is_marked(column, row, VALUE_ESTIMATED))) {
+			s->marked_rows++;
+			return;
+		}
+	}
 }
 
 void series_write(struct series *s, const struct row *row)
 {
+	uint64_t now = row->process ? row->process->monotonic_ns : row->system->monotonic_ns;
+
 	if (s->out.fd < 0)
 		return;
-	s->format->row(&s->out.text, row);
-	output_flush(&s->out);
+	add_head(s, row);
+	s->format->row(&s->out.text, &s->columns, row);
+	s->rows++;
+	if (s->has_own_names)
+		note_marks(s, row);
+	if (s->interval_ns >= WRITE_PAUSE_NS || now >= s->flushed_ns + WRITE_PAUSE_NS) {
+		s->flushed_ns = now;
+		output_flush(&s->out);
+	}
 }
 
-void series_close(struct series *s)
+static void report_marks(const struct series *s)
 {
+	if (!s->is_quiet && s->marked_rows > 0)
+		warn("%" PRIu64 " of %" PRIu64 " rows have lower bounds or estimates: the fields "
+		     "'partial' and 'estimated' name them",
+		     s->marked_rows, s->rows);
+}
+
+static void report_missed(const struct series *s, const struct ticker *ticker)
+{
+	uint64_t due = ticker->met + ticker->missed;
+
+	if (s->is_quiet || ticker->missed < NOTABLE_COUNT || ticker->missed < due / NOTABLE_SHARE)
+		return;
+	warn("%" PRIu64 " of %" PRIu64 " samples were missed: see interval_seconds; a longer "
+	     "--interval can be kept",
+	     ticker->missed, due);
+}
+
+void series_close(struct series *s, const struct ticker *ticker)
+{
+	if (!s->format)
+		return;
+	if (s->has_begun && s->out.fd >= 0)
+		add_head(s, NULL);
+	series_flush(s);
 	output_close(&s->out);
+	output_close(&s->meta);
+	columns_free(&s->columns);
+	if (!s->out.failed && s->rows > 0) {
+		report_missed(s, ticker);
+		report_marks(s);
+	}
 }
 
 bool series_wants_system(const struct series *s)

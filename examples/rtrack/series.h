@@ -4,27 +4,52 @@
 #define SERIES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "clock.h"
 #include "format.h"
 #include "options.h"
 #include "output.h"
+#include "series_columns.h"
 
 struct series {
 	struct output out;
+	struct output meta; /* --meta */
 	const struct format *format;
+	struct columns columns;
+	bool has_begun;
+	bool has_head;      /* the names of the columns are written, or not needed */
+	bool is_quiet;      /* no notes at the end */
+	bool has_own_names; /* --fields */
+	int64_t interval_ns;
+	uint64_t flushed_ns; /* when rows were last written, by the clock of their samples */
+	uint64_t rows, marked_rows;
 };
 
-/* Open the output that the options name, if any. Returns 0, or reports the error and returns it as
- * a negative errno value. */
+/* Check the options of the series. Returns 0, or reports the error and returns EXIT_USAGE. */
+int series_check(const struct options *options);
+
+/* Open the outputs that the options name, if any, and choose the columns. Returns 0, or reports the
+ * error and returns it as a negative errno value. */
 int series_open(struct series *s, const struct options *options);
 
-/* Replace the content of the file by the head, or append to it. */
-void series_begin(struct series *s, const struct options *options, const struct subject *subject);
+/* Begin the series, now that there is something to follow. Writes the file of --meta. */
+void series_begin(struct series *s, const struct subject *subject);
 
-/* Write one row. The first failure is reported and ends the series. */
+/* Write the names of the columns, in view of a first sample. Without this call they are written
+ * with the first row. */
+void series_write_head(struct series *s, const struct row *first);
+
+/* Write one row. Rows that follow each other in less than 10 ms are written some at a time, at
+ * least every 10 ms as long as rows come. The first failure is reported and ends the series. */
 void series_write(struct series *s, const struct row *row);
 
-void series_close(struct series *s);
+/* Write the rows that are not written yet. */
+void series_flush(struct series *s);
+
+/* Write the rest, close the output and say how many samples were missed, if it is a notable
+ * share. */
+void series_close(struct series *s, const struct ticker *ticker);
 
 /* Returns true if the rows of a process tree have system columns too. */
 bool series_wants_system(const struct series *s);

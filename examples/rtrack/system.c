@@ -54,6 +54,7 @@ static int watch(struct watch *w, const struct options *options, struct rt_track
 {
 	const struct subject subject = { .is_system = true, .interval_ns = options->interval_ns };
 	struct usage usage;
+	struct row row;
 	int64_t start;
 	int err = outputs_check(options, &w->series, &w->summary, NULL);
 
@@ -67,7 +68,9 @@ static int watch(struct watch *w, const struct options *options, struct rt_track
 		return EXIT_BEFORE_START;
 	}
 	w->system.wants_gpu = options->gpu;
-	series_begin(&w->series, options, &subject);
+	series_begin(&w->series, &subject);
+	row = follow_row(NULL, &w->system);
+	series_write_head(&w->series, &row);
 	ticker_init(&w->ticker, options, start);
 	live_init(&w->live, options, &w->series, start);
 	follow_to_end(w);
@@ -87,7 +90,7 @@ static int open_and_watch(const struct options *options, struct rt_tracker *trac
 
 	if (summary_open(&w.summary, options) == 0 && series_open(&w.series, options) == 0)
 		code = watch(&w, options, tracker);
-	series_close(&w.series);
+	series_close(&w.series, &w.ticker);
 	summary_close(&w.summary);
 	if (code == 0 && w.series.out.failed)
 		code = EXIT_TROUBLE;
@@ -102,6 +105,9 @@ int command_system(const struct options *options)
 	if (options->operand_count > 0)
 		return usage_error(options,
 		                   "unexpected argument: rtrack system follows the whole system");
+	code = series_check(options);
+	if (code != 0)
+		return code;
 	err = gpu_system_tracker_new(&tracker, options->gpu);
 	if (err < 0) {
 		warn("cannot follow the system: %s", rt_strerror(err));

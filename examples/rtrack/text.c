@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "message.h"
 
@@ -128,4 +129,32 @@ void text_rounded(struct text *t, double value, int decimals)
 
 	snprintf(digits, sizeof(digits), "%.*f", decimals, value);
 	text_double(t, strtod(digits, NULL));
+}
+
+void text_seconds(struct text *t, uint64_t ns)
+{
+	uint64_t rest = ns % 1000000000;
+	char digits[] = ".000000000";
+	size_t len = sizeof(digits) - 1;
+
+	for (size_t i = len - 1; rest > 0; i--) {
+		digits[i] = (char)('0' + rest % 10);
+		rest /= 10;
+	}
+	while (len > 2 && digits[len - 1] == '0')
+		len--;
+	text_u64(t, ns / 1000000000);
+	text_bytes(t, digits, len);
+}
+
+void text_iso_time(struct text *t, uint64_t ns)
+{
+	time_t whole = (time_t)(ns / 1000000000);
+	struct tm parts;
+	char date[40];
+
+	if (!gmtime_r(&whole, &parts))
+		return;
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts);
+	text_printf(t, "%s.%06uZ", date, (unsigned)(ns % 1000000000 / 1000));
 }

@@ -19,7 +19,7 @@ RESOLUTION = 64 * 1024
 
 def phase_of(row: Row, phases: Sequence[Phase]) -> Optional[Phase]:
     """Return the phase in which the whole sample was taken, or None if it was between phases."""
-    began = row["monotonic_ns"]
+    began = round(row["monotonic_seconds"] * 1e9)
     return next((phase for phase in phases
                  if phase.begin_ns <= began and began + SAMPLE_NS <= phase.end_ns), None)
 

@@ -50,11 +50,12 @@ def busy(seconds: float) -> str:
     return f"import time\nwhile time.process_time() < {seconds}: pass"
 
 
-def until_rows(path: Word, lines: str = "lines_of_series() + 2") -> str:
+def until_rows(path: Word, lines: str = "max(lines_of_series(), 1) + 2") -> str:
     """Return Python code that runs until the series at path has a number of lines.
 
     The default is two more lines than when the code begins. The second of these was sampled
-    after that, however slow the system is. E.g.: allocate memory, run this, free the memory:
+    after that, however slow the system is. The head may come with the first row, so it counts as
+    there. E.g.: allocate memory, run this, free the memory:
     the second line shows the memory."""
     return f"""
 import os, time
@@ -107,10 +108,19 @@ def wait_until(is_so: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
 
 
 def read_csv(path: Word) -> List[Row]:
-    """Return the rows, with numbers as numbers and unknown cells as None."""
+    """Return the rows of a CSV of numbers, with unknown cells as None."""
     with open(path, newline="") as file:
-        rows = list(csv.DictReader(file, quoting=csv.QUOTE_NONNUMERIC))
-    return [{name: None if cell == "" else cell for name, cell in row.items()} for row in rows]
+        return [{name: read_cell(cell) for name, cell in row.items()}
+                for row in csv.DictReader(file)]
+
+
+def read_cell(cell: str) -> Any:
+    for number in (int, float):
+        try:
+            return number(cell)
+        except ValueError:
+            pass
+    return cell or None
 
 
 def read_jsonl(path: Word) -> List[Row]:
@@ -130,7 +140,9 @@ class Case(unittest.TestCase):
         """Run rtrack and return its JSON summary. words begin with the subcommand."""
         path = self.dir / "summary.json"
         done = rtrack(words[0], "--summary", "json", "--summary-file", path, *words[1:], **kwargs)
-        self.assertEqual(done.stderr, "")
+        # On an overloaded system, samples are missed, and a note says so.
+        missed = r"rtrack: \d+ of \d+ samples were missed: .*\n"
+        self.assertEqual(re.sub(missed, "", done.stderr), "")
         return json.loads(path.read_text())
 
     def start(self, argv: Sequence[Word], **kwargs: Any) -> "subprocess.Popen[Any]":

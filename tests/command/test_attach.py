@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests of rtrack attach: following processes that already run."""
+import csv
 import json
 import os
 import pathlib
@@ -58,9 +59,10 @@ os.read(parent_end if os.fork() else child_end, 1)
 class Attach(Case):
     def attach(self, rows: pathlib.Path, *words: Any) -> "subprocess.Popen[Any]":
         """Start rtrack attach, and wait until it follows the process."""
-        process = self.start([RTRACK, "attach", "-o", rows, "--summary", "json", *map(str, words)],
-                             stderr=subprocess.PIPE)
-        wait_until(lambda: rows.exists() and rows.read_text().endswith("\n"))
+        meta = self.dir / "meta"
+        process = self.start([RTRACK, "attach", "-o", rows, "--meta", meta, "--summary", "json",
+                              *map(str, words)], stderr=subprocess.PIPE)
+        wait_until(lambda: meta.exists() and meta.read_text().endswith("\n"))
         return process
 
     def targets(self, process: "subprocess.Popen[Any]") -> List[Row]:
@@ -94,8 +96,9 @@ class Attach(Case):
         self.assertGreaterEqual(tree["cpu_seconds"], last - again)
         self.assertAlmostEqual(tree["cpu_seconds_before"] + tree["cpu_seconds"],
                                final.ru_utime + final.ru_stime, delta=0.005)
-        ticks = sum(row["utime"] + row["stime"] for row in read_csv(rows))
-        self.assertAlmostEqual(ticks / os.sysconf("SC_CLK_TCK"), tree["cpu_seconds"], delta=0.03)
+        used = sum(row["d_cpu_user_seconds"] + row["d_cpu_system_seconds"]
+                   for row in read_csv(rows))
+        self.assertAlmostEqual(used, tree["cpu_seconds"], places=8)
 
     def test_attach_to_several_ends_after_last_exit(self) -> None:
         rows = self.dir / "rows"
@@ -153,7 +156,7 @@ class Attach(Case):
         self.assertTrue(tree["ended"])
         self.assertEqual("orphans_unseen" in reasons, "events_lost" in reasons, reasons)
         self.assertGreaterEqual(tree["cpu_seconds"], 0.3, "the last daemon is followed")
-        self.assertGreaterEqual(max(row["children"] for row in read_jsonl(rows)[1:]), 1)
+        self.assertGreaterEqual(max(row["children"] for row in read_jsonl(rows)), 1)
 
     def test_process_that_ends_between_two_samples_is_counted_to_its_end(self) -> None:
         """Burn CPU time after the first sample, and become a zombie before the next one is due."""
@@ -237,11 +240,10 @@ class Attach(Case):
         except PermissionError:
             self.skipTest("other users cannot access this build directory")
         self.assertEqual(done.returncode, 0)
-        for row in done.stdout.splitlines()[1:]:
-            cells = row.split(",")
-            self.assertEqual(cells[7:9], ['""'] * 2)
-            self.assertGreater(int(cells[6]), 0)
-            self.assertEqual(cells[12], '"pss"')
+        for row in csv.DictReader(done.stdout.splitlines()):
+            self.assertEqual((row["d_read_bytes"], row["d_write_bytes"]), ("", ""))
+            self.assertGreater(int(row["pss_bytes"]), 0)
+            self.assertIn("pss_bytes", row["estimated"].split())
         self.assertRegex(done.stderr, r"(?m)^  read +unknown")
 
     def test_options_after_pid_are_parsed(self) -> None:
@@ -255,9 +257,11 @@ class Attach(Case):
         target.stdout.readline()
         with open(f"/proc/{target.pid}/smaps_rollup") as file:
             [pss] = [int(line.split()[1]) for line in file if line.startswith("Pss:")]
-        rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "1", "-o",
-               self.dir / "rows")
-        self.assertAlmostEqual(read_csv(self.dir / "rows")[0]["pss"], pss, delta=pss / 200)
+        for form, name, unit in (("csv", "pss_bytes", 1024), ("csv-v1", "pss", 1)):
+            rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "1", "-f", form, "-o",
+                   self.dir / "rows")
+            [row] = read_csv(self.dir / "rows")
+            self.assertAlmostEqual(row[name] / unit, pss, delta=pss / 200)
         rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "1", "-f", "csv-v5", "-o",
                self.dir / "rows")
         [row] = read_csv(self.dir / "rows")
@@ -271,13 +275,13 @@ class Attach(Case):
             self.assertGreater(row["system_memory_free_mib"], 0)
             self.assertEqual(row["process_pid"], target.pid)
 
-    def test_jsonl_has_meta_and_pid(self) -> None:
+    def test_jsonl_has_pid_and_meta_no_command(self) -> None:
         target = self.start(["sleep", "30"])
         rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "2", "-f", "jsonl", "-o",
-               self.dir / "rows")
+               self.dir / "rows", "--meta", self.dir / "meta")
+        self.assertIsNone(json.loads((self.dir / "meta").read_text())["command"])
         rows = read_jsonl(self.dir / "rows")
-        self.assertIsNone(rows[0]["command"])
-        self.assertEqual([row["pid"] for row in rows[1:]], [target.pid] * 2)
+        self.assertEqual([row["pid"] for row in rows], [target.pid] * 2)
 
 
 @unittest.skipUnless(psutil, "psutil is not installed")

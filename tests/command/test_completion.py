@@ -45,7 +45,7 @@ class Completion(Case):
             self.assertEqual(self.complete(command, "--hel"), ["--help"])
 
     def test_option_argument_completes_to_its_values(self) -> None:
-        self.assertEqual(self.complete("run", "-f", ""), ["csv", "csv-v5", "jsonl"])
+        self.assertEqual(self.complete("run", "-f", ""), ["csv", "csv-v1", "csv-v5", "jsonl"])
         self.assertEqual(self.complete("rusage", "-f", ""), ["text", "json"])
         self.assertEqual(self.complete("run", "-i", "1", "--summary", "j"), ["json"])
         self.assertEqual(self.complete("system", "--live", "a"), ["auto", "always"])

@@ -115,7 +115,8 @@ class BeforeTheStart(Case):
         for options in (["--nonsense"], ["-i", "0"], ["-i", "-1"], ["-i", "1x"], ["-i", "nan"],
                         ["-i", "0x10"], ["-i", "1e3"], ["-i", "1us"], ["-i", "."], ["-i", ""],
                         ["--count", "0"], ["--count", "1.5"], ["-d", "inf"], ["--timeout", "soon"],
-                        ["-f", "xml", "-o", "-"], ["-f", "csv"], ["--summary", "html"],
+                        ["-f", "xml", "-o", "-"], ["-f", "csv"], ["--fields", "timestamp"],
+                        ["--summary", "html"],
                         ["--color", "red"], ["--live", "yes"],
                         ["--accounting", "guess"], ["-o", ""], ["--processes", ""], ["--pid", "1"]):
             self.assert_not_started(2, *options)
@@ -126,7 +127,7 @@ class BeforeTheStart(Case):
              "invalid calls 'foo': use getrusage, wait4, waitid, separated by commas"),
             (["trace", "--back-end", "x"], "invalid back-end 'x': use auto, bpf or ptrace"),
             (["trace", "-f", "csv"], "invalid format 'csv': use text, jsonl or tracee"),
-            (["run", "-f", "xml"], "invalid format 'xml': use csv, csv-v5 or jsonl"),
+            (["run", "-f", "xml"], "invalid format 'xml': use csv, csv-v1, csv-v5 or jsonl"),
             (["run", "--pss", "x"], "invalid pss 'x': use exact, budget or off"),
             (["run", "--live", "x"], "invalid live 'x': use auto, always or never"),
             (["run", "--count", "x"], "invalid count 'x'"),

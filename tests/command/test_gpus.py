@@ -33,7 +33,7 @@ class Gpus(Case):
         path = self.dir / "rows"
         rtrack(words[0], "-q", "-i", "0.1", "--count", "3", "-f", form, "-o", path, *words[1:],
                env=self.environment())
-        return read_jsonl(path)[1:] if form == "jsonl" else read_csv(path)
+        return read_jsonl(path) if form == "jsonl" else read_csv(path)
 
     def system(self, form: str) -> List[Dict[str, Any]]:
         return self.rows(form, "system", "--gpu")
@@ -45,7 +45,7 @@ class Gpus(Case):
         return json.loads(path.read_text())
 
     def test_csv_has_busy_gpus_memory_and_gpus_in_use(self) -> None:
-        for row in self.system("csv"):
+        for row in self.system("csv-v1"):
             self.assertEqual(row["gpu_vram"], 1500)
             self.assertEqual(row["gpu_utilized"], 2)
             self.assertGreater(row["gpu_usage"], 0)
@@ -63,12 +63,18 @@ class Gpus(Case):
             self.assertEqual(row["gpu_memory_bytes"], 1500 << 20)
             self.assertEqual(row["gpu_energy_uj"], 17000)
         # Half of one and a quarter of another.
-        busy_ns = rows[-1]["gpu_busy_ns"]
+        busy_ns = rows[-1]["gpu_busy_seconds"] * 1e9
         self.assertTrue(0 < busy_ns <= 0.75 * passed_ns, (busy_ns, passed_ns))
+
+    def test_csv_has_columns_of_gpus_where_there_are_some(self) -> None:
+        for row in self.system("csv"):
+            self.assertEqual((row["gpus_used"], row["gpu_memory_bytes"]), (2, 1500 << 20))
+            self.assertTrue(0 < row["gpus_busy"] < 1, row)
+            self.assertIn("gpus_busy", row["estimated"].split())
 
     def test_figure_that_is_refused_is_unknown(self) -> None:
         self.script.write_text(TWO + "result nvmlDeviceGetUtilizationRates 4\n")
-        for row in self.system("csv"):
+        for row in self.system("csv-v1"):
             self.assertEqual([row["gpu_usage"], row["gpu_utilized"]], [None, None])
             self.assertEqual(row["gpu_vram"], 1500)
 
@@ -77,7 +83,7 @@ class Gpus(Case):
         """Readers of these formats take each cell for a number."""
         for gpu in ([], ["--gpu"]):
             (self.dir / "libnvidia-ml.so.1").unlink(missing_ok=True)
-            for form, words in (("csv", ["system"]), ("csv", ["run", "true"]),
+            for form, words in (("csv-v1", ["system"]), ("csv-v1", ["run", "true"]),
                                 ("csv-v5", ["run", "true"])):
                 rows = self.rows(form, words[0], *gpu, *words[1:])
                 self.assertGreater(len(rows), 0)

@@ -51,10 +51,10 @@ class Options(Case):
 
     def test_durations_with_units_are_parsed(self) -> None:
         for word in ("100ms", "0.1", ".1", "100000us", "100000000ns", "0.1s"):
-            done = rtrack("system", "-q", "-f", "jsonl", "--count", "1", "-i", word)
+            done = rtrack("system", "-q", "--meta", "-", "--count", "1", "-i", word)
             self.assertIn('"interval_seconds":0.1}', done.stdout.splitlines()[0], word)
         for word, seconds in (("1.5m", "90.0"), ("1h", "3600.0"), ("2d", "172800.0"), ("5", "5.0")):
-            done = rtrack("run", "-q", "-f", "jsonl", "-o", "-", "-i", word, "true")
+            done = rtrack("run", "-q", "--meta", "-", "-o", "-", "-i", word, "true")
             self.assertIn(f'"interval_seconds":{seconds}}}', done.stdout.splitlines()[0], word)
 
     def test_long_durations_do_not_overflow(self) -> None:

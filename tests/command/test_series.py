@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Tests of the exact formats of a time series."""
+import datetime
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -10,12 +13,24 @@ from typing import List, Set
 
 from harness import HEADER
 from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, busy, has_gpu, in_locale, meminfo,
-                            python, read_csv, read_jsonl, rtrack, state_of, until_rows, wait_until)
+                            python, read_csv, read_jsonl, read_proc, rtrack, state_of, until_rows,
+                            wait_until)
 
-PROCESS = (
+TREE = (
+    "timestamp,interval_seconds,pid,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,pss_bytes,"
+    "rss_bytes,peak_tree_bytes,d_read_bytes,d_write_bytes,d_minor_faults,d_major_faults,"
+    "d_voluntary_switches,d_involuntary_switches,processes,threads,partial,estimated").split(",")
+SYSTEM = (
+    "timestamp,interval_seconds,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,"
+    "d_cpu_mode_iowait_seconds,d_cpu_mode_steal_seconds,memory_total_bytes,memory_used_bytes,"
+    "memory_available_bytes,memory_free_bytes,memory_buffers_bytes,memory_cached_bytes,"
+    "swap_used_bytes,d_disk_read_bytes,d_disk_write_bytes,filesystem_total_bytes,"
+    "filesystem_used_bytes,filesystem_available_bytes,d_network_receive_bytes,"
+    "d_network_transmit_bytes,processes,threads,load_1m,partial,estimated").split(",")
+PROCESS_V1 = (
     "timestamp,pid,children,utime,stime,cpu_usage,pss,read_bytes,write_bytes,gpu_usage,gpu_vram,"
     "gpu_utilized,estimated").split(",")
-SYSTEM = (
+SYSTEM_V1 = (
     "timestamp,processes,utime,stime,cpu_usage,memory_free,memory_used,memory_buffers,"
     "memory_cached,memory_active_anon,memory_inactive_anon,disk_read_bytes,disk_write_bytes,"
     "disk_space_total_gb,disk_space_used_gb,disk_space_free_gb,net_recv_bytes,net_sent_bytes,"
@@ -74,18 +89,72 @@ class Files(Case):
 NO_GPU = ['""'] * 3 if has_gpu() else ["0.0", "0.0", "0"]
 
 
+class CsvV1(Files):
+    def test_csv_v1_of_tree_has_documented_columns(self) -> None:
+        cells = self.cells("run", "-f", "csv-v1", "-i", "0.05", *python(busy(0.2)))
+        self.assert_head(cells, PROCESS_V1)
+        self.assert_numbers(cells, PROCESS_V1)
+        self.assertEqual([row[9:12] for row in cells[1:]], [NO_GPU] * (len(cells) - 1))
+
+    def test_csv_v1_of_system_has_documented_columns(self) -> None:
+        cells = self.cells("system", "-f", "csv-v1", "-i", "0.05", "--count", "3")
+        self.assert_head(cells, SYSTEM_V1)
+        self.assert_numbers(cells, SYSTEM_V1)
+        self.assertEqual(len(cells), 4)
+
+    def test_csv_v1_unknown_cell_is_empty_string(self) -> None:
+        rows = self.cells("run", "-f", "csv-v1", "--no-children", "sleep", "0.1")[1:]
+        self.assertEqual({row[2] for row in rows}, {'""'})
+
+
 class Csv(Files):
     def test_csv_of_tree_has_documented_columns(self) -> None:
         cells = self.cells("run", "-i", "0.05", *python(busy(0.2)))
-        self.assert_head(cells, PROCESS)
-        self.assert_numbers(cells, PROCESS)
-        self.assertEqual([row[9:12] for row in cells[1:]], [NO_GPU] * (len(cells) - 1))
+        self.assertEqual(cells[0], TREE)
+        self.assert_cells(cells)
 
     def test_csv_of_system_has_documented_columns(self) -> None:
         cells = self.cells("system", "-i", "0.05", "--count", "3")
-        self.assert_head(cells, SYSTEM)
-        self.assert_numbers(cells, SYSTEM)
+        self.assertEqual([name for name in cells[0] if "gpu" not in name], SYSTEM)
+        self.assert_cells(cells)
         self.assertEqual(len(cells), 4)
+
+    def assert_cells(self, cells: List[List[str]]) -> None:
+        """Check that each cell is empty, a number in its shortest form, or names of columns."""
+        for row in cells[1:]:
+            self.assertEqual(len(row), len(cells[0]))
+            for name, cell in zip(cells[0], row):
+                if name in ("partial", "estimated"):
+                    self.assertLessEqual(set(cell.split()), set(cells[0]), name)
+                elif name.endswith("_seconds") or name == "timestamp":
+                    self.assertRegex(cell, r"^\d+\.(\d|\d{1,8}[1-9])$", name)
+                elif name in ("cores_used", "load_1m", "gpus_busy"):
+                    self.assertTrue(cell in ("", repr(float(cell or 0))), (name, cell))
+                elif cell:
+                    self.assertEqual(cell, str(int(cell)), name)
+
+    def test_csv_differences_and_counters_agree(self) -> None:
+        self.cells("run", "-i", "0.05", "--fields",
+                   "cpu_user_seconds,d_cpu_user_seconds,cpu_user_ns,d_cpu_seconds,ru_utime",
+                   *python(busy(0.3)))
+        rows = read_csv(self.path)
+        self.assertGreater(rows[-1]["cpu_user_seconds"], 0.1)
+        self.assertEqual(round(rows[-1]["cpu_user_seconds"] * 1e9), rows[-1]["cpu_user_ns"])
+        self.assertAlmostEqual(sum(row["d_cpu_user_seconds"] for row in rows),
+                               rows[-1]["cpu_user_seconds"], places=8)
+        for row in rows:
+            self.assertGreaterEqual(row["d_cpu_seconds"], row["d_cpu_user_seconds"])
+            self.assertAlmostEqual(row["ru_utime"], row["cpu_user_seconds"], places=8)
+
+    def test_csv_iso_time_is_that_of_the_epoch(self) -> None:
+        self.cells("run", "-i", "0.05", "--time-format", "iso", "--fields",
+                   "realtime_ns,timestamp", "sleep", "0.12")
+        for row in read_csv(self.path):
+            self.assertRegex(row["timestamp"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+            moment = datetime.datetime.strptime(row["timestamp"], "%Y-%m-%dT%H:%M:%S.%fZ")
+            since = moment - datetime.datetime(1970, 1, 1)
+            self.assertEqual(since // datetime.timedelta(microseconds=1),
+                             row["realtime_ns"] // 1000)
 
     def test_csv_timestamps_match_row_times(self) -> None:
         before = time.time()
@@ -111,7 +180,7 @@ for child in children:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 """
-        rows = read_csv(self.written("run", "-i", "0.05", *python(code)))
+        rows = read_csv(self.written("run", "-i", "0.05", "--fields", "children", *python(code)))
         self.assertEqual(max(row["children"] for row in rows), 2)
         self.assertEqual(rows[-1]["children"], 0)
 
@@ -119,15 +188,15 @@ for child in children:
         self.cells(*words)
         return str(self.path)
 
-    def test_csv_unknown_cell_is_empty_string(self) -> None:
-        rows = self.cells("run", "--no-children", "sleep", "0.1")[1:]
-        self.assertEqual({row[2] for row in rows}, {'""'})
+    def test_csv_unknown_cell_is_empty(self) -> None:
+        rows = self.cells("run", "--no-children", "--fields", "pid,children", "sleep", "0.1")[1:]
+        self.assertEqual({row[1] for row in rows}, {""})
 
     def test_csv_numbers_in_any_locale_have_same_format(self) -> None:
         for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "C"):
             done = rtrack("run", "-q", "-i", "0.05", "-o", "-", *python(busy(0.1)),
                           env=in_locale(name))
-            self.assertEqual({len(line.split(",")) for line in done.stdout.splitlines()}, {13})
+            self.assertEqual({len(line.split(",")) for line in done.stdout.splitlines()}, {19})
 
 
 class CsvV5(Files):
@@ -170,19 +239,20 @@ class CsvV5(Files):
 
 
 class Jsonl(Files):
-    def test_jsonl_first_record_is_meta(self) -> None:
-        path = self.dir / "rows.jsonl"
-        rtrack("run", "-q", "-i", "0.25", "-o", path, "--", "echo", *HOSTILE)
-        meta = read_jsonl(path)[0]
-        self.assertEqual((meta["type"], meta["schema"], meta["kind"]), ("meta", 1, "process"))
+    def test_meta_is_in_a_file_of_its_own(self) -> None:
+        path, meta_path = self.dir / "rows.jsonl", self.dir / "meta.json"
+        rtrack("run", "-q", "-i", "0.25", "-o", path, "--meta", meta_path, "--", "echo", *HOSTILE)
+        meta = json.loads(meta_path.read_text())
+        self.assertEqual((meta["type"], meta["schema"], meta["kind"]), ("meta", 2, "process"))
         self.assertEqual(meta["command"], ["echo", *HOSTILE])
         self.assertEqual(meta["interval_seconds"], 0.25)
+        self.assertEqual({row["type"] for row in read_jsonl(path)}, {"sample"})
 
-    def test_jsonl_invalid_utf8_is_replaced(self) -> None:
-        path = self.dir / "rows.jsonl"
+    def test_meta_replaces_invalid_utf8(self) -> None:
+        path, meta_path = self.dir / "rows.jsonl", self.dir / "meta.json"
         words = [b"\xff", b"ok\xc3", b"\xc0\x80", b"\xed\xa0\x80", b"\xf5\x80\x80\x80"]
-        rtrack("run", "-q", "-o", path, "--", "true", *words)
-        command = read_jsonl(path)[0]["command"]
+        rtrack("run", "-q", "-o", path, "--meta", meta_path, "--", "true", *words)
+        command = json.loads(meta_path.read_text())["command"]
         self.assertEqual(command[1:],
                          ["\ufffd", "ok\ufffd", "\ufffd" * 2, "\ufffd" * 3, "\ufffd" * 4])
 
@@ -190,7 +260,7 @@ class Jsonl(Files):
         path = self.dir / "rows.jsonl"
         done = rtrack(words[0], "-q", "-i", "0.05", "-o", path, *words[1:])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        samples = read_jsonl(path)[1:]
+        samples = read_jsonl(path)
         self.assertTrue(samples)
         self.assertEqual({sample["type"] for sample in samples}, {"sample"})
         return samples
@@ -198,38 +268,40 @@ class Jsonl(Files):
     def test_jsonl_sample_of_tree_has_every_field(self) -> None:
         header = fields_of_header()
         for sample in self.samples("run", *python(busy(0.1))):
-            for name in ("cpu_user_ns", "pss_bytes", "read_bytes", "voluntary_switches",
-                         "processes", "ru_utime", "ru_nivcsw", "d_cpu_user_ns", "d_cores_used",
-                         "d_interval_ns", "self_cpu_ns", "pid"):
+            for name in ("cpu_user_seconds", "pss_bytes", "read_bytes", "voluntary_switches",
+                         "processes", "ru_utime", "ru_nivcsw", "d_cpu_user_seconds", "cores_used",
+                         "interval_seconds", "self_cpu_seconds", "pid"):
                 self.assertIn(name, sample)
             extra = {
                 "type", "kind", "pid", "children", "timestamp", "interval_seconds", "partial",
                 "reasons"}
             self.assertLessEqual(extra, set(sample))
-            self.assertLessEqual(set(sample), header | extra)
-            self.assertNotIn("memory_total_bytes", sample)
+            self.assertLessEqual(set(sample), header | extra | {"gpus_busy"})
+            for name in ("memory_total_bytes", "ru_nswap", "realtime_ns"):
+                self.assertNotIn(name, sample)
             self.assertIn(sample["source"], ("proc", "bpf"))
             if sample["pss_bytes"]:  # the tree still has a process
                 self.assertIn(sample["pss_source"], ("read", "cached", "estimated"))
-                self.assertIsInstance(sample["pss_age_ns"], int)
+                self.assertIsInstance(sample["pss_age_seconds"], float)
             self.assertEqual(sample["members_skipped"], 0)
 
     def test_jsonl_sample_of_system_has_every_field(self) -> None:
         for sample in self.samples("system", "--count", "2"):
             for name in ("memory_total_bytes", "disk_read_bytes", "network_receive_bytes",
-                         "load_1m", "cpu_mode_idle_ns", "d_cpu_mode_idle_ns", "d_forks",
+                         "load_1m", "cpu_mode_idle_seconds", "d_cpu_mode_idle_seconds", "d_forks",
                          "zfs_size_bytes"):
                 self.assertIn(name, sample)
-            for name in ("pss_bytes", "pss_age_ns", "pss_source", "source", "members_skipped"):
+            for name in ("pss_bytes", "pss_age_seconds", "pss_source", "source", "ru_maxrss",
+                         "ru_nswap", "members_skipped", "members_unreadable", "pid", "children"):
                 self.assertNotIn(name, sample)
 
     def test_jsonl_differences_match_counters(self) -> None:
         samples = self.samples("run", *python(busy(0.3)))
         for earlier, later in zip(samples, samples[1:]):
-            for name in ("cpu_user_ns", "cpu_system_ns", "minor_faults", "read_chars"):
-                self.assertEqual(later["d_" + name], later[name] - earlier[name], name)
-            self.assertEqual(later["d_interval_ns"],
-                             later["monotonic_ns"] - earlier["monotonic_ns"])
+            for name in ("cpu_user_seconds", "cpu_system_seconds", "minor_faults", "read_chars"):
+                self.assertAlmostEqual(later["d_" + name], later[name] - earlier[name], 8, name)
+            self.assertAlmostEqual(later["interval_seconds"],
+                                   later["monotonic_seconds"] - earlier["monotonic_seconds"], 8)
 
     def test_jsonl_partial_fields_are_named(self) -> None:
         for sample in self.samples("run", "sh", "-c", "for i in 1 2 3; do true | cat; done"):
@@ -237,8 +309,21 @@ class Jsonl(Files):
                 self.assertIsNotNone(sample[name], name)
 
 
+    def test_jsonl_has_no_integer_above_2_to_the_53(self) -> None:
+        """Ask for the nanoseconds since 1970, which are more."""
+        path = self.dir / "chosen.jsonl"
+        rtrack("system", "-q", "-i", "0.02", "--count", "2", "--fields", "realtime_ns,timestamp",
+               "-o", path)
+        for sample in read_jsonl(path):
+            self.assertIsInstance(sample["realtime_ns"], str)
+            self.assertAlmostEqual(int(sample["realtime_ns"]) / 1e9, sample["timestamp"], 5)
+        for sample in self.samples("system", "--count", "1"):
+            for name, value in sample.items():
+                self.assertFalse(isinstance(value, int) and value > 1 << 53, name)
+
+
 def fields_of_header() -> Set[str]:
-    """Return the names of all fields of a sample and of its differences, from the header."""
+    """Return the names of all fields of a sample and of its differences, in the units of a row."""
     text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
     names = set()
     for struct, prefix in (("rt_rusage", ""), ("rt_metrics", ""), ("rt_rusage", "d_"),
@@ -247,7 +332,8 @@ def fields_of_header() -> Set[str]:
         for declaration in body.split(";"):
             members = re.sub(r"^\s*(struct )?\w+ ", "", declaration.strip())
             names |= {prefix + member.strip() for member in members.split(",") if member.strip()}
-    return names
+    names |= {name[2:] for name in names if name.startswith("d_")}
+    return names | {name[:-2] + "seconds" for name in names if name.endswith("_ns")}
 
 
 class Choice(Files):
@@ -257,13 +343,14 @@ class Choice(Files):
         return path.read_text().splitlines()[0]
 
     def test_format_follows_file_suffix(self) -> None:
-        self.assertTrue(self.first_line("a.csv").startswith('"timestamp","pid"'))
-        self.assertTrue(self.first_line("a.txt").startswith('"timestamp","pid"'))
-        self.assertTrue(self.first_line("a.jsonl").startswith('{"type":"meta"'))
+        self.assertEqual(self.first_line("a.csv"), ",".join(TREE))
+        self.assertEqual(self.first_line("a.txt"), ",".join(TREE))
+        self.assertTrue(self.first_line("a.jsonl").startswith('{"type":"sample"'))
 
     def test_format_option_overrides_suffix(self) -> None:
         self.assertTrue(self.first_line("a.csv", "-f", "jsonl").startswith("{"))
-        self.assertTrue(self.first_line("a.jsonl", "-f", "csv").startswith('"timestamp"'))
+        self.assertTrue(self.first_line("a.jsonl", "-f", "csv").startswith("timestamp"))
+        self.assertTrue(self.first_line("a.csv", "-f", "csv-v1").startswith('"timestamp"'))
 
     def test_system_without_output_option_writes_to_stdout(self) -> None:
         self.assertEqual(
@@ -292,18 +379,96 @@ class Append(Files):
             rtrack("run", "-q", "-i", "60", "-o", self.path, "true")
         self.assertEqual(len(read_csv(self.path)), 1)
 
-    def test_append_to_jsonl_adds_meta_per_run(self) -> None:
-        path = self.dir / "rows.jsonl"
+    def test_append_adds_meta_per_run(self) -> None:
+        path, meta = self.dir / "rows.jsonl", self.dir / "meta.jsonl"
         for word in ("one", "two"):
-            rtrack("run", "-q", "-i", "60", "-a", "-o", path, "echo", word)
-        self.assertEqual([row["type"] for row in read_jsonl(path)], ["meta", "sample"] * 2)
+            rtrack("run", "-q", "-i", "60", "-a", "-o", path, "--meta", meta, "echo", word)
+        self.assertEqual([row["type"] for row in read_jsonl(path)], ["sample"] * 2)
+        self.assertEqual([row["command"] for row in read_jsonl(meta)],
+                         [["echo", "one"], ["echo", "two"]])
 
     def test_append_after_torn_row_starts_new_line(self) -> None:
-        self.path.write_text('"timestamp"\n1795225241.8,12')
+        self.path.write_text("timestamp,pid\n1795225241.8,12\n1795225242.8")
         rtrack("run", "-q", "-i", "60", "-a", "-o", self.path, "true")
         lines = self.path.read_text().splitlines()
-        self.assertEqual(lines[:2], ['"timestamp"', "1795225241.8,12"])
-        self.assertEqual([len(line.split(",")) for line in lines[2:]], [13])
+        self.assertEqual(lines[1:3], ["1795225241.8,12", "1795225242.8"])
+        self.assertEqual([len(line.split(",")) for line in lines[3:]], [2])
+
+    def test_append_keeps_the_columns_of_the_file(self) -> None:
+        rtrack("run", "-q", "-a", "-o", self.path, "--fields", "pss_bytes,timestamp", "true")
+        rtrack("run", "-q", "-a", "-o", self.path, "true")
+        self.assertEqual([list(row) for row in read_csv(self.path)],
+                         [["pss_bytes", "timestamp"]] * 2)
+
+    def test_append_to_other_columns_is_refused(self) -> None:
+        rtrack("run", "-q", "-o", self.path, "-f", "csv-v1", "true")
+        before = self.path.read_text()
+        for words in ([], ["-f", "csv-v5"], ["--fields", "timestamp"]):
+            done = rtrack("run", "-q", "-a", "-o", self.path, *words, "echo", "started")
+            self.assertEqual((done.returncode, done.stdout), (125, ""), words)
+            self.assertIn("it has other columns", done.stderr)
+            self.assertEqual(self.path.read_text(), before)
+        self.assertEqual(rtrack("run", "-q", "-a", "-o", self.path, "-f", "csv-v1", "true").stderr,
+                         "")
+
+
+class Fields(Files):
+    NAMES = ["timestamp", "cores_used", "pss_bytes"]
+
+    def test_fields_are_written_in_the_given_order(self) -> None:
+        for names in (self.NAMES, self.NAMES[::-1]):
+            cells = self.cells("run", "-i", "0.05", "--fields", ",".join(names), "sleep", "0.1")
+            self.assertEqual(cells[0], names)
+            path = self.dir / "rows.jsonl"
+            rtrack("run", "-q", "--fields", ",".join(names), "-o", path, "true")
+            self.assertEqual([list(row) for row in read_jsonl(path)], [names])
+
+    def test_fields_of_attach_and_system(self) -> None:
+        for words in (["attach", str(os.getpid())], ["system"]):
+            cells = self.cells(*words[:1], "--count", "1", "-i", "0.02", "--fields",
+                               "timestamp,processes", *words[1:])
+            self.assertEqual(cells[0], ["timestamp", "processes"])
+            self.assertGreater(int(cells[1][1]), 0)
+
+    def test_unknown_field_is_named(self) -> None:
+        for words, name in ((["run", "--fields", "pid,pss"], "pss"),
+                            (["run", "--fields", "pid,,pid"], ""),
+                            (["run", "--fields", "memory_total_bytes"], "memory_total_bytes"),
+                            (["system", "--fields", "pss_bytes"], "pss_bytes")):
+            done = rtrack(*words, "-o", self.path, *(["true"] if words[0] == "run" else []))
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(f"no field '{name}'", done.stderr)
+            self.assertFalse(self.path.exists())
+
+    def test_fixed_formats_have_no_choice(self) -> None:
+        for form in ("csv-v1", "csv-v5"):
+            done = rtrack("run", "-f", form, "--fields", "pid", "-o", self.path, "true")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(form, done.stderr)
+
+    def test_marks_that_were_not_chosen_are_counted(self) -> None:
+        words = ["run", "--summary", "none", "--pss", "off", "-i", "0.05", "-o", self.path]
+        done = rtrack(*words, "--fields", "pss_bytes", "sleep", "0.2")
+        self.assertRegex(done.stderr, r"rtrack: \d+ of \d+ rows have lower bounds or estimates")
+        done = rtrack(*words, "--fields", "pss_bytes,estimated,partial", "sleep", "0.2")
+        self.assertNotIn("lower bounds", done.stderr)
+
+    def test_info_lists_every_field_with_unit_and_meaning(self) -> None:
+        listed = json.loads(rtrack("info", "--fields", "--json").stdout)
+        names = [field["name"] for field in listed]
+        self.assertEqual(len(names), len(set(names)))
+        for field in listed:
+            self.assertNotIn("rtrack.h", field["about"], field["name"])
+            if field["name"].endswith(("_bytes", "_seconds", "_ns")):
+                unit = {"bytes": "By", "seconds": "s", "ns": "ns"}[field["name"].split("_")[-1]]
+                self.assertEqual(field["unit"], unit, field["name"])
+        self.assertLessEqual({*TREE, *SYSTEM}, set(names))
+        text = rtrack("info", "--fields").stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in text], names)
+        for kind, words in (("tree", ["run", "true"]), ("system", ["system", "--count", "1"])):
+            chosen = [field["name"] for field in listed if field["of"] in (kind, "both")]
+            self.assertEqual(self.cells(words[0], "-i", "0.02", "--fields", ",".join(chosen),
+                                        *words[1:])[0], chosen)
 
 
 class Rhythm(Files):
@@ -324,6 +489,59 @@ class Rhythm(Files):
         self.assertGreater(max(gaps), pause - interval)
         # Each row has its own tick. With a burst, the last row would come right after the pause.
         self.assertGreater(times[-1] - times[0], (count - 1) * interval + pause - 4 * interval)
+
+    def test_missed_samples_are_counted_in_a_note(self) -> None:
+        """Stop rtrack for half a second, which is 500 intervals."""
+        process = self.start([RTRACK, "system", "--summary", "none", "-i", "0.001", "-d", "1.5",
+                              "-o", self.path], stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: self.path.exists() and self.path.read_text().count("\n") > 5)
+        os.kill(process.pid, signal.SIGSTOP)
+        wait_until(lambda: state_of(process.pid) == "T")
+        time.sleep(0.5)
+        os.kill(process.pid, signal.SIGCONT)
+        note = process.communicate(timeout=PATIENCE_S)[1]
+        found = re.fullmatch(r"rtrack: (\d+) of (\d+) samples were missed: .*\n", note)
+        self.assertTrue(found, note)
+        missed, due = map(int, found.groups())
+        rows = read_csv(self.path)
+        self.assertGreaterEqual(missed, 499)
+        self.assertEqual(due, missed + len(rows))
+        self.assertEqual(due, 1500, "one a millisecond")
+        self.assertGreaterEqual(max(row["interval_seconds"] for row in rows), 0.5)
+
+    def test_rows_of_short_intervals_are_written_together(self) -> None:
+        """A write takes as long as some samples where a disk or another program is slow."""
+        began = time.monotonic()
+        process = self.start([RTRACK, "system", "-q", "-i", "0.001", "-d", "1", "-o", self.path])
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        took = time.monotonic() - began
+        calls = int(re.search(r"^syscw: (\d+)", read_proc(process.pid, "io"), re.MULTILINE)[1])
+        self.assertLess(calls, took / 0.01 + 10)
+        rows = read_csv(self.path)
+        self.assertAlmostEqual(sum(row["interval_seconds"] for row in rows[1:]),
+                               rows[-1]["timestamp"] - rows[0]["timestamp"], delta=CLOCK_SLACK_S)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_samples_of_a_command_do_not_count_the_cpus(self) -> None:
+        def opened(count: int) -> int:
+            """Return how often rtrack opens the list of the CPUs for a command of so many rows."""
+            log = self.dir / "log"
+            code = until_rows(self.path, str(count + 1))
+            self.path.unlink(missing_ok=True)
+            done = subprocess.run(["strace", "-o", log, "-e", "trace=openat", RTRACK, "run", "-q",
+                                   "-i", "0.01", "--pss", "off", "-o", self.path, *python(code)],
+                                  stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+            if done.returncode:
+                self.skipTest("strace cannot trace here: " + done.stderr)
+            return log.read_text().count("/sys/devices/system/cpu/online")
+
+        self.assertLess(opened(60) - opened(10), 10)
+
+    def test_rows_before_the_end_of_the_series_are_written_at_once(self) -> None:
+        """With --count, the command goes on when the series has ended."""
+        code = until_rows(self.path, "6")
+        rows = self.cells("run", "-i", "0.001", "--count", "5", *python(code))
+        self.assertEqual(len(rows), 1 + 5 + 1)
 
     def test_count_ends_series_but_not_command(self) -> None:
         code = until_rows(self.path, "3") + "time.sleep(0.3)"

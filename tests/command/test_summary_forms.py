@@ -217,8 +217,10 @@ for pid in [child(0.5, 10), child(0.05, 90), child(0.9, 30), child(0.3, 60), chi
             got = self.summary("run", *options, *python(self.CODE))
             self.assertEqual(self.marks(got["top_cpu"]), ["30", "10", "60"], options)
             self.assertEqual(self.marks(got["top_memory"]), ["90", "60", "30"], options)
+            # On a busy machine the last look may be one at a process that still grows.
             for row, least in zip(got["top_memory"], (90, 60, 30)):
-                self.assertGreaterEqual(row["peak_rss_bytes"], least << 20)
+                seen = 1 if row["peak_rss_final"] else 0.8
+                self.assertGreaterEqual(row["peak_rss_bytes"], seen * (least << 20))
         text = rtrack("run", *python(self.CODE)).stderr
         self.assertRegex(text, r"(?m)^  most CPU    at least 0\.\d+ s +python -I -c x = b'x'")
         self.assertRegex(text, r"(?m)^  most memory at least \d+\.\d MiB +python -I -c x = b'x'")

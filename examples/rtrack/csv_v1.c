@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Format csv: the columns and units of the first resource-tracker release, for a process tree or
- * for the system. */
+/* Format csv-v1: the columns, units and formulas of the first resource-tracker release, for a
+ * process tree or for the system. */
 #include <stdbool.h>
 
 #include "cell.h"
 #include "figures.h"
 #include "format.h"
 #include "gpu.h"
+#include "series_columns.h"
 #include "units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -41,9 +42,9 @@ static const char *const system_columns[] = {
 	"gpu_utilized",
 };
 
-static void csv_head(struct text *out, const struct subject *subject)
+static void v1_head(struct text *out, const struct columns *columns)
 {
-	if (subject->is_system)
+	if (columns->kind == RT_KIND_SYSTEM)
 		cell_names(out, system_columns, COUNT(system_columns));
 	else
 		cell_names(out, process_columns, COUNT(process_columns));
@@ -75,13 +76,29 @@ static void process_row(struct text *out, const struct row *row)
 	cell_domains(out, m->estimated & RT_HAS_PSS);
 }
 
+/* As there, interrupts are neither system time nor use. */
+static void system_cpu_cells(struct text *out, const struct rt_delta *d)
+{
+	bool cpu = is_known(delta_marks(d), RT_HAS_CPU | RT_HAS_CPU_MODES);
+	bool rate = cpu && is_known(delta_marks(d), RT_HAS_RATE) && d->interval_ns > 0;
+
+	cell_u64(out, cpu, d->cpu_user_ticks);
+	cell_u64(out, cpu, (d->cpu_mode_system_ns * d->ticks_per_second + NS_PER_S / 2) / NS_PER_S);
+	cell_rounded(
+	    out, rate,
+	    rate ? (double)(d->cpu_user_ns + d->cpu_mode_system_ns) / (double)d->interval_ns : 0,
+	    4);
+}
+
+/* As there, used memory is all that is neither free nor in a cache. */
 static void memory_cells(struct text *out, const struct rt_metrics *m)
 {
 	bool memory = is_known(metrics_marks(m), RT_HAS_MEMORY);
+	uint64_t unused = m->memory_free_bytes + m->memory_buffers_bytes + m->memory_cached_bytes;
 
 	cell_u64(out, memory, m->memory_free_bytes / 1024);
-	cell_u64(out, is_known(metrics_marks(m), RT_HAS_MEMORY_AVAILABLE),
-	         m->memory_used_bytes / 1024);
+	cell_u64(out, memory,
+	         unused < m->memory_total_bytes ? (m->memory_total_bytes - unused) / 1024 : 0);
 	cell_u64(out, memory, m->memory_buffers_bytes / 1024);
 	cell_u64(out, memory, m->memory_cached_bytes / 1024);
 	cell_u64(out, memory, m->memory_active_anon_bytes / 1024);
@@ -91,9 +108,11 @@ static void memory_cells(struct text *out, const struct rt_metrics *m)
 static void space_cells(struct text *out, const struct rt_metrics *m)
 {
 	bool space = is_known(metrics_marks(m), RT_HAS_FILESYSTEM);
+	/* As there, space that is reserved for root counts as used. */
+	uint64_t used = m->filesystem_total_bytes - m->filesystem_available_bytes;
 
 	cell_rounded(out, space, (double)m->filesystem_total_bytes / GIB, 2);
-	cell_rounded(out, space, (double)m->filesystem_used_bytes / GIB, 2);
+	cell_rounded(out, space, (double)used / GIB, 2);
 	cell_rounded(out, space, (double)m->filesystem_available_bytes / GIB, 2);
 }
 
@@ -106,7 +125,7 @@ static void system_row(struct text *out, const struct row *row)
 
 	cell_double(out, true, seconds(m->realtime_ns));
 	cell_u64(out, is_known(metrics_marks(m), RT_HAS_PROCESSES), m->processes);
-	cpu_cells(out, d);
+	system_cpu_cells(out, d);
 	memory_cells(out, m);
 	cell_u64(out, disk, d->disk_read_bytes);
 	cell_u64(out, disk, d->disk_write_bytes);
@@ -116,8 +135,9 @@ static void system_row(struct text *out, const struct row *row)
 	gpu_cells(out, m, d, row->has_no_gpu);
 }
 
-static void csv_row(struct text *out, const struct row *row)
+static void v1_row(struct text *out, const struct columns *columns, const struct row *row)
 {
+	(void)columns;
 	if (row->process)
 		process_row(out, row);
 	else
@@ -125,9 +145,8 @@ static void csv_row(struct text *out, const struct row *row)
 	cell_end_row(out);
 }
 
-const struct format format_csv = {
-	.name = "csv",
-	.suffix = ".csv",
-	.head = csv_head,
-	.row = csv_row,
+const struct format format_csv_v1 = {
+	.name = "csv-v1",
+	.head = v1_head,
+	.row = v1_row,
 };

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at a file that a series is appended to. */
+#ifndef SERIES_APPEND_H
+#define SERIES_APPEND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { HEAD_MAX = 16384 };
+
+/* Returns true if a file ends in the middle of a row, after a crash or on a full disk. */
+bool ends_in_torn_row(const char *name, off_t size);
+
+/* Read the first line of a file, without its line feed. Returns 0, -EINVAL if it is too long, or
+ * another negative errno value. */
+int read_head(const char *name, char head[HEAD_MAX]);
+
+#endif

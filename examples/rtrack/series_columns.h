@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns that a series can have: a field of the library each, or a figure computed from some.
+ * The CSV, JSON Lines, --fields and rtrack info --fields share them. */
+#ifndef SERIES_COLUMNS_H
+#define SERIES_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rtrack/rtrack.h>
+
+#include "figures.h"
+#include "format.h"
+
+enum value_type {
+	VALUE_UNKNOWN,
+	VALUE_UNSIGNED,
+	VALUE_SIGNED,
+	VALUE_REAL,
+	VALUE_SECONDS,  /* nanoseconds, written as seconds with all digits */
+	VALUE_TIME,     /* nanoseconds since 1970 */
+	VALUE_WORD,     /* a word of the library: it needs no quotes in CSV */
+	VALUE_REASONS,  /* RT_REASON_ bits */
+	VALUE_PARTIAL,  /* the names of the columns that are lower bounds in this row */
+	VALUE_ESTIMATED /* the names of the columns that may be above or below the truth */
+};
+
+struct value {
+	enum value_type type;
+	union {
+		uint64_t whole;
+		int64_t number;
+		double real;
+		const char *word;
+	};
+};
+
+enum column_origin { FROM_SAMPLE, FROM_DELTA };
+
+struct column {
+	char name[48];
+	char unit[16]; /* UCUM, "" if it has none */
+	enum column_origin origin;
+	enum value_type type;
+	uint64_t has; /* RT_HAS_ bits that it needs, of the sample or of the difference */
+	/* Where the field is, if it is not computed. */
+	uint32_t field_type, offset, length;
+	/* Called only if all that it needs is known. */
+	struct value (*compute)(const struct row *row);
+	bool is_usual;    /* a row of JSON Lines has it by default */
+	bool is_of_tree;  /* the system never has it, though it needs no domain */
+	bool is_optional; /* left out if the first row of the series does not have the figure */
+};
+
+struct columns {
+	uint32_t kind; /* RT_KIND_ value of the series */
+	bool has_iso_times;
+	struct column *at;
+	size_t count;
+};
+
+/* Get all the columns of a kind. Free them with columns_free(). Returns 0 or -ENOMEM. */
+int columns_all(struct columns *c, uint32_t kind);
+
+void columns_free(struct columns *c);
+
+/* Returns the column with this name of len bytes, or NULL. */
+const struct column *columns_find(const struct columns *c, const char *name, size_t len);
+
+/* Returns what a column holds in a row. */
+struct value column_value(const struct column *column, const struct row *row);
+
+/* Returns how sure the figures of a row are. */
+struct marks column_marks(const struct column *column, const struct row *row);
+
+/* Returns true if the value has this mark: VALUE_PARTIAL or VALUE_ESTIMATED. */
+bool column_is_marked(const struct column *column, const struct row *row, enum value_type mark);
+
+/* Returns what the figure means, in English. */
+const char *column_about(const struct column *column);
+
+/* The columns that are computed. series_computed.c has the table. */
+extern const struct column computed_columns[];
+extern const size_t computed_column_count;
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of a series that are not fields of the library, but are computed from some. */
+#include <stdbool.h>
+
+#include "series_columns.h"
+
+static const struct rt_metrics *sample_of(const struct row *row)
+{
+	return row->process ? row->process : row->system;
+}
+
+static const struct rt_delta *delta_of(const struct row *row)
+{
+	return row->process ? row->process_delta : row->system_delta;
+}
+
+static struct value word(const char *s)
+{
+	return (struct value){ .type = s ? VALUE_WORD : VALUE_UNKNOWN, .word = s };
+}
+
+static struct value type(const struct row *row)
+{
+	(void)row;
+	return word("sample");
+}
+
+static struct value kind(const struct row *row)
+{
+	return word(row->process ? "process" : "system");
+}
+
+static struct value timestamp(const struct row *row)
+{
+	return (struct value){ .type = VALUE_TIME, .whole = sample_of(row)->realtime_ns };
+}
+
+static struct value pid(const struct row *row)
+{
+	return (struct value){ .type = VALUE_SIGNED, .number = row->pid };
+}
+
+static struct value children(const struct row *row)
+{
+	return (struct value){ .type = row->children >= 0 ? VALUE_SIGNED : VALUE_UNKNOWN,
+		               .number = row->children };
+}
+
+static struct value cpu(const struct row *row)
+{
+	const struct rt_metrics *m = sample_of(row);
+
+	return (struct value){ .type = VALUE_SECONDS, .whole = m->cpu_user_ns + m->cpu_system_ns };
+}
+
+static struct value cpu_difference(const struct row *row)
+{
+	const struct rt_delta *d = delta_of(row);
+
+	return (struct value){ .type = VALUE_SECONDS, .whole = d->cpu_user_ns + d->cpu_system_ns };
+}
+
+/* 1.5 is one GPU that was always busy, and one that was busy for half of the interval. */
+static struct value gpus_busy(const struct row *row)
+{
+	const struct rt_delta *d = delta_of(row);
+	struct value value = { .type = VALUE_UNKNOWN };
+
+	if (d->interval_ns > 0) {
+		value.type = VALUE_REAL;
+		value.real = (double)d->gpu_busy_ns / (double)d->interval_ns;
+	}
+	return value;
+}
+
+static struct value swap_used(const struct row *row)
+{
+	const struct rt_metrics *m = sample_of(row);
+
+	return (struct value){ .type = VALUE_UNSIGNED,
+		               .whole = m->swap_total_bytes - m->swap_free_bytes };
+}
+
+static struct value source(const struct row *row)
+{
+	return word(source_name(sample_of(row)->source));
+}
+
+static struct value pss_source(const struct row *row)
+{
+	return word(pss_source_name(sample_of(row)->pss_source));
+}
+
+static struct value reasons(const struct row *row)
+{
+	return (struct value){ .type = VALUE_REASONS, .whole = sample_of(row)->reasons };
+}
+
+static struct value partial(const struct row *row)
+{
+	(void)row;
+	return (struct value){ .type = VALUE_PARTIAL };
+}
+
+static struct value estimated(const struct row *row)
+{
+	(void)row;
+	return (struct value){ .type = VALUE_ESTIMATED };
+}
+
+#define COLUMN(title, measure, origin_of_marks, bits, kind_of_value, function, ...)                \
+	{                                                                                          \
+		.name = (title), .unit = (measure), .origin = (origin_of_marks), .has = (bits),    \
+		.type = (kind_of_value), .compute = (function), __VA_ARGS__                        \
+	}
+#define USUAL .is_usual = true
+#define OF_TREE .is_usual = true, .is_of_tree = true
+#define ON_DEMAND .is_usual = false
+
+const struct column computed_columns[] = {
+	COLUMN("type", "", FROM_SAMPLE, 0, VALUE_WORD, type, USUAL),
+	COLUMN("kind", "", FROM_SAMPLE, 0, VALUE_WORD, kind, USUAL),
+	COLUMN("timestamp", "s", FROM_SAMPLE, 0, VALUE_TIME, timestamp, USUAL),
+	COLUMN("pid", "", FROM_SAMPLE, 0, VALUE_SIGNED, pid, OF_TREE),
+	COLUMN("children", "1", FROM_SAMPLE, 0, VALUE_SIGNED, children, OF_TREE),
+	COLUMN("cpu_seconds", "s", FROM_SAMPLE, RT_HAS_CPU, VALUE_SECONDS, cpu, ON_DEMAND),
+	COLUMN("d_cpu_seconds", "s", FROM_DELTA, RT_HAS_CPU, VALUE_SECONDS, cpu_difference,
+	       ON_DEMAND),
+	COLUMN("gpus_busy", "1", FROM_DELTA, RT_HAS_GPU, VALUE_REAL, gpus_busy, USUAL),
+	COLUMN("swap_used_bytes", "By", FROM_SAMPLE, RT_HAS_SWAP, VALUE_UNSIGNED, swap_used, USUAL),
+	COLUMN("source", "", FROM_SAMPLE, 0, VALUE_WORD, source, OF_TREE),
+	COLUMN("pss_source", "", FROM_SAMPLE, RT_HAS_PSS, VALUE_WORD, pss_source, USUAL),
+	COLUMN("reasons", "", FROM_SAMPLE, 0, VALUE_REASONS, reasons, USUAL),
+	COLUMN("partial", "", FROM_SAMPLE, 0, VALUE_PARTIAL, partial, USUAL),
+	COLUMN("estimated", "", FROM_SAMPLE, 0, VALUE_ESTIMATED, estimated, USUAL),
+};
+
+const size_t computed_column_count = sizeof(computed_columns) / sizeof(computed_columns[0]);
