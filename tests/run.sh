@@ -14,6 +14,7 @@ packages=(
   python3 python3-psutil time locales # tests in Python, reference figures, a locale with comma
   python3-pandas python3-jsonschema jq                 # readers of series, checks of schemas
   strace                                               # traced calls, beside those of a trace
+  python3-pyte less make vim-tiny # a terminal emulator, and what runs in it
   cargo rustfmt librust-pkg-config-dev                 # Rust
   bindgen libclang-common-14-dev                       # Rust: a generator, with its stddef.h
   python3-cffi swig                                    # generators of bindings

@@ -237,6 +237,7 @@ static void follow_to_end(struct attach *a)
 		signals_sleep(a->ticker.next < a->next_peak_poll ? a->ticker.next
 		                                                 : a->next_peak_poll,
 		              a->pidfds, (unsigned)a->count);
+		live_check(&a->live);
 		now = clock_now();
 		if (!any_root_ended(a) && now < a->ticker.next) {
 			if (now >= a->next_peak_poll)
@@ -293,7 +294,9 @@ static int attach(struct attach *a)
 
 int command_attach(const struct options *options)
 {
-	struct attach a = { .options = options, .series.out.fd = -1, .summary.out.fd = -1 };
+	struct attach a = {
+		.options = options, .series.out.fd = -1, .summary.out.fd = -1, .live.fd = -1
+	};
 	int code;
 
 	if (options->operand_count == 0)

@@ -6,7 +6,8 @@
 #include <wchar.h>
 
 /* Returns the bytes of the first character of a text that is not empty, and sets its columns. A
- * byte that is no character of this locale counts as one column. */
+ * byte that is no character of this locale counts as one column. A character that this C library
+ * does not know may be wide. E.g.: a new emoji. */
 static size_t next_character(const char *s, size_t len, size_t *columns)
 {
 	mbstate_t state = { 0 };
@@ -18,7 +19,7 @@ static size_t next_character(const char *s, size_t len, size_t *columns)
 	if (bytes == 0 || bytes > len)
 		return 1;
 	width = wcwidth(c);
-	*columns = width >= 0 ? (size_t)width : 1;
+	*columns = width >= 0 ? (size_t)width : 2;
 	return bytes;
 }
 

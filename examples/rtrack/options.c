@@ -62,7 +62,7 @@ struct option_row {
 	int key;
 	unsigned commands;
 	const char *name;
-	const char *argument; /* NULL: none */
+	const char *argument; /* NULL: none; "[=...]": it may be left out */
 	const char *help;
 };
 
@@ -99,7 +99,9 @@ static const struct option_row rows[] = {
 	  "look at GPUs, too; opens the library of their driver" },
 	{ KEY_PROCESSES, FOR_RUN, "processes", "FILE",
 	  "list every process in FILE (CSV, or JSON for *.jsonl)" },
-	{ KEY_LIVE, FOR_SERIES, "live", "WHEN",
+	{ KEY_LIVE, FOR_RUN, "live", "[=WHEN]",
+	  "show figures in the last row of the terminal: always or never; default never" },
+	{ KEY_LIVE, FOR_ATTACH | FOR_SYSTEM, "live", "[=WHEN]",
 	  "show a line that is updated in place: auto, always or never" },
 	{ KEY_COLOR, FOR_SERIES, "color", "WHEN", "colour the summary: auto, always or never" },
 	{ KEY_PID, FOR_TRACE, "pid", "PID", "trace this process and its descendants" },
@@ -131,6 +133,14 @@ static const struct option_row rows[] = {
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
+/* As getopt_long() has it. */
+static int has_argument(const struct option_row *row)
+{
+	if (!row->argument)
+		return no_argument;
+	return *row->argument == '[' ? optional_argument : required_argument;
+}
+
 static int show_help(const struct command *command)
 {
 	printf("Usage: rtrack %s [OPTION]...%s%s\n%s\n\nOptions:\n", command->name,
@@ -141,7 +151,8 @@ static int show_help(const struct command *command)
 		if (!(rows[i].commands & command->bit))
 			continue;
 		snprintf(names, sizeof(names), "--%s%s%s", rows[i].name,
-		         rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
+		         has_argument(&rows[i]) == required_argument ? " " : "",
+		         rows[i].argument ? rows[i].argument : "");
 		if (rows[i].key < KEY_COUNT)
 			printf("  -%c, %-19s  %s\n", rows[i].key, names, rows[i].help);
 		else
@@ -183,11 +194,12 @@ static int pick(const char *word, const char *const *words, unsigned *index)
 	return -EINVAL;
 }
 
+static const char *const when_words[] = { "auto", "always", "never", NULL };
+
 static int set_when(enum when *out, const char *word)
 {
-	static const char *const words[] = { "auto", "always", "never", NULL };
 	unsigned chosen;
-	int err = pick(word, words, &chosen);
+	int err = pick(word, when_words, &chosen);
 
 	if (err == 0)
 		*out = (enum when)chosen;
@@ -429,7 +441,7 @@ static void make_tables(struct getopt_tables *tables, unsigned commands)
 		if (!(rows[i].commands & commands))
 			continue;
 		l->name = rows[i].name;
-		l->has_arg = rows[i].argument ? required_argument : no_argument;
+		l->has_arg = has_argument(&rows[i]);
 		l->val = rows[i].key;
 		l++;
 		if (rows[i].key >= KEY_COUNT)
@@ -474,8 +486,19 @@ static void warn_of_argument(const struct option_row *row, const char *argument,
 		warn("invalid %s '%s'", row->name, argument);
 }
 
+/* Returns the argument of --live without "=". Up to 0.2 it was a word of its own, and still may be.
+ * E.g.: "--live never". */
+static char *take_when(char **argv)
+{
+	static char by_itself[] = "always";
+	unsigned index;
+
+	return argv[optind] && pick(argv[optind], when_words, &index) == 0 ? argv[optind++]
+	                                                                   : by_itself;
+}
+
 /* Parse one option. Returns true to go on, or false and the exit code. */
-static bool parse_one(struct options *o, int key, int *exit_code)
+static bool parse_one(struct options *o, int key, char **argv, int *exit_code)
 {
 	const struct option_row *row = find_row(o->command->bit, key);
 	int err;
@@ -500,6 +523,8 @@ static bool parse_one(struct options *o, int key, int *exit_code)
 		set_flag(o, key);
 		return true;
 	}
+	if (!optarg)
+		optarg = take_when(argv);
 	err = set_with_argument(o, key, optarg);
 	if (err == 0)
 		return true;
@@ -522,7 +547,7 @@ static bool parse_all(struct options *options, unsigned known, int argc, char **
 	while (is_parsed &&
 	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
 		if (key == '?' || find_row(options->command->bit, key) || !find_row(known, key))
-			is_parsed = parse_one(options, key, exit_code);
+			is_parsed = parse_one(options, key, argv, exit_code);
 	}
 	return is_parsed;
 }

@@ -31,6 +31,8 @@
 /* Time between SIGTERM and SIGKILL of --timeout. */
 #define GRACE_NS (5 * NS_PER_S)
 #define FIRST_LOOK_NS (NS_PER_S / 50)
+/* Longest time between two looks at the terminal, while a line is shown there. */
+#define LIVE_CHECK_NS (NS_PER_S / 5)
 
 struct run {
 	const struct options *options;
@@ -111,7 +113,6 @@ static void begin(struct run *r, int64_t start_ns)
 	/* Rows that are as frequent as looks need none between them. */
 	r->has_looks = summary_wants_top(&r->summary) && o->interval_ns > TOP_LOOK_NS;
 	r->top.next_look_ns = start_ns + FIRST_LOOK_NS;
-	live_init(&r->live, o, &r->series, start_ns);
 }
 
 static int start(struct run *r)
@@ -126,14 +127,18 @@ static int start(struct run *r)
 		.accounting = o->accounting,
 	};
 	int64_t now = clock_now();
-	int err = rt_command_start(&r->command, &opts);
+	int err;
 
+	live_init(&r->live, o, &r->series, now);
+	err = rt_command_start(&r->command, &opts);
 	if (err == -ENOEXEC && (r->script = program_as_script(r->argv))) {
 		opts.argv = r->script;
 		err = rt_command_start(&r->command, &opts);
 	}
 	if (err == 0)
 		begin(r, now);
+	else
+		live_clear(&r->live);
 	return err;
 }
 
@@ -189,6 +194,7 @@ static void kill_remaining(struct run *r)
 	rt_command_wait(r->command, 0, &r->outcome, sizeof(r->outcome));
 }
 
+/* Returns when the next action is due. */
 static int64_t next_due(const struct run *r)
 {
 	int64_t due = r->ticker.next < r->kill_at ? r->ticker.next : r->kill_at;
@@ -196,20 +202,29 @@ static int64_t next_due(const struct run *r)
 	return r->has_looks && r->top.next_look_ns < due ? r->top.next_look_ns : due;
 }
 
+/* Returns the time until the next action, in ns; -1: none is due. */
+static int64_t time_to_wait(const struct run *r)
+{
+	int64_t due = next_due(r), left = -1;
+
+	if (due != NEVER) {
+		left = due - clock_now();
+		left = left > 0 ? left : 0;
+	}
+	if (live_is_on(&r->live) && (left < 0 || left > LIVE_CHECK_NS))
+		left = LIVE_CHECK_NS;
+	return left;
+}
+
 static void follow_to_end(struct run *r)
 {
 	int err;
 
 	do {
-		int64_t due = next_due(r), left = -1;
-
-		if (due != NEVER) {
-			left = due - clock_now();
-			left = left > 0 ? left : 0;
-		}
-		err = rt_command_wait(r->command, left, &r->outcome, sizeof(r->outcome));
+		err = rt_command_wait(r->command, time_to_wait(r), &r->outcome, sizeof(r->outcome));
 		if (err == -ETIMEDOUT)
 			run_due_actions(r);
+		live_check(&r->live);
 	} while (err == -ETIMEDOUT || err == -EINTR);
 	if (err < 0)
 		warn("the exit status of the command is lost: its supervisor was killed");
@@ -298,7 +313,9 @@ static int run(struct run *r)
 
 int command_run(const struct options *options)
 {
-	struct run r = { .options = options, .argv = (const char *const *)options->operands };
+	struct run r = { .options = options,
+		         .argv = (const char *const *)options->operands,
+		         .live.fd = -1 };
 	int code;
 
 	if (options->operand_count == 0)

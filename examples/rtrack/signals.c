@@ -14,12 +14,13 @@
 static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 static const int left_to_terminal[] = { SIGINT, SIGQUIT };
 static const int output_errors[] = { SIGPIPE, SIGXFSZ };
+static const int terminal_signals[] = { SIGTSTP, SIGWINCH };
 static const int end_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct rt_command *volatile target;
-static volatile sig_atomic_t end_requested;
+static volatile sig_atomic_t end_requested, stop_requested;
 static sigset_t mask_before;
 
 static void forward(int signal)
@@ -52,6 +53,12 @@ static void request_end(int signal)
 	end_requested = 1;
 }
 
+static void note_terminal(int signal)
+{
+	if (signal == SIGTSTP)
+		stop_requested = 1;
+}
+
 static void catch_all(const int *signals, size_t count, void (*handler)(int))
 {
 	for (size_t i = 0; i < count; i++) {
@@ -65,14 +72,20 @@ static void catch_all(const int *signals, size_t count, void (*handler)(int))
 	}
 }
 
-static void block(const int *signals, size_t count)
+static void block_more(const int *signals, size_t count)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < count; i++)
 		sigaddset(&set, signals[i]);
-	sigprocmask(SIG_BLOCK, &set, &mask_before);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void block(const int *signals, size_t count)
+{
+	sigprocmask(SIG_BLOCK, NULL, &mask_before);
+	block_more(signals, count);
 }
 
 void signals_survive_output_errors(void)
@@ -101,11 +114,42 @@ void signals_stop_forwarding(void)
 void signals_catch_end(void)
 {
 	block(end_signals, COUNT(end_signals));
+	block_more(terminal_signals, COUNT(terminal_signals));
 	catch_all(end_signals, COUNT(end_signals), request_end);
 }
 
+void signals_watch_terminal(void)
+{
+	catch_all(terminal_signals, COUNT(terminal_signals), note_terminal);
+}
+
+bool signals_stop_requested(void)
+{
+	bool is_requested = stop_requested != 0;
+
+	stop_requested = 0;
+	return is_requested;
+}
+
+/* By the default action of TSTP and not by STOP: the kernel ignores TSTP where no shell could
+ * continue us (an orphaned process group). */
+void signals_stop(void)
+{
+	struct sigaction caught;
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	sigset_t tstp, before;
+
+	sigemptyset(&tstp);
+	sigaddset(&tstp, SIGTSTP);
+	sigaction(SIGTSTP, &by_default, &caught);
+	sigprocmask(SIG_UNBLOCK, &tstp, &before);
+	raise(SIGTSTP);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	sigaction(SIGTSTP, &caught, NULL);
+}
+
 /* The signals are blocked except during ppoll(), so none can arrive between the check for a
- * requested end and the sleep. */
+ * requested end or stop and the sleep. */
 void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count)
 {
 	int64_t left = deadline == NEVER ? 0 : deadline - clock_now();

@@ -27,6 +27,16 @@ void signals_stop_forwarding(void);
 /* Catch INT, QUIT, TERM and HUP: they only request the end of rtrack. */
 void signals_catch_end(void);
 
+/* Catch TSTP and WINCH: a terminal sends them for Ctrl-Z, and when it is resized. They end a wait.
+ * The caller then looks at the terminal. */
+void signals_watch_terminal(void);
+
+/* Returns true once for each time that TSTP was caught. */
+bool signals_stop_requested(void);
+
+/* Stop rtrack, as TSTP would have done. Returns when rtrack is continued. */
+void signals_stop(void);
+
 /* Sleep until a CLOCK_MONOTONIC time, until a descriptor is ready, or until a signal requests the
  * end. */
 void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count);

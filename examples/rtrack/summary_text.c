@@ -36,7 +36,7 @@ struct page {
 
 static struct page page_of(struct text *out, const struct terminal *terminal)
 {
-	size_t width = terminal->is_terminal ? (size_t)terminal_width(terminal) : PLAIN_WIDTH;
+	size_t width = terminal->is_terminal ? (size_t)terminal_columns(terminal->fd) : PLAIN_WIDTH;
 	const size_t least = LABEL_COLUMNS + SHORTEST_TITLE;
 
 	return (struct page){ .out = out,

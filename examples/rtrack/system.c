@@ -42,6 +42,7 @@ static void follow_to_end(struct watch *w)
 		int64_t now;
 
 		signals_sleep(w->ticker.next, NULL, 0);
+		live_check(&w->live);
 		now = clock_now();
 		if (now < w->ticker.next && !signals_end_requested())
 			continue;

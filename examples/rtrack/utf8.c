@@ -23,23 +23,32 @@ static size_t length_by_first_byte(unsigned char c)
 	return 0;
 }
 
-size_t utf8_length(const char *s)
+/* Returns the length like utf8_length(), and sets the code point unless it is 0. */
+static size_t decode(const char *s, uint32_t *code_point)
 {
 	const unsigned char *bytes = (const unsigned char *)s;
 	size_t len = length_by_first_byte(bytes[0]);
-	uint32_t point;
+	uint32_t point = bytes[0];
 
-	if (len < 2)
-		return len;
-	point = bytes[0] & (0xffu >> (len + 1));
+	if (len > 1)
+		point &= 0xffu >> (len + 1);
 	for (size_t i = 1; i < len; i++) {
 		if ((bytes[i] & 0xc0) != 0x80) /* true for the final NUL too */
 			return 0;
 		point = point << 6 | (bytes[i] & 0x3fu);
 	}
-	if (point < smallest[len] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+	if (len > 1 &&
+	    (point < smallest[len] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)))
 		return 0;
+	*code_point = point;
 	return len;
+}
+
+size_t utf8_length(const char *s)
+{
+	uint32_t point;
+
+	return decode(s, &point);
 }
 
 /* Some terminals act on C1 controls (U+0080 to U+009F), as on C0 controls. */

@@ -14,8 +14,7 @@ size_t utf8_length(const char *s);
 
 /* Add s in a form that is safe for a terminal. A line feed and a tab become \n and \t. Other
  * control characters, those that change the direction of text, and bytes that are not UTF-8 become
- * '?'. Without utf8, each character that is
- * not ASCII becomes '?' too. */
+ * '?'. Without utf8, each character that is not ASCII becomes '?' too. */
 void utf8_add_printable(struct text *t, const char *s, bool utf8);
 
 #endif

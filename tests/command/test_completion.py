@@ -48,7 +48,8 @@ class Completion(Case):
         self.assertEqual(self.complete("run", "-f", ""), ["csv", "csv-v1", "csv-v5", "jsonl"])
         self.assertEqual(self.complete("rusage", "-f", ""), ["text", "json"])
         self.assertEqual(self.complete("run", "-i", "1", "--summary", "j"), ["json"])
-        self.assertEqual(self.complete("system", "--live", "a"), ["auto", "always"])
+        self.assertEqual(self.complete("system", "--live", "=", "a"), ["auto", "always"])
+        self.assertEqual(self.complete("run", "--summary", "="), ["text", "json", "none"])
         self.assertEqual(self.complete("run", "--accounting", "w"), ["wait", "wait+perf"])
         self.assertEqual(self.complete("run", "--pss", ""), ["exact", "budget", "off"])
         self.assertEqual(self.complete("attach", "--pss", "o"), ["off"])
@@ -67,7 +68,8 @@ class Completion(Case):
         self.assertIn(pid, self.complete("rusage", "--pid", ""))
 
     def test_command_word_completes_to_programs(self) -> None:
-        for words in (["run"], ["run", "--"], ["run", "-i", "1"], ["run", "-q", "-o", "x"]):
+        for words in (["run"], ["run", "--"], ["run", "-i", "1"], ["run", "-q", "-o", "x"],
+                      ["run", "--live"], ["run", "--live", "=", "always", "-q"]):
             self.assertIn("true", self.complete(*words, "tru"), words)
         self.assertNotIn("--interval", self.complete("run", "true", "--int"))
 

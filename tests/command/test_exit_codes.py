@@ -117,7 +117,7 @@ class BeforeTheStart(Case):
                         ["--count", "0"], ["--count", "1.5"], ["-d", "inf"], ["--timeout", "soon"],
                         ["-f", "xml", "-o", "-"], ["-f", "csv"], ["--fields", "timestamp"],
                         ["--summary", "html"],
-                        ["--color", "red"], ["--live", "yes"],
+                        ["--color", "red"], ["--live=yes"],
                         ["--accounting", "guess"], ["-o", ""], ["--processes", ""], ["--pid", "1"]):
             self.assert_not_started(2, *options)
 
