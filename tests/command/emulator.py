@@ -6,6 +6,7 @@ import copy
 import errno
 import fcntl
 import os
+import pathlib
 import pty
 import select
 import struct
@@ -27,7 +28,8 @@ ALTERNATE_SCREEN = 1049
 
 
 class Screen(pyte.Screen):
-    """What pyte lacks: the alternate screen, one saved cursor, resizing as xterm and tmux do."""
+    """What pyte lacks: the alternate screen, one saved cursor, resizing as xterm and tmux do, and
+    when a character wraps."""
 
     def __init__(self, columns: int, rows: int, answer: Callable[[str], None]) -> None:
         self.answer = answer
@@ -71,6 +73,14 @@ class Screen(pyte.Screen):
             self.buffer.update(self.main[0])
             self.cursor, self.main = self.main[1], None
 
+    def index(self) -> None:
+        super().index()
+        self.ensure_hbounds()  # The next character no longer wraps, as in xterm.
+
+    def reverse_index(self) -> None:
+        super().reverse_index()
+        self.ensure_hbounds()
+
     def select_graphic_rendition(self, *attributes: int, **kwargs: Any) -> None:
         if not kwargs.get("private"):
             super().select_graphic_rendition(*attributes)
@@ -113,6 +123,10 @@ def has_status(screen: Screen) -> bool:
 def shows(text: str) -> Callable[[Screen], bool]:
     """Whether a row has this text."""
     return lambda screen: any(text in row for row in screen.rows)
+
+
+def rows_of(series: pathlib.Path) -> int:
+    return series.read_bytes().count(b"\n") if series.exists() else 0
 
 
 class Terminal:
@@ -186,6 +200,13 @@ class Terminal:
                 raise AssertionError("not seen on the terminal:\n" + "\n".join(self.screen.rows))
             if select.select([self.leader], [], [], 0.02)[0]:
                 is_open = self.read()
+
+    def wait_for_rows(self, series: pathlib.Path, count: int = 5) -> None:
+        """Wait until so many more rows are written to a series, and show what came meanwhile."""
+        wanted = rows_of(series) + count
+        self.wait(lambda screen: rows_of(series) >= wanted)
+        while select.select([self.leader], [], [], 0)[0] and self.read():
+            pass
 
     def assert_restored(self, case: Case) -> None:
         """Nothing is left of a status row."""

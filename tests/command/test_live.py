@@ -29,13 +29,6 @@ class Live(Case):
         """Return the words that follow this program."""
         return [RTRACK, "attach", "-i", "0.02", "-o", str(self.series), *more, str(os.getpid())]
 
-    def count_rows(self) -> int:
-        return self.series.read_bytes().count(b"\n") if self.series.exists() else 0
-
-    def wait_for_rows(self, terminal: Terminal, count: int = 5) -> None:
-        """Read from the terminal while so many more rows are written to the series."""
-        wanted = self.count_rows() + count
-        terminal.wait(lambda screen: self.count_rows() >= wanted)
 
 
 class Drawn(Live):
@@ -61,7 +54,7 @@ class Drawn(Live):
     def test_live_line_is_cut_to_terminal_width(self) -> None:
         for columns in (2, 5, 20, 40):
             terminal = Terminal(self, self.words(), columns=columns)
-            self.wait_for_rows(terminal)
+            terminal.wait_for_rows(self.series)
             terminal.wait(lambda screen: len(DRAWN.findall(terminal.output)) >= 2)
             lengths = [len(line) for line in DRAWN.findall(terminal.output)]
             self.assertLess(max(lengths), columns)
@@ -89,7 +82,7 @@ class Absent(Live):
         """Returns the output without a summary, while some rows are written."""
         words = [*prefix, *self.words("--summary", "none", *options)]
         terminal = Terminal(self, words, **kwargs)
-        self.wait_for_rows(terminal)
+        terminal.wait_for_rows(self.series)
         output = terminal.output
         self.assertNotIn(b"\x1b", output)
         self.assertNotIn(b"cores", output)
@@ -142,7 +135,7 @@ class JobControl(Live):
     def check_idle(self) -> None:
         """The terminal does not change while rtrack writes rows."""
         before = self.shell.output
-        self.wait_for_rows(self.shell)
+        self.shell.wait_for_rows(self.series)
         self.assertNotEqual(state_of(self.job()), "T")
         self.assertEqual(self.shell.output, before)
 

@@ -32,14 +32,6 @@ class Row(Case):
         terminal.wait(has_status)
         return terminal
 
-    def wait_for_rows(self, terminal: Terminal, count: int = 5) -> None:
-        """Read from the terminal while so many more rows are written to the series."""
-        wanted = self.count_rows() + count
-        terminal.wait(lambda screen: self.count_rows() >= wanted)
-
-    def count_rows(self) -> int:
-        return self.series.read_bytes().count(b"\n") if self.series.exists() else 0
-
 
 class Ends(Row):
     """However rtrack ends, the terminal is as before."""
@@ -98,7 +90,7 @@ class Absent(Row):
         """Nothing but the text of the command comes to the terminal."""
         words = [RTRACK, "run", "--summary", "none", "-i", "0.02", "-o", str(self.series), *options]
         terminal = Terminal(self, [*words, "sh", "-c", "echo text; read x"], **kwargs)
-        self.wait_for_rows(terminal)
+        terminal.wait_for_rows(self.series)
         terminal.send("\n")
         self.assertEqual(terminal.end(), 0)
         self.assertEqual(terminal.output, b"text\r\n\r\n")
@@ -126,11 +118,32 @@ class Absent(Row):
         self.assertEqual(other.size()[:2], [24, 80])
 
 
+class FullScreen(Row):
+    def test_row_while_program_reads_keys_does_not_change(self) -> None:
+        # It uses the whole screen after all, and leaves the cursor in the last row.
+        script = ("read x; stty -icanon -echo; printf '\\033[r\\033[24;1H\\033[Kraw'; read x; "
+                  "stty icanon echo; printf cooked; read x")
+        terminal = self.start_row("sh", "-c", script)
+        terminal.send("\n")
+        terminal.wait(shows("raw"))
+        terminal.wait_for_rows(self.series, 2)  # A draw may have begun before.
+        output = terminal.output
+        terminal.wait_for_rows(self.series)
+        self.assertEqual(terminal.output, output)
+        self.assertEqual(terminal.size()[0], 23)
+        terminal.send("\n")
+        terminal.wait(lambda screen: has_status(screen) and screen.rows[22] == "rawcooked")
+        terminal.send("\n")
+        self.assertEqual(terminal.end(), 0)
+        terminal.assert_restored(self)
+
+
 class JobControl(Row):
+    SHELL = ["bash", "--norc", "--noprofile", "-i"]
+
     def setUp(self) -> None:
         super().setUp()
-        self.shell = Terminal(self, ["bash", "--norc", "--noprofile", "-i"],
-                              env={"HISTFILE": "", "LC_ALL": "C"})
+        self.shell = Terminal(self, self.SHELL, env={"HISTFILE": "", "LC_ALL": "C"})
         self.shell.wait(is_at_prompt)
 
     def type(self, *words: str) -> None:
@@ -158,12 +171,13 @@ class JobControl(Row):
 
     def continue_in_background(self) -> None:
         self.shell.send("bg\n")
-        self.wait_for_prompt("command &")
+        self.shell.send("echo continued\n")
+        self.wait_for_prompt("continued")
 
     def check_idle(self) -> None:
         """The terminal does not change while rtrack writes rows."""
         before, length = self.shell.screen.picture(24), len(self.shell.output)
-        self.wait_for_rows(self.shell)
+        self.shell.wait_for_rows(self.series)
         self.assertNotEqual(state_of(self.rtrack_pid()), "T")
         self.assertEqual(self.shell.screen.picture(24), before)
         # The shell may draw its prompt again.
@@ -191,6 +205,7 @@ class JobControl(Row):
 
     def test_row_in_background_with_tostop_stops_nothing(self) -> None:
         self.shell.send("stty tostop\n")
+        self.wait_for_prompt("tostop")
         self.type(*self.words("sleep 1000 <&-"))
         self.shell.wait(has_status)
         self.stop()
@@ -201,6 +216,8 @@ class JobControl(Row):
         self.finish()
 
     def test_row_after_sigstop_is_given_back(self) -> None:
+        self.shell.send("stty tostop\n")
+        self.wait_for_prompt("tostop")
         self.type(*self.words("sleep 1000"))
         self.shell.wait(has_status)
         os.kill(self.rtrack_pid(), signal.SIGSTOP)
@@ -220,6 +237,14 @@ class JobControl(Row):
         self.shell.send("exit\n")
         wait_until(lambda: not self.jobs())
         self.shell.assert_restored(self)
+
+
+class JobControlWithoutLineEditor(JobControl):
+    """The terminal collects lines also while the shell reads a command."""
+    SHELL = ["dash", "-i"]
+
+    def test_row_under_interactive_shell_is_given_back(self) -> None:
+        """Its shell has a line editor."""
 
 
 class Sizes(Row):
@@ -248,7 +273,7 @@ class Sizes(Row):
     def test_row_in_terminal_that_gets_too_small_is_absent(self) -> None:
         terminal = self.start_row(*self.LINES)
         terminal.resize(3, 80)
-        self.wait_for_rows(terminal)
+        terminal.wait_for_rows(self.series)
         self.assertEqual(terminal.size()[0], 3)
         self.assertTrue(terminal.screen.has_whole_region)
         terminal.resize(20, 80)
@@ -267,6 +292,31 @@ class Sizes(Row):
         self.assertEqual(terminal.end(), 0)
         terminal.assert_restored(self)
         self.assertFalse(any("process" in row for row in terminal.screen.rows))
+
+    def test_resize_of_full_screen_leaves_no_row(self) -> None:
+        terminal = self.start_row("sh", "-c", "read x; stty -icanon -echo; printf raw; read x")
+        terminal.send("\n")
+        terminal.wait(shows("raw"))
+        terminal.wait_for_rows(self.series, 2)
+        terminal.resize(30, 80)
+        terminal.wait_for_rows(self.series)
+        self.assertEqual(terminal.size()[0], 30)
+        terminal.send("\n")
+        self.assertEqual(terminal.end(), 0)
+        terminal.assert_restored(self)
+        self.assertEqual([row for row in terminal.screen.rows if row], ["raw"])
+
+    def test_row_below_full_terminal_covers_no_text(self) -> None:
+        words = " ".join(self.words("sh", "-c", "'printf after; read x'"))
+        script = f"i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo $i; done; printf begun; {words}"
+        terminal = Terminal(self, ["sh", "-c", script])
+        terminal.wait(has_status)
+        terminal.wait(shows("begunafter"))
+        lines = [str(i) for i in range(19, 41)]
+        self.assertEqual(terminal.screen.rows[:-1], [*lines, "begunafter"])
+        terminal.send("\n")
+        self.assertEqual(terminal.end(), 0)
+        self.assertEqual(terminal.screen.rows, [*lines[1:], "begunafter", "", ""])
 
     def test_row_is_cut_to_terminal_by_width_of_characters(self) -> None:
         # Until the first sample, the row has the time and the command.
@@ -294,7 +344,7 @@ class FlowControl(Row):
     def test_stopped_terminal_holds_no_samples(self) -> None:
         terminal = self.start_row("sh", "-c", "read x; echo after")
         terminal.send("\x13")  # Ctrl-S
-        self.wait_for_rows(terminal, 20)
+        terminal.wait_for_rows(self.series, 20)
         terminal.send("\x11")  # Ctrl-Q
         terminal.wait(has_status)
         terminal.send("\n")

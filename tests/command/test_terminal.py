@@ -25,8 +25,9 @@ def prompts(text: str) -> Callable[[Screen], bool]:
 
 
 class Program:
-    """A shell script that uses the terminal, and what a user does with it. At last, the user answers
-    a question: until then, the script runs."""
+    """A shell script that uses the terminal, and what a user does with it.
+
+    At last, the user answers a question: until then, the script runs."""
 
     def __init__(self, script: str, *steps: Step, is_exact: bool = True, **kwargs: Any) -> None:
         self.argv = ["bash", "-c", script + "; read -p 'end? ' x"]
