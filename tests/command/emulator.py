@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -16,7 +17,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from harness import skip
-from rtrack_command import PATIENCE_S, Case, Word
+from rtrack_command import PATIENCE_S, Case, Word, state_of, wait_until
 
 try:
     import pyte
@@ -175,6 +176,19 @@ class Terminal:
     def send(self, keys: str) -> None:
         os.write(self.leader, keys.encode())
 
+    def resize_between_draws(self, rows: int, columns: int) -> None:
+        """Resize while the program is stopped: a draw that is on its way has the old size."""
+        self.process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: state_of(self.process.pid) == "T")
+        self.drain()
+        self.resize(rows, columns)
+        self.process.send_signal(signal.SIGCONT)
+
+    def drain(self) -> None:
+        """Show what has come so far."""
+        while select.select([self.leader], [], [], 0)[0] and self.read():
+            pass
+
     def is_cooked(self) -> bool:
         """Whether programs read lines. Full-screen programs switch that off."""
         return bool(termios.tcgetattr(self.leader)[3] & termios.ICANON)
@@ -205,8 +219,7 @@ class Terminal:
         """Wait until so many more rows are written to a series, and show what came meanwhile."""
         wanted = rows_of(series) + count
         self.wait(lambda screen: rows_of(series) >= wanted)
-        while select.select([self.leader], [], [], 0)[0] and self.read():
-            pass
+        self.drain()
 
     def assert_restored(self, case: Case) -> None:
         """Nothing is left of a status row."""

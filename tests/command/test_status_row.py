@@ -264,7 +264,7 @@ class Sizes(Row):
         terminal.wait(shows("40"))
         # A terminal that shrinks by one row has the size that programs see already.
         for rows in (24, 23, 30, 10, 11, 10, 24):
-            terminal.resize(rows, 80)
+            terminal.resize_between_draws(rows, 80)
             self.check(terminal, rows)
         terminal.send("\n\n")
         self.assertEqual(terminal.end(), 0)
@@ -272,11 +272,11 @@ class Sizes(Row):
 
     def test_row_in_terminal_that_gets_too_small_is_absent(self) -> None:
         terminal = self.start_row(*self.LINES)
-        terminal.resize(3, 80)
+        terminal.resize_between_draws(3, 80)
         terminal.wait_for_rows(self.series)
         self.assertEqual(terminal.size()[0], 3)
         self.assertTrue(terminal.screen.has_whole_region)
-        terminal.resize(20, 80)
+        terminal.resize_between_draws(20, 80)
         terminal.wait(has_status)
         terminal.send("\n\n")
         self.assertEqual(terminal.end(), 0)
@@ -286,6 +286,7 @@ class Sizes(Row):
         terminal = self.start_row("sh", "-c", "read x")
         terminal.process.send_signal(signal.SIGSTOP)
         wait_until(lambda: state_of(terminal.process.pid) == "T")
+        terminal.drain()
         terminal.resize(30, 80)
         terminal.send("\n")
         terminal.process.send_signal(signal.SIGCONT)
@@ -298,7 +299,7 @@ class Sizes(Row):
         terminal.send("\n")
         terminal.wait(shows("raw"))
         terminal.wait_for_rows(self.series, 2)
-        terminal.resize(30, 80)
+        terminal.resize_between_draws(30, 80)
         terminal.wait_for_rows(self.series)
         self.assertEqual(terminal.size()[0], 30)
         terminal.send("\n")
