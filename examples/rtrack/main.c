@@ -14,20 +14,25 @@
 #include "commands.h"
 #include "message.h"
 #include "signals.h"
+#include "suggest.h"
 
 static const struct command commands[] = {
 	{ "run", FOR_RUN, "[--] COMMAND [ARGUMENT]...",
-	  "Run a command, follow it and its descendants, and report what they used.", command_run },
+	  "Run a command, follow it and its descendants, and report what they used.",
+	  "rtrack run -i 100ms -o series.csv -- make", command_run },
 	{ "attach", FOR_ATTACH, "PID...",
-	  "Follow running processes and their descendants until all have ended.", command_attach },
-	{ "system", FOR_SYSTEM, "", "Follow the whole system.", command_system },
+	  "Follow running processes and their descendants until all have ended.",
+	  "rtrack attach -d 1min $(pidof postgres)", command_attach },
+	{ "system", FOR_SYSTEM, "", "Follow the whole system.",
+	  "rtrack system -i 500ms --count 10 -o series.csv", command_system },
 	{ "trace", FOR_TRACE, "[--] [COMMAND [ARGUMENT]...]",
 	  "Show the calls of getrusage(2) that processes make, and what they return.",
-	  command_trace },
+	  "rtrack trace -- bash -c times", command_trace },
 	{ "rusage", FOR_RUSAGE, "",
-	  "Show the sixteen getrusage(2) fields of this or any other process.", command_rusage },
+	  "Show the sixteen getrusage(2) fields of this or any other process.",
+	  "rtrack rusage --pid $$", command_rusage },
 	{ "info", FOR_INFO, "", "Show versions, and what can and cannot be measured here.",
-	  command_info },
+	  "rtrack info --json", command_info },
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -51,8 +56,9 @@ static void show_commands(FILE *out)
 	fprintf(out, "Usage: rtrack COMMAND [OPTION]...\n\nCommands:\n");
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].about);
+	fprintf(out, "  %-8s %s\n", "help", "Show the options of a command.");
 	fprintf(out,
-	        "\n'rtrack COMMAND --help' shows the options of a command. See also rtrack(1).\n");
+	        "\n'rtrack help COMMAND' shows the options of a command. See also rtrack(1).\n");
 }
 
 int usage_error(const struct options *options, const char *what)
@@ -72,28 +78,69 @@ static int run_command(const struct command *command, int argc, char **argv)
 	return command->run(&options);
 }
 
+static const struct command *find_command(const char *name)
+{
+	for (int i = 0; i < COMMAND_COUNT; i++) {
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+/* Report an unknown command name with what may have been meant. Returns the exit code. */
+static int report_unknown(const char *name)
+{
+	for (int i = 0; i < COMMAND_COUNT; i++) {
+		if (is_near(name, commands[i].name)) {
+			warn("unknown command '%s': did you mean 'rtrack %s'?", name,
+			     commands[i].name);
+			return EXIT_USAGE;
+		}
+	}
+	if (*name == '-')
+		warn(
+		    "unknown option '%s': options come after the command name; try 'rtrack --help'",
+		    name);
+	else if (is_program(name))
+		warn("unknown command '%s': to run that program, write 'rtrack run %s'", name,
+		     name);
+	else
+		warn("unknown command '%s'; try 'rtrack --help'", name);
+	return EXIT_USAGE;
+}
+
+/* rtrack help [COMMAND] */
+static int show_help(int argc, char **argv)
+{
+	const struct command *command = argc > 2 ? find_command(argv[2]) : NULL;
+
+	if (argc > 2 && !command)
+		return report_unknown(argv[2]);
+	if (command)
+		options_show_help(command);
+	else
+		show_commands(stdout);
+	return 0;
+}
+
 static int dispatch(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+	const struct command *command = find_command(name);
 
-	for (int i = 0; i < COMMAND_COUNT; i++) {
-		if (strcmp(name, commands[i].name) == 0)
-			return run_command(&commands[i], argc - 1, argv + 1);
-	}
+	if (command)
+		return run_command(command, argc - 1, argv + 1);
+	if (strcmp(name, "help") == 0)
+		return show_help(argc, argv);
 	if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0) {
 		show_commands(stdout);
 		return 0;
 	}
 	if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0)
 		return options_show_version();
-	if (argc < 2)
-		show_commands(stderr);
-	else if (*name == '-')
-		warn(
-		    "unknown option '%s': options come after the command name; try 'rtrack --help'",
-		    name);
-	else
-		warn("unknown command '%s'; try 'rtrack --help'", name);
+	if (argc > 1)
+		return report_unknown(name);
+	show_commands(stderr);
 	return EXIT_USAGE;
 }
 

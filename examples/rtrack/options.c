@@ -141,7 +141,7 @@ static int has_argument(const struct option_row *row)
 	return *row->argument == '[' ? optional_argument : required_argument;
 }
 
-static int show_help(const struct command *command)
+void options_show_help(const struct command *command)
 {
 	printf("Usage: rtrack %s [OPTION]...%s%s\n%s\n\nOptions:\n", command->name,
 	       *command->operands ? " " : "", command->operands, command->about);
@@ -158,8 +158,7 @@ static int show_help(const struct command *command)
 		else
 			printf("      %-19s  %s\n", names, rows[i].help);
 	}
-	printf("\nSee rtrack(1) for details.\n");
-	return 0;
+	printf("\nExample:\n  %s\n\nSee rtrack(1) for details.\n", command->example);
 }
 
 int options_show_version(void)
@@ -467,23 +466,41 @@ static int try_help(const struct command *command)
 	return EXIT_USAGE;
 }
 
+/* Returns what an argument must be, or NULL for one of some words. */
+static const char *valid_argument(const struct option_row *row)
+{
+	static const struct {
+		const char *argument, *is;
+	} kinds[] = {
+		{ "TIME", "a number with us, ms, s, min, h or d; without one, seconds" },
+		{ "N", "a whole number, at least 1" },
+		{ "PID", "a process id" },
+		{ "FILE", "the name of a file" },
+		{ "BYTES", "a number of bytes" },
+		{ "TEXT", "a text" },
+		{ "NAMES", "names, separated by commas" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(row->argument, kinds[i].argument) == 0)
+			return kinds[i].is;
+	}
+	return NULL;
+}
+
 /* Say what is wrong with an argument. The help of an option that takes words names them, after a
  * colon if there is one. E.g.: "colour the summary: auto, always or never". */
 static void warn_of_argument(const struct option_row *row, const char *argument, int err)
 {
-	static const char *const of_words[] = { "CALLS", "FORM",   "FORMAT", "HOW",
-		                                "WHEN",  "METHOD", NULL };
+	const char *valid = err == -ERANGE ? "at least 1ms" : valid_argument(row);
 	const char *words = strchr(row->help, ':');
-	unsigned unused;
 
 	words = words && words < row->help + strcspn(row->help, ";") ? words + 2 : row->help;
-	if (err == -ERANGE)
-		warn("invalid %s '%s': at least 1ms", row->name, argument);
-	else if (pick(row->argument, of_words, &unused) == 0)
+	if (valid)
+		warn("invalid %s '%s': %s", row->name, argument, valid);
+	else
 		warn("invalid %s '%s': use %.*s", row->name, argument, (int)strcspn(words, ";"),
 		     words);
-	else
-		warn("invalid %s '%s'", row->name, argument);
 }
 
 /* Returns the argument of --live without "=". Up to 0.2 it was a word of its own, and still may be.
@@ -504,7 +521,8 @@ static bool parse_one(struct options *o, int key, char **argv, int *exit_code)
 	int err;
 
 	if (key == 'h') {
-		*exit_code = show_help(o->command);
+		options_show_help(o->command);
+		*exit_code = 0;
 		return false;
 	}
 	if (key == KEY_TEMPLATE && strcmp(optarg, "help") == 0) {

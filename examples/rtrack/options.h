@@ -32,6 +32,7 @@ struct command {
 	unsigned bit;
 	const char *operands;                      /* for the usage line */
 	const char *about;                         /* one sentence */
+	const char *example;                       /* a command line */
 	int (*run)(const struct options *options); /* returns the exit code */
 };
 
@@ -78,6 +79,9 @@ struct options {
  * and sets the exit code. */
 bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
                    int *exit_code);
+
+/* Print the help of a subcommand. */
+void options_show_help(const struct command *command);
 
 /* Print the versions. Returns the exit code. */
 int options_show_version(void);

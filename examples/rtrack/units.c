@@ -12,8 +12,8 @@ static const struct {
 	const char *name;
 	double ns;
 } time_units[] = {
-	{ "", 1e9 }, { "s", 1e9 },  { "ms", 1e6 },   { "us", 1e3 },
-	{ "ns", 1 }, { "m", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
+	{ "", 1e9 },   { "s", 1e9 },    { "ms", 1e6 },   { "us", 1e3 },    { "ns", 1 },
+	{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 };
 
 /* The digits are checked because strtod() alone would accept "inf", "0x10" and " 1". */

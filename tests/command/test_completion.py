@@ -38,6 +38,7 @@ class Completion(Case):
     def test_empty_word_completes_to_subcommands(self) -> None:
         self.assertLessEqual(set(COMMANDS), set(self.complete("")))
         self.assertEqual(self.complete("r"), ["run", "rusage"])
+        self.assertEqual(self.complete("help", "r"), ["run", "rusage"])
 
     def test_completed_options_match_help(self) -> None:
         for command in COMMANDS:

@@ -22,6 +22,43 @@ class Options(Case):
             self.assertRegex(output, rf"(?m)^  {command} ")
             self.assertIn(f"Usage: rtrack {command}", rtrack(command, "-h").stdout)
 
+    def test_help_of_command_is_that_of_option(self) -> None:
+        self.assertEqual(rtrack("help").stdout, rtrack("--help").stdout)
+        for command in COMMANDS:
+            done = rtrack("help", command)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout, rtrack(command, "--help").stdout)
+        self.assertEqual(rtrack("help", "frobnicate").returncode, 2)
+
+    def test_help_has_example_that_is_accepted(self) -> None:
+        for command in COMMANDS:
+            example = rtrack(command, "--help").stdout.partition("Example:\n  ")[2].split("\n")[0]
+            words = example.partition(" -- ")[0].replace("$$", "1").split()
+            self.assertEqual(words[:2], ["rtrack", command])
+            self.assertEqual(rtrack(*words[1:], "--help").returncode, 0, example)
+
+    def test_unknown_command_suggests_near_one(self) -> None:
+        for word, command in (("runn", "run"), ("rn", "run"), ("rnu", "run"), ("ron", "run"),
+                              ("atach", "attach"), ("sytsem", "system"), ("infoo", "info")):
+            for words in ([word], ["help", word]):
+                done = rtrack(*words)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"did you mean 'rtrack {command}'?", done.stderr)
+        for word in ("r", "runner", "urn2", ""):
+            self.assertNotIn("did you mean", rtrack(word).stderr)
+
+    def test_unknown_command_that_is_program_suggests_run(self) -> None:
+        self.assertIn("write 'rtrack run ls'", rtrack("ls", "-l").stderr)
+        self.assertNotIn("rtrack run", rtrack("no-such-program").stderr)
+
+    def test_invalid_argument_says_what_is_valid(self) -> None:
+        for words, valid in ((["-i", "100msec"], "a number with us, ms, s, min, h or d"),
+                             (["--count", "0"], "a whole number"),
+                             (["--summary", "html"], "text, json"), (["-o", ""], "a file")):
+            output = rtrack("run", *words, "true").stderr.splitlines()[0]
+            self.assertIn(f" '{words[1]}': ", output)
+            self.assertIn(valid.split()[-1], output)
+
     def test_options_of_help_are_in_manual(self) -> None:
         manual = (SOURCE / "docs/rtrack.1").read_text()
         for command in COMMANDS:
@@ -53,7 +90,8 @@ class Options(Case):
         for word in ("100ms", "0.1", ".1", "100000us", "100000000ns", "0.1s"):
             done = rtrack("system", "-q", "--meta", "-", "--count", "1", "-i", word)
             self.assertIn('"interval_seconds":0.1}', done.stdout.splitlines()[0], word)
-        for word, seconds in (("1.5m", "90.0"), ("1h", "3600.0"), ("2d", "172800.0"), ("5", "5.0")):
+        for word, seconds in (("1.5m", "90.0"), ("2min", "120.0"),
+                              ("1h", "3600.0"), ("2d", "172800.0"), ("5", "5.0")):
             done = rtrack("run", "-q", "--meta", "-", "-o", "-", "-i", word, "true")
             self.assertIn(f'"interval_seconds":{seconds}}}', done.stdout.splitlines()[0], word)
 
