@@ -138,6 +138,8 @@ static const char *verdict(const struct capability *a, const struct domain *doma
 		*why = (struct rt_obstacle){ .error = err };
 		snprintf(why->text, sizeof(why->text), "%s", rt_strerror(err));
 	}
+	if (domain->bit == RT_HAS_ZFS && why->error == -ENOENT) /* as on most systems */
+		snprintf(why->text, sizeof(why->text), "There is no ZFS here.");
 	if (a->sample.valid & domain->bit)
 		return "yes";
 	if (a->sample.estimated & domain->bit)

@@ -15,6 +15,8 @@ class Info(Case):
         self.assertEqual(got["library"], got["headers"])
         self.assertEqual(got["kernel"]["release"], os.uname().release)
         output = rtrack("info").stdout
+        if not os.path.exists("/proc/spl/kstat/zfs"):
+            self.assertRegex(output, r"ZFS pools +no: There is no ZFS here\.\n")
         for word in (got["library"], os.uname().release, "CPU time", "ZFS pools"):
             self.assertIn(word, output)
 
