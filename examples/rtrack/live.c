@@ -127,6 +127,8 @@ static void draw(struct live *l)
  * line is only erased in the foreground: elsewhere the cursor is in the line of the shell. */
 static void hide(struct live *l, int wait_ms)
 {
+	if (l->fd < 0) /* the terminal has hung up */
+		return;
 	if (l->has_row)
 		status_row_release(&l->row, &l->output);
 	else if (l->is_drawn && terminal_is_in_foreground(l->fd))

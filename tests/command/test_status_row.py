@@ -6,7 +6,7 @@ import unittest
 from typing import Any, List
 
 from emulator import Screen, Terminal, has_status, shows, wcwidth
-from rtrack_command import RTRACK, Case, commands_of, read_proc, state_of, wait_until
+from rtrack_command import PATIENCE_S, RTRACK, Case, commands_of, read_proc, state_of, wait_until
 
 CHINESE = "编译所有的程序然后运行全部测试并且报告结果"
 SLEEP = ["sh", "-c", "ulimit -c 0; exec sleep 1000"]
@@ -69,6 +69,11 @@ class Ends(Row):
         terminal = Terminal(self, self.words("/nonexistent"))
         self.check(terminal, 127)
         self.assertIn("cannot run", terminal.screen.rows[0])
+
+    def test_terminal_that_hangs_up_ends_nothing_but_command(self) -> None:
+        terminal = self.start_row()
+        terminal.close()
+        self.assertEqual(terminal.process.wait(timeout=PATIENCE_S), 128 + signal.SIGHUP)
 
     def test_timeout_leaves_no_row(self) -> None:
         self.check(self.start_row(options=["--timeout", "0.2"]), 124)
