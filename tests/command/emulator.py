@@ -17,7 +17,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from harness import skip
-from rtrack_command import PATIENCE_S, Case, Word, state_of, wait_until
+from rtrack_command import (PATIENCE_S, Case, Word, is_alive, read_proc, state_of, wait_until)
 
 try:
     import pyte
@@ -130,6 +130,14 @@ def rows_of(series: pathlib.Path) -> int:
     return series.read_bytes().count(b"\n") if series.exists() else 0
 
 
+def descendants(pid: int) -> List[int]:
+    """Return the process ids of the children of a process, and of theirs."""
+    found = []
+    for child in map(int, read_proc(pid, f"task/{pid}/children").split()):
+        found += [child, *descendants(child)]
+    return found
+
+
 class Terminal:
     """A program that has a terminal of its own, on which its standard streams are.
 
@@ -155,6 +163,15 @@ class Terminal:
         self.process = case.start(argv, env=environment, start_new_session=True,
                                   preexec_fn=take_terminal, **kwargs)
         os.close(follower)
+        case.addCleanup(self.end_all)
+
+    def end_all(self) -> None:
+        """End what the program has started and left. E.g.: the jobs of a shell."""
+        if self.process.poll() is not None:
+            return
+        for pid in self.process.pid, *descendants(self.process.pid):
+            if is_alive(pid):
+                os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
         if self.leader >= 0:

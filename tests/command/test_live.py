@@ -24,10 +24,11 @@ class Live(Case):
     def setUp(self) -> None:
         super().setUp()
         self.series = self.dir / "series.csv"
+        self.target = self.start(["sleep", "1000"])
 
     def words(self, *more: str) -> List[str]:
-        """Return the words that follow this program."""
-        return [RTRACK, "attach", "-i", "0.02", "-o", str(self.series), *more, str(os.getpid())]
+        """Return the words that follow a process that sleeps."""
+        return [RTRACK, "attach", "-i", "0.02", "-o", str(self.series), *more, str(self.target.pid)]
 
 
 
