@@ -7,6 +7,7 @@
 
 #include "parse/scan.h"
 #include "util/saturate.h"
+#include "util/visit.h"
 
 /* v1 has no word for "no limit" of memory, but the largest number of bytes in whole pages. */
 #define NO_LIMIT_OF_V1 (UINT64_C(1) << 62)
@@ -206,4 +207,27 @@ int rti_parse_cgroup_memory_detail_v1(const char *data, size_t len,
 	if (has_bit(has, V1_LIMIT))
 		out->has |= RTI_MEMORY_STAT_LIMIT;
 	return 0;
+}
+
+int rti_parse_cgroup_procs(const char *data, size_t len, int (*each)(void *arg, int32_t pid),
+                           void *arg)
+{
+	struct rti_scan s = rti_scan(data, len), line;
+	int err = RTI_CONTINUE;
+
+	while (err == RTI_CONTINUE && rti_scan_line(&s, &line)) {
+		int32_t pid;
+
+		if (!rti_scan_i32(&line, &pid) || line.at < line.end || pid < 0)
+			return -EBADMSG;
+		err = each(arg, pid);
+	}
+	return err;
+}
+
+int rti_parse_cgroup_descendants(const char *data, size_t len, uint64_t *count)
+{
+	static const struct rti_scan_key keys[] = { RTI_SCAN_KEY("nr_descendants ") };
+
+	return take_numbers(data, len, keys, 1, count) ? 0 : -EBADMSG;
 }

@@ -61,4 +61,12 @@ int rti_parse_cgroup_memory_detail(const char *data, size_t len,
 int rti_parse_cgroup_memory_detail_v1(const char *data, size_t len,
                                       struct rti_cgroup_memory_detail *out);
 
+/* cgroup.procs and cgroup.threads: a number a line. 0 is a process that the reader's pid namespace
+ * does not show. */
+int rti_parse_cgroup_procs(const char *data, size_t len, int (*each)(void *arg, int32_t pid),
+                           void *arg);
+
+/* cgroup.stat (v2): how many cgroups are below. */
+int rti_parse_cgroup_descendants(const char *data, size_t len, uint64_t *count);
+
 #endif

@@ -3,6 +3,14 @@
 #include "fuzz.h"
 
 #include "parse/cgroup_stat.h"
+#include "util/visit.h"
+
+static int check_pid(void *arg, int32_t pid)
+{
+	(void)arg;
+	require(pid >= 0);
+	return RTI_CONTINUE;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
@@ -23,5 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	require_parser_result(rti_parse_cgroup_oom_control(data, len, &number));
 	require_parser_result(rti_parse_cgroup_memory_detail(data, len, &memory));
 	require_parser_result(rti_parse_cgroup_memory_detail_v1(data, len, &memory));
+	require_parser_result(rti_parse_cgroup_procs(data, len, check_pid, NULL));
+	require_parser_result(rti_parse_cgroup_descendants(data, len, &number));
 	return 0;
 }

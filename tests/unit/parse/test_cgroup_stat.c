@@ -6,6 +6,7 @@
 
 #include "parse/cgroup_stat.h"
 #include "suite.h"
+#include "util/visit.h"
 
 static int parse_throttle(const char *text, struct rti_cgroup_throttle *out)
 {
@@ -200,10 +201,62 @@ START_TEST(memory_of_v1_has_the_limit_of_all_levels)
 }
 END_TEST
 
+static int add_pid(void *arg, int32_t pid)
+{
+	int64_t *sum = arg;
+
+	*sum = *sum * 100 + pid;
+	return pid == 99 ? RTI_STOP : RTI_CONTINUE;
+}
+
+static int parse_procs(const char *text, int64_t *sum)
+{
+	struct exact copy = exact(text);
+
+	*sum = 0;
+	return rti_parse_cgroup_procs(copy.data, copy.len, add_pid, sum);
+}
+
+START_TEST(procs_of_another_pid_namespace_are_zero)
+{
+	int64_t sum;
+
+	ck_assert_int_eq(parse_procs("12\n0\n34\n", &sum), 0);
+	ck_assert_int_eq(sum, 120034);
+	ck_assert_int_eq(parse_procs("", &sum), 0);
+	ck_assert_int_eq(sum, 0);
+	ck_assert_int_eq(parse_procs("12\n99\n34\n", &sum), RTI_STOP);
+	ck_assert_int_eq(sum, 1299);
+}
+END_TEST
+
+START_TEST(procs_with_malformed_line_are_refused)
+{
+	static const char *const malformed[] = { "1\n\n", "-1\n", "1 2\n", "a\n", "99999999999\n" };
+	int64_t sum;
+
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++)
+		ck_assert_msg(parse_procs(malformed[i], &sum) == -EBADMSG, "%s", malformed[i]);
+}
+END_TEST
+
+START_TEST(descendants_that_die_do_not_count)
+{
+	struct exact text = exact("nr_descendants 3\nnr_subsys_cpu 4\nnr_dying_descendants 5\n");
+	uint64_t count;
+
+	ck_assert_int_eq(rti_parse_cgroup_descendants(text.data, text.len, &count), 0);
+	ck_assert_uint_eq(count, 3);
+	text = exact("nr_dying_descendants 5\n");
+	ck_assert_int_eq(rti_parse_cgroup_descendants(text.data, text.len, &count), -EBADMSG);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("parse_cgroup_stat");
 	TCase *cpu = suite_case(suite, "cpu"), *memory = suite_case(suite, "memory");
+	TCase *procs = suite_case(suite, "procs");
 
 	tcase_add_test(cpu, throttle_of_both_versions_is_in_ns);
 	tcase_add_test(cpu, throttle_without_the_controller_is_refused);
@@ -216,5 +269,8 @@ int main(void)
 	tcase_add_test(memory, memory_of_v2_has_kernel_memory_and_faults);
 	tcase_add_test(memory, memory_of_older_v2_has_a_lower_bound_of_kernel_memory);
 	tcase_add_test(memory, memory_of_v1_has_the_limit_of_all_levels);
+	tcase_add_test(procs, procs_of_another_pid_namespace_are_zero);
+	tcase_add_test(procs, procs_with_malformed_line_are_refused);
+	tcase_add_test(procs, descendants_that_die_do_not_count);
 	return suite_run(suite);
 }
