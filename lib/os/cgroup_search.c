@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "os/cgroup.h"
+#include "os/cgroup_mount.h"
 #include "os/procfs_path.h"
 #include "parse/parse.h"
 #include "util/visit.h"
@@ -52,36 +53,6 @@ static int add_hierarchy(void *arg, const struct rti_pid_cgroup *entry)
 	return RTI_CONTINUE;
 }
 
-/* Returns true if a component of the path is "..": the cgroup lies outside of what is visible. */
-static bool leads_up(const char *path)
-{
-	for (const char *at = strstr(path, "/.."); at; at = strstr(at + 1, "/.."))
-		if (at[3] == '\0' || at[3] == '/')
-			return true;
-	return false;
-}
-
-/* Returns the part of a cgroup's name below the root of a mount, or NULL if the mount does not show
- * it. E.g.: "/b" for "/a/b" below "/a". Both are relative to the cgroup namespace, so both may
- * begin with "/..". */
-static const char *below_mount(const char *name, const struct rti_scan *escaped_root)
-{
-	char root[1024];
-	size_t len;
-
-	if (!rti_scan_copy_unescaped(escaped_root, root, sizeof(root)))
-		return NULL;
-	len = strlen(root);
-	if (len > 1) {
-		if (strncmp(name, root, len) != 0 || (name[len] && name[len] != '/'))
-			return NULL;
-		name += len;
-	}
-	if (leads_up(name))
-		return NULL;
-	return strcmp(name, "/") == 0 ? "" : name;
-}
-
 /* Returns the directory of the hierarchy that a mount shows, or NULL. A controller belongs to one
  * hierarchy, so one that both have is enough. */
 static struct rti_cgroup_dir *hierarchy_of(struct rti_cgroup *group, const struct rti_mount *mount)
@@ -121,7 +92,7 @@ static int match_mount(void *arg, const struct rti_mount *mount)
 	if (!dir || mount->is_cut || strchr(mount->mount_point, '\n') ||
 	    (dir->path[0] && (read_only || !dir->is_read_only)))
 		return RTI_CONTINUE;
-	below = below_mount(dir->name, &mount->root);
+	below = rti_cgroup_below_mount(dir->name, &mount->root);
 	len = strlen(mount->mount_point);
 	below_len = below ? strlen(below) : 0;
 	if (!below || len + below_len >= sizeof(dir->path))

@@ -359,15 +359,28 @@ ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base,
 	return n;
 }
 
-static int list_entries(const char *entries, size_t len, int (*each)(void *arg, const char *name),
-                        void *arg)
+/* Which entries of a directory are wanted, and where they go. */
+struct list {
+	bool is_of_directories; /* a file system may not say whether an entry is one */
+	int (*each)(void *arg, const char *name);
+	void *arg;
+};
+
+static bool is_wanted(const struct list *list, const struct dirent64 *entry)
+{
+	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+		return false;
+	return !list->is_of_directories || entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
+}
+
+static int list_entries(const char *entries, size_t len, const struct list *list)
 {
 	for (size_t at = 0; at < len;) {
 		const struct dirent64 *entry = (const void *)(entries + at);
 		int result = RTI_CONTINUE;
 
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			result = each(arg, entry->d_name);
+		if (is_wanted(list, entry))
+			result = list->each(list->arg, entry->d_name);
 		if (result != RTI_CONTINUE)
 			return result;
 		at += entry->d_reclen;
@@ -375,12 +388,11 @@ static int list_entries(const char *entries, size_t len, int (*each)(void *arg, 
 	return RTI_CONTINUE;
 }
 
-int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
-                    int (*each)(void *arg, const char *name), void *arg)
+/* Takes fd. */
+static int list_consume(const struct rti_procfs *procfs, int fd, const struct list *list)
 {
 	/* On the stack of the host's thread, which may have 16 KiB in all. */
 	_Alignas(struct dirent64) char entries[2048];
-	int fd = open_at(procfs, base, path, O_RDONLY | O_DIRECTORY);
 	int result = RTI_CONTINUE;
 
 	if (fd < 0)
@@ -392,7 +404,7 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
 			result = (int)n;
 			break;
 		}
-		result = list_entries(entries, (size_t)n, each, arg);
+		result = list_entries(entries, (size_t)n, list);
 	}
 	procfs->ops->close(fd);
 	return result;
@@ -407,6 +419,44 @@ uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t p
 		return 0;
 	count = procfs->ops->size(procfs->fd[RTI_PROC], path.text);
 	return count > 0 ? (uint64_t)count : 0;
+}
+
+int rti_procfs_open_dir(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                        struct rti_file *dir)
+{
+	int fd = open_at(procfs, base, path, O_PATH | O_DIRECTORY);
+
+	dir->fd = fd < 0 ? -1 : fd;
+	return fd < 0 ? fd : 0;
+}
+
+int rti_procfs_list_dirs_in(const struct rti_procfs *procfs, const struct rti_file *dir,
+                            const char *path, int (*each)(void *arg, const char *name), void *arg)
+{
+	struct list list = { .is_of_directories = true, .each = each, .arg = arg };
+
+	return list_consume(procfs, procfs->ops->open(dir->fd, path, O_RDONLY | O_DIRECTORY),
+	                    &list);
+}
+
+int rti_procfs_read_in(const struct rti_procfs *procfs, const struct rti_file *dir,
+                       const char *path, enum rti_file_format format, struct rti_file *file,
+                       struct rti_buf *buf)
+{
+	int err = rti_procfs_read_if_open(procfs, format, file, buf);
+	int fd;
+
+	if (err != -EBADF)
+		return err;
+	buf->len = 0;
+	fd = procfs->ops->open(dir->fd, path, O_RDONLY);
+	if (fd < 0)
+		return fd;
+	file->fd = fd;
+	err = read_all(procfs, fd, format, buf);
+	if (err < 0)
+		rti_procfs_close_file(procfs, file);
+	return err;
 }
 
 bool rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file)

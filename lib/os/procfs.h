@@ -126,6 +126,19 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
  * proc_fd_getattr(). */
 uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t pid);
 
+/* Open a directory, to find files in it even if another one gets its name. Returns 0 or -errno;
+ * dir->fd is -1 then. */
+int rti_procfs_open_dir(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                        struct rti_file *dir);
+
+/* As rti_procfs_read_cached() and rti_procfs_list(), for a path below an open directory. The list
+ * has directories alone, and entries of which the file system does not say what they are. */
+int rti_procfs_read_in(const struct rti_procfs *procfs, const struct rti_file *dir,
+                       const char *path, enum rti_file_format format, struct rti_file *file,
+                       struct rti_buf *buf);
+int rti_procfs_list_dirs_in(const struct rti_procfs *procfs, const struct rti_file *dir,
+                            const char *path, int (*each)(void *arg, const char *name), void *arg);
+
 /* Returns false if the file is known to be unchanged since the last call, and true otherwise. Only
  * the kernel's own mountinfo reports changes; a copy below another root does not. */
 bool rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists the processes of a cgroup and of those below it. */
+#include "os/cgroup_members.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/procfs_path.h"
+#include "parse/cgroup_stat.h"
+#include "parse/parse.h"
+#include "util/array.h"
+#include "util/visit.h"
+
+#define BELOW_MAX 4096 /* cgroups below */
+#define DEPTH_MAX 32
+#define PATH_SIZE 1024
+#define FILES_KEPT 64 /* cgroups below that have their list kept open */
+
+struct rti_cgroup_below {
+	struct rti_file procs;
+	char *path; /* of its cgroup.procs, below the directory of the cgroup */
+};
+
+void rti_cgroup_members_init(struct rti_cgroup_members *members)
+{
+	*members = (struct rti_cgroup_members){ .procs = RTI_FILE_INIT, .stat = RTI_FILE_INIT };
+}
+
+static void forget_below(struct rti_cgroup_members *members, const struct rti_context *ctx)
+{
+	for (size_t i = 0; i < members->count; i++) {
+		rti_procfs_close_file(ctx->procfs, &members->below[i].procs);
+		free(members->below[i].path);
+	}
+	members->count = 0;
+	members->is_walked = members->is_cut = false;
+}
+
+void rti_cgroup_members_free(struct rti_cgroup_members *members, const struct rti_context *ctx)
+{
+	forget_below(members, ctx);
+	free(members->below);
+	rti_procfs_close_file(ctx->procfs, &members->procs);
+	rti_procfs_close_file(ctx->procfs, &members->stat);
+	rti_buf_free(&members->buf);
+	rti_cgroup_members_init(members);
+}
+
+/* --- The cgroups below. --- */
+
+struct walk {
+	struct rti_cgroup_members *members;
+	const struct rti_context *ctx;
+	const struct rti_cgroup_place *place;
+	unsigned depth;
+	size_t len; /* of path */
+	char path[PATH_SIZE];
+};
+
+/* Append text to the path of a walk. Returns false, and leaves it as it is, if it does not fit. */
+static bool append(struct walk *walk, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (walk->len + len >= sizeof(walk->path))
+		return false;
+	memcpy(walk->path + walk->len, text, len + 1);
+	walk->len += len;
+	return true;
+}
+
+static void cut_to(struct walk *walk, size_t len)
+{
+	walk->len = len;
+	walk->path[len] = '\0';
+}
+
+static int add_below(struct walk *walk)
+{
+	struct rti_cgroup_members *members = walk->members;
+	struct rti_cgroup_below *grown =
+	    rti_array_grow(members->below, &members->capacity, members->count + 1, sizeof(*grown));
+	char *path;
+
+	if (!grown)
+		return -ENOMEM;
+	members->below = grown;
+	path = strdup(walk->path);
+	if (!path)
+		return -ENOMEM;
+	members->below[members->count++] = (struct rti_cgroup_below){ RTI_FILE_INIT, path };
+	return RTI_CONTINUE;
+}
+
+/* A directory that has been removed meanwhile is no error, nor one that is no cgroup. */
+static int walk_into(void *arg, const char *name)
+{
+	struct walk *walk = arg;
+	size_t len = walk->len;
+	int err = RTI_CONTINUE;
+
+	if (walk->members->count >= BELOW_MAX || walk->depth >= DEPTH_MAX ||
+	    (len > 0 && !append(walk, "/")) || !append(walk, name)) {
+		walk->members->is_cut = true;
+		cut_to(walk, len);
+		return RTI_CONTINUE;
+	}
+	walk->depth++;
+	if (append(walk, "/cgroup.procs")) {
+		err = add_below(walk);
+		cut_to(walk, walk->len - strlen("/cgroup.procs"));
+	} else {
+		walk->members->is_cut = true;
+	}
+	if (err == RTI_CONTINUE)
+		err = rti_procfs_list_dirs_in(walk->ctx->procfs, &walk->place->dir, walk->path,
+		                              walk_into, walk);
+	walk->depth--;
+	cut_to(walk, len);
+	return err == -ENOMEM || rti_is_out_of_files(err) ? err : RTI_CONTINUE;
+}
+
+static int walk_below(struct rti_cgroup_members *members, const struct rti_context *ctx,
+                      const struct rti_cgroup_place *place)
+{
+	struct walk walk = { .members = members, .ctx = ctx, .place = place };
+	int err;
+
+	forget_below(members, ctx);
+	err = rti_procfs_list_dirs_in(ctx->procfs, &place->dir, ".", walk_into, &walk);
+	members->is_walked = err == 0;
+	return err == -ENOMEM || rti_is_out_of_files(err) ? err : 0;
+}
+
+/* v2 says how many there are. A cgroup that has been removed shows when it is read. So if the
+ * number is the same and all can be read, they are the same. */
+static bool is_walk_due(struct rti_cgroup_members *members, const struct rti_context *ctx,
+                        const struct rti_cgroup_place *place)
+{
+	uint64_t there = 0;
+
+	if (!place->is_v2 ||
+	    rti_procfs_read_in(ctx->procfs, &place->dir, "cgroup.stat", RTI_SINGLE_RECORD,
+	                       &members->stat, &members->buf) < 0 ||
+	    rti_parse_cgroup_descendants(members->buf.data, members->buf.len, &there) < 0)
+		return true;
+	return !members->is_walked || there != members->count;
+}
+
+/* --- The processes. --- */
+
+struct listing {
+	struct rti_cgroup_members *members;
+	const struct rti_context *ctx;
+	int (*each)(void *arg, int32_t pid);
+	void *arg;
+};
+
+static int visit_process(void *arg, int32_t pid)
+{
+	struct listing *listing = arg;
+
+	if (pid == 0) {
+		listing->members->hidden++;
+		return RTI_CONTINUE;
+	}
+	return listing->each(listing->arg, pid);
+}
+
+/* A thread that has exited meanwhile is no error. */
+static int visit_thread(void *arg, int32_t tid)
+{
+	struct listing *listing = arg;
+	const struct rti_context *ctx = listing->ctx;
+	struct rti_pid_status status = { 0 };
+
+	if (tid == 0)
+		return visit_process(arg, 0);
+	if (rti_procfs_read(ctx->procfs, RTI_PROC, rti_pid_path(tid, "status").text,
+	                    RTI_SINGLE_RECORD, ctx->buf) < 0 ||
+	    rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status) < 0 ||
+	    !(status.has & RTI_STATUS_TGID) || status.tgid <= 0)
+		return RTI_CONTINUE;
+	return visit_process(arg, status.tgid);
+}
+
+/* Of the cgroup itself. That of threads alone refuses to list processes (EOPNOTSUPP). */
+static int list_own(struct listing *listing, const struct rti_cgroup_place *place)
+{
+	struct rti_cgroup_members *members = listing->members;
+	const struct rti_procfs *procfs = listing->ctx->procfs;
+	int err = -EOPNOTSUPP;
+
+	if (!members->is_threaded)
+		err = rti_procfs_read_in(procfs, &place->dir, "cgroup.procs", RTI_SEQ_FILE,
+		                         &members->procs, &members->buf);
+	if (err == -EOPNOTSUPP) {
+		members->is_threaded = true;
+		err = rti_procfs_read_in(procfs, &place->dir, "cgroup.threads", RTI_SEQ_FILE,
+		                         &members->procs, &members->buf);
+	}
+	if (err == -ENODEV || err == -ENOENT) {
+		members->is_removed = true;
+		return -ENODEV;
+	}
+	if (err < 0)
+		return err;
+	return rti_parse_cgroup_procs(members->buf.data, members->buf.len,
+	                              members->is_threaded ? visit_thread : visit_process, listing);
+}
+
+/* Processes of a threaded cgroup are listed by a cgroup above it, which is ours or below ours. */
+static int list_below(struct listing *listing, const struct rti_cgroup_place *place, size_t i)
+{
+	struct rti_cgroup_members *members = listing->members;
+	struct rti_cgroup_below *below = &members->below[i];
+	int err = rti_procfs_read_in(listing->ctx->procfs, &place->dir, below->path, RTI_SEQ_FILE,
+	                             &below->procs, &members->buf);
+
+	if (i >= FILES_KEPT)
+		rti_procfs_close_file(listing->ctx->procfs, &below->procs);
+	if (err == -EOPNOTSUPP || err == -ENOTDIR)
+		return RTI_CONTINUE;
+	if (err == -ENODEV || err == -ENOENT) {
+		members->is_walked = false;
+		return RTI_CONTINUE;
+	}
+	if (err < 0)
+		return err;
+	return rti_parse_cgroup_procs(members->buf.data, members->buf.len, visit_process, listing);
+}
+
+int rti_cgroup_members_list(struct rti_cgroup_members *members, const struct rti_context *ctx,
+                            const struct rti_cgroup_place *place,
+                            int (*each)(void *arg, int32_t pid), void *arg)
+{
+	struct listing listing = { members, ctx, each, arg };
+	int err;
+
+	if (members->is_removed)
+		return -ENODEV;
+	members->hidden = 0;
+	err = list_own(&listing, place);
+	if (err == RTI_CONTINUE && !members->is_threaded && is_walk_due(members, ctx, place))
+		err = walk_below(members, ctx, place);
+	for (size_t i = 0; i < members->count && err == RTI_CONTINUE; i++)
+		err = list_below(&listing, place, i);
+	return err;
+}
