@@ -421,6 +421,14 @@ uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t p
 	return count > 0 ? (uint64_t)count : 0;
 }
 
+int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                    int (*each)(void *arg, const char *name), void *arg)
+{
+	struct list list = { .each = each, .arg = arg };
+
+	return list_consume(procfs, open_at(procfs, base, path, O_RDONLY | O_DIRECTORY), &list);
+}
+
 int rti_procfs_open_dir(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                         struct rti_file *dir)
 {

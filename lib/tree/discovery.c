@@ -438,6 +438,41 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	forgive_skipped(tree);
 }
 
+/* --- Members from a list. --- */
+
+void rti_discovery_begin_list(struct rti_tree *tree)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+
+	d->is_short_of_files = d->has_skipped = false;
+	d->was_scanned = true;
+	d->skipped = 0;
+	d->scans++;
+	d->count_before = tree->table.count;
+	d->last_pid = read_last_pid(tree);
+}
+
+/* A process in state X belongs to nothing any more. */
+void rti_discovery_add_listed(struct rti_tree *tree, int32_t pid)
+{
+	struct rti_file file = RTI_FILE_INIT;
+	struct rti_pid_stat stat;
+
+	if (is_full(tree, pid))
+		return;
+	if (read_stat(tree, pid, &file, &stat) == 0 && stat.state != 'X' &&
+	    rti_pid_stat_is_leader(tree->ctx, &stat))
+		add_member(tree, &stat, &file);
+	rti_procfs_close_file(tree->ctx->procfs, &file);
+}
+
+void rti_discovery_end_list(struct rti_tree *tree, int err)
+{
+	if (err < 0)
+		note_skipped(tree, 0, err);
+	forgive_skipped(tree);
+}
+
 void rti_discovery_init(struct rti_tree *tree)
 {
 	tree->discovery = (struct rti_discovery_state){

@@ -20,6 +20,12 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid);
  * ask says what their batch rows are to have. Members move in memory. */
 void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask);
 
+/* For members that come from a list instead: its begin, each process that is no member yet, and its
+ * end, with the -errno for which the list is incomplete, or 0. */
+void rti_discovery_begin_list(struct rti_tree *tree);
+void rti_discovery_add_listed(struct rti_tree *tree, int32_t pid);
+void rti_discovery_end_list(struct rti_tree *tree, int err);
+
 void rti_discovery_free(struct rti_tree *tree);
 
 /* The children of a member may have changed: the next call lists them again, even if it has not

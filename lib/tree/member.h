@@ -102,6 +102,11 @@ struct rti_gpu_part {
 	bool is_known;        /* it is in the table of members with a GPU */
 };
 
+/* Written by listed_members.c. */
+struct rti_listed_part {
+	uint64_t at_sample; /* number of the last sample with it in the list */
+};
+
 /* Written by obstacles.c. */
 struct rti_obstacle_part {
 	uint64_t met; /* RT_HAS_ bits of the domains that could not be read in full at some time */
@@ -134,6 +139,7 @@ struct rti_member {
 	struct rti_former_part former;
 	struct rti_obstacle_part obstacle;
 	struct rti_gpu_part gpu;
+	struct rti_listed_part listed;
 	struct rti_files_part files;
 	struct rti_pid_stat stat;   /* written by member_table.c: last read */
 	struct rti_account account; /* written by ledger.c */

@@ -22,7 +22,7 @@ void rti_memory_init(struct rti_tree *tree, uint64_t want)
 
 	state->is_modelled = want & (RT_HAS_PSS | RT_HAS_PEAK_TREE);
 	state->may_read = want & RT_HAS_PSS && !(tree->ctx->flags & RT_OPT_NO_PSS_READS);
-	state->root_pid = tree->table.members[0].pid;
+	state->root_pid = tree->table.count > 0 ? tree->table.members[0].pid : 0;
 }
 
 void rti_memory_free(struct rti_tree *tree)

@@ -182,6 +182,13 @@ static void look_at_parent(struct rti_tree *tree, struct rti_member *parent)
 		parent->memory.look.faults = parent->memory.counted.faults = now.faults;
 }
 
+/* Of a tree, only the root was forked by another process. Of a list, any member may have been. */
+static bool has_parent_outside(const struct rti_tree *tree, const struct rti_member *m,
+                               const struct rti_member *parent)
+{
+	return tree->list ? !parent : m->pid == tree->memory.root_pid;
+}
+
 static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *look)
 {
 	struct rti_memory_look first = *look;
@@ -203,7 +210,7 @@ static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_m
 		m->memory.has_parents_space = true;
 	else
 		rti_note_drift(tree, shared);
-	if (look->is_forked && m->pid == tree->memory.root_pid && !tree->supervised.pid)
+	if (look->is_forked && has_parent_outside(tree, m, parent) && !tree->supervised.pid)
 		tree->memory.has_outside_sharer = true;
 }
 

@@ -9,6 +9,7 @@
 #include "os/wakeup.h"
 #include "tree/batch_read.h"
 #include "tree/fork_tracker.h"
+#include "tree/member_list.h"
 #include "tree/member_table.h"
 #include "tree/memory_state.h"
 #include "tree/pss_budget.h"
@@ -143,6 +144,8 @@ struct rti_tree {
 	struct rti_tree_gpu *gpu; /* written by gpu.c; NULL: no figure of GPUs is wanted */
 
 	/* Written by tree.c. */
+	rti_tree_list *list; /* of the members; NULL: they are the descendants of a root */
+	void *list_arg;
 	struct rti_pid_domains domains; /* what the collectors say of themselves */
 	/* The collectors of gauges that are wanted. */
 	const struct rti_pid_collector *gauges[RTI_PID_COLLECTORS_MAX];

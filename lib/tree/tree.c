@@ -11,6 +11,7 @@
 #include "tree/exit_accounting.h"
 #include "tree/gpu.h"
 #include "tree/gpu_state.h"
+#include "tree/listed_members.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/memory_peak.h"
@@ -49,10 +50,12 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	rti_discovery_init(tree);
 	rti_tree_loop_init(tree);
+	tree->list = opts->list;
+	tree->list_arg = opts->list_arg;
 	set_domains(tree, opts->want);
 	rti_pss_init(&tree->pss_budget, opts->pss_share, opts->pss_hold_us);
 	err = rti_member_table_init(&tree->table, opts->files_max);
-	if (err == 0)
+	if (err == 0 && !opts->list)
 		err = rti_discover_root(tree, opts->pid);
 	if (err < 0) {
 		rti_tree_free(tree);
@@ -108,7 +111,10 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 {
 	rti_tree_loop_begin(tree);
 	begin_sample(tree, now_ns);
-	rti_discover_members(tree, rti_ask_for_sample);
+	if (tree->list)
+		rti_update_listed(tree, rti_ask_for_sample);
+	else
+		rti_discover_members(tree, rti_ask_for_sample);
 	rti_tree_check_cgroups(tree);
 	read_members(tree);
 	rti_exits_reconcile(tree);

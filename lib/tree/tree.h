@@ -10,12 +10,15 @@
 #include "collect/status.h"
 #include "os/cgroup.h"
 #include "tree/gpu_peak.h"
+#include "tree/member_list.h"
 #include "tree/member_row.h"
 
 struct rti_fork_tracker;
 
 struct rti_tree_opts {
-	int32_t pid;          /* of the root */
+	int32_t pid;         /* of the root; 0: there is none, and list has the members */
+	rti_tree_list *list; /* must live as long as the tree, as list_arg must; else NULL */
+	void *list_arg;
 	uint64_t want;        /* RT_HAS_ bits of every sample */
 	uint32_t files_max;   /* cached descriptors */
 	uint32_t pss_share;   /* as in rt_opts */
