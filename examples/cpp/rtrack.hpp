@@ -111,7 +111,7 @@ void set_message(Opts &opts, std::uint32_t struct_id, char *message, std::uint32
 	opts.message_size = size;
 }
 
-/** Follows a process tree or the system. It can be moved, not copied. */
+/** Follows a process tree, a cgroup or the system. It can be moved, not copied. */
 class Tracker
 {
       public:
@@ -133,6 +133,18 @@ class Tracker
 
 		set_message(opts, RT_STRUCT_OPTS, message, sizeof(message));
 		check(rt_system_tracker_new(&t, &opts), message);
+		return Tracker(t);
+	}
+
+	/** name: a path below the mounts, a directory of one hierarchy, or a line of
+	 * /proc/PID/cgroup. */
+	static Tracker of_cgroup(const std::string &name, rt_opts opts = options())
+	{
+		char message[512] = "rt_cgroup_tracker_new";
+		rt_tracker *t;
+
+		set_message(opts, RT_STRUCT_OPTS, message, sizeof(message));
+		check(rt_cgroup_tracker_new(&t, name.c_str(), &opts), message);
 		return Tracker(t);
 	}
 

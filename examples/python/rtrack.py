@@ -65,6 +65,7 @@ HAS_CGROUP_MEMORY = 1 << 10
 HAS_CGROUP_IO = 1 << 11
 HAS_CGROUP_TASKS = 1 << 12
 HAS_PROCESSES_SEEN = 1 << 13
+HAS_CGROUP_CPU = 1 << 14
 HAS_CPU_MODES = 1 << 16
 HAS_ACTIVITY = 1 << 17
 HAS_MEMORY = 1 << 18
@@ -84,6 +85,12 @@ HAS_GPU_ENERGY = 1 << 31
 HAS_PEAK_TREE = 1 << 34
 HAS_IO_CALLS = 1 << 35
 HAS_RATE = 1 << 40
+HAS_CGROUP_MEMORY_PEAK = 1 << 41
+HAS_CGROUP_MEMORY_KERNEL = 1 << 42
+HAS_CGROUP_MEMORY_EVENTS = 1 << 43
+HAS_CGROUP_OOM_KILLS = 1 << 44
+HAS_CGROUP_SWAP = 1 << 45
+HAS_CGROUP_TASKS_PEAK = 1 << 46
 
 OPT_NO_CHILDREN = 1 << 0
 OPT_NETWORK_FILESYSTEMS = 1 << 1
@@ -93,6 +100,7 @@ OPT_IO_WITH_REAPED = 1 << 4
 
 KIND_PID = 1
 KIND_SYSTEM = 2
+KIND_CGROUP = 3
 
 REASON_UNWAITED = 1 << 0
 REASON_SIGCHLD_IGNORED = 1 << 1
@@ -321,6 +329,9 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_pid_read": (ctypes.c_int, [i32, u64, out, size]),
         "rt_pid_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), i32, ctypes.POINTER(_Opts)]),
         "rt_system_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_Opts)]),
+        "rt_cgroup_tracker_new": (
+            ctypes.c_int, [ctypes.POINTER(handle), ctypes.c_char_p, ctypes.POINTER(_Opts)]
+        ),
         "rt_tracker_free": (None, [handle]),
         "rt_sample": (ctypes.c_int, [handle, out, size]),
         "rt_tracker_glance": (ctypes.c_int, [handle]),
@@ -680,7 +691,7 @@ def constants() -> Dict[str, Constant]:
 
 
 def domains(kind: int) -> int:
-    """Return the HAS_ bits of all that KIND_PID or KIND_SYSTEM trackers can measure."""
+    """Return the HAS_ bits of all that trackers of a KIND_ can measure."""
     return int(_lib.rt_domains(kind))
 
 
@@ -825,7 +836,7 @@ def _made(handle: ctypes.c_void_p) -> int:
 
 
 class Tracker:
-    """The base of process and system trackers. A context manager, safe to share among threads."""
+    """The base of all trackers. A context manager, safe to share among threads."""
 
     _handle: Optional[int]
     _close: Callable[[], Any]
@@ -994,6 +1005,38 @@ class PidTracker(Tracker):
 
     def processes(self) -> List[Process]:
         """Return the members of the tree in the last sample, the root first."""
+        return self._list(_lib.rt_tracker_processes, Process)
+
+
+class CgroupTracker(Tracker):
+    """Follows a cgroup, as a service or a container is one, by the kernel's own account.
+
+    ``name`` is a path below the mounts ("/system.slice/cron.service"), the directory of the cgroup
+    in one hierarchy ("/sys/fs/cgroup/memory/a"), or a line of /proc/PID/cgroup.
+    """
+
+    def __init__(
+        self,
+        name: _Path,
+        *,
+        root: Optional[_Path] = None,
+        want: int = 0,
+        max_fds: int = 0,
+        pss_share: int = 0,
+        pss_hold_us: int = 0,
+    ) -> None:
+        opts = _options(0, root, want, max_fds, pss_share, pss_hold_us)
+        self.name = os.fsencode(name)
+        if b"\0" in self.name:
+            raise ValueError("embedded null byte")
+        super().__init__(
+            _make_tracker(
+                lambda handle, known: _lib.rt_cgroup_tracker_new(handle, self.name, known), opts
+            )
+        )
+
+    def processes(self) -> List[Process]:
+        """Return the processes of the cgroup, and of those below it, in the last sample."""
         return self._list(_lib.rt_tracker_processes, Process)
 
 

@@ -39,6 +39,13 @@ static const struct domain domains[] = {
 	{ RT_HAS_GPU, "gpu", "GPU time", true, true },
 	{ RT_HAS_GPU_MEMORY, "gpu_memory", "memory of GPUs", true, true },
 	{ RT_HAS_GPU_ENERGY, "gpu_energy", "energy of GPUs", false, true },
+	{ RT_HAS_CGROUP_CPU, "cgroup_cpu", "limit and throttling of the cgroup", false, false },
+	{ RT_HAS_CGROUP_MEMORY_PEAK, "cgroup_memory_peak", "peak memory", false, false },
+	{ RT_HAS_CGROUP_MEMORY_KERNEL, "cgroup_memory_kernel", "kernel memory", false, false },
+	{ RT_HAS_CGROUP_MEMORY_EVENTS, "cgroup_memory_events", "limits met", false, false },
+	{ RT_HAS_CGROUP_OOM_KILLS, "cgroup_oom_kills", "processes killed", false, false },
+	{ RT_HAS_CGROUP_SWAP, "cgroup_swap", "swap space of the cgroup", false, false },
+	{ RT_HAS_CGROUP_TASKS_PEAK, "cgroup_tasks_peak", "peak number of tasks", false, false },
 };
 
 static const struct reason reasons[] = {

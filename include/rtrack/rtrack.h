@@ -192,15 +192,23 @@ struct rt_tracker;
 #define RT_HAS_THREADS 0x100ULL  /**< Number of threads. @since 0.1 */
 /** rt_outcome: largest number of processes at the same time. @since 0.2 */
 #define RT_HAS_PROCESSES_PEAK 0x200ULL
-/** rt_outcome: memory, as the cgroup accounts for it. @since 0.2 */
+/** rt_outcome, and cgroups: memory, as the cgroup accounts for it.
+ * @since 0.2
+ * @since 0.3 Also of rt_cgroup_tracker_new(). */
 #define RT_HAS_CGROUP_MEMORY 0x400ULL
-/** rt_outcome: storage I/O, as the cgroup accounts for it. @since 0.2 */
+/** rt_outcome, and cgroups: storage I/O, as the cgroup accounts for it.
+ * @since 0.2
+ * @since 0.3 Also of rt_cgroup_tracker_new(). */
 #define RT_HAS_CGROUP_IO 0x800ULL
-/** rt_outcome: tasks, as the cgroup accounts for them. @since 0.2 */
+/** rt_outcome, and cgroups: tasks, as the cgroup accounts for them.
+ * @since 0.2
+ * @since 0.3 Also of rt_cgroup_tracker_new(). */
 #define RT_HAS_CGROUP_TASKS 0x1000ULL
 /** rt_metrics.processes_seen, rt_delta.processes_seen. RT_HAS_PROCESSES in rt_opts.want includes
  * it. @since 0.3 */
 #define RT_HAS_PROCESSES_SEEN 0x2000ULL
+/** Cgroup: its limit of CPU time, and how that throttled it. @since 0.3 */
+#define RT_HAS_CGROUP_CPU 0x4000ULL
 /** System: CPU time by mode, and the list of CPUs. @since 0.1 */
 #define RT_HAS_CPU_MODES 0x10000ULL
 /** System: forks, context switches, interrupts, running and blocked threads. @since 0.1 */
@@ -232,6 +240,18 @@ struct rt_tracker;
 /** Calls with which processes read and wrote. @since 0.3 */
 #define RT_HAS_IO_CALLS 0x800000000ULL
 #define RT_HAS_RATE 0x10000000000ULL /**< rt_delta only: figures per time. @since 0.1 */
+/** Cgroup: the most memory that was charged to it. @since 0.3 */
+#define RT_HAS_CGROUP_MEMORY_PEAK 0x20000000000ULL
+/** Cgroup: memory that the kernel uses on its behalf. @since 0.3 */
+#define RT_HAS_CGROUP_MEMORY_KERNEL 0x40000000000ULL
+/** Cgroup: how often its limits of memory were met. @since 0.3 */
+#define RT_HAS_CGROUP_MEMORY_EVENTS 0x80000000000ULL
+/** Cgroup: processes that were killed for want of memory. @since 0.3 */
+#define RT_HAS_CGROUP_OOM_KILLS 0x100000000000ULL
+/** Cgroup: swap space that it uses. @since 0.3 */
+#define RT_HAS_CGROUP_SWAP 0x200000000000ULL
+/** Cgroup: the largest number of its tasks. @since 0.3 */
+#define RT_HAS_CGROUP_TASKS_PEAK 0x400000000000ULL
 /** @} */
 
 /** rt_opts.flags, pid tracker: follow the process alone, not its descendants. @since 0.1 */
@@ -340,6 +360,49 @@ RT_API int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct
  *  @since 0.1 */
 RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *opts);
 
+/** Follow a cgroup and all cgroups below it, as a service or a container is one: by the kernel's
+ *  own account, which holds whatever ever ran in it, whichever process waited for which.
+ *
+ *  A cgroup is a directory in each hierarchy that is mounted: in v2, and in each one of v1. The
+ *  directories of one name are taken for one cgroup. CPU time comes from v2 where there is one,
+ *  and the rest from the hierarchy that has the controller. An account that neither has is
+ *  missing: rt_tracker_obstacle() names the controller, and what would help. E.g.: on a system with
+ *  both (hybrid), `memory` is often in v1, and the cgroup must have a directory there as well.
+ *
+ *  The processes of the cgroup and of those below are its members. rt_tracker_processes() lists
+ *  them, and the gauges RT_HAS_RSS, RT_HAS_PSS and RT_HAS_THREADS are sums over them, as those of a
+ *  tree. A cgroup may be empty. RT_HAS_IO, RT_HAS_IO_CALLS and RT_HAS_CTXSW are no defaults: the
+ *  kernel has no account of them, so they are sums of what members have used, in `estimated`. Of a
+ *  threaded cgroup (v2), every process with a thread in it is a member. Processes that the
+ *  caller's pid namespace does not show are counted, and nothing else is known of them.
+ *
+ *  A cgroup that is removed is gone for good: rt_sample() then returns -ESRCH. Another one that
+ *  gets the same name later is not followed.
+ *
+ *  @param out receives the tracker, or NULL on failure. Free it with rt_tracker_free().
+ *  @param name one of: a path below the mounts, as in /proc/PID/cgroup, e.g.
+ *          "/system.slice/cron.service"; the directory of the cgroup in one hierarchy, e.g.
+ *          "/sys/fs/cgroup/memory/a"; or a line of /proc/PID/cgroup, e.g. "4:memory:/a". With the
+ *          last two, the processes of that hierarchy are the members. "/" is the root, of which
+ *          the kernel accounts for little.
+ *  @param opts options; NULL means all defaults. Of the flags it takes RT_OPT_NO_PSS_READS. With
+ *          rt_opts.root, the mounts are those of process 1 below that root, or else of `self`.
+ *  @retval 0 success
+ *  @retval -EFAULT @p out or @p name is NULL
+ *  @retval -EINVAL @p name is none of these, or an option is unknown, of another kind of tracker,
+ *          or has a wrong size
+ *  @retval -ENOENT there is no such cgroup, or no proc file system under the root
+ *  @retval -EOPNOTSUPP no cgroup file system is mounted
+ *  @retval -EACCES the caller may not look into it
+ *  @retval -E2BIG, -EXDEV, -EMFILE, -ENFILE, -ENOMEM as rt_pid_tracker_new()
+ *
+ *  rt_opts.message says more of a failure.
+ *
+ *  Cost: the mounts, one directory handle for each hierarchy, and one file read for each cgroup
+ *  below. @since 0.3 */
+RT_API int rt_cgroup_tracker_new(struct rt_tracker **out, const char *name,
+                                 const struct rt_opts *opts);
+
 /** Free a tracker and everything that it holds. Does not affect the processes. NULL is allowed.
  * @since 0.1 */
 RT_API void rt_tracker_free(struct rt_tracker *t);
@@ -348,6 +411,8 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 #define RT_KIND_PID 1
 /** rt_metrics.kind: from rt_system_tracker_new(). @since 0.1 */
 #define RT_KIND_SYSTEM 2
+/** rt_metrics.kind: from rt_cgroup_tracker_new(). @since 0.3 */
+#define RT_KIND_CGROUP 3
 
 /** The domains that the loaded library can measure with a kind of tracker.
  *
@@ -465,7 +530,7 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  *  If none of the three bits is set, the field is 0 and means nothing. @since 0.1 */
 struct rt_metrics {
 	uint32_t size;    /**< Bytes of this struct that the library filled. */
-	uint32_t kind;    /**< RT_KIND_PID or RT_KIND_SYSTEM. */
+	uint32_t kind;    /**< RT_KIND_ value. */
 	uint64_t valid;   /**< RT_HAS_ bits of the complete figures. */
 	uint64_t partial; /**< RT_HAS_ bits of the figures that are lower bounds. */
 	/** Identifies the tracker: no other tracker of this process, before or after, has it. */
@@ -479,13 +544,14 @@ struct rt_metrics {
 	uint64_t self_cpu_ns;
 
 	/** The figures in the layout of getrusage(2). ru_maxrss is peak_rss_bytes / 1024. For the
-	 * system, only the CPU times. Valid as the fields that they repeat. */
+	 * system, only the CPU times. For a cgroup, ru_inblock and ru_oublock are of
+	 * cgroup_read_bytes and cgroup_write_bytes. Valid as the fields that they repeat. */
 	struct rt_rusage rusage;
 
 	/** Counter, RT_HAS_CPU. Tree: user mode time of all members, exited ones included, and of
 	 * the children that they waited for. Source: the CPU clock of each process, split as the
 	 * kernel splits it; `stat` cutime. System: `stat` user and nice, which include guest time.
-	 */
+	 * Cgroup: `cpu.stat`; `cpuacct.usage`, split as in `cpuacct.stat`. */
 	uint64_t cpu_user_ns;
 	/** Counter, RT_HAS_CPU. The same in kernel mode. System: `stat` system, irq and softirq. */
 	uint64_t cpu_system_ns;
@@ -520,8 +586,11 @@ struct rt_metrics {
 	/** Counter, RT_HAS_IO. Bytes that write calls accepted, to any file; `io` wchar. */
 	uint64_t write_chars;
 
-	uint64_t minor_faults; /**< Counter, RT_HAS_FAULTS. `stat` minflt and cminflt. */
-	uint64_t major_faults; /**< Counter, RT_HAS_FAULTS. `stat` majflt and cmajflt. */
+	/** Counter, RT_HAS_FAULTS. `stat` minflt and cminflt. Cgroup: `memory.stat` pgfault without
+	 * pgmajfault; without the controller, a sum over members in `estimated`. */
+	uint64_t minor_faults;
+	/** Counter, RT_HAS_FAULTS. `stat` majflt and cmajflt. Cgroup: `memory.stat` pgmajfault. */
+	uint64_t major_faults;
 	/** Counter, RT_HAS_CTXSW. Tree: sum over all threads seen, `task/TID/status`. Switches of
 	 * children that no sample saw are included only after rt_command_wait() has read the
 	 * rusage of the command. */
@@ -549,7 +618,7 @@ struct rt_metrics {
 	/** Members for which a requested figure could not be read in this sample. */
 	uint32_t members_unreadable;
 
-	/* From here on: system only. */
+	/* From here on: system only, but for the pressure. */
 
 	/** Counter, RT_HAS_CPU_MODES. `stat` user, without guest time. The ten modes are disjoint.
 	 */
@@ -647,7 +716,8 @@ struct rt_metrics {
 	double load_5m;  /**< Gauge, RT_HAS_LOAD. */
 	double load_15m; /**< Gauge, RT_HAS_LOAD. */
 
-	/** Counter, RT_HAS_PRESSURE_CPU. Some task waited. `pressure/cpu`. */
+	/** Counter, RT_HAS_PRESSURE_CPU. Some task waited. `pressure/cpu`. Cgroup: `cpu.pressure`,
+	 * and the files of its own for those below, too. */
 	uint64_t pressure_cpu_some_ns;
 	/** Counter, RT_HAS_PRESSURE_MEMORY. Some task waited. `pressure/memory`. */
 	uint64_t pressure_memory_some_ns;
@@ -754,6 +824,79 @@ struct rt_metrics {
 	/** Gauge, RT_HAS_GPU. Those of them that were busy in the last moments. Tree: with work for
 	 * members since the sample before. @since 0.3 */
 	uint64_t gpus_used;
+
+	/* From here on: of cgroups only, with all cgroups below. The file of v2 comes first, and
+	 * after the semicolon that of v1. */
+
+	/** Gauge, RT_HAS_CGROUP_MEMORY. All that is charged: anonymous memory, page cache, tmpfs
+	 * and kernel memory. `memory.current`; `memory.usage_in_bytes`. @since 0.3 */
+	uint64_t cgroup_memory_bytes;
+	/** Gauge, RT_HAS_CGROUP_MEMORY. Anonymous memory of processes. `memory.stat` anon;
+	 * total_rss. Lags behind cgroup_memory_bytes a little, as the two below do. @since 0.3 */
+	uint64_t cgroup_memory_anon_bytes;
+	/** Gauge, RT_HAS_CGROUP_MEMORY. Page cache, with shared memory and tmpfs. `memory.stat`
+	 * file; total_cache. @since 0.3 */
+	uint64_t cgroup_memory_file_bytes;
+	/** Gauge, RT_HAS_CGROUP_MEMORY. The part of cgroup_memory_file_bytes that is shared memory
+	 * and tmpfs. `memory.stat` shmem; total_shmem. @since 0.3 */
+	uint64_t cgroup_memory_shmem_bytes;
+	/** Gauge, RT_HAS_CGROUP_MEMORY. The limit: the least `memory.max` of the cgroup and of
+	 * those above it, as far as the mount shows them; UINT64_MAX if there is none.
+	 * `memory.stat` hierarchical_memory_limit. @since 0.3 */
+	uint64_t cgroup_memory_limit_bytes;
+	/** Gauge, RT_HAS_CGROUP_MEMORY. Above this, processes are slowed down and memory is
+	 * reclaimed: the least `memory.high`; UINT64_MAX if there is none, as in v1. @since 0.3 */
+	uint64_t cgroup_memory_high_bytes;
+	/** Largest cgroup_memory_bytes since the cgroup was made, RT_HAS_CGROUP_MEMORY_PEAK.
+	 * `memory.peak`, since Linux 5.19; `memory.max_usage_in_bytes`. @since 0.3 */
+	uint64_t cgroup_memory_peak_bytes;
+	/** Gauge, RT_HAS_CGROUP_MEMORY_KERNEL. Stacks, page tables, slab and the like.
+	 * `memory.stat` kernel, since Linux 5.18; before that the sum of what it lists, in
+	 * `partial`. `memory.kmem.usage_in_bytes`. @since 0.3 */
+	uint64_t cgroup_memory_kernel_bytes;
+	/** Gauge, RT_HAS_CGROUP_SWAP. `memory.swap.current`; `memory.stat` total_swap.
+	 * @since 0.3 */
+	uint64_t cgroup_swap_bytes;
+	/** Counter, RT_HAS_CGROUP_OOM_KILLS. Processes that the kernel has killed because the
+	 * memory of the cgroup, or of one above it, was used up. `memory.events` oom_kill;
+	 * `memory.oom_control` oom_kill of the cgroup alone, in `partial`. @since 0.3 */
+	uint64_t cgroup_oom_kills;
+	/** Counter, RT_HAS_CGROUP_MEMORY_EVENTS. How often memory.high was exceeded.
+	 * `memory.events` high; v1 has none. @since 0.3 */
+	uint64_t cgroup_memory_high_events;
+	/** Counter, RT_HAS_CGROUP_MEMORY_EVENTS. How often memory.max was reached, so that memory
+	 * had to be reclaimed. `memory.events` max. @since 0.3 */
+	uint64_t cgroup_memory_max_events;
+	/** Counter, RT_HAS_CGROUP_MEMORY_EVENTS. How often an allocation was about to fail.
+	 * `memory.events` oom. @since 0.3 */
+	uint64_t cgroup_memory_oom_events;
+	/** Gauge, RT_HAS_CGROUP_CPU. The limit, in thousandths of a CPU: the least quota of the
+	 * cgroup and of those above it, as far as the mount shows them; UINT64_MAX if there is
+	 * none. `cpu.max`; `cpu.cfs_quota_us`. @since 0.3 */
+	uint64_t cgroup_cpu_limit_millicores;
+	/** Counter, RT_HAS_CGROUP_CPU. Periods of the cgroup's own quota in which it had something
+	 * to run. `cpu.stat` nr_periods. @since 0.3 */
+	uint64_t cgroup_cpu_periods;
+	/** Counter, RT_HAS_CGROUP_CPU. Those in which the quota was used up. `cpu.stat`
+	 * nr_throttled. @since 0.3 */
+	uint64_t cgroup_cpu_throttled_periods;
+	/** Counter, RT_HAS_CGROUP_CPU. Time for which it had to wait for the next period, summed
+	 * over the CPUs. `cpu.stat` throttled_usec; throttled_time. @since 0.3 */
+	uint64_t cgroup_cpu_throttled_ns;
+	/** Counter, RT_HAS_CGROUP_IO. Bytes read from all devices. `io.stat` rbytes;
+	 * `blkio.throttle.io_service_bytes_recursive`. @since 0.3 */
+	uint64_t cgroup_read_bytes;
+	/** Counter, RT_HAS_CGROUP_IO. Bytes written to all devices. v1 leaves out what the kernel
+	 * writes back later: the bit is in `partial` then. @since 0.3 */
+	uint64_t cgroup_write_bytes;
+	/** Gauge, RT_HAS_CGROUP_TASKS. Threads of all processes. `pids.current`. @since 0.3 */
+	uint64_t cgroup_tasks;
+	/** Gauge, RT_HAS_CGROUP_TASKS. The least `pids.max` of the cgroup and of those above it, as
+	 * far as the mount shows them; UINT64_MAX if there is none. @since 0.3 */
+	uint64_t cgroup_tasks_limit;
+	/** Largest cgroup_tasks since the cgroup was made, RT_HAS_CGROUP_TASKS_PEAK. `pids.peak`,
+	 * since Linux 6.1. @since 0.3 */
+	uint64_t cgroup_tasks_peak;
 };
 
 /** Measure once.
@@ -887,7 +1030,8 @@ struct rt_obstacle {
 	 * was lost when they exited. Each member counts once. */
 	uint64_t members_ever;
 	/** File below `/proc`, or below `/proc/PID` if pid is not 0; empty if there is no single
-	 * one. E.g.: "net/dev", "io". For figures of each thread, "task". */
+	 * one. E.g.: "net/dev", "io". For figures of each thread, "task". Of an account of a
+	 * cgroup, the file in its directory. E.g.: "memory.peak". */
 	char file[64];
 	/** An English sentence or two for people: what is missing why, and what would help. Empty
 	 * if the domain is valid. Its wording may change. */
@@ -1347,7 +1491,18 @@ struct rt_delta {
 	uint64_t write_calls; /**< RT_HAS_IO_CALLS. @since 0.3 */
 	/** RT_HAS_GPU. Divided by interval_ns, the number of GPUs that were busy. @since 0.3 */
 	uint64_t gpu_busy_ns;
-	uint64_t gpu_energy_uj; /**< RT_HAS_GPU_ENERGY. @since 0.3 */
+	uint64_t gpu_energy_uj;             /**< RT_HAS_GPU_ENERGY. @since 0.3 */
+	uint64_t cgroup_oom_kills;          /**< RT_HAS_CGROUP_OOM_KILLS. @since 0.3 */
+	uint64_t cgroup_memory_high_events; /**< RT_HAS_CGROUP_MEMORY_EVENTS. @since 0.3 */
+	uint64_t cgroup_memory_max_events;  /**< RT_HAS_CGROUP_MEMORY_EVENTS. @since 0.3 */
+	uint64_t cgroup_memory_oom_events;  /**< RT_HAS_CGROUP_MEMORY_EVENTS. @since 0.3 */
+	uint64_t cgroup_cpu_periods;        /**< RT_HAS_CGROUP_CPU. @since 0.3 */
+	/** RT_HAS_CGROUP_CPU. Divided by cgroup_cpu_periods, the share of periods in which the
+	 * quota was used up. @since 0.3 */
+	uint64_t cgroup_cpu_throttled_periods;
+	uint64_t cgroup_cpu_throttled_ns; /**< RT_HAS_CGROUP_CPU. @since 0.3 */
+	uint64_t cgroup_read_bytes;       /**< RT_HAS_CGROUP_IO. @since 0.3 */
+	uint64_t cgroup_write_bytes;      /**< RT_HAS_CGROUP_IO. @since 0.3 */
 };
 
 /** Compute what changed from one sample to a later one of the same tracker.

@@ -70,6 +70,15 @@ static const struct counter counters[] = {
 	COUNTER(RT_HAS_PRESSURE_IO, pressure_io_full_ns),
 	COUNTER(RT_HAS_GPU, gpu_busy_ns),
 	COUNTER(RT_HAS_GPU_ENERGY, gpu_energy_uj),
+	COUNTER(RT_HAS_CGROUP_OOM_KILLS, cgroup_oom_kills),
+	COUNTER(RT_HAS_CGROUP_MEMORY_EVENTS, cgroup_memory_high_events),
+	COUNTER(RT_HAS_CGROUP_MEMORY_EVENTS, cgroup_memory_max_events),
+	COUNTER(RT_HAS_CGROUP_MEMORY_EVENTS, cgroup_memory_oom_events),
+	COUNTER(RT_HAS_CGROUP_CPU, cgroup_cpu_periods),
+	COUNTER(RT_HAS_CGROUP_CPU, cgroup_cpu_throttled_periods),
+	COUNTER(RT_HAS_CGROUP_CPU, cgroup_cpu_throttled_ns),
+	COUNTER(RT_HAS_CGROUP_IO, cgroup_read_bytes),
+	COUNTER(RT_HAS_CGROUP_IO, cgroup_write_bytes),
 };
 
 static uint64_t counter_of(const struct rt_metrics *m, const struct counter *c)
@@ -134,10 +143,17 @@ static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
 static void set_blocks(const struct rt_metrics *from, const struct rt_metrics *to,
                        struct rt_delta *out)
 {
-	if (!((out->valid | out->partial | out->estimated) & RT_HAS_IO))
+	bool is_cgroup = to->kind == RT_KIND_CGROUP;
+	uint64_t has = is_cgroup ? RT_HAS_CGROUP_IO : RT_HAS_IO;
+
+	if (!((out->valid | out->partial | out->estimated) & has))
 		return;
-	out->rusage.ru_inblock = (int64_t)units_between(from->read_bytes, to->read_bytes, BLOCK);
-	out->rusage.ru_oublock = (int64_t)units_between(from->write_bytes, to->write_bytes, BLOCK);
+	out->rusage.ru_inblock =
+	    (int64_t)units_between(is_cgroup ? from->cgroup_read_bytes : from->read_bytes,
+	                           is_cgroup ? to->cgroup_read_bytes : to->read_bytes, BLOCK);
+	out->rusage.ru_oublock =
+	    (int64_t)units_between(is_cgroup ? from->cgroup_write_bytes : from->write_bytes,
+	                           is_cgroup ? to->cgroup_write_bytes : to->write_bytes, BLOCK);
 }
 
 static void set_rusage(const struct rt_metrics *from, const struct rt_metrics *to,

@@ -4,6 +4,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "cgroup/cgroup.h"
 #include "collect/domains.h"
 #include "system/system.h"
 
@@ -20,9 +21,19 @@
 	 RT_HAS_NETWORK | RT_HAS_LOAD | RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY |             \
 	 RT_HAS_PRESSURE_IO | RT_HAS_ZFS)
 
+/* What the kernel accounts for, and what is left of the members: not what would be an estimate. */
+#define DEFAULT_OF_CGROUPS                                                                         \
+	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_FAULTS |                  \
+	 RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_THREADS | RT_HAS_PEAK_TREE |            \
+	 RT_HAS_CGROUP_CPU | RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_PEAK |                    \
+	 RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_MEMORY_EVENTS | RT_HAS_CGROUP_OOM_KILLS |     \
+	 RT_HAS_CGROUP_SWAP | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS | RT_HAS_CGROUP_TASKS_PEAK |  \
+	 RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY | RT_HAS_PRESSURE_IO)
+
 #define FLAGS_OF_TREES                                                                             \
 	(RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PSS_READS | RT_OPT_IO_WITH_REAPED)
 #define FLAGS_OF_SYSTEM RT_OPT_NETWORK_FILESYSTEMS
+#define FLAGS_OF_CGROUPS RT_OPT_NO_PSS_READS
 
 uint64_t rti_kind_domains(uint32_t kind)
 {
@@ -32,6 +43,8 @@ uint64_t rti_kind_domains(uint32_t kind)
 		       RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU | RT_HAS_GPU_MEMORY;
 	case RT_KIND_SYSTEM:
 		return rti_system_domains();
+	case RT_KIND_CGROUP:
+		return rti_cgroup_tracker_domains();
 	default:
 		return 0;
 	}
@@ -44,6 +57,8 @@ uint64_t rti_kind_default_domains(uint32_t kind)
 		return DEFAULT_OF_TREES;
 	case RT_KIND_SYSTEM:
 		return DEFAULT_OF_SYSTEM;
+	case RT_KIND_CGROUP:
+		return DEFAULT_OF_CGROUPS;
 	default:
 		return 0;
 	}
@@ -56,6 +71,8 @@ uint32_t rti_kind_flags(uint32_t kind)
 		return FLAGS_OF_TREES;
 	case RT_KIND_SYSTEM:
 		return FLAGS_OF_SYSTEM;
+	case RT_KIND_CGROUP:
+		return FLAGS_OF_CGROUPS;
 	default:
 		return 0;
 	}
@@ -63,7 +80,8 @@ uint32_t rti_kind_flags(uint32_t kind)
 
 uint64_t rti_known_domains(void)
 {
-	return rti_kind_domains(RT_KIND_PID) | rti_kind_domains(RT_KIND_SYSTEM);
+	return rti_kind_domains(RT_KIND_PID) | rti_kind_domains(RT_KIND_SYSTEM) |
+	       rti_kind_domains(RT_KIND_CGROUP);
 }
 
 uint64_t rt_domains(uint32_t kind)

@@ -12,6 +12,8 @@ static void explain(const struct rt_tracker *t, uint64_t has, struct rti_explana
 {
 	if (t->kind == RT_KIND_PID)
 		rti_tree_explain(t->tree, &t->last, has, out);
+	else if (t->kind == RT_KIND_CGROUP)
+		rti_cgroup_tracker_explain(t->cgroup, &t->last, has, out);
 	else
 		rti_system_explain(&t->system, &t->last, has, out);
 }
@@ -88,6 +90,11 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	case RTI_CAUSE_NO_FIGURE:
 	case RTI_CAUSE_KERNEL_THREAD:
 	case RTI_CAUSE_OTHER_ROOT:
+	case RTI_CAUSE_CGROUP_CONTROLLER:
+	case RTI_CAUSE_CGROUP_DIRECTORY:
+	case RTI_CAUSE_CGROUP_UNMOUNTED:
+	case RTI_CAUSE_CGROUP_ROOT:
+	case RTI_CAUSE_CGROUP_VERSION:
 		return RT_OBSTACLE_KERNEL;
 	case RTI_CAUSE_HIDDEN:
 		return RT_OBSTACLE_RIGHTS;
@@ -96,7 +103,12 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	case RTI_CAUSE_UNREPORTED:
 	case RTI_CAUSE_THREAD_ENDED:
 	case RTI_CAUSE_GPU_CLOSED:
+	case RTI_CAUSE_CGROUP_REMOVED:
+	case RTI_CAUSE_CGROUP_DEVICE:
 		return RT_OBSTACLE_GONE;
+	case RTI_CAUSE_CGROUP_MEMBERS:
+	case RTI_CAUSE_CGROUP_HIDDEN:
+		return RT_OBSTACLE_UNSEEN;
 	case RTI_CAUSE_NO_PSS_READS:
 	case RTI_CAUSE_PSS_UNWANTED:
 	case RTI_CAUSE_PSS_SHARE:

@@ -11,7 +11,7 @@
 #include "util/text.h"
 
 /* In these texts $F is the file with its path, $P the process, $E the error, $S and $H the options
- * rt_opts.pss_share and rt_opts.pss_hold_us. */
+ * rt_opts.pss_share and rt_opts.pss_hold_us, $C the controller of a cgroup. */
 
 static const char *const texts[] = {
 	[RTI_CAUSE_KERNEL_THREAD] =
@@ -60,6 +60,35 @@ static const char *const texts[] = {
 	[RTI_CAUSE_GPU_SHARED] =
 	    "Several openings of a GPU share memory, or their driver does not say whether they do:"
 	    " what they share is counted for each.",
+	[RTI_CAUSE_CGROUP_CONTROLLER] =
+	    "The controller $C is not enabled for the cgroup. Write +$C to"
+	    " cgroup.subtree_control of each cgroup above it, or set CPUAccounting=,"
+	    " MemoryAccounting=, IOAccounting= or TasksAccounting= of a systemd unit.",
+	[RTI_CAUSE_CGROUP_DIRECTORY] =
+	    "The controller $C is in another hierarchy (cgroup v1), where there is no cgroup of"
+	    " this name. Make one there and move the processes into it, or mount cgroup v2 alone"
+	    " (systemd.unified_cgroup_hierarchy=1).",
+	[RTI_CAUSE_CGROUP_UNMOUNTED] =
+	    "No cgroup hierarchy with the controller $C is mounted: mount cgroup v2, or that"
+	    " controller of v1.",
+	[RTI_CAUSE_CGROUP_ROOT] =
+	    "The kernel has no such account of the root cgroup. rt_system_tracker_new() has the"
+	    " figures of the system.",
+	[RTI_CAUSE_CGROUP_VERSION] =
+	    "The controller $C is in cgroup v1, which has no such account, or not all of it."
+	    " cgroup v2 has it (systemd.unified_cgroup_hierarchy=1).",
+	[RTI_CAUSE_CGROUP_DEVICE] =
+	    "The kernel no longer lists a device, nor what was read and written on it.",
+	[RTI_CAUSE_CGROUP_REMOVED] =
+	    "The cgroup has been removed. What it used after the last sample is not known."
+	    " Shorter intervals lose less.",
+	[RTI_CAUSE_CGROUP_MEMBERS] =
+	    "The kernel has no account of this for a cgroup, so it is that of the members that"
+	    " samples have seen. Others may have come and gone, and members may have come from"
+	    " elsewhere.",
+	[RTI_CAUSE_CGROUP_HIDDEN] =
+	    "Members of the cgroup are in a pid namespace that the caller does not see. Run the"
+	    " caller in the initial pid namespace.",
 	[RTI_CAUSE_BETWEEN_SAMPLES] = "The peak between two samples or peak polls may be higher."
 				      " Shorter intervals miss less.",
 };
@@ -80,6 +109,13 @@ static const struct {
 	{ "net/dev", "a kernel with CONFIG_NET." },
 	{ "diskstats", "a kernel with CONFIG_BLOCK." },
 	{ "loadavg", "the kernel's own file: a container may show another one." },
+	{ "cpu.pressure", PSI_NEEDS },
+	{ "memory.pressure", PSI_NEEDS },
+	{ "io.pressure", PSI_NEEDS },
+	{ "memory.peak", "Linux 5.19." },
+	{ "pids.peak", "Linux 6.1." },
+	{ "memory.stat", "a later kernel." },
+	{ "memory.oom_control", "Linux 4.13." },
 };
 
 static const char *text_of_missing(const char *file)
@@ -213,6 +249,11 @@ static const char *template_of(const struct rti_explanation *why, uint64_t has)
 
 static void add_file(struct rti_text *text, const struct rti_explanation *why)
 {
+	if (why->controller) {
+		rti_text_add(text, why->file);
+		rti_text_add(text, " of the cgroup");
+		return;
+	}
 	rti_text_add(text, "/proc");
 	if (why->pid) {
 		rti_text_add(text, "/");
@@ -241,6 +282,9 @@ static void add_value(struct rti_text *text, const struct rti_explanation *why, 
 		break;
 	case 'H':
 		rti_text_add_number(text, why->pss_hold_us);
+		break;
+	case 'C':
+		rti_text_add(text, why->controller);
 		break;
 	}
 }

@@ -12,7 +12,23 @@
 
 static const char *constructor_of(uint32_t kind)
 {
-	return kind == RT_KIND_PID ? "rt_pid_tracker_new()" : "rt_system_tracker_new()";
+	switch (kind) {
+	case RT_KIND_PID:
+		return "rt_pid_tracker_new()";
+	case RT_KIND_CGROUP:
+		return "rt_cgroup_tracker_new()";
+	default:
+		return "rt_system_tracker_new()";
+	}
+}
+
+/* Returns another kind of tracker that takes some of these flags. */
+static uint32_t other_kind_of(uint32_t kind, uint32_t flags)
+{
+	for (uint32_t other = RT_KIND_PID; other <= RT_KIND_CGROUP; other++)
+		if (other != kind && rti_kind_flags(other) & flags)
+			return other;
+	return kind;
 }
 
 /* E.g.: "RT_HAS_RATE, bit 57". */
@@ -35,7 +51,7 @@ static void add_bits(struct rti_text *text, uint32_t group, uint64_t bits)
 
 static void add_flags(struct rti_text *text, uint32_t flags, uint32_t kind)
 {
-	uint32_t other_kind = kind == RT_KIND_PID ? RT_KIND_SYSTEM : RT_KIND_PID;
+	uint32_t other_kind = other_kind_of(kind, flags);
 	uint32_t of_other = flags & rti_kind_flags(other_kind);
 	uint32_t unknown = flags & ~rti_kind_flags(kind) & ~of_other;
 
@@ -231,4 +247,69 @@ void rti_opts_error_describe(const struct rt_opts *opts, uint32_t kind, int32_t 
 		rti_opts_error_add(&text, opts, kind, err);
 	else
 		add_failure(&text, opts, pid, err, ops);
+}
+
+/* What is wrong with the name of a cgroup, or where it is not. */
+static void add_cgroup_failure(struct rti_text *text, const char *name, int err)
+{
+	switch (err) {
+	case -EINVAL:
+		rti_text_add(text,
+		             "A cgroup is a path below the mounts (/system.slice/x.service), a"
+		             " directory (/sys/fs/cgroup/...) or a line of"
+		             " /proc/PID/cgroup, without \"..\".");
+		return;
+	case -ENOENT:
+		rti_text_add(text, "There is no cgroup ");
+		rti_text_add(text, name);
+		rti_text_add(text, " in any hierarchy that is mounted.");
+		return;
+	case -EOPNOTSUPP:
+		rti_text_add(text, "No cgroup file system is mounted: mount cgroup v2, e.g. at"
+		                   " /sys/fs/cgroup.");
+		return;
+	case -EACCES:
+	case -EPERM:
+		rti_text_add(text, "The caller may not look into the cgroup ");
+		rti_text_add(text, name);
+		rti_text_add(text, ": run the caller as root.");
+		return;
+	default:
+		rti_text_add(text, "The cgroup ");
+		rti_text_add(text, name);
+		rti_text_add(text, " cannot be read: ");
+		rti_text_add(text, rt_strerror(err));
+		rti_text_add(text, ".");
+	}
+}
+
+static bool are_options_wrong(const struct rt_opts *opts, int err)
+{
+	return err == -E2BIG || (err == -EINVAL &&
+	                         (opts->flags & ~rti_kind_flags(RT_KIND_CGROUP) || opts->reserved ||
+	                          opts->reserved_2 || opts->want & ~rti_known_domains()));
+}
+
+void rti_opts_error_describe_cgroup(const struct rt_opts *opts, const char *name, int err,
+                                    const struct rti_procfs_ops *ops)
+{
+	const char *plain = name ? plain_text(err) : "The name of the cgroup is NULL.";
+	struct rti_procfs procfs;
+	struct rti_text text;
+	int opened;
+
+	if (!opts->message || !opts->message_size)
+		return;
+	text = rti_text(opts->message, opts->message_size);
+	opened = rti_procfs_open(&procfs, opts->root, ops);
+	if (plain)
+		rti_text_add(&text, plain);
+	else if (are_options_wrong(opts, err))
+		rti_opts_error_add(&text, opts, RT_KIND_CGROUP, err);
+	else if (opened < 0)
+		add_proc(&text, opts, opened);
+	else
+		add_cgroup_failure(&text, name, err);
+	if (opened == 0)
+		rti_procfs_close(&procfs);
 }

@@ -18,4 +18,8 @@ void rti_opts_error_add(struct rti_text *text, const struct rt_opts *opts, uint3
 void rti_opts_error_describe(const struct rt_opts *opts, uint32_t kind, int32_t pid, int err,
                              const struct rti_procfs_ops *ops);
 
+/* The same for rt_cgroup_tracker_new(). */
+void rti_opts_error_describe_cgroup(const struct rt_opts *opts, const char *name, int err,
+                                    const struct rti_procfs_ops *ops);
+
 #endif

@@ -60,33 +60,62 @@ static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts
 	return quarter < MOST_FILES ? quarter : MOST_FILES;
 }
 
-static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
-                const struct rti_procfs_ops *ops)
+/* What a tracker follows. */
+struct subject {
+	uint32_t kind;
+	int32_t pid;      /* RT_KIND_PID */
+	const char *name; /* RT_KIND_CGROUP */
+};
+
+static int init_cgroup(struct rt_tracker *t, const char *name, const struct rti_tree_opts *opts)
 {
-	struct rti_tree_opts tree_opts = { .pid = pid,
+	int err;
+
+	t->cgroup = calloc(1, sizeof(*t->cgroup));
+	if (!t->cgroup)
+		return -ENOMEM;
+	err = rti_cgroup_tracker_init(t->cgroup, &t->ctx, name, opts);
+	if (err < 0)
+		free(t->cgroup);
+	return err;
+}
+
+static int init_subject(struct rt_tracker *t, const struct subject *subject,
+                        const struct rt_opts *opts)
+{
+	struct rti_tree_opts tree_opts = { .pid = subject->pid,
+		                           .want = t->want,
+		                           .files_max = files_max(t, opts),
 		                           .pss_share = opts->pss_share,
 		                           .pss_hold_us = opts->pss_hold_us };
+	int err = 0;
+
+	if (t->kind == RT_KIND_SYSTEM)
+		return rti_system_init(&t->system, &t->ctx, t->want);
+	err = rti_context_check_pids(&t->procfs, &t->platform);
+	if (err < 0)
+		return err;
+	return t->kind == RT_KIND_PID ? rti_tree_new(&t->tree, &t->ctx, &tree_opts)
+	                              : init_cgroup(t, subject->name, &tree_opts);
+}
+
+static int init(struct rt_tracker *t, const struct subject *subject, const struct rt_opts *opts,
+                const struct rti_procfs_ops *ops)
+{
 	int err = rti_procfs_open(&t->procfs, opts->root, ops);
 
 	if (err < 0)
 		return err;
 	rti_context_platform(&t->procfs, &t->platform);
 	t->ctx = (struct rti_context){ &t->procfs, &t->platform, &t->buf, opts->flags };
-	t->kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM;
+	t->kind = subject->kind;
 	t->want = (opts->want ? opts->want : rti_kind_default_domains(t->kind)) &
 	          rti_kind_domains(t->kind);
-	if (pid && t->want & RT_HAS_PROCESSES)
+	if (t->kind != RT_KIND_SYSTEM && t->want & RT_HAS_PROCESSES)
 		t->want |= RT_HAS_PROCESSES_SEEN; /* programs of before 0.3 do not know it */
 	t->ctx.want = t->want;
 	t->id = make_id(t);
-	tree_opts.want = t->want;
-	tree_opts.files_max = files_max(t, opts);
-	if (pid)
-		err = rti_context_check_pids(&t->procfs, &t->platform);
-	if (pid && err == 0)
-		err = rti_tree_new(&t->tree, &t->ctx, &tree_opts);
-	else if (!pid)
-		err = rti_system_init(&t->system, &t->ctx, t->want);
+	err = init_subject(t, subject, opts);
 	if (err < 0) {
 		rti_buf_free(&t->buf);
 		rti_procfs_close(&t->procfs);
@@ -94,15 +123,15 @@ static int init(struct rt_tracker *t, int32_t pid, const struct rt_opts *opts,
 	return err;
 }
 
-static int new_tracker(struct rt_tracker **out, int32_t pid, const struct rt_opts *known,
-                       const struct rti_procfs_ops *ops)
+static int new_tracker(struct rt_tracker **out, const struct subject *subject,
+                       const struct rt_opts *known, const struct rti_procfs_ops *ops)
 {
 	struct rt_tracker *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
-	err = init(t, pid, known, ops);
+	err = init(t, subject, known, ops);
 	if (err < 0)
 		free(t);
 	else
@@ -110,40 +139,61 @@ static int new_tracker(struct rt_tracker **out, int32_t pid, const struct rt_opt
 	return err;
 }
 
-/* Check all arguments first. pid is that of a tracker of this kind. */
-static int make_tracker(struct rt_tracker **out, uint32_t kind, int32_t pid,
+/* Check all arguments first. */
+static int make_tracker(struct rt_tracker **out, const struct subject *subject,
                         const struct rt_opts *opts, const struct rti_procfs_ops *ops)
 {
 	struct rt_opts known;
-	int err = copy_opts(&known, kind, opts);
+	int err = copy_opts(&known, subject->kind, opts);
 
 	if (out)
 		*out = NULL;
-	else
+	if (!out || (subject->kind == RT_KIND_CGROUP && !subject->name))
 		err = -EFAULT;
-	if (err == 0 && kind == RT_KIND_PID && pid <= 0)
+	if (err == 0 && subject->kind == RT_KIND_PID && subject->pid <= 0)
 		err = -EINVAL;
 	if (err == 0)
-		err = new_tracker(out, pid, &known, ops);
-	if (err < 0)
-		rti_opts_error_describe(&known, kind, pid, err, ops);
+		err = new_tracker(out, subject, &known, ops);
+	if (err < 0 && subject->kind == RT_KIND_CGROUP)
+		rti_opts_error_describe_cgroup(&known, subject->name, err, ops);
+	else if (err < 0)
+		rti_opts_error_describe(&known, subject->kind, subject->pid, err, ops);
 	return err;
 }
 
 int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
                     const struct rti_procfs_ops *ops)
 {
-	return make_tracker(out, pid ? RT_KIND_PID : RT_KIND_SYSTEM, pid, opts, ops);
+	struct subject subject = { .kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM, .pid = pid };
+
+	return make_tracker(out, &subject, opts, ops);
 }
 
 int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts)
 {
-	return make_tracker(out, RT_KIND_PID, pid, opts, &rti_procfs_linux);
+	struct subject subject = { .kind = RT_KIND_PID, .pid = pid };
+
+	return make_tracker(out, &subject, opts, &rti_procfs_linux);
 }
 
 int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *opts)
 {
-	return make_tracker(out, RT_KIND_SYSTEM, 0, opts, &rti_procfs_linux);
+	struct subject subject = { .kind = RT_KIND_SYSTEM };
+
+	return make_tracker(out, &subject, opts, &rti_procfs_linux);
+}
+
+int rti_cgroup_tracker_new(struct rt_tracker **out, const char *name, const struct rt_opts *opts,
+                           const struct rti_procfs_ops *ops)
+{
+	struct subject subject = { .kind = RT_KIND_CGROUP, .name = name };
+
+	return make_tracker(out, &subject, opts, ops);
+}
+
+int rt_cgroup_tracker_new(struct rt_tracker **out, const char *name, const struct rt_opts *opts)
+{
+	return rti_cgroup_tracker_new(out, name, opts, &rti_procfs_linux);
 }
 
 void rt_tracker_free(struct rt_tracker *t)
@@ -152,22 +202,30 @@ void rt_tracker_free(struct rt_tracker *t)
 		return;
 	if (t->kind == RT_KIND_PID)
 		rti_tree_free(t->tree);
-	else
+	else if (t->kind == RT_KIND_SYSTEM)
 		rti_system_free(&t->system, &t->ctx);
+	else
+		rti_cgroup_tracker_free(t->cgroup);
+	free(t->cgroup);
 	rti_buf_free(&t->buf);
 	rti_procfs_close(&t->procfs);
 	free(t);
 }
 
+/* Of a cgroup, storage I/O is in an account of its own. */
 static void set_rusage(struct rt_metrics *m)
 {
+	bool is_cgroup = m->kind == RT_KIND_CGROUP;
+	uint64_t read_bytes = is_cgroup ? m->cgroup_read_bytes : m->read_bytes;
+	uint64_t write_bytes = is_cgroup ? m->cgroup_write_bytes : m->write_bytes;
+
 	m->rusage.ru_utime = (double)m->cpu_user_ns / 1e9;
 	m->rusage.ru_stime = (double)m->cpu_system_ns / 1e9;
 	m->rusage.ru_maxrss = (int64_t)(m->peak_rss_bytes / 1024);
 	m->rusage.ru_minflt = (int64_t)m->minor_faults;
 	m->rusage.ru_majflt = (int64_t)m->major_faults;
-	m->rusage.ru_inblock = (int64_t)(m->read_bytes / 512);
-	m->rusage.ru_oublock = (int64_t)(m->write_bytes / 512);
+	m->rusage.ru_inblock = (int64_t)(read_bytes / 512);
+	m->rusage.ru_oublock = (int64_t)(write_bytes / 512);
 	m->rusage.ru_nvcsw = (int64_t)m->voluntary_switches;
 	m->rusage.ru_nivcsw = (int64_t)m->involuntary_switches;
 }
@@ -179,14 +237,16 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 
 	t->platform.now(&now);
 	*m = (struct rt_metrics){ 0 };
-	if (t->kind == RT_KIND_PID) {
+	if (t->kind == RT_KIND_PID)
 		err = rti_tree_sample(t->tree, now.monotonic_ns, m);
-		set_rusage(m);
-	} else {
+	else if (t->kind == RT_KIND_CGROUP)
+		err = rti_cgroup_tracker_sample(t->cgroup, now.monotonic_ns, m);
+	else
 		rti_system_sample(&t->system, &t->ctx, t->want, m);
-	}
 	m->size = sizeof(*m);
 	m->kind = t->kind;
+	if (t->kind != RT_KIND_SYSTEM)
+		set_rusage(m);
 	m->tracker_id = t->id;
 	m->monotonic_ns = now.monotonic_ns;
 	m->boottime_ns = now.boottime_ns;
@@ -308,6 +368,22 @@ static int copy_process_out(void *arg, const struct rt_process *row)
 	return RTI_CONTINUE;
 }
 
+/* NULL if there is none. */
+static struct rti_tree *tree_of(const struct rt_tracker *t)
+{
+	return t->kind == RT_KIND_CGROUP ? t->cgroup->tree : t->tree;
+}
+
+/* A cgroup has no list of members if nothing of them is wanted. */
+static int check_process_list(const struct rt_tracker *t, const struct rt_process *array,
+                              size_t element_size, const size_t *count)
+{
+	uint32_t kind = t->kind == RT_KIND_CGROUP ? RT_KIND_CGROUP : RT_KIND_PID;
+	int err = check_list(t, kind, t->want, array, element_size, RTI_PROCESS_V1, count);
+
+	return err == 0 && !tree_of(t) ? -EOPNOTSUPP : err;
+}
+
 int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, size_t element_size,
                          size_t *count)
 {
@@ -317,11 +393,11 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 	if (!t)
 		return -EFAULT;
 	rti_lock_take(t->lock);
-	err = check_list(t, RT_KIND_PID, t->want, array, element_size, RTI_PROCESS_V1, count);
+	err = check_process_list(t, array, element_size, count);
 	if (err == 0) {
 		rows.room = *count;
-		*count = rti_tree_count(t->tree);
-		rti_tree_each_sampled(t->tree, copy_process_out, &rows);
+		*count = rti_tree_count(tree_of(t));
+		rti_tree_each_sampled(tree_of(t), copy_process_out, &rows);
 	}
 	rti_lock_release(t->lock);
 	return err;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "cgroup/cgroup.h"
 #include "os/lock.h"
 #include "system/system.h"
 #include "tree/tree.h"
@@ -23,8 +24,9 @@ struct rt_tracker {
 	uint64_t want, self_cpu_ns, samples;
 	bool is_quick; /* the last sample or peak poll was */
 	struct rt_metrics last;
-	struct rti_tree *tree;    /* RT_KIND_PID; else NULL */
-	struct rti_system system; /* RT_KIND_SYSTEM */
+	struct rti_tree *tree;             /* RT_KIND_PID; else NULL */
+	struct rti_system system;          /* RT_KIND_SYSTEM */
+	struct rti_cgroup_tracker *cgroup; /* RT_KIND_CGROUP; else NULL */
 };
 
 /* What rt_pid_tracker_new() says of these options, and a copy of them in our own layout, with the
@@ -34,5 +36,9 @@ int rti_tracker_check_opts(const struct rt_opts *opts, struct rt_opts *known);
 /* rt_pid_tracker_new() (pid > 0) and rt_system_tracker_new() (pid 0), with other file calls. */
 int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
                     const struct rti_procfs_ops *ops);
+
+/* rt_cgroup_tracker_new(), with other file calls. */
+int rti_cgroup_tracker_new(struct rt_tracker **out, const char *name, const struct rt_opts *opts,
+                           const struct rti_procfs_ops *ops);
 
 #endif

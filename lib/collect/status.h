@@ -43,6 +43,17 @@ enum rti_cause {
 	RTI_CAUSE_GPU_CLOSED,      /* a process or a client has gone after the last look at it */
 	RTI_CAUSE_GPU_SHARED,      /* memory of GPUs is counted for each client that shares it */
 	RTI_CAUSE_BETWEEN_SAMPLES, /* nothing can show it */
+
+	/* Of a cgroup. */
+	RTI_CAUSE_CGROUP_CONTROLLER, /* it is not enabled for the cgroup */
+	RTI_CAUSE_CGROUP_DIRECTORY,  /* it has none in the hierarchy of the controller */
+	RTI_CAUSE_CGROUP_UNMOUNTED,  /* no hierarchy with the controller is mounted */
+	RTI_CAUSE_CGROUP_ROOT,       /* the root has no such account */
+	RTI_CAUSE_CGROUP_VERSION,    /* v1 has no such account, or not all of it */
+	RTI_CAUSE_CGROUP_DEVICE,     /* one is gone, with its count */
+	RTI_CAUSE_CGROUP_REMOVED,    /* while it was tracked */
+	RTI_CAUSE_CGROUP_MEMBERS,    /* a sum over members, with a past of their own */
+	RTI_CAUSE_CGROUP_HIDDEN,     /* members are outside of the pid namespace */
 };
 
 /* All that is known of why one domain of the last sample is not complete. */
@@ -53,6 +64,7 @@ struct rti_explanation {
 	const char *file; /* below /proc, or below /proc/PID if pid is set; "": none */
 	uint64_t members, members_ever;
 	uint32_t pss_share, pss_hold_us; /* of the options, with their defaults filled in */
+	const char *controller;          /* that has file, which is then one of a cgroup; or NULL */
 };
 
 /* Note an obstacle for every domain in has that has none yet. */

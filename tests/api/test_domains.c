@@ -34,6 +34,32 @@ static const uint64_t default_of_system[] = {
 	RT_HAS_ZFS, /* a process, but only where /proc/spl is there */
 };
 
+/* A domain that is a sum over members alone is none of them: it would be an estimate. */
+static const uint64_t default_of_cgroups[] = {
+	RT_HAS_CPU,
+	RT_HAS_RSS,
+	RT_HAS_PSS,
+	RT_HAS_PEAK_RSS,
+	RT_HAS_FAULTS,
+	RT_HAS_PROCESSES,
+	RT_HAS_THREADS,
+	RT_HAS_PROCESSES_SEEN,
+	RT_HAS_PEAK_TREE,
+	RT_HAS_CGROUP_CPU,
+	RT_HAS_CGROUP_MEMORY,
+	RT_HAS_CGROUP_IO,
+	RT_HAS_CGROUP_TASKS,
+	RT_HAS_CGROUP_MEMORY_PEAK,
+	RT_HAS_CGROUP_MEMORY_KERNEL,
+	RT_HAS_CGROUP_MEMORY_EVENTS,
+	RT_HAS_CGROUP_OOM_KILLS,
+	RT_HAS_CGROUP_SWAP,
+	RT_HAS_CGROUP_TASKS_PEAK,
+	RT_HAS_PRESSURE_CPU,
+	RT_HAS_PRESSURE_MEMORY,
+	RT_HAS_PRESSURE_IO,
+};
+
 static uint64_t sum(const uint64_t *bits, size_t count)
 {
 	uint64_t all = 0;
@@ -49,6 +75,8 @@ START_TEST(default_domains_are_those_of_this_list)
 	                  sum(default_of_trees, COUNT_OF(default_of_trees)));
 	ck_assert_uint_eq(rt_default_domains(RT_KIND_SYSTEM),
 	                  sum(default_of_system, COUNT_OF(default_of_system)));
+	ck_assert_uint_eq(rt_default_domains(RT_KIND_CGROUP),
+	                  sum(default_of_cgroups, COUNT_OF(default_of_cgroups)));
 	ck_assert_uint_eq(rt_default_domains(RT_KIND_PID), UINT64_C(0xC000021FF));
 	ck_assert_uint_eq(rt_default_domains(RT_KIND_SYSTEM), UINT64_C(0x1FFF0181));
 }
@@ -56,7 +84,7 @@ END_TEST
 
 START_TEST(default_domains_are_among_the_domains)
 {
-	for (uint32_t kind = RT_KIND_PID; kind <= RT_KIND_SYSTEM; kind++)
+	for (uint32_t kind = RT_KIND_PID; kind <= RT_KIND_CGROUP; kind++)
 		ck_assert_uint_eq(rt_default_domains(kind) & ~rt_domains(kind), 0);
 }
 END_TEST
@@ -64,7 +92,7 @@ END_TEST
 START_TEST(unknown_kind_has_no_domains)
 {
 	ck_assert_uint_eq(rt_domains(0) | rt_default_domains(0), 0);
-	ck_assert_uint_eq(rt_domains(RT_KIND_SYSTEM + 1) | rt_default_domains(UINT32_MAX), 0);
+	ck_assert_uint_eq(rt_domains(RT_KIND_CGROUP + 1) | rt_default_domains(UINT32_MAX), 0);
 }
 END_TEST
 
@@ -74,10 +102,11 @@ static int new_tracker(struct rt_tracker **out, uint32_t kind, const struct rt_o
 	                           : rt_system_tracker_new(out, opts);
 }
 
-/* Bits of the other kind are ignored; those that no kind has are refused. */
-START_TEST(want_takes_the_domains_of_both_kinds_and_no_others)
+/* Bits of other kinds are ignored; those that no kind has are refused. */
+START_TEST(want_takes_the_domains_of_all_kinds_and_no_others)
 {
-	const uint64_t known = rt_domains(RT_KIND_PID) | rt_domains(RT_KIND_SYSTEM);
+	const uint64_t known =
+	    rt_domains(RT_KIND_PID) | rt_domains(RT_KIND_SYSTEM) | rt_domains(RT_KIND_CGROUP);
 
 	for (int bit = 0; bit < 64; bit++) {
 		struct rt_opts opts = { .size = sizeof(opts), .want = UINT64_C(1) << bit };
@@ -189,8 +218,7 @@ int main(void)
 	tcase_add_test(domains, default_domains_are_among_the_domains);
 	tcase_add_test(domains, unknown_kind_has_no_domains);
 	tcase_add_test(domains, estimate_that_is_not_wanted_is_in_no_mask);
-	tcase_add_loop_test(domains, want_takes_the_domains_of_both_kinds_and_no_others, first,
-	                    end);
+	tcase_add_loop_test(domains, want_takes_the_domains_of_all_kinds_and_no_others, first, end);
 	tcase_add_loop_test(
 	    domains, tracker_that_wants_nothing_in_particular_has_the_default_domains, first, end);
 	tcase_add_test(domains, tracker_that_wants_processes_has_processes_seen);

@@ -13,8 +13,8 @@ from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optiona
 from sources import fail_with, need_checkout, read, tracked
 
 # From high to low.
-FOLDERS = ("trace", "command", "api", "tree", "system", "collect", "gpu", "bpf", "os", "parse",
-           "util")
+FOLDERS = ("trace", "command", "api", "cgroup", "tree", "system", "collect", "gpu", "bpf", "os",
+           "parse", "util")
 ALLOWED: Dict[str, Set[str]] = {
     folder: set(FOLDERS[index:]) for index, folder in enumerate(FOLDERS)
 }

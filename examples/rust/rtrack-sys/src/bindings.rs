@@ -7,6 +7,7 @@ pub const RT_OPT_NO_PSS_READS: u32 = 8;
 pub const RT_OPT_IO_WITH_REAPED: u32 = 16;
 pub const RT_KIND_PID: u32 = 1;
 pub const RT_KIND_SYSTEM: u32 = 2;
+pub const RT_KIND_CGROUP: u32 = 3;
 pub const RT_REASON_UNWAITED: u32 = 1;
 pub const RT_REASON_SIGCHLD_IGNORED: u32 = 2;
 pub const RT_REASON_UNREADABLE: u32 = 4;
@@ -188,6 +189,13 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
+    pub fn rt_cgroup_tracker_new(
+        out: *mut *mut rt_tracker,
+        name: *const ::std::os::raw::c_char,
+        opts: *const rt_opts,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn rt_tracker_free(t: *mut rt_tracker);
 }
 extern "C" {
@@ -318,6 +326,28 @@ pub struct rt_metrics {
     pub gpu_energy_uj: u64,
     pub gpus: u64,
     pub gpus_used: u64,
+    pub cgroup_memory_bytes: u64,
+    pub cgroup_memory_anon_bytes: u64,
+    pub cgroup_memory_file_bytes: u64,
+    pub cgroup_memory_shmem_bytes: u64,
+    pub cgroup_memory_limit_bytes: u64,
+    pub cgroup_memory_high_bytes: u64,
+    pub cgroup_memory_peak_bytes: u64,
+    pub cgroup_memory_kernel_bytes: u64,
+    pub cgroup_swap_bytes: u64,
+    pub cgroup_oom_kills: u64,
+    pub cgroup_memory_high_events: u64,
+    pub cgroup_memory_max_events: u64,
+    pub cgroup_memory_oom_events: u64,
+    pub cgroup_cpu_limit_millicores: u64,
+    pub cgroup_cpu_periods: u64,
+    pub cgroup_cpu_throttled_periods: u64,
+    pub cgroup_cpu_throttled_ns: u64,
+    pub cgroup_read_bytes: u64,
+    pub cgroup_write_bytes: u64,
+    pub cgroup_tasks: u64,
+    pub cgroup_tasks_limit: u64,
+    pub cgroup_tasks_peak: u64,
 }
 extern "C" {
     pub fn rt_sample(
@@ -697,6 +727,15 @@ pub struct rt_delta {
     pub write_calls: u64,
     pub gpu_busy_ns: u64,
     pub gpu_energy_uj: u64,
+    pub cgroup_oom_kills: u64,
+    pub cgroup_memory_high_events: u64,
+    pub cgroup_memory_max_events: u64,
+    pub cgroup_memory_oom_events: u64,
+    pub cgroup_cpu_periods: u64,
+    pub cgroup_cpu_throttled_periods: u64,
+    pub cgroup_cpu_throttled_ns: u64,
+    pub cgroup_read_bytes: u64,
+    pub cgroup_write_bytes: u64,
 }
 extern "C" {
     pub fn rt_diff(

@@ -2,10 +2,10 @@
 //! Trackers: handles that take samples.
 
 use crate::{check, sys, Metrics};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::io;
 use std::mem::size_of;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 
@@ -71,6 +71,7 @@ impl Options {
 pub enum Kind {
     Process,
     System,
+    Cgroup,
 }
 
 impl Kind {
@@ -78,6 +79,7 @@ impl Kind {
         match self {
             Kind::Process => sys::RT_KIND_PID,
             Kind::System => sys::RT_KIND_SYSTEM,
+            Kind::Cgroup => sys::RT_KIND_CGROUP,
         }
     }
 
@@ -94,7 +96,7 @@ impl Kind {
     }
 }
 
-/// Follows one process tree or the system. It can move to another thread, but it has one owner:
+/// Follows one process tree, a cgroup or the system. It can move to another thread, but it has one owner:
 ///
 /// ```compile_fail
 /// fn is_sync<T: Sync>() {}
@@ -127,6 +129,18 @@ impl Tracker {
         let mut handle = ptr::null_mut();
         // SAFETY: as in of_pid().
         check(options.lend(|opts| unsafe { sys::rt_system_tracker_new(&mut handle, opts) })?)?;
+        Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
+    }
+
+    /// Follow a cgroup: a path below the mounts, e.g. "/system.slice/cron.service", its directory
+    /// in one hierarchy, or a line of `/proc/PID/cgroup`.
+    pub fn of_cgroup(name: impl AsRef<OsStr>, options: &Options) -> io::Result<Tracker> {
+        let name = CString::new(name.as_ref().as_bytes())?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the name and the options outlive the call.
+        check(options.lend(|opts| unsafe {
+            sys::rt_cgroup_tracker_new(&mut handle, name.as_ptr(), opts)
+        })?)?;
         Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
     }
 

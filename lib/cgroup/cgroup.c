@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* The figures of a cgroup: the kernel's own account of it, and its members. */
+#include "cgroup/cgroup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "util/visit.h"
+
+/* What rows of members have. The sums over them are known, too, but for what members have used
+ * before they came, and what those had used that are gone. */
+#define OF_MEMBERS                                                                                 \
+	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_IO_CALLS |    \
+	 RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN |                 \
+	 RT_HAS_THREADS | RT_HAS_PEAK_TREE)
+#define COUNTERS_OF_MEMBERS (RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS | RT_HAS_CTXSW)
+/* Sums that lack the members which the pid namespace does not show. */
+#define GAUGES_OF_MEMBERS (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS | RT_HAS_PEAK_TREE)
+/* What is 0 once a cgroup has been removed. */
+#define EMPTY_WHEN_REMOVED (RT_HAS_PROCESSES | RT_HAS_THREADS | RT_HAS_RSS | RT_HAS_PSS)
+#define GAUGES_OF_CGROUP                                                                           \
+	(RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_SWAP |                 \
+	 RT_HAS_CGROUP_TASKS)
+
+uint64_t rti_cgroup_tracker_domains(void)
+{
+	return rti_cgroup_domains() | OF_MEMBERS;
+}
+
+/* --- Members. --- */
+
+/* A cgroup that has been removed has no processes. */
+static int list_members(struct rti_cgroup_tracker *cgroup, int (*each)(void *arg, int32_t pid),
+                        void *arg)
+{
+	const struct rti_cgroup_place *place = &cgroup->places.place[cgroup->places.main];
+	int err = rti_cgroup_members_list(&cgroup->members, cgroup->ctx, place, each, arg);
+
+	if (err == -ENODEV)
+		return 0;
+	return err == 0 && cgroup->members.is_cut ? -ENOSPC : err;
+}
+
+static int list_for_tree(void *arg, int (*each)(void *each_arg, int32_t pid), void *each_arg)
+{
+	struct rti_cgroup_tracker *cgroup = arg;
+
+	return list_members(cgroup, each, each_arg);
+}
+
+static int ignore_pid(void *arg, int32_t pid)
+{
+	(void)arg;
+	(void)pid;
+	return RTI_CONTINUE;
+}
+
+/* --- New and free. --- */
+
+static int open_collectors(struct rti_cgroup_tracker *cgroup, uint64_t want)
+{
+	cgroup->states = calloc(rti_cgroup_collector_count, sizeof(*cgroup->states));
+	if (!cgroup->states)
+		return -ENOMEM;
+	for (size_t i = 0; i < rti_cgroup_collector_count; i++) {
+		const struct rti_cgroup_collector *c = rti_cgroup_collectors[i];
+
+		if (!(c->provides & want))
+			continue;
+		cgroup->states[i] = calloc(1, c->state_size);
+		if (!cgroup->states[i])
+			return -ENOMEM;
+		c->open(cgroup->states[i]);
+	}
+	return 0;
+}
+
+int rti_cgroup_tracker_init(struct rti_cgroup_tracker *cgroup, const struct rti_context *ctx,
+                            const char *name, const struct rti_tree_opts *opts)
+{
+	struct rti_tree_opts tree_opts = *opts;
+	int err;
+
+	*cgroup = (struct rti_cgroup_tracker){ .ctx = ctx, .want = opts->want };
+	rti_cgroup_members_init(&cgroup->members);
+	err = rti_cgroup_find(&cgroup->places, ctx, name);
+	if (err == 0)
+		err = open_collectors(cgroup, opts->want);
+	tree_opts.want &= OF_MEMBERS;
+	tree_opts.list = list_for_tree;
+	tree_opts.list_arg = cgroup;
+	if (err == 0 && tree_opts.want)
+		err = rti_tree_new(&cgroup->tree, ctx, &tree_opts);
+	if (err == 0)
+		err = list_members(cgroup, ignore_pid, NULL);
+	if (err == 0 && cgroup->members.is_removed)
+		err = -ENOENT;
+	if (err < 0 && err != -ENOSPC)
+		rti_cgroup_tracker_free(cgroup);
+	return err == -ENOSPC ? 0 : err;
+}
+
+void rti_cgroup_tracker_free(struct rti_cgroup_tracker *cgroup)
+{
+	const struct rti_context *ctx = cgroup->ctx;
+
+	for (size_t i = 0; cgroup->states && i < rti_cgroup_collector_count; i++) {
+		if (cgroup->states[i])
+			rti_cgroup_collectors[i]->close(cgroup->states[i], ctx);
+		free(cgroup->states[i]);
+	}
+	free(cgroup->states);
+	if (cgroup->tree)
+		rti_tree_free(cgroup->tree);
+	rti_cgroup_members_free(&cgroup->members, ctx);
+	rti_cgroup_places_close(&cgroup->places, ctx);
+	*cgroup = (struct rti_cgroup_tracker){ 0 };
+}
+
+/* --- A sample. --- */
+
+/* A member may have come with what it had used elsewhere, and others may have gone unseen. */
+static void sum_members(struct rti_cgroup_tracker *cgroup, uint64_t now_ns, struct rt_metrics *out)
+{
+	uint64_t known;
+
+	if (!cgroup->tree) {
+		list_members(cgroup, ignore_pid, NULL);
+		return;
+	}
+	rti_tree_sample(cgroup->tree, now_ns, out);
+	out->processes += cgroup->members.hidden;
+	known = out->valid | out->partial | out->estimated;
+	out->valid &= ~(COUNTERS_OF_MEMBERS | RT_HAS_PEAK_RSS | RT_HAS_CPU);
+	out->partial &= ~(COUNTERS_OF_MEMBERS | RT_HAS_CPU);
+	out->partial |= known & RT_HAS_PEAK_RSS;
+	out->estimated &= ~(uint64_t)RT_HAS_CPU;
+	out->estimated |= known & COUNTERS_OF_MEMBERS;
+	out->cpu_user_ns = out->cpu_system_ns = out->cpu_resolution_ns = 0;
+	out->reasons &= RT_REASON_MEMBERS_SKIPPED;
+	if (cgroup->members.hidden > 0) {
+		out->partial |= out->valid & GAUGES_OF_MEMBERS;
+		out->valid &= ~GAUGES_OF_MEMBERS;
+	}
+}
+
+static bool collect(struct rti_cgroup_tracker *cgroup, struct rt_metrics *out)
+{
+	struct rti_cgroup_look look = {
+		.ctx = cgroup->ctx,
+		.places = &cgroup->places,
+		.want = cgroup->want,
+		.obstacles = &cgroup->obstacles,
+		.out = out,
+	};
+
+	for (size_t i = 0; i < rti_cgroup_collector_count; i++)
+		if (cgroup->states[i])
+			rti_cgroup_collectors[i]->collect(cgroup->states[i], &look);
+	return look.is_gone;
+}
+
+/* What was read last of the counters of a cgroup that is gone. What it used after that is not
+ * known. */
+static void make_final(struct rti_cgroup_tracker *cgroup)
+{
+	struct rt_metrics *last = &cgroup->last;
+	uint64_t known = last->valid | last->partial | last->estimated;
+
+	cgroup->is_removed = true;
+	last->processes = last->threads = last->rss_bytes = last->pss_bytes = 0;
+	last->pss_low_bytes = last->pss_high_bytes = last->pss_age_ns = 0;
+	last->pss_source = 0;
+	last->cgroup_memory_bytes = last->cgroup_memory_anon_bytes = 0;
+	last->cgroup_memory_file_bytes = last->cgroup_memory_shmem_bytes = 0;
+	last->cgroup_memory_limit_bytes = last->cgroup_memory_high_bytes = 0;
+	last->cgroup_memory_kernel_bytes = last->cgroup_swap_bytes = 0;
+	last->cgroup_tasks = last->cgroup_tasks_limit = 0;
+	last->valid = cgroup->want & EMPTY_WHEN_REMOVED;
+	last->estimated &= COUNTERS_OF_MEMBERS;
+	last->partial = known & ~last->valid & ~last->estimated & ~GAUGES_OF_CGROUP;
+}
+
+int rti_cgroup_tracker_sample(struct rti_cgroup_tracker *cgroup, uint64_t now_ns,
+                              struct rt_metrics *out)
+{
+	if (cgroup->is_removed) {
+		*out = cgroup->last;
+		return -ESRCH;
+	}
+	cgroup->obstacles.met = 0;
+	sum_members(cgroup, now_ns, out);
+	if (!cgroup->members.is_removed && collect(cgroup, out))
+		list_members(cgroup, ignore_pid, NULL);
+	if (cgroup->members.is_removed) {
+		make_final(cgroup);
+		*out = cgroup->last;
+		return -ESRCH;
+	}
+	/* An account of the kernel stands in for a sum over members. */
+	out->valid &= cgroup->want;
+	out->partial &= cgroup->want & ~out->valid;
+	out->estimated &= cgroup->want & ~out->valid & ~out->partial;
+	cgroup->last = *out;
+	return 0;
+}
+
+/* --- Why something is missing. --- */
+
+static void explain_account(const struct rti_cgroup_tracker *cgroup, uint64_t has,
+                            struct rti_explanation *out)
+{
+	int bit = rti_status_bit(has);
+
+	out->cause = cgroup->obstacles.of[bit].cause;
+	out->error = cgroup->obstacles.of[bit].error;
+	out->file = cgroup->obstacles.of[bit].file;
+	out->controller = cgroup->obstacles.of[bit].controller;
+}
+
+void rti_cgroup_tracker_explain(const struct rti_cgroup_tracker *cgroup,
+                                const struct rt_metrics *last, uint64_t has,
+                                struct rti_explanation *out)
+{
+	*out = (struct rti_explanation){ .file = "" };
+	if (last->valid & has)
+		return;
+	out->error = -ENODATA;
+	if (cgroup->is_removed) {
+		out->error = -ENODEV;
+		out->cause = RTI_CAUSE_CGROUP_REMOVED;
+	} else if (cgroup->obstacles.met & has) {
+		explain_account(cgroup, has, out);
+	} else if (has & GAUGES_OF_MEMBERS && cgroup->members.hidden > 0) {
+		out->cause = RTI_CAUSE_CGROUP_HIDDEN;
+		out->error = -EXDEV;
+	} else if (cgroup->tree && !(last->estimated & has & COUNTERS_OF_MEMBERS) &&
+	           has != RT_HAS_PEAK_RSS && has != RT_HAS_PROCESSES_SEEN) {
+		rti_tree_explain(cgroup->tree, last, has, out);
+	} else {
+		out->cause = RTI_CAUSE_CGROUP_MEMBERS;
+	}
+}

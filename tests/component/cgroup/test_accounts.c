@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel accounts for in a cgroup: v2, v1, and both. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cgroup/cgroup_root.h"
+#include "faults.h"
+#include "suite.h"
+
+#define OF_V2                                                                                      \
+	(RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_CGROUP_CPU | RT_HAS_CGROUP_MEMORY |                   \
+	 RT_HAS_CGROUP_MEMORY_PEAK | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_MEMORY_EVENTS |   \
+	 RT_HAS_CGROUP_OOM_KILLS | RT_HAS_CGROUP_SWAP | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS |   \
+	 RT_HAS_CGROUP_TASKS_PEAK | RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY |                 \
+	 RT_HAS_PRESSURE_IO)
+#define ONLY_V2                                                                                    \
+	(RT_HAS_CGROUP_MEMORY_EVENTS | RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY |              \
+	 RT_HAS_PRESSURE_IO)
+#define PARTIAL_IN_V1 (RT_HAS_CGROUP_OOM_KILLS | RT_HAS_CGROUP_IO)
+
+static void check_common(const struct rt_metrics *m)
+{
+	ck_assert_uint_eq(m->cpu_user_ns, 3000000000u);
+	ck_assert_uint_eq(m->cpu_system_ns, 2000000000u);
+	ck_assert_uint_eq(m->minor_faults, 891);
+	ck_assert_uint_eq(m->major_faults, 9);
+	ck_assert_uint_eq(m->cgroup_memory_bytes, 1000000);
+	ck_assert_uint_eq(m->cgroup_memory_anon_bytes, 600000);
+	ck_assert_uint_eq(m->cgroup_memory_file_bytes, 300000);
+	ck_assert_uint_eq(m->cgroup_memory_shmem_bytes, 50000);
+	ck_assert_uint_eq(m->cgroup_memory_limit_bytes, 8000000);
+	ck_assert_uint_eq(m->cgroup_memory_peak_bytes, 2000000);
+	ck_assert_uint_eq(m->cgroup_memory_kernel_bytes, 100000);
+	ck_assert_uint_eq(m->cgroup_swap_bytes, 4096);
+	ck_assert_uint_eq(m->cgroup_oom_kills, 1);
+	ck_assert_uint_eq(m->cgroup_cpu_periods, 70);
+	ck_assert_uint_eq(m->cgroup_cpu_throttled_periods, 30);
+	ck_assert_uint_eq(m->cgroup_read_bytes, 1536);
+	ck_assert_uint_eq(m->cgroup_write_bytes, 2048);
+	ck_assert_uint_eq(m->cgroup_tasks, 7);
+	ck_assert_uint_eq(m->cgroup_tasks_limit, 100);
+	ck_assert_uint_eq(m->cgroup_tasks_peak, 9);
+	ck_assert_int_eq(m->rusage.ru_inblock, 3);
+	ck_assert_int_eq(m->rusage.ru_oublock, 4);
+	ck_assert_int_eq(m->rusage.ru_minflt, 891);
+	ck_assert(m->rusage.ru_utime == 3.0 && m->rusage.ru_stime == 2.0);
+}
+
+START_TEST(v2_has_every_account)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	t = cgroup_root_track("/a/b", OF_V2);
+	m = cgroup_root_sample(t);
+	check_common(&m);
+	ck_assert_uint_eq(m.valid, OF_V2);
+	ck_assert_uint_eq(m.cgroup_memory_high_bytes, 5000000);
+	ck_assert_uint_eq(m.cgroup_memory_high_events, 4);
+	ck_assert_uint_eq(m.cgroup_memory_max_events, 3);
+	ck_assert_uint_eq(m.cgroup_memory_oom_events, 2);
+	ck_assert_uint_eq(m.cgroup_cpu_throttled_ns, 4000000);
+	ck_assert_uint_eq(m.cgroup_cpu_limit_millicores, 1000);
+	ck_assert_uint_eq(m.pressure_cpu_some_ns, 11000);
+	ck_assert_uint_eq(m.pressure_memory_full_ns, 10000);
+	ck_assert_uint_eq(m.pressure_io_full_ns, 9000);
+	ck_assert_uint_eq(m.cpu_resolution_ns, 1000);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(v1_has_what_means_the_same)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v1();
+	cgroup_root_write_v1();
+	t = cgroup_root_track("/a/b", OF_V2);
+	m = cgroup_root_sample(t);
+	check_common(&m);
+	ck_assert_uint_eq(m.valid, OF_V2 & ~(ONLY_V2 | PARTIAL_IN_V1));
+	ck_assert_uint_eq(m.partial, PARTIAL_IN_V1);
+	ck_assert_uint_eq(m.cgroup_memory_high_bytes, UINT64_MAX);
+	ck_assert_uint_eq(m.cgroup_cpu_throttled_ns, 4000);
+	ck_assert_uint_eq(m.cgroup_cpu_limit_millicores, 500);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY_EVENTS, -EOPNOTSUPP, "cgroup v1");
+	cgroup_root_check_missing(t, RT_HAS_PRESSURE_CPU, -EOPNOTSUPP, "cgroup v2 has it");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_IO, -ENODATA, "not all of it");
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(hybrid_without_directories_in_v1_names_the_controllers)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_hybrid();
+	cgroup_root_write("unified/a/b/cgroup.procs", "");
+	cgroup_root_write("unified/a/b/cpu.stat",
+	                  "usage_usec 500\nuser_usec 300\nsystem_usec 200\n");
+	t = cgroup_root_track("/a/b", OF_V2);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.valid, RT_HAS_CPU);
+	ck_assert_uint_eq(m.cpu_user_ns, 300000);
+	ck_assert_uint_eq(m.cgroup_memory_bytes, 0);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY, -ENOENT, "controller memory is in");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_CPU, -ENOENT, "controller cpu is in");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_TASKS, -ENOENT, "controller pids is in");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_IO, -ENOENT, "controller io is in");
+	rt_tracker_free(t);
+}
+END_TEST
+
+/* CPU time comes from v2, which has it without a controller, and the rest from v1. */
+START_TEST(hybrid_with_directories_has_the_figures_of_both)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_hybrid();
+	cgroup_root_write_v1();
+	cgroup_root_write("unified/a/b/cgroup.procs", "");
+	cgroup_root_write("unified/a/b/cpu.stat",
+	                  "usage_usec 500\nuser_usec 300\nsystem_usec 200\n");
+	t = cgroup_root_track("/a/b", OF_V2);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.valid & (RT_HAS_CPU | RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_CPU),
+	                  RT_HAS_CPU | RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_CPU);
+	ck_assert_uint_eq(m.cpu_user_ns, 300000);
+	ck_assert_uint_eq(m.cgroup_memory_bytes, 1000000);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(controller_that_is_not_enabled_is_named)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v2();
+	cgroup_root_write("a/b/cgroup.procs", "");
+	cgroup_root_write("a/b/cpu.stat", "usage_usec 500\nuser_usec 300\nsystem_usec 200\n");
+	t = cgroup_root_track("/a/b", OF_V2);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.valid, RT_HAS_CPU);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY, -ENOENT, "Write +memory to");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY_PEAK, -ENOENT, "Write +memory to");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_CPU, -ENOENT, "Write +cpu to");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_TASKS, -ENOENT, "Write +pids to");
+	cgroup_root_check_missing(t, RT_HAS_PRESSURE_IO, -ENOENT, "CONFIG_PSI");
+	/* A controller that is enabled later is found. */
+	cgroup_root_write_v2();
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, OF_V2);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(older_kernel_lacks_peaks_and_has_a_bound_of_kernel_memory)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	fixture_remove(&cgroup_root, "cg/a/b/memory.peak");
+	fixture_remove(&cgroup_root, "cg/a/b/pids.peak");
+	cgroup_root_write("a/b/memory.stat",
+	                  "anon 600000\nfile 300000\nkernel_stack 30000\nshmem 1\nslab 40000\n");
+	t = cgroup_root_track("/a/b", OF_V2);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(OF_V2 & ~m.valid, RT_HAS_CGROUP_MEMORY_PEAK | RT_HAS_CGROUP_TASKS_PEAK |
+	                                        RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_FAULTS);
+	ck_assert_uint_eq(m.partial, RT_HAS_CGROUP_MEMORY_KERNEL);
+	ck_assert_uint_eq(m.cgroup_memory_kernel_bytes, 70000);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY_PEAK, -ENOENT, "Linux 5.19");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_TASKS_PEAK, -ENOENT, "Linux 6.1");
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(root_cgroup_lacks_most_accounts)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_v2();
+	cgroup_root_write("cgroup.procs", "");
+	cgroup_root_write("cpu.stat", "usage_usec 500\nuser_usec 300\nsystem_usec 200\n");
+	t = cgroup_root_track("/", OF_V2);
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, RT_HAS_CPU);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY, -ENOENT, "root cgroup");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_CPU, -ENOENT, "root cgroup");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_TASKS, -ENOENT, "rt_system_tracker_new()");
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(refused_file_takes_out_its_domain_alone)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	t = cgroup_root_track("/a/b", OF_V2);
+	faults_on_open("memory.events", -EACCES);
+	ck_assert_uint_eq(OF_V2 & ~cgroup_root_sample(t).valid,
+	                  RT_HAS_CGROUP_MEMORY_EVENTS | RT_HAS_CGROUP_OOM_KILLS);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_OOM_KILLS, -EACCES, "may not read");
+	faults_on_open("memory.events", 0);
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, OF_V2);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(malformed_files_are_no_figures)
+{
+	static const char *const files[] = { "cpu.stat",     "cpu.max",         "memory.current",
+		                             "memory.stat",  "memory.max",      "memory.high",
+		                             "memory.peak",  "memory.events",   "io.stat",
+		                             "pids.current", "memory.pressure", "pids.max" };
+	struct rt_tracker *t;
+	struct rt_metrics m;
+	char path[64];
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "a/b/%s", files[i]);
+		cgroup_root_write(path, "\xff\x01 rbytes=x -7\nusage_usec\nanon \n");
+	}
+	t = cgroup_root_track("/a/b", OF_V2);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.valid, RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_IO);
+	ck_assert_uint_eq(m.partial, 0);
+	ck_assert_uint_eq(m.estimated, RT_HAS_FAULTS); /* of the members, of which there are none */
+	cgroup_root_check_missing(t, RT_HAS_CPU, -EBADMSG, "format");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY, -EBADMSG, "format");
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_IO, -EBADMSG, "io.stat of the cgroup");
+	rt_tracker_free(t);
+}
+END_TEST
+
+/* A device that goes takes its line along. */
+START_TEST(io_never_falls)
+{
+	struct rt_tracker *t;
+	struct rt_metrics before, after;
+	struct rt_delta delta;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	t = cgroup_root_track("/a/b", OF_V2);
+	before = cgroup_root_sample(t);
+	cgroup_root_write("a/b/io.stat", "8:16 rbytes=512 wbytes=0 rios=1 wios=0\n");
+	after = cgroup_root_sample(t);
+	ck_assert_uint_eq(after.cgroup_read_bytes, 1536);
+	ck_assert_uint_eq(after.partial, RT_HAS_CGROUP_IO);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_IO, -ENODATA, "device");
+	ck_assert_int_eq(rt_diff(&before, &after, &delta, sizeof(delta)), 0);
+	ck_assert_uint_eq(delta.cgroup_read_bytes, 0);
+	ck_assert_uint_eq(delta.partial, RT_HAS_CGROUP_IO);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(v1_without_a_device_does_not_know_of_io)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_v1();
+	cgroup_root_write_v1();
+	cgroup_root_write("blkio/a/b/blkio.throttle.io_service_bytes_recursive", "Total 0\n");
+	t = cgroup_root_track("/a/b", OF_V2);
+	ck_assert_uint_eq(
+	    (cgroup_root_sample(t).valid | cgroup_root_sample(t).partial) & RT_HAS_CGROUP_IO, 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(differences_have_the_counters)
+{
+	struct rt_tracker *t;
+	struct rt_metrics before, after;
+	struct rt_delta delta;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	t = cgroup_root_track("/a/b", OF_V2);
+	before = cgroup_root_sample(t);
+	cgroup_root_write("a/b/cpu.stat",
+	                  "usage_usec 7000000\nuser_usec 4000000\nsystem_usec 3000000\n"
+	                  "nr_periods 80\nnr_throttled 35\nthrottled_usec 4500\n");
+	cgroup_root_write("a/b/memory.events", "low 0\nhigh 4\nmax 5\noom 3\noom_kill 4\n");
+	cgroup_root_write("a/b/io.stat", "8:0 rbytes=10240 wbytes=4096 rios=1 wios=2\n");
+	after = cgroup_root_sample(t);
+	ck_assert_int_eq(rt_diff(&before, &after, &delta, sizeof(delta)), 0);
+	ck_assert_uint_eq(delta.kind, RT_KIND_CGROUP);
+	ck_assert_uint_eq(delta.cpu_user_ns, 1000000000);
+	ck_assert_uint_eq(delta.cpu_system_ns, 1000000000);
+	ck_assert_uint_eq(delta.cgroup_cpu_periods, 10);
+	ck_assert_uint_eq(delta.cgroup_cpu_throttled_periods, 5);
+	ck_assert_uint_eq(delta.cgroup_cpu_throttled_ns, 500000);
+	ck_assert_uint_eq(delta.cgroup_memory_max_events, 2);
+	ck_assert_uint_eq(delta.cgroup_memory_oom_events, 1);
+	ck_assert_uint_eq(delta.cgroup_oom_kills, 3);
+	ck_assert_uint_eq(delta.cgroup_read_bytes, 10240 - 1536);
+	ck_assert_int_eq(delta.rusage.ru_inblock, 17);
+	ck_assert_int_eq(delta.rusage.ru_oublock, 4);
+	rt_tracker_free(t);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cgroup_accounts");
+	TCase *accounts = suite_case(suite, "accounts");
+
+	tcase_add_checked_fixture(accounts, cgroup_root_set_up, cgroup_root_tear_down);
+	tcase_add_test(accounts, v2_has_every_account);
+	tcase_add_test(accounts, v1_has_what_means_the_same);
+	tcase_add_test(accounts, hybrid_without_directories_in_v1_names_the_controllers);
+	tcase_add_test(accounts, hybrid_with_directories_has_the_figures_of_both);
+	tcase_add_test(accounts, controller_that_is_not_enabled_is_named);
+	tcase_add_test(accounts, older_kernel_lacks_peaks_and_has_a_bound_of_kernel_memory);
+	tcase_add_test(accounts, root_cgroup_lacks_most_accounts);
+	tcase_add_test(accounts, refused_file_takes_out_its_domain_alone);
+	tcase_add_test(accounts, malformed_files_are_no_figures);
+	tcase_add_test(accounts, io_never_falls);
+	tcase_add_test(accounts, v1_without_a_device_does_not_know_of_io);
+	tcase_add_test(accounts, differences_have_the_counters);
+	return suite_run(suite);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* The members of a cgroup: the processes in it and in those below it. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cgroup/cgroup_root.h"
+#include "faults.h"
+#include "suite.h"
+
+#define MEMBERS                                                                                    \
+	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS | RT_HAS_PROCESSES | RT_HAS_IO |    \
+	 RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
+
+static void add_process(int pid, uint64_t rss_pages)
+{
+	const struct fake_process p = { .pid = pid,
+		                        .ppid = 1,
+		                        .comm = "worker",
+		                        .state = 'S',
+		                        .utime = 100,
+		                        .starttime = 50,
+		                        .rss_pages = rss_pages,
+		                        .pss_kib = rss_pages * 2,
+		                        .hwm_kib = rss_pages * 8,
+		                        .read_bytes = 1000,
+		                        .voluntary = 3,
+		                        .children = "" };
+
+	fake_process_write(&cgroup_root, &p);
+}
+
+static void set_up(void)
+{
+	cgroup_root_set_up();
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	cgroup_root_write("a/b/cgroup.procs", "101\n102\n");
+	add_process(101, 10);
+	add_process(102, 20);
+	add_process(103, 40);
+}
+
+static size_t list(const struct rt_tracker *t, struct rt_process rows[8])
+{
+	size_t count = 8;
+
+	ck_assert_int_eq(rt_tracker_processes(t, rows, sizeof(*rows), &count), 0);
+	ck_assert_uint_le(count, 8);
+	return count;
+}
+
+START_TEST(members_are_listed_and_summed)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct rt_tracker *t = cgroup_root_track("/a/b", MEMBERS);
+	struct rt_metrics m = cgroup_root_sample(t);
+	struct rt_process rows[8];
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.threads, 2);
+	ck_assert_uint_eq(m.rss_bytes, 30 * page);
+	ck_assert_uint_eq(m.pss_bytes, 60 * 1024);
+	/* CPU time is that of the cgroup, not the sum. */
+	ck_assert_uint_eq(m.cpu_user_ns, 3000000000u);
+	ck_assert_uint_eq(m.valid,
+	                  RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS | RT_HAS_PROCESSES);
+	ck_assert_uint_eq(m.estimated, RT_HAS_IO | RT_HAS_CTXSW);
+	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_RSS | RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(m.read_bytes, 2000);
+	cgroup_root_check_missing(t, RT_HAS_IO, -ENODATA, "no account of this for a cgroup");
+	ck_assert_uint_eq(list(t, rows), 2);
+	ck_assert_int_eq(rows[0].pid, 101);
+	ck_assert_int_eq(rows[1].pid, 102);
+	ck_assert_uint_eq(rows[1].rss_bytes, 20 * page);
+	ck_assert_uint_eq(rows[1].cpu_user_ns, 1000000000);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(member_that_moves_away_is_none_any_more)
+{
+	struct rt_tracker *t = cgroup_root_track("/a/b", MEMBERS);
+	struct rt_process rows[8];
+	struct rt_metrics m;
+
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	cgroup_root_write("a/b/cgroup.procs", "102\n103\n");
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.pss_bytes, 120 * 1024);
+	ck_assert_uint_eq(m.processes_seen, 3);
+	ck_assert_uint_eq(m.read_bytes, 3000);
+	ck_assert_uint_eq(list(t, rows), 2);
+	ck_assert_int_eq(rows[0].pid, 102);
+	ck_assert_int_eq(rows[1].pid, 103);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(member_that_exits_is_gone)
+{
+	struct rt_tracker *t = cgroup_root_track("/a/b", MEMBERS);
+	struct rt_metrics m;
+
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	cgroup_root_write("a/b/cgroup.procs", "102\n");
+	fake_process_remove(&cgroup_root, 101);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.processes, 1);
+	ck_assert_uint_eq(m.reasons, 0);
+	ck_assert(m.valid & RT_HAS_RSS);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(empty_cgroup_has_no_processes)
+{
+	struct rt_tracker *t = cgroup_root_track("/a/b", MEMBERS);
+	struct rt_process rows[8];
+	struct rt_metrics m;
+
+	cgroup_root_sample(t);
+	cgroup_root_write("a/b/cgroup.procs", "");
+	fake_process_remove(&cgroup_root, 101);
+	fake_process_remove(&cgroup_root, 102);
+	for (int i = 0; i < 5; i++) {
+		m = cgroup_root_sample(t);
+		ck_assert_uint_eq(m.processes | m.rss_bytes | m.pss_bytes | m.threads, 0);
+		ck_assert(m.valid & RT_HAS_PROCESSES && m.valid & RT_HAS_CPU);
+	}
+	ck_assert_uint_eq(list(t, rows), 0);
+	cgroup_root_write("a/b/cgroup.procs", "103\n");
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 1);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(cgroups_below_belong_to_it)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 2\n");
+	cgroup_root_write("a/b/memory.x/cgroup.procs", "");
+	cgroup_root_write("a/b/memory.x/deep/cgroup.procs", "103\n");
+	t = cgroup_root_track("/a/b", MEMBERS);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 3);
+	/* A new one shows in the number of them, as a removed one does. */
+	add_process(104, 10);
+	cgroup_root_write("a/b/new/cgroup.procs", "104\n");
+	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 3\n");
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 4);
+	fixture_remove(&cgroup_root, "cg/a/b/memory.x");
+	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 1\n");
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 3);
+	rt_tracker_free(t);
+}
+END_TEST
+
+/* A cgroup of threads lists no processes: those are listed above it. */
+START_TEST(threaded_cgroup_below_is_left_to_the_one_above)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 1\n");
+	cgroup_root_write("a/b/t/cgroup.procs", "101\n");
+	faults_on_read("t/cgroup.procs", -EOPNOTSUPP);
+	t = cgroup_root_track("/a/b", MEMBERS);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	faults_on_read("t/cgroup.procs", 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(threaded_cgroup_has_the_processes_of_its_threads)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_write("a/b/cgroup.threads", "101\n1021\n1022\n");
+	fixture_write(&cgroup_root, "proc/1021/status", "Tgid:\t102\n");
+	fixture_write(&cgroup_root, "proc/1022/status", "Tgid:\t102\n");
+	fixture_write(&cgroup_root, "proc/101/status", "Tgid:\t101\nVmHWM: 8 kB\n");
+	faults_on_read("cgroup.procs", -EOPNOTSUPP);
+	t = cgroup_root_track("/a/b", RT_HAS_PROCESSES | RT_HAS_RSS);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	faults_on_read("cgroup.procs", 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(processes_of_another_pid_namespace_are_counted)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_write("a/b/cgroup.procs", "0\n101\n0\n");
+	t = cgroup_root_track("/a/b", MEMBERS);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.processes, 3);
+	ck_assert(m.valid & RT_HAS_PROCESSES);
+	ck_assert_uint_eq(m.partial & (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS),
+	                  RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS);
+	cgroup_root_check_missing(t, RT_HAS_RSS, -EXDEV, "pid namespace");
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(list_that_cannot_be_read_makes_lower_bounds)
+{
+	struct rt_tracker *t = cgroup_root_track("/a/b", MEMBERS);
+	struct rt_metrics m;
+
+	cgroup_root_sample(t);
+	faults_on_read("cgroup.procs", -EACCES);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.valid, RT_HAS_CPU);
+	ck_assert(m.partial & RT_HAS_PROCESSES);
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.reasons, RT_REASON_MEMBERS_SKIPPED);
+	faults_on_read("cgroup.procs", 0);
+	ck_assert(cgroup_root_sample(t).valid & RT_HAS_PROCESSES);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(removed_cgroup_is_gone_for_good)
+{
+	struct rt_tracker *t = cgroup_root_track("/a/b", 0);
+	struct rt_metrics before = cgroup_root_sample(t), after;
+
+	faults_on_read("cgroup.procs", -ENODEV);
+	ck_assert_int_eq(rt_sample(t, &after, sizeof(after)), -ESRCH);
+	ck_assert_uint_eq(after.cpu_user_ns, before.cpu_user_ns);
+	ck_assert_uint_eq(after.cgroup_oom_kills, 1);
+	ck_assert_uint_eq(after.cgroup_memory_peak_bytes, 2000000);
+	ck_assert_uint_eq(after.processes | after.rss_bytes | after.cgroup_memory_bytes, 0);
+	ck_assert(after.partial & RT_HAS_CPU && after.partial & RT_HAS_CGROUP_OOM_KILLS);
+	ck_assert_uint_eq((after.valid | after.partial | after.estimated) & RT_HAS_CGROUP_MEMORY,
+	                  0);
+	cgroup_root_check_missing(t, RT_HAS_CPU, -ENODEV, "has been removed");
+	faults_on_read("cgroup.procs", 0); /* another one gets the name */
+	ck_assert_int_eq(rt_sample(t, &after, sizeof(after)), -ESRCH);
+	ck_assert_uint_eq(after.processes, 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(tracker_that_wants_no_members_reads_none)
+{
+	struct rt_tracker *t = cgroup_root_track("/a/b", RT_HAS_CGROUP_MEMORY);
+	size_t count = 0;
+
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, RT_HAS_CGROUP_MEMORY);
+	ck_assert_int_eq(rt_tracker_processes(t, NULL, sizeof(struct rt_process), &count),
+	                 -EOPNOTSUPP);
+	faults_on_read("cgroup.procs", -ENODEV);
+	ck_assert_int_eq(rt_sample(t, &(struct rt_metrics){ 0 }, sizeof(struct rt_metrics)),
+	                 -ESRCH);
+	faults_on_read("cgroup.procs", 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(sample_opens_no_file_again)
+{
+	struct rt_tracker *t = cgroup_root_track("/a/b", MEMBERS & ~(RT_HAS_PSS | RT_HAS_CTXSW));
+	unsigned opens;
+
+	for (int i = 0; i < 3; i++)
+		cgroup_root_sample(t);
+	opens = faults_opens();
+	cgroup_root_sample(t);
+	ck_assert_uint_le(faults_opens() - opens, 2 * 2); /* status of each member at most */
+	rt_tracker_free(t);
+	ck_assert_uint_eq(faults_open_files(), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cgroup_members");
+	TCase *members = suite_case(suite, "members");
+
+	tcase_add_checked_fixture(members, set_up, cgroup_root_tear_down);
+	tcase_add_test(members, members_are_listed_and_summed);
+	tcase_add_test(members, member_that_moves_away_is_none_any_more);
+	tcase_add_test(members, member_that_exits_is_gone);
+	tcase_add_test(members, empty_cgroup_has_no_processes);
+	tcase_add_test(members, cgroups_below_belong_to_it);
+	tcase_add_test(members, threaded_cgroup_below_is_left_to_the_one_above);
+	tcase_add_test(members, threaded_cgroup_has_the_processes_of_its_threads);
+	tcase_add_test(members, processes_of_another_pid_namespace_are_counted);
+	tcase_add_test(members, list_that_cannot_be_read_makes_lower_bounds);
+	tcase_add_test(members, removed_cgroup_is_gone_for_good);
+	tcase_add_test(members, tracker_that_wants_no_members_reads_none);
+	tcase_add_test(members, sample_opens_no_file_again);
+	return suite_run(suite);
+}
