@@ -459,10 +459,26 @@ class System(unittest.TestCase):
         self.assertGreaterEqual((used.cpu_user_ns + used.cpu_system_ns) / NS, 0.15)
         self.assertIsNone(used.disk_read_bytes)
 
+    def test_cgroup_lists_its_processes(self) -> None:
+        with open("/proc/self/cgroup") as file:
+            line = file.read().splitlines()[-1]
+        try:
+            tracker = rtrack.CgroupTracker(line)
+        except OSError as error:
+            raise unittest.SkipTest(f"no cgroup here: {error}") from None
+        with tracker:
+            sample = tracker.sample()
+            self.assertEqual(sample.kind, rtrack.KIND_CGROUP)
+            self.assertIn(os.getpid(), [process.pid for process in tracker.processes()])
+        with self.assertRaisesRegex(OSError, "no cgroup /no/such"):
+            rtrack.CgroupTracker("/no/such")
+        with self.assertRaises(ValueError):
+            rtrack.CgroupTracker("/a\0b")
+
 
 class Domains(unittest.TestCase):
     def test_default_domains_are_among_the_domains(self) -> None:
-        for kind in (rtrack.KIND_PID, rtrack.KIND_SYSTEM):
+        for kind in (rtrack.KIND_PID, rtrack.KIND_SYSTEM, rtrack.KIND_CGROUP):
             self.assertEqual(rtrack.default_domains(kind) & ~rtrack.domains(kind), 0)
             self.assertTrue(rtrack.default_domains(kind) & rtrack.HAS_CPU)
         self.assertEqual(rtrack.domains(0), 0)

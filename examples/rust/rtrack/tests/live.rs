@@ -70,6 +70,22 @@ fn system_tracker_lists_cpus() {
 }
 
 #[test]
+fn cgroup_tracker_lists_its_processes() {
+    let lines = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    let line = lines.lines().last().unwrap();
+    // A system may have no cgroup file system mounted.
+    if let Ok(mut tracker) = Tracker::of_cgroup(line, &Options::default()) {
+        tracker.sample().unwrap();
+        let own = std::process::id() as i32;
+        assert!(tracker.processes().unwrap().iter().any(|row| row.pid == own));
+        let missing = Tracker::of_cgroup("/no/such", &Options::default());
+        assert_eq!(errno(missing), Some(ENOENT));
+    }
+    let relative = Tracker::of_cgroup("no/path", &Options::default());
+    assert_eq!(errno(relative), Some(EINVAL));
+}
+
+#[test]
 fn errors_are_errno_values() {
     assert_eq!(errno(Tracker::of_pid(-1, &Options::default())), Some(EINVAL));
     assert_eq!(errno(Tracker::of_pid(i32::MAX, &Options::default())), Some(ESRCH));
