@@ -13,8 +13,8 @@
 #include "util/visit.h"
 
 #define BELOW_MAX 4096 /* cgroups below */
-#define DEPTH_MAX 32
 #define PATH_SIZE 1024
+#define PROCS "/cgroup.procs"
 #define FILES_KEPT 64 /* cgroups below that have their list kept open */
 
 struct rti_cgroup_below {
@@ -27,19 +27,20 @@ void rti_cgroup_members_init(struct rti_cgroup_members *members)
 	*members = (struct rti_cgroup_members){ .procs = RTI_FILE_INIT, .stat = RTI_FILE_INIT };
 }
 
-static void forget_below(struct rti_cgroup_members *members, const struct rti_context *ctx)
+/* Forget the cgroups below from number first on. */
+static void forget_below(struct rti_cgroup_members *members, const struct rti_context *ctx,
+                         size_t first)
 {
-	for (size_t i = 0; i < members->count; i++) {
+	for (size_t i = first; i < members->count; i++) {
 		rti_procfs_close_file(ctx->procfs, &members->below[i].procs);
 		free(members->below[i].path);
 	}
-	members->count = 0;
-	members->is_walked = members->is_cut = false;
+	members->count = first < members->count ? first : members->count;
 }
 
 void rti_cgroup_members_free(struct rti_cgroup_members *members, const struct rti_context *ctx)
 {
-	forget_below(members, ctx);
+	forget_below(members, ctx, 0);
 	free(members->below);
 	rti_procfs_close_file(ctx->procfs, &members->procs);
 	rti_procfs_close_file(ctx->procfs, &members->stat);
@@ -53,8 +54,8 @@ struct walk {
 	struct rti_cgroup_members *members;
 	const struct rti_context *ctx;
 	const struct rti_cgroup_place *place;
-	unsigned depth;
-	size_t len; /* of path */
+	size_t found; /* cgroups below so far */
+	size_t len;   /* of path */
 	char path[PATH_SIZE];
 };
 
@@ -76,13 +77,22 @@ static void cut_to(struct walk *walk, size_t len)
 	walk->path[len] = '\0';
 }
 
+/* The kernel lists directories in the same order each time. So as long as nothing has changed, the
+ * next one that is found is the next one that is known, and nothing is allocated. */
 static int add_below(struct walk *walk)
 {
 	struct rti_cgroup_members *members = walk->members;
-	struct rti_cgroup_below *grown =
-	    rti_array_grow(members->below, &members->capacity, members->count + 1, sizeof(*grown));
+	struct rti_cgroup_below *grown;
 	char *path;
 
+	if (walk->found < members->count &&
+	    strcmp(members->below[walk->found].path, walk->path) == 0) {
+		walk->found++;
+		return RTI_CONTINUE;
+	}
+	forget_below(members, walk->ctx, walk->found);
+	grown =
+	    rti_array_grow(members->below, &members->capacity, members->count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	members->below = grown;
@@ -90,47 +100,53 @@ static int add_below(struct walk *walk)
 	if (!path)
 		return -ENOMEM;
 	members->below[members->count++] = (struct rti_cgroup_below){ RTI_FILE_INIT, path };
+	walk->found++;
 	return RTI_CONTINUE;
 }
 
-/* A directory that has been removed meanwhile is no error, nor one that is no cgroup. */
 static int walk_into(void *arg, const char *name)
 {
 	struct walk *walk = arg;
 	size_t len = walk->len;
 	int err = RTI_CONTINUE;
 
-	if (walk->members->count >= BELOW_MAX || walk->depth >= DEPTH_MAX ||
-	    (len > 0 && !append(walk, "/")) || !append(walk, name)) {
-		walk->members->is_cut = true;
-		cut_to(walk, len);
-		return RTI_CONTINUE;
-	}
-	walk->depth++;
-	if (append(walk, "/cgroup.procs")) {
+	if (walk->found < BELOW_MAX && (len == 0 || append(walk, "/")) && append(walk, name) &&
+	    append(walk, PROCS))
 		err = add_below(walk);
-		cut_to(walk, walk->len - strlen("/cgroup.procs"));
-	} else {
+	else
 		walk->members->is_cut = true;
-	}
-	if (err == RTI_CONTINUE)
-		err = rti_procfs_list_dirs_in(walk->ctx->procfs, &walk->place->dir, walk->path,
-		                              walk_into, walk);
-	walk->depth--;
 	cut_to(walk, len);
-	return err == -ENOMEM || rti_is_out_of_files(err) ? err : RTI_CONTINUE;
+	return err;
 }
 
+/* Find the cgroups right below one. A directory that has been removed meanwhile is no error, nor
+ * one that is no cgroup. */
+static int walk_level(struct walk *walk)
+{
+	int err = rti_procfs_list_dirs_in(walk->ctx->procfs, &walk->place->dir,
+	                                  walk->len ? walk->path : ".", walk_into, walk);
+
+	return err == -ENOMEM || rti_is_out_of_files(err) ? err : 0;
+}
+
+/* Level by level, since the stack of the host's thread may be small. */
 static int walk_below(struct rti_cgroup_members *members, const struct rti_context *ctx,
                       const struct rti_cgroup_place *place)
 {
 	struct walk walk = { .members = members, .ctx = ctx, .place = place };
 	int err;
 
-	forget_below(members, ctx);
-	err = rti_procfs_list_dirs_in(ctx->procfs, &place->dir, ".", walk_into, &walk);
+	members->is_cut = false;
+	err = walk_level(&walk);
+	for (size_t i = 0; i < walk.found && err == 0; i++) {
+		cut_to(&walk, 0);
+		append(&walk, members->below[i].path);
+		cut_to(&walk, walk.len - strlen(PROCS));
+		err = walk_level(&walk);
+	}
+	forget_below(members, ctx, walk.found);
 	members->is_walked = err == 0;
-	return err == -ENOMEM || rti_is_out_of_files(err) ? err : 0;
+	return err;
 }
 
 /* v2 says how many there are. A cgroup that has been removed shows when it is read. So if the

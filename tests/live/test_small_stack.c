@@ -62,6 +62,20 @@ static void *sample_system(void *arg)
 	return NULL;
 }
 
+/* The root, which has all cgroups below it. A system may have none mounted. */
+static void *sample_cgroup(void *arg)
+{
+	struct rt_tracker *tracker;
+
+	(void)arg;
+	if (rt_cgroup_tracker_new(&tracker, "/", NULL) < 0)
+		return NULL;
+	for (int i = 0; i < SAMPLES; i++)
+		ck_assert_int_eq(rt_sample(tracker, &samples[i], sizeof(samples[i])), 0);
+	rt_tracker_free(tracker);
+	return NULL;
+}
+
 static void *read_usage(void *arg)
 {
 	static struct rt_rusage usage;
@@ -106,6 +120,12 @@ START_TEST(system_can_be_sampled)
 }
 END_TEST
 
+START_TEST(cgroup_can_be_sampled)
+{
+	run_on_small_stack(sample_cgroup, NULL);
+}
+END_TEST
+
 START_TEST(usage_can_be_read)
 {
 	run_on_small_stack(read_usage, NULL);
@@ -123,6 +143,7 @@ int main(void)
 	tcase = suite_case(suite, "16 KiB");
 	tcase_add_loop_test(tcase, tree_can_be_sampled, 0, 2);
 	tcase_add_test(tcase, system_can_be_sampled);
+	tcase_add_test(tcase, cgroup_can_be_sampled);
 	tcase_add_test(tcase, usage_can_be_read);
 	return suite_run(suite);
 }

@@ -157,6 +157,28 @@ START_TEST(cgroups_below_belong_to_it)
 }
 END_TEST
 
+/* v1 does not say how many there are, so they are looked for each time. */
+START_TEST(cgroups_below_belong_to_it_in_v1)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_v1();
+	cgroup_root_write_v1();
+	cgroup_root_write("cpu/a/b/cgroup.procs", "101\n");
+	cgroup_root_write("cpu/a/b/x/cgroup.procs", "");
+	cgroup_root_write("cpu/a/b/x/y/cgroup.procs", "102\n");
+	t = cgroup_root_track("/a/b", MEMBERS);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	cgroup_root_write("cpu/a/b/x/z/cgroup.procs", "103\n");
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 3);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 3);
+	fixture_remove(&cgroup_root, "cg/cpu/a/b/x/y");
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	rt_tracker_free(t);
+	ck_assert_uint_eq(faults_open_files(), 0);
+}
+END_TEST
+
 /* A cgroup of threads lists no processes: those are listed above it. */
 START_TEST(threaded_cgroup_below_is_left_to_the_one_above)
 {
@@ -288,6 +310,7 @@ int main(void)
 	tcase_add_test(members, member_that_exits_is_gone);
 	tcase_add_test(members, empty_cgroup_has_no_processes);
 	tcase_add_test(members, cgroups_below_belong_to_it);
+	tcase_add_test(members, cgroups_below_belong_to_it_in_v1);
 	tcase_add_test(members, threaded_cgroup_below_is_left_to_the_one_above);
 	tcase_add_test(members, threaded_cgroup_has_the_processes_of_its_threads);
 	tcase_add_test(members, processes_of_another_pid_namespace_are_counted);
