@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "signals.h"
 #include "summary.h"
 #include "target_cgroup.h"
+#include "targets.h"
 #include "tree.h"
 #include "units.h"
 
@@ -45,6 +47,7 @@ struct attach {
 	struct live live;
 	struct ticker ticker;
 	int64_t start_ns, next_peak_poll;
+	char unit[TARGET_PATH_MAX], container[TARGET_PATH_MAX]; /* cgroups that were found */
 };
 
 /* Returns a descriptor, or -1. pidfd_open(2) exists since Linux 5.3. Without it, the next sample
@@ -97,10 +100,72 @@ static int attach_to(struct attach *a, const char *word)
 	return 0;
 }
 
+/* Attach to a cgroup. Returns 0 or an exit code. */
+static int attach_to_cgroup(struct attach *a, const char *name)
+{
+	struct rt_opts opts = follow_tracker_opts(a->options);
+	struct follow *group = &a->trees[a->count];
+	char message[256] = "";
+	struct rt_tracker *tracker;
+	int err;
+
+	opts.flags &= RT_OPT_NO_PSS_READS;
+	opts.message = message;
+	opts.message_size = sizeof(message);
+	err = rt_cgroup_tracker_new(&tracker, name, &opts);
+	if (err == 0) {
+		a->pidfds[a->count++].fd = -1;
+		err = follow_start(group, tracker, a->options->interval_ns);
+		top_processes_set_base(&a->tops[a->count - 1], tracker);
+		group->cgroup = name;
+		group->wants_gpu = a->options->gpu;
+	}
+	if (err < 0) {
+		warn("cannot attach to cgroup %s: %s", name,
+		     message[0] ? message : rt_strerror(err));
+		return EXIT_BEFORE_START;
+	}
+	return 0;
+}
+
+/* Attach to what options name besides pids. Returns 0 or an exit code. */
+static int attach_to_named(struct attach *a)
+{
+	const struct options *o = a->options;
+	char word[16];
+	int32_t pid;
+	int code = 0;
+
+	if (o->cgroup)
+		code = attach_to_cgroup(a, o->cgroup);
+	if (code == 0 && o->unit)
+		code = target_find_unit(o->unit, a->unit);
+	if (code == 0 && o->unit)
+		code = attach_to_cgroup(a, a->unit);
+	if (code == 0 && o->container)
+		code = target_find_container(o->container, a->container);
+	if (code == 0 && o->container)
+		code = attach_to_cgroup(a, a->container);
+	if (code != 0 || !o->name)
+		return code;
+	code = target_find_process(o->name, &pid);
+	if (code != 0)
+		return code;
+	snprintf(word, sizeof(word), "%d", (int)pid);
+	return attach_to(a, word);
+}
+
+/* How many targets the command line names. */
+static size_t count_targets(const struct options *o)
+{
+	return (size_t)o->operand_count + (o->cgroup != NULL) + (o->unit != NULL) +
+	       (o->container != NULL) + (o->name != NULL);
+}
+
 /* Returns 0 or an exit code. */
 static int attach_to_all(struct attach *a)
 {
-	size_t count = (size_t)a->options->operand_count;
+	size_t count = count_targets(a->options);
 	int code = 0;
 
 	a->trees = calloc(count, sizeof(*a->trees));
@@ -114,9 +179,9 @@ static int attach_to_all(struct attach *a)
 		warn("out of memory");
 		return EXIT_BEFORE_START;
 	}
-	for (size_t i = 0; code == 0 && i < count; i++)
+	for (int i = 0; code == 0 && i < a->options->operand_count; i++)
 		code = attach_to(a, a->options->operands[i]);
-	return code;
+	return code == 0 ? attach_to_named(a) : code;
 }
 
 /* Open the outputs, and follow the system if the rows need it. Returns 0 or an exit code. */
@@ -152,7 +217,7 @@ static int prepare(struct attach *a)
 static bool has_ended(const struct attach *a, size_t i)
 {
 	return a->trees[i].has_ended ||
-	       (a->pidfds[i].fd < 0 && tree_has_ended(a->trees[i].tracker));
+	       (a->pidfds[i].fd < 0 && !a->trees[i].cgroup && tree_has_ended(a->trees[i].tracker));
 }
 
 static void write_row(struct attach *a, size_t i, const struct follow *system)
@@ -161,7 +226,8 @@ static void write_row(struct attach *a, size_t i, const struct follow *system)
 
 	if (follow_sample(&a->trees[i]) < 0)
 		return;
-	target_cgroup_check(&a->cgroups[i], a->trees[i].tracker);
+	if (!a->trees[i].cgroup)
+		target_cgroup_check(&a->cgroups[i], a->trees[i].tracker);
 	if (summary_wants_top(&a->summary))
 		top_processes_look(&a->tops[i], a->trees[i].tracker, &a->trees[i].now);
 	row = follow_row(&a->trees[i], system);
@@ -299,7 +365,7 @@ int command_attach(const struct options *options)
 	};
 	int code;
 
-	if (options->operand_count == 0)
+	if (count_targets(options) == 0)
 		return usage_error(options, "no process id given");
 	code = series_check(options);
 	if (code != 0)

@@ -13,7 +13,9 @@
 
 struct follow {
 	struct rt_tracker *tracker;
-	int32_t pid;   /* set by the caller, like is_alone; 0 for the system */
+	int32_t pid; /* set by the caller, like is_alone; 0 for the system and for a cgroup */
+	/* Set by the caller: the name of the cgroup that is followed; NULL: none. */
+	const char *cgroup;
 	bool is_alone; /* descendants are not followed */
 	/* CPU time that was used in the cgroup of an attached process, set by the caller at the
 	 * end; UINT64_MAX: unknown. */

@@ -50,7 +50,11 @@ enum {
 	KEY_FIELDS,
 	KEY_TIME_FORMAT,
 	KEY_META,
-	KEY_LIST_FIELDS
+	KEY_LIST_FIELDS,
+	KEY_CGROUP,
+	KEY_UNIT,
+	KEY_CONTAINER,
+	KEY_NAME
 };
 
 #define ENVIRONMENT "RTRACK_OPTIONS" /* defaults of run, attach and system */
@@ -91,6 +95,11 @@ static const struct option_row rows[] = {
 	{ KEY_LABEL, FOR_SERIES, "label", "TEXT", "put TEXT into the summary" },
 	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL,
 	  "follow only the process, not its descendants" },
+	{ KEY_CGROUP, FOR_ATTACH, "cgroup", "PATH",
+	  "follow this cgroup, e.g. /system.slice/cron.service" },
+	{ KEY_UNIT, FOR_ATTACH, "unit", "NAME", "follow the cgroup of this systemd unit" },
+	{ KEY_CONTAINER, FOR_ATTACH, "container", "ID", "follow the cgroup of this container" },
+	{ KEY_NAME, FOR_ATTACH, "name", "REGEX", "follow the process that has this name" },
 	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "METHOD",
 	  "auto, poll, wait, wait+perf, cgroup or bpf" },
 	{ KEY_PSS, FOR_RUN | FOR_ATTACH, "pss", "HOW",
@@ -369,6 +378,18 @@ static int set_with_argument(struct options *o, int key, const char *argument)
 		return set_calls(o, argument);
 	case KEY_BACK_END:
 		return set_back_end(o, argument);
+	case KEY_CGROUP:
+		o->cgroup = argument;
+		return *argument ? 0 : -EINVAL;
+	case KEY_UNIT:
+		o->unit = argument;
+		return *argument ? 0 : -EINVAL;
+	case KEY_CONTAINER:
+		o->container = argument;
+		return *argument ? 0 : -EINVAL;
+	case KEY_NAME:
+		o->name = argument;
+		return *argument ? 0 : -EINVAL;
 	case KEY_RING_BYTES:
 		return parse_count(argument, RING_BYTES_MAX, &o->ring_bytes);
 	case KEY_LIVE:

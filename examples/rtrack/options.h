@@ -61,16 +61,17 @@ struct options {
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
 	bool verbose, quiet;
 	enum when color, live;
-	int scope;                               /* rusage: RT_RUSAGE_ value */
-	int32_t pid;                             /* rusage, trace; 0: not given */
-	bool as_json;                            /* rusage, info */
-	bool list_fields;                        /* info */
-	const struct trace_format *trace_format; /* NULL: not given */
-	uint32_t calls;                          /* RT_TRACE_CALL_ bits; 0: not given */
-	uint32_t back_end;                       /* RT_TRACE_BACK_END_ value */
-	uint64_t ring_bytes;                     /* 0: not given */
-	bool all, live_children;                 /* trace */
-	char **operands;                         /* arguments after the options; NULL ends them */
+	int scope;                                    /* rusage: RT_RUSAGE_ value */
+	int32_t pid;                                  /* rusage, trace; 0: not given */
+	bool as_json;                                 /* rusage, info */
+	bool list_fields;                             /* info */
+	const struct trace_format *trace_format;      /* NULL: not given */
+	uint32_t calls;                               /* RT_TRACE_CALL_ bits; 0: not given */
+	uint32_t back_end;                            /* RT_TRACE_BACK_END_ value */
+	uint64_t ring_bytes;                          /* 0: not given */
+	bool all, live_children;                      /* trace */
+	const char *cgroup, *unit, *container, *name; /* attach; NULL: not given */
+	char **operands; /* arguments after the options; NULL ends them */
 	int operand_count;
 };
 

@@ -82,6 +82,7 @@ static const struct summary_field fields[] = {
 	{ "cgroup", "tasks_peak", TREE, UNIT_COUNT, AT(cgroup_tasks_peak), RT_HAS_CGROUP_TASKS,
 	  NO_SUCH_VALUE, PLACE_LONG, "", "threads at once, at most" },
 	{ NULL, "command", TREE, UNIT_WORDS, AT(argv), 0, NO_SUCH_VALUE, 0, NULL, NULL },
+	{ NULL, "cgroup_path", TREE, UNIT_WORD, AT(cgroup), 0, NO_SUCH_VALUE, 0, NULL, NULL },
 	{ NULL, "pid", TREE, UNIT_NUMBER, AT(pid), 0, NO_SUCH_VALUE, 0, NULL, NULL },
 	{ NULL, "exit_code", TREE, UNIT_NUMBER, AT(exit_code), 0, NO_SUCH_VALUE, 0, NULL, NULL },
 	{ NULL, "signal", TREE, UNIT_SIGNAL, AT(signal), 0, NO_SUCH_VALUE, 0, NULL, NULL },

@@ -178,7 +178,9 @@ static void add_title(struct page *p, const struct usage *u)
 	size_t room = LONGEST_TITLE, rest;
 
 	text_add(&title, u->kind == USAGE_SYSTEM ? "system" : "");
-	if (u->kind == USAGE_ATTACH)
+	if (u->cgroup)
+		text_printf(&title, "cgroup %s", u->cgroup);
+	else if (u->kind == USAGE_ATTACH)
 		text_printf(&title, "process %d%s", (int)u->pid, u->argv ? ": " : "");
 	for (size_t i = 0; u->argv && u->argv[i]; i++)
 		text_printf(&title, "%s%s", i ? " " : "", u->argv[i]);

@@ -202,17 +202,42 @@ static void bound_cpu(struct usage *u, const struct follow *f)
 		u->reasons |= RT_REASON_UNVERIFIED;
 }
 
+/* The CPU time of a cgroup is the kernel's own account. In a summary, the bits of a cgroup stand
+ * for its peaks, as in an outcome. */
+static void set_cgroup(struct usage *u, const struct follow *f)
+{
+	const uint64_t peaks = RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_TASKS;
+	struct marks of_now = metrics_marks(&f->now);
+	uint64_t known = (is_known(of_now, RT_HAS_CGROUP_MEMORY_PEAK) ? RT_HAS_CGROUP_MEMORY : 0) |
+	                 (is_known(of_now, RT_HAS_CGROUP_TASKS_PEAK) ? RT_HAS_CGROUP_TASKS : 0);
+
+	u->cgroup = f->cgroup;
+	u->accounting = RT_ACCOUNTING_CGROUP;
+	u->cpu_low_ns = u->cpu_estimate_ns = u->cpu_high_ns = (u->cpu_user_ns + u->cpu_system_ns);
+	u->marks = marks_without(u->marks, peaks);
+	u->marks.valid |= f->has_ended ? 0 : known;
+	u->marks.partial |= f->has_ended ? known : 0;
+	u->cgroup_memory_peak_bytes = f->now.cgroup_memory_peak_bytes;
+	u->cgroup_tasks_peak = f->now.cgroup_tasks_peak;
+	u->cgroup_read_bytes = f->now.cgroup_read_bytes - f->base.cgroup_read_bytes;
+	u->cgroup_write_bytes = f->now.cgroup_write_bytes - f->base.cgroup_write_bytes;
+	if (!(u->marks.valid & RT_HAS_CPU))
+		u->cpu_high_ns = UINT64_MAX; /* it was removed, or has no account */
+}
+
 void usage_of_attached(struct usage *u, const struct follow *f)
 {
 	const struct rt_metrics *from = &f->base, *to = &f->now;
 	const struct gpu_use gpu = gpu_use_of(f);
 	struct rt_delta since;
-	uint32_t orphans = f->is_alone || has_all_events(f) ? 0 : RT_REASON_ORPHANS_UNSEEN;
+	bool is_cgroup = to->kind == RT_KIND_CGROUP;
+	uint32_t orphans =
+	    f->is_alone || is_cgroup || has_all_events(f) ? 0 : RT_REASON_ORPHANS_UNSEEN;
 
 	rt_diff(from, to, &since, sizeof(since));
 	*u = (struct usage){
 		.kind = USAGE_ATTACH,
-		.pid = f->pid,
+		.pid = is_cgroup ? -1 : f->pid,
 		.exit_code = -1,
 		.has_ended = f->has_ended,
 		.start_realtime_ns = from->realtime_ns,
@@ -232,12 +257,15 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.samples = f->samples,
 		.overhead_cpu_ns = to->self_cpu_ns,
 	};
-	bound_cpu(u, f);
-	u->complete = u->reasons == 0;
+	if (is_cgroup)
+		set_cgroup(u, f);
+	else
+		bound_cpu(u, f);
+	u->complete = u->reasons == 0 && (!is_cgroup || u->marks.valid & RT_HAS_CPU);
 	/* As of a command: RT_REASON_UNVERIFIED alone says that nothing is known to be missing. */
 	if (u->reasons & ~(uint32_t)RT_REASON_UNVERIFIED)
 		make_partial(u, RT_HAS_CPU);
-	if (orphans)
+	if (orphans || is_cgroup)
 		make_partial(u, RT_HAS_PROCESSES);
 	u->error_bound_ns =
 	    u->cpu_high_ns == UINT64_MAX ? UINT64_MAX : u->cpu_high_ns - u->cpu_low_ns;

@@ -20,7 +20,8 @@ struct usage {
 	const char *label;       /* --label, or NULL */
 	const char *const *argv; /* the command, or of an attached process; NULL: unknown */
 	int32_t pid;
-	bool has_ended; /* the root has ended */
+	const char *cgroup; /* that rtrack attached to, or NULL */
+	bool has_ended;     /* the root has ended */
 	bool timed_out;
 	int32_t exit_code; /* -1: a signal did it, or it is not known */
 	int32_t signal;

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds what to attach to by what people know. */
+#include "targets.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+
+#define ID_LENGTH 64  /* of a container, in hexadecimal digits */
+#define DEPTH_MAX 16  /* of cgroups */
+#define LISTED_MAX 10 /* matches that a message lists */
+
+/* --- What was found. --- */
+
+struct matches {
+	size_t count;
+	char first[TARGET_PATH_MAX]; /* as it is used */
+	char list[1200];             /* for a message */
+};
+
+static void add_match(struct matches *m, const char *text, const char *shown)
+{
+	size_t len = strlen(m->list);
+
+	if (m->count == 0)
+		snprintf(m->first, sizeof(m->first), "%s", text);
+	if (m->count < LISTED_MAX)
+		snprintf(m->list + len, sizeof(m->list) - len, "%s%s", m->count ? ", " : "", shown);
+	m->count++;
+}
+
+/* Returns 0 if there is one match, or an exit code. */
+static int check_matches(const struct matches *m, const char *what, const char *word)
+{
+	if (m->count == 0)
+		warn("no %s '%s' is running", what, word);
+	else if (m->count > 1)
+		warn("%zu match %s '%s': %s%s; name one of them", m->count, what, word, m->list,
+		     m->count > LISTED_MAX ? ", ..." : "");
+	return m->count == 1 ? 0 : EXIT_BEFORE_START;
+}
+
+/* --- Processes. --- */
+
+/* Read the beginning of a file of a process. It ends at the first NUL or newline. */
+static bool read_line(int32_t pid, const char *file, char *out, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/%s", pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, out, size - 1);
+	close(fd);
+	out[n > 0 ? n : 0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	return out[0] != '\0';
+}
+
+static bool matches_whole(const regex_t *regex, const char *name)
+{
+	regmatch_t at;
+
+	return regexec(regex, name, 1, &at, 0) == 0 && at.rm_so == 0 &&
+	       (size_t)at.rm_eo == strlen(name);
+}
+
+static void match_process(struct matches *m, const regex_t *regex, int32_t pid)
+{
+	char name[64] = "", program[512] = "", text[16], shown[600];
+	const char *file;
+
+	read_line(pid, "comm", name, sizeof(name));
+	read_line(pid, "cmdline", program, sizeof(program));
+	file = strrchr(program, '/');
+	file = file ? file + 1 : program;
+	if (!matches_whole(regex, name) && !(*file && matches_whole(regex, file)))
+		return;
+	snprintf(text, sizeof(text), "%" PRId32, pid);
+	snprintf(shown, sizeof(shown), "%" PRId32 " (%s)", pid, name);
+	add_match(m, text, shown);
+}
+
+int target_find_process(const char *word, int32_t *pid)
+{
+	struct matches m = { 0 };
+	struct dirent *entry;
+	regex_t regex;
+	char wrong[200];
+	DIR *proc;
+	int err = regcomp(&regex, word, REG_EXTENDED);
+
+	if (err) {
+		regerror(err, &regex, wrong, sizeof(wrong));
+		warn("invalid name '%s': %s", word, wrong);
+		return EXIT_USAGE;
+	}
+	proc = opendir("/proc");
+	while (proc && (entry = readdir(proc))) {
+		long number = strtol(entry->d_name, NULL, 10);
+
+		if (isdigit((unsigned char)entry->d_name[0]) && number != getpid())
+			match_process(&m, &regex, (int32_t)number);
+	}
+	if (proc)
+		closedir(proc);
+	regfree(&regex);
+	err = check_matches(&m, "process", word);
+	*pid = (int32_t)strtol(m.first, NULL, 10);
+	return err;
+}
+
+/* --- Cgroups. --- */
+
+struct search {
+	bool (*matches)(const char *name, const char *word);
+	const char *word;
+	struct matches found;
+	char path[TARGET_PATH_MAX]; /* below the mount */
+};
+
+/* A cgroup has a directory of the same path in each hierarchy, which is one match. Of cgroups in
+ * one another, the outer one is meant. */
+static bool is_known(const struct search *s)
+{
+	return s->found.count > 0 && strcmp(s->found.first, s->path) == 0;
+}
+
+static void search_below(struct search *s, int fd, int depth)
+{
+	size_t len = strlen(s->path);
+	struct dirent *entry;
+	DIR *dir = fdopendir(fd);
+
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	while (depth < DEPTH_MAX && (entry = readdir(dir))) {
+		int below;
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    len + strlen(entry->d_name) + 2 > sizeof(s->path))
+			continue;
+		snprintf(s->path + len, sizeof(s->path) - len, "/%s", entry->d_name);
+		if (s->matches(entry->d_name, s->word)) {
+			if (!is_known(s))
+				add_match(&s->found, s->path, s->path);
+		} else {
+			below = openat(dirfd(dir), entry->d_name,
+			               O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+			if (below >= 0)
+				search_below(s, below, depth + 1);
+		}
+		s->path[len] = '\0';
+	}
+	closedir(dir);
+}
+
+/* In the first hierarchy that has a match, v2 before v1. */
+static int search_mounts(struct search *s, const char *what)
+{
+	static const char *const types[] = { " - cgroup2 ", " - cgroup " };
+	char line[4096], point[1024];
+
+	for (int i = 0; i < 2 && s->found.count == 0; i++) {
+		FILE *mounts = fopen("/proc/self/mountinfo", "re");
+
+		while (mounts && s->found.count == 0 && fgets(line, sizeof(line), mounts)) {
+			int fd = -1;
+
+			if (strstr(line, types[i]) &&
+			    sscanf(line, "%*s %*s %*s %*s %1023s", point) == 1)
+				fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			if (fd >= 0)
+				search_below(s, fd, 0);
+		}
+		if (mounts)
+			fclose(mounts);
+	}
+	return check_matches(&s->found, what, s->word);
+}
+
+/* "cron" is "cron.service", as systemctl(1) has it. */
+static bool is_unit(const char *name, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strcmp(name, word) == 0 || (!strchr(word, '.') && strncmp(name, word, len) == 0 &&
+	                                   strcmp(name + len, ".service") == 0);
+}
+
+/* E.g.: "docker-ID.scope", "libpod-ID.scope", "cri-containerd-ID.scope", or the id alone. The
+ * monitor of a container has a cgroup of its own, "libpod-conmon-ID.scope". */
+static bool is_container(const char *name, const char *word)
+{
+	if (strstr(name, "conmon"))
+		return false;
+	for (const char *at = name; *at;) {
+		size_t digits = strspn(at, "0123456789abcdef");
+
+		if (digits == ID_LENGTH && strncmp(at, word, strlen(word)) == 0)
+			return true;
+		at += digits ? digits : 1;
+	}
+	return false;
+}
+
+static int find_cgroup(struct search *s, const char *what, char path[TARGET_PATH_MAX])
+{
+	int code = search_mounts(s, what);
+
+	memcpy(path, s->found.first, TARGET_PATH_MAX);
+	return code;
+}
+
+int target_find_unit(const char *name, char path[TARGET_PATH_MAX])
+{
+	struct search s = { .matches = is_unit, .word = name };
+
+	return find_cgroup(&s, "unit", path);
+}
+
+int target_find_container(const char *id, char path[TARGET_PATH_MAX])
+{
+	struct search s = { .matches = is_container, .word = id };
+
+	if (!*id || strspn(id, "0123456789abcdef") != strlen(id)) {
+		warn("invalid container '%s': an id has hexadecimal digits alone", id);
+		return EXIT_USAGE;
+	}
+	return find_cgroup(&s, "container", path);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds what to attach to by what people know: the name of a process, of a systemd unit, or the id
+ * of a container. */
+#ifndef TARGETS_H
+#define TARGETS_H
+
+#include <stdint.h>
+
+#define TARGET_PATH_MAX 1024
+
+/* Each finds the only one that matches. Returns 0, or an exit code after a message that says what
+ * is wrong, and lists the matches if there are several. */
+
+/* A process by its name, or by the file name of its first argument: an extended regular expression
+ * that matches the whole name. rtrack itself is never found. */
+int target_find_process(const char *regex, int32_t *pid);
+
+/* The cgroup of a unit, e.g. "cron.service" or "cron", as a path below the mounts. */
+int target_find_unit(const char *name, char path[TARGET_PATH_MAX]);
+
+/* The cgroup of a container by the beginning of its id, as docker, podman, containerd and CRI-O
+ * write it into names of cgroups. */
+int target_find_container(const char *id, char path[TARGET_PATH_MAX]);
+
+#endif

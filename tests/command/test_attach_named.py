@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Tests of rtrack attach by what people know: a cgroup, a unit, a container, a name."""
+import json
+import os
+import pathlib
+import subprocess
+import time
+import unittest
+from typing import Any, Dict, Optional
+
+from rtrack_command import PATIENCE_S, RTRACK, Case, python, rtrack, wait_until
+
+ID = "0123456789abcdef" * 4
+# Uses CPU time and stays.
+BUSY = """
+import sys, time
+while time.process_time() < 0.3: pass
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def v2_mount() -> Optional[pathlib.Path]:
+    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+        words = line.split()
+        if " - cgroup2 " in line and words[3] == "/":
+            return pathlib.Path(words[4])
+    return None
+
+
+class Groups(Case):
+    def make(self, *names: str) -> pathlib.Path:
+        """Make a cgroup of a fresh name, and others below it. Returns its path below the mount."""
+        mount = v2_mount()
+        if not mount:
+            raise unittest.SkipTest("cgroup v2 is not mounted")
+        self.mount = mount
+        top = pathlib.Path(f"/rtrack-named-{os.getpid()}-{time.monotonic_ns()}")
+        for path in (top, *(top / name for name in names)):
+            try:
+                self.directory(path).mkdir()
+            except OSError as error:
+                raise unittest.SkipTest(f"cannot make a cgroup: {error}") from None
+            self.addCleanup(self.remove, self.directory(path))
+        return top
+
+    def directory(self, path: pathlib.Path) -> pathlib.Path:
+        return self.mount / str(path)[1:]
+
+    @staticmethod
+    def remove(directory: pathlib.Path) -> None:
+        """Wait for the last process of a cgroup, which may take a moment to leave it."""
+        def is_removed() -> bool:
+            try:
+                directory.rmdir()
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return False
+            return True
+        wait_until(is_removed)
+
+    def run_in(self, path: pathlib.Path) -> "subprocess.Popen[Any]":
+        """Start a process in a cgroup, which has used CPU time when this returns."""
+        procs = self.directory(path) / "cgroup.procs"
+        process = self.start(python(BUSY), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             preexec_fn=lambda: procs.write_text("0"))
+        process.stdout.readline()
+        return process
+
+    def target(self, *words: str) -> Dict[str, Any]:
+        """The only target of a short attach."""
+        done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1", "-i", "0.01",
+                      *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stderr)
+        return dict(found)
+
+    def used_seconds(self, path: pathlib.Path) -> float:
+        text = (self.directory(path) / "cpu.stat").read_text()
+        return int(text.split()[1]) / 1e6
+
+    def test_cgroup_has_the_cpu_time_of_its_account(self) -> None:
+        top = self.make("below")
+        self.run_in(top / "below")
+        before = self.used_seconds(top)
+        target = self.target("--cgroup", str(top))
+        self.assertEqual(target["cgroup_path"], str(top))
+        self.assertGreaterEqual(target["cpu_seconds_before"] + 1e-6, before)
+        self.assertLessEqual(target["cpu_seconds_before"], self.used_seconds(top) + 1e-6)
+        self.assertEqual(target["accounting"]["level"], "cgroup")
+        self.assertTrue(target["accounting"]["complete"])
+        self.assertEqual(target["left_running"], 1)
+
+    def test_attach_ends_when_the_cgroup_is_removed(self) -> None:
+        top = self.make()
+        rows = self.dir / "rows.jsonl"
+        process = self.start([RTRACK, "attach", "--summary", "json", "--cgroup", str(top),
+                              "-o", rows, "-i", "0.05"], stderr=subprocess.PIPE)
+        wait_until(lambda: rows.exists() and len(rows.read_text().splitlines()) > 1)
+        self.remove(self.directory(top))
+        _, output = process.communicate(timeout=PATIENCE_S)
+        target = json.loads(output)
+        self.assertTrue(target["ended"])
+        self.assertNotIn("cpu", target["valid"])
+
+    def test_unit_is_found_with_and_without_its_suffix(self) -> None:
+        name = f"rtrack-{time.monotonic_ns()}"
+        top = self.make(f"{name}.service")
+        for word in (name, f"{name}.service"):
+            self.assertEqual(self.target("--unit", word)["cgroup_path"],
+                             str(top / f"{name}.service"))
+
+    def test_container_is_found_by_the_beginning_of_its_id(self) -> None:
+        top = self.make(f"docker-{ID}.scope", f"libpod-conmon-{ID}.scope")
+        self.assertEqual(self.target("--container", ID[:20])["cgroup_path"],
+                         str(top / f"docker-{ID}.scope"))
+
+    def test_several_matches_are_listed(self) -> None:
+        other = ID[1:] + "f"
+        top = self.make(f"docker-{ID}.scope", ID, other)
+        done = rtrack("attach", "--container", ID[:20])
+        self.assertEqual(done.returncode, 125)
+        for name in (f"docker-{ID}.scope", f"{top}/{ID}"):
+            self.assertIn(name, done.stderr)
+        self.assertNotIn(other, done.stderr)
+
+
+class Names(Case):
+    def test_process_is_found_by_its_name(self) -> None:
+        name = f"rt{os.getpid()}"
+        program = self.dir / name
+        program.symlink_to("/bin/cat")
+        process = self.start([program], stdin=subprocess.PIPE)
+        wait_until(lambda: name in pathlib.Path(f"/proc/{process.pid}/comm").read_text())
+        done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1", "-i", "0.01",
+                      "--name", f"{name[:-1]}[0-9]")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stderr)["pid"], process.pid)
+        self.start([program], stdin=subprocess.PIPE)
+        wait_until(lambda: rtrack("attach", "--name", name, "--count", "1", "-i", "0.01",
+                                  "-q").returncode == 125)
+        done = rtrack("attach", "--name", name)
+        self.assertIn(f"2 match process '{name}'", done.stderr)
+        self.assertIn(str(process.pid), done.stderr)
+
+    def test_wrong_words_are_refused(self) -> None:
+        for words, code, text in (
+                (["--name", "["], 2, "invalid name"),
+                (["--name", "no such name"], 125, "no process 'no such name'"),
+                (["--container", "xyz"], 2, "hexadecimal"),
+                (["--container", "f" * 63], 125, "no container"),
+                (["--unit", "no-such.unit"], 125, "no unit"),
+                (["--cgroup", "/no/such"], 125, "There is no cgroup /no/such"),
+                (["--cgroup", "relative"], 125, "below the mounts"),
+                (["--cgroup", ""], 2, "invalid cgroup")):
+            done = rtrack("attach", *words)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(text, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
