@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -27,6 +27,8 @@
 #include "units.h"
 
 #define PEAK_POLL_NS (NS_PER_S / 50) /* shortest time between two peak polls */
+#define TARGET_KINDS 4               /* that options name */
+#define TARGET_NAP_NS 50000000       /* between two looks for one */
 #define PEAK_POLL_COST_FACTOR 200    /* that time is at least so many times the CPU cost */
 
 struct attach {
@@ -47,7 +49,7 @@ struct attach {
 	struct live live;
 	struct ticker ticker;
 	int64_t start_ns, next_peak_poll;
-	char unit[TARGET_PATH_MAX], container[TARGET_PATH_MAX]; /* cgroups that were found */
+	char found[TARGET_KINDS][TARGET_PATH_MAX]; /* what the options name */
 };
 
 /* Returns a descriptor, or -1. pidfd_open(2) exists since Linux 5.3. Without it, the next sample
@@ -128,31 +130,64 @@ static int attach_to_cgroup(struct attach *a, const char *name)
 	return 0;
 }
 
+/* What options name. attach() takes what find() has found. */
+static const struct target_kind {
+	const char *what;
+	int (*find)(const char *word, char path[TARGET_PATH_MAX]);
+	int (*attach)(struct attach *a, const char *path);
+} target_kinds[TARGET_KINDS] = {
+	{ "cgroup", target_find_cgroup, attach_to_cgroup },
+	{ "unit", target_find_unit, attach_to_cgroup },
+	{ "container", target_find_container, attach_to_cgroup },
+	{ "process", target_find_process, attach_to },
+};
+
+/* Whether to look again for a target that is not there yet: after a nap, for as long as the options
+ * allow. */
+static bool waits_for_target(const struct attach *a, int64_t begin_ns)
+{
+	const struct timespec nap = { .tv_nsec = TARGET_NAP_NS };
+	const struct options *o = a->options;
+
+	if (!o->wait || (o->timeout_ns && clock_now() - begin_ns >= o->timeout_ns))
+		return false;
+	nanosleep(&nap, NULL);
+	return true;
+}
+
+static int find_target(const struct attach *a, const struct target_kind *kind, const char *word,
+                       char path[TARGET_PATH_MAX])
+{
+	int64_t begin_ns = clock_now();
+	int code;
+
+	do
+		code = kind->find(word, path);
+	while (code == TARGET_MISSING && waits_for_target(a, begin_ns));
+	if (code != TARGET_MISSING)
+		return code;
+	if (a->options->wait)
+		warn("no %s '%s' has appeared", kind->what, word);
+	else
+		warn("there is no %s '%s'", kind->what, word);
+	return a->options->wait ? EXIT_TIMED_OUT : EXIT_BEFORE_START;
+}
+
 /* Attach to what options name besides pids. Returns 0 or an exit code. */
 static int attach_to_named(struct attach *a)
 {
 	const struct options *o = a->options;
-	char word[16];
-	int32_t pid;
+	const char *const words[TARGET_KINDS] = { o->cgroup, o->unit, o->container, o->name };
 	int code = 0;
 
-	if (o->cgroup)
-		code = attach_to_cgroup(a, o->cgroup);
-	if (code == 0 && o->unit)
-		code = target_find_unit(o->unit, a->unit);
-	if (code == 0 && o->unit)
-		code = attach_to_cgroup(a, a->unit);
-	if (code == 0 && o->container)
-		code = target_find_container(o->container, a->container);
-	if (code == 0 && o->container)
-		code = attach_to_cgroup(a, a->container);
-	if (code != 0 || !o->name)
-		return code;
-	code = target_find_process(o->name, &pid);
-	if (code != 0)
-		return code;
-	snprintf(word, sizeof(word), "%d", (int)pid);
-	return attach_to(a, word);
+	for (int i = 0; code == 0 && i < TARGET_KINDS; i++) {
+		if (!words[i])
+			continue;
+		code = find_target(a, &target_kinds[i], words[i], a->found[i]);
+		if (code == 0)
+			code = target_kinds[i].attach(a, a->found[i]);
+	}
+	return code;
 }
 
 /* How many targets the command line names. */
@@ -367,6 +402,8 @@ int command_attach(const struct options *options)
 
 	if (count_targets(options) == 0)
 		return usage_error(options, "no process id given");
+	if (options->timeout_ns && !options->wait)
+		return usage_error(options, "--timeout needs --wait");
 	code = series_check(options);
 	if (code != 0)
 		return code;

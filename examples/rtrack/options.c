@@ -54,7 +54,8 @@ enum {
 	KEY_CGROUP,
 	KEY_UNIT,
 	KEY_CONTAINER,
-	KEY_NAME
+	KEY_NAME,
+	KEY_WAIT
 };
 
 #define ENVIRONMENT "RTRACK_OPTIONS" /* defaults of run, attach and system */
@@ -100,6 +101,9 @@ static const struct option_row rows[] = {
 	{ KEY_UNIT, FOR_ATTACH, "unit", "NAME", "follow the cgroup of this systemd unit" },
 	{ KEY_CONTAINER, FOR_ATTACH, "container", "ID", "follow the cgroup of this container" },
 	{ KEY_NAME, FOR_ATTACH, "name", "REGEX", "follow the process that has this name" },
+	{ KEY_WAIT, FOR_ATTACH, "wait", NULL, "wait until what these options name is there" },
+	{ KEY_TIMEOUT, FOR_ATTACH, "timeout", "TIME",
+	  "with --wait: give up after this time; exit with 124" },
 	{ KEY_ACCOUNTING, FOR_RUN, "accounting", "METHOD",
 	  "auto, poll, wait, wait+perf, cgroup or bpf" },
 	{ KEY_PSS, FOR_RUN | FOR_ATTACH, "pss", "HOW",
@@ -435,6 +439,9 @@ static void set_flag(struct options *o, int key)
 		break;
 	case KEY_ALL:
 		o->all = true;
+		break;
+	case KEY_WAIT:
+		o->wait = true;
 		break;
 	case KEY_LIVE_CHILDREN:
 		o->live_children = true;

@@ -70,6 +70,7 @@ struct options {
 	uint32_t back_end;                            /* RT_TRACE_BACK_END_ value */
 	uint64_t ring_bytes;                          /* 0: not given */
 	bool all, live_children;                      /* trace */
+	bool wait;                                    /* attach */
 	const char *cgroup, *unit, *container, *name; /* attach; NULL: not given */
 	char **operands; /* arguments after the options; NULL ends them */
 	int operand_count;

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <regex.h>
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <rtrack/rtrack.h>
 
 #include "message.h"
 
@@ -38,12 +41,11 @@ static void add_match(struct matches *m, const char *text, const char *shown)
 	m->count++;
 }
 
-/* Returns 0 if there is one match, or an exit code. */
 static int check_matches(const struct matches *m, const char *what, const char *word)
 {
 	if (m->count == 0)
-		warn("no %s '%s' is running", what, word);
-	else if (m->count > 1)
+		return TARGET_MISSING;
+	if (m->count > 1)
 		warn("%zu match %s '%s': %s%s; name one of them", m->count, what, word, m->list,
 		     m->count > LISTED_MAX ? ", ..." : "");
 	return m->count == 1 ? 0 : EXIT_BEFORE_START;
@@ -93,7 +95,7 @@ static void match_process(struct matches *m, const regex_t *regex, int32_t pid)
 	add_match(m, text, shown);
 }
 
-int target_find_process(const char *word, int32_t *pid)
+int target_find_process(const char *word, char pid[TARGET_PATH_MAX])
 {
 	struct matches m = { 0 };
 	struct dirent *entry;
@@ -117,9 +119,8 @@ int target_find_process(const char *word, int32_t *pid)
 	if (proc)
 		closedir(proc);
 	regfree(&regex);
-	err = check_matches(&m, "process", word);
-	*pid = (int32_t)strtol(m.first, NULL, 10);
-	return err;
+	memcpy(pid, m.first, TARGET_PATH_MAX);
+	return check_matches(&m, "process", word);
 }
 
 /* --- Cgroups. --- */
@@ -224,6 +225,17 @@ static int find_cgroup(struct search *s, const char *what, char path[TARGET_PATH
 
 	memcpy(path, s->found.first, TARGET_PATH_MAX);
 	return code;
+}
+
+int target_find_cgroup(const char *name, char path[TARGET_PATH_MAX])
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU };
+	struct rt_tracker *tracker;
+	int err = rt_cgroup_tracker_new(&tracker, name, &opts);
+
+	rt_tracker_free(tracker);
+	snprintf(path, TARGET_PATH_MAX, "%s", name);
+	return err == -ENOENT ? TARGET_MISSING : 0;
 }
 
 int target_find_unit(const char *name, char path[TARGET_PATH_MAX])

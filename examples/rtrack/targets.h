@@ -4,16 +4,19 @@
 #ifndef TARGETS_H
 #define TARGETS_H
 
-#include <stdint.h>
-
 #define TARGET_PATH_MAX 1024
+#define TARGET_MISSING -1
 
-/* Each finds the only one that matches. Returns 0, or an exit code after a message that says what
- * is wrong, and lists the matches if there are several. */
+/* Each finds the only one that matches. Returns 0; TARGET_MISSING if none does; or an exit code
+ * after a message that says what is wrong, and lists the matches if there are several. */
 
 /* A process by its name, or by the file name of its first argument: an extended regular expression
- * that matches the whole name. rtrack itself is never found. */
-int target_find_process(const char *regex, int32_t *pid);
+ * that matches the whole name. rtrack itself is never found. pid receives a decimal number. */
+int target_find_process(const char *regex, char pid[TARGET_PATH_MAX]);
+
+/* A cgroup by its name, which is copied. One that cannot be used for another reason than that it is
+ * missing counts as found. */
+int target_find_cgroup(const char *name, char path[TARGET_PATH_MAX]);
 
 /* The cgroup of a unit, e.g. "cron.service" or "cron", as a path below the mounts. */
 int target_find_unit(const char *name, char path[TARGET_PATH_MAX]);

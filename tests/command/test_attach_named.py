@@ -70,8 +70,8 @@ class Groups(Case):
 
     def target(self, *words: str) -> Dict[str, Any]:
         """The only target of a short attach."""
-        done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1", "-i", "0.01",
-                      *words)
+        done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1",
+                      "-i", "0.01", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads(done.stderr)
         return dict(found)
@@ -127,14 +127,19 @@ class Groups(Case):
 
 
 class Names(Case):
+    @staticmethod
+    def has_pidfd(pid: int) -> bool:
+        links = pathlib.Path(f"/proc/{pid}/fd").iterdir()
+        return any("pidfd" in os.readlink(link) for link in links if link.is_symlink())
+
     def test_process_is_found_by_its_name(self) -> None:
         name = f"rt{os.getpid()}"
         program = self.dir / name
         program.symlink_to("/bin/cat")
         process = self.start([program], stdin=subprocess.PIPE)
         wait_until(lambda: name in pathlib.Path(f"/proc/{process.pid}/comm").read_text())
-        done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1", "-i", "0.01",
-                      "--name", f"{name[:-1]}[0-9]")
+        done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1",
+                      "-i", "0.01", "--name", f"{name[:-1]}[0-9]")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stderr)["pid"], process.pid)
         self.start([program], stdin=subprocess.PIPE)
@@ -144,14 +149,29 @@ class Names(Case):
         self.assertIn(f"2 match process '{name}'", done.stderr)
         self.assertIn(str(process.pid), done.stderr)
 
+    def test_wait_follows_a_process_that_comes_later(self) -> None:
+        name = f"rw{os.getpid()}"
+        program = self.dir / name
+        rtrack_process = self.start([RTRACK, "attach", "--summary", "json", "-o", "/dev/null",
+                                     "--wait", "--name", name], stderr=subprocess.PIPE)
+        program.symlink_to("/bin/cat")
+        process = self.start([program], stdin=subprocess.PIPE)
+        # It has attached once its row is due: until then it only looks for names.
+        wait_until(lambda: self.has_pidfd(rtrack_process.pid))
+        process.stdin.close()
+        _, output = rtrack_process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(json.loads(output)["targets"][0]["pid"], process.pid)
+
     def test_wrong_words_are_refused(self) -> None:
         for words, code, text in (
                 (["--name", "["], 2, "invalid name"),
                 (["--name", "no such name"], 125, "no process 'no such name'"),
+                (["--name", "no such name", "--wait", "--timeout", "0.1"], 124, "has appeared"),
+                (["--timeout", "1", "1"], 2, "--timeout needs --wait"),
                 (["--container", "xyz"], 2, "hexadecimal"),
                 (["--container", "f" * 63], 125, "no container"),
                 (["--unit", "no-such.unit"], 125, "no unit"),
-                (["--cgroup", "/no/such"], 125, "There is no cgroup /no/such"),
+                (["--cgroup", "/no/such"], 125, "there is no cgroup '/no/such'"),
                 (["--cgroup", "relative"], 125, "below the mounts"),
                 (["--cgroup", ""], 2, "invalid cgroup")):
             done = rtrack("attach", *words)
