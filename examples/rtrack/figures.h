@@ -30,7 +30,8 @@ struct domain {
 	uint64_t bit;
 	const char *name;
 	const char *about;
-	/* Which kinds of tracker have it. If both are false, only the outcome of a command does. */
+	/* Which kinds of tracker have it. If both are false, the outcome of a command
+	 * or a cgroup does. */
 	bool of_tree, of_system;
 };
 

@@ -106,9 +106,11 @@ static const char *events_problem(const struct command_capability *a)
 	           : "the kernel does not send them to this user, or not in this namespace";
 }
 
+/* Outcomes alone have it. The other domains of cgroups depend on the cgroup that is followed. */
 static bool is_command_domain(const struct domain *domain)
 {
-	return !domain->of_tree && !domain->of_system;
+	return domain->bit & (RT_HAS_PROCESSES_PEAK | RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_IO |
+	                      RT_HAS_CGROUP_TASKS);
 }
 
 /* Returns why the outcome of a command lacks a domain, or NULL if it has the domain. */
