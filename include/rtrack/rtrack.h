@@ -1231,7 +1231,8 @@ struct rt_gpu {
 	char uuid[64];         /**< As NVML has it; else empty. */
 	char driver[32];       /**< E.g.: "nvidia", "amdgpu", "xe". */
 	uint64_t busy_ns;      /**< Counter, RT_HAS_GPU. See rt_metrics.gpu_busy_ns. */
-	/** Gauge, RT_HAS_GPU. Share of the last moments, 0 to 1, as the driver says it. */
+	/** Gauge, RT_HAS_GPU. Share of the last moments, 0 to 1, as the driver says it. Tree: of
+	 * the time since the sample before; above 1 if several engines worked. */
 	double busy_share;
 	uint64_t memory_used_bytes;  /**< Gauge, RT_HAS_GPU_MEMORY. */
 	uint64_t memory_total_bytes; /**< Gauge, RT_HAS_GPU_MEMORY. */
@@ -1303,7 +1304,10 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
  *
  *  rt_tracker_status() of the three domains: -ENOENT (no GPU, or no driver), -EACCES, -ETIMEDOUT
  *  (the driver hangs), -ENODEV (a GPU is lost), -EOPNOTSUPP (a GPU or its driver does not say it),
- *  -EPROTONOSUPPORT (the library and the driver are of different releases).
+ *  -EPROTONOSUPPORT (the library and the driver are of different releases). Of a tree also -EXDEV
+ *  (NVML, in any other pid namespace than the first) and -ENODATA (a process or a client has gone,
+ *  or the figure is an estimate). There -EACCES may say that the descriptors of a member cannot be
+ *  listed, and -ENOENT is of NVML alone: without any GPU the figures are valid and 0.
  *  @since 0.3 */
 RT_API int rt_tracker_gpus(const struct rt_tracker *t, struct rt_gpu *array, size_t element_size,
                            size_t *count);
