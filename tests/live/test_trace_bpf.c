@@ -447,6 +447,8 @@ static void trace_as_first_process(void)
 	ck_assert_int_gt(seen.event.host_ppid, seen.event.ppid);
 	ck_assert_int_gt(seen.event.ppid, 0);
 	ck_assert_int_lt(seen.event.ppid, seen.event.pid);
+	/* The end of the namespace would kill the supervisor before it has removed its cgroup. */
+	ck_assert_int_eq(rt_command_wait(rt_trace_command(trace), -1, NULL, 0), 0);
 	rt_trace_free(trace);
 }
 
