@@ -329,6 +329,8 @@ int main(void)
 
 	if (open_trace(&trace) < 0)
 		return suite_skip(why_not);
+	/* A program that still runs is reaped later: until then the tests have its pidfd, too. */
+	rt_command_wait(rt_trace_command(trace), -1, NULL, 0);
 	rt_trace_free(trace);
 	tcase_add_test(tests, read_with_bad_arguments_is_refused_and_writes_nothing);
 	tcase_add_test(tests, totals_with_bad_arguments_are_refused);
