@@ -50,7 +50,8 @@ class Completion(Case):
         self.assertEqual(self.complete("rusage", "-f", ""), ["text", "json"])
         self.assertEqual(self.complete("run", "-i", "1", "--summary", "j"), ["json"])
         self.assertEqual(self.complete("system", "--live", "=", "a"), ["auto", "always"])
-        self.assertEqual(self.complete("run", "--summary", "="), ["text", "json", "none"])
+        self.assertEqual(self.complete("run", "--summary", "="),
+                         ["text", "json", "markdown", "none"])
         self.assertEqual(self.complete("run", "--accounting", "w"), ["wait", "wait+perf"])
         self.assertEqual(self.complete("run", "--pss", ""), ["exact", "budget", "off"])
         self.assertEqual(self.complete("attach", "--pss", "o"), ["off"])

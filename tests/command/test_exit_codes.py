@@ -129,9 +129,10 @@ class BeforeTheStart(Case):
             (["trace", "-f", "csv"], "invalid format 'csv': use text, jsonl or tracee"),
             (["run", "-f", "xml"], "invalid format 'xml': use csv, csv-v1, csv-v5 or jsonl"),
             (["run", "--pss", "x"], "invalid pss 'x': use exact, budget or off"),
-            (["run", "--live", "x"], "invalid live 'x': use auto, always or never"),
-            (["run", "--count", "x"], "invalid count 'x'"),
-            (["run", "-o", ""], "invalid output ''"),
+            (["run", "--live=x"], "invalid live 'x': use always or never"),
+            (["system", "--live=x"], "invalid live 'x': use auto, always or never"),
+            (["run", "--count", "x"], "invalid count 'x': a whole number, at least 1"),
+            (["run", "-o", ""], "invalid output '': the name of a file"),
             (["run", "-i", "1us"], "invalid interval '1us': at least 1ms"))
         for words, answer in answers:
             done = rtrack(*words, "--", "true")
@@ -139,7 +140,7 @@ class BeforeTheStart(Case):
             self.assertEqual(done.returncode, 2)
 
     def test_message_has_no_control_characters(self) -> None:
-        done = rtrack("run", "--live", "\x1b[2J\r\n", "--", "true")
+        done = rtrack("run", "--live=\x1b[2J\r\n", "--", "true")
         self.assertTrue(done.stderr.startswith("rtrack: invalid live '?[2J??': use "), done.stderr)
 
     def test_invalid_operands_return_2(self) -> None:
