@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of options. The parser, the help and the messages are made from it. */
+#ifndef OPTION_TABLE_H
+#define OPTION_TABLE_H
+
+/* Options without a short form. */
+enum {
+	KEY_COUNT = 256,
+	KEY_TIMEOUT,
+	KEY_SUMMARY,
+	KEY_SUMMARY_FILE,
+	KEY_TEMPLATE,
+	KEY_LABEL,
+	KEY_NO_CHILDREN,
+	KEY_ACCOUNTING,
+	KEY_PROCESSES,
+	KEY_PSS,
+	KEY_COLOR,
+	KEY_LIVE,
+	KEY_CHILDREN,
+	KEY_THREAD,
+	KEY_PID,
+	KEY_JSON,
+	KEY_ALL,
+	KEY_CALLS,
+	KEY_BACK_END,
+	KEY_LIVE_CHILDREN,
+	KEY_RING_BYTES,
+	KEY_GPU,
+	KEY_FIELDS,
+	KEY_TIME_FORMAT,
+	KEY_META,
+	KEY_LIST_FIELDS,
+	KEY_CGROUP,
+	KEY_UNIT,
+	KEY_CONTAINER,
+	KEY_NAME,
+	KEY_WAIT
+};
+
+/* More than there are rows. */
+#define OPTIONS_MAX 64
+
+struct option_row {
+	int key;
+	unsigned commands;
+	const char *name;
+	const char *argument; /* NULL: none; "[=...]": it may be left out */
+	const char *help;
+};
+
+/* Returns the row at an index, or NULL after the last. */
+const struct option_row *option_row_at(int index);
+
+/* Returns the row that a key has for any of these subcommands, or NULL. */
+const struct option_row *option_row_find(unsigned commands, int key);
+
+/* Whether the option has an argument, as getopt_long() has it. */
+int option_row_has_argument(const struct option_row *row);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* RTRACK_OPTIONS: defaults of run, attach and system. */
+#include "options_environment.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rtrack/rtrack.h>
+
+#include "message.h"
+#include "option_parser.h"
+#include "words.h"
+
+#define ENVIRONMENT "RTRACK_OPTIONS"
+
+/* The words stay until the end of the program, because the options point to them. */
+bool options_parse_environment(struct options *options, int *exit_code)
+{
+	static struct words words;
+	const char *text = getenv(ENVIRONMENT);
+	char name[64];
+	int err = 0;
+
+	if (!text || !(options->command->bit & FOR_SERIES))
+		return true;
+	words_free(&words);
+	snprintf(name, sizeof(name), "rtrack %s: %s", options->command->name, ENVIRONMENT);
+	/* The first word stands for argv[0]. */
+	err = words_split(&words, text, name);
+	*exit_code = EXIT_USAGE;
+	if (err < 0) {
+		warn(ENVIRONMENT ": %s",
+		     err == -EINVAL ? "a quote is not closed" : rt_strerror(err));
+		return false;
+	}
+	if (!option_parser_run(options, FOR_SERIES, words.count, words.word, exit_code)) {
+		fprintf(stderr, "rtrack: this is in " ENVIRONMENT "='%s'\n", text);
+		return false;
+	}
+	if (optind < words.count) {
+		warn(ENVIRONMENT ": '%s' is no option", words.word[optind]);
+		return false;
+	}
+	return true;
+}
