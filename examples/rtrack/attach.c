@@ -248,7 +248,7 @@ static int prepare(struct attach *a)
 }
 
 /* An exited root stays a zombie until its parent waits for it, which may never happen. So a
- * zombie counts as ended: see tree_has_ended(). */
+ * zombie counts as ended, and so does rtrack: see tree_has_ended(). */
 static bool has_ended(const struct attach *a, size_t i)
 {
 	return a->trees[i].has_ended ||

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Returns all members of the last sample, or NULL if there are none or they cannot be listed. The
  * caller frees them. */
@@ -49,9 +50,10 @@ bool tree_has_ended(const struct rt_tracker *tracker)
 {
 	size_t count, ended = 0;
 	struct rt_process *members = list_members(tracker, &count);
+	pid_t self = getpid();
 
 	for (size_t i = 0; members && i < count; i++)
-		ended += (size_t)has_exited(&members[i]);
+		ended += has_exited(&members[i]) || members[i].pid == self;
 	free(members);
 	return members && ended == count;
 }

@@ -10,7 +10,9 @@
 /* Send a signal to all members that are running now. */
 void tree_signal(struct rt_tracker *tracker, int signal);
 
-/* Returns true if all members of the last sample are zombies, which only wait to be reaped. */
+/* Returns true if all members of the last sample are zombies, which only wait to be reaped, or
+ * rtrack, which would wait for its own end. E.g.: "rtrack attach $$ &" follows the shell that has
+ * started it, and so itself. */
 bool tree_has_ended(const struct rt_tracker *tracker);
 
 #endif

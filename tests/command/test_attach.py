@@ -80,6 +80,20 @@ class Attach(Case):
         self.assertEqual((tree["pid"], tree["ended"]), (target.pid, True))
         self.assertEqual(len(read_csv(rows)), 1)
 
+    def test_attach_to_the_shell_that_started_rtrack_ends_with_it(self) -> None:
+        """rtrack is in the tree that it follows, and must not wait for its own end."""
+        rows, meta, summary = (self.dir / name for name in ("rows", "meta", "summary.json"))
+        shell = self.start(["sh", "-c", f'"$@" -d {PATIENCE_S} $$ & read line', "sh", RTRACK,
+                            "attach", "-i", "0.05", "-o", rows, "--meta", meta, "--summary-file",
+                            summary], stdin=subprocess.PIPE)
+        wait_until(lambda: meta.exists() and meta.read_text().endswith("\n"))
+        shell.stdin.close()
+        shell.wait(PATIENCE_S)
+        wait_until(lambda: summary.exists() and summary.read_text().endswith("\n"),
+                   2 * PATIENCE_S)
+        tree = json.loads(summary.read_text())
+        self.assertEqual((tree["pid"], tree["ended"]), (shell.pid, True))
+
     def test_figures_start_at_attach(self) -> None:
         rows = self.dir / "rows"
         target = self.start(python(WORKS_TWICE), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
