@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the bash completion, called in the same way as by bash."""
+"""Tests of the completions, called in the same way as by bash, fish and zsh."""
 import os
+import re
+import shutil
 import subprocess
 import unittest
 from typing import List
 
 from harness import SOURCE, need
-from rtrack_command import PATIENCE_S, Case
+from rtrack_command import PATIENCE_S, RTRACK, Case
 from test_options import COMMANDS, in_help
 
 SCRIPT = r"""
@@ -17,6 +19,26 @@ COMP_CWORD=$(($# - 1))
 _rtrack
 printf '%s\n' "${COMPREPLY[@]}"
 """
+# Prints what the function would pass to _arguments, which needs an interactive shell.
+ZSH_SCRIPT = r"""
+_arguments() { print -rl -- "$@" }
+_describe() { print -rl -- ${(P)2} }
+script=$1
+shift
+words=(rtrack "$@")
+CURRENT=$#words
+source $script
+"""
+
+
+def in_shell(argv: List[str]) -> str:
+    """Return what a shell prints that finds this rtrack."""
+    environment = {**os.environ, "PATH": os.path.dirname(RTRACK) + ":" + os.environ["PATH"]}
+    done = subprocess.run(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=PATIENCE_S, env=environment)
+    if done.stderr:
+        raise AssertionError(done.stderr)
+    return done.stdout
 
 
 class Completion(Case):
@@ -74,6 +96,64 @@ class Completion(Case):
                       ["run", "--live"], ["run", "--live", "=", "always", "-q"]):
             self.assertIn("true", self.complete(*words, "tru"), words)
         self.assertNotIn("--interval", self.complete("run", "true", "--int"))
+
+
+@unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+class Fish(Case):
+    def complete(self, line: str) -> List[str]:
+        """Return the completions of the last word."""
+        path = SOURCE / "examples/rtrack/rtrack.fish"
+        output = in_shell(["fish", "--no-config", "-c",
+                           f"source '{path}'; complete -C '{line}'"])
+        return [row.split("\t")[0] for row in output.splitlines()]
+
+    def test_empty_word_completes_to_subcommands(self) -> None:
+        self.assertEqual(self.complete("rtrack "), sorted([*COMMANDS, "help"]))
+        self.assertEqual(self.complete("rtrack help r"), ["run", "rusage"])
+
+    def test_completed_options_match_help(self) -> None:
+        for command in COMMANDS:
+            found = {word.rstrip("=") for word in self.complete(f"rtrack {command} --")}
+            self.assertEqual(found, set(in_help(command)), command)
+
+    def test_option_argument_completes_to_its_values(self) -> None:
+        for line, words in (("run -f ", ["csv", "csv-v1", "csv-v5", "jsonl"]),
+                            ("run --summary j", ["json"]),
+                            ("system --live=a", ["--live=always", "--live=auto"]),
+                            ("trace --calls w", ["wait4", "waitid"]), ("run -i ", [])):
+            self.assertEqual(self.complete("rtrack " + line), words, line)
+
+    def test_option_of_program_is_not_one_of_rtrack(self) -> None:
+        for words in ("true", "-i 1 true", "-- true"):
+            self.assertNotIn("--interval", self.complete(f"rtrack run {words} --int"), words)
+
+
+@unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+class Zsh(Case):
+    def specs(self, *words: str) -> List[str]:
+        """Return what the last word may be, in the words of _arguments or _describe."""
+        path = str(SOURCE / "examples/rtrack/rtrack.zsh")
+        return in_shell(["zsh", "-f", "-c", ZSH_SCRIPT, "zsh", path, *words]).splitlines()
+
+    def test_empty_word_completes_to_subcommands(self) -> None:
+        names = [spec.partition(":")[0] for spec in self.specs("")]
+        self.assertEqual(sorted(names), sorted([*COMMANDS, "help"]))
+
+    def test_completed_options_match_help(self) -> None:
+        for command in COMMANDS:
+            found = re.findall(r"(?m)^\([^)]*\)(--[a-z-]+?)(?==?-?\[)",
+                               "\n".join(self.specs(command, "")))
+            self.assertEqual(set(found), set(in_help(command)), command)
+
+    def test_option_argument_completes_to_its_values(self) -> None:
+        for command, start, end in (
+                ("run", "(-f --format)-f+[", ":FORMAT:(csv csv-v1 csv-v5 jsonl)"),
+                ("run", "(-o --output)--output=[", ":FILE:_files"),
+                ("run", "(-i --interval)-i+[", ":TIME:()"),
+                ("trace", "( --calls)--calls=[", ":CALLS:(getrusage wait4 waitid)"),
+                ("system", "(--live)--live=-[", "::WHEN:(auto always never)")):
+            found = [spec for spec in self.specs(command, "") if spec.startswith(start)]
+            self.assertEqual([spec[-len(end):] for spec in found], [end], found)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ DEP5 = ".reuse/dep5"
 HEAD_LINES = 5
 
 C_SOURCES = (".c", ".h", ".h.in", ".cpp", ".hpp")
-SOURCES = (*C_SOURCES, ".py", ".sh", ".rs", ".awk", ".bash-completion", ".1")
+SOURCES = (*C_SOURCES, ".py", ".sh", ".rs", ".awk", ".bash-completion", ".fish", ".zsh",
+           ".1")
 WITHOUT_TAG = {"examples/rust/rtrack-sys/src/bindings.rs": "written by bindgen"}
 
 # Split, so that reuse does not read them as the tags of this file.

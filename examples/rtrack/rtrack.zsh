@@ -1,0 +1,72 @@
+#compdef rtrack
+# SPDX-License-Identifier: MIT
+# Zsh completion for rtrack(1). The subcommands, their options and the words of these are those that
+# "rtrack help" shows.
+
+# Returns in $reply how _arguments completes the argument $1 of an option with the help $2.
+_rtrack_argument() {
+  local word
+  local -a found
+  case $1 in
+    FILE) reply=_files ;;
+    PID) reply=_pids ;;
+    *)
+      for word in ${(s:, :)${${${2%%;*}##*: }// or /, }}; do
+        [[ $word =~ '^[a-z][a-z0-9+-]*$' ]] && found+=$word
+      done
+      reply="($found)"
+      ;;
+  esac
+}
+
+# Returns in $specs the options of subcommand $1, for _arguments.
+_rtrack_options() {
+  local line short long help
+  local form='^  (-(.), |    )--([a-z-]+)(( |\[=)([A-Z]+)\]?)? +(.*)$'
+  local -a match mbegin mend
+  specs=()
+  rtrack help $1 | while IFS= read -r line; do
+    [[ $line =~ $form ]] || continue
+    short=${match[2]:+-$match[2]} long=--$match[3] help=${${match[7]//\[/\\[}//\]/\\]}
+    case $match[5] in
+      ' ')
+        _rtrack_argument $match[6] $match[7]
+        specs+="($short $long)${long}=[$help]:$match[6]:$reply"
+        [[ -n $short ]] && specs+="($short $long)${short}+[$help]:$match[6]:$reply"
+        ;;
+      '[=')
+        _rtrack_argument $match[6] $match[7]
+        specs+="($long)${long}=-[$help]::$match[6]:$reply"
+        ;;
+      *)
+        specs+="($short $long)${long}[$help]"
+        [[ -n $short ]] && specs+="($short $long)${short}[$help]"
+        ;;
+    esac
+  done
+}
+
+_rtrack() {
+  local line name reply
+  local -a subcommands specs match mbegin mend
+  if ((CURRENT == 2)) || [[ $words[2] == help ]]; then
+    rtrack --help | while IFS= read -r line; do
+      [[ $line =~ '^  ([a-z]+) +(.*)$' ]] && subcommands+="$match[1]:$match[2]"
+    done
+    _describe command subcommands
+    return
+  fi
+  name=$words[2]
+  shift words
+  ((CURRENT--))
+  _rtrack_options $name
+  case $name in
+    run | trace)
+      _arguments -S -A '-*' $specs '(-)1:program:_command_names -e' '*::argument:_normal'
+      ;;
+    attach) _arguments -S $specs '*:process:_pids' ;;
+    *) _arguments -S $specs ;;
+  esac
+}
+
+_rtrack "$@"
