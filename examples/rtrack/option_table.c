@@ -21,7 +21,7 @@ static const struct option_row rows[] = {
 	{ KEY_FIELDS, FOR_SERIES, "fields", "NAMES",
 	  "write these fields, separated by commas; see 'rtrack info --fields'" },
 	{ KEY_TIME_FORMAT, FOR_SERIES, "time-format", "HOW",
-	  "write the timestamps as epoch (seconds since 1970) or iso (ISO 8601)" },
+	  "form of the timestamps: epoch or iso; seconds since 1970 or ISO 8601" },
 	{ KEY_META, FOR_SERIES, "meta", "FILE", "write to FILE what the series is of, as JSON" },
 	{ 'f', FOR_RUSAGE, "format", "FORMAT", "text or json" },
 	{ KEY_SUMMARY, FOR_SERIES, "summary", "FORM", "text, json, markdown or none" },

@@ -128,6 +128,7 @@ class BeforeTheStart(Case):
             (["trace", "--back-end", "x"], "invalid back-end 'x': use auto, bpf or ptrace"),
             (["trace", "-f", "csv"], "invalid format 'csv': use text, jsonl or tracee"),
             (["run", "-f", "xml"], "invalid format 'xml': use csv, csv-v1, csv-v5 or jsonl"),
+            (["run", "--time-format", "x"], "invalid time-format 'x': use epoch or iso"),
             (["run", "--pss", "x"], "invalid pss 'x': use exact, budget or off"),
             (["run", "--live=x"], "invalid live 'x': use always or never"),
             (["system", "--live=x"], "invalid live 'x': use auto, always or never"),
