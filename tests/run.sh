@@ -15,6 +15,7 @@ packages=(
   python3-pandas python3-jsonschema jq                 # readers of series, checks of schemas
   strace                                               # traced calls, beside those of a trace
   python3-pyte less make vim-tiny # a terminal emulator, and what runs in it
+  fish zsh                        # completions
   cargo rustfmt librust-pkg-config-dev                 # Rust
   bindgen libclang-common-14-dev                       # Rust: a generator, with its stddef.h
   python3-cffi swig                                    # generators of bindings
