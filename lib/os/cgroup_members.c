@@ -139,9 +139,11 @@ static int walk_below(struct rti_cgroup_members *members, const struct rti_conte
 	members->is_cut = false;
 	err = walk_level(&walk);
 	for (size_t i = 0; i < walk.found && err == 0; i++) {
+		const char *path = members->below[i].path;
+
 		cut_to(&walk, 0);
-		append(&walk, members->below[i].path);
-		cut_to(&walk, walk.len - strlen(PROCS));
+		if (append(&walk, path) && walk.len > strlen(PROCS))
+			cut_to(&walk, walk.len - strlen(PROCS));
 		err = walk_level(&walk);
 	}
 	forget_below(members, ctx, walk.found);
