@@ -70,6 +70,12 @@ static void derive(struct usage *u)
 	u->exit_status = u->signal > 0 ? EXIT_SIGNAL_BASE + u->signal : u->exit_code;
 }
 
+static struct marks marks_without(struct marks marks, uint64_t bits)
+{
+	return (struct marks){ marks.valid & ~bits, marks.partial & ~bits,
+		               marks.estimated & ~bits };
+}
+
 /* What was seen before stays a lower bound if the last sample lacks it. */
 static void add_gpus(struct usage *u, const struct gpu_use *use)
 {
@@ -77,7 +83,12 @@ static void add_gpus(struct usage *u, const struct gpu_use *use)
 
 	u->gpus = UINT64_MAX;
 	u->busy_gpus = u->gpu_energy_joules = -1;
-	if (!use->is_wanted)
+	if (use->is_absent) {
+		u->marks = marks_without(u->marks, bits);
+		u->gpus = 0;
+		u->gpu_note = "none found";
+	}
+	if (!use->is_wanted || use->is_absent)
 		return;
 	u->marks.valid = (u->marks.valid & ~bits) | (use->marks.valid & bits);
 	u->marks.partial = (u->marks.partial & ~bits) | (use->marks.partial & bits);
@@ -90,11 +101,9 @@ static void add_gpus(struct usage *u, const struct gpu_use *use)
 		u->busy_gpus = (double)use->busy_ns / (double)u->wall_ns;
 	if (is_known(u->marks, RT_HAS_GPU_ENERGY))
 		u->gpu_energy_joules = (double)use->energy_uj / 1e6;
-	if (is_known(u->marks, RT_HAS_GPU) || use->gpus > 0 || use->is_absent)
+	if (is_known(u->marks, RT_HAS_GPU) || use->gpus > 0)
 		u->gpus = use->gpus;
-	if (use->is_absent)
-		u->gpu_note = "none found";
-	else if (!is_known(u->marks, RT_HAS_GPU) && !is_known(u->marks, RT_HAS_GPU_MEMORY))
+	if (!is_known(u->marks, RT_HAS_GPU) && !is_known(u->marks, RT_HAS_GPU_MEMORY))
 		u->gpu_note = "unknown";
 }
 
@@ -160,13 +169,6 @@ static void make_partial(struct usage *u, uint64_t bits)
 {
 	u->marks.partial |= u->marks.valid & bits;
 	u->marks.valid &= ~bits;
-}
-
-/* As in an outcome, the count of all processes has the bit of RT_HAS_PROCESSES. */
-static struct marks marks_without(struct marks marks, uint64_t bits)
-{
-	return (struct marks){ marks.valid & ~bits, marks.partial & ~bits,
-		               marks.estimated & ~bits };
 }
 
 /* Whether every fork and exit was reported since rtrack attached. */
