@@ -48,6 +48,20 @@ void rti_cgroup_members_free(struct rti_cgroup_members *members, const struct rt
 	rti_cgroup_members_init(members);
 }
 
+/* Read a list of processes. In v1 the kernel keeps the list of a file that stays open, for a second
+ * after each read (kernel/cgroup/cgroup-v1.c, cgroup_pidlist_start()). So it is opened anew: else a
+ * sample each half second would never see a process come. */
+static int read_list(struct rti_cgroup_members *members, const struct rti_context *ctx,
+                     const struct rti_cgroup_place *place, const char *path, struct rti_file *file)
+{
+	int err =
+	    rti_procfs_read_in(ctx->procfs, &place->dir, path, RTI_SEQ_FILE, file, &members->buf);
+
+	if (!place->is_v2)
+		rti_procfs_close_file(ctx->procfs, file);
+	return err;
+}
+
 /* --- The cgroups below. --- */
 
 struct walk {
@@ -207,16 +221,13 @@ static int visit_thread(void *arg, int32_t tid)
 static int list_own(struct listing *listing, const struct rti_cgroup_place *place)
 {
 	struct rti_cgroup_members *members = listing->members;
-	const struct rti_procfs *procfs = listing->ctx->procfs;
 	int err = -EOPNOTSUPP;
 
 	if (!members->is_threaded)
-		err = rti_procfs_read_in(procfs, &place->dir, "cgroup.procs", RTI_SEQ_FILE,
-		                         &members->procs, &members->buf);
+		err = read_list(members, listing->ctx, place, "cgroup.procs", &members->procs);
 	if (err == -EOPNOTSUPP) {
 		members->is_threaded = true;
-		err = rti_procfs_read_in(procfs, &place->dir, "cgroup.threads", RTI_SEQ_FILE,
-		                         &members->procs, &members->buf);
+		err = read_list(members, listing->ctx, place, "cgroup.threads", &members->procs);
 	}
 	if (err == -ENODEV || err == -ENOENT) {
 		members->is_removed = true;
@@ -233,8 +244,7 @@ static int list_below(struct listing *listing, const struct rti_cgroup_place *pl
 {
 	struct rti_cgroup_members *members = listing->members;
 	struct rti_cgroup_below *below = &members->below[i];
-	int err = rti_procfs_read_in(listing->ctx->procfs, &place->dir, below->path, RTI_SEQ_FILE,
-	                             &below->procs, &members->buf);
+	int err = read_list(members, listing->ctx, place, below->path, &below->procs);
 
 	if (i >= FILES_KEPT)
 		rti_procfs_close_file(listing->ctx->procfs, &below->procs);

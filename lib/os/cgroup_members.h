@@ -9,7 +9,7 @@ struct rti_cgroup_below;
 
 /* The cgroups that list the processes. Written by cgroup_members.c only. */
 struct rti_cgroup_members {
-	struct rti_file procs; /* of the cgroup itself; with is_threaded, its threads */
+	struct rti_file procs; /* v2: of the cgroup itself; with is_threaded, its threads */
 	struct rti_file stat;  /* v2: how many cgroups are below */
 	struct rti_cgroup_below *below;
 	size_t count, capacity;

@@ -236,7 +236,7 @@ static void wait_for(volatile uint64_t *result)
 	ck_assert_uint_ne(*result, 0);
 }
 
-static struct rt_tracker *track_cgroup(uint64_t want)
+static struct rt_tracker *track_name(const char *name, uint64_t want)
 {
 	char message[256] = "";
 	const struct rt_opts opts = { .size = sizeof(opts),
@@ -245,10 +245,15 @@ static struct rt_tracker *track_cgroup(uint64_t want)
 		                      .message_size = sizeof(message),
 		                      .pss_share = 1000 };
 	struct rt_tracker *t;
-	int err = rt_cgroup_tracker_new(&t, group.name, &opts);
+	int err = rt_cgroup_tracker_new(&t, name, &opts);
 
 	ck_assert_msg(err == 0, "%d: %s", err, message);
 	return t;
+}
+
+static struct rt_tracker *track_cgroup(uint64_t want)
+{
+	return track_name(group.name, want);
 }
 
 static uint64_t account_ns(void)
@@ -338,6 +343,28 @@ START_TEST(process_that_moves_out_is_no_member)
 }
 END_TEST
 
+/* The kernel keeps the list of a file of v1 that stays open for a second after each read. */
+START_TEST(members_are_those_of_now_in_each_hierarchy)
+{
+	struct rt_tracker *t[HIERARCHIES_MAX];
+	volatile uint64_t *is_there = map_shared(2 * sizeof(*is_there));
+
+	for (int i = 0; i < group.count; i++) {
+		t[i] = track_name(group.dir[i], RT_HAS_PROCESSES);
+		ck_assert_uint_eq(sample(t[i]).processes, 0);
+	}
+	for (int children = 1; children <= 2; children++) {
+		start(stay, &is_there[children - 1]);
+		wait_for(&is_there[children - 1]);
+		for (int i = 0; i < group.count; i++)
+			ck_assert_msg(sample(t[i]).processes == (uint64_t)children, "%s",
+			              group.dir[i]);
+	}
+	for (int i = 0; i < group.count; i++)
+		rt_tracker_free(t[i]);
+}
+END_TEST
+
 START_TEST(removed_cgroup_ends_and_its_namesake_is_another)
 {
 	volatile uint64_t *used_ns = map_shared(sizeof(*used_ns));
@@ -405,6 +432,7 @@ int main(void)
 	tcase_add_test(cgroups, cpu_time_is_that_of_the_account);
 	tcase_add_test(cgroups, memory_is_charged_and_its_members_are_listed);
 	tcase_add_test(cgroups, process_that_moves_out_is_no_member);
+	tcase_add_test(cgroups, members_are_those_of_now_in_each_hierarchy);
 	tcase_add_test(cgroups, removed_cgroup_ends_and_its_namesake_is_another);
 	tcase_add_test(cgroups, killed_process_is_counted);
 	return suite_run(suite);
