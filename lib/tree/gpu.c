@@ -64,14 +64,16 @@ static void begin(struct rti_tree *tree)
 	rti_gpu_rows_begin(gpu);
 }
 
-static void note_members(struct rti_tree_gpu *gpu)
+static void note_members(struct rti_tree *tree)
 {
+	const struct rti_tree_gpu *gpu = tree->gpu;
+
 	for (size_t i = 0; i < gpu->files.member_count; i++) {
 		const struct rti_gpu_member *known = &gpu->files.member[i];
 		int err = known->has_unreported ? -EOPNOTSUPP : known->err;
 
-		rti_gpu_note_unknown(gpu, RTI_GPU_TIME, err, known->pid);
-		rti_gpu_note_unknown(gpu, RTI_GPU_HELD, err, known->pid);
+		rti_gpu_note_unknown(tree, RTI_GPU_TIME, err, known->pid);
+		rti_gpu_note_unknown(tree, RTI_GPU_HELD, err, known->pid);
 	}
 }
 
@@ -87,7 +89,7 @@ void rti_tree_gpu_sample(struct rti_tree *tree)
 		return;
 	rti_gpu_table_begin(&gpu->table);
 	rti_drm_clients_begin(&gpu->clients);
-	note_members(gpu);
+	note_members(tree);
 	rti_gpu_drm_read(tree);
 	gpu->has_lost |= rti_drm_clients_end(&gpu->clients);
 	rti_gpu_table_end(&gpu->table, rti_gpu_nvml_read(tree) == -ETIMEDOUT);

@@ -16,10 +16,11 @@ enum outcome {
 	ENDED    /* the process is gone */
 };
 
-void rti_gpu_note_unknown(struct rti_tree_gpu *gpu, enum rti_gpu_domain domain, int err,
-                          int32_t pid)
+/* Each member counts once, on however many devices its figure is missing. */
+void rti_gpu_note_unknown(struct rti_tree *tree, enum rti_gpu_domain domain, int err, int32_t pid)
 {
-	struct rti_gpu_unknown *unknown = &gpu->unknown[domain];
+	struct rti_gpu_unknown *unknown = &tree->gpu->unknown[domain];
+	struct rti_member *m = rti_member_find(&tree->table, pid);
 
 	if (err == 0)
 		return;
@@ -27,15 +28,16 @@ void rti_gpu_note_unknown(struct rti_tree_gpu *gpu, enum rti_gpu_domain domain, 
 		unknown->err = err;
 		unknown->pid = pid;
 	}
-	if (pid && unknown->last_pid != pid)
-		unknown->members++;
-	unknown->last_pid = pid;
+	if (!m || m->gpu.unknown_at[domain] == tree->table.samples)
+		return;
+	m->gpu.unknown_at[domain] = tree->table.samples;
+	unknown->members++;
 }
 
-static void note_all_unknown(struct rti_tree_gpu *gpu, int err, int32_t pid)
+static void note_all_unknown(struct rti_tree *tree, int err, int32_t pid)
 {
-	rti_gpu_note_unknown(gpu, RTI_GPU_TIME, err, pid);
-	rti_gpu_note_unknown(gpu, RTI_GPU_HELD, err, pid);
+	rti_gpu_note_unknown(tree, RTI_GPU_TIME, err, pid);
+	rti_gpu_note_unknown(tree, RTI_GPU_HELD, err, pid);
 }
 
 /* --- Reading --- */
@@ -66,7 +68,7 @@ static int read_fdinfo(struct rti_tree *tree, const struct rti_gpu_file *file)
 
 /* A descriptor that is of no DRM device any more was closed, and its number used again. If it has
  * only just been listed, it is of a driver that has no figures. That of NVIDIA has none there. */
-static enum outcome judge(struct rti_tree_gpu *gpu, const struct rti_gpu_member *known, int err,
+static enum outcome judge(struct rti_tree *tree, const struct rti_gpu_member *known, int err,
                           bool is_fresh)
 {
 	switch (err) {
@@ -80,10 +82,10 @@ static enum outcome judge(struct rti_tree_gpu *gpu, const struct rti_gpu_member 
 		if (!is_fresh)
 			return CHANGED;
 		if (!known->has_nvidia)
-			note_all_unknown(gpu, -EOPNOTSUPP, known->pid);
+			note_all_unknown(tree, -EOPNOTSUPP, known->pid);
 		return READ;
 	default:
-		note_all_unknown(gpu, err, known->pid);
+		note_all_unknown(tree, err, known->pid);
 		return READ;
 	}
 }
@@ -99,7 +101,7 @@ static enum outcome read_all(struct rti_tree *tree, const struct rti_gpu_member 
 
 		if (gpu->files.file[i].pid != known->pid)
 			continue;
-		outcome = judge(gpu, known, read_fdinfo(tree, &gpu->files.file[i]), is_fresh);
+		outcome = judge(tree, known, read_fdinfo(tree, &gpu->files.file[i]), is_fresh);
 		if (outcome != READ)
 			return outcome;
 	}
@@ -148,11 +150,11 @@ static int add_client(struct rti_tree *tree, const struct rti_member *m,
 	if (row < 0)
 		return row;
 	if (look.is_first && !look.client->has_time)
-		rti_gpu_note_unknown(gpu, RTI_GPU_TIME, -EOPNOTSUPP, m->pid);
+		rti_gpu_note_unknown(tree, RTI_GPU_TIME, -EOPNOTSUPP, m->pid);
 	if (look.is_first && !look.client->has_memory)
-		rti_gpu_note_unknown(gpu, RTI_GPU_HELD, -EOPNOTSUPP, m->pid);
+		rti_gpu_note_unknown(tree, RTI_GPU_HELD, -EOPNOTSUPP, m->pid);
 	else if (look.is_first)
-		rti_gpu_note_unknown(gpu, RTI_GPU_HELD, reading.err[RTI_GPU_MEMORY], 0);
+		rti_gpu_note_unknown(tree, RTI_GPU_HELD, reading.err[RTI_GPU_MEMORY], 0);
 	return rti_gpu_rows_add_client(gpu, (size_t)row, m->pid, m->starttime, &look);
 }
 
@@ -172,7 +174,7 @@ static void add_clients(struct rti_tree *tree, const struct rti_member *m,
 			known->has_nvidia = true;
 			continue;
 		}
-		note_all_unknown(gpu, add_client(tree, m, &gpu->info[i]), m->pid);
+		note_all_unknown(tree, add_client(tree, m, &gpu->info[i]), m->pid);
 	}
 }
 

@@ -38,8 +38,8 @@ static int add_use(struct rti_tree *tree, const struct rti_gpu_readings *nvml, s
 
 	if (!m)
 		return 0;
-	rti_gpu_note_unknown(tree->gpu, RTI_GPU_TIME, use->has_busy ? 0 : -EOPNOTSUPP, m->pid);
-	rti_gpu_note_unknown(tree->gpu, RTI_GPU_HELD, use->has_memory ? 0 : -EOPNOTSUPP, m->pid);
+	rti_gpu_note_unknown(tree, RTI_GPU_TIME, use->has_busy ? 0 : -EOPNOTSUPP, m->pid);
+	rti_gpu_note_unknown(tree, RTI_GPU_HELD, use->has_memory ? 0 : -EOPNOTSUPP, m->pid);
 	return rti_gpu_rows_add_use(tree->gpu, row, m->starttime, use, nvml->at_ns);
 }
 
@@ -50,8 +50,7 @@ static int add_device(struct rti_tree *tree, const struct rti_gpu_readings *nvml
 	if (row < 0)
 		return row;
 	if (!nvml->gpu[gpu].is_partition)
-		rti_gpu_note_unknown(tree->gpu, RTI_GPU_HELD, nvml->gpu[gpu].err[RTI_GPU_MEMORY],
-		                     0);
+		rti_gpu_note_unknown(tree, RTI_GPU_HELD, nvml->gpu[gpu].err[RTI_GPU_MEMORY], 0);
 	for (size_t i = 0; i < nvml->use_count && err == 0; i++)
 		if (nvml->use[i].gpu == gpu)
 			err = add_use(tree, nvml, (size_t)row, &nvml->use[i]);
@@ -88,13 +87,15 @@ static bool has_users(const struct rti_gpu_files *files)
 	return false;
 }
 
-static void note_users(struct rti_tree_gpu *gpu, int err)
+static void note_users(struct rti_tree *tree, int err)
 {
+	const struct rti_tree_gpu *gpu = tree->gpu;
+
 	for (size_t i = 0; i < gpu->files.member_count; i++) {
 		if (!gpu->files.member[i].has_nvidia)
 			continue;
-		rti_gpu_note_unknown(gpu, RTI_GPU_TIME, err, gpu->files.member[i].pid);
-		rti_gpu_note_unknown(gpu, RTI_GPU_HELD, err, gpu->files.member[i].pid);
+		rti_gpu_note_unknown(tree, RTI_GPU_TIME, err, gpu->files.member[i].pid);
+		rti_gpu_note_unknown(tree, RTI_GPU_HELD, err, gpu->files.member[i].pid);
 	}
 }
 
@@ -122,6 +123,6 @@ int rti_gpu_nvml_read(struct rti_tree *tree)
 	err = look(tree, &nvml);
 	if (err == 0)
 		err = add_devices(tree, nvml);
-	note_users(tree->gpu, err);
+	note_users(tree, err);
 	return err;
 }

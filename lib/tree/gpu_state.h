@@ -47,7 +47,6 @@ enum rti_gpu_domain { RTI_GPU_TIME, RTI_GPU_HELD, RTI_GPU_DOMAINS }; /* RT_HAS_G
 struct rti_gpu_unknown {
 	int err;     /* of the first; 0: none */
 	int32_t pid; /* that it was met at; 0: no single one */
-	int32_t last_pid;
 	uint64_t members;
 };
 

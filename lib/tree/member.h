@@ -90,8 +90,10 @@ struct rti_pss_part {
 	uint64_t anon_pages;  /* RSS without files and shared memory at that time */
 };
 
-/* Written by gpu_files.c. */
+/* Written by gpu_files.c, except unknown_at. */
 struct rti_gpu_part {
+	/* By gpu_drm.c: number of the last sample that lacks a figure of it (rti_gpu_domain). */
+	uint64_t unknown_at[2];
 	uint64_t clock_ns;    /* where its CPU clock stood when it was looked at last */
 	uint64_t size_bytes;  /* of its address space then */
 	uint64_t descriptors; /* that it had open then; 0: not known */

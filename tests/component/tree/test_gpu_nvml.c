@@ -150,6 +150,27 @@ START_TEST(shares_that_are_not_supported_make_a_lower_bound)
 }
 END_TEST
 
+/* As a training job has it: two processes, each of which works on two devices. */
+START_TEST(member_without_shares_of_two_devices_counts_once)
+{
+	struct rt_obstacle obstacle;
+	struct rt_metrics m;
+
+	write_tree();
+	open_fd(102, 7, "/dev/nvidia0", NULL);
+	nvml_fixture_script(&nvml, H200 "gpu 4c 50 1000 9000 7 H200\n"
+	                                "process 0 c 101 100\nprocess 0 c 102 100\n"
+	                                "process 1 c 101 100\nprocess 1 c 102 100\n"
+	                                "result nvmlDeviceGetProcessUtilization 3\n");
+	m = take_sample();
+	expect_masks(&m, RT_HAS_GPU_MEMORY, RT_HAS_GPU, 0);
+	ck_assert_int_eq(rt_tracker_obstacle(fix.tracker, RT_HAS_GPU, &obstacle, sizeof(obstacle)),
+	                 0);
+	ck_assert_uint_eq(obstacle.members, 2);
+	ck_assert_uint_eq(take_sample().partial & BOTH, RT_HAS_GPU);
+}
+END_TEST
+
 START_TEST(use_of_partitions_is_part_of_their_device)
 {
 	struct rt_metrics m;
@@ -360,6 +381,7 @@ int main(void)
 	tcase_add_test(tests, process_in_several_lists_counts_once);
 	tcase_add_test(tests, memory_that_is_not_known_makes_a_lower_bound);
 	tcase_add_test(tests, shares_that_are_not_supported_make_a_lower_bound);
+	tcase_add_test(tests, member_without_shares_of_two_devices_counts_once);
 	tcase_add_test(tests, use_of_partitions_is_part_of_their_device);
 	tcase_add_loop_test(tests, driver_that_refuses_makes_a_lower_bound, 0,
 	                    sizeof(failures) / sizeof(failures[0]));
