@@ -259,6 +259,21 @@ static int list_below(struct listing *listing, const struct rti_cgroup_place *pl
 	return rti_parse_cgroup_procs(members->buf.data, members->buf.len, visit_process, listing);
 }
 
+static int list_all(struct listing *listing, const struct rti_cgroup_place *place)
+{
+	struct rti_cgroup_members *members = listing->members;
+	int err;
+
+	members->hidden = 0;
+	err = list_own(listing, place);
+	if (err == RTI_CONTINUE && !members->is_threaded &&
+	    is_walk_due(members, listing->ctx, place))
+		err = walk_below(members, listing->ctx, place);
+	for (size_t i = 0; i < members->count && err == RTI_CONTINUE; i++)
+		err = list_below(listing, place, i);
+	return err;
+}
+
 int rti_cgroup_members_list(struct rti_cgroup_members *members, const struct rti_context *ctx,
                             const struct rti_cgroup_place *place,
                             int (*each)(void *arg, int32_t pid), void *arg)
@@ -268,11 +283,9 @@ int rti_cgroup_members_list(struct rti_cgroup_members *members, const struct rti
 
 	if (members->is_removed)
 		return -ENODEV;
-	members->hidden = 0;
-	err = list_own(&listing, place);
-	if (err == RTI_CONTINUE && !members->is_threaded && is_walk_due(members, ctx, place))
-		err = walk_below(members, ctx, place);
-	for (size_t i = 0; i < members->count && err == RTI_CONTINUE; i++)
-		err = list_below(&listing, place, i);
+	err = list_all(&listing, place);
+	/* One below has been removed. Another one may have come for it. */
+	if (err == RTI_CONTINUE && members->count > 0 && !members->is_walked)
+		err = list_all(&listing, place);
 	return err;
 }

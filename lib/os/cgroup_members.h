@@ -24,8 +24,8 @@ struct rti_cgroup_members {
 void rti_cgroup_members_init(struct rti_cgroup_members *members);
 void rti_cgroup_members_free(struct rti_cgroup_members *members, const struct rti_context *ctx);
 
-/* Call each() for every process. One may come twice, if it moves meanwhile. With is_threaded, for
- * each that has a thread in the cgroup.
+/* Call each() for every process. One may come twice, e.g. if it moves meanwhile. With
+ * is_threaded, for each that has a thread in the cgroup.
  *
  * Returns 0; what stopped the list; -ENODEV if the cgroup has been removed; or another -errno. */
 int rti_cgroup_members_list(struct rti_cgroup_members *members, const struct rti_context *ctx,

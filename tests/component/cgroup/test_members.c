@@ -157,6 +157,23 @@ START_TEST(cgroups_below_belong_to_it)
 }
 END_TEST
 
+/* The number of them is the same when one is made and another one removed. */
+START_TEST(cgroup_below_that_takes_the_place_of_another_is_found)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 1\n");
+	cgroup_root_write("a/b/x/cgroup.procs", "");
+	t = cgroup_root_track("/a/b", MEMBERS);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	faults_on_read("x/cgroup.procs", -ENODEV);
+	cgroup_root_write("a/b/y/cgroup.procs", "103\n");
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 3);
+	faults_on_read("x/cgroup.procs", 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
 /* v1 does not say how many there are, so they are looked for each time. */
 START_TEST(cgroups_below_belong_to_it_in_v1)
 {
@@ -310,6 +327,7 @@ int main(void)
 	tcase_add_test(members, member_that_exits_is_gone);
 	tcase_add_test(members, empty_cgroup_has_no_processes);
 	tcase_add_test(members, cgroups_below_belong_to_it);
+	tcase_add_test(members, cgroup_below_that_takes_the_place_of_another_is_found);
 	tcase_add_test(members, cgroups_below_belong_to_it_in_v1);
 	tcase_add_test(members, threaded_cgroup_below_is_left_to_the_one_above);
 	tcase_add_test(members, threaded_cgroup_has_the_processes_of_its_threads);
