@@ -100,18 +100,37 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 	return (uint64_t)(result < largest ? result : largest);
 }
 
+/* Returns by how much the clock of an engine has grown since the look before. One that lags catches
+ * up by the next look. One that is still behind then has begun anew. E.g.: that of xe does if the
+ * device was off meanwhile. */
+static uint64_t advance_clock(struct rti_drm_known_engine *e, uint64_t shown_cycles)
+{
+	bool is_behind = shown_cycles < e->total_cycles;
+	uint64_t growth;
+
+	if (is_behind && e->is_behind && shown_cycles > e->shown_cycles) {
+		e->total_cycles = e->shown_cycles;
+		is_behind = false;
+	}
+	growth = rti_subtract_saturated(shown_cycles, e->total_cycles);
+	e->total_cycles += growth;
+	e->passed_cycles = rti_add_saturated(e->passed_cycles, growth);
+	e->shown_cycles = shown_cycles;
+	e->is_behind = is_behind;
+	return growth;
+}
+
 /* Cycles become time at the rate at which the engine's clock has gone since the look before. What
  * came before the first look waits for the second one. */
 static void convert_cycles(struct rti_drm_known_engine *e, const struct rti_drm_engine *shown,
                            uint64_t elapsed_ns)
 {
-	uint64_t total = rti_subtract_saturated(shown->total_cycles, e->total_cycles);
-	uint64_t longest_ns;
+	uint64_t total = advance_clock(e, shown->total_cycles), longest_ns;
 
 	if (shown->cycles > e->cycles)
 		e->pending_cycles = rti_add_saturated(e->pending_cycles, shown->cycles - e->cycles);
 	if (e->has_cycles && elapsed_ns && total) {
-		longest_ns = rti_multiply_saturated(scale(shown->total_cycles, elapsed_ns, total),
+		longest_ns = rti_multiply_saturated(scale(e->passed_cycles, elapsed_ns, total),
 		                                    shown->capacity);
 		e->converted_ns =
 		    rti_add_saturated(e->converted_ns, scale(e->pending_cycles, elapsed_ns, total));
@@ -122,8 +141,6 @@ static void convert_cycles(struct rti_drm_known_engine *e, const struct rti_drm_
 	e->has_cycles = true;
 	if (shown->cycles > e->cycles)
 		e->cycles = shown->cycles;
-	if (shown->total_cycles > e->total_cycles)
-		e->total_cycles = shown->total_cycles;
 }
 
 /* Returns by how much its time has grown. */

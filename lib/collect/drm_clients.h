@@ -18,7 +18,10 @@ struct rti_drm_known_engine {
 	char name[24];
 	enum rti_drm_engine_kind kind;
 	bool has_cycles; /* and no time: it is converted */
+	bool is_behind;  /* its clock was below total_cycles in the last look */
 	uint64_t cycles, total_cycles;
+	uint64_t shown_cycles;   /* of its clock, in the last look */
+	uint64_t passed_cycles;  /* of its clock in all, also if that has begun anew */
 	uint64_t pending_cycles; /* that no rate is known for yet */
 	uint64_t converted_ns;   /* from cycles, over the whole group */
 	uint64_t ns;             /* used, over its capacity. Never falls. */

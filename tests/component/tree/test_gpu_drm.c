@@ -186,6 +186,25 @@ START_TEST(cycles_that_fall_count_nothing)
 }
 END_TEST
 
+/* E.g.: the device was off while it had nothing to do. */
+START_TEST(clock_that_begins_anew_is_followed)
+{
+	install_driver();
+	write_process(100, 1, "");
+	write_xe(500, 1000000);
+	track(100, 0);
+	take_sample();
+	write_xe(500, 1001000);
+	ck_assert_uint_eq(take_sample().gpu_busy_ns, 500 * (SECOND_NS / 1000));
+	write_xe(600, 100);
+	ck_assert_uint_eq(take_sample().gpu_busy_ns, 500 * (SECOND_NS / 1000));
+	write_xe(700, 1100);
+	ck_assert_uint_eq(take_sample().gpu_busy_ns, 700 * (SECOND_NS / 1000));
+	write_xe(800, 2100);
+	ck_assert_uint_eq(take_sample().gpu_busy_ns, 800 * (SECOND_NS / 1000));
+}
+END_TEST
+
 START_TEST(counter_that_falls_is_kept_at_the_larger)
 {
 	static const uint64_t shown[] = { 5000, 4000, 4900, 5100 };
@@ -332,6 +351,7 @@ int main(void)
 	                    sizeof(drivers) / sizeof(drivers[0]));
 	tcase_add_test(figures, cycles_of_xe_become_time_and_are_an_estimate);
 	tcase_add_test(figures, cycles_that_fall_count_nothing);
+	tcase_add_test(figures, clock_that_begins_anew_is_followed);
 	tcase_add_test(figures, counter_that_falls_is_kept_at_the_larger);
 	tcase_add_test(figures, gpu_is_used_if_it_worked_since_the_sample_before);
 	tcase_add_test(figures, difference_has_the_time_in_between);
