@@ -11,7 +11,8 @@ static const struct rti_cgroup_source source = { RTI_CONTROLLER_IO, "io.stat",
 struct state {
 	struct rti_file file;
 	uint64_t read_bytes, write_bytes; /* as reported last */
-	bool has_fallen;                  /* a device is gone, and what was counted for it */
+	uint32_t devices;                 /* with figures, in the sample before */
+	bool has_lost;                    /* a device is gone, and what was counted for it */
 };
 
 static void io_open(void *state)
@@ -31,9 +32,12 @@ static int parse(const struct rti_buf *buf, bool is_v1, struct rti_cgroup_io *ou
 	return err == 0 && is_v1 && out->devices == 0 ? -ENODATA : err;
 }
 
+/* A device that has figures keeps its line, until it is removed. */
 static void advance(struct state *st, const struct rti_cgroup_io *io)
 {
-	st->has_fallen |= io->read_bytes < st->read_bytes || io->write_bytes < st->write_bytes;
+	st->has_lost |= io->devices < st->devices || io->read_bytes < st->read_bytes ||
+	                io->write_bytes < st->write_bytes;
+	st->devices = io->devices;
 	st->read_bytes = io->read_bytes > st->read_bytes ? io->read_bytes : st->read_bytes;
 	st->write_bytes = io->write_bytes > st->write_bytes ? io->write_bytes : st->write_bytes;
 }
@@ -56,7 +60,7 @@ static void io_collect(void *state, struct rti_cgroup_look *look)
 	advance(st, &io);
 	look->out->cgroup_read_bytes = st->read_bytes;
 	look->out->cgroup_write_bytes = st->write_bytes;
-	if (!is_v1 && !st->has_fallen) {
+	if (!is_v1 && !st->has_lost) {
 		look->out->valid |= RT_HAS_CGROUP_IO;
 		return;
 	}

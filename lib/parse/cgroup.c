@@ -50,14 +50,16 @@ int rti_parse_cgroup_io(const char *data, size_t len, struct rti_cgroup_io *out)
 	*out = (struct rti_cgroup_io){ 0 };
 	while (rti_scan_line(&s, &line)) {
 		while (rti_scan_word(&line, &word)) {
-			uint64_t *sum = rti_scan_literal(&word, "rbytes=")   ? &out->read_bytes
-			                : rti_scan_literal(&word, "wbytes=") ? &out->write_bytes
-			                                                     : NULL;
+			bool is_read = rti_scan_literal(&word, "rbytes=");
+			bool is_write = !is_read && rti_scan_literal(&word, "wbytes=");
 
-			if (sum && !rti_scan_u64(&word, &bytes))
+			if (!is_read && !is_write)
+				continue;
+			if (!rti_scan_u64(&word, &bytes))
 				return -EBADMSG;
-			if (sum)
-				*sum += bytes;
+			out->devices += is_read;
+			out->read_bytes += is_read ? bytes : 0;
+			out->write_bytes += is_write ? bytes : 0;
 		}
 	}
 	return 0;

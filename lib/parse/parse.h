@@ -193,7 +193,7 @@ int rti_parse_cgroup_cpuacct(const char *data, size_t len, struct rti_cgroup_cpu
 /* io.stat of a cgroup (v2), or a blkio file of a cgroup (v1), in bytes, summed over its devices. */
 struct rti_cgroup_io {
 	uint64_t read_bytes, write_bytes;
-	/* v1: devices with figures. Of none there is only a total of 0, which may mean that no
+	/* Devices with figures. In v1, of none there is only a total of 0, which may mean that no
 	 * device is accounted for. */
 	uint32_t devices;
 };

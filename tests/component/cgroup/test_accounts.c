@@ -266,6 +266,23 @@ START_TEST(io_never_falls)
 }
 END_TEST
 
+START_TEST(io_of_a_device_that_goes_is_missed_although_others_work)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	t = cgroup_root_track("/a/b", OF_V2);
+	cgroup_root_sample(t);
+	cgroup_root_write("a/b/io.stat", "8:16 rbytes=9000 wbytes=9000 rios=1 wios=1\n");
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.cgroup_read_bytes, 9000);
+	ck_assert_uint_eq(m.partial, RT_HAS_CGROUP_IO);
+	rt_tracker_free(t);
+}
+END_TEST
+
 START_TEST(v1_without_a_device_does_not_know_of_io)
 {
 	struct rt_tracker *t;
@@ -329,6 +346,7 @@ int main(void)
 	tcase_add_test(accounts, refused_file_takes_out_its_domain_alone);
 	tcase_add_test(accounts, malformed_files_are_no_figures);
 	tcase_add_test(accounts, io_never_falls);
+	tcase_add_test(accounts, io_of_a_device_that_goes_is_missed_although_others_work);
 	tcase_add_test(accounts, v1_without_a_device_does_not_know_of_io);
 	tcase_add_test(accounts, differences_have_the_counters);
 	return suite_run(suite);

@@ -27,6 +27,7 @@ START_TEST(io_of_several_devices_is_summed)
 	    0);
 	ck_assert_uint_eq(io.read_bytes, 1460000);
 	ck_assert_uint_eq(io.write_bytes, 314774000);
+	ck_assert_uint_eq(io.devices, 2);
 }
 END_TEST
 
@@ -37,7 +38,7 @@ START_TEST(io_without_devices_is_zero)
 	ck_assert_int_eq(parse_io("", &io), 0);
 	ck_assert_uint_eq(io.read_bytes + io.write_bytes, 0);
 	ck_assert_int_eq(parse_io("8:0 \n8:16 rios=1", &io), 0);
-	ck_assert_uint_eq(io.read_bytes + io.write_bytes, 0);
+	ck_assert_uint_eq(io.read_bytes + io.write_bytes + io.devices, 0);
 }
 END_TEST
 
