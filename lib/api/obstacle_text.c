@@ -118,8 +118,11 @@ static const struct {
 	{ "memory.oom_control", "Linux 4.13." },
 };
 
-static const char *text_of_missing(const char *file)
+/* Of cgroup v1, swap space is in a file that has other figures, too. */
+static const char *text_of_missing(const char *file, uint64_t has)
 {
+	if (has == RT_HAS_CGROUP_SWAP)
+		return "CONFIG_SWAP, and swapaccount=1 at boot where it is off by default.";
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (strcmp(file, needs[i].file) == 0)
 			return needs[i].needs;
@@ -302,5 +305,5 @@ void rti_obstacle_describe(const struct rti_explanation *why, uint64_t has, char
 			rti_text_add(&text, one);
 	}
 	if (why->cause == RTI_CAUSE_NO_FIGURE)
-		rti_text_add(&text, text_of_missing(why->file));
+		rti_text_add(&text, text_of_missing(why->file, has));
 }

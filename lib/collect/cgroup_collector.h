@@ -72,6 +72,9 @@ void rti_cgroup_note(struct rti_cgroup_look *look, const struct rti_cgroup_sourc
 /* Whether the figures of a controller come from v1. */
 bool rti_cgroup_is_v1(const struct rti_cgroup_look *look, enum rti_controller controller);
 
+/* Whether the directory of the cgroup is the root of the mount of a controller. */
+bool rti_cgroup_is_root(const struct rti_cgroup_look *look, enum rti_controller controller);
+
 /* Files of a cgroup and of those above it. Filled with RTI_FILE_INIT at first. */
 #define RTI_LEVELS_MAX 16
 struct rti_cgroup_levels {

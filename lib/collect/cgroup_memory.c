@@ -119,20 +119,22 @@ static void set_faults(struct state *st, struct rti_cgroup_look *look,
 	out->valid |= RT_HAS_FAULTS;
 }
 
+/* memory.stat was read, so the controller is enabled. The root of v2 alone lacks the file then, or
+ * a kernel that does not account for swap space. */
 static void set_swap(struct state *st, struct rti_cgroup_look *look,
                      const struct rti_cgroup_memory_detail *detail)
 {
 	const uint64_t has = RT_HAS_CGROUP_SWAP;
 	uint64_t bytes = detail->swap_bytes;
+	int err = detail->has & RTI_MEMORY_STAT_SWAP ? 0 : -ENOENT;
+	bool is_v1 = rti_cgroup_is_v1(look, RTI_CONTROLLER_MEMORY);
 
-	if (rti_cgroup_is_v1(look, RTI_CONTROLLER_MEMORY)) {
-		if (!(detail->has & RTI_MEMORY_STAT_SWAP)) {
-			rti_cgroup_note(look, &swap, has, RTI_CAUSE_NO_FIGURE, -ENOENT);
-			return;
-		}
-	} else if (rti_cgroup_read_number(look, &swap, &st->swap, has, &bytes) < 0) {
+	if (!is_v1)
+		err = rti_cgroup_read_number(look, &swap, &st->swap, has, &bytes);
+	if (err == -ENOENT && (is_v1 || !rti_cgroup_is_root(look, RTI_CONTROLLER_MEMORY)))
+		rti_cgroup_note(look, &swap, has, RTI_CAUSE_NO_FIGURE, err);
+	if (err < 0)
 		return;
-	}
 	look->out->cgroup_swap_bytes = bytes;
 	look->out->valid |= has;
 }

@@ -40,6 +40,13 @@ bool rti_cgroup_is_v1(const struct rti_cgroup_look *look, enum rti_controller co
 	return place && !place->is_v2;
 }
 
+bool rti_cgroup_is_root(const struct rti_cgroup_look *look, enum rti_controller controller)
+{
+	const struct rti_cgroup_place *place = rti_cgroup_place_of(look->places, controller);
+
+	return place && place->depth == 0;
+}
+
 /* A file that is missing where a directory is there. */
 static enum rti_cause cause_of(const struct rti_cgroup_place *place, int err)
 {

@@ -182,6 +182,30 @@ START_TEST(older_kernel_lacks_peaks_and_has_a_bound_of_kernel_memory)
 }
 END_TEST
 
+/* The controller is enabled, and other files of it are there. */
+START_TEST(kernel_without_swap_accounts_names_what_it_needs)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	fixture_remove(&cgroup_root, "cg/a/b/memory.swap.current");
+	t = cgroup_root_track("/a/b", OF_V2);
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, OF_V2 & ~RT_HAS_CGROUP_SWAP);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_SWAP, -ENOENT, "swapaccount=1");
+	rt_tracker_free(t);
+	cgroup_root_v1();
+	cgroup_root_write_v1();
+	cgroup_root_write("memory/a/b/memory.stat",
+	                  "hierarchical_memory_limit 1\ntotal_cache 1\ntotal_rss 1\n"
+	                  "total_shmem 1\ntotal_pgfault 1\ntotal_pgmajfault 1\n");
+	t = cgroup_root_track("/a/b", OF_V2);
+	ck_assert_uint_eq(cgroup_root_sample(t).valid & RT_HAS_CGROUP_SWAP, 0);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_SWAP, -ENOENT, "swapaccount=1");
+	rt_tracker_free(t);
+}
+END_TEST
+
 START_TEST(root_cgroup_lacks_most_accounts)
 {
 	struct rt_tracker *t;
@@ -342,6 +366,7 @@ int main(void)
 	tcase_add_test(accounts, hybrid_with_directories_has_the_figures_of_both);
 	tcase_add_test(accounts, controller_that_is_not_enabled_is_named);
 	tcase_add_test(accounts, older_kernel_lacks_peaks_and_has_a_bound_of_kernel_memory);
+	tcase_add_test(accounts, kernel_without_swap_accounts_names_what_it_needs);
 	tcase_add_test(accounts, root_cgroup_lacks_most_accounts);
 	tcase_add_test(accounts, refused_file_takes_out_its_domain_alone);
 	tcase_add_test(accounts, malformed_files_are_no_figures);
