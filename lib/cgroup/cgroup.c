@@ -119,10 +119,19 @@ void rti_cgroup_tracker_free(struct rti_cgroup_tracker *cgroup)
 
 /* --- A sample. --- */
 
+/* Returns the domains that lack the members which the pid namespace does not show. */
+static uint64_t hidden_domains(const struct rti_cgroup_tracker *cgroup)
+{
+	if (cgroup->members.hidden == 0)
+		return 0;
+	return cgroup->members.is_threaded ? GAUGES_OF_MEMBERS | RT_HAS_PROCESSES
+	                                   : GAUGES_OF_MEMBERS;
+}
+
 /* A member may have come with what it had used elsewhere, and others may have gone unseen. */
 static void sum_members(struct rti_cgroup_tracker *cgroup, uint64_t now_ns, struct rt_metrics *out)
 {
-	uint64_t known;
+	uint64_t known, lacking;
 
 	if (!cgroup->tree) {
 		list_members(cgroup, ignore_pid, NULL);
@@ -138,10 +147,9 @@ static void sum_members(struct rti_cgroup_tracker *cgroup, uint64_t now_ns, stru
 	out->estimated |= known & COUNTERS_OF_MEMBERS;
 	out->cpu_user_ns = out->cpu_system_ns = out->cpu_resolution_ns = 0;
 	out->reasons &= RT_REASON_MEMBERS_SKIPPED;
-	if (cgroup->members.hidden > 0) {
-		out->partial |= out->valid & GAUGES_OF_MEMBERS;
-		out->valid &= ~GAUGES_OF_MEMBERS;
-	}
+	lacking = hidden_domains(cgroup);
+	out->partial |= out->valid & lacking;
+	out->valid &= ~lacking;
 }
 
 static bool collect(struct rti_cgroup_tracker *cgroup, struct rt_metrics *out)
@@ -231,7 +239,7 @@ void rti_cgroup_tracker_explain(const struct rti_cgroup_tracker *cgroup,
 		out->cause = RTI_CAUSE_CGROUP_REMOVED;
 	} else if (cgroup->obstacles.met & has) {
 		explain_account(cgroup, has, out);
-	} else if (has & GAUGES_OF_MEMBERS && cgroup->members.hidden > 0) {
+	} else if (has & hidden_domains(cgroup)) {
 		out->cause = RTI_CAUSE_CGROUP_HIDDEN;
 		out->error = -EXDEV;
 	} else if (cgroup->tree && !(last->estimated & has & COUNTERS_OF_MEMBERS) &&

@@ -14,12 +14,11 @@
 
 #define BELOW_MAX 4096 /* cgroups below */
 #define PATH_SIZE 1024
-#define PROCS "/cgroup.procs"
 #define FILES_KEPT 64 /* cgroups below that have their list kept open */
 
 struct rti_cgroup_below {
 	struct rti_file procs;
-	char *path; /* of its cgroup.procs, below the directory of the cgroup */
+	char *path; /* of its list, below the directory of the cgroup */
 };
 
 void rti_cgroup_members_init(struct rti_cgroup_members *members)
@@ -60,6 +59,12 @@ static int read_list(struct rti_cgroup_members *members, const struct rti_contex
 	if (!place->is_v2)
 		rti_procfs_close_file(ctx->procfs, file);
 	return err;
+}
+
+/* The file that lists what belongs to a cgroup. */
+static const char *list_file(const struct rti_cgroup_members *members)
+{
+	return members->is_threaded ? "cgroup.threads" : "cgroup.procs";
 }
 
 /* --- The cgroups below. --- */
@@ -124,8 +129,8 @@ static int walk_into(void *arg, const char *name)
 	size_t len = walk->len;
 	int err = RTI_CONTINUE;
 
-	if (walk->found < BELOW_MAX && (len == 0 || append(walk, "/")) && append(walk, name) &&
-	    append(walk, PROCS))
+	if (walk->found < BELOW_MAX && append(walk, name) && append(walk, "/") &&
+	    append(walk, list_file(walk->members)))
 		err = add_below(walk);
 	else
 		walk->members->is_cut = true;
@@ -156,8 +161,8 @@ static int walk_below(struct rti_cgroup_members *members, const struct rti_conte
 		const char *path = members->below[i].path;
 
 		cut_to(&walk, 0);
-		if (append(&walk, path) && walk.len > strlen(PROCS))
-			cut_to(&walk, walk.len - strlen(PROCS));
+		if (append(&walk, path) && walk.len > strlen(list_file(members)))
+			cut_to(&walk, walk.len - strlen(list_file(members)));
 		err = walk_level(&walk);
 	}
 	forget_below(members, ctx, walk.found);
@@ -192,9 +197,11 @@ struct listing {
 static int visit_process(void *arg, int32_t pid)
 {
 	struct listing *listing = arg;
+	struct rti_cgroup_members *members = listing->members;
 
 	if (pid == 0) {
-		listing->members->hidden++;
+		if (!members->is_threaded || members->hidden == 0)
+			members->hidden++;
 		return RTI_CONTINUE;
 	}
 	return listing->each(listing->arg, pid);
@@ -217,17 +224,25 @@ static int visit_thread(void *arg, int32_t tid)
 	return visit_process(arg, status.tgid);
 }
 
+static int visit_list(struct listing *listing)
+{
+	struct rti_cgroup_members *members = listing->members;
+
+	return rti_parse_cgroup_procs(members->buf.data, members->buf.len,
+	                              members->is_threaded ? visit_thread : visit_process, listing);
+}
+
 /* Of the cgroup itself. That of threads alone refuses to list processes (EOPNOTSUPP). */
 static int list_own(struct listing *listing, const struct rti_cgroup_place *place)
 {
 	struct rti_cgroup_members *members = listing->members;
-	int err = -EOPNOTSUPP;
+	int err;
 
-	if (!members->is_threaded)
-		err = read_list(members, listing->ctx, place, "cgroup.procs", &members->procs);
-	if (err == -EOPNOTSUPP) {
+	err = read_list(members, listing->ctx, place, list_file(members), &members->procs);
+	if (err == -EOPNOTSUPP && !members->is_threaded) {
 		members->is_threaded = true;
-		err = read_list(members, listing->ctx, place, "cgroup.threads", &members->procs);
+		members->is_walked = false;
+		err = read_list(members, listing->ctx, place, list_file(members), &members->procs);
 	}
 	if (err == -ENODEV || err == -ENOENT) {
 		members->is_removed = true;
@@ -235,11 +250,11 @@ static int list_own(struct listing *listing, const struct rti_cgroup_place *plac
 	}
 	if (err < 0)
 		return err;
-	return rti_parse_cgroup_procs(members->buf.data, members->buf.len,
-	                              members->is_threaded ? visit_thread : visit_process, listing);
+	return visit_list(listing);
 }
 
-/* Processes of a threaded cgroup are listed by a cgroup above it, which is ours or below ours. */
+/* Processes of a threaded cgroup below one that is not are listed by a cgroup above it, which is
+ * ours or below ours. */
 static int list_below(struct listing *listing, const struct rti_cgroup_place *place, size_t i)
 {
 	struct rti_cgroup_members *members = listing->members;
@@ -256,7 +271,7 @@ static int list_below(struct listing *listing, const struct rti_cgroup_place *pl
 	}
 	if (err < 0)
 		return err;
-	return rti_parse_cgroup_procs(members->buf.data, members->buf.len, visit_process, listing);
+	return visit_list(listing);
 }
 
 static int list_all(struct listing *listing, const struct rti_cgroup_place *place)
@@ -266,8 +281,7 @@ static int list_all(struct listing *listing, const struct rti_cgroup_place *plac
 
 	members->hidden = 0;
 	err = list_own(listing, place);
-	if (err == RTI_CONTINUE && !members->is_threaded &&
-	    is_walk_due(members, listing->ctx, place))
+	if (err == RTI_CONTINUE && is_walk_due(members, listing->ctx, place))
 		err = walk_below(members, listing->ctx, place);
 	for (size_t i = 0; i < members->count && err == RTI_CONTINUE; i++)
 		err = list_below(listing, place, i);

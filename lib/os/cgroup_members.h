@@ -14,10 +14,12 @@ struct rti_cgroup_members {
 	struct rti_cgroup_below *below;
 	size_t count, capacity;
 	bool is_walked;   /* below has all cgroups, as far as is known */
-	bool is_threaded; /* only threads belong to the cgroup (v2) */
+	bool is_threaded; /* only threads belong to the cgroup, and to those below (v2) */
 	bool is_cut;      /* there are more cgroups than are listed */
 	bool is_removed;  /* the cgroup is gone for good */
-	uint64_t hidden;  /* processes that the pid namespace of the reader does not show */
+	/* Processes that the pid namespace of the reader does not show. With is_threaded, 1 if
+	 * there is any: how many of them have the threads is not known. */
+	uint64_t hidden;
 	struct rti_buf buf;
 };
 

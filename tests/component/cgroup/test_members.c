@@ -228,6 +228,52 @@ START_TEST(threaded_cgroup_has_the_processes_of_its_threads)
 }
 END_TEST
 
+static void write_thread(int tid, int pid)
+{
+	char path[64], text[64];
+
+	snprintf(path, sizeof(path), "proc/%d/status", tid);
+	snprintf(text, sizeof(text), "Tgid:\t%d\n", pid);
+	fixture_write(&cgroup_root, path, text);
+}
+
+START_TEST(threaded_cgroup_has_the_threads_below)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 1\n");
+	cgroup_root_write("a/b/cgroup.threads", "101\n");
+	cgroup_root_write("a/b/x/cgroup.threads", "1021\n");
+	write_thread(101, 101);
+	write_thread(1021, 102);
+	faults_on_read("cgroup.procs", -EOPNOTSUPP);
+	t = cgroup_root_track("/a/b", RT_HAS_PROCESSES | RT_HAS_RSS);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	faults_on_read("cgroup.procs", 0);
+	rt_tracker_free(t);
+	ck_assert_uint_eq(faults_open_files(), 0);
+}
+END_TEST
+
+/* They may be of one process, or each of another one. */
+START_TEST(threads_of_another_pid_namespace_are_a_process_at_least)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_write("a/b/cgroup.threads", "0\n101\n0\n0\n");
+	write_thread(101, 101);
+	faults_on_read("cgroup.procs", -EOPNOTSUPP);
+	t = cgroup_root_track("/a/b", RT_HAS_PROCESSES | RT_HAS_RSS);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert(m.partial & RT_HAS_PROCESSES);
+	cgroup_root_check_missing(t, RT_HAS_PROCESSES, -EXDEV, "pid namespace");
+	faults_on_read("cgroup.procs", 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
 START_TEST(processes_of_another_pid_namespace_are_counted)
 {
 	struct rt_tracker *t;
@@ -331,6 +377,8 @@ int main(void)
 	tcase_add_test(members, cgroups_below_belong_to_it_in_v1);
 	tcase_add_test(members, threaded_cgroup_below_is_left_to_the_one_above);
 	tcase_add_test(members, threaded_cgroup_has_the_processes_of_its_threads);
+	tcase_add_test(members, threaded_cgroup_has_the_threads_below);
+	tcase_add_test(members, threads_of_another_pid_namespace_are_a_process_at_least);
 	tcase_add_test(members, processes_of_another_pid_namespace_are_counted);
 	tcase_add_test(members, list_that_cannot_be_read_makes_lower_bounds);
 	tcase_add_test(members, removed_cgroup_is_gone_for_good);
