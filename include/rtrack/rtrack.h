@@ -374,7 +374,8 @@ RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *
  *  tree. A cgroup may be empty. RT_HAS_IO, RT_HAS_IO_CALLS and RT_HAS_CTXSW are no defaults: the
  *  kernel has no account of them, so they are sums of what members have used, in `estimated`. Of a
  *  threaded cgroup (v2), every process with a thread in it is a member. Processes that the
- *  caller's pid namespace does not show are counted, and nothing else is known of them.
+ *  caller's pid namespace does not show are counted, and nothing else is known of them. v1 leaves
+ *  them out: so outside of the initial pid namespace, what is known of members is in `partial`.
  *
  *  A cgroup that is removed is gone for good: rt_sample() then returns -ESRCH. Another one that
  *  gets the same name later is not followed.

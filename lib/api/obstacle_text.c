@@ -87,8 +87,8 @@ static const char *const texts[] = {
 	    " samples have seen. Others may have come and gone, and members may have come from"
 	    " elsewhere.",
 	[RTI_CAUSE_CGROUP_HIDDEN] =
-	    "Members of the cgroup are in a pid namespace that the caller does not see. Run the"
-	    " caller in the initial pid namespace.",
+	    "Members of the cgroup are in a pid namespace that the caller does not see, or may be:"
+	    " cgroup v1 does not say. Run the caller in the initial pid namespace.",
 	[RTI_CAUSE_BETWEEN_SAMPLES] = "The peak between two samples or peak polls may be higher."
 				      " Shorter intervals miss less.",
 };

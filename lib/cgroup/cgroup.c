@@ -85,6 +85,9 @@ int rti_cgroup_tracker_init(struct rti_cgroup_tracker *cgroup, const struct rti_
 	rti_cgroup_members_init(&cgroup->members);
 	err = rti_cgroup_find(&cgroup->places, ctx, name);
 	if (err == 0)
+		rti_cgroup_members_check_pids(&cgroup->members, ctx,
+		                              &cgroup->places.place[cgroup->places.main]);
+	if (err == 0)
 		err = open_collectors(cgroup, opts->want);
 	tree_opts.want &= OF_MEMBERS;
 	tree_opts.list = list_for_tree;
@@ -119,13 +122,14 @@ void rti_cgroup_tracker_free(struct rti_cgroup_tracker *cgroup)
 
 /* --- A sample. --- */
 
-/* Returns the domains that lack the members which the pid namespace does not show. */
+/* Returns the domains that lack, or may lack, members which the pid namespace does not show. */
 static uint64_t hidden_domains(const struct rti_cgroup_tracker *cgroup)
 {
-	if (cgroup->members.hidden == 0)
-		return 0;
-	return cgroup->members.is_threaded ? GAUGES_OF_MEMBERS | RT_HAS_PROCESSES
-	                                   : GAUGES_OF_MEMBERS;
+	const struct rti_cgroup_members *members = &cgroup->members;
+
+	if (members->may_leave_out || (members->is_threaded && members->hidden > 0))
+		return GAUGES_OF_MEMBERS | RT_HAS_PROCESSES;
+	return members->hidden > 0 ? GAUGES_OF_MEMBERS : 0;
 }
 
 /* A member may have come with what it had used elsewhere, and others may have gone unseen. */

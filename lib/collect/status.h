@@ -53,7 +53,7 @@ enum rti_cause {
 	RTI_CAUSE_CGROUP_DEVICE,     /* one is gone, with its count */
 	RTI_CAUSE_CGROUP_REMOVED,    /* while it was tracked */
 	RTI_CAUSE_CGROUP_MEMBERS,    /* a sum over members, with a past of their own */
-	RTI_CAUSE_CGROUP_HIDDEN,     /* members are outside of the pid namespace */
+	RTI_CAUSE_CGROUP_HIDDEN,     /* members are, or may be, outside of the pid namespace */
 };
 
 /* All that is known of why one domain of the last sample is not complete. */

@@ -26,6 +26,22 @@ void rti_cgroup_members_init(struct rti_cgroup_members *members)
 	*members = (struct rti_cgroup_members){ .procs = RTI_FILE_INIT, .stat = RTI_FILE_INIT };
 }
 
+/* v2 lists a process of another pid namespace as 0; v1 leaves it out (kernel/cgroup/cgroup-v1.c,
+ * pidlist_array_load()). The lists have the pids of the reader's namespace, whichever /proc it
+ * reads. E.g.: a container that reads /host/proc. */
+void rti_cgroup_members_check_pids(struct rti_cgroup_members *members,
+                                   const struct rti_context *ctx,
+                                   const struct rti_cgroup_place *place)
+{
+	char name[2];
+
+	members->has_other_pids = !rti_context_is_own_proc(ctx->procfs, ctx->platform->getpid());
+	members->may_leave_out =
+	    !place->is_v2 &&
+	    rti_procfs_readlink(ctx->procfs, RTI_PROC, "self/ns/pid", name, sizeof(name)) > 0 &&
+	    !rti_context_is_initial_pid_namespace(ctx->procfs);
+}
+
 /* Forget the cgroups below from number first on. */
 static void forget_below(struct rti_cgroup_members *members, const struct rti_context *ctx,
                          size_t first)
@@ -199,7 +215,7 @@ static int visit_process(void *arg, int32_t pid)
 	struct listing *listing = arg;
 	struct rti_cgroup_members *members = listing->members;
 
-	if (pid == 0) {
+	if (pid == 0 || members->has_other_pids) {
 		if (!members->is_threaded || members->hidden == 0)
 			members->hidden++;
 		return RTI_CONTINUE;
@@ -214,7 +230,7 @@ static int visit_thread(void *arg, int32_t tid)
 	const struct rti_context *ctx = listing->ctx;
 	struct rti_pid_status status = { 0 };
 
-	if (tid == 0)
+	if (tid == 0 || listing->members->has_other_pids)
 		return visit_process(arg, 0);
 	if (rti_procfs_read(ctx->procfs, RTI_PROC, rti_pid_path(tid, "status").text,
 	                    RTI_SINGLE_RECORD, ctx->buf) < 0 ||

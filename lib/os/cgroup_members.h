@@ -13,18 +13,25 @@ struct rti_cgroup_members {
 	struct rti_file stat;  /* v2: how many cgroups are below */
 	struct rti_cgroup_below *below;
 	size_t count, capacity;
-	bool is_walked;   /* below has all cgroups, as far as is known */
-	bool is_threaded; /* only threads belong to the cgroup, and to those below (v2) */
-	bool is_cut;      /* there are more cgroups than are listed */
-	bool is_removed;  /* the cgroup is gone for good */
-	/* Processes that the pid namespace of the reader does not show. With is_threaded, 1 if
-	 * there is any: how many of them have the threads is not known. */
+	bool is_walked;      /* below has all cgroups, as far as is known */
+	bool is_threaded;    /* only threads belong to the cgroup, and to those below (v2) */
+	bool is_cut;         /* there are more cgroups than are listed */
+	bool is_removed;     /* the cgroup is gone for good */
+	bool has_other_pids; /* pids in the lists mean others in /proc, so all are hidden */
+	bool may_leave_out;  /* lists leave out hidden processes, and there may be some (v1) */
+	/* Processes that the pid namespace of the reader, or that of /proc, does not show. With
+	 * is_threaded, 1 if there is any: how many of them have the threads is not known. */
 	uint64_t hidden;
 	struct rti_buf buf;
 };
 
 void rti_cgroup_members_init(struct rti_cgroup_members *members);
 void rti_cgroup_members_free(struct rti_cgroup_members *members, const struct rti_context *ctx);
+
+/* Find out which processes the lists of a place show. Before the first list. */
+void rti_cgroup_members_check_pids(struct rti_cgroup_members *members,
+                                   const struct rti_context *ctx,
+                                   const struct rti_cgroup_place *place);
 
 /* Call each() for every process. One may come twice, e.g. if it moves meanwhile. With
  * is_threaded, for each that has a thread in the cgroup.

@@ -12,6 +12,8 @@
 	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS | RT_HAS_PROCESSES | RT_HAS_IO |    \
 	 RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
 
+#define INITIAL "pid:[4026531836]"
+
 static void add_process(int pid, uint64_t rss_pages)
 {
 	const struct fake_process p = { .pid = pid,
@@ -291,6 +293,51 @@ START_TEST(processes_of_another_pid_namespace_are_counted)
 }
 END_TEST
 
+/* v1 leaves them out (kernel/cgroup/cgroup-v1.c, pidlist_array_load()), so nothing shows whether
+ * there are any. */
+START_TEST(members_of_v1_are_a_bound_in_another_pid_namespace)
+{
+	const uint64_t bounds = RT_HAS_PROCESSES | RT_HAS_RSS | RT_HAS_THREADS;
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v1();
+	cgroup_root_write_v1();
+	cgroup_root_write("cpu/a/b/cgroup.procs", "101\n");
+	fixture_link(&cgroup_root, "proc/self/ns/pid", _i ? "pid:[4026532000]" : INITIAL);
+	t = cgroup_root_track("/a/b", MEMBERS);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.processes, 1);
+	ck_assert_uint_eq(m.partial & bounds, _i ? bounds : 0);
+	ck_assert_uint_eq(m.valid & (bounds | RT_HAS_CPU), _i ? RT_HAS_CPU : RT_HAS_CPU | bounds);
+	if (_i)
+		cgroup_root_check_missing(t, RT_HAS_PROCESSES, -EXDEV, "pid namespace");
+	rt_tracker_free(t);
+}
+END_TEST
+
+/* E.g.: a container with a pid namespace of its own that has /proc of the host at /host/proc. 101
+ * of the list is not 101 there. */
+START_TEST(processes_are_not_mistaken_for_others_of_another_proc)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+	struct rt_process rows[8];
+	char other[16];
+
+	snprintf(other, sizeof(other), "%d", getpid() + 1);
+	fixture_link(&cgroup_root, "proc/self", other);
+	t = cgroup_root_track("/a/b", MEMBERS);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.rss_bytes, 0);
+	ck_assert(m.valid & RT_HAS_PROCESSES && m.partial & RT_HAS_RSS);
+	ck_assert_uint_eq(list(t, rows), 0);
+	cgroup_root_check_missing(t, RT_HAS_RSS, -EXDEV, "pid namespace");
+	rt_tracker_free(t);
+}
+END_TEST
+
 START_TEST(list_that_cannot_be_read_makes_lower_bounds)
 {
 	struct rt_tracker *t = cgroup_root_track("/a/b", MEMBERS);
@@ -380,6 +427,8 @@ int main(void)
 	tcase_add_test(members, threaded_cgroup_has_the_threads_below);
 	tcase_add_test(members, threads_of_another_pid_namespace_are_a_process_at_least);
 	tcase_add_test(members, processes_of_another_pid_namespace_are_counted);
+	tcase_add_loop_test(members, members_of_v1_are_a_bound_in_another_pid_namespace, 0, 2);
+	tcase_add_test(members, processes_are_not_mistaken_for_others_of_another_proc);
 	tcase_add_test(members, list_that_cannot_be_read_makes_lower_bounds);
 	tcase_add_test(members, removed_cgroup_is_gone_for_good);
 	tcase_add_test(members, tracker_that_wants_no_members_reads_none);
