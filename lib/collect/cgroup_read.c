@@ -101,21 +101,23 @@ int rti_cgroup_read_number(struct rti_cgroup_look *look, const struct rti_cgroup
 
 void rti_cgroup_levels_init(struct rti_cgroup_levels *levels)
 {
-	for (int i = 0; i < RTI_LEVELS_MAX; i++)
+	for (int i = 0; i < RTI_LEVELS_KEPT; i++)
 		levels->file[i] = (struct rti_file)RTI_FILE_INIT;
 }
 
 void rti_cgroup_levels_close(struct rti_cgroup_levels *levels, const struct rti_context *ctx)
 {
-	for (int i = 0; i < RTI_LEVELS_MAX; i++)
+	for (int i = 0; i < RTI_LEVELS_KEPT; i++)
 		rti_procfs_close_file(ctx->procfs, &levels->file[i]);
 }
+
+#define PATH_SIZE 2048 /* for as many levels as the path of a cgroup may have */
 
 /* E.g.: "../../memory.max" for level 2. */
 static int read_above(const struct rti_cgroup_look *look, const struct rti_cgroup_place *place,
                       const char *name, unsigned level, struct rti_file *file)
 {
-	char path[3 * RTI_LEVELS_MAX + 64];
+	char path[PATH_SIZE];
 	size_t len = strlen(name);
 
 	if (3 * level + len >= sizeof(path))
@@ -134,11 +136,14 @@ int rti_cgroup_read_level(struct rti_cgroup_look *look, const struct rti_cgroup_
 	const struct rti_cgroup_place *place =
 	    rti_cgroup_place_of(look->places, source->controller);
 	const char *name = place->is_v2 ? source->v2 : source->v1;
+	struct rti_file once = RTI_FILE_INIT;
 	int err;
 
-	if (level > place->depth || level >= RTI_LEVELS_MAX)
+	if (level > place->depth)
 		return -ENOENT;
-	err = read_above(look, place, name, level, &levels->file[level]);
+	err = read_above(look, place, name, level,
+	                 level < RTI_LEVELS_KEPT ? &levels->file[level] : &once);
+	rti_procfs_close_file(look->ctx->procfs, &once);
 	if (err < 0 && (err != -ENOENT || level < place->depth))
 		rti_cgroup_note(look, source, has, cause_of(place, err), err);
 	return err == -ENOENT && level < place->depth ? -EIO : err;

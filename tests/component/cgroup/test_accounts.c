@@ -222,6 +222,34 @@ START_TEST(root_cgroup_lacks_most_accounts)
 }
 END_TEST
 
+/* As with containers in containers. */
+START_TEST(limit_of_a_cgroup_far_above_counts)
+{
+	char dir[128] = "", path[160];
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v2();
+	for (int level = 0; level < 20; level++) {
+		snprintf(dir + strlen(dir), sizeof(dir) - strlen(dir), "/c%d", level);
+		snprintf(path, sizeof(path), "%s/pids.max", dir + 1);
+		cgroup_root_write(path, level == 0 ? "50\n" : "max\n");
+	}
+	snprintf(path, sizeof(path), "%s/pids.current", dir + 1);
+	cgroup_root_write(path, "7\n");
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir + 1);
+	cgroup_root_write(path, "");
+	t = cgroup_root_track(dir, RT_HAS_CGROUP_TASKS);
+	for (int i = 0; i < 2; i++) {
+		m = cgroup_root_sample(t);
+		ck_assert_uint_eq(m.valid, RT_HAS_CGROUP_TASKS);
+		ck_assert_uint_eq(m.cgroup_tasks_limit, 50);
+	}
+	rt_tracker_free(t);
+	ck_assert_uint_eq(faults_open_files(), 0);
+}
+END_TEST
+
 START_TEST(refused_file_takes_out_its_domain_alone)
 {
 	struct rt_tracker *t;
@@ -368,6 +396,7 @@ int main(void)
 	tcase_add_test(accounts, older_kernel_lacks_peaks_and_has_a_bound_of_kernel_memory);
 	tcase_add_test(accounts, kernel_without_swap_accounts_names_what_it_needs);
 	tcase_add_test(accounts, root_cgroup_lacks_most_accounts);
+	tcase_add_test(accounts, limit_of_a_cgroup_far_above_counts);
 	tcase_add_test(accounts, refused_file_takes_out_its_domain_alone);
 	tcase_add_test(accounts, malformed_files_are_no_figures);
 	tcase_add_test(accounts, io_never_falls);
