@@ -388,6 +388,8 @@ RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *
  *          the kernel accounts for little.
  *  @param opts options; NULL means all defaults. Of the flags it takes RT_OPT_NO_PSS_READS. With
  *          rt_opts.root, the mounts are those of process 1 below that root, or else of `self`.
+ *          If that root shows another pid namespace than the caller's, members are only
+ *          counted: their pids mean other processes there.
  *  @retval 0 success
  *  @retval -EFAULT @p out or @p name is NULL
  *  @retval -EINVAL @p name is none of these, or an option is unknown, of another kind of tracker,
@@ -797,7 +799,8 @@ struct rt_metrics {
 	 * A member that opens a GPU is noticed in the next sample if RSS is wanted, too, and its
 	 * address space has changed by 1 MiB, as the libraries for GPUs make it. Otherwise it is
 	 * noticed within 128 samples by the number of its open descriptors (before Linux 6.2,
-	 * 1024), and within 2048 if that has not changed. @since 0.3 */
+	 * 1024), and within 2048 if that has not changed. Nothing shows what a member has opened
+	 * and closed before it was noticed: `valid` does not exclude that. @since 0.3 */
 	uint64_t gpu_busy_ns;
 	/** Gauge, RT_HAS_GPU_MEMORY. Memory of the devices that is in use. A GPU that works in the
 	 * memory of the machine has none of its own.
@@ -830,7 +833,8 @@ struct rt_metrics {
 	 * after the semicolon that of v1. */
 
 	/** Gauge, RT_HAS_CGROUP_MEMORY. All that is charged: anonymous memory, page cache, tmpfs
-	 * and kernel memory. `memory.current`; `memory.usage_in_bytes`. @since 0.3 */
+	 * and kernel memory. `memory.current`; `memory.usage_in_bytes`, which has the cgroups below
+	 * only if `memory.use_hierarchy` is 1, as always since Linux 5.11. @since 0.3 */
 	uint64_t cgroup_memory_bytes;
 	/** Gauge, RT_HAS_CGROUP_MEMORY. Anonymous memory of processes. `memory.stat` anon;
 	 * total_rss. Lags behind cgroup_memory_bytes a little, as the two below do. @since 0.3 */
@@ -849,7 +853,8 @@ struct rt_metrics {
 	 * reclaimed: the least `memory.high`; UINT64_MAX if there is none, as in v1. @since 0.3 */
 	uint64_t cgroup_memory_high_bytes;
 	/** Largest cgroup_memory_bytes since the cgroup was made, RT_HAS_CGROUP_MEMORY_PEAK.
-	 * `memory.peak`, since Linux 5.19; `memory.max_usage_in_bytes`. @since 0.3 */
+	 * `memory.peak`, since Linux 5.19; `memory.max_usage_in_bytes`, to which a write resets it.
+	 * @since 0.3 */
 	uint64_t cgroup_memory_peak_bytes;
 	/** Gauge, RT_HAS_CGROUP_MEMORY_KERNEL. Stacks, page tables, slab and the like.
 	 * `memory.stat` kernel, since Linux 5.18; before that the sum of what it lists, in
@@ -863,7 +868,8 @@ struct rt_metrics {
 	 * `memory.oom_control` oom_kill of the cgroup alone, in `partial`. @since 0.3 */
 	uint64_t cgroup_oom_kills;
 	/** Counter, RT_HAS_CGROUP_MEMORY_EVENTS. How often memory.high was exceeded.
-	 * `memory.events` high; v1 has none. @since 0.3 */
+	 * `memory.events` high; v1 has none. If cgroup v2 is mounted with memory_localevents, this
+	 * and the other counts of `memory.events` leave out the cgroups below. @since 0.3 */
 	uint64_t cgroup_memory_high_events;
 	/** Counter, RT_HAS_CGROUP_MEMORY_EVENTS. How often memory.max was reached, so that memory
 	 * had to be reclaimed. `memory.events` max. @since 0.3 */
@@ -918,7 +924,9 @@ struct rt_metrics {
  *  rt_opts.want. For the system, ten file reads. With GPUs, what their drivers take, for which it
  *  waits 0.1 s at most, and 1 s in the first sample: see rt_tracker_gpus(). For the GPUs of a
  *  tree, one file per open GPU, one call per member that runs and grows, and one directory per new
- *  member, each at most; if the machine has no GPU, some calls a second.
+ *  member, each at most; if the machine has no GPU, some calls a second. For a cgroup, its members
+ *  as those of a tree, one list of processes for each cgroup below, some fifteen files, and up to
+ *  four limits for each cgroup above it; in v1 also the directory of each cgroup below.
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a
@@ -958,7 +966,7 @@ RT_API int rt_tracker_glance(struct rt_tracker *t);
  *
  *  @param t a pid tracker.
  *  @return the descriptor, the same in each call of a process;
- *          -EOPNOTSUPP if there is nothing to be heard of: a system tracker, another
+ *          -EOPNOTSUPP if there is nothing to be heard of: another kind of tracker, another
  *          rt_opts.root, a kernel without pidfd (before Linux 5.3) and no process events; or the
  *          tracker of a command, which has rt_command_fd();
  *          -EMFILE, -ENFILE or -ENOMEM if it cannot be opened; or -EFAULT if @p t is NULL.
@@ -977,13 +985,14 @@ RT_API int rt_tracker_fd(const struct rt_tracker *t);
  *          -ETIMEDOUT. -EDQUOT: PSS is estimated, because its budget did not allow to read it
  *          (rt_opts.pss_share, RT_OPT_NO_PSS_READS). -EBUSY: PSS is estimated, because processes
  *          changed what they share while it was read. -ENOSPC: the tree has more processes than
- *          are followed. -ENOBUFS: process events were lost. Also -EOPNOTSUPP (this kind of
- *          tracker does not have it, it was not requested, or the process or the kernel cannot
- *          have it), -ENODATA (no sample yet, or a lower bound without a read error), -EINVAL
- *          (@p has is not exactly one known bit) or -EFAULT (@p t is NULL).
+ *          are followed. -ENOBUFS: process events were lost. -ENODEV: the cgroup was removed, or a
+ *          GPU is lost. -EXDEV: the figure needs another pid namespace. Also -EOPNOTSUPP (this
+ *          kind of tracker does not have it, it was not requested, or the process or the kernel
+ *          cannot have it), -ENODATA (no sample yet, or a lower bound without a read error),
+ *          -EINVAL (@p has is not exactly one known bit) or -EFAULT (@p t is NULL).
  *          rt_tracker_obstacle() says more.
  *  @since 0.1
- *  @since 0.3 Can return -EDQUOT, -EBUSY, -ENOSPC and -ENOBUFS. */
+ *  @since 0.3 Can return -EDQUOT, -EBUSY, -ENOSPC, -ENOBUFS, -ENODEV and -EXDEV. */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 
 /** @name Obstacles
