@@ -172,6 +172,19 @@ static bool collect(struct rti_cgroup_tracker *cgroup, struct rt_metrics *out)
 	return look.is_gone;
 }
 
+/* Without the kernel's account, page faults are those of the members that samples saw. These are
+ * fewer, so if the account cannot be read in one sample, what it had last is a lower bound. */
+static void keep_faults(struct rti_cgroup_tracker *cgroup, struct rt_metrics *out)
+{
+	cgroup->has_fault_account |= (out->valid & RT_HAS_FAULTS) != 0;
+	if (!cgroup->has_fault_account || out->valid & RT_HAS_FAULTS)
+		return;
+	out->minor_faults = cgroup->last.minor_faults;
+	out->major_faults = cgroup->last.major_faults;
+	out->estimated &= ~(uint64_t)RT_HAS_FAULTS;
+	out->partial |= RT_HAS_FAULTS;
+}
+
 /* What was read last of the counters of a cgroup that is gone. What it used after that is not
  * known. */
 static void make_final(struct rti_cgroup_tracker *cgroup)
@@ -209,6 +222,7 @@ int rti_cgroup_tracker_sample(struct rti_cgroup_tracker *cgroup, uint64_t now_ns
 		*out = cgroup->last;
 		return -ESRCH;
 	}
+	keep_faults(cgroup, out);
 	/* An account of the kernel stands in for a sum over members. */
 	out->valid &= cgroup->want;
 	out->partial &= cgroup->want & ~out->valid;

@@ -19,6 +19,7 @@ struct rti_cgroup_tracker {
 	uint64_t want;
 	struct rt_metrics last; /* what was known before the cgroup was removed */
 	bool is_removed;
+	bool has_fault_account; /* the kernel accounts for page faults, or has done so */
 };
 
 /* Follow the cgroup that has a name (rti_cgroup_find()). ctx must live as long as the tracker. opts

@@ -223,6 +223,27 @@ START_TEST(root_cgroup_lacks_most_accounts)
 END_TEST
 
 /* As with containers in containers. */
+/* What the members have had is less: it lacks those that are gone. */
+START_TEST(faults_do_not_fall_to_those_of_the_members)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	t = cgroup_root_track("/a/b", OF_V2);
+	ck_assert_uint_eq(cgroup_root_sample(t).minor_faults, 891);
+	faults_on_read("memory.stat", -EMFILE);
+	m = cgroup_root_sample(t);
+	faults_on_read("memory.stat", 0);
+	ck_assert_uint_eq(m.minor_faults, 891);
+	ck_assert_uint_eq(m.major_faults, 9);
+	ck_assert(m.partial & RT_HAS_FAULTS);
+	ck_assert(cgroup_root_sample(t).valid & RT_HAS_FAULTS);
+	rt_tracker_free(t);
+}
+END_TEST
+
 START_TEST(limit_of_a_cgroup_far_above_counts)
 {
 	char dir[128] = "", path[160];
@@ -396,6 +417,7 @@ int main(void)
 	tcase_add_test(accounts, older_kernel_lacks_peaks_and_has_a_bound_of_kernel_memory);
 	tcase_add_test(accounts, kernel_without_swap_accounts_names_what_it_needs);
 	tcase_add_test(accounts, root_cgroup_lacks_most_accounts);
+	tcase_add_test(accounts, faults_do_not_fall_to_those_of_the_members);
 	tcase_add_test(accounts, limit_of_a_cgroup_far_above_counts);
 	tcase_add_test(accounts, refused_file_takes_out_its_domain_alone);
 	tcase_add_test(accounts, malformed_files_are_no_figures);
