@@ -462,7 +462,7 @@ int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array, size_t
 static int check_gpu_list(const struct rt_tracker *t, uint64_t has, const void *array,
                           size_t element_size, size_t v1_size, const size_t *count)
 {
-	uint32_t kind = t ? t->kind : RT_KIND_SYSTEM;
+	uint32_t kind = t->kind;
 	int err = check_list(t, kind, has, array, element_size, v1_size, count);
 
 	return err == -ENODATA && t->samples && kind == RT_KIND_SYSTEM ? 0 : err;
