@@ -96,7 +96,7 @@ static void close_socket(struct supervisor *s)
 }
 
 /* The library learns from a closed socket that there will be no report: it then does without. So a
- * report that cannot be sent closes it, unless the library has exited and is not there to read. */
+ * report that cannot be sent closes it. */
 static void send_report(struct supervisor *s, enum rti_report_kind kind)
 {
 	int tries = SEND_TRIES;
@@ -440,6 +440,9 @@ int main(int argc, char **argv)
 	if (*rts_process_log_events() < 0)
 		s.shared->events = RTI_EVENTS_UNAVAILABLE;
 	send_report(&s, RTI_STARTING);
+	/* The library then does without, and may start the program itself. */
+	if (s.socket < 0)
+		return EPIPE;
 	err = launch(&s, &request, &mask);
 	s.report.pid = s.program;
 	s.report.error = -err;

@@ -178,6 +178,50 @@ START_TEST(wait_ends_if_a_filter_denies_the_supervisor_to_wait)
 }
 END_TEST
 
+/* In a child, which has the filter: returns how often the program ran, or -1. The end of the pipe
+ * comes with the exit of the last process that has it. */
+static int count_runs(uint32_t accounting)
+{
+	static const char *const argv[] = { "sh", "-c", "echo", NULL };
+	struct rt_command_opts opts = { .accounting = accounting };
+	struct rt_command *command;
+	int pipe_fds[2], runs = 0;
+	char byte;
+
+	if (pipe(pipe_fds) < 0 || deny_call(SYS_sendto) < 0)
+		return -1;
+	opts.fds = &(struct rt_fd){ .target = STDOUT_FILENO, .source = pipe_fds[1] };
+	opts.fd_count = 1;
+	if (start_command(&command, opts, argv) == 0) {
+		rt_command_wait(command, GIVE_UP_MAX_NS, NULL, 0);
+		rt_command_free(command);
+	}
+	close(pipe_fds[1]);
+	while (read(pipe_fds[0], &byte, 1) > 0)
+		runs++;
+	return runs;
+}
+
+static const struct {
+	uint32_t accounting;
+	int runs;
+} without_send[] = { { RT_ACCOUNTING_AUTO, 1 }, { RT_ACCOUNTING_WAIT, 0 } };
+
+/* The library does without a supervisor that it does not hear, and may start the program itself. */
+START_TEST(supervisor_that_cannot_report_starts_nothing)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		_exit(count_runs(without_send[_i].accounting));
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), without_send[_i].runs);
+}
+END_TEST
+
 static void do_nothing(int signal)
 {
 	(void)signal;
@@ -253,6 +297,8 @@ int main(void)
 	tcase_add_test(report, signal_after_the_end_gives_up_the_supervisor);
 	tcase_add_loop_test(report, wait_ends_if_a_filter_denies_the_supervisor_to_wait, 0,
 	                    sizeof(wait_calls) / sizeof(wait_calls[0]));
+	tcase_add_loop_test(report, supervisor_that_cannot_report_starts_nothing, 0,
+	                    sizeof(without_send) / sizeof(without_send[0]));
 	tcase_add_test(reap, no_zombie_is_left_under_a_fast_timer);
 	tcase_add_test(reap, supervisor_of_a_freed_handle_is_reaped_later);
 	return suite_run(suite);
