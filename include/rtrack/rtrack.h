@@ -1855,11 +1855,14 @@ struct rt_outcome {
  *  Further calls return the same outcome.
  *
  *  @param c the command.
- *  @param timeout_ns longest time to wait. 0 does not wait; a negative value means no limit.
+ *  @param timeout_ns longest time to wait for the exit. 0 does not wait; a negative value means no
+ *          limit. The last sample comes on top. It takes 2 s or more with a supervisor that stops
+ *          answering after it has reported the exit.
  *  @param out receives the outcome. NULL only waits.
  *  @param out_size sizeof(struct rt_outcome) as the caller was compiled with.
  *  @retval 0 the program has exited
- *  @retval -ETIMEDOUT the program still runs
+ *  @retval -ETIMEDOUT the program still runs, its supervisor has not reported the exit yet or, with
+ *          RT_ACCOUNTING_POLL, a debugger keeps it, as it does for waitpid(2)
  *  @retval -EINTR a signal handler ran
  *  @retval -ECHILD the exit status is lost: the supervisor was killed and the kernel does not
  *          report the status (before Linux 6.15) or, with RT_ACCOUNTING_POLL, other code in this

@@ -48,20 +48,40 @@ static int wait_by_looking(int32_t pid, int64_t timeout_ns)
 	for (int64_t waited_ns = 0;; waited_ns += LOOK_EVERY_NS) {
 		if (has_exited(pid))
 			return 0;
-		if (timeout_ns >= 0 && waited_ns >= timeout_ns)
+		if (waited_ns >= timeout_ns)
 			return -ETIMEDOUT;
 		if (nanosleep(&nap, NULL) < 0)
 			return -EINTR;
 	}
 }
 
+/* Whether a child of our own that has ended cannot be waited for yet: its debugger comes first. */
+static bool is_kept_by_debugger(const struct rt_command *c)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+	       info.si_pid == 0 && rti_pidfd_signal(c->pidfd, c->pid, 0) == 0;
+}
+
+static int wait_by_pidfd(const struct rt_command *c, int64_t timeout_ns)
+{
+	uint64_t nap_ns = rti_min((uint64_t)timeout_ns, LOOK_EVERY_NS);
+	const struct timespec nap = { .tv_nsec = (long)nap_ns };
+	int err = rti_pidfd_wait(c->pidfd, timeout_ns);
+
+	if (err < 0 || !is_kept_by_debugger(c))
+		return err;
+	return nanosleep(&nap, NULL) < 0 ? -EINTR : -ETIMEDOUT;
+}
+
+/* Returns 0, -EINTR, or -ETIMEDOUT, which may come before the time is over. */
 static int wait_for_exit(struct rt_command *c, int64_t timeout_ns)
 {
 	int err;
 
 	rti_lock_release(&c->lock);
-	err = c->pidfd < 0 ? wait_by_looking(c->pid, timeout_ns)
-	                   : rti_pidfd_wait(c->pidfd, timeout_ns);
+	err = c->pidfd < 0 ? wait_by_looking(c->pid, timeout_ns) : wait_by_pidfd(c, timeout_ns);
 	rti_lock_take(&c->lock);
 	return err;
 }
@@ -76,9 +96,8 @@ static uint64_t now_ns(const struct rt_command *c)
 
 static int sleep_until_report(struct rt_command *c, int64_t timeout_ns)
 {
-	int err;
-
 	int program = c->late.ended_ns ? -1 : c->pidfd;
+	int err;
 
 	rti_lock_release(&c->lock);
 	err = rti_supervisor_sleep(&c->supervisor, program, timeout_ns);

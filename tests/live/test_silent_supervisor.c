@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A supervisor that does not report, or that ends late: the wait for the command has a bound, and
- * no child of the host stays a zombie. */
+/* A supervisor that does not report, or that ends late, and a debugger that keeps the program: the
+ * wait for the command has a bound, and no child of the host stays a zombie. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -266,6 +266,47 @@ START_TEST(no_zombie_is_left_under_a_fast_timer)
 }
 END_TEST
 
+/* In a host: returns the result of the wait for a program that was killed under its debugger. */
+static int wait_for_debugged_program(int to_debugger, int from_debugger)
+{
+	static const char *const argv[] = { "sleep", "1000", NULL };
+	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_POLL };
+	struct rt_command *command;
+	int32_t pid;
+	char byte;
+
+	if (start_command(&command, opts, argv) < 0)
+		return -1;
+	pid = rt_command_pid(command);
+	if (write(to_debugger, &pid, sizeof(pid)) != sizeof(pid) ||
+	    read(from_debugger, &byte, 1) != 1 || rt_command_signal(command, SIGKILL) < 0)
+		return -1;
+	return wait_for(command, NS_PER_S / 5);
+}
+
+/* A zombie can be waited for once its debugger has seen its end, as by waitpid(2). */
+START_TEST(wait_for_a_program_that_a_debugger_keeps_has_a_bound)
+{
+	int pids[2], go[2], status;
+	int32_t program;
+	pid_t host;
+
+	ck_assert_int_eq(pipe(pids), 0);
+	ck_assert_int_eq(pipe(go), 0);
+	host = fork();
+	ck_assert_int_ge(host, 0);
+	if (host == 0)
+		_exit(-wait_for_debugged_program(pids[1], go[0]));
+	ck_assert_int_eq(read(pids[0], &program, sizeof(program)), sizeof(program));
+	ck_assert_int_eq(ptrace(PTRACE_SEIZE, program, NULL, NULL), 0);
+	ck_assert_int_eq(write(go[1], "", 1), 1);
+	ck_assert_int_eq(waitpid(host, &status, 0), host);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), ETIMEDOUT);
+	ck_assert_int_eq(waitpid(program, NULL, __WALL), program);
+}
+END_TEST
+
 static int has_no_child(void *unused)
 {
 	siginfo_t info = { 0 };
@@ -300,6 +341,7 @@ int main(void)
 	tcase_add_loop_test(report, supervisor_that_cannot_report_starts_nothing, 0,
 	                    sizeof(without_send) / sizeof(without_send[0]));
 	tcase_add_test(reap, no_zombie_is_left_under_a_fast_timer);
+	tcase_add_test(reap, wait_for_a_program_that_a_debugger_keeps_has_a_bound);
 	tcase_add_test(reap, supervisor_of_a_freed_handle_is_reaped_later);
 	return suite_run(suite);
 }
