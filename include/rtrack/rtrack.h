@@ -2145,6 +2145,8 @@ struct rt_trace_totals {
  *  @retval -EOPNOTSUPP the kernel lacks what the back end needs
  *  @retval -ENOPKG the plug-in or the helper program of the back end is not installed
  *  @retval -ECHILD the helper process of ptrace was killed; the program does not run
+ *  @retval -ETIMEDOUT the helper process of ptrace did not begin within 10 s; the program does not
+ *          run
  *  @retval -EMFILE the limit of open descriptors is reached
  *  @retval -ENFILE likewise, of the system
  *  @retval -ENOMEM out of memory

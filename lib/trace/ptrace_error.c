@@ -22,6 +22,9 @@ void rti_ptrace_describe_tracer(const struct rti_trace_request *request, int err
 	else if (err == -ECHILD)
 		rti_text_add(&text,
 		             RTI_TRACER_NAME " was killed before it could start the program.");
+	else if (err == -ETIMEDOUT)
+		rti_text_add(&text, RTI_TRACER_NAME " did not begin in time: it may be in a frozen"
+		                                    " cgroup.");
 }
 
 static void name_tracer(struct rti_text *text, int32_t pid)

@@ -3,6 +3,8 @@
 #include "trace/tracer_client.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -13,12 +15,15 @@
 
 #include "os/helper_path.h"
 #include "os/pidfd.h"
+#include "os/platform.h"
 #include "os/reap_later.h"
 #include "os/shared_memory.h"
 #include "os/spawn.h"
 
 #define END_MAX_NS 200000000 /* of a tracer that has nothing left to do */
 #define NULL_FD (-2)         /* rt_fd.source */
+/* Until a tracer says that it is ready. Nothing was started before. */
+#define READY_NS UINT64_C(10000000000)
 
 static bool is_shortage(int error)
 {
@@ -122,9 +127,35 @@ static int open_pairs_and_spawn(struct rti_tracer *tracer, int memory_fd)
 	return err;
 }
 
-int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request)
+/* A signal to the caller does not end the wait, and does not make it longer. */
+static bool is_readable_in_time(int fd)
+{
+	struct pollfd report = { .fd = fd, .events = POLLIN };
+	struct rti_platform platform;
+	uint64_t now_ns, end_ns;
+
+	rti_platform_init(&platform, false);
+	now_ns = platform.monotonic_ns();
+	end_ns = now_ns + READY_NS;
+	while (now_ns < end_ns && poll(&report, 1, (int)((end_ns - now_ns) / 1000000) + 1) <= 0)
+		now_ns = platform.monotonic_ns();
+	return now_ns < end_ns;
+}
+
+/* Receive that the tracer is ready. One that does not say so in time, e.g. in a frozen cgroup, is
+ * killed. */
+static int receive_ready(struct rti_tracer *tracer)
 {
 	struct rti_tracer_report ready;
+
+	if (is_readable_in_time(tracer->socket))
+		return rti_tracer_receive(tracer, &ready);
+	rti_pidfd_signal(tracer->pidfd, tracer->pid, SIGKILL);
+	return -ETIMEDOUT;
+}
+
+int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request)
+{
 	int memory_fd, err;
 
 	*tracer = (struct rti_tracer)RTI_TRACER_INIT;
@@ -134,7 +165,7 @@ int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *
 		err = open_pairs_and_spawn(tracer, memory_fd);
 	if (memory_fd >= 0)
 		close(memory_fd);
-	return err == 0 ? rti_tracer_receive(tracer, &ready) : err;
+	return err == 0 ? receive_ready(tracer) : err;
 }
 
 void rti_tracer_release_starter(struct rti_tracer *tracer)

@@ -31,8 +31,8 @@ struct rti_tracer {
 	}
 
 /* Start a tracer, which waits for the starter. Returns 0 or -errno: -ENOPKG if there is none;
- * -EOPNOTSUPP if no memory can be shared with it; -ECHILD if it was killed. On failure the caller
- * closes it, too. */
+ * -EOPNOTSUPP if no memory can be shared with it; -ECHILD if it was killed; -ETIMEDOUT if it did
+ * not begin in time. On failure the caller closes it, too. */
 int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request);
 
 /* Close our copy of the starter's socket: only the starter has one then. */

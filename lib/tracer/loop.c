@@ -37,11 +37,11 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void rtt_loop_report(const struct rtt_loop *l, uint32_t step, int error, int32_t pid)
+bool rtt_loop_report(const struct rtt_loop *l, uint32_t step, int error, int32_t pid)
 {
 	const struct rti_tracer_report report = { .step = step, .error = error, .pid = pid };
 
-	(void)!send(l->library, &report, sizeof(report), MSG_NOSIGNAL);
+	return send(l->library, &report, sizeof(report), MSG_NOSIGNAL) == sizeof(report);
 }
 
 /* The eventfd never blocks: its count is far from full. */

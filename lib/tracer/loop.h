@@ -3,6 +3,7 @@
 #ifndef RTT_LOOP_H
 #define RTT_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "os/trace_ring.h"
@@ -18,7 +19,7 @@ struct rtt_loop {
 /* Trace the program, which was seized, and its descendants, until the last has ended. */
 void rtt_loop_run(const struct rtt_loop *loop);
 
-/* Send a report to the library, which may be gone. */
-void rtt_loop_report(const struct rtt_loop *loop, uint32_t step, int error, int32_t pid);
+/* Send a report to the library, which may be gone. Returns whether it was sent. */
+bool rtt_loop_report(const struct rtt_loop *loop, uint32_t step, int error, int32_t pid);
 
 #endif

@@ -105,7 +105,9 @@ static int trace(void)
 	if (!loop.ring || setsockopt(loop.starter, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
 		return 2;
 	rtt_identity_begin();
-	rtt_loop_report(&loop, RTI_TRACER_READY, 0, getpid());
+	/* The library waits for this one. */
+	if (!rtt_loop_report(&loop, RTI_TRACER_READY, 0, getpid()))
+		return 2;
 	loop.program = meet_starter(loop.starter);
 	error = loop.program ? seize(loop.program) : ESRCH;
 	if (!error) {

@@ -68,7 +68,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"|clock_gettime"
     ),
     # Talks to the tracer likewise, and starts the program by the public call.
-    "trace/tracer_client.c": re.compile(r"socketpair|recv|eventfd|close|munmap"),
+    "trace/tracer_client.c": re.compile(r"socketpair|poll|recv|eventfd|close|munmap"),
     "trace/ptrace.c": re.compile(r"close|rt_command_(start|wait|free)"),
     "trace/ptrace_error.c": re.compile(r"rt_strerror"),
     # Receives the kernel's process events through a socket.

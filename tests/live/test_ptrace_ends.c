@@ -5,13 +5,17 @@
  * The test is a subreaper: whatever is orphaned becomes its child, and it waits for all. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -396,6 +400,58 @@ START_TEST(death_at_any_moment_leaves_nothing)
 }
 END_TEST
 
+/* From now on send(2) has this action in this process and in its children. */
+static int filter_send(uint32_t action, unsigned flags)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter);
+}
+
+static const struct {
+	uint32_t action;
+	unsigned flags;
+	int err;
+} silences[] = {
+	{ SECCOMP_RET_ERRNO | EPERM, 0, ECHILD },
+	/* No process answers the listener, so the call never returns. It takes 10 s. */
+	{ SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER, ETIMEDOUT },
+};
+
+/* In a child, which has the filter: returns the error. */
+static int trace_under_filter(uint32_t action, unsigned flags)
+{
+	static const char *const argv[] = { "true", NULL };
+	const struct rt_trace_opts opts = { .back_end = RT_TRACE_BACK_END_PTRACE };
+	struct trace trace;
+
+	return filter_send(action, flags) < 0 ? 0 : -trace_argv(&trace, argv, opts);
+}
+
+START_TEST(tracer_that_does_not_begin_is_given_up)
+{
+	pid_t host = fork();
+	int status;
+
+	ck_assert_int_ge(host, 0);
+	if (host == 0)
+		_exit(trace_under_filter(silences[_i].action, silences[_i].flags));
+	begin();
+	ck_assert_int_eq(waitpid(host, &status, 0), host);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), silences[_i].err);
+	end();
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	Suite *suite;
@@ -412,6 +468,8 @@ int main(int argc, char **argv)
 	                    sizeof(failures) / sizeof(failures[0]));
 	tcase_add_test(starts, user_without_rights_can_trace);
 	tcase_add_test(starts, host_that_is_traced_learns_by_which_process);
+	tcase_add_loop_test(starts, tracer_that_does_not_begin_is_given_up, 0,
+	                    sizeof(silences) / sizeof(silences[0]));
 	tcase_add_loop_test(ends, program_ends_as_without_a_trace, 0,
 	                    2 * sizeof(scripts) / sizeof(scripts[0]));
 	tcase_add_test(ends, tracer_that_is_killed_takes_the_program_with_it);
