@@ -1672,6 +1672,7 @@ struct rt_command_opts {
  *  @retval -ENOPKG the requested accounting method needs a supervisor, and none is installed that
  *          belongs to this library and that the caller may execute
  *  @retval -EPROTO the file of the supervisor speaks another protocol than this library
+ *  @retval -ETIMEDOUT the supervisor did not begin within 10 s; nothing was started
  *  @retval -ECHILD the supervisor ended before or while it started the program, which may run;
  *          or, with RT_ACCOUNTING_POLL, the program has run and is gone: the caller ignores SIGCHLD
  *          (or uses SA_NOCLDWAIT), or reaps each child
@@ -1683,7 +1684,7 @@ struct rt_command_opts {
  *  rt_command_free(), fewer with rt_opts.max_fds: see RLIMIT_NOFILE.
  *  @since 0.1
  *  @since 0.2 Can return -ECHILD.
- *  @since 0.3 -ENOPKG and -EPROTO, where it was -EOPNOTSUPP before. */
+ *  @since 0.3 -ENOPKG and -EPROTO, where it was -EOPNOTSUPP before. Can return -ETIMEDOUT. */
 RT_API int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts);
 
 /** Process id of the program, or -EFAULT if @p c is NULL. @since 0.1 */

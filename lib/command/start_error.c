@@ -156,6 +156,9 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 		       " RLIMIT_NOFILE. A start needs about 20.";
 	case -EPROTO:
 		return "rtrack-supervisor is of another release: install that of this library.";
+	case -ETIMEDOUT:
+		return "rtrack-supervisor did not begin in time: it may be in a frozen cgroup."
+		       " Nothing was started.";
 	case -ENOSYS:
 		return "No proc file system is mounted: mount one at /proc.";
 	case -EXDEV:

@@ -232,7 +232,7 @@ static int receive_begin(struct rti_supervisor *s)
 	if (err != -ETIMEDOUT)
 		return err;
 	kill(s->supervisor_pid, SIGKILL);
-	return receive_until(s, monotonic_ns() + ANSWER_NS);
+	return receive_until(s, monotonic_ns() + ANSWER_NS) == 0 ? 0 : -ETIMEDOUT;
 }
 
 static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)

@@ -121,20 +121,27 @@ START_TEST(signal_after_the_end_gives_up_the_supervisor)
 }
 END_TEST
 
-/* From now on a system call fails with EPERM in this process and in its children. */
-static int deny_call(uint32_t call)
+/* From now on a system call has this action in this process and in its children. Returns a
+ * descriptor, 0 or -1. */
+static int filter_call(uint32_t call, uint32_t action, unsigned flags)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog filter = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter);
+}
+
+/* It fails with EPERM. */
+static int deny_call(uint32_t call)
+{
+	return filter_call(call, SECCOMP_RET_ERRNO | EPERM, 0);
 }
 
 /* In a child, which has the filter: the exit status says what was seen. */
@@ -219,6 +226,33 @@ START_TEST(supervisor_that_cannot_report_starts_nothing)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), without_send[_i].runs);
+}
+END_TEST
+
+/* In a child: no process answers the listener, so the call never returns. Returns the error. */
+static int start_with_hanging_supervisor(void)
+{
+	static const char *const argv[] = { "true", NULL };
+	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
+	struct rt_command *command;
+
+	if (filter_call(SYS_sendto, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER) < 0)
+		return 0;
+	return -start_command(&command, opts, argv);
+}
+
+/* It takes 10 s. */
+START_TEST(supervisor_that_does_not_begin_in_time_is_etimedout)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		_exit(start_with_hanging_supervisor());
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), ETIMEDOUT);
 }
 END_TEST
 
@@ -340,6 +374,7 @@ int main(void)
 	                    sizeof(wait_calls) / sizeof(wait_calls[0]));
 	tcase_add_loop_test(report, supervisor_that_cannot_report_starts_nothing, 0,
 	                    sizeof(without_send) / sizeof(without_send[0]));
+	tcase_add_test(report, supervisor_that_does_not_begin_in_time_is_etimedout);
 	tcase_add_test(reap, no_zombie_is_left_under_a_fast_timer);
 	tcase_add_test(reap, wait_for_a_program_that_a_debugger_keeps_has_a_bound);
 	tcase_add_test(reap, supervisor_of_a_freed_handle_is_reaped_later);
