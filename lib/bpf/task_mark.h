@@ -144,13 +144,16 @@ static struct task_mark *make_stored_mark(struct task_struct *task)
 	return bpf_task_storage_get(&marks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Returns NULL if even the spare ones are in use. */
+/* Returns NULL if even the spare ones are in use. There is no storage to be had either where
+ * another program has just made it: a second mark would be counted in, and never out. */
 static struct task_mark *make_mark(struct task_struct *task)
 {
 	struct task_mark *mark = find_mark(task);
 
 	if (!mark)
 		mark = make_stored_mark(task);
+	if (!mark)
+		mark = find_mark(task);
 	return mark ? mark : make_spare((__u64)task);
 }
 
@@ -165,12 +168,13 @@ static void drop_mark(struct task_struct *task)
 #endif
 
 /* `threads` counts those of the tree that run, but for the supervisor. Each is counted in once and
- * out once, whichever programs run at the same time. */
+ * out once, whichever programs run at the same time. A thread that has ended between the making of
+ * its mark and this is not counted in: nothing would count it out. */
 static void begin_thread(struct task_mark *mark, __u32 flags, __u64 *threads)
 {
 	__u32 old = __sync_fetch_and_or(&mark->flags, flags | MARK_MEMBER);
 
-	if (!(old & MARK_MEMBER))
+	if (!(old & (MARK_MEMBER | MARK_ENDED)))
 		__sync_fetch_and_add(threads, 1);
 }
 

@@ -25,7 +25,9 @@ struct rti_trace_shared shared;
 #define HOOK(name) SEC("tp_btf/" name)
 #endif
 
-#define PF_EXITING 0x4u /* include/linux/sched.h */
+/* include/linux/sched.h */
+#define PF_EXITING 0x4u
+#define TASK_NEW 0x800u
 #define WNOHANG 1u
 #define SIGCHLD 17
 #define RUSAGE_CHILDREN (-1)
@@ -157,8 +159,15 @@ static void mark_found(struct task_struct *task)
 	}
 }
 
+/* A child that does not run yet: on_fork marks it at this moment, or has not because the search
+ * had not begun. */
+static bool is_being_forked(const struct task_struct *task)
+{
+	return task->__state == TASK_NEW;
+}
+
 /* Marks the threads of the tree that were there before the trace. What they fork meanwhile is
- * marked by on_fork. */
+ * marked by on_fork: two programs might make two marks for one thread. */
 SEC("iter/task")
 int seed(struct bpf_iter__task *ctx)
 {
@@ -169,7 +178,11 @@ int seed(struct bpf_iter__task *ctx)
 	if (!task || task->flags & PF_EXITING)
 		return 0;
 	mark = find_mark(task);
-	if ((!mark || !(mark->flags & MARK_MEMBER)) && is_in_tree(task))
+	if ((mark && mark->flags & MARK_MEMBER) || !is_in_tree(task))
+		return 0;
+	if (is_being_forked(task))
+		__sync_fetch_and_add(&shared.found, 1); /* look again */
+	else
 		mark_found(task);
 	return 0;
 }

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,6 +23,9 @@
 #define ROOM 64
 #define MARKER 0x777000u /* an address that no process has, to know the calls of this test by */
 #define CALLS 100
+#define SEARCHES 60
+#define FORKERS 3
+#define LOOKS 200 /* 20 s, for the end of a trace */
 
 enum form { WITH_STORAGE, WITHOUT_STORAGE, RAW, RAW_WITHOUT_ROOM, FORMS };
 
@@ -196,6 +201,88 @@ START_TEST(running_tree_is_searched)
 }
 END_TEST
 
+/* The calling process has been forked by this one just now. */
+static void end_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+}
+
+/* Until it is killed. */
+static void fork_for_ever(void)
+{
+	for (;;) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void run_forkers(pid_t test)
+{
+	pid_t self = getpid();
+
+	end_with(test);
+	for (int i = 0; i < FORKERS; i++) {
+		if (fork() == 0) {
+			end_with(self);
+			fork_for_ever();
+		}
+	}
+	for (;;)
+		pause();
+}
+
+static bool ends(void *tracer)
+{
+	struct rti_trace_state_of_ring state = { .is_over = false };
+	pid_t pid = 0;
+
+	for (int i = 0; i < LOOKS && !state.is_over; i++) {
+		usleep((unsigned)i * 1000);
+		while (read_marked(tracer, &pid) >= 0)
+			;
+		ops->get_state(tracer, &state);
+	}
+	return state.is_over;
+}
+
+static unsigned long threads_of(void *tracer)
+{
+	struct rti_trace_state_of_ring state;
+
+	ops->get_state(tracer, &state);
+	return (unsigned long)state.threads;
+}
+
+/* A process that is forked at this moment is seen by the search and by the program at the fork. Two
+ * marks would have it counted twice, and out once. */
+START_TEST(tree_that_forks_while_it_is_searched_ends)
+{
+	struct rti_trace_target target = target_of(_i, RTI_TARGET_PID);
+	pid_t self = getpid();
+
+	for (int i = 0; i < SEARCHES; i++) {
+		void *tracer;
+
+		target.pid = fork();
+		ck_assert_int_ge(target.pid, 0);
+		if (target.pid == 0)
+			run_forkers(self);
+		usleep(2000);
+		ck_assert_int_eq(ops->open(&tracer, &target), 0);
+		ck_assert_int_eq(kill(target.pid, SIGKILL), 0);
+		ck_assert_int_eq(waitpid(target.pid, NULL, 0), target.pid);
+		ck_assert_msg(ends(tracer), "trace %d does not end, threads %lu", i,
+		              threads_of(tracer));
+		ops->close(tracer);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct rti_module_version version = { RTI_TRACE_PLUGIN,
@@ -215,5 +302,6 @@ int main(void)
 	tcase_add_loop_test(forms, armed_thread_has_what_it_forks_traced_and_no_other, 0, FORMS);
 	tcase_add_loop_test(forms, machine_target_needs_no_marks, 0, FORMS);
 	tcase_add_loop_test(forms, running_tree_is_searched, 0, FORMS);
+	tcase_add_loop_test(forms, tree_that_forks_while_it_is_searched_ends, 0, RAW);
 	return suite_run(suite);
 }
