@@ -59,14 +59,19 @@ static void add_title(struct text *out, const struct usage *u)
 
 static void add_field(struct text *out, const struct summary_field *field, const struct usage *u)
 {
+	struct text value = { 0 };
+
 	text_printf(out, "| %s | ", field->label);
-	if (field->unit == UNIT_WORD)
-		add_code(out, u->label);
-	else
+	if (field->unit == UNIT_WORD) {
+		summary_add_value(&value, field, u);
+		add_code(out, value.data ? value.data : "");
+	} else {
 		summary_add_value(out, field, u);
+	}
 	text_add(out, " | ");
 	summary_add_meaning(out, field, u);
 	text_add(out, " |\n");
+	text_free(&value);
 }
 
 static void add_top(struct text *out, const char *label, const struct top_list *list,

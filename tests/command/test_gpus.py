@@ -135,6 +135,15 @@ class Gpus(Case):
                                "peak_memory_bytes": None, "energy_joules": None, "gpus": None})
         self.assertGreater(time.monotonic() - began, 0.9)
 
+    def test_markdown_says_why_there_is_no_figure(self) -> None:
+        self.script.write_text("result nvmlInit 18\n")
+        for label in ([], ["--label", "mine"]):
+            done = rtrack("system", "--gpu", "-i", "0.1", "--count", "1", "-o", "/dev/null",
+                          "--summary", "markdown", *label, env=self.environment())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if not HAS_GPU:
+                self.assertRegex(done.stderr, r"\n\| GPUs \| `unknown` \|")
+
     def under_devices(self, *words: Word) -> List[Word]:
         """Return the words that run others where /dev has GPUs of NVIDIA."""
         if os.geteuid() != 0 or not shutil.which("unshare"):
