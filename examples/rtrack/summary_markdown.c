@@ -44,10 +44,12 @@ static void add_title(struct text *out, const struct usage *u)
 	text_add(out, "**rtrack**: ");
 	if (u->kind == USAGE_SYSTEM)
 		text_add(out, "system");
-	if (u->cgroup)
-		text_printf(out, "cgroup %s", u->cgroup);
-	else if (u->kind == USAGE_ATTACH)
+	if (u->cgroup) {
+		text_add(out, "cgroup ");
+		add_code(out, u->cgroup);
+	} else if (u->kind == USAGE_ATTACH) {
 		text_printf(out, "process %d%s", (int)u->pid, u->argv ? ": " : "");
+	}
 	if (u->argv)
 		add_command(out, u->argv);
 	if (u->kind != USAGE_SYSTEM) {

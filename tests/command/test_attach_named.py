@@ -92,6 +92,12 @@ class Groups(Case):
         self.assertTrue(target["accounting"]["complete"])
         self.assertEqual(target["left_running"], 1)
 
+    def test_path_of_a_cgroup_is_code_in_markdown(self) -> None:
+        top = self.make("a_b_c*")
+        done = rtrack("attach", "--summary", "markdown", "-o", "/dev/null", "--count", "1", "-i",
+                      "0.01", "--cgroup", str(top / "a_b_c*"))
+        self.assertIn(f"**rtrack**: cgroup `{top}/a_b_c*`, still running", done.stderr)
+
     def test_attach_ends_when_the_cgroup_is_removed(self) -> None:
         top = self.make()
         rows = self.dir / "rows.jsonl"
