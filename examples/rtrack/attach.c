@@ -361,6 +361,7 @@ static void write_summary(struct attach *a)
 	live_clear(&a->live);
 	if (!usages) {
 		warn("out of memory: cannot write the summary");
+		a->summary.out.failed = true;
 		return;
 	}
 	for (size_t i = 0; i < a->count; i++) {
@@ -410,8 +411,6 @@ int command_attach(const struct options *options)
 	code = attach(&a);
 	series_close(&a.series, &a.ticker);
 	summary_close(&a.summary);
-	if (code == 0 && a.series.out.failed)
-		code = EXIT_TROUBLE;
 	code = outputs_exit_code(code, &a.series, &a.summary, NULL);
 	for (size_t i = 0; i < a.count; i++) {
 		top_processes_free(&a.tops[i]);

@@ -48,6 +48,8 @@ int outputs_exit_code(int code, const struct series *series, const struct summar
 {
 	bool is_torn = series->out.is_torn || series->meta.is_torn || summary->out.is_torn ||
 	               (processes && processes->out.is_torn);
+	bool is_lost = series->out.failed || series->meta.failed || summary->out.failed;
+	bool is_of_command = processes != NULL;
 
-	return code == 0 && is_torn ? EXIT_TROUBLE : code;
+	return code == 0 && (is_torn || (is_lost && !is_of_command)) ? EXIT_TROUBLE : code;
 }

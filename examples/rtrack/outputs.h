@@ -14,7 +14,8 @@
 int outputs_check(const struct options *options, const struct series *series,
                   const struct summary *summary, const struct processes *processes);
 
-/* Returns EXIT_TROUBLE in place of 0 if a row was written in part and is still there: a reader must
+/* Returns EXIT_TROUBLE in place of 0 if an output could not be written. The exit code of a command,
+ * which has processes, changes only if a row was written in part and is still there: a reader must
  * not take the output for a whole one. */
 int outputs_exit_code(int code, const struct series *series, const struct summary *summary,
                       const struct processes *processes);

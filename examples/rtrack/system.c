@@ -93,8 +93,6 @@ static int open_and_watch(const struct options *options, struct rt_tracker *trac
 		code = watch(&w, options, tracker);
 	series_close(&w.series, &w.ticker);
 	summary_close(&w.summary);
-	if (code == 0 && w.series.out.failed)
-		code = EXIT_TROUBLE;
 	return outputs_exit_code(code, &w.series, &w.summary, NULL);
 }
 

@@ -31,6 +31,14 @@ class FullDevice(Case):
             self.assertEqual(done.returncode, 1)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
+    def test_other_outputs_of_system_and_attach_return_1(self) -> None:
+        for words in (["system"], ["attach", str(os.getpid())]):
+            for option in ("--summary-file", "--meta"):
+                done = rtrack(words[0], "-q", "-i", "0.01", "--count", "1", "-o", "/dev/null",
+                              option, "/dev/full", *words[1:])
+                self.assertEqual(done.returncode, 1, done.args)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
     def test_summary_to_full_device_is_reported(self) -> None:
         done = rtrack("run", "--summary-file", "/dev/full", "sh", "-c", "exit 3")
         self.assertEqual(done.returncode, 3)
