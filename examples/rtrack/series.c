@@ -95,7 +95,7 @@ static int continue_file(struct series *s, const struct options *options)
 {
 	struct text own = { 0 };
 	char head[HEAD_MAX];
-	int err = read_head(s->out.name, head);
+	int err = read_head(s->out.fd, head);
 
 	if (err == 0)
 		err = choose_columns(s, options, head);
@@ -124,14 +124,14 @@ static int prepare(struct series *s, const struct options *options)
 	/* With run, the command may write to the same standard output at any time. */
 	out->is_exclusive =
 	    is_file && (out->fd != STDOUT_FILENO || options->command->bit != FOR_RUN);
-	if (is_continued && out->fd != STDOUT_FILENO && ends_in_torn_row(out->name, st.st_size))
+	if (is_continued && ends_in_torn_row(out->fd, st.st_size))
 		text_add(&out->text, "\n");
-	if (is_continued && out->fd != STDOUT_FILENO && s->format->head)
+	if (is_continued && s->format->head)
 		return continue_file(s, options);
 	err = choose_columns(s, options, NULL);
 	if (err < 0)
 		warn("cannot write '%s': %s", out->name, rt_strerror(err));
-	s->has_head = is_continued || !s->format->head;
+	s->has_head = !s->format->head;
 	return err;
 }
 

@@ -5,32 +5,45 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-bool ends_in_torn_row(const char *name, off_t size)
+/* Open a file for reading that is open for writing, whatever names it has. Returns a descriptor, or
+ * a negative errno value. */
+static int open_again(int fd)
 {
-	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	char path[40];
+	int again;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, O_RDONLY | O_CLOEXEC);
+	return again < 0 ? -errno : again;
+}
+
+bool ends_in_torn_row(int fd, off_t size)
+{
+	int reader = open_again(fd);
 	char last = '\n';
 
-	if (fd < 0)
+	if (reader < 0)
 		return false;
-	if (pread(fd, &last, 1, size - 1) != 1)
+	if (pread(reader, &last, 1, size - 1) != 1)
 		last = '\n';
-	close(fd);
+	close(reader);
 	return last != '\n';
 }
 
-int read_head(const char *name, char head[HEAD_MAX])
+int read_head(int fd, char head[HEAD_MAX])
 {
-	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	int reader = open_again(fd);
 	char *end;
 	ssize_t len;
 
-	if (fd < 0)
-		return -errno;
-	len = pread(fd, head, HEAD_MAX - 1, 0);
-	close(fd);
+	if (reader < 0)
+		return reader;
+	len = pread(reader, head, HEAD_MAX - 1, 0);
+	close(reader);
 	if (len < 0)
 		return -EIO;
 	head[len] = '\0';

@@ -8,11 +8,11 @@
 
 enum { HEAD_MAX = 16384 };
 
-/* Returns true if a file ends in the middle of a row, after a crash or on a full disk. */
-bool ends_in_torn_row(const char *name, off_t size);
+/* Returns true if an open file ends in the middle of a row, after a crash or on a full disk. */
+bool ends_in_torn_row(int fd, off_t size);
 
-/* Read the first line of a file, without its line feed. Returns 0, -EINVAL if it is too long, or
- * another negative errno value. */
-int read_head(const char *name, char head[HEAD_MAX]);
+/* Read the first line of an open file, without its line feed. Returns 0, -EINVAL if it is too long,
+ * or another negative errno value. */
+int read_head(int fd, char head[HEAD_MAX]);
 
 #endif

@@ -400,6 +400,19 @@ class Append(Files):
         self.assertEqual([list(row) for row in read_csv(self.path)],
                          [["pss_bytes", "timestamp"]] * 2)
 
+    def test_append_to_standard_output_keeps_the_columns_of_the_file(self) -> None:
+        """Columns that the head leaves out, as those of GPUs, are left out of later rows."""
+        for words in ([], ["--fields", "timestamp,processes"]):
+            path = self.path if not words else self.dir / "chosen"
+            for _ in range(2):
+                with open(path, "a") as file:
+                    done = rtrack("system", "-q", "-a", "-f", "csv", "-i", "0.01", "--count", "1",
+                                  *words, stdout=file)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            lines = path.read_text().splitlines()
+            self.assertEqual({line.count(",") for line in lines}, {lines[0].count(",")})
+            self.assertEqual(path.read_text().count("timestamp"), 1)
+
     def test_append_to_other_columns_is_refused(self) -> None:
         rtrack("run", "-q", "-o", self.path, "-f", "csv-v1", "true")
         before = self.path.read_text()
