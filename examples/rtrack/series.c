@@ -243,9 +243,10 @@ void series_close(struct series *s, const struct ticker *ticker)
 {
 	if (!s->format)
 		return;
-	if (s->has_begun && s->out.fd >= 0)
+	if (s->has_begun && s->out.fd >= 0) {
 		add_head(s, NULL);
-	series_flush(s);
+		series_flush(s);
+	}
 	output_close(&s->out);
 	output_close(&s->meta);
 	columns_free(&s->columns);

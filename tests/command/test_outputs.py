@@ -78,6 +78,14 @@ class Kept(Case):
             for path in self.dir.iterdir():
                 self.assertEqual(path.read_text(), "old\n", path)
 
+    def test_failed_start_leaves_a_torn_row_alone(self) -> None:
+        """The line feed that --append writes behind it comes with the first row."""
+        path = self.dir / "rows.jsonl"
+        path.write_text('{"type":')
+        done = rtrack("run", "-a", "-o", path, "no-such-program-anywhere")
+        self.assertEqual(done.returncode, 127)
+        self.assertEqual(path.read_text(), '{"type":')
+
     def test_failed_start_leaves_no_new_files(self) -> None:
         done = rtrack("run", "-o", "rows", "--processes", "list", "--summary-file", "summary",
                       "no-such-program-anywhere", cwd=self.dir)
