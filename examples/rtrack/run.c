@@ -320,9 +320,6 @@ int command_run(const struct options *options)
 
 	if (options->operand_count == 0)
 		return usage_error(options, "no command given");
-	if (options->format && !options->output)
-		return usage_error(
-		    options, "--format needs --output: standard output belongs to the command");
 	code = series_check(options);
 	if (code != 0)
 		return code;

@@ -26,12 +26,14 @@ enum { NOTABLE_COUNT = 20, NOTABLE_SHARE = 20 };
 
 /* Returns the name of the output file, or NULL for no series. run writes a series only with
  * --output, because standard output belongs to the command. The other subcommands write to standard
- * output, except if it is a terminal and neither --format nor --fields is given. */
+ * output, except if it is a terminal and no option asks for a series. */
 static const char *choose_output(const struct options *options)
 {
 	if (options->output || options->command->bit == FOR_RUN)
 		return options->output;
-	return options->format || options->fields || !isatty(STDOUT_FILENO) ? "-" : NULL;
+	if (options->format || options->fields || options->meta || !isatty(STDOUT_FILENO))
+		return "-";
+	return NULL;
 }
 
 static uint32_t kind_of(const struct options *options)
@@ -51,8 +53,14 @@ int series_check(const struct options *options)
 	char message[160];
 	size_t len;
 
-	if (!options->output && options->command->bit == FOR_RUN && options->fields)
-		return usage_error(options, "--fields needs --output");
+	if (!choose_output(options) && (options->format || options->fields || options->meta)) {
+		snprintf(message, sizeof(message),
+		         "%s needs --output: standard output belongs to the command",
+		         options->format   ? "--format"
+		         : options->fields ? "--fields"
+		                           : "--meta");
+		return usage_error(options, message);
+	}
 	if (!options->fields)
 		return 0;
 	if (!format->choose) {

@@ -64,6 +64,10 @@ class Refused(Case):
         self.assertIn("--summary none",
                       self.assert_refused("--summary", "none", "--summary-file", "x"))
 
+    def test_choice_for_no_series_is_refused(self) -> None:
+        for option, value in (("--format", "csv"), ("--fields", "timestamp"), ("--meta", "x")):
+            self.assertIn(f"{option} needs --output", self.assert_refused(option, value))
+
 
 class Kept(Case):
     """A file keeps its content until the command runs."""
