@@ -135,8 +135,13 @@ class Groups(Case):
 class Names(Case):
     @staticmethod
     def has_pidfd(pid: int) -> bool:
-        links = pathlib.Path(f"/proc/{pid}/fd").iterdir()
-        return any("pidfd" in os.readlink(link) for link in links if link.is_symlink())
+        for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            try:
+                if "pidfd" in os.readlink(link):
+                    return True
+            except FileNotFoundError:
+                pass  # it was closed meanwhile
+        return False
 
     def test_process_is_found_by_its_name(self) -> None:
         name = f"rt{os.getpid()}"
