@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -143,16 +142,15 @@ static const struct target_kind {
 };
 
 /* Whether to look again for a target that is not there yet: after a nap, for as long as the options
- * allow. */
+ * allow and no signal requests the end. */
 static bool waits_for_target(const struct attach *a, int64_t begin_ns)
 {
-	const struct timespec nap = { .tv_nsec = TARGET_NAP_NS };
 	const struct options *o = a->options;
 
 	if (!o->wait || (o->timeout_ns && clock_now() - begin_ns >= o->timeout_ns))
 		return false;
-	nanosleep(&nap, NULL);
-	return true;
+	signals_sleep(clock_now() + TARGET_NAP_NS, NULL, 0);
+	return !signals_end_requested();
 }
 
 static int find_target(const struct attach *a, const struct target_kind *kind, const char *word,
@@ -170,7 +168,7 @@ static int find_target(const struct attach *a, const struct target_kind *kind, c
 		warn("no %s '%s' has appeared", kind->what, word);
 	else
 		warn("there is no %s '%s'", kind->what, word);
-	return a->options->wait ? EXIT_TIMED_OUT : EXIT_BEFORE_START;
+	return a->options->wait && !signals_end_requested() ? EXIT_TIMED_OUT : EXIT_BEFORE_START;
 }
 
 /* Attach to what options name besides pids. Returns 0 or an exit code. */
@@ -219,18 +217,21 @@ static int attach_to_all(struct attach *a)
 	return code == 0 ? attach_to_named(a) : code;
 }
 
-/* Open the outputs, and follow the system if the rows need it. Returns 0 or an exit code. */
-static int prepare(struct attach *a)
+/* Open the outputs before the wait for a target, which may be long. Returns 0 or an exit code. */
+static int open_outputs(struct attach *a)
+{
+	if (summary_open(&a->summary, a->options) < 0 || series_open(&a->series, a->options) < 0)
+		return EXIT_BEFORE_START;
+	return outputs_check(a->options, &a->series, &a->summary, NULL);
+}
+
+/* Follow the system if the rows need it, and begin the series. Returns 0 or an exit code. */
+static int begin(struct attach *a)
 {
 	const struct subject subject = { .interval_ns = a->options->interval_ns };
 	struct row first;
 	int err = 0;
 
-	if (summary_open(&a->summary, a->options) < 0 || series_open(&a->series, a->options) < 0)
-		return EXIT_BEFORE_START;
-	err = outputs_check(a->options, &a->series, &a->summary, NULL);
-	if (err != 0)
-		return err;
 	if (series_wants_system(&a->series)) {
 		err = gpu_system_tracker_new(&a->system_tracker, a->options->gpu);
 		if (err == 0)
@@ -378,17 +379,19 @@ static void write_summary(struct attach *a)
 
 static int attach(struct attach *a)
 {
-	int code = attach_to_all(a);
+	int code = open_outputs(a);
 
+	signals_catch_end();
 	if (code == 0)
-		code = prepare(a);
+		code = attach_to_all(a);
+	if (code == 0)
+		code = begin(a);
 	if (code != 0)
 		return code;
 	a->start_ns = clock_now();
 	a->next_peak_poll = a->start_ns + PEAK_POLL_NS;
 	ticker_init(&a->ticker, a->options, a->start_ns);
 	live_init(&a->live, a->options, &a->series, a->start_ns);
-	signals_catch_end();
 	follow_to_end(a);
 	write_summary(a);
 	return 0;

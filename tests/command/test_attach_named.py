@@ -3,12 +3,14 @@
 import json
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import time
 import unittest
 from typing import Any, Dict, Optional
 
-from rtrack_command import PATIENCE_S, RTRACK, Case, python, rtrack, wait_until
+from rtrack_command import PATIENCE_S, RTRACK, Case, python, read_proc, rtrack, wait_until
 
 ID = "0123456789abcdef" * 4
 # Uses CPU time and stays.
@@ -143,6 +145,11 @@ class Names(Case):
                 pass  # it was closed meanwhile
         return False
 
+    @staticmethod
+    def catches(pid: int, number: int) -> bool:
+        caught = re.search(r"^SigCgt:\s*(\w+)", read_proc(pid, "status"), re.MULTILINE)
+        return caught is not None and bool(int(caught[1], 16) >> (number - 1) & 1)
+
     def test_process_is_found_by_its_name(self) -> None:
         name = f"rt{os.getpid()}"
         program = self.dir / name
@@ -172,6 +179,26 @@ class Names(Case):
         process.stdin.close()
         _, output = rtrack_process.communicate(timeout=PATIENCE_S)
         self.assertEqual(json.loads(output)["pid"], process.pid)
+
+    def test_outputs_are_refused_before_the_wait(self) -> None:
+        for words, code in ((["-o", self.dir / "no/file"], 125),
+                            (["--summary-file", self.dir / "no/file"], 125),
+                            (["-o", self.dir / "x", "--summary-file", self.dir / "x"], 2)):
+            done = rtrack("attach", "--wait", "--name", "no such name", *words)
+            self.assertEqual(done.returncode, code, done.stderr)
+
+    def test_wait_that_is_interrupted_leaves_no_file(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            rows = self.dir / "rows"
+            process = self.start([RTRACK, "attach", "--wait", "--name", "no such name", "-o", rows],
+                                 stderr=subprocess.PIPE, text=True)
+            wait_until(lambda: self.catches(process.pid, number))
+            self.assertTrue(rows.exists())
+            process.send_signal(number)
+            _, output = process.communicate(timeout=PATIENCE_S)
+            self.assertEqual(process.returncode, 125)
+            self.assertIn("no process 'no such name' has appeared", output)
+            self.assertFalse(rows.exists())
 
     def test_wrong_words_are_refused(self) -> None:
         for words, code, text in (
