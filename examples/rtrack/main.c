@@ -3,6 +3,7 @@
  * subcommand and runs it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #include "commands.h"
 #include "message.h"
+#include "program.h"
 #include "signals.h"
 #include "suggest.h"
 
@@ -90,6 +92,8 @@ static const struct command *find_command(const char *name)
 /* Report an unknown command name with what may have been meant. Returns the exit code. */
 static int report_unknown(const char *name)
 {
+	char path[PATH_MAX];
+
 	for (int i = 0; i < COMMAND_COUNT; i++) {
 		if (is_near(name, commands[i].name)) {
 			warn("unknown command '%s': did you mean 'rtrack %s'?", name,
@@ -101,7 +105,7 @@ static int report_unknown(const char *name)
 		warn(
 		    "unknown option '%s': options come after the command name; try 'rtrack --help'",
 		    name);
-	else if (is_program(name))
+	else if (!strchr(name, '/') && program_find(name, path, sizeof(path)) == 0)
 		warn("unknown command '%s': to run that program, write 'rtrack run %s'", name,
 		     name);
 	else

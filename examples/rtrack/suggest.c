@@ -2,11 +2,7 @@
 /* What the user may have meant by an unknown command name. */
 #include "suggest.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What follows the first difference must be equal, with one character left out on either side or
  * both, or with two swapped. */
@@ -27,20 +23,4 @@ bool is_near(const char *word, const char *other)
 	return strcmp(word + 1, other + 1) == 0 ||
 	       (word[1] && word[0] == other[1] && word[1] == other[0] &&
 	        strcmp(word + 2, other + 2) == 0);
-}
-
-bool is_program(const char *name)
-{
-	const char *dir = getenv("PATH");
-	char path[PATH_MAX];
-
-	while (dir && *name && !strchr(name, '/')) {
-		size_t len = strcspn(dir, ":");
-
-		snprintf(path, sizeof(path), "%.*s/%s", (int)len, dir, name);
-		if (access(path, X_OK) == 0)
-			return true;
-		dir = dir[len] ? dir + len + 1 : NULL;
-	}
-	return false;
 }

@@ -9,7 +9,4 @@
  * one, or two that are swapped. E.g.: "runn", "atach", "sytsem". */
 bool is_near(const char *word, const char *other);
 
-/* Returns true if PATH has a program of this name. */
-bool is_program(const char *name);
-
 #endif

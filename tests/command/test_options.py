@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests that the options are the same in the help, the manual page and the parser."""
+import os
 import re
 import unittest
 from typing import List
@@ -50,6 +51,11 @@ class Options(Case):
     def test_unknown_command_that_is_program_suggests_run(self) -> None:
         self.assertIn("write 'rtrack run ls'", rtrack("ls", "-l").stderr)
         self.assertNotIn("rtrack run", rtrack("no-such-program").stderr)
+
+    def test_unknown_command_that_is_directory_suggests_nothing(self) -> None:
+        env = {**os.environ, "PATH": f"/usr:{os.environ['PATH']}"}
+        self.assertTrue(os.path.isdir("/usr/share"))
+        self.assertNotIn("rtrack run", rtrack("share", env=env).stderr)
 
     def test_invalid_argument_says_what_is_valid(self) -> None:
         for words, valid in ((["-i", "100msec"], "a number with us, ms, s, min, h or d"),
