@@ -145,10 +145,8 @@ static void process_cells(struct text *out, const struct row *row)
 
 static void v5_row(struct text *out, const struct columns *unused, const struct row *row)
 {
-	const struct rt_metrics *clock = row->process ? row->process : row->system;
-
 	(void)unused;
-	cell_rounded(out, true, seconds(clock->realtime_ns), 3);
+	cell_rounded(out, true, seconds(row_sample(row)->realtime_ns), 3);
 	if (row->system)
 		system_cells(out, row);
 	else

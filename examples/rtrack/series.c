@@ -213,7 +213,7 @@ static void note_marks(struct series *s, const struct row *row)
 
 void series_write(struct series *s, const struct row *row)
 {
-	uint64_t now = row->process ? row->process->monotonic_ns : row->system->monotonic_ns;
+	uint64_t now = row_sample(row)->monotonic_ns;
 
 	if (s->out.fd < 0)
 		return;

@@ -118,7 +118,7 @@ int columns_choose_usual(struct columns *c, uint32_t kind)
 /* The sample decides, since the first one has no difference yet. */
 static bool has_figure(const struct row *row, uint64_t bits)
 {
-	return is_known(metrics_marks(row->process ? row->process : row->system), bits);
+	return is_known(metrics_marks(row_sample(row)), bits);
 }
 
 void columns_leave_out(struct columns *c, const struct row *first)

@@ -216,20 +216,20 @@ const struct column *columns_find(const struct columns *c, const char *name, siz
 	return NULL;
 }
 
-static const struct rt_metrics *sample_of(const struct row *row)
+const struct rt_metrics *row_sample(const struct row *row)
 {
 	return row->process ? row->process : row->system;
 }
 
-static const struct rt_delta *delta_of(const struct row *row)
+const struct rt_delta *row_delta(const struct row *row)
 {
 	return row->process ? row->process_delta : row->system_delta;
 }
 
 struct marks column_marks(const struct column *column, const struct row *row)
 {
-	return column->origin == FROM_SAMPLE ? metrics_marks(sample_of(row))
-	                                     : delta_marks(delta_of(row));
+	return column->origin == FROM_SAMPLE ? metrics_marks(row_sample(row))
+	                                     : delta_marks(row_delta(row));
 }
 
 bool column_is_marked(const struct column *column, const struct row *row, enum value_type mark)
@@ -264,8 +264,8 @@ static struct value read_field(const struct column *column, const char *at)
 struct value column_value(const struct column *column, const struct row *row)
 {
 	const struct value unknown = { .type = VALUE_UNKNOWN };
-	const struct rt_metrics *sample = sample_of(row);
-	const struct rt_delta *delta = delta_of(row);
+	const struct rt_metrics *sample = row_sample(row);
+	const struct rt_delta *delta = row_delta(row);
 	bool is_of_sample = column->origin == FROM_SAMPLE;
 
 	if (!is_known(column_marks(column, row), column->has))

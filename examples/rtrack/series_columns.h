@@ -68,6 +68,10 @@ void columns_free(struct columns *c);
 /* Returns the column with this name of len bytes, or NULL. */
 const struct column *columns_find(const struct columns *c, const char *name, size_t len);
 
+/* Return what a row describes: the process tree, else the system. */
+const struct rt_metrics *row_sample(const struct row *row);
+const struct rt_delta *row_delta(const struct row *row);
+
 /* Returns what a column holds in a row. */
 struct value column_value(const struct column *column, const struct row *row);
 

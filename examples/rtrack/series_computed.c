@@ -4,16 +4,6 @@
 
 #include "series_columns.h"
 
-static const struct rt_metrics *sample_of(const struct row *row)
-{
-	return row->process ? row->process : row->system;
-}
-
-static const struct rt_delta *delta_of(const struct row *row)
-{
-	return row->process ? row->process_delta : row->system_delta;
-}
-
 static struct value word(const char *s)
 {
 	return (struct value){ .type = s ? VALUE_WORD : VALUE_UNKNOWN, .word = s };
@@ -32,7 +22,7 @@ static struct value kind(const struct row *row)
 
 static struct value timestamp(const struct row *row)
 {
-	return (struct value){ .type = VALUE_TIME, .whole = sample_of(row)->realtime_ns };
+	return (struct value){ .type = VALUE_TIME, .whole = row_sample(row)->realtime_ns };
 }
 
 static struct value pid(const struct row *row)
@@ -48,14 +38,14 @@ static struct value children(const struct row *row)
 
 static struct value cpu(const struct row *row)
 {
-	const struct rt_metrics *m = sample_of(row);
+	const struct rt_metrics *m = row_sample(row);
 
 	return (struct value){ .type = VALUE_SECONDS, .whole = m->cpu_user_ns + m->cpu_system_ns };
 }
 
 static struct value cpu_difference(const struct row *row)
 {
-	const struct rt_delta *d = delta_of(row);
+	const struct rt_delta *d = row_delta(row);
 
 	return (struct value){ .type = VALUE_SECONDS, .whole = d->cpu_user_ns + d->cpu_system_ns };
 }
@@ -63,7 +53,7 @@ static struct value cpu_difference(const struct row *row)
 /* 1.5 is one GPU that was always busy, and one that was busy for half of the interval. */
 static struct value gpus_busy(const struct row *row)
 {
-	const struct rt_delta *d = delta_of(row);
+	const struct rt_delta *d = row_delta(row);
 	struct value value = { .type = VALUE_UNKNOWN };
 
 	if (d->interval_ns > 0) {
@@ -75,7 +65,7 @@ static struct value gpus_busy(const struct row *row)
 
 static struct value swap_used(const struct row *row)
 {
-	const struct rt_metrics *m = sample_of(row);
+	const struct rt_metrics *m = row_sample(row);
 
 	return (struct value){ .type = VALUE_UNSIGNED,
 		               .whole = m->swap_total_bytes - m->swap_free_bytes };
@@ -83,17 +73,17 @@ static struct value swap_used(const struct row *row)
 
 static struct value source(const struct row *row)
 {
-	return word(source_name(sample_of(row)->source));
+	return word(source_name(row_sample(row)->source));
 }
 
 static struct value pss_source(const struct row *row)
 {
-	return word(pss_source_name(sample_of(row)->pss_source));
+	return word(pss_source_name(row_sample(row)->pss_source));
 }
 
 static struct value reasons(const struct row *row)
 {
-	return (struct value){ .type = VALUE_REASONS, .whole = sample_of(row)->reasons };
+	return (struct value){ .type = VALUE_REASONS, .whole = row_sample(row)->reasons };
 }
 
 static struct value partial(const struct row *row)
