@@ -45,8 +45,7 @@ static void add_marked(struct text *out, const char *key, const struct columns *
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct column *column = &columns->at[i];
 
-		if (column_is_marked(column, row, mark) &&
-		    column_value(column, row).type != VALUE_UNKNOWN)
+		if (column_is_marked(column, row, mark))
 			json_string(out, NULL, column->name);
 	}
 	json_end(out, ']');

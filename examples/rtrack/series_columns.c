@@ -226,17 +226,10 @@ const struct rt_delta *row_delta(const struct row *row)
 	return row->process ? row->process_delta : row->system_delta;
 }
 
-struct marks column_marks(const struct column *column, const struct row *row)
+static struct marks marks_of(const struct column *column, const struct row *row)
 {
 	return column->origin == FROM_SAMPLE ? metrics_marks(row_sample(row))
 	                                     : delta_marks(row_delta(row));
-}
-
-bool column_is_marked(const struct column *column, const struct row *row, enum value_type mark)
-{
-	struct marks marks = column_marks(column, row);
-
-	return (column->has & (mark == VALUE_PARTIAL ? marks.partial : marks.estimated)) != 0;
 }
 
 static struct value read_field(const struct column *column, const char *at)
@@ -268,7 +261,7 @@ struct value column_value(const struct column *column, const struct row *row)
 	const struct rt_delta *delta = row_delta(row);
 	bool is_of_sample = column->origin == FROM_SAMPLE;
 
-	if (!is_known(column_marks(column, row), column->has))
+	if (!is_known(marks_of(column, row), column->has))
 		return unknown;
 	if (column->compute)
 		return column->compute(row);
@@ -277,4 +270,12 @@ struct value column_value(const struct column *column, const struct row *row)
 		return unknown;
 	return read_field(column, (is_of_sample ? (const char *)sample : (const char *)delta) +
 	                              column->offset);
+}
+
+bool column_is_marked(const struct column *column, const struct row *row, enum value_type mark)
+{
+	struct marks marks = marks_of(column, row);
+
+	return (column->has & (mark == VALUE_PARTIAL ? marks.partial : marks.estimated)) != 0 &&
+	       column_value(column, row).type != VALUE_UNKNOWN;
 }

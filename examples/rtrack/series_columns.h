@@ -75,10 +75,7 @@ const struct rt_delta *row_delta(const struct row *row);
 /* Returns what a column holds in a row. */
 struct value column_value(const struct column *column, const struct row *row);
 
-/* Returns how sure the figures of a row are. */
-struct marks column_marks(const struct column *column, const struct row *row);
-
-/* Returns true if the value has this mark: VALUE_PARTIAL or VALUE_ESTIMATED. */
+/* Returns true if the value is known and has this mark: VALUE_PARTIAL or VALUE_ESTIMATED. */
 bool column_is_marked(const struct column *column, const struct row *row, enum value_type mark);
 
 /* Returns what the figure means, in English. */

@@ -28,8 +28,7 @@ static void add_marked(struct text *out, const struct columns *columns, const st
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct column *column = &columns->at[i];
 
-		if (!column_is_marked(column, row, mark) ||
-		    column_value(column, row).type == VALUE_UNKNOWN)
+		if (!column_is_marked(column, row, mark))
 			continue;
 		text_add(out, gap);
 		text_add(out, column->name);

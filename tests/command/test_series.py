@@ -465,6 +465,10 @@ class Fields(Files):
         self.assertRegex(done.stderr, r"rtrack: \d+ of \d+ rows have lower bounds or estimates")
         done = rtrack(*words, "--fields", "pss_bytes,estimated,partial", "sleep", "0.2")
         self.assertNotIn("lower bounds", done.stderr)
+        # It is unknown, and no estimate, until proportional memory was read.
+        done = rtrack(*words, "--fields", "pid,peak_tree_pss_bytes", "sleep", "0.2")
+        self.assertEqual({row["peak_tree_pss_bytes"] for row in read_csv(self.path)}, {None})
+        self.assertNotIn("lower bounds", done.stderr)
 
     def test_info_lists_every_field_with_unit_and_meaning(self) -> None:
         listed = json.loads(rtrack("info", "--fields", "--json").stdout)
