@@ -79,6 +79,19 @@ int series_check(const struct options *options)
 	return usage_error(options, message);
 }
 
+/* Say that a chosen field of GPUs stays unknown, since GPUs are looked at on request alone. */
+static void report_lack_of_gpus(const struct series *s, const struct options *options)
+{
+	const uint64_t bits = RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY;
+
+	for (size_t i = 0; i < s->columns.count; i++) {
+		if (s->columns.at[i].has & bits && !options->gpu && !options->quiet) {
+			warn("the field '%s' needs --gpu: it stays unknown", s->columns.at[i].name);
+			return;
+		}
+	}
+}
+
 /* Get the columns of the series: those that --fields names, those of the file that it is appended
  * to, or the default of the format. Returns 0 or a negative errno value. */
 static int choose_columns(struct series *s, const struct options *options, const char *head)
@@ -95,6 +108,8 @@ static int choose_columns(struct series *s, const struct options *options, const
 		err = s->format->choose(&s->columns, kind);
 	s->columns.kind = kind;
 	s->columns.has_iso_times = options->has_iso_times;
+	if (options->fields)
+		report_lack_of_gpus(s, options);
 	return err;
 }
 

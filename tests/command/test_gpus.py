@@ -72,6 +72,15 @@ class Gpus(Case):
             self.assertTrue(0 < row["gpus_busy"] < 1, row)
             self.assertIn("gpus_busy", row["estimated"].split())
 
+    def test_field_that_needs_the_option_is_named(self) -> None:
+        words = ("system", "-i", "0.01", "--count", "1", "--summary", "none", "-o",
+                 self.dir / "rows", "--fields", "timestamp,gpus_busy,gpus_used")
+        note = "rtrack: the field 'gpus_busy' needs --gpu: it stays unknown\n"
+        for option, stderr in (([], note), (["-q"], "")):
+            done = rtrack(*words, *option, env=self.environment())
+            self.assertEqual((done.returncode, done.stderr), (0, stderr))
+        self.assertNotIn("needs", rtrack(*words, "--gpu", env=self.environment()).stderr)
+
     def test_figure_that_is_refused_is_unknown(self) -> None:
         self.script.write_text(TWO + "result nvmlDeviceGetUtilizationRates 4\n")
         for row in self.system("csv-v1"):
