@@ -25,7 +25,7 @@ static const struct summary_field fields[] = {
 	  "wall time", NULL },
 	{ NULL, "cpu_seconds", ANY, UNIT_SECONDS, AT(cpu_ns), RT_HAS_CPU, NO_SUCH_VALUE,
 	  PLACE_ALWAYS, "CPU time", NULL },
-	{ NULL, "cores_used", ANY, UNIT_CORES, AT(cores_used), RT_HAS_CPU, NO_SUCH_VALUE,
+	{ NULL, "cores_used", ANY, UNIT_REAL, AT(cores_used), RT_HAS_CPU, NO_SUCH_VALUE,
 	  PLACE_ALWAYS, "cores", NULL },
 	{ NULL, "peak_tree_bytes", TREE, UNIT_BYTES, AT(peak_tree_bytes), RT_HAS_PEAK_TREE, 0,
 	  PLACE_ALWAYS, "peak memory", NULL },
@@ -53,11 +53,11 @@ static const struct summary_field fields[] = {
 	  NULL },
 	{ "gpu", "busy_seconds", ANY, UNIT_SECONDS, AT(gpu_busy_ns), RT_HAS_GPU, NO_SUCH_VALUE,
 	  PLACE_ALWAYS, "GPU time", NULL },
-	{ "gpu", "busy_gpus", ANY, UNIT_CORES, AT(busy_gpus), RT_HAS_GPU, NO_SUCH_VALUE,
+	{ "gpu", "busy_gpus", ANY, UNIT_REAL, AT(busy_gpus), RT_HAS_GPU, NO_SUCH_VALUE,
 	  PLACE_ALWAYS, "", "GPUs busy, on average" },
 	{ "gpu", "peak_memory_bytes", ANY, UNIT_BYTES, AT(gpu_memory_peak_bytes), RT_HAS_GPU_MEMORY,
 	  NO_SUCH_VALUE, PLACE_ALWAYS, "", "peak memory of GPUs" },
-	{ "gpu", "energy_joules", SYSTEM, UNIT_CORES, AT(gpu_energy_joules), RT_HAS_GPU_ENERGY,
+	{ "gpu", "energy_joules", SYSTEM, UNIT_REAL, AT(gpu_energy_joules), RT_HAS_GPU_ENERGY,
 	  NO_SUCH_VALUE, PLACE_ALWAYS, "", "joules used by GPUs" },
 	{ "gpu", "gpus", ANY, UNIT_COUNT, AT(gpus), 0, UNBOUNDED, 0, NULL, NULL },
 	{ NULL, "processes", TREE, UNIT_COUNT, AT(processes), RT_HAS_PROCESSES, NO_SUCH_VALUE,
@@ -98,9 +98,9 @@ static const struct summary_field fields[] = {
 	  NO_SUCH_VALUE, 0, NULL, NULL },
 	{ NULL, "cpu_seconds_before", TREE, UNIT_SECONDS, AT(cpu_before_ns), RT_HAS_CPU,
 	  NO_SUCH_VALUE, 0, NULL, NULL },
-	{ NULL, "cpu_percent", ANY, UNIT_CORES, AT(cpu_percent), RT_HAS_CPU, NO_SUCH_VALUE, 0, NULL,
+	{ NULL, "cpu_percent", ANY, UNIT_REAL, AT(cpu_percent), RT_HAS_CPU, NO_SUCH_VALUE, 0, NULL,
 	  NULL },
-	{ NULL, "peak_cores", ANY, UNIT_CORES, AT(peak_cores), 0, NO_SUCH_VALUE, 0, NULL, NULL },
+	{ NULL, "peak_cores", ANY, UNIT_REAL, AT(peak_cores), 0, NO_SUCH_VALUE, 0, NULL, NULL },
 	{ NULL, "cpus_online", ANY, UNIT_COUNT, AT(cpus), 0, 0, 0, NULL, NULL },
 	{ NULL, "peak_tree_kind", TREE, UNIT_WORD, AT(peak_kind), 0, NO_SUCH_VALUE, 0, NULL, NULL },
 	{ NULL, "memory_total_bytes", SYSTEM, UNIT_BYTES, AT(memory_total_bytes), RT_HAS_MEMORY,
@@ -225,7 +225,7 @@ bool summary_field_is_known(const struct summary_field *field, const struct usag
 	if (!is_known(u->marks, field->bits))
 		return false;
 	switch (field->unit) {
-	case UNIT_CORES:
+	case UNIT_REAL:
 		return real_of(field, u) >= 0;
 	case UNIT_NUMBER:
 		return number_of(field, u) >= 0;
@@ -261,7 +261,7 @@ void summary_field_add_human(struct text *out, const struct summary_field *field
 	case UNIT_COUNT:
 		text_add(out, human_count(summary_field_whole(field, u)).s);
 		break;
-	case UNIT_CORES:
+	case UNIT_REAL:
 		text_printf(out, "%.2f", real_of(field, u));
 		break;
 	default:
@@ -316,7 +316,7 @@ void summary_field_add_plain(struct text *out, const struct summary_field *field
 	case UNIT_COUNT:
 		text_u64(out, summary_field_whole(field, u));
 		break;
-	case UNIT_CORES:
+	case UNIT_REAL:
 		text_rounded(out, real_of(field, u), 6);
 		break;
 	case UNIT_NUMBER:
@@ -366,7 +366,7 @@ void summary_field_add_json(struct text *out, const struct summary_field *field,
 	case UNIT_COUNT:
 		json_u64(out, key, summary_field_whole(field, u));
 		break;
-	case UNIT_CORES:
+	case UNIT_REAL:
 		json_rounded(out, key, real_of(field, u), 6);
 		break;
 	case UNIT_NUMBER:

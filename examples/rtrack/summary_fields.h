@@ -15,7 +15,7 @@ enum summary_unit {
 	UNIT_SECONDS, /* uint64_t, ns */
 	UNIT_BYTES,   /* uint64_t */
 	UNIT_COUNT,   /* uint64_t */
-	UNIT_CORES,   /* double; negative: unknown */
+	UNIT_REAL,    /* double; negative: unknown */
 	UNIT_NUMBER,  /* int32_t; negative: unknown */
 	UNIT_SIGNAL,  /* int32_t; 0: none */
 	UNIT_FLAG,    /* bool */
