@@ -46,8 +46,8 @@ static int check_matches(const struct matches *m, const char *what, const char *
 	if (m->count == 0)
 		return TARGET_MISSING;
 	if (m->count > 1)
-		warn("%zu match %s '%s': %s%s; name one of them", m->count, what, word, m->list,
-		     m->count > LISTED_MAX ? ", ..." : "");
+		warn("%s '%s' has %zu matches: %s%s; name one of them", what, word, m->count,
+		     m->list, m->count > LISTED_MAX ? ", ..." : "");
 	return m->count == 1 ? 0 : EXIT_BEFORE_START;
 }
 

@@ -164,7 +164,7 @@ class Names(Case):
         wait_until(lambda: rtrack("attach", "--name", name, "--count", "1", "-i", "0.01",
                                   "-q").returncode == 125)
         done = rtrack("attach", "--name", name)
-        self.assertIn(f"2 match process '{name}'", done.stderr)
+        self.assertIn(f"process '{name}' has 2 matches: ", done.stderr)
         self.assertIn(str(process.pid), done.stderr)
 
     def test_wait_follows_a_process_that_comes_later(self) -> None:
