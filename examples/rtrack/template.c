@@ -125,7 +125,7 @@ static char escaped(char c)
 static void say_unknown_name(char problem[TEMPLATE_PROBLEM_BYTES], const char *name, size_t len)
 {
 	snprintf(problem, TEMPLATE_PROBLEM_BYTES,
-	         "unknown name '%.*s' in the template: 'rtrack run --template help' lists them",
+	         "no figure '%.*s' here for the template: '--template help' lists them",
 	         (int)(len < 60 ? len : 60), name);
 }
 

@@ -166,6 +166,10 @@ class Template(Case):
             self.assertEqual((done.returncode, mark.exists()), (2, False), template)
             self.assertIn(word, done.stderr)
         self.assertEqual(rtrack("system", "--count", "1", "--template", "%M").returncode, 2)
+        # What a tree has does not help for the system.
+        done = rtrack("system", "--count", "1", "--template", "{pid}")
+        self.assertIn("no figure 'pid' here", done.stderr)
+        self.assertNotIn("rtrack run", done.stderr)
 
     def test_template_goes_to_the_summary_file(self) -> None:
         path = self.dir / "out.json"
