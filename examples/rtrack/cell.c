@@ -79,17 +79,9 @@ void cell_string(struct text *out, const char *value)
 
 void cell_domains(struct text *out, uint64_t bits)
 {
-	const struct domain *domain;
-	const char *gap = "";
-
 	begin(out, true);
 	text_add(out, "\"");
-	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		if (!(bits & domain->bit))
-			continue;
-		text_printf(out, "%s%s", gap, domain->name);
-		gap = " ";
-	}
+	text_domains(out, bits, " ");
 	text_add(out, "\"");
 }
 

@@ -143,6 +143,35 @@ const char *source_name(uint32_t source)
 	return source < sizeof(names) / sizeof(names[0]) ? names[source] : NULL;
 }
 
+static void add_name(struct text *t, const char *name, const char *gap, bool *has_some)
+{
+	text_add(t, *has_some ? gap : "");
+	text_add(t, name);
+	*has_some = true;
+}
+
+void text_domains(struct text *t, uint64_t bits, const char *gap)
+{
+	const struct domain *domain;
+	bool has_some = false;
+
+	for (size_t i = 0; (domain = domain_at(i)); i++) {
+		if (bits & domain->bit)
+			add_name(t, domain->name, gap, &has_some);
+	}
+}
+
+void text_reasons(struct text *t, uint32_t bits, const char *gap)
+{
+	const struct reason *reason;
+	bool has_some = false;
+
+	for (size_t i = 0; (reason = reason_at(i)); i++) {
+		if (bits & reason->bit)
+			add_name(t, reason->name, gap, &has_some);
+	}
+}
+
 void json_domains(struct text *t, const char *key, uint64_t bits)
 {
 	const struct domain *domain;

@@ -59,6 +59,10 @@ const char *accounting_name(uint32_t accounting);
 const char *pss_source_name(uint32_t pss_source);
 const char *source_name(uint32_t source);
 
+/* Write the names of all bits that are set, with gap between them. */
+void text_domains(struct text *t, uint64_t bits, const char *gap);
+void text_reasons(struct text *t, uint32_t bits, const char *gap);
+
 /* Write a JSON array with the names of all bits that are set. */
 void json_domains(struct text *t, const char *key, uint64_t bits);
 void json_reasons(struct text *t, const char *key, uint32_t bits);

@@ -36,20 +36,6 @@ static void add_marked(struct text *out, const struct columns *columns, const st
 	}
 }
 
-static void add_reasons(struct text *out, uint64_t bits)
-{
-	const struct reason *reason;
-	const char *gap = "";
-
-	for (size_t i = 0; (reason = reason_at(i)); i++) {
-		if (!(bits & reason->bit))
-			continue;
-		text_add(out, gap);
-		text_add(out, reason->name);
-		gap = " ";
-	}
-}
-
 static void add_cell(struct text *out, const struct columns *columns, const struct value *value,
                      const struct row *row)
 {
@@ -78,7 +64,7 @@ static void add_cell(struct text *out, const struct columns *columns, const stru
 		text_add(out, value->word);
 		break;
 	case VALUE_REASONS:
-		add_reasons(out, value->whole);
+		text_reasons(out, (uint32_t)value->whole, " ");
 		break;
 	case VALUE_PARTIAL:
 	case VALUE_ESTIMATED:

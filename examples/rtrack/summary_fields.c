@@ -280,32 +280,6 @@ void summary_field_add_human(struct text *out, const struct summary_field *field
 	}
 }
 
-static void add_domains(struct text *out, uint64_t bits)
-{
-	const struct domain *domain;
-	const char *gap = "";
-
-	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		if (!(bits & domain->bit))
-			continue;
-		text_printf(out, "%s%s", gap, domain->name);
-		gap = ",";
-	}
-}
-
-static void add_reasons(struct text *out, uint64_t bits)
-{
-	const struct reason *reason;
-	const char *gap = "";
-
-	for (size_t i = 0; (reason = reason_at(i)); i++) {
-		if (!(bits & reason->bit))
-			continue;
-		text_printf(out, "%s%s", gap, reason->name);
-		gap = ",";
-	}
-}
-
 static void add_words(struct text *out, const char *const *words)
 {
 	for (size_t i = 0; words[i]; i++)
@@ -344,10 +318,10 @@ void summary_field_add_plain(struct text *out, const struct summary_field *field
 		add_words(out, words_of(field, u));
 		break;
 	case UNIT_DOMAINS:
-		add_domains(out, summary_field_whole(field, u));
+		text_domains(out, summary_field_whole(field, u), ",");
 		break;
 	case UNIT_REASONS:
-		add_reasons(out, summary_field_whole(field, u));
+		text_reasons(out, (uint32_t)summary_field_whole(field, u), ",");
 		break;
 	}
 }
