@@ -79,6 +79,10 @@ class Completion(Case):
         self.assertEqual(self.complete("attach", "--pss", "o"), ["off"])
         self.assertEqual(self.complete("run", "-i", ""), [])
 
+    def test_option_of_info_without_argument_is_followed_by_options(self) -> None:
+        self.assertEqual(self.complete("info", "--fields", "--j"), ["--json"])
+        self.assertEqual(self.complete("run", "--fields", "--j"), [])
+
     def test_file_argument_completes_to_files(self) -> None:
         (self.dir / "rows.csv").touch()
         for option in ("-o", "--processes"):
