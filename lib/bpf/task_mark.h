@@ -70,9 +70,10 @@ struct {
 /* The kernel may have no storage to give at the moment: it allocates some ahead, from an interrupt.
  * Then the mark lies here, until the task ends. */
 #define SPARE_MARKS 64
+#define BEING_DROPPED 1
 
 static struct {
-	__u64 task; /* its address; 0: free */
+	__u64 task; /* its address; 0: free; BEING_DROPPED */
 	struct task_mark mark;
 } spare[SPARE_MARKS];
 static __u32 spares; /* in use */
@@ -118,12 +119,15 @@ static struct task_mark *make_spare(__u64 task)
 	return &spare[search.found].mark;
 }
 
+/* The search and the end of a task may drop the same mark. Only one of them frees it. */
 static long drop_spare(__u32 i, struct spare_search *search)
 {
-	if (i >= SPARE_MARKS || spare[i].task != search->task)
+	if (i >= SPARE_MARKS || spare[i].task != search->task ||
+	    __sync_val_compare_and_swap(&spare[i].task, search->task, BEING_DROPPED) !=
+	        search->task)
 		return 0;
 	spare[i].mark = (struct task_mark){ 0 };
-	__sync_val_compare_and_swap(&spare[i].task, search->task, 0);
+	__sync_val_compare_and_swap(&spare[i].task, BEING_DROPPED, 0);
 	__sync_fetch_and_add(&spares, -1);
 	return 1;
 }
