@@ -58,13 +58,17 @@ static const char *valid_argument(const struct option_row *row)
 	static const struct {
 		const char *argument, *is;
 	} kinds[] = {
-		{ "TIME", "a number with us, ms, s, min, h or d; without one, seconds" },
+		{ "TIME", "a number with ns, us, ms, s, min, h or d, e.g. 100ms; seconds without" },
 		{ "N", "a whole number, at least 1" },
 		{ "PID", "a process id" },
 		{ "FILE", "the name of a file" },
 		{ "BYTES", "a number of bytes" },
 		{ "TEXT", "a text" },
 		{ "NAMES", "names, separated by commas" },
+		{ "PATH", "the path of a cgroup" },
+		{ "ID", "the id of a container, or its beginning" },
+		{ "NAME", "the name of a unit" },
+		{ "REGEX", "a regular expression" },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

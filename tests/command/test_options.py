@@ -58,7 +58,7 @@ class Options(Case):
         self.assertNotIn("rtrack run", rtrack("share", env=env).stderr)
 
     def test_invalid_argument_says_what_is_valid(self) -> None:
-        for words, valid in ((["-i", "100msec"], "a number with us, ms, s, min, h or d"),
+        for words, valid in ((["-i", "100msec"], "h or d, e.g. 100ms; seconds without"),
                              (["--count", "0"], "a whole number"),
                              (["--summary", "html"], "text, json"), (["-o", ""], "a file")):
             output = rtrack("run", *words, "true").stderr.splitlines()[0]
