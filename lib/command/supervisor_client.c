@@ -24,7 +24,7 @@
 #define NS_PER_S 1000000000
 #define END_MAX_MS 200 /* of a supervisor that has nothing left to do */
 #define NAP_NS 100000  /* where there is no pidfd to wait by (before Linux 5.3) */
-#define NAPS_MAX 2000
+#define NAPS_MAX 20000 /* what is not reaped then stays a zombie */
 #define ANSWER_NS (INT64_C(1) * NS_PER_S) /* of a supervisor that has nothing else to do */
 /* Until a supervisor says that it begins. Nothing was started before. */
 #define BEGIN_NS (INT64_C(10) * NS_PER_S)

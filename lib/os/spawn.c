@@ -26,7 +26,7 @@
 
 #define LARGEST_OUTPUT ((size_t)1 << 20)
 #define NAP_NS 1000000
-#define KILLED_MAX_NS 200000000 /* until a killed program has ended */
+#define KILLED_MAX_NS UINT64_C(2000000000) /* until a killed program has ended */
 
 /* A session has a process group of its own. */
 static short start_flags(const struct rti_spawn *opts)
