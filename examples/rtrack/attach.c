@@ -406,7 +406,7 @@ int command_attach(const struct options *options)
 
 	if (count_targets(options) == 0)
 		return usage_error(options, "no process id given");
-	if (options->timeout_ns && !options->wait)
+	if (options->timeout_ns != options->defaults.timeout_ns && !options->wait)
 		return usage_error(options, "--timeout needs --wait");
 	code = series_check(options);
 	if (code != 0)

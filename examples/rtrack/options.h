@@ -72,6 +72,13 @@ struct options {
 	bool all, live_children;                      /* trace */
 	bool wait;                                    /* attach */
 	const char *cgroup, *unit, *container, *name; /* attach; NULL: not given */
+	/* What RTRACK_OPTIONS alone has given. A default that cannot be used is left alone, while
+	 * an option that cannot be used is an error. */
+	struct {
+		const struct format *format;
+		const char *fields, *meta;
+		int64_t timeout_ns;
+	} defaults;
 	char **operands; /* arguments after the options; NULL ends them */
 	int operand_count;
 };

@@ -43,5 +43,9 @@ bool options_parse_environment(struct options *options, int *exit_code)
 		warn(ENVIRONMENT ": '%s' is no option", words.word[optind]);
 		return false;
 	}
+	options->defaults.format = options->format;
+	options->defaults.fields = options->fields;
+	options->defaults.meta = options->meta;
+	options->defaults.timeout_ns = options->timeout_ns;
 	return true;
 }

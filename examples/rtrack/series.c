@@ -24,6 +24,14 @@
 /* Missed samples are reported if there are so many, and more than one in so many. */
 enum { NOTABLE_COUNT = 20, NOTABLE_SHARE = 20 };
 
+/* Returns true if the command line has an option of a series, apart from --output. */
+static bool asks_for_series(const struct options *options)
+{
+	return options->format != options->defaults.format ||
+	       options->fields != options->defaults.fields ||
+	       options->meta != options->defaults.meta;
+}
+
 /* Returns the name of the output file, or NULL for no series. run writes a series only with
  * --output, because standard output belongs to the command. The other subcommands write to standard
  * output, except if it is a terminal and no option asks for a series. */
@@ -31,9 +39,7 @@ static const char *choose_output(const struct options *options)
 {
 	if (options->output || options->command->bit == FOR_RUN)
 		return options->output;
-	if (options->format || options->fields || options->meta || !isatty(STDOUT_FILENO))
-		return "-";
-	return NULL;
+	return asks_for_series(options) || !isatty(STDOUT_FILENO) ? "-" : NULL;
 }
 
 static uint32_t kind_of(const struct options *options)
@@ -53,7 +59,9 @@ int series_check(const struct options *options)
 	char message[160];
 	size_t len;
 
-	if (!choose_output(options) && (options->format || options->fields || options->meta)) {
+	if (!choose_output(options)) {
+		if (!asks_for_series(options))
+			return 0;
 		snprintf(message, sizeof(message),
 		         "%s needs --output: standard output belongs to the command",
 		         options->format   ? "--format"

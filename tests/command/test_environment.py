@@ -36,6 +36,17 @@ class Environment(Case):
         for words in (["info"], ["rusage"], ["--version"]):
             self.assertEqual(self.with_options(options, *words).returncode, 0)
 
+    def test_default_that_cannot_be_used_is_left_alone(self) -> None:
+        """run has no series without --output, and attach no --timeout without --wait."""
+        options = "-f jsonl --fields timestamp --meta unused --timeout 100s"
+        self.assertEqual(self.with_options(options, "run", "true").returncode, 0)
+        for words in (["-f", "csv"], ["--fields", "pid"], ["--meta", "x"]):
+            self.assertEqual(self.with_options(options, "run", *words, "true").returncode, 2)
+        attach = ["attach", str(os.getpid()), "-i", "0.01", "--count", "1"]
+        options = "--timeout 100s"
+        self.assertEqual(self.with_options(options, *attach).returncode, 0)
+        self.assertEqual(self.with_options(options, *attach, "--timeout", "9s").returncode, 2)
+
     def test_options_after_operands_are_parsed(self) -> None:
         """getopt_long() starts anew with the rules of attach."""
         target = self.start(["sleep", "30"])
