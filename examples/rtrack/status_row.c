@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define SAVE_CURSOR "\0337"
 #define RESTORE_CURSOR "\0338"
@@ -29,8 +31,9 @@ bool status_row_is_possible(int fd, const char *terminal_name)
 		if (strncmp(terminal_name, without_region[i], strlen(without_region[i])) == 0)
 			return false;
 	}
-	/* Not fstat(), which has the numbers of /dev/tty if that was opened. */
-	if (ioctl(fd, TIOCGDEV, &device) < 0)
+	/* Not fstat(), which has the numbers of /dev/tty if that was opened. Not by ioctl(): the
+	 * type of its request differs between C libraries. */
+	if (syscall(SYS_ioctl, fd, TIOCGDEV, &device) < 0)
 		return false;
 	major = device >> 8 & 0xfff;
 	return major >= FIRST_PTY_MAJOR && major <= LAST_PTY_MAJOR;
