@@ -17,6 +17,7 @@
 #include "os/fd_map.h"
 #include "os/helper_path.h"
 #include "os/pidfd.h"
+#include "os/platform.h"
 #include "os/reap_later.h"
 #include "os/shared_memory.h"
 #include "util/decimal.h"
@@ -131,14 +132,6 @@ static int receive_report(struct rti_supervisor *s, int flags)
 	return 0;
 }
 
-static int64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 /* Receive the next report until a time of CLOCK_MONOTONIC. A signal to the caller does not end the
  * wait, and does not make it longer. Returns 0, -ETIMEDOUT or -ECHILD. */
 static int receive_until(struct rti_supervisor *s, int64_t end_ns)
@@ -146,7 +139,7 @@ static int receive_until(struct rti_supervisor *s, int64_t end_ns)
 	int err;
 
 	while ((err = receive_report(s, MSG_DONTWAIT)) == -EAGAIN) {
-		int64_t left_ns = end_ns - monotonic_ns();
+		int64_t left_ns = end_ns - (int64_t)rti_monotonic_ns();
 
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
@@ -227,12 +220,12 @@ static int silence_error(struct rti_supervisor *s)
  * started after the caller has done without it. It may have begun in the last moment. */
 static int receive_begin(struct rti_supervisor *s)
 {
-	int err = receive_until(s, monotonic_ns() + BEGIN_NS);
+	int err = receive_until(s, (int64_t)rti_monotonic_ns() + BEGIN_NS);
 
 	if (err != -ETIMEDOUT)
 		return err;
 	kill(s->supervisor_pid, SIGKILL);
-	return receive_until(s, monotonic_ns() + ANSWER_NS) == 0 ? 0 : -ETIMEDOUT;
+	return receive_until(s, (int64_t)rti_monotonic_ns() + ANSWER_NS) == 0 ? 0 : -ETIMEDOUT;
 }
 
 static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
@@ -316,7 +309,7 @@ int rti_supervisor_receive_exit(struct rti_supervisor *s)
 
 int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns)
 {
-	int64_t end_ns = monotonic_ns() + timeout_ns;
+	int64_t end_ns = (int64_t)rti_monotonic_ns() + timeout_ns;
 	int err = 0;
 
 	while (err == 0 && !s->exited.kind)
@@ -332,7 +325,7 @@ void rti_supervisor_request_account(struct rti_supervisor *s)
 
 int rti_supervisor_receive_account(struct rti_supervisor *s)
 {
-	int64_t end_ns = monotonic_ns() + ANSWER_NS;
+	int64_t end_ns = (int64_t)rti_monotonic_ns() + ANSWER_NS;
 	int err = 0;
 
 	while (err == 0 && !s->accounted.kind)

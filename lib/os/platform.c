@@ -33,14 +33,14 @@ static uint64_t read_clock(clockid_t id)
 	return to_ns(&ts);
 }
 
-static uint64_t monotonic_ns(void)
+uint64_t rti_monotonic_ns(void)
 {
 	return read_clock(CLOCK_MONOTONIC);
 }
 
 static void now(struct rti_now *out)
 {
-	out->monotonic_ns = monotonic_ns();
+	out->monotonic_ns = rti_monotonic_ns();
 	out->boottime_ns = read_clock(CLOCK_BOOTTIME);
 	out->realtime_ns = read_clock(CLOCK_REALTIME);
 }
@@ -126,7 +126,7 @@ void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 		.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK),
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
 		.now = now,
-		.monotonic_ns = monotonic_ns,
+		.monotonic_ns = rti_monotonic_ns,
 		.thread_cpu_ns = thread_cpu_ns,
 		.cpu_clock = is_foreign ? NULL : cpu_clock,
 		.is_process = is_foreign ? NULL : is_process,

@@ -44,6 +44,9 @@ struct rti_platform {
  * of another root: CPU clocks do not know them, so cpu_clock becomes NULL. */
 void rti_platform_init(struct rti_platform *platform, bool is_foreign);
 
+/* Returns CLOCK_MONOTONIC, for code that needs no other clock. */
+uint64_t rti_monotonic_ns(void);
+
 /* Returns the length of the kernel's own clock tick (1 / CONFIG_HZ), which is not that of /proc. */
 uint64_t rti_platform_kernel_tick_ns(void);
 

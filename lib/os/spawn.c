@@ -142,21 +142,11 @@ int rti_spawn(const struct rti_spawn *opts, int32_t *pid)
 	return err;
 }
 
-static uint64_t now_ns(void)
-{
-	struct rti_platform platform;
-	struct rti_now now;
-
-	rti_platform_init(&platform, false);
-	platform.now(&now);
-	return now.monotonic_ns;
-}
-
 /* Wait for output or for its end. Returns 0, -ETIMEDOUT or another -errno. */
 static int wait_readable(int fd, uint64_t until_ns)
 {
 	struct pollfd output = { .fd = fd, .events = POLLIN };
-	uint64_t now = now_ns();
+	uint64_t now = rti_monotonic_ns();
 	int n = now < until_ns ? poll(&output, 1, (int)((until_ns - now) / 1000000u) + 1) : 0;
 
 	if (n < 0)
@@ -219,7 +209,8 @@ static int reap(int32_t pid, int pidfd, uint64_t until_ns)
 	pid_t reaped;
 	int status;
 
-	while ((reaped = waitpid(pid, &status, WNOHANG)) == 0 && (now = now_ns()) < until_ns)
+	while ((reaped = waitpid(pid, &status, WNOHANG)) == 0 &&
+	       (now = rti_monotonic_ns()) < until_ns)
 		sleep_until_end(pidfd, until_ns - now);
 	if (reaped == 0)
 		return -ETIMEDOUT;
@@ -233,7 +224,7 @@ static int reap(int32_t pid, int pidfd, uint64_t until_ns)
 static void kill_and_reap(int32_t pid, int pidfd)
 {
 	kill_child(pid);
-	if (reap(pid, pidfd, now_ns() + KILLED_MAX_NS) == -ETIMEDOUT && pidfd >= 0)
+	if (reap(pid, pidfd, rti_monotonic_ns() + KILLED_MAX_NS) == -ETIMEDOUT && pidfd >= 0)
 		rti_reap_later_take(pidfd);
 	else
 		rti_pidfd_close(pidfd);
@@ -261,7 +252,7 @@ int rti_spawn_output(const struct rti_spawn *opts, uint64_t timeout_ns, struct r
 {
 	struct rti_spawn into_pipe = *opts;
 	int32_t pid;
-	uint64_t until_ns = now_ns() + timeout_ns;
+	uint64_t until_ns = rti_monotonic_ns() + timeout_ns;
 	int fd[2], err, end_err;
 
 	out->len = 0;

@@ -43,12 +43,9 @@ static bool is_in_range(int32_t pid)
 
 void rts_wait_proof_begin(struct rti_shared_stats *shared, pid_t root, uint64_t cpus)
 {
-	struct rti_platform platform;
-
-	rti_platform_init(&platform, false);
 	proof.shared = shared;
 	proof.root = root;
-	proof.begin_ns = platform.monotonic_ns();
+	proof.begin_ns = rti_monotonic_ns();
 	proof.cpus = cpus;
 	shared->unproven_ns = shared->unwaited_ns = shared->threads = UINT64_MAX;
 }
@@ -93,16 +90,13 @@ static uint64_t add_unproven(int32_t pid, uint64_t end_ns)
  * socket. Then the process had threads when it exited. */
 void rts_wait_proof_thread(const struct rti_process_event *event, bool is_alive)
 {
-	struct rti_platform platform;
-
 	proof.threads++;
 	if (!is_in_range(event->pid))
 		return;
 	set_bit(proof.has_threads, event->pid);
 	if (is_alive || !proof.start[event->pid])
 		return;
-	rti_platform_init(&platform, false);
-	add_unproven(event->pid, platform.monotonic_ns());
+	add_unproven(event->pid, rti_monotonic_ns());
 }
 
 /* The supervisor waits for every child that it has, with threads or without. */

@@ -65,7 +65,6 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Talks to the supervisor through a socket and shared memory.
     "command/supervisor_client.c": re.compile(
         r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|m(un)?map|sigfillset"
-        r"|clock_gettime"
     ),
     # Talks to the tracer likewise, and starts the program by the public call.
     "trace/tracer_client.c": re.compile(r"socketpair|poll|recv|eventfd|close|munmap"),
