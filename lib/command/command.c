@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include <rtrack/rtrack.h>
@@ -19,7 +18,6 @@
 #include "command/wait.h"
 #include "os/fd_map.h"
 #include "os/pidfd.h"
-#include "os/reap_later.h"
 #include "os/spawn.h"
 #include "tree/fork_tracker.h"
 
@@ -241,33 +239,17 @@ static int attach_tracker(struct start *s)
 	return 0;
 }
 
-/* A child of our own that was killed. It may take a while to end, e.g. in the middle of a read from
- * a file system that hangs. */
-static void reap_killed(struct rt_command *c)
-{
-	const struct timespec nap = { .tv_nsec = NAP_NS };
-
-	if (c->pidfd < 0) {
-		for (int i = 0; i < NAPS_MAX && waitpid(c->pid, NULL, WNOHANG) == 0; i++)
-			nanosleep(&nap, NULL);
-		return;
-	}
-	rti_pidfd_wait(c->pidfd, KILLED_MAX_NS);
-	rti_reap_later_take(c->pidfd);
-	c->pidfd = -1;
-}
-
 /* The program runs, but cannot be tracked. */
 static void kill_and_close(struct rt_command *c)
 {
-	rt_command_signal(c, SIGKILL);
-	if (rti_command_is_supervised(c)) {
-		rti_supervisor_proceed(&c->supervisor);
-		rti_supervisor_wait(&c->supervisor, KILLED_MAX_NS);
-		rti_supervisor_close(&c->supervisor);
-	} else {
-		reap_killed(c);
+	if (!rti_command_is_supervised(c)) {
+		rti_spawn_undo(c->pid, c->pidfd);
+		return;
 	}
+	rt_command_signal(c, SIGKILL);
+	rti_supervisor_proceed(&c->supervisor);
+	rti_supervisor_wait(&c->supervisor, KILLED_MAX_NS);
+	rti_supervisor_close(&c->supervisor);
 	rti_pidfd_close(c->pidfd);
 }
 

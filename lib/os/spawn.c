@@ -219,9 +219,7 @@ static int reap(int32_t pid, int pidfd, uint64_t until_ns)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* A program that was killed may take a while to end, e.g. in the middle of a read from a disk that
- * hangs. Takes the pidfd, which may be -1. */
-static void kill_and_reap(int32_t pid, int pidfd)
+void rti_spawn_undo(int32_t pid, int pidfd)
 {
 	kill_child(pid);
 	if (reap(pid, pidfd, rti_monotonic_ns() + KILLED_MAX_NS) == -ETIMEDOUT && pidfd >= 0)
@@ -237,15 +235,10 @@ static int end_child(int32_t pid, bool has_output, uint64_t until_ns)
 	int err = has_output ? reap(pid, pidfd, until_ns) : -ETIMEDOUT;
 
 	if (err == -ETIMEDOUT)
-		kill_and_reap(pid, pidfd);
+		rti_spawn_undo(pid, pidfd);
 	else
 		rti_pidfd_close(pidfd);
 	return err;
-}
-
-void rti_spawn_undo(int32_t pid)
-{
-	kill_and_reap(pid, rti_pidfd_open(pid));
 }
 
 int rti_spawn_output(const struct rti_spawn *opts, uint64_t timeout_ns, struct rti_buf *out)

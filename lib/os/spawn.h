@@ -31,9 +31,10 @@ struct rti_spawn {
  * the child. */
 int rti_spawn(const struct rti_spawn *opts, int32_t *pid);
 
-/* Kill a program that was just started, and wait for its end. One that does not end in time is
- * reaped later. */
-void rti_spawn_undo(int32_t pid);
+/* Kill a program that was started, and wait for its end. It may take a while to end, e.g. in the
+ * middle of a read from a disk that hangs: it is then reaped later. Takes the pidfd, which may be
+ * -1. */
+void rti_spawn_undo(int32_t pid, int pidfd);
 
 /* Run a program to its end and collect what it writes to stdout. The child is reaped, or
  * given to rti_reap_later_take() if it does not end even when it is killed. opts->stdout_fd is

@@ -41,7 +41,7 @@ static int open_pidfd(struct rti_tracer *tracer)
 	error = errno;
 	if (tracer->pidfd >= 0 || !is_shortage(error))
 		return 0;
-	rti_spawn_undo(tracer->pid);
+	rti_spawn_undo(tracer->pid, -1);
 	tracer->pid = 0;
 	return -error;
 }
@@ -206,7 +206,7 @@ static void reap(struct rti_tracer *tracer)
 	if (tracer->pidfd < 0) {
 		/* Some seccomp filters of containers refuse pidfd_open(2). */
 		if (is_ending && tracer->pid > 0)
-			rti_spawn_undo(tracer->pid);
+			rti_spawn_undo(tracer->pid, -1);
 		return;
 	}
 	if (is_ending)

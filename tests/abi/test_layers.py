@@ -45,7 +45,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     ),
     # Starts a program, and uses the public calls of the tracker.
     "command/command.c": re.compile(
-        r"nanosleep|waitpid|rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_command_wait"
+        r"nanosleep|rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_command_wait"
     ),
     # Waits for its end, by pidfd if the kernel has it.
     "command/wait.c": re.compile(r"nanosleep|kill|waitid|rt_tracker_glance"),
