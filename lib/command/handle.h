@@ -71,6 +71,15 @@ struct rt_command {
 	struct rti_wakeup *wakeup;
 };
 
+/* CPU time of the supervisor: one that uses none while a report of it is due may be stopped. */
+static inline uint64_t rti_command_supervisor_cpu_ns(const struct rt_command *c)
+{
+	struct rti_cpu_clock clock = { 0 };
+
+	c->tracker->platform.cpu_clock(c->supervisor.supervisor_pid, &clock);
+	return clock.total_ns;
+}
+
 static inline bool rti_command_is_supervised(const struct rt_command *c)
 {
 	return c->accounting != RT_ACCOUNTING_POLL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long to wait for the report of a supervisor once its program has ended.
+/* How long to wait for a report of a supervisor: that its program has ended, or its account.
  *
  * It reports within 0.1 ms. But it may be stopped, be in a frozen cgroup, or be forbidden to wait
  * for its children. */

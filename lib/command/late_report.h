@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long to wait for the report of a supervisor once its program has ended. */
+/* How long to wait for a report of a supervisor: that its program has ended, or its account. */
 #ifndef RTI_LATE_REPORT_H
 #define RTI_LATE_REPORT_H
 
@@ -8,12 +8,14 @@
 
 /* Written by late_report.c only. Times are CLOCK_MONOTONIC. */
 struct rti_late_report {
-	uint64_t ended_ns;       /* when the program was first seen to have ended; 0: it has not */
+	/* When the program was first seen to have ended, or the account was asked for; 0: not
+	 * yet. */
+	uint64_t ended_ns;
 	uint64_t cpu_ns;         /* CPU time of the supervisor */
 	uint64_t quiet_since_ns; /* since when it is the same */
 };
 
-/* The program has ended. cpu_ns is the CPU time of the supervisor. */
+/* The program has ended, or the account was asked for. cpu_ns is the CPU time of the supervisor. */
 void rti_late_report_begin(struct rti_late_report *late, uint64_t now_ns, uint64_t cpu_ns);
 
 /* When to look again; UINT64_MAX while the program runs. */

@@ -15,7 +15,6 @@
 #include "util/visit.h"
 
 #define MIB 1048576u
-#define ANSWERS_MAX 60 /* each is waited for 1 s */
 
 /* What fills the outcome. */
 struct findings {
@@ -50,31 +49,21 @@ static int finish_child(struct rt_command *c, struct findings *f, int *status)
 	return err;
 }
 
-/* Ask the supervisor for its account. It may have many processes to reap before it answers, and
- * has ANSWERS_MAX seconds for them. Only a supervisor that uses no CPU time meanwhile has been
- * stopped: it is continued once, and then given up. */
+/* Ask the supervisor for its account. It may have many processes to reap before it answers, or may
+ * be stopped: then it is continued. */
 static int receive_account(struct rt_command *c)
 {
 	const struct rti_platform *platform = &c->tracker->platform;
-	struct rti_cpu_clock before = { 0 }, now = { 0 };
-	bool was_continued = false;
+	struct rti_late_report late;
 	int err;
 
 	rti_supervisor_request_account(&c->supervisor);
-	platform->cpu_clock(c->supervisor.supervisor_pid, &now);
-	for (int waits = 0; waits < ANSWERS_MAX; waits++) {
-		err = rti_supervisor_receive_account(&c->supervisor);
-		if (err != -ETIMEDOUT || c->is_report_unwanted)
-			break;
-		before = now;
-		platform->cpu_clock(c->supervisor.supervisor_pid, &now);
-		if (now.total_ns != before.total_ns)
-			continue;
-		if (was_continued)
-			break;
-		was_continued = true;
+	rti_late_report_begin(&late, platform->monotonic_ns(), rti_command_supervisor_cpu_ns(c));
+	while ((err = rti_supervisor_receive_account(&c->supervisor)) == -ETIMEDOUT &&
+	       !rti_late_report_is_given_up(&late, platform->monotonic_ns(),
+	                                    rti_command_supervisor_cpu_ns(c),
+	                                    c->is_report_unwanted))
 		rti_supervisor_continue(&c->supervisor);
-	}
 	return err;
 }
 

@@ -105,14 +105,6 @@ static int sleep_until_report(struct rt_command *c, int64_t timeout_ns)
 	return err;
 }
 
-static uint64_t supervisor_cpu_ns(const struct rt_command *c)
-{
-	struct rti_cpu_clock clock = { 0 };
-
-	c->tracker->platform.cpu_clock(c->supervisor.supervisor_pid, &clock);
-	return clock.total_ns;
-}
-
 /* Whether the program has ended and its supervisor, which has not reported it, is given up. It may
  * be stopped: then it is continued. */
 static bool does_without_report(struct rt_command *c)
@@ -120,11 +112,11 @@ static bool does_without_report(struct rt_command *c)
 	uint64_t now = now_ns(c);
 
 	if (!c->late.ended_ns && c->pidfd >= 0 && rti_pidfd_wait(c->pidfd, 0) == 0)
-		rti_late_report_begin(&c->late, now, supervisor_cpu_ns(c));
+		rti_late_report_begin(&c->late, now, rti_command_supervisor_cpu_ns(c));
 	if (!rti_late_report_is_late(&c->late, now))
 		return false;
 	rti_supervisor_continue(&c->supervisor);
-	return rti_late_report_is_given_up(&c->late, now, supervisor_cpu_ns(c),
+	return rti_late_report_is_given_up(&c->late, now, rti_command_supervisor_cpu_ns(c),
 	                                   c->is_report_unwanted);
 }
 
