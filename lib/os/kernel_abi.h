@@ -52,6 +52,7 @@ struct rti_sock_fprog {
 };
 
 /* <linux/sched.h>: clone3(2), as of Linux 5.7. */
+#define RTI_CLONE_CLEAR_SIGHAND UINT64_C(0x100000000)
 #define RTI_CLONE_INTO_CGROUP UINT64_C(0x200000000)
 
 struct rti_clone_args {

@@ -3,10 +3,16 @@
 #include "supervisor/cgroup_cleanup.h"
 
 #include <ftw.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 /* A callback of nftw(3). */
 static int remove_directory(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -45,14 +51,30 @@ static bool remove_cgroups(const char *dirs)
 	return are_removed;
 }
 
-/* A cgroup cannot be removed while a process runs in it. If one still does, a forked process waits
- * for its exit, so that the host has no child that outlives the command. */
-void rts_cgroup_cleanup(const char *dirs)
+/* Nothing of the process that was forked is kept in use. E.g.: a pipe ends with its last writer. */
+static void release_all(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	if (syscall(SYS_close_range, 0, ~0u, 0) < 0) {
+		for (int fd = 0; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)
+			close(fd);
+	}
+	if (chdir("/") < 0)
+		return; /* nothing depends on it */
+}
+
+pid_t rts_cgroup_cleanup(const char *dirs)
 {
 	const struct timespec nap = { .tv_sec = 1 };
+	pid_t pid = remove_cgroups(dirs) ? -1 : fork();
 
-	if (remove_cgroups(dirs) || fork() != 0)
-		return;
+	if (pid != 0)
+		return pid;
+	release_all();
 	while (!remove_cgroups(dirs))
 		nanosleep(&nap, NULL);
+	_exit(0);
 }

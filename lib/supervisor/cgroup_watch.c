@@ -64,6 +64,7 @@ void rts_cgroup_watch_begin(struct rti_shared_stats *shared, const char *directo
 	char text[4096];
 	size_t len;
 
+	rts_cgroup_watch_end();
 	watch.shared = shared;
 	rti_platform_init(&watch.platform, false);
 	find_ids(directory);
@@ -78,6 +79,14 @@ void rts_cgroup_watch_begin(struct rti_shared_stats *shared, const char *directo
 	if (name)
 		memcpy(shared->cgroup_of_program + len, name, strlen(name) + 1);
 	shared->has_cgroup_paths = 1;
+}
+
+void rts_cgroup_watch_end(void)
+{
+	while (watch.held_count > 0)
+		rti_pidfd_close(watch.held[--watch.held_count].fd);
+	watch.own_id = watch.id_of_program = 0;
+	watch.samples_left = watch.refilled_ns = 0;
 }
 
 /* A process that is being forked shows up in the root of the hierarchy (kernel/fork.c,

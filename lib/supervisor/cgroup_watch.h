@@ -14,6 +14,9 @@
  * below it; "": none. */
 void rts_cgroup_watch_begin(struct rti_shared_stats *shared, const char *directory);
 
+/* Let go of all processes. */
+void rts_cgroup_watch_end(void);
+
 /* Record whether a process or zombie has left. Does nothing if it is gone. */
 void rts_cgroup_watch_check(pid_t pid);
 /* A member was forked, which may be gone already: keep hold of it. */

@@ -6,11 +6,10 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,36 +23,9 @@
 #endif
 
 #define PLACES_MAX 8
-
-/* A session has a process group of its own. */
-static short start_flags(const struct rts_launch_opts *opts)
-{
-	short flags = POSIX_SPAWN_SETSIGMASK;
-
-	if (opts->has_new_session)
-		flags |= POSIX_SPAWN_SETSID;
-	else if (opts->has_new_group)
-		flags |= POSIX_SPAWN_SETPGROUP;
-	return flags;
-}
-
-int rts_launch_here(const struct rts_launch_opts *opts, pid_t *pid)
-{
-	posix_spawnattr_t attr;
-	int err = posix_spawnattr_init(&attr);
-
-	if (err)
-		return -err;
-	err = posix_spawnattr_setsigmask(&attr, opts->mask);
-	if (err == 0)
-		err = posix_spawnattr_setpgroup(&attr, 0);
-	if (err == 0)
-		err = posix_spawnattr_setflags(&attr, start_flags(opts));
-	if (err == 0)
-		err = posix_spawnp(pid, opts->argv[0], NULL, &attr, opts->argv, environ);
-	posix_spawnattr_destroy(&attr);
-	return -err;
-}
+/* How much more a process may have used than the kernel says: it adds up the counts of each CPU
+ * only now and then (lib/percpu_counter.c, since Linux 6.2). An exec may map a few pages more. */
+#define UNCOUNTED_KIB 256
 
 /* A directory of the cgroup, and what the child writes to for being placed there. */
 struct place {
@@ -67,6 +39,8 @@ struct place {
 struct launch {
 	int place_error, exec_error;
 	uint32_t placed;
+	bool is_clear; /* the child was made without handlers of signals */
+	int64_t maxrss_kib;
 };
 
 /* Open a file of the directory that a list begins with. Returns a descriptor or -1. */
@@ -136,61 +110,121 @@ static int enter_places(const struct place *place, unsigned count, uint32_t *pla
 	return 0;
 }
 
-/* Make the child, in v2 at once if the kernel can (since Linux 5.7). The parent sleeps until the
- * child has executed the program (CLONE_VFORK). Returns as fork(2). */
-static pid_t make_child(const struct place *place, unsigned count, uint32_t *placed)
+/* Make the child as fork(2) does, with other flags too. */
+static pid_t clone_plain(uint64_t flags, int cgroup)
 {
-	if (count > 0 && place[0].kind == RTI_DIR_V2 && place[0].dir >= 0) {
-		struct rti_clone_args args = { .flags = RTI_CLONE_INTO_CGROUP | CLONE_VFORK,
-			                       .exit_signal = SIGCHLD,
-			                       .cgroup = (unsigned)place[0].dir };
-		pid_t pid;
+	struct rti_clone_args args = { .flags = flags | CLONE_VFORK,
+		                       .exit_signal = SIGCHLD,
+		                       .cgroup = cgroup < 0 ? 0 : (unsigned)cgroup };
 
-		*placed = 1;
-		pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+/* Make the child, in v2 at once if the kernel can (since Linux 5.7). The parent sleeps until the
+ * child has executed the program (CLONE_VFORK). The memory is not shared, so the program inherits
+ * the peak of the copy, which has few pages, and not that of the parent. Returns as fork(2). */
+static pid_t make_child(const struct place *place, unsigned count, struct launch *launch)
+{
+	pid_t pid;
+
+	if (count > 0 && place[0].kind == RTI_DIR_V2 && place[0].dir >= 0) {
+		launch->placed = 1;
+		launch->is_clear = true;
+		pid = clone_plain(RTI_CLONE_INTO_CGROUP | RTI_CLONE_CLEAR_SIGHAND, place[0].dir);
 		if (pid >= 0 || errno == EAGAIN || errno == ENOMEM)
 			return pid;
-		*placed = 0;
+		launch->placed = 0;
 	}
+	launch->is_clear = true;
+	pid = clone_plain(RTI_CLONE_CLEAR_SIGHAND, -1);
+	if (pid >= 0 || errno == EAGAIN || errno == ENOMEM)
+		return pid;
+	launch->is_clear = false;
 	return (pid_t)syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+}
+
+/* A handler of the parent must not run in the child once signals are no longer blocked. */
+static void clear_handlers(void)
+{
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	struct sigaction action;
+
+	for (int signal = 1; signal < NSIG; signal++) {
+		if (sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaction(signal, &by_default, NULL);
+	}
+}
+
+static void reset_signals(const struct rts_launch_opts *opts, bool is_clear)
+{
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+
+	if (!is_clear)
+		clear_handlers();
+	sigaction(SIGCHLD, &by_default, NULL);
+	sigaction(SIGPIPE, &by_default, NULL);
+	sigprocmask(SIG_SETMASK, opts->mask, NULL);
+}
+
+/* In the child. Returns the errno of what has failed. */
+static int execute(const struct rts_launch_opts *opts, struct launch *launch)
+{
+	struct rusage use;
+
+	if (*opts->cwd && chdir(opts->cwd) < 0)
+		return errno;
+	if (opts->has_new_session)
+		setsid();
+	else if (opts->has_new_group)
+		setpgid(0, 0);
+	reset_signals(opts, launch->is_clear);
+	if (opts->envp)
+		environ = opts->envp;
+	if (getrusage(RUSAGE_SELF, &use) == 0)
+		launch->maxrss_kib = use.ru_maxrss;
+	return rti_path_exec(opts->argv);
 }
 
 /* The program is in the cgroup from its first instruction on. The supervisor is not in it, so what
  * the supervisor uses does not count for the program. */
-int rts_launch_in_cgroup(const struct rts_launch_opts *opts, const char *dirs, pid_t *pid,
-                         uint32_t *placed)
+static int launch_in(const struct rts_launch_opts *opts, struct launch *launch,
+                     struct rts_launched *out)
 {
 	struct place place[PLACES_MAX];
-	unsigned count;
-	struct launch *launch =
-	    mmap(NULL, sizeof(*launch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned count = open_places(opts->dirs, place);
 
-	*pid = -1;
-	if (launch == MAP_FAILED)
-		return -errno;
-	count = open_places(dirs, place);
-	*pid = make_child(place, count, &launch->placed);
-	if (*pid == 0) {
+	out->pid = make_child(place, count, launch);
+	if (out->pid == 0) {
 		launch->place_error = enter_places(place, count, &launch->placed);
-		if (launch->place_error)
-			_exit(127);
-		if (opts->has_new_session)
-			setsid();
-		else if (opts->has_new_group)
-			setpgid(0, 0);
-		sigprocmask(SIG_SETMASK, opts->mask, NULL);
-		launch->exec_error = rti_path_exec(opts->argv);
+		if (!launch->place_error)
+			launch->exec_error = execute(opts, launch);
 		_exit(127);
 	}
-	if (*pid < 0)
-		return -errno;
+	launch->exec_error = out->pid < 0 ? errno : launch->exec_error;
 	close_places(place, count);
-	*placed = launch->placed;
+	if (out->pid < 0)
+		return -launch->exec_error;
+	out->placed = launch->placed;
+	out->inherited_maxrss_kib = launch->maxrss_kib + UNCOUNTED_KIB;
 	if (launch->place_error || launch->exec_error)
-		waitpid(*pid, NULL, 0);
-	if (launch->place_error) {
-		*pid = -1;
-		return -launch->place_error;
-	}
-	return -launch->exec_error;
+		waitpid(out->pid, NULL, 0);
+	if (launch->place_error)
+		out->pid = -1;
+	return launch->place_error ? -launch->place_error : -launch->exec_error;
+}
+
+int rts_launch(const struct rts_launch_opts *opts, struct rts_launched *out)
+{
+	struct launch *launch =
+	    mmap(NULL, sizeof(*launch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (launch == MAP_FAILED)
+		return -errno;
+	err = launch_in(opts, launch, out);
+	munmap(launch, sizeof(*launch));
+	/* Without a cgroup there is nothing that another try could do without. */
+	if (out->pid < 0 && !*opts->dirs)
+		out->pid = 0;
+	return err;
 }

@@ -11,18 +11,25 @@
 /* How the program is started. */
 struct rts_launch_opts {
 	char **argv;
+	char **envp;          /* NULL: that of this process */
+	const char *cwd;      /* directory to start in, or "" */
+	const char *dirs;     /* of the cgroup to start in, as in supervisor_protocol.h; or "" */
 	const sigset_t *mask; /* of signals */
 	bool has_new_group, has_new_session;
 };
 
-/* Start the program as a plain child. Returns 0 or -errno, which includes the
- * errno of a failing execve(2). */
-int rts_launch_here(const struct rts_launch_opts *opts, pid_t *pid);
+struct rts_launched {
+	/* Negative if no process could be placed in a directory that is needed. */
+	pid_t pid;
+	uint32_t placed; /* bit i: the program runs in the i-th directory */
+	/* What an exec hands on to the program, at most: ru_maxrss of the process that executes it.
+	 * A peak of the program up to this one does not show. */
+	int64_t inherited_maxrss_kib;
+};
 
-/* Start the program in a cgroup. dirs are its directories, as in supervisor_protocol.h. Sets bit i
- * of *placed if the program runs in the i-th. Returns 0 or -errno as above. If no process could be
- * placed in a directory that is needed, *pid is negative. */
-int rts_launch_in_cgroup(const struct rts_launch_opts *opts, const char *dirs, pid_t *pid,
-                         uint32_t *placed);
+/* Start the program, with default actions for SIGCHLD and SIGPIPE. All signals that may have a
+ * handler are to be blocked. Returns 0 or -errno, which includes the errno of a failing
+ * execve(2). */
+int rts_launch(const struct rts_launch_opts *opts, struct rts_launched *out);
 
 #endif

@@ -3,19 +3,40 @@
 #include "supervisor/proc_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "util/decimal.h"
 
-uint64_t rts_value_of(const char *text, const char *key, int base)
+/* Returns what follows the key, or NULL. */
+static const char *find_value(const char *text, const char *key)
 {
 	for (const char *at = strstr(text, key); at; at = strstr(at + 1, key)) {
 		if (at == text || at[-1] == '\n')
-			return strtoull(at + strlen(key), NULL, base);
+			return at + strlen(key);
 	}
-	return 0;
+	return NULL;
+}
+
+static uint64_t decimal_value_of(const char *text, const char *key)
+{
+	const char *at = find_value(text, key);
+	uint64_t value = 0;
+
+	while (at && *at >= '0' && *at <= '9')
+		value = value * 10 + (uint64_t)(*at++ - '0');
+	return value;
+}
+
+uint64_t rts_hex_value_of(const char *text, const char *key)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = find_value(text, key), *digit;
+	uint64_t value = 0;
+
+	while (at && *at && (digit = strchr(digits, *at++)))
+		value = value * 16 + (uint64_t)(digit - digits);
+	return value;
 }
 
 ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *text, size_t size)
@@ -55,7 +76,7 @@ void rts_proc_file_init(struct rti_shared_stats *shared)
 	ssize_t n = rts_read_file(shared, "/proc/self/io", text, sizeof(text));
 
 	for (int i = 0; i < 7; i++)
-		shared->own_io[i] = rts_value_of(text, keys[i], 10);
+		shared->own_io[i] = decimal_value_of(text, keys[i]);
 	if (n > 0)
 		shared->own_io[0] += (uint64_t)n;
 	shared->own_io[RTS_READ_CALLS] += n > 0; /* the text is from before this call */

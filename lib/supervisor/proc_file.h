@@ -25,8 +25,8 @@ ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *t
 ssize_t rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file, char *text,
                           size_t size);
 
-/* Find a line that begins with key. Returns the number that follows key, in this base. Returns 0 if
- * there is no such line. */
-uint64_t rts_value_of(const char *text, const char *key, int base);
+/* Find a line that begins with key. Returns the hexadecimal number that follows it, or 0 if there
+ * is no such line. */
+uint64_t rts_hex_value_of(const char *text, const char *key);
 
 #endif

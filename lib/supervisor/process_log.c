@@ -2,6 +2,7 @@
 /* Counts every process of the tree by the kernel's process events, and lists them if requested. */
 #include "supervisor/process_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include "parse/parse.h"
 #include "supervisor/cgroup_watch.h"
 #include "supervisor/proc_file.h"
+#include "supervisor/table.h"
 #include "supervisor/wait_proof.h"
 #include "util/descendant_set.h"
 
@@ -23,10 +25,11 @@
 #define LAST_EXITS_MAX_NS 100000000 /* the same on a busy system, if none is left that runs */
 #define LAST_EXITS_POLL_MS 10
 
-/* The only process log. Its tables are large, but only the pages that are used take up memory. They
- * are 0 at first, so they take up no space in the executable file either. */
-static struct {
+/* The only process log, while there is one. Its tables are large, but only the pages that are used
+ * take up memory. */
+static struct process_log {
 	struct rts_process_log_opts opts;
+	int64_t inherited_maxrss_kib;
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
 	int events, threads; /* sockets, or -1 */
@@ -35,7 +38,8 @@ static struct {
 	struct rti_process_record *records;   /* the list in shared memory */
 	uint64_t room;                        /* records that memory is allocated for */
 	uint32_t record_number[RTI_PIDS_MAX]; /* by pid: index in records plus 1; 0: none */
-} process_log;
+} * the_log;
+#define process_log (*the_log)
 
 /* Make room for one more record. Allocate the memory before it is written to: if memory is full,
  * writing would raise a signal. Returns false if there is no room. */
@@ -216,10 +220,16 @@ static uint32_t subscribe(void)
 	return RTI_EVENTS_INTACT;
 }
 
-void rts_process_log_begin(const struct rts_process_log_opts *opts)
+int rts_process_log_begin(const struct rts_process_log_opts *opts)
 {
 	struct rti_now now;
+	int err = rts_wait_proof_begin(opts->shared, opts->root, opts->cpus);
 
+	if (err < 0)
+		return err;
+	the_log = rts_table_new(sizeof(*the_log));
+	if (!the_log)
+		return -ENOMEM;
 	process_log.opts = *opts;
 	process_log.records =
 	    (struct rti_process_record *)((char *)opts->shared + RTI_SHARED_STATS_BYTES);
@@ -227,10 +237,26 @@ void rts_process_log_begin(const struct rts_process_log_opts *opts)
 	process_log.platform.now(&now);
 	process_log.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
 	rti_descendant_set_add(&process_log.descendants, opts->root);
-	rts_wait_proof_begin(opts->shared, opts->root, opts->cpus);
 	opts->shared->events = subscribe();
 	if (process_log.threads < 0)
 		rts_wait_proof_give_up();
+	return 0;
+}
+
+void rts_process_log_set_inherited(int64_t maxrss_kib)
+{
+	process_log.inherited_maxrss_kib = maxrss_kib;
+}
+
+void rts_process_log_end(void)
+{
+	if (the_log && process_log.events >= 0)
+		rti_events_close(process_log.events);
+	if (the_log && process_log.threads >= 0)
+		rti_events_close(process_log.threads);
+	rts_table_free(the_log, sizeof(*the_log));
+	the_log = NULL;
+	rts_wait_proof_end();
 }
 
 int *rts_process_log_events(void)
@@ -251,7 +277,9 @@ int rts_process_log_batch_ms(void)
 static void handle_thread(void *arg, const struct rti_process_event *event)
 {
 	(void)arg;
+	/* Those of the root are of this process. */
 	if (event->kind == RTI_EVENT_FORK && event->tid != event->pid &&
+	    event->pid != process_log.opts.root &&
 	    rti_descendant_set_has(&process_log.descendants, event->pid))
 		rts_wait_proof_thread(
 		    event, rti_descendant_set_is_alive(&process_log.descendants, event->pid));
@@ -400,7 +428,7 @@ void rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *u
 		record->end_ns = now.monotonic_ns;
 	record->status = (uint32_t)status;
 	record->flags |= RTI_RECORD_REAPED;
-	if (use->ru_maxrss <= process_log.opts.root_peak_kib)
+	if (use->ru_maxrss <= process_log.inherited_maxrss_kib)
 		record->flags &= ~RTI_RECORD_HAS_PEAK;
 	if (record->flags & RTI_RECORD_HAS_PEAK)
 		record->peak_rss_bytes = (uint64_t)use->ru_maxrss * 1024;

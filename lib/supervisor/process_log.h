@@ -17,13 +17,18 @@ struct rts_process_log_opts {
 	/* List the processes. Every event is then handled as soon as it arrives, while the process
 	 * that it reports can still be read. */
 	bool has_list;
-	pid_t root;            /* the supervisor */
-	int64_t root_peak_kib; /* which its children inherit */
-	uint64_t cpus;         /* that are online */
+	pid_t root;    /* the supervisor */
+	uint64_t cpus; /* that are online */
 };
 
-/* Subscribe to process events and begin to count. Sets opts->shared->events. */
-void rts_process_log_begin(const struct rts_process_log_opts *opts);
+/* Subscribe to process events and begin to count. Sets opts->shared->events. Returns 0 or -ENOMEM.
+ */
+int rts_process_log_begin(const struct rts_process_log_opts *opts);
+
+/* A peak of the program up to this one may be inherited, at an exec. Before any is reaped. */
+void rts_process_log_set_inherited(int64_t maxrss_kib);
+/* Close the sockets and release the tables. */
+void rts_process_log_end(void);
 
 /* Returns the address of the socket to poll. It is negative if there are no events. The caller may
  * move the descriptor. */

@@ -21,8 +21,11 @@
 #include "parse/process_event.h"
 
 /* Begin. The results in the shared stats are unknown until rts_wait_proof_publish(). root is the
- * supervisor. */
-void rts_wait_proof_begin(struct rti_shared_stats *shared, pid_t root, uint64_t cpus);
+ * supervisor. Returns 0 or -ENOMEM. */
+int rts_wait_proof_begin(struct rti_shared_stats *shared, pid_t root, uint64_t cpus);
+
+/* Release the tables. */
+void rts_wait_proof_end(void);
 
 /* A member has forked another one. */
 void rts_wait_proof_fork(const struct rti_process_event *event);

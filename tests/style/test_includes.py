@@ -13,14 +13,16 @@ from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optiona
 from sources import fail_with, need_checkout, read, tracked
 
 # From high to low.
-FOLDERS = ("trace", "command", "api", "cgroup", "tree", "system", "collect", "gpu", "bpf", "os",
-           "parse", "util")
+FOLDERS = ("trace", "command", "api", "cgroup", "tree", "system", "collect", "gpu", "bpf",
+           "supervisor", "os", "parse", "util")
 ALLOWED: Dict[str, Set[str]] = {
     folder: set(FOLDERS[index:]) for index, folder in enumerate(FOLDERS)
 }
-PROGRAMS = ("supervisor", "tracer")  # of their own
+PROGRAMS = ("tracer",)  # of their own
 for name in PROGRAMS:
     ALLOWED[name] = {name, "os", "parse", "util"}
+for name in FOLDERS[1:FOLDERS.index("supervisor")]:  # the command layer alone starts programs
+    ALLOWED[name] -= {"supervisor"} if name != "command" else set()
 
 Graph = Dict[str, Set[str]]
 

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Starts one program, reaps it and its orphaned descendants, and reports.
+ *
+ * A supervisor of its own formats no text and has no heap, so that it costs next to nothing. */
+#include "supervisor/supervisor.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/kernel_abi.h"
+#include "os/platform.h"
+#include "os/tracer_protocol.h"
+#include "parse/parse.h"
+#include "supervisor/cgroup_watch.h"
+#include "supervisor/launch.h"
+#include "supervisor/proc_file.h"
+#include "supervisor/process_log.h"
+
+#define REAPED_MAX 65536 /* in one go; a tree hardly leaves more zombies at once */
+/* How much more memory a starter may use at most. It is a program of the same size, with the same
+ * arguments and environment. */
+#define STARTER_KIB 256
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Returns the time on the inherited clock without that of this process itself, for which the
+ * clock runs too. Returns 0 if there is no clock. */
+static uint64_t inherited_clock_ns(const struct rts_supervisor *s)
+{
+	uint64_t ns, self_ns;
+
+	if (s->clock < 0)
+		return 0;
+	self_ns = own_cpu_ns() - s->self_before_ns;
+	s->shared->own_io[RTS_READ_CALLS]++;
+	if (read(s->clock, &ns, sizeof(ns)) != sizeof(ns))
+		return 0;
+	s->shared->own_io[0] += sizeof(ns);
+	return ns > self_ns ? ns - self_ns : 0;
+}
+
+static struct timeval time_since(struct timeval now, struct timeval before)
+{
+	now.tv_sec -= before.tv_sec;
+	now.tv_usec -= before.tv_usec;
+	if (now.tv_usec < 0) {
+		now.tv_usec += 1000000;
+		now.tv_sec--;
+	}
+	return now;
+}
+
+/* A caller may have waited for other children before. The largest of all is then not of ours. */
+void rts_get_reaped(const struct rts_supervisor *s, struct rusage *use)
+{
+	const struct rusage *before = &s->children_before;
+
+	getrusage(RUSAGE_CHILDREN, use);
+	if (!s->is_caller)
+		return;
+	use->ru_utime = time_since(use->ru_utime, before->ru_utime);
+	use->ru_stime = time_since(use->ru_stime, before->ru_stime);
+	use->ru_maxrss = s->reaped_maxrss_kib;
+	use->ru_minflt -= before->ru_minflt;
+	use->ru_majflt -= before->ru_majflt;
+	use->ru_inblock -= before->ru_inblock;
+	use->ru_oublock -= before->ru_oublock;
+	use->ru_nvcsw -= before->ru_nvcsw;
+	use->ru_nivcsw -= before->ru_nivcsw;
+}
+
+void rts_report(struct rts_supervisor *s, enum rti_report_kind kind)
+{
+	s->report.kind = kind;
+	s->report.monotonic_ns = rti_monotonic_ns();
+	s->report.clock_ns = inherited_clock_ns(s);
+	rts_get_reaped(s, &s->report.reaped);
+	s->deliver(s);
+}
+
+/* Whether the program is the starter of a tracer, which executes another program. */
+static bool is_starter(char **argv)
+{
+	const char *name = strrchr(argv[0], '/');
+
+	return name && strcmp(name + 1, RTI_TRACER_NAME) == 0 && argv[1] &&
+	       strcmp(argv[1], RTI_TRACER_START) == 0;
+}
+
+/* Open a perf event that counts the CPU time of all threads and processes that descend from this
+ * one. Returns 0 or -EOPNOTSUPP. */
+static int open_clock(struct rts_supervisor *s)
+{
+	struct rti_perf_event_attr attr = {
+		.type = RTI_PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = RTI_PERF_COUNT_SW_TASK_CLOCK,
+		.inherit = 1,
+		/* Without permission to observe the kernel, the event must exclude it. This
+		 * clock counts the time in the kernel nevertheless. */
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	s->self_before_ns = own_cpu_ns();
+	s->clock = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, RTI_PERF_FLAG_FD_CLOEXEC);
+	return s->clock < 0 ? -EOPNOTSUPP : 0;
+}
+
+/* Returns the directory of v2 among those of the program's cgroup, or "". */
+static const char *v2_directory(const char *dirs)
+{
+	static char path[4096];
+	size_t len = *dirs == RTI_DIR_V2 ? strcspn(dirs + 1, "\n") : 0;
+
+	if (len >= sizeof(path))
+		len = 0;
+	memcpy(path, dirs + 1, len);
+	path[len] = '\0';
+	return path;
+}
+
+int rts_begin(struct rts_supervisor *s, const struct rts_request *request, uint64_t cpus)
+{
+	s->clock = -1;
+	if (s->is_caller)
+		getrusage(RUSAGE_CHILDREN, &s->children_before);
+	else
+		rts_proc_file_init(s->shared);
+	rts_cgroup_watch_begin(s->shared, v2_directory(request->cgroup));
+	return rts_process_log_begin(&(struct rts_process_log_opts){
+	    s->shared, &s->memory, request->has_list, getpid(), cpus });
+}
+
+/* Returns 0 or -errno. s->program is then negative if no process could be made in the cgroup or no
+ * clock could be opened. */
+static int launch(struct rts_supervisor *s, const struct rts_request *request, const sigset_t *mask)
+{
+	const struct rts_launch_opts opts = { .argv = request->argv,
+		                              .envp = request->envp,
+		                              .cwd = request->cwd,
+		                              .dirs = request->cgroup,
+		                              .mask = mask,
+		                              .has_new_group = request->has_new_group,
+		                              .has_new_session = request->has_new_session };
+	struct rts_launched launched = { 0 };
+	int err;
+
+	if (request->has_clock && open_clock(s) < 0) {
+		s->program = -1;
+		return -EOPNOTSUPP;
+	}
+	err = rts_launch(&opts, &launched);
+	s->program = launched.pid;
+	s->report.placed = launched.placed;
+	s->report.inherited_maxrss_kib = launched.inherited_maxrss_kib;
+	if (is_starter(request->argv))
+		s->report.inherited_maxrss_kib += STARTER_KIB;
+	rts_process_log_set_inherited(s->report.inherited_maxrss_kib);
+	return err;
+}
+
+enum rti_report_kind rts_start(struct rts_supervisor *s, const struct rts_request *request,
+                               const sigset_t *mask)
+{
+	int err = launch(s, request, mask);
+
+	s->report.pid = s->program;
+	s->report.error = -err;
+	if (err == 0)
+		return RTI_STARTED;
+	return s->program < 0 ? RTI_NOT_PLACED : RTI_FAILED;
+}
+
+void rts_end(struct rts_supervisor *s)
+{
+	if (s->clock >= 0)
+		close(s->clock);
+	s->clock = -1;
+	rts_process_log_end();
+	rts_cgroup_watch_end();
+}
+
+/* Record whether a zombie ignores SIGCHLD: its own children were then reaped without an account. */
+static void check_sigchld(struct rts_supervisor *s, pid_t pid)
+{
+	char text[4096];
+
+	rts_read_pid_file(s->shared, pid, "status", text, sizeof(text));
+	if (rts_hex_value_of(text, "SigIgn:\t") >> (SIGCHLD - 1) & 1)
+		s->report.ignored_sigchld = 1;
+}
+
+/* The kernel adds the I/O of a child to that of its reaper. A caller has I/O of its own, which
+ * nothing tells apart. So it adds up what each zombie has. */
+static void add_io(struct rts_supervisor *s, pid_t pid)
+{
+	char text[512];
+	ssize_t n = rts_read_pid_file(s->shared, pid, "io", text, sizeof(text));
+	struct rti_pid_io io;
+
+	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0) {
+		s->has_unread_io = true;
+		return;
+	}
+	s->reaped_io[0] += io.rchar;
+	s->reaped_io[1] += io.wchar;
+	s->reaped_io[2] += io.read_bytes;
+	s->reaped_io[3] += io.write_bytes;
+	s->reaped_io[4] += io.cancelled_write_bytes;
+	s->reaped_io[5] += io.syscr;
+	s->reaped_io[6] += io.syscw;
+}
+
+/* Returns whether the zombie is gone. */
+static bool reap(struct rts_supervisor *s, pid_t pid)
+{
+	struct rusage use;
+	int status;
+
+	/* pid is the program or a process that was adopted. Its final figures are in /proc as long
+	 * as it is a zombie. */
+	check_sigchld(s, pid);
+	rts_cgroup_watch_check(pid);
+	rts_process_log_catch_up();
+	rts_process_log_record_zombie(pid);
+	if (s->is_caller)
+		add_io(s, pid);
+	if (wait4(pid, &status, 0, &use) != pid)
+		return false;
+	rts_process_log_record_reaped(pid, status, &use);
+	s->reaped++;
+	if (use.ru_maxrss > s->reaped_maxrss_kib)
+		s->reaped_maxrss_kib = use.ru_maxrss;
+	if (pid != s->program)
+		return true;
+	s->program = 0;
+	s->report.status = status;
+	rts_report(s, RTI_EXITED);
+	return true;
+}
+
+/* A filter of system calls may refuse to wait. A program that is no child any longer has been
+ * reaped by another part of the caller. */
+static int error_of_wait(bool is_of_program)
+{
+	if (errno != ECHILD)
+		return -EPERM;
+	return is_of_program ? -ECHILD : 0;
+}
+
+int rts_reap_all(struct rts_supervisor *s, bool *has_more)
+{
+	*has_more = false;
+	for (int reaped = 0; reaped < REAPED_MAX; reaped++) {
+		siginfo_t info = { 0 };
+
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+			return error_of_wait(s->program != 0);
+		if (info.si_pid == 0)
+			return 0;
+		if (!reap(s, info.si_pid) && error_of_wait(info.si_pid == s->program) < 0)
+			return error_of_wait(info.si_pid == s->program);
+	}
+	*has_more = true;
+	return 0;
+}
+
+void rts_account(struct rts_supervisor *s)
+{
+	siginfo_t child;
+
+	rts_process_log_finish(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0);
+	rts_report(s, RTI_ACCOUNTED);
+}
+
+void rts_begin_batch(struct rts_supervisor *s)
+{
+	s->is_batching = true;
+	s->batch_ends_ms = rti_monotonic_ns() / 1000000 + (uint64_t)rts_process_log_batch_ms();
+}
+
+int rts_batch_left_ms(struct rts_supervisor *s)
+{
+	uint64_t now_ms;
+
+	if (!s->is_batching)
+		return -1;
+	now_ms = rti_monotonic_ns() / 1000000;
+	if (now_ms < s->batch_ends_ms)
+		return (int)(s->batch_ends_ms - now_ms);
+	s->is_batching = false;
+	rts_process_log_update();
+	return -1;
+}
