@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rtrack/rtrack.h>
 
@@ -115,13 +116,28 @@ static void begin(struct run *r, int64_t start_ns)
 	r->top.next_look_ns = start_ns + FIRST_LOOK_NS;
 }
 
+/* We start no other program while the command runs, unless the rows show the system: the library
+ * may then ask zpool(8). With RTRACK_SUPERVISOR=separate there is always a supervisor. */
+static bool may_be_supervisor(const struct run *r)
+{
+	const char *wish = getenv("RTRACK_SUPERVISOR");
+
+	return !r->system_tracker && !(wish && strcmp(wish, "separate") == 0);
+}
+
+static uint32_t command_flags(const struct run *r)
+{
+	return (processes_are_wanted(&r->processes) ? RT_COMMAND_LIST_PROCESSES : 0) |
+	       (may_be_supervisor(r) ? RT_COMMAND_SUBREAPER_SELF : 0);
+}
+
 static int start(struct run *r)
 {
 	const struct options *o = r->options;
 	const struct rt_opts tracker = follow_tracker_opts(o);
 	struct rt_command_opts opts = {
 		.size = sizeof(opts),
-		.flags = processes_are_wanted(&r->processes) ? RT_COMMAND_LIST_PROCESSES : 0,
+		.flags = command_flags(r),
 		.argv = r->argv,
 		.tracker = &tracker,
 		.accounting = o->accounting,

@@ -1607,6 +1607,24 @@ struct rt_command;
  * as far as it still runs: see rt_command_kill(). It waits a second at most for their end.
  * @since 0.3 */
 #define RT_COMMAND_KILL_ON_FREE 0x10U
+/** rt_command_opts.flags: the caller may be its own supervisor, so that no other process is needed:
+ * the start costs a third less. The caller says by it that it has no other children, and starts
+ * none, until rt_command_free().
+ *
+ * It then is a subreaper (PR_SET_CHILD_SUBREAPER) until rt_command_free(): processes of the tree
+ * that lose their parent become children of the caller, which reaps them. The caller waits only by
+ * rt_command_wait() or rt_command_dispatch(), and soon: what exits meanwhile stays a zombie, and
+ * process events that are not received may be lost. What the command leaves running stays a child
+ * of the caller until it ends; what is orphaned later is not adopted. If the caller is killed, the
+ * program runs on.
+ *
+ * The figures are the same as with a supervisor, but for the I/O of processes that the caller may
+ * not read `/proc/PID/io` of: that makes the I/O a lower bound.
+ *
+ * A supervisor is started all the same where the caller cannot be its own: it has a child already,
+ * or another such command; it ignores SIGCHLD (or uses SA_NOCLDWAIT); `fds`, RT_COMMAND_ONLY_FDS or
+ * RT_ACCOUNTING_WAIT_PERF are used. It makes no difference at RT_ACCOUNTING_POLL. @since 0.3 */
+#define RT_COMMAND_SUBREAPER_SELF 0x20U
 
 /** One descriptor of a program. The struct has 8 bytes and never changes. @since 0.3 */
 struct rt_fd {

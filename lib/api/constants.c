@@ -128,6 +128,7 @@ static const struct rt_constant constants[] = {
 	CONSTANT(OTHER, RT_COMMAND_NEW_SESSION, "the program leads a session of its own"),
 	CONSTANT(OTHER, RT_COMMAND_ONLY_FDS, "the program inherits no other descriptors"),
 	CONSTANT(OTHER, RT_COMMAND_KILL_ON_FREE, "what still runs is killed on release"),
+	CONSTANT(OTHER, RT_COMMAND_SUBREAPER_SELF, "the caller may be its own supervisor"),
 	CONSTANT(OTHER, RT_PEAK_PSS, "sum of PSS, read or estimated"),
 	CONSTANT(OTHER, RT_PEAK_RSS, "sum of RSS"),
 	CONSTANT(OTHER, RT_PEAK_CGROUP, "peak that the kernel has charged to the cgroup"),

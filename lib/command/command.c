@@ -78,7 +78,8 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *progra
 		               program->has_new_session ? RTI_START_SESSION : ' ', '\0' };
 	const struct rti_supervisor_opts opts = { .program = *program,
 		                                  .cgroup = cgroup,
-		                                  .start_flags = flags };
+		                                  .start_flags = flags,
+		                                  .may_be_caller = c->may_be_supervisor };
 
 	return rti_supervisor_start(&c->supervisor, &opts);
 }
@@ -216,6 +217,7 @@ static int attach_tracker(struct start *s)
 	struct rti_tree_command command = {
 		.supervisor_pid = is_supervised ? c->supervisor.supervisor_pid : 0,
 		.shared = is_supervised ? c->supervisor.shared : NULL,
+		.reaped = c->supervisor.is_own ? &c->supervisor.reaped : NULL,
 		.cgroup = &s->cgroup,
 		.fork_tracker = &s->fork_tracker,
 		.on_exit = c->has_list ? rti_process_list_add_exited : NULL,
@@ -325,6 +327,7 @@ static int start_command(struct rt_command **out, struct rt_command_opts *opts)
 	if (!s.c)
 		return -ENOMEM;
 	s.c->has_list = (opts->flags & RT_COMMAND_LIST_PROCESSES) != 0;
+	s.c->may_be_supervisor = (opts->flags & RT_COMMAND_SUBREAPER_SELF) != 0;
 	s.c->is_killed_on_free = (opts->flags & RT_COMMAND_KILL_ON_FREE) != 0;
 	s.wants_fork_events = asks_for_events(opts->tracker);
 	rti_platform_init(&platform, false);

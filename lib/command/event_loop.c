@@ -10,7 +10,8 @@
 #include "os/pidfd.h"
 #include "util/min_max.h"
 
-/* The program has ended, and its supervisor does not report it yet. */
+/* The program has ended, and its supervisor does not report it yet; or the caller is its own, and
+ * is to handle events. */
 #define REPORT_WAIT_NS 10000000u
 
 static uint64_t next_time_ns(const struct rt_command *c)
@@ -20,6 +21,8 @@ static uint64_t next_time_ns(const struct rt_command *c)
 
 	if (c->is_over)
 		return 0; /* readable for ever */
+	if (c->supervisor.is_own)
+		next_ns = rti_min(next_ns, soon_ns);
 	return next_ns > soon_ns && rti_pidfd_wait(c->pidfd, 0) == 0 ? soon_ns : next_ns;
 }
 
@@ -40,7 +43,7 @@ static int watch_end(const struct rt_command *c)
 {
 	int err = rti_wakeup_add(c->wakeup, c->pidfd);
 
-	if (err == 0 && rti_command_is_supervised(c))
+	if (err == 0 && c->supervisor.socket >= 0)
 		err = rti_wakeup_add(c->wakeup, c->supervisor.socket);
 	return err;
 }

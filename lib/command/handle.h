@@ -16,7 +16,7 @@
 /* Of rt_command_opts.flags, all that are known. */
 #define RTI_COMMAND_FLAGS                                                                          \
 	(RT_COMMAND_LIST_PROCESSES | RT_COMMAND_NEW_GROUP | RT_COMMAND_NEW_SESSION |               \
-	 RT_COMMAND_ONLY_FDS | RT_COMMAND_KILL_ON_FREE)
+	 RT_COMMAND_ONLY_FDS | RT_COMMAND_KILL_ON_FREE | RT_COMMAND_SUBREAPER_SELF)
 
 /* Any call but rt_command_free() may come from any thread. All but rt_command_signal(), which must
  * be async-signal-safe, hold the lock, except while they sleep. So what rt_command_signal() reads
@@ -31,6 +31,7 @@ struct rt_command {
 	uint32_t accounting;         /* RT_ACCOUNTING_ value in use */
 	bool has_list;               /* of processes */
 	bool is_killed_on_free;      /* RT_COMMAND_KILL_ON_FREE */
+	bool may_be_supervisor;      /* RT_COMMAND_SUBREAPER_SELF */
 	bool lacks_supervisor;       /* none could be started, so AUTO uses POLL */
 	struct rti_cgroup enclosing; /* our own cgroup, which bounds what the program can use */
 	uint64_t enclosing_ns;       /* CPU time used in it before the start; UINT64_MAX: unknown */
@@ -71,11 +72,14 @@ struct rt_command {
 	struct rti_wakeup *wakeup;
 };
 
-/* CPU time of the supervisor: one that uses none while a report of it is due may be stopped. */
+/* CPU time of the supervisor: one that uses none while a report of it is due may be stopped. The
+ * caller itself has nothing to wait for. */
 static inline uint64_t rti_command_supervisor_cpu_ns(const struct rt_command *c)
 {
 	struct rti_cpu_clock clock = { 0 };
 
+	if (c->supervisor.is_own)
+		return 0;
 	c->tracker->platform.cpu_clock(c->supervisor.supervisor_pid, &clock);
 	return clock.total_ns;
 }

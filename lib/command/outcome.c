@@ -132,7 +132,8 @@ static void set_figures(const struct rt_command *c, const struct findings *f,
 	out->members_skipped = f->facts.members_skipped_max;
 	out->samples = c->tracker->samples;
 	out->overhead_cpu_ns =
-	    c->overhead_ns + c->tracker->self_cpu_ns + f->facts.supervisor_cpu_ns;
+	    c->overhead_ns + c->tracker->self_cpu_ns +
+	    (c->supervisor.is_own ? c->supervisor.own_cpu_ns : f->facts.supervisor_cpu_ns);
 }
 
 /* The mask of the last sample is of what members hold then, which is nothing. */

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/own_supervisor.h"
 #include "os/fd_map.h"
 #include "os/helper_path.h"
 #include "os/pidfd.h"
@@ -123,13 +124,21 @@ static int receive_report(struct rti_supervisor *s, int flags)
 		return -EAGAIN;
 	if (n != sizeof(report))
 		return -ECHILD;
-	if (report.kind == RTI_EXITED)
-		s->exited = report;
-	else if (report.kind == RTI_ACCOUNTED)
-		s->accounted = report;
-	else
-		s->started = report;
+	rti_supervisor_keep_report(s, &report);
 	return 0;
+}
+
+static int receive_next(struct rti_supervisor *s)
+{
+	return s->is_own ? rti_own_supervisor_work(s) : receive_report(s, MSG_DONTWAIT);
+}
+
+static void sleep_for_report(const struct rti_supervisor *s, int64_t timeout_ns)
+{
+	struct rti_supervisor_sleep sleep;
+
+	rti_supervisor_prepare_sleep(s, -1, &sleep);
+	rti_supervisor_sleep(&sleep, timeout_ns);
 }
 
 /* Receive the next report until a time of CLOCK_MONOTONIC. A signal to the caller does not end the
@@ -138,12 +147,12 @@ static int receive_until(struct rti_supervisor *s, int64_t end_ns)
 {
 	int err;
 
-	while ((err = receive_report(s, MSG_DONTWAIT)) == -EAGAIN) {
+	while ((err = receive_next(s)) == -EAGAIN) {
 		int64_t left_ns = end_ns - (int64_t)rti_monotonic_ns();
 
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
-		rti_supervisor_sleep(s, -1, left_ns);
+		sleep_for_report(s, left_ns);
 	}
 	return err;
 }
@@ -232,7 +241,9 @@ static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opt
 {
 	int pair[2], err = share_memory(s);
 
-	if (err < 0)
+	if (err == 0)
+		err = rti_own_supervisor_start(s, opts);
+	if (err != -EBUSY)
 		return err;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
@@ -277,21 +288,37 @@ static void send_request(struct rti_supervisor *s, uint32_t request)
 
 void rti_supervisor_proceed(struct rti_supervisor *s)
 {
-	send_request(s, RTI_PROCEED);
+	if (s->is_own)
+		rti_own_supervisor_proceed(s);
+	else
+		send_request(s, RTI_PROCEED);
 }
 
 void rti_supervisor_continue(const struct rti_supervisor *s)
 {
-	kill(s->supervisor_pid, SIGCONT);
+	if (!s->is_own)
+		kill(s->supervisor_pid, SIGCONT);
 }
 
-int rti_supervisor_sleep(const struct rti_supervisor *s, int program, int64_t timeout_ns)
+void rti_supervisor_prepare_sleep(const struct rti_supervisor *s, int program,
+                                  struct rti_supervisor_sleep *out)
 {
-	const struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S,
-		                          .tv_nsec = (long)(timeout_ns % NS_PER_S) };
-	struct pollfd wakers[] = { { .fd = s->socket, .events = POLLIN },
-		                   { .fd = program, .events = POLLIN } };
-	int n = ppoll(wakers, 2, &timeout, NULL);
+	*out = (struct rti_supervisor_sleep){ .wakers = { { .fd = program, .events = POLLIN },
+		                                          { .fd = -1, .events = POLLIN },
+		                                          { .fd = -1, .events = POLLIN } },
+		                              .max_ns = INT64_MAX };
+	if (s->is_own)
+		rti_own_supervisor_prepare_sleep(out);
+	else
+		out->wakers[1].fd = s->socket;
+}
+
+int rti_supervisor_sleep(struct rti_supervisor_sleep *sleep, int64_t timeout_ns)
+{
+	int64_t ns = timeout_ns < sleep->max_ns ? timeout_ns : sleep->max_ns;
+	const struct timespec timeout = { .tv_sec = ns / NS_PER_S,
+		                          .tv_nsec = (long)(ns % NS_PER_S) };
+	int n = ppoll(sleep->wakers, 3, &timeout, NULL);
 
 	if (n < 0)
 		return -errno;
@@ -303,7 +330,7 @@ int rti_supervisor_receive_exit(struct rti_supervisor *s)
 	int err = 0;
 
 	while (err == 0 && !s->exited.kind)
-		err = receive_report(s, MSG_DONTWAIT);
+		err = receive_next(s);
 	return err;
 }
 
@@ -320,7 +347,8 @@ int rti_supervisor_wait(struct rti_supervisor *s, int64_t timeout_ns)
 void rti_supervisor_request_account(struct rti_supervisor *s)
 {
 	s->accounted.kind = 0;
-	send_request(s, RTI_ACCOUNT);
+	if (!s->is_own)
+		send_request(s, RTI_ACCOUNT);
 }
 
 int rti_supervisor_receive_account(struct rti_supervisor *s)
@@ -328,6 +356,8 @@ int rti_supervisor_receive_account(struct rti_supervisor *s)
 	int64_t end_ns = (int64_t)rti_monotonic_ns() + ANSWER_NS;
 	int err = 0;
 
+	if (s->is_own)
+		return rti_own_supervisor_account(s);
 	while (err == 0 && !s->accounted.kind)
 		err = receive_until(s, end_ns);
 	return err;
@@ -360,6 +390,8 @@ void rti_supervisor_close(struct rti_supervisor *s)
 	bool was_open = s->socket >= 0;
 
 	rti_reap_later_look();
+	if (s->is_own)
+		rti_own_supervisor_close(s);
 	rti_supervisor_close_copy(s);
 	if (was_open && s->supervisor_pid > 0)
 		wait_for_exit(s, NULL);

@@ -3,29 +3,7 @@
 #ifndef RTI_SUPERVISOR_CLIENT_H
 #define RTI_SUPERVISOR_CLIENT_H
 
-#include <stddef.h>
-
-#include "os/spawn.h"
-#include "os/supervisor_protocol.h"
-
-/* Written by supervisor_client.c only. */
-struct rti_supervisor {
-	int32_t supervisor_pid, program_pid;
-	int socket;                      /* -1 once closed */
-	int memory;                      /* shared stats and process records; -1 once closed */
-	struct rti_shared_stats *shared; /* NULL once closed */
-	struct rti_report started, exited, accounted; /* kind 0: not received yet */
-	/* Why there is none: -ENOPKG, it is not installed; -EPROTO, it speaks another protocol;
-	 * -ECHILD, it ended before it started anything; -ETIMEDOUT, it did not begin in time; what
-	 * was short, e.g. -EMFILE. 0: none of these. */
-	int error;
-};
-
-struct rti_supervisor_opts {
-	struct rti_spawn program;
-	const char *cgroup;      /* to start it in, or "" */
-	const char *start_flags; /* RTI_START_ letters */
-};
+#include "command/supervisor_handle.h"
 
 /* Start a program under a supervisor. Returns 0; -EOPNOTSUPP if there is no supervisor (see
  * rti_supervisor.error), no memory can be shared with it, nothing can be started in the cgroup, or
@@ -40,9 +18,12 @@ void rti_supervisor_proceed(struct rti_supervisor *s);
  * pid is its own then. */
 void rti_supervisor_continue(const struct rti_supervisor *s);
 
-/* Sleep until a report waits, the supervisor is gone, or the program has ended, if its pidfd is not
- * -1. Changes nothing, so another thread may receive the report. Returns 0, -ETIMEDOUT, -EINTR. */
-int rti_supervisor_sleep(const struct rti_supervisor *s, int program, int64_t timeout_ns);
+/* Sleep until a report waits, the supervisor is gone or has work to do, or the program has ended,
+ * if its pidfd is not -1. In two steps: the second uses nothing of the supervisor, so another
+ * thread may receive the report. Returns 0, -EINTR, or -ETIMEDOUT, which may come early. */
+void rti_supervisor_prepare_sleep(const struct rti_supervisor *s, int program,
+                                  struct rti_supervisor_sleep *out);
+int rti_supervisor_sleep(struct rti_supervisor_sleep *sleep, int64_t timeout_ns);
 
 /* Receive the report that the program has ended. Does not wait. Returns 0 if it has been received,
  * now or before; -EAGAIN if not; or -ECHILD if the supervisor is gone, and the exit status with

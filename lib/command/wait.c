@@ -96,11 +96,12 @@ static uint64_t now_ns(const struct rt_command *c)
 
 static int sleep_until_report(struct rt_command *c, int64_t timeout_ns)
 {
-	int program = c->late.ended_ns ? -1 : c->pidfd;
+	struct rti_supervisor_sleep sleep;
 	int err;
 
+	rti_supervisor_prepare_sleep(&c->supervisor, c->late.ended_ns ? -1 : c->pidfd, &sleep);
 	rti_lock_release(&c->lock);
-	err = rti_supervisor_sleep(&c->supervisor, program, timeout_ns);
+	err = rti_supervisor_sleep(&sleep, timeout_ns);
 	rti_lock_take(&c->lock);
 	return err;
 }

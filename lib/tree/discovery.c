@@ -285,13 +285,13 @@ void rti_discovery_update_last_pid(struct rti_tree *tree)
 }
 
 /* The supervisor's count of forks serves as the last pid as well. The count can lag, and the
- * supervisor may be stopped or killed, so every 16th scan ignores it. Returns 0 if it must not
- * be used. */
+ * supervisor may be stopped or killed, so every 16th scan ignores it. A caller that is its own
+ * counts only while it waits. Returns 0 if it must not be used. */
 static uint64_t counted_forks(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 
-	if (!shared || shared->events != RTI_EVENTS_INTACT ||
+	if (!shared || tree->supervised.reaped || shared->events != RTI_EVENTS_INTACT ||
 	    tree->discovery.scans % RECHECK_PERIOD == 0)
 		return 0;
 	return COUNT_OF_FORKS | shared->processes;

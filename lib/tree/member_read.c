@@ -16,6 +16,7 @@
 #include "tree/discovery.h"
 #include "tree/gpu_files.h"
 #include "tree/read_facts.h"
+#include "tree/reaped.h"
 #include "tree/trace.h"
 
 /* One read of a member. */
@@ -133,6 +134,8 @@ static void keep_children_share(struct member_read *r)
 		else
 			r->figures.valid |= c->provides;
 	}
+	if (tree->supervised.reaped)
+		rti_reaped_keep(tree->supervised.reaped, &r->figures);
 }
 
 /* From now on the member is known as it was read. */

@@ -86,6 +86,8 @@ struct rti_rows_state {
 struct rti_supervised_state {
 	int32_t pid;                           /* 0: there is none */
 	const struct rti_shared_stats *shared; /* what it counts, in shared memory; NULL: nothing */
+	/* It is the caller, which has reaped so much; NULL: it is a process of its own. */
+	const struct rti_reaped *reaped;
 	/* What the kernel says that it has reaped, once it has been asked. It may include members
 	 * that the sample before still had, so it is applied after their exits. */
 	bool has_final_rusage;

@@ -30,6 +30,7 @@ void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_comman
 
 	tree->supervised.pid = command->supervisor_pid;
 	tree->supervised.shared = command->shared;
+	tree->supervised.reaped = command->reaped;
 	tree->supervised.cgroup = *command->cgroup;
 	tree->supervised.cgroup_lag_ns =
 	    tree->ctx->platform->cpu_count() * (uint64_t)RTI_TICK_MAX_NS;

@@ -14,6 +14,7 @@
 #include "tree/member_row.h"
 
 struct rti_fork_tracker;
+struct rti_reaped;
 
 struct rti_tree_opts {
 	int32_t pid;         /* of the root; 0: there is none, and list has the members */
@@ -55,6 +56,8 @@ struct rti_tree_command {
 	/* The root is our own supervisor; 0: the root is the program. */
 	int32_t supervisor_pid;
 	const struct rti_shared_stats *shared; /* what the supervisor counts; NULL: nothing */
+	/* The caller is the supervisor, and has reaped so much; NULL: it is not. */
+	const struct rti_reaped *reaped;
 	const struct rti_cgroup *cgroup;       /* that the whole tree runs in; copied */
 	struct rti_fork_tracker *fork_tracker; /* subscribed before the start; taken */
 	/* Called with each member that exits, in the sample that finds that; may be NULL. */

@@ -58,7 +58,7 @@ START_TEST(start_with_bad_options_is_refused)
 		{ .size = size, .argv = empty },
 		{ .size = COMMAND_OPTS_0_1 - 1, .argv = true_argv },
 		{ .size = 0, .argv = true_argv },
-		{ .size = size, .argv = true_argv, .flags = RT_COMMAND_KILL_ON_FREE << 1 },
+		{ .size = size, .argv = true_argv, .flags = RT_COMMAND_SUBREAPER_SELF << 1 },
 		{ .size = size, .argv = true_argv, .flags = UINT32_C(1) << 31 },
 		{ .size = size, .argv = true_argv, .accounting = RT_ACCOUNTING_BPF + 1 },
 		{ .size = size, .argv = true_argv, .reserved = 1 },

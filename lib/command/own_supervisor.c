@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* A caller that is its own supervisor.
+ *
+ * The state is that of the process, and not of a handle: a process is a subreaper as a whole, and
+ * its children are children of all its commands. So there is one such command at a time. */
+#include "command/own_supervisor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/pidfd.h"
+#include "os/platform.h"
+#include "os/reap_later.h"
+#include "supervisor/cgroup_cleanup.h"
+#include "supervisor/process_log.h"
+#include "supervisor/supervisor.h"
+
+#define NS_PER_MS 1000000
+/* How long a zombie that was adopted may wait, where no event tells of it. */
+#define UNSEEN_MS 50
+/* The same for the program, where there is no pidfd (before Linux 5.3). */
+#define NO_PIDFD_MS 5
+#define ROUNDS_MAX 16 /* of reaping for one account: processes may exit as fast */
+#define LIST_BYTES (RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record))
+
+/* Written by the functions of this file only, for the command that is_taken is set for. */
+static struct own {
+	struct rts_supervisor core;
+	struct rti_supervisor *client;
+	struct rti_platform platform;
+	int was_subreaper;
+	char *dirs; /* of the cgroup; "" */
+} own;
+static atomic_flag is_taken = ATOMIC_FLAG_INIT;
+
+static void keep_report(struct rts_supervisor *core)
+{
+	rti_supervisor_keep_report(own.client, &core->report);
+}
+
+/* Whether this process has no children, and would get to wait for one. */
+static bool has_no_children(void)
+{
+	struct sigaction action;
+	siginfo_t child;
+
+	return waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD &&
+	       sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
+	       !(action.sa_flags & SA_NOCLDWAIT);
+}
+
+/* What is left to the process of its own: descriptors of a program are not mapped, and an inherited
+ * clock would run for the threads of the caller. */
+static bool can_start(const struct rti_supervisor_opts *opts)
+{
+	return opts->may_be_caller && opts->program.fd_count == 0 && !opts->program.has_only_fds &&
+	       !strchr(opts->start_flags, RTI_START_PERF);
+}
+
+static struct rts_request make_request(const struct rti_supervisor_opts *opts)
+{
+	const struct rti_spawn *program = &opts->program;
+
+	/* execve(2) does not modify these, but its prototype lacks the const. */
+	return (struct rts_request){
+		.has_list = strchr(opts->start_flags, RTI_START_LIST) != NULL,
+		.has_new_group = program->has_new_group,
+		.has_new_session = program->has_new_session,
+		.cgroup = opts->cgroup,
+		.cwd = program->cwd ? program->cwd : "",
+		.argv = (char **)(uintptr_t)program->argv,
+		.envp = (char **)(uintptr_t)program->envp,
+	};
+}
+
+static int map_list(void)
+{
+	void *mapped =
+	    mmap(NULL, LIST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, own.core.memory, 0);
+
+	if (mapped == MAP_FAILED)
+		return -ENOMEM;
+	own.core.shared = mapped;
+	return 0;
+}
+
+static int begin(struct rti_supervisor *s, const struct rts_request *request)
+{
+	int err;
+
+	own.core = (struct rts_supervisor){ .shared = s->shared,
+		                            .memory = s->memory,
+		                            .is_caller = true,
+		                            .deliver = keep_report,
+		                            .clock = -1 };
+	own.client = s;
+	own.was_subreaper = 0;
+	rti_platform_init(&own.platform, false);
+	prctl(PR_GET_CHILD_SUBREAPER, &own.was_subreaper);
+	s->reaped = (struct rti_reaped){ 0 };
+	own.dirs = strdup(request->cgroup);
+	err = own.dirs ? 0 : -ENOMEM;
+	if (err == 0 && request->has_list)
+		err = map_list();
+	if (err == 0)
+		err = rts_begin(&own.core, request, own.platform.cpu_count());
+	return err;
+}
+
+/* No handler of the caller may run in the child. */
+static enum rti_report_kind launch(const struct rts_request *request)
+{
+	enum rti_report_kind kind;
+	sigset_t all, before, none;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	kind = rts_start(&own.core, request, &none);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return kind;
+}
+
+/* A program that is not one's own to reap any longer is so later. */
+static void reap_later(pid_t pid)
+{
+	int pidfd = pid > 0 ? rti_pidfd_open(pid) : -1;
+
+	if (pidfd >= 0)
+		rti_reap_later_take(pidfd);
+}
+
+static void end(void)
+{
+	rts_end(&own.core);
+	if (!own.was_subreaper)
+		prctl(PR_SET_CHILD_SUBREAPER, 0);
+	if (own.dirs && *own.dirs)
+		reap_later(rts_cgroup_cleanup(own.dirs));
+	free(own.dirs);
+	if (own.core.shared != own.client->shared)
+		munmap(own.core.shared, LIST_BYTES);
+	own.client->is_own = false;
+	atomic_flag_clear(&is_taken);
+}
+
+static int start(struct rti_supervisor *s, const struct rts_request *request)
+{
+	int err = begin(s, request);
+
+	if (err < 0)
+		return err;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	rts_report(&own.core, launch(request));
+	if (s->started.kind == RTI_NOT_PLACED)
+		return -EOPNOTSUPP;
+	return s->started.kind == RTI_FAILED ? -s->started.error : 0;
+}
+
+int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
+{
+	const struct rts_request request = make_request(opts);
+	int err;
+
+	if (!can_start(opts) || atomic_flag_test_and_set(&is_taken))
+		return -EBUSY;
+	if (!has_no_children()) {
+		atomic_flag_clear(&is_taken);
+		return -EBUSY;
+	}
+	s->is_own = true;
+	s->supervisor_pid = getpid();
+	err = start(s, &request);
+	if (err < 0) {
+		free(own.dirs); /* the caller removes the cgroup */
+		own.dirs = NULL;
+		end();
+	}
+	return err;
+}
+
+void rti_own_supervisor_proceed(struct rti_supervisor *s)
+{
+	(void)s;
+	own.core.may_reap = true;
+}
+
+/* Begin to let events accumulate if there are any; handle them if they have. */
+static void handle_events(void)
+{
+	struct pollfd events[] = {
+		{ .fd = *rts_process_log_events(), .events = POLLIN },
+		{ .fd = *rts_process_log_threads(), .events = POLLIN },
+	};
+
+	if (!own.core.is_batching && poll(events, 2, 0) > 0)
+		rts_begin_batch(&own.core);
+	rts_batch_left_ms(&own.core);
+}
+
+static uint64_t to_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+/* As of now, and not of the last report. */
+static void publish_reaped(struct rti_reaped *out)
+{
+	/* In the order of rti_shared_stats.own_io. */
+	static const enum rti_counter_id io[] = {
+		RTI_READ_CHARS,      RTI_WRITE_CHARS, RTI_READ_BYTES,  RTI_WRITE_BYTES,
+		RTI_CANCELLED_BYTES, RTI_READ_CALLS,  RTI_WRITE_CALLS,
+	};
+	struct rusage use;
+
+	rts_get_reaped(&own.core, &use);
+	out->counters[RTI_CPU_USER] = to_ns(use.ru_utime);
+	out->counters[RTI_CPU_SYSTEM] = to_ns(use.ru_stime);
+	out->counters[RTI_MINOR_FAULTS] = (uint64_t)use.ru_minflt;
+	out->counters[RTI_MAJOR_FAULTS] = (uint64_t)use.ru_majflt;
+	for (size_t i = 0; i < sizeof(io) / sizeof(io[0]); i++)
+		out->counters[io[i]] = own.core.reaped_io[i];
+	out->has_unread_io = own.core.has_unread_io;
+}
+
+/* Returns as rts_reap_all(). */
+static int reap_all(struct rti_supervisor *s, bool *has_more)
+{
+	uint64_t reaped = own.core.reaped;
+	int err = rts_reap_all(&own.core, has_more);
+
+	if (own.core.reaped != reaped)
+		publish_reaped(&s->reaped);
+	return err;
+}
+
+int rti_own_supervisor_work(struct rti_supervisor *s)
+{
+	uint64_t began_ns = own.platform.thread_cpu_ns();
+	bool has_more;
+	int err = 0;
+
+	handle_events();
+	if (own.core.may_reap)
+		err = reap_all(s, &has_more);
+	s->own_cpu_ns += own.platform.thread_cpu_ns() - began_ns;
+	if (s->exited.kind)
+		return 0;
+	return err < 0 ? -ECHILD : -EAGAIN;
+}
+
+int rti_own_supervisor_account(struct rti_supervisor *s)
+{
+	uint64_t began_ns = own.platform.thread_cpu_ns();
+	bool has_more = true;
+	int err = 0;
+
+	own.core.may_reap = true;
+	for (int rounds = 0; err == 0 && has_more && rounds < ROUNDS_MAX; rounds++)
+		err = reap_all(s, &has_more);
+	rts_account(&own.core);
+	s->own_cpu_ns += own.platform.thread_cpu_ns() - began_ns;
+	return err < 0 ? -ECHILD : 0;
+}
+
+/* Without events the zombies that were adopted do not show. */
+static int sleep_max_ms(int program)
+{
+	if (own.core.is_batching)
+		return rts_batch_left_ms(&own.core);
+	if (program < 0)
+		return NO_PIDFD_MS;
+	return *rts_process_log_events() < 0 ? UNSEEN_MS : -1;
+}
+
+void rti_own_supervisor_prepare_sleep(struct rti_supervisor_sleep *out)
+{
+	int left_ms = sleep_max_ms(out->wakers[0].fd);
+
+	if (left_ms >= 0)
+		out->max_ns = (int64_t)left_ms * NS_PER_MS;
+	if (own.core.is_batching)
+		return;
+	out->wakers[1].fd = *rts_process_log_events();
+	out->wakers[2].fd = *rts_process_log_threads();
+}
+
+void rti_own_supervisor_close(struct rti_supervisor *s)
+{
+	bool has_more;
+
+	if (own.core.may_reap)
+		reap_all(s, &has_more);
+	reap_later(own.core.program);
+	end();
+}

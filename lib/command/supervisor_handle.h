@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What the library knows of the supervisor of a command: a process of its own, or the caller. */
+#ifndef RTI_SUPERVISOR_HANDLE_H
+#define RTI_SUPERVISOR_HANDLE_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "os/spawn.h"
+#include "os/supervisor_protocol.h"
+#include "tree/reaped.h"
+
+/* Written by supervisor_client.c and own_supervisor.c only. */
+struct rti_supervisor {
+	int32_t supervisor_pid, program_pid;
+	int socket;                      /* -1 once closed, and if is_own */
+	int memory;                      /* shared stats and process records; -1 once closed */
+	struct rti_shared_stats *shared; /* NULL once closed */
+	struct rti_report started, exited, accounted; /* kind 0: not received yet */
+	bool is_own; /* the caller is its own supervisor; cleared once that is closed */
+	/* Written by own_supervisor.c: what it has reaped so far. */
+	struct rti_reaped reaped;
+	uint64_t own_cpu_ns; /* CPU time of the caller for it while it waits */
+	/* Why there is none: -ENOPKG, it is not installed; -EPROTO, it speaks another protocol;
+	 * -ECHILD, it ended before it started anything; -ETIMEDOUT, it did not begin in time; what
+	 * was short, e.g. -EMFILE. 0: none of these. */
+	int error;
+};
+
+struct rti_supervisor_opts {
+	struct rti_spawn program;
+	const char *cgroup;      /* to start it in, or "" */
+	const char *start_flags; /* RTI_START_ letters */
+	bool may_be_caller;      /* the caller may be its own supervisor */
+};
+
+/* What a sleep is for. */
+struct rti_supervisor_sleep {
+	struct pollfd wakers[3]; /* the first is of the program */
+	int64_t max_ns;          /* it ends early, to look again */
+};
+
+/* Keep a report that was received. */
+static inline void rti_supervisor_keep_report(struct rti_supervisor *s,
+                                              const struct rti_report *report)
+{
+	if (report->kind == RTI_EXITED)
+		s->exited = *report;
+	else if (report->kind == RTI_ACCOUNTED)
+		s->accounted = *report;
+	else
+		s->started = *report;
+}
+
+#endif
