@@ -74,7 +74,9 @@ static int attach_to(struct attach *a, const char *word)
 	int err;
 
 	if (parse_count(word, INT32_MAX, &pid) < 0) {
-		warn("'%s' is not a process id", word);
+		warn("invalid process '%s': a process id is a whole number, at least 1; --name "
+		     "follows a process by its name",
+		     word);
 		return EXIT_USAGE;
 	}
 	opts.message = message;
@@ -94,8 +96,9 @@ static int attach_to(struct attach *a, const char *word)
 		tree->wants_gpu = a->options->gpu;
 	}
 	if (err < 0) {
+		words_of_sentences(message);
 		warn("cannot attach to process %s: %s", word,
-		     message[0] ? message : rt_strerror(err));
+		     message[0] && err != -ESRCH ? message : error_words(err));
 		return EXIT_BEFORE_START;
 	}
 	return 0;
@@ -122,8 +125,9 @@ static int attach_to_cgroup(struct attach *a, const char *name)
 		group->wants_gpu = a->options->gpu;
 	}
 	if (err < 0) {
+		words_of_sentences(message);
 		warn("cannot attach to cgroup %s: %s", name,
-		     message[0] ? message : rt_strerror(err));
+		     message[0] ? message : error_words(err));
 		return EXIT_BEFORE_START;
 	}
 	return 0;
@@ -239,7 +243,7 @@ static int begin(struct attach *a)
 		a->system.wants_gpu = a->options->gpu;
 	}
 	if (err < 0) {
-		warn("cannot follow the system: %s", rt_strerror(err));
+		warn("cannot follow the system: %s", error_words(err));
 		return EXIT_BEFORE_START;
 	}
 	series_begin(&a->series, &subject);

@@ -95,8 +95,12 @@ static void add_to_history(struct follow *f)
 
 static void report_failure(struct follow *f, int err)
 {
-	if (!f->has_failed)
-		warn("cannot take a sample: %s", rt_strerror(err));
+	if (!f->has_failed && f->cgroup)
+		warn("cannot take a sample of cgroup %s: %s", f->cgroup, error_words(err));
+	else if (!f->has_failed && f->pid > 0)
+		warn("cannot take a sample of process %d: %s", (int)f->pid, error_words(err));
+	else if (!f->has_failed)
+		warn("cannot take a sample of the system: %s", error_words(err));
 	f->has_failed = true;
 }
 

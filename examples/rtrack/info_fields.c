@@ -72,7 +72,7 @@ int show_fields(bool as_json)
 	if (err == 0)
 		err = columns_all(&system, RT_KIND_SYSTEM);
 	if (err < 0) {
-		warn("%s", rt_strerror(err));
+		warn("%s", error_words(err));
 		columns_free(&tree);
 		return EXIT_TROUBLE;
 	}

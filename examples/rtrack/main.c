@@ -154,7 +154,7 @@ static int close_stdout(int code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	warn("cannot write standard output: %s", rt_strerror(-errno));
+	warn("cannot write standard output: %s", error_words(-errno));
 	return code == 0 ? EXIT_TROUBLE : code;
 }
 

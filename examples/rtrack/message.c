@@ -2,36 +2,81 @@
 /* Messages to the user. */
 #include "message.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-/* A name in a message may contain any byte. */
-static void replace_controls(char *text)
+#include <rtrack/rtrack.h>
+
+/* A name in a message may contain any byte. Escape what would control a terminal: the controls of
+ * ASCII, and those of ISO 6429 in UTF-8 (0xc2 and 0x80 to 0x9f). Returns the new length. */
+static size_t escape_controls(char *out, size_t size, const unsigned char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
+	size_t len = 0;
+
+	for (; *text && len + sizeof("\\x00") < size; text++) {
+		bool is_c1 = text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0;
+
+		if (*text >= 0x20 && *text != 0x7f && !is_c1)
+			out[len++] = (char)*text;
+		else if (*text == '\n' || *text == '\t')
+			len += (size_t)snprintf(out + len, size - len, "\\%c",
+			                        *text == '\n' ? 'n' : 't');
+		else
+			len += (size_t)snprintf(out + len, size - len, "\\x%02x",
+			                        is_c1 ? *++text : *text);
+	}
+	return len;
+}
+
+const char *error_words(int err)
+{
+	switch (err) {
+	case -ESRCH:
+		return "there is no such process";
+	case -EFBIG:
+		return "the file would be larger than the limit (ulimit -f) or the file system "
+		       "allows";
+	default:
+		return rt_strerror(err);
+	}
+}
+
+void words_of_sentences(char *text)
+{
+	size_t len = strlen(text);
+
+	if (len > 0 && text[len - 1] == '.')
+		text[--len] = '\0';
+	for (size_t i = 0; i + 1 < len; i++) {
+		bool is_first = i == 0 || (i > 1 && text[i - 2] == '.' && text[i - 1] == ' ');
+		bool is_word = islower((unsigned char)text[i + 1]) || text[i + 1] == ' ';
+
+		if (!is_first || !is_word)
+			continue;
+		text[i] = (char)tolower((unsigned char)text[i]);
+		if (i > 1)
+			text[i - 2] = ';';
 	}
 }
 
 /* Write the message in one call, so output of the command cannot appear inside it. */
 void warn(const char *format, ...)
 {
-	char line[1024] = "rtrack: ";
-	const int head = 8;
+	char text[1500] = "", line[2 * sizeof(text)] = "rtrack: ";
+	size_t len = strlen(line);
 	va_list args;
-	int len;
 	ssize_t unused;
 
 	va_start(args, format);
-	len = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	replace_controls(line);
-	len = head + (len < 0 ? 0 : len);
-	if (len > (int)sizeof(line) - 2)
-		len = (int)sizeof(line) - 2;
+	len += escape_controls(line + len, sizeof(line) - len - 1, (const unsigned char *)text);
 	line[len++] = '\n';
-	unused = write(STDERR_FILENO, line, (size_t)len);
+	unused = write(STDERR_FILENO, line, len);
 	(void)unused;
 }

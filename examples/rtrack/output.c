@@ -56,7 +56,7 @@ int output_open(struct output *o, const char *name, const char *what, bool appen
 		return 0;
 	}
 	err = -errno;
-	warn("cannot open '%s': %s", name, rt_strerror(err));
+	warn("cannot open '%s': %s", name, error_words(err));
 	return err;
 }
 
@@ -141,7 +141,7 @@ int output_flush(struct output *o)
 		err = write_all(o->fd, o->text.data, o->text.len, &written);
 	if (err < 0) {
 		o->is_torn = !remove_torn_row(o, torn_part(o->text.data, written));
-		warn("cannot write '%s': %s; the %s ends here", o->name, rt_strerror(err), o->what);
+		warn("cannot write '%s': %s; the %s ends here", o->name, error_words(err), o->what);
 		o->failed = true;
 		output_close(o);
 	}
@@ -152,7 +152,7 @@ int output_flush(struct output *o)
 void output_close(struct output *o)
 {
 	if (o->fd > STDERR_FILENO && close(o->fd) < 0 && !o->failed) {
-		warn("cannot write '%s': %s", o->name, rt_strerror(-errno));
+		warn("cannot write '%s': %s", o->name, error_words(-errno));
 		o->failed = true;
 	}
 	if (o->is_new)

@@ -155,7 +155,7 @@ void processes_write(struct processes *p, struct rt_command *command)
 	output_begin(&p->out);
 	err = list_processes(command, &rows, &count);
 	if (err < 0)
-		warn("cannot list the processes: %s", rt_strerror(err));
+		warn("cannot list the processes: %s", error_words(err));
 	if (!p->as_json) {
 		cell_names(&p->out.text, columns, COUNT(columns));
 		output_flush(&p->out);

@@ -73,7 +73,7 @@ static int prepare(struct run *r)
 		err = follow_start(&r->system, r->system_tracker, r->options->interval_ns);
 	r->system.wants_gpu = r->options->gpu;
 	if (err < 0)
-		warn("cannot follow the system: %s", rt_strerror(err));
+		warn("cannot follow the system: %s", error_words(err));
 	return err < 0 ? EXIT_BEFORE_START : 0;
 }
 
@@ -93,7 +93,7 @@ static void report_failed_start(const struct run *r, int err)
 		warn("cannot run '%s': its interpreter '%s' is missing or cannot be executed",
 		     r->argv[0], interpreter);
 	else
-		warn("cannot run '%s': %s", r->argv[0], rt_strerror(err));
+		warn("cannot run '%s': %s", r->argv[0], error_words(err));
 }
 
 /* Begin to follow the command, which was started at this time. */
@@ -243,7 +243,9 @@ static void follow_to_end(struct run *r)
 		live_check(&r->live);
 	} while (err == -ETIMEDOUT || err == -EINTR);
 	if (err < 0)
-		warn("the exit status of the command is lost: its supervisor was killed");
+		warn("the exit status of the command, process %d, is lost: its supervisor was "
+		     "killed",
+		     (int)r->tree.pid);
 	if (r->kills_sent > 0) /* --timeout also ends what the command left running */
 		kill_remaining(r);
 	write_row(r);

@@ -103,9 +103,9 @@ int command_rusage(const struct options *options)
 		err = rt_getrusage(options->scope, &usage);
 	if (err < 0) {
 		if (options->pid > 0)
-			warn("cannot read process %d: %s", (int)options->pid, rt_strerror(err));
+			warn("cannot read process %d: %s", (int)options->pid, error_words(err));
 		else
-			warn("cannot read the figures: %s", rt_strerror(err));
+			warn("cannot read the figures: %s", error_words(err));
 		return EXIT_BEFORE_START;
 	}
 	return show(&usage, valid, options->as_json);

@@ -65,7 +65,7 @@ static int watch(struct watch *w, const struct options *options, struct rt_track
 	start = clock_now();
 	err = follow_start(&w->system, tracker, options->interval_ns);
 	if (err < 0) {
-		warn("cannot follow the system: %s", rt_strerror(err));
+		warn("cannot follow the system: %s", error_words(err));
 		return EXIT_BEFORE_START;
 	}
 	w->system.wants_gpu = options->gpu;
@@ -109,7 +109,7 @@ int command_system(const struct options *options)
 		return code;
 	err = gpu_system_tracker_new(&tracker, options->gpu);
 	if (err < 0) {
-		warn("cannot follow the system: %s", rt_strerror(err));
+		warn("cannot follow the system: %s", error_words(err));
 		return EXIT_BEFORE_START;
 	}
 	code = open_and_watch(options, tracker);

@@ -85,13 +85,15 @@ static int exit_code_of_failed_trace(const struct options *options, int err)
 
 static void report_failed_trace(const struct options *options, int err, const char *message)
 {
+	const char *why = *message ? message : error_words(err);
+
 	if (exit_code_of_failed_trace(options, err) != EXIT_BEFORE_START)
-		warn("cannot run '%s': %s", options->operands[0],
-		     *message ? message : rt_strerror(err));
-	else if (err == -ESRCH)
-		warn("cannot trace process %d: %s", (int)options->pid, rt_strerror(err));
+		warn("cannot run '%s': %s", options->operands[0], why);
+	else if (options->pid > 0)
+		warn("cannot trace process %d: %s", (int)options->pid,
+		     err == -ESRCH ? error_words(err) : why);
 	else
-		warn("cannot trace: %s", *message ? message : rt_strerror(err));
+		warn("cannot trace: %s", why);
 }
 
 /* Begin to trace. A command is started for it. Returns 0 or a negative errno value. */
@@ -120,6 +122,7 @@ static int begin(struct trace *t)
 	int err = rt_trace_new(&t->trace, &opts);
 
 	if (err < 0) {
+		words_of_sentences(message);
 		report_failed_trace(o, err, message);
 	} else {
 		t->command = rt_trace_command(t->trace);
@@ -149,7 +152,7 @@ static size_t take_events(struct trace *t)
 		if (err == -ECHILD)
 			warn("the trace ends here: its helper process was killed");
 		else if (err != -ESRCH)
-			warn("the trace ends here: %s", rt_strerror(err));
+			warn("the trace ends here: %s", error_words(err));
 		t->is_over = true;
 		return 0;
 	}
@@ -212,7 +215,9 @@ static void follow_command(struct trace *t)
 		err = rt_command_wait(t->command, -1, &t->outcome, sizeof(t->outcome));
 	} while (err == -EINTR);
 	if (err < 0)
-		warn("the exit status of the command is lost: its supervisor was killed");
+		warn("the exit status of the command, process %d, is lost: its supervisor was "
+		     "killed",
+		     (int)rt_command_pid(t->command));
 	drain(t);
 }
 
