@@ -2,13 +2,13 @@
 /* Parses arguments by the table of options. */
 #include "option_parser.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "message.h"
+#include "option_errors.h"
 #include "option_table.h"
 #include "option_values.h"
 #include "options_check.h"
@@ -18,7 +18,7 @@
 /* The arguments of getopt_long(). For run and trace, "+" makes it stop at the first operand, so it
  * leaves the options of the command alone. E.g.: in "rtrack run ls -l", -l belongs to ls. */
 struct getopt_tables {
-	char shorts[2 * OPTIONS_MAX + 2];
+	char shorts[2 * OPTIONS_MAX + 3];
 	struct option longs[OPTIONS_MAX + 1];
 };
 
@@ -31,6 +31,7 @@ static void make_tables(struct getopt_tables *tables, unsigned commands)
 	*tables = (struct getopt_tables){ 0 };
 	if (commands & (FOR_RUN | FOR_TRACE))
 		*s++ = '+';
+	*s++ = ':'; /* a missing argument has a result of its own */
 	for (int i = 0; (row = option_row_at(i)); i++) {
 		if (!(row->commands & commands))
 			continue;
@@ -50,47 +51,6 @@ int option_parser_try_help(const struct command *command)
 {
 	fprintf(stderr, "Try 'rtrack %s --help'.\n", command->name);
 	return EXIT_USAGE;
-}
-
-/* Returns what an argument must be, or NULL for one of some words. */
-static const char *valid_argument(const struct option_row *row)
-{
-	static const struct {
-		const char *argument, *is;
-	} kinds[] = {
-		{ "TIME", "a number with ns, us, ms, s, min, h or d, e.g. 100ms; seconds without" },
-		{ "N", "a whole number, at least 1" },
-		{ "PID", "a process id" },
-		{ "FILE", "the name of a file" },
-		{ "BYTES", "a number of bytes" },
-		{ "TEXT", "a text" },
-		{ "NAMES", "names, separated by commas" },
-		{ "PATH", "the path of a cgroup" },
-		{ "ID", "the id of a container, or its beginning" },
-		{ "NAME", "the name of a unit" },
-		{ "REGEX", "a regular expression" },
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(row->argument, kinds[i].argument) == 0)
-			return kinds[i].is;
-	}
-	return NULL;
-}
-
-/* Say what is wrong with an argument. The help of an option that takes words names them, after a
- * colon if there is one. E.g.: "colour the summary: auto, always or never". */
-static void warn_of_argument(const struct option_row *row, const char *argument, int err)
-{
-	const char *valid = err == -ERANGE ? "at least 1ms" : valid_argument(row);
-	const char *words = strchr(row->help, ':');
-
-	words = words && words < row->help + strcspn(row->help, ";") ? words + 2 : row->help;
-	if (valid)
-		warn("invalid %s '%s': %s", row->name, argument, valid);
-	else
-		warn("invalid %s '%s': use %.*s", row->name, argument, (int)strcspn(words, ";"),
-		     words);
 }
 
 /* Returns the argument of --live without "=". Up to 0.2 it was a word of its own, and still may be.
@@ -114,7 +74,7 @@ static int show_template_names(const struct command *command)
 }
 
 /* Parse one option. Returns true to go on, or false and the exit code. */
-static bool parse_one(struct options *o, int key, char **argv, int *exit_code)
+static bool parse_one(struct options *o, unsigned known, int key, char **argv, int *exit_code)
 {
 	const struct option_row *row = option_row_find(o->command->bit, key);
 	int err;
@@ -132,7 +92,8 @@ static bool parse_one(struct options *o, int key, char **argv, int *exit_code)
 		*exit_code = options_show_version();
 		return false;
 	}
-	if (!row) { /* getopt_long() has printed what is wrong */
+	if (!row) {
+		option_warn_refused(known, key, optopt, argv[optind - 1]);
 		*exit_code = option_parser_try_help(o->command);
 		return false;
 	}
@@ -145,7 +106,7 @@ static bool parse_one(struct options *o, int key, char **argv, int *exit_code)
 	err = option_set_value(o, key, optarg);
 	if (err == 0)
 		return true;
-	warn_of_argument(row, optarg, err);
+	option_warn_argument(row, optarg, err);
 	*exit_code = option_parser_try_help(o->command);
 	return false;
 }
@@ -158,12 +119,13 @@ bool option_parser_run(struct options *options, unsigned known, int argc, char *
 	int key;
 
 	make_tables(&tables, known);
+	opterr = 0;
 	optind = 0; /* begin anew: the table may be another one than before */
 	while (is_parsed &&
 	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
-		if (key == '?' || option_row_find(options->command->bit, key) ||
+		if (key == '?' || key == ':' || option_row_find(options->command->bit, key) ||
 		    !option_row_find(known, key))
-			is_parsed = parse_one(options, key, argv, exit_code);
+			is_parsed = parse_one(options, known, key, argv, exit_code);
 	}
 	return is_parsed;
 }

@@ -3,9 +3,12 @@
 #include "option_table.h"
 
 #include <getopt.h>
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "options.h"
+#include "suggest.h"
 
 static const struct option_row rows[] = {
 	{ 'i', FOR_SERIES, "interval", "TIME",
@@ -103,4 +106,31 @@ int option_row_has_argument(const struct option_row *row)
 	if (!row->argument)
 		return no_argument;
 	return *row->argument == '[' ? optional_argument : required_argument;
+}
+
+const char *option_row_words(const struct option_row *row, size_t *len)
+{
+	const char *colon = strchr(row->help, ':'), *end = row->help + strcspn(row->help, ";");
+	const char *words = colon && colon < end ? colon + 2 : row->help;
+
+	*len = (size_t)(end - words);
+	return words;
+}
+
+bool option_row_near_word(const struct option_row *row, const char *argument, char *out,
+                          size_t size)
+{
+	size_t len, at = 0;
+	const char *words = option_row_words(row, &len);
+
+	while (at < len) {
+		size_t word = strcspn(words + at, " ,;");
+
+		word = word < len - at ? word : len - at;
+		snprintf(out, size, "%.*s", (int)word, words + at);
+		if (word > 0 && strcmp(out, "or") != 0 && is_near(argument, out))
+			return true;
+		at += word + 1;
+	}
+	return false;
 }

@@ -3,6 +3,9 @@
 #ifndef OPTION_TABLE_H
 #define OPTION_TABLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* Options without a short form. */
 enum {
 	KEY_COUNT = 256,
@@ -54,6 +57,15 @@ const struct option_row *option_row_at(int index);
 
 /* Returns the row that a key has for any of these subcommands, or NULL. */
 const struct option_row *option_row_find(unsigned commands, int key);
+
+/* Returns the words that the help names as valid arguments, and the length of that part. They stand
+ * behind a colon if there is one, up to a semicolon. E.g.: "colour the summary: auto, always or
+ * never". */
+const char *option_row_words(const struct option_row *row, size_t *len);
+
+/* Get the one of these words that an argument was perhaps meant to be. */
+bool option_row_near_word(const struct option_row *row, const char *argument, char *out,
+                          size_t size);
 
 /* Whether the option has an argument, as getopt_long() has it. */
 int option_row_has_argument(const struct option_row *row);

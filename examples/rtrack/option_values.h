@@ -8,7 +8,7 @@
 #include "options.h"
 
 /* Set an option that has an argument. Returns 0, -EINVAL if the argument is invalid, or -ERANGE if
- * an interval is too short. */
+ * it is too small or too large. */
 int option_set_value(struct options *options, int key, const char *argument);
 
 /* Set an option that has none. */

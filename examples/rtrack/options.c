@@ -48,16 +48,12 @@ int options_show_version(void)
 bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
                    int *exit_code)
 {
-	char name[32];
 	bool is_parsed;
 
 	*options = (struct options){ .command = command, .interval_ns = NS_PER_S };
 	if (!options_parse_environment(options, exit_code))
 		return false;
-	snprintf(name, sizeof(name), "rtrack %s", command->name);
-	argv[0] = name; /* getopt_long() begins its messages with it */
 	is_parsed = option_parser_run(options, command->bit, argc, argv, exit_code);
-	argv[0] = NULL;
 	options->operands = argv + optind;
 	options->operand_count = argc - optind;
 	if (is_parsed && !options_complete(options)) {

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <rtrack/rtrack.h>
@@ -20,23 +19,22 @@ bool options_parse_environment(struct options *options, int *exit_code)
 {
 	static struct words words;
 	const char *text = getenv(ENVIRONMENT);
-	char name[64];
+	char first[] = "rtrack"; /* in the place of argv[0] */
 	int err = 0;
 
 	if (!text || !(options->command->bit & FOR_SERIES))
 		return true;
 	words_free(&words);
-	snprintf(name, sizeof(name), "rtrack %s: %s", options->command->name, ENVIRONMENT);
-	/* The first word stands for argv[0]. */
-	err = words_split(&words, text, name);
+	err = words_split(&words, text, first);
 	*exit_code = EXIT_USAGE;
 	if (err < 0) {
 		warn(ENVIRONMENT ": %s",
-		     err == -EINVAL ? "a quote is not closed" : rt_strerror(err));
+		     err == -EINVAL ? "a quote is not closed" : error_words(err));
 		return false;
 	}
 	if (!option_parser_run(options, FOR_SERIES, words.count, words.word, exit_code)) {
-		fprintf(stderr, "rtrack: this is in " ENVIRONMENT "='%s'\n", text);
+		if (*exit_code != 0)
+			warn("this is in " ENVIRONMENT "='%s'", text);
 		return false;
 	}
 	if (optind < words.count) {

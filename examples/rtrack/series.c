@@ -52,6 +52,20 @@ static const struct format *choose_format(const struct options *options, const c
 	return options->format ? options->format : format_by_file(output ? output : "-");
 }
 
+static int refuse_field(const struct options *options, const char *name, size_t len)
+{
+	int shown = len < 60 ? (int)len : 60;
+	char message[240], meant[64];
+
+	if (columns_find_near(name, len, kind_of(options), meant, sizeof(meant)))
+		snprintf(message, sizeof(message), "unknown field '%.*s': did you mean '%s'?",
+		         shown, name, meant);
+	else
+		snprintf(message, sizeof(message),
+		         "unknown field '%.*s': 'rtrack info --fields' lists them", shown, name);
+	return usage_error(options, message);
+}
+
 int series_check(const struct options *options)
 {
 	const struct format *format = choose_format(options, options->output);
@@ -81,10 +95,7 @@ int series_check(const struct options *options)
 	unknown = columns_find_unknown(options->fields, kind_of(options), &len);
 	if (!unknown)
 		return 0;
-	snprintf(message, sizeof(message),
-	         "no field '%.*s' here: 'rtrack info --fields' lists them",
-	         len < 60 ? (int)len : 60, unknown);
-	return usage_error(options, message);
+	return refuse_field(options, unknown, len);
 }
 
 /* Say that a chosen field of GPUs stays unknown, since GPUs are looked at on request alone. */
@@ -138,7 +149,7 @@ static int continue_file(struct series *s, const struct options *options)
 	}
 	if (err < 0)
 		warn("cannot append to '%s': %s", s->out.name,
-		     err == -EINVAL ? "it has other columns than this series" : rt_strerror(err));
+		     err == -EINVAL ? "it has other columns than this series" : error_words(err));
 	s->has_head = true;
 	return err;
 }
@@ -161,7 +172,7 @@ static int prepare(struct series *s, const struct options *options)
 		return continue_file(s, options);
 	err = choose_columns(s, options, NULL);
 	if (err < 0)
-		warn("cannot write '%s': %s", out->name, rt_strerror(err));
+		warn("cannot write '%s': %s", out->name, error_words(err));
 	s->has_head = !s->format->head;
 	return err;
 }

@@ -3,6 +3,7 @@
 #ifndef SERIES_CHOICE_H
 #define SERIES_CHOICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "series_columns.h"
@@ -24,5 +25,8 @@ int columns_choose_usual(struct columns *c, uint32_t kind);
 /* Leave out the optional columns that the first row of a series does not know, or all of them if it
  * is NULL. */
 void columns_leave_out(struct columns *c, const struct row *first);
+
+/* Get the name of a column that an unknown name was perhaps meant to be. */
+bool columns_find_near(const char *name, size_t len, uint32_t kind, char *out, size_t size);
 
 #endif

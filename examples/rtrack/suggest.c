@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user may have meant by an unknown command name. */
+/* What the user may have meant by an unknown word. */
 #include "suggest.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user may have meant by an unknown command name. */
+/* What the user may have meant by an unknown word. */
 #ifndef SUGGEST_H
 #define SUGGEST_H
 

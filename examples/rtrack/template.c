@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "suggest.h"
 #include "summary_fields.h"
 #include "units.h"
 
@@ -122,11 +123,34 @@ static char escaped(char c)
 	}
 }
 
-static void say_unknown_name(char problem[TEMPLATE_PROBLEM_BYTES], const char *name, size_t len)
+/* Get the name of a figure that may be meant. */
+static bool find_near(const char *word, unsigned kinds, char *out, size_t size)
 {
-	snprintf(problem, TEMPLATE_PROBLEM_BYTES,
-	         "no figure '%.*s' here for the template: '--template help' lists them",
-	         (int)(len < 60 ? len : 60), name);
+	const struct summary_field *field;
+
+	for (size_t i = 0; (field = summary_field_at(i)); i++) {
+		if (!(field->kinds & kinds))
+			continue;
+		snprintf(out, size, "%s%s%s", field->group ? field->group : "",
+		         field->group ? "_" : "", field->name);
+		if (is_near(word, out))
+			return true;
+	}
+	return false;
+}
+
+static void say_unknown_name(char problem[TEMPLATE_PROBLEM_BYTES], const char *name, size_t len,
+                             unsigned kinds)
+{
+	char word[60], meant[60];
+
+	snprintf(word, sizeof(word), "%.*s", (int)(len < 60 ? len : 60), name);
+	if (find_near(word, kinds, meant, sizeof(meant)))
+		snprintf(problem, TEMPLATE_PROBLEM_BYTES,
+		         "unknown figure '%s' in the template: did you mean '%s'?", word, meant);
+	else
+		snprintf(problem, TEMPLATE_PROBLEM_BYTES,
+		         "unknown figure '%s' in the template: '--template help' lists them", word);
 }
 
 static bool read_name(const char *s, unsigned kinds, struct token *token,
@@ -142,7 +166,7 @@ static bool read_name(const char *s, unsigned kinds, struct token *token,
 	token->len = len + 2;
 	token->field = summary_field_by_name(s + 1, len, kinds);
 	if (!token->field)
-		say_unknown_name(problem, s + 1, len);
+		say_unknown_name(problem, s + 1, len, kinds);
 	return token->field != NULL;
 }
 

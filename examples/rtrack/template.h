@@ -8,7 +8,7 @@
 #include "text.h"
 #include "usage.h"
 
-enum { TEMPLATE_PROBLEM_BYTES = 160 };
+enum { TEMPLATE_PROBLEM_BYTES = 200 };
 
 /* Returns true if a template has only names and letters that exist for these USAGE_ kinds.
  * Otherwise returns false and says in words what is wrong. */

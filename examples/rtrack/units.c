@@ -31,7 +31,7 @@ int parse_duration(const char *s, int64_t *ns)
 			continue;
 		value *= time_units[i].ns;
 		if (value < 1 || value > 9e18)
-			return -EINVAL;
+			return -ERANGE;
 		*ns = (int64_t)(value + 0.5);
 		return 0;
 	}
@@ -42,17 +42,15 @@ int parse_count(const char *s, uint64_t limit, uint64_t *out)
 {
 	uint64_t value = 0;
 
-	if (!*s)
+	if (!*s || strspn(s, "0123456789") != strlen(s))
 		return -EINVAL;
 	for (; *s; s++) {
-		if (*s < '0' || *s > '9')
-			return -EINVAL;
 		if (value > (limit - (uint64_t)(*s - '0')) / 10)
-			return -EINVAL;
+			return -ERANGE;
 		value = value * 10 + (uint64_t)(*s - '0');
 	}
 	*out = value;
-	return value > 0 ? 0 : -EINVAL;
+	return value > 0 ? 0 : -ERANGE;
 }
 
 double seconds(uint64_t ns)

@@ -450,7 +450,7 @@ class Fields(Files):
                             (["system", "--fields", "pss_bytes"], "pss_bytes")):
             done = rtrack(*words, "-o", self.path, *(["true"] if words[0] == "run" else []))
             self.assertEqual(done.returncode, 2, words)
-            self.assertIn(f"no field '{name}'", done.stderr)
+            self.assertIn(f"unknown field '{name}'", done.stderr)
             self.assertFalse(self.path.exists())
 
     def test_fixed_formats_have_no_choice(self) -> None:

@@ -168,7 +168,7 @@ class Template(Case):
         self.assertEqual(rtrack("system", "--count", "1", "--template", "%M").returncode, 2)
         # What a tree has does not help for the system.
         done = rtrack("system", "--count", "1", "--template", "{pid}")
-        self.assertIn("no figure 'pid' here", done.stderr)
+        self.assertIn("unknown figure 'pid' in the template", done.stderr)
         self.assertNotIn("rtrack run", done.stderr)
 
     def test_template_goes_to_the_summary_file(self) -> None:
