@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "json.h"
@@ -67,7 +66,7 @@ int show_fields(bool as_json)
 {
 	struct columns tree = { 0 }, system = { 0 };
 	struct text out = { 0 };
-	int err = columns_all(&tree, RT_KIND_PID);
+	int code, err = columns_all(&tree, RT_KIND_PID);
 
 	if (err == 0)
 		err = columns_all(&system, RT_KIND_SYSTEM);
@@ -85,9 +84,9 @@ int show_fields(bool as_json)
 		json_end(&out, ']');
 		text_add(&out, "\n");
 	}
-	fwrite(out.data, 1, out.len, stdout);
+	code = text_print(&out);
 	text_free(&out);
 	columns_free(&tree);
 	columns_free(&system);
-	return 0;
+	return code;
 }

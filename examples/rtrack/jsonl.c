@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Format jsonl: an object with the columns of series_columns.h for each row. */
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "format.h"
 #include "json.h"
@@ -14,28 +16,26 @@
 /* Add a whole number, or a string with it if it is too large for a number of JSON. */
 static void add_unsigned(struct text *out, const char *key, uint64_t value)
 {
-	struct text digits = { 0 };
+	char digits[24];
 
 	if (value <= LARGEST_INTEGER) {
 		json_u64(out, key, value);
 		return;
 	}
-	text_u64(&digits, value);
-	json_string(out, key, digits.data);
-	text_free(&digits);
+	snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	json_string(out, key, digits);
 }
 
 static void add_time(struct text *out, const char *key, uint64_t ns, bool is_iso)
 {
-	struct text time = { 0 };
+	char time[ISO_TIME_BYTES];
 
 	if (!is_iso) {
 		json_exact_seconds(out, key, ns);
 		return;
 	}
-	text_iso_time(&time, ns);
-	json_string(out, key, time.data);
-	text_free(&time);
+	format_iso_time(time, ns);
+	json_string(out, key, time);
 }
 
 static void add_marked(struct text *out, const char *key, const struct columns *columns,

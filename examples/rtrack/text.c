@@ -147,14 +147,21 @@ void text_seconds(struct text *t, uint64_t ns)
 	text_bytes(t, digits, len);
 }
 
-void text_iso_time(struct text *t, uint64_t ns)
+void format_iso_time(char out[ISO_TIME_BYTES], uint64_t ns)
 {
 	time_t whole = (time_t)(ns / 1000000000);
 	struct tm parts;
-	char date[40];
+	char date[40] = "";
 
-	if (!gmtime_r(&whole, &parts))
-		return;
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts);
-	text_printf(t, "%s.%06uZ", date, (unsigned)(ns % 1000000000 / 1000));
+	if (gmtime_r(&whole, &parts))
+		strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts);
+	snprintf(out, ISO_TIME_BYTES, "%s.%06uZ", date, (unsigned)(ns % 1000000000 / 1000));
+}
+
+void text_iso_time(struct text *t, uint64_t ns)
+{
+	char time[ISO_TIME_BYTES];
+
+	format_iso_time(time, ns);
+	text_add(t, time);
 }

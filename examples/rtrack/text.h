@@ -38,8 +38,11 @@ void text_rounded(struct text *t, double value, int decimals);
 /* Add nanoseconds as seconds, exactly, with a point. E.g.: 1500000000 becomes 1.5. */
 void text_seconds(struct text *t, uint64_t ns);
 
-/* Add a time since 1970 in UTC, as ISO 8601, to the microsecond. E.g.:
+enum { ISO_TIME_BYTES = 64 };
+
+/* Format or add a time since 1970 in UTC, as ISO 8601, to the microsecond. E.g.:
  * 2026-11-22T19:00:55.123456Z. */
+void format_iso_time(char out[ISO_TIME_BYTES], uint64_t ns);
 void text_iso_time(struct text *t, uint64_t ns);
 
 #endif

@@ -254,7 +254,7 @@ static void write_summary(struct trace *t)
 /* Returns the exit code. */
 static int trace_command(struct trace *t)
 {
-	int err;
+	int code, err;
 
 	signals_hold();
 	err = begin(t);
@@ -264,7 +264,8 @@ static int trace_command(struct trace *t)
 	follow_command(t);
 	signals_stop_forwarding();
 	write_summary(t);
-	return exit_code_of_outcome(&t->outcome);
+	code = exit_code_of_outcome(&t->outcome);
+	return code == 0 && t->out.is_torn ? EXIT_TROUBLE : code;
 }
 
 /* Returns the exit code. */

@@ -24,6 +24,7 @@ class ShortMemory(Case):
 
     def test_info_and_rusage_end_with_1_and_print_nothing(self) -> None:
         for words, limit in ((["info", "--json"], 1500), (["info"], 1500),
+                             (["info", "--fields"], 1500), (["info", "--fields", "--json"], 1500),
                              (["rusage", "-f", "json"], 500), (["rusage"], 500)):
             done = self.run_short(*words, limit=limit)
             self.assertEqual((done.returncode, done.stdout), (1, ""), words)
@@ -33,6 +34,24 @@ class ShortMemory(Case):
         self.assertEqual(done.returncode, 1)
         for line in done.stdout.splitlines():
             json.loads(line)
+
+    def test_row_is_whole_or_missing_whichever_piece_has_no_memory(self) -> None:
+        words = ["system", "-q", "-f", "jsonl", "--time-format", "iso", "--fields",
+                 "timestamp,interval_seconds,memory_total_bytes,load_1m", "-i", "0.005", "--count",
+                 "3"]
+        whole = [json.loads(line) for line in rtrack(*words).stdout.splitlines()]
+        failed = 0
+        for at in range(1, 30):
+            env = {**os.environ, "LD_PRELOAD": SHORT_MEMORY, "SHORT_MEMORY_AT": str(at)}
+            done = rtrack(*words, env=env)
+            rows = [json.loads(line) for line in done.stdout.splitlines()]
+            for row in rows:
+                self.assertEqual(row.keys(), whole[0].keys())
+                self.assertEqual({row[name] is None for name in ("timestamp", "load_1m")}, {False})
+            if len(rows) < len(whole) or "out of memory" in done.stderr:
+                self.assertNotEqual(done.returncode, 0, (at, done.stderr))
+                failed += 1
+        self.assertGreater(failed, 0)
 
     def test_summary_is_whole_or_missing(self) -> None:
         path = self.dir / "summary.json"
