@@ -4,12 +4,14 @@
 rtrack prints one error message and writes no torn row, and the command goes on."""
 import os
 import resource
+import select
 import signal
 import subprocess
 import time
 import unittest
 
-from rtrack_command import PATIENCE_S, RTRACK, Case, read_csv, read_jsonl, rtrack
+from rtrack_command import (PATIENCE_S, RTRACK, Case, read_csv, read_jsonl, rtrack,
+                            voluntary_switches, wait_until)
 
 DONE = "sleep 0.3; echo done; exit 3"
 # Runs until the file of the first argument is not empty: until rtrack has written an error there.
@@ -54,10 +56,20 @@ class FullDevice(Case):
         with open("/dev/full", "w") as full:
             self.assertEqual(rtrack("run", "sh", "-c", "exit 3", stderr=full).returncode, 3)
 
-    def test_text_to_full_stdout_returns_1(self) -> None:
+    def test_full_stdout_fails_every_subcommand(self) -> None:
+        pid = str(os.getpid())
         with open("/dev/full", "w") as full:
-            for words in (["info"], ["rusage"], ["--help"], ["run", "--help"]):
-                self.assertEqual(rtrack(*words, stdout=full).returncode, 1, words)
+            for words in (["info"], ["info", "--json"], ["info", "--fields"],
+                          ["info", "--fields", "--json"], ["rusage"], ["rusage", "-f", "json"],
+                          ["rusage", "--pid", pid], ["help"], ["help", "run"], ["--help"],
+                          ["--version"], ["run", "--help"], ["run", "--template", "help"],
+                          ["system", "-q", "--count", "1", "-i", "0.01"],
+                          ["system", "-q", "--count", "1", "-i", "0.01", "-o", "/dev/null",
+                           "--summary-file", "-"],
+                          ["attach", "-q", "--count", "1", "-i", "0.01", pid]):
+                done = rtrack(*words, stdout=full)
+                self.assertEqual(done.returncode, 1, words)
+                self.assertRegex(done.stderr, "^rtrack: cannot write '?standard output'?: no space")
 
 
 class FullFile(Case):
@@ -76,6 +88,10 @@ class FullFile(Case):
         self.assertEqual((done.returncode, done.stdout), (3, "done\n"))
         self.assertEqual(len(errors.read_text().splitlines()), 1, errors.read_text())
         return str(path)
+
+    def test_size_limit_is_named(self) -> None:
+        self.fill("csv", 500)
+        self.assertIn("ulimit -f", (self.dir / "errors").read_text())
 
     def test_csv_at_size_limit_has_whole_rows(self) -> None:
         for limit in (500, 801, 902, 1003):
@@ -150,16 +166,26 @@ class ClosedPipe(Case):
 
 class SlowPipe(Case):
     def test_rows_to_full_nonblocking_pipe_are_not_lost(self) -> None:
+        """rtrack finds the pipe full, and sleeps until there is room."""
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         process = self.start(
-            [RTRACK, "system", "-q", "-f", "jsonl", "-i", "0.005", "--count", "60"], stdout=writer)
+            [RTRACK, "system", "-q", "-f", "jsonl", "-i", "0.005", "--count", "100"],
+            stdout=writer)
+
+        def sleeps_for_room() -> bool:
+            if select.select([], [writer], [], 0)[1]:
+                return False
+            before = voluntary_switches(process.pid)  # each row has one
+            time.sleep(0.1)
+            return voluntary_switches(process.pid) == before
+
+        wait_until(sleeps_for_room)
         os.close(writer)
         with open(reader) as pipe:
-            time.sleep(0.8)  # until rtrack has written more than the pipe holds
             lines = pipe.read().splitlines()
         self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
-        self.assertEqual(len(lines), 60)
+        self.assertEqual(len(lines), 100)
         self.assertTrue(all(line.startswith("{") and line.endswith("}") for line in lines))
 
 
