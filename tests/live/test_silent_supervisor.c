@@ -24,6 +24,10 @@
 #define GIVE_UP_MAX_NS (60 * NS_PER_S) /* on a machine that is busy */
 #define QUIET_NS (3 * NS_PER_S / 2)    /* a silent supervisor is given up after 2 s */
 #define COMMANDS 200
+/* A wait that ends by the bound of 2 s alone takes that long each time. One that does not is faster
+ * at one of some attempts, also on a machine that is busy. */
+#define ATTEMPTS 8
+#define RAN_INTO_BOUND 3 /* exit status of a child */
 
 static int64_t now_ns(void)
 {
@@ -104,7 +108,8 @@ static int has_ended(void *command)
 	return rt_command_signal(command, 0) == -ESRCH;
 }
 
-START_TEST(signal_after_the_end_gives_up_the_supervisor)
+/* Returns how long the wait took after a signal that came after the end. */
+static int64_t give_up_by_signal(void)
 {
 	int32_t supervisor;
 	struct rt_command *command = start_with_stopped_supervisor(&supervisor);
@@ -116,8 +121,17 @@ START_TEST(signal_after_the_end_gives_up_the_supervisor)
 	ck_assert_int_eq(rt_command_signal(command, SIGINT), -ESRCH);
 	outcome = wait_without_supervisor(command, &took_ns);
 	check_given_up(&outcome, took_ns);
-	ck_assert_int_lt(took_ns, QUIET_NS);
 	free_and_reap(command, supervisor);
+	return took_ns;
+}
+
+START_TEST(signal_after_the_end_gives_up_the_supervisor)
+{
+	int64_t took_ns = INT64_MAX;
+
+	for (int i = 0; i < ATTEMPTS && took_ns >= QUIET_NS; i++)
+		took_ns = give_up_by_signal();
+	ck_assert_int_lt(took_ns, QUIET_NS);
 }
 END_TEST
 
@@ -144,8 +158,8 @@ static int deny_call(uint32_t call)
 	return filter_call(call, SECCOMP_RET_ERRNO | EPERM, 0);
 }
 
-/* In a child, which has the filter: the exit status says what was seen. */
-static int run_under_filter(uint32_t call)
+/* The exit status says what was seen. */
+static int run_once_under_filter(void)
 {
 	static const char *const argv[] = { "sh", "-c", "exit 5", NULL };
 	struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
@@ -154,19 +168,29 @@ static int run_under_filter(uint32_t call)
 	int64_t start_ns;
 	int err;
 
-	if (deny_call(call) < 0)
-		return 77;
 	if (start_command(&command, opts, argv) < 0)
 		return 2;
 	start_ns = now_ns();
 	err = rt_command_wait(command, GIVE_UP_MAX_NS, &outcome, sizeof(outcome));
 	rt_command_free(command);
 	if (err == -ETIMEDOUT || now_ns() - start_ns > QUIET_NS)
-		return 3;
+		return RAN_INTO_BOUND;
 	if (outcome.complete || outcome.valid & RT_HAS_CPU)
 		return 4;
 	/* Kernels before 6.15 do not keep the exit code of a process that init has reaped. */
 	return (err == 0 && outcome.exit_code == 5) || err == -ECHILD ? 0 : 5;
+}
+
+/* In a child, which has the filter. */
+static int run_under_filter(uint32_t call)
+{
+	int seen = RAN_INTO_BOUND;
+
+	if (deny_call(call) < 0)
+		return 77;
+	for (int i = 0; i < ATTEMPTS && seen == RAN_INTO_BOUND; i++)
+		seen = run_once_under_filter();
+	return seen;
 }
 
 static const uint32_t wait_calls[] = { SYS_waitid, SYS_wait4 };
