@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Tests of the completions, called in the same way as by bash, fish and zsh."""
 import os
+import pty
 import re
 import shutil
+import select
+import signal
 import subprocess
+import time
 import unittest
-from typing import List
+from typing import Dict, List
 
 from harness import SOURCE, need
-from rtrack_command import PATIENCE_S, RTRACK, Case
+from rtrack_command import PATIENCE_S, RTRACK, Case, rtrack
 from test_options import COMMANDS, in_help
 
 SCRIPT = r"""
@@ -31,11 +35,15 @@ source $script
 """
 
 
-def in_shell(argv: List[str]) -> str:
-    """Return what a shell prints that finds this rtrack."""
-    environment = {**os.environ, "PATH": os.path.dirname(RTRACK) + ":" + os.environ["PATH"]}
+def with_rtrack() -> Dict[str, str]:
+    """Return the environment of a shell that finds this rtrack."""
+    return {**os.environ, "PATH": os.path.dirname(RTRACK) + ":" + os.environ["PATH"]}
+
+
+def in_shell(argv: List[str], cwd: str = "/") -> str:
+    """Return what a shell prints."""
     done = subprocess.run(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=PATIENCE_S, env=environment)
+                          timeout=PATIENCE_S, env=with_rtrack(), cwd=cwd)
     if done.stderr:
         raise AssertionError(done.stderr)
     return done.stdout
@@ -45,11 +53,8 @@ class Completion(Case):
     def complete(self, *words: str, cwd: str = "/") -> List[str]:
         """Return the completions of the last word."""
         path = str(SOURCE / "examples/rtrack/rtrack.bash-completion")
-        done = subprocess.run(["bash", "--norc", "-c", SCRIPT, "bash", path, "rtrack", *words],
-                              cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=PATIENCE_S)
-        self.assertEqual(done.stderr, "")
-        return done.stdout.split()
+        return in_shell(["bash", "--norc", "-c", SCRIPT, "bash", path, "rtrack", *words],
+                        cwd).split()
 
     def test_script_when_sourced_registers_completion(self) -> None:
         path = str(SOURCE / "examples/rtrack/rtrack.bash-completion")
@@ -79,6 +84,22 @@ class Completion(Case):
         self.assertEqual(self.complete("attach", "--pss", "o"), ["off"])
         self.assertEqual(self.complete("run", "-i", ""), [])
 
+    def test_words_of_every_option_are_those_of_the_help(self) -> None:
+        """Bash, fish and zsh read the help, so a new word of an option needs no change there."""
+        for command in COMMANDS:
+            lines = re.findall(r"(?m)^  (?:-.,|   ) (--\S+) [A-Z]+ +(.*)$",
+                               rtrack("help", command).stdout)
+            for option, text in lines:
+                words = re.split(", | or ", text.partition(";")[0].rpartition(": ")[2])
+                words = [word for word in words if re.fullmatch("[a-z][a-z0-9+-]*", word)]
+                if words:
+                    self.assertEqual(self.complete(command, option, ""), words, (command, option))
+
+    def test_lists_complete_after_a_comma(self) -> None:
+        self.assertEqual(self.complete("trace", "--calls", "wait4,g"), ["wait4,getrusage"])
+        self.assertIn("pid,pss_bytes", self.complete("run", "--fields", "pid,pss_"))
+        self.assertEqual(self.complete("run", "--fields", "pid,rss_by"), ["pid,rss_bytes"])
+
     def test_option_of_info_without_argument_is_followed_by_options(self) -> None:
         self.assertEqual(self.complete("info", "--fields", "--j"), ["--json"])
         self.assertEqual(self.complete("run", "--fields", "--j"), [])
@@ -100,6 +121,62 @@ class Completion(Case):
                       ["run", "--live"], ["run", "--live", "=", "always", "-q"]):
             self.assertIn("true", self.complete(*words, "tru"), words)
         self.assertNotIn("--interval", self.complete("run", "true", "--int"))
+
+
+def on_terminal(output: str) -> str:
+    """Return what is seen of an output, without sequences, bells and what is taken back."""
+    output = re.sub("\x1b(\\[[0-9;?]*[a-zA-Z]|[=>])|\x07|\r", "", output)
+    while "\b" in output:
+        output = re.sub("(?s).?\b", "", output, count=1)
+    return output
+
+
+class Interactive(Case):
+    """A shell on a terminal, where a user types a line and presses Tab."""
+
+    def type_in(self, argv: List[str], *lines: str, until: str) -> str:
+        """Type lines into a shell, and return what is on the terminal once until matches."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execvpe(argv[0], argv, {**with_rtrack(), "TERM": "dumb", "PS1": "$ ",
+                                            "HOME": str(self.dir)})
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.close, terminal)  # which hangs up the shell
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        self.assertGreater(pid, 0)
+        output, end = "", time.monotonic() + PATIENCE_S
+        for line in [*lines, ""]:
+            # The shell discards what is typed before it reads a line by itself.
+            while not re.search(until if line == "" else "[$>#] *$", on_terminal(output)):
+                self.assertLess(time.monotonic(), end, output)
+                if select.select([terminal], [], [], 0.1)[0]:
+                    output += os.read(terminal, 4096).decode(errors="replace")
+            os.write(terminal, line.encode())
+        return on_terminal(output)
+
+    def test_bash_completes_words_of_an_option(self) -> None:
+        path = SOURCE / "examples/rtrack/rtrack.bash-completion"
+        output = self.type_in(["bash", "--norc", "--noprofile", "-i"],
+                              f"source {path}\n", "rtrack run --pss ex\t-o x --summ\t\n",
+                              until="--pss exact -o x --summary")
+        self.assertIn("--summary", output)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes_words_of_an_option(self) -> None:
+        (self.dir / "_rtrack").symlink_to(SOURCE / "examples/rtrack/rtrack.zsh")
+        output = self.type_in(["zsh", "-f", "-i"],
+                              f"fpath+={self.dir}; autoload -Uz compinit; compinit -u -D\n",
+                              "rtrack run --pss ex\t-o x --time-f\tis\t\n",
+                              until="--pss exact -o x --time-format=iso")
+        self.assertIn("exact", output)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_completes_words_of_an_option(self) -> None:
+        path = SOURCE / "examples/rtrack/rtrack.fish"
+        output = self.type_in(["fish", "--no-config", "-i"], f"source {path}\n",
+                              "rtrack run --pss ex\t-o x --time-f\tis\t\n",
+                              until="--pss exact -o x --time-format=? ?iso")
+        self.assertIn("exact", output)
 
 
 @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
