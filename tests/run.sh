@@ -20,7 +20,7 @@ packages=(
   bindgen libclang-common-14-dev                       # Rust: a generator, with its stddef.h
   python3-cffi swig                                    # generators of bindings
   abigail-tools binutils                               # ABI
-  doxygen mandoc                                       # documentation
+  doxygen groff man-db mandoc                          # documentation
   git clang-format-14 reuse                            # style
 )
 thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev libproc2-dev sysstat)

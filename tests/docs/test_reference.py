@@ -37,7 +37,7 @@ class Reference(unittest.TestCase):
         self.check_pages("html/*.html")
 
     def test_man_pages_name_every_public_symbol(self) -> None:
-        self.check_pages("man3/*.3rtrack")
+        self.check_pages("man-doxygen/*.3rtrack")
 
 
 if __name__ == "__main__":
