@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -17,6 +16,7 @@
 #include "live.h"
 #include "message.h"
 #include "outputs.h"
+#include "pidfd.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
@@ -35,7 +35,7 @@ struct attach {
 	size_t count;
 	struct follow *trees;
 	/* One pidfd for each root. It becomes readable when the root exits. fd is -1 if there is
-	 * none. */
+	 * none: then the next sample notices that the root has exited. */
 	struct pollfd *pidfds;
 	struct target_cgroup *cgroups;     /* one for each root */
 	struct top_processes *tops;        /* likewise */
@@ -50,18 +50,6 @@ struct attach {
 	int64_t start_ns, next_peak_poll;
 	char found[TARGET_KINDS][TARGET_PATH_MAX]; /* what the options name */
 };
-
-/* Returns a descriptor, or -1. pidfd_open(2) exists since Linux 5.3. Without it, the next sample
- * notices that the process has exited. */
-static int open_pidfd(int32_t pid)
-{
-#ifdef SYS_pidfd_open
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-	(void)pid;
-	return -1;
-#endif
-}
 
 /* Attach to the process that word names. Returns 0 or an exit code. */
 static int attach_to(struct attach *a, const char *word)
@@ -84,7 +72,7 @@ static int attach_to(struct attach *a, const char *word)
 	err = rt_pid_tracker_new(&tracker, (int32_t)pid, &opts);
 	if (err == 0) {
 		a->pidfds[a->count] =
-		    (struct pollfd){ .fd = open_pidfd((int32_t)pid), .events = POLLIN };
+		    (struct pollfd){ .fd = pidfd_open_of((int32_t)pid), .events = POLLIN };
 		target_cgroup_init(&a->cgroups[a->count], (int32_t)pid);
 		a->count++;
 		a->command_lines[a->count - 1] = command_line_read((int32_t)pid);

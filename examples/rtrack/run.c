@@ -4,7 +4,6 @@
  * Between samples, rtrack sleeps in rt_command_wait() with a timeout. It returns when the command
  * ends. One more sample then has the final totals, so the rows add up to the summary. */
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +179,7 @@ static void end_command(struct run *r)
 	bool is_first = r->kills_sent++ == 0;
 
 	if (is_first)
-		tree_signal(r->tree.tracker, SIGTERM);
+		tree_terminate(r->tree.tracker);
 	else
 		rt_command_kill(r->command);
 	r->kill_at = is_first ? clock_now() + GRACE_NS : NEVER;

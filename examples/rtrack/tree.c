@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pidfd.h"
+
 /* Returns all members of the last sample, or NULL if there are none or they cannot be listed. The
  * caller frees them. */
 static struct rt_process *list_members(const struct rt_tracker *tracker, size_t *count)
@@ -29,19 +31,34 @@ static bool has_exited(const struct rt_process *member)
 	return (member->state == 'Z' || member->state == 'X') && member->threads <= 1;
 }
 
-/* The pid of a member is reused by another process only if the member exits, is reaped, and all
- * other pids are used up within the microseconds since the sample. */
-void tree_signal(struct rt_tracker *tracker, int signal)
+/* The descriptor is opened before the check, so it cannot be of a process that has reused the pid.
+ * E.g.: pid 42 exits and is reused: the start time differs, and nothing is sent. */
+static void signal_member(const struct rt_process *member, int signal)
 {
+	int fd = pidfd_open_of(member->pid);
+	struct rt_process now;
+
+	if (rt_pid_read(member->pid, RT_HAS_CPU, &now, sizeof(now)) == 0 &&
+	    now.start_ticks == member->start_ticks)
+		pidfd_signal(fd, member->pid, signal);
+	if (fd >= 0)
+		close(fd);
+}
+
+void tree_terminate(struct rt_tracker *tracker)
+{
+	static const int signals[] = { SIGTERM, SIGCONT };
 	struct rt_metrics now;
 	struct rt_process *members;
 	size_t count;
 
 	rt_sample(tracker, &now, sizeof(now));
 	members = list_members(tracker, &count);
-	for (size_t i = 0; members && i < count; i++) {
-		if (!has_exited(&members[i]))
-			kill(members[i].pid, signal);
+	for (size_t s = 0; members && s < sizeof(signals) / sizeof(signals[0]); s++) {
+		for (size_t i = 0; i < count; i++) {
+			if (!has_exited(&members[i]))
+				signal_member(&members[i], signals[s]);
+		}
 	}
 	free(members);
 }

@@ -7,8 +7,9 @@
 
 #include <rtrack/rtrack.h>
 
-/* Send a signal to all members that are running now. */
-void tree_signal(struct rt_tracker *tracker, int signal);
+/* Send SIGTERM to all members that are running now, and then SIGCONT, without which a stopped one
+ * would not act on it. */
+void tree_terminate(struct rt_tracker *tracker);
 
 /* Returns true if all members of the last sample are zombies, which only wait to be reaped, or
  * rtrack, which would wait for its own end. E.g.: "rtrack attach $$ &" follows the shell that has
