@@ -13,6 +13,7 @@
 #include "accounting_methods.h"
 #include "clock.h"
 #include "commands.h"
+#include "ending.h"
 #include "exit_code.h"
 #include "figures.h"
 #include "follow.h"
@@ -25,14 +26,13 @@
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
-#include "tree.h"
 #include "units.h"
 
-/* Time between SIGTERM and SIGKILL of --timeout. */
-#define GRACE_NS (5 * NS_PER_S)
 #define FIRST_LOOK_NS (NS_PER_S / 50)
 /* Longest time between two looks at the terminal, while a line is shown there. */
 #define LIVE_CHECK_NS (NS_PER_S / 5)
+/* Time between two looks at what the command has left running, while it is being ended. */
+#define ENDING_LOOK_NS (NS_PER_S / 50)
 
 struct run {
 	const struct options *options;
@@ -45,8 +45,8 @@ struct run {
 	struct processes processes;
 	struct live live;
 	struct ticker ticker;
-	int64_t kill_at; /* when --timeout sends the next signal, or NEVER */
-	int kills_sent;
+	int64_t timeout_at; /* or NEVER */
+	struct ending ending;
 	bool has_looks; /* at the processes that use most, also between two rows */
 	struct top_processes top;
 	const char **script; /* arguments of the shell that runs a script, or NULL */
@@ -107,9 +107,10 @@ static void begin(struct run *r, int64_t start_ns)
 	r->tree.wants_gpu = o->gpu;
 	series_begin(&r->series, &subject);
 	ticker_init(&r->ticker, o, start_ns);
-	r->kill_at = o->timeout_ns > 0 && o->timeout_ns < NEVER - start_ns
-	                 ? start_ns + o->timeout_ns
-	                 : NEVER;
+	r->timeout_at = o->timeout_ns > 0 && o->timeout_ns < NEVER - start_ns
+	                    ? start_ns + o->timeout_ns
+	                    : NEVER;
+	ending_init(&r->ending, r->command);
 	/* Rows that are as frequent as looks need none between them. */
 	r->has_looks = summary_wants_top(&r->summary) && o->interval_ns > TOP_LOOK_NS;
 	r->top.next_look_ns = start_ns + FIRST_LOOK_NS;
@@ -173,18 +174,6 @@ static void write_row(struct run *r)
 	series_write(&r->series, &row);
 }
 
-/* --timeout: send SIGTERM first, and SIGKILL the second time. */
-static void end_command(struct run *r)
-{
-	bool is_first = r->kills_sent++ == 0;
-
-	if (is_first)
-		tree_terminate(r->tree.tracker);
-	else
-		rt_command_kill(r->command);
-	r->kill_at = is_first ? clock_now() + GRACE_NS : NEVER;
-}
-
 /* Write a row and send a signal, if they are due. */
 static void run_due_actions(struct run *r)
 {
@@ -198,22 +187,19 @@ static void run_due_actions(struct run *r)
 	}
 	if (r->has_looks)
 		top_processes_sample(&r->top, r->tree.tracker);
-	if (now >= r->kill_at)
-		end_command(r);
-}
-
-/* Kill the processes that the command left running. The new outcome includes what they used. */
-static void kill_remaining(struct run *r)
-{
-	rt_command_kill(r->command);
-	rt_command_wait(r->command, 0, &r->outcome, sizeof(r->outcome));
+	if (now >= r->timeout_at) {
+		r->timeout_at = NEVER;
+		ending_begin(&r->ending);
+	}
+	ending_continue(&r->ending);
 }
 
 /* Returns when the next action is due. */
 static int64_t next_due(const struct run *r)
 {
-	int64_t due = r->ticker.next < r->kill_at ? r->ticker.next : r->kill_at;
+	int64_t due = r->ticker.next < r->timeout_at ? r->ticker.next : r->timeout_at;
 
+	due = r->ending.next_at < due ? r->ending.next_at : due;
 	return r->has_looks && r->top.next_look_ns < due ? r->top.next_look_ns : due;
 }
 
@@ -231,6 +217,20 @@ static int64_t time_to_wait(const struct run *r)
 	return left;
 }
 
+/* The command has ended. What it has left running has the rest of the grace time, or until a signal
+ * requests the end. */
+static void end_remaining(struct run *r)
+{
+	while (!signals_end_requested() && ending_is_graceful(&r->ending)) {
+		int64_t due = next_due(r), look_at = clock_now() + ENDING_LOOK_NS;
+
+		signals_sleep(due < look_at ? due : look_at, NULL, 0);
+		run_due_actions(r);
+		live_check(&r->live);
+	}
+	ending_finish(&r->ending, &r->outcome);
+}
+
 static void follow_to_end(struct run *r)
 {
 	int err;
@@ -245,8 +245,8 @@ static void follow_to_end(struct run *r)
 		warn("the exit status of the command, process %d, is lost: its supervisor was "
 		     "killed",
 		     (int)r->tree.pid);
-	if (r->kills_sent > 0) /* --timeout also ends what the command left running */
-		kill_remaining(r);
+	if (r->ending.has_begun)
+		end_remaining(r);
 	write_row(r);
 }
 
@@ -294,7 +294,7 @@ static void write_results(struct run *r)
 	usage_of_command(&usage, &r->outcome, &r->tree);
 	usage.argv = r->argv;
 	usage.label = r->options->label;
-	usage.timed_out = r->kills_sent > 0;
+	usage.timed_out = r->ending.has_begun;
 	if (summary_wants_top(&r->summary))
 		rank(r, &usage);
 	if (usage.reasons & RT_REASON_NO_SUPERVISOR)
@@ -305,7 +305,7 @@ static void write_results(struct run *r)
 
 static int exit_code(const struct run *r)
 {
-	return r->kills_sent > 0 ? EXIT_TIMED_OUT : exit_code_of_outcome(&r->outcome);
+	return r->ending.has_begun ? EXIT_TIMED_OUT : exit_code_of_outcome(&r->outcome);
 }
 
 static int run(struct run *r)

@@ -23,22 +23,25 @@ static struct rt_command *volatile target;
 static volatile sig_atomic_t end_requested, stop_requested;
 static sigset_t mask_before;
 
+/* A command that has ended cannot decide what a signal means. So rtrack waits for nothing else. */
 static void forward(int signal)
 {
 	struct rt_command *command = target;
 
-	if (command)
-		rt_command_signal(command, signal);
+	if (command && rt_command_signal(command, signal) == -ESRCH &&
+	    (signal == SIGTERM || signal == SIGHUP))
+		end_requested = 1;
 }
 
-/* The terminal has sent it to the command, too, which decides what it means. If the command has
- * ended, it means that we shall not wait for anything else. */
+/* The terminal has sent it to the command, too, which decides what it means. */
 static void end_wait(int signal)
 {
 	struct rt_command *command = target;
 
-	if (command && rt_command_signal(command, 0) == -ESRCH)
-		rt_command_signal(command, signal);
+	if (!command || rt_command_signal(command, 0) != -ESRCH)
+		return;
+	rt_command_signal(command, signal);
+	end_requested = 1;
 }
 
 /* A handler, because the command would inherit SIG_IGN. */

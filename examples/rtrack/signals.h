@@ -18,7 +18,8 @@ void signals_survive_output_errors(void);
 void signals_hold(void);
 
 /* Forward TERM, HUP, USR1 and USR2 to the command, including those that are pending. INT and QUIT
- * do nothing: a terminal sends them to the command as well. */
+ * do nothing: a terminal sends them to the command as well. Once the command has ended, all but
+ * USR1 and USR2 request the end. */
 void signals_forward(struct rt_command *command);
 
 /* Stop forwarding. Call this before the command is freed. */
@@ -41,7 +42,8 @@ void signals_stop(void);
  * end. */
 void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count);
 
-/* Returns true if a signal has requested the end. */
+/* Returns true if a signal has requested the end: of what rtrack follows, or of its wait for what a
+ * command has left running. */
 bool signals_end_requested(void);
 
 #endif

@@ -2,6 +2,7 @@
 /* Operations on the single processes of a tree. */
 #include "tree.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -61,6 +62,21 @@ void tree_terminate(struct rt_tracker *tracker)
 		}
 	}
 	free(members);
+}
+
+bool tree_is_running(struct rt_tracker *tracker)
+{
+	struct rt_metrics now;
+	struct rt_process *members;
+	size_t count, running = 0;
+
+	if (rt_sample(tracker, &now, sizeof(now)) == -ESRCH)
+		return false;
+	members = list_members(tracker, &count);
+	for (size_t i = 0; members && i < count; i++)
+		running += !has_exited(&members[i]);
+	free(members);
+	return running > 0;
 }
 
 bool tree_has_ended(const struct rt_tracker *tracker)

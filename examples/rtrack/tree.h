@@ -11,6 +11,9 @@
  * would not act on it. */
 void tree_terminate(struct rt_tracker *tracker);
 
+/* Sample, and return true if a member is running. */
+bool tree_is_running(struct rt_tracker *tracker);
+
 /* Returns true if all members of the last sample are zombies, which only wait to be reaped, or
  * rtrack, which would wait for its own end. E.g.: "rtrack attach $$ &" follows the shell that has
  * started it, and so itself. */

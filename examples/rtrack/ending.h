@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Ends a command and all that it has started: SIGTERM, a grace time, SIGKILL. */
+#ifndef ENDING_H
+#define ENDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rtrack/rtrack.h>
+
+struct ending {
+	struct rt_command *command;
+	int64_t next_at; /* when the next signal is due, or NEVER */
+	bool has_begun;
+	bool is_killing; /* SIGKILL was sent */
+	bool has_warned; /* of processes that may not be signalled */
+};
+
+void ending_init(struct ending *e, struct rt_command *command);
+
+/* Send SIGTERM to all processes of the command. */
+void ending_begin(struct ending *e);
+
+/* Send SIGKILL if it is due: at the end of the grace time, and again each second, for what was
+ * forked meanwhile. */
+void ending_continue(struct ending *e);
+
+/* Whether there is something to wait for, once the command itself has ended: the grace time is not
+ * over, and processes that the command has started run on. */
+bool ending_is_graceful(const struct ending *e);
+
+/* Kill all that still runs, once the command itself has ended. The new outcome includes what they
+ * used. */
+void ending_finish(struct ending *e, struct rt_outcome *outcome);
+
+#endif
