@@ -54,14 +54,38 @@ static int list_longer(char *list, size_t size, const char *name, unsigned comma
 	return count;
 }
 
+/* Returns the first subcommand that has an option of exactly this name, or NULL. */
+static const char *subcommand_with(const char *name)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} commands[] = {
+		{ FOR_RUN, "run" },     { FOR_ATTACH, "attach" }, { FOR_SYSTEM, "system" },
+		{ FOR_TRACE, "trace" }, { FOR_RUSAGE, "rusage" }, { FOR_INFO, "info" },
+	};
+	const struct option_row *row;
+
+	for (int i = 0; (row = option_row_at(i)); i++) {
+		for (size_t c = 0; c < sizeof(commands) / sizeof(commands[0]); c++) {
+			if (strcmp(row->name, name) == 0 && row->commands & commands[c].bit)
+				return commands[c].name;
+		}
+	}
+	return NULL;
+}
+
 static void warn_long(const char *word, unsigned commands)
 {
 	char name[NAME_BYTES], list[400];
-	const char *meant;
+	const char *meant, *other;
 
 	copy_name(name, word);
+	other = subcommand_with(name);
 	meant = near_name(name, commands);
-	if (meant)
+	if (other)
+		warn("unknown option '--%s': it is an option of 'rtrack %s'", name, other);
+	else if (meant)
 		warn("unknown option '--%s': did you mean '--%s'?", name, meant);
 	else if (*name && list_longer(list, sizeof(list), name, commands) > 1)
 		warn("option '--%s' may be one of %s", name, list);

@@ -87,6 +87,16 @@ class Options(Case):
             self.assertIn("rtrack: unknown option '--frobnicate'\n", output)
             self.assertIn(f"Try 'rtrack {command} --help'", output)
 
+    def test_option_of_another_subcommand_is_named_with_it(self) -> None:
+        for words, answer in (
+                (["attach", "--processes", "x", "1"], "'--processes': it is an option of 'rtrack run'"),
+                (["system", "--wait"], "'--wait': it is an option of 'rtrack attach'"),
+                (["run", "--all=1", "true"], "'--all': it is an option of 'rtrack trace'")):
+            done = rtrack(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(answer, done.stderr.splitlines()[0])
+        self.assertNotIn("is an option", rtrack("run", "--timeout").stderr)
+
     def test_version_option_prints_both_versions(self) -> None:
         for words in (["-V"], ["--version"], ["run", "-V"]):
             self.assertRegex(
