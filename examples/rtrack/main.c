@@ -21,7 +21,9 @@
 static const struct command commands[] = {
 	{ "run", FOR_RUN, "[--] COMMAND [ARGUMENT]...",
 	  "Run a command, follow it and its descendants, and report what they used.",
-	  "rtrack run -i 100ms -o series.csv -- make", command_run },
+	  "rtrack run -i 100ms -o series.csv -- make\n"
+	  "  rtrack run --timeout 10m --max-memory 2G -- ./job",
+	  command_run },
 	{ "attach", FOR_ATTACH, "[PID...]",
 	  "Follow running processes and their descendants until all have ended.",
 	  "rtrack attach -d 1min $(pidof postgres)", command_attach },

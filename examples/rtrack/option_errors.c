@@ -106,6 +106,8 @@ static const char *valid_argument(const struct option_row *row)
 		{ "PID", "a process id: a whole number, at least 1" },
 		{ "FILE", "the name of a file" },
 		{ "BYTES", "a number of bytes" },
+		{ "SIZE", "bytes, or a number with K, M, G, T or P, e.g. 512M, 1.5G or 1GiB; "
+		          "KB, MB, GB are powers of 1000" },
 		{ "TEXT", "a text" },
 		{ "NAMES", "names, separated by commas" },
 		{ "PATH", "the path of a cgroup" },

@@ -168,6 +168,25 @@ static int set_interval(struct options *o, const char *word)
 	return o->interval_ns < SHORTEST_INTERVAL_NS ? -ERANGE : 0;
 }
 
+/* The word is kept to name the limit as the user has. */
+static int set_limit(struct options *o, int key, const char *word)
+{
+	switch (key) {
+	case KEY_TIMEOUT:
+		o->limit_words.timeout = word;
+		return parse_duration(word, &o->timeout_ns);
+	case KEY_MAX_MEMORY:
+		o->limit_words.memory = word;
+		return parse_size(word, &o->max_memory_bytes);
+	case KEY_MAX_CPU_TIME:
+		o->limit_words.cpu_time = word;
+		return parse_duration(word, &o->max_cpu_ns);
+	default:
+		o->limit_words.processes = word;
+		return parse_count(word, UINT32_MAX, &o->max_processes);
+	}
+}
+
 /* Returns where an option keeps a text that must not be empty, or NULL if it has another value. */
 static const char **find_text(struct options *o, int key)
 {
@@ -211,7 +230,10 @@ int option_set_value(struct options *o, int key, const char *argument)
 	case KEY_COUNT:
 		return parse_count(argument, UINT64_MAX, &o->count);
 	case KEY_TIMEOUT:
-		return parse_duration(argument, &o->timeout_ns);
+	case KEY_MAX_MEMORY:
+	case KEY_MAX_CPU_TIME:
+	case KEY_MAX_PROCESSES:
+		return set_limit(o, key, argument);
 	case 'f':
 		return set_format(o, argument);
 	case KEY_TIME_FORMAT:

@@ -72,6 +72,12 @@ struct options {
 	bool all, live_children;                      /* trace */
 	bool wait;                                    /* attach */
 	const char *cgroup, *unit, *container, *name; /* attach; NULL: not given */
+	/* run: limits besides timeout_ns; 0: none. Then how all of them were given. */
+	uint64_t max_memory_bytes, max_processes;
+	int64_t max_cpu_ns;
+	struct {
+		const char *timeout, *memory, *cpu_time, *processes;
+	} limit_words;
 	/* What RTRACK_OPTIONS alone has given. A default that cannot be used is left alone, while
 	 * an option that cannot be used is an error. */
 	struct {

@@ -23,6 +23,7 @@
 #include "outputs.h"
 #include "processes.h"
 #include "program.h"
+#include "run_limits.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
@@ -45,7 +46,7 @@ struct run {
 	struct processes processes;
 	struct live live;
 	struct ticker ticker;
-	int64_t timeout_at; /* or NEVER */
+	struct limits limits;
 	struct ending ending;
 	bool has_looks; /* at the processes that use most, also between two rows */
 	struct top_processes top;
@@ -107,9 +108,7 @@ static void begin(struct run *r, int64_t start_ns)
 	r->tree.wants_gpu = o->gpu;
 	series_begin(&r->series, &subject);
 	ticker_init(&r->ticker, o, start_ns);
-	r->timeout_at = o->timeout_ns > 0 && o->timeout_ns < NEVER - start_ns
-	                    ? start_ns + o->timeout_ns
-	                    : NEVER;
+	limits_init(&r->limits, o, r->tree.tracker, start_ns);
 	ending_init(&r->ending, r->command);
 	/* Rows that are as frequent as looks need none between them. */
 	r->has_looks = summary_wants_top(&r->summary) && o->interval_ns > TOP_LOOK_NS;
@@ -181,24 +180,25 @@ static void run_due_actions(struct run *r)
 
 	if (now >= r->ticker.next) {
 		write_row(r);
+		limits_check(&r->limits, &r->tree.now);
 		live_draw(&r->live, &r->tree, 1);
 		if (!ticker_advance(&r->ticker, now))
 			series_flush(&r->series);
 	}
 	if (r->has_looks)
 		top_processes_sample(&r->top, r->tree.tracker);
-	if (now >= r->timeout_at) {
-		r->timeout_at = NEVER;
+	limits_look(&r->limits);
+	if (r->limits.passed && !r->ending.has_begun)
 		ending_begin(&r->ending);
-	}
 	ending_continue(&r->ending);
 }
 
 /* Returns when the next action is due. */
 static int64_t next_due(const struct run *r)
 {
-	int64_t due = r->ticker.next < r->timeout_at ? r->ticker.next : r->timeout_at;
+	int64_t due = r->ticker.next, limits_due_at = limits_due(&r->limits);
 
+	due = limits_due_at < due ? limits_due_at : due;
 	due = r->ending.next_at < due ? r->ending.next_at : due;
 	return r->has_looks && r->top.next_look_ns < due ? r->top.next_look_ns : due;
 }
@@ -294,7 +294,7 @@ static void write_results(struct run *r)
 	usage_of_command(&usage, &r->outcome, &r->tree);
 	usage.argv = r->argv;
 	usage.label = r->options->label;
-	usage.timed_out = r->ending.has_begun;
+	limits_set_usage(&r->limits, &usage);
 	if (summary_wants_top(&r->summary))
 		rank(r, &usage);
 	if (usage.reasons & RT_REASON_NO_SUPERVISOR)
@@ -343,6 +343,12 @@ int command_run(const struct options *options)
 	if (options->no_children && options->accounting > RT_ACCOUNTING_POLL)
 		return usage_error(options, "--no-children needs --accounting poll: the other "
 		                            "methods account for a whole tree");
+	if (options->max_processes && options->no_children)
+		return usage_error(options, "--max-processes counts descendants, too: it does not "
+		                            "go with --no-children");
+	if (options->max_memory_bytes && options->pss == PSS_OFF)
+		return usage_error(options, "--max-memory needs to read proportional memory: it "
+		                            "does not go with --pss off");
 	code = run(&r);
 	live_free(&r.live);
 	series_close(&r.series, &r.ticker);

@@ -168,7 +168,7 @@ static const char *color_of_ending(const struct usage *u)
 {
 	if (u->kind == USAGE_ATTACH)
 		return "";
-	return u->exit_code == 0 && !u->timed_out ? GREEN : RED;
+	return u->exit_code == 0 && !u->limit_passed ? GREEN : RED;
 }
 
 /* "rtrack: make -j4   exit 0". The title is cut, not the ending. */

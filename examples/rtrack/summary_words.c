@@ -83,15 +83,22 @@ void summary_add_meaning(struct text *out, const struct summary_field *field, co
 		text_add(out, field->about);
 }
 
+static const char *words_of_limit(const struct usage *u)
+{
+	if (u->timed_out)
+		return "timed out, ";
+	return u->limit_passed ? "limit passed, " : "";
+}
+
 void summary_add_ending(struct text *out, const struct usage *u)
 {
 	if (u->kind == USAGE_ATTACH)
 		text_add(out, u->has_ended ? "ended" : "still running");
 	else if (u->signal > 0)
-		text_printf(out, "%skilled by signal %d (%s)", u->timed_out ? "timed out, " : "",
-		            (int)u->signal, strsignal(u->signal));
+		text_printf(out, "%skilled by signal %d (%s)", words_of_limit(u), (int)u->signal,
+		            strsignal(u->signal));
 	else if (u->exit_code >= 0)
-		text_printf(out, "%sexit %d", u->timed_out ? "timed out, " : "", (int)u->exit_code);
+		text_printf(out, "%sexit %d", words_of_limit(u), (int)u->exit_code);
 	else
 		text_add(out, "exit status lost");
 }

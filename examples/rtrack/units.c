@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses durations and counts, and formats amounts for people to read. */
+/* Parses durations, sizes and counts, and formats amounts for people to read. */
 #include "units.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
 	const char *name;
@@ -16,15 +17,24 @@ static const struct {
 	{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 };
 
-/* The digits are checked because strtod() alone would accept "inf", "0x10" and " 1". */
+/* Parse the digits that s begins with. strtod() alone would accept "inf", "0x10" and " 1". Returns
+ * where they end, or NULL. */
+static const char *parse_number(const char *s, double *value)
+{
+	size_t digits = strspn(s, "0123456789.");
+	char *end;
+
+	*value = strtod(s, &end);
+	return digits == 0 || end != s + digits ? NULL : end;
+}
+
 int parse_duration(const char *s, int64_t *ns)
 {
-	size_t digits = strspn(s, "0123456789."),
-	       count = sizeof(time_units) / sizeof(time_units[0]);
-	char *end;
-	double value = strtod(s, &end);
+	size_t count = sizeof(time_units) / sizeof(time_units[0]);
+	double value;
+	const char *end = parse_number(s, &value);
 
-	if (digits == 0 || end != s + digits)
+	if (!end)
 		return -EINVAL;
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(end, time_units[i].name) != 0)
@@ -36,6 +46,43 @@ int parse_duration(const char *s, int64_t *ns)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+/* Get what the unit of a size multiplies. Returns 0 or -EINVAL. */
+static int parse_size_unit(const char *s, double *factor)
+{
+	static const char letters[] = "kmgtp";
+	const char *letter;
+	double base = 1024;
+
+	*factor = 1;
+	if (strcasecmp(s, "") == 0 || strcasecmp(s, "b") == 0)
+		return 0;
+	letter = strchr(letters, *s | ('a' ^ 'A'));
+	if (!letter)
+		return -EINVAL;
+	if (strcasecmp(s + 1, "b") == 0)
+		base = 1000;
+	else if (s[1] && strcasecmp(s + 1, "ib") != 0)
+		return -EINVAL;
+	for (const char *l = letters; l <= letter; l++)
+		*factor *= base;
+	return 0;
+}
+
+int parse_size(const char *s, uint64_t *bytes)
+{
+	double value, factor;
+	const char *unit = parse_number(s, &value);
+
+	if (!unit || parse_size_unit(unit, &factor) < 0)
+		return -EINVAL;
+	value *= factor;
+	/* Half a byte is a unit that was forgotten. E.g.: "1.5". */
+	if (value < 1 || value > 9e18 || (factor == 1 && value != (double)(uint64_t)value))
+		return -EINVAL;
+	*bytes = (uint64_t)(value + 0.5);
+	return 0;
 }
 
 int parse_count(const char *s, uint64_t limit, uint64_t *out)

@@ -23,6 +23,12 @@ struct usage {
 	const char *cgroup; /* that rtrack attached to, or NULL */
 	bool has_ended;     /* the root has ended */
 	bool timed_out;
+	/* The limit that ended the command: name of its option, and why; NULL: none. */
+	const char *limit_passed, *limit_reason;
+	/* What passed it: one of them; 0: not that one. */
+	uint64_t limit_wall_ns, limit_memory_bytes, limit_cpu_ns, limit_processes;
+	/* All limits; 0: none. */
+	uint64_t limit_timeout_ns, limit_max_memory_bytes, limit_max_cpu_ns, limit_max_processes;
 	int32_t exit_code; /* -1: a signal did it, or it is not known */
 	int32_t signal;
 	int32_t exit_status; /* as in the shell: 128 plus the signal; -1: unknown */
