@@ -82,6 +82,15 @@ struct marks delta_marks(const struct rt_delta *d)
 	return (struct marks){ d->valid, d->partial, d->estimated };
 }
 
+struct marks marks_replaced(struct marks marks, struct marks other, uint64_t bits)
+{
+	return (struct marks){
+		(marks.valid & ~bits) | (other.valid & bits),
+		(marks.partial & ~bits) | (other.partial & bits),
+		(marks.estimated & ~bits) | (other.estimated & bits),
+	};
+}
+
 bool is_known(struct marks marks, uint64_t bits)
 {
 	return ((marks.valid | marks.partial | marks.estimated) & bits) == bits;

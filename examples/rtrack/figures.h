@@ -19,6 +19,9 @@ struct marks {
 struct marks metrics_marks(const struct rt_metrics *m);
 struct marks delta_marks(const struct rt_delta *d);
 
+/* Returns the marks of one, with those of other for these bits. */
+struct marks marks_replaced(struct marks marks, struct marks other, uint64_t bits);
+
 /* Returns true if all these domains have a value. A lower bound and an estimate are values. */
 bool is_known(struct marks marks, uint64_t bits);
 

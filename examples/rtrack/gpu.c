@@ -10,16 +10,14 @@
 #include "cell.h"
 #include "units.h"
 
-#define ALL (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
-
 uint64_t gpu_want(uint32_t kind, bool is_wanted)
 {
-	return rt_default_domains(kind) | (is_wanted ? rt_domains(kind) & ALL : 0);
+	return rt_default_domains(kind) | (is_wanted ? rt_domains(kind) & GPU_DOMAINS : 0);
 }
 
 int gpu_system_tracker_new(struct rt_tracker **out, bool is_wanted)
 {
-	uint64_t gpus = is_wanted ? 0 : ALL;
+	uint64_t gpus = is_wanted ? 0 : GPU_DOMAINS;
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .want = rt_domains(RT_KIND_SYSTEM) & ~gpus };
 

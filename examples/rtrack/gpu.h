@@ -9,6 +9,8 @@
 #include "follow.h"
 #include "text.h"
 
+#define GPU_DOMAINS (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
+
 /* Returns RT_HAS_ bits to ask of this RT_KIND_ of tracker: its default domains, and with is_wanted
  * those of GPUs. */
 uint64_t gpu_want(uint32_t kind, bool is_wanted);

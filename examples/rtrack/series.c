@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "gpu.h"
 #include "message.h"
 #include "series_append.h"
 #include "series_choice.h"
@@ -101,10 +102,8 @@ int series_check(const struct options *options)
 /* Say that a chosen field of GPUs stays unknown, since GPUs are looked at on request alone. */
 static void report_lack_of_gpus(const struct series *s, const struct options *options)
 {
-	const uint64_t bits = RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY;
-
 	for (size_t i = 0; i < s->columns.count; i++) {
-		if (s->columns.at[i].has & bits && !options->gpu && !options->quiet) {
+		if (s->columns.at[i].has & GPU_DOMAINS && !options->gpu && !options->quiet) {
 			warn("the field '%s' needs --gpu: it stays unknown", s->columns.at[i].name);
 			return;
 		}

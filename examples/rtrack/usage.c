@@ -72,27 +72,22 @@ static void derive(struct usage *u)
 
 static struct marks marks_without(struct marks marks, uint64_t bits)
 {
-	return (struct marks){ marks.valid & ~bits, marks.partial & ~bits,
-		               marks.estimated & ~bits };
+	return marks_replaced(marks, (struct marks){ 0 }, bits);
 }
 
 /* What was seen before stays a lower bound if the last sample lacks it. */
 static void add_gpus(struct usage *u, const struct gpu_use *use)
 {
-	const uint64_t bits = RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY;
-
 	u->gpus = UINT64_MAX;
 	u->busy_gpus = u->gpu_energy_joules = -1;
 	if (use->is_absent) {
-		u->marks = marks_without(u->marks, bits);
+		u->marks = marks_without(u->marks, GPU_DOMAINS);
 		u->gpus = 0;
 		u->gpu_note = "none found";
 	}
 	if (!use->is_wanted || use->is_absent)
 		return;
-	u->marks.valid = (u->marks.valid & ~bits) | (use->marks.valid & bits);
-	u->marks.partial = (u->marks.partial & ~bits) | (use->marks.partial & bits);
-	u->marks.estimated = (u->marks.estimated & ~bits) | (use->marks.estimated & bits);
+	u->marks = marks_replaced(u->marks, use->marks, GPU_DOMAINS);
 	if (use->memory_peak_bytes > 0 && !is_known(u->marks, RT_HAS_GPU_MEMORY))
 		u->marks.partial |= RT_HAS_GPU_MEMORY;
 	u->gpu_busy_ns = use->busy_ns;
@@ -277,20 +272,10 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 	derive(u);
 }
 
-/* The marks of a difference cover counters alone. */
-static struct marks marks_of_system(const struct rt_metrics *m, const struct rt_delta *since)
-{
-	const uint64_t gauges = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE;
-
-	return (struct marks){
-		(since->valid & ~gauges) | (m->valid & gauges),
-		(since->partial & ~gauges) | (m->partial & gauges),
-		(since->estimated & ~gauges) | (m->estimated & gauges),
-	};
-}
-
 void usage_of_system(struct usage *u, const struct follow *f)
 {
+	/* The marks of a difference cover counters alone. */
+	const uint64_t gauges = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE;
 	const struct rt_metrics *m = &f->now;
 	const struct gpu_use gpu = gpu_use_of(f);
 	struct rt_delta since;
@@ -301,7 +286,7 @@ void usage_of_system(struct usage *u, const struct follow *f)
 		.exit_code = -1,
 		.start_realtime_ns = f->base.realtime_ns,
 		.wall_ns = since.interval_ns,
-		.marks = marks_of_system(m, &since),
+		.marks = marks_replaced(delta_marks(&since), metrics_marks(m), gauges),
 		.cpu_user_ns = since.cpu_user_ns,
 		.cpu_system_ns = since.cpu_system_ns,
 		.disk_read_bytes = since.disk_read_bytes,
