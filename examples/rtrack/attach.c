@@ -12,11 +12,11 @@
 #include "command_line.h"
 #include "commands.h"
 #include "follow.h"
-#include "gpu.h"
 #include "live.h"
 #include "message.h"
 #include "outputs.h"
 #include "pidfd.h"
+#include "rows.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
@@ -24,6 +24,7 @@
 #include "targets.h"
 #include "tree.h"
 #include "units.h"
+#include "wanted.h"
 
 #define PEAK_POLL_NS (NS_PER_S / 50) /* shortest time between two peak polls */
 #define TARGET_KINDS 4               /* that options name */
@@ -51,10 +52,15 @@ struct attach {
 	char found[TARGET_KINDS][TARGET_PATH_MAX]; /* what the options name */
 };
 
+static struct rt_opts tracker_opts(const struct attach *a, uint32_t kind)
+{
+	return follow_tracker_opts(a->options, kind, wanted_domains(a->options, &a->series, kind));
+}
+
 /* Attach to the process that word names. Returns 0 or an exit code. */
 static int attach_to(struct attach *a, const char *word)
 {
-	struct rt_opts opts = follow_tracker_opts(a->options);
+	struct rt_opts opts = tracker_opts(a, RT_KIND_PID);
 	char message[256] = "";
 	struct follow *tree = &a->trees[a->count];
 	struct rt_tracker *tracker;
@@ -95,13 +101,12 @@ static int attach_to(struct attach *a, const char *word)
 /* Attach to a cgroup. Returns 0 or an exit code. */
 static int attach_to_cgroup(struct attach *a, const char *name)
 {
-	struct rt_opts opts = follow_tracker_opts(a->options);
+	struct rt_opts opts = tracker_opts(a, RT_KIND_CGROUP);
 	struct follow *group = &a->trees[a->count];
 	char message[256] = "";
 	struct rt_tracker *tracker;
 	int err;
 
-	opts.flags &= RT_OPT_NO_PSS_READS;
 	opts.message = message;
 	opts.message_size = sizeof(message);
 	err = rt_cgroup_tracker_new(&tracker, name, &opts);
@@ -121,16 +126,17 @@ static int attach_to_cgroup(struct attach *a, const char *name)
 	return 0;
 }
 
-/* What options name. attach() takes what find() has found. */
+/* What options name. attach() takes what find() has found. Processes come before cgroups, so that
+ * the first target has a pid if any has one. */
 static const struct target_kind {
 	const char *what;
 	int (*find)(const char *word, char path[TARGET_PATH_MAX]);
 	int (*attach)(struct attach *a, const char *path);
 } target_kinds[TARGET_KINDS] = {
+	{ "process", target_find_process, attach_to },
 	{ "cgroup", target_find_cgroup, attach_to_cgroup },
 	{ "unit", target_find_unit, attach_to_cgroup },
 	{ "container", target_find_container, attach_to_cgroup },
-	{ "process", target_find_process, attach_to },
 };
 
 /* Whether to look again for a target that is not there yet: after a nap, for as long as the options
@@ -167,7 +173,7 @@ static int find_target(const struct attach *a, const struct target_kind *kind, c
 static int attach_to_named(struct attach *a)
 {
 	const struct options *o = a->options;
-	const char *const words[TARGET_KINDS] = { o->cgroup, o->unit, o->container, o->name };
+	const char *const words[TARGET_KINDS] = { o->name, o->cgroup, o->unit, o->container };
 	int code = 0;
 
 	for (int i = 0; code == 0 && i < TARGET_KINDS; i++) {
@@ -220,12 +226,14 @@ static int open_outputs(struct attach *a)
 /* Follow the system if the rows need it, and begin the series. Returns 0 or an exit code. */
 static int begin(struct attach *a)
 {
-	const struct subject subject = { .interval_ns = a->options->interval_ns };
-	struct row first;
+	const struct subject subject = { .is_cgroup = a->trees[0].cgroup != NULL,
+		                         .interval_ns = a->options->interval_ns };
+	struct rt_opts opts = { .size = sizeof(opts) };
 	int err = 0;
 
 	if (series_wants_system(&a->series)) {
-		err = gpu_system_tracker_new(&a->system_tracker, a->options->gpu);
+		opts.want = wanted_domains(a->options, &a->series, RT_KIND_SYSTEM);
+		err = rt_system_tracker_new(&a->system_tracker, &opts);
 		if (err == 0)
 			err = follow_start(&a->system, a->system_tracker, a->options->interval_ns);
 		a->system.wants_gpu = a->options->gpu;
@@ -235,8 +243,7 @@ static int begin(struct attach *a)
 		return EXIT_BEFORE_START;
 	}
 	series_begin(&a->series, &subject);
-	first = follow_row(&a->trees[0], NULL);
-	series_write_head(&a->series, &first);
+	rows_write_head(&a->series, &a->trees[0], NULL);
 	return 0;
 }
 
@@ -250,16 +257,13 @@ static bool has_ended(const struct attach *a, size_t i)
 
 static void write_row(struct attach *a, size_t i, const struct follow *system)
 {
-	struct row row;
-
 	if (follow_sample(&a->trees[i]) < 0)
 		return;
 	if (!a->trees[i].cgroup)
 		target_cgroup_check(&a->cgroups[i], a->trees[i].tracker);
 	if (summary_wants_top(&a->summary))
 		top_processes_look(&a->tops[i], a->trees[i].tracker, &a->trees[i].now);
-	row = follow_row(&a->trees[i], system);
-	series_write(&a->series, &row);
+	rows_write(&a->series, &a->trees[i], system);
 	if (has_ended(a, i))
 		a->trees[i].has_ended = a->is_finished[i] = true;
 }

@@ -69,12 +69,17 @@ static void add_escaped(struct text *out, const char *s)
 	}
 }
 
-void cell_string(struct text *out, const char *value)
+void text_quoted(struct text *out, const char *value)
 {
-	begin(out, true);
 	text_add(out, "\"");
 	add_escaped(out, value);
 	text_add(out, "\"");
+}
+
+void cell_string(struct text *out, const char *value)
+{
+	begin(out, true);
+	text_quoted(out, value);
 }
 
 void cell_domains(struct text *out, uint64_t bits)

@@ -23,6 +23,9 @@ void cell_rounded(struct text *out, bool known, double value, int decimals);
  * \n, and byte 0xff becomes \xff. An empty text means unknown. */
 void cell_string(struct text *out, const char *value);
 
+/* The same without the comma before it. */
+void text_quoted(struct text *out, const char *value);
+
 /* Write the names of the domains of these RT_HAS_ bits, separated by spaces. */
 void cell_domains(struct text *out, uint64_t bits);
 

@@ -101,18 +101,6 @@ bool is_informative(struct marks marks, uint64_t bits, uint64_t figure)
 	return (marks.valid & bits) == bits || (figure > 0 && is_known(marks, bits));
 }
 
-bool domains_apply_to(uint64_t bits, uint32_t kind)
-{
-	const struct domain *domain;
-
-	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		if (bits & domain->bit &&
-		    !(kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree))
-			return false;
-	}
-	return true;
-}
-
 const struct domain *domain_at(size_t index)
 {
 	return index < sizeof(domains) / sizeof(domains[0]) ? &domains[index] : NULL;

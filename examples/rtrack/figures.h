@@ -38,10 +38,6 @@ struct domain {
 	bool of_tree, of_system;
 };
 
-/* Returns true if a tracker of this RT_KIND_ can have all these bits. Bits that are missing from
- * the table of domains are taken to apply to both kinds. */
-bool domains_apply_to(uint64_t bits, uint32_t kind);
-
 /* Returns the domain with this index, or NULL past the last. */
 const struct domain *domain_at(size_t index);
 

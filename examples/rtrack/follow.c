@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "figures.h"
-#include "gpu.h"
 #include "message.h"
 
 /* Returns the sample that could have been taken when the command was started. All its clocks are
@@ -26,13 +25,12 @@ static struct rt_metrics zero_sample(const struct rt_metrics *first, uint64_t st
 	return zero;
 }
 
-struct rt_opts follow_tracker_opts(const struct options *options)
+struct rt_opts follow_tracker_opts(const struct options *options, uint32_t kind, uint64_t want)
 {
-	struct rt_opts opts = {
-		.size = sizeof(opts),
-		.want = gpu_want(RT_KIND_PID, options->gpu),
-		.flags = options->no_children ? RT_OPT_NO_CHILDREN : RT_OPT_PROCESS_EVENTS,
-	};
+	struct rt_opts opts = { .size = sizeof(opts), .want = want };
+
+	if (kind == RT_KIND_PID)
+		opts.flags = options->no_children ? RT_OPT_NO_CHILDREN : RT_OPT_PROCESS_EVENTS;
 
 	if (options->pss == PSS_EXACT)
 		opts.pss_share = opts.pss_hold_us = UINT32_MAX;
@@ -127,37 +125,4 @@ int follow_sample(struct follow *f)
 	add_to_history(f);
 	note_gpus(f);
 	return err;
-}
-
-/* Returns the number of members without the root, or -1 if it is unknown. The root is the first
- * member as long as it is in the tree. */
-static int64_t count_children(const struct follow *f)
-{
-	struct rt_process root = { 0 };
-	size_t count = 1;
-
-	if (f->is_alone || !is_known(metrics_marks(&f->now), RT_HAS_PROCESSES))
-		return -1;
-	if (rt_tracker_processes(f->tracker, &root, sizeof(root), &count) < 0)
-		return -1;
-	return (int64_t)f->now.processes - (count > 0 && root.pid == f->pid);
-}
-
-struct row follow_row(const struct follow *f, const struct follow *system)
-{
-	struct row row = { 0 };
-
-	if (f) {
-		row.pid = f->pid;
-		row.children = count_children(f);
-		row.process = &f->now;
-		row.process_delta = &f->delta;
-		row.has_no_gpu = gpu_is_absent(f);
-	}
-	if (system) {
-		row.system = &system->now;
-		row.system_delta = &system->delta;
-		row.has_no_gpu = gpu_is_absent(system);
-	}
-	return row;
 }

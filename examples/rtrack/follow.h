@@ -7,7 +7,6 @@
 
 #include <rtrack/rtrack.h>
 
-#include "format.h"
 #include "history.h"
 #include "options.h"
 
@@ -33,9 +32,9 @@ struct follow {
 	uint64_t gpus_most;
 };
 
-/* Returns the RT_OPT_ bits for a pid tracker. Process events are requested if descendants are
- * followed. */
-struct rt_opts follow_tracker_opts(const struct options *options);
+/* Returns the options for a tracker of a tree or a cgroup that measures these RT_HAS_ bits. Process
+ * events of a tree are requested if descendants are followed. */
+struct rt_opts follow_tracker_opts(const struct options *options, uint32_t kind, uint64_t want);
 
 /* Begin with a first sample, from which the counters are counted. Returns 0 or a negative errno
  * value. */
@@ -50,9 +49,6 @@ void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_
  * totals. Returns a negative errno value if it failed: then nothing changes, and the next sample
  * covers the interval as well. The first failure is reported. */
 int follow_sample(struct follow *f);
-
-/* Returns the last sample as a row. Either argument may be NULL. */
-struct row follow_row(const struct follow *f, const struct follow *system);
 
 /* Get the memory to show: PSS if it can be read, else RSS; of the system, the memory in use.
  * Returns false if it is unknown. */

@@ -16,12 +16,14 @@ struct columns;
 struct subject {
 	const char *const *argv; /* the command, or NULL */
 	bool is_system;          /* rows describe the system, not a process tree */
+	bool is_cgroup;          /* rows describe cgroups alone */
 	int64_t interval_ns;
 };
 
 /* The data of one row. The deltas count from the previous row. */
 struct row {
-	int32_t pid;                      /* root of the process tree */
+	int32_t pid;                      /* root of the process tree; 0: none, as of a cgroup */
+	const char *cgroup;               /* that the row is of, or NULL */
 	int64_t children;                 /* live descendants, or -1 if unknown */
 	const struct rt_metrics *process; /* NULL if the row describes the system only */
 	const struct rt_delta *process_delta;
@@ -34,7 +36,7 @@ struct format {
 	const char *name;
 	const char *suffix; /* files with it get this format by default; NULL: none */
 	bool wants_system;  /* rows of a process tree have system columns too */
-	/* Get the default columns for an RT_KIND_ value. NULL: the format has fixed columns. */
+	/* Get the default columns for a kind of series. NULL: the format has fixed columns. */
 	int (*choose)(struct columns *columns, uint32_t kind);
 	/* Write the names of the columns. NULL: each row has them. */
 	void (*head)(struct text *out, const struct columns *columns);

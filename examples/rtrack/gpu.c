@@ -10,20 +10,6 @@
 #include "cell.h"
 #include "units.h"
 
-uint64_t gpu_want(uint32_t kind, bool is_wanted)
-{
-	return rt_default_domains(kind) | (is_wanted ? rt_domains(kind) & GPU_DOMAINS : 0);
-}
-
-int gpu_system_tracker_new(struct rt_tracker **out, bool is_wanted)
-{
-	uint64_t gpus = is_wanted ? 0 : GPU_DOMAINS;
-	const struct rt_opts opts = { .size = sizeof(opts),
-		                      .want = rt_domains(RT_KIND_SYSTEM) & ~gpus };
-
-	return rt_system_tracker_new(out, &opts);
-}
-
 static bool has_render_node(void)
 {
 	DIR *dir = opendir("/sys/class/drm");

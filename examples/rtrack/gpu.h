@@ -11,14 +11,6 @@
 
 #define GPU_DOMAINS (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
 
-/* Returns RT_HAS_ bits to ask of this RT_KIND_ of tracker: its default domains, and with is_wanted
- * those of GPUs. */
-uint64_t gpu_want(uint32_t kind, bool is_wanted);
-
-/* Make a tracker of the system. With is_wanted it looks at GPUs. Returns as
- * rt_system_tracker_new(). */
-int gpu_system_tracker_new(struct rt_tracker **out, bool is_wanted);
-
 /* Returns true if there is no GPU, as far as the last sample shows; without option --gpu, as far as
  * the devices of this machine show. */
 bool gpu_is_absent(const struct follow *f);

@@ -11,7 +11,6 @@
 #include "accounting_methods.h"
 #include "commands.h"
 #include "figures.h"
-#include "gpu.h"
 #include "gpu_info.h"
 #include "info_fields.h"
 #include "json.h"
@@ -57,7 +56,7 @@ enum { STRUCT_COUNT = sizeof(structs) / sizeof(structs[0]) };
 
 static void try_tree(struct capability *a)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = gpu_want(RT_KIND_PID, true) };
+	const struct rt_opts opts = { .size = sizeof(opts), .want = rt_domains(RT_KIND_PID) };
 
 	*a = (struct capability){ .title = "Process tree", .key = "process" };
 	a->err = rt_pid_tracker_new(&a->tracker, getpid(), &opts);
@@ -67,8 +66,10 @@ static void try_tree(struct capability *a)
 
 static void try_system(struct capability *a)
 {
+	const struct rt_opts opts = { .size = sizeof(opts), .want = rt_domains(RT_KIND_SYSTEM) };
+
 	*a = (struct capability){ .title = "System", .key = "system" };
-	a->err = gpu_system_tracker_new(&a->tracker, true);
+	a->err = rt_system_tracker_new(&a->tracker, &opts);
 	if (a->err == 0)
 		a->err = rt_sample(a->tracker, &a->sample, sizeof(a->sample));
 }

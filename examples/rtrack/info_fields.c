@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "json.h"
@@ -27,66 +28,100 @@ static const char *unit_in_words(const char *unit)
 	return unit;
 }
 
+/* What a series can be of. */
+static const struct {
+	uint32_t kind;
+	const char *name;
+} kinds[] = {
+	{ RT_KIND_PID, "tree" },
+	{ RT_KIND_CGROUP, "cgroup" },
+	{ RT_KIND_SYSTEM, "system" },
+};
+
+enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+
 static bool is_difference(const struct column *column)
 {
 	return strncmp(column->name, "d_", 2) == 0;
 }
 
-static void text_of_field(struct text *out, const struct column *column, const char *kinds)
+/* The fields of each kind of series. */
+struct field_list {
+	struct columns of[KIND_COUNT];
+	struct text out;
+};
+
+static bool has_field(const struct field_list *list, int kind, const struct column *column)
 {
-	text_printf(out, "%-34s %-9s %-7s %s%s\n", column->name, unit_in_words(column->unit), kinds,
-	            column_about(column), is_difference(column) ? ", since the row before" : "");
+	return columns_find(&list->of[kind], column->name, strlen(column->name)) != NULL;
 }
 
-static void json_of_field(struct text *out, const struct column *column, const char *kinds)
+static void text_of_field(struct field_list *list, const struct column *column)
 {
-	json_begin(out, NULL, '{');
-	json_string(out, "name", column->name);
-	json_string(out, "unit", column->unit);
-	json_string(out, "of", kinds);
-	json_bool(out, "is_difference", is_difference(column));
-	json_string(out, "about", column_about(column));
-	json_end(out, '}');
+	char names[64];
+	size_t len = 0;
+
+	for (int i = 0; i < KIND_COUNT; i++) {
+		if (has_field(list, i, column))
+			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
+			                        len ? "," : "", kinds[i].name);
+	}
+	text_printf(&list->out, "%-34s %-9s %-18s %s%s\n", column->name,
+	            unit_in_words(column->unit), names, column_about(column),
+	            is_difference(column) ? ", since the row before" : "");
 }
 
-/* Add the fields of one kind that the other kind has, too, or those that it does not have. */
-static void add_fields(struct text *out, const struct columns *of, const struct columns *other,
-                       bool is_shared, bool as_json, const char *kinds)
+static void json_of_field(struct field_list *list, const struct column *column)
 {
-	for (size_t i = 0; i < of->count; i++) {
-		const struct column *column = &of->at[i];
-		bool is_in_both = columns_find(other, column->name, strlen(column->name)) != NULL;
+	json_begin(&list->out, NULL, '{');
+	json_string(&list->out, "name", column->name);
+	json_string(&list->out, "unit", column->unit);
+	json_begin(&list->out, "of", '[');
+	for (int i = 0; i < KIND_COUNT; i++) {
+		if (has_field(list, i, column))
+			json_string(&list->out, NULL, kinds[i].name);
+	}
+	json_end(&list->out, ']');
+	json_bool(&list->out, "is_difference", is_difference(column));
+	json_string(&list->out, "about", column_about(column));
+	json_end(&list->out, '}');
+}
 
-		if (is_in_both == is_shared)
-			(as_json ? json_of_field : text_of_field)(out, column, kinds);
+/* Add the fields of one kind, but for those that a kind before it has. */
+static void add_fields(struct field_list *list, int kind, bool as_json)
+{
+	for (size_t i = 0; i < list->of[kind].count; i++) {
+		const struct column *column = &list->of[kind].at[i];
+		bool is_listed = false;
+
+		for (int before = 0; before < kind; before++)
+			is_listed = is_listed || has_field(list, before, column);
+		if (!is_listed)
+			(as_json ? json_of_field : text_of_field)(list, column);
 	}
 }
 
 int show_fields(bool as_json)
 {
-	struct columns tree = { 0 }, system = { 0 };
-	struct text out = { 0 };
-	int code, err = columns_all(&tree, RT_KIND_PID);
+	struct field_list list = { 0 };
+	int err = 0, code = EXIT_TROUBLE;
 
-	if (err == 0)
-		err = columns_all(&system, RT_KIND_SYSTEM);
-	if (err < 0) {
-		warn("%s", error_words(err));
-		columns_free(&tree);
-		return EXIT_TROUBLE;
-	}
+	for (int i = 0; err == 0 && i < KIND_COUNT; i++)
+		err = columns_all(&list.of[i], kinds[i].kind);
 	if (as_json)
-		json_begin(&out, NULL, '[');
-	add_fields(&out, &tree, &system, true, as_json, "both");
-	add_fields(&out, &tree, &system, false, as_json, "tree");
-	add_fields(&out, &system, &tree, false, as_json, "system");
+		json_begin(&list.out, NULL, '[');
+	for (int i = 0; err == 0 && i < KIND_COUNT; i++)
+		add_fields(&list, i, as_json);
 	if (as_json) {
-		json_end(&out, ']');
-		text_add(&out, "\n");
+		json_end(&list.out, ']');
+		text_add(&list.out, "\n");
 	}
-	code = text_print(&out);
-	text_free(&out);
-	columns_free(&tree);
-	columns_free(&system);
+	if (err == 0)
+		code = text_print(&list.out);
+	else
+		warn("%s", error_words(err));
+	text_free(&list.out);
+	for (int i = 0; i < KIND_COUNT; i++)
+		columns_free(&list.of[i]);
 	return code;
 }

@@ -76,6 +76,7 @@ static void add_column(struct text *out, const struct columns *columns, const st
 		add_time(out, column->name, value.whole, columns->has_iso_times);
 		break;
 	case VALUE_WORD:
+	case VALUE_TEXT:
 		json_string(out, column->name, value.word);
 		break;
 	case VALUE_REASONS:

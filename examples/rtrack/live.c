@@ -24,7 +24,7 @@ enum { LONGEST_WRITE_MS = 100 };
 
 /* By default, attach and system do not show the line if the rows go to a terminal too, because it
  * would appear between them. */
-static bool is_wanted(const struct options *options, const struct series *series)
+bool live_is_wanted(const struct options *options, const struct series *series)
 {
 	if (options->live == WHEN_ALWAYS)
 		return true;
@@ -168,7 +168,7 @@ void live_init(struct live *l, const struct options *options, const struct serie
 
 	*l = (struct live){ .fd = -1, .start_ns = start_ns };
 	l->has_row = options->command->bit == FOR_RUN;
-	if (is_wanted(options, series))
+	if (live_is_wanted(options, series))
 		l->fd = open_terminal(l->has_row);
 	if (l->fd < 0)
 		return;

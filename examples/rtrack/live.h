@@ -24,6 +24,9 @@ struct live {
 	struct text command; /* the words of the command */
 };
 
+/* Returns true if the line is to be shown, should there be a terminal for it. */
+bool live_is_wanted(const struct options *options, const struct series *series);
+
 /* Nothing must be running that could write to the terminal: the row is reserved. */
 void live_init(struct live *l, const struct options *options, const struct series *series,
                int64_t start_ns);

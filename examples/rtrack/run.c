@@ -17,17 +17,18 @@
 #include "exit_code.h"
 #include "figures.h"
 #include "follow.h"
-#include "gpu.h"
 #include "live.h"
 #include "message.h"
 #include "outputs.h"
 #include "processes.h"
 #include "program.h"
+#include "rows.h"
 #include "run_limits.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
 #include "units.h"
+#include "wanted.h"
 
 #define FIRST_LOOK_NS (NS_PER_S / 50)
 /* Longest time between two looks at the terminal, while a line is shown there. */
@@ -58,6 +59,7 @@ struct run {
  * run. Returns 0 or an exit code. */
 static int prepare(struct run *r)
 {
+	struct rt_opts opts = { .size = sizeof(opts) };
 	int err = 0;
 
 	if (processes_open(&r->processes, r->options) < 0 ||
@@ -68,7 +70,8 @@ static int prepare(struct run *r)
 		return err;
 	if (!series_wants_system(&r->series))
 		return 0;
-	err = gpu_system_tracker_new(&r->system_tracker, r->options->gpu);
+	opts.want = wanted_domains(r->options, &r->series, RT_KIND_SYSTEM);
+	err = rt_system_tracker_new(&r->system_tracker, &opts);
 	if (err == 0)
 		err = follow_start(&r->system, r->system_tracker, r->options->interval_ns);
 	r->system.wants_gpu = r->options->gpu;
@@ -133,7 +136,8 @@ static uint32_t command_flags(const struct run *r)
 static int start(struct run *r)
 {
 	const struct options *o = r->options;
-	const struct rt_opts tracker = follow_tracker_opts(o);
+	const struct rt_opts tracker =
+	    follow_tracker_opts(o, RT_KIND_PID, wanted_domains(o, &r->series, RT_KIND_PID));
 	struct rt_command_opts opts = {
 		.size = sizeof(opts),
 		.flags = command_flags(r),
@@ -161,16 +165,13 @@ static int start(struct run *r)
 static void write_row(struct run *r)
 {
 	const struct follow *system = NULL;
-	struct row row;
-
 	if (follow_sample(&r->tree) < 0)
 		return;
 	if (summary_wants_top(&r->summary))
 		top_processes_look(&r->top, r->tree.tracker, &r->tree.now);
 	if (r->system_tracker && follow_sample(&r->system) == 0)
 		system = &r->system;
-	row = follow_row(&r->tree, system);
-	series_write(&r->series, &row);
+	rows_write(&r->series, &r->tree, system);
 }
 
 /* Write a row and send a signal, if they are due. */

@@ -45,7 +45,10 @@ static const char *choose_output(const struct options *options)
 
 static uint32_t kind_of(const struct options *options)
 {
-	return options->command->bit == FOR_SYSTEM ? RT_KIND_SYSTEM : RT_KIND_PID;
+	if (options->command->bit == FOR_SYSTEM)
+		return RT_KIND_SYSTEM;
+	return options->cgroup || options->unit || options->container ? RT_KIND_CGROUP
+	                                                              : RT_KIND_PID;
 }
 
 static const struct format *choose_format(const struct options *options, const char *output)
@@ -126,6 +129,7 @@ static int choose_columns(struct series *s, const struct options *options, const
 		err = s->format->choose(&s->columns, kind);
 	s->columns.kind = kind;
 	s->columns.has_iso_times = options->has_iso_times;
+	s->has_children = columns_find(&s->columns, "children", strlen("children")) != NULL;
 	if (options->fields)
 		report_lack_of_gpus(s, options);
 	return err;
@@ -295,6 +299,30 @@ void series_close(struct series *s, const struct ticker *ticker)
 		report_missed(s, ticker);
 		report_marks(s);
 	}
+}
+
+/* The formats with fixed columns show a little of nearly everything. A column that may be left out
+ * is no reason to measure what is no default. E.g.: I/O of the members of a cgroup. */
+uint64_t series_domains(const struct series *s, uint32_t kind)
+{
+	const uint64_t usual = rt_default_domains(kind) | GPU_DOMAINS;
+	uint64_t domains = 0;
+
+	if (s->out.fd < 0)
+		return 0;
+	if (!s->format->choose)
+		return usual;
+	for (size_t i = 0; i < s->columns.count; i++) {
+		const struct column *column = &s->columns.at[i];
+
+		domains |= column->is_optional ? column->has & usual : column->has;
+	}
+	return domains;
+}
+
+bool series_has_children(const struct series *s)
+{
+	return s->out.fd >= 0 && (!s->format->choose || s->has_children);
 }
 
 bool series_wants_system(const struct series *s)

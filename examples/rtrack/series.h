@@ -19,6 +19,7 @@ struct series {
 	struct columns columns;
 	bool has_begun;
 	bool has_head;      /* the names of the columns are written, or not needed */
+	bool has_children;  /* one of the columns */
 	bool is_quiet;      /* no notes at the end */
 	bool has_own_names; /* --fields */
 	int64_t interval_ns;
@@ -50,6 +51,12 @@ void series_flush(struct series *s);
 /* Write the rest, close the output and say how many samples were missed, if it is a notable
  * share. */
 void series_close(struct series *s, const struct ticker *ticker);
+
+/* Returns the RT_HAS_ bits that the columns need of a tracker of this RT_KIND_. */
+uint64_t series_domains(const struct series *s, uint32_t kind);
+
+/* Returns true if a row has the number of live descendants. */
+bool series_has_children(const struct series *s);
 
 /* Returns true if the rows of a process tree have system columns too. */
 bool series_wants_system(const struct series *s);

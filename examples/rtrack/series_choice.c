@@ -17,6 +17,19 @@ static const char tree_names[] =
     "rss_bytes,peak_tree_bytes,d_read_bytes,d_write_bytes,d_minor_faults,d_major_faults,"
     "d_voluntary_switches,d_involuntary_switches,processes,threads,?gpus_busy,?gpus_used,"
     "?gpu_memory_bytes,partial,estimated";
+/* The kernel's own account first. */
+static const char cgroup_names[] =
+    "timestamp,interval_seconds,cgroup,?pid,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,"
+    "cgroup_memory_bytes,cgroup_memory_anon_bytes,cgroup_memory_file_bytes,"
+    "cgroup_memory_shmem_bytes,cgroup_memory_kernel_bytes,cgroup_swap_bytes,"
+    "cgroup_memory_peak_bytes,cgroup_memory_limit_bytes,cgroup_memory_high_bytes,"
+    "d_cgroup_memory_high_events,d_cgroup_memory_max_events,d_cgroup_memory_oom_events,"
+    "d_cgroup_oom_kills,pss_bytes,rss_bytes,peak_tree_bytes,d_cgroup_read_bytes,"
+    "d_cgroup_write_bytes,?d_read_bytes,?d_write_bytes,d_minor_faults,d_major_faults,processes,"
+    "threads,cgroup_tasks,cgroup_tasks_limit,cgroup_cpu_limit_millicores,d_cgroup_cpu_periods,"
+    "d_cgroup_cpu_throttled_periods,d_cgroup_cpu_throttled_seconds,d_pressure_cpu_some_seconds,"
+    "d_pressure_memory_some_seconds,d_pressure_memory_full_seconds,d_pressure_io_some_seconds,"
+    "d_pressure_io_full_seconds,?gpus_busy,?gpus_used,?gpu_memory_bytes,partial,estimated";
 static const char system_names[] =
     "timestamp,interval_seconds,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,"
     "d_cpu_mode_iowait_seconds,d_cpu_mode_steal_seconds,memory_total_bytes,memory_used_bytes,"
@@ -118,7 +131,13 @@ int columns_choose(struct columns *c, const char *names, uint32_t kind)
 
 int columns_choose_csv(struct columns *c, uint32_t kind)
 {
-	return columns_choose(c, kind == RT_KIND_SYSTEM ? system_names : tree_names, kind);
+	const char *names = tree_names;
+
+	if (kind == RT_KIND_SYSTEM)
+		names = system_names;
+	else if (kind == RT_KIND_CGROUP)
+		names = cgroup_names;
+	return columns_choose(c, names, kind);
 }
 
 int columns_choose_usual(struct columns *c, uint32_t kind)
@@ -137,9 +156,11 @@ int columns_choose_usual(struct columns *c, uint32_t kind)
 }
 
 /* The sample decides, since the first one has no difference yet. */
-static bool has_figure(const struct row *row, uint64_t bits)
+static bool has_figure(const struct row *row, const struct column *column)
 {
-	return is_known(metrics_marks(row_sample(row)), bits);
+	if (!column->has)
+		return column_value(column, row).type != VALUE_UNKNOWN;
+	return is_known(metrics_marks(row_sample(row)), column->has);
 }
 
 void columns_leave_out(struct columns *c, const struct row *first)
@@ -149,7 +170,7 @@ void columns_leave_out(struct columns *c, const struct row *first)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct column *column = &c->at[i];
 
-		if (!column->is_optional || (first && has_figure(first, column->has)))
+		if (!column->is_optional || (first && has_figure(first, column)))
 			c->at[kept++] = *column;
 	}
 	c->count = kept;

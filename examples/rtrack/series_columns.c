@@ -35,6 +35,9 @@ static const char *const repeated[] = { "realtime_ns", "cpu_user_ticks", "cpu_sy
  * of PSS that was read, if it was only estimated so far. */
 static const char *const none_if_zero[] = { "peak_tree_pss_bytes", NULL };
 
+/* Limits are UINT64_MAX if there is none: then the cell is empty. No other field can be so much. */
+#define NO_LIMIT UINT64_MAX
+
 /* A struct of the library: its fields become columns. */
 struct table {
 	uint32_t struct_id;
@@ -132,9 +135,18 @@ static void append_field(struct columns *c, const struct table *table, const str
 	append(c, &column);
 }
 
+/* The domains that rows of a series can have. Some rows of a series of cgroups may be of trees.
+ * Rates are in each difference. */
+static uint64_t domains_of_kind(uint32_t kind)
+{
+	uint64_t domains = rt_domains(kind) | RT_HAS_RATE;
+
+	return kind == RT_KIND_CGROUP ? domains | rt_domains(RT_KIND_PID) : domains;
+}
+
 static bool applies(const struct columns *c, const char *name, uint64_t has)
 {
-	if (is_one_of(name, left_out) || !domains_apply_to(has, c->kind))
+	if (is_one_of(name, left_out) || has & ~domains_of_kind(c->kind))
 		return false;
 	return c->kind != RT_KIND_SYSTEM || !is_one_of(name, of_trees);
 }
@@ -165,13 +177,20 @@ static void append_fields(struct columns *c, const struct table *table)
 	}
 }
 
+static unsigned bit_of_kind(uint32_t kind)
+{
+	if (kind == RT_KIND_SYSTEM)
+		return OF_SYSTEM;
+	return kind == RT_KIND_CGROUP ? OF_CGROUP : OF_TREE;
+}
+
 static void append_computed(struct columns *c)
 {
 	for (size_t i = 0; i < computed_column_count; i++) {
 		const struct column *column = &computed_columns[i];
 
-		if (domains_apply_to(column->has, c->kind) &&
-		    !(column->is_of_tree && c->kind == RT_KIND_SYSTEM))
+		if (column->kinds & bit_of_kind(c->kind) &&
+		    !(column->has & ~domains_of_kind(c->kind)))
 			append(c, column);
 	}
 }
@@ -249,6 +268,8 @@ static struct value read_field(const struct column *column, const char *at)
 	} else {
 		memcpy(&value.whole, at, sizeof(value.whole));
 	}
+	if (value.type == VALUE_UNSIGNED && value.whole == NO_LIMIT)
+		value.type = VALUE_UNKNOWN;
 	if (value.whole == 0 && is_one_of(column->name, none_if_zero))
 		value.type = VALUE_UNKNOWN;
 	return value;

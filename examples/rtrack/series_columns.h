@@ -21,6 +21,7 @@ enum value_type {
 	VALUE_SECONDS,  /* nanoseconds, written as seconds with all digits */
 	VALUE_TIME,     /* nanoseconds since 1970 */
 	VALUE_WORD,     /* a word of the library: it needs no quotes in CSV */
+	VALUE_TEXT,     /* any bytes, in word */
 	VALUE_REASONS,  /* RT_REASON_ bits */
 	VALUE_PARTIAL,  /* the names of the columns that are lower bounds in this row */
 	VALUE_ESTIMATED /* the names of the columns that may be above or below the truth */
@@ -38,6 +39,9 @@ struct value {
 
 enum column_origin { FROM_SAMPLE, FROM_DELTA };
 
+/* Bits of the RT_KIND_ values: of what a series can be. */
+enum { OF_TREE = 1, OF_SYSTEM = 2, OF_CGROUP = 4, OF_ANY = OF_TREE | OF_SYSTEM | OF_CGROUP };
+
 struct column {
 	char name[48];
 	char unit[16]; /* UCUM, "" if it has none */
@@ -49,12 +53,13 @@ struct column {
 	/* Called only if all that it needs is known. */
 	struct value (*compute)(const struct row *row);
 	bool is_usual;    /* a row of JSON Lines has it by default */
-	bool is_of_tree;  /* the system never has it, though it needs no domain */
+	unsigned kinds;   /* of a computed one: OF_ bits of the series that have it */
 	bool is_optional; /* left out if the first row of the series does not have the figure */
 };
 
 struct columns {
-	uint32_t kind; /* RT_KIND_ value of the series */
+	/* RT_KIND_ value of the series. Among the rows of RT_KIND_CGROUP may be some of trees. */
+	uint32_t kind;
 	bool has_iso_times;
 	struct column *at;
 	size_t count;

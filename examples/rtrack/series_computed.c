@@ -17,6 +17,8 @@ static struct value type(const struct row *row)
 
 static struct value kind(const struct row *row)
 {
+	if (row->cgroup)
+		return word("cgroup");
 	return word(row->process ? "process" : "system");
 }
 
@@ -27,7 +29,14 @@ static struct value timestamp(const struct row *row)
 
 static struct value pid(const struct row *row)
 {
-	return (struct value){ .type = VALUE_SIGNED, .number = row->pid };
+	return (struct value){ .type = row->pid > 0 ? VALUE_SIGNED : VALUE_UNKNOWN,
+		               .number = row->pid };
+}
+
+static struct value cgroup(const struct row *row)
+{
+	return (struct value){ .type = row->cgroup ? VALUE_TEXT : VALUE_UNKNOWN,
+		               .word = row->cgroup };
 }
 
 static struct value children(const struct row *row)
@@ -103,22 +112,25 @@ static struct value estimated(const struct row *row)
 		.name = (title), .unit = (measure), .origin = (origin_of_marks), .has = (bits),    \
 		.type = (kind_of_value), .compute = (function), __VA_ARGS__                        \
 	}
-#define USUAL .is_usual = true
-#define OF_TREE .is_usual = true, .is_of_tree = true
-#define ON_DEMAND .is_usual = false
+#define USUAL .is_usual = true, .kinds = OF_ANY
+#define NOT_OF_SYSTEM .is_usual = true, .kinds = OF_TREE | OF_CGROUP
+#define OF_CGROUP_ALONE .is_usual = true, .kinds = OF_CGROUP
+#define ON_DEMAND .is_usual = false, .kinds = OF_ANY
 
 const struct column computed_columns[] = {
 	COLUMN("type", "", FROM_SAMPLE, 0, VALUE_WORD, type, USUAL),
 	COLUMN("kind", "", FROM_SAMPLE, 0, VALUE_WORD, kind, USUAL),
 	COLUMN("timestamp", "s", FROM_SAMPLE, 0, VALUE_TIME, timestamp, USUAL),
-	COLUMN("pid", "", FROM_SAMPLE, 0, VALUE_SIGNED, pid, OF_TREE),
-	COLUMN("children", "1", FROM_SAMPLE, 0, VALUE_SIGNED, children, OF_TREE),
+	COLUMN("pid", "", FROM_SAMPLE, 0, VALUE_SIGNED, pid, NOT_OF_SYSTEM),
+	COLUMN("cgroup", "", FROM_SAMPLE, 0, VALUE_TEXT, cgroup, OF_CGROUP_ALONE),
+	COLUMN("children", "1", FROM_SAMPLE, RT_HAS_PROCESSES, VALUE_SIGNED, children,
+	       NOT_OF_SYSTEM),
 	COLUMN("cpu_seconds", "s", FROM_SAMPLE, RT_HAS_CPU, VALUE_SECONDS, cpu, ON_DEMAND),
 	COLUMN("d_cpu_seconds", "s", FROM_DELTA, RT_HAS_CPU, VALUE_SECONDS, cpu_difference,
 	       ON_DEMAND),
 	COLUMN("gpus_busy", "1", FROM_DELTA, RT_HAS_GPU, VALUE_REAL, gpus_busy, USUAL),
 	COLUMN("swap_used_bytes", "By", FROM_SAMPLE, RT_HAS_SWAP, VALUE_UNSIGNED, swap_used, USUAL),
-	COLUMN("source", "", FROM_SAMPLE, 0, VALUE_WORD, source, OF_TREE),
+	COLUMN("source", "", FROM_SAMPLE, 0, VALUE_WORD, source, NOT_OF_SYSTEM),
 	COLUMN("pss_source", "", FROM_SAMPLE, RT_HAS_PSS, VALUE_WORD, pss_source, USUAL),
 	COLUMN("reasons", "", FROM_SAMPLE, 0, VALUE_REASONS, reasons, USUAL),
 	COLUMN("partial", "", FROM_SAMPLE, 0, VALUE_PARTIAL, partial, USUAL),

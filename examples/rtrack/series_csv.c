@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Format csv: the columns of series_columns.h. A cell is a number or a word, so nothing is quoted,
- * and the cell of an unknown figure is empty.
+/* Format csv: the columns of series_columns.h. A cell is a number or a word, and is not quoted; a
+ * text is. The cell of an unknown figure is empty.
  *
  * A cell has no room for a mark: with "~" before an estimate, pandas reads the whole column as
  * text. So two columns name those of the row that are lower bounds or estimates. */
 #include <stdbool.h>
 
+#include "cell.h"
 #include "format.h"
 #include "series_choice.h"
 #include "series_columns.h"
@@ -62,6 +63,9 @@ static void add_cell(struct text *out, const struct columns *columns, const stru
 		break;
 	case VALUE_WORD:
 		text_add(out, value->word);
+		break;
+	case VALUE_TEXT:
+		text_quoted(out, value->word);
 		break;
 	case VALUE_REASONS:
 		text_reasons(out, (uint32_t)value->whole, " ");

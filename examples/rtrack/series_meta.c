@@ -22,6 +22,13 @@ static void add_command(struct text *out, const struct subject *subject)
 	json_end(out, ']');
 }
 
+static const char *kind_of(const struct subject *subject)
+{
+	if (subject->is_system)
+		return "system";
+	return subject->is_cgroup ? "cgroup" : "process";
+}
+
 static void add_meta(struct text *out, const struct subject *subject, const struct format *format)
 {
 	uint32_t loaded = rt_version();
@@ -34,7 +41,7 @@ static void add_meta(struct text *out, const struct subject *subject, const stru
 	json_i64(out, "schema", SCHEMA);
 	json_string(out, "version", version);
 	json_string(out, "format", format->name);
-	json_string(out, "kind", subject->is_system ? "system" : "process");
+	json_string(out, "kind", kind_of(subject));
 	add_command(out, subject);
 	json_exact_seconds(out, "interval_seconds", (uint64_t)subject->interval_ns);
 	json_end(out, '}');

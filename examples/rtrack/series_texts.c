@@ -12,9 +12,10 @@ struct text_of_name {
 static const struct text_of_name texts[] = {
 	/* computed */
 	{ "type", "sample" },
-	{ "kind", "what the row is of: process (a tree) or system" },
+	{ "kind", "what the row is of: process (a tree), cgroup or system" },
 	{ "timestamp", "time of the sample, since 1970" },
 	{ "pid", "the process that was started or attached to" },
+	{ "cgroup", "the cgroup that was attached to" },
 	{ "children", "live descendants" },
 	{ "cpu_seconds", "CPU time in user and kernel mode" },
 	{ "gpus_busy", "GPUs in use in the interval: 1.5 is one always and one half of it" },
@@ -151,6 +152,30 @@ static const struct text_of_name texts[] = {
 	{ "gpu_energy_uj", "energy that the GPUs used" },
 	{ "gpus", "GPUs" },
 	{ "gpus_used", "GPUs that were busy in the last moments" },
+	/* cgroups */
+	{ "cgroup_memory_bytes", "all memory that is charged to the cgroup" },
+	{ "cgroup_memory_anon_bytes", "anonymous memory of processes" },
+	{ "cgroup_memory_file_bytes", "page cache, with shared memory and tmpfs" },
+	{ "cgroup_memory_shmem_bytes", "shared memory and tmpfs" },
+	{ "cgroup_memory_kernel_bytes", "memory that the kernel uses for the cgroup" },
+	{ "cgroup_memory_limit_bytes", "least memory.max that holds; none: empty" },
+	{ "cgroup_memory_high_bytes", "least memory.high that holds; none: empty" },
+	{ "cgroup_memory_peak_bytes", "largest cgroup_memory_bytes since the cgroup was made" },
+	{ "cgroup_swap_bytes", "swap space in use" },
+	{ "cgroup_oom_kills", "processes that the kernel has killed for want of memory" },
+	{ "cgroup_memory_high_events", "how often memory.high was exceeded" },
+	{ "cgroup_memory_max_events", "how often memory.max was reached" },
+	{ "cgroup_memory_oom_events", "how often an allocation was about to fail" },
+	{ "cgroup_cpu_limit_millicores",
+	  "least CPU quota that holds, 1000 is one CPU; none: empty" },
+	{ "cgroup_cpu_periods", "periods of the quota in which there was something to run" },
+	{ "cgroup_cpu_throttled_periods", "periods in which the quota was used up" },
+	{ "cgroup_cpu_throttled_ns", "time of waiting for the next period, summed over the CPUs" },
+	{ "cgroup_read_bytes", "bytes read from all devices" },
+	{ "cgroup_write_bytes", "bytes written to all devices" },
+	{ "cgroup_tasks", "threads of all processes" },
+	{ "cgroup_tasks_limit", "least pids.max that holds; none: empty" },
+	{ "cgroup_tasks_peak", "most cgroup_tasks since the cgroup was made" },
 };
 
 /* Returns the length of a name without its unit of time, or its whole length. */

@@ -7,13 +7,14 @@
 #include "clock.h"
 #include "commands.h"
 #include "follow.h"
-#include "gpu.h"
 #include "live.h"
 #include "message.h"
 #include "outputs.h"
+#include "rows.h"
 #include "series.h"
 #include "signals.h"
 #include "summary.h"
+#include "wanted.h"
 
 struct watch {
 	struct follow system;
@@ -25,12 +26,9 @@ struct watch {
 
 static void write_row(struct watch *w)
 {
-	struct row row;
-
 	if (follow_sample(&w->system) < 0)
 		return;
-	row = follow_row(NULL, &w->system);
-	series_write(&w->series, &row);
+	rows_write(&w->series, NULL, &w->system);
 	live_draw(&w->live, &w->system, 1);
 }
 
@@ -51,29 +49,38 @@ static void follow_to_end(struct watch *w)
 	}
 }
 
-static int watch(struct watch *w, const struct options *options, struct rt_tracker *tracker)
+/* Take the first sample. Returns 0 or a negative errno value. */
+static int start(struct watch *w, const struct options *options, struct rt_tracker **tracker)
+{
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .want = wanted_domains(options, &w->series, RT_KIND_SYSTEM) };
+	int err = rt_system_tracker_new(tracker, &opts);
+
+	if (err == 0)
+		err = follow_start(&w->system, *tracker, options->interval_ns);
+	w->system.wants_gpu = options->gpu;
+	if (err < 0)
+		warn("cannot follow the system: %s", error_words(err));
+	return err;
+}
+
+static int watch(struct watch *w, const struct options *options, struct rt_tracker **tracker)
 {
 	const struct subject subject = { .is_system = true, .interval_ns = options->interval_ns };
 	struct usage usage;
-	struct row row;
-	int64_t start;
+	int64_t start_ns;
 	int err = outputs_check(options, &w->series, &w->summary, NULL);
 
 	if (err != 0)
 		return err;
 	signals_catch_end();
-	start = clock_now();
-	err = follow_start(&w->system, tracker, options->interval_ns);
-	if (err < 0) {
-		warn("cannot follow the system: %s", error_words(err));
+	start_ns = clock_now();
+	if (start(w, options, tracker) < 0)
 		return EXIT_BEFORE_START;
-	}
-	w->system.wants_gpu = options->gpu;
 	series_begin(&w->series, &subject);
-	row = follow_row(NULL, &w->system);
-	series_write_head(&w->series, &row);
-	ticker_init(&w->ticker, options, start);
-	live_init(&w->live, options, &w->series, start);
+	rows_write_head(&w->series, NULL, &w->system);
+	ticker_init(&w->ticker, options, start_ns);
+	live_init(&w->live, options, &w->series, start_ns);
 	follow_to_end(w);
 	live_clear(&w->live);
 	live_free(&w->live);
@@ -83,23 +90,11 @@ static int watch(struct watch *w, const struct options *options, struct rt_track
 	return 0;
 }
 
-/* Returns the exit code. */
-static int open_and_watch(const struct options *options, struct rt_tracker *tracker)
-{
-	struct watch w = { .series.out.fd = -1 };
-	int code = EXIT_BEFORE_START;
-
-	if (summary_open(&w.summary, options) == 0 && series_open(&w.series, options) == 0)
-		code = watch(&w, options, tracker);
-	series_close(&w.series, &w.ticker);
-	summary_close(&w.summary);
-	return outputs_exit_code(code, &w.series, &w.summary, NULL);
-}
-
 int command_system(const struct options *options)
 {
-	struct rt_tracker *tracker;
-	int code, err;
+	struct watch w = { .series.out.fd = -1 };
+	struct rt_tracker *tracker = NULL;
+	int code;
 
 	if (options->operand_count > 0)
 		return usage_error(options,
@@ -107,12 +102,11 @@ int command_system(const struct options *options)
 	code = series_check(options);
 	if (code != 0)
 		return code;
-	err = gpu_system_tracker_new(&tracker, options->gpu);
-	if (err < 0) {
-		warn("cannot follow the system: %s", error_words(err));
-		return EXIT_BEFORE_START;
-	}
-	code = open_and_watch(options, tracker);
+	code = EXIT_BEFORE_START;
+	if (summary_open(&w.summary, options) == 0 && series_open(&w.series, options) == 0)
+		code = watch(&w, options, &tracker);
+	series_close(&w.series, &w.ticker);
+	summary_close(&w.summary);
 	rt_tracker_free(tracker);
-	return code;
+	return outputs_exit_code(code, &w.series, &w.summary, NULL);
 }

@@ -8,9 +8,16 @@ import signal
 import subprocess
 import time
 import unittest
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
-from rtrack_command import PATIENCE_S, RTRACK, Case, python, read_proc, rtrack, wait_until
+from harness import SOURCE
+from rtrack_command import (
+    PATIENCE_S, RTRACK, Case, Row, python, read_csv, read_jsonl, read_proc, rtrack, wait_until)
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 ID = "0123456789abcdef" * 4
 # Uses CPU time and stays.
@@ -28,6 +35,14 @@ def v2_mount() -> Optional[pathlib.Path]:
         if " - cgroup2 " in line and words[3] == "/":
             return pathlib.Path(words[4])
     return None
+
+
+def read_csv_of(case: Case, *words: str) -> Row:
+    """Return the last row of a short attach with these words."""
+    path = case.dir / "row.csv"
+    done = rtrack("attach", "-q", "--count", "2", "-i", "0.05", "-o", path, *words)
+    case.assertEqual((done.returncode, done.stderr), (0, ""))
+    return read_csv(path)[-1]
 
 
 class Groups(Case):
@@ -70,6 +85,31 @@ class Groups(Case):
         process.stdout.readline()
         return process
 
+    def memory_directory(self, path: pathlib.Path) -> pathlib.Path:
+        """Return the directory of a cgroup that has the files of its memory. Makes it in v1."""
+        if (self.directory(path) / "memory.current").exists():
+            return self.directory(path)
+        for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+            if " - cgroup " in line and "memory" in line.rpartition(" ")[2].split(","):
+                directory = pathlib.Path(line.split()[4]) / str(path)[1:]
+                directory.mkdir()
+                self.addCleanup(self.remove, directory)
+                return directory
+        raise unittest.SkipTest("no hierarchy has the controller memory")
+
+    def rows(self, form: str, *words: str) -> List[Row]:
+        """Return the rows of a short attach, which must fit their schema."""
+        path = self.dir / f"rows.{form}"
+        done = rtrack("attach", "-q", "--count", "2", "-i", "0.05", "-o", path, *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = read_csv(path) if form == "csv" else read_jsonl(path)
+        if jsonschema:
+            name = f"docs/schema/series-{form}.schema.json"
+            validator = jsonschema.Draft7Validator(json.loads((SOURCE / name).read_text()))
+            for row in found:
+                validator.validate(row)
+        return found
+
     def target(self, *words: str) -> Dict[str, Any]:
         """The only target of a short attach."""
         done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1",
@@ -99,6 +139,59 @@ class Groups(Case):
         done = rtrack("attach", "--summary", "markdown", "-o", "/dev/null", "--count", "1", "-i",
                       "0.01", "--cgroup", str(top / "a_b_c*"))
         self.assertIn(f"**rtrack**: cgroup `{top}/a_b_c*`, still running", done.stderr)
+
+    def test_series_has_the_account_of_the_kernel(self) -> None:
+        top = self.make()
+        memory = self.memory_directory(top)
+        limit = memory / ("memory.max" if memory == self.directory(top) else
+                          "memory.limit_in_bytes")
+        limit.write_text(str(200 << 20))
+        process = self.start(python("import sys\nx = b'x' * (30 << 20)\nprint(flush=True)\n"
+                                    "sys.stdin.read()"),
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             preexec_fn=lambda: [(d / "cgroup.procs").write_text("0")
+                                                 for d in {memory, self.directory(top)}])
+        process.stdout.readline()
+        for form in ("csv", "jsonl"):
+            row = self.rows(form, "--cgroup", str(top))[-1]
+            usage = memory / ("memory.current" if (memory / "memory.current").exists() else
+                              "memory.usage_in_bytes")
+            self.assertAlmostEqual(row["cgroup_memory_bytes"], int(usage.read_text()),
+                                   delta=4 << 20)
+            self.assertGreater(row["cgroup_memory_anon_bytes"], 30 << 20)
+            self.assertGreaterEqual(row["cgroup_memory_bytes"], row["cgroup_memory_anon_bytes"])
+            self.assertEqual(row["cgroup_memory_limit_bytes"], 200 << 20)
+            self.assertIsNone(row["cgroup_memory_high_bytes"], "there is no such limit")
+            self.assertEqual(row["d_cgroup_oom_kills"], 0)
+            self.assertEqual(row["cgroup"], str(top))
+            self.assertEqual(row["processes"], 1)
+
+    def test_rows_of_a_cgroup_have_no_pid(self) -> None:
+        top = self.make()
+        group = ["--cgroup", str(top)]
+        self.assertNotIn("pid", self.rows("csv", *group)[0])
+        self.assertIsNone(self.rows("jsonl", *group)[0]["pid"])
+        for form in ("csv", "jsonl"):
+            pid = os.getpid()
+            for row in self.rows(form, *group, str(pid)):
+                self.assertIn((row["pid"], row["cgroup"]), ((pid, None), (None, str(top))))
+
+    def test_estimates_of_io_are_measured_on_request_alone(self) -> None:
+        top = self.make()
+        self.run_in(top)
+        group = ["--cgroup", str(top)]
+        for row in self.rows("csv", *group):
+            self.assertNotIn("d_read_bytes", row)
+        row = read_csv_of(self, "--fields", "d_read_bytes,estimated", *group)
+        self.assertEqual(row["estimated"], "d_read_bytes")
+
+    def test_fields_of_cgroups_are_of_cgroups_alone(self) -> None:
+        top = self.make()
+        rows = read_csv_of(self, "--fields", "cgroup,cgroup_tasks_limit", "--cgroup", str(top))
+        self.assertEqual(rows["cgroup"], str(top))
+        done = rtrack("attach", "-o", "-", "--fields", "cgroup_memory_bytes", str(os.getpid()))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no field 'cgroup_memory_bytes' here", done.stderr)
 
     def test_attach_ends_when_the_cgroup_is_removed(self) -> None:
         top = self.make()

@@ -483,7 +483,7 @@ class Fields(Files):
         text = rtrack("info", "--fields").stdout.splitlines()
         self.assertEqual([line.split()[0] for line in text], names)
         for kind, words in (("tree", ["run", "true"]), ("system", ["system", "--count", "1"])):
-            chosen = [field["name"] for field in listed if field["of"] in (kind, "both")]
+            chosen = [field["name"] for field in listed if kind in field["of"]]
             self.assertEqual(self.cells(words[0], "-i", "0.02", "--fields", ",".join(chosen),
                                         *words[1:])[0], chosen)
 
