@@ -244,6 +244,8 @@ static int begin(struct attach *a)
 	}
 	series_begin(&a->series, &subject);
 	rows_write_head(&a->series, &a->trees[0], NULL);
+	for (size_t i = 0; i < a->count; i++)
+		rows_set_base(&a->series, &a->trees[i]);
 	return 0;
 }
 
@@ -408,12 +410,15 @@ int command_attach(const struct options *options)
 	if (code != 0)
 		return code;
 	code = attach(&a);
+	for (size_t i = 0; i < a.count; i++)
+		rows_report(&a.series, &a.trees[i]);
 	series_close(&a.series, &a.ticker);
 	summary_close(&a.summary);
 	code = outputs_exit_code(code, &a.series, &a.summary, NULL);
 	for (size_t i = 0; i < a.count; i++) {
 		top_processes_free(&a.tops[i]);
 		free(a.command_lines[i]);
+		members_free(&a.trees[i].members);
 		rt_tracker_free(a.trees[i].tracker);
 		if (a.pidfds[i].fd >= 0)
 			close(a.pidfds[i].fd);

@@ -8,6 +8,7 @@
 #include <rtrack/rtrack.h>
 
 #include "history.h"
+#include "members.h"
 #include "options.h"
 
 struct follow {
@@ -15,7 +16,8 @@ struct follow {
 	int32_t pid; /* set by the caller, like is_alone; 0 for the system and for a cgroup */
 	/* Set by the caller: the name of the cgroup that is followed; NULL: none. */
 	const char *cgroup;
-	bool is_alone; /* descendants are not followed */
+	bool is_alone;          /* descendants are not followed */
+	struct members members; /* only if rows are of single processes */
 	/* CPU time that was used in the cgroup of an attached process, set by the caller at the
 	 * end; UINT64_MAX: unknown. */
 	uint64_t cgroup_growth_ns;

@@ -11,6 +11,7 @@
 #include "text.h"
 
 struct columns;
+struct member;
 
 /* What a series describes. */
 struct subject {
@@ -29,7 +30,8 @@ struct row {
 	const struct rt_delta *process_delta;
 	const struct rt_metrics *system; /* NULL if the row describes a process tree only */
 	const struct rt_delta *system_delta;
-	bool has_no_gpu; /* the system has none */
+	const struct member *member; /* NULL unless the row describes one process of a tree */
+	bool has_no_gpu;             /* the system has none */
 };
 
 struct format {

@@ -36,9 +36,11 @@ static const struct {
 	{ RT_KIND_PID, "tree" },
 	{ RT_KIND_CGROUP, "cgroup" },
 	{ RT_KIND_SYSTEM, "system" },
+	{ KIND_CGROUP_MEMBERS, "process" },
 };
 
-enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+/* Fields of processes, with --per-process, mean something else. They are listed by themselves. */
+enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]), PROCESSES = KIND_COUNT - 1 };
 
 static bool is_difference(const struct column *column)
 {
@@ -51,39 +53,42 @@ struct field_list {
 	struct text out;
 };
 
-static bool has_field(const struct field_list *list, int kind, const struct column *column)
+/* Whether a field of one kind is the same of another kind. */
+static bool has_field(const struct field_list *list, int kind, int of, const struct column *column)
 {
+	if ((kind == PROCESSES) != (of == PROCESSES))
+		return false;
 	return columns_find(&list->of[kind], column->name, strlen(column->name)) != NULL;
 }
 
-static void text_of_field(struct field_list *list, const struct column *column)
+static void text_of_field(struct field_list *list, int kind, const struct column *column)
 {
 	char names[64];
 	size_t len = 0;
 
 	for (int i = 0; i < KIND_COUNT; i++) {
-		if (has_field(list, i, column))
+		if (has_field(list, i, kind, column))
 			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
 			                        len ? "," : "", kinds[i].name);
 	}
 	text_printf(&list->out, "%-34s %-9s %-18s %s%s\n", column->name,
-	            unit_in_words(column->unit), names, column_about(column),
+	            unit_in_words(column->unit), names, column_about(column, kinds[kind].kind),
 	            is_difference(column) ? ", since the row before" : "");
 }
 
-static void json_of_field(struct field_list *list, const struct column *column)
+static void json_of_field(struct field_list *list, int kind, const struct column *column)
 {
 	json_begin(&list->out, NULL, '{');
 	json_string(&list->out, "name", column->name);
 	json_string(&list->out, "unit", column->unit);
 	json_begin(&list->out, "of", '[');
 	for (int i = 0; i < KIND_COUNT; i++) {
-		if (has_field(list, i, column))
+		if (has_field(list, i, kind, column))
 			json_string(&list->out, NULL, kinds[i].name);
 	}
 	json_end(&list->out, ']');
 	json_bool(&list->out, "is_difference", is_difference(column));
-	json_string(&list->out, "about", column_about(column));
+	json_string(&list->out, "about", column_about(column, kinds[kind].kind));
 	json_end(&list->out, '}');
 }
 
@@ -95,9 +100,9 @@ static void add_fields(struct field_list *list, int kind, bool as_json)
 		bool is_listed = false;
 
 		for (int before = 0; before < kind; before++)
-			is_listed = is_listed || has_field(list, before, column);
+			is_listed = is_listed || has_field(list, before, kind, column);
 		if (!is_listed)
-			(as_json ? json_of_field : text_of_field)(list, column);
+			(as_json ? json_of_field : text_of_field)(list, kind, column);
 	}
 }
 

@@ -29,6 +29,8 @@ static const struct option_row rows[] = {
 	  "csv, csv-v1, csv-v5 or jsonl; default: by the suffix of FILE" },
 	{ KEY_FIELDS, FOR_SERIES, "fields", "NAMES",
 	  "write these fields, separated by commas; see 'rtrack info --fields'" },
+	{ KEY_PER_PROCESS, FOR_RUN | FOR_ATTACH, "per-process", NULL,
+	  "write a row for each process instead of one for all of them" },
 	{ KEY_TIME_FORMAT, FOR_SERIES, "time-format", "HOW",
 	  "form of the timestamps: epoch or iso; seconds since 1970 or ISO 8601" },
 	{ KEY_META, FOR_SERIES, "meta", "FILE", "write to FILE what the series is of, as JSON" },

@@ -41,7 +41,8 @@ enum {
 	KEY_UNIT,
 	KEY_CONTAINER,
 	KEY_NAME,
-	KEY_WAIT
+	KEY_WAIT,
+	KEY_PER_PROCESS
 };
 
 /* More than there are rows. */

@@ -56,6 +56,7 @@ struct options {
 	const char *summary_file; /* NULL: standard error */
 	const char *label;        /* NULL: not given */
 	bool no_children;
+	bool per_process;
 	bool gpu;
 	enum pss_reads pss;
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
@@ -84,6 +85,7 @@ struct options {
 		const struct format *format;
 		const char *fields, *meta;
 		int64_t timeout_ns;
+		bool per_process;
 	} defaults;
 	char **operands; /* arguments after the options; NULL ends them */
 	int operand_count;

@@ -45,5 +45,6 @@ bool options_parse_environment(struct options *options, int *exit_code)
 	options->defaults.fields = options->fields;
 	options->defaults.meta = options->meta;
 	options->defaults.timeout_ns = options->timeout_ns;
+	options->defaults.per_process = options->per_process;
 	return true;
 }

@@ -352,12 +352,14 @@ int command_run(const struct options *options)
 		                            "does not go with --pss off");
 	code = run(&r);
 	live_free(&r.live);
+	rows_report(&r.series, &r.tree);
 	series_close(&r.series, &r.ticker);
 	processes_close(&r.processes);
 	summary_close(&r.summary);
 	code = outputs_exit_code(code, &r.series, &r.summary, &r.processes);
 	top_processes_free(&r.top);
 	free(r.script);
+	members_free(&r.tree.members);
 	rt_tracker_free(r.system_tracker);
 	rt_command_free(r.command);
 	return code;

@@ -30,7 +30,8 @@ static bool asks_for_series(const struct options *options)
 {
 	return options->format != options->defaults.format ||
 	       options->fields != options->defaults.fields ||
-	       options->meta != options->defaults.meta;
+	       options->meta != options->defaults.meta ||
+	       options->per_process != options->defaults.per_process;
 }
 
 /* Returns the name of the output file, or NULL for no series. run writes a series only with
@@ -43,12 +44,20 @@ static const char *choose_output(const struct options *options)
 	return asks_for_series(options) || !isatty(STDOUT_FILENO) ? "-" : NULL;
 }
 
-static uint32_t kind_of(const struct options *options)
+static bool is_per_process(const struct options *options, const struct format *format)
 {
+	return options->command->bit != FOR_SYSTEM && options->per_process && format->choose;
+}
+
+static uint32_t kind_of(const struct options *options, const struct format *format)
+{
+	bool is_cgroup = options->cgroup || options->unit || options->container;
+
 	if (options->command->bit == FOR_SYSTEM)
 		return RT_KIND_SYSTEM;
-	return options->cgroup || options->unit || options->container ? RT_KIND_CGROUP
-	                                                              : RT_KIND_PID;
+	if (is_per_process(options, format))
+		return is_cgroup ? KIND_CGROUP_MEMBERS : KIND_MEMBERS;
+	return is_cgroup ? RT_KIND_CGROUP : RT_KIND_PID;
 }
 
 static const struct format *choose_format(const struct options *options, const char *output)
@@ -82,21 +91,22 @@ int series_check(const struct options *options)
 			return 0;
 		snprintf(message, sizeof(message),
 		         "%s needs --output: standard output belongs to the command",
-		         options->format   ? "--format"
-		         : options->fields ? "--fields"
-		                           : "--meta");
+		         options->format        ? "--format"
+		         : options->fields      ? "--fields"
+		         : options->per_process ? "--per-process"
+		                                : "--meta");
+		return usage_error(options, message);
+	}
+	if (!format->choose &&
+	    (options->fields || options->per_process != options->defaults.per_process)) {
+		snprintf(message, sizeof(message),
+		         "%s needs the format csv or jsonl: %s has fixed columns",
+		         options->fields ? "--fields" : "--per-process", format->name);
 		return usage_error(options, message);
 	}
 	if (!options->fields)
 		return 0;
-	if (!format->choose) {
-		snprintf(message, sizeof(message),
-		         "--fields needs the format csv or jsonl: %s has "
-		         "fixed columns",
-		         format->name);
-		return usage_error(options, message);
-	}
-	unknown = columns_find_unknown(options->fields, kind_of(options), &len);
+	unknown = columns_find_unknown(options->fields, kind_of(options, format), &len);
 	if (!unknown)
 		return 0;
 	return refuse_field(options, unknown, len);
@@ -113,11 +123,16 @@ static void report_lack_of_gpus(const struct series *s, const struct options *op
 	}
 }
 
+static bool has_column(const struct series *s, const char *name)
+{
+	return columns_find(&s->columns, name, strlen(name)) != NULL;
+}
+
 /* Get the columns of the series: those that --fields names, those of the file that it is appended
  * to, or the default of the format. Returns 0 or a negative errno value. */
 static int choose_columns(struct series *s, const struct options *options, const char *head)
 {
-	uint32_t kind = kind_of(options);
+	uint32_t kind = kind_of(options, s->format);
 	int err = 0;
 
 	s->has_own_names = options->fields != NULL;
@@ -129,7 +144,9 @@ static int choose_columns(struct series *s, const struct options *options, const
 		err = s->format->choose(&s->columns, kind);
 	s->columns.kind = kind;
 	s->columns.has_iso_times = options->has_iso_times;
-	s->has_children = columns_find(&s->columns, "children", strlen("children")) != NULL;
+	s->is_per_process = is_per_process(options, s->format);
+	s->has_children = has_column(s, "children");
+	s->has_commands = has_column(s, "command_line");
 	if (options->fields)
 		report_lack_of_gpus(s, options);
 	return err;
@@ -234,8 +251,7 @@ void series_write_head(struct series *s, const struct row *first)
 /* Count the rows with a mark that is not in the row. */
 static void note_marks(struct series *s, const struct row *row)
 {
-	bool has_partial = columns_find(&s->columns, "partial", 7) != NULL;
-	bool has_estimated = columns_find(&s->columns, "estimated", 9) != NULL;
+	bool has_partial = has_column(s, "partial"), has_estimated = has_column(s, "estimated");
 
 	for (size_t i = 0; i < s->columns.count; i++) {
 		const struct column *column = &s->columns.at[i];
@@ -248,10 +264,8 @@ static void note_marks(struct series *s, const struct row *row)
 	}
 }
 
-void series_write(struct series *s, const struct row *row)
+void series_add(struct series *s, const struct row *row)
 {
-	uint64_t now = row_sample(row)->monotonic_ns;
-
 	if (s->out.fd < 0)
 		return;
 	add_head(s, row);
@@ -259,10 +273,20 @@ void series_write(struct series *s, const struct row *row)
 	s->rows++;
 	if (s->has_own_names)
 		note_marks(s, row);
-	if (s->interval_ns >= WRITE_PAUSE_NS || now >= s->flushed_ns + WRITE_PAUSE_NS) {
-		s->flushed_ns = now;
-		output_flush(&s->out);
+}
+
+void series_end_sample(struct series *s, uint64_t now_ns)
+{
+	if (s->interval_ns >= WRITE_PAUSE_NS || now_ns >= s->flushed_ns + WRITE_PAUSE_NS) {
+		s->flushed_ns = now_ns;
+		series_flush(s);
 	}
+}
+
+void series_write(struct series *s, const struct row *row)
+{
+	series_add(s, row);
+	series_end_sample(s, row_sample(row)->monotonic_ns);
 }
 
 static void report_marks(const struct series *s)

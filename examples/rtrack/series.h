@@ -18,8 +18,10 @@ struct series {
 	const struct format *format;
 	struct columns columns;
 	bool has_begun;
-	bool has_head;      /* the names of the columns are written, or not needed */
-	bool has_children;  /* one of the columns */
+	bool has_head;     /* the names of the columns are written, or not needed */
+	bool has_children; /* one of the columns */
+	bool is_per_process;
+	bool has_commands;  /* one of the columns is a command line */
 	bool is_quiet;      /* no notes at the end */
 	bool has_own_names; /* --fields */
 	int64_t interval_ns;
@@ -40,6 +42,12 @@ void series_begin(struct series *s, const struct subject *subject);
 /* Write the names of the columns, in view of a first sample. Without this call they are written
  * with the first row. */
 void series_write_head(struct series *s, const struct row *first);
+
+/* Add one row, which is written with the last row of this sample. */
+void series_add(struct series *s, const struct row *row);
+
+/* Write the rows that were added. now_ns is the monotonic time of the sample. */
+void series_end_sample(struct series *s, uint64_t now_ns);
 
 /* Write one row. Rows that follow each other in less than 10 ms are written some at a time, at
  * least every 10 ms as long as rows come. The first failure is reported and ends the series. */

@@ -30,6 +30,15 @@ static const char cgroup_names[] =
     "d_cgroup_cpu_throttled_periods,d_cgroup_cpu_throttled_seconds,d_pressure_cpu_some_seconds,"
     "d_pressure_memory_some_seconds,d_pressure_memory_full_seconds,d_pressure_io_some_seconds,"
     "d_pressure_io_full_seconds,?gpus_busy,?gpus_used,?gpu_memory_bytes,partial,estimated";
+/* The kernel's counters of one process, and how much of them is new. */
+#define MEMBER_NAMES                                                                               \
+	"pid,ppid,start_timestamp,name,state,cores_used,cpu_seconds,d_cpu_user_seconds,"           \
+	"d_cpu_system_seconds,pss_bytes,rss_bytes,peak_rss_bytes,d_read_bytes,d_write_bytes,"      \
+	"d_minor_faults,d_major_faults,d_voluntary_switches,d_involuntary_switches,threads,"       \
+	"partial,estimated"
+static const char member_names[] = "timestamp,interval_seconds,root_pid," MEMBER_NAMES;
+static const char cgroup_member_names[] =
+    "timestamp,interval_seconds,cgroup,?root_pid," MEMBER_NAMES;
 static const char system_names[] =
     "timestamp,interval_seconds,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,"
     "d_cpu_mode_iowait_seconds,d_cpu_mode_steal_seconds,memory_total_bytes,memory_used_bytes,"
@@ -133,10 +142,20 @@ int columns_choose_csv(struct columns *c, uint32_t kind)
 {
 	const char *names = tree_names;
 
-	if (kind == RT_KIND_SYSTEM)
+	switch (kind) {
+	case RT_KIND_SYSTEM:
 		names = system_names;
-	else if (kind == RT_KIND_CGROUP)
+		break;
+	case RT_KIND_CGROUP:
 		names = cgroup_names;
+		break;
+	case KIND_MEMBERS:
+		names = member_names;
+		break;
+	case KIND_CGROUP_MEMBERS:
+		names = cgroup_member_names;
+		break;
+	}
 	return columns_choose(c, names, kind);
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "members.h"
+
 /* The domains of the fields of struct rt_rusage, by index. These fields repeat fields of the
  * sample, so they are valid or partial together with them. */
 static const uint64_t rusage_domains[] = {
@@ -20,7 +22,7 @@ static const uint64_t rusage_domains[] = {
  * words. */
 static const char *const left_out[] = {
 	"size",     "kind",       "valid",      "partial", "estimated", "reasons",
-	"reserved", "tracker_id", "pss_source", "source",  NULL,
+	"reserved", "tracker_id", "pss_source", "source",  "state",     NULL,
 };
 
 /* Fields without a domain that only trees have. */
@@ -32,8 +34,8 @@ static const char *const repeated[] = { "realtime_ns", "cpu_user_ticks", "cpu_sy
 	                                "ticks_per_second", NULL };
 
 /* Fields that are 0 if there is no figure, though their domain may be known. E.g.: the largest sum
- * of PSS that was read, if it was only estimated so far. */
-static const char *const none_if_zero[] = { "peak_tree_pss_bytes", NULL };
+ * of PSS that was read, if it was only estimated so far; a parent in another pid namespace. */
+static const char *const none_if_zero[] = { "peak_tree_pss_bytes", "ppid", NULL };
 
 /* Limits are UINT64_MAX if there is none: then the cell is empty. No other field can be so much. */
 #define NO_LIMIT UINT64_MAX
@@ -112,7 +114,8 @@ static void append_seconds(struct columns *c, const struct column *nanoseconds)
 static void append_field(struct columns *c, const struct table *table, const struct rt_field *field,
                          uint64_t has)
 {
-	bool is_difference = table->origin == FROM_DELTA && is_of_sample(table, field->name);
+	bool is_difference = table->origin == FROM_MEMBER_BEFORE ||
+	                     (table->origin == FROM_DELTA && is_of_sample(table, field->name));
 	struct column column = {
 		.origin = table->origin,
 		.type = type_of_field(field->type),
@@ -135,13 +138,13 @@ static void append_field(struct columns *c, const struct table *table, const str
 	append(c, &column);
 }
 
-/* The domains that rows of a series can have. Some rows of a series of cgroups may be of trees.
- * Rates are in each difference. */
+/* The domains that rows of a series can have. Some rows of a series of cgroups may be of trees, and
+ * a process has what a tree has. Rates are in each difference. */
 static uint64_t domains_of_kind(uint32_t kind)
 {
 	uint64_t domains = rt_domains(kind) | RT_HAS_RATE;
 
-	return kind == RT_KIND_CGROUP ? domains | rt_domains(RT_KIND_PID) : domains;
+	return kind == RT_KIND_SYSTEM ? domains : domains | rt_domains(RT_KIND_PID);
 }
 
 static bool applies(const struct columns *c, const char *name, uint64_t has)
@@ -151,9 +154,12 @@ static bool applies(const struct columns *c, const char *name, uint64_t has)
 	return c->kind != RT_KIND_SYSTEM || !is_one_of(name, of_trees);
 }
 
-/* The peak in the struct rt_rusage of a difference is that of the later sample. */
+/* The peak in the struct rt_rusage of a difference is that of the later sample. A process has
+ * differences of counters alone. */
 static bool is_no_difference(const struct table *table, const struct rt_field *field)
 {
+	if (table->origin == FROM_MEMBER_BEFORE)
+		return field->role != RT_FIELD_COUNTER;
 	return table->origin == FROM_DELTA && strcmp(field->name, "ru_maxrss") == 0;
 }
 
@@ -181,13 +187,17 @@ static unsigned bit_of_kind(uint32_t kind)
 {
 	if (kind == RT_KIND_SYSTEM)
 		return OF_SYSTEM;
+	if (kind == KIND_MEMBERS)
+		return OF_MEMBERS;
+	if (kind == KIND_CGROUP_MEMBERS)
+		return OF_CGROUP_MEMBERS;
 	return kind == RT_KIND_CGROUP ? OF_CGROUP : OF_TREE;
 }
 
-static void append_computed(struct columns *c)
+static void append_computed(struct columns *c, const struct column *table, size_t count)
 {
-	for (size_t i = 0; i < computed_column_count; i++) {
-		const struct column *column = &computed_columns[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct column *column = &table[i];
 
 		if (column->kinds & bit_of_kind(c->kind) &&
 		    !(column->has & ~domains_of_kind(c->kind)))
@@ -199,21 +209,30 @@ static void append_computed(struct columns *c)
 static size_t most_columns(void)
 {
 	size_t fields = rt_field_count(RT_STRUCT_METRICS) + rt_field_count(RT_STRUCT_DELTA) +
-	                2 * rt_field_count(RT_STRUCT_RUSAGE);
+	                2 * rt_field_count(RT_STRUCT_RUSAGE) +
+	                2 * rt_field_count(RT_STRUCT_PROCESS);
 
-	return computed_column_count + 2 * fields;
+	return computed_column_count + member_column_count + 2 * fields;
 }
 
 int columns_all(struct columns *c, uint32_t kind)
 {
 	static const struct table sample = { RT_STRUCT_METRICS, FROM_SAMPLE, 0 };
 	static const struct table delta = { RT_STRUCT_DELTA, FROM_DELTA, 0 };
+	static const struct table member = { RT_STRUCT_PROCESS, FROM_MEMBER, 0 };
+	static const struct table before = { RT_STRUCT_PROCESS, FROM_MEMBER_BEFORE, 0 };
 
 	*c = (struct columns){ .kind = kind };
 	c->at = calloc(most_columns(), sizeof(*c->at));
 	if (!c->at)
 		return -ENOMEM;
-	append_computed(c);
+	append_computed(c, computed_columns, computed_column_count);
+	if (bit_of_kind(kind) & OF_PROCESSES) {
+		append_computed(c, member_columns, member_column_count);
+		append_fields(c, &member);
+		append_fields(c, &before);
+		return 0;
+	}
 	append_fields(c, &sample);
 	append_fields(c, &delta);
 	return 0;
@@ -245,10 +264,56 @@ const struct rt_delta *row_delta(const struct row *row)
 	return row->process ? row->process_delta : row->system_delta;
 }
 
+/* Context switches are those of the threads that live. If one exits, the rest of a difference is a
+ * lower bound. */
+static struct marks marks_since_row_before(const struct member *member)
+{
+	const struct rt_process *now = member->now, *base = member->base;
+	struct marks marks = { 0 };
+	uint64_t known;
+
+	if (!base)
+		return marks;
+	known = (now->valid | now->estimated) & (base->valid | base->estimated);
+	marks.estimated = known & (now->estimated | base->estimated);
+	marks.valid = known & ~marks.estimated;
+	if (now->threads > 1 || base->threads > 1) {
+		marks.partial = marks.valid & RT_HAS_CTXSW;
+		marks.valid &= ~RT_HAS_CTXSW;
+	}
+	return marks;
+}
+
 static struct marks marks_of(const struct column *column, const struct row *row)
 {
-	return column->origin == FROM_SAMPLE ? metrics_marks(row_sample(row))
-	                                     : delta_marks(row_delta(row));
+	switch (column->origin) {
+	case FROM_DELTA:
+		return delta_marks(row_delta(row));
+	case FROM_MEMBER:
+		return (struct marks){ row->member->now->valid, 0, row->member->now->estimated };
+	case FROM_MEMBER_BEFORE:
+		return marks_since_row_before(row->member);
+	default:
+		return metrics_marks(row_sample(row));
+	}
+}
+
+/* A struct of the library with the values of a row. An older library fills less of it. */
+static const char *struct_of(const struct column *column, const struct row *row, uint32_t *size)
+{
+	const struct rt_metrics *sample = row_sample(row);
+	const struct rt_delta *delta = row_delta(row);
+
+	if (column->origin == FROM_SAMPLE) {
+		*size = sample->size;
+		return (const char *)sample;
+	}
+	if (column->origin == FROM_DELTA) {
+		*size = delta->size;
+		return (const char *)delta;
+	}
+	*size = row->member->now->size;
+	return (const char *)row->member->now;
 }
 
 static struct value read_field(const struct column *column, const char *at)
@@ -275,22 +340,33 @@ static struct value read_field(const struct column *column, const char *at)
 	return value;
 }
 
+/* A counter that has fallen has lost a thread, with what it counted. */
+static struct value since_row_before(const struct column *column, const struct row *row,
+                                     struct value value)
+{
+	struct value base = read_field(column, (const char *)row->member->base + column->offset);
+
+	if (base.whole > value.whole)
+		value.type = VALUE_UNKNOWN;
+	value.whole -= base.whole;
+	return value;
+}
+
 struct value column_value(const struct column *column, const struct row *row)
 {
-	const struct value unknown = { .type = VALUE_UNKNOWN };
-	const struct rt_metrics *sample = row_sample(row);
-	const struct rt_delta *delta = row_delta(row);
-	bool is_of_sample = column->origin == FROM_SAMPLE;
+	struct value value = { .type = VALUE_UNKNOWN };
+	const char *values;
+	uint32_t size;
 
 	if (!is_known(marks_of(column, row), column->has))
-		return unknown;
+		return value;
 	if (column->compute)
 		return column->compute(row);
-	/* An older library fills less of the structs. */
-	if (column->offset + column->length > (is_of_sample ? sample->size : delta->size))
-		return unknown;
-	return read_field(column, (is_of_sample ? (const char *)sample : (const char *)delta) +
-	                              column->offset);
+	values = struct_of(column, row, &size);
+	if (column->offset + column->length > size)
+		return value;
+	value = read_field(column, values + column->offset);
+	return column->origin == FROM_MEMBER_BEFORE ? since_row_before(column, row, value) : value;
 }
 
 bool column_is_marked(const struct column *column, const struct row *row, enum value_type mark)

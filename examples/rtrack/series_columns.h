@@ -37,10 +37,25 @@ struct value {
 	};
 };
 
-enum column_origin { FROM_SAMPLE, FROM_DELTA };
+/* The differences of FROM_MEMBER_BEFORE are those of the process since its row before. */
+enum column_origin { FROM_SAMPLE, FROM_DELTA, FROM_MEMBER, FROM_MEMBER_BEFORE };
 
-/* Bits of the RT_KIND_ values: of what a series can be. */
-enum { OF_TREE = 1, OF_SYSTEM = 2, OF_CGROUP = 4, OF_ANY = OF_TREE | OF_SYSTEM | OF_CGROUP };
+/* What a series can be of, besides the RT_KIND_ values: the processes of trees, or those of cgroups
+ * and perhaps of trees. */
+#define KIND_MEMBERS 100
+#define KIND_CGROUP_MEMBERS 101
+
+/* Bits of what a series can be of. */
+enum {
+	OF_TREE = 1,
+	OF_SYSTEM = 2,
+	OF_CGROUP = 4,
+	OF_MEMBERS = 8,
+	OF_CGROUP_MEMBERS = 16,
+	OF_TOTALS = OF_TREE | OF_SYSTEM | OF_CGROUP,
+	OF_PROCESSES = OF_MEMBERS | OF_CGROUP_MEMBERS,
+	OF_ANY = OF_TOTALS | OF_PROCESSES
+};
 
 struct column {
 	char name[48];
@@ -58,7 +73,8 @@ struct column {
 };
 
 struct columns {
-	/* RT_KIND_ value of the series. Among the rows of RT_KIND_CGROUP may be some of trees. */
+	/* RT_KIND_ or KIND_ value of the series. Among the rows of RT_KIND_CGROUP may be some of
+	 * trees. */
 	uint32_t kind;
 	bool has_iso_times;
 	struct column *at;
@@ -83,11 +99,15 @@ struct value column_value(const struct column *column, const struct row *row);
 /* Returns true if the value is known and has this mark: VALUE_PARTIAL or VALUE_ESTIMATED. */
 bool column_is_marked(const struct column *column, const struct row *row, enum value_type mark);
 
-/* Returns what the figure means, in English. */
-const char *column_about(const struct column *column);
+/* Returns what the figure means in a series of this kind, in English. */
+const char *column_about(const struct column *column, uint32_t kind);
 
 /* The columns that are computed. series_computed.c has the table. */
 extern const struct column computed_columns[];
 extern const size_t computed_column_count;
+
+/* Those of series of processes. series_members.c has the table. */
+extern const struct column member_columns[];
+extern const size_t member_column_count;
 
 #endif

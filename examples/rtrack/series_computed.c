@@ -17,6 +17,8 @@ static struct value type(const struct row *row)
 
 static struct value kind(const struct row *row)
 {
+	if (row->member)
+		return word("member");
 	if (row->cgroup)
 		return word("cgroup");
 	return word(row->process ? "process" : "system");
@@ -113,26 +115,27 @@ static struct value estimated(const struct row *row)
 		.type = (kind_of_value), .compute = (function), __VA_ARGS__                        \
 	}
 #define USUAL .is_usual = true, .kinds = OF_ANY
+#define TOTAL .is_usual = true, .kinds = OF_TOTALS
 #define NOT_OF_SYSTEM .is_usual = true, .kinds = OF_TREE | OF_CGROUP
-#define OF_CGROUP_ALONE .is_usual = true, .kinds = OF_CGROUP
-#define ON_DEMAND .is_usual = false, .kinds = OF_ANY
+#define OF_CGROUPS .is_usual = true, .kinds = OF_CGROUP | OF_CGROUP_MEMBERS
+#define ON_DEMAND .is_usual = false, .kinds = OF_TOTALS
 
 const struct column computed_columns[] = {
 	COLUMN("type", "", FROM_SAMPLE, 0, VALUE_WORD, type, USUAL),
 	COLUMN("kind", "", FROM_SAMPLE, 0, VALUE_WORD, kind, USUAL),
 	COLUMN("timestamp", "s", FROM_SAMPLE, 0, VALUE_TIME, timestamp, USUAL),
 	COLUMN("pid", "", FROM_SAMPLE, 0, VALUE_SIGNED, pid, NOT_OF_SYSTEM),
-	COLUMN("cgroup", "", FROM_SAMPLE, 0, VALUE_TEXT, cgroup, OF_CGROUP_ALONE),
+	COLUMN("cgroup", "", FROM_SAMPLE, 0, VALUE_TEXT, cgroup, OF_CGROUPS),
 	COLUMN("children", "1", FROM_SAMPLE, RT_HAS_PROCESSES, VALUE_SIGNED, children,
 	       NOT_OF_SYSTEM),
 	COLUMN("cpu_seconds", "s", FROM_SAMPLE, RT_HAS_CPU, VALUE_SECONDS, cpu, ON_DEMAND),
 	COLUMN("d_cpu_seconds", "s", FROM_DELTA, RT_HAS_CPU, VALUE_SECONDS, cpu_difference,
 	       ON_DEMAND),
-	COLUMN("gpus_busy", "1", FROM_DELTA, RT_HAS_GPU, VALUE_REAL, gpus_busy, USUAL),
-	COLUMN("swap_used_bytes", "By", FROM_SAMPLE, RT_HAS_SWAP, VALUE_UNSIGNED, swap_used, USUAL),
+	COLUMN("gpus_busy", "1", FROM_DELTA, RT_HAS_GPU, VALUE_REAL, gpus_busy, TOTAL),
+	COLUMN("swap_used_bytes", "By", FROM_SAMPLE, RT_HAS_SWAP, VALUE_UNSIGNED, swap_used, TOTAL),
 	COLUMN("source", "", FROM_SAMPLE, 0, VALUE_WORD, source, NOT_OF_SYSTEM),
-	COLUMN("pss_source", "", FROM_SAMPLE, RT_HAS_PSS, VALUE_WORD, pss_source, USUAL),
-	COLUMN("reasons", "", FROM_SAMPLE, 0, VALUE_REASONS, reasons, USUAL),
+	COLUMN("pss_source", "", FROM_SAMPLE, RT_HAS_PSS, VALUE_WORD, pss_source, TOTAL),
+	COLUMN("reasons", "", FROM_SAMPLE, 0, VALUE_REASONS, reasons, TOTAL),
 	COLUMN("partial", "", FROM_SAMPLE, 0, VALUE_PARTIAL, partial, USUAL),
 	COLUMN("estimated", "", FROM_SAMPLE, 0, VALUE_ESTIMATED, estimated, USUAL),
 };

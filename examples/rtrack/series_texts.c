@@ -4,6 +4,8 @@
 
 #include "series_columns.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 struct text_of_name {
 	const char *name; /* nanoseconds stand for seconds, too */
 	const char *about;
@@ -178,6 +180,38 @@ static const struct text_of_name texts[] = {
 	{ "cgroup_tasks_peak", "most cgroup_tasks since the cgroup was made" },
 };
 
+/* What means something else of one process, or is of processes alone. */
+static const struct text_of_name texts_of_processes[] = {
+	{ "kind", "member: a process of a tree or a cgroup" },
+	{ "interval_ns", "time since the sample before, without time suspended" },
+	{ "root_pid", "the process that was started or attached to" },
+	{ "pid", "process id" },
+	{ "ppid", "process id of the parent at the time of the sample" },
+	{ "start_timestamp", "when the process began: no other process has this and the pid" },
+	{ "start_ticks", "when the process began, in clock ticks since boot" },
+	{ "name", "name: 15 bytes, which the process may set" },
+	{ "command_line", "words of the command line; read again once a second at most" },
+	{ "state", "letter of the kernel: R runs, S and D wait, T is stopped, Z has ended" },
+	{ "cpu_user_ns", "CPU time in user mode, of its own threads" },
+	{ "cpu_system_ns", "CPU time in kernel mode, of its own threads" },
+	{ "cpu_seconds", "CPU time of its own threads" },
+	{ "reaped_cpu_user_ns", "CPU time in user mode of children that it waited for" },
+	{ "reaped_cpu_system_ns", "CPU time in kernel mode of children that it waited for" },
+	{ "rss_bytes", "resident memory: shared pages count in full" },
+	{ "pss_bytes", "proportional memory: shared pages are divided" },
+	{ "peak_rss_bytes", "largest resident memory" },
+	{ "pss_age_ns", "age of the read of pss_bytes" },
+	{ "read_bytes", "bytes fetched from storage, also by children that it waited for" },
+	{ "write_bytes", "bytes sent to storage, also by children that it waited for" },
+	{ "cancelled_write_bytes", "bytes of write_bytes that were truncated before" },
+	{ "read_chars", "bytes that read calls returned, also of children that it waited for" },
+	{ "write_chars", "bytes that write calls accepted, also of children that it waited for" },
+	{ "read_calls", "calls of read(2) and the like, also of children that it waited for" },
+	{ "write_calls", "calls of write(2) and the like, also of children that it waited for" },
+	{ "voluntary_switches", "context switches of its live threads when they waited" },
+	{ "involuntary_switches", "context switches of its live threads when preempted" },
+};
+
 /* Returns the length of a name without its unit of time, or its whole length. */
 static size_t stem_length(const char *name)
 {
@@ -190,16 +224,27 @@ static size_t stem_length(const char *name)
 	return len;
 }
 
-const char *column_about(const struct column *column)
+static const char *find_text(const struct text_of_name *table, size_t count, const char *name)
 {
-	const char *name = strncmp(column->name, "d_", 2) == 0 ? column->name + 2 : column->name;
 	size_t len = stem_length(name);
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (stem_length(texts[i].name) == len && memcmp(texts[i].name, name, len) == 0)
-			return texts[i].about;
+	for (size_t i = 0; i < count; i++) {
+		if (stem_length(table[i].name) == len && memcmp(table[i].name, name, len) == 0)
+			return table[i].about;
 	}
-	if (strncmp(name, "ru_", 3) == 0)
+	return NULL;
+}
+
+const char *column_about(const struct column *column, uint32_t kind)
+{
+	const char *name = strncmp(column->name, "d_", 2) == 0 ? column->name + 2 : column->name;
+	const char *about = NULL;
+
+	if (kind == KIND_MEMBERS || kind == KIND_CGROUP_MEMBERS)
+		about = find_text(texts_of_processes, COUNT(texts_of_processes), name);
+	if (!about)
+		about = find_text(texts, COUNT(texts), name);
+	if (!about && strncmp(name, "ru_", 3) == 0)
 		return "always 0";
-	return "see rtrack.h";
+	return about ? about : "see rtrack.h";
 }

@@ -39,6 +39,8 @@ uint64_t wanted_domains(const struct options *options, const struct series *seri
 	bool has_summary = options->summary != SUMMARY_NONE;
 	uint64_t want = series_domains(series, kind);
 
+	if (series->is_per_process) /* for the count of those without a row */
+		want |= RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN;
 	if (has_summary)
 		want |= domains_of_summary(kind) | GPU_DOMAINS;
 	/* The list of the processes has what samples saw of them. */

@@ -176,6 +176,29 @@ class Groups(Case):
             for row in self.rows(form, *group, str(pid)):
                 self.assertIn((row["pid"], row["cgroup"]), ((pid, None), (None, str(top))))
 
+    def test_what_a_process_used_before_it_was_moved_here_is_unknown(self) -> None:
+        top = self.make()
+        outside = self.start(python(BUSY), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        outside.stdout.readline()
+        path = self.dir / "rows.csv"
+        follower = self.start([RTRACK, "attach", "--per-process", "-q", "-i", "0.05", "--cgroup",
+                               str(top), "-o", path])
+        wait_until(lambda: path.exists() and path.read_text())
+        time.sleep(0.1)  # it began a tick of the clock before a sample, at least
+        (self.directory(top) / "cgroup.procs").write_text(str(outside.pid))
+        inside = self.run_in(top)
+        wait_until(lambda: len([row for row in read_csv(path)
+                                if row["pid"] == inside.pid]) > 1)
+        follower.send_signal(signal.SIGINT)
+        follower.wait(timeout=PATIENCE_S)
+        for process, is_known in ((outside, False), (inside, True)):
+            rows = [row for row in read_csv(path) if row["pid"] == process.pid]
+            self.assertEqual(rows[0]["d_cpu_user_seconds"] is not None, is_known)
+            self.assertIsNotNone(rows[1]["d_cpu_user_seconds"])
+            self.assertEqual((rows[0]["cgroup"], rows[0]["ppid"]), (str(top), os.getpid()))
+            if not is_known:
+                self.assertGreaterEqual(rows[0]["cpu_seconds"], 0.3)
+
     def test_estimates_of_io_are_measured_on_request_alone(self) -> None:
         top = self.make()
         self.run_in(top)

@@ -473,7 +473,8 @@ class Fields(Files):
     def test_info_lists_every_field_with_unit_and_meaning(self) -> None:
         listed = json.loads(rtrack("info", "--fields", "--json").stdout)
         names = [field["name"] for field in listed]
-        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(len(listed), len({(field["name"], field["of"] == ["process"])
+                                           for field in listed}))
         for field in listed:
             self.assertNotIn("rtrack.h", field["about"], field["name"])
             if field["name"].endswith(("_bytes", "_seconds", "_ns")):
@@ -482,8 +483,10 @@ class Fields(Files):
         self.assertLessEqual({*TREE, *SYSTEM}, set(names))
         text = rtrack("info", "--fields").stdout.splitlines()
         self.assertEqual([line.split()[0] for line in text], names)
-        for kind, words in (("tree", ["run", "true"]), ("system", ["system", "--count", "1"])):
-            chosen = [field["name"] for field in listed if kind in field["of"]]
+        for kind, words in (("tree", ["run", "true"]), ("system", ["system", "--count", "1"]),
+                            ("process", ["run", "--per-process", "true"])):
+            chosen = [field["name"] for field in listed
+                      if kind in field["of"] and (kind, field["name"]) != ("process", "cgroup")]
             self.assertEqual(self.cells(words[0], "-i", "0.02", "--fields", ",".join(chosen),
                                         *words[1:])[0], chosen)
 
