@@ -134,7 +134,7 @@ class BeforeTheStart(Case):
             (["system", "--live=x"], "invalid live 'x': use auto, always or never"),
             (["run", "--count", "x"], "invalid count 'x': a whole number, at least 1"),
             (["run", "-o", ""], "invalid output '': the name of a file"),
-            (["run", "-i", "1us"], "invalid interval '1us': at least 1ms"))
+            (["run", "-i", "1us"], "invalid interval '1us': at least 1ms, at most 104000d"))
         for words, answer in answers:
             done = rtrack(*words, "--", "true")
             self.assertEqual(done.stderr.splitlines()[0], "rtrack: " + answer)
@@ -142,7 +142,8 @@ class BeforeTheStart(Case):
 
     def test_message_has_no_control_characters(self) -> None:
         done = rtrack("run", "--live=\x1b[2J\r\n", "--", "true")
-        self.assertTrue(done.stderr.startswith("rtrack: invalid live '?[2J??': use "), done.stderr)
+        self.assertTrue(done.stderr.startswith("rtrack: invalid live '\\x1b[2J\\x0d\\n': use "),
+                        done.stderr)
 
     def test_invalid_operands_return_2(self) -> None:
         for words in ([], ["run"], ["run", "--"], ["attach"], ["attach", "self"], ["attach", "0"],

@@ -362,10 +362,10 @@ class Ends(Fake):
 
     def test_trace_that_cannot_begin_says_why_and_returns_125(self) -> None:
         for number in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOPKG):
-            for words in (["true"], ["--pid", "1"], ["--all"]):
+            for words, what in ((["true"], ""), (["--pid", "1"], " process 1"), (["--all"], "")):
                 done = rtrack("trace", *words, env=self.env(error=number))
                 self.assertEqual(done.returncode, 125)
-                self.assertEqual(done.stderr, "rtrack: cannot trace: A fake reason.\n")
+                self.assertEqual(done.stderr, f"rtrack: cannot trace{what}: a fake reason\n")
 
     def test_calls_go_to_standard_error_of_command_and_else_to_output(self) -> None:
         done = rtrack("trace", "-q", "echo", "out", env=self.env(event()))
