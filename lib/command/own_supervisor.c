@@ -20,7 +20,9 @@
 #include "os/pidfd.h"
 #include "os/platform.h"
 #include "os/reap_later.h"
+#include "parse/parse.h"
 #include "supervisor/cgroup_cleanup.h"
+#include "supervisor/proc_file.h"
 #include "supervisor/process_log.h"
 #include "supervisor/supervisor.h"
 
@@ -29,6 +31,7 @@
 #define UNSEEN_MS 50
 /* The same for the program, where there is no pidfd (before Linux 5.3). */
 #define NO_PIDFD_MS 5
+#define SMALL_PAGES 4096
 #define ROUNDS_MAX 16 /* of reaping for one account: processes may exit as fast */
 #define LIST_BYTES (RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record))
 
@@ -56,6 +59,18 @@ static bool has_no_children(void)
 	return waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD &&
 	       sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
 	       !(action.sa_flags & SA_NOCLDWAIT);
+}
+
+/* The program is started by a copy of the caller: what that has of memory takes time to copy, and
+ * hides a peak of the program up to it. */
+static bool is_small(struct rti_shared_stats *shared)
+{
+	struct rti_pid_statm statm;
+	char text[128];
+	ssize_t n = rts_read_file(shared, "/proc/self/statm", text, sizeof(text));
+
+	return n > 0 && rti_parse_pid_statm(text, (size_t)n, &statm) == 0 &&
+	       statm.resident_pages <= SMALL_PAGES;
 }
 
 /* What is left to the process of its own: descriptors of a program are not mapped, and an inherited
@@ -173,7 +188,7 @@ int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervis
 
 	if (!can_start(opts) || atomic_flag_test_and_set(&is_taken))
 		return -EBUSY;
-	if (!has_no_children()) {
+	if (!is_small(s->shared) || !has_no_children()) {
 		atomic_flag_clear(&is_taken);
 		return -EBUSY;
 	}

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,9 +22,8 @@
 #endif
 
 #define PLACES_MAX 8
-/* How much more a process may have used than the kernel says: it adds up the counts of each CPU
- * only now and then (lib/percpu_counter.c, since Linux 6.2). An exec may map a few pages more. */
-#define UNCOUNTED_KIB 256
+/* How much more than that an exec may hand on: the pages that the kernel maps around one. */
+#define UNCOUNTED_KIB 64
 
 /* A directory of the cgroup, and what the child writes to for being placed there. */
 struct place {
@@ -169,8 +167,6 @@ static void reset_signals(const struct rts_launch_opts *opts, bool is_clear)
 /* In the child. Returns the errno of what has failed. */
 static int execute(const struct rts_launch_opts *opts, struct launch *launch)
 {
-	struct rusage use;
-
 	if (*opts->cwd && chdir(opts->cwd) < 0)
 		return errno;
 	if (opts->has_new_session)
@@ -180,9 +176,7 @@ static int execute(const struct rts_launch_opts *opts, struct launch *launch)
 	reset_signals(opts, launch->is_clear);
 	if (opts->envp)
 		environ = opts->envp;
-	if (getrusage(RUSAGE_SELF, &use) == 0)
-		launch->maxrss_kib = use.ru_maxrss;
-	return rti_path_exec(opts->argv);
+	return rti_path_exec(opts->argv, &launch->maxrss_kib);
 }
 
 /* The program is in the cgroup from its first instruction on. The supervisor is not in it, so what

@@ -30,6 +30,8 @@
 static struct process_log {
 	struct rts_process_log_opts opts;
 	int64_t inherited_maxrss_kib;
+	pid_t program;
+	uint64_t program_end_ns;
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
 	int events, threads; /* sockets, or -1 */
@@ -152,6 +154,8 @@ static void handle_exit(const struct rti_process_event *event)
 {
 	struct rti_process_record *record = find_record(event->pid);
 
+	if (event->pid == process_log.program && event->tid == event->pid)
+		process_log.program_end_ns = event->monotonic_ns;
 	if (event->tid == event->pid &&
 	    rti_descendant_set_is_alive(&process_log.descendants, event->pid)) {
 		if (runs_without_leader(event->pid))
@@ -243,9 +247,17 @@ int rts_process_log_begin(const struct rts_process_log_opts *opts)
 	return 0;
 }
 
-void rts_process_log_set_inherited(int64_t maxrss_kib)
+void rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib)
 {
-	process_log.inherited_maxrss_kib = maxrss_kib;
+	process_log.program = pid;
+	process_log.inherited_maxrss_kib = inherited_maxrss_kib;
+}
+
+/* Threads may run on without their leader. */
+uint64_t rts_process_log_program_end_ns(void)
+{
+	rts_process_log_update();
+	return process_log.opts.shared->has_leader_exit ? 0 : process_log.program_end_ns;
 }
 
 void rts_process_log_end(void)

@@ -25,8 +25,10 @@ struct rts_process_log_opts {
  */
 int rts_process_log_begin(const struct rts_process_log_opts *opts);
 
-/* A peak of the program up to this one may be inherited, at an exec. Before any is reaped. */
-void rts_process_log_set_inherited(int64_t maxrss_kib);
+/* The program was started. A peak of it up to this one may be inherited, at an exec. */
+void rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib);
+/* Returns when the program has ended, by the events that have arrived; 0: that is not known. */
+uint64_t rts_process_log_program_end_ns(void);
 /* Close the sockets and release the tables. */
 void rts_process_log_end(void);
 

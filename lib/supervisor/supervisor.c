@@ -79,12 +79,17 @@ void rts_get_reaped(const struct rts_supervisor *s, struct rusage *use)
 	use->ru_nivcsw -= before->ru_nivcsw;
 }
 
-void rts_report(struct rts_supervisor *s, enum rti_report_kind kind)
+static void complete_report(struct rts_supervisor *s, enum rti_report_kind kind)
 {
 	s->report.kind = kind;
 	s->report.monotonic_ns = rti_monotonic_ns();
 	s->report.clock_ns = inherited_clock_ns(s);
 	rts_get_reaped(s, &s->report.reaped);
+}
+
+void rts_report(struct rts_supervisor *s, enum rti_report_kind kind)
+{
+	complete_report(s, kind);
 	s->deliver(s);
 }
 
@@ -166,7 +171,7 @@ static int launch(struct rts_supervisor *s, const struct rts_request *request, c
 	s->report.inherited_maxrss_kib = launched.inherited_maxrss_kib;
 	if (is_starter(request->argv))
 		s->report.inherited_maxrss_kib += STARTER_KIB;
-	rts_process_log_set_inherited(s->report.inherited_maxrss_kib);
+	rts_process_log_set_program(s->program, s->report.inherited_maxrss_kib);
 	return err;
 }
 
@@ -222,6 +227,17 @@ static void add_io(struct rts_supervisor *s, pid_t pid)
 	s->reaped_io[6] += io.syscw;
 }
 
+/* A caller may have been stopped since the program has ended. */
+static void report_end(struct rts_supervisor *s)
+{
+	uint64_t end_ns = s->is_caller ? rts_process_log_program_end_ns() : 0;
+
+	complete_report(s, RTI_EXITED);
+	if (end_ns && end_ns < s->report.monotonic_ns)
+		s->report.monotonic_ns = end_ns;
+	s->deliver(s);
+}
+
 /* Returns whether the zombie is gone. */
 static bool reap(struct rts_supervisor *s, pid_t pid)
 {
@@ -246,7 +262,7 @@ static bool reap(struct rts_supervisor *s, pid_t pid)
 		return true;
 	s->program = 0;
 	s->report.status = status;
-	rts_report(s, RTI_EXITED);
+	report_end(s);
 	return true;
 }
 

@@ -60,6 +60,6 @@ int rtt_start(int argc, char **argv)
 		say(socket, RTI_TRACER_FILTERED, error);
 		return FAILED;
 	}
-	say(socket, RTI_TRACER_EXECUTED, rti_path_exec(argv + 4));
+	say(socket, RTI_TRACER_EXECUTED, rti_path_exec(argv + 4, NULL));
 	return FAILED;
 }

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from typing import Any, Callable, Dict, List, Sequence, Union
 
 from harness import BUILD
@@ -135,6 +136,14 @@ class Case(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="rtrack-test-")
         self.addCleanup(directory.cleanup)
         self.dir = pathlib.Path(directory.name)
+
+    def set_supervisor(self, which: str) -> None:
+        """Whether rtrack run has a supervisor: "separate", or "self" if it can do without one.
+
+        Without this, the suite decides. It runs both ways."""
+        patch = unittest.mock.patch.dict(os.environ, {"RTRACK_SUPERVISOR": which})
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def summary(self, *words: Word, **kwargs: Any) -> Row:
         """Run rtrack and return its JSON summary. words begin with the subcommand."""

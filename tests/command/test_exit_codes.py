@@ -164,6 +164,7 @@ class WithoutSupervisor(Case):
 
     def setUp(self) -> None:
         super().setUp()
+        self.set_supervisor("separate")
         shutil.copy(BUILD / "lib/librtrack.so.0", self.dir)
         self.env = {**os.environ, "LD_LIBRARY_PATH": str(self.dir)}
 
@@ -195,6 +196,14 @@ class WithoutSupervisor(Case):
         self.need_none_installed()
         self.assert_refused("is not installed")
         self.assert_auto_polls_and_says_why("rtrack-supervisor is not installed")
+
+    def test_missing_supervisor_is_not_missed_by_rtrack_itself(self) -> None:
+        self.need_none_installed()
+        env = {**self.env, "RTRACK_SUPERVISOR": "self"}
+        done = rtrack("run", "--accounting", "wait", "--summary", "json", "sh", "-c", "exit 4",
+                      env=env)
+        got = json.loads(done.stderr)["accounting"]
+        self.assertEqual((done.returncode, got["level"], got["reasons"]), (4, "wait", []))
 
     def test_supervisor_of_another_protocol_is_not_looked_for(self) -> None:
         self.need_none_installed()
