@@ -243,8 +243,8 @@ static void publish_reaped(struct rti_reaped *out)
 	out->counters[RTI_MINOR_FAULTS] = (uint64_t)use.ru_minflt;
 	out->counters[RTI_MAJOR_FAULTS] = (uint64_t)use.ru_majflt;
 	for (size_t i = 0; i < sizeof(io) / sizeof(io[0]); i++)
-		out->counters[io[i]] = own.core.reaped_io[i];
-	out->has_unread_io = own.core.has_unread_io;
+		out->counters[io[i]] = own.core.io.sum[i];
+	out->has_unread_io = own.core.io.has_unread;
 }
 
 /* Returns as rts_reap_all(). */

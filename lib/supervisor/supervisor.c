@@ -14,7 +14,6 @@
 #include "os/kernel_abi.h"
 #include "os/platform.h"
 #include "os/tracer_protocol.h"
-#include "parse/parse.h"
 #include "supervisor/cgroup_watch.h"
 #include "supervisor/launch.h"
 #include "supervisor/proc_file.h"
@@ -206,27 +205,6 @@ static void check_sigchld(struct rts_supervisor *s, pid_t pid)
 		s->report.ignored_sigchld = 1;
 }
 
-/* The kernel adds the I/O of a child to that of its reaper. A caller has I/O of its own, which
- * nothing tells apart. So it adds up what each zombie has. */
-static void add_io(struct rts_supervisor *s, pid_t pid)
-{
-	char text[512];
-	ssize_t n = rts_read_pid_file(s->shared, pid, "io", text, sizeof(text));
-	struct rti_pid_io io;
-
-	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0) {
-		s->has_unread_io = true;
-		return;
-	}
-	s->reaped_io[0] += io.rchar;
-	s->reaped_io[1] += io.wchar;
-	s->reaped_io[2] += io.read_bytes;
-	s->reaped_io[3] += io.write_bytes;
-	s->reaped_io[4] += io.cancelled_write_bytes;
-	s->reaped_io[5] += io.syscr;
-	s->reaped_io[6] += io.syscw;
-}
-
 /* A caller may have been stopped since the program has ended. */
 static void report_end(struct rts_supervisor *s)
 {
@@ -243,6 +221,7 @@ static bool reap(struct rts_supervisor *s, pid_t pid)
 {
 	struct rusage use;
 	int status;
+	bool is_reaped;
 
 	/* pid is the program or a process that was adopted. Its final figures are in /proc as long
 	 * as it is a zombie. */
@@ -251,8 +230,11 @@ static bool reap(struct rts_supervisor *s, pid_t pid)
 	rts_process_log_catch_up();
 	rts_process_log_record_zombie(pid);
 	if (s->is_caller)
-		add_io(s, pid);
-	if (wait4(pid, &status, 0, &use) != pid)
+		rts_reaped_io_before(&s->io, s->shared, pid);
+	is_reaped = wait4(pid, &status, 0, &use) == pid;
+	if (s->is_caller)
+		rts_reaped_io_after(&s->io, s->shared, is_reaped);
+	if (!is_reaped)
 		return false;
 	rts_process_log_record_reaped(pid, status, &use);
 	s->reaped++;

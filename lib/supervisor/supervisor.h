@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "os/supervisor_protocol.h"
+#include "supervisor/reaped_io.h"
 
 /* What to start, and how. */
 struct rts_request {
@@ -47,9 +48,7 @@ struct rts_supervisor {
 	struct rusage children_before;
 	int64_t reaped_maxrss_kib; /* largest of all that were reaped */
 	uint64_t reaped;           /* how many there were */
-	/* I/O of all that were reaped, in the order of rti_shared_stats.own_io. */
-	uint64_t reaped_io[7];
-	bool has_unread_io; /* of some it could not be read */
+	struct rts_reaped_io io;
 };
 
 /* Prepare to start a program: begin to count. cpus: that are online. Returns 0 or -ENOMEM. */

@@ -2,15 +2,22 @@
 #include "commands.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "suite.h"
 #include "tracking.h"
+
+uint32_t flags_of_suite(void)
+{
+	return getenv("RT_TEST_SUBREAPER_SELF") ? RT_COMMAND_SUBREAPER_SELF : 0;
+}
 
 int start_command(struct rt_command **command, struct rt_command_opts opts,
                   const char *const argv[])
 {
 	opts.size = sizeof(opts);
 	opts.argv = argv;
+	opts.flags |= flags_of_suite();
 	return rt_command_start(command, &opts);
 }
 

@@ -10,6 +10,10 @@
 
 #define WAIT_FOREVER (-1)
 
+/* Flags of rt_command_opts that the run of the suite asks for: it runs with a supervisor, and with
+ * a caller that is its own. */
+uint32_t flags_of_suite(void);
+
 /* Start argv, with the other options as they are. Returns the result of rt_command_start(). */
 int start_command(struct rt_command **command, struct rt_command_opts opts,
                   const char *const argv[]);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "children.h"
+#include "commands.h"
 #include "suite.h"
 
 #define MS UINT64_C(1000000)
@@ -405,7 +406,7 @@ bool start_workload(struct workload *workload, const char *name, struct workload
 		.size = sizeof(opts),
 		.argv = argv,
 		.accounting = how.accounting,
-		.flags = how.has_list ? RT_COMMAND_LIST_PROCESSES : 0,
+		.flags = (how.has_list ? RT_COMMAND_LIST_PROCESSES : 0) | flags_of_suite(),
 		.tracker = how.has_events ? &tracker : NULL,
 	};
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);

@@ -52,6 +52,7 @@ pub const RT_COMMAND_NEW_GROUP: u32 = 2;
 pub const RT_COMMAND_NEW_SESSION: u32 = 4;
 pub const RT_COMMAND_ONLY_FDS: u32 = 8;
 pub const RT_COMMAND_KILL_ON_FREE: u32 = 16;
+pub const RT_COMMAND_SUBREAPER_SELF: u32 = 32;
 pub const RT_PEAK_PSS: u32 = 1;
 pub const RT_PEAK_RSS: u32 = 2;
 pub const RT_PEAK_CGROUP: u32 = 3;
