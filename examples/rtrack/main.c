@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,8 +163,6 @@ int main(int argc, char **argv)
 {
 	if (keep_standard_descriptors() < 0)
 		return EXIT_BEFORE_START;
-	/* Set only the character set. Numbers have a decimal point in every locale. */
-	setlocale(LC_CTYPE, "");
 	signals_survive_output_errors();
 	/* The parent of rtrack may have set SIGCHLD to SIG_IGN, which is inherited. Exit statuses
 	 * would be lost. */

@@ -14,7 +14,7 @@ struct terminal {
 	bool has_utf8;
 };
 
-/* Call setlocale() for LC_CTYPE first. */
+/* Sets the locale, for LC_CTYPE alone. */
 void terminal_init(struct terminal *t, int fd, enum when color);
 
 /* Returns the current number of columns of a terminal, or 80 if it is unknown. */
