@@ -57,7 +57,22 @@ static struct rt_opts tracker_opts(const struct attach *a, uint32_t kind)
 	return follow_tracker_opts(a->options, kind, wanted_domains(a->options, &a->series, kind));
 }
 
-/* Attach to the process that word names. Returns 0 or an exit code. */
+static bool is_attached(const struct attach *a, int32_t pid)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		if (a->trees[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool has_other_name(const struct attach *a, int32_t pid)
+{
+	return !target_is_process(a->options->name, pid);
+}
+
+/* Attach to the process that word names. Returns 0 or an exit code, or TARGET_MISSING for one that
+ * --name has found and that is gone. */
 static int attach_to(struct attach *a, const char *word)
 {
 	struct rt_opts opts = tracker_opts(a, RT_KIND_PID);
@@ -75,7 +90,16 @@ static int attach_to(struct attach *a, const char *word)
 	}
 	opts.message = message;
 	opts.message_size = sizeof(message);
+	if (is_attached(a, (int32_t)pid)) {
+		warn("process %s is named twice: it is followed once", word);
+		return 0;
+	}
 	err = rt_pid_tracker_new(&tracker, (int32_t)pid, &opts);
+	/* It may have ended since it was found, or have another program by now. */
+	if (a->options->name && (err == -ESRCH || (err == 0 && has_other_name(a, (int32_t)pid)))) {
+		rt_tracker_free(err == 0 ? tracker : NULL);
+		return TARGET_MISSING;
+	}
 	if (err == 0) {
 		a->pidfds[a->count] =
 		    (struct pollfd){ .fd = pidfd_open_of((int32_t)pid), .events = POLLIN };
@@ -151,15 +175,18 @@ static bool waits_for_target(const struct attach *a, int64_t begin_ns)
 	return !signals_end_requested();
 }
 
-static int find_target(const struct attach *a, const struct target_kind *kind, const char *word,
-                       char path[TARGET_PATH_MAX])
+/* Find what a word names and attach to it. Returns 0 or an exit code. */
+static int attach_to_word(struct attach *a, const struct target_kind *kind, const char *word,
+                          char path[TARGET_PATH_MAX])
 {
 	int64_t begin_ns = clock_now();
 	int code;
 
-	do
+	do {
 		code = kind->find(word, path);
-	while (code == TARGET_MISSING && waits_for_target(a, begin_ns));
+		if (code == 0)
+			code = kind->attach(a, path);
+	} while (code == TARGET_MISSING && waits_for_target(a, begin_ns));
 	if (code != TARGET_MISSING)
 		return code;
 	if (a->options->wait)
@@ -177,11 +204,8 @@ static int attach_to_named(struct attach *a)
 	int code = 0;
 
 	for (int i = 0; code == 0 && i < TARGET_KINDS; i++) {
-		if (!words[i])
-			continue;
-		code = find_target(a, &target_kinds[i], words[i], a->found[i]);
-		if (code == 0)
-			code = target_kinds[i].attach(a, a->found[i]);
+		if (words[i])
+			code = attach_to_word(a, &target_kinds[i], words[i], a->found[i]);
 	}
 	return code;
 }
@@ -375,6 +399,22 @@ static void write_summary(struct attach *a)
 	free(usages);
 }
 
+/* A process that runs rtrack in a pipe waits for its end, as "rtrack attach $$ | tee" does, and
+ * rtrack for that of the process. */
+static void report_own_tree(const struct attach *a)
+{
+	const struct options *o = a->options;
+
+	for (size_t i = 0; i < a->count; i++) {
+		if (o->quiet || o->duration_ns || o->count || o->no_children ||
+		    a->trees[i].pid <= 1 || !tree_is_ours(a->trees[i].pid))
+			continue;
+		warn("rtrack itself runs in the tree of process %d: if that waits for rtrack, end "
+		     "it by --duration, --count or a signal",
+		     (int)a->trees[i].pid);
+	}
+}
+
 static int attach(struct attach *a)
 {
 	int code = open_outputs(a);
@@ -386,6 +426,7 @@ static int attach(struct attach *a)
 		code = begin(a);
 	if (code != 0)
 		return code;
+	report_own_tree(a);
 	a->start_ns = clock_now();
 	a->next_peak_poll = a->start_ns + PEAK_POLL_NS;
 	ticker_init(&a->ticker, a->options, a->start_ns);
@@ -395,17 +436,38 @@ static int attach(struct attach *a)
 	return 0;
 }
 
+/* Returns what is wrong with the options, or NULL. */
+static const char *find_problem(const struct options *o)
+{
+	size_t named = count_targets(o) - (size_t)o->operand_count;
+	bool is_cgroup = o->cgroup || o->unit || o->container;
+
+	if (named + (o->operand_count > 0) == 0)
+		return "nothing to follow: give a process id, --name, --unit, --container or "
+		       "--cgroup";
+	if (named + (o->operand_count > 0) > 1)
+		return "only one of process ids, --name, --unit, --container and --cgroup can be "
+		       "followed";
+	if (o->timeout_ns != o->defaults.timeout_ns && !o->wait)
+		return "--timeout needs --wait";
+	if (o->wait && !o->defaults.wait && named == 0)
+		return "--wait needs --name, --unit, --container or --cgroup: a process id is "
+		       "there or not";
+	if (is_cgroup && o->no_children && !o->defaults.no_children)
+		return "--no-children needs a process: a cgroup is followed with all that is in it";
+	return NULL;
+}
+
 int command_attach(const struct options *options)
 {
 	struct attach a = {
 		.options = options, .series.out.fd = -1, .summary.out.fd = -1, .live.fd = -1
 	};
+	const char *problem = find_problem(options);
 	int code;
 
-	if (count_targets(options) == 0)
-		return usage_error(options, "no process id given");
-	if (options->timeout_ns != options->defaults.timeout_ns && !options->wait)
-		return usage_error(options, "--timeout needs --wait");
+	if (problem)
+		return usage_error(options, problem);
 	code = series_check(options);
 	if (code != 0)
 		return code;

@@ -24,8 +24,10 @@ static const struct command commands[] = {
 	  "  rtrack run --timeout 10m --max-memory 2G -- ./job",
 	  command_run },
 	{ "attach", FOR_ATTACH, "[PID...]",
-	  "Follow running processes and their descendants until all have ended.",
-	  "rtrack attach -d 1min $(pidof postgres)", command_attach },
+	  "Follow running processes, by their ids or a name, with their descendants, or a service, "
+	  "a "
+	  "container or a cgroup, until all have ended.",
+	  "rtrack attach -d 1min --unit cron", command_attach },
 	{ "system", FOR_SYSTEM, "", "Follow the whole system.",
 	  "rtrack system -i 500ms --count 10 -o series.csv", command_system },
 	{ "trace", FOR_TRACE, "[--] [COMMAND [ARGUMENT]...]",

@@ -83,9 +83,10 @@ struct options {
 	 * an option that cannot be used is an error. */
 	struct {
 		const struct format *format;
-		const char *fields, *meta;
+		const char *fields, *meta, *template;
 		int64_t timeout_ns;
-		bool per_process;
+		bool per_process, append, has_iso_times, wait, no_children;
+		enum when live;
 	} defaults;
 	char **operands; /* arguments after the options; NULL ends them */
 	int operand_count;

@@ -44,7 +44,13 @@ bool options_parse_environment(struct options *options, int *exit_code)
 	options->defaults.format = options->format;
 	options->defaults.fields = options->fields;
 	options->defaults.meta = options->meta;
+	options->defaults.template = options->template;
 	options->defaults.timeout_ns = options->timeout_ns;
 	options->defaults.per_process = options->per_process;
+	options->defaults.append = options->append;
+	options->defaults.has_iso_times = options->has_iso_times;
+	options->defaults.wait = options->wait;
+	options->defaults.no_children = options->no_children;
+	options->defaults.live = options->live;
 	return true;
 }

@@ -79,16 +79,38 @@ static bool matches_whole(const regex_t *regex, const char *name)
 	       (size_t)at.rm_eo == strlen(name);
 }
 
-static void match_process(struct matches *m, const regex_t *regex, int32_t pid)
+/* Whether the name of a process matches, which is read, or the file name of its first argument. */
+static bool has_name(const regex_t *regex, int32_t pid, char *name, size_t size)
 {
-	char name[64] = "", program[512] = "", text[16], shown[600];
+	char program[512] = "";
 	const char *file;
 
-	read_line(pid, "comm", name, sizeof(name));
+	*name = '\0';
+	read_line(pid, "comm", name, size);
 	read_line(pid, "cmdline", program, sizeof(program));
 	file = strrchr(program, '/');
 	file = file ? file + 1 : program;
-	if (!matches_whole(regex, name) && !(*file && matches_whole(regex, file)))
+	return matches_whole(regex, name) || (*file && matches_whole(regex, file));
+}
+
+bool target_is_process(const char *word, int32_t pid)
+{
+	regex_t regex;
+	char name[64];
+	bool is_match;
+
+	if (regcomp(&regex, word, REG_EXTENDED))
+		return false;
+	is_match = has_name(&regex, pid, name, sizeof(name));
+	regfree(&regex);
+	return is_match;
+}
+
+static void match_process(struct matches *m, const regex_t *regex, int32_t pid)
+{
+	char name[64], text[16], shown[600];
+
+	if (!has_name(regex, pid, name, sizeof(name)))
 		return;
 	snprintf(text, sizeof(text), "%" PRId32, pid);
 	snprintf(shown, sizeof(shown), "%" PRId32 " (%s)", pid, name);

@@ -4,6 +4,9 @@
 #ifndef TARGETS_H
 #define TARGETS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define TARGET_PATH_MAX 1024
 #define TARGET_MISSING -1
 
@@ -13,6 +16,9 @@
 /* A process by its name, or by the file name of its first argument: an extended regular expression
  * that matches the whole name. rtrack itself is never found. pid receives a decimal number. */
 int target_find_process(const char *regex, char pid[TARGET_PATH_MAX]);
+
+/* Whether a process has a name that matches, still. */
+bool target_is_process(const char *regex, int32_t pid);
 
 /* A cgroup by its name, which is copied. One that cannot be used for another reason than that it is
  * missing counts as found. */

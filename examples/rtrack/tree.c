@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pidfd.h"
@@ -118,4 +120,32 @@ bool tree_has_ended(const struct rt_tracker *tracker)
 		ended += has_exited(&members[i]) || members[i].pid == self;
 	free(members);
 	return members && ended == count;
+}
+
+/* Returns the parent of a process, or 0. */
+static int32_t read_parent(int32_t pid)
+{
+	char path[40], line[1024];
+	const char *end = NULL;
+	int parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (file && fgets(line, sizeof(line), file))
+		end = strrchr(line, ')'); /* the name may have any character */
+	if (end)
+		sscanf(end + 1, " %*c %d", &parent);
+	if (file)
+		fclose(file);
+	return parent;
+}
+
+bool tree_is_ours(int32_t pid)
+{
+	int32_t at = getpid();
+
+	while (at > 1 && at != pid)
+		at = read_parent(at);
+	return at == pid;
 }

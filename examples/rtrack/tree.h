@@ -29,4 +29,7 @@ void tree_read_memory(const struct rt_tracker *tracker, struct tree_memory *out)
  * started it, and so itself. */
 bool tree_has_ended(const struct rt_tracker *tracker);
 
+/* Returns true if rtrack itself descends from this process. */
+bool tree_is_ours(int32_t pid);
+
 #endif

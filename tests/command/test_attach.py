@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import unittest
 from typing import Any, List
@@ -93,6 +94,41 @@ class Attach(Case):
                    2 * PATIENCE_S)
         tree = json.loads(summary.read_text())
         self.assertEqual((tree["pid"], tree["ended"]), (shell.pid, True))
+
+    def test_attach_to_a_process_that_waits_for_rtrack_says_so(self) -> None:
+        """E.g. "rtrack attach $$ | tee": neither would end."""
+        words = ["attach", "-o", "/dev/null"]
+        shell = self.start(["sh", "-c", '"$@" $$ 2>&1 >/dev/null | cat', "sh", RTRACK, *words],
+                           stdout=subprocess.PIPE, text=True)
+        line = shell.stdout.readline()
+        self.assertIn(f"rtrack itself runs in the tree of process {shell.pid}: ", line)
+        [tracker] = [pid for pid in map(int, read_proc(shell.pid, f"task/{shell.pid}/children")
+                                        .split()) if "attach" in read_proc(pid, "cmdline")]
+        self.assertGreater(tracker, 1)
+        os.kill(tracker, signal.SIGTERM)
+        self.assertIn("still running", shell.communicate(timeout=PATIENCE_S)[0])
+        for more in (["--count", "1"], ["-d", "0.1"], ["--no-children", "--count", "1"]):
+            self.assertNotIn("rtrack itself", rtrack(*words, "-i", "0.01", *more,
+                                                     str(os.getpid())).stderr)
+
+    def test_process_that_is_named_twice_is_followed_once(self) -> None:
+        target = self.start(["cat"], stdin=subprocess.PIPE)
+        other = self.start(["cat"], stdin=subprocess.PIPE)
+        done = rtrack("attach", "--summary", "json", "-o", self.dir / "rows", "--count", "1", "-i",
+                      "0.01", *map(str, (target.pid, other.pid, target.pid)))
+        note, *summaries = done.stderr.splitlines()
+        self.assertEqual(note, f"rtrack: process {target.pid} is named twice: it is followed once")
+        self.assertEqual([json.loads(line)["pid"] for line in summaries], [target.pid, other.pid])
+
+    def test_one_missing_process_of_several_is_named_and_nothing_is_followed(self) -> None:
+        target = self.start(["cat"], stdin=subprocess.PIPE)
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        done = rtrack("attach", "-o", self.dir / "rows", str(target.pid), str(gone.pid))
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(done.stderr, f"rtrack: cannot attach to process {gone.pid}: there is no "
+                                      "such process\n")
+        self.assertFalse((self.dir / "rows").exists())
 
     def test_figures_start_at_attach(self) -> None:
         rows = self.dir / "rows"
