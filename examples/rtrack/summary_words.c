@@ -23,13 +23,14 @@ bool summary_shows(const struct summary_field *field, const struct usage *u, boo
 	return true;
 }
 
-/* A lower bound of 0 says nothing. */
+/* A lower bound of 0 says nothing, nor does an estimate of 0. */
 void summary_add_value(struct text *out, const struct summary_field *field, const struct usage *u)
 {
 	bool is_counted = field->unit <= UNIT_COUNT;
 
 	if (!summary_field_is_known(field, u) ||
-	    (is_counted && u->marks.partial & field->bits && summary_field_whole(field, u) == 0)) {
+	    (is_counted && (u->marks.partial | u->marks.estimated) & field->bits &&
+	     summary_field_whole(field, u) == 0)) {
 		text_add(out, "unknown");
 		return;
 	}
@@ -118,6 +119,9 @@ void summary_add_accounting(struct text *out, const struct usage *u)
 		text_printf(out, "complete to within %s of CPU", human_time(u->error_bound_ns).s);
 	else
 		text_add(out, "complete");
+	/* The account of a cgroup has all its CPU time, but does not count its processes. */
+	if (u->cgroup && !missing_reasons(u))
+		text_add(out, " for CPU time");
 }
 
 /* Other programs are to blame only if there is an account that they share. */
@@ -183,8 +187,9 @@ bool summary_add_caveat(struct text *out, const struct usage *u, unsigned index)
 		return true;
 	}
 	if (u->members_skipped > 0 && index == at++) {
-		text_printf(out, "%s processes were left out of a sample",
-		            human_count(u->members_skipped).s);
+		text_printf(out, "%s process%s left out of a sample",
+		            human_count(u->members_skipped).s,
+		            u->members_skipped == 1 ? " was" : "es were");
 		return true;
 	}
 	return false;

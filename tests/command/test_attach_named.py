@@ -134,6 +134,15 @@ class Groups(Case):
         self.assertTrue(target["accounting"]["complete"])
         self.assertEqual(target["left_running"], 1)
 
+    def test_words_of_a_cgroup_agree(self) -> None:
+        """Its processes are a lower bound, so that what is complete is the CPU time alone."""
+        top = self.make()
+        self.run_in(top)
+        done = rtrack("attach", "-o", "/dev/null", "--count", "1", "-i", "0.01", "--cgroup", top)
+        self.assertRegex(done.stderr, r"(?m)^  processes +at least 1 ")
+        self.assertRegex(done.stderr, r"(?m)^  accounting +cgroup, complete for CPU time$")
+        self.assertNotRegex(done.stderr, "(about|at least) 0 B")
+
     def test_path_of_a_cgroup_is_code_in_markdown(self) -> None:
         top = self.make("a_b_c*")
         done = rtrack("attach", "--summary", "markdown", "-o", "/dev/null", "--count", "1", "-i",
