@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "columns.h"
 #include "figures.h"
+#include "message.h"
 #include "signals.h"
 #include "terminal.h"
 #include "units.h"
@@ -170,6 +171,8 @@ void live_init(struct live *l, const struct options *options, const struct serie
 	l->has_row = options->command->bit == FOR_RUN;
 	if (live_is_wanted(options, series))
 		l->fd = open_terminal(l->has_row);
+	if (l->fd < 0 && options->live == WHEN_ALWAYS && options->defaults.live != WHEN_ALWAYS)
+		warn("--live shows nothing here: there is no terminal that it can be shown on");
 	if (l->fd < 0)
 		return;
 	terminal_init(&terminal, l->fd, options->color);

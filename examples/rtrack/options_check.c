@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "series_choice.h"
 #include "template.h"
 #include "usage.h"
 
@@ -49,7 +50,7 @@ static bool check_template(const struct options *o)
 	if (o->summary != SUMMARY_TEMPLATE ||
 	    template_check(o->template, options_usage_kind(o->command), problem))
 		return true;
-	warn("%s", problem);
+	warn("%s%s", problem, o->template == o->defaults.template ? " (RTRACK_OPTIONS)" : "");
 	return false;
 }
 
@@ -63,10 +64,37 @@ static bool check_suffix(const char *option, const char *name, bool has_format)
 	return false;
 }
 
+/* A default that another subcommand can use is left alone. E.g.: RTRACK_OPTIONS has a field of
+ * trees, and the subcommand is system. */
+static void leave_defaults_of_others(struct options *o)
+{
+	uint32_t kind = o->command->bit == FOR_SYSTEM ? RT_KIND_SYSTEM : RT_KIND_PID;
+	uint32_t other = kind == RT_KIND_PID ? RT_KIND_SYSTEM : RT_KIND_PID;
+	unsigned usage = options_usage_kind(o->command);
+	char problem[TEMPLATE_PROBLEM_BYTES];
+	size_t len;
+
+	if (o->fields && o->fields == o->defaults.fields &&
+	    columns_find_unknown(o->fields, kind, &len) &&
+	    !columns_find_unknown(o->fields, other, &len))
+		o->fields = o->defaults.fields = NULL;
+	if (o->summary != SUMMARY_TEMPLATE || o->template != o->defaults.template ||
+	    template_check(o->template, usage, problem))
+		return;
+	for (unsigned each = USAGE_RUN; each <= USAGE_SYSTEM; each *= 2) {
+		if (!template_check(o->template, each, problem))
+			continue;
+		o->summary = SUMMARY_TEXT;
+		o->has_summary_form = false;
+		return;
+	}
+}
+
 bool options_complete(struct options *o)
 {
 	bool has_format = o->format || o->trace_format;
 
+	leave_defaults_of_others(o);
 	return choose_summary(o) && check_template(o) &&
 	       check_suffix("--output", o->output, has_format) &&
 	       check_suffix("--processes", o->processes, false);

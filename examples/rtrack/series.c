@@ -67,24 +67,51 @@ static const struct format *choose_format(const struct options *options, const c
 
 static int refuse_field(const struct options *options, const char *name, size_t len)
 {
+	const char *where = options->fields == options->defaults.fields ? " in RTRACK_OPTIONS" : "";
 	int shown = len < 60 ? (int)len : 60;
 	char message[240], meant[64];
 
 	if (columns_find_near(name, len, kind_of(options), meant, sizeof(meant)))
-		snprintf(message, sizeof(message), "unknown field '%.*s': did you mean '%s'?",
-		         shown, name, meant);
+		snprintf(message, sizeof(message), "unknown field '%.*s'%s: did you mean '%s'?",
+		         shown, name, where, meant);
 	else
 		snprintf(message, sizeof(message),
-		         "unknown field '%.*s': 'rtrack info --fields' lists them", shown, name);
+		         "unknown field '%.*s'%s: 'rtrack info --fields' lists them", shown, name,
+		         where);
 	return usage_error(options, message);
+}
+
+/* Returns what is wrong with options that nothing would come of, or NULL. */
+static const char *find_vain_option(const struct options *o, const struct format *format)
+{
+	bool is_iso = o->has_iso_times && !o->defaults.has_iso_times;
+	bool is_appended = o->append && !o->defaults.append;
+	struct stat st;
+
+	if (is_iso && !choose_output(o))
+		return "--time-format needs --output: there are no rows";
+	if (is_iso && !format->choose)
+		return "--time-format needs the format csv or jsonl: csv-v1 and csv-v5 have times "
+		       "of their own";
+	if (!is_appended || o->meta || (o->output && strcmp(o->output, "-") != 0))
+		return NULL;
+	if (o->command->bit == FOR_RUN && !o->output)
+		return "--append needs --output: there is no file";
+	return fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode)
+	           ? NULL
+	           : "--append needs a file: give --output";
 }
 
 int series_check(const struct options *options)
 {
 	const struct format *format = choose_format(options, options->output);
-	const char *unknown;
+	const char *unknown, *vain = find_vain_option(options, format);
+	bool asks_for_fields;
 	char message[160];
 	size_t len;
+
+	if (vain)
+		return usage_error(options, vain);
 
 	if (!choose_output(options)) {
 		if (!asks_for_series(options))
@@ -97,14 +124,15 @@ int series_check(const struct options *options)
 		                                : "--meta");
 		return usage_error(options, message);
 	}
+	asks_for_fields = options->fields != options->defaults.fields;
 	if (!format->choose &&
-	    (options->fields || options->per_process != options->defaults.per_process)) {
+	    (asks_for_fields || options->per_process != options->defaults.per_process)) {
 		snprintf(message, sizeof(message),
 		         "%s needs the format csv or jsonl: %s has fixed columns",
-		         options->fields ? "--fields" : "--per-process", format->name);
+		         asks_for_fields ? "--fields" : "--per-process", format->name);
 		return usage_error(options, message);
 	}
-	if (!options->fields)
+	if (!options->fields || !format->choose)
 		return 0;
 	unknown = columns_find_unknown(options->fields, kind_of(options, format), &len);
 	if (!unknown)
@@ -135,8 +163,8 @@ static int choose_columns(struct series *s, const struct options *options, const
 	uint32_t kind = kind_of(options, s->format);
 	int err = 0;
 
-	s->has_own_names = options->fields != NULL;
-	if (options->fields)
+	s->has_own_names = options->fields && s->format->choose;
+	if (s->has_own_names)
 		err = columns_choose(&s->columns, options->fields, kind);
 	else if (s->format->choose && head)
 		err = columns_choose(&s->columns, head, kind);
@@ -147,9 +175,27 @@ static int choose_columns(struct series *s, const struct options *options, const
 	s->is_per_process = is_per_process(options, s->format);
 	s->has_children = has_column(s, "children");
 	s->has_commands = has_column(s, "command_line");
-	if (options->fields)
+	if (s->has_own_names)
 		report_lack_of_gpus(s, options);
 	return err;
+}
+
+/* Rows of one file have timestamps of one form. */
+static int check_time_format(const struct series *s)
+{
+	size_t place = 0;
+	enum time_form form;
+
+	while (place < s->columns.count && strcmp(s->columns.at[place].name, "timestamp") != 0)
+		place++;
+	form = s->format->head ? read_time_form_csv(s->out.fd, place)
+	                       : read_time_form_jsonl(s->out.fd);
+	if (!s->format->choose || place == s->columns.count || form == TIME_FORM_UNKNOWN ||
+	    (form == TIME_FORM_ISO) == s->columns.has_iso_times)
+		return 0;
+	warn("cannot append to '%s': it has timestamps of --time-format %s", s->out.name,
+	     form == TIME_FORM_ISO ? "iso" : "epoch");
+	return -EINVAL;
 }
 
 /* Continue a file that has rows: in the columns that it has. */
@@ -171,7 +217,7 @@ static int continue_file(struct series *s, const struct options *options)
 		warn("cannot append to '%s': %s", s->out.name,
 		     err == -EINVAL ? "it has other columns than this series" : error_words(err));
 	s->has_head = true;
-	return err;
+	return err < 0 ? err : check_time_format(s);
 }
 
 /* Prepare the output, which is open. */
@@ -193,6 +239,8 @@ static int prepare(struct series *s, const struct options *options)
 	err = choose_columns(s, options, NULL);
 	if (err < 0)
 		warn("cannot write '%s': %s", out->name, error_words(err));
+	else if (is_continued)
+		err = check_time_format(s);
 	s->has_head = !s->format->head;
 	return err;
 }

@@ -15,4 +15,11 @@ bool ends_in_torn_row(int fd, off_t size);
  * or another negative errno value. */
 int read_head(int fd, char head[HEAD_MAX]);
 
+enum time_form { TIME_FORM_UNKNOWN, TIME_FORM_EPOCH, TIME_FORM_ISO };
+
+/* Get the form of the timestamps of a file: that of the first row, unknown if there is none. In a
+ * CSV, the timestamp is the column at this place. */
+enum time_form read_time_form_csv(int fd, size_t place);
+enum time_form read_time_form_jsonl(int fd);
+
 #endif

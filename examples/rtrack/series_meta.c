@@ -3,10 +3,12 @@
 #include "series_meta.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include <rtrack/rtrack.h>
 
 #include "json.h"
+#include "series_append.h"
 
 enum { SCHEMA = 2 };
 
@@ -50,9 +52,17 @@ static void add_meta(struct text *out, const struct subject *subject, const stru
 
 int meta_open(struct output *out, const struct options *options)
 {
+	struct stat st;
+	int err;
+
 	if (!options->meta)
 		return 0;
-	return output_open(out, options->meta, "description of the series", options->append);
+	err = output_open(out, options->meta, "description of the series", options->append);
+	/* A crash can leave an incomplete line. */
+	if (err == 0 && options->append && fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size > 0 && ends_in_torn_row(out->fd, st.st_size))
+		text_add(&out->text, "\n");
+	return err;
 }
 
 void meta_write(struct output *out, const struct subject *subject, const struct format *format)

@@ -96,7 +96,8 @@ class Absent(Live):
 
     def test_live_line_in_unknown_terminal_is_absent(self) -> None:
         for name in ("dumb", "", "unknown"):
-            self.assertEqual(self.check("--live", env={"TERM": name}), b"")
+            self.assertRegex(self.check("--live", env={"TERM": name}),
+                             rb"^rtrack: --live shows nothing here: [^\r\n]+\r\n$")
 
     def test_live_line_with_redirected_standard_error_is_absent(self) -> None:
         self.assertEqual(self.check(stderr=subprocess.DEVNULL), b"")
