@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cgroup_mounts.h"
+
 #define MEMBERS_MAX 500 /* one file is read of each */
 #define US_NS 1000u
 
@@ -40,22 +42,18 @@ static int read_name(int32_t pid, char *name, size_t size)
 /* Get the mount point of the v2 hierarchy, which must show all of it. Returns 0 or -ENOENT. */
 static int find_mount(char *out, size_t size)
 {
-	FILE *file = fopen("/proc/self/mountinfo", "re");
-	char line[4096], root[1024], point[1024];
+	FILE *list = cgroup_mounts_open();
+	struct cgroup_mount mount;
 	int err = -ENOENT;
 
-	if (!file)
-		return err;
-	while (err < 0 && fgets(line, sizeof(line), file)) {
-		const char *type = strstr(line, " - cgroup2 ");
-
-		if (type && sscanf(line, "%*s %*s %*s %1023s %1023s", root, point) == 2 &&
-		    strcmp(root, "/") == 0 && strlen(point) < size) {
-			strcpy(out, point);
+	while (list && err < 0 && cgroup_mounts_next(list, &mount)) {
+		if (mount.is_v2 && strcmp(mount.root, "/") == 0 && strlen(mount.point) < size) {
+			strcpy(out, mount.point);
 			err = 0;
 		}
 	}
-	fclose(file);
+	if (list)
+		fclose(list);
 	return err;
 }
 

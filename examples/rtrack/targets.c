@@ -16,6 +16,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "cgroup_mounts.h"
 #include "message.h"
 
 #define ID_LENGTH 64  /* of a container, in hexadecimal digits */
@@ -195,23 +196,21 @@ static void search_below(struct search *s, int fd, int depth)
 /* In the first hierarchy that has a match, v2 before v1. */
 static int search_mounts(struct search *s, const char *what)
 {
-	static const char *const types[] = { " - cgroup2 ", " - cgroup " };
-	char line[4096], point[1024];
+	struct cgroup_mount mount;
 
 	for (int i = 0; i < 2 && s->found.count == 0; i++) {
-		FILE *mounts = fopen("/proc/self/mountinfo", "re");
+		FILE *list = cgroup_mounts_open();
 
-		while (mounts && s->found.count == 0 && fgets(line, sizeof(line), mounts)) {
+		while (list && s->found.count == 0 && cgroup_mounts_next(list, &mount)) {
 			int fd = -1;
 
-			if (strstr(line, types[i]) &&
-			    sscanf(line, "%*s %*s %*s %*s %1023s", point) == 1)
-				fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			if (mount.is_v2 == (i == 0))
+				fd = open(mount.point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 			if (fd >= 0)
 				search_below(s, fd, 0);
 		}
-		if (mounts)
-			fclose(mounts);
+		if (list)
+			fclose(list);
 	}
 	return check_matches(&s->found, what, s->word);
 }

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -26,6 +27,19 @@ import sys, time
 while time.process_time() < 0.3: pass
 print(flush=True)
 sys.stdin.read()
+"""
+
+
+# Runs a command where the v2 hierarchy is mounted at $1 alone.
+ONE_MOUNT = """
+tac /proc/self/mountinfo | while read -r id parent device root point more; do
+  case $more in
+    *' - cgroup '*|*' - cgroup2 '*) umount "$point" || echo rtrack-test: "$point" >&2 ;;
+  esac
+done
+mount -t cgroup2 none "$1" || echo rtrack-test: mount >&2
+shift
+exec "$@"
 """
 
 
@@ -243,6 +257,26 @@ class Groups(Case):
         for word in (name, f"{name}.service"):
             self.assertEqual(self.target("--unit", word)["cgroup_path"],
                              str(top / f"{name}.service"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can mount")
+    @unittest.skipUnless(shutil.which("unshare"), "unshare is not installed")
+    def test_mount_point_with_blanks_is_read(self) -> None:
+        """mountinfo writes a space as \\040. The process of the unit bounds nothing without it."""
+        name = f"rtrack-{time.monotonic_ns()}"
+        process = self.run_in(self.make(f"{name}.service") / f"{name}.service")
+        point = self.dir / "a b\t\\c"
+        point.mkdir()
+        summary = self.dir / "summary.json"
+        for words in (["--unit", name], [str(process.pid)]):
+            done = subprocess.run(
+                ["unshare", "-m", "sh", "-c", ONE_MOUNT, "sh", point, RTRACK, "attach", "-o",
+                 "/dev/null", "--count", "1", "-i", "0.01", "--summary-file", summary, *words],
+                stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+            if "rtrack-test: " in done.stderr:
+                self.skipTest("cannot mount cgroup v2 anew: " + done.stderr)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            target = json.loads(summary.read_text())
+            self.assertIsNotNone(target["accounting"]["cpu_seconds_high"], words)
 
     def test_container_is_found_by_the_beginning_of_its_id(self) -> None:
         top = self.make(f"docker-{ID}.scope", f"libpod-conmon-{ID}.scope")
