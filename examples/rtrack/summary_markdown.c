@@ -29,29 +29,14 @@ static void add_code(struct text *out, const char *s)
 	text_free(&shown);
 }
 
-static void add_command(struct text *out, const char *const *argv)
-{
-	struct text line = { 0 };
-
-	for (size_t i = 0; argv[i]; i++)
-		text_printf(&line, "%s%s", i ? " " : "", argv[i]);
-	add_code(out, line.len > 0 ? line.data : "");
-	text_free(&line);
-}
-
 static void add_title(struct text *out, const struct usage *u)
 {
+	struct text name = { 0 };
+
 	text_add(out, "**rtrack**: ");
-	if (u->kind == USAGE_SYSTEM)
-		text_add(out, "system");
-	if (u->cgroup) {
-		text_add(out, "cgroup ");
-		add_code(out, u->cgroup);
-	} else if (u->kind == USAGE_ATTACH) {
-		text_printf(out, "process %d%s", (int)u->pid, u->argv ? ": " : "");
-	}
-	if (u->argv)
-		add_command(out, u->argv);
+	if (summary_add_subject(out, &name, u))
+		add_code(out, name.data ? name.data : "");
+	text_free(&name);
 	if (u->kind != USAGE_SYSTEM) {
 		text_add(out, ", ");
 		summary_add_ending(out, u);

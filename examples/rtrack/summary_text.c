@@ -174,16 +174,11 @@ static const char *color_of_ending(const struct usage *u)
 /* "rtrack: make -j4   exit 0". The title is cut, not the ending. */
 static void add_title(struct page *p, const struct usage *u)
 {
-	struct text title = { 0 }, ending = { 0 };
+	struct text title = { 0 }, name = { 0 }, ending = { 0 };
 	size_t room = LONGEST_TITLE, rest;
 
-	text_add(&title, u->kind == USAGE_SYSTEM ? "system" : "");
-	if (u->cgroup)
-		text_printf(&title, "cgroup %s", u->cgroup);
-	else if (u->kind == USAGE_ATTACH)
-		text_printf(&title, "process %d%s", (int)u->pid, u->argv ? ": " : "");
-	for (size_t i = 0; u->argv && u->argv[i]; i++)
-		text_printf(&title, "%s%s", i ? " " : "", u->argv[i]);
+	if (summary_add_subject(&title, &name, u))
+		text_add(&title, name.data ? name.data : "");
 	if (u->kind != USAGE_SYSTEM)
 		summary_add_ending(&ending, u);
 	rest = strlen("rtrack:    ") + ending.len;
@@ -195,6 +190,7 @@ static void add_title(struct page *p, const struct usage *u)
 		add_words(p, color_of_ending(u), 3, ending.data);
 	end_line(p);
 	text_free(&title);
+	text_free(&name);
 	text_free(&ending);
 }
 

@@ -91,6 +91,21 @@ static const char *words_of_limit(const struct usage *u)
 	return u->limit_passed ? "limit passed, " : "";
 }
 
+bool summary_add_subject(struct text *words, struct text *name, const struct usage *u)
+{
+	if (u->kind == USAGE_SYSTEM)
+		text_add(words, "system");
+	else if (u->cgroup)
+		text_add(words, "cgroup ");
+	else if (u->kind == USAGE_ATTACH)
+		text_printf(words, "process %d%s", (int)u->pid, u->argv ? ": " : "");
+	if (u->cgroup)
+		text_add(name, u->cgroup);
+	for (size_t i = 0; u->argv && u->argv[i]; i++)
+		text_printf(name, "%s%s", i ? " " : "", u->argv[i]);
+	return u->cgroup || u->argv;
+}
+
 void summary_add_ending(struct text *out, const struct usage *u)
 {
 	if (u->kind == USAGE_ATTACH)

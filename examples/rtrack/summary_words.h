@@ -15,6 +15,10 @@ void summary_add_value(struct text *out, const struct summary_field *field, cons
 void summary_add_meaning(struct text *out, const struct summary_field *field,
                          const struct usage *u);
 
+/* Add what was measured: words of our own, e.g. "process 42: ", and a text of another origin, e.g.
+ * "make -j4" or the path of a cgroup. Returns false if there is no such text. */
+bool summary_add_subject(struct text *words, struct text *name, const struct usage *u);
+
 /* Add how a command ended, or whether a process runs: "exit 0". */
 void summary_add_ending(struct text *out, const struct usage *u);
 
