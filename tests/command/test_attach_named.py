@@ -148,6 +148,14 @@ class Groups(Case):
         self.assertTrue(target["accounting"]["complete"])
         self.assertEqual(target["left_running"], 1)
 
+    def test_pss_of_a_cgroup_is_read_as_asked(self) -> None:
+        top = self.make()
+        self.run_in(top)
+        for how, sources in (("exact", ("read", "cached")), ("off", ("estimated",))):
+            done = rtrack("attach", "-q", "--count", "1", "-i", "0.01", "--pss", how, "-f", "jsonl",
+                          "--cgroup", top)
+            self.assertIn(json.loads(done.stdout)["pss_source"], sources, how)
+
     def test_words_of_a_cgroup_agree(self) -> None:
         """Its processes are a lower bound, so that what is complete is the CPU time alone."""
         top = self.make()

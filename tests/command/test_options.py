@@ -31,6 +31,11 @@ class Options(Case):
             self.assertEqual(done.stdout, rtrack(command, "--help").stdout)
         self.assertEqual(rtrack("help", "frobnicate").returncode, 2)
 
+    def test_help_of_attach_names_what_can_be_followed(self) -> None:
+        about = rtrack("attach", "--help").stdout.partition("Options:")[0]
+        for word in ("name", "service", "container", "cgroup"):
+            self.assertIn(word, about)
+
     def test_help_has_example_that_is_accepted(self) -> None:
         for command in COMMANDS:
             example = rtrack(command, "--help").stdout.partition("Example:\n  ")[2].split("\n")[0]
