@@ -64,7 +64,7 @@ class Memory(Limited):
 import os, time
 os.fork(), os.fork()
 memory = hold(60)
-time.sleep(1000)
+time.sleep(100)
 """
         for method in ("poll", "auto"):
             got = self.run_limited("--accounting", method, "--max-memory", "150M", *python(code))
@@ -137,7 +137,7 @@ for child in children:
 
 class CpuTime(Limited):
     def test_busy_process_is_ended(self) -> None:
-        got = self.run_limited("--max-cpu-time", "300ms", *python(busy(1000)))
+        got = self.run_limited("--max-cpu-time", "300ms", *python(busy(PATIENCE_S)))
         limit = got["limit"]
         self.assertEqual((limit["passed"], limit["max_cpu_seconds"]), ("max-cpu-time", 0.3))
         self.assertGreater(limit["cpu_seconds"], 0.3)
@@ -185,7 +185,7 @@ os.waitpid(child, 0)
 
     def test_first_limit_that_is_passed_is_reported(self) -> None:
         limit = self.run_limited("--timeout", "1000", "--max-memory", "1T", "--max-cpu-time", "9h",
-                                 "--max-processes", "1", "sh", "-c", "sleep 1000; true")["limit"]
+                                 "--max-processes", "1", "sh", "-c", "sleep 100; true")["limit"]
         self.assertEqual(
             (limit["passed"], limit["timeout_seconds"], limit["max_memory_bytes"],
              limit["max_cpu_seconds"]), ("max-processes", 1000, 1 << 40, 9 * 3600))
@@ -193,7 +193,7 @@ os.waitpid(child, 0)
 
 class Words(Limited):
     def test_every_form_of_the_summary_has_the_reason(self) -> None:
-        command = ("--max-processes", "1", "sh", "-c", "sleep 1000; true")
+        command = ("--max-processes", "1", "sh", "-c", "sleep 100; true")
         words = "2 processes passed --max-processes 1"
         for options, pattern in (
                 ([], rf"(?m)^  ended +{words}$"),
@@ -236,7 +236,7 @@ class Words(Limited):
 
     def test_limits_in_the_environment_are_of_run_alone(self) -> None:
         environment = {**os.environ, "RTRACK_OPTIONS": "--max-processes 1 -q"}
-        done = rtrack("run", "sh", "-c", "sleep 1000; true", env=environment)
+        done = rtrack("run", "sh", "-c", "sleep 100; true", env=environment)
         self.assertEqual((done.returncode, done.stderr), (124, ""))
         done = rtrack("attach", "--count", "1", "-i", "1ms", str(os.getpid()), env=environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -250,7 +250,7 @@ def ready(): pass
 def trigger():
     ready()
     if os.fork() == 0:
-        time.sleep(1000)
+        time.sleep(100)
 """
 
 
@@ -275,7 +275,7 @@ class Ending(Limited):
         code = """
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 trigger()
-time.sleep(1000)
+time.sleep(100)
 """
         began = time.monotonic()
         got = self.run_to_end(code)
@@ -291,10 +291,10 @@ def ready():
         time.sleep(0.005)
 if os.fork() == 0:
     trigger()
-    time.sleep(1000)
+    time.sleep(100)
 signal.signal(signal.SIGTERM, lambda number, frame: os._exit(7))
 os.kill(pid, signal.SIGSTOP)
-time.sleep(1000)
+time.sleep(100)
 """
         self.assertEqual(self.run_to_end(code, limit="2")["exit_code"], 7)
         self.assert_none_left()
@@ -313,8 +313,8 @@ if os.fork() == 0:
     signal.signal(signal.SIGTERM, clean_up)
     trigger()
     while True:
-        time.sleep(1000)
-time.sleep(1000)
+        time.sleep(100)
+time.sleep(100)
 """
         for method in ("auto", "poll"):
             got = self.run_limited("--accounting", method, "--max-processes", "2",
@@ -338,7 +338,7 @@ if os.fork() == 0:
             os._exit(0)
         time.sleep(0.005)
     os._exit(0)
-time.sleep(1000)
+time.sleep(100)
 """
         for method in ("auto", "wait"):
             got = self.run_limited("--accounting", method, "--max-processes", "2",
@@ -352,7 +352,7 @@ signal.signal(signal.SIGTERM, lambda number, frame: open(sys.argv[1] + "/term", 
 signal.signal(signal.SIGUSR1, lambda number, frame: os._exit(9))
 trigger()
 while True:
-    time.sleep(1000)
+    time.sleep(100)
 """
         path = self.dir / "summary"
         process = self.start([RTRACK, "run", "--summary-file", path, "--summary", "json",
