@@ -48,6 +48,12 @@ void ending_continue(struct ending *e)
 	e->next_at = clock_now() + KILL_AGAIN_NS;
 }
 
+void ending_hurry(struct ending *e)
+{
+	if (!e->is_killing)
+		e->next_at = 0;
+}
+
 bool ending_is_graceful(const struct ending *e)
 {
 	return !e->is_killing && clock_now() < e->next_at &&

@@ -25,6 +25,9 @@ void ending_begin(struct ending *e);
  * forked meanwhile. */
 void ending_continue(struct ending *e);
 
+/* Do without the grace time, or the rest of it. */
+void ending_hurry(struct ending *e);
+
 /* Whether there is something to wait for, once the command itself has ended: the grace time is not
  * over, and processes that the command has started run on. */
 bool ending_is_graceful(const struct ending *e);

@@ -191,6 +191,8 @@ static void run_due_actions(struct run *r)
 	limits_look(&r->limits);
 	if (r->limits.passed && !r->ending.has_begun)
 		ending_begin(&r->ending);
+	if (r->limits.is_far_above)
+		ending_hurry(&r->ending);
 	ending_continue(&r->ending);
 }
 

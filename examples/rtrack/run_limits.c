@@ -62,9 +62,16 @@ static void pass(struct limits *l, enum limit limit, uint64_t value, const char 
 {
 	const struct options *o = l->options;
 
+	if (l->passed) {
+		l->is_far_above = true;
+		l->next_look_ns = NEVER;
+		return;
+	}
 	l->passed = limit;
 	l->value = value;
-	l->timeout_at = l->next_look_ns = NEVER;
+	l->timeout_at = NEVER;
+	l->pause_ns = LOOK_NS;
+	l->next_look_ns = l->next_look_ns == NEVER ? NEVER : clock_now() + LOOK_NS;
 	switch (limit) {
 	case LIMIT_TIMEOUT:
 		snprintf(l->reason, sizeof(l->reason), "wall time %s passed --timeout %.60s",
@@ -124,6 +131,17 @@ static const char *at_least(const struct rt_metrics *now, uint64_t bit)
 	return now->valid & bit ? "" : "at least ";
 }
 
+/* Returns the bound of a figure. Once a limit is passed, that is twice what has passed it, or twice
+ * another limit. E.g.: a fork bomb, to which one SIGTERM means little. */
+static uint64_t bound_of(const struct limits *l, enum limit limit, uint64_t bound)
+{
+	uint64_t passed_by = l->passed == limit ? l->value : bound;
+
+	if (!l->passed)
+		return bound;
+	return passed_by > UINT64_MAX / 2 ? UINT64_MAX : 2 * passed_by;
+}
+
 static void check_cpu(struct limits *l, const struct rt_metrics *now)
 {
 	uint64_t limit_ns = (uint64_t)l->options->max_cpu_ns;
@@ -139,9 +157,9 @@ static void check_cpu(struct limits *l, const struct rt_metrics *now)
 
 static void check_processes(struct limits *l, const struct rt_metrics *now)
 {
-	uint64_t limit = l->options->max_processes;
+	uint64_t limit = bound_of(l, LIMIT_PROCESSES, l->options->max_processes);
 
-	if (limit == 0 || l->passed)
+	if (limit == 0)
 		return;
 	if (!is_known(metrics_marks(now), RT_HAS_PROCESSES))
 		warn_of_unknown(l, LIMIT_PROCESSES, RT_HAS_PROCESSES);
@@ -150,7 +168,7 @@ static void check_processes(struct limits *l, const struct rt_metrics *now)
 }
 
 /* Read the memory of all processes, unless that was done a moment ago. */
-static void confirm_memory(struct limits *l, bool is_in_doubt)
+static void confirm_memory(struct limits *l, uint64_t limit, bool is_in_doubt)
 {
 	int64_t pause_ns =
 	    l->read_cost_ns * (is_in_doubt ? READ_DOUBT_COST_FACTOR : READ_COST_FACTOR);
@@ -162,7 +180,7 @@ static void confirm_memory(struct limits *l, bool is_in_doubt)
 	tree_read_memory(l->tracker, &memory);
 	l->read_cost_ns = clock_cpu() - l->read_cost_ns;
 	l->read_at_ns = clock_now();
-	if (memory.pss_bytes > l->options->max_memory_bytes)
+	if (memory.pss_bytes > limit)
 		pass(l, LIMIT_MEMORY, memory.pss_bytes, memory.unread_pid ? "at least " : "");
 	else if (!is_in_doubt)
 		note_unread(l, memory.unread_pid);
@@ -172,10 +190,10 @@ static void confirm_memory(struct limits *l, bool is_in_doubt)
  * read. */
 static void check_memory(struct limits *l, const struct rt_metrics *now)
 {
-	uint64_t limit = l->options->max_memory_bytes;
+	uint64_t limit = bound_of(l, LIMIT_MEMORY, l->options->max_memory_bytes);
 	bool is_read = now->valid & RT_HAS_PSS && now->pss_source == RT_PSS_READ;
 
-	if (limit == 0 || l->passed)
+	if (limit == 0)
 		return;
 	if (!is_known(metrics_marks(now), RT_HAS_PSS))
 		warn_of_unknown(l, LIMIT_MEMORY, RT_HAS_PSS);
@@ -184,9 +202,9 @@ static void check_memory(struct limits *l, const struct rt_metrics *now)
 	else if (!(now->valid & RT_HAS_PSS) && now->pss_low_bytes > limit)
 		pass(l, LIMIT_MEMORY, now->pss_low_bytes, "at least ");
 	else if (now->pss_bytes > limit)
-		confirm_memory(l, false);
+		confirm_memory(l, limit, false);
 	else if (now->estimated & RT_HAS_PSS && now->pss_high_bytes > limit)
-		confirm_memory(l, true);
+		confirm_memory(l, limit, true);
 }
 
 void limits_check(struct limits *l, const struct rt_metrics *now)
@@ -199,23 +217,27 @@ void limits_check(struct limits *l, const struct rt_metrics *now)
 	check_processes(l, now);
 }
 
-static int64_t pause_after(int64_t cost_ns)
+/* is_urgent: the tree grows, or has passed a limit. */
+static int64_t pause_after(int64_t cost_ns, bool is_urgent)
 {
 	int64_t pause_ns = cost_ns * LOOK_COST_FACTOR, least_ns = cost_ns * LOOK_COST_FACTOR_MIN;
 
-	if (pause_ns < LOOK_NS)
-		return LOOK_NS;
 	pause_ns = pause_ns < LOOK_SLOW_NS ? pause_ns : LOOK_SLOW_NS;
-	return pause_ns > least_ns ? pause_ns : least_ns;
+	if (is_urgent || pause_ns < least_ns)
+		pause_ns = least_ns;
+	return pause_ns > LOOK_NS ? pause_ns : LOOK_NS;
 }
 
 static void look(struct limits *l)
 {
 	int64_t cost_ns = clock_cpu();
-	struct rt_metrics now;
+	struct rt_metrics now = { 0 };
 	int err = rt_sample(l->tracker, &now, sizeof(now));
+	bool is_urgent;
 
-	l->pause_ns = pause_after(clock_cpu() - cost_ns);
+	is_urgent = l->passed || (l->options->max_processes && now.processes > l->processes);
+	l->processes = now.processes;
+	l->pause_ns = pause_after(clock_cpu() - cost_ns, is_urgent);
 	if (err == 0) {
 		limits_check(l, &now);
 		return;

@@ -20,6 +20,7 @@ struct limits {
 	int64_t timeout_at;   /* or NEVER */
 	int64_t next_look_ns; /* when the next look at the figures is due, or NEVER */
 	int64_t pause_ns;     /* between two looks: many times what one costs */
+	uint64_t processes;   /* of the last look */
 	int64_t read_at_ns;   /* when the memory of all processes was read last */
 	int64_t read_cost_ns; /* CPU time of that */
 	int32_t unread_pid;   /* a process that could not be read then; 0: all were */
@@ -27,6 +28,7 @@ struct limits {
 	enum limit passed;    /* the first one that is passed */
 	uint64_t value;       /* that passed it: ns, bytes, or a number of processes */
 	char reason[200];     /* the same in words */
+	bool is_far_above;    /* it goes on: twice as much memory, or as many processes */
 };
 
 /* Begin with a command that was started at this time. Times are those of clock_now(). */
@@ -39,7 +41,7 @@ int64_t limits_due(const struct limits *l);
 /* Check the figures of a sample, and so put off the next look. */
 void limits_check(struct limits *l, const struct rt_metrics *now);
 
-/* Look at what is due. Nothing is, once a limit is passed. */
+/* Look at what is due. Once a limit is passed, find out whether the command goes far above it. */
 void limits_look(struct limits *l);
 
 /* Fill in the limits, and which one was passed. */

@@ -283,6 +283,22 @@ time.sleep(100)
         self.assertGreaterEqual(time.monotonic() - began, 5)
         self.assert_none_left()
 
+    def test_process_that_goes_on_to_grow_is_killed_in_the_grace_time(self) -> None:
+        """It grows by 10 MiB each time that rtrack has looked at it, up to 1000 MiB."""
+        code = f"""{HOLD}
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+chunks = []
+for _ in range(100):
+    chunks.append(hold(10))
+    exec({until_rows(self.rows)!r})
+time.sleep(100)
+"""
+        got = self.run_limited("-i", "0.02", "-o", self.rows, "--max-memory", "100M",
+                               *python(code))
+        self.assertEqual(got["signal"], signal.SIGKILL)
+        self.assertLess(got["peak_tree_bytes"], 600 * MIB)
+
     def test_stopped_process_acts_on_sigterm(self) -> None:
         code = """
 pid = os.getpid()
