@@ -16,6 +16,7 @@
 #include "message.h"
 #include "outputs.h"
 #include "pidfd.h"
+#include "punctual.h"
 #include "rows.h"
 #include "series.h"
 #include "signals.h"
@@ -392,6 +393,7 @@ static void write_summary(struct attach *a)
 		usage_of_attached(&usages[i], &a->trees[i]);
 		usages[i].argv = (const char *const *)a->command_lines[i];
 		usages[i].label = a->options->label;
+		usages[i].samples_missed = a->ticker.missed;
 		usages[i].top = &a->tops[i];
 		top_processes_rank(&a->tops[i]);
 	}
@@ -431,6 +433,7 @@ static int attach(struct attach *a)
 	a->next_peak_poll = a->start_ns + PEAK_POLL_NS;
 	ticker_init(&a->ticker, a->options, a->start_ns);
 	live_init(&a->live, a->options, &a->series, a->start_ns);
+	punctual_begin(a->options->interval_ns);
 	follow_to_end(a);
 	write_summary(a);
 	return 0;

@@ -22,6 +22,7 @@
 #include "outputs.h"
 #include "processes.h"
 #include "program.h"
+#include "punctual.h"
 #include "rows.h"
 #include "run_limits.h"
 #include "series.h"
@@ -298,6 +299,7 @@ static void write_results(struct run *r)
 	usage.argv = r->argv;
 	usage.label = r->options->label;
 	limits_set_usage(&r->limits, &usage);
+	usage.samples_missed = r->ticker.missed;
 	if (summary_wants_top(&r->summary))
 		rank(r, &usage);
 	if (usage.reasons & RT_REASON_NO_SUPERVISOR)
@@ -325,6 +327,7 @@ static int run(struct run *r)
 		return exit_code_of_failed_start(err);
 	}
 	signals_forward(r->command);
+	punctual_begin(r->options->interval_ns);
 	follow_to_end(r);
 	signals_stop_forwarding();
 	write_results(r);

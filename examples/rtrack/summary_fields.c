@@ -139,6 +139,8 @@ static const struct summary_field fields[] = {
 	  PLACE_NOT_SHOWN, NULL, NULL },
 	{ NULL, "samples", ANY, UNIT_COUNT, AT(samples), 0, NO_SUCH_VALUE, PLACE_NOT_SHOWN, NULL,
 	  NULL },
+	{ NULL, "samples_missed", ANY, UNIT_COUNT, AT(samples_missed), 0, NO_SUCH_VALUE,
+	  PLACE_NOT_SHOWN, NULL, NULL },
 	{ "accounting", "level", TREE, UNIT_WORD, AT(accounting_method), 0, NO_SUCH_VALUE,
 	  PLACE_NOT_SHOWN, NULL, NULL },
 	{ "accounting", "complete", TREE, UNIT_FLAG, AT(complete), 0, NO_SUCH_VALUE,

@@ -59,6 +59,8 @@ static void add_overhead_meaning(struct text *out, const struct usage *u)
 {
 	text_printf(out, "CPU time of rtrack for %s sample%s", human_count(u->samples).s,
 	            u->samples == 1 ? "" : "s");
+	if (u->samples_missed > 0)
+		text_printf(out, " (%s missed)", human_count(u->samples_missed).s);
 	if (u->wall_ns > 0)
 		text_printf(out, ", %.2f %% of one core",
 		            100.0 * (double)u->overhead_cpu_ns / (double)u->wall_ns);

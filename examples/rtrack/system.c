@@ -10,6 +10,7 @@
 #include "live.h"
 #include "message.h"
 #include "outputs.h"
+#include "punctual.h"
 #include "rows.h"
 #include "series.h"
 #include "signals.h"
@@ -81,11 +82,13 @@ static int watch(struct watch *w, const struct options *options, struct rt_track
 	rows_write_head(&w->series, NULL, &w->system);
 	ticker_init(&w->ticker, options, start_ns);
 	live_init(&w->live, options, &w->series, start_ns);
+	punctual_begin(options->interval_ns);
 	follow_to_end(w);
 	live_clear(&w->live);
 	live_free(&w->live);
 	usage_of_system(&usage, &w->system);
 	usage.label = options->label;
+	usage.samples_missed = w->ticker.missed;
 	summary_write(&w->summary, &usage, 1);
 	return 0;
 }

@@ -53,7 +53,8 @@ struct usage {
 	uint64_t read_bytes, write_bytes;
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	uint64_t processes, processes_peak, members_skipped, left_running, samples;
-	bool processes_exact; /* processes is the number of all */
+	uint64_t samples_missed; /* set by the caller, like label */
+	bool processes_exact;    /* processes is the number of all */
 	uint64_t cgroup_memory_peak_bytes, cgroup_read_bytes, cgroup_write_bytes, cgroup_tasks_peak;
 	/* Of the system. */
 	uint64_t disk_read_bytes, disk_write_bytes, network_receive_bytes, network_transmit_bytes;

@@ -27,6 +27,7 @@ KEYS = {
     "processes": int,
     "left_running": int,
     "samples": int,
+    "samples_missed": int,
     "processes_exact": bool,
     "cgroup": dict,
     "accounting": dict,
