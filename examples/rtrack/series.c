@@ -270,7 +270,7 @@ void series_begin(struct series *s, const struct subject *subject)
 		return;
 	s->has_begun = true;
 	output_begin(&s->out);
-	meta_write(&s->meta, subject, s->format);
+	meta_write(&s->meta, subject, s->format, s->is_per_process);
 }
 
 static void add_head(struct series *s, const struct row *first)

@@ -31,7 +31,8 @@ static const char *kind_of(const struct subject *subject)
 	return subject->is_cgroup ? "cgroup" : "process";
 }
 
-static void add_meta(struct text *out, const struct subject *subject, const struct format *format)
+static void add_meta(struct text *out, const struct subject *subject, const struct format *format,
+                     bool is_per_process)
 {
 	uint32_t loaded = rt_version();
 	char version[32];
@@ -43,7 +44,7 @@ static void add_meta(struct text *out, const struct subject *subject, const stru
 	json_i64(out, "schema", SCHEMA);
 	json_string(out, "version", version);
 	json_string(out, "format", format->name);
-	json_string(out, "kind", kind_of(subject));
+	json_string(out, "kind", is_per_process ? "member" : kind_of(subject));
 	add_command(out, subject);
 	json_exact_seconds(out, "interval_seconds", (uint64_t)subject->interval_ns);
 	json_end(out, '}');
@@ -65,11 +66,12 @@ int meta_open(struct output *out, const struct options *options)
 	return err;
 }
 
-void meta_write(struct output *out, const struct subject *subject, const struct format *format)
+void meta_write(struct output *out, const struct subject *subject, const struct format *format,
+                bool is_per_process)
 {
 	if (out->fd < 0)
 		return;
 	output_begin(out);
-	add_meta(&out->text, subject, format);
+	add_meta(&out->text, subject, format, is_per_process);
 	output_flush(out);
 }

@@ -12,6 +12,7 @@
 int meta_open(struct output *out, const struct options *options);
 
 /* Write it, if it is open. */
-void meta_write(struct output *out, const struct subject *subject, const struct format *format);
+void meta_write(struct output *out, const struct subject *subject, const struct format *format,
+                bool is_per_process);
 
 #endif
