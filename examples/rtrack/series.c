@@ -373,22 +373,17 @@ void series_close(struct series *s, const struct ticker *ticker)
 	}
 }
 
-/* The formats with fixed columns show a little of nearly everything. A column that may be left out
- * is no reason to measure what is no default. E.g.: I/O of the members of a cgroup. */
+/* The formats with fixed columns show a little of nearly everything. */
 uint64_t series_domains(const struct series *s, uint32_t kind)
 {
-	const uint64_t usual = rt_default_domains(kind) | GPU_DOMAINS;
 	uint64_t domains = 0;
 
 	if (s->out.fd < 0)
 		return 0;
 	if (!s->format->choose)
-		return usual;
-	for (size_t i = 0; i < s->columns.count; i++) {
-		const struct column *column = &s->columns.at[i];
-
-		domains |= column->is_optional ? column->has & usual : column->has;
-	}
+		return rt_default_domains(kind) | GPU_DOMAINS;
+	for (size_t i = 0; i < s->columns.count; i++)
+		domains |= s->columns.at[i].has;
 	return domains;
 }
 

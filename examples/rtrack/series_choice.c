@@ -25,7 +25,7 @@ static const char cgroup_names[] =
     "cgroup_memory_peak_bytes,cgroup_memory_limit_bytes,cgroup_memory_high_bytes,"
     "d_cgroup_memory_high_events,d_cgroup_memory_max_events,d_cgroup_memory_oom_events,"
     "d_cgroup_oom_kills,pss_bytes,rss_bytes,peak_tree_bytes,d_cgroup_read_bytes,"
-    "d_cgroup_write_bytes,?d_read_bytes,?d_write_bytes,d_minor_faults,d_major_faults,processes,"
+    "d_cgroup_write_bytes,d_read_bytes,d_write_bytes,d_minor_faults,d_major_faults,processes,"
     "threads,cgroup_tasks,cgroup_tasks_limit,cgroup_cpu_limit_millicores,d_cgroup_cpu_periods,"
     "d_cgroup_cpu_throttled_periods,d_cgroup_cpu_throttled_seconds,d_pressure_cpu_some_seconds,"
     "d_pressure_memory_some_seconds,d_pressure_memory_full_seconds,d_pressure_io_some_seconds,"

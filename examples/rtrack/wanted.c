@@ -11,14 +11,15 @@
 #include "live.h"
 #include "summary_fields.h"
 
-/* A summary of the system has few figures. The one of a tree has nearly all. */
+/* A summary of the system has few figures, the one of a tree nearly all. That of a cgroup has those
+ * of a tree, too, where the kernel has no account. */
 static uint64_t domains_of_summary(uint32_t kind)
 {
 	const struct summary_field *field;
 	uint64_t domains = RT_HAS_MEMORY_AVAILABLE; /* its history */
 
 	if (kind != RT_KIND_SYSTEM)
-		return rt_default_domains(kind);
+		return rt_default_domains(kind) | rt_default_domains(RT_KIND_PID);
 	for (size_t i = 0; (field = summary_field_at(i)); i++)
 		domains |= field->kinds & USAGE_SYSTEM ? field->bits : 0;
 	return domains;
