@@ -95,9 +95,12 @@ void rows_report(const struct series *series, const struct follow *tree)
 		warn("the series is cut: up to %" PRIu64 " process%s had no row in a sample",
 		     left_out, plural(left_out));
 	if (is_known(metrics_marks(&tree->now), RT_HAS_PROCESSES_SEEN) && seen > written)
-		warn("%" PRIu64 " of %" PRIu64 " process%s ended between two samples and ha%s no "
+		warn("%s%" PRIu64 " of %" PRIu64 " process%s ended between two samples and ha%s no "
 		     "row",
-		     seen - written, seen, plural(seen), seen - written == 1 ? "s" : "ve");
+		     tree->now.valid & RT_HAS_PROCESSES_SEEN ? "" : "at least ", seen - written,
+		     seen, plural(seen), seen - written == 1 ? "s" : "ve");
+	else if (!tree->is_alone && !(tree->now.valid & RT_HAS_PROCESSES_SEEN))
+		warn("processes that ended between two samples have no row, and are not counted");
 }
 
 void rows_write(struct series *series, struct follow *tree, const struct follow *system)

@@ -201,8 +201,10 @@ class PerProcess(Case):
         words = ["run", "--per-process", "--summary", "none", "-i", "60", "-o", self.path, "--",
                  "sh", "-c", "sleep 0.01; sleep 0.01"]
         done = rtrack(*words)
-        self.assertEqual(done.stderr,
-                         "rtrack: 3 of 3 processes ended between two samples and have no row\n")
+        # Where the kernel reports no forks, rtrack cannot count what it has not seen.
+        self.assertRegex(done.stderr, r"\Artrack: (3 of 3 processes ended between two samples and "
+                         r"have no row|processes that ended between two samples have no row, and "
+                         r"are not counted)\n\Z")
         self.assertEqual(read_csv(self.path), [])
         words.insert(1, "-q")
         self.assertEqual(rtrack(*words).stderr, "")
