@@ -64,8 +64,11 @@ sys.exit(9)
 
 
 def until(path: Any, rows: int) -> str:
-    """Return Python code of a function that waits until the series has so many rows more."""
-    code = until_rows(path, f"lines_of_series() + {rows}").strip().splitlines()
+    """Return Python code of a function that waits until the series has so many rows more.
+
+    The head may come with the first row, so it counts as there. The last one of two rows of a
+    process was sampled after the call."""
+    code = until_rows(path, f"max(lines_of_series(), 1) + {rows}").strip().splitlines()
     return "def wait_for_rows():\n" + "\n".join("    " + line for line in code)
 
 
