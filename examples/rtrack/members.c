@@ -51,7 +51,8 @@ static size_t fill(struct member_list *list, const struct rt_tracker *tracker)
 			return 0;
 	}
 	list->count = count < list->room ? count : list->room;
-	memset(list->notes, 0, list->count * sizeof(*list->notes));
+	for (size_t i = 0; i < list->count; i++)
+		list->notes[i] = (struct member_notes){ 0 };
 	return count;
 }
 
