@@ -94,7 +94,7 @@ void rows_report(const struct series *series, const struct follow *tree)
 	if (left_out > 0)
 		warn("the series is cut: up to %" PRIu64 " process%s had no row in a sample",
 		     left_out, plural(left_out));
-	if (is_known(metrics_marks(&tree->now), RT_HAS_PROCESSES_SEEN) && seen > written)
+	else if (is_known(metrics_marks(&tree->now), RT_HAS_PROCESSES_SEEN) && seen > written)
 		warn("%s%" PRIu64 " of %" PRIu64 " process%s ended between two samples and ha%s no "
 		     "row",
 		     tree->now.valid & RT_HAS_PROCESSES_SEEN ? "" : "at least ", seen - written,
