@@ -85,6 +85,13 @@ static int64_t linux_size(int dirfd, const char *path)
 	return fstatat(dirfd, path, &st, 0) < 0 ? -errno : st.st_size;
 }
 
+static int64_t linux_links(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 ? -errno : (int64_t)st.st_nlink;
+}
+
 static bool linux_has_changed(int fd)
 {
 	struct pollfd changes = { .fd = fd, .events = POLLPRI };
@@ -105,6 +112,7 @@ const struct rti_procfs_ops rti_procfs_linux = {
 	.access = linux_access,
 	.space = linux_space,
 	.size = linux_size,
+	.links = linux_links,
 	.has_changed = linux_has_changed,
 	.close = linux_close,
 };
@@ -419,6 +427,24 @@ uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t p
 		return 0;
 	count = procfs->ops->size(procfs->fd[RTI_PROC], path.text);
 	return count > 0 ? (uint64_t)count : 0;
+}
+
+uint64_t rti_procfs_count_links(const struct rti_procfs *procfs, enum rti_base base)
+{
+	int64_t count;
+
+	if (procfs->is_by_name || procfs->fd[base] < 0 || !procfs->ops->links)
+		return 0;
+	count = procfs->ops->links(procfs->fd[base]);
+	return count > 0 ? (uint64_t)count : 0;
+}
+
+int rti_procfs_list_dirs(const struct rti_procfs *procfs, enum rti_base base,
+                         int (*each)(void *arg, const char *name), void *arg)
+{
+	struct list list = { .is_of_directories = true, .each = each, .arg = arg };
+
+	return list_consume(procfs, open_at(procfs, base, ".", O_RDONLY | O_DIRECTORY), &list);
 }
 
 int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,

@@ -34,6 +34,8 @@ struct rti_procfs_ops {
 	int (*space)(const char *path, struct rti_space *out);
 	/* Returns the size of a file, as stat(2) has it. NULL: not known. */
 	int64_t (*size)(int dirfd, const char *path);
+	/* Returns the number of links of an open directory, as fstat(2) has it. NULL: not known. */
+	int64_t (*links)(int fd);
 	/* Returns true if a file that reports changes by poll(2) has changed since the last call.
 	 * NULL: assume that it has. */
 	bool (*has_changed)(int fd);
@@ -125,6 +127,16 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
  * below another root, which may be a copy. Costs one system call. See Linux, fs/proc/fd.c,
  * proc_fd_getattr(). */
 uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t pid);
+
+/* Returns how many links the directory of a base has, or 0 if that is not known. Costs one system
+ * call. Those of /proc are its directories, and all processes of all pid namespaces: Linux,
+ * fs/proc/root.c, proc_root_getattr(). */
+uint64_t rti_procfs_count_links(const struct rti_procfs *procfs, enum rti_base base);
+
+/* As rti_procfs_list(), for the directory of a base itself. The list has directories alone, and
+ * entries of which the file system does not say what they are. */
+int rti_procfs_list_dirs(const struct rti_procfs *procfs, enum rti_base base,
+                         int (*each)(void *arg, const char *name), void *arg);
 
 /* Open a directory, to find files in it even if another one gets its name. Returns 0 or -errno;
  * dir->fd is -1 then. */

@@ -164,6 +164,12 @@ static int metered_space(const char *path, struct rti_space *out)
 	return rti_procfs_linux.space(path, out);
 }
 
+static int64_t metered_links(int fd)
+{
+	count_call(&meter.looks);
+	return rti_procfs_linux.links(fd);
+}
+
 static bool metered_has_changed(int fd)
 {
 	count_call(&meter.looks);
@@ -182,6 +188,7 @@ const struct rti_procfs_ops meter_ops = {
 	.readlink = metered_readlink,
 	.access = metered_access,
 	.space = metered_space,
+	.links = metered_links,
 	.has_changed = metered_has_changed,
 	.close = metered_close,
 };

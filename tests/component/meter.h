@@ -10,7 +10,7 @@
 #define METER_FILES 64
 
 struct meter {
-	/* calls of open, pread and getdents; of exists, readlink and poll */
+	/* calls of open, pread and getdents; of exists, readlink, links and poll */
 	unsigned opens, reads, lists, looks;
 	unsigned spaces;      /* from any thread */
 	unsigned clocks;      /* CPU clocks of other processes */
