@@ -57,7 +57,7 @@ static void read_one(struct state *st, struct rti_cgroup_look *look, enum resour
 	int err = -EOPNOTSUPP;
 
 	if (place)
-		err = rti_procfs_read_in(ctx->procfs, &place->dir, names[which], RTI_SINGLE_RECORD,
+		err = rti_procfs_read_in(ctx->procfs, &place->dir, names[which], RTI_TWO_LINES,
 		                         &st->file[which], ctx->buf);
 	if (err == 0)
 		err = rti_parse_pressure(ctx->buf->data, ctx->buf->len, &now);

@@ -25,7 +25,7 @@ static int match_live_thread(void *arg, const char *name)
 
 	if (tid == 0 || tid == search->pid)
 		return RTI_CONTINUE;
-	if (rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf) < 0 ||
+	if (rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_ONE_LINE, ctx->buf) < 0 ||
 	    rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat) < 0 || stat.state == 'Z')
 		return RTI_CONTINUE;
 	search->found = tid;
@@ -53,7 +53,8 @@ int rti_pid_mm_read(const struct rti_context *ctx, const struct rti_target *targ
 	if (!target->memory_tid)
 		return rti_pid_file_read(ctx, target->pid, file, cached);
 	path = rti_task_path(target->pid, target->memory_tid, file);
-	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
+	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, rti_pid_file_format(file),
+	                       ctx->buf);
 }
 
 int rti_pid_mm_read_statm(const struct rti_context *ctx, const struct rti_target *target,

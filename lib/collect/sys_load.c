@@ -19,8 +19,8 @@ static int load_collect(void *state, const struct rti_context *ctx, struct rt_me
 {
 	struct state *st = state;
 	struct rti_loadavg load;
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD,
-	                                 &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_ONE_LINE, &st->file,
+	                                 ctx->buf);
 
 	if (err == 0)
 		err = rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &load);

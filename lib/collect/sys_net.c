@@ -51,12 +51,12 @@ static int net_open(void *state, const struct rti_context *ctx)
 
 static int read_net_dev(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SHORT_LINES,
-	                                 &st->file, ctx->buf);
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SEQ_FILE, &st->file,
+	                                 ctx->buf);
 
 	if (err != -ENOENT || !ctx->procfs->is_foreign)
 		return err;
-	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_SHORT_LINES, &st->file,
+	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_SEQ_FILE, &st->file,
 	                              ctx->buf);
 }
 

@@ -50,7 +50,7 @@ static int collect_one(struct state *st, enum resource which, const struct rti_c
                        struct rt_metrics *out)
 {
 	struct rti_pressure now;
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[which], RTI_SINGLE_RECORD,
+	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[which], RTI_TWO_LINES,
 	                                 &st->file[which], ctx->buf);
 
 	if (err == 0)

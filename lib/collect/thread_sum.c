@@ -24,7 +24,7 @@ struct threads {
 static int read_task(const struct threads *t, int32_t tid, const char *file)
 {
 	return rti_procfs_read(t->ctx->procfs, RTI_PROC, rti_task_path(t->pid, tid, file).text,
-	                       RTI_SINGLE_RECORD, t->ctx->buf);
+	                       rti_pid_file_format(file), t->ctx->buf);
 }
 
 static int add_status(struct threads *t, int32_t tid)
@@ -158,7 +158,7 @@ int rti_thread_sum_read_leader_io(const struct rti_context *ctx, int32_t pid,
                                   struct rti_pid_io *out)
 {
 	int err = rti_procfs_read(ctx->procfs, RTI_PROC, rti_task_path(pid, pid, "io").text,
-	                          RTI_SINGLE_RECORD, ctx->buf);
+	                          RTI_SEVEN_LINES, ctx->buf);
 
 	return err < 0 ? err : rti_parse_pid_io(ctx->buf->data, ctx->buf->len, out);
 }

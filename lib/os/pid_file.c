@@ -3,24 +3,42 @@
 #include "os/pid_file.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "os/procfs_path.h"
+
+enum rti_file_format rti_pid_file_format(const char *file)
+{
+	static const struct {
+		const char *file;
+		enum rti_file_format format;
+	} formats[] = {
+		{ "statm", RTI_ONE_LINE },      { "io", RTI_SEVEN_LINES },
+		{ "stat", RTI_ONE_LINE },       { "smaps_rollup", RTI_SMAPS_LINES },
+		{ "status", RTI_STATUS_LINES }, { "schedstat", RTI_ONE_LINE },
+	};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(file, formats[i].file) == 0)
+			return formats[i].format;
+	return RTI_SINGLE_RECORD;
+}
 
 int rti_pid_file_read(const struct rti_context *ctx, int32_t pid, const char *file,
                       struct rti_file *cached)
 {
+	enum rti_file_format format = rti_pid_file_format(file);
 	/* An open file needs no path. */
-	int err = cached ? rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, cached, ctx->buf)
-	                 : -EBADF;
+	int err = cached ? rti_procfs_read_if_open(ctx->procfs, format, cached, ctx->buf) : -EBADF;
 	struct rti_path path;
 
 	if (err != -EBADF)
 		return err;
 	path = rti_pid_path(pid, file);
 	if (cached)
-		return rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD,
-		                              cached, ctx->buf);
-	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
+		return rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, format, cached,
+		                              ctx->buf);
+	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, format, ctx->buf);
 }
 
 int rti_pid_file_open(const struct rti_context *ctx, int32_t pid, const char *file,

@@ -5,6 +5,9 @@
 
 #include "os/context.h"
 
+/* Returns the format of a file of a process or of a thread, by its name. */
+enum rti_file_format rti_pid_file_format(const char *file);
+
 /* Read /proc/PID/FILE into the scratch buffer. Uses and keeps open the cached descriptor unless
  * cached is NULL. Returns 0 or -errno. A cached descriptor of a process that has exited may also
  * deliver an empty file. */

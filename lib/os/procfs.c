@@ -18,9 +18,9 @@
 #include "util/visit.h"
 
 #define FIRST_CAPACITY 4096
-#define HALF_A_PAGE 2048                /* of the smallest page size */
 #define LARGEST_FILE ((size_t)64 << 20) /* no file of the kernel is larger */
-#define LONGEST_NAME 160                /* of a file that is opened by its full name */
+#define NEAR_END 256
+#define LONGEST_NAME 160 /* of a file that is opened by its full name */
 
 static int linux_open(int dirfd, const char *path, int flags)
 {
@@ -253,47 +253,82 @@ int rti_procfs_open_file(const struct rti_procfs *procfs, enum rti_base base, co
 	return fd < 0 ? fd : 0;
 }
 
-/* Returns true if a read that returned n bytes, with room for room bytes, was the last. */
-static bool is_last_read(enum rti_file_format format, size_t n, size_t room)
+/* Returns true if the text has so many lines, or more. */
+static bool has_lines(const struct rti_buf *buf, unsigned count)
 {
-	if (n == 0)
-		return true;
-	return n < room &&
-	       (format == RTI_SINGLE_RECORD || (format == RTI_SHORT_LINES && n < HALF_A_PAGE));
+	for (size_t i = 0; i < buf->len && count > 0; i++)
+		count -= buf->data[i] == '\n';
+	return count == 0;
 }
 
-/* Read all of a file. If a read fills the buffer, grow it and go on. Read a single record again
- * from the start instead: pieces of it that were read at two times would not be consistent. Returns
- * 0 or -errno. */
+/* Returns true if a line near the end of the text begins so. */
+static bool has_line_near_end(const struct rti_buf *buf, const char *begin)
+{
+	size_t tail = buf->len < NEAR_END ? buf->len : NEAR_END;
+
+	return memmem(buf->data + buf->len - tail, tail, begin, strlen(begin)) != NULL;
+}
+
+/* Returns true if the text has all that is wanted of its format, so that nothing needs to follow.
+ * See Linux, fs/proc/array.c, proc_pid_status(), and fs/proc/task_mmu.c, __show_smap(). */
+static bool is_whole(enum rti_file_format format, const struct rti_buf *buf)
+{
+	if (buf->len == 0 || buf->data[buf->len - 1] != '\n')
+		return false;
+	switch (format) {
+	case RTI_ONE_LINE:
+		return has_lines(buf, 1);
+	case RTI_TWO_LINES:
+		return has_lines(buf, 2);
+	case RTI_SEVEN_LINES:
+		return has_lines(buf, 7);
+	case RTI_STATUS_LINES:
+		return has_line_near_end(buf, "\nnonvoluntary_ctxt_switches:");
+	case RTI_SMAPS_LINES:
+		return has_line_near_end(buf, "\nLocked:");
+	case RTI_SINGLE_RECORD:
+	case RTI_SEQ_FILE:
+	default:
+		return false;
+	}
+}
+
+/* Make room for more, after a read that filled the buffer. Begin a single record again from the
+ * start: pieces of it that were read at two times would not be consistent. Returns 0 or -errno. */
+static int grow_for_rest(enum rti_file_format format, struct rti_buf *buf)
+{
+	int err;
+
+	if (buf->cap >= LARGEST_FILE)
+		return -EFBIG;
+	err = rti_buf_reserve(buf, buf->cap);
+	if (err == 0 && format != RTI_SEQ_FILE)
+		buf->len = 0;
+	return err;
+}
+
+/* Read all of a file. A short read is read on from where it ended: the kernel keeps what is left of
+ * the record. Returns 0 or -errno. */
 static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_format format,
                     struct rti_buf *buf)
 {
-	buf->len = 0;
-	for (;;) {
-		int err = rti_buf_reserve(buf, buf->len + 1);
-		size_t room;
-		ssize_t n;
+	int err = rti_buf_reserve(buf, 1);
 
-		if (err < 0)
-			return err;
-		room = buf->cap - 1 - buf->len;
-		n = procfs->ops->pread(fd, buf->data + buf->len, room, (off_t)buf->len);
+	buf->len = 0;
+	while (err == 0) {
+		size_t room = buf->cap - 1 - buf->len;
+		ssize_t n = procfs->ops->pread(fd, buf->data + buf->len, room, (off_t)buf->len);
+
 		if (n < 0)
 			return (int)n;
 		buf->len += (size_t)n;
 		buf->data[buf->len] = '\0';
-		if (is_last_read(format, (size_t)n, room))
+		if (n == 0 || is_whole(format, buf))
 			return 0;
-		if ((size_t)n < room)
-			continue;
-		if (buf->cap >= LARGEST_FILE)
-			return -EFBIG;
-		err = rti_buf_reserve(buf, buf->cap);
-		if (err < 0)
-			return err;
-		if (format == RTI_SINGLE_RECORD)
-			buf->len = 0;
+		if ((size_t)n == room)
+			err = grow_for_rest(format, buf);
 	}
+	return err;
 }
 
 int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const char *path,

@@ -65,15 +65,21 @@ struct rti_file {
 		-1                                                                                 \
 	}
 
-/* How the kernel delivers a file, which decides when a read has all of it. */
+/* How the kernel delivers a file, which decides when a read has all of it. A read that returns less
+ * than there is room for may be a short one. E.g.: of a file system in user space that covers a
+ * file of /proc. So a file is read until nothing is left, which costs 0.1 us, or until it has the
+ * lines that it has by its format.
+ *
+ * E.g.: `statm` is one line, so it is whole once it ends in a newline. A file with fewer lines than
+ * expected, as of an older kernel, is read to its end. */
 enum rti_file_format {
-	RTI_SINGLE_RECORD, /* one record: a read that does not fill the buffer has all of it */
-	/* Many records. A read stops before a record that does not fit in a page, so read until
-	 * nothing is left. */
-	RTI_SEQ_FILE,
-	/* Many records, none longer than half a page: a read of less than half a page is the
-	 * last. */
-	RTI_SHORT_LINES
+	RTI_SINGLE_RECORD, /* one record: if the buffer is too small, it is read from the start */
+	RTI_ONE_LINE,      /* as a single record of so many lines, or more */
+	RTI_TWO_LINES,
+	RTI_SEVEN_LINES,
+	RTI_STATUS_LINES, /* as a single record with the last lines of `status`, `smaps_rollup` */
+	RTI_SMAPS_LINES,
+	RTI_SEQ_FILE /* many records: a read stops before one that does not fit in a page */
 };
 
 /* Whether an error is a shortage of descriptors, in this process or in the system. */

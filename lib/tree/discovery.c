@@ -265,14 +265,14 @@ static uint64_t read_last_pid(struct rti_tree *tree)
 	uint64_t pid = 0;
 
 	if (d->last_pid_source == RTI_LAST_PID_NS_LAST_PID &&
-	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid",
-	                           RTI_SINGLE_RECORD, &d->last_pid_file, ctx->buf) == 0) {
+	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_ONE_LINE,
+	                           &d->last_pid_file, ctx->buf) == 0) {
 		scan = rti_scan(ctx->buf->data, ctx->buf->len);
 		rti_scan_u64(&scan, &pid);
 		return pid;
 	}
 	d->last_pid_source = RTI_LAST_PID_LOADAVG;
-	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_SINGLE_RECORD,
+	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_ONE_LINE,
 	                           &d->last_pid_file, ctx->buf) < 0 ||
 	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
 		return 0;

@@ -151,8 +151,7 @@ void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns)
  * process that has exited has no memory. */
 bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m)
 {
-	return rti_procfs_read_if_open(ctx->procfs, RTI_SINGLE_RECORD, &m->files.statm, ctx->buf) ==
-	           0 &&
+	return rti_procfs_read_if_open(ctx->procfs, RTI_ONE_LINE, &m->files.statm, ctx->buf) == 0 &&
 	       ctx->buf->len > 0 && ctx->buf->data[0] != '0';
 }
 

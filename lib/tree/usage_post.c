@@ -13,7 +13,7 @@ static bool is_clock_of_member(struct rti_tree *tree, struct rti_member *m, bool
 {
 	if (m->clock.row || is_proven)
 		return true;
-	if (rti_procfs_read_if_open(tree->ctx->procfs, RTI_SINGLE_RECORD, &m->files.statm,
+	if (rti_procfs_read_if_open(tree->ctx->procfs, RTI_ONE_LINE, &m->files.statm,
 	                            tree->ctx->buf) == 0)
 		return tree->ctx->buf->len > 0;
 	rti_rows_keep(tree);

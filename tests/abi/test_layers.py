@@ -14,7 +14,7 @@ CORE = sys.argv.pop(1)  # the archive of the static core
 # Pure functions on memory, and functions to which the compiler emits calls by itself.
 ANYWHERE = set(
     "bcmp memchr memcmp memcpy memmove memrchr memset strchr strcmp strcpy strcspn strlen strncat "
-    "strncmp strnlen strrchr strspn strstr bsearch qsort stack_chk_fail "
+    "strncmp strnlen strrchr strspn strstr memmem bsearch qsort stack_chk_fail "
     "GLOBAL_OFFSET_TABLE_ tls_get_addr".split())
 OUTSIDE_PARSERS = set(
     "malloc calloc realloc reallocarray free strdup strndup errno_location".split())

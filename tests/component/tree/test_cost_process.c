@@ -154,7 +154,7 @@ START_TEST(process_tracked_alone_that_reaped_costs_io_of_its_threads)
 	write_some();
 	check_sample_after(SOON, "alone, did I/O, has a child",
 	                   (struct cost){ .opens = 1,
-	                                  .reads = 5,
+	                                  .reads = 6,
 	                                  .clocks = 1,
 	                                  .times = SAMPLE_TIMES,
 	                                  .files = "PID/io 1, PID/stat 1, PID/statm 1, "

@@ -13,17 +13,17 @@
 #define WANT_BITS 32
 #define FIRST_SAMPLES_MAX 50
 
-/* What the system collectors read, and which domains want it. A file with records that may be long
- * is read until a read returns nothing. */
+/* What the system collectors read, and which domains want it. If the last line of a file is not
+ * known, it is read until a read returns nothing. */
 static const struct {
 	uint64_t want;
 	const char *file;
 	unsigned reads;
 } system_files[] = {
-	{ RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY, "stat", 1 },
-	{ RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP, "meminfo", 1 },
+	{ RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY, "stat", 2 },
+	{ RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP, "meminfo", 2 },
 	{ RT_HAS_DISK, "diskstats", 2 },
-	{ RT_HAS_NETWORK, "net/dev", 1 },
+	{ RT_HAS_NETWORK, "net/dev", 2 },
 	{ RT_HAS_LOAD | RT_HAS_THREADS, "loadavg", 1 },
 	{ RT_HAS_PRESSURE_CPU, "pressure/cpu", 1 },
 	{ RT_HAS_PRESSURE_MEMORY, "pressure/memory", 1 },
@@ -101,7 +101,7 @@ static void check_files(uint64_t want)
 	ck_assert_uint_eq(meter.opens, lists_proc);
 	ck_assert_int_eq(meter.lists > 0, lists_proc);
 	if (has_long_network_file)
-		ck_assert_uint_gt(meter.reads, reads);
+		ck_assert_uint_ge(meter.reads, reads);
 	else
 		ck_assert_uint_eq(meter.reads, reads);
 	ck_assert_str_eq(meter.twice, "");

@@ -16,6 +16,7 @@
 static struct {
 	const char *proc_path; /* the one file that exists below proc */
 	size_t len;            /* its length; byte_at() yields the bytes */
+	size_t line_len;       /* each so many bytes one is a newline; 0: none is */
 	size_t read_limit;     /* most bytes that one read returns; 0: no limit */
 	int open_error, read_error, list_error, access_result;
 	bool cannot_seek; /* a descriptor yields its bytes once */
@@ -31,6 +32,8 @@ enum { FAKE_ROOT = 10, FAKE_PROC, FAKE_SYS, FAKE_FILE };
 /* Each read from the start is a new generation of the text, like that of a counter that moved. */
 static char byte_at(size_t offset)
 {
+	if (fake.line_len && (offset + 1) % fake.line_len == 0)
+		return '\n';
 	return (char)('a' + (offset + fake.reads_at_start * 7) % 26);
 }
 
@@ -226,29 +229,58 @@ START_TEST(seq_file_after_short_reads_is_read_on)
 }
 END_TEST
 
-START_TEST(short_lines_of_any_length_are_read_whole)
+/* A file may be read short at any byte, also at the end of a line. */
+static const enum rti_file_format formats[] = { RTI_SINGLE_RECORD, RTI_ONE_LINE, RTI_TWO_LINES,
+	                                        RTI_SEVEN_LINES, RTI_SEQ_FILE };
+
+static int reread_as(enum rti_file_format format, struct rti_file *file)
 {
-	fake.len = lengths[_i];
-	ck_assert_int_eq(read_fake(RTI_SHORT_LINES), 0);
-	assert_bytes(lengths[_i]);
+	return rti_procfs_read_cached(&fix.procfs, RTI_PROC, "file", format, file, &fix.buf);
+}
+
+START_TEST(file_of_any_format_after_short_reads_of_any_size_is_read_on)
+{
+	struct rti_file file = RTI_FILE_INIT;
+
+	fake.len = 300;
+	fake.line_len = 50;
+	for (size_t limit = 1; limit <= 301; limit++) {
+		fake.read_limit = limit;
+		fake.reads_at_start = 0;
+		ck_assert_int_eq(reread_as(formats[_i], &file), 0);
+		ck_assert_uint_eq(fake.reads_at_start, 1);
+		/* The first line is all that a file of one line has. */
+		if (formats[_i] == RTI_ONE_LINE && limit < 300)
+			ck_assert_int_eq(fix.buf.data[fix.buf.len - 1], '\n');
+		else if (formats[_i] == RTI_TWO_LINES && limit < 300)
+			ck_assert_uint_ge(fix.buf.len, 100);
+		else
+			assert_bytes(300);
+	}
+	rti_procfs_close_file(&fix.procfs, &file);
 }
 END_TEST
 
-START_TEST(short_lines_after_reads_of_half_a_page_are_read_on)
+/* Six lines are whole for a format of fewer, and may not be for one of more. */
+START_TEST(file_with_all_lines_of_its_format_costs_one_read)
 {
-	const struct {
-		size_t len, limit;
-		unsigned reads;
-	} files[] = { { 2047, 0, 1 }, { 2048, 0, 2 }, { 4000, 2048, 2 }, { 4000, 3000, 2 } };
+	static const unsigned reads[] = { 2, 1, 1, 2, 2 };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		fake.len = files[i].len;
-		fake.read_limit = files[i].limit;
-		fake.reads = fake.reads_at_start = 0;
-		ck_assert_int_eq(read_fake(RTI_SHORT_LINES), 0);
-		assert_bytes(files[i].len);
-		ck_assert_uint_eq(fake.reads, files[i].reads);
-	}
+	fake.len = 300;
+	fake.line_len = 50;
+	ck_assert_int_eq(read_fake(formats[_i]), 0);
+	ck_assert_uint_eq(fake.reads, reads[_i]);
+	assert_bytes(300);
+}
+END_TEST
+
+START_TEST(line_without_newline_is_read_on)
+{
+	fake.len = 299;
+	fake.line_len = 300;
+	ck_assert_int_eq(read_fake(RTI_ONE_LINE), 0);
+	ck_assert_uint_eq(fake.reads, 2);
+	assert_bytes(299);
 }
 END_TEST
 
@@ -256,21 +288,13 @@ START_TEST(single_record_beyond_the_buffer_is_read_again_from_its_start)
 {
 	fake.len = 10000;
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
-	ck_assert_uint_eq(fake.reads, fake.reads_at_start);
-	ck_assert_uint_gt(fake.reads, 1);
+	ck_assert_uint_eq(fake.reads, fake.reads_at_start + 1);
+	ck_assert_uint_gt(fake.reads, 2);
 
 	fake.reads = 0;
 	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
-	ck_assert_uint_eq(fake.reads, 1); /* the buffer has grown */
+	ck_assert_uint_eq(fake.reads, 2); /* the buffer has grown */
 	assert_bytes(10000);
-}
-END_TEST
-
-START_TEST(single_record_that_fits_costs_one_read)
-{
-	fake.len = 300;
-	ck_assert_int_eq(read_fake(RTI_SINGLE_RECORD), 0);
-	ck_assert_uint_eq(fake.reads, 1);
 }
 END_TEST
 
@@ -499,13 +523,14 @@ int main(void)
 	                    sizeof(lengths) / sizeof(lengths[0]));
 	tcase_add_loop_test(reads, seq_file_of_any_length_is_read_whole, 0,
 	                    sizeof(lengths) / sizeof(lengths[0]));
-	tcase_add_loop_test(reads, short_lines_of_any_length_are_read_whole, 0,
-	                    sizeof(lengths) / sizeof(lengths[0]));
-	tcase_add_test(reads, short_lines_after_reads_of_half_a_page_are_read_on);
+	tcase_add_loop_test(reads, file_of_any_format_after_short_reads_of_any_size_is_read_on, 0,
+	                    sizeof(formats) / sizeof(formats[0]));
+	tcase_add_loop_test(reads, file_with_all_lines_of_its_format_costs_one_read, 0,
+	                    sizeof(formats) / sizeof(formats[0]));
+	tcase_add_test(reads, line_without_newline_is_read_on);
 	tcase_add_loop_test(reads, seq_file_after_short_reads_is_read_on, 0,
 	                    sizeof(limits) / sizeof(limits[0]));
 	tcase_add_test(reads, single_record_beyond_the_buffer_is_read_again_from_its_start);
-	tcase_add_test(reads, single_record_that_fits_costs_one_read);
 	tcase_add_test(reads, file_without_end_fails_with_efbig);
 	tcase_add_test(reads, buffer_that_grows_keeps_its_bytes);
 	tcase_add_checked_fixture(failures, open_fake, close_fake);
