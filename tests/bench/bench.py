@@ -3,7 +3,9 @@
 
 Usage: bench.py [--quick] [--only WORD] [--markdown FILE] [--json FILE] [--chart FILE]
 --only selects the scenarios with WORD in their name, and writes no page. --quick runs a few small
-scenarios and reports each as a test (TAP). Such a test fails only if it cannot run."""
+scenarios and reports each as a test (TAP). Such a test fails only if it cannot run.
+
+It takes ten minutes at most. What there is no time for is left out, and the page says so."""
 from __future__ import annotations
 
 import argparse
@@ -13,16 +15,21 @@ import pathlib
 import resource
 import signal
 import sys
+import time
 from typing import Any, Callable, List, Tuple
 
 import commands
 import measure
+import paced
 from chart import draw
 from report import Report
 from scenarios import FULL, QUICK, QUICK_USES, USES, Scenario
 from subjects import adopt_orphans
 
 MOST_DESCRIPTORS = 20000
+COMMANDS_END_S, SAMPLES_END_S = 300, 540
+"""When no further round of storms and no further scenario is begun, in seconds from the start."""
+LATE = "ten minutes are too short here"
 
 
 def allow_descriptors() -> None:
@@ -37,6 +44,7 @@ class Session:
         self.arguments = arguments
         self.is_quick: bool = arguments.quick
         self.count = self.failures = 0
+        self.start_s = time.monotonic()
         self.skips: List[Tuple[str, str, str]] = []
         self.bench = measure.Bench(measure.QUICK if self.is_quick else measure.FULL, self.record)
         self.commands = commands.Commands()
@@ -62,12 +70,34 @@ class Session:
                   flush=True)
             self.print_tap(False, what)
 
+    def has_time(self, end_s: float) -> bool:
+        return time.monotonic() - self.start_s < end_s
+
+    def leave_out(self, key: str) -> bool:
+        """Return whether there is no time for a scenario, and record it then."""
+        if self.has_time(SAMPLES_END_S):
+            return False
+        self.record(key, "all", LATE)
+        return True
+
+    def paced(self) -> None:
+        for scenario in paced.QUICK if self.is_quick else paced.FULL:
+            if self.arguments.only not in scenario.key or self.leave_out(scenario.key):
+                continue
+            if not self.is_quick:
+                print(f"{scenario.key} ...", flush=True)
+            self.attempt(scenario.key, lambda: paced.run(self.bench, scenario))
+            for line in self.report().paced_lines(scenario):
+                print(f"# {line}" if self.is_quick else f"  {line}", flush=True)
+
     def samples(self) -> None:
         every = [
             one for one in (QUICK if self.is_quick else FULL) if self.arguments.only in one.key]
         for spec, group in itertools.groupby(sorted(every, key=order), key=lambda one: one.subject):
             with measure.subject_of(spec) as subject:
                 for scenario in group:
+                    if self.leave_out(scenario.key):
+                        continue
                     if not self.is_quick:
                         print(f"{scenario.key} ...", flush=True)
                     self.attempt(scenario.key, lambda: self.bench.run(scenario, subject))
@@ -76,7 +106,7 @@ class Session:
 
     def uses(self) -> None:
         for scenario in QUICK_USES if self.is_quick else USES:
-            if self.arguments.only in scenario.key:
+            if self.arguments.only in scenario.key and not self.leave_out(f"{scenario.key} use"):
                 with measure.subject_of(scenario.subject) as subject:
                     self.attempt(f"{scenario.key} use", lambda: self.bench.use(scenario, subject))
 
@@ -84,7 +114,8 @@ class Session:
         if self.arguments.only in "commands":
             effort = commands.QUICK if self.is_quick else commands.FULL
             self.attempt("commands",
-                         lambda: setattr(self, "commands", commands.measure(effort, self.record)))
+                         lambda: setattr(self, "commands", commands.measure(
+                             effort, self.record, lambda: self.has_time(COMMANDS_END_S))))
 
     def report(self) -> Report:
         return Report(self.bench, self.commands, self.skips)
@@ -138,6 +169,7 @@ def main() -> int:
     adopt_orphans()
     allow_descriptors()
     session = Session(arguments)
+    session.paced()
     session.run_commands()
     session.samples()
     session.uses()

@@ -122,9 +122,16 @@ class DriverSession(Session):
                 f"{self.name} ended: {self.process.stderr.read().decode().strip()}")
         return words
 
-    def turn(self, count: int, order: str) -> Cost:
+    def ask(self, order: str) -> None:
         assert self.process.stdin
         self.process.stdin.write(order.encode() + b"\n")
+
+    def turn(self, count: int, order: str) -> Cost:
+        self.ask(order)
+        return self.cost(count)
+
+    def cost(self, count: int) -> Cost:
+        """Wait for the answer to an order of so many samples."""
         cpu, wall, allocations, processes, note = self.answer()
         if int(processes) != self.task.processes:
             raise AssertionError(
@@ -245,8 +252,14 @@ def of_driver(name: str, what: str, program: str, variant: str, only_source: str
 RTRACK = of_driver("rtrack", "this library", "bench-with-rtrack", "-")
 RTRACK_TEXT = of_driver("rtrack text", "this library, text", "bench-with-rtrack", "text", "proc")
 RTRACK_EACH = of_driver("rtrack each", "this library, PSS at any cost", "bench-with-rtrack", "each")
+RTRACK_DEFAULT = of_driver("rtrack default", "this library, all defaults", "bench-with-rtrack",
+                           "default")
+RTRACK_DEFAULT_TEXT = of_driver("rtrack default text", "this library, all defaults, text",
+                                "bench-with-rtrack", "default-text", "proc")
 RTRACK_GPU = of_driver("rtrack gpu", "this library, with GPUs", "bench-with-rtrack", "gpu")
 FLOOR = of_driver("floor", "the floor: CPU clocks", "bench-with-floor", "clocks")
+FLOOR_DEFAULT = of_driver("floor default", "the floor of all defaults", "bench-with-floor",
+                          "default")
 FLOOR_STAT = of_driver("floor stat", "the floor: stat", "bench-with-floor", "stat")
 FLOOR_CHANGED = of_driver("floor changed", "the floor: what has run", "bench-with-floor", "changed")
 LIBPROC2 = of_driver("libproc2", "libproc2 (libproc2-dev)", "bench-with-libproc2", "-")
@@ -257,5 +270,5 @@ SAR = SysstatContender("sar", "sar (sysstat)", ("sar", "-u", "-w", "-r", "-q", "
 
 ALL: Dict[str, Contender] = {
     one.name: one
-    for one in (RTRACK, RTRACK_TEXT, RTRACK_EACH, RTRACK_GPU, FLOOR, FLOOR_STAT, FLOOR_CHANGED,
-                LIBPROC2, PSUTIL, PIDSTAT, SAR)}
+    for one in (RTRACK, RTRACK_TEXT, RTRACK_EACH, RTRACK_GPU, RTRACK_DEFAULT, RTRACK_DEFAULT_TEXT,
+                FLOOR, FLOOR_DEFAULT, FLOOR_STAT, FLOOR_CHANGED, LIBPROC2, PSUTIL, PIDSTAT, SAR)}

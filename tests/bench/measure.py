@@ -74,6 +74,13 @@ class Measured:
         if cost.source and cost.source not in self.sources:
             self.sources.append(cost.source)
 
+    def merge(self, other: Measured) -> None:
+        """Add the rounds of another one."""
+        self.cpu_ns += other.cpu_ns
+        self.wall_ns += other.wall_ns
+        self.note = other.note
+        self.sources += [one for one in other.sources if one not in self.sources]
+
 
 @dataclasses.dataclass
 class Use:

@@ -11,11 +11,14 @@ import statistics
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import commands
+import paced
 from commands import Commands
 from contenders import ALL
 from measure import PAUSE_MS, Bench, ratio
 from scenarios import ACTIVE, COLD, FULL, HOT, SHORT, SIZES, TEXT_FROM, Scenario
 from targets import Targets, cell, figure, read_by
+
+SLOW, FAST = paced.SLOW, paced.FAST
 
 HEAD = """# What it costs {{#benchmarks}}
 
@@ -27,9 +30,21 @@ about another system.
 
 ## In short {{#benchmarks_short}}
 
-The library runs with default options, except for the requested figures. The floor is a program
-that only reads the same files; in a tree, only those of the processes that have run. The details
-are below.
+A sample as users take it: with all default options, one each interval, while {forks} programs
+start and end elsewhere in each second. *µs* is its CPU time, and *of a core* the share of one CPU
+that samples at this interval take. The floor is a program that keeps the same files open and only
+reads them: of a tree two CPU clocks, `statm` and `io` of each process, of the system all that a
+tracker has by default. *Once warm* is after the library has changed its method, if it ever does:
+see *read by*. *Text* may not use BPF. Other tools read less: no PSS, and of the system neither
+pressure nor file systems.
+
+{paced}
+Each row has its own processes and programs. All contenders take their samples in the same
+intervals, each at its own moment, {rounds_1s} rounds of {samples_1s} at 1 s and {rounds_100ms} of
+{samples_100ms} at 100 ms. Such a sample costs several times one in a loop, for all contenders,
+because other programs evict the kernel's structures from the cache in between.
+
+In a loop without pause, with the requested figures alone:
 
 {short}
 ## How it was measured {{#benchmarks_method}}
@@ -207,6 +222,37 @@ class Report:
         suffix = f" ({note})" if note != "-" else ""
         return [f"{scenario.key}: times the floor: {', '.join(found)}{suffix}"]
 
+    def paced_lines(self, scenario: paced.Paced) -> List[str]:
+        """Likewise, of a scenario at an interval."""
+        found = [
+            f"{one.name} {cell(paced.cost_us(self.bench, scenario, one.name))} us"
+            f" ({cell(paced.times(self.bench, scenario, one.name, scenario.floor.name))})"
+            for one in scenario.contenders if (scenario.key, one.name) in self.bench.results]
+        return [f"{scenario.key}: cost (times the floor): {', '.join(found)}"]
+
+    def paced_row(self, scenario: paced.Paced) -> List[str]:
+        ours = "rtrack default"
+        us = paced.cost_us(self.bench, scenario, ours)
+        found = self.bench.results.get((scenario.key, ours))
+
+        def against(a: str, b: str) -> str:
+            return cell(paced.times(self.bench, scenario, a, b))
+
+        floor = scenario.floor.name
+        return [
+            scenario.title + (", once warm" if scenario.is_warm else ""),
+            f"{scenario.interval_ms / 1000:g} s", cell(us),
+            "-" if us is None else f"{us / scenario.interval_ms / 10:.3f} %",
+            read_by(found.sources) if found else "-",
+            against(ours, floor), against("rtrack default text", floor),
+            against("libproc2", ours), against("psutil", ours)]
+
+    def paced(self) -> str:
+        return table(["one sample of", "interval", "µs", "of a core", "read by", "times the floor",
+                      "text, times the floor", "libproc2, times this library",
+                      "psutil, times this library"],
+                     [self.paced_row(one) for one in paced.FULL])
+
     def row(self, scenario: Scenario, ours: str, against_floor: Sequence[str],
             peers: Sequence[str]) -> List[str]:
         return [scenario.title, self.times(scenario, ours, "floor"), self.read_by(scenario, ours),
@@ -365,6 +411,9 @@ class Report:
                            warm_runs=warm_up.runs, warm_samples=warm_up.samples,
                            warm_cpu=warm_up.cpu_ns / 1e9, noise=self.noise(),
                            descriptors=os.sysconf("SC_OPEN_MAX"), short=self.short(),
+                           forks=paced.FORKS, paced=self.paced(),
+                           rounds_1s=SLOW.rounds, samples_1s=SLOW.samples,
+                           rounds_100ms=FAST.rounds, samples_100ms=FAST.samples,
                            targets=self.target_table())
         text += PLAIN + self.plain() + PSS + self.pss()
         text += COLD_HEAD.format(count=self.bench.effort.cold_samples, pause=PAUSE_MS) + self.cold()
@@ -377,12 +426,19 @@ class Report:
         return text
 
     def left_out(self) -> List[str]:
-        """Return each reason once, with the number of times that it occurred."""
+        """Return each reason once, with the number of times that it occurred, or with the scenarios
+        that all contenders left out."""
         counts: Dict[str, int] = {}
-        for _, contender, why in self.skips:
+        late: Dict[str, List[str]] = {}
+        for scenario, contender, why in self.skips:
             line = f"{contender}: {why}"
-            counts[line] = counts.get(line, 0) + 1
-        return [f"{line} ({count} times)" if count > 1 else line for line, count in counts.items()]
+            if contender == "all":
+                late.setdefault(line, []).append(scenario)
+            else:
+                counts[line] = counts.get(line, 0) + 1
+        return [
+            *(f"{line} ({count} times)" if count > 1 else line for line, count in counts.items()),
+            *(f"{line}: {', '.join(scenarios)}" for line, scenarios in late.items())]
 
     def json(self) -> Any:
         return rounded({

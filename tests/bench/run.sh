@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Measure the cost of a sample and of a command, and compare it with libproc2, psutil and sysstat.
-# Writes docs/benchmarks.md, .json and .svg. Takes about nine minutes. The system should be idle.
+# Writes docs/benchmarks.md, .json and .svg. Takes ten minutes at most. The system should be idle:
+# what there is no time for is left out, and the page says so.
 # Options are those of bench.py: --quick runs a short form, --only WORD runs some of the scenarios.
 # Neither writes anything.
 set -euo pipefail

@@ -33,8 +33,12 @@ def children_of(pid: int) -> List[int]:
 class Subject:
     """A running subject; see subject.c for the kinds. The end of the with block ends it."""
 
+    running = 0
+    """How many there are. The last one reaps what they have left."""
+
     def __init__(self, program: pathlib.Path, kind: str, size: int) -> None:
         self.kind, self.size = kind, size
+        Subject.running += 1
         self.process = subprocess.Popen([str(program), kind, str(size)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, bufsize=0)
         assert self.process.stdin and self.process.stdout
@@ -63,7 +67,9 @@ class Subject:
             pass
         self.replies.close()
         self.process.wait()
-        reap_all()
+        Subject.running -= 1
+        if not Subject.running:
+            reap_all()
 
     def __enter__(self) -> Subject:
         return self

@@ -7,6 +7,7 @@ import statistics
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import commands
+import paced
 from commands import Commands
 from contenders import ALL as CONTENDERS
 from measure import Bench, Measured, ratio
@@ -163,6 +164,17 @@ class Targets:
         return Target(title, target, figure(got) + unit, is_met(got) if is_met else None,
                       column=CONTENDERS[case.contender].what, read_by=read_by(sources))
 
+    def paces(self) -> Iterator[Target]:
+        for scenario in paced.FULL:
+            if scenario.at_most is None:
+                continue
+            got = paced.times(self.bench, scenario, "rtrack default", scenario.floor.name)
+            yield Target(f"{scenario.title}, each {scenario.interval_ms} ms: cost, times the floor",
+                         f"at most {scenario.at_most:.2f}",
+                         ABSENT if got is None else figure(got),
+                         got <= scenario.at_most if got is not None else None,
+                         column=CONTENDERS["rtrack default"].what)
+
     def floors(self) -> Iterator[Target]:
         for case, floor, bound in FLOORS:
             what = f"cost, times the {'floor of what has run' if floor != 'floor' else 'floor'}"
@@ -249,4 +261,6 @@ class Targets:
         return Target(what, target, result, is_met, "unclear")
 
     def all(self) -> List[Target]:
-        return [*self.floors(), *self.gpus(), *self.needs(), *self.faster(), *self.overheads()]
+        return [
+            *self.paces(), *self.floors(), *self.gpus(), *self.needs(), *self.faster(),
+            *self.overheads()]

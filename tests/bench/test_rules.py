@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the warm-up limits, and of rows for the source (text or BPF) that this library used."""
+"""Tests of the warm-up limits, of rows for the source (text or BPF) that this library used, of the
+samples at an interval, and of what is left out for want of time."""
+import argparse
 import unittest
-from typing import List, Sequence
+from typing import List, Sequence, Tuple
+
+import paced
+from bench import LATE, SAMPLES_END_S
+from bench import Session as BenchSession
 
 from commands import Commands
 from contenders import ALL, Cost, Session
@@ -131,6 +137,62 @@ class Sources(unittest.TestCase):
         self.assertEqual((text.result, text.is_met), ("the library read by text, then BPF", None))
         self.assertIn("| 1.00 | BPF | error |", report.plain())
         self.assertIn("this library, text: read by bpf", str(report.json()))
+
+
+class Waiting:
+    """A contender that records its orders, and answers with a cost."""
+
+    def __init__(self, name: str, orders: List[Tuple[str, str]]) -> None:
+        self.name, self.orders = name, orders
+
+    def ask(self, order: str) -> None:
+        self.orders.append((self.name, order))
+
+    def cost(self, count: int) -> Cost:
+        assert len(self.orders) == 2, "it waits for an answer before all are asked"
+        return Cost(1e3 * count, 1e3, 0, 0, "-")
+
+
+class Paces(unittest.TestCase):
+    scenario = paced.FULL[0]
+
+    def test_contenders_take_samples_at_different_moments_of_one_interval(self) -> None:
+        starts = []
+        for turn in range(2):
+            orders: List[Tuple[str, str]] = []
+            both = {name: Waiting(name, orders) for name in ("a", "b")}
+            found = dict(paced.take_round(both, self.scenario, paced.SLOW, turn))  # type: ignore
+            self.assertEqual({name: one.cpu_ns for name, one in found.items()},
+                             {"a": [1e3 * paced.SLOW.samples], "b": [1e3 * paced.SLOW.samples]})
+            at = {name: int(order.split()[3]) for name, order in orders}
+            self.assertEqual(abs(at["a"] - at["b"]), self.scenario.interval_ms * paced.MS // 2)
+            starts.append(at["a"] < at["b"])
+        self.assertEqual(starts, [True, False])
+
+    def test_row_has_cost_share_of_core_and_ratio(self) -> None:
+        bench = Bench(QUICK, lambda *_: None)
+        for name, us in (("rtrack default", 120.0), ("floor default", 100.0)):
+            one = Measured(cpu_ns=[us * 1e3, us * 1e3])
+            bench.results[self.scenario.key, name] = one
+        report = Report(bench, Commands(), [])
+        self.assertEqual(report.paced_row(self.scenario)[1:6],
+                         ["1 s", "120", "0.012 %", "-", "1.20"])
+        got = next(one for one in report.targets.all() if one.what.startswith(self.scenario.title))
+        self.assertEqual((got.result, got.verdict), ("1.20", "met"))
+
+    def test_row_of_what_was_not_measured_is_empty(self) -> None:
+        report = Report(Bench(QUICK, lambda *_: None), Commands(), [])
+        self.assertEqual(set(report.paced_row(self.scenario)[2:]), {"-"})
+
+
+class Limits(unittest.TestCase):
+    def test_scenario_without_time_is_named_as_left_out(self) -> None:
+        session = BenchSession(argparse.Namespace(quick=False, only=""))
+        self.assertFalse(session.leave_out("first"))
+        session.start_s -= SAMPLES_END_S
+        self.assertTrue(session.leave_out("second"))
+        self.assertIn(("second", "all", LATE), session.skips)
+        self.assertEqual(session.report().left_out(), [f"all: {LATE}: second"])
 
 
 if __name__ == "__main__":

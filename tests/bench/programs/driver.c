@@ -14,6 +14,8 @@
  *   hot COUNT                   take samples without a pause
  *   slow COUNT RUN PAUSE_MS     before each sample, the root and RUN other processes of the tree
  *                               run for a short while, and then there is a pause
+ *   pace COUNT INTERVAL_MS AT   take samples at this time of the monotonic clock, in ns, and then
+ *                               one each interval
  *
  * The answer to each is a line
  *
@@ -142,16 +144,43 @@ static struct cost sample_slowly(struct session *s, int count, int run, int paus
 	return sum;
 }
 
+static void sleep_until(int64_t at_ns)
+{
+	struct timespec at = { at_ns / 1000000000, at_ns % 1000000000 };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+}
+
+/* A sample that is late moves no other one. */
+static struct cost sample_at_pace(struct session *s, int count, int interval_ms, int64_t at_ns)
+{
+	struct cost sum = { 0 };
+
+	for (int i = 0; i < count; i++) {
+		struct cost before;
+
+		sleep_until(at_ns + i * (interval_ms * INT64_C(1000000)));
+		before = read_cost(s);
+		s->processes = sample_target();
+		add_since(&sum, s, &before);
+	}
+	return sum;
+}
+
 /* Returns false if the line is no request, or the answer cannot be written. */
 static bool serve_line(struct session *s, const char *line)
 {
 	struct cost cost;
 	int count, run, pause;
+	long long at_ns;
 
 	if (sscanf(line, "hot %d", &count) == 1)
 		cost = sample_hot(s, count);
 	else if (sscanf(line, "slow %d %d %d", &count, &run, &pause) == 3)
 		cost = sample_slowly(s, count, run, pause);
+	else if (sscanf(line, "pace %d %d %lld", &count, &pause, &at_ns) == 3)
+		cost = sample_at_pace(s, count, pause, at_ns);
 	else
 		return false;
 	printf("%lld %lld %llu %lld %s\n", (long long)cost.cpu_ns, (long long)cost.wall_ns,

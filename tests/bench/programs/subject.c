@@ -6,17 +6,20 @@
  *   subject threads COUNT         one process with COUNT threads
  *   subject memory MIB            one process with so much memory, in small pages
  *   subject storm COUNT [stay]    starts the smallest program COUNT times, one after another
+ *   subject forks COUNT           starts the smallest program COUNT times a second
  *
  * The first three print "ready" and then read lines from standard input. A line is a number RUN:
  * this process and RUN others of the tree, different ones each time, run for a short while. The
  * answer is "ran". At the end of the input all processes exit. A storm prints its wall and CPU time
- * in ns. With "stay" it then waits for the end of the input.
+ * in ns. With "stay" it then waits for the end of the input. Forks go on until the end of the
+ * input.
  *
  * The kernel kills each process when its parent exits, this one too. All of them hold standard
  * output, so reading it to its end waits until all have exited. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -229,18 +232,39 @@ static int64_t read_cpu_ns(void)
 	return sum_us * 1000;
 }
 
-static void run_storm(int count, bool stays)
+static void start_and_reap(void)
 {
 	char path[] = "/bin/true", *arguments[] = { path, NULL };
+	pid_t pid;
+
+	errno = posix_spawn(&pid, path, NULL, NULL, arguments, environ);
+	if (errno || waitpid(pid, NULL, 0) != pid)
+		fail_with_errno("posix_spawn");
+}
+
+/* Evenly over the second, as far as the machine keeps up. */
+static void run_forks(int count)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	int64_t next = read_wall_ns();
+
+	print_line("ready");
+	while (poll(&input, 1, 0) == 0) {
+		int64_t now = read_wall_ns();
+		struct timespec pause = { 0, next > now ? next - now : 0 };
+
+		nanosleep(&pause, NULL);
+		start_and_reap();
+		next = (next > now ? next : now) + 1000000000 / count;
+	}
+}
+
+static void run_storm(int count, bool stays)
+{
 	int64_t start = read_wall_ns(), used = read_cpu_ns();
 
-	while (count-- > 0) {
-		pid_t pid;
-
-		errno = posix_spawn(&pid, path, NULL, NULL, arguments, environ);
-		if (errno || waitpid(pid, NULL, 0) != pid)
-			fail_with_errno("posix_spawn");
-	}
+	while (count-- > 0)
+		start_and_reap();
 	printf("%lld %lld\n", (long long)(read_wall_ns() - start),
 	       (long long)(read_cpu_ns() - used));
 	fflush(stdout);
@@ -263,6 +287,8 @@ int main(int argc, char **argv)
 		run_memory(count);
 	else if (strcmp(argv[1], "storm") == 0)
 		run_storm(count, argc > 3 && strcmp(argv[3], "stay") == 0);
+	else if (strcmp(argv[1], "forks") == 0)
+		run_forks(count);
 	else
 		return 2;
 	return 0;

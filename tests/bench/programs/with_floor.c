@@ -10,16 +10,25 @@
  *   changed    one CPU clock; and the rest of "clocks" only if that has advanced since the last
  *              sample
  *
- * With PSS it also reads smaps_rollup. */
+ * With PSS it also reads smaps_rollup.
+ *
+ * A sample of the system reads the files of its figures. With the variant "default", these are all
+ * that a tracker has by default: pressure, the number of processes, and the space of all file
+ * systems on storage or in memory, too. What a directory or a table of mounts shows by one call is
+ * asked for by that call. */
 #include "driver.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,9 +38,12 @@
 #define CLOCK_SCHED 2
 
 static const char *const system_paths[] = {
-	"/proc/stat", "/proc/meminfo", "/proc/diskstats", "/proc/net/dev", "/proc/loadavg",
+	"/proc/stat",    "/proc/meminfo",      "/proc/diskstats",       "/proc/net/dev",
+	"/proc/loadavg", "/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io",
 };
 #define SYSTEM_FILES (sizeof(system_paths) / sizeof(system_paths[0]))
+#define FEW_SYSTEM_FILES 5 /* without those of pressure */
+#define MOUNTS_MAX 64
 
 struct member {
 	pid_t pid;
@@ -41,7 +53,10 @@ struct member {
 
 static struct member *members;
 static size_t member_count, member_room;
-static int system_fds[SYSTEM_FILES], loadavg = -1;
+static int system_fds[SYSTEM_FILES], loadavg = -1, proc = -1, mountinfo = -1;
+static size_t system_files;
+static char *mount_points[MOUNTS_MAX];
+static size_t mounts;
 static bool has_stat, only_changed, with_pss, is_system;
 static char buffer[1 << 16];
 
@@ -110,6 +125,72 @@ static void raise_descriptor_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static bool is_mount_known(const struct stat *mount, dev_t *devices)
+{
+	for (size_t i = 0; i < mounts; i++)
+		if (devices[i] == mount->st_dev)
+			return true;
+	devices[mounts] = mount->st_dev;
+	return false;
+}
+
+/* Those with blocks, each once. */
+static void find_mounts(void)
+{
+	FILE *file = setmntent("/proc/self/mounts", "re");
+	static dev_t devices[MOUNTS_MAX];
+	struct mntent *entry;
+
+	if (!file)
+		fail_with_errno("/proc/self/mounts");
+	while ((entry = getmntent(file)) && mounts < MOUNTS_MAX) {
+		struct statvfs space;
+		struct stat mount;
+
+		if (statvfs(entry->mnt_dir, &space) < 0 || stat(entry->mnt_dir, &mount) < 0 ||
+		    space.f_blocks == 0 || is_mount_known(&mount, devices))
+			continue;
+		mount_points[mounts] = strdup(entry->mnt_dir);
+		if (!mount_points[mounts++])
+			fail_with_errno("memory");
+	}
+	endmntent(file);
+}
+
+static void open_system(bool has_all)
+{
+	for (size_t i = 0; i < (has_all ? SYSTEM_FILES : FEW_SYSTEM_FILES); i++) {
+		int fd = open(system_paths[i], O_RDONLY | O_CLOEXEC);
+
+		/* A kernel may lack pressure. */
+		if (fd < 0 && i < FEW_SYSTEM_FILES)
+			fail_with_errno(system_paths[i]);
+		if (fd >= 0)
+			system_fds[system_files++] = fd;
+	}
+	if (!has_all)
+		return;
+	proc = open_file("/proc");
+	mountinfo = open_file("/proc/self/mountinfo");
+	find_mounts();
+}
+
+static void sample_system(void)
+{
+	struct pollfd changes = { .fd = mountinfo, .events = POLLPRI };
+	struct statvfs space;
+	struct stat links;
+
+	for (size_t i = 0; i < system_files; i++)
+		read_file(system_fds[i]);
+	if (proc < 0)
+		return;
+	fstat(proc, &links);
+	poll(&changes, 1, 0);
+	for (size_t i = 0; i < mounts; i++)
+		statvfs(mount_points[i], &space);
+}
+
 void open_target(const struct target *target)
 {
 	raise_descriptor_limit();
@@ -117,10 +198,10 @@ void open_target(const struct target *target)
 	only_changed = strcmp(target->variant, "changed") == 0;
 	with_pss = target->with_pss;
 	is_system = target->kind == KIND_SYSTEM;
-	for (size_t i = 0; is_system && i < SYSTEM_FILES; i++)
-		system_fds[i] = open_file(system_paths[i]);
-	if (is_system)
+	if (is_system) {
+		open_system(strcmp(target->variant, "default") == 0);
 		return;
+	}
 	add_member(target->pid);
 	if (target->kind == KIND_TREE) {
 		loadavg = open_file("/proc/loadavg");
@@ -158,8 +239,8 @@ static void sample_member(struct member *m)
 
 int64_t sample_target(void)
 {
-	for (size_t i = 0; is_system && i < SYSTEM_FILES; i++)
-		read_file(system_fds[i]);
+	if (is_system)
+		sample_system();
 	if (loadavg >= 0)
 		read_file(loadavg);
 	for (size_t i = 0; i < member_count; i++)

@@ -101,9 +101,19 @@ class Session:
             total = Cost(*(a + b for a, b in zip(total, used)))
         return total
 
+    def pace(self, count: int, interval_ms: int, at_ns: int) -> Cost:
+        total = Cost(0, 0, 0)
+        for i in range(count):
+            left_ns = at_ns + i * interval_ms * 1000000 - time.monotonic_ns()
+            time.sleep(max(left_ns, 0) / 1e9)
+            total = Cost(*(a + b for a, b in zip(total, self.hot(1))))
+        return total
+
     def execute(self, words: List[str]) -> Cost:
         if words[0] == "hot":
             return self.hot(int(words[1]))
+        if words[0] == "pace":
+            return self.pace(*map(int, words[1:]))
         return self.slow(*map(int, words[1:]))
 
 

@@ -4,7 +4,9 @@
  *   -       the default options, except that only some figures are requested
  *   each    may read PSS in each sample, at any cost
  *   gpu     the GPUs of the tree, too
- *   text    may not load a BPF program, so that all figures come from files */
+ *   text    may not load a BPF program, so that all figures come from files
+ *   default all default options
+ *   default-text  likewise, and it may not load a BPF program */
 #include "driver.h"
 
 #include <errno.h>
@@ -53,7 +55,9 @@ void open_target(const struct target *target)
 	struct rt_opts opts = { .size = sizeof(opts) };
 	int err;
 
-	if (strcmp(target->variant, "text") == 0)
+	bool is_default = strncmp(target->variant, "default", strlen("default")) == 0;
+
+	if (strstr(target->variant, "text"))
 		drop_bpf_capabilities();
 	wanted = target->kind == KIND_SYSTEM ? WANT_SYSTEM : WANT_TREE;
 	wanted |= target->with_pss ? RT_HAS_PSS : 0;
@@ -61,6 +65,8 @@ void open_target(const struct target *target)
 	if (strcmp(target->variant, "gpu") == 0)
 		wanted |= RT_HAS_GPU | RT_HAS_GPU_MEMORY;
 #endif
+	if (is_default)
+		wanted = 0;
 	opts.want = wanted;
 	opts.flags = target->kind == KIND_PID ? RT_OPT_NO_CHILDREN : 0;
 #ifdef RT_PSS_READ /* since 0.2 */
