@@ -37,8 +37,9 @@ struct rti_sys_collector {
 	 * different reasons: -errno, or 0. NULL: for all of them, what collect() returned. */
 	int (*error_of)(const void *state, uint64_t has);
 	/* The list of the last collect(): an array of the public struct, each with its size field
-	 * set. Returns NULL and *count 0 if there is none. May be NULL. */
-	const void *(*rows)(const void *state, size_t *count);
+	 * set. Returns NULL and *count 0 if there is none. May fill it then, without allocating
+	 * memory. May be NULL. */
+	const void *(*rows)(void *state, size_t *count);
 	/* A second list, of what processes use: 0, or the -errno for which it is missing. Each row
 	 * as above. May be NULL. */
 	int (*processes)(const void *state, const void **rows, size_t *count);

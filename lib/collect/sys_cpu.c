@@ -32,6 +32,8 @@ struct state {
 	size_t count, room;
 	size_t next; /* where the next line's CPU is likely to be */
 	uint64_t round;
+	uint64_t online; /* CPUs, in the last sample */
+	uint64_t tick_ns;
 	struct rti_rows rows;
 };
 
@@ -99,6 +101,7 @@ static int update_cpu(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
 	if (!cpu)
 		return -ENOMEM;
 	cpu->round = st->round;
+	st->online++;
 	hold_modes(cpu->mode, ticks);
 	return RTI_CONTINUE;
 }
@@ -123,17 +126,13 @@ static void fill_row(struct rt_cpu *row, const struct cpu *cpu, uint64_t tick_ns
 	};
 }
 
-static int fill_rows(struct state *st, uint64_t tick_ns)
+static void fill_rows(struct state *st)
 {
-	int err = rti_rows_reserve(&st->rows, st->count, sizeof(struct rt_cpu));
 	struct rt_cpu *row = st->rows.data;
 
-	if (err < 0)
-		return err;
 	for (size_t i = 0; i < st->count; i++)
 		if (st->cpu[i].round == st->round)
-			fill_row(&row[st->rows.count++], &st->cpu[i], tick_ns);
-	return 0;
+			fill_row(&row[st->rows.count++], &st->cpu[i], st->tick_ns);
 }
 
 /* The set_ functions return the RT_HAS_ bit of what they set, or 0 if a counter was reset. */
@@ -168,7 +167,7 @@ static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, u
 	out->cpu_mode_steal_ns = st->mode[STEAL].total * tick_ns;
 	out->cpu_mode_guest_ns = st->mode[GUEST].total * tick_ns;
 	out->cpu_mode_guest_nice_ns = st->mode[GUEST_NICE].total * tick_ns;
-	out->cpus_online = st->rows.count;
+	out->cpus_online = st->online;
 	return is_reset ? 0 : RT_HAS_CPU_MODES;
 }
 
@@ -195,6 +194,9 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	int err;
 
 	st->rows.count = 0;
+	st->rows.is_due = false;
+	st->tick_ns = tick_ns;
+	st->online = 0;
 	st->next = 0;
 	st->round++;
 	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &st->file,
@@ -202,9 +204,10 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	if (err == 0)
 		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, update_cpu, st);
 	if (err == 0)
-		err = fill_rows(st, tick_ns);
+		err = rti_rows_reserve(&st->rows, st->count, sizeof(struct rt_cpu));
 	if (err < 0)
 		return err;
+	st->rows.is_due = true;
 	complete =
 	    set_total(st, &stat.total, tick_ns, out) | set_modes(st, &stat.total, tick_ns, out);
 	if (stat.has_procs) {
@@ -225,10 +228,13 @@ static void cpu_close(void *state, const struct rti_context *ctx)
 	free(st->cpu);
 }
 
-static const void *cpu_rows(const void *state, size_t *count)
+static const void *cpu_rows(void *state, size_t *count)
 {
-	const struct state *st = state;
+	struct state *st = state;
 
+	if (st->rows.is_due)
+		fill_rows(st);
+	st->rows.is_due = false;
 	return rti_rows_get(&st->rows, count);
 }
 

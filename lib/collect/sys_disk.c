@@ -225,21 +225,28 @@ static void fill_row(struct rt_disk *row, const struct rti_device *device)
 	memcpy(row->name, device->name, sizeof(row->name));
 }
 
+static void fill_rows(struct state *st)
+{
+	struct rt_disk *row = st->rows.data;
+	struct rti_device *device;
+
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device))
+		fill_row(&row[st->rows.count++], device);
+}
+
 static int set_figures(struct state *st, struct rt_metrics *out)
 {
 	const uint64_t *total = st->devices.total;
-	struct rt_disk *row;
 	struct rti_device *device;
 
-	if (rti_rows_reserve(&st->rows, st->devices.count, sizeof(*row)) < 0)
+	if (rti_rows_reserve(&st->rows, st->devices.count, sizeof(struct rt_disk)) < 0)
 		return -ENOMEM;
-	row = st->rows.data;
+	st->rows.is_due = true;
 	out->disks = 0;
 	for (device = rti_device_table_next(&st->devices, NULL); device;
-	     device = rti_device_table_next(&st->devices, device)) {
+	     device = rti_device_table_next(&st->devices, device))
 		out->disks += (device->flags & RT_ITEM_IN_TOTAL) != 0;
-		fill_row(&row[st->rows.count++], device);
-	}
 	out->disk_read_bytes = total[READ_SECTORS] * SECTOR_BYTES;
 	out->disk_write_bytes = total[WRITE_SECTORS] * SECTOR_BYTES;
 	out->disk_reads = total[READS];
@@ -255,6 +262,7 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 	int err;
 
 	st->rows.count = 0;
+	st->rows.is_due = false;
 	rti_device_table_begin(&st->devices);
 	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_SEQ_FILE, &st->file,
 	                             ctx->buf);
@@ -277,10 +285,13 @@ static void disk_close(void *state, const struct rti_context *ctx)
 	rti_rows_free(&st->rows);
 }
 
-static const void *disk_rows(const void *state, size_t *count)
+static const void *disk_rows(void *state, size_t *count)
 {
-	const struct state *st = state;
+	struct state *st = state;
 
+	if (st->rows.is_due)
+		fill_rows(st);
+	st->rows.is_due = false;
 	return rti_rows_get(&st->rows, count);
 }
 

@@ -496,21 +496,17 @@ static int set_total(struct mounts *mounts, struct rt_metrics *out)
 }
 
 /* Leave out file systems without blocks: they are pseudo file systems that kinds[] lacks. */
-static int fill_rows(struct state *st)
+static void fill_rows(struct state *st)
 {
 	const struct mounts *mounts = &st->mounts;
-	struct rt_filesystem *row;
+	struct rt_filesystem *row = st->rows.data;
 
-	if (rti_rows_reserve(&st->rows, mounts->count, sizeof(*row)) < 0)
-		return -ENOMEM;
-	row = st->rows.data;
 	for (size_t i = 0; i < mounts->count; i++) {
 		const struct mount *mount = &mounts->mount[i];
 
 		if (mount->is_stalled || (mount->err == 0 && mount->row.total_bytes > 0))
 			row[st->rows.count++] = mount->row;
 	}
-	return 0;
 }
 
 /* Start again after a fork: the threads and their probes only exist in the parent. Returns 0 or
@@ -537,14 +533,16 @@ static int fs_collect(void *state, const struct rti_context *ctx, struct rt_metr
 	int probed;
 
 	st->rows.count = 0;
+	st->rows.is_due = false;
 	if (err == 0)
 		err = refresh_mounts(st, ctx);
 	if (err < 0)
 		return err;
 	probed = probe_mounts(st);
 	err = set_total(&st->mounts, out);
-	if (fill_rows(st) < 0)
+	if (rti_rows_reserve(&st->rows, st->mounts.count, sizeof(struct rt_filesystem)) < 0)
 		return -ENOMEM;
+	st->rows.is_due = true;
 	err = probed < 0 ? probed : err;
 	if (err < 0)
 		out->partial |= RT_HAS_FILESYSTEM;
@@ -564,10 +562,13 @@ static void fs_close(void *state, const struct rti_context *ctx)
 	rti_rows_free(&st->rows);
 }
 
-static const void *fs_rows(const void *state, size_t *count)
+static const void *fs_rows(void *state, size_t *count)
 {
-	const struct state *st = state;
+	struct state *st = state;
 
+	if (st->rows.is_due)
+		fill_rows(st);
+	st->rows.is_due = false;
 	return rti_rows_get(&st->rows, count);
 }
 

@@ -271,7 +271,7 @@ static void gpu_close(void *state, const struct rti_context *ctx)
 	rti_rows_free(&st->processes);
 }
 
-static const void *gpu_rows(const void *state, size_t *count)
+static const void *gpu_rows(void *state, size_t *count)
 {
 	const struct state *st = state;
 

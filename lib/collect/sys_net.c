@@ -149,20 +149,27 @@ static void set_total(const uint64_t *total, struct rt_metrics *out)
 	out->network_transmit_drops = total[TRANSMIT_DROPS];
 }
 
-static int set_figures(struct state *st, struct rt_metrics *out)
+static void fill_rows(struct state *st)
 {
-	struct rt_network *row;
+	struct rt_network *row = st->rows.data;
 	struct rti_device *device;
 
-	if (rti_rows_reserve(&st->rows, st->devices.count, sizeof(*row)) < 0)
+	for (device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device))
+		fill_row(&row[st->rows.count++], device);
+}
+
+static int set_figures(struct state *st, struct rt_metrics *out)
+{
+	struct rti_device *device;
+
+	if (rti_rows_reserve(&st->rows, st->devices.count, sizeof(struct rt_network)) < 0)
 		return -ENOMEM;
-	row = st->rows.data;
+	st->rows.is_due = true;
 	out->network_interfaces = 0;
 	for (device = rti_device_table_next(&st->devices, NULL); device;
-	     device = rti_device_table_next(&st->devices, device)) {
+	     device = rti_device_table_next(&st->devices, device))
 		out->network_interfaces += (device->flags & RT_ITEM_IN_TOTAL) != 0;
-		fill_row(&row[st->rows.count++], device);
-	}
 	set_total(st->devices.total, out);
 	out->valid |= RT_HAS_NETWORK;
 	return 0;
@@ -174,6 +181,7 @@ static int net_collect(void *state, const struct rti_context *ctx, struct rt_met
 	int err;
 
 	st->rows.count = 0;
+	st->rows.is_due = false;
 	rti_device_table_begin(&st->devices);
 	err = read_net_dev(st, ctx);
 	if (err == 0)
@@ -194,10 +202,13 @@ static void net_close(void *state, const struct rti_context *ctx)
 	rti_rows_free(&st->rows);
 }
 
-static const void *net_rows(const void *state, size_t *count)
+static const void *net_rows(void *state, size_t *count)
 {
-	const struct state *st = state;
+	struct state *st = state;
 
+	if (st->rows.is_due)
+		fill_rows(st);
+	st->rows.is_due = false;
 	return rti_rows_get(&st->rows, count);
 }
 

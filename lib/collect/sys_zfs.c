@@ -238,7 +238,7 @@ static void zfs_close(void *state, const struct rti_context *ctx)
 	rti_rows_free(&st->rows);
 }
 
-static const void *zfs_rows(const void *state, size_t *count)
+static const void *zfs_rows(void *state, size_t *count)
 {
 	const struct state *st = state;
 
