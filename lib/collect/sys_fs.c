@@ -3,7 +3,8 @@
  *
  * Each superblock is listed once, at its first mount that no later mount hides. Where statvfs(3)
  * may block, it runs on a separate thread: a server that stops answering costs that sample 25 ms
- * and later ones nothing. A system with local file systems alone needs no thread.
+ * and later ones nothing, and one thread of the process, however many trackers there are. A system
+ * with local file systems alone needs no thread.
  *
  * The total counts what is on storage. It excludes memory (tmpfs, ramdisk), overlay, and loop
  * devices. The bytes of a loop device are those of a file on another file system, and a squashfs or
@@ -159,6 +160,7 @@ static struct probe *new_probe(const struct rti_procfs *procfs, const char *moun
 		return NULL;
 	probe->job.run = run_probe;
 	probe->job.free = free_probe;
+	probe->job.thing = probe->path;
 	probe->space = procfs->ops->space;
 	memcpy(probe->path, procfs->root, root_len);
 	memcpy(probe->path + root_len, mount_point, len + 1);

@@ -9,14 +9,15 @@
 #include <time.h>
 
 #include "os/platform.h"
+#include "os/stuck_calls.h"
 #include "util/min_max.h"
 
 /* If the host locks its memory, the usual 8 MiB would be resident in full. */
 #define STACK_BYTES ((size_t)256 << 10)
 #define CLOSING_NS 20000000u /* how long rti_worker_free() waits */
 
-/* ORPHANED: running, but freed by its owner. */
-enum job_state { IDLE, QUEUED, RUNNING, ORPHANED };
+/* ORPHANED: running, but freed by its owner. PREVENTED: not queued, because it would get stuck. */
+enum job_state { IDLE, QUEUED, RUNNING, ORPHANED, PREVENTED };
 
 struct thread {
 	struct rti_worker *worker;
@@ -25,6 +26,7 @@ struct thread {
 	struct rti_job *job;        /* the job that it runs, or NULL */
 	uint64_t job_started_at_ns; /* when job was started */
 	bool is_abandoned;          /* must remove itself and end as soon as its job is done */
+	int stuck_at;               /* of rti_stuck_calls_add(), or -1 */
 };
 
 /* Shared by the owner and all threads; the last of them frees it.
@@ -124,10 +126,22 @@ static struct rti_job *dequeue_job(struct rti_worker *worker)
 	return job;
 }
 
+static bool is_prevented(const struct rti_worker *worker, const struct rti_job *job)
+{
+	return job->thing && rti_stuck_calls_prevent(worker->pid, job->thing);
+}
+
+/* Others may have got stuck since the job was queued. */
 static void run_next_job(struct rti_worker *worker, struct thread *self)
 {
 	struct rti_job *job = dequeue_job(worker);
 
+	if (is_prevented(worker, job)) {
+		job->state = PREVENTED;
+		if (!worker->first)
+			pthread_cond_broadcast(&worker->became_idle);
+		return;
+	}
 	job->state = RUNNING;
 	self->job = job;
 	self->job_started_at_ns = now_ns(worker);
@@ -135,6 +149,8 @@ static void run_next_job(struct rti_worker *worker, struct thread *self)
 	job->run(job);
 	pthread_mutex_lock(&worker->lock);
 	self->job = NULL;
+	rti_stuck_calls_remove(self->stuck_at);
+	self->stuck_at = -1;
 	if (job->state == ORPHANED)
 		job->free(job);
 	else
@@ -189,6 +205,7 @@ static int start_thread(struct rti_worker *worker)
 	if (!thread)
 		return -ENOMEM;
 	thread->worker = worker;
+	thread->stuck_at = -1;
 	err = create_thread(thread);
 	if (err < 0) {
 		free(thread);
@@ -203,8 +220,12 @@ static int start_thread(struct rti_worker *worker)
 
 static void abandon_thread(struct rti_worker *worker)
 {
-	worker->thread->is_abandoned = true;
-	pthread_detach(worker->thread->id);
+	struct thread *thread = worker->thread;
+
+	if (thread->job->thing)
+		thread->stuck_at = rti_stuck_calls_add(worker->pid, thread->job->thing);
+	thread->is_abandoned = true;
+	pthread_detach(thread->id);
 	worker->thread = NULL;
 }
 
@@ -233,6 +254,8 @@ static bool is_busy(const struct rti_worker *worker)
 void rti_worker_submit(struct rti_worker *worker, struct rti_job *job)
 {
 	pthread_mutex_lock(&worker->lock);
+	if (job->state == IDLE || job->state == PREVENTED)
+		job->state = is_prevented(worker, job) ? PREVENTED : IDLE;
 	if (job->state == IDLE) {
 		job->state = QUEUED;
 		job->next = NULL;

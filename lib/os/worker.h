@@ -5,6 +5,9 @@
  * abandoned together with its thread, and a new thread runs the rest. So at most one thread is
  * stuck per job, and a stuck job does not hold up the others.
  *
+ * Jobs that name what they work on share that limit in the whole process: see os/stuck_calls.h. A
+ * job that would get stuck as another worker's job has is not run, and is not idle either.
+ *
  * After fork() the child has no threads. It must free its jobs and its worker and make new ones.
  * Freeing touches no lock there. */
 #ifndef RTI_WORKER_H
@@ -25,6 +28,8 @@ struct rti_job {
 	void (*run)(struct rti_job *job);
 	/* Free the job and its memory. Runs on any thread. */
 	void (*free)(struct rti_job *job);
+	/* What may get stuck, or NULL. E.g.: a mount point. Lasts as long as the job. */
+	const char *thing;
 	/* Written by worker.c only. */
 	struct rti_job *next;
 	int state;
@@ -44,7 +49,7 @@ void rti_worker_free(struct rti_worker *worker);
 /* Returns true in the process that made the worker, false in one that was forked since. */
 bool rti_worker_is_here(const struct rti_worker *worker);
 
-/* Queue a job. Does nothing if it is queued or running already. */
+/* Queue a job. Does nothing if it is queued or running already, or would get stuck. */
 void rti_worker_submit(struct rti_worker *worker, struct rti_job *job);
 
 /* Run the queued jobs and wait for them for at most limit_ns. A job that has run for job_limit_ns
@@ -53,7 +58,7 @@ void rti_worker_submit(struct rti_worker *worker, struct rti_job *job);
  * Returns 0, or -errno if no thread could be made; the jobs then stay queued. */
 int rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns);
 
-/* Returns true if a job is neither queued nor running. */
+/* Returns true if a job is neither queued nor running, and has run since it was submitted. */
 bool rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job);
 
 /* Free a job: at once if it is not running, else as soon as run() returns. job may be NULL. */

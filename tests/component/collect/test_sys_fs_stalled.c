@@ -276,6 +276,64 @@ START_TEST(collector_after_fork_samples_in_both_processes)
 }
 END_TEST
 
+/* The first one waits for the mount, and leaves a thread there. The others take it for stalled. */
+START_TEST(mount_stalled_in_many_trackers_keeps_one_thread)
+{
+	enum { TRACKERS = 20 };
+	static struct sampler more[TRACKERS];
+	int gate[2], before = threads_count_first();
+
+	make_three("28 1 8:3 / /stalled" OPTIONS "ext4 /dev/sda3 rw\n", gate);
+	fs_set_gate("/stalled", gate[0]);
+	fs_open(0);
+	ck_assert_int_eq(sampler_take(&fs.sampler), -ETIMEDOUT);
+	for (int i = 0; i < TRACKERS; i++) {
+		ck_assert_int_eq(sampler_open_with(&more[i], &rti_sys_fs, fs.root.root,
+		                                   fs.sampler.procfs.ops, 0),
+		                 0);
+		ck_assert_int_eq(sampler_take(&more[i]), -ETIMEDOUT);
+		ck_assert_uint_eq(more[i].out.partial, RT_HAS_FILESYSTEM);
+		ck_assert_uint_eq(more[i].out.filesystems_skipped, 1);
+	}
+	ck_assert_int_le(threads_count(), before + 1);
+
+	/* Once the call returns, all of them ask again. */
+	fs_set_gate("/stalled", 0);
+	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+	take_until_valid();
+	for (int i = 0; i < TRACKERS; i++) {
+		ck_assert_int_eq(sampler_take(&more[i]), 0);
+		ck_assert_uint_eq(more[i].out.filesystem_total_bytes, 300);
+		sampler_close(&more[i]);
+	}
+}
+END_TEST
+
+/* A tracker that is freed leaves its thread in the call. The next ones leave none. */
+START_TEST(mount_stalled_in_trackers_that_come_and_go_keeps_one_thread)
+{
+	int gate[2], before = threads_count_first();
+
+	make_three("28 1 8:3 / /stalled" OPTIONS "ext4 /dev/sda3 rw\n", gate);
+	fs_set_gate("/stalled", gate[0]);
+	fs_open(0);
+	for (int i = 0; i < 20; i++) {
+		struct sampler one;
+
+		ck_assert_int_eq(
+		    sampler_open_with(&one, &rti_sys_fs, fs.root.root, fs.sampler.procfs.ops, 0),
+		    0);
+		ck_assert_int_eq(sampler_take(&one), -ETIMEDOUT);
+		sampler_close(&one);
+	}
+	ck_assert_int_le(threads_count(), before + 1);
+
+	fs_set_gate("/stalled", 0);
+	ck_assert_int_eq(write(gate[1], "x", 1), 1);
+	take_until_valid();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sys_fs_stalled");
@@ -287,6 +345,8 @@ int main(void)
 	tcase_add_test(stalled, network_mount_stalled_leaves_the_total_valid);
 	tcase_add_test(stalled, many_stalled_mounts_do_not_delay_the_others_for_long);
 	tcase_add_test(stalled, close_with_stalled_mount_returns_at_once);
+	tcase_add_test(stalled, mount_stalled_in_many_trackers_keeps_one_thread);
+	tcase_add_test(stalled, mount_stalled_in_trackers_that_come_and_go_keeps_one_thread);
 	tcase_add_test(stalled, stalled_mount_that_is_unmounted_is_dropped);
 	tcase_add_test(stalled, stalled_mount_is_not_queried_again_when_others_change);
 	if (!IS_THREAD_SANITIZED)

@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "os/stuck_calls.h"
 #include "suite.h"
 #include "threads.h"
 
@@ -241,6 +243,78 @@ START_TEST(jobs_that_block_use_one_thread_each)
 }
 END_TEST
 
+START_TEST(stuck_jobs_of_all_workers_use_a_limited_number_of_threads)
+{
+	enum { WORKERS = RTI_STUCK_CALLS_MAX + 20 };
+	static struct rti_worker *workers[WORKERS];
+	static struct task *tasks[WORKERS];
+	static char things[WORKERS][16];
+	int before = threads_count_first(), stuck;
+	unsigned prevented = 0;
+
+	for (int i = 0; i < WORKERS; i++) {
+		workers[i] = new_worker();
+		tasks[i] = new_task(true, NULL);
+		snprintf(things[i], sizeof(things[i]), "thing %d", i);
+		tasks[i]->job.thing = things[i];
+		rti_worker_submit(workers[i], &tasks[i]->job);
+		ck_assert_int_eq(rti_worker_run(workers[i], MS, LONG_NS), 0);
+		ck_assert(!rti_worker_is_idle(workers[i], &tasks[i]->job));
+	}
+	stuck = threads_count() - before;
+	ck_assert_int_eq(stuck, RTI_STUCK_CALLS_MAX);
+
+	/* Jobs that were prevented run once others have returned. */
+	for (int i = 0; i < WORKERS; i++)
+		open_gate(tasks[i]->gate);
+	for (int i = 0; i < WORKERS; i++) {
+		prevented += i >= RTI_STUCK_CALLS_MAX && tasks[i]->runs == 0;
+		while (!rti_worker_is_idle(workers[i], &tasks[i]->job)) {
+			rti_worker_submit(workers[i], &tasks[i]->job);
+			ck_assert_int_eq(rti_worker_run(workers[i], LONG_NS, 10 * MS), 0);
+		}
+		ck_assert_int_eq(tasks[i]->runs, 1);
+		close_gate(tasks[i]->gate);
+		rti_worker_free_job(workers[i], &tasks[i]->job);
+		rti_worker_free(workers[i]);
+	}
+	ck_assert_uint_eq(prevented, WORKERS - RTI_STUCK_CALLS_MAX);
+}
+END_TEST
+
+START_TEST(job_on_a_thing_that_is_stuck_elsewhere_is_not_run)
+{
+	struct rti_worker *first = new_worker(), *second = new_worker();
+	struct task *stuck = new_task(true, NULL), *same = new_task(false, NULL),
+		    *other = new_task(false, NULL);
+
+	stuck->job.thing = same->job.thing = "/mnt/server";
+	other->job.thing = "/mnt/other";
+	rti_worker_submit(first, &stuck->job);
+	ck_assert_int_eq(rti_worker_run(first, 20 * MS, LONG_NS), 0);
+	rti_worker_submit(second, &same->job);
+	rti_worker_submit(second, &other->job);
+	ck_assert_int_eq(rti_worker_run(second, LONG_NS, LONG_NS), 0);
+	ck_assert(!rti_worker_is_idle(second, &same->job));
+	ck_assert_int_eq(same->runs, 0);
+	ck_assert_int_eq(other->runs, 1);
+
+	open_gate(stuck->gate);
+	while (!rti_worker_is_idle(first, &stuck->job))
+		usleep(1000);
+	rti_worker_submit(second, &same->job);
+	ck_assert_int_eq(rti_worker_run(second, LONG_NS, LONG_NS), 0);
+	ck_assert_int_eq(same->runs, 1);
+
+	close_gate(stuck->gate);
+	rti_worker_free_job(first, &stuck->job);
+	rti_worker_free_job(second, &same->job);
+	rti_worker_free_job(second, &other->job);
+	rti_worker_free(first);
+	rti_worker_free(second);
+}
+END_TEST
+
 START_TEST(run_with_blocked_job_returns_at_its_limit)
 {
 	struct rti_worker *worker = new_worker();
@@ -450,6 +524,8 @@ int main(void)
 	tcase_add_test(work, job_freed_while_queued_never_runs);
 	tcase_add_test(stuck, job_that_blocks_does_not_delay_others);
 	tcase_add_test(stuck, jobs_that_block_use_one_thread_each);
+	tcase_add_test(stuck, stuck_jobs_of_all_workers_use_a_limited_number_of_threads);
+	tcase_add_test(stuck, job_on_a_thing_that_is_stuck_elsewhere_is_not_run);
 	tcase_add_test(stuck, run_with_blocked_job_returns_at_its_limit);
 	tcase_add_test(stuck, job_freed_while_blocked_is_freed_by_its_thread);
 	tcase_add_test(host, worker_thread_blocks_signals_and_host_does_not);
