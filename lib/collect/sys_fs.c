@@ -101,6 +101,7 @@ struct state {
 	struct rti_buf text; /* the mountinfo that mounts was made from */
 	bool must_read;      /* read mountinfo even if it has not changed */
 	struct mounts mounts;
+	bool is_xfs_local; /* in this kernel */
 	struct rti_worker *worker;
 	struct rti_rows rows;
 };
@@ -112,6 +113,13 @@ struct mount_parser {
 	struct mounts mounts;
 };
 
+static bool is_xfs_local(const struct rti_context *ctx)
+{
+	return rti_procfs_read(ctx->procfs, RTI_PROC, "sys/kernel/osrelease", RTI_ONE_LINE,
+	                       ctx->buf) == 0 &&
+	       !rti_fs_waits_in_release("xfs", ctx->buf->data);
+}
+
 static int fs_open(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
@@ -120,6 +128,7 @@ static int fs_open(void *state, const struct rti_context *ctx)
 	st->path = ctx->procfs->is_foreign ? "1/mountinfo" : "self/mountinfo";
 	st->file = (struct rti_file)RTI_FILE_INIT;
 	st->must_read = true;
+	st->is_xfs_local = is_xfs_local(ctx);
 	return rti_worker_new(&st->worker);
 }
 
@@ -294,27 +303,35 @@ static void merge_mounts(struct mounts *mounts, struct mounts *before)
 	mounts->count = visible;
 }
 
-/* The path of a local file system may lead through one that blocks. E.g.: a disk is mounted below
- * a directory of a server. */
-static int mark_paths_through(void *arg, const struct rti_mount *from)
+/* A local file system may have a quota to read, and its path may lead through one that blocks.
+ * E.g.: a disk is mounted below a directory of a server. */
+static int mark_waiting(void *arg, const struct rti_mount *from)
 {
+	bool has_quota = rti_fs_has_project_quota(from->super_options);
+	bool blocks = !rti_fs_is_local(from->type) && find_kind(from->type) != KIND_PSEUDO;
 	struct mounts *mounts = arg;
 
-	if (rti_fs_is_local(from->type) || find_kind(from->type) == KIND_PSEUDO)
-		return RTI_CONTINUE;
-	for (size_t i = 0; i < mounts->count; i++)
-		if (rti_fs_leads_through(mounts->mount[i].probe->path, from->mount_point))
-			mounts->mount[i].is_local = false;
+	for (size_t i = 0; i < mounts->count; i++) {
+		struct mount *mount = &mounts->mount[i];
+
+		if (has_quota && mount->row.major == from->major && mount->row.minor == from->minor)
+			mount->is_local = false;
+		if (blocks && rti_fs_leads_through(mount->probe->path, from->mount_point))
+			mount->is_local = false;
+	}
 	return RTI_CONTINUE;
 }
 
 /* Below another root, what the path leads through is unknown. */
 static void find_local(struct state *st, const struct rti_context *ctx)
 {
-	for (size_t i = 0; i < st->mounts.count; i++)
-		st->mounts.mount[i].is_local =
-		    !ctx->procfs->is_foreign && rti_fs_is_local(st->mounts.mount[i].row.type);
-	rti_parse_mountinfo(st->text.data, st->text.len, mark_paths_through, &st->mounts);
+	for (size_t i = 0; i < st->mounts.count; i++) {
+		const char *type = st->mounts.mount[i].row.type;
+
+		st->mounts.mount[i].is_local = !ctx->procfs->is_foreign && rti_fs_is_local(type) &&
+		                               (st->is_xfs_local || strcmp(type, "xfs") != 0);
+	}
+	rti_parse_mountinfo(st->text.data, st->text.len, mark_waiting, &st->mounts);
 }
 
 static int parse_mounts(struct state *st, const struct rti_context *ctx)
@@ -467,12 +484,9 @@ static void add_to_total(const struct mounts *mounts, struct mount *mount, struc
 
 static void zero_total(struct rt_metrics *out)
 {
-	out->filesystem_total_bytes = 0;
-	out->filesystem_used_bytes = 0;
-	out->filesystem_free_bytes = 0;
-	out->filesystem_available_bytes = 0;
-	out->filesystems = 0;
-	out->filesystems_skipped = 0;
+	out->filesystem_total_bytes = out->filesystem_used_bytes = 0;
+	out->filesystem_free_bytes = out->filesystem_available_bytes = 0;
+	out->filesystems = out->filesystems_skipped = 0;
 }
 
 /* Sum the file systems on storage. Returns 0, or the -errno for which the first missing one could
