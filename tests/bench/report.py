@@ -95,11 +95,16 @@ target on this system.
 
 {targets}
 
-Some targets are missed for these reasons. Text has to be parsed. The library keeps an account of
-about 1 KB per process and goes through all of them; that is also the memory of large trees. A read
-by BPF waits for the kernel's own structures, because other programs that ran in between have
-evicted them from the cache. `rtrack run` starts two programs before the command: itself and its
-supervisor. GNU time starts one; it is shown for comparison [below](@ref benchmarks_commands).
+Some targets are missed for these reasons, as profiles (perf record, strace -c) show them. Of a tree
+that is read as text, 88 % of the time is in the kernel, and 29 % is `stat`, which the floor does
+not read. Of a sample of the system, 75 % is in the kernel and 16 % in this library, which parses
+some 250 numbers; the other 9 % are libc and the clocks. Beside the reads of the floor, it reads
+four files to their end (0.1 to 0.4 us each), asks for the device of each file system (0.25 us
+each), and reads its own CPU time twice (0.2 us each). The library keeps an account of about 1 KB
+per process and goes through all of them; that is also the memory of large trees. A read by BPF
+waits for the kernel's own structures, because other programs that ran in between have evicted them
+from the cache. `rtrack run` starts two programs before the command: itself and its supervisor. GNU
+time starts one; it is shown for comparison [below](@ref benchmarks_commands).
 """
 
 PLAIN = """
