@@ -12,80 +12,14 @@
 #include "os/procfs_path.h"
 #include "parse/scan.h"
 #include "tree/clock_read.h"
+#include "tree/new_members.h"
 #include "util/array.h"
 #include "util/visit.h"
 
-#define RECHECK_PERIOD 16 /* one scan in so many ignores the supervisor's count of forks */
+#define RECHECK_PERIOD 16    /* one scan in so many ignores the supervisor's count of forks */
+#define NEWBORNS_PAY_FROM 64 /* fewer children files cost less */
+#define OPENED_COST 10       /* to open a children file costs as much as to read so many */
 #define COUNT_OF_FORKS (UINT64_C(1) << 63) /* keeps a count apart from a pid */
-
-/* A process may be missing from the tree because of this error. pid 0: it is not known which. */
-static void note_skipped(struct rti_tree *tree, int32_t pid, int err)
-{
-	struct rti_discovery_state *d = &tree->discovery;
-
-	if (!d->skip_error) {
-		d->skip_error = err;
-		d->skip_pid = pid;
-	}
-	d->has_skipped = true;
-	rti_skipped_note(&d->missing, tree->ctx, pid);
-	if (rti_is_out_of_files(err))
-		d->is_short_of_files = true;
-}
-
-static void add_member(struct rti_tree *tree, const struct rti_pid_stat *stat,
-                       struct rti_file *file)
-{
-	int err = rti_member_table_add_take(&tree->table, tree->ctx, stat, file);
-
-	if (err < 0) {
-		tree->discovery.skipped++;
-		note_skipped(tree, stat->pid, err);
-		return;
-	}
-	rti_skipped_take(&tree->discovery.missing, tree->ctx, stat);
-	rti_fork_tracker_add(&tree->discovery.fork_tracker, stat->pid);
-}
-
-/* Whether no more members may be added. Asked before anything is read of a process. */
-static bool is_full(struct rti_tree *tree, int32_t pid)
-{
-	if (tree->table.count < RTI_MEMBERS_MAX &&
-	    tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
-		return false;
-	tree->discovery.skipped++;
-	note_skipped(tree, pid, -ENOSPC);
-	return true;
-}
-
-/* A process that has exited meanwhile is not missing; one that cannot be read for another reason
- * is. */
-static int read_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
-                     struct rti_pid_stat *out)
-{
-	int err = rti_pid_stat_read(tree->ctx, pid, file, out);
-
-	if (err < 0 && err != -ESRCH)
-		note_skipped(tree, pid, err);
-	return err;
-}
-
-/* Both processes may have exited since they were found, and their pids may have been reused. So
- * the child must name the parent, and after that the parent must still be the one that we know.
- * The child's pid may even be that of a thread by now. In state X its usage has been added to its
- * reaper, maybe before the last sample. Returns whether the child was added. */
-static bool add_child(struct rti_tree *tree, int32_t parent, const struct rti_pid_stat *child,
-                      struct rti_file *file)
-{
-	struct rti_member *known = rti_member_find(&tree->table, parent);
-	size_t count = tree->table.count;
-
-	if (!known || child->ppid != parent || child->state == 'X' ||
-	    !rti_pid_stat_is_leader(tree->ctx, child) || !rti_member_is_alive(tree->ctx, known))
-		return false;
-	add_member(tree, child, file);
-	return tree->table.count > count;
-}
 
 struct children_scan {
 	struct rti_tree *tree;
@@ -105,10 +39,10 @@ static int match_child(void *arg, int32_t pid)
 		scan->is_incomplete |= known->stat.ppid != scan->parent;
 		return RTI_CONTINUE;
 	}
-	if (is_full(scan->tree, pid))
+	if (rti_is_full(scan->tree, pid))
 		return RTI_CONTINUE;
-	if (read_stat(scan->tree, pid, &file, &stat) == 0)
-		add_child(scan->tree, scan->parent, &stat, &file);
+	if (rti_read_new_stat(scan->tree, pid, &file, &stat) == 0)
+		rti_add_child(scan->tree, scan->parent, &stat, &file);
 	rti_procfs_close_file(scan->tree->ctx->procfs, &file);
 	return RTI_CONTINUE;
 }
@@ -123,7 +57,7 @@ static void scan_leader(struct children_scan *scan, struct rti_file *cached)
 	if (err == 0)
 		rti_parse_children(buf->data, buf->len, match_child, scan);
 	else if (err != -ENOENT && err != -ESRCH)
-		note_skipped(scan->tree, 0, err);
+		rti_note_skipped(scan->tree, 0, err);
 }
 
 /* The process has one thread, as far as is known. A thread that it made since stat was read may
@@ -150,7 +84,7 @@ static void scan_all_threads(struct children_scan *scan)
 	                            scan, &threads);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		note_skipped(tree, 0, err);
+		rti_note_skipped(tree, 0, err);
 	rti_member_find(&tree->table, scan->parent)->scan.threads = threads;
 }
 
@@ -209,10 +143,10 @@ static bool add_candidates(struct rti_tree *tree)
 		struct rti_pid_stat stat;
 
 		if (!rti_member_find(&tree->table, c.ppid) ||
-		    rti_member_find(&tree->table, c.pid) || is_full(tree, c.pid))
+		    rti_member_find(&tree->table, c.pid) || rti_is_full(tree, c.pid))
 			continue;
 		if (rti_pid_stat_read(tree->ctx, c.pid, NULL, &stat) == 0)
-			was_added |= add_child(tree, c.ppid, &stat, NULL);
+			was_added |= rti_add_child(tree, c.ppid, &stat, NULL);
 	}
 	return was_added;
 }
@@ -226,33 +160,9 @@ static void scan_proc(struct rti_tree *tree)
 	tree->discovery.candidate_count = 0;
 	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, ".", add_candidate, tree);
 	if (err < 0)
-		note_skipped(tree, 0, err);
+		rti_note_skipped(tree, 0, err);
 	while (add_candidates(tree))
 		;
-}
-
-/* Whether a process has been reaped, as far as its CPU clock shows. */
-static bool was_reaped(const struct rti_context *ctx, int32_t pid)
-{
-	return ctx->platform->cpu_clock && !rti_pid_has_clock(ctx, pid);
-}
-
-/* The event of its fork makes a process a member, whatever its parent is by now. If it has
- * exited, its parent may never wait for it, so that only the zombie shows what it used. In state
- * X its usage has already been added to its reaper. */
-static void add_forked(void *arg, int32_t pid, bool has_exited)
-{
-	struct rti_tree *tree = arg;
-	struct rti_file file = RTI_FILE_INIT;
-	struct rti_pid_stat stat;
-
-	if (rti_member_find(&tree->table, pid) || (has_exited && was_reaped(tree->ctx, pid)) ||
-	    is_full(tree, pid))
-		return;
-	if (read_stat(tree, pid, &file, &stat) == 0 &&
-	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')))
-		add_member(tree, &stat, &file);
-	rti_procfs_close_file(tree->ctx->procfs, &file);
 }
 
 /* ns_last_pid comes first, since lxcfs may make up a loadavg. Returns 0 if neither can be read. */
@@ -297,14 +207,55 @@ static uint64_t counted_forks(const struct rti_tree *tree)
 	return COUNT_OF_FORKS | shared->processes;
 }
 
+/* A child of it may be missing that had its pid by the last scan. */
+static bool is_list_incomplete(const struct rti_member *m)
+{
+	return m->scan.last_pid == 0 && m->scan.clock_ns == UINT64_MAX;
+}
+
+/* Whether no pid was given out since its children were listed, or since all newborns were looked
+ * at. */
+static bool has_no_new_child(const struct rti_discovery_state *d, const struct rti_member *m)
+{
+	if (!d->last_pid || m->family.has_reaped)
+		return false;
+	return m->scan.last_pid == d->last_pid ||
+	       (d->looked_last_pid == d->last_pid && !is_list_incomplete(m));
+}
+
 /* A process that has not run since its children were listed has not forked. No process has, if
  * no pid was given out. */
 static bool may_have_forked(const struct rti_tree *tree, const struct rti_member *m)
 {
-	if (tree->discovery.last_pid && m->scan.last_pid == tree->discovery.last_pid &&
-	    !m->family.has_reaped)
+	if (has_no_new_child(&tree->discovery, m))
 		return false;
 	return !m->clock.is_known || m->clock.now.total_ns != m->scan.clock_ns;
+}
+
+/* Newborns have no children but newborns. */
+static void note_newborns(struct rti_tree *tree, size_t known)
+{
+	rti_read_clocks_from(tree, known);
+	for (; known < tree->table.count; known++)
+		tree->table.members[known].scan.last_pid = tree->discovery.last_pid;
+}
+
+/* Look at newborns if these are fewer than so many files. Returns whether all were looked at. */
+static bool find_newborns(struct rti_tree *tree, uint64_t files)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+	uint64_t last_pid = d->last_pid & COUNT_OF_FORKS ? read_last_pid(tree) : d->last_pid;
+	size_t known = tree->table.count;
+	struct rti_pid_range range;
+	bool is_known = rti_newborns_begin(&d->newborns, tree->ctx, last_pid, tree->now_ns, &range);
+
+	if (!is_known || rti_pid_range_count(&range) > files)
+		return false;
+	if (rti_newborns_look(&d->newborns, tree->ctx, &range, rti_add_newborn, tree) != 0)
+		return false;
+	d->looked_last_pid = d->last_pid;
+	note_newborns(tree, known);
+	return true;
 }
 
 /* When a child that we never saw exits, its own children are reparented to an ancestor, which
@@ -318,17 +269,51 @@ static void mark_for_scan(struct rti_tree *tree, struct rti_member *m)
 	tree->table.members[0].scan.is_due = true;
 }
 
+/* What it costs to list the children of all that may have forked, in cached files. */
+static uint64_t count_due_files(const struct rti_tree *tree)
+{
+	uint64_t files = 0;
+
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (may_have_forked(tree, m))
+			files += m->stat.num_threads == 1 ? 1 : OPENED_COST * m->stat.num_threads;
+	}
+	return files;
+}
+
+static void mark_members(struct rti_tree *tree)
+{
+	for (size_t i = 0; i < tree->table.count; i++) {
+		if (may_have_forked(tree, &tree->table.members[i]))
+			mark_for_scan(tree, &tree->table.members[i]);
+	}
+}
+
+/* After a look at all newborns: the members that may have older children. And some of
+ * the others in turn. */
+static void mark_members_beside_newborns(struct rti_tree *tree)
+{
+	struct rti_newborns *newborns = &tree->discovery.newborns;
+	size_t count = tree->table.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+
+		if ((m->family.has_reaped || is_list_incomplete(m)) && may_have_forked(tree, m))
+			mark_for_scan(tree, m);
+	}
+	for (size_t turns = rti_newborns_take_turns(newborns, count, tree->now_ns); turns > 0;
+	     turns--)
+		tree->table.members[newborns->listed_next++ % count].scan.is_due = true;
+}
+
 /* Members that are found are scanned in turn. */
-static void scan_marked(struct rti_tree *tree)
+static void scan_due(struct rti_tree *tree)
 {
 	struct rti_member_table *table = &tree->table;
 
-	for (size_t i = 0; i < table->count; i++)
-		table->members[i].scan.is_due = false;
-	for (size_t i = 0; i < table->count; i++) {
-		if (may_have_forked(tree, &table->members[i]))
-			mark_for_scan(tree, &table->members[i]);
-	}
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *m = &table->members[i];
 		size_t known = table->count;
@@ -345,6 +330,23 @@ static void scan_marked(struct rti_tree *tree)
 	}
 }
 
+static void scan_marked(struct rti_tree *tree)
+{
+	struct rti_member_table *table = &tree->table;
+	uint64_t files = count_due_files(tree);
+	bool looks = files >= NEWBORNS_PAY_FROM;
+
+	for (size_t i = 0; i < table->count; i++)
+		table->members[i].scan.is_due = false;
+	if (looks && find_newborns(tree, files))
+		mark_members_beside_newborns(tree);
+	else
+		mark_members(tree);
+	scan_due(tree);
+	if (looks)
+		rti_newborns_end(&tree->discovery.newborns);
+}
+
 void rti_discovery_force_scan(struct rti_member *m)
 {
 	m->scan.last_pid = 0;
@@ -355,6 +357,7 @@ void rti_discovery_check_threads(struct rti_member *m)
 {
 	if (m->scan.threads && m->stat.num_threads != m->scan.threads)
 		rti_discovery_force_scan(m);
+	m->scan.threads = 0;
 }
 
 static void rescan_all(struct rti_tree *tree)
@@ -390,7 +393,7 @@ static void find_members(struct rti_tree *tree, rti_batch_ask *ask)
 
 	d->is_short_of_files = false;
 	d->count_before = tree->table.count;
-	rti_fork_tracker_take_new(&d->fork_tracker, add_forked, tree);
+	rti_fork_tracker_take_new(&d->fork_tracker, rti_add_forked, tree);
 	is_scan =
 	    !rti_fork_tracker_is_complete(&d->fork_tracker) || !d->was_scanned || d->has_skipped;
 	if (is_scan)
@@ -458,18 +461,18 @@ void rti_discovery_add_listed(struct rti_tree *tree, int32_t pid)
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
-	if (is_full(tree, pid))
+	if (rti_is_full(tree, pid))
 		return;
-	if (read_stat(tree, pid, &file, &stat) == 0 && stat.state != 'X' &&
+	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 && stat.state != 'X' &&
 	    rti_pid_stat_is_leader(tree->ctx, &stat))
-		add_member(tree, &stat, &file);
+		rti_add_member(tree, &stat, &file);
 	rti_procfs_close_file(tree->ctx->procfs, &file);
 }
 
 void rti_discovery_end_list(struct rti_tree *tree, int err)
 {
 	if (err < 0)
-		note_skipped(tree, 0, err);
+		rti_note_skipped(tree, 0, err);
 	forgive_skipped(tree);
 }
 
@@ -478,6 +481,7 @@ void rti_discovery_init(struct rti_tree *tree)
 	tree->discovery = (struct rti_discovery_state){
 		.fork_tracker = RTI_FORK_TRACKER_INIT,
 		.last_pid_file = RTI_FILE_INIT,
+		.newborns = RTI_NEWBORNS_INIT,
 	};
 }
 
@@ -520,5 +524,6 @@ void rti_discovery_free(struct rti_tree *tree)
 	free(d->candidates);
 	rti_buf_free(&d->children);
 	rti_procfs_close_file(tree->ctx->procfs, &d->last_pid_file);
+	rti_newborns_free(&d->newborns, tree->ctx);
 	rti_fork_tracker_close(&d->fork_tracker);
 }

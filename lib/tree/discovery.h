@@ -6,9 +6,6 @@
 
 #include "tree/state.h"
 
-/* How many members one scan adds at most, so that a fork bomb cannot keep it going. */
-#define RTI_NEW_MEMBERS_MAX 16384
-
 /* To be called before all others. */
 void rti_discovery_init(struct rti_tree *tree);
 

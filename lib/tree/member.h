@@ -23,7 +23,7 @@ struct rti_clock_part {
 struct rti_scan_part {
 	uint64_t last_pid; /* the pid that the kernel had given out last by then; 0: unknown */
 	uint64_t clock_ns; /* where the member's CPU clock stood; UINT64_MAX: list them again */
-	uint32_t threads;  /* how many it had; 0: unknown */
+	uint32_t threads;  /* how many it had, until stat was read again; 0: unknown */
 	bool is_due;       /* in this scan */
 };
 

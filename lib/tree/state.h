@@ -12,6 +12,7 @@
 #include "tree/member_list.h"
 #include "tree/member_table.h"
 #include "tree/memory_state.h"
+#include "tree/newborns.h"
 #include "tree/pss_budget.h"
 #include "tree/skipped.h"
 #include "util/saturate.h"
@@ -23,8 +24,8 @@ struct rti_gpu_files;
 /* Where the pid that the kernel gave out last is read. */
 enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };
 
-/* Written by discovery.c. The fork tracker in it is written by fork_tracker.c; supervised.c puts
- * that of a command in its place. */
+/* Written by discovery.c, and what is skipped by new_members.c. The fork tracker in it is written
+ * by fork_tracker.c; supervised.c puts that of a command in its place. */
 struct rti_discovery_state {
 	bool is_followed;           /* descendants belong to the tree */
 	bool has_children_files;    /* the kernel has task/TID/children */
@@ -42,6 +43,9 @@ struct rti_discovery_state {
 	 * supervisor with events its count of forks, which moves whenever a process forks. 0:
 	 * unknown. */
 	uint64_t last_pid, scanned_last_pid;
+	/* The same as of the last look at all newborns. 0: there was none. */
+	uint64_t looked_last_pid;
+	struct rti_newborns newborns; /* written by newborns.c */
 	enum rti_last_pid_source last_pid_source;
 	struct rti_file last_pid_file;
 	struct rti_fork_tracker fork_tracker;

@@ -8,6 +8,7 @@
 
 #include "tree/discovery.h"
 #include "tree/member_read.h"
+#include "tree/new_members.h"
 #include "tree/state.h"
 #include "util/descendant_set.h"
 
@@ -245,4 +246,14 @@ void add_fork_event(struct rt_tracker *tracker, int32_t root_pid, int32_t pid, b
 uint64_t count_alive_by_events(const struct rt_tracker *tracker)
 {
 	return tracker->tree->discovery.fork_tracker.descendants->alive;
+}
+
+void forbid_looks_at_newborns(struct rt_tracker *tracker)
+{
+	tracker->tree->discovery.newborns.has_hidden = true;
+}
+
+uint64_t count_looks_at_newborns(const struct rt_tracker *tracker)
+{
+	return tracker->tree->discovery.newborns.looks;
 }

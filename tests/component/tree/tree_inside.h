@@ -129,4 +129,12 @@ void add_fork_event(struct rt_tracker *tracker, int32_t root_pid, int32_t pid, b
 /* Returns how many processes of the tree are alive according to the events. */
 uint64_t count_alive_by_events(const struct rt_tracker *tracker);
 
+/* --- Newborns --- */
+
+/* Never look at the pids that were given out, as where these are not known. */
+void forbid_looks_at_newborns(struct rt_tracker *tracker);
+
+/* Returns how many scans found all new members that way. */
+uint64_t count_looks_at_newborns(const struct rt_tracker *tracker);
+
 #endif

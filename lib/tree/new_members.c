@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding a process to a tree, if it belongs there, or noting why it cannot be added. */
+#include "tree/new_members.h"
+
+#include <errno.h>
+
+#include "collect/pid_stat.h"
+#include "os/pid_file.h"
+#include "util/visit.h"
+
+/* A process may be missing from the tree because of this error. pid 0: it is not known which. */
+void rti_note_skipped(struct rti_tree *tree, int32_t pid, int err)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+
+	if (!d->skip_error) {
+		d->skip_error = err;
+		d->skip_pid = pid;
+	}
+	d->has_skipped = true;
+	rti_skipped_note(&d->missing, tree->ctx, pid);
+	if (rti_is_out_of_files(err))
+		d->is_short_of_files = true;
+}
+
+void rti_add_member(struct rti_tree *tree, const struct rti_pid_stat *stat, struct rti_file *file)
+{
+	int err = rti_member_table_add_take(&tree->table, tree->ctx, stat, file);
+
+	if (err < 0) {
+		tree->discovery.skipped++;
+		rti_note_skipped(tree, stat->pid, err);
+		return;
+	}
+	rti_skipped_take(&tree->discovery.missing, tree->ctx, stat);
+	rti_fork_tracker_add(&tree->discovery.fork_tracker, stat->pid);
+}
+
+/* Whether no more members may be added. Asked before anything is read of a process. */
+bool rti_is_full(struct rti_tree *tree, int32_t pid)
+{
+	if (tree->table.count < RTI_MEMBERS_MAX &&
+	    tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
+		return false;
+	tree->discovery.skipped++;
+	rti_note_skipped(tree, pid, -ENOSPC);
+	return true;
+}
+
+/* A process that has exited meanwhile is not missing; one that cannot be read for another reason
+ * is. */
+int rti_read_new_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
+                      struct rti_pid_stat *out)
+{
+	int err = rti_pid_stat_read(tree->ctx, pid, file, out);
+
+	if (err < 0 && err != -ESRCH)
+		rti_note_skipped(tree, pid, err);
+	return err;
+}
+
+/* Both processes may have exited since they were found, and their pids may have been reused. So
+ * the child must name the parent, and after that the parent must still be the one that we know.
+ * The child's pid may even be that of a thread by now. In state X its usage has been added to its
+ * reaper, maybe before the last sample. Returns whether the child was added. */
+bool rti_add_child(struct rti_tree *tree, int32_t parent, const struct rti_pid_stat *child,
+                   struct rti_file *file)
+{
+	struct rti_member *known = rti_member_find(&tree->table, parent);
+	size_t count = tree->table.count;
+
+	if (!known || child->ppid != parent || child->state == 'X' ||
+	    !rti_pid_stat_is_leader(tree->ctx, child) || !rti_member_is_alive(tree->ctx, known))
+		return false;
+	rti_add_member(tree, child, file);
+	return tree->table.count > count;
+}
+
+/* Whether a process has been reaped, as far as its CPU clock shows. */
+static bool was_reaped(const struct rti_context *ctx, int32_t pid)
+{
+	return ctx->platform->cpu_clock && !rti_pid_has_clock(ctx, pid);
+}
+
+/* The event of its fork makes a process a member, whatever its parent is by now. If it has
+ * exited, its parent may never wait for it, so that only the zombie shows what it used. In state
+ * X its usage has already been added to its reaper. */
+void rti_add_forked(void *arg, int32_t pid, bool has_exited)
+{
+	struct rti_tree *tree = arg;
+	struct rti_file file = RTI_FILE_INIT;
+	struct rti_pid_stat stat;
+
+	if (rti_member_find(&tree->table, pid) || (has_exited && was_reaped(tree->ctx, pid)) ||
+	    rti_is_full(tree, pid))
+		return;
+	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 &&
+	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')))
+		rti_add_member(tree, &stat, &file);
+	rti_procfs_close_file(tree->ctx->procfs, &file);
+}
+
+/* A process with a pid that was given out since an earlier scan. Its parent is in the tree already
+ * if it belongs there: pids come in the order of the forks. Returns RTI_STOP if it cannot be
+ * looked at. */
+int rti_add_newborn(void *arg, int32_t pid)
+{
+	struct rti_tree *tree = arg;
+	struct rti_file file = RTI_FILE_INIT;
+	struct rti_pid_stat stat;
+	int err;
+
+	if (rti_member_find(&tree->table, pid))
+		return RTI_CONTINUE;
+	err = rti_pid_stat_read(tree->ctx, pid, &file, &stat);
+	if (err == 0 && rti_member_find(&tree->table, stat.ppid) && !rti_is_full(tree, pid))
+		rti_add_child(tree, stat.ppid, &stat, &file);
+	rti_procfs_close_file(tree->ctx->procfs, &file);
+	return err < 0 && err != -ESRCH ? RTI_STOP : RTI_CONTINUE;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding a process to a tree, if it belongs there, or noting why it cannot be added. For
+ * discovery.c alone. */
+#ifndef RTI_NEW_MEMBERS_H
+#define RTI_NEW_MEMBERS_H
+
+#include "tree/state.h"
+
+/* How many members one scan adds at most, so that a fork bomb cannot keep it going. */
+#define RTI_NEW_MEMBERS_MAX 16384
+
+/* A process may be missing from the tree because of this error. pid 0: it is not known which. */
+void rti_note_skipped(struct rti_tree *tree, int32_t pid, int err);
+
+/* Whether no more members may be added. Asked before anything is read of a process. */
+bool rti_is_full(struct rti_tree *tree, int32_t pid);
+
+/* Read the stat of a process that may be new. A process that has exited meanwhile is not missing;
+ * one that cannot be read for another reason is noted. Returns 0 or -errno. */
+int rti_read_new_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
+                      struct rti_pid_stat *out);
+
+/* Add a process that belongs to the tree. file is taken if its stat may be cached. */
+void rti_add_member(struct rti_tree *tree, const struct rti_pid_stat *stat, struct rti_file *file);
+
+/* Add a process that a member may have forked, or one that was found to be. file is as
+ * above. Returns whether the process was added. */
+bool rti_add_child(struct rti_tree *tree, int32_t parent, const struct rti_pid_stat *child,
+                   struct rti_file *file);
+
+/* Add a process by the event of its fork. arg is the tree. */
+void rti_add_forked(void *arg, int32_t pid, bool has_exited);
+
+/* Add a process with a pid that was given out since an earlier scan, if its parent is a member. arg
+ * is the tree. Returns RTI_CONTINUE, or RTI_STOP if the process cannot be looked at. */
+int rti_add_newborn(void *arg, int32_t pid);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* New members by the pids that were given out, against new members by the children files: over a
+ * tree that forks in every way, both find each process, in the same sample. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "children.h"
+#include "suite.h"
+#include "tree/tree_inside.h"
+
+#define WORKERS 80
+#define ROUNDS 120
+#define CHILDREN_MAX 3
+#define ROUND_NS UINT64_C(300000000)
+#define PIDS_MAX 1024
+
+enum deed { FORK, FORK_FROM_THREAD, FORK_TWO, FORK_ORPHAN, FORK_BRIEFLY, END_ONE, NOTHING, DEEDS };
+
+static struct {
+	pid_t root;
+	int orders[WORKERS], answers[2];
+	uint64_t now_ns;
+	unsigned random_state;
+} fix;
+
+static void stop_here(void)
+{
+	for (;;)
+		pause();
+}
+
+static pid_t fork_sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		stop_here();
+	return pid;
+}
+
+static void *fork_from_thread(void *out)
+{
+	*(pid_t *)out = fork_sleeper();
+	return NULL;
+}
+
+/* A child that forks another one, and then sleeps or exits. */
+static pid_t fork_pair(bool exits)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ready) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		fork_sleeper();
+		if (exits)
+			_exit(0);
+		if (write(ready[1], "r", 1) == 1)
+			stop_here();
+	}
+	if (!exits && read(ready[0], &byte, 1) != 1)
+		_exit(1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static pid_t do_deed(enum deed deed)
+{
+	pthread_t thread;
+	pid_t pid = 0;
+
+	switch (deed) {
+	case FORK:
+		return fork_sleeper();
+	case FORK_FROM_THREAD:
+		if (pthread_create(&thread, NULL, fork_from_thread, &pid) == 0)
+			pthread_join(thread, NULL);
+		return pid;
+	case FORK_TWO:
+		return fork_pair(false);
+	case FORK_ORPHAN:
+		waitpid(fork_pair(true), NULL, 0);
+		return 0;
+	case FORK_BRIEFLY:
+		end_child(fork_sleeper());
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void work(int orders)
+{
+	pid_t children[CHILDREN_MAX] = { 0 };
+	unsigned char order;
+	int count = 0;
+
+	while (read(orders, &order, 1) == 1) {
+		pid_t pid = count < CHILDREN_MAX ? do_deed((enum deed)order) : 0;
+
+		if (pid > 0)
+			children[count++] = pid;
+		else if (order == END_ONE && count > 0)
+			end_child(children[--count]);
+		if (write(fix.answers[1], "d", 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static void run_root(int orders[WORKERS][2])
+{
+	setpgid(0, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (int i = 0; i < WORKERS; i++) {
+		if (fork() == 0)
+			work(orders[i][0]);
+	}
+	if (write(fix.answers[1], "r", 1) == 1)
+		stop_here();
+	_exit(1);
+}
+
+static void read_answers(int count)
+{
+	char byte;
+
+	for (int i = 0; i < count; i++)
+		ck_assert_int_eq(read(fix.answers[0], &byte, 1), 1);
+}
+
+static void set_up(void)
+{
+	int orders[WORKERS][2];
+
+	memset(&fix, 0, sizeof(fix));
+	fix.now_ns = UINT64_C(1000000000000);
+	fix.random_state = 1;
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	ck_assert_int_eq(pipe(fix.answers), 0);
+	for (int i = 0; i < WORKERS; i++) {
+		ck_assert_int_eq(pipe(orders[i]), 0);
+		fix.orders[i] = orders[i][1];
+	}
+	fix.root = fork();
+	ck_assert_int_ge(fix.root, 0);
+	if (fix.root == 0)
+		run_root(orders);
+	for (int i = 0; i < WORKERS; i++)
+		close(orders[i][0]);
+	read_answers(1);
+}
+
+/* All are in the process group of the root. */
+static void tear_down(void)
+{
+	ck_assert_int_gt(fix.root, 1);
+	kill(-fix.root, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	for (int i = 0; i < WORKERS; i++)
+		close(fix.orders[i]);
+	close(fix.answers[0]);
+	close(fix.answers[1]);
+}
+
+static void fake_now(struct rti_now *out)
+{
+	*out = (struct rti_now){ fix.now_ns, fix.now_ns, fix.now_ns };
+}
+
+static uint64_t fake_monotonic_ns(void)
+{
+	return fix.now_ns;
+}
+
+static struct rt_tracker *track_root(void)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU | RT_HAS_PROCESSES };
+	struct rt_tracker *tracker;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, fix.root, &opts), 0);
+	get_platform(tracker)->now = fake_now;
+	get_platform(tracker)->monotonic_ns = fake_monotonic_ns;
+	forbid_batch_reader(tracker);
+	return tracker;
+}
+
+/* One worker in eight does something; all of them run, so that each may have forked. */
+static void run_round(void)
+{
+	for (int i = 0; i < WORKERS; i++) {
+		unsigned char deed = NOTHING;
+
+		fix.random_state = fix.random_state * 1664525u + 1013904223u;
+		if ((fix.random_state >> 16) % 8 == 0)
+			deed = (unsigned char)((fix.random_state >> 20) % DEEDS);
+		ck_assert_int_eq(write(fix.orders[i], &deed, 1), 1);
+	}
+	read_answers(WORKERS);
+}
+
+/* The tree does not change meanwhile. */
+static void check_members(struct rt_tracker *tracker, const char *name, int round)
+{
+	int32_t pids[PIDS_MAX];
+	struct rt_metrics m;
+	size_t count = PIDS_MAX;
+
+	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+	ck_assert_int_eq(rt_pid_descendants(fix.root, pids, &count), 0);
+	ck_assert_msg(m.processes == count + 1, "round %d: %s has %u of %zu processes", round, name,
+	              (unsigned)m.processes, count + 1);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_msg(has_member(tracker, pids[i]), "round %d: %s lacks %d", round, name,
+		              (int)pids[i]);
+}
+
+START_TEST(members_by_given_out_pids_are_those_of_the_children_files)
+{
+	struct rt_tracker *by_pids = track_root(), *by_files = track_root();
+	uint64_t looks;
+
+	forbid_looks_at_newborns(by_files);
+	for (int round = 0; round < ROUNDS; round++) {
+		run_round();
+		fix.now_ns += ROUND_NS;
+		check_members(by_pids, "the tree by pids", round);
+		check_members(by_files, "the tree by files", round);
+	}
+	looks = count_looks_at_newborns(by_pids);
+	ck_assert_uint_eq(count_looks_at_newborns(by_files), 0);
+	rt_tracker_free(by_pids);
+	rt_tracker_free(by_files);
+	if (looks < ROUNDS / 4)
+		suite_skip_test("other programs fork so often that the files were read instead");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tree/newborns");
+	TCase *cases = suite_case(suite, "newborns");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, members_by_given_out_pids_are_those_of_the_children_files);
+	return suite_run(suite);
+}
