@@ -737,9 +737,10 @@ struct rt_metrics {
 
 	/* Since 0.2. */
 
-	/** Gauge. Tree: processes left out of this sample, since one scan adds 16,384 at most, a
-	 * tracker follows 65,536 at most, or memory ran out; RT_REASON_MEMBERS_SKIPPED.
-	 * @since 0.2 */
+	/** Gauge. Tree: processes left out of this sample, since one scan adds 16,384 at most, or
+	 * memory ran out; RT_REASON_MEMBERS_SKIPPED. Later samples add them.
+	 * @since 0.2
+	 * @since 0.3 A tracker follows any number of processes. Until then 65,536 at most. */
 	uint64_t members_skipped;
 	/** Gauge, RT_HAS_PSS. Age of the oldest read that pss_bytes includes. @since 0.2 */
 	uint64_t pss_age_ns;

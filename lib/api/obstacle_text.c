@@ -170,8 +170,8 @@ static const char *text_of_skipped(int err)
 {
 	switch (err) {
 	case -ENOSPC:
-		return "The tree has more processes than could be added: one scan adds 16,384, and"
-		       " 65,536 are followed at most. See rt_metrics.members_skipped.";
+		return "The tree has more processes than could be added: one scan adds 16,384 at"
+		       " most. Later samples add the others. See rt_metrics.members_skipped.";
 	case -EMFILE:
 		return "Processes could not be added to the tree: the limit of open descriptors is"
 		       " reached. Raise RLIMIT_NOFILE, or lower rt_opts.max_fds.";

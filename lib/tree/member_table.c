@@ -98,8 +98,6 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 	struct rti_member *m;
 	int err = 0;
 
-	if (table->count >= RTI_MEMBERS_MAX)
-		return -ENOSPC;
 	if (table->count == table->capacity)
 		err = grow(table, 2 * table->capacity);
 	if (err < 0)

@@ -7,8 +7,6 @@
 
 #include "tree/member.h"
 
-#define RTI_MEMBERS_MAX 65536
-
 /* Written by member_table.c only. */
 struct rti_member_table {
 	struct rti_member
@@ -28,8 +26,8 @@ int rti_member_table_init(struct rti_member_table *table, uint32_t files_max);
 void rti_member_table_free(struct rti_member_table *table, const struct rti_context *ctx);
 
 /* Add a process. On success the table takes the descriptor that its stat was read from if it may
- * cache one, and sets file->fd to -1; file may be NULL. Members move in memory. Returns 0;
- * -ENOSPC at RTI_MEMBERS_MAX; or -ENOMEM. */
+ * cache one, and sets file->fd to -1; file may be NULL. Members move in memory. Returns 0 or
+ * -ENOMEM. */
 int rti_member_table_add_take(struct rti_member_table *table, const struct rti_context *ctx,
                               const struct rti_pid_stat *stat, struct rti_file *file);
 

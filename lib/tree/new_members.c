@@ -39,8 +39,7 @@ void rti_add_member(struct rti_tree *tree, const struct rti_pid_stat *stat, stru
 /* Whether no more members may be added. Asked before anything is read of a process. */
 bool rti_is_full(struct rti_tree *tree, int32_t pid)
 {
-	if (tree->table.count < RTI_MEMBERS_MAX &&
-	    tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
+	if (tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
 		return false;
 	tree->discovery.skipped++;
 	rti_note_skipped(tree, pid, -ENOSPC);

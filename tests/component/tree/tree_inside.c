@@ -65,11 +65,6 @@ size_t get_new_members_max(void)
 	return RTI_NEW_MEMBERS_MAX;
 }
 
-size_t get_members_max(void)
-{
-	return RTI_MEMBERS_MAX;
-}
-
 static struct rti_member *find_member(const struct rt_tracker *tracker, int32_t pid)
 {
 	struct rti_member *m = rti_member_find(&tracker->tree->table, pid);

@@ -46,9 +46,6 @@ int try_second_tree(struct rt_tracker *tracker, int32_t pid);
 /* Returns how many new members one scan adds at most. */
 size_t get_new_members_max(void);
 
-/* Returns how many members a tree has at most. */
-size_t get_members_max(void);
-
 /* --- Members --- */
 
 /* Returns whether a member has this pid. Members that exited since the last sample are included. */
