@@ -298,8 +298,10 @@ struct rt_opts {
 	/** RT_HAS_ bits to measure; 0 means rt_default_domains(). The tracker does not read what is
 	 * not requested. It ignores bits that only the other kind has: see rt_domains(). */
 	uint64_t want;
-	/** Maximum number of descriptors that the tracker keeps open between samples. 0 means a
-	 * quarter of the soft RLIMIT_NOFILE, at most 4096. */
+	/** Maximum number of descriptors that the tracker keeps open between samples. 0 means
+	 * half of the soft RLIMIT_NOFILE, at most 65,536; or a quarter, if that limit is below
+	 * 4096. A process takes two, or four while all of its files are read.
+	 * @since 0.3 Until then a quarter, at most 4096. */
 	uint32_t max_fds;
 	uint32_t reserved; /**< 0. */
 	/** Maximum share of one CPU that reading PSS may use over time, in thousandths. 0 means 10

@@ -11,7 +11,8 @@
 #include "api/struct_size.h"
 #include "util/visit.h"
 
-#define MOST_FILES 4096u
+#define MOST_FILES 65536u
+#define MANY_FILES 4096u /* a process with so many descriptors can spare half of them */
 #define QUICK_NS 100000u
 
 /* The id differs from that of any other tracker: one made at another time, by another thread, or
@@ -53,11 +54,11 @@ int rti_tracker_check_opts(const struct rt_opts *opts, struct rt_opts *known)
 
 static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts)
 {
-	uint32_t quarter = t->platform.fd_limit() / 4;
+	uint32_t limit = t->platform.fd_limit(), share = limit / (limit >= MANY_FILES ? 2 : 4);
 
 	if (opts->max_fds)
 		return opts->max_fds;
-	return quarter < MOST_FILES ? quarter : MOST_FILES;
+	return share < MOST_FILES ? share : MOST_FILES;
 }
 
 /* What a tracker follows. */

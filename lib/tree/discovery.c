@@ -63,17 +63,20 @@ static void scan_leader(struct children_scan *scan, struct rti_file *cached)
 /* The process has one thread, as far as is known. A thread that it made since stat was read may
  * have forked and may exit before the next sample: its child then moves to the leader, though no
  * pid was given out since. So the children are listed again if a pid was given out since stat
- * was read. */
-static void scan_single_thread(struct children_scan *scan, struct rti_member *m)
+ * was read. Where newborns are looked at, the file is read seldom, and is not kept. */
+static void scan_single_thread(struct children_scan *scan, struct rti_member *m, bool is_kept)
 {
-	struct rti_file cached = m->files.children;
+	struct rti_tree *tree = scan->tree;
+	struct rti_file file = m->files.children;
 
 	m->scan.threads = 1;
-	if (scan->tree->discovery.last_pid != m->values.stat_last_pid)
+	if (tree->discovery.last_pid != m->values.stat_last_pid)
 		m->scan.last_pid = 0;
-	scan_leader(scan, &cached);
+	scan_leader(scan, &file);
+	if (!is_kept)
+		rti_procfs_close_file(tree->ctx->procfs, &file);
 	/* Members may have moved. */
-	rti_member_find(&scan->tree->table, scan->parent)->files.children = cached;
+	rti_member_find(&tree->table, scan->parent)->files.children = file;
 }
 
 static void scan_all_threads(struct children_scan *scan)
@@ -92,10 +95,15 @@ static void scan_all_threads(struct children_scan *scan)
  * a thread that exits move to another one. Returns whether a child may have been left out. */
 static bool scan_children(struct rti_tree *tree, struct rti_member *m)
 {
+	const struct rti_discovery_state *d = &tree->discovery;
 	struct children_scan scan = { .tree = tree, .parent = m->pid };
+	bool has_looked = d->last_pid && d->looked_last_pid == d->last_pid,
+	     is_single = m->stat.num_threads == 1,
+	     is_kept = is_single && !has_looked &&
+	               rti_member_reserve_file(&tree->table, tree->ctx, m, &m->files.children);
 
-	if (m->stat.num_threads == 1 && rti_member_reserve_files(&tree->table, tree->ctx, m))
-		scan_single_thread(&scan, m);
+	if (is_kept || (is_single && has_looked))
+		scan_single_thread(&scan, m, is_kept);
 	else
 		scan_all_threads(&scan);
 	return scan.is_incomplete;
@@ -107,7 +115,7 @@ bool rti_discovery_has_children(struct rti_tree *tree, struct rti_member *m)
 	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
 
 	return !tree->discovery.has_children_files || m->stat.num_threads != 1 ||
-	       !rti_member_reserve_files(&tree->table, ctx, m) ||
+	       !rti_member_reserve_file(&tree->table, ctx, m, &m->files.children) ||
 	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD,
 	                              &m->files.children, ctx->buf) < 0 ||
 	       ctx->buf->len > 0;

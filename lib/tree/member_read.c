@@ -156,10 +156,16 @@ static void store_read(struct member_read *r)
 	rti_gpu_files_note_read(r->tree, m);
 }
 
+static bool reserve(const struct member_read *r, const struct rti_file *file)
+{
+	return rti_member_reserve_file(&r->tree->table, r->tree->ctx, r->m, file);
+}
+
 static void set_target(struct member_read *r)
 {
 	struct rti_member *m = r->m;
-	bool is_cached = rti_member_reserve_files(&r->tree->table, r->tree->ctx, m);
+	bool keeps_statm = r->tree->wanted & RT_HAS_RSS && reserve(r, &m->files.statm),
+	     keeps_io = r->wanted & r->tree->domains.folds_children && reserve(r, &m->files.io);
 
 	m->values.memory_tid = rti_pid_mm_thread(r->tree->ctx, m->pid, &m->stat);
 	r->target = (struct rti_target){
@@ -167,8 +173,8 @@ static void set_target(struct member_read *r)
 		.stat = &m->stat,
 		.clock = m->clock.is_known ? &m->clock.now : NULL,
 		.memory_tid = m->values.memory_tid,
-		.statm = is_cached ? &m->files.statm : NULL,
-		.io = is_cached ? &m->files.io : NULL,
+		.statm = keeps_statm ? &m->files.statm : NULL,
+		.io = keeps_io ? &m->files.io : NULL,
 	};
 }
 

@@ -10,8 +10,7 @@
 #include "collect/pid_stat.h"
 
 #define FIRST_CAPACITY 16
-#define FILES_PER_MEMBER 4 /* stat, statm, io, children */
-#define EVICTION_LOOKS 8   /* more would cost more than opening the files does */
+#define EVICTION_LOOKS 8 /* more would cost more than opening the files does */
 
 static size_t slot_of(const struct rti_member_table *table, int32_t pid)
 {
@@ -118,7 +117,7 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 	};
 	table->slots[slot_of(table, stat->pid)] = (uint32_t)++table->count;
 	table->added++;
-	if (file && rti_member_reserve_files(table, ctx, m)) {
+	if (file && rti_member_reserve_file(table, ctx, m, &m->files.stat)) {
 		m->files.stat = *file;
 		file->fd = -1;
 	}
@@ -128,9 +127,9 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 int rti_member_read_stat(struct rti_member_table *table, const struct rti_context *ctx,
                          struct rti_member *m)
 {
-	struct rti_file *cached = rti_member_reserve_files(table, ctx, m) ? &m->files.stat : NULL;
+	bool is_cached = rti_member_reserve_file(table, ctx, m, &m->files.stat);
 	struct rti_pid_stat stat;
-	int err = rti_pid_stat_read(ctx, m->pid, cached, &stat);
+	int err = rti_pid_stat_read(ctx, m->pid, is_cached ? &m->files.stat : NULL, &stat);
 
 	if (err < 0)
 		return err;
@@ -184,29 +183,26 @@ static bool evict_files(struct rti_member_table *table, const struct rti_context
 
 		if (count_open(m) == 0 || m->files.used_at + 1 >= table->samples)
 			continue;
+		table->files_cached -= count_open(m);
 		close_files(ctx, m);
-		table->files_cached -= FILES_PER_MEMBER;
 		return true;
 	}
 	return false;
 }
 
-bool rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx,
-                              struct rti_member *m)
+bool rti_member_reserve_file(struct rti_member_table *table, const struct rti_context *ctx,
+                             struct rti_member *m, const struct rti_file *file)
 {
 	m->files.used_at = table->samples;
-	if (count_open(m) > 0)
+	if (file->fd >= 0)
 		return true;
-	if (table->files_cached + FILES_PER_MEMBER > table->files_max && !evict_files(table, ctx))
+	if (table->files_cached >= table->files_max && !evict_files(table, ctx))
 		return false;
-	if (table->files_cached + FILES_PER_MEMBER > table->files_max)
-		return false;
-	table->files_cached += FILES_PER_MEMBER;
+	table->files_cached++;
 	table->needs_file_count = true;
 	return true;
 }
 
-/* Room stays reserved for all of the files of a member that has one open. */
 void rti_member_table_count_files(struct rti_member_table *table)
 {
 	if (!table->needs_file_count)
@@ -214,7 +210,7 @@ void rti_member_table_count_files(struct rti_member_table *table)
 	table->needs_file_count = false;
 	table->files_cached = 0;
 	for (size_t i = 0; i < table->count; i++)
-		table->files_cached += count_open(&table->members[i]) ? FILES_PER_MEMBER : 0;
+		table->files_cached += count_open(&table->members[i]);
 }
 
 /* The new limit is half of what there was, since more cannot be had now. */

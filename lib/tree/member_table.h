@@ -14,10 +14,11 @@ struct rti_member_table {
 	size_t count, capacity;
 	uint32_t *slots; /* hash of pids: index + 1, or 0 */
 	size_t slot_count;
-	uint64_t added;   /* members so far */
-	uint64_t samples; /* so far; for the age of cached descriptors */
-	uint32_t files_cached, files_max;
-	bool needs_file_count; /* room for descriptors was reserved since they were counted */
+	uint64_t added;        /* members so far */
+	uint64_t samples;      /* so far; for the age of cached descriptors */
+	uint32_t files_cached; /* open, or about to be opened */
+	uint32_t files_max;
+	bool needs_file_count; /* some may not have been opened */
 	size_t evict_next;     /* where the search for a member that gives up descriptors goes on */
 };
 
@@ -49,10 +50,10 @@ bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m);
 /* Whether a cached statm proves that the member is there and no zombie. False proves nothing. */
 bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m);
 
-/* Reserve room for the cached descriptors of a member, if need be that of a member that was not
- * read for a while. Returns false if no more may be cached. */
-bool rti_member_reserve_files(struct rti_member_table *table, const struct rti_context *ctx,
-                              struct rti_member *m);
+/* Reserve room for a cached descriptor of a member, if need be that of a member that was not read
+ * for a while. Returns false if no more may be cached. */
+bool rti_member_reserve_file(struct rti_member_table *table, const struct rti_context *ctx,
+                             struct rti_member *m, const struct rti_file *file);
 
 /* A new sample begins. */
 void rti_member_table_begin_sample(struct rti_member_table *table);

@@ -9,7 +9,7 @@
 #include "suite.h"
 #include "tree_inside.h"
 
-#define FILES_DEFAULT_MAX 4096
+#define FILES_DEFAULT_MAX 65536
 #define ALL_OF_A_TREE                                                                              \
 	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS |      \
 	 RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_THREADS |                \
@@ -67,14 +67,16 @@ START_TEST(pss_options_of_zero_are_one_percent_and_fifty_milliseconds)
 }
 END_TEST
 
-START_TEST(file_option_of_zero_is_a_quarter_of_the_limit_up_to_4096)
+START_TEST(file_option_of_zero_is_a_quarter_or_half_of_the_limit)
 {
+	if (limit_files(4 * FILES_DEFAULT_MAX))
+		ck_assert_uint_eq(get_options(NULL).files_max, FILES_DEFAULT_MAX);
+	if (limit_files(4096))
+		ck_assert_uint_eq(get_options(NULL).files_max, 2048);
 	ck_assert(limit_files(1000));
 	ck_assert_uint_eq(get_options(NULL).files_max, 250);
 	ck_assert(limit_files(400));
 	ck_assert_uint_eq(get_options(NULL).files_max, 100);
-	if (limit_files(4 * FILES_DEFAULT_MAX + 400))
-		ck_assert_uint_eq(get_options(NULL).files_max, FILES_DEFAULT_MAX);
 }
 END_TEST
 
@@ -102,7 +104,7 @@ int main(void)
 	tcase_add_test(tree, no_options_and_options_of_zero_are_the_same);
 	tcase_add_test(tree, options_of_zero_follow_children_and_read_memory_without_events);
 	tcase_add_test(tree, pss_options_of_zero_are_one_percent_and_fifty_milliseconds);
-	tcase_add_test(tree, file_option_of_zero_is_a_quarter_of_the_limit_up_to_4096);
+	tcase_add_test(tree, file_option_of_zero_is_a_quarter_or_half_of_the_limit);
 	tcase_add_test(system, system_tracker_with_options_of_zero_wants_all_of_the_system);
 	return suite_run(suite);
 }

@@ -17,6 +17,8 @@ START_TEST(children_of_a_second_thread_are_members)
 
 	parent.children = "101";
 	fake_process_write(&fix.root, &parent);
+	fixture_write(&fix.root, "proc/100/stat",
+	              "100 (sh) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 1000\n");
 	fake_process_write(&fix.root, &first_child);
 	fake_process_write(&fix.root, &second_child);
 	fixture_write(&fix.root, "proc/100/task/150/children", "102 ");

@@ -128,7 +128,7 @@ START_TEST(cached_descriptors_stay_below_the_limit)
 
 	m = take_sample();
 
-	ck_assert_uint_eq(faults_open_files(), ROOT_FDS + 4);
+	ck_assert_uint_eq(faults_open_files(), ROOT_FDS + 5);
 	ck_assert_uint_eq(m.read_bytes, 5120);
 }
 END_TEST
