@@ -269,7 +269,9 @@ struct rt_tracker;
  * Events wait in a socket buffer until rt_sample() or rt_tracker_glance() reads them. It holds
  * several MB, or 200 kB if the caller may have no more. Call one of the two often enough:
  * RT_REASON_EVENTS_LOST is set if the buffer overflowed. Each fork on the system takes about a
- * microsecond longer. @since 0.2 */
+ * microsecond longer. @since 0.2
+ * @since 0.3 Without this flag, the tracker of a large tree may receive forks alone, where that
+ * saves more than it costs. No figure depends on them. */
 #define RT_OPT_PROCESS_EVENTS 0x4U
 
 /** rt_opts.flags, pid tracker: never read PSS, which walks the page tables of a process. Estimate

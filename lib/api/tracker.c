@@ -398,6 +398,7 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 	if (err == 0) {
 		rows.room = *count;
 		*count = rti_tree_count(tree_of(t));
+		rti_rows_want(tree_of(t));
 		rti_tree_each_sampled(tree_of(t), copy_process_out, &rows);
 	}
 	rti_lock_release(t->lock);

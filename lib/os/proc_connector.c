@@ -11,6 +11,7 @@
 
 #include "os/kernel_abi.h"
 
+#define SMALL_BUFFER_BYTES (1 << 20)
 #define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel grants most users less */
 #define EVENT_BYTES 1024       /* the most that a message takes of it (Linux 6.18: 832) */
 #define MESSAGE_BYTES 128      /* longer than any message (Linux 6.18: 76) */
@@ -78,8 +79,10 @@ static int set_filter(int fd, const struct rti_sock_fprog *program)
  * than processes. An event is of a thread if its tid differs from its pid. Returns 0 or -errno. */
 static int attach_filter(int fd, unsigned also)
 {
-	/* Accept every exit, or go on to compare its ids. */
-	const uint8_t to_exit = also & RTI_EVENTS_THREAD_EXITS ? 8 : 4;
+	/* Accept every exit, drop it, or go on to compare its ids. */
+	const uint8_t to_exit = also & RTI_EVENTS_FORKS_ALONE    ? 9
+	                        : also & RTI_EVENTS_THREAD_EXITS ? 8
+	                                                         : 4;
 	struct rti_sock_filter code[] = {
 		/* 0 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_WHAT },
 		/* 1 */ { RTI_BPF_IF_EQUAL, 1, 0, htobe32(RTI_EVENT_WHAT_FORK) },
@@ -124,9 +127,9 @@ static int attach_thread_filter(int fd, unsigned also)
 }
 
 /* Make the buffer as large as the kernel allows. */
-static void enlarge_buffer(int fd)
+static void enlarge_buffer(int fd, unsigned also)
 {
-	const int bytes = BUFFER_BYTES;
+	const int bytes = also & RTI_EVENTS_FORKS_ALONE ? SMALL_BUFFER_BYTES : BUFFER_BYTES;
 
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
@@ -143,7 +146,7 @@ static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also
 	int err;
 
 	/* Do this before the first event arrives: one that does not fit would look like a loss. */
-	enlarge_buffer(fd);
+	enlarge_buffer(fd, also);
 	err = attach(fd, also);
 	if (err == 0 && (bind(fd, (const struct sockaddr *)&group, sizeof(group)) < 0 ||
 	                 getsockname(fd, (struct sockaddr *)&self, &self_len) < 0))
@@ -175,6 +178,8 @@ int rti_events_open(unsigned also)
 {
 	uint32_t events = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
 
+	if (also & RTI_EVENTS_FORKS_ALONE)
+		events = RTI_EVENT_WHAT_FORK;
 	if (also & RTI_EVENTS_NAMES)
 		events |= RTI_EVENT_WHAT_COMM;
 	if (also & RTI_EVENTS_TRACERS)

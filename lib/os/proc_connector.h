@@ -15,6 +15,8 @@
 #define RTI_EVENTS_NAMES 1u        /* a process changed its name */
 #define RTI_EVENTS_THREAD_EXITS 2u /* exits of threads */
 #define RTI_EVENTS_TRACERS 4u      /* a tracer attached to a process */
+/* Instead of them: forks alone, as far as the kernel can restrict them. Fewer wait at most. */
+#define RTI_EVENTS_FORKS_ALONE 8u
 
 /* Subscribe to all events from now on. also is a set of the flags above.
  *

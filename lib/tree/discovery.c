@@ -13,6 +13,7 @@
 #include "parse/scan.h"
 #include "tree/clock_read.h"
 #include "tree/new_members.h"
+#include "tree/parents.h"
 #include "util/array.h"
 #include "util/visit.h"
 
@@ -429,6 +430,7 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	struct rti_discovery_state *d = &tree->discovery;
 	bool is_first = !d->was_scanned;
 
+	rti_parents_poll(tree);
 	if (!d->is_followed || tree->table.count == 0) {
 		rti_read_clocks(tree, ask);
 		return;

@@ -13,6 +13,7 @@
 #include "tree/member_table.h"
 #include "tree/memory_state.h"
 #include "tree/newborns.h"
+#include "tree/parent_state.h"
 #include "tree/pss_budget.h"
 #include "tree/skipped.h"
 #include "util/saturate.h"
@@ -133,6 +134,7 @@ struct rti_tree {
 	const struct rti_context *ctx; /* the tracker's */
 	struct rti_member_table table;
 	struct rti_discovery_state discovery;
+	struct rti_parents parents;           /* written by parents.c */
 	struct rti_batch_reader batch_reader; /* written by batch_read.c */
 	struct rti_ledger ledger;             /* written by ledger.c; self_only by tree.c */
 	struct rti_pss_budget pss_budget;     /* written by pss_budget.c */
@@ -144,6 +146,7 @@ struct rti_tree {
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
 	struct rti_rows_state rows;
+	bool wants_rows; /* the caller lists processes; written by member_row.c */
 	struct rti_supervised_state supervised;
 	struct rti_tree_loop_state loop;
 	struct rti_obstacles obstacles;

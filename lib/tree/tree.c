@@ -15,6 +15,7 @@
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/memory_peak.h"
+#include "tree/parents.h"
 #include "tree/tree_metrics.h"
 
 static void set_domains(struct rti_tree *tree, uint64_t want)
@@ -49,6 +50,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->ledger.self_only = ctx->flags & RT_OPT_NO_CHILDREN;
 	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	rti_discovery_init(tree);
+	tree->parents = (struct rti_parents)RTI_PARENTS_INIT;
 	rti_tree_loop_init(tree);
 	tree->list = opts->list;
 	tree->list_arg = opts->list_arg;
@@ -76,6 +78,7 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_cgroup_close(&tree->supervised.cgroup, tree->ctx);
 	rti_tree_loop_free(tree);
 	rti_discovery_free(tree);
+	rti_parents_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
 	rti_memory_free(tree);
 	rti_tree_gpu_free(tree);
@@ -107,6 +110,12 @@ static void read_members(struct rti_tree *tree)
 		rti_read_member(tree, &tree->table.members[i]);
 }
 
+static void discover(struct rti_tree *tree)
+{
+	rti_parents_begin_sample(tree);
+	rti_discover_members(tree, rti_ask_for_sample);
+}
+
 int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *out)
 {
 	rti_tree_loop_begin(tree);
@@ -114,7 +123,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	if (tree->list)
 		rti_update_listed(tree, rti_ask_for_sample);
 	else
-		rti_discover_members(tree, rti_ask_for_sample);
+		discover(tree);
 	rti_tree_check_cgroups(tree);
 	read_members(tree);
 	rti_exits_reconcile(tree);

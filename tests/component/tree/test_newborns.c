@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* New members by the pids that were given out, against new members by the children files: over a
- * tree that forks in every way, both find each process, in the same sample. */
+ * tree that forks in every way, both find each process, in the same sample. And what its processes
+ * have reaped, by the events of their forks, against stat of each that ran. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -20,8 +22,20 @@
 #define CHILDREN_MAX 3
 #define ROUND_NS UINT64_C(300000000)
 #define PIDS_MAX 1024
+#define NEW_NAME "renamed"
 
-enum deed { FORK, FORK_FROM_THREAD, FORK_TWO, FORK_ORPHAN, FORK_BRIEFLY, END_ONE, NOTHING, DEEDS };
+enum deed {
+	FORK,
+	FORK_FROM_THREAD,
+	FORK_TWO,
+	FORK_ORPHAN,
+	FORK_BRIEFLY,
+	FORK_WORKER, /* and wait for it */
+	END_ONE,
+	NOTHING,
+	DEEDS,
+	RENAME
+};
 
 static struct {
 	pid_t root;
@@ -75,6 +89,19 @@ static pid_t fork_pair(bool exits)
 	return pid;
 }
 
+/* Two ticks of CPU time, so that stat of the parent shows them. */
+static pid_t fork_worker(void)
+{
+	struct timespec used = { 0 };
+	pid_t pid = fork();
+
+	while (pid == 0 && used.tv_nsec < 20000000)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	if (pid == 0)
+		_exit(0);
+	return pid;
+}
+
 static void end_child(pid_t pid)
 {
 	if (pid > 0) {
@@ -99,6 +126,12 @@ static pid_t do_deed(enum deed deed)
 		return fork_pair(false);
 	case FORK_ORPHAN:
 		waitpid(fork_pair(true), NULL, 0);
+		return 0;
+	case RENAME:
+		prctl(PR_SET_NAME, NEW_NAME);
+		return 0;
+	case FORK_WORKER:
+		waitpid(fork_worker(), NULL, 0);
 		return 0;
 	case FORK_BRIEFLY:
 		end_child(fork_sleeper());
@@ -195,7 +228,9 @@ static uint64_t fake_monotonic_ns(void)
 
 static struct rt_tracker *track_root(void)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU | RT_HAS_PROCESSES };
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .want =
+		                          RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO | RT_HAS_PROCESSES };
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, fix.root, &opts), 0);
@@ -203,6 +238,15 @@ static struct rt_tracker *track_root(void)
 	get_platform(tracker)->monotonic_ns = fake_monotonic_ns;
 	forbid_batch_reader(tracker);
 	return tracker;
+}
+
+static void tell_all(enum deed deed)
+{
+	unsigned char order = (unsigned char)deed;
+
+	for (int i = 0; i < WORKERS; i++)
+		ck_assert_int_eq(write(fix.orders[i], &order, 1), 1);
+	read_answers(WORKERS);
 }
 
 /* One worker in eight does something; all of them run, so that each may have forked. */
@@ -256,6 +300,71 @@ START_TEST(members_by_given_out_pids_are_those_of_the_children_files)
 }
 END_TEST
 
+/* What a process itself has used goes on meanwhile, by some microseconds. */
+static uint64_t sample_reaped_ns(struct rt_tracker *tracker)
+{
+	struct rt_metrics m;
+
+	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+	return get_reaped_cpu_ns(tracker);
+}
+
+/* No sample sees the workers that use the CPU time: it is in the accounts of those that forked
+ * them alone. */
+START_TEST(cpu_time_of_reaped_children_by_fork_events_is_that_of_all_stat_files)
+{
+	struct rt_tracker *by_events = track_root(), *by_stat = track_root();
+	uint64_t spared = 0;
+
+	forbid_fork_events(by_stat);
+	for (int round = 0; round < ROUNDS / 3; round++) {
+		run_round();
+		fix.now_ns += ROUND_NS;
+		if (!ask_for_fork_events(by_events)) {
+			suite_skip_test("there are no process events here");
+			break;
+		}
+		ck_assert_uint_eq(sample_reaped_ns(by_events), sample_reaped_ns(by_stat));
+		spared += count_spared_stats(by_events);
+	}
+	ck_assert_uint_gt(get_reaped_cpu_ns(by_stat), 0);
+	ck_assert(spared > ROUNDS || !ask_for_fork_events(by_events));
+	rt_tracker_free(by_events);
+	rt_tracker_free(by_stat);
+}
+END_TEST
+
+static size_t count_renamed(const struct rt_tracker *tracker)
+{
+	static struct rt_process rows[PIDS_MAX];
+	size_t count = PIDS_MAX, renamed = 0;
+
+	ck_assert_int_eq(rt_tracker_processes(tracker, rows, sizeof(rows[0]), &count), 0);
+	for (size_t i = 0; i < count; i++)
+		renamed += strcmp(rows[i].comm, NEW_NAME) == 0;
+	return renamed;
+}
+
+/* The first list reads what was put off; later samples put off nothing that a list has. */
+START_TEST(list_after_stat_was_spared_has_the_names_of_now)
+{
+	struct rt_tracker *tracker = track_root();
+	uint64_t spared = 0;
+
+	for (int round = 0; round < 4 && ask_for_fork_events(tracker); round++) {
+		tell_all(round == 3 ? RENAME : NOTHING);
+		fix.now_ns += ROUND_NS;
+		sample_reaped_ns(tracker);
+		spared = count_spared_stats(tracker);
+	}
+	if (spared > 0)
+		ck_assert_uint_eq(count_renamed(tracker), WORKERS);
+	else
+		suite_skip_test("no stat was spared here");
+	rt_tracker_free(tracker);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tree/newborns");
@@ -263,5 +372,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, members_by_given_out_pids_are_those_of_the_children_files);
+	tcase_add_test(cases, cpu_time_of_reaped_children_by_fork_events_is_that_of_all_stat_files);
+	tcase_add_test(cases, list_after_stat_was_spared_has_the_names_of_now);
 	return suite_run(suite);
 }

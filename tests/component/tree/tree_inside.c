@@ -252,3 +252,35 @@ uint64_t count_looks_at_newborns(const struct rt_tracker *tracker)
 {
 	return tracker->tree->discovery.newborns.looks;
 }
+
+void forbid_fork_events(struct rt_tracker *tracker)
+{
+	tracker->tree->parents.is_unavailable = true;
+}
+
+bool ask_for_fork_events(struct rt_tracker *tracker)
+{
+	struct rti_parents *parents = &tracker->tree->parents;
+
+	parents->stats = UINT32_MAX;
+	parents->last_pid = 1;
+	parents->retry_sample = 0;
+	return !parents->is_unavailable;
+}
+
+uint64_t count_spared_stats(const struct rt_tracker *tracker)
+{
+	return tracker->tree->parents.spared;
+}
+
+uint64_t get_reaped_cpu_ns(const struct rt_tracker *tracker)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < tracker->tree->table.count; i++) {
+		const uint64_t *children = tracker->tree->table.members[i].account.children;
+
+		sum_ns += children[RTI_CPU_USER] + children[RTI_CPU_SYSTEM];
+	}
+	return sum_ns;
+}

@@ -134,4 +134,19 @@ void forbid_looks_at_newborns(struct rt_tracker *tracker);
 /* Returns how many scans found all new members that way. */
 uint64_t count_looks_at_newborns(const struct rt_tracker *tracker);
 
+/* --- Fork events --- */
+
+/* Never subscribe to the forks of members. */
+void forbid_fork_events(struct rt_tracker *tracker);
+
+/* Have the next sample subscribe to them, as if it had read stat often. Returns false if they
+ * cannot be had here. */
+bool ask_for_fork_events(struct rt_tracker *tracker);
+
+/* Returns the CPU time of all that the members have reaped, by their accounts. */
+uint64_t get_reaped_cpu_ns(const struct rt_tracker *tracker);
+
+/* Returns how many reads of stat the last sample has saved by events. */
+uint64_t count_spared_stats(const struct rt_tracker *tracker);
+
 #endif
