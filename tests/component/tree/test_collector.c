@@ -64,7 +64,7 @@ static void sample_after(uint64_t ns)
 static void run_all(void)
 {
 	for (size_t i = 0; i < family.count; i++)
-		ck_assert_int_eq(family_tell(&family, i, FAMILY_RUN, 20), 0);
+		ck_assert_int_eq(family_tell(&family, i, FAMILY_RUN, 1), 0);
 }
 
 /* The next sample reads by BPF. Returns false, and skips the test, if that cannot be
