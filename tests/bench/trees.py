@@ -4,7 +4,7 @@
 Usage: trees.py [--quick] [--sizes 1,1000] [--rounds N] [--rate FORKS] [--intervals 1000,100]
 
 In real use there is a pause between two samples, in which the caches are used by others, and other
-programs of the machine start processes. All contenders take a sample in turn, in each round. The
+programs of the machine start processes. After each pause all contenders take a sample in turn. The
 text reader has no BPF program, as a user without privileges."""
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pathlib
 import resource
 import statistics
 import subprocess
+import time
 from typing import Dict, Iterator, List
 
 from contenders import FLOOR, FLOOR_CHANGED, PROGRAMS, RTRACK_TEXT, Contender, Session, Task
@@ -53,12 +54,12 @@ def measure(task: Task, percent: int, pause_ms: int, rounds: int) -> Dict[str, L
     cpu_ns: Dict[str, List[float]] = {name: [] for name in sessions}
     try:
         for session in sessions.values():
-            session.slow(2, running, 0)
+            session.slow(4, running, 0)
         for i in range(rounds):
+            time.sleep(pause_ms / 1000)
             names = list(sessions)
             for name in names[i % len(names):] + names[:i % len(names)]:
-                cost = sessions[name].slow(1, running, pause_ms)
-                cpu_ns[name].append(cost.cpu_ns)
+                cpu_ns[name].append(sessions[name].slow(1, running, 0).cpu_ns)
     finally:
         for session in sessions.values():
             session.end()
