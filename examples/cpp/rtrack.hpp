@@ -306,6 +306,21 @@ class Command
 		               "rt_command_wait");
 	}
 
+	/** A text of a process of the list: empty if it is not known. text: an RT_TEXT_ value. The
+	 * arguments are separated by NUL. */
+	std::string process_text(std::size_t row, std::uint32_t text) const
+	{
+		std::size_t length = 0;
+		std::string out;
+
+		check(rt_command_process_text(handle.get(), row, text, nullptr, &length),
+		      "rt_command_process_text");
+		out.resize(length);
+		check(rt_command_process_text(handle.get(), row, text, &out[0], &length),
+		      "rt_command_process_text");
+		return out;
+	}
+
 	void signal(int number)
 	{
 		check(rt_command_signal(handle.get(), number), "rt_command_signal");

@@ -148,6 +148,12 @@ COMMAND_SUBREAPER_SELF = 1 << 5
 
 PROCESS_FINAL = 1 << 0
 PROCESS_RUNNING = 1 << 1
+PROCESS_NO_EXEC = 1 << 2
+PROCESS_CUT = 1 << 3
+PROCESS_OWN_IO = 1 << 4
+
+TEXT_COMMAND_LINE = 1
+TEXT_CWD = 2
 
 PEAK_PSS = 1
 PEAK_RSS = 2
@@ -350,6 +356,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_command_kill": (ctypes.c_int, [handle]),
         "rt_command_wait": (ctypes.c_int, [handle, i64, out, size]),
         "rt_command_processes": (ctypes.c_int, [handle, out, size, count]),
+        "rt_command_process_text": (ctypes.c_int, [handle, size, u32, ctypes.c_char_p, count]),
         "rt_command_free": (None, [handle]),
         "rt_trace_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_TraceOpts)]),
         "rt_trace_fd": (ctypes.c_int, [handle]),
@@ -600,6 +607,21 @@ class CommandProcess(Record):
     def is_running(self) -> bool:
         """The process was still running when the list was made."""
         return bool(self.flags & PROCESS_RUNNING)
+
+    @property
+    def has_executed(self) -> bool:
+        """It is not known to have only forked. Otherwise its texts are those of its parent."""
+        return not self.flags & PROCESS_NO_EXEC
+
+    @property
+    def is_cut(self) -> bool:
+        """The command line is cut."""
+        return bool(self.flags & PROCESS_CUT)
+
+    @property
+    def has_own_io(self) -> bool:
+        """``own_read_bytes`` and ``own_write_bytes`` are known."""
+        return bool(self.flags & PROCESS_OWN_IO)
 
 
 @_record(17)
@@ -1324,6 +1346,24 @@ class Command:
         """
         with self._lock:
             return _rows(_lib.rt_command_processes, self._live(), CommandProcess)
+
+    def process_text(self, row: int, text: int) -> bytes:
+        """Return a text (``TEXT_``) of a process: b"" if it is not known.
+
+        ``row`` is its place in the list of processes(). The arguments are separated by NUL.
+        """
+        length = ctypes.c_size_t(0)
+        call = _lib.rt_command_process_text
+        with self._lock:
+            _check(call(self._live(), row, text, None, ctypes.byref(length)))
+            buffer = ctypes.create_string_buffer(length.value + 1)
+            _check(call(self._live(), row, text, buffer, ctypes.byref(length)))
+        return buffer.raw[: length.value]
+
+    def command_line(self, row: int) -> List[str]:
+        """Return the arguments of a process, decoded by os.fsdecode(): [] if they are unknown."""
+        text = self.process_text(row, TEXT_COMMAND_LINE)
+        return [os.fsdecode(word) for word in text.split(b"\0")] if text else []
 
     def close(self) -> None:
         """Release the command. A program that is still running continues to run.

@@ -82,6 +82,15 @@ void cell_string(struct text *out, const char *value)
 	text_quoted(out, value);
 }
 
+void cell_line(struct text *out, const char *value)
+{
+	begin(out, true);
+	text_add(out, "\"");
+	for (; *value; value++)
+		text_bytes(out, *value == '"' ? "\"\"" : value, *value == '"' ? 2 : 1);
+	text_add(out, "\"");
+}
+
 void cell_domains(struct text *out, uint64_t bits)
 {
 	begin(out, true);

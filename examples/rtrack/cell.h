@@ -26,6 +26,9 @@ void cell_string(struct text *out, const char *value);
 /* The same without the comma before it. */
 void text_quoted(struct text *out, const char *value);
 
+/* Write text that is on one line already. Only quotes are doubled. */
+void cell_line(struct text *out, const char *value);
+
 /* Write the names of the domains of these RT_HAS_ bits, separated by spaces. */
 void cell_domains(struct text *out, uint64_t bits);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "options.h"
 #include "suggest.h"
 
 enum { NAME_BYTES = 40 };

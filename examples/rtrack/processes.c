@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cell.h"
+#include "escape.h"
 #include "figures.h"
 #include "format.h"
 #include "json.h"
@@ -33,6 +34,21 @@ static const char *const columns[] = {
 	"final",
 	"running",
 	"partial",
+	"estimated",
+	"own_read_bytes",
+	"own_write_bytes",
+	"forked_only",
+	"command_line",
+	"command_line_cut",
+	"cwd",
+};
+
+/* One process, with its texts in the form in which they are written. */
+struct listed {
+	struct rt_command_process row;
+	struct text command_line, cwd;
+	char *bytes; /* room for a text as the library has it */
+	size_t room;
 };
 
 int processes_open(struct processes *p, const struct options *options)
@@ -53,11 +69,22 @@ bool processes_are_wanted(const struct processes *p)
 
 static bool has_value(const struct rt_command_process *row, uint64_t bit)
 {
-	return is_known((struct marks){ row->valid, row->partial, 0 }, bit);
+	return is_known((struct marks){ row->valid, row->partial, row->estimated }, bit);
 }
 
-static void csv_row(struct text *out, const struct rt_command_process *row)
+static bool has_flag(const struct rt_command_process *row, uint32_t flag)
 {
+	return (row->flags & flag) != 0;
+}
+
+static const char *line_of(const struct text *text)
+{
+	return text->len ? text->data : "";
+}
+
+static void csv_row(struct text *out, const struct listed *listed)
+{
+	const struct rt_command_process *row = &listed->row;
 	bool cpu = has_value(row, RT_HAS_CPU), io = has_value(row, RT_HAS_IO);
 
 	cell_i64(out, true, row->pid);
@@ -72,9 +99,16 @@ static void csv_row(struct text *out, const struct rt_command_process *row)
 	cell_u64(out, has_value(row, RT_HAS_PEAK_RSS), row->peak_rss_bytes);
 	cell_u64(out, io, row->read_bytes);
 	cell_u64(out, io, row->write_bytes);
-	cell_u64(out, true, (row->flags & RT_PROCESS_FINAL) != 0);
-	cell_u64(out, true, (row->flags & RT_PROCESS_RUNNING) != 0);
+	cell_u64(out, true, has_flag(row, RT_PROCESS_FINAL));
+	cell_u64(out, true, has_flag(row, RT_PROCESS_RUNNING));
 	cell_domains(out, row->partial);
+	cell_domains(out, row->estimated);
+	cell_u64(out, has_flag(row, RT_PROCESS_OWN_IO), row->own_read_bytes);
+	cell_u64(out, has_flag(row, RT_PROCESS_OWN_IO), row->own_write_bytes);
+	cell_u64(out, true, has_flag(row, RT_PROCESS_NO_EXEC));
+	cell_line(out, line_of(&listed->command_line));
+	cell_u64(out, true, has_flag(row, RT_PROCESS_CUT));
+	cell_line(out, line_of(&listed->cwd));
 	cell_end_row(out);
 }
 
@@ -102,8 +136,15 @@ static void json_seconds(struct text *out, const char *key, bool known, uint64_t
 		json_null(out, key);
 }
 
-static void json_row(struct text *out, const struct rt_command_process *row)
+static void json_line(struct text *out, const char *key, const struct text *text)
 {
+	json_string(out, key, text->len ? text->data : NULL);
+}
+
+static void json_row(struct text *out, const struct listed *listed)
+{
+	const struct rt_command_process *row = &listed->row;
+	bool own_io = has_flag(row, RT_PROCESS_OWN_IO);
 	bool cpu = has_value(row, RT_HAS_CPU), io = has_value(row, RT_HAS_IO);
 
 	json_begin(out, NULL, '{');
@@ -121,9 +162,16 @@ static void json_row(struct text *out, const struct rt_command_process *row)
 	            (int64_t)row->peak_rss_bytes);
 	json_number(out, "read_bytes", io, (int64_t)row->read_bytes);
 	json_number(out, "write_bytes", io, (int64_t)row->write_bytes);
-	json_bool(out, "final", (row->flags & RT_PROCESS_FINAL) != 0);
-	json_bool(out, "running", (row->flags & RT_PROCESS_RUNNING) != 0);
+	json_bool(out, "final", has_flag(row, RT_PROCESS_FINAL));
+	json_bool(out, "running", has_flag(row, RT_PROCESS_RUNNING));
 	json_domains(out, "partial", row->partial);
+	json_domains(out, "estimated", row->estimated);
+	json_number(out, "own_read_bytes", own_io, (int64_t)row->own_read_bytes);
+	json_number(out, "own_write_bytes", own_io, (int64_t)row->own_write_bytes);
+	json_bool(out, "forked_only", has_flag(row, RT_PROCESS_NO_EXEC));
+	json_line(out, "command_line", &listed->command_line);
+	json_bool(out, "command_line_cut", has_flag(row, RT_PROCESS_CUT));
+	json_line(out, "cwd", &listed->cwd);
 	json_end(out, '}');
 	text_add(out, "\n");
 }
@@ -144,8 +192,37 @@ static int list_processes(struct rt_command *command, struct rt_command_process 
 	return *rows ? rt_command_processes(command, *rows, sizeof(**rows), count) : -ENOMEM;
 }
 
+/* Get a text of one process. Without memory for it, it is empty. */
+static void read_text(struct listed *listed, struct rt_command *command, size_t row, uint32_t which,
+                      struct text *out)
+{
+	size_t len = 0;
+	char *bytes;
+
+	text_clear(out);
+	if (rt_command_process_text(command, row, which, NULL, &len) < 0 || len == 0)
+		return;
+	bytes = len < listed->room ? listed->bytes : realloc(listed->bytes, len + 1);
+	if (!bytes)
+		return;
+	listed->bytes = bytes;
+	listed->room = len < listed->room ? listed->room : len + 1;
+	if (rt_command_process_text(command, row, which, bytes, &len) < 0)
+		return;
+	bytes[len] = '\0';
+	(which == RT_TEXT_CWD ? escape_path : escape_arguments)(out, bytes, len);
+}
+
+static void free_listed(struct listed *listed)
+{
+	text_free(&listed->command_line);
+	text_free(&listed->cwd);
+	free(listed->bytes);
+}
+
 void processes_write(struct processes *p, struct rt_command *command)
 {
+	struct listed listed = { 0 };
 	struct rt_command_process *rows;
 	size_t count;
 	int err;
@@ -161,9 +238,13 @@ void processes_write(struct processes *p, struct rt_command *command)
 		output_flush(&p->out);
 	}
 	for (size_t i = 0; err == 0 && i < count && p->out.fd >= 0; i++) {
-		(p->as_json ? json_row : csv_row)(&p->out.text, &rows[i]);
+		listed.row = rows[i];
+		read_text(&listed, command, i, RT_TEXT_COMMAND_LINE, &listed.command_line);
+		read_text(&listed, command, i, RT_TEXT_CWD, &listed.cwd);
+		(p->as_json ? json_row : csv_row)(&p->out.text, &listed);
 		output_flush(&p->out);
 	}
+	free_listed(&listed);
 	free(rows);
 }
 

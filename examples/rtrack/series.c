@@ -65,13 +65,13 @@ static const struct format *choose_format(const struct options *options, const c
 	return options->format ? options->format : format_by_file(output ? output : "-");
 }
 
-static int refuse_field(const struct options *options, const char *name, size_t len)
+static int refuse_field(const struct options *options, uint32_t kind, const char *name, size_t len)
 {
 	const char *where = options->fields == options->defaults.fields ? " in RTRACK_OPTIONS" : "";
 	int shown = len < 60 ? (int)len : 60;
 	char message[240], meant[64];
 
-	if (columns_find_near(name, len, kind_of(options), meant, sizeof(meant)))
+	if (columns_find_near(name, len, kind, meant, sizeof(meant)))
 		snprintf(message, sizeof(message), "unknown field '%.*s'%s: did you mean '%s'?",
 		         shown, name, where, meant);
 	else
@@ -107,6 +107,7 @@ int series_check(const struct options *options)
 	const struct format *format = choose_format(options, options->output);
 	const char *unknown, *vain = find_vain_option(options, format);
 	bool asks_for_fields;
+	uint32_t kind;
 	char message[160];
 	size_t len;
 
@@ -134,10 +135,11 @@ int series_check(const struct options *options)
 	}
 	if (!options->fields || !format->choose)
 		return 0;
-	unknown = columns_find_unknown(options->fields, kind_of(options, format), &len);
+	kind = kind_of(options, format);
+	unknown = columns_find_unknown(options->fields, kind, &len);
 	if (!unknown)
 		return 0;
-	return refuse_field(options, unknown, len);
+	return refuse_field(options, kind, unknown, len);
 }
 
 /* Say that a chosen field of GPUs stays unknown, since GPUs are looked at on request alone. */

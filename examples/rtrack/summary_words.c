@@ -220,8 +220,9 @@ bool summary_shows_top(const struct usage *u)
 
 void summary_add_top_cpu(struct text *out, const struct top_process *process)
 {
-	text_printf(out, "%s%s", process->is_cpu_final ? "" : "at least ",
-	            human_time(process->cpu_ns).s);
+	const char *bound = process->is_cpu_estimated ? "about " : "at least ";
+
+	text_printf(out, "%s%s", process->is_cpu_final ? "" : bound, human_time(process->cpu_ns).s);
 }
 
 void summary_add_top_memory(struct text *out, const struct top_process *process)

@@ -314,10 +314,20 @@ void top_processes_rank(struct top_processes *top)
 		add_to_ranks(top, &top->seen[i]);
 }
 
+/* A process that ended at once has no command line. */
+static void copy_command(struct rt_command *command, size_t row, struct top_process *p)
+{
+	char words[LONGEST_COMMAND];
+	size_t len = sizeof(words);
+
+	if (rt_command_process_text(command, row, RT_TEXT_COMMAND_LINE, words, &len) == 0 && len)
+		set_command(p, words, len < sizeof(words) ? len : sizeof(words));
+}
+
 static struct top_process process_of_list(struct top_processes *top,
                                           const struct rt_command_process *row)
 {
-	uint64_t known = row->valid | row->partial;
+	uint64_t known = row->valid | row->partial | row->estimated;
 	struct top_process p = {
 		.pid = row->pid,
 		.start_realtime_ns = row->start_realtime_ns,
@@ -325,6 +335,7 @@ static struct top_process process_of_list(struct top_processes *top,
 		.has_memory = (known & RT_HAS_PEAK_RSS) != 0,
 		.is_cpu_final = (row->valid & RT_HAS_CPU) != 0,
 		.is_memory_final = (row->valid & RT_HAS_PEAK_RSS) != 0,
+		.is_cpu_estimated = (row->estimated & RT_HAS_CPU) != 0,
 		.cpu_ns = row->cpu_user_ns + row->cpu_system_ns,
 		.peak_rss_bytes = row->peak_rss_bytes,
 	};
@@ -362,6 +373,8 @@ int top_processes_rank_list(struct top_processes *top, struct rt_command *comman
 	for (size_t i = 0; err == 0 && i < count; i++) {
 		struct top_process p = process_of_list(top, &rows[i]);
 
+		if (!p.command[0])
+			copy_command(command, i, &p);
 		add_to_ranks(top, &p);
 	}
 	free(rows);

@@ -25,6 +25,7 @@ struct top_process {
 	uint64_t start_realtime_ns;
 	bool has_cpu, has_memory;
 	bool is_cpu_final, is_memory_final; /* false: as of the last sample that saw it */
+	bool is_cpu_estimated;              /* it may be above or below the truth */
 	uint64_t cpu_ns, peak_rss_bytes;
 	uint64_t seen_at_ns, command_at_ns; /* monotonic time of the last sample, and of command */
 	char name[64];                      /* as in rt_process.comm */

@@ -1594,9 +1594,11 @@ struct rt_command;
 /** rt_command_opts.flags: list every process of the command, for rt_command_processes().
  *
  * If process events are available (see RT_OPT_PROCESS_EVENTS), the list is complete. Each event is
- * then handled at once, which slows down a program that forks constantly by a few percent.
+ * then handled at once, which slows down a program that forks constantly: by some percent, and by
+ * up to a third while all CPUs are busy.
  * Without events, and at RT_ACCOUNTING_POLL, the list has the processes that the supervisor
- * reaped or that samples saw. @since 0.2 */
+ * reaped or that samples saw. Since 0.3, with CAP_NET_ADMIN in the initial namespaces (Linux 5.19),
+ * each row of a complete list has CPU time, peak memory and its own I/O. @since 0.2 */
 #define RT_COMMAND_LIST_PROCESSES 0x1U
 /** rt_command_opts.flags: the program leads a process group of its own, with its pid as the id. So
  * kill(2) of the group reaches it and not the caller, and a signal of the terminal (Ctrl-C) reaches
@@ -1944,6 +1946,14 @@ RT_API int rt_command_dispatch(struct rt_command *c);
 #define RT_PROCESS_FINAL 0x1U
 /** rt_command_process.flags: it still ran when the list was made. @since 0.2 */
 #define RT_PROCESS_RUNNING 0x2U
+/** rt_command_process.flags: it has executed no program since it was forked. Its command line and
+ * working directory are those of the process that forked it. @since 0.3 */
+#define RT_PROCESS_NO_EXEC 0x4U
+/** rt_command_process.flags: the command line was longer than 16,384 bytes and is cut there. If it
+ * is empty, there was no room for it: all texts of a command may have 64 MiB. @since 0.3 */
+#define RT_PROCESS_CUT 0x8U
+/** rt_command_process.flags: `own_read_bytes` and `own_write_bytes` are known. @since 0.3 */
+#define RT_PROCESS_OWN_IO 0x10U
 
 /** One process of a command. A figure that is not known is 0 or empty, and has no bit. @since 0.2
  */
@@ -1956,18 +1966,32 @@ struct rt_command_process {
 	int32_t exit_code;
 	int32_t signal; /**< Signal that ended the process, or 0. */
 	uint64_t valid; /**< RT_HAS_ bits of the figures that are final. */
-	/** RT_HAS_ bits of the figures that are lower bounds: what a sample saw last. */
+	/** RT_HAS_ bits of the figures that are lower bounds: what was seen last of the process. */
 	uint64_t partial;
 	uint64_t start_realtime_ns; /**< Start, since 1970; 0 if it is not known. */
 	/** Exit, since 1970. 0 if it is not known, or if the process still runs. */
 	uint64_t end_realtime_ns;
-	uint64_t cpu_user_ns;    /**< RT_HAS_CPU. This process's threads only. */
-	uint64_t cpu_system_ns;  /**< RT_HAS_CPU. This process's threads only. */
-	uint64_t peak_rss_bytes; /**< RT_HAS_PEAK_RSS. */
+	uint64_t cpu_user_ns;   /**< RT_HAS_CPU. This process's threads only. */
+	uint64_t cpu_system_ns; /**< RT_HAS_CPU. This process's threads only. */
+	/** RT_HAS_PEAK_RSS. Since its last exec; in `partial` if it has executed several programs
+	 * and no larger figure is known. */
+	uint64_t peak_rss_bytes;
 	/** RT_HAS_IO. The kernel includes the I/O of children that it waited for. */
 	uint64_t read_bytes;
 	uint64_t write_bytes; /**< RT_HAS_IO. Likewise. */
 	char comm[64];        /**< Name, NUL-terminated. May contain any byte. */
+	/** RT_HAS_ bits of the figures that may be above or below the truth: RT_HAS_CPU of
+	 * processes that were not seen at their very end. What they lack of the total of the
+	 * command is shared among them. @since 0.3 */
+	uint64_t estimated;
+	/** RT_PROCESS_OWN_IO. Bytes that its own threads have caused to be read from devices,
+	 * without children: these add up. To the KiB for each thread. @since 0.3 */
+	uint64_t own_read_bytes;
+	uint64_t own_write_bytes; /**< RT_PROCESS_OWN_IO. Likewise, written. @since 0.3 */
+	/** Length of its command line, for rt_command_process_text(); 0 if it is not known.
+	 * @since 0.3 */
+	uint32_t command_line_bytes;
+	uint32_t cwd_bytes; /**< Length of its working directory, likewise. @since 0.3 */
 };
 
 /** All processes of the command, in the order in which they started.
@@ -1984,6 +2008,36 @@ struct rt_command_process {
  *  @since 0.2 */
 RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
                                 size_t element_size, size_t *count);
+
+/** rt_command_process_text(): the arguments, separated by NUL. @since 0.3 */
+#define RT_TEXT_COMMAND_LINE 1
+/** rt_command_process_text(): the working directory. @since 0.3 */
+#define RT_TEXT_CWD 2
+
+/** A text of one process of the command, as it was a moment after the process executed its last
+ *  program. Of a process that has executed none, it is that of the process that forked it.
+ *
+ *  Texts are known if process events are available (see RT_OPT_PROCESS_EVENTS), and if the process
+ *  lived until its exec was handled: some 0.1 ms. They may contain any byte. What a process changes
+ *  later, its directory or its arguments, does not show.
+ *
+ *  @param c the command.
+ *  @param row number of the process in the list of rt_command_processes(), from 0.
+ *  @param text RT_TEXT_ value.
+ *  @param buffer receives the text, as much as there is room for; NULL if @p *length is 0. Nothing
+ *         is appended.
+ *  @param length on input the room in bytes, on output the length of the text, which is 0 if it is
+ *         not known.
+ *  @retval 0 success
+ *  @retval -EFAULT an argument is NULL
+ *  @retval -EINVAL there is no such row or text
+ *  @retval -EOPNOTSUPP the command was started without RT_COMMAND_LIST_PROCESSES
+ *  @retval -ENODATA the program still runs
+ *
+ *  Cost: no system call.
+ *  @since 0.3 */
+RT_API int rt_command_process_text(struct rt_command *c, size_t row, uint32_t text, char *buffer,
+                                   size_t *length);
 
 /** Release a command. NULL is allowed.
  *

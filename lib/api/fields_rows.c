@@ -130,6 +130,11 @@ static const struct rt_field command_process_fields[] = {
 	FIELD(command_process, read_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO, "By"),
 	FIELD(command_process, write_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, RT_HAS_IO, "By"),
 	FIELD(command_process, comm, RT_TYPE_CHARS, RT_FIELD_META, 0, ""),
+	FIELD(command_process, estimated, RT_TYPE_U64, RT_FIELD_META, 0, ""),
+	FIELD(command_process, own_read_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, 0, "By"),
+	FIELD(command_process, own_write_bytes, RT_TYPE_U64, RT_FIELD_COUNTER, 0, "By"),
+	FIELD(command_process, command_line_bytes, RT_TYPE_U32, RT_FIELD_META, 0, "By"),
+	FIELD(command_process, cwd_bytes, RT_TYPE_U32, RT_FIELD_META, 0, "By"),
 };
 
 FIELD_TABLE(command_process);

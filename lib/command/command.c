@@ -452,38 +452,6 @@ int rt_command_kill(struct rt_command *c)
 	return err;
 }
 
-static int copy_list_out(const struct rt_command *c, struct rt_command_process *array,
-                         size_t element_size, size_t *count)
-{
-	const struct rti_process_list *list = &c->process_list;
-	size_t room = *count;
-
-	if (!c->is_over)
-		return -ENODATA;
-	*count = list->count;
-	for (size_t i = 0; i < list->count && i < room; i++)
-		rti_struct_copy_out((char *)array + i * element_size, element_size, &list->rows[i],
-		                    sizeof(list->rows[i]));
-	return list->is_short ? -ENOMEM : 0;
-}
-
-int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
-                         size_t element_size, size_t *count)
-{
-	int err;
-
-	if (!c || !count || (!array && *count))
-		return -EFAULT;
-	if (rti_struct_check_size(element_size, RTI_COMMAND_PROCESS_V1) < 0)
-		return -EINVAL;
-	if (!c->has_list)
-		return -EOPNOTSUPP;
-	rti_lock_take(&c->lock);
-	err = copy_list_out(c, array, element_size, count);
-	rti_lock_release(&c->lock);
-	return err;
-}
-
 /* Killed processes end at once, unless the kernel is busy for them. */
 static void end_all(struct rt_command *c)
 {

@@ -377,21 +377,29 @@ static int add_to_list(void *arg, const struct rti_member_row *m)
 static void list_processes(struct rt_command *c, const struct rti_now *end)
 {
 	struct rti_process_list *list = &c->process_list;
-	const struct rti_process_record *records;
-	size_t count;
+	struct rti_process_records records;
 
 	rti_tree_each(c->tracker->tree, add_to_list, list);
-	records = rti_supervisor_map_records(&c->supervisor, &count);
+	rti_supervisor_map_records(&c->supervisor, &records);
 	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
 		rti_process_list_mark_short(list);
-	if (records)
-		rti_process_list_add_records(list, records, count, end);
-	rti_supervisor_unmap_records(records, count);
+	rti_process_list_add_records(list, &records, end);
+	rti_supervisor_unmap_records(&records);
 	rti_process_list_finish(list, end);
 	/* With the method poll only we have seen how the program ended. */
 	if (!rti_command_is_supervised(c))
 		rti_process_list_set_exit(list, c->pid, c->outcome.exit_code, c->outcome.signal,
 		                          end->realtime_ns);
+}
+
+/* The list has all processes, and the account is of the same ones. */
+static void fit_list(struct rt_command *c)
+{
+	const struct rt_outcome *out = &c->outcome;
+
+	if (c->has_list && out->complete && !out->left_running && out->valid & RT_HAS_CPU &&
+	    out->valid & RT_HAS_PROCESSES && out->processes == c->process_list.count)
+		rti_process_list_fit_cpu(&c->process_list, out->cpu_user_ns + out->cpu_system_ns);
 }
 
 static void fill_outcome(struct rt_command *c, const struct findings *f)
@@ -444,6 +452,7 @@ int rti_outcome_finish(struct rt_command *c)
 	c->overhead_ns += platform->thread_cpu_ns() - started_ns - sampling_ns;
 	c->lost_reasons = c->outcome.reasons;
 	fill_outcome(c, &findings);
+	fit_list(c);
 	return err;
 }
 

@@ -33,7 +33,6 @@
 #define NO_PIDFD_MS 5
 #define SMALL_PAGES 4096
 #define ROUNDS_MAX 16 /* of reaping for one account: processes may exit as fast */
-#define LIST_BYTES (RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record))
 
 /* Written by the functions of this file only, for the command that is_taken is set for. */
 static struct own {
@@ -73,12 +72,13 @@ static bool is_small(struct rti_shared_stats *shared)
 	       statm.resident_pages <= SMALL_PAGES;
 }
 
-/* What is left to the process of its own: descriptors of a program are not mapped, and an inherited
- * clock would run for the threads of the caller. */
+/* What is left to the process of its own: descriptors of a program are not mapped, an inherited
+ * clock would run for the threads of the caller, and a list needs a process that reads others as
+ * soon as they end, whatever the caller does. */
 static bool can_start(const struct rti_supervisor_opts *opts)
 {
 	return opts->may_be_caller && opts->program.fd_count == 0 && !opts->program.has_only_fds &&
-	       !strchr(opts->start_flags, RTI_START_PERF);
+	       !strpbrk(opts->start_flags, (char[]){ RTI_START_PERF, RTI_START_LIST, '\0' });
 }
 
 static struct rts_request make_request(const struct rti_supervisor_opts *opts)
@@ -87,7 +87,6 @@ static struct rts_request make_request(const struct rti_supervisor_opts *opts)
 
 	/* execve(2) does not modify these, but its prototype lacks the const. */
 	return (struct rts_request){
-		.has_list = strchr(opts->start_flags, RTI_START_LIST) != NULL,
 		.has_new_group = program->has_new_group,
 		.has_new_session = program->has_new_session,
 		.cgroup = opts->cgroup,
@@ -95,17 +94,6 @@ static struct rts_request make_request(const struct rti_supervisor_opts *opts)
 		.argv = (char **)(uintptr_t)program->argv,
 		.envp = (char **)(uintptr_t)program->envp,
 	};
-}
-
-static int map_list(void)
-{
-	void *mapped =
-	    mmap(NULL, LIST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, own.core.memory, 0);
-
-	if (mapped == MAP_FAILED)
-		return -ENOMEM;
-	own.core.shared = mapped;
-	return 0;
 }
 
 static int begin(struct rti_supervisor *s, const struct rts_request *request)
@@ -124,8 +112,6 @@ static int begin(struct rti_supervisor *s, const struct rts_request *request)
 	s->reaped = (struct rti_reaped){ 0 };
 	own.dirs = strdup(request->cgroup);
 	err = own.dirs ? 0 : -ENOMEM;
-	if (err == 0 && request->has_list)
-		err = map_list();
 	if (err == 0)
 		err = rts_begin(&own.core, request, own.platform.cpu_count());
 	return err;
@@ -162,8 +148,6 @@ static void end(void)
 	if (own.dirs && *own.dirs)
 		reap_later(rts_cgroup_cleanup(own.dirs));
 	free(own.dirs);
-	if (own.core.shared != own.client->shared)
-		munmap(own.core.shared, LIST_BYTES);
 	own.client->is_own = false;
 	atomic_flag_clear(&is_taken);
 }

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "os/cpu_time.h"
 #include "util/array.h"
+#include "util/saturate.h"
 
 /* A flag of rows while they are gathered: it comes from a sample. */
 #define IS_SAMPLED (UINT32_C(1) << 31)
@@ -16,9 +18,13 @@
  * that time. */
 #define SAME_START_NS 50000000u
 
-static struct rt_command_process *add(struct rti_process_list *list)
+/* How long a process runs on after its exit event has its time: the event goes to every listener of
+ * the system. */
+#define EXIT_REST_NS 100000u
+
+static struct rti_process_row *add(struct rti_process_list *list)
 {
-	struct rt_command_process *rows =
+	struct rti_process_row *rows =
 	    rti_array_grow(list->rows, &list->capacity, list->count + 1, sizeof(*rows));
 
 	if (!rows) {
@@ -27,13 +33,15 @@ static struct rt_command_process *add(struct rti_process_list *list)
 	}
 	list->rows = rows;
 	rows = &list->rows[list->count++];
-	*rows = (struct rt_command_process){ .size = sizeof(*rows), .exit_code = -1 };
+	*rows =
+	    (struct rti_process_row){ .shown = { .size = sizeof(rows->shown), .exit_code = -1 } };
 	return rows;
 }
 
 void rti_process_list_add_member(struct rti_process_list *list, const struct rti_member_row *m)
 {
-	struct rt_command_process *row = add(list);
+	struct rti_process_row *added = add(list);
+	struct rt_command_process *row = added ? &added->shown : NULL;
 
 	if (!row)
 		return;
@@ -74,11 +82,83 @@ static void set_exit(struct rt_command_process *row, const struct rti_process_re
 		row->signal = WTERMSIG(status);
 }
 
+static void set_cpu(struct rt_command_process *row, const struct rti_process_record *record)
+{
+	if (record->flags & RTI_RECORD_FINAL) {
+		row->flags |= RT_PROCESS_FINAL;
+		row->valid |= RT_HAS_CPU;
+	} else if (record->flags & RTI_RECORD_HAS_CPU) {
+		row->partial |= RT_HAS_CPU;
+	} else {
+		return;
+	}
+	row->cpu_user_ns = record->cpu_user_ns;
+	row->cpu_system_ns = record->cpu_system_ns;
+}
+
+/* The kernel brings the CPU time of a process that runs up to date at ticks, and others read it
+ * as of then (kernel/sched/cputime.c, thread_group_cputime()). The exit goes on after that. */
+static uint64_t cpu_gap_ns(const struct rti_process_record *record)
+{
+	uint64_t cpu_ns = record->cpu_user_ns + record->cpu_system_ns, lived_ns, lag_ns;
+
+	if (record->flags & RTI_RECORD_FINAL || !(record->flags & RTI_RECORD_HAS_CPU) ||
+	    record->end_ns < record->start_ns)
+		return 0;
+	lived_ns = rti_subtract_saturated(record->end_ns - record->start_ns, cpu_ns);
+	lag_ns = RTI_TICK_MAX_NS;
+	if (record->cpu_read_ns)
+		lag_ns += rti_subtract_saturated(record->end_ns, record->cpu_read_ns);
+	return (lived_ns < lag_ns ? lived_ns : lag_ns) + EXIT_REST_NS;
+}
+
+static void set_peak_and_io(struct rt_command_process *row, const struct rti_process_record *record)
+{
+	if (record->flags & RTI_RECORD_HAS_PEAK) {
+		if (record->flags & RTI_RECORD_PEAK_LOW)
+			row->partial |= RT_HAS_PEAK_RSS;
+		else
+			row->valid |= RT_HAS_PEAK_RSS;
+		row->peak_rss_bytes = record->peak_rss_bytes;
+	}
+	if (record->flags & RTI_RECORD_HAS_IO) {
+		row->valid |= RT_HAS_IO;
+		row->read_bytes = record->read_bytes;
+		row->write_bytes = record->write_bytes;
+	}
+	if (record->flags & RTI_RECORD_HAS_OWN_IO) {
+		row->flags |= RT_PROCESS_OWN_IO;
+		row->own_read_bytes = record->own_read_bytes;
+		row->own_write_bytes = record->own_write_bytes;
+	}
+}
+
+static bool is_within(const struct rti_record_text *text, const struct rti_process_records *all)
+{
+	return text->len <= all->text_bytes && text->at <= all->text_bytes - text->len;
+}
+
+static void set_texts(struct rti_process_row *row, const struct rti_process_record *record,
+                      const struct rti_process_records *all)
+{
+	if (record->flags & (RTI_RECORD_TEXT_CUT | RTI_RECORD_TEXT_SKIPPED))
+		row->shown.flags |= RT_PROCESS_CUT;
+	if (is_within(&record->command, all)) {
+		row->command_at = record->command.at;
+		row->shown.command_line_bytes = record->command.len;
+	}
+	if (is_within(&record->cwd, all)) {
+		row->cwd_at = record->cwd.at;
+		row->shown.cwd_bytes = record->cwd.len;
+	}
+}
+
 /* ahead_ns: how much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC. */
 static void add_record(struct rti_process_list *list, const struct rti_process_record *record,
-                       uint64_t ahead_ns)
+                       const struct rti_process_records *all, uint64_t ahead_ns)
 {
-	struct rt_command_process *row = add(list);
+	struct rti_process_row *added = add(list);
+	struct rt_command_process *row = added ? &added->shown : NULL;
 
 	if (!row)
 		return;
@@ -86,35 +166,97 @@ static void add_record(struct rti_process_list *list, const struct rti_process_r
 	row->ppid = record->ppid;
 	row->start_realtime_ns = record->start_ns ? record->start_ns + ahead_ns : 0;
 	set_exit(row, record, ahead_ns);
-	if (record->flags & RTI_RECORD_FINAL) {
-		row->flags = RT_PROCESS_FINAL;
-		row->valid |= RT_HAS_CPU;
-		row->cpu_user_ns = record->cpu_user_ns;
-		row->cpu_system_ns = record->cpu_system_ns;
-	}
-	if (record->flags & RTI_RECORD_HAS_IO) {
-		row->valid |= RT_HAS_IO;
-		row->read_bytes = record->read_bytes;
-		row->write_bytes = record->write_bytes;
-	}
-	if (record->flags & RTI_RECORD_HAS_PEAK) {
-		row->valid |= RT_HAS_PEAK_RSS;
-		row->peak_rss_bytes = record->peak_rss_bytes;
-	}
+	set_cpu(row, record);
+	added->cpu_gap_ns = cpu_gap_ns(record);
+	set_peak_and_io(row, record);
+	set_texts(added, record, all);
+	/* Without its fork event, its execs may have been missed, too. */
+	if (all->sees_every_exec && record->ppid && !(record->flags & RTI_RECORD_EXECUTED))
+		row->flags |= RT_PROCESS_NO_EXEC;
 	memcpy(row->comm, record->comm, strnlen(record->comm, sizeof(record->comm)));
 }
 
-void rti_process_list_add_records(struct rti_process_list *list,
-                                  const struct rti_process_record *records, size_t count,
-                                  const struct rti_now *now)
+/* Copy the texts. Without memory for them there are none. */
+static struct rti_process_records keep_texts(struct rti_process_list *list,
+                                             const struct rti_process_records *all)
 {
-	for (size_t i = 0; i < count; i++)
-		add_record(list, &records[i], now->boottime_ns - now->monotonic_ns);
+	struct rti_process_records kept = *all;
+
+	free(list->texts);
+	list->texts = all->text_bytes ? malloc(all->text_bytes) : NULL;
+	if (list->texts) {
+		memcpy(list->texts, all->texts, all->text_bytes);
+	} else {
+		list->is_short |= all->text_bytes > 0;
+		kept.text_bytes = 0;
+	}
+	return kept;
+}
+
+void rti_process_list_add_records(struct rti_process_list *list,
+                                  const struct rti_process_records *all, const struct rti_now *now)
+{
+	const struct rti_process_records kept = keep_texts(list, all);
+
+	for (size_t i = 0; i < all->count; i++)
+		add_record(list, &all->records[i], &kept, now->boottime_ns - now->monotonic_ns);
+}
+
+/* Returns what the rows lack of a total, and in *gap_ns how much more they may have used. Returns 0
+ * if that does not explain it. */
+static uint64_t find_lack(const struct rti_process_list *list, uint64_t total_ns, uint64_t *gap_ns)
+{
+	uint64_t known_ns = 0;
+
+	*gap_ns = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct rti_process_row *row = &list->rows[i];
+
+		if (!((row->shown.valid | row->shown.partial) & RT_HAS_CPU) ||
+		    row->shown.flags & RT_PROCESS_RUNNING)
+			return 0;
+		known_ns += row->shown.cpu_user_ns + row->shown.cpu_system_ns;
+		*gap_ns += row->cpu_gap_ns;
+	}
+	return known_ns < total_ns && total_ns - known_ns <= *gap_ns ? total_ns - known_ns : 0;
+}
+
+/* Each gets its share in proportion to what it may have used beyond its lower bound. What is done
+ * at the end of a process is done by the kernel. */
+void rti_process_list_fit_cpu(struct rti_process_list *list, uint64_t total_ns)
+{
+	uint64_t gap_ns, lack_ns = find_lack(list, total_ns, &gap_ns);
+
+	for (size_t i = 0; lack_ns && i < list->count; i++) {
+		struct rti_process_row *row = &list->rows[i];
+
+		if (!row->cpu_gap_ns)
+			continue;
+		row->shown.cpu_system_ns +=
+		    (uint64_t)((double)lack_ns * ((double)row->cpu_gap_ns / (double)gap_ns));
+		row->shown.partial &= ~RT_HAS_CPU;
+		row->shown.estimated |= RT_HAS_CPU;
+	}
+}
+
+const char *rti_process_list_text(const struct rti_process_list *list, size_t row, uint32_t text,
+                                  size_t *len)
+{
+	const struct rti_process_row *r = &list->rows[row];
+	bool is_command = text == RT_TEXT_COMMAND_LINE;
+
+	*len = is_command ? r->shown.command_line_bytes : r->shown.cwd_bytes;
+	return *len ? list->texts + (is_command ? r->command_at : r->cwd_at) : NULL;
+}
+
+static const struct rt_command_process *shown_row(const void *row)
+{
+	return &((const struct rti_process_row *)row)->shown;
 }
 
 static int by_pid_and_start(const void *a, const void *b)
 {
-	const struct rt_command_process *x = a, *y = b;
+	const struct rt_command_process *x = shown_row(a), *y = shown_row(b);
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
@@ -125,7 +267,7 @@ static int by_pid_and_start(const void *a, const void *b)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct rt_command_process *x = a, *y = b;
+	const struct rt_command_process *x = shown_row(a), *y = shown_row(b);
 
 	if (x->start_realtime_ns != y->start_realtime_ns)
 		return x->start_realtime_ns < y->start_realtime_ns ? -1 : 1;
@@ -138,28 +280,36 @@ static bool is_one_process(const struct rt_command_process *a, const struct rt_c
 	       b->start_realtime_ns - a->start_realtime_ns < SAME_START_NS;
 }
 
+/* Of two lower bounds, the larger one is closer. */
+static void join_bounds(struct rt_command_process *row, const struct rt_command_process *sampled,
+                        uint64_t more)
+{
+	bool has_cpu = row->partial & RT_HAS_CPU, has_peak = row->partial & RT_HAS_PEAK_RSS;
+
+	if (more & RT_HAS_CPU && (!has_cpu || row->cpu_user_ns + row->cpu_system_ns <
+	                                          sampled->cpu_user_ns + sampled->cpu_system_ns)) {
+		row->cpu_user_ns = sampled->cpu_user_ns;
+		row->cpu_system_ns = sampled->cpu_system_ns;
+	}
+	if (more & RT_HAS_PEAK_RSS && (!has_peak || row->peak_rss_bytes < sampled->peak_rss_bytes))
+		row->peak_rss_bytes = sampled->peak_rss_bytes;
+	if (more & RT_HAS_IO) {
+		row->read_bytes = sampled->read_bytes;
+		row->write_bytes = sampled->write_bytes;
+	}
+	row->partial |= more;
+}
+
 /* What was not recorded at the end is known from the last sample. */
 static void join(struct rt_command_process *record_row, const struct rt_command_process *sampled)
 {
-	uint64_t more = sampled->partial & ~record_row->valid;
-
 	record_row->flags |= sampled->flags & RT_PROCESS_RUNNING;
 	if (record_row->flags & RT_PROCESS_RUNNING) { /* a thread has ended, not the process */
 		record_row->end_realtime_ns = 0;
 		record_row->exit_code = -1;
 		record_row->signal = 0;
 	}
-	record_row->partial = more;
-	if (more & RT_HAS_CPU) {
-		record_row->cpu_user_ns = sampled->cpu_user_ns;
-		record_row->cpu_system_ns = sampled->cpu_system_ns;
-	}
-	if (more & RT_HAS_PEAK_RSS)
-		record_row->peak_rss_bytes = sampled->peak_rss_bytes;
-	if (more & RT_HAS_IO) {
-		record_row->read_bytes = sampled->read_bytes;
-		record_row->write_bytes = sampled->write_bytes;
-	}
+	join_bounds(record_row, sampled, sampled->partial & ~record_row->valid);
 	if (!record_row->comm[0] || record_row->flags & RT_PROCESS_RUNNING)
 		memcpy(record_row->comm, sampled->comm, sizeof(record_row->comm));
 }
@@ -169,15 +319,15 @@ static void join_neighbours(struct rti_process_list *list)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		struct rt_command_process *row = &list->rows[i],
-					  *last = kept ? &list->rows[kept - 1] : NULL;
+		struct rti_process_row *row = &list->rows[i],
+				       *last = kept ? &list->rows[kept - 1] : NULL;
 
-		if (last && is_one_process(last, row)) {
-			if (last->flags & IS_SAMPLED) {
-				join(row, last);
+		if (last && is_one_process(&last->shown, &row->shown)) {
+			if (last->shown.flags & IS_SAMPLED) {
+				join(&row->shown, &last->shown);
 				*last = *row;
 			} else {
-				join(last, row);
+				join(&last->shown, &row->shown);
 			}
 		} else {
 			list->rows[kept++] = *row;
@@ -196,7 +346,7 @@ void rti_process_list_finish(struct rti_process_list *list, const struct rti_now
 	join_neighbours(list);
 	qsort(list->rows, list->count, sizeof(*list->rows), by_start);
 	for (size_t i = 0; i < list->count; i++) {
-		struct rt_command_process *row = &list->rows[i];
+		struct rt_command_process *row = &list->rows[i].shown;
 
 		row->flags &= ~IS_SAMPLED;
 		row->start_realtime_ns += row->start_realtime_ns ? ahead_ns : 0;
@@ -208,7 +358,7 @@ void rti_process_list_set_exit(struct rti_process_list *list, int32_t pid, int32
                                int32_t signal, uint64_t end_realtime_ns)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		struct rt_command_process *row = &list->rows[i];
+		struct rt_command_process *row = &list->rows[i].shown;
 
 		if (row->pid != pid || row->flags & RT_PROCESS_RUNNING)
 			continue;
@@ -221,7 +371,7 @@ void rti_process_list_set_exit(struct rti_process_list *list, int32_t pid, int32
 void rti_process_list_update(struct rti_process_list *list, const struct rti_tree *tree)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		struct rt_command_process *row = &list->rows[i];
+		struct rt_command_process *row = &list->rows[i].shown;
 
 		if (row->flags & RT_PROCESS_RUNNING && !rti_tree_is_running(tree, row->pid))
 			row->flags &= ~(uint32_t)RT_PROCESS_RUNNING;
@@ -231,5 +381,6 @@ void rti_process_list_update(struct rti_process_list *list, const struct rti_tre
 void rti_process_list_free(struct rti_process_list *list)
 {
 	free(list->rows);
+	free(list->texts);
 	*list = (struct rti_process_list){ 0 };
 }

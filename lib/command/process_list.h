@@ -4,14 +4,24 @@
 #ifndef RTI_PROCESS_LIST_H
 #define RTI_PROCESS_LIST_H
 
+#include <stdbool.h>
+
 #include "os/platform.h"
 #include "os/supervisor_protocol.h"
 #include "tree/tree.h"
 
+/* One process. Its texts are in those of the list, with the lengths that the row shows. */
+struct rti_process_row {
+	struct rt_command_process shown;
+	uint32_t command_at, cwd_at;
+	uint64_t cpu_gap_ns; /* CPU time that it may have used beyond a lower bound; 0: unknown */
+};
+
 /* Written by process_list.c, but for tick_ns: command.c. */
 struct rti_process_list {
-	struct rt_command_process *rows; /* until it is finished, times are CLOCK_BOOTTIME */
+	struct rti_process_row *rows; /* until it is finished, times are CLOCK_BOOTTIME */
 	size_t count, capacity;
+	char *texts;      /* NULL: none */
 	uint64_t tick_ns; /* the clock tick in which /proc gives start times */
 	bool is_short;    /* rows are missing for want of memory */
 };
@@ -21,10 +31,18 @@ struct rti_process_list {
 void rti_process_list_add_member(struct rti_process_list *list, const struct rti_member_row *m);
 void rti_process_list_add_exited(void *list, const struct rti_member_row *m);
 
-/* Add what the supervisor has recorded. */
+/* What the supervisor has recorded. */
+struct rti_process_records {
+	const struct rti_process_record *records;
+	size_t count;
+	const char *texts; /* of the records */
+	size_t text_bytes;
+	bool sees_every_exec;
+};
+
+/* Add all of it, once. */
 void rti_process_list_add_records(struct rti_process_list *list,
-                                  const struct rti_process_record *records, size_t count,
-                                  const struct rti_now *now);
+                                  const struct rti_process_records *all, const struct rti_now *now);
 
 /* The supervisor had no room for some records. */
 void rti_process_list_mark_short(struct rti_process_list *list);
@@ -36,6 +54,14 @@ void rti_process_list_finish(struct rti_process_list *list, const struct rti_now
 /* Set how a process ended that has no record: the program itself, if it was our own child. */
 void rti_process_list_set_exit(struct rti_process_list *list, int32_t pid, int32_t exit_code,
                                int32_t signal, uint64_t end_realtime_ns);
+
+/* Share what the rows lack of this CPU time, which is that of all of them, among those that may
+ * have used more than is known. */
+void rti_process_list_fit_cpu(struct rti_process_list *list, uint64_t total_ns);
+
+/* Returns a text of a row, and its length in *len. It is not terminated. text: RT_TEXT_ value. */
+const char *rti_process_list_text(const struct rti_process_list *list, size_t row, uint32_t text,
+                                  size_t *len);
 
 /* Clear the running flag of the rows of processes that have ended since. */
 void rti_process_list_update(struct rti_process_list *list, const struct rti_tree *tree);

@@ -363,26 +363,37 @@ int rti_supervisor_receive_account(struct rti_supervisor *s)
 	return err;
 }
 
-const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervisor *s,
-                                                            size_t *count)
+static size_t mapped_bytes(size_t count, size_t text_bytes)
 {
-	const char *memory;
-
-	*count = s->shared ? (size_t)s->shared->records : 0;
-	if (*count == 0)
-		return NULL;
-	memory = mmap(NULL, RTI_SHARED_STATS_BYTES + *count * sizeof(struct rti_process_record),
-	              PROT_READ, MAP_SHARED, s->memory, 0);
-	if (memory == MAP_FAILED)
-		return NULL;
-	return (const void *)(memory + RTI_SHARED_STATS_BYTES);
+	return text_bytes ? RTI_TEXT_OFFSET + text_bytes
+	                  : RTI_SHARED_STATS_BYTES + count * sizeof(struct rti_process_record);
 }
 
-void rti_supervisor_unmap_records(const struct rti_process_record *records, size_t count)
+void rti_supervisor_map_records(const struct rti_supervisor *s, struct rti_process_records *out)
 {
-	if (records)
-		munmap((char *)(uintptr_t)records - RTI_SHARED_STATS_BYTES,
-		       RTI_SHARED_STATS_BYTES + count * sizeof(*records));
+	const struct rti_shared_stats *shared = s->shared;
+	const char *memory;
+
+	*out = (struct rti_process_records){ 0 };
+	if (!shared || shared->records == 0 || shared->records > RTI_RECORDS_MAX ||
+	    shared->text_bytes > RTI_TEXT_BYTES_MAX)
+		return;
+	memory = mmap(NULL, mapped_bytes((size_t)shared->records, (size_t)shared->text_bytes),
+	              PROT_READ, MAP_SHARED, s->memory, 0);
+	if (memory == MAP_FAILED)
+		return;
+	out->records = (const void *)(memory + RTI_SHARED_STATS_BYTES);
+	out->count = (size_t)shared->records;
+	out->text_bytes = (size_t)shared->text_bytes;
+	out->texts = out->text_bytes ? memory + RTI_TEXT_OFFSET : NULL;
+	out->sees_every_exec = shared->events == RTI_EVENTS_INTACT;
+}
+
+void rti_supervisor_unmap_records(const struct rti_process_records *records)
+{
+	if (records->records)
+		munmap((char *)(uintptr_t)records->records - RTI_SHARED_STATS_BYTES,
+		       mapped_bytes(records->count, records->text_bytes));
 }
 
 void rti_supervisor_close(struct rti_supervisor *s)

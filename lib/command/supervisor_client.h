@@ -3,6 +3,7 @@
 #ifndef RTI_SUPERVISOR_CLIENT_H
 #define RTI_SUPERVISOR_CLIENT_H
 
+#include "command/process_list.h"
 #include "command/supervisor_handle.h"
 
 /* Start a program under a supervisor. Returns 0; -EOPNOTSUPP if there is no supervisor (see
@@ -41,11 +42,10 @@ void rti_supervisor_request_account(struct rti_supervisor *s);
  * no answer yet, which can be waited for again. */
 int rti_supervisor_receive_account(struct rti_supervisor *s);
 
-/* Map the process records, as many as there are now. Returns NULL if there are none. The caller
+/* Map the process records and their texts, as many as there are now. There may be none. The caller
  * gives them back to rti_supervisor_unmap_records(). */
-const struct rti_process_record *rti_supervisor_map_records(const struct rti_supervisor *s,
-                                                            size_t *count);
-void rti_supervisor_unmap_records(const struct rti_process_record *records, size_t count);
+void rti_supervisor_map_records(const struct rti_supervisor *s, struct rti_process_records *out);
+void rti_supervisor_unmap_records(const struct rti_process_records *records);
 
 /* Release the supervisor. It stays for as long as the program runs, and is reaped later then. */
 void rti_supervisor_close(struct rti_supervisor *s);

@@ -9,8 +9,11 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* <linux/netlink.h>, <linux/connector.h>, <linux/cn_proc.h>: process events. */
+/* <linux/netlink.h>, <linux/connector.h>, <linux/cn_proc.h>: process events and exit accounts. */
 #define RTI_NETLINK_CONNECTOR 11
+#define RTI_NETLINK_GENERIC 16
+#define RTI_NLM_F_REQUEST 0x1
+#define RTI_NLM_F_ACK 0x4
 #define RTI_NLMSG_DONE 0x3
 #define RTI_CN_IDX_PROC 0x1
 #define RTI_CN_VAL_PROC 0x1

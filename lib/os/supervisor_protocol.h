@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#define RTI_PROTOCOL "7" /* changes whenever anything below does; lib/meson.build reads it */
+#define RTI_PROTOCOL "8" /* changes whenever anything below does; lib/meson.build reads it */
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor-" RTI_PROTOCOL
 
 /* Arguments of the supervisor, in this order:
@@ -71,15 +71,26 @@ enum rti_request {
 	RTI_ACCOUNT  /* send RTI_ACCOUNTED, and bring the shared stats up to date first */
 };
 
+/* A text in the shared memory; len 0: unknown. */
+struct rti_record_text {
+	uint32_t at, len;
+};
+
 /* The record of one process. Times are CLOCK_MONOTONIC; 0 is unknown. */
 struct rti_process_record {
 	int32_t pid, ppid; /* ppid: the process that forked it */
 	uint32_t status;   /* as from wait(2); valid if end_ns is not 0 */
 	uint32_t flags;    /* RTI_RECORD_ bits */
 	uint64_t start_ns, end_ns;
-	uint64_t cpu_user_ns, cpu_system_ns; /* with RTI_RECORD_FINAL */
-	uint64_t read_bytes, write_bytes;    /* with RTI_RECORD_HAS_IO */
-	uint64_t peak_rss_bytes;             /* with RTI_RECORD_HAS_PEAK */
+	uint64_t cpu_user_ns, cpu_system_ns;      /* with RTI_RECORD_FINAL or _HAS_CPU */
+	uint64_t read_bytes, write_bytes;         /* with RTI_RECORD_HAS_IO */
+	uint64_t own_read_bytes, own_write_bytes; /* with RTI_RECORD_HAS_OWN_IO */
+	/* With RTI_RECORD_HAS_CPU: when its CPU clock was read, while it exited; 0: it was not. */
+	uint64_t cpu_read_ns;
+	uint64_t peak_rss_bytes; /* with RTI_RECORD_HAS_PEAK */
+	/* Arguments, separated by NUL, and the working directory: both as of its last exec, or of
+	 * the process that forked it. */
+	struct rti_record_text command, cwd;
 	char comm[16];
 };
 
@@ -87,6 +98,18 @@ struct rti_process_record {
 #define RTI_RECORD_FINAL 2u  /* read after the process had ended */
 #define RTI_RECORD_HAS_IO 4u /* includes the I/O of the children that it waited for */
 #define RTI_RECORD_HAS_PEAK 8u
+#define RTI_RECORD_PEAK_LOW 16u      /* the peak is a lower bound */
+#define RTI_RECORD_HAS_OWN_IO 32u    /* of its threads alone */
+#define RTI_RECORD_HAS_CPU 64u       /* a lower bound, unless RTI_RECORD_FINAL */
+#define RTI_RECORD_EXECUTED 128u     /* it has executed a program since it was forked */
+#define RTI_RECORD_TEXT_CUT 256u     /* the command line is longer than RTI_COMMAND_LINE_MAX */
+#define RTI_RECORD_TEXT_SKIPPED 512u /* there was no room for a text */
+/* For the supervisor alone. */
+#define RTI_RECORD_ACCOUNTED 1024u     /* the exit account of its last thread has arrived */
+#define RTI_RECORD_FOLLOWS 2048u       /* the next one is of an older process with the same pid */
+#define RTI_RECORD_CLOCK_READ 4096u    /* its CPU time is that of its clock after the account */
+#define RTI_RECORD_WAIT_HAS_PEAK 8192u /* the ru_maxrss of wait4(2) will be its own peak */
+#define RTI_RECORD_MIXED 16384u /* an account of another process came: none are taken any more */
 
 #define RTI_EVENTS_UNAVAILABLE 0 /* the supervisor cannot subscribe to process events */
 #define RTI_EVENTS_INTACT 1
@@ -96,8 +119,8 @@ struct rti_process_record {
 #define RTI_LEFT_FOR_OURS 1 /* one has, for another place within the cgroup of the supervisor */
 #define RTI_LEFT_OURS 2     /* one has left the cgroup of the supervisor, too */
 
-/* The head of the shared memory. The list of process records follows it. Invariant: written by
- * the supervisor only. */
+/* The head of the shared memory. The list of process records follows it, and then the texts of
+ * them. Invariant: written by the supervisor only. */
 struct rti_shared_stats {
 	uint32_t events; /* RTI_EVENTS_ value */
 	/* 1 if the thread group leader of a process exited before its other threads: alive_peak is
@@ -110,6 +133,7 @@ struct rti_shared_stats {
 	uint64_t own_io[7];
 	uint64_t records;         /* in the list */
 	uint64_t records_skipped; /* did not fit in the list */
+	uint64_t text_bytes;      /* used of the texts */
 	/* With RTI_ACCOUNTED: the CPU time that processes may have used for which no process can be
 	 * proven to have waited, at most. UINT64_MAX: unknown. See supervisor/wait_proof.h. */
 	uint64_t unproven_ns;
@@ -125,6 +149,10 @@ struct rti_shared_stats {
 
 #define RTI_SHARED_STATS_BYTES 4096 /* offset of the list */
 #define RTI_RECORDS_MAX 262144
+#define RTI_TEXT_OFFSET                                                                            \
+	(RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record))
+#define RTI_TEXT_BYTES_MAX (UINT64_C(64) << 20)
+#define RTI_COMMAND_LINE_MAX 16384
 
 _Static_assert(sizeof(struct rti_shared_stats) <= RTI_SHARED_STATS_BYTES, "head of the memory");
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -83,7 +84,8 @@ static void release_host(void)
 		        &supervisor.memory,
 		        &supervisor.clock,
 		        rts_process_log_events(),
-		        rts_process_log_threads() };
+		        rts_process_log_threads(),
+		        rts_process_log_accounts() };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE_FD;
 
 	for (int fd = 0; fd < FIRST_FREE_FD; fd++) {
@@ -160,6 +162,8 @@ static void supervise(void)
 			{ .fd = s->is_batching ? -1 : *rts_process_log_events(), .events = POLLIN },
 			{ .fd = s->is_batching ? -1 : *rts_process_log_threads(),
 			  .events = POLLIN },
+			{ .fd = s->is_batching ? -1 : *rts_process_log_accounts(),
+			  .events = POLLIN },
 		};
 
 		if (s->may_reap && reap_all())
@@ -168,7 +172,7 @@ static void supervise(void)
 			break;
 		if (poll(events, sizeof(events) / sizeof(events[0]), batch_ms) < 0)
 			continue;
-		if (events[2].revents || events[3].revents)
+		if (events[2].revents || events[3].revents || events[4].revents)
 			rts_begin_batch(&supervisor);
 		if (events[0].revents)
 			drain_signals();
@@ -190,9 +194,11 @@ static int parse_arguments(struct rts_request *request, char **argv)
 	supervisor.memory = move_fd_up(atoi(argv[3]));
 	if (library < 0 || supervisor.memory < 0)
 		return -1;
-	supervisor.shared =
-	    mmap(NULL, RTI_SHARED_STATS_BYTES + RTI_RECORDS_MAX * sizeof(struct rti_process_record),
-	         PROT_READ | PROT_WRITE, MAP_SHARED, supervisor.memory, 0);
+	supervisor.shared = mmap(NULL,
+	                         strchr(argv[4], RTI_START_LIST)
+	                             ? RTI_TEXT_OFFSET + RTI_TEXT_BYTES_MAX
+	                             : RTI_SHARED_STATS_BYTES,
+	                         PROT_READ | PROT_WRITE, MAP_SHARED, supervisor.memory, 0);
 	*request = (struct rts_request){
 		.has_list = strchr(argv[4], RTI_START_LIST) != NULL,
 		.has_clock = strchr(argv[4], RTI_START_PERF) != NULL,
@@ -230,6 +236,7 @@ static int begin(const struct rts_request *request)
 		return err;
 	*rts_process_log_events() = move_fd_up(*rts_process_log_events());
 	*rts_process_log_threads() = move_fd_up(*rts_process_log_threads());
+	*rts_process_log_accounts() = move_fd_up(*rts_process_log_accounts());
 	if (*rts_process_log_events() < 0)
 		supervisor.shared->events = RTI_EVENTS_UNAVAILABLE;
 	return 0;
@@ -261,6 +268,10 @@ int main(int argc, char **argv)
 	rts_report(&supervisor, kind);
 	if (kind == RTI_STARTED) {
 		release_host();
+		/* Where that is allowed, processes are read before others reap them. The program
+		 * has been started, so it does not inherit this. */
+		if (request.has_list)
+			setpriority(PRIO_PROCESS, 0, -20);
 		supervise();
 	}
 	if (*request.cgroup)

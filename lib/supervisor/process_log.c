@@ -7,13 +7,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "os/cpu_time.h"
 #include "os/platform.h"
 #include "os/proc_connector.h"
+#include "os/taskstats.h"
 #include "parse/parse.h"
 #include "supervisor/cgroup_watch.h"
+#include "supervisor/exit_account.h"
 #include "supervisor/proc_file.h"
+#include "supervisor/process_text.h"
 #include "supervisor/table.h"
 #include "supervisor/wait_proof.h"
 #include "util/descendant_set.h"
@@ -24,6 +28,10 @@
 #define EXIT_DELAY_MAX_MS 2 /* how long after a process is reaped its exit may be reported */
 #define LAST_EXITS_MAX_NS 100000000 /* the same on a busy system, if none is left that runs */
 #define LAST_EXITS_POLL_MS 10
+/* /proc gives a start in clock ticks, and the event a moment later exactly. No pid is reused in
+ * that time. */
+#define SAME_START_NS 500000000u
+#define EARLY_MAX 64 /* exit accounts that came before the fork of their process */
 
 /* The only process log, while there is one. Its tables are large, but only the pages that are used
  * take up memory. */
@@ -34,7 +42,11 @@ static struct process_log {
 	uint64_t program_end_ns;
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
-	int events, threads; /* sockets, or -1 */
+	int events, threads, accounts; /* sockets, or -1 */
+	bool has_account_loss;
+	struct rti_task_exit early[EARLY_MAX];
+	size_t early_count;
+	uint64_t complete_ns; /* CLOCK_MONOTONIC until which no event was lost */
 	int batch_ms;
 	uint64_t boottime_ahead_ns;           /* boot time minus monotonic time */
 	struct rti_process_record *records;   /* the list in shared memory */
@@ -69,6 +81,7 @@ static struct rti_process_record *find_record(int32_t pid)
 
 static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t start_ns)
 {
+	const struct rti_process_record *older = find_record(pid);
 	struct rti_process_record *record;
 
 	if (pid <= 0 || pid >= RTI_PIDS_MAX)
@@ -80,21 +93,54 @@ static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t
 	}
 	record = &process_log.records[process_log.opts.shared->records++];
 	*record = (struct rti_process_record){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
+	if (older)
+		rts_exit_account_follow(record, older);
 	process_log.record_number[pid] = (uint32_t)process_log.opts.shared->records;
 	return record;
 }
 
-static void read_comm(struct rti_process_record *record)
+static void copy_comm(struct rti_process_record *record, const char *comm)
 {
-	char text[32];
-	ssize_t n =
-	    rts_read_pid_file(process_log.opts.shared, record->pid, "comm", text, sizeof(text));
-
-	/* Clear the old name first: it is wrong even if the new one cannot be read. */
 	memset(record->comm, 0, sizeof(record->comm));
-	if (n <= 0)
-		return;
-	memcpy(record->comm, text, n > 16 ? 15 : (size_t)n - 1);
+	memcpy(record->comm, comm, strnlen(comm, sizeof(record->comm) - 1));
+}
+
+/* Read /proc/PID/stat. Returns false if it cannot be read, or is of another process that has got
+ * the same pid. */
+static bool read_stat(const struct rti_process_record *record, struct rti_pid_stat *stat)
+{
+	char text[1024];
+	ssize_t n =
+	    rts_read_pid_file(process_log.opts.shared, record->pid, "stat", text, sizeof(text));
+	struct rti_now now;
+	uint64_t ahead_ns, shown_ns;
+
+	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0)
+		return false;
+	/* The system may have been suspended since the process started, or before. */
+	process_log.platform.now(&now);
+	ahead_ns = now.boottime_ns - now.monotonic_ns;
+	shown_ns = stat->starttime * process_log.platform.tick_ns;
+	return !record->start_ns || record->start_ns + ahead_ns - shown_ns <
+	                                SAME_START_NS + ahead_ns - process_log.boottime_ahead_ns;
+}
+
+/* stat comes last: it proves that the texts are of this process. The old ones are wrong even if the
+ * new ones cannot be read. */
+static void read_program(struct rti_process_record *record)
+{
+	struct rti_pid_stat stat;
+
+	if (record->flags & RTI_RECORD_EXECUTED) /* what it held before is not known */
+		record->flags |= RTI_RECORD_PEAK_LOW;
+	record->flags |= RTI_RECORD_EXECUTED;
+	rts_process_text_read(record);
+	if (read_stat(record, &stat)) {
+		copy_comm(record, stat.comm);
+	} else {
+		rts_process_text_forget(record);
+		memset(record->comm, 0, sizeof(record->comm));
+	}
 }
 
 static void handle_fork(const struct rti_process_event *event)
@@ -114,8 +160,10 @@ static void handle_fork(const struct rti_process_event *event)
 		return;
 	parent = find_record(event->ppid);
 	record = add_record(event->pid, event->ppid, event->monotonic_ns);
-	if (record && parent)
-		memcpy(record->comm, parent->comm, sizeof(record->comm));
+	if (!record || !parent)
+		return;
+	memcpy(record->comm, parent->comm, sizeof(record->comm));
+	rts_process_text_fork(record, parent);
 }
 
 static void handle_exec(const struct rti_process_event *event)
@@ -126,7 +174,7 @@ static void handle_exec(const struct rti_process_event *event)
 		rts_cgroup_watch_sample(event->pid, event->monotonic_ns);
 	rti_descendant_set_exec(&process_log.descendants, event->pid);
 	if (record)
-		read_comm(record);
+		read_program(record);
 }
 
 /* Returns true if the thread group leader has exited and other threads still run. The event is the
@@ -204,6 +252,18 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	}
 }
 
+static int open_accounts(void)
+{
+	char cpus[1024];
+	ssize_t n = rts_read_file(process_log.opts.shared, "/sys/devices/system/cpu/possible", cpus,
+	                          sizeof(cpus));
+
+	if (n <= 0)
+		return -1;
+	cpus[strcspn(cpus, "\n")] = '\0';
+	return rti_taskstats_open(cpus);
+}
+
 /* Returns an RTI_EVENTS_ value. */
 static uint32_t subscribe(void)
 {
@@ -219,8 +279,10 @@ static uint32_t subscribe(void)
 		return RTI_EVENTS_UNAVAILABLE;
 	batch_ms = rti_events_capacity(process_log.events) / EVENTS_PER_MS;
 	process_log.batch_ms = batch_ms > BATCH_MAX_MS ? BATCH_MAX_MS : (int)batch_ms;
-	if (process_log.opts.has_list) /* read names before short-lived processes exit */
+	if (process_log.opts.has_list) { /* read names before short-lived processes exit */
 		process_log.batch_ms = 0;
+		process_log.accounts = open_accounts();
+	}
 	return RTI_EVENTS_INTACT;
 }
 
@@ -240,6 +302,9 @@ int rts_process_log_begin(const struct rts_process_log_opts *opts)
 	rti_platform_init(&process_log.platform, false);
 	process_log.platform.now(&now);
 	process_log.boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
+	process_log.accounts = -1;
+	if (opts->has_list)
+		rts_process_text_begin(opts->shared, opts->memory);
 	rti_descendant_set_add(&process_log.descendants, opts->root);
 	opts->shared->events = subscribe();
 	if (process_log.threads < 0)
@@ -260,12 +325,21 @@ uint64_t rts_process_log_program_end_ns(void)
 	return process_log.opts.shared->has_leader_exit ? 0 : process_log.program_end_ns;
 }
 
+static void close_accounts(void)
+{
+	if (process_log.accounts >= 0)
+		close(process_log.accounts);
+	process_log.accounts = -1;
+}
+
 void rts_process_log_end(void)
 {
 	if (the_log && process_log.events >= 0)
 		rti_events_close(process_log.events);
 	if (the_log && process_log.threads >= 0)
 		rti_events_close(process_log.threads);
+	if (the_log)
+		close_accounts();
 	rts_table_free(the_log, sizeof(*the_log));
 	the_log = NULL;
 	rts_wait_proof_end();
@@ -279,6 +353,11 @@ int *rts_process_log_events(void)
 int *rts_process_log_threads(void)
 {
 	return &process_log.threads;
+}
+
+int *rts_process_log_accounts(void)
+{
+	return &process_log.accounts;
 }
 
 int rts_process_log_batch_ms(void)
@@ -305,19 +384,122 @@ static void stop(int *events)
 	rts_wait_proof_give_up();
 }
 
+/* Read the CPU clock of a process when all of its threads have sent their accounts, unless its exit
+ * event has been handled: then it may be gone. It is releasing its memory, so this is no final
+ * figure. Nothing else is read here, so that the zombie is read in time. */
+static void read_cpu(struct rti_process_record *record)
+{
+	struct rti_cpu_clock clock = { 0 };
+	uint64_t user_ns, system_ns;
+
+	if (record->flags & RTI_RECORD_FINAL || record->end_ns ||
+	    process_log.platform.cpu_clock(record->pid, &clock) < 0)
+		return;
+	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &user_ns,
+	              &system_ns);
+	rts_exit_account_raise_cpu(record, user_ns, system_ns, process_log.platform.monotonic_ns());
+}
+
+static void add_account(struct rti_process_record *record, const struct rti_task_exit *exited)
+{
+	bool had_account = record->flags & RTI_RECORD_ACCOUNTED;
+
+	rts_exit_account_add(record, exited, process_log.has_account_loss,
+	                     process_log.platform.monotonic_ns());
+	if (!had_account && record->flags & RTI_RECORD_ACCOUNTED)
+		read_cpu(record);
+}
+
+/* Processes that lived on after this time may have executed other programs unnoticed. */
+static void forget_programs(uint64_t since_ns)
+{
+	for (uint64_t i = 0; i < process_log.opts.shared->records; i++) {
+		struct rti_process_record *record = &process_log.records[i];
+
+		if (record->end_ns && record->end_ns < since_ns)
+			continue;
+		rts_process_text_forget(record);
+		if (!(record->flags & RTI_RECORD_FINAL))
+			memset(record->comm, 0, sizeof(record->comm));
+		record->flags |= RTI_RECORD_PEAK_LOW;
+	}
+}
+
 /* After a loss a pid may have been reused unnoticed. What was counted until then is a lower bound;
- * counts from later events would not be. So stop. */
+ * counts from later events would not be. So stop. Returns false then. */
+static bool handle_events(void)
+{
+	uint64_t begun_ns = process_log.platform.monotonic_ns();
+
+	if (rti_events_drain(process_log.events, handle_event, NULL) == 0) {
+		process_log.complete_ns = begun_ns;
+		return true;
+	}
+	forget_programs(process_log.complete_ns);
+	process_log.opts.shared->events = RTI_EVENTS_LOST;
+	stop(&process_log.events);
+	stop(&process_log.threads);
+	close_accounts();
+	return false;
+}
+
+/* Events are read first, so the fork of each process is known now that sent one of these. */
+static void add_early_accounts(void)
+{
+	size_t count = process_log.early_count;
+
+	process_log.early_count = 0;
+	if (count == 0 || process_log.events < 0 || !handle_events())
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const struct rti_task_exit *exited = &process_log.early[i];
+		struct rti_process_record *record = find_record(exited->pid);
+
+		if (record)
+			add_account(record, exited);
+	}
+}
+
+/* Accounts of all processes of the system arrive here. The fork of this one may not have been
+ * handled yet. */
+static void handle_account(void *arg, const struct rti_task_exit *exited)
+{
+	struct rti_process_record *record = find_record(exited->pid);
+
+	(void)arg;
+	if (record && !(record->flags & RTI_RECORD_ACCOUNTED)) {
+		add_account(record, exited);
+		return;
+	}
+	if (process_log.early_count == EARLY_MAX)
+		add_early_accounts();
+	process_log.early[process_log.early_count++] = *exited;
+}
+
+/* After the events: each exit that they reported has sent its account by then. */
+static void receive_accounts(void)
+{
+	int err;
+
+	do {
+		err = process_log.accounts < 0
+		          ? 0
+		          : rti_taskstats_drain(process_log.accounts, handle_account, NULL);
+		process_log.has_account_loss |= err == -ENOBUFS;
+	} while (err == -ENOBUFS);
+	add_early_accounts();
+	if (err < 0)
+		close_accounts();
+}
+
 void rts_process_log_update(void)
 {
 	struct rti_shared_stats *shared = process_log.opts.shared;
 
 	if (process_log.events < 0)
 		return;
-	if (rti_events_drain(process_log.events, handle_event, NULL) < 0) {
-		shared->events = RTI_EVENTS_LOST;
-		stop(&process_log.events);
-		stop(&process_log.threads);
-	}
+	if (handle_events())
+		receive_accounts();
 	/* After the other events: a thread is of a process that has been forked by then. */
 	if (process_log.threads >= 0 &&
 	    rti_events_drain(process_log.threads, handle_thread, NULL) < 0)
@@ -369,19 +551,15 @@ void rts_process_log_finish(bool has_children)
  * threads. Returns false if they are not, or cannot be read. */
 static bool read_final_stat(struct rti_process_record *record, struct rti_pid_stat *stat)
 {
-	char text[1024];
-	ssize_t n =
-	    rts_read_pid_file(process_log.opts.shared, record->pid, "stat", text, sizeof(text));
 	struct rti_cpu_clock clock = { 0 };
 
-	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0 || stat->state != 'Z' ||
-	    stat->num_threads > 1 || process_log.platform.cpu_clock(record->pid, &clock) < 0)
+	if (!read_stat(record, stat) || stat->state != 'Z' || stat->num_threads > 1 ||
+	    process_log.platform.cpu_clock(record->pid, &clock) < 0)
 		return false;
 	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &record->cpu_user_ns,
 	              &record->cpu_system_ns);
 	record->flags |= RTI_RECORD_FINAL;
-	memset(record->comm, 0, sizeof(record->comm));
-	memcpy(record->comm, stat->comm, strnlen(stat->comm, sizeof(record->comm) - 1));
+	copy_comm(record, stat->comm);
 	if (!record->start_ns)
 		record->start_ns =
 		    stat->starttime * process_log.platform.tick_ns - process_log.boottime_ahead_ns;
@@ -425,7 +603,7 @@ void rts_process_log_record_zombie(pid_t pid)
 		return;
 	read_final_io(record);
 	if (has_own_peak(record, &stat))
-		record->flags |= RTI_RECORD_HAS_PEAK; /* set once it is reaped */
+		record->flags |= RTI_RECORD_WAIT_HAS_PEAK;
 }
 
 void rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use)
@@ -440,8 +618,10 @@ void rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *u
 		record->end_ns = now.monotonic_ns;
 	record->status = (uint32_t)status;
 	record->flags |= RTI_RECORD_REAPED;
-	if (use->ru_maxrss <= process_log.inherited_maxrss_kib)
-		record->flags &= ~RTI_RECORD_HAS_PEAK;
-	if (record->flags & RTI_RECORD_HAS_PEAK)
-		record->peak_rss_bytes = (uint64_t)use->ru_maxrss * 1024;
+	if (!(record->flags & RTI_RECORD_WAIT_HAS_PEAK) ||
+	    use->ru_maxrss <= process_log.inherited_maxrss_kib)
+		return;
+	record->peak_rss_bytes = (uint64_t)use->ru_maxrss * 1024;
+	record->flags |= RTI_RECORD_HAS_PEAK;
+	record->flags &= ~RTI_RECORD_PEAK_LOW;
 }

@@ -35,8 +35,9 @@ void rts_process_log_end(void);
 /* Returns the address of the socket to poll. It is negative if there are no events. The caller may
  * move the descriptor. */
 int *rts_process_log_events(void);
-/* The same for the starts of threads. */
+/* The same for the starts of threads, and for exit accounts. */
 int *rts_process_log_threads(void);
+int *rts_process_log_accounts(void);
 /* Returns for how many milliseconds events may wait once the first has arrived. */
 int rts_process_log_batch_ms(void);
 

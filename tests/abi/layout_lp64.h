@@ -447,7 +447,7 @@ static_assert(offsetof(struct rt_outcome, error_bound_ns) == 360, "offset");
 static_assert(offsetof(struct rt_outcome, gpu_busy_ns) == 368, "offset");
 static_assert(offsetof(struct rt_outcome, gpu_memory_peak_bytes) == 376, "offset");
 
-static_assert(sizeof(struct rt_command_process) >= 160, "size");
+static_assert(sizeof(struct rt_command_process) >= 192, "size");
 static_assert(offsetof(struct rt_command_process, size) == 0, "offset");
 static_assert(offsetof(struct rt_command_process, flags) == 4, "offset");
 static_assert(offsetof(struct rt_command_process, pid) == 8, "offset");
@@ -464,6 +464,11 @@ static_assert(offsetof(struct rt_command_process, peak_rss_bytes) == 72, "offset
 static_assert(offsetof(struct rt_command_process, read_bytes) == 80, "offset");
 static_assert(offsetof(struct rt_command_process, write_bytes) == 88, "offset");
 static_assert(offsetof(struct rt_command_process, comm) == 96, "offset");
+static_assert(offsetof(struct rt_command_process, estimated) == 160, "offset");
+static_assert(offsetof(struct rt_command_process, own_read_bytes) == 168, "offset");
+static_assert(offsetof(struct rt_command_process, own_write_bytes) == 176, "offset");
+static_assert(offsetof(struct rt_command_process, command_line_bytes) == 184, "offset");
+static_assert(offsetof(struct rt_command_process, cwd_bytes) == 188, "offset");
 
 static_assert(sizeof(struct rt_trace_opts) >= 48, "size");
 static_assert(offsetof(struct rt_trace_opts, size) == 0, "offset");

@@ -2,6 +2,7 @@
 /* The documented errors of the calls on commands. */
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,7 +258,8 @@ static const struct rt_command_opts listed = { .flags = RT_COMMAND_LIST_PROCESSE
 START_TEST(list_with_bad_arguments_is_refused)
 {
 	const size_t size = sizeof(struct rt_command_process);
-	const size_t bad[] = { 0, size - 1, SIZE_LIMIT + 1, SIZE_MAX };
+	const size_t first = offsetof(struct rt_command_process, estimated); /* of release 0.2 */
+	const size_t bad[] = { 0, first - 1, SIZE_LIMIT + 1, SIZE_MAX };
 	struct rt_command *command = start_sleep_with(listed, "60");
 	size_t count = 0;
 
@@ -270,6 +272,32 @@ START_TEST(list_with_bad_arguments_is_refused)
 	count = 1;
 	ck_assert_int_eq(rt_command_processes(command, NULL, size, &count), -EFAULT);
 	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(text_with_bad_arguments_is_refused)
+{
+	struct rt_command *command = start_sleep_with(listed, "60"), *unlisted = start_sleep("0");
+	char buffer[4] = "xyz";
+	size_t length = 0;
+
+	ck_assert_int_eq(rt_command_process_text(command, 0, RT_TEXT_CWD, NULL, &length), -ENODATA);
+	kill_command(command);
+	ck_assert_int_eq(rt_command_process_text(NULL, 0, RT_TEXT_CWD, NULL, &length), -EFAULT);
+	ck_assert_int_eq(rt_command_process_text(command, 0, RT_TEXT_CWD, NULL, NULL), -EFAULT);
+	ck_assert_int_eq(rt_command_process_text(command, 0, 0, NULL, &length), -EINVAL);
+	ck_assert_int_eq(rt_command_process_text(command, 0, 3, NULL, &length), -EINVAL);
+	ck_assert_int_eq(rt_command_process_text(command, 1, RT_TEXT_CWD, NULL, &length), -EINVAL);
+	ck_assert_int_eq(rt_command_process_text(command, SIZE_MAX, RT_TEXT_CWD, NULL, &length),
+	                 -EINVAL);
+	length = sizeof(buffer);
+	ck_assert_int_eq(rt_command_process_text(command, 0, RT_TEXT_CWD, NULL, &length), -EFAULT);
+	ck_assert_int_eq(rt_command_process_text(unlisted, 0, RT_TEXT_CWD, buffer, &length),
+	                 -EOPNOTSUPP);
+	ck_assert_uint_eq(length, sizeof(buffer));
+	ck_assert_str_eq(buffer, "xyz");
+	rt_command_free(command);
+	rt_command_free(unlisted);
 }
 END_TEST
 
@@ -391,6 +419,7 @@ int main(void)
 	tcase_add_test(waits, wait_with_signal_handler_returns_eintr);
 	tcase_add_test(waits, wait_after_caller_has_reaped_program_returns_echild);
 	tcase_add_test(lists, list_with_bad_arguments_is_refused);
+	tcase_add_test(lists, text_with_bad_arguments_is_refused);
 	tcase_add_test(lists, list_of_killed_command_has_signal_and_no_exit_code);
 	tcase_add_test(lists, list_that_was_not_requested_returns_eopnotsupp);
 	tcase_add_test(signals, signal_with_bad_arguments_is_refused);

@@ -12,7 +12,8 @@ from rtrack_command import Case, Row, busy, is_alive, python, read_jsonl, rtrack
 COLUMNS = [
     "pid", "ppid", "comm", "start", "end", "exit_code", "signal", "cpu_user_seconds",
     "cpu_system_seconds", "peak_rss_bytes", "read_bytes", "write_bytes", "final", "running",
-    "partial"]
+    "partial", "estimated", "own_read_bytes", "own_write_bytes", "forked_only", "command_line",
+    "command_line_cut", "cwd"]
 # Forks children and prints their pids and exit codes. The list must have all of them.
 FAMILY = r"""
 import os, sys

@@ -535,6 +535,25 @@ class Commands(unittest.TestCase):
                 self.assertTrue(row.is_complete("cpu_user_ns"), row)
         self.assertRaises(ValueError, command.processes)
 
+    def test_texts_of_processes_are_whole(self) -> None:
+        hostile = ["", "two words", "new\nline", os.fsdecode(b"\xff")]
+        with rtrack.Command(["sh", "-c", "sleep 0.3; true", *hostile],
+                            list_processes=True) as command:
+            outcome = command.wait()
+            if not outcome.is_complete("processes"):
+                self.skipTest("process events are not available here")
+            rows = command.processes()
+            self.assertEqual(command.command_line(0), ["sh", "-c", "sleep 0.3; true", *hostile])
+            self.assertEqual(command.command_line(1), ["sleep", "0.3"])
+            for row, process in enumerate(rows[:2]):
+                cwd = command.process_text(row, rtrack.TEXT_CWD)
+                self.assertEqual(cwd, os.fsencode(os.getcwd()))
+                self.assertEqual(process.cwd_bytes, len(cwd))
+                self.assertTrue(process.has_executed and not process.is_cut)
+            with self.assertRaises(OSError) as caught:
+                command.command_line(len(rows))
+            self.assertEqual(caught.exception.errno, errno.EINVAL)
+
     def test_kill_ends_processes_left_running(self) -> None:
         with rtrack.Command(["sh", "-c", "sleep 60 & sleep 60 & exit 0"]) as command:
             self.assertEqual(command.wait().left_running, 2)

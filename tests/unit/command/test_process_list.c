@@ -11,6 +11,7 @@
 #define MS UINT64_C(1000000)
 #define TICK_NS (10 * MS)
 #define S (1000 * MS)
+#define ROWS_MAX 5003
 
 /* A system that was suspended for five seconds, with a realtime clock a million seconds ahead. */
 static const struct rti_now now = { .monotonic_ns = 100 * S,
@@ -84,30 +85,38 @@ static struct rti_process_record make_record(int32_t pid, uint64_t start_ns, uin
 
 static void add_record(struct rti_process_record record)
 {
-	rti_process_list_add_records(&process_list, &record, 1, &now);
+	const struct rti_process_records all = { .records = &record, .count = 1 };
+
+	rti_process_list_add_records(&process_list, &all, &now);
 }
 
 static const struct rt_command_process *finish_list(size_t count)
 {
+	static struct rt_command_process rows[ROWS_MAX];
+
 	rti_process_list_finish(&process_list, &now);
 	ck_assert_uint_eq(process_list.count, count);
+	ck_assert_uint_le(count, ROWS_MAX);
 	ck_assert(!process_list.is_short);
 	for (size_t i = 0; i < process_list.count; i++) {
-		ck_assert_uint_eq(process_list.rows[i].size, sizeof(process_list.rows[i]));
-		ck_assert_uint_eq(process_list.rows[i].flags &
-		                      ~(uint32_t)(RT_PROCESS_FINAL | RT_PROCESS_RUNNING),
+		rows[i] = process_list.rows[i].shown;
+		ck_assert_uint_eq(rows[i].size, sizeof(rows[i]));
+		ck_assert_uint_eq(rows[i].flags &
+		                      ~(uint32_t)(RT_PROCESS_FINAL | RT_PROCESS_RUNNING |
+		                                  RT_PROCESS_NO_EXEC | RT_PROCESS_CUT |
+		                                  RT_PROCESS_OWN_IO),
 		                  0);
-		ck_assert_uint_eq(process_list.rows[i].valid & process_list.rows[i].partial, 0);
-		ck_assert_uint_eq((process_list.rows[i].valid | process_list.rows[i].partial) &
+		ck_assert_uint_eq(rows[i].valid & rows[i].partial, 0);
+		ck_assert_uint_eq((rows[i].valid | rows[i].partial) &
 		                      ~(RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO),
 		                  0);
 	}
-	return process_list.rows;
+	return rows;
 }
 
 START_TEST(list_without_rows_stays_empty)
 {
-	rti_process_list_add_records(&process_list, NULL, 0, &now);
+	rti_process_list_add_records(&process_list, &(struct rti_process_records){ 0 }, &now);
 	finish_list(0);
 }
 END_TEST
@@ -376,6 +385,158 @@ START_TEST(many_processes_are_sorted_by_start)
 }
 END_TEST
 
+START_TEST(lower_bounds_of_record_and_member_make_the_larger_one)
+{
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
+	const struct rt_command_process *row;
+
+	record.flags = RTI_RECORD_HAS_CPU | RTI_RECORD_HAS_PEAK | RTI_RECORD_PEAK_LOW;
+	record.peak_rss_bytes = 1024;
+	add_record(record);
+	add_member(10, 50 * S, false);
+	record.pid = 11;
+	record.cpu_user_ns = record.cpu_system_ns = 1;
+	add_record(record);
+	add_member(11, 50 * S, false);
+	row = finish_list(2);
+	ck_assert_uint_eq(row[0].valid, 0);
+	ck_assert_uint_eq(row[0].partial, RT_HAS_CPU | RT_HAS_PEAK_RSS | RT_HAS_IO);
+	ck_assert_uint_eq(row[0].cpu_user_ns + row[0].cpu_system_ns, 21 + 22);
+	ck_assert_uint_eq(row[0].peak_rss_bytes, 4096);
+	ck_assert_uint_eq(row[1].cpu_user_ns + row[1].cpu_system_ns, 11 + 12);
+}
+END_TEST
+
+START_TEST(own_io_has_a_flag_of_its_own)
+{
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
+	const struct rt_command_process *row;
+
+	record.own_read_bytes = 5;
+	record.own_write_bytes = 6;
+	add_record(record);
+	record.pid = 11;
+	record.flags |= RTI_RECORD_HAS_OWN_IO;
+	add_record(record);
+	row = finish_list(2);
+	ck_assert_uint_eq(row[0].flags & RT_PROCESS_OWN_IO, 0);
+	ck_assert_uint_eq(row[0].own_read_bytes + row[0].own_write_bytes, 0);
+	ck_assert_uint_eq(row[1].flags & RT_PROCESS_OWN_IO, RT_PROCESS_OWN_IO);
+	ck_assert_uint_eq(row[1].own_read_bytes, 5);
+	ck_assert_uint_eq(row[1].own_write_bytes, 6);
+}
+END_TEST
+
+/* Three processes: one is final, the CPU clock of one was read 1 ms before its end, that of one
+ * 3 ms before. */
+static void add_exiting(void)
+{
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
+
+	record.cpu_user_ns = record.cpu_system_ns = 10 * MS;
+	add_record(record);
+	record.flags = RTI_RECORD_HAS_CPU;
+	record.pid = 11;
+	record.cpu_read_ns = record.end_ns - 1 * MS;
+	add_record(record);
+	record.pid = 12;
+	record.cpu_read_ns = record.end_ns - 3 * MS;
+	add_record(record);
+}
+
+START_TEST(lack_is_shared_by_how_long_processes_ran_on)
+{
+	const struct rt_command_process *row;
+
+	add_exiting();
+	rti_process_list_fit_cpu(&process_list, 62 * MS);
+	row = finish_list(3);
+	ck_assert_uint_eq(row[0].cpu_system_ns, 10 * MS);
+	ck_assert_uint_eq(row[0].valid & RT_HAS_CPU, RT_HAS_CPU);
+	ck_assert_uint_eq(row[0].estimated, 0);
+	for (int i = 1; i < 3; i++) {
+		ck_assert_uint_eq(row[i].estimated, RT_HAS_CPU);
+		ck_assert_uint_eq(row[i].partial & RT_HAS_CPU, 0);
+		ck_assert_uint_eq(row[i].cpu_user_ns, 10 * MS);
+	}
+	/* A tick of 10 ms, what came after the reading, and 0.1 ms: 11.1 and 13.1 ms. */
+	ck_assert_uint_eq(row[1].cpu_system_ns, 10 * MS + 2 * MS * 111 / 242);
+	ck_assert_uint_eq(row[2].cpu_system_ns, 10 * MS + 2 * MS * 131 / 242);
+}
+END_TEST
+
+/* More than the processes can have used, less than they have, or one that may still run. */
+START_TEST(lack_that_is_not_explained_is_not_shared)
+{
+	static const uint64_t totals[] = { 59 * MS, 60 * MS, 85 * MS, 62 * MS };
+	struct rti_process_record record = make_record(13, 50 * S, 60 * S);
+	const struct rt_command_process *row;
+
+	add_exiting();
+	if (totals[_i] == 62 * MS) {
+		record.flags = 0;
+		add_record(record);
+	}
+	rti_process_list_fit_cpu(&process_list, totals[_i]);
+	row = finish_list(totals[_i] == 62 * MS ? 4 : 3);
+	for (int i = 1; i < 3; i++) {
+		ck_assert_uint_eq(row[i].estimated, 0);
+		ck_assert_uint_eq(row[i].partial & RT_HAS_CPU, RT_HAS_CPU);
+		ck_assert_uint_eq(row[i].cpu_system_ns, 10 * MS);
+	}
+}
+END_TEST
+
+static void check_text(size_t row, uint32_t text, const char *expected)
+{
+	size_t len;
+	const char *at = rti_process_list_text(&process_list, row, text, &len);
+
+	ck_assert_uint_eq(len, strlen(expected));
+	if (len)
+		ck_assert_mem_eq(at, expected, len);
+	else
+		ck_assert_ptr_null(at);
+}
+
+START_TEST(texts_stay_with_their_rows)
+{
+	struct rti_process_record records[] = { make_record(10, 52 * S, 60 * S),
+		                                make_record(11, 51 * S, 60 * S),
+		                                make_record(12, 50 * S, 60 * S) };
+	struct rti_process_records all = { .records = records,
+		                           .count = 3,
+		                           .texts = "ls/dirmake",
+		                           .text_bytes = 10,
+		                           .sees_every_exec = true };
+	const struct rt_command_process *row;
+
+	records[0].command = (struct rti_record_text){ 0, 2 };
+	records[0].cwd = (struct rti_record_text){ 2, 4 };
+	records[0].flags |= RTI_RECORD_EXECUTED | RTI_RECORD_TEXT_CUT;
+	records[1].command = (struct rti_record_text){ 6, 4 };
+	records[2].command = (struct rti_record_text){ 6, 5 }; /* beyond the end */
+	records[1].cwd = (struct rti_record_text){ 0, 11 };
+	records[2].cwd = (struct rti_record_text){ UINT32_MAX, 1 };
+	records[2].flags |= RTI_RECORD_EXECUTED | RTI_RECORD_TEXT_SKIPPED;
+	rti_process_list_add_records(&process_list, &all, &now);
+	add_member(10, 52 * S, false);
+	row = finish_list(3);
+	ck_assert_int_eq(row[0].pid, 12);
+	ck_assert_uint_eq(row[0].flags & (RT_PROCESS_CUT | RT_PROCESS_NO_EXEC), RT_PROCESS_CUT);
+	check_text(0, RT_TEXT_COMMAND_LINE, "");
+	check_text(0, RT_TEXT_CWD, "");
+	ck_assert_uint_eq(row[1].flags & (RT_PROCESS_CUT | RT_PROCESS_NO_EXEC), RT_PROCESS_NO_EXEC);
+	ck_assert_uint_eq(row[1].command_line_bytes, 4);
+	check_text(1, RT_TEXT_COMMAND_LINE, "make");
+	check_text(1, RT_TEXT_CWD, "");
+	ck_assert_uint_eq(row[2].flags & (RT_PROCESS_CUT | RT_PROCESS_NO_EXEC), RT_PROCESS_CUT);
+	ck_assert_uint_eq(row[2].cwd_bytes, 4);
+	check_text(2, RT_TEXT_COMMAND_LINE, "ls");
+	check_text(2, RT_TEXT_CWD, "/dir");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("process_list");
@@ -399,5 +560,10 @@ int main(void)
 	tcase_add_test(merges, rows_with_starts_beyond_the_tolerance_are_not_merged);
 	tcase_add_test(merges, record_with_unknown_start_comes_first);
 	tcase_add_test(merges, many_processes_are_sorted_by_start);
+	tcase_add_test(rows, own_io_has_a_flag_of_its_own);
+	tcase_add_test(rows, texts_stay_with_their_rows);
+	tcase_add_test(merges, lower_bounds_of_record_and_member_make_the_larger_one);
+	tcase_add_test(merges, lack_is_shared_by_how_long_processes_ran_on);
+	tcase_add_loop_test(merges, lack_that_is_not_explained_is_not_shared, 0, 4);
 	return suite_run(suite);
 }

@@ -58,6 +58,11 @@ pub const RT_PEAK_RSS: u32 = 2;
 pub const RT_PEAK_CGROUP: u32 = 3;
 pub const RT_PROCESS_FINAL: u32 = 1;
 pub const RT_PROCESS_RUNNING: u32 = 2;
+pub const RT_PROCESS_NO_EXEC: u32 = 4;
+pub const RT_PROCESS_CUT: u32 = 8;
+pub const RT_PROCESS_OWN_IO: u32 = 16;
+pub const RT_TEXT_COMMAND_LINE: u32 = 1;
+pub const RT_TEXT_CWD: u32 = 2;
 pub const RT_TRACE_BACK_END_AUTO: u32 = 0;
 pub const RT_TRACE_BACK_END_BPF: u32 = 1;
 pub const RT_TRACE_BACK_END_PTRACE: u32 = 2;
@@ -880,6 +885,11 @@ pub struct rt_command_process {
     pub read_bytes: u64,
     pub write_bytes: u64,
     pub comm: [::std::os::raw::c_char; 64usize],
+    pub estimated: u64,
+    pub own_read_bytes: u64,
+    pub own_write_bytes: u64,
+    pub command_line_bytes: u32,
+    pub cwd_bytes: u32,
 }
 impl Default for rt_command_process {
     fn default() -> Self {
@@ -896,6 +906,15 @@ extern "C" {
         array: *mut rt_command_process,
         element_size: usize,
         count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_command_process_text(
+        c: *mut rt_command,
+        row: usize,
+        text: u32,
+        buffer: *mut ::std::os::raw::c_char,
+        length: *mut usize,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {

@@ -177,6 +177,23 @@ impl Command {
         })?;
         Ok(rows)
     }
+
+    /// A text of the process at this place of [`Command::processes`]: `RT_TEXT_COMMAND_LINE`, with
+    /// a NUL between arguments, or `RT_TEXT_CWD`. Empty if it is not known.
+    pub fn process_text(&self, row: usize, text: u32) -> io::Result<Vec<u8>> {
+        let mut length = 0;
+        // SAFETY: first no buffer with room for nothing, then a buffer with room for all. The texts
+        // do not change after the command has ended.
+        check(unsafe {
+            sys::rt_command_process_text(self.0.as_ptr(), row, text, ptr::null_mut(), &mut length)
+        })?;
+        let mut buffer = vec![0u8; length];
+        check(unsafe {
+            let to = buffer.as_mut_ptr().cast();
+            sys::rt_command_process_text(self.0.as_ptr(), row, text, to, &mut length)
+        })?;
+        Ok(buffer)
+    }
 }
 
 impl Drop for Command {

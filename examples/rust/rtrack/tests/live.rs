@@ -157,13 +157,17 @@ fn command_wait_returns_the_outcome() {
 fn command_lists_its_processes() {
     let options = Options { list_processes: true, ..Default::default() };
     let command =
-        Command::start(&["sh", "-c", "(exit 5); sh -c 'kill -9 $$'; exit 3"], &options).unwrap();
+        Command::start(&["sh", "-c", "(exit 5); sh -c 'kill -9 $$'; sleep 0.2; exit 3"], &options)
+            .unwrap();
     assert_eq!(errno(command.processes()), Some(ENODATA));
+    assert_eq!(errno(command.process_text(0, sys::RT_TEXT_CWD)), Some(ENODATA));
     let outcome = command.wait(None).unwrap();
     let rows = command.processes().unwrap();
     assert_eq!((rows[0].pid, rows[0].exit_code), (command.pid(), 3));
     if let Some(count) = outcome.processes() {
-        assert_eq!((rows.len() as u64, count), (3, 3));
+        assert_eq!((rows.len() as u64, count), (4, 4));
+        assert_eq!(command.process_text(3, sys::RT_TEXT_COMMAND_LINE).unwrap(), b"sleep\x000.2");
+        assert_eq!(command.process_text(3, sys::RT_TEXT_CWD).unwrap().first(), Some(&b'/'));
         assert!(rows.iter().any(|row| row.signal == SIGKILL && row.exit_code == -1));
     }
     let other = Command::start(&["true"], &Options::default()).unwrap();
