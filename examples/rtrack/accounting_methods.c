@@ -25,12 +25,36 @@ int accounting_method_try(uint32_t accounting, struct rt_outcome *outcome)
 	return err;
 }
 
+/* The library knows why: it says so as it refuses the start. */
+static const char *bpf_missing(void)
+{
+	static const char *const argv[] = { "true", NULL };
+	static const char prefix[] = "The accounting method bpf is not available. ";
+	static char message[512];
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .accounting = RT_ACCOUNTING_BPF,
+		                              .message_size = sizeof(message),
+		                              .message = message };
+	struct rt_command *command;
+
+	message[0] = '\0';
+	if (rt_command_start(&command, &opts) == 0) {
+		rt_command_kill(command);
+		rt_command_free(command);
+		return "it was refused a moment ago";
+	}
+	if (strncmp(message, prefix, strlen(prefix)) == 0)
+		return message + strlen(prefix);
+	return message;
+}
+
 const char *accounting_method_missing(uint32_t accounting)
 {
 	struct rt_outcome outcome;
 
 	if (accounting == RT_ACCOUNTING_BPF)
-		return "this release has no BPF accounting";
+		return bpf_missing();
 	if (accounting == RT_ACCOUNTING_WAIT ||
 	    accounting_method_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
 		return "no memory can be shared with rtrack-supervisor";

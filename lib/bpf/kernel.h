@@ -19,11 +19,13 @@ typedef __u32 __be32;
 typedef __u32 __wsum;
 
 #define BPF_MAP_TYPE_HASH 1
+#define BPF_MAP_TYPE_ARRAY 2
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
 #define BPF_MAP_TYPE_LRU_HASH 9
 #define BPF_MAP_TYPE_RINGBUF 27
 #define BPF_MAP_TYPE_TASK_STORAGE 29
 #define BPF_F_NO_PREALLOC 1u
+#define BPF_F_MMAPABLE 0x400u
 
 /* Flags of helpers. */
 #define BPF_NOEXIST 1u
@@ -76,14 +78,22 @@ enum { PIDTYPE_PID, PIDTYPE_TGID, PIDTYPE_COUNT };
 
 struct pid;
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct signal_struct {
+	atomic_t live; /* threads that have not begun to exit */
 	int nr_threads;
+	int group_exit_code;
+	unsigned int flags;
 	struct pid *pids[PIDTYPE_COUNT];
 	struct list_head thread_head;
 	seqlock_t stats_lock;
 	__u64 utime, stime, cutime, cstime;
 	unsigned long nvcsw, nivcsw;
 	unsigned long min_flt, maj_flt, cmin_flt, cmaj_flt;
+	unsigned long maxrss; /* pages */
 	struct task_io_accounting ioac;
 	unsigned long long sum_sched_runtime;
 };
@@ -226,7 +236,8 @@ struct task_struct {
 	unsigned int flags;
 	struct sched_entity se;
 	struct mm_struct *mm;
-	int exit_state;
+	int exit_state, exit_code;
+	int on_cpu;
 	int pid, tgid;
 	struct task_struct *real_parent, *group_leader;
 	const struct cred *cred;

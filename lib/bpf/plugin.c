@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bpf/batch.h"
+#include "bpf/program.h"
 #include "batch.skel.h"
 
 extern const struct rti_batch_ops rti_bpf_batch __attribute__((visibility("default")));
@@ -19,15 +20,6 @@ struct reader {
 	struct rti_bpf *program;
 	pid_t owner;
 };
-
-static int run_program(int program_fd)
-{
-	union bpf_attr attr = { .test = { .prog_fd = (uint32_t)program_fd } };
-
-	if (skel_sys_bpf(BPF_PROG_RUN, &attr, sizeof(attr)) < 0)
-		return -errno;
-	return (int)attr.test.retval;
-}
 
 /* Returns true if CPUs 0 to count - 1 are possible and no others. For an impossible CPU, the offset
  * that the program found would lead anywhere. */
@@ -50,7 +42,7 @@ static bool has_all_cpus(uint32_t count)
 
 static int set_up(struct rti_bpf *program)
 {
-	int err = run_program(program->progs.set_up.prog_fd);
+	int err = rti_program_run(program->progs.set_up.prog_fd);
 
 	if (err == 0 && (program->bss->cpus > RTI_BATCH_CPUS || !has_all_cpus(program->bss->cpus)))
 		program->bss->cpus = 0;
@@ -112,7 +104,7 @@ static int read_rows(void *state, const struct rti_batch_request *requests, size
 
 		memcpy(shared->requests, requests, batch * sizeof(*requests));
 		shared->count = (uint32_t)batch;
-		err = run_program(reader->program->progs.read_batch.prog_fd);
+		err = rti_program_run(reader->program->progs.read_batch.prog_fd);
 		if (err == 0)
 			copy_rows(rows, shared->rows, batch);
 		requests += batch;

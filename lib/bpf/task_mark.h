@@ -2,8 +2,8 @@
 /* Which threads belong to a process tree: a mark at each, which its children inherit before they
  * run.
  *
- * For BPF programs. A mark goes away with its thread, so that a reused pid has none. It does not
- * depend on namespaces. */
+ * For BPF programs: those that trace, or with RTI_ACCOUNT those that account. A mark goes away with
+ * its thread, so that a reused pid has none. It does not depend on namespaces. */
 #ifndef RTI_TASK_MARK_H
 #define RTI_TASK_MARK_H
 
@@ -18,9 +18,14 @@
 #define MARK_SUPERVISOR 16u /* it is our own supervisor, which is not counted */
 
 struct task_mark {
-	__u32 flags;      /* MARK_ bits; change them by atomic operations alone */
+	__u32 flags; /* MARK_ bits; change them by atomic operations alone */
+#ifdef RTI_ACCOUNT
+	__u32 row;   /* of its process, plus 1; 0: none */
+	__u32 limbo; /* entry of a thread that has begun to exit, plus 1; 0: none */
+#else
 	__u32 has_called; /* it has made a traced call since the trace began */
 	__u64 entry_ns;   /* of the traced call that it is in; 0: none */
+#endif
 };
 
 #ifdef RTI_TRACE_RAW
@@ -192,10 +197,12 @@ static bool end_thread(struct task_mark *mark, __u64 *threads)
 	return __sync_fetch_and_add(threads, -1) == 1;
 }
 
+#ifndef RTI_ACCOUNT
 static void hide_supervisor(struct task_mark *mark, __u64 *threads)
 {
 	__sync_fetch_and_or(&mark->flags, MARK_QUIET | MARK_SUPERVISOR);
 	__sync_fetch_and_add(threads, -1);
 }
+#endif
 
 #endif

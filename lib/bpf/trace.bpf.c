@@ -17,6 +17,7 @@
 const volatile struct rti_trace_settings settings;
 struct rti_trace_shared shared;
 
+#include "own_pid.h"
 #include "task_mark.h"
 
 #ifdef RTI_TRACE_RAW
@@ -36,10 +37,6 @@ struct rti_trace_shared shared;
 #define EOPNOTSUPP 95
 
 #define ANCESTORS_MAX 4096
-
-/* The pid namespace of the reader. */
-__u64 own_namespace;
-__u32 own_level;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -74,30 +71,6 @@ static void announce_end(void)
 	__u64 record = RTI_RING_END;
 
 	bpf_ringbuf_output(&ring, &record, sizeof(record), BPF_RB_FORCE_WAKEUP);
-}
-
-/* The number of a process or thread in the pid namespace of the reader; 0: it is not in it. */
-static __s32 own_number(const struct pid *pid)
-{
-	const struct upid *number;
-	struct pid_namespace *namespace = NULL;
-	__s32 nr = 0;
-
-	if (!pid || BPF_CORE_READ(pid, level) < own_level)
-		return 0;
-	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
-	         own_level * bpf_core_type_size(struct upid);
-	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
-	if ((__u64) namespace != own_namespace)
-		return 0;
-	bpf_core_read(&nr, sizeof(nr), &number->nr);
-	return nr;
-}
-
-static __s32 own_pid(const struct task_struct *task)
-{
-	return own_level ? own_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]))
-	                 : BPF_CORE_READ(task, tgid);
 }
 
 /* A walk from a thread group leader to its ancestors. */
@@ -512,17 +485,9 @@ int set_up(void *ctx)
 	struct task_struct *caller = bpf_get_current_task_btf();
 	const struct uid_gid_map *map = &caller->cred->user_ns->uid_map;
 	const struct uid_gid_extent *extents = map->extent;
-	const struct pid *pid = caller->thread_pid;
-	const struct upid *number;
-	struct pid_namespace *namespace = NULL;
 	__u32 count = BPF_CORE_READ(map, nr_extents);
 
-	own_level = pid->level;
-	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
-	         own_level * bpf_core_type_size(struct upid);
-	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
-	own_namespace = (__u64) namespace;
-
+	note_own_namespace(caller);
 	if (count > UID_GID_MAP_MAX_BASE_EXTENTS)
 		extents = BPF_CORE_READ(map, forward);
 	if (count > RTI_UID_EXTENTS_MAX)

@@ -2,25 +2,19 @@
 /* The plug-in's part that traces calls: begins a trace, and reads the ring. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <bpf/skel_internal.h>
-
+#include "bpf/program.h"
 #include "bpf/ring.h"
 #include "bpf/trace.h"
 #include "bpf/trace_load.h"
-#include "os/capability.h"
-#include "os/kernel_abi.h"
 
 /* A pass marks what the pass before it could not see. E.g.: a child of a child with a lower pid. */
 #define PASSES_MAX 64
 #define OVERFLOW_UID 65534u
-#define NS_PER_S 1000000000u
-#define NOISE_NS 1000000 /* a time namespace is off by more */
 
 extern const struct rti_trace_ops rti_bpf_trace __attribute__((visibility("default")));
 
@@ -37,32 +31,6 @@ struct tracer {
 	uint64_t unmarked; /* rti_trace_shared.unmarked when the tree was searched last */
 };
 
-static int run_program(int program_fd)
-{
-	union bpf_attr attr = { .test = { .prog_fd = (uint32_t)program_fd } };
-
-	if (skel_sys_bpf(BPF_PROG_RUN, &attr, sizeof(attr)) < 0)
-		return -errno;
-	return (int)attr.test.retval;
-}
-
-/* Run the iterator once, over all tasks. */
-static int run_seed(int link)
-{
-	union bpf_attr attr = { .iter_create = { .link_fd = (uint32_t)link } };
-	int fd = skel_sys_bpf(BPF_ITER_CREATE, &attr, sizeof(attr));
-	char none[1];
-	ssize_t got;
-
-	if (fd < 0)
-		return -errno;
-	do {
-		got = read(fd, none, sizeof(none));
-	} while (got < 0 && (errno == EAGAIN || errno == EINTR));
-	close(fd);
-	return got < 0 ? -errno : 0;
-}
-
 /* Mark all threads of the tree. */
 static int search_tree(struct tracer *t)
 {
@@ -74,54 +42,10 @@ static int search_tree(struct tracer *t)
 	shared->found = 1;
 	for (int i = 0; err == 0 && shared->found && i < PASSES_MAX; i++) {
 		__atomic_store_n(&shared->found, 0, __ATOMIC_SEQ_CST);
-		err = run_seed(t->programs.seed(t->programs.skeleton));
+		err = rti_program_iterate(t->programs.seed(t->programs.skeleton));
 	}
 	__atomic_store_n(&shared->is_seeding, 0, __ATOMIC_SEQ_CST);
 	return err;
-}
-
-/* Under lockdown=confidentiality the verifier calls it an invalid argument that a program reads the
- * kernel's memory. */
-static bool is_locked_down(void)
-{
-	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
-	char line[128] = "";
-
-	if (!file)
-		return false;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
-	return strstr(line, "[confidentiality]");
-}
-
-/* With CAP_BPF alone, maps can be made and the verifier is reached. It then calls it an invalid
- * argument that a program reads the kernel's memory. */
-static bool lacks_capability(void)
-{
-	return !rti_has_capability(RTI_CAP_SYS_ADMIN) &&
-	       !(rti_has_capability(RTI_CAP_BPF) && rti_has_capability(RTI_CAP_PERFMON));
-}
-
-/* What the caller can do something about keeps its error. The rest means that the kernel lacks
- * something. */
-static int public_error(int err)
-{
-	switch (err) {
-	case 0:
-	case -ESRCH:
-	case -EPERM:
-	case -ENOMEM:
-	case -EMFILE:
-	case -ENFILE:
-		return err;
-	case -EACCES:
-		return -EPERM;
-	case -ENOSYS:
-		return -EOPNOTSUPP;
-	default:
-		return is_locked_down() || lacks_capability() ? -EPERM : -EOPNOTSUPP;
-	}
 }
 
 static int load(struct tracer *t, const struct rti_trace_target *target)
@@ -142,36 +66,18 @@ static int load(struct tracer *t, const struct rti_trace_target *target)
 	return rti_trace_load(&t->programs, &settings, target->ring_bytes);
 }
 
-static uint64_t read_clock(clockid_t id)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-/* Of the kernel's clock as it was read between two reads of the caller's. What the reads take, and
- * the correction of a clock meanwhile, is no offset. */
-static int64_t offset_of(uint64_t before_ns, uint64_t kernel_ns, uint64_t after_ns)
-{
-	int64_t least_ns = (int64_t)(before_ns - kernel_ns);
-	int64_t most_ns = (int64_t)(after_ns - kernel_ns);
-
-	return least_ns <= NOISE_NS && most_ns >= -NOISE_NS ? 0 : (least_ns + most_ns) / 2;
-}
-
 /* Begin, and find out how the kernel's numbers translate to those of the caller. */
 static int set_up(struct tracer *t)
 {
 	const struct rti_trace_shared *shared = t->programs.shared;
-	uint64_t monotonic_ns = read_clock(CLOCK_MONOTONIC);
-	uint64_t boottime_ns = read_clock(CLOCK_BOOTTIME);
-	int err = run_program(t->programs.set_up);
+	uint64_t monotonic_ns = rti_program_clock_ns(CLOCK_MONOTONIC);
+	uint64_t boottime_ns = rti_program_clock_ns(CLOCK_BOOTTIME);
+	int err = rti_program_run(t->programs.set_up);
 
-	t->offsets.monotonic_ns =
-	    offset_of(monotonic_ns, shared->began_monotonic_ns, read_clock(CLOCK_MONOTONIC));
-	t->offsets.boottime_ns =
-	    offset_of(boottime_ns, shared->began_ns, read_clock(CLOCK_BOOTTIME));
+	t->offsets.monotonic_ns = rti_program_clock_offset_ns(
+	    monotonic_ns, shared->began_monotonic_ns, rti_program_clock_ns(CLOCK_MONOTONIC));
+	t->offsets.boottime_ns = rti_program_clock_offset_ns(boottime_ns, shared->began_ns,
+	                                                     rti_program_clock_ns(CLOCK_BOOTTIME));
 	return err;
 }
 
@@ -224,7 +130,7 @@ static int open_tracer(void **out, const struct rti_trace_target *target)
 		close_tracer(t);
 	else
 		*out = t;
-	return public_error(err);
+	return rti_program_error(err);
 }
 
 static int arm(void *state, bool is_armed)
@@ -232,7 +138,7 @@ static int arm(void *state, bool is_armed)
 	struct tracer *t = state;
 
 	if (is_armed)
-		return run_program(t->programs.arm);
+		return rti_program_run(t->programs.arm);
 	__atomic_store_n(&t->programs.shared->armed, 0, __ATOMIC_SEQ_CST);
 	return 0;
 }

@@ -73,20 +73,24 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *progra
                             const char *cgroup)
 {
 	const bool has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
-	const char flags[] = { c->has_list ? RTI_START_LIST : ' ', has_clock ? RTI_START_PERF : ' ',
+	/* It counts what a supervisor forks, and all of that. */
+	const bool is_bpf = c->accounting == RT_ACCOUNTING_BPF;
+	const bool has_list = c->has_list && !is_bpf;
+	const char flags[] = { has_list ? RTI_START_LIST : ' ', has_clock ? RTI_START_PERF : ' ',
 		               program->has_new_group ? RTI_START_GROUP : ' ',
 		               program->has_new_session ? RTI_START_SESSION : ' ', '\0' };
 	const struct rti_supervisor_opts opts = { .program = *program,
 		                                  .cgroup = cgroup,
 		                                  .start_flags = flags,
-		                                  .may_be_caller = c->may_be_supervisor };
+		                                  .may_be_caller =
+		                                      c->may_be_supervisor && !is_bpf };
 
 	return rti_supervisor_start(&c->supervisor, &opts);
 }
 
-/* -EACCES and -ENOENT mean the program, so a cgroup that may not be made is -EOPNOTSUPP. What is
- * short, e.g. descriptors, stays what it is. */
-static int cgroup_error(int err)
+/* -EACCES and -ENOENT mean the program, so what a method needs and cannot have is -EOPNOTSUPP.
+ * E.g.: a cgroup that may not be made. What is short, e.g. descriptors, stays what it is. */
+static int method_error(int err)
 {
 	switch (err) {
 	case -ENOMEM:
@@ -106,7 +110,7 @@ static int start_in_cgroup_of(struct start *s, const struct rti_context *ctx,
 	int err = rti_cgroup_make(&s->cgroup, &s->c->enclosing, ctx, flags);
 
 	if (err < 0)
-		return s->opts->accounting == RT_ACCOUNTING_AUTO ? -EOPNOTSUPP : cgroup_error(err);
+		return s->opts->accounting == RT_ACCOUNTING_AUTO ? -EOPNOTSUPP : method_error(err);
 	err = rti_cgroup_describe(&s->cgroup, dirs, sizeof(dirs));
 	if (err == 0)
 		err = start_supervised(s->c, program, dirs);
@@ -131,6 +135,18 @@ static int start_in_cgroup(struct start *s, const struct rti_context *ctx,
 	return err;
 }
 
+/* The supervisor is what this thread forks meanwhile. What it forks is accounted for from the
+ * beginning. */
+static int start_with_bpf(struct rt_command *c, const struct rti_spawn *program)
+{
+	int err = rti_command_account_arm(&c->account, true);
+
+	if (err == 0)
+		err = start_supervised(c, program, "");
+	rti_command_account_arm(&c->account, false);
+	return err;
+}
+
 static int start_with(struct start *s, const struct rti_context *ctx, uint32_t method,
                       const struct rti_spawn *program)
 {
@@ -141,6 +157,8 @@ static int start_with(struct start *s, const struct rti_context *ctx, uint32_t m
 	case RT_ACCOUNTING_WAIT:
 	case RT_ACCOUNTING_WAIT_PERF:
 		return start_supervised(s->c, program, "");
+	case RT_ACCOUNTING_BPF:
+		return start_with_bpf(s->c, program);
 	case RT_ACCOUNTING_POLL:
 		if (s->wants_fork_events)
 			rti_fork_tracker_subscribe(&s->fork_tracker);
@@ -185,6 +203,16 @@ static int start_program(struct start *s, const struct rti_context *ctx)
 	return err;
 }
 
+/* To load the programs takes some 20 ms, which are not part of the command's time. */
+static int open_account(struct rt_command *c, const struct rt_command_opts *opts)
+{
+	int err = 0;
+
+	if (opts->accounting == RT_ACCOUNTING_BPF)
+		err = rti_command_account_open(&c->account, c->has_list);
+	return err < 0 ? method_error(err) : 0;
+}
+
 /* All that has to happen before there is a tracker. */
 static int prepare_and_start(struct start *s, struct rti_platform *platform)
 {
@@ -198,6 +226,8 @@ static int prepare_and_start(struct start *s, struct rti_platform *platform)
 		return err == -ENOENT ? -ENOSYS : err; /* -ENOENT means the program */
 	rti_context_platform(&procfs, platform);
 	err = rti_context_check_pids(&procfs, platform);
+	if (err == 0)
+		err = open_account(c, s->opts);
 	if (err == 0) {
 		rti_cgroup_enclosing(&c->enclosing, &ctx);
 		c->enclosing_ns = rti_cgroup_read_usage(&c->enclosing, &ctx);
@@ -288,6 +318,7 @@ static int start(struct start *s, struct rti_platform *platform)
 
 static void free_command(struct rt_command *c)
 {
+	rti_command_account_close(&c->account);
 	rti_wakeup_close(c->wakeup);
 	free(c->wakeup);
 	rti_lock_free(&c->lock);

@@ -16,7 +16,9 @@
 
 static uint64_t next_time_ns(const struct rt_command *c)
 {
-	uint64_t next_ns = rti_min(c->next_poll_ns, c->next_look_ns);
+	uint64_t next_look_ns = rti_min(c->next_poll_ns, c->next_look_ns);
+	uint64_t take_ns = c->account.programs ? c->account.next_take_ns : UINT64_MAX;
+	uint64_t next_ns = rti_min(next_look_ns, take_ns);
 	uint64_t soon_ns = c->tracker->platform.monotonic_ns() + REPORT_WAIT_NS;
 
 	if (c->is_over)

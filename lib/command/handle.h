@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "api/tracker.h"
+#include "command/bpf_account.h"
 #include "command/late_report.h"
 #include "command/process_list.h"
 #include "command/supervisor_client.h"
@@ -66,6 +67,7 @@ struct rt_command {
 	struct rt_outcome outcome;
 
 	struct rti_process_list process_list; /* written by process_list.c */
+	struct rti_command_account account;   /* written by bpf_account.c */
 
 	/* For the event loop of a host, opened once it asks. Written by event_loop.c. Apart, since
 	 * rt_command_fd() takes a command that is const. */

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "api/rusage.h"
+#include "command/bpf_outcome.h"
 #include "command/completeness.h"
 #include "command/cpu_bounds.h"
 #include "command/lost_program.h"
@@ -89,6 +90,7 @@ static int finish_supervised(struct rt_command *c, struct findings *f, int *stat
 
 	for (int looks = 0; looks < 2; looks++) {
 		apply_account(c);
+		rti_bpf_outcome_settle(c);
 		err = rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 		if (err == -ESRCH || c->is_supervisor_lost)
 			break;
@@ -351,7 +353,7 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 	known = get_evidence(c, f, out);
 	add_supervisor_evidence(c, f, &known);
 	result = rti_completeness(&known);
-	if (result.is_member_short)
+	if (result.is_member_short && !rti_command_account_is_whole(&c->account))
 		make_partial(out, of_members);
 	out->reasons = result.member_reasons;
 	set_peak_bounds(out);
@@ -374,17 +376,28 @@ static int add_to_list(void *arg, const struct rti_member_row *m)
 	return RTI_CONTINUE;
 }
 
-static void list_processes(struct rt_command *c, const struct rti_now *end)
+/* At RT_ACCOUNTING_BPF the supervisor has not recorded any. */
+static void list_recorded(struct rt_command *c, const struct rti_now *end)
 {
 	struct rti_process_list *list = &c->process_list;
 	struct rti_process_records records;
 
-	rti_tree_each(c->tracker->tree, add_to_list, list);
 	rti_supervisor_map_records(&c->supervisor, &records);
 	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
 		rti_process_list_mark_short(list);
 	rti_process_list_add_records(list, &records, end);
 	rti_supervisor_unmap_records(&records);
+}
+
+static void list_processes(struct rt_command *c, const struct rti_now *end)
+{
+	struct rti_process_list *list = &c->process_list;
+
+	rti_tree_each(c->tracker->tree, add_to_list, list);
+	if (c->accounting == RT_ACCOUNTING_BPF)
+		rti_bpf_outcome_list(c);
+	else
+		list_recorded(c, end);
 	rti_process_list_finish(list, end);
 	/* With the method poll only we have seen how the program ended. */
 	if (!rti_command_is_supervised(c))
@@ -412,6 +425,7 @@ static void fill_outcome(struct rt_command *c, const struct findings *f)
 	set_tree_peak(c, f, out);
 	set_cgroup(c, out);
 	set_completeness(c, f, out);
+	rti_bpf_outcome_set(c, out);
 }
 
 static void begin_outcome(struct rt_command *c, const struct rti_now *end)
@@ -462,6 +476,7 @@ void rti_outcome_update(struct rt_command *c)
 
 	if (rti_command_is_supervised(c))
 		apply_account(c);
+	rti_bpf_outcome_settle(c);
 	rt_sample(c->tracker, &findings.metrics, sizeof(findings.metrics));
 	rti_tree_get_facts(c->tracker->tree, &findings.facts);
 	c->outcome.reasons = c->lost_reasons | findings.metrics.reasons;

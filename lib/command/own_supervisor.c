@@ -78,7 +78,8 @@ static bool is_small(struct rti_shared_stats *shared)
 static bool can_start(const struct rti_supervisor_opts *opts)
 {
 	return opts->may_be_caller && opts->program.fd_count == 0 && !opts->program.has_only_fds &&
-	       !strpbrk(opts->start_flags, (char[]){ RTI_START_PERF, RTI_START_LIST, '\0' });
+	       !strchr(opts->start_flags, RTI_START_PERF) &&
+	       !strchr(opts->start_flags, RTI_START_LIST);
 }
 
 static struct rts_request make_request(const struct rti_supervisor_opts *opts)

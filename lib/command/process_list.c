@@ -63,6 +63,14 @@ void rti_process_list_add_exited(void *list, const struct rti_member_row *m)
 	rti_process_list_add_member(list, m);
 }
 
+void rti_process_list_add_row(struct rti_process_list *list, const struct rt_command_process *row)
+{
+	struct rti_process_row *added = add(list);
+
+	if (added)
+		added->shown = *row;
+}
+
 void rti_process_list_mark_short(struct rti_process_list *list)
 {
 	list->is_short = true;

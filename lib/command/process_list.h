@@ -44,6 +44,9 @@ struct rti_process_records {
 void rti_process_list_add_records(struct rti_process_list *list,
                                   const struct rti_process_records *all, const struct rti_now *now);
 
+/* Add the row of a process that has ended, with times of CLOCK_BOOTTIME. It is copied. */
+void rti_process_list_add_row(struct rti_process_list *list, const struct rt_command_process *row);
+
 /* The supervisor had no room for some records. */
 void rti_process_list_mark_short(struct rti_process_list *list);
 

@@ -10,6 +10,8 @@
 
 #include "api/opts_error.h"
 #include "api/tracker.h"
+#include "bpf/refusal.h"
+#include "command/bpf_account.h"
 #include "command/handle.h"
 #include "os/fd_map.h"
 #include "util/text.h"
@@ -139,6 +141,17 @@ static const char *method_text(uint32_t method)
 	}
 }
 
+/* The reason is lost with the handle, so ask for it once more: what is refused is so at once. */
+static void describe_bpf(struct rti_text *text)
+{
+	struct rti_command_account account = { 0 };
+	int err = rti_command_account_open(&account, false);
+
+	rti_command_account_close(&account);
+	rti_text_add(text, "The accounting method bpf is not available. ");
+	rti_bpf_refusal_add(text, err);
+}
+
 /* Of errors that are not about the program. Returns NULL if there is none. */
 static const char *system_text(const struct rt_command_opts *opts, int err)
 {
@@ -252,7 +265,9 @@ void rti_start_error_describe(const struct rt_command_opts *opts, int err)
 	text = rti_text(opts->message, opts->message_size);
 	if (describe_tracker_opts(&text, opts, err))
 		return;
-	if (known)
+	if (err == -EOPNOTSUPP && opts->accounting == RT_ACCOUNTING_BPF)
+		describe_bpf(&text);
+	else if (known)
 		rti_text_add(&text, known);
 	else if (err == -EINVAL)
 		describe_bad_option(&text, opts);

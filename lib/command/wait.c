@@ -169,7 +169,8 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 	uint64_t end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
 
 	while (!c->is_over) {
-		uint64_t next_ns = rti_min(rti_min(c->next_poll_ns, c->next_look_ns), end_ns);
+		uint64_t take_ns = rti_min(rti_command_account_take(&c->account, now), end_ns);
+		uint64_t next_ns = rti_min(rti_min(c->next_poll_ns, c->next_look_ns), take_ns);
 		uint64_t report_ns = rti_late_report_next_ns(&c->late, now);
 		uint64_t until_ns = rti_min(rti_min(next_ns, report_ns), now + SLEEP_MAX_NS);
 		int64_t left_ns = until_ns > now ? (int64_t)(until_ns - now) : 0;

@@ -194,11 +194,11 @@ static int parse_arguments(struct rts_request *request, char **argv)
 	supervisor.memory = move_fd_up(atoi(argv[3]));
 	if (library < 0 || supervisor.memory < 0)
 		return -1;
-	supervisor.shared = mmap(NULL,
-	                         strchr(argv[4], RTI_START_LIST)
-	                             ? RTI_TEXT_OFFSET + RTI_TEXT_BYTES_MAX
-	                             : RTI_SHARED_STATS_BYTES,
-	                         PROT_READ | PROT_WRITE, MAP_SHARED, supervisor.memory, 0);
+	supervisor.shared =
+	    mmap(NULL,
+	         strchr(argv[4], RTI_START_LIST) ? RTI_TEXT_OFFSET + RTI_TEXT_BYTES_MAX
+	                                         : RTI_SHARED_STATS_BYTES,
+	         PROT_READ | PROT_WRITE, MAP_SHARED, supervisor.memory, 0);
 	*request = (struct rts_request){
 		.has_list = strchr(argv[4], RTI_START_LIST) != NULL,
 		.has_clock = strchr(argv[4], RTI_START_PERF) != NULL,

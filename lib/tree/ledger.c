@@ -268,12 +268,37 @@ static void apply_cgroup(struct rti_ledger *ledger, uint64_t sum[RTI_COUNTERS])
 	ledger->has_cgroup = false;
 }
 
+void rti_ledger_set_account(struct rti_ledger *ledger, const uint64_t account[RTI_COUNTERS],
+                            bool is_final)
+{
+	memcpy(ledger->account, account, sizeof(ledger->account));
+	ledger->has_account = true;
+	ledger->is_account_final = is_final;
+}
+
+/* User and system time are one figure that was split: they are taken together. */
+static void apply_account(struct rti_ledger *ledger, uint64_t sum[RTI_COUNTERS])
+{
+	const uint64_t *account = ledger->account;
+	bool is_cpu_more = account[RTI_CPU_USER] + account[RTI_CPU_SYSTEM] >
+	                   sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM];
+
+	for (int i = 0; ledger->has_account && i < RTI_COUNTERS; i++) {
+		bool is_cpu = i == RTI_CPU_USER || i == RTI_CPU_SYSTEM;
+
+		if (ledger->is_account_final || (is_cpu ? is_cpu_more : account[i] > sum[i]))
+			sum[i] = account[i];
+	}
+	ledger->has_account = false;
+}
+
 void rti_ledger_close(struct rti_ledger *ledger)
 {
 	uint64_t *total = ledger->total, sum[RTI_COUNTERS], cpu;
 
 	memcpy(sum, ledger->sum, sizeof(sum));
 	apply_cgroup(ledger, sum);
+	apply_account(ledger, sum);
 	cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
 	               total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
 	/* The split may move between two samples while the sum grows: neither part may fall. */

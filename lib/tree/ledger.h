@@ -46,6 +46,9 @@ struct rti_ledger {
 	uint64_t cgroup_user_ns, cgroup_system_ns;
 	uint64_t cgroup_lag_ns; /* by which its account may lag behind the clocks of members */
 	bool has_cgroup;
+	/* What the kernel accounts for exactly, in this sample: see rti_ledger_set_account(). */
+	uint64_t account[RTI_COUNTERS];
+	bool has_account, is_account_final;
 	/* Members were seen to have used more than the cgroup: a process used CPU time outside of
 	 * it. */
 	bool has_left_cgroup;
@@ -111,6 +114,10 @@ void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member);
  * members' own by this much. */
 void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns,
                                       uint64_t system_ns, uint64_t lag_ns);
+/* An exact account of the whole tree by the kernel. is_final: no member is left, so that nothing
+ * can be missing or be counted twice, whatever was seen of members. */
+void rti_ledger_set_account(struct rti_ledger *ledger, const uint64_t account[RTI_COUNTERS],
+                            bool is_final);
 void rti_ledger_close(struct rti_ledger *ledger);
 
 /* Raise the share of children of a member to the kernel's exact account, which its reaper can

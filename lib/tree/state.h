@@ -8,6 +8,7 @@
 #include "os/cgroup.h"
 #include "os/wakeup.h"
 #include "tree/batch_read.h"
+#include "tree/counted.h"
 #include "tree/fork_tracker.h"
 #include "tree/member_list.h"
 #include "tree/member_table.h"
@@ -97,6 +98,9 @@ struct rti_supervised_state {
 	 * that the sample before still had, so it is applied after their exits. */
 	bool has_final_rusage;
 	uint64_t final_rusage[RTI_COUNTERS];
+	/* What BPF programs have counted, as long as it is of the whole tree. */
+	bool has_counted;
+	struct rti_tree_counted counted;
 	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does; tree.c empties it */
 	/* By how much its account may lag behind. The count of the CPUs that it comes from is
 	 * taken once, since the C library opens a file for it. */

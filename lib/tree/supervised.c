@@ -74,6 +74,16 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 		rti_raise_peak_rss(tree, peak_bytes);
 }
 
+void rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted)
+{
+	tree->supervised.has_counted = counted != NULL;
+	if (!counted)
+		return;
+	tree->supervised.counted = *counted;
+	rti_raise_peak_rss(tree, counted->peak_rss_bytes);
+	rti_note_change(tree);
+}
+
 /* /proc has what the root reaped in ticks; wait4(2) is more exact. */
 static void raise_children(struct rti_account *root, const struct rt_rusage *use)
 {

@@ -9,6 +9,7 @@
 #include "collect/collector.h"
 #include "collect/status.h"
 #include "os/cgroup.h"
+#include "tree/counted.h"
 #include "tree/gpu_peak.h"
 #include "tree/member_list.h"
 #include "tree/member_row.h"
@@ -80,6 +81,10 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
  * nothing of it is lost. use: what wait4(2) says of it and of all that it has reaped; NULL:
  * unknown. */
 void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use);
+
+/* Set the totals to what the kernel has counted, and mark them as whole. NULL: later samples are
+ * lower bounds again. */
+void rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted);
 
 /* Look at the cgroups of some members: at a hundred a second at most. */
 void rti_tree_check_cgroups(struct rti_tree *tree);

@@ -93,6 +93,8 @@ static uint64_t count_all(const struct rti_tree *tree)
 	uint64_t forked =
 	    shared ? shared->processes : rti_fork_tracker_processes(&tree->discovery.fork_tracker);
 
+	if (tree->supervised.has_counted)
+		forked = tree->supervised.counted.processes;
 	return forked > seen ? forked : seen;
 }
 
@@ -185,12 +187,29 @@ static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
 	out->partial &= ~RT_HAS_CPU;
 }
 
+/* BPF programs have counted every thread, whatever members could be read and waited for. */
+static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
+{
+	const struct rti_supervised_state *s = &tree->supervised;
+	uint64_t whole = tree->domains.counters | RT_HAS_PROCESSES_SEEN;
+
+	if (!s->has_counted)
+		return;
+	if (s->counted.has_peaks &&
+	    (s->counted.is_final || tree->sums.figures.valid & RT_HAS_PEAK_RSS))
+		whole |= RT_HAS_PEAK_RSS;
+	out->valid |= whole & tree->want;
+	out->partial &= ~whole;
+}
+
 /* The kernel reports the CPU time of reaped children in clock ticks, except to the process that
  * waits for them. */
 static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
 
+	if (tree->supervised.has_counted)
+		return 1;
 	if (tree->ledger.is_covered_by_cgroup)
 		return US_NS;
 	if (!platform->cpu_clock)
@@ -221,6 +240,14 @@ static void apply_cgroup(struct rti_tree *tree)
 		                                 tree->supervised.cgroup_lag_ns);
 }
 
+static void apply_counted(struct rti_tree *tree)
+{
+	const struct rti_supervised_state *s = &tree->supervised;
+
+	if (s->has_counted)
+		rti_ledger_set_account(&tree->ledger, s->counted.counters, s->counted.is_final);
+}
+
 static void sum_members(struct rti_tree *tree)
 {
 	tree->sums = (struct rti_sums){ .figures.valid = tree->want & ~(uint64_t)FILLED_IN_LATER };
@@ -243,15 +270,17 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	rti_memory_set_figures(tree, out);
 	rti_obstacles_note_pss(tree);
 	apply_cgroup(tree);
+	apply_counted(tree);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);
 	rti_tree_gpu_set_figures(tree, out);
 	mark_losses(tree, out);
 	mark_peaks(tree, out);
 	mark_cgroup(tree, out);
+	mark_counted(tree, out);
 	/* A domain is complete, an estimate or a lower bound: one of the three. */
 	out->estimated &= tree->want & ~out->valid;
 	out->partial &= tree->want & ~out->valid & ~out->estimated;
-	out->reasons = tree->reasons;
+	out->reasons = tree->supervised.has_counted ? 0 : tree->reasons;
 	out->cpu_resolution_ns = cpu_resolution_ns(tree);
 }

@@ -49,6 +49,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     ),
     # Waits for its end, by pidfd if the kernel has it.
     "command/wait.c": re.compile(r"nanosleep|kill|waitid|rt_tracker_glance"),
+    # Waits until threads have left their CPUs.
+    "command/bpf_account.c": re.compile(r"nanosleep"),
     # Waits for the end of a program that has lost its supervisor.
     "command/lost_program.c": re.compile(r"nanosleep|waitpid"),
     "os/capability.c": re.compile(r"syscall"),
@@ -76,6 +78,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Receives the kernel's process events through a socket.
     "os/proc_connector.c": re.compile(
         r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
+    "os/taskstats.c": re.compile(
+        r"socket|bind|setsockopt|send|recvfrom|recvmmsg|poll|close"),
     # Executes a program in a child.
     "os/path_exec.c": re.compile(r"getenv|environ|syscall|strchrnul"),
     "os/reap_later.c": re.compile(r"pthread_mutex_(un)?lock"),
@@ -95,7 +99,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"syscall|mmap|munmap|open|close|write|chdir|set(sid|pgid)|sig\w+|environ|exit"
         r"|waitpid"),
     "supervisor/proc_file.c": re.compile(r"open|read|close"),
-    "supervisor/process_log.c": re.compile(r"fallocate|kill|poll"),
+    "supervisor/process_log.c": re.compile(r"fallocate|kill|poll|close"),
+    "supervisor/process_text.c": re.compile(r"fallocate|readlink"),
     "supervisor/reaped_io.c": re.compile(r"getpid"),
     "supervisor/supervisor.c": re.compile(
         r"clock_gettime|getrusage|getpid|read|close|syscall|wait4|waitid"),

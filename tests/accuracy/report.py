@@ -17,7 +17,7 @@ from runner import CGROUP_TRUTH, Result
 from series import judged_rows, reading_of_row
 from workloads import ALL, Workload
 
-METHODS = ("poll", "wait", "wait+perf", "cgroup")
+METHODS = ("poll", "wait", "wait+perf", "cgroup", "bpf")
 
 HEAD = """# How exact the figures are {{#accuracy}}
 

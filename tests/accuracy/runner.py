@@ -94,6 +94,8 @@ def copy_programs(to: pathlib.Path) -> None:
                  "tests/accuracy/enter"):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(BUILD / name, to / name)
+    for plugin in (BUILD / "lib").glob("librtrack-bpf.so.[0-9]"):  # not built without clang
+        shutil.copy(plugin, to / "lib" / plugin.name)
     for program in (BUILD / "tests/accuracy").glob("accuracy-*"):
         if os.access(program, os.X_OK) and program.is_file():
             shutil.copy(program, to / program.name)

@@ -85,7 +85,7 @@ static const struct rt_command_opts unstartable[] = {
 	{ .size = sizeof(struct rt_command_opts), .argv = true_argv, .cwd = "/nonexistent" },
 	{ .size = sizeof(struct rt_command_opts),
 	  .argv = true_argv,
-	  .accounting = RT_ACCOUNTING_BPF },
+	  .accounting = RT_ACCOUNTING_BPF + 1 },
 };
 
 /* By whichever back end. */

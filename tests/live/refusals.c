@@ -56,6 +56,11 @@ bool has_bpf(void)
 	return is_kernel(5, 17) && access("/sys/kernel/btf/vmlinux", F_OK) == 0 && load_program();
 }
 
+bool has_bpf_accounting(void)
+{
+	return is_kernel(6, 2) && has_bpf();
+}
+
 /* Returns false if it may not. */
 static bool take_filter(void)
 {

@@ -10,6 +10,9 @@
  * has all that is needed (Linux 5.17 and BTF). */
 bool has_bpf(void);
 
+/* The same for programs that account for a command (Linux 6.2). */
+bool has_bpf_accounting(void);
+
 /* Whether this process may trace a child, and give it a seccomp filter (Linux 5.3). */
 bool has_ptrace(void);
 

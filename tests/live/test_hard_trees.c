@@ -20,6 +20,7 @@
 
 #include "children.h"
 #include "commands.h"
+#include "refusals.h"
 #include "suite.h"
 #include "tracking.h"
 
@@ -28,7 +29,8 @@
 #define OTHER_UID 65533
 #define CHUNK 1000 /* bytes of one write */
 
-static const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_CGROUP };
+static const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_CGROUP,
+	                            RT_ACCOUNTING_BPF };
 enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 
 /* Returns NULL if this system lacks the accounting method. */
@@ -38,8 +40,13 @@ static struct rt_command *start_with(uint32_t method, const char *const argv[])
 		                              .argv = argv,
 		                              .accounting = method };
 	struct rt_command *command;
-	int err = rt_command_start(&command, &opts);
+	int err;
 
+	if (method == RT_ACCOUNTING_BPF && (!IS_BUILT || !has_bpf_accounting())) {
+		suite_skip_test("BPF programs cannot account for processes here");
+		return NULL;
+	}
+	err = rt_command_start(&command, &opts);
 	if (method == RT_ACCOUNTING_CGROUP && err == -EOPNOTSUPP) {
 		suite_skip_test("this user may make no cgroup");
 		return NULL;

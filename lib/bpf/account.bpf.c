@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The BPF programs that account for a process tree.
+ *
+ * A thread is marked when it is forked, and what it has used is added up when the kernel frees it:
+ * sched_process_free comes after its last moment on a CPU. No process has to wait for it. A process
+ * has a row that its threads share; the last one of them sends its record.
+ *
+ * The kernel frees a thread some time after its end: 15 ms, or seconds on a busy system (an RCU
+ * grace period). From sched_process_exit until then it is in limbo: in a table, so that a search
+ * finds it. Under load, on_free is not called for a few of some thousand threads. So what a thread
+ * in limbo has used is secured at the next fork or exit in the tree, which mostly is sooner. */
+#define RTI_ACCOUNT
+#include "kernel.h"
+
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "account.h"
+
+const volatile struct rti_account_settings settings;
+struct rti_account_shared shared;
+
+#include "own_pid.h"
+#include "task_mark.h"
+
+#include "account_row.h"
+
+#include "account_limbo.h"
+
+#define CPUS_MAX 8192 /* NR_CPUS of x86-64 */
+
+/* A lane for each CPU, so that no two of them write to one. */
+struct lane {
+	struct rti_account_use use;
+	__u64 freed;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lane);
+} lanes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536); /* the plug-in sets another size */
+} ring SEC(".maps");
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* A process that another one has forked. */
+static void count_process(void)
+{
+	__u64 alive = __sync_fetch_and_add(&shared.alive, 1) + 1;
+
+	__sync_fetch_and_add(&shared.processes, 1);
+	if (shared.alive_peak < alive)
+		shared.alive_peak = alive;
+}
+
+/* The supervisor: not accounted for, but its children are. */
+static void mark_supervisor(struct task_struct *child)
+{
+	struct task_mark *mark = make_mark(child);
+
+	if (mark)
+		__sync_fetch_and_or(&mark->flags, MARK_MEMBER | MARK_SUPERVISOR);
+	else
+		__sync_fetch_and_add(&shared.unmarked, 1);
+}
+
+static void mark_child(const struct task_mark *of_parent, struct task_struct *parent,
+                       struct task_struct *child)
+{
+	bool is_thread = parent->tgid == child->tgid;
+	struct rti_account_row *row;
+	struct task_mark *mark = make_mark(child);
+
+	if (is_thread && of_parent->flags & MARK_SUPERVISOR)
+		return;
+	if (!mark) {
+		__sync_fetch_and_add(&shared.unmarked, 1);
+		return;
+	}
+	if (is_thread) {
+		mark->row = of_parent->row;
+		row = find_row(mark);
+		if (row)
+			__sync_fetch_and_add(&row->tasks, 1);
+	} else {
+		mark->row = new_row(parent, child);
+		count_process();
+	}
+	__sync_fetch_and_add(&shared.begun, 1);
+	begin_thread(mark, 0, &shared.running);
+}
+
+static bool is_accounted_for(const struct task_mark *mark)
+{
+	return mark && (mark->flags & (MARK_MEMBER | MARK_SUPERVISOR)) == MARK_MEMBER;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	const struct task_mark *mark = find_mark(task);
+	struct rti_account_row *row = is_accounted_for(mark) ? find_row(mark) : NULL;
+
+	if (!row)
+		return 0;
+	row->execs++;
+	note_new_memory(row, task);
+	return 0;
+}
+
+/* All threads of a process have begun to exit. The last two may both get here. */
+static void end_process(struct rti_account_row *row, struct task_struct *task)
+{
+	if (row && __sync_fetch_and_or(&row->flags, RTI_ROW_ENDED) & RTI_ROW_ENDED)
+		return;
+	__sync_fetch_and_add(&shared.alive, -1);
+	if (!row)
+		return;
+	raise_peak(row, task);
+	raise_to(&row->peak_pages, own_peak_pages(task->mm));
+	if (!row->peak_pages && row->foreign_pages)
+		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_PEAK);
+}
+
+/* The child does not run yet. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	const struct task_mark *mark = find_mark(parent);
+
+	if (mark && mark->flags & MARK_MEMBER) {
+		mark_child(mark, parent, child);
+		secure_some();
+	} else if (shared.armed && (__u64)parent == shared.armed && parent->tgid != child->tgid) {
+		mark_supervisor(child);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct task_mark *mark = find_mark(task);
+	struct rti_account_row *row;
+
+	if (!is_accounted_for(mark))
+		return 0;
+	row = find_row(mark);
+	if (row)
+		row->end_ns = bpf_ktime_get_boot_ns();
+	end_thread(mark, &shared.running);
+	if (task->signal->live.counter == 0)
+		end_process(row, task);
+	secure_some();
+	enter_limbo(mark, task);
+	return 0;
+}
+
+static void send_record(const struct rti_account_row *row, const struct limbo *limbo, __u64 cpu_ns)
+{
+	struct rti_account_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	const struct rti_account_use *use = &limbo->of_process;
+
+	if (!record) {
+		__sync_fetch_and_add(&shared.lost, 1);
+		return;
+	}
+	record->pid = row->pid;
+	record->ppid = row->ppid;
+	record->status = row->status;
+	record->flags = row->flags;
+	record->start_ns = row->start_ns;
+	record->end_ns = row->end_ns;
+	record->cpu_ns = cpu_ns;
+	record->user_part_ns = use->user_part_ns;
+	record->system_part_ns = use->system_part_ns;
+	record->minflt = use->minflt;
+	record->majflt = use->majflt;
+	record->voluntary_switches = use->voluntary_switches;
+	record->involuntary_switches = use->involuntary_switches;
+	record->read_bytes = use->read_bytes;
+	record->write_bytes = use->write_bytes;
+	record->peak_pages = row->peak_pages;
+	record->execs = row->execs;
+	record->reserved = 0;
+	__builtin_memcpy(record->comm, row->comm, sizeof(record->comm));
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP); /* the reader comes by */
+}
+
+/* The last switch of a thread comes after signal_struct has got its account, or before if a slow
+ * parent waits for it. signal_struct is what wait4(2) and getrusage(2) show, so it decides. */
+static void correct_switches(struct rti_account_use *use, const struct limbo *limbo,
+                             const struct rti_account_part *part)
+{
+	const struct rti_account_use *of_process = &limbo->of_process;
+
+	use->voluntary_switches += of_process->voluntary_switches - part->voluntary_switches;
+	use->involuntary_switches += of_process->involuntary_switches - part->involuntary_switches;
+}
+
+/* The last thread of a process is freed, or found by a search. */
+static void finish_process(struct rti_account_row *row, const struct limbo *limbo, __u64 cpu_ns)
+{
+	if (__sync_val_compare_and_swap(&row->is_sent, 0, 1) != 0)
+		return;
+	raise_to(&shared.peak_pages, row->peak_pages);
+	if (row->flags & RTI_ROW_LACKS_PEAK)
+		__sync_fetch_and_add(&shared.peakless, 1);
+	if (settings.wants_records)
+		send_record(row, limbo, cpu_ns);
+}
+
+/* The name of a process is that of its thread group leader. execve(2) makes one of the thread that
+ * calls it. */
+static void note_leader(struct rti_account_row *row, const struct limbo *limbo)
+{
+	if (!limbo->is_leader)
+		return;
+	row->status = limbo->status;
+	__builtin_memcpy(row->comm, limbo->comm, sizeof(row->comm));
+}
+
+static void free_from_row(struct rti_account_row *row, const struct limbo *limbo,
+                          struct rti_account_use *use)
+{
+	struct rti_account_part *freed = &row->freed;
+
+	__sync_fetch_and_add(&freed->cpu_ns, limbo->use.cpu_ns);
+	__sync_fetch_and_add(&freed->voluntary_switches, limbo->use.voluntary_switches);
+	__sync_fetch_and_add(&freed->involuntary_switches, limbo->use.involuntary_switches);
+	note_leader(row, limbo);
+	if (__sync_fetch_and_add(&row->tasks, -1) != 1)
+		return;
+	correct_switches(use, limbo, freed);
+	finish_process(row, limbo, freed->cpu_ns);
+	__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
+}
+
+/* There was no room in limbo. The totals have the thread, and its process has no record. */
+static void drop_from_row(struct rti_account_row *row)
+{
+	__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_THREAD);
+	if (__sync_fetch_and_add(&row->tasks, -1) != 1)
+		return;
+	__sync_fetch_and_add(&shared.lost, 1);
+	__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
+}
+
+static void count_freed(struct task_mark *mark, const struct task_struct *task, struct lane *lane)
+{
+	__u32 key = mark->limbo - 1;
+	struct limbo *limbo = mark->limbo ? bpf_map_lookup_elem(&limbos, &key) : NULL;
+	struct rti_account_row *row = find_row(mark);
+
+	add_use(&lane->use, task);
+	if (limbo) {
+		secure(limbo, task);
+		limbo->task = 0;
+		if (row)
+			free_from_row(row, limbo, &lane->use);
+	} else if (row) {
+		drop_from_row(row);
+	}
+	lane->freed++;
+}
+
+/* Its last moment on a CPU is over: kernel/exit.c, delayed_put_task_struct(). */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *task)
+{
+	struct task_mark *mark = find_mark(task);
+	struct lane *lane;
+	__u32 key = 0;
+
+	if (!mark)
+		return 0;
+	lane = bpf_map_lookup_elem(&lanes, &key);
+	if (lane && is_accounted_for(mark)) {
+		secure_some();
+		count_freed(mark, task, lane);
+	}
+	drop_mark(task);
+	return 0;
+}
+
+static void add_sum(struct rti_account_use *sum, const struct rti_account_use *use)
+{
+	sum->cpu_ns += use->cpu_ns;
+	sum->user_part_ns += use->user_part_ns;
+	sum->system_part_ns += use->system_part_ns;
+	sum->minflt += use->minflt;
+	sum->majflt += use->majflt;
+	sum->voluntary_switches += use->voluntary_switches;
+	sum->involuntary_switches += use->involuntary_switches;
+	sum->read_chars += use->read_chars;
+	sum->write_chars += use->write_chars;
+	sum->read_calls += use->read_calls;
+	sum->write_calls += use->write_calls;
+	sum->read_bytes += use->read_bytes;
+	sum->write_bytes += use->write_bytes;
+	sum->cancelled_write_bytes += use->cancelled_write_bytes;
+}
+
+static long add_lane(__u32 cpu, void *unused)
+{
+	__u32 key = 0;
+	const struct lane *lane = bpf_map_lookup_percpu_elem(&lanes, &key, cpu);
+
+	if (!lane)
+		return 1;
+	add_sum(&shared.dead, &lane->use);
+	shared.freed += lane->freed;
+	return 0;
+}
+
+/* Sum up what freed threads have used. The sum is right if no thread is freed meanwhile: then two
+ * runs find as many. */
+SEC("syscall")
+int sum_up(void *ctx)
+{
+	__builtin_memset(&shared.dead, 0, sizeof(shared.dead));
+	shared.freed = 0;
+	bpf_loop(CPUS_MAX, add_lane, NULL, 0);
+	return 0;
+}
+
+/* The last thread of a process that is found sends its record. */
+static void search_row(struct rti_account_row *row, const struct limbo *limbo)
+{
+	if (!row || row->tgid != limbo->tgid)
+		return;
+	if (row->search != shared.searches) {
+		row->search = shared.searches;
+		row->found_tasks = 0;
+		row->all_found = row->freed;
+	}
+	row->found_tasks++;
+	row->all_found.cpu_ns += limbo->use.cpu_ns;
+	row->all_found.voluntary_switches += limbo->use.voluntary_switches;
+	row->all_found.involuntary_switches += limbo->use.involuntary_switches;
+	note_leader(row, limbo);
+	if (row->found_tasks != row->tasks || row->flags & RTI_ROW_LACKS_THREAD)
+		return;
+	correct_switches(&shared.unfreed, limbo, &row->all_found);
+	finish_process(row, limbo, row->all_found.cpu_ns);
+}
+
+/* The kernel may free the thread meanwhile: then the number of freed ones shows that the sum is
+ * torn, and the row is left alone. A zombie is secured again, since it may have been waited for. */
+static long search_entry(__u32 key, void *unused)
+{
+	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
+	const struct task_struct *task;
+	__u64 address;
+
+	if (!limbo || !limbo->task)
+		return 0;
+	address = *(volatile __u64 *)&limbo->task;
+	task = task_of(limbo);
+	if (is_in_limbo(limbo, task) && is_off_cpu(task))
+		secure(limbo, task);
+	if (!is_secured(limbo)) {
+		shared.missed += !is_in_limbo(limbo, task);
+		return 0;
+	}
+	add_sum(&shared.unfreed, &limbo->use);
+	shared.found++;
+	if (*(volatile __u64 *)&limbo->task == address)
+		search_row(row_of(limbo->row), limbo);
+	return 0;
+}
+
+/* Sum up the threads in limbo. */
+SEC("syscall")
+int search(void *ctx)
+{
+	__builtin_memset(&shared.unfreed, 0, sizeof(shared.unfreed));
+	shared.found = 0;
+	shared.missed = 0;
+	shared.searches++;
+	bpf_loop(settings.rows, search_entry, NULL, 0);
+	return 0;
+}
+
+/* Add the threads that run. */
+SEC("iter/task")
+int walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	const struct task_mark *mark;
+
+	if (!task)
+		return 0;
+	mark = find_mark(task);
+	if (!is_accounted_for(mark) || mark->limbo)
+		return 0;
+	add_use(&shared.unfreed, task);
+	shared.found++;
+	return 0;
+}
+
+/* The caller will read the ring. */
+SEC("syscall")
+int set_up(void *ctx)
+{
+	note_own_namespace(bpf_get_current_task_btf());
+	shared.began_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+/* From now on what the calling thread forks is the supervisor. */
+SEC("syscall")
+int arm(void *ctx)
+{
+	shared.armed = (__u64)bpf_get_current_task_btf();
+	return 0;
+}

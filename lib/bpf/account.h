@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The interface between the library, the plug-in and the BPF programs that account for a tree.
+ *
+ * All three are of one release. The layout is not stable and no other program may rely on it. Times
+ * are ns. */
+#ifndef RTI_BPF_ACCOUNT_H
+#define RTI_BPF_ACCOUNT_H
+
+#ifdef __bpf__
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#else
+#include <stdint.h>
+#endif
+
+#define RTI_ACCOUNT_PLUGIN 1u /* changes whenever anything here does */
+
+/* What threads have used. */
+struct rti_account_use {
+	uint64_t cpu_ns;                       /* exact */
+	uint64_t user_part_ns, system_part_ns; /* sampled at ticks: for the split of cpu_ns */
+	uint64_t minflt, majflt;
+	uint64_t voluntary_switches, involuntary_switches;
+	uint64_t read_chars, write_chars, read_calls, write_calls;
+	uint64_t read_bytes, write_bytes, cancelled_write_bytes;
+};
+
+/* What is added up by thread. */
+struct rti_account_part {
+	uint64_t cpu_ns, voluntary_switches, involuntary_switches;
+};
+
+/* The row of one process of the tree, in an array that can be mapped. Written by the BPF programs
+ * only. */
+struct rti_account_row {
+	uint32_t is_in_use;
+	uint32_t tasks;    /* threads that the kernel has not freed */
+	uint32_t flags;    /* RTI_ROW_ bits */
+	int32_t pid, ppid; /* in the pid namespace of the reader; ppid: what has forked it */
+	uint32_t status;   /* as from wait(2), once the thread group leader was freed */
+	uint32_t execs;
+	uint32_t is_sent;              /* its record is in the ring, or was lost */
+	uint64_t start_ns, end_ns;     /* since boot; end_ns: of the last thread so far */
+	struct rti_account_part freed; /* of its threads */
+	uint64_t peak_pages;           /* of the address spaces so far that are its own */
+	/* What the kernel's own peak of the process (signal_struct.maxrss) has of an address space
+	 * that it shared with its parent (vfork(2)) until it executed a program. */
+	uint64_t foreign_pages;
+	/* By the search of limbo with this number: threads that have ended and are not freed, and
+	 * what they and the freed ones have used. */
+	uint64_t search, found_tasks;
+	struct rti_account_part all_found;
+	int32_t tgid; /* as the kernel has it, outside of pid namespaces */
+	uint32_t reserved;
+	char comm[16];
+};
+
+#define RTI_ROW_SHARES_MEMORY 1u /* with its parent, since it was forked */
+#define RTI_ROW_ENDED 2u         /* all of its threads have begun to exit */
+#define RTI_ROW_LACKS_PEAK 4u    /* its peak is unknown: no more than its parent's */
+#define RTI_ROW_LACKS_THREAD 8u  /* a thread of it is in the totals alone */
+
+/* A process that has ended, in the ring. */
+struct rti_account_record {
+	int32_t pid, ppid;
+	uint32_t status;
+	uint32_t flags; /* RTI_ROW_ bits */
+	uint64_t start_ns, end_ns;
+	uint64_t cpu_ns, user_part_ns, system_part_ns;
+	uint64_t minflt, majflt;
+	uint64_t voluntary_switches, involuntary_switches;
+	uint64_t read_bytes, write_bytes; /* with those of children that it waited for */
+	uint64_t peak_pages;
+	uint32_t execs, reserved;
+	char comm[16];
+};
+
+/* What the BPF programs and the plug-in share. Written by the programs, but for `armed`. */
+struct rti_account_shared {
+	uint64_t armed;        /* the thread that starts the supervisor; 0: none */
+	uint64_t running;      /* threads that have not begun to exit */
+	uint64_t begun;        /* threads so far */
+	uint64_t processes;    /* so far */
+	uint64_t alive;        /* processes of which a thread runs */
+	uint64_t alive_peak;   /* the most at one time */
+	uint64_t peak_pages;   /* the largest of the processes that have ended */
+	uint64_t unmarked;     /* threads for which there was no mark: they are not accounted for */
+	uint64_t spared;       /* marks that found no storage */
+	uint64_t rowless;      /* processes for which there was no row: without peak and record */
+	uint64_t peakless;     /* processes that have ended with RTI_ROW_LACKS_PEAK */
+	uint64_t lost;         /* records that the ring had no room for */
+	uint64_t began_ns;     /* when the account began, as the kernel has it: CLOCK_BOOTTIME */
+	uint32_t next_row;     /* where the search for a free row begins */
+	uint32_t next_limbo;   /* likewise */
+	uint32_t next_secured; /* entry of limbo that is secured next */
+	uint32_t reserved;
+	/* By the last run of the program sum_up: all threads that were freed, and how many. */
+	struct rti_account_use dead;
+	uint64_t freed;
+	/* By the last search and walk: all other threads, and how many. */
+	struct rti_account_use unfreed;
+	uint64_t found;
+	uint64_t missed;   /* by the last search: threads that were freed unseen, and not secured */
+	uint64_t searches; /* so far */
+};
+
+/* Constants of the BPF programs: set before they are loaded. */
+struct rti_account_settings {
+	uint32_t rows;          /* a power of two */
+	uint32_t wants_records; /* 0 or 1 */
+	uint32_t lacks_storage; /* 1: for tests: behave as if there were none */
+};
+
+#ifndef __bpf__
+#include <stdbool.h>
+
+struct rti_account_request {
+	bool wants_records;
+	/* For tests; 0: the usual. */
+	bool lacks_storage;
+	uint32_t rows, ring_bytes;
+};
+
+struct rti_account_totals {
+	struct rti_account_use use; /* of all threads that were found */
+	bool is_whole;              /* each thread is in it, once */
+	uint64_t running;           /* threads */
+	uint64_t begun, freed, found;
+	uint64_t missed; /* threads that are in no account for ever */
+	uint64_t processes, alive_peak, peak_pages;
+	uint64_t unmarked, rowless, peakless, lost, spared;
+};
+
+/* What the plug-in exports as RTI_ACCOUNT_ENTRY. */
+struct rti_account_ops {
+	uint32_t version; /* RTI_ACCOUNT_PLUGIN */
+	uint32_t record_size;
+	/* Load the programs and begin. *out is then to be passed to the other functions. Returns 0;
+	 * -EPERM; -EOPNOTSUPP if the kernel lacks something; -EBADF if descriptor 0 is not open; or
+	 * another -errno. */
+	int (*open)(void **out, const struct rti_account_request *request);
+	/* From now on what the calling thread forks is the supervisor, or no longer. The supervisor
+	 * is not accounted for, and all that it forks is. */
+	int (*arm)(void *state, bool is_armed);
+	/* Read the totals. If threads run, that takes a walk over all tasks of the system. If they
+	 * are not whole, a thread is about to leave its CPU: read them again a moment later.
+	 * Returns 0, -ESTALE in a process that was forked since open(), or another -errno. */
+	int (*read)(void *state, struct rti_account_totals *out);
+	/* Take at most `room` records of processes that have ended and are no zombies, oldest
+	 * first, with the caller's CLOCK_BOOTTIME. Returns how many, or -ESTALE. */
+	int (*take)(void *state, struct rti_account_record *records, int room);
+	void (*close)(void *state);
+};
+
+#define RTI_ACCOUNT_ENTRY "rti_bpf_account" /* the name of a const struct rti_account_ops */
+#endif
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Threads in limbo: they have begun to exit, and the kernel has not freed them.
+ *
+ * For BPF programs. `settings` and `shared` must be defined. */
+#ifndef RTI_ACCOUNT_LIMBO_H
+#define RTI_ACCOUNT_LIMBO_H
+
+#include "kernel.h"
+
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "account.h"
+#include "account_row.h"
+#include "task_mark.h"
+
+#define SIGNAL_GROUP_EXIT 4u /* include/linux/sched/signal.h */
+#define TASK_DEAD 0x80u      /* include/linux/sched.h */
+
+/* At each fork, exit and free. One that is not off its CPU is looked at again, unless so many have
+ * begun to exit since. */
+#define SECURE_AT_ONCE 3
+#define SECURE_LATER 256
+
+extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym;
+
+/* A thread that has begun to exit. */
+struct limbo {
+	__u64 task; /* its address; 0: free */
+	__u64 start_ns;
+	__u32 pid;
+	__u32 row;     /* as in a mark */
+	__u64 secured; /* start_ns, once what follows is final */
+	struct rti_account_use use;
+	struct rti_account_use of_process; /* by its signal_struct */
+	__s32 tgid;
+	__u32 status; /* as from wait(2), of a thread group leader */
+	__u64 is_leader;
+	char comm[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1024); /* the plug-in sets another number */
+	__type(key, __u32);
+	__type(value, struct limbo);
+} limbos SEC(".maps");
+
+static long take_limbo(__u32 i, struct search *search)
+{
+	__u32 key = (search->first + i) & (settings.rows - 1);
+	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
+
+	if (!limbo || __sync_val_compare_and_swap(&limbo->task, 0, search->task) != 0)
+		return 0;
+	search->found = key + 1;
+	return 1;
+}
+
+/* If there is no room, the reader has to wait until the thread is freed. */
+static void enter_limbo(struct task_mark *mark, struct task_struct *task)
+{
+	struct search search = { .first = __sync_fetch_and_add(&shared.next_limbo, 1),
+		                 .task = (__u64)task };
+	struct limbo *limbo;
+	__u32 key;
+
+	bpf_loop(FREE_TRIES, take_limbo, &search, 0);
+	key = search.found - 1;
+	limbo = search.found ? bpf_map_lookup_elem(&limbos, &key) : NULL;
+	if (!limbo)
+		return;
+	limbo->secured = 0;
+	limbo->start_ns = task->start_boottime;
+	limbo->pid = (__u32)task->pid;
+	limbo->row = mark->row;
+	mark->limbo = search.found;
+}
+
+static void add_use(struct rti_account_use *use, const struct task_struct *task)
+{
+	use->cpu_ns += task->se.sum_exec_runtime;
+	use->user_part_ns += task->utime;
+	use->system_part_ns += task->stime;
+	use->minflt += task->min_flt;
+	use->majflt += task->maj_flt;
+	use->voluntary_switches += task->nvcsw;
+	use->involuntary_switches += task->nivcsw;
+	if (bpf_core_field_exists(task->ioac.rchar) &&
+	    bpf_core_field_exists(task->ioac.read_bytes)) {
+		use->read_chars += task->ioac.rchar;
+		use->write_chars += task->ioac.wchar;
+		use->read_calls += task->ioac.syscr;
+		use->write_calls += task->ioac.syscw;
+		use->read_bytes += task->ioac.read_bytes;
+		use->write_bytes += task->ioac.write_bytes;
+		use->cancelled_write_bytes += task->ioac.cancelled_write_bytes;
+	}
+}
+
+/* What wait(2) shows of the process: kernel/exit.c, wait_task_zombie(). signal_struct has what its
+ * other threads have used, and the thread itself once that is released (__exit_signal()). */
+static void secure_process(struct limbo *limbo, const struct task_struct *task)
+{
+	const struct signal_struct *signal = task->signal;
+	struct rti_account_use *use = &limbo->of_process;
+
+	__builtin_memset(use, 0, sizeof(*use));
+	if (task->sighand)
+		add_use(use, task);
+	use->user_part_ns += signal->utime;
+	use->system_part_ns += signal->stime;
+	use->minflt += signal->min_flt;
+	use->majflt += signal->maj_flt;
+	use->voluntary_switches += signal->nvcsw;
+	use->involuntary_switches += signal->nivcsw;
+	if (bpf_core_field_exists(signal->ioac.read_bytes)) {
+		use->read_bytes += signal->ioac.read_bytes;
+		use->write_bytes += signal->ioac.write_bytes;
+	}
+	limbo->status =
+	    (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code : task->exit_code);
+}
+
+/* Another thread may have the memory of one that was freed. */
+static bool is_in_limbo(volatile const struct limbo *limbo, const struct task_struct *task)
+{
+	return (__u32)task->pid == limbo->pid && task->start_boottime == limbo->start_ns;
+}
+
+/* Keep what a thread has used that is off its CPU. */
+static void secure(struct limbo *limbo, const struct task_struct *task)
+{
+	__builtin_memset(&limbo->use, 0, sizeof(limbo->use));
+	add_use(&limbo->use, task);
+	secure_process(limbo, task);
+	limbo->tgid = task->tgid;
+	limbo->is_leader = task->pid == task->tgid;
+	bpf_probe_read_kernel(limbo->comm, sizeof(limbo->comm), task->comm);
+	if (is_in_limbo(limbo, task))
+		limbo->secured = limbo->start_ns;
+}
+
+static bool is_secured(const struct limbo *limbo)
+{
+	return limbo->secured && limbo->secured == limbo->start_ns;
+}
+
+/* Whether it has left its CPU for the last time: kernel/sched/core.c, finish_task(). */
+static bool is_off_cpu(const struct task_struct *task)
+{
+	return task->__state == TASK_DEAD && !(bpf_core_field_exists(task->on_cpu) && task->on_cpu);
+}
+
+static const struct task_struct *task_of(volatile const struct limbo *limbo)
+{
+	return bpf_rdonly_cast((void *)limbo->task, bpf_core_type_id_kernel(struct task_struct));
+}
+
+/* Returns 0 to go on to the next entry. */
+static long secure_next(__u32 i, void *unused)
+{
+	__u32 at = *(volatile __u32 *)&shared.next_secured;
+	__u32 newer = *(volatile __u32 *)&shared.next_limbo - at, key = at & (settings.rows - 1);
+	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
+
+	if (newer == 0 || newer > settings.rows || !limbo)
+		return 1;
+	if (limbo->task && !is_secured(limbo)) {
+		const struct task_struct *task = task_of(limbo);
+
+		if (is_in_limbo(limbo, task) && is_off_cpu(task))
+			secure(limbo, task);
+		else if (newer < SECURE_LATER)
+			return 1;
+	}
+	__sync_val_compare_and_swap(&shared.next_secured, at, at + 1);
+	return 0;
+}
+
+/* Secure those that have begun to exit before. */
+static void secure_some(void)
+{
+	bpf_loop(SECURE_AT_ONCE, secure_next, NULL, 0);
+}
+
+#endif

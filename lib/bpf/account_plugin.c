@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* The plug-in's part that accounts for a process tree: loads the programs, and reads their totals
+ * and records. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/account.h"
+#include "bpf/program.h"
+#include "bpf/ring.h"
+
+#include "account.skel.h"
+
+/* Processes with threads that the kernel has not freed. With more of them, some have no row. */
+#define ROWS 8192u
+#define RING_BYTES 4194304u
+#define RING_BYTES_UNUSED 4096u
+
+/* Sums until no thread is freed while they are made. */
+#define SUMS_MAX 100
+
+extern const struct rti_account_ops rti_bpf_account __attribute__((visibility("default")));
+
+/* Invariant: only the process owner may run the programs: it shares their memory with no other. */
+struct account {
+	struct rti_account_bpf *programs;
+	struct rti_ring ring;
+	pid_t owner;
+	int64_t boottime_offset_ns; /* what the caller's clock is ahead of the kernel's */
+};
+
+static uint32_t or_else(uint32_t value, uint32_t usual)
+{
+	return value ? value : usual;
+}
+
+static int load(struct account *a, const struct rti_account_request *request)
+{
+	uint32_t usual_bytes = request->wants_records ? RING_BYTES : RING_BYTES_UNUSED;
+	uint32_t ring_bytes = or_else(request->ring_bytes, usual_bytes);
+	struct rti_account_bpf *programs = rti_account_bpf__open();
+	int err;
+
+	if (!programs)
+		return -ENOMEM;
+	a->programs = programs;
+	programs->rodata->settings = (struct rti_account_settings){
+		.rows = or_else(request->rows, ROWS),
+		.wants_records = request->wants_records,
+		.lacks_storage = request->lacks_storage,
+	};
+	programs->maps.rows.max_entries = programs->rodata->settings.rows;
+	programs->maps.limbos.max_entries = programs->rodata->settings.rows;
+	programs->maps.ring.max_entries = ring_bytes;
+	err = rti_account_bpf__load(programs);
+	if (err == 0 && !programs->bss)
+		err = -ENOMEM;
+	if (err == 0)
+		err = rti_ring_open(&a->ring, programs->maps.ring.map_fd, ring_bytes);
+	return err;
+}
+
+static int set_up(struct account *a)
+{
+	uint64_t before_ns = rti_program_clock_ns(CLOCK_BOOTTIME);
+	int err = rti_program_run(a->programs->progs.set_up.prog_fd);
+
+	a->boottime_offset_ns = rti_program_clock_offset_ns(
+	    before_ns, a->programs->bss->shared.began_ns, rti_program_clock_ns(CLOCK_BOOTTIME));
+	return err;
+}
+
+static int error_of(int result)
+{
+	return result < 0 ? -errno : 0;
+}
+
+/* The fork hook comes last: a thread that is counted in must be counted out. */
+static int attach(struct rti_account_bpf *programs)
+{
+	int err = error_of(rti_account_bpf__on_free__attach(programs));
+
+	if (err == 0)
+		err = error_of(rti_account_bpf__on_exit__attach(programs));
+	if (err == 0)
+		err = error_of(rti_account_bpf__on_exec__attach(programs));
+	if (err == 0)
+		err = error_of(rti_account_bpf__on_fork__attach(programs));
+	if (err == 0)
+		err = error_of(rti_account_bpf__walk__attach(programs));
+	return err;
+}
+
+/* A forked child may do so, too: nothing that it shares with its parent is changed. */
+static void close_account(void *state)
+{
+	struct account *a = state;
+
+	rti_ring_close(&a->ring);
+	if (a->programs)
+		rti_account_bpf__destroy(a->programs);
+	free(a);
+}
+
+static int open_account(void **out, const struct rti_account_request *request)
+{
+	struct account *a;
+	int err;
+
+	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		return -EBADF;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	a->owner = getpid();
+	err = load(a, request);
+	if (err == 0)
+		err = set_up(a);
+	if (err == 0)
+		err = attach(a->programs);
+	if (err < 0)
+		close_account(a);
+	else
+		*out = a;
+	return rti_program_error(err);
+}
+
+static int arm(void *state, bool is_armed)
+{
+	struct account *a = state;
+
+	if (getpid() != a->owner)
+		return -ESTALE;
+	if (is_armed)
+		return rti_program_run(a->programs->progs.arm.prog_fd);
+	__atomic_store_n(&a->programs->bss->shared.armed, 0, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static uint64_t read_counter(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+}
+
+/* Sum up until no thread is freed meanwhile, so that the sum is right. Returns 0, -EAGAIN or
+ * another -errno. */
+static int sum_dead(struct account *a)
+{
+	const struct rti_account_shared *shared = &a->programs->bss->shared;
+	int program = a->programs->progs.sum_up.prog_fd;
+	uint64_t freed = UINT64_MAX;
+	int err = 0;
+
+	for (int i = 0; err == 0 && i < SUMS_MAX; i++) {
+		err = rti_program_run(program);
+		if (err == 0 && shared->freed == freed)
+			return 0;
+		freed = shared->freed;
+	}
+	return err < 0 ? err : -EAGAIN;
+}
+
+static void copy_counters(const struct rti_account_shared *shared, struct rti_account_totals *out)
+{
+	out->running = read_counter(&shared->running);
+	out->begun = read_counter(&shared->begun);
+	out->processes = read_counter(&shared->processes);
+	out->alive_peak = read_counter(&shared->alive_peak);
+	out->peak_pages = read_counter(&shared->peak_pages);
+	out->unmarked = read_counter(&shared->unmarked);
+	out->rowless = read_counter(&shared->rowless);
+	out->peakless = read_counter(&shared->peakless);
+	out->lost = read_counter(&shared->lost);
+	out->spared = read_counter(&shared->spared);
+}
+
+static void add_use(struct rti_account_use *sum, const struct rti_account_use *use)
+{
+	sum->cpu_ns += use->cpu_ns;
+	sum->user_part_ns += use->user_part_ns;
+	sum->system_part_ns += use->system_part_ns;
+	sum->minflt += use->minflt;
+	sum->majflt += use->majflt;
+	sum->voluntary_switches += use->voluntary_switches;
+	sum->involuntary_switches += use->involuntary_switches;
+	sum->read_chars += use->read_chars;
+	sum->write_chars += use->write_chars;
+	sum->read_calls += use->read_calls;
+	sum->write_calls += use->write_calls;
+	sum->read_bytes += use->read_bytes;
+	sum->write_bytes += use->write_bytes;
+	sum->cancelled_write_bytes += use->cancelled_write_bytes;
+}
+
+/* A thread that is freed between the sums could be in both: then `freed` has moved. One that is
+ * leaving its CPU is in neither: then the numbers do not match. */
+static int sum_both(struct account *a, struct rti_account_totals *out)
+{
+	const struct rti_account_shared *shared = &a->programs->bss->shared;
+	uint64_t begun = read_counter(&shared->begun), freed;
+	int err = sum_dead(a);
+
+	freed = shared->freed;
+	if (err == 0)
+		err = rti_program_run(a->programs->progs.search.prog_fd);
+	if (err == 0 && read_counter(&shared->running))
+		err = rti_program_iterate(a->programs->links.walk_fd);
+	if (err == 0)
+		err = sum_dead(a);
+	if (err < 0)
+		return err;
+	out->use = shared->dead;
+	add_use(&out->use, &shared->unfreed);
+	out->found = shared->found;
+	out->missed = shared->missed;
+	out->is_whole = shared->freed == freed && read_counter(&shared->begun) == begun &&
+	                freed + shared->found == begun;
+	return 0;
+}
+
+static int read_totals(void *state, struct rti_account_totals *out)
+{
+	struct account *a = state;
+	struct rti_account_totals totals = { 0 };
+	int err = getpid() == a->owner ? sum_both(a, &totals) : -ESTALE;
+
+	if (err < 0 && err != -EAGAIN)
+		return err;
+	totals.freed = a->programs->bss->shared.freed;
+	copy_counters(&a->programs->bss->shared, &totals);
+	*out = totals;
+	return 0;
+}
+
+static void take_record(struct account *a, const void *from, struct rti_account_record *to)
+{
+	memcpy(to, from, sizeof(*to));
+	to->start_ns += (uint64_t)a->boottime_offset_ns;
+	if (to->end_ns)
+		to->end_ns += (uint64_t)a->boottime_offset_ns;
+	rti_ring_take(&a->ring);
+}
+
+static int take_records(void *state, struct rti_account_record *records, int room)
+{
+	struct account *a = state;
+	const void *record;
+	int count = 0;
+
+	if (getpid() != a->owner)
+		return -ESTALE;
+	while (count < room && (record = rti_ring_peek(&a->ring)))
+		take_record(a, record, &records[count++]);
+	return count;
+}
+
+const struct rti_account_ops rti_bpf_account = {
+	.version = RTI_ACCOUNT_PLUGIN,
+	.record_size = sizeof(struct rti_account_record),
+	.open = open_account,
+	.arm = arm,
+	.read = read_totals,
+	.take = take_records,
+	.close = close_account,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The rows of processes, and their peaks of memory.
+ *
+ * For BPF programs. `settings` and `shared` must be defined. */
+#ifndef RTI_ACCOUNT_ROW_H
+#define RTI_ACCOUNT_ROW_H
+
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "account.h"
+#include "own_pid.h"
+#include "task_mark.h"
+
+#define FREE_TRIES 32
+#define RAISE_TRIES 16
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1024); /* the plug-in sets another number */
+	__type(key, __u32);
+	__type(value, struct rti_account_row);
+} rows SEC(".maps");
+
+static struct rti_account_row *row_of(__u32 number)
+{
+	__u32 key = number - 1;
+
+	return number ? bpf_map_lookup_elem(&rows, &key) : NULL;
+}
+
+static struct rti_account_row *find_row(const struct task_mark *mark)
+{
+	return row_of(mark->row);
+}
+
+struct search {
+	__u32 first, found; /* found: number plus 1; 0: none */
+	__u64 task;
+};
+
+static long take_row(__u32 i, struct search *search)
+{
+	__u32 key = (search->first + i) & (settings.rows - 1);
+	struct rti_account_row *row = bpf_map_lookup_elem(&rows, &key);
+
+	if (!row || __sync_val_compare_and_swap(&row->is_in_use, 0, 1) != 0)
+		return 0;
+	search->found = key + 1;
+	return 1;
+}
+
+/* Returns the number of a row plus 1; 0: none is free near where rows were found last. */
+static __u32 new_row(struct task_struct *parent, struct task_struct *child)
+{
+	struct search search = { .first = __sync_fetch_and_add(&shared.next_row, 1) };
+	struct rti_account_row *row;
+
+	bpf_loop(FREE_TRIES, take_row, &search, 0);
+	row = row_of(search.found);
+	if (!row) {
+		__sync_fetch_and_add(&shared.rowless, 1);
+		return 0;
+	}
+	row->tasks = 1;
+	row->flags = child->mm && child->mm == parent->mm ? RTI_ROW_SHARES_MEMORY : 0;
+	row->pid = own_pid(child);
+	row->ppid = own_pid(parent);
+	row->tgid = child->tgid;
+	row->status = 0;
+	row->execs = 0;
+	row->is_sent = 0;
+	row->start_ns = child->start_boottime;
+	row->end_ns = 0;
+	row->freed = (struct rti_account_part){ 0 };
+	row->peak_pages = 0;
+	row->foreign_pages = 0;
+	return search.found;
+}
+
+struct raise {
+	__u64 *value, to;
+};
+
+static long try_raise(__u32 i, struct raise *raise)
+{
+	__u64 old = *(volatile __u64 *)raise->value;
+
+	return old >= raise->to || __sync_val_compare_and_swap(raise->value, old, raise->to) == old;
+}
+
+static void raise_to(__u64 *value, __u64 to)
+{
+	struct raise raise = { value, to };
+
+	if (*(volatile __u64 *)value < to)
+		bpf_loop(RAISE_TRIES, try_raise, &raise, 0);
+}
+
+/* The kernel's own peak has what the process shared with its parent until an exec. Above that, it
+ * is of the process. */
+static void raise_peak(struct rti_account_row *row, struct task_struct *task)
+{
+	__u64 pages = task->signal->maxrss;
+
+	if (pages > row->foreign_pages)
+		raise_to(&row->peak_pages, pages);
+}
+
+static __u64 positive(__s64 count)
+{
+	return count > 0 ? (__u64)count : 0;
+}
+
+/* As get_mm_hiwater_rss() of include/linux/mm.h: the peak so far, without what each CPU has yet to
+ * add to the counters. Returns 0 if it cannot be read: before Linux 6.16 the address space is gone
+ * by sched_process_exit, and before 6.2 it has other counters. */
+static __u64 own_peak_pages(const struct mm_struct *mm)
+{
+	const struct percpu_counter *file, *anonymous, *shared_memory;
+	__u64 pages;
+
+	if (!mm || !bpf_core_field_exists(mm->rss_stat[0].count))
+		return 0;
+	file = &mm->rss_stat[MM_FILEPAGES];
+	anonymous = &mm->rss_stat[MM_ANONPAGES];
+	shared_memory = &mm->rss_stat[MM_SHMEMPAGES];
+	pages = positive(file->count) + positive(anonymous->count) + positive(shared_memory->count);
+	return pages > mm->hiwater_rss ? pages : mm->hiwater_rss;
+}
+
+/* A program has been executed: from here on the process has an address space of its own. */
+static void note_new_memory(struct rti_account_row *row, struct task_struct *task)
+{
+	if (row->flags & RTI_ROW_SHARES_MEMORY) {
+		row->foreign_pages = task->signal->maxrss;
+		__sync_fetch_and_and(&row->flags, ~RTI_ROW_SHARES_MEMORY);
+	} else {
+		raise_peak(row, task);
+	}
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the plug-in have in common: they run programs, name errors, compare clocks. */
+#ifndef RTI_BPF_PROGRAM_H
+#define RTI_BPF_PROGRAM_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Run a program of the type "syscall". Returns what it returns, or -errno. */
+int rti_program_run(int program_fd);
+
+/* Run an iterator once, over all tasks. Returns 0 or -errno. */
+int rti_program_iterate(int link_fd);
+
+/* The error of a load as the library names it. What the caller can do something about keeps its
+ * error. The rest means that the kernel lacks something: -EOPNOTSUPP. */
+int rti_program_error(int err);
+
+uint64_t rti_program_clock_ns(clockid_t id);
+
+/* How much the caller's clock is ahead of the kernel's: not 0 in a time namespace. kernel_ns was
+ * read between two reads of the caller's. What the reads take, and the correction of a clock
+ * meanwhile, is no offset. */
+int64_t rti_program_clock_offset_ns(uint64_t before_ns, uint64_t kernel_ns, uint64_t after_ns);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The account of a command by BPF programs in the kernel: RT_ACCOUNTING_BPF. */
+#ifndef RTI_COMMAND_ACCOUNT_H
+#define RTI_COMMAND_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/tree_account.h"
+
+/* Written by bpf_account.c only. */
+struct rti_command_account {
+	struct rti_tree_account *programs;  /* NULL: the command has another accounting method */
+	struct rti_account_totals totals;   /* as of the last look */
+	uint64_t next_take_ns;              /* CLOCK_MONOTONIC: of records; UINT64_MAX: never */
+	struct rti_account_record *records; /* of the processes that have ended */
+	size_t count, capacity;
+	bool is_short; /* records are missing for want of memory */
+};
+
+/* Load the programs, before the supervisor is started. Returns 0 or -errno, as
+ * rti_account_open(). */
+int rti_command_account_open(struct rti_command_account *account, bool wants_records);
+
+/* From now on what this thread forks is the supervisor, or no longer. */
+int rti_command_account_arm(struct rti_command_account *account, bool is_armed);
+
+/* Take records, now and then, so that the ring does not fill. Returns when to come again, or
+ * UINT64_MAX. */
+uint64_t rti_command_account_take(struct rti_command_account *account, uint64_t now_ns);
+void rti_command_account_take_all(struct rti_command_account *account);
+
+/* Read the totals, until no thread that has ended is about to leave its CPU. */
+void rti_command_account_settle(struct rti_command_account *account);
+
+/* Whether the totals have every thread of the tree. */
+bool rti_command_account_is_whole(const struct rti_command_account *account);
+
+void rti_command_account_close(struct rti_command_account *account);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What BPF programs have counted, in the outcome of a command. Its samples are as without them,
+ * until the end. */
+#include "command/bpf_outcome.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+#include "command/cpu_bounds.h"
+#include "os/cpu_time.h"
+
+static uint64_t page_bytes(const struct rt_command *c)
+{
+	return c->tracker->platform.page_size;
+}
+
+static void set_counters(const struct rti_account_totals *totals, uint64_t out[RTI_COUNTERS])
+{
+	const struct rti_account_use *use = &totals->use;
+
+	rti_split_cpu(use->cpu_ns, use->user_part_ns, use->user_part_ns + use->system_part_ns,
+	              &out[RTI_CPU_USER], &out[RTI_CPU_SYSTEM]);
+	out[RTI_MINOR_FAULTS] = use->minflt;
+	out[RTI_MAJOR_FAULTS] = use->majflt;
+	out[RTI_VOLUNTARY] = use->voluntary_switches;
+	out[RTI_INVOLUNTARY] = use->involuntary_switches;
+	out[RTI_READ_BYTES] = use->read_bytes;
+	out[RTI_WRITE_BYTES] = use->write_bytes;
+	out[RTI_CANCELLED_BYTES] = use->cancelled_write_bytes;
+	out[RTI_READ_CHARS] = use->read_chars;
+	out[RTI_WRITE_CHARS] = use->write_chars;
+	out[RTI_READ_CALLS] = use->read_calls;
+	out[RTI_WRITE_CALLS] = use->write_calls;
+}
+
+void rti_bpf_outcome_settle(struct rt_command *c)
+{
+	struct rti_command_account *account = &c->account;
+	const struct rti_account_totals *totals = &account->totals;
+	struct rti_tree_counted counted;
+
+	if (!account->programs)
+		return;
+	rti_command_account_settle(account);
+	counted = (struct rti_tree_counted){
+		.peak_rss_bytes = totals->peak_pages * page_bytes(c),
+		.processes = totals->processes,
+		.is_final = totals->running == 0,
+		.has_peaks = !totals->rowless && !totals->peakless,
+	};
+	set_counters(totals, counted.counters);
+	rti_tree_apply_counted(c->tracker->tree,
+	                       rti_command_account_is_whole(account) ? &counted : NULL);
+}
+
+static void set_cpu_bounds(const struct rti_account_totals *totals, struct rt_outcome *out)
+{
+	out->cpu_low_ns = out->cpu_user_ns + out->cpu_system_ns;
+	out->cpu_high_ns = totals->running ? UINT64_MAX : out->cpu_low_ns;
+	out->cpu_estimate_ns = out->cpu_low_ns;
+	out->error_bound_ns = rti_cpu_bounds_growth(out->cpu_low_ns, out->cpu_high_ns);
+}
+
+static void set_mark(struct rt_outcome *out, uint64_t domain, bool is_valid)
+{
+	out->valid = is_valid ? out->valid | domain : out->valid & ~domain;
+	out->partial = is_valid ? out->partial & ~domain : out->partial | domain;
+}
+
+static void set_processes(const struct rti_account_totals *totals, struct rt_outcome *out)
+{
+	out->processes = totals->processes;
+	if (totals->running && !out->left_running)
+		out->left_running = 1;
+	set_mark(out, RT_HAS_PROCESSES, true);
+	if (totals->rowless)
+		return;
+	set_mark(out, RT_HAS_PROCESSES_PEAK, true);
+	out->processes_peak = totals->alive_peak;
+}
+
+/* Whatever the supervisor and the samples have seen: every thread was counted. */
+static void set_whole(const struct rti_account_totals *totals, struct rt_outcome *out)
+{
+	set_processes(totals, out);
+	out->reasons = totals->running ? RT_REASON_LEFT_RUNNING : 0;
+	out->complete = out->reasons == 0;
+	if ((out->valid | out->partial) & RT_HAS_CPU)
+		set_mark(out, RT_HAS_CPU, out->complete);
+	set_cpu_bounds(totals, out);
+}
+
+void rti_bpf_outcome_set(const struct rt_command *c, struct rt_outcome *out)
+{
+	if (!c->account.programs)
+		return;
+	if (rti_command_account_is_whole(&c->account)) {
+		set_whole(&c->account.totals, out);
+		return;
+	}
+	/* The other accounts are lower bounds, as without this one. */
+	out->reasons |= RT_REASON_EVENTS_LOST;
+	out->complete = 0;
+	if (out->valid & RT_HAS_CPU)
+		set_mark(out, RT_HAS_CPU, false);
+}
+
+static void set_exit(const struct rti_account_record *record, struct rt_command_process *row)
+{
+	int status = (int)record->status;
+
+	row->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	row->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void add_row(struct rt_command *c, const struct rti_account_record *record)
+{
+	struct rt_command_process row = {
+		.size = sizeof(row),
+		.flags = RT_PROCESS_FINAL | RT_PROCESS_OWN_IO,
+		.pid = record->pid,
+		.ppid = record->ppid,
+		.valid = RT_HAS_CPU,
+		.partial = RT_HAS_IO,                  /* without the children that it waited for */
+		.start_realtime_ns = record->start_ns, /* CLOCK_BOOTTIME, until it is converted */
+		.end_realtime_ns = record->end_ns,
+		.read_bytes = record->read_bytes,
+		.write_bytes = record->write_bytes,
+		.own_read_bytes = record->read_bytes,
+		.own_write_bytes = record->write_bytes,
+	};
+
+	set_exit(record, &row);
+	rti_split_cpu(record->cpu_ns, record->user_part_ns,
+	              record->user_part_ns + record->system_part_ns, &row.cpu_user_ns,
+	              &row.cpu_system_ns);
+	if (record->peak_pages && !(record->flags & RTI_ROW_LACKS_PEAK)) {
+		row.valid |= RT_HAS_PEAK_RSS;
+		row.peak_rss_bytes = record->peak_pages * page_bytes(c);
+	}
+	memcpy(row.comm, record->comm, strnlen(record->comm, sizeof(record->comm)));
+	rti_process_list_add_row(&c->process_list, &row);
+}
+
+void rti_bpf_outcome_list(struct rt_command *c)
+{
+	struct rti_command_account *account = &c->account;
+	const struct rti_account_totals *totals = &account->totals;
+
+	rti_command_account_take_all(account);
+	for (size_t i = 0; i < account->count; i++)
+		add_row(c, &account->records[i]);
+	if (account->is_short || !totals->is_whole || totals->lost || totals->rowless ||
+	    totals->unmarked)
+		rti_process_list_mark_short(&c->process_list);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What BPF programs have counted, in the outcome of a command. Nothing at another accounting method
+ * than RT_ACCOUNTING_BPF. */
+#ifndef RTI_BPF_OUTCOME_H
+#define RTI_BPF_OUTCOME_H
+
+#include "command/handle.h"
+
+/* The program has ended, or what it left running: read the totals, and apply them to the tree. */
+void rti_bpf_outcome_settle(struct rt_command *c);
+
+/* Mark what the account knows in an outcome that is complete otherwise. */
+void rti_bpf_outcome_set(const struct rt_command *c, struct rt_outcome *out);
+
+/* Add a row for each process that has ended. */
+void rti_bpf_outcome_list(struct rt_command *c);
+
+#endif

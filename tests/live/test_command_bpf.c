@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* RT_ACCOUNTING_BPF: what no process waits for is in the outcome and in the process list.
+ *
+ * Under load the kernel may run no BPF program for one of some thousand threads. The outcome then
+ * has RT_REASON_EVENTS_LOST, and a test begins again. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "children.h"
+#include "commands.h"
+#include "refusals.h"
+#include "suite.h"
+
+#define MS UINT64_C(1000000)
+#define TRIES 50
+#define CHILDREN 20
+#define CHILD_MS 5
+
+static const struct rt_command_opts with_bpf = { .accounting = RT_ACCOUNTING_BPF,
+	                                         .flags = RT_COMMAND_LIST_PROCESSES };
+
+/* The programs of this test: this file executes itself. */
+static void burn_ms(unsigned ms)
+{
+	burn_cpu_ns(ms * MS);
+}
+
+static void forget_children(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < CHILDREN; i++) {
+		if (fork() == 0) {
+			burn_ms(CHILD_MS);
+			_exit(i);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+/* The child of a child works on after both have ended. */
+static void double_fork(void)
+{
+	if (fork() == 0) {
+		if (fork() == 0) {
+			burn_ms(4 * CHILD_MS);
+			_exit(5);
+		}
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+static int run_program(const char *name)
+{
+	if (strcmp(name, "forgets") == 0)
+		forget_children();
+	else if (strcmp(name, "double-forks") == 0)
+		double_fork();
+	return 9;
+}
+
+static bool is_lost(const struct rt_outcome *outcome)
+{
+	return outcome->reasons & RT_REASON_EVENTS_LOST;
+}
+
+static struct rt_command *start_self(const char *program)
+{
+	char path[4096] = "";
+	const char *argv[] = { path, program, NULL };
+	struct rt_command *command;
+
+	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
+	ck_assert_int_eq(start_command(&command, with_bpf, argv), 0);
+	return command;
+}
+
+/* The caller frees the command. */
+static struct rt_command *run_self(const char *program, struct rt_outcome *outcome)
+{
+	for (int tries = 0; tries < TRIES; tries++) {
+		struct rt_command *command = start_self(program);
+
+		*outcome = finish_command(command);
+		if (!is_lost(outcome))
+			return command;
+		rt_command_free(command);
+	}
+	ck_abort_msg("each time events were lost");
+}
+
+static uint64_t cpu_ns(const struct rt_outcome *outcome)
+{
+	return outcome->cpu_user_ns + outcome->cpu_system_ns;
+}
+
+static void check_complete(const struct rt_outcome *outcome)
+{
+	const uint64_t whole =
+	    RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_IO | RT_HAS_PROCESSES;
+
+	ck_assert_uint_eq(outcome->accounting, RT_ACCOUNTING_BPF);
+	ck_assert_uint_eq(outcome->reasons, 0);
+	ck_assert_uint_eq(outcome->complete, 1);
+	ck_assert_uint_eq(outcome->valid & whole, whole);
+	ck_assert_uint_eq(outcome->partial & whole, 0);
+	ck_assert_uint_eq(outcome->cpu_low_ns, cpu_ns(outcome));
+	ck_assert_uint_eq(outcome->cpu_high_ns, cpu_ns(outcome));
+}
+
+static void check_row(const struct rt_command_process *row)
+{
+	ck_assert_uint_eq(row->flags, RT_PROCESS_FINAL);
+	ck_assert_uint_eq(row->partial, 0);
+	ck_assert_uint_eq(row->valid & (RT_HAS_CPU | RT_HAS_IO), RT_HAS_CPU | RT_HAS_IO);
+	ck_assert_uint_gt(row->start_realtime_ns, 0);
+	ck_assert_uint_ge(row->end_realtime_ns, row->start_realtime_ns);
+}
+
+START_TEST(children_that_no_process_waits_for_are_in_outcome_and_list)
+{
+	struct rt_command_process rows[CHILDREN + 1];
+	size_t count = CHILDREN + 1;
+	struct rt_outcome outcome;
+	struct rt_command *command = run_self("forgets", &outcome);
+	uint64_t sum_ns = 0;
+	uint32_t codes = 0;
+
+	check_complete(&outcome);
+	ck_assert_uint_eq(outcome.processes, CHILDREN + 1);
+	ck_assert_uint_ge(cpu_ns(&outcome), CHILDREN * CHILD_MS * MS);
+	ck_assert_int_eq(rt_command_processes(command, rows, sizeof(rows[0]), &count), 0);
+	ck_assert_uint_eq(count, CHILDREN + 1);
+	for (size_t i = 0; i < count; i++) {
+		check_row(&rows[i]);
+		sum_ns += rows[i].cpu_user_ns + rows[i].cpu_system_ns;
+		if (i > 0)
+			codes |= 1u << rows[i].exit_code;
+	}
+	ck_assert_uint_eq(sum_ns, cpu_ns(&outcome));
+	ck_assert_uint_eq(codes, (1u << CHILDREN) - 1);
+	ck_assert_int_eq(rows[0].exit_code, 9);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(last_sample_has_the_totals_of_the_outcome)
+{
+	struct rt_outcome outcome;
+	struct rt_command *command = run_self("forgets", &outcome);
+	struct rt_metrics m;
+
+	rt_sample(rt_command_tracker(command), &m, sizeof(m));
+	ck_assert_uint_eq(m.cpu_user_ns, outcome.cpu_user_ns);
+	ck_assert_uint_eq(m.cpu_system_ns, outcome.cpu_system_ns);
+	ck_assert_uint_eq(m.processes_seen, outcome.processes);
+	ck_assert_uint_eq(m.reasons, 0);
+	ck_assert_uint_ne(m.valid & RT_HAS_CPU, 0);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(process_that_is_left_running_is_the_only_reason)
+{
+	struct rt_outcome outcome;
+	struct rt_command *command = run_self("double-forks", &outcome);
+
+	if (outcome.left_running) { /* it may have ended before */
+		ck_assert_uint_eq(outcome.reasons, RT_REASON_LEFT_RUNNING);
+		ck_assert_uint_eq(outcome.complete, 0);
+		ck_assert_int_eq(rt_command_kill(command), 0);
+		outcome = finish_command(command);
+	}
+	check_complete(&outcome);
+	ck_assert_uint_eq(outcome.processes, 3);
+	rt_command_free(command);
+}
+END_TEST
+
+/* Its orphans have another parent then. */
+START_TEST(account_survives_the_death_of_the_supervisor)
+{
+	struct rt_outcome outcome;
+
+	for (int tries = 0; tries < TRIES; tries++) {
+		struct rt_command *command = start_shell_with(
+		    with_bpf, "sleep 0.3; kill -9 $PPID; i=0;"
+			      " while [ $i -lt 20 ]; do /bin/true; i=$((i+1)); done");
+
+		rt_command_wait(command, WAIT_FOREVER, &outcome, sizeof(outcome));
+		rt_command_free(command);
+		if (!is_lost(&outcome))
+			break;
+	}
+	check_complete(&outcome);
+	ck_assert_uint_eq(outcome.processes, 22);
+}
+END_TEST
+
+START_TEST(forked_host_frees_its_copy_and_the_command_goes_on)
+{
+	struct rt_command *command = start_self("forgets");
+	struct rt_outcome outcome;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		rt_command_free(command);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	outcome = finish_command(command);
+	if (!is_lost(&outcome))
+		check_complete(&outcome);
+	ck_assert_uint_ge(outcome.processes, 1);
+	rt_command_free(command);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	Suite *suite;
+	TCase *outcomes;
+
+	if (argc > 1) /* at exit a sanitizer may fork */
+		_exit(run_program(argv[1]));
+	if (!IS_BUILT)
+		return suite_skip("the BPF plug-in was not built");
+	if (!has_bpf_accounting())
+		return suite_skip("BPF programs cannot account for processes here");
+	suite = suite_create("command_bpf");
+	outcomes = suite_case(suite, "outcomes");
+	tcase_add_test(outcomes, children_that_no_process_waits_for_are_in_outcome_and_list);
+	tcase_add_test(outcomes, last_sample_has_the_totals_of_the_outcome);
+	tcase_add_test(outcomes, process_that_is_left_running_is_the_only_reason);
+	tcase_add_test(outcomes, account_survives_the_death_of_the_supervisor);
+	tcase_add_test(outcomes, forked_host_frees_its_copy_and_the_command_goes_on);
+	return suite_run(suite);
+}
