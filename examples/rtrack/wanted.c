@@ -40,6 +40,10 @@ uint64_t wanted_domains(const struct options *options, const struct series *seri
 	bool has_summary = options->summary != SUMMARY_NONE;
 	uint64_t want = series_domains(series, kind);
 
+	if (options->max_memory_bytes)
+		want |= RT_HAS_PSS;
+	if (options->max_processes)
+		want |= RT_HAS_PROCESSES;
 	if (series->is_per_process) /* for the count of those without a row */
 		want |= RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN;
 	if (has_summary)

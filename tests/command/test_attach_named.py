@@ -202,10 +202,6 @@ class Groups(Case):
         group = ["--cgroup", str(top)]
         self.assertNotIn("pid", self.rows("csv", *group)[0])
         self.assertIsNone(self.rows("jsonl", *group)[0]["pid"])
-        for form in ("csv", "jsonl"):
-            pid = os.getpid()
-            for row in self.rows(form, *group, str(pid)):
-                self.assertIn((row["pid"], row["cgroup"]), ((pid, None), (None, str(top))))
 
     def test_what_a_process_used_before_it_was_moved_here_is_unknown(self) -> None:
         top = self.make()
@@ -243,7 +239,7 @@ class Groups(Case):
         self.assertEqual(rows["cgroup"], str(top))
         done = rtrack("attach", "-o", "-", "--fields", "cgroup_memory_bytes", str(os.getpid()))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no field 'cgroup_memory_bytes' here", done.stderr)
+        self.assertIn("unknown field 'cgroup_memory_bytes'", done.stderr)
 
     def test_attach_ends_when_the_cgroup_is_removed(self) -> None:
         top = self.make()

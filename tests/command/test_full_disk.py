@@ -107,14 +107,14 @@ class FullFile(Case):
         path = self.dir / "processes.jsonl"
 
         def limit_files() -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, resource.RLIM_INFINITY))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200000, resource.RLIM_INFINITY))
 
         code = "for i in 1 2 3 4 5 6; do for j in $(seq 100); do (:); done; done; exit 3"
         done = rtrack("run", "-q", "--processes", path, "sh", "-c", code, preexec_fn=limit_files)
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (3, 1), done.stderr)
         self.assertIn(str(path), done.stderr)
         self.assertTrue(path.read_text().endswith("\n"))
-        self.assertTrue(90000 < path.stat().st_size <= 100000)
+        self.assertTrue(190000 < path.stat().st_size <= 200000)
         self.assertEqual({row["type"] for row in read_jsonl(path)}, {"process"})
 
     def test_jsonl_at_size_limit_has_whole_records(self) -> None:

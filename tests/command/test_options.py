@@ -94,7 +94,8 @@ class Options(Case):
 
     def test_option_of_another_subcommand_is_named_with_it(self) -> None:
         for words, answer in (
-                (["attach", "--processes", "x", "1"], "'--processes': it is an option of 'rtrack run"),
+                (["attach", "--processes", "x", "1"],
+                 "'--processes': it is an option of 'rtrack run'"),
                 (["system", "--wait"], "'--wait': it is an option of 'rtrack attach'"),
                 (["run", "--all=1", "true"], "'--all': it is an option of 'rtrack trace'")):
             done = rtrack(*words)

@@ -219,14 +219,14 @@ class PerProcess(Case):
         for name in ("children", "peak_tree_bytes", "memory_total_bytes"):
             done = rtrack("run", "--per-process", "-o", self.path, "--fields", name, "true")
             self.assertEqual(done.returncode, 2)
-            self.assertIn(f"no field '{name}' here", done.stderr)
+            self.assertIn(f"unknown field '{name}'", done.stderr)
 
     def test_what_has_no_rows_of_processes_is_refused(self) -> None:
         for words, problem in (
                 (["run", "-o", self.path, "-f", "csv-v1", "true"], "csv-v1 has fixed columns"),
                 (["attach", "-o", self.path, "-f", "csv-v5", "1"], "csv-v5 has fixed columns"),
                 (["run", "true"], "--per-process needs --output"),
-                (["system"], "unrecognized option '--per-process'")):
+                (["system"], "unknown option '--per-process'")):
             done = rtrack(words[0], "--per-process", *words[1:])
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(problem, done.stderr)
