@@ -1641,12 +1641,12 @@ struct rt_command;
  *
  * The figures are the same as with a supervisor, with two exceptions. I/O is a lower bound if the
  * caller has several threads and is not privileged to read `/proc/PID/io` of a zombie. A peak of
- * memory up to what the caller has of its own (some 0.5 MiB) may be a lower bound.
+ * memory up to what the caller has of its own (some 1 MiB) may be a lower bound.
  *
  * A supervisor is started all the same where the caller cannot be its own: it has a child already,
  * another such command, or more than 16 MiB of memory; it ignores SIGCHLD (or uses SA_NOCLDWAIT);
- * `fds`, RT_COMMAND_ONLY_FDS or RT_ACCOUNTING_WAIT_PERF are used. The flag makes no difference at
- * RT_ACCOUNTING_POLL. @since 0.3 */
+ * `fds`, RT_COMMAND_ONLY_FDS, RT_COMMAND_LIST_PROCESSES, RT_ACCOUNTING_WAIT_PERF or
+ * RT_ACCOUNTING_BPF are used. The flag makes no difference at RT_ACCOUNTING_POLL. @since 0.3 */
 #define RT_COMMAND_SUBREAPER_SELF 0x20U
 
 /** One descriptor of a program. The struct has 8 bytes and never changes. @since 0.3 */
