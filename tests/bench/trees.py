@@ -13,7 +13,6 @@ import contextlib
 import pathlib
 import resource
 import statistics
-import subprocess
 import time
 from typing import Dict, Iterator, List
 
@@ -30,13 +29,8 @@ def forks(rate: int) -> Iterator[None]:
     if not rate:
         yield
         return
-    other = subprocess.Popen([str(PROGRAMS / "bench-fork-rate"), str(rate)], stdin=subprocess.PIPE)
-    try:
+    with Subject(PROGRAMS / "bench-subject", "forks", rate):
         yield
-    finally:
-        assert other.stdin
-        other.stdin.close()
-        other.wait()
 
 
 def open_sessions(task: Task) -> Dict[str, Session]:
