@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""The result of a run, as Markdown."""
+
+from collections import Counter
+
+VERDICTS = ("killed", "survived", "not run", "not built")
+
+
+def of(results, possible, seed):
+    verdicts = Counter(result["verdict"] for result in results)
+    judged = verdicts["killed"] + verdicts["survived"] + verdicts["not run"]
+    share = 100 * verdicts["killed"] / judged if judged else 0
+    lines = [f"{len(results)} of {possible} mutants, seed {seed}: {share:.1f} % of those that "
+             "could be built were killed.", "",
+             "| Rule | " + " | ".join(VERDICTS) + " |",
+             "|---|" + "---|" * len(VERDICTS)]
+    for rule in sorted({result["rule"] for result in results}):
+        of_rule = Counter(result["verdict"] for result in results if result["rule"] == rule)
+        lines.append(f"| {rule} | " + " | ".join(str(of_rule[one]) for one in VERDICTS) + " |")
+    lines += ["", "Survivors:", "", "| Where | Change | Tests |", "|---|---|---|"]
+    for result in results:
+        if result["verdict"] in ("survived", "not run"):
+            change = " ".join(result["change"].split()).replace("|", "\\|")
+            lines.append(f"| `{result['file']}:{result['line']}` | {result['rule']}: "
+                         f"`{change}` | {result['detail']} |")
+    return "\n".join(lines) + "\n"
