@@ -7,6 +7,7 @@ import shutil
 import select
 import signal
 import subprocess
+import termios
 import time
 import unittest
 from typing import Dict, List
@@ -138,8 +139,10 @@ class Interactive(Case):
         """Type lines into a shell, and return what is on the terminal once until matches."""
         pid, terminal = pty.fork()
         if pid == 0:
+            # zsh 5.9 may damage its own memory on a terminal that has no columns.
+            termios.tcsetwinsize(0, (24, 80))
             os.execvpe(argv[0], argv, {**with_rtrack(), "TERM": "dumb", "PS1": "$ ",
-                                            "HOME": str(self.dir)})
+                                       "HOME": str(self.dir)})
         self.addCleanup(os.waitpid, pid, 0)
         self.addCleanup(os.close, terminal)  # which hangs up the shell
         self.addCleanup(os.kill, pid, signal.SIGKILL)
