@@ -65,13 +65,44 @@ static const struct format *choose_format(const struct options *options, const c
 	return options->format ? options->format : format_by_file(output ? output : "-");
 }
 
+/* Returns which series has a field, in words, or NULL for none. */
+static const char *series_with_field(const char *name, size_t len)
+{
+	static const struct {
+		uint32_t kind;
+		const char *words;
+	} others[] = {
+		{ RT_KIND_PID, "process trees" },
+		{ KIND_MEMBERS, "--per-process" },
+		{ RT_KIND_SYSTEM, "'rtrack system'" },
+		{ RT_KIND_CGROUP, "cgroups" },
+		{ KIND_CGROUP_MEMBERS, "--per-process of cgroups" },
+	};
+	char field[64];
+	size_t unknown;
+
+	if (len >= sizeof(field))
+		return NULL;
+	memcpy(field, name, len);
+	field[len] = '\0';
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!columns_find_unknown(field, others[i].kind, &unknown))
+			return others[i].words;
+	}
+	return NULL;
+}
+
 static int refuse_field(const struct options *options, uint32_t kind, const char *name, size_t len)
 {
+	const char *other = series_with_field(name, len);
 	const char *where = options->fields == options->defaults.fields ? " in RTRACK_OPTIONS" : "";
 	int shown = len < 60 ? (int)len : 60;
 	char message[240], meant[64];
 
-	if (columns_find_near(name, len, kind, meant, sizeof(meant)))
+	if (other)
+		snprintf(message, sizeof(message), "unknown field '%.*s'%s: it is one of %s", shown,
+		         name, where, other);
+	else if (columns_find_near(name, len, kind, meant, sizeof(meant)))
 		snprintf(message, sizeof(message), "unknown field '%.*s'%s: did you mean '%s'?",
 		         shown, name, where, meant);
 	else

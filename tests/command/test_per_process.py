@@ -219,7 +219,7 @@ class PerProcess(Case):
         for name in ("children", "peak_tree_bytes", "memory_total_bytes"):
             done = rtrack("run", "--per-process", "-o", self.path, "--fields", name, "true")
             self.assertEqual(done.returncode, 2)
-            self.assertIn(f"unknown field '{name}'", done.stderr)
+            self.assertIn(f"unknown field '{name}': it is one of ", done.stderr)
 
     def test_what_has_no_rows_of_processes_is_refused(self) -> None:
         for words, problem in (
