@@ -165,7 +165,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
-static void send_record(const struct rti_account_row *row, const struct limbo *limbo, __u64 cpu_ns)
+static void send_record(const struct rti_account_row *row, const struct limbo *limbo,
+                        const struct rti_account_part *part)
 {
 	struct rti_account_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	const struct rti_account_use *use = &limbo->of_process;
@@ -180,7 +181,7 @@ static void send_record(const struct rti_account_row *row, const struct limbo *l
 	record->flags = row->flags;
 	record->start_ns = row->start_ns;
 	record->end_ns = row->end_ns;
-	record->cpu_ns = cpu_ns;
+	record->cpu_ns = part->cpu_ns;
 	record->user_part_ns = use->user_part_ns;
 	record->system_part_ns = use->system_part_ns;
 	record->minflt = use->minflt;
@@ -189,6 +190,8 @@ static void send_record(const struct rti_account_row *row, const struct limbo *l
 	record->involuntary_switches = use->involuntary_switches;
 	record->read_bytes = use->read_bytes;
 	record->write_bytes = use->write_bytes;
+	record->own_read_bytes = part->read_bytes;
+	record->own_write_bytes = part->write_bytes;
 	record->peak_pages = row->peak_pages;
 	record->execs = row->execs;
 	record->reserved = 0;
@@ -208,7 +211,8 @@ static void correct_switches(struct rti_account_use *use, const struct limbo *li
 }
 
 /* The last thread of a process is freed, or found by a search. */
-static void finish_process(struct rti_account_row *row, const struct limbo *limbo, __u64 cpu_ns)
+static void finish_process(struct rti_account_row *row, const struct limbo *limbo,
+                           const struct rti_account_part *part)
 {
 	if (__sync_val_compare_and_swap(&row->is_sent, 0, 1) != 0)
 		return;
@@ -216,7 +220,7 @@ static void finish_process(struct rti_account_row *row, const struct limbo *limb
 	if (row->flags & RTI_ROW_LACKS_PEAK)
 		__sync_fetch_and_add(&shared.peakless, 1);
 	if (settings.wants_records)
-		send_record(row, limbo, cpu_ns);
+		send_record(row, limbo, part);
 }
 
 /* The name of a process is that of its thread group leader. execve(2) makes one of the thread that
@@ -237,11 +241,13 @@ static void free_from_row(struct rti_account_row *row, const struct limbo *limbo
 	__sync_fetch_and_add(&freed->cpu_ns, limbo->use.cpu_ns);
 	__sync_fetch_and_add(&freed->voluntary_switches, limbo->use.voluntary_switches);
 	__sync_fetch_and_add(&freed->involuntary_switches, limbo->use.involuntary_switches);
+	__sync_fetch_and_add(&freed->read_bytes, limbo->use.read_bytes);
+	__sync_fetch_and_add(&freed->write_bytes, limbo->use.write_bytes);
 	note_leader(row, limbo);
 	if (__sync_fetch_and_add(&row->tasks, -1) != 1)
 		return;
 	correct_switches(use, limbo, freed);
-	finish_process(row, limbo, freed->cpu_ns);
+	finish_process(row, limbo, freed);
 	__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
 }
 
@@ -347,11 +353,13 @@ static void search_row(struct rti_account_row *row, const struct limbo *limbo)
 	row->all_found.cpu_ns += limbo->use.cpu_ns;
 	row->all_found.voluntary_switches += limbo->use.voluntary_switches;
 	row->all_found.involuntary_switches += limbo->use.involuntary_switches;
+	row->all_found.read_bytes += limbo->use.read_bytes;
+	row->all_found.write_bytes += limbo->use.write_bytes;
 	note_leader(row, limbo);
 	if (row->found_tasks != row->tasks || row->flags & RTI_ROW_LACKS_THREAD)
 		return;
 	correct_switches(&shared.unfreed, limbo, &row->all_found);
-	finish_process(row, limbo, row->all_found.cpu_ns);
+	finish_process(row, limbo, &row->all_found);
 }
 
 /* The kernel may free the thread meanwhile: then the number of freed ones shows that the sum is

@@ -29,6 +29,7 @@ struct rti_account_use {
 /* What is added up by thread. */
 struct rti_account_part {
 	uint64_t cpu_ns, voluntary_switches, involuntary_switches;
+	uint64_t read_bytes, write_bytes;
 };
 
 /* The row of one process of the tree, in an array that can be mapped. Written by the BPF programs
@@ -70,7 +71,8 @@ struct rti_account_record {
 	uint64_t cpu_ns, user_part_ns, system_part_ns;
 	uint64_t minflt, majflt;
 	uint64_t voluntary_switches, involuntary_switches;
-	uint64_t read_bytes, write_bytes; /* with those of children that it waited for */
+	uint64_t read_bytes, write_bytes;         /* with those of children that it waited for */
+	uint64_t own_read_bytes, own_write_bytes; /* of its threads alone */
 	uint64_t peak_pages;
 	uint32_t execs, reserved;
 	char comm[16];

@@ -120,14 +120,13 @@ static void add_row(struct rt_command *c, const struct rti_account_record *recor
 		.flags = RT_PROCESS_FINAL | RT_PROCESS_OWN_IO,
 		.pid = record->pid,
 		.ppid = record->ppid,
-		.valid = RT_HAS_CPU,
-		.partial = RT_HAS_IO,                  /* without the children that it waited for */
+		.valid = RT_HAS_CPU | RT_HAS_IO,
 		.start_realtime_ns = record->start_ns, /* CLOCK_BOOTTIME, until it is converted */
 		.end_realtime_ns = record->end_ns,
 		.read_bytes = record->read_bytes,
 		.write_bytes = record->write_bytes,
-		.own_read_bytes = record->read_bytes,
-		.own_write_bytes = record->write_bytes,
+		.own_read_bytes = record->own_read_bytes,
+		.own_write_bytes = record->own_write_bytes,
 	};
 
 	set_exit(record, &row);

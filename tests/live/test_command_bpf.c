@@ -4,6 +4,7 @@
  * Under load the kernel may run no BPF program for one of some thousand threads. The outcome then
  * has RT_REASON_EVENTS_LOST, and a test begins again. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define TRIES 50
 #define CHILDREN 20
 #define CHILD_MS 5
+#define WRITTEN (1 << 20)
 
 static const struct rt_command_opts with_bpf = { .accounting = RT_ACCOUNTING_BPF,
 	                                         .flags = RT_COMMAND_LIST_PROCESSES };
@@ -57,9 +59,24 @@ static void double_fork(void)
 	wait(NULL);
 }
 
+/* The child writes, the parent waits for it. */
+static void write_by_child(void)
+{
+	static const char block[WRITTEN];
+
+	if (fork() == 0) {
+		int fd = open(".", O_TMPFILE | O_WRONLY, 0600);
+
+		_exit(write(fd, block, WRITTEN) == WRITTEN && fsync(fd) == 0 ? 0 : 1);
+	}
+	wait(NULL);
+}
+
 static int run_program(const char *name)
 {
-	if (strcmp(name, "forgets") == 0)
+	if (strcmp(name, "writes") == 0)
+		write_by_child();
+	else if (strcmp(name, "forgets") == 0)
 		forget_children();
 	else if (strcmp(name, "double-forks") == 0)
 		double_fork();
@@ -118,9 +135,8 @@ static void check_complete(const struct rt_outcome *outcome)
 static void check_row(const struct rt_command_process *row)
 {
 	ck_assert_uint_eq(row->flags, RT_PROCESS_FINAL | RT_PROCESS_OWN_IO);
-	/* The kernel's account of a process includes children that it waited for, ours does not. */
-	ck_assert_uint_eq(row->partial, RT_HAS_IO);
-	ck_assert_uint_eq(row->valid & (RT_HAS_CPU | RT_HAS_IO), RT_HAS_CPU);
+	ck_assert_uint_eq(row->partial, 0);
+	ck_assert_uint_eq(row->valid & (RT_HAS_CPU | RT_HAS_IO), RT_HAS_CPU | RT_HAS_IO);
 	ck_assert_uint_gt(row->start_realtime_ns, 0);
 	ck_assert_uint_ge(row->end_realtime_ns, row->start_realtime_ns);
 }
@@ -148,6 +164,28 @@ START_TEST(children_that_no_process_waits_for_are_in_outcome_and_list)
 	ck_assert_uint_eq(sum_ns, cpu_ns(&outcome));
 	ck_assert_uint_eq(codes, (1u << CHILDREN) - 1);
 	ck_assert_int_eq(rows[0].exit_code, 9);
+	rt_command_free(command);
+}
+END_TEST
+
+START_TEST(own_io_of_a_process_is_without_children)
+{
+	struct rt_command_process rows[2];
+	size_t count = 2;
+	struct rt_outcome outcome;
+	struct rt_command *command = run_self("writes", &outcome);
+	struct rt_metrics m;
+
+	rt_sample(rt_command_tracker(command), &m, sizeof(m));
+	ck_assert_int_eq(rt_command_processes(command, rows, sizeof(rows[0]), &count), 0);
+	ck_assert_uint_eq(count, 2);
+	/* A file system in memory writes nothing. */
+	ck_assert_uint_eq(rows[0].own_write_bytes + rows[1].own_write_bytes, m.write_bytes);
+	if (m.write_bytes >= WRITTEN) {
+		ck_assert_uint_lt(rows[0].own_write_bytes, WRITTEN);
+		ck_assert_uint_ge(rows[0].write_bytes, WRITTEN);
+		ck_assert_uint_ge(rows[1].own_write_bytes, WRITTEN);
+	}
 	rt_command_free(command);
 }
 END_TEST
@@ -240,6 +278,7 @@ int main(int argc, char **argv)
 	suite = suite_create("command_bpf");
 	outcomes = suite_case(suite, "outcomes");
 	tcase_add_test(outcomes, children_that_no_process_waits_for_are_in_outcome_and_list);
+	tcase_add_test(outcomes, own_io_of_a_process_is_without_children);
 	tcase_add_test(outcomes, last_sample_has_the_totals_of_the_outcome);
 	tcase_add_test(outcomes, process_that_is_left_running_is_the_only_reason);
 	tcase_add_test(outcomes, account_survives_the_death_of_the_supervisor);
