@@ -1644,9 +1644,10 @@ struct rt_command;
  * memory up to what the caller has of its own (some 1 MiB) may be a lower bound.
  *
  * A supervisor is started all the same where the caller cannot be its own: it has a child already,
- * another such command, or more than 16 MiB of memory; it ignores SIGCHLD (or uses SA_NOCLDWAIT);
- * `fds`, RT_COMMAND_ONLY_FDS, RT_COMMAND_LIST_PROCESSES, RT_ACCOUNTING_WAIT_PERF or
- * RT_ACCOUNTING_BPF are used. The flag makes no difference at RT_ACCOUNTING_POLL. @since 0.3 */
+ * another such command, or more than 16 MiB of memory; it is the first process of a pid namespace,
+ * which adopts orphans of other trees; it ignores SIGCHLD (or uses SA_NOCLDWAIT); `fds`,
+ * RT_COMMAND_ONLY_FDS, RT_COMMAND_LIST_PROCESSES, RT_ACCOUNTING_WAIT_PERF or RT_ACCOUNTING_BPF are
+ * used. The flag makes no difference at RT_ACCOUNTING_POLL. @since 0.3 */
 #define RT_COMMAND_SUBREAPER_SELF 0x20U
 
 /** One descriptor of a program. The struct has 8 bytes and never changes. @since 0.3 */

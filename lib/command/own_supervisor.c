@@ -49,6 +49,12 @@ static void keep_report(struct rts_supervisor *core)
 	rti_supervisor_keep_report(own.client, &core->report);
 }
 
+/* The first process of a pid namespace adopts the orphans of processes that entered it, too. */
+static bool adopts_others(void)
+{
+	return getpid() == 1;
+}
+
 /* Whether this process has no children, and would get to wait for one. */
 static bool has_no_children(void)
 {
@@ -173,7 +179,7 @@ int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervis
 
 	if (!can_start(opts) || atomic_flag_test_and_set(&is_taken))
 		return -EBUSY;
-	if (!is_small(s->shared) || !has_no_children()) {
+	if (adopts_others() || !is_small(s->shared) || !has_no_children()) {
 		atomic_flag_clear(&is_taken);
 		return -EBUSY;
 	}

@@ -112,6 +112,17 @@ class OuterProc(Case):
         self.assertLess(got["pid"], 10)
         self.assertGreaterEqual(got["cpu_seconds"], 0.2)
 
+    def test_first_process_of_namespace_has_a_supervisor(self) -> None:
+        """It adopts the orphans of processes that have entered the namespace, too."""
+        probe = subprocess.run([*self.words, "--mount-proc", "true"], stderr=subprocess.PIPE,
+                               text=True)
+        if probe.returncode:
+            self.skipTest("cannot mount /proc here: " + probe.stderr.strip())
+        done = self.inside("run", "-q", "--accounting", "wait", "sh", "-c", "echo $PPID",
+                           options=["--mount-proc"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(int(done.stdout), 1)
+
 
 class IgnoredSigchld(Case):
     def test_run_with_sigchld_ignored_counts_children(self) -> None:
