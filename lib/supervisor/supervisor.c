@@ -69,7 +69,7 @@ void rts_get_reaped(const struct rts_supervisor *s, struct rusage *use)
 		return;
 	use->ru_utime = time_since(use->ru_utime, before->ru_utime);
 	use->ru_stime = time_since(use->ru_stime, before->ru_stime);
-	use->ru_maxrss = s->reaped_maxrss_kib;
+	use->ru_maxrss = (long)s->reaped_maxrss_kib;
 	use->ru_minflt -= before->ru_minflt;
 	use->ru_majflt -= before->ru_majflt;
 	use->ru_inblock -= before->ru_inblock;
