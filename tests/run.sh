@@ -64,13 +64,14 @@ run_plain() {
 }
 
 # Skip the suites consumers, docs and style: they do not depend on the compiler or the sanitizers.
+# The suite supervised has tests of other suites once more, with a supervisor of its own.
 run_asan() {
   export CC=clang CXX=clang++
   export ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1
   export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
   build asan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Dfuzz=enabled \
     -Db_sanitize=address,undefined -Db_lundef=false &&
-    run_tests asan --no-suite consumers --no-suite docs --no-suite style
+    run_tests asan --no-suite consumers --no-suite docs --no-suite style --no-suite supervised
   unset CC CXX ASAN_OPTIONS UBSAN_OPTIONS
 }
 
