@@ -298,24 +298,6 @@ int BPF_PROG(on_free, struct task_struct *task)
 	return 0;
 }
 
-static void add_sum(struct rti_account_use *sum, const struct rti_account_use *use)
-{
-	sum->cpu_ns += use->cpu_ns;
-	sum->user_part_ns += use->user_part_ns;
-	sum->system_part_ns += use->system_part_ns;
-	sum->minflt += use->minflt;
-	sum->majflt += use->majflt;
-	sum->voluntary_switches += use->voluntary_switches;
-	sum->involuntary_switches += use->involuntary_switches;
-	sum->read_chars += use->read_chars;
-	sum->write_chars += use->write_chars;
-	sum->read_calls += use->read_calls;
-	sum->write_calls += use->write_calls;
-	sum->read_bytes += use->read_bytes;
-	sum->write_bytes += use->write_bytes;
-	sum->cancelled_write_bytes += use->cancelled_write_bytes;
-}
-
 static long add_lane(__u32 cpu, void *unused)
 {
 	__u32 key = 0;
@@ -323,7 +305,7 @@ static long add_lane(__u32 cpu, void *unused)
 
 	if (!lane)
 		return 1;
-	add_sum(&shared.dead, &lane->use);
+	rti_account_add_use(&shared.dead, &lane->use);
 	shared.freed += lane->freed;
 	return 0;
 }
@@ -380,7 +362,7 @@ static long search_entry(__u32 key, void *unused)
 		shared.missed += !is_in_limbo(limbo, task);
 		return 0;
 	}
-	add_sum(&shared.unfreed, &limbo->use);
+	rti_account_add_use(&shared.unfreed, &limbo->use);
 	shared.found++;
 	if (*(volatile __u64 *)&limbo->task == address)
 		search_row(row_of(limbo->row), limbo);

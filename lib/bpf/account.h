@@ -26,6 +26,26 @@ struct rti_account_use {
 	uint64_t read_bytes, write_bytes, cancelled_write_bytes;
 };
 
+/* The BPF programs add up those of CPUs, and the plug-in what is freed and what is not. */
+static inline void rti_account_add_use(struct rti_account_use *sum,
+                                       const struct rti_account_use *use)
+{
+	sum->cpu_ns += use->cpu_ns;
+	sum->user_part_ns += use->user_part_ns;
+	sum->system_part_ns += use->system_part_ns;
+	sum->minflt += use->minflt;
+	sum->majflt += use->majflt;
+	sum->voluntary_switches += use->voluntary_switches;
+	sum->involuntary_switches += use->involuntary_switches;
+	sum->read_chars += use->read_chars;
+	sum->write_chars += use->write_chars;
+	sum->read_calls += use->read_calls;
+	sum->write_calls += use->write_calls;
+	sum->read_bytes += use->read_bytes;
+	sum->write_bytes += use->write_bytes;
+	sum->cancelled_write_bytes += use->cancelled_write_bytes;
+}
+
 /* What is added up by thread. */
 struct rti_account_part {
 	uint64_t cpu_ns, voluntary_switches, involuntary_switches;

@@ -177,24 +177,6 @@ static void copy_counters(const struct rti_account_shared *shared, struct rti_ac
 	out->spared = read_counter(&shared->spared);
 }
 
-static void add_use(struct rti_account_use *sum, const struct rti_account_use *use)
-{
-	sum->cpu_ns += use->cpu_ns;
-	sum->user_part_ns += use->user_part_ns;
-	sum->system_part_ns += use->system_part_ns;
-	sum->minflt += use->minflt;
-	sum->majflt += use->majflt;
-	sum->voluntary_switches += use->voluntary_switches;
-	sum->involuntary_switches += use->involuntary_switches;
-	sum->read_chars += use->read_chars;
-	sum->write_chars += use->write_chars;
-	sum->read_calls += use->read_calls;
-	sum->write_calls += use->write_calls;
-	sum->read_bytes += use->read_bytes;
-	sum->write_bytes += use->write_bytes;
-	sum->cancelled_write_bytes += use->cancelled_write_bytes;
-}
-
 /* A thread that is freed between the sums could be in both: then `freed` has moved. One that is
  * leaving its CPU is in neither: then the numbers do not match. */
 static int sum_both(struct account *a, struct rti_account_totals *out)
@@ -213,7 +195,7 @@ static int sum_both(struct account *a, struct rti_account_totals *out)
 	if (err < 0)
 		return err;
 	out->use = shared->dead;
-	add_use(&out->use, &shared->unfreed);
+	rti_account_add_use(&out->use, &shared->unfreed);
 	out->found = shared->found;
 	out->missed = shared->missed;
 	out->is_whole = shared->freed == freed && read_counter(&shared->begun) == begun &&
