@@ -144,6 +144,35 @@ START_TEST(stat_without_start_time_does_not_end_the_tree)
 }
 END_TEST
 
+static uint64_t day_ns;
+
+static void now_with_the_day_that_was_set(struct rti_now *now)
+{
+	now->monotonic_ns = now->boottime_ns = rti_monotonic_ns();
+	now->realtime_ns = day_ns;
+}
+
+/* A process is known by its start in ticks since the boot, which no setting of the clock moves. */
+START_TEST(members_are_the_same_after_the_clock_was_set)
+{
+	static const uint64_t days[] = { UINT64_C(1800000000000000000), 1, 0, UINT64_MAX };
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	get_platform(fix.tracker)->now = now_with_the_day_that_was_set;
+	for (size_t i = 0; i < sizeof(days) / sizeof(days[0]); i++) {
+		day_ns = days[i];
+		m = take_sample();
+		ck_assert_uint_eq(m.processes, 3);
+		ck_assert_uint_eq(m.reasons, 0);
+		ck_assert_uint_eq(m.realtime_ns, day_ns);
+		ck_assert_uint_eq(m.cpu_user_ns,
+		                  (shell.utime + first_child.utime + second_child.utime) * TICK_NS);
+	}
+}
+END_TEST
+
 START_TEST(orphan_of_an_exited_root_stays_a_member_until_it_exits)
 {
 	struct fake_process orphan = first_child;
@@ -413,6 +442,7 @@ int main(void)
 	tcase_add_test(identity, unrelated_process_with_pid_of_a_member_is_no_member);
 	tcase_add_test(identity, unrelated_process_with_pid_of_the_root_ends_the_tree);
 	tcase_add_test(identity, stat_without_start_time_does_not_end_the_tree);
+	tcase_add_test(identity, members_are_the_same_after_the_clock_was_set);
 	tcase_add_test(identity, orphan_of_an_exited_root_stays_a_member_until_it_exits);
 	tcase_add_test(refused, tracker_of_missing_process_or_root_is_refused);
 	tcase_add_loop_test(refused, tracker_of_a_thread_is_refused, 0, 2);
