@@ -23,7 +23,8 @@ packages=(
   doxygen groff man-db mandoc                          # documentation
   git clang-format-14 reuse                            # style
 )
-thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev libproc2-dev sysstat)
+thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev libproc2-dev sysstat
+  valgrind)
 
 # A compiler for 32-bit systems. Debian has it on x86-64 alone.
 has_ilp32=0
