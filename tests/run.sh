@@ -7,6 +7,12 @@
 #   musl    the library and the examples with the musl C library
 #   ilp32   the library and the examples for 32-bit systems, on x86-64
 # The last line has the numbers of passed, failed and skipped tests. --quick stops after plain.
+#
+# What takes longer, or needs more packages, is run by itself, before a release:
+#   --loaded   the suites live, command and accuracy beside four busy loops for each CPU, and then
+#              on one CPU
+#   --foreign  the library and the examples for s390x, which is big-endian, and for ARM with 64
+#              bits, under qemu
 set -euo pipefail
 
 packages=(
@@ -30,13 +36,27 @@ thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev l
 has_ilp32=0
 [ "$(uname -m)" != x86_64 ] || { has_ilp32=1; thorough_packages+=(g++-multilib); }
 
+foreign_packages=(
+  clang qemu-user
+  binutils-s390x-linux-gnu libc6-dev-s390x-cross libgcc-12-dev-s390x-cross
+  libstdc++-12-dev-s390x-cross
+  binutils-aarch64-linux-gnu libc6-dev-arm64-cross libgcc-12-dev-arm64-cross
+  libstdc++-12-dev-arm64-cross
+)
+
 main() {
-  local is_quick=0
+  local part parts
 
   case "$*" in
-  '') packages+=("${thorough_packages[@]}") ;;
-  --quick) is_quick=1 ;;
-  *) echo "usage: tests/run.sh [--quick]" >&2; exit 2 ;;
+  '')
+    packages+=("${thorough_packages[@]}")
+    parts=(run_plain run_asan run_tsan run_musl)
+    [ $has_ilp32 = 0 ] || parts+=(run_ilp32)
+    ;;
+  --quick) parts=(run_plain) ;;
+  --loaded) packages+=("${thorough_packages[@]}") parts=(run_loaded) ;;
+  --foreign) packages+=("${foreign_packages[@]}") parts=(run_foreign) ;;
+  *) echo "usage: tests/run.sh [--quick | --loaded | --foreign]" >&2; exit 2 ;;
   esac
   cd "$(dirname "${BASH_SOURCE[0]}")/.."
   # Meson is a module of the system's Python. Another python3 that is first in PATH may lack it.
@@ -48,13 +68,9 @@ main() {
   under=() # what the tests run under
 
   step "packages" tests/support/packages.sh "${packages[@]}" || true
-  run_plain || true
-  if [ $is_quick = 0 ]; then
-    run_asan || true
-    run_tsan || true
-    run_musl || true
-    [ $has_ilp32 = 0 ] || run_ilp32 || true
-  fi
+  for part in "${parts[@]}"; do
+    "$part" || true
+  done
   echo "1..$(wc -l <"$steps")" >>"$steps"
   echo
   python3 tests/support/tally.py "${results[@]}" steps="$steps"
@@ -104,6 +120,69 @@ run_ilp32() {
     step "ilp32: rtrack system" build-ilp32/examples/rtrack/rtrack system --count 1
 }
 
+# A test that counts on a quiet machine fails here.
+run_loaded() {
+  local suites=(--suite live --suite command --suite accuracy --no-suite supervised) one_cpu
+
+  build loaded --buildtype=debugoptimized -Dtests=enabled || return
+  start_loops $((4 * $(nproc)))
+  run_tests loaded "${suites[@]}" --logbase beside-loops
+  stop_loops
+  one_cpu=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+  under=(taskset -c "$one_cpu")
+  run_tests loaded "${suites[@]}" --logbase on-one-cpu
+  under=()
+}
+
+loops=()
+
+# start_loops COUNT: each loop ends with this script, however that ends.
+start_loops() {
+  local number
+
+  trap 'stop_loops; rm -rf "$scratch"' EXIT
+  for ((number = 0; number < $1; number++)); do
+    setpriv --pdeathsig KILL sh -c 'while :; do :; done' &
+    loops+=($!)
+  done
+}
+
+stop_loops() {
+  [ ${#loops[@]} = 0 ] || kill "${loops[@]}" 2>/dev/null
+  wait "${loops[@]}" 2>/dev/null || true
+  loops=()
+}
+
+run_foreign() {
+  local machine
+
+  for machine in s390x aarch64; do
+    run_foreign_machine $machine || true
+  done
+}
+
+# qemu lacks some system calls, and the supervisor cannot be executed: figures have marks here.
+run_foreign_machine() {
+  local machine=$1 rtrack=build-$1/examples/rtrack/rtrack
+
+  build "$machine" --buildtype=debug -Dtests=disabled -Ddocs=disabled \
+    --cross-file "tests/foreign/$machine.ini" || return
+  step "$machine: layout of structs" clang --target="$machine-linux-gnu" -fsyntax-only -Iinclude \
+    -I"build-$machine/include" -include rtrack/rtrack.h -x c tests/abi/layout_lp64.h
+  step "$machine: rtrack run" exits_with 7 "qemu-$machine" "$rtrack" run -- sh -c 'exit 7'
+  step "$machine: rtrack attach" "qemu-$machine" "$rtrack" attach --count 2 -i 50ms $$
+  step "$machine: rtrack system" "qemu-$machine" "$rtrack" system --count 1
+  step "$machine: rtrack rusage" "qemu-$machine" "$rtrack" rusage
+}
+
+# exits_with CODE COMMAND...
+exits_with() {
+  local code=0
+
+  "${@:2}" || code=$?
+  [ $code = "$1" ]
+}
+
 # build LABEL OPTION...: configure build-LABEL and compile it.
 build() {
   local label=$1 dir=build-$1
@@ -126,11 +205,15 @@ step() {
   fi
 }
 
-# run_tests LABEL MESON-OPTION...: run the tests, and print the output of failed tests.
+# run_tests LABEL MESON-OPTION...: run the tests, and print the output of failed tests. The last
+# option may be `--logbase NAME`, if one build has several runs.
 run_tests() {
+  local log=testlog
+
+  [ "${*: -2:1}" != --logbase ] || log=${*: -1}
   echo "== $1: tests"
   "${under[@]}" meson test -C "build-$1" --no-rebuild --print-errorlogs "${@:2}" || true
-  results+=("$1=build-$1/meson-logs/testlog.json")
+  results+=("$1=build-$1/meson-logs/$log.json")
 }
 
 main "$@"
