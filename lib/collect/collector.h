@@ -45,6 +45,13 @@ struct rti_sys_collector {
 	int (*processes)(const void *state, const void **rows, size_t *count);
 };
 
+/* What status of a process says, for the collectors that share one read of it. Written by
+ * pid_status.c. */
+struct rti_kept_status {
+	bool is_read;
+	struct rti_pid_status status;
+};
+
 /* One member as a collector sees it. */
 struct rti_target {
 	int32_t pid;
@@ -57,6 +64,8 @@ struct rti_target {
 	/* No other thread of the process has ever used CPU time. So the files of the leader alone
 	 * have figures that the kernel only reports per thread. False: not known. */
 	bool is_leader_alone;
+	/* Of this read of the process. NULL: each collector reads status by itself. */
+	struct rti_kept_status *status;
 	/* Cached descriptors, or NULL if no more may be cached. */
 	struct rti_file *statm, *io;
 };

@@ -4,16 +4,14 @@
 #include <errno.h>
 
 #include "collect/collector.h"
-#include "collect/pid_mm.h"
+#include "collect/pid_status.h"
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target,
                    struct rti_figures *out)
 {
 	struct rti_pid_status status;
-	int err = rti_pid_mm_read(ctx, target, "status", NULL);
+	int err = rti_pid_status_read(ctx, target, &status);
 
-	if (err == 0)
-		err = rti_parse_pid_status(ctx->buf->data, ctx->buf->len, &status);
 	if (err < 0)
 		return err;
 	if (!(status.has & RTI_STATUS_HWM))

@@ -154,6 +154,15 @@ int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx, int32_t pid
 	return rti_scan_u64(&scan, run_ns) ? 0 : -EBADMSG;
 }
 
+bool rti_thread_sum_is_leader_alone(const struct rti_context *ctx, int32_t pid,
+                                    struct rti_cpu_clock clock)
+{
+	uint64_t run_ns;
+
+	return rti_thread_sum_read_leader_run_ns(ctx, pid, &run_ns) == 0 &&
+	       ctx->platform->cpu_clock(pid, &clock) == 0 && clock.total_ns == run_ns;
+}
+
 int rti_thread_sum_read_leader_io(const struct rti_context *ctx, int32_t pid,
                                   struct rti_pid_io *out)
 {

@@ -25,6 +25,7 @@ struct member_read {
 	struct rti_tree *tree;
 	struct rti_member *m;
 	struct rti_target target;
+	struct rti_kept_status status; /* for the target */
 	struct rti_figures figures;
 	uint64_t wanted; /* domains wanted of this member */
 	uint64_t due;    /* of them, those that are read now; the others stay as they were */
@@ -168,6 +169,7 @@ static void set_target(struct member_read *r)
 	bool keeps_statm = r->tree->wanted & RT_HAS_RSS && reserve(r, &m->files.statm),
 	     keeps_io = r->wanted & r->tree->domains.folds_children && reserve(r, &m->files.io);
 
+	r->status.is_read = false;
 	m->values.memory_tid = rti_pid_mm_thread(r->tree->ctx, m->pid, &m->stat);
 	r->target = (struct rti_target){
 		.pid = m->pid,
@@ -176,6 +178,7 @@ static void set_target(struct member_read *r)
 		.memory_tid = m->values.memory_tid,
 		.statm = keeps_statm ? &m->files.statm : NULL,
 		.io = keeps_io ? &m->files.io : NULL,
+		.status = &r->status,
 	};
 }
 

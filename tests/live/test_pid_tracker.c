@@ -376,6 +376,78 @@ START_TEST(io_of_one_process_is_had_with_and_without_the_children_that_it_reaped
 }
 END_TEST
 
+static int is_asleep(void *arg)
+{
+	const struct child *child = arg;
+
+	return thread_state(child->pid, child->pid) == 'S';
+}
+
+static struct rt_metrics sample_asleep(struct child *child, void (*work)(void *arg))
+{
+	struct rt_tracker *tracker;
+	struct rt_metrics m;
+
+	child_start(child, work, NULL);
+	wait_until(is_asleep, child);
+	tracker = track(child->pid);
+	m = sample(tracker);
+	rt_tracker_free(tracker);
+	return m;
+}
+
+static void sleep_a_little(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 5; i++)
+		usleep(1000);
+}
+
+START_TEST(switches_of_process_with_one_thread_are_those_of_status)
+{
+	struct rt_metrics m;
+	struct child child;
+	char path[64];
+
+	m = sample_asleep(&child, sleep_a_little);
+
+	snprintf(path, sizeof(path), "/proc/%d/status", child.pid);
+	ck_assert_uint_ne(m.valid & RT_HAS_CTXSW, 0);
+	ck_assert_uint_eq(m.voluntary_switches, read_proc_value(path, "voluntary_ctxt_switches:"));
+	ck_assert_uint_eq(m.involuntary_switches,
+	                  read_proc_value(path, "nonvoluntary_ctxt_switches:"));
+	ck_assert_uint_ge(m.voluntary_switches, 5);
+	child_end(&child);
+}
+END_TEST
+
+static void *return_at_once(void *arg)
+{
+	return arg;
+}
+
+static void outlive_thread(void *arg)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, return_at_once, arg);
+	pthread_join(thread, NULL);
+}
+
+/* The thread used so little that no tick has seen it. */
+START_TEST(switches_after_exit_of_a_short_thread_are_a_lower_bound)
+{
+	for (int i = 0; i < 20; i++) {
+		struct child child;
+		struct rt_metrics m = sample_asleep(&child, outlive_thread);
+
+		ck_assert_uint_eq(m.valid & RT_HAS_CTXSW, 0);
+		ck_assert_uint_ne(m.partial & RT_HAS_CTXSW, 0);
+		child_end(&child);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pid_tracker");
@@ -388,6 +460,8 @@ int main(void)
 	tcase_add_test(members,
 	               io_of_one_process_is_had_with_and_without_the_children_that_it_reaped);
 	tcase_add_test(members, tracker_of_caller_has_memory_and_self_cpu_time);
+	tcase_add_test(members, switches_of_process_with_one_thread_are_those_of_status);
+	tcase_add_test(members, switches_after_exit_of_a_short_thread_are_a_lower_bound);
 	tcase_add_test(names, tracker_of_process_with_odd_name_has_name_and_cpu_time);
 	return suite_run(suite);
 }
