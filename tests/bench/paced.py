@@ -13,7 +13,7 @@ import time
 from types import TracebackType
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple, Type
 
-from contenders import (ALL, FLOOR, FLOOR_CHANGED, FLOOR_DEFAULT, LIBPROC2, PSUTIL, RTRACK_DEFAULT,
+from contenders import (ALL, FLOOR_CHANGED, FLOOR_DEFAULT, LIBPROC2, PSUTIL, RTRACK_DEFAULT,
                         RTRACK_DEFAULT_TEXT, Contender, DriverSession, Task)
 from measure import Bench, Measured, WarmUp, raise_errors, ratio, subject_of, warm_up
 from scenarios import ACTIVE, HOT, Scenario, SubjectSpec
@@ -60,13 +60,13 @@ class Paced:
 
     @property
     def floor(self) -> Contender:
-        return FLOOR_DEFAULT if self.kind == "system" else FLOOR
+        return FLOOR_DEFAULT
 
     @property
     def contenders(self) -> Sequence[Contender]:
         if self.kind == "system":
             return [RTRACK_DEFAULT, FLOOR_DEFAULT, LIBPROC2, PSUTIL]
-        found = [RTRACK_DEFAULT, RTRACK_DEFAULT_TEXT, FLOOR, FLOOR_CHANGED]
+        found = [RTRACK_DEFAULT, RTRACK_DEFAULT_TEXT, FLOOR_DEFAULT, FLOOR_CHANGED]
         has_peers = self.size <= PEERS_MOST and (
             self.interval_ms >= SECOND_MS or self.size < PEERS_MOST)
         return [*found, LIBPROC2, PSUTIL] if has_peers else found

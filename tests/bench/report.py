@@ -33,8 +33,9 @@ about another system.
 A sample as users take it: with all default options, one each interval, while {forks} programs
 start and end elsewhere in each second. *µs* is its CPU time, and *of a core* the share of one CPU
 that samples at this interval take. The floor is a program that keeps the same files open and only
-reads them: of a tree two CPU clocks, `statm` and `io` of each process, of the system all that a
-tracker has by default. *Once warm* is after the library has changed its method, if it ever does:
+reads them, for all that a tracker has by default: of a tree two CPU clocks, `stat`, `statm`, `io`
+and `status` of each process. PSS of a tree is not in it, since a tracker reads that as its budget
+of CPU time allows. *Once warm* is after the library has changed its method, if it ever does:
 see *read by*. *Text* may not use BPF. Other tools read less: no PSS, and of the system neither
 pressure nor file systems.
 

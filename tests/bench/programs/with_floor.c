@@ -9,6 +9,8 @@
  *   clocks     two CPU clocks of the process instead of stat
  *   changed    one CPU clock; and the rest of "clocks" only if that has advanced since the last
  *              sample
+ *   default    as "clocks", and stat and status: all that a tracker has by default. PSS is not in
+ *              it, since the library reads that as its budget of CPU time allows
  *
  * With PSS it also reads smaps_rollup.
  *
@@ -47,7 +49,7 @@ static const char *const system_paths[] = {
 
 struct member {
 	pid_t pid;
-	int stat, statm, io, smaps_rollup;
+	int stat, statm, io, status, smaps_rollup;
 	int64_t clock;
 };
 
@@ -57,7 +59,7 @@ static int system_fds[SYSTEM_FILES], loadavg = -1, proc = -1, mountinfo = -1;
 static size_t system_files;
 static char *mount_points[MOUNTS_MAX];
 static size_t mounts;
-static bool has_stat, only_changed, with_pss, is_system;
+static bool has_clocks, only_changed, is_default, with_pss, is_system;
 static char buffer[1 << 16];
 
 static void read_file(int fd)
@@ -93,9 +95,10 @@ static void add_member(pid_t pid)
 	}
 	members[member_count++] = (struct member){
 		.pid = pid,
-		.stat = has_stat ? open_pid_file(pid, "stat") : -1,
+		.stat = has_clocks && !is_default ? -1 : open_pid_file(pid, "stat"),
 		.statm = open_pid_file(pid, "statm"),
 		.io = open_pid_file(pid, "io"),
+		.status = is_default ? open_pid_file(pid, "status") : -1,
 		.smaps_rollup = with_pss ? open_pid_file(pid, "smaps_rollup") : -1,
 		.clock = -1,
 	};
@@ -194,12 +197,13 @@ static void sample_system(void)
 void open_target(const struct target *target)
 {
 	raise_descriptor_limit();
-	has_stat = strcmp(target->variant, "stat") == 0;
+	has_clocks = strcmp(target->variant, "stat") != 0;
+	is_default = strcmp(target->variant, "default") == 0;
 	only_changed = strcmp(target->variant, "changed") == 0;
 	with_pss = target->with_pss;
 	is_system = target->kind == KIND_SYSTEM;
 	if (is_system) {
-		open_system(strcmp(target->variant, "default") == 0);
+		open_system(is_default);
 		return;
 	}
 	add_member(target->pid);
@@ -221,9 +225,7 @@ static int64_t read_cpu_clock_ns(pid_t pid, unsigned int which)
 
 static void sample_member(struct member *m)
 {
-	if (has_stat) {
-		read_file(m->stat);
-	} else {
+	if (has_clocks) {
 		int64_t clock = read_cpu_clock_ns(m->pid, CLOCK_SCHED);
 
 		if (only_changed && clock == m->clock)
@@ -231,8 +233,12 @@ static void sample_member(struct member *m)
 		m->clock = clock;
 		read_cpu_clock_ns(m->pid, CLOCK_PROF);
 	}
+	if (m->stat >= 0)
+		read_file(m->stat);
 	read_file(m->statm);
 	read_file(m->io);
+	if (m->status >= 0)
+		read_file(m->status);
 	if (with_pss)
 		read_file(m->smaps_rollup);
 }
