@@ -65,9 +65,9 @@ struct rti_target {
 	 * have figures that the kernel only reports per thread. False: not known. */
 	bool is_leader_alone;
 	/* Of this read of the process. NULL: each collector reads status by itself. */
-	struct rti_kept_status *status;
+	struct rti_kept_status *kept;
 	/* Cached descriptors, or NULL if no more may be cached. */
-	struct rti_file *statm, *io;
+	struct rti_file *statm, *io, *status, *schedstat;
 };
 
 #define RTI_PID_COLLECTORS_MAX 16

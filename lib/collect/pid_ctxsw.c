@@ -15,7 +15,7 @@ static bool has_leader_all(const struct rti_context *ctx, const struct rti_targe
 
 	if (!target->clock || target->memory_tid || target->stat->num_threads != 1 ||
 	    rti_pid_status_read(ctx, target, &status) < 0 || !(status.has & RTI_STATUS_SWITCHES) ||
-	    !rti_thread_sum_is_leader_alone(ctx, target->pid, *target->clock))
+	    !rti_thread_sum_is_leader_alone(ctx, target))
 		return false;
 	*sum = (struct rti_thread_sum){
 		.voluntary = status.voluntary_switches,

@@ -143,7 +143,7 @@ static void read_clock(struct once *once)
 		return;
 	has_run_time = once->want & RT_HAS_CTXSW && once->out->stat.num_threads <= 1 &&
 	               pid != ctx->own_pid &&
-	               rti_thread_sum_read_leader_run_ns(ctx, pid, &run_ns) == 0;
+	               rti_thread_sum_read_leader_run_ns(ctx, &once->target, &run_ns) == 0;
 	if (ctx->platform->cpu_clock(pid, &once->clock) < 0)
 		return;
 	once->target.clock = &once->clock;

@@ -143,9 +143,10 @@ int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned wan
 	return 0;
 }
 
-int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx, int32_t pid, uint64_t *run_ns)
+int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx,
+                                      const struct rti_target *target, uint64_t *run_ns)
 {
-	int err = rti_pid_file_read(ctx, pid, "schedstat", NULL);
+	int err = rti_pid_file_read(ctx, target->pid, "schedstat", target->schedstat);
 	struct rti_scan scan;
 
 	if (err < 0)
@@ -154,13 +155,13 @@ int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx, int32_t pid
 	return rti_scan_u64(&scan, run_ns) ? 0 : -EBADMSG;
 }
 
-bool rti_thread_sum_is_leader_alone(const struct rti_context *ctx, int32_t pid,
-                                    struct rti_cpu_clock clock)
+bool rti_thread_sum_is_leader_alone(const struct rti_context *ctx, const struct rti_target *target)
 {
+	struct rti_cpu_clock clock = *target->clock;
 	uint64_t run_ns;
 
-	return rti_thread_sum_read_leader_run_ns(ctx, pid, &run_ns) == 0 &&
-	       ctx->platform->cpu_clock(pid, &clock) == 0 && clock.total_ns == run_ns;
+	return rti_thread_sum_read_leader_run_ns(ctx, target, &run_ns) == 0 &&
+	       ctx->platform->cpu_clock(target->pid, &clock) == 0 && clock.total_ns == run_ns;
 }
 
 int rti_thread_sum_read_leader_io(const struct rti_context *ctx, int32_t pid,

@@ -30,11 +30,11 @@ int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned wan
  *
  * If the CPU clock of the process is read after that and shows the same, no other thread has used
  * CPU time so far, so none has exited. A thread uses some us to start and to exit. */
-int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx, int32_t pid, uint64_t *run_ns);
+int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx,
+                                      const struct rti_target *target, uint64_t *run_ns);
 
-/* Whether no other thread has used CPU time so far, found out so. clock: as read before. */
-bool rti_thread_sum_is_leader_alone(const struct rti_context *ctx, int32_t pid,
-                                    struct rti_cpu_clock clock);
+/* Whether no other thread has used CPU time so far, found out so. The target needs a clock. */
+bool rti_thread_sum_is_leader_alone(const struct rti_context *ctx, const struct rti_target *target);
 
 /* Read the I/O of the leader alone. Returns 0 or -errno. */
 int rti_thread_sum_read_leader_io(const struct rti_context *ctx, int32_t pid,

@@ -118,6 +118,7 @@ struct rti_obstacle_part {
 /* Cached descriptors. Owned and closed by member_table.c; opened by the readers. */
 struct rti_files_part {
 	struct rti_file stat, statm, io, children;
+	struct rti_file status, schedstat; /* read seldom: only where there is room for all */
 	uint64_t used_at; /* number of the sample that used them last */
 };
 

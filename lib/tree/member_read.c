@@ -20,12 +20,14 @@
 #include "tree/reaped.h"
 #include "tree/trace.h"
 
+#define OF_STATUS (RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
+
 /* One read of a member. */
 struct member_read {
 	struct rti_tree *tree;
 	struct rti_member *m;
 	struct rti_target target;
-	struct rti_kept_status status; /* for the target */
+	struct rti_kept_status kept; /* for the target */
 	struct rti_figures figures;
 	uint64_t wanted; /* domains wanted of this member */
 	uint64_t due;    /* of them, those that are read now; the others stay as they were */
@@ -163,13 +165,23 @@ static bool reserve(const struct member_read *r, const struct rti_file *file)
 	return rti_member_reserve_file(&r->tree->table, r->tree->ctx, r->m, file);
 }
 
+/* Returns NULL unless the file may stay open. */
+static struct rti_file *keep_seldom(const struct member_read *r, struct rti_file *file,
+                                    uint64_t domains)
+{
+	bool is_kept = r->due & domains && r->m->stat.num_threads == 1 &&
+	               rti_member_reserve_seldom_file(&r->tree->table, r->tree->ctx, r->m, file);
+
+	return is_kept || file->fd >= 0 ? file : NULL;
+}
+
 static void set_target(struct member_read *r)
 {
 	struct rti_member *m = r->m;
 	bool keeps_statm = r->tree->wanted & RT_HAS_RSS && reserve(r, &m->files.statm),
 	     keeps_io = r->wanted & r->tree->domains.folds_children && reserve(r, &m->files.io);
 
-	r->status.is_read = false;
+	r->kept.is_read = false;
 	m->values.memory_tid = rti_pid_mm_thread(r->tree->ctx, m->pid, &m->stat);
 	r->target = (struct rti_target){
 		.pid = m->pid,
@@ -178,7 +190,9 @@ static void set_target(struct member_read *r)
 		.memory_tid = m->values.memory_tid,
 		.statm = keeps_statm ? &m->files.statm : NULL,
 		.io = keeps_io ? &m->files.io : NULL,
-		.status = &r->status,
+		.kept = &r->kept,
+		.status = keep_seldom(r, &m->files.status, OF_STATUS),
+		.schedstat = keep_seldom(r, &m->files.schedstat, RT_HAS_CTXSW),
 	};
 }
 

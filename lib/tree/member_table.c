@@ -11,6 +11,7 @@
 
 #define FIRST_CAPACITY 16
 #define EVICTION_LOOKS 8 /* more would cost more than opening the files does */
+#define FILES_EACH 6     /* that are cached of a member */
 
 static size_t slot_of(const struct rti_member_table *table, int32_t pid)
 {
@@ -74,12 +75,19 @@ int rti_member_table_init(struct rti_member_table *table, uint32_t files_max)
 	return grow(table, FIRST_CAPACITY);
 }
 
+static void close_seldom_files(const struct rti_context *ctx, struct rti_member *m)
+{
+	rti_procfs_close_file(ctx->procfs, &m->files.status);
+	rti_procfs_close_file(ctx->procfs, &m->files.schedstat);
+}
+
 static void close_files(const struct rti_context *ctx, struct rti_member *m)
 {
 	rti_procfs_close_file(ctx->procfs, &m->files.stat);
 	rti_procfs_close_file(ctx->procfs, &m->files.statm);
 	rti_procfs_close_file(ctx->procfs, &m->files.io);
 	rti_procfs_close_file(ctx->procfs, &m->files.children);
+	close_seldom_files(ctx, m);
 }
 
 void rti_member_table_free(struct rti_member_table *table, const struct rti_context *ctx)
@@ -112,7 +120,8 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 		            .executable = -1 },
 		.family.ppid = stat->ppid,
 		.former.ppid = stat->ppid,
-		.files = { RTI_FILE_INIT, RTI_FILE_INIT, RTI_FILE_INIT, RTI_FILE_INIT, 0 },
+		.files = { RTI_FILE_INIT, RTI_FILE_INIT, RTI_FILE_INIT, RTI_FILE_INIT,
+		           RTI_FILE_INIT, RTI_FILE_INIT, 0 },
 		.stat = *stat,
 	};
 	table->slots[slot_of(table, stat->pid)] = (uint32_t)++table->count;
@@ -168,23 +177,35 @@ void rti_member_table_begin_sample(struct rti_member_table *table)
 	table->samples++;
 }
 
+static uint32_t count_open_seldom(const struct rti_member *m)
+{
+	return (uint32_t)(m->files.status.fd >= 0) + (uint32_t)(m->files.schedstat.fd >= 0);
+}
+
 static uint32_t count_open(const struct rti_member *m)
 {
 	return (uint32_t)(m->files.stat.fd >= 0) + (uint32_t)(m->files.statm.fd >= 0) +
-	       (uint32_t)(m->files.io.fd >= 0) + (uint32_t)(m->files.children.fd >= 0);
+	       (uint32_t)(m->files.io.fd >= 0) + (uint32_t)(m->files.children.fd >= 0) +
+	       count_open_seldom(m);
 }
 
-/* Close the descriptors of a member that was read neither in this sample nor in the one before.
- * Looks at a few members only. Returns whether there was one. */
+/* Close the descriptors of a member that was read neither in this sample nor in the one before, or
+ * those of files that are read seldom. Looks at a few members only. Returns whether there was
+ * one. */
 static bool evict_files(struct rti_member_table *table, const struct rti_context *ctx)
 {
 	for (int looks = 0; looks < EVICTION_LOOKS && table->count > 0; looks++) {
 		struct rti_member *m = &table->members[table->evict_next++ % table->count];
+		bool is_unused = m->files.used_at + 1 < table->samples;
+		uint32_t had = is_unused ? count_open(m) : count_open_seldom(m);
 
-		if (count_open(m) == 0 || m->files.used_at + 1 >= table->samples)
+		if (had == 0)
 			continue;
-		table->files_cached -= count_open(m);
-		close_files(ctx, m);
+		table->files_cached -= had;
+		if (is_unused)
+			close_files(ctx, m);
+		else
+			close_seldom_files(ctx, m);
 		return true;
 	}
 	return false;
@@ -201,6 +222,13 @@ bool rti_member_reserve_file(struct rti_member_table *table, const struct rti_co
 	table->files_cached++;
 	table->needs_file_count = true;
 	return true;
+}
+
+bool rti_member_reserve_seldom_file(struct rti_member_table *table, const struct rti_context *ctx,
+                                    struct rti_member *m, const struct rti_file *file)
+{
+	return (file->fd >= 0 || table->count <= table->files_max / FILES_EACH) &&
+	       rti_member_reserve_file(table, ctx, m, file);
 }
 
 void rti_member_table_count_files(struct rti_member_table *table)

@@ -55,6 +55,11 @@ bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member 
 bool rti_member_reserve_file(struct rti_member_table *table, const struct rti_context *ctx,
                              struct rti_member *m, const struct rti_file *file);
 
+/* The same for a file that is read seldom. Returns false as well where there is no room for all
+ * files of all members: the others are read more often. */
+bool rti_member_reserve_seldom_file(struct rti_member_table *table, const struct rti_context *ctx,
+                                    struct rti_member *m, const struct rti_file *file);
+
 /* A new sample begins. */
 void rti_member_table_begin_sample(struct rti_member_table *table);
 

@@ -293,6 +293,29 @@ START_TEST(process_that_does_not_run_loses_its_descriptors_to_one_that_runs)
 }
 END_TEST
 
+/* Two members have room for six files each. Of five members, four have room for three. */
+START_TEST(files_that_are_read_seldom_give_way_to_the_others)
+{
+	write_tree(1);
+	track_tree((struct rt_opts){ .max_fds = 12 });
+	run_and_read(1, 2000);
+	take_sample_after(SECOND);
+	ck_assert_uint_gt(open_seldom_files_of(fix.tracker, 100), 0);
+	ck_assert_uint_gt(open_seldom_files_of(fix.tracker, 101), 0);
+
+	write_tree(4);
+	for (int round = 0; round < 4; round++) {
+		for (int i = 1; i <= 4; i++)
+			run_and_read(i, 3000);
+		take_sample_after(SECOND);
+	}
+
+	for (int i = 0; i <= 4; i++)
+		ck_assert_uint_eq(open_seldom_files_of(fix.tracker, 100 + i), 0);
+	ck_assert_uint_eq(get_row(104).read_bytes, 3000);
+}
+END_TEST
+
 static struct rt_metrics run_all_and_sample(uint64_t read_bytes)
 {
 	for (int i = 1; i <= CHILDREN; i++)
@@ -353,6 +376,7 @@ int main(void)
 	tcase_add_test(cost, sample_after_a_quick_sample_is_charged_its_wall_time);
 	tcase_add_loop_test(files, cached_descriptors_stay_below_any_limit, 0, 6);
 	tcase_add_test(files, process_that_does_not_run_loses_its_descriptors_to_one_that_runs);
+	tcase_add_test(files, files_that_are_read_seldom_give_way_to_the_others);
 	tcase_add_test(files, samples_with_few_free_descriptors_read_all_members);
 	return suite_run(suite);
 }

@@ -86,6 +86,13 @@ unsigned open_files_of(const struct rt_tracker *tracker, int32_t pid)
 	       (unsigned)(files->io.fd >= 0) + (unsigned)(files->children.fd >= 0);
 }
 
+unsigned open_seldom_files_of(const struct rt_tracker *tracker, int32_t pid)
+{
+	const struct rti_files_part *files = &find_member(tracker, pid)->files;
+
+	return (unsigned)(files->status.fd >= 0) + (unsigned)(files->schedstat.fd >= 0);
+}
+
 uint64_t get_member_cpu_ns(const struct rt_tracker *tracker, int32_t pid)
 {
 	const uint64_t *self = find_member(tracker, pid)->account.self;

@@ -54,6 +54,9 @@ bool has_member(const struct rt_tracker *tracker, int32_t pid);
 /* Returns how many files of a member are open. */
 unsigned open_files_of(const struct rt_tracker *tracker, int32_t pid);
 
+/* The same of its files that are read seldom. */
+unsigned open_seldom_files_of(const struct rt_tracker *tracker, int32_t pid);
+
 /* Returns the CPU time in the account of a member, without reaped children. */
 uint64_t get_member_cpu_ns(const struct rt_tracker *tracker, int32_t pid);
 
