@@ -119,7 +119,7 @@ struct rti_obstacle_part {
 struct rti_files_part {
 	struct rti_file stat, statm, io, children;
 	struct rti_file status, schedstat; /* read seldom: only where there is room for all */
-	uint64_t used_at; /* number of the sample that used them last */
+	uint64_t used_at;                  /* number of the sample that used them last */
 };
 
 struct rti_member {
@@ -153,5 +153,7 @@ struct rti_member {
 
 #define RTI_MEMBER_HOT_MAX 128 /* bytes: two cache lines */
 _Static_assert(offsetof(struct rti_member, end) <= RTI_MEMBER_HOT_MAX, "hot part of a member");
+#define RTI_MEMBER_MAX 2048 /* bytes: a tree of 1000 processes takes less than 2 MiB */
+_Static_assert(sizeof(struct rti_member) <= RTI_MEMBER_MAX, "size of a member");
 
 #endif

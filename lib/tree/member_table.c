@@ -10,6 +10,9 @@
 #include "collect/pid_stat.h"
 
 #define FIRST_CAPACITY 16
+/* From here on the array doubles. The C library has arrays as large as that in mappings of their
+ * own. Smaller ones would leave holes of 200 KiB in the heap. */
+#define LARGE_CAPACITY 128
 #define EVICTION_LOOKS 8 /* more would cost more than opening the files does */
 #define FILES_EACH 6     /* that are cached of a member */
 
@@ -69,6 +72,11 @@ static int grow(struct rti_member_table *table, size_t capacity)
 	return 0;
 }
 
+static size_t next_capacity(const struct rti_member_table *table)
+{
+	return table->capacity < LARGE_CAPACITY ? LARGE_CAPACITY : 2 * table->capacity;
+}
+
 int rti_member_table_init(struct rti_member_table *table, uint32_t files_max)
 {
 	*table = (struct rti_member_table){ .files_max = files_max };
@@ -106,7 +114,7 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 	int err = 0;
 
 	if (table->count == table->capacity)
-		err = grow(table, 2 * table->capacity);
+		err = grow(table, next_capacity(table));
 	if (err < 0)
 		return err;
 	m = &table->members[table->count];
