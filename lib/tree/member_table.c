@@ -183,6 +183,7 @@ bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
 void rti_member_table_begin_sample(struct rti_member_table *table)
 {
 	table->samples++;
+	table->evict_looks = table->count;
 }
 
 static uint32_t count_open_seldom(const struct rti_member *m)
@@ -198,15 +199,16 @@ static uint32_t count_open(const struct rti_member *m)
 }
 
 /* Close the descriptors of a member that was read neither in this sample nor in the one before, or
- * those of files that are read seldom. Looks at a few members only. Returns whether there was
- * one. */
+ * those of files that are read seldom. Looks at a few members only, and at each of them once in a
+ * sample: where all run, none of them can give up any. Returns whether there was one. */
 static bool evict_files(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	for (int looks = 0; looks < EVICTION_LOOKS && table->count > 0; looks++) {
+	for (int looks = 0; looks < EVICTION_LOOKS && table->evict_looks > 0; looks++) {
 		struct rti_member *m = &table->members[table->evict_next++ % table->count];
 		bool is_unused = m->files.used_at + 1 < table->samples;
 		uint32_t had = is_unused ? count_open(m) : count_open_seldom(m);
 
+		table->evict_looks--;
 		if (had == 0)
 			continue;
 		table->files_cached -= had;

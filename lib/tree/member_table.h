@@ -20,6 +20,7 @@ struct rti_member_table {
 	uint32_t files_max;
 	bool needs_file_count; /* some may not have been opened */
 	size_t evict_next;     /* where the search for a member that gives up descriptors goes on */
+	size_t evict_looks;    /* left in this sample: one for each member */
 };
 
 /* An empty table that caches files_max descriptors at most. Returns 0 or -ENOMEM. */
