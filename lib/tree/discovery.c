@@ -92,19 +92,24 @@ static void scan_all_threads(struct children_scan *scan)
 	rti_member_find(&tree->table, scan->parent)->scan.threads = threads;
 }
 
+/* In a tree that is large enough, newborns are looked at, as far as it is known by now. */
+static bool needs_children_files(const struct rti_tree *tree)
+{
+	return tree->table.count < NEWBORNS_PAY_FROM || !tree->ctx->platform->is_process ||
+	       tree->discovery.newborns.has_hidden;
+}
+
 /* A child belongs to the thread that forked it, so every thread's file is read; the children of
  * a thread that exits move to another one. Returns whether a child may have been left out. */
 static bool scan_children(struct rti_tree *tree, struct rti_member *m)
 {
-	const struct rti_discovery_state *d = &tree->discovery;
 	struct children_scan scan = { .tree = tree, .parent = m->pid };
-	bool has_looked = d->last_pid && d->looked_last_pid == d->last_pid,
-	     is_single = m->stat.num_threads == 1,
-	     is_kept = is_single && !has_looked &&
-	               rti_member_reserve_file(&tree->table, tree->ctx, m, &m->files.children);
 
-	if (is_kept || (is_single && has_looked))
-		scan_single_thread(&scan, m, is_kept);
+	if (m->stat.num_threads == 1)
+		scan_single_thread(
+		    &scan, m,
+		    needs_children_files(tree) &&
+			rti_member_reserve_file(&tree->table, tree->ctx, m, &m->files.children));
 	else
 		scan_all_threads(&scan);
 	return scan.is_incomplete;
@@ -339,6 +344,19 @@ static void scan_due(struct rti_tree *tree)
 	}
 }
 
+/* The first scan of a large tree begins with its root alone. It is the first of the two that a look
+ * at newborns needs before it. Returns whether it is that scan. */
+static bool begin_looks(struct rti_tree *tree)
+{
+	struct rti_discovery_state *d = &tree->discovery;
+	struct rti_pid_range none;
+
+	if (d->scans > 1 || needs_children_files(tree) || d->last_pid & COUNT_OF_FORKS)
+		return false;
+	rti_newborns_begin(&d->newborns, tree->ctx, d->last_pid, tree->now_ns, &none);
+	return true;
+}
+
 static void scan_marked(struct rti_tree *tree)
 {
 	struct rti_member_table *table = &tree->table;
@@ -352,6 +370,8 @@ static void scan_marked(struct rti_tree *tree)
 	else
 		mark_members(tree);
 	scan_due(tree);
+	if (!looks)
+		looks = begin_looks(tree);
 	if (looks)
 		rti_newborns_end(&tree->discovery.newborns);
 }

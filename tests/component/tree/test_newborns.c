@@ -300,6 +300,26 @@ START_TEST(members_by_given_out_pids_are_those_of_the_children_files)
 }
 END_TEST
 
+/* Two scans list the children. All but a few children files are not kept for later. */
+START_TEST(third_scan_of_a_large_tree_looks_at_newborns)
+{
+	struct rt_tracker *by_pids = track_root(), *by_files = track_root();
+
+	forbid_looks_at_newborns(by_files);
+	for (int round = 0; round < 2; round++) {
+		run_round();
+		fix.now_ns += ROUND_NS;
+		check_members(by_pids, "the tree by pids", round);
+		check_members(by_files, "the tree by files", round);
+		ck_assert_int_eq(may_look_at_newborns(by_pids), round == 1);
+	}
+	ck_assert_uint_lt(count_children_files(by_pids), WORKERS);
+	ck_assert_uint_ge(count_children_files(by_files), WORKERS);
+	rt_tracker_free(by_pids);
+	rt_tracker_free(by_files);
+}
+END_TEST
+
 /* What a process itself has used goes on meanwhile, by some microseconds. */
 static uint64_t sample_reaped_ns(struct rt_tracker *tracker)
 {
@@ -372,6 +392,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, members_by_given_out_pids_are_those_of_the_children_files);
+	tcase_add_test(cases, third_scan_of_a_large_tree_looks_at_newborns);
 	tcase_add_test(cases, cpu_time_of_reaped_children_by_fork_events_is_that_of_all_stat_files);
 	tcase_add_test(cases, list_after_stat_was_spared_has_the_names_of_now);
 	return suite_run(suite);

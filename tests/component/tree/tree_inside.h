@@ -137,6 +137,12 @@ void forbid_looks_at_newborns(struct rt_tracker *tracker);
 /* Returns how many scans found all new members that way. */
 uint64_t count_looks_at_newborns(const struct rt_tracker *tracker);
 
+/* Returns whether the next scan knows from where on to look. */
+bool may_look_at_newborns(const struct rt_tracker *tracker);
+
+/* Returns how many children files are open. */
+size_t count_children_files(const struct rt_tracker *tracker);
+
 /* --- Fork events --- */
 
 /* Never subscribe to the forks of members. */
