@@ -3,35 +3,28 @@
 #include "supervisor/process_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "os/cpu_time.h"
 #include "os/platform.h"
 #include "os/proc_connector.h"
-#include "os/taskstats.h"
 #include "parse/parse.h"
+#include "supervisor/account_receiver.h"
 #include "supervisor/cgroup_watch.h"
-#include "supervisor/exit_account.h"
 #include "supervisor/proc_file.h"
 #include "supervisor/process_text.h"
+#include "supervisor/record_list.h"
+#include "supervisor/record_read.h"
 #include "supervisor/table.h"
 #include "supervisor/wait_proof.h"
 #include "util/descendant_set.h"
 
-#define RECORDS_PER_ALLOCATION 1024
 #define EVENTS_PER_MS 256 /* that a large system may have */
 #define BATCH_MAX_MS 20
 #define EXIT_DELAY_MAX_MS 2 /* how long after a process is reaped its exit may be reported */
 #define LAST_EXITS_MAX_NS 100000000 /* the same on a busy system, if none is left that runs */
 #define LAST_EXITS_POLL_MS 10
-/* /proc gives a start in clock ticks, and the event a moment later exactly. No pid is reused in
- * that time. */
-#define SAME_START_NS 500000000u
-#define EARLY_MAX 64 /* exit accounts that came before the fork of their process */
 
 /* Its tables are large, but only the pages that are used take up memory. */
 struct process_log {
@@ -41,108 +34,13 @@ struct process_log {
 	uint64_t program_end_ns;
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
-	int events, threads, accounts; /* sockets, or -1 */
-	bool has_account_loss;
-	struct rti_task_exit early[EARLY_MAX];
-	size_t early_count;
+	int events, threads;  /* sockets, or -1 */
 	uint64_t complete_ns; /* CLOCK_MONOTONIC until which no event was lost */
 	int batch_ms;
-	uint64_t boottime_ahead_ns;           /* boot time minus monotonic time */
-	struct rti_process_record *records;   /* the list in shared memory */
-	uint64_t room;                        /* records that memory is allocated for */
-	uint32_t record_number[RTI_PIDS_MAX]; /* by pid: index in records plus 1; 0: none */
 };
 
 /* The only one. NULL: none. */
 static struct process_log *process_log;
-
-/* Make room for one more record. Allocate the memory before it is written to: if memory is full,
- * writing would raise a signal. Returns false if there is no room. */
-static bool reserve_records(void)
-{
-	const uint64_t size = sizeof(struct rti_process_record);
-
-	if (process_log->opts.shared->records < process_log->room)
-		return true;
-	if (process_log->room >= RTI_RECORDS_MAX ||
-	    fallocate(*process_log->opts.memory, 0,
-	              (off_t)(RTI_SHARED_STATS_BYTES + process_log->room * size),
-	              (off_t)(RECORDS_PER_ALLOCATION * size)) < 0)
-		return false;
-	process_log->room += RECORDS_PER_ALLOCATION;
-	return true;
-}
-
-static struct rti_process_record *find_record(int32_t pid)
-{
-	uint32_t number = pid > 0 && pid < RTI_PIDS_MAX ? process_log->record_number[pid] : 0;
-
-	return number ? &process_log->records[number - 1] : NULL;
-}
-
-static struct rti_process_record *add_record(int32_t pid, int32_t ppid, uint64_t start_ns)
-{
-	const struct rti_process_record *older = find_record(pid);
-	struct rti_process_record *record;
-
-	if (pid <= 0 || pid >= RTI_PIDS_MAX)
-		return NULL;
-	if (!reserve_records()) {
-		process_log->record_number[pid] = 0;
-		process_log->opts.shared->records_skipped++;
-		return NULL;
-	}
-	record = &process_log->records[process_log->opts.shared->records++];
-	*record = (struct rti_process_record){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
-	if (older)
-		rts_exit_account_follow(record, older);
-	process_log->record_number[pid] = (uint32_t)process_log->opts.shared->records;
-	return record;
-}
-
-static void copy_comm(struct rti_process_record *record, const char *comm)
-{
-	memset(record->comm, 0, sizeof(record->comm));
-	memcpy(record->comm, comm, strnlen(comm, sizeof(record->comm) - 1));
-}
-
-/* Read /proc/PID/stat. Returns false if it cannot be read, or is of another process that has got
- * the same pid. */
-static bool read_stat(const struct rti_process_record *record, struct rti_pid_stat *stat)
-{
-	char text[1024];
-	ssize_t n =
-	    rts_read_pid_file(process_log->opts.shared, record->pid, "stat", text, sizeof(text));
-	struct rti_now now;
-	uint64_t ahead_ns, shown_ns;
-
-	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, stat) < 0)
-		return false;
-	/* The system may have been suspended since the process started, or before. */
-	process_log->platform.now(&now);
-	ahead_ns = now.boottime_ns - now.monotonic_ns;
-	shown_ns = stat->starttime * process_log->platform.tick_ns;
-	return !record->start_ns || record->start_ns + ahead_ns - shown_ns <
-	                                SAME_START_NS + ahead_ns - process_log->boottime_ahead_ns;
-}
-
-/* stat comes last: it proves that the texts are of this process. The old ones are wrong even if the
- * new ones cannot be read. */
-static void read_program(struct rti_process_record *record)
-{
-	struct rti_pid_stat stat;
-
-	if (record->flags & RTI_RECORD_EXECUTED) /* what it held before is not known */
-		record->flags |= RTI_RECORD_PEAK_LOW;
-	record->flags |= RTI_RECORD_EXECUTED;
-	rts_process_text_read(record);
-	if (read_stat(record, &stat)) {
-		copy_comm(record, stat.comm);
-	} else {
-		rts_process_text_forget(record);
-		memset(record->comm, 0, sizeof(record->comm));
-	}
-}
 
 static void handle_fork(const struct rti_process_event *event)
 {
@@ -150,8 +48,7 @@ static void handle_fork(const struct rti_process_event *event)
 	struct rti_process_record *record;
 
 	if (!rti_descendant_set_fork(&process_log->descendants, event->ppid, event->pid)) {
-		if (process_log->opts.has_list && event->pid > 0 && event->pid < RTI_PIDS_MAX)
-			process_log->record_number[event->pid] = 0;
+		rts_record_forget_pid(event->pid);
 		return;
 	}
 	rts_wait_proof_fork(event);
@@ -159,8 +56,8 @@ static void handle_fork(const struct rti_process_event *event)
 	rts_cgroup_watch_sample(event->pid, event->monotonic_ns);
 	if (!process_log->opts.has_list)
 		return;
-	parent = find_record(event->ppid);
-	record = add_record(event->pid, event->ppid, event->monotonic_ns);
+	parent = rts_record_find(event->ppid);
+	record = rts_record_add(event->pid, event->ppid, event->monotonic_ns);
 	if (!record || !parent)
 		return;
 	memcpy(record->comm, parent->comm, sizeof(record->comm));
@@ -169,13 +66,13 @@ static void handle_fork(const struct rti_process_event *event)
 
 static void handle_exec(const struct rti_process_event *event)
 {
-	struct rti_process_record *record = find_record(event->pid);
+	struct rti_process_record *record = rts_record_find(event->pid);
 
 	if (rti_descendant_set_has(&process_log->descendants, event->pid))
 		rts_cgroup_watch_sample(event->pid, event->monotonic_ns);
 	rti_descendant_set_exec(&process_log->descendants, event->pid);
 	if (record)
-		read_program(record);
+		rts_record_read_program(record);
 }
 
 /* Returns true if the thread group leader has exited and other threads still run. The event is the
@@ -201,7 +98,7 @@ static bool is_waited_for(const struct rti_process_event *event)
 /* Each thread of a process has an exit event; the process ends with the last of them. */
 static void handle_exit(const struct rti_process_event *event)
 {
-	struct rti_process_record *record = find_record(event->pid);
+	struct rti_process_record *record = rts_record_find(event->pid);
 
 	if (event->pid == process_log->program && event->tid == event->pid)
 		process_log->program_end_ns = event->monotonic_ns;
@@ -240,7 +137,7 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 		handle_exit(event);
 		break;
 	case RTI_EVENT_COMM:
-		record = event->tid == event->pid ? find_record(event->pid) : NULL;
+		record = event->tid == event->pid ? rts_record_find(event->pid) : NULL;
 		if (record)
 			memcpy(record->comm, event->comm, sizeof(record->comm));
 		break;
@@ -251,18 +148,6 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	case RTI_EVENT_OTHER:
 		break;
 	}
-}
-
-static int open_accounts(void)
-{
-	char cpus[1024];
-	ssize_t n = rts_read_file(process_log->opts.shared, "/sys/devices/system/cpu/possible",
-	                          cpus, sizeof(cpus));
-
-	if (n <= 0)
-		return -1;
-	cpus[strcspn(cpus, "\n")] = '\0';
-	return rti_taskstats_open(cpus);
 }
 
 /* Returns an RTI_EVENTS_ value. */
@@ -282,14 +167,20 @@ static uint32_t subscribe(void)
 	process_log->batch_ms = batch_ms > BATCH_MAX_MS ? BATCH_MAX_MS : (int)batch_ms;
 	if (process_log->opts.has_list) { /* read names before short-lived processes exit */
 		process_log->batch_ms = 0;
-		process_log->accounts = open_accounts();
+		rts_accounts_begin(process_log->opts.shared);
 	}
 	return RTI_EVENTS_INTACT;
 }
 
+static int begin_list(const struct rts_process_log_opts *opts)
+{
+	rts_process_text_begin(opts->shared, opts->memory);
+	rts_record_read_begin(opts->shared, opts->root);
+	return rts_record_list_begin(opts->shared, opts->memory);
+}
+
 int rts_process_log_begin(const struct rts_process_log_opts *opts)
 {
-	struct rti_now now;
 	int err = rts_wait_proof_begin(opts->shared, opts->root, opts->cpus);
 
 	if (err < 0)
@@ -298,14 +189,10 @@ int rts_process_log_begin(const struct rts_process_log_opts *opts)
 	if (!process_log)
 		return -ENOMEM;
 	process_log->opts = *opts;
-	process_log->records =
-	    (struct rti_process_record *)((char *)opts->shared + RTI_SHARED_STATS_BYTES);
 	rti_platform_init(&process_log->platform, false);
-	process_log->platform.now(&now);
-	process_log->boottime_ahead_ns = now.boottime_ns - now.monotonic_ns;
-	process_log->accounts = -1;
-	if (opts->has_list)
-		rts_process_text_begin(opts->shared, opts->memory);
+	err = opts->has_list ? begin_list(opts) : 0;
+	if (err < 0)
+		return err;
 	rti_descendant_set_add(&process_log->descendants, opts->root);
 	opts->shared->events = subscribe();
 	if (process_log->threads < 0)
@@ -326,21 +213,14 @@ uint64_t rts_process_log_program_end_ns(void)
 	return process_log->opts.shared->has_leader_exit ? 0 : process_log->program_end_ns;
 }
 
-static void close_accounts(void)
-{
-	if (process_log->accounts >= 0)
-		close(process_log->accounts);
-	process_log->accounts = -1;
-}
-
 void rts_process_log_end(void)
 {
 	if (process_log && process_log->events >= 0)
 		rti_events_close(process_log->events);
 	if (process_log && process_log->threads >= 0)
 		rti_events_close(process_log->threads);
-	if (process_log)
-		close_accounts();
+	rts_accounts_end();
+	rts_record_list_end();
 	rts_table_free(process_log, sizeof(*process_log));
 	process_log = NULL;
 	rts_wait_proof_end();
@@ -358,7 +238,7 @@ int *rts_process_log_threads(void)
 
 int *rts_process_log_accounts(void)
 {
-	return &process_log->accounts;
+	return rts_accounts_socket();
 }
 
 int rts_process_log_batch_ms(void)
@@ -385,113 +265,33 @@ static void stop(int *events)
 	rts_wait_proof_give_up();
 }
 
-/* Read the CPU clock of a process when all of its threads have sent their accounts, unless its exit
- * event has been handled: then it may be gone. It is releasing its memory, so this is no final
- * figure. Nothing else is read here, so that the zombie is read in time. */
-static void read_cpu(struct rti_process_record *record)
+/* A process that lived on after this time may have executed another program unnoticed. */
+static void forget_program_since(void *arg, struct rti_process_record *record)
 {
-	struct rti_cpu_clock clock = { 0 };
-	uint64_t user_ns, system_ns;
+	const uint64_t *since_ns = arg;
 
-	if (record->flags & RTI_RECORD_FINAL || record->end_ns ||
-	    process_log->platform.cpu_clock(record->pid, &clock) < 0)
-		return;
-	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &user_ns,
-	              &system_ns);
-	rts_exit_account_raise_cpu(record, user_ns, system_ns,
-	                           process_log->platform.monotonic_ns());
-}
-
-static void add_account(struct rti_process_record *record, const struct rti_task_exit *exited)
-{
-	bool had_account = record->flags & RTI_RECORD_ACCOUNTED;
-
-	rts_exit_account_add(record, exited, process_log->has_account_loss,
-	                     process_log->platform.monotonic_ns());
-	if (!had_account && record->flags & RTI_RECORD_ACCOUNTED)
-		read_cpu(record);
-}
-
-/* Processes that lived on after this time may have executed other programs unnoticed. */
-static void forget_programs(uint64_t since_ns)
-{
-	for (uint64_t i = 0; i < process_log->opts.shared->records; i++) {
-		struct rti_process_record *record = &process_log->records[i];
-
-		if (record->end_ns && record->end_ns < since_ns)
-			continue;
-		rts_process_text_forget(record);
-		if (!(record->flags & RTI_RECORD_FINAL))
-			memset(record->comm, 0, sizeof(record->comm));
-		record->flags |= RTI_RECORD_PEAK_LOW;
-	}
+	if (!record->end_ns || record->end_ns >= *since_ns)
+		rts_record_forget_program(record);
 }
 
 /* After a loss a pid may have been reused unnoticed. What was counted until then is a lower bound;
- * counts from later events would not be. So stop. Returns false then. */
+ * counts from later events would not be. So stop. Returns false then, and ever after. */
 static bool handle_events(void)
 {
 	uint64_t begun_ns = process_log->platform.monotonic_ns();
 
+	if (process_log->events < 0)
+		return false;
 	if (rti_events_drain(process_log->events, handle_event, NULL) == 0) {
 		process_log->complete_ns = begun_ns;
 		return true;
 	}
-	forget_programs(process_log->complete_ns);
+	rts_record_each(forget_program_since, &process_log->complete_ns);
 	process_log->opts.shared->events = RTI_EVENTS_LOST;
 	stop(&process_log->events);
 	stop(&process_log->threads);
-	close_accounts();
+	rts_accounts_end();
 	return false;
-}
-
-/* Events are read first, so the fork of each process is known now that sent one of these. */
-static void add_early_accounts(void)
-{
-	size_t count = process_log->early_count;
-
-	process_log->early_count = 0;
-	if (count == 0 || process_log->events < 0 || !handle_events())
-		return;
-	for (size_t i = 0; i < count; i++) {
-		const struct rti_task_exit *exited = &process_log->early[i];
-		struct rti_process_record *record = find_record(exited->pid);
-
-		if (record)
-			add_account(record, exited);
-	}
-}
-
-/* Accounts of all processes of the system arrive here. The fork of this one may not have been
- * handled yet. */
-static void handle_account(void *arg, const struct rti_task_exit *exited)
-{
-	struct rti_process_record *record = find_record(exited->pid);
-
-	(void)arg;
-	if (record && !(record->flags & RTI_RECORD_ACCOUNTED)) {
-		add_account(record, exited);
-		return;
-	}
-	if (process_log->early_count == EARLY_MAX)
-		add_early_accounts();
-	process_log->early[process_log->early_count++] = *exited;
-}
-
-/* After the events: each exit that they reported has sent its account by then. */
-static void receive_accounts(void)
-{
-	int err;
-
-	do {
-		err = process_log->accounts < 0
-		          ? 0
-		          : rti_taskstats_drain(process_log->accounts, handle_account, NULL);
-		process_log->has_account_loss |= err == -ENOBUFS;
-	} while (err == -ENOBUFS);
-	add_early_accounts();
-	if (err < 0)
-		close_accounts();
 }
 
 void rts_process_log_update(void)
@@ -501,7 +301,7 @@ void rts_process_log_update(void)
 	if (process_log->events < 0)
 		return;
 	if (handle_events())
-		receive_accounts();
+		rts_accounts_receive(handle_events);
 	/* After the other events: a thread is of a process that has been forked by then. */
 	if (process_log->threads >= 0 &&
 	    rti_events_drain(process_log->threads, handle_thread, NULL) < 0)
@@ -549,68 +349,22 @@ void rts_process_log_finish(bool has_children)
 	rts_wait_proof_publish(has_children || !has_live_members());
 }
 
-/* Read the final stat and CPU time of a process. They are final if it is a zombie without other
- * threads. Returns false if they are not, or cannot be read. */
-static bool read_final_stat(struct rti_process_record *record, struct rti_pid_stat *stat)
-{
-	struct rti_cpu_clock clock = { 0 };
-
-	if (!read_stat(record, stat) || stat->state != 'Z' || stat->num_threads > 1 ||
-	    process_log->platform.cpu_clock(record->pid, &clock) < 0)
-		return false;
-	rti_split_cpu(clock.total_ns, clock.user_part_ns, clock.both_parts_ns, &record->cpu_user_ns,
-	              &record->cpu_system_ns);
-	record->flags |= RTI_RECORD_FINAL;
-	copy_comm(record, stat->comm);
-	if (!record->start_ns)
-		record->start_ns = stat->starttime * process_log->platform.tick_ns -
-		                   process_log->boottime_ahead_ns;
-	return true;
-}
-
-static void read_final_io(struct rti_process_record *record)
-{
-	char text[512];
-	ssize_t n =
-	    rts_read_pid_file(process_log->opts.shared, record->pid, "io", text, sizeof(text));
-	struct rti_pid_io io;
-
-	if (n <= 0 || rti_parse_pid_io(text, (size_t)n, &io) < 0)
-		return;
-	record->read_bytes = io.read_bytes;
-	record->write_bytes = io.write_bytes;
-	record->flags |= RTI_RECORD_HAS_IO;
-}
-
-/* Returns true if the ru_maxrss of a process will be its own peak. The kernel reports the largest
- * of the peaks of the process, of the children that it waited for, and of the program that it ran
- * before exec. So the process must not have waited for children, and the supervisor, which is
- * small, must have forked it. */
-static bool has_own_peak(const struct rti_process_record *record, const struct rti_pid_stat *stat)
-{
-	return record->ppid == process_log->opts.root && stat->cminflt + stat->cmajflt == 0;
-}
-
 void rts_process_log_record_zombie(pid_t pid)
 {
-	struct rti_process_record *record = find_record(pid);
-	struct rti_pid_stat stat;
+	struct rti_process_record *record = rts_record_find(pid);
 
 	/* Without events the fork of this process and its parent are unknown, and an older record
 	 * for its pid may be of another process. */
 	if ((!record || record->flags & RTI_RECORD_REAPED) && process_log->opts.has_list &&
 	    process_log->events < 0)
-		record = add_record(pid, 0, 0);
-	if (!record || record->flags & RTI_RECORD_FINAL || !read_final_stat(record, &stat))
-		return;
-	read_final_io(record);
-	if (has_own_peak(record, &stat))
-		record->flags |= RTI_RECORD_WAIT_HAS_PEAK;
+		record = rts_record_add(pid, 0, 0);
+	if (record && !(record->flags & RTI_RECORD_FINAL))
+		rts_record_read_final(record);
 }
 
 void rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use)
 {
-	struct rti_process_record *record = find_record(pid);
+	struct rti_process_record *record = rts_record_find(pid);
 	struct rti_now now;
 
 	if (!record)
