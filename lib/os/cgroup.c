@@ -72,12 +72,8 @@ static int walk_into(void *arg, const char *name)
 	size_t len = strlen(walk->path);
 	int err = RTI_CONTINUE;
 
-	/* "NAME/." exists for directories only. */
-	if (append(walk->path, "/") && append(walk->path, name) && append(walk->path, "/.") &&
-	    rti_procfs_access(walk->ctx->procfs, RTI_ROOT, walk->path + 1) == 0) {
-		walk->path[strlen(walk->path) - 2] = '\0';
+	if (append(walk->path, "/") && append(walk->path, name))
 		err = walk_from(walk);
-	}
 	walk->path[len] = '\0';
 	return err;
 }
@@ -89,7 +85,7 @@ static int walk_from(struct walk *walk)
 
 	if (walk->depth < DEPTH_MAX) {
 		walk->depth++;
-		err = rti_procfs_list(walk->ctx->procfs, RTI_ROOT, walk->path + 1, walk_into, walk);
+		err = rti_procfs_list_cgroups(walk->ctx->procfs, walk->path + 1, walk_into, walk);
 		walk->depth--;
 	}
 	/* A cgroup that another process has removed meanwhile is no error. */
@@ -213,8 +209,8 @@ static void remove_stale(const struct rti_cgroup *enclosing, const struct rti_co
 	for (uint32_t i = 0; i < enclosing->count; i++) {
 		struct stale_search search = { ctx, &enclosing->dir[i] };
 
-		rti_procfs_list(ctx->procfs, RTI_ROOT, enclosing->dir[i].path + 1, remove_if_stale,
-		                &search);
+		rti_procfs_list_cgroups(ctx->procfs, enclosing->dir[i].path + 1, remove_if_stale,
+		                        &search);
 	}
 }
 

@@ -20,6 +20,7 @@
 #define FIRST_CAPACITY 4096
 #define LARGEST_FILE ((size_t)64 << 20) /* no file of the kernel is larger */
 #define NEAR_END 256
+#define LINKS_ALONE 2    /* of a directory without directories: its name and its own "." */
 #define LONGEST_NAME 160 /* of a file that is opened by its full name */
 
 static int linux_open(int dirfd, const char *path, int flags)
@@ -488,6 +489,19 @@ int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const c
 	struct list list = { .each = each, .arg = arg };
 
 	return list_consume(procfs, open_at(procfs, base, path, O_RDONLY | O_DIRECTORY), &list);
+}
+
+int rti_procfs_list_cgroups(const struct rti_procfs *procfs, const char *path,
+                            int (*each)(void *arg, const char *name), void *arg)
+{
+	struct list list = { .is_of_directories = true, .each = each, .arg = arg };
+	int fd = open_at(procfs, RTI_ROOT, path, O_RDONLY | O_DIRECTORY);
+
+	if (fd >= 0 && procfs->ops->links && procfs->ops->links(fd) == LINKS_ALONE) {
+		procfs->ops->close(fd);
+		return RTI_CONTINUE;
+	}
+	return list_consume(procfs, fd, &list);
 }
 
 int rti_procfs_open_dir(const struct rti_procfs *procfs, enum rti_base base, const char *path,

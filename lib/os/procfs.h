@@ -144,6 +144,11 @@ uint64_t rti_procfs_count_links(const struct rti_procfs *procfs, enum rti_base b
 int rti_procfs_list_dirs(const struct rti_procfs *procfs, enum rti_base base,
                          int (*each)(void *arg, const char *name), void *arg);
 
+/* As rti_procfs_list(), for the directories in a directory of cgroups. One without any is not
+ * listed: its number of links says so (Linux, fs/kernfs/inode.c, kernfs_refresh_inode()). */
+int rti_procfs_list_cgroups(const struct rti_procfs *procfs, const char *path,
+                            int (*each)(void *arg, const char *name), void *arg);
+
 /* Open a directory, to find files in it even if another one gets its name. Returns 0 or -errno;
  * dir->fd is -1 then. */
 int rti_procfs_open_dir(const struct rti_procfs *procfs, enum rti_base base, const char *path,

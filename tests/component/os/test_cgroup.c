@@ -447,6 +447,47 @@ START_TEST(cgroup_is_populated_if_a_process_runs_in_any_hierarchy)
 }
 END_TEST
 
+static unsigned lists, looks;
+
+static ssize_t counted_getdents(int fd, void *buf, size_t len)
+{
+	lists++;
+	return rti_procfs_linux.getdents(fd, buf, len);
+}
+
+static int counted_access(int dirfd, const char *path)
+{
+	looks++;
+	return rti_procfs_linux.access(dirfd, path);
+}
+
+START_TEST(cgroup_without_any_below_is_not_listed)
+{
+	struct rti_procfs_ops ops = rti_procfs_linux;
+	struct stat st;
+
+	cgroup_fixture_hybrid();
+	ck_assert_int_eq(stat(cgroups.root.root, &st), 0);
+	if (st.st_nlink < 3) {
+		suite_skip_test("this file system does not count directories");
+		return;
+	}
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	cgroup_fixture_write(RTI_CGROUP_MEMORY, "cgroup.procs", "");
+	ops.getdents = counted_getdents;
+	ops.access = counted_access;
+	cgroups.procfs.ops = &ops;
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	ck_assert_uint_eq(lists, 0);
+	cgroup_fixture_write(RTI_CGROUP_MEMORY, "nested/cgroup.procs", "");
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	ck_assert_uint_gt(lists, 0);
+	/* The list says which entries are directories. */
+	ck_assert_uint_eq(looks, 0);
+	cgroups.procfs.ops = &rti_procfs_linux;
+}
+END_TEST
+
 /* A child that sleeps, and the files that show where it is. */
 static pid_t start_child(uint32_t account)
 {
@@ -530,6 +571,7 @@ int main(void)
 	tcase_add_test(ends, cgroup_left_by_exited_process_is_removed_in_every_hierarchy);
 	tcase_add_test(ends, cgroup_left_by_exited_process_is_kept_while_a_process_runs_in_it);
 	tcase_add_test(ends, cgroup_is_populated_if_a_process_runs_in_any_hierarchy);
+	tcase_add_test(ends, cgroup_without_any_below_is_not_listed);
 	tcase_add_test(ends, kill_in_v1_reaches_nested_cgroups_and_ends_though_files_do_not_change);
 	tcase_add_test(ends, kill_in_v1_spares_a_process_that_is_listed_but_has_left);
 	return suite_run(suite);
