@@ -26,8 +26,9 @@ static int remove_directory(const char *path, const struct stat *st, int type, s
  * exists. */
 static bool remove_cgroup(const char *path)
 {
-	if (rmdir(path) < 0)
-		nftw(path, remove_directory, 8, FTW_DEPTH | FTW_PHYS);
+	if (rmdir(path) == 0)
+		return true;
+	nftw(path, remove_directory, 8, FTW_DEPTH | FTW_PHYS);
 	return access(path, F_OK) < 0;
 }
 
