@@ -336,11 +336,12 @@ static int run(struct run *r)
 
 int command_run(const struct options *options)
 {
-	struct run r = { .options = options,
-		         .argv = (const char *const *)options->operands,
-		         .live.fd = -1 };
+	/* 55 KiB, of which few pages are used: on the stack all of them would be written to. */
+	static struct run r = { .live.fd = -1 };
 	int code;
 
+	r.options = options;
+	r.argv = (const char *const *)options->operands;
 	if (options->operand_count == 0)
 		return usage_error(options, "no command given");
 	code = series_check(options);
