@@ -25,7 +25,7 @@ struct cpu {
 };
 
 struct state {
-	struct rti_file file;
+	struct rti_proc_file file;
 	struct rti_counter user, system, mode[MODES];
 	struct rti_counter forks, context_switches, interrupts;
 	struct cpu *cpu; /* invariant: sorted by id */
@@ -42,7 +42,7 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	(void)ctx;
-	st->file = (struct rti_file)RTI_FILE_INIT;
+	st->file = (struct rti_proc_file)RTI_PROC_FILE_INIT;
 	return 0;
 }
 
@@ -199,8 +199,8 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	st->online = 0;
 	st->next = 0;
 	st->round++;
-	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SINGLE_RECORD, &st->file,
-	                             ctx->buf);
+	err =
+	    rti_procfs_read_proc_file(ctx->procfs, "stat", RTI_SINGLE_RECORD, &st->file, ctx->buf);
 	if (err == 0)
 		err = rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, update_cpu, st);
 	if (err == 0)
@@ -223,7 +223,7 @@ static void cpu_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_procfs_close_file(ctx->procfs, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file.file);
 	rti_rows_free(&st->rows);
 	free(st->cpu);
 }

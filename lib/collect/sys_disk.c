@@ -35,7 +35,7 @@ enum counter { READ_SECTORS, WRITE_SECTORS, READS, WRITES, BUSY_MS };
 #define TRAIT_NEW (UINT32_C(1) << 5)       /* not classified yet */
 
 struct state {
-	struct rti_file file;
+	struct rti_proc_file file;
 	struct rti_device_table devices;
 	struct rti_rows rows;
 };
@@ -45,7 +45,7 @@ static int disk_open(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	(void)ctx;
-	st->file = (struct rti_file)RTI_FILE_INIT;
+	st->file = (struct rti_proc_file)RTI_PROC_FILE_INIT;
 	return 0;
 }
 
@@ -264,8 +264,8 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 	st->rows.count = 0;
 	st->rows.is_due = false;
 	rti_device_table_begin(&st->devices);
-	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "diskstats", RTI_SEQ_FILE, &st->file,
-	                             ctx->buf);
+	err =
+	    rti_procfs_read_proc_file(ctx->procfs, "diskstats", RTI_SEQ_FILE, &st->file, ctx->buf);
 	if (err == 0)
 		err = rti_parse_diskstats(ctx->buf->data, ctx->buf->len, update_disk, st);
 	if (err < 0)
@@ -280,7 +280,7 @@ static void disk_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_procfs_close_file(ctx->procfs, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file.file);
 	rti_device_table_free(&st->devices);
 	rti_rows_free(&st->rows);
 }

@@ -11,7 +11,7 @@
 #define MEMORY_KEYS (KEY(KEYS) - 1 - SWAP_KEYS - KEY(AVAILABLE))
 
 struct state {
-	struct rti_file file;
+	struct rti_proc_file file;
 };
 
 static int mem_open(void *state, const struct rti_context *ctx)
@@ -19,7 +19,7 @@ static int mem_open(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	(void)ctx;
-	st->file = (struct rti_file)RTI_FILE_INIT;
+	st->file = (struct rti_proc_file)RTI_PROC_FILE_INIT;
 	return 0;
 }
 
@@ -101,8 +101,8 @@ static int mem_collect(void *state, const struct rti_context *ctx, struct rt_met
 {
 	struct state *st = state;
 	struct rti_meminfo info;
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "meminfo", RTI_SINGLE_RECORD,
-	                                 &st->file, ctx->buf);
+	int err = rti_procfs_read_proc_file(ctx->procfs, "meminfo", RTI_SINGLE_RECORD, &st->file,
+	                                    ctx->buf);
 	int result[3];
 
 	if (err == 0)
@@ -119,7 +119,7 @@ static void mem_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_procfs_close_file(ctx->procfs, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file.file);
 }
 
 const struct rti_sys_collector rti_sys_mem = {

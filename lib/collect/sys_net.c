@@ -32,7 +32,7 @@ enum counter {
 #define TRAIT_DEVICE (UINT32_C(1) << 1) /* hardware that no other interface counts for */
 
 struct state {
-	struct rti_file file;
+	struct rti_proc_file file;
 	const char *path;
 	struct rti_device_table devices;
 	struct rti_rows rows;
@@ -45,19 +45,18 @@ static int net_open(void *state, const struct rti_context *ctx)
 	/* net/ shows the network namespace of the process that reads it. Below another root, the
 	 * right namespace is that of process 1. */
 	st->path = ctx->procfs->is_foreign ? "1/net/dev" : "net/dev";
-	st->file = (struct rti_file)RTI_FILE_INIT;
+	st->file = (struct rti_proc_file)RTI_PROC_FILE_INIT;
 	return 0;
 }
 
 static int read_net_dev(struct state *st, const struct rti_context *ctx)
 {
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SEQ_FILE, &st->file,
-	                                 ctx->buf);
+	int err =
+	    rti_procfs_read_proc_file(ctx->procfs, st->path, RTI_SEQ_FILE, &st->file, ctx->buf);
 
 	if (err != -ENOENT || !ctx->procfs->is_foreign)
 		return err;
-	return rti_procfs_read_cached(ctx->procfs, RTI_PROC, "net/dev", RTI_SEQ_FILE, &st->file,
-	                              ctx->buf);
+	return rti_procfs_read_proc_file(ctx->procfs, "net/dev", RTI_SEQ_FILE, &st->file, ctx->buf);
 }
 
 static int update_device(void *arg, const struct rti_netdev *dev)
@@ -197,7 +196,7 @@ static void net_close(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	rti_procfs_close_file(ctx->procfs, &st->file);
+	rti_procfs_close_file(ctx->procfs, &st->file.file);
 	rti_device_table_free(&st->devices);
 	rti_rows_free(&st->rows);
 }

@@ -140,4 +140,7 @@ struct rti_cap_data {
 	uint32_t effective, permitted, inheritable;
 };
 
+/* <linux/magic.h>: what statfs(2) says of a file of proc. */
+#define RTI_PROC_SUPER_MAGIC 0x9fa0
+
 #endif

@@ -9,17 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "os/kernel_abi.h"
 #include "os/procfs_path.h"
 #include "util/visit.h"
 
 #define FIRST_CAPACITY 4096
 #define LARGEST_FILE ((size_t)64 << 20) /* no file of the kernel is larger */
 #define NEAR_END 256
+#define HALF_PAGE 2048
 #define LINKS_ALONE 2    /* of a directory without directories: its name and its own "." */
 #define LONGEST_NAME 160 /* of a file that is opened by its full name */
 
@@ -100,6 +103,13 @@ static bool linux_has_changed(int fd)
 	return poll(&changes, 1, 0) != 0;
 }
 
+static bool linux_is_in_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == RTI_PROC_SUPER_MAGIC;
+}
+
 static int linux_close(int fd)
 {
 	return close(fd) < 0 ? -errno : 0;
@@ -115,6 +125,7 @@ const struct rti_procfs_ops rti_procfs_linux = {
 	.size = linux_size,
 	.links = linux_links,
 	.has_changed = linux_has_changed,
+	.is_in_proc = linux_is_in_proc,
 	.close = linux_close,
 };
 
@@ -257,8 +268,10 @@ int rti_procfs_open_file(const struct rti_procfs *procfs, enum rti_base base, co
 /* Returns true if the text has so many lines, or more. */
 static bool has_lines(const struct rti_buf *buf, unsigned count)
 {
-	for (size_t i = 0; i < buf->len && count > 0; i++)
-		count -= buf->data[i] == '\n';
+	const char *at = buf->data, *end = at + buf->len;
+
+	for (; count > 0 && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+		count--;
 	return count == 0;
 }
 
@@ -308,10 +321,16 @@ static int grow_for_rest(enum rti_file_format format, struct rti_buf *buf)
 	return err;
 }
 
+/* Returns true if there was room for another record after the last one. */
+static bool is_half_page_left(const struct rti_buf *buf)
+{
+	return buf->len <= HALF_PAGE && buf->cap - 1 - buf->len >= HALF_PAGE - 1;
+}
+
 /* Read all of a file. A short read is read on from where it ended: the kernel keeps what is left of
- * the record. Returns 0 or -errno. */
+ * the record. is_in_proc: see struct rti_proc_file. Returns 0 or -errno. */
 static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_format format,
-                    struct rti_buf *buf)
+                    bool is_in_proc, struct rti_buf *buf)
 {
 	int err = rti_buf_reserve(buf, 1);
 
@@ -324,7 +343,7 @@ static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_forma
 			return (int)n;
 		buf->len += (size_t)n;
 		buf->data[buf->len] = '\0';
-		if (n == 0 || is_whole(format, buf))
+		if (n == 0 || (is_in_proc && is_half_page_left(buf)) || is_whole(format, buf))
 			return 0;
 		if ((size_t)n == room)
 			err = grow_for_rest(format, buf);
@@ -341,15 +360,15 @@ int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const c
 	buf->len = 0;
 	if (fd < 0)
 		return fd;
-	err = read_all(procfs, fd, format, buf);
+	err = read_all(procfs, fd, format, false, buf);
 	procfs->ops->close(fd);
 	return err;
 }
 
-int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_format format,
-                            struct rti_file *file, struct rti_buf *buf)
+static int read_if_open(const struct rti_procfs *procfs, enum rti_file_format format,
+                        bool is_in_proc, struct rti_file *file, struct rti_buf *buf)
 {
-	int err = file->fd < 0 ? -EBADF : read_all(procfs, file->fd, format, buf);
+	int err = file->fd < 0 ? -EBADF : read_all(procfs, file->fd, format, is_in_proc, buf);
 
 	if (err == 0)
 		return 0;
@@ -358,20 +377,46 @@ int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_forma
 	return err == -ESPIPE || err == -EINVAL ? -EBADF : err;
 }
 
+int rti_procfs_read_if_open(const struct rti_procfs *procfs, enum rti_file_format format,
+                            struct rti_file *file, struct rti_buf *buf)
+{
+	return read_if_open(procfs, format, false, file, buf);
+}
+
+static int open_and_read(const struct rti_procfs *procfs, enum rti_base base, const char *path,
+                         enum rti_file_format format, struct rti_file *file, struct rti_buf *buf)
+{
+	int err;
+
+	buf->len = 0;
+	err = rti_procfs_open_file(procfs, base, path, file);
+	if (err < 0)
+		return err;
+	err = read_all(procfs, file->fd, format, false, buf);
+	if (err < 0)
+		rti_procfs_close_file(procfs, file);
+	return err;
+}
+
 int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                            enum rti_file_format format, struct rti_file *file, struct rti_buf *buf)
 {
 	int err = rti_procfs_read_if_open(procfs, format, file, buf);
 
+	return err == -EBADF ? open_and_read(procfs, base, path, format, file, buf) : err;
+}
+
+int rti_procfs_read_proc_file(const struct rti_procfs *procfs, const char *path,
+                              enum rti_file_format format, struct rti_proc_file *file,
+                              struct rti_buf *buf)
+{
+	int err = read_if_open(procfs, format, file->is_in_proc, &file->file, buf);
+
 	if (err != -EBADF)
 		return err;
-	buf->len = 0;
-	err = rti_procfs_open_file(procfs, base, path, file);
-	if (err < 0)
-		return err;
-	err = read_all(procfs, file->fd, format, buf);
-	if (err < 0)
-		rti_procfs_close_file(procfs, file);
+	err = open_and_read(procfs, RTI_PROC, path, format, &file->file, buf);
+	file->is_in_proc =
+	    err == 0 && procfs->ops->is_in_proc && procfs->ops->is_in_proc(file->file.fd);
 	return err;
 }
 
@@ -536,7 +581,7 @@ int rti_procfs_read_in(const struct rti_procfs *procfs, const struct rti_file *d
 	if (fd < 0)
 		return fd;
 	file->fd = fd;
-	err = read_all(procfs, fd, format, buf);
+	err = read_all(procfs, fd, format, false, buf);
 	if (err < 0)
 		rti_procfs_close_file(procfs, file);
 	return err;

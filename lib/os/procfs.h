@@ -39,6 +39,9 @@ struct rti_procfs_ops {
 	/* Returns true if a file that reports changes by poll(2) has changed since the last call.
 	 * NULL: assume that it has. */
 	bool (*has_changed)(int fd);
+	/* Returns whether a file is one of proc(5), and not of a file system that covers it. NULL:
+	 * not known. */
+	bool (*is_in_proc)(int fd);
 	int (*close)(int fd);
 };
 
@@ -59,6 +62,17 @@ struct rti_procfs {
 struct rti_file {
 	int fd;
 };
+
+/* The same of a file in proc that has one record, or records of less than 2 KiB. */
+struct rti_proc_file {
+	struct rti_file file;
+	bool is_in_proc; /* and not of a file system that covers proc */
+};
+
+#define RTI_PROC_FILE_INIT                                                                         \
+	{                                                                                          \
+		RTI_FILE_INIT, false                                                               \
+	}
 
 #define RTI_FILE_INIT                                                                              \
 	{                                                                                          \
@@ -104,6 +118,13 @@ int rti_procfs_read(const struct rti_procfs *procfs, enum rti_base base, const c
  * cannot seek. The file stays open on success and is closed on failure. Returns 0 or -errno. */
 int rti_procfs_read_cached(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                            enum rti_file_format format, struct rti_file *file, struct rti_buf *buf);
+
+/* As rti_procfs_read_cached(), below /proc. A text of up to half a page takes one read if it comes
+ * from proc itself: what is left of a text there would have fitted (Linux, fs/seq_file.c,
+ * seq_read_iter()). E.g.: to find that nothing follows the disks in `diskstats` takes 0.5 us. */
+int rti_procfs_read_proc_file(const struct rti_procfs *procfs, const char *path,
+                              enum rti_file_format format, struct rti_proc_file *file,
+                              struct rti_buf *buf);
 
 /* Read a file through a cached descriptor that is open already. Returns 0 or -errno: -EBADF if
  * the file must be opened, for the first time or again. */

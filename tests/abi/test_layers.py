@@ -25,7 +25,7 @@ NOWHERE = re.compile(
 ALLOWED: Dict[str, Pattern[str]] = {
     "os/procfs.c": re.compile(
         r"openat|open|close|pread|read|poll|getdents|readlinkat|faccessat|statvfs|fstatvfs|fstatat|"
-        r"fstat|stat|gnu_dev_m\w+|lseek|syscall"
+        r"fstat|fstatfs|stat|gnu_dev_m\w+|lseek|syscall"
     ),
     "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|syscall"),
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.

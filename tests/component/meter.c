@@ -176,6 +176,12 @@ static bool metered_has_changed(int fd)
 	return rti_procfs_linux.has_changed(fd);
 }
 
+static bool metered_is_in_proc(int fd)
+{
+	count_call(&meter.looks);
+	return rti_procfs_linux.is_in_proc(fd);
+}
+
 static int metered_close(int fd)
 {
 	return rti_procfs_linux.close(fd);
@@ -190,6 +196,7 @@ const struct rti_procfs_ops meter_ops = {
 	.space = metered_space,
 	.links = metered_links,
 	.has_changed = metered_has_changed,
+	.is_in_proc = metered_is_in_proc,
 	.close = metered_close,
 };
 

@@ -29,6 +29,7 @@ static struct rti_procfs_ops get_short_ops(void)
 
 	ops.pread = pread_short;
 	ops.space = space_of_fixture;
+	ops.is_in_proc = NULL; /* proc itself has no short reads */
 	return ops;
 }
 

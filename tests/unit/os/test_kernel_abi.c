@@ -9,6 +9,7 @@
 #include <linux/elf.h>
 #include <linux/filter.h>
 #include <linux/kcmp.h>
+#include <linux/magic.h>
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
@@ -155,6 +156,7 @@ START_TEST(capabilities_are_as_in_headers)
 	ck_assert_uint_eq(RTI_CAP_SYS_ADMIN, CAP_SYS_ADMIN);
 	ck_assert_uint_eq(RTI_CAP_PERFMON, CAP_PERFMON);
 	ck_assert_uint_eq(RTI_CAP_BPF, CAP_BPF);
+	ck_assert_uint_eq(RTI_PROC_SUPER_MAGIC, PROC_SUPER_MAGIC);
 	ck_assert_uint_eq(sizeof(struct rti_cap_header), sizeof(struct __user_cap_header_struct));
 	CHECK_FIELD(__user_cap_header_struct, rti_cap_header, version);
 	CHECK_FIELD(__user_cap_header_struct, rti_cap_header, pid);

@@ -147,12 +147,20 @@ static int fake_close(int fd)
 	return 0;
 }
 
+static bool is_in_proc;
+
+static bool fake_is_in_proc(int fd)
+{
+	return is_in_proc && fd >= FAKE_FILE;
+}
+
 static const struct rti_procfs_ops fake_ops = {
 	.open = fake_open,
 	.pread = fake_pread,
 	.getdents = fake_getdents,
 	.readlink = fake_readlink,
 	.access = fake_access,
+	.is_in_proc = fake_is_in_proc,
 	.close = fake_close,
 };
 
@@ -360,6 +368,36 @@ START_TEST(cached_file_read_again_is_opened_once)
 }
 END_TEST
 
+/* Read a file of proc twice. The second time takes so many reads. */
+static void check_second_read(size_t len, size_t read_limit, unsigned reads)
+{
+	struct rti_proc_file file = RTI_PROC_FILE_INIT;
+
+	fake.len = len;
+	fake.read_limit = read_limit;
+	for (int i = 0; i < 2; i++) {
+		fake.reads = fake.reads_at_start = 0;
+		ck_assert_int_eq(
+		    rti_procfs_read_proc_file(&fix.procfs, "file", RTI_SEQ_FILE, &file, &fix.buf),
+		    0);
+		assert_bytes(len);
+	}
+	ck_assert_uint_eq(fake.reads, reads);
+	rti_procfs_close_file(&fix.procfs, &file.file);
+}
+
+/* A file system that covers proc may return less than there is. */
+START_TEST(file_that_leaves_half_a_page_costs_one_read_if_it_is_of_proc)
+{
+	is_in_proc = true;
+	check_second_read(2048, 0, 1);
+	check_second_read(2049, 0, 2);
+	check_second_read(10000, 4000, 4);
+	is_in_proc = false;
+	check_second_read(300, 100, 4);
+}
+END_TEST
+
 START_TEST(cached_file_that_cannot_seek_is_reopened)
 {
 	struct rti_file file = RTI_FILE_INIT;
@@ -540,6 +578,7 @@ int main(void)
 	                    sizeof(errors) / sizeof(errors[0]));
 	tcase_add_checked_fixture(cached, open_fake, close_fake);
 	tcase_add_test(cached, cached_file_read_again_is_opened_once);
+	tcase_add_test(cached, file_that_leaves_half_a_page_costs_one_read_if_it_is_of_proc);
 	tcase_add_test(cached, cached_file_that_cannot_seek_is_reopened);
 	tcase_add_checked_fixture(roots_case, open_fake, close_fake);
 	tcase_add_test(roots_case, missing_sys_directory_yields_enoent);
