@@ -16,83 +16,45 @@
 #include <string.h>
 
 #include "collect/collector.h"
+#include "collect/fs_probe.h"
 #include "collect/local_fs.h"
 #include "collect/rows.h"
 #include "os/worker.h"
 #include "util/array.h"
 #include "util/visit.h"
 
-#define PROBE_WAIT_NS 25000000u   /* then the next mount is probed on another thread */
-#define SAMPLE_WAIT_NS 100000000u /* for all mounts of one sample */
-
 /* Documentation/admin-guide/devices.txt */
 #define MAJOR_NONE 0
 #define MAJOR_RAM 1
 #define MAJOR_LOOP 7
 
-enum kind {
-	KIND_OTHER,
-	KIND_PSEUDO,  /* has no blocks */
-	KIND_NETWORK, /* depends on another host or process, so it may not answer */
-	KIND_NEVER,   /* a probe would mount something */
-	/* On storage, but with a device number that is not the storage's. Mounts of one source have
-	 * the same space. */
-	KIND_SHARED,
-	KIND_POOLED, /* as KIND_SHARED, but only the free space is shared, by mounts of one pool */
-};
-
 static const struct {
 	const char *type;
-	enum kind kind;
+	enum rti_fs_kind kind;
 } kinds[] = {
-	{ "autofs", KIND_NEVER },      { "proc", KIND_PSEUDO },
-	{ "sysfs", KIND_PSEUDO },      { "cgroup", KIND_PSEUDO },
-	{ "cgroup2", KIND_PSEUDO },    { "devpts", KIND_PSEUDO },
-	{ "mqueue", KIND_PSEUDO },     { "hugetlbfs", KIND_PSEUDO },
-	{ "debugfs", KIND_PSEUDO },    { "tracefs", KIND_PSEUDO },
-	{ "securityfs", KIND_PSEUDO }, { "pstore", KIND_PSEUDO },
-	{ "bpf", KIND_PSEUDO },        { "configfs", KIND_PSEUDO },
-	{ "fusectl", KIND_PSEUDO },    { "binfmt_misc", KIND_PSEUDO },
-	{ "efivarfs", KIND_PSEUDO },   { "selinuxfs", KIND_PSEUDO },
-	{ "rpc_pipefs", KIND_PSEUDO }, { "nsfs", KIND_PSEUDO },
-	{ "nfs", KIND_NETWORK },       { "nfs4", KIND_NETWORK },
-	{ "cifs", KIND_NETWORK },      { "smb3", KIND_NETWORK },
-	{ "smbfs", KIND_NETWORK },     { "ceph", KIND_NETWORK },
-	{ "glusterfs", KIND_NETWORK }, { "9p", KIND_NETWORK },
-	{ "afs", KIND_NETWORK },       { "beegfs", KIND_NETWORK },
-	{ "lustre", KIND_NETWORK },    { "gpfs", KIND_NETWORK },
-	{ "ocfs2", KIND_NETWORK },     { "gfs2", KIND_NETWORK },
-	{ "ncpfs", KIND_NETWORK },     { "coda", KIND_NETWORK },
-	{ "orangefs", KIND_NETWORK },  { "pvfs2", KIND_NETWORK },
-	{ "virtiofs", KIND_NETWORK },  { "vboxsf", KIND_NETWORK },
-	{ "fuse", KIND_NETWORK },      { "btrfs", KIND_SHARED },
-	{ "bcachefs", KIND_SHARED },   { "ubifs", KIND_SHARED },
-	{ "zfs", KIND_POOLED },
-};
-
-/* The job of a thread. Owned by the mount; if it is stuck, by its thread. */
-struct probe {
-	struct rti_job job;
-	int (*space)(const char *path, struct rti_space *out);
-	struct rti_space answer;
-	int err;
-	char path[]; /* the root, then the mount point */
-};
-
-struct mount {
-	struct rt_filesystem row;
-	struct probe *probe;
-	enum kind kind;
-	/* A later mount has the same mount point, or an earlier one the same superblock. */
-	bool is_hidden;
-	bool is_stalled; /* the probe has not answered */
-	bool is_local;   /* the probe waits for nothing, so it needs no thread */
-	int err;         /* error of the last answer, or 0 */
-};
-
-struct mounts {
-	struct mount *mount;
-	size_t count, room;
+	{ "autofs", RTI_FS_NEVER },      { "proc", RTI_FS_PSEUDO },
+	{ "sysfs", RTI_FS_PSEUDO },      { "cgroup", RTI_FS_PSEUDO },
+	{ "cgroup2", RTI_FS_PSEUDO },    { "devpts", RTI_FS_PSEUDO },
+	{ "mqueue", RTI_FS_PSEUDO },     { "hugetlbfs", RTI_FS_PSEUDO },
+	{ "debugfs", RTI_FS_PSEUDO },    { "tracefs", RTI_FS_PSEUDO },
+	{ "securityfs", RTI_FS_PSEUDO }, { "pstore", RTI_FS_PSEUDO },
+	{ "bpf", RTI_FS_PSEUDO },        { "configfs", RTI_FS_PSEUDO },
+	{ "fusectl", RTI_FS_PSEUDO },    { "binfmt_misc", RTI_FS_PSEUDO },
+	{ "efivarfs", RTI_FS_PSEUDO },   { "selinuxfs", RTI_FS_PSEUDO },
+	{ "rpc_pipefs", RTI_FS_PSEUDO }, { "nsfs", RTI_FS_PSEUDO },
+	{ "nfs", RTI_FS_NETWORK },       { "nfs4", RTI_FS_NETWORK },
+	{ "cifs", RTI_FS_NETWORK },      { "smb3", RTI_FS_NETWORK },
+	{ "smbfs", RTI_FS_NETWORK },     { "ceph", RTI_FS_NETWORK },
+	{ "glusterfs", RTI_FS_NETWORK }, { "9p", RTI_FS_NETWORK },
+	{ "afs", RTI_FS_NETWORK },       { "beegfs", RTI_FS_NETWORK },
+	{ "lustre", RTI_FS_NETWORK },    { "gpfs", RTI_FS_NETWORK },
+	{ "ocfs2", RTI_FS_NETWORK },     { "gfs2", RTI_FS_NETWORK },
+	{ "ncpfs", RTI_FS_NETWORK },     { "coda", RTI_FS_NETWORK },
+	{ "orangefs", RTI_FS_NETWORK },  { "pvfs2", RTI_FS_NETWORK },
+	{ "virtiofs", RTI_FS_NETWORK },  { "vboxsf", RTI_FS_NETWORK },
+	{ "fuse", RTI_FS_NETWORK },      { "btrfs", RTI_FS_SHARED },
+	{ "bcachefs", RTI_FS_SHARED },   { "ubifs", RTI_FS_SHARED },
+	{ "zfs", RTI_FS_POOLED },
 };
 
 struct state {
@@ -100,7 +62,7 @@ struct state {
 	struct rti_file file;
 	struct rti_buf text; /* the mountinfo that mounts was made from */
 	bool must_read;      /* read mountinfo even if it has not changed */
-	struct mounts mounts;
+	struct rti_mounts mounts;
 	bool is_xfs_local; /* in this kernel */
 	struct rti_worker *worker;
 	struct rti_rows rows;
@@ -110,7 +72,7 @@ struct state {
 struct mount_parser {
 	const struct rti_context *ctx;
 	size_t root_len; /* offset of the mount point in each probe's path */
-	struct mounts mounts;
+	struct rti_mounts mounts;
 };
 
 static bool is_xfs_local(const struct rti_context *ctx)
@@ -132,79 +94,50 @@ static int fs_open(void *state, const struct rti_context *ctx)
 	return rti_worker_new(&st->worker);
 }
 
-static enum kind find_kind(const char *type)
+static enum rti_fs_kind find_kind(const char *type)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(type, kinds[i].type) == 0)
 			return kinds[i].kind;
-	return strncmp(type, "fuse.", 5) == 0 ? KIND_NETWORK : KIND_OTHER;
+	return strncmp(type, "fuse.", 5) == 0 ? RTI_FS_NETWORK : RTI_FS_OTHER;
 }
 
-static bool is_listed(const struct rti_mount *mount, enum kind kind, uint32_t flags)
+static bool is_listed(const struct rti_mount *mount, enum rti_fs_kind kind, uint32_t flags)
 {
-	if (kind == KIND_NEVER || kind == KIND_PSEUDO || mount->is_cut)
+	if (kind == RTI_FS_NEVER || kind == RTI_FS_PSEUDO || mount->is_cut)
 		return false;
-	return kind != KIND_NETWORK || flags & RT_OPT_NETWORK_FILESYSTEMS;
-}
-
-static void run_probe(struct rti_job *job)
-{
-	struct probe *probe = (struct probe *)job;
-
-	probe->err = probe->space(probe->path, &probe->answer);
-}
-
-static void free_probe(struct rti_job *job)
-{
-	free(job);
+	return kind != RTI_FS_NETWORK || flags & RT_OPT_NETWORK_FILESYSTEMS;
 }
 
 /* Returns NULL if memory is short. */
-static struct probe *new_probe(const struct rti_procfs *procfs, const char *mount_point)
+static struct rti_fs_mount *add_mount(struct rti_mounts *mounts)
 {
-	size_t root_len = strlen(procfs->root), len = strlen(mount_point);
-	struct probe *probe = calloc(1, sizeof(*probe) + root_len + len + 1);
-
-	if (!probe)
-		return NULL;
-	probe->job.run = run_probe;
-	probe->job.free = free_probe;
-	probe->job.thing = probe->path;
-	probe->space = procfs->ops->space;
-	memcpy(probe->path, procfs->root, root_len);
-	memcpy(probe->path + root_len, mount_point, len + 1);
-	return probe;
-}
-
-/* Returns NULL if memory is short. */
-static struct mount *add_mount(struct mounts *mounts)
-{
-	struct mount *mount =
+	struct rti_fs_mount *mount =
 	    rti_array_grow(mounts->mount, &mounts->room, mounts->count + 1, sizeof(*mount));
 
 	if (!mount)
 		return NULL;
 	mounts->mount = mount;
-	mounts->mount[mounts->count] = (struct mount){ 0 };
+	mounts->mount[mounts->count] = (struct rti_fs_mount){ 0 };
 	return &mounts->mount[mounts->count++];
 }
 
 /* Hide the earlier mounts on this mount point. */
 static void hide_mounts_at(struct mount_parser *parser, const char *mount_point)
 {
-	struct mounts *mounts = &parser->mounts;
+	struct rti_mounts *mounts = &parser->mounts;
 
 	for (size_t i = 0; i < mounts->count; i++)
 		if (strcmp(mounts->mount[i].probe->path + parser->root_len, mount_point) == 0)
 			mounts->mount[i].is_hidden = true;
 }
 
-static void fill_row(struct mount *mount, const struct rti_mount *from)
+static void fill_row(struct rti_fs_mount *mount, const struct rti_mount *from)
 {
 	struct rt_filesystem *row = &mount->row;
 
 	row->size = sizeof(*row);
-	row->flags = mount->kind == KIND_NETWORK ? RT_ITEM_NETWORK : 0;
+	row->flags = mount->kind == RTI_FS_NETWORK ? RT_ITEM_NETWORK : 0;
 	row->major = from->major;
 	row->minor = from->minor;
 	memcpy(row->type, from->type, sizeof(row->type));
@@ -216,14 +149,14 @@ static void fill_row(struct mount *mount, const struct rti_mount *from)
 static int add_if_listed(void *arg, const struct rti_mount *from)
 {
 	struct mount_parser *parser = arg;
-	enum kind kind = find_kind(from->type);
-	struct probe *probe;
-	struct mount *mount;
+	enum rti_fs_kind kind = find_kind(from->type);
+	struct rti_fs_probe *probe;
+	struct rti_fs_mount *mount;
 
 	hide_mounts_at(parser, from->mount_point);
 	if (!is_listed(from, kind, parser->ctx->flags))
 		return RTI_CONTINUE;
-	probe = new_probe(parser->ctx->procfs, from->mount_point);
+	probe = rti_fs_probe_new(parser->ctx->procfs, from->mount_point);
 	mount = probe ? add_mount(&parser->mounts) : NULL;
 	if (!mount) {
 		free(probe);
@@ -236,16 +169,16 @@ static int add_if_listed(void *arg, const struct rti_mount *from)
 }
 
 /* Subvolumes of one btrfs have different device numbers, so compare their source. */
-static bool is_same_superblock(const struct mount *a, const struct mount *b)
+static bool is_same_superblock(const struct rti_fs_mount *a, const struct rti_fs_mount *b)
 {
 	if (a->row.major == b->row.major && a->row.minor == b->row.minor)
 		return true;
-	return a->kind == KIND_SHARED && b->kind == KIND_SHARED &&
+	return a->kind == RTI_FS_SHARED && b->kind == RTI_FS_SHARED &&
 	       strcmp(a->row.source, b->row.source) == 0;
 }
 
 /* Hide every mount but the first visible one of each superblock. */
-static void hide_repeated(struct mounts *mounts)
+static void hide_repeated(struct rti_mounts *mounts)
 {
 	for (size_t i = 0; i < mounts->count; i++)
 		for (size_t j = 0; j < i && !mounts->mount[i].is_hidden; j++)
@@ -254,7 +187,7 @@ static void hide_repeated(struct mounts *mounts)
 				mounts->mount[i].is_hidden = true;
 }
 
-static bool is_same_mount(const struct mount *a, const struct mount *b)
+static bool is_same_mount(const struct rti_fs_mount *a, const struct rti_fs_mount *b)
 {
 	return a->row.major == b->row.major && a->row.minor == b->row.minor &&
 	       strcmp(a->row.type, b->row.type) == 0 && strcmp(a->row.source, b->row.source) == 0 &&
@@ -262,10 +195,10 @@ static bool is_same_mount(const struct mount *a, const struct mount *b)
 }
 
 /* If the mount was there before, keep its probe, which may be stuck, and its last figures. */
-static void keep_old_mount(struct mount *mount, struct mounts *before)
+static void keep_old_mount(struct rti_fs_mount *mount, struct rti_mounts *before)
 {
 	for (size_t i = 0; i < before->count; i++) {
-		struct mount *old = &before->mount[i];
+		struct rti_fs_mount *old = &before->mount[i];
 
 		if (!is_same_mount(mount, old))
 			continue;
@@ -276,22 +209,22 @@ static void keep_old_mount(struct mount *mount, struct mounts *before)
 	}
 }
 
-static void free_mounts(struct mounts *mounts, struct rti_worker *worker)
+static void free_mounts(struct rti_mounts *mounts, struct rti_worker *worker)
 {
 	for (size_t i = 0; i < mounts->count; i++)
 		rti_worker_free_job(worker, &mounts->mount[i].probe->job);
 	free(mounts->mount);
-	*mounts = (struct mounts){ 0 };
+	*mounts = (struct rti_mounts){ 0 };
 }
 
 /* Remove hidden mounts. The others keep what is known of them from before. */
-static void merge_mounts(struct mounts *mounts, struct mounts *before)
+static void merge_mounts(struct rti_mounts *mounts, struct rti_mounts *before)
 {
 	size_t visible = 0;
 
 	hide_repeated(mounts);
 	for (size_t i = 0; i < mounts->count; i++) {
-		struct mount *mount = &mounts->mount[i];
+		struct rti_fs_mount *mount = &mounts->mount[i];
 
 		if (mount->is_hidden) {
 			free(mount->probe);
@@ -308,11 +241,11 @@ static void merge_mounts(struct mounts *mounts, struct mounts *before)
 static int mark_waiting(void *arg, const struct rti_mount *from)
 {
 	bool has_quota = rti_fs_has_project_quota(from->super_options);
-	bool blocks = !rti_fs_is_local(from->type) && find_kind(from->type) != KIND_PSEUDO;
-	struct mounts *mounts = arg;
+	bool blocks = !rti_fs_is_local(from->type) && find_kind(from->type) != RTI_FS_PSEUDO;
+	struct rti_mounts *mounts = arg;
 
 	for (size_t i = 0; i < mounts->count; i++) {
-		struct mount *mount = &mounts->mount[i];
+		struct rti_fs_mount *mount = &mounts->mount[i];
 
 		if (has_quota && mount->row.major == from->major && mount->row.minor == from->minor)
 			mount->is_local = false;
@@ -388,88 +321,34 @@ static int refresh_mounts(struct state *st, const struct rti_context *ctx)
 	return err;
 }
 
-/* Returns true if the path of a mount led to it. A later mount on a parent directory, or another
- * root, may lead the path to another file system. Returns true for those with a device number for
- * each subvolume, since it is unknown there. */
-static bool is_reached(const struct mount *mount, const struct rti_space *answer)
+static bool is_on_storage(const struct rti_fs_mount *mount)
 {
-	if (mount->kind == KIND_SHARED || (answer->major == 0 && answer->minor == 0))
-		return true;
-	return mount->row.major == answer->major && mount->row.minor == answer->minor;
-}
-
-static void use_answer(struct mount *mount, struct rti_worker *worker, bool has_run)
-{
-	struct rt_filesystem *row = &mount->row;
-	const struct rti_space *answer = &mount->probe->answer;
-
-	mount->is_stalled = !has_run || !rti_worker_is_idle(worker, &mount->probe->job);
-	row->flags &= ~(RT_ITEM_STALLED | RT_ITEM_IN_TOTAL);
-	row->flags |= mount->is_stalled ? RT_ITEM_STALLED : 0;
-	if (mount->is_stalled)
-		return;
-	mount->err = mount->probe->err < 0       ? mount->probe->err
-	             : is_reached(mount, answer) ? 0
-	                                         : -ENOENT;
-	if (mount->err < 0)
-		return;
-	row->total_bytes = answer->total_bytes;
-	row->free_bytes = answer->free_bytes;
-	row->available_bytes = answer->available_bytes;
-	row->used_bytes =
-	    answer->total_bytes > answer->free_bytes ? answer->total_bytes - answer->free_bytes : 0;
-}
-
-/* Probe all mounts. Returns 0, or the -errno for which those that may block could not be probed. */
-static int probe_mounts(struct state *st)
-{
-	int err;
-
-	for (size_t i = 0; i < st->mounts.count; i++) {
-		struct mount *mount = &st->mounts.mount[i];
-		struct rti_job *job = &mount->probe->job;
-
-		/* One that led through another mount before may still wait for it. */
-		mount->is_local = mount->is_local && rti_worker_is_idle(st->worker, job);
-		if (mount->is_local)
-			job->run(job);
-		else
-			rti_worker_submit(st->worker, job);
-	}
-	err = rti_worker_run(st->worker, PROBE_WAIT_NS, SAMPLE_WAIT_NS);
-	for (size_t i = 0; i < st->mounts.count; i++)
-		use_answer(&st->mounts.mount[i], st->worker,
-		           err == 0 || st->mounts.mount[i].is_local);
-	return err;
-}
-
-static bool is_on_storage(const struct mount *mount)
-{
-	if (mount->kind != KIND_OTHER)
-		return mount->kind == KIND_SHARED || mount->kind == KIND_POOLED;
+	if (mount->kind != RTI_FS_OTHER)
+		return mount->kind == RTI_FS_SHARED || mount->kind == RTI_FS_POOLED;
 	return mount->row.major != MAJOR_NONE && mount->row.major != MAJOR_RAM &&
 	       mount->row.major != MAJOR_LOOP &&
 	       strncmp(mount->row.source, "/dev/zram", strlen("/dev/zram")) != 0;
 }
 
 /* E.g.: "tank/home" is a data set of the pool "tank". */
-static bool is_same_pool(const struct mount *a, const struct mount *b)
+static bool is_same_pool(const struct rti_fs_mount *a, const struct rti_fs_mount *b)
 {
 	size_t len = strcspn(a->row.source, "/");
 
-	return a->kind == KIND_POOLED && b->kind == KIND_POOLED &&
+	return a->kind == RTI_FS_POOLED && b->kind == RTI_FS_POOLED &&
 	       strcspn(b->row.source, "/") == len && memcmp(a->row.source, b->row.source, len) == 0;
 }
 
-static bool is_pool_counted(const struct mounts *mounts, const struct mount *mount)
+static bool is_pool_counted(const struct rti_mounts *mounts, const struct rti_fs_mount *mount)
 {
-	for (const struct mount *other = mounts->mount; other < mount; other++)
+	for (const struct rti_fs_mount *other = mounts->mount; other < mount; other++)
 		if (other->row.flags & RT_ITEM_IN_TOTAL && is_same_pool(other, mount))
 			return true;
 	return false;
 }
 
-static void add_to_total(const struct mounts *mounts, struct mount *mount, struct rt_metrics *out)
+static void add_to_total(const struct rti_mounts *mounts, struct rti_fs_mount *mount,
+                         struct rt_metrics *out)
 {
 	const struct rt_filesystem *row = &mount->row;
 	bool is_free_counted = is_pool_counted(mounts, mount);
@@ -491,13 +370,13 @@ static void zero_total(struct rt_metrics *out)
 
 /* Sum the file systems on storage. Returns 0, or the -errno for which the first missing one could
  * not be added. */
-static int set_total(struct mounts *mounts, struct rt_metrics *out)
+static int set_total(struct rti_mounts *mounts, struct rt_metrics *out)
 {
 	int first = 0;
 
 	zero_total(out);
 	for (size_t i = 0; i < mounts->count; i++) {
-		struct mount *mount = &mounts->mount[i];
+		struct rti_fs_mount *mount = &mounts->mount[i];
 		int err = mount->is_stalled ? -ETIMEDOUT : mount->err;
 
 		out->filesystems_skipped += mount->is_stalled != 0;
@@ -514,11 +393,11 @@ static int set_total(struct mounts *mounts, struct rt_metrics *out)
 /* Leave out file systems without blocks: they are pseudo file systems that kinds[] lacks. */
 static void fill_rows(struct state *st)
 {
-	const struct mounts *mounts = &st->mounts;
+	const struct rti_mounts *mounts = &st->mounts;
 	struct rt_filesystem *row = st->rows.data;
 
 	for (size_t i = 0; i < mounts->count; i++) {
-		const struct mount *mount = &mounts->mount[i];
+		const struct rti_fs_mount *mount = &mounts->mount[i];
 
 		if (mount->is_stalled || (mount->err == 0 && mount->row.total_bytes > 0))
 			row[st->rows.count++] = mount->row;
@@ -554,7 +433,7 @@ static int fs_collect(void *state, const struct rti_context *ctx, struct rt_metr
 		err = refresh_mounts(st, ctx);
 	if (err < 0)
 		return err;
-	probed = probe_mounts(st);
+	probed = rti_fs_probe_all(&st->mounts, st->worker);
 	err = set_total(&st->mounts, out);
 	if (rti_rows_reserve(&st->rows, st->mounts.count, sizeof(struct rt_filesystem)) < 0)
 		return -ENOMEM;

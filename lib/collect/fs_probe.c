@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks the file systems of a list of mounts for their space. */
+#include "collect/fs_probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBE_WAIT_NS 25000000u   /* then the next mount is probed on another thread */
+#define SAMPLE_WAIT_NS 100000000u /* for all mounts of one sample */
+
+static void run_probe(struct rti_job *job)
+{
+	struct rti_fs_probe *probe = (struct rti_fs_probe *)job;
+
+	probe->err = probe->space(probe->path, &probe->answer);
+}
+
+static void free_probe(struct rti_job *job)
+{
+	free(job);
+}
+
+struct rti_fs_probe *rti_fs_probe_new(const struct rti_procfs *procfs, const char *mount_point)
+{
+	size_t root_len = strlen(procfs->root), len = strlen(mount_point);
+	struct rti_fs_probe *probe = calloc(1, sizeof(*probe) + root_len + len + 1);
+
+	if (!probe)
+		return NULL;
+	probe->job.run = run_probe;
+	probe->job.free = free_probe;
+	probe->job.thing = probe->path;
+	probe->space = procfs->ops->space;
+	memcpy(probe->path, procfs->root, root_len);
+	memcpy(probe->path + root_len, mount_point, len + 1);
+	return probe;
+}
+
+/* Returns true if the path of a mount led to it. A later mount on a parent directory, or another
+ * root, may lead the path to another file system. Returns true for those with a device number for
+ * each subvolume, since it is unknown there. */
+static bool is_reached(const struct rti_fs_mount *mount, const struct rti_space *answer)
+{
+	if (mount->kind == RTI_FS_SHARED || (answer->major == 0 && answer->minor == 0))
+		return true;
+	return mount->row.major == answer->major && mount->row.minor == answer->minor;
+}
+
+static void use_answer(struct rti_fs_mount *mount, struct rti_worker *worker, bool has_run)
+{
+	struct rt_filesystem *row = &mount->row;
+	const struct rti_space *answer = &mount->probe->answer;
+
+	mount->is_stalled = !has_run || !rti_worker_is_idle(worker, &mount->probe->job);
+	row->flags &= ~(RT_ITEM_STALLED | RT_ITEM_IN_TOTAL);
+	row->flags |= mount->is_stalled ? RT_ITEM_STALLED : 0;
+	if (mount->is_stalled)
+		return;
+	mount->err = mount->probe->err < 0       ? mount->probe->err
+	             : is_reached(mount, answer) ? 0
+	                                         : -ENOENT;
+	if (mount->err < 0)
+		return;
+	row->total_bytes = answer->total_bytes;
+	row->free_bytes = answer->free_bytes;
+	row->available_bytes = answer->available_bytes;
+	row->used_bytes =
+	    answer->total_bytes > answer->free_bytes ? answer->total_bytes - answer->free_bytes : 0;
+}
+
+int rti_fs_probe_all(struct rti_mounts *mounts, struct rti_worker *worker)
+{
+	int err;
+
+	for (size_t i = 0; i < mounts->count; i++) {
+		struct rti_fs_mount *mount = &mounts->mount[i];
+		struct rti_job *job = &mount->probe->job;
+
+		/* One that led through another mount before may still wait for it. */
+		mount->is_local = mount->is_local && rti_worker_is_idle(worker, job);
+		if (mount->is_local)
+			job->run(job);
+		else
+			rti_worker_submit(worker, job);
+	}
+	err = rti_worker_run(worker, PROBE_WAIT_NS, SAMPLE_WAIT_NS);
+	for (size_t i = 0; i < mounts->count; i++)
+		use_answer(&mounts->mount[i], worker, err == 0 || mounts->mount[i].is_local);
+	return err;
+}
