@@ -52,7 +52,9 @@ static void use_answer(struct rti_fs_mount *mount, struct rti_worker *worker, bo
 	struct rt_filesystem *row = &mount->row;
 	const struct rti_space *answer = &mount->probe->answer;
 
-	mount->is_stalled = !has_run || !rti_worker_is_idle(worker, &mount->probe->job);
+	mount->is_submitted =
+	    mount->is_submitted && !rti_worker_is_idle(worker, &mount->probe->job);
+	mount->is_stalled = !has_run || mount->is_submitted;
 	row->flags &= ~(RT_ITEM_STALLED | RT_ITEM_IN_TOTAL);
 	row->flags |= mount->is_stalled ? RT_ITEM_STALLED : 0;
 	if (mount->is_stalled)
@@ -69,23 +71,69 @@ static void use_answer(struct rti_fs_mount *mount, struct rti_worker *worker, bo
 	    answer->total_bytes > answer->free_bytes ? answer->total_bytes - answer->free_bytes : 0;
 }
 
-int rti_fs_probe_all(struct rti_mounts *mounts, struct rti_worker *worker)
+static bool is_id_of_another(const struct rti_mounts *mounts, const struct rti_fs_mount *mount)
 {
-	int err;
+	for (size_t i = 0; i < mounts->count; i++) {
+		if (&mounts->mount[i] != mount &&
+		    mounts->mount[i].probe->answer.id == mount->probe->answer.id)
+			return true;
+	}
+	return false;
+}
+
+/* A path leads to another file system than before if a directory above the mount is renamed, which
+ * is no change of mounts. That other file system has another id, unless it is a copy. E.g.: ext4
+ * on a snapshot of a disk. So a copy is asked for its device in each sample, which is half of the
+ * cost. */
+static void compare_ids(struct rti_mounts *mounts)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		struct rti_fs_mount *mount = &mounts->mount[i];
+
+		if (mount->is_stalled || mount->probe->err < 0)
+			return;
+	}
+	for (size_t i = 0; i < mounts->count; i++) {
+		struct rti_fs_mount *mount = &mounts->mount[i];
+
+		mount->has_own_id = mount->probe->answer.id && !is_id_of_another(mounts, mount);
+	}
+	mounts->are_ids_compared = true;
+}
+
+/* Returns whether there is something to run by threads. */
+static bool submit_probes(struct rti_mounts *mounts, struct rti_worker *worker)
+{
+	bool is_any_submitted = false;
 
 	for (size_t i = 0; i < mounts->count; i++) {
 		struct rti_fs_mount *mount = &mounts->mount[i];
 		struct rti_job *job = &mount->probe->job;
 
 		/* One that led through another mount before may still wait for it. */
-		mount->is_local = mount->is_local && rti_worker_is_idle(worker, job);
+		mount->is_submitted = mount->is_submitted && !rti_worker_is_idle(worker, job);
+		if (!mount->is_submitted && !mount->has_own_id)
+			mount->probe->answer.id = 0;
+		mount->is_local = mount->is_local && !mount->is_submitted;
+		mount->is_submitted = !mount->is_local;
 		if (mount->is_local)
 			job->run(job);
 		else
 			rti_worker_submit(worker, job);
+		is_any_submitted |= mount->is_submitted;
 	}
-	err = rti_worker_run(worker, PROBE_WAIT_NS, SAMPLE_WAIT_NS);
+	return is_any_submitted;
+}
+
+int rti_fs_probe_all(struct rti_mounts *mounts, struct rti_worker *worker)
+{
+	int err = submit_probes(mounts, worker)
+	              ? rti_worker_run(worker, PROBE_WAIT_NS, SAMPLE_WAIT_NS)
+	              : 0;
+
 	for (size_t i = 0; i < mounts->count; i++)
 		use_answer(&mounts->mount[i], worker, err == 0 || mounts->mount[i].is_local);
+	if (err == 0 && !mounts->are_ids_compared)
+		compare_ids(mounts);
 	return err;
 }

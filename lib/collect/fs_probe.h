@@ -38,14 +38,19 @@ struct rti_fs_mount {
 	enum rti_fs_kind kind;
 	/* A later mount has the same mount point, or an earlier one the same superblock. */
 	bool is_hidden;
-	bool is_stalled; /* the probe has not answered */
-	bool is_local;   /* the probe waits for nothing, so it needs no thread */
-	int err;         /* error of the last answer, or 0 */
+	bool is_local; /* the probe waits for nothing, so it needs no thread */
+
+	/* Written by fs_probe.c. */
+	bool is_stalled;   /* the probe has not answered */
+	bool is_submitted; /* the probe may be with a thread */
+	bool has_own_id;   /* no other mount has the id of its file system */
+	int err;           /* error of the last answer, or 0 */
 };
 
 struct rti_mounts {
 	struct rti_fs_mount *mount;
 	size_t count, room;
+	bool are_ids_compared; /* written by fs_probe.c, and false for a new list */
 };
 
 /* Returns a probe of the file system at a mount point, or NULL if memory is short. */

@@ -261,6 +261,7 @@ static void find_local(struct state *st, const struct rti_context *ctx)
 	for (size_t i = 0; i < st->mounts.count; i++) {
 		const char *type = st->mounts.mount[i].row.type;
 
+		st->mounts.mount[i].has_own_id = false;
 		st->mounts.mount[i].is_local = !ctx->procfs->is_foreign && rti_fs_is_local(type) &&
 		                               (st->is_xfs_local || strcmp(type, "xfs") != 0);
 	}

@@ -72,10 +72,15 @@ static int linux_space(const char *path, struct rti_space *out)
 	struct statvfs fs;
 	struct stat st;
 
-	if (statvfs(path, &fs) < 0 || stat(path, &st) < 0)
+	if (statvfs(path, &fs) < 0)
 		return -errno;
-	out->major = major(st.st_dev);
-	out->minor = minor(st.st_dev);
+	if (fs.f_fsid == 0 || fs.f_fsid != out->id) {
+		if (stat(path, &st) < 0)
+			return -errno;
+		out->major = major(st.st_dev);
+		out->minor = minor(st.st_dev);
+	}
+	out->id = fs.f_fsid;
 	out->total_bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
 	out->free_bytes = (uint64_t)fs.f_bfree * fs.f_frsize;
 	out->available_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;

@@ -21,6 +21,7 @@ struct rti_buf {
 struct rti_space {
 	uint64_t total_bytes, free_bytes, available_bytes;
 	uint32_t major, minor; /* of the file system that the path leads to; 0:0 is unknown */
+	uint64_t id;           /* of that file system, as statfs(2) has it; 0: none */
 };
 
 /* The file calls. Tests replace them to get EACCES as root, short reads, and files that vanish
@@ -31,6 +32,8 @@ struct rti_procfs_ops {
 	ssize_t (*getdents)(int fd, void *buf, size_t len);
 	ssize_t (*readlink)(int dirfd, const char *path, char *buf, size_t len);
 	int (*access)(int dirfd, const char *path);
+	/* If out->id is the id of the file system before the call, its device is not asked for
+	 * again: major and minor stay what they are. */
 	int (*space)(const char *path, struct rti_space *out);
 	/* Returns the size of a file, as stat(2) has it. NULL: not known. */
 	int64_t (*size)(int dirfd, const char *path);

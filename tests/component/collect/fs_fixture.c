@@ -14,6 +14,7 @@ struct answer {
 	uint64_t total, free, available;
 	int gate; /* blocks until this has a byte; 0: does not block */
 	uint32_t major, minor;
+	uint64_t id, known_id;
 };
 
 struct fs_fixture fs;
@@ -33,7 +34,7 @@ static struct answer *find_answer(const char *path)
 	return NULL;
 }
 
-static const struct answer *find_answer_below_root(const char *path)
+static struct answer *find_answer_below_root(const char *path)
 {
 	size_t len = strlen(fs.root.root);
 
@@ -43,19 +44,21 @@ static const struct answer *find_answer_below_root(const char *path)
 static int fake_space(const char *path, struct rti_space *out)
 {
 	struct answer answer = { .err = -ENXIO };
-	const struct answer *found;
+	struct answer *found;
 	char byte;
 
 	pthread_mutex_lock(&answers.lock);
 	answers.queries++;
 	found = find_answer_below_root(path);
-	if (found)
+	if (found) {
+		found->known_id = out->id;
 		answer = *found;
+	}
 	pthread_mutex_unlock(&answers.lock);
 	if (answer.gate && read(answer.gate, &byte, 1) != 1)
 		return -EIO;
-	*out = (struct rti_space){ answer.total, answer.free, answer.available, answer.major,
-		                   answer.minor };
+	*out = (struct rti_space){ answer.total, answer.free,  answer.available,
+		                   answer.major, answer.minor, answer.id };
 	return answer.err;
 }
 
@@ -70,7 +73,8 @@ void fs_set_answer(const char *path, int err, uint64_t total, uint64_t free_byte
 	while (!answer && answers.answer[i].path)
 		i++;
 	answer = answer ? answer : &answers.answer[i];
-	*answer = (struct answer){ path, err, total, free_bytes, available, answer->gate, 0, 0 };
+	*answer =
+	    (struct answer){ path, err, total, free_bytes, available, answer->gate, 0, 0, 0, 0 };
 	pthread_mutex_unlock(&answers.lock);
 }
 
@@ -80,6 +84,23 @@ void fs_set_device(const char *path, uint32_t major, uint32_t minor)
 	find_answer(path)->major = major;
 	find_answer(path)->minor = minor;
 	pthread_mutex_unlock(&answers.lock);
+}
+
+void fs_set_id(const char *path, uint64_t id)
+{
+	pthread_mutex_lock(&answers.lock);
+	find_answer(path)->id = id;
+	pthread_mutex_unlock(&answers.lock);
+}
+
+uint64_t fs_get_known_id(const char *path)
+{
+	uint64_t id;
+
+	pthread_mutex_lock(&answers.lock);
+	id = find_answer(path)->known_id;
+	pthread_mutex_unlock(&answers.lock);
+	return id;
 }
 
 void fs_set_gate(const char *path, int gate)

@@ -36,6 +36,12 @@ void fs_set_answer(const char *path, int err, uint64_t total, uint64_t free_byte
 /* Set the device number in the answer for a path. 0:0 by default: unknown. */
 void fs_set_device(const char *path, uint32_t major, uint32_t minor);
 
+/* Set the id of the file system in the answer for a path. 0 by default: none. */
+void fs_set_id(const char *path, uint64_t id);
+
+/* Returns the id that the last query of a path had from before. */
+uint64_t fs_get_known_id(const char *path);
+
 /* Make the answer for a path block until the descriptor has a byte to read. 0: do not block. */
 void fs_set_gate(const char *path, int gate);
 

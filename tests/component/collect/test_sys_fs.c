@@ -103,6 +103,34 @@ START_TEST(mount_below_a_later_parent_mount_is_skipped)
 }
 END_TEST
 
+/* Two file systems are copies, with one id. */
+START_TEST(device_of_a_file_system_with_an_id_of_its_own_is_asked_for_once)
+{
+	fixture_write(&fs.root, "proc/1/mountinfo",
+	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "28 27 8:3 / /a" OPTIONS "ext4 /dev/sda3 rw\n"
+	              "29 27 8:4 / /b" OPTIONS "ext4 /dev/sda4 rw\n");
+	fs_set_answer("/", 0, 1000, 400, 350);
+	fs_set_answer("/a", 0, 70, 60, 50);
+	fs_set_answer("/b", 0, 70, 60, 50);
+	fs_set_id("/", 11);
+	fs_set_id("/a", 12);
+	fs_set_id("/b", 12);
+	fs_open(0);
+	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+	ck_assert_uint_eq(fs_get_known_id("/"), 0);
+	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+	ck_assert_uint_eq(fs_get_known_id("/"), 11);
+	ck_assert_uint_eq(fs_get_known_id("/a"), 0);
+	ck_assert_uint_eq(fs_get_known_id("/b"), 0);
+
+	/* What is mounted has changed, so the path may lead elsewhere. */
+	fixture_write(&fs.root, "proc/1/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n");
+	ck_assert_int_eq(sampler_take(&fs.sampler), 0);
+	ck_assert_uint_eq(fs_get_known_id("/"), 0);
+}
+END_TEST
+
 /* The data sets use 100, 250 and 40 bytes. Both data sets of "tank" report its 900 free bytes. */
 START_TEST(zfs_datasets_of_one_pool_share_its_free_space)
 {
@@ -322,6 +350,7 @@ int main(void)
 	tcase_add_test(choice, mount_point_with_escapes_is_decoded);
 	tcase_add_test(choice, filesystem_mounted_twice_is_counted_once);
 	tcase_add_test(choice, mount_below_a_later_parent_mount_is_skipped);
+	tcase_add_test(choice, device_of_a_file_system_with_an_id_of_its_own_is_asked_for_once);
 	tcase_add_test(choice, zfs_datasets_of_one_pool_share_its_free_space);
 	tcase_add_test(choice, memory_and_loop_devices_are_not_in_the_total);
 	tcase_add_test(choice, mount_hidden_by_a_later_mount_is_skipped);
