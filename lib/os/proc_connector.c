@@ -147,7 +147,7 @@ static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also
 
 	/* Do this before the first event arrives: one that does not fit would look like a loss. */
 	enlarge_buffer(fd, also);
-	err = attach(fd, also);
+	err = also & RTI_EVENTS_UNFILTERED ? 0 : attach(fd, also);
 	if (err == 0 && (bind(fd, (const struct sockaddr *)&group, sizeof(group)) < 0 ||
 	                 getsockname(fd, (struct sockaddr *)&self, &self_len) < 0))
 		err = -errno;
@@ -187,9 +187,21 @@ int rti_events_open(unsigned also)
 	return open_events(attach_filter, also, events);
 }
 
-int rti_events_open_threads(void)
+int rti_events_open_threads(unsigned also)
 {
-	return open_events(attach_thread_filter, 0, RTI_EVENT_WHAT_FORK);
+	return open_events(attach_thread_filter, also, RTI_EVENT_WHAT_FORK);
+}
+
+void rti_events_filter(int fd, unsigned also)
+{
+	if (fd >= 0)
+		attach_filter(fd, also);
+}
+
+void rti_events_filter_threads(int fd)
+{
+	if (fd >= 0)
+		attach_thread_filter(fd, 0);
 }
 
 void rti_events_close(int fd)

@@ -17,6 +17,9 @@
 #define RTI_EVENTS_TRACERS 4u      /* a tracer attached to a process */
 /* Instead of them: forks alone, as far as the kernel can restrict them. Fewer wait at most. */
 #define RTI_EVENTS_FORKS_ALONE 8u
+/* Events of threads arrive with the others until the socket gets its filter. To make a filter takes
+ * 20 us: a caller that is about to start a program does so afterwards. */
+#define RTI_EVENTS_UNFILTERED 16u
 
 /* Subscribe to all events from now on. also is a set of the flags above.
  *
@@ -26,8 +29,14 @@ int rti_events_open(unsigned also);
 
 /* Subscribe to the starts of threads, and to nothing else. Each is an RTI_EVENT_FORK with a tid
  * other than the pid. They have a socket of their own: threads start far more often than processes,
- * and must not take up the room of the other events. Returns as rti_events_open(). */
-int rti_events_open_threads(void);
+ * and must not take up the room of the other events. also is 0 or RTI_EVENTS_UNFILTERED. Returns as
+ * rti_events_open(). */
+int rti_events_open_threads(unsigned also);
+
+/* Give a socket that was opened unfiltered its filter. Events that have arrived before stay. If
+ * memory is short, it stays unfiltered. fd may be negative. */
+void rti_events_filter(int fd, unsigned also);
+void rti_events_filter_threads(int fd);
 
 /* Returns how many events the socket can hold. */
 uint32_t rti_events_capacity(int fd);

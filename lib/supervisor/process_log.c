@@ -47,6 +47,8 @@ static void handle_fork(const struct rti_process_event *event)
 	const struct rti_process_record *parent;
 	struct rti_process_record *record;
 
+	if (event->tid != event->pid) /* of a thread, before the filter */
+		return;
 	if (!rti_descendant_set_fork(&process_log->descendants, event->ppid, event->pid)) {
 		rts_record_forget_pid(event->pid);
 		return;
@@ -150,17 +152,21 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	}
 }
 
+static unsigned wanted_events(void)
+{
+	return process_log->opts.has_list
+	           ? RTI_EVENTS_TRACERS | RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS
+	           : RTI_EVENTS_TRACERS;
+}
+
 /* Returns an RTI_EVENTS_ value. */
 static uint32_t subscribe(void)
 {
-	unsigned also = RTI_EVENTS_TRACERS;
 	uint32_t batch_ms;
 
-	if (process_log->opts.has_list)
-		also |= RTI_EVENTS_NAMES | RTI_EVENTS_THREAD_EXITS;
-
-	process_log->events = rti_events_open(also);
-	process_log->threads = process_log->events < 0 ? -1 : rti_events_open_threads();
+	process_log->events = rti_events_open(wanted_events() | RTI_EVENTS_UNFILTERED);
+	process_log->threads =
+	    process_log->events < 0 ? -1 : rti_events_open_threads(RTI_EVENTS_UNFILTERED);
 	if (process_log->events < 0)
 		return RTI_EVENTS_UNAVAILABLE;
 	batch_ms = rti_events_capacity(process_log->events) / EVENTS_PER_MS;
@@ -204,6 +210,8 @@ void rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib)
 {
 	process_log->program = pid;
 	process_log->inherited_maxrss_kib = inherited_maxrss_kib;
+	rti_events_filter(process_log->events, wanted_events());
+	rti_events_filter_threads(process_log->threads);
 }
 
 /* Threads may run on without their leader. */

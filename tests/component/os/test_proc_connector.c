@@ -346,7 +346,7 @@ static int has_all_thread_forks(void *arg)
 
 START_TEST(thread_subscription_receives_starts_of_threads_alone)
 {
-	subscribe_with(rti_events_open_threads());
+	subscribe_with(rti_events_open_threads(0));
 	reap(start_child(exec_shell));
 	run_threads();
 	wait_until(has_all_thread_forks, NULL);
@@ -355,6 +355,23 @@ START_TEST(thread_subscription_receives_starts_of_threads_alone)
 	ck_assert_uint_eq(fix.received.thread_forks, THREADS);
 	ck_assert_uint_eq(fix.received.fork_counts + fix.received.execs, 0);
 	ck_assert_uint_eq(fix.received.exits + fix.received.thread_exits, 0);
+	unsubscribe();
+}
+END_TEST
+
+START_TEST(events_of_threads_are_received_until_the_filter_is_set)
+{
+	subscribe(RTI_EVENTS_UNFILTERED);
+	run_threads();
+	wait_until(has_all_thread_forks, NULL);
+	rti_events_filter(fix.events, 0);
+	drain_checked();
+	fix.received.thread_forks = 0;
+	run_threads();
+	reap(start_child(do_nothing));
+	if (!wait_for_exits(1)) /* its exit event comes last */
+		return;
+	ck_assert_uint_eq(fix.received.thread_forks, 0);
 	unsubscribe();
 }
 END_TEST
@@ -534,6 +551,7 @@ int main(void)
 	tcase_add_test(received_case, exit_by_signal_has_it_in_the_status);
 	tcase_add_test(received_case, thread_exits_if_requested_are_received);
 	tcase_add_test(received_case, thread_subscription_receives_starts_of_threads_alone);
+	tcase_add_test(received_case, events_of_threads_are_received_until_the_filter_is_set);
 	tcase_add_loop_test(received_case, tracer_if_requested_is_received, 0, 2);
 	tcase_add_loop_test(received_case, comm_changes_if_requested_are_received, 0, 2);
 	tcase_add_test(filtered_case, thread_events_by_default_are_filtered);
