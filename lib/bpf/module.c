@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "os/library.h"
 #include "os/origin.h"
@@ -19,7 +20,7 @@ static int open_plugin(struct rti_module *module, const char *path, const char *
                        struct rti_module_version version)
 {
 	struct rti_module_version found;
-	int err = *path ? rti_library_open(path, &module->handle) : -ENOENT;
+	int err = rti_library_open(path, &module->handle);
 
 	if (err < 0)
 		return err;
@@ -33,20 +34,33 @@ static int open_plugin(struct rti_module *module, const char *path, const char *
 	return -ENOENT;
 }
 
+/* Open the file that was checked, and not what its path leads to by now. */
+static int open_beside(struct rti_module *module, const char *name, struct rti_origin_file *file,
+                       const char *entry, struct rti_module_version version)
+{
+	char path[RTI_DESCRIPTOR_PATH_MAX];
+	int err = rti_origin_open(name, file);
+
+	if (err < 0)
+		return err;
+	rti_origin_descriptor_path(file->dir, file->name, path);
+	err = open_plugin(module, path, entry, version);
+	close(file->dir);
+	return err;
+}
+
 int rti_module_open(struct rti_module *module, const char *entry, struct rti_module_version version)
 {
-	char *path; /* too large for the stack of a small thread */
+	struct rti_origin_file *file; /* too large for the stack of a small thread */
 	int err = -ENOENT;
 
-	path = malloc(RTI_ORIGIN_PATH_MAX);
-	if (!path)
+	file = malloc(sizeof(*file));
+	if (!file)
 		return -ENOMEM;
 	for (size_t i = 0; err == -ENOENT && i < sizeof(beside_library) / sizeof(beside_library[0]);
-	     i++) {
-		rti_origin_path(beside_library[i], path);
-		err = open_plugin(module, path, entry, version);
-	}
-	free(path);
+	     i++)
+		err = open_beside(module, beside_library[i], file, entry, version);
+	free(file);
 	return err == -ENOENT ? open_plugin(module, installed, entry, version) : err;
 }
 

@@ -16,7 +16,7 @@
 
 #include "command/own_supervisor.h"
 #include "os/fd_map.h"
-#include "os/helper_path.h"
+#include "os/helper.h"
 #include "os/pidfd.h"
 #include "os/platform.h"
 #include "os/reap_later.h"
@@ -61,22 +61,22 @@ static int set_error(struct rti_supervisor *s, int err)
 	return -EOPNOTSUPP;
 }
 
-/* Tries one place after the other until there is a file. The supervisor gets the descriptors of the
+/* The supervisor gets the descriptors of the
  * program, which inherits them. So its own must not have their numbers. */
 static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts *opts, int socket,
                       int memory)
 {
-	char socket_text[RTI_DECIMAL_MAX], memory_text[RTI_DECIMAL_MAX], path[RTI_ORIGIN_PATH_MAX];
+	char socket_text[RTI_DECIMAL_MAX], memory_text[RTI_DECIMAL_MAX];
 	struct rti_spawn supervisor = opts->program;
-	const char **argv, *at;
-	int err = -ENOENT;
+	struct rti_origin_file file;
+	const char **argv;
+	int err;
 
 	rti_decimal(socket_text, (uint64_t)socket);
 	rti_decimal(memory_text, (uint64_t)memory);
 	argv = make_argv(socket_text, memory_text, opts);
 	if (!argv)
 		return -ENOMEM;
-	supervisor.argv = argv;
 	supervisor.use_path = false;
 	supervisor.cwd = NULL;
 	/* These are for the program; see its flags. */
@@ -84,11 +84,9 @@ static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts
 	supervisor.has_new_session = false;
 	supervisor.keep_fd[0] = socket;
 	supervisor.keep_fd[1] = memory;
-	for (unsigned n = 0; err == -ENOENT && (at = rti_helper_path(RTI_SUPERVISOR_NAME, n, path));
-	     n++) {
-		argv[0] = at;
-		err = rti_spawn(&supervisor, &s->supervisor_pid);
-	}
+	err = rti_helper_spawn(RTI_SUPERVISOR_NAME, &supervisor, argv, &file, &s->supervisor_pid);
+	if (file.dir >= 0)
+		close(file.dir);
 	free(argv);
 	return rti_helper_is_missing(err) ? set_error(s, -ENOPKG) : err;
 }

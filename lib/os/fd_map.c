@@ -121,8 +121,16 @@ static int add_closes_from(posix_spawn_file_actions_t *actions, int from)
 #endif
 }
 
+static bool is_kept(const int *keep, size_t count, int fd)
+{
+	for (size_t i = 0; i < count; i++)
+		if (keep[i] == fd)
+			return true;
+	return false;
+}
+
 /* It is no error to close a descriptor that is not open. */
-int rti_fd_map_add_closes(const struct rti_fd_map *map, const int keep[2],
+int rti_fd_map_add_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count,
                           posix_spawn_file_actions_t *actions)
 {
 	int last = FIRST_OTHER - 1, err = 0;
@@ -130,11 +138,11 @@ int rti_fd_map_add_closes(const struct rti_fd_map *map, const int keep[2],
 	for (size_t i = 0; i < map->count; i++)
 		if (map->fds[i].target > last)
 			last = map->fds[i].target;
-	for (int i = 0; i < 2; i++)
+	for (size_t i = 0; i < keep_count; i++)
 		if (keep[i] > last)
 			last = keep[i];
 	for (int fd = FIRST_OTHER; err == 0 && fd < last; fd++)
-		if (fd != keep[0] && fd != keep[1] && !is_target(map->fds, map->count, fd))
+		if (!is_kept(keep, keep_count, fd) && !is_target(map->fds, map->count, fd))
 			err = posix_spawn_file_actions_addclose(actions, fd);
 	return err ? err : add_closes_from(actions, last + 1);
 }

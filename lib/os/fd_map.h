@@ -32,7 +32,7 @@ int rti_fd_map_add(const struct rti_fd_map *map, posix_spawn_file_actions_t *act
 
 /* Have the child close all others but 0, 1, 2 and the ones to keep; 0: none. Returns 0 or a
  * positive errno. */
-int rti_fd_map_add_closes(const struct rti_fd_map *map, const int keep[2],
+int rti_fd_map_add_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count,
                           posix_spawn_file_actions_t *actions);
 
 /* Copy a descriptor to a number that is no target. Returns the copy, which is close-on-exec, or

@@ -1,28 +1,134 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths relative to the file that this code was loaded from, like $ORIGIN of ld.so(8). */
+/* Files relative to the one that this code was loaded from, like $ORIGIN of ld.so(8). */
 #include "os/origin.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-void rti_origin_path(const char *name, char out[RTI_ORIGIN_PATH_MAX])
+#include "util/decimal.h"
+
+#define NAME_MAX_BYTES 255
+
+/* Whether an address is in the main program. A program that ld.so has loaded says in PT_PHDR how
+ * far it was moved. One without it is linked statically, so it has no other code. */
+static bool is_in_program(uintptr_t address)
 {
-	size_t dir_len, name_len = strlen(name);
+	const ElfW(Phdr) *headers = (const void *)getauxval(AT_PHDR);
+	size_t count = headers ? getauxval(AT_PHNUM) : 0, i = 0;
+	uintptr_t moved;
+
+	while (i < count && headers[i].p_type != PT_PHDR)
+		i++;
+	if (i == count)
+		return true;
+	moved = (uintptr_t)headers - headers[i].p_vaddr;
+	for (i = 0; i < count; i++)
+		if (headers[i].p_type == PT_LOAD &&
+		    address - moved - headers[i].p_vaddr < headers[i].p_memsz)
+			return true;
+	return false;
+}
+
+/* Returns the path of the shared object of this code, or NULL if it must not be relied on. */
+static const char *find_library(void)
+{
 	Dl_info self;
 
-	out[0] = '\0';
-	/* If this code is linked into the program, the file name is argv[0], which the program's
-	 * caller chooses. So do not trust it in a set-user-ID program. Do not use a relative name
-	 * either: the host may have changed its directory since. */
-	if (getauxval(AT_SECURE) || !dladdr((void *)(uintptr_t)rti_origin_path, &self) ||
-	    !self.dli_fname || self.dli_fname[0] != '/')
-		return;
-	dir_len = (size_t)(strrchr(self.dli_fname, '/') - self.dli_fname) + 1;
-	if (dir_len + name_len >= RTI_ORIGIN_PATH_MAX)
-		return;
-	memcpy(out, self.dli_fname, dir_len);
-	memcpy(out + dir_len, name, name_len + 1);
+	if (getauxval(AT_SECURE) || is_in_program((uintptr_t)rti_origin_open) ||
+	    !dladdr((void *)(uintptr_t)rti_origin_open, &self) || !self.dli_fname ||
+	    self.dli_fname[0] != '/')
+		return NULL;
+	return self.dli_fname;
+}
+
+/* Make the path of a name beside the library. Returns 0 or -ENOENT. */
+static int join(const char *library, const char *name, struct rti_origin_file *out)
+{
+	size_t dir_len = (size_t)(strrchr(library, '/') - library), name_len = strlen(name);
+
+	if (dir_len + 1 + name_len >= sizeof(out->path))
+		return -ENOENT;
+	if (dir_len == strlen(RTI_LIBDIR) && memcmp(library, RTI_LIBDIR, dir_len) == 0)
+		return -ENOENT;
+	memcpy(out->path, library, dir_len + 1);
+	memcpy(out->path + dir_len + 1, name, name_len + 1);
+	return 0;
+}
+
+/* Whether none but root and the caller can change a file. An access list that lets others write
+ * shows in the bits of the group. A group that the caller has files in by default may be one of its
+ * own. E.g.: a user with umask 002. That does not go for root, which works for all. */
+static bool is_ours(const struct stat *file)
+{
+	uid_t user = geteuid();
+
+	if ((file->st_uid != 0 && file->st_uid != user) || file->st_mode & S_IWOTH)
+		return false;
+	return !(file->st_mode & S_IWGRP) || file->st_gid == 0 ||
+	       (user != 0 && file->st_uid == user && file->st_gid == getegid());
+}
+
+static int check(int dir, const char *name)
+{
+	struct stat file;
+
+	if (fstat(dir, &file) < 0 || !is_ours(&file) ||
+	    fstatat(dir, name, &file, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(file.st_mode) ||
+	    !is_ours(&file))
+		return -ENOENT;
+	return 0;
+}
+
+/* Open the directory of a path. */
+static int open_dir(struct rti_origin_file *file)
+{
+	char *slash = strrchr(file->path, '/');
+
+	*slash = '\0';
+	file->dir = open(file->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*slash = '/';
+	file->name = slash + 1;
+	if (file->dir >= 0)
+		return 0;
+	return errno == EMFILE || errno == ENFILE ? -errno : -ENOENT;
+}
+
+int rti_origin_open(const char *name, struct rti_origin_file *out)
+{
+	const char *library = find_library();
+	int err = library ? join(library, name, out) : -ENOENT;
+
+	out->dir = -1;
+	if (err == 0)
+		err = open_dir(out);
+	if (err < 0)
+		return err;
+	err = check(out->dir, out->name);
+	if (err < 0) {
+		close(out->dir);
+		out->dir = -1;
+	}
+	return err;
+}
+
+void rti_origin_descriptor_path(int dir, const char *name, char out[RTI_DESCRIPTOR_PATH_MAX])
+{
+	static const char descriptors[] = "/proc/self/fd/";
+	size_t name_len = strnlen(name, NAME_MAX_BYTES);
+	char *at = out + sizeof(descriptors) - 1;
+
+	memcpy(out, descriptors, sizeof(descriptors));
+	at = rti_decimal(at, (uint64_t)dir);
+	*at++ = '/';
+	memcpy(at, name, name_len);
+	at[name_len] = '\0';
 }

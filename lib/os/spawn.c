@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "os/fd_map.h"
+#include "os/origin.h"
 #include "os/pidfd.h"
 #include "os/platform.h"
 #include "os/procfs.h"
@@ -70,10 +71,12 @@ static int add_chdir(posix_spawn_file_actions_t *actions, const char *cwd)
 #endif
 }
 
-/* Set stdout first: if the host has closed 0 or 2, opts->stdout_fd may be one of them. */
+/* Set stdout first: if the host has closed 0 or 2, opts->stdout_fd may be one of them. The program
+ * is executed after all actions, and dir is close-on-exec. */
 static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spawn *opts,
-                       const struct rti_fd_map *map)
+                       const struct rti_fd_map *map, int dir)
 {
+	const int keep_fds[] = { opts->keep_fd[0], opts->keep_fd[1], dir };
 	int err = 0;
 
 	if (opts->stdout_fd >= 0)
@@ -92,24 +95,30 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct rti_spa
 			                                       opts->keep_fd[i]);
 	}
 	if (err == 0 && opts->has_only_fds)
-		err = rti_fd_map_add_closes(map, opts->keep_fd, actions);
+		err = rti_fd_map_add_closes(map, keep_fds, 3, actions);
 	if (err == 0 && opts->cwd)
 		err = add_chdir(actions, opts->cwd);
 	return err;
 }
 
 static int spawn(const struct rti_spawn *opts, const posix_spawn_file_actions_t *actions,
-                 const posix_spawnattr_t *attr, int32_t *pid)
+                 const posix_spawnattr_t *attr, int dir, int32_t *pid)
 {
+	char path[RTI_DESCRIPTOR_PATH_MAX];
 	/* posix_spawn(3) does not modify these, but its prototype lacks the const. */
 	char *const *argv = (char *const *)opts->argv;
 	char *const *envp = opts->envp ? (char *const *)opts->envp : environ;
 
+	if (opts->file) {
+		rti_origin_descriptor_path(dir, opts->file->name, path);
+		return posix_spawn(pid, path, actions, attr, argv, envp);
+	}
 	return opts->use_path ? posix_spawnp(pid, argv[0], actions, attr, argv, envp)
 	                      : posix_spawn(pid, argv[0], actions, attr, argv, envp);
 }
 
-static int spawn_with_map(const struct rti_spawn *opts, const struct rti_fd_map *map, int32_t *pid)
+static int spawn_with_map(const struct rti_spawn *opts, const struct rti_fd_map *map, int dir,
+                          int32_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -121,13 +130,29 @@ static int spawn_with_map(const struct rti_spawn *opts, const struct rti_fd_map 
 	if (err == 0) {
 		err = set_attributes(&attr, opts);
 		if (err == 0)
-			err = set_actions(&actions, opts, map);
+			err = set_actions(&actions, opts, map, dir);
 		if (err == 0)
-			err = spawn(opts, &actions, &attr, pid);
+			err = spawn(opts, &actions, &attr, dir, pid);
 		posix_spawnattr_destroy(&attr);
 	}
 	posix_spawn_file_actions_destroy(&actions);
 	return -err;
+}
+
+/* The directory of the file is still open when the program is executed: the child overwrites no
+ * descriptor with its number. */
+static int spawn_beside(const struct rti_spawn *opts, const struct rti_fd_map *map, int32_t *pid)
+{
+	int dir = opts->file ? opts->file->dir : 0, copy, err;
+
+	if (!opts->file || (dir > STDERR_FILENO && opts->fd_count == 0))
+		return spawn_with_map(opts, map, dir, pid);
+	copy = rti_fd_map_copy(opts->fds, opts->fd_count, dir);
+	if (copy < 0)
+		return copy;
+	err = spawn_with_map(opts, map, copy, pid);
+	close(copy);
+	return err;
 }
 
 int rti_spawn(const struct rti_spawn *opts, int32_t *pid)
@@ -137,7 +162,7 @@ int rti_spawn(const struct rti_spawn *opts, int32_t *pid)
 
 	if (err < 0)
 		return err;
-	err = spawn_with_map(opts, &map, pid);
+	err = spawn_beside(opts, &map, pid);
 	rti_fd_map_close(&map);
 	return err;
 }

@@ -8,17 +8,19 @@
 #include <stdint.h>
 
 struct rti_buf;
+struct rti_origin_file;
 struct rt_fd;
 
 /* What to start and how. */
 struct rti_spawn {
 	const char *const *argv;
-	const char *const *envp; /* NULL: the caller's */
-	const char *cwd;         /* NULL: the caller's */
-	bool use_path;           /* search argv[0] in PATH */
-	int stdout_fd;           /* -1: the caller's */
-	bool is_quiet;           /* stdin and stderr are /dev/null */
-	int keep_fd[2];          /* close-on-exec in the caller, open in the child; 0: none */
+	const char *const *envp;            /* NULL: the caller's */
+	const char *cwd;                    /* NULL: the caller's */
+	bool use_path;                      /* search argv[0] in PATH */
+	const struct rti_origin_file *file; /* the program, whatever argv[0] says; NULL: argv[0] */
+	int stdout_fd;                      /* -1: the caller's */
+	bool is_quiet;                      /* stdin and stderr are /dev/null */
+	int keep_fd[2]; /* close-on-exec in the caller, open in the child; 0: none */
 	/* More descriptors. None of their targets is one of keep_fd. */
 	const struct rt_fd *fds;
 	size_t fd_count;

@@ -26,8 +26,9 @@ enum rti_tracer_fd {
 /* Arguments of the starter, in this order:
  *   1  RTI_TRACER_START
  *   2  descriptor of its socket
- *   3  pid of the tracer
- *   4  the program, followed by its arguments */
+ *   3  descriptor of the directory of its own file, which it was executed by, or 0
+ *   4  pid of the tracer
+ *   5  the program, followed by its arguments */
 #define RTI_TRACER_START "start"
 
 enum rti_tracer_step {

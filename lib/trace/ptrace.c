@@ -36,57 +36,73 @@ static int check_command(const struct rt_command_opts *opts)
 	return opts->argv[0] ? rti_fd_map_check(opts->fds, opts->fd_count) : -EINVAL;
 }
 
+/* The descriptors that the starter gets besides those of the program, with the same numbers. */
+struct starter_fds {
+	int socket;
+	int dir; /* of its program file, or 0 */
+};
+
 /* The arguments of the starter, in front of those of the program. */
-static const char **make_argv(const struct rti_tracer *tracer, const char *const *program,
-                              const char *socket, const char *tracer_pid)
+struct starter_argv {
+	char path[RTI_DESCRIPTOR_PATH_MAX];
+	char socket[RTI_DECIMAL_MAX], dir[RTI_DECIMAL_MAX], tracer_pid[RTI_DECIMAL_MAX];
+	const char *argv[];
+};
+
+/* The starter is the file that the tracer was executed from, whatever has its path by now. */
+static struct starter_argv *make_argv(const struct rti_tracer *tracer, const char *const *program,
+                                      const struct starter_fds *fds)
 {
+	struct starter_argv *out;
 	size_t count = 0;
-	const char **argv;
 
 	while (program[count])
 		count++;
-	argv = malloc((count + 5) * sizeof(*argv));
-	if (!argv)
+	out = malloc(sizeof(*out) + (count + 6) * sizeof(out->argv[0]));
+	if (!out)
 		return NULL;
-	argv[0] = tracer->path;
-	argv[1] = RTI_TRACER_START;
-	argv[2] = socket;
-	argv[3] = tracer_pid;
-	memcpy(argv + 4, program, (count + 1) * sizeof(*argv));
-	return argv;
+	rti_decimal(out->socket, (uint64_t)fds->socket);
+	rti_decimal(out->dir, (uint64_t)fds->dir);
+	rti_decimal(out->tracer_pid, (uint64_t)tracer->pid);
+	if (fds->dir)
+		rti_origin_descriptor_path(fds->dir, tracer->file.name, out->path);
+	out->argv[0] = fds->dir ? out->path : tracer->file.path;
+	out->argv[1] = RTI_TRACER_START;
+	out->argv[2] = out->socket;
+	out->argv[3] = out->dir;
+	out->argv[4] = out->tracer_pid;
+	memcpy(out->argv + 5, program, (count + 1) * sizeof(out->argv[0]));
+	return out;
 }
 
-/* The descriptors of the program, and one more. */
-static struct rt_fd *make_fds(const struct rt_command_opts *opts, int socket)
+static struct rt_fd *make_fds(const struct rt_command_opts *opts, const struct starter_fds *more,
+                              uint32_t *count)
 {
-	struct rt_fd *fds = malloc((opts->fd_count + 1) * sizeof(*fds));
+	struct rt_fd *fds = malloc((opts->fd_count + 2) * sizeof(*fds));
 
 	if (!fds)
 		return NULL;
 	if (opts->fd_count)
 		memcpy(fds, opts->fds, opts->fd_count * sizeof(*fds));
-	fds[opts->fd_count] = (struct rt_fd){ .target = socket, .source = socket };
+	*count = opts->fd_count;
+	fds[(*count)++] = (struct rt_fd){ .target = more->socket, .source = more->socket };
+	if (more->dir)
+		fds[(*count)++] = (struct rt_fd){ .target = more->dir, .source = more->dir };
 	return fds;
 }
 
-/* Start the starter where the program is to run. socket is no target of the program's. A message
- * would name the starter. */
+/* Start the starter where the program is to run. A message would name the starter. */
 static int start_starter(const struct rti_tracer *tracer, const struct rt_command_opts *opts,
-                         int socket, struct rt_command **command)
+                         const struct starter_fds *more, struct rt_command **command)
 {
-	char socket_text[RTI_DECIMAL_MAX], pid_text[RTI_DECIMAL_MAX];
 	struct rt_command_opts starter = *opts;
-	struct rt_fd *fds = make_fds(opts, socket);
-	const char **argv;
+	struct rt_fd *fds = make_fds(opts, more, &starter.fd_count);
+	struct starter_argv *argv = make_argv(tracer, opts->argv, more);
 	int err = -ENOMEM;
 
-	rti_decimal(socket_text, (uint64_t)socket);
-	rti_decimal(pid_text, (uint64_t)tracer->pid);
-	argv = make_argv(tracer, opts->argv, socket_text, pid_text);
 	if (fds && argv) {
-		starter.argv = argv;
+		starter.argv = argv->argv;
 		starter.fds = fds;
-		starter.fd_count++;
 		starter.message = NULL;
 		starter.message_size = 0;
 		err = rt_command_start(command, &starter);
@@ -96,16 +112,22 @@ static int start_starter(const struct rti_tracer *tracer, const struct rt_comman
 	return err;
 }
 
-static int start_with_socket(struct rti_tracer *tracer, const struct rt_command_opts *opts,
-                             struct rt_command **command)
+/* None of the starter's descriptors has the number of one of the program's. */
+static int start_with_fds(struct rti_tracer *tracer, const struct rt_command_opts *opts,
+                          struct rt_command **command)
 {
-	int socket = rti_fd_map_copy(opts->fds, opts->fd_count, tracer->starter_socket);
+	struct starter_fds fds = { 0 };
 	int err;
 
-	if (socket < 0)
-		return socket;
-	err = start_starter(tracer, opts, socket, command);
-	close(socket);
+	fds.socket = rti_fd_map_copy(opts->fds, opts->fd_count, tracer->starter_socket);
+	if (fds.socket < 0)
+		return fds.socket;
+	if (tracer->file.dir >= 0)
+		fds.dir = rti_fd_map_copy(opts->fds, opts->fd_count, tracer->file.dir);
+	err = fds.dir < 0 ? fds.dir : start_starter(tracer, opts, &fds, command);
+	if (fds.dir > 0)
+		close(fds.dir);
+	close(fds.socket);
 	rti_tracer_release_starter(tracer);
 	return err;
 }
@@ -124,7 +146,7 @@ static int start_command(void *self, const struct rti_trace_request *request,
 {
 	struct ptrace_trace *t = self;
 	struct rti_tracer_report report = { .step = RTI_TRACER_STARTED };
-	int err = start_with_socket(&t->tracer, request->command, command);
+	int err = start_with_fds(&t->tracer, request->command, command);
 
 	if (err < 0) {
 		rti_start_error_describe(request->command, err);

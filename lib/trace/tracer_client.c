@@ -13,7 +13,7 @@
 
 #include <rtrack/rtrack.h>
 
-#include "os/helper_path.h"
+#include "os/helper.h"
 #include "os/pidfd.h"
 #include "os/platform.h"
 #include "os/reap_later.h"
@@ -46,12 +46,10 @@ static int open_pidfd(struct rti_tracer *tracer)
 	return -error;
 }
 
-/* Tries one place after the other until there is a file. The tracer gets no descriptor of the host,
- * and nothing of its environment: e.g. LD_PRELOAD. */
+/* The tracer gets no descriptor of the host, and nothing of its environment: e.g. LD_PRELOAD. */
 static int spawn(struct rti_tracer *tracer, const int sources[4])
 {
 	static const char *const no_env[] = { NULL };
-	char place[RTI_ORIGIN_PATH_MAX];
 	const char *argv[] = { NULL, RTI_TRACER_TRACE, NULL };
 	const struct rt_fd fds[] = {
 		{ .target = 0, .source = NULL_FD },
@@ -62,21 +60,14 @@ static int spawn(struct rti_tracer *tracer, const int sources[4])
 		{ .target = RTI_TRACER_MEMORY_FD, .source = sources[2] },
 		{ .target = RTI_TRACER_EVENT_FD, .source = sources[3] },
 	};
-	const struct rti_spawn opts = { .argv = argv,
-		                        .envp = no_env,
+	const struct rti_spawn opts = { .envp = no_env,
 		                        .stdout_fd = -1,
 		                        .fds = fds,
 		                        .fd_count = sizeof(fds) / sizeof(fds[0]),
 		                        .has_only_fds = true,
 		                        .has_new_session = true };
-	int err = -ENOENT;
+	int err = rti_helper_spawn(RTI_TRACER_NAME, &opts, argv, &tracer->file, &tracer->pid);
 
-	for (unsigned n = 0;
-	     err == -ENOENT && (argv[0] = rti_helper_path(RTI_TRACER_NAME, n, place)); n++) {
-		err = rti_spawn(&opts, &tracer->pid);
-		if (err == 0)
-			memcpy(tracer->path, argv[0], strlen(argv[0]) + 1);
-	}
 	if (err < 0)
 		return rti_helper_is_missing(err) ? -ENOPKG : err;
 	return open_pidfd(tracer);
@@ -173,6 +164,9 @@ void rti_tracer_release_starter(struct rti_tracer *tracer)
 	if (tracer->starter_socket >= 0)
 		close(tracer->starter_socket);
 	tracer->starter_socket = -1;
+	if (tracer->file.dir >= 0)
+		close(tracer->file.dir);
+	tracer->file.dir = -1;
 }
 
 int rti_tracer_receive(struct rti_tracer *tracer, struct rti_tracer_report *out)

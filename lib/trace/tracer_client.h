@@ -15,19 +15,19 @@
 /* Written by tracer_client.c only. A descriptor is -1 while closed. */
 struct rti_tracer {
 	int32_t pid;
-	int pidfd;                      /* of the tracer; -1 also where there are none */
-	int socket;                     /* readable once the tracer is gone */
-	int starter_socket;             /* the starter's; the tracer has the other end */
-	int event;                      /* eventfd: records wait, or all is over */
-	struct rti_trace_ring *ring;    /* NULL: none */
-	size_t ring_bytes;              /* with its head */
-	bool has_program;               /* that was started: it traces for as long as that runs */
-	char path[RTI_ORIGIN_PATH_MAX]; /* of its program file */
+	int pidfd;                   /* of the tracer; -1 also where there are none */
+	int socket;                  /* readable once the tracer is gone */
+	int starter_socket;          /* the starter's; the tracer has the other end */
+	int event;                   /* eventfd: records wait, or all is over */
+	struct rti_trace_ring *ring; /* NULL: none */
+	size_t ring_bytes;           /* with its head */
+	bool has_program;            /* that was started: it traces for as long as that runs */
+	struct rti_origin_file file; /* its program file, which is that of the starter, too */
 };
 
 #define RTI_TRACER_INIT                                                                            \
 	{                                                                                          \
-		.pidfd = -1, .socket = -1, .starter_socket = -1, .event = -1                       \
+		.pidfd = -1, .socket = -1, .starter_socket = -1, .event = -1, .file = {.dir = -1 } \
 	}
 
 /* Start a tracer, which waits for the starter. Returns 0 or -errno: -ENOPKG if there is none;
@@ -35,7 +35,7 @@ struct rti_tracer {
  * not begin in time. On failure the caller closes it, too. */
 int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request);
 
-/* Close our copy of the starter's socket: only the starter has one then. */
+/* Close what only the starter needs: our copy of its socket, and the directory of its file. */
 void rti_tracer_release_starter(struct rti_tracer *tracer);
 
 /* Wait for the next report. Returns 0, or -ECHILD if the tracer is gone. */

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "os/path_exec.h"
 #include "os/tracer_protocol.h"
@@ -41,17 +42,18 @@ static int wait_for_tracer(int socket, struct rti_starter_message *out)
 int rtt_start(int argc, char **argv)
 {
 	struct rti_starter_message answer;
-	int socket, error;
+	int socket, dir, error;
 
-	if (argc < 5)
+	if (argc < 6)
 		return FAILED;
 	socket = atoi(argv[2]);
-	/* It must not reach the program. */
-	if (fcntl(socket, F_SETFD, FD_CLOEXEC) < 0)
+	dir = atoi(argv[3]);
+	/* They must not reach the program. */
+	if (fcntl(socket, F_SETFD, FD_CLOEXEC) < 0 || (dir > 0 && close(dir) < 0))
 		return FAILED;
 	/* The Yama security module lets a process be traced by its ancestors only (ptrace_scope 1),
 	 * unless it names another one. */
-	prctl(PR_SET_PTRACER, (unsigned long)atoi(argv[3]), 0, 0, 0);
+	prctl(PR_SET_PTRACER, (unsigned long)atoi(argv[4]), 0, 0, 0);
 	say(socket, RTI_TRACER_READY, 0);
 	if (wait_for_tracer(socket, &answer) < 0)
 		return FAILED;
@@ -60,6 +62,6 @@ int rtt_start(int argc, char **argv)
 		say(socket, RTI_TRACER_FILTERED, error);
 		return FAILED;
 	}
-	say(socket, RTI_TRACER_EXECUTED, rti_path_exec(argv + 4, NULL));
+	say(socket, RTI_TRACER_EXECUTED, rti_path_exec(argv + 5, NULL));
 	return FAILED;
 }

@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 import unittest
 
@@ -168,9 +169,10 @@ class WithoutSupervisor(Case):
         shutil.copy(BUILD / "lib/librtrack.so.0", self.dir)
         self.env = {**os.environ, "LD_LIBRARY_PATH": str(self.dir)}
 
-    def put_supervisor(self, script: str) -> None:
+    def put_supervisor(self, code: str) -> None:
+        """Put a supervisor that runs Python code. It gets no path that it could be read by."""
         path = self.dir / SUPERVISOR
-        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.write_text(f"#!{os.path.realpath(sys.executable)} -c{code}\n")
         path.chmod(0o755)
 
     def need_none_installed(self) -> None:
@@ -212,18 +214,18 @@ class WithoutSupervisor(Case):
         self.assert_refused("is not installed")
 
     def test_supervisor_that_may_not_be_executed_counts_as_missing(self) -> None:
-        self.put_supervisor("exit 0")
+        self.put_supervisor("exit(0)")
         (self.dir / SUPERVISOR).chmod(0o644)
         self.assert_refused("is not installed")
         self.assert_auto_polls_and_says_why("rtrack-supervisor is not installed")
 
     def test_supervisor_without_report_is_of_another_release_and_auto_polls(self) -> None:
-        self.put_supervisor("exit 2")
+        self.put_supervisor("exit(2)")
         self.assert_refused("is of another release")
         self.assert_auto_polls_and_says_why("rtrack-supervisor is of another release")
 
     def test_killed_supervisor_makes_auto_poll(self) -> None:
-        self.put_supervisor("kill -9 $$")
+        self.put_supervisor("import os; os.kill(os.getpid(), 9)")
         self.assertEqual(
             rtrack("run", "--accounting", "wait", "true", env=self.env).returncode, 123)
         self.assert_auto_polls_and_says_why("no rtrack-supervisor of this release could be started")

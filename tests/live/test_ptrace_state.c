@@ -266,14 +266,17 @@ START_TEST(tracer_has_nothing_of_its_host)
 }
 END_TEST
 
-START_TEST(program_has_no_socket_of_the_tracer)
+START_TEST(program_has_no_descriptor_of_the_tracer)
 {
+	char place[256]; /* of the tracer, which is executed by a descriptor of its directory */
 	struct trace trace;
 
+	snprintf(place, sizeof(place), "%s/lib", getenv("RTRACK_BUILD_ROOT"));
 	trace_program(&trace, "", "wait", "0", (struct rt_trace_opts){ 0 });
 	while (read_now(&trace) == 0) /* it was executed */
 		is_readable(&trace, 100);
 	ck_assert_int_eq(count_descriptors(pid_of(&trace), 2, "socket:"), 0);
+	ck_assert_int_eq(count_descriptors(pid_of(&trace), 2, place), 0);
 	kill_and_free(&trace);
 }
 END_TEST
@@ -389,7 +392,7 @@ int main(void)
 	tcase_add_test(threads, stop_of_the_programs_own_filter_is_no_event);
 	tcase_add_test(threads, event_has_the_numbers_of_the_host_and_the_cgroup);
 	tcase_add_test(tracer, tracer_has_nothing_of_its_host);
-	tcase_add_test(tracer, program_has_no_socket_of_the_tracer);
+	tcase_add_test(tracer, program_has_no_descriptor_of_the_tracer);
 	tcase_add_test(tracer, signals_do_not_end_the_tracer);
 	tcase_add_test(reader, call_for_children_wakes_the_reader_at_once);
 	tcase_add_test(reader, trace_that_is_over_stays_readable);

@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rtrack/rtrack.h>
+
 #include "fixture.h"
+#include "os/origin.h"
 #include "os/procfs.h"
 #include "suite.h"
 
@@ -122,6 +125,82 @@ START_TEST(program_gets_the_given_directory_and_environment)
 	how.envp = NULL;
 	ck_assert_int_eq(run(&how), 0);
 	ck_assert_str_eq(out.data, "/usr\nred\n");
+}
+END_TEST
+
+/* A directory with a program `tool`, which is a shell. */
+static struct rti_origin_file make_tool(struct fixture *f)
+{
+	struct rti_origin_file file = { .name = "tool" };
+
+	fixture_new(f);
+	fixture_mkdir(f, "own");
+	fixture_link(f, "own/tool", "/bin/sh");
+	fixture_link(f, "planted/tool", "/bin/false");
+	snprintf(file.path, sizeof(file.path), "%s/own", f->root);
+	file.dir = open(file.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_gt(file.dir, STDERR_FILENO);
+	return file;
+}
+
+/* E.g.: a user exchanges what a path leads to after the check and before the start. */
+START_TEST(program_in_an_open_directory_runs_though_its_path_leads_elsewhere)
+{
+	struct fixture f;
+	struct rti_origin_file file = make_tool(&f);
+	struct rti_spawn how = { .argv = SH("read name </proc/$$/comm; echo $name $0"),
+		                 .file = &file,
+		                 .stdout_fd = -1 };
+	char own[256], planted[256], away[256];
+
+	snprintf(own, sizeof(own), "%s/own", f.root);
+	snprintf(planted, sizeof(planted), "%s/planted", f.root);
+	snprintf(away, sizeof(away), "%s/away", f.root);
+	ck_assert_int_eq(rename(own, away), 0);
+	ck_assert_int_eq(rename(planted, own), 0);
+
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_str_eq(out.data, "tool /bin/sh\n"); /* its own name, and argv[0] */
+	file.name = "missing";
+	ck_assert_int_eq(run(&how), -ENOENT);
+	close(file.dir);
+	fixture_free(&f);
+}
+END_TEST
+
+/* The directory is open until the exec, whatever the program gets, and no longer. */
+START_TEST(program_in_an_open_directory_gets_its_descriptors_alone)
+{
+	struct fixture f;
+	struct rti_origin_file file = make_tool(&f);
+	int given = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	struct rt_fd fds[] = { { .target = file.dir, .source = given } };
+	struct rti_spawn how = { .argv = SH(
+				     "cd /proc/$$/fd && for fd in *; do readlink $fd || :; done"),
+		                 .file = &file,
+		                 .stdout_fd = -1,
+		                 .is_quiet = true,
+		                 .has_only_fds = true };
+
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_ptr_null(strstr(out.data, f.root));
+	ck_assert_ptr_null(strstr(out.data, "/etc/passwd"));
+
+	how.fds = fds;
+	how.fd_count = 1;
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_ptr_null(strstr(out.data, f.root));
+	ck_assert_ptr_nonnull(strstr(out.data, "/etc/passwd"));
+
+	/* the number of a standard descriptor that the program gets */
+	ck_assert_int_eq(dup2(file.dir, STDIN_FILENO), STDIN_FILENO);
+	close(file.dir);
+	file.dir = STDIN_FILENO;
+	how.fd_count = 0;
+	ck_assert_int_eq(run(&how), 0);
+	ck_assert_ptr_null(strstr(out.data, f.root));
+	close(given);
+	fixture_free(&f);
 }
 END_TEST
 
@@ -285,6 +364,8 @@ int main(void)
 	tcase_add_test(start, program_gets_the_given_directory_and_environment);
 	tcase_add_test(start, program_starts_with_signals_reset);
 	tcase_add_test(start, descriptor_without_cloexec_is_inherited);
+	tcase_add_test(start, program_in_an_open_directory_runs_though_its_path_leads_elsewhere);
+	tcase_add_test(start, program_in_an_open_directory_gets_its_descriptors_alone);
 	tcase_add_checked_fixture(output, NULL, tear_down);
 	tcase_add_test(output, quiet_program_has_null_device_as_stdin_and_stderr);
 	tcase_add_test(output, output_with_standard_descriptors_closed_is_read);
