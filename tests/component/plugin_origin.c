@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes the place of rti_origin_open(): the library is part of the test, so it looks beside itself
- * for nothing. The plug-in is that of the build. */
+ * for nothing. The plug-in and the supervisor are those of the build. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

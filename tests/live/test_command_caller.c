@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,6 +181,69 @@ START_TEST(supervisor_after_free_with_process_left_running_exits)
 }
 END_TEST
 
+/* What a link in /proc of a process leads to. */
+static void read_proc_link(int32_t pid, const char *name, char text[256])
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	n = readlink(path, text, 255);
+	text[n > 0 ? n : 0] = '\0';
+}
+
+static int has_left_directory(void *pid)
+{
+	char text[256];
+
+	read_proc_link(*(const int32_t *)pid, "cwd", text);
+	return strcmp(text, "/") == 0;
+}
+
+/* Whether a process has an open descriptor of a file. */
+static bool has_open(int32_t pid, const char *file)
+{
+	char name[32], text[256];
+
+	for (int fd = 0; fd < 1024; fd++) {
+		snprintf(name, sizeof(name), "fd/%d", fd);
+		read_proc_link(pid, name, text);
+		if (strcmp(text, file) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* It would keep the end of a pipe from coming, and a file system from being unmounted. It leaves
+ * the directory after the descriptors. */
+START_TEST(supervisor_keeps_neither_descriptors_nor_directory_of_the_host)
+{
+	char name[32], file[256];
+	struct rt_command *command;
+	int pipe_fds[2], high;
+	int32_t supervisor;
+
+	ck_assert_int_eq(chdir("/proc"), 0);
+	ck_assert_int_eq(pipe(pipe_fds), 0);
+	high = fcntl(pipe_fds[1], F_DUPFD, 100);
+	snprintf(name, sizeof(name), "fd/%d", high);
+	read_proc_link(getpid(), name, file);
+	command = start_shell("exec sleep 1000");
+	supervisor = get_supervisor_pid(command);
+	ck_assert(has_open(rt_command_pid(command), file)); /* it is inherited */
+
+	wait_until(has_left_directory, &supervisor);
+	ck_assert(!has_open(supervisor, file));
+
+	ck_assert_int_eq(rt_command_signal(command, SIGKILL), 0);
+	finish_command(command);
+	rt_command_free(command);
+	close(high);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+}
+END_TEST
+
 static const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_AUTO };
 
 /* The parent's wait has a bound: without its report it would have no end. */
@@ -271,6 +337,7 @@ int main(void)
 	tcase_add_test(supervisor, wait_after_supervisor_was_killed_returns_when_program_ends);
 	tcase_add_test(supervisor, exit_code_after_supervisor_was_killed_is_known_to_a_subreaper);
 	tcase_add_test(supervisor, supervisor_after_free_with_process_left_running_exits);
+	tcase_add_test(supervisor, supervisor_keeps_neither_descriptors_nor_directory_of_the_host);
 	tcase_add_loop_test(fork, command_freed_by_forked_child_runs_on_in_parent, 0, last);
 	tcase_add_loop_test(fork, report_of_ended_command_is_left_to_parent_by_forked_child, 0,
 	                    last);

@@ -2,10 +2,15 @@
 /* A supervisor that does not report, or that ends late, and a debugger that keeps the program: the
  * wait for the command has a bound, and no child of the host stays a zombie. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -260,9 +265,13 @@ static int start_with_hanging_supervisor(void)
 	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
 	struct rt_command *command;
 
+	int err;
+
 	if (filter_call(SYS_sendto, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER) < 0)
 		return 0;
-	return -start_command(&command, opts, argv);
+	err = start_command(&command, opts, argv);
+	/* It was killed, so that it starts nothing later. */
+	return waitpid(-1, NULL, WNOHANG) < 0 ? -err : EBUSY;
 }
 
 /* It takes 10 s. */
@@ -279,6 +288,109 @@ START_TEST(supervisor_that_does_not_begin_in_time_is_etimedout)
 	ck_assert_int_eq(WEXITSTATUS(status), ETIMEDOUT);
 }
 END_TEST
+
+#ifdef SECCOMP_USER_NOTIF_FLAG_CONTINUE
+/* Kill the parent of a process if that is a supervisor. Returns whether it was one. */
+static bool kill_supervisor_of(int32_t pid)
+{
+	char path[64], text[512] = "";
+	int32_t parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (%*[^)]) %*c %d", &parent) != 1)
+		parent = 0;
+	if (file)
+		fclose(file);
+	snprintf(path, sizeof(path), "/proc/%d/comm", parent);
+	file = parent > 1 ? fopen(path, "r") : NULL;
+	if (!file)
+		return false;
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	fclose(file);
+	return strncmp(text, "rtrack-supervis", 15) == 0 && kill(parent, SIGKILL) == 0;
+}
+
+/* Let every execve(2) go on, but kill the first supervisor that waits for one. It ends with its
+ * parent. */
+static void answer_calls(int listener, pid_t parent)
+{
+	bool is_done = false;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == parent) {
+		struct seccomp_notif call = { 0 };
+		struct seccomp_notif_resp answer = { 0 };
+
+		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
+			continue;
+		if (!is_done)
+			is_done = kill_supervisor_of((int32_t)call.pid);
+		answer.id = call.id;
+		answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+	}
+}
+
+/* In a child, which has the filter. Returns how often the program ran; more than 10: what failed.
+ */
+static int count_runs_without_supervisor(void)
+{
+	static const char *const argv[] = { "sh", "-c", "echo", NULL };
+	struct rt_command_opts opts = { 0 };
+	struct rt_command *command;
+	int pipe_fds[2], runs = 0, listener, err;
+	pid_t self = getpid(), answering;
+	char byte;
+
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		return 11;
+	listener =
+	    filter_call(SYS_execve, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+	answering = listener < 0 ? -1 : fork();
+	if (answering < 0)
+		return 12;
+	if (answering == 0) {
+		close(pipe_fds[0]);
+		close(pipe_fds[1]);
+		answer_calls(listener, self);
+		_exit(0);
+	}
+	opts.fds = &(struct rt_fd){ .target = STDOUT_FILENO, .source = pipe_fds[1] };
+	opts.fd_count = 1;
+	err = start_command(&command, opts, argv);
+	if (err == 0) {
+		rt_command_wait(command, GIVE_UP_MAX_NS, NULL, 0);
+		rt_command_free(command);
+	}
+	close(pipe_fds[1]);
+	while (read(pipe_fds[0], &byte, 1) > 0)
+		runs++;
+	kill_process(answering, SIGKILL);
+	waitpid(answering, NULL, 0);
+	return err == -ECHILD ? runs : 13;
+}
+
+/* Whether the program runs is not known to the library then. */
+START_TEST(program_is_not_started_again_after_its_supervisor_was_killed)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		_exit(count_runs_without_supervisor());
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 12)
+		suite_skip_test("this kernel hands no calls to a listener");
+	else
+		ck_assert_int_eq(WEXITSTATUS(status), 1);
+}
+END_TEST
+#endif
 
 static void do_nothing(int signal)
 {
@@ -399,6 +511,9 @@ int main(void)
 	tcase_add_loop_test(report, supervisor_that_cannot_report_starts_nothing, 0,
 	                    sizeof(without_send) / sizeof(without_send[0]));
 	tcase_add_test(report, supervisor_that_does_not_begin_in_time_is_etimedout);
+#ifdef SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	tcase_add_test(report, program_is_not_started_again_after_its_supervisor_was_killed);
+#endif
 	tcase_add_test(reap, no_zombie_is_left_under_a_fast_timer);
 	tcase_add_test(reap, wait_for_a_program_that_a_debugger_keeps_has_a_bound);
 	tcase_add_test(reap, supervisor_of_a_freed_handle_is_reaped_later);
