@@ -12,6 +12,7 @@
 #include <rtrack/rtrack.h>
 
 #include "commands.h"
+#include "help.h"
 #include "message.h"
 #include "program.h"
 #include "signals.h"
@@ -19,19 +20,19 @@
 
 static const struct command commands[] = {
 	{ "run", FOR_RUN, "[--] COMMAND [ARGUMENT]...",
-	  "Run a command, follow it and its descendants, and report what they used.",
+	  "Run a command, and report what it and its descendants used.",
 	  "rtrack run -i 100ms -o series.csv -- make\n"
 	  "  rtrack run --timeout 10m --max-memory 2G -- ./job",
 	  command_run },
 	{ "attach", FOR_ATTACH, "[PID...]",
-	  "Follow running processes, by their ids or a name, with their descendants, or a service, "
-	  "a "
-	  "container or a cgroup, until all have ended.",
-	  "rtrack attach -d 1min --unit cron", command_attach },
+	  "Follow a process by id or name, a service, a container or a cgroup.",
+	  "rtrack attach -d 1min --unit cron\n"
+	  "  rtrack attach --name 'postgres|postmaster' --wait -o series.csv",
+	  command_attach },
 	{ "system", FOR_SYSTEM, "", "Follow the whole system.",
 	  "rtrack system -i 500ms --count 10 -o series.csv", command_system },
 	{ "trace", FOR_TRACE, "[--] [COMMAND [ARGUMENT]...]",
-	  "Show the calls of getrusage(2) that processes make, and what they return.",
+	  "Show the calls of getrusage(2) that processes make.",
 	  "rtrack trace -- bash -c times", command_trace },
 	{ "rusage", FOR_RUSAGE, "",
 	  "Show the sixteen getrusage(2) fields of this or any other process.",
@@ -124,7 +125,7 @@ static int show_help(int argc, char **argv)
 	if (argc > 2 && !command)
 		return report_unknown(argv[2]);
 	if (command)
-		options_show_help(command);
+		help_show(command);
 	else
 		show_commands(stdout);
 	return 0;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "help.h"
 #include "message.h"
 #include "option_errors.h"
 #include "option_table.h"
@@ -80,7 +81,7 @@ static bool parse_one(struct options *o, unsigned known, int key, char **argv, i
 	int err;
 
 	if (key == 'h') {
-		options_show_help(o->command);
+		help_show(o->command);
 		*exit_code = 0;
 		return false;
 	}

@@ -12,7 +12,7 @@
 
 static const struct option_row rows[] = {
 	{ 'i', FOR_SERIES, "interval", "TIME",
-	  "time between samples, e.g. 0.1, 100ms or 5m; default 1s" },
+	  "time between samples, e.g. 100ms or 5m; default 1s" },
 	{ 'd', FOR_SERIES, "duration", "TIME", "end the series after this time" },
 	{ KEY_COUNT, FOR_SERIES, "count", "N", "end the series after N samples" },
 	{ KEY_TIMEOUT, FOR_RUN, "timeout", "TIME",
@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
 	{ KEY_SUMMARY_FILE, FOR_SERIES, "summary-file", "FILE",
 	  "write the summary to FILE, not to standard error" },
 	{ KEY_TEMPLATE, FOR_SERIES, "template", "TEXT",
-	  "write TEXT as summary, e.g. '{wall_seconds} {peak_rss_bytes}' or '%e %M'" },
+	  "write TEXT as summary, e.g. '%e %M' or '{wall_seconds}'; 'help' lists names" },
 	{ KEY_LABEL, FOR_SERIES, "label", "TEXT", "put TEXT into the summary" },
 	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL,
 	  "follow only the process, not its descendants" },

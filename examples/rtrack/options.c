@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options and operands of the command line, and its help. */
+/* Options and operands of the command line. */
 #include "options.h"
 
 #include <getopt.h>
@@ -9,32 +9,9 @@
 #include <rtrack/rtrack.h>
 
 #include "option_parser.h"
-#include "option_table.h"
 #include "options_check.h"
 #include "options_environment.h"
 #include "units.h"
-
-void options_show_help(const struct command *command)
-{
-	const struct option_row *row;
-
-	printf("Usage: rtrack %s [OPTION]...%s%s\n%s\n\nOptions:\n", command->name,
-	       *command->operands ? " " : "", command->operands, command->about);
-	for (int i = 0; (row = option_row_at(i)); i++) {
-		char names[32];
-
-		if (!(row->commands & command->bit))
-			continue;
-		snprintf(names, sizeof(names), "--%s%s%s", row->name,
-		         option_row_has_argument(row) == required_argument ? " " : "",
-		         row->argument ? row->argument : "");
-		if (row->key < KEY_COUNT)
-			printf("  -%c, %-19s  %s\n", row->key, names, row->help);
-		else
-			printf("      %-19s  %s\n", names, row->help);
-	}
-	printf("\nExample:\n  %s\n\nSee rtrack(1) for details.\n", command->example);
-}
 
 int options_show_version(void)
 {

@@ -98,9 +98,6 @@ struct options {
 bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
                    int *exit_code);
 
-/* Print the help of a subcommand. */
-void options_show_help(const struct command *command);
-
 /* Print the versions. Returns the exit code. */
 int options_show_version(void);
 

@@ -2,9 +2,20 @@
 # Fish completion for rtrack(1). The subcommands, their options and the words of these are those
 # that "rtrack help" shows.
 
+# Print the help of subcommand $argv[1] with a line for each option. A text may go on in the next
+# line, far from the margin.
+function __rtrack_help
+    string replace -ra '\n {10,}' ' ' -- (rtrack help $argv[1] | string collect)
+end
+
+# Print the directories of cgroups, below the usual mounts.
+function __rtrack_cgroups
+    find /sys/fs/cgroup -type d 2>/dev/null
+end
+
 # Print the options of subcommand $argv[1] that have an argument. E.g.: -i and --interval.
 function __rtrack_with_argument
-    rtrack help $argv[1] | string replace -rf '^  (-.)?,? +(--[a-z-]+) [A-Z].*' '$1 $2' |
+    __rtrack_help $argv[1] | string replace -rf '^  (-.)?,? +(--[a-z-]+) [A-Z].*' '$1 $2' |
         string split -n ' '
 end
 
@@ -29,6 +40,17 @@ function __rtrack_argument
             __fish_complete_path (commandline -ct)
         case PID
             __fish_complete_pids
+        case NAMES
+            __fish_complete_list , "rtrack info --fields | string match -r '^[^ ]+' | sort -u"
+        case REGEX
+            # A regular expression takes other characters not as themselves, but for ".".
+            cat /proc/*/comm 2>/dev/null | string match -r '^[A-Za-z0-9_./@-]+$' | sort -u
+        case NAME
+            __rtrack_cgroups | string match -r '[^/]*\.service$' | sort -u
+        case ID
+            # The monitor of a container has a cgroup of its own.
+            __rtrack_cgroups | string match -v '*conmon*' | string match -r '[0-9a-f]{64}' |
+                sort -u
         case '*'
             string replace -r ';.*' '' -- $argv[2] | string replace -r '.*: ' '' |
                 string split ', ' | string split ' or ' | string match -r '^[a-z][a-z0-9+-]*$'
@@ -41,7 +63,7 @@ for text in (rtrack --help | string match -r '^  [a-z]+ .*')
     complete -c rtrack -n 'test (count (commandline -opc)) -eq 1' -a $name -d $about
     complete -c rtrack -n '__rtrack_is_of help' -a $name -d $about
     test $name = help; and continue
-    for option in (rtrack help $name | string match -r '^  (?:-.,|   ) --.*')
+    for option in (__rtrack_help $name | string match -r '^  (?:-.,|   ) --.*')
         string match -qr '^  (?:-(?<short>.),)? *--(?<long>[a-z-]+)(?<argument>[^ ]*(?: [A-Z]+)?)'\
 ' +(?<help>.*)' -- $option
         set -l more

@@ -3,6 +3,38 @@
 # Zsh completion for rtrack(1). The subcommands, their options and the words of these are those that
 # "rtrack help" shows.
 
+# Complete the names of fields, with commas between them.
+_rtrack_fields() {
+  local -aU names
+  names=(${${(f)"$(rtrack info --fields)"}%% *})
+  _values -s , field $names
+}
+
+# Names of running processes that mean themselves as regular expressions, but for ".".
+_rtrack_names() {
+  local -aU names
+  names=(${(f)"$(cat /proc/[0-9]*/comm 2>/dev/null | grep -x '[A-Za-z0-9_./@-]*')"})
+  compadd -a names
+}
+
+# Directories of cgroups, below the usual mounts.
+_rtrack_cgroups() {
+  find /sys/fs/cgroup -type d 2>/dev/null
+}
+
+_rtrack_units() {
+  local -aU names
+  names=(${(f)"$(_rtrack_cgroups | grep -o '[^/]*\.service$')"})
+  compadd -a names
+}
+
+# Ids of containers. The monitor of one has a cgroup of its own.
+_rtrack_containers() {
+  local -aU names
+  names=(${(f)"$(_rtrack_cgroups | grep -v conmon | grep -o '[0-9a-f]\{64\}')"})
+  compadd -a names
+}
+
 # Returns in $reply how _arguments completes the argument $1 of an option with the help $2.
 _rtrack_argument() {
   local word
@@ -10,6 +42,10 @@ _rtrack_argument() {
   case $1 in
     FILE) reply=_files ;;
     PID) reply=_pids ;;
+    NAMES) reply=_rtrack_fields ;;
+    REGEX) reply=_rtrack_names ;;
+    NAME) reply=_rtrack_units ;;
+    ID) reply=_rtrack_containers ;;
     *)
       for word in ${(s:, :)${${${2%%;*}##*: }// or /, }}; do
         [[ $word =~ '^[a-z][a-z0-9+-]*$' ]] && found+=$word
@@ -19,13 +55,29 @@ _rtrack_argument() {
   esac
 }
 
+# Returns in $lines the help of subcommand $1 with a line for each option. A text may go on in the
+# next line, far from the margin.
+_rtrack_help() {
+  local line
+  lines=()
+  rtrack help $1 | while IFS= read -r line; do
+    if [[ $line == '          '* ]]; then
+      lines[-1]+=" ${line##*  }"
+    else
+      lines+=("$line")
+    fi
+  done
+}
+
 # Returns in $specs the options of subcommand $1, for _arguments.
 _rtrack_options() {
   local line short long help
+  local -a lines
   local form='^  (-(.), |    )--([a-z-]+)(( |\[=)([A-Z]+)\]?)? +(.*)$'
   local -a match mbegin mend
   specs=()
-  rtrack help $1 | while IFS= read -r line; do
+  _rtrack_help $1
+  for line in $lines; do
     [[ $line =~ $form ]] || continue
     short=${match[2]:+-$match[2]} long=--$match[3] help=${${match[7]//\[/\\[}//\]/\\]}
     case $match[5] in

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tests of the completions, called in the same way as by bash, fish and zsh."""
+import glob
 import os
+import pathlib
 import pty
 import re
 import shutil
@@ -13,7 +15,7 @@ import unittest
 from typing import Dict, List
 
 from harness import SOURCE, need
-from rtrack_command import PATIENCE_S, RTRACK, Case, rtrack
+from rtrack_command import PATIENCE_S, RTRACK, Case, rtrack, wait_until
 from test_options import COMMANDS, in_help
 
 SCRIPT = r"""
@@ -41,6 +43,33 @@ def with_rtrack() -> Dict[str, str]:
     return {**os.environ, "PATH": os.path.dirname(RTRACK) + ":" + os.environ["PATH"]}
 
 
+def help_of(command: str) -> str:
+    """Return the help of a subcommand with a line for each option."""
+    return re.sub(r"\n {27}", " ", rtrack("help", command).stdout)
+
+
+class Named(Case):
+    """The name of a process, and cgroups of a unit and of a container, to be completed."""
+
+    def name_a_process(self) -> str:
+        name = f"rt{os.getpid()}"
+        (self.dir / name).symlink_to("/bin/cat")
+        process = self.start([self.dir / name], stdin=subprocess.PIPE)
+        comm = pathlib.Path(f"/proc/{process.pid}/comm")
+        wait_until(lambda: comm.read_text() == name + "\n")
+        return name
+
+    def make_cgroup(self, name: str) -> None:
+        """Make a cgroup in any hierarchy that is mounted at the usual place."""
+        for top in ("/sys/fs/cgroup", *glob.glob("/sys/fs/cgroup/*/")):
+            directory = pathlib.Path(top) / name
+            if os.access(f"{top}/cgroup.procs", os.W_OK):
+                directory.mkdir()
+                self.addCleanup(directory.rmdir)
+                return
+        self.skipTest("no cgroup can be made")
+
+
 def in_shell(argv: List[str], cwd: str = "/") -> str:
     """Return what a shell prints."""
     done = subprocess.run(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -50,7 +79,7 @@ def in_shell(argv: List[str], cwd: str = "/") -> str:
     return done.stdout
 
 
-class Completion(Case):
+class Completion(Named):
     def complete(self, *words: str, cwd: str = "/") -> List[str]:
         """Return the completions of the last word."""
         path = str(SOURCE / "examples/rtrack/rtrack.bash-completion")
@@ -88,8 +117,7 @@ class Completion(Case):
     def test_words_of_every_option_are_those_of_the_help(self) -> None:
         """Bash, fish and zsh read the help, so a new word of an option needs no change there."""
         for command in COMMANDS:
-            lines = re.findall(r"(?m)^  (?:-.,|   ) (--\S+) [A-Z]+ +(.*)$",
-                               rtrack("help", command).stdout)
+            lines = re.findall(r"(?m)^  (?:-.,|   ) (--\S+) [A-Z]+ +(.*)$", help_of(command))
             for option, text in lines:
                 words = re.split(", | or ", text.partition(";")[0].rpartition(": ")[2])
                 words = [word for word in words if re.fullmatch("[a-z][a-z0-9+-]*", word)]
@@ -104,6 +132,19 @@ class Completion(Case):
     def test_option_of_info_without_argument_is_followed_by_options(self) -> None:
         self.assertEqual(self.complete("info", "--fields", "--j"), ["--json"])
         self.assertEqual(self.complete("run", "--fields", "--j"), [])
+
+    def test_name_completes_to_names_of_processes(self) -> None:
+        name = self.name_a_process()
+        self.assertEqual(self.complete("attach", "--name", name[:-1]), [name])
+        self.assertIn(name, self.complete("attach", "--name", ""))
+
+    def test_unit_and_container_complete_to_cgroups(self) -> None:
+        unit, container = f"rtrack-{os.getpid()}.service", f"{os.getpid():064x}"
+        for name in (unit, f"docker-{container}.scope", f"libpod-conmon-{'f' * 64}.scope"):
+            self.make_cgroup(name)
+        self.assertEqual(self.complete("attach", "--unit", unit[:-3]), [unit])
+        self.assertEqual(self.complete("attach", "--container", container[:-1]), [container])
+        self.assertEqual(self.complete("attach", "--container", "f" * 64), [])
 
     def test_file_argument_completes_to_files(self) -> None:
         (self.dir / "rows.csv").touch()
@@ -183,7 +224,7 @@ class Interactive(Case):
 
 
 @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
-class Fish(Case):
+class Fish(Named):
     def complete(self, line: str) -> List[str]:
         """Return the completions of the last word."""
         path = SOURCE / "examples/rtrack/rtrack.fish"
@@ -207,13 +248,23 @@ class Fish(Case):
                             ("trace --calls w", ["wait4", "waitid"]), ("run -i ", [])):
             self.assertEqual(self.complete("rtrack " + line), words, line)
 
+    def test_names_that_are_there_complete(self) -> None:
+        name, unit, container = (self.name_a_process(), f"rtrack-{os.getpid()}.service",
+                                 f"{os.getpid():064x}")
+        self.make_cgroup(unit)
+        self.make_cgroup(f"docker-{container}.scope")
+        for option, word, found in (("name", name[:-1], name), ("unit", unit[:-3], unit),
+                                    ("container", container[:-1], container),
+                                    ("fields", "pid,rss_by", "pid,rss_bytes")):
+            self.assertEqual(self.complete(f"rtrack attach --{option} {word}"), [found])
+
     def test_option_of_program_is_not_one_of_rtrack(self) -> None:
         for words in ("true", "-i 1 true", "-- true"):
             self.assertNotIn("--interval", self.complete(f"rtrack run {words} --int"), words)
 
 
 @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
-class Zsh(Case):
+class Zsh(Named):
     def specs(self, *words: str) -> List[str]:
         """Return what the last word may be, in the words of _arguments or _describe."""
         path = str(SOURCE / "examples/rtrack/rtrack.zsh")
@@ -238,6 +289,25 @@ class Zsh(Case):
                 ("system", "(--live)--live=-[", "::WHEN:(auto always never)")):
             found = [spec for spec in self.specs(command, "") if spec.startswith(start)]
             self.assertEqual([spec[-len(end):] for spec in found], [end], found)
+
+    def found_by(self, function: str) -> List[str]:
+        """Return the words that a function of the script adds."""
+        add = 'compadd() { print -rl -- ${(P)2} }\n_values() { print -rl -- "$@" }\n' + ZSH_SCRIPT
+        path = str(SOURCE / "examples/rtrack/rtrack.zsh")
+        return in_shell(["zsh", "-f", "-c", add + function, "zsh", path, ""]).splitlines()
+
+    def test_names_that_are_there_complete(self) -> None:
+        name, unit, container = (self.name_a_process(), f"rtrack-{os.getpid()}.service",
+                                 f"{os.getpid():064x}")
+        self.make_cgroup(unit)
+        self.make_cgroup(f"docker-{container}.scope")
+        specs = "\n".join(self.specs("attach", ""))
+        for option, function, found in (
+                ("name", "_rtrack_names", name), ("unit", "_rtrack_units", unit),
+                ("container", "_rtrack_containers", container),
+                ("fields", "_rtrack_fields", "pss_bytes")):
+            self.assertRegex(specs, f"(?m)--{option}=\\[.*:{function}$")
+            self.assertEqual(self.found_by(function).count(found), 1, option)
 
 
 if __name__ == "__main__":

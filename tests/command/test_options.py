@@ -2,6 +2,7 @@
 """Tests that the options are the same in the help, the manual page and the parser."""
 import os
 import re
+import shlex
 import unittest
 from typing import List
 
@@ -36,12 +37,23 @@ class Options(Case):
         for word in ("name", "service", "container", "cgroup"):
             self.assertIn(word, about)
 
-    def test_help_has_example_that_is_accepted(self) -> None:
+    def test_help_fits_in_80_columns(self) -> None:
+        for words in (["--help"], *([command, "--help"] for command in COMMANDS)):
+            lines = rtrack(*words).stdout.splitlines()
+            self.assertEqual([line for line in lines if len(line) > 80], [], words)
+
+    def test_text_of_option_goes_on_below_its_beginning(self) -> None:
+        output = rtrack("run", "--help").stdout
+        self.assertRegex(output, r"(?m)^ {6}--pss HOW {12}read .*:[^\n]*\n {27}[a-z]")
+        self.assertNotRegex(output, r"(?m) $")
+
+    def test_help_has_examples_that_are_accepted(self) -> None:
         for command in COMMANDS:
-            example = rtrack(command, "--help").stdout.partition("Example:\n  ")[2].split("\n")[0]
-            words = example.partition(" -- ")[0].replace("$$", "1").split()
-            self.assertEqual(words[:2], ["rtrack", command])
-            self.assertEqual(rtrack(*words[1:], "--help").returncode, 0, example)
+            examples = rtrack(command, "--help").stdout.partition("Example:\n")[2]
+            for example in examples.partition("\n\n")[0].splitlines():
+                words = shlex.split(example.partition(" -- ")[0].replace("$$", "1"))
+                self.assertEqual(words[:2], ["rtrack", command])
+                self.assertEqual(rtrack(*words[1:], "--help").returncode, 0, example)
 
     def test_unknown_command_suggests_near_one(self) -> None:
         for word, command in (("runn", "run"), ("rn", "run"), ("rnu", "run"), ("ron", "run"),

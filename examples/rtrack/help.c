@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The help of a subcommand, made from the table of options. */
+#include "help.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "option_table.h"
+
+enum {
+	WIDTH = 80,
+	TEXT_COLUMN = 27, /* where the texts of options begin */
+};
+
+/* Print words from this column on, in as many lines as they take. */
+static void print_words(const char *words, size_t column)
+{
+	for (size_t at = column; *words;) {
+		size_t len = strcspn(words, " ");
+
+		if (at > column && at + 1 + len > WIDTH) {
+			printf("\n%*s", (int)column, "");
+			at = column;
+		}
+		at += (size_t)printf("%s%.*s", at > column ? " " : "", (int)len, words);
+		words += len;
+		words += strspn(words, " ");
+	}
+	printf("\n");
+}
+
+static void print_option(const struct option_row *row)
+{
+	char names[32], form[4] = "   ";
+
+	if (row->key < KEY_COUNT)
+		snprintf(form, sizeof(form), "-%c,", row->key);
+	snprintf(names, sizeof(names), "--%s%s%s", row->name,
+	         option_row_has_argument(row) == required_argument ? " " : "",
+	         row->argument ? row->argument : "");
+	printf("  %s %-19s  ", form, names);
+	print_words(row->help, TEXT_COLUMN);
+}
+
+void help_show(const struct command *command)
+{
+	const struct option_row *row;
+
+	printf("Usage: rtrack %s [OPTION]...%s%s\n", command->name, *command->operands ? " " : "",
+	       command->operands);
+	print_words(command->about, 0);
+	printf("\nOptions:\n");
+	for (int i = 0; (row = option_row_at(i)); i++) {
+		if (row->commands & command->bit)
+			print_option(row);
+	}
+	printf("\nExample:\n  %s\n\nSee rtrack(1) for details.\n", command->example);
+}
