@@ -157,11 +157,12 @@ static const struct target_kind {
 	const char *what;
 	int (*find)(const char *word, char path[TARGET_PATH_MAX]);
 	int (*attach)(struct attach *a, const char *path);
+	void (*explain)(const char *word); /* that nothing is found, or NULL */
 } target_kinds[TARGET_KINDS] = {
-	{ "process", target_find_process, attach_to },
-	{ "cgroup", target_find_cgroup, attach_to_cgroup },
-	{ "unit", target_find_unit, attach_to_cgroup },
-	{ "container", target_find_container, attach_to_cgroup },
+	{ "process", target_find_process, attach_to, target_explain_process },
+	{ "cgroup", target_find_cgroup, attach_to_cgroup, NULL },
+	{ "unit", target_find_unit, attach_to_cgroup, NULL },
+	{ "container", target_find_container, attach_to_cgroup, NULL },
 };
 
 /* Whether to look again for a target that is not there yet: after a nap, for as long as the options
@@ -194,6 +195,8 @@ static int attach_to_word(struct attach *a, const struct target_kind *kind, cons
 		warn("no %s '%s' has appeared", kind->what, word);
 	else
 		warn("there is no %s '%s'", kind->what, word);
+	if (kind->explain && !signals_end_requested())
+		kind->explain(word);
 	return a->options->wait && !signals_end_requested() ? EXIT_TIMED_OUT : EXIT_BEFORE_START;
 }
 

@@ -47,7 +47,7 @@ static const struct option_row rows[] = {
 	  "follow this cgroup, e.g. /system.slice/cron.service" },
 	{ KEY_UNIT, FOR_ATTACH, "unit", "NAME", "follow the cgroup of this systemd unit" },
 	{ KEY_CONTAINER, FOR_ATTACH, "container", "ID", "follow the cgroup of this container" },
-	{ KEY_NAME, FOR_ATTACH, "name", "REGEX", "follow the process that has this name" },
+	{ KEY_NAME, FOR_ATTACH, "name", "REGEX", "follow the process of this name, e.g. 'postgres|mysqld'" },
 	{ KEY_WAIT, FOR_ATTACH, "wait", NULL, "wait until what these options name is there" },
 	{ KEY_TIMEOUT, FOR_ATTACH, "timeout", "TIME",
 	  "with --wait: give up after this time; exit with 124" },

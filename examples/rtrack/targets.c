@@ -17,7 +17,9 @@
 #include <rtrack/rtrack.h>
 
 #include "cgroup_mounts.h"
+#include "command_line.h"
 #include "message.h"
+#include "tree.h"
 
 #define ID_LENGTH 64  /* of a container, in hexadecimal digits */
 #define DEPTH_MAX 16  /* of cgroups */
@@ -107,24 +109,58 @@ bool target_is_process(const char *word, int32_t pid)
 	return is_match;
 }
 
-static void match_process(struct matches *m, const regex_t *regex, int32_t pid)
+static void add_process(struct matches *m, int32_t pid, const char *name)
 {
-	char name[64], text[16], shown[600];
+	char text[16], shown[600];
 
-	if (!has_name(regex, pid, name, sizeof(name)))
-		return;
 	snprintf(text, sizeof(text), "%" PRId32, pid);
 	snprintf(shown, sizeof(shown), "%" PRId32 " (%s)", pid, name);
 	add_match(m, text, shown);
 }
 
+static void match_process(struct matches *m, const regex_t *regex, int32_t pid)
+{
+	char name[64];
+
+	if (has_name(regex, pid, name, sizeof(name)))
+		add_process(m, pid, name);
+}
+
+/* Match any part of the command line. What has started rtrack has the expression there, too. E.g.:
+ * sh -c "rtrack attach --name job". */
+static void match_command_line(struct matches *m, const regex_t *regex, int32_t pid)
+{
+	char **words = command_line_read(pid), name[64];
+	bool is_match = false;
+
+	for (size_t i = 0; words && words[i] && !is_match; i++)
+		is_match = regexec(regex, words[i], 0, NULL, 0) == 0;
+	free(words);
+	if (is_match && !tree_is_ours(pid) && read_line(pid, "comm", name, sizeof(name)))
+		add_process(m, pid, name);
+}
+
+static void match_all(struct matches *m, const regex_t *regex,
+                      void (*match)(struct matches *m, const regex_t *regex, int32_t pid))
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+
+	while (proc && (entry = readdir(proc))) {
+		long number = strtol(entry->d_name, NULL, 10);
+
+		if (isdigit((unsigned char)entry->d_name[0]) && number != getpid())
+			match(m, regex, (int32_t)number);
+	}
+	if (proc)
+		closedir(proc);
+}
+
 int target_find_process(const char *word, char pid[TARGET_PATH_MAX])
 {
 	struct matches m = { 0 };
-	struct dirent *entry;
 	regex_t regex;
 	char wrong[200];
-	DIR *proc;
 	int err = regcomp(&regex, word, REG_EXTENDED);
 
 	if (err) {
@@ -132,18 +168,27 @@ int target_find_process(const char *word, char pid[TARGET_PATH_MAX])
 		warn("invalid name '%s': %s", word, wrong);
 		return EXIT_USAGE;
 	}
-	proc = opendir("/proc");
-	while (proc && (entry = readdir(proc))) {
-		long number = strtol(entry->d_name, NULL, 10);
-
-		if (isdigit((unsigned char)entry->d_name[0]) && number != getpid())
-			match_process(&m, &regex, (int32_t)number);
-	}
-	if (proc)
-		closedir(proc);
+	match_all(&m, &regex, match_process);
 	regfree(&regex);
 	memcpy(pid, m.first, TARGET_PATH_MAX);
 	return check_matches(&m, "process", word);
+}
+
+void target_explain_process(const char *word)
+{
+	struct matches m = { 0 };
+	regex_t regex;
+
+	warn("the expression has to match the whole name in /proc/PID/comm, which has at most 15 "
+	     "bytes, or the whole file name of the first argument; 'python3 job.py' has the name "
+	     "python3, './job.py' has both");
+	if (regcomp(&regex, word, REG_EXTENDED | REG_NOSUB))
+		return;
+	match_all(&m, &regex, match_command_line);
+	regfree(&regex);
+	if (m.count > 0)
+		warn("'%s' is in the command line of %s%s", word, m.list,
+		     m.count > LISTED_MAX ? ", ..." : "");
 }
 
 /* --- Cgroups. --- */

@@ -17,6 +17,9 @@
  * that matches the whole name. rtrack itself is never found. pid receives a decimal number. */
 int target_find_process(const char *regex, char pid[TARGET_PATH_MAX]);
 
+/* Say what a name is, and list the processes that have the expression in their command line. */
+void target_explain_process(const char *regex);
+
 /* Whether a process has a name that matches, still. */
 bool target_is_process(const char *regex, int32_t pid);
 

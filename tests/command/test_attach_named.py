@@ -13,7 +13,8 @@ from typing import Any, Dict, List, Optional
 
 from harness import SOURCE
 from rtrack_command import (
-    PATIENCE_S, RTRACK, Case, Row, python, read_csv, read_jsonl, read_proc, rtrack, wait_until)
+    PATIENCE_S, PYTHON, RTRACK, Case, Row, python, read_csv, read_jsonl, read_proc, rtrack,
+    wait_until)
 
 try:
     import jsonschema
@@ -327,6 +328,35 @@ class Names(Case):
         done = rtrack("attach", "--name", name)
         self.assertIn(f"process '{name}' has 2 matches: ", done.stderr)
         self.assertIn(str(process.pid), done.stderr)
+
+    def test_name_that_is_missing_is_explained(self) -> None:
+        name, argument = f"rt{os.getpid()}", f"ra{os.getpid()}.py"
+        (self.dir / name).symlink_to("/bin/sleep")
+        first = self.start([self.dir / name, "1000"])
+        second = self.start([PYTHON, "-c", "import sys; sys.stdin.read()", argument],
+                            stdin=subprocess.PIPE)
+        for process in (first, second):  # between fork and exec it has the name of the test
+            wait_until(lambda: process.args[-1] in read_proc(process.pid, "cmdline"))
+        for word, process in ((name[:-1], first), (argument[1:], second)):
+            done = rtrack("attach", "--name", word)
+            self.assertEqual(done.returncode, 125)
+            lines = done.stderr.splitlines()
+            self.assertEqual(lines[0], f"rtrack: there is no process '{word}'")
+            self.assertIn("match the whole name in /proc/PID/comm", lines[1])
+            comm = read_proc(process.pid, "comm").strip()
+            self.assertEqual(lines[2], f"rtrack: '{word}' is in the command line of "
+                                       f"{process.pid} ({comm})")
+
+    def test_name_of_script_is_its_own_if_it_was_executed(self) -> None:
+        """What the explanation says of scripts: the kernel has the name of the script."""
+        script = self.dir / f"rs{os.getpid()}.py"
+        script.write_text(f"#!{PYTHON}\nimport sys; sys.stdin.read()\n")
+        script.chmod(0o755)
+        self.start([script], stdin=subprocess.PIPE)
+        words = ["attach", "--count", "1", "-i", "0.01", "-q", "-o", "/dev/null", "--name"]
+        wait_until(lambda: rtrack(*words, script.name).returncode == 0)
+        self.start([PYTHON, script.with_name(script.name)], stdin=subprocess.PIPE)
+        self.assertEqual(rtrack(*words, script.name).returncode, 0)
 
     def test_wait_follows_a_process_that_comes_later(self) -> None:
         name = f"rw{os.getpid()}"
