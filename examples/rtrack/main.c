@@ -32,8 +32,8 @@ static const struct command commands[] = {
 	{ "system", FOR_SYSTEM, "", "Follow the whole system.",
 	  "rtrack system -i 500ms --count 10 -o series.csv", command_system },
 	{ "trace", FOR_TRACE, "[--] [COMMAND [ARGUMENT]...]",
-	  "Show the calls of getrusage(2) that processes make.",
-	  "rtrack trace -- bash -c times", command_trace },
+	  "Show the calls of getrusage(2) that processes make.", "rtrack trace -- bash -c times",
+	  command_trace },
 	{ "rusage", FOR_RUSAGE, "",
 	  "Show the sixteen getrusage(2) fields of this or any other process.",
 	  "rtrack rusage --pid $$", command_rusage },
@@ -105,7 +105,10 @@ static int report_unknown(const char *name)
 			return EXIT_USAGE;
 		}
 	}
-	if (*name == '-')
+	if (is_near(name, "--version") || is_near(name, "--help"))
+		warn("unknown option '%s': did you mean 'rtrack %s'?", name,
+		     is_near(name, "--help") ? "--help" : "--version");
+	else if (*name == '-')
 		warn(
 		    "unknown option '%s': options come after the command name; try 'rtrack --help'",
 		    name);

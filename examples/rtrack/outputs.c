@@ -10,11 +10,21 @@
 
 static int refuse(const struct options *options, const struct output *a, const struct output *b)
 {
-	char what[400];
+	const struct output *other = a->fd == STDOUT_FILENO ? b : a;
+	bool is_stdout = a->fd == STDOUT_FILENO || b->fd == STDOUT_FILENO;
+	char what[400], is_named[160] = "";
 
-	snprintf(what, sizeof(what),
-	         "'%.120s' and '%.120s' are one file: the %s and the %s need two", a->name, b->name,
-	         a->what, b->what);
+	if (other->fd != STDOUT_FILENO)
+		snprintf(is_named, sizeof(is_named), ", which is '%.120s'", other->name);
+	if (is_stdout)
+		snprintf(what, sizeof(what),
+		         "the %s and the %s cannot both go to standard output%s: name a file for "
+		         "one of them",
+		         a->what, b->what, is_named);
+	else
+		snprintf(what, sizeof(what),
+		         "'%.120s' and '%.120s' are one file: the %s and the %s need two", a->name,
+		         b->name, a->what, b->what);
 	return usage_error(options, what);
 }
 

@@ -92,19 +92,37 @@ static const char *series_with_field(const char *name, size_t len)
 	return NULL;
 }
 
+/* Refuse a name that is empty. E.g.: "pid,,pss_bytes". */
+static int refuse_empty_field(const struct options *options, const char *name)
+{
+	bool is_last = *name == '\0';
+	char message[240];
+
+	snprintf(message, sizeof(message), "--fields '%.120s' has an empty name %s",
+	         options->fields,
+	         name == options->fields ? "before the first comma"
+	         : is_last               ? "after the last comma"
+	                                 : "between two commas");
+	return usage_error(options, message);
+}
+
 static int refuse_field(const struct options *options, uint32_t kind, const char *name, size_t len)
 {
 	const char *other = series_with_field(name, len);
 	const char *where = options->fields == options->defaults.fields ? " in RTRACK_OPTIONS" : "";
 	int shown = len < 60 ? (int)len : 60;
-	char message[240], meant[64];
+	struct suggestion meant;
+	char message[240];
 
+	if (len == 0)
+		return refuse_empty_field(options, name);
+	columns_find_closest(name, len, kind, &meant);
 	if (other)
 		snprintf(message, sizeof(message), "unknown field '%.*s'%s: it is one of %s", shown,
 		         name, where, other);
-	else if (columns_find_near(name, len, kind, meant, sizeof(meant)))
+	else if (meant.name[0])
 		snprintf(message, sizeof(message), "unknown field '%.*s'%s: did you mean '%s'?",
-		         shown, name, where, meant);
+		         shown, name, where, meant.name);
 	else
 		snprintf(message, sizeof(message),
 		         "unknown field '%.*s'%s: 'rtrack info --fields' lists them", shown, name,

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "suggest.h"
-
 /* The default of the CSV. Counters are differences: their sum over the rows is the total. A name
  * that begins with '?' is left out if the first row does not know it. */
 static const char tree_names[] =
@@ -76,22 +74,18 @@ const char *columns_find_unknown(const char *names, uint32_t kind, size_t *len)
 	return names;
 }
 
-bool columns_find_near(const char *name, size_t len, uint32_t kind, char *out, size_t size)
+void columns_find_closest(const char *name, size_t len, uint32_t kind, struct suggestion *out)
 {
 	struct columns all;
-	char word[64];
-	bool is_found = false;
+	char word[sizeof(out->name)];
 
+	*out = (struct suggestion){ 0 };
 	snprintf(word, sizeof(word), "%.*s", len < sizeof(word) ? (int)len : 0, name);
 	if (!*word || columns_all(&all, kind) < 0)
-		return false;
-	for (size_t i = 0; i < all.count && !is_found; i++) {
-		is_found = is_near(word, all.at[i].name);
-		if (is_found)
-			snprintf(out, size, "%s", all.at[i].name);
-	}
+		return;
+	for (size_t i = 0; i < all.count; i++)
+		suggest_closer(out, word, all.at[i].name);
 	columns_free(&all);
-	return is_found;
 }
 
 /* Copy the columns with these names. Names that the library does not have are an error, unless they

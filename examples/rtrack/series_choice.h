@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "series_columns.h"
+#include "suggest.h"
 
 /* Find the first name of a list, separated by commas, that is no column of this kind. Sets *len to
  * its length, and returns it, or NULL if all are columns. */
@@ -26,7 +27,8 @@ int columns_choose_usual(struct columns *c, uint32_t kind);
  * is NULL. */
 void columns_leave_out(struct columns *c, const struct row *first);
 
-/* Get the name of a column that an unknown name was perhaps meant to be. */
-bool columns_find_near(const char *name, size_t len, uint32_t kind, char *out, size_t size);
+/* Get the name of a column that an unknown name was perhaps meant to be; an empty one if there is
+ * none. */
+void columns_find_closest(const char *name, size_t len, uint32_t kind, struct suggestion *out);
 
 #endif

@@ -123,31 +123,32 @@ static char escaped(char c)
 	}
 }
 
-/* Get the name of a figure that may be meant. */
-static bool find_near(const char *word, unsigned kinds, char *out, size_t size)
+/* Get the name of a figure that may be meant; an empty one if there is none. */
+static void find_closest(const char *word, unsigned kinds, struct suggestion *best)
 {
 	const struct summary_field *field;
+	char name[sizeof(best->name)];
 
 	for (size_t i = 0; (field = summary_field_at(i)); i++) {
-		if (!(field->kinds & kinds))
-			continue;
-		snprintf(out, size, "%s%s%s", field->group ? field->group : "",
+		snprintf(name, sizeof(name), "%s%s%s", field->group ? field->group : "",
 		         field->group ? "_" : "", field->name);
-		if (is_near(word, out))
-			return true;
+		if (field->kinds & kinds)
+			suggest_closer(best, word, name);
 	}
-	return false;
 }
 
 static void say_unknown_name(char problem[TEMPLATE_PROBLEM_BYTES], const char *name, size_t len,
                              unsigned kinds)
 {
-	char word[60], meant[60];
+	struct suggestion meant = { 0 };
+	char word[60];
 
 	snprintf(word, sizeof(word), "%.*s", (int)(len < 60 ? len : 60), name);
-	if (find_near(word, kinds, meant, sizeof(meant)))
+	find_closest(word, kinds, &meant);
+	if (meant.name[0])
 		snprintf(problem, TEMPLATE_PROBLEM_BYTES,
-		         "unknown figure '%s' in the template: did you mean '%s'?", word, meant);
+		         "unknown figure '%s' in the template: did you mean '%s'?", word,
+		         meant.name);
 	else
 		snprintf(problem, TEMPLATE_PROBLEM_BYTES,
 		         "unknown figure '%s' in the template: '--template help' lists them", word);

@@ -65,6 +65,40 @@ class Messages(Case):
         self.assertEqual(self.refuse("system", "--fields", "lod_1m"),
                          "rtrack: unknown field 'lod_1m': did you mean 'load_1m'?")
 
+    def test_part_of_a_field_suggests_the_field(self) -> None:
+        for command, word, meant in (
+                ("run", "pss", "pss_bytes"), ("run", "cores", "cores_used"),
+                ("run", "cpu", "cpu_seconds"), ("run", "rss", "rss_bytes"),
+                ("run", "rss_kb", "rss_bytes"), ("run", "memory", "pss_bytes"),
+                ("run", "peak", "peak_tree_bytes"), ("run", "faults", "minor_faults"),
+                ("system", "memory", "memory_used_bytes"),
+                ("attach --unit x", "memory", "cgroup_memory_bytes")):
+            message = self.refuse(*command.split(), "-o", "-", "--fields", f"timestamp,{word}",
+                                  *(["true"] if command == "run" else []))
+            self.assertEqual(message,
+                             f"rtrack: unknown field '{word}': did you mean '{meant}'?")
+        for word in ("x", "zzz_bytes", "r", "_", "timestamp_seconds_of_the_sample" * 3):
+            message = self.refuse("run", "-o", "-", "--fields", word, "true")
+            self.assertNotIn("did you mean", message)
+        self.assertRegex(self.refuse("run", "--template", "{wall} s", "true"), "'wall_seconds'.$")
+
+    def test_empty_field_is_named(self) -> None:
+        for names, where in (("pid,,pss_bytes", "between two commas"),
+                             (",pid", "before the first comma"), ("pid,", "after the last comma")):
+            self.assertEqual(self.refuse("run", "-o", "-", "--fields", names, "true"),
+                             f"rtrack: --fields '{names}' has an empty name {where}")
+
+    def test_misspelt_option_without_a_command_suggests_the_near_one(self) -> None:
+        for word, meant in (("--vesion", "--version"), ("--hlep", "--help")):
+            self.assertEqual(self.refuse(word), f"rtrack: unknown option '{word}': did you mean "
+                                                f"'rtrack {meant}'?")
+        self.assertIn("options come after the command name", self.refuse("--interval"))
+
+    def test_all_words_of_live_are_listed(self) -> None:
+        for command in ("run", "attach", "system"):
+            self.assertEqual(self.refuse(command, "--live=yes"),
+                             "rtrack: invalid live 'yes': use auto, always or never")
+
     def test_misspelt_name_of_a_template_suggests_the_near_one(self) -> None:
         self.assertEqual(self.refuse("run", "--template", "{wall_second}", "true"),
                          "rtrack: unknown figure 'wall_second' in the template: did you mean "

@@ -38,7 +38,10 @@ class Refused(Case):
                 (self.dir / "nowhere.csv").unlink(missing_ok=True)
 
     def test_standard_output_by_two_names_is_refused(self) -> None:
-        self.assert_refused("-o", "-", "--processes", "/dev/stdout")
+        self.assertIn("cannot both go to standard output, which is '/dev/stdout': name a file",
+                      self.assert_refused("-o", "-", "--processes", "/dev/stdout"))
+        self.assertIn("the series and the list of processes cannot both go to standard output: ",
+                      self.assert_refused("-o", "-", "--processes", "-"))
         self.assert_refused("--summary-file", "-", "--processes", "-")
         self.assert_refused("--summary-file", "-", subcommand="system")
 
