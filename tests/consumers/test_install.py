@@ -76,6 +76,15 @@ class Installed(unittest.TestCase):
         self.assertEqual({p.name for p in include.rglob("*.h")}, {"rtrack.h", "version.h"})
         self.assertEqual((include / "rtrack/rtrack.h").read_text(), HEADER.read_text())
 
+    def test_schemas_of_the_command_are_installed(self) -> None:
+        sources = SOURCE / "docs/schema"
+        installed = next(self.stage.root.rglob("share/rtrack/schema"))
+        self.assertEqual({path.name for path in installed.iterdir()},
+                         {path.name for path in sources.iterdir()})
+        for path in installed.iterdir():
+            self.assertIn("$schema", json.loads(path.read_text()))
+            self.assertEqual(path.read_text(), (sources / path.name).read_text())
+
     def test_getrusage_example_links_shared_and_static(self) -> None:
         shared = self.build(EXAMPLES / "c/getrusage.c")
         self.assert_prints_sixteen_fields(shared)
