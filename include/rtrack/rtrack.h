@@ -1827,7 +1827,9 @@ struct rt_outcome {
 	 * @since 0.3 UINT64_MAX if a process has left the caller's cgroup. */
 	uint64_t cpu_high_ns;
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process that samples saw. With
-	 * RT_ACCOUNTING_WAIT, also of all that were waited for. */
+	 * RT_ACCOUNTING_WAIT, also of all that were waited for.
+	 * @since 0.3 In `partial` if the kernel's figure of a process that exited may be the peak
+	 * of what started it. E.g.: a program that held less than 1 MiB. */
 	uint64_t peak_rss_bytes;
 	/** RT_HAS_PEAK_TREE. Largest memory of the whole tree; see peak_tree_kind.
 	 * @since 0.3 Has a bit. Is never a sum of RSS. */

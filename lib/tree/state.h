@@ -98,6 +98,7 @@ struct rti_supervised_state {
 	 * that the sample before still had, so it is applied after their exits. */
 	bool has_final_rusage;
 	uint64_t final_rusage[RTI_COUNTERS];
+	uint64_t final_peak_bytes; /* no process that it has reaped had a larger peak */
 	/* What BPF programs have counted, as long as it is of the whole tree. */
 	bool has_counted;
 	struct rti_tree_counted counted;

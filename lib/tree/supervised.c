@@ -69,6 +69,7 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 
 	set_counters(reaped, tree->supervised.final_rusage);
 	tree->supervised.has_final_rusage = true;
+	tree->supervised.final_peak_bytes = peak_bytes;
 	rti_note_change(tree);
 	if (reaped->ru_maxrss > inherited_maxrss_kib)
 		rti_raise_peak_rss(tree, peak_bytes);

@@ -167,10 +167,14 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 }
 
 /* The last read of a member came before its exit, and only the process that waits for it learns
- * its peak. */
+ * its peak. That may be hidden by an inherited one. E.g.: true(1) has 1 MiB, a sample saw 4 KiB of
+ * it, and it inherited 1.1 MiB. */
 static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {
-	if (tree->ledger.has_exits && !tree->supervised.has_final_rusage)
+	const struct rti_supervised_state *s = &tree->supervised;
+	bool is_final = s->has_final_rusage && tree->peak_rss_bytes >= s->final_peak_bytes;
+
+	if (tree->ledger.has_exits && !is_final)
 		make_partial(out, RT_HAS_PEAK_RSS);
 	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include "tree_inside.h"
+
 /* The shell once it has reaped its first child: its accounts hold all that was read of the
  * child. */
 static struct fake_process make_reaper(void)
@@ -48,6 +50,48 @@ START_TEST(child_reaped_between_samples_is_counted_once)
 	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_RSS | RT_HAS_PEAK_TREE |
 	                                 RT_HAS_PROCESSES_SEEN);
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_CTXSW), -ENODATA);
+}
+END_TEST
+
+/* The peak of the first child at the last read was 80 KiB, that of its parent 100 KiB. */
+static struct rt_metrics sample_after_exit(int64_t maxrss_kib, int64_t inherited_kib)
+{
+	const struct fake_process parent = make_reaper();
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	fake_process_write(&fix.root, &parent);
+	fake_process_remove(&fix.root, 101);
+	apply_final_peak(fix.tracker, maxrss_kib, inherited_kib);
+	return take_sample();
+}
+
+START_TEST(peak_of_exited_process_is_that_of_the_final_account)
+{
+	struct rt_metrics m = sample_after_exit(2000, 1000);
+
+	ck_assert_uint_eq(m.peak_rss_bytes, 2000 * 1024);
+	ck_assert_uint_ne(m.valid & RT_HAS_PEAK_RSS, 0);
+}
+END_TEST
+
+START_TEST(peak_that_an_inherited_one_hides_is_a_lower_bound)
+{
+	struct rt_metrics m = sample_after_exit(1000, 1000);
+
+	ck_assert_uint_eq(m.peak_rss_bytes, 100 * 1024);
+	ck_assert_uint_eq(m.valid & RT_HAS_PEAK_RSS, 0);
+	ck_assert_uint_ne(m.partial & RT_HAS_PEAK_RSS, 0);
+}
+END_TEST
+
+START_TEST(peak_that_reaches_the_inherited_one_is_final)
+{
+	struct rt_metrics m = sample_after_exit(100, 1000);
+
+	ck_assert_uint_eq(m.peak_rss_bytes, 100 * 1024);
+	ck_assert_uint_ne(m.valid & RT_HAS_PEAK_RSS, 0);
 }
 END_TEST
 
@@ -218,6 +262,9 @@ int main(void)
 	      *during = add_tree_case(suite, "during a sample");
 
 	tcase_add_test(between, child_reaped_between_samples_is_counted_once);
+	tcase_add_test(between, peak_of_exited_process_is_that_of_the_final_account);
+	tcase_add_test(between, peak_that_an_inherited_one_hides_is_a_lower_bound);
+	tcase_add_test(between, peak_that_reaches_the_inherited_one_is_final);
 	tcase_add_test(between, child_auto_reaped_between_samples_stays_in_the_total_with_a_reason);
 	tcase_add_test(between, child_being_released_by_the_kernel_counts_as_exited);
 	tcase_add_test(between, unreadable_io_of_a_process_that_has_ended_is_no_valid_zero);

@@ -39,6 +39,13 @@ struct tree_options get_tree_options(const struct rt_tracker *tracker)
 	};
 }
 
+void apply_final_peak(struct rt_tracker *tracker, int64_t maxrss_kib, int64_t inherited_kib)
+{
+	const struct rt_rusage reaped = { .ru_maxrss = maxrss_kib };
+
+	rti_tree_apply_final_rusage(tracker->tree, &reaped, inherited_kib);
+}
+
 void begin_final_sample(struct rt_tracker *tracker)
 {
 	rti_tree_begin_final(tracker->tree);

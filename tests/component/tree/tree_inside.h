@@ -33,6 +33,9 @@ struct tree_options {
 
 struct tree_options get_tree_options(const struct rt_tracker *tracker);
 
+/* Apply a final account of the supervisor, in which only the peaks are not 0. */
+void apply_final_peak(struct rt_tracker *tracker, int64_t maxrss_kib, int64_t inherited_kib);
+
 /* Make all samples from now on final: they put off nothing. */
 void begin_final_sample(struct rt_tracker *tracker);
 
