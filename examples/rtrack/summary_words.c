@@ -7,15 +7,24 @@
 #include "units.h"
 
 #define SHOWN_ERROR_NS 1000000 /* a smaller one is not worth a word */
+#define SHORT_NS 50000000      /* memory is read every 20 ms or so */
 
 static bool is_named(const struct summary_field *field, const char *name)
 {
 	return !field->group && strcmp(field->name, name) == 0;
 }
 
+static bool has_no_memory(const struct usage *u)
+{
+	return !is_known(u->marks, RT_HAS_PEAK_TREE) && !is_known(u->marks, RT_HAS_PEAK_RSS);
+}
+
 bool summary_shows(const struct summary_field *field, const struct usage *u, bool is_long)
 {
 	if (!(field->kinds & u->kind) || field->place < (is_long ? PLACE_LONG : PLACE_ALWAYS))
+		return false;
+	/* One line says that nothing is known. */
+	if (is_named(field, "peak_rss_bytes") && has_no_memory(u))
 		return false;
 	/* Of these, most commands have none. */
 	if (field->group || field->unit == UNIT_WORD || field->place == PLACE_LONG)
@@ -55,6 +64,21 @@ static void add_cpu_meaning(struct text *out, const struct usage *u)
 	add_cpu_part(out, u, u->cpu_system_ns, "system");
 }
 
+static bool is_short_command(const struct usage *u)
+{
+	return u->kind == USAGE_RUN && u->wall_ns < SHORT_NS;
+}
+
+static void add_tree_meaning(struct text *out, const struct usage *u)
+{
+	if (u->peak_tree_kind == RT_PEAK_CGROUP)
+		text_add(out, "all processes, as charged to the cgroup, page cache too");
+	else if (u->peak_tree_kind)
+		text_add(out, "all processes, shared memory counted once");
+	else if (is_short_command(u))
+		text_add(out, "the command ended before its memory was read");
+}
+
 static void add_overhead_meaning(struct text *out, const struct usage *u)
 {
 	text_printf(out, "CPU time of rtrack for %s sample%s", human_count(u->samples).s,
@@ -74,10 +98,11 @@ void summary_add_meaning(struct text *out, const struct summary_field *field, co
 		text_printf(out, "of %s, on average", human_count(u->cpus).s);
 	else if (is_named(field, "peak_memory_used_bytes") && u->memory_total_bytes > 0)
 		text_printf(out, "used, of %s", human_bytes(u->memory_total_bytes).s);
-	else if (is_named(field, "peak_tree_bytes") && u->peak_tree_kind)
-		text_add(out, u->peak_tree_kind == RT_PEAK_CGROUP
-		                  ? "all processes, with their page cache (cgroup)"
-		                  : "all processes, shared memory counted once");
+	else if (is_named(field, "peak_tree_bytes"))
+		add_tree_meaning(out, u);
+	else if (is_named(field, "peak_rss_bytes") && is_short_command(u) &&
+	         !is_known(u->marks, RT_HAS_PEAK_RSS))
+		text_printf(out, "%s: it ended before it was read", field->about);
 	else if (is_named(field, "processes"))
 		text_add(out, u->processes_exact ? "in all" : "seen");
 	else if (is_named(field, "overhead_cpu_seconds"))

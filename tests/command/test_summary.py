@@ -283,5 +283,31 @@ class Color(Case):
         self.assertEqual(colored, plain)
 
 
+class ShortCommand(Case):
+    """true(1) mostly ends before a sample can read its memory."""
+
+    def peaks(self, *words: str) -> str:
+        output = rtrack("run", *words, "true").stderr
+        return re.search(r"(?ms)^  peak memory +(.*?)(?=^  read )", output)[1]
+
+    def test_unknown_peak_is_one_line_with_its_reason(self) -> None:
+        for words in (["--accounting", "poll"], ["--accounting", "wait"], []) * 5:
+            peaks = self.peaks(*words)
+            if peaks.startswith("unknown"):
+                self.assertRegex(peaks, r"^unknown +the command ended before its memory was read\n")
+                self.assertEqual(peaks.count("unknown"), 1)
+            elif "unknown" in peaks:
+                self.assertRegex(peaks, r"unknown +largest process, resident: it ended before")
+
+    def test_peak_that_a_sample_saw_is_not_exact(self) -> None:
+        """Below what it inherits from rtrack, the kernel's figure says nothing of its own peak.
+
+        On Linux, true(1) has more than 300 KiB: its loader and libc."""
+        for method in ("poll", "wait", "auto") * 10:
+            got = self.summary("run", "--accounting", method, "true")
+            if "peak_rss" in got["valid"]:
+                self.assertGreater(got["peak_rss_bytes"], 300 << 10, got)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
