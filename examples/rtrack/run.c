@@ -112,7 +112,7 @@ static void begin(struct run *r, int64_t start_ns)
 	r->tree.wants_gpu = o->gpu;
 	series_begin(&r->series, &subject);
 	ticker_init(&r->ticker, o, start_ns);
-	limits_init(&r->limits, o, r->tree.tracker, start_ns);
+	limits_init(&r->limits, o, r->command, start_ns);
 	ending_init(&r->ending, r->command);
 	/* Rows that are as frequent as looks need none between them. */
 	r->has_looks = summary_wants_top(&r->summary) && o->interval_ns > TOP_LOOK_NS;
@@ -367,6 +367,7 @@ int command_run(const struct options *options)
 	code = outputs_exit_code(code, &r.series, &r.summary, &r.processes);
 	top_processes_free(&r.top);
 	free(r.script);
+	limits_free(&r.limits);
 	members_free(&r.tree.members);
 	rt_tracker_free(r.system_tracker);
 	rt_command_free(r.command);

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "figures.h"
 #include "message.h"
+#include "own_cgroup.h"
 #include "tree.h"
 #include "units.h"
 
@@ -38,14 +39,17 @@ static bool has_figures(const struct options *o)
 	return o->max_memory_bytes || o->max_cpu_ns || o->max_processes;
 }
 
-void limits_init(struct limits *l, const struct options *options, struct rt_tracker *tracker,
+void limits_init(struct limits *l, const struct options *options, struct rt_command *command,
                  int64_t start_ns)
 {
 	bool has_timeout = options->timeout_ns > 0 && options->timeout_ns < NEVER - start_ns;
+	struct rt_tracker *account = options->max_memory_bytes ? own_cgroup_memory(command) : NULL;
 
 	*l = (struct limits){
 		.options = options,
-		.tracker = tracker,
+		.tracker = rt_command_tracker(command),
+		.account = account,
+		.next_account_ns = account ? start_ns + LOOK_NS : NEVER,
 		.start_ns = start_ns,
 		.timeout_at = has_timeout ? start_ns + options->timeout_ns : NEVER,
 		.next_look_ns = has_figures(options) ? start_ns + LOOK_NS : NEVER,
@@ -53,9 +57,17 @@ void limits_init(struct limits *l, const struct options *options, struct rt_trac
 	};
 }
 
+void limits_free(struct limits *l)
+{
+	rt_tracker_free(l->account);
+	l->account = NULL;
+}
+
 int64_t limits_due(const struct limits *l)
 {
-	return l->timeout_at < l->next_look_ns ? l->timeout_at : l->next_look_ns;
+	int64_t due = l->timeout_at < l->next_look_ns ? l->timeout_at : l->next_look_ns;
+
+	return due < l->next_account_ns ? due : l->next_account_ns;
 }
 
 static void pass(struct limits *l, enum limit limit, uint64_t value, const char *is_at_least)
@@ -64,7 +76,7 @@ static void pass(struct limits *l, enum limit limit, uint64_t value, const char 
 
 	if (l->passed) {
 		l->is_far_above = true;
-		l->next_look_ns = NEVER;
+		l->next_look_ns = l->next_account_ns = NEVER;
 		return;
 	}
 	l->passed = limit;
@@ -207,6 +219,22 @@ static void check_memory(struct limits *l, const struct rt_metrics *now)
 		confirm_memory(l, limit, true);
 }
 
+/* The anonymous and shared memory of the cgroup: what the tree holds without its mapped files. It
+ * costs one file, however many processes there are, and is less than their PSS, or a little more:
+ * it has the files of tmpfs that no process maps. */
+static void check_account(struct limits *l)
+{
+	uint64_t limit = bound_of(l, LIMIT_MEMORY, l->options->max_memory_bytes), bytes;
+	struct rt_metrics m;
+
+	l->next_account_ns = clock_now() + LOOK_NS;
+	if (rt_sample(l->account, &m, sizeof(m)) < 0 || !(m.valid & RT_HAS_CGROUP_MEMORY))
+		return;
+	bytes = m.cgroup_memory_anon_bytes + m.cgroup_memory_shmem_bytes;
+	if (bytes > limit)
+		pass(l, LIMIT_MEMORY, bytes, "at least ");
+}
+
 void limits_check(struct limits *l, const struct rt_metrics *now)
 {
 	if (l->next_look_ns == NEVER)
@@ -253,7 +281,9 @@ void limits_look(struct limits *l)
 
 	if (now >= l->timeout_at)
 		pass(l, LIMIT_TIMEOUT, (uint64_t)(now - l->start_ns), "");
-	else if (now >= l->next_look_ns)
+	if (now >= l->next_account_ns)
+		check_account(l);
+	if (now >= l->next_look_ns)
 		look(l);
 }
 

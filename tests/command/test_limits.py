@@ -48,7 +48,42 @@ class Limited(Case):
         self.assertEqual([got["limit"][key] for key in passed], [None] * len(passed))
 
 
+# Holds memory in a file that no process maps, so that it is in no PSS.
+UNMAPPED = """
+import os
+file = os.memfd_create("unmapped")
+for _ in range(400):
+    os.write(file, b"x" * (1 << 20))
+"""
+
+
 class Memory(Limited):
+    def has_account(self) -> bool:
+        """Whether the kernel accounts for the memory of a cgroup that rtrack makes."""
+        done = rtrack("run", "-q", "--accounting", "cgroup", "cat", "/proc/self/cgroup")
+        mounts = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+        for line in done.stdout.splitlines():
+            _, controllers, path = line.split(":", 2)
+            kind = "cgroup2" if controllers == "" else "cgroup"
+            if "/rtrack-" in path and (not controllers or "memory" in controllers.split(",")):
+                for words in (mount.split() for mount in mounts):
+                    is_it = words[words.index("-") + 1] == kind and (
+                        not controllers or controllers in words[-1].split(","))
+                    enabled = pathlib.Path(words[4], "cgroup.controllers")
+                    if is_it and (controllers or "memory" in enabled.read_text().split()):
+                        return True
+        return False
+
+    def test_shared_memory_that_is_not_mapped_counts_by_the_cgroup(self) -> None:
+        if not self.has_account():
+            self.skipTest("cgroups that rtrack makes have no account of memory here")
+        wait = "\nimport time; time.sleep(1000)"
+        limit = self.run_limited("--accounting", "cgroup", "--max-memory", "300M",
+                                 *python(UNMAPPED + wait))["limit"]
+        self.assertRegex(limit["reason"], r"^memory at least \d+\.\d MiB passed --max-memory 300M$")
+        self.assertGreater(limit["memory_bytes"], 300 * MIB)
+        self.run_limited("--accounting", "poll", "--max-memory", "300M", *python(UNMAPPED), code=0)
+
     def test_process_that_grows_is_ended(self) -> None:
         got = self.run_limited("--max-memory", "100M", *python(RUNAWAY))
         limit = got["limit"]
