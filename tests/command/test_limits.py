@@ -154,7 +154,7 @@ for _ in range(4):
         memory[::4096] = b"y" * len(memory[::4096])
         signal.pause()
     children.append(child)
-{until_rows(self.rows, "lines_of_series() + 15")}
+{until_rows(self.rows, "lines_of_series() + 80")}
 for child in children:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
