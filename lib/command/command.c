@@ -213,38 +213,64 @@ static int open_account(struct rt_command *c, const struct rt_command_opts *opts
 	return err < 0 ? method_error(err) : 0;
 }
 
-/* All that has to happen before there is a tracker. */
-static int prepare_and_start(struct start *s, struct rti_platform *platform)
+/* -EACCES and -ENOENT mean the program, so whatever keeps /proc from being read is -ENOSYS. */
+static int tracker_error(int err)
 {
-	struct rt_command *c = s->c;
-	struct rti_buf buf = { 0 };
-	struct rti_procfs procfs;
-	const struct rti_context ctx = { .procfs = &procfs, .platform = platform, .buf = &buf };
-	int err = rti_procfs_open(&procfs, NULL, &rti_procfs_linux);
-
-	if (err < 0)
-		return err == -ENOENT ? -ENOSYS : err; /* -ENOENT means the program */
-	rti_context_platform(&procfs, platform);
-	err = rti_context_check_pids(&procfs, platform);
-	if (err == 0)
-		err = open_account(c, s->opts);
-	if (err == 0) {
-		rti_cgroup_enclosing(&c->enclosing, &ctx);
-		c->enclosing_ns = rti_cgroup_read_usage(&c->enclosing, &ctx);
-		platform->now(&c->start);
-		err = start_program(s, &ctx);
+	switch (err) {
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+	case -EXDEV:
+		return err;
+	default:
+		return -ENOSYS;
 	}
-	rti_buf_free(&buf);
-	rti_procfs_close(&procfs);
-	return err;
 }
 
-/* Make the tracker of the program. Its root is the supervisor if there is one. */
+/* Make the tracker before there is a program: what it opens and allocates may fail, and a program
+ * that runs must not be killed for that. Its root is this process until then. */
+static int make_tracker(struct start *s)
+{
+	struct rt_command *c = s->c;
+	struct rti_platform platform;
+	struct rt_opts known;
+	int err = rti_tracker_check_opts(s->opts->tracker, &known);
+
+	rti_platform_init(&platform, false);
+	known.size = sizeof(known); /* the caller's struct may be longer */
+	known.message = NULL;       /* that of the command has it */
+	/* The supervisor receives the events, or we subscribe to them. */
+	known.flags &= ~RT_OPT_PROCESS_EVENTS;
+	if (err == 0)
+		err = rt_pid_tracker_new(&c->tracker, platform.getpid(), &known);
+	if (err < 0)
+		return tracker_error(err);
+	c->process_list.tick_ns = c->tracker->platform.tick_ns;
+	return 0;
+}
+
+static int prepare_and_start(struct start *s)
+{
+	struct rt_command *c = s->c;
+	const struct rti_context *ctx = &c->tracker->ctx;
+	int err = open_account(c, s->opts);
+
+	if (err < 0)
+		return err;
+	rti_cgroup_enclosing(&c->enclosing, ctx);
+	c->enclosing_ns = rti_cgroup_read_usage(&c->enclosing, ctx);
+	ctx->platform->now(&c->start);
+	return start_program(s, ctx);
+}
+
+/* The root is the supervisor if there is one. Returns 0, or -ESRCH if the program is no child of
+ * this process any more. Nothing else can fail: see make_tracker(). */
 static int attach_tracker(struct start *s)
 {
 	struct rt_command *c = s->c;
 	bool is_supervised = rti_command_is_supervised(c);
 	struct rti_tree_command command = {
+		.root = is_supervised ? c->supervisor.supervisor_pid : c->pid,
 		.supervisor_pid = is_supervised ? c->supervisor.supervisor_pid : 0,
 		.shared = is_supervised ? c->supervisor.shared : NULL,
 		.reaped = c->supervisor.is_own ? &c->supervisor.reaped : NULL,
@@ -253,36 +279,13 @@ static int attach_tracker(struct start *s)
 		.on_exit = c->has_list ? rti_process_list_add_exited : NULL,
 		.on_exit_arg = &c->process_list,
 	};
-	struct rt_opts known;
-	int err = rti_tracker_check_opts(s->opts->tracker, &known);
+	int err = rti_tree_attach_command(c->tracker->tree, &command);
 
-	known.size = sizeof(known); /* the caller's struct may be longer */
-	known.message = NULL;       /* that of the command has it */
-	/* The supervisor receives the events, or we have subscribed to them already. */
-	known.flags &= ~RT_OPT_PROCESS_EVENTS;
-	if (err == 0)
-		err = rt_pid_tracker_new(&c->tracker,
-		                         is_supervised ? command.supervisor_pid : c->pid, &known);
-	if (err < 0)
-		return err;
+	/* A supervisor that was killed leaves the program to another process. */
+	if (is_supervised)
+		err = 0;
 	c->tracker->lock = &c->lock;
-	c->process_list.tick_ns = c->tracker->platform.tick_ns;
-	rti_tree_attach_command(c->tracker->tree, &command);
-	return 0;
-}
-
-/* The program runs, but cannot be tracked. */
-static void kill_and_close(struct rt_command *c)
-{
-	if (!rti_command_is_supervised(c)) {
-		rti_spawn_undo(c->pid, c->pidfd);
-		return;
-	}
-	rt_command_signal(c, SIGKILL);
-	rti_supervisor_proceed(&c->supervisor);
-	rti_supervisor_wait(&c->supervisor, KILLED_MAX_NS);
-	rti_supervisor_close(&c->supervisor);
-	rti_pidfd_close(c->pidfd);
+	return err;
 }
 
 static bool asks_for_events(const struct rt_opts *opts)
@@ -291,22 +294,22 @@ static bool asks_for_events(const struct rt_opts *opts)
 	       !(opts->flags & RT_OPT_NO_CHILDREN);
 }
 
-static int start(struct start *s, struct rti_platform *platform)
+static int start(struct start *s)
 {
 	struct rt_command *c = s->c;
 	struct rt_metrics first;
-	int err = prepare_and_start(s, platform);
+	int err = make_tracker(s);
 
+	if (err == 0)
+		err = prepare_and_start(s);
 	if (err < 0)
 		return err;
 	c->pidfd = rti_pidfd_open(c->pid);
-	err = attach_tracker(s);
-	/* Of a child of our own, a pid that names no process is that of a child that was reaped. */
-	if (err == -ESRCH && !rti_command_is_supervised(c))
-		err = -ECHILD;
-	if (err < 0) {
-		kill_and_close(c);
-		return err;
+	if (attach_tracker(s) < 0) {
+		/* Of a child of our own, a pid that names no process is that of a child that was
+		 * reaped. */
+		rti_pidfd_close(c->pidfd);
+		return -ECHILD;
 	}
 	/* Sample once while the program is sure to be there: however short it runs, it was seen. */
 	rt_sample(c->tracker, &first, sizeof(first));
@@ -364,8 +367,9 @@ static int start_command(struct rt_command **out, struct rt_command_opts *opts)
 	rti_platform_init(&platform, false);
 	s.c->owner = platform.getpid();
 	started_ns = platform.thread_cpu_ns();
-	err = start(&s, &platform);
+	err = start(&s);
 	if (err < 0) {
+		rt_tracker_free(s.c->tracker);
 		rti_fork_tracker_close(&s.fork_tracker);
 		free(s.cgroup.dir); /* no tree has taken it */
 		free(s.c->enclosing.dir);

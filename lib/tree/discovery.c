@@ -546,6 +546,25 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid)
 	return err < 0 ? err : rti_member_table_add_take(&tree->table, ctx, &stat, NULL);
 }
 
+/* The new root is a child of this process, so no other process can get its pid. If its stat cannot
+ * be read now, e.g. for lack of descriptors, a later sample reads it. */
+int rti_replace_root(struct rti_tree *tree, int32_t pid)
+{
+	const struct rti_context *ctx = tree->ctx;
+	struct rti_pid_stat stat;
+	int err;
+
+	if (!pid || tree->table.members[0].pid == pid)
+		return 0;
+	err = rti_pid_stat_read(ctx, pid, NULL, &stat);
+	if (err < 0)
+		stat = (struct rti_pid_stat){
+			.pid = pid, .ppid = ctx->platform->getpid(), .state = 'R', .num_threads = 1
+		};
+	rti_member_table_replace_all(&tree->table, ctx, &stat);
+	return err == -ESRCH ? err : 0;
+}
+
 void rti_discovery_free(struct rti_tree *tree)
 {
 	struct rti_discovery_state *d = &tree->discovery;

@@ -141,6 +141,19 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 	return 0;
 }
 
+/* There is room for one. */
+void rti_member_table_replace_all(struct rti_member_table *table, const struct rti_context *ctx,
+                                  const struct rti_pid_stat *stat)
+{
+	for (size_t i = 0; i < table->count; i++)
+		close_files(ctx, &table->members[i]);
+	table->count = 0;
+	table->added = 0;
+	table->files_cached = 0;
+	memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
+	rti_member_table_add_take(table, ctx, stat, NULL);
+}
+
 int rti_member_read_stat(struct rti_member_table *table, const struct rti_context *ctx,
                          struct rti_member *m)
 {

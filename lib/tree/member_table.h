@@ -33,6 +33,10 @@ void rti_member_table_free(struct rti_member_table *table, const struct rti_cont
 int rti_member_table_add_take(struct rti_member_table *table, const struct rti_context *ctx,
                               const struct rti_pid_stat *stat, struct rti_file *file);
 
+/* Make a process the only member. */
+void rti_member_table_replace_all(struct rti_member_table *table, const struct rti_context *ctx,
+                                  const struct rti_pid_stat *stat);
+
 /* Find a member by pid, one that has exited since the last sample included. Returns NULL if
  * there is none. */
 struct rti_member *rti_member_find(const struct rti_member_table *table, int32_t pid);

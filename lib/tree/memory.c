@@ -25,6 +25,11 @@ void rti_memory_init(struct rti_tree *tree, uint64_t want)
 	state->root_pid = tree->table.count > 0 ? tree->table.members[0].pid : 0;
 }
 
+void rti_memory_set_root(struct rti_tree *tree, int32_t pid)
+{
+	tree->memory.root_pid = pid;
+}
+
 void rti_memory_free(struct rti_tree *tree)
 {
 	rti_executables_free(&tree->memory.executables);

@@ -10,6 +10,7 @@ struct rti_tree;
 
 /* Once the root is known. want: RT_HAS_ bits of every sample. */
 void rti_memory_init(struct rti_tree *tree, uint64_t want);
+void rti_memory_set_root(struct rti_tree *tree, int32_t pid);
 void rti_memory_free(struct rti_tree *tree);
 
 /* Take over what this sample has read of the members, read PSS if that is due, and find out how

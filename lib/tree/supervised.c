@@ -10,6 +10,7 @@
 #include "os/pidfd.h"
 #include "parse/scan.h"
 #include "tree/discovery.h"
+#include "tree/memory.h"
 #include "tree/memory_note.h"
 #include "tree/exit_accounting.h"
 #include "tree/gpu.h"
@@ -24,10 +25,13 @@
 #define CGROUP_CHECKS_MAX 100    /* in one sample */
 #define KILL_ROUNDS_MAX 1000     /* a tree may fork meanwhile */
 
-void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command)
+int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command)
 {
 	struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
+	int err = rti_replace_root(tree, command->root);
 
+	if (command->root)
+		rti_memory_set_root(tree, command->root);
 	tree->supervised.pid = command->supervisor_pid;
 	tree->supervised.shared = command->shared;
 	tree->supervised.reaped = command->reaped;
@@ -41,6 +45,7 @@ void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_comman
 	*command->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 	rti_fork_tracker_set_root(fork_tracker, tree->table.members[0].pid);
 	rti_note_change(tree);
+	return err;
 }
 
 static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS])

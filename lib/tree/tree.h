@@ -54,6 +54,7 @@ size_t rti_tree_count(const struct rti_tree *tree);
 /* --- What a command adds: its supervisor, its cgroup, its end. --- */
 
 struct rti_tree_command {
+	int32_t root; /* takes the place of the root; 0: that stays */
 	/* The root is our own supervisor; 0: the root is the program. */
 	int32_t supervisor_pid;
 	const struct rti_shared_stats *shared; /* what the supervisor counts; NULL: nothing */
@@ -66,8 +67,10 @@ struct rti_tree_command {
 	void *on_exit_arg;
 };
 
-/* Make a tree that of a command. Before the first sample. */
-void rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command);
+/* Make a tree that of a command, before the first sample. It allocates nothing, and can do without
+ * what it opens. Returns 0, or -ESRCH if there is no process with the pid of the root, which is a
+ * member all the same. */
+int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command);
 
 /* The samples from now on are the last: nothing is put off. */
 void rti_tree_begin_final(struct rti_tree *tree);
