@@ -60,9 +60,11 @@ static ssize_t linux_readlink(int dirfd, const char *path, char *buf, size_t len
 	return n < 0 ? -errno : n;
 }
 
+/* Without flags faccessat(2) does. The C library calls faccessat2(2) first (Linux 5.8), which older
+ * filters of system calls refuse. */
 static int linux_access(int dirfd, const char *path)
 {
-	if (faccessat(dirfd, path, F_OK, 0) == 0)
+	if (syscall(SYS_faccessat, dirfd, path, F_OK) == 0)
 		return 0;
 	return errno == ENOTDIR ? -ENOENT : -errno;
 }
@@ -176,10 +178,10 @@ static int open_bases(struct rti_procfs *procfs)
 			return procfs->fd[base];
 	}
 	/* If proc is not mounted, /proc is an empty directory. */
-	return rti_procfs_access(procfs, RTI_PROC, "self") == 0 ||
-	               rti_procfs_access(procfs, RTI_PROC, "stat") == 0 || procfs->is_foreign
-	           ? 0
-	           : -ENOENT;
+	return rti_procfs_access(procfs, RTI_PROC, "self") == -ENOENT &&
+	               rti_procfs_access(procfs, RTI_PROC, "stat") == -ENOENT && !procfs->is_foreign
+	           ? -ENOENT
+	           : 0;
 }
 
 bool rti_is_out_of_files(int err)
