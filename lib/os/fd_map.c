@@ -146,3 +146,36 @@ int rti_fd_map_add_closes(const struct rti_fd_map *map, const int *keep, size_t 
 			err = posix_spawn_file_actions_addclose(actions, fd);
 	return err ? err : add_closes_from(actions, last + 1);
 }
+
+static int apply_null(int target)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	return null < 0 || (null != target && dup2(null, target) < 0) ? errno : 0;
+}
+
+int rti_fd_map_apply(const struct rti_fd_map *map)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < map->count; i++) {
+		int target = map->fds[i].target;
+
+		if (map->copies[i] == FD_CLOSE)
+			close(target);
+		else if (map->copies[i] == FD_NULL)
+			err = apply_null(target);
+		else if (dup2(map->copies[i], target) < 0)
+			err = errno;
+	}
+	return err;
+}
+
+void rti_fd_map_apply_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count)
+{
+	long limit = sysconf(_SC_OPEN_MAX);
+
+	for (int fd = FIRST_OTHER; fd < limit && fd < RTI_FD_MAP_MAX; fd++)
+		if (!is_kept(keep, keep_count, fd) && !is_target(map->fds, map->count, fd))
+			close(fd);
+}

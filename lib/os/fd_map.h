@@ -35,6 +35,10 @@ int rti_fd_map_add(const struct rti_fd_map *map, posix_spawn_file_actions_t *act
 int rti_fd_map_add_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count,
                           posix_spawn_file_actions_t *actions);
 
+/* The same two in a child that was cloned. The first returns 0 or a positive errno. */
+int rti_fd_map_apply(const struct rti_fd_map *map);
+void rti_fd_map_apply_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count);
+
 /* Copy a descriptor to a number that is no target. Returns the copy, which is close-on-exec, or
  * -errno. */
 int rti_fd_map_copy(const struct rt_fd *fds, size_t count, int fd);

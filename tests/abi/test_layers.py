@@ -31,7 +31,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.
     "os/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
     # Copies descriptors for a program, and says what its start does with them.
-    "os/fd_map.c": re.compile(r"posix_spawn_file_actions_\w+|fcntl|close"),
+    "os/fd_map.c": re.compile(
+        r"posix_spawn_file_actions_\w+|fcntl|close|open|dup2|sysconf"),
     "os/lock.c": re.compile(r"pthread_mutex\w+"),
     # Opens the libraries of drivers.
     "os/library.c": re.compile(r"dlsym|dlclose|getauxval|open|close|mmap|munmap"),
@@ -42,6 +43,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Starts programs, and reads the output of a program through a pipe.
     "os/spawn.c": re.compile(
         r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid|nanosleep"
+        r"|syscall|open|dup2|pthread_sigmask|chdir|set(sid|pgid)|exit|m(un)?map"
     ),
     # Starts a program, and uses the public calls of the tracker.
     "command/command.c": re.compile(
