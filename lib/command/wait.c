@@ -70,6 +70,9 @@ static int wait_by_pidfd(const struct rt_command *c, int64_t timeout_ns)
 	const struct timespec nap = { .tv_nsec = (long)nap_ns };
 	int err = rti_pidfd_wait(c->pidfd, timeout_ns);
 
+	/* A filter of system calls refuses ppoll(2). */
+	if (err < 0 && err != -EINTR && err != -ETIMEDOUT)
+		return wait_by_looking(c->pid, timeout_ns);
 	if (err < 0 || !is_kept_by_debugger(c))
 		return err;
 	return nanosleep(&nap, NULL) < 0 ? -EINTR : -ETIMEDOUT;

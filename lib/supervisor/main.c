@@ -16,6 +16,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/supervisor_protocol.h"
@@ -31,6 +32,7 @@
 /* A report that is refused, e.g. for lack of memory, is sent again. */
 #define SEND_TRIES 5
 #define SEND_PAUSE_MS 20
+#define NAP_NS 5000000
 #define FIRST_FREE_FD 3 /* after the standard descriptors */
 /* Descriptors are moved to this number or above at first. So none of them is overwritten when
  * release_host() moves them down to FIRST_FREE_FD and up. */
@@ -75,6 +77,19 @@ static int move_fd_up(int fd)
 	return moved;
 }
 
+/* One by one, before Linux 5.9 or where a filter of system calls is in the way. */
+static void close_all_but(int *const kept[], size_t count)
+{
+	for (int fd = FIRST_FREE_FD; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 65536; fd++) {
+		bool is_kept = false;
+
+		for (size_t i = 0; i < count; i++)
+			is_kept |= *kept[i] == fd;
+		if (!is_kept)
+			close(fd);
+	}
+}
+
 /* Close the descriptors of the host and leave its directory. Otherwise the supervisor would keep
  * pipes of the host from ending and its file system from being unmounted. */
 static void release_host(void)
@@ -86,7 +101,9 @@ static void release_host(void)
 		        rts_process_log_events(),
 		        rts_process_log_threads(),
 		        rts_process_log_accounts() };
+	const size_t count = sizeof(kept) / sizeof(kept[0]);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE_FD;
+	bool is_moved = true;
 
 	for (int fd = 0; fd < FIRST_FREE_FD; fd++) {
 		if (null < 0)
@@ -94,17 +111,16 @@ static void release_host(void)
 		else if (null != fd)
 			dup2(null, fd);
 	}
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (*kept[i] < 0)
 			continue;
-		if (*kept[i] != free_fd)
-			dup3(*kept[i], free_fd, O_CLOEXEC);
-		*kept[i] = free_fd++;
+		if (*kept[i] != free_fd && dup3(*kept[i], free_fd, O_CLOEXEC) < 0)
+			is_moved = false;
+		else
+			*kept[i] = free_fd++;
 	}
-	if (syscall(SYS_close_range, free_fd, ~0u, 0) < 0) {
-		for (int fd = free_fd; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)
-			close(fd);
-	}
+	if (!is_moved || syscall(SYS_close_range, free_fd, ~0u, 0) < 0)
+		close_all_but(kept, count);
 	if (chdir("/") < 0)
 		supervisor.report.error = errno; /* nothing depends on it */
 }
@@ -126,7 +142,7 @@ static bool reap_all(void)
 static void handle_request(void)
 {
 	uint32_t request;
-	ssize_t n = recv(library, &request, sizeof(request), 0);
+	ssize_t n = recv(library, &request, sizeof(request), MSG_DONTWAIT);
 
 	if (n == sizeof(request) && request == RTI_PROCEED)
 		supervisor.may_reap = true;
@@ -148,6 +164,17 @@ static void drain_signals(void)
 		shared->own_io[0] += (uint64_t)n;
 }
 
+/* If poll(2) fails, e.g. since a filter of system calls refuses it, look at all of them now and
+ * then. None of the reads blocks. */
+static void look_at_all(struct pollfd *events, nfds_t count)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+
+	nanosleep(&nap, NULL);
+	for (nfds_t i = 0; i < count; i++)
+		events[i].revents = events[i].fd < 0 ? 0 : POLLIN;
+}
+
 /* Run until the program has ended and the library has closed the socket. Processes that still run
  * then are reparented to init, as they would be without a supervisor. */
 static void supervise(void)
@@ -165,13 +192,14 @@ static void supervise(void)
 			{ .fd = s->is_batching ? -1 : *rts_process_log_accounts(),
 			  .events = POLLIN },
 		};
+		const nfds_t count = sizeof(events) / sizeof(events[0]);
 
 		if (s->may_reap && reap_all())
 			batch_ms = 0;
 		if (!s->program && library < 0)
 			break;
-		if (poll(events, sizeof(events) / sizeof(events[0]), batch_ms) < 0)
-			continue;
+		if (poll(events, count, batch_ms) < 0)
+			look_at_all(events, count);
 		if (events[2].revents || events[3].revents || events[4].revents)
 			rts_begin_batch(&supervisor);
 		if (events[0].revents)
