@@ -89,10 +89,15 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *progra
 }
 
 /* -EACCES and -ENOENT mean the program, so what a method needs and cannot have is -EOPNOTSUPP.
- * E.g.: a cgroup that may not be made. What is short, e.g. descriptors, stays what it is. */
+ * E.g.: a cgroup that may not be made. What is short, e.g. descriptors, and what is wrong with the
+ * supervisor stays what it is. */
 static int method_error(int err)
 {
 	switch (err) {
+	case -ENOPKG:
+	case -EPROTO:
+	case -ECHILD:
+	case -ETIMEDOUT:
 	case -ENOMEM:
 	case -EMFILE:
 	case -ENFILE:
@@ -111,7 +116,7 @@ static int start_in_cgroup_of(struct start *s, const struct rti_context *ctx,
 
 	if (err < 0)
 		return s->opts->accounting == RT_ACCOUNTING_AUTO ? -EOPNOTSUPP : method_error(err);
-	err = rti_cgroup_describe(&s->cgroup, dirs, sizeof(dirs));
+	err = rti_cgroup_describe(&s->cgroup, dirs, sizeof(dirs)) < 0 ? -EOPNOTSUPP : 0;
 	if (err == 0)
 		err = start_supervised(s->c, program, dirs);
 	if (err < 0)
@@ -191,7 +196,7 @@ static int start_program(struct start *s, const struct rti_context *ctx)
 	if (opts->accounting != RT_ACCOUNTING_AUTO) {
 		err = start_with(s, ctx, opts->accounting, &program);
 		if (err == -EOPNOTSUPP && s->c->supervisor.error)
-			err = s->c->supervisor.error;
+			err = method_error(s->c->supervisor.error);
 	} else {
 		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(methods) / sizeof(methods[0]);
 		     i++)
@@ -345,8 +350,8 @@ static struct rt_command *new_command(void)
 	return c;
 }
 
-/* opts is a copy in our own layout. */
-static int start_command(struct rt_command **out, struct rt_command_opts *opts)
+/* opts is a copy in our own layout. *why is what keeps a supervisor from being started, or 0. */
+static int start_command(struct rt_command **out, struct rt_command_opts *opts, int *why)
 {
 	struct start s = { .opts = opts,
 		           .fork_tracker = RTI_FORK_TRACKER_INIT,
@@ -368,6 +373,7 @@ static int start_command(struct rt_command **out, struct rt_command_opts *opts)
 	s.c->owner = platform.getpid();
 	started_ns = platform.thread_cpu_ns();
 	err = start(&s);
+	*why = s.c->supervisor.error;
 	if (err < 0) {
 		rt_tracker_free(s.c->tracker);
 		rti_fork_tracker_close(&s.fork_tracker);
@@ -384,7 +390,7 @@ static int start_command(struct rt_command **out, struct rt_command_opts *opts)
 int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts)
 {
 	struct rt_command_opts known;
-	int err;
+	int err, why = 0;
 
 	if (!out)
 		return -EFAULT;
@@ -394,9 +400,9 @@ int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts
 	err = rti_struct_copy_in(&known, sizeof(known), opts, RTI_COMMAND_OPTS_V1);
 	if (err < 0)
 		return err;
-	err = start_command(out, &known);
+	err = start_command(out, &known, &why);
 	if (err < 0)
-		rti_start_error_describe(&known, err);
+		rti_start_error_describe(&known, err, why);
 	return err;
 }
 

@@ -167,9 +167,7 @@ static int start(struct rti_supervisor *s, const struct rts_request *request)
 		return err;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	rts_report(&own.core, launch(request));
-	if (s->started.kind == RTI_NOT_PLACED)
-		return -EOPNOTSUPP;
-	return s->started.kind == RTI_FAILED ? -s->started.error : 0;
+	return 0;
 }
 
 int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
@@ -186,7 +184,7 @@ int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervis
 	s->is_own = true;
 	s->supervisor_pid = getpid();
 	err = start(s, &request);
-	if (err < 0) {
+	if (err < 0 || s->started.kind != RTI_STARTED) {
 		free(own.dirs); /* the caller removes the cgroup */
 		own.dirs = NULL;
 		end();

@@ -8,8 +8,9 @@
 
 #include "command/supervisor_handle.h"
 
-/* Start a program. Returns 0; -EBUSY if the caller cannot be its own supervisor now, so that
- * nothing was changed; or as rti_supervisor_start(). */
+/* Start a program. Returns 0 if it was started or cannot be, as s->started says; -EBUSY if the
+ * caller cannot be its own supervisor now, so that nothing was changed; or another -errno: nothing
+ * was started. */
 int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts);
 
 /* The program was seen: it may be reaped from now on. */

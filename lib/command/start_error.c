@@ -131,14 +131,27 @@ static const char *method_text(uint32_t method)
 		       " that of the caller. It needs the permission to write to the caller's"
 		       " cgroup.";
 	case RT_ACCOUNTING_WAIT:
-		return "The accounting method wait is not available: no memory can be shared with"
-		       " rtrack-supervisor.";
+		return "The accounting method wait is not available: rtrack-supervisor cannot be"
+		       " started, or no memory or socket can be shared with it.";
 	case RT_ACCOUNTING_WAIT_PERF:
 		return "The accounting method wait_perf is not available: perf events are not"
 		       " permitted (kernel.perf_event_paranoid above 2).";
 	default:
 		return "This accounting method is not available in this release.";
 	}
+}
+
+/* why: the error of the call that failed; 0: it is not known. */
+static void describe_method(struct rti_text *text, uint32_t method, int why)
+{
+	rti_text_add(text, method_text(method));
+	if (why == 0 || why == -EOPNOTSUPP)
+		return;
+	rti_text_add(text, " A system call failed: ");
+	rti_text_add(text, rt_strerror(why));
+	rti_text_add(text, why == -EPERM || why == -ENOSYS
+	                       ? ". A filter of system calls may be the reason (seccomp)."
+	                       : ".");
 }
 
 /* The reason is lost with the handle, so ask for it once more: what is refused is so at once. */
@@ -159,8 +172,6 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 	case -EFAULT:
 		return opts->argv ? "rt_command_opts.fds is NULL, and fd_count is not 0."
 		                  : "rt_command_opts.argv is NULL.";
-	case -EOPNOTSUPP:
-		return method_text(opts->accounting);
 	case -ENOPKG:
 		return "rtrack-supervisor is not installed: install libexec/librtrack with the"
 		       " library.";
@@ -173,7 +184,7 @@ static const char *system_text(const struct rt_command_opts *opts, int err)
 		return "rtrack-supervisor did not begin in time: it may be in a frozen cgroup."
 		       " Nothing was started.";
 	case -ENOSYS:
-		return "No proc file system is mounted: mount one at /proc.";
+		return "No proc file system is mounted, or it may not be read: mount one at /proc.";
 	case -EXDEV:
 		return "/proc belongs to another pid namespace: mount a proc file system of the "
 		       "caller's pid namespace.";
@@ -255,7 +266,7 @@ static void describe_bad_option(struct rti_text *text, const struct rt_command_o
 		                   " file of another kind.");
 }
 
-void rti_start_error_describe(const struct rt_command_opts *opts, int err)
+void rti_start_error_describe(const struct rt_command_opts *opts, int err, int why)
 {
 	const char *known = system_text(opts, err);
 	struct rti_text text;
@@ -267,6 +278,8 @@ void rti_start_error_describe(const struct rt_command_opts *opts, int err)
 		return;
 	if (err == -EOPNOTSUPP && opts->accounting == RT_ACCOUNTING_BPF)
 		describe_bpf(&text);
+	else if (err == -EOPNOTSUPP)
+		describe_method(&text, opts->accounting, why);
 	else if (known)
 		rti_text_add(&text, known);
 	else if (err == -EINVAL)

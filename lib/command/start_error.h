@@ -10,6 +10,6 @@
 /* Write an English sentence about an error of rt_command_start() to opts->message, cut to fit. It
  * looks at what the options name, so its cost does not matter to a start that succeeds. Nothing if
  * the caller wants no message. */
-void rti_start_error_describe(const struct rt_command_opts *opts, int err);
+void rti_start_error_describe(const struct rt_command_opts *opts, int err, int why);
 
 #endif

@@ -27,6 +27,8 @@
 #define END_MAX_MS 200 /* of a supervisor that has nothing left to do */
 #define NAP_NS 100000  /* where there is no pidfd to wait by (before Linux 5.3) */
 #define NAPS_MAX 20000 /* what is not reaped then stays a zombie */
+/* Between two looks where a filter of system calls refuses to wait. */
+#define SLEEP_BLIND_NS 5000000
 #define ANSWER_NS (INT64_C(1) * NS_PER_S) /* of a supervisor that has nothing else to do */
 /* Until a supervisor says that it begins. Nothing was started before. */
 #define BEGIN_NS (INT64_C(10) * NS_PER_S)
@@ -223,6 +225,19 @@ static int silence_error(struct rti_supervisor *s)
 	}
 }
 
+/* What a supervisor needs before it can be started: the memory, the socket, its process. */
+static int start_separate(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
+{
+	int pair[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	s->socket = pair[0];
+	err = spawn_supervisor(s, opts, pair[1]);
+	close(pair[1]);
+	return err;
+}
+
 /* Receive that the supervisor begins. One that does not say so in time is killed: nothing may be
  * started after the caller has done without it. It may have begun in the last moment. */
 static int receive_begin(struct rti_supervisor *s)
@@ -235,33 +250,40 @@ static int receive_begin(struct rti_supervisor *s)
 	return receive_until(s, (int64_t)rti_monotonic_ns() + ANSWER_NS) == 0 ? 0 : -ETIMEDOUT;
 }
 
+/* Returns 0 if the program was started or cannot be, as s->started says. */
+static int receive_start(struct rti_supervisor *s)
+{
+	int err = receive_begin(s);
+
+	if (err < 0)
+		return set_error(s, err == -ETIMEDOUT ? err : silence_error(s));
+	/* This takes as long as execve(2), as without a supervisor. Killed, perhaps by the program,
+	 * which runs then: it must not be started again. */
+	if (s->started.kind == RTI_STARTING && receive_report(s, 0) < 0)
+		return -ECHILD;
+	return 0;
+}
+
+/* Until the program is launched, nothing that fails is about the program: the caller may do
+ * without a supervisor, whatever it is. E.g.: a container's filter of system calls refuses
+ * socketpair(2) with EPERM. */
 static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
 {
-	int pair[2], err = share_memory(s);
+	int err = share_memory(s);
 
 	if (err == 0)
 		err = rti_own_supervisor_start(s, opts);
-	if (err != -EBUSY)
-		return err;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	s->socket = pair[0];
-	err = spawn_supervisor(s, opts, pair[1]);
-	close(pair[1]);
-	if (err < 0)
-		return err;
-	err = receive_begin(s);
-	if (err < 0)
-		return set_error(s, err == -ETIMEDOUT ? err : silence_error(s));
-	if (s->started.kind == RTI_STARTING) {
-		/* This takes as long as execve(2), as without a supervisor. */
-		err = receive_report(s, 0);
-		/* Killed, perhaps by the program, which runs then: it must not be started again. */
-		if (err < 0)
-			return -ECHILD;
+	if (err == -EBUSY) {
+		err = start_separate(s, opts);
+		if (err == 0)
+			err = receive_start(s);
+		if (err == -ECHILD)
+			return err;
 	}
+	if (err < 0)
+		return s->error ? -EOPNOTSUPP : set_error(s, err);
 	if (s->started.kind == RTI_NOT_PLACED)
-		return -EOPNOTSUPP;
+		return set_error(s, -s->started.error);
 	return s->started.kind == RTI_FAILED ? -s->started.error : 0;
 }
 
@@ -316,11 +338,14 @@ int rti_supervisor_sleep(struct rti_supervisor_sleep *sleep, int64_t timeout_ns)
 	int64_t ns = timeout_ns < sleep->max_ns ? timeout_ns : sleep->max_ns;
 	const struct timespec timeout = { .tv_sec = ns / NS_PER_S,
 		                          .tv_nsec = (long)(ns % NS_PER_S) };
+	const struct timespec nap = { .tv_nsec = ns < SLEEP_BLIND_NS ? (long)ns : SLEEP_BLIND_NS };
 	int n = ppoll(sleep->wakers, 3, &timeout, NULL);
 
-	if (n < 0)
-		return -errno;
-	return n == 0 ? -ETIMEDOUT : 0;
+	if (n >= 0)
+		return n == 0 ? -ETIMEDOUT : 0;
+	if (errno == EINTR || nanosleep(&nap, NULL) < 0)
+		return -EINTR;
+	return -ETIMEDOUT;
 }
 
 int rti_supervisor_receive_exit(struct rti_supervisor *s)

@@ -6,10 +6,10 @@
 #include "command/process_list.h"
 #include "command/supervisor_handle.h"
 
-/* Start a program under a supervisor. Returns 0; -EOPNOTSUPP if there is no supervisor (see
- * rti_supervisor.error), no memory can be shared with it, nothing can be started in the cgroup, or
- * a flag cannot be granted; or another -errno, that of a failing execve(2) of the program included.
- * The program is not reaped before rti_supervisor_proceed(). */
+/* Start a program under a supervisor. Returns 0; -EOPNOTSUPP if nothing was started for a reason
+ * that is not the program's, so that another method may do (see rti_supervisor.error); -ECHILD if
+ * the program may have been started; or another -errno: what chdir(2) or execve(2) of the program
+ * failed with. The program is not reaped before rti_supervisor_proceed(). */
 int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts);
 
 /* The program was seen: it may be reaped from now on. */

@@ -22,9 +22,10 @@ struct rti_supervisor {
 	/* Written by own_supervisor.c: what it has reaped so far. */
 	struct rti_reaped reaped;
 	uint64_t own_cpu_ns; /* CPU time of the caller for it while it waits */
-	/* Why there is none: -ENOPKG, it is not installed; -EPROTO, it speaks another protocol;
-	 * -ECHILD, it ended before it started anything; -ETIMEDOUT, it did not begin in time; what
-	 * was short, e.g. -EMFILE. 0: none of these. */
+	/* Why nothing was started: -ENOPKG, none is installed; -EPROTO, it speaks another protocol;
+	 * -ECHILD, it ended before it started anything; -ETIMEDOUT, it did not begin in time; or
+	 * what a system call before the launch failed with, e.g. -EMFILE or -EPERM. 0: none of
+	 * these. */
 	int error;
 };
 

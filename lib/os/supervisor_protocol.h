@@ -43,7 +43,7 @@ enum rti_report_kind {
 	RTI_STARTING,
 	RTI_STARTED,    /* pid */
 	RTI_FAILED,     /* error: why the program could not be started */
-	RTI_NOT_PLACED, /* error: why no process could be made in the cgroup, or no clock opened */
+	RTI_NOT_PLACED, /* error: why no process could be made, or no clock opened */
 	RTI_EXITED,     /* status of the program; reaped so far */
 	RTI_ACCOUNTED   /* reaped so far */
 };

@@ -213,12 +213,10 @@ int rts_launch(const struct rts_launch_opts *opts, struct rts_launched *out)
 	    mmap(NULL, sizeof(*launch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int err;
 
+	out->pid = -1;
 	if (launch == MAP_FAILED)
 		return -errno;
 	err = launch_in(opts, launch, out);
 	munmap(launch, sizeof(*launch));
-	/* Without a cgroup there is nothing that another try could do without. */
-	if (out->pid < 0 && !*opts->dirs)
-		out->pid = 0;
 	return err;
 }

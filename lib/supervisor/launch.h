@@ -19,7 +19,7 @@ struct rts_launch_opts {
 };
 
 struct rts_launched {
-	/* Negative if no process could be placed in a directory that is needed. */
+	/* Negative if no process could be made, or placed in a directory that is needed. */
 	pid_t pid;
 	uint32_t placed; /* bit i: the program runs in the i-th directory */
 	/* What an exec hands on to the program, at most: ru_maxrss of the process that executes it.

@@ -146,8 +146,8 @@ int rts_begin(struct rts_supervisor *s, const struct rts_request *request, uint6
 	    s->shared, &s->memory, request->has_list, getpid(), cpus });
 }
 
-/* Returns 0 or -errno. s->program is then negative if no process could be made in the cgroup or no
- * clock could be opened. */
+/* Returns 0 or -errno. s->program is then negative if no process could be made, e.g. in the cgroup,
+ * or no clock could be opened. */
 static int launch(struct rts_supervisor *s, const struct rts_request *request, const sigset_t *mask)
 {
 	const struct rts_launch_opts opts = { .argv = request->argv,

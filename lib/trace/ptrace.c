@@ -149,7 +149,7 @@ static int start_command(void *self, const struct rti_trace_request *request,
 	int err = start_with_fds(&t->tracer, request->command, command);
 
 	if (err < 0) {
-		rti_start_error_describe(request->command, err);
+		rti_start_error_describe(request->command, err, 0);
 		return err;
 	}
 	err = rti_tracer_receive(&t->tracer, &report);
@@ -189,7 +189,7 @@ static int open_trace(void **self, const struct rti_trace_request *request)
 	int err = check_command(request->command);
 
 	if (err < 0) {
-		rti_start_error_describe(request->command, err);
+		rti_start_error_describe(request->command, err, 0);
 		return err;
 	}
 	t = malloc(sizeof(*t));

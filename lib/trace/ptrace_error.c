@@ -77,7 +77,7 @@ int rti_ptrace_describe(const struct rti_trace_request *request,
 
 	switch (report->step) {
 	case RTI_TRACER_EXECUTED:
-		rti_start_error_describe(request->command, -report->error);
+		rti_start_error_describe(request->command, -report->error, 0);
 		return -report->error;
 	case RTI_TRACER_SEIZED:
 		return describe_seizure(&text, report);
