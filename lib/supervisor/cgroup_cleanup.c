@@ -2,6 +2,7 @@
 /* Removes the cgroup that the program ran in. */
 #include "supervisor/cgroup_cleanup.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -22,17 +23,23 @@ static int remove_directory(const char *path, const struct stat *st, int type, s
 	return type == FTW_DP ? rmdir(path) : 0;
 }
 
-/* Remove a cgroup and those that the program may have made below it. Returns true if it no longer
- * exists. */
-static bool remove_cgroup(const char *path)
+/* Whether it is in use: processes run in it, or there are cgroups below it. */
+static bool is_busy(const char *path)
 {
-	if (rmdir(path) == 0)
-		return true;
-	nftw(path, remove_directory, 8, FTW_DEPTH | FTW_PHYS);
-	return access(path, F_OK) < 0;
+	return rmdir(path) < 0 && (errno == EBUSY || errno == ENOTEMPTY);
 }
 
-/* Returns true if none of the directories exists any longer. */
+/* Remove a cgroup and those that the program may have made below it. Returns false if it is in use,
+ * so that it can be removed later. What may not be removed stays: a later command removes it. */
+static bool remove_cgroup(const char *path)
+{
+	if (!is_busy(path))
+		return true;
+	nftw(path, remove_directory, 8, FTW_DEPTH | FTW_PHYS);
+	return !is_busy(path);
+}
+
+/* Returns true if none of the directories is in use any longer. */
 static bool remove_cgroups(const char *dirs)
 {
 	bool are_removed = true;
