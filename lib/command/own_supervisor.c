@@ -20,6 +20,7 @@
 #include "os/pidfd.h"
 #include "os/platform.h"
 #include "os/reap_later.h"
+#include "os/shared_memory.h"
 #include "parse/parse.h"
 #include "supervisor/cgroup_cleanup.h"
 #include "supervisor/proc_file.h"
@@ -117,6 +118,7 @@ static int begin(struct rti_supervisor *s, const struct rts_request *request)
 	rti_platform_init(&own.platform, false);
 	prctl(PR_GET_CHILD_SUBREAPER, &own.was_subreaper);
 	s->reaped = (struct rti_reaped){ 0 };
+	rti_shared_memory_protect(s->memory);
 	own.dirs = strdup(request->cgroup);
 	err = own.dirs ? 0 : -ENOMEM;
 	if (err == 0)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,6 +111,12 @@ static int spawn_supervisor(struct rti_supervisor *s, const struct rti_superviso
 	return err;
 }
 
+/* A signal to the pid of a program that has none would go to a whole group. */
+static bool is_sound(const struct rti_report *report)
+{
+	return report->kind <= RTI_ACCOUNTED && (report->kind != RTI_STARTED || report->pid > 1);
+}
+
 /* Receive the next report. Returns 0; -EAGAIN if there is none now; -ECHILD if there will be
  * none. */
 static int receive_report(struct rti_supervisor *s, int flags)
@@ -122,7 +129,7 @@ static int receive_report(struct rti_supervisor *s, int flags)
 	} while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return -EAGAIN;
-	if (n != sizeof(report))
+	if (n != sizeof(report) || !is_sound(&report))
 		return -ECHILD;
 	rti_supervisor_keep_report(s, &report);
 	return 0;
@@ -392,24 +399,39 @@ static size_t mapped_bytes(size_t count, size_t text_bytes)
 	                  : RTI_SHARED_STATS_BYTES + count * sizeof(struct rti_process_record);
 }
 
+/* Other processes of the same user can write to the memory. So a length is read once, and checked.
+ * Beyond the end of the memory a read would be a SIGBUS. */
+static bool read_lengths(const struct rti_supervisor *s, struct rti_process_records *out)
+{
+	const volatile struct rti_shared_stats *shared = s->shared;
+	uint64_t count = shared->records, text_bytes = shared->text_bytes;
+	struct stat memory;
+
+	if (count == 0 || count > RTI_RECORDS_MAX || text_bytes > RTI_TEXT_BYTES_MAX ||
+	    fstat(s->memory, &memory) < 0 ||
+	    (uint64_t)memory.st_size < mapped_bytes((size_t)count, (size_t)text_bytes))
+		return false;
+	out->count = (size_t)count;
+	out->text_bytes = (size_t)text_bytes;
+	out->sees_every_exec = shared->events == RTI_EVENTS_INTACT;
+	return true;
+}
+
 void rti_supervisor_map_records(const struct rti_supervisor *s, struct rti_process_records *out)
 {
-	const struct rti_shared_stats *shared = s->shared;
+	struct rti_process_records found = { 0 };
 	const char *memory;
 
-	*out = (struct rti_process_records){ 0 };
-	if (!shared || shared->records == 0 || shared->records > RTI_RECORDS_MAX ||
-	    shared->text_bytes > RTI_TEXT_BYTES_MAX)
+	*out = found;
+	if (!s->shared || !read_lengths(s, &found))
 		return;
-	memory = mmap(NULL, mapped_bytes((size_t)shared->records, (size_t)shared->text_bytes),
-	              PROT_READ, MAP_SHARED, s->memory, 0);
+	memory = mmap(NULL, mapped_bytes(found.count, found.text_bytes), PROT_READ, MAP_SHARED,
+	              s->memory, 0);
 	if (memory == MAP_FAILED)
 		return;
+	*out = found;
 	out->records = (const void *)(memory + RTI_SHARED_STATS_BYTES);
-	out->count = (size_t)shared->records;
-	out->text_bytes = (size_t)shared->text_bytes;
 	out->texts = out->text_bytes ? memory + RTI_TEXT_OFFSET : NULL;
-	out->sees_every_exec = shared->events == RTI_EVENTS_INTACT;
 }
 
 void rti_supervisor_unmap_records(const struct rti_process_records *records)

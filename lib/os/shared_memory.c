@@ -8,6 +8,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
 /* A memfd counts as a file: if files may not even be this large, growing it would send SIGXFSZ
  * to the host. */
 static bool can_be_as_large(size_t bytes)
@@ -28,6 +32,12 @@ static int reserve(int fd, size_t bytes)
 	return result;
 }
 
+void rti_shared_memory_protect(int fd)
+{
+	/* Refused before Linux 5.1. What is read of the memory is checked all the same. */
+	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE);
+}
+
 int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
 {
 	void *mapped;
@@ -35,11 +45,14 @@ int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
 	*fd = -1;
 	if (!can_be_as_large(bytes))
 		return -EOPNOTSUPP;
-	*fd = memfd_create("rtrack", MFD_CLOEXEC);
+	*fd = memfd_create("rtrack", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
 		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
 	if (*fd < 0 || reserve(*fd, bytes) < 0)
 		return -errno;
+	/* A process of the same user can open the memory by /proc/PID/fd. If it made it smaller, a
+	 * read would be a SIGBUS. */
+	(void)fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK);
 	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (mapped == MAP_FAILED)
 		return -errno;

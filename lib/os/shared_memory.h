@@ -11,4 +11,8 @@
  * open on failure, too; it is -1 if not. */
 int rti_shared_memory_new(size_t bytes, void **memory, int *fd);
 
+/* From now on, the memory is written to by the mappings that are there alone (Linux 5.1). Its size
+ * never falls: that is so from the start. */
+void rti_shared_memory_protect(int fd);
+
 #endif

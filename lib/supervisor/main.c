@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/shared_memory.h"
 #include "os/supervisor_protocol.h"
 #include "supervisor/cgroup_cleanup.h"
 #include "supervisor/proc_file.h"
@@ -236,7 +237,10 @@ static int parse_arguments(struct rts_request *request, char **argv)
 		.cwd = argv[6],
 		.argv = argv + 7,
 	};
-	return supervisor.shared == MAP_FAILED ? -1 : 0;
+	if (supervisor.shared == MAP_FAILED)
+		return -1;
+	rti_shared_memory_protect(supervisor.memory);
+	return 0;
 }
 
 /* Block all signals in the supervisor. Those to the whole process group are for the program, and

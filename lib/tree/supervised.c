@@ -127,6 +127,16 @@ static int copy_v2_path(void *arg, const struct rti_pid_cgroup *entry)
 	return RTI_STOP;
 }
 
+/* Other processes of the same user can write to the shared memory: the text may lack its end. */
+static bool is_within_shared(const char *path, const char *shared)
+{
+	char group[sizeof(((struct rti_shared_stats *)NULL)->cgroup_of_program)];
+
+	memcpy(group, shared, sizeof(group) - 1);
+	group[sizeof(group) - 1] = '\0';
+	return rti_cgroup_is_within(path, group);
+}
+
 /* A process that is being forked shows up in the root of the hierarchy. One that has run is where
  * it belongs. */
 static void check_cgroup(struct rti_tree *tree, const struct rti_member *m)
@@ -139,9 +149,9 @@ static void check_cgroup(struct rti_tree *tree, const struct rti_member *m)
 	    rti_pid_file_read(ctx, m->pid, "cgroup", NULL) < 0 ||
 	    rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, copy_v2_path, path) != RTI_STOP)
 		return;
-	if (rti_cgroup_is_within(path, shared->cgroup_of_program))
+	if (is_within_shared(path, shared->cgroup_of_program))
 		return;
-	tree->supervised.left_cgroup = rti_cgroup_is_within(path, shared->cgroup_of_supervisor)
+	tree->supervised.left_cgroup = is_within_shared(path, shared->cgroup_of_supervisor)
 	                                   ? RTI_LEFT_FOR_OURS
 	                                   : RTI_LEFT_OURS;
 }

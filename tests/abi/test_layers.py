@@ -68,7 +68,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "command/start_error.c": re.compile(r"faccessat|fcntl|rt_strerror"),
     # Talks to the supervisor through a socket and shared memory.
     "command/supervisor_client.c": re.compile(
-        r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|m(un)?map|sigfillset"
+        r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|m(un)?map|sigfillset|fstat"
     ),
     # Does what a supervisor does, in the caller.
     "command/own_supervisor.c": re.compile(
@@ -85,7 +85,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Executes a program in a child.
     "os/path_exec.c": re.compile(r"getenv|environ|syscall|strchrnul"),
     "os/reap_later.c": re.compile(r"pthread_mutex_(un)?lock"),
-    "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap"),
+    "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap|fcntl"),
     "os/standard_fds.c": re.compile(r"open|close"),
     # Looks for the program of a process.
     "os/program_file.c": re.compile(r"readlink|stat"),

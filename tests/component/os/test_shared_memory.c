@@ -179,6 +179,41 @@ START_TEST(signals_do_not_interrupt_the_allocation)
 }
 END_TEST
 
+/* A process of the same user can open it by /proc/PID/fd. */
+START_TEST(memory_cannot_be_made_smaller)
+{
+	void *memory;
+	int fd;
+
+	ck_assert_int_eq(rti_shared_memory_new(BYTES, &memory, &fd), 0);
+	ck_assert_int_eq(ftruncate(fd, 1), -1);
+	ck_assert_int_eq(errno, EPERM);
+	release(memory, BYTES, fd);
+}
+END_TEST
+
+START_TEST(protected_memory_can_be_written_by_its_mapping_alone)
+{
+	void *memory, *other;
+	int fd;
+
+	ck_assert_int_eq(rti_shared_memory_new(BYTES, &memory, &fd), 0);
+	rti_shared_memory_protect(fd);
+	if (!(fcntl(fd, F_GET_SEALS) & F_SEAL_FUTURE_WRITE))
+		suite_skip_test("this kernel has no such seal (before Linux 5.1)");
+	other = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_eq(other, MAP_FAILED);
+	ck_assert_int_eq(pwrite(fd, "x", 1, 0), -1);
+	((char *)memory)[0] = 'y';
+	ck_assert_int_eq(fallocate(fd, 0, BYTES, BYTES), 0);
+	other = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(other, MAP_FAILED);
+	ck_assert_int_eq(((char *)other)[0], 'y');
+	munmap(other, BYTES);
+	release(memory, BYTES, fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("shared_memory");
@@ -191,6 +226,8 @@ int main(void)
 	tcase_add_loop_test(tests, memory_that_cannot_be_had_is_not_supported, 0,
 	                    sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(tests, memory_of_no_size_is_an_error);
+	tcase_add_test(tests, memory_cannot_be_made_smaller);
+	tcase_add_test(tests, protected_memory_can_be_written_by_its_mapping_alone);
 	tcase_add_test(tests, signals_do_not_interrupt_the_allocation);
 	return suite_run(suite);
 }
