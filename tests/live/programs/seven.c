@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses some CPU time and exits with 7. It has no C library, and makes one system call, so that hardly
- * any filter of system calls is in its way. */
+/* Uses some CPU time and exits with 7. It has no C library, and makes one system call, so that no
+ * filter of system calls is in its way but one of that. */
 #define ROUNDS 3000000
 
 #if defined(__x86_64__)
