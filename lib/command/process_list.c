@@ -161,8 +161,8 @@ static void set_texts(struct rti_process_row *row, const struct rti_process_reco
 	}
 }
 
-/* Other processes of the same user may write to the record meanwhile. So it is copied once: what was
- * checked is what is used. */
+/* Other processes of the same user may write to the record meanwhile. So it is copied once, and the
+ * copy is checked and used. */
 static struct rti_process_record copy_record(const struct rti_process_record *shared)
 {
 	struct rti_process_record copy = *shared;
