@@ -110,7 +110,10 @@ int rti_fd_map_add(const struct rti_fd_map *map, posix_spawn_file_actions_t *act
 static int add_closes_from(posix_spawn_file_actions_t *actions, int from)
 {
 #if HAS_CLOSEFROM
-	return posix_spawn_file_actions_addclosefrom_np(actions, from);
+	int error = posix_spawn_file_actions_addclosefrom_np(actions, from);
+
+	/* from is above RLIMIT_NOFILE. E.g.: the one to keep is the last that there may be. */
+	return error == EBADF ? 0 : error;
 #else
 	int err = 0;
 
