@@ -131,7 +131,7 @@ class BeforeTheStart(Case):
             (["run", "-f", "xml"], "invalid format 'xml': use csv, csv-v1, csv-v5 or jsonl"),
             (["run", "--time-format", "x"], "invalid time-format 'x': use epoch or iso"),
             (["run", "--pss", "x"], "invalid pss 'x': use exact, budget or off"),
-            (["run", "--live=x"], "invalid live 'x': use always or never"),
+            (["run", "--live=x"], "invalid live 'x': use auto, always or never"),
             (["system", "--live=x"], "invalid live 'x': use auto, always or never"),
             (["run", "--count", "x"], "invalid count 'x': a whole number, at least 1"),
             (["run", "-o", ""], "invalid output '': the name of a file"),
