@@ -30,8 +30,8 @@ extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym;
 struct limbo {
 	__u64 task; /* its address; 0: free */
 	__u64 start_ns;
-	__u32 pid;
-	__u32 row;     /* as in a mark */
+	__u32 row; /* as in a mark */
+	__u32 reserved;
 	__u64 secured; /* start_ns, once what follows is final */
 	struct rti_account_use use;
 	struct rti_account_use of_process; /* by its signal_struct */
@@ -74,7 +74,6 @@ static void enter_limbo(struct task_mark *mark, struct task_struct *task)
 		return;
 	limbo->secured = 0;
 	limbo->start_ns = task->start_boottime;
-	limbo->pid = (__u32)task->pid;
 	limbo->row = mark->row;
 	mark->limbo = search.found;
 }
@@ -124,10 +123,12 @@ static void secure_process(struct limbo *limbo, const struct task_struct *task)
 	    (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code : task->exit_code);
 }
 
-/* Another thread may have the memory of one that was freed. */
+/* Another thread may have the memory of one that was freed: it started later. The pid would not do:
+ * a thread that executes a program takes that of the thread group leader (fs/exec.c,
+ * de_thread()). */
 static bool is_in_limbo(volatile const struct limbo *limbo, const struct task_struct *task)
 {
-	return (__u32)task->pid == limbo->pid && task->start_boottime == limbo->start_ns;
+	return task->start_boottime == limbo->start_ns;
 }
 
 /* Keep what a thread has used that is off its CPU. */
