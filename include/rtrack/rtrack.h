@@ -2034,10 +2034,12 @@ RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process 
 /** A text of one process of the command, as it was a moment after the process executed its last
  *  program. Of a process that has executed none, it is that of the process that forked it.
  *
- *  Texts are known if process events are available (see RT_OPT_PROCESS_EVENTS), and if the process
- *  lived until its exec was handled: some 0.1 ms. At RT_ACCOUNTING_POLL and RT_ACCOUNTING_BPF none
- *  is known. They may contain any byte. What a process changes
- *  later, its directory or its arguments, does not show.
+ *  At RT_ACCOUNTING_BPF they are taken during the exec itself, so every process has them. At other
+ *  methods they are known if process events are available (see RT_OPT_PROCESS_EVENTS), and if the
+ *  process lived until its exec was handled: some 0.1 ms. At RT_ACCOUNTING_POLL none is known.
+ *
+ *  They may contain any byte. What a process changes later, its directory or its arguments, does
+ *  not show.
  *
  *  @param c the command.
  *  @param row number of the process in the list of rt_command_processes(), from 0.

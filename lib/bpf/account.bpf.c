@@ -52,6 +52,8 @@ struct {
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+#include "account_text.h"
+
 /* A process that another one has forked. */
 static void count_process(void)
 {
@@ -93,6 +95,9 @@ static void mark_child(const struct task_mark *of_parent, struct task_struct *pa
 			__sync_fetch_and_add(&row->tasks, 1);
 	} else {
 		mark->row = new_row(parent, child);
+		row = find_row(mark);
+		if (row)
+			inherit_text(row, find_row(of_parent), child);
 		count_process();
 	}
 	__sync_fetch_and_add(&shared.begun, 1);
@@ -114,6 +119,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		return 0;
 	row->execs++;
 	note_new_memory(row, task);
+	if (settings.wants_records)
+		note_text(row, task);
 	return 0;
 }
 
@@ -125,6 +132,7 @@ static void end_process(struct rti_account_row *row, struct task_struct *task)
 	__sync_fetch_and_add(&shared.alive, -1);
 	if (!row)
 		return;
+	check_text(row, task);
 	raise_peak(row, task);
 	raise_to(&row->peak_pages, own_peak_pages(task->mm));
 	if (!row->peak_pages && row->foreign_pages)
@@ -175,6 +183,8 @@ static void send_record(const struct rti_account_row *row, const struct limbo *l
 		__sync_fetch_and_add(&shared.lost, 1);
 		return;
 	}
+	record->kind = RTI_ACCOUNT_PROCESS;
+	record->text = row->text;
 	record->pid = row->pid;
 	record->ppid = row->ppid;
 	record->status = row->status;
@@ -403,6 +413,7 @@ SEC("syscall")
 int set_up(void *ctx)
 {
 	note_own_namespace(bpf_get_current_task_btf());
+	note_own_root(bpf_get_current_task_btf());
 	shared.began_ns = bpf_ktime_get_boot_ns();
 	return 0;
 }

@@ -14,7 +14,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 
-#define RTI_ACCOUNT_PLUGIN 1u /* changes whenever anything here does */
+#define RTI_ACCOUNT_PLUGIN 2u /* changes whenever anything here does */
 
 /* What threads have used. */
 struct rti_account_use {
@@ -72,8 +72,9 @@ struct rti_account_row {
 	 * what they and the freed ones have used. */
 	uint64_t search, found_tasks;
 	struct rti_account_part all_found;
-	int32_t tgid; /* as the kernel has it, outside of pid namespaces */
-	uint32_t reserved;
+	int32_t tgid;     /* as the kernel has it, outside of pid namespaces */
+	uint32_t text;    /* number of its text; 0: not known */
+	uint64_t exec_id; /* task_struct.self_exec_id, as of then */
 	char comm[16];
 };
 
@@ -81,9 +82,16 @@ struct rti_account_row {
 #define RTI_ROW_ENDED 2u         /* all of its threads have begun to exit */
 #define RTI_ROW_LACKS_PEAK 4u    /* its peak is unknown: no more than its parent's */
 #define RTI_ROW_LACKS_THREAD 8u  /* a thread of it is in the totals alone */
+#define RTI_ROW_LACKS_TEXT 16u   /* there was no room for its text */
 
-/* A process that has ended, in the ring. */
+/* What the ring holds, by its first 32 bits. */
+#define RTI_ACCOUNT_PROCESS 1u
+#define RTI_ACCOUNT_TEXT 2u
+
+/* RTI_ACCOUNT_PROCESS: a process that has ended. */
 struct rti_account_record {
+	uint32_t kind;
+	uint32_t text; /* number of its text; 0: not known */
 	int32_t pid, ppid;
 	uint32_t status;
 	uint32_t flags; /* RTI_ROW_ bits */
@@ -97,6 +105,30 @@ struct rti_account_record {
 	uint32_t execs, reserved;
 	char comm[16];
 };
+
+#define RTI_ACCOUNT_COMMAND_MAX 16384u
+#define RTI_ACCOUNT_CWD_MAX 4096u
+#define RTI_ACCOUNT_PART_MAX 256u
+#define RTI_ACCOUNT_TEXT_BYTES                                                                     \
+	(RTI_ACCOUNT_COMMAND_MAX + RTI_ACCOUNT_CWD_MAX + RTI_ACCOUNT_PART_MAX)
+
+/* RTI_ACCOUNT_TEXT: what a process has executed, and where. It is in the ring before the records of
+ * the processes that have it. */
+struct rti_account_text {
+	uint32_t kind;
+	uint32_t number;        /* from 1 */
+	uint32_t flags;         /* RTI_TEXT_ bits */
+	uint32_t command_bytes; /* arguments, with a NUL between two; 0: not known */
+	uint32_t cwd_bytes;
+	uint32_t reserved;
+	/* The command line. After it the parts of the working directory, the last part first, each
+	 * with a NUL. E.g.: "ls\0-l" "src\0home\0" */
+	char bytes[RTI_ACCOUNT_TEXT_BYTES]; /* no more of it is in the ring than is used */
+};
+
+#define RTI_TEXT_CUT 1u         /* the command line is longer than RTI_ACCOUNT_COMMAND_MAX */
+#define RTI_TEXT_HAS_CWD 2u     /* the working directory is known; without parts: "/" */
+#define RTI_TEXT_CWD_DELETED 4u /* it has been removed */
 
 /* What the BPF programs and the plug-in share. Written by the programs, but for `armed`. */
 struct rti_account_shared {
@@ -116,7 +148,7 @@ struct rti_account_shared {
 	uint32_t next_row;     /* where the search for a free row begins */
 	uint32_t next_limbo;   /* likewise */
 	uint32_t next_secured; /* entry of limbo that is secured next */
-	uint32_t reserved;
+	uint32_t texts;        /* so far */
 	/* By the last run of the program sum_up: all threads that were freed, and how many. */
 	struct rti_account_use dead;
 	uint64_t freed;
@@ -132,6 +164,8 @@ struct rti_account_settings {
 	uint32_t rows;          /* a power of two */
 	uint32_t wants_records; /* 0 or 1 */
 	uint32_t lacks_storage; /* 1: for tests: behave as if there were none */
+	uint32_t text_slots;    /* a power of two */
+	uint32_t text_bytes;    /* no text is added to a ring with more: the rest is for records */
 };
 
 #ifndef __bpf__
@@ -154,6 +188,13 @@ struct rti_account_totals {
 	uint64_t unmarked, rowless, peakless, lost, spared;
 };
 
+/* Takes what the ring holds, in its order. A text is valid until the function returns. */
+struct rti_account_taker {
+	void *arg;
+	void (*on_record)(void *arg, const struct rti_account_record *record);
+	void (*on_text)(void *arg, const struct rti_account_text *text);
+};
+
 /* What the plug-in exports as RTI_ACCOUNT_ENTRY. */
 struct rti_account_ops {
 	uint32_t version; /* RTI_ACCOUNT_PLUGIN */
@@ -169,9 +210,12 @@ struct rti_account_ops {
 	 * are not whole, a thread is about to leave its CPU: read them again a moment later.
 	 * Returns 0, -ESTALE in a process that was forked since open(), or another -errno. */
 	int (*read)(void *state, struct rti_account_totals *out);
-	/* Take at most `room` records of processes that have ended and are no zombies, oldest
-	 * first, with the caller's CLOCK_BOOTTIME. Returns how many, or -ESTALE. */
-	int (*take)(void *state, struct rti_account_record *records, int room);
+	/* Take the records of processes that have ended, with the caller's CLOCK_BOOTTIME, and
+	 * texts. Returns 0 or -ESTALE. */
+	int (*take)(void *state, const struct rti_account_taker *taker);
+	/* Pass the processes that run to taker->on_record, with pids, start, text and execs alone.
+	 * One that ends meanwhile may be missing. Returns 0, -ESTALE or another -errno. */
+	int (*list_running)(void *state, const struct rti_account_taker *taker);
 	void (*close)(void *state);
 };
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf/account.h"
@@ -17,6 +17,7 @@
 #define ROWS 8192u
 #define RING_BYTES 4194304u
 #define RING_BYTES_UNUSED 4096u
+#define SLOTS_MAX 256u
 
 /* Sums until no thread is freed while they are made. */
 #define SUMS_MAX 100
@@ -36,6 +37,17 @@ static uint32_t or_else(uint32_t value, uint32_t usual)
 	return value ? value : usual;
 }
 
+/* A slot for each CPU. */
+static uint32_t count_text_slots(const struct rti_account_request *request)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t slots = 1;
+
+	while (request->wants_records && slots < SLOTS_MAX && (long)slots < cpus)
+		slots *= 2;
+	return slots;
+}
+
 static int load(struct account *a, const struct rti_account_request *request)
 {
 	uint32_t usual_bytes = request->wants_records ? RING_BYTES : RING_BYTES_UNUSED;
@@ -50,9 +62,12 @@ static int load(struct account *a, const struct rti_account_request *request)
 		.rows = or_else(request->rows, ROWS),
 		.wants_records = request->wants_records,
 		.lacks_storage = request->lacks_storage,
+		.text_slots = count_text_slots(request),
+		.text_bytes = ring_bytes / 2,
 	};
 	programs->maps.rows.max_entries = programs->rodata->settings.rows;
 	programs->maps.limbos.max_entries = programs->rodata->settings.rows;
+	programs->maps.text_slots.max_entries = programs->rodata->settings.text_slots;
 	programs->maps.ring.max_entries = ring_bytes;
 	err = rti_account_bpf__load(programs);
 	if (err == 0 && !programs->bss)
@@ -217,26 +232,67 @@ static int read_totals(void *state, struct rti_account_totals *out)
 	return 0;
 }
 
-static void take_record(struct account *a, const void *from, struct rti_account_record *to)
+static void take_record(const struct account *a, const struct rti_account_record *shared,
+                        const struct rti_account_taker *taker)
 {
-	memcpy(to, from, sizeof(*to));
-	to->start_ns += (uint64_t)a->boottime_offset_ns;
-	if (to->end_ns)
-		to->end_ns += (uint64_t)a->boottime_offset_ns;
-	rti_ring_take(&a->ring);
+	struct rti_account_record record = *shared;
+
+	record.start_ns += (uint64_t)a->boottime_offset_ns;
+	if (record.end_ns)
+		record.end_ns += (uint64_t)a->boottime_offset_ns;
+	taker->on_record(taker->arg, &record);
 }
 
-static int take_records(void *state, struct rti_account_record *records, int room)
+static int take_all(void *state, const struct rti_account_taker *taker)
 {
 	struct account *a = state;
-	const void *record;
-	int count = 0;
+	const void *next;
 
 	if (getpid() != a->owner)
 		return -ESTALE;
-	while (count < room && (record = rti_ring_peek(&a->ring)))
-		take_record(a, record, &records[count++]);
-	return count;
+	while ((next = rti_ring_peek(&a->ring))) {
+		if (*(const uint32_t *)next == RTI_ACCOUNT_TEXT)
+			taker->on_text(taker->arg, next);
+		else
+			take_record(a, next, taker);
+		rti_ring_take(&a->ring);
+	}
+	return 0;
+}
+
+static void take_running(const struct account *a, const struct rti_account_row *row,
+                         const struct rti_account_taker *taker)
+{
+	const struct rti_account_record record = {
+		.kind = RTI_ACCOUNT_PROCESS,
+		.text = row->text,
+		.pid = row->pid,
+		.ppid = row->ppid,
+		.flags = row->flags,
+		.start_ns = row->start_ns + (uint64_t)a->boottime_offset_ns,
+		.execs = row->execs,
+	};
+
+	if (row->is_in_use && !row->is_sent && !(row->flags & RTI_ROW_ENDED))
+		taker->on_record(taker->arg, &record);
+}
+
+static int list_running(void *state, const struct rti_account_taker *taker)
+{
+	struct account *a = state;
+	const uint32_t count = a->programs->rodata->settings.rows;
+	const struct rti_account_row *rows;
+
+	if (getpid() != a->owner)
+		return -ESTALE;
+	rows = mmap(NULL, count * sizeof(*rows), PROT_READ, MAP_SHARED,
+	            a->programs->maps.rows.map_fd, 0);
+	if (rows == MAP_FAILED)
+		return -errno;
+	for (uint32_t i = 0; i < count; i++)
+		take_running(a, &rows[i], taker);
+	munmap((void *)rows, count * sizeof(*rows));
+	return 0;
 }
 
 const struct rti_account_ops rti_bpf_account = {
@@ -245,6 +301,7 @@ const struct rti_account_ops rti_bpf_account = {
 	.open = open_account,
 	.arm = arm,
 	.read = read_totals,
-	.take = take_records,
+	.take = take_all,
+	.list_running = list_running,
 	.close = close_account,
 };

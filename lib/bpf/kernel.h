@@ -68,6 +68,7 @@ struct mm_struct {
 	unsigned long hiwater_rss;
 	unsigned long total_vm;
 	unsigned long start_stack;
+	unsigned long arg_start, arg_end;
 };
 
 struct task_io_accounting {
@@ -188,7 +189,13 @@ struct qstr {
 	const unsigned char *name;
 };
 
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+};
+
 struct dentry {
+	struct seqcount_spinlock d_seq;
+	struct hlist_bl_node d_hash;
 	struct dentry *d_parent;
 	struct qstr d_name;
 };
@@ -201,11 +208,16 @@ struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
 };
 
 struct path {
 	struct vfsmount *mnt;
 	struct dentry *dentry;
+};
+
+struct fs_struct {
+	struct path root, pwd;
 };
 
 struct file {
@@ -248,10 +260,12 @@ struct task_struct {
 	__u64 start_boottime;
 	unsigned long min_flt, maj_flt;
 	char comm[16];
+	struct fs_struct *fs;
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	struct task_io_accounting ioac;
+	__u64 self_exec_id;
 };
 
 /* The context of a program that runs for each task. */

@@ -55,9 +55,15 @@ int rti_account_read(struct rti_tree_account *account, struct rti_account_totals
 	return account->ops->read(account->state, out);
 }
 
-int rti_account_take(struct rti_tree_account *account, struct rti_account_record *records, int room)
+int rti_account_take(struct rti_tree_account *account, const struct rti_account_taker *taker)
 {
-	return account->ops->take(account->state, records, room);
+	return account->ops->take(account->state, taker);
+}
+
+int rti_account_list_running(struct rti_tree_account *account,
+                             const struct rti_account_taker *taker)
+{
+	return account->ops->list_running(account->state, taker);
 }
 
 void rti_account_close(struct rti_tree_account *account)

@@ -19,8 +19,9 @@ int rti_account_open(struct rti_tree_account **out, const struct rti_account_req
 /* As in struct rti_account_ops. */
 int rti_account_arm(struct rti_tree_account *account, bool is_armed);
 int rti_account_read(struct rti_tree_account *account, struct rti_account_totals *out);
-int rti_account_take(struct rti_tree_account *account, struct rti_account_record *records,
-                     int room);
+int rti_account_take(struct rti_tree_account *account, const struct rti_account_taker *taker);
+int rti_account_list_running(struct rti_tree_account *account,
+                             const struct rti_account_taker *taker);
 
 /* NULL is allowed. */
 void rti_account_close(struct rti_tree_account *account);

@@ -4,7 +4,6 @@
 #include "command/bpf_account.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "util/array.h"
@@ -15,9 +14,8 @@
 #define SETTLE_NAPS_MAX 10000
 /* What was left running changes meanwhile, so that only a look in between is whole. */
 #define RUNNING_NAPS_MAX 50
-/* The ring has room for the records of 25,000 processes. */
+/* The ring has room for the records of 12,000 processes, and for some 10,000 texts. */
 #define TAKE_EVERY_NS 200000000u
-#define TAKE_ROOM 64
 
 int rti_command_account_open(struct rti_command_account *account, bool wants_records)
 {
@@ -32,28 +30,32 @@ int rti_command_account_arm(struct rti_command_account *account, bool is_armed)
 	return account->programs ? rti_account_arm(account->programs, is_armed) : 0;
 }
 
-static void keep_records(struct rti_command_account *account,
-                         const struct rti_account_record *records, size_t count)
+static void keep_record(void *arg, const struct rti_account_record *record)
 {
+	struct rti_command_account *account = arg;
 	struct rti_account_record *grown = rti_array_grow(account->records, &account->capacity,
-	                                                  account->count + count, sizeof(*grown));
+	                                                  account->count + 1, sizeof(*grown));
 
 	if (!grown) {
 		account->is_short = true;
 		return;
 	}
-	memcpy(grown + account->count, records, count * sizeof(*records));
+	grown[account->count++] = *record;
 	account->records = grown;
-	account->count += count;
+}
+
+static void keep_text(void *arg, const struct rti_account_text *text)
+{
+	struct rti_command_account *account = arg;
+
+	rti_bpf_texts_keep(&account->texts, text);
 }
 
 void rti_command_account_take_all(struct rti_command_account *account)
 {
-	struct rti_account_record records[TAKE_ROOM];
-	int count;
+	const struct rti_account_taker taker = { account, keep_record, keep_text };
 
-	while ((count = rti_account_take(account->programs, records, TAKE_ROOM)) > 0)
-		keep_records(account, records, (size_t)count);
+	rti_account_take(account->programs, &taker);
 }
 
 uint64_t rti_command_account_take(struct rti_command_account *account, uint64_t now_ns)
@@ -98,5 +100,6 @@ void rti_command_account_close(struct rti_command_account *account)
 {
 	rti_account_close(account->programs);
 	free(account->records);
+	rti_bpf_texts_free(&account->texts);
 	*account = (struct rti_command_account){ 0 };
 }

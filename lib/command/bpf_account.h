@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "bpf/tree_account.h"
+#include "command/bpf_texts.h"
 
 /* Written by bpf_account.c only. */
 struct rti_command_account {
@@ -16,7 +17,8 @@ struct rti_command_account {
 	uint64_t next_take_ns;              /* CLOCK_MONOTONIC: of records; UINT64_MAX: never */
 	struct rti_account_record *records; /* of the processes that have ended */
 	size_t count, capacity;
-	bool is_short; /* records are missing for want of memory */
+	struct rti_bpf_texts texts; /* of these processes */
+	bool is_short;              /* records are missing for want of memory */
 };
 
 /* Load the programs, before the supervisor is started. Returns 0 or -errno, as
@@ -26,8 +28,8 @@ int rti_command_account_open(struct rti_command_account *account, bool wants_rec
 /* From now on what this thread forks is the supervisor, or no longer. */
 int rti_command_account_arm(struct rti_command_account *account, bool is_armed);
 
-/* Take records, now and then, so that the ring does not fill. Returns when to come again, or
- * UINT64_MAX. */
+/* Take records and texts, now and then, so that the ring does not fill. Returns when to come again,
+ * or UINT64_MAX. */
 uint64_t rti_command_account_take(struct rti_command_account *account, uint64_t now_ns);
 void rti_command_account_take_all(struct rti_command_account *account);
 

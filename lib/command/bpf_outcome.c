@@ -113,11 +113,21 @@ static void set_exit(const struct rti_account_record *record, struct rt_command_
 	row->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
+static uint32_t text_flags(const struct rti_account_record *record, const struct rti_bpf_text *text)
+{
+	uint32_t flags = record->execs ? 0 : RT_PROCESS_NO_EXEC;
+
+	if (text->is_cut || record->flags & RTI_ROW_LACKS_TEXT)
+		flags |= RT_PROCESS_CUT;
+	return flags;
+}
+
 static void add_row(struct rt_command *c, const struct rti_account_record *record)
 {
+	const struct rti_bpf_text text = rti_bpf_texts_find(&c->account.texts, record->text);
 	struct rt_command_process row = {
 		.size = sizeof(row),
-		.flags = RT_PROCESS_FINAL | RT_PROCESS_OWN_IO,
+		.flags = RT_PROCESS_FINAL | RT_PROCESS_OWN_IO | text_flags(record, &text),
 		.pid = record->pid,
 		.ppid = record->ppid,
 		.valid = RT_HAS_CPU | RT_HAS_IO,
@@ -127,6 +137,8 @@ static void add_row(struct rt_command *c, const struct rti_account_record *recor
 		.write_bytes = record->write_bytes,
 		.own_read_bytes = record->own_read_bytes,
 		.own_write_bytes = record->own_write_bytes,
+		.command_line_bytes = text.command.len,
+		.cwd_bytes = text.cwd.len,
 	};
 
 	set_exit(record, &row);
@@ -138,17 +150,40 @@ static void add_row(struct rt_command *c, const struct rti_account_record *recor
 		row.peak_rss_bytes = record->peak_pages * page_bytes(c);
 	}
 	memcpy(row.comm, record->comm, strnlen(record->comm, sizeof(record->comm)));
-	rti_process_list_add_row(&c->process_list, &row);
+	rti_process_list_add_row(&c->process_list, &row, text.command.at, text.cwd.at);
+}
+
+/* Its figures are those of the last sample. */
+static void add_running(void *arg, const struct rti_account_record *record)
+{
+	struct rt_command *c = arg;
+	const struct rti_bpf_text text = rti_bpf_texts_find(&c->account.texts, record->text);
+	const struct rt_command_process row = {
+		.size = sizeof(row),
+		.flags = RT_PROCESS_RUNNING | text_flags(record, &text),
+		.pid = record->pid,
+		.ppid = record->ppid,
+		.exit_code = -1,
+		.start_realtime_ns = record->start_ns,
+		.command_line_bytes = text.command.len,
+		.cwd_bytes = text.cwd.len,
+	};
+
+	rti_process_list_add_row(&c->process_list, &row, text.command.at, text.cwd.at);
 }
 
 void rti_bpf_outcome_list(struct rt_command *c)
 {
 	struct rti_command_account *account = &c->account;
 	const struct rti_account_totals *totals = &account->totals;
+	const struct rti_account_taker taker = { .arg = c, .on_record = add_running };
 
 	rti_command_account_take_all(account);
 	for (size_t i = 0; i < account->count; i++)
 		add_row(c, &account->records[i]);
+	if (totals->running)
+		rti_account_list_running(account->programs, &taker);
+	rti_process_list_take_texts(&c->process_list, rti_bpf_texts_release(&account->texts));
 	if (account->is_short || !totals->is_whole || totals->lost || totals->rowless ||
 	    totals->unmarked)
 		rti_process_list_mark_short(&c->process_list);

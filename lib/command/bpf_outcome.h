@@ -12,7 +12,7 @@ void rti_bpf_outcome_settle(struct rt_command *c);
 /* Mark what the account knows in an outcome that is complete otherwise. */
 void rti_bpf_outcome_set(const struct rt_command *c, struct rt_outcome *out);
 
-/* Add a row for each process that has ended. */
+/* Add a row for each process that has ended, and what is known of those that run. */
 void rti_bpf_outcome_list(struct rt_command *c);
 
 #endif

@@ -63,12 +63,19 @@ void rti_process_list_add_exited(void *list, const struct rti_member_row *m)
 	rti_process_list_add_member(list, m);
 }
 
-void rti_process_list_add_row(struct rti_process_list *list, const struct rt_command_process *row)
+void rti_process_list_add_row(struct rti_process_list *list, const struct rt_command_process *row,
+                              uint32_t command_at, uint32_t cwd_at)
 {
 	struct rti_process_row *added = add(list);
 
 	if (added)
-		added->shown = *row;
+		*added = (struct rti_process_row){ *row, command_at, cwd_at, 0 };
+}
+
+void rti_process_list_take_texts(struct rti_process_list *list, char *texts)
+{
+	free(list->texts);
+	list->texts = texts;
 }
 
 void rti_process_list_mark_short(struct rti_process_list *list)

@@ -44,8 +44,13 @@ struct rti_process_records {
 void rti_process_list_add_records(struct rti_process_list *list,
                                   const struct rti_process_records *all, const struct rti_now *now);
 
-/* Add the row of a process that has ended, with times of CLOCK_BOOTTIME. It is copied. */
-void rti_process_list_add_row(struct rti_process_list *list, const struct rt_command_process *row);
+/* Add the row of a process that is not from a sample, with times of CLOCK_BOOTTIME. It is copied.
+ * Its texts are in those of rti_process_list_take_texts(). */
+void rti_process_list_add_row(struct rti_process_list *list, const struct rt_command_process *row,
+                              uint32_t command_at, uint32_t cwd_at);
+
+/* The list owns the texts from then on, and frees them. NULL: none. */
+void rti_process_list_take_texts(struct rti_process_list *list, char *texts);
 
 /* The supervisor had no room for some records. */
 void rti_process_list_mark_short(struct rti_process_list *list);

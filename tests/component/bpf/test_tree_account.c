@@ -144,15 +144,32 @@ static void check_use(const struct rti_account_totals *totals, const struct rusa
 	ck_assert_uint_eq(totals->unmarked, 0);
 }
 
+struct taken {
+	struct rti_account_record *records;
+	size_t count;
+};
+
+static void take_record(void *arg, const struct rti_account_record *record)
+{
+	struct taken *taken = arg;
+
+	ck_assert_uint_lt(taken->count, ROOM);
+	taken->records[taken->count++] = *record;
+}
+
+static void take_text(void *arg, const struct rti_account_text *text)
+{
+	(void)arg;
+	ck_assert_uint_eq(text->kind, RTI_ACCOUNT_TEXT);
+}
+
 static size_t take_all(struct rti_tree_account *account, struct rti_account_record *records)
 {
-	size_t count = 0;
-	int some;
+	struct taken taken = { records, 0 };
+	const struct rti_account_taker taker = { &taken, take_record, take_text };
 
-	while ((some = rti_account_take(account, records + count, (int)(ROOM - count))) > 0)
-		count += (size_t)some;
-	ck_assert_int_eq(some, 0);
-	return count;
+	ck_assert_int_eq(rti_account_take(account, &taker), 0);
+	return taken.count;
 }
 
 static void fork_and_wait(void (*work)(void))
@@ -416,14 +433,14 @@ START_TEST(forked_child_of_the_owner_is_refused)
 {
 	struct rti_tree_account *account = open_account(&usual);
 	struct rti_account_totals totals;
-	struct rti_account_record record;
+	const struct rti_account_taker taker = { NULL, take_record, take_text };
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		bool is_stale = rti_account_read(account, &totals) == -ESTALE &&
 		                rti_account_arm(account, true) == -ESTALE &&
-		                rti_account_take(account, &record, 1) == -ESTALE;
+		                rti_account_take(account, &taker) == -ESTALE;
 
 		rti_account_close(account);
 		_exit(is_stale ? 0 : 1);
