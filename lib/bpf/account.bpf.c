@@ -118,9 +118,9 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	if (!row)
 		return 0;
 	row->execs++;
-	note_new_memory(row, task);
+	note_new_memory(row, read_only(task));
 	if (settings.wants_records)
-		note_text(row, task);
+		note_text(row, read_only(task));
 	return 0;
 }
 
@@ -166,8 +166,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (row)
 		row->end_ns = bpf_ktime_get_boot_ns();
 	end_thread(mark, &shared.running);
-	if (task->signal->live.counter == 0)
-		end_process(row, task);
+	if (read_only(task)->signal->live.counter == 0)
+		end_process(row, read_only(task));
 	secure_some();
 	enter_limbo(mark, task);
 	return 0;
@@ -302,7 +302,7 @@ int BPF_PROG(on_free, struct task_struct *task)
 	lane = bpf_map_lookup_elem(&lanes, &key);
 	if (lane && is_accounted_for(mark)) {
 		secure_some();
-		count_freed(mark, task, lane);
+		count_freed(mark, read_only(task), lane);
 	}
 	drop_mark(task);
 	return 0;
@@ -412,7 +412,7 @@ int walk(struct bpf_iter__task *ctx)
 SEC("syscall")
 int set_up(void *ctx)
 {
-	note_own_namespace(bpf_get_current_task_btf());
+	note_own_namespace(read_only(bpf_get_current_task_btf()));
 	note_own_root(bpf_get_current_task_btf());
 	shared.began_ns = bpf_ktime_get_boot_ns();
 	return 0;

@@ -24,8 +24,6 @@
 #define SECURE_AT_ONCE 3
 #define SECURE_LATER 256
 
-extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym;
-
 /* A thread that has begun to exit. */
 struct limbo {
 	__u64 task; /* its address; 0: free */
@@ -157,7 +155,7 @@ static bool is_off_cpu(const struct task_struct *task)
 
 static const struct task_struct *task_of(volatile const struct limbo *limbo)
 {
-	return bpf_rdonly_cast((void *)limbo->task, bpf_core_type_id_kernel(struct task_struct));
+	return read_only((const void *)limbo->task);
 }
 
 /* Returns 0 to go on to the next entry. */
