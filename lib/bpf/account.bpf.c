@@ -412,7 +412,7 @@ int walk(struct bpf_iter__task *ctx)
 SEC("syscall")
 int set_up(void *ctx)
 {
-	note_own_namespace(read_only(bpf_get_current_task_btf()));
+	note_own_namespace(bpf_get_current_task_btf());
 	note_own_root(bpf_get_current_task_btf());
 	shared.began_ns = bpf_ktime_get_boot_ns();
 	return 0;

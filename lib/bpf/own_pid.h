@@ -16,11 +16,11 @@ __u32 own_level;
 
 static void note_own_namespace(const struct task_struct *reader)
 {
-	const struct pid *pid = reader->thread_pid;
+	const struct pid *pid = BPF_CORE_READ(reader, thread_pid); /* a number: Linux 6.1 */
 	const struct upid *number;
 	struct pid_namespace *namespace = NULL;
 
-	own_level = pid->level;
+	own_level = BPF_CORE_READ(pid, level);
 	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
 	         own_level * bpf_core_type_size(struct upid);
 	bpf_core_read(&namespace, sizeof(namespace), &number->ns);

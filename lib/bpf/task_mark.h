@@ -96,12 +96,21 @@ static long look_at_spare(__u32 i, struct spare_search *search)
 	return 1;
 }
 
+/* Linux 6.1 knows too little of a number from a search: the mask shows that it is an index. */
+static struct task_mark *spare_mark(__u32 found)
+{
+	if (found >= SPARE_MARKS)
+		return NULL;
+	barrier_var(found);
+	return &spare[found & (SPARE_MARKS - 1)].mark;
+}
+
 static struct task_mark *find_spare(__u64 task)
 {
 	struct spare_search search = { task, SPARE_MARKS };
 
 	bpf_loop(SPARE_MARKS, look_at_spare, &search, 0);
-	return search.found < SPARE_MARKS ? &spare[search.found].mark : NULL;
+	return spare_mark(search.found);
 }
 
 static long take_spare(__u32 i, struct spare_search *search)
@@ -121,7 +130,7 @@ static struct task_mark *make_spare(__u64 task)
 		return NULL;
 	__sync_fetch_and_add(&spares, 1);
 	__sync_fetch_and_add(&shared.spared, 1);
-	return &spare[search.found].mark;
+	return spare_mark(search.found);
 }
 
 /* The search and the end of a task may drop the same mark. Only one of them frees it. */
