@@ -1598,8 +1598,8 @@ struct rt_command;
  * reasons of an outcome are RT_REASON_LEFT_RUNNING, and RT_REASON_EVENTS_LOST: under heavy load the
  * kernel may run no program for a thread. The figures then are those of RT_ACCOUNTING_WAIT.
  *
- * To load the programs takes 20 to 70 ms before the program starts, and descriptors of the caller:
- * 17. So RT_ACCOUNTING_AUTO does not choose it. Needs Linux 6.2 with BTF, CAP_BPF and CAP_PERFMON
+ * To load the programs takes 10 to 40 ms before the program starts, and descriptors of the caller:
+ * 22. So RT_ACCOUNTING_AUTO does not choose it. Needs Linux 6.2 with BTF, CAP_BPF and CAP_PERFMON
  * (or root), and the BPF plug-in.
  * @since 0.2 Reserved.
  * @since 0.3 */
