@@ -22,7 +22,7 @@
 #define CHILDREN 40
 #define THREADS 100
 #define ROOM 4096
-#define LOOKS 100000 /* 20 s */
+#define LOOKS 500000 /* 100 s */
 #define MISSED_MAX 4 /* of 41 threads */
 #define TRIES 20
 #define MEMORY_BYTES (64u << 20)
