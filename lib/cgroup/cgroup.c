@@ -38,6 +38,8 @@ static int list_members(struct rti_cgroup_tracker *cgroup, int (*each)(void *arg
 
 	if (err == -ENODEV)
 		return 0;
+	if (err == 0 && cgroup->members.walk_error)
+		return cgroup->members.walk_error;
 	return err == 0 && cgroup->members.is_cut ? -ENOSPC : err;
 }
 
@@ -98,9 +100,12 @@ int rti_cgroup_tracker_init(struct rti_cgroup_tracker *cgroup, const struct rti_
 		err = list_members(cgroup, ignore_pid, NULL);
 	if (err == 0 && cgroup->members.is_removed)
 		err = -ENOENT;
-	if (err < 0 && err != -ENOSPC)
+	/* What lacks a part of the members is marked. */
+	if (err == -ENOSPC || (err < 0 && err == cgroup->members.walk_error))
+		return 0;
+	if (err < 0)
 		rti_cgroup_tracker_free(cgroup);
-	return err == -ENOSPC ? 0 : err;
+	return err;
 }
 
 void rti_cgroup_tracker_free(struct rti_cgroup_tracker *cgroup)

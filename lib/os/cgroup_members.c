@@ -154,14 +154,19 @@ static int walk_into(void *arg, const char *name)
 	return err;
 }
 
-/* Find the cgroups right below one. A directory that has been removed meanwhile is no error, nor
- * one that is no cgroup. */
+/* Find the cgroups right below one. A directory that has been removed meanwhile is no error. If one
+ * cannot be listed, the others still are. */
 static int walk_level(struct walk *walk)
 {
 	int err = rti_procfs_list_dirs_in(walk->ctx->procfs, &walk->place->dir,
 	                                  walk->len ? walk->path : ".", walk_into, walk);
 
-	return err == -ENOMEM || rti_is_out_of_files(err) ? err : 0;
+	if (err == -ENOMEM || rti_is_out_of_files(err))
+		return err;
+	if (err < 0 && err != -ENOENT && err != -ENODEV && err != -ENOTDIR &&
+	    !walk->members->walk_error)
+		walk->members->walk_error = err;
+	return 0;
 }
 
 /* Level by level, since the stack of the host's thread may be small. */
@@ -172,6 +177,7 @@ static int walk_below(struct rti_cgroup_members *members, const struct rti_conte
 	int err;
 
 	members->is_cut = false;
+	members->walk_error = 0;
 	err = walk_level(&walk);
 	for (size_t i = 0; i < walk.found && err == 0; i++) {
 		const char *path = members->below[i].path;
@@ -198,7 +204,7 @@ static bool is_walk_due(struct rti_cgroup_members *members, const struct rti_con
 	                       &members->stat, &members->buf) < 0 ||
 	    rti_parse_cgroup_descendants(members->buf.data, members->buf.len, &there) < 0)
 		return true;
-	return !members->is_walked || there != members->count;
+	return !members->is_walked || members->walk_error || there != members->count;
 }
 
 /* --- The processes. --- */

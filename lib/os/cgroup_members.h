@@ -13,6 +13,7 @@ struct rti_cgroup_members {
 	struct rti_file stat;  /* v2: how many cgroups are below */
 	struct rti_cgroup_below *below;
 	size_t count, capacity;
+	int walk_error;      /* -errno: the last walk could not list one of them; 0: it could */
 	bool is_walked;      /* below has all cgroups, as far as is known */
 	bool is_threaded;    /* only threads belong to the cgroup, and to those below (v2) */
 	bool is_cut;         /* there are more cgroups than are listed */

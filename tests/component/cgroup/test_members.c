@@ -356,6 +356,31 @@ START_TEST(list_that_cannot_be_read_makes_lower_bounds)
 }
 END_TEST
 
+/* Whether there are cgroups below it is not known. */
+START_TEST(cgroup_below_that_cannot_be_listed_makes_lower_bounds)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 2\n");
+	cgroup_root_write("a/b/x/cgroup.procs", "");
+	cgroup_root_write("a/b/x/y/cgroup.procs", "103\n");
+	faults_on_open("x/", -EACCES);
+	t = cgroup_root_track("/a/b", MEMBERS);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.valid & (RT_HAS_RSS | RT_HAS_PROCESSES), 0);
+	ck_assert_uint_eq(m.partial & (RT_HAS_RSS | RT_HAS_PROCESSES),
+	                  RT_HAS_RSS | RT_HAS_PROCESSES);
+	cgroup_root_check_missing(t, RT_HAS_PROCESSES, -EACCES, "");
+	faults_on_open("x/", 0);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.processes, 3);
+	ck_assert_uint_eq(m.valid & (RT_HAS_RSS | RT_HAS_PROCESSES), RT_HAS_RSS | RT_HAS_PROCESSES);
+	rt_tracker_free(t);
+}
+END_TEST
+
 START_TEST(removed_cgroup_is_gone_for_good)
 {
 	struct rt_tracker *t = cgroup_root_track("/a/b", 0);
@@ -430,6 +455,7 @@ int main(void)
 	tcase_add_loop_test(members, members_of_v1_are_a_bound_in_another_pid_namespace, 0, 2);
 	tcase_add_test(members, processes_are_not_mistaken_for_others_of_another_proc);
 	tcase_add_test(members, list_that_cannot_be_read_makes_lower_bounds);
+	tcase_add_test(members, cgroup_below_that_cannot_be_listed_makes_lower_bounds);
 	tcase_add_test(members, removed_cgroup_is_gone_for_good);
 	tcase_add_test(members, tracker_that_wants_no_members_reads_none);
 	tcase_add_test(members, sample_opens_no_file_again);
