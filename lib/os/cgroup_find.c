@@ -279,7 +279,7 @@ static int read_mounts(const struct rti_context *ctx)
 
 	if (ctx->procfs->is_foreign)
 		err = rti_procfs_read(ctx->procfs, RTI_PROC, "1/mountinfo", RTI_SEQ_FILE, ctx->buf);
-	if (err < 0)
+	if (err < 0 && err != -ENOMEM && !rti_is_out_of_files(err))
 		err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE,
 		                      ctx->buf);
 	return err;
