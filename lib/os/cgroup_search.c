@@ -89,8 +89,8 @@ static int match_mount(void *arg, const struct rti_mount *mount)
 	const char *below;
 	size_t len, below_len;
 
-	if (!dir || mount->is_cut || strchr(mount->mount_point, '\n') ||
-	    (dir->path[0] && (read_only || !dir->is_read_only)))
+	if (!dir || mount->is_cut || mount->mount_point[0] != '/' ||
+	    strchr(mount->mount_point, '\n') || (dir->path[0] && (read_only || !dir->is_read_only)))
 		return RTI_CONTINUE;
 	below = rti_cgroup_below_mount(dir->name, &mount->root);
 	len = strlen(mount->mount_point);

@@ -171,6 +171,16 @@ START_TEST(cgroup_below_escaped_mount_point_is_made)
 }
 END_TEST
 
+START_TEST(cgroup_below_mount_point_without_slash_fails_with_eopnotsupp)
+{
+	cgroup_fixture_mount("0::/a\n", (const char *const[]){ NULL });
+	fixture_write(&cgroups.root, "proc/self/mountinfo",
+	              "30 1 0:26 / cg rw - cgroup2 cgroup2 rw\n");
+	fixture_mkdir(&cgroups.root, "cg/a");
+	ck_assert_int_eq(cgroup_fixture_make(), -EOPNOTSUPP);
+}
+END_TEST
+
 START_TEST(cgroup_outside_mounted_subtree_fails_with_eopnotsupp)
 {
 	static const char *const mounts[] = { "cgroup2 /sub/tree cg rw", NULL };
@@ -563,6 +573,7 @@ int main(void)
 	tcase_add_test(finds, cgroup_below_mount_with_escaped_root_is_made);
 	tcase_add_test(finds, cgroup_below_escaped_mount_point_is_made);
 	tcase_add_test(finds, cgroup_outside_mounted_subtree_fails_with_eopnotsupp);
+	tcase_add_test(finds, cgroup_below_mount_point_without_slash_fails_with_eopnotsupp);
 	tcase_add_test(finds, cgroup_outside_cgroup_namespace_is_found_below_a_mount_that_shows_it);
 	tcase_add_test(finds, cgroup_without_cpu_account_fails_with_eopnotsupp);
 	tcase_add_test(finds, cgroup_prefers_mount_that_can_be_written_to);
