@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +17,14 @@
 /* The entry point for libFuzzer. replay.c calls it too. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static inline void require(bool holds)
+#define require(holds) require_at((holds), __FILE__, __LINE__)
+
+static inline void require_at(bool holds, const char *file, int line)
 {
-	if (!holds)
-		abort();
+	if (holds)
+		return;
+	fprintf(stderr, "# %s:%d does not hold\n", file, line);
+	abort();
 }
 
 static inline void require_parser_result(int result)

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* What BPF programs put into their rings, with anything in it: traced calls, processes that have
+ * ended, and totals. */
+#include "input.h"
+
+#include <time.h>
+
+#include "command/bpf_account.h"
+#include "command/bpf_outcome.h"
+#include "os/program_file.h"
+#include "trace/event.h"
+
+#define RECORDS_MAX 24
+#define NAPS_MAX 10001
+
+static struct fuzz_input input, *const in = &input;
+static unsigned naps, records_left;
+
+int __wrap_rti_program_file(int32_t pid, uint64_t *device, uint64_t *inode, char *path,
+                            size_t size);
+int __wrap_rti_account_read(struct rti_tree_account *account, struct rti_account_totals *out);
+int __wrap_rti_account_take(struct rti_tree_account *account, struct rti_account_record *records,
+                            int room);
+void __wrap_rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+
+/* --- What takes the place of the kernel. --- */
+
+int __wrap_rti_program_file(int32_t pid, uint64_t *device, uint64_t *inode, char *path, size_t size)
+{
+	uint8_t how = take_u8(in);
+
+	require(pid > 0);
+	*device = take_u64(in);
+	*inode = take_below(in, 8);
+	memset(path, 'p', size);
+	path[how % 2 ? size - 1 : 3] = '\0';
+	return how < 192 ? 0 : -ENOENT;
+}
+
+int __wrap_rti_account_read(struct rti_tree_account *account, struct rti_account_totals *out)
+{
+	(void)account;
+	*out = (struct rti_account_totals){
+		.use = { .cpu_ns = take_u64(in),
+		         .user_part_ns = take_u64(in),
+		         .system_part_ns = take_u64(in),
+		         .read_bytes = take_u64(in) },
+		.is_whole = has_ended(in) || take_u8(in) >= 192,
+		.running = take_u8(in) % 2 ? take_u64(in) : 0,
+		.begun = take_below(in, 4),
+		.freed = take_below(in, 4),
+		.found = take_below(in, 4),
+		.missed = take_below(in, 4),
+		.processes = take_u64(in),
+		.alive_peak = take_u64(in),
+		.peak_pages = take_u64(in),
+		.unmarked = take_u8(in) % 2,
+		.rowless = take_u8(in) % 2,
+		.lost = take_u8(in) % 2,
+	};
+	return has_ended(in) || take_u8(in) < 240 ? 0 : -ESTALE;
+}
+
+int __wrap_rti_account_take(struct rti_tree_account *account, struct rti_account_record *records,
+                            int room)
+{
+	unsigned count = take_below(in, 8);
+
+	(void)account;
+	require(room >= 8);
+	if (take_u8(in) >= 240)
+		return -ESTALE;
+	count = count < records_left ? count : records_left;
+	records_left -= count;
+	for (unsigned i = 0; i < count; i++) {
+		memset(&records[i], 0, sizeof(records[i]));
+		records[i].pid = (int32_t)take_u64(in);
+		records[i].status = (uint32_t)take_u64(in);
+		records[i].flags = take_u8(in);
+		records[i].start_ns = take_u64(in);
+		records[i].end_ns = take_u64(in);
+		records[i].cpu_ns = take_u64(in);
+		records[i].user_part_ns = take_u64(in);
+		records[i].system_part_ns = take_u64(in);
+		records[i].peak_pages = take_u64(in);
+		take_bytes(in, records[i].comm, sizeof(records[i].comm));
+	}
+	return (int)count;
+}
+
+void __wrap_rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted)
+{
+	(void)counted;
+	require(tree == NULL);
+}
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+	(void)time;
+	(void)left;
+	naps++;
+	return 0;
+}
+
+/* --- What the library makes of it. --- */
+
+static void check_outcome(struct rt_command *c)
+{
+	struct rt_outcome out = { .valid = RT_HAS_CPU, .cpu_user_ns = take_u64(in) / 4 };
+
+	rti_bpf_outcome_set(c, &out);
+	require(!(out.valid & out.partial));
+	require(!out.complete || out.reasons == 0);
+	require(out.cpu_low_ns <= out.cpu_estimate_ns && out.cpu_estimate_ns <= out.cpu_high_ns);
+}
+
+static void try_account(void)
+{
+	static struct rt_tracker tracker;
+	static struct rt_command c;
+	const struct rti_now now = { 2000000000, 3000000000, 4000000000 };
+
+	tracker.platform.page_size = 4096;
+	c = (struct rt_command){ .tracker = &tracker };
+	c.account.programs = (void *)&c; /* anything but NULL */
+	naps = 0;
+	records_left = RECORDS_MAX;
+	rti_bpf_outcome_settle(&c);
+	require(naps <= NAPS_MAX);
+	check_outcome(&c);
+	rti_bpf_outcome_list(&c);
+	rti_process_list_finish(&c.process_list, &now);
+	for (size_t i = 0; i < c.process_list.count; i++)
+		require_string(c.process_list.rows[i].shown.comm,
+		               sizeof(c.process_list.rows[i].shown.comm));
+	rti_process_list_free(&c.process_list);
+	free(c.account.records);
+}
+
+static void take_record(struct rti_trace_record *record)
+{
+	*record = (struct rti_trace_record){
+		.call = take_u8(in) % 8 ? 1u << take_below(in, 3) : (uint32_t)take_u64(in),
+		.flags = (uint32_t)take_u64(in),
+		.lost = take_u64(in),
+		.entry_ns = take_u64(in),
+		.return_ns = take_u64(in),
+		.result = (int64_t)take_u64(in),
+		.who = (int32_t)take_u64(in),
+		.pid = (int32_t)take_u64(in),
+		.exe_device = take_u64(in),
+		.exe_inode = take_below(in, 8),
+	};
+	record->usage_bytes = take_u8(in) % 2   ? RTI_TRACE_USAGE_BYTES
+	                      : take_u8(in) % 2 ? RTI_TRACE_USAGE_BYTES_32
+	                                        : (uint32_t)take_u64(in);
+	take_bytes(in, record->comm, sizeof(record->comm));
+	take_bytes(in, record->usage, sizeof(record->usage));
+}
+
+static void try_trace(void)
+{
+	struct rti_event_maker maker;
+	struct rti_trace_record record;
+	struct rt_trace_event event;
+
+	require(rti_event_maker_init(&maker, false) == 0);
+	maker.realtime_offset = (int64_t)take_u64(in);
+	for (int i = 0; i < RECORDS_MAX && !has_ended(in); i++) {
+		take_record(&record);
+		rti_event_make(&maker, &record, &event);
+		require_string(event.comm, sizeof(event.comm));
+		require_string(event.exe, sizeof(event.exe));
+		require(event.duration_ns == 0 || record.return_ns > record.entry_ns);
+		require(event.rusage_valid == 0 || record.usage_bytes == RTI_TRACE_USAGE_BYTES ||
+		        record.usage_bytes == RTI_TRACE_USAGE_BYTES_32);
+	}
+	rti_event_maker_fini(&maker);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	input = fuzz_input(data, len);
+	if (take_u8(in) % 2)
+		try_account();
+	else
+		try_trace();
+	return 0;
+}
