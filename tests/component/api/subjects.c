@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "subjects.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "cgroup/cgroup_root.h"
+#include "fake_process.h"
+#include "system_files.h"
+
+#define ROOT_PID 100
+#define ROWS 16
+
+static const char *const names[SUBJECTS] = { "tree", "system", "cgroup" };
+
+static const struct fake_process root_process = {
+	.pid = ROOT_PID,
+	.ppid = 1,
+	.comm = "sh",
+	.utime = 5,
+	.stime = 3,
+	.cutime = 2,
+	.minflt = 50,
+	.cminflt = 4,
+	.starttime = 1000,
+	.rss_pages = 10,
+	.pss_kib = 7,
+	.hwm_kib = 44,
+	.read_bytes = 4096,
+	.write_bytes = 512,
+	.voluntary = 9,
+	.involuntary = 2,
+	.children = "101 ",
+};
+static const struct fake_process child = {
+	.pid = 101,
+	.ppid = ROOT_PID,
+	.comm = "a) R 1",
+	.utime = 20,
+	.stime = 10,
+	.minflt = 70,
+	.majflt = 3,
+	.starttime = 1010,
+	.rss_pages = 20,
+	.pss_kib = 30,
+	.hwm_kib = 100,
+	.read_bytes = 1024,
+	.write_bytes = 2048,
+	.voluntary = 1,
+	.involuntary = 1,
+	.children = "102 ",
+};
+static const struct fake_process grandchild = {
+	.pid = 102,
+	.ppid = 101,
+	.utime = 1,
+	.stime = 1,
+	.minflt = 5,
+	.starttime = 1020,
+	.rss_pages = 3,
+	.pss_kib = 2,
+	.hwm_kib = 12,
+	.voluntary = 7,
+	.children = "",
+};
+
+void subjects_set_up(void)
+{
+	cgroup_root_set_up();
+	system_files_write(&cgroup_root);
+	fake_process_write(&cgroup_root, &root_process);
+	fake_process_write(&cgroup_root, &child);
+	fake_process_write(&cgroup_root, &grandchild);
+	cgroup_root_write_v2();
+	cgroup_root_write("a/b/cgroup.procs", "100\n101\n");
+	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 1\n");
+	cgroup_root_write("a/b/c/cgroup.procs", "102\n");
+	fixture_write(&cgroup_root, "proc/1/mountinfo",
+	              "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+	              "30 1 0:26 / /cg rw - cgroup2 cgroup2 rw,nsdelegate\n");
+}
+
+void subjects_tear_down(void)
+{
+	cgroup_root_tear_down();
+}
+
+const char *subject_name(int subject)
+{
+	return names[subject];
+}
+
+static int open_tracker(int subject, const struct rti_procfs_ops *ops, struct rt_tracker **out)
+{
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .root = cgroup_root.root,
+		                      .pss_share = 1000 };
+
+	if (subject == 2)
+		return rti_cgroup_tracker_new(out, "/a/b", &opts, ops);
+	return rti_tracker_new(out, subject == 0 ? ROOT_PID : 0, &opts, ops);
+}
+
+/* Nothing of this is compared: it must not crash, nor keep what it has opened. */
+static void ask_for_the_rest(struct rt_tracker *tracker, const struct rt_metrics *m)
+{
+	static struct rt_process processes[ROWS];
+	static struct rt_disk disks[ROWS];
+	struct rt_obstacle obstacle;
+	size_t count = ROWS;
+
+	rt_tracker_processes(tracker, processes, sizeof(processes[0]), &count);
+	count = ROWS;
+	rt_tracker_disks(tracker, disks, sizeof(disks[0]), &count);
+	for (int bit = 0; bit < 64; bit++)
+		if (!(m->valid >> bit & 1))
+			rt_tracker_obstacle(tracker, UINT64_C(1) << bit, &obstacle,
+			                    sizeof(obstacle));
+	rt_tracker_glance(tracker);
+}
+
+void subject_run(int subject, const struct rti_procfs_ops *ops, struct subject_run *out)
+{
+	struct rt_tracker *tracker = NULL;
+
+	memset(out, 0, sizeof(*out));
+	out->open_error = open_tracker(subject, ops, &tracker);
+	if (out->open_error < 0)
+		return;
+	for (int i = 0; i < SUBJECT_SAMPLES; i++) {
+		out->errors[i] = rt_sample(tracker, &out->samples[i], sizeof(out->samples[i]));
+		out->samples[i].pss_age_ns = 0; /* a real time */
+		ask_for_the_rest(tracker, &out->samples[i]);
+	}
+	rt_tracker_free(tracker);
+}
+
+static uint64_t number_at(const struct rt_metrics *m, const struct rt_field *field)
+{
+	uint64_t number;
+
+	memcpy(&number, (const char *)m + field->offset, sizeof(number));
+	return number;
+}
+
+/* Whether a figure that is marked as a lower bound is one. Others of its domain are upper bounds, or
+ * count what is missing. */
+static bool is_lower_bound(const struct rt_metrics *m, const struct rt_field *field)
+{
+	return (m->partial & field->has) == field->has && field->type == RT_TYPE_U64 &&
+	       field->length == sizeof(uint64_t) && !strstr(field->name, "_high_") &&
+	       !strstr(field->name, "_skipped");
+}
+
+static void check_field(const struct rt_metrics *truth, const struct rt_metrics *m,
+                        const struct rt_field *field, const char *what)
+{
+	if (memcmp((const char *)truth + field->offset, (const char *)m + field->offset,
+	           field->length) == 0)
+		return;
+	ck_assert_msg((m->valid & field->has) != field->has, "%s: then %s differs and is valid",
+	              what, field->name);
+	if (is_lower_bound(m, field))
+		ck_assert_msg(number_at(m, field) <= number_at(truth, field),
+		              "%s: %s is above its true value and a lower bound", what,
+		              field->name);
+}
+
+static void check_masks(const struct rt_metrics *m, const char *what)
+{
+	ck_assert_msg(!(m->valid & m->partial) && !(m->valid & m->estimated) &&
+	                  !(m->partial & m->estimated),
+	              "%s: a figure is in two masks", what);
+}
+
+void subject_check(const struct subject_run *truth, const struct subject_run *run, const char *what)
+{
+	struct rt_field field;
+
+	if (run->open_error)
+		return;
+	for (int i = 0; i < SUBJECT_SAMPLES; i++) {
+		if (run->errors[i] == 0)
+			check_masks(&run->samples[i], what);
+		for (uint32_t f = 0; run->errors[i] == 0 && f < rt_field_count(RT_STRUCT_METRICS);
+		     f++) {
+			ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, f, &field, sizeof(field)),
+			                 0);
+			if (field.has)
+				check_field(&truth->samples[i], &run->samples[i], &field, what);
+		}
+	}
+}
