@@ -143,8 +143,8 @@ static uint64_t number_at(const struct rt_metrics *m, const struct rt_field *fie
 	return number;
 }
 
-/* Whether a figure that is marked as a lower bound is one. Others of its domain are upper bounds, or
- * count what is missing. */
+/* Whether a figure that is marked as a lower bound is one. Others of its domain are upper bounds,
+ * or count what is missing. */
 static bool is_lower_bound(const struct rt_metrics *m, const struct rt_field *field)
 {
 	return (m->partial & field->has) == field->has && field->type == RT_TYPE_U64 &&

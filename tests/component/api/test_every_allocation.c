@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each allocation of two samples fails, once or from then on: the call says so or its figures do, and nothing stays
- * allocated. */
+/* Each allocation of two samples fails, once or from then on: the call says so or its figures do,
+ * and nothing stays allocated. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each file call of two samples fails, once or from then on, in every way: no figure is wrong and valid, and nothing
- * stays open. */
+/* Each file call of two samples fails, once or from then on, in every way: no figure is wrong and
+ * valid, and nothing stays open. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
