@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Each call to the system of one command fails once, in the library and in its supervisor. The
+ * program runs once or not at all, its exit code is not lost, and nothing is left behind. */
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "call_faults.h"
+#include "fixture.h"
+#include "os/helper_path.h"
+#include "os/reap_later.h"
+#include "suite.h"
+
+#define CALLS_MAX 2000
+#define PATIENCE_NS INT64_C(20000000000)
+#define EXIT_CODE 7
+
+static struct fixture dir;
+static char output[256], script[320];
+static unsigned runs, started, failed, killed;
+
+/* The supervisor that is linked with the faults. The linker calls this instead of the function in
+ * its name. */
+const char *__wrap_rti_helper_path(const char *name, unsigned n, char out[RTI_ORIGIN_PATH_MAX]);
+
+const char *__wrap_rti_helper_path(const char *name, unsigned n, char out[RTI_ORIGIN_PATH_MAX])
+{
+	(void)name;
+	snprintf(out, RTI_ORIGIN_PATH_MAX, "%s", FAULTY_SUPERVISOR);
+	return n == 0 ? out : NULL;
+}
+
+static void set_up(void)
+{
+	char path[256], pid[16];
+
+	fixture_new(&dir);
+	snprintf(output, sizeof(output), "%s/output", dir.root);
+	snprintf(script, sizeof(script), "echo ran >> %s; exit %d", output, EXIT_CODE);
+	snprintf(path, sizeof(path), "%s/plan", dir.root);
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	setenv("RTRACK_TEST_LIBRARY_PID", pid, 1);
+	call_faults_share(path);
+}
+
+/* Fails for a cgroup that this process has made: they have its pid in their names. */
+static int check_cgroup(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	char prefix[32];
+
+	(void)st;
+	(void)type;
+	snprintf(prefix, sizeof(prefix), "rtrack-%d-", (int)getpid());
+	ck_assert_msg(strncmp(path + ftw->base, prefix, strlen(prefix)) != 0, "%s stays", path);
+	return 0;
+}
+
+static void tear_down(void)
+{
+	nftw("/sys/fs/cgroup", check_cgroup, 16, FTW_PHYS);
+	call_faults_keep_to_itself();
+	fixture_free(&dir);
+}
+
+static int count_descriptors(void)
+{
+	DIR *list = opendir("/proc/self/fd");
+	int count = 0;
+
+	ck_assert_ptr_nonnull(list);
+	while (readdir(list))
+		count++;
+	closedir(list);
+	return count;
+}
+
+static int count_runs(void)
+{
+	struct stat st;
+
+	return stat(output, &st) == 0 ? (int)(st.st_size / (off_t)strlen("ran\n")) : 0;
+}
+
+static int has_no_child(void *arg)
+{
+	siginfo_t info = { 0 };
+
+	(void)arg;
+	rti_reap_later_look();
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+}
+
+/* A supervisor that was killed may take a moment to end. */
+static bool ends_without_child(void)
+{
+	for (int i = 0; i < 10000; i++) {
+		if (has_no_child(NULL))
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+static int run_command(uint32_t accounting, uint32_t flags, struct rt_outcome *out, int *wait_error)
+{
+	const char *const argv[] = { "/bin/sh", "-c", script, NULL };
+	const struct rt_command_opts opts = {
+		.size = sizeof(opts), .argv = argv, .accounting = accounting, .flags = flags
+	};
+	struct rt_command *command;
+	int err = rt_command_start(&command, &opts);
+
+	if (err < 0)
+		return err;
+	started++;
+	do {
+		err = rt_command_wait(command, PATIENCE_NS, out, sizeof(*out));
+	} while (err == -EINTR);
+	rt_command_free(command);
+	*wait_error = err;
+	return 0;
+}
+
+/* Returns whether the call was reached. */
+static bool run_with_fault(uint32_t accounting, uint32_t flags, unsigned at, int kinds, int error)
+{
+	struct rt_outcome out = { 0 };
+	int before = count_descriptors(), err, wait_error = 0;
+	const char *name = call_faults_name();
+
+	unlink(output);
+	call_faults_begin(at, kinds, error);
+	err = run_command(accounting, flags, &out, &wait_error);
+	runs++;
+	if (!call_faults_end()) {
+		ck_assert_msg(err == 0, "without a fault: %d", err);
+		name = "no call";
+	}
+	failed += err < 0;
+	ck_assert_msg(wait_error == 0, "call %u (%s) fails with %d: rt_command_wait() returns %d",
+	              at, name, error, wait_error);
+	ck_assert_msg(ends_without_child(), "call %u (%s) fails with %d: a child stays", at, name,
+	              error);
+	ck_assert_msg(count_descriptors() == before,
+	              "call %u (%s) fails with %d: %d descriptors stay", at, name, error,
+	              count_descriptors() - before);
+	/* What fails after the start kills the program. */
+	killed += err < 0 && count_runs() == 1;
+	ck_assert_msg(count_runs() == (err == 0) || (err < 0 && count_runs() <= 1),
+	              "call %u (%s) fails with %d: %d, and %d runs", at, name, error, err,
+	              count_runs());
+	ck_assert_msg(err < 0 || (out.exit_code == EXIT_CODE && out.signal == 0),
+	              "call %u (%s) fails with %d: exit code %d", at, name, error, out.exit_code);
+	ck_assert(!(out.valid & out.partial) && !(out.valid & out.estimated));
+	return strcmp(name, "no call") != 0;
+}
+
+static void check_every_call(uint32_t accounting, uint32_t flags, int kinds, int error)
+{
+	unsigned at = 1;
+
+	runs = started = failed = killed = 0;
+	while (run_with_fault(accounting, flags, at, kinds, error) && at < CALLS_MAX)
+		at++;
+	ck_assert_uint_lt(at, CALLS_MAX);
+	ck_assert_uint_gt(at, 3);
+	printf("# method %u, flags %u, errno %d: %u runs, %u started, %u failed, %u killed\n",
+	       accounting, flags, error, runs, started, failed, killed);
+}
+
+static void check_method(uint32_t accounting, uint32_t flags)
+{
+	struct rt_outcome out;
+	int wait_error;
+
+	if (run_command(accounting, flags, &out, &wait_error) < 0) {
+		suite_skip_test("this system refuses the accounting method");
+		return;
+	}
+	check_every_call(accounting, flags, CALL_MAKES, EMFILE);
+	check_every_call(accounting, flags, CALL_MAKES, ENOMEM);
+	check_every_call(accounting, flags, CALL_WAITS, EINTR);
+	check_every_call(accounting, flags, CALL_READS, EIO);
+}
+
+START_TEST(poll_with_any_fault_runs_program_once_or_never)
+{
+	check_method(RT_ACCOUNTING_POLL, 0);
+}
+END_TEST
+
+START_TEST(wait_with_any_fault_runs_program_once_or_never)
+{
+	check_method(RT_ACCOUNTING_WAIT, RT_COMMAND_LIST_PROCESSES);
+}
+END_TEST
+
+START_TEST(cgroup_with_any_fault_runs_program_once_or_never)
+{
+	check_method(RT_ACCOUNTING_CGROUP, 0);
+}
+END_TEST
+
+START_TEST(own_supervisor_with_any_fault_runs_program_once_or_never)
+{
+	check_method(RT_ACCOUNTING_WAIT, RT_COMMAND_SUBREAPER_SELF);
+}
+END_TEST
+
+START_TEST(auto_with_any_fault_runs_program_once_or_never)
+{
+	check_method(RT_ACCOUNTING_AUTO, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("every call");
+	const struct {
+		const char *name;
+		const TTest *test;
+	} methods[] = {
+		{ "poll", poll_with_any_fault_runs_program_once_or_never },
+		{ "wait", wait_with_any_fault_runs_program_once_or_never },
+		{ "cgroup", cgroup_with_any_fault_runs_program_once_or_never },
+		{ "own", own_supervisor_with_any_fault_runs_program_once_or_never },
+		{ "auto", auto_with_any_fault_runs_program_once_or_never },
+	};
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		TCase *tcase = suite_case(suite, methods[i].name);
+
+		tcase_add_checked_fixture(tcase, set_up, tear_down);
+		tcase_add_test(tcase, methods[i].test);
+	}
+	return suite_run(suite);
+}
