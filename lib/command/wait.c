@@ -10,6 +10,7 @@
 #include <rtrack/rtrack.h>
 
 #include "api/struct_size.h"
+#include "collect/pid_stat.h"
 #include "command/cgroup_watch.h"
 #include "command/event_loop.h"
 #include "command/outcome.h"
@@ -109,13 +110,25 @@ static int sleep_until_report(struct rt_command *c, int64_t timeout_ns)
 	return err;
 }
 
+/* Without a pidfd (before Linux 5.3), by the file of the program. */
+static bool has_program_ended(const struct rt_command *c)
+{
+	struct rti_pid_stat stat;
+	int err;
+
+	if (c->pidfd >= 0)
+		return rti_pidfd_wait(c->pidfd, 0) == 0;
+	err = rti_pid_stat_read(&c->tracker->ctx, c->pid, NULL, &stat);
+	return err == -ESRCH || (err == 0 && rti_pid_stat_is_zombie(&stat));
+}
+
 /* Whether the program has ended and its supervisor, which has not reported it, is given up. It may
  * be stopped: then it is continued. */
 static bool does_without_report(struct rt_command *c)
 {
 	uint64_t now = now_ns(c);
 
-	if (!c->late.ended_ns && c->pidfd >= 0 && rti_pidfd_wait(c->pidfd, 0) == 0)
+	if (!c->late.ended_ns && has_program_ended(c))
 		rti_late_report_begin(&c->late, now, rti_command_supervisor_cpu_ns(c));
 	if (!rti_late_report_is_late(&c->late, now))
 		return false;

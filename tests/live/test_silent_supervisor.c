@@ -186,6 +186,23 @@ static int run_once_under_filter(void)
 	return (err == 0 && outcome.exit_code == 5) || err == -ECHILD ? 0 : 5;
 }
 
+/* Before Linux 5.3. How the program has ended cannot be found out. */
+START_TEST(wait_without_pidfds_gives_up_a_stopped_supervisor)
+{
+	struct rt_command *command;
+	int32_t supervisor;
+
+	if (filter_call(SYS_pidfd_open, SECCOMP_RET_ERRNO | ENOSYS, 0) < 0) {
+		suite_skip_test("no filter of system calls can be set");
+		return;
+	}
+	command = start_with_stopped_supervisor(&supervisor);
+	ck_assert_int_eq(rt_command_signal(command, SIGKILL), 0);
+	ck_assert_int_eq(rt_command_wait(command, GIVE_UP_MAX_NS, NULL, 0), -ECHILD);
+	free_and_reap(command, supervisor);
+}
+END_TEST
+
 /* In a child, which has the filter. */
 static int run_under_filter(uint32_t call)
 {
@@ -506,6 +523,7 @@ int main(void)
 
 	tcase_add_test(report, wait_gives_up_a_supervisor_that_is_stopped_by_a_debugger);
 	tcase_add_test(report, signal_after_the_end_gives_up_the_supervisor);
+	tcase_add_test(report, wait_without_pidfds_gives_up_a_stopped_supervisor);
 	tcase_add_loop_test(report, wait_ends_if_a_filter_denies_the_supervisor_to_wait, 0,
 	                    sizeof(wait_calls) / sizeof(wait_calls[0]));
 	tcase_add_loop_test(report, supervisor_that_cannot_report_starts_nothing, 0,
