@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Every error and every cause has a sentence of its own that ends, and that fits into any buffer. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rtrack/rtrack.h>
+
+#include "api/obstacle_text.h"
+#include "api/opts_error.h"
+#include "bpf/refusal.h"
+#include "command/start_error.h"
+#include "os/capability.h"
+#include "os/kernel_abi.h"
+#include "os/word_file.h"
+#include "suite.h"
+#include "trace/error.h"
+
+#define ERRORS 134 /* of Linux */
+#define MESSAGE 1024
+#define FILL 'x'
+
+static char message[MESSAGE];
+
+/* What the system says to a program that asks whether it may load BPF programs. The linker calls
+ * these instead of the functions in their names. */
+static struct {
+	bool has_bpf, has_perfmon, has_btf;
+	const char *lockdown;
+} system_says;
+
+bool __wrap_rti_has_capability(unsigned capability);
+void __wrap_rti_read_word(enum rti_base base, const char *path, char *out, size_t size);
+int __wrap_rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const char *path);
+int __real_rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const char *path);
+
+bool __wrap_rti_has_capability(unsigned capability)
+{
+	return (capability == RTI_CAP_BPF && system_says.has_bpf) ||
+	       (capability == RTI_CAP_PERFMON && system_says.has_perfmon);
+}
+
+void __wrap_rti_read_word(enum rti_base base, const char *path, char *out, size_t size)
+{
+	(void)base;
+	(void)path;
+	snprintf(out, size, "%s", system_says.lockdown);
+}
+
+int __wrap_rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const char *path)
+{
+	if (strcmp(path, "kernel/btf/vmlinux") == 0)
+		return system_says.has_btf ? 0 : -ENOENT;
+	return __real_rti_procfs_access(procfs, base, path);
+}
+
+static void clear(void)
+{
+	memset(message, FILL, sizeof(message));
+}
+
+/* Returns its length. */
+static size_t check_sentence(const char *what, int err)
+{
+	size_t len = strnlen(message, sizeof(message));
+
+	ck_assert_msg(len < sizeof(message) && len > 10, "%s: no sentence for %d", what, err);
+	ck_assert_msg(message[len - 1] == '.', "%s: %d: \"%s\" does not end", what, err, message);
+	clear();
+	return len;
+}
+
+/* A message that is cut ends in the buffer. */
+static void check_cut(const char *what, size_t size)
+{
+	ck_assert_msg(size == 0 || memchr(message, '\0', size), "%s: no end in %zu bytes", what,
+	              size);
+	for (size_t i = size; i < sizeof(message); i++)
+		ck_assert_msg(message[i] == FILL, "%s: writes behind %zu bytes", what, size);
+	clear();
+}
+
+static void describe_opts(uint32_t kind, const char *root, int err, uint32_t size)
+{
+	const struct rt_opts opts = {
+		.size = sizeof(opts), .root = root, .message = message, .message_size = size
+	};
+
+	if (kind == RT_KIND_CGROUP)
+		rti_opts_error_describe_cgroup(&opts, "/a", err, &rti_procfs_linux);
+	else
+		rti_opts_error_describe(&opts, kind, kind == RT_KIND_PID ? 1 : 0, err,
+		                        &rti_procfs_linux);
+}
+
+START_TEST(every_error_of_a_tracker_has_a_sentence)
+{
+	clear();
+	for (int err = -1; err > -ERRORS; err--) {
+		for (uint32_t kind = RT_KIND_PID; kind <= RT_KIND_CGROUP; kind++) {
+			describe_opts(kind, NULL, err, sizeof(message));
+			check_sentence("tracker", err);
+			describe_opts(kind, "/nowhere", err, sizeof(message));
+			check_sentence("tracker with a root", err);
+			describe_opts(kind, NULL, err, (uint32_t)-err);
+			check_cut("tracker", (size_t)-err);
+		}
+	}
+}
+END_TEST
+
+START_TEST(every_error_of_a_command_has_a_sentence)
+{
+	static const char *const argv[] = { "/nowhere/program", "argument", NULL };
+	struct rt_command_opts opts = { .size = sizeof(opts),
+		                        .argv = argv,
+		                        .message = message,
+		                        .message_size = sizeof(message) };
+
+	clear();
+	for (int err = -1; err > -ERRORS; err--) {
+		for (uint32_t method = RT_ACCOUNTING_AUTO; method <= RT_ACCOUNTING_BPF; method++) {
+			opts.accounting = method;
+			opts.message_size = sizeof(message);
+			rti_start_error_describe(&opts, err);
+			check_sentence("command", err);
+			opts.message_size = (uint32_t)-err;
+			rti_start_error_describe(&opts, err);
+			check_cut("command", (size_t)-err);
+		}
+	}
+}
+END_TEST
+
+START_TEST(every_error_of_a_trace_has_a_sentence)
+{
+	struct rt_trace_opts opts = { .size = sizeof(opts),
+		                      .message = message,
+		                      .message_size = sizeof(message) };
+
+	clear();
+	for (int err = -1; err > -ERRORS; err--) {
+		opts.message_size = sizeof(message);
+		rti_trace_error_describe(&opts, err);
+		check_sentence("trace", err);
+		opts.message_size = (uint32_t)-err;
+		rti_trace_error_describe(&opts, err);
+		check_cut("trace", (size_t)-err);
+	}
+}
+END_TEST
+
+/* Of one process and of many, for each domain that a cause may be given for. */
+START_TEST(every_cause_has_a_sentence)
+{
+	clear();
+	for (int cause = RTI_CAUSE_READ; cause <= RTI_CAUSE_CGROUP_HIDDEN; cause++) {
+		const char *controller = cause < RTI_CAUSE_CGROUP_CONTROLLER ? NULL : "memory";
+
+		for (int err = -1; err > -ERRORS; err--) {
+			const struct rti_explanation why = { .cause = (enum rti_cause)cause,
+				                             .error = err,
+				                             .pid = err % 2 ? 0 : 7,
+				                             .file = err % 3 ? "stat" : "",
+				                             .members = (uint64_t)-err % 4,
+				                             .members_ever = (uint64_t)-err,
+				                             .pss_share = 10,
+				                             .pss_hold_us = 50000,
+				                             .controller = controller };
+
+			rti_obstacle_describe(&why, UINT64_C(1) << (-err % 40), message,
+			                      sizeof(message));
+			check_sentence("obstacle", cause);
+			rti_obstacle_describe(&why, RT_HAS_IO, message, (size_t)-err);
+			check_cut("obstacle", (size_t)-err);
+		}
+	}
+}
+END_TEST
+
+static void check_refusal(int err, const char *part)
+{
+	struct rti_text text = rti_text(message, sizeof(message));
+
+	rti_bpf_refusal_add(&text, err);
+	ck_assert_msg(strstr(message, part) != NULL, "\"%s\" has no \"%s\"", message, part);
+	check_sentence("refusal", err);
+}
+
+START_TEST(refusal_of_bpf_names_what_is_missing)
+{
+	clear();
+	system_says.lockdown = "none";
+	check_refusal(-ENOPKG, "not installed");
+	check_refusal(-EPERM, "CAP_BPF and CAP_PERFMON,");
+	ck_assert(rti_bpf_lacks_capability());
+	system_says.has_bpf = true;
+	check_refusal(-EPERM, "need CAP_PERFMON,");
+	system_says.has_bpf = false;
+	system_says.has_perfmon = true;
+	check_refusal(-EPERM, "need CAP_BPF,");
+	system_says.has_bpf = true;
+	ck_assert(!rti_bpf_lacks_capability());
+	check_refusal(-EPERM, "user namespace");
+	system_says.lockdown = "none integrity [confidentiality]";
+	check_refusal(-EPERM, "locked down");
+	check_refusal(-EOPNOTSUPP, "no BTF");
+	system_says.has_btf = true;
+	check_refusal(-EOPNOTSUPP, "Linux 5.17");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("every message");
+	TCase *tests = suite_case(suite, "messages");
+
+	tcase_add_test(tests, every_error_of_a_tracker_has_a_sentence);
+	tcase_add_test(tests, every_error_of_a_command_has_a_sentence);
+	tcase_add_test(tests, every_error_of_a_trace_has_a_sentence);
+	tcase_add_test(tests, every_cause_has_a_sentence);
+	tcase_add_test(tests, refusal_of_bpf_names_what_is_missing);
+	return suite_run(suite);
+}
