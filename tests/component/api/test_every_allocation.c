@@ -87,26 +87,15 @@ int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
 	return err;
 }
 
-/* A file system that does not fill up meanwhile. */
-static int space_of_fixture(const char *path, struct rti_space *out)
-{
-	(void)path;
-	*out = (struct rti_space){ 1000, 600, 500, 8, 1 };
-	return 0;
-}
-
 /* Returns whether the allocation was reached. */
 static bool run_with_fault(int subject, unsigned at, struct subject_run *out)
 {
-	struct rti_procfs_ops ops = rti_procfs_linux;
-
-	ops.space = space_of_fixture;
 	plan.at = at;
 	plan.calls = 0;
 	plan.blocks = 0;
 	plan.is_reached = false;
 	plan.is_on = true;
-	subject_run(subject, &ops, out);
+	subject_run(subject, &rti_procfs_linux, out);
 	plan.is_on = false;
 	ck_assert_msg(plan.blocks == 0, "%s: allocation %u fails: %d blocks stay",
 	              subject_name(subject), at, plan.blocks);

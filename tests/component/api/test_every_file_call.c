@@ -82,15 +82,6 @@ static int failing_access(int dirfd, const char *path)
 	return fails("access", path) ? plan.error : rti_procfs_linux.access(dirfd, path);
 }
 
-/* A file system that does not fill up meanwhile. */
-static int failing_space(const char *path, struct rti_space *out)
-{
-	if (fails("space", path))
-		return plan.error;
-	*out = (struct rti_space){ 1000, 600, 500, 8, 1 };
-	return 0;
-}
-
 static int failing_close(int fd)
 {
 	ck_assert_msg(fd >= 0 && fd < FDS_MAX && plan.is_open[fd], "closes %d, which is not open",
@@ -106,7 +97,6 @@ static const struct rti_procfs_ops failing_ops = {
 	.getdents = failing_getdents,
 	.readlink = failing_readlink,
 	.access = failing_access,
-	.space = failing_space,
 	.close = failing_close,
 };
 
