@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every error and every cause has a sentence of its own that ends, and that fits into any buffer. */
+/* Every error and every cause has a sentence of its own, which ends and fits into any buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
