@@ -55,13 +55,8 @@ static bool open_if_worthwhile(struct rti_batch_reader *reader, size_t count)
 	return reader->batch != NULL;
 }
 
-bool rti_batch_reader_read(struct rti_batch_reader *reader, const struct rti_member *members,
-                           size_t count, rti_batch_ask *ask, const void *arg)
+static bool read_rows(struct rti_batch_reader *reader, size_t count)
 {
-	if (!open_if_worthwhile(reader, count) || reserve(reader, count) < 0)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		ask(arg, &members[count - 1 - i], &reader->requests[i]);
 	if (rti_batch_read(reader->batch, reader->requests, count, reader->rows) == 0)
 		return true;
 	/* E.g.: after a fork the reader is the parent's. */
@@ -71,16 +66,46 @@ bool rti_batch_reader_read(struct rti_batch_reader *reader, const struct rti_mem
 	return false;
 }
 
-/* What the kernel keeps no account of has to be read from the files. */
-const struct rti_batch_row *rti_batch_reader_row(const struct rti_batch_reader *reader,
-                                                 size_t count, size_t i)
+bool rti_batch_reader_read(struct rti_batch_reader *reader, const struct rti_member *members,
+                           size_t count, rti_batch_ask *ask, const void *arg)
 {
-	const struct rti_batch_request *request = &reader->requests[count - 1 - i];
-	const struct rti_batch_row *row = &reader->rows[count - 1 - i];
+	if (!open_if_worthwhile(reader, count) || reserve(reader, count) < 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ask(arg, &members[count - 1 - i], &reader->requests[i]);
+	return read_rows(reader, count);
+}
+
+bool rti_batch_reader_read_some(struct rti_batch_reader *reader, const struct rti_member *members,
+                                const struct rti_index_set *set, rti_batch_ask *ask,
+                                const void *arg)
+{
+	size_t k = 0;
+
+	if (set->count == 0)
+		return reader->batch != NULL;
+	if (!open_if_worthwhile(reader, set->count) || reserve(reader, set->count) < 0)
+		return false;
+	for (size_t i = SIZE_MAX; (i = rti_index_set_previous(set, i)) != SIZE_MAX;)
+		ask(arg, &members[i], &reader->requests[k++]);
+	return read_rows(reader, k);
+}
+
+/* What the kernel keeps no account of has to be read from the files. */
+const struct rti_batch_row *rti_batch_reader_row_at(const struct rti_batch_reader *reader, size_t k)
+{
+	const struct rti_batch_request *request = &reader->requests[k];
+	const struct rti_batch_row *row = &reader->rows[k];
 
 	if (row->error || (!(row->has & RTI_BATCH_IDLE) && request->want & ~row->has))
 		return NULL;
 	return row;
+}
+
+const struct rti_batch_row *rti_batch_reader_row(const struct rti_batch_reader *reader,
+                                                 size_t count, size_t i)
+{
+	return rti_batch_reader_row_at(reader, count - 1 - i);
 }
 
 void rti_batch_reader_count_text(struct rti_batch_reader *reader)

@@ -50,6 +50,25 @@ void rti_read_clocks_from(struct rti_tree *tree, size_t first)
 		rti_read_clock(tree, &tree->table.members[i]);
 }
 
+static void take_clock(struct rti_tree *tree, struct rti_member *m, const struct rti_batch_row *row)
+{
+	if (row)
+		apply_row(m, row, tree->ctx->platform->tick_ns);
+	else
+		rti_read_clock(tree, m);
+}
+
+void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, rti_batch_ask *ask)
+{
+	struct rti_batch_reader *reader = &tree->batch_reader;
+	struct rti_member *members = tree->table.members;
+	bool has_rows = rti_batch_reader_read_some(reader, members, set, ask, tree);
+	size_t k = 0;
+
+	for (size_t i = SIZE_MAX; (i = rti_index_set_previous(set, i)) != SIZE_MAX; k++)
+		take_clock(tree, &members[i], has_rows ? rti_batch_reader_row_at(reader, k) : NULL);
+}
+
 void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
 {
 	struct rti_member *members = tree->table.members;
@@ -59,14 +78,9 @@ void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
 	if (tree->ctx->platform->cpu_clock) /* else the pids are not ours */
 		has_rows = rti_batch_reader_read(&tree->batch_reader, members, count, ask, tree);
 	for (size_t i = 0; i < count; i++) {
-		const struct rti_batch_row *row =
-		    has_rows ? rti_batch_reader_row(&tree->batch_reader, count, i) : NULL;
-
 		if (i + AHEAD < count)
 			fetch_hot_part(&members[i + AHEAD]);
-		if (row)
-			apply_row(&members[i], row, tree->ctx->platform->tick_ns);
-		else
-			rti_read_clock(tree, &members[i]);
+		take_clock(tree, &members[i],
+		           has_rows ? rti_batch_reader_row(&tree->batch_reader, count, i) : NULL);
 	}
 }

@@ -9,6 +9,9 @@
  * the rows are to have. */
 void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask);
 
+/* The same of the members in a set. */
+void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, rti_batch_ask *ask);
+
 /* Read the clocks of the members from number first on, without rows. */
 void rti_read_clocks_from(struct rti_tree *tree, size_t first);
 

@@ -16,6 +16,8 @@
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/obstacles.h"
+#include "tree/watch_members.h"
+#include "tree/watched.h"
 
 /* Some milliseconds, in case the reaper of a process has to wait for a CPU. */
 #define RELEASE_LOOKS_MAX 2000
@@ -178,9 +180,12 @@ static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombi
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
-		if (m->stat.ppid == zombie->pid && !m->end.has_exited &&
-		    rti_read_member_stat(tree, m) == -ESRCH)
+		if (m->stat.ppid != zombie->pid || m->end.has_exited)
+			continue;
+		if (rti_read_member_stat(tree, m) == -ESRCH)
 			rti_mark_exited(tree, m);
+		else
+			rti_watch_touch(tree, m);
 	}
 }
 
@@ -198,7 +203,7 @@ static void read_final_account(struct rti_tree *tree, struct rti_member *m)
 /* Once for each zombie, which gets no more children. */
 static void note_zombies(struct rti_tree *tree)
 {
-	for (size_t i = 0; i < tree->table.count; i++) {
+	for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);) {
 		struct rti_member *m = &tree->table.members[i];
 
 		if (m->exit.is_zombie || m->end.has_exited || !rti_pid_stat_is_zombie(&m->stat))
@@ -220,7 +225,8 @@ void rti_exits_reconcile(struct rti_tree *tree)
 	is_stable = !tree->needs_reconcile;
 	while (!is_stable) {
 		is_stable = true;
-		for (size_t i = 0; i < tree->table.count; i++) {
+		rti_watched_look_again(tree);
+		for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);) {
 			struct rti_member *m = &tree->table.members[i];
 
 			if (revalidate(tree, m))
@@ -315,11 +321,11 @@ void rti_exits_account(struct rti_tree *tree)
 {
 	if (!tree->needs_reconcile)
 		return;
-	for (size_t i = tree->table.count; i-- > 0;) {
+	for (size_t i = SIZE_MAX; rti_watch_down(tree, &i);) {
 		if (tree->table.members[i].end.has_exited)
 			account_exit(tree, &tree->table.members[i]);
 	}
-	for (size_t i = tree->table.count; i-- > 0;) {
+	for (size_t i = SIZE_MAX; rti_watch_down(tree, &i);) {
 		struct rti_member *m = &tree->table.members[i];
 
 		if (m->end.has_exited && m->exit.is_unattributed)

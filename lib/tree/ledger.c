@@ -240,6 +240,21 @@ void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member)
 	member->attributed_cpu_ns = 0;
 }
 
+void rti_ledger_get_share(const struct rti_ledger *ledger, const struct rti_account *member,
+                          uint64_t share[RTI_COUNTERS])
+{
+	uint64_t reaped[RTI_COUNTERS];
+
+	memset(share, 0, RTI_COUNTERS * sizeof(*share));
+	add_share(member, ledger->self_only, share, reaped);
+}
+
+void rti_ledger_subtract(struct rti_ledger *ledger, const uint64_t share[RTI_COUNTERS])
+{
+	for (int i = 0; i < RTI_COUNTERS; i++)
+		ledger->sum[i] -= share[i];
+}
+
 void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns,
                                       uint64_t system_ns, uint64_t lag_ns)
 {

@@ -110,6 +110,10 @@ void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *
  * since the last sample, set the floor and close will do. */
 void rti_ledger_open(struct rti_ledger *ledger);
 void rti_ledger_add(struct rti_ledger *ledger, struct rti_account *member);
+/* What rti_ledger_add() would add of a member, and taking that out of an open sum. */
+void rti_ledger_get_share(const struct rti_ledger *ledger, const struct rti_account *member,
+                          uint64_t share[RTI_COUNTERS]);
+void rti_ledger_subtract(struct rti_ledger *ledger, const uint64_t share[RTI_COUNTERS]);
 /* The cgroup of the whole tree has used this much CPU time, by an account that may lag behind the
  * members' own by this much. */
 void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns,

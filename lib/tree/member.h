@@ -122,6 +122,13 @@ struct rti_files_part {
 	uint64_t used_at;                  /* number of the sample that used them last */
 };
 
+/* Written by tree_metrics.c, of a tree that is watched: what the sums have of the member. */
+struct rti_summed_part {
+	uint64_t counters[RTI_COUNTERS];
+	uint64_t rss_bytes, threads;
+	bool is_there;
+};
+
 struct rti_member {
 	/* Hot: all that a sample looks at of a member if no member has run. With the BPF reader it
 	 * looks at values.row_status, too. If some have run, the sums are of the cold part. */
@@ -148,6 +155,7 @@ struct rti_member {
 	struct rti_files_part files;
 	struct rti_pid_stat stat;   /* written by member_table.c: last read */
 	struct rti_account account; /* written by ledger.c */
+	struct rti_summed_part summed;
 	struct rti_values_part values;
 };
 

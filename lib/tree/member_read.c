@@ -19,6 +19,7 @@
 #include "tree/read_facts.h"
 #include "tree/reaped.h"
 #include "tree/trace.h"
+#include "tree/watch_members.h"
 
 #define OF_STATUS (RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
 
@@ -158,6 +159,7 @@ static void store_read(struct member_read *r)
 	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
 	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account);
 	rti_gpu_files_note_read(r->tree, m);
+	rti_watch_touch(r->tree, m);
 }
 
 static bool reserve(const struct member_read *r, const struct rti_file *file)
@@ -443,8 +445,14 @@ static void read_by_row(struct member_read *r, const struct rti_read_plan *plan)
 	store_read(r);
 }
 
+void rti_member_look_anew(struct rti_member *m)
+{
+	m->read.idle_until_ns = 0;
+}
+
 void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 {
+	rti_watch_note_exit(tree, m);
 	m->end.has_exited = true;
 	m->end.at = rti_next_event(tree);
 	rti_note_change(tree);

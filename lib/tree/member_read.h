@@ -17,6 +17,9 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m);
  * by a tick, and it may have reaped a child in that time. */
 void rti_force_read_member(struct rti_tree *tree, struct rti_member *m);
 
+/* Have the next sample that looks at a member read all of it that may change while idle. */
+void rti_member_look_anew(struct rti_member *m);
+
 /* Read the account alone of a member that was not read yet. The member may have exited by the next
  * sample, and then the ledger has to know what it had used. */
 void rti_read_account(struct rti_tree *tree, struct rti_member *m);

@@ -8,7 +8,8 @@
 #include "tree/member_row.h"
 #include "tree/memory_note.h"
 #include "tree/pss_read.h"
-#include "tree/state.h"
+#include "tree/watch_members.h"
+#include "util/min_max.h"
 #include "util/saturate.h"
 
 /* If what was read contradicts the model for this long, the model is wrong. */
@@ -196,6 +197,25 @@ static void note_duration(struct rti_tree *tree)
 		tree->memory.longest_ns = took_ns;
 }
 
+static uint64_t rss_pages_of(const struct rti_member *m)
+{
+	return m->memory.is_present ? m->memory.look.rss_pages : 0;
+}
+
+/* Without a model, the sums are moved by what has changed of a member. The most that one member
+ * shares is for the peak alone, which does not fall. */
+static void note_member(struct rti_tree *tree, struct rti_member *m)
+{
+	struct rti_memory_sums *sums = &tree->memory.sums;
+	uint64_t before = rss_pages_of(m);
+
+	rti_memory_note_figures(tree, m);
+	sums->rss_pages += rss_pages_of(m) - before;
+	if (m->memory.is_present)
+		sums->shared_pages_max =
+		    rti_max(sums->shared_pages_max, m->memory.look.shared_pages);
+}
+
 void rti_memory_sample(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
@@ -204,9 +224,10 @@ void rti_memory_sample(struct rti_tree *tree)
 
 	state->was_calibrated = false;
 	if (tree->unchanged_samples == 0) {
-		for (size_t i = 0; i < tree->table.count; i++)
-			rti_memory_note_figures(tree, &tree->table.members[i]);
-		sum_model(tree);
+		for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);)
+			note_member(tree, &tree->table.members[i]);
+		if (state->is_modelled || !tree->watched.is_partial)
+			sum_model(tree);
 	}
 	if (!state->is_modelled) {
 		measure_rss(tree);

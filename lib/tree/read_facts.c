@@ -117,7 +117,8 @@ uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member 
 
 		if (provides & domains->seldom && !is_current)
 			lower_to(&until_ns, read->at_ns + RTI_SELDOM_NS);
-		if (provides & domains->while_idle)
+		/* With a watch that is due in turn, or when the kernel reclaims memory. */
+		if (provides & domains->while_idle && !tree->watched.is_partial)
 			lower_to(&until_ns, read->at_ns + RTI_WHILE_IDLE_NS);
 	}
 	if (m->clock.row && m->values.row_status.clock_ns != m->read.clock_ns)

@@ -17,6 +17,7 @@
 #include "tree/parent_state.h"
 #include "tree/pss_budget.h"
 #include "tree/skipped.h"
+#include "tree/watch_state.h"
 #include "util/saturate.h"
 
 struct rti_member_row;
@@ -77,6 +78,8 @@ struct rti_sums {
 	struct rt_metrics figures; /* the gauges, and the domains that all members have */
 	bool has_reaped;           /* some member has reaped children */
 	bool has_reaped_faults;    /* and they had page faults */
+	bool is_regular;           /* all is known of every member */
+	bool have_shares;          /* each member knows its share in them */
 };
 
 /* The members that the last sample had are the first so many of the table: polls add others behind
@@ -141,8 +144,9 @@ struct rti_tree {
 	struct rti_discovery_state discovery;
 	struct rti_parents parents;           /* written by parents.c */
 	struct rti_batch_reader batch_reader; /* written by batch_read.c */
-	struct rti_ledger ledger;             /* written by ledger.c; self_only by tree.c */
-	struct rti_pss_budget pss_budget;     /* written by pss_budget.c */
+	struct rti_watched watched;
+	struct rti_ledger ledger;         /* written by ledger.c; self_only by tree.c */
+	struct rti_pss_budget pss_budget; /* written by pss_budget.c */
 	struct rti_memory_state memory;
 	struct rti_pss_rounds pss_rounds;
 	/* Pages that members have come to share, or share no longer, so far. Counted up by the

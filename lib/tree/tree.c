@@ -17,6 +17,8 @@
 #include "tree/memory_peak.h"
 #include "tree/parents.h"
 #include "tree/tree_metrics.h"
+#include "tree/watch_members.h"
+#include "tree/watched.h"
 
 static void set_domains(struct rti_tree *tree, uint64_t want)
 {
@@ -51,6 +53,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	rti_discovery_init(tree);
 	tree->parents = (struct rti_parents)RTI_PARENTS_INIT;
+	tree->watched = (struct rti_watched)RTI_WATCHED_INIT;
 	rti_tree_loop_init(tree);
 	tree->list = opts->list;
 	tree->list_arg = opts->list_arg;
@@ -80,6 +83,7 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_discovery_free(tree);
 	rti_parents_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
+	rti_watched_free(tree);
 	rti_memory_free(tree);
 	rti_tree_gpu_free(tree);
 	rti_member_table_free(&tree->table, tree->ctx);
@@ -106,12 +110,16 @@ static void begin_sample(struct rti_tree *tree, uint64_t now_ns)
  * account. */
 static void read_members(struct rti_tree *tree)
 {
-	for (size_t i = tree->table.count; i-- > 0;)
+	for (size_t i = SIZE_MAX; rti_watch_down(tree, &i);)
 		rti_read_member(tree, &tree->table.members[i]);
 }
 
 static void discover(struct rti_tree *tree)
 {
+	if (rti_watched_begin(tree)) {
+		rti_watched_discover(tree);
+		return;
+	}
 	rti_parents_begin_sample(tree);
 	rti_discover_members(tree, rti_ask_for_sample);
 }
@@ -131,8 +139,11 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_memory_sample(tree);
 	rti_tree_gpu_sample(tree);
 	rti_tree_sum_up(tree, out);
-	if (tree->needs_reconcile)
+	if (tree->needs_reconcile) {
+		rti_watch_remove_exited(tree);
 		rti_member_table_remove_exited(&tree->table, tree->ctx);
+	}
+	rti_watched_end(tree);
 	rti_member_table_count_files(&tree->table);
 	rti_rows_begin(tree);
 	out->source = tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;

@@ -8,6 +8,7 @@
 #include "os/supervisor_protocol.h"
 #include "tree/memory_peak.h"
 #include "tree/obstacles.h"
+#include "tree/watch_members.h"
 
 #define US_NS 1000u
 
@@ -45,21 +46,50 @@ static void update_family(struct rti_tree *tree, struct rti_member *m)
 	m->family.has_reaped = rti_ledger_has_grown(&m->account);
 }
 
+static uint64_t missing_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return tree->want & ~m->values.figures.valid & ~NOT_OF_MEMBERS;
+}
+
+/* Remember what the sums have of a member, to move them when the member has changed. */
+static void note_summed(struct rti_tree *tree, struct rti_member *m)
+{
+	struct rti_sums alone = { 0 };
+
+	rti_ledger_get_share(&tree->ledger, &m->account, m->summed.counters);
+	add_gauges(tree, m, &alone);
+	m->summed.rss_bytes = alone.figures.rss_bytes;
+	m->summed.threads = alone.figures.threads;
+	m->summed.is_there = true;
+}
+
+static void take_out(struct rti_tree *tree, struct rti_member *m)
+{
+	if (!m->summed.is_there)
+		return;
+	rti_ledger_subtract(&tree->ledger, m->summed.counters);
+	tree->sums.figures.rss_bytes -= m->summed.rss_bytes;
+	tree->sums.figures.threads -= m->summed.threads;
+	tree->sums.figures.processes -= !rti_is_supervisor(tree, m);
+}
+
 static void add_member(struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_figures *figures = &m->values.figures;
 	struct rti_sums *sums = &tree->sums;
 	struct rt_metrics *out = &sums->figures;
-	uint64_t missing = tree->want & ~figures->valid & ~NOT_OF_MEMBERS;
-	uint64_t unread = tree->wanted & ~figures->valid;
+	uint64_t missing = missing_of(tree, m), unread = tree->wanted & ~figures->valid;
 
 	update_family(tree, m);
+	if (tree->watched.watch)
+		note_summed(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
 	sums->has_reaped_faults |= m->account.closed_faults > 0;
 	/* The final account is exact, and holds all that the supervisor reaped. */
 	if (!tree->supervised.has_final_rusage || !rti_is_supervisor(tree, m))
 		sums->has_reaped |= rti_ledger_has_reaped(&m->account);
 	add_gauges(tree, m, sums);
+	sums->is_regular &= !missing && !unread && !figures->estimated;
 	out->valid &= ~missing;
 	out->partial |= figures->valid | figures->partial;
 	out->estimated |= figures->estimated;
@@ -254,7 +284,11 @@ static void apply_counted(struct rti_tree *tree)
 
 static void sum_members(struct rti_tree *tree)
 {
-	tree->sums = (struct rti_sums){ .figures.valid = tree->want & ~(uint64_t)FILLED_IN_LATER };
+	tree->sums = (struct rti_sums){
+		.figures.valid = tree->want & ~(uint64_t)FILLED_IN_LATER,
+		.is_regular = true,
+		.have_shares = tree->watched.watch != NULL,
+	};
 	rti_ledger_open(&tree->ledger);
 	rti_obstacles_open(tree);
 	apply_final_rusage(tree);
@@ -265,9 +299,44 @@ static void sum_members(struct rti_tree *tree)
 	rti_obstacles_close(tree);
 }
 
+static bool is_regular(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return !missing_of(tree, m) && !(tree->wanted & ~m->values.figures.valid) &&
+	       !m->values.figures.estimated;
+}
+
+/* Whether the sums of the last sample can be moved by what has changed since: no member has gone,
+ * and of all members all is known, so that they differ in numbers alone. */
+static bool can_move_sums(const struct rti_tree *tree)
+{
+	const uint64_t movable = RT_HAS_RSS | RT_HAS_THREADS;
+
+	if (!tree->watched.is_partial || tree->watched.must_sum_all || !tree->sums.have_shares ||
+	    !tree->sums.is_regular || tree->supervised.has_final_rusage)
+		return false;
+	for (size_t i = 0; i < tree->gauge_count; i++)
+		if (tree->gauges[i]->provides & ~movable)
+			return false;
+	for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);)
+		if (!is_regular(tree, &tree->table.members[i]))
+			return false;
+	return true;
+}
+
+/* Of members that were read in the two samples before, some values change once more. */
+static void move_sums(struct rti_tree *tree)
+{
+	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;) {
+		take_out(tree, &tree->table.members[i]);
+		add_member(tree, &tree->table.members[i]);
+	}
+}
+
 void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 {
-	if (tree->unchanged_samples < SETTLED_SAMPLES)
+	if (can_move_sums(tree))
+		move_sums(tree);
+	else if (tree->unchanged_samples < SETTLED_SAMPLES)
 		sum_members(tree);
 	*out = tree->sums.figures;
 	rti_obstacles_begin_sample(tree);

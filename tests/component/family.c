@@ -194,11 +194,16 @@ static int32_t await_answer(const struct family *f, size_t member)
 	return answer;
 }
 
-int32_t family_tell(struct family *f, size_t member, enum family_deed deed, int32_t argument)
+void family_begin(struct family *f, size_t member, enum family_deed deed, int32_t argument)
 {
 	struct command command = { (int32_t)deed, argument };
 
 	ck_assert_int_eq(send(f->member[member].fd, &command, sizeof(command), 0), sizeof(command));
+}
+
+int32_t family_tell(struct family *f, size_t member, enum family_deed deed, int32_t argument)
+{
+	family_begin(f, member, deed, argument);
 	return deed == FAMILY_EXIT ? 0 : await_answer(f, member);
 }
 

@@ -44,6 +44,9 @@ void family_start(struct family *f, size_t count);
 /* Make a member do something, and wait until it has done so. Returns its answer. */
 int32_t family_tell(struct family *f, size_t member, enum family_deed deed, int32_t argument);
 
+/* Make a member begin to do something, and do not wait for that. It answers nothing else. */
+void family_begin(struct family *f, size_t member, enum family_deed deed, int32_t argument);
+
 /* Make the root, or another member, fork one more member. Returns its index. */
 size_t family_grow(struct family *f);
 size_t family_fork_from(struct family *f, size_t parent);

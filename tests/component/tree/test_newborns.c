@@ -354,6 +354,42 @@ START_TEST(cpu_time_of_reaped_children_by_fork_events_is_that_of_all_stat_files)
 }
 END_TEST
 
+/* Start times are compared with the time of the last sample. */
+static void use_late_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	fix.now_ns += (uint64_t)now.tv_sec * 1000000000;
+}
+
+/* Forks of every kind while the watch begins, and later. */
+START_TEST(members_of_a_watched_tree_are_those_of_the_children_files)
+{
+	struct rt_tracker *watched = track_root(), *by_files = track_root();
+	int partial = 0;
+
+	use_late_clock();
+	forbid_looks_at_newborns(by_files);
+	forbid_watch(by_files);
+	use_watch_now(watched);
+	for (int round = 0; round < ROUNDS; round++) {
+		run_round();
+		fix.now_ns += ROUND_NS;
+		check_members(watched, "the watched tree", round);
+		partial += was_partial_sample(watched);
+		ck_assert_uint_eq(sample_reaped_ns(watched), sample_reaped_ns(by_files));
+		check_members(by_files, "the tree by files", round);
+	}
+	rt_tracker_free(watched);
+	rt_tracker_free(by_files);
+	if (partial == 0)
+		suite_skip_test("this system lets no BPF program watch a tree");
+	else
+		ck_assert_int_gt(partial, ROUNDS * 3 / 4);
+}
+END_TEST
+
 static size_t count_renamed(const struct rt_tracker *tracker)
 {
 	static struct rt_process rows[PIDS_MAX];
@@ -394,6 +430,7 @@ int main(void)
 	tcase_add_test(cases, members_by_given_out_pids_are_those_of_the_children_files);
 	tcase_add_test(cases, third_scan_of_a_large_tree_looks_at_newborns);
 	tcase_add_test(cases, cpu_time_of_reaped_children_by_fork_events_is_that_of_all_stat_files);
+	tcase_add_test(cases, members_of_a_watched_tree_are_those_of_the_children_files);
 	tcase_add_test(cases, list_after_stat_was_spared_has_the_names_of_now);
 	return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 #include "tree/member_read.h"
 #include "tree/new_members.h"
 #include "tree/state.h"
+#include "tree/watched.h"
 #include "util/descendant_set.h"
 
 #define TEST_EVENTS_MAX 4
@@ -223,6 +224,35 @@ bool is_clock_known(const struct rt_tracker *tracker, int32_t pid)
 bool has_member_row(const struct rt_tracker *tracker, int32_t pid)
 {
 	return find_member(tracker, pid)->clock.row != NULL;
+}
+
+void use_watch_now(struct rt_tracker *tracker)
+{
+	tracker->tree->watched.is_unavailable = false;
+	tracker->tree->watched.choice = (struct rti_watch_choice){ .members_min = 1 };
+}
+
+void forbid_watch(struct rt_tracker *tracker)
+{
+	rti_watched_free(tracker->tree);
+	tracker->tree->watched = (struct rti_watched)RTI_WATCHED_INIT;
+	tracker->tree->watched.is_unavailable = true;
+}
+
+bool was_partial_sample(const struct rt_tracker *tracker)
+{
+	return tracker->tree->watched.is_partial;
+}
+
+size_t count_looks(const struct rt_tracker *tracker)
+{
+	return tracker->tree->watched.last.count;
+}
+
+void sum_all_members(struct rt_tracker *tracker)
+{
+	tracker->tree->sums.have_shares = false;
+	tracker->tree->unchanged_samples = 0;
 }
 
 int subscribe_to_test_events(struct rt_tracker *tracker, int32_t root_pid)

@@ -118,6 +118,22 @@ void discover_members(struct rt_tracker *tracker);
 bool is_clock_known(const struct rt_tracker *tracker, int32_t pid);
 bool has_member_row(const struct rt_tracker *tracker, int32_t pid);
 
+/* --- Watches --- */
+
+/* Have the kernel watch the tree from the sample after the next one on, as if it were large. */
+void use_watch_now(struct rt_tracker *tracker);
+
+/* Close the watch, and do without from now on. */
+void forbid_watch(struct rt_tracker *tracker);
+
+/* Returns whether the last sample has looked only at members that the kernel has named, and how
+ * many those were. */
+bool was_partial_sample(const struct rt_tracker *tracker);
+size_t count_looks(const struct rt_tracker *tracker);
+
+/* Have the next sample sum up all members, and not what has changed. */
+void sum_all_members(struct rt_tracker *tracker);
+
 /* --- Process events --- */
 
 /* Subscribe the tracker to process events that the test sends with add_fork_event(), instead of

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The BPF programs that watch a process tree: which of its processes have run.
+ *
+ * A thread is marked when it is forked, or by a search. Whenever a marked thread leaves its CPU,
+ * the bit of its process is set. So a sample has to look at the processes with a bit, and at those
+ * that run at the moment. on_switch runs at every switch of the system: it must pass at once. */
+#define RTI_ACCOUNT /* task_mark.h: with a row, which is the pid here */
+#include "kernel.h"
+
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "watch.h"
+
+const volatile struct rti_watch_settings settings;
+struct rti_watch_shared shared;
+
+#include "own_pid.h"
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunused-function" /* threads are not counted here */
+#include "task_mark.h"
+#pragma clang diagnostic pop
+
+/* include/linux/sched.h */
+#define PF_EXITING 0x4u
+#define PF_IO_WORKER 0x10u
+#define PF_USER_WORKER 0x4000u
+#define PF_KTHREAD 0x200000u
+#define TASK_NEW 0x800u
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 512); /* the plug-in sets another number */
+	__type(key, __u32);
+	__type(value, struct rti_watch_group);
+} groups SEC(".maps");
+
+/* The groups with a changed pid, a bit for each. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 8); /* the plug-in sets another number */
+	__type(key, __u32);
+	__type(value, __u64);
+} summary SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the plug-in sets another number */
+	__type(key, __u32);
+	__type(value, struct rti_watch_cpu);
+} cpus SEC(".maps");
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+static struct rti_watch_group *find_group(__u32 pid)
+{
+	__u32 key = pid / RTI_WATCH_GROUP;
+
+	return bpf_map_lookup_elem(&groups, &key);
+}
+
+static __u64 bit_of(__u32 number)
+{
+	return 1ull << (number % RTI_WATCH_GROUP);
+}
+
+/* The reader clears the bits of a group after that in the summary. So a bit that is set was not
+ * seen yet. */
+static void note_change(__u32 pid)
+{
+	struct rti_watch_group *group = find_group(pid);
+	__u32 number = pid / RTI_WATCH_GROUP, key = number / RTI_WATCH_GROUP;
+	__u64 *word;
+
+	if (!group || *(volatile __u64 *)&group->changed & bit_of(pid))
+		return;
+	__sync_fetch_and_or(&group->changed, bit_of(pid));
+	word = bpf_map_lookup_elem(&summary, &key);
+	if (word)
+		__sync_fetch_and_or(word, bit_of(number));
+}
+
+/* A thread of a process is marked. */
+static void mark_thread(struct task_struct *task, __u32 pid)
+{
+	struct rti_watch_group *group = find_group(pid);
+	struct task_mark *mark;
+
+	if (!pid) /* the reader cannot see it */
+		return;
+	mark = group ? make_mark(task) : NULL;
+	if (!mark || !group) {
+		__sync_fetch_and_add(&shared.unmarked, 1);
+		return;
+	}
+	mark->row = pid;
+	__sync_fetch_and_or(&group->marked, bit_of(pid));
+}
+
+/* A child with the parent of its parent (CLONE_PARENT) belongs to the tree if that does. */
+static bool has_parent_in_tree(const struct task_struct *parent, const struct task_struct *child)
+{
+	const struct rti_watch_group *group;
+	__u32 pid;
+
+	if (child->real_parent->tgid == parent->tgid)
+		return true;
+	pid = (__u32)own_pid(child->real_parent);
+	group = pid ? find_group(pid) : NULL;
+	return group && group->marked & bit_of(pid);
+}
+
+/* The child does not run yet. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	const struct task_mark *mark = find_mark(parent);
+	struct rti_watch_group *group;
+	__u32 pid;
+
+	if (!mark)
+		return 0;
+	if (parent->tgid == child->tgid) {
+		mark_thread(child, mark->row);
+		return 0;
+	}
+	if (!has_parent_in_tree(parent, child))
+		return 0;
+	pid = (__u32)own_pid(child);
+	mark_thread(child, pid);
+	group = find_group(pid);
+	if (pid && group) {
+		__sync_fetch_and_or(&group->forked, bit_of(pid));
+		note_change(pid);
+	}
+	return 0;
+}
+
+/* Threads that the kernel makes for a process, e.g. for io_uring, pass no on_fork. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_new_thread, struct task_struct *task)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+	const struct task_mark *mark;
+
+	if (!(task->flags & (PF_IO_WORKER | PF_USER_WORKER)) || task->tgid != parent->tgid)
+		return 0;
+	mark = find_mark(parent);
+	if (mark)
+		mark_thread(task, mark->row);
+	return 0;
+}
+
+/* It may be waited for before it leaves its CPU. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	const struct task_mark *mark = find_mark(task);
+
+	if (!mark)
+		return 0;
+	note_change(mark->row);
+	drop_mark(task);
+	return 0;
+}
+
+static const struct task_mark *mark_of_user(struct task_struct *task)
+{
+	return task->flags & PF_KTHREAD ? NULL : find_mark(task);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task_struct *next)
+{
+	const struct task_mark *mark = mark_of_user(prev);
+	__u32 key = bpf_get_smp_processor_id();
+	struct rti_watch_cpu *cpu = bpf_map_lookup_elem(&cpus, &key);
+
+	if (mark)
+		note_change(mark->row);
+	mark = mark_of_user(next);
+	if (cpu) {
+		cpu->pid = mark ? mark->row : 0;
+		cpu->switches++;
+	}
+	return 0;
+}
+
+/* The kernel takes pages from processes that do not run. */
+SEC("tp_btf/mm_vmscan_lru_shrink_inactive")
+int BPF_PROG(on_reclaim)
+{
+	*(volatile __u64 *)&shared.reclaims = shared.reclaims + 1;
+	return 0;
+}
+
+/* Whether the process of a task has been named, and is as old as the reader knows it to be: another
+ * one may have its pid by now. */
+static bool is_wanted(const struct task_struct *task, __u32 pid)
+{
+	const struct rti_watch_group *group = find_group(pid);
+
+	return group && group->wanted & bit_of(pid) && task->start_boottime < shared.before_ns;
+}
+
+/* Its process, or its parent, has a mark. */
+static bool has_marked_relative(struct task_struct *task)
+{
+	struct task_struct *leader = task->group_leader, *parent = task->real_parent;
+
+	return (leader && find_mark(leader)) || (parent && find_mark(parent));
+}
+
+/* The number of the CPU, which kernel.h leaves out. */
+struct thread_info___cpu {
+	__u32 cpu;
+} __attribute__((preserve_access_index));
+
+/* A thread that has its CPU already passes no switch to it. By the time that this is written it may
+ * have left it: then its process is looked at in vain until the next switch there. */
+static void note_running(const struct task_struct *task, __u32 pid)
+{
+	const struct thread_info___cpu *info = (const void *)&task->thread_info;
+	struct rti_watch_cpu *cpu;
+	__u32 key = 0;
+
+	if (!task->on_cpu || !bpf_core_field_exists(info->cpu))
+		return;
+	bpf_core_read(&key, sizeof(key), &info->cpu);
+	cpu = bpf_map_lookup_elem(&cpus, &key);
+	if (cpu)
+		cpu->pid = pid;
+}
+
+static void mark_found(struct task_struct *task, __u32 pid)
+{
+	mark_thread(task, pid);
+	note_change(pid);
+	note_running(task, pid);
+	if (task->flags & PF_EXITING)
+		drop_mark(task);
+}
+
+/* Marks the threads of the tree that were there before. What they fork meanwhile is marked by
+ * on_fork. */
+SEC("iter/task")
+int search(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct rti_watch_group *group;
+	const struct task_mark *mark;
+	__u32 pid;
+
+	if (!task || task->flags & (PF_EXITING | PF_KTHREAD))
+		return 0;
+	mark = find_mark(task);
+	if (mark) {
+		group = find_group(mark->row);
+		if (group)
+			__sync_fetch_and_or(&group->marked, bit_of(mark->row));
+		return 0;
+	}
+	pid = (__u32)own_pid(task);
+	if (!pid || !(is_wanted(task, pid) || has_marked_relative(task)))
+		return 0;
+	__sync_fetch_and_add(&shared.found, 1);
+	/* on_fork marks it at this moment, or its parent had no mark: look again. */
+	if (task->__state != TASK_NEW)
+		mark_found(task, pid);
+	return 0;
+}
+
+SEC("syscall")
+int set_up(void *ctx)
+{
+	note_own_namespace(bpf_get_current_task_btf());
+	shared.began_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}

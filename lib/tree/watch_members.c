@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The members that this sample looks at. */
+#include "tree/watch_members.h"
+
+#include "util/min_max.h"
+
+void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m)
+{
+	if (tree->watched.is_partial)
+		rti_index_set_add(&tree->watched.now, (size_t)(m - tree->table.members));
+}
+
+bool rti_watch_up(const struct rti_tree *tree, size_t *i)
+{
+	if (tree->watched.is_partial)
+		*i = rti_index_set_next(&tree->watched.now, *i + 1);
+	else
+		*i = *i + 1 < tree->table.count ? *i + 1 : SIZE_MAX;
+	return *i != SIZE_MAX;
+}
+
+bool rti_watch_down(const struct rti_tree *tree, size_t *i)
+{
+	size_t below = *i < tree->table.count ? *i : tree->table.count;
+
+	if (tree->watched.is_partial)
+		*i = rti_index_set_previous(&tree->watched.now, below);
+	else
+		*i = below ? below - 1 : SIZE_MAX;
+	return *i != SIZE_MAX;
+}
+
+size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i)
+{
+	const struct rti_watched *w = &tree->watched;
+	size_t now = rti_index_set_next(&w->now, i + 1), last = rti_index_set_next(&w->last, i + 1),
+	       before = rti_index_set_next(&w->before_last, i + 1);
+
+	return rti_min(now, rti_min(last, before));
+}
+
+static void move_index(struct rti_index_set *set, size_t from, size_t to)
+{
+	if (!rti_index_set_has(set, from))
+		return;
+	rti_index_set_remove(set, from);
+	rti_index_set_add(set, to);
+}
+
+void rti_watch_remove_exited(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	struct rti_index_set *sets[] = { &w->now, &w->last, &w->before_last, &w->next };
+	size_t kept = 0;
+
+	if (!w->is_partial)
+		return;
+	for (size_t i = 0; i < tree->table.count; i++) {
+		bool has_exited = tree->table.members[i].end.has_exited;
+
+		for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
+			if (has_exited)
+				rti_index_set_remove(sets[k], i);
+			else if (kept != i)
+				move_index(sets[k], i, kept);
+		}
+		kept += !has_exited;
+	}
+}
+
+void rti_watch_note_exit(struct rti_tree *tree, const struct rti_member *m)
+{
+	rti_watch_touch(tree, m);
+	tree->watched.must_sum_all = true;
+}

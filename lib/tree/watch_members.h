@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The members that this sample looks at: all of them, or of a watched tree those that have run and
+ * those of which something is due. */
+#ifndef RTI_WATCH_MEMBERS_H
+#define RTI_WATCH_MEMBERS_H
+
+#include "tree/state.h"
+
+/* A member was read, or is otherwise not as it was. */
+void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m);
+
+/* The members to look at in this sample, which are all in one that is not partial. *i is moved to
+ * the next one up or down. Returns false if there is none; begin with SIZE_MAX. */
+bool rti_watch_up(const struct rti_tree *tree, size_t *i);
+bool rti_watch_down(const struct rti_tree *tree, size_t *i);
+
+/* The members of this sample and of the two before, upwards from the one after i. SIZE_MAX: none is
+ * left. */
+size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i);
+
+/* Before the members that have exited are removed. */
+void rti_watch_remove_exited(struct rti_tree *tree);
+
+/* A member has exited: sums cannot be moved by differences. */
+void rti_watch_note_exit(struct rti_tree *tree, const struct rti_member *m);
+
+#endif

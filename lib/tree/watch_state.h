@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The watch of a tree: which members a sample has to look at. */
+#ifndef RTI_WATCH_STATE_H
+#define RTI_WATCH_STATE_H
+
+#include "bpf/tree_watch.h"
+#include "os/procfs.h"
+#include "util/index_set.h"
+
+/* Written by watch_choice.c only; tests set the limits. */
+struct rti_watch_choice {
+	size_t members_min; /* a smaller tree is not watched */
+	uint64_t looks_min; /* a decision is made after so many */
+	/* In looks at a member that does not run, which cost 0.2 us by the BPF reader. */
+	uint64_t cost_of_switch;
+	/* Since the last decision: looks that the watch saves or would save, and switches by
+	 * then; 0: not known. */
+	uint64_t looks, switches;
+};
+
+#define RTI_WATCH_CHOICE_INIT                                                                      \
+	{                                                                                          \
+		.members_min = 256, .looks_min = 32768, .cost_of_switch = 1                        \
+	}
+
+enum rti_watch_stage {
+	RTI_WATCH_NONE,
+	RTI_WATCH_SETTLING, /* not all members are known to be marked */
+	RTI_WATCH_SETTLED,
+};
+
+#define RTI_REBORN_MAX 256 /* in one sample */
+
+/* Written by watched.c only, but for what watch_members.c does with the sets and must_sum_all. */
+struct rti_watched {
+	struct rti_tree_watch *watch; /* NULL while there is none */
+	bool is_unavailable;          /* it was tried, and cannot be had */
+	enum rti_watch_stage stage;
+	bool is_partial;   /* this sample looks at the members in `now` alone */
+	bool must_sum_all; /* the sums cannot be moved by differences */
+	uint32_t tries;    /* of settling */
+	/* Indexes of members: of this sample, of the two before, and to look at in the next. */
+	struct rti_index_set now, last, before_last, next;
+	struct rti_watch_change *changes; /* scratch */
+	size_t known;                     /* members at the end of the last sample */
+	/* Pids of members that the kernel has given to other processes of the tree. */
+	int32_t reborn[RTI_REBORN_MAX];
+	size_t reborn_count;
+	uint64_t taken_ns;   /* the sample before this one */
+	uint64_t checked_ns; /* when all threads of the system were searched last */
+	uint64_t turned_ns;  /* until when members were looked at in turn */
+	size_t turn_next;
+	uint64_t reclaims, refreshed_ns, unmarked;
+	struct rti_watch_choice choice; /* written by watch_choice.c, as is stat */
+	struct rti_file stat;           /* of the system */
+};
+
+#define RTI_WATCHED_INIT                                                                           \
+	{                                                                                          \
+		.choice = RTI_WATCH_CHOICE_INIT, .stat = RTI_FILE_INIT                             \
+	}
+
+#endif

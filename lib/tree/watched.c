@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* Which members a sample has to look at, where programs in the kernel watch the tree. */
+#include "tree/watched.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collect/pid_stat.h"
+#include "tree/clock_read.h"
+#include "tree/discovery.h"
+#include "tree/member_read.h"
+#include "tree/new_members.h"
+#include "tree/read_policy.h"
+#include "tree/watch_choice.h"
+
+#define TRIES_MAX 16
+/* All threads of the system are searched this often for one that a hook has missed, and each member
+ * is looked at as often. */
+#define CHECK_NS UINT64_C(16000000000)
+
+static bool is_watched(const struct rti_watched *w)
+{
+	return w->watch != NULL;
+}
+
+/* From now on every sample looks at all members. */
+static void stop(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+
+	rti_watch_close(w->watch);
+	w->watch = NULL;
+	w->stage = RTI_WATCH_NONE;
+	w->is_partial = false;
+	rti_watch_choice_begin(tree);
+	for (size_t i = 0; i < tree->table.count; i++)
+		rti_member_look_anew(&tree->table.members[i]);
+}
+
+static void settle_again(struct rti_watched *w)
+{
+	w->stage = RTI_WATCH_SETTLING;
+	w->tries = 0;
+}
+
+static int reserve(struct rti_watched *w, size_t count)
+{
+	struct rti_index_set *sets[] = { &w->now, &w->last, &w->before_last, &w->next };
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < sizeof(sets) / sizeof(sets[0]); i++)
+		err = rti_index_set_reserve(sets[i], count);
+	if (err == 0 && !w->changes)
+		w->changes = calloc(RTI_WATCH_ROOM_MIN, sizeof(*w->changes));
+	return err == 0 && w->changes ? 0 : -ENOMEM;
+}
+
+static void try_to_open(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+
+	if (w->is_unavailable || !rti_watch_choice_opens(tree))
+		return;
+	w->is_unavailable = rti_watch_open(&w->watch) < 0;
+	rti_watch_choice_begin(tree);
+	if (w->watch)
+		settle_again(w);
+}
+
+/* The time of the last sample, which has found all members there, by CLOCK_BOOTTIME. A process that
+ * has started since may have the pid of one. */
+static uint64_t last_sample_boottime_ns(const struct rti_tree *tree)
+{
+	struct rti_now now;
+
+	tree->ctx->platform->now(&now);
+	return tree->watched.taken_ns + now.boottime_ns - now.monotonic_ns;
+}
+
+/* Search the threads of the system. Returns how many had no mark, or -errno. */
+static int search(struct rti_tree *tree, bool wants_members)
+{
+	struct rti_watched *w = &tree->watched;
+
+	for (size_t i = 0; wants_members && i < tree->table.count; i++)
+		rti_watch_want(w->watch, tree->table.members[i].pid);
+	w->checked_ns = tree->now_ns;
+	return rti_watch_search(w->watch, last_sample_boottime_ns(tree));
+}
+
+/* A zombie is looked at in each sample. */
+static bool are_all_marked(const struct rti_tree *tree)
+{
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (!rti_pid_stat_is_zombie(&m->stat) &&
+		    !rti_watch_is_marked(tree->watched.watch, m->pid))
+			return false;
+	}
+	return true;
+}
+
+/* It has a new pid of the tree, and no member has that. */
+static void add_new(struct rti_tree *tree, const struct rti_watch_change *change)
+{
+	if (change->is_forked)
+		rti_add_forked(tree, change->pid, false);
+	else
+		rti_add_newborn(tree, change->pid);
+}
+
+/* A member may have ended, and a process that it belongs with has its pid: that becomes a member in
+ * the next sample. */
+static void note_reborn(struct rti_watched *w, int32_t pid)
+{
+	if (w->reborn_count < RTI_REBORN_MAX)
+		w->reborn[w->reborn_count++] = pid;
+	else
+		settle_again(w); /* the next sample looks everywhere */
+}
+
+static void take_change(struct rti_tree *tree, const struct rti_watch_change *change,
+                        bool adds_members)
+{
+	struct rti_watched *w = &tree->watched;
+	const struct rti_member *m = rti_member_find(&tree->table, change->pid);
+
+	if (m) {
+		rti_index_set_add(&w->now, (size_t)(m - tree->table.members));
+		rti_index_set_add(&w->next, (size_t)(m - tree->table.members));
+	}
+	if (!m && adds_members)
+		add_new(tree, change);
+	else if (change->is_forked)
+		note_reborn(w, change->pid);
+}
+
+/* Members that are found make room for themselves. */
+static int take_some(struct rti_tree *tree, int count, bool adds_members)
+{
+	struct rti_watched *w = &tree->watched;
+	int err = 0;
+
+	for (int i = 0; err == 0 && i < count; i++) {
+		take_change(tree, &w->changes[i], adds_members);
+		err = reserve(w, tree->table.capacity);
+	}
+	return err;
+}
+
+/* Returns 0 or -errno. */
+static int take_changes(struct rti_tree *tree, bool adds_members)
+{
+	struct rti_watched *w = &tree->watched;
+	bool has_more = true;
+	int count, err = reserve(w, tree->table.capacity);
+
+	while (err == 0 && has_more) {
+		count = rti_watch_take(w->watch, w->changes, RTI_WATCH_ROOM_MIN, &has_more);
+		err = count < 0 ? count : take_some(tree, count, adds_members);
+	}
+	return err;
+}
+
+/* The programs have watched all threads of all members since the sample before, and that sample has
+ * looked at all of them. */
+static void settle(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	struct rti_watch_counts counts;
+	int found = take_changes(tree, true);
+
+	if (found == 0)
+		found = search(tree, true);
+	w->reborn_count = 0; /* this sample looks everywhere */
+	if (found < 0 || ++w->tries > TRIES_MAX) {
+		stop(tree);
+		w->is_unavailable |= found < 0;
+	} else if (found == 0 && w->tries > 1 && are_all_marked(tree)) {
+		w->stage = RTI_WATCH_SETTLED;
+		w->turned_ns = w->refreshed_ns = tree->now_ns;
+		rti_watch_count(w->watch, &counts);
+		w->unmarked = counts.unmarked;
+		w->reclaims = counts.reclaims;
+	}
+}
+
+/* A hook has missed a thread, or a process that has run does not show. */
+static bool has_missed_any(struct rti_tree *tree)
+{
+	if (tree->now_ns - tree->watched.checked_ns < CHECK_NS)
+		return false;
+	return search(tree, false) != 0;
+}
+
+static bool may_be_partial(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	struct rti_watch_counts counts;
+
+	if (w->stage != RTI_WATCH_SETTLED)
+		return false;
+	rti_watch_count(w->watch, &counts);
+	if (counts.unmarked != w->unmarked || has_missed_any(tree)) {
+		w->unmarked = counts.unmarked;
+		settle_again(w);
+		return false;
+	}
+	return !tree->is_final && !tree->discovery.has_skipped &&
+	       reserve(w, tree->table.capacity) == 0;
+}
+
+bool rti_watched_begin(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+
+	w->is_partial = false;
+	w->must_sum_all = false;
+	if (tree->list || !tree->discovery.is_followed || !tree->ctx->platform->cpu_clock)
+		return false;
+	if (is_watched(w) && rti_watch_choice_closes(tree))
+		stop(tree);
+	else if (!is_watched(w))
+		try_to_open(tree);
+	if (w->stage == RTI_WATCH_SETTLING)
+		settle(tree);
+	w->is_partial = may_be_partial(tree);
+	return w->is_partial;
+}
+
+static void take_reborn(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	size_t count = w->reborn_count;
+
+	w->reborn_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!rti_member_find(&tree->table, w->reborn[i]))
+			rti_add_forked(tree, w->reborn[i], false);
+	}
+}
+
+static void look_anew(struct rti_tree *tree, size_t index)
+{
+	rti_member_look_anew(&tree->table.members[index]);
+	rti_index_set_add(&tree->watched.now, index);
+}
+
+/* RSS changes without a run: the kernel reclaims pages. Then all members are looked at, each second
+ * at most. In other ways it changes rarely, e.g. if a mapped file is cut: so they are looked at in
+ * turn. */
+static void add_turns(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	uint64_t each_ns = CHECK_NS / (tree->table.count + 1) + 1,
+		 turns = (tree->now_ns - w->turned_ns) / each_ns;
+	struct rti_watch_counts counts;
+
+	rti_watch_count(w->watch, &counts);
+	w->turned_ns += turns * each_ns;
+	if (counts.reclaims != w->reclaims && tree->now_ns - w->refreshed_ns >= RTI_WHILE_IDLE_NS) {
+		w->reclaims = counts.reclaims;
+		w->refreshed_ns = tree->now_ns;
+		turns = tree->table.count;
+	}
+	for (uint64_t i = 0; i < turns && i < tree->table.count; i++)
+		look_anew(tree, w->turn_next++ % tree->table.count);
+}
+
+/* What peak polls have added is behind the members of the last sample. */
+static void add_unknown(struct rti_tree *tree)
+{
+	for (size_t i = tree->watched.known; i < tree->table.count; i++)
+		rti_index_set_add(&tree->watched.now, i);
+}
+
+static int find_members(struct rti_tree *tree)
+{
+	take_reborn(tree);
+	return take_changes(tree, true);
+}
+
+void rti_watched_discover(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	struct rti_index_set now = w->now;
+	int err;
+
+	/* What is due, and what has changed since the last sample looked again. */
+	w->now = w->next;
+	w->next = now;
+	rti_index_set_clear(&w->next);
+	tree->discovery.count_before = tree->table.count;
+	rti_discovery_update_last_pid(tree);
+	err = find_members(tree);
+	if (err < 0) {
+		/* E.g.: after a fork the watch is the parent's. */
+		stop(tree);
+		w->is_unavailable = true;
+		rti_discover_members(tree, rti_ask_for_sample);
+		return;
+	}
+	rti_index_set_clear(&w->next);
+	add_unknown(tree);
+	add_turns(tree);
+	rti_read_clocks_of(tree, &w->now, rti_ask_for_sample);
+}
+
+void rti_watched_look_again(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+
+	if (!w->is_partial || take_changes(tree, false) == 0)
+		return;
+	for (size_t i = 0; i < tree->table.count; i++)
+		rti_index_set_add(&w->now, i);
+	settle_again(w);
+}
+
+/* Something of it is due though it does not run: a figure was put off or is missing, or it waits
+ * for its parent. */
+static bool is_due_next(const struct rti_member *m)
+{
+	return m->read.idle_until_ns != UINT64_MAX || rti_pid_stat_is_zombie(&m->stat);
+}
+
+static void begin_partial(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+
+	if (reserve(w, tree->table.capacity) < 0)
+		return;
+	rti_index_set_clear(&w->now);
+	rti_index_set_clear(&w->next);
+	for (size_t i = 0; i < tree->table.count; i++)
+		rti_index_set_add(&w->now, i);
+}
+
+void rti_watched_end(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	struct rti_index_set oldest = w->before_last;
+
+	w->taken_ns = tree->now_ns;
+	w->known = tree->table.count;
+	rti_watch_choice_count(tree);
+	if (w->stage == RTI_WATCH_NONE)
+		return;
+	if (!w->is_partial)
+		begin_partial(tree);
+	for (size_t i = SIZE_MAX; (i = rti_index_set_next(&w->now, i + 1)) != SIZE_MAX;) {
+		if (is_due_next(&tree->table.members[i]))
+			rti_index_set_add(&w->next, i);
+	}
+	w->before_last = w->last;
+	w->last = w->now;
+	w->now = oldest;
+	rti_index_set_clear(&w->now);
+}
+
+void rti_watched_free(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+
+	rti_watch_close(w->watch);
+	rti_index_set_free(&w->now);
+	rti_index_set_free(&w->last);
+	rti_index_set_free(&w->before_last);
+	rti_index_set_free(&w->next);
+	free(w->changes);
+	rti_procfs_close_file(tree->ctx->procfs, &w->stat);
+}
