@@ -162,6 +162,8 @@ START_TEST(figures_of_watched_tree_equal_those_of_each_member)
 		ck_assert_uint_eq(expected.source, is_text ? RT_SOURCE_PROC : RT_SOURCE_BPF);
 		ck_assert_uint_eq(m.source, RT_SOURCE_BPF);
 		check_same_figures(&m, &expected);
+		if (want)
+			ck_assert_uint_eq(m.peak_tree_rss_bytes, expected.peak_tree_rss_bytes);
 		check_same_members(each, watched);
 	}
 	ck_assert_uint_eq(partial, ROUNDS);
@@ -329,9 +331,11 @@ START_TEST(member_that_is_reaped_during_the_sample_counts_once)
 	forbid_batch_reader(tracker);
 	family_tell(&fix.family, child, FAMILY_RUN, 300);
 	fix.now_ns += SECOND;
-	sample(tracker);
-	fix.now_ns += SECOND / 1000;
-	before = sample(tracker);
+	for (int i = 0; i < SETTLING; i++) {
+		fix.now_ns += SECOND / 1000;
+		before = sample(tracker);
+	}
+	ck_assert_uint_eq(count_looks(tracker), 0);
 	meanwhile.cpu_clock = get_platform(tracker)->cpu_clock;
 	meanwhile.victim = child;
 	get_platform(tracker)->cpu_clock = shrink_and_read_clock;
@@ -407,6 +411,23 @@ START_TEST(member_that_runs_is_looked_at)
 }
 END_TEST
 
+/* Its parent has ended before any sample, and its new one is outside of the tree. */
+START_TEST(orphan_that_was_forked_since_the_last_sample_is_a_member)
+{
+	struct rt_tracker *tracker = watch(WITHOUT_PSS);
+	size_t parent = family_grow(&fix.family), orphan = family_fork_from(&fix.family, parent);
+
+	family_shrink(&fix.family, parent);
+	fix.now_ns += SECOND / 1000;
+
+	sample(tracker);
+
+	ck_assert(was_partial_sample(tracker));
+	ck_assert(has_member(tracker, get_pid(orphan)));
+	rt_tracker_free(tracker);
+}
+END_TEST
+
 static bool may_watch(void)
 {
 	struct rti_tree_watch *watch;
@@ -430,6 +451,7 @@ int main(void)
 	tcase_add_test(figures, sums_moved_by_differences_equal_sums_over_all);
 	tcase_add_test(figures, several_trackers_watch_the_same_tree);
 	tcase_add_test(looks, only_members_that_ran_are_looked_at);
+	tcase_add_test(looks, orphan_that_was_forked_since_the_last_sample_is_a_member);
 	tcase_add_test(looks, zombie_is_a_member_until_it_is_waited_for);
 	tcase_add_test(looks, member_that_is_reaped_during_the_sample_counts_once);
 	tcase_add_test(looks, member_that_runs_is_looked_at);
