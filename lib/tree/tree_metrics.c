@@ -323,7 +323,6 @@ static bool can_move_sums(const struct rti_tree *tree)
 	return true;
 }
 
-/* Of members that were read in the two samples before, some values change once more. */
 static void move_sums(struct rti_tree *tree)
 {
 	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;) {

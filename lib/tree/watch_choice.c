@@ -39,7 +39,7 @@ bool rti_watch_choice_opens(struct rti_tree *tree)
 		return false;
 	choice->switches = read_switches(tree);
 	choice->looks = 0;
-	if (!before || choice->switches <= before)
+	if (!before || choice->switches < before)
 		return false;
 	return 2 * looks >= choice->cost_of_switch * (choice->switches - before);
 }

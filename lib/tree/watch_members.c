@@ -33,10 +33,9 @@ bool rti_watch_down(const struct rti_tree *tree, size_t *i)
 size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i)
 {
 	const struct rti_watched *w = &tree->watched;
-	size_t now = rti_index_set_next(&w->now, i + 1), last = rti_index_set_next(&w->last, i + 1),
-	       before = rti_index_set_next(&w->before_last, i + 1);
 
-	return rti_min(now, rti_min(last, before));
+	return rti_min(rti_index_set_next(&w->now, i + 1),
+	               rti_index_set_next(&w->unsettled, i + 1));
 }
 
 static void move_index(struct rti_index_set *set, size_t from, size_t to)
@@ -50,7 +49,7 @@ static void move_index(struct rti_index_set *set, size_t from, size_t to)
 void rti_watch_remove_exited(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	struct rti_index_set *sets[] = { &w->now, &w->last, &w->before_last, &w->next };
+	struct rti_index_set *sets[] = { &w->now, &w->next, &w->unsettled };
 	size_t kept = 0;
 
 	if (!w->is_partial)

@@ -14,8 +14,8 @@ void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m);
 bool rti_watch_up(const struct rti_tree *tree, size_t *i);
 bool rti_watch_down(const struct rti_tree *tree, size_t *i);
 
-/* The members of this sample and of the two before, upwards from the one after i. SIZE_MAX: none is
- * left. */
+/* The members of this sample, and those that are not settled in the sums, upwards from the one after
+ * i. SIZE_MAX: none is left. */
 size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i);
 
 /* Before the members that have exited are removed. */

@@ -39,8 +39,10 @@ struct rti_watched {
 	bool is_partial;   /* this sample looks at the members in `now` alone */
 	bool must_sum_all; /* the sums cannot be moved by differences */
 	uint32_t tries;    /* of settling */
-	/* Indexes of members: of this sample, of the two before, and to look at in the next. */
-	struct rti_index_set now, last, before_last, next;
+	/* Indexes of members: to look at in this sample and in the next; and those that are in the
+	 * sums with values of one sample alone, such as what they have reaped since the last. */
+	struct rti_index_set now, next, unsettled;
+	size_t looks;                     /* of the last sample */
 	struct rti_watch_change *changes; /* scratch */
 	size_t known;                     /* members at the end of the last sample */
 	/* Pids of members that the kernel has given to other processes of the tree. */

@@ -12,11 +12,13 @@
 #include "tree/new_members.h"
 #include "tree/read_policy.h"
 #include "tree/watch_choice.h"
+#include "tree/watch_members.h"
 
 #define TRIES_MAX 16
 /* All threads of the system are searched this often for one that a hook has missed, and each member
- * is looked at as often. */
+ * is looked at this often though it has not run. */
 #define CHECK_NS UINT64_C(16000000000)
+#define TURN_NS UINT64_C(64000000000)
 
 static bool is_watched(const struct rti_watched *w)
 {
@@ -45,7 +47,7 @@ static void settle_again(struct rti_watched *w)
 
 static int reserve(struct rti_watched *w, size_t count)
 {
-	struct rti_index_set *sets[] = { &w->now, &w->last, &w->before_last, &w->next };
+	struct rti_index_set *sets[] = { &w->now, &w->next, &w->unsettled };
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < sizeof(sets) / sizeof(sets[0]); i++)
@@ -55,11 +57,14 @@ static int reserve(struct rti_watched *w, size_t count)
 	return err == 0 && w->changes ? 0 : -ENOMEM;
 }
 
+/* What runs is read by the BPF reader, so that comes first where there is one. */
 static void try_to_open(struct rti_tree *tree)
 {
+	const struct rti_batch_reader *reader = &tree->batch_reader;
 	struct rti_watched *w = &tree->watched;
 
-	if (w->is_unavailable || !rti_watch_choice_opens(tree))
+	if (w->is_unavailable || (!reader->batch && !reader->is_unavailable) ||
+	    !rti_watch_choice_opens(tree))
 		return;
 	w->is_unavailable = rti_watch_open(&w->watch) < 0;
 	rti_watch_choice_begin(tree);
@@ -163,12 +168,26 @@ static int take_changes(struct rti_tree *tree, bool adds_members)
 	return err;
 }
 
+/* From now on nothing is due of a member that does not run, so each is read once more. */
+static void begin_partial_samples(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	struct rti_watch_counts counts;
+
+	rti_watch_count(w->watch, &counts);
+	w->stage = RTI_WATCH_SETTLED;
+	w->turned_ns = w->refreshed_ns = tree->now_ns;
+	w->unmarked = counts.unmarked;
+	w->reclaims = counts.reclaims;
+	for (size_t i = 0; i < tree->table.count; i++)
+		rti_member_look_anew(&tree->table.members[i]);
+}
+
 /* The programs have watched all threads of all members since the sample before, and that sample has
  * looked at all of them. */
 static void settle(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	struct rti_watch_counts counts;
 	int found = take_changes(tree, true);
 
 	if (found == 0)
@@ -178,11 +197,7 @@ static void settle(struct rti_tree *tree)
 		stop(tree);
 		w->is_unavailable |= found < 0;
 	} else if (found == 0 && w->tries > 1 && are_all_marked(tree)) {
-		w->stage = RTI_WATCH_SETTLED;
-		w->turned_ns = w->refreshed_ns = tree->now_ns;
-		rti_watch_count(w->watch, &counts);
-		w->unmarked = counts.unmarked;
-		w->reclaims = counts.reclaims;
+		begin_partial_samples(tree);
 	}
 }
 
@@ -253,7 +268,7 @@ static void look_anew(struct rti_tree *tree, size_t index)
 static void add_turns(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	uint64_t each_ns = CHECK_NS / (tree->table.count + 1) + 1,
+	uint64_t each_ns = TURN_NS / (tree->table.count + 1) + 1,
 		 turns = (tree->now_ns - w->turned_ns) / each_ns;
 	struct rti_watch_counts counts;
 
@@ -325,7 +340,8 @@ static bool is_due_next(const struct rti_member *m)
 	return m->read.idle_until_ns != UINT64_MAX || rti_pid_stat_is_zombie(&m->stat);
 }
 
-static void begin_partial(struct rti_tree *tree)
+/* All members have been looked at. */
+static void note_full(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
 
@@ -333,14 +349,35 @@ static void begin_partial(struct rti_tree *tree)
 		return;
 	rti_index_set_clear(&w->now);
 	rti_index_set_clear(&w->next);
+	rti_index_set_clear(&w->unsettled);
 	for (size_t i = 0; i < tree->table.count; i++)
 		rti_index_set_add(&w->now, i);
+}
+
+/* Its values in the sums are of this sample alone: by the next one it has reaped nothing, or it has
+ * had its parent before. */
+static bool is_unsettled(const struct rti_member *m)
+{
+	return m->family.has_reaped || m->family.ppid != m->former.ppid;
+}
+
+/* What the next sample has to do with a member that this one has summed up. */
+static void plan_next(struct rti_tree *tree, size_t i)
+{
+	struct rti_watched *w = &tree->watched;
+	const struct rti_member *m = &tree->table.members[i];
+
+	if (is_due_next(m))
+		rti_index_set_add(&w->next, i);
+	if (is_unsettled(m))
+		rti_index_set_add(&w->unsettled, i);
+	else
+		rti_index_set_remove(&w->unsettled, i);
 }
 
 void rti_watched_end(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	struct rti_index_set oldest = w->before_last;
 
 	w->taken_ns = tree->now_ns;
 	w->known = tree->table.count;
@@ -348,14 +385,10 @@ void rti_watched_end(struct rti_tree *tree)
 	if (w->stage == RTI_WATCH_NONE)
 		return;
 	if (!w->is_partial)
-		begin_partial(tree);
-	for (size_t i = SIZE_MAX; (i = rti_index_set_next(&w->now, i + 1)) != SIZE_MAX;) {
-		if (is_due_next(&tree->table.members[i]))
-			rti_index_set_add(&w->next, i);
-	}
-	w->before_last = w->last;
-	w->last = w->now;
-	w->now = oldest;
+		note_full(tree);
+	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;)
+		plan_next(tree, i);
+	w->looks = w->now.count;
 	rti_index_set_clear(&w->now);
 }
 
@@ -365,9 +398,8 @@ void rti_watched_free(struct rti_tree *tree)
 
 	rti_watch_close(w->watch);
 	rti_index_set_free(&w->now);
-	rti_index_set_free(&w->last);
-	rti_index_set_free(&w->before_last);
 	rti_index_set_free(&w->next);
+	rti_index_set_free(&w->unsettled);
 	free(w->changes);
 	rti_procfs_close_file(tree->ctx->procfs, &w->stat);
 }

@@ -15,7 +15,7 @@
 #include "tree_inside.h"
 
 #define ROUNDS 24
-#define SETTLING 6 /* samples */
+#define SETTLING 8 /* samples */
 #define TRIES 50
 #define BURN_MS 60000        /* longer than the test takes */
 #define LAG_NS (SECOND / 50) /* of a row behind the clock of a process that runs: a tick or two */

@@ -246,7 +246,7 @@ bool was_partial_sample(const struct rt_tracker *tracker)
 
 size_t count_looks(const struct rt_tracker *tracker)
 {
-	return tracker->tree->watched.last.count;
+	return tracker->tree->watched.looks;
 }
 
 void sum_all_members(struct rt_tracker *tracker)
