@@ -14,7 +14,7 @@ void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m);
 bool rti_watch_up(const struct rti_tree *tree, size_t *i);
 bool rti_watch_down(const struct rti_tree *tree, size_t *i);
 
-/* The members of this sample, and those that are not settled in the sums, upwards from the one after
+/* The members of this sample, and those not settled in the sums, upwards from the one after
  * i. SIZE_MAX: none is left. */
 size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i);
 
