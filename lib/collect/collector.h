@@ -70,7 +70,7 @@ struct rti_target {
 	struct rti_file *statm, *io, *status, *schedstat;
 };
 
-#define RTI_PID_COLLECTORS_MAX 8
+#define RTI_PID_COLLECTORS_MAX 7
 
 /* The figures of one member. A collector writes values first and sets the bit last. */
 struct rti_figures {

@@ -22,16 +22,16 @@
 struct rti_pid_stat {
 	int32_t pid, ppid;
 	char state;
+	bool has_starttime; /* starttime is set */
+	bool has_signals;   /* sigignore and exit_signal are set */
 	char comm[64];
 	uint64_t minflt, cminflt, majflt, cmajflt;
 	uint64_t utime, stime, cutime, cstime; /* clock ticks; cutime and cstime are clamped at 0 */
 	uint64_t num_threads;
 	uint64_t starttime; /* clock ticks since boot */
-	bool has_starttime;
 	uint64_t rss_pages;
 	uint64_t flags;      /* PF_ bits */
 	uint64_t stack;      /* address of the stack, new with each exec; 0: unknown */
-	bool has_signals;    /* sigignore and exit_signal are set */
 	uint64_t sigignore;  /* signals 1 to 31 */
 	int32_t exit_signal; /* -1 in a thread that is not the thread group leader */
 	int32_t processor;   /* on which it ran last; -1: unknown */

@@ -125,7 +125,8 @@ struct rti_files_part {
 /* Written by tree_metrics.c, of a tree that is watched: what the sums have of the member. */
 struct rti_summed_part {
 	uint64_t counters[RTI_COUNTERS];
-	uint64_t rss_bytes, threads;
+	uint64_t rss_bytes;
+	uint32_t threads;
 	bool is_there;
 };
 

@@ -59,7 +59,7 @@ static void note_summed(struct rti_tree *tree, struct rti_member *m)
 	rti_ledger_get_share(&tree->ledger, &m->account, m->summed.counters);
 	add_gauges(tree, m, &alone);
 	m->summed.rss_bytes = alone.figures.rss_bytes;
-	m->summed.threads = alone.figures.threads;
+	m->summed.threads = (uint32_t)alone.figures.threads;
 	m->summed.is_there = true;
 }
 

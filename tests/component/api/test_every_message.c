@@ -122,10 +122,10 @@ START_TEST(every_error_of_a_command_has_a_sentence)
 		for (uint32_t method = RT_ACCOUNTING_AUTO; method <= RT_ACCOUNTING_BPF; method++) {
 			opts.accounting = method;
 			opts.message_size = sizeof(message);
-			rti_start_error_describe(&opts, err);
+			rti_start_error_describe(&opts, err, err);
 			check_sentence("command", err);
 			opts.message_size = (uint32_t)-err;
-			rti_start_error_describe(&opts, err);
+			rti_start_error_describe(&opts, err, err);
 			check_cut("command", (size_t)-err);
 		}
 	}

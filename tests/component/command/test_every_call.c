@@ -16,8 +16,9 @@
 
 #include "call_faults.h"
 #include "fixture.h"
-#include "os/helper_path.h"
+#include "os/helper.h"
 #include "os/reap_later.h"
+#include "os/spawn.h"
 #include "suite.h"
 
 #define CALLS_MAX 2000
@@ -30,13 +31,19 @@ static unsigned runs, started, failed, killed;
 
 /* The supervisor that is linked with the faults. The linker calls this instead of the function in
  * its name. */
-const char *__wrap_rti_helper_path(const char *name, unsigned n, char out[RTI_ORIGIN_PATH_MAX]);
+int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, const char **argv,
+                            struct rti_origin_file *file, int32_t *pid);
 
-const char *__wrap_rti_helper_path(const char *name, unsigned n, char out[RTI_ORIGIN_PATH_MAX])
+int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, const char **argv,
+                            struct rti_origin_file *file, int32_t *pid)
 {
+	struct rti_spawn helper = *opts;
+
 	(void)name;
-	snprintf(out, RTI_ORIGIN_PATH_MAX, "%s", FAULTY_SUPERVISOR);
-	return n == 0 ? out : NULL;
+	argv[0] = FAULTY_SUPERVISOR;
+	helper.argv = argv;
+	file->dir = -1;
+	return rti_spawn(&helper, pid);
 }
 
 static void set_up(void)
