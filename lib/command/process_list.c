@@ -175,7 +175,6 @@ static struct rti_process_record copy_record(const struct rti_process_record *sh
 	struct rti_process_record copy = *shared;
 
 	__asm__ volatile("" : "+m"(copy)); /* the compiler must not read it again */
-	copy.comm[sizeof(copy.comm) - 1] = '\0';
 	return copy;
 }
 

@@ -43,7 +43,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Starts programs, and reads the output of a program through a pipe.
     "os/spawn.c": re.compile(
         r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid|nanosleep"
-        r"|syscall|open|dup2|pthread_sigmask|chdir|set(sid|pgid)|exit|m(un)?map"
+        r"|syscall|open|dup2|pthread_sigmask|chdir|set(sid|pgid)|execve|exit|m(un)?map"
     ),
     # Starts a program, and uses the public calls of the tracker.
     "command/command.c": re.compile(

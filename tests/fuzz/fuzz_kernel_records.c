@@ -11,6 +11,7 @@
 #include "trace/event.h"
 
 #define RECORDS_MAX 24
+#define TEXTS_MAX 16
 #define NAPS_MAX 10001
 
 static struct fuzz_input input, *const in = &input;
@@ -19,8 +20,10 @@ static unsigned naps, records_left;
 int __wrap_rti_program_file(int32_t pid, uint64_t *device, uint64_t *inode, char *path,
                             size_t size);
 int __wrap_rti_account_read(struct rti_tree_account *account, struct rti_account_totals *out);
-int __wrap_rti_account_take(struct rti_tree_account *account, struct rti_account_record *records,
-                            int room);
+int __wrap_rti_account_take(struct rti_tree_account *account,
+                            const struct rti_account_taker *taker);
+int __wrap_rti_account_list_running(struct rti_tree_account *account,
+                                    const struct rti_account_taker *taker);
 void __wrap_rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
 
@@ -62,31 +65,64 @@ int __wrap_rti_account_read(struct rti_tree_account *account, struct rti_account
 	return has_ended(in) || take_u8(in) < 240 ? 0 : -ESTALE;
 }
 
-int __wrap_rti_account_take(struct rti_tree_account *account, struct rti_account_record *records,
-                            int room)
+static void send_record(const struct rti_account_taker *taker)
+{
+	struct rti_account_record record = {
+		.pid = (int32_t)take_u64(in),
+		.status = (uint32_t)take_u64(in),
+		.flags = take_u8(in),
+		.start_ns = take_u64(in),
+		.end_ns = take_u64(in),
+		.cpu_ns = take_u64(in),
+		.user_part_ns = take_u64(in),
+		.system_part_ns = take_u64(in),
+		.peak_pages = take_u64(in),
+		.execs = take_u8(in),
+		.text = take_below(in, TEXTS_MAX),
+	};
+
+	take_bytes(in, record.comm, sizeof(record.comm));
+	taker->on_record(taker->arg, &record);
+}
+
+/* The lengths are those of the plug-in, which checks them. */
+static void send_text(const struct rti_account_taker *taker)
+{
+	static struct rti_account_text text;
+
+	text.number = 1 + take_below(in, TEXTS_MAX - 1);
+	text.flags = take_u8(in);
+	text.command_bytes = take_below(in, 64);
+	text.cwd_bytes = take_below(in, 64);
+	take_bytes(in, text.bytes, text.command_bytes + text.cwd_bytes);
+	taker->on_text(taker->arg, &text);
+}
+
+int __wrap_rti_account_take(struct rti_tree_account *account, const struct rti_account_taker *taker)
 {
 	unsigned count = take_below(in, 8);
 
 	(void)account;
-	require(room >= 8);
 	if (take_u8(in) >= 240)
 		return -ESTALE;
 	count = count < records_left ? count : records_left;
 	records_left -= count;
 	for (unsigned i = 0; i < count; i++) {
-		memset(&records[i], 0, sizeof(records[i]));
-		records[i].pid = (int32_t)take_u64(in);
-		records[i].status = (uint32_t)take_u64(in);
-		records[i].flags = take_u8(in);
-		records[i].start_ns = take_u64(in);
-		records[i].end_ns = take_u64(in);
-		records[i].cpu_ns = take_u64(in);
-		records[i].user_part_ns = take_u64(in);
-		records[i].system_part_ns = take_u64(in);
-		records[i].peak_pages = take_u64(in);
-		take_bytes(in, records[i].comm, sizeof(records[i].comm));
+		if (take_u8(in) % 2)
+			send_record(taker);
+		else
+			send_text(taker);
 	}
-	return (int)count;
+	return 0;
+}
+
+int __wrap_rti_account_list_running(struct rti_tree_account *account,
+                                    const struct rti_account_taker *taker)
+{
+	(void)account;
+	for (unsigned count = take_below(in, 4); count > 0; count--)
+		send_record(taker);
+	return take_u8(in) < 240 ? 0 : -ESTALE;
 }
 
 void __wrap_rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted)
@@ -135,6 +171,7 @@ static void try_account(void)
 		require_string(c.process_list.rows[i].shown.comm,
 		               sizeof(c.process_list.rows[i].shown.comm));
 	rti_process_list_free(&c.process_list);
+	rti_bpf_texts_free(&c.account.texts);
 	free(c.account.records);
 }
 

@@ -18,6 +18,7 @@ static bool has_records(uint64_t records, uint64_t text_bytes)
 	bool has_some;
 
 	ck_assert_int_ge(supervisor.memory, 0);
+	ck_assert_int_eq(ftruncate(supervisor.memory, RTI_TEXT_OFFSET + RTI_TEXT_BYTES_MAX), 0);
 	rti_supervisor_map_records(&supervisor, &out);
 	has_some = out.records != NULL;
 	ck_assert_uint_eq(out.count, has_some ? records : 0);

@@ -9,7 +9,7 @@
 #include "suite.h"
 
 extern const struct rti_pid_collector rti_pid_cpu, rti_pid_ctxsw, rti_pid_faults, rti_pid_io,
-    rti_pid_mem, rti_pid_peak, rti_pid_threads;
+    rti_pid_mem, rti_pid_peak;
 
 struct fake fake;
 
@@ -79,8 +79,8 @@ uint64_t fake_utime(int32_t pid)
 /* Instead of lib/collect/registry.c. A new collector need not be added: what holds for these holds
  * for any. */
 const struct rti_pid_collector *const rti_pid_collectors[] = {
-	&rti_pid_mem, &rti_pid_peak,   &rti_pid_io,      &rti_pid_ctxsw,
-	&rti_pid_cpu, &rti_pid_faults, &rti_pid_threads, &rti_pid_fake,
+	&rti_pid_mem, &rti_pid_peak,   &rti_pid_io,   &rti_pid_ctxsw,
+	&rti_pid_cpu, &rti_pid_faults, &rti_pid_fake,
 };
 const size_t rti_pid_collector_count = sizeof(rti_pid_collectors) / sizeof(rti_pid_collectors[0]);
 
