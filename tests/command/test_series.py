@@ -442,13 +442,15 @@ class Fields(Files):
             self.assertGreater(int(cells[1][1]), 0)
 
     def test_unknown_field_is_named(self) -> None:
-        for words, name in ((["run", "--fields", "pid,pss"], "pss"),
-                            (["run", "--fields", "pid,,pid"], ""),
-                            (["run", "--fields", "memory_total_bytes"], "memory_total_bytes"),
-                            (["system", "--fields", "pss_bytes"], "pss_bytes")):
+        empty = "--fields 'pid,,pid' has an empty name between two commas"
+        other = "memory_total_bytes"
+        for words, problem in ((["run", "--fields", "pid,pss"], "unknown field 'pss'"),
+                               (["run", "--fields", "pid,,pid"], empty),
+                               (["run", "--fields", other], f"unknown field '{other}'"),
+                               (["system", "--fields", "pss_bytes"], "unknown field 'pss_bytes'")):
             done = rtrack(*words, "-o", self.path, *(["true"] if words[0] == "run" else []))
             self.assertEqual(done.returncode, 2, words)
-            self.assertIn(f"unknown field '{name}'", done.stderr)
+            self.assertIn(problem, done.stderr)
             self.assertFalse(self.path.exists())
 
     def test_fixed_formats_have_no_choice(self) -> None:
