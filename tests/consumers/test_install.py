@@ -233,7 +233,7 @@ class Installed(unittest.TestCase):
     def assert_subproject_is_only_the_library(self, build: pathlib.Path) -> None:
         """Compare the targets and the installed files. The plug-in depends on what is installed."""
         plug_in = {"rtrack-bpf"}
-        for name in ("account", "batch", "trace", "trace_raw"):
+        for name in ("account", "batch", "trace", "trace_raw", "watch"):
             plug_in |= {f"{name}.bpf.o", f"{name}.skel.h"}
         targets = json.loads(run([MESON, "introspect", "--targets", build]))
         names = {target["name"] for target in targets}
