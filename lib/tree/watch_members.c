@@ -2,8 +2,6 @@
 /* The members that this sample looks at. */
 #include "tree/watch_members.h"
 
-#include "util/min_max.h"
-
 void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m)
 {
 	if (tree->watched.is_partial)
@@ -32,10 +30,10 @@ bool rti_watch_down(const struct rti_tree *tree, size_t *i)
 
 size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i)
 {
-	const struct rti_watched *w = &tree->watched;
+	const size_t now = rti_index_set_next(&tree->watched.now, i + 1);
+	const size_t unsettled = rti_index_set_next(&tree->watched.unsettled, i + 1);
 
-	return rti_min(rti_index_set_next(&w->now, i + 1),
-	               rti_index_set_next(&w->unsettled, i + 1));
+	return now < unsettled ? now : unsettled;
 }
 
 static void move_index(struct rti_index_set *set, size_t from, size_t to)
