@@ -78,6 +78,7 @@ START_TEST(command_without_files_of_the_system_has_its_exit_code_and_figures)
 		return;
 	command = start_shell("head -c 30000000 /dev/zero | tail -c 1 >/dev/null; exit 7");
 	outcome = finish_command(command);
+	rt_command_free(command);
 	ck_assert_int_eq(outcome.exit_code, 7);
 	ck_assert_uint_eq(outcome.processes, 3);
 	ck_assert_uint_gt(get_outcome_ns(&outcome), 0);
