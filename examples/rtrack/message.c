@@ -46,6 +46,13 @@ const char *error_words(int err)
 	}
 }
 
+const char *start_error_words(const char *program, int err)
+{
+	if (err == -ENOENT && *program && !strchr(program, '/'))
+		return "no such file or directory; it is in none of the directories of PATH";
+	return error_words(err);
+}
+
 void words_of_sentences(char *text)
 {
 	size_t len = strlen(text);

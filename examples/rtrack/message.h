@@ -21,6 +21,9 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Returns what an error is, to stand behind a colon. */
 const char *error_words(int err);
 
+/* Likewise, of a program that could not be started. */
+const char *start_error_words(const char *program, int err);
+
 /* Change sentences of the library to what stands behind a colon. E.g.: "It is gone. Try again." to
  * "it is gone; try again". */
 void words_of_sentences(char *text);

@@ -97,7 +97,7 @@ static void report_failed_start(const struct run *r, int err)
 		warn("cannot run '%s': its interpreter '%s' is missing or cannot be executed",
 		     r->argv[0], interpreter);
 	else
-		warn("cannot run '%s': %s", r->argv[0], error_words(err));
+		warn("cannot run '%s': %s", r->argv[0], start_error_words(r->argv[0], err));
 }
 
 /* Begin to follow the command, which was started at this time. */

@@ -69,6 +69,8 @@ class OfAFailedStart(Case):
             done = rtrack("run", "--", program)
             self.assertEqual(done.returncode, 127, program)
             self.assertIn(f"cannot run '{program}'", done.stderr)
+            is_searched = program == "no-such-program-anywhere"
+            self.assertEqual("in none of the directories of PATH" in done.stderr, is_searched)
 
     def test_non_executable_program_returns_126(self) -> None:
         plain = self.dir / "plain"
