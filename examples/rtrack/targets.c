@@ -17,6 +17,7 @@
 #include <rtrack/rtrack.h>
 
 #include "cgroup_mounts.h"
+#include "columns.h"
 #include "command_line.h"
 #include "message.h"
 #include "tree.h"
@@ -24,6 +25,8 @@
 #define ID_LENGTH 64  /* of a container, in hexadecimal digits */
 #define DEPTH_MAX 16  /* of cgroups */
 #define LISTED_MAX 10 /* matches that a message lists */
+
+#define SHOWN_COLUMNS 60 /* of the command line of each */
 
 /* --- What was found. --- */
 
@@ -118,12 +121,29 @@ static void add_process(struct matches *m, int32_t pid, const char *name)
 	add_match(m, text, shown);
 }
 
+/* Cut before a character. Without setlocale(), columns_fit() may end in one of UTF-8. */
+static void cut(char *text, size_t at)
+{
+	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+		at--;
+	memcpy(text + at, "...", sizeof("..."));
+}
+
+/* Of several processes of one name, the arguments tell which is meant. E.g.: of "python3". */
 static void match_process(struct matches *m, const regex_t *regex, int32_t pid)
 {
-	char name[64];
+	char name[64], **words, shown[400] = "";
 
-	if (has_name(regex, pid, name, sizeof(name)))
-		add_process(m, pid, name);
+	if (!has_name(regex, pid, name, sizeof(name)))
+		return;
+	words = m->count < LISTED_MAX ? command_line_read(pid) : NULL;
+	for (size_t i = 0; words && words[i] && strlen(shown) < sizeof(shown) - 1; i++)
+		snprintf(shown + strlen(shown), sizeof(shown) - strlen(shown), "%s%s", i ? " " : "",
+		         words[i]);
+	if (shown[columns_fit(shown, SHOWN_COLUMNS)])
+		cut(shown, columns_fit(shown, SHOWN_COLUMNS - 3));
+	add_process(m, pid, *shown ? shown : name);
+	free(words);
 }
 
 /* Match any part of the command line. What has started rtrack has the expression there, too. E.g.:

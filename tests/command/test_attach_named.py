@@ -327,7 +327,7 @@ class Names(Case):
                                   "-q").returncode == 125)
         done = rtrack("attach", "--name", name)
         self.assertIn(f"process '{name}' has 2 matches: ", done.stderr)
-        self.assertIn(str(process.pid), done.stderr)
+        self.assertIn(f"{process.pid} ({program})", done.stderr)
 
     def test_name_that_is_missing_is_explained(self) -> None:
         name, argument = f"rt{os.getpid()}", f"ra{os.getpid()}.py"
