@@ -3,6 +3,7 @@
 #include "outputs.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -21,6 +22,10 @@ static int refuse(const struct options *options, const struct output *a, const s
 		         "the %s and the %s cannot both go to standard output%s: name a file for "
 		         "one of them",
 		         a->what, b->what, is_named);
+	else if (strcmp(a->name, b->name) == 0)
+		snprintf(what, sizeof(what),
+		         "the %s and the %s cannot both go to '%.120s': name two files", a->what,
+		         b->what, a->name);
 	else
 		snprintf(what, sizeof(what),
 		         "'%.120s' and '%.120s' are one file: the %s and the %s need two", a->name,

@@ -34,7 +34,9 @@ class Refused(Case):
             for options in (("-o", first, "--summary-file", second),
                             ("--processes", first, "-o", second),
                             ("--processes", first, "--summary-file", second)):
-                self.assertIn("are one file", self.assert_refused(*options))
+                message = self.assert_refused(*options)
+                self.assertIn(f"both go to '{first}': name two files" if first == second
+                              else "are one file", message)
                 (self.dir / "nowhere.csv").unlink(missing_ok=True)
 
     def test_standard_output_by_two_names_is_refused(self) -> None:
