@@ -212,11 +212,12 @@ def _load() -> ctypes.CDLL:
         return ctypes.CDLL(path)
     try:
         return ctypes.CDLL("librtrack.so.0")
-    except OSError:
+    except OSError as error:
         found = ctypes.util.find_library("rtrack")
         if found != "librtrack.so.0" and found is not None:
             raise ImportError(f"this module needs librtrack.so.0, but found {found}") from None
-        raise
+        raise OSError(f"{error}: install librtrack, or set RTRACK_LIBRARY to the path of its "
+                      "librtrack.so.0") from None
 
 
 class _Field(ctypes.Structure):

@@ -188,6 +188,19 @@ class PidDescendants(unittest.TestCase):
         self.assertRaises(ProcessLookupError, rtrack.pid_descendants, children[0].pid)
 
 
+class Library(unittest.TestCase):
+    def test_module_without_library_says_how_to_name_one(self) -> None:
+        code = ("import ctypes, ctypes.util\n"
+                "def refuse(name): raise OSError(f'{name}: cannot open shared object file')\n"
+                "ctypes.CDLL, ctypes.util.find_library = refuse, lambda name: None\n"
+                "import rtrack\n")
+        env = {name: value for name, value in os.environ.items() if name != "RTRACK_LIBRARY"}
+        done = subprocess.run([sys.executable, "-c", code], env=env, stderr=subprocess.PIPE,
+                              text=True)
+        self.assertIn("OSError: librtrack.so.0: cannot open shared object file: install librtrack, "
+                      "or set RTRACK_LIBRARY to the path", done.stderr)
+
+
 class IsPartition(unittest.TestCase):
     def test_is_partition_agrees_with_sys_block(self) -> None:
         for name in os.listdir("/sys/class/block"):
