@@ -61,9 +61,10 @@ static const struct option_row rows[] = {
 	{ KEY_PROCESSES, FOR_RUN, "processes", "FILE",
 	  "list every process in FILE (CSV, or JSON for *.jsonl)" },
 	{ KEY_LIVE, FOR_RUN, "live", "[=WHEN]",
-	  "show figures in the last row: auto, always or never; auto shows none" },
+	  "show figures in the last row: auto, always or never; by itself it is always, "
+	  "auto shows none" },
 	{ KEY_LIVE, FOR_ATTACH | FOR_SYSTEM, "live", "[=WHEN]",
-	  "show a line that is updated in place: auto, always or never" },
+	  "show a line that is updated in place: auto, always or never; default auto" },
 	{ KEY_COLOR, FOR_SERIES, "color", "WHEN", "colour the summary: auto, always or never" },
 	{ KEY_PID, FOR_TRACE, "pid", "PID", "trace this process and its descendants" },
 	{ KEY_ALL, FOR_TRACE, "all", NULL, "trace all processes of the system" },
