@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "message.h"
+
 int accounting_method_try(uint32_t accounting, struct rt_outcome *outcome)
 {
 	static const char *const argv[] = { "true", NULL };
@@ -37,6 +39,7 @@ static const char *bpf_missing(void)
 		                              .message_size = sizeof(message),
 		                              .message = message };
 	struct rt_command *command;
+	char *why;
 
 	message[0] = '\0';
 	if (rt_command_start(&command, &opts) == 0) {
@@ -44,9 +47,9 @@ static const char *bpf_missing(void)
 		rt_command_free(command);
 		return "it was refused a moment ago";
 	}
-	if (strncmp(message, prefix, strlen(prefix)) == 0)
-		return message + strlen(prefix);
-	return message;
+	why = strncmp(message, prefix, strlen(prefix)) == 0 ? message + strlen(prefix) : message;
+	words_of_sentences(why);
+	return why;
 }
 
 const char *accounting_method_missing(uint32_t accounting)

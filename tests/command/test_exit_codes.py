@@ -105,6 +105,15 @@ class BeforeTheStart(Case):
             if rtrack("run", "-q", "--accounting", method, "true").returncode != 0:
                 self.assertIn(method, self.assert_not_started(125, "--accounting", method))
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can run a program as another user")
+    def test_reason_of_unavailable_accounting_is_no_sentence_of_its_own(self) -> None:
+        for path in (pathlib.Path(RTRACK), *pathlib.Path(RTRACK).parents):
+            if not path.stat().st_mode & 0o001:
+                self.skipTest(f"another user may not read {path}")
+        done = rtrack("run", "-q", "--accounting", "bpf", "true", user=65534)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertRegex(done.stderr, r"accounting by bpf is not available: .*[^.]\n$")
+
     @unittest.skipUnless(os.uname().machine in PERF_EVENT_OPEN,
                          "the number of the system call is unknown on this architecture")
     def test_refused_perf_event_returns_125_and_names_sysctl(self) -> None:
