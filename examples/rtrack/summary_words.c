@@ -69,10 +69,19 @@ static bool is_short_command(const struct usage *u)
 	return u->kind == USAGE_RUN && u->wall_ns < SHORT_NS;
 }
 
+/* Of what processes outside the tree have in memory, too, only a share counts. So the figure may be
+ * below the resident memory of one process. E.g.: most of `sleep` is the C library. */
+static bool shares_with_others(const struct usage *u)
+{
+	return is_known(u->marks, RT_HAS_PEAK_RSS) && u->peak_tree_bytes < u->peak_rss_bytes;
+}
+
 static void add_tree_meaning(struct text *out, const struct usage *u)
 {
 	if (u->peak_tree_kind == RT_PEAK_CGROUP)
 		text_add(out, "all processes, as charged to the cgroup, page cache too");
+	else if (u->peak_tree_kind && shares_with_others(u))
+		text_add(out, "all processes, with a share of what others use, too");
 	else if (u->peak_tree_kind)
 		text_add(out, "all processes, shared memory counted once");
 	else if (is_short_command(u))

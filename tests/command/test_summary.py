@@ -290,6 +290,13 @@ class ShortCommand(Case):
         output = rtrack("run", *words, "true").stderr
         return re.search(r"(?ms)^  peak memory +(.*?)(?=^  read )", output)[1]
 
+    def test_memory_below_that_of_one_process_is_explained(self) -> None:
+        """Most of what sleep has in memory is the C library, which other programs use, too."""
+        with open("/proc/self/maps", encoding="ascii") as own:
+            self.assertIn("libc.so", own.read())
+        done = rtrack("run", "sleep", "0.5")
+        self.assertIn("all processes, with a share of what others use, too", done.stderr)
+
     def test_unknown_peak_is_one_line_with_its_reason(self) -> None:
         for words in (["--accounting", "poll"], ["--accounting", "wait"], []) * 5:
             peaks = self.peaks(*words)
