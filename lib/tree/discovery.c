@@ -471,6 +471,13 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	forgive_skipped(tree);
 }
 
+/* As if the last scan had missed a member: the children of each are listed. */
+void rti_discover_all_members(struct rti_tree *tree, rti_batch_ask *ask)
+{
+	tree->discovery.has_skipped |= tree->discovery.is_followed;
+	rti_discover_members(tree, ask);
+}
+
 /* --- Members from a list. --- */
 
 void rti_discovery_begin_list(struct rti_tree *tree)

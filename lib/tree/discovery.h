@@ -21,6 +21,11 @@ int rti_replace_root(struct rti_tree *tree, int32_t pid);
  * ask says what their batch rows are to have. Members move in memory. */
 void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask);
 
+/* The same, and list the children of all members, even of those that have not run. The supervisor
+ * counts forks late, and the children of a process that ends move to its reaper, which has not run
+ * meanwhile. */
+void rti_discover_all_members(struct rti_tree *tree, rti_batch_ask *ask);
+
 /* For members that come from a list instead: its begin, each process that is no member yet, and its
  * end, with the -errno for which the list is incomplete, or 0. */
 void rti_discovery_begin_list(struct rti_tree *tree);

@@ -24,6 +24,9 @@
 #define CGROUP_CHECK_NS 10000000 /* time for one; each costs some 10 us */
 #define CGROUP_CHECKS_MAX 100    /* in one sample */
 #define KILL_ROUNDS_MAX 1000     /* a tree may fork meanwhile */
+#define QUIET_ROUNDS 2           /* a child that moves to its reaper may hide from one */
+#define KILLED_NS 1000000        /* for one of the killed to end */
+#define KILLED_WAITS_MAX 100     /* a process that is frozen does not end */
 
 int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command)
 {
@@ -178,37 +181,73 @@ void rti_tree_check_cgroups(struct rti_tree *tree)
 	s->cgroup_checked_ns = tree->now_ns;
 }
 
+/* A round in which each member is killed. */
+struct kill_round {
+	bool has_running; /* a member that was killed has not ended */
+	int running;      /* its pidfd, or -1 */
+	int error;
+};
+
+/* In doubt it does. */
+static bool runs_on(const struct rti_context *ctx, const struct rti_member *m)
+{
+	struct rti_pid_stat stat;
+	int err = rti_pid_stat_read(ctx, m->pid, NULL, &stat);
+
+	return err == 0 ? rti_pid_stat_is_same(&m->stat, &stat) && !rti_pid_stat_is_zombie(&stat)
+	                : err != -ESRCH;
+}
+
 /* By a pidfd that was opened before the member was recognised, so that no process that reuses
  * the pid is hit. */
-static int kill_member(struct rti_tree *tree, struct rti_member *m)
+static void kill_member(struct rti_tree *tree, struct rti_member *m, struct kill_round *round)
 {
-	int fd, err = 0;
+	int fd, err = -ESRCH;
 
 	if (rti_is_supervisor(tree, m))
-		return 0;
+		return;
 	fd = rti_pidfd_open(m->pid);
 	if (rti_member_is_alive(tree->ctx, m))
 		err = rti_pidfd_signal(fd, m->pid, SIGKILL);
+	if (err < 0 && err != -ESRCH)
+		round->error = err;
+	if (err == 0 && !round->has_running && runs_on(tree->ctx, m)) {
+		round->has_running = true;
+		round->running = fd;
+		return;
+	}
 	rti_pidfd_close(fd);
-	return err == -ESRCH ? 0 : err;
 }
 
-/* Processes that are forked meanwhile are found in the next round; killed ones fork no more. */
+static struct kill_round kill_members(struct rti_tree *tree)
+{
+	struct kill_round round = { .running = -1 };
+
+	for (size_t i = 0; i < tree->table.count; i++)
+		kill_member(tree, &tree->table.members[i], &round);
+	return round;
+}
+
+/* Killed processes fork no more. But what they have forked before moves to their reaper when they
+ * end, and a round that looks at the reaper first does not find it. So the last rounds come after
+ * their end. */
 int rti_tree_kill(struct rti_tree *tree)
 {
-	uint64_t known = 0;
-	int err = 0;
+	int waits = 0, quiet = 0, err = 0;
 
-	rti_discover_members(tree, rti_ask_for_sample);
-	for (int rounds = 0; rounds < KILL_ROUNDS_MAX && (known != tree->table.added || rounds < 2);
-	     rounds++) {
-		known = tree->table.added;
-		for (size_t i = 0; i < tree->table.count; i++) {
-			int failed = kill_member(tree, &tree->table.members[i]);
+	for (int rounds = 0; rounds < KILL_ROUNDS_MAX && quiet < QUIET_ROUNDS; rounds++) {
+		uint64_t known = tree->table.added;
+		struct kill_round round;
 
-			err = failed < 0 ? failed : err;
+		rti_discover_all_members(tree, rti_ask_for_sample);
+		round = kill_members(tree);
+		err = round.error < 0 ? round.error : err;
+		quiet = tree->table.added == known ? quiet + 1 : 0;
+		if (round.has_running && quiet > 0 && waits++ < KILLED_WAITS_MAX) {
+			rti_pidfd_wait(round.running, KILLED_NS);
+			quiet = 0;
 		}
-		rti_discover_members(tree, rti_ask_for_sample);
+		rti_pidfd_close(round.running);
 	}
 	return err;
 }
