@@ -31,6 +31,9 @@
 /* Between two looks where a filter of system calls refuses to wait. */
 #define SLEEP_BLIND_NS 5000000
 #define ANSWER_NS (INT64_C(1) * NS_PER_S) /* of a supervisor that has nothing else to do */
+/* A request that is refused, e.g. for lack of memory, is sent again. */
+#define SEND_TRIES 5
+#define SEND_PAUSE_NS 20000000
 /* Until a supervisor says that it begins. Nothing was started before. */
 #define BEGIN_NS (INT64_C(10) * NS_PER_S)
 
@@ -307,10 +310,29 @@ int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_o
 	return err;
 }
 
+/* A signal to the caller does not make it shorter. */
+static void pause_sending(void)
+{
+	const struct timespec pause = { .tv_nsec = SEND_PAUSE_NS };
+	sigset_t all;
+
+	sigfillset(&all);
+	ppoll(NULL, 0, &pause, &all);
+}
+
+/* That a supervisor is gone shows at the next receive. One that cannot be asked, e.g. for lack of
+ * memory, learns from the end of the requests that it may reap. It then reports no more. */
 static void send_request(struct rti_supervisor *s, uint32_t request)
 {
-	/* That a supervisor is gone shows at the next receive. */
-	(void)!send(s->socket, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT);
+	for (int tries = SEND_TRIES; tries > 0; tries--) {
+		if (send(s->socket, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+			return;
+		if (errno == EPIPE || errno == ECONNRESET)
+			return;
+		if (errno != EINTR)
+			pause_sending();
+	}
+	shutdown(s->socket, SHUT_WR);
 }
 
 void rti_supervisor_proceed(struct rti_supervisor *s)

@@ -68,7 +68,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "command/start_error.c": re.compile(r"faccessat|fcntl|rt_strerror"),
     # Talks to the supervisor through a socket and shared memory.
     "command/supervisor_client.c": re.compile(
-        r"socketpair|send|recv|p?poll|nanosleep|close|waitpid|kill|m(un)?map|sigfillset|fstat"
+        r"socketpair|send|recv|shutdown|p?poll|nanosleep|close|waitpid|kill|m(un)?map|sigfillset"
+        r"|fstat"
     ),
     # Does what a supervisor does, in the caller.
     "command/own_supervisor.c": re.compile(

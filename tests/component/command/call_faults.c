@@ -145,6 +145,8 @@ WRAP(CALL_MAKES, int, ENOMEM, posix_spawn_file_actions_adddup2,
 WRAP(CALL_WAITS | CALL_READS, ssize_t, -1, read, (int fd, void *buf, size_t len), (fd, buf, len))
 WRAP(CALL_WAITS | CALL_READS, ssize_t, -1, pread64, (int fd, void *buf, size_t len, off_t offset),
      (fd, buf, len, offset))
+WRAP(CALL_MAKES | CALL_WAITS, ssize_t, -1, send, (int fd, const void *buf, size_t len, int flags),
+     (fd, buf, len, flags))
 WRAP(CALL_WAITS, ssize_t, -1, recv, (int fd, void *buf, size_t len, int flags),
      (fd, buf, len, flags))
 WRAP(CALL_WAITS, int, -1, recvmmsg,
