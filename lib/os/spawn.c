@@ -247,7 +247,8 @@ static int clone_with_map(const struct rti_spawn *opts, const struct rti_fd_map 
 	if (err)
 		return -err;
 	if (*error) {
-		waitpid((pid_t)child, NULL, 0);
+		while (waitpid((pid_t)child, NULL, 0) < 0 && errno == EINTR)
+			;
 		return -*error;
 	}
 	*pid = (int32_t)child;
