@@ -564,7 +564,8 @@ struct rt_metrics {
 	uint64_t cpu_system_ns;
 
 	/** Gauge, RT_HAS_RSS. Sum over the members. Each member counts the pages that it shares.
-	 * `statm`. */
+	 * `statm`. Of a member that has not run since, what other processes and the kernel have
+	 * changed may be missing for a second; for 4 s in a large tree that BPF programs watch. */
 	uint64_t rss_bytes;
 	/** Gauge, RT_HAS_PSS. Sum over the members. Shared pages are divided among their users.
 	 * `smaps_rollup`.

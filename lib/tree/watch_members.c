@@ -48,7 +48,7 @@ void rti_watch_remove_exited(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
 	struct rti_index_set *sets[] = { &w->now, &w->next, &w->unsettled };
-	size_t kept = 0;
+	size_t kept = 0, next = w->turn_next;
 
 	if (!w->is_partial)
 		return;
@@ -62,6 +62,7 @@ void rti_watch_remove_exited(struct rti_tree *tree)
 				move_index(sets[k], i, kept);
 		}
 		kept += !has_exited;
+		w->turn_next -= has_exited && i < next;
 	}
 }
 

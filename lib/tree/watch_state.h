@@ -31,7 +31,12 @@ enum rti_watch_stage {
 
 #define RTI_REBORN_MAX 256 /* in one sample */
 
-/* Written by watched.c only, but for what watch_members.c does with the sets and must_sum_all. */
+/* Each member is looked at this often though it has not run: its RSS may have changed. Costs 0.6 us
+ * a member. */
+#define RTI_WATCH_TURN_NS UINT64_C(4000000000)
+
+/* Written by watched.c only, but for what watch_members.c does with the sets, turn_next and
+ * must_sum_all. */
 struct rti_watched {
 	struct rti_tree_watch *watch; /* NULL while there is none */
 	bool is_unavailable;          /* it was tried, and cannot be had */

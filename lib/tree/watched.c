@@ -15,14 +15,18 @@
 #include "tree/watch_members.h"
 
 #define TRIES_MAX 16
-/* All threads of the system are searched this often for one that a hook has missed, and each member
- * is looked at this often though it has not run. */
+/* All threads of the system are searched this often for one that a hook has missed. */
 #define CHECK_NS UINT64_C(16000000000)
-#define TURN_NS UINT64_C(64000000000)
 
 static bool is_watched(const struct rti_watched *w)
 {
 	return w->watch != NULL;
+}
+
+static void look_at_all_anew(struct rti_tree *tree)
+{
+	for (size_t i = 0; i < tree->table.count; i++)
+		rti_member_look_anew(&tree->table.members[i]);
 }
 
 /* From now on every sample looks at all members. */
@@ -35,8 +39,7 @@ static void stop(struct rti_tree *tree)
 	w->stage = RTI_WATCH_NONE;
 	w->is_partial = false;
 	rti_watch_choice_begin(tree);
-	for (size_t i = 0; i < tree->table.count; i++)
-		rti_member_look_anew(&tree->table.members[i]);
+	look_at_all_anew(tree);
 }
 
 static void settle_again(struct rti_watched *w)
@@ -179,8 +182,7 @@ static void begin_partial_samples(struct rti_tree *tree)
 	w->turned_ns = w->refreshed_ns = tree->now_ns;
 	w->unmarked = counts.unmarked;
 	w->reclaims = counts.reclaims;
-	for (size_t i = 0; i < tree->table.count; i++)
-		rti_member_look_anew(&tree->table.members[i]);
+	look_at_all_anew(tree);
 }
 
 /* The programs have watched all threads of all members since the sample before, and that sample has
@@ -190,6 +192,9 @@ static void settle(struct rti_tree *tree)
 	struct rti_watched *w = &tree->watched;
 	int found = take_changes(tree, true);
 
+	/* Full samples read RSS each second. */
+	if (w->tries == 0)
+		look_at_all_anew(tree);
 	if (found == 0)
 		found = search(tree, true);
 	w->reborn_count = 0; /* this sample looks everywhere */
@@ -262,13 +267,22 @@ static void look_anew(struct rti_tree *tree, size_t index)
 	rti_index_set_add(&tree->watched.now, index);
 }
 
+static void look_at_next(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+
+	if (w->turn_next >= tree->table.count)
+		w->turn_next = 0;
+	look_anew(tree, w->turn_next++);
+}
+
 /* RSS changes without a run: the kernel reclaims pages. Then all members are looked at, each second
- * at most. In other ways it changes rarely, e.g. if a mapped file is cut: so they are looked at in
- * turn. */
+ * at most. Other changes pass no hook, e.g. if a mapped file is cut, or another process writes to
+ * the memory: so members are looked at in turn. */
 static void add_turns(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	uint64_t each_ns = TURN_NS / (tree->table.count + 1) + 1,
+	uint64_t each_ns = RTI_WATCH_TURN_NS / (tree->table.count + 1) + 1,
 		 turns = (tree->now_ns - w->turned_ns) / each_ns;
 	struct rti_watch_counts counts;
 
@@ -280,7 +294,7 @@ static void add_turns(struct rti_tree *tree)
 		turns = tree->table.count;
 	}
 	for (uint64_t i = 0; i < turns && i < tree->table.count; i++)
-		look_anew(tree, w->turn_next++ % tree->table.count);
+		look_at_next(tree);
 }
 
 /* What peak polls have added is behind the members of the last sample. */
