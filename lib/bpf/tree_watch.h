@@ -11,7 +11,7 @@
 
 struct rti_tree_watch;
 
-/* Find the plug-in and load the programs, which takes 10 ms or more. Returns 0; -ENOENT if there is
+/* Find the plug-in and load the programs, which takes 7 ms or more. Returns 0; -ENOENT if there is
  * no plug-in of this release, or the program is linked statically; -EPERM if we may not;
  * -EOPNOTSUPP if the kernel lacks something; or another -errno. */
 int rti_watch_open(struct rti_tree_watch **out);

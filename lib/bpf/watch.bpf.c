@@ -104,15 +104,18 @@ static void mark_thread(struct task_struct *task, __u32 pid)
 	__sync_fetch_and_or(&group->marked, bit_of(pid));
 }
 
-/* A child with the parent of its parent (CLONE_PARENT) belongs to the tree if that does. */
+/* A child with the parent of its parent (CLONE_PARENT) belongs to the tree if that does. The parent
+ * is read by a helper: to read a pointer from a task that the verifier trusts, it looks through all
+ * types of the kernel by their names. bpf_rdonly_cast() would need Linux 6.2. */
 static bool has_parent_in_tree(const struct task_struct *parent, const struct task_struct *child)
 {
+	const struct task_struct *its_parent = BPF_CORE_READ(child, real_parent);
 	const struct rti_watch_group *group;
 	__u32 pid;
 
-	if (child->real_parent->tgid == parent->tgid)
+	if (BPF_CORE_READ(its_parent, tgid) == parent->tgid)
 		return true;
-	pid = (__u32)own_pid(child->real_parent);
+	pid = (__u32)own_pid(its_parent);
 	group = pid ? find_group(pid) : NULL;
 	return group && group->marked & bit_of(pid);
 }
