@@ -126,6 +126,29 @@ static void execute_program(const struct family *f, size_t self)
 	_exit(1);
 }
 
+struct execution {
+	const struct family *family;
+	size_t self;
+};
+
+static void *execute_in_thread(void *arg)
+{
+	const struct execution *e = arg;
+
+	execute_program(e->family, e->self);
+	return NULL;
+}
+
+/* The thread gets the pid, and the leader ends. */
+static void execute_by_thread(const struct family *f, size_t self)
+{
+	struct execution e = { f, self };
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, execute_in_thread, &e) == 0)
+		sleep_forever(NULL);
+}
+
 static int32_t execute(struct family *f, size_t self, const struct command *command)
 {
 	switch ((enum family_deed)command->deed) {
@@ -158,6 +181,8 @@ static int32_t execute(struct family *f, size_t self, const struct command *comm
 	case FAMILY_THREADS:
 		return start_threads(command->argument);
 	case FAMILY_EXEC:
+		if (command->argument)
+			execute_by_thread(f, self);
 		execute_program(f, self);
 		break;
 	case FAMILY_EXIT:

@@ -34,7 +34,8 @@ enum family_deed {
 	FAMILY_IGNORE,    /* ignore SIGCHLD */
 	FAMILY_WRITE,     /* write this many bytes into a pipe of its own */
 	FAMILY_THREADS,   /* start this many more threads, which sleep */
-	FAMILY_EXEC,      /* execute a program; all memory is new */
+	/* execute a program; all memory is new; with 1, by a thread that is not the leader */
+	FAMILY_EXEC,
 };
 
 /* Start a root with this many members in all. The caller becomes their subreaper. The root has
