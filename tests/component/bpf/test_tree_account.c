@@ -22,8 +22,9 @@
 #define CHILDREN 40
 #define THREADS 100
 #define ROOM 4096
-#define LOOKS 500000 /* 100 s */
-#define MISSED_MAX 4 /* of 41 threads */
+#define LOOKS 500000     /* 100 s */
+#define LOST_AFTER 50000 /* 10 s without the last few threads: these are lost */
+#define MISSED_MAX 4     /* of 41 threads */
 #define TRIES 20
 #define MEMORY_BYTES (64u << 20)
 #define NAP_US 200
@@ -96,7 +97,7 @@ static bool lacks_thread(const struct rti_account_totals *totals, int looks)
 	uint64_t missing = totals->begun - totals->freed - totals->found;
 
 	return !totals->running && missing > 0 &&
-	       (missing == totals->missed || (looks == LOOKS && missing <= MISSED_MAX));
+	       (missing == totals->missed || (looks >= LOST_AFTER && missing <= MISSED_MAX));
 }
 
 /* Until each thread has left its CPU. Returns false if one is lost, under load. */
