@@ -326,6 +326,13 @@ static void join_bounds(struct rt_command_process *row, const struct rt_command_
 	row->partial |= more;
 }
 
+/* A process may have a name without a character: prctl(PR_SET_NAME, ""). What was read at its end
+ * is known to be its name. */
+static bool knows_comm(const struct rt_command_process *row)
+{
+	return row->comm[0] || row->flags & RT_PROCESS_FINAL;
+}
+
 /* What was not recorded at the end is known from the last sample. */
 static void join(struct rt_command_process *record_row, const struct rt_command_process *sampled)
 {
@@ -336,7 +343,7 @@ static void join(struct rt_command_process *record_row, const struct rt_command_
 		record_row->signal = 0;
 	}
 	join_bounds(record_row, sampled, sampled->partial & ~record_row->valid);
-	if (!record_row->comm[0] || record_row->flags & RT_PROCESS_RUNNING)
+	if (!knows_comm(record_row) || record_row->flags & RT_PROCESS_RUNNING)
 		memcpy(record_row->comm, sampled->comm, sizeof(record_row->comm));
 }
 

@@ -269,6 +269,19 @@ START_TEST(record_with_missing_figures_takes_them_from_the_member)
 }
 END_TEST
 
+/* prctl(PR_SET_NAME, "") after the last sample. */
+START_TEST(final_record_without_a_name_keeps_it)
+{
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
+
+	record.flags = RTI_RECORD_FINAL;
+	record.comm[0] = '\0';
+	add_record(record);
+	add_member(10, 50 * S, false);
+	ck_assert_str_eq(finish_list(1)->comm, "");
+}
+END_TEST
+
 START_TEST(member_that_still_runs_is_marked_and_has_its_current_name)
 {
 	struct rti_process_record record = make_record(10, 50 * S, 0);
@@ -553,6 +566,7 @@ int main(void)
 	tcase_add_test(rows, comm_of_full_length_is_terminated);
 	tcase_add_loop_test(merges, record_and_member_of_one_process_make_one_row, 0, 2);
 	tcase_add_test(merges, record_with_missing_figures_takes_them_from_the_member);
+	tcase_add_test(merges, final_record_without_a_name_keeps_it);
 	tcase_add_test(merges, member_that_still_runs_is_marked_and_has_its_current_name);
 	tcase_add_test(merges, pid_that_is_reused_makes_two_rows);
 	tcase_add_test(merges, rows_of_one_source_are_never_merged);
