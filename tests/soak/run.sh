@@ -9,4 +9,4 @@ export PATH=/usr/bin:/bin:$PATH
 tests/support/packages.sh gcc libc6-dev meson ninja-build pkg-config check python3
 [ -d build-soak ] || meson setup build-soak --buildtype=debugoptimized -Dtests=enabled
 ninja -C build-soak all meson-test-prereq
-LD_LIBRARY_PATH=build-soak/lib exec build-soak/tests/soak/soak "${1:-600}"
+LD_LIBRARY_PATH=$PWD/build-soak/lib exec build-soak/tests/soak/soak "${1:-600}"
