@@ -65,7 +65,7 @@ make_initramfs() {
   for test in "${tests[@]}"; do
     [ ! -x "$build/tests/$test" ] || copy "$build/tests/$test"
   done
-  copy "$build"/tests/component/librtrack-bpf.so.[0-9] "$build"/lib/librtrack-bpf.so.[0-9] \
+  copy "$build"/lib/librtrack-bpf.so.[0-9] \
     "$build"/lib/rtrack-supervisor-? "$build"/examples/rtrack/rtrack
   # shellcheck disable=SC2046
   copy $(libraries_of "$build/examples/rtrack/rtrack" "${tests[@]/#/$build/tests/}")
