@@ -189,11 +189,19 @@ def read_proc(pid: int, name: str) -> str:
 
 
 def commands_of(pid: int) -> List[int]:
-    """Return the pids of the commands of an rtrack process, with or without a supervisor."""
+    """Return the pids of the commands of an rtrack process, with or without a supervisor.
+
+    A child with the command line of its parent has not executed its own program yet. It may still
+    become a supervisor.
+    """
     found: List[int] = []
+    own = read_proc(pid, "cmdline")
     for child in map(int, read_proc(pid, f"task/{pid}/children").split()):
-        is_supervisor = "rtrack-supervisor" in read_proc(child, "cmdline")
-        found += commands_of(child) if is_supervisor else [child]
+        command_line = read_proc(child, "cmdline")
+        if "rtrack-supervisor" in command_line:
+            found += commands_of(child)
+        elif command_line not in ("", own):
+            found.append(child)
     return found
 
 
