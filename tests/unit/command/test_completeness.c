@@ -87,6 +87,20 @@ START_TEST(threads_that_exited_widen_the_bounds_by_a_tick_each)
 }
 END_TEST
 
+START_TEST(cpu_time_is_short_where_threads_lost_a_thousandth)
+{
+	struct rti_completeness_known known = with_proof();
+
+	known.threads = 24; /* 50 us each, of 1 ms and 0.2 ms */
+	ck_assert(!rti_completeness(&known).is_cpu_short);
+	known.threads = 25;
+	ck_assert(rti_completeness(&known).is_cpu_short);
+	known.threads = UINT64_MAX;
+	known.has_threads = true;
+	ck_assert(rti_completeness(&known).is_cpu_short);
+}
+END_TEST
+
 START_TEST(many_processes_widen_the_bounds_by_a_hundredth_at_most)
 {
 	struct rti_completeness_known known = with_proof();
@@ -283,6 +297,7 @@ int main(void)
 	tcase_add_test(tests, quiet_system_without_proof_is_complete);
 	tcase_add_test(tests, busy_system_with_proof_is_complete_to_one_tick);
 	tcase_add_test(tests, threads_that_exited_widen_the_bounds_by_a_tick_each);
+	tcase_add_test(tests, cpu_time_is_short_where_threads_lost_a_thousandth);
 	tcase_add_test(tests, many_processes_widen_the_bounds_by_a_hundredth_at_most);
 	tcase_add_test(tests, short_unproven_processes_are_in_the_bounds_long_ones_unverified);
 	tcase_add_test(tests, other_reasons_with_proof_leave_the_bound_of_the_cgroup);
