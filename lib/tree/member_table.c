@@ -184,12 +184,13 @@ bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member 
 
 bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
 {
+	struct rti_file *cached = m->files.stat.fd >= 0 ? &m->files.stat : NULL;
 	struct rti_pid_stat stat;
 	int err;
 
 	if (rti_member_has_live_files(ctx, m))
 		return true;
-	err = rti_pid_stat_read(ctx, m->pid, NULL, &stat);
+	err = rti_pid_stat_read(ctx, m->pid, cached, &stat);
 	return err == 0 ? rti_pid_stat_is_same(&m->stat, &stat) : err != -ESRCH;
 }
 
