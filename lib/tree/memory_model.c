@@ -41,12 +41,30 @@ static uint64_t file_faults(uint64_t shared_pages)
 	return (shared_pages - data) / PAGES_PER_FILE_FAULT + data;
 }
 
-/* The faults between two looks that made RSS grow. */
-static uint64_t growth_faults(const struct rti_memory_look *from, const struct rti_memory_look *to)
+static struct rti_memory_count count_of(const struct rti_memory_look *look)
 {
-	return rti_subtract_saturated(rti_memory_anon_pages(to), rti_memory_anon_pages(from)) +
+	return (struct rti_memory_count){
+		.anon_pages = rti_memory_anon_pages(look),
+		.shared_pages = look->shared_pages,
+		.faults = look->faults,
+	};
+}
+
+/* The faults between two looks that made RSS grow. */
+static uint64_t growth_faults(const struct rti_memory_count *from,
+                              const struct rti_memory_count *to)
+{
+	return rti_subtract_saturated(to->anon_pages, from->anon_pages) +
 	       rti_subtract_saturated(file_faults(to->shared_pages),
 	                              file_faults(from->shared_pages));
+}
+
+/* The faults between two looks that copied pages. */
+static uint64_t copying_faults(const struct rti_memory_count *from,
+                               const struct rti_memory_count *to)
+{
+	return rti_subtract_saturated(rti_subtract_saturated(to->faults, from->faults),
+	                              growth_faults(from, to));
 }
 
 static bool shares_anon(const struct rti_memory_part *m)
@@ -63,12 +81,13 @@ static uint64_t inherited_now(const struct rti_memory_part *m)
 /* What was copied since the last count. A look that is torn counts later. */
 static uint64_t count_copies(struct rti_memory_part *m)
 {
-	uint64_t faults = rti_subtract_saturated(m->look.faults, m->counted.faults), copied;
+	struct rti_memory_count now = count_of(&m->look);
+	uint64_t copied;
 
 	if (m->look.is_torn)
 		return 0;
-	copied = rti_subtract_saturated(faults, growth_faults(&m->counted, &m->look));
-	m->counted = m->look;
+	copied = copying_faults(&m->counted, &now);
+	m->counted = now;
 	m->copies += copied;
 	return copied;
 }
@@ -86,7 +105,7 @@ static void inherit(struct rti_memory_part *m, struct rti_member *parent)
 	m->parent_faults = p->faults_before;
 	m->parent_released = p->released_before;
 	m->parted = m->look.is_late || !p->has_before ? m->inherited : 0;
-	m->counted = (struct rti_memory_look){ .rss_pages = m->inherited };
+	m->counted = (struct rti_memory_count){ .anon_pages = m->inherited };
 	count_copies(m);
 	parent->memory.forked++;
 }
@@ -100,7 +119,7 @@ uint64_t rti_memory_join(struct rti_memory_part *m, const struct rti_memory_look
 		.is_founder = !look->is_forked,
 		.executable = m->executable,
 		.found_pages = rti_memory_anon_pages(look),
-		.counted = *look,
+		.counted = count_of(look),
 		.anon_before = rti_memory_anon_pages(look),
 		.faults_before = look->faults,
 	};
@@ -122,7 +141,7 @@ uint64_t rti_memory_update(struct rti_memory_part *m, const struct rti_memory_lo
 	m->released += rti_subtract_saturated(last, anon);
 	m->look = *look;
 	if (!shares_anon(m)) {
-		m->counted = *look;
+		m->counted = count_of(look);
 		return changed;
 	}
 	return changed + count_copies(m) + rti_subtract_saturated(last, anon);
@@ -130,14 +149,13 @@ uint64_t rti_memory_update(struct rti_memory_part *m, const struct rti_memory_lo
 
 uint64_t rti_memory_moved_pages(const struct rti_memory_part *m, const struct rti_memory_look *now)
 {
-	uint64_t moved = distance(now->shared_pages, m->look.shared_pages);
+	struct rti_memory_count from = count_of(&m->look), to = count_of(now);
+	uint64_t moved = distance(to.shared_pages, from.shared_pages);
 
 	if (!shares_anon(m))
 		return moved;
-	return moved +
-	       rti_subtract_saturated(rti_subtract_saturated(now->faults, m->look.faults),
-	                              growth_faults(&m->look, now)) +
-	       rti_subtract_saturated(rti_memory_anon_pages(&m->look), rti_memory_anon_pages(now));
+	return moved + copying_faults(&from, &to) +
+	       rti_subtract_saturated(from.anon_pages, to.anon_pages);
 }
 
 static void unlink_from_parent(struct rti_member_table *table, struct rti_memory_part *m)

@@ -19,10 +19,14 @@ struct rti_memory_look {
 	bool is_torn;         /* it ran between the reads of statm and stat */
 };
 
+/* A look, as far as copies are counted by it. */
+struct rti_memory_count {
+	uint64_t anon_pages, shared_pages, faults;
+};
+
 /* Of one member, while all are summed up: over the members that it has forked. Written by
  * rti_memory_sum(). */
 struct rti_memory_sum_part {
-	bool has_given;
 	uint64_t left_behind; /* pages that it has copied, and that only they have by now */
 	uint64_t given;       /* most that one of them still has of what it inherited */
 	/* Of the one added last. */
@@ -30,18 +34,20 @@ struct rti_memory_sum_part {
 	/* Of a member that has inherited from no member: those that share with it, over any number
 	 * of forks. */
 	uint32_t relatives;
+	bool has_given;
 };
 
 /* The memory of one member. Written by memory_model.c; is_unknown, executable, has_parents_space
  * and the faults of a member without relatives by memory_note.c. */
 struct rti_memory_part {
 	struct rti_memory_look look;
-	bool is_unknown;        /* its files could not be read; what follows is of before */
-	bool is_present;        /* it has memory, and counts */
-	bool has_parents_space; /* it runs in the address space of its parent: vfork */
+	bool is_unknown : 1;        /* its files could not be read; what follows is of before */
+	bool is_present : 1;        /* it has memory, and counts */
+	bool has_parents_space : 1; /* it runs in the address space of its parent: vfork */
 	/* It shares no page with a parent: it executed a program, or took the place of a member
 	 * that did. */
-	bool is_founder;
+	bool is_founder : 1;
+	bool has_before : 1;  /* a look before the last one */
 	int executable;       /* index in rti_executables; -1: unknown */
 	int32_t parent;       /* member that it shares anonymous pages with; 0: none */
 	uint32_t forked;      /* members that share anonymous pages with it as their parent */
@@ -50,11 +56,10 @@ struct rti_memory_part {
 	/* Pages copied so far: since its fork, or since it has forked. counted: the look as of
 	 * which that is. */
 	uint64_t copies;
-	struct rti_memory_look counted;
+	struct rti_memory_count counted;
 	/* Anonymous pages released so far. */
 	uint64_t released;
 	/* The look before the last one, which is from before the fork of members found since. */
-	bool has_before;
 	uint64_t before_at_ns, anon_before, faults_before, released_before;
 	/* The counts of its parent at the fork. parent_copies may be too high, the others too
 	 * low. */
