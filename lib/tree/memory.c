@@ -6,6 +6,7 @@
 
 #include "tree/discovery.h"
 #include "tree/member_row.h"
+#include "tree/memory_figures.h"
 #include "tree/memory_note.h"
 #include "tree/pss_read.h"
 #include "tree/watch_members.h"
@@ -170,23 +171,6 @@ static bool has_unseen_sharers(struct rti_tree *tree)
 	        rti_discovery_has_children(tree, root));
 }
 
-/* For the rows of the members, which are those of samples. */
-static void scale_shares(struct rti_tree *tree)
-{
-	struct rti_memory_state *state = &tree->memory;
-	uint64_t shares = 0;
-
-	state->share_scale = 1;
-	for (size_t i = 0; !state->moment.is_exact && i < tree->table.count; i++) {
-		const struct rti_member *m = &tree->table.members[i];
-
-		if (rti_memory_counts(&m->memory))
-			shares += rti_memory_anon_share(&tree->table, m);
-	}
-	if (shares > 0)
-		state->share_scale = (double)state->sums.anon_pages / (double)shares;
-}
-
 /* Members were looked at up to so long after the time of the sample. */
 static void note_duration(struct rti_tree *tree)
 {
@@ -214,6 +198,11 @@ static void note_member(struct rti_tree *tree, struct rti_member *m)
 	if (m->memory.is_present)
 		sums->shared_pages_max =
 		    rti_max(sums->shared_pages_max, m->memory.look.shared_pages);
+}
+
+static bool needs_shares(const struct rti_tree *tree)
+{
+	return tree->wants_rows || tree->supervised.on_exit;
 }
 
 void rti_memory_sample(struct rti_tree *tree)
@@ -244,7 +233,9 @@ void rti_memory_sample(struct rti_tree *tree)
 	rti_pss_sum(tree, &sum);
 	has_read = rti_pss_read_due(tree, &sum);
 	measure(tree, &sum, has_read);
-	scale_shares(tree);
+	state->has_share_scale = false;
+	if (needs_shares(tree))
+		rti_memory_scale_shares(tree, state->moment.is_exact);
 }
 
 static bool are_samples_rare(const struct rti_tree *tree)
@@ -264,6 +255,8 @@ void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 		measure_rss(tree);
 		return;
 	}
+	if (needs_shares(tree))
+		rti_memory_count_relatives(&tree->table);
 	rti_pss_sum(tree, &sum);
 	measure(tree, &sum, false);
 	if (state->moment.is_exact || state->moment.bytes <= peak_bytes || !are_samples_rare(tree))

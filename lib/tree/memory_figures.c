@@ -39,6 +39,28 @@ static bool is_read_exact(const struct rti_tree *tree, const struct rti_member *
 	return tree->rows.is_pss_exact || tree->sampled_ns - m->pss.at_ns < RTI_PSS_OUTSIDE_NS;
 }
 
+void rti_memory_scale_shares(struct rti_tree *tree, bool is_exact)
+{
+	struct rti_memory_state *state = &tree->memory;
+	uint64_t shares = 0;
+
+	if (state->has_share_scale || !state->is_modelled)
+		return;
+	state->has_share_scale = true;
+	state->share_scale = 1;
+	rti_memory_count_relatives(&tree->table);
+	if (is_exact)
+		return;
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (rti_memory_counts(&m->memory))
+			shares += rti_memory_anon_share(&tree->table, m);
+	}
+	if (shares > 0)
+		state->share_scale = (double)state->sums.anon_pages / (double)shares;
+}
+
 static uint64_t estimate_member(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_memory_part *memory = &m->memory;

@@ -3,6 +3,8 @@
 #ifndef RTI_MEMORY_FIGURES_H
 #define RTI_MEMORY_FIGURES_H
 
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 struct rti_tree;
@@ -11,8 +13,12 @@ struct rti_member;
 /* Fill the fields about PSS, after the sums. */
 void rti_memory_set_figures(const struct rti_tree *tree, struct rt_metrics *out);
 
-/* The same for one member. */
+/* The same for one member, after rti_memory_scale_shares(). */
 void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
                         struct rt_process *out);
+
+/* Find out what the rows of the last sample need of its memory, unless that is known. is_exact: its
+ * sum of PSS was. Before anything moves the members. */
+void rti_memory_scale_shares(struct rti_tree *tree, bool is_exact);
 
 #endif

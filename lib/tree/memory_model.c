@@ -276,16 +276,45 @@ static struct rti_member *find_first(const struct rti_member_table *table,
 	return first;
 }
 
+void rti_memory_count_relatives(struct rti_member_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		table->members[i].memory.sum.relatives = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct rti_member *m = &table->members[i];
+
+		if (m->memory.is_present && m->memory.parent && !m->memory.has_parents_space)
+			find_first(table, m)->memory.sum.relatives++;
+	}
+}
+
+/* The parent that was found last. Members with the same parent mostly stand side by side. */
+struct last_parent {
+	int32_t pid; /* 0: none yet */
+	struct rti_memory_part *memory;
+};
+
+/* Returns NULL if the member shares with no parent, or that has no memory. */
+static struct rti_memory_part *find_parent(const struct rti_member_table *table,
+                                           const struct rti_memory_part *m,
+                                           struct last_parent *last)
+{
+	struct rti_member *parent;
+
+	if (!m->parent)
+		return NULL;
+	if (last->pid != m->parent) {
+		parent = rti_member_find(table, m->parent);
+		last->pid = m->parent;
+		last->memory = parent && parent->memory.is_present ? &parent->memory : NULL;
+	}
+	return last->memory;
+}
+
 /* Members stand in the order in which they were forked. What their parent copied between two forks
  * those forked before still have as it was. */
-static void add_to_parent(struct rti_member_table *table, const struct rti_memory_part *m)
+static void add_to_parent(const struct rti_memory_part *m, struct rti_memory_part *p)
 {
-	struct rti_member *parent = rti_member_find(table, m->parent);
-	struct rti_memory_part *p;
-
-	if (!parent || !parent->memory.is_present)
-		return;
-	p = &parent->memory;
 	if (p->sum.has_given)
 		p->sum.left_behind +=
 		    rti_min(p->sum.last_inherited,
@@ -305,13 +334,9 @@ static uint64_t copied_pages(const struct rti_memory_part *m)
 
 /* Inherited pages that its parent may not have any more: one of the two has copied or released
  * them. */
-static uint64_t parted_pages_max(const struct rti_member_table *table,
-                                 const struct rti_memory_part *m)
+static uint64_t parted_pages_max(const struct rti_memory_part *m, const struct rti_memory_part *p)
 {
-	const struct rti_member *parent = m->parent ? rti_member_find(table, m->parent) : NULL;
-	const struct rti_memory_part *p = parent ? &parent->memory : NULL;
-
-	if (!p || !p->is_present)
+	if (!p)
 		return inherited_now(m);
 	return rti_min(inherited_now(m),
 	               m->parted + m->look.faults +
@@ -319,7 +344,7 @@ static uint64_t parted_pages_max(const struct rti_member_table *table,
 	                   rti_subtract_saturated(p->released, m->parent_released));
 }
 
-static void add_member(const struct rti_member_table *table, struct rti_memory_part *m,
+static void add_member(struct rti_memory_part *m, const struct rti_memory_part *parent,
                        struct rti_memory_sums *out)
 {
 	uint64_t anon = rti_memory_anon_pages(&m->look),
@@ -334,7 +359,7 @@ static void add_member(const struct rti_member_table *table, struct rti_memory_p
 	out->copied_pages += copied_pages(m);
 	out->anon_pages += own + rti_subtract_saturated(m->sum.given, anon);
 	out->anon_pages_min += m->is_founder ? anon : rti_subtract_saturated(anon, m->found_pages);
-	out->anon_pages_max += own + parted_pages_max(table, m);
+	out->anon_pages_max += own + parted_pages_max(m, parent);
 	out->shared_pages += m->look.shared_pages;
 	out->shared_pages_max = rti_max(out->shared_pages_max, m->look.shared_pages);
 	out->shmem_pages_max = rti_max(out->shmem_pages_max, m->look.shmem_pages);
@@ -342,25 +367,31 @@ static void add_member(const struct rti_member_table *table, struct rti_memory_p
 
 void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
 {
+	struct last_parent last = { 0 };
 	uint64_t largest = 0;
 
 	*out = (struct rti_memory_sums){ 0 };
-	for (size_t i = 0; i < table->count; i++)
-		table->members[i].memory.sum = (struct rti_memory_sum_part){ 0 };
 	for (size_t i = 0; i < table->count; i++) {
-		const struct rti_member *m = &table->members[i];
+		struct rti_memory_sum_part *sum = &table->members[i].memory.sum;
 
-		if (!m->memory.is_present || !m->memory.parent || m->memory.has_parents_space)
+		*sum = (struct rti_memory_sum_part){ .relatives = sum->relatives };
+	}
+	for (size_t i = 0; i < table->count; i++) {
+		const struct rti_memory_part *m = &table->members[i].memory;
+		struct rti_memory_part *parent;
+
+		if (!m->is_present || m->has_parents_space)
 			continue;
-		add_to_parent(table, &m->memory);
-		find_first(table, m)->memory.sum.relatives++;
+		parent = find_parent(table, m, &last);
+		if (parent)
+			add_to_parent(m, parent);
 	}
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_memory_part *m = &table->members[i].memory;
 
 		if (!m->is_present)
 			continue;
-		add_member(table, m, out);
+		add_member(m, find_parent(table, m, &last), out);
 		largest = rti_max(largest, rti_memory_anon_pages(&m->look));
 	}
 	out->anon_pages += out->copied_pages;

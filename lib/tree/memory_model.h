@@ -53,8 +53,11 @@ bool rti_memory_looks_alike(const struct rti_memory_look *a, const struct rti_me
 
 void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out);
 
+/* Count the members that share with the first of each family. */
+void rti_memory_count_relatives(struct rti_member_table *table);
+
 /* The estimate of one member's part of sums.anon_pages: pages that it shares are divided among all
- * that do. After rti_memory_sum(). */
+ * that do. After rti_memory_sum() and rti_memory_count_relatives(). */
 uint64_t rti_memory_anon_share(const struct rti_member_table *table, const struct rti_member *m);
 
 /* The PSS of all members was read: their anonymous pages are so many. Sets the copies right. After

@@ -32,7 +32,7 @@ struct rti_memory_sum_part {
 	/* Of the one added last. */
 	uint64_t last_copies, last_inherited;
 	/* Of a member that has inherited from no member: those that share with it, over any number
-	 * of forks. */
+	 * of forks. Counted by rti_memory_count_relatives(), and kept until then. */
 	uint32_t relatives;
 	bool has_given;
 };

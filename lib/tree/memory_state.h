@@ -11,7 +11,8 @@
 #include "tree/memory_judge.h"
 #include "tree/memory_model.h"
 
-/* Written by memory.c, but for executables and has_outside_sharer: memory_note.c, too. */
+/* Written by memory.c, but for executables and has_outside_sharer: memory_note.c, too. The scale of
+ * the shares is written by memory_figures.c, and cleared by memory.c. */
 struct rti_memory_state {
 	bool is_modelled; /* PSS or the peak of the tree is wanted */
 	bool may_read;    /* PSS may be read */
@@ -30,8 +31,15 @@ struct rti_memory_state {
 	/* The longest that a sample has taken until all members were read. */
 	uint64_t longest_ns;
 	struct rti_memory_sums sums;
-	/* The shares of the members, times this, add up to the estimate of the anonymous pages. */
+	uint64_t summed_changes; /* rti_tree.memory_changes by then */
+	/* What was read, summed up last, and as of which change and drift. */
+	struct rti_pss_sum reads;
+	uint64_t reads_changes, reads_drift;
+	bool are_reads_lasting; /* they are the same at any time, if nothing changes */
+	/* The shares of the members, times this, add up to the estimate of the anonymous pages. For
+	 * rows alone, so it is found out only if there are any. */
 	double share_scale;
+	bool has_share_scale; /* as of the last sample */
 	struct rti_memory_moment moment;
 	/* What was read has set the model right just now: so much had been too much. */
 	bool was_calibrated;

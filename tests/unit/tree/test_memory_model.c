@@ -423,6 +423,7 @@ static uint64_t sum_shares(void)
 {
 	uint64_t sum = 0;
 
+	rti_memory_count_relatives(&world.table);
 	for (size_t i = 0; i < world.table.count; i++) {
 		if (world.table.members[i].memory.is_present)
 			sum += rti_memory_anon_share(&world.table, &world.table.members[i]);
@@ -436,6 +437,7 @@ START_TEST(pages_of_a_fork_are_divided_among_those_that_share_them)
 	for (int i = 1; i < 4; i++)
 		pages_fork(0, i);
 	pages_look();
+	rti_memory_count_relatives(&world.table);
 	for (int i = 0; i < 4; i++)
 		ck_assert_uint_eq(rti_memory_anon_share(&world.table, pages_member(i)), 100);
 	pages_grow(1, 60);
