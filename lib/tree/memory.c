@@ -25,6 +25,7 @@ void rti_memory_init(struct rti_tree *tree, uint64_t want)
 	state->is_modelled = want & (RT_HAS_PSS | RT_HAS_PEAK_TREE);
 	state->may_read = want & RT_HAS_PSS && !(tree->ctx->flags & RT_OPT_NO_PSS_READS);
 	state->root_pid = tree->table.count > 0 ? tree->table.members[0].pid : 0;
+	rti_note_memory_change(tree); /* nothing is summed up yet */
 }
 
 void rti_memory_set_root(struct rti_tree *tree, int32_t pid)
@@ -37,10 +38,15 @@ void rti_memory_free(struct rti_tree *tree)
 	rti_executables_free(&tree->memory.executables);
 }
 
+/* E.g.: members that ran, and have neither mapped nor touched a page, leave all sums as they
+ * were. */
 static void sum_model(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
 
+	if (state->is_modelled && state->summed_changes == tree->memory_changes)
+		return;
+	state->summed_changes = tree->memory_changes;
 	rti_memory_sum(&tree->table, &state->sums);
 	rti_executables_open(&state->executables);
 	for (size_t i = 0; i < tree->table.count; i++) {
@@ -50,6 +56,22 @@ static void sum_model(struct rti_tree *tree)
 			rti_executables_add(&state->executables, m->executable,
 			                    m->look.shared_pages);
 	}
+}
+
+static void sum_reads(struct rti_tree *tree, struct rti_pss_sum *out)
+{
+	struct rti_memory_state *state = &tree->memory;
+
+	if (!state->are_reads_lasting || state->reads_changes != tree->memory_changes ||
+	    state->reads_drift != tree->drift) {
+		rti_pss_sum(tree, &state->reads);
+		state->reads_changes = tree->memory_changes;
+		state->reads_drift = tree->drift;
+		/* What could not be read is tried again, and a tree without memory is not old. */
+		state->are_reads_lasting =
+		    state->reads.has_all && state->reads.oldest_ns < tree->now_ns;
+	}
+	*out = state->reads;
 }
 
 /* Learn from the members that were read at this moment, unless they have changed meanwhile. */
@@ -97,6 +119,7 @@ static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
 		    tree, rti_memory_calibrate(&tree->table, &state->sums,
 		                               sum->anon_bytes / tree->ctx->platform->page_size));
 	}
+	rti_note_memory_change(tree);
 	sum_model(tree);
 	state->excess_file_bytes = rti_pages_to_bytes(
 	    tree, rti_subtract_saturated(file_pages, rti_executables_pages(&state->executables)));
@@ -230,7 +253,7 @@ void rti_memory_sample(struct rti_tree *tree)
 			state->moment.source = RT_PSS_CACHED;
 		return;
 	}
-	rti_pss_sum(tree, &sum);
+	sum_reads(tree, &sum);
 	has_read = rti_pss_read_due(tree, &sum);
 	measure(tree, &sum, has_read);
 	state->has_share_scale = false;
@@ -257,7 +280,7 @@ void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 	}
 	if (needs_shares(tree))
 		rti_memory_count_relatives(&tree->table);
-	rti_pss_sum(tree, &sum);
+	sum_reads(tree, &sum);
 	measure(tree, &sum, false);
 	if (state->moment.is_exact || state->moment.bytes <= peak_bytes || !are_samples_rare(tree))
 		return;

@@ -121,6 +121,7 @@ static void leave(struct rti_tree *tree, struct rti_member *m)
 	bool had_space = !m->memory.has_parents_space, has_forked = m->memory.forked > 0;
 	uint64_t shared = rti_memory_leave(&tree->table, m);
 
+	rti_note_memory_change(tree);
 	rti_note_drift(tree, had_space ? shared : 0);
 	/* What its children have from it they may still share with the process that forked it. */
 	if (m->pid == tree->memory.root_pid && !has_forked)
@@ -180,6 +181,7 @@ static void look_at_parent(struct rti_tree *tree, struct rti_member *parent)
 		rti_memory_note(tree, parent, &now);
 	else
 		parent->memory.look.faults = parent->memory.counted.faults = now.faults;
+	rti_note_memory_change(tree);
 }
 
 /* Of a tree, only the root was forked by another process. Of a list, any member may have been. */
@@ -204,7 +206,7 @@ static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_m
 				    tree, m, parent->memory.before_at_ns + tree->memory.longest_ns);
 	}
 	shared = rti_memory_join(&m->memory, &first, parent);
-
+	rti_note_memory_change(tree);
 	enter_program(tree, m, parent);
 	if (parent && shares_space(tree, m, parent, look))
 		m->memory.has_parents_space = true;
@@ -212,6 +214,24 @@ static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_m
 		rti_note_drift(tree, shared);
 	if (look->is_forked && has_parent_outside(tree, m, parent) && !tree->supervised.pid)
 		tree->memory.has_outside_sharer = true;
+}
+
+/* Whether a look leaves the sums as they are: it shows what the last one has shown, and both show
+ * it in full. The first after a read of PSS moves that on by what has changed while it was read. */
+static bool is_same(const struct rti_member *m, const struct rti_memory_look *now)
+{
+	const struct rti_memory_look *last = &m->memory.look;
+
+	return last->rss_pages == now->rss_pages && last->shared_pages == now->shared_pages &&
+	       last->shmem_pages == now->shmem_pages && last->faults == now->faults &&
+	       !last->is_torn && !now->is_torn && last->at_ns > m->pss.at_ns;
+}
+
+static void update(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *now)
+{
+	if (!is_same(m, now))
+		rti_note_memory_change(tree);
+	rti_note_drift(tree, rti_memory_update(&m->memory, now));
 }
 
 void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
@@ -240,7 +260,7 @@ void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
 	if (now.rss_pages == 0)
 		return;
 	if (memory->is_present)
-		rti_note_drift(tree, rti_memory_update(memory, &now));
+		update(tree, m, &now);
 	else
 		join(tree, m, &now);
 }
@@ -249,6 +269,7 @@ void rti_memory_forget(struct rti_tree *tree, struct rti_member *m)
 {
 	if (m->memory.is_present && tree->memory.is_modelled)
 		leave(tree, m);
+	rti_note_memory_change(tree);
 	m->memory.is_present = m->memory.is_unknown = false;
 	m->memory.look = (struct rti_memory_look){ 0 };
 }
@@ -285,6 +306,8 @@ void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m)
 	if (rti_is_supervisor(tree, m))
 		return;
 	/* What could not be read is not 0: it stays as it was. */
+	if (m->memory.is_unknown != !(f->valid & RT_HAS_RSS))
+		rti_note_memory_change(tree);
 	m->memory.is_unknown = !(f->valid & RT_HAS_RSS);
 	if (m->memory.is_unknown)
 		return;

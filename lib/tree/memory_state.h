@@ -51,6 +51,9 @@ struct rti_pss_rounds {
 	size_t next;          /* the member to read first if not all can be */
 	uint64_t tried_ns;    /* when the last round began */
 	uint64_t next_try_ns; /* before that, the budget does not allow to read what is due */
+	/* Before that, it does not spare what reading all of it anew would cost, unless something
+	 * has changed since. */
+	uint64_t next_spare_ns, spare_changes;
 };
 
 #endif

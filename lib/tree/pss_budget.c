@@ -73,10 +73,19 @@ uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)
 	return missing_ns > 0 ? (uint64_t)missing_ns / budget->share * 1000 : 0;
 }
 
+static uint64_t with_half_of_savings(const struct rti_pss_budget *budget, uint64_t cost_ns)
+{
+	return rti_add_saturated(cost_ns, rti_pss_saved_max_ns(budget) / 2);
+}
+
 bool rti_pss_can_spare(const struct rti_pss_budget *budget, uint64_t cost_ns)
 {
-	return rti_pss_can_afford(budget,
-	                          rti_add_saturated(cost_ns, rti_pss_saved_max_ns(budget) / 2));
+	return rti_pss_can_afford(budget, with_half_of_savings(budget, cost_ns));
+}
+
+uint64_t rti_pss_spare_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)
+{
+	return rti_pss_wait_ns(budget, with_half_of_savings(budget, cost_ns));
 }
 
 /* What some process has cost for swapped or huge pages must not set the price of all others at

@@ -51,6 +51,9 @@ uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns);
  * is not. */
 bool rti_pss_can_spare(const struct rti_pss_budget *budget, uint64_t cost_ns);
 
+/* How long it takes until that is so. */
+uint64_t rti_pss_spare_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns);
+
 /* A process was read, at this cost. */
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns);
 

@@ -89,6 +89,7 @@ static void read_member(struct rti_tree *tree, struct rti_member *m)
 	rti_pss_spend(&tree->pss_budget, rss_bytes, m->pss.cost_ns);
 	store_read(tree, m, err, &rollup);
 	rti_note_change(tree);
+	rti_note_memory_change(tree);
 }
 
 /* By how many pages its sharing with others may have changed since it was looked at; -ESRCH if it
@@ -217,20 +218,42 @@ static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 	return round;
 }
 
+/* Other processes may have changed what members share with them. Returns whether the budget spares
+ * what it costs to read all of it anew. */
+static bool can_spare_all(struct rti_tree *tree, struct round *out)
+{
+	struct rti_pss_rounds *rounds = &tree->pss_rounds;
+
+	if (tree->now_ns < rounds->next_spare_ns && rounds->spare_changes == tree->memory_changes)
+		return false;
+	*out = plan_round(tree, UINT64_MAX);
+	if (rti_pss_can_spare(&tree->pss_budget, out->cost_ns))
+		return true;
+	rounds->spare_changes = tree->memory_changes;
+	rounds->next_spare_ns =
+	    tree->now_ns + rti_pss_spare_wait_ns(&tree->pss_budget, out->cost_ns);
+	return false;
+}
+
+/* What was never read, or not for long. */
+static struct round plan_old(struct rti_tree *tree, const struct rti_pss_sum *sum)
+{
+	if (sum->has_all && tree->now_ns - sum->oldest_ns < RTI_PSS_REFRESH_NS)
+		return (struct round){ 0 };
+	return plan_round(tree, 0);
+}
+
 static struct round choose_round(struct rti_tree *tree, const struct rti_pss_sum *sum)
 {
+	struct round all;
+
 	if (tree->memory.needs_fresh_reads || has_no_limit(tree))
 		return plan_round(tree, UINT64_MAX);
 	if (!rti_memory_is_within_doubt(sum))
 		return plan_round(tree, tree->drift);
-	/* Other processes may have changed what members share with them. */
-	if (tree->now_ns > rti_memory_good_until_ns(sum)) {
-		struct round all = plan_round(tree, UINT64_MAX);
-
-		if (rti_pss_can_spare(&tree->pss_budget, all.cost_ns))
-			return all;
-	}
-	return plan_round(tree, 0); /* what was never read, or not for long */
+	if (tree->now_ns > rti_memory_good_until_ns(sum) && can_spare_all(tree, &all))
+		return all;
+	return plan_old(tree, sum);
 }
 
 /* Read what is due, from where the last round ended, for as long as the budget lasts. */

@@ -152,6 +152,8 @@ struct rti_tree {
 	/* Pages that members have come to share, or share no longer, so far. Counted up by the
 	 * functions below only. */
 	uint64_t drift;
+	/* Counts up whenever anything changes that the sums of memory are made of. */
+	uint64_t memory_changes;
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
 	struct rti_rows_state rows;
@@ -208,6 +210,12 @@ static inline void rti_note_change(struct rti_tree *tree)
 static inline void rti_note_drift(struct rti_tree *tree, uint64_t pages)
 {
 	tree->drift = rti_add_saturated(tree->drift, pages);
+}
+
+/* What is known of the memory of a member has changed, or what was read of it. */
+static inline void rti_note_memory_change(struct rti_tree *tree)
+{
+	tree->memory_changes++;
 }
 
 static inline uint64_t rti_pages_to_bytes(const struct rti_tree *tree, uint64_t pages)

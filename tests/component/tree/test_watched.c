@@ -57,6 +57,7 @@ static struct rt_metrics sample(struct rt_tracker *tracker)
 	struct rt_metrics m;
 
 	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+	check_memory_sums(tracker);
 	return m;
 }
 

@@ -112,7 +112,11 @@ struct rt_metrics take_sample(void)
 
 int try_sample(struct rt_metrics *out)
 {
-	return rt_sample(fix.tracker, out, sizeof(*out));
+	int err = rt_sample(fix.tracker, out, sizeof(*out));
+
+	if (err == 0)
+		check_memory_sums(fix.tracker);
+	return err;
 }
 
 uint64_t pages_to_bytes(uint64_t pages)

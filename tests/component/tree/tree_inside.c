@@ -9,6 +9,7 @@
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/new_members.h"
+#include "tree/pss_read.h"
 #include "tree/state.h"
 #include "tree/watched.h"
 #include "util/descendant_set.h"
@@ -45,6 +46,41 @@ void apply_final_peak(struct rt_tracker *tracker, int64_t maxrss_kib, int64_t in
 	const struct rt_rusage reaped = { .ru_maxrss = maxrss_kib };
 
 	rti_tree_apply_final_rusage(tracker->tree, &reaped, inherited_kib);
+}
+
+static void check_model_sums(struct rti_tree *tree)
+{
+	struct rti_memory_sums sums;
+
+	rti_memory_sum(&tree->table, &sums);
+	ck_assert_mem_eq(&sums, &tree->memory.sums, sizeof(sums));
+}
+
+static void check_read_sums(const struct rti_tree *tree)
+{
+	const struct rti_pss_sum *kept = &tree->memory.reads;
+	struct rti_pss_sum sum;
+
+	if (!tree->memory.are_reads_lasting || tree->memory.reads_changes != tree->memory_changes ||
+	    tree->memory.reads_drift != tree->drift)
+		return;
+	rti_pss_sum(tree, &sum);
+	ck_assert(sum.has_all && sum.has_kinds == kept->has_kinds && sum.error == kept->error);
+	ck_assert_uint_eq(sum.bytes, kept->bytes);
+	ck_assert_uint_eq(sum.anon_bytes, kept->anon_bytes);
+	ck_assert_uint_eq(sum.outside_bytes, kept->outside_bytes);
+	ck_assert_uint_eq(sum.doubt_bytes, kept->doubt_bytes);
+	ck_assert_uint_eq(sum.oldest_ns, kept->oldest_ns);
+}
+
+void check_memory_sums(struct rt_tracker *tracker)
+{
+	struct rti_tree *tree = tracker->tree;
+
+	if (!tree->memory.is_modelled)
+		return;
+	check_model_sums(tree);
+	check_read_sums(tree);
 }
 
 void begin_final_sample(struct rt_tracker *tracker)

@@ -36,6 +36,10 @@ struct tree_options get_tree_options(const struct rt_tracker *tracker);
 /* Apply a final account of the supervisor, in which only the peaks are not 0. */
 void apply_final_peak(struct rt_tracker *tracker, int64_t maxrss_kib, int64_t inherited_kib);
 
+/* Check that what the last sample or poll has kept of the memory of the members is what they add up
+ * to. */
+void check_memory_sums(struct rt_tracker *tracker);
+
 /* Make all samples from now on final: they put off nothing. */
 void begin_final_sample(struct rt_tracker *tracker);
 

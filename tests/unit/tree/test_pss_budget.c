@@ -317,6 +317,12 @@ START_TEST(half_of_the_savings_is_not_to_spare)
 	ck_assert(!rti_pss_can_spare(&fix.budget, SAVINGS_NS / 2 + 1));
 	spend(0, SAVINGS_NS / 2);
 	ck_assert(!rti_pss_can_spare(&fix.budget, 1));
+	ck_assert_uint_eq(rti_pss_spare_wait_ns(&fix.budget, MS), SECOND / 10);
+	pass(SECOND / 10 - 1);
+	ck_assert(!rti_pss_can_spare(&fix.budget, MS));
+	pass(1000);
+	ck_assert(rti_pss_can_spare(&fix.budget, MS));
+	ck_assert_uint_eq(rti_pss_spare_wait_ns(&fix.budget, MS / 2), 0);
 }
 END_TEST
 
