@@ -280,9 +280,8 @@ static uint64_t enclosing_growth_ns(struct rt_command *c, const struct rt_outcom
 static struct rti_completeness_known get_evidence(struct rt_command *c, const struct findings *f,
                                                   const struct rt_outcome *out)
 {
-	const struct rti_context *ctx = &c->tracker->ctx;
 	bool has_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && f->facts.cgroup_cpu_ns > 0;
-	uint64_t lag_ns = ctx->platform->cpu_count() * RTI_TICK_MAX_NS;
+	uint64_t lag_ns = f->facts.cgroup_lag_ns;
 	uint64_t in_cgroup_ns = f->facts.cgroup_cpu_ns + f->facts.cgroup_cpu_ns / 100 + lag_ns;
 
 	return (struct rti_completeness_known){

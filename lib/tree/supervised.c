@@ -283,6 +283,7 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 		.alive_peak = shared ? shared->alive_peak : 0,
 		.accounted_cpu_ns = sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
 		.cgroup_cpu_ns = tree->ledger.cgroup_user_ns + tree->ledger.cgroup_system_ns,
+		.cgroup_lag_ns = tree->supervised.cgroup_lag_ns,
 		.is_covered_by_cgroup = tree->ledger.is_covered_by_cgroup,
 		.memory_low_bytes = tree->peaks.low_bytes,
 		.memory_shared_max_bytes = tree->peaks.shared_max_bytes,

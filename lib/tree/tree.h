@@ -111,6 +111,7 @@ struct rti_tree_facts {
 	uint64_t alive_peak;
 	uint64_t accounted_cpu_ns; /* by the accounts of members alone, without the cgroup's */
 	uint64_t cgroup_cpu_ns;    /* by the cgroup's account alone; 0: it was not read */
+	uint64_t cgroup_lag_ns;    /* by how much the account of any cgroup may lag behind */
 	/* the cgroup's CPU time holds all that members' accounts do */
 	bool is_covered_by_cgroup;
 	uint64_t memory_low_bytes; /* the tree has held at least this much */
