@@ -73,6 +73,7 @@ class Session:
     """A started contender, which takes samples on request."""
 
     first_wall_ns: Optional[int] = None
+    first_cpu_ns: Optional[int] = None
     restarts = False
     """Whether each turn starts the program again, so that a warm-up has no effect."""
 
@@ -110,7 +111,7 @@ class DriverSession(Session):
         first = self.answer()
         if first[:1] != ["first"]:
             raise AssertionError(f"{self.name} printed {first}")
-        self.first_wall_ns = int(first[1])
+        self.first_wall_ns, self.first_cpu_ns = int(first[1]), int(first[2])
 
     def answer(self) -> List[str]:
         assert self.process.stdout and self.process.stderr
@@ -262,6 +263,7 @@ FLOOR_DEFAULT = of_driver("floor default", "the floor of all defaults", "bench-w
                           "default")
 FLOOR_STAT = of_driver("floor stat", "the floor: stat", "bench-with-floor", "stat")
 FLOOR_CHANGED = of_driver("floor changed", "the floor: what has run", "bench-with-floor", "changed")
+FLOOR_CLOCK = of_driver("floor clock", "raw reads of one CPU clock", "bench-with-floor", "clock")
 LIBPROC2 = of_driver("libproc2", "libproc2 (libproc2-dev)", "bench-with-libproc2", "-")
 PSUTIL = PsutilContender("psutil", "psutil (python3-psutil)",
                          (sys.executable, str(HERE / "programs/with_psutil.py"), "-"))
@@ -271,4 +273,5 @@ SAR = SysstatContender("sar", "sar (sysstat)", ("sar", "-u", "-w", "-r", "-q", "
 ALL: Dict[str, Contender] = {
     one.name: one
     for one in (RTRACK, RTRACK_TEXT, RTRACK_EACH, RTRACK_GPU, RTRACK_DEFAULT, RTRACK_DEFAULT_TEXT,
-                FLOOR, FLOOR_DEFAULT, FLOOR_STAT, FLOOR_CHANGED, LIBPROC2, PSUTIL, PIDSTAT, SAR)}
+                FLOOR, FLOOR_DEFAULT, FLOOR_STAT, FLOOR_CHANGED, FLOOR_CLOCK, LIBPROC2, PSUTIL,
+                PIDSTAT, SAR)}

@@ -90,6 +90,7 @@ class Use:
     sources: List[str] = dataclasses.field(default_factory=list)
     error: str = ""
     first_ns: List[int] = dataclasses.field(default_factory=list)
+    first_cpu_ns: List[int] = dataclasses.field(default_factory=list)
 
 
 Results = Dict[Tuple[str, str], Measured]
@@ -223,8 +224,10 @@ class Bench:
     def start_once(self, scenario: Scenario, contender: Contender, task: Task) -> None:
         session = contender.begin(task)
         try:
-            if session.first_wall_ns is not None:
-                self.use_of(scenario, contender).first_ns.append(session.first_wall_ns)
+            if session.first_wall_ns is not None and session.first_cpu_ns is not None:
+                use = self.use_of(scenario, contender)
+                use.first_ns.append(session.first_wall_ns)
+                use.first_cpu_ns.append(session.first_cpu_ns)
         finally:
             session.end()
 

@@ -13,11 +13,11 @@ import time
 from types import TracebackType
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple, Type
 
-from contenders import (ALL, FLOOR_CHANGED, FLOOR_DEFAULT, LIBPROC2, PSUTIL, RTRACK_DEFAULT,
-                        RTRACK_DEFAULT_TEXT, Contender, DriverSession, Task)
+from contenders import (ALL, FLOOR_CHANGED, FLOOR_CLOCK, FLOOR_DEFAULT, LIBPROC2, PSUTIL, RTRACK,
+                        RTRACK_DEFAULT, RTRACK_DEFAULT_TEXT, Contender, DriverSession, Task)
 from measure import Bench, Measured, WarmUp, raise_errors, ratio, subject_of, warm_up
 from scenarios import ACTIVE, HOT, Scenario, SubjectSpec
-from subjects import Subject
+from subjects import NotStarted, Subject
 
 FORKS = 200
 """Programs that start and end elsewhere in each second."""
@@ -26,7 +26,10 @@ LEAD_NS = 20 * MS
 """The time between an order and its first sample."""
 SECOND_MS, TENTH_MS = 1000, 100
 PEERS_MOST = 1000
-"""The largest tree that other tools sample each second. Larger ones would take them too long."""
+"""The largest tree that other tools sample each second. Larger ones would take them too long. Nor
+may a program keep that many files open, so that the floor is what tells which members ran."""
+LARGE = 20000
+TOO_MANY = "so many processes cannot be started here"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +45,10 @@ class Paced:
     does. Else it is measured from the second sample on."""
     at_most: Optional[float] = None
     """The target: the cost as a multiple of that of the floor."""
+    share_at_most: Optional[float] = None
+    """The target: percent of one CPU without PSS, which has a budget of 1 % of its own."""
+    clocks_at_least: Optional[float] = None
+    """The target: how many times it costs, without PSS, to read a CPU clock of each process."""
 
     @property
     def key(self) -> str:
@@ -60,13 +67,16 @@ class Paced:
 
     @property
     def floor(self) -> Contender:
-        return FLOOR_DEFAULT
+        return FLOOR_CLOCK if self.size > PEERS_MOST and self.kind == "tree" else FLOOR_DEFAULT
 
     @property
     def contenders(self) -> Sequence[Contender]:
         if self.kind == "system":
             return [RTRACK_DEFAULT, FLOOR_DEFAULT, LIBPROC2, PSUTIL]
+        if self.size > PEERS_MOST:
+            return [RTRACK_DEFAULT, RTRACK_DEFAULT_TEXT, RTRACK, FLOOR_CLOCK]
         found = [RTRACK_DEFAULT, RTRACK_DEFAULT_TEXT, FLOOR_DEFAULT, FLOOR_CHANGED]
+        found += [RTRACK, FLOOR_CLOCK] if self.clocks_at_least else []
         has_peers = self.size <= PEERS_MOST and (
             self.interval_ms >= SECOND_MS or self.size < PEERS_MOST)
         return [*found, LIBPROC2, PSUTIL] if has_peers else found
@@ -92,7 +102,9 @@ def system(crowd: int, interval_ms: int) -> Paced:
 
 
 def tree(title: str, size: int, interval_ms: int, percent: int, is_warm: bool = False) -> Paced:
-    return Paced(title, "tree", ("tree", size), interval_ms, percent, is_warm)
+    may_be_watched = is_warm and interval_ms < SECOND_MS and size == PEERS_MOST
+    return Paced(title, "tree", ("tree", size), interval_ms, percent, is_warm,
+                 clocks_at_least=10 if may_be_watched and percent == 5 else None)
 
 
 def of_tree(title: str, size: int, percent: int) -> List[Paced]:
@@ -109,17 +121,22 @@ FULL: List[Paced] = [
     *of_tree("1000 processes, 5 % ran", 1000, 5),
     *of_tree("1000 processes, all ran", 1000, 100),
     tree("1000 processes, idle", 1000, SECOND_MS, 0, True),
+    Paced(f"{LARGE} processes, 5 % ran", "tree", ("tree", LARGE), SECOND_MS, 5, True,
+          share_at_most=0.2),
 ]
 QUICK: List[Paced] = [system(10, 20), tree("10 processes, all ran", 10, 20, 100)]
 
 WARM_UP = WarmUp(runs=4500, samples=200, cpu_ns=0.5e9)
+LARGE_WARM_UP = WarmUp(runs=40 * LARGE, samples=40, cpu_ns=1e9)
+"""A few samples more than the library takes to watch a large tree."""
 SLOW, FAST = Pace(3, 3, WARM_UP), Pace(5, 8, WARM_UP)
 QUICK_PACE = Pace(2, 2, WarmUp(runs=20, samples=5, cpu_ns=0.1e9))
 
 
 def pace_of(scenario: Paced) -> Pace:
     if scenario.interval_ms >= SECOND_MS:
-        return SLOW
+        is_large = scenario.size > PEERS_MOST and scenario.kind == "tree"
+        return dataclasses.replace(SLOW, warm_up=LARGE_WARM_UP) if is_large else SLOW
     return FAST if scenario.interval_ms >= TENTH_MS else QUICK_PACE
 
 
@@ -187,6 +204,15 @@ def take_round(sessions: Dict[str, DriverSession], scenario: Paced, pace: Pace,
 
 
 def run(bench: Bench, scenario: Paced) -> None:
+    try:
+        measure(bench, scenario)
+    except NotStarted:
+        if scenario.size <= PEERS_MOST:
+            raise
+        bench.record(scenario.key, "all", TOO_MANY)
+
+
+def measure(bench: Bench, scenario: Paced) -> None:
     pace = pace_of(scenario)
     with contextlib.ExitStack() as stack:
         subject = stack.enter_context(subject_of(scenario.subject))
@@ -207,6 +233,12 @@ def run(bench: Bench, scenario: Paced) -> None:
 def cost_us(bench: Bench, scenario: Paced, name: str) -> Optional[float]:
     found = bench.results.get((scenario.key, name))
     return statistics.median(found.cpu_ns) / 1e3 if found else None
+
+
+def share(bench: Bench, scenario: Paced, name: str) -> Optional[float]:
+    """Return percent of one CPU."""
+    us = cost_us(bench, scenario, name)
+    return None if us is None else us / scenario.interval_ms / 10
 
 
 def times(bench: Bench, scenario: Paced, a: str, b: str) -> Optional[float]:

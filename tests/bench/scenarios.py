@@ -155,11 +155,11 @@ SMALL_USES: List[Scenario] = [
 ]
 
 
-def all_ran_by_us(size: int) -> Scenario:
-    return Scenario(f"{size} processes, all ran", ("tree", size), "tree", False, ACTIVE, 100,
+def all_ran_by_us(size: int, with_pss: bool = False) -> Scenario:
+    return Scenario(f"{size} processes, all ran", ("tree", size), "tree", with_pss, ACTIVE, 100,
                     only_ours=True)
 
 
-USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(1000)]
+USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(1000), all_ran_by_us(1000, True)]
 """The scenarios with measured allocations and start."""
-QUICK_USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(100)]
+QUICK_USES: List[Scenario] = [*SMALL_USES, all_ran_by_us(100), all_ran_by_us(100, True)]

@@ -30,6 +30,10 @@ def children_of(pid: int) -> List[int]:
     return list(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
+class NotStarted(AssertionError):
+    """The processes could not be started. E.g.: there may not be so many."""
+
+
 class Subject:
     """A running subject; see subject.c for the kinds. The end of the with block ends it."""
 
@@ -45,7 +49,7 @@ class Subject:
         self.requests, self.replies = self.process.stdin, self.process.stdout
         if self.replies.readline() != b"ready\n":
             self.end()
-            raise AssertionError(f"{kind} {size} did not start")
+            raise NotStarted(f"{kind} {size} did not start")
 
     @property
     def pid(self) -> int:

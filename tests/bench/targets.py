@@ -111,6 +111,8 @@ GPU: Sequence[Case] = tuple(
 ALLOCATIONS: Sequence[Case] = (Case("one process", IDLE), Case("100 processes", IDLE_100),
                                ALL_TEXT, ALL_BPF, Case("the system", SYSTEM))
 MEMORY: Sequence[Case] = (Case("one process", ONE), ALL_TEXT, ALL_BPF, Case("the system", SYSTEM))
+FIRSTS: Sequence[Case] = (Case("1000 processes", ALL), Case("1000 processes, PSS", ALL_PSS))
+FIRST_MS = 15
 STARTS: Sequence[Case] = (Case("one process", IDLE), Case("the system", SYSTEM))
 PEERS = ("psutil", "libproc2", "resource-tracker")
 
@@ -175,6 +177,27 @@ class Targets:
                          got <= scenario.at_most if got is not None else None,
                          column=CONTENDERS["rtrack default"].what)
 
+    def shares(self) -> Iterator[Target]:
+        for scenario in paced.FULL:
+            if scenario.share_at_most is not None:
+                yield self.paced_row(scenario, "percent of one CPU",
+                                     f"at most {scenario.share_at_most:g} %",
+                                     paced.share(self.bench, scenario, "rtrack"),
+                                     at_most(scenario.share_at_most), " %")
+            if scenario.clocks_at_least is not None:
+                yield self.paced_row(scenario, "cheaper than a CPU clock of each, times",
+                                     f"at least {scenario.clocks_at_least:g}",
+                                     paced.times(self.bench, scenario, "floor clock", "rtrack"),
+                                     at_least(scenario.clocks_at_least))
+
+    def paced_row(self, scenario: paced.Paced, what: str, target: str, got: Optional[float],
+                  is_met: Check, unit: str = "") -> Target:
+        found = self.bench.results.get((scenario.key, "rtrack"))
+        return Target(f"{scenario.title}, each {scenario.interval_ms} ms, once warm: {what}",
+                      target, ABSENT if got is None else figure(got) + unit,
+                      is_met(got) if got is not None else None, column=CONTENDERS["rtrack"].what,
+                      read_by=read_by(found.sources) if found else "-")
+
     def floors(self) -> Iterator[Target]:
         for case, floor, bound in FLOORS:
             what = f"cost, times the {'floor of what has run' if floor != 'floor' else 'floor'}"
@@ -211,6 +234,7 @@ class Targets:
         yield from map(self.allocations, ALLOCATIONS)
         yield from map(self.memory, MEMORY)
         yield from map(self.start, STARTS)
+        yield from map(self.first, FIRSTS)
 
     def allocations(self, case: Case) -> Target:
         use = self.bench.uses.get((case.key, case.contender))
@@ -228,6 +252,16 @@ class Targets:
         ms = statistics.median(use.first_ns) / 1e6 if use and use.first_ns else None
         return self.row(case, "from the start of the program to the first sample", "under 2 ms", ms,
                         lambda got: got < 2, [], " ms")
+
+    def first(self, case: Case) -> Target:
+        use, floor = (self.bench.uses.get((case.key, one)) for one in (case.contender, "floor"))
+        ms = statistics.median(use.first_cpu_ns) / 1e6 if use and use.first_cpu_ns else None
+        found = self.row(case, "CPU time up to the first sample", f"at most {FIRST_MS} ms", ms,
+                         at_most(FIRST_MS), [], " ms")
+        if not floor or not floor.first_cpu_ns:
+            return found
+        raw = statistics.median(floor.first_cpu_ns) / 1e6
+        return dataclasses.replace(found, floor=f"{figure(raw)} ms")
 
     def overheads(self) -> Iterator[Target]:
         for method in commands.METHODS:
@@ -262,5 +296,5 @@ class Targets:
 
     def all(self) -> List[Target]:
         return [
-            *self.paces(), *self.floors(), *self.gpus(), *self.needs(), *self.faster(),
-            *self.overheads()]
+            *self.paces(), *self.shares(), *self.floors(), *self.gpus(), *self.needs(),
+            *self.faster(), *self.overheads()]

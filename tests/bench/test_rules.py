@@ -4,6 +4,7 @@ samples at an interval, and of what is left out for want of time."""
 import argparse
 import unittest
 from typing import List, Sequence, Tuple
+from unittest import mock
 
 import paced
 from bench import LATE, SAMPLES_END_S
@@ -11,9 +12,10 @@ from bench import Session as BenchSession
 
 from commands import Commands
 from contenders import ALL, Cost, Session
-from measure import QUICK, Bench, Measured, WarmUp, warm_up
+from measure import QUICK, Bench, Measured, Use, WarmUp, warm_up
 from report import Report
 from scenarios import ACTIVE, COLD, ONE, SINCE, THREADS, Scenario
+from subjects import NotStarted
 from targets import ALL as ALL_RAN
 from targets import Target
 
@@ -183,6 +185,40 @@ class Paces(unittest.TestCase):
     def test_row_of_what_was_not_measured_is_empty(self) -> None:
         report = Report(Bench(QUICK, lambda *_: None), Commands(), [])
         self.assertEqual(set(report.paced_row(self.scenario)[2:]), {"-"})
+
+
+class LargeTrees(unittest.TestCase):
+    scenario = next(one for one in paced.FULL if one.size == paced.LARGE)
+
+    def test_floor_reads_clocks_alone(self) -> None:
+        self.assertEqual(self.scenario.floor.name, "floor clock")
+        self.assertIn(self.scenario.floor, self.scenario.contenders)
+
+    def test_share_of_a_cpu_is_that_without_pss(self) -> None:
+        bench = Bench(QUICK, lambda *_: None)
+        for name, us in (("rtrack default", 12e3), ("rtrack", 1.9e3)):
+            bench.results[self.scenario.key, name] = Measured(cpu_ns=[us * 1e3])
+        got = next(one for one in Report(bench, Commands(), []).targets.all()
+                   if one.what.startswith(self.scenario.title))
+        self.assertEqual((got.result, got.verdict), ("0.19 %", "met"))
+
+    def test_tree_that_cannot_be_started_is_left_out(self) -> None:
+        notes: List[Tuple[str, str, str]] = []
+        bench = Bench(QUICK, lambda *note: notes.append(note))
+        with mock.patch("paced.subject_of", side_effect=NotStarted("too many")):
+            paced.run(bench, self.scenario)
+            self.assertRaises(NotStarted, paced.run, bench, paced.FULL[0])
+        self.assertEqual(notes, [(self.scenario.key, "all", paced.TOO_MANY)])
+
+
+class FirstSamples(unittest.TestCase):
+    def test_target_has_cpu_time_of_the_library_and_of_the_floor(self) -> None:
+        bench = Bench(QUICK, lambda *_: None)
+        for name, ms in (("rtrack", 14), ("floor", 11)):
+            bench.uses["tree-tree-1000-pss-active-100", name] = Use(first_cpu_ns=[ms * 10**6])
+        got = next(one for one in Report(bench, Commands(), []).targets.all()
+                   if one.what.startswith("1000 processes, PSS: CPU time up to"))
+        self.assertEqual((got.result, got.verdict, got.floor), ("14.0 ms", "met", "11.0 ms"))
 
 
 class Limits(unittest.TestCase):

@@ -9,6 +9,7 @@
  *   clocks     two CPU clocks of the process instead of stat
  *   changed    one CPU clock; and the rest of "clocks" only if that has advanced since the last
  *              sample
+ *   clock      one CPU clock, and no file of the process: which members have run
  *   default    as "clocks", and stat and status: all that a tracker has by default. PSS is not in
  *              it, since the library reads that as its budget of CPU time allows
  *
@@ -59,7 +60,7 @@ static int system_fds[SYSTEM_FILES], loadavg = -1, proc = -1, mountinfo = -1;
 static size_t system_files;
 static char *mount_points[MOUNTS_MAX];
 static size_t mounts;
-static bool has_clocks, only_changed, is_default, with_pss, is_system;
+static bool has_clocks, only_changed, only_clock, is_default, with_pss, is_system;
 static char buffer[1 << 16];
 
 static void read_file(int fd)
@@ -92,6 +93,10 @@ static void add_member(pid_t pid)
 		members = reallocarray(members, member_room, sizeof(*members));
 		if (!members)
 			fail_with_errno("memory");
+	}
+	if (only_clock) {
+		members[member_count++] = (struct member){ .pid = pid };
+		return;
 	}
 	members[member_count++] = (struct member){
 		.pid = pid,
@@ -200,6 +205,7 @@ void open_target(const struct target *target)
 	has_clocks = strcmp(target->variant, "stat") != 0;
 	is_default = strcmp(target->variant, "default") == 0;
 	only_changed = strcmp(target->variant, "changed") == 0;
+	only_clock = strcmp(target->variant, "clock") == 0;
 	with_pss = target->with_pss;
 	is_system = target->kind == KIND_SYSTEM;
 	if (is_system) {
@@ -228,7 +234,7 @@ static void sample_member(struct member *m)
 	if (has_clocks) {
 		int64_t clock = read_cpu_clock_ns(m->pid, CLOCK_SCHED);
 
-		if (only_changed && clock == m->clock)
+		if (only_clock || (only_changed && clock == m->clock))
 			return;
 		m->clock = clock;
 		read_cpu_clock_ns(m->pid, CLOCK_PROF);
