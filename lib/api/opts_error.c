@@ -265,7 +265,7 @@ static void add_cgroup_failure(struct rti_text *text, const char *name, int err)
 		rti_text_add(text, " in any hierarchy that is mounted.");
 		return;
 	case -EOPNOTSUPP:
-		rti_text_add(text, "No cgroup file system is mounted: mount cgroup v2, e.g. at"
+		rti_text_add(text, "No cgroup file system is mounted: mount cgroup v2 at"
 		                   " /sys/fs/cgroup.");
 		return;
 	case -EACCES:
