@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "os/kernel_abi.h"
+#include "os/platform.h"
 
 #define SMALL_BUFFER_BYTES (1 << 20)
 #define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel grants most users less */
@@ -48,8 +49,9 @@ static int send_request(int fd, uint32_t port, uint16_t data_len, uint32_t event
 
 /* Read the answer to a request, which has arrived before send() returns. In other namespaces there
  * is none. Answers to other sockets arrive here too, so compare the ack number: this socket's
- * request had its port there, which no other socket has. Returns 0 or -errno. */
-static int read_answer(int fd, uint32_t port)
+ * request had its port there, which no other socket has. *kernel_ns is when it was sent. Returns 0
+ * or -errno. */
+static int read_answer(int fd, uint32_t port, uint64_t *kernel_ns)
 {
 	char answer[MESSAGE_BYTES];
 	uint32_t what, error, ack;
@@ -64,6 +66,7 @@ static int read_answer(int fd, uint32_t port)
 		memcpy(&what, answer + RTI_EVENT_AT_WHAT, sizeof(what));
 		memcpy(&error, answer + RTI_EVENT_AT_DATA, sizeof(error));
 		memcpy(&ack, answer + ACK_OFFSET, sizeof(ack));
+		memcpy(kernel_ns, answer + RTI_EVENT_AT_TIME, sizeof(*kernel_ns));
 		if (what == RTI_EVENT_WHAT_NONE && ack == port + 1)
 			return -(int)error;
 	}
@@ -135,9 +138,29 @@ static void enlarge_buffer(int fd, unsigned also)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 }
 
+/* Send a request, and read the answer. Between the two readings of the caller's clock, the kernel
+ * has put the time of its own into the answer: if that is not between them, the caller is in a time
+ * namespace. Returns 0 or -errno. */
+static int request_all(int fd, uint32_t port, int64_t *ahead_ns)
+{
+	uint64_t before_ns = rti_monotonic_ns(), kernel_ns = 0, after_ns;
+	int err = send_request(fd, port, sizeof(uint32_t), 0);
+
+	if (err == 0)
+		err = read_answer(fd, port, &kernel_ns);
+	if (err < 0)
+		return err;
+	after_ns = rti_monotonic_ns();
+	*ahead_ns = 0;
+	if (kernel_ns < before_ns || kernel_ns > after_ns)
+		*ahead_ns = (int64_t)(before_ns + (after_ns - before_ns) / 2 - kernel_ns);
+	return 0;
+}
+
 /* Subscribe to all events first, since the kernel only answers that request, and then to fewer.
  * Kernels that cannot restrict the events ignore the second request. Returns 0 or -errno. */
-static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also, uint32_t events)
+static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also, uint32_t events,
+                     int64_t *ahead_ns)
 {
 	const struct rti_sockaddr_nl group = { .nl_family = AF_NETLINK,
 		                               .nl_groups = RTI_CN_IDX_PROC };
@@ -152,15 +175,14 @@ static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also
 	                 getsockname(fd, (struct sockaddr *)&self, &self_len) < 0))
 		err = -errno;
 	if (err == 0)
-		err = send_request(fd, self.nl_pid, sizeof(uint32_t), 0);
-	if (err == 0)
-		err = read_answer(fd, self.nl_pid);
+		err = request_all(fd, self.nl_pid, ahead_ns);
 	if (err == 0)
 		err = send_request(fd, self.nl_pid, 2 * sizeof(uint32_t), events);
 	return err;
 }
 
-static int open_events(int (*attach)(int fd, unsigned also), unsigned also, uint32_t events)
+static int open_events(int (*attach)(int fd, unsigned also), unsigned also, uint32_t events,
+                       int64_t *ahead_ns)
 {
 	int fd =
 	    socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, RTI_NETLINK_CONNECTOR);
@@ -168,14 +190,15 @@ static int open_events(int (*attach)(int fd, unsigned also), unsigned also, uint
 
 	if (fd < 0)
 		return -errno;
-	err = subscribe(fd, attach, also, events);
+	err = subscribe(fd, attach, also, events, ahead_ns);
 	if (err < 0)
 		close(fd);
 	return err < 0 ? err : fd;
 }
 
-int rti_events_open(unsigned also)
+int rti_events_open(unsigned also, int64_t *ahead_ns)
 {
+	int64_t unused_ns;
 	uint32_t events = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
 
 	if (also & RTI_EVENTS_FORKS_ALONE)
@@ -184,12 +207,14 @@ int rti_events_open(unsigned also)
 		events |= RTI_EVENT_WHAT_COMM;
 	if (also & RTI_EVENTS_TRACERS)
 		events |= RTI_EVENT_WHAT_TRACE;
-	return open_events(attach_filter, also, events);
+	return open_events(attach_filter, also, events, ahead_ns ? ahead_ns : &unused_ns);
 }
 
 int rti_events_open_threads(unsigned also)
 {
-	return open_events(attach_thread_filter, also, RTI_EVENT_WHAT_FORK);
+	int64_t unused_ns;
+
+	return open_events(attach_thread_filter, also, RTI_EVENT_WHAT_FORK, &unused_ns);
 }
 
 void rti_events_filter(int fd, unsigned also)

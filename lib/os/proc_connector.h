@@ -23,9 +23,12 @@
 
 /* Subscribe to all events from now on. also is a set of the flags above.
  *
+ * The times of events are those of CLOCK_MONOTONIC outside of time namespaces. *ahead_ns, if that is
+ * wanted, is how much the clock of the caller is ahead: 0 if the caller is in no time namespace.
+ *
  * Returns a non-blocking socket, which the caller owns and closes with rti_events_close(). Returns
  * -EPERM or -EOPNOTSUPP if events are not available to the caller, or another -errno. */
-int rti_events_open(unsigned also);
+int rti_events_open(unsigned also, int64_t *ahead_ns);
 
 /* Subscribe to the starts of threads, and to nothing else. Each is an RTI_EVENT_FORK with a tid
  * other than the pid. They have a socket of their own: threads start far more often than processes,

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define TIMESTAMP_OFFSET 44
-
 static uint32_t read_u32(const char *data, size_t at)
 {
 	uint32_t value;
@@ -55,7 +53,7 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 		return -EBADMSG;
 	event = (const char *)data + RTI_EVENT_AT_DATA;
 	len -= RTI_EVENT_AT_DATA;
-	memcpy(&out->monotonic_ns, (const char *)data + TIMESTAMP_OFFSET,
+	memcpy(&out->monotonic_ns, (const char *)data + RTI_EVENT_AT_TIME,
 	       sizeof(out->monotonic_ns));
 	out->tid = (int32_t)read_u32(event, 0);
 	out->pid = (int32_t)read_u32(event, 4);

@@ -30,6 +30,7 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 
 /* Offsets and values of fields in a message, also used by the socket filter. */
 #define RTI_EVENT_AT_WHAT 36
+#define RTI_EVENT_AT_TIME 44
 #define RTI_EVENT_AT_DATA 52
 #define RTI_EVENT_WHAT_NONE 0u /* the answer to a request */
 #define RTI_EVENT_WHAT_FORK 0x1u

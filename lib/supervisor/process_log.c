@@ -35,6 +35,7 @@ struct process_log {
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
 	int events, threads;  /* sockets, or -1 */
+	int64_t ahead_ns;     /* our clock, of that of the events */
 	uint64_t complete_ns; /* CLOCK_MONOTONIC until which no event was lost */
 	int batch_ms;
 };
@@ -123,11 +124,10 @@ static void handle_exit(const struct rti_process_event *event)
 	rts_process_log_record_zombie(event->pid);
 }
 
-static void handle_event(void *arg, const struct rti_process_event *event)
+static void handle_event(const struct rti_process_event *event)
 {
 	struct rti_process_record *record;
 
-	(void)arg;
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
 		handle_fork(event);
@@ -152,6 +152,15 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	}
 }
 
+static void convert_and_handle_event(void *arg, const struct rti_process_event *event)
+{
+	struct rti_process_event converted = *event;
+
+	(void)arg;
+	converted.monotonic_ns += (uint64_t)process_log->ahead_ns;
+	handle_event(&converted);
+}
+
 static unsigned wanted_events(void)
 {
 	return process_log->opts.has_list
@@ -164,7 +173,8 @@ static uint32_t subscribe(void)
 {
 	uint32_t batch_ms;
 
-	process_log->events = rti_events_open(wanted_events() | RTI_EVENTS_UNFILTERED);
+	process_log->events =
+	    rti_events_open(wanted_events() | RTI_EVENTS_UNFILTERED, &process_log->ahead_ns);
 	process_log->threads =
 	    process_log->events < 0 ? -1 : rti_events_open_threads(RTI_EVENTS_UNFILTERED);
 	if (process_log->events < 0)
@@ -290,7 +300,7 @@ static bool handle_events(void)
 
 	if (process_log->events < 0)
 		return false;
-	if (rti_events_drain(process_log->events, handle_event, NULL) == 0) {
+	if (rti_events_drain(process_log->events, convert_and_handle_event, NULL) == 0) {
 		process_log->complete_ns = begun_ns;
 		return true;
 	}

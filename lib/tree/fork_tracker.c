@@ -28,7 +28,7 @@ static void unsubscribe(struct rti_fork_tracker *tracker)
 int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker)
 {
 	*tracker = (struct rti_fork_tracker){ .fd = -1, .owner = own_pid() };
-	tracker->fd = rti_events_open(0);
+	tracker->fd = rti_events_open(0, NULL);
 	if (tracker->fd < 0)
 		return tracker->fd;
 	tracker->descendants = calloc(1, sizeof(*tracker->descendants));

@@ -22,7 +22,7 @@ static void subscribe(struct rti_tree *tree)
 {
 	struct rti_parents *parents = &tree->parents;
 
-	parents->fd = rti_events_open(RTI_EVENTS_FORKS_ALONE);
+	parents->fd = rti_events_open(RTI_EVENTS_FORKS_ALONE, NULL);
 	parents->is_unavailable = parents->fd < 0;
 	if (parents->fd < 0) {
 		parents->fd = -1;

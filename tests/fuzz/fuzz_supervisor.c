@@ -30,7 +30,7 @@ static char *memory;
 
 /* --- What takes the place of the system. --- */
 
-int __wrap_rti_events_open(unsigned also);
+int __wrap_rti_events_open(unsigned also, int64_t *ahead_ns);
 int __wrap_rti_events_open_threads(void);
 void __wrap_rti_events_close(int fd);
 uint32_t __wrap_rti_events_capacity(int fd);
@@ -54,9 +54,10 @@ int __wrap_fallocate(int fd, int mode, off_t offset, off_t len);
 int __wrap_fallocate64(int fd, int mode, off_t offset, off_t len);
 int __wrap_clock_gettime(clockid_t id, struct timespec *out);
 
-int __wrap_rti_events_open(unsigned also)
+int __wrap_rti_events_open(unsigned also, int64_t *ahead_ns)
 {
 	(void)also;
+	*ahead_ns = take_u8(in) & 1 ? 0 : (int64_t)take_u64(in);
 	return take_u8(in) < 250 ? MESSAGES_EVENTS_FD : -EPERM;
 }
 

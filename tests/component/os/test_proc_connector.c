@@ -115,7 +115,7 @@ static void subscribe_with(int events)
 
 static void subscribe(unsigned also)
 {
-	subscribe_with(rti_events_open(also));
+	subscribe_with(rti_events_open(also, NULL));
 }
 
 static void unsubscribe(void)
@@ -534,7 +534,7 @@ int main(void)
 	Suite *suite = suite_create("proc_connector");
 	TCase *received_case = suite_case(suite, "received"),
 	      *filtered_case = suite_case(suite, "filtered");
-	int fd = rti_events_open(0);
+	int fd = rti_events_open(0, NULL);
 	char why[128];
 
 	if (fd < 0) {
