@@ -150,11 +150,19 @@ int rti_fd_map_add_closes(const struct rti_fd_map *map, const int *keep, size_t 
 	return err ? err : add_closes_from(actions, last + 1);
 }
 
+int rti_fd_map_put(int fd, int target)
+{
+	/* dup2(2) onto itself does nothing. */
+	if (fd == target)
+		return fcntl(fd, F_SETFD, 0) < 0 ? errno : 0;
+	return dup2(fd, target) < 0 ? errno : 0;
+}
+
 static int apply_null(int target)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	return null < 0 || (null != target && dup2(null, target) < 0) ? errno : 0;
+	return null < 0 ? errno : rti_fd_map_put(null, target);
 }
 
 int rti_fd_map_apply(const struct rti_fd_map *map)
@@ -168,8 +176,8 @@ int rti_fd_map_apply(const struct rti_fd_map *map)
 			close(target);
 		else if (map->copies[i] == FD_NULL)
 			err = apply_null(target);
-		else if (dup2(map->copies[i], target) < 0)
-			err = errno;
+		else
+			err = rti_fd_map_put(map->copies[i], target);
 	}
 	return err;
 }

@@ -39,6 +39,10 @@ int rti_fd_map_add_closes(const struct rti_fd_map *map, const int *keep, size_t 
 int rti_fd_map_apply(const struct rti_fd_map *map);
 void rti_fd_map_apply_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count);
 
+/* In a child that was cloned: have the program get a descriptor under this number, which may be its
+ * own. Returns 0 or a positive errno. */
+int rti_fd_map_put(int fd, int target);
+
 /* Copy a descriptor to a number that is no target. Returns the copy, which is close-on-exec, or
  * -errno. */
 int rti_fd_map_copy(const struct rt_fd *fds, size_t count, int fd);

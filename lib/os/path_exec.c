@@ -22,17 +22,17 @@ static void touch(char *const *texts)
 }
 
 /* By syscall(2) alone, which maps no page between the two calls that it has not mapped before. */
-static int execute(const char *path, char **argv, int64_t *maxrss_kib)
+static int execute(const char *path, char **argv, char **envp, int64_t *maxrss_kib)
 {
 	struct rusage use = { 0 };
 
 	if (maxrss_kib && syscall(SYS_getrusage, RUSAGE_SELF, &use) == 0)
 		*maxrss_kib = use.ru_maxrss;
-	syscall(SYS_execve, path, argv, environ);
+	syscall(SYS_execve, path, argv, envp);
 	return errno;
 }
 
-int rti_path_exec(char **argv, int64_t *maxrss_kib)
+int rti_path_exec(char **argv, char **envp, int64_t *maxrss_kib)
 {
 	const char *dir = getenv("PATH"), *end;
 	size_t name_len = strlen(argv[0]) + 1, dir_len;
@@ -43,9 +43,10 @@ int rti_path_exec(char **argv, int64_t *maxrss_kib)
 	if (!argv[0][0])
 		return ENOENT;
 	touch(argv);
-	touch(environ);
+	envp = envp ? envp : environ;
+	touch(envp);
 	if (strchr(argv[0], '/'))
-		return execute(argv[0], argv, maxrss_kib);
+		return execute(argv[0], argv, envp, maxrss_kib);
 	for (dir = dir ? dir : "/bin:/usr/bin"; dir; dir = *end ? end + 1 : NULL) {
 		end = strchrnul(dir, ':');
 		dir_len = (size_t)(end - dir);
@@ -55,7 +56,7 @@ int rti_path_exec(char **argv, int64_t *maxrss_kib)
 		path[dir_len] = '/';
 		/* An empty entry of PATH is the working directory. */
 		memcpy(path + dir_len + (dir_len > 0), argv[0], name_len);
-		error = execute(path, argv, maxrss_kib);
+		error = execute(path, argv, envp, maxrss_kib);
 		if (error == EACCES)
 			is_refused = true;
 		else if (error != ENOENT && error != ENOTDIR)

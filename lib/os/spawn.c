@@ -161,7 +161,7 @@ static int open_as(const char *path, int flags, int target)
 {
 	int fd = open(path, flags | O_CLOEXEC);
 
-	return fd < 0 || dup2(fd, target) < 0 ? errno : 0;
+	return fd < 0 ? errno : rti_fd_map_put(fd, target);
 }
 
 /* Standard output first, as in posix_spawn(3): see spawn.c. */
@@ -170,17 +170,17 @@ static int set_descriptors(const struct rti_spawn *opts, const struct rti_fd_map
 	const int keep_fds[] = { opts->keep_fd[0], opts->keep_fd[1], dir };
 	int err = 0;
 
-	if (opts->stdout_fd >= 0 && dup2(opts->stdout_fd, STDOUT_FILENO) < 0)
-		return errno;
-	if (opts->is_quiet)
+	if (opts->stdout_fd >= 0)
+		err = rti_fd_map_put(opts->stdout_fd, STDOUT_FILENO);
+	if (err == 0 && opts->is_quiet)
 		err = open_as("/dev/null", O_RDONLY, STDIN_FILENO);
 	if (err == 0 && opts->is_quiet)
 		err = open_as("/dev/null", O_WRONLY, STDERR_FILENO);
 	if (err == 0)
 		err = rti_fd_map_apply(map);
 	for (int i = 0; err == 0 && i < 2; i++)
-		if (opts->keep_fd[i] > 0 && fcntl(opts->keep_fd[i], F_SETFD, 0) < 0)
-			err = errno;
+		if (opts->keep_fd[i] > 0)
+			err = rti_fd_map_put(opts->keep_fd[i], opts->keep_fd[i]);
 	if (err == 0 && opts->has_only_fds)
 		rti_fd_map_apply_closes(map, keep_fds, 3);
 	return err;
@@ -200,10 +200,24 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* In the child. execve(2) does not modify these, but its prototype lacks the const. Returns the errno
+ * of what has failed. */
+static int execute(const struct rti_spawn *opts, int dir)
+{
+	char **argv = (char **)(uintptr_t)opts->argv, **envp = (char **)(uintptr_t)opts->envp;
+	char path[RTI_DESCRIPTOR_PATH_MAX];
+
+	if (opts->use_path && !opts->file)
+		return rti_path_exec(argv, envp, NULL);
+	if (opts->file)
+		rti_origin_descriptor_path(dir, opts->file->name, path);
+	execve(opts->file ? path : argv[0], argv, envp ? envp : environ);
+	return errno;
+}
+
 /* In the child. Returns the errno of what has failed. */
 static int set_up_and_execute(const struct rti_spawn *opts, const struct rti_fd_map *map, int dir)
 {
-	char path[RTI_DESCRIPTOR_PATH_MAX];
 	int err = set_descriptors(opts, map, dir);
 
 	if (err)
@@ -215,15 +229,7 @@ static int set_up_and_execute(const struct rti_spawn *opts, const struct rti_fd_
 	else if (opts->has_new_group)
 		setpgid(0, 0);
 	reset_signals();
-	/* execve(2) does not modify these, but its prototype lacks the const. */
-	if (opts->envp)
-		environ = (char **)(uintptr_t)opts->envp;
-	if (opts->file) {
-		rti_origin_descriptor_path(dir, opts->file->name, path);
-		execve(path, (char **)(uintptr_t)opts->argv, environ);
-		return errno;
-	}
-	return rti_path_exec((char **)(uintptr_t)opts->argv, NULL);
+	return execute(opts, dir);
 }
 
 /* The parent sleeps until the child has executed the program (CLONE_VFORK). They share no memory

@@ -176,7 +176,7 @@ static int execute(const struct rts_launch_opts *opts, struct launch *launch)
 	reset_signals(opts, launch->is_clear);
 	if (opts->envp)
 		environ = opts->envp;
-	return rti_path_exec(opts->argv, &launch->maxrss_kib);
+	return rti_path_exec(opts->argv, NULL, &launch->maxrss_kib);
 }
 
 /* The program is in the cgroup from its first instruction on. The supervisor is not in it, so what

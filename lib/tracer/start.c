@@ -62,6 +62,6 @@ int rtt_start(int argc, char **argv)
 		say(socket, RTI_TRACER_FILTERED, error);
 		return FAILED;
 	}
-	say(socket, RTI_TRACER_EXECUTED, rti_path_exec(argv + 5, NULL));
+	say(socket, RTI_TRACER_EXECUTED, rti_path_exec(argv + 5, NULL, NULL));
 	return FAILED;
 }

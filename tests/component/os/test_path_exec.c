@@ -62,7 +62,7 @@ static int execute_with(const char *path, const char *name, const char *argument
 			setenv("PATH", path, 1);
 		else
 			unsetenv("PATH");
-		_exit(rti_path_exec(argv, NULL));
+		_exit(rti_path_exec(argv, NULL, NULL));
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status));

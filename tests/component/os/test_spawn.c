@@ -271,6 +271,28 @@ START_TEST(output_with_standard_descriptors_closed_is_read)
 }
 END_TEST
 
+/* The number of the target is that of the next descriptor that the child opens. */
+START_TEST(null_device_takes_the_lowest_free_number)
+{
+	const int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const struct rt_fd fds[] = { { .target = lowest, .source = -2 } };
+	const struct rti_spawn how = { .argv = SH("for fd in 3 4 5 6 7 8 9; do"
+		                                  " test /proc/$$/fd/$fd -ef /dev/null && exit 7;"
+		                                  " done"),
+		                       .stdout_fd = -1,
+		                       .fds = fds,
+		                       .fd_count = 1,
+		                       .has_only_fds = true };
+	int32_t pid;
+
+	ck_assert_int_ge(lowest, 3);
+	ck_assert_int_lt(lowest, 10);
+	close(lowest);
+	ck_assert_int_eq(rti_spawn(&how, &pid), 0);
+	ck_assert_int_eq(WEXITSTATUS(wait_for_status(pid)), 7);
+}
+END_TEST
+
 START_TEST(output_beyond_the_pipe_size_is_read_whole)
 {
 	struct rti_spawn how = {
@@ -369,6 +391,7 @@ int main(void)
 	tcase_add_checked_fixture(output, NULL, tear_down);
 	tcase_add_test(output, quiet_program_has_null_device_as_stdin_and_stderr);
 	tcase_add_test(output, output_with_standard_descriptors_closed_is_read);
+	tcase_add_test(output, null_device_takes_the_lowest_free_number);
 	tcase_add_test(output, output_beyond_the_pipe_size_is_read_whole);
 	tcase_add_test(output, output_without_end_fails_with_efbig);
 	tcase_add_test(output, program_that_fails_returns_eio);
