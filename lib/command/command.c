@@ -89,8 +89,8 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *progra
 }
 
 /* -EACCES and -ENOENT mean the program, so what a method needs and cannot have is -EOPNOTSUPP.
- * E.g.: a cgroup that may not be made. What is short, e.g. descriptors, and what is wrong with the
- * supervisor stays what it is. */
+ * E.g.: a cgroup that may not be made. What is short, e.g. descriptors, what is wrong with the
+ * supervisor, and what the caller hands over for the program stays what it is. */
 static int method_error(int err)
 {
 	switch (err) {
@@ -102,6 +102,8 @@ static int method_error(int err)
 	case -EMFILE:
 	case -ENFILE:
 	case -EAGAIN:
+	case -E2BIG:
+	case -EBADF:
 		return err;
 	default:
 		return -EOPNOTSUPP;
