@@ -19,7 +19,8 @@ from rtrack_command import PATIENCE_S, RTRACK, Case, Row, python, rtrack
 METHODS = ("auto", "poll", "wait", "cgroup")
 SEVEN = ("sh", "-c", "exit 7")
 # What every subcommand does without much output.
-EACH = (("system", "-q", "--count", "1"), ("attach", "-q", "--count", "1", str(os.getpid())),
+EACH = (("system", "-q", "-i", "0.05", "--count", "1"),
+        ("attach", "-q", "-i", "0.05", "--count", "1", str(os.getpid())),
         ("info",), ("rusage",))
 
 
@@ -358,8 +359,9 @@ class ClosedDescriptors(Conditions):
 
     def test_files_that_are_asked_for_are_written_by_each_subcommand(self) -> None:
         for number, fds in enumerate(((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))):
-            for words in (("run", "-q"), ("system", "-q", "--count", "1"),
-                          ("attach", "-q", "--count", "1"), ("trace", "-q")):
+            for words in (("run", "-q"), ("system", "-q", "-i", "0.05", "--count", "1"),
+                          ("attach", "-q", "-i", "0.05", "--count", "1"),
+                          ("trace", "-q")):
                 path = self.dir / f"{words[0]}-{number}"
                 program = {"run": SEVEN, "trace": SEVEN, "attach": (str(os.getpid()),)}
                 done = rtrack(*words, "-o", path, *program.get(words[0], ()),
