@@ -288,26 +288,36 @@ class Placement(Group):
 class Leaving(Group):
     """The program moves itself out of a hierarchy. The figures of that one are lower bounds."""
 
+    # The library looks at running members five times a second: a row of 0.3 s has a look.
+    SEE_ROWS = """
+import os, time
+def see_rows(count):
+    def lines():
+        return open({series!r}, "rb").read().count(b"\\n") if os.path.exists({series!r}) else 0
+    wanted, ends = lines() + count + 1, time.monotonic() + {patience}
+    while lines() < wanted and time.monotonic() < ends:
+        time.sleep(0.005)
+"""
+
     # Moves to the parent, and runs for longer than the library takes to look.
     MOVE = """
-import time
 for path in {paths!r}:
     with open(path + "/cgroup.procs", "w") as file:
         file.write("0")
-time.sleep(1)
+see_rows(2)
 """
 
     # The same by a child that no process waits for.
     MOVE_UNWAITED = """
-import os, signal, time
+import signal
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 if os.fork() == 0:
     for path in {paths!r}:
         with open(path + "/cgroup.procs", "w") as file:
             file.write("0")
-    time.sleep(1)
+    see_rows(2)
     os._exit(0)
-time.sleep(1.5)
+see_rows(4)
 """
 
     def leave(self, *names: str, program: str = MOVE) -> Row:
@@ -315,7 +325,14 @@ time.sleep(1.5)
         if missing:
             self.skipTest(f"needs a hierarchy of {missing}")
         paths = [str(places_of(os.getpid())[name]) for name in names]
-        return self.finish(self.start_group(program.format(paths=paths)))
+        return self.finish(self.start_group(self.moving(program, paths), *self.in_rows()))
+
+    def moving(self, program: str, paths: List[str]) -> str:
+        return self.SEE_ROWS.format(series=str(self.dir / "series"), patience=PATIENCE_S) + (
+            program.format(paths=paths))
+
+    def in_rows(self) -> List[str]:
+        return ["-q", "-i", "0.3", "-o", str(self.dir / "series")]
 
     def test_program_that_leaves_memory_of_v1_has_partial_memory_alone(self) -> None:
         got = self.leave("memory")
@@ -346,9 +363,8 @@ time.sleep(1.5)
             hide_v2()
 
         for paths, is_known in (([], True), ([mounts()["cpuacct"]], False)):
-            got = self.summary("run", "--accounting", "wait",
-                               *python(self.MOVE_UNWAITED.format(paths=paths)),
-                               preexec_fn=join)
+            got = self.summary("run", "--accounting", "wait", *self.in_rows(),
+                               *python(self.moving(self.MOVE_UNWAITED, paths)), preexec_fn=join)
             self.assertEqual(got["accounting"]["cpu_seconds_high"] is not None, is_known)
 
 

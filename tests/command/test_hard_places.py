@@ -457,10 +457,14 @@ class Stopped(Case):
 
     def test_row_after_pause_has_real_interval(self) -> None:
         path, summary_path = self.dir / "rows.jsonl", self.dir / "summary"
+        mark = self.dir / "mark"
+        code = (f"import os\nwhile os.path.exists({str(self.dir)!r}):"
+                f" os.path.exists({str(mark)!r}) and exit()")
         process = self.start([RTRACK, "run", "-i", "0.1", "-o", path, "--summary", "json",
-                              "--summary-file", summary_path, *python(busy(2.5))])
+                              "--summary-file", summary_path, *python(code)])
         wait_until(lambda: path.exists() and len(path.read_text().splitlines()) > 4)
         self.pause(process.pid)
+        mark.touch()
         self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
         rows, got = read_jsonl(path), json.loads(summary_path.read_text())
         gap = max(rows, key=lambda row: row["interval_seconds"])

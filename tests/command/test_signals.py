@@ -57,6 +57,14 @@ class Recorded(Case):
             self.addCleanup(self.kill, child)
         return process
 
+    def assert_forwarded_next(self, process: "subprocess.Popen[Any]", name: str) -> None:
+        """No signal that was sent before this one is forwarded. Signals that wait are delivered in
+        the order of their numbers, so that of this one is higher."""
+        process.send_signal(getattr(signal, name))
+        wait_until(lambda: len(self.recorded()) > 1)
+        self.assertEqual(self.recorded(), ["ready", name])
+        self.assertIsNone(process.poll())
+
     @staticmethod
     def kill(pid: int) -> None:
         if is_alive(pid):
@@ -104,9 +112,7 @@ class FromTheTerminal(Recorded):
         process = self.start_recorder()
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGQUIT)
-        time.sleep(0.3)
-        self.assertIsNone(process.poll())
-        self.assertEqual(self.recorded(), ["ready"])
+        self.assert_forwarded_next(process, "SIGUSR1")
         process.terminate()
         self.assertEqual(process.wait(timeout=PATIENCE_S), 42)
 
@@ -144,7 +150,7 @@ class FromTheTerminal(Recorded):
             output += piece
 
 
-class Inherited(Case):
+class Inherited(Recorded):
     """The command inherits the signal state of rtrack."""
 
     def state(self, **kwargs: Any) -> Dict[str, int]:
@@ -166,15 +172,12 @@ class Inherited(Case):
         self.assertEqual(self.state(preexec_fn=ignore)["SigIgn"], 0b111)
 
     def test_ignored_sighup_is_not_forwarded(self) -> None:
-        process = self.start([RTRACK, "run", "-q", "sleep", "30"],
-                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        wait_until(lambda: commands_of(process.pid))
-        time.sleep(0.1)
+        process = self.start_recorder(
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         process.send_signal(signal.SIGHUP)
-        time.sleep(0.2)
-        self.assertIsNone(process.poll())
+        self.assert_forwarded_next(process, "SIGUSR1")
         process.terminate()
-        process.wait(timeout=PATIENCE_S)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 42)
 
 
 class EndOfFollowing(Case):
@@ -197,11 +200,15 @@ class EndOfFollowing(Case):
 
 class Killed(Case):
     def test_command_after_sigkill_of_rtrack_runs_on(self) -> None:
-        mark = self.dir / "mark"
-        process = self.start([RTRACK, "run", "-q", "sh", "-c", f"sleep 0.5; touch {mark}"])
-        wait_until(lambda: commands_of(process.pid))
+        begun, go, mark = (self.dir / name for name in ("begun", "go", "mark"))
+        # It ends with the test, however that ends.
+        script = (f"touch {begun}; while [ -d {self.dir} ] && [ ! -e {go} ]; do sleep 0.02; done;"
+                  f" [ ! -e {go} ] || touch {mark}")
+        process = self.start([RTRACK, "run", "-q", "sh", "-c", script])
+        wait_until(begun.exists)
         process.kill()
         process.wait()
+        go.touch()
         wait_until(mark.exists)
 
 

@@ -230,9 +230,8 @@ class PidGetrusage(unittest.TestCase):
         child = os.fork()
         if child == 0:
             use_cpu(0.2)
-            signal.pause()
-        time.sleep(0.1)
-        wait_for_state(child, "S")
+            os.kill(os.getpid(), signal.SIGSTOP)
+        wait_for_state(child, "T")
         ours = rtrack.pid_getrusage(child)
         os.kill(child, signal.SIGKILL)
         _, _, final = os.wait4(child, 0)
@@ -346,9 +345,8 @@ class Trees(unittest.TestCase):
         child = os.fork()
         if child == 0:
             use_cpu(0.05)
-            signal.pause()
-        time.sleep(0.02)
-        wait_for_state(child, "S")
+            os.kill(os.getpid(), signal.SIGSTOP)
+        wait_for_state(child, "T")
         with rtrack.PidTracker(child) as tracker:
             before = tracker.sample()
             os.kill(child, signal.SIGKILL)

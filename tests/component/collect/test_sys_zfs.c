@@ -217,7 +217,7 @@ END_TEST
 /* A program that hangs delays the first sample briefly, is killed, and is not restarted at once. */
 START_TEST(zpool_that_hangs_is_killed_and_not_restarted_at_once)
 {
-	setup.timeout_ns = 2 * SECOND_NS; /* long enough for the run to be counted */
+	setup.timeout_ns = 5 * SECOND_NS; /* long enough for the run to be counted */
 	rti_sys_zfs_set_up(s.state, &setup);
 	write_counting_program("exec sleep 1000");
 	ck_assert_int_eq(sampler_take(&s), -ETIMEDOUT);

@@ -125,12 +125,13 @@ START_TEST(shortage_of_descriptors_is_a_limit)
 }
 END_TEST
 
-/* A server that does not answer. */
+/* A server that does not answer. Its thread ends with the process. */
 static int never_answer(const char *path, struct rti_space *out)
 {
 	(void)path;
 	(void)out;
-	sleep(1);
+	for (;;)
+		pause();
 	return -EIO;
 }
 
