@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds processes of the tree that have left the cgroup (v2) that the program was started in. */
+/* Finds processes of the tree that have left the cgroup (v2) that the program was started in.
+ *
+ * What the library is to know is also written to the shared memory, and never read from there:
+ * another process of the same user may write to it. See supervisor/record_list.c. */
 #include "supervisor/cgroup_watch.h"
 
 #include <string.h>
@@ -15,6 +18,7 @@
 #define NS_PER_S 1000000000u
 #define HELD_MAX 256 /* descriptors; a process may have 1024 */
 #define ROOT_ID 1    /* of the cgroup at the root of the hierarchy */
+#define PATH_BYTES sizeof(((struct rti_shared_stats *)0)->cgroup_of_program)
 
 /* Invariant: written by the functions of this file only. */
 static struct {
@@ -23,6 +27,9 @@ static struct {
 	uint64_t samples_left, refilled_ns;
 	const char *directory; /* of the program's cgroup; "": it is that of the supervisor */
 	uint64_t own_id, id_of_program; /* of cgroups; 0: unknown */
+	bool has_paths;
+	char path[PATH_BYTES], path_of_program[PATH_BYTES]; /* as in the shared memory */
+	uint32_t left;                                      /* RTI_LEFT_ value */
 	/* Processes that are held by pidfd, in any order. */
 	struct held {
 		pid_t pid;
@@ -72,12 +79,15 @@ void rts_cgroup_watch_begin(struct rti_shared_stats *shared, const char *directo
 		return;
 	path = find_path(text);
 	len = path ? strlen(path) : 0;
-	if (!path || len + (name ? strlen(name) : 0) >= sizeof(shared->cgroup_of_program))
+	if (!path || len + (name ? strlen(name) : 0) >= PATH_BYTES)
 		return;
-	memcpy(shared->cgroup_of_supervisor, path, len + 1);
-	memcpy(shared->cgroup_of_program, path, len + 1);
+	memcpy(watch.path, path, len + 1);
+	memcpy(watch.path_of_program, path, len + 1);
 	if (name)
-		memcpy(shared->cgroup_of_program + len, name, strlen(name) + 1);
+		memcpy(watch.path_of_program + len, name, strlen(name) + 1);
+	watch.has_paths = true;
+	memcpy(shared->cgroup_of_supervisor, watch.path, PATH_BYTES);
+	memcpy(shared->cgroup_of_program, watch.path_of_program, PATH_BYTES);
 	shared->has_cgroup_paths = 1;
 }
 
@@ -86,6 +96,8 @@ void rts_cgroup_watch_end(void)
 	while (watch.held_count > 0)
 		rti_pidfd_close(watch.held[--watch.held_count].fd);
 	watch.own_id = watch.id_of_program = 0;
+	watch.has_paths = false;
+	watch.left = RTI_LEFT_NONE;
 	watch.samples_left = watch.refilled_ns = 0;
 }
 
@@ -99,21 +111,24 @@ static bool has_run(pid_t pid)
 	return watch.platform.cpu_clock(pid, &clock) == 0 && clock.total_ns > 0;
 }
 
+static void set_left(uint32_t left)
+{
+	watch.left = left;
+	watch.shared->left_cgroup = left;
+}
+
 void rts_cgroup_watch_check(pid_t pid)
 {
-	struct rti_shared_stats *shared = watch.shared;
 	const char *path;
 	char text[4096];
 
-	if (!shared->has_cgroup_paths || shared->left_cgroup == RTI_LEFT_OURS || !has_run(pid) ||
-	    rts_read_pid_file(shared, pid, "cgroup", text, sizeof(text)) <= 0)
+	if (!watch.has_paths || watch.left == RTI_LEFT_OURS || !has_run(pid) ||
+	    rts_read_pid_file(watch.shared, pid, "cgroup", text, sizeof(text)) <= 0)
 		return;
 	path = find_path(text);
-	if (!path || rti_cgroup_is_within(path, shared->cgroup_of_program))
+	if (!path || rti_cgroup_is_within(path, watch.path_of_program))
 		return;
-	shared->left_cgroup = rti_cgroup_is_within(path, shared->cgroup_of_supervisor)
-	                          ? RTI_LEFT_FOR_OURS
-	                          : RTI_LEFT_OURS;
+	set_left(rti_cgroup_is_within(path, watch.path) ? RTI_LEFT_FOR_OURS : RTI_LEFT_OURS);
 }
 
 static struct held *find_held(pid_t pid)
@@ -163,10 +178,8 @@ void rts_cgroup_watch_exit(pid_t pid, bool is_waited_for)
 	if (!held)
 		return;
 	if (!is_waited_for && rti_pidfd_cgroup_id(held->fd, &id) == 0 &&
-	    id != watch.id_of_program && !has_subgroups() &&
-	    watch.shared->left_cgroup != RTI_LEFT_OURS)
-		watch.shared->left_cgroup =
-		    watch.own_id == ROOT_ID ? RTI_LEFT_FOR_OURS : RTI_LEFT_OURS;
+	    id != watch.id_of_program && !has_subgroups() && watch.left != RTI_LEFT_OURS)
+		set_left(watch.own_id == ROOT_ID ? RTI_LEFT_FOR_OURS : RTI_LEFT_OURS);
 	let_go(held);
 }
 

@@ -32,6 +32,7 @@ struct process_log {
 	int64_t inherited_maxrss_kib;
 	pid_t program;
 	uint64_t program_end_ns;
+	bool has_leader_exit; /* as in the shared memory, which others may write to */
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
 	int events, threads;  /* sockets, or -1 */
@@ -92,6 +93,12 @@ static bool runs_without_leader(int32_t pid)
 	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
 }
 
+static void note_leader_exit(void)
+{
+	process_log->has_leader_exit = true;
+	process_log->opts.shared->has_leader_exit = 1;
+}
+
 static bool is_waited_for(const struct rti_process_event *event)
 {
 	return rts_wait_proof_exit(event,
@@ -108,7 +115,7 @@ static void handle_exit(const struct rti_process_event *event)
 	if (event->tid == event->pid &&
 	    rti_descendant_set_is_alive(&process_log->descendants, event->pid)) {
 		if (runs_without_leader(event->pid))
-			process_log->opts.shared->has_leader_exit = 1;
+			note_leader_exit();
 		rts_cgroup_watch_exit(event->pid, is_waited_for(event));
 		rti_descendant_set_exit(&process_log->descendants, event->pid);
 	}
@@ -228,7 +235,7 @@ void rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib)
 uint64_t rts_process_log_program_end_ns(void)
 {
 	rts_process_log_update();
-	return process_log->opts.shared->has_leader_exit ? 0 : process_log->program_end_ns;
+	return process_log->has_leader_exit ? 0 : process_log->program_end_ns;
 }
 
 void rts_process_log_end(void)

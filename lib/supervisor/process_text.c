@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the command lines and working directories of processes in the shared memory. */
+/* Keeps the command lines and working directories of processes in the shared memory.
+ *
+ * Another process of the same user may write to that memory: see supervisor/record_list.c. So how
+ * much of it is used is kept here, and the place of a text is checked when it is read back. */
 #include "supervisor/process_text.h"
 
 #include <fcntl.h>
@@ -18,6 +21,7 @@ static struct {
 	struct rti_shared_stats *shared;
 	const int *memory;
 	char *area;
+	uint64_t used; /* bytes */
 	uint64_t room; /* bytes that memory is allocated for */
 } texts;
 
@@ -26,13 +30,13 @@ void rts_process_text_begin(struct rti_shared_stats *shared, const int *memory)
 	texts.shared = shared;
 	texts.memory = memory;
 	texts.area = (char *)shared + RTI_TEXT_OFFSET;
-	texts.room = 0;
+	texts.used = texts.room = 0;
 }
 
 /* Allocate memory before it is written to: if it is full, writing would raise a signal. */
 static bool reserve(uint64_t len)
 {
-	while (texts.room - texts.shared->text_bytes < len) {
+	while (texts.room - texts.used < len) {
 		if (texts.room >= RTI_TEXT_BYTES_MAX ||
 		    fallocate(*texts.memory, 0, (off_t)(RTI_TEXT_OFFSET + texts.room),
 		              (off_t)BYTES_PER_ALLOCATION) < 0)
@@ -42,17 +46,27 @@ static bool reserve(uint64_t len)
 	return true;
 }
 
+/* Whether a record has this text already. */
+static bool has_text(const volatile struct rti_record_text *record, const char *text, uint32_t len)
+{
+	uint32_t at = record->at; /* read once: it may change after it was checked */
+
+	return record->len == len && at <= texts.used && len <= texts.used - at &&
+	       memcmp(texts.area + at, text, len) == 0;
+}
+
 /* Keep a text, unless it is what *before is already. Returns false if there is no room. */
 static bool keep(const char *text, uint32_t len, struct rti_record_text *before)
 {
-	if (len == before->len && memcmp(texts.area + before->at, text, len) == 0)
+	if (has_text(before, text, len))
 		return true;
 	*before = (struct rti_record_text){ 0 };
 	if (!reserve(len))
 		return false;
-	memcpy(texts.area + texts.shared->text_bytes, text, len);
-	*before = (struct rti_record_text){ (uint32_t)texts.shared->text_bytes, len };
-	texts.shared->text_bytes += len;
+	memcpy(texts.area + texts.used, text, len);
+	*before = (struct rti_record_text){ (uint32_t)texts.used, len };
+	texts.used += len;
+	texts.shared->text_bytes = texts.used;
 	return true;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the records of processes in the shared memory, and finds them by pid. */
+/* Keeps the records of processes in the shared memory, and finds them by pid.
+ *
+ * Another process of the same user may write to that memory where it cannot be sealed (before Linux
+ * 5.1). So the number of records is kept here, and the one in the shared memory is never read. */
 #include "supervisor/record_list.h"
 
 #include <errno.h>
@@ -18,7 +21,8 @@ static struct {
 	struct rti_shared_stats *shared;
 	const int *memory;
 	struct rti_process_record *records; /* in shared memory */
-	uint64_t room;                      /* records that memory is allocated for */
+	uint64_t count, skipped;
+	uint64_t room;    /* records that memory is allocated for */
 	uint32_t *number; /* by pid: index in records plus 1; 0: none. NULL: there is no list */
 } list;
 
@@ -27,7 +31,7 @@ int rts_record_list_begin(struct rti_shared_stats *shared, const int *memory)
 	list.shared = shared;
 	list.memory = memory;
 	list.records = (struct rti_process_record *)((char *)shared + RTI_SHARED_STATS_BYTES);
-	list.room = 0;
+	list.count = list.skipped = list.room = 0;
 	list.number = rts_table_new(NUMBER_BYTES);
 	return list.number ? 0 : -ENOMEM;
 }
@@ -56,7 +60,7 @@ static bool reserve(void)
 {
 	const uint64_t size = sizeof(struct rti_process_record);
 
-	if (list.shared->records < list.room)
+	if (list.count < list.room)
 		return true;
 	if (list.room >= RTI_RECORDS_MAX ||
 	    fallocate(*list.memory, 0, (off_t)(RTI_SHARED_STATS_BYTES + list.room * size),
@@ -76,14 +80,15 @@ struct rti_process_record *rts_record_add(int32_t pid, int32_t ppid, uint64_t st
 		return NULL;
 	if (!reserve()) {
 		*number = 0;
-		list.shared->records_skipped++;
+		list.shared->records_skipped = ++list.skipped;
 		return NULL;
 	}
-	record = &list.records[list.shared->records++];
+	record = &list.records[list.count++];
 	*record = (struct rti_process_record){ .pid = pid, .ppid = ppid, .start_ns = start_ns };
 	if (older)
 		rts_exit_account_follow(record, older);
-	*number = (uint32_t)list.shared->records;
+	*number = (uint32_t)list.count;
+	list.shared->records = list.count;
 	return record;
 }
 
@@ -99,6 +104,6 @@ void rts_record_each(void (*visit)(void *arg, struct rti_process_record *record)
 {
 	if (!list.number)
 		return;
-	for (uint64_t i = 0; i < list.shared->records; i++)
+	for (uint64_t i = 0; i < list.count; i++)
 		visit(arg, &list.records[i]);
 }

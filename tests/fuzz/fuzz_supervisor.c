@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor between a library that sends any requests and a kernel that sends any events and
- * exit accounts. What it leaves in the shared memory then becomes the list of processes. */
+ * exit accounts. What it leaves in the shared memory then becomes the list of processes, unless
+ * another process has written to that memory. */
 #include "messages.h"
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ int supervisor_main(int argc, char **argv);
 static struct fuzz_input input, *const in = &input;
 static uint64_t clock_ns;
 static char *memory;
+static bool is_shared_with_others; /* they write to the memory */
 
 /* --- What takes the place of the system. --- */
 
@@ -317,6 +319,31 @@ static void begin_log(bool has_list)
 	rts_process_log_set_program(2, 100);
 }
 
+/* Another process writes to the head of the memory, or to a record. */
+static void forge(void)
+{
+	struct rti_shared_stats *shared = supervisor.shared;
+	struct rti_process_record *record =
+	    (struct rti_process_record *)(memory + RTI_SHARED_STATS_BYTES) + take_below(in, 8);
+
+	switch (take_below(in, 4)) {
+	case 0:
+		shared->records = take_u64(in);
+		break;
+	case 1:
+		shared->text_bytes = take_u64(in);
+		break;
+	case 2:
+		memset(shared->cgroup_of_program, 'a', sizeof(shared->cgroup_of_program));
+		break;
+	default:
+		record->command.at = (uint32_t)take_u64(in);
+		record->cwd.at = (uint32_t)take_u64(in);
+		record->flags = (uint32_t)take_u64(in);
+		break;
+	}
+}
+
 static void step(void)
 {
 	struct rusage use = { .ru_maxrss = (long)take_u64(in) };
@@ -351,6 +378,13 @@ static void end_log(void)
 	struct rti_shared_stats *shared = supervisor.shared;
 
 	rts_process_log_finish(take_u8(in) % 2);
+	if (is_shared_with_others) {
+		rts_process_log_end();
+		rts_cgroup_watch_end();
+		madvise(memory, RTI_TEXT_OFFSET + RTI_TEXT_BYTES_MAX, MADV_DONTNEED);
+		supervisor = (struct rts_supervisor){ .shared = shared };
+		return;
+	}
 	require(shared->events <= RTI_EVENTS_LOST);
 	require(shared->alive_peak <= shared->processes);
 	rts_process_log_end();
@@ -365,6 +399,8 @@ static void end_log(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	uint8_t how;
+
 	input = fuzz_input(data, len);
 	if (!memory) {
 		memory = mmap(NULL, RTI_TEXT_OFFSET + RTI_TEXT_BYTES_MAX, PROT_READ | PROT_WRITE,
@@ -373,9 +409,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		supervisor.shared = (void *)memory;
 	}
 	messages_begin(in);
-	begin_log(take_u8(in) % 4 != 0);
-	for (int steps = 0; steps < STEPS_MAX && !has_ended(in); steps++)
+	how = take_u8(in);
+	begin_log(how % 4 != 0);
+	is_shared_with_others = how >= 224;
+	for (int steps = 0; steps < STEPS_MAX && !has_ended(in); steps++) {
 		step();
+		if (is_shared_with_others)
+			forge();
+	}
 	end_log();
 	messages_begin(NULL);
 	return 0;
