@@ -228,11 +228,14 @@ static void go_to_sleep(struct ptrace_trace *t)
 	t->has_taken_some = false;
 }
 
-/* Take records, and remember that there were some. */
+/* Take records, and remember that there were some. If another process has written to the ring, no
+ * record can be relied on any more: that is as if the tracer were gone. */
 static int take(struct ptrace_trace *t, struct rti_trace_record *records, int room)
 {
-	int count = rti_trace_ring_take(t->tracer.ring, records, room);
+	int count = rti_trace_ring_take(&t->tracer.reader, records, room);
 
+	if (count < 0)
+		return -ECHILD;
 	if (count > 0)
 		t->has_taken_some = true;
 	return count;
@@ -252,13 +255,13 @@ static int read_records(void *self, struct rti_trace_record *records, int room)
 	int count = take(t, records, room);
 	bool has_ended;
 
-	if (count > 0)
+	if (count != 0)
 		return count;
 	go_to_sleep(t);
 	t->is_gone = rti_tracer_is_gone(&t->tracer);
 	has_ended = t->is_gone || is_over(t);
 	count = take(t, records, room);
-	if (count > 0 || has_ended)
+	if (count != 0 || has_ended)
 		rti_wakeup_set_time(&t->wakeup, 0);
 	return count == 0 && has_ended && !is_over(t) ? -ECHILD : count;
 }
@@ -271,7 +274,7 @@ static void get_state(const void *self, struct rti_trace_state *out)
 	*out = (struct rti_trace_state){
 		.lost = atomic_load(&ring->lost),
 		.threads = t->is_gone ? 0 : atomic_load(&ring->threads),
-		.is_over = is_over(t) && rti_trace_ring_is_empty(ring),
+		.is_over = is_over(t) && rti_trace_ring_is_empty(&t->tracer.reader),
 	};
 }
 

@@ -89,7 +89,9 @@ static int make_ring(struct rti_tracer *tracer, const struct rti_trace_request *
 	if (err < 0)
 		return err;
 	tracer->ring = memory;
-	rti_trace_ring_init(tracer->ring, request->ring_bytes);
+	if (!rti_trace_end_init(&tracer->reader, memory, tracer->ring_bytes))
+		return -EINVAL;
+	atomic_store(&tracer->ring->is_asleep, 1);
 	tracer->ring->calls = request->calls;
 	tracer->ring->has_children = request->has_children;
 	tracer->ring->wakes_for_children = request->wakes_for_children;

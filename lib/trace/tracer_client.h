@@ -21,6 +21,7 @@ struct rti_tracer {
 	int event;                   /* eventfd: records wait, or all is over */
 	struct rti_trace_ring *ring; /* NULL: none */
 	size_t ring_bytes;           /* with its head */
+	struct rti_trace_end reader; /* of the ring */
 	bool has_program;            /* that was started: it traces for as long as that runs */
 	struct rti_origin_file file; /* its program file, which is that of the starter, too */
 };

@@ -95,7 +95,7 @@ static void handle_entry(struct rtt_tracee *tracee, int32_t tid)
 		rtt_foreign_stop_refuse(tid);
 	} else if (!tracee) {
 		if (meaning & loop->ring->calls)
-			rti_trace_ring_lose(loop->ring);
+			rti_trace_ring_lose(loop->writer);
 	} else if (meaning == RTT_CHANGES_IDENTITY) {
 		rtt_identity_forget(tracee);
 	} else if (is_wanted(tracee, meaning)) {
@@ -108,17 +108,17 @@ static void handle_entry(struct rtt_tracee *tracee, int32_t tid)
 static void record(struct rtt_tracee *tracee, int64_t result)
 {
 	struct rti_trace_record record = { .return_ns = now_ns() };
-	struct rti_trace_ring *ring = loop->ring;
+	const struct rti_trace_ring *ring = loop->ring;
 	bool needs_wake;
 
 	/* Nothing is read for a record that has no room. E.g.: the library has died. */
-	if (rti_trace_ring_is_full(ring)) {
-		rti_trace_ring_lose(ring);
+	if (rti_trace_ring_is_full(loop->writer)) {
+		rti_trace_ring_lose(loop->writer);
 		return;
 	}
 	rtt_call_fill(&tracee->call, tracee->tid, result, &record);
 	rtt_identity_fill(tracee, &record);
-	needs_wake = rti_trace_ring_put(ring, &record);
+	needs_wake = rti_trace_ring_put(loop->writer, &record);
 	if (ring->wakes_for_children && record.call == RTI_TRACE_GETRUSAGE &&
 	    record.who == CHILDREN)
 		needs_wake = true;

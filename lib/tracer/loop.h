@@ -10,9 +10,10 @@
 
 struct rtt_loop {
 	struct rti_trace_ring *ring;
-	int library; /* socket */
-	int starter; /* socket */
-	int event;   /* eventfd */
+	struct rti_trace_end *writer; /* of the ring */
+	int library;                  /* socket */
+	int starter;                  /* socket */
+	int event;                    /* eventfd */
 	int32_t program;
 };
 

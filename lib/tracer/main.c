@@ -9,6 +9,7 @@
  * what it traces (PTRACE_O_EXITKILL). */
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,18 +41,19 @@ static void leave_host(void)
 		return; /* nothing depends on it */
 }
 
-/* Returns NULL if it is not there: the tracer was started by hand. */
-static struct rti_trace_ring *map_ring(void)
+/* Map the ring. Returns false if it
+ * is not there: the tracer was started by hand. */
+static bool map_ring(struct rti_trace_end *writer)
 {
 	struct stat file;
 	void *memory;
 
 	if (fstat(RTI_TRACER_MEMORY_FD, &file) < 0)
-		return NULL;
+		return false;
 	memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 	              RTI_TRACER_MEMORY_FD, 0);
 	close(RTI_TRACER_MEMORY_FD);
-	return memory == MAP_FAILED ? NULL : memory;
+	return memory != MAP_FAILED && rti_trace_end_init(writer, memory, (size_t)file.st_size);
 }
 
 /* Wait for the starter. Returns its pid in our own pid namespace, or 0 if it will not come. */
@@ -96,14 +98,17 @@ static void answer(const struct rtt_loop *loop, int error)
 
 static int trace(void)
 {
-	struct rtt_loop loop = { .ring = map_ring(),
+	struct rti_trace_end writer = { 0 };
+	struct rtt_loop loop = { .writer = &writer,
 		                 .library = RTI_TRACER_LIBRARY_FD,
 		                 .starter = RTI_TRACER_STARTER_FD,
 		                 .event = RTI_TRACER_EVENT_FD };
 	int error, on = 1;
 
-	if (!loop.ring || setsockopt(loop.starter, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+	if (!map_ring(&writer) ||
+	    setsockopt(loop.starter, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
 		return 2;
+	loop.ring = writer.ring;
 	rtt_identity_begin();
 	/* The library waits for this one. */
 	if (!rtt_loop_report(&loop, RTI_TRACER_READY, 0, getpid()))
