@@ -19,6 +19,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "os/shared_memory.h"
 #include "os/trace_ring.h"
 #include "os/tracer_protocol.h"
 #include "tracer/identity.h"
@@ -41,7 +42,7 @@ static void leave_host(void)
 		return; /* nothing depends on it */
 }
 
-/* Map the ring. Returns false if it
+/* Map the ring, which the library has mapped already: no other process shall. Returns false if it
  * is not there: the tracer was started by hand. */
 static bool map_ring(struct rti_trace_end *writer)
 {
@@ -52,6 +53,7 @@ static bool map_ring(struct rti_trace_end *writer)
 		return false;
 	memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 	              RTI_TRACER_MEMORY_FD, 0);
+	rti_shared_memory_protect(RTI_TRACER_MEMORY_FD);
 	close(RTI_TRACER_MEMORY_FD);
 	return memory != MAP_FAILED && rti_trace_end_init(writer, memory, (size_t)file.st_size);
 }

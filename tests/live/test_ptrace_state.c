@@ -22,6 +22,7 @@
 
 #define FIRST_PID_NAMESPACE 0xeffffffcu /* include/linux/proc_ns.h */
 #define TEXT_MAX 4096
+#define SEAL_FUTURE_WRITE 0x0010 /* include/uapi/linux/fcntl.h */
 #define WITHOUT_END "2000000000"
 
 static struct rt_trace_totals totals_of(const struct trace *trace)
@@ -355,6 +356,46 @@ START_TEST(call_for_children_wakes_the_reader_at_once)
 }
 END_TEST
 
+/* Returns a descriptor of the ring, as the tracer has mapped it, or -1. */
+static int open_ring_of(int32_t tracer)
+{
+	char path[64], line[512], range[64];
+	int fd = -1;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tracer);
+	maps = fopen(path, "re");
+	while (maps && fd < 0 && fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "/memfd:rtrack") || sscanf(line, "%63s", range) != 1)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%.40s", (int)tracer, range);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+	}
+	if (maps)
+		fclose(maps);
+	return fd;
+}
+
+/* Otherwise another process of the same user could forge records. */
+START_TEST(ring_is_sealed_against_writes_of_other_processes)
+{
+	struct trace trace;
+	int ring, seals;
+
+	trace_program(&trace, "", "calls", WITHOUT_END, (struct rt_trace_opts){ 0 });
+	while (read_now(&trace) == 0)
+		is_readable(&trace, 100);
+	ring = open_ring_of(find_tracer());
+	seals = fcntl(ring, F_GET_SEALS);
+	if (ring < 0)
+		suite_skip_test("this process may not open what another one has mapped");
+	else
+		ck_assert_int_ne(seals & SEAL_FUTURE_WRITE, 0);
+	close(ring);
+	kill_and_free(&trace);
+}
+END_TEST
+
 /* Like the end of a pipe, also after the tracer is gone. */
 START_TEST(trace_that_is_over_stays_readable)
 {
@@ -394,6 +435,7 @@ int main(void)
 	tcase_add_test(tracer, tracer_has_nothing_of_its_host);
 	tcase_add_test(tracer, program_has_no_descriptor_of_the_tracer);
 	tcase_add_test(tracer, signals_do_not_end_the_tracer);
+	tcase_add_test(tracer, ring_is_sealed_against_writes_of_other_processes);
 	tcase_add_test(reader, call_for_children_wakes_the_reader_at_once);
 	tcase_add_test(reader, trace_that_is_over_stays_readable);
 	return suite_run(suite);
