@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Each call to the system of one command fails once, in the library and in its supervisor. The
- * program runs once or not at all, its exit code is not lost, and nothing is left behind. */
+/* Each call to the system of one command fails once, in the library, in its supervisor and in its
+ * plug-in. The program runs once or not at all, its exit code is not lost, and nothing is left
+ * behind. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 #include "call_faults.h"
 #include "fixture.h"
 #include "os/helper.h"
+#include "os/origin.h"
 #include "os/reap_later.h"
 #include "os/spawn.h"
 #include "suite.h"
@@ -44,6 +47,25 @@ int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, cons
 	helper.argv = argv;
 	file->dir = -1;
 	return rti_spawn(&helper, pid);
+}
+
+/* The plug-in that is linked with the faults, likewise. */
+int __wrap_rti_origin_open(const char *name, struct rti_origin_file *out);
+int __real_open64(const char *path, int flags, ...);
+
+int __wrap_rti_origin_open(const char *name, struct rti_origin_file *out)
+{
+	char *end;
+
+	if (strchr(name, '/') || !*FAULTY_PLUGIN)
+		return -ENOENT;
+	snprintf(out->path, sizeof(out->path), "%s", FAULTY_PLUGIN);
+	end = strrchr(out->path, '/');
+	*end = '\0';
+	out->dir = __real_open64(out->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*end = '/';
+	out->name = end + 1;
+	return out->dir < 0 ? -errno : 0;
 }
 
 static void set_up(void)
@@ -87,6 +109,20 @@ static int count_descriptors(void)
 	while (readdir(list))
 		count++;
 	closedir(list);
+	return count;
+}
+
+/* Programs, maps and links of BPF last as long as descriptors and mappings of them. */
+static int count_bpf_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	int count = 0;
+
+	ck_assert_ptr_nonnull(maps);
+	while (fgets(line, sizeof(line), maps))
+		count += strstr(line, "anon_inode:bpf") != NULL;
+	fclose(maps);
 	return count;
 }
 
@@ -137,11 +173,30 @@ static int run_command(uint32_t accounting, uint32_t flags, struct rt_outcome *o
 	return 0;
 }
 
+/* The program is one process, and it does something. So a figure that says otherwise is lost, which
+ * has to be marked. */
+static void check_figures(const struct rt_outcome *out, unsigned at, const char *name)
+{
+	const uint64_t exact = out->valid;
+
+	ck_assert(!(out->valid & out->partial) && !(out->valid & out->estimated));
+	ck_assert(!(out->partial & out->estimated));
+	ck_assert(!out->complete || out->reasons == 0);
+	ck_assert_msg(!(exact & RT_HAS_CPU) || out->cpu_user_ns + out->cpu_system_ns > 0,
+	              "call %u (%s) fails: CPU time is 0 and valid", at, name);
+	ck_assert_msg(!(exact & RT_HAS_PEAK_RSS) || out->peak_rss_bytes > 0,
+	              "call %u (%s) fails: peak is 0 and valid", at, name);
+	ck_assert_msg(!(exact & RT_HAS_PROCESSES) || out->processes == 1,
+	              "call %u (%s) fails: %llu processes are valid", at, name,
+	              (unsigned long long)out->processes);
+}
+
 /* Returns whether the call was reached. */
 static bool run_with_fault(uint32_t accounting, uint32_t flags, unsigned at, int kinds, int error)
 {
 	struct rt_outcome out = { 0 };
 	int before = count_descriptors(), err, wait_error = 0;
+	int mappings = count_bpf_mappings();
 	const char *name = call_faults_name();
 
 	unlink(output);
@@ -160,11 +215,15 @@ static bool run_with_fault(uint32_t accounting, uint32_t flags, unsigned at, int
 	ck_assert_msg(count_descriptors() == before,
 	              "call %u (%s) fails with %d: %d descriptors stay", at, name, error,
 	              count_descriptors() - before);
+	ck_assert_msg(count_bpf_mappings() == mappings,
+	              "call %u (%s) fails with %d: %d mappings of BPF stay", at, name, error,
+	              count_bpf_mappings() - mappings);
 	ck_assert_msg(count_runs() == (err == 0), "call %u (%s) fails with %d: %d, and %d runs", at,
 	              name, error, err, count_runs());
 	ck_assert_msg(err < 0 || (out.exit_code == EXIT_CODE && out.signal == 0),
 	              "call %u (%s) fails with %d: exit code %d", at, name, error, out.exit_code);
-	ck_assert(!(out.valid & out.partial) && !(out.valid & out.estimated));
+	if (err == 0)
+		check_figures(&out, at, name);
 	return strcmp(name, "no call") != 0;
 }
 
@@ -220,6 +279,12 @@ START_TEST(own_supervisor_with_any_fault_runs_program_once_or_never)
 }
 END_TEST
 
+START_TEST(bpf_with_any_fault_runs_program_once_or_never)
+{
+	check_method(RT_ACCOUNTING_BPF, RT_COMMAND_LIST_PROCESSES);
+}
+END_TEST
+
 START_TEST(auto_with_any_fault_runs_program_once_or_never)
 {
 	check_method(RT_ACCOUNTING_AUTO, 0);
@@ -237,6 +302,7 @@ int main(void)
 		{ "wait", wait_with_any_fault_runs_program_once_or_never },
 		{ "cgroup", cgroup_with_any_fault_runs_program_once_or_never },
 		{ "own", own_supervisor_with_any_fault_runs_program_once_or_never },
+		{ "bpf", bpf_with_any_fault_runs_program_once_or_never },
 		{ "auto", auto_with_any_fault_runs_program_once_or_never },
 	};
 
