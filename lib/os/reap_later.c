@@ -14,8 +14,32 @@
 #define WAITING_MAX 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int waiting[WAITING_MAX]; /* pidfds, oldest first */
 static int count;
+
+/* A thread of the parent that held the lock is not here to release it. What it has left of the list
+ * may be of descriptors that are closed, so the list is forgotten. */
+static void free_lock_in_child(void)
+{
+	if (pthread_mutex_trylock(&lock) == 0) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
+	pthread_mutex_init(&lock, NULL);
+	count = 0;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, free_lock_in_child);
+}
+
+static void take_lock(void)
+{
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&lock);
+}
 
 static void keep_running(void)
 {
@@ -32,7 +56,7 @@ static void keep_running(void)
 
 void rti_reap_later_take(int pidfd)
 {
-	pthread_mutex_lock(&lock);
+	take_lock();
 	if (count == WAITING_MAX)
 		keep_running();
 	if (count == WAITING_MAX) {
@@ -48,7 +72,7 @@ void rti_reap_later_take(int pidfd)
 
 void rti_reap_later_look(void)
 {
-	pthread_mutex_lock(&lock);
+	take_lock();
 	keep_running();
 	pthread_mutex_unlock(&lock);
 }

@@ -85,7 +85,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"socket|bind|setsockopt|send|recvfrom|recvmmsg|poll|close"),
     # Executes a program in a child.
     "os/path_exec.c": re.compile(r"getenv|environ|syscall|strchrnul"),
-    "os/reap_later.c": re.compile(r"pthread_mutex_(un)?lock"),
+    "os/reap_later.c": re.compile(r"pthread_(mutex_\w+|once|atfork)"),
     "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap|fcntl"),
     "os/standard_fds.c": re.compile(r"open|close"),
     # Looks for the program of a process.

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* A process is forked while another thread looks for children to reap. The forked child has no such
+ * thread, so nothing would ever release what that thread holds. */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "children.h"
+#include "os/pidfd.h"
+#include "os/reap_later.h"
+#include "suite.h"
+
+#define PATIENCE_S 100 /* after which a forked child that hangs is ended */
+
+static sem_t is_looking, has_forked;
+static _Thread_local bool waits_for_fork;
+
+/* The linker calls this instead of rti_pidfd_reap(). */
+int __wrap_rti_pidfd_reap(int pidfd, int *status);
+int __real_rti_pidfd_reap(int pidfd, int *status);
+
+int __wrap_rti_pidfd_reap(int pidfd, int *status)
+{
+	if (waits_for_fork) {
+		sem_post(&is_looking);
+		while (sem_wait(&has_forked) < 0)
+			;
+	}
+	return __real_rti_pidfd_reap(pidfd, status);
+}
+
+static void *look(void *unused)
+{
+	waits_for_fork = true;
+	rti_reap_later_look();
+	return unused;
+}
+
+static void do_nothing(void *unused)
+{
+	(void)unused;
+}
+
+static bool is_reaped(pid_t pid)
+{
+	return waitpid(pid, NULL, WNOHANG) < 0 && errno == ECHILD;
+}
+
+/* Leave a child of its own to be reaped. Returns the exit code. */
+static int reap_own_child(void)
+{
+	siginfo_t info;
+	pid_t pid;
+
+	alarm(PATIENCE_S);
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	rti_reap_later_take(rti_pidfd_open(pid));
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
+		return errno == ECHILD ? 0 : 1; /* it was reaped at once */
+	rti_reap_later_look();
+	return is_reaped(pid) ? 0 : 2;
+}
+
+START_TEST(child_that_is_forked_during_a_look_reaps_its_own_children)
+{
+	struct child child;
+	pthread_t thread;
+	pid_t forked;
+	int status, pidfd;
+
+	ck_assert_int_eq(sem_init(&is_looking, 0, 0), 0);
+	ck_assert_int_eq(sem_init(&has_forked, 0, 0), 0);
+	child_start(&child, do_nothing, NULL);
+	pidfd = rti_pidfd_open(child.pid);
+	if (pidfd < 0) {
+		child_end(&child);
+		suite_skip_test("this kernel has no pidfds");
+		return;
+	}
+	rti_reap_later_take(pidfd);
+	ck_assert_int_eq(pthread_create(&thread, NULL, look, NULL), 0);
+	while (sem_wait(&is_looking) < 0)
+		;
+
+	forked = fork();
+	if (forked == 0)
+		_exit(reap_own_child());
+
+	ck_assert_int_eq(waitpid(forked, &status, 0), forked);
+	ck_assert_int_eq(status, 0);
+	sem_post(&has_forked);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	child_let_die(&child);
+	rti_reap_later_look();
+	ck_assert(is_reaped(child.pid));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("forked_reap");
+
+	tcase_add_test(suite_case(suite, "fork"),
+	               child_that_is_forked_during_a_look_reaps_its_own_children);
+	return suite_run(suite);
+}
