@@ -122,6 +122,7 @@ static void close_account(void *state)
 static int open_account(void **out, const struct rti_account_request *request)
 {
 	struct account *a;
+	sigset_t before;
 	int err;
 
 	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
@@ -131,11 +132,13 @@ static int open_account(void **out, const struct rti_account_request *request)
 	if (!a)
 		return -ENOMEM;
 	a->owner = getpid();
+	rti_program_hold_signals(&before);
 	err = load(a, request);
 	if (err == 0)
 		err = set_up(a);
 	if (err == 0)
 		err = attach(a->programs);
+	rti_program_release_signals(&before);
 	if (err < 0)
 		close_account(a);
 	else

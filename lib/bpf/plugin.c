@@ -60,6 +60,7 @@ static void close_reader(void *state)
 static int open_reader(void **out)
 {
 	struct reader *reader;
+	sigset_t before;
 	int err = -ENOMEM;
 
 	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
@@ -69,11 +70,13 @@ static int open_reader(void **out)
 	if (!reader)
 		return -ENOMEM;
 	reader->owner = getpid();
+	rti_program_hold_signals(&before);
 	reader->program = rti_bpf__open();
 	if (reader->program)
 		err = rti_bpf__load(reader->program);
 	if (err == 0)
 		err = reader->program->bss ? set_up(reader->program) : -ENOMEM;
+	rti_program_release_signals(&before);
 	if (err < 0)
 		close_reader(reader);
 	else

@@ -3,6 +3,7 @@
 #include "bpf/program.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,19 @@ int rti_program_iterate(int link_fd)
 	} while (got < 0 && (errno == EAGAIN || errno == EINTR));
 	close(fd);
 	return got < 0 ? -errno : 0;
+}
+
+void rti_program_hold_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void rti_program_release_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 /* Under lockdown=confidentiality the verifier calls it an invalid argument that a program reads the

@@ -3,6 +3,7 @@
 #ifndef RTI_BPF_PROGRAM_H
 #define RTI_BPF_PROGRAM_H
 
+#include <signal.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -11,6 +12,13 @@ int rti_program_run(int program_fd);
 
 /* Run an iterator once, over all tasks. Returns 0 or -errno. */
 int rti_program_iterate(int link_fd);
+
+/* Before and after programs are loaded and attached: keep signals away from this thread. The kernel
+ * gives up to check a program, with EAGAIN, if one waits for the thread (kernel/bpf/verifier.c,
+ * do_check()). E.g.: a timer of a profiler; or a child ends while another thread forks, whose
+ * SIGCHLD is then for any thread, even if it is ignored. */
+void rti_program_hold_signals(sigset_t *before);
+void rti_program_release_signals(const sigset_t *before);
 
 /* The error of a load as the library names it. What the caller can do something about keeps its
  * error. The rest means that the kernel lacks something: -EOPNOTSUPP. */

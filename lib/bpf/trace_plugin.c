@@ -117,6 +117,7 @@ static void close_tracer(void *state)
 static int open_tracer(void **out, const struct rti_trace_target *target)
 {
 	struct tracer *t;
+	sigset_t before;
 	int err;
 
 	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
@@ -125,7 +126,9 @@ static int open_tracer(void **out, const struct rti_trace_target *target)
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
+	rti_program_hold_signals(&before);
 	err = begin(t, target);
+	rti_program_release_signals(&before);
 	if (err < 0)
 		close_tracer(t);
 	else

@@ -166,6 +166,7 @@ static void close_watch(void *state)
 static int open_watch(void **out)
 {
 	struct watch *w;
+	sigset_t before;
 	int err;
 
 	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
@@ -175,11 +176,13 @@ static int open_watch(void **out)
 	if (!w)
 		return -ENOMEM;
 	w->owner = getpid();
+	rti_program_hold_signals(&before);
 	err = load(w);
 	if (err == 0)
 		err = set_up(w);
 	if (err == 0)
 		err = attach(w->programs);
+	rti_program_release_signals(&before);
 	if (err < 0)
 		close_watch(w);
 	else

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -266,6 +267,41 @@ START_TEST(forked_host_frees_its_copy_and_the_command_goes_on)
 }
 END_TEST
 
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+static void set_timer(suseconds_t us)
+{
+	const struct itimerval timer = { { .tv_usec = us }, { .tv_usec = us } };
+
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
+}
+
+/* As a profiler has one. The kernel gives up to check a program if a signal waits. */
+START_TEST(command_that_starts_under_a_fast_timer_is_accounted_for)
+{
+	const struct sigaction action = { .sa_handler = do_nothing, .sa_flags = SA_RESTART };
+	sigset_t before, after;
+
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	ck_assert_int_eq(sigprocmask(SIG_SETMASK, NULL, &before), 0);
+	for (int i = 0; i < 5; i++) {
+		struct rt_command *command;
+
+		set_timer(500);
+		command = start_self("");
+		set_timer(0);
+		ck_assert_int_eq(finish_command(command).exit_code, 9);
+		rt_command_free(command);
+	}
+	ck_assert_int_eq(sigprocmask(SIG_SETMASK, NULL, &after), 0);
+	ck_assert_int_eq(sigismember(&before, SIGALRM), sigismember(&after, SIGALRM));
+	ck_assert_int_eq(sigismember(&before, SIGTERM), sigismember(&after, SIGTERM));
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	Suite *suite;
@@ -284,6 +320,7 @@ int main(int argc, char **argv)
 	tcase_add_test(outcomes, last_sample_has_the_totals_of_the_outcome);
 	tcase_add_test(outcomes, process_that_is_left_running_is_the_only_reason);
 	tcase_add_test(outcomes, account_survives_the_death_of_the_supervisor);
+	tcase_add_test(outcomes, command_that_starts_under_a_fast_timer_is_accounted_for);
 	tcase_add_test(outcomes, forked_host_frees_its_copy_and_the_command_goes_on);
 	return suite_run(suite);
 }
