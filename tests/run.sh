@@ -100,7 +100,8 @@ run_tsan() {
   fi
   build tsan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Db_sanitize=thread \
     -Db_lundef=false &&
-    run_tests tsan command_threads event_loop threads fork os/worker collect/sys_fs_stalled
+    run_tests tsan command_threads many_threads event_loop threads fork os/worker \
+      os/trace_ring os/forked_reap collect/sys_fs_stalled
   under=()
   unset CC CXX TSAN_OPTIONS
 }

@@ -89,6 +89,77 @@ START_TEST(energy_that_falls_has_begun_anew_and_is_a_lower_bound)
 }
 END_TEST
 
+static struct rti_gpu_reading numbered(uint32_t device)
+{
+	struct rti_gpu_reading r = reading("GPU", 0, 0, SECOND_NS);
+
+	r.pci = (struct rti_pci_address){ .bus = device };
+	return r;
+}
+
+static void list(uint32_t first, uint32_t end)
+{
+	rti_gpu_table_begin(&table);
+	for (uint32_t device = first; device < end; device++) {
+		struct rti_gpu_reading r = numbered(device);
+
+		add(&r);
+	}
+	rti_gpu_table_end(&table, false);
+}
+
+/* E.g.: a device is plugged in and out, each time at another address. */
+START_TEST(device_beyond_the_limit_replaces_the_one_that_is_unlisted_longest)
+{
+	struct rti_gpu_reading first = numbered(0), second = numbered(1);
+	uint32_t id_of_second;
+
+	list(0, RTI_GPUS_MAX);
+	id_of_second = table.gpu[1].id;
+	list(1, RTI_GPUS_MAX); /* the first one is gone */
+	list(RTI_GPUS_MAX, RTI_GPUS_MAX + 1);
+
+	ck_assert_uint_eq(table.gpu_count, RTI_GPUS_MAX);
+	ck_assert_uint_eq(table.gpu[0].last.pci.bus, RTI_GPUS_MAX);
+	ck_assert_uint_eq(add(&second).id, id_of_second);
+	ck_assert_uint_gt(add(&first).id, RTI_GPUS_MAX); /* as a new one */
+	ck_assert_uint_eq(table.gpu_count, RTI_GPUS_MAX);
+}
+END_TEST
+
+START_TEST(devices_beyond_the_limit_that_are_all_listed_are_kept)
+{
+	list(0, RTI_GPUS_MAX + 2);
+	ck_assert_uint_eq(table.gpu_count, RTI_GPUS_MAX + 2);
+}
+END_TEST
+
+static void use(const struct rt_gpu *gpu, int32_t first, int32_t end)
+{
+	struct rt_gpu_process row;
+
+	rti_gpu_table_begin(&table);
+	for (int32_t pid = first; pid < end; pid++) {
+		const struct rti_gpu_use shown = { .pid = pid };
+
+		ck_assert_int_eq(rti_gpu_table_add_use(&table, &shown, gpu, 7, SECOND_NS, &row), 0);
+	}
+	rti_gpu_table_end(&table, false);
+}
+
+START_TEST(process_beyond_the_limit_replaces_the_one_that_is_unlisted_longest)
+{
+	const struct rt_gpu gpu = { .id = 3 };
+
+	use(&gpu, 1, RTI_GPU_PROCESSES_MAX + 1);
+	use(&gpu, 2, RTI_GPU_PROCESSES_MAX + 1);
+	use(&gpu, 100000, 100001);
+	ck_assert_uint_eq(table.use_count, RTI_GPU_PROCESSES_MAX);
+	ck_assert_int_eq(table.use[0].last.pid, 100000);
+	ck_assert_int_eq(table.use[1].last.pid, 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("gpu_table");
@@ -97,5 +168,8 @@ int main(void)
 	tcase_add_checked_fixture(devices, set_up, tear_down);
 	tcase_add_test(devices, devices_that_nothing_tells_apart_are_two);
 	tcase_add_test(devices, energy_that_falls_has_begun_anew_and_is_a_lower_bound);
+	tcase_add_test(devices, device_beyond_the_limit_replaces_the_one_that_is_unlisted_longest);
+	tcase_add_test(devices, devices_beyond_the_limit_that_are_all_listed_are_kept);
+	tcase_add_test(devices, process_beyond_the_limit_replaces_the_one_that_is_unlisted_longest);
 	return suite_run(suite);
 }

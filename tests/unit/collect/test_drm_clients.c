@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of DRM clients at its limits. tests/component/tree/test_gpu_drm.c has the figures. */
+#include "collect/drm_clients.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "suite.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+static struct rti_drm_clients table;
+
+static void set_up(void)
+{
+	table = (struct rti_drm_clients){ 0 };
+}
+
+static void tear_down(void)
+{
+	rti_drm_clients_free(&table);
+}
+
+static int add(uint64_t client_id, uint64_t busy_ns, struct rti_drm_look *look)
+{
+	struct rti_drm_fdinfo info = { .driver = "i915",
+		                       .has_client_id = true,
+		                       .client_id = client_id,
+		                       .engine_count = 1,
+		                       .engines = { { .name = "render",
+		                                      .has = RTI_DRM_TIME,
+		                                      .capacity = 1,
+		                                      .busy_ns = busy_ns } } };
+
+	return rti_drm_clients_add(&table, &info, table.round * SECOND_NS, look);
+}
+
+static void add_all(uint64_t first, uint64_t end)
+{
+	struct rti_drm_look look;
+
+	rti_drm_clients_begin(&table);
+	for (uint64_t id = first; id < end; id++)
+		ck_assert_int_eq(add(id, 10, &look), 0);
+}
+
+START_TEST(client_beyond_the_limit_has_no_room_while_all_are_open)
+{
+	struct rti_drm_look look;
+
+	add_all(0, RTI_DRM_CLIENTS_MAX);
+	ck_assert_int_eq(add(RTI_DRM_CLIENTS_MAX, 10, &look), -ENOSPC);
+	rti_drm_clients_begin(&table); /* each may have been found in the look before */
+	ck_assert_int_eq(add(RTI_DRM_CLIENTS_MAX, 10, &look), -ENOSPC);
+	ck_assert_uint_eq(table.count, RTI_DRM_CLIENTS_MAX);
+}
+END_TEST
+
+START_TEST(client_beyond_the_limit_replaces_the_one_that_is_closed_longest)
+{
+	struct rti_drm_look look;
+
+	add_all(0, RTI_DRM_CLIENTS_MAX);
+	add_all(1, RTI_DRM_CLIENTS_MAX); /* the first one is closed */
+	add_all(2, RTI_DRM_CLIENTS_MAX); /* and then the second one */
+	rti_drm_clients_begin(&table);
+
+	ck_assert_int_eq(add(RTI_DRM_CLIENTS_MAX, 10, &look), 0);
+
+	ck_assert_uint_eq(table.count, RTI_DRM_CLIENTS_MAX);
+	ck_assert_uint_eq(table.client[0].client_id, RTI_DRM_CLIENTS_MAX);
+	ck_assert_uint_eq(look.grown_ns, 10);
+	ck_assert_int_eq(add(1, 15, &look), 0); /* it comes back: nothing counts twice */
+	ck_assert_uint_eq(look.grown_ns, 5);
+}
+END_TEST
+
+/* E.g.: a driver names its engines anew at each opening. */
+START_TEST(engine_beyond_the_limit_counts_for_nothing)
+{
+	struct rti_drm_fdinfo info = { .driver = "i915", .has_client_id = true, .engine_count = 1 };
+	struct rti_drm_engine *engine = &info.engines[0];
+	struct rti_drm_look look;
+
+	rti_drm_clients_begin(&table);
+	*engine = (struct rti_drm_engine){ .has = RTI_DRM_TIME, .capacity = 1, .busy_ns = 10 };
+	for (unsigned i = 0; i < RTI_DRM_ENGINES_MAX; i++) {
+		snprintf(engine->name, sizeof(engine->name), "engine%u", i);
+		ck_assert_int_eq(rti_drm_clients_add(&table, &info, SECOND_NS, &look), 0);
+		ck_assert_uint_eq(look.grown_ns, 10);
+	}
+	strcpy(engine->name, "more");
+	ck_assert_int_eq(rti_drm_clients_add(&table, &info, SECOND_NS, &look), 0);
+	ck_assert_uint_eq(look.grown_ns, 0);
+	ck_assert_uint_eq(table.client[0].engine_count, RTI_DRM_ENGINES_MAX);
+}
+END_TEST
+
+START_TEST(descriptor_without_number_of_its_client_is_refused)
+{
+	const struct rti_drm_fdinfo info = { .driver = "i915" };
+	struct rti_drm_look look;
+
+	rti_drm_clients_begin(&table);
+	ck_assert_int_eq(rti_drm_clients_add(&table, &info, SECOND_NS, &look), -EOPNOTSUPP);
+	ck_assert_uint_eq(table.count, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("drm_clients");
+	TCase *limits = suite_case(suite, "limits");
+
+	tcase_add_checked_fixture(limits, set_up, tear_down);
+	tcase_add_test(limits, client_beyond_the_limit_has_no_room_while_all_are_open);
+	tcase_add_test(limits, client_beyond_the_limit_replaces_the_one_that_is_closed_longest);
+	tcase_add_test(limits, engine_beyond_the_limit_counts_for_nothing);
+	tcase_add_test(limits, descriptor_without_number_of_its_client_is_refused);
+	return suite_run(suite);
+}
