@@ -296,6 +296,32 @@ START_TEST(file_that_is_no_library_is_none)
 }
 END_TEST
 
+static const struct {
+	int result, err;
+} results[] = {
+	{ RTI_NVML_OK, 0 },
+	{ RTI_NVML_NOT_SUPPORTED, -EOPNOTSUPP },
+	{ RTI_NVML_NO_FUNCTION, -EOPNOTSUPP },
+	{ RTI_NVML_STRUCT_VERSION, -EOPNOTSUPP },
+	{ RTI_NVML_NO_PERMISSION, -EACCES },
+	{ RTI_NVML_NO_DRIVER, -ENOENT },
+	{ RTI_NVML_NO_LIBRARY, -ENOENT },
+	{ RTI_NVML_TIMEOUT, -ETIMEDOUT },
+	{ RTI_NVML_UNINITIALIZED, -ENODEV },
+	{ RTI_NVML_GPU_LOST, -ENODEV },
+	{ RTI_NVML_RESET_REQUIRED, -ENODEV },
+	{ RTI_NVML_OTHER_VERSION, -EPROTONOSUPPORT },
+	{ RTI_NVML_NO_MEMORY, -ENOMEM },
+	{ RTI_NVML_UNKNOWN, -EIO },
+	{ INT32_MIN, -EIO },
+};
+
+START_TEST(each_answer_of_the_driver_is_an_error_of_the_library)
+{
+	ck_assert_int_eq(rti_nvml_error(results[_i].result), results[_i].err);
+}
+END_TEST
+
 static void add_counts(Suite *suite)
 {
 	TCase *counts = suite_case(suite, "counts");
@@ -327,5 +353,7 @@ int main(void)
 	tcase_add_test(values, sample_of_the_future_is_not_remembered);
 	tcase_add_test(values, library_with_hardly_any_function_has_devices_without_figures);
 	tcase_add_test(values, file_that_is_no_library_is_none);
+	tcase_add_loop_test(values, each_answer_of_the_driver_is_an_error_of_the_library, 0,
+	                    sizeof(results) / sizeof(results[0]));
 	return suite_run(suite);
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The number of a cgroup (v2), as the tracer finds it on any kernel. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/pidfd.h"
+#include "suite.h"
+#include "tracer/identity.h"
+
+static bool is_old_kernel;
+
+/* The linker calls this instead of rti_pidfd_cgroup_id(). */
+int __wrap_rti_pidfd_cgroup_id(int pidfd, uint64_t *id);
+int __real_rti_pidfd_cgroup_id(int pidfd, uint64_t *id);
+
+int __wrap_rti_pidfd_cgroup_id(int pidfd, uint64_t *id)
+{
+	return is_old_kernel ? -EOPNOTSUPP : __real_rti_pidfd_cgroup_id(pidfd, id);
+}
+
+static uint64_t find_id(int32_t tid)
+{
+	struct rtt_tracee tracee = { .tid = tid, .stat_fd = -1, .pidfd = -1 };
+	struct rti_trace_record record = { 0 };
+
+	rtt_identity_begin();
+	rtt_identity_fill(&tracee, &record);
+	rtt_identity_forget(&tracee);
+	if (tracee.pidfd >= 0)
+		close(tracee.pidfd);
+	return record.cgroup_id;
+}
+
+/* Returns the inode number of the directory of this process's cgroup, or 0. */
+static uint64_t find_inode(void)
+{
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[4096], path[8192];
+	struct stat st;
+	uint64_t inode = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "0::", 3) != 0)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(path, sizeof(path), "/sys/fs/cgroup%s%s",
+		         access("/sys/fs/cgroup/unified", F_OK) == 0 ? "/unified" : "", line + 3);
+		inode = stat(path, &st) == 0 ? st.st_ino : 0;
+	}
+	if (file)
+		fclose(file);
+	return inode;
+}
+
+/* Linux 6.13 gives the number by the pidfd. Before, it is that of the directory. */
+START_TEST(cgroup_has_the_number_of_its_directory_on_any_kernel)
+{
+	uint64_t inode = find_inode();
+
+	if (inode == 0) {
+		suite_skip_test("this process is in no cgroup v2 that is mounted");
+		return;
+	}
+	is_old_kernel = _i;
+	ck_assert_uint_eq(find_id(getpid()), inode);
+}
+END_TEST
+
+START_TEST(cgroup_of_a_process_that_is_gone_has_no_number)
+{
+	is_old_kernel = _i;
+	ck_assert_uint_eq(find_id(INT32_MAX), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cgroup_ids");
+	TCase *tests = suite_case(suite, "cgroups");
+
+	tcase_add_loop_test(tests, cgroup_has_the_number_of_its_directory_on_any_kernel, 0, 2);
+	tcase_add_loop_test(tests, cgroup_of_a_process_that_is_gone_has_no_number, 0, 2);
+	return suite_run(suite);
+}
