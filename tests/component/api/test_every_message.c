@@ -132,6 +132,30 @@ START_TEST(every_error_of_a_command_has_a_sentence)
 }
 END_TEST
 
+/* A method is refused because of a call that failed, whatever its error. */
+START_TEST(refusal_of_a_method_names_the_call_that_failed)
+{
+	static const char *const argv[] = { "true", NULL };
+	struct rt_command_opts opts = { .size = sizeof(opts),
+		                        .argv = argv,
+		                        .message = message,
+		                        .message_size = sizeof(message) };
+
+	clear();
+	for (int why = -1; why > -ERRORS; why--) {
+		bool is_filter = why == -EPERM || why == -ENOSYS;
+
+		opts.accounting = RT_ACCOUNTING_WAIT;
+		rti_start_error_describe(&opts, -EOPNOTSUPP, why);
+		ck_assert_msg(strstr(message, "wait is not available") != NULL, "%d: %s", why,
+		              message);
+		ck_assert_int_eq(strstr(message, "seccomp") != NULL, is_filter);
+		ck_assert_int_eq(strstr(message, rt_strerror(why)) != NULL, why != -EOPNOTSUPP);
+		check_sentence("command", why);
+	}
+}
+END_TEST
+
 START_TEST(every_error_of_a_trace_has_a_sentence)
 {
 	struct rt_trace_opts opts = { .size = sizeof(opts),
@@ -217,6 +241,7 @@ int main(void)
 
 	tcase_add_test(tests, every_error_of_a_tracker_has_a_sentence);
 	tcase_add_test(tests, every_error_of_a_command_has_a_sentence);
+	tcase_add_test(tests, refusal_of_a_method_names_the_call_that_failed);
 	tcase_add_test(tests, every_error_of_a_trace_has_a_sentence);
 	tcase_add_test(tests, every_cause_has_a_sentence);
 	tcase_add_test(tests, refusal_of_bpf_names_what_is_missing);
