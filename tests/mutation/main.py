@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Break the library in many small ways, one at a time, and see whether a test notices.
 
-mutation/run.sh calls this, in a place where a mutant can do little harm.
+mutation/run.sh calls this for each step, in a place where a mutant can do little harm.
 """
 
 import argparse
-import json
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -17,54 +14,81 @@ import mutants
 import reach
 import report
 import tests
+from bench import Bench
+from results import Results
 
 
-class Bench:
-    """A copy of the sources with its build, in which one mutant at a time is tried."""
+class Run:
+    """What the steps share: folders, results and the mutants drawn."""
 
-    def __init__(self, root, build, guard, known, seconds):
-        self.root, self.build, self.guard = root, build, guard
-        self.known, self.seconds = known, seconds
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.work = arguments.work
+        self.place = self.work / f"worker-{arguments.worker}"
+        self.counting = self.work / "counting"
+        self.reached = Results(self.work / "reach")
+        self.results = Results(self.work / f"seed-{arguments.seed}")
 
-    def compile(self):
-        done = subprocess.run(["ninja", "-C", str(self.build), "all", "meson-test-prereq"],
-                              capture_output=True, text=True, check=False)
-        return done.returncode == 0
+    def reach(self):
+        root = self.work / "worker-0" / "source"
+        reach.run_all(self.reached, self.counting, root, self.arguments.guard)
 
-    def try_one(self, mutant):
-        """Returns the verdict, and what there is to say of it."""
-        path = self.root / mutant.file
-        source = path.read_bytes()
-        candidates = self.known.of_line(mutant.file, mutant.line)
-        if not candidates:
-            return "not run", "no test runs the line"
-        path.write_bytes(mutant.apply(source))
-        try:
-            if not self.compile():
-                return "not built", ""
-            return self.run_tests(candidates)
-        finally:
-            path.write_bytes(source)
+    def find(self):
+        """Returns those drawn, and the number of possible ones."""
+        found = mutants.find_mutants(self.place / "build", self.place / "source",
+                                     self.arguments.seed, self.arguments.files)
+        drawn = mutants.draw(found, self.arguments.count, self.arguments.seed)
+        return drawn, sum(map(len, found.values()))
 
-    def run_tests(self, candidates):
-        """The fastest tests first, as long as there is time."""
-        start = time.monotonic()
-        for number, name in enumerate(candidates):
-            usual = self.known.seconds[name]
-            if number and time.monotonic() - start + usual > self.seconds:
-                return "survived", f"{number} of {len(candidates)} tests passed"
-            failed = tests.run(self.build, self.guard, name, int(10 + 4 * usual))
-            if failed:
-                return "killed", f"{name}: {failed}"
-        return "survived", f"all {len(candidates)} tests passed"
+    def bench(self):
+        known = reach.Reach(self.reached, tests.of_build(self.counting))
+        bench = Bench(self.place / "source", self.place / "build", self.arguments.guard, known,
+                      self.arguments.seconds)
+        bench.use_reference(self.counting)
+        return bench
+
+    def mutants(self):
+        bench = self.bench()
+        for mutant in self.find()[0]:
+            if self.results.claim(mutant.name()):
+                self.try_one(bench, mutant)
+
+    def alone(self):
+        """Try again what hung while other workers ran: it may have been slow alone."""
+        bench = self.bench()
+        for mutant in self.find()[0]:
+            result = self.results.get(mutant.name())
+            if result and result["detail"].endswith("it hangs") and not result["alone"]:
+                self.try_one(bench, mutant, alone=True)
+
+    def try_one(self, bench, mutant, alone=False):
+        change = mutant.describe((bench.root / mutant.file).read_bytes())
+        verdict, detail = bench.try_one(mutant)
+        self.results.put(mutant.name(), {
+            "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "change": change,
+            "verdict": verdict, "detail": detail, "alone": alone})
+        print(f"{mutant.file}:{mutant.line} {mutant.rule}: {change}: {verdict} ({detail})",
+              flush=True)
+
+    def report(self):
+        drawn, possible = self.find()
+        results = [self.results.get(mutant.name()) for mutant in drawn]
+        text = report.of([result for result in results if result], len(drawn), possible,
+                         self.arguments.seed)
+        if self.arguments.report:
+            self.arguments.report.write_text(text)
+        print(text)
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="tests/mutation/run.sh")
     parser.add_argument("--count", type=int, default=300, help="mutants (300)")
     parser.add_argument("--seed", default="1", help="another seed draws others")
-    parser.add_argument("--seconds", type=int, default=240, help="tests for each mutant (240)")
+    parser.add_argument("--seconds", type=int, default=60, help="tests for each mutant (60)")
     parser.add_argument("--report", type=Path, help="Markdown file to write the result to")
+    parser.add_argument("--step", choices=("reach", "mutants", "alone", "report"), required=True,
+                        help=argparse.SUPPRESS)
+    parser.add_argument("--worker", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--work", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--guard", required=True, help=argparse.SUPPRESS)
     parser.add_argument("files", nargs="*", help="sources, such as lib/parse/stat.c; all of lib/")
@@ -73,25 +97,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    work = arguments.work
-    root = work / "source"
-    known = reach.find(work / "counting", root, arguments.guard, work / "reach")
-    found = mutants.find_mutants(work / "build", root, arguments.seed, arguments.files)
-    drawn = mutants.draw(found, arguments.count, arguments.seed)
-    bench = Bench(root, work / "build", arguments.guard, known, arguments.seconds)
-    results = []
-    for number, mutant in enumerate(drawn, 1):
-        change = mutant.describe((root / mutant.file).read_bytes())
-        verdict, detail = bench.try_one(mutant)
-        results.append({"file": mutant.file, "line": mutant.line, "rule": mutant.rule,
-                        "change": change, "verdict": verdict, "detail": detail})
-        print(f"[{number} of {len(drawn)}] {mutant.file}:{mutant.line} {mutant.rule}: "
-              f"{change}: {verdict} ({detail})", flush=True)
-        (work / "results.json").write_text(json.dumps(results, indent=1))
-    text = report.of(results, sum(map(len, found.values())), arguments.seed)
-    if arguments.report:
-        arguments.report.write_text(text)
-    print(text)
+    getattr(Run(arguments), arguments.step)()
 
 
 main()

@@ -5,6 +5,7 @@ A rule looks at the syntax tree that libclang makes of a file. A mutant says whi
 file it replaces.
 """
 
+import hashlib
 import json
 import random
 import re
@@ -28,6 +29,11 @@ class Mutant(NamedTuple):
     end: int
     new: str
     rule: str
+
+    def name(self):
+        """The same for as long as the file is the same."""
+        change = hashlib.sha256(self.new.encode()).hexdigest()[:8]
+        return f"{self.file} {self.start} {self.end} {change}"
 
     def apply(self, source):
         return source[:self.start] + self.new.encode() + source[self.end:]

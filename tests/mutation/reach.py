@@ -4,54 +4,60 @@
 import json
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import tests
 
+PATIENCE_S = 200
+
 
 class Reach:
-    """What each test reached. Kept in files, since it takes long to find out."""
+    """What each test reached, of those that pass without a mutant."""
 
-    def __init__(self):
+    def __init__(self, results, known_tests):
         self.seconds = {}  # by test: how long it took
         self.lines = {}  # by file and line: the tests that ran it
-
-    def of_line(self, file, line):
-        """The tests that run a line, fastest first."""
-        found = self.lines.get((file, line), [])
-        return sorted(found, key=lambda test: self.seconds[test])
+        self.files = {}  # by file: the tests that ran some of it
+        for name in known_tests:
+            result = results.get(name)
+            if result and not result["failed"]:
+                self.add(name, result)
 
     def add(self, name, result):
-        if result["failed"]:
-            print(f"left out: {name} fails without a mutant ({result['failed']})", flush=True)
-            return
         self.seconds[name] = result["seconds"]
         for file, lines in result["lines"].items():
+            if lines:
+                self.files.setdefault(file, []).append(name)
             for line in lines:
                 self.lines.setdefault((file, line), []).append(name)
 
+    def of_line(self, file, line):
+        """The tests that run a line, fastest first.
 
-def find(build, root, guard, kept):
-    """Run each test that has no result in the folder `kept` yet."""
-    known = Reach()
-    names = tests.names(build)
-    kept.mkdir(exist_ok=True)
-    for number, name in enumerate(names, 1):
-        path = kept / (name.replace("/", "-") + ".json")
-        if not path.exists():
-            path.write_text(json.dumps(run_one(build, root, guard, name)))
-            print(f"[{number} of {len(names)}] {name}", flush=True)
-        known.add(name, json.loads(path.read_text()))
-    return known
+        A statement of several lines counts for one of them. A process that ends by _exit() does not
+        count: for a line that seems to run nowhere those that run the file have to do.
+        """
+        for near in (line, line - 1, line - 2, line + 1):
+            if (file, near) in self.lines:
+                return sorted(self.lines[file, near], key=self.seconds.get)
+        return sorted(self.files.get(file, []), key=self.seconds.get)
 
 
-def run_one(build, root, guard, name):
+def run_all(results, build, root, guard):
+    """Run each test that has no result yet."""
+    for name, test in tests.of_build(build).items():
+        if not results.claim(name):
+            continue
+        result = run_one(build, root, guard, test)
+        results.put(name, result)
+        failed = f": left out ({result['failed']})" if result["failed"] else ""
+        print(f"{name}: {result['seconds']} s{failed}", flush=True)
+
+
+def run_one(build, root, guard, test):
     with tempfile.TemporaryDirectory(dir=build.parent) as counts:
         Path(counts).chmod(0o777)  # some tests run programs as another user
-        start = time.monotonic()
-        failed = tests.run(build, guard, name, 1000, {"GCOV_PREFIX": counts})
-        seconds = round(time.monotonic() - start, 2)
+        failed, seconds = tests.run(build, guard, test, PATIENCE_S, {"GCOV_PREFIX": counts})
         lines = {} if failed else reached(Path(counts), root)
         return {"failed": failed, "seconds": seconds, "lines": lines}
 

@@ -3,15 +3,15 @@
 
 from collections import Counter
 
-VERDICTS = ("killed", "survived", "not run", "not built")
+VERDICTS = ("killed", "survived", "not run", "equivalent", "not built")
 
 
-def of(results, possible, seed):
+def of(results, drawn, possible, seed):
     verdicts = Counter(result["verdict"] for result in results)
     judged = verdicts["killed"] + verdicts["survived"] + verdicts["not run"]
     share = 100 * verdicts["killed"] / judged if judged else 0
-    lines = [f"{len(results)} of {possible} mutants, seed {seed}: {share:.1f} % of those that "
-             "could be built were killed.", "",
+    lines = [f"{len(results)} mutants were tried, of {drawn} drawn from {possible} (seed {seed}). "
+             f"{share:.1f} % of those that make a difference to the object code were killed.", "",
              "| Rule | " + " | ".join(VERDICTS) + " |",
              "|---|" + "---|" * len(VERDICTS)]
     for rule in sorted({result["rule"] for result in results}):

@@ -3,7 +3,10 @@
 # Break the library in many small ways, one at a time, and see whether a test notices:
 #   tests/mutation/run.sh [--count N] [--seed S] [--seconds N] [--report FILE] [lib/FILE.c...]
 # It takes hours: run it before a release. Results and builds stay in build-mutation, and the next
-# run uses them if the sources are the same.
+# run goes on with them if the sources are the same.
+#
+# First each test runs once, with counts of lines. Then two workers try the mutants, each with the
+# tests that run the line: those that take a minute in sum at least. What hung is tried again alone.
 #
 # A mutant may do anything. So guard.c runs the tests, in a cgroup of their own that is all they see
 # of /sys/fs/cgroup, in a copy of the sources.
@@ -13,62 +16,89 @@ main() {
   cd "$(dirname "${BASH_SOURCE[0]}")/../.."
   export PATH=/usr/bin:/bin:/usr/sbin:/sbin
   if [ "${1-}" = --inside ]; then
-    fence_in "$2"
-    exec python3 tests/mutation/main.py --work "$2" --guard "$2/guard" "${@:3}"
+    fence_in
+    exec python3 tests/mutation/main.py "${@:2}"
   fi
 
-  local work=$PWD/build-mutation
+  local work=$PWD/build-mutation step worker
   tests/support/packages.sh gcc libc6-dev meson ninja-build pkg-config check python3 \
     python3-clang-14 git
   mkdir -p "$work"
   prepare "$work"
   gcc -O2 -o "$work/guard" tests/mutation/guard.c
+  find "$work" -name '*.claim' -path "$work/*/*" -not -path "$work/worker-*" -delete
+  set -- --work "$work" --guard "$work/guard" "$@"
   if [ "$(id -u)" = 0 ]; then
     trap 'leave_cgroups' EXIT
-    enter_cgroups
-    unshare --mount --cgroup "$0" --inside "$work" "$@"
+  fi
+  for step in reach mutants; do
+    for ((worker = 0; worker < workers; worker++)); do
+      fenced $worker --step $step --worker $worker "$@" &
+    done
+    wait
+  done
+  fenced 0 --step alone "$@" &
+  wait
+  python3 tests/mutation/main.py --step report "$@"
+}
+
+workers=2  # each with a copy of the sources, a build and a cgroup
+
+# fenced WORKER ARGUMENT...
+fenced() {
+  if [ "$(id -u)" = 0 ]; then
+    enter_cgroups "$1"
+    unshare --mount --cgroup tests/mutation/run.sh --inside "${@:2}"
   else
-    python3 tests/mutation/main.py --work "$work" --guard "$work/guard" "$@"
+    python3 tests/mutation/main.py "${@:2}"
   fi
 }
 
-# prepare WORK: copy the sources and build them twice, unless WORK has them as they are.
+# prepare WORK: copy the sources and build them, unless WORK has them as they are.
 prepare() {
-  local work=$1 now
-  now=$(git ls-files -z | xargs -0 sha256sum 2>/dev/null | sha256sum)
+  local work=$1 now worker
+  now=$(git ls-files -z ':!docs' ':!*.md' ':!tests/mutation' | xargs -0 sha256sum | sha256sum)
   [ "$now" != "$(cat "$work/stamp" 2>/dev/null)" ] || return 0
   rm -rf "${work:?}"/*
-  mkdir "$work/source"
-  git ls-files -z | xargs -0 cp --parents -t "$work/source"
-  cp -r .git "$work/source"
-  (
-    cd "$work/source"
-    meson setup "$work/counting" --buildtype=debug -Dtests=enabled -Db_coverage=true
-    ninja -C "$work/counting" all meson-test-prereq
-    # Without line numbers, so that a change that changes nothing compiles to the same bytes.
-    meson setup "$work/build" --buildtype=plain -Doptimization=1 -Dtests=enabled
-    ninja -C "$work/build" all meson-test-prereq
-  ) >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
+  for ((worker = 0; worker < workers; worker++)); do
+    mkdir -p "$work/worker-$worker/source"
+    git ls-files -z | xargs -0 cp --parents -t "$work/worker-$worker/source"
+    cp -r .git "$work/worker-$worker/source"
+  done
+  {
+    for ((worker = 0; worker < workers; worker++)); do
+      # Without line numbers, so that a change that changes nothing compiles to the same bytes.
+      build "$work/worker-$worker/source" "$work/worker-$worker/build" --buildtype=plain \
+        -Doptimization=1
+    done
+    build "$work/worker-0/source" "$work/counting" --buildtype=debug -Db_coverage=true
+  } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
   echo "$now" >"$work/stamp"
+}
+
+# build SOURCE BUILD OPTION...
+build() {
+  meson setup "$2" "$1" -Dtests=enabled "${@:3}" && ninja -C "$2" all meson-test-prereq
 }
 
 name=mutation-$$
 
-# Move into a new cgroup of each hierarchy.
+# enter_cgroups WORKER: move into a new cgroup of each hierarchy.
 enter_cgroups() {
   local dir
   for dir in $(mounted_cgroups); do
-    if mkdir "$dir/$name" 2>/dev/null; then
-      limit "$dir/$name"
-      echo $$ >"$dir/$name/cgroup.procs" || true
-    fi
+    mkdir -p "$dir/$name-$1" 2>/dev/null || continue
+    limit "$dir/$name-$1"
+    { echo $BASHPID >"$dir/$name-$1/cgroup.procs"; } 2>/dev/null || true
   done
 }
 
 # limit CGROUP: a mutant may use up all memory, or fork for ever.
 limit() {
-  echo 3G >"$1/memory.limit_in_bytes" 2>/dev/null || echo 3G >"$1/memory.max" 2>/dev/null || true
-  echo 4000 >"$1/pids.max" 2>/dev/null || true
+  {
+    echo 3G >"$1/memory.limit_in_bytes" || echo 3G >"$1/memory.max" || true
+    echo 4000 >"$1/pids.max" || true
+  } 2>/dev/null
 }
 
 mounted_cgroups() {
@@ -78,15 +108,12 @@ mounted_cgroups() {
 # Whatever still runs in ours is killed first, e.g. after Ctrl-C.
 leave_cgroups() {
   local dir tries pids
-  for dir in $(mounted_cgroups); do
-    echo $$ >"$dir/cgroup.procs" 2>/dev/null || true
-  done
-  for dir in $(mounted_cgroups); do
+  for dir in $(mounted_cgroups | sed "s|$|/$name-|"); do
     for ((tries = 0; tries < 100; tries++)); do
-      [ -d "$dir/$name" ] || break
-      pids=$(find "$dir/$name" -name cgroup.procs -exec cat {} + 2>/dev/null | grep -vx 0 || true)
+      compgen -G "$dir*" >/dev/null || break
+      pids=$(find "$dir"* -name cgroup.procs -exec cat {} + 2>/dev/null | grep -vx 0 || true)
       [ -z "$pids" ] || xargs kill -KILL <<<"$pids" 2>/dev/null || true
-      find "$dir/$name" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.05
+      find "$dir"* -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.05
     done
   done
 }
