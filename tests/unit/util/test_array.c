@@ -38,6 +38,17 @@ START_TEST(array_with_spare_capacity_is_not_moved)
 }
 END_TEST
 
+/* Memory of the caller would not survive realloc(). */
+START_TEST(array_that_is_full_but_large_enough_is_left_alone)
+{
+	int numbers[4];
+	size_t capacity = 4;
+
+	ck_assert_ptr_eq(rti_array_grow(numbers, &capacity, 4, sizeof(*numbers)), numbers);
+	ck_assert_uint_eq(capacity, 4);
+}
+END_TEST
+
 START_TEST(array_grown_past_size_max_is_left_unchanged)
 {
 	size_t capacity = 0;
@@ -58,6 +69,7 @@ int main(void)
 
 	tcase_add_test(tests, array_grown_repeatedly_keeps_its_elements);
 	tcase_add_test(tests, array_with_spare_capacity_is_not_moved);
+	tcase_add_test(tests, array_that_is_full_but_large_enough_is_left_alone);
 	tcase_add_test(tests, array_grown_past_size_max_is_left_unchanged);
 	return suite_run(suite);
 }
