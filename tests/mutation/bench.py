@@ -28,13 +28,15 @@ class Bench:
     def read_objects(self, file):
         return [(self.build / name).read_bytes() for name in self.objects[file]]
 
-    def try_one(self, mutant):
-        """Returns the verdict, and what there is to say of it."""
+    def candidates(self, mutant, result):
+        """Tests that run the mutant's line and have not been tried in an earlier run."""
+        found = self.known.of_line(mutant.file, mutant.line)
+        return [name for name in found if name not in result["passed"]]
+
+    def try_one(self, mutant, result):
+        """Sets the verdict, and what there is to say of it."""
         path = self.root / mutant.file
         source = path.read_bytes()
-        candidates = self.known.of_line(mutant.file, mutant.line)
-        if not candidates:
-            return "not run", "no test runs the file"
         objects = self.objects[mutant.file]
         if not self.compile(objects):
             raise RuntimeError(f"{mutant.file} cannot be built")
@@ -42,26 +44,32 @@ class Bench:
         path.write_bytes(mutant.apply(source))
         try:
             if not self.compile(objects):
-                return "not built", ""
-            if self.read_objects(mutant.file) == before:
-                return "equivalent", "it compiles to the same object code"
-            return self.run_tests(candidates)
+                result["verdict"] = "not built"
+            elif self.read_objects(mutant.file) == before:
+                result["verdict"] = "equivalent"
+            else:
+                self.run_tests(self.candidates(mutant, result), result)
         finally:
             path.write_bytes(source)
 
-    def run_tests(self, candidates):
+    def run_tests(self, candidates, result):
         """The fastest tests first, as long as there is time."""
-        start = time.monotonic()
+        start = time.monotonic() - result["seconds"]
+        result["verdict"] = "survived" if candidates or result["passed"] else "not run"
         for number, name in enumerate(candidates):
             usual = self.known.seconds[name]
             if number and time.monotonic() - start + usual > self.seconds:
-                return "survived", f"{number} of {len(candidates)} tests passed"
+                break
             if not self.compile(self.tests[name].targets):
-                return "not built", f"the programs of {name} cannot be linked"
+                result["verdict"] = "not built"
+                break
             failed = self.fails(name, int(20 + 8 * usual))
             if failed:
-                return "killed", f"{name}: {failed}"
-        return "survived", f"all {len(candidates)} tests passed"
+                result.update(verdict="killed", test=name, how=failed)
+                break
+            result["passed"].append(name)
+        result["seconds"] = round(time.monotonic() - start, 1)
+        result["left"] = len(set(candidates) - set(result["passed"]))
 
     def fails(self, name, limit):
         """How a test fails because of the mutant. A busy machine may fail it, too: so it has to

@@ -40,7 +40,15 @@ class Run:
         drawn = mutants.draw(found, self.arguments.count, self.arguments.seed)
         return drawn, sum(map(len, found.values()))
 
+    def restore(self):
+        """An earlier run may have been killed while a file was changed."""
+        for path in (self.place / "source" / "lib").rglob("*.c"):
+            source = path.relative_to(self.place / "source").read_bytes()
+            if path.read_bytes() != source:
+                path.write_bytes(source)
+
     def bench(self):
+        self.restore()
         known = reach.Reach(self.reached, tests.of_build(self.counting))
         bench = Bench(self.place / "source", self.place / "build", self.arguments.guard, known,
                       self.arguments.seconds)
@@ -48,27 +56,29 @@ class Run:
         return bench
 
     def mutants(self):
+        """Those without a result, and survivors that there are more tests or seconds for now."""
         bench = self.bench()
         for mutant in self.find()[0]:
-            if self.results.claim(mutant.name()):
-                self.try_one(bench, mutant)
+            result = self.results.get(mutant.name()) or new_result(bench.root, mutant)
+            more = result["verdict"] in ("survived", "not run") \
+                and result["seconds"] < bench.seconds and bench.candidates(mutant, result)
+            if (more or not result["verdict"]) and self.results.claim(mutant.name()):
+                self.try_one(bench, mutant, result)
 
     def alone(self):
         """Try again what hung while other workers ran: it may have been slow alone."""
         bench = self.bench()
         for mutant in self.find()[0]:
             result = self.results.get(mutant.name())
-            if result and result["detail"].endswith("it hangs") and not result["alone"]:
-                self.try_one(bench, mutant, alone=True)
+            if result and result["how"] == "it hangs" and not result["alone"]:
+                result.update(how="", alone=True)
+                self.try_one(bench, mutant, result)
 
-    def try_one(self, bench, mutant, alone=False):
-        change = mutant.describe((bench.root / mutant.file).read_bytes())
-        verdict, detail = bench.try_one(mutant)
-        self.results.put(mutant.name(), {
-            "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "change": change,
-            "verdict": verdict, "detail": detail, "alone": alone})
-        print(f"{mutant.file}:{mutant.line} {mutant.rule}: {change}: {verdict} ({detail})",
-              flush=True)
+    def try_one(self, bench, mutant, result):
+        bench.try_one(mutant, result)
+        self.results.put(mutant.name(), result)
+        print(f"{mutant.file}:{mutant.line} {mutant.rule}: {result['change']}: "
+              f"{report.describe(result)}", flush=True)
 
     def report(self):
         drawn, possible = self.find()
@@ -80,11 +90,17 @@ class Run:
         print(text)
 
 
+def new_result(root, mutant):
+    return {"file": mutant.file, "line": mutant.line, "rule": mutant.rule,
+            "change": mutant.describe((root / mutant.file).read_bytes()), "verdict": "",
+            "test": "", "how": "", "passed": [], "left": 0, "seconds": 0, "alone": False}
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="tests/mutation/run.sh")
     parser.add_argument("--count", type=int, default=300, help="mutants (300)")
     parser.add_argument("--seed", default="1", help="another seed draws others")
-    parser.add_argument("--seconds", type=int, default=60, help="tests for each mutant (60)")
+    parser.add_argument("--seconds", type=int, default=40, help="tests for each mutant (40)")
     parser.add_argument("--report", type=Path, help="Markdown file to write the result to")
     parser.add_argument("--step", choices=("reach", "mutants", "alone", "report"), required=True,
                         help=argparse.SUPPRESS)

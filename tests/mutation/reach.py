@@ -2,6 +2,7 @@
 """Which tests run which lines of lib/, by a build that counts lines (gcov)."""
 
 import json
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import tests
 
 PATIENCE_S = 200
+STARTED_BY = {"supervisor": "lib/command/supervisor_client.c",
+              "tracer": "lib/trace/tracer_client.c"}
 
 
 class Reach:
@@ -32,21 +35,25 @@ class Reach:
                 self.lines.setdefault((file, line), []).append(name)
 
     def of_line(self, file, line):
-        """The tests that run a line, fastest first.
+        """The tests that run a line: first those of the file, then of its folder, fastest first.
 
         A statement of several lines counts for one of them. A process that ends by _exit() does not
-        count: for a line that seems to run nowhere those that run the file have to do.
+        count: for a line that seems to run nowhere those that run the file have to do, or the file
+        of the library that starts the program.
         """
-        for near in (line, line - 1, line - 2, line + 1):
-            if (file, near) in self.lines:
-                return sorted(self.lines[file, near], key=self.seconds.get)
-        return sorted(self.files.get(file, []), key=self.seconds.get)
+        path = Path(file).relative_to("lib").with_suffix("")
+        found = self.files.get(file) or self.files.get(STARTED_BY.get(path.parent.name), [])
+        for near in (line + 1, line - 2, line - 1, line):
+            found = self.lines.get((file, near), found)
+        return sorted(found, key=lambda test: (path.name not in test,
+                                               not test.startswith(f"{path.parent.name}/"),
+                                               self.seconds[test]))
 
 
 def run_all(results, build, root, guard):
     """Run each test that has no result yet."""
     for name, test in tests.of_build(build).items():
-        if not results.claim(name):
+        if results.get(name) or not results.claim(name):
             continue
         result = run_one(build, root, guard, test)
         results.put(name, result)
@@ -68,7 +75,7 @@ def reached(counts, root):
     data = []
     for counted in counts.rglob("*.gcda"):
         notes = Path("/") / counted.relative_to(counts).with_suffix(".gcno")
-        if notes.exists() and "/lib/" in str(notes):
+        if notes.exists() and re.search("/lib/|_lib_", str(notes)):
             counted.with_suffix(".gcno").symlink_to(notes)
             data.append(str(counted))
     if not data:

@@ -6,6 +6,15 @@ from collections import Counter
 VERDICTS = ("killed", "survived", "not run", "equivalent", "not built")
 
 
+def describe(result):
+    if result["verdict"] == "killed":
+        return f"killed ({result['test']}: {result['how']})"
+    if result["verdict"] != "survived":
+        return result["verdict"]
+    passed, left = len(result["passed"]), result["left"]
+    return f"survived ({passed} tests passed" + (f", {left} not tried)" if left else ")")
+
+
 def of(results, drawn, possible, seed):
     verdicts = Counter(result["verdict"] for result in results)
     judged = verdicts["killed"] + verdicts["survived"] + verdicts["not run"]
@@ -22,5 +31,5 @@ def of(results, drawn, possible, seed):
         if result["verdict"] in ("survived", "not run"):
             change = " ".join(result["change"].split()).replace("|", "\\|")
             lines.append(f"| `{result['file']}:{result['line']}` | {result['rule']}: "
-                         f"`{change}` | {result['detail']} |")
+                         f"`{change}` | {describe(result)} |")
     return "\n".join(lines) + "\n"

@@ -28,12 +28,7 @@ class Results:
         partly.rename(path)
 
     def claim(self, name):
-        """Whether it is for this worker to do: it has no result, and no other is at it.
-
-        run.sh removes the claims of an earlier run.
-        """
-        if self.path(name).exists():
-            return False
+        """Whether it is for this worker to do. run.sh removes the claims of an earlier run."""
         try:
             self.path(name).with_suffix(".claim").touch(exist_ok=False)
         except FileExistsError:
