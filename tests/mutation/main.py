@@ -30,8 +30,7 @@ class Run:
         self.results = Results(self.work / f"seed-{arguments.seed}")
 
     def reach(self):
-        root = self.work / "worker-0" / "source"
-        reach.run_all(self.reached, self.counting, root, self.arguments.guard)
+        reach.run_all(self.reached, self.counting, self.work / "source", self.arguments.guard)
 
     def find(self):
         """Returns those drawn, and the number of possible ones."""

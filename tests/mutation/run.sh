@@ -60,18 +60,18 @@ prepare() {
   now=$(git ls-files -z ':!docs' ':!*.md' ':!tests/mutation' | xargs -0 sha256sum | sha256sum)
   [ "$now" != "$(cat "$work/stamp" 2>/dev/null)" ] || return 0
   rm -rf "${work:?}"/*
-  for ((worker = 0; worker < workers; worker++)); do
-    mkdir -p "$work/worker-$worker/source"
-    git ls-files -z | xargs -0 cp --parents -t "$work/worker-$worker/source"
-    cp -r .git "$work/worker-$worker/source"
-  done
+  mkdir "$work/source"
+  git ls-files -z | xargs -0 cp --parents -t "$work/source"
+  cp -r .git "$work/source"
   {
     for ((worker = 0; worker < workers; worker++)); do
+      mkdir "$work/worker-$worker"
+      cp -r "$work/source" "$work/worker-$worker"
       # Without line numbers, so that a change that changes nothing compiles to the same bytes.
       build "$work/worker-$worker/source" "$work/worker-$worker/build" --buildtype=plain \
         -Doptimization=1
     done
-    build "$work/worker-0/source" "$work/counting" --buildtype=debug -Db_coverage=true
+    build "$work/source" "$work/counting" --buildtype=debug -Db_coverage=true
   } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
   echo "$now" >"$work/stamp"
 }

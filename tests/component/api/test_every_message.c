@@ -202,6 +202,25 @@ START_TEST(every_cause_has_a_sentence)
 }
 END_TEST
 
+/* The files of a process that ptrace(2) may refuse, and one that only its mode refuses. */
+START_TEST(refused_file_is_explained_by_what_guards_it)
+{
+	static const char *const traced[] = { "io", "smaps_rollup", "fd" };
+	struct rti_explanation why = { .cause = RTI_CAUSE_READ, .error = -EACCES, .pid = 7 };
+
+	for (size_t i = 0; i < sizeof(traced) / sizeof(traced[0]); i++) {
+		why.file = traced[i];
+		rti_obstacle_describe(&why, RT_HAS_IO, message, sizeof(message));
+		ck_assert_msg(strstr(message, "CAP_SYS_PTRACE") != NULL, "%s: %s", traced[i],
+		              message);
+	}
+	why.file = "status";
+	rti_obstacle_describe(&why, RT_HAS_CTXSW, message, sizeof(message));
+	ck_assert_ptr_null(strstr(message, "CAP_SYS_PTRACE"));
+	ck_assert_ptr_nonnull(strstr(message, "permission to read that file"));
+}
+END_TEST
+
 static void check_refusal(int err, const char *part)
 {
 	struct rti_text text = rti_text(message, sizeof(message));
@@ -244,6 +263,7 @@ int main(void)
 	tcase_add_test(tests, refusal_of_a_method_names_the_call_that_failed);
 	tcase_add_test(tests, every_error_of_a_trace_has_a_sentence);
 	tcase_add_test(tests, every_cause_has_a_sentence);
+	tcase_add_test(tests, refused_file_is_explained_by_what_guards_it);
 	tcase_add_test(tests, refusal_of_bpf_names_what_is_missing);
 	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
 #include "os/path_exec.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,22 @@ START_TEST(entry_that_is_too_long_is_left_out)
 }
 END_TEST
 
+/* A path has PATH_MAX bytes at most, with the NUL: "second", slashes, and "/prog". */
+START_TEST(entry_that_just_fits_is_used)
+{
+	char path[PATH_MAX];
+	size_t len = sizeof(path) - sizeof("/prog");
+
+	memset(path, '/', len);
+	memcpy(path, "second", strlen("second"));
+	path[len] = '\0';
+	ck_assert_int_eq(execute_with(path, "prog", NULL), 102);
+	path[len] = '/';
+	path[len + 1] = '\0';
+	ck_assert_int_eq(execute_with(path, "prog", NULL), ENOENT);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("path_exec");
@@ -150,6 +167,7 @@ int main(void)
 	tcase_add_loop_test(tests, empty_entry_is_the_working_directory, 0,
 	                    sizeof(with_empty_entry) / sizeof(with_empty_entry[0]));
 	tcase_add_test(tests, program_gets_its_arguments);
+	tcase_add_test(tests, entry_that_just_fits_is_used);
 	tcase_add_test(tests, program_without_path_is_searched_for_in_bin);
 	tcase_add_test(tests, entry_that_is_too_long_is_left_out);
 	return suite_run(suite);

@@ -209,6 +209,22 @@ START_TEST(child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_
 }
 END_TEST
 
+/* The child, the largest of the tree, grew to 900 KiB after the first sample. */
+START_TEST(peak_read_of_a_child_that_is_reaped_in_the_same_sample_counts)
+{
+	struct fake_process grown = first_child;
+
+	write_family();
+	track_process(100, 0);
+	ck_assert_uint_eq(take_sample().peak_rss_bytes, 100 * 1024);
+	grown.hwm_kib = 900;
+	fake_process_write(&fix.root, &grown);
+	faults_before_open("100/status", reap_first_child, NULL);
+
+	ck_assert_uint_eq(take_sample().peak_rss_bytes, 900 * 1024);
+}
+END_TEST
+
 /* Members are read from the last to the first, so 102 was read before. */
 START_TEST(child_reaped_between_reads_of_its_files_is_counted_once)
 {
@@ -272,6 +288,7 @@ int main(void)
 	tcase_add_test(during,
 	               child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_once);
 	tcase_add_test(during, child_reaped_between_reads_of_its_files_is_counted_once);
+	tcase_add_test(between, peak_read_of_a_child_that_is_reaped_in_the_same_sample_counts);
 	tcase_add_test(during, parent_that_reaps_between_reads_of_its_files_is_read_again);
 	return suite_run(suite);
 }
