@@ -86,6 +86,20 @@ START_TEST(held_counter_after_deep_fall_counts_from_a_new_baseline)
 }
 END_TEST
 
+/* The total has outgrown the counter, which was deep down once: its own half decides. */
+START_TEST(held_counter_is_judged_by_its_last_value_and_not_by_the_total)
+{
+	struct rti_counter c = { 0 };
+
+	rti_counter_hold(&c, 1000000);
+	ck_assert(rti_counter_hold(&c, 0));
+	rti_counter_hold(&c, 10000);
+	ck_assert(!rti_counter_hold(&c, 7000));
+	ck_assert(!rti_counter_hold(&c, 10001));
+	ck_assert_uint_eq(c.total, 1010001);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("counter");
@@ -96,6 +110,7 @@ int main(void)
 	tcase_add_test(advance, counter_that_falls_elsewhere_adds_the_new_value);
 	tcase_add_test(hold, held_counter_after_small_fall_keeps_its_total);
 	tcase_add_test(hold, held_counter_of_small_value_tolerates_a_fall_to_zero);
+	tcase_add_test(hold, held_counter_is_judged_by_its_last_value_and_not_by_the_total);
 	tcase_add_test(hold, held_counter_after_deep_fall_counts_from_a_new_baseline);
 	return suite_run(suite);
 }

@@ -295,6 +295,8 @@ START_TEST(answer_yields_the_number_of_the_family)
 
 	ck_assert_int_eq(rti_parse_genl_family(&a, sizeof(a), &family), 0);
 	ck_assert_uint_eq(family, FAMILY);
+	for (size_t len = 0; len < sizeof(a); len++)
+		ck_assert_int_eq(rti_parse_genl_family(&a, len, &family), -EBADMSG);
 	a.id.nla_len = 4 + 1;
 	ck_assert_int_eq(rti_parse_genl_family(&a, sizeof(a), &family), -EBADMSG);
 	a.id.nla_type = CTRL_ATTR_VERSION;

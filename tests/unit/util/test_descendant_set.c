@@ -155,7 +155,7 @@ START_TEST(pid_out_of_range_is_ignored)
 	expect_counts(3, 3, 3);
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		rti_descendant_set_fork(descendants, ROOT, odd[i]);
+		ck_assert(!rti_descendant_set_fork(descendants, ROOT, odd[i]));
 		ck_assert(!rti_descendant_set_has(descendants, odd[i]));
 	}
 	ck_assert_uint_eq(descendants->alive, 3);
