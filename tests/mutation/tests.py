@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import time
+from collections import Counter
 from typing import NamedTuple
 
 TIMED_OUT = 124
@@ -37,15 +38,19 @@ def of_build(build):
              for target in introspect(build, "--targets")}
     started = [file for names in files.values() for file in names if STARTED.fullmatch(file)]
     found = {}
-    for test in introspect(build, "--tests"):
+    known = introspect(build, "--tests")
+    names = Counter(test["name"] for test in known)
+    for test in known:
         suites = {suite.split(":")[-1] for suite in test["suite"]}
         if suites & SUITES_LEFT_OUT or not test["is_parallel"]:
             continue
         targets = [file for target in test["depends"] for file in files[target]]
         if suites != {"unit"}:
             targets += started
-        found[test["name"]] = Test(test["name"], test["cmd"], test["env"],
-                                   test["protocol"] == "tap", targets)
+        name = test["name"]
+        if names[name] > 1:
+            name += f" ({min(suites)})"
+        found[name] = Test(name, test["cmd"], test["env"], test["protocol"] == "tap", targets)
     return found
 
 

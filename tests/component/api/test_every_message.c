@@ -202,6 +202,34 @@ START_TEST(every_cause_has_a_sentence)
 }
 END_TEST
 
+START_TEST(shortage_of_descriptors_of_a_trace_names_the_limit)
+{
+	struct rt_trace_opts opts = { .message = message, .message_size = sizeof(message) };
+
+	rti_trace_error_describe(&opts, -EMFILE);
+	ck_assert_ptr_nonnull(strstr(message, "RLIMIT_NOFILE"));
+}
+END_TEST
+
+/* An error that says no more than that the method is not there is left out of the sentence. */
+START_TEST(method_that_is_not_there_names_the_error_if_it_says_more)
+{
+	static const char *const argv[] = { "true", NULL };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .accounting = RT_ACCOUNTING_WAIT_PERF,
+		                              .message = message,
+		                              .message_size = sizeof(message) };
+
+	rti_start_error_describe(&opts, -EOPNOTSUPP, -EPERM);
+	ck_assert_ptr_nonnull(strstr(message, "A system call failed"));
+	rti_start_error_describe(&opts, -EOPNOTSUPP, -EOPNOTSUPP);
+	ck_assert_ptr_null(strstr(message, "A system call failed"));
+	rti_start_error_describe(&opts, -EOPNOTSUPP, 0);
+	ck_assert_ptr_null(strstr(message, "A system call failed"));
+}
+END_TEST
+
 /* The files of a process that ptrace(2) may refuse, and one that only its mode refuses. */
 START_TEST(refused_file_is_explained_by_what_guards_it)
 {
@@ -263,6 +291,8 @@ int main(void)
 	tcase_add_test(tests, refusal_of_a_method_names_the_call_that_failed);
 	tcase_add_test(tests, every_error_of_a_trace_has_a_sentence);
 	tcase_add_test(tests, every_cause_has_a_sentence);
+	tcase_add_test(tests, shortage_of_descriptors_of_a_trace_names_the_limit);
+	tcase_add_test(tests, method_that_is_not_there_names_the_error_if_it_says_more);
 	tcase_add_test(tests, refused_file_is_explained_by_what_guards_it);
 	tcase_add_test(tests, refusal_of_bpf_names_what_is_missing);
 	return suite_run(suite);

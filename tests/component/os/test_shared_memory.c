@@ -166,6 +166,25 @@ START_TEST(memory_of_no_size_is_an_error)
 }
 END_TEST
 
+/* A host may have closed its standard input. */
+START_TEST(memory_may_have_descriptor_0)
+{
+	int saved = fcntl(0, F_DUPFD_CLOEXEC, 3), fd = -1, err;
+	void *memory = NULL;
+
+	close(0);
+	err = rti_shared_memory_new(BYTES, &memory, &fd);
+	if (saved >= 0) {
+		dup2(saved, 0);
+		close(saved);
+	}
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(fd, 0);
+	ck_assert_ptr_nonnull(memory);
+	munmap(memory, BYTES);
+}
+END_TEST
+
 /* Kernels before 6.18 undo an allocation that a signal interrupts. */
 START_TEST(signals_do_not_interrupt_the_allocation)
 {
@@ -219,6 +238,7 @@ int main(void)
 	Suite *suite = suite_create("shared_memory");
 	TCase *tests = suite_case(suite, "shared_memory");
 
+	tcase_add_test(tests, memory_may_have_descriptor_0);
 	tcase_add_test(tests, memory_is_all_zero_and_its_descriptor_close_on_exec);
 	tcase_add_test(tests, memory_is_allocated_at_once);
 	tcase_add_test(tests, memory_is_shared_by_its_descriptor);

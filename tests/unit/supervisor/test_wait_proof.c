@@ -103,6 +103,17 @@ START_TEST(exit_without_a_parent_counts_for_its_lifetime)
 }
 END_TEST
 
+/* Events of two CPUs may come in the wrong order. */
+START_TEST(exit_before_its_fork_took_no_time)
+{
+	begin();
+	fork_at(0, ROOT, PROGRAM);
+	fork_at(10, PROGRAM, CHILD);
+	exit_at(9, CHILD, 0);
+	assert_proven();
+}
+END_TEST
+
 START_TEST(exit_to_a_parent_outside_the_tree_counts)
 {
 	begin();
@@ -213,6 +224,7 @@ int main(void)
 	tcase_add_test(tests, nothing_is_known_before_it_is_published);
 	tcase_add_test(tests, exits_with_a_parent_are_proven);
 	tcase_add_test(tests, exit_without_a_parent_counts_for_its_lifetime);
+	tcase_add_test(tests, exit_before_its_fork_took_no_time);
 	tcase_add_test(tests, exit_to_a_parent_outside_the_tree_counts);
 	tcase_add_test(tests, exit_of_a_parent_counts_for_all_cpus);
 	tcase_add_test(tests, process_with_threads_is_unproven_but_not_unwaited);
