@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The documented errors of the calls that return a descriptor for an event loop. */
+/* The calls that return a descriptor for an event loop: their documented errors, and that trackers
+ * leave none. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -101,6 +104,40 @@ START_TEST(descriptor_without_room_returns_emfile_and_can_be_asked_for_again)
 }
 END_TEST
 
+static unsigned count_entries(const char *path)
+{
+	unsigned count = 0;
+	DIR *dir = opendir(path);
+
+	ck_assert_ptr_nonnull(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+START_TEST(freed_trackers_leave_no_descriptor_and_no_thread)
+{
+	unsigned files = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
+	struct rt_metrics m;
+
+	for (int i = 0; i < 3; i++) {
+		struct rt_tracker *self = new_self_tracker(), *system = new_system_tracker();
+
+		ck_assert_int_ge(rt_tracker_fd(self), 0);
+		ck_assert_int_eq(rt_sample(self, &m, sizeof(m)), 0);
+		ck_assert_int_eq(rt_sample(system, &m, sizeof(m)), 0);
+		rt_tracker_free(self);
+		rt_tracker_free(system);
+	}
+	/* A thread is freed while it ends. */
+	for (int i = 0; i < 500 && count_entries("/proc/self/task") > threads; i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	ck_assert_uint_eq(count_entries("/proc/self/task"), threads);
+	ck_assert_uint_eq(count_entries("/proc/self/fd"), files);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("descriptors");
@@ -111,5 +148,6 @@ int main(void)
 	tcase_add_test(errors, descriptor_of_null_returns_efault);
 	tcase_add_test(errors, descriptor_of_tracker_with_nothing_to_hear_returns_eopnotsupp);
 	tcase_add_test(errors, descriptor_without_room_returns_emfile_and_can_be_asked_for_again);
+	tcase_add_test(errors, freed_trackers_leave_no_descriptor_and_no_thread);
 	return suite_run(suite);
 }

@@ -15,6 +15,7 @@
 #include "os/word_file.h"
 #include "suite.h"
 #include "trace/error.h"
+#include "trace/ptrace_error.h"
 
 #define ERRORS 134 /* of Linux */
 #define MESSAGE 1024
@@ -202,6 +203,29 @@ START_TEST(every_cause_has_a_sentence)
 }
 END_TEST
 
+static int describe_report(uint32_t step, int32_t error, int32_t pid)
+{
+	const struct rti_trace_request request = { .reason = message,
+		                                   .reason_size = sizeof(message) };
+	const struct rti_tracer_report report = { .step = step, .error = error, .pid = pid };
+
+	clear();
+	return rti_ptrace_describe(&request, &report);
+}
+
+START_TEST(refused_seizure_names_the_tracer_the_ban_or_the_kernel)
+{
+	ck_assert_int_eq(describe_report(RTI_TRACER_SEIZED, EPERM, 4711), -EPERM);
+	ck_assert_ptr_nonnull(strstr(message, "by process 4711"));
+	ck_assert_int_eq(describe_report(RTI_TRACER_SEIZED, EPERM, 0), -EPERM);
+	ck_assert_ptr_null(strstr(message, "The kernel has no ptrace"));
+	ck_assert_int_eq(describe_report(RTI_TRACER_SEIZED, EACCES, 0), -EPERM);
+	ck_assert_ptr_null(strstr(message, "The kernel has no ptrace"));
+	ck_assert_int_eq(describe_report(RTI_TRACER_SEIZED, ENOSYS, 0), -EOPNOTSUPP);
+	ck_assert_ptr_nonnull(strstr(message, "The kernel has no ptrace"));
+}
+END_TEST
+
 START_TEST(shortage_of_descriptors_of_a_trace_names_the_limit)
 {
 	struct rt_trace_opts opts = { .message = message, .message_size = sizeof(message) };
@@ -291,6 +315,7 @@ int main(void)
 	tcase_add_test(tests, refusal_of_a_method_names_the_call_that_failed);
 	tcase_add_test(tests, every_error_of_a_trace_has_a_sentence);
 	tcase_add_test(tests, every_cause_has_a_sentence);
+	tcase_add_test(tests, refused_seizure_names_the_tracer_the_ban_or_the_kernel);
 	tcase_add_test(tests, shortage_of_descriptors_of_a_trace_names_the_limit);
 	tcase_add_test(tests, method_that_is_not_there_names_the_error_if_it_says_more);
 	tcase_add_test(tests, refused_file_is_explained_by_what_guards_it);

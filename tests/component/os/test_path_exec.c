@@ -33,6 +33,7 @@ static void set_up(void)
 	write_program("first/prog", "#!/bin/sh\nexit 101\n", 0755);
 	write_program("second/prog", "#!/bin/sh\nexit 102\n", 0755);
 	write_program("second/argument", "#!/bin/sh\nexit \"$1\"\n", 0755);
+	write_program("second/p", "#!/bin/sh\nexit 106\n", 0755);
 	write_program("refused/prog", "#!/bin/sh\nexit 103\n", 0644);
 	write_program("refused/alone", "#!/bin/sh\nexit 103\n", 0644);
 	write_program("first/no_format", "exit 104\n", 0755);
@@ -84,6 +85,7 @@ static const struct {
 	{ "file", "prog", ENOENT },
 	{ "", "prog", ENOENT },
 	{ "first", "", ENOENT },
+	{ "first:second", "p", 106 },
 	/* What may not be executed is an error only if there is no other. */
 	{ "refused:second", "prog", 102 },
 	{ "refused:empty", "alone", EACCES },

@@ -307,6 +307,35 @@ START_TEST(memory_that_clients_may_share_is_an_estimate)
 }
 END_TEST
 
+static void write_sharing(char *text, size_t size, int client)
+{
+	snprintf(text, size,
+	         "drm-driver: xe\ndrm-client-id: %d\ndrm-pdev: 0000:03:00.0\n"
+	         "drm-resident-vram0: 8 MiB\n",
+	         client);
+}
+
+/* The first of two clients of a process may share with another process alone. */
+START_TEST(memory_that_clients_of_one_process_may_share_is_an_estimate)
+{
+	char text[300];
+
+	fixture_write(&fix.root, "sys/class/drm/card0/device/uevent",
+	              "DRIVER=xe\nPCI_SLOT_NAME=0000:03:00.0\n");
+	fixture_mkdir(&fix.root, "sys/class/drm/card0/device/drm/renderD128");
+	write_process(100, 1, "");
+	write_sharing(text, sizeof(text), 7);
+	open_fd(100, 5, RENDER, text);
+	track(100, 0);
+	take_sample();
+	ck_assert_uint_eq(list_users(1)->estimated & RT_HAS_GPU_MEMORY, 0);
+	write_sharing(text, sizeof(text), 8);
+	open_fd(100, 6, RENDER, text);
+	take_sample();
+	ck_assert_uint_eq(list_users(1)->estimated & RT_HAS_GPU_MEMORY, RT_HAS_GPU_MEMORY);
+}
+END_TEST
+
 START_TEST(gpu_is_used_if_it_worked_since_the_sample_before)
 {
 	install_driver();
@@ -358,6 +387,7 @@ int main(void)
 	tcase_add_test(clients, sum_of_hostile_clients_does_not_wrap_around);
 	tcase_add_test(clients, client_that_members_share_counts_once);
 	tcase_add_test(clients, clients_of_other_devices_and_drivers_count_each);
+	tcase_add_test(clients, memory_that_clients_of_one_process_may_share_is_an_estimate);
 	tcase_add_loop_test(clients, memory_that_clients_may_share_is_an_estimate, 0,
 	                    sizeof(sharing) / sizeof(sharing[0]));
 	return suite_run(suite);
