@@ -54,7 +54,8 @@ static long leave_mount(struct walk *walk)
 	return 0;
 }
 
-/* Returns 0 to go on. A part that is cut, or a file that has no path, ends the walk. */
+/* Returns 0 to go on. A part that is cut, or a file that has no path, ends the walk. So does a file
+ * that is being released along with its process: it has no dentry. */
 static long write_part(__u32 i, struct walk *walk)
 {
 	struct dentry *dentry = walk->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
@@ -62,6 +63,8 @@ static long write_part(__u32 i, struct walk *walk)
 	__u32 used = walk->used;
 	long got;
 
+	if (!dentry)
+		return 1;
 	if (dentry == BPF_CORE_READ(mount, mnt_root))
 		return leave_mount(walk);
 	if (dentry == parent || used > RTI_PATH_PARTS_BYTES - PART_BYTES_MAX)
