@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct fuzz_input in = fuzz_input(data, len);
 	uint32_t id = (uint32_t)take_u64(&in), index = (uint32_t)take_u64(&in);
-	size_t size = take_u8(&in) % 2 ? take_below(&in, LARGEST_STRUCT + 2) : take_u64(&in);
+	size_t size =
+	    take_u8(&in) % 2 ? take_below(&in, LARGEST_STRUCT + 2) : (size_t)take_u64(&in);
 	size_t there = size <= LARGEST_STRUCT ? size : 0;
 	uint8_t *block = malloc(there ? there : 1); /* no byte more, for sanitizers */
 
