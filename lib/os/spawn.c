@@ -200,8 +200,8 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* In the child. execve(2) does not modify these, but its prototype lacks the const. Returns the errno
- * of what has failed. */
+/* In the child. execve(2) does not modify these, but its prototype lacks the const. Returns the
+ * errno of what has failed. */
 static int execute(const struct rti_spawn *opts, int dir)
 {
 	char **argv = (char **)(uintptr_t)opts->argv, **envp = (char **)(uintptr_t)opts->envp;
