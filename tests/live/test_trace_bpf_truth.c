@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace by BPF says of each call, beside what the program wrote down about it; and what one
- * by ptrace says of a million. */
+ * by ptrace says of a hundred thousand, each of which stops the program. */
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -79,7 +79,7 @@ START_TEST(a_million_calls_are_as_the_program_saw_them)
 }
 END_TEST
 
-START_TEST(a_million_calls_by_ptrace_are_as_the_program_saw_them)
+START_TEST(calls_by_ptrace_are_as_the_program_saw_them)
 {
 	struct rt_trace_totals totals;
 
@@ -88,9 +88,9 @@ START_TEST(a_million_calls_by_ptrace_are_as_the_program_saw_them)
 		return;
 	}
 	back_end = RT_TRACE_BACK_END_PTRACE;
-	totals = run_caller(caller_path, "alone", 1, 1000000, 0);
-	ck_assert_uint_eq(totals.read + totals.lost, 1000000);
-	ck_assert_uint_gt(totals.read, 100000);
+	totals = run_caller(caller_path, "alone", 1, 100000, 0);
+	ck_assert_uint_eq(totals.read + totals.lost, 100000);
+	ck_assert_uint_gt(totals.read, 10000);
 }
 END_TEST
 
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
 		return suite_skip(why);
 	take_caller_paths(argc, argv);
 	tcase_add_test(calls, a_million_calls_are_as_the_program_saw_them);
-	tcase_add_test(calls, a_million_calls_by_ptrace_are_as_the_program_saw_them);
+	tcase_add_test(calls, calls_by_ptrace_are_as_the_program_saw_them);
 	tcase_add_test(calls, calls_of_many_threads_are_as_they_saw_them);
 	tcase_add_test(calls, calls_of_many_processes_are_as_they_saw_them);
 	tcase_add_test(calls, calls_of_short_processes_are_as_they_saw_them);

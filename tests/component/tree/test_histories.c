@@ -21,7 +21,7 @@
 #include "tree/fork_tracker.h"
 #include "tree_inside.h"
 
-#define HISTORIES 14000
+#define HISTORIES 7000
 #define SAMPLES 12
 #define US 1000u /* resolution of the kernel's exact accounts */
 
