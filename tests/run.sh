@@ -65,7 +65,8 @@ main() {
   trap 'rm -rf "$scratch"' EXIT
   steps=$scratch/steps.tap
   results=()
-  under=() # what the tests run under
+  under=()        # what the tests run under
+  needed_tests=() # names; none: all that were built
 
   step "packages" tests/support/packages.sh "${packages[@]}" || true
   for part in "${parts[@]}"; do
@@ -81,6 +82,7 @@ run_plain() {
 }
 
 # Skip the suites consumers, docs and style: they do not depend on the compiler or the sanitizers.
+# Skip accuracy and bench: they judge figures, by the code that the suites live and command run.
 # The suite supervised has tests of other suites once more, with a supervisor of its own.
 run_asan() {
   export CC=clang CXX=clang++
@@ -88,20 +90,25 @@ run_asan() {
   export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
   build asan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Dfuzz=enabled \
     -Db_sanitize=address,undefined -Db_lundef=false &&
-    run_tests asan --no-suite consumers --no-suite docs --no-suite style --no-suite supervised
+    run_tests asan --no-suite consumers --no-suite docs --no-suite style --no-suite supervised \
+      --no-suite accuracy --no-suite bench
   unset CC CXX ASAN_OPTIONS UBSAN_OPTIONS
 }
 
 # Without random addresses: those of newer kernels are too random for the sanitizer of clang 14.
 run_tsan() {
+  local tests=(command_threads many_threads event_loop threads fork os/worker os/trace_ring
+    os/forked_reap collect/sys_fs_stalled)
+
   export CC=clang CXX=clang++ TSAN_OPTIONS=halt_on_error=1:exitcode=66
   if setarch -R true 2>/dev/null; then
     under=(setarch -R)
   fi
+  needed_tests=("${tests[@]}")
   build tsan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Db_sanitize=thread \
     -Db_lundef=false &&
-    run_tests tsan command_threads many_threads event_loop threads fork os/worker \
-      os/trace_ring os/forked_reap collect/sys_fs_stalled
+    run_tests tsan "${tests[@]}"
+  needed_tests=()
   under=()
   unset CC CXX TSAN_OPTIONS
 }
@@ -196,7 +203,18 @@ build() {
   shift
   rm -rf "$dir"
   step "$label: configure" meson setup "$dir" --werror "$@" &&
-    step "$label: compile" ninja -k 0 -C "$dir" all meson-test-prereq
+    step "$label: compile" compile "$dir"
+}
+
+# compile BUILD: what the tests of needed_tests need, or all if there are none in it.
+compile() {
+  local targets=(all meson-test-prereq) found
+
+  if [ ${#needed_tests[@]} != 0 ]; then
+    found=$(python3 tests/support/needed.py "$1" "${needed_tests[@]}") || return
+    mapfile -t targets <<<"$found"
+  fi
+  ninja -k 0 -C "$1" "${targets[@]}"
 }
 
 # step NAME COMMAND...: run a command as one test. If it fails, print its output.
