@@ -36,20 +36,27 @@ static int add(uint64_t client_id, uint64_t busy_ns, struct rti_drm_look *look)
 	return rti_drm_clients_add(&table, &info, table.round * SECOND_NS, look);
 }
 
-static void add_all(uint64_t first, uint64_t end)
+/* All but two. */
+static void add_all_but(uint64_t closed, uint64_t closed_too)
 {
 	struct rti_drm_look look;
 
 	rti_drm_clients_begin(&table);
-	for (uint64_t id = first; id < end; id++)
-		ck_assert_int_eq(add(id, 10, &look), 0);
+	for (uint64_t id = 0; id < RTI_DRM_CLIENTS_MAX; id++)
+		if (id != closed && id != closed_too)
+			ck_assert_int_eq(add(id, 10, &look), 0);
+}
+
+static void add_all(void)
+{
+	add_all_but(RTI_DRM_CLIENTS_MAX, RTI_DRM_CLIENTS_MAX);
 }
 
 START_TEST(client_beyond_the_limit_has_no_room_while_all_are_open)
 {
 	struct rti_drm_look look;
 
-	add_all(0, RTI_DRM_CLIENTS_MAX);
+	add_all();
 	ck_assert_int_eq(add(RTI_DRM_CLIENTS_MAX, 10, &look), -ENOSPC);
 	rti_drm_clients_begin(&table); /* each may have been found in the look before */
 	ck_assert_int_eq(add(RTI_DRM_CLIENTS_MAX, 10, &look), -ENOSPC);
@@ -61,17 +68,18 @@ START_TEST(client_beyond_the_limit_replaces_the_one_that_is_closed_longest)
 {
 	struct rti_drm_look look;
 
-	add_all(0, RTI_DRM_CLIENTS_MAX);
-	add_all(1, RTI_DRM_CLIENTS_MAX); /* the first one is closed */
-	add_all(2, RTI_DRM_CLIENTS_MAX); /* and then the second one */
+	add_all();
+	add_all_but(3, 3);
+	add_all_but(3, 3);
+	add_all_but(3, 7);
 	rti_drm_clients_begin(&table);
 
 	ck_assert_int_eq(add(RTI_DRM_CLIENTS_MAX, 10, &look), 0);
 
 	ck_assert_uint_eq(table.count, RTI_DRM_CLIENTS_MAX);
-	ck_assert_uint_eq(table.client[0].client_id, RTI_DRM_CLIENTS_MAX);
+	ck_assert_uint_eq(table.client[3].client_id, RTI_DRM_CLIENTS_MAX);
 	ck_assert_uint_eq(look.grown_ns, 10);
-	ck_assert_int_eq(add(1, 15, &look), 0); /* it comes back: nothing counts twice */
+	ck_assert_int_eq(add(7, 15, &look), 0); /* it comes back: nothing counts twice */
 	ck_assert_uint_eq(look.grown_ns, 5);
 }
 END_TEST

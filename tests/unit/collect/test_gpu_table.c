@@ -114,13 +114,14 @@ START_TEST(device_beyond_the_limit_replaces_the_one_that_is_unlisted_longest)
 	struct rti_gpu_reading first = numbered(0), second = numbered(1);
 	uint32_t id_of_second;
 
-	list(0, RTI_GPUS_MAX);
-	id_of_second = table.gpu[1].id;
-	list(1, RTI_GPUS_MAX); /* the first one is gone */
+	list(1, RTI_GPUS_MAX);
+	id_of_second = table.gpu[0].id;
+	list(0, 1);
+	list(1, RTI_GPUS_MAX); /* the last one of the table is gone */
 	list(RTI_GPUS_MAX, RTI_GPUS_MAX + 1);
 
 	ck_assert_uint_eq(table.gpu_count, RTI_GPUS_MAX);
-	ck_assert_uint_eq(table.gpu[0].last.pci.bus, RTI_GPUS_MAX);
+	ck_assert_uint_eq(table.gpu[RTI_GPUS_MAX - 1].last.pci.bus, RTI_GPUS_MAX);
 	ck_assert_uint_eq(add(&second).id, id_of_second);
 	ck_assert_uint_gt(add(&first).id, RTI_GPUS_MAX); /* as a new one */
 	ck_assert_uint_eq(table.gpu_count, RTI_GPUS_MAX);
@@ -152,11 +153,11 @@ START_TEST(process_beyond_the_limit_replaces_the_one_that_is_unlisted_longest)
 	const struct rt_gpu gpu = { .id = 3 };
 
 	use(&gpu, 1, RTI_GPU_PROCESSES_MAX + 1);
-	use(&gpu, 2, RTI_GPU_PROCESSES_MAX + 1);
+	use(&gpu, 1, RTI_GPU_PROCESSES_MAX); /* the last one is gone */
 	use(&gpu, 100000, 100001);
 	ck_assert_uint_eq(table.use_count, RTI_GPU_PROCESSES_MAX);
-	ck_assert_int_eq(table.use[0].last.pid, 100000);
-	ck_assert_int_eq(table.use[1].last.pid, 2);
+	ck_assert_int_eq(table.use[RTI_GPU_PROCESSES_MAX - 1].last.pid, 100000);
+	ck_assert_int_eq(table.use[0].last.pid, 1);
 }
 END_TEST
 
