@@ -15,8 +15,8 @@ int rti_program_iterate(int link_fd);
 
 /* Before and after programs are loaded and attached: keep signals away from this thread. The kernel
  * gives up to check a program, with EAGAIN, if one waits for the thread (kernel/bpf/verifier.c,
- * do_check()). E.g.: a timer of a profiler; or a child ends while another thread forks, whose
- * SIGCHLD is then for any thread, even if it is ignored. */
+ * do_check()). E.g.: a timer of a profiler; or SIGCHLD, even if it is ignored: if a child ends
+ * while one thread forks, it is for any other. */
 void rti_program_hold_signals(sigset_t *before);
 void rti_program_release_signals(const sigset_t *before);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring of traced calls, whose head another process of the same user may write to. Both ends
- * stay within the ring. As long as nothing was written to it, records arrive in order, and each is
- * read or lost. */
+/* The ring of traced calls. Another process of the same user may write to its head: both ends stay
+ * within the ring. As long as none has, records arrive in order, and each is read or lost. */
 #include "input.h"
 
 #include <errno.h>

@@ -93,7 +93,7 @@ START_TEST(step_that_failed_has_an_error_and_a_reason)
 }
 END_TEST
 
-/* The error of execve(2) is that of the command, whose message says more. */
+/* The error of execve(2) is that of the command, and so is the message. */
 START_TEST(program_that_cannot_be_executed_has_the_message_of_a_start)
 {
 	const char *const argv[] = { "/nowhere/program", NULL };
