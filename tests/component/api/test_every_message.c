@@ -14,6 +14,7 @@
 #include "os/kernel_abi.h"
 #include "os/word_file.h"
 #include "suite.h"
+#include "trace/bpf_error.h"
 #include "trace/error.h"
 #include "trace/ptrace_error.h"
 
@@ -305,6 +306,24 @@ START_TEST(refusal_of_bpf_names_what_is_missing)
 }
 END_TEST
 
+START_TEST(refused_trace_by_bpf_names_ptrace_where_that_would_do)
+{
+	const struct rt_command_opts command = { .size = sizeof(command) };
+	struct rti_trace_request request = { .reason = message, .reason_size = sizeof(message) };
+
+	clear();
+	system_says.lockdown = "none";
+	system_says.has_bpf = system_says.has_perfmon = false;
+	rti_bpf_describe(&request, -EPERM);
+	ck_assert_ptr_nonnull(strstr(message, "can be traced by ptrace"));
+	rti_bpf_describe(&request, -ENOPKG);
+	ck_assert_ptr_null(strstr(message, "can be traced by ptrace"));
+	request.command = &command;
+	rti_bpf_describe(&request, -EPERM);
+	ck_assert_ptr_null(strstr(message, "can be traced by ptrace"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("every message");
@@ -320,5 +339,6 @@ int main(void)
 	tcase_add_test(tests, method_that_is_not_there_names_the_error_if_it_says_more);
 	tcase_add_test(tests, refused_file_is_explained_by_what_guards_it);
 	tcase_add_test(tests, refusal_of_bpf_names_what_is_missing);
+	tcase_add_test(tests, refused_trace_by_bpf_names_ptrace_where_that_would_do);
 	return suite_run(suite);
 }
