@@ -97,6 +97,10 @@ START_TEST(held_counter_is_judged_by_its_last_value_and_not_by_the_total)
 	ck_assert(!rti_counter_hold(&c, 7000));
 	ck_assert(!rti_counter_hold(&c, 10001));
 	ck_assert_uint_eq(c.total, 1010001);
+	ck_assert(rti_counter_hold(&c, 0));
+	rti_counter_hold(&c, 900);
+	ck_assert(!rti_counter_hold(&c, 100));
+	ck_assert_uint_eq(c.total, 1010901);
 }
 END_TEST
 
