@@ -31,7 +31,6 @@ START_TEST(first_look_reads_the_parts_and_says_when)
 }
 END_TEST
 
-
 START_TEST(missing_process_has_no_clock)
 {
 	struct rti_cpu_clock clock = { .parts_at_ns = UNREAD };
