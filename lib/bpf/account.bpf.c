@@ -32,6 +32,11 @@ struct rti_account_shared shared;
 
 #define CPUS_MAX 8192 /* NR_CPUS of x86-64 */
 
+/* include/linux/sched.h */
+#define PF_EXITING 0x4u
+#define PF_KTHREAD 0x200000u
+#define TASK_NEW 0x800u
+
 /* A lane for each CPU, so that no two of them write to one. */
 struct lane {
 	struct rti_account_use use;
@@ -62,6 +67,17 @@ static void count_process(void)
 	__sync_fetch_and_add(&shared.processes, 1);
 	if (shared.alive_peak < alive)
 		shared.alive_peak = alive;
+}
+
+#include "account_adopt.h"
+
+/* With a wakeup for a reader that has read all before. */
+static void send_event(__u32 kind, __s32 pid)
+{
+	const struct rti_account_event event = { .kind = kind, .pid = pid };
+
+	if (settings.root && bpf_ringbuf_output(&ring, (void *)&event, sizeof(event), 0) < 0)
+		__sync_fetch_and_add(&shared.lost_events, 1);
 }
 
 /* The supervisor: not accounted for, but its children are. */
@@ -99,9 +115,19 @@ static void mark_child(const struct task_mark *of_parent, struct task_struct *pa
 		if (row)
 			inherit_text(row, find_row(of_parent), child);
 		count_process();
+		send_event(RTI_ACCOUNT_FORK, own_pid(child));
 	}
 	__sync_fetch_and_add(&shared.begun, 1);
 	begin_thread(mark, 0, &shared.running);
+}
+
+/* A child that gets the parent of its parent (CLONE_PARENT) is a descendant of a root only if that
+ * is one. */
+static bool is_outside(const struct task_struct *parent, struct task_struct *child)
+{
+	return settings.root && parent->tgid != child->tgid &&
+	       read_only(child)->real_parent->tgid != parent->tgid &&
+	       !is_member(child->real_parent);
 }
 
 static bool is_accounted_for(const struct task_mark *mark)
@@ -130,6 +156,7 @@ static void end_process(struct rti_account_row *row, struct task_struct *task)
 	if (row && __sync_fetch_and_or(&row->flags, RTI_ROW_ENDED) & RTI_ROW_ENDED)
 		return;
 	__sync_fetch_and_add(&shared.alive, -1);
+	send_event(RTI_ACCOUNT_EXIT, own_pid(task));
 	if (!row)
 		return;
 	check_text(row, task);
@@ -139,14 +166,30 @@ static void end_process(struct rti_account_row *row, struct task_struct *task)
 		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_PEAK);
 }
 
+static void begin_exit(struct task_mark *mark, struct task_struct *task)
+{
+	struct rti_account_row *row = find_row(mark);
+
+	if (row)
+		row->end_ns = bpf_ktime_get_boot_ns();
+	end_thread(mark, &shared.running);
+	if (read_only(task)->signal->live.counter == 0)
+		end_process(row, read_only(task));
+	secure_some();
+	enter_limbo(mark, task);
+}
+
 /* The child does not run yet. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	const struct task_mark *mark = find_mark(parent);
 
+	if (!mark && settings.root)
+		mark = adopt_now(parent);
 	if (mark && mark->flags & MARK_MEMBER) {
-		mark_child(mark, parent, child);
+		if (!is_outside(parent, child))
+			mark_child(mark, parent, child);
 		secure_some();
 	} else if (shared.armed && (__u64)parent == shared.armed && parent->tgid != child->tgid) {
 		mark_supervisor(child);
@@ -158,18 +201,37 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct task_mark *mark = find_mark(task);
-	struct rti_account_row *row;
 
-	if (!is_accounted_for(mark))
+	if (!mark && settings.root)
+		mark = adopt_now(task);
+	if (is_accounted_for(mark))
+		begin_exit(mark, task);
+	return 0;
+}
+
+/* A thread that has begun to exit before it was adopted passes on_exit no more. */
+static void adopt(struct task_struct *task, struct task_struct *leader)
+{
+	struct task_mark *mark = adopt_thread(task, leader);
+
+	if (mark && read_only(task)->flags & PF_EXITING)
+		begin_exit(mark, task);
+}
+
+/* Adopt the threads of the tree that are no members yet. One that is being forked is marked by
+ * on_fork at this moment; if that finds no mark of its parent, the next walk adopts it. */
+SEC("iter/task")
+int adopt_all(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task, *leader;
+
+	if (!task || task->flags & PF_KTHREAD || task->__state == TASK_NEW)
 		return 0;
-	row = find_row(mark);
-	if (row)
-		row->end_ns = bpf_ktime_get_boot_ns();
-	end_thread(mark, &shared.running);
-	if (read_only(task)->signal->live.counter == 0)
-		end_process(row, read_only(task));
-	secure_some();
-	enter_limbo(mark, task);
+	leader = task->group_leader;
+	if (!leader || is_member(task) || !belongs(task))
+		return 0;
+	shared.adopted++;
+	adopt(task, leader);
 	return 0;
 }
 
@@ -280,9 +342,9 @@ static void count_freed(struct task_mark *mark, const struct task_struct *task, 
 	add_use(&lane->use, task);
 	if (limbo) {
 		secure(limbo, task);
-		limbo->task = 0;
 		if (row)
 			free_from_row(row, limbo, &lane->use);
+		leave_limbo(limbo);
 	} else if (row) {
 		drop_from_row(row);
 	}
@@ -325,8 +387,8 @@ static long add_lane(__u32 cpu, void *unused)
 SEC("syscall")
 int sum_up(void *ctx)
 {
-	__builtin_memset(&shared.dead, 0, sizeof(shared.dead));
-	shared.freed = 0;
+	shared.dead = shared.reclaimed;
+	shared.freed = shared.reclaims;
 	bpf_loop(CPUS_MAX, add_lane, NULL, 0);
 	return 0;
 }
@@ -354,22 +416,48 @@ static void search_row(struct rti_account_row *row, const struct limbo *limbo)
 	finish_process(row, limbo, &row->all_found);
 }
 
+/* Another thread has the memory of this one, and no program was called when it was freed. What it
+ * has used is added up here if it was secured, and the entry is free again. */
+static void reclaim(struct limbo *limbo)
+{
+	struct rti_account_row *row = row_of(limbo->row);
+
+	if (!is_secured(limbo)) {
+		shared.missed++;
+		if (row)
+			drop_from_row(row);
+	} else {
+		rti_account_add_use(&shared.reclaimed, &limbo->use);
+		shared.reclaims++;
+		if (row && row->tgid == limbo->tgid)
+			free_from_row(row, limbo, &shared.reclaimed);
+	}
+	leave_limbo(limbo);
+}
+
 /* The kernel may free the thread meanwhile: then the number of freed ones shows that the sum is
- * torn, and the row is left alone. A zombie is secured again, since it may have been waited for. */
+ * torn, and the row is left alone. A zombie is secured again, since it may have been waited for.
+ * One that was waited for is not: its signal_struct may belong to another process by now. */
 static long search_entry(__u32 key, void *unused)
 {
 	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
 	const struct task_struct *task;
 	__u64 address;
 
-	if (!limbo || !limbo->task)
+	if (!limbo || !limbo->task || !limbo->start_ns)
 		return 0;
 	address = *(volatile __u64 *)&limbo->task;
 	task = task_of(limbo);
-	if (is_in_limbo(limbo, task) && is_off_cpu(task))
+	if (!is_in_limbo(limbo, task)) {
+		if (*(volatile __u64 *)&limbo->task == address)
+			reclaim(limbo);
+		return 0;
+	}
+	if (is_off_cpu(task) && !(is_secured(limbo) && limbo->is_released))
 		secure(limbo, task);
 	if (!is_secured(limbo)) {
-		shared.missed += !is_in_limbo(limbo, task);
+		add_use(&shared.unfreed, task);
+		shared.leaving++;
 		return 0;
 	}
 	rti_account_add_use(&shared.unfreed, &limbo->use);
@@ -385,7 +473,7 @@ int search(void *ctx)
 {
 	__builtin_memset(&shared.unfreed, 0, sizeof(shared.unfreed));
 	shared.found = 0;
-	shared.missed = 0;
+	shared.leaving = 0;
 	shared.searches++;
 	bpf_loop(settings.rows, search_entry, NULL, 0);
 	return 0;

@@ -14,7 +14,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 
-#define RTI_ACCOUNT_PLUGIN 2u /* changes whenever anything here does */
+#define RTI_ACCOUNT_PLUGIN 3u /* changes whenever anything here does */
 
 /* What threads have used. */
 struct rti_account_use {
@@ -87,6 +87,8 @@ struct rti_account_row {
 /* What the ring holds, by its first 32 bits. */
 #define RTI_ACCOUNT_PROCESS 1u
 #define RTI_ACCOUNT_TEXT 2u
+#define RTI_ACCOUNT_FORK 3u
+#define RTI_ACCOUNT_EXIT 4u
 
 /* RTI_ACCOUNT_PROCESS: a process that has ended. */
 struct rti_account_record {
@@ -126,6 +128,13 @@ struct rti_account_text {
 	char bytes[RTI_ACCOUNT_TEXT_BYTES]; /* no more of it is in the ring than is used */
 };
 
+/* RTI_ACCOUNT_FORK: a process of the tree has forked another one. RTI_ACCOUNT_EXIT: all threads of
+ * a process have begun to exit. */
+struct rti_account_event {
+	uint32_t kind;
+	int32_t pid; /* in the pid namespace of the reader; 0: it is not in it */
+};
+
 #define RTI_TEXT_CUT 1u         /* the command line is longer than RTI_ACCOUNT_COMMAND_MAX */
 #define RTI_TEXT_HAS_CWD 2u     /* the working directory is known; without parts: "/" */
 #define RTI_TEXT_CWD_DELETED 4u /* it has been removed */
@@ -144,19 +153,27 @@ struct rti_account_shared {
 	uint64_t rowless;      /* processes for which there was no row: without peak and record */
 	uint64_t peakless;     /* processes that have ended with RTI_ROW_LACKS_PEAK */
 	uint64_t lost;         /* records that the ring had no room for */
+	uint64_t lost_events;  /* likewise */
 	uint64_t began_ns;     /* when the account began, as the kernel has it: CLOCK_BOOTTIME */
 	uint32_t next_row;     /* where the search for a free row begins */
 	uint32_t next_limbo;   /* likewise */
 	uint32_t next_secured; /* entry of limbo that is secured next */
 	uint32_t texts;        /* so far */
+	uint32_t is_adopting;  /* written by the plug-in: processes that run are taken in */
+	uint32_t adopted;      /* threads that the walks for that have found so far */
+	struct rti_account_use past; /* of the adopted processes: see account_adopt.h */
 	/* By the last run of the program sum_up: all threads that were freed, and how many. */
 	struct rti_account_use dead;
 	uint64_t freed;
 	/* By the last search and walk: all other threads, and how many. */
 	struct rti_account_use unfreed;
 	uint64_t found;
-	uint64_t missed;   /* by the last search: threads that were freed unseen, and not secured */
+	uint64_t leaving;  /* of limbo, which have not left their CPU: their use is not final */
+	uint64_t missed;   /* so far: threads that were freed unseen, and not secured */
 	uint64_t searches; /* so far */
+	/* By all searches: threads that were freed unseen, and secured before; how many. */
+	struct rti_account_use reclaimed;
+	uint64_t reclaims;
 };
 
 /* Constants of the BPF programs: set before they are loaded. */
@@ -166,6 +183,7 @@ struct rti_account_settings {
 	uint32_t lacks_storage; /* 1: for tests: behave as if there were none */
 	uint32_t text_slots;    /* a power of two */
 	uint32_t text_bytes;    /* no text is added to a ring with more: the rest is for records */
+	int32_t root; /* the root of a tree that runs, in the reader's pid namespace; 0: none */
 };
 
 #ifndef __bpf__
@@ -173,6 +191,9 @@ struct rti_account_settings {
 
 struct rti_account_request {
 	bool wants_records;
+	/* Account for a process that runs and its descendants, with all that these have used since
+	 * their start and all that they have waited for, and send events. 0: for the supervisor. */
+	int32_t root;
 	/* For tests; 0: the usual. */
 	bool lacks_storage;
 	uint32_t rows, ring_bytes;
@@ -180,12 +201,20 @@ struct rti_account_request {
 
 struct rti_account_totals {
 	struct rti_account_use use; /* of all threads that were found */
-	bool is_whole;              /* each thread is in it, once */
-	uint64_t running;           /* threads */
+	bool is_whole;              /* each thread is in it, once, and what has ended is final */
+	/* Each thread is in it, once. Some that have begun to exit may use a little more. */
+	bool has_all;
+	uint64_t running; /* threads */
 	uint64_t begun, freed, found;
 	uint64_t missed; /* threads that are in no account for ever */
 	uint64_t processes, alive_peak, peak_pages;
 	uint64_t unmarked, rowless, peakless, lost, spared;
+};
+
+struct rti_account_counts {
+	uint64_t moves;       /* moves whenever a thread of the tree begins or begins to exit */
+	uint64_t rowless;     /* processes that list_running() cannot list, so far */
+	uint64_t lost_events; /* so far */
 };
 
 /* Takes what the ring holds, in its order. A text is valid until the function returns. */
@@ -193,6 +222,7 @@ struct rti_account_taker {
 	void *arg;
 	void (*on_record)(void *arg, const struct rti_account_record *record);
 	void (*on_text)(void *arg, const struct rti_account_text *text);
+	void (*on_event)(void *arg, const struct rti_account_event *event);
 };
 
 /* What the plug-in exports as RTI_ACCOUNT_ENTRY. */
@@ -200,8 +230,8 @@ struct rti_account_ops {
 	uint32_t version; /* RTI_ACCOUNT_PLUGIN */
 	uint32_t record_size;
 	/* Load the programs and begin. *out is then to be passed to the other functions. Returns 0;
-	 * -EPERM; -EOPNOTSUPP if the kernel lacks something; -EBADF if descriptor 0 is not open; or
-	 * another -errno. */
+	 * -EPERM; -EOPNOTSUPP if the kernel lacks something; -EBADF if descriptor 0 is not open;
+	 * -ESRCH if there is no such root; or another -errno. */
 	int (*open)(void **out, const struct rti_account_request *request);
 	/* From now on what the calling thread forks is the supervisor, or no longer. The supervisor
 	 * is not accounted for, and all that it forks is. */
@@ -216,6 +246,10 @@ struct rti_account_ops {
 	/* Pass the processes that run to taker->on_record, with pids, start, text and execs alone.
 	 * One that ends meanwhile may be missing. Returns 0, -ESTALE or another -errno. */
 	int (*list_running)(void *state, const struct rti_account_taker *taker);
+	/* Costs no system call. */
+	void (*count)(const void *state, struct rti_account_counts *out);
+	/* A descriptor that is readable while the ring holds an event. It stays the account's. */
+	int (*event_fd)(const void *state);
 	void (*close)(void *state);
 };
 

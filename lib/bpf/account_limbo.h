@@ -26,11 +26,11 @@
 
 /* A thread that has begun to exit. */
 struct limbo {
-	__u64 task; /* its address; 0: free */
-	__u64 start_ns;
-	__u32 row; /* as in a mark */
-	__u32 reserved;
-	__u64 secured; /* start_ns, once what follows is final */
+	__u64 task;        /* its address; 0: free */
+	__u64 start_ns;    /* 0: the entry is being taken or given back */
+	__u32 row;         /* as in a mark */
+	__u32 is_released; /* when it was secured: signal_struct has its final part of it */
+	__u64 secured;     /* start_ns, once what follows is final */
 	struct rti_account_use use;
 	struct rti_account_use of_process; /* by its signal_struct */
 	__s32 tgid;
@@ -65,15 +65,23 @@ static void enter_limbo(struct task_mark *mark, struct task_struct *task)
 	struct limbo *limbo;
 	__u32 key;
 
+	if (__sync_fetch_and_or(&mark->flags, MARK_LIMBO) & MARK_LIMBO)
+		return;
 	bpf_loop(FREE_TRIES, take_limbo, &search, 0);
 	key = search.found - 1;
 	limbo = search.found ? bpf_map_lookup_elem(&limbos, &key) : NULL;
 	if (!limbo)
 		return;
 	limbo->secured = 0;
-	limbo->start_ns = task->start_boottime;
 	limbo->row = mark->row;
+	__sync_val_compare_and_swap(&limbo->start_ns, 0, task->start_boottime);
 	mark->limbo = search.found;
+}
+
+static void leave_limbo(struct limbo *limbo)
+{
+	__sync_fetch_and_and(&limbo->start_ns, 0);
+	__sync_fetch_and_and(&limbo->task, 0);
 }
 
 static void add_use(struct rti_account_use *use, const struct task_struct *task)
@@ -135,6 +143,7 @@ static void secure(struct limbo *limbo, const struct task_struct *task)
 	__builtin_memset(&limbo->use, 0, sizeof(limbo->use));
 	add_use(&limbo->use, task);
 	secure_process(limbo, task);
+	limbo->is_released = !task->sighand;
 	limbo->tgid = task->tgid;
 	limbo->is_leader = task->pid == task->tgid;
 	bpf_probe_read_kernel(limbo->comm, sizeof(limbo->comm), task->comm);

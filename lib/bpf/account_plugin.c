@@ -16,11 +16,15 @@
 /* Processes with threads that the kernel has not freed. With more of them, some have no row. */
 #define ROWS 8192u
 #define RING_BYTES 4194304u
+#define RING_BYTES_EVENTS 65536u /* two for each of 2000 processes between two looks */
 #define RING_BYTES_UNUSED 4096u
 #define SLOTS_MAX 256u
 
 /* Sums until no thread is freed while they are made. */
 #define SUMS_MAX 100
+
+/* Walks over all threads until two in a row have found none to adopt. */
+#define ADOPTIONS_MAX 100
 
 extern const struct rti_account_ops rti_bpf_account __attribute__((visibility("default")));
 
@@ -50,7 +54,9 @@ static uint32_t count_text_slots(const struct rti_account_request *request)
 
 static int load(struct account *a, const struct rti_account_request *request)
 {
-	uint32_t usual_bytes = request->wants_records ? RING_BYTES : RING_BYTES_UNUSED;
+	uint32_t usual_bytes = request->wants_records ? RING_BYTES
+	                       : request->root        ? RING_BYTES_EVENTS
+	                                              : RING_BYTES_UNUSED;
 	uint32_t ring_bytes = or_else(request->ring_bytes, usual_bytes);
 	struct rti_account_bpf *programs = rti_account_bpf__open();
 	int err;
@@ -64,6 +70,7 @@ static int load(struct account *a, const struct rti_account_request *request)
 		.lacks_storage = request->lacks_storage,
 		.text_slots = count_text_slots(request),
 		.text_bytes = ring_bytes / 2,
+		.root = request->root,
 	};
 	programs->maps.rows.max_entries = programs->rodata->settings.rows;
 	programs->maps.limbos.max_entries = programs->rodata->settings.rows;
@@ -105,7 +112,29 @@ static int attach(struct rti_account_bpf *programs)
 		err = error_of(rti_account_bpf__on_fork__attach(programs));
 	if (err == 0)
 		err = error_of(rti_account_bpf__walk__attach(programs));
+	if (err == 0)
+		err = error_of(rti_account_bpf__adopt_all__attach(programs));
 	return err;
+}
+
+/* What a thread forks that is adopted in one walk is marked, and a walk later than that finds what
+ * it has forked before. */
+static int adopt(struct account *a)
+{
+	struct rti_account_shared *shared = &a->programs->bss->shared;
+	int idle_walks = 0, err = 0;
+
+	__atomic_store_n(&shared->is_adopting, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; err == 0 && i < ADOPTIONS_MAX && idle_walks < 2; i++) {
+		uint32_t adopted = shared->adopted;
+
+		err = rti_program_iterate(a->programs->links.adopt_all_fd);
+		idle_walks = shared->adopted == adopted ? idle_walks + 1 : 0;
+	}
+	__atomic_store_n(&shared->is_adopting, 0, __ATOMIC_SEQ_CST);
+	if (err == 0 && idle_walks < 2)
+		err = -EBUSY;
+	return err == 0 && shared->adopted == 0 ? -ESRCH : err;
 }
 
 /* A forked child may do so, too: nothing that it shares with its parent is changed. */
@@ -139,6 +168,8 @@ static int open_account(void **out, const struct rti_account_request *request)
 	if (err == 0)
 		err = attach(a->programs);
 	rti_program_release_signals(&before);
+	if (err == 0 && request->root)
+		err = adopt(a);
 	if (err < 0)
 		close_account(a);
 	else
@@ -201,6 +232,7 @@ static int sum_both(struct account *a, struct rti_account_totals *out)
 {
 	const struct rti_account_shared *shared = &a->programs->bss->shared;
 	uint64_t begun = read_counter(&shared->begun), freed;
+	bool is_torn;
 	int err = sum_dead(a);
 
 	freed = shared->freed;
@@ -214,10 +246,12 @@ static int sum_both(struct account *a, struct rti_account_totals *out)
 		return err;
 	out->use = shared->dead;
 	rti_account_add_use(&out->use, &shared->unfreed);
+	rti_account_add_use(&out->use, &shared->past);
 	out->found = shared->found;
 	out->missed = shared->missed;
-	out->is_whole = shared->freed == freed && read_counter(&shared->begun) == begun &&
-	                freed + shared->found == begun;
+	is_torn = shared->freed != freed || read_counter(&shared->begun) != begun;
+	out->is_whole = !is_torn && freed + shared->found == begun;
+	out->has_all = !is_torn && freed + shared->found + shared->leaving == begun;
 	return 0;
 }
 
@@ -246,6 +280,22 @@ static void take_record(const struct account *a, const struct rti_account_record
 	taker->on_record(taker->arg, &record);
 }
 
+static void take_next(const struct account *a, const void *next,
+                      const struct rti_account_taker *taker)
+{
+	switch (*(const uint32_t *)next) {
+	case RTI_ACCOUNT_TEXT:
+		taker->on_text(taker->arg, next);
+		break;
+	case RTI_ACCOUNT_PROCESS:
+		take_record(a, next, taker);
+		break;
+	default:
+		taker->on_event(taker->arg, next);
+		break;
+	}
+}
+
 static int take_all(void *state, const struct rti_account_taker *taker)
 {
 	struct account *a = state;
@@ -254,10 +304,7 @@ static int take_all(void *state, const struct rti_account_taker *taker)
 	if (getpid() != a->owner)
 		return -ESTALE;
 	while ((next = rti_ring_peek(&a->ring))) {
-		if (*(const uint32_t *)next == RTI_ACCOUNT_TEXT)
-			taker->on_text(taker->arg, next);
-		else
-			take_record(a, next, taker);
+		take_next(a, next, taker);
 		rti_ring_take(&a->ring);
 	}
 	return 0;
@@ -298,6 +345,25 @@ static int list_running(void *state, const struct rti_account_taker *taker)
 	return 0;
 }
 
+static void count_all(const void *state, struct rti_account_counts *out)
+{
+	const struct account *a = state;
+	const struct rti_account_shared *shared = &a->programs->bss->shared;
+
+	*out = (struct rti_account_counts){
+		.moves = 2 * read_counter(&shared->begun) - read_counter(&shared->running),
+		.rowless = read_counter(&shared->rowless),
+		.lost_events = read_counter(&shared->lost_events),
+	};
+}
+
+static int event_fd(const void *state)
+{
+	const struct account *a = state;
+
+	return a->programs->maps.ring.map_fd;
+}
+
 const struct rti_account_ops rti_bpf_account = {
 	.version = RTI_ACCOUNT_PLUGIN,
 	.record_size = sizeof(struct rti_account_record),
@@ -306,5 +372,7 @@ const struct rti_account_ops rti_bpf_account = {
 	.read = read_totals,
 	.take = take_all,
 	.list_running = list_running,
+	.count = count_all,
+	.event_fd = event_fd,
 	.close = close_account,
 };

@@ -92,7 +92,7 @@ struct signal_struct {
 	struct list_head thread_head;
 	seqlock_t stats_lock;
 	__u64 utime, stime, cutime, cstime;
-	unsigned long nvcsw, nivcsw;
+	unsigned long nvcsw, nivcsw, cnvcsw, cnivcsw;
 	unsigned long min_flt, maj_flt, cmin_flt, cmaj_flt;
 	unsigned long maxrss; /* pages */
 	struct task_io_accounting ioac;

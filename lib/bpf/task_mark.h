@@ -16,6 +16,7 @@
 #define MARK_ENDED 4u       /* it has ended: set once, by the side that counts it out */
 #define MARK_FIRST 8u       /* it was forked by the thread that starts the command */
 #define MARK_SUPERVISOR 16u /* it is our own supervisor, which is not counted */
+#define MARK_LIMBO 32u      /* an account looks for a place in limbo for it: once */
 
 struct task_mark {
 	__u32 flags; /* MARK_ bits; change them by atomic operations alone */

@@ -66,6 +66,16 @@ int rti_account_list_running(struct rti_tree_account *account,
 	return account->ops->list_running(account->state, taker);
 }
 
+void rti_account_count(const struct rti_tree_account *account, struct rti_account_counts *out)
+{
+	account->ops->count(account->state, out);
+}
+
+int rti_account_event_fd(const struct rti_tree_account *account)
+{
+	return account->ops->event_fd(account->state);
+}
+
 void rti_account_close(struct rti_tree_account *account)
 {
 	if (!account)

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Takes processes that run already into the account of a tree.
+ *
+ * For BPF programs. `settings` and `shared` must be defined. What a thread has used since its start
+ * is in its task_struct. What its process has of threads that have ended, and of children that it
+ * waited for, is in signal_struct: that is the past of the process, taken once. */
+#ifndef RTI_ACCOUNT_ADOPT_H
+#define RTI_ACCOUNT_ADOPT_H
+
+#include "kernel.h"
+
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "account.h"
+#include "account_row.h"
+#include "own_pid.h"
+#include "task_mark.h"
+
+static void add_to(__u64 *sum, __u64 value)
+{
+	__sync_fetch_and_add(sum, value);
+}
+
+static void add_past_io(struct rti_account_use *past, const struct task_io_accounting *io)
+{
+	if (!bpf_core_field_exists(io->rchar) || !bpf_core_field_exists(io->read_bytes))
+		return;
+	add_to(&past->read_chars, io->rchar);
+	add_to(&past->write_chars, io->wchar);
+	add_to(&past->read_calls, io->syscr);
+	add_to(&past->write_calls, io->syscw);
+	add_to(&past->read_bytes, io->read_bytes);
+	add_to(&past->write_bytes, io->write_bytes);
+	add_to(&past->cancelled_write_bytes, io->cancelled_write_bytes);
+}
+
+/* The kernel adds up utime and stime of children so that their sum is what these have run
+ * (kernel/exit.c, wait_task_zombie()). */
+static void add_past(const struct signal_struct *signal)
+{
+	struct rti_account_use *past = &shared.past;
+
+	add_to(&past->cpu_ns, signal->sum_sched_runtime + signal->cutime + signal->cstime);
+	add_to(&past->user_part_ns, signal->utime + signal->cutime);
+	add_to(&past->system_part_ns, signal->stime + signal->cstime);
+	add_to(&past->minflt, signal->min_flt + signal->cmin_flt);
+	add_to(&past->majflt, signal->maj_flt + signal->cmaj_flt);
+	add_to(&past->voluntary_switches, signal->nvcsw + signal->cnvcsw);
+	add_to(&past->involuntary_switches, signal->nivcsw + signal->cnivcsw);
+	add_past_io(past, &signal->ioac);
+}
+
+/* The row has the threads that ended before, as if they had been freed since. A peak of before may
+ * be that of the program that has executed this one, after vfork(2): it does not count. */
+static void begin_row(const struct task_mark *mark, const struct task_struct *leader)
+{
+	const struct signal_struct *signal = leader->signal;
+	struct rti_account_row *row = find_row(mark);
+
+	add_past(signal);
+	if (!row)
+		return;
+	row->freed.cpu_ns = signal->sum_sched_runtime;
+	row->freed.voluntary_switches = signal->nvcsw;
+	row->freed.involuntary_switches = signal->nivcsw;
+	row->exec_id = leader->self_exec_id;
+	row->foreign_pages = signal->maxrss;
+	if (bpf_core_field_exists(signal->ioac.read_bytes)) {
+		row->freed.read_bytes = signal->ioac.read_bytes;
+		row->freed.write_bytes = signal->ioac.write_bytes;
+	}
+}
+
+/* Returns whether it is a member now that was none before. */
+static bool make_member(struct task_mark *mark)
+{
+	if (__sync_fetch_and_or(&mark->flags, MARK_MEMBER) & MARK_MEMBER)
+		return false;
+	add_to(&shared.begun, 1);
+	if (!(mark->flags & MARK_ENDED))
+		add_to(&shared.running, 1);
+	return true;
+}
+
+/* Returns the mark of the thread group leader of a process that belongs to the tree. */
+static const struct task_mark *adopt_process(struct task_struct *leader)
+{
+	struct task_struct *parent = leader->real_parent;
+	struct task_mark *mark = make_mark(leader);
+
+	if (!mark) {
+		add_to(&shared.unmarked, 1);
+		return NULL;
+	}
+	if (!make_member(mark) || !parent)
+		return mark;
+	mark->row = new_row(parent, leader);
+	begin_row(mark, read_only(leader));
+	count_process();
+	return mark;
+}
+
+/* Returns its mark. */
+static struct task_mark *adopt_thread(struct task_struct *task, struct task_struct *leader)
+{
+	const struct task_mark *of_leader = adopt_process(leader);
+	struct task_mark *mark = of_leader ? make_mark(task) : NULL;
+	struct rti_account_row *row;
+
+	if (!mark) {
+		add_to(&shared.unmarked, of_leader != NULL);
+		return NULL;
+	}
+	if (!make_member(mark))
+		return mark;
+	mark->row = of_leader->row;
+	row = find_row(mark);
+	if (row)
+		__sync_fetch_and_add(&row->tasks, 1);
+	return mark;
+}
+
+static bool is_member(struct task_struct *task)
+{
+	const struct task_mark *mark = task ? find_mark(task) : NULL;
+
+	return mark && mark->flags & MARK_MEMBER;
+}
+
+/* By its process, or its parent. */
+static bool belongs(struct task_struct *task)
+{
+	if (is_member(task->group_leader) || is_member(task->real_parent))
+		return true;
+	return own_pid(task) == settings.root;
+}
+
+/* A thread acts that belongs to the tree, maybe before the walk that adopts it gets there. */
+static struct task_mark *adopt_now(struct task_struct *task)
+{
+	struct task_struct *leader = task->group_leader;
+
+	if (!*(volatile __u32 *)&shared.is_adopting || !leader || !belongs(task))
+		return NULL;
+	return adopt_thread(task, leader);
+}
+
+#endif
