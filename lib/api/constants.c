@@ -100,6 +100,7 @@ static const struct rt_constant constants[] = {
 	CONSTANT(OTHER, RT_PSS_ESTIMATED, "not all of it could be read, so it is estimated"),
 	CONSTANT(OTHER, RT_SOURCE_PROC, "the files of /proc"),
 	CONSTANT(OTHER, RT_SOURCE_BPF, "a BPF program read the members of the tree"),
+	CONSTANT(OTHER, RT_SOURCE_BPF_ACCOUNT, "BPF programs account for every thread of the tree"),
 	CONSTANT(OTHER, RT_OBSTACLE_RIGHTS, "the caller may not read it"),
 	CONSTANT(OTHER, RT_OBSTACLE_KERNEL, "the kernel does not have it here"),
 	CONSTANT(OTHER, RT_OBSTACLE_OPTIONS, "the options of the tracker rule it out"),

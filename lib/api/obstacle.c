@@ -103,6 +103,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	case RTI_CAUSE_UNREPORTED:
 	case RTI_CAUSE_THREAD_ENDED:
 	case RTI_CAUSE_GPU_CLOSED:
+	case RTI_CAUSE_ACCOUNT_LOST:
 	case RTI_CAUSE_CGROUP_REMOVED:
 	case RTI_CAUSE_CGROUP_DEVICE:
 		return RT_OBSTACLE_GONE;
@@ -117,6 +118,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 		return RT_OBSTACLE_OPTIONS;
 	case RTI_CAUSE_PSS_CHANGED:
 	case RTI_CAUSE_EVENTS_LATE:
+	case RTI_CAUSE_ACCOUNT_BEHIND:
 	case RTI_CAUSE_STALLED:
 		return RT_OBSTACLE_SLOW;
 	case RTI_CAUSE_EVENTS_UNHEARD:

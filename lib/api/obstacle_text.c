@@ -46,14 +46,19 @@ static const char *const texts[] = {
 				 " Process events report them: set RT_OPT_PROCESS_EVENTS.",
 	[RTI_CAUSE_EVENTS_UNHEARD] =
 	    "Process events cannot be received here, so processes that start"
-	    " and end between two samples are not seen. Process events need"
-	    " the initial pid and user namespaces, and before Linux 6.6"
-	    " CAP_NET_ADMIN.",
+	    " and end between two samples are not seen. They need the initial"
+	    " pid and user namespaces, and before Linux 6.6 CAP_NET_ADMIN.",
 	[RTI_CAUSE_EVENTS_LOST] = "Process events came faster than they were read, and some were"
 				  " lost. Call rt_sample() or rt_tracker_glance() more often.",
 	[RTI_CAUSE_EVENTS_LATE] =
 	    "The supervisor counts processes with a delay. The number is exact"
 	    " once the program and all that it started have ended.",
+	[RTI_CAUSE_ACCOUNT_BEHIND] =
+	    "Threads of the tree began or ended all the while the kernel's account of it was read."
+	    " The next sample has what is missing.",
+	[RTI_CAUSE_ACCOUNT_LOST] =
+	    "The kernel's account of the tree lacks threads: no mark could be made for them, or no"
+	    " BPF program was called when they ended.",
 	[RTI_CAUSE_GPU_CLOSED] =
 	    "A process has ended, or has closed a GPU, since the first sample. What it used of GPUs"
 	    " after the last look at it is not known. Shorter intervals lose less.",
@@ -292,6 +297,29 @@ static void add_value(struct rti_text *text, const struct rti_explanation *why, 
 	}
 }
 
+/* Why BPF programs do not account for the tree. */
+static const char *text_of_account(int err)
+{
+	switch (err) {
+	case -EPERM:
+		return " BPF programs would see it: they need CAP_BPF and CAP_PERFMON.";
+	case -ENOPKG:
+		return " BPF programs would see it: their plug-in is not installed.";
+	case -EOPNOTSUPP:
+		return " BPF programs would see it: they need Linux 6.2 with BTF.";
+	default:
+		return "";
+	}
+}
+
+/* What an account by BPF programs would have. */
+static bool is_seen_by_account(enum rti_cause cause)
+{
+	return cause == RTI_CAUSE_UNWAITED || cause == RTI_CAUSE_UNREPORTED ||
+	       cause == RTI_CAUSE_THREAD_ENDED || cause == RTI_CAUSE_EVENTS_UNHEARD ||
+	       cause == RTI_CAUSE_EVENTS_LOST;
+}
+
 void rti_obstacle_describe(const struct rti_explanation *why, uint64_t has, char *out, size_t size)
 {
 	struct rti_text text = rti_text(out, size);
@@ -306,4 +334,6 @@ void rti_obstacle_describe(const struct rti_explanation *why, uint64_t has, char
 	}
 	if (why->cause == RTI_CAUSE_NO_FIGURE)
 		rti_text_add(&text, text_of_missing(why->file, has));
+	if (is_seen_by_account(why->cause))
+		rti_text_add(&text, text_of_account(why->account_error));
 }

@@ -37,6 +37,8 @@ enum rti_cause {
 	RTI_CAUSE_EVENTS_UNHEARD,  /* they cannot be received */
 	RTI_CAUSE_EVENTS_LOST,     /* more than the socket holds */
 	RTI_CAUSE_EVENTS_LATE,     /* the supervisor has not counted to the end yet */
+	RTI_CAUSE_ACCOUNT_BEHIND,  /* threads began or ended while the kernel's account was read */
+	RTI_CAUSE_ACCOUNT_LOST,    /* that account lacks threads */
 	RTI_CAUSE_STALLED,         /* a file system or a program has not answered */
 	RTI_CAUSE_NO_FILE_SYSTEM,  /* one could not be asked */
 	RTI_CAUSE_GPU,             /* what the drivers of GPUs have answered */
@@ -64,7 +66,9 @@ struct rti_explanation {
 	const char *file; /* below /proc, or below /proc/PID if pid is set; "": none */
 	uint64_t members, members_ever;
 	uint32_t pss_share, pss_hold_us; /* of the options, with their defaults filled in */
-	const char *controller;          /* that has file, which is then one of a cgroup; or NULL */
+	/* Why BPF programs do not account for a tree that events were asked for: -errno, or 0 */
+	int account_error;
+	const char *controller; /* that has file, which is then one of a cgroup; or NULL */
 };
 
 /* Note an obstacle for every domain in has that has none yet. */

@@ -14,25 +14,6 @@ static uint64_t page_bytes(const struct rt_command *c)
 	return c->tracker->platform.page_size;
 }
 
-static void set_counters(const struct rti_account_totals *totals, uint64_t out[RTI_COUNTERS])
-{
-	const struct rti_account_use *use = &totals->use;
-
-	rti_split_cpu(use->cpu_ns, use->user_part_ns, use->user_part_ns + use->system_part_ns,
-	              &out[RTI_CPU_USER], &out[RTI_CPU_SYSTEM]);
-	out[RTI_MINOR_FAULTS] = use->minflt;
-	out[RTI_MAJOR_FAULTS] = use->majflt;
-	out[RTI_VOLUNTARY] = use->voluntary_switches;
-	out[RTI_INVOLUNTARY] = use->involuntary_switches;
-	out[RTI_READ_BYTES] = use->read_bytes;
-	out[RTI_WRITE_BYTES] = use->write_bytes;
-	out[RTI_CANCELLED_BYTES] = use->cancelled_write_bytes;
-	out[RTI_READ_CHARS] = use->read_chars;
-	out[RTI_WRITE_CHARS] = use->write_chars;
-	out[RTI_READ_CALLS] = use->read_calls;
-	out[RTI_WRITE_CALLS] = use->write_calls;
-}
-
 void rti_bpf_outcome_settle(struct rt_command *c)
 {
 	struct rti_command_account *account = &c->account;
@@ -42,13 +23,7 @@ void rti_bpf_outcome_settle(struct rt_command *c)
 	if (!account->programs)
 		return;
 	rti_command_account_settle(account);
-	counted = (struct rti_tree_counted){
-		.peak_rss_bytes = totals->peak_pages * page_bytes(c),
-		.processes = totals->processes,
-		.is_final = totals->running == 0,
-		.has_peaks = !totals->rowless && !totals->peakless,
-	};
-	set_counters(totals, counted.counters);
+	rti_tree_counted_set(&counted, totals, page_bytes(c));
 	rti_tree_apply_counted(c->tracker->tree,
 	                       rti_command_account_is_whole(account) ? &counted : NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/account.h"
 #include "collect/counters.h"
 
 /* What the kernel has counted of the whole tree by itself: see bpf/account.h. */
@@ -15,6 +16,11 @@ struct rti_tree_counted {
 	uint64_t processes;      /* so far */
 	bool is_final;           /* no process is left */
 	bool has_peaks;          /* of each process that has ended */
+	bool is_behind;          /* the counters are of an earlier look: lower bounds */
 };
+
+/* Set the counters and the peak from totals that are whole, and the count of processes. */
+void rti_tree_counted_set(struct rti_tree_counted *counted, const struct rti_account_totals *totals,
+                          uint64_t page_size);
 
 #endif

@@ -12,6 +12,7 @@
 #include "os/procfs_path.h"
 #include "parse/scan.h"
 #include "tree/clock_read.h"
+#include "tree/kernel_account.h"
 #include "tree/new_members.h"
 #include "tree/parents.h"
 #include "util/array.h"
@@ -471,6 +472,14 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	forgive_skipped(tree);
 }
 
+void rti_discovery_take_events(struct rti_tree *tree)
+{
+	struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
+
+	rti_fork_tracker_poll(events);
+	rti_fork_tracker_take_new(events, rti_add_forked, tree);
+}
+
 /* As if the last scan had missed a member: the children of each are listed. */
 void rti_discover_all_members(struct rti_tree *tree, rti_batch_ask *ask)
 {
@@ -522,14 +531,28 @@ void rti_discovery_init(struct rti_tree *tree)
 	};
 }
 
-/* Without events the members are found by scans. */
-static void subscribe(struct rti_tree *tree)
+/* The kernel's account of the tree has the events, and what ends between two samples besides. Where
+ * it cannot be had, the proc connector has the events alone. Without events the members are found
+ * by scans. */
+static int open_events(struct rti_tree *tree, int32_t root)
+{
+	struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
+
+	if (tree->ctx->procfs->is_foreign)
+		return -EOPNOTSUPP;
+	if (rti_kernel_account_open(tree, root) == 0) {
+		if (rti_fork_tracker_use_account(events, tree->kernel_account.programs) == 0)
+			return 0;
+		rti_kernel_account_free(tree);
+	}
+	return rti_fork_tracker_subscribe(events);
+}
+
+static void subscribe(struct rti_tree *tree, int32_t root)
 {
 	struct rti_discovery_state *d = &tree->discovery;
 
-	d->events_error = tree->ctx->procfs->is_foreign
-	                      ? -EOPNOTSUPP
-	                      : rti_fork_tracker_subscribe(&d->fork_tracker);
+	d->events_error = open_events(tree, root);
 	if (d->events_error < 0)
 		rti_add_reasons(tree, RT_REASON_EVENTS_UNHEARD);
 }
@@ -544,7 +567,7 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid)
 
 	d->is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed)
-		subscribe(tree);
+		subscribe(tree, pid);
 	rti_fork_tracker_set_root(&d->fork_tracker, pid);
 	d->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
 	err = rti_pid_stat_read(ctx, pid, NULL, &stat);

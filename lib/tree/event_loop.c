@@ -37,12 +37,12 @@ static int watch_root(struct rti_tree *tree)
 
 static int watch(struct rti_tree *tree)
 {
-	const struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
+	int events = rti_fork_tracker_fd(&tree->discovery.fork_tracker);
 	int err = watch_root(tree);
 
-	if (events->fd < 0 || (err < 0 && err != -EOPNOTSUPP))
+	if (events < 0 || (err < 0 && err != -EOPNOTSUPP))
 		return err;
-	return rti_wakeup_add(&tree->loop.wakeup, events->fd);
+	return rti_wakeup_add(&tree->loop.wakeup, events);
 }
 
 int rti_tree_fd(struct rti_tree *tree)

@@ -165,6 +165,9 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
 		explain_skipped(tree, out);
 	} else if (has & GPU_DOMAINS) {
 		explain_gpu(last, has, out);
+	} else if (tree->kernel_account.programs && has & tree->domains.counters) {
+		out->cause = tree->kernel_account.has_lost ? RTI_CAUSE_ACCOUNT_LOST
+		                                           : RTI_CAUSE_ACCOUNT_BEHIND;
 	} else if (last->reasons & RT_REASON_UNWAITED && has & tree->domains.counters) {
 		out->cause = RTI_CAUSE_UNWAITED;
 		out->pid = tree->obstacles.unwaited_pid;
@@ -200,6 +203,7 @@ void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last
 
 	*out = (struct rti_explanation){
 		.file = "",
+		.account_error = tree->kernel_account.error,
 		.members_ever = tree->obstacles.members_ever[rti_status_bit(has)],
 		.pss_share = tree->pss_budget.share,
 		.pss_hold_us = (uint32_t)(tree->pss_budget.hold_ns / 1000),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The subscription of one tree to the proc connector. */
+/* The subscription of one tree to process events. */
 #include "tree/fork_tracker.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "bpf/tree_account.h"
 #include "os/platform.h"
 #include "os/proc_connector.h"
 #include "util/array.h"
@@ -23,20 +25,40 @@ static void unsubscribe(struct rti_fork_tracker *tracker)
 	if (tracker->fd >= 0)
 		rti_events_close(tracker->fd);
 	tracker->fd = -1;
+	tracker->account = NULL;
+}
+
+static int make_set(struct rti_fork_tracker *tracker)
+{
+	tracker->descendants = calloc(1, sizeof(*tracker->descendants));
+	if (tracker->descendants)
+		return 0;
+	unsubscribe(tracker);
+	return -ENOMEM;
 }
 
 int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker)
 {
 	*tracker = (struct rti_fork_tracker){ .fd = -1, .owner = own_pid() };
 	tracker->fd = rti_events_open(0, NULL);
-	if (tracker->fd < 0)
-		return tracker->fd;
-	tracker->descendants = calloc(1, sizeof(*tracker->descendants));
-	if (!tracker->descendants) {
-		unsubscribe(tracker);
-		return -ENOMEM;
-	}
-	return 0;
+	return tracker->fd < 0 ? tracker->fd : make_set(tracker);
+}
+
+int rti_fork_tracker_use_account(struct rti_fork_tracker *tracker, struct rti_tree_account *account)
+{
+	*tracker = (struct rti_fork_tracker){ .fd = -1, .account = account, .owner = own_pid() };
+	return make_set(tracker);
+}
+
+void rti_fork_tracker_forget_account(struct rti_fork_tracker *tracker)
+{
+	tracker->has_lost_events |= tracker->account != NULL;
+	tracker->account = NULL;
+}
+
+int rti_fork_tracker_fd(const struct rti_fork_tracker *tracker)
+{
+	return tracker->account ? rti_account_event_fd(tracker->account) : tracker->fd;
 }
 
 void rti_fork_tracker_set_root(struct rti_fork_tracker *tracker, int32_t root)
@@ -55,7 +77,7 @@ void rti_fork_tracker_close(struct rti_fork_tracker *tracker)
 
 bool rti_fork_tracker_is_complete(const struct rti_fork_tracker *tracker)
 {
-	return tracker->fd >= 0;
+	return tracker->fd >= 0 || tracker->account;
 }
 
 static void add_new_pid(struct rti_fork_tracker *tracker, int32_t pid)
@@ -110,12 +132,70 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	}
 }
 
+/* The account has decided that it belongs to the tree. */
+static void handle_account_event(void *arg, const struct rti_account_event *event)
+{
+	struct rti_fork_tracker *tracker = arg;
+
+	if (event->kind == RTI_ACCOUNT_EXIT)
+		rti_descendant_set_exit(tracker->descendants, event->pid);
+	else if (rti_descendant_set_fork(tracker->descendants, tracker->root, event->pid))
+		add_new_pid(tracker, event->pid);
+}
+
+static void add_running(void *arg, const struct rti_account_record *record)
+{
+	struct rti_fork_tracker *tracker = arg;
+
+	rti_descendant_set_add(tracker->descendants, record->pid);
+	add_new_pid(tracker, record->pid);
+}
+
+/* Events were lost, but the account knows which processes run. The root stays in the set: all that
+ * is forked is taken for its children. */
+static int list_anew(struct rti_fork_tracker *tracker)
+{
+	const struct rti_account_taker taker = { .arg = tracker, .on_record = add_running };
+	struct rti_descendant_set *set = tracker->descendants;
+	uint64_t count = set->count;
+
+	memset(set, 0, sizeof(*set));
+	tracker->count = 0;
+	rti_descendant_set_add(set, tracker->root);
+	rti_descendant_set_exit(set, tracker->root);
+	set->count = count;
+	return rti_account_list_running(tracker->account, &taker);
+}
+
+/* What is lost while events are taken shows in the next poll. */
+static int take_from_account(struct rti_fork_tracker *tracker)
+{
+	const struct rti_account_taker taker = { .arg = tracker, .on_event = handle_account_event };
+	struct rti_account_counts counts;
+	int err;
+
+	rti_account_count(tracker->account, &counts);
+	err = rti_account_take(tracker->account, &taker);
+	if (err < 0 || counts.lost_events == tracker->lost_events)
+		return err;
+	tracker->lost_events = counts.lost_events;
+	return counts.rowless ? -ENOBUFS : list_anew(tracker);
+}
+
+static int take_events(struct rti_fork_tracker *tracker)
+{
+	if (tracker->owner != own_pid())
+		return -ESTALE;
+	return tracker->account ? take_from_account(tracker)
+	                        : rti_events_drain(tracker->fd, handle_event, tracker);
+}
+
 void rti_fork_tracker_poll(struct rti_fork_tracker *tracker)
 {
-	if (tracker->fd < 0)
+	if (!rti_fork_tracker_is_complete(tracker))
 		return;
 	/* A forked child of the subscriber leaves the events to its parent. */
-	if (tracker->owner != own_pid() || rti_events_drain(tracker->fd, handle_event, tracker) < 0)
+	if (take_events(tracker) < 0)
 		tracker->has_lost_events = true;
 	if (tracker->has_lost_events)
 		unsubscribe(tracker);

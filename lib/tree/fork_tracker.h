@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The subscription of one tree to the proc connector: which processes joined it, and which have
- * exited.
+/* The subscription of one tree to process events: which processes joined it, and which have exited.
+ * The events come from the proc connector, or from BPF programs that account for the tree.
  *
- * Owner: the tree. Events wait in the socket until they are polled. */
+ * Owner: the tree. Events wait in the socket, or the ring, until they are polled. */
 #ifndef RTI_FORK_TRACKER_H
 #define RTI_FORK_TRACKER_H
 
@@ -11,10 +11,13 @@
 #include <stdint.h>
 
 struct rti_descendant_set;
+struct rti_tree_account;
 
 /* Written by fork_tracker.c only. */
 struct rti_fork_tracker {
-	int fd;               /* -1 while there are no events */
+	int fd;                           /* of the proc connector; -1 while it is not used */
+	struct rti_tree_account *account; /* that has the events instead; NULL: none */
+	uint64_t lost_events;             /* of the account, so far */
 	int32_t owner;        /* pid of the subscriber: a forked child would share its socket */
 	bool has_lost_events; /* so that nothing is sure any more; the subscription is closed */
 	/* The subscriber got another child, which may belong to the tree (CLONE_PARENT). */
@@ -34,6 +37,15 @@ struct rti_fork_tracker {
 
 /* Subscribe to process events. Returns 0, or -errno if there are none for us. */
 int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker);
+
+/* Take the events from an account, which must live until rti_fork_tracker_forget_account(). Returns
+ * 0 or -ENOMEM. */
+int rti_fork_tracker_use_account(struct rti_fork_tracker *tracker,
+                                 struct rti_tree_account *account);
+void rti_fork_tracker_forget_account(struct rti_fork_tracker *tracker);
+
+/* A descriptor that is readable while events wait, or -1. It stays the tracker's. */
+int rti_fork_tracker_fd(const struct rti_fork_tracker *tracker);
 
 /* Set the root of the tree, before the first poll. The root may have been started since the
  * subscription. */

@@ -8,8 +8,8 @@
 #include "os/cgroup.h"
 #include "os/wakeup.h"
 #include "tree/batch_read.h"
-#include "tree/counted.h"
 #include "tree/fork_tracker.h"
+#include "tree/kernel_account_state.h"
 #include "tree/member_list.h"
 #include "tree/member_table.h"
 #include "tree/memory_state.h"
@@ -102,10 +102,7 @@ struct rti_supervised_state {
 	bool has_final_rusage;
 	uint64_t final_rusage[RTI_COUNTERS];
 	uint64_t final_peak_bytes; /* no process that it has reaped had a larger peak */
-	/* What BPF programs have counted, as long as it is of the whole tree. */
-	bool has_counted;
-	struct rti_tree_counted counted;
-	struct rti_cgroup cgroup; /* that the whole tree runs in, if it does; tree.c empties it */
+	struct rti_cgroup cgroup;  /* that the whole tree runs in, if it does; tree.c empties it */
 	/* By how much its account may lag behind. The count of the CPUs that it comes from is
 	 * taken once, since the C library opens a file for it. */
 	uint64_t cgroup_lag_ns;
@@ -159,6 +156,7 @@ struct rti_tree {
 	struct rti_rows_state rows;
 	bool wants_rows; /* the caller lists processes; written by member_row.c */
 	struct rti_supervised_state supervised;
+	struct rti_kernel_account kernel_account;
 	struct rti_tree_loop_state loop;
 	struct rti_obstacles obstacles;
 	struct rti_tree_gpu *gpu; /* written by gpu.c; NULL: no figure of GPUs is wanted */

@@ -14,6 +14,7 @@
 #include "tree/memory_note.h"
 #include "tree/exit_accounting.h"
 #include "tree/gpu.h"
+#include "tree/kernel_account.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/state.h"
@@ -85,12 +86,7 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 
 void rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted)
 {
-	tree->supervised.has_counted = counted != NULL;
-	if (!counted)
-		return;
-	tree->supervised.counted = *counted;
-	rti_raise_peak_rss(tree, counted->peak_rss_bytes);
-	rti_note_change(tree);
+	rti_kernel_account_apply(tree, counted);
 }
 
 /* /proc has what the root reaped in ticks; wait4(2) is more exact. */

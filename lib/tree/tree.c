@@ -11,6 +11,7 @@
 #include "tree/exit_accounting.h"
 #include "tree/gpu.h"
 #include "tree/gpu_state.h"
+#include "tree/kernel_account.h"
 #include "tree/listed_members.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
@@ -80,6 +81,7 @@ void rti_tree_free(struct rti_tree *tree)
 {
 	rti_cgroup_close(&tree->supervised.cgroup, tree->ctx);
 	rti_tree_loop_free(tree);
+	rti_kernel_account_free(tree);
 	rti_discovery_free(tree);
 	rti_parents_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
@@ -124,6 +126,13 @@ static void discover(struct rti_tree *tree)
 	rti_discover_members(tree, rti_ask_for_sample);
 }
 
+static uint32_t source_of(const struct rti_tree *tree)
+{
+	if (tree->kernel_account.programs)
+		return RT_SOURCE_BPF_ACCOUNT;
+	return tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
+}
+
 int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *out)
 {
 	rti_tree_loop_begin(tree);
@@ -136,6 +145,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	read_members(tree);
 	rti_exits_reconcile(tree);
 	rti_exits_account(tree);
+	rti_kernel_account_sample(tree);
 	rti_memory_sample(tree);
 	rti_tree_gpu_sample(tree);
 	rti_tree_sum_up(tree, out);
@@ -146,7 +156,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_watched_end(tree);
 	rti_member_table_count_files(&tree->table);
 	rti_rows_begin(tree);
-	out->source = tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
+	out->source = source_of(tree);
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 

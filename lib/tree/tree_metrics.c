@@ -123,8 +123,8 @@ static uint64_t count_all(const struct rti_tree *tree)
 	uint64_t forked =
 	    shared ? shared->processes : rti_fork_tracker_processes(&tree->discovery.fork_tracker);
 
-	if (tree->supervised.has_counted)
-		forked = tree->supervised.counted.processes;
+	if (tree->kernel_account.has_counted)
+		forked = tree->kernel_account.counted.processes;
 	return forked > seen ? forked : seen;
 }
 
@@ -224,16 +224,25 @@ static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
 /* BPF programs have counted every thread, whatever members could be read and waited for. */
 static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 {
-	const struct rti_supervised_state *s = &tree->supervised;
+	const struct rti_kernel_account *s = &tree->kernel_account;
 	uint64_t whole = tree->domains.counters | RT_HAS_PROCESSES_SEEN;
 
 	if (!s->has_counted)
 		return;
+	if (s->counted.is_behind) {
+		make_partial(out, tree->domains.counters);
+		whole = RT_HAS_PROCESSES_SEEN;
+	}
 	if (s->counted.has_peaks &&
 	    (s->counted.is_final || tree->sums.figures.valid & RT_HAS_PEAK_RSS))
 		whole |= RT_HAS_PEAK_RSS;
 	out->valid |= whole & tree->want;
 	out->partial &= ~whole;
+}
+
+static bool is_counted_whole(const struct rti_tree *tree)
+{
+	return tree->kernel_account.has_counted && !tree->kernel_account.counted.is_behind;
 }
 
 /* The kernel reports the CPU time of reaped children in clock ticks, except to the process that
@@ -242,7 +251,7 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
 
-	if (tree->supervised.has_counted)
+	if (tree->kernel_account.has_counted)
 		return 1;
 	if (tree->ledger.is_covered_by_cgroup)
 		return US_NS;
@@ -276,7 +285,7 @@ static void apply_cgroup(struct rti_tree *tree)
 
 static void apply_counted(struct rti_tree *tree)
 {
-	const struct rti_supervised_state *s = &tree->supervised;
+	const struct rti_kernel_account *s = &tree->kernel_account;
 
 	if (s->has_counted)
 		rti_ledger_set_account(&tree->ledger, s->counted.counters, s->counted.is_final);
@@ -353,6 +362,6 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	/* A domain is complete, an estimate or a lower bound: one of the three. */
 	out->estimated &= tree->want & ~out->valid;
 	out->partial &= tree->want & ~out->valid & ~out->estimated;
-	out->reasons = tree->supervised.has_counted ? 0 : tree->reasons;
+	out->reasons = is_counted_whole(tree) ? 0 : tree->reasons;
 	out->cpu_resolution_ns = cpu_resolution_ns(tree);
 }

@@ -307,6 +307,7 @@ static void add_unknown(struct rti_tree *tree)
 static int find_members(struct rti_tree *tree)
 {
 	take_reborn(tree);
+	rti_discovery_take_events(tree);
 	return take_changes(tree, true);
 }
 

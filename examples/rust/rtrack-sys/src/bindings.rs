@@ -25,6 +25,7 @@ pub const RT_PSS_CACHED: u32 = 2;
 pub const RT_PSS_ESTIMATED: u32 = 3;
 pub const RT_SOURCE_PROC: u32 = 1;
 pub const RT_SOURCE_BPF: u32 = 2;
+pub const RT_SOURCE_BPF_ACCOUNT: u32 = 3;
 pub const RT_OBSTACLE_RIGHTS: u32 = 1;
 pub const RT_OBSTACLE_KERNEL: u32 = 2;
 pub const RT_OBSTACLE_OPTIONS: u32 = 3;

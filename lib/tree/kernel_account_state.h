@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's account of a tree: what the tree keeps of it. */
+#ifndef RTI_KERNEL_ACCOUNT_STATE_H
+#define RTI_KERNEL_ACCOUNT_STATE_H
+
+#include "bpf/tree_account.h"
+#include "tree/counted.h"
+
+/* Written by kernel_account.c only. */
+struct rti_kernel_account {
+	struct rti_tree_account *programs; /* NULL: there is none */
+	int error;                         /* why there is none: -errno; 0: none was wanted */
+	uint64_t moves;                    /* struct rti_account_counts, at the last read */
+	bool is_read;                      /* the last read was whole */
+	/* Threads are in no account: for want of a mark, or since no program was called when they
+	 * were freed. The figures stay lower bounds. */
+	bool has_lost;
+	/* What BPF programs have counted, as long as it is of the whole tree; of a command, too. */
+	bool has_counted;
+	struct rti_tree_counted counted;
+};
+
+#endif
