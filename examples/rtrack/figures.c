@@ -135,7 +135,11 @@ const char *pss_source_name(uint32_t pss_source)
 
 const char *source_name(uint32_t source)
 {
-	static const char *const names[] = { [RT_SOURCE_PROC] = "proc", [RT_SOURCE_BPF] = "bpf" };
+	static const char *const names[] = {
+		[RT_SOURCE_PROC] = "proc",
+		[RT_SOURCE_BPF] = "bpf",
+		[RT_SOURCE_BPF_ACCOUNT] = "bpf-account",
+	};
 
 	return source < sizeof(names) / sizeof(names[0]) ? names[source] : NULL;
 }

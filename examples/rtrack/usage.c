@@ -179,6 +179,12 @@ static bool is_all_running(const struct follow *f)
 	       f->now.processes == f->now.processes_seen;
 }
 
+/* Whether the kernel has accounted for every thread of the tree since rtrack attached. */
+static bool is_accounted(const struct follow *f)
+{
+	return f->now.source == RT_SOURCE_BPF_ACCOUNT;
+}
+
 /* The tree cannot have used more than the cgroup that it is in. If the cgroup used no more than is
  * known of the tree, nothing can be missing. Its account may lag by a clock tick on each CPU. */
 static void bound_cpu(struct usage *u, const struct follow *f)
@@ -189,6 +195,8 @@ static void bound_cpu(struct usage *u, const struct follow *f)
 
 	u->cpu_low_ns = u->cpu_estimate_ns = u->cpu_high_ns = low_ns;
 	if ((f->is_alone || is_all_running(f)) && !u->reasons)
+		return;
+	if (is_accounted(f) && f->now.valid & RT_HAS_CPU)
 		return;
 	if (!is_bounded)
 		u->cpu_high_ns = UINT64_MAX;
@@ -243,7 +251,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.cpu_user_ns = to->cpu_user_ns - from->cpu_user_ns,
 		.cpu_system_ns = to->cpu_system_ns - from->cpu_system_ns,
 		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,
-		.accounting = RT_ACCOUNTING_POLL,
+		.accounting = is_accounted(f) ? RT_ACCOUNTING_BPF : RT_ACCOUNTING_POLL,
 		.reasons = to->reasons | orphans,
 		.peak_rss_bytes = to->peak_rss_bytes,
 		.read_bytes = to->read_bytes - from->read_bytes,

@@ -277,7 +277,7 @@ class Jsonl(Files):
             self.assertLessEqual(set(sample), header | extra | {"gpus_busy"})
             for name in ("memory_total_bytes", "ru_nswap", "realtime_ns"):
                 self.assertNotIn(name, sample)
-            self.assertIn(sample["source"], ("proc", "bpf"))
+            self.assertIn(sample["source"], ("proc", "bpf", "bpf-account"))
             if sample["pss_bytes"]:  # the tree still has a process
                 self.assertIn(sample["pss_source"], ("read", "cached", "estimated"))
                 self.assertIsInstance(sample["pss_age_seconds"], float)
