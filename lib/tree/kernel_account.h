@@ -13,8 +13,8 @@
 struct rti_tree;
 struct rti_tree_counted;
 
-/* Load the programs and take in the tree below root, before its first sample. Takes 15 ms. Returns
- * 0; or -errno, as rti_account_open(): the tree is as before. */
+/* Load the programs and take in the tree below root, before its first sample. Takes 10 to 40 ms.
+ * Returns 0; or -errno, as rti_account_open(): the tree is as before. */
 int rti_kernel_account_open(struct rti_tree *tree, int32_t root);
 
 /* All members were read: read the account, and apply it to the totals of this sample. */
