@@ -267,7 +267,7 @@ struct rt_tracker;
  * RT_ACCOUNTING_BPF. CPU time, page faults, context switches and I/O are then exact, whether any
  * process waits for a child or not, and rt_metrics.source is RT_SOURCE_BPF_ACCOUNT. They have what
  * running members had used before, and the children that these had waited for. Making the tracker
- * takes 10 to 40 ms more, and 4 MB of the kernel's memory; each fork on the system takes 0.1 us
+ * takes 20 to 60 ms more, and 4 MB of the kernel's memory; each fork on the system takes 0.1 us
  * longer, and one of the tree 2 us.
  *
  * Otherwise the tracker receives the fork and exit events of the proc connector, which need the

@@ -13,7 +13,7 @@
 struct rti_tree;
 struct rti_tree_counted;
 
-/* Load the programs and take in the tree below root, before its first sample. Takes 10 to 40 ms.
+/* Load the programs and take in the tree below root, before its first sample. Takes 20 to 60 ms.
  * Returns 0; or -errno, as rti_account_open(): the tree is as before. */
 int rti_kernel_account_open(struct rti_tree *tree, int32_t root);
 
