@@ -4,6 +4,8 @@
 #include "tree_fixture.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "tree_inside.h"
 
@@ -52,6 +54,46 @@ START_TEST(tree_of_three_processes_yields_a_row_for_each)
 	ck_assert_str_eq(rows[1].comm, "a) R 1");
 	ck_assert_str_eq(rows[2].comm, "");
 	ck_assert_uint_eq(rows[1].start_ticks, 1010);
+}
+END_TEST
+
+/* How many files the first sample opens of a tree. The child of its root has so many children. */
+static unsigned count_first_opens(int grandchildren)
+{
+	struct fake_process root = shell, child = shell, leaf = shell;
+	struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU | RT_HAS_PROCESSES };
+	char children[64] = "";
+	unsigned opens;
+
+	root.children = "101";
+	child.pid = 101;
+	child.ppid = 100;
+	leaf.ppid = 101;
+	leaf.children = "";
+	for (leaf.pid = 102; leaf.pid < 102 + grandchildren; leaf.pid++) {
+		snprintf(children + strlen(children), 16, "%d ", leaf.pid);
+		fake_process_write(&fix.root, &leaf);
+	}
+	child.children = children;
+	fake_process_write(&fix.root, &child);
+	fake_process_write(&fix.root, &root);
+	opts.root = fix.root.root;
+	ck_assert_int_eq(rti_tracker_new(&fix.tracker, 100, &opts, &faults_ops), 0);
+	opens = faults_opens();
+	ck_assert_uint_eq(take_sample().processes, 2 + (unsigned)grandchildren);
+	opens = faults_opens() - opens;
+	rt_tracker_free(fix.tracker);
+	fix.tracker = NULL;
+	return opens;
+}
+
+/* Its parent has to be there once stat of a member has been read, which a cached file proves. */
+START_TEST(first_sample_opens_each_file_of_a_member_once)
+{
+	unsigned of_one = count_first_opens(1);
+
+	/* stat and children */
+	ck_assert_uint_eq(count_first_opens(4) - of_one, 3 * 2);
 }
 END_TEST
 
@@ -231,6 +273,7 @@ int main(void)
 
 	tcase_add_test(sums, tree_of_three_processes_yields_sums);
 	tcase_add_test(sums, tree_of_three_processes_yields_a_row_for_each);
+	tcase_add_test(sums, first_sample_opens_each_file_of_a_member_once);
 	tcase_add_test(sums, process_tracked_alone_excludes_children);
 	tcase_add_test(sums, domain_that_is_not_wanted_is_not_read);
 	tcase_add_test(states, zombie_has_no_memory_and_keeps_its_other_figures);
