@@ -60,7 +60,7 @@ END_TEST
 /* How many files the first sample opens of a tree. The child of its root has so many children. */
 static unsigned count_first_opens(int grandchildren)
 {
-	struct fake_process root = shell, child = shell, leaf = shell;
+	struct fake_process root = shell, child = shell, grandchild = shell;
 	struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU | RT_HAS_PROCESSES };
 	char children[64] = "";
 	unsigned opens;
@@ -68,11 +68,11 @@ static unsigned count_first_opens(int grandchildren)
 	root.children = "101";
 	child.pid = 101;
 	child.ppid = 100;
-	leaf.ppid = 101;
-	leaf.children = "";
-	for (leaf.pid = 102; leaf.pid < 102 + grandchildren; leaf.pid++) {
-		snprintf(children + strlen(children), 16, "%d ", leaf.pid);
-		fake_process_write(&fix.root, &leaf);
+	grandchild.ppid = 101;
+	grandchild.children = "";
+	for (grandchild.pid = 102; grandchild.pid < 102 + grandchildren; grandchild.pid++) {
+		snprintf(children + strlen(children), 16, "%d ", grandchild.pid);
+		fake_process_write(&fix.root, &grandchild);
 	}
 	child.children = children;
 	fake_process_write(&fix.root, &child);
