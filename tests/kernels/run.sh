@@ -15,6 +15,7 @@ tests=(
   component/component-bpf-rows
   component/component-bpf-trace_plugin
   component/component-bpf-tree_account
+  live/live-attach_account
   live/live-command_bpf
   live/live-command_bpf_texts
   live/live-trace_bpf_calls
@@ -69,12 +70,14 @@ make_initramfs() {
     "$build"/lib/rtrack-supervisor-? "$build"/examples/rtrack/rtrack
   # shellcheck disable=SC2046
   copy $(libraries_of "$build/examples/rtrack/rtrack" "${tests[@]/#/$build/tests/}")
+  copy "$(gcc -print-file-name=libgcc_s.so.1 | xargs realpath -s)" # pthread_exit(3) opens it
   write_init "$build" >"$root/init"
   chmod +x "$root/init"
   (cd "$root" && find . | "$busybox" cpio -o -H newc | gzip -1) >"$3/initramfs"
 }
 
-# What the machine runs instead of a system. Its first process has no parent and reaps orphans.
+# What the machine runs instead of a system. Its first process has no parent and reaps orphans. The
+# programs lie in a ramfs: in a tmpfs their pages would count as shared memory of each process.
 write_init() {
   local build=$1 test
 
@@ -85,6 +88,8 @@ export PATH=/bin RTRACK_BUILD_ROOT=$build
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
+mount -t tmpfs none /tmp
+mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
 echo 1 >/proc/sys/kernel/printk
 cd /tmp
 uname -sr
@@ -104,8 +109,8 @@ boot() {
   fi
   # shellcheck disable=SC2086
   timeout "$limit_s" $1 -machine q35 "${machine[@]}" -smp 2 -m 1024 -kernel "$2" -initrd "$3" \
-    -append 'console=ttyS0 quiet panic=-1' -display none -monitor none -serial stdio -no-reboot \
-    -nic none </dev/null | tr -d '\r'
+    -append 'console=ttyS0 quiet panic=-1 rootfstype=ramfs' -display none -monitor none \
+    -serial stdio -no-reboot -nic none </dev/null | tr -d '\r'
 }
 
 if [ $# -lt 2 ]; then
