@@ -18,14 +18,14 @@ from rtrack_command import (PATIENCE_S, RTRACK, Case, commands_of, is_alive, pyt
 # exit code 42.
 RECORDER = """
 import os, signal, sys, time
-out = open(sys.argv[1], "a", buffering=1)
+out = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 def note(number, frame):
-    out.write(signal.Signals(number).name + "\\n")
+    os.write(out, (signal.Signals(number).name + "\\n").encode())
     if number == signal.SIGTERM:
         os._exit(42)
 for name in ("INT", "QUIT", "HUP", "USR1", "USR2", "TERM"):
     signal.signal(getattr(signal, "SIG" + name), note)
-out.write("ready\\n")
+os.write(out, b"ready\\n")
 while True:
     time.sleep(0.05)
 """
