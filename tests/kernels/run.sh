@@ -88,7 +88,6 @@ export PATH=/bin RTRACK_BUILD_ROOT=$build
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
-mount -t tmpfs none /tmp
 mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
 echo 1 >/proc/sys/kernel/printk
 cd /tmp
