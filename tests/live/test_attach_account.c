@@ -266,16 +266,20 @@ static void free_stage(struct stage *stage)
 
 /* --- Trackers. --- */
 
-/* Ask the kernel to send process events: the library is not asked. */
+/* Ask the kernel to send process events: the library is not asked. The message is a struct cn_msg,
+ * which ends in a flexible array, with its data. */
 static bool is_connector_open(void)
 {
 	struct {
 		struct nlmsghdr header;
-		struct cn_msg message;
-		enum proc_cn_mcast_op operation;
-	} __attribute__((packed, aligned(8))) request = {
+		struct cb_id id;
+		uint32_t sequence, acknowledged;
+		uint16_t length, flags;
+		uint32_t operation;
+	} request = {
 		.header = { .nlmsg_len = sizeof(request), .nlmsg_type = NLMSG_DONE },
-		.message = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .len = sizeof(request.operation) },
+		.id = { CN_IDX_PROC, CN_VAL_PROC },
+		.length = sizeof(request.operation),
 		.operation = PROC_CN_MCAST_LISTEN,
 	};
 	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR);
