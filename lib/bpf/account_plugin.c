@@ -20,6 +20,8 @@
 #define RING_BYTES_UNUSED 4096u
 #define SLOTS_MAX 256u
 
+#define LOADS_MAX 5
+
 /* Sums until no thread is freed while they are made. */
 #define SUMS_MAX 100
 
@@ -81,6 +83,20 @@ static int load(struct account *a, const struct rti_account_request *request)
 		err = -ENOMEM;
 	if (err == 0)
 		err = rti_ring_open(&a->ring, programs->maps.ring.map_fd, ring_bytes);
+	return err;
+}
+
+/* Work of io_uring that waits for this thread has the kernel give up as a signal would, and no mask
+ * holds it back. It is done before the thread gets here. E.g.: a ring was closed just now. */
+static int load_in_time(struct account *a, const struct rti_account_request *request)
+{
+	int err = load(a, request);
+
+	for (int i = 1; err == -EAGAIN && i < LOADS_MAX; i++) {
+		rti_account_bpf__destroy(a->programs);
+		a->programs = NULL;
+		err = load(a, request);
+	}
 	return err;
 }
 
@@ -162,7 +178,7 @@ static int open_account(void **out, const struct rti_account_request *request)
 		return -ENOMEM;
 	a->owner = getpid();
 	rti_program_hold_signals(&before);
-	err = load(a, request);
+	err = load_in_time(a, request);
 	if (err == 0)
 		err = set_up(a);
 	if (err == 0)

@@ -18,6 +18,7 @@
 #include "commands.h"
 #include "refusals.h"
 #include "suite.h"
+#include "uring_work.h"
 
 #define MS UINT64_C(1000000)
 #define TRIES 50
@@ -302,6 +303,18 @@ START_TEST(command_that_starts_under_a_fast_timer_is_accounted_for)
 }
 END_TEST
 
+/* What the kernel does to close the ring comes while the programs are loaded. */
+START_TEST(command_that_starts_after_a_ring_was_closed_is_accounted_for)
+{
+	for (int i = 0; i < 5 && has_uring(); i++) {
+		struct rt_command *command = start_self("");
+
+		ck_assert_int_eq(finish_command(command).exit_code, 9);
+		rt_command_free(command);
+	}
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	Suite *suite;
@@ -321,6 +334,7 @@ int main(int argc, char **argv)
 	tcase_add_test(outcomes, process_that_is_left_running_is_the_only_reason);
 	tcase_add_test(outcomes, account_survives_the_death_of_the_supervisor);
 	tcase_add_test(outcomes, command_that_starts_under_a_fast_timer_is_accounted_for);
+	tcase_add_test(outcomes, command_that_starts_after_a_ring_was_closed_is_accounted_for);
 	tcase_add_test(outcomes, forked_host_frees_its_copy_and_the_command_goes_on);
 	return suite_run(suite);
 }
