@@ -32,11 +32,6 @@ struct rti_account_shared shared;
 
 #define CPUS_MAX 8192 /* NR_CPUS of x86-64 */
 
-/* include/linux/sched.h */
-#define PF_EXITING 0x4u
-#define PF_KTHREAD 0x200000u
-#define TASK_NEW 0x800u
-
 /* A lane for each CPU, so that no two of them write to one. */
 struct lane {
 	struct rti_account_use use;
@@ -130,11 +125,6 @@ static bool is_outside(const struct task_struct *parent, struct task_struct *chi
 	       !is_member(child->real_parent);
 }
 
-static bool is_accounted_for(const struct task_mark *mark)
-{
-	return mark && (mark->flags & (MARK_MEMBER | MARK_SUPERVISOR)) == MARK_MEMBER;
-}
-
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
@@ -204,6 +194,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 	if (!mark && settings.root)
 		mark = adopt_now(task);
+	if (!mark)
+		mark = adopt_worker(task);
 	if (is_accounted_for(mark))
 		begin_exit(mark, task);
 	return 0;
@@ -482,7 +474,7 @@ int search(void *ctx)
 	return 0;
 }
 
-/* Add the threads that run. */
+/* Add the threads that run. That one is taken in shows to the reader, which sums up again. */
 SEC("iter/task")
 int walk(struct bpf_iter__task *ctx)
 {
@@ -492,6 +484,8 @@ int walk(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	mark = find_mark(task);
+	if (!mark)
+		mark = adopt_worker(task);
 	if (!is_accounted_for(mark) || mark->limbo)
 		return 0;
 	add_use(&shared.unfreed, task);

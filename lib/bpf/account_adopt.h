@@ -19,6 +19,18 @@
 #include "own_pid.h"
 #include "task_mark.h"
 
+/* include/linux/sched.h */
+#define PF_EXITING 0x4u
+#define PF_IO_WORKER 0x10u
+#define PF_USER_WORKER 0x4000u /* since Linux 6.4 */
+#define PF_KTHREAD 0x200000u
+#define TASK_NEW 0x800u
+
+static bool is_accounted_for(const struct task_mark *mark)
+{
+	return mark && (mark->flags & (MARK_MEMBER | MARK_SUPERVISOR)) == MARK_MEMBER;
+}
+
 static void add_to(__u64 *sum, __u64 value)
 {
 	__sync_fetch_and_add(sum, value);
@@ -103,23 +115,29 @@ static const struct task_mark *adopt_process(struct task_struct *leader)
 	return mark;
 }
 
+/* A thread shares the row of its process. */
+static void join_row(struct task_mark *mark, const struct task_mark *of_leader)
+{
+	struct rti_account_row *row;
+
+	mark->row = of_leader->row;
+	row = find_row(mark);
+	if (row)
+		__sync_fetch_and_add(&row->tasks, 1);
+}
+
 /* Returns its mark. */
 static struct task_mark *adopt_thread(struct task_struct *task, struct task_struct *leader)
 {
 	const struct task_mark *of_leader = adopt_process(leader);
 	struct task_mark *mark = of_leader ? make_mark(task) : NULL;
-	struct rti_account_row *row;
 
 	if (!mark) {
 		add_to(&shared.unmarked, of_leader != NULL);
 		return NULL;
 	}
-	if (!make_member(mark))
-		return mark;
-	mark->row = of_leader->row;
-	row = find_row(mark);
-	if (row)
-		__sync_fetch_and_add(&row->tasks, 1);
+	if (make_member(mark))
+		join_row(mark, of_leader);
 	return mark;
 }
 
@@ -136,6 +154,28 @@ static bool belongs(struct task_struct *task)
 	if (is_member(task->group_leader) || is_member(task->real_parent))
 		return true;
 	return own_pid(task) == settings.root;
+}
+
+/* The kernel makes threads for a process without sched_process_fork: those that work for io_uring
+ * or vhost (kernel/fork.c, create_io_thread()). One is taken in by the first walk that meets it, or
+ * at its end. Returns its mark, or NULL if it is no such thread of the tree. */
+static struct task_mark *adopt_worker(struct task_struct *task)
+{
+	struct task_struct *leader = task->group_leader;
+	const struct task_mark *of_leader;
+	struct task_mark *mark;
+
+	if (!(task->flags & (PF_IO_WORKER | PF_USER_WORKER)) || task->__state == TASK_NEW)
+		return NULL;
+	of_leader = leader ? find_mark(leader) : NULL;
+	if (!is_accounted_for(of_leader))
+		return NULL;
+	mark = make_mark(task);
+	if (!mark)
+		add_to(&shared.unmarked, 1);
+	else if (make_member(mark))
+		join_row(mark, of_leader);
+	return mark;
 }
 
 /* A thread acts that belongs to the tree, maybe before the walk that adopts it gets there. */

@@ -25,6 +25,7 @@
 #define CHILDREN 20
 #define CHILD_MS 5
 #define WRITTEN (1 << 20)
+#define URING_MS 100
 
 static const struct rt_command_opts with_bpf = { .accounting = RT_ACCOUNTING_BPF,
 	                                         .flags = RT_COMMAND_LIST_PROCESSES };
@@ -82,6 +83,8 @@ static int run_program(const char *name)
 		forget_children();
 	else if (strcmp(name, "double-forks") == 0)
 		double_fork();
+	else if (strcmp(name, "uses-uring") == 0)
+		work_by_uring(URING_MS * MS);
 	return 9;
 }
 
@@ -190,6 +193,30 @@ START_TEST(own_io_of_a_process_is_without_children)
 		ck_assert_uint_ge(rows[0].write_bytes, WRITTEN);
 		ck_assert_uint_ge(rows[1].own_write_bytes, WRITTEN);
 	}
+	rt_command_free(command);
+}
+END_TEST
+
+/* The kernel makes them without the tracepoint of a fork. */
+START_TEST(threads_that_the_kernel_makes_are_in_outcome_and_list)
+{
+	struct rt_command_process row;
+	size_t count = 1;
+	struct rt_outcome outcome;
+	struct rt_command *command;
+
+	if (!has_uring()) {
+		suite_skip_test("io_uring is refused here");
+		return;
+	}
+	command = run_self("uses-uring", &outcome);
+	check_complete(&outcome);
+	ck_assert_uint_eq(outcome.processes, 1);
+	ck_assert_uint_ge(cpu_ns(&outcome), URING_MS * MS);
+	ck_assert_int_eq(rt_command_processes(command, &row, sizeof(row), &count), 0);
+	ck_assert_uint_eq(count, 1);
+	check_row(&row, true);
+	ck_assert_uint_eq(row.cpu_user_ns + row.cpu_system_ns, cpu_ns(&outcome));
 	rt_command_free(command);
 }
 END_TEST
@@ -330,6 +357,7 @@ int main(int argc, char **argv)
 	outcomes = suite_case(suite, "outcomes");
 	tcase_add_test(outcomes, children_that_no_process_waits_for_are_in_outcome_and_list);
 	tcase_add_test(outcomes, own_io_of_a_process_is_without_children);
+	tcase_add_test(outcomes, threads_that_the_kernel_makes_are_in_outcome_and_list);
 	tcase_add_test(outcomes, last_sample_has_the_totals_of_the_outcome);
 	tcase_add_test(outcomes, process_that_is_left_running_is_the_only_reason);
 	tcase_add_test(outcomes, account_survives_the_death_of_the_supervisor);
