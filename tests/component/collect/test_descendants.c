@@ -172,6 +172,25 @@ START_TEST(process_that_is_refused_is_listed)
 }
 END_TEST
 
+static int answer_cpu_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	(void)pid;
+	*out = (struct rti_cpu_clock){ .total_ns = 1 };
+	return 0;
+}
+
+/* hidepid=invisible: its directory is missing, but its CPU clock answers. */
+START_TEST(process_that_proc_hides_is_listed)
+{
+	write_process(100, 1, "200 ");
+	platform.cpu_clock = answer_cpu_clock;
+	check_list("200 ");
+	fake_process_remove(&f, 100);
+	fixture_write(&f, "proc/100/task/100/children", "");
+	ck_assert_int_eq(rti_descendants_list(&ctx, 100, &found), -EACCES);
+}
+END_TEST
+
 /* A proc in which every process has a child, the next pid. A descriptor is 8 * pid + the kind of
  * file. */
 enum { TASK, STAT, CHILDREN };
@@ -271,5 +290,6 @@ int main(void)
 	tcase_add_checked_fixture(failures, set_up, tear_down);
 	tcase_add_test(failures, list_that_cannot_be_read_is_an_error);
 	tcase_add_test(failures, process_that_is_refused_is_listed);
+	tcase_add_test(failures, process_that_proc_hides_is_listed);
 	return suite_run(suite);
 }
