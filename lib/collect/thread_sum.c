@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "collect/pid_stat.h"
 #include "os/cpu_time.h"
 #include "os/pid_file.h"
 #include "os/procfs_path.h"
@@ -124,11 +125,9 @@ int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned wan
 	struct threads t = { .ctx = ctx, .pid = pid, .want = want, .out = out };
 	struct rti_cpu_clock clock = { 0 };
 	struct rti_pid_stat stat;
-	int err = rti_pid_file_read(ctx, pid, "stat", NULL);
+	int err = rti_pid_stat_read(ctx, pid, NULL, &stat);
 
 	*out = (struct rti_thread_sum){ 0 };
-	if (err == 0)
-		err = rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat);
 	if (err < 0)
 		return err;
 	/* Read the totals before the threads. Both only grow, so a sum that falls short misses a

@@ -21,7 +21,8 @@ struct rti_thread_sum {
 #define RTI_THREAD_SUM_IO (1u << 1)
 
 /* Sum what want asks for (RTI_THREAD_SUM_ bits) over the live threads. Returns 0; -ESRCH if the
- * process has exited; or the -errno of the first thread that could not be read. */
+ * process has exited; -EACCES if /proc hides it; or the -errno of the first thread that could not
+ * be read. */
 int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned want,
                         struct rti_thread_sum *out);
 

@@ -16,6 +16,13 @@ static struct rti_platform platform;
 static struct rti_buf buf;
 static struct rti_context ctx;
 
+static int answer_cpu_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	(void)pid;
+	(void)out;
+	return 0;
+}
+
 static void write_stat(const char *path, unsigned faults)
 {
 	fixture_printf(&f, path,
@@ -101,6 +108,27 @@ START_TEST(process_that_exits_before_its_threads_are_listed_is_gone)
 }
 END_TEST
 
+START_TEST(process_that_is_gone_before_its_stat_is_read_is_gone)
+{
+	struct rti_thread_sum sum;
+
+	fixture_remove(&f, "proc/100");
+	platform.cpu_clock = NULL;
+	ck_assert_int_eq(rti_thread_sum_read(&ctx, 100, BOTH, &sum), -ESRCH);
+}
+END_TEST
+
+/* hidepid=invisible: its directory is missing, but its CPU clock answers. */
+START_TEST(process_that_proc_hides_is_not_gone)
+{
+	struct rti_thread_sum sum;
+
+	fixture_remove(&f, "proc/100");
+	platform.cpu_clock = answer_cpu_clock;
+	ck_assert_int_eq(rti_thread_sum_read(&ctx, 100, BOTH, &sum), -EACCES);
+}
+END_TEST
+
 START_TEST(run_time_of_a_leader_without_schedstat_is_an_error)
 {
 	struct rti_target target = { .pid = 100 };
@@ -123,6 +151,8 @@ int main(void)
 	tcase_add_test(tcase, each_figure_is_the_sum_of_both_threads);
 	tcase_add_test(tcase, faults_that_no_thread_has_show_that_one_exited);
 	tcase_add_test(tcase, process_that_exits_before_its_threads_are_listed_is_gone);
+	tcase_add_test(tcase, process_that_is_gone_before_its_stat_is_read_is_gone);
+	tcase_add_test(tcase, process_that_proc_hides_is_not_gone);
 	tcase_add_test(tcase, run_time_of_a_leader_without_schedstat_is_an_error);
 	return suite_run(suite);
 }
