@@ -130,6 +130,7 @@ struct rt_metrics take_sample_after(uint64_t ns)
 
 	fix.now_ns += ns;
 	ck_assert_int_eq(rt_sample(fix.tracker, &m, sizeof(m)), 0);
+	check_memory_sums(fix.tracker);
 	return m;
 }
 

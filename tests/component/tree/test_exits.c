@@ -67,6 +67,27 @@ static struct rt_metrics sample_after_exit(int64_t maxrss_kib, int64_t inherited
 	return take_sample();
 }
 
+/* The shell has used 50 ms and 30 ms itself. What it reaped was never read: stat would have it in
+ * ticks. */
+START_TEST(cpu_time_that_the_root_reaped_is_that_of_wait4)
+{
+	const uint64_t user_ns = 123456789, system_ns = 98765432;
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	m = take_sample();
+	account_root_exit(fix.tracker, 100, (double)user_ns / 1e9, (double)system_ns / 1e9);
+	fake_process_remove(&fix.root, 100);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.cpu_user_ns, user_ns + 21 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_system_ns, system_ns + 11 * TICK_NS);
+}
+END_TEST
+
 START_TEST(peak_of_exited_process_is_that_of_the_final_account)
 {
 	struct rt_metrics m = sample_after_exit(2000, 1000);
@@ -277,6 +298,7 @@ int main(void)
 	TCase *between = add_tree_case(suite, "between samples"),
 	      *during = add_tree_case(suite, "during a sample");
 
+	tcase_add_test(between, cpu_time_that_the_root_reaped_is_that_of_wait4);
 	tcase_add_test(between, child_reaped_between_samples_is_counted_once);
 	tcase_add_test(between, peak_of_exited_process_is_that_of_the_final_account);
 	tcase_add_test(between, peak_that_an_inherited_one_hides_is_a_lower_bound);

@@ -56,6 +56,23 @@ static void check_model_sums(struct rti_tree *tree)
 	ck_assert_mem_eq(&sums, &tree->memory.sums, sizeof(sums));
 }
 
+/* The program of a member is forgotten once no member runs it. */
+static void check_executables(const struct rti_tree *tree)
+{
+	const struct rti_executables *table = &tree->memory.executables;
+
+	for (size_t i = 0; i < table->count; i++) {
+		uint32_t members = 0;
+
+		for (size_t k = 0; k < tree->table.count; k++) {
+			const struct rti_memory_part *memory = &tree->table.members[k].memory;
+
+			members += memory->is_present && memory->executable == (int)i;
+		}
+		ck_assert_uint_eq(table->entries[i].members, members);
+	}
+}
+
 static void check_read_sums(const struct rti_tree *tree)
 {
 	const struct rti_pss_sum *kept = &tree->memory.reads;
@@ -80,7 +97,15 @@ void check_memory_sums(struct rt_tracker *tracker)
 	if (!tree->memory.is_modelled)
 		return;
 	check_model_sums(tree);
+	check_executables(tree);
 	check_read_sums(tree);
+}
+
+void account_root_exit(struct rt_tracker *tracker, int32_t pid, double user_s, double system_s)
+{
+	const struct rt_rusage use = { .ru_utime = user_s, .ru_stime = system_s };
+
+	rti_tree_account_root_exit(tracker->tree, pid, &use);
 }
 
 void begin_final_sample(struct rt_tracker *tracker)

@@ -36,8 +36,11 @@ struct tree_options get_tree_options(const struct rt_tracker *tracker);
 /* Apply a final account of the supervisor, in which only the peaks are not 0. */
 void apply_final_peak(struct rt_tracker *tracker, int64_t maxrss_kib, int64_t inherited_kib);
 
+/* The root was waited for: wait4(2) has shown this CPU time, of it and of what it had reaped. */
+void account_root_exit(struct rt_tracker *tracker, int32_t pid, double user_s, double system_s);
+
 /* Check that what the last sample or poll has kept of the memory of the members is what they add up
- * to. */
+ * to, and that each program is known by as many members as run it. */
 void check_memory_sums(struct rt_tracker *tracker);
 
 /* Make all samples from now on final: they put off nothing. */
