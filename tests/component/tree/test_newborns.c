@@ -2,6 +2,7 @@
 /* New members by the pids that were given out, against new members by the children files: over a
  * tree that forks in every way, both find each process, in the same sample. And what its processes
  * have reaped, by the events of their forks, against stat of each that ran. */
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -300,9 +301,23 @@ START_TEST(members_by_given_out_pids_are_those_of_the_children_files)
 }
 END_TEST
 
-/* Two scans list the children. All but a few children files are not kept for later. */
+static int count_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	int count = 0;
+
+	ck_assert_ptr_nonnull(directory);
+	while (readdir(directory))
+		count++;
+	closedir(directory);
+	return count;
+}
+
+/* Two scans list the children. All but a few children files are not kept for later. What is kept
+ * open ends with the tracker. */
 START_TEST(third_scan_of_a_large_tree_looks_at_newborns)
 {
+	int before = count_descriptors();
 	struct rt_tracker *by_pids = track_root(), *by_files = track_root();
 
 	forbid_looks_at_newborns(by_files);
@@ -317,6 +332,7 @@ START_TEST(third_scan_of_a_large_tree_looks_at_newborns)
 	ck_assert_uint_ge(count_children_files(by_files), WORKERS);
 	rt_tracker_free(by_pids);
 	rt_tracker_free(by_files);
+	ck_assert_int_eq(count_descriptors(), before);
 }
 END_TEST
 
