@@ -151,20 +151,24 @@ static void add_running(void *arg, const struct rti_account_record *record)
 	add_new_pid(tracker, record->pid);
 }
 
-/* Events were lost, but the account knows which processes run. The root stays in the set: all that
- * is forked is taken for its children. */
+/* Events were lost, but the account knows which processes run. The root stays a member even if it
+ * has exited: handle_account_event() takes every new process for its child. The processes that run
+ * were counted before, so the count is kept. It lacks those of which the event was lost, but the
+ * account has counted them. */
 static int list_anew(struct rti_fork_tracker *tracker)
 {
 	const struct rti_account_taker taker = { .arg = tracker, .on_record = add_running };
 	struct rti_descendant_set *set = tracker->descendants;
 	uint64_t count = set->count;
+	int err;
 
 	memset(set, 0, sizeof(*set));
 	tracker->count = 0;
 	rti_descendant_set_add(set, tracker->root);
 	rti_descendant_set_exit(set, tracker->root);
+	err = rti_account_list_running(tracker->account, &taker);
 	set->count = count;
-	return rti_account_list_running(tracker->account, &taker);
+	return err;
 }
 
 /* What is lost while events are taken shows in the next poll. */
