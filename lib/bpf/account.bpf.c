@@ -225,7 +225,6 @@ int adopt_all(struct bpf_iter__task *ctx)
 	leader = task->group_leader;
 	if (!leader || is_member(task) || !belongs(task))
 		return 0;
-	shared.adopted++;
 	adopt(task, leader);
 	return 0;
 }

@@ -160,7 +160,7 @@ struct rti_account_shared {
 	uint32_t next_secured; /* entry of limbo that is secured next */
 	uint32_t texts;        /* so far */
 	uint32_t is_adopting;  /* written by the plug-in: processes that run are taken in */
-	uint32_t adopted;      /* threads that the walks for that have found so far */
+	uint32_t adopted;      /* threads that have been taken in so far */
 	struct rti_account_use past; /* of the adopted processes: see account_adopt.h */
 	/* By the last run of the program sum_up: all threads that were freed, and how many. */
 	struct rti_account_use dead;

@@ -91,6 +91,7 @@ static bool make_member(struct task_mark *mark)
 {
 	if (__sync_fetch_and_or(&mark->flags, MARK_MEMBER) & MARK_MEMBER)
 		return false;
+	__sync_fetch_and_add(&shared.adopted, 1);
 	add_to(&shared.begun, 1);
 	if (!(mark->flags & MARK_ENDED))
 		add_to(&shared.running, 1);

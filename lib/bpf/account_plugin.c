@@ -25,7 +25,7 @@
 /* Sums until no thread is freed while they are made. */
 #define SUMS_MAX 100
 
-/* Walks over all threads until two in a row have found none to adopt. */
+/* Walks over all threads until none was adopted during two in a row. */
 #define ADOPTIONS_MAX 100
 
 extern const struct rti_account_ops rti_bpf_account __attribute__((visibility("default")));
@@ -133,8 +133,9 @@ static int attach(struct rti_account_bpf *programs)
 	return err;
 }
 
-/* What a thread forks that is adopted in one walk is marked, and a walk later than that finds what
- * it has forked before. */
+/* What a thread forks after it was adopted is marked at the fork. What it has forked before, the
+ * next walk finds. Returns 0; -ESRCH if there is no such root; -EBUSY if each walk finds more; or
+ * another -errno. */
 static int adopt(struct account *a)
 {
 	struct rti_account_shared *shared = &a->programs->bss->shared;
