@@ -211,6 +211,12 @@ struct rti_account_totals {
 	uint64_t unmarked, rowless, peakless, lost, spared;
 };
 
+/* Whether the threads that totals lack are those that were missed: no later read has them. */
+static inline bool rti_account_lacks_missed(const struct rti_account_totals *totals)
+{
+	return totals->missed && totals->freed + totals->found + totals->missed == totals->begun;
+}
+
 struct rti_account_counts {
 	uint64_t moves;       /* moves whenever a thread of the tree begins or begins to exit */
 	uint64_t rowless;     /* processes that list_running() cannot list, so far */

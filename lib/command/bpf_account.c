@@ -74,12 +74,6 @@ bool rti_command_account_is_whole(const struct rti_command_account *account)
 	return account->programs && account->totals.is_whole && !account->totals.unmarked;
 }
 
-/* Under load, no BPF program is called for a few of some thousand threads. These are lost. */
-static bool lacks_missed(const struct rti_account_totals *totals)
-{
-	return totals->missed && totals->freed + totals->found + totals->missed == totals->begun;
-}
-
 /* Look until no thread is about to leave its CPU. */
 void rti_command_account_settle(struct rti_command_account *account)
 {
@@ -89,7 +83,7 @@ void rti_command_account_settle(struct rti_command_account *account)
 	for (int naps = 0; naps < SETTLE_NAPS_MAX; naps++) {
 		if (rti_account_read(account->programs, totals) < 0)
 			totals->is_whole = false;
-		if (totals->is_whole || lacks_missed(totals) ||
+		if (totals->is_whole || rti_account_lacks_missed(totals) ||
 		    (totals->running && naps >= RUNNING_NAPS_MAX))
 			return;
 		nanosleep(&nap, NULL);

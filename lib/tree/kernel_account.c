@@ -46,32 +46,26 @@ void rti_kernel_account_apply(struct rti_tree *tree, const struct rti_tree_count
 	rti_note_change(tree);
 }
 
-static bool lacks_threads(const struct rti_account_totals *totals)
-{
-	return totals->unmarked ||
-	       (totals->missed && totals->freed + totals->found + totals->missed == totals->begun);
-}
-
-/* As long as threads run, there will be a later sample. */
+/* Whether the sum has no thread twice. As long as threads run, there will be a later sample, which
+ * has what they use meanwhile. */
 static bool is_usable(const struct rti_account_totals *totals)
 {
-	return totals->is_whole || (totals->running && totals->has_all) || lacks_threads(totals);
+	return totals->is_whole || (totals->running && totals->has_all) ||
+	       rti_account_lacks_missed(totals);
 }
 
 /* Returns 0 or -errno. */
 static int read_totals(struct rti_kernel_account *account, struct rti_account_totals *totals)
 {
-	int err = rti_account_read(account->programs, totals);
+	int err = rti_account_read(account->programs, totals), reads = 1;
 
-	account->is_read = is_usable(totals);
-	for (int reads = 1; err == 0 && !account->is_read; reads++) {
-		if (reads >= (totals->running ? READS_MAX : LAST_READS_MAX))
-			break;
+	while (err == 0 && !is_usable(totals) &&
+	       reads++ < (totals->running ? READS_MAX : LAST_READS_MAX)) {
 		nap(totals);
 		err = rti_account_read(account->programs, totals);
-		account->is_read = is_usable(totals);
 	}
-	account->has_lost = lacks_threads(totals);
+	account->is_read = is_usable(totals);
+	account->has_lost = totals->unmarked || rti_account_lacks_missed(totals);
 	return err;
 }
 
