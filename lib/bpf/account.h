@@ -237,7 +237,8 @@ struct rti_account_ops {
 	uint32_t record_size;
 	/* Load the programs and begin. *out is then to be passed to the other functions. Returns 0;
 	 * -EPERM; -EOPNOTSUPP if the kernel lacks something; -EBADF if descriptor 0 is not open;
-	 * -ESRCH if there is no such root; or another -errno. */
+	 * -ESRCH if there is no such root; -EBUSY if its tree grows faster than it can be taken
+	 * in; or another -errno. */
 	int (*open)(void **out, const struct rti_account_request *request);
 	/* From now on what the calling thread forks is the supervisor, or no longer. The supervisor
 	 * is not accounted for, and all that it forks is. */

@@ -85,6 +85,7 @@ int rti_program_error(int err)
 	case -ESRCH:
 	case -EPERM:
 	case -ENOMEM:
+	case -EBUSY:
 	case -EMFILE:
 	case -ENFILE:
 		return err;

@@ -13,7 +13,8 @@ struct rti_tree_account;
 
 /* Find the plug-in and load the programs, which takes 10 ms or more. Returns 0; -ENOPKG if there is
  * no plug-in of this release, or the program is linked statically; -EPERM if we may not;
- * -EOPNOTSUPP if the kernel lacks something; -ESRCH if there is no such root; or another -errno. */
+ * -EOPNOTSUPP if the kernel lacks something; -ESRCH if there is no such root; -EBUSY if its tree
+ * grows faster than it can be taken in; or another -errno. */
 int rti_account_open(struct rti_tree_account **out, const struct rti_account_request *request);
 
 /* As in struct rti_account_ops. */
