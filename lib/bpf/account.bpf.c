@@ -66,7 +66,7 @@ static void count_process(void)
 
 #include "account_adopt.h"
 
-/* With a wakeup for a reader that has read all before. */
+/* Wakes a reader that has read all events before. Only a tree with a root has events. */
 static void send_event(__u32 kind, __s32 pid)
 {
 	const struct rti_account_event event = { .kind = kind, .pid = pid };
@@ -201,7 +201,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
-/* A thread that has begun to exit before it was adopted passes on_exit no more. */
+/* on_exit is not called again for a thread that began to exit before it was adopted. */
 static void adopt(struct task_struct *task, struct task_struct *leader)
 {
 	struct task_mark *mark = adopt_thread(task, leader);

@@ -153,14 +153,14 @@ struct rti_account_shared {
 	uint64_t rowless;      /* processes for which there was no row: without peak and record */
 	uint64_t peakless;     /* processes that have ended with RTI_ROW_LACKS_PEAK */
 	uint64_t lost;         /* records that the ring had no room for */
-	uint64_t lost_events;  /* likewise */
+	uint64_t lost_events;  /* events that it had no room for */
 	uint64_t began_ns;     /* when the account began, as the kernel has it: CLOCK_BOOTTIME */
 	uint32_t next_row;     /* where the search for a free row begins */
 	uint32_t next_limbo;   /* likewise */
 	uint32_t next_secured; /* entry of limbo that is secured next */
 	uint32_t texts;        /* so far */
-	uint32_t is_adopting;  /* written by the plug-in: processes that run are taken in */
-	uint32_t adopted;      /* threads that have been taken in so far */
+	uint32_t is_adopting;  /* written by the plug-in: processes that run are adopted now */
+	uint32_t adopted;      /* threads that were adopted so far */
 	struct rti_account_use past; /* of the adopted processes: see account_adopt.h */
 	/* By the last run of the program sum_up: all threads that were freed, and how many. */
 	struct rti_account_use dead;

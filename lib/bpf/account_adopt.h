@@ -65,8 +65,8 @@ static void add_past(const struct signal_struct *signal)
 	add_past_io(past, &signal->ioac);
 }
 
-/* The row has the threads that ended before, as if they had been freed since. A peak of before may
- * be that of the program that has executed this one, after vfork(2): it does not count. */
+/* The row has the threads that ended before, as if they had been freed since. The peak so far may
+ * be that of the program which has executed this one after vfork(2), so it does not count. */
 static void begin_row(const struct task_mark *mark, const struct task_struct *leader)
 {
 	const struct signal_struct *signal = leader->signal;
@@ -98,7 +98,8 @@ static bool make_member(struct task_mark *mark)
 	return true;
 }
 
-/* Returns the mark of the thread group leader of a process that belongs to the tree. */
+/* Returns the mark of the thread group leader of a process that belongs to the tree, or NULL if it
+ * has none. */
 static const struct task_mark *adopt_process(struct task_struct *leader)
 {
 	struct task_struct *parent = leader->real_parent;
@@ -127,13 +128,14 @@ static void join_row(struct task_mark *mark, const struct task_mark *of_leader)
 		__sync_fetch_and_add(&row->tasks, 1);
 }
 
-/* Returns its mark. */
+/* Returns the mark of a thread that belongs to the tree, or NULL if it has none. */
 static struct task_mark *adopt_thread(struct task_struct *task, struct task_struct *leader)
 {
 	const struct task_mark *of_leader = adopt_process(leader);
 	struct task_mark *mark = of_leader ? make_mark(task) : NULL;
 
 	if (!mark) {
+		/* Otherwise it was counted with its leader. */
 		add_to(&shared.unmarked, of_leader != NULL);
 		return NULL;
 	}
@@ -149,7 +151,7 @@ static bool is_member(struct task_struct *task)
 	return mark && mark->flags & MARK_MEMBER;
 }
 
-/* By its process, or its parent. */
+/* Whether a thread belongs to the tree: by its process, or its parent, or as the root. */
 static bool belongs(struct task_struct *task)
 {
 	if (is_member(task->group_leader) || is_member(task->real_parent))
@@ -179,7 +181,8 @@ static struct task_mark *adopt_worker(struct task_struct *task)
 	return mark;
 }
 
-/* A thread acts that belongs to the tree, maybe before the walk that adopts it gets there. */
+/* A thread without a mark forks or exits. If it belongs to the tree, and the walk has not come to
+ * it yet, adopt it now. Returns its mark, or NULL. */
 static struct task_mark *adopt_now(struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;

@@ -19,7 +19,7 @@
 
 /* The head of the shared memory. The records follow it. Positions are counts of records. */
 struct rti_trace_ring {
-	/* Written by trace/ptrace.c before the tracer starts. */
+	/* Written by trace/tracer_client.c before the tracer starts. */
 	uint32_t calls; /* RTI_TRACE_ bits */
 	uint32_t has_children, wakes_for_children;
 

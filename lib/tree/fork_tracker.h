@@ -42,6 +42,7 @@ int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker);
  * 0 or -ENOMEM. */
 int rti_fork_tracker_use_account(struct rti_fork_tracker *tracker,
                                  struct rti_tree_account *account);
+/* The account is about to be closed. Events are lost from then on, if they came from it. */
 void rti_fork_tracker_forget_account(struct rti_fork_tracker *tracker);
 
 /* A descriptor that is readable while events wait, or -1. It stays the tracker's. */

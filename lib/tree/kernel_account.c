@@ -9,9 +9,9 @@
 #include "tree/state.h"
 
 /* While threads begin and end, a sum may miss one or have it twice, and says so. Each read takes
- * 0.1 ms or more. */
+ * 0.1 ms or more. If threads run, the next sample can try again. */
 #define READS_MAX 10
-/* If no thread of the tree runs, there may be no later sample. */
+/* If none runs, there may be no next sample: wait for the end of the last ones. */
 #define LAST_READS_MAX 500
 #define NAP_NS 200000
 
@@ -25,7 +25,7 @@ int rti_kernel_account_open(struct rti_tree *tree, int32_t root)
 	return account->error;
 }
 
-/* The last threads of a tree have ended, and are about to leave their CPU. */
+/* If the last threads of a tree have ended, they are about to leave their CPU. */
 static void nap(const struct rti_account_totals *totals)
 {
 	const struct timespec time = { .tv_nsec = NAP_NS };
@@ -93,7 +93,7 @@ static bool is_current(const struct rti_tree *tree, const struct rti_account_cou
 	return account->is_read && account->moves == counts->moves && tree->unchanged_samples > 0;
 }
 
-/* E.g.: after a fork the account is the parent's. */
+/* The account cannot be read. E.g.: it belongs to the process that this one was forked from. */
 static void give_up(struct rti_tree *tree, int err)
 {
 	rti_kernel_account_apply(tree, NULL);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's account of a tree that a tracker has attached to: BPF programs count what each
- * thread has used, from the moment of attaching. They are those of RT_ACCOUNTING_BPF.
+ * thread has used, from the moment of attaching. The programs are those of RT_ACCOUNTING_BPF.
  *
- * The figures of live members still come from where they do without it. The account adds what no
- * sample can see: all that members used between their last read and their end, and the processes
- * that lived between two samples, whether any process has waited for them or not. */
+ * The figures of live members are read as without it: from /proc, or by a batch read. The account
+ * adds what no sample can see: all that members used between their last read and their end, and the
+ * processes that lived between two samples, whether any process has waited for them or not.
+ *
+ * The tree of a command has its totals here, too, but not the programs: the command owns those, and
+ * passes what they have counted to rti_kernel_account_apply(). */
 #ifndef RTI_KERNEL_ACCOUNT_H
 #define RTI_KERNEL_ACCOUNT_H
 
@@ -23,6 +26,8 @@ void rti_kernel_account_sample(struct rti_tree *tree);
 /* Set the totals to what the kernel has counted of the tree. NULL: that is not known. */
 void rti_kernel_account_apply(struct rti_tree *tree, const struct rti_tree_counted *counted);
 
+/* Give the programs back, and what they have counted. The members are found by scans from then on.
+ * Nothing if there are none. */
 void rti_kernel_account_free(struct rti_tree *tree);
 
 #endif
