@@ -263,24 +263,26 @@ struct rt_tracker;
 /** rt_opts.flags, pid tracker: have the kernel report every process of the tree, if the caller may.
  *
  * With CAP_BPF and CAP_PERFMON, Linux 6.2 and the BPF plug-in, BPF programs account for every
- * thread of the tree from the moment that the tracker is made, in containers too. They are those of
- * RT_ACCOUNTING_BPF. CPU time, page faults, context switches and I/O are then exact, whether any
- * process waits for a child or not, and rt_metrics.source is RT_SOURCE_BPF_ACCOUNT. They have what
- * running members had used before, and the children that these had waited for. Making the tracker
- * takes 20 to 60 ms more, and 4 MB of the kernel's memory; each fork on the system takes 0.1 us
- * longer, and one of the tree 2 us.
+ * thread of the tree from the moment that the tracker is made, in containers too. The programs are
+ * those of RT_ACCOUNTING_BPF. CPU time, page faults and I/O are then exact, whether any process
+ * waits for a child or not; so are context switches, but for one more of each thread that ended in
+ * a process that runs on. rt_metrics.source is RT_SOURCE_BPF_ACCOUNT. The figures include what
+ * running members had used before, and what the children had used that these had waited for.
+ *
+ * Making the tracker takes 20 to 60 ms more, and 4 MB of the kernel's memory; each fork on the
+ * system takes 0.1 us longer, and one of the tree 2 us.
  *
  * Otherwise the tracker receives the fork and exit events of the proc connector, which need the
  * initial pid and user namespaces, and before Linux 6.6 also CAP_NET_ADMIN. With them, the tracker
  * misses no process of the tree, however short-lived, and follows orphans. What a process used
  * after its last read is known only if a process of the tree has waited for it.
- * rt_tracker_obstacle() says why there is neither. @since 0.3 By BPF programs where they can be
- * had.
+ * rt_tracker_obstacle() says why there is neither.
  *
- * These events wait in a socket buffer until rt_sample() or rt_tracker_glance() reads them. It
- * holds several MB, or 200 kB if the caller may have no more. Call one of the two often enough:
- * RT_REASON_EVENTS_LOST is set if the buffer overflowed. Each fork on the system takes about a
- * microsecond longer. @since 0.2
+ * The events of the proc connector wait in a socket buffer until rt_sample() or
+ * rt_tracker_glance() reads them. It holds several MB, or 200 kB if the caller may have no more.
+ * Call one of the two often enough: RT_REASON_EVENTS_LOST is set if the buffer overflowed. Each
+ * fork on the system takes about a microsecond longer. @since 0.2
+ * @since 0.3 BPF programs account for the tree where they can be loaded.
  * @since 0.3 Without this flag, the tracker of a large tree may receive forks alone, where that
  * saves more than it costs. No figure depends on them. */
 #define RT_OPT_PROCESS_EVENTS 0x4U
