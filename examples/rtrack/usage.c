@@ -196,7 +196,7 @@ static void bound_cpu(struct usage *u, const struct follow *f)
 	u->cpu_low_ns = u->cpu_estimate_ns = u->cpu_high_ns = low_ns;
 	if ((f->is_alone || is_all_running(f)) && !u->reasons)
 		return;
-	if (is_accounted(f) && f->now.valid & RT_HAS_CPU)
+	if (is_accounted(f) && f->base.valid & f->now.valid & RT_HAS_CPU)
 		return;
 	if (!is_bounded)
 		u->cpu_high_ns = UINT64_MAX;
@@ -205,6 +205,19 @@ static void bound_cpu(struct usage *u, const struct follow *f)
 	if (!f->is_alone &&
 	    (!is_bounded || growth_ns > low_ns + low_ns / 100 + TICK_MAX_NS + u->overhead_cpu_ns))
 		u->reasons |= RT_REASON_UNVERIFIED;
+}
+
+/* If the account of the kernel lacked threads at the first sample, which were about to end, the
+ * difference has all that they ever used. It may be too high. */
+static void doubt_start(struct usage *u, const struct follow *f)
+{
+	if (!is_accounted(f) || f->base.valid & RT_HAS_CPU)
+		return;
+	u->reasons |= RT_REASON_UNVERIFIED;
+	u->cpu_low_ns = 0;
+	u->marks.valid &= ~RT_HAS_CPU;
+	u->marks.partial &= ~RT_HAS_CPU;
+	u->marks.estimated |= RT_HAS_CPU;
 }
 
 /* The CPU time of a cgroup is the kernel's own account. In a summary, the bits of a cgroup stand
@@ -262,10 +275,12 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.samples = f->samples,
 		.overhead_cpu_ns = to->self_cpu_ns,
 	};
-	if (is_cgroup)
+	if (is_cgroup) {
 		set_cgroup(u, f);
-	else
+	} else {
 		bound_cpu(u, f);
+		doubt_start(u, f);
+	}
 	u->complete = u->reasons == 0 && (!is_cgroup || u->marks.valid & RT_HAS_CPU);
 	/* As of a command: RT_REASON_UNVERIFIED alone says that nothing is known to be missing. */
 	if (u->reasons & ~(uint32_t)RT_REASON_UNVERIFIED)
