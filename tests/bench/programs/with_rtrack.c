@@ -87,14 +87,18 @@ void open_target(const struct target *target)
 int64_t sample_target(void)
 {
 	int err = rt_sample(tracker, &metrics, sizeof(metrics));
+	uint64_t estimated = 0;
 
+#ifdef RT_HAS_PEAK_TREE /* since 0.3 */
+	estimated = metrics.estimated;
+#endif
 	errno = -err;
 	if (err < 0)
 		fail_with_errno("sample");
 	if (metrics.kind == RT_KIND_SYSTEM)
 		return 0;
 	/* Figures that were not read would make the sample look cheap. */
-	if (((metrics.valid | metrics.partial) & wanted) != wanted) {
+	if (((metrics.valid | metrics.partial | estimated) & wanted) != wanted) {
 		errno = ENODATA;
 		fail_with_errno("sample");
 	}
