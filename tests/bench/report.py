@@ -72,9 +72,10 @@ In a loop without pause, with the requested figures alone:
   For the system it reads `stat`, `meminfo`, `diskstats`, `net/dev` and `loadavg`.
 - **This library** is used through its header, with default options except for the requested
   figures. *PSS at any cost* allows it to read PSS in each sample at any cost (`pss_share` 1000); it
-  then reads PSS of the processes that ran. Otherwise PSS may take 1 % of a CPU, so in a loop
-  without pause most of it comes from earlier reads. The other tools cannot skip reads that would
-  give the same result.
+  then reads PSS of all processes of the tree, since what one shares less, another has more of.
+  Only of a tree of less than 256 processes it reads none if none ran. Otherwise PSS may take 1 %
+  of a CPU, so in a loop without pause most of it comes from earlier reads. The other tools cannot
+  skip reads that would give the same result.
 - *Read by* is how the library read the members of a tree in the measurement. *Text* is the files of
   `/proc`. *BPF* is a program in the kernel that reads all members in one call. The library switches
   to BPF when reading files has cost as much as loading the BPF program. *This library, text* is the
