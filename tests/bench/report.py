@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import statistics
+import textwrap
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import commands
@@ -431,7 +432,9 @@ class Report:
         text += USE + self.use() + self.commands_section()
         if self.skips:
             text += "\n## Measurements that were left out {#benchmarks_skips}\n\n"
-            text += "".join(f"- {line}\n" for line in self.left_out())
+            text += "".join(textwrap.fill(f"- {line}", 100, subsequent_indent="  ",
+                                          break_on_hyphens=False) + "\n"
+                            for line in self.left_out())
         return text
 
     def left_out(self) -> List[str]:
