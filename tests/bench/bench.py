@@ -170,9 +170,9 @@ def main() -> int:
     allow_descriptors()
     session = Session(arguments)
     session.paced()
+    session.uses()  # short, and some targets are of nothing else
     session.run_commands()
     session.samples()
-    session.uses()
     session.attempt("report", lambda: write(session, arguments))
     if arguments.quick:
         print(f"1..{session.count}")

@@ -74,6 +74,8 @@ class Session:
 
     first_wall_ns: Optional[int] = None
     first_cpu_ns: Optional[int] = None
+    empty_kib: Optional[int] = None
+    """Its resident memory before it had anything to sample with. Only programs in C say it."""
     restarts = False
     """Whether each turn starts the program again, so that a warm-up has no effect."""
 
@@ -112,6 +114,7 @@ class DriverSession(Session):
         if first[:1] != ["first"]:
             raise AssertionError(f"{self.name} printed {first}")
         self.first_wall_ns, self.first_cpu_ns = int(first[1]), int(first[2])
+        self.empty_kib = int(first[3]) if len(first) > 3 else None
 
     def answer(self) -> List[str]:
         assert self.process.stdout and self.process.stderr

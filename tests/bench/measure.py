@@ -65,6 +65,8 @@ class Measured:
     sources: List[str] = dataclasses.field(default_factory=list)
     """The sources that this library used, in the order of the rounds, without repeats."""
     rss_kib: Optional[int] = None
+    empty_kib: Optional[int] = None
+    """Of rss_kib, what the program held before it had a tracker."""
     error: str = ""
 
     def add(self, cost: Cost) -> None:
@@ -183,6 +185,7 @@ class Bench:
                 found[name].error = ALL[name].wrong(found[name].sources)
                 with contextlib.suppress(Skip):
                     found[name].rss_kib = session.rss_kib()
+                    found[name].empty_kib = session.empty_kib
         for name, measured in found.items():
             self.results[scenario.key, name] = measured
             self.record(scenario.key, name, "")

@@ -6,8 +6,8 @@
  * PID is the process, or the root of the tree. 1 requests PSS. The two descriptors lead to the
  * subject, which runs processes of the tree on request. The first line of output is
  *
- *   first WALL_NS CPU_NS        from the start of the program, which is BENCH_STARTED_NS, to its
- *                               first sample
+ *   first WALL_NS CPU_NS KIB    from the start of the program, which is BENCH_STARTED_NS, to its
+ *                               first sample; and its resident memory before it had a tracker
  *
  * The lines of input are:
  *
@@ -188,16 +188,28 @@ static bool serve_line(struct session *s, const char *line)
 	return fflush(stdout) == 0;
 }
 
+static long read_resident_kib(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	long pages = 0;
+
+	if (!file || fscanf(file, "%*s %ld", &pages) != 1)
+		fail_with_errno("statm");
+	fclose(file);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
 static void take_first_sample(struct session *s, const struct target *target)
 {
 	const char *started = getenv("BENCH_STARTED_NS");
+	long empty_kib = read_resident_kib();
 	struct cost cost;
 
 	open_target(target);
 	s->processes = sample_target();
 	cost = read_cost(s);
-	printf("first %lld %lld\n", started ? (long long)cost.wall_ns - atoll(started) : 0,
-	       (long long)cost.cpu_ns);
+	printf("first %lld %lld %ld\n", started ? (long long)cost.wall_ns - atoll(started) : 0,
+	       (long long)cost.cpu_ns, empty_kib);
 	fflush(stdout);
 }
 
