@@ -16,7 +16,6 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from contenders import LIMIT_S, PROGRAMS, Skip, Record
 from harness import BUILD
-from subjects import children_of
 
 RTRACK = BUILD / "examples/rtrack/rtrack"
 SUBJECT = PROGRAMS / "bench-subject"
@@ -24,7 +23,6 @@ METHODS = ("poll", "wait", "cgroup", "auto")
 BARE, AGAIN, GNU_TIME = "bare", "bare again", "GNU time"
 STORMS = (BARE, AGAIN, "poll", "wait", "cgroup")
 """The ways in which a storm is measured. auto is left out: it picks one of these."""
-SUPERVISOR = "rtrack-supervis"
 UNAVAILABLE = 125
 LEAST_ROUNDS = 3
 
@@ -45,12 +43,12 @@ QUICK = Effort(starts=10, storms=3, spawns=50)
 class Commands:
     """Milliseconds for each way of starting, one entry per round.
 
-    peak_kib is the peak memory of rtrack and its supervisor in KiB."""
+    peak_kib is the peak memory of rtrack in KiB."""
 
     start_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     storm_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     storm_cpu_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
-    peak_kib: Dict[str, int] = dataclasses.field(default_factory=dict)
+    peak_kib: Optional[int] = None
 
 
 def ways() -> Dict[str, List[str]]:
@@ -99,8 +97,7 @@ def peak_kib(pid: int) -> int:
     raise AssertionError(f"{pid} has no VmHWM")
 
 
-def peaks(method: str, spawns: int) -> Dict[str, int]:
-    """Return the peak memory of rtrack and of its supervisor after a storm."""
+def peak_after_storm_kib(method: str, spawns: int) -> int:
     argv = [str(RTRACK), "run", "--accounting", method, "--", str(SUBJECT), "storm", str(spawns),
             "stay"]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -108,15 +105,11 @@ def peaks(method: str, spawns: int) -> Dict[str, int]:
     assert process.stdin and process.stdout
     try:
         process.stdout.readline()
-        found = {"rtrack": peak_kib(process.pid)}
-        for pid in children_of(process.pid):
-            if pathlib.Path(f"/proc/{pid}/comm").read_text().startswith(SUPERVISOR):
-                found["rtrack-supervisor"] = peak_kib(pid)
+        return peak_kib(process.pid)
     finally:
         process.stdin.close()
         process.stdout.close()
         process.wait()
-    return found
 
 
 def measure(effort: Effort, record: Record, has_time: Callable[[], bool]) -> Commands:
@@ -149,7 +142,7 @@ def measure(effort: Effort, record: Record, has_time: Callable[[], bool]) -> Com
             found.storm_cpu_ms[name].append(cpu)
     os.close(null)
     if "wait" in usable:
-        found.peak_kib = peaks("wait", effort.spawns)
+        found.peak_kib = peak_after_storm_kib("wait", effort.spawns)
     for name in usable:
         record("commands", name, "")
     return found
@@ -176,7 +169,3 @@ def bounds_of_median(values: Sequence[float]) -> Tuple[float, float]:
     half = 0.98 * math.sqrt(len(values))
     low, high = math.floor(len(values) / 2 - half), math.ceil(len(values) / 2 + half)
     return values[max(low, 0)], values[min(high, len(values) - 1)]
-
-
-def supervisor_peak_kib(commands: Commands) -> Optional[int]:
-    return commands.peak_kib.get("rtrack-supervisor")

@@ -95,8 +95,9 @@ In a loop without pause, with the requested figures alone:
 
 The last column is how many times faster than the same peer the floor is, or what the floor takes
 up to its own first sample. A program that only reads the same files cannot be faster here. If that
-value misses the target, files cannot meet the target on this system. PSS has a budget of 1 % of a
-CPU by itself, so the share of a CPU that a large tree takes is that without PSS.
+value misses the target, files cannot meet the target on this system. Of a start it is what GNU time
+adds. PSS has a budget of 1 % of a CPU by itself, so the share of a CPU that a large tree takes is
+that without PSS.
 
 {targets}
 
@@ -108,8 +109,8 @@ four files to their end (0.1 to 0.4 us each), asks for the device of each file s
 each), and reads its own CPU time twice (0.2 us each). The library keeps an account of about 1 KB
 per process and goes through all of them; that is also the memory of large trees. A read by BPF
 waits for the kernel's own structures, because other programs that ran in between have evicted them
-from the cache. `rtrack run` starts two programs before the command: itself and its supervisor. GNU
-time starts one; it is shown for comparison [below](@ref benchmarks_commands).
+from the cache. `rtrack run` is one program, as GNU time is: it is its own supervisor. It also reads what
+the system was before and after, and at `auto` makes a cgroup and removes it.
 """
 
 PLAIN = """
@@ -370,9 +371,9 @@ class Report:
             "", "start of `true`, ms over bare", "storm, % more wall time",
             "storm, % more CPU time"]
         text = head + table(columns, self.command_rows())
-        peaks = [f"{name} {kib / 1024:.2f} MB" for name, kib in self.commands.peak_kib.items()]
-        if peaks:
-            text += f"\nPeak memory after a storm with `wait`: {', '.join(peaks)}.\n"
+        if self.commands.peak_kib:
+            peak = self.commands.peak_kib / 1024
+            text += f"\nPeak memory of `rtrack` after a storm with `wait`: {peak:.2f} MB.\n"
         return text
 
     def noise(self) -> float:

@@ -221,6 +221,27 @@ class FirstSamples(unittest.TestCase):
         self.assertEqual((got.result, got.verdict, got.floor), ("14.0 ms", "met", "11.0 ms"))
 
 
+class Memory(unittest.TestCase):
+    def test_target_is_memory_above_that_of_an_empty_program(self) -> None:
+        bench = Bench(QUICK, lambda *_: None)
+        bench.results["system-plain-hot", "rtrack"] = Measured(cpu_ns=[1], rss_kib=3072,
+                                                               empty_kib=1536)
+        got = next(one for one in Report(bench, Commands(), []).targets.all()
+                   if one.what.startswith("the system: resident memory"))
+        self.assertEqual((got.result, got.verdict), ("1.50 MB", "met"))
+
+
+class Starts(unittest.TestCase):
+    def test_poll_may_add_what_gnu_time_adds(self) -> None:
+        found = Commands({"bare": [1.0], "GNU time": [1.5], "poll": [1.4], "auto": [2.4]})
+        targets = Report(Bench(QUICK, lambda *_: None), found, []).targets.all()
+        got = {one.what.split()[3]: one for one in targets if one.what.startswith("`rtrack run")}
+        self.assertEqual((got["poll"].target, got["poll"].result, got["poll"].verdict),
+                         ("at most +0.50 ms", "+0.40 ms", "met"))
+        self.assertEqual((got["auto"].target, got["auto"].result, got["auto"].verdict),
+                         ("at most +1.20 ms", "+1.40 ms", "missed"))
+
+
 class Limits(unittest.TestCase):
     def test_scenario_without_time_is_named_as_left_out(self) -> None:
         session = BenchSession(argparse.Namespace(quick=False, only=""))
