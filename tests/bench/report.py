@@ -109,8 +109,8 @@ four files to their end (0.1 to 0.4 us each), asks for the device of each file s
 each), and reads its own CPU time twice (0.2 us each). The library keeps an account of about 1 KB
 per process and goes through all of them; that is also the memory of large trees. A read by BPF
 waits for the kernel's own structures, because other programs that ran in between have evicted them
-from the cache. `rtrack run` is one program, as GNU time is: it is its own supervisor. It also reads what
-the system was before and after, and at `auto` makes a cgroup and removes it.
+from the cache. `rtrack run` is one program, as GNU time is: it is its own supervisor. It also reads
+what the system was before and after, and at `auto` makes a cgroup and removes it.
 """
 
 PLAIN = """

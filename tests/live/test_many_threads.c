@@ -205,8 +205,8 @@ static int count_descriptors(void)
 	return count;
 }
 
-/* The start of a command reaps what has ended late. This one is waited for and has no supervisor, so
- * it leaves no child itself. */
+/* The start of a command reaps what has ended late. This one is waited for and has no supervisor,
+ * so it leaves no child itself. */
 static int has_no_child(void *unused)
 {
 	siginfo_t info;
