@@ -19,9 +19,9 @@ from typing import Any, Callable, Dict, List, Sequence, Union
 
 from harness import BUILD
 
-# A shell that starts this program in the background ignores these signals, and child processes
-# inherit that. So set the default action.
-for number in (signal.SIGINT, signal.SIGQUIT):
+# A shell that starts this program in the background ignores the first two, and nohup the third.
+# Child processes inherit that. So set the default action.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 

@@ -32,9 +32,6 @@ while True:
 
 
 def setUpModule() -> None:
-    # A signal that is ignored stays ignored in all descendants. E.g.: SIGHUP under nohup.
-    for number in (signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
