@@ -24,8 +24,9 @@ struct recorded_process *record_self(struct record *record, int32_t ppid)
 	unsigned index = atomic_fetch_add(&record->process_count, 1);
 	struct recorded_process *process = &record->process[index];
 
-	*process = (struct recorded_process){ .pid = getpid(), .ppid = ppid, .exit_code = -1 };
+	*process = (struct recorded_process){ .ppid = ppid, .exit_code = -1 };
 	prctl(PR_GET_NAME, process->comm);
+	atomic_store(&process->pid, getpid());
 	return process;
 }
 

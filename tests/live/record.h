@@ -12,7 +12,8 @@
 #define RECORDED_PROCESSES_MAX 1024
 
 struct recorded_process {
-	int32_t pid, ppid, exit_code, signal;
+	_Atomic int32_t pid; /* 0 until the entry is written */
+	int32_t ppid, exit_code, signal;
 	bool is_orphan;    /* the supervisor reaps it */
 	bool is_executing; /* it executes another program */
 	uint64_t cpu_ns;   /* just before it exits */

@@ -70,9 +70,9 @@ static void run_as_orphan(struct record *record, int32_t parent)
 	exit_recorded(self, 5);
 }
 
-static void wait_until_reaped(int32_t pid)
+static void wait_until_reaped(const struct recorded_process *process)
 {
-	while (kill(pid, 0) == 0)
+	while (atomic_load(&process->pid) == 0 || kill(process->pid, 0) == 0)
 		usleep(500);
 }
 
@@ -96,7 +96,7 @@ static void start_orphans(struct record *record, int count)
 	while (atomic_load(&record->process_count) < last)
 		usleep(500);
 	for (unsigned i = first; i < last; i++)
-		wait_until_reaped(record->process[i].pid);
+		wait_until_reaped(&record->process[i]);
 }
 
 static void *return_at_once(void *arg)
