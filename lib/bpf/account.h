@@ -248,7 +248,7 @@ struct rti_account_ops {
 	 * Returns 0, -ESTALE in a process that was forked since open(), or another -errno. */
 	int (*read)(void *state, struct rti_account_totals *out);
 	/* Take the records of processes that have ended, with the caller's CLOCK_BOOTTIME, and
-	 * texts. Returns 0 or -ESTALE. */
+	 * texts: all that were written before the call. Returns 0 or -ESTALE. */
 	int (*take)(void *state, const struct rti_account_taker *taker);
 	/* Pass the processes that run to taker->on_record, with pids, start, text and execs alone.
 	 * One that ends meanwhile may be missing. Returns 0, -ESTALE or another -errno. */

@@ -317,10 +317,12 @@ static int take_all(void *state, const struct rti_account_taker *taker)
 {
 	struct account *a = state;
 	const void *next;
+	uint64_t mark;
 
 	if (getpid() != a->owner)
 		return -ESTALE;
-	while ((next = rti_ring_peek(&a->ring))) {
+	mark = rti_ring_mark(&a->ring);
+	while (!rti_ring_has_reached(&a->ring, mark) && (next = rti_ring_peek(&a->ring))) {
 		take_next(a, next, taker);
 		rti_ring_take(&a->ring);
 	}

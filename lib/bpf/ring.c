@@ -41,9 +41,19 @@ static const uint32_t *header_at(const struct rti_ring *ring)
 	return (const void *)(ring->data + (*ring->consumed & (ring->size - 1)));
 }
 
+uint64_t rti_ring_mark(const struct rti_ring *ring)
+{
+	return __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE);
+}
+
+bool rti_ring_has_reached(const struct rti_ring *ring, uint64_t mark)
+{
+	return *ring->consumed >= mark;
+}
+
 bool rti_ring_is_empty(const struct rti_ring *ring)
 {
-	return __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE) == *ring->consumed;
+	return rti_ring_has_reached(ring, rti_ring_mark(ring));
 }
 
 void rti_ring_take(struct rti_ring *ring)

@@ -25,6 +25,13 @@ const void *rti_ring_peek(struct rti_ring *ring);
 /* Take the record that rti_ring_peek() has returned. */
 void rti_ring_take(struct rti_ring *ring);
 
+/* A mark of what has been written so far. A reader that stops at it has an end, however fast the
+ * kernel writes meanwhile. E.g.: 100 CPUs that fork all the time. */
+uint64_t rti_ring_mark(const struct rti_ring *ring);
+
+/* Whether all that was written before the mark has been taken. */
+bool rti_ring_has_reached(const struct rti_ring *ring, uint64_t mark);
+
 bool rti_ring_is_empty(const struct rti_ring *ring);
 
 /* A ring that is all 0 is fine. */

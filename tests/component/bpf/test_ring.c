@@ -106,6 +106,23 @@ START_TEST(discarded_record_is_skipped)
 }
 END_TEST
 
+START_TEST(reader_that_stops_at_a_mark_leaves_what_was_written_after_it)
+{
+	uint64_t mark;
+
+	write_record(16, 1);
+	write_record(16, 2);
+	mark = rti_ring_mark(&ring);
+	for (uint32_t i = 1; !rti_ring_has_reached(&ring, mark); i++) {
+		write_record(16, i + 2);
+		check_next(i);
+	}
+	check_next(3);
+	check_next(4);
+	ck_assert(rti_ring_is_empty(&ring));
+}
+END_TEST
+
 START_TEST(ring_goes_round)
 {
 	for (uint32_t i = 0; i < 10 * SIZE / 24; i++) {
@@ -134,6 +151,7 @@ int main(void)
 	tcase_add_test(reader, records_come_in_order_and_then_the_ring_is_empty);
 	tcase_add_test(reader, busy_record_holds_up_those_behind_it);
 	tcase_add_test(reader, discarded_record_is_skipped);
+	tcase_add_test(reader, reader_that_stops_at_a_mark_leaves_what_was_written_after_it);
 	tcase_add_test(reader, ring_goes_round);
 	tcase_add_test(reader, ring_of_no_map_fails);
 	return suite_run(suite);
