@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Run trees of known usage under rtrack, GNU time and psutil, and report the error of each tool.
 
-Usage: accuracy.py [--repeat N] [--only WORD]... [--tool NAME] [--user NAME] [--size SIZE]
+Usage: accuracy.py [--repeat N] [--only WORD]... [--tool NAME]... [--user NAME] [--size SIZE]
                    [--interval TIME] [--load N] [--markdown FILE] [--json FILE] [--quick]
---only selects the workloads with WORD in their name, --tool and --user one tool and one user. With
+--only selects the workloads with WORD in their name, --tool some tools and --user one user. With
 one of these the page is not written. --size is large, small or both. --interval is the time between
 samples of rtrack, e.g. 1 or 0.1. --load has N busy loops run beside all that. --quick runs a few
 workloads under rtrack alone, in their small size, and reports each as a test (TAP). The exit status
@@ -88,7 +88,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--tool", default="")
+    parser.add_argument("--tool", action="append", default=[])
     parser.add_argument("--user", choices=("root", "unprivileged"), default="")
     parser.add_argument("--size", choices=("large", "small", "both"), default="large")
     parser.add_argument("--interval", default="0.1")
@@ -119,7 +119,7 @@ def measure_all(arguments: argparse.Namespace) -> int:
         tools: List[Tool] = [
             Rtrack(programs / "examples/rtrack/rtrack", method) for method in METHODS]
         tools += [] if arguments.quick else peers(programs)
-        tools = [tool for tool in tools if arguments.tool in ("", tool.name)]
+        tools = [tool for tool in tools if not arguments.tool or tool.name in arguments.tool]
         workloads = chosen_workloads(arguments)
         run_as, skips = users(programs)
         run_as = [user for user in run_as if arguments.user in user.name]
