@@ -230,13 +230,15 @@ step() {
 }
 
 # run_tests LABEL MESON-OPTION...: run the tests, and print the output of failed tests. The last
-# option may be `--logbase NAME`, if one build has several runs.
+# option may be `--logbase NAME`, if one build has several runs. Many tests sleep most of the time,
+# so one more than there are CPUs runs at a time.
 run_tests() {
-  local log=testlog
+  local log=testlog jobs=$(($(nproc) + 1))
 
   [ "${*: -2:1}" != --logbase ] || log=${*: -1}
   echo "== $1: tests"
-  "${under[@]}" meson test -C "build-$1" --no-rebuild --print-errorlogs "${@:2}" || true
+  "${under[@]}" meson test -C "build-$1" --no-rebuild --print-errorlogs \
+    --num-processes $jobs "${@:2}" || true
   results+=("$1=build-$1/meson-logs/$log.json")
 }
 
