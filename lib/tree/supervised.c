@@ -42,6 +42,8 @@ int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command
 	tree->supervised.cgroup = *command->cgroup;
 	tree->supervised.cgroup_lag_ns =
 	    tree->ctx->platform->cpu_count() * (uint64_t)RTI_TICK_MAX_NS;
+	/* The program was put into its cgroup just now. */
+	tree->supervised.cgroup_checked_ns = tree->ctx->platform->monotonic_ns();
 	tree->supervised.on_exit = command->on_exit;
 	tree->supervised.on_exit_arg = command->on_exit_arg;
 	rti_fork_tracker_close(fork_tracker);
