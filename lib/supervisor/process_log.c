@@ -21,6 +21,9 @@
 #include "util/descendant_set.h"
 
 #define EVENTS_PER_MS 256 /* that a large system may have */
+/* Sockets with room for fewer get their filters at once: threads might fill them. */
+#define SPARE_EVENTS 4096
+#define UNFILTERED_MAX_MS 2
 #define BATCH_MAX_MS 20
 #define EXIT_DELAY_MAX_MS 2 /* how long after a process is reaped its exit may be reported */
 #define LAST_EXITS_MAX_NS 100000000 /* the same on a busy system, if none is left that runs */
@@ -35,9 +38,10 @@ struct process_log {
 	bool has_leader_exit; /* as in the shared memory, which others may write to */
 	struct rti_platform platform;
 	struct rti_descendant_set descendants;
-	int events, threads;  /* sockets, or -1 */
-	int64_t ahead_ns;     /* our clock, of that of the events */
-	uint64_t complete_ns; /* CLOCK_MONOTONIC until which no event was lost */
+	int events, threads;                    /* sockets, or -1 */
+	bool has_filters, may_wait_for_filters; /* that drop events of threads */
+	int64_t ahead_ns;                       /* our clock, of that of the events */
+	uint64_t complete_ns;                   /* CLOCK_MONOTONIC until which no event was lost */
 	int batch_ms;
 };
 
@@ -178,7 +182,7 @@ static unsigned wanted_events(void)
 /* Returns an RTI_EVENTS_ value. */
 static uint32_t subscribe(void)
 {
-	uint32_t batch_ms;
+	uint32_t capacity, batch_ms;
 
 	process_log->events =
 	    rti_events_open(wanted_events() | RTI_EVENTS_UNFILTERED, &process_log->ahead_ns);
@@ -186,7 +190,9 @@ static uint32_t subscribe(void)
 	    process_log->events < 0 ? -1 : rti_events_open_threads(RTI_EVENTS_UNFILTERED);
 	if (process_log->events < 0)
 		return RTI_EVENTS_UNAVAILABLE;
-	batch_ms = rti_events_capacity(process_log->events) / EVENTS_PER_MS;
+	capacity = rti_events_capacity(process_log->events);
+	process_log->may_wait_for_filters = capacity >= SPARE_EVENTS;
+	batch_ms = capacity / EVENTS_PER_MS;
 	process_log->batch_ms = batch_ms > BATCH_MAX_MS ? BATCH_MAX_MS : (int)batch_ms;
 	if (process_log->opts.has_list) { /* read names before short-lived processes exit */
 		process_log->batch_ms = 0;
@@ -227,6 +233,15 @@ void rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib)
 {
 	process_log->program = pid;
 	process_log->inherited_maxrss_kib = inherited_maxrss_kib;
+	if (!process_log->may_wait_for_filters)
+		rts_process_log_filter();
+}
+
+void rts_process_log_filter(void)
+{
+	if (process_log->has_filters)
+		return;
+	process_log->has_filters = true;
 	rti_events_filter(process_log->events, wanted_events());
 	rti_events_filter_threads(process_log->threads);
 }
@@ -268,6 +283,8 @@ int *rts_process_log_accounts(void)
 
 int rts_process_log_batch_ms(void)
 {
+	if (!process_log->has_filters && process_log->batch_ms > UNFILTERED_MAX_MS)
+		return UNFILTERED_MAX_MS;
 	return process_log->batch_ms;
 }
 

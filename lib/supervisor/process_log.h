@@ -26,8 +26,11 @@ struct rts_process_log_opts {
 int rts_process_log_begin(const struct rts_process_log_opts *opts);
 
 /* The program was started. A peak of it up to this one may be inherited, at an exec. Events of
- * threads are filtered from now on. */
+ * threads are filtered from now on, unless there is room for many. */
 void rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib);
+/* Events of threads are filtered from now on. Call this at the end of the first batch: to make the
+ * filters takes 40 us, which a program that ends before that is spared. */
+void rts_process_log_filter(void);
 /* Returns when the program has ended, by the events that have arrived; 0: that is not known. */
 uint64_t rts_process_log_program_end_ns(void);
 /* Close the sockets and release the tables. */

@@ -298,6 +298,7 @@ int rts_batch_left_ms(struct rts_supervisor *s)
 	if (now_ms < s->batch_ends_ms)
 		return (int)(s->batch_ends_ms - now_ms);
 	s->is_batching = false;
+	rts_process_log_filter();
 	rts_process_log_update();
 	return -1;
 }
