@@ -321,9 +321,13 @@ static void add_supervisor_evidence(const struct rt_command *c, const struct fin
 
 /* Whether processes run on that could not be counted: those that fork and exit all the time may be
  * missed by every sample. */
-static bool has_uncounted_processes(struct rt_command *c)
+static bool has_uncounted_processes(struct rt_command *c, const struct findings *f)
 {
-	return rti_cgroup_is_populated(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx);
+	const struct rti_cgroup *cgroup = rti_tree_cgroup(c->tracker->tree);
+	bool may_have_left = c->is_supervisor_lost || !f->facts.sees_every_fork || cgroup->left ||
+	                     left_cpu_account(c, f) != RTI_LEFT_NONE;
+
+	return rti_cgroup_is_populated(cgroup, &c->tracker->ctx, may_have_left);
 }
 
 /* Whether the tree held more than the processes that are known can have held: then some process is
@@ -345,7 +349,7 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 	struct rti_completeness_known known;
 	struct rti_completeness result;
 
-	if (!out->left_running && has_uncounted_processes(c))
+	if (!out->left_running && has_uncounted_processes(c, f))
 		out->left_running = 1;
 	if (lacks_holder(out))
 		out->reasons |= RT_REASON_UNWAITED;

@@ -145,11 +145,15 @@ static bool is_dir_populated(const struct rti_cgroup_dir *dir, const struct rti_
 	                           : walk_cgroups(dir, ctx, stop_if_populated, NULL) == RTI_STOP;
 }
 
-bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx)
+bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx,
+                             bool may_have_left_v2)
 {
-	for (uint32_t i = 0; i < group->count; i++)
+	for (uint32_t i = 0; i < group->count; i++) {
 		if (is_dir_populated(&group->dir[i], ctx))
 			return true;
+		if (group->dir[i].hierarchy == 0 && !may_have_left_v2)
+			return false;
+	}
 	return false;
 }
 

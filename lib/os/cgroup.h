@@ -95,8 +95,9 @@ void rti_cgroup_keep_placed(struct rti_cgroup *group, uint32_t placed);
 const struct rti_cgroup_dir *rti_cgroup_dir_of(const struct rti_cgroup *group, uint32_t account);
 
 /* Returns true if a process runs in the cgroup or in one below it, in any hierarchy. Returns false
- * if that is unknown. */
-bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx);
+ * if that is unknown. Unless a process may have left v2, none runs in v1 alone. */
+bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx,
+                             bool may_have_left_v2);
 
 /* Kill every process in the cgroup and in those below it: at once by cgroup.kill (v2, since 5.14),
  * and one by one what is left or is in v1 alone. A process that is frozen stays until it is thawed.

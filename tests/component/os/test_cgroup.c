@@ -444,16 +444,20 @@ START_TEST(cgroup_is_populated_if_a_process_runs_in_any_hierarchy)
 
 	cgroup_fixture_hybrid();
 	ck_assert_int_eq(cgroup_fixture_make(), 0);
-	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, true));
 	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "populated 0\nfrozen 0\n");
 	cgroup_fixture_write(RTI_CGROUP_MEMORY, "cgroup.procs", "");
-	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, true));
 	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "populated 1\nfrozen 0\n");
-	ck_assert(rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	ck_assert(rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, true));
 	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "frozen 1\npopulated 0\n");
 	snprintf(nested, sizeof(nested), "nested/deep/cgroup.procs");
 	cgroup_fixture_write(RTI_CGROUP_MEMORY, nested, "12\n");
-	ck_assert(rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	ck_assert(rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, true));
+	/* v2 has all, if none has left it. */
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, false));
+	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "frozen 1\npopulated 1\n");
+	ck_assert(rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, false));
 }
 END_TEST
 
@@ -487,10 +491,10 @@ START_TEST(cgroup_without_any_below_is_not_listed)
 	ops.getdents = counted_getdents;
 	ops.access = counted_access;
 	cgroups.procfs.ops = &ops;
-	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, true));
 	ck_assert_uint_eq(lists, 0);
 	cgroup_fixture_write(RTI_CGROUP_MEMORY, "nested/cgroup.procs", "");
-	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx));
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, true));
 	ck_assert_uint_gt(lists, 0);
 	/* The list says which entries are directories. */
 	ck_assert_uint_eq(looks, 0);
