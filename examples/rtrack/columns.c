@@ -5,6 +5,8 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "charset.h"
+
 /* Returns the bytes of the first character of a text that is not empty, and sets its columns. A
  * byte that is no character of this locale counts as one column. A character that this C library
  * does not know may be wide. E.g.: a new emoji. */
@@ -12,10 +14,14 @@ static size_t next_character(const char *s, size_t len, size_t *columns)
 {
 	mbstate_t state = { 0 };
 	wchar_t c;
-	size_t bytes = mbrtowc(&c, s, len, &state);
+	size_t bytes;
 	int width;
 
 	*columns = 1;
+	if (*s >= ' ' && *s <= '~')
+		return 1;
+	charset_use();
+	bytes = mbrtowc(&c, s, len, &state);
 	if (bytes == 0 || bytes > len)
 		return 1;
 	width = wcwidth(c);

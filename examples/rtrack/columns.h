@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-/* Returns the columns of a printable text of len bytes. E.g.: 2 for one CJK character. Call
- * setlocale() for LC_CTYPE first: terminal_init() and terminal_open() do. */
+/* Returns the columns of a printable text of len bytes. E.g.: 2 for one CJK character. */
 size_t columns_of(const char *s, size_t len);
 
 /* Returns how many bytes of a printable text fit into so many columns. No character is cut. */

@@ -176,7 +176,7 @@ void live_init(struct live *l, const struct options *options, const struct serie
 	if (l->fd < 0)
 		return;
 	terminal_init(&terminal, l->fd, options->color);
-	l->has_utf8 = terminal.has_utf8;
+	l->has_utf8 = terminal_has_utf8(&terminal);
 	l->row.fd = l->fd;
 	signals_watch_terminal();
 	if (!l->has_row)

@@ -117,8 +117,6 @@ static void begin(struct run *r, int64_t start_ns)
 	/* Rows that are as frequent as looks need none between them. */
 	r->has_looks = summary_wants_top(&r->summary) && o->interval_ns > TOP_LOOK_NS;
 	r->top.next_look_ns = start_ns + FIRST_LOOK_NS;
-	/* While the command starts: to read the character set takes 25 us. */
-	summary_prepare(&r->summary);
 }
 
 /* We start no other program while the command runs, unless the rows show the system: the library

@@ -22,14 +22,6 @@ int summary_open(struct summary *s, const struct options *options)
 	return err;
 }
 
-void summary_prepare(struct summary *s)
-{
-	if (s->out.fd < 0 || s->options->summary != SUMMARY_TEXT || s->is_prepared)
-		return;
-	terminal_init(&s->terminal, s->out.fd, s->options->color);
-	s->is_prepared = true;
-}
-
 bool summary_wants_top(const struct summary *s)
 {
 	return s->out.fd >= 0 && s->options->summary != SUMMARY_TEMPLATE;
@@ -59,7 +51,8 @@ void summary_write(struct summary *s, const struct usage *usages, size_t count)
 {
 	if (s->out.fd < 0)
 		return;
-	summary_prepare(s);
+	if (s->options->summary == SUMMARY_TEXT)
+		terminal_init(&s->terminal, s->out.fd, s->options->color);
 	for (size_t i = 0; i < count; i++)
 		add_form(s, &usages[i]);
 	output_begin(&s->out);

@@ -17,14 +17,10 @@ struct summary {
 	const struct options *options;
 	struct output out; /* its descriptor is negative if there is no summary */
 	struct terminal terminal;
-	bool is_prepared; /* terminal is set */
 };
 
 /* Returns 0, or reports the error and returns it as a negative errno value. */
 int summary_open(struct summary *s, const struct options *options);
-
-/* Find out what the output can show. summary_write() does so unless it was done before. */
-void summary_prepare(struct summary *s);
 
 /* Returns true if the processes that used most are shown. */
 bool summary_wants_top(const struct summary *s);

@@ -111,13 +111,23 @@ static void align(struct page *p)
 	}
 }
 
+/* The character set matters only to what is not ASCII. */
+static void add_printable(struct text *out, const struct page *p, const char *s)
+{
+	bool is_ascii = true;
+
+	for (const char *at = s; *at; at++)
+		is_ascii &= (unsigned char)*at < 0x80;
+	utf8_add_printable(out, s, !is_ascii && terminal_has_utf8(p->terminal));
+}
+
 /* Add printable text of another origin, cut to a number of columns. */
 static void add_cut(struct page *p, const char *color, const char *s, size_t room)
 {
 	struct text shown = { 0 };
 	size_t len;
 
-	utf8_add_printable(&shown, s, p->terminal->has_utf8);
+	add_printable(&shown, p, s);
 	len = columns_fit(shown.data ? shown.data : "", room);
 	if (len < shown.len) {
 		len = columns_fit(shown.data, room > 3 ? room - 3 : 0);
@@ -148,10 +158,10 @@ static void add_command(struct page *p, const char *command, size_t room)
 	struct text shown = { 0 };
 	size_t tail;
 
-	utf8_add_printable(&shown, command, p->terminal->has_utf8);
+	add_printable(&shown, p, command);
 	if (shown.len > 0 && columns_of(shown.data, shown.len) > room) {
 		text_clear(&shown);
-		utf8_add_printable(&shown, without_directory(command), p->terminal->has_utf8);
+		add_printable(&shown, p, without_directory(command));
 	}
 	if (shown.len > 0 && columns_of(shown.data, shown.len) > room && room > SHORTEST_PIECE) {
 		tail = columns_fit_end(shown.data, room / 2);
@@ -201,7 +211,7 @@ static void add_graph(struct page *p, const struct history *h, double full, cons
 
 	if (!h || h->used < 2)
 		return;
-	history_draw(h, full, p->width - LABEL_COLUMNS, &graph, p->terminal->has_utf8);
+	history_draw(h, full, p->width - LABEL_COLUMNS, &graph, terminal_has_utf8(p->terminal));
 	begin_line(p, "");
 	add_piece(p, GREEN, graph.data, graph.len);
 	add_words(p, "", 3, meaning);

@@ -121,7 +121,7 @@ static void add_process(struct matches *m, int32_t pid, const char *name)
 	add_match(m, text, shown);
 }
 
-/* Cut before a character. Without setlocale(), columns_fit() may end in one of UTF-8. */
+/* Cut before a character. In another locale, columns_fit() may end in one of UTF-8. */
 static void cut(char *text, size_t at)
 {
 	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)

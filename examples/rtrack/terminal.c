@@ -3,8 +3,6 @@
 #include "terminal.h"
 
 #include <fcntl.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,39 +10,32 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "charset.h"
+
 enum { USUAL_WIDTH = 80 };
 
-static bool wants_color(const struct terminal *t, enum when color, bool is_dumb)
+static bool wants_color(const struct terminal *t, enum when color)
 {
 	/* https://no-color.org: any value except the empty string */
 	const char *no_color = getenv("NO_COLOR");
 
 	if (color != WHEN_AUTO)
 		return color == WHEN_ALWAYS;
-	return t->is_terminal && !is_dumb && !(no_color && *no_color);
-}
-
-/* Reading the character set takes longer than the rest of the start. So it is read where text is
- * written for a reader. */
-static void use_locale(void)
-{
-	static bool is_used;
-
-	/* Only the character set. Numbers have a decimal point in every locale. */
-	if (!is_used)
-		setlocale(LC_CTYPE, "");
-	is_used = true;
+	return t->is_terminal && !t->is_dumb && !(no_color && *no_color);
 }
 
 void terminal_init(struct terminal *t, int fd, enum when color)
 {
 	const char *name = getenv("TERM");
-	bool is_dumb = name && strcmp(name, "dumb") == 0;
 
-	use_locale();
 	*t = (struct terminal){ .fd = fd, .is_terminal = isatty(fd) != 0 };
-	t->has_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 && !is_dumb;
-	t->has_color = wants_color(t, color, is_dumb);
+	t->is_dumb = name && strcmp(name, "dumb") == 0;
+	t->has_color = wants_color(t, color);
+}
+
+bool terminal_has_utf8(const struct terminal *t)
+{
+	return !t->is_dumb && charset_is_utf8();
 }
 
 int terminal_columns(int fd)
@@ -58,7 +49,6 @@ int terminal_columns(int fd)
 
 int terminal_open(void)
 {
-	use_locale();
 	return open("/dev/tty", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 

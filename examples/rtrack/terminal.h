@@ -10,12 +10,14 @@
 struct terminal {
 	int fd;
 	bool is_terminal;
+	bool is_dumb;
 	bool has_color;
-	bool has_utf8;
 };
 
-/* Sets the locale, for LC_CTYPE alone. */
 void terminal_init(struct terminal *t, int fd, enum when color);
+
+/* Returns true if characters that are not ASCII may be written. */
+bool terminal_has_utf8(const struct terminal *t);
 
 /* Returns the current number of columns of a terminal, or 80 if it is unknown. */
 int terminal_columns(int fd);

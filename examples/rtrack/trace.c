@@ -72,7 +72,7 @@ static int open_trace_output(struct trace *t)
 	t->out.is_exclusive = fstat(t->out.fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	                      (t->out.fd > STDERR_FILENO || !t->options->operand_count);
 	terminal_init(&terminal, t->out.fd, WHEN_NEVER);
-	trace_context_init(&t->context, terminal.has_utf8, t->options->live_children);
+	trace_context_init(&t->context, terminal_has_utf8(&terminal), t->options->live_children);
 	return 0;
 }
 
@@ -242,7 +242,7 @@ static void write_summary(struct trace *t)
 	rt_trace_get_totals(t->trace, &totals, sizeof(totals));
 	if (!t->options->quiet) {
 		terminal_init(&terminal, STDERR_FILENO, WHEN_NEVER);
-		trace_summary_write(&t->summary, &totals, terminal.has_utf8, &text);
+		trace_summary_write(&t->summary, &totals, terminal_has_utf8(&terminal), &text);
 		write_all(STDERR_FILENO, text.data, text.len, &written);
 		text_free(&text);
 	}
