@@ -336,10 +336,12 @@ static int run(struct run *r)
 
 int command_run(const struct options *options)
 {
-	/* 55 KiB, of which few pages are used: on the stack all of them would be written to. */
-	static struct run r = { .live.fd = -1 };
+	/* 55 KiB, of which few pages are used: on the stack all of them would be written to, and if
+	 * it were initialized, the file of the program would have it. */
+	static struct run r;
 	int code;
 
+	r.live.fd = -1;
 	r.options = options;
 	r.argv = (const char *const *)options->operands;
 	if (options->operand_count == 0)
