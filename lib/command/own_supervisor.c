@@ -20,7 +20,6 @@
 #include "os/pidfd.h"
 #include "os/platform.h"
 #include "os/reap_later.h"
-#include "os/shared_memory.h"
 #include "parse/parse.h"
 #include "supervisor/cgroup_cleanup.h"
 #include "supervisor/proc_file.h"
@@ -33,12 +32,13 @@
 /* The same for the program, where there is no pidfd (before Linux 5.3). */
 #define NO_PIDFD_MS 5
 #define SMALL_PAGES 4096
-#define ROUNDS_MAX 16 /* of reaping for one account: processes may exit as fast */
+#define ROUNDS_MAX 16        /* of reaping for one account: processes may exit as fast */
 
 /* Written by the functions of this file only, for the command that is_taken is set for. */
 static struct own {
 	struct rts_supervisor core;
 	struct rti_supervisor *client;
+	struct rti_shared_stats shared; /* with no other process */
 	struct rti_platform platform;
 	int was_subreaper;
 	char *dirs; /* of the cgroup; "" */
@@ -69,11 +69,11 @@ static bool has_no_children(void)
 
 /* The program is started by a copy of the caller: what that has of memory takes time to copy, and
  * hides a peak of the program up to it. */
-static bool is_small(struct rti_shared_stats *shared)
+static bool is_small(void)
 {
 	struct rti_pid_statm statm;
 	char text[128];
-	ssize_t n = rts_read_file(shared, "/proc/self/statm", text, sizeof(text));
+	ssize_t n = rts_read_file(&own.shared, "/proc/self/statm", text, sizeof(text));
 
 	return n > 0 && rti_parse_pid_statm(text, (size_t)n, &statm) == 0 &&
 	       statm.resident_pages <= SMALL_PAGES;
@@ -108,8 +108,8 @@ static int begin(struct rti_supervisor *s, const struct rts_request *request)
 {
 	int err;
 
-	own.core = (struct rts_supervisor){ .shared = s->shared,
-		                            .memory = s->memory,
+	own.core = (struct rts_supervisor){ .shared = &own.shared,
+		                            .memory = -1,
 		                            .is_caller = true,
 		                            .deliver = keep_report,
 		                            .clock = -1 };
@@ -118,7 +118,6 @@ static int begin(struct rti_supervisor *s, const struct rts_request *request)
 	rti_platform_init(&own.platform, false);
 	prctl(PR_GET_CHILD_SUBREAPER, &own.was_subreaper);
 	s->reaped = (struct rti_reaped){ 0 };
-	rti_shared_memory_protect(s->memory);
 	own.dirs = strdup(request->cgroup);
 	err = own.dirs ? 0 : -ENOMEM;
 	if (err == 0)
@@ -158,6 +157,7 @@ static void end(void)
 		reap_later(rts_cgroup_cleanup(own.dirs));
 	free(own.dirs);
 	own.client->is_own = false;
+	own.client->shared = NULL;
 	atomic_flag_clear(&is_taken);
 }
 
@@ -179,11 +179,13 @@ int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervis
 
 	if (!can_start(opts) || atomic_flag_test_and_set(&is_taken))
 		return -EBUSY;
-	if (adopts_others() || !is_small(s->shared) || !has_no_children()) {
+	own.shared = (struct rti_shared_stats){ 0 };
+	if (adopts_others() || !is_small() || !has_no_children()) {
 		atomic_flag_clear(&is_taken);
 		return -EBUSY;
 	}
 	s->is_own = true;
+	s->shared = &own.shared;
 	s->supervisor_pid = getpid();
 	err = start(s, &request);
 	if (err < 0 || s->started.kind != RTI_STARTED) {

@@ -279,12 +279,12 @@ static int receive_start(struct rti_supervisor *s)
  * socketpair(2) with EPERM. */
 static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
 {
-	int err = share_memory(s);
+	int err = rti_own_supervisor_start(s, opts);
 
-	if (err == 0)
-		err = rti_own_supervisor_start(s, opts);
 	if (err == -EBUSY) {
-		err = start_separate(s, opts);
+		err = share_memory(s);
+		if (err == 0)
+			err = start_separate(s, opts);
 		if (err == 0)
 			err = receive_start(s);
 		if (err == -ECHILD)
@@ -480,7 +480,7 @@ void rti_supervisor_close_copy(struct rti_supervisor *s)
 	if (s->socket >= 0)
 		close(s->socket);
 	s->socket = -1;
-	if (s->shared)
+	if (s->shared && !s->is_own)
 		munmap(s->shared, RTI_SHARED_STATS_BYTES);
 	if (s->memory >= 0)
 		close(s->memory);

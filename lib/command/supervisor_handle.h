@@ -14,9 +14,9 @@
 /* Written by supervisor_client.c and own_supervisor.c only. */
 struct rti_supervisor {
 	int32_t supervisor_pid, program_pid;
-	int socket;                      /* -1 once closed, and if is_own */
-	int memory;                      /* shared stats and process records; -1 once closed */
-	struct rti_shared_stats *shared; /* NULL once closed */
+	int socket; /* -1 once closed, and if is_own */
+	int memory; /* shared stats and records; -1 once closed, and if is_own */
+	struct rti_shared_stats *shared;              /* NULL once closed */
 	struct rti_report started, exited, accounted; /* kind 0: not received yet */
 	bool is_own; /* the caller is its own supervisor; cleared once that is closed */
 	/* Written by own_supervisor.c: what it has reaped so far. */

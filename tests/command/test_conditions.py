@@ -273,14 +273,17 @@ class Limits(Conditions):
             self.check_run(*SEVEN, preexec_fn=small)
         self.check_each(preexec_fn=small)
 
-    def test_files_of_no_size_leave_polling(self) -> None:
+    def test_files_of_no_size_leave_polling_where_a_supervisor_is_needed(self) -> None:
         none = self.limited(resource.RLIMIT_FSIZE, 0)
-        for supervisor in ("separate", "self"):
-            self.set_supervisor(supervisor)
-            self.check_run(*SEVEN, methods=("auto", "poll"), preexec_fn=none)
-            done = rtrack("run", "-q", "--accounting", "wait", *SEVEN, preexec_fn=none,
-                          stdout=subprocess.PIPE)
-            self.assertEqual(done.returncode, 125)
+        self.set_supervisor("separate")
+        self.check_run(*SEVEN, methods=("auto", "poll"), preexec_fn=none)
+        done = rtrack("run", "-q", "--accounting", "wait", *SEVEN, preexec_fn=none,
+                      stdout=subprocess.PIPE)
+        self.assertEqual(done.returncode, 125)
+
+    def test_files_of_no_size_leave_every_method_to_what_is_its_own_supervisor(self) -> None:
+        self.set_supervisor("self")
+        self.check_run(*SEVEN, preexec_fn=self.limited(resource.RLIMIT_FSIZE, 0))
 
     def test_small_files_end_neither_rtrack_nor_the_list(self) -> None:
         """The list is in memory that is shared, and grows: nothing may send SIGXFSZ."""
