@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@
 /* The same for the program, where there is no pidfd (before Linux 5.3). */
 #define NO_PIDFD_MS 5
 #define SMALL_PAGES 4096
+#define SMALL_PEAK_KIB 16384 /* no more pages than that */
 #define ROUNDS_MAX 16        /* of reaping for one account: processes may exit as fast */
 
 /* Written by the functions of this file only, for the command that is_taken is set for. */
@@ -72,9 +74,13 @@ static bool has_no_children(void)
 static bool is_small(void)
 {
 	struct rti_pid_statm statm;
+	struct rusage use;
 	char text[128];
-	ssize_t n = rts_read_file(&own.shared, "/proc/self/statm", text, sizeof(text));
+	ssize_t n;
 
+	if (getrusage(RUSAGE_SELF, &use) == 0 && use.ru_maxrss <= SMALL_PEAK_KIB)
+		return true;
+	n = rts_read_file(&own.shared, "/proc/self/statm", text, sizeof(text));
 	return n > 0 && rti_parse_pid_statm(text, (size_t)n, &statm) == 0 &&
 	       statm.resident_pages <= SMALL_PAGES;
 }

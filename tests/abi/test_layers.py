@@ -74,7 +74,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     ),
     # Does what a supervisor does, in the caller.
     "command/own_supervisor.c": re.compile(
-        r"p?poll|waitid|sig\w+|pthread_sigmask|getpid|prctl|m(un)?map"),
+        r"p?poll|waitid|sig\w+|pthread_sigmask|getpid|getrusage|prctl|m(un)?map"),
     # Talks to the tracer likewise, and starts the program by the public call.
     "trace/tracer_client.c": re.compile(r"socketpair|poll|recv|eventfd|close|munmap"),
     "trace/ptrace.c": re.compile(r"close|rt_command_(start|wait|free)"),
