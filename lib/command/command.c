@@ -157,6 +157,8 @@ static int start_with_bpf(struct rt_command *c, const struct rti_spawn *program)
 static int start_with(struct start *s, const struct rti_context *ctx, uint32_t method,
                       const struct rti_spawn *program)
 {
+	int err;
+
 	s->c->accounting = method;
 	switch (method) {
 	case RT_ACCOUNTING_CGROUP:
@@ -168,8 +170,10 @@ static int start_with(struct start *s, const struct rti_context *ctx, uint32_t m
 		return start_with_bpf(s->c, program);
 	case RT_ACCOUNTING_POLL:
 		if (s->wants_fork_events)
-			rti_fork_tracker_subscribe(&s->fork_tracker);
-		return rti_spawn(program, &s->c->pid);
+			rti_fork_tracker_subscribe_to_all(&s->fork_tracker);
+		err = rti_spawn(program, &s->c->pid);
+		rti_fork_tracker_filter(&s->fork_tracker);
+		return err;
 	default:
 		return -EOPNOTSUPP;
 	}

@@ -37,11 +37,26 @@ static int make_set(struct rti_fork_tracker *tracker)
 	return -ENOMEM;
 }
 
-int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker)
+static int subscribe(struct rti_fork_tracker *tracker, unsigned also)
 {
 	*tracker = (struct rti_fork_tracker){ .fd = -1, .owner = own_pid() };
-	tracker->fd = rti_events_open(0, NULL);
+	tracker->fd = rti_events_open(also, NULL);
 	return tracker->fd < 0 ? tracker->fd : make_set(tracker);
+}
+
+int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker)
+{
+	return subscribe(tracker, 0);
+}
+
+int rti_fork_tracker_subscribe_to_all(struct rti_fork_tracker *tracker)
+{
+	return subscribe(tracker, RTI_EVENTS_UNFILTERED);
+}
+
+void rti_fork_tracker_filter(struct rti_fork_tracker *tracker)
+{
+	rti_events_filter(tracker->fd, 0);
 }
 
 int rti_fork_tracker_use_account(struct rti_fork_tracker *tracker, struct rti_tree_account *account)
@@ -110,6 +125,8 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
+		if (event->tid != event->pid) /* of a thread, before the filter */
+			break;
 		/* The root is forked from outside the tree, maybe after the subscription. */
 		if (event->pid == tracker->root &&
 		    rti_descendant_set_is_alive(tracker->descendants, event->pid))

@@ -37,6 +37,10 @@ struct rti_fork_tracker {
 
 /* Subscribe to process events. Returns 0, or -errno if there are none for us. */
 int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker);
+/* The same in two steps, of which the second can wait until the root has been started: from then on
+ * no events of threads are received. */
+int rti_fork_tracker_subscribe_to_all(struct rti_fork_tracker *tracker);
+void rti_fork_tracker_filter(struct rti_fork_tracker *tracker);
 
 /* Take the events from an account, which must live until rti_fork_tracker_forget_account(). Returns
  * 0 or -ENOMEM. */

@@ -54,7 +54,7 @@ static void model_event(uint32_t what, const uint32_t data[6])
 {
 	size_t of = slot_of((int32_t)data[1]);
 
-	if (what == 1)
+	if (what == 1 && data[2] == data[3]) /* not of a thread */
 		model_fork((int32_t)data[1], (int32_t)data[3]);
 	else if (what == 2 && model[of].is_member)
 		model[of].is_alive = true;
