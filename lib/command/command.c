@@ -139,6 +139,9 @@ static int start_in_cgroup(struct start *s, const struct rti_context *ctx,
 
 	if (err == -EOPNOTSUPP && s->c->enclosing.count && s->c->enclosing.dir[0].hierarchy == 0)
 		err = start_in_cgroup_of(s, ctx, program, flags | RTI_CGROUP_V1_ALONE);
+	/* What was left behind may be in the way of the next one. See start(). */
+	if (err < 0)
+		rti_cgroup_remove_stale(&s->c->enclosing, ctx);
 	return err;
 }
 
@@ -327,6 +330,9 @@ static int start(struct start *s)
 	if (rti_command_is_supervised(c))
 		rti_supervisor_proceed(&c->supervisor);
 	rti_wait_begin(c);
+	/* While the program runs: to look takes 30 us. */
+	if (c->accounting == RT_ACCOUNTING_CGROUP)
+		rti_cgroup_remove_stale(&c->enclosing, &c->tracker->ctx);
 	return 0;
 }
 

@@ -208,7 +208,7 @@ static int remove_if_stale(void *arg, const char *name)
 	return RTI_CONTINUE;
 }
 
-static void remove_stale(const struct rti_cgroup *enclosing, const struct rti_context *ctx)
+void rti_cgroup_remove_stale(const struct rti_cgroup *enclosing, const struct rti_context *ctx)
 {
 	for (uint32_t i = 0; i < enclosing->count; i++) {
 		struct stale_search search = { ctx, &enclosing->dir[i] };
@@ -300,7 +300,6 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
 	group->dir = calloc(RTI_CGROUP_DIRS_MAX, sizeof(*group->dir));
 	if (!group->dir)
 		return -ENOMEM;
-	remove_stale(enclosing, ctx);
 	set_name(name, ctx);
 	for (uint32_t i = 0; i < enclosing->count; i++) {
 		const struct rti_cgroup_dir *parent = &enclosing->dir[i];

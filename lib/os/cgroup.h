@@ -74,6 +74,10 @@ bool rti_cgroup_dir_has(const struct rti_cgroup_dir *dir, const struct rti_conte
 #define RTI_CGROUP_KEEP_SCHEDULING 1u
 #define RTI_CGROUP_V1_ALONE 2u
 
+/* Remove the cgroups below the enclosing one that commands of processes which have exited left
+ * behind, unless a process runs in them. */
+void rti_cgroup_remove_stale(const struct rti_cgroup *enclosing, const struct rti_context *ctx);
+
 /* Make a cgroup below the enclosing one: in v2, or in the hierarchy of cpuacct if v2 is not there
  * or cannot be used, and in those of the other controllers as far as that is possible. Overwrites
  * *group.

@@ -322,6 +322,7 @@ START_TEST(cgroup_left_by_exited_process_is_removed_in_every_hierarchy)
 	snprintf(alive, sizeof(alive), "v1/pids/rtrack-%d-1", getppid());
 	fixture_mkdir(&cgroups.root, alive);
 	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	rti_cgroup_remove_stale(&cgroups.enclosing, &cgroups.ctx);
 	ck_assert(!exists("v2/rtrack-4000000-17"));
 	ck_assert(!exists("v1/memory/m/n/rtrack-4000000-17"));
 	ck_assert(!exists("v1/cpuacct/rtrack-4000000-18"));
@@ -340,6 +341,7 @@ START_TEST(cgroup_left_by_exited_process_is_kept_while_a_process_runs_in_it)
 	              "populated 1\nfrozen 0\n");
 	fixture_mkdir(&cgroups.root, "v2/rtrack-4000000-17/nested");
 	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	rti_cgroup_remove_stale(&cgroups.enclosing, &cgroups.ctx);
 	ck_assert(exists("v1/memory/m/n/rtrack-4000000-17/other"));
 	ck_assert(exists("v2/rtrack-4000000-17/nested"));
 	remove_made();
