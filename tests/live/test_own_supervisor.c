@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +19,10 @@
 #include "commands.h"
 #include "suite.h"
 #include "tracking.h"
+#include "workload.h"
+
+#define FDS_MAX 64
+#define THREAD_FILTERS 2 /* of the sockets of process events */
 
 static const uint32_t methods[] = { RT_ACCOUNTING_WAIT, RT_ACCOUNTING_AUTO };
 
@@ -218,6 +225,60 @@ START_TEST(program_that_runs_on_is_reaped_after_free)
 }
 END_TEST
 
+/* Returns how many sockets of this process drop some of what arrives. */
+static int count_filters(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < FDS_MAX; fd++) {
+		socklen_t instructions = 0;
+
+		/* Without a buffer it returns the length. */
+		if (getsockopt(fd, SOL_SOCKET, SO_GET_FILTER, NULL, &instructions) == 0)
+			count += instructions > 0;
+	}
+	return count;
+}
+
+/* To make the filters takes 50 us. */
+START_TEST(events_of_threads_are_filtered_if_the_program_runs_on)
+{
+	struct rt_command *command;
+
+	if (!has_process_events()) {
+		suite_skip_test("no process events");
+		return;
+	}
+	command = start_self(methods[_i], "sleep 0.3");
+	ck_assert(is_own(command));
+	ck_assert_int_eq(count_filters(), 0);
+	ck_assert_int_eq(wait_for(command, 30000000), -ETIMEDOUT);
+	ck_assert_int_eq(count_filters(), THREAD_FILTERS);
+	ck_assert_uint_eq(finish_command(command).processes, 2);
+	rt_command_free(command);
+	ck_assert_int_eq(count_filters(), 0);
+}
+END_TEST
+
+START_TEST(caller_shares_no_memory_with_other_processes)
+{
+	struct rt_command *command = start_self(methods[_i], "sleep 0.05");
+	char path[32], target[64];
+
+	ck_assert(is_own(command));
+	for (int fd = 0; fd < FDS_MAX; fd++) {
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		len = readlink(path, target, sizeof(target) - 1);
+		target[len > 0 ? len : 0] = '\0';
+		ck_assert_ptr_null(strstr(target, "memfd:rtrack"));
+	}
+	ck_assert_int_eq(finish_command(command).exit_code, 0);
+	rt_command_free(command);
+}
+END_TEST
+
 int main(void)
 {
 	const int count = sizeof(methods) / sizeof(methods[0]);
@@ -237,5 +298,7 @@ int main(void)
 	tcase_add_loop_test(tests, program_that_is_missing_leaves_the_caller_as_it_was, 0, count);
 	tcase_add_test(tests, program_has_default_signals);
 	tcase_add_test(tests, program_that_runs_on_is_reaped_after_free);
+	tcase_add_loop_test(tests, events_of_threads_are_filtered_if_the_program_runs_on, 0, count);
+	tcase_add_loop_test(tests, caller_shares_no_memory_with_other_processes, 0, count);
 	return suite_run(suite);
 }
