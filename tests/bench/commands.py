@@ -46,6 +46,7 @@ class Commands:
     peak_kib is the peak memory of rtrack in KiB."""
 
     start_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
+    start_cpu_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     storm_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     storm_cpu_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     peak_kib: Optional[int] = None
@@ -62,14 +63,15 @@ def ways() -> Dict[str, List[str]]:
     return found
 
 
-def start_ms(argv: Sequence[str], null: int) -> float:
+def start_ms(argv: Sequence[str], null: int) -> Tuple[float, float]:
+    """Run a program. Returns its wall and CPU time, including those of what it started."""
     begin = time.perf_counter_ns()
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 2)])
-    status = os.waitpid(pid, 0)[1]
+    _, status, used = os.wait4(pid, 0)
     taken = time.perf_counter_ns() - begin
     if status != 0:
         raise AssertionError(f"{' '.join(argv)} returned {os.waitstatus_to_exitcode(status)}")
-    return taken / 1e6
+    return taken / 1e6, (used.ru_utime + used.ru_stime) * 1e3
 
 
 def storm_ms(way: Sequence[str], spawns: int) -> Tuple[float, float]:
@@ -127,11 +129,13 @@ def measure(effort: Effort, record: Record, has_time: Callable[[], bool]) -> Com
         record("commands", GNU_TIME, "GNU time (time) is not installed")
     names = list(usable)
     stormy = [name for name in names if name in STORMS]
-    found = Commands({name: [] for name in names}, {name: [] for name in stormy},
-                     {name: [] for name in stormy})
+    found = Commands({name: [] for name in names}, {name: [] for name in names},
+                     {name: [] for name in stormy}, {name: [] for name in stormy})
     for i in range(effort.starts):
         for name in rotated(names, i):
-            found.start_ms[name].append(start_ms([*usable[name], "/bin/true"], null))
+            wall, cpu = start_ms([*usable[name], "/bin/true"], null)
+            found.start_ms[name].append(wall)
+            found.start_cpu_ms[name].append(cpu)
     for i in range(effort.storms):
         if i >= LEAST_ROUNDS and not has_time():
             record("commands", "storms", f"no time for more than {i} of {effort.storms} rounds")
@@ -153,9 +157,8 @@ def rotated(names: List[str], by: int) -> List[str]:
     return names[by:] + names[:by]
 
 
-def over_bare_ms(commands: Commands, name: str) -> float:
-    pairs = zip(commands.start_ms[name], commands.start_ms[BARE])
-    return statistics.median(a - b for a, b in pairs)
+def over_bare_ms(times: Dict[str, List[float]], name: str) -> float:
+    return statistics.median(a - b for a, b in zip(times[name], times[BARE]))
 
 
 def slow_down(times: Dict[str, List[float]], name: str) -> Tuple[float, float, float]:

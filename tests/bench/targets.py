@@ -268,7 +268,7 @@ class Targets:
 
     def start_ms(self, way: str) -> Optional[float]:
         has_times = bool(self.commands.start_ms.get(way))
-        return commands.over_bare_ms(self.commands, way) if has_times else None
+        return commands.over_bare_ms(self.commands.start_ms, way) if has_times else None
 
     def overheads(self) -> Iterator[Target]:
         gnu_time = self.start_ms(commands.GNU_TIME)
