@@ -246,13 +246,6 @@ void rts_process_log_filter(void)
 	rti_events_filter_threads(process_log->threads);
 }
 
-/* Threads may run on without their leader. */
-uint64_t rts_process_log_program_end_ns(void)
-{
-	rts_process_log_update();
-	return process_log->has_leader_exit ? 0 : process_log->program_end_ns;
-}
-
 void rts_process_log_end(void)
 {
 	if (process_log && process_log->events >= 0)
@@ -350,6 +343,13 @@ void rts_process_log_update(void)
 		stop(&process_log->threads);
 	shared->processes = process_log->descendants.count - 1;
 	shared->alive_peak = process_log->descendants.alive_peak - 1;
+}
+
+/* Threads may run on without their leader. */
+uint64_t rts_process_log_program_end_ns(void)
+{
+	handle_events();
+	return process_log->has_leader_exit ? 0 : process_log->program_end_ns;
 }
 
 void rts_process_log_catch_up(void)
