@@ -58,6 +58,12 @@ int rti_read_new_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
 	return err;
 }
 
+/* Whether a process is the caller itself, as its own supervisor. */
+static bool is_caller(const struct rti_tree *tree, int32_t pid)
+{
+	return tree->supervised.reaped && pid == tree->supervised.pid;
+}
+
 /* Both processes may have exited since they were found, and their pids may have been reused. So
  * the child must name the parent, and after that the parent must still be the one that we know.
  * The child's pid may even be that of a thread by now. In state X its usage has been added to its
@@ -69,7 +75,8 @@ bool rti_add_child(struct rti_tree *tree, int32_t parent, const struct rti_pid_s
 	size_t count = tree->table.count;
 
 	if (!known || child->ppid != parent || child->state == 'X' ||
-	    !rti_pid_stat_is_leader(tree->ctx, child) || !rti_member_is_alive(tree->ctx, known))
+	    !rti_pid_stat_is_leader(tree->ctx, child) ||
+	    (!is_caller(tree, parent) && !rti_member_is_alive(tree->ctx, known)))
 		return false;
 	rti_add_member(tree, child, file);
 	return tree->table.count > count;
