@@ -77,19 +77,20 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 	    rti_subtract_saturated(rss_then(tree, m, rollup), m->memory.look.shared_pages);
 }
 
-static void read_member(struct rti_tree *tree, struct rti_member *m)
+/* Returns the CPU time of the caller afterwards, which is where the next one starts. */
+static uint64_t read_member(struct rti_tree *tree, struct rti_member *m, uint64_t started_ns)
 {
-	const struct rti_platform *platform = tree->ctx->platform;
-	uint64_t rss_bytes = rti_pages_to_bytes(tree, m->memory.look.rss_pages);
-	uint64_t started_ns = platform->thread_cpu_ns();
+	uint64_t rss_bytes = rti_pages_to_bytes(tree, m->memory.look.rss_pages), ended_ns;
 	struct rti_smaps_rollup rollup;
 	int err = rti_read_rollup(tree, m, &rollup);
 
-	m->pss.cost_ns = platform->thread_cpu_ns() - started_ns;
+	ended_ns = tree->ctx->platform->thread_cpu_ns();
+	m->pss.cost_ns = ended_ns - started_ns;
 	rti_pss_spend(&tree->pss_budget, rss_bytes, m->pss.cost_ns);
 	store_read(tree, m, err, &rollup);
 	rti_note_change(tree);
 	rti_note_memory_change(tree);
+	return ended_ns;
 }
 
 /* By how many pages its sharing with others may have changed since it was looked at; -ESRCH if it
@@ -260,13 +261,14 @@ static struct round choose_round(struct rti_tree *tree, const struct rti_pss_sum
 static bool read_round(struct rti_tree *tree, const struct round *round)
 {
 	uint64_t limit_ns = round->reads_a_part ? rti_pss_saved_ns(&tree->pss_budget) : UINT64_MAX;
+	uint64_t own_cpu_ns = tree->ctx->platform->thread_cpu_ns();
 	size_t at = 0;
 	struct rti_member *m = find_due(tree, round->drift, &at);
 	bool has_read = false;
 
 	while (m && cost_of(tree, m) <= limit_ns) {
 		limit_ns -= cost_of(tree, m);
-		read_member(tree, m);
+		own_cpu_ns = read_member(tree, m, own_cpu_ns);
 		has_read = true;
 		at++;
 		m = find_due(tree, round->drift, &at);

@@ -23,7 +23,8 @@
 #define POLL_TIMES 3   /* in every peak poll: one clock, and our own CPU time twice */
 #define FORK_TIMES 3   /* for each new member that was forked: the time, against its start */
 #define LOOK_TIMES 1   /* in a sample that reads a member of a tree: when it was done */
-#define PSS_TIMES 2    /* for each read of PSS: our own CPU time twice */
+#define PSS_TIMES 1    /* for each read of PSS: our own CPU time after it */
+#define ROUND_TIMES 1  /* in a sample that reads PSS: our own CPU time before the first read */
 
 #define LAST_PID "sys/kernel/ns_last_pid 1"
 

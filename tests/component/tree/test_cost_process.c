@@ -17,7 +17,7 @@ START_TEST(idle_process_costs_rss_and_pss_each_second)
 	                   (struct cost){ .opens = 1,
 	                                  .reads = 4,
 	                                  .clocks = 1,
-	                                  .times = SAMPLE_TIMES + PSS_TIMES,
+	                                  .times = SAMPLE_TIMES + ROUND_TIMES + PSS_TIMES,
 	                                  .files = "PID/smaps_rollup 1, PID/statm 2, " LAST_PID,
 	                                  .twice = "/statm" });
 
@@ -57,7 +57,7 @@ START_TEST(process_that_ran_costs_status_and_schedstat_at_ten_hertz)
 	                   (struct cost){ .opens = 1,
 	                                  .reads = 8,
 	                                  .clocks = 2,
-	                                  .times = SAMPLE_TIMES + PSS_TIMES,
+	                                  .times = SAMPLE_TIMES + ROUND_TIMES + PSS_TIMES,
 	                                  .files = "PID/io 1, PID/schedstat 1, "
 	                                           "PID/smaps_rollup 1, PID/stat 1, "
 	                                           "PID/statm 2, PID/status 1, " LAST_PID,
@@ -211,7 +211,7 @@ START_TEST(process_with_threads_that_ran_costs_files_of_each_thread_at_ten_hertz
 	                   .reads = 20,
 	                   .lists = 2,
 	                   .clocks = 2,
-	                   .times = SAMPLE_TIMES + PSS_TIMES,
+	                   .times = SAMPLE_TIMES + ROUND_TIMES + PSS_TIMES,
 	                   .files = "PID/io 1, PID/smaps_rollup 1, PID/stat 2, PID/statm 2, "
 	                            "PID/status 1, PID/task 1, PID/task/TID/schedstat 4, "
 	                            "PID/task/TID/stat 4, PID/task/TID/status 4, " LAST_PID,

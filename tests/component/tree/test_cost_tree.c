@@ -23,14 +23,15 @@ START_TEST(idle_tree_costs_one_clock_for_each_member)
 	    SOON, "tree, idle, some process forked",
 	    (struct cost){ .reads = 1, .clocks = TREE, .times = SAMPLE_TIMES, .files = LAST_PID });
 
-	check_sample_after(REFRESH, "tree, idle for a second",
-	                   (struct cost){ .opens = TREE,
-	                                  .reads = 1 + 4 * TREE,
-	                                  .clocks = TREE,
-	                                  .times = SAMPLE_TIMES + LOOK_TIMES + PSS_TIMES * TREE,
-	                                  .files = "PID/smaps_rollup 20, PID/stat 20, "
-	                                           "PID/statm 40, " LAST_PID,
-	                                  .twice = "/statm" });
+	check_sample_after(
+	    REFRESH, "tree, idle for a second",
+	    (struct cost){ .opens = TREE,
+	                   .reads = 1 + 4 * TREE,
+	                   .clocks = TREE,
+	                   .times = SAMPLE_TIMES + LOOK_TIMES + ROUND_TIMES + PSS_TIMES * TREE,
+	                   .files = "PID/smaps_rollup 20, PID/stat 20, "
+	                            "PID/statm 40, " LAST_PID,
+	                   .twice = "/statm" });
 }
 END_TEST
 
@@ -84,15 +85,15 @@ START_TEST(tree_that_ran_costs_files_of_all_members)
 	run_all();
 	take_sample();
 	run_all();
-	check_sample_after(SELDOM, "tree, all ran, after 100 ms",
-	                   (struct cost){ .opens = TREE,
-	                                  .reads = 1 + 8 * TREE,
-	                                  .clocks = 2 * TREE,
-	                                  .times = SAMPLE_TIMES + LOOK_TIMES + PSS_TIMES * TREE,
-	                                  .files =
-	                                      "PID/io 20, PID/schedstat 20, PID/smaps_rollup 20, "
-	                                      "PID/stat 40, PID/statm 40, PID/status 20, " LAST_PID,
-	                                  .twice = "/stat" });
+	check_sample_after(
+	    SELDOM, "tree, all ran, after 100 ms",
+	    (struct cost){ .opens = TREE,
+	                   .reads = 1 + 8 * TREE,
+	                   .clocks = 2 * TREE,
+	                   .times = SAMPLE_TIMES + LOOK_TIMES + ROUND_TIMES + PSS_TIMES * TREE,
+	                   .files = "PID/io 20, PID/schedstat 20, PID/smaps_rollup 20, "
+	                            "PID/stat 40, PID/statm 40, PID/status 20, " LAST_PID,
+	                   .twice = "/stat" });
 }
 END_TEST
 
@@ -124,8 +125,8 @@ START_TEST(tree_in_which_one_member_is_replaced_costs_stat_of_all_members)
 		    (struct cost){ .opens = 6 + TREE,
 		                   .reads = 38 + 3 * TREE,
 		                   .clocks = TREE + 2,
-		                   .times =
-		                       SAMPLE_TIMES + LOOK_TIMES + FORK_TIMES + PSS_TIMES * TREE,
+		                   .times = SAMPLE_TIMES + LOOK_TIMES + FORK_TIMES + ROUND_TIMES +
+		                            PSS_TIMES * TREE,
 		                   .files = "PID/io 3, PID/schedstat 1, PID/smaps_rollup 20, "
 		                            "PID/stat 24, PID/statm 44, PID/status 1, "
 		                            "PID/task/TID/children 3, " LAST_PID,
@@ -164,7 +165,8 @@ START_TEST(tree_without_pss_limit_costs_pss_of_all_members_that_ran)
 		    (struct cost){ .opens = TREE,
 		                   .reads = 1 + 6 * TREE,
 		                   .clocks = TREE,
-		                   .times = SAMPLE_TIMES + LOOK_TIMES + PSS_TIMES * TREE,
+		                   .times =
+		                       SAMPLE_TIMES + LOOK_TIMES + ROUND_TIMES + PSS_TIMES * TREE,
 		                   .files = "PID/io 20, PID/smaps_rollup 20, PID/stat 40, "
 		                            "PID/statm 40, " LAST_PID,
 		                   .twice = "/stat" });
@@ -195,12 +197,12 @@ static const struct {
 	  .want = RT_HAS_PSS,
 	  .ran = { .opens = 3,
 	           .reads = 16,
-	           .times = LOOK_TIMES + 3 * PSS_TIMES,
+	           .times = LOOK_TIMES + ROUND_TIMES + 3 * PSS_TIMES,
 	           .files = "PID/smaps_rollup 3, PID/stat 6, PID/statm 6, " LAST_PID,
 	           .twice = "/stat" },
 	  .idle = { .opens = 3,
 	            .reads = 13,
-	            .times = LOOK_TIMES + 3 * PSS_TIMES,
+	            .times = LOOK_TIMES + ROUND_TIMES + 3 * PSS_TIMES,
 	            .files = "PID/smaps_rollup 3, PID/stat 3, PID/statm 6, " LAST_PID,
 	            .twice = "/statm" } },
 	{ .name = "peak RSS",
@@ -458,7 +460,7 @@ START_TEST(tree_read_by_bpf_with_pss_costs_pss_files)
 	    SELDOM, "tree by BPF with PSS, all ran",
 	    (struct cost){ .opens = TREE,
 	                   .reads = 1 + 3 * TREE,
-	                   .times = SAMPLE_TIMES + LOOK_TIMES + PSS_TIMES * TREE,
+	                   .times = SAMPLE_TIMES + LOOK_TIMES + ROUND_TIMES + PSS_TIMES * TREE,
 	                   .files = "PID/smaps_rollup 20, PID/stat 20, PID/statm 20, " LAST_PID });
 }
 END_TEST
