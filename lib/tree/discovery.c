@@ -25,7 +25,7 @@
 
 struct children_scan {
 	struct rti_tree *tree;
-	int32_t parent;
+	struct rti_parent parent;
 	bool is_incomplete; /* a child may have been left out */
 };
 
@@ -38,13 +38,13 @@ static int match_child(void *arg, int32_t pid)
 
 	if (known) {
 		/* Either the child itself, or an exited member that had its pid before. */
-		scan->is_incomplete |= known->stat.ppid != scan->parent;
+		scan->is_incomplete |= known->stat.ppid != scan->parent.pid;
 		return RTI_CONTINUE;
 	}
 	if (rti_is_full(scan->tree, pid))
 		return RTI_CONTINUE;
 	if (rti_read_new_stat(scan->tree, pid, &file, &stat) == 0)
-		rti_add_child(scan->tree, scan->parent, &stat, &file);
+		rti_add_child(scan->tree, &scan->parent, &stat, &file);
 	rti_procfs_close_file(scan->tree->ctx->procfs, &file);
 	return RTI_CONTINUE;
 }
@@ -53,7 +53,7 @@ static void scan_leader(struct children_scan *scan, struct rti_file *cached)
 {
 	const struct rti_procfs *procfs = scan->tree->ctx->procfs;
 	struct rti_buf *buf = &scan->tree->discovery.children;
-	struct rti_path path = rti_task_path(scan->parent, scan->parent, "children");
+	struct rti_path path = rti_task_path(scan->parent.pid, scan->parent.pid, "children");
 	int err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached, buf);
 
 	if (err == 0)
@@ -78,19 +78,19 @@ static void scan_single_thread(struct children_scan *scan, struct rti_member *m,
 	if (!is_kept)
 		rti_procfs_close_file(tree->ctx->procfs, &file);
 	/* Members may have moved. */
-	rti_member_find(&tree->table, scan->parent)->files.children = file;
+	rti_member_find(&tree->table, scan->parent.pid)->files.children = file;
 }
 
 static void scan_all_threads(struct children_scan *scan)
 {
 	struct rti_tree *tree = scan->tree;
 	uint32_t threads;
-	int err = rti_children_list(tree->ctx, scan->parent, &tree->discovery.children, match_child,
-	                            scan, &threads);
+	int err = rti_children_list(tree->ctx, scan->parent.pid, &tree->discovery.children,
+	                            match_child, scan, &threads);
 
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
 		rti_note_skipped(tree, 0, err);
-	rti_member_find(&tree->table, scan->parent)->scan.threads = threads;
+	rti_member_find(&tree->table, scan->parent.pid)->scan.threads = threads;
 }
 
 /* In a tree that is large enough, newborns are looked at, as far as it is known by now. */
@@ -104,7 +104,7 @@ static bool needs_children_files(const struct rti_tree *tree)
  * a thread that exits move to another one. Returns whether a child may have been left out. */
 static bool scan_children(struct rti_tree *tree, struct rti_member *m)
 {
-	struct children_scan scan = { .tree = tree, .parent = m->pid };
+	struct children_scan scan = { .tree = tree, .parent = { .pid = m->pid } };
 
 	if (m->stat.num_threads == 1)
 		scan_single_thread(
@@ -155,13 +155,14 @@ static bool add_candidates(struct rti_tree *tree)
 
 	for (size_t i = 0; i < tree->discovery.candidate_count; i++) {
 		struct rti_candidate c = tree->discovery.candidates[i];
+		struct rti_parent parent = { .pid = c.ppid };
 		struct rti_pid_stat stat;
 
 		if (!rti_member_find(&tree->table, c.ppid) ||
 		    rti_member_find(&tree->table, c.pid) || rti_is_full(tree, c.pid))
 			continue;
 		if (rti_pid_stat_read(tree->ctx, c.pid, NULL, &stat) == 0)
-			was_added |= rti_add_child(tree, c.ppid, &stat, NULL);
+			was_added |= rti_add_child(tree, &parent, &stat, NULL);
 	}
 	return was_added;
 }

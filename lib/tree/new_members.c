@@ -64,19 +64,39 @@ static bool is_caller(const struct rti_tree *tree, int32_t pid)
 	return tree->supervised.reaped && pid == tree->supervised.pid;
 }
 
+/* stat of the parent shows it for its first child. As long as its CPU clock stands where it stood
+ * before that, the clock shows it, for a tenth of the cost: a process that has the pid since has
+ * used another time. */
+static bool is_still_there(struct rti_tree *tree, struct rti_parent *parent, struct rti_member *m)
+{
+	struct rti_cpu_clock now = m->clock.now;
+	bool has_clock = m->clock.is_known;
+
+	if (parent->clock_ns) {
+		has_clock = tree->ctx->platform->cpu_clock(m->pid, &now) == 0;
+		if (has_clock && now.total_ns == parent->clock_ns)
+			return true;
+	}
+	parent->clock_ns = 0;
+	if (!rti_member_is_alive(tree->ctx, m))
+		return false;
+	parent->clock_ns = has_clock ? now.total_ns : 0;
+	return true;
+}
+
 /* Both processes may have exited since they were found, and their pids may have been reused. So
  * the child must name the parent, and after that the parent must still be the one that we know.
  * The child's pid may even be that of a thread by now. In state X its usage has been added to its
  * reaper, maybe before the last sample. Returns whether the child was added. */
-bool rti_add_child(struct rti_tree *tree, int32_t parent, const struct rti_pid_stat *child,
-                   struct rti_file *file)
+bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
+                   const struct rti_pid_stat *child, struct rti_file *file)
 {
-	struct rti_member *known = rti_member_find(&tree->table, parent);
+	struct rti_member *known = rti_member_find(&tree->table, parent->pid);
 	size_t count = tree->table.count;
 
-	if (!known || child->ppid != parent || child->state == 'X' ||
+	if (!known || child->ppid != parent->pid || child->state == 'X' ||
 	    !rti_pid_stat_is_leader(tree->ctx, child) ||
-	    (!is_caller(tree, parent) && !rti_member_is_alive(tree->ctx, known)))
+	    (!is_caller(tree, parent->pid) && !is_still_there(tree, parent, known)))
 		return false;
 	rti_add_member(tree, child, file);
 	return tree->table.count > count;
@@ -113,14 +133,17 @@ int rti_add_newborn(void *arg, int32_t pid)
 {
 	struct rti_tree *tree = arg;
 	struct rti_file file = RTI_FILE_INIT;
+	struct rti_parent parent = { 0 };
 	struct rti_pid_stat stat;
 	int err;
 
 	if (rti_member_find(&tree->table, pid))
 		return RTI_CONTINUE;
 	err = rti_pid_stat_read(tree->ctx, pid, &file, &stat);
-	if (err == 0 && rti_member_find(&tree->table, stat.ppid) && !rti_is_full(tree, pid))
-		rti_add_child(tree, stat.ppid, &stat, &file);
+	if (err == 0)
+		parent.pid = stat.ppid;
+	if (rti_member_find(&tree->table, parent.pid) && !rti_is_full(tree, pid))
+		rti_add_child(tree, &parent, &stat, &file);
 	rti_procfs_close_file(tree->ctx->procfs, &file);
 	return err < 0 && err != -ESRCH ? RTI_STOP : RTI_CONTINUE;
 }

@@ -23,10 +23,17 @@ int rti_read_new_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
 /* Add a process that belongs to the tree. file is taken if its stat may be cached. */
 void rti_add_member(struct rti_tree *tree, const struct rti_pid_stat *stat, struct rti_file *file);
 
+/* A member, of which children are found one after the other. */
+struct rti_parent {
+	int32_t pid;
+	/* Where its CPU clock stood before stat showed last that it is there; 0: it has not yet. */
+	uint64_t clock_ns;
+};
+
 /* Add a process that a member may have forked, or one that was found to be. file is as
  * above. Returns whether the process was added. */
-bool rti_add_child(struct rti_tree *tree, int32_t parent, const struct rti_pid_stat *child,
-                   struct rti_file *file);
+bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
+                   const struct rti_pid_stat *child, struct rti_file *file);
 
 /* Add a process by the event of its fork. arg is the tree. */
 void rti_add_forked(void *arg, int32_t pid, bool has_exited);

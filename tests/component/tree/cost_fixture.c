@@ -45,7 +45,7 @@ void start_family(size_t count)
 	}
 }
 
-void track_family(uint32_t flags, uint64_t want, uint32_t share)
+void make_tracker(uint32_t flags, uint64_t want, uint32_t share)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .flags = flags,
@@ -56,6 +56,11 @@ void track_family(uint32_t flags, uint64_t want, uint32_t share)
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, fix.family.member[0].pid, &opts, &meter_ops),
 	                 0);
 	meter_attach(fix.tracker);
+}
+
+void track_family(uint32_t flags, uint64_t want, uint32_t share)
+{
+	make_tracker(flags, want, share);
 	for (int i = 0; i < 3; i++) {
 		meter_pass(PSS_REFRESH);
 		meter_see_fork();

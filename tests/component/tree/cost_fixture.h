@@ -55,8 +55,10 @@ bool has_children_files(void);
  * processes have mapped the libraries. */
 void start_family(size_t count);
 
-/* Follow the root of the family. flags, want and share are those of struct rt_opts. Takes samples
- * until all members are known and nothing is overdue. */
+/* Follow the root of the family. flags, want and share are those of struct rt_opts. */
+void make_tracker(uint32_t flags, uint64_t want, uint32_t share);
+
+/* The same, and take samples until all members are known and nothing is overdue. */
 void track_family(uint32_t flags, uint64_t want, uint32_t share);
 
 /* start_family() and track_family(). */

@@ -10,6 +10,25 @@
 #define TREE 20 /* members; the numbers in the lists of files depend on it */
 #define SMALL_TREE 3
 
+/* stat of a child shows that the root has forked it, and then stat of the root that this is there:
+ * for the other children its clock does. Later stat of each has its account, and shows after PSS
+ * that it has copied no page meanwhile. For the first child, stat of the root shows how much that
+ * had copied by then. */
+START_TEST(first_sample_asks_for_the_clock_of_the_parent_of_each_child)
+{
+	const uint64_t want = RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS;
+
+	start_family(TREE);
+	make_tracker(0, want, WIDE_SHARE);
+	take_sample();
+
+	report_cost("tree, first sample");
+	ck_assert_str_eq(meter_files(), "PID/smaps_rollup 20, PID/stat 61, PID/statm 59, "
+	                                "PID/task/TID/children 20, " LAST_PID);
+	ck_assert_uint_eq(meter.clocks, 1 + (TREE - 1) + (TREE - 2));
+}
+END_TEST
+
 START_TEST(idle_tree_costs_one_clock_for_each_member)
 {
 	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
@@ -475,6 +494,7 @@ int main(void)
 
 	if (!has_children_files())
 		return suite_skip("this kernel has no children files (CONFIG_PROC_CHILDREN)");
+	tcase_add_test(samples, first_sample_asks_for_the_clock_of_the_parent_of_each_child);
 	tcase_add_test(samples, idle_tree_costs_one_clock_for_each_member);
 	tcase_add_test(samples, tree_in_which_one_member_ran_costs_files_of_that_member);
 	tcase_add_test(samples, tree_that_ran_costs_files_of_all_members);
