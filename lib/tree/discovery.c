@@ -15,12 +15,13 @@
 #include "tree/kernel_account.h"
 #include "tree/new_members.h"
 #include "tree/parents.h"
-#include "util/array.h"
+#include "tree/proc_scan.h"
 #include "util/visit.h"
 
 #define RECHECK_PERIOD 16    /* one scan in so many ignores the supervisor's count of forks */
 #define NEWBORNS_PAY_FROM 64 /* fewer children files cost less */
 #define OPENED_COST 10       /* to open a children file costs as much as to read so many */
+#define ASKED_EACH 16        /* members: so often it is asked whether to scan /proc instead */
 #define COUNT_OF_FORKS (UINT64_C(1) << 63) /* keeps a count apart from a pid */
 
 struct children_scan {
@@ -126,59 +127,6 @@ bool rti_discovery_has_children(struct rti_tree *tree, struct rti_member *m)
 	       rti_procfs_read_cached(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD,
 	                              &m->files.children, ctx->buf) < 0 ||
 	       ctx->buf->len > 0;
-}
-
-static int add_candidate(void *arg, const char *name)
-{
-	struct rti_tree *tree = arg;
-	struct rti_discovery_state *d = &tree->discovery;
-	int32_t pid = rti_path_number(name);
-	struct rti_candidate *grown;
-	struct rti_pid_stat stat;
-
-	if (pid == 0 || rti_member_find(&tree->table, pid) ||
-	    rti_pid_stat_read(tree->ctx, pid, NULL, &stat) < 0)
-		return RTI_CONTINUE;
-	grown = rti_array_grow(d->candidates, &d->candidate_capacity, d->candidate_count + 1,
-	                       sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	d->candidates = grown;
-	d->candidates[d->candidate_count++] = (struct rti_candidate){ pid, stat.ppid };
-	return RTI_CONTINUE;
-}
-
-/* Returns whether any was added. */
-static bool add_candidates(struct rti_tree *tree)
-{
-	bool was_added = false;
-
-	for (size_t i = 0; i < tree->discovery.candidate_count; i++) {
-		struct rti_candidate c = tree->discovery.candidates[i];
-		struct rti_parent parent = { .pid = c.ppid };
-		struct rti_pid_stat stat;
-
-		if (!rti_member_find(&tree->table, c.ppid) ||
-		    rti_member_find(&tree->table, c.pid) || rti_is_full(tree, c.pid))
-			continue;
-		if (rti_pid_stat_read(tree->ctx, c.pid, NULL, &stat) == 0)
-			was_added |= rti_add_child(tree, &parent, &stat, NULL);
-	}
-	return was_added;
-}
-
-/* Where the kernel has no children files. Pids mostly rise from parent to child, so one round finds
- * most. */
-static void scan_proc(struct rti_tree *tree)
-{
-	int err;
-
-	tree->discovery.candidate_count = 0;
-	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, ".", add_candidate, tree);
-	if (err < 0)
-		rti_note_skipped(tree, 0, err);
-	while (add_candidates(tree))
-		;
 }
 
 /* ns_last_pid comes first, since lxcfs may make up a loadavg. Returns 0 if neither can be read. */
@@ -325,10 +273,44 @@ static void mark_members_beside_newborns(struct rti_tree *tree)
 		tree->table.members[newborns->listed_next++ % count].scan.is_due = true;
 }
 
+/* As after a scan of its children file: what it forks from now on is new. */
+static void note_scanned(struct rti_tree *tree, struct rti_member *m)
+{
+	m->scan.last_pid = tree->discovery.last_pid;
+	m->scan.clock_ns = m->clock.now.total_ns;
+}
+
+/* Whether to scan /proc instead of the children files of the members from number first on. */
+static bool should_scan_proc(const struct rti_tree *tree, size_t first)
+{
+	return tree->discovery.scans == 1 && first % ASKED_EACH == 0 &&
+	       rti_proc_scan_pays(tree, tree->table.count - first);
+}
+
+/* Returns whether the children of the members from number first on are found. Else those that were
+ * found are due. */
+static bool scan_proc_instead(struct rti_tree *tree, size_t first)
+{
+	struct rti_member_table *table = &tree->table;
+	size_t known = table->count;
+	bool is_whole = rti_scan_proc(tree) == 0;
+
+	rti_read_clocks_from(tree, known);
+	for (size_t i = first; i < table->count; i++) {
+		table->members[i].scan.is_due = true;
+		if (!is_whole)
+			continue;
+		note_scanned(tree, &table->members[i]);
+		table->members[i].scan.last_pid = 0; /* see scan_single_thread() */
+	}
+	return is_whole;
+}
+
 /* Members that are found are scanned in turn. */
 static void scan_due(struct rti_tree *tree)
 {
 	struct rti_member_table *table = &tree->table;
+	bool was_tried = false;
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *m = &table->members[i];
@@ -336,8 +318,14 @@ static void scan_due(struct rti_tree *tree)
 
 		if (!m->scan.is_due)
 			continue;
-		m->scan.last_pid = tree->discovery.last_pid;
-		m->scan.clock_ns = m->clock.now.total_ns;
+		if (!was_tried && should_scan_proc(tree, i)) {
+			was_tried = true;
+			if (scan_proc_instead(tree, i))
+				return;
+			m = &table->members[i]; /* members may have moved */
+			known = table->count;
+		}
+		note_scanned(tree, m);
 		if (scan_children(tree, m))
 			rti_discovery_force_scan(&table->members[i]);
 		rti_read_clocks_from(tree, known);
@@ -413,7 +401,7 @@ static void begin_scan(struct rti_tree *tree)
 	if (!d->last_pid)
 		d->last_pid = read_last_pid(tree);
 	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
-		scan_proc(tree);
+		rti_note_proc_scan(tree);
 	d->scanned_last_pid = d->last_pid;
 }
 

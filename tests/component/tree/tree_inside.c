@@ -358,6 +358,11 @@ uint64_t count_looks_at_newborns(const struct rt_tracker *tracker)
 	return tracker->tree->discovery.newborns.looks;
 }
 
+size_t count_scanned_others(const struct rt_tracker *tracker)
+{
+	return tracker->tree->discovery.candidate_count;
+}
+
 bool may_look_at_newborns(const struct rt_tracker *tracker)
 {
 	return tracker->tree->discovery.newborns.before.last_pid != 0;

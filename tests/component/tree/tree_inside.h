@@ -166,6 +166,10 @@ uint64_t count_looks_at_newborns(const struct rt_tracker *tracker);
 /* Returns whether the next scan knows from where on to look. */
 bool may_look_at_newborns(const struct rt_tracker *tracker);
 
+/* Returns how many processes that were no members the last scan of /proc has looked at. 0: there
+ * was none. */
+size_t count_scanned_others(const struct rt_tracker *tracker);
+
 /* Returns how many children files are open. */
 size_t count_children_files(const struct rt_tracker *tracker);
 

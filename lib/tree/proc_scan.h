@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* New members by a scan of /proc: the processes of the system that name a member as their parent.
+ * For discovery.c alone. */
+#ifndef RTI_PROC_SCAN_H
+#define RTI_PROC_SCAN_H
+
+#include "tree/state.h"
+
+/* Add the descendants of all members. Returns 0, or -errno if some process could not be looked
+ * at. */
+int rti_scan_proc(struct rti_tree *tree);
+
+/* The same where there are no children files: an error is noted. */
+void rti_note_proc_scan(struct rti_tree *tree);
+
+/* Whether a scan costs less than so many children files that have to be opened, and shows as much
+ * as these. */
+bool rti_proc_scan_pays(const struct rti_tree *tree, uint64_t files);
+
+#endif
