@@ -260,6 +260,8 @@ RTRACK_DEFAULT = of_driver("rtrack default", "this library, all defaults", "benc
                            "default")
 RTRACK_DEFAULT_TEXT = of_driver("rtrack default text", "this library, all defaults, text",
                                 "bench-with-rtrack", "default-text", "proc")
+RTRACK_DEFAULT_NO_PSS = of_driver("rtrack default without PSS", "this library, no reads of PSS",
+                                  "bench-with-rtrack", "default-no-pss")
 RTRACK_GPU = of_driver("rtrack gpu", "this library, with GPUs", "bench-with-rtrack", "gpu")
 FLOOR = of_driver("floor", "the floor: CPU clocks", "bench-with-floor", "clocks")
 FLOOR_DEFAULT = of_driver("floor default", "the floor of all defaults", "bench-with-floor",
@@ -276,5 +278,5 @@ SAR = SysstatContender("sar", "sar (sysstat)", ("sar", "-u", "-w", "-r", "-q", "
 ALL: Dict[str, Contender] = {
     one.name: one
     for one in (RTRACK, RTRACK_TEXT, RTRACK_EACH, RTRACK_GPU, RTRACK_DEFAULT, RTRACK_DEFAULT_TEXT,
-                FLOOR, FLOOR_DEFAULT, FLOOR_STAT, FLOOR_CHANGED, FLOOR_CLOCK, LIBPROC2, PSUTIL,
-                PIDSTAT, SAR)}
+                RTRACK_DEFAULT_NO_PSS, FLOOR, FLOOR_DEFAULT, FLOOR_STAT, FLOOR_CHANGED, FLOOR_CLOCK,
+                LIBPROC2, PSUTIL, PIDSTAT, SAR)}

@@ -31,15 +31,18 @@ about another system.
 
 ## In short {{#benchmarks_short}}
 
-A sample as users take it: with all default options, one each interval, while {forks} programs
-start and end elsewhere in each second. *µs* is its CPU time, and *of a core* the share of one CPU
-that samples at this interval take. The floor is a program that keeps the same files open and only
-reads them, for all that a tracker has by default: of a tree two CPU clocks, `stat`, `statm`, `io`
-and `status` of each process. PSS of a tree is not in it, since a tracker reads that as its budget
-of CPU time allows. *Once warm* is after the library has changed its method, if it ever does:
-see *read by*. *Text* may not use BPF. Other tools read less: no PSS, and of the system neither
-pressure nor file systems. Of a tree of {large} processes no program may keep all files open: there
-the floor reads one CPU clock of each, which tells no more than which of them have run.
+A sample as users take it: with all default options, one each interval, while {forks} programs start
+and end elsewhere in each second. *µs* is its CPU time, and *of a core* the share of one CPU that
+samples at this interval take. The floor is a program that keeps the same files open and only reads
+them, for all that a tracker has by default: of a tree two CPU clocks, `stat`, `statm`, `io` and
+`status` of each process. PSS of a tree is not in it, since a tracker reads that as its budget of
+CPU time allows: a small program in each sample, since what it shares with others may have changed.
+*Without PSS* estimates it (`RT_OPT_NO_PSS_READS`), as the floor does not read it. Nor does the
+floor look for new members, or find out whether other threads have switched. *Once warm* is after
+the library has changed its method, if it ever does: see *read by*. *Text* may not use BPF. Other
+tools read less: no PSS, and of the system neither pressure nor file systems. Of a tree of {large}
+processes no program may keep all files open: there the floor reads one CPU clock of each, which
+tells no more than which of them have run.
 
 {paced}
 Each row has its own processes and programs. All contenders take their samples in the same
@@ -257,13 +260,14 @@ class Report:
             f"{scenario.interval_ms / 1000:g} s", cell(us),
             "-" if us is None else f"{paced.share(self.bench, scenario, ours):.3f} %",
             read_by(found.sources) if found else "-",
-            against(ours, floor), against("rtrack default text", floor),
+            against(ours, floor), against("rtrack default without PSS", floor),
+            against("rtrack default text", floor),
             against("libproc2", ours), against("psutil", ours)]
 
     def paced(self) -> str:
         return table(["one sample of", "interval", "µs", "of a core", "read by", "times the floor",
-                      "text, times the floor", "libproc2, times this library",
-                      "psutil, times this library"],
+                      "without PSS, times the floor", "text, times the floor",
+                      "libproc2, times this library", "psutil, times this library"],
                      [self.paced_row(one) for one in paced.FULL])
 
     def row(self, scenario: Scenario, ours: str, against_floor: Sequence[str],

@@ -172,12 +172,13 @@ class Targets:
         for scenario in paced.FULL:
             if scenario.at_most is None:
                 continue
-            got = paced.times(self.bench, scenario, "rtrack default", scenario.floor.name)
+            ours = CONTENDERS[scenario.compared]
+            got = paced.times(self.bench, scenario, ours.name, scenario.floor.name)
             yield Target(f"{scenario.title}, each {scenario.interval_ms} ms: cost, times the floor",
                          f"at most {scenario.at_most:.2f}",
                          ABSENT if got is None else figure(got),
                          got <= scenario.at_most if got is not None else None,
-                         column=CONTENDERS["rtrack default"].what)
+                         column=ours.what)
 
     def shares(self) -> Iterator[Target]:
         for scenario in paced.FULL:

@@ -182,6 +182,18 @@ class Paces(unittest.TestCase):
         got = next(one for one in report.targets.all() if one.what.startswith(self.scenario.title))
         self.assertEqual((got.result, got.verdict), ("1.20", "met"))
 
+    def test_target_of_one_process_is_without_pss(self) -> None:
+        one = next(one for one in paced.FULL if one.size == 1 and one.at_most)
+        bench = Bench(QUICK, lambda *_: None)
+        for name, us in (("rtrack default", 300.0), ("rtrack default without PSS", 110.0),
+                         ("floor default", 100.0)):
+            bench.results[one.key, name] = Measured(cpu_ns=[us * 1e3])
+        report = Report(bench, Commands(), [])
+        self.assertIn(one.compared, [contender.name for contender in one.contenders])
+        self.assertEqual(report.paced_row(one)[5:7], ["3.00", "1.10"])
+        got = next(target for target in report.targets.all() if target.what.startswith(one.title))
+        self.assertEqual((got.result, got.verdict), ("1.10", "met"))
+
     def test_row_of_what_was_not_measured_is_empty(self) -> None:
         report = Report(Bench(QUICK, lambda *_: None), Commands(), [])
         self.assertEqual(set(report.paced_row(self.scenario)[2:]), {"-"})

@@ -6,7 +6,8 @@
  *   gpu     the GPUs of the tree, too
  *   text    may not load a BPF program, so that all figures come from files
  *   default all default options
- *   default-text  likewise, and it may not load a BPF program */
+ *   default-text  likewise, and it may not load a BPF program
+ *   default-no-pss  likewise, and it estimates PSS and reads none */
 #include "driver.h"
 
 #include <errno.h>
@@ -69,6 +70,10 @@ void open_target(const struct target *target)
 		wanted = 0;
 	opts.want = wanted;
 	opts.flags = target->kind == KIND_PID ? RT_OPT_NO_CHILDREN : 0;
+#ifdef RT_OPT_NO_PSS_READS /* since 0.3 */
+	if (strstr(target->variant, "no-pss"))
+		opts.flags |= RT_OPT_NO_PSS_READS;
+#endif
 #ifdef RT_PSS_READ /* since 0.2 */
 	if (strcmp(target->variant, "each") == 0) {
 		opts.pss_share = NO_LIMIT;
