@@ -12,6 +12,7 @@
 #define PAGE_PS 43000u          /* measured; then learned */
 #define PAGE_BYTES 4096u
 #define PAGE_MIN_PS 100u /* of the largest pages */
+#define LOOKS_NS 500u    /* at one member of a large tree, that are not in the cache */
 #define LEARN_FROM_BYTES (4u << 20)
 
 void rti_pss_init(struct rti_pss_budget *budget, uint32_t share, uint32_t hold_us)
@@ -47,6 +48,11 @@ void rti_pss_save(struct rti_pss_budget *budget, uint64_t now_ns)
 uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes)
 {
 	return READ_NS + rss_bytes / PAGE_BYTES * budget->page_ps / 1000;
+}
+
+uint64_t rti_pss_least_part_ns(const struct rti_pss_budget *budget, size_t members)
+{
+	return rti_min(members * LOOKS_NS * 10, rti_pss_saved_max_ns(budget) / 4);
 }
 
 bool rti_pss_is_short(const struct rti_pss_budget *budget, uint64_t cost_ns)

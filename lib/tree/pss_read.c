@@ -203,8 +203,8 @@ struct round {
 };
 
 /* Reads become doubtful together: what one member shares less, another has more of. So all of them
- * are read, or, if that can never be paid for, as many as can be now; the cost is that of the
- * first. Those that are read show what the others share of files and of shared memory. */
+ * are read, or, if that can never be paid for, as many as can be now; the cost is that of the least
+ * part. Those that are read show what the others share of files and of shared memory. */
 static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 {
 	struct round round = { .drift = drift };
@@ -215,7 +215,9 @@ static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 	round.reads_a_part =
 	    !can_have_all || round.cost_ns > rti_pss_saved_max_ns(&tree->pss_budget);
 	if (round.cost_ns > 0 && round.reads_a_part)
-		round.cost_ns = cost_of(tree, find_due(tree, drift, &at));
+		round.cost_ns =
+		    rti_max(cost_of(tree, find_due(tree, drift, &at)),
+		            rti_pss_least_part_ns(&tree->pss_budget, tree->table.count));
 	return round;
 }
 

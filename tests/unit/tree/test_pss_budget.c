@@ -326,6 +326,18 @@ START_TEST(half_of_the_savings_is_not_to_spare)
 }
 END_TEST
 
+START_TEST(least_part_grows_with_the_tree_and_can_be_saved_up)
+{
+	begin_budget(10, 0);
+	ck_assert_uint_lt(rti_pss_least_part_ns(&fix.budget, 10), MS / 10);
+	ck_assert_uint_eq(rti_pss_least_part_ns(&fix.budget, 4000), 20 * MS);
+	ck_assert_uint_eq(rti_pss_least_part_ns(&fix.budget, 20000), SAVINGS_NS / 4);
+	ck_assert_uint_eq(rti_pss_least_part_ns(&fix.budget, 10000000), SAVINGS_NS / 4);
+	/* So that half of the savings may be left beside it. */
+	ck_assert(rti_pss_can_spare(&fix.budget, rti_pss_least_part_ns(&fix.budget, 20000)));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pss_budget");
@@ -342,6 +354,7 @@ int main(void)
 	tcase_add_loop_test(limits, budget_after_the_wait_affords_the_cost, 0, 4);
 	tcase_add_test(limits, clock_that_goes_back_earns_nothing);
 	tcase_add_test(limits, half_of_the_savings_is_not_to_spare);
+	tcase_add_test(limits, least_part_grows_with_the_tree_and_can_be_saved_up);
 	tcase_add_loop_test(costs, prediction_after_reads_matches_their_cost_per_page, 0, 4);
 	tcase_add_loop_test(costs, prediction_after_one_odd_read_has_moved_by_less_than_twice, 0,
 	                    2);
