@@ -583,7 +583,8 @@ struct rt_metrics {
 
 	/** Gauge, RT_HAS_RSS. Sum over the members. Each member counts the pages that it shares.
 	 * `statm`. Of a member that has not run since, what other processes and the kernel have
-	 * changed may be missing for a second; for 4 s in a large tree that BPF programs watch. */
+	 * changed may be missing for a second; in a large tree that BPF programs watch, for 4 s, or
+	 * for a millisecond for each of more than 4000 members. */
 	uint64_t rss_bytes;
 	/** Gauge, RT_HAS_PSS. Sum over the members. Shared pages are divided among their users.
 	 * `smaps_rollup`.

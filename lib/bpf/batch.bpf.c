@@ -257,22 +257,47 @@ static __u64 positive(__s64 count)
 	return count > 0 ? (__u64)count : 0;
 }
 
-/* Set the resident pages as percpu_counter_sum_positive() does, or as
+/* Count the resident pages as percpu_counter_sum_positive() does, or as
  * percpu_counter_read_positive() does if the per-CPU counters cannot be found. */
-static void set_resident_pages(const struct mm_struct *mm, struct rti_batch_row *row)
+static void count_pages(const struct mm_struct *mm, struct pages *out)
 {
 	const struct percpu_counter *file = &mm->rss_stat[MM_FILEPAGES],
 				    *anonymous = &mm->rss_stat[MM_ANONPAGES],
 				    *shared = &mm->rss_stat[MM_SHMEMPAGES];
-	struct pages pages = {
+
+	*out = (struct pages){
 		{ (__u64)file->counters, (__u64)anonymous->counters, (__u64)shared->counters },
 		{ file->count, anonymous->count, shared->count },
 	};
+	bpf_loop(cpus, add_cpu, out, 0);
+}
 
-	bpf_loop(cpus, add_cpu, &pages, 0);
+static void set_resident_pages(const struct mm_struct *mm, struct rti_batch_row *row)
+{
+	struct pages pages;
+
+	count_pages(mm, &pages);
 	row->shmem_pages = positive(pages.count[2]);
 	row->shared_pages = positive(pages.count[0]) + row->shmem_pages;
 	row->rss_pages = row->shared_pages + positive(pages.count[1]);
+}
+
+/* Returns true if a process has exactly so many resident pages. The address space is that of the
+ * leader: a process without a live leader has none here, so that it is read in full. */
+static bool has_resident(const struct task_struct *task, __u64 rss_pages)
+{
+	__u64 mm = (__u64)task->mm;
+	struct pages pages;
+
+	if (rss_pages == RTI_BATCH_ANY_RSS)
+		return true;
+	if (!mm)
+		return rss_pages == 0;
+	count_pages(kernel_object(struct mm_struct, mm), &pages);
+	order_reads();
+	return (__u64)task->mm == mm &&
+	       positive(pages.count[0]) + positive(pages.count[1]) + positive(pages.count[2]) ==
+	           rss_pages;
 }
 
 /* The kernel only updates hiwater_rss when memory is released, so the current RSS may be higher. */
@@ -420,7 +445,7 @@ static long find_task(__u32 i, struct group *group)
 	return 0;
 }
 
-/* Finish a process that has used exactly the CPU time that its request names. */
+/* Finish a process that has used exactly the CPU time that its request names, and has the pages. */
 static long skip_idle(__u32 i, struct group *group)
 {
 	const struct task_struct *task;
@@ -432,7 +457,8 @@ static long skip_idle(__u32 i, struct group *group)
 	if (!group->tasks[i] || !requests[at].idle_ns)
 		return 0;
 	task = kernel_object(struct task_struct, group->tasks[i]);
-	if (!has_used(task, requests[at].idle_ns))
+	if (!has_used(task, requests[at].idle_ns) ||
+	    !has_resident(task, requests[at].idle_rss_pages))
 		return 0;
 	group->tasks[i] = 0;
 	rows[at].error = 0;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RTI_BATCH_PLUGIN 4u /* changes whenever anything below does */
+#define RTI_BATCH_PLUGIN 5u /* changes whenever anything below does */
 
 /* What a request asks for, and what a row has. Values that were not requested are 0 in the row.
  * Values without a bit are in every row. */
@@ -20,7 +20,8 @@
 #define RTI_BATCH_ALL (RTI_BATCH_RSS | RTI_BATCH_PEAK | RTI_BATCH_IO | RTI_BATCH_STATUS)
 
 /* Bits that only a row has. */
-/* The process has used exactly idle_ns: the row has only start_ns and cpu_ns. */
+/* The process has used exactly idle_ns, and has as many pages as idle_rss_pages says: the row has
+ * only start_ns and cpu_ns. */
 #define RTI_BATCH_IDLE (1u << 4)
 #define RTI_BATCH_IGNORES_SIGCHLD (1u << 5)
 #define RTI_BATCH_FORKED (1u << 6) /* it has not executed a program since it was forked */
@@ -30,7 +31,11 @@ struct rti_batch_request {
 	uint32_t want;
 	/* If the process has used exactly this CPU time, skip the rest of the row. 0: never. */
 	uint64_t idle_ns;
+	/* But only if it has so many resident pages, too. RTI_BATCH_ANY_RSS: however many. */
+	uint64_t idle_rss_pages;
 };
+
+#define RTI_BATCH_ANY_RSS UINT64_MAX
 
 /* One process. Invariant: a row is consistent. No thread of the process exited and none of its
  * children was reaped between the reads of its values. */

@@ -2,6 +2,8 @@
 /* The CPU clocks of members: by one batch read, or one system call for each. */
 #include "tree/clock_read.h"
 
+#include "tree/read_facts.h"
+
 #define CACHE_LINE 64
 #define AHEAD 2 /* members, while the kernel reads the clock of one */
 
@@ -58,6 +60,15 @@ static void take_clock(struct rti_tree *tree, struct rti_member *m, const struct
 		rti_read_clock(tree, m);
 }
 
+/* A row shows whether RSS is as it was, and a clock does not. */
+static void take_clock_and_rss(struct rti_tree *tree, struct rti_member *m,
+                               const struct rti_batch_row *row)
+{
+	take_clock(tree, m, row);
+	if (!row)
+		rti_member_look_anew(m);
+}
+
 void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, rti_batch_ask *ask)
 {
 	struct rti_batch_reader *reader = &tree->batch_reader;
@@ -66,17 +77,27 @@ void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, 
 	size_t k = 0;
 
 	for (size_t i = SIZE_MAX; (i = rti_index_set_previous(set, i)) != SIZE_MAX; k++)
-		take_clock(tree, &members[i], has_rows ? rti_batch_reader_row_at(reader, k) : NULL);
+		take_clock_and_rss(tree, &members[i],
+		                   has_rows ? rti_batch_reader_row_at(reader, k) : NULL);
+}
+
+/* Rows have said whether RSS is as it was, and there are none from now on. */
+static void look_anew_at_all(struct rti_tree *tree)
+{
+	for (size_t i = 0; i < tree->table.count; i++)
+		rti_member_look_anew(&tree->table.members[i]);
 }
 
 void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
 {
 	struct rti_member *members = tree->table.members;
 	size_t count = tree->table.count;
-	bool has_rows = false;
+	bool has_rows = false, had_reader = tree->batch_reader.batch != NULL;
 
 	if (tree->ctx->platform->cpu_clock) /* else the pids are not ours */
 		has_rows = rti_batch_reader_read(&tree->batch_reader, members, count, ask, tree);
+	if (had_reader && !has_rows)
+		look_anew_at_all(tree);
 	for (size_t i = 0; i < count; i++) {
 		if (i + AHEAD < count)
 			fetch_hot_part(&members[i + AHEAD]);

@@ -41,7 +41,8 @@ struct rti_former_part {
 	int32_t ppid; /* in the sample before that one */
 };
 
-/* Written by member_read.c. The order numbers are those of rti_tree.events. */
+/* Written by member_read.c, idle_until_ns by read_facts.c, too. The order numbers are those of
+ * rti_tree.events. */
 struct rti_read_part {
 	uint64_t clock_ns;      /* where its CPU clock stood when its account was read */
 	uint64_t idle_until_ns; /* if its clock stands still, nothing is due before; 0: read it */

@@ -37,6 +37,22 @@ struct member_read {
 	bool is_short_of_files;
 };
 
+void rti_begin_reads(struct rti_tree *tree)
+{
+	bool is_due =
+	    tree->watched.is_partial || tree->now_ns - tree->rss_compared_ns >= RTI_WHILE_IDLE_NS;
+
+	tree->compares_rss = is_due && tree->row_request & RTI_BATCH_RSS;
+	if (tree->compares_rss)
+		tree->rss_compared_ns = tree->now_ns;
+}
+
+static uint64_t rss_if_idle(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return tree->compares_rss ? m->values.figures.row.rss_bytes / tree->ctx->platform->page_size
+	                          : RTI_BATCH_ANY_RSS;
+}
+
 /* The name and the SIGCHLD disposition (RTI_BATCH_STATUS) are asked for ten times a second at most,
  * whatever is wanted. */
 void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
@@ -48,6 +64,7 @@ void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_
 		.want = rti_is_supervisor(tree, m) ? tree->row_request_of_supervisor
 		                                   : tree->row_request,
 		.idle_ns = rti_is_idle(tree, m) ? m->read.clock_ns : 0,
+		.idle_rss_pages = rss_if_idle(tree, m),
 	};
 	if (tree->is_final ||
 	    rti_stamp_is_older(&m->values.row_status, tree->now_ns, RTI_SELDOM_NS))
@@ -445,11 +462,6 @@ static void read_by_row(struct member_read *r, const struct rti_read_plan *plan)
 	store_read(r);
 }
 
-void rti_member_look_anew(struct rti_member *m)
-{
-	m->read.idle_until_ns = 0;
-}
-
 void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 {
 	rti_watch_note_exit(tree, m);
@@ -485,6 +497,7 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 
 	if (!m->clock.row && rti_clock_state(m) == RTI_CLOCK_UNCHANGED && rti_is_idle(tree, m)) {
 		m->read.alive_at = rti_next_event(tree);
+		rti_watch_note_idle(tree, m);
 		return;
 	}
 	rti_note_change(tree);

@@ -6,6 +6,9 @@
 
 #include "tree/state.h"
 
+/* Before members are asked for, in each sample. */
+void rti_begin_reads(struct rti_tree *tree);
+
 /* What to ask the batch reader of a member in a sample. arg: a struct rti_tree. */
 void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out);
 
@@ -16,9 +19,6 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m);
 /* The same, whether it seems to have run or not: the clock of a process that is running may lag
  * by a tick, and it may have reaped a child in that time. */
 void rti_force_read_member(struct rti_tree *tree, struct rti_member *m);
-
-/* Have the next sample that looks at a member read all of it that may change while idle. */
-void rti_member_look_anew(struct rti_member *m);
 
 /* Read the account alone of a member that was not read yet. The member may have exited by the next
  * sample, and then the ledger has to know what it had used. */

@@ -110,6 +110,7 @@ static void ask_for_rss(const void *arg, const struct rti_member *m, struct rti_
 		.pid = m->pid,
 		.want = RTI_BATCH_RSS,
 		.idle_ns = is_poll_fresh(tree, m) ? m->polled.clock_ns : 0,
+		.idle_rss_pages = RTI_BATCH_ANY_RSS,
 	};
 }
 

@@ -93,10 +93,22 @@ bool rti_is_idle(const struct rti_tree *tree, const struct rti_member *m)
 	return m->read.account_at && !tree->is_final && tree->now_ns < m->read.idle_until_ns;
 }
 
+void rti_member_look_anew(struct rti_member *m)
+{
+	m->read.idle_until_ns = 0;
+}
+
 static void lower_to(uint64_t *value, uint64_t other)
 {
 	if (*value > other)
 		*value = other;
+}
+
+/* Whether a batch read says that it is as it was: see rti_tree.compares_rss. */
+static bool is_compared(const struct rti_tree *tree, const struct rti_member *m,
+                        const struct rti_pid_collector *collector)
+{
+	return collector->row_request & RTI_BATCH_RSS && (m->clock.row || tree->watched.is_partial);
 }
 
 /* When something is due next of a member that does not run: 0 if something is missing, so that the
@@ -117,8 +129,7 @@ uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member 
 
 		if (provides & domains->seldom && !is_current)
 			lower_to(&until_ns, read->at_ns + RTI_SELDOM_NS);
-		/* With a watch that is due in turn, or when the kernel reclaims memory. */
-		if (provides & domains->while_idle && !tree->watched.is_partial)
+		if (provides & domains->while_idle && !is_compared(tree, m, rti_pid_collectors[i]))
 			lower_to(&until_ns, read->at_ns + RTI_WHILE_IDLE_NS);
 	}
 	if (m->clock.row && m->values.row_status.clock_ns != m->read.clock_ns)

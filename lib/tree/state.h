@@ -180,6 +180,10 @@ struct rti_tree {
 	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */
 	/* a member has exited or was reaped in this sample; cleared by tree.c */
 	bool needs_reconcile;
+	/* The batch read of this sample says whether members that have not run have another RSS
+	 * than before: once a second, and of those that a partial sample has a look at. */
+	bool compares_rss;
+	uint64_t rss_compared_ns;
 
 	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */

@@ -12,7 +12,7 @@ void rti_watch_choice_begin(struct rti_tree *tree)
 void rti_watch_choice_count(struct rti_tree *tree)
 {
 	const struct rti_watched *w = &tree->watched;
-	size_t looked_at = w->watch && w->is_partial ? w->now.count : 0;
+	size_t looked_at = w->watch && w->is_partial ? w->looks : 0;
 
 	tree->watched.choice.looks += rti_subtract_saturated(tree->table.count, looked_at);
 }

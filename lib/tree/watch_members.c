@@ -2,10 +2,23 @@
 /* The members that this sample looks at. */
 #include "tree/watch_members.h"
 
+#include "collect/pid_stat.h"
+
 void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m)
 {
 	if (tree->watched.is_partial)
 		rti_index_set_add(&tree->watched.now, (size_t)(m - tree->table.members));
+}
+
+bool rti_watch_is_due_next(const struct rti_member *m)
+{
+	return m->read.idle_until_ns != UINT64_MAX || rti_pid_stat_is_zombie(&m->stat);
+}
+
+void rti_watch_note_idle(struct rti_tree *tree, const struct rti_member *m)
+{
+	if (tree->watched.is_partial && !rti_watch_is_due_next(m))
+		rti_index_set_remove(&tree->watched.now, (size_t)(m - tree->table.members));
 }
 
 bool rti_watch_up(const struct rti_tree *tree, size_t *i)

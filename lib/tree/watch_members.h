@@ -21,6 +21,13 @@ size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i);
 /* Before the members that have exited are removed. */
 void rti_watch_remove_exited(struct rti_tree *tree);
 
+/* A look at a member has shown it as it was: this sample has nothing more to do with it. */
+void rti_watch_note_idle(struct rti_tree *tree, const struct rti_member *m);
+
+/* Whether something of it is due in the next sample though it does not run: a figure was put off or
+ * is missing, or it waits for its parent. */
+bool rti_watch_is_due_next(const struct rti_member *m);
+
 /* A member has exited: sums cannot be moved by differences. */
 void rti_watch_note_exit(struct rti_tree *tree, const struct rti_member *m);
 

@@ -31,10 +31,6 @@ enum rti_watch_stage {
 
 #define RTI_REBORN_MAX 256 /* in one sample */
 
-/* Each member is looked at this often though it has not run: its RSS may have changed. Costs 0.6 us
- * a member. */
-#define RTI_WATCH_TURN_NS UINT64_C(4000000000)
-
 /* Written by watched.c only, but for what watch_members.c does with the sets, turn_next and
  * must_sum_all. */
 struct rti_watched {

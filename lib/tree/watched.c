@@ -10,13 +10,19 @@
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/new_members.h"
+#include "tree/read_facts.h"
 #include "tree/read_policy.h"
 #include "tree/watch_choice.h"
 #include "tree/watch_members.h"
+#include "util/min_max.h"
 
 #define TRIES_MAX 16
 /* All threads of the system are searched this often for one that a hook has missed. */
 #define CHECK_NS UINT64_C(16000000000)
+/* Each member is looked at this often though it has not run: its RSS may have changed. But there is
+ * one such look in so much time at most: it takes 0.3 to 1 us. E.g.: 20,000 members take 20 s. */
+#define TURN_NS UINT64_C(4000000000)
+#define LOOK_NS UINT64_C(1000000)
 
 static bool is_watched(const struct rti_watched *w)
 {
@@ -261,19 +267,18 @@ static void take_reborn(struct rti_tree *tree)
 	}
 }
 
-static void look_anew(struct rti_tree *tree, size_t index)
-{
-	rti_member_look_anew(&tree->table.members[index]);
-	rti_index_set_add(&tree->watched.now, index);
-}
-
 static void look_at_next(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
 
 	if (w->turn_next >= tree->table.count)
 		w->turn_next = 0;
-	look_anew(tree, w->turn_next++);
+	rti_index_set_add(&w->now, w->turn_next++);
+}
+
+uint64_t rti_watched_turn_ns(size_t members)
+{
+	return rti_max(TURN_NS / (members + 1) + 1, LOOK_NS);
 }
 
 /* RSS changes without a run: the kernel reclaims pages. Then all members are looked at, each second
@@ -282,7 +287,7 @@ static void look_at_next(struct rti_tree *tree)
 static void add_turns(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	uint64_t each_ns = RTI_WATCH_TURN_NS / (tree->table.count + 1) + 1,
+	uint64_t each_ns = rti_watched_turn_ns(tree->table.count),
 		 turns = (tree->now_ns - w->turned_ns) / each_ns;
 	struct rti_watch_counts counts;
 
@@ -334,6 +339,7 @@ void rti_watched_discover(struct rti_tree *tree)
 	rti_index_set_clear(&w->next);
 	add_unknown(tree);
 	add_turns(tree);
+	w->looks = w->now.count;
 	rti_read_clocks_of(tree, &w->now, rti_ask_for_sample);
 }
 
@@ -346,13 +352,6 @@ void rti_watched_look_again(struct rti_tree *tree)
 	for (size_t i = 0; i < tree->table.count; i++)
 		rti_index_set_add(&w->now, i);
 	settle_again(w);
-}
-
-/* Something of it is due though it does not run: a figure was put off or is missing, or it waits
- * for its parent. */
-static bool is_due_next(const struct rti_member *m)
-{
-	return m->read.idle_until_ns != UINT64_MAX || rti_pid_stat_is_zombie(&m->stat);
 }
 
 /* All members have been looked at. */
@@ -382,7 +381,7 @@ static void plan_next(struct rti_tree *tree, size_t i)
 	struct rti_watched *w = &tree->watched;
 	const struct rti_member *m = &tree->table.members[i];
 
-	if (is_due_next(m))
+	if (rti_watch_is_due_next(m))
 		rti_index_set_add(&w->next, i);
 	if (is_unsettled(m))
 		rti_index_set_add(&w->unsettled, i);
@@ -403,7 +402,8 @@ void rti_watched_end(struct rti_tree *tree)
 		note_full(tree);
 	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;)
 		plan_next(tree, i);
-	w->looks = w->now.count;
+	if (!w->is_partial)
+		w->looks = w->now.count;
 	rti_index_set_clear(&w->now);
 }
 

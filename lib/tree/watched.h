@@ -9,8 +9,13 @@
 #define RTI_WATCHED_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct rti_tree;
+
+/* How long members wait for one look in turn, in a tree of so many. Pure. */
+uint64_t rti_watched_turn_ns(size_t members);
 
 /* A sample begins. Returns whether it is a partial one. */
 bool rti_watched_begin(struct rti_tree *tree);

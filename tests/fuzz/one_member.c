@@ -45,7 +45,9 @@ void one_member_row(const struct one_member *m, const struct rti_batch_request *
 		row->error = -ESRCH;
 		return;
 	}
-	if (request->idle_ns == m->cpu_ns && request->idle_ns) {
+	if (request->idle_ns == m->cpu_ns && request->idle_ns &&
+	    (request->idle_rss_pages == RTI_BATCH_ANY_RSS ||
+	     request->idle_rss_pages == m->rss_pages)) {
 		row->has = RTI_BATCH_IDLE;
 		return;
 	}

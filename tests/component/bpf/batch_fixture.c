@@ -141,10 +141,12 @@ void batch_end_child(struct child *child)
 	child_end(child);
 }
 
-void batch_request_unless_idle(int32_t pid, uint64_t cpu_ns, struct rti_batch_row *row)
+void batch_request_unless_idle(int32_t pid, uint64_t cpu_ns, uint64_t rss_pages,
+                               struct rti_batch_row *row)
 {
 	batch_send_request(
-	    &(struct rti_batch_request){ .pid = pid, .want = RTI_BATCH_ALL, .idle_ns = cpu_ns },
+	    &(struct rti_batch_request){
+		.pid = pid, .want = RTI_BATCH_ALL, .idle_ns = cpu_ns, .idle_rss_pages = rss_pages },
 	    row);
 	ck_assert_int_eq(row->error, 0);
 }

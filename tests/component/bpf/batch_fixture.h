@@ -59,8 +59,9 @@ void batch_send_request(const struct rti_batch_request *request, struct rti_batc
 void batch_read_row(int32_t pid, struct rti_batch_row *row);
 
 /* Read all fields of one row, but only the marker if the process has used as much CPU time as
- * this. */
-void batch_request_unless_idle(int32_t pid, uint64_t cpu_ns, struct rti_batch_row *row);
+ * this, and has so many resident pages; RTI_BATCH_ANY_RSS: however many. */
+void batch_request_unless_idle(int32_t pid, uint64_t cpu_ns, uint64_t rss_pages,
+                               struct rti_batch_row *row);
 
 /* Read a row and a text of the same moment: the text is the same before and after the row. */
 void batch_read_row_and_text(int32_t pid, struct rti_batch_row *row, struct batch_text *text);

@@ -69,7 +69,7 @@ START_TEST(row_of_reused_pid_has_another_start)
 	ck_assert_uint_gt(second.start_ns, first.start_ns);
 	ck_assert_uint_eq(second.start_ns / batch_fix.platform.tick_ns, text.stat.starttime);
 
-	batch_request_unless_idle(again, second.cpu_ns, &first);
+	batch_request_unless_idle(again, second.cpu_ns, RTI_BATCH_ANY_RSS, &first);
 	ck_assert_uint_eq(first.has, RTI_BATCH_IDLE);
 	ck_assert_uint_eq(first.start_ns, second.start_ns);
 

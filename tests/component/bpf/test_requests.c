@@ -75,13 +75,20 @@ static void check_skipped(int32_t pid)
 	struct rti_batch_row full, row;
 
 	batch_read_row(pid, &full);
-	batch_request_unless_idle(pid, full.cpu_ns, &row);
-	ck_assert_uint_eq(row.has, RTI_BATCH_IDLE);
-	ck_assert_uint_eq(row.cpu_ns, full.cpu_ns);
-	ck_assert_uint_eq(row.start_ns, full.start_ns);
-	ck_assert_uint_eq(row.minflt, 0x5a5a5a5a5a5a5a5a); /* untouched */
+	for (int i = 0; i < 2; i++) {
+		batch_request_unless_idle(pid, full.cpu_ns, i ? full.rss_pages : RTI_BATCH_ANY_RSS,
+		                          &row);
+		ck_assert_uint_eq(row.has, RTI_BATCH_IDLE);
+		ck_assert_uint_eq(row.cpu_ns, full.cpu_ns);
+		ck_assert_uint_eq(row.start_ns, full.start_ns);
+		ck_assert_uint_eq(row.minflt, 0x5a5a5a5a5a5a5a5a); /* untouched */
+	}
 	for (int i = -1; i <= 1; i += 2) {
-		batch_request_unless_idle(pid, full.cpu_ns + (uint64_t)i, &row);
+		batch_request_unless_idle(pid, full.cpu_ns + (uint64_t)i, RTI_BATCH_ANY_RSS, &row);
+		ck_assert_mem_eq(&row, &full, sizeof(row));
+	}
+	for (int i = full.rss_pages ? -1 : 1; i <= 1; i += 2) {
+		batch_request_unless_idle(pid, full.cpu_ns, full.rss_pages + (uint64_t)i, &row);
 		ck_assert_mem_eq(&row, &full, sizeof(row));
 	}
 }
@@ -103,6 +110,43 @@ START_TEST(row_of_idle_process_is_skipped)
 	batch_stop_process(child.pid);
 	check_skipped(child.pid);
 	batch_end_child(&child);
+}
+END_TEST
+
+static void map_file(void *arg)
+{
+	const char *bytes = mmap(NULL, MIB, PROT_READ, MAP_SHARED, *(const int *)arg, 0);
+	long sum = 0;
+
+	for (int i = 0; i < MIB; i += 4096)
+		sum += bytes[i];
+	if (sum != 0)
+		_exit(1);
+}
+
+/* Its file is cut, so the pages are gone. */
+START_TEST(row_of_process_that_loses_pages_without_a_run_is_not_skipped)
+{
+	struct rti_batch_row full, row;
+	struct child child;
+	FILE *file = tmpfile();
+	int fd = fileno(file);
+
+	ck_assert_int_eq(ftruncate(fd, MIB), 0);
+	child_start(&child, map_file, &fd);
+	wait_until_blocked(child.pid, child.pid);
+	batch_read_row(child.pid, &full);
+	ck_assert_int_eq(ftruncate(fd, 0), 0);
+
+	batch_request_unless_idle(child.pid, full.cpu_ns, full.rss_pages, &row);
+
+	ck_assert_uint_eq(row.has & RTI_BATCH_IDLE, 0);
+	ck_assert_uint_eq(row.cpu_ns, full.cpu_ns);
+	ck_assert_uint_eq(row.rss_pages, full.rss_pages - MIB / batch_fix.platform.page_size);
+	batch_request_unless_idle(child.pid, full.cpu_ns, row.rss_pages, &row);
+	ck_assert_uint_eq(row.has, RTI_BATCH_IDLE);
+	batch_end_child(&child);
+	fclose(file);
 }
 END_TEST
 
@@ -159,7 +203,7 @@ START_TEST(row_of_process_that_ran_briefly_is_not_skipped)
 		 * of a short run. */
 		if (read_run_ns(child.pid, tid) == run_ns)
 			continue;
-		batch_request_unless_idle(child.pid, last.cpu_ns, &row);
+		batch_request_unless_idle(child.pid, last.cpu_ns, RTI_BATCH_ANY_RSS, &row);
 		ck_assert_uint_eq(row.has & RTI_BATCH_IDLE, 0);
 		ck_assert_uint_gt(row.cpu_ns, last.cpu_ns);
 		ck_assert_uint_gt(row.voluntary_switches, last.voluntary_switches);
@@ -240,6 +284,7 @@ int main(void)
 	tests = suite_case(suite, "requests");
 	tcase_add_checked_fixture(tests, batch_set_up, batch_tear_down);
 	tcase_add_test(tests, row_of_idle_process_is_skipped);
+	tcase_add_test(tests, row_of_process_that_loses_pages_without_a_run_is_not_skipped);
 	tcase_add_test(tests, row_of_process_that_ran_briefly_is_not_skipped);
 	tcase_add_test(tests, row_has_the_requested_fields_only);
 	return suite_run(suite);

@@ -416,7 +416,8 @@ START_TEST(thread_that_exits_during_the_read_is_counted_once)
 	child_start(&child, start_changing_threads, NULL);
 	for (int i = 0; i < 200000; i++) {
 		batch_send_request(&(struct rti_batch_request){ child.pid, RTI_BATCH_ALL,
-		                                                i % 2 ? last.cpu_ns : 0 },
+		                                                i % 2 ? last.cpu_ns : 0,
+		                                                RTI_BATCH_ANY_RSS },
 		                   &row);
 		if (row.error == -EAGAIN || row.has == RTI_BATCH_IDLE)
 			continue;

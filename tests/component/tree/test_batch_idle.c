@@ -3,13 +3,16 @@
  * skipped: its row has only a marker, and its figures stay as they were. */
 #include "batch_tree_fixture.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "tree_inside.h"
 
 START_TEST(rows_of_idle_members_are_skipped_and_figures_equal_text)
 {
 	struct rt_metrics before = stop_and_batch_read(), m, text;
 
-	ck_assert_uint_eq(count_idle_rows(fix.tracker), 0); /* RSS of all members was due */
+	ck_assert_uint_eq(count_idle_rows(fix.tracker), TREE); /* RSS was due, and the same */
 
 	for (int i = 0; i < 3; i++) {
 		m = take_sample_after(SOON);
@@ -75,9 +78,41 @@ START_TEST(rss_of_idle_member_is_read_each_second)
 	ck_assert_uint_eq(get_member_rss(fix.tracker, pid), 1);
 
 	m = take_sample_after(SECOND);
-	ck_assert_uint_eq(count_idle_rows(fix.tracker), 0);
+	ck_assert_uint_eq(count_idle_rows(fix.tracker), TREE - 1); /* the others have the same */
 	ck_assert_uint_eq(get_member_rss(fix.tracker, pid), rss_bytes);
 	check_equal(&m, &before);
+}
+END_TEST
+
+static int read_rss_in_fork(int32_t pid)
+{
+	struct rt_metrics m;
+
+	for (int i = 0; i < 2; i++) {
+		fix.now_ns += SECOND;
+		if (rt_sample(fix.tracker, &m, sizeof(m)) != 0)
+			return 1;
+	}
+	return get_member_rss(fix.tracker, pid) > 1 ? 0 : 2;
+}
+
+/* The reader is the parent's. From then on no row says whether RSS is the same. */
+START_TEST(rss_of_idle_member_is_read_each_second_without_the_reader)
+{
+	int32_t pid = get_pid(3);
+	int status;
+	pid_t fork_pid;
+
+	stop_and_batch_read();
+	take_sample_after(SECOND);
+	fork_pid = fork();
+	if (fork_pid == 0) {
+		take_sample_after(SOON);
+		set_member_rss(fix.tracker, pid, 1);
+		_exit(read_rss_in_fork(pid));
+	}
+	ck_assert_int_eq(waitpid(fork_pid, &status, 0), fork_pid);
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -144,6 +179,7 @@ int main(void)
 	tcase_add_test(tcase, row_of_member_that_ran_briefly_is_not_skipped);
 	tcase_add_test(tcase, rows_of_a_final_sample_are_not_skipped);
 	tcase_add_test(tcase, rss_of_idle_member_is_read_each_second);
+	tcase_add_test(tcase, rss_of_idle_member_is_read_each_second_without_the_reader);
 	tcase_add_test(tcase, peak_poll_reads_rss_of_idle_member_each_second);
 	tcase_add_test(tcase, ignored_sigchld_of_idle_member_is_reported_when_due);
 	return suite_run(suite);
