@@ -88,7 +88,7 @@ static void look_anew_at_all(struct rti_tree *tree)
 		rti_member_look_anew(&tree->table.members[i]);
 }
 
-void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
+static void read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
 {
 	struct rti_member *members = tree->table.members;
 	size_t count = tree->table.count;
@@ -104,4 +104,22 @@ void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
 		take_clock(tree, &members[i],
 		           has_rows ? rti_batch_reader_row(&tree->batch_reader, count, i) : NULL);
 	}
+}
+
+static bool may_be_watched(const struct rti_tree *tree)
+{
+	const struct rti_watched *w = &tree->watched;
+
+	return !w->watch && !w->is_unavailable && tree->table.count >= w->choice.members_min;
+}
+
+void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
+{
+	const struct rti_platform *platform = tree->ctx->platform;
+	bool is_measured = may_be_watched(tree);
+	uint64_t before_ns = is_measured ? platform->thread_cpu_ns() : 0;
+
+	read_clocks(tree, ask);
+	if (is_measured)
+		tree->clocks_ns = platform->thread_cpu_ns() - before_ns;
 }

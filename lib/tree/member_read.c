@@ -503,6 +503,8 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 	rti_note_change(tree);
 	r.wanted = rti_wanted_of(tree, m);
 	facts = rti_gather_read_facts(tree, m, r.wanted);
+	if (facts.clock != RTI_CLOCK_UNCHANGED)
+		rti_watch_note_run(tree);
 	plan = rti_plan_read(&facts);
 	rti_trace_read(m->pid, &facts, &plan, m->clock.row != NULL);
 	if (m->clock.row)

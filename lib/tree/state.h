@@ -185,6 +185,10 @@ struct rti_tree {
 	bool compares_rss;
 	uint64_t rss_compared_ns;
 
+	/* Written by clock_read.c: the CPU time that the last look at the clocks of all members
+	 * took, if that may decide whether the tree is watched. */
+	uint64_t clocks_ns;
+
 	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */
 	bool has_threads;             /* some member had more than one */

@@ -2,61 +2,64 @@
 /* Whether it pays to have the kernel watch a tree. */
 #include "tree/watch_choice.h"
 
-#include "tree/state.h"
+#include "util/min_max.h"
 
-void rti_watch_choice_begin(struct rti_tree *tree)
+/* A loop without a pause has all in the cache. The samples after it may be slower ones. */
+#define LOOK_MIN_NS 200
+
+void rti_watch_choice_begin(struct rti_watch_choice *choice, uint64_t switches)
 {
-	tree->watched.choice.looks = tree->watched.choice.switches = 0;
+	choice->looks = choice->looks_ns = 0;
+	choice->switches = switches;
 }
 
-void rti_watch_choice_count(struct rti_tree *tree)
+void rti_watch_choice_count(struct rti_watch_choice *choice, size_t members, size_t ran,
+                            uint64_t cpu_ns)
 {
-	const struct rti_watched *w = &tree->watched;
-	size_t looked_at = w->watch && w->is_partial ? w->looks : 0;
+	size_t looks = members > ran ? members - ran : 0;
 
-	tree->watched.choice.looks += rti_subtract_saturated(tree->table.count, looked_at);
+	choice->looks += looks;
+	choice->looks_ns += looks ? cpu_ns / members * looks : 0;
 }
 
-/* Of the system since it was started; 0: not known. */
-static uint64_t read_switches(struct rti_tree *tree)
+void rti_watch_choice_count_saved(struct rti_watch_choice *choice, size_t looks)
 {
-	const struct rti_context *ctx = tree->ctx;
-	struct rti_stat stat;
-
-	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SEQ_FILE, &tree->watched.stat,
-	                           ctx->buf) < 0 ||
-	    rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, NULL, NULL) < 0 || !stat.has_procs)
-		return 0;
-	return stat.context_switches;
+	choice->looks += looks;
+	choice->looks_ns += looks * choice->look_ns;
 }
 
-bool rti_watch_choice_opens(struct rti_tree *tree)
+bool rti_watch_choice_is_due(const struct rti_watch_choice *choice, size_t members)
 {
-	struct rti_watch_choice *choice = &tree->watched.choice;
-	uint64_t before = choice->switches, looks = choice->looks;
-
-	if (tree->table.count < choice->members_min || looks < choice->looks_min)
-		return false;
-	choice->switches = read_switches(tree);
-	choice->looks = 0;
-	if (!before || choice->switches < before)
-		return false;
-	return 2 * looks >= choice->cost_of_switch * (choice->switches - before);
+	return members >= choice->members_min && choice->looks >= choice->looks_min;
 }
 
-bool rti_watch_choice_closes(struct rti_tree *tree)
+/* Begin to count anew. Returns what the looks have cost. */
+static uint64_t decide(struct rti_watch_choice *choice, uint64_t switches)
 {
-	struct rti_watch_choice *choice = &tree->watched.choice;
-	uint64_t looks = choice->looks, switches;
-	struct rti_watch_counts counts;
+	uint64_t looks_ns = choice->looks_ns;
 
-	if (tree->table.count < choice->members_min / 2)
+	if (choice->looks)
+		choice->look_ns = rti_max(looks_ns / choice->looks, LOOK_MIN_NS);
+	choice->looks = choice->looks_ns = 0;
+	choice->switches = switches;
+	return looks_ns;
+}
+
+bool rti_watch_choice_opens(struct rti_watch_choice *choice, uint64_t switches)
+{
+	uint64_t before = choice->switches, looks_ns = decide(choice, switches);
+
+	return before && switches >= before &&
+	       2 * looks_ns >= choice->switch_ns * (switches - before);
+}
+
+bool rti_watch_choice_closes(struct rti_watch_choice *choice, size_t members, uint64_t switches)
+{
+	uint64_t passed = switches - choice->switches;
+
+	if (members < choice->members_min / 2)
 		return true;
-	rti_watch_count(tree->watched.watch, &counts);
-	switches = counts.switches - choice->switches;
-	if (looks + switches < choice->looks_min)
+	if (choice->looks + passed < choice->looks_min)
 		return false;
-	choice->switches = counts.switches;
-	choice->looks = 0;
-	return 8 * looks < choice->cost_of_switch * switches;
+	return 8 * decide(choice, switches) < choice->switch_ns * passed;
 }

@@ -79,6 +79,11 @@ void rti_watch_remove_exited(struct rti_tree *tree)
 	}
 }
 
+void rti_watch_note_run(struct rti_tree *tree)
+{
+	tree->watched.ran++;
+}
+
 void rti_watch_note_exit(struct rti_tree *tree, const struct rti_member *m)
 {
 	rti_watch_touch(tree, m);

@@ -28,6 +28,9 @@ void rti_watch_note_idle(struct rti_tree *tree, const struct rti_member *m);
  * is missing, or it waits for its parent. */
 bool rti_watch_is_due_next(const struct rti_member *m);
 
+/* A member has run since the last sample, or its clock is not known. */
+void rti_watch_note_run(struct rti_tree *tree);
+
 /* A member has exited: sums cannot be moved by differences. */
 void rti_watch_note_exit(struct rti_tree *tree, const struct rti_member *m);
 

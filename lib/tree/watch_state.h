@@ -5,23 +5,8 @@
 
 #include "bpf/tree_watch.h"
 #include "os/procfs.h"
+#include "tree/watch_choice.h"
 #include "util/index_set.h"
-
-/* Written by watch_choice.c only; tests set the limits. */
-struct rti_watch_choice {
-	size_t members_min; /* a smaller tree is not watched */
-	uint64_t looks_min; /* a decision is made after so many */
-	/* In looks at a member that does not run, which cost 0.2 us by the BPF reader. */
-	uint64_t cost_of_switch;
-	/* Since the last decision: looks that the watch saves or would save, and switches by
-	 * then; 0: not known. */
-	uint64_t looks, switches;
-};
-
-#define RTI_WATCH_CHOICE_INIT                                                                      \
-	{                                                                                          \
-		.members_min = 256, .looks_min = 32768, .cost_of_switch = 1                        \
-	}
 
 enum rti_watch_stage {
 	RTI_WATCH_NONE,
@@ -31,8 +16,8 @@ enum rti_watch_stage {
 
 #define RTI_REBORN_MAX 256 /* in one sample */
 
-/* Written by watched.c only, but for what watch_members.c does with the sets, turn_next and
- * must_sum_all. */
+/* Written by watched.c only, but for what watch_members.c does with the sets, turn_next,
+ * must_sum_all and ran. */
 struct rti_watched {
 	struct rti_tree_watch *watch; /* NULL while there is none */
 	bool is_unavailable;          /* it was tried, and cannot be had */
@@ -44,6 +29,7 @@ struct rti_watched {
 	 * sums with values of one sample alone, such as what they have reaped since the last. */
 	struct rti_index_set now, next, unsettled;
 	size_t looks;                     /* of the last sample */
+	size_t ran;                       /* members that a full sample has found to have run */
 	struct rti_watch_change *changes; /* scratch */
 	size_t known;                     /* members at the end of the last sample */
 	/* Pids of members that the kernel has given to other processes of the tree. */
@@ -54,7 +40,7 @@ struct rti_watched {
 	uint64_t turned_ns;  /* until when members were looked at in turn */
 	size_t turn_next;
 	uint64_t reclaims, refreshed_ns, unmarked;
-	struct rti_watch_choice choice; /* written by watch_choice.c, as is stat */
+	struct rti_watch_choice choice; /* written by watch_choice.c */
 	struct rti_file stat;           /* of the system */
 };
 

@@ -12,7 +12,6 @@
 #include "tree/new_members.h"
 #include "tree/read_facts.h"
 #include "tree/read_policy.h"
-#include "tree/watch_choice.h"
 #include "tree/watch_members.h"
 #include "util/min_max.h"
 
@@ -44,7 +43,7 @@ static void stop(struct rti_tree *tree)
 	w->watch = NULL;
 	w->stage = RTI_WATCH_NONE;
 	w->is_partial = false;
-	rti_watch_choice_begin(tree);
+	rti_watch_choice_begin(&w->choice, 0);
 	look_at_all_anew(tree);
 }
 
@@ -66,6 +65,19 @@ static int reserve(struct rti_watched *w, size_t count)
 	return err == 0 && w->changes ? 0 : -ENOMEM;
 }
 
+/* Of the system since it was started; 0: not known. */
+static uint64_t read_switches(struct rti_tree *tree)
+{
+	const struct rti_context *ctx = tree->ctx;
+	struct rti_stat stat;
+
+	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SEQ_FILE, &tree->watched.stat,
+	                           ctx->buf) < 0 ||
+	    rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, NULL, NULL) < 0 || !stat.has_procs)
+		return 0;
+	return stat.context_switches;
+}
+
 /* What runs is read by the BPF reader, so that comes first where there is one. */
 static void try_to_open(struct rti_tree *tree)
 {
@@ -73,10 +85,10 @@ static void try_to_open(struct rti_tree *tree)
 	struct rti_watched *w = &tree->watched;
 
 	if (w->is_unavailable || (!reader->batch && !reader->is_unavailable) ||
-	    !rti_watch_choice_opens(tree))
+	    !rti_watch_choice_is_due(&w->choice, tree->table.count) ||
+	    !rti_watch_choice_opens(&w->choice, read_switches(tree)))
 		return;
 	w->is_unavailable = rti_watch_open(&w->watch) < 0;
-	rti_watch_choice_begin(tree);
 	if (w->watch)
 		settle_again(w);
 }
@@ -188,6 +200,7 @@ static void begin_partial_samples(struct rti_tree *tree)
 	w->turned_ns = w->refreshed_ns = tree->now_ns;
 	w->unmarked = counts.unmarked;
 	w->reclaims = counts.reclaims;
+	rti_watch_choice_begin(&w->choice, counts.switches);
 	look_at_all_anew(tree);
 }
 
@@ -237,6 +250,18 @@ static bool may_be_partial(struct rti_tree *tree)
 	       reserve(w, tree->table.capacity) == 0;
 }
 
+/* It saves nothing until it has settled. */
+static bool is_to_end(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	struct rti_watch_counts counts;
+
+	if (w->stage != RTI_WATCH_SETTLED)
+		return false;
+	rti_watch_count(w->watch, &counts);
+	return rti_watch_choice_closes(&w->choice, tree->table.count, counts.switches);
+}
+
 bool rti_watched_begin(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
@@ -245,7 +270,7 @@ bool rti_watched_begin(struct rti_tree *tree)
 	w->must_sum_all = false;
 	if (tree->list || !tree->discovery.is_followed || !tree->ctx->platform->cpu_clock)
 		return false;
-	if (is_watched(w) && rti_watch_choice_closes(tree))
+	if (is_watched(w) && is_to_end(tree))
 		stop(tree);
 	else if (!is_watched(w))
 		try_to_open(tree);
@@ -389,13 +414,26 @@ static void plan_next(struct rti_tree *tree, size_t i)
 		rti_index_set_remove(&w->unsettled, i);
 }
 
+/* A watch that has yet to settle saves nothing. */
+static void count_looks(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	size_t count = tree->table.count;
+
+	if (w->is_partial)
+		rti_watch_choice_count_saved(&w->choice, rti_subtract_saturated(count, w->looks));
+	else if (!w->watch)
+		rti_watch_choice_count(&w->choice, count, w->ran, tree->clocks_ns);
+	w->ran = 0;
+}
+
 void rti_watched_end(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
 
+	count_looks(tree);
 	w->taken_ns = tree->now_ns;
 	w->known = tree->table.count;
-	rti_watch_choice_count(tree);
 	if (w->stage == RTI_WATCH_NONE)
 		return;
 	if (!w->is_partial)

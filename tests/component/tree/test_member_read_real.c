@@ -237,6 +237,31 @@ START_TEST(unrelated_process_with_pid_of_a_member_is_not_read)
 }
 END_TEST
 
+/* A watch saves no look at a member that runs between all samples. */
+START_TEST(looks_to_save_are_those_at_members_that_have_not_run)
+{
+	uint64_t before;
+
+	family_start(&fix.family, 6);
+	family_stop(&fix.family);
+	fix.tracker = track_family(1024);
+	take_sample_after(SECOND);
+	before = count_looks_to_save(fix.tracker);
+
+	take_sample_after(SECOND);
+
+	ck_assert_uint_eq(count_looks_to_save(fix.tracker), before + 6);
+
+	for (size_t i = 2; i < 4; i++) {
+		kill_process(fix.family.member[i].pid, SIGCONT);
+		family_tell(&fix.family, i, FAMILY_RUN, 1);
+	}
+	take_sample_after(SECOND);
+	ck_assert_uint_eq(count_looks_to_save(fix.tracker), before + 6 + 4);
+	family_continue(&fix.family);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("member read of real processes");
@@ -246,6 +271,7 @@ int main(void)
 	tcase_add_loop_test(tcase, busy_tree_has_the_figures_of_a_full_read, 0, 3);
 	tcase_add_test(tcase, tree_with_exits_and_forks_has_the_figures_of_a_full_read);
 	tcase_add_test(tcase, member_that_ignores_sigchld_is_reported);
+	tcase_add_test(tcase, looks_to_save_are_those_at_members_that_have_not_run);
 	tcase_add_loop_test(tcase, unrelated_process_with_pid_of_a_member_is_not_read, 0, 2);
 	return suite_run(suite);
 }

@@ -310,6 +310,11 @@ size_t count_looks(const struct rt_tracker *tracker)
 	return tracker->tree->watched.looks;
 }
 
+uint64_t count_looks_to_save(const struct rt_tracker *tracker)
+{
+	return tracker->tree->watched.choice.looks;
+}
+
 void sum_all_members(struct rt_tracker *tracker)
 {
 	tracker->tree->sums.have_shares = false;

@@ -138,6 +138,9 @@ void forbid_watch(struct rt_tracker *tracker);
 bool was_partial_sample(const struct rt_tracker *tracker);
 size_t count_looks(const struct rt_tracker *tracker);
 
+/* Returns how many looks at members that have not run a watch would have saved so far. */
+uint64_t count_looks_to_save(const struct rt_tracker *tracker);
+
 /* Have the next sample sum up all members, and not what has changed. */
 void sum_all_members(struct rt_tracker *tracker);
 
