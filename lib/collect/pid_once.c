@@ -312,7 +312,7 @@ int rti_pid_once_read(const struct rti_context *ctx, int32_t pid, uint64_t want,
 	err = open_anchor(&once);
 	if (err == 0)
 		err = read_files(&once);
-	if (err == 0)
+	if (once.shortage < 0) /* what is missing for that does not show that the process is gone */
 		err = once.shortage;
 	if (err == 0)
 		err = check_identity(&once);
