@@ -10,6 +10,7 @@
 #include "tree/gpu_files.h"
 #include "tree/gpu_nvml.h"
 #include "tree/gpu_rows.h"
+#include "tree/gpu_unknown.h"
 #include "tree/obstacles.h"
 
 static const struct rti_nvml_setup default_setup = { RTI_NVML_NAME, UINT64_C(1000000000),
@@ -72,8 +73,7 @@ static void note_members(struct rti_tree *tree)
 		const struct rti_gpu_member *known = &gpu->files.member[i];
 		int err = known->has_unreported ? -EOPNOTSUPP : known->err;
 
-		rti_gpu_note_unknown(tree, RTI_GPU_TIME, err, known->pid);
-		rti_gpu_note_unknown(tree, RTI_GPU_HELD, err, known->pid);
+		rti_gpu_note_all_unknown(tree, err, known->pid);
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "tree/gpu_files.h"
 #include "tree/gpu_rows.h"
+#include "tree/gpu_unknown.h"
 #include "util/array.h"
 
 /* What a look at the descriptors of one member has come to. */
@@ -15,30 +16,6 @@ enum outcome {
 	CHANGED, /* they are others than were listed */
 	ENDED    /* the process is gone */
 };
-
-/* Each member counts once, on however many devices its figure is missing. */
-void rti_gpu_note_unknown(struct rti_tree *tree, enum rti_gpu_domain domain, int err, int32_t pid)
-{
-	struct rti_gpu_unknown *unknown = &tree->gpu->unknown[domain];
-	struct rti_member *m = rti_member_find(&tree->table, pid);
-
-	if (err == 0)
-		return;
-	if (unknown->err == 0) {
-		unknown->err = err;
-		unknown->pid = pid;
-	}
-	if (!m || m->gpu.unknown_at[domain] == tree->table.samples)
-		return;
-	m->gpu.unknown_at[domain] = tree->table.samples;
-	unknown->members++;
-}
-
-static void note_all_unknown(struct rti_tree *tree, int err, int32_t pid)
-{
-	rti_gpu_note_unknown(tree, RTI_GPU_TIME, err, pid);
-	rti_gpu_note_unknown(tree, RTI_GPU_HELD, err, pid);
-}
 
 /* --- Reading --- */
 
@@ -82,10 +59,10 @@ static enum outcome judge(struct rti_tree *tree, const struct rti_gpu_member *kn
 		if (!is_fresh)
 			return CHANGED;
 		if (!known->has_nvidia)
-			note_all_unknown(tree, -EOPNOTSUPP, known->pid);
+			rti_gpu_note_all_unknown(tree, -EOPNOTSUPP, known->pid);
 		return READ;
 	default:
-		note_all_unknown(tree, err, known->pid);
+		rti_gpu_note_all_unknown(tree, err, known->pid);
 		return READ;
 	}
 }
@@ -174,7 +151,7 @@ static void add_clients(struct rti_tree *tree, const struct rti_member *m,
 			known->has_nvidia = true;
 			continue;
 		}
-		note_all_unknown(tree, add_client(tree, m, &gpu->info[i]), m->pid);
+		rti_gpu_note_all_unknown(tree, add_client(tree, m, &gpu->info[i]), m->pid);
 	}
 }
 

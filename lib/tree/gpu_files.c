@@ -10,6 +10,7 @@
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
 #include "tree/gpu_state.h"
+#include "tree/gpu_unknown.h"
 #include "util/array.h"
 #include "util/visit.h"
 
@@ -200,6 +201,7 @@ static void keep(struct rti_tree *tree, struct rti_member *m, const struct rti_g
 			files->file_count = files_before;
 			files->must_look_at_all = true;
 			m->gpu.is_known = false;
+			rti_gpu_note_all_unknown(tree, -ENOMEM, m->pid);
 			return;
 		}
 		files->member = known;

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "tree/gpu_drm.h"
 #include "tree/gpu_rows.h"
+#include "tree/gpu_unknown.h"
 
 /* A member that works on a GPU, as the library lists it. Returns NULL for any other process. */
 static const struct rti_member *member_of(const struct rti_tree *tree,
@@ -94,8 +94,7 @@ static void note_users(struct rti_tree *tree, int err)
 	for (size_t i = 0; i < gpu->files.member_count; i++) {
 		if (!gpu->files.member[i].has_nvidia)
 			continue;
-		rti_gpu_note_unknown(tree, RTI_GPU_TIME, err, gpu->files.member[i].pid);
-		rti_gpu_note_unknown(tree, RTI_GPU_HELD, err, gpu->files.member[i].pid);
+		rti_gpu_note_all_unknown(tree, err, gpu->files.member[i].pid);
 	}
 }
 
