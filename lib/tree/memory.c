@@ -173,12 +173,14 @@ static void measure_rss(struct rti_tree *tree)
 	state->moment = rti_memory_judge_rss(&state->sums, tree->ctx->platform->page_size);
 }
 
-/* Nothing has to be read again yet if nothing has changed. */
+/* Nothing has to be read again yet if nothing has changed. If processes were skipped, there was no
+ * upper bound. */
 static bool is_recent(const struct rti_tree *tree)
 {
 	const struct rti_memory_moment *moment = &tree->memory.moment;
 
-	return moment->is_exact && tree->now_ns < moment->exact_until_ns &&
+	return moment->is_exact && moment->high_bytes == moment->bytes &&
+	       tree->now_ns < moment->exact_until_ns &&
 	       tree->now_ns - moment->oldest_ns < RTI_PSS_REFRESH_NS;
 }
 

@@ -79,7 +79,8 @@ bool rti_memory_is_within_doubt(const struct rti_pss_sum *read);
 /* Until when the sum is that good if members do nothing. */
 uint64_t rti_memory_good_until_ns(const struct rti_pss_sum *read);
 
-/* low_bytes <= bytes <= high_bytes. All three are the same if it is exact. */
+/* low_bytes <= bytes <= high_bytes. All three are the same if it is exact, unless processes were
+ * skipped: then high_bytes is UINT64_MAX. */
 struct rti_memory_moment rti_memory_judge(const struct rti_memory_facts *facts);
 
 /* The sums alone, without PSS or an estimate of it. */
