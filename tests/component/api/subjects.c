@@ -11,7 +11,8 @@
 #define ROOT_PID 100
 #define ROWS 16
 
-static const char *const names[SUBJECTS] = { "tree", "system", "cgroup" };
+static const char *const names[SUBJECTS] = { "tree", "system", "cgroup", "cgroup of v1",
+	                                     "tree with GPUs" };
 
 static const struct fake_process root_process = {
 	.pid = ROOT_PID,
@@ -64,6 +65,33 @@ static const struct fake_process grandchild = {
 	.children = "",
 };
 
+/* One member has two clients of a driver. */
+static void write_gpu_clients(void)
+{
+	static const char *const clients[][2] = {
+		{ "proc/101/fd/5", "proc/101/fdinfo/5" },
+		{ "proc/101/fd/6", "proc/101/fdinfo/6" },
+	};
+
+	fixture_mkdir(&cgroup_root, "dev/dri");
+	fixture_mkdir(&cgroup_root, "proc/100/fd");
+	fixture_mkdir(&cgroup_root, "proc/102/fd");
+	for (int i = 0; i < 2; i++) {
+		fixture_link(&cgroup_root, clients[i][0], "/dev/dri/renderD128");
+		fixture_printf(&cgroup_root, clients[i][1],
+		               "pos:\t0\ndrm-driver:\tamdgpu\ndrm-client-id:\t%d\n"
+		               "drm-pdev:\t0000:03:00.0\ndrm-memory-vram:\t64 KiB\n"
+		               "drm-engine-gfx:\t500 ns\n",
+		               i + 1);
+	}
+	fixture_write(&cgroup_root, "sys/class/drm/card0/device/uevent",
+	              "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0\n");
+	fixture_mkdir(&cgroup_root, "sys/class/drm/card0/device/drm/renderD128");
+	fixture_write(&cgroup_root, "sys/class/drm/card0/device/gpu_busy_percent", "40\n");
+	fixture_write(&cgroup_root, "sys/class/drm/card0/device/mem_info_vram_used", "300\n");
+	fixture_write(&cgroup_root, "sys/class/drm/card0/device/mem_info_vram_total", "900\n");
+}
+
 void subjects_set_up(void)
 {
 	cgroup_root_set_up();
@@ -75,9 +103,18 @@ void subjects_set_up(void)
 	cgroup_root_write("a/b/cgroup.procs", "100\n101\n");
 	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 1\n");
 	cgroup_root_write("a/b/c/cgroup.procs", "102\n");
-	fixture_write(&cgroup_root, "proc/1/mountinfo",
-	              "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
-	              "30 1 0:26 / /cg rw - cgroup2 cgroup2 rw,nsdelegate\n");
+	cgroup_root_write_v1();
+	write_gpu_clients();
+}
+
+void subject_mount(int subject)
+{
+	if (subject == 3)
+		cgroup_root_v1();
+	else
+		fixture_write(&cgroup_root, "proc/1/mountinfo",
+		              "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+		              "30 1 0:26 / /cg rw - cgroup2 cgroup2 rw,nsdelegate\n");
 }
 
 void subjects_tear_down(void)
@@ -96,13 +133,15 @@ static int open_tracker(int subject, const struct rti_procfs_ops *ops, struct rt
 	const struct rt_opts opts = {
 		.size = sizeof(opts),
 		.root = cgroup_root.root,
-		.want = subject == 1 ? rt_default_domains(RT_KIND_SYSTEM) & ~RT_HAS_FILESYSTEM : 0,
+		.want = subject == 1   ? rt_default_domains(RT_KIND_SYSTEM) & ~RT_HAS_FILESYSTEM
+		        : subject == 4 ? RT_HAS_CPU | RT_HAS_RSS | RT_HAS_GPU | RT_HAS_GPU_MEMORY
+		                       : 0,
 		.pss_share = 1000,
 	};
 
-	if (subject == 2)
+	if (subject == 2 || subject == 3)
 		return rti_cgroup_tracker_new(out, "/a/b", &opts, ops);
-	return rti_tracker_new(out, subject == 0 ? ROOT_PID : 0, &opts, ops);
+	return rti_tracker_new(out, subject == 1 ? 0 : ROOT_PID, &opts, ops);
 }
 
 /* Nothing of this is compared: it must not crash, nor keep what it has opened. */
@@ -110,12 +149,15 @@ static void ask_for_the_rest(struct rt_tracker *tracker, const struct rt_metrics
 {
 	static struct rt_process processes[ROWS];
 	static struct rt_disk disks[ROWS];
+	static struct rt_gpu gpus[ROWS];
 	struct rt_obstacle obstacle;
 	size_t count = ROWS;
 
 	rt_tracker_processes(tracker, processes, sizeof(processes[0]), &count);
 	count = ROWS;
 	rt_tracker_disks(tracker, disks, sizeof(disks[0]), &count);
+	count = ROWS;
+	rt_tracker_gpus(tracker, gpus, sizeof(gpus[0]), &count);
 	for (int bit = 0; bit < 64; bit++)
 		if (!(m->valid >> bit & 1))
 			rt_tracker_obstacle(tracker, UINT64_C(1) << bit, &obstacle,
@@ -148,12 +190,12 @@ static uint64_t number_at(const struct rt_metrics *m, const struct rt_field *fie
 }
 
 /* Whether a figure that is marked as a lower bound is one. Others of its domain are upper bounds,
- * or count what is missing. */
+ * count what is missing, or are of the time since the last sample, which may have lacked more. */
 static bool is_lower_bound(const struct rt_metrics *m, const struct rt_field *field)
 {
 	return (m->partial & field->has) == field->has && field->type == RT_TYPE_U64 &&
 	       field->length == sizeof(uint64_t) && !strstr(field->name, "_high_") &&
-	       !strstr(field->name, "_skipped");
+	       !strstr(field->name, "_skipped") && strcmp(field->name, "gpus_used") != 0;
 }
 
 static void check_field(const struct rt_metrics *truth, const struct rt_metrics *m,

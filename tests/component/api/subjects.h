@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Trackers of a tree, of a system and of a cgroup, all below one root that never changes. So any
- * two runs give the same figures, unless a call has failed. */
+/* Trackers of a tree, of a system, of a cgroup, of one of v1 and of a tree with GPUs, all below one
+ * root that never changes. So any two runs give the same figures, unless a call has failed. */
 #ifndef SUBJECTS_H
 #define SUBJECTS_H
 
 #include "api/tracker.h"
 
-#define SUBJECTS 3
+#define SUBJECTS 5
 #define SUBJECT_SAMPLES 2
 
 /* What one run has given. */
@@ -21,6 +21,9 @@ void subjects_set_up(void);
 void subjects_tear_down(void);
 
 const char *subject_name(int subject);
+
+/* To be called before the runs of a subject: write the mounts that it has. */
+void subject_mount(int subject);
 
 /* Make a tracker, take the samples, ask for all else that it can say, and free it. */
 void subject_run(int subject, const struct rti_procfs_ops *ops, struct subject_run *out);

@@ -123,12 +123,17 @@ static bool is_explained(int open_error, int error)
 	       ((error == -EIO || error == -EACCES) && open_error == -ENOENT);
 }
 
+/* If no call succeeds there is no sign of a GPU either, as on a machine that has none. So the tree
+ * with GPUs, which is the last one, has one fault at a time. */
 static void check_every_call(enum fault fault, int error)
 {
-	for (int subject = 0; subject < SUBJECTS; subject++) {
+	const int subjects = fault == FAULT_FROM_THEN_ON ? SUBJECTS - 1 : SUBJECTS;
+
+	for (int subject = 0; subject < subjects; subject++) {
 		static struct subject_run truth, run;
 		unsigned at = 1;
 
+		subject_mount(subject);
 		run_with_fault(subject, 0, FAULT_NONE, 0, &truth);
 		ck_assert_int_eq(truth.open_error, 0);
 		ck_assert_uint_ne(truth.samples[1].valid, 0);

@@ -19,7 +19,6 @@
 #include "call_faults.h"
 #include "fixture.h"
 #include "os/helper.h"
-#include "os/origin.h"
 #include "os/reap_later.h"
 #include "os/spawn.h"
 #include "suite.h"
@@ -47,25 +46,6 @@ int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, cons
 	helper.argv = argv;
 	file->dir = -1;
 	return rti_spawn(&helper, pid);
-}
-
-/* The plug-in that is linked with the faults, likewise. */
-int __wrap_rti_origin_open(const char *name, struct rti_origin_file *out);
-int __real_open64(const char *path, int flags, ...);
-
-int __wrap_rti_origin_open(const char *name, struct rti_origin_file *out)
-{
-	char *end;
-
-	if (strchr(name, '/') || !*FAULTY_PLUGIN)
-		return -ENOENT;
-	snprintf(out->path, sizeof(out->path), "%s", FAULTY_PLUGIN);
-	end = strrchr(out->path, '/');
-	*end = '\0';
-	out->dir = __real_open64(out->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	*end = '/';
-	out->name = end + 1;
-	return out->dir < 0 ? -errno : 0;
 }
 
 static void set_up(void)

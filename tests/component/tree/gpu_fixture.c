@@ -141,7 +141,7 @@ void open_amdgpu(int pid, int fd, int client, uint64_t gfx_ns, uint64_t vram_kib
 	open_fd(pid, fd, "/dev/dri/renderD128", text);
 }
 
-void track(int pid, uint32_t flags)
+int try_to_track(int pid, uint32_t flags)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .flags = flags,
@@ -149,10 +149,19 @@ void track(int pid, uint32_t flags)
 		                      .max_fds = 1,
 		                      .want = RT_HAS_CPU | RT_HAS_RSS | GPU_DOMAINS };
 
-	ck_assert_int_eq(rti_tracker_new(&fix.tracker, pid, &opts, &faults_ops), 0);
+	int err = rti_tracker_new(&fix.tracker, pid, &opts, &faults_ops);
+
+	if (err < 0)
+		return err;
 	get_platform(fix.tracker)->now = fake_now;
 	get_platform(fix.tracker)->monotonic_ns = fake_monotonic_ns;
 	begin_final_sample(fix.tracker);
+	return 0;
+}
+
+void track(int pid, uint32_t flags)
+{
+	ck_assert_int_eq(try_to_track(pid, flags), 0);
 }
 
 static int frozen_clock(int32_t pid, struct rti_cpu_clock *out)
@@ -181,13 +190,18 @@ struct rt_metrics take_sample_after(uint64_t ns)
 	return m;
 }
 
+void use_nvml(const struct rti_nvml_setup *setup)
+{
+	fix.tracker->procfs.is_foreign = false;
+	rti_tree_gpu_set_up(fix.tracker->tree, setup);
+}
+
 /* NVML is not asked below another root. */
 void track_with_nvml(int pid, const struct rti_nvml_setup *setup)
 {
 	fixture_link(&fix.root, "proc/self/ns/pid", "pid:[4026531836]");
 	track(pid, 0);
-	fix.tracker->procfs.is_foreign = false;
-	rti_tree_gpu_set_up(fix.tracker->tree, setup);
+	use_nvml(setup);
 }
 
 void expect_masks(const struct rt_metrics *m, uint64_t valid, uint64_t partial, uint64_t estimated)

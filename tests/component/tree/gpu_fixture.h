@@ -44,12 +44,14 @@ void close_fd(int pid, int fd);
 /* Make or rewrite a descriptor of an amdgpu client with this use. */
 void open_amdgpu(int pid, int fd, int client, uint64_t gfx_ns, uint64_t vram_kib);
 
-/* Follow a process, with CPU time, RSS and GPUs. */
+/* Follow a process, with CPU time, RSS and GPUs. The second one returns 0 or -errno. */
 void track(int pid, uint32_t flags);
+int try_to_track(int pid, uint32_t flags);
 
 /* The same, as if the fixture was the system itself, with this library of NVIDIA's driver. setup
  * must live as long as the tracker. */
 void track_with_nvml(int pid, const struct rti_nvml_setup *setup);
+void use_nvml(const struct rti_nvml_setup *setup);
 
 /* From now on no process runs: their CPU clocks stand still. */
 void freeze_clocks(void);

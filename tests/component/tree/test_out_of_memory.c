@@ -7,7 +7,10 @@
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
 #include "suite.h"
+
+#define CHILDREN 20 /* more than the first room for members */
 
 static int memalign_error;
 
@@ -39,6 +42,37 @@ START_TEST(tracker_without_memory_closes_no_descriptor_of_the_caller)
 }
 END_TEST
 
+static void do_nothing(void *unused)
+{
+	(void)unused;
+}
+
+START_TEST(members_that_find_no_memory_are_skipped_until_there_is_some)
+{
+	struct child children[CHILDREN];
+	struct rt_tracker *tracker;
+	struct rt_metrics m;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, getpid(), NULL), 0);
+	for (int i = 0; i < CHILDREN; i++)
+		child_start(&children[i], do_nothing, NULL);
+	memalign_error = ENOMEM;
+	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+	ck_assert_uint_eq(m.valid & RT_HAS_PROCESSES, 0);
+	ck_assert_uint_gt(m.members_skipped, 0);
+	ck_assert_uint_eq(m.processes + m.members_skipped, CHILDREN + 1);
+
+	memalign_error = 0;
+	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+
+	ck_assert_uint_eq(m.members_skipped, 0);
+	ck_assert_uint_eq(m.processes, CHILDREN + 1);
+	rt_tracker_free(tracker);
+	for (int i = CHILDREN; i-- > 0;) /* each holds descriptors of those before it */
+		child_end(&children[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("out of memory");
@@ -46,5 +80,6 @@ int main(void)
 
 	tcase_add_checked_fixture(trackers, NULL, tear_down);
 	tcase_add_test(trackers, tracker_without_memory_closes_no_descriptor_of_the_caller);
+	tcase_add_test(trackers, members_that_find_no_memory_are_skipped_until_there_is_some);
 	return suite_run(suite);
 }

@@ -61,7 +61,8 @@ START_TEST(exit_code_is_the_last_field)
 
 	ck_assert_int_eq(rti_parse_pid_stat_exit_code(text, sizeof(text) - 1, &status), 0);
 	ck_assert_int_eq(status, 7 << 8);
-	ck_assert_int_eq(rti_parse_pid_stat_exit_code(text, sizeof(text) - 7, &status), -EBADMSG);
+	for (size_t len = 0; len <= sizeof(text) - 7; len++)
+		ck_assert_int_eq(rti_parse_pid_stat_exit_code(text, len, &status), -EBADMSG);
 	ck_assert_int_eq(status, 7 << 8);
 }
 END_TEST

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Each call to the system that the library makes for a trace of a command fails once. The program
+ * runs once or not at all, its exit code is not lost, and nothing is left behind. */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#include "command/call_faults.h"
+#include "os/reap_later.h"
+#include "suite.h"
+
+#define CALLS_MAX 1000
+#define PATIENCE_NS INT64_C(20000000000)
+#define LOOKS 20000
+#define EXIT_CODE 7
+
+static int count_descriptors(void)
+{
+	DIR *list = opendir("/proc/self/fd");
+	int count = 0;
+
+	ck_assert_ptr_nonnull(list);
+	while (readdir(list))
+		count++;
+	closedir(list);
+	return count;
+}
+
+/* A tracer or supervisor that was killed may take a moment to end. */
+static bool ends_without_child(void)
+{
+	siginfo_t info;
+
+	for (int i = 0; i < LOOKS; i++) {
+		rti_reap_later_look();
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+			return errno == ECHILD;
+		usleep(500);
+	}
+	return false;
+}
+
+/* Returns 0 once all processes have ended, or the error of a trace that was lost. */
+static int read_to_end(struct rt_trace *trace)
+{
+	struct pollfd wait = { .fd = rt_trace_fd(trace), .events = POLLIN };
+	struct rt_trace_event events[8];
+	size_t count;
+	int err;
+
+	for (;;) {
+		count = 8;
+		err = rt_trace_read(trace, events, sizeof(events[0]), &count);
+		if (err < 0)
+			return err == -ESRCH ? 0 : err;
+		if (count == 0)
+			poll(&wait, 1, 1000);
+	}
+}
+
+/* What a trace of a command has come to. */
+struct run {
+	int start_error, wait_error;
+	bool has_message;
+	struct rt_outcome outcome;
+};
+
+static struct run trace_command(uint32_t back_end)
+{
+	const char *const argv[] = { "/bin/sh", "-c", "exit 7", NULL };
+	const struct rt_command_opts command = { .size = sizeof(command), .argv = argv };
+	char message[512] = "";
+	const struct rt_trace_opts opts = { .size = sizeof(opts),
+		                            .back_end = back_end,
+		                            .command = &command,
+		                            .message = message,
+		                            .message_size = sizeof(message) };
+	struct run run = { 0 };
+	struct rt_trace *trace;
+
+	run.start_error = rt_trace_new(&trace, &opts);
+	run.has_message = *message;
+	if (run.start_error < 0)
+		return run;
+	read_to_end(trace);
+	do {
+		run.wait_error = rt_command_wait(rt_trace_command(trace), PATIENCE_NS, &run.outcome,
+		                                 sizeof(run.outcome));
+	} while (run.wait_error == -EINTR);
+	rt_trace_free(trace);
+	return run;
+}
+
+/* Returns whether the call was reached. */
+static bool trace_with_fault(uint32_t back_end, unsigned at, int kinds, int error)
+{
+	int before = count_descriptors();
+	const char *name = call_faults_name();
+	bool is_reached;
+	struct run run;
+
+	call_faults_begin(at, kinds, error);
+	run = trace_command(back_end);
+	is_reached = call_faults_end();
+	ck_assert_msg(is_reached || run.start_error == 0, "without a fault: %d", run.start_error);
+	ck_assert_msg(run.start_error == 0 || run.has_message,
+	              "call %u (%s) fails with %d: no words", at, name, error);
+	ck_assert_msg(run.wait_error == 0,
+	              "call %u (%s) fails with %d: rt_command_wait() returns %d", at, name, error,
+	              run.wait_error);
+	ck_assert_msg(
+	    run.start_error < 0 || (run.outcome.exit_code == EXIT_CODE && run.outcome.signal == 0),
+	    "call %u (%s) fails with %d: exit code %d", at, name, error, run.outcome.exit_code);
+	ck_assert_msg(ends_without_child(), "call %u (%s) fails with %d: a child stays", at, name,
+	              error);
+	ck_assert_msg(count_descriptors() == before,
+	              "call %u (%s) fails with %d: %d descriptors stay", at, name, error,
+	              count_descriptors() - before);
+	return is_reached;
+}
+
+static void check_every_call(uint32_t back_end, int kinds, int error)
+{
+	unsigned at = 1;
+
+	while (trace_with_fault(back_end, at, kinds, error) && at < CALLS_MAX)
+		at++;
+	ck_assert_uint_gt(at, 3);
+	ck_assert_uint_lt(at, CALLS_MAX);
+}
+
+START_TEST(trace_with_any_fault_runs_program_once_or_never)
+{
+	const uint32_t back_end = _i ? RT_TRACE_BACK_END_PTRACE : RT_TRACE_BACK_END_BPF;
+
+	if (trace_command(back_end).start_error < 0) {
+		suite_skip_test("this system refuses the back end");
+		return;
+	}
+	check_every_call(back_end, CALL_MAKES, ENOMEM);
+	if (back_end == RT_TRACE_BACK_END_BPF) /* it takes a while to load: see bpf/every_call */
+		return;
+	check_every_call(back_end, CALL_MAKES, EMFILE);
+	check_every_call(back_end, CALL_WAITS, EINTR);
+	check_every_call(back_end, CALL_READS, EIO);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("every call");
+
+	tcase_add_loop_test(suite_case(suite, "traces"),
+	                    trace_with_any_fault_runs_program_once_or_never, 0, 2);
+	return suite_run(suite);
+}
