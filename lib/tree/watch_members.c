@@ -6,8 +6,12 @@
 
 void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m)
 {
-	if (tree->watched.is_partial)
-		rti_index_set_add(&tree->watched.now, (size_t)(m - tree->table.members));
+	const size_t i = (size_t)(m - tree->table.members);
+
+	if (!tree->watched.is_partial)
+		return;
+	tree->watched.looks += !rti_index_set_has(&tree->watched.now, i);
+	rti_index_set_add(&tree->watched.now, i);
 }
 
 bool rti_watch_is_due_next(const struct rti_member *m)

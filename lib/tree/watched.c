@@ -376,6 +376,7 @@ void rti_watched_look_again(struct rti_tree *tree)
 		return;
 	for (size_t i = 0; i < tree->table.count; i++)
 		rti_index_set_add(&w->now, i);
+	w->looks = tree->table.count;
 	settle_again(w);
 }
 
