@@ -1853,7 +1853,8 @@ struct rt_outcome {
 	 * of what started it. E.g.: a program that held less than 1 MiB. */
 	uint64_t peak_rss_bytes;
 	/** RT_HAS_PEAK_TREE. Largest memory of the whole tree; see peak_tree_kind.
-	 * @since 0.3 Has a bit. Is never a sum of RSS. */
+	 * @since 0.3 Has a bit. Is never a sum of RSS. A lower bound, no estimate, if a process may
+	 * not have been waited for: how much it held last is not known. */
 	uint64_t peak_tree_bytes;
 	uint32_t peak_tree_kind; /**< RT_PEAK_ value: what was summed; 0 if there is no sum. */
 	/** Members that still ran when the program had exited, without zombies.

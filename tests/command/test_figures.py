@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import subprocess
+import textwrap
 import time
 import unittest
 from typing import Any, Dict
@@ -129,6 +130,30 @@ for _ in range(2):
         self.assertTrue(120 << 20 <= got["peak_tree_bytes"] <= 160 << 20, got["peak_tree_bytes"])
         self.assertIn(got["peak_tree_kind"], ("pss", "rss", "cgroup"))
         self.assertTrue(40 << 20 <= got["peak_rss_bytes"] <= 60 << 20, got["peak_rss_bytes"])
+
+    def test_peak_is_lower_bound_if_child_grew_unseen_and_was_not_waited_for(self) -> None:
+        """A child is looked at, then takes 64 MiB and exits at once. Its parent ignores SIGCHLD."""
+        rows = self.dir / "rows"
+        code = f"""
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if os.fork() == 0:
+{textwrap.indent(until_rows(rows), "    ")}
+    block = os.urandom(1) * (64 << 20)
+    os._exit(0)
+try:
+    os.wait()
+except ChildProcessError:
+    pass
+"""
+        for method in ("poll", "wait"):
+            got = self.summary("run", "-i", "0.1", "--accounting", method, "--pss", "off",
+                               "-o", rows, *python(code))
+            self.assertIn("peak_tree", got["partial"])
+            self.assertNotIn("peak_tree", got["estimated"])
+            self.assertEqual(got["peak_tree_kind"], "pss")
+            self.assertTrue(
+                2 << 20 <= got["peak_tree_low_bytes"] <= got["peak_tree_bytes"] <= 100 << 20, got)
 
     def test_processes_of_tree_are_counted(self) -> None:
         got = self.summary("run", "-i", "0.05", "sh", "-c",
