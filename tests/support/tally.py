@@ -4,8 +4,9 @@
 
 Usage: tally.py LABEL=FILE..., where FILE is a testlog.json of Meson or a TAP file. A program that
 reports tests as TAP or through Python's unittest counts once per test; any other program counts
-once. The last line is "N passed, N failed, N skipped". The exit status is 1 if any test failed or
-none passed.
+once. A failed test is listed with the comments before it (TAP), or with the last line of its
+traceback (unittest). The last line is "N passed, N failed, N skipped". The exit status is 1 if any
+test failed or none passed.
 """
 import json
 import re
@@ -15,7 +16,11 @@ from typing import Any, Dict, List
 TAP_TEST = re.compile(r"^(not )?ok\b *\d* *-? *(.*?)(?: *# *(skip|todo)\S* *(.*))?$", re.IGNORECASE)
 TAP_PLAN = re.compile(r"^1\.\.(\d+)(?: *# *skip\S* *(.*))?$", re.IGNORECASE)
 UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
-UNITTEST_FAILED = re.compile(r"^(?:FAIL|ERROR): (.*)$", re.MULTILINE)
+# The test, and the text of its failure up to the next one.
+UNITTEST_FAILED = re.compile(r"^(?:FAIL|ERROR): (.*)\n((?:(?!=====).*\n)*)", re.MULTILINE)
+# The type of an exception and the first line of its text.
+EXCEPTION = re.compile(r"^(\w[\w.]*(?:Error|Exception|Expired|Interrupt)\b(?:: *\n.*|.*))$",
+                       re.MULTILINE)
 UNITTEST_SKIPPED = re.compile(r"^(.*?) \.\.\. skipped (['\"])(.*)\2$", re.MULTILINE)
 NO_REASON = "no reason given"
 
@@ -32,6 +37,7 @@ class Tally:
         A planned test without a report counts as failed. E.g.: the program crashed."""
         planned = seen = 0
         failed_before = len(self.failed)
+        comments: List[str] = []
         for line in text.splitlines():
             plan, test = TAP_PLAN.match(line), TAP_TEST.match(line)
             if plan:
@@ -40,16 +46,20 @@ class Tally:
                     self.skipped.append(f"{name}: {plan[2] or NO_REASON}")
             elif test:
                 seen += 1
-                self.add_tap_test(f"{name}: {test[2]}", bool(test[1]), (test[3] or "").lower(),
-                                  test[4])
+                label = f"{name}: {test[2]}"
+                self.add_tap_test(label, bool(test[1]), (test[3] or "").lower(), test[4], comments)
+                comments = []
+            elif line.startswith("#"):
+                comments.append(line[1:].strip())
         self.failed += [f"{name}: a test did not report"] * (planned - seen)
         return len(self.failed) - failed_before
 
-    def add_tap_test(self, name: str, is_not_ok: bool, directive: str, reason: str) -> None:
+    def add_tap_test(self, name: str, is_not_ok: bool, directive: str, reason: str,
+                     comments: List[str]) -> None:
         if directive == "skip":
             self.skipped.append(f"{name}: {reason or NO_REASON}")
         elif is_not_ok and directive != "todo":
-            self.failed.append(name)
+            self.failed.append(": ".join([name, *comments]))
         else:
             self.passed += 1
 
@@ -57,7 +67,9 @@ class Tally:
         failed = UNITTEST_FAILED.findall(text)
         skipped = UNITTEST_SKIPPED.findall(text)
         ran = int(UNITTEST_RAN.search(text)[1])
-        self.failed += [f"{name}: {test}" for test in failed]
+        for test, report in failed:
+            exceptions = [" ".join(text.split()) for text in EXCEPTION.findall(report)]
+            self.failed.append(": ".join([name, test, *exceptions[-1:]]))
         self.skipped += [f"{name}: {test.strip()}: {reason}" for test, _, reason in skipped]
         self.passed += max(ran - len(failed) - len(skipped), 0)
         return len(failed)
