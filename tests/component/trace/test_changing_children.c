@@ -134,14 +134,14 @@ static bool try_with(enum change change, unsigned last_change)
 
 START_TEST(descendants_that_change_meanwhile_are_looked_at_again)
 {
-	ck_assert(try_with(_i, 1));
+	ck_assert(try_with((enum change)_i, 1));
 	ck_assert_uint_eq(kernel.looks, _i == NOTHING ? 1 : 2);
 }
 END_TEST
 
 START_TEST(descendants_that_change_in_each_look_are_unknown)
 {
-	ck_assert(!try_with(_i, UINT32_MAX));
+	ck_assert(!try_with((enum change)_i, UINT32_MAX));
 	ck_assert_uint_eq(kernel.looks, 3);
 }
 END_TEST
