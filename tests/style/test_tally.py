@@ -53,7 +53,8 @@ class Tally(unittest.TestCase):
                 stdout=subprocess.PIPE, check=False, encoding="utf-8")
 
     def tally_of_meson(self, **more: Any) -> "subprocess.CompletedProcess[str]":
-        record = {"name": "x", "result": "FAIL", "returncode": 1, "stdout": "", "stderr": "", **more}
+        record = {"name": "x", "result": "FAIL", "returncode": 1, "stdout": "", "stderr": "",
+                  **more}
         return self.tally("log.json", json.dumps(record) + "\n")
 
     def test_failed_tap_test_has_its_comments(self) -> None:
