@@ -6,6 +6,7 @@
 
 #include "tree/discovery.h"
 #include "tree/member_row.h"
+#include "tree/memory_confirm.h"
 #include "tree/memory_figures.h"
 #include "tree/memory_note.h"
 #include "tree/pss_read.h"
@@ -225,6 +226,15 @@ static void note_member(struct rti_tree *tree, struct rti_member *m)
 		    rti_max(sums->shared_pages_max, m->memory.look.shared_pages);
 }
 
+static void confirm(struct rti_tree *tree, struct rti_pss_sum *sum)
+{
+	if (!rti_memory_confirm(tree))
+		return;
+	sum_model(tree);
+	sum_reads(tree, sum);
+	measure(tree, sum, false);
+}
+
 static bool needs_shares(const struct rti_tree *tree)
 {
 	return tree->wants_rows || tree->supervised.on_exit;
@@ -258,6 +268,7 @@ void rti_memory_sample(struct rti_tree *tree)
 	sum_reads(tree, &sum);
 	has_read = rti_pss_read_due(tree, &sum);
 	measure(tree, &sum, has_read);
+	confirm(tree, &sum);
 	state->has_share_scale = false;
 	if (needs_shares(tree))
 		rti_memory_scale_shares(tree, state->moment.is_exact);
@@ -284,6 +295,7 @@ void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 		rti_memory_count_relatives(&tree->table);
 	sum_reads(tree, &sum);
 	measure(tree, &sum, false);
+	confirm(tree, &sum);
 	if (state->moment.is_exact || state->moment.bytes <= peak_bytes || !are_samples_rare(tree))
 		return;
 	rti_rows_keep(tree);

@@ -3,6 +3,8 @@
  * moves on to another address space. */
 #include "tree/memory_note.h"
 
+#include <errno.h>
+
 #include "os/procfs_path.h"
 #include "tree/member_read.h"
 #include "tree/state.h"
@@ -155,7 +157,7 @@ int rti_memory_look_again(struct rti_tree *tree, struct rti_member *m, struct rt
 	int err = rti_read_statm(tree, m, &statm);
 
 	if (err < 0)
-		return err;
+		return err == -ENOENT ? -ESRCH : err;
 	look->is_torn = statm.resident_pages > look->rss_pages + TORN_PAGES ||
 	                look->rss_pages > statm.resident_pages + TORN_PAGES;
 	look->rss_pages = statm.resident_pages;

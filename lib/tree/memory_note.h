@@ -16,7 +16,7 @@ void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
 void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m);
 
 /* Read the pages of a member once more, after its faults: the counts belong together then,
- * unless it has run meanwhile. Returns 0 or -errno. */
+ * unless it has run meanwhile. Returns 0, -ESRCH if it is gone, or -errno. */
 int rti_memory_look_again(struct rti_tree *tree, struct rti_member *m,
                           struct rti_memory_look *look);
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "tree/memory_confirm.h"
+
+#include <errno.h>
+
+#include "tree/member_read.h"
+#include "tree/memory_note.h"
+#include "util/min_max.h"
+#include "util/saturate.h"
+
+/* In so short a time a process can hardly fill a thousandth of a peak. */
+#define ONE_MOMENT_NS 1000000u
+/* A peak is new if it is this part of the last one above it: a hundredth. */
+#define NEW_PEAK 100
+
+static bool is_new(uint64_t bytes, uint64_t peak)
+{
+	return bytes > rti_add_saturated(peak, peak / NEW_PEAK);
+}
+
+static bool has_new_peak(const struct rti_tree *tree)
+{
+	const struct rti_peak_state *peaks = &tree->peaks;
+	const struct rti_memory_moment *moment = &tree->memory.moment;
+
+	return is_new(moment->low_bytes, peaks->low_bytes) ||
+	       is_new(moment->bytes, rti_max(peaks->bytes, peaks->recent_bytes));
+}
+
+/* What it has more than before it may have from a member that has ended by now. Returns whether
+ * anything was taken back. */
+static bool confirm_member(struct rti_tree *tree, struct rti_member *m)
+{
+	struct rti_memory_look look = m->memory.look;
+	int err = rti_memory_look_again(tree, m, &look);
+
+	if (err == -ESRCH || (err == 0 && look.rss_pages == 0)) {
+		rti_memory_forget(tree, m);
+		return true;
+	}
+	if (err < 0 || !look.is_torn || look.rss_pages > m->memory.look.rss_pages)
+		return false;
+	rti_memory_note(tree, m, &look);
+	return true;
+}
+
+bool rti_memory_confirm(struct rti_tree *tree)
+{
+	bool has_changed = false;
+
+	if (tree->table.count < 2 || !has_new_peak(tree) ||
+	    tree->ctx->platform->monotonic_ns() - tree->now_ns < ONE_MOMENT_NS)
+		return false;
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+
+		if (rti_memory_counts(&m->memory))
+			has_changed |= confirm_member(tree, m);
+	}
+	return has_changed;
+}

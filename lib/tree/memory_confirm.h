@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The members of a tree are looked at one after the other. What one had, another may have by the
+ * time that it is looked at: then their sum was never held. */
+#ifndef RTI_MEMORY_CONFIRM_H
+#define RTI_MEMORY_CONFIRM_H
+
+#include <stdbool.h>
+
+struct rti_tree;
+
+/* If the sums of this moment would be new peaks, and the looks took so long that they may be of
+ * different moments: look at all members once more, and take back what some had no longer. Returns
+ * whether that has changed any sum. */
+bool rti_memory_confirm(struct rti_tree *tree);
+
+#endif
