@@ -17,6 +17,8 @@
 #include "workload.h"
 
 #define PEAK_BYTES (UINT64_C(100) << 20)
+/* Each CPU keeps some pages to itself before it adds them to RSS (lib/percpu_counter.c). */
+#define UNSEEN_BYTES (UINT64_C(4) << 20)
 #define WORKER_CPU_NS 120000000u
 
 enum { PHASE_WAIT, PHASE_FORK, PHASE_START, PHASE_PEAK, PHASE_END };
@@ -79,9 +81,9 @@ START_TEST(peak_poll_with_short_peak_between_samples_reports_peak)
 	atomic_store(phase, PHASE_END);
 	child_await(&child);
 	m = sample(polled);
-	ck_assert_uint_ge(m.peak_tree_rss_bytes, PEAK_BYTES);
+	ck_assert_uint_ge(m.peak_tree_rss_bytes, PEAK_BYTES - UNSEEN_BYTES);
 	ck_assert_uint_lt(m.peak_tree_rss_bytes, 2 * PEAK_BYTES);
-	ck_assert_uint_ge(m.peak_tree_bytes, PEAK_BYTES);
+	ck_assert_uint_ge(m.peak_tree_bytes, PEAK_BYTES - UNSEEN_BYTES);
 	ck_assert_uint_le(m.peak_tree_bytes, m.peak_tree_rss_bytes);
 	ck_assert_uint_ne((m.partial | m.estimated) & RT_HAS_PEAK_TREE, 0);
 	ck_assert_uint_lt(m.rss_bytes, PEAK_BYTES);
@@ -287,8 +289,8 @@ START_TEST(wait_with_short_peak_between_samples_reports_peak)
 	finish_workload(&w);
 
 	ck_assert_int_eq(rt_sample(rt_command_tracker(w.command), &m, sizeof(m)), -ESRCH);
-	ck_assert_uint_ge(m.peak_tree_rss_bytes, WORKLOAD_HELD_BYTES);
-	ck_assert_uint_ge(w.outcome.peak_tree_bytes, WORKLOAD_HELD_BYTES);
+	ck_assert_uint_ge(m.peak_tree_rss_bytes, WORKLOAD_HELD_BYTES - UNSEEN_BYTES);
+	ck_assert_uint_ge(w.outcome.peak_tree_bytes, WORKLOAD_HELD_BYTES - UNSEEN_BYTES);
 	ck_assert_uint_le(w.outcome.peak_tree_bytes, w.outcome.peak_tree_high_bytes);
 	ck_assert_uint_ge(w.outcome.peak_tree_bytes, w.outcome.peak_tree_low_bytes);
 	ck_assert_uint_eq(w.outcome.peak_tree_kind, RT_PEAK_PSS);
