@@ -20,8 +20,6 @@
 #define RING_BYTES_UNUSED 4096u
 #define SLOTS_MAX 256u
 
-#define LOADS_MAX 5
-
 /* Sums until no thread is freed while they are made. */
 #define SUMS_MAX 100
 
@@ -54,7 +52,7 @@ static uint32_t count_text_slots(const struct rti_account_request *request)
 	return slots;
 }
 
-static int load(struct account *a, const struct rti_account_request *request)
+static int load_once(struct account *a, const struct rti_account_request *request)
 {
 	uint32_t usual_bytes = request->wants_records ? RING_BYTES
 	                       : request->root        ? RING_BYTES_EVENTS
@@ -86,17 +84,15 @@ static int load(struct account *a, const struct rti_account_request *request)
 	return err;
 }
 
-/* Work of io_uring that waits for this thread has the kernel give up as a signal would, and no mask
- * holds it back. It is done before the thread gets here. E.g.: a ring was closed just now. */
-static int load_in_time(struct account *a, const struct rti_account_request *request)
+static int load(struct account *a, const struct rti_account_request *request)
 {
-	int err = load(a, request);
+	int loads = 0, err;
 
-	for (int i = 1; err == -EAGAIN && i < LOADS_MAX; i++) {
+	do {
 		rti_account_bpf__destroy(a->programs);
 		a->programs = NULL;
-		err = load(a, request);
-	}
+		err = load_once(a, request);
+	} while (rti_program_is_interrupted(err, ++loads));
 	return err;
 }
 
@@ -179,7 +175,7 @@ static int open_account(void **out, const struct rti_account_request *request)
 		return -ENOMEM;
 	a->owner = getpid();
 	rti_program_hold_signals(&before);
-	err = load_in_time(a, request);
+	err = load(a, request);
 	if (err == 0)
 		err = set_up(a);
 	if (err == 0)

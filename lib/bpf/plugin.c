@@ -40,6 +40,18 @@ static bool has_all_cpus(uint32_t count)
 	return numbers >= 1 && first == 0 && last + 1 == count;
 }
 
+static int load(struct reader *reader)
+{
+	int loads = 0, err;
+
+	do {
+		rti_bpf__destroy(reader->program);
+		reader->program = rti_bpf__open();
+		err = reader->program ? rti_bpf__load(reader->program) : -ENOMEM;
+	} while (rti_program_is_interrupted(err, ++loads));
+	return err;
+}
+
 static int set_up(struct rti_bpf *program)
 {
 	int err = rti_program_run(program->progs.set_up.prog_fd);
@@ -61,7 +73,7 @@ static int open_reader(void **out)
 {
 	struct reader *reader;
 	sigset_t before;
-	int err = -ENOMEM;
+	int err;
 
 	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
@@ -71,9 +83,7 @@ static int open_reader(void **out)
 		return -ENOMEM;
 	reader->owner = getpid();
 	rti_program_hold_signals(&before);
-	reader->program = rti_bpf__open();
-	if (reader->program)
-		err = rti_bpf__load(reader->program);
+	err = load(reader);
 	if (err == 0)
 		err = reader->program->bss ? set_up(reader->program) : -ENOMEM;
 	rti_program_release_signals(&before);

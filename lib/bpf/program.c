@@ -16,6 +16,7 @@
 
 #define NS_PER_S 1000000000u
 #define NOISE_NS 1000000 /* a time namespace is off by more */
+#define LOADS_MAX 5
 
 int rti_program_run(int program_fd)
 {
@@ -53,6 +54,11 @@ void rti_program_hold_signals(sigset_t *before)
 void rti_program_release_signals(const sigset_t *before)
 {
 	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+bool rti_program_is_interrupted(int err, int loads)
+{
+	return err == -EAGAIN && loads < LOADS_MAX;
 }
 
 /* Under lockdown=confidentiality the verifier calls it an invalid argument that a program reads the

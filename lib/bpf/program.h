@@ -4,6 +4,7 @@
 #define RTI_BPF_PROGRAM_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -19,6 +20,11 @@ int rti_program_iterate(int link_fd);
  * while one thread forks, it is for any other. */
 void rti_program_hold_signals(sigset_t *before);
 void rti_program_release_signals(const sigset_t *before);
+
+/* Whether to load once more, after so many loads. Work of io_uring that waits for this thread has the
+ * kernel give up as a signal would, and no mask holds it back. It is done before the thread gets
+ * here. E.g.: a ring was closed just now. */
+bool rti_program_is_interrupted(int err, int loads);
 
 /* The error of a load as the library names it. What the caller can do something about keeps its
  * error. The rest means that the kernel lacks something: -EOPNOTSUPP. */

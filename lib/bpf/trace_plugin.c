@@ -84,12 +84,14 @@ static int set_up(struct tracer *t)
 static int begin(struct tracer *t, const struct rti_trace_target *target)
 {
 	const struct rti_trace_programs *programs = &t->programs;
-	int err;
+	int loads = 0, err;
 
 	t->is_tree = target->kind != RTI_TARGET_ALL;
 	if (target->is_raw && target->kind == RTI_TARGET_PID)
 		return -EOPNOTSUPP;
-	err = load(t, target);
+	do {
+		err = load(t, target);
+	} while (rti_program_is_interrupted(err, ++loads));
 	if (err == 0)
 		err = rti_ring_open(&t->ring, programs->ring, target->ring_bytes);
 	if (err == 0)

@@ -95,7 +95,15 @@ static int map_all(struct watch *w)
 	return err;
 }
 
-static int load(struct watch *w)
+static void count_rows(struct watch *w)
+{
+	w->group_count = count_groups();
+	w->summary_count = (w->group_count + RTI_WATCH_GROUP - 1) / RTI_WATCH_GROUP;
+	w->cpu_count =
+	    read_last_number("/sys/devices/system/cpu/possible", CPUS_MAX - 1) % CPUS_MAX + 1;
+}
+
+static int load_once(struct watch *w)
 {
 	struct rti_watch_bpf *programs = rti_watch_bpf__open();
 	int err;
@@ -103,17 +111,24 @@ static int load(struct watch *w)
 	if (!programs)
 		return -ENOMEM;
 	w->programs = programs;
-	w->group_count = count_groups();
-	w->summary_count = (w->group_count + RTI_WATCH_GROUP - 1) / RTI_WATCH_GROUP;
-	w->cpu_count =
-	    read_last_number("/sys/devices/system/cpu/possible", CPUS_MAX - 1) % CPUS_MAX + 1;
 	programs->rodata->settings = (struct rti_watch_settings){ 0 };
 	programs->maps.groups.max_entries = w->group_count;
 	programs->maps.summary.max_entries = w->summary_count;
 	programs->maps.cpus.max_entries = w->cpu_count;
 	err = rti_watch_bpf__load(programs);
-	if (err == 0 && !programs->bss)
-		err = -ENOMEM;
+	return err == 0 && !programs->bss ? -ENOMEM : err;
+}
+
+static int load(struct watch *w)
+{
+	int loads = 0, err;
+
+	count_rows(w);
+	do {
+		rti_watch_bpf__destroy(w->programs);
+		w->programs = NULL;
+		err = load_once(w);
+	} while (rti_program_is_interrupted(err, ++loads));
 	return err < 0 ? err : map_all(w);
 }
 

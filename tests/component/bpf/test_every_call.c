@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf/loader.h"
@@ -218,6 +219,23 @@ START_TEST(plug_in_with_any_fault_says_so_and_leaves_nothing)
 }
 END_TEST
 
+/* The kernel gives up to check a program if anything waits for the thread. */
+START_TEST(programs_are_loaded_again_if_the_kernel_gave_up)
+{
+	char load[32];
+	unsigned at = 0;
+	int err;
+
+	snprintf(load, sizeof(load), "syscall %ld ", (long)SYS_bpf);
+	do {
+		call_faults_begin(++at, CALL_MAKES, EAGAIN);
+		err = uses[_i].use();
+		ck_assert(call_faults_end());
+	} while (strncmp(call_faults_name(), load, strlen(load)) != 0);
+	ck_assert_int_eq(err, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("every call");
@@ -229,5 +247,6 @@ int main(void)
 		return suite_skip("this system lets us load no BPF program");
 	tcase_add_checked_fixture(faults, set_up, tear_down);
 	tcase_add_loop_test(faults, plug_in_with_any_fault_says_so_and_leaves_nothing, 0, USES);
+	tcase_add_loop_test(faults, programs_are_loaded_again_if_the_kernel_gave_up, 0, USES);
 	return suite_run(suite);
 }
