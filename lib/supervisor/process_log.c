@@ -163,7 +163,8 @@ static void handle_event(const struct rti_process_event *event)
 	}
 }
 
-static void convert_and_handle_event(void *arg, const struct rti_process_event *event)
+/* The kernel knows nothing of the time namespace of this process. */
+static void take_event(void *arg, const struct rti_process_event *event)
 {
 	struct rti_process_event converted = *event;
 
@@ -317,7 +318,7 @@ static bool handle_events(void)
 
 	if (process_log->events < 0)
 		return false;
-	if (rti_events_drain(process_log->events, convert_and_handle_event, NULL) == 0) {
+	if (rti_events_drain(process_log->events, take_event, NULL) == 0) {
 		process_log->complete_ns = begun_ns;
 		return true;
 	}
