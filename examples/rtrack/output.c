@@ -134,6 +134,7 @@ static size_t torn_part(const char *data, size_t written)
 
 int output_flush(struct output *o)
 {
+	const char *quote = o->fd == STDOUT_FILENO ? "" : "'";
 	size_t written = 0;
 	int err = o->text.is_short ? -ENOMEM : 0;
 
@@ -141,7 +142,8 @@ int output_flush(struct output *o)
 		err = write_all(o->fd, o->text.data, o->text.len, &written);
 	if (err < 0) {
 		o->is_torn = !remove_torn_row(o, torn_part(o->text.data, written));
-		warn("cannot write '%s': %s; the %s ends here", o->name, error_words(err), o->what);
+		warn("cannot write %s%s%s: %s; the %s ends here", quote, o->name, quote,
+		     error_words(err), o->what);
 		o->failed = true;
 		output_close(o);
 	}
