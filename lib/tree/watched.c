@@ -419,10 +419,10 @@ static void plan_next(struct rti_tree *tree, size_t i)
 static void count_looks(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	size_t count = tree->table.count;
+	size_t count = tree->table.count, saved = count > w->looks ? count - w->looks : 0;
 
 	if (w->is_partial)
-		rti_watch_choice_count_saved(&w->choice, rti_subtract_saturated(count, w->looks));
+		rti_watch_choice_count_saved(&w->choice, saved);
 	else if (!w->watch)
 		rti_watch_choice_count(&w->choice, count, w->ran, tree->clocks_ns);
 	w->ran = 0;
