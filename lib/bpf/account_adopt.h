@@ -89,13 +89,26 @@ static void begin_row(const struct task_mark *mark, const struct task_struct *le
 /* Returns whether it is a member now that was none before. */
 static bool make_member(struct task_mark *mark)
 {
-	if (__sync_fetch_and_or(&mark->flags, MARK_MEMBER) & MARK_MEMBER)
+	__u32 old = __sync_fetch_and_or(&mark->flags, MARK_MEMBER);
+
+	if (old & MARK_MEMBER)
 		return false;
 	__sync_fetch_and_add(&shared.adopted, 1);
 	add_to(&shared.begun, 1);
-	if (!(mark->flags & MARK_ENDED))
+	if (!(old & MARK_ENDED))
 		add_to(&shared.running, 1);
 	return true;
+}
+
+/* Its threads take the row from the mark as soon as that is of a member, so the row comes first. Of
+ * two programs that adopt a process at once, one gives its row back. */
+static void give_row(struct task_mark *mark, struct task_struct *leader, struct task_struct *parent)
+{
+	__u32 number = mark->flags & MARK_MEMBER ? 0 : new_row(parent, leader);
+	struct rti_account_row *row = row_of(number);
+
+	if (row && __sync_val_compare_and_swap(&mark->row, 0, number) != 0)
+		__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
 }
 
 /* Returns the mark of the thread group leader of a process that belongs to the tree, or NULL if it
@@ -109,9 +122,10 @@ static const struct task_mark *adopt_process(struct task_struct *leader)
 		add_to(&shared.unmarked, 1);
 		return NULL;
 	}
+	if (parent)
+		give_row(mark, leader, parent);
 	if (!make_member(mark) || !parent)
 		return mark;
-	mark->row = new_row(parent, leader);
 	begin_row(mark, read_only(leader));
 	count_process();
 	return mark;
