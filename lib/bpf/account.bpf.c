@@ -276,15 +276,21 @@ static void correct_switches(struct rti_account_use *use, const struct limbo *li
 	use->involuntary_switches += of_process->involuntary_switches - part->involuntary_switches;
 }
 
+/* Of a process that has ended. */
+static void note_peak(const struct rti_account_row *row)
+{
+	raise_to(&shared.peak_pages, row->peak_pages);
+	if (row->flags & RTI_ROW_LACKS_PEAK)
+		__sync_fetch_and_add(&shared.peakless, 1);
+}
+
 /* The last thread of a process is freed, or found by a search. */
 static void finish_process(struct rti_account_row *row, const struct limbo *limbo,
                            const struct rti_account_part *part)
 {
 	if (__sync_val_compare_and_swap(&row->is_sent, 0, 1) != 0)
 		return;
-	raise_to(&shared.peak_pages, row->peak_pages);
-	if (row->flags & RTI_ROW_LACKS_PEAK)
-		__sync_fetch_and_add(&shared.peakless, 1);
+	note_peak(row);
 	if (settings.wants_records)
 		send_record(row, limbo, part);
 }
@@ -323,6 +329,7 @@ static void drop_from_row(struct rti_account_row *row)
 	__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_THREAD);
 	if (__sync_fetch_and_add(&row->tasks, -1) != 1)
 		return;
+	note_peak(row);
 	__sync_fetch_and_add(&shared.lost, 1);
 	__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
 }
@@ -411,12 +418,15 @@ static void search_row(struct rti_account_row *row, const struct limbo *limbo)
 }
 
 /* Another thread has the memory of this one, and no program was called when it was freed. What it
- * has used is added up here if it was secured, and the entry is free again. */
-static void reclaim(struct limbo *limbo)
+ * has used is added up here if it was secured, and the entry is free again. start_ns: of
+ * the thread in limbo. If it is 0 by now, the program was called after all. */
+static void reclaim(struct limbo *limbo, __u64 start_ns)
 {
 	struct rti_account_row *row = row_of(limbo->row);
 
-	if (!is_secured(limbo)) {
+	if (__sync_val_compare_and_swap(&limbo->start_ns, start_ns, 0) != start_ns)
+		return;
+	if (limbo->secured != start_ns) {
 		shared.missed++;
 		if (row)
 			drop_from_row(row);
@@ -436,15 +446,18 @@ static long search_entry(__u32 key, void *unused)
 {
 	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
 	const struct task_struct *task;
-	__u64 address;
+	__u64 address, start_ns;
 
-	if (!limbo || !limbo->task || !limbo->start_ns)
+	if (!limbo || !limbo->task)
 		return 0;
+	start_ns = *(volatile __u64 *)&limbo->start_ns;
 	address = *(volatile __u64 *)&limbo->task;
+	if (!start_ns)
+		return 0;
 	task = task_of(limbo);
-	if (!is_in_limbo(limbo, task)) {
+	if (task->start_boottime != start_ns) {
 		if (*(volatile __u64 *)&limbo->task == address)
-			reclaim(limbo);
+			reclaim(limbo, start_ns);
 		return 0;
 	}
 	if (is_off_cpu(task) && !(is_secured(limbo) && limbo->is_released))
@@ -473,7 +486,8 @@ int search(void *ctx)
 	return 0;
 }
 
-/* Add the threads that run. That one is taken in shows to the reader, which sums up again. */
+/* Add the threads that run. If one is taken in here, `begun` moves: the reader sees that and sums
+ * up again. */
 SEC("iter/task")
 int walk(struct bpf_iter__task *ctx)
 {
@@ -498,6 +512,7 @@ int set_up(void *ctx)
 {
 	note_own_namespace(bpf_get_current_task_btf());
 	note_own_root(bpf_get_current_task_btf());
+	shared.has_io = has_io_accounts(bpf_get_current_task_btf());
 	shared.began_ns = bpf_ktime_get_boot_ns();
 	return 0;
 }

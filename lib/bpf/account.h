@@ -14,7 +14,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 
-#define RTI_ACCOUNT_PLUGIN 3u /* changes whenever anything here does */
+#define RTI_ACCOUNT_PLUGIN 4u /* changes whenever anything here does */
 
 /* What threads have used. */
 struct rti_account_use {
@@ -128,6 +128,10 @@ struct rti_account_text {
 	char bytes[RTI_ACCOUNT_TEXT_BYTES]; /* no more of it is in the ring than is used */
 };
 
+#define RTI_TEXT_CUT 1u         /* the command line is longer than RTI_ACCOUNT_COMMAND_MAX */
+#define RTI_TEXT_HAS_CWD 2u     /* the working directory is known; without parts: "/" */
+#define RTI_TEXT_CWD_DELETED 4u /* it has been removed */
+
 /* RTI_ACCOUNT_FORK: a process of the tree has forked another one. RTI_ACCOUNT_EXIT: all threads of
  * a process have begun to exit. */
 struct rti_account_event {
@@ -135,11 +139,8 @@ struct rti_account_event {
 	int32_t pid; /* in the pid namespace of the reader; 0: it is not in it */
 };
 
-#define RTI_TEXT_CUT 1u         /* the command line is longer than RTI_ACCOUNT_COMMAND_MAX */
-#define RTI_TEXT_HAS_CWD 2u     /* the working directory is known; without parts: "/" */
-#define RTI_TEXT_CWD_DELETED 4u /* it has been removed */
-
-/* What the BPF programs and the plug-in share. Written by the programs, but for `armed`. */
+/* What the BPF programs and the plug-in share. Written by the programs, but for `armed` and
+ * `is_adopting`. */
 struct rti_account_shared {
 	uint64_t armed;        /* the thread that starts the supervisor; 0: none */
 	uint64_t running;      /* threads that have not begun to exit */
@@ -161,6 +162,8 @@ struct rti_account_shared {
 	uint32_t texts;        /* so far */
 	uint32_t is_adopting;  /* written by the plug-in: processes that run are adopted now */
 	uint32_t adopted;      /* threads that were adopted so far */
+	uint32_t has_io;       /* 0: the kernel does not account for the I/O of threads */
+	uint32_t reserved;
 	struct rti_account_use past; /* of the adopted processes: see account_adopt.h */
 	/* By the last run of the program sum_up: all threads that were freed, and how many. */
 	struct rti_account_use dead;
@@ -200,7 +203,7 @@ struct rti_account_request {
 };
 
 struct rti_account_totals {
-	struct rti_account_use use; /* of all threads that were found */
+	struct rti_account_use use; /* of the tree so far */
 	bool is_whole;              /* each thread is in it, once, and what has ended is final */
 	/* Each thread is in it, once. Some that have begun to exit may use a little more. */
 	bool has_all;
@@ -209,6 +212,7 @@ struct rti_account_totals {
 	uint64_t missed; /* threads that are in no account for ever */
 	uint64_t processes, alive_peak, peak_pages;
 	uint64_t unmarked, rowless, peakless, lost, spared;
+	bool has_io; /* false: the I/O of `use` is not known */
 };
 
 /* Whether the threads that totals lack are those that were missed: no later read has them. */
@@ -221,6 +225,7 @@ struct rti_account_counts {
 	uint64_t moves;       /* moves whenever a thread of the tree begins or begins to exit */
 	uint64_t rowless;     /* processes that list_running() cannot list, so far */
 	uint64_t lost_events; /* so far */
+	bool has_events;      /* the ring holds some: none that comes now makes it readable again */
 };
 
 /* Takes what the ring holds, in its order. A text is valid until the function returns. */

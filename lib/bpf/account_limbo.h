@@ -84,6 +84,13 @@ static void leave_limbo(struct limbo *limbo)
 	__sync_fetch_and_and(&limbo->task, 0);
 }
 
+/* A kernel without CONFIG_TASK_IO_ACCOUNTING has none. */
+static bool has_io_accounts(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->ioac.rchar) &&
+	       bpf_core_field_exists(task->ioac.read_bytes);
+}
+
 static void add_use(struct rti_account_use *use, const struct task_struct *task)
 {
 	use->cpu_ns += task->se.sum_exec_runtime;
@@ -93,8 +100,7 @@ static void add_use(struct rti_account_use *use, const struct task_struct *task)
 	use->majflt += task->maj_flt;
 	use->voluntary_switches += task->nvcsw;
 	use->involuntary_switches += task->nivcsw;
-	if (bpf_core_field_exists(task->ioac.rchar) &&
-	    bpf_core_field_exists(task->ioac.read_bytes)) {
+	if (has_io_accounts(task)) {
 		use->read_chars += task->ioac.rchar;
 		use->write_chars += task->ioac.wchar;
 		use->read_calls += task->ioac.syscr;

@@ -237,6 +237,7 @@ static void copy_counters(const struct rti_account_shared *shared, struct rti_ac
 	out->peakless = read_counter(&shared->peakless);
 	out->lost = read_counter(&shared->lost);
 	out->spared = read_counter(&shared->spared);
+	out->has_io = shared->has_io;
 }
 
 /* A thread that is freed between the sums could be in both: then `freed` has moved. One that is
@@ -369,6 +370,7 @@ static void count_all(const void *state, struct rti_account_counts *out)
 		.moves = 2 * read_counter(&shared->begun) - read_counter(&shared->running),
 		.rowless = read_counter(&shared->rowless),
 		.lost_events = read_counter(&shared->lost_events),
+		.has_events = !rti_ring_is_empty(&a->ring),
 	};
 }
 

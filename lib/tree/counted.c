@@ -29,7 +29,9 @@ void rti_tree_counted_set(struct rti_tree_counted *counted, const struct rti_acc
 		.peak_rss_bytes = rti_multiply_saturated(totals->peak_pages, page_size),
 		.processes = totals->processes,
 		.is_final = totals->running == 0,
-		.has_peaks = !totals->rowless && !totals->peakless,
+		.has_peaks =
+		    totals->is_whole && !totals->unmarked && !totals->rowless && !totals->peakless,
+		.has_io = totals->has_io,
 	};
 	set_counters(&totals->use, counted->counters);
 }

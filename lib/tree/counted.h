@@ -16,10 +16,12 @@ struct rti_tree_counted {
 	uint64_t processes;      /* so far */
 	bool is_final;           /* no process is left */
 	bool has_peaks;          /* of each process that has ended */
-	bool is_behind;          /* the counters are of an earlier look: lower bounds */
+	bool has_io;             /* false: the counters of I/O are not known */
+	bool is_behind;          /* the counters are of an earlier look, or lack threads */
 };
 
-/* Set the counters and the peak from totals that are whole, and the count of processes. */
+/* Set the counters and the peak from totals that have no thread twice, and the count of processes.
+ */
 void rti_tree_counted_set(struct rti_tree_counted *counted, const struct rti_account_totals *totals,
                           uint64_t page_size);
 

@@ -65,11 +65,11 @@ static int read_totals(struct rti_kernel_account *account, struct rti_account_to
 		err = rti_account_read(account->programs, totals);
 	}
 	account->is_read = is_usable(totals);
-	account->has_lost = totals->unmarked || rti_account_lacks_missed(totals);
+	account->has_lost |= totals->unmarked || rti_account_lacks_missed(totals);
 	return err;
 }
 
-/* What was read before stays a lower bound, and the count of processes is exact in any case. */
+/* What was read before stays a lower bound. */
 static void apply(struct rti_tree *tree, const struct rti_account_totals *totals)
 {
 	const struct rti_kernel_account *account = &tree->kernel_account;

@@ -11,7 +11,7 @@ struct rti_kernel_account {
 	struct rti_tree_account *programs; /* NULL: there is none */
 	int error;                         /* why there is none: -errno; 0: none was wanted */
 	uint64_t moves;                    /* struct rti_account_counts, at the last read */
-	bool is_read;                      /* the last read was whole */
+	bool is_read;                      /* the last read has no thread twice */
 	/* Threads are in no account: for want of a mark, or since no program was called when they
 	 * were freed. The figures stay lower bounds. */
 	bool has_lost;

@@ -225,15 +225,22 @@ static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
 static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_kernel_account *s = &tree->kernel_account;
-	uint64_t whole = tree->domains.counters | RT_HAS_PROCESSES_SEEN;
+	uint64_t whole = tree->domains.counters;
 
 	if (!s->has_counted)
 		return;
 	if (s->counted.is_behind) {
 		make_partial(out, tree->domains.counters);
-		whole = RT_HAS_PROCESSES_SEEN;
+		whole = 0;
 	}
-	if (s->counted.has_peaks &&
+	if (!s->counted.has_io)
+		whole &= ~(uint64_t)(RT_HAS_IO | RT_HAS_IO_CALLS);
+	/* A process is counted when it is forked, unless there was no mark for it. */
+	if (!s->has_lost)
+		whole |= RT_HAS_PROCESSES_SEEN;
+	else
+		make_partial(out, RT_HAS_PROCESSES_SEEN);
+	if (s->counted.has_peaks && !s->counted.is_behind &&
 	    (s->counted.is_final || tree->sums.figures.valid & RT_HAS_PEAK_RSS))
 		whole |= RT_HAS_PEAK_RSS;
 	out->valid |= whole & tree->want;
@@ -251,7 +258,7 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
 
-	if (tree->kernel_account.has_counted)
+	if (is_counted_whole(tree))
 		return 1;
 	if (tree->ledger.is_covered_by_cgroup)
 		return US_NS;
