@@ -71,6 +71,13 @@ void rti_tree_loop_begin(struct rti_tree *tree)
 	rti_wakeup_set_time(&tree->loop.wakeup, UINT64_MAX);
 }
 
+void rti_tree_loop_end(struct rti_tree *tree)
+{
+	if (tree->loop.wakeup.epoll >= 0 &&
+	    rti_fork_tracker_has_more(&tree->discovery.fork_tracker))
+		rti_wakeup_set_time(&tree->loop.wakeup, 0);
+}
+
 void rti_tree_loop_free(struct rti_tree *tree)
 {
 	rti_wakeup_close(&tree->loop.wakeup);

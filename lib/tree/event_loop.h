@@ -16,6 +16,9 @@ int rti_tree_fd(struct rti_tree *tree);
 /* All that the descriptor has shown so far is looked at next. */
 void rti_tree_loop_begin(struct rti_tree *tree);
 
+/* What could not be looked at any more has the descriptor readable again. */
+void rti_tree_loop_end(struct rti_tree *tree);
+
 void rti_tree_loop_free(struct rti_tree *tree);
 
 #endif

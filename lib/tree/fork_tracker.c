@@ -222,6 +222,16 @@ void rti_fork_tracker_poll(struct rti_fork_tracker *tracker)
 		unsubscribe(tracker);
 }
 
+bool rti_fork_tracker_has_more(const struct rti_fork_tracker *tracker)
+{
+	struct rti_account_counts counts;
+
+	if (!tracker->account || !rti_fork_tracker_is_complete(tracker))
+		return false;
+	rti_account_count(tracker->account, &counts);
+	return counts.has_events;
+}
+
 void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
                                void (*each)(void *arg, int32_t pid, bool has_exited), void *arg)
 {

@@ -52,6 +52,10 @@ void rti_fork_tracker_forget_account(struct rti_fork_tracker *tracker);
 /* A descriptor that is readable while events wait, or -1. It stays the tracker's. */
 int rti_fork_tracker_fd(const struct rti_fork_tracker *tracker);
 
+/* Whether events wait of which the descriptor says nothing: it becomes readable again only when all
+ * were taken. E.g.: a process was forked while the last poll ended. */
+bool rti_fork_tracker_has_more(const struct rti_fork_tracker *tracker);
+
 /* Set the root of the tree, before the first poll. The root may have been started since the
  * subscription. */
 void rti_fork_tracker_set_root(struct rti_fork_tracker *tracker, int32_t root);

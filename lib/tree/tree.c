@@ -179,6 +179,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_member_table_count_files(&tree->table);
 	rti_rows_begin(tree);
 	out->source = source_of(tree);
+	rti_tree_loop_end(tree);
 	return rti_tree_count(tree) ? 0 : -ESRCH;
 }
 
@@ -192,6 +193,7 @@ void rti_tree_poll_peak(struct rti_tree *tree)
 	rti_tree_loop_begin(tree);
 	note_time(tree, tree->ctx->platform->monotonic_ns());
 	rti_memory_peak_poll(tree);
+	rti_tree_loop_end(tree);
 }
 
 uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree)

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 #define WAIT_MAX_MS 100000
 /* A loop that spins comes to thousands. */
 #define WAKEUPS_MAX 200
+#define FORKS 10000
 
 static const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_AUTO };
 static const int method_count = sizeof(methods) / sizeof(methods[0]);
@@ -194,6 +197,54 @@ START_TEST(fd_of_tracker_with_process_events_wakes_for_them)
 }
 END_TEST
 
+static void fork_many(void *arg)
+{
+	atomic_int *forks = arg;
+
+	for (int i = 0; i < FORKS; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(0);
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		atomic_fetch_add(forks, 1);
+	}
+}
+
+/* Processes are forked while a sample takes the events of earlier ones, too. */
+START_TEST(fd_of_tracker_wakes_as_long_as_processes_are_forked)
+{
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .want = RT_HAS_PROCESSES,
+		                      .flags = RT_OPT_PROCESS_EVENTS };
+	atomic_int *forks = map_shared(sizeof(*forks));
+	struct rt_tracker *tracker;
+	struct rt_metrics m = { 0 };
+	struct child child;
+	int slept = 0, fd;
+
+	child_start_async(&child, fork_many, forks);
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, child.pid, &opts), 0);
+	rt_sample(tracker, &m, sizeof(m));
+	fd = rt_tracker_fd(tracker);
+	while (atomic_load(forks) < FORKS && !(m.reasons & RT_REASON_EVENTS_UNHEARD)) {
+		int before = atomic_load(forks);
+
+		while (!is_readable(fd, 100) && atomic_load(forks) < FORKS)
+			;
+		if (slept < atomic_load(forks) - before)
+			slept = atomic_load(forks) - before;
+		rt_sample(tracker, &m, sizeof(m));
+	}
+	ck_assert_int_lt(slept, FORKS / 2);
+	rt_tracker_free(tracker);
+	child_await(&child);
+	child_end(&child);
+	munmap(forks, sizeof(*forks));
+}
+END_TEST
+
 START_TEST(fd_of_tracker_wakes_once_when_the_root_ends)
 {
 	struct rt_tracker *tracker;
@@ -264,6 +315,7 @@ int main(void)
 	tcase_add_test(commands, fd_of_command_after_supervisor_was_killed_wakes_when_program_ends);
 	tcase_add_test(commands, dispatch_continues_a_stopped_supervisor);
 	tcase_add_test(trackers, fd_of_tracker_with_process_events_wakes_for_them);
+	tcase_add_test(trackers, fd_of_tracker_wakes_as_long_as_processes_are_forked);
 	tcase_add_test(trackers, fd_of_tracker_wakes_once_when_the_root_ends);
 	tcase_add_test(trackers,
 	               fd_of_tracker_that_is_asked_for_after_the_root_has_ended_wakes_once);
