@@ -147,13 +147,19 @@ static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum
 	return true;
 }
 
-static void measure(struct rti_tree *tree, const struct rti_pss_sum *sum, bool has_read)
+/* Returns whether what was read is impossible. */
+static bool take_read(struct rti_tree *tree, const struct rti_pss_sum *sum)
+{
+	if (is_contradicted(tree, sum))
+		return true;
+	learn(tree, sum);
+	return false;
+}
+
+static void measure(struct rti_tree *tree, const struct rti_pss_sum *sum, bool is_impossible)
 {
 	struct rti_memory_state *state = &tree->memory;
-	bool is_impossible = has_read && is_contradicted(tree, sum);
 
-	if (has_read && !is_impossible)
-		learn(tree, sum);
 	state->moment = rti_memory_judge(&(struct rti_memory_facts){
 	    .read = sum,
 	    .sums = &state->sums,
@@ -226,13 +232,13 @@ static void note_member(struct rti_tree *tree, struct rti_member *m)
 		    rti_max(sums->shared_pages_max, m->memory.look.shared_pages);
 }
 
-static void confirm(struct rti_tree *tree, struct rti_pss_sum *sum)
+static void confirm(struct rti_tree *tree, struct rti_pss_sum *sum, bool is_impossible)
 {
 	if (!rti_memory_confirm(tree))
 		return;
 	sum_model(tree);
 	sum_reads(tree, sum);
-	measure(tree, sum, false);
+	measure(tree, sum, is_impossible);
 }
 
 static bool needs_shares(const struct rti_tree *tree)
@@ -244,7 +250,7 @@ void rti_memory_sample(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
 	struct rti_pss_sum sum;
-	bool has_read;
+	bool is_impossible;
 
 	state->was_calibrated = false;
 	if (tree->unchanged_samples == 0) {
@@ -266,9 +272,9 @@ void rti_memory_sample(struct rti_tree *tree)
 		return;
 	}
 	sum_reads(tree, &sum);
-	has_read = rti_pss_read_due(tree, &sum);
-	measure(tree, &sum, has_read);
-	confirm(tree, &sum);
+	is_impossible = rti_pss_read_due(tree, &sum) && take_read(tree, &sum);
+	measure(tree, &sum, is_impossible);
+	confirm(tree, &sum, is_impossible);
 	state->has_share_scale = false;
 	if (needs_shares(tree))
 		rti_memory_scale_shares(tree, state->moment.is_exact);
@@ -280,7 +286,7 @@ static bool are_samples_rare(const struct rti_tree *tree)
 	       tree->now_ns - tree->pss_rounds.tried_ns >= SAMPLES_ARE_RARE_NS;
 }
 
-void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
+void rti_memory_poll(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
 	struct rti_pss_sum sum;
@@ -295,10 +301,11 @@ void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes)
 		rti_memory_count_relatives(&tree->table);
 	sum_reads(tree, &sum);
 	measure(tree, &sum, false);
-	confirm(tree, &sum);
-	if (state->moment.is_exact || state->moment.bytes <= peak_bytes || !are_samples_rare(tree))
+	confirm(tree, &sum, false);
+	if (state->moment.is_exact || state->moment.bytes <= rti_memory_new_peak_bytes(tree) ||
+	    !are_samples_rare(tree))
 		return;
 	rti_rows_keep(tree);
 	if (rti_pss_read_due(tree, &sum))
-		measure(tree, &sum, true);
+		measure(tree, &sum, take_read(tree, &sum));
 }

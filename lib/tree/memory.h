@@ -18,7 +18,7 @@ void rti_memory_free(struct rti_tree *tree);
 void rti_memory_sample(struct rti_tree *tree);
 
 /* The same for a peak poll that has noted all members. A read would hold up the polls, so PSS is
- * read only if samples are rare, and if this may be a peak: above peak_bytes. */
-void rti_memory_poll(struct rti_tree *tree, uint64_t peak_bytes);
+ * read only if samples are rare, and if this may be a new peak. */
+void rti_memory_poll(struct rti_tree *tree);
 
 #endif

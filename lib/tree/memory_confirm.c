@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Confirms a new peak of a tree: looks at its members once more. */
 #include "tree/memory_confirm.h"
 
 #include <errno.h>
@@ -13,18 +14,27 @@
 /* A peak is new if it is this part of the last one above it: a hundredth. */
 #define NEW_PEAK 100
 
-static bool is_new(uint64_t bytes, uint64_t peak)
+static uint64_t above(uint64_t peak)
 {
-	return bytes > rti_add_saturated(peak, peak / NEW_PEAK);
+	return rti_add_saturated(peak, peak / NEW_PEAK);
+}
+
+uint64_t rti_memory_peak_bytes(const struct rti_tree *tree)
+{
+	return rti_max(tree->peaks.bytes, tree->peaks.recent_bytes);
+}
+
+uint64_t rti_memory_new_peak_bytes(const struct rti_tree *tree)
+{
+	return above(rti_memory_peak_bytes(tree));
 }
 
 static bool has_new_peak(const struct rti_tree *tree)
 {
-	const struct rti_peak_state *peaks = &tree->peaks;
 	const struct rti_memory_moment *moment = &tree->memory.moment;
 
-	return is_new(moment->low_bytes, peaks->low_bytes) ||
-	       is_new(moment->bytes, rti_max(peaks->bytes, peaks->recent_bytes));
+	return moment->low_bytes > above(tree->peaks.low_bytes) ||
+	       moment->bytes > rti_memory_new_peak_bytes(tree);
 }
 
 /* What it has more than before it may have from a member that has ended by now. Returns whether

@@ -5,8 +5,15 @@
 #define RTI_MEMORY_CONFIRM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct rti_tree;
+
+/* The largest sum so far. */
+uint64_t rti_memory_peak_bytes(const struct rti_tree *tree);
+
+/* A sum above this is a new peak that is worth a read of PSS, and is confirmed. */
+uint64_t rti_memory_new_peak_bytes(const struct rti_tree *tree);
 
 /* If the sums of this moment would be new peaks, and the looks took so long that they may be of
  * different moments: look at all members once more, and take back what some had no longer. Returns

@@ -8,14 +8,12 @@
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/memory.h"
+#include "tree/memory_confirm.h"
 #include "tree/memory_note.h"
 #include "tree/read_policy.h"
 #include "tree/usage_post.h"
 #include "util/min_max.h"
 #include "util/saturate.h"
-
-/* An estimate this much above the peak is worth reading PSS for: a hundredth. */
-#define NEW_PEAK 100
 
 static void raise_to(uint64_t *peak, uint64_t bytes)
 {
@@ -75,11 +73,6 @@ static void take_moment(struct rti_tree *tree)
 	raise_peak(peaks, peaks->low_bytes, false);
 }
 
-static uint64_t largest_bytes(const struct rti_peak_state *peaks)
-{
-	return rti_max(peaks->bytes, peaks->recent_bytes);
-}
-
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_peak_state *peaks = &tree->peaks;
@@ -89,7 +82,7 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 	out->peak_tree_pss_bytes = peaks->read_bytes;
 	if (!(tree->want & RT_HAS_PEAK_TREE) || peaks->rss_bytes == 0)
 		return;
-	out->peak_tree_bytes = largest_bytes(peaks);
+	out->peak_tree_bytes = rti_memory_peak_bytes(tree);
 	if (peaks->is_read && peaks->bytes >= peaks->recent_bytes)
 		out->partial |= RT_HAS_PEAK_TREE;
 	else
@@ -166,8 +159,6 @@ static void poll_member(struct rti_tree *tree, struct rti_member *m)
 
 void rti_memory_peak_poll(struct rti_tree *tree)
 {
-	uint64_t largest;
-
 	rti_discover_members(tree, ask_for_rss);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
@@ -176,7 +167,6 @@ void rti_memory_peak_poll(struct rti_tree *tree)
 			poll_member(tree, m);
 		rti_post_usage(tree, m);
 	}
-	largest = largest_bytes(&tree->peaks);
-	rti_memory_poll(tree, largest + largest / NEW_PEAK);
+	rti_memory_poll(tree);
 	take_moment(tree);
 }
