@@ -12,7 +12,6 @@
 #include "command/cpu_bounds.h"
 #include "command/lost_program.h"
 #include "os/cpu_time.h"
-#include "util/min_max.h"
 #include "util/saturate.h"
 #include "util/visit.h"
 
@@ -345,11 +344,11 @@ static bool lacks_holder(const struct rt_outcome *out)
 /* A process that was not waited for may have held more after it was last looked at. So an estimate
  * of what polls saw may be far too low. What is proven becomes the figure, as a lower bound.
  * E.g.: a child was looked at when it held 2 MiB, and exited with 30 MiB. */
-static void drop_estimated_peak(const struct findings *f, struct rt_outcome *out)
+static void drop_estimated_peak(struct rt_outcome *out)
 {
 	if (out->peak_tree_kind != RT_PEAK_PSS || !(out->estimated & RT_HAS_PEAK_TREE))
 		return;
-	out->peak_tree_bytes = rti_max(out->peak_tree_low_bytes, missed_peak_bytes(f, out));
+	out->peak_tree_bytes = out->peak_tree_low_bytes;
 	out->estimated &= ~RT_HAS_PEAK_TREE;
 	out->partial |= RT_HAS_PEAK_TREE;
 }
@@ -371,7 +370,7 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 	result = rti_completeness(&known);
 	if (result.is_member_short && !rti_command_account_is_whole(&c->account)) {
 		make_partial(out, of_members);
-		drop_estimated_peak(f, out);
+		drop_estimated_peak(out);
 	}
 	out->reasons = result.member_reasons;
 	set_peak_bounds(out);
