@@ -43,20 +43,24 @@ static void add_refusal(struct rti_text *text)
 		                   " filter of a container.");
 }
 
-static void add_kernel(struct rti_text *text)
+static void add_kernel(struct rti_text *text, const char *release)
 {
 	struct rti_procfs procfs;
 	bool has_btf;
 
 	rti_procfs_use_names(&procfs, &rti_procfs_linux);
 	has_btf = rti_procfs_access(&procfs, RTI_SYS, "kernel/btf/vmlinux") == 0;
-	rti_text_add(text, has_btf ? "The kernel refuses the BPF programs: they need Linux 5.17 or"
-	                             " later."
-	                           : "The kernel has no BTF, which BPF programs need:"
-	                             " CONFIG_DEBUG_INFO_BTF.");
+	if (!has_btf) {
+		rti_text_add(text, "The kernel has no BTF, which BPF programs need:"
+		                   " CONFIG_DEBUG_INFO_BTF.");
+		return;
+	}
+	rti_text_add(text, "The kernel refuses the BPF programs: they need Linux ");
+	rti_text_add(text, release);
+	rti_text_add(text, " or later.");
 }
 
-void rti_bpf_refusal_add(struct rti_text *text, int err)
+void rti_bpf_refusal_add(struct rti_text *text, int err, const char *release)
 {
 	if (err == -ENOPKG)
 		rti_text_add(text, "The BPF plug-in is not installed (lib/librtrack), or the"
@@ -64,5 +68,5 @@ void rti_bpf_refusal_add(struct rti_text *text, int err)
 	else if (err == -EPERM)
 		add_refusal(text);
 	else if (err == -EOPNOTSUPP)
-		add_kernel(text);
+		add_kernel(text, release);
 }

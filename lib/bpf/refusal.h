@@ -7,8 +7,9 @@
 
 #include "util/text.h"
 
-/* Add a sentence for -ENOPKG, -EPERM or -EOPNOTSUPP; nothing for another error. */
-void rti_bpf_refusal_add(struct rti_text *text, int err);
+/* Add a sentence for -ENOPKG, -EPERM or -EOPNOTSUPP; nothing for another error. release: of Linux
+ * that the programs need. E.g.: "6.2". */
+void rti_bpf_refusal_add(struct rti_text *text, int err, const char *release);
 
 /* Whether the caller lacks CAP_BPF or CAP_PERFMON, so that this is the reason of -EPERM. */
 bool rti_bpf_lacks_capability(void);

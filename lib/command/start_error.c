@@ -162,7 +162,7 @@ static void describe_bpf(struct rti_text *text)
 
 	rti_command_account_close(&account);
 	rti_text_add(text, "The accounting method bpf is not available. ");
-	rti_bpf_refusal_add(text, err);
+	rti_bpf_refusal_add(text, err, "6.2");
 }
 
 /* Of errors that are not about the program. Returns NULL if there is none. */

@@ -11,7 +11,7 @@ void rti_bpf_describe(const struct rti_trace_request *request, int err)
 {
 	struct rti_text text = rti_text(request->reason, request->reason_size);
 
-	rti_bpf_refusal_add(&text, err);
+	rti_bpf_refusal_add(&text, err, "5.17");
 	if (err == -EPERM && !request->command && rti_bpf_lacks_capability())
 		rti_text_add(&text, " A command that is started can be traced by ptrace without"
 		                    " them.");

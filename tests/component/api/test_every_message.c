@@ -278,7 +278,7 @@ static void check_refusal(int err, const char *part)
 {
 	struct rti_text text = rti_text(message, sizeof(message));
 
-	rti_bpf_refusal_add(&text, err);
+	rti_bpf_refusal_add(&text, err, "6.2");
 	ck_assert_msg(strstr(message, part) != NULL, "\"%s\" has no \"%s\"", message, part);
 	check_sentence("refusal", err);
 }
