@@ -92,6 +92,7 @@ int rti_program_error(int err)
 	case -EPERM:
 	case -ENOMEM:
 	case -EBUSY:
+	case -EAGAIN:
 	case -EMFILE:
 	case -ENFILE:
 		return err;

@@ -21,9 +21,10 @@ int rti_program_iterate(int link_fd);
 void rti_program_hold_signals(sigset_t *before);
 void rti_program_release_signals(const sigset_t *before);
 
-/* Whether to load once more, after so many loads. Work of io_uring that waits for this thread has the
- * kernel give up as a signal would, and no mask holds it back. It is done before the thread gets
- * here. E.g.: a ring was closed just now. */
+/* Whether to load once more, after so many loads. Work of io_uring that waits for this thread has
+ * the kernel give up as a signal would, and no mask holds it back. The thread does that work on its
+ * way out of the system call that has failed, so the next load finds none. E.g.: a ring was closed.
+ */
 bool rti_program_is_interrupted(int err, int loads);
 
 /* The error of a load as the library names it. What the caller can do something about keeps its
