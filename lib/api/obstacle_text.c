@@ -8,6 +8,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "bpf/refusal.h"
 #include "util/text.h"
 
 /* In these texts $F is the file with its path, $P the process, $E the error, $S and $H the options
@@ -45,9 +46,9 @@ static const char *const texts[] = {
 	[RTI_CAUSE_EVENTS_OFF] = "Processes that start and end between two samples are not seen."
 				 " Process events report them: set RT_OPT_PROCESS_EVENTS.",
 	[RTI_CAUSE_EVENTS_UNHEARD] =
-	    "Process events cannot be received here, so processes that start"
-	    " and end between two samples are not seen. They need the initial"
-	    " pid and user namespaces, and before Linux 6.6 CAP_NET_ADMIN.",
+	    "Process events, which need the initial pid and user namespaces and, before Linux 6.6,"
+	    " CAP_NET_ADMIN, cannot be received here. So processes that start and end between two"
+	    " samples are not seen.",
 	[RTI_CAUSE_EVENTS_LOST] = "Process events came faster than they were read, and some were"
 				  " lost. Call rt_sample() or rt_tracker_glance() more often.",
 	[RTI_CAUSE_EVENTS_LATE] =
@@ -302,11 +303,13 @@ static const char *text_of_account(int err)
 {
 	switch (err) {
 	case -EPERM:
-		return " BPF programs would see it: they need CAP_BPF and CAP_PERFMON.";
+		return rti_bpf_lacks_capability()
+		           ? " BPF programs would see all: they need CAP_BPF and CAP_PERFMON."
+		           : " BPF programs would see all, but are refused here.";
 	case -ENOPKG:
-		return " BPF programs would see it: their plug-in is not installed.";
+		return " BPF programs would see all: their plug-in cannot be loaded.";
 	case -EOPNOTSUPP:
-		return " BPF programs would see it: they need Linux 6.2 with BTF.";
+		return " BPF programs would see all: they need Linux 6.2 with BTF.";
 	default:
 		return "";
 	}
