@@ -22,7 +22,7 @@ static const struct text_of_name texts[] = {
 	{ "cpu_seconds", "CPU time in user and kernel mode" },
 	{ "gpus_busy", "GPUs in use in the interval: 1.5 is one always and one half of it" },
 	{ "swap_used_bytes", "swap space in use" },
-	{ "source", "how processes were read: proc, bpf or bpf-account" },
+	{ "source", "where figures come from: proc, bpf or bpf-account" },
 	{ "pss_source", "where pss_bytes comes from: read, cached or estimated" },
 	{ "reasons", "why counters may be too low" },
 	{ "partial", "the figures of the row that are lower bounds" },

@@ -501,11 +501,11 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * bounds.
  * @since 0.2 */
 #define RT_REASON_EVENTS_LOST 0x100U
-/** rt_metrics only: RT_OPT_PROCESS_EVENTS was asked for, and process events cannot be received
- * here.
+/** rt_metrics only: RT_OPT_PROCESS_EVENTS was asked for, and neither BPF programs can account for
+ * the tree here, nor can process events be received.
  *
- * E.g.: the caller is in a container, or not root before Linux 6.6. New members are found by scans,
- * so an orphan that starts and exits between two samples is not seen. If neither this bit nor
+ * E.g.: the caller has no CAP_BPF, and is in a container. New members are found by scans, so an
+ * orphan that starts and exits between two samples is not seen. If neither this bit nor
  * RT_REASON_EVENTS_LOST is set, the tracker has received all events since it was created, and
  * rt_metrics.processes_seen is exact: the processes of the tree that were alive at the first
  * sample, and all that they have forked since. Clears no bit of `valid` but RT_HAS_PROCESSES_SEEN.
@@ -583,8 +583,8 @@ struct rt_metrics {
 
 	/** Gauge, RT_HAS_RSS. Sum over the members. Each member counts the pages that it shares.
 	 * `statm`. Of a member that has not run since, what other processes and the kernel have
-	 * changed may be missing for a second; in a large tree that BPF programs watch, for 4 s, or
-	 * for a millisecond for each of more than 4000 members. */
+	 * changed may be missing for a second; in a large tree that BPF programs watch, for 4 s,
+	 * and with more than 4000 members for 1 ms times their number. E.g.: 20 s of 20,000. */
 	uint64_t rss_bytes;
 	/** Gauge, RT_HAS_PSS. Sum over the members. Shared pages are divided among their users.
 	 * `smaps_rollup`.
@@ -636,9 +636,9 @@ struct rt_metrics {
 	uint64_t processes_seen;
 	/** Gauge, RT_HAS_THREADS. `stat` num_threads. System: the total in `loadavg`. */
 	uint64_t threads;
-	/** Resolution of the CPU times: 1 if they come from CPU clocks; a clock tick if they come
-	 * from `stat`; 1000 if they come from a cgroup, or from the supervisor of a command that
-	 * has exited.
+	/** Resolution of the CPU times: 1 if they come from CPU clocks, or from BPF programs
+	 * (RT_SOURCE_BPF_ACCOUNT, RT_ACCOUNTING_BPF); a clock tick if they come from `stat`; 1000
+	 * if they come from a cgroup, or from the supervisor of a command that has exited.
 	 * @since 0.2 A clock tick once members have reaped children: their time is in `stat`. */
 	uint64_t cpu_resolution_ns;
 	uint32_t reasons; /**< RT_REASON_ bits: why the counters may be too low. */
@@ -770,7 +770,9 @@ struct rt_metrics {
 	uint64_t pss_age_ns;
 	/** RT_PSS_ value: where pss_bytes comes from; 0 if there is none. @since 0.2 */
 	uint32_t pss_source;
-	uint32_t source; /**< RT_SOURCE_ value: how the members were read. @since 0.2 */
+	/** RT_SOURCE_ value: how the members were read, or that BPF programs account for the tree.
+	 * @since 0.2 */
+	uint32_t source;
 
 	/* Since 0.3. */
 
