@@ -302,7 +302,7 @@ START_TEST(refusal_of_bpf_names_what_is_missing)
 	check_refusal(-EPERM, "locked down");
 	check_refusal(-EOPNOTSUPP, "no BTF");
 	system_says.has_btf = true;
-	check_refusal(-EOPNOTSUPP, "Linux 5.17");
+	check_refusal(-EOPNOTSUPP, "Linux 6.2");
 }
 END_TEST
 
