@@ -16,6 +16,8 @@
 
 /* If what was read contradicts the model for this long, the model is wrong. */
 #define MODEL_IS_WRONG_NS 1000000000u
+/* In so short a time a process can hardly fill a thousandth of a peak. */
+#define ONE_MOMENT_NS 1000000u
 /* Peak polls read PSS only after so long without. */
 #define SAMPLES_ARE_RARE_NS UINT64_C(2000000000)
 
@@ -206,11 +208,11 @@ static bool has_unseen_sharers(struct rti_tree *tree)
 /* Members were looked at up to so long after the time of the sample. */
 static void note_duration(struct rti_tree *tree)
 {
-	uint64_t took_ns =
-	    rti_subtract_saturated(tree->ctx->platform->monotonic_ns(), tree->now_ns);
+	struct rti_memory_state *state = &tree->memory;
 
-	if (tree->memory.longest_ns < took_ns)
-		tree->memory.longest_ns = took_ns;
+	state->took_ns = rti_subtract_saturated(tree->ctx->platform->monotonic_ns(), tree->now_ns);
+	if (state->longest_ns < state->took_ns)
+		state->longest_ns = state->took_ns;
 }
 
 static uint64_t rss_pages_of(const struct rti_member *m)
@@ -234,7 +236,8 @@ static void note_member(struct rti_tree *tree, struct rti_member *m)
 
 static void confirm(struct rti_tree *tree, struct rti_pss_sum *sum, bool is_impossible)
 {
-	if (!rti_memory_confirm(tree))
+	if (tree->memory.took_ns < ONE_MOMENT_NS || !rti_memory_has_new_peak(tree) ||
+	    !rti_memory_confirm(tree))
 		return;
 	sum_model(tree);
 	sum_reads(tree, sum);
@@ -263,6 +266,7 @@ void rti_memory_sample(struct rti_tree *tree)
 		measure_rss(tree);
 		return;
 	}
+	state->took_ns = 0;
 	if (tree->unchanged_samples == 0 && tree->table.count > 1)
 		note_duration(tree);
 	state->needs_fresh_reads = has_unseen_sharers(tree);
@@ -301,6 +305,9 @@ void rti_memory_poll(struct rti_tree *tree)
 		rti_memory_count_relatives(&tree->table);
 	sum_reads(tree, &sum);
 	measure(tree, &sum, false);
+	state->took_ns = 0;
+	if (rti_memory_has_new_peak(tree))
+		note_duration(tree);
 	confirm(tree, &sum, false);
 	if (state->moment.is_exact || state->moment.bytes <= rti_memory_new_peak_bytes(tree) ||
 	    !are_samples_rare(tree))

@@ -9,8 +9,6 @@
 #include "util/min_max.h"
 #include "util/saturate.h"
 
-/* In so short a time a process can hardly fill a thousandth of a peak. */
-#define ONE_MOMENT_NS 1000000u
 /* A peak is new if it is this part of the last one above it: a hundredth. */
 #define NEW_PEAK 100
 
@@ -29,7 +27,7 @@ uint64_t rti_memory_new_peak_bytes(const struct rti_tree *tree)
 	return above(rti_memory_peak_bytes(tree));
 }
 
-static bool has_new_peak(const struct rti_tree *tree)
+bool rti_memory_has_new_peak(const struct rti_tree *tree)
 {
 	const struct rti_memory_moment *moment = &tree->memory.moment;
 
@@ -58,8 +56,7 @@ bool rti_memory_confirm(struct rti_tree *tree)
 {
 	bool has_changed = false;
 
-	if (tree->table.count < 2 || !has_new_peak(tree) ||
-	    tree->ctx->platform->monotonic_ns() - tree->now_ns < ONE_MOMENT_NS)
+	if (tree->table.count < 2)
 		return false;
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];

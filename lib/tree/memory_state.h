@@ -28,8 +28,9 @@ struct rti_memory_state {
 	struct rti_executables executables;
 	/* Since when reads have not been possible, and the members found by then; 0: they are. */
 	uint64_t contradicted_ns, contradicted_added;
-	/* The longest that a sample has taken until all members were read. */
-	uint64_t longest_ns;
+	/* How long this sample or peak poll took until all members were looked at, 0 if that was
+	 * not measured; and the longest so far. */
+	uint64_t took_ns, longest_ns;
 	struct rti_memory_sums sums;
 	uint64_t summed_changes; /* rti_tree.memory_changes by then */
 	/* What was read, summed up last, and as of which change and drift. */
