@@ -318,10 +318,10 @@ static uint64_t get_cpu_clock(pid_t pid)
 	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
 }
 
-static int is_stopped(void *arg)
+/* Whether it has a state of which its CPU clock stands still. E.g.: ") T ", stopped. */
+static int is_still(pid_t pid, const char *state)
 {
 	const struct timespec nap = { .tv_nsec = 2 * MS };
-	pid_t pid = *(const pid_t *)arg;
 	uint64_t clock_ns = get_cpu_clock(pid);
 	char path[32], line[512] = "";
 	FILE *file;
@@ -332,7 +332,24 @@ static int is_stopped(void *arg)
 	ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
 	fclose(file);
 	nanosleep(&nap, NULL);
-	return strstr(line, ") T ") && get_cpu_clock(pid) == clock_ns;
+	return strstr(line, state) && get_cpu_clock(pid) == clock_ns;
+}
+
+static int is_stopped(void *pid)
+{
+	return is_still(*(const pid_t *)pid, ") T ");
+}
+
+static int is_asleep(void *pid)
+{
+	return is_still(*(const pid_t *)pid, ") S ");
+}
+
+void family_await_sleep(const struct family *f, size_t member)
+{
+	pid_t pid = f->member[member].pid;
+
+	wait_until(is_asleep, &pid);
 }
 
 void family_stop(const struct family *f)

@@ -55,6 +55,9 @@ size_t family_fork_from(struct family *f, size_t parent);
 /* Make a member other than the root exit, and the root wait for it. */
 void family_shrink(struct family *f, size_t member);
 
+/* Wait until a member that has answered sleeps. Then its CPU clock stands still. */
+void family_await_sleep(const struct family *f, size_t member);
+
 /* Stop or continue all members. When family_stop() returns, their CPU clocks stand still. */
 void family_stop(const struct family *f);
 void family_continue(const struct family *f);

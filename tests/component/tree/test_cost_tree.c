@@ -122,7 +122,7 @@ static void replace_member(size_t victim)
 	int32_t exited = fix.family.member[victim].pid;
 
 	family_shrink(&fix.family, victim);
-	family_grow(&fix.family);
+	family_await_sleep(&fix.family, family_grow(&fix.family));
 	meter_see_run(exited);
 	meter_see_run(fix.family.member[0].pid);
 	meter_see_fork();
@@ -351,7 +351,7 @@ START_TEST(peak_poll_after_a_fork_costs_the_new_account)
 {
 	start_and_track_family(TREE, 0, 0, WIDE_SHARE);
 	refresh_all();
-	family_grow(&fix.family);
+	family_await_sleep(&fix.family, family_grow(&fix.family));
 	meter_see_run(fix.family.member[0].pid);
 	meter_see_fork();
 
@@ -376,7 +376,7 @@ START_TEST(peak_poll_at_a_new_peak_costs_pss_only_long_after_the_last_sample)
 	start_and_track_family(SMALL_TREE, 0, want, WIDE_SHARE);
 	refresh_all();
 	ck_assert_int_eq(family_tell(&fix.family, 1, FAMILY_GROW, 8), 0);
-	family_grow(&fix.family);
+	family_await_sleep(&fix.family, family_grow(&fix.family));
 	meter_see_run(0);
 	meter_see_fork();
 
