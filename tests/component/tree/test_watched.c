@@ -333,6 +333,7 @@ START_TEST(member_that_is_reaped_during_the_sample_counts_once)
 
 	forbid_batch_reader(tracker);
 	family_tell(&fix.family, child, FAMILY_RUN, 300);
+	family_await_sleep(&fix.family, child);
 	fix.now_ns += SECOND;
 	for (int i = 0; i < SETTLING; i++) {
 		fix.now_ns += SECOND / 1000;
