@@ -46,16 +46,21 @@ static bool is_row_of(const struct rt_command_process *row, const struct recorde
 	       row->signal == process->signal;
 }
 
-/* On a busy system the kernel may reuse a pid for a process that ends in the same way. So there
- * must be as many such rows as recorded processes. */
+/* The kernel may reuse a pid for a process that ends in the same way: on a busy system, or since
+ * another test writes to ns_last_pid. So there must be as many such rows as recorded processes, and
+ * in the same order: rows are sorted by start, and a process records itself when it starts.
+ * *older is how many were recorded before this one. */
 static unsigned count_recorded_like(const struct record *record,
-                                    const struct recorded_process *process)
+                                    const struct recorded_process *process, unsigned *older)
 {
 	unsigned count = 0;
 
+	*older = 0;
 	for (unsigned i = 0; i < atomic_load(&record->process_count); i++) {
 		const struct recorded_process *other = &record->process[i];
 
+		if (other == process)
+			*older = count;
 		count += other->pid == process->pid && other->exit_code == process->exit_code &&
 		         other->signal == process->signal;
 	}
@@ -67,15 +72,15 @@ static const struct rt_command_process *find_row(const struct list *list,
                                                  const struct recorded_process *process)
 {
 	const struct rt_command_process *found = NULL;
-	unsigned rows = 0;
+	unsigned rows = 0, older, recorded = count_recorded_like(record, process, &older);
 
 	for (size_t i = 0; i < list->count; i++) {
-		if (is_row_of(&list->rows[i], process) && rows++ == 0)
+		if (is_row_of(&list->rows[i], process) && rows++ == older)
 			found = &list->rows[i];
 	}
 	ck_assert_msg(found != NULL, "%d, which ended with %d or signal %d, is not listed",
 	              process->pid, process->exit_code, process->signal);
-	ck_assert_uint_eq(rows, count_recorded_like(record, process));
+	ck_assert_uint_eq(rows, recorded);
 	return found;
 }
 
