@@ -525,7 +525,7 @@ static void end_command(struct rt_command *c)
 	if (c->is_killed_on_free && (!c->is_over || c->outcome.left_running))
 		end_all(c);
 	if (rti_command_is_supervised(c))
-		rti_supervisor_close(&c->supervisor);
+		rti_supervisor_close(&c->supervisor, !c->is_over && !c->supervisor.exited.kind);
 	/* A supervisor that was killed has not removed the cgroup. */
 	if (c->is_over && c->is_supervisor_lost)
 		rti_cgroup_reclaim(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx);

@@ -189,13 +189,12 @@ static void wait_for_end(int pidfd)
 	ppoll(&end, 1, &timeout, &all);
 }
 
-/* The supervisor ends at once, unless the program runs on or the supervisor is stopped: then it
- * is reaped later. Returns whether it has been reaped here. */
-static bool wait_for_exit(const struct rti_supervisor *s, int *status)
+/* The supervisor ends at once, unless it runs on with its program or is stopped: then it is reaped
+ * later. Returns whether it has been reaped here. */
+static bool wait_for_exit(const struct rti_supervisor *s, bool runs_on, int *status)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	int pidfd = rti_pidfd_open(s->supervisor_pid);
-	bool runs_on = s->started.kind == RTI_STARTED && !s->exited.kind;
 	pid_t reaped;
 
 	if (pidfd >= 0 && !runs_on)
@@ -218,7 +217,7 @@ static int silence_error(struct rti_supervisor *s)
 {
 	int status = 0;
 
-	if (wait_for_exit(s, &status))
+	if (wait_for_exit(s, false, &status))
 		s->supervisor_pid = 0;
 	if (s->supervisor_pid || !WIFEXITED(status))
 		return -ECHILD;
@@ -305,7 +304,7 @@ int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_o
 	*s = (struct rti_supervisor){ .socket = -1, .memory = -1 };
 	err = start(s, opts);
 	if (err < 0)
-		rti_supervisor_close(s);
+		rti_supervisor_close(s, false);
 	s->program_pid = s->started.pid;
 	return err;
 }
@@ -463,7 +462,7 @@ void rti_supervisor_unmap_records(const struct rti_process_records *records)
 		       mapped_bytes(records->count, records->text_bytes));
 }
 
-void rti_supervisor_close(struct rti_supervisor *s)
+void rti_supervisor_close(struct rti_supervisor *s, bool runs_on)
 {
 	bool was_open = s->socket >= 0;
 
@@ -472,7 +471,7 @@ void rti_supervisor_close(struct rti_supervisor *s)
 		rti_own_supervisor_close(s);
 	rti_supervisor_close_copy(s);
 	if (was_open && s->supervisor_pid > 0)
-		wait_for_exit(s, NULL);
+		wait_for_exit(s, runs_on, NULL);
 }
 
 void rti_supervisor_close_copy(struct rti_supervisor *s)

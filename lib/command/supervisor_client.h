@@ -47,8 +47,9 @@ int rti_supervisor_receive_account(struct rti_supervisor *s);
 void rti_supervisor_map_records(const struct rti_supervisor *s, struct rti_process_records *out);
 void rti_supervisor_unmap_records(const struct rti_process_records *records);
 
-/* Release the supervisor. It stays for as long as the program runs, and is reaped later then. */
-void rti_supervisor_close(struct rti_supervisor *s);
+/* Release the supervisor. runs_on: the program has not ended, so the supervisor stays for as long
+ * as it runs, and is reaped later. Else its end is waited for. */
+void rti_supervisor_close(struct rti_supervisor *s, bool runs_on);
 
 /* The same in a forked child, which has copies of the descriptors and of the mapping. The
  * supervisor is not its child, so there is nothing to wait for. */
