@@ -61,8 +61,8 @@ struct rti_target {
 	const struct rti_cpu_clock *clock;
 	/* A live thread to ask for memory if the leader has exited, or 0. */
 	int32_t memory_tid;
-	/* No other thread of the process has ever used CPU time. So the files of the leader alone
-	 * have figures that the kernel only reports per thread. False: not known. */
+	/* No other thread of the process has ever made a context switch. So status of the leader
+	 * has all of them. False: not known. */
 	bool is_leader_alone;
 	/* Of this read of the process. NULL: each collector reads status by itself. */
 	struct rti_kept_status *kept;

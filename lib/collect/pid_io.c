@@ -31,7 +31,7 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	if (!self_only)
 		err = read_io(ctx, target, &sum.io);
 	else if (target->is_leader_alone)
-		err = rti_thread_sum_read_leader_io(ctx, target->pid, &sum.io);
+		err = rti_thread_sum_read_leader_io(ctx, target, &sum);
 	else
 		err = rti_thread_sum_read(ctx, target->pid, RTI_THREAD_SUM_IO, &sum);
 	if (err < 0)

@@ -163,11 +163,16 @@ bool rti_thread_sum_is_leader_alone(const struct rti_context *ctx, const struct 
 	       ctx->platform->cpu_clock(target->pid, &clock) == 0 && clock.total_ns == run_ns;
 }
 
-int rti_thread_sum_read_leader_io(const struct rti_context *ctx, int32_t pid,
-                                  struct rti_pid_io *out)
+int rti_thread_sum_read_leader_io(const struct rti_context *ctx, const struct rti_target *target,
+                                  struct rti_thread_sum *out)
 {
-	int err = rti_procfs_read(ctx->procfs, RTI_PROC, rti_task_path(pid, pid, "io").text,
-	                          RTI_SEVEN_LINES, ctx->buf);
+	struct threads t = { .ctx = ctx, .pid = target->pid, .out = out };
+	int err;
 
-	return err < 0 ? err : rti_parse_pid_io(ctx->buf->data, ctx->buf->len, out);
+	*out = (struct rti_thread_sum){ 0 };
+	err = add_io(&t, target->pid);
+	if (err == 0)
+		err = add_stat(&t, target->pid);
+	out->is_complete = t.faults >= target->stat->minflt + target->stat->majflt;
+	return err;
 }

@@ -29,16 +29,18 @@ int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned wan
 /* Read the CPU time of the leader from schedstat, the only file that has it in ns. Returns 0 or
  * -errno.
  *
- * If the CPU clock of the process is read after that and shows the same, no other thread has used
- * CPU time so far, so none has exited. A thread uses some us to start and to exit. */
+ * If the CPU clock of the process is read after that and shows the same, no other thread has made a
+ * context switch so far. Each switch adds what the thread has used to the clock. A thread that
+ * exits before a switch or a tick may add nothing: its faults and its I/O may be missing. */
 int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx,
                                       const struct rti_target *target, uint64_t *run_ns);
 
-/* Whether no other thread has used CPU time so far, found out so. The target needs a clock. */
+/* Whether no other thread has made a switch so far, found out so. The target needs a clock. */
 bool rti_thread_sum_is_leader_alone(const struct rti_context *ctx, const struct rti_target *target);
 
-/* Read the I/O of the leader alone. Returns 0 or -errno. */
-int rti_thread_sum_read_leader_io(const struct rti_context *ctx, int32_t pid,
-                                  struct rti_pid_io *out);
+/* Read the I/O of a leader of which that is true. Its faults are compared with those of the
+ * process, which were read before. Returns 0 or -errno. */
+int rti_thread_sum_read_leader_io(const struct rti_context *ctx, const struct rti_target *target,
+                                  struct rti_thread_sum *out);
 
 #endif

@@ -70,6 +70,7 @@ static void write_process(const char *schedstat)
 {
 	struct fake_process p = { .pid = 100, .ppid = 1, .rss_pages = 9, .hwm_kib = 77 };
 
+	p.minflt = 7;
 	p.cminflt = 1;
 	p.write_bytes = 1024;
 	p.voluntary = 12;
@@ -83,7 +84,7 @@ static void write_process(const char *schedstat)
 
 #define RUSAGE (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_PEAK_RSS | RT_HAS_CTXSW | RT_HAS_IO)
 
-/* stat, status, io and schedstat, and no list of threads. */
+/* stat, status, io and schedstat, stat of the leader, and no list of threads. */
 START_TEST(leader_with_all_cpu_time_is_read_alone)
 {
 	unsigned opens;
@@ -91,9 +92,22 @@ START_TEST(leader_with_all_cpu_time_is_read_alone)
 	write_process("5000 0 1\n");
 	opens = faults_opens();
 	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RUSAGE, &once), 0);
-	ck_assert_uint_eq(faults_opens() - opens, 4);
+	ck_assert_uint_eq(faults_opens() - opens, 5);
 	ck_assert_uint_eq(once.figures.valid & RUSAGE, RUSAGE);
 	ck_assert_uint_eq(once.figures.self[RTI_VOLUNTARY], 12);
+	ck_assert_uint_eq(once.figures.self[RTI_WRITE_BYTES], 1024);
+}
+END_TEST
+
+/* A thread that has faulted has exited before a switch: it may have written. */
+START_TEST(leader_without_all_faults_makes_a_lower_bound_of_io)
+{
+	write_process("5000 0 1\n");
+	fixture_write(&f, "proc/100/task/100/stat",
+	              "100 (x) S 1 100 100 0 -1 0 6 0 0 0 0 0 0 0 20 0 1 0 1000 0 9\n");
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RUSAGE, &once), 0);
+	ck_assert_uint_eq(once.figures.valid & RUSAGE, RUSAGE & ~RT_HAS_IO);
+	ck_assert_uint_eq(once.figures.partial & RUSAGE, RT_HAS_IO);
 	ck_assert_uint_eq(once.figures.self[RTI_WRITE_BYTES], 1024);
 }
 END_TEST
@@ -232,6 +246,7 @@ int main(void)
 
 	tcase_add_checked_fixture(fixture, open_fixture, close_fixture);
 	tcase_add_test(fixture, leader_with_all_cpu_time_is_read_alone);
+	tcase_add_test(fixture, leader_without_all_faults_makes_a_lower_bound_of_io);
 	tcase_add_test(fixture, leader_without_all_cpu_time_makes_lower_bounds);
 	tcase_add_test(fixture, kernel_without_schedstat_counts_on_faults);
 	tcase_add_test(fixture, each_figure_opens_its_file_alone);
