@@ -45,6 +45,7 @@ enum deed {
 static struct {
 	pid_t root;
 	int orders[WORKERS], answers[2];
+	int guarded; /* the group of the root is killed when this is closed */
 	uint64_t now_ns;
 	unsigned random_state;
 } fix;
@@ -178,6 +179,29 @@ static void run_root(int orders[WORKERS][2])
 	_exit(1);
 }
 
+/* A test that fails ends without tear_down(). All its processes are in the group of the root. A
+ * process outside the group kills it when the test ends. */
+static void guard_root(void)
+{
+	int guarded[2];
+	char byte;
+	pid_t guard;
+
+	ck_assert_int_gt(fix.root, 1);
+	ck_assert_int_eq(pipe(guarded), 0);
+	guard = fork();
+	ck_assert_int_ge(guard, 0);
+	if (guard == 0) {
+		close(guarded[1]);
+		if (read(guarded[0], &byte, 1) == 0)
+			kill(-fix.root, SIGKILL);
+		_exit(0);
+	}
+	setpgid(guard, guard); /* not that of the test, which is killed with it */
+	close(guarded[0]);
+	fix.guarded = guarded[1];
+}
+
 static void read_answers(int count)
 {
 	char byte;
@@ -203,16 +227,16 @@ static void set_up(void)
 	ck_assert_int_ge(fix.root, 0);
 	if (fix.root == 0)
 		run_root(orders);
+	setpgid(fix.root, fix.root);
+	guard_root();
 	for (int i = 0; i < WORKERS; i++)
 		close(orders[i][0]);
 	read_answers(1);
 }
 
-/* All are in the process group of the root. */
 static void tear_down(void)
 {
-	ck_assert_int_gt(fix.root, 1);
-	kill(-fix.root, SIGKILL);
+	close(fix.guarded);
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	for (int i = 0; i < WORKERS; i++)
