@@ -23,8 +23,10 @@
 
 #define LIST_OWN_NS UINT64_C(1000000000)
 #define COMPARE_NS UINT64_C(60000000000)
-#define MISMATCHES_MAX 3 /* a process may start and exit between two looks at the links */
-#define DOT_LINKS 2      /* "." and ".." */
+/* Between two looks at the links, a process may start and another exit. The names then differ from
+ * equal looks. Where many fork, that happens every few samples. */
+#define MISMATCHES_MAX 10
+#define DOT_LINKS 2 /* "." and ".." */
 
 enum method {
 	BY_NAMES_AND_LINKS, /* the links are to be compared with the names */

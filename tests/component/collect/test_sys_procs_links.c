@@ -183,7 +183,7 @@ START_TEST(links_that_do_not_agree_are_not_used)
 
 	open_scripted(&s, &f);
 	proc.links_more = 1;
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 10; i++)
 		ck_assert_uint_eq(take_count(&s, 5), 1);
 	looks = proc.looks;
 	take_count(&s, 5);
@@ -204,6 +204,24 @@ START_TEST(links_that_disagree_later_are_given_up)
 	proc.now_ns += MINUTE_NS;
 	for (int i = 0; i < 5; i++)
 		ck_assert_uint_eq(take_count(&s, 5), 1);
+
+	close_scripted(&s, &f);
+}
+END_TEST
+
+/* E.g.: a process has started and another has exited between two equal looks. */
+START_TEST(links_that_disagree_a_few_times_are_compared_again)
+{
+	struct fixture f;
+	struct sampler s;
+
+	open_scripted(&s, &f);
+	proc.links_more = 1;
+	for (int i = 0; i < 9; i++)
+		ck_assert_uint_eq(take_count(&s, 5), 1);
+	proc.links_more = 0;
+	ck_assert_uint_eq(take_count(&s, 5), 1);
+	ck_assert_uint_eq(take_count(&s, 5), 0);
 
 	close_scripted(&s, &f);
 }
@@ -462,6 +480,7 @@ int main(void)
 	tcase_add_test(scripted, new_directory_of_a_module_is_no_process);
 	tcase_add_test(scripted, links_that_do_not_agree_are_not_used);
 	tcase_add_test(scripted, links_that_disagree_later_are_given_up);
+	tcase_add_test(scripted, links_that_disagree_a_few_times_are_compared_again);
 	tcase_add_test(scripted, links_that_move_around_the_names_agree);
 	tcase_add_test(scripted, links_that_move_apart_are_compared_again);
 	tcase_add_test(scripted, links_in_another_pid_namespace_are_not_used);
