@@ -261,7 +261,7 @@ class Attach(Case):
         self.assertGreaterEqual(high, 20 * 0.03)
         self.assertGreaterEqual(high, tree["cpu_seconds"])
         is_accounted = tree["accounting"]["level"] == "bpf"
-        self.assertEqual(tree["accounting"]["complete"], is_accounted)
+        self.assertEqual(tree["accounting"]["complete"], is_accounted, tree["accounting"])
         if is_accounted:
             self.assertGreaterEqual(tree["cpu_seconds"], 20 * 0.03)
             self.assertEqual(high, tree["cpu_seconds"])
