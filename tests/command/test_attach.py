@@ -260,7 +260,9 @@ class Attach(Case):
         high = tree["accounting"]["cpu_seconds_high"]
         self.assertGreaterEqual(high, 20 * 0.03)
         self.assertGreaterEqual(high, tree["cpu_seconds"])
-        is_accounted = tree["accounting"]["level"] == "bpf"
+        # The kernel calls no program for a few threads that it frees, while others load programs.
+        is_accounted = (tree["accounting"]["level"] == "bpf"
+                        and "events_lost" not in tree["accounting"]["reasons"])
         self.assertEqual(tree["accounting"]["complete"], is_accounted, tree["accounting"])
         if is_accounted:
             self.assertGreaterEqual(tree["cpu_seconds"], 20 * 0.03)
