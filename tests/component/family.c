@@ -318,31 +318,26 @@ static uint64_t get_cpu_clock(pid_t pid)
 	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
 }
 
-/* Whether it has a state of which its CPU clock stands still. E.g.: ") T ", stopped. */
-static int is_still(pid_t pid, const char *state)
+/* Whether it has a state in which its CPU clock stands still. E.g.: 'T', stopped. */
+static int is_still(pid_t pid, char wanted)
 {
 	const struct timespec nap = { .tv_nsec = 2 * MS };
 	uint64_t clock_ns = get_cpu_clock(pid);
-	char path[32], line[512] = "";
-	FILE *file;
+	char state = thread_state(pid, pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	ck_assert_ptr_nonnull(file);
-	ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
-	fclose(file);
+	ck_assert_int_ne(state, 0);
 	nanosleep(&nap, NULL);
-	return strstr(line, state) && get_cpu_clock(pid) == clock_ns;
+	return state == wanted && get_cpu_clock(pid) == clock_ns;
 }
 
 static int is_stopped(void *pid)
 {
-	return is_still(*(const pid_t *)pid, ") T ");
+	return is_still(*(const pid_t *)pid, 'T');
 }
 
 static int is_asleep(void *pid)
 {
-	return is_still(*(const pid_t *)pid, ") S ");
+	return is_still(*(const pid_t *)pid, 'S');
 }
 
 void family_await_sleep(const struct family *f, size_t member)
