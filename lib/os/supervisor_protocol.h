@@ -123,8 +123,8 @@ struct rti_process_record {
  * them. Invariant: written by the supervisor only. */
 struct rti_shared_stats {
 	uint32_t events; /* RTI_EVENTS_ value */
-	/* 1 if the thread group leader of a process exited before its other threads: alive_peak is
-	 * then too low. */
+	/* 1 if the thread group leader of a process exited and another thread may have worked on:
+	 * alive_peak is then too low. */
 	uint32_t has_leader_exit;
 	uint64_t processes;  /* processes so far, counted by events */
 	uint64_t alive_peak; /* the most of them that were alive at one time */

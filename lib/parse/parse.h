@@ -16,6 +16,8 @@
 
 /* PF_FORKNOEXEC, include/linux/sched.h: no program was executed since the fork. */
 #define RTI_PF_FORKNOEXEC 0x40u
+/* PF_EXITING, there: the thread is in exit(2). */
+#define RTI_PF_EXITING 0x4u
 
 /* /proc/PID/stat, see proc(5). comm ends at the last ')'. On a short line, starttime and rss_pages
  * are 0 if they are missing. */
@@ -39,6 +41,9 @@ struct rti_pid_stat {
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out);
 /* How a zombie ended, as from wait(2). It shows as 0 to a reader without permission. */
 int rti_parse_pid_stat_exit_code(const char *data, size_t len, int *status);
+/* From /proc/PID/task/TID/stat: whether the thread runs none of its program any more. It is in
+ * exit(2), or SIGKILL is pending for it, as for the other threads after exit_group(2). */
+int rti_parse_thread_is_ending(const char *data, size_t len, bool *is_ending);
 
 /* /proc/PID/statm. shared_pages: resident pages of files and of shared memory; the other resident
  * pages are anonymous. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parser of /proc/PID/stat. */
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -101,5 +102,21 @@ int rti_parse_pid_stat_exit_code(const char *data, size_t len, int *status)
 	    !rti_scan_skip_words(&s, 49) || !rti_scan_i32(&s, &code))
 		return -EBADMSG;
 	*status = code;
+	return 0;
+}
+
+int rti_parse_thread_is_ending(const char *data, size_t len, bool *is_ending)
+{
+	struct rti_scan s = rti_scan(data, len);
+	uint64_t flags, pending;
+	int32_t tid;
+	char comm[2];
+
+	/* Skip state to tpgid, then minflt to kstkeip. */
+	if (!rti_scan_i32(&s, &tid) || !parse_comm(&s, comm, sizeof(comm)) ||
+	    !rti_scan_skip_words(&s, 6) || !rti_scan_u64(&s, &flags) ||
+	    !rti_scan_skip_words(&s, 21) || !rti_scan_u64(&s, &pending))
+		return -EBADMSG;
+	*is_ending = flags & RTI_PF_EXITING || pending >> (SIGKILL - 1) & 1;
 	return 0;
 }

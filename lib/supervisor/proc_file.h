@@ -17,8 +17,8 @@ enum { RTS_READ_CALLS = 5 }; /* index of syscr in shared->own_io */
  * before the other functions. */
 void rts_proc_file_init(struct rti_shared_stats *shared);
 
-/* Read a file. The text is cut to fit and ends in NUL. Returns its length, or -1 on failure; the
- * text is then "". */
+/* Read a file. The text is cut to fit and ends in NUL. Returns its length, or -1 with errno on
+ * failure; the text is then "". */
 ssize_t rts_read_file(struct rti_shared_stats *shared, const char *path, char *text, size_t size);
 
 /* Read /proc/PID/FILE as rts_read_file() does. */

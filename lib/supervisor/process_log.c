@@ -4,15 +4,13 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 
 #include "os/platform.h"
 #include "os/proc_connector.h"
-#include "parse/parse.h"
 #include "supervisor/account_receiver.h"
 #include "supervisor/cgroup_watch.h"
-#include "supervisor/proc_file.h"
+#include "supervisor/leader_exit.h"
 #include "supervisor/process_text.h"
 #include "supervisor/record_list.h"
 #include "supervisor/record_read.h"
@@ -83,20 +81,6 @@ static void handle_exec(const struct rti_process_event *event)
 		rts_record_read_program(record);
 }
 
-/* Returns true if the thread group leader has exited and other threads still run. The event is the
- * same as for the exit of a whole process. */
-static bool runs_without_leader(int32_t pid)
-{
-	char text[1024];
-	struct rti_pid_stat stat;
-	ssize_t n;
-
-	if (kill(pid, 0) < 0)
-		return false; /* the usual case: already reaped */
-	n = rts_read_pid_file(process_log->opts.shared, pid, "stat", text, sizeof(text));
-	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads > 1;
-}
-
 static void note_leader_exit(void)
 {
 	process_log->has_leader_exit = true;
@@ -118,7 +102,7 @@ static void handle_exit(const struct rti_process_event *event)
 		process_log->program_end_ns = event->monotonic_ns;
 	if (event->tid == event->pid &&
 	    rti_descendant_set_is_alive(&process_log->descendants, event->pid)) {
-		if (runs_without_leader(event->pid))
+		if (rts_runs_without_leader(process_log->opts.shared, event->pid))
 			note_leader_exit();
 		rts_cgroup_watch_exit(event->pid, is_waited_for(event));
 		rti_descendant_set_exit(&process_log->descendants, event->pid);

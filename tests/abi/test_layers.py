@@ -103,8 +103,9 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "supervisor/launch.c": re.compile(
         r"syscall|mmap|munmap|open|close|write|chdir|set(sid|pgid)|sig\w+|environ|exit"
         r"|waitpid"),
+    "supervisor/leader_exit.c": re.compile(r"kill|open|close|syscall"),
     "supervisor/proc_file.c": re.compile(r"open|read|close"),
-    "supervisor/process_log.c": re.compile(r"kill|poll"),
+    "supervisor/process_log.c": re.compile(r"poll"),
     "supervisor/process_text.c": re.compile(r"fallocate|readlink"),
     "supervisor/reaped_io.c": re.compile(r"getpid"),
     "supervisor/record_list.c": re.compile(r"fallocate"),

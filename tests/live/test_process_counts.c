@@ -74,6 +74,39 @@ START_TEST(peak_count_with_three_hundred_at_once_has_them_all)
 }
 END_TEST
 
+/* The kernel reports the exit of the leader before that of a thread that waits for a CPU to exit,
+ * too. No process runs on without its leader. */
+START_TEST(peak_count_with_thread_that_exits_late_is_known)
+{
+	struct workload_opts opts = { .accounting = methods[_i] };
+	struct workload w;
+
+	if (!run_workload(&w, "late_thread", opts))
+		return;
+
+	ck_assert_uint_eq(w.outcome.processes, 2);
+	ck_assert_uint_ne(w.outcome.valid & RT_HAS_PROCESSES_PEAK, 0);
+	ck_assert_uint_eq(w.outcome.processes_peak, 2);
+	free_workload(&w);
+}
+END_TEST
+
+/* The count ends with the leader, so it cannot tell how many were there at one time. */
+START_TEST(peak_count_with_process_that_runs_on_without_leader_is_unknown)
+{
+	struct workload_opts opts = { .accounting = methods[_i] };
+	struct workload w;
+
+	if (!run_workload(&w, "leader_exits", opts))
+		return;
+
+	ck_assert_uint_eq(w.outcome.processes, 2);
+	ck_assert_uint_eq(w.outcome.valid & RT_HAS_PROCESSES_PEAK, 0);
+	ck_assert_uint_eq(w.outcome.processes_peak, 0);
+	free_workload(&w);
+}
+END_TEST
+
 START_TEST(count_without_forks_is_one)
 {
 	struct workload_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
@@ -186,6 +219,9 @@ static void add_tests_with_events(TCase *counts, TCase *supervisor)
 {
 	tcase_add_loop_test(counts, count_with_short_lived_processes_has_each_fork, 0, METHODS);
 	tcase_add_loop_test(counts, peak_count_with_three_hundred_at_once_has_them_all, 0, METHODS);
+	tcase_add_loop_test(counts, peak_count_with_thread_that_exits_late_is_known, 0, METHODS);
+	tcase_add_loop_test(counts, peak_count_with_process_that_runs_on_without_leader_is_unknown,
+	                    0, METHODS);
 	tcase_add_test(counts, count_without_forks_is_one);
 	tcase_add_loop_test(counts, count_with_poll_accounting_and_events_has_each_fork, 0, 2);
 	tcase_add_test(supervisor, supervisor_after_five_thousand_forks_has_used_two_mib_at_most);

@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,8 @@
 #define SHORT_LIVED 20
 #define THREADED 20
 #define THREADS 8
+#define LATE_MS 30            /* longer than the supervisor waits for more events */
+#define LEFT_BY_LEADER_MS 500 /* likewise, on a busy system */
 /* A busy system overflows the event buffer, which is small unless the user is root. */
 #define TRIES 10
 
@@ -351,15 +355,79 @@ static void run_leave_one(struct record *record)
 		usleep(500);
 }
 
+static void *spin(void *arg)
+{
+	const cpu_set_t *cpu = arg;
+	const struct sched_param param = { 0 };
+
+	if (sched_setaffinity(0, sizeof(*cpu), cpu) != 0 ||
+	    sched_setscheduler(0, SCHED_IDLE, &param) != 0)
+		_exit(89);
+	for (;;)
+		;
+	return NULL;
+}
+
+/* A process exits, and one of its threads gets no CPU to do so, since this process uses it. */
+static void run_late_thread(struct record *record)
+{
+	int32_t parent = getpid(), child;
+	cpu_set_t cpu;
+	pthread_t thread;
+
+	CPU_ZERO(&cpu);
+	CPU_SET((unsigned)sched_getcpu(), &cpu);
+	child = fork_recorded(record);
+	if (child == 0) {
+		struct recorded_process *self = record_self(record, parent);
+
+		pthread_create(&thread, NULL, spin, &cpu);
+		usleep(LATE_MS * 1000);
+		exit_recorded(self, 0);
+	}
+	if (sched_setaffinity(0, sizeof(cpu), &cpu) != 0)
+		_exit(88);
+	while (waitpid(child, NULL, WNOHANG) == 0)
+		burn_cpu_ns(MS);
+}
+
+/* Run on until the supervisor has surely handled the exit of the leader. */
+static void *exit_after_leader(void *arg)
+{
+	usleep(LEFT_BY_LEADER_MS * 1000);
+	exit_recorded(arg, 0);
+	return NULL;
+}
+
+/* The leader of a process exits, and another thread runs on. */
+static void run_leader_exits(struct record *record)
+{
+	int32_t parent = getpid();
+	pthread_t thread;
+
+	if (fork_recorded(record) == 0) {
+		pthread_create(&thread, NULL, exit_after_leader, record_self(record, parent));
+		syscall(SYS_exit, 0); /* only this thread */
+	}
+	reap_children();
+}
+
 static const struct {
 	const char *name;
 	void (*run)(struct record *record);
 } workloads[] = {
-	{ "at_once", run_at_once }, { "auto_reap", run_auto_reap },
-	{ "burn", run_burn },       { "five_thousand", run_five_thousand },
-	{ "hold", run_hold },       { "leave_one", run_leave_one },
-	{ "mixed", run_mixed },     { "nothing", run_nothing },
-	{ "read", run_read },       { "recycle", run_recycle },
+	{ "at_once", run_at_once },
+	{ "auto_reap", run_auto_reap },
+	{ "burn", run_burn },
+	{ "five_thousand", run_five_thousand },
+	{ "hold", run_hold },
+	{ "late_thread", run_late_thread },
+	{ "leader_exits", run_leader_exits },
+	{ "leave_one", run_leave_one },
+	{ "mixed", run_mixed },
+	{ "nothing", run_nothing },
+	{ "read", run_read },
+	{ "recycle", run_recycle },
 };
 
 static struct record *map_record(int fd)

@@ -67,6 +67,40 @@ START_TEST(exit_code_is_the_last_field)
 }
 END_TEST
 
+/* The flags are field 9, and the pending signals of the thread field 31. */
+static const struct {
+	const char *flags, *pending;
+	bool is_ending;
+} threads[] = {
+	{ "4194368", "0", false },          /* PF_RANDOMIZE and PF_FORKNOEXEC */
+	{ "4227084", "0", true },           /* and PF_EXITING */
+	{ "4194368", "256", true },         /* SIGKILL */
+	{ "4194368", "2147483391", false }, /* all signals up to 31, except for SIGKILL */
+};
+
+START_TEST(thread_in_exit_or_with_pending_sigkill_is_ending)
+{
+	struct exact copy;
+	char text[256];
+	bool is_ending = !threads[_i].is_ending;
+	int len;
+
+	len = snprintf(text, sizeof(text),
+	               "42 (a) b) S 4 5 6 4 4 %s 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 %s 256",
+	               threads[_i].flags, threads[_i].pending);
+	copy = exact(text);
+
+	ck_assert_int_eq(rti_parse_thread_is_ending(copy.data, copy.len, &is_ending), 0);
+	ck_assert_int_eq(is_ending, threads[_i].is_ending);
+	for (int cut = len - 5 - (int)strlen(threads[_i].pending); cut >= 0; cut--) {
+		text[cut] = '\0';
+		copy = exact(text);
+		ck_assert_int_eq(rti_parse_thread_is_ending(copy.data, copy.len, &is_ending),
+		                 -EBADMSG);
+	}
+}
+END_TEST
+
 START_TEST(stat_ending_before_signals_parses_without_them)
 {
 	struct rti_pid_stat st;
@@ -219,6 +253,8 @@ int main(void)
 
 	tcase_add_test(tests, stat_with_all_fields_parses_each);
 	tcase_add_test(tests, exit_code_is_the_last_field);
+	tcase_add_loop_test(tests, thread_in_exit_or_with_pending_sigkill_is_ending, 0,
+	                    sizeof(threads) / sizeof(threads[0]));
 	tcase_add_test(tests, stat_ending_before_signals_parses_without_them);
 	tcase_add_loop_test(tests, stat_with_any_comm_parses, 0, sizeof(comms) / sizeof(comms[0]));
 	tcase_add_test(tests, stat_with_long_comm_is_cut);
