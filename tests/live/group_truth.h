@@ -5,9 +5,11 @@
 #define GROUP_TRUTH_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct group_truth {
 	char dir[256];
+	pid_t guard; /* the process that removes the cgroup if the test fails */
 };
 
 /* Make a cgroup. Fails the test if it cannot be made. */
