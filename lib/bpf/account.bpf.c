@@ -8,7 +8,11 @@
  * The kernel frees a thread some time after its end: 15 ms, or seconds on a busy system (an RCU
  * grace period). From sched_process_exit until then it is in limbo: in a table, so that a search
  * finds it. Under load, on_free is not called for a few of some thousand threads. So what a thread
- * in limbo has used is secured at the next fork or exit in the tree, which mostly is sooner. */
+ * in limbo has used is secured at the next fork or exit, of any process: before another thread gets
+ * its memory, if all goes well.
+ *
+ * The loader that libbpf generates takes 32 functions at most (MAX_USED_PROGS in its gen_loader.c):
+ * with more, the kernel refuses it. So some functions are always inline. */
 #define RTI_ACCOUNT
 #include "kernel.h"
 
@@ -165,7 +169,6 @@ static void begin_exit(struct task_mark *mark, struct task_struct *task)
 	end_thread(mark, &shared.running);
 	if (read_only(task)->signal->live.counter == 0)
 		end_process(row, read_only(task));
-	secure_some();
 	enter_limbo(mark, task);
 }
 
@@ -180,10 +183,10 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (mark && mark->flags & MARK_MEMBER) {
 		if (!is_outside(parent, child))
 			mark_child(mark, parent, child);
-		secure_some();
 	} else if (shared.armed && (__u64)parent == shared.armed && parent->tgid != child->tgid) {
 		mark_supervisor(child);
 	}
+	secure_some();
 	return 0;
 }
 
@@ -196,6 +199,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		mark = adopt_now(task);
 	if (!mark)
 		mark = adopt_worker(task);
+	secure_some();
 	if (is_accounted_for(mark))
 		begin_exit(mark, task);
 	return 0;
@@ -360,13 +364,12 @@ int BPF_PROG(on_free, struct task_struct *task)
 	struct lane *lane;
 	__u32 key = 0;
 
+	secure_some();
 	if (!mark)
 		return 0;
 	lane = bpf_map_lookup_elem(&lanes, &key);
-	if (lane && is_accounted_for(mark)) {
-		secure_some();
+	if (lane && is_accounted_for(mark))
 		count_freed(mark, read_only(task), lane);
-	}
 	drop_mark(task);
 	return 0;
 }

@@ -163,7 +163,7 @@ struct rti_account_shared {
 	uint32_t is_adopting;  /* written by the plug-in: processes that run are adopted now */
 	uint32_t adopted;      /* threads that were adopted so far */
 	uint32_t has_io;       /* 0: the kernel does not account for the I/O of threads */
-	uint32_t reserved;
+	uint32_t looks;        /* at entries of limbo that are newer than the oldest one, so far */
 	struct rti_account_use past; /* of the adopted processes: see account_adopt.h */
 	/* By the last run of the program sum_up: all threads that were freed, and how many. */
 	struct rti_account_use dead;

@@ -19,8 +19,8 @@
 #define SIGNAL_GROUP_EXIT 4u /* include/linux/sched/signal.h */
 #define TASK_DEAD 0x80u      /* include/linux/sched.h */
 
-/* At each fork, exit and free. One that is not off its CPU is looked at again, unless so many have
- * begun to exit since. */
+/* At each fork, exit and free, of any process. One that is not off its CPU is looked at again,
+ * unless so many have begun to exit since. */
 #define SECURE_AT_ONCE 3
 #define SECURE_LATER 256
 
@@ -57,10 +57,11 @@ static long take_limbo(__u32 i, struct search *search)
 	return 1;
 }
 
-/* If there is no room, the reader has to wait until the thread is freed. */
+/* If there is no room, the reader has to wait until the thread is freed. next_limbo moves last: an
+ * entry below it that is free is not one that is about to be taken. */
 static void enter_limbo(struct task_mark *mark, struct task_struct *task)
 {
-	struct search search = { .first = __sync_fetch_and_add(&shared.next_limbo, 1),
+	struct search search = { .first = *(volatile __u32 *)&shared.next_limbo,
 		                 .task = (__u64)task };
 	struct limbo *limbo;
 	__u32 key;
@@ -70,12 +71,13 @@ static void enter_limbo(struct task_mark *mark, struct task_struct *task)
 	bpf_loop(FREE_TRIES, take_limbo, &search, 0);
 	key = search.found - 1;
 	limbo = search.found ? bpf_map_lookup_elem(&limbos, &key) : NULL;
-	if (!limbo)
-		return;
-	limbo->secured = 0;
-	limbo->row = mark->row;
-	__sync_val_compare_and_swap(&limbo->start_ns, 0, task->start_boottime);
-	mark->limbo = search.found;
+	if (limbo) {
+		limbo->secured = 0;
+		limbo->row = mark->row;
+		__sync_val_compare_and_swap(&limbo->start_ns, 0, task->start_boottime);
+		mark->limbo = search.found;
+	}
+	__sync_fetch_and_add(&shared.next_limbo, 1);
 }
 
 static void leave_limbo(struct limbo *limbo)
@@ -116,21 +118,21 @@ static void add_use(struct rti_account_use *use, const struct task_struct *task)
 static void secure_process(struct limbo *limbo, const struct task_struct *task)
 {
 	const struct signal_struct *signal = task->signal;
-	struct rti_account_use *use = &limbo->of_process;
+	struct rti_account_use use = { 0 };
 
-	__builtin_memset(use, 0, sizeof(*use));
 	if (task->sighand)
-		add_use(use, task);
-	use->user_part_ns += signal->utime;
-	use->system_part_ns += signal->stime;
-	use->minflt += signal->min_flt;
-	use->majflt += signal->maj_flt;
-	use->voluntary_switches += signal->nvcsw;
-	use->involuntary_switches += signal->nivcsw;
+		add_use(&use, task);
+	use.user_part_ns += signal->utime;
+	use.system_part_ns += signal->stime;
+	use.minflt += signal->min_flt;
+	use.majflt += signal->maj_flt;
+	use.voluntary_switches += signal->nvcsw;
+	use.involuntary_switches += signal->nivcsw;
 	if (bpf_core_field_exists(signal->ioac.read_bytes)) {
-		use->read_bytes += signal->ioac.read_bytes;
-		use->write_bytes += signal->ioac.write_bytes;
+		use.read_bytes += signal->ioac.read_bytes;
+		use.write_bytes += signal->ioac.write_bytes;
 	}
+	limbo->of_process = use;
 	limbo->status =
 	    (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code : task->exit_code);
 }
@@ -143,11 +145,14 @@ static bool is_in_limbo(volatile const struct limbo *limbo, const struct task_st
 	return task->start_boottime == limbo->start_ns;
 }
 
-/* Keep what a thread has used that is off its CPU. */
+/* Keep what a thread has used that is off its CPU. Another CPU may secure the same thread at this
+ * moment: so nothing is written but final values. */
 static void secure(struct limbo *limbo, const struct task_struct *task)
 {
-	__builtin_memset(&limbo->use, 0, sizeof(limbo->use));
-	add_use(&limbo->use, task);
+	struct rti_account_use use = { 0 };
+
+	add_use(&use, task);
+	limbo->use = use;
 	secure_process(limbo, task);
 	limbo->is_released = !task->sighand;
 	limbo->tgid = task->tgid;
@@ -173,31 +178,48 @@ static const struct task_struct *task_of(volatile const struct limbo *limbo)
 	return read_only((const void *)limbo->task);
 }
 
-/* Returns 0 to go on to the next entry. */
+/* Returns true if there is nothing left to secure in this entry. */
+static __always_inline bool look_at(__u32 at)
+{
+	__u32 key = at & (settings.rows - 1);
+	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
+	const struct task_struct *task;
+
+	if (!limbo || !limbo->task || is_secured(limbo))
+		return true;
+	task = task_of(limbo);
+	if (!is_in_limbo(limbo, task) || !is_off_cpu(task))
+		return false;
+	secure(limbo, task);
+	return true;
+}
+
+/* How many have entered limbo since the entry that is secured next. */
+static __u32 count_newer(__u32 at)
+{
+	return *(volatile __u32 *)&shared.next_limbo - at;
+}
+
+/* Secure the oldest. If it still waits for a CPU to exit, look at one of those after it, in turn.
+ * Returns 0 to go on. */
 static long secure_next(__u32 i, void *unused)
 {
-	__u32 at = *(volatile __u32 *)&shared.next_secured;
-	__u32 newer = *(volatile __u32 *)&shared.next_limbo - at, key = at & (settings.rows - 1);
-	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
+	__u32 at = *(volatile __u32 *)&shared.next_secured, newer = count_newer(at);
 
-	if (newer == 0 || newer > settings.rows || !limbo)
+	if (newer == 0 || newer > settings.rows)
 		return 1;
-	if (limbo->task && !is_secured(limbo)) {
-		const struct task_struct *task = task_of(limbo);
-
-		if (is_in_limbo(limbo, task) && is_off_cpu(task))
-			secure(limbo, task);
-		else if (newer < SECURE_LATER)
-			return 1;
-	}
-	__sync_val_compare_and_swap(&shared.next_secured, at, at + 1);
+	if (look_at(at) || newer >= SECURE_LATER)
+		__sync_val_compare_and_swap(&shared.next_secured, at, at + 1);
+	else if (newer > 1)
+		look_at(at + 1 + shared.looks++ % (newer - 1));
 	return 0;
 }
 
-/* Secure those that have begun to exit before. */
+/* Secure those that have begun to exit before. Cost if there is none: a read of two numbers. */
 static void secure_some(void)
 {
-	bpf_loop(SECURE_AT_ONCE, secure_next, NULL, 0);
+	if (count_newer(*(volatile __u32 *)&shared.next_secured) > 0)
+		bpf_loop(SECURE_AT_ONCE, secure_next, NULL, 0);
 }
 
 #endif
