@@ -10,9 +10,22 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+/* Of 32 levels (include/linux/pid_namespace.h, MAX_PID_NS_LEVEL) with 16 bytes each. */
+#define ENTRY_OFFSET_MASK 1023u
+
 /* The pid namespace of the reader. Set by note_own_namespace(). */
 __u64 own_namespace;
 __u32 own_level;
+
+/* The entry of a pid in the pid namespace with this level. Linux 6.1 adds a number to a typed
+ * pointer only if it knows the number's bounds, which the mask shows. */
+static const struct upid *entry_of(const struct pid *pid, __u32 level)
+{
+	__u32 at = level * bpf_core_type_size(struct upid);
+
+	return (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
+	       (at & ENTRY_OFFSET_MASK);
+}
 
 static void note_own_namespace(const struct task_struct *reader)
 {
@@ -21,8 +34,7 @@ static void note_own_namespace(const struct task_struct *reader)
 	struct pid_namespace *namespace = NULL;
 
 	own_level = BPF_CORE_READ(pid, level);
-	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
-	         own_level * bpf_core_type_size(struct upid);
+	number = entry_of(pid, own_level);
 	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
 	own_namespace = (__u64) namespace;
 }
@@ -36,8 +48,7 @@ static __s32 own_number(const struct pid *pid)
 
 	if (!pid || BPF_CORE_READ(pid, level) < own_level)
 		return 0;
-	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
-	         own_level * bpf_core_type_size(struct upid);
+	number = entry_of(pid, own_level);
 	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
 	if ((__u64) namespace != own_namespace)
 		return 0;

@@ -373,8 +373,7 @@ static __u64 pid_namespace(const struct pid *pid)
 		return 0;
 	if (!pid->level)
 		return pid->numbers[0].ns->ns.inum;
-	number = (const void *)pid + bpf_core_field_offset(struct pid, numbers) +
-	         pid->level * bpf_core_type_size(struct upid);
+	number = entry_of(pid, pid->level);
 	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
 	return BPF_CORE_READ(namespace, ns.inum);
 }
