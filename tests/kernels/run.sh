@@ -20,7 +20,8 @@ tests=(
   live/live-command_bpf_texts
   live/live-trace_bpf_calls
 )
-limit_s=900 # of one kernel
+caller=live/live-caller # the program that a test of traced calls starts: its first argument
+limit_s=1800            # of one kernel
 
 main() {
   local build=$1 qemu=${QEMU:-qemu-system-x86_64} busybox=${BUSYBOX:-/bin/busybox} kernel
@@ -35,7 +36,8 @@ main() {
   make_initramfs "$build" "$busybox" "$work"
   for kernel; do
     echo "== $kernel"
-    boot "$qemu" "$kernel" "$work/initramfs" | grep -aE '^(Linux|==|ok|not ok|1\.\.|Bail)' ||
+    boot "$qemu" "$kernel" "$work/initramfs" |
+      grep --line-buffered -aE '^(Linux|==|ok|not ok|1\.\.|Bail)' ||
       echo "not ok: it did not run the tests"
   done
 }
@@ -66,7 +68,7 @@ make_initramfs() {
   for test in "${tests[@]}"; do
     [ ! -x "$build/tests/$test" ] || copy "$build/tests/$test"
   done
-  copy "$build"/lib/librtrack-bpf.so.[0-9] \
+  copy "$build/tests/$caller" "$build"/lib/librtrack-bpf.so.[0-9] \
     "$build"/lib/rtrack-supervisor-? "$build"/examples/rtrack/rtrack
   # shellcheck disable=SC2046
   copy $(libraries_of "$build/examples/rtrack/rtrack" "${tests[@]/#/$build/tests/}")
@@ -79,12 +81,12 @@ make_initramfs() {
 # What the machine runs instead of a system. Its first process has no parent and reaps orphans. The
 # programs lie in a ramfs: in a tmpfs their pages would count as shared memory of each process.
 write_init() {
-  local build=$1 test
+  local build=$1 test argument
 
   cat <<EOF
 #!/bin/busybox sh
 /bin/busybox --install -s /bin
-export PATH=/bin RTRACK_BUILD_ROOT=$build
+export PATH=/bin RTRACK_BUILD_ROOT=$build CK_TIMEOUT_MULTIPLIER=10
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
@@ -94,7 +96,9 @@ cd /tmp
 uname -sr
 EOF
   for test in "${tests[@]}"; do
-    echo "echo '== $test'; $build/tests/$test"
+    argument=
+    [[ $test != live/live-trace* ]] || argument=$build/tests/$caller
+    echo "echo '== $test'; $build/tests/$test $argument"
   done
   echo 'poweroff -f'
 }
