@@ -10,8 +10,6 @@
 #include "parse/parse.h"
 #include "util/visit.h"
 
-#define PF_EXITING 0x4 /* in the flags of /proc/PID/stat */
-
 /* Set what the controllers of a hierarchy account for. They come from /proc/PID/cgroup or from the
  * options of a mount. E.g.: "rw,cpu,cpuacct". */
 static void set_accounts(struct rti_cgroup_dir *dir, struct rti_scan controllers)
@@ -215,7 +213,7 @@ static bool is_still_running(const struct rti_context *ctx, int32_t pid, uint64_
 	           0 &&
 	       rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat) == 0 &&
 	       stat.starttime == start_ticks && stat.state != 'Z' && stat.state != 'X' &&
-	       !(stat.flags & PF_EXITING);
+	       !(stat.flags & RTI_PF_EXITING);
 }
 
 void rti_cgroup_check_process(struct rti_cgroup *group, const struct rti_context *ctx, int32_t pid,
