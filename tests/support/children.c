@@ -46,11 +46,21 @@ void child_start_async(struct child *child, void (*work)(void *arg), void *arg)
 	child->go_fd = go[1];
 }
 
+/* Returns true too if /proc does not show it. */
+static int has_no_cpu(void *pid)
+{
+	pid_t of = *(const pid_t *)pid;
+
+	return thread_state(of, of) != 'R';
+}
+
+/* The kernel counts a write after the reader can have it. */
 void child_await(struct child *child)
 {
 	char byte;
 
 	ck_assert_int_eq(read(child->ready_fd, &byte, 1), 1);
+	wait_until(has_no_cpu, &child->pid);
 }
 
 void child_start(struct child *child, void (*work)(void *arg), void *arg)

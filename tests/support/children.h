@@ -19,7 +19,7 @@ void child_start(struct child *child, void (*work)(void *arg), void *arg);
 /* Start a child, but do not wait for work(). */
 void child_start_async(struct child *child, void (*work)(void *arg), void *arg);
 
-/* Wait until work() is done. */
+/* Wait until work() is done and the child sleeps: the kernel has counted all that it did. */
 void child_await(struct child *child);
 
 /* Let it exit, but do not reap it: it is a zombie when this returns. */
