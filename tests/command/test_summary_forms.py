@@ -201,12 +201,13 @@ class Markdown(Case):
 class Top(Case):
     """The processes that used most."""
 
-    # Each child lives long enough to be seen.
+    # Each child lives long enough to be seen. A look comes after 200 times the CPU time of the
+    # last one. E.g.: with AddressSanitizer one took 8 ms, so that the next came 1.6 s later.
     CODE = r"""
 import os, sys
 def child(seconds, mib):
     code = (f"x = b'x' * ({mib} << 20)\nimport time\n"
-            f"while time.process_time() < {seconds}: pass\ntime.sleep(3)")
+            f"while time.process_time() < {seconds}: pass\ntime.sleep(6)")
     return os.spawnv(os.P_NOWAIT, sys.executable, ["python", "-I", "-c", code, f"mark-{mib}"])
 for pid in [child(0.5, 10), child(0.05, 90), child(0.9, 30), child(0.3, 60), child(0.05, 1)]:
     os.waitpid(pid, 0)
