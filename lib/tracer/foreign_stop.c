@@ -2,7 +2,7 @@
 /* Stops of a seccomp filter that is the program's own.
  *
  * The kernel skips a call if the tracer has set its number to -1 (__seccomp_filter() in
- * kernel/seccomp.c). The result is then what the tracer has written. */
+ * kernel/seccomp.c). The result is then what is in its register: the tracer may write it. */
 #include "tracer/foreign_stop.h"
 
 #include <errno.h>
@@ -14,10 +14,11 @@
 #include "os/kernel_abi.h"
 
 #if defined(__x86_64__)
+/* Each entry of the kernel sets the result to -ENOSYS before any filter runs. E.g.:
+ * PUSH_AND_CLEAR_REGS in arch/x86/entry/entry_64.S. */
 void rtt_foreign_stop_refuse(int32_t tid)
 {
 	ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, orig_rax), -1L);
-	ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, rax), (long)-ENOSYS);
 }
 #elif defined(__aarch64__)
 void rtt_foreign_stop_refuse(int32_t tid)
