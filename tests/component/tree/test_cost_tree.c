@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "children.h"
 #include "tree_inside.h"
 
 #define TREE 20 /* members; the numbers in the lists of files depend on it */
@@ -280,6 +282,33 @@ START_TEST(domain_wanted_alone_costs_its_own_files_and_stat)
 }
 END_TEST
 
+/* What a zombie used does not change any more. Its clock is read as that of any member. */
+START_TEST(zombie_costs_its_clock_alone)
+{
+	const pid_t *zombie = &fix.family.member[1].pid;
+
+	start_and_track_family(SMALL_TREE, 0, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO, WIDE_SHARE);
+	family_begin(&fix.family, 1, FAMILY_EXIT, 0);
+	while (thread_state(*zombie, *zombie) != 'Z')
+		usleep(1000);
+	meter_see_run(*zombie);
+	for (int i = 0; i < 2; i++) {
+		meter_pass(SELDOM);
+		run_member(2);
+		take_sample();
+	}
+
+	for (int i = 0; i < 2; i++) {
+		run_member(2);
+		check_sample_after(SOON, "three, one is a zombie, one ran",
+		                   (struct cost){ .reads = 3,
+		                                  .clocks = SMALL_TREE,
+		                                  .times = SAMPLE_TIMES,
+		                                  .files = "PID/io 1, PID/statm 1, " LAST_PID });
+	}
+}
+END_TEST
+
 START_TEST(difference_rows_and_status_cost_nothing)
 {
 	struct rt_process rows[TREE];
@@ -499,6 +528,7 @@ int main(void)
 	tcase_add_test(samples, tree_in_which_one_member_ran_costs_files_of_that_member);
 	tcase_add_test(samples, tree_that_ran_costs_files_of_all_members);
 	tcase_add_test(samples, tree_in_which_one_member_is_replaced_costs_stat_of_all_members);
+	tcase_add_test(samples, zombie_costs_its_clock_alone);
 	tcase_add_test(samples, difference_rows_and_status_cost_nothing);
 	tcase_add_test(pss, tree_with_pss_budget_used_up_costs_no_pss_reads);
 	tcase_add_test(pss, tree_without_pss_limit_costs_pss_of_all_members_that_ran);

@@ -318,6 +318,15 @@ START_TEST(watch_without_memory_leaves_out_no_member)
 }
 END_TEST
 
+/* What is looked at is listed only for a watch. */
+START_TEST(tree_that_is_not_watched_lists_no_members)
+{
+	take_sample();
+	take_sample();
+	ck_assert_uint_eq(watch.reserves, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("watch_faults");
@@ -332,5 +341,6 @@ int main(void)
 	                    2);
 	tcase_add_test(looks, memory_that_the_kernel_reclaims_has_all_looked_at_each_second);
 	tcase_add_test(looks, children_of_a_zombie_are_looked_at);
+	tcase_add_test(looks, tree_that_is_not_watched_lists_no_members);
 	return suite_run(suite);
 }

@@ -138,6 +138,27 @@ START_TEST(watch_without_a_count_of_switches_is_not_opened)
 }
 END_TEST
 
+/* A decision needs as many looks as the one before, and no other tree. */
+START_TEST(each_decision_counts_looks_anew)
+{
+	struct rti_watch_choice choice = begin_choice();
+	const size_t members_min = choice.members_min;
+	const uint64_t switches = _i == 0 ? 0 : 1;
+
+	rti_watch_choice_count(&choice, 100000, 0, 1);
+	ck_assert(rti_watch_choice_is_due(&choice, members_min));
+	rti_watch_choice_opens(&choice, switches);
+	ck_assert(!rti_watch_choice_is_due(&choice, 100000));
+
+	rti_watch_choice_count(&choice, 100000, 0, 1);
+	rti_watch_choice_begin(&choice, switches);
+	ck_assert(!rti_watch_choice_is_due(&choice, 100000));
+	rti_watch_choice_count(&choice, 100000, 0, 1);
+	ck_assert(!rti_watch_choice_is_due(&choice, members_min - 1));
+	ck_assert(rti_watch_choice_is_due(&choice, members_min));
+}
+END_TEST
+
 START_TEST(system_without_a_switch_is_watched)
 {
 	const struct scene scene = { 1000, 0, SECOND, 500, 0 };
@@ -158,6 +179,7 @@ int main(void)
 	tcase_add_test(tcase, watch_ends_by_what_looks_have_cost_before);
 	tcase_add_test(tcase, watch_that_begins_in_a_loop_stays_at_a_slower_pace);
 	tcase_add_test(tcase, watch_without_a_count_of_switches_is_not_opened);
+	tcase_add_loop_test(tcase, each_decision_counts_looks_anew, 0, 2);
 	tcase_add_test(tcase, system_without_a_switch_is_watched);
 	return suite_run(suite);
 }
