@@ -12,6 +12,7 @@
 #include "tracer/identity.h"
 
 static bool is_old_kernel;
+static unsigned calls, vain_closes;
 
 /* The linker calls this instead of rti_pidfd_cgroup_id(). */
 int __wrap_rti_pidfd_cgroup_id(int pidfd, uint64_t *id);
@@ -19,7 +20,17 @@ int __real_rti_pidfd_cgroup_id(int pidfd, uint64_t *id);
 
 int __wrap_rti_pidfd_cgroup_id(int pidfd, uint64_t *id)
 {
+	calls++;
 	return is_old_kernel ? -EOPNOTSUPP : __real_rti_pidfd_cgroup_id(pidfd, id);
+}
+
+int __wrap_close(int fd);
+int __real_close(int fd);
+
+int __wrap_close(int fd)
+{
+	vain_closes += fd < 0;
+	return __real_close(fd);
 }
 
 static uint64_t find_id(int32_t tid)
@@ -74,6 +85,19 @@ START_TEST(cgroup_of_a_process_that_is_gone_has_no_number)
 {
 	is_old_kernel = _i;
 	ck_assert_uint_eq(find_id(INT32_MAX), 0);
+	ck_assert_uint_eq(vain_closes, 0); /* of its files, which are not there */
+}
+END_TEST
+
+/* Descriptor 0 is as good as any. */
+START_TEST(kernel_that_cannot_answer_is_asked_once)
+{
+	is_old_kernel = true;
+	if (_i == 0)
+		close(STDIN_FILENO);
+	for (int i = 0; i < 3; i++)
+		find_id(getpid());
+	ck_assert_uint_le(calls, 1);
 }
 END_TEST
 
@@ -84,5 +108,6 @@ int main(void)
 
 	tcase_add_loop_test(tests, cgroup_has_the_number_of_its_directory_on_any_kernel, 0, 2);
 	tcase_add_loop_test(tests, cgroup_of_a_process_that_is_gone_has_no_number, 0, 2);
+	tcase_add_loop_test(tests, kernel_that_cannot_answer_is_asked_once, 0, 2);
 	return suite_run(suite);
 }
