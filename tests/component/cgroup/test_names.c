@@ -129,6 +129,21 @@ START_TEST(mount_of_a_part_shows_names_in_both_forms)
 }
 END_TEST
 
+/* Of v1, each mount may show another part. */
+START_TEST(path_below_a_mount_of_a_part_has_the_same_name_in_other_hierarchies)
+{
+	fixture_write(&cgroup_root, "proc/1/mountinfo",
+	              "32 1 0:32 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+	              "33 1 0:33 /docker/id /cg/memory rw - cgroup cgroup rw,memory\n");
+	cgroup_root_write("memory/a/cgroup.procs", "");
+	cgroup_root_write("cpu/a/cpuacct.usage", "8000\n");
+	cgroup_root_write("cpu/a/cpuacct.stat", "user 1\nsystem 0\n");
+	cgroup_root_write("cpu/docker/id/a/cpuacct.usage", "7000\n");
+	cgroup_root_write("cpu/docker/id/a/cpuacct.stat", "user 1\nsystem 0\n");
+	ck_assert_uint_eq(cpu_us_of("/cg/memory/a"), 7);
+}
+END_TEST
+
 START_TEST(line_of_a_hierarchy_chooses_it)
 {
 	struct rt_tracker *t;
@@ -203,6 +218,7 @@ int main(void)
 	tcase_add_test(names, cgroup_that_is_missing_is_named);
 	tcase_add_test(names, name_with_any_bytes_is_found);
 	tcase_add_test(names, mount_of_a_part_shows_names_in_both_forms);
+	tcase_add_test(names, path_below_a_mount_of_a_part_has_the_same_name_in_other_hierarchies);
 	tcase_add_test(names, line_of_a_hierarchy_chooses_it);
 	tcase_add_test(names, system_without_cgroups_says_so);
 	tcase_add_test(names, refused_directory_is_no_missing_cgroup);

@@ -436,6 +436,7 @@ START_TEST(process_that_exits_or_is_another_has_left_nothing)
 	ck_assert_uint_eq(left_by_process("", "", "/", RUNNING, 76), 0);
 	rti_cgroup_check_process(&cgroups.group, &cgroups.ctx, 43, 77);
 	ck_assert_uint_eq(cgroups.group.left, 0);
+	ck_assert(!rti_cgroup_dir_has(cgroups.group.dir, &cgroups.ctx, 43)); /* nor is it there */
 	remove_made();
 }
 END_TEST

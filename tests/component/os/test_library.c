@@ -4,6 +4,8 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -34,6 +36,27 @@ START_TEST(library_that_is_missing_is_no_shortage)
 	ck_assert_int_eq(rti_library_open("librtrack-none.so.0", &library), -ENOENT);
 	ck_assert_ptr_null(library);
 	ck_assert_int_eq(rti_library_open("/dev/null", &library), -ENOENT); /* no library */
+}
+END_TEST
+
+unsigned long __real_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type);
+
+static bool is_static;
+
+/* Where the dynamic loader is. */
+unsigned long __wrap_getauxval(unsigned long type)
+{
+	return is_static && type == AT_BASE ? 0 : __real_getauxval(type);
+}
+
+START_TEST(program_without_a_dynamic_loader_opens_no_library)
+{
+	void *library = &is_static;
+
+	is_static = true;
+	ck_assert_int_eq(rti_library_open(A_LIBRARY, &library), -ENOENT);
+	ck_assert_ptr_null(library);
 }
 END_TEST
 
@@ -70,6 +93,7 @@ int main(void)
 
 	tcase_add_test(tests, library_that_is_there_has_its_functions);
 	tcase_add_test(tests, library_that_is_missing_is_no_shortage);
+	tcase_add_test(tests, program_without_a_dynamic_loader_opens_no_library);
 	tcase_add_test(tests, library_without_a_descriptor_left_is_not_missing);
 	if (!IS_ADDRESS_SANITIZED && !IS_THREAD_SANITIZED)
 		tcase_add_test(tests, library_without_memory_left_is_not_missing);
