@@ -583,8 +583,9 @@ struct rt_metrics {
 
 	/** Gauge, RT_HAS_RSS. Sum over the members. Each member counts the pages that it shares.
 	 * `statm`. Of a member that has not run since, what other processes and the kernel have
-	 * changed may be missing for a second; in a large tree that BPF programs watch, for 4 s,
-	 * and with more than 4000 members for 1 ms times their number. E.g.: 20 s of 20,000. */
+	 * changed may be missing for a second; in a large tree that BPF programs watch, for
+	 * 10 s, and with more than 4000 members for 2.5 ms times their number. E.g.: 50 s of
+	 * 20,000. */
 	uint64_t rss_bytes;
 	/** Gauge, RT_HAS_PSS. Sum over the members. Shared pages are divided among their users.
 	 * `smaps_rollup`.

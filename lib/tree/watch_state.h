@@ -35,9 +35,9 @@ struct rti_watched {
 	/* Pids of members that the kernel has given to other processes of the tree. */
 	int32_t reborn[RTI_REBORN_MAX];
 	size_t reborn_count;
-	uint64_t taken_ns;   /* the sample before this one */
-	uint64_t checked_ns; /* when all threads of the system were searched last */
-	uint64_t turned_ns;  /* until when members were looked at in turn */
+	uint64_t taken_ns;     /* the sample before this one */
+	uint64_t check_due_ns; /* when all threads of the system are searched next */
+	uint64_t turned_ns;    /* until when members were looked at in turn */
 	size_t turn_next;
 	uint64_t reclaims, refreshed_ns, unmarked;
 	struct rti_watch_choice choice; /* written by watch_choice.c */

@@ -16,12 +16,15 @@
 #include "util/min_max.h"
 
 #define TRIES_MAX 16
-/* All threads of the system are searched this often for one that a hook has missed. */
+/* All threads of the system are searched this often for one that a hook has missed, but after this
+ * many times the CPU time of the last search. E.g.: a search of 20,000 takes 30 ms where other
+ * programs use the caches, so the next comes after 120 s. */
 #define CHECK_NS UINT64_C(16000000000)
+#define CHECK_COST_FACTOR 4000
 /* Each member is looked at this often though it has not run: its RSS may have changed. But there is
- * one such look in so much time at most: it takes 0.3 to 1 us. E.g.: 20,000 members take 20 s. */
-#define TURN_NS UINT64_C(4000000000)
-#define LOOK_NS UINT64_C(1000000)
+ * one such look in so much time at most: it takes 0.3 to 1 us. E.g.: 20,000 members take 50 s. */
+#define TURN_NS UINT64_C(10000000000)
+#define LOOK_NS UINT64_C(2500000)
 
 static bool is_watched(const struct rti_watched *w)
 {
@@ -106,12 +109,18 @@ static uint64_t last_sample_boottime_ns(const struct rti_tree *tree)
 /* Search the threads of the system. Returns how many had no mark, or -errno. */
 static int search(struct rti_tree *tree, bool wants_members)
 {
+	const struct rti_platform *platform = tree->ctx->platform;
 	struct rti_watched *w = &tree->watched;
+	uint64_t cost_ns;
+	int found;
 
 	for (size_t i = 0; wants_members && i < tree->table.count; i++)
 		rti_watch_want(w->watch, tree->table.members[i].pid);
-	w->checked_ns = tree->now_ns;
-	return rti_watch_search(w->watch, last_sample_boottime_ns(tree));
+	cost_ns = platform->thread_cpu_ns();
+	found = rti_watch_search(w->watch, last_sample_boottime_ns(tree));
+	cost_ns = platform->thread_cpu_ns() - cost_ns;
+	w->check_due_ns = tree->now_ns + rti_watched_check_ns(cost_ns);
+	return found;
 }
 
 /* A zombie is looked at in each sample. */
@@ -228,7 +237,7 @@ static void settle(struct rti_tree *tree)
 /* A hook has missed a thread, or a process that has run does not show. */
 static bool has_missed_any(struct rti_tree *tree)
 {
-	if (tree->now_ns - tree->watched.checked_ns < CHECK_NS)
+	if (tree->now_ns < tree->watched.check_due_ns)
 		return false;
 	return search(tree, false) != 0;
 }
@@ -299,6 +308,11 @@ static void look_at_next(struct rti_tree *tree)
 	if (w->turn_next >= tree->table.count)
 		w->turn_next = 0;
 	rti_index_set_add(&w->now, w->turn_next++);
+}
+
+uint64_t rti_watched_check_ns(uint64_t cost_ns)
+{
+	return rti_max(rti_multiply_saturated(cost_ns, CHECK_COST_FACTOR), CHECK_NS);
 }
 
 uint64_t rti_watched_turn_ns(size_t members)

@@ -14,6 +14,9 @@
 
 struct rti_tree;
 
+/* How long after a search of all threads that took so much CPU time the next one comes. Pure. */
+uint64_t rti_watched_check_ns(uint64_t cost_ns);
+
 /* How long members wait for one look in turn, in a tree of so many. Pure. */
 uint64_t rti_watched_turn_ns(size_t members);
 
