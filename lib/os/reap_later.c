@@ -8,15 +8,16 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "os/pidfd.h"
 
 #define WAITING_MAX 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int waiting[WAITING_MAX]; /* pidfds, oldest first */
 static int count;
+static bool watches_forks; /* free_lock_in_child() runs in each child */
 
 /* A thread of the parent that held the lock is not here to release it. What it has left of the list
  * may be of descriptors that are closed, so the list is forgotten. */
@@ -30,15 +31,12 @@ static void free_lock_in_child(void)
 	count = 0;
 }
 
-static void watch_forks(void)
-{
-	pthread_atfork(NULL, NULL, free_lock_in_child);
-}
-
+/* Without memory the next call tries again. */
 static void take_lock(void)
 {
-	pthread_once(&once, watch_forks);
 	pthread_mutex_lock(&lock);
+	if (!watches_forks)
+		watches_forks = pthread_atfork(NULL, NULL, free_lock_in_child) == 0;
 }
 
 static void keep_running(void)
