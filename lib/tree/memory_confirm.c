@@ -52,11 +52,21 @@ static bool confirm_member(struct rti_tree *tree, struct rti_member *m)
 	return true;
 }
 
+/* What one member alone had, no other can have had as well. */
+static bool have_several_memory(const struct rti_tree *tree)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tree->table.count; i++)
+		count += rti_memory_counts(&tree->table.members[i].memory);
+	return count > 1;
+}
+
 bool rti_memory_confirm(struct rti_tree *tree)
 {
 	bool has_changed = false;
 
-	if (tree->table.count < 2)
+	if (!have_several_memory(tree))
 		return false;
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];

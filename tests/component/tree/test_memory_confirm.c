@@ -117,6 +117,28 @@ START_TEST(members_are_looked_at_once_if_that_is_quick)
 }
 END_TEST
 
+/* The root has none, as a zombie. */
+START_TEST(peak_has_what_the_only_member_with_memory_had_before_it_ended)
+{
+	struct rt_metrics m;
+
+	write_pool(1);
+	set_pages(0, 0, 0, 1);
+	write_process(0);
+	make_process(1, false);
+	set_pages(1, ANON, FILES, 1);
+	write_process(1);
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS, .max_fds = 1 });
+	look_ns = SLOW_NS;
+	event = (struct event){ 0, 1 };
+	faults_before_open("100/statm", happen, &event);
+	m = take_sample_after(0);
+
+	ck_assert_uint_ge(m.peak_tree_bytes, pages_to_bytes(ANON));
+	ck_assert_uint_le(m.peak_tree_bytes, pages_to_bytes(ANON + FILES));
+}
+END_TEST
+
 START_TEST(peak_poll_has_what_members_have_after_a_long_look)
 {
 	const uint64_t anon = 3 * ANON + changes[_i].anon;
@@ -146,6 +168,7 @@ int main(void)
 
 	tcase_add_loop_test(looks, peak_has_what_members_have_after_a_long_look, 0, CHANGES);
 	tcase_add_test(looks, members_are_looked_at_once_if_that_is_quick);
+	tcase_add_test(looks, peak_has_what_the_only_member_with_memory_had_before_it_ended);
 	tcase_add_loop_test(looks, peak_poll_has_what_members_have_after_a_long_look, 0, CHANGES);
 	return suite_run(suite);
 }
