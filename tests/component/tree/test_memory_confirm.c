@@ -32,6 +32,13 @@ static void end(int child)
 static void shrink(int child)
 {
 	set_pages(child, 100, FILES, 1);
+	run_and_write(child);
+}
+
+/* Without its CPU clock: so no process does. */
+static void shrink_without_running(int child)
+{
+	set_pages(child, 100, FILES, 1);
 	write_process(child);
 }
 
@@ -53,6 +60,7 @@ static const struct {
 	{ shrink, 100 },
 	{ hide, ANON },
 	{ stay, ANON },
+	{ shrink_without_running, ANON }, /* it is not looked at: that would take long */
 };
 
 #define CHANGES (int)(sizeof(changes) / sizeof(changes[0]))
