@@ -259,8 +259,9 @@ static struct round choose_round(struct rti_tree *tree, const struct rti_pss_sum
 	return plan_old(tree, sum);
 }
 
-/* Read what is due, from where the last round ended, for as long as the budget lasts. */
-static bool read_round(struct rti_tree *tree, const struct round *round)
+/* Read what is due, from where the last round ended, for as long as the budget lasts. What it takes
+ * to check and to sum up all members is paid for, too: of 20,000 that is as much as the reads. */
+static bool read_round(struct rti_tree *tree, const struct round *round, struct rti_pss_sum *sum)
 {
 	uint64_t limit_ns = round->reads_a_part ? rti_pss_saved_ns(&tree->pss_budget) : UINT64_MAX;
 	uint64_t own_cpu_ns = tree->ctx->platform->thread_cpu_ns();
@@ -280,6 +281,8 @@ static bool read_round(struct rti_tree *tree, const struct round *round)
 	tree->pss_rounds.next =
 	    (tree->pss_rounds.next + at * step_of_round(tree->table.count)) % tree->table.count;
 	check_members(tree);
+	rti_pss_sum(tree, sum);
+	rti_pss_spend(&tree->pss_budget, 0, tree->ctx->platform->thread_cpu_ns() - own_cpu_ns);
 	return true;
 }
 
@@ -299,10 +302,7 @@ bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum)
 		    tree->now_ns + rti_pss_wait_ns(budget, round.cost_ns);
 		return false;
 	}
-	if (!read_round(tree, &round))
-		return false;
-	rti_pss_sum(tree, sum);
-	return true;
+	return read_round(tree, &round, sum);
 }
 
 /* What was read, moved by the change of anonymous pages since; at most max_pages, which the process

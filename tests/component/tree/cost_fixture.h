@@ -24,7 +24,8 @@
 #define FORK_TIMES 3   /* for each new member that was forked: the time, against its start */
 #define LOOK_TIMES 1   /* in a sample that reads a member of a tree: when it was done */
 #define PSS_TIMES 1    /* for each read of PSS: our own CPU time after it */
-#define ROUND_TIMES 1  /* in a sample that reads PSS: our own CPU time before the first read */
+/* In a sample that reads PSS: our own CPU time before the first read and at the end. */
+#define ROUND_TIMES 2
 
 #define LAST_PID "sys/kernel/ns_last_pid 1"
 

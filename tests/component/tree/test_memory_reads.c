@@ -437,12 +437,24 @@ END_TEST
 
 #define CHANGES ((int)(sizeof(changes) / sizeof(changes[0])))
 
+/* Each read of our own CPU time adds 10 us: one before the reads, one after that of each member,
+ * and one after all members were looked at once more. */
+START_TEST(budget_pays_for_the_looks_after_the_reads)
+{
+	track_pool(1);
+	sample_pool_after(0);
+
+	ck_assert_int_eq(get_pss_savings(fix.tracker), 100 * MS - 3 * 10000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("memory reads");
 	TCase *between = add_member_case(suite, "between"),
 	      *unseen = add_member_case(suite, "unseen"), *when = add_member_case(suite, "when");
 
+	tcase_add_test(between, budget_pays_for_the_looks_after_the_reads);
 	tcase_add_loop_test(between, sum_during_which_a_member_changed_what_it_shares_is_not_valid,
 	                    0, CHANGES);
 	tcase_add_loop_test(between,

@@ -118,6 +118,11 @@ void set_pss_savings(struct rt_tracker *tracker, int64_t ns)
 	tracker->tree->pss_budget.saved_ns = ns;
 }
 
+int64_t get_pss_savings(const struct rt_tracker *tracker)
+{
+	return tracker->tree->pss_budget.saved_ns;
+}
+
 int try_second_tree(struct rt_tracker *tracker, int32_t pid)
 {
 	const struct rti_tree_opts opts = { .pid = pid };

@@ -48,6 +48,7 @@ void begin_final_sample(struct rt_tracker *tracker);
 
 /* Set the PSS budget that is saved at present. */
 void set_pss_savings(struct rt_tracker *tracker, int64_t ns);
+int64_t get_pss_savings(const struct rt_tracker *tracker);
 
 /* Returns the result of starting another tree at pid with the files and clocks of this tracker. The
  * tree is freed. */
