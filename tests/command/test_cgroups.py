@@ -25,11 +25,12 @@ CLONE3 = 435
 NOT_ROOT = 65534
 LOOP_CTL_GET_FREE, LOOP_SET_FD, LOOP_CLR_FD = 0x4C82, 0x4C00, 0x4C01
 
-# Creates a file, and runs until another one exists.
+# Creates a file, and runs until another one exists, or until the test has removed the first: a test
+# that fails leaves nothing behind.
 READY = """
 import os, pathlib, sys, time
 pathlib.Path(sys.argv[1]).touch()
-while not os.path.exists(sys.argv[2]):
+while os.path.exists(sys.argv[1]) and not os.path.exists(sys.argv[2]):
     time.sleep(0.005)
 """
 
@@ -420,13 +421,13 @@ class Killing(Group):
     """--timeout kills all in v1, too, where there is no cgroup.kill."""
 
     ORPHANS = """
-import os, signal, time
+import os, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for i in range(20):
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
-            while True:
+            while os.path.isdir(os.path.dirname(sys.argv[1])):
                 time.sleep(1)
         os._exit(0)
 """

@@ -284,7 +284,7 @@ for i in range(40):
     except ChildProcessError:
         pass
 pathlib.Path(sys.argv[1]).touch()
-while not os.path.exists(sys.argv[2]):
+while os.path.exists(sys.argv[1]) and not os.path.exists(sys.argv[2]):
     time.sleep(0.01)
 end = time.process_time() + 0.2
 while time.process_time() < end: pass
