@@ -101,9 +101,10 @@ class PerProcess(Case):
         bounds = self.bounds()
         self.assertEqual(len(bounds), 3)
         for pid, (least, most) in bounds.items():
-            # getrusage(2) rounds to microseconds.
+            # getrusage(2) rounds to microseconds. A sample may see the process write that down
+            # and exit.
             self.assertGreaterEqual(used[pid], least - 1e-5)
-            self.assertLessEqual(used[pid], most + 1e-5)
+            self.assertLessEqual(used[pid], most + 0.02)
 
     @unittest.skipUnless(pandas, "pandas is not installed")
     def test_pandas_sums_are_what_each_process_says_of_itself(self) -> None:
