@@ -141,8 +141,14 @@ static int add_candidate(void *arg, const char *name)
 	struct walk *walk = arg;
 	int32_t pid = rti_path_number(name);
 	struct rti_pid_stat stat;
+	int err;
 
-	if (pid == 0 || rti_pid_stat_read(walk->ctx, pid, NULL, &stat) < 0 || stat.state == 'X')
+	if (pid == 0)
+		return RTI_CONTINUE;
+	err = rti_pid_stat_read(walk->ctx, pid, NULL, &stat);
+	if (err == -ENOMEM || rti_is_out_of_files(err))
+		return err;
+	if (err < 0 || stat.state == 'X')
 		return RTI_CONTINUE;
 	return append(&walk->candidates, &walk->candidate_count, &walk->candidate_capacity,
 	              (struct entry){ pid, stat.ppid, stat.starttime });

@@ -237,3 +237,33 @@ void subject_check(const struct subject_run *truth, const struct subject_run *ru
 		}
 	}
 }
+
+static void check_growth(const struct rt_metrics *from, const struct rt_metrics *to,
+                         const struct rt_field *field, const char *what)
+{
+	const uint64_t first = from->valid | from->partial, last = to->valid | to->partial;
+
+	if (field->role != RT_FIELD_COUNTER || field->length != sizeof(uint64_t) ||
+	    (first & last & field->has) != field->has)
+		return;
+	ck_assert_msg(number_at(to, field) >= number_at(from, field), "%s: %s falls", what,
+	              field->name);
+}
+
+void subject_check_sanity(const struct subject_run *run, const char *what)
+{
+	struct rt_field field;
+
+	if (run->open_error)
+		return;
+	for (int i = 0; i < SUBJECT_SAMPLES; i++)
+		if (run->errors[i] == 0)
+			check_masks(&run->samples[i], what);
+	for (uint32_t f = 0;
+	     run->errors[0] == 0 && run->errors[1] == 0 && f < rt_field_count(RT_STRUCT_METRICS);
+	     f++) {
+		ck_assert_int_eq(rt_field_get(RT_STRUCT_METRICS, f, &field, sizeof(field)), 0);
+		if (field.has)
+			check_growth(&run->samples[0], &run->samples[1], &field, what);
+	}
+}

@@ -33,4 +33,7 @@ void subject_run(int subject, const struct rti_procfs_ops *ops, struct subject_r
 void subject_check(const struct subject_run *truth, const struct subject_run *run,
                    const char *what);
 
+/* Fail the test if a figure is in two masks, or if a counter that both samples have falls. */
+void subject_check_sanity(const struct subject_run *run, const char *what);
+
 #endif

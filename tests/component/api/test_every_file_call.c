@@ -5,114 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "file_faults.h"
 #include "subjects.h"
 #include "suite.h"
 
 #define CALLS_MAX 2000
-#define FDS_MAX 1024
-
-enum fault { FAULT_NONE, FAULT_SHORT_READ, FAULT_ONCE, FAULT_FROM_THEN_ON };
-
-/* The call with this number, from 1 on, fails. */
-static struct {
-	enum fault fault;
-	int error; /* -errno */
-	unsigned at, calls;
-	bool is_reached;
-	char name[128];
-	bool is_open[FDS_MAX];
-	int open_files;
-} plan;
-
-/* Returns whether this call is the one. */
-static bool is_turn(const char *call, const char *path)
-{
-	plan.calls++;
-	if (plan.fault == FAULT_FROM_THEN_ON && plan.is_reached)
-		return true;
-	if (plan.calls != plan.at)
-		return false;
-	plan.is_reached = true;
-	snprintf(plan.name, sizeof(plan.name), "%s %s", call, path);
-	return true;
-}
-
-static bool fails(const char *call, const char *path)
-{
-	return is_turn(call, path) && plan.fault != FAULT_SHORT_READ;
-}
-
-static int failing_open(int dirfd, const char *path, int flags)
-{
-	int fd = fails("open", path) ? plan.error : rti_procfs_linux.open(dirfd, path, flags);
-
-	if (fd < 0)
-		return fd;
-	ck_assert_int_lt(fd, FDS_MAX);
-	plan.is_open[fd] = true;
-	plan.open_files++;
-	return fd;
-}
-
-static ssize_t failing_pread(int fd, void *buf, size_t len, off_t offset)
-{
-	ssize_t n;
-
-	if (!is_turn("pread", ""))
-		return rti_procfs_linux.pread(fd, buf, len, offset);
-	if (plan.fault != FAULT_SHORT_READ)
-		return plan.error;
-	n = rti_procfs_linux.pread(fd, buf, len, offset);
-	return n > 1 ? n / 2 : n;
-}
-
-static ssize_t failing_getdents(int fd, void *buf, size_t len)
-{
-	return fails("getdents", "") ? plan.error : rti_procfs_linux.getdents(fd, buf, len);
-}
-
-static ssize_t failing_readlink(int dirfd, const char *path, char *buf, size_t len)
-{
-	return fails("readlink", path) ? plan.error
-	                               : rti_procfs_linux.readlink(dirfd, path, buf, len);
-}
-
-static int failing_access(int dirfd, const char *path)
-{
-	return fails("access", path) ? plan.error : rti_procfs_linux.access(dirfd, path);
-}
-
-static int failing_close(int fd)
-{
-	ck_assert_msg(fd >= 0 && fd < FDS_MAX && plan.is_open[fd], "closes %d, which is not open",
-	              fd);
-	plan.is_open[fd] = false;
-	plan.open_files--;
-	return rti_procfs_linux.close(fd);
-}
-
-static const struct rti_procfs_ops failing_ops = {
-	.open = failing_open,
-	.pread = failing_pread,
-	.getdents = failing_getdents,
-	.readlink = failing_readlink,
-	.access = failing_access,
-	.close = failing_close,
-};
 
 /* Returns whether the call was reached. */
-static bool run_with_fault(int subject, unsigned at, enum fault fault, int error,
+static bool run_with_fault(int subject, unsigned at, enum file_fault fault, int error,
                            struct subject_run *out)
 {
-	plan.fault = fault;
-	plan.error = error;
-	plan.at = at;
-	plan.calls = 0;
-	plan.is_reached = false;
-	subject_run(subject, &failing_ops, out);
-	ck_assert_msg(plan.open_files == 0, "%s: call %u (%s) fails with %d: %d stay open",
-	              subject_name(subject), at, plan.name, error, plan.open_files);
-	return plan.is_reached;
+	file_faults_begin(at, fault, error);
+	subject_run(subject, &file_faults_ops, out);
+	ck_assert_msg(file_faults_open_files() == 0, "%s: call %u (%s) fails with %d: %d stay open",
+	              subject_name(subject), at, file_faults_name(), error,
+	              file_faults_open_files());
+	return file_faults_is_reached();
 }
 
 /* What is short must be named. A file that is refused or broken may be taken for one that is
@@ -125,23 +33,23 @@ static bool is_explained(int open_error, int error)
 
 /* If no call succeeds there is no sign of a GPU either, as on a machine that has none. So the tree
  * with GPUs, which is the last one, has one fault at a time. */
-static void check_every_call(enum fault fault, int error)
+static void check_every_call(enum file_fault fault, int error)
 {
-	const int subjects = fault == FAULT_FROM_THEN_ON ? SUBJECTS - 1 : SUBJECTS;
+	const int subjects = fault == FILE_FAULT_FROM_THEN_ON ? SUBJECTS - 1 : SUBJECTS;
 
 	for (int subject = 0; subject < subjects; subject++) {
 		static struct subject_run truth, run;
 		unsigned at = 1;
 
 		subject_mount(subject);
-		run_with_fault(subject, 0, FAULT_NONE, 0, &truth);
+		run_with_fault(subject, 0, FILE_FAULT_NONE, 0, &truth);
 		ck_assert_int_eq(truth.open_error, 0);
 		ck_assert_uint_ne(truth.samples[1].valid, 0);
 		for (; run_with_fault(subject, at, fault, error, &run); at++) {
 			char what[256];
 
 			snprintf(what, sizeof(what), "%s: call %u (%s) fails with %s",
-			         subject_name(subject), at, plan.name,
+			         subject_name(subject), at, file_faults_name(),
 			         error ? strerror(-error) : "a short read");
 			ck_assert_msg(is_explained(run.open_error, error), "%s: tracker: %s", what,
 			              strerror(-run.open_error));
@@ -154,37 +62,74 @@ static void check_every_call(enum fault fault, int error)
 
 START_TEST(io_error_of_any_file_call_is_marked)
 {
-	check_every_call(FAULT_ONCE, -EIO);
-	check_every_call(FAULT_FROM_THEN_ON, -EIO);
+	check_every_call(FILE_FAULT_ONCE, -EIO);
+	check_every_call(FILE_FAULT_FROM_THEN_ON, -EIO);
 }
 END_TEST
 
 START_TEST(refusal_of_any_file_call_is_marked)
 {
-	check_every_call(FAULT_ONCE, -EACCES);
-	check_every_call(FAULT_FROM_THEN_ON, -EACCES);
+	check_every_call(FILE_FAULT_ONCE, -EACCES);
+	check_every_call(FILE_FAULT_FROM_THEN_ON, -EACCES);
 }
 END_TEST
 
 START_TEST(want_of_descriptors_in_any_file_call_is_marked)
 {
-	check_every_call(FAULT_ONCE, -EMFILE);
-	check_every_call(FAULT_FROM_THEN_ON, -EMFILE);
-	check_every_call(FAULT_ONCE, -ENFILE);
+	check_every_call(FILE_FAULT_ONCE, -EMFILE);
+	check_every_call(FILE_FAULT_FROM_THEN_ON, -EMFILE);
+	check_every_call(FILE_FAULT_ONCE, -ENFILE);
 }
 END_TEST
 
 START_TEST(want_of_memory_in_any_file_call_is_marked)
 {
-	check_every_call(FAULT_ONCE, -ENOMEM);
-	check_every_call(FAULT_FROM_THEN_ON, -ENOMEM);
+	check_every_call(FILE_FAULT_ONCE, -ENOMEM);
+	check_every_call(FILE_FAULT_FROM_THEN_ON, -ENOMEM);
 }
 END_TEST
 
 /* It is read on. So nothing differs at all. */
 START_TEST(short_read_of_any_file_changes_nothing)
 {
-	check_every_call(FAULT_SHORT_READ, 0);
+	check_every_call(FILE_FAULT_SHORT_READ, 0);
+}
+END_TEST
+
+/* What a run means then cannot be compared. E.g.: a process without `stat` is gone, and half a
+ * number is another one. */
+static void check_every_call_sanely(enum file_fault fault, int error)
+{
+	for (int subject = 0; subject < SUBJECTS; subject++) {
+		static struct subject_run run;
+		unsigned at = 1;
+
+		subject_mount(subject);
+		for (; run_with_fault(subject, at, fault, error, &run); at++) {
+			char what[256];
+
+			snprintf(what, sizeof(what), "%s: call %u (%s) fails with %d, fault %d",
+			         subject_name(subject), at, file_faults_name(), error, fault);
+			subject_check_sanity(&run, what);
+		}
+		ck_assert_uint_gt(at, 20);
+		ck_assert_uint_lt(at, CALLS_MAX);
+	}
+}
+
+static const int other_errors[] = { -ENOENT, -ESRCH,   -EPERM,  -EOPNOTSUPP,
+	                            -ENODEV, -ENOTDIR, -EINVAL, -EBUSY };
+
+START_TEST(any_other_error_of_any_file_call_leaves_figures_sane)
+{
+	check_every_call_sanely(FILE_FAULT_ONCE, other_errors[_i]);
+	check_every_call_sanely(FILE_FAULT_FROM_THEN_ON, other_errors[_i]);
+}
+END_TEST
+
+START_TEST(file_that_is_empty_torn_or_garbled_leaves_figures_sane)
+{
+	check_every_call_sanely((enum file_fault)_i, 0);
 }
 END_TEST
 
@@ -199,5 +144,9 @@ int main(void)
 	tcase_add_test(tests, want_of_descriptors_in_any_file_call_is_marked);
 	tcase_add_test(tests, want_of_memory_in_any_file_call_is_marked);
 	tcase_add_test(tests, short_read_of_any_file_changes_nothing);
+	tcase_add_loop_test(tests, any_other_error_of_any_file_call_leaves_figures_sane, 0,
+	                    sizeof(other_errors) / sizeof(other_errors[0]));
+	tcase_add_loop_test(tests, file_that_is_empty_torn_or_garbled_leaves_figures_sane,
+	                    FILE_FAULT_EMPTY, FILE_FAULT_GARBLED + 1);
 	return suite_run(suite);
 }
