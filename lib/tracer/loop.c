@@ -138,9 +138,13 @@ static void handle_return(struct rtt_tracee *tracee, int32_t tid)
 	resume(tracee, tid, 0);
 }
 
+/* The library waits for this. If it cannot be sent for want of memory, the tracer ends, and with it
+ * the program, which has not run an instruction (PTRACE_O_EXITKILL). If the library is gone, the
+ * program runs. */
 static void report_start(uint32_t step, int error)
 {
-	rtt_loop_report(loop, step, error, 0);
+	if (!rtt_loop_report(loop, step, error, 0) && errno != EPIPE)
+		_exit(2);
 	has_started = true;
 }
 

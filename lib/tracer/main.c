@@ -89,13 +89,15 @@ static int seize(int32_t pid)
 	return ptrace(PTRACE_SEIZE, pid, 0L, (long)OPTIONS) < 0 ? errno : 0;
 }
 
-static void answer(const struct rtt_loop *loop, int error)
+/* Returns whether the starter gets the answer, or is gone. */
+static bool answer(const struct rtt_loop *loop, int error)
 {
 	const struct rti_starter_message message = { .step = RTI_TRACER_SEIZED,
 		                                     .error = error,
 		                                     .calls = loop->ring->calls };
 
-	(void)!send(loop->starter, &message, sizeof(message), MSG_NOSIGNAL);
+	return send(loop->starter, &message, sizeof(message), MSG_NOSIGNAL) == sizeof(message) ||
+	       errno == EPIPE;
 }
 
 static int trace(void)
@@ -118,7 +120,9 @@ static int trace(void)
 	loop.program = meet_starter(loop.starter);
 	error = loop.program ? seize(loop.program) : ESRCH;
 	if (!error) {
-		answer(&loop, 0);
+		/* A starter without an answer would wait for ever. It ends with the tracer. */
+		if (!answer(&loop, 0))
+			return 2;
 		rtt_loop_run(&loop);
 		return 0;
 	}

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -20,12 +21,12 @@
 
 #define FAILED 127 /* as a shell that cannot start a program */
 
-static void say(int socket, enum rti_tracer_step step, int error)
+/* Returns whether it was sent. If not, this process has to end: the tracer waits for either. */
+static bool say(int socket, enum rti_tracer_step step, int error)
 {
 	const struct rti_starter_message message = { .step = step, .error = error };
 
-	/* If the tracer is gone, no process reads this, and EXITKILL ends this one. */
-	(void)!send(socket, &message, sizeof(message), MSG_NOSIGNAL);
+	return send(socket, &message, sizeof(message), MSG_NOSIGNAL) == sizeof(message);
 }
 
 /* Returns 0, or -1 if the tracer cannot trace this process or is gone. */
@@ -54,8 +55,7 @@ int rtt_start(int argc, char **argv)
 	/* The Yama security module lets a process be traced by its ancestors only (ptrace_scope 1),
 	 * unless it names another one. */
 	prctl(PR_SET_PTRACER, (unsigned long)atoi(argv[4]), 0, 0, 0);
-	say(socket, RTI_TRACER_READY, 0);
-	if (wait_for_tracer(socket, &answer) < 0)
+	if (!say(socket, RTI_TRACER_READY, 0) || wait_for_tracer(socket, &answer) < 0)
 		return FAILED;
 	error = rtt_filter_install(answer.calls);
 	if (error) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,8 +14,10 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,11 +25,13 @@
 struct plan {
 	unsigned at, calls;
 	int kinds, error;
+	pid_t owner; /* the process that has begun */
 	bool is_on, is_reached;
 	char name[64];
 };
 
 static struct plan alone, *plan = &alone;
+static pid_t process; /* this one; of a child that was cloned, its parent */
 
 static void map_plan(const char *path)
 {
@@ -46,6 +51,7 @@ __attribute__((constructor)) static void take_plan(void)
 {
 	const char *path = getenv(CALL_FAULTS_ENV);
 
+	process = getpid();
 	if (path)
 		map_plan(path);
 }
@@ -71,7 +77,8 @@ void call_faults_keep_to_itself(void)
 
 void call_faults_begin(unsigned at, int kinds, int error)
 {
-	*plan = (struct plan){ .at = at, .kinds = kinds, .error = error };
+	process = getpid();
+	*plan = (struct plan){ .at = at, .kinds = kinds, .error = error, .owner = getpid() };
 	__atomic_store_n(&plan->is_on, true, __ATOMIC_SEQ_CST);
 }
 
@@ -95,14 +102,12 @@ const char *call_faults_name(void)
 static bool fails(int kind, const char *name)
 {
 	if (!__atomic_load_n(&plan->is_on, __ATOMIC_SEQ_CST) || !(plan->kinds & kind) ||
+	    (plan->kinds & CALL_ELSEWHERE && plan->owner == getpid()) ||
 	    __atomic_add_fetch(&plan->calls, 1, __ATOMIC_SEQ_CST) != plan->at)
 		return false;
 	plan->is_reached = true;
 	snprintf(plan->name, sizeof(plan->name), "%s of %s", name,
-	         plan == &alone || !getenv("RTRACK_TEST_LIBRARY_PID") ||
-	                 atoi(getenv("RTRACK_TEST_LIBRARY_PID")) == getpid()
-	             ? "the library"
-	             : "another process");
+	         plan->owner == getpid() ? "the library" : "another process");
 	errno = plan->error;
 	return true;
 }
@@ -116,9 +121,12 @@ static bool fails(int kind, const char *name)
 		return fails(kind, #name) ? failed : __real_##name arguments;                      \
 	}
 
-WRAP(CALL_MAKES, void *, NULL, malloc, (size_t size), (size))
-WRAP(CALL_MAKES, void *, NULL, calloc, (size_t count, size_t size), (count, size))
-WRAP(CALL_MAKES, void *, NULL, realloc, (void *p, size_t size), (p, size))
+/* A child that was cloned allocates nothing. But a build that counts lines does so before an
+ * exec. */
+#define MAY_ALLOCATE (process == getpid() ? CALL_MAKES : 0)
+WRAP(MAY_ALLOCATE, void *, NULL, malloc, (size_t size), (size))
+WRAP(MAY_ALLOCATE, void *, NULL, calloc, (size_t count, size_t size), (count, size))
+WRAP(MAY_ALLOCATE, void *, NULL, realloc, (void *p, size_t size), (p, size))
 WRAP(CALL_MAKES, int, ENOMEM, posix_memalign, (void **out, size_t to, size_t size), (out, to, size))
 WRAP(CALL_MAKES, int, -1, socket, (int domain, int type, int protocol), (domain, type, protocol))
 WRAP(CALL_MAKES, int, -1, socketpair, (int domain, int type, int protocol, int fds[2]),
@@ -149,6 +157,24 @@ WRAP(CALL_MAKES, int, ENOMEM, posix_spawn_file_actions_init, (posix_spawn_file_a
 WRAP(CALL_MAKES, int, ENOMEM, posix_spawnattr_init, (posix_spawnattr_t * attr), (attr))
 WRAP(CALL_MAKES, int, ENOMEM, posix_spawn_file_actions_adddup2,
      (posix_spawn_file_actions_t * actions, int fd, int to), (actions, fd, to))
+WRAP(CALL_MAKES, int, plan->error, posix_spawn_file_actions_addopen,
+     (posix_spawn_file_actions_t * actions, int fd, const char *path, int flags, mode_t mode),
+     (actions, fd, path, flags, mode))
+WRAP(CALL_MAKES, int, plan->error, posix_spawn_file_actions_addclose,
+     (posix_spawn_file_actions_t * actions, int fd), (actions, fd))
+WRAP(CALL_MAKES, int, plan->error, posix_spawnattr_setsigmask,
+     (posix_spawnattr_t * attr, const sigset_t *mask), (attr, mask))
+WRAP(CALL_MAKES, int, plan->error, posix_spawnattr_setsigdefault,
+     (posix_spawnattr_t * attr, const sigset_t *mask), (attr, mask))
+WRAP(CALL_MAKES, int, plan->error, posix_spawnattr_setpgroup,
+     (posix_spawnattr_t * attr, pid_t group), (attr, group))
+WRAP(CALL_MAKES, int, plan->error, posix_spawnattr_setflags,
+     (posix_spawnattr_t * attr, short flags), (attr, flags))
+WRAP(CALL_MAKES, int, -1, dup2, (int fd, int to), (fd, to))
+WRAP(CALL_MAKES, int, -1, dup3, (int fd, int to, int flags), (fd, to, flags))
+WRAP(CALL_MAKES, int, -1, chdir, (const char *path), (path))
+WRAP(CALL_MAKES, int, -1, setsockopt,
+     (int fd, int level, int name, const void *value, socklen_t len), (fd, level, name, value, len))
 WRAP(CALL_MAKES, int, -1, eventfd, (unsigned count, int flags), (count, flags))
 WRAP(CALL_MAKES, int, -1, bind, (int fd, const struct sockaddr *address, socklen_t len),
      (fd, address, len))
@@ -157,6 +183,18 @@ WRAP(CALL_READS, char *, NULL, fgets, (char *line, int size, FILE *file), (line,
 WRAP(CALL_WAITS | CALL_READS, ssize_t, -1, read, (int fd, void *buf, size_t len), (fd, buf, len))
 WRAP(CALL_WAITS | CALL_READS, ssize_t, -1, pread64, (int fd, void *buf, size_t len, off_t offset),
      (fd, buf, len, offset))
+WRAP(CALL_READS, ssize_t, -1, process_vm_readv,
+     (pid_t pid, const struct iovec *to, unsigned long to_count, const struct iovec *from,
+      unsigned long from_count, unsigned long flags),
+     (pid, to, to_count, from, from_count, flags))
+WRAP(CALL_READS, ssize_t, -1, readlink, (const char *path, char *out, size_t size),
+     (path, out, size))
+WRAP(CALL_READS, ssize_t, -1, readlinkat, (int dir, const char *path, char *out, size_t size),
+     (dir, path, out, size))
+WRAP(CALL_READS, int, -1, faccessat, (int dir, const char *path, int mode, int flags),
+     (dir, path, mode, flags))
+WRAP(CALL_READS, int, -1, getrusage, (int subject, struct rusage *usage), (subject, usage))
+WRAP(CALL_READS, ssize_t, -1, write, (int fd, const void *data, size_t len), (fd, data, len))
 WRAP(CALL_MAKES | CALL_WAITS, ssize_t, -1, send, (int fd, const void *buf, size_t len, int flags),
      (fd, buf, len, flags))
 WRAP(CALL_WAITS, ssize_t, -1, recv, (int fd, void *buf, size_t len, int flags),
@@ -164,6 +202,8 @@ WRAP(CALL_WAITS, ssize_t, -1, recv, (int fd, void *buf, size_t len, int flags),
 WRAP(CALL_WAITS | CALL_READS, ssize_t, -1, recvfrom,
      (int fd, void *buf, size_t len, int flags, struct sockaddr *from, socklen_t *from_len),
      (fd, buf, len, flags, from, from_len))
+WRAP(CALL_WAITS | CALL_READS, ssize_t, -1, recvmsg, (int fd, struct msghdr *message, int flags),
+     (fd, message, flags))
 WRAP(CALL_WAITS, int, -1, recvmmsg,
      (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
      (fd, messages, count, flags, timeout))
@@ -183,6 +223,9 @@ WRAP(MAY_WAIT(options), pid_t, -1, wait4, (pid_t pid, int *status, int options, 
      (pid, status, options, use))
 
 /* --- Those with a variable number of arguments. --- */
+
+long __real_ptrace(enum __ptrace_request request, ...);
+long __wrap_ptrace(enum __ptrace_request request, ...);
 
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
@@ -214,6 +257,25 @@ __attribute__((no_sanitize("address"))) int __wrap_fcntl64(int fd, int command, 
 	argument = va_arg(arguments, long);
 	va_end(arguments);
 	return fails(CALL_MAKES, "fcntl") ? -1 : __real_fcntl64(fd, command, argument);
+}
+
+/* A request fails if the thread was killed before it. So it is. */
+long __wrap_ptrace(enum __ptrace_request request, ...)
+{
+	va_list arguments;
+	void *address, *data;
+	char name[32];
+	pid_t tid;
+
+	va_start(arguments, request);
+	tid = va_arg(arguments, pid_t);
+	address = va_arg(arguments, void *);
+	data = va_arg(arguments, void *);
+	va_end(arguments);
+	snprintf(name, sizeof(name), "ptrace %#x", (unsigned)request);
+	if (tid > 0 && fails(CALL_TRACES, name))
+		kill(tid, SIGKILL);
+	return __real_ptrace(request, tid, address, data);
 }
 
 /* It takes all arguments that there can be, whether or not they were given, as libc does. */

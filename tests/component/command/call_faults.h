@@ -14,7 +14,9 @@
 enum call_kind {
 	CALL_MAKES = 1, /* takes a descriptor, memory or a process */
 	CALL_WAITS = 2, /* may be interrupted by a signal */
-	CALL_READS = 4
+	CALL_READS = 4,
+	CALL_TRACES = 8,    /* a request to a traced thread, which is killed right before */
+	CALL_ELSEWHERE = 16 /* with others: not in the process that has begun */
 };
 
 /* Share the counts with the processes that are started from now on. Writes to the environment. */

@@ -50,14 +50,12 @@ int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, cons
 
 static void set_up(void)
 {
-	char path[256], pid[16];
+	char path[256];
 
 	fixture_new(&dir);
 	snprintf(output, sizeof(output), "%s/output", dir.root);
 	snprintf(script, sizeof(script), "echo ran >> %s; exit %d", output, EXIT_CODE);
 	snprintf(path, sizeof(path), "%s/plan", dir.root);
-	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	setenv("RTRACK_TEST_LIBRARY_PID", pid, 1);
 	call_faults_share(path);
 }
 
