@@ -85,10 +85,26 @@ static void forget_the_future(struct rti_nvml *nvml)
 			nvml->devices[i].seen_us = 0;
 }
 
+/* A device without a reading would be missing in sums that seem to be whole. */
+static int read_devices(struct rti_nvml *nvml, struct rti_nvml_want want,
+                        struct rti_gpu_readings *readings, bool *has_lost)
+{
+	*has_lost = false;
+	for (size_t i = 0; i < nvml->count; i++) {
+		int result = rti_nvml_device_read(&nvml->library, &nvml->devices[i], want,
+		                                  &nvml->buffer, readings);
+
+		if (result == RTI_NVML_NO_MEMORY)
+			return -ENOMEM;
+		*has_lost |= result != RTI_NVML_OK;
+	}
+	return 0;
+}
+
 int rti_nvml_read(struct rti_nvml *nvml, const char *name, uint64_t now_ns,
                   struct rti_nvml_want want, struct rti_gpu_readings *readings)
 {
-	bool has_lost = false;
+	bool has_lost;
 	int err;
 
 	rti_gpu_readings_clear(readings);
@@ -97,9 +113,11 @@ int rti_nvml_read(struct rti_nvml *nvml, const char *name, uint64_t now_ns,
 	if (err < 0)
 		return err;
 	forget_the_future(nvml);
-	for (size_t i = 0; i < nvml->count; i++)
-		has_lost |= rti_nvml_device_read(&nvml->library, &nvml->devices[i], want,
-		                                 &nvml->buffer, readings) != RTI_NVML_OK;
+	err = read_devices(nvml, want, readings, &has_lost);
+	if (err < 0) {
+		rti_gpu_readings_clear(readings);
+		return err;
+	}
 	for (size_t i = 0; i < readings->gpu_count; i++)
 		readings->gpu[i].at_ns = now_ns;
 	if (has_lost && !nvml->has_lost)

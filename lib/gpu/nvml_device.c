@@ -193,21 +193,25 @@ static int read_partition(const struct rti_nvml_library *library, void *handle,
 	return RTI_NVML_OK;
 }
 
-static void read_partitions(const struct rti_nvml_library *library, struct rti_nvml_device *device,
-                            uint32_t count, struct rti_nvml_want want,
-                            struct rti_nvml_buffer *buffer, struct rti_gpu_readings *readings)
+static int read_partitions(const struct rti_nvml_library *library, struct rti_nvml_device *device,
+                           uint32_t count, struct rti_nvml_want want,
+                           struct rti_nvml_buffer *buffer, struct rti_gpu_readings *readings)
 {
 	size_t before = readings->gpu_count;
+	int result = RTI_NVML_OK;
 
 	/* Numbers may have gaps. */
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count && result == RTI_NVML_OK; i++) {
 		void *handle = NULL;
 
 		if (library->mig_handle(device->handle, i, &handle) == RTI_NVML_OK && handle)
-			read_partition(library, handle, &device->known, want, buffer, readings);
+			result =
+			    read_partition(library, handle, &device->known, want, buffer, readings);
 	}
 	/* It may have left that mode. */
-	device->has_mode = readings->gpu_count > before;
+	if (result == RTI_NVML_OK)
+		device->has_mode = readings->gpu_count > before;
+	return result;
 }
 
 int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml_device *device,
@@ -220,7 +224,7 @@ int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml
 	int result;
 
 	if (!gpu)
-		return RTI_NVML_OK;
+		return RTI_NVML_NO_MEMORY;
 	*gpu = device->known;
 	if (device->err < 0) {
 		rti_gpu_fail(gpu, device->err);
@@ -233,9 +237,9 @@ int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml
 	}
 	update_mig_mode(library, device, gpu, readings->at_ns);
 	partitions = count_partitions(library, device);
-	if (partitions > 0) {
-		read_partitions(library, device, partitions, want, buffer, readings);
-	} else if (want.processes) {
+	if (partitions > 0)
+		return read_partitions(library, device, partitions, want, buffer, readings);
+	if (want.processes) {
 		rti_nvml_list_processes(library, device->handle, index, buffer, readings);
 		rti_nvml_sample_processes(library, device->handle, index, &device->seen_us, buffer,
 		                          readings);

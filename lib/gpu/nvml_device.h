@@ -25,8 +25,8 @@ struct rti_nvml_want {
 void rti_nvml_device_init(const struct rti_nvml_library *library, uint32_t index,
                           struct rti_nvml_device *device);
 
-/* Add the readings of a device and of its partitions. Returns RTI_NVML_OK, or a result with which
- * the device is lost. */
+/* Add the readings of a device and of its partitions. Returns RTI_NVML_OK; RTI_NVML_NO_MEMORY if
+ * some could not be added; or a result with which the device is lost. */
 int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml_device *device,
                          struct rti_nvml_want want, struct rti_nvml_buffer *buffer,
                          struct rti_gpu_readings *readings);

@@ -262,12 +262,16 @@ API int nvmlDeviceGetUtilizationRates(void *device, uint32_t *out);
 API int nvmlDeviceGetUtilizationRates(void *device, uint32_t *out)
 {
 	struct device found;
+	int result;
 
 	if (!find_device(number_of(device), &found))
 		return 15;
 	out[0] = found.percent;
 	out[1] = 0;
-	return enter("nvmlDeviceGetUtilizationRates", number_of(device), 0);
+	result = enter("nvmlDeviceGetUtilizationRates", number_of(device), 0);
+	if (result)
+		out[0] /= 2; /* what it has filled in until it failed */
+	return result;
 }
 
 #define RESERVED 1000000 /* what the driver keeps: used of version 1 includes it */
