@@ -35,6 +35,11 @@ void allocation_faults_begin(unsigned at, bool is_lasting)
 	plan.is_on = true;
 }
 
+void allocation_faults_pause(bool is_paused)
+{
+	plan.is_on = !is_paused;
+}
+
 bool allocation_faults_end(void)
 {
 	plan.is_on = false;

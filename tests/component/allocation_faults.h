@@ -10,6 +10,9 @@
  * 0: none fails. */
 void allocation_faults_begin(unsigned at, bool is_lasting);
 
+/* Leave out what the test itself allocates meanwhile. */
+void allocation_faults_pause(bool is_paused);
+
 /* End that. Returns whether the allocation was reached. */
 bool allocation_faults_end(void);
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_SPACE 1024
+#define PATH_SPACE 4096
 
 static void format_path(char *out, const struct fixture *f, const char *path)
 {
