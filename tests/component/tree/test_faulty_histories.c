@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* Random histories of a simulated kernel, in which any file call may fail. No total falls, and no
+ * figure is in two masks. The number of a history that fails replays it: see test_histories.c. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/tracker.h"
+#include "os/supervisor_protocol.h"
+#include "simulated_kernel.h"
+#include "suite.h"
+#include "tree/fork_tracker.h"
+#include "tree_inside.h"
+
+#define HISTORIES 200
+#define SAMPLES 12
+
+struct history {
+	unsigned number;
+	struct rt_tracker *tracker;
+	struct rti_shared_stats shared;
+	struct rt_metrics m; /* last sample that succeeded */
+	unsigned exits;
+};
+
+/* --- File calls that fail. --- */
+
+static struct {
+	unsigned per_mille;
+	bool are_refusals;
+	uint64_t random; /* of its own: the history is the same with any faults */
+} faults;
+
+static unsigned draw(unsigned below)
+{
+	faults.random ^= faults.random << 13;
+	faults.random ^= faults.random >> 7;
+	faults.random ^= faults.random << 17;
+	return (unsigned)(faults.random >> 33) % below;
+}
+
+/* None of these says that the process is gone. */
+static const int refusals[] = { -EACCES, -EPERM },
+		 shortages[] = { -EIO, -EMFILE, -ENFILE, -ENOMEM };
+
+/* Returns -errno, or 0: no fault. */
+static int draw_error(void)
+{
+	if (draw(1000) >= faults.per_mille)
+		return 0;
+	return faults.are_refusals ? refusals[draw(2)] : shortages[draw(4)];
+}
+
+static int faulty_open(int dirfd, const char *path, int flags)
+{
+	int err = draw_error();
+
+	return err ? err : sim_files.open(dirfd, path, flags);
+}
+
+static ssize_t faulty_pread(int fd, void *buf, size_t len, off_t offset)
+{
+	int err = draw_error();
+
+	return err ? err : sim_files.pread(fd, buf, len, offset);
+}
+
+static ssize_t faulty_getdents(int fd, void *buf, size_t len)
+{
+	int err = draw_error();
+
+	return err ? err : sim_files.getdents(fd, buf, len);
+}
+
+static struct rti_procfs_ops faulty_files(void)
+{
+	struct rti_procfs_ops ops = sim_files;
+
+	ops.open = faulty_open;
+	ops.pread = faulty_pread;
+	ops.getdents = faulty_getdents;
+	return ops;
+}
+
+/* --- Histories. --- */
+
+static uint64_t sum_cpu(const struct rt_metrics *m)
+{
+	return m->cpu_user_ns + m->cpu_system_ns;
+}
+
+static void check_history(const struct history *h, bool holds, const char *violation)
+{
+	if (holds)
+		return;
+	ck_abort_msg("history %u: %s: %" PRIu64 " of %" PRIu64 " ns, %" PRIu64 " of %" PRIu64
+	             " faults, %" PRIu64 " of %" PRIu64 " bytes, reasons %x, valid %" PRIx64,
+	             h->number, violation, sum_cpu(&h->m), sim.cpu_ns, h->m.minor_faults,
+	             sim.faults, h->m.write_bytes, sim.written, h->m.reasons, h->m.valid);
+}
+
+static uint32_t count_cpus(void)
+{
+	return SIM_CPUS;
+}
+
+/* Each row of a process that has exited is one that lived. */
+static void note_exit(void *arg, const struct rti_member_row *row)
+{
+	unsigned *exits = arg;
+
+	(void)row;
+	++*exits;
+}
+
+static void simulate_clocks(struct rt_tracker *tracker)
+{
+	struct rti_platform *platform = get_platform(tracker);
+
+	platform->tick_ns = SIM_TICK_NS;
+	platform->cpu_clock = sim_cpu_clock;
+	platform->now = sim_now;
+	platform->cpu_count = count_cpus;
+	platform->thread_cpu_ns = sim_thread_cpu_ns;
+}
+
+static void attach_command(struct history *h, const struct sim_rules *rules)
+{
+	struct rti_fork_tracker no_events = RTI_FORK_TRACKER_INIT;
+	struct rti_cgroup cgroup = RTI_CGROUP_INIT;
+	const struct rti_tree_command command = {
+		.supervisor_pid = rules->is_supervised ? SIM_ROOT : 0,
+		.shared = rules->is_supervised ? &h->shared : NULL,
+		.cgroup = &cgroup,
+		.fork_tracker = &no_events,
+		.on_exit = h->number % 5 ? note_exit : NULL,
+		.on_exit_arg = &h->exits,
+	};
+
+	h->shared.own_io[3] = sim_find(SIM_ROOT, NULL)->written;
+	if (rules->has_cgroup) {
+		cgroup.dir = calloc(1, sizeof(*cgroup.dir)); /* the tree frees it */
+		cgroup.count = 1;
+		cgroup.dir->accounts = RTI_CGROUP_CPU;
+		snprintf(cgroup.dir->path, sizeof(cgroup.dir->path), "/%s", SIM_CGROUP);
+	}
+	rti_tree_attach_command(h->tracker->tree, &command);
+}
+
+static void begin_history(struct history *h, unsigned number, const struct sim_rules *rules)
+{
+	static struct rti_procfs_ops ops;
+	const struct rt_opts opts = {
+		.size = sizeof(opts),
+		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES |
+		        RT_HAS_PEAK_RSS | RT_HAS_RSS | RT_HAS_PROCESSES_SEEN | RT_HAS_PEAK_TREE,
+		.max_fds = number % 7 == 0 ? 20 : 0,
+	};
+
+	ops = faulty_files();
+	*h = (struct history){ .number = number };
+	faults.per_mille = 0;
+	faults.random = 0x9e3779b97f4a7c15u * (number + 1);
+	sim_begin(number, rules);
+	check_history(h, rti_tracker_new(&h->tracker, SIM_ROOT, &opts, &ops) == 0, "no tracker");
+	simulate_clocks(h->tracker);
+	attach_command(h, rules);
+}
+
+static void ask_for_the_rest(struct history *h)
+{
+	struct rt_process rows[SIM_PROCESSES_MAX];
+	struct rt_obstacle obstacle;
+	size_t count = SIM_PROCESSES_MAX;
+
+	rt_tracker_processes(h->tracker, rows, sizeof(rows[0]), &count);
+	for (int bit = 0; bit < 16; bit++)
+		if (!(h->m.valid >> bit & 1))
+			rt_tracker_obstacle(h->tracker, UINT64_C(1) << bit, &obstacle,
+			                    sizeof(obstacle));
+}
+
+/* A sample that fails has no totals. */
+static int take_sample(struct history *h)
+{
+	const struct rt_metrics last = h->m;
+	int err = rt_sample(h->tracker, &h->m, sizeof(h->m));
+
+	if (err < 0 && err != -ESRCH) {
+		h->m = last;
+		return err;
+	}
+	check_history(h, sum_cpu(&h->m) >= sum_cpu(&last), "CPU time fell");
+	check_history(h, h->m.minor_faults >= last.minor_faults, "faults fell");
+	check_history(h, h->m.write_bytes >= last.write_bytes, "bytes fell");
+	check_history(h,
+	              !(h->m.valid & h->m.partial) && !(h->m.valid & h->m.estimated) &&
+	                  !(h->m.partial & h->m.estimated),
+	              "a figure is in two masks");
+	ask_for_the_rest(h);
+	return err;
+}
+
+static void run_and_sample_tree(struct history *h)
+{
+	for (int i = 0; i < SAMPLES; i++) {
+		/* Few faults, many, and none in between. */
+		faults.per_mille = draw(3) == 0 ? 0 : 1u << draw(9);
+		for (unsigned events = sim_pick(20); events > 0; events--) {
+			sim_step();
+			if (h->number % 2 && h->m.size && sim_pick(6) == 0)
+				rt_tracker_glance(h->tracker);
+		}
+		take_sample(h);
+	}
+	faults.per_mille = 0;
+}
+
+static void end_tree(struct history *h)
+{
+	sim.is_ending = true;
+	for (int steps = 0; sim_count_members() > 0; steps++) {
+		sim_step();
+		if (sim_pick(40) == 0)
+			take_sample(h);
+	}
+	sim_stop(SIM_ROOT);
+	take_sample(h);
+	sim_end(SIM_ROOT);
+	rti_tree_account_root_exit(h->tracker->tree, SIM_ROOT, NULL);
+	take_sample(h);
+}
+
+static void run_histories(const struct sim_rules *rules)
+{
+	const char *percent = getenv("RTRACK_HISTORIES_PERCENT");
+	unsigned count = HISTORIES * (percent ? (unsigned)atoi(percent) : 100) / 100;
+
+	for (unsigned number = 1; number <= count; number++) {
+		struct sim_rules varied = *rules;
+		struct history h;
+
+		varied.has_children = number % 4 != 0;
+		varied.has_last_pid_file = number % 3 != 0;
+		begin_history(&h, number, &varied);
+		run_and_sample_tree(&h);
+		end_tree(&h);
+		rt_tracker_free(h.tracker);
+	}
+}
+
+static const struct sim_rules rules[] = {
+	{ 0 },
+	{ .may_hide_io = true },
+	{ .may_orphan = true, .may_ignore = true, .may_adopt = true },
+	{ .is_supervised = true, .may_orphan = true, .may_adopt = true },
+	{ .is_supervised = true,
+	  .has_cgroup = true,
+	  .may_orphan = true,
+	  .may_ignore = true,
+	  .may_adopt = true },
+};
+
+#define RULES (int)(sizeof(rules) / sizeof(rules[0]))
+
+START_TEST(total_never_falls_whatever_read_fails)
+{
+	faults.are_refusals = _i < RULES;
+	run_histories(&rules[_i % RULES]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("faulty_histories");
+
+	tcase_add_loop_test(suite_case(suite, "histories"), total_never_falls_whatever_read_fails,
+	                    0, 2 * RULES);
+	return suite_run(suite);
+}
