@@ -256,6 +256,22 @@ static void keep_last_seen(struct rti_tree *tree, struct rti_member *m)
 	rti_exits_note_kept(tree, m, 0);
 }
 
+/* A living member of which the kernel's account could not be read once more. E.g.: for want of
+ * descriptors. So it may hold any member that has exited since it was read last. */
+static bool is_unread(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return !m->end.has_exited && tree->wanted & RT_HAS_CPU &&
+	       !(m->values.figures.valid & RT_HAS_CPU);
+}
+
+/* When its account can be read again, it has the member or it has not: it counts once, but what no
+ * process has waited for may hide behind it. */
+static void leave_to_unread(struct rti_tree *tree, struct rti_member *m, struct rti_member *reaper)
+{
+	rti_ledger_merge_into_reaper(&m->account, &reaper->account);
+	rti_obstacles_note_lost(tree, m, tree->domains.counters & tree->want);
+}
+
 /* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or is
  * not a member. It was reaped by that parent before, by an ancestor that adopted it, or outside
  * the tree. If more than one account may hold it, none is raised. Returns whether a living
@@ -263,18 +279,22 @@ static void keep_last_seen(struct rti_tree *tree, struct rti_member *m)
 static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
-	struct rti_member *up, *holder = NULL;
+	struct rti_member *up, *holder = NULL, *unread = NULL;
 	bool has_exited_holder = false;
 	int holders = 0;
 
 	while ((up = next_ancestor(&all))) {
+		if (is_unread(tree, up))
+			unread = unread ? unread : up;
 		if (!rti_ledger_may_hold(&tree->ledger, &up->account, &m->account))
 			continue;
 		holder = up;
 		holders++;
 		has_exited_holder |= up->end.has_exited;
 	}
-	if (holders == 0)
+	if (holders == 0 && unread)
+		leave_to_unread(tree, m, unread);
+	else if (holders == 0)
 		keep_last_seen(tree, m);
 	else if (holders == 1)
 		rti_ledger_merge_into_reaper(&m->account, &holder->account);
@@ -309,6 +329,8 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 	m->exit.is_unattributed = false;
 	if (!has_kept_parent(tree, m))
 		m->exit.is_unattributed = account_orphan_exit(tree, m);
+	else if (is_unread(tree, parent))
+		leave_to_unread(tree, m, parent);
 	else if (!rti_ledger_account_exit(&tree->ledger, &m->account, &parent->account))
 		keep_last_seen(tree, m);
 	rti_report_exit(tree, m);

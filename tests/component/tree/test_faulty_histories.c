@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random histories of a simulated kernel, in which any file call may fail. No total falls, and no
- * figure is in two masks. The number of a history that fails replays it: see test_histories.c. */
+ * figure is in two masks. If no process is left behind by its parent, no total that is valid is
+ * above the true one. The number of a history that fails replays it: see test_histories.c. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct history {
 	struct rti_shared_stats shared;
 	struct rt_metrics m; /* last sample that succeeded */
 	unsigned exits;
+	bool has_orphans;
 };
 
 /* --- File calls that fail. --- */
@@ -159,7 +161,7 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 	};
 
 	ops = faulty_files();
-	*h = (struct history){ .number = number };
+	*h = (struct history){ .number = number, .has_orphans = rules->may_orphan };
 	faults.per_mille = 0;
 	faults.random = 0x9e3779b97f4a7c15u * (number + 1);
 	sim_begin(number, rules);
@@ -181,6 +183,18 @@ static void ask_for_the_rest(struct history *h)
 			                    sizeof(obstacle));
 }
 
+static void check_truth(const struct history *h)
+{
+	const struct rt_metrics *m = &h->m;
+
+	check_history(h, !(m->valid & RT_HAS_CPU) || sum_cpu(m) <= sim.cpu_ns,
+	              "CPU time exceeds the true total");
+	check_history(h, !(m->valid & RT_HAS_FAULTS) || m->minor_faults <= sim.faults,
+	              "faults exceed the true total");
+	check_history(h, !(m->valid & RT_HAS_IO) || m->write_bytes <= sim.written,
+	              "bytes exceed the true total");
+}
+
 /* A sample that fails has no totals. */
 static int take_sample(struct history *h)
 {
@@ -198,6 +212,8 @@ static int take_sample(struct history *h)
 	              !(h->m.valid & h->m.partial) && !(h->m.valid & h->m.estimated) &&
 	                  !(h->m.partial & h->m.estimated),
 	              "a figure is in two masks");
+	if (!h->has_orphans)
+		check_truth(h);
 	ask_for_the_rest(h);
 	return err;
 }
