@@ -19,6 +19,10 @@
 #include <unistd.h>
 
 #define FAILED 99
+/* What this process uses between two reads may be in the second one alone, if the kernel has
+ * charged it meanwhile. E.g.: because the process has lost its CPU. */
+#define CLOSE_NS 10000
+#define TRIES_MAX 1000
 
 static _Noreturn void fail(const char *what)
 {
@@ -85,6 +89,26 @@ static long long read_self_cpu_ns(void)
 	return used.tv_sec * 1000000000LL + used.tv_nsec;
 }
 
+/* Read what the group and this process have used at one moment, or nearly so. Returns the
+ * latter. */
+static long long read_both(int fd, char *stat, size_t size)
+{
+	long long used_ns, after_ns;
+	int tries = 0;
+
+	do {
+		ssize_t n;
+
+		used_ns = read_self_cpu_ns();
+		n = pread(fd, stat, size - 1, 0);
+		if (n < 0)
+			fail("pread");
+		stat[n] = '\0';
+		after_ns = read_self_cpu_ns();
+	} while (after_ns - used_ns > CLOSE_NS && ++tries < TRIES_MAX);
+	return used_ns;
+}
+
 int main(int argc, char **argv)
 {
 	bool is_alone = argc > 1 && strcmp(argv[1], "alone") == 0;
@@ -103,8 +127,8 @@ int main(int argc, char **argv)
 	else
 		move_process(0, argv[2]);
 	fd = open_in(argv[2], "cpu.stat", O_RDONLY);
-	before_ns = read_self_cpu_ns();
-	read_text(fd, stat, sizeof(stat));
+	before_ns = read_both(fd, stat, sizeof(stat));
+	close(fd);
 	fprintf(
 	    notes,
 	    "before_ns %lld\nbase_usage_usec %lld\nbase_user_usec %lld\nbase_system_usec %lld\n",
