@@ -25,8 +25,9 @@ UNACCOUNTED_OF_PROCESS_S = 6e-6
 # The same for the root, and for a few short threads.
 UNACCOUNTED_S = 200e-6
 
-# A file system may write a little of its own in the name of a process.
-IO_RESOLUTION = 4 * PAGE
+# A file system may write a little of its own in the name of a process. E.g.: ext4 wrote 11 pages
+# for two files of 8 MiB, where free space was scattered.
+IO_RESOLUTION = 16 * PAGE
 
 # How much an estimate of the memory of a tree may be off. No file says which pages of shared memory
 # two processes have both touched, so there the bounds alone count.
