@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A host with a thread, a timer, a SIGCHLD handler and children of its own is as it was after
  * commands have run in its event loop. */
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +14,7 @@
 
 #include "children.h"
 #include "commands.h"
+#include "descriptors.h"
 #include "suite.h"
 
 #define COMMANDS 8
@@ -45,18 +45,6 @@ static void check_handled(int signal)
 	ck_assert_ptr_eq(action.sa_handler, count_signal);
 	ck_assert_int_eq(action.sa_flags & SA_RESTART, SA_RESTART);
 	ck_assert_int_eq(sigismember(&action.sa_mask, SIGUSR1), 1);
-}
-
-static int count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(dir);
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
 }
 
 /* A thread of the host that waits for a child of its own. */

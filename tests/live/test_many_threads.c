@@ -2,7 +2,6 @@
 /* One host with many threads: each starts commands by one accounting method, another one signals or
  * kills each while it is waited for, some watch a large tree and the whole host, and the host forks
  * meanwhile. */
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +15,7 @@
 
 #include "children.h"
 #include "commands.h"
+#include "descriptors.h"
 #include "suite.h"
 #include "threads.h"
 
@@ -191,18 +191,6 @@ static void fork_and_check(void)
 		_exit(use_library());
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_msg(status == 0, "status %#x of a forked child", (unsigned)status);
-}
-
-static int count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(dir);
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
 }
 
 /* The start of a command reaps what has ended late. This one is waited for and has no supervisor,

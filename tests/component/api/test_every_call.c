@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each call to the system of the calls without a tracer fails once: what they return is the truth,
  * or missing, or an error, and nothing stays open. The process that is read is stopped. */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <rtrack/rtrack.h>
 
 #include "command/call_faults.h"
+#include "descriptors.h"
 #include "suite.h"
 
 #define CALLS_MAX 1000
@@ -55,18 +55,6 @@ static void tear_down(void)
 	kill(grandchild, SIGKILL);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-}
-
-static int count_descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(list);
-	while (readdir(list))
-		count++;
-	closedir(list);
-	return count;
 }
 
 /* What a use has come to. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each call to the system of the plug-in, and of what opens it, fails once: the caller gets an
  * error or what it has asked for, and nothing is left behind. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "bpf/tree_account.h"
 #include "bpf/tree_watch.h"
 #include "command/call_faults.h"
+#include "descriptors.h"
 #include "fixture.h"
 #include "refusals.h"
 #include "suite.h"
@@ -153,18 +153,6 @@ static int trace_command_by_raw_tracepoints(void)
 static int trace_itself(void)
 {
 	return trace(getpid(), false);
-}
-
-static int count_descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(list);
-	while (readdir(list))
-		count++;
-	closedir(list);
-	return count;
 }
 
 static const struct {

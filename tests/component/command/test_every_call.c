@@ -2,7 +2,6 @@
 /* Each call to the system of one command fails once, in the library, in its supervisor and in its
  * plug-in. The program runs once or not at all, its exit code is not lost, and nothing is left
  * behind. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -17,6 +16,7 @@
 #include <rtrack/rtrack.h>
 
 #include "call_faults.h"
+#include "descriptors.h"
 #include "fixture.h"
 #include "os/helper.h"
 #include "os/reap_later.h"
@@ -76,18 +76,6 @@ static void tear_down(void)
 	nftw("/sys/fs/cgroup", check_cgroup, 16, FTW_PHYS);
 	call_faults_keep_to_itself();
 	fixture_free(&dir);
-}
-
-static int count_descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(list);
-	while (readdir(list))
-		count++;
-	closedir(list);
-	return count;
 }
 
 /* Programs, maps and links of BPF last as long as descriptors and mappings of them. */

@@ -2,7 +2,6 @@
 /* Each call to the system for the start of a program fails once. The program runs once or not at
  * all, as the result says, and nothing is left behind. This is run where clone3(2) is refused,
  * too: then it starts by clone(2). */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <rtrack/rtrack.h>
 
 #include "command/call_faults.h"
+#include "descriptors.h"
 #include "fixture.h"
 #include "os/origin.h"
 #include "os/procfs.h"
@@ -47,18 +47,6 @@ static void tear_down(void)
 {
 	call_faults_keep_to_itself();
 	fixture_free(&dir);
-}
-
-static int count_descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(list);
-	while (readdir(list))
-		count++;
-	closedir(list);
-	return count;
 }
 
 static int count_runs(void)

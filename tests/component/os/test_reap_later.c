@@ -2,29 +2,17 @@
 /* Children that are reaped later. */
 #include "os/reap_later.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "children.h"
+#include "descriptors.h"
 #include "os/pidfd.h"
 #include "suite.h"
 
 #define KEPT_MAX 64 /* as in reap_later.c */
-
-static int count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(dir);
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
-}
 
 static pid_t start_sleeper(void)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each call to the system that the library makes for a trace of a command fails once. The program
  * runs once or not at all, its exit code is not lost, and nothing is left behind. */
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <rtrack/rtrack.h>
 
 #include "command/call_faults.h"
+#include "descriptors.h"
 #include "os/reap_later.h"
 #include "suite.h"
 
@@ -19,18 +19,6 @@
 #define PATIENCE_NS INT64_C(20000000000)
 #define LOOKS 20000
 #define EXIT_CODE 7
-
-static int count_descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(list);
-	while (readdir(list))
-		count++;
-	closedir(list);
-	return count;
-}
 
 /* A tracer or supervisor that was killed may take a moment to end. */
 static bool ends_without_child(void)

@@ -2,7 +2,6 @@
 /* Each call to the system of the tracer fails once, or the thread is killed right before a request
  * to it. The program runs once or not at all, it is killed by nothing else, its exit code is not
  * lost, and nothing is left behind. */
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,6 +15,7 @@
 #include <rtrack/rtrack.h>
 
 #include "command/call_faults.h"
+#include "descriptors.h"
 #include "fixture.h"
 #include "os/helper.h"
 #include "os/reap_later.h"
@@ -69,18 +69,6 @@ static void tear_down(void)
 {
 	call_faults_keep_to_itself();
 	fixture_free(&dir);
-}
-
-static int count_descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(list);
-	while (readdir(list))
-		count++;
-	closedir(list);
-	return count;
 }
 
 /* A tracer or supervisor may take a moment to end. */

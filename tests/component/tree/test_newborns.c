@@ -2,7 +2,6 @@
 /* New members by the pids that were given out, against new members by the children files: over a
  * tree that forks in every way, both find each process, in the same sample. And what its processes
  * have reaped, by the events of their forks, against stat of each that ran. */
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include <rtrack/rtrack.h>
 
 #include "children.h"
+#include "descriptors.h"
 #include "suite.h"
 #include "tree/tree_inside.h"
 
@@ -333,18 +333,6 @@ START_TEST(members_by_given_out_pids_are_those_of_the_children_files)
 		suite_skip_test("other programs fork so often that the files were read instead");
 }
 END_TEST
-
-static int count_descriptors(void)
-{
-	DIR *directory = opendir("/proc/self/fd");
-	int count = 0;
-
-	ck_assert_ptr_nonnull(directory);
-	while (readdir(directory))
-		count++;
-	closedir(directory);
-	return count;
-}
 
 /* Two scans list the children. All but a few children files are not kept for later. What is kept
  * open ends with the tracker. */
