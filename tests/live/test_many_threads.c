@@ -166,7 +166,7 @@ static int use_library(void)
 	struct rt_outcome out;
 	struct rt_metrics now;
 
-	alarm(PATIENCE_S);
+	end_self_after(PATIENCE_S);
 	if (rt_pid_tracker_new(&tracker, getpid(), NULL) < 0)
 		return 1;
 	if (rt_sample(tracker, &now, sizeof(now)) < 0 || now.processes != 1)

@@ -118,6 +118,12 @@ int kill_process(pid_t pid, int signal)
 	return kill(pid, signal);
 }
 
+void end_self_after(unsigned seconds)
+{
+	signal(SIGALRM, SIG_DFL);
+	alarm(seconds);
+}
+
 static uint64_t get_thread_cpu_ns(void)
 {
 	struct timespec ts;

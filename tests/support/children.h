@@ -32,6 +32,10 @@ int child_end(struct child *child);
  * the system. */
 int kill_process(pid_t pid, int signal);
 
+/* In a forked child: SIGALRM ends it after so many seconds. A test inherits a handler of libcheck,
+ * which lets a process go on: so alarm() alone would not end it. */
+void end_self_after(unsigned seconds);
+
 /* Work for a child: use this much CPU time in user mode. */
 void burn_cpu_ns(uint64_t ns);
 

@@ -72,7 +72,7 @@ static int reap_own_child(void)
 	siginfo_t info;
 	pid_t pid;
 
-	alarm(PATIENCE_S);
+	end_self_after(PATIENCE_S);
 	pid = fork();
 	if (pid == 0)
 		_exit(0);

@@ -49,7 +49,7 @@ static pid_t fork_stopped(void)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		alarm(DEADLINE);
+		end_self_after(DEADLINE);
 		use_resources();
 		raise(SIGSTOP);
 		_exit(0);
@@ -67,7 +67,7 @@ static pid_t fork_family(pid_t *grandchild)
 	if (pid == 0) {
 		pid_t waited_for = fork();
 
-		alarm(DEADLINE);
+		end_self_after(DEADLINE);
 		if (waited_for == 0) {
 			use_resources();
 			_exit(0);
@@ -185,7 +185,7 @@ START_TEST(time_that_was_waited_for_is_a_lower_bound_however_short)
 		if (child == 0)
 			_exit(0);
 		waitpid(child, NULL, 0);
-		alarm(DEADLINE);
+		end_self_after(DEADLINE);
 		raise(SIGSTOP);
 		_exit(0);
 	}
@@ -206,7 +206,7 @@ START_TEST(memory_from_before_an_exec_is_a_lower_bound)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		alarm(DEADLINE);
+		end_self_after(DEADLINE);
 		use_resources();
 		execl("/bin/sh", "sh", "-c", "kill -STOP $$", (char *)NULL);
 		_exit(1);
