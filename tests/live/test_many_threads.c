@@ -265,8 +265,8 @@ END_TEST
 
 START_TEST(child_forked_beside_many_threads_can_use_the_library)
 {
-	if (IS_ADDRESS_SANITIZED) {
-		suite_skip_test("the allocator of AddressSanitizer may be locked after a fork");
+	if (IS_ADDRESS_SANITIZED || IS_THREAD_SANITIZED) {
+		suite_skip_test("the allocator of a sanitizer may be locked after a fork");
 		return;
 	}
 	check_many_threads(FORKS);
