@@ -137,6 +137,13 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(len(judge(**lost, accounting={
             **accounting, "error_bound_seconds": 0.05})), 1)
 
+    def test_error_bound_lacks_what_no_account_has(self) -> None:
+        accounting = {"error_bound_seconds": 0.0}
+        self.assertEqual(judge(cpu_seconds=0.4998, cpu_user_seconds=0.3998,
+                               accounting={**accounting, "cpu_seconds_low": 0.4998}), [])
+        self.assertEqual(len(judge(cpu_seconds=0.5002, cpu_user_seconds=0.4002,
+                                   accounting=accounting)), 1)
+
     def test_complete_with_a_process_left_running_is_found(self) -> None:
         self.assertIn("marked complete although a process was left running", judge(DAEMON))
 
