@@ -182,16 +182,21 @@ bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member 
 	       ctx->buf->len > 0 && ctx->buf->data[0] != '0';
 }
 
-bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
+int rti_member_look(const struct rti_context *ctx, struct rti_member *m)
 {
 	struct rti_file *cached = m->files.stat.fd >= 0 ? &m->files.stat : NULL;
 	struct rti_pid_stat stat;
 	int err;
 
 	if (rti_member_has_live_files(ctx, m))
-		return true;
+		return 0;
 	err = rti_pid_stat_read(ctx, m->pid, cached, &stat);
-	return err == 0 ? rti_pid_stat_is_same(&m->stat, &stat) : err != -ESRCH;
+	return err == 0 && !rti_pid_stat_is_same(&m->stat, &stat) ? -ESRCH : err;
+}
+
+bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
+{
+	return rti_member_look(ctx, m) != -ESRCH;
 }
 
 void rti_member_table_begin_sample(struct rti_member_table *table)

@@ -66,38 +66,48 @@ static bool is_caller(const struct rti_tree *tree, int32_t pid)
 
 /* stat of the parent shows it for its first child. As long as its CPU clock stands where it stood
  * before that, the clock shows it, for a tenth of the cost: a process that has the pid since has
- * used another time. */
-static bool is_still_there(struct rti_tree *tree, struct rti_parent *parent, struct rti_member *m)
+ * used another time. Returns 0, -ESRCH, or another -errno if it cannot be found out. */
+static int look_at_parent(struct rti_tree *tree, struct rti_parent *parent, struct rti_member *m)
 {
 	struct rti_cpu_clock now = m->clock.now;
 	bool has_clock = m->clock.is_known;
+	int err;
 
+	if (is_caller(tree, parent->pid))
+		return 0;
 	if (parent->clock_ns) {
 		has_clock = tree->ctx->platform->cpu_clock(m->pid, &now) == 0;
 		if (has_clock && now.total_ns == parent->clock_ns)
-			return true;
+			return 0;
 	}
 	parent->clock_ns = 0;
-	if (!rti_member_is_alive(tree->ctx, m))
-		return false;
-	parent->clock_ns = has_clock ? now.total_ns : 0;
-	return true;
+	err = rti_member_look(tree->ctx, m);
+	if (err == 0)
+		parent->clock_ns = has_clock ? now.total_ns : 0;
+	return err;
 }
 
 /* Both processes may have exited since they were found, and their pids may have been reused. So
- * the child must name the parent, and after that the parent must still be the one that we know.
- * The child's pid may even be that of a thread by now. In state X its usage has been added to its
- * reaper, maybe before the last sample. Returns whether the child was added. */
+ * the child must name the parent, and after that the parent must still be the one that we know. If
+ * the parent cannot be looked at, the child is missing until it can. The child's pid may even be
+ * that of a thread by now. In state X its usage has been added to its reaper, maybe before the last
+ * sample. Returns whether the child was added. */
 bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
                    const struct rti_pid_stat *child, struct rti_file *file)
 {
 	struct rti_member *known = rti_member_find(&tree->table, parent->pid);
 	size_t count = tree->table.count;
+	int err;
 
 	if (!known || child->ppid != parent->pid || child->state == 'X' ||
-	    !rti_pid_stat_is_leader(tree->ctx, child) ||
-	    (!is_caller(tree, parent->pid) && !is_still_there(tree, parent, known)))
+	    !rti_pid_stat_is_leader(tree->ctx, child))
 		return false;
+	err = look_at_parent(tree, parent, known);
+	if (err < 0) {
+		if (err != -ESRCH)
+			rti_note_skipped(tree, child->pid, err);
+		return false;
+	}
 	rti_add_member(tree, child, file);
 	return tree->table.count > count;
 }

@@ -108,6 +108,37 @@ START_TEST(unrelated_process_with_pid_of_a_member_is_no_member)
 }
 END_TEST
 
+/* It cannot be seen that the process is not the member any more. */
+START_TEST(child_of_a_process_with_refused_stat_is_no_member_before_it_can_be_read)
+{
+	struct fake_process unrelated = first_child, its_child = second_child;
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	unrelated.starttime = 9999;
+	unrelated.ppid = 1;
+	unrelated.children = "103 ";
+	its_child.pid = 103;
+	its_child.ppid = 101;
+	fake_process_write(&fix.root, &unrelated);
+	fake_process_write(&fix.root, &its_child);
+	faults_on_open("101/stat", -EACCES);
+
+	m = take_sample();
+
+	ck_assert(!has_member(fix.tracker, 103));
+	ck_assert_uint_ne(m.reasons & RT_REASON_MEMBERS_SKIPPED, 0);
+	ck_assert_uint_eq(m.valid & RT_HAS_CPU, 0);
+
+	faults_on_open("101/stat", 0);
+	m = take_sample();
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert(!has_member(fix.tracker, 103));
+}
+END_TEST
+
 START_TEST(unrelated_process_with_pid_of_the_root_ends_the_tree)
 {
 	struct fake_process unrelated = shell;
@@ -440,6 +471,8 @@ int main(void)
 	tcase_add_test(discovery, descendants_on_kernel_without_children_files_are_members);
 	tcase_add_test(discovery, children_file_longer_than_one_read_is_read_to_its_end);
 	tcase_add_test(identity, unrelated_process_with_pid_of_a_member_is_no_member);
+	tcase_add_test(identity,
+	               child_of_a_process_with_refused_stat_is_no_member_before_it_can_be_read);
 	tcase_add_test(identity, unrelated_process_with_pid_of_the_root_ends_the_tree);
 	tcase_add_test(identity, stat_without_start_time_does_not_end_the_tree);
 	tcase_add_test(identity, members_are_the_same_after_the_clock_was_set);
