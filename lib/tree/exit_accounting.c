@@ -85,23 +85,26 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 	}
 }
 
-/* Whether the parent of a member still has its children: then no other process can have reaped
- * it. */
+/* Whether the parent of a member is known to have its children still: then no other process can
+ * have reaped it. */
 static bool has_kept_parent(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_member *parent = parent_of(tree, m, m->stat.ppid);
 
-	return parent && !parent->end.has_exited && !rti_pid_stat_is_zombie(&parent->stat);
+	if (!parent || (parent->pid != m->stat.ppid && rti_is_unread(m)))
+		return false;
+	return !parent->end.has_exited && !rti_is_unread(parent) &&
+	       !rti_pid_stat_is_zombie(&parent->stat);
 }
 
 /* When it showed that a process may have reaped children: when its account was read and had
- * grown, or when it was found to have exited, which may have been after it reaped some. 0: it
- * has not. */
+ * grown, or could not be read; or when it was found to have exited, which may have been after it
+ * reaped some. 0: it has not. */
 static uint64_t may_have_reaped_at(const struct rti_member *m)
 {
 	if (m->end.has_exited)
 		return m->end.at;
-	return rti_ledger_has_grown(&m->account) ? m->read.account_at : 0;
+	return rti_ledger_has_grown(&m->account) || rti_is_unread(m) ? m->read.account_at : 0;
 }
 
 /* An orphan is adopted by an ancestor that is a subreaper, and /proc does not show which
@@ -125,12 +128,12 @@ static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member
  * about to be. A successful read does not show that it has not, so wait for the end of it. */
 static int read_settled_stat(struct rti_tree *tree, struct rti_member *m)
 {
-	int err = 0;
+	int err = rti_look_again(tree, m);
 
-	for (int looks = 0; looks < RELEASE_LOOKS_MAX; looks++) {
-		err = rti_read_member_stat(tree, m);
-		if (err < 0 || m->stat.state != 'X')
+	for (int looks = 1; looks < RELEASE_LOOKS_MAX && err != -ESRCH; looks++) {
+		if (m->stat.state != 'X')
 			break;
+		err = rti_look_again(tree, m);
 	}
 	return err;
 }
@@ -141,6 +144,7 @@ static bool revalidate(struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_member *parent = rti_member_find(&tree->table, m->stat.ppid);
 	uint64_t reaped_at = m->end.has_exited ? 0 : may_have_been_reaped_at(tree, m);
+	int err;
 
 	if (reaped_at == 0 || reaped_at < m->read.alive_at || reaped_at < m->exit.revalidated_at)
 		return false;
@@ -148,7 +152,8 @@ static bool revalidate(struct rti_tree *tree, struct rti_member *m)
 	if (parent && !parent->end.has_exited && rti_member_has_live_files(tree->ctx, m))
 		return false;
 	/* If it is there it may have a new parent by now, which will be the one to reap it. */
-	if (read_settled_stat(tree, m) != -ESRCH)
+	err = read_settled_stat(tree, m);
+	if (err == 0 || (err != -ESRCH && !rti_clock_shows_exit(tree, m)))
 		return false;
 	rti_mark_exited(tree, m);
 	return true;
@@ -182,7 +187,7 @@ static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombi
 
 		if (m->stat.ppid != zombie->pid || m->end.has_exited)
 			continue;
-		if (rti_read_member_stat(tree, m) == -ESRCH)
+		if (rti_look_again(tree, m) == -ESRCH)
 			rti_mark_exited(tree, m);
 		else
 			rti_watch_touch(tree, m);
@@ -256,49 +261,61 @@ static void keep_last_seen(struct rti_tree *tree, struct rti_member *m)
 	rti_exits_note_kept(tree, m, 0);
 }
 
-/* A living member of which the kernel's account could not be read once more. E.g.: for want of
- * descriptors. So it may hold any member that has exited since it was read last. */
-static bool is_unread(const struct rti_tree *tree, const struct rti_member *m)
-{
-	return !m->end.has_exited && tree->wanted & RT_HAS_CPU &&
-	       !(m->values.figures.valid & RT_HAS_CPU);
-}
-
-/* When its account can be read again, it has the member or it has not: it counts once, but what no
- * process has waited for may hide behind it. */
+/* The account of a process that could not be read may hold a member. When it can be read again, it
+ * has the member or it has not: it counts once, but what no process has waited for may hide behind
+ * it. */
 static void leave_to_unread(struct rti_tree *tree, struct rti_member *m, struct rti_member *reaper)
 {
-	rti_ledger_merge_into_reaper(&m->account, &reaper->account);
+	if (reaper)
+		rti_ledger_merge_into_reaper(&m->account, &reaper->account);
 	rti_obstacles_note_lost(tree, m, tree->domains.counters & tree->want);
 }
 
-/* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or is
- * not a member. It was reaped by that parent before, by an ancestor that adopted it, or outside
- * the tree. If more than one account may hold it, none is raised. Returns whether a living
- * ancestor has yet to account for it. */
-static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
+/* The processes with an account that may hold a member. */
+struct holders {
+	struct rti_member *first;
+	int grown, unread;
+	bool has_exited; /* one that has grown */
+};
+
+static struct holders find_holders(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
-	struct rti_member *up, *holder = NULL, *unread = NULL;
-	bool has_exited_holder = false;
-	int holders = 0;
+	struct holders found = { 0 };
+	struct rti_member *up;
 
 	while ((up = next_ancestor(&all))) {
-		if (is_unread(tree, up))
-			unread = unread ? unread : up;
-		if (!rti_ledger_may_hold(&tree->ledger, &up->account, &m->account))
+		if (rti_is_unread(up)) {
+			found.unread++;
+		} else if (rti_ledger_may_hold(&tree->ledger, &up->account, &m->account)) {
+			found.grown++;
+			found.has_exited |= up->end.has_exited;
+		} else {
 			continue;
-		holder = up;
-		holders++;
-		has_exited_holder |= up->end.has_exited;
+		}
+		found.first = found.first ? found.first : up;
 	}
-	if (holders == 0 && unread)
-		leave_to_unread(tree, m, unread);
-	else if (holders == 0)
+	/* It may have a parent that is not among those. */
+	if (rti_is_unread(m))
+		found.unread++;
+	return found;
+}
+
+/* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or could
+ * not be read, or is not a member. It was reaped by that parent before, by an ancestor that adopted
+ * it, or outside the tree. If more than one account may hold it, none is raised. Returns whether a
+ * living ancestor has yet to account for it. */
+static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
+{
+	struct holders found = find_holders(tree, m);
+
+	if (found.unread)
+		leave_to_unread(tree, m, found.grown + found.unread == 1 ? found.first : NULL);
+	else if (found.grown == 0)
 		keep_last_seen(tree, m);
-	else if (holders == 1)
-		rti_ledger_merge_into_reaper(&m->account, &holder->account);
-	return holders > 0 && !has_exited_holder;
+	else if (found.grown == 1)
+		rti_ledger_merge_into_reaper(&m->account, &found.first->account);
+	return found.grown && !found.unread && !found.has_exited;
 }
 
 /* Attribute what an orphan used to ancestors with accounts that grew by more than is explained. */
@@ -329,8 +346,6 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 	m->exit.is_unattributed = false;
 	if (!has_kept_parent(tree, m))
 		m->exit.is_unattributed = account_orphan_exit(tree, m);
-	else if (is_unread(tree, parent))
-		leave_to_unread(tree, m, parent);
 	else if (!rti_ledger_account_exit(&tree->ledger, &m->account, &parent->account))
 		keep_last_seen(tree, m);
 	rti_report_exit(tree, m);

@@ -160,6 +160,11 @@ static void keep_children_share(struct member_read *r)
 		rti_reaped_keep(tree->supervised.reaped, &r->figures);
 }
 
+bool rti_is_unread(const struct rti_member *m)
+{
+	return m->read.account_at && !(m->values.figures.valid & RT_HAS_FAULTS);
+}
+
 /* From now on the member is known as it was read. */
 static void store_read(struct member_read *r)
 {
@@ -174,7 +179,7 @@ static void store_read(struct member_read *r)
 	m->read.account_at = r->tree->events + 1;
 	m->read.clock_ns = m->clock.now.total_ns;
 	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
-	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account);
+	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account) || rti_is_unread(m);
 	rti_gpu_files_note_read(r->tree, m);
 	rti_watch_touch(r->tree, m);
 }
@@ -312,6 +317,20 @@ static void drop_after_stat(struct member_read *r, uint64_t domains, int err)
 			note_error(r, i, err);
 		}
 	}
+}
+
+int rti_look_again(struct rti_tree *tree, struct rti_member *m)
+{
+	struct member_read r = { .tree = tree, .m = m, .figures = m->values.figures };
+	int err = rti_read_member_stat(tree, m);
+
+	if (err == 0 || err == -ESRCH)
+		return err;
+	drop_after_stat(&r, tree->domains.after_stat, err);
+	m->values.figures = r.figures;
+	rti_member_look_anew(m);
+	rti_watch_touch(tree, m);
+	return err;
 }
 
 /* Read stat, and then what is computed from it. */

@@ -95,6 +95,8 @@ static int pick_free_tid(void)
 {
 	int tid = SIM_ROOT + 1 + (int)sim_pick(SIM_PIDS);
 
+	if (sim.rules.never_reuses_pids)
+		tid = SIM_PROGRAM + ++sim.tids;
 	return sim_find(tid, NULL) ? 0 : tid;
 }
 

@@ -27,6 +27,7 @@ struct sim_rules {
 	bool may_adopt;         /* members may become subreapers */
 	bool may_hide_io;       /* processes may refuse access to their I/O */
 	bool has_cgroup;        /* the tree runs in a separate cgroup */
+	bool never_reuses_pids; /* each process and thread has a pid that no other has had */
 	bool has_children;      /* /proc has children files */
 	bool has_last_pid_file; /* /proc has sys/kernel/ns_last_pid */
 };
@@ -57,6 +58,7 @@ struct sim_kernel {
 	int count;
 	unsigned seed, events_per_mille;
 	uint64_t now;   /* the source of start times */
+	int tids;       /* that were given out, if none is reused */
 	bool is_ending; /* no process forks any more */
 	/* True totals of all processes that were ever in the tree. */
 	uint64_t cpu_ns, faults, written;

@@ -230,6 +230,53 @@ START_TEST(child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_
 }
 END_TEST
 
+/* 0: the process is gone. */
+static uint64_t first_child_clock_ns;
+
+static int read_test_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	uint64_t ns = pid == 100 ? 8 * TICK_NS : pid == 101 ? first_child_clock_ns : 2 * TICK_NS;
+
+	if (ns == 0)
+		return -ESRCH;
+	*out = (struct rti_cpu_clock){ ns, ns, ns };
+	return 0;
+}
+
+static void reap_first_child_and_refuse_its_stat(void *clock_ns)
+{
+	struct fake_process parent = make_reaper(), unrelated = first_child;
+
+	first_child_clock_ns = *(const uint64_t *)clock_ns;
+	fake_process_write(&fix.root, &parent);
+	unrelated.starttime = 9999;
+	fake_process_write(&fix.root, &unrelated);
+	faults_on_open("101/stat", -EMFILE);
+}
+
+/* Its clock is gone, or is that of a process with its pid, which has used less. */
+START_TEST(reaped_child_with_refused_stat_is_counted_once_by_its_clock)
+{
+	static uint64_t clocks_ns[] = { 0, 1 };
+	struct rt_metrics m;
+
+	first_child_clock_ns = 30 * TICK_NS;
+	write_family();
+	track_process(100, 0);
+	get_platform(fix.tracker)->cpu_clock = read_test_clock;
+	take_sample();
+	forget_clocks(fix.tracker);
+	faults_before_open("100/status", reap_first_child_and_refuse_its_stat, &clocks_ns[_i]);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 40 * TICK_NS);
+	ck_assert_uint_eq(m.minor_faults, 125);
+	ck_assert_uint_eq(m.valid & RT_HAS_CPU, RT_HAS_CPU);
+}
+END_TEST
+
 /* The child, the largest of the tree, grew to 900 KiB after the first sample. */
 START_TEST(peak_read_of_a_child_that_is_reaped_in_the_same_sample_counts)
 {
@@ -309,6 +356,8 @@ int main(void)
 	tcase_add_test(between, unreadable_io_of_a_reaped_child_is_in_that_of_its_parent);
 	tcase_add_test(during,
 	               child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_once);
+	tcase_add_loop_test(during, reaped_child_with_refused_stat_is_counted_once_by_its_clock, 0,
+	                    2);
 	tcase_add_test(during, child_reaped_between_reads_of_its_files_is_counted_once);
 	tcase_add_test(between, peak_read_of_a_child_that_is_reaped_in_the_same_sample_counts);
 	tcase_add_test(during, parent_that_reaps_between_reads_of_its_files_is_read_again);
