@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -18,8 +17,8 @@
 #include "call_faults.h"
 #include "descriptors.h"
 #include "fixture.h"
+#include "late_children.h"
 #include "os/helper.h"
-#include "os/reap_later.h"
 #include "os/spawn.h"
 #include "suite.h"
 
@@ -99,26 +98,6 @@ static int count_runs(void)
 	return stat(output, &st) == 0 ? (int)(st.st_size / (off_t)strlen("ran\n")) : 0;
 }
 
-static int has_no_child(void *arg)
-{
-	siginfo_t info = { 0 };
-
-	(void)arg;
-	rti_reap_later_look();
-	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
-}
-
-/* A supervisor that was killed may take a moment to end. */
-static bool ends_without_child(void)
-{
-	for (int i = 0; i < 10000; i++) {
-		if (has_no_child(NULL))
-			return true;
-		usleep(1000);
-	}
-	return false;
-}
-
 static int run_command(uint32_t accounting, uint32_t flags, struct rt_outcome *out, int *wait_error)
 {
 	const char *const argv[] = { "/bin/sh", "-c", script, NULL };
@@ -176,7 +155,7 @@ static bool run_with_fault(uint32_t accounting, uint32_t flags, unsigned at, int
 	failed += err < 0;
 	ck_assert_msg(wait_error == 0, "call %u (%s) fails with %d: rt_command_wait() returns %d",
 	              at, name, error, wait_error);
-	ck_assert_msg(ends_without_child(), "call %u (%s) fails with %d: a child stays", at, name,
+	ck_assert_msg(late_children_end(), "call %u (%s) fails with %d: a child stays", at, name,
 	              error);
 	ck_assert_msg(count_descriptors() == before,
 	              "call %u (%s) fails with %d: %d descriptors stay", at, name, error,

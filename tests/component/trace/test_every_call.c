@@ -5,34 +5,18 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
 
 #include "command/call_faults.h"
+#include "command/late_children.h"
 #include "descriptors.h"
-#include "os/reap_later.h"
 #include "suite.h"
 
 #define CALLS_MAX 1000
 #define PATIENCE_NS INT64_C(20000000000)
-#define LOOKS 20000
 #define EXIT_CODE 7
-
-/* A tracer or supervisor that was killed may take a moment to end. */
-static bool ends_without_child(void)
-{
-	siginfo_t info;
-
-	for (int i = 0; i < LOOKS; i++) {
-		rti_reap_later_look();
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-			return errno == ECHILD;
-		usleep(500);
-	}
-	return false;
-}
 
 /* Returns 0 once all processes have ended, or the error of a trace that was lost. */
 static int read_to_end(struct rt_trace *trace)
@@ -105,7 +89,7 @@ static bool trace_with_fault(uint32_t back_end, unsigned at, int kinds, int erro
 	ck_assert_msg(
 	    run.start_error < 0 || (run.outcome.exit_code == EXIT_CODE && run.outcome.signal == 0),
 	    "call %u (%s) fails with %d: exit code %d", at, name, error, run.outcome.exit_code);
-	ck_assert_msg(ends_without_child(), "call %u (%s) fails with %d: a child stays", at, name,
+	ck_assert_msg(late_children_end(), "call %u (%s) fails with %d: a child stays", at, name,
 	              error);
 	ck_assert_msg(count_descriptors() == before,
 	              "call %u (%s) fails with %d: %d descriptors stay", at, name, error,

@@ -9,16 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
 
 #include "command/call_faults.h"
+#include "command/late_children.h"
 #include "descriptors.h"
 #include "fixture.h"
 #include "os/helper.h"
-#include "os/reap_later.h"
 #include "os/spawn.h"
 #include "os/tracer_protocol.h"
 #include "suite.h"
@@ -26,7 +25,6 @@
 #define CALLS_MAX 2000
 #define READS_MAX 60
 #define PATIENCE_NS INT64_C(20000000000)
-#define LOOKS 20000
 #define EXIT_CODE 7
 
 static struct fixture dir;
@@ -69,20 +67,6 @@ static void tear_down(void)
 {
 	call_faults_keep_to_itself();
 	fixture_free(&dir);
-}
-
-/* A tracer or supervisor may take a moment to end. */
-static bool ends_without_child(void)
-{
-	siginfo_t info;
-
-	for (int i = 0; i < LOOKS; i++) {
-		rti_reap_later_look();
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-			return errno == ECHILD;
-		usleep(500);
-	}
-	return false;
 }
 
 /* What a trace of a command has come to. */
@@ -173,7 +157,7 @@ static bool trace_with_fault(unsigned at, int kinds, int error)
 	ck_assert_msg(run.start_error < 0 || has_ended_right(&run, kinds),
 	              "%s: exit code %d, signal %d", what, run.outcome.exit_code,
 	              run.outcome.signal);
-	ck_assert_msg(ends_without_child(), "%s: a child stays", what);
+	ck_assert_msg(late_children_end(), "%s: a child stays", what);
 	ck_assert_msg(count_descriptors() == before, "%s: %d descriptors stay", what,
 	              count_descriptors() - before);
 	return is_reached;
