@@ -17,7 +17,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int waiting[WAITING_MAX]; /* pidfds, oldest first */
 static int count;
-static bool watches_forks; /* free_lock_in_child() runs in each child */
+static _Atomic bool watches_forks; /* free_lock_in_child() runs in each child */
 
 /* A thread of the parent that held the lock is not here to release it. What it has left of the list
  * may be of descriptors that are closed, so the list is forgotten. */
@@ -31,12 +31,13 @@ static void free_lock_in_child(void)
 	count = 0;
 }
 
-/* Without memory the next call tries again. */
+/* Forks are watched before the lock is taken for the first time. If there is no memory for that,
+ * the next call tries again. Two threads may both do so, which is harmless. */
 static void take_lock(void)
 {
+	if (!watches_forks && pthread_atfork(NULL, NULL, free_lock_in_child) == 0)
+		watches_forks = true;
 	pthread_mutex_lock(&lock);
-	if (!watches_forks)
-		watches_forks = pthread_atfork(NULL, NULL, free_lock_in_child) == 0;
 }
 
 static void keep_running(void)
