@@ -36,14 +36,17 @@ bool rti_memory_has_new_peak(const struct rti_tree *tree)
 }
 
 /* What has not run since its clock was read, before it was looked at, has neither ended nor
- * released anything. To read the clock once more takes a 20th of the time that a look takes. */
+ * released anything. To read the clock once more takes a 20th of the time that a look takes. The
+ * clock of a process that runs lags by up to a tick, so after looks that took less it shows too
+ * little. */
 static bool may_have_run(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
 	struct rti_cpu_clock now = m->clock.now;
 
-	return !platform->cpu_clock || !m->clock.is_known ||
-	       platform->cpu_clock(m->pid, &now) < 0 || now.total_ns != m->clock.now.total_ns;
+	return tree->memory.took_ns < platform->tick_ns || !platform->cpu_clock ||
+	       !m->clock.is_known || platform->cpu_clock(m->pid, &now) < 0 ||
+	       now.total_ns != m->clock.now.total_ns;
 }
 
 /* What it has more than before it may have from a member that has ended by now. Returns whether

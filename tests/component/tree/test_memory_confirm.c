@@ -125,6 +125,20 @@ START_TEST(members_are_looked_at_once_if_that_is_quick)
 }
 END_TEST
 
+/* The clock of a process that runs lags by up to a tick, which is 10 ms at most. */
+START_TEST(process_is_looked_at_again_though_its_clock_stands_if_less_than_a_tick_has_passed)
+{
+	struct rt_metrics m;
+
+	track_children();
+	look_ns = 5 * MS;
+	change_in_sample(CHANGES - 1);
+	m = take_sample_after(0);
+
+	check_peak(&m, 2 * ANON + 100);
+}
+END_TEST
+
 /* The root has none, as a zombie. */
 START_TEST(peak_has_what_the_only_member_with_memory_had_before_it_ended)
 {
@@ -176,6 +190,9 @@ int main(void)
 
 	tcase_add_loop_test(looks, peak_has_what_members_have_after_a_long_look, 0, CHANGES);
 	tcase_add_test(looks, members_are_looked_at_once_if_that_is_quick);
+	tcase_add_test(
+	    looks,
+	    process_is_looked_at_again_though_its_clock_stands_if_less_than_a_tick_has_passed);
 	tcase_add_test(looks, peak_has_what_the_only_member_with_memory_had_before_it_ended);
 	tcase_add_loop_test(looks, peak_poll_has_what_members_have_after_a_long_look, 0, CHANGES);
 	return suite_run(suite);
