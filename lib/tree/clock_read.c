@@ -46,16 +46,14 @@ void rti_read_clock(struct rti_tree *tree, struct rti_member *m)
 	m->clock.is_known = platform->cpu_clock && platform->cpu_clock(m->pid, &m->clock.now) == 0;
 }
 
-/* What a clock has shown stays if it cannot be read any more. That of the first member shows that
- * this system has clocks. */
+/* A read that fails leaves clock.now as it was. If that of the first member was ever read, this
+ * system has clocks, so that a failure means that the process is gone. */
 bool rti_clock_shows_exit(struct rti_tree *tree, struct rti_member *m)
 {
-	uint64_t before_ns = m->clock.now.total_ns;
-
 	rti_read_clock(tree, m);
 	if (!m->clock.is_known)
 		return tree->table.members[0].clock.now.total_ns > 0;
-	return m->clock.now.total_ns < before_ns;
+	return m->clock.now.total_ns < m->read.clock_ns;
 }
 
 void rti_read_clocks_from(struct rti_tree *tree, size_t first)

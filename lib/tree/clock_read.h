@@ -19,8 +19,8 @@ void rti_read_clocks_from(struct rti_tree *tree, size_t first);
 void rti_read_clock(struct rti_tree *tree, struct rti_member *m);
 
 /* The same. Returns whether that shows that the process has exited and was reaped: it has no clock
- * any more, or one that stands before where it stood, of another process with its pid. Needs no
- * file. */
+ * any more, or one that stands before where it stood when the member was read, of another process
+ * with its pid. Needs no file. */
 bool rti_clock_shows_exit(struct rti_tree *tree, struct rti_member *m);
 
 #endif

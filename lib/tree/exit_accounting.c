@@ -16,8 +16,10 @@
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/obstacles.h"
+#include "tree/read_facts.h"
 #include "tree/watch_members.h"
 #include "tree/watched.h"
+#include "util/min_max.h"
 
 /* Some milliseconds, in case the reaper of a process has to wait for a CPU. */
 #define RELEASE_LOOKS_MAX 2000
@@ -85,15 +87,22 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 	}
 }
 
+/* Whether a member has the parent that it had when its stat was read last. Else it has another one
+ * by now. E.g.: another process has the pid of the former parent. */
+static bool is_surely_parent(const struct rti_member *parent, const struct rti_member *m)
+{
+	return parent->pid == m->stat.ppid && parent->starttime <= m->starttime;
+}
+
 /* Whether the parent of a member is known to have its children still: then no other process can
  * have reaped it. */
 static bool has_kept_parent(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_member *parent = parent_of(tree, m, m->stat.ppid);
 
-	if (!parent || (parent->pid != m->stat.ppid && rti_is_unread(m)))
+	if (!parent || (rti_has_stale_stat(m) && !is_surely_parent(parent, m)))
 		return false;
-	return !parent->end.has_exited && !rti_is_unread(parent) &&
+	return !parent->end.has_exited && !rti_has_stale_stat(parent) &&
 	       !rti_pid_stat_is_zombie(&parent->stat);
 }
 
@@ -104,7 +113,7 @@ static uint64_t may_have_reaped_at(const struct rti_member *m)
 {
 	if (m->end.has_exited)
 		return m->end.at;
-	return rti_ledger_has_grown(&m->account) || rti_is_unread(m) ? m->read.account_at : 0;
+	return rti_ledger_has_grown(&m->account) || rti_has_stale_stat(m) ? m->read.account_at : 0;
 }
 
 /* An orphan is adopted by an ancestor that is a subreaper, and /proc does not show which
@@ -115,12 +124,11 @@ static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member
 	struct rti_member *up;
 	uint64_t at = 0;
 
-	while ((up = next_ancestor(&all))) {
-		uint64_t reaped_at = may_have_reaped_at(up);
-
-		if (at < reaped_at)
-			at = reaped_at;
-	}
+	while ((up = next_ancestor(&all)))
+		at = rti_max(at, may_have_reaped_at(up));
+	/* It may have been adopted by a process that the walk has not come to. */
+	if (rti_has_stale_stat(m) && !rti_member_find(&tree->table, m->stat.ppid))
+		at = rti_max(at, m->read.account_at);
 	return at;
 }
 
@@ -128,12 +136,12 @@ static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member
  * about to be. A successful read does not show that it has not, so wait for the end of it. */
 static int read_settled_stat(struct rti_tree *tree, struct rti_member *m)
 {
-	int err = rti_look_again(tree, m);
+	int err = rti_reread_stat(tree, m);
 
 	for (int looks = 1; looks < RELEASE_LOOKS_MAX && err != -ESRCH; looks++) {
 		if (m->stat.state != 'X')
 			break;
-		err = rti_look_again(tree, m);
+		err = rti_reread_stat(tree, m);
 	}
 	return err;
 }
@@ -187,7 +195,7 @@ static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombi
 
 		if (m->stat.ppid != zombie->pid || m->end.has_exited)
 			continue;
-		if (rti_look_again(tree, m) == -ESRCH)
+		if (rti_reread_stat(tree, m) == -ESRCH)
 			rti_mark_exited(tree, m);
 		else
 			rti_watch_touch(tree, m);
@@ -261,21 +269,24 @@ static void keep_last_seen(struct rti_tree *tree, struct rti_member *m)
 	rti_exits_note_kept(tree, m, 0);
 }
 
-/* The account of a process that could not be read may hold a member. When it can be read again, it
- * has the member or it has not: it counts once, but what no process has waited for may hide behind
- * it. */
-static void leave_to_unread(struct rti_tree *tree, struct rti_member *m, struct rti_member *reaper)
+/* The account of a process that could not be read may hold a member. If it is clear which process
+ * that is, what was seen of the member is the least that its account has: if it has reaped the
+ * member, the member counts once. If not, what it reaps later may hide behind that, so the totals
+ * are lower bounds. reaper NULL: it is not clear. */
+static void account_doubtful_exit(struct rti_tree *tree, struct rti_member *m,
+                                  struct rti_member *reaper)
 {
 	if (reaper)
 		rti_ledger_merge_into_reaper(&m->account, &reaper->account);
+	rti_add_reasons(tree, RT_REASON_UNREADABLE);
 	rti_obstacles_note_lost(tree, m, tree->domains.counters & tree->want);
 }
 
 /* The processes with an account that may hold a member. */
 struct holders {
 	struct rti_member *first;
-	int grown, unread;
-	bool has_exited; /* one that has grown */
+	int grown, stale;
+	bool has_exited_grown;
 };
 
 static struct holders find_holders(struct rti_tree *tree, struct rti_member *m)
@@ -285,19 +296,19 @@ static struct holders find_holders(struct rti_tree *tree, struct rti_member *m)
 	struct rti_member *up;
 
 	while ((up = next_ancestor(&all))) {
-		if (rti_is_unread(up)) {
-			found.unread++;
+		if (rti_has_stale_stat(up)) {
+			found.stale++;
 		} else if (rti_ledger_may_hold(&tree->ledger, &up->account, &m->account)) {
 			found.grown++;
-			found.has_exited |= up->end.has_exited;
+			found.has_exited_grown |= up->end.has_exited;
 		} else {
 			continue;
 		}
 		found.first = found.first ? found.first : up;
 	}
-	/* It may have a parent that is not among those. */
-	if (rti_is_unread(m))
-		found.unread++;
+	/* Its parent may be a process that the walk has not come to, unless it is the root. */
+	if (rti_has_stale_stat(m) && m != &tree->table.members[0])
+		found.stale++;
 	return found;
 }
 
@@ -309,13 +320,13 @@ static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct holders found = find_holders(tree, m);
 
-	if (found.unread)
-		leave_to_unread(tree, m, found.grown + found.unread == 1 ? found.first : NULL);
+	if (found.stale)
+		account_doubtful_exit(tree, m, found.grown + found.stale == 1 ? found.first : NULL);
 	else if (found.grown == 0)
 		keep_last_seen(tree, m);
 	else if (found.grown == 1)
 		rti_ledger_merge_into_reaper(&m->account, &found.first->account);
-	return found.grown && !found.unread && !found.has_exited;
+	return found.grown && !found.stale && !found.has_exited_grown;
 }
 
 /* Attribute what an orphan used to ancestors with accounts that grew by more than is explained. */

@@ -160,11 +160,6 @@ static void keep_children_share(struct member_read *r)
 		rti_reaped_keep(tree->supervised.reaped, &r->figures);
 }
 
-bool rti_is_unread(const struct rti_member *m)
-{
-	return m->read.account_at && !(m->values.figures.valid & RT_HAS_FAULTS);
-}
-
 /* From now on the member is known as it was read. */
 static void store_read(struct member_read *r)
 {
@@ -179,7 +174,7 @@ static void store_read(struct member_read *r)
 	m->read.account_at = r->tree->events + 1;
 	m->read.clock_ns = m->clock.now.total_ns;
 	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
-	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account) || rti_is_unread(m);
+	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account) || rti_has_stale_stat(m);
 	rti_gpu_files_note_read(r->tree, m);
 	rti_watch_touch(r->tree, m);
 }
@@ -319,7 +314,7 @@ static void drop_after_stat(struct member_read *r, uint64_t domains, int err)
 	}
 }
 
-int rti_look_again(struct rti_tree *tree, struct rti_member *m)
+int rti_reread_stat(struct rti_tree *tree, struct rti_member *m)
 {
 	struct member_read r = { .tree = tree, .m = m, .figures = m->values.figures };
 	int err = rti_read_member_stat(tree, m);
@@ -491,12 +486,12 @@ void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 }
 
 /* In state X it may be in its reaper's account already, so it counts as looked at when it was seen
- * before. */
+ * before. So does one that stat was refused of. */
 static void note_alive(struct rti_tree *tree, struct rti_member *m)
 {
 	uint64_t now = rti_next_event(tree);
 
-	if (m->stat.state != 'X')
+	if (m->stat.state != 'X' && !rti_has_stale_stat(m))
 		m->read.alive_at = now;
 }
 

@@ -38,12 +38,7 @@ int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m);
 void rti_mark_exited(struct rti_tree *tree, struct rti_member *m);
 
 /* Look whether a member is still there, and which parent it has by now. Returns 0, -ESRCH, or
- * another -errno: then it counts as unread. */
-int rti_look_again(struct rti_tree *tree, struct rti_member *m);
-
-/* Whether stat of a member could not be read when that was tried last. E.g.: for want of
- * descriptors. So it may have another parent since, or be a zombie, and its account may hold any
- * member that has exited since. */
-bool rti_is_unread(const struct rti_member *m);
+ * another -errno: then its stat is stale. */
+int rti_reread_stat(struct rti_tree *tree, struct rti_member *m);
 
 #endif

@@ -182,7 +182,7 @@ bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member 
 	       ctx->buf->len > 0 && ctx->buf->data[0] != '0';
 }
 
-int rti_member_look(const struct rti_context *ctx, struct rti_member *m)
+int rti_member_check(const struct rti_context *ctx, struct rti_member *m)
 {
 	struct rti_file *cached = m->files.stat.fd >= 0 ? &m->files.stat : NULL;
 	struct rti_pid_stat stat;
@@ -196,7 +196,7 @@ int rti_member_look(const struct rti_context *ctx, struct rti_member *m)
 
 bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
 {
-	return rti_member_look(ctx, m) != -ESRCH;
+	return rti_member_check(ctx, m) != -ESRCH;
 }
 
 void rti_member_table_begin_sample(struct rti_member_table *table)

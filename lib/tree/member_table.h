@@ -51,7 +51,7 @@ void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns);
 
 /* Whether the member is still there: 0, -ESRCH, or another -errno if that cannot be found out.
  * Changes nothing that is known of it. */
-int rti_member_look(const struct rti_context *ctx, struct rti_member *m);
+int rti_member_check(const struct rti_context *ctx, struct rti_member *m);
 
 /* The same. True if it cannot be found out. */
 bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m);

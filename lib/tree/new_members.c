@@ -6,6 +6,7 @@
 
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
+#include "tree/clock_read.h"
 #include "util/visit.h"
 
 /* A process may be missing from the tree because of this error. pid 0: it is not known which. */
@@ -66,7 +67,8 @@ static bool is_caller(const struct rti_tree *tree, int32_t pid)
 
 /* stat of the parent shows it for its first child. As long as its CPU clock stands where it stood
  * before that, the clock shows it, for a tenth of the cost: a process that has the pid since has
- * used another time. Returns 0, -ESRCH, or another -errno if it cannot be found out. */
+ * used another time. If stat is refused, the clock alone decides. Returns 0, -ESRCH, or another
+ * -errno if it cannot be found out. */
 static int look_at_parent(struct rti_tree *tree, struct rti_parent *parent, struct rti_member *m)
 {
 	struct rti_cpu_clock now = m->clock.now;
@@ -81,9 +83,11 @@ static int look_at_parent(struct rti_tree *tree, struct rti_parent *parent, stru
 			return 0;
 	}
 	parent->clock_ns = 0;
-	err = rti_member_look(tree->ctx, m);
+	err = rti_member_check(tree->ctx, m);
 	if (err == 0)
 		parent->clock_ns = has_clock ? now.total_ns : 0;
+	else if (err != -ESRCH && tree->ctx->platform->cpu_clock)
+		err = rti_clock_shows_exit(tree, m) ? -ESRCH : 0;
 	return err;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The facts of a member that the read policy decides by: what is wanted, missing and due. */
 #include "tree/read_facts.h"
+
 #include "tree/parents.h"
 
 /* The domains that a member is read for. Of our own supervisor only what it has reaped belongs
@@ -74,7 +75,8 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
 		.clock = rti_clock_state(m),
 		.is_final = tree->is_final,
 		.was_read = m->read.account_at != 0,
-		.needs_stat = in_stat_alone != 0 || rti_memory_needs_stat(tree, m),
+		.needs_stat =
+		    in_stat_alone != 0 || rti_memory_needs_stat(tree, m) || rti_has_stale_stat(m),
 		.is_stat_due =
 		    rti_stamp_is_older(&m->values.stat, tree->now_ns, stat_may_wait_ns(tree, m)),
 		.wanted = wanted,
@@ -91,6 +93,11 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
 bool rti_is_idle(const struct rti_tree *tree, const struct rti_member *m)
 {
 	return m->read.account_at && !tree->is_final && tree->now_ns < m->read.idle_until_ns;
+}
+
+bool rti_has_stale_stat(const struct rti_member *m)
+{
+	return m->read.account_at && !(m->values.figures.valid & RT_HAS_FAULTS);
 }
 
 void rti_member_look_anew(struct rti_member *m)

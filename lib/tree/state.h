@@ -125,8 +125,8 @@ struct rti_obstacles {
 	struct rti_status status;  /* of the last sample */
 	uint64_t of_members;       /* domains that status has from the sums over all members */
 	uint64_t members_ever[64]; /* by bit number: members that an obstacle was met at so far */
-	/* Domains of which a counter of an exited member is in no account, since it could not be
-	 * read. */
+	/* Domains of which a counter of an exited member may be in no account, since it or that
+	 * of its reaper could not be read. */
 	struct rti_status lost;
 	int32_t unwaited_pid; /* the first member that no process waited for; 0: none */
 	/* As the last sample found them in rti_discovery_state, which peak polls change. */
@@ -178,7 +178,8 @@ struct rti_tree {
 
 	/* Written by member_read.c. */
 	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */
-	/* a member has exited or was reaped in this sample; cleared by tree.c */
+	/* A member has exited or was reaped in this sample, or may have been, since its stat or
+	 * that of its reaper is stale. Cleared by tree.c. */
 	bool needs_reconcile;
 	/* The batch read of this sample says whether members that have not run have another RSS
 	 * than before: once a second, and of those that a partial sample has a look at. */

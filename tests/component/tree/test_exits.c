@@ -277,6 +277,31 @@ START_TEST(reaped_child_with_refused_stat_is_counted_once_by_its_clock)
 }
 END_TEST
 
+/* No member is above it that could have reaped it. Its child then uses five ticks. */
+START_TEST(what_a_root_with_refused_stat_was_seen_to_use_stays_when_it_ends)
+{
+	struct fake_process child = first_child;
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	faults_on_open("100/stat", -EACCES);
+	take_sample();
+	faults_on_open("100/stat", 0);
+	fake_process_remove(&fix.root, 100);
+	child.utime += 5;
+	child.ppid = 1;
+	fake_process_write(&fix.root, &child);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 45 * TICK_NS);
+	ck_assert_uint_eq(m.partial & RT_HAS_CPU, RT_HAS_CPU);
+}
+END_TEST
+
 /* The child, the largest of the tree, grew to 900 KiB after the first sample. */
 START_TEST(peak_read_of_a_child_that_is_reaped_in_the_same_sample_counts)
 {
@@ -358,6 +383,7 @@ int main(void)
 	               child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_once);
 	tcase_add_loop_test(during, reaped_child_with_refused_stat_is_counted_once_by_its_clock, 0,
 	                    2);
+	tcase_add_test(during, what_a_root_with_refused_stat_was_seen_to_use_stays_when_it_ends);
 	tcase_add_test(during, child_reaped_between_reads_of_its_files_is_counted_once);
 	tcase_add_test(between, peak_read_of_a_child_that_is_reaped_in_the_same_sample_counts);
 	tcase_add_test(during, parent_that_reaps_between_reads_of_its_files_is_read_again);

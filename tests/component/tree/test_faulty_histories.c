@@ -225,6 +225,8 @@ static int take_sample(struct history *h)
 	              !(h->m.valid & h->m.partial) && !(h->m.valid & h->m.estimated) &&
 	                  !(h->m.partial & h->m.estimated),
 	              "a figure is in two masks");
+	check_history(h, !(h->m.partial & RT_HAS_CPU) || h->m.reasons,
+	              "CPU time is a lower bound for no reason");
 	if (!h->reuses_pids)
 		check_truth(h);
 	ask_for_the_rest(h);

@@ -139,6 +139,40 @@ START_TEST(child_of_a_process_with_refused_stat_is_no_member_before_it_can_be_re
 }
 END_TEST
 
+static uint64_t first_child_clock_ns;
+
+static int read_test_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	uint64_t ns = pid == 101 ? first_child_clock_ns : 2 * TICK_NS;
+
+	*out = (struct rti_cpu_clock){ ns, ns, ns };
+	return 0;
+}
+
+/* A clock that has not gone back is that of the member. */
+START_TEST(child_of_a_process_with_refused_stat_is_a_member_if_its_clock_says_so)
+{
+	struct fake_process parent = first_child, its_child = second_child;
+
+	first_child_clock_ns = 30 * TICK_NS;
+	write_family();
+	track_process(100, 0);
+	get_platform(fix.tracker)->cpu_clock = read_test_clock;
+	take_sample();
+	first_child_clock_ns = 30 * TICK_NS - 1 + 2 * (uint64_t)_i;
+	parent.children = "103 ";
+	its_child.pid = 103;
+	its_child.ppid = 101;
+	fake_process_write(&fix.root, &parent);
+	fake_process_write(&fix.root, &its_child);
+	faults_on_open("101/stat", -EACCES);
+
+	take_sample();
+
+	ck_assert_int_eq(has_member(fix.tracker, 103), _i);
+}
+END_TEST
+
 START_TEST(unrelated_process_with_pid_of_the_root_ends_the_tree)
 {
 	struct fake_process unrelated = shell;
@@ -473,6 +507,8 @@ int main(void)
 	tcase_add_test(identity, unrelated_process_with_pid_of_a_member_is_no_member);
 	tcase_add_test(identity,
 	               child_of_a_process_with_refused_stat_is_no_member_before_it_can_be_read);
+	tcase_add_loop_test(
+	    identity, child_of_a_process_with_refused_stat_is_a_member_if_its_clock_says_so, 0, 2);
 	tcase_add_test(identity, unrelated_process_with_pid_of_the_root_ends_the_tree);
 	tcase_add_test(identity, stat_without_start_time_does_not_end_the_tree);
 	tcase_add_test(identity, members_are_the_same_after_the_clock_was_set);
