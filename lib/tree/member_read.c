@@ -5,7 +5,7 @@
  * The CPU clock was read at the start of the sample. stat comes last: its start time proves that
  * all that was read before it by pid is of the same process. E.g.: io is read from pid 42, then
  * 42 exits and its pid is reused, then stat shows another start time: all values of this sample
- * for 42 are dropped. */
+ * for 42 are dropped. If stat is refused, they are kept, without that proof. */
 #include "tree/member_read.h"
 
 #include <errno.h>

@@ -16,9 +16,9 @@
 #include "util/min_max.h"
 
 #define TRIES_MAX 16
-/* All threads of the system are searched this often for one that a hook has missed, but after this
- * many times the CPU time of the last search. E.g.: a search of 20,000 takes 30 ms where other
- * programs use the caches, so the next comes after 120 s. */
+/* All threads of the system are searched for one that a hook has missed: at this interval, or at so
+ * many times the CPU time of the last search if that is longer. E.g.: a search of 20,000 takes
+ * 30 ms where other programs use the caches, so the next comes after 120 s. */
 #define CHECK_NS UINT64_C(16000000000)
 #define CHECK_COST_FACTOR 4000
 /* Each member is looked at this often though it has not run: its RSS may have changed. But there is
