@@ -12,6 +12,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
 #include "command/call_faults.h"
 #include "descriptors.h"
 #include "suite.h"
@@ -31,6 +32,7 @@ static void set_up(void)
 
 	ck_assert_int_eq(pipe(ready), 0);
 	child = fork();
+	ck_assert_int_ge(child, 0);
 	if (child == 0) {
 		grandchild = fork();
 		if (grandchild == 0) {
@@ -52,8 +54,8 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	kill(grandchild, SIGKILL);
-	kill(child, SIGKILL);
+	kill_process(grandchild, SIGKILL);
+	kill_process(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }
 
