@@ -5,15 +5,10 @@
  * replays it: see test_histories.c. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "api/tracker.h"
-#include "os/supervisor_protocol.h"
-#include "simulated_kernel.h"
+#include "simulated_tree.h"
 #include "suite.h"
-#include "tree/fork_tracker.h"
-#include "tree_inside.h"
 
 #define HISTORIES 1000
 #define SAMPLES 12
@@ -114,11 +109,6 @@ static void check_history(const struct history *h, bool holds, const char *viola
 	             sim.faults, h->m.write_bytes, sim.written, h->m.reasons, h->m.valid);
 }
 
-static uint32_t count_cpus(void)
-{
-	return SIM_CPUS;
-}
-
 /* Each row of a process that has exited is one that lived. */
 static void note_exit(void *arg, const struct rti_member_row *row)
 {
@@ -126,40 +116,6 @@ static void note_exit(void *arg, const struct rti_member_row *row)
 
 	(void)row;
 	++*exits;
-}
-
-static void simulate_clocks(struct rt_tracker *tracker)
-{
-	struct rti_platform *platform = get_platform(tracker);
-
-	platform->tick_ns = SIM_TICK_NS;
-	platform->cpu_clock = sim_cpu_clock;
-	platform->now = sim_now;
-	platform->cpu_count = count_cpus;
-	platform->thread_cpu_ns = sim_thread_cpu_ns;
-}
-
-static void attach_command(struct history *h, const struct sim_rules *rules)
-{
-	struct rti_fork_tracker no_events = RTI_FORK_TRACKER_INIT;
-	struct rti_cgroup cgroup = RTI_CGROUP_INIT;
-	const struct rti_tree_command command = {
-		.supervisor_pid = rules->is_supervised ? SIM_ROOT : 0,
-		.shared = rules->is_supervised ? &h->shared : NULL,
-		.cgroup = &cgroup,
-		.fork_tracker = &no_events,
-		.on_exit = h->number % 5 ? note_exit : NULL,
-		.on_exit_arg = &h->exits,
-	};
-
-	h->shared.own_io[3] = sim_find(SIM_ROOT, NULL)->written;
-	if (rules->has_cgroup) {
-		cgroup.dir = calloc(1, sizeof(*cgroup.dir)); /* the tree frees it */
-		cgroup.count = 1;
-		cgroup.dir->accounts = RTI_CGROUP_CPU;
-		snprintf(cgroup.dir->path, sizeof(cgroup.dir->path), "/%s", SIM_CGROUP);
-	}
-	rti_tree_attach_command(h->tracker->tree, &command);
 }
 
 static void begin_history(struct history *h, unsigned number, const struct sim_rules *rules)
@@ -178,8 +134,9 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 	faults.random = 0x9e3779b97f4a7c15u * (number + 1);
 	sim_begin(number, rules);
 	check_history(h, rti_tracker_new(&h->tracker, SIM_ROOT, &opts, &ops) == 0, "no tracker");
-	simulate_clocks(h->tracker);
-	attach_command(h, rules);
+	sim_set_clocks(h->tracker);
+	sim_attach_command(h->tracker, rules, &h->shared, h->number % 5 ? note_exit : NULL,
+	                   &h->exits);
 }
 
 static void ask_for_the_rest(struct history *h)

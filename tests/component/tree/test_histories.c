@@ -11,15 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/tracker.h"
 #include "command/cpu_bounds.h"
-#include "os/cgroup.h"
 #include "os/cpu_time.h"
-#include "os/supervisor_protocol.h"
-#include "simulated_kernel.h"
+#include "simulated_tree.h"
 #include "suite.h"
-#include "tree/fork_tracker.h"
-#include "tree_inside.h"
 
 #define HISTORIES 7000
 #define SAMPLES 12
@@ -50,44 +45,6 @@ static void check_history(const struct history *h, bool holds, const char *viola
 	             sim.faults, h->m.write_bytes, sim.written, h->m.reasons);
 }
 
-static uint32_t count_cpus(void)
-{
-	return SIM_CPUS;
-}
-
-static void simulate_clocks(struct rt_tracker *tracker)
-{
-	struct rti_platform *platform = get_platform(tracker);
-
-	platform->tick_ns = SIM_TICK_NS;
-	platform->cpu_clock = sim_cpu_clock;
-	platform->now = sim_now;
-	platform->cpu_count = count_cpus;
-	platform->thread_cpu_ns = sim_thread_cpu_ns;
-}
-
-/* Makes the tree that of a command, with a supervisor and a cgroup if the rules say so. */
-static void attach_command(struct history *h, const struct sim_rules *rules)
-{
-	struct rti_fork_tracker no_events = RTI_FORK_TRACKER_INIT;
-	struct rti_cgroup cgroup = RTI_CGROUP_INIT;
-	const struct rti_tree_command command = {
-		.supervisor_pid = rules->is_supervised ? SIM_ROOT : 0,
-		.shared = rules->is_supervised ? &h->shared : NULL,
-		.cgroup = &cgroup,
-		.fork_tracker = &no_events,
-	};
-
-	h->shared.own_io[3] = sim_find(SIM_ROOT, NULL)->written;
-	if (rules->has_cgroup) {
-		cgroup.dir = calloc(1, sizeof(*cgroup.dir)); /* the tree frees it */
-		cgroup.count = 1;
-		cgroup.dir->accounts = RTI_CGROUP_CPU;
-		snprintf(cgroup.dir->path, sizeof(cgroup.dir->path), "/%s", SIM_CGROUP);
-	}
-	rti_tree_attach_command(h->tracker->tree, &command);
-}
-
 static void begin_history(struct history *h, unsigned number, const struct sim_rules *rules)
 {
 	const struct rt_opts opts = {
@@ -100,8 +57,8 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 	sim_begin(number, rules);
 	check_history(h, rti_tracker_new(&h->tracker, SIM_ROOT, &opts, &sim_files) == 0,
 	              "no tracker");
-	simulate_clocks(h->tracker);
-	attach_command(h, rules);
+	sim_set_clocks(h->tracker);
+	sim_attach_command(h->tracker, rules, &h->shared, NULL, NULL);
 }
 
 /* Takes a sample. No total may exceed the true one, and none may fall. */
