@@ -25,11 +25,8 @@ static struct fixture dir;
 
 static void set_up(void)
 {
-	char path[256];
-
 	fixture_new(&dir);
-	snprintf(path, sizeof(path), "%s/plan", dir.root);
-	call_faults_share(path);
+	call_faults_share(dir.root);
 }
 
 static void tear_down(void)

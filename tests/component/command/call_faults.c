@@ -56,11 +56,14 @@ __attribute__((constructor)) static void take_plan(void)
 		map_plan(path);
 }
 
-void call_faults_share(const char *path)
+void call_faults_share(const char *dir)
 {
 	const struct plan none = { 0 };
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	char path[256];
+	int fd;
 
+	snprintf(path, sizeof(path), "%s/plan", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, &none, sizeof(none)) != sizeof(none))
 		abort();
 	close(fd);

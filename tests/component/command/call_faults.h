@@ -19,8 +19,9 @@ enum call_kind {
 	CALL_ELSEWHERE = 16 /* with others: not in the process that has begun */
 };
 
-/* Share the counts with the processes that are started from now on. Writes to the environment. */
-void call_faults_share(const char *path);
+/* Share the counts with the processes that are started from now on, by a file in a directory.
+ * Writes to the environment. */
+void call_faults_share(const char *dir);
 
 /* End that, before the file is removed. */
 void call_faults_keep_to_itself(void);

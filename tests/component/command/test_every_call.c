@@ -49,13 +49,10 @@ int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, cons
 
 static void set_up(void)
 {
-	char path[256];
-
 	fixture_new(&dir);
 	snprintf(output, sizeof(output), "%s/output", dir.root);
 	snprintf(script, sizeof(script), "echo ran >> %s; exit %d", output, EXIT_CODE);
-	snprintf(path, sizeof(path), "%s/plan", dir.root);
-	call_faults_share(path);
+	call_faults_share(dir.root);
 }
 
 /* Fails for a cgroup that this process has made: they have its pid in their names. */

@@ -33,14 +33,11 @@ static char ran[256], script[320];
 
 static void set_up(void)
 {
-	char path[256];
-
 	fixture_new(&dir);
 	fixture_link(&dir, "bin/tool", "/bin/sh");
-	snprintf(path, sizeof(path), "%s/plan", dir.root);
 	snprintf(ran, sizeof(ran), "%s/ran", dir.root);
 	snprintf(script, sizeof(script), "echo x >> %s; exit %d", ran, EXIT_CODE);
-	call_faults_share(path);
+	call_faults_share(dir.root);
 }
 
 static void tear_down(void)

@@ -56,11 +56,8 @@ int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, cons
 
 static void set_up(void)
 {
-	char path[256];
-
 	fixture_new(&dir);
-	snprintf(path, sizeof(path), "%s/plan", dir.root);
-	call_faults_share(path);
+	call_faults_share(dir.root);
 }
 
 static void tear_down(void)
