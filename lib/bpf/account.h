@@ -14,7 +14,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 
-#define RTI_ACCOUNT_PLUGIN 4u /* changes whenever anything here does */
+#define RTI_ACCOUNT_PLUGIN 5u /* changes whenever anything here does */
 
 /* What threads have used. */
 struct rti_account_use {
@@ -223,6 +223,7 @@ static inline bool rti_account_lacks_missed(const struct rti_account_totals *tot
 
 struct rti_account_counts {
 	uint64_t moves;       /* moves whenever a thread of the tree begins or begins to exit */
+	uint64_t processes;   /* so far */
 	uint64_t rowless;     /* processes that list_running() cannot list, so far */
 	uint64_t lost_events; /* so far */
 	bool has_events;      /* the ring holds some: none that comes now makes it readable again */

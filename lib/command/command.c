@@ -76,9 +76,12 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *progra
 	/* It counts what a supervisor forks, and all of that. */
 	const bool is_bpf = c->accounting == RT_ACCOUNTING_BPF;
 	const bool has_list = c->has_list && !is_bpf;
-	const char flags[] = { has_list ? RTI_START_LIST : ' ', has_clock ? RTI_START_PERF : ' ',
+	const char flags[] = { has_list ? RTI_START_LIST : ' ',
+		               has_clock ? RTI_START_PERF : ' ',
 		               program->has_new_group ? RTI_START_GROUP : ' ',
-		               program->has_new_session ? RTI_START_SESSION : ' ', '\0' };
+		               program->has_new_session ? RTI_START_SESSION : ' ',
+		               is_bpf ? RTI_START_COUNTED : ' ',
+		               '\0' };
 	const struct rti_supervisor_opts opts = { .program = *program,
 		                                  .cgroup = cgroup,
 		                                  .start_flags = flags,
@@ -288,6 +291,7 @@ static int attach_tracker(struct start *s)
 		.supervisor_pid = is_supervised ? c->supervisor.supervisor_pid : 0,
 		.shared = is_supervised ? c->supervisor.shared : NULL,
 		.reaped = c->supervisor.is_own ? &c->supervisor.reaped : NULL,
+		.account = c->account.programs,
 		.cgroup = &s->cgroup,
 		.fork_tracker = &s->fork_tracker,
 		.on_exit = c->has_list ? rti_process_list_add_exited : NULL,

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#define RTI_PROTOCOL "8" /* changes whenever anything below does; lib/meson.build reads it */
+#define RTI_PROTOCOL "9" /* changes whenever anything below does; lib/meson.build reads it */
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor-" RTI_PROTOCOL
 
 /* Arguments of the supervisor, in this order:
@@ -27,6 +27,7 @@
 #define RTI_START_PERF 'p'    /* open an inherited CPU clock */
 #define RTI_START_GROUP 'g'   /* the program gets a process group of its own */
 #define RTI_START_SESSION 's' /* the program gets a session of its own */
+#define RTI_START_COUNTED 'c' /* BPF programs count the processes: do without process events */
 
 #define RTI_DIR_V2 '2'        /* the program is not started if it cannot be placed in it */
 #define RTI_DIR_V1_NEEDED 'n' /* likewise */
@@ -111,7 +112,7 @@ struct rti_process_record {
 #define RTI_RECORD_WAIT_HAS_PEAK 8192u /* the ru_maxrss of wait4(2) will be its own peak */
 #define RTI_RECORD_MIXED 16384u /* an account of another process came: none are taken any more */
 
-#define RTI_EVENTS_UNAVAILABLE 0 /* the supervisor cannot subscribe to process events */
+#define RTI_EVENTS_UNAVAILABLE 0 /* the supervisor cannot, or need not, receive process events */
 #define RTI_EVENTS_INTACT 1
 #define RTI_EVENTS_LOST 2 /* some events were lost, so processes are missing */
 

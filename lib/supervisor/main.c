@@ -233,6 +233,7 @@ static int parse_arguments(struct rts_request *request, char **argv)
 		.has_clock = strchr(argv[4], RTI_START_PERF) != NULL,
 		.has_new_group = strchr(argv[4], RTI_START_GROUP) != NULL,
 		.has_new_session = strchr(argv[4], RTI_START_SESSION) != NULL,
+		.is_counted = strchr(argv[4], RTI_START_COUNTED) != NULL,
 		.cgroup = argv[5],
 		.cwd = argv[6],
 		.argv = argv + 7,

@@ -169,6 +169,9 @@ static uint32_t subscribe(void)
 {
 	uint32_t capacity, batch_ms;
 
+	process_log->events = process_log->threads = -1;
+	if (process_log->opts.is_counted)
+		return RTI_EVENTS_UNAVAILABLE;
 	process_log->events =
 	    rti_events_open(wanted_events() | RTI_EVENTS_UNFILTERED, &process_log->ahead_ns);
 	process_log->threads =

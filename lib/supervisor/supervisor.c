@@ -142,8 +142,13 @@ int rts_begin(struct rts_supervisor *s, const struct rts_request *request, uint6
 	else
 		rts_proc_file_init(s->shared);
 	rts_cgroup_watch_begin(s->shared, v2_directory(request->cgroup));
-	return rts_process_log_begin(&(struct rts_process_log_opts){
-	    s->shared, &s->memory, request->has_list, getpid(), cpus });
+	return rts_process_log_begin(
+	    &(struct rts_process_log_opts){ .shared = s->shared,
+	                                    .memory = &s->memory,
+	                                    .has_list = request->has_list,
+	                                    .is_counted = request->is_counted,
+	                                    .root = getpid(),
+	                                    .cpus = cpus });
 }
 
 /* Returns 0 or -errno. s->program is then negative if no process could be made, e.g. in the cgroup,

@@ -18,7 +18,7 @@
 
 /* What to start, and how. */
 struct rts_request {
-	bool has_list, has_clock, has_new_group, has_new_session;
+	bool has_list, has_clock, has_new_group, has_new_session, is_counted;
 	const char *cgroup; /* directories, as in supervisor_protocol.h; or "" */
 	const char *cwd;    /* or "" */
 	char **argv;

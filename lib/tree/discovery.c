@@ -158,15 +158,20 @@ void rti_discovery_update_last_pid(struct rti_tree *tree)
 	tree->discovery.last_pid = read_last_pid(tree);
 }
 
-/* The supervisor's count of forks serves as the last pid as well. The count can lag, and the
- * supervisor may be stopped or killed, so every 16th scan ignores it. A caller that is its own
- * counts only while it waits. Returns 0 if it must not be used. */
+/* A count of the tree's forks serves as the last pid as well. That of the supervisor can lag, and
+ * the supervisor may be stopped or killed; BPF programs may have had no memory to mark a process.
+ * So every 16th scan ignores it. A caller that is its own supervisor counts only while it waits.
+ * Returns 0 if there is none to be used. */
 static uint64_t counted_forks(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
+	uint64_t processes = rti_kernel_account_processes(tree);
 
-	if (!shared || tree->supervised.reaped || shared->events != RTI_EVENTS_INTACT ||
-	    tree->discovery.scans % RECHECK_PERIOD == 0)
+	if (tree->discovery.scans % RECHECK_PERIOD == 0)
+		return 0;
+	if (processes)
+		return COUNT_OF_FORKS | processes;
+	if (!shared || tree->supervised.reaped || shared->events != RTI_EVENTS_INTACT)
 		return 0;
 	return COUNT_OF_FORKS | shared->processes;
 }

@@ -25,6 +25,20 @@ int rti_kernel_account_open(struct rti_tree *tree, int32_t root)
 	return account->error;
 }
 
+void rti_kernel_account_follow(struct rti_tree *tree, const struct rti_tree_account *of_command)
+{
+	tree->kernel_account.of_command = of_command;
+}
+
+uint64_t rti_kernel_account_processes(const struct rti_tree *tree)
+{
+	struct rti_account_counts counts = { 0 };
+
+	if (tree->kernel_account.of_command)
+		rti_account_count(tree->kernel_account.of_command, &counts);
+	return counts.processes;
+}
+
 /* If the last threads of a tree have ended, they are about to leave their CPU. */
 static void nap(const struct rti_account_totals *totals)
 {

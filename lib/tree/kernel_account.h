@@ -6,19 +6,28 @@
  * adds what no sample can see: all that members used between their last read and their end, and the
  * processes that lived between two samples, whether any process has waited for them or not.
  *
- * The tree of a command has its totals here, too, but not the programs: the command owns those, and
- * passes what they have counted to rti_kernel_account_apply(). */
+ * The tree of a command has its totals here, too, but does not own the programs: the command does,
+ * and passes what they have counted to rti_kernel_account_apply(). */
 #ifndef RTI_KERNEL_ACCOUNT_H
 #define RTI_KERNEL_ACCOUNT_H
 
 #include <stdint.h>
 
 struct rti_tree;
+struct rti_tree_account;
 struct rti_tree_counted;
 
 /* Load the programs and take in the tree below root, before its first sample. Takes 20 to 60 ms.
  * Returns 0; or -errno, as rti_account_open(): the tree is as before. */
 int rti_kernel_account_open(struct rti_tree *tree, int32_t root);
+
+/* The programs of a command count the processes of the tree from its start. They stay the
+ * command's, which keeps them for longer than the tree. NULL: there are none. */
+void rti_kernel_account_follow(struct rti_tree *tree, const struct rti_tree_account *of_command);
+
+/* How many processes a command has had so far, by its programs; 0: it has no programs. Costs no
+ * system call. */
+uint64_t rti_kernel_account_processes(const struct rti_tree *tree);
 
 /* All members were read: read the account, and apply it to the totals of this sample. */
 void rti_kernel_account_sample(struct rti_tree *tree);

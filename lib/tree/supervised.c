@@ -39,6 +39,7 @@ int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command
 	tree->supervised.pid = command->supervisor_pid;
 	tree->supervised.shared = command->shared;
 	tree->supervised.reaped = command->reaped;
+	rti_kernel_account_follow(tree, command->account);
 	tree->supervised.cgroup = *command->cgroup;
 	tree->supervised.cgroup_lag_ns =
 	    tree->ctx->platform->cpu_count() * (uint64_t)RTI_TICK_MAX_NS;

@@ -16,6 +16,7 @@
 
 struct rti_fork_tracker;
 struct rti_reaped;
+struct rti_tree_account;
 
 struct rti_tree_opts {
 	int32_t pid;         /* of the root; 0: there is none, and list has the members */
@@ -60,6 +61,8 @@ struct rti_tree_command {
 	const struct rti_shared_stats *shared; /* what the supervisor counts; NULL: nothing */
 	/* The caller is the supervisor, and has reaped so much; NULL: it is not. */
 	const struct rti_reaped *reaped;
+	/* BPF programs that count its processes; NULL: none. They stay the caller's. */
+	const struct rti_tree_account *account;
 	const struct rti_cgroup *cgroup;       /* that the whole tree runs in; copied */
 	struct rti_fork_tracker *fork_tracker; /* subscribed before the start; taken */
 	/* Called with each member that exits, in the sample that finds that; may be NULL. */

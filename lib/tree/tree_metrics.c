@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Summing up the members of a tree into the figures of a sample. */
 #include "tree/tree_metrics.h"
-#include "tree/gpu.h"
-#include "tree/memory_figures.h"
 
 #include "os/cpu_time.h"
 #include "os/supervisor_protocol.h"
+#include "tree/gpu.h"
+#include "tree/kernel_account.h"
+#include "tree/memory_figures.h"
 #include "tree/memory_peak.h"
 #include "tree/obstacles.h"
 #include "tree/watch_members.h"
@@ -120,9 +121,12 @@ static uint64_t count_all(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 	uint64_t seen = tree->table.added - (tree->supervised.pid != 0);
-	uint64_t forked =
-	    shared ? shared->processes : rti_fork_tracker_processes(&tree->discovery.fork_tracker);
+	uint64_t forked = rti_kernel_account_processes(tree);
 
+	if (shared && !forked)
+		forked = shared->processes;
+	if (!shared)
+		forked = rti_fork_tracker_processes(&tree->discovery.fork_tracker);
 	if (tree->kernel_account.has_counted)
 		forked = tree->kernel_account.counted.processes;
 	return forked > seen ? forked : seen;

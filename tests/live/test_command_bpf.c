@@ -5,7 +5,9 @@
  * has RT_REASON_EVENTS_LOST, and a test begins again. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -19,6 +21,7 @@
 #include "refusals.h"
 #include "suite.h"
 #include "uring_work.h"
+#include "workload.h"
 
 #define MS UINT64_C(1000000)
 #define TRIES 50
@@ -237,6 +240,55 @@ START_TEST(last_sample_has_the_totals_of_the_outcome)
 }
 END_TEST
 
+/* Whether a process has a socket of the proc connector. Its first netlink socket has its pid. */
+static bool has_event_socket(int32_t pid)
+{
+	FILE *file = fopen("/proc/net/netlink", "re");
+	char line[256];
+	bool has_one = false;
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file)) {
+		int protocol, owner;
+
+		if (sscanf(line, "%*s %d %d", &protocol, &owner) == 2)
+			has_one |= protocol == NETLINK_CONNECTOR && owner == pid;
+	}
+	fclose(file);
+	return has_one;
+}
+
+static int has_seen_nine(void *arg)
+{
+	struct rt_metrics m;
+
+	ck_assert_int_eq(rt_sample(rt_command_tracker(arg), &m, sizeof(m)), 0);
+	ck_assert_uint_le(m.processes_seen, 9);
+	return m.processes_seen == 9;
+}
+
+/* No sample sees them all. Events of a process would cost its supervisor and the system some 10 us
+ * each. */
+START_TEST(running_tree_is_counted_without_process_events)
+{
+	const struct rt_command_opts with_wait = { .accounting = RT_ACCOUNTING_WAIT };
+	struct rt_command *command = start_shell_with(
+	    with_bpf, "for i in 1 2 3 4 5 6 7 8; do /bin/true; done; exec sleep 60");
+
+	wait_until(has_seen_nine, command);
+	ck_assert(!has_event_socket(get_supervisor_pid(command)));
+	ck_assert_int_eq(rt_command_kill(command), 0);
+	ck_assert_uint_eq(finish_command(command).processes, 9);
+	rt_command_free(command);
+
+	command = start_shell_with(with_wait, "exec sleep 60");
+	ck_assert_int_eq(has_event_socket(get_supervisor_pid(command)), has_process_events());
+	ck_assert_int_eq(rt_command_kill(command), 0);
+	finish_command(command);
+	rt_command_free(command);
+}
+END_TEST
+
 START_TEST(process_that_is_left_running_is_the_only_reason)
 {
 	struct rt_outcome outcome;
@@ -359,6 +411,7 @@ int main(int argc, char **argv)
 	tcase_add_test(outcomes, own_io_of_a_process_is_without_children);
 	tcase_add_test(outcomes, threads_that_the_kernel_makes_are_in_outcome_and_list);
 	tcase_add_test(outcomes, last_sample_has_the_totals_of_the_outcome);
+	tcase_add_test(outcomes, running_tree_is_counted_without_process_events);
 	tcase_add_test(outcomes, process_that_is_left_running_is_the_only_reason);
 	tcase_add_test(outcomes, account_survives_the_death_of_the_supervisor);
 	tcase_add_test(outcomes, command_that_starts_under_a_fast_timer_is_accounted_for);
