@@ -19,10 +19,11 @@ from harness import BUILD
 
 RTRACK = BUILD / "examples/rtrack/rtrack"
 SUBJECT = PROGRAMS / "bench-subject"
-METHODS = ("poll", "wait", "cgroup", "auto")
+METHODS = ("poll", "wait", "cgroup", "bpf", "auto")
 BARE, AGAIN, GNU_TIME = "bare", "bare again", "GNU time"
-STORMS = (BARE, AGAIN, "poll", "wait", "cgroup")
+STORMS = (BARE, AGAIN, "poll", "wait", "cgroup", "bpf")
 """The ways in which a storm is measured. auto is left out: it picks one of these."""
+FORKS_PER_S = 5000
 UNAVAILABLE = 125
 LEAST_ROUNDS = 3
 
@@ -33,22 +34,26 @@ class Effort:
     storms: int
     """Rounds of storms."""
     spawns: int
+    fork_storms: int
+    """Rounds of forks without an exec, for a second each."""
 
 
-FULL = Effort(starts=150, storms=100, spawns=400)
-QUICK = Effort(starts=10, storms=3, spawns=50)
+FULL = Effort(starts=150, storms=100, spawns=400, fork_storms=5)
+QUICK = Effort(starts=10, storms=3, spawns=50, fork_storms=1)
 
 
 @dataclasses.dataclass
 class Commands:
     """Milliseconds for each way of starting, one entry per round.
 
+    fork_share is the CPU time of rtrack and its supervisor in a storm of forks, in % of one CPU.
     peak_kib is the peak memory of rtrack in KiB."""
 
     start_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     start_cpu_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     storm_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     storm_cpu_ms: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
+    fork_share: Dict[str, List[float]] = dataclasses.field(default_factory=dict)
     peak_kib: Optional[int] = None
 
 
@@ -83,6 +88,24 @@ def storm_ms(way: Sequence[str], spawns: int) -> Tuple[float, float]:
             f"storm under {way} returned {done.returncode}: {done.stderr.decode()}")
     wall, cpu = map(int, done.stdout.split())
     return wall / 1e6, cpu / 1e6
+
+
+def fork_share(way: Sequence[str], start_ms: float) -> float:
+    """Run a storm of forks. Returns the CPU time, in % of one CPU, that the storm itself has not
+    used, but for start_ms, which a command that ends at once takes."""
+    read_end, write_end = os.pipe()
+    argv = [*way, str(SUBJECT), "fork-storm", str(FORKS_PER_S)]
+    null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=[
+        (os.POSIX_SPAWN_DUP2, write_end, 1), (os.POSIX_SPAWN_DUP2, null, 2)])
+    os.close(write_end)
+    os.close(null)
+    with open(read_end, encoding="ascii") as output:
+        wall, cpu = map(int, output.read().split())
+    _, status, used = os.wait4(pid, 0)
+    if status != 0:
+        raise AssertionError(f"{' '.join(argv)} returned {os.waitstatus_to_exitcode(status)}")
+    return 100 * ((used.ru_utime + used.ru_stime) * 1e9 - cpu - start_ms * 1e6) / wall
 
 
 def check(way: Sequence[str]) -> None:
@@ -136,6 +159,10 @@ def measure(effort: Effort, record: Record, has_time: Callable[[], bool]) -> Com
             wall, cpu = start_ms([*usable[name], "/bin/true"], null)
             found.start_ms[name].append(wall)
             found.start_cpu_ms[name].append(cpu)
+    found.fork_share = {name: [] for name in stormy if name in METHODS}
+    for _ in range(effort.fork_storms):
+        for name, shares in found.fork_share.items():
+            shares.append(fork_share(usable[name], statistics.median(found.start_cpu_ms[name])))
     for i in range(effort.storms):
         if i >= LEAST_ROUNDS and not has_time():
             record("commands", "storms", f"no time for more than {i} of {effort.storms} rounds")

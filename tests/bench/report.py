@@ -172,6 +172,10 @@ A storm starts `true` {spawns} times one after another. It measures its own wall
 including those of the programs that it started, {storms} times in turns. The values in parentheses
 are the 95 % confidence bounds of the median. *Bare again* against bare shows the noise.
 
+A storm of forks forks {forks} processes a second, as far as the machine keeps up, which exit at
+once. The last column is the CPU time of rtrack and its supervisor meanwhile, without that of a
+start: the median of {fork_storms} storms.
+
 """
 
 
@@ -366,17 +370,24 @@ class Report:
                 title, f"{commands.over_bare_ms(self.commands.start_ms, name):+.2f}",
                 f"{commands.over_bare_ms(self.commands.start_cpu_ms, name):+.2f}",
                 storm(self.commands.storm_ms, name),
-                storm(self.commands.storm_cpu_ms, name)])
+                storm(self.commands.storm_cpu_ms, name),
+                self.forks(name)])
         return rows
+
+    def forks(self, name: str) -> str:
+        shares = self.commands.fork_share.get(name)
+        return f"{statistics.median(shares):.1f}" if shares else "-"
 
     def commands_section(self) -> str:
         if not self.commands.start_ms:
             return ""
         head = COMMANDS.format(starts=commands.FULL.starts, spawns=commands.FULL.spawns,
-                               storms=commands.FULL.storms)
+                               storms=commands.FULL.storms, forks=commands.FORKS_PER_S,
+                               fork_storms=commands.FULL.fork_storms)
         columns = [
             "", "start of `true`, ms over bare", "CPU time, ms over bare",
-            "storm, % more wall time", "storm, % more CPU time"]
+            "storm, % more wall time", "storm, % more CPU time",
+            "storm of forks, % of one CPU"]
         text = head + table(columns, self.command_rows())
         if self.commands.peak_kib:
             peak = self.commands.peak_kib / 1024

@@ -284,8 +284,19 @@ class Targets:
         for method in commands.METHODS:
             if method != "auto":
                 yield self.slow_down(method, "wall", self.commands.storm_ms,
-                                     1 if method == "wait" else None)
-        yield self.slow_down("wait", "CPU", self.commands.storm_cpu_ms, None)
+                                     1 if method in ("wait", "bpf") else None)
+        for method in ("wait", "bpf"):
+            yield self.slow_down(method, "CPU", self.commands.storm_cpu_ms, 1)
+        for method, shares in self.commands.fork_share.items():
+            yield self.forks(method, shares)
+
+    @staticmethod
+    def forks(method: str, shares: Sequence[float]) -> Target:
+        what = f"{commands.FORKS_PER_S} forks a second at `{method}`: CPU time of rtrack"
+        got = statistics.median(shares)
+        is_goal = method in ("wait", "bpf")
+        return Target(what, "under 1 %" if is_goal else "-", f"{got:.1f} %",
+                      got < 1 if is_goal else None)
 
     @staticmethod
     def slow_down(method: str, kind: str, times: Dict[str, List[float]],

@@ -10,7 +10,7 @@ import paced
 from bench import LATE, SAMPLES_END_S
 from bench import Session as BenchSession
 
-from commands import Commands
+from commands import Commands, fork_share
 from contenders import ALL, Cost, Session
 from measure import QUICK, Bench, Measured, Use, WarmUp, warm_up
 from report import Report
@@ -252,6 +252,25 @@ class Starts(unittest.TestCase):
                          ("at most +0.50 ms", "+0.40 ms", "met"))
         self.assertEqual((got["auto"].target, got["auto"].result, got["auto"].verdict),
                          ("at most +1.20 ms", "+1.40 ms", "missed"))
+
+
+class ForkStorms(unittest.TestCase):
+    def test_target_is_for_the_methods_that_need_not_sample(self) -> None:
+        found = Commands(fork_share={"poll": [4.0], "wait": [1.2, 3.0, 1.1], "bpf": [0.9]})
+        targets = Report(Bench(QUICK, lambda *_: None), found, []).targets.all()
+        got = {one.what.split("`")[1]: (one.target, one.result, one.verdict)
+               for one in targets if one.what.startswith("5000 forks a second")}
+        self.assertEqual(got, {"poll": ("-", "4.0 %", "-"),
+                               "wait": ("under 1 %", "1.2 %", "missed"),
+                               "bpf": ("under 1 %", "0.9 %", "met")})
+
+    def test_share_is_without_the_storm_itself_and_a_start(self) -> None:
+        used = mock.Mock(ru_utime=0.5, ru_stime=0.3)
+        with mock.patch("commands.os.posix_spawn", return_value=1), \
+                mock.patch("commands.os.wait4", return_value=(1, 0, used)), \
+                mock.patch("commands.open", mock.mock_open(read_data="2000000000 700000000"),
+                           create=True):
+            self.assertAlmostEqual(fork_share([], start_ms=20.0), 4.0)
 
 
 class Limits(unittest.TestCase):

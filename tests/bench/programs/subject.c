@@ -7,12 +7,13 @@
  *   subject memory MIB            one process with so much memory, in small pages
  *   subject storm COUNT [stay]    starts the smallest program COUNT times, one after another
  *   subject forks COUNT           starts the smallest program COUNT times a second
+ *   subject fork-storm COUNT      forks COUNT children a second for a second; they exit at once
  *
  * The first three print "ready" and then read lines from standard input. A line is a number RUN:
  * this process and RUN others of the tree, different ones each time, run for a short while. The
- * answer is "ran". At the end of the input all processes exit. A storm prints its wall and CPU time
- * in ns. With "stay" it then waits for the end of the input. Forks go on until the end of the
- * input.
+ * answer is "ran". At the end of the input all processes exit. A storm, of programs or forks,
+ * prints its wall and CPU time in ns. With "stay" it then waits for the end of the input. Forks go
+ * on until the end of the input.
  *
  * The kernel kills each process when its parent exits, this one too. All of them hold standard
  * output, so reading it to its end waits until all have exited. */
@@ -242,6 +243,14 @@ static void start_and_reap(void)
 		fail_with_errno("posix_spawn");
 }
 
+static void sleep_until(int64_t wall_ns)
+{
+	int64_t now = read_wall_ns();
+	struct timespec pause = { 0, wall_ns > now ? wall_ns - now : 0 };
+
+	nanosleep(&pause, NULL);
+}
+
 /* Evenly over the second, as far as the machine keeps up. */
 static void run_forks(int count)
 {
@@ -251,12 +260,35 @@ static void run_forks(int count)
 	print_line("ready");
 	while (poll(&input, 1, 0) == 0) {
 		int64_t now = read_wall_ns();
-		struct timespec pause = { 0, next > now ? next - now : 0 };
 
-		nanosleep(&pause, NULL);
+		sleep_until(next);
 		start_and_reap();
 		next = (next > now ? next : now) + 1000000000 / count;
 	}
+}
+
+static void print_since(int64_t start_ns, int64_t used_ns)
+{
+	printf("%lld %lld\n", (long long)(read_wall_ns() - start_ns),
+	       (long long)(read_cpu_ns() - used_ns));
+	fflush(stdout);
+}
+
+/* If the machine cannot keep up, it takes longer. */
+static void run_fork_storm(int count)
+{
+	int64_t start = read_wall_ns(), used = read_cpu_ns();
+
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(0);
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			fail_with_errno("fork");
+		sleep_until(start + (i + 1) * (INT64_C(1000000000) / count));
+	}
+	print_since(start, used);
 }
 
 static void run_storm(int count, bool stays)
@@ -265,9 +297,7 @@ static void run_storm(int count, bool stays)
 
 	while (count-- > 0)
 		start_and_reap();
-	printf("%lld %lld\n", (long long)(read_wall_ns() - start),
-	       (long long)(read_cpu_ns() - used));
-	fflush(stdout);
+	print_since(start, used);
 	while (stays && getchar() != EOF)
 		;
 }
@@ -289,6 +319,8 @@ int main(int argc, char **argv)
 		run_storm(count, argc > 3 && strcmp(argv[3], "stay") == 0);
 	else if (strcmp(argv[1], "forks") == 0)
 		run_forks(count);
+	else if (strcmp(argv[1], "fork-storm") == 0)
+		run_fork_storm(count);
 	else
 		return 2;
 	return 0;
