@@ -96,7 +96,8 @@ static void join_reasons(char reason[REASON_BYTES], const char *of_bpf)
 	memcpy(of_ptrace, reason, sizeof(of_ptrace));
 	text = rti_text(reason, REASON_BYTES);
 	rti_text_add(&text, of_bpf);
-	rti_text_add(&text, " ");
+	if (*of_ptrace)
+		rti_text_add(&text, " ");
 	rti_text_add(&text, of_ptrace);
 }
 
