@@ -7,6 +7,7 @@
 #include "api/rusage.h"
 #include "collect/descendants.h"
 #include "collect/pid_once.h"
+#include "os/one_call.h"
 #include "suite.h"
 #include "trace/live_children.h"
 
@@ -22,6 +23,7 @@
 enum change {
 	NOTHING,
 	LIST_FAILS,
+	MEMORY_IS_SHORT,
 	PROCESS_ENDS,
 	ROOT_ENDS,
 	ROOT_WAITS,
@@ -40,6 +42,8 @@ static struct {
 	enum change change;
 	unsigned looks, last_change; /* the change happens in the looks up to this one */
 	bool has_read_root, is_second_look;
+	int begin_error;
+	bool lacks_memory;           /* for the next calloc() */
 	struct rti_pid_once process; /* as a descendant is read */
 } kernel;
 
@@ -48,6 +52,23 @@ int __wrap_rti_descendants_list(const struct rti_context *ctx, int32_t pid,
                                 struct rti_descendants *out);
 int __wrap_rti_pid_once_read(const struct rti_context *ctx, int32_t pid, uint64_t want,
                              struct rti_pid_once *out);
+int __real_rti_one_call_begin(struct rti_one_call *call, uint32_t flags);
+int __wrap_rti_one_call_begin(struct rti_one_call *call, uint32_t flags);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+int __wrap_rti_one_call_begin(struct rti_one_call *call, uint32_t flags)
+{
+	return kernel.begin_error ? kernel.begin_error : __real_rti_one_call_begin(call, flags);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	bool fails = kernel.lacks_memory;
+
+	kernel.lacks_memory = false;
+	return fails ? NULL : __real_calloc(count, size);
+}
 
 static bool happens(enum change change)
 {
@@ -66,6 +87,7 @@ int __wrap_rti_descendants_list(const struct rti_context *ctx, int32_t pid,
 	kernel.looks += !kernel.is_second_look;
 	if (happens(kernel.is_second_look ? SECOND_LIST_FAILS : LIST_FAILS))
 		return -ENOMEM;
+	kernel.lacks_memory = happens(MEMORY_IS_SHORT);
 	out->pids = malloc(sizeof(pids));
 	ck_assert_ptr_nonnull(out->pids);
 	memcpy(out->pids, pids, sizeof(pids));
@@ -204,6 +226,15 @@ START_TEST(children_of_no_process_are_unknown)
 }
 END_TEST
 
+/* /proc shows the processes of another pid namespace, or is not mounted. */
+START_TEST(children_without_a_proc_of_this_process_are_unknown)
+{
+	kernel.begin_error = -EXDEV;
+	ck_assert(!try_with(NOTHING, 0));
+	ck_assert_uint_eq(kernel.looks, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("changing_children");
@@ -216,5 +247,6 @@ int main(void)
 	                    CHANGES);
 	tcase_add_loop_test(looks, figures_that_descendants_lack_are_marked, 0, CASES);
 	tcase_add_test(looks, children_of_no_process_are_unknown);
+	tcase_add_test(looks, children_without_a_proc_of_this_process_are_unknown);
 	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,6 +102,33 @@ START_TEST(kernel_that_cannot_answer_is_asked_once)
 }
 END_TEST
 
+/* Its descriptors are for files that are opened and closed. So none stays open for the thread. */
+START_TEST(cgroup_is_known_to_a_tracer_with_few_descriptors)
+{
+	const struct rlimit few = { 70, 70 };
+	struct rtt_tracee tracee = { .tid = getpid(), .stat_fd = -1, .pidfd = -1 };
+	struct rti_trace_record record = { 0 };
+	uint64_t inode = find_inode();
+
+	if (inode == 0) {
+		suite_skip_test("this process is in no cgroup v2 that is mounted");
+		return;
+	}
+	while (dup(STDOUT_FILENO) < 6)
+		;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	is_old_kernel = _i;
+	rtt_identity_begin();
+	for (int i = 0; i < 2; i++) {
+		rtt_identity_fill(&tracee, &record);
+		ck_assert_uint_eq(record.cgroup_id, inode);
+		ck_assert_int_eq(record.ppid, getppid());
+		ck_assert_int_eq(tracee.pidfd, -1);
+		ck_assert_int_eq(tracee.stat_fd, -1);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cgroup_ids");
@@ -108,6 +136,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, cgroup_has_the_number_of_its_directory_on_any_kernel, 0, 2);
 	tcase_add_loop_test(tests, cgroup_of_a_process_that_is_gone_has_no_number, 0, 2);
+	tcase_add_loop_test(tests, cgroup_is_known_to_a_tracer_with_few_descriptors, 0, 2);
 	tcase_add_loop_test(tests, kernel_that_cannot_answer_is_asked_once, 0, 2);
 	return suite_run(suite);
 }

@@ -212,6 +212,12 @@ START_TEST(failed_call_for_children_has_no_live_children)
 	record.who = RT_RUSAGE_SELF;
 	ck_assert_uint_eq(event_of(&record).live_children_valid, 0);
 	record.who = RT_RUSAGE_CHILDREN;
+	record.call = RTI_TRACE_WAIT4;
+	ck_assert_uint_eq(event_of(&record).live_children_valid, 0);
+	record.call = RTI_TRACE_GETRUSAGE;
+	record.pid = 0; /* unknown: it was being killed */
+	ck_assert_uint_eq(event_of(&record).live_children_valid, 0);
+	record.pid = getpid();
 	maker.has_live_children = false;
 	ck_assert_uint_eq(event_of(&record).live_children_valid, 0);
 }

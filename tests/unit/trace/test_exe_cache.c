@@ -104,6 +104,21 @@ START_TEST(later_program_with_the_same_inode_has_a_path_of_its_own)
 }
 END_TEST
 
+/* A group has 8 places. */
+START_TEST(program_that_is_noted_often_takes_the_place_of_no_other)
+{
+	const struct rti_exe_file often = { 1, 64 }, other = { 1, 128 };
+
+	rti_exe_cache_add(cache, other, "/bin/other");
+	for (int i = 0; i < 20; i++)
+		rti_exe_cache_add(cache, often, i % 2 ? "/bin/renamed" : "/bin/often");
+	rti_exe_cache_get(cache, often, 0, path, sizeof(path));
+	ck_assert_str_eq(path, "/bin/renamed");
+	rti_exe_cache_get(cache, other, 0, path, sizeof(path));
+	ck_assert_str_eq(path, "/bin/other");
+}
+END_TEST
+
 START_TEST(path_that_is_too_long_is_cut)
 {
 	char own[256], cut[9];
@@ -127,6 +142,7 @@ int main(void)
 	tcase_add_test(tests, program_of_a_process_that_is_gone_is_unknown);
 	tcase_add_test(tests, program_without_inode_is_unknown);
 	tcase_add_test(tests, later_program_with_the_same_inode_has_a_path_of_its_own);
+	tcase_add_test(tests, program_that_is_noted_often_takes_the_place_of_no_other);
 	tcase_add_test(tests, path_that_is_too_long_is_cut);
 	return suite_run(suite);
 }
