@@ -113,6 +113,16 @@ START_TEST(product_name_is_the_name)
 }
 END_TEST
 
+/* A card without data of its own has the file, and nothing in it. */
+START_TEST(product_name_that_is_empty_leaves_the_name_of_the_card)
+{
+	write_amdgpu(0, 0x3, "37\n");
+	write_file(0, "product_name", _i ? "\n" : "");
+	ck_assert_int_eq(look(), 0);
+	ck_assert_str_eq(got.gpu[0].name, "card0");
+}
+END_TEST
+
 START_TEST(driver_without_figures_is_listed_without)
 {
 	write_card(0, "i915", 0);
@@ -271,6 +281,7 @@ int main(void)
 	tcase_add_checked_fixture(figures, set_up, tear_down);
 	tcase_add_test(figures, amdgpu_has_busy_share_and_memory);
 	tcase_add_test(figures, product_name_is_the_name);
+	tcase_add_loop_test(figures, product_name_that_is_empty_leaves_the_name_of_the_card, 0, 2);
 	tcase_add_test(figures, driver_without_figures_is_listed_without);
 	tcase_add_test(figures, only_cards_that_render_are_listed);
 	tcase_add_test(figures, system_without_drm_is_enoent);

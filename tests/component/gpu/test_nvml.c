@@ -122,6 +122,16 @@ START_TEST(start_that_fails_says_why)
 }
 END_TEST
 
+START_TEST(count_of_devices_that_is_refused_says_why_and_ends_the_library)
+{
+	nvml_fixture_script(&f, "gpu 3b 0 0 1 0 H200\nresult nvmlDeviceGetCount 4\n");
+	ck_assert_int_eq(look(), -EACCES);
+	ck_assert_uint_eq(got.gpu_count, 0);
+	ck_assert(!nvml.is_open);
+	ck_assert_int_eq(nvml_fixture_calls(&f, "nvmlShutdown"), 1);
+}
+END_TEST
+
 START_TEST(library_that_is_missing_or_has_no_device_is_enoent)
 {
 	const struct rti_nvml_want want = { .energy = true };
@@ -358,6 +368,7 @@ int main(void)
 	tcase_add_test(figures, what_is_not_wanted_is_not_asked_for);
 	tcase_add_checked_fixture(loss, set_up, tear_down);
 	tcase_add_test(loss, start_that_fails_says_why);
+	tcase_add_test(loss, count_of_devices_that_is_refused_says_why_and_ends_the_library);
 	tcase_add_test(loss, library_that_is_missing_or_has_no_device_is_enoent);
 	tcase_add_test(loss, library_without_the_first_functions_is_refused);
 	tcase_add_test(loss, start_that_fails_is_tried_again_ever_less_often);
