@@ -21,11 +21,12 @@
 
 /* What there is. NULL: no such file. */
 static struct {
-	const char *cgroup, *status;
+	const char *cgroup, *status, *stat;
 	const char *v2;        /* where v2 is mounted */
 	const char *directory; /* of the cgroup */
 	const char *namespace_link;
 	rlim_t descriptors;
+	long ticks; /* of a second, as sysconf(3) has it; 0: as it is */
 } files;
 
 /* The linker calls these instead of the functions in their names. */
@@ -40,6 +41,8 @@ ssize_t __wrap_readlink(const char *path, char *out, size_t size);
 int __real_getrlimit64(int what, struct rlimit *out);
 int __wrap_getrlimit64(int what, struct rlimit *out);
 int __wrap_rti_pidfd_cgroup_id(int pidfd, uint64_t *id);
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
 
 static int open_text(const char *text)
 {
@@ -53,9 +56,10 @@ static int open_text(const char *text)
 
 int __wrap_open64(const char *path, int flags, ...)
 {
-	const char *text = strcmp(path, "/proc/4711/cgroup") == 0   ? files.cgroup
-	                   : strcmp(path, "/proc/4711/status") == 0 ? files.status
-	                                                            : NULL;
+	const char *text = strcmp(path, "/proc/4711/cgroup") == 0           ? files.cgroup
+	                   : strcmp(path, "/proc/4711/status") == 0         ? files.status
+	                   : strcmp(path, "/proc/4711/task/4711/stat") == 0 ? files.stat
+	                                                                    : NULL;
 
 	if (strncmp(path, "/proc/4711/", 11) != 0)
 		return __real_open64(path, flags);
@@ -102,6 +106,11 @@ int __wrap_getrlimit64(int what, struct rlimit *out)
 	*out = (struct rlimit){ files.descriptors, files.descriptors };
 	(void)what;
 	return 0;
+}
+
+long __wrap_sysconf(int name)
+{
+	return name == _SC_CLK_TCK && files.ticks ? files.ticks : __real_sysconf(name);
 }
 
 /* As on a kernel before 6.13. */
@@ -208,6 +217,24 @@ START_TEST(identity_is_what_could_be_read)
 }
 END_TEST
 
+/* The kernel shows /proc in ticks of 10 ms, whatever libc knows of it (USER_HZ). */
+START_TEST(thread_has_what_its_stat_says)
+{
+	struct rti_trace_record record;
+
+	files.descriptors = 1000;
+	files.status = "Name:\tx\nTgid:\t4711\nUid:\t5\t6\t7\t8\n";
+	files.stat = "4711 (a name) S 77 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 500 0 0 0 0 0 0 0 0 0 "
+		     "0 0 0 0 0 0 17 3 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+	files.ticks = _i ? -1 : 100;
+	record = fill();
+	ck_assert_int_eq(record.ppid, 77);
+	ck_assert_uint_eq(record.cpu, 3);
+	ck_assert_str_eq(record.comm, "a name");
+	ck_assert_uint_eq(record.thread_start_ns, UINT64_C(5000000000));
+}
+END_TEST
+
 START_TEST(tracer_of_a_process_is_in_its_status)
 {
 	files.status = "Name:\tx\nTgid:\t4711\nTracerPid:\t77\n";
@@ -229,6 +256,7 @@ int main(void)
 	tcase_add_test(tests, cgroup_with_a_name_as_long_as_the_text_has_no_number);
 	tcase_add_loop_test(tests, identity_is_what_could_be_read, 0,
 	                    sizeof(identities) / sizeof(identities[0]));
+	tcase_add_loop_test(tests, thread_has_what_its_stat_says, 0, 2);
 	tcase_add_test(tests, tracer_of_a_process_is_in_its_status);
 	return suite_run(suite);
 }
