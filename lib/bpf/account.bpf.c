@@ -64,8 +64,7 @@ static void count_process(void)
 	__u64 alive = __sync_fetch_and_add(&shared.alive, 1) + 1;
 
 	__sync_fetch_and_add(&shared.processes, 1);
-	if (shared.alive_peak < alive)
-		shared.alive_peak = alive;
+	raise_to(&shared.alive_peak, alive);
 }
 
 #include "account_adopt.h"
