@@ -345,7 +345,7 @@ static void count_freed(struct task_mark *mark, const struct task_struct *task, 
 
 	add_use(&lane->use, task);
 	if (limbo) {
-		secure(limbo, task);
+		secure(limbo, task, false);
 		if (row)
 			free_from_row(row, limbo, &lane->use);
 		leave_limbo(limbo);
@@ -441,9 +441,31 @@ static void reclaim(struct limbo *limbo, __u64 start_ns)
 	leave_limbo(limbo);
 }
 
+/* Secure a thread that is off its CPU. What was secured is replaced only by what a zombie has, or a
+ * thread group leader that has ended before other threads: the memory of another one may be
+ * anything's by now, if no program was called when it was freed. */
+static void secure_found(struct limbo *limbo, const struct task_struct *task)
+{
+	bool was_secured = is_secured(limbo);
+
+	if (is_off_cpu(task) && !(was_secured && limbo->is_released))
+		secure(limbo, task, was_secured && !limbo->has_threads);
+}
+
+/* It is not off its CPU. */
+static void add_leaving(const struct limbo *limbo, const struct task_struct *task)
+{
+	struct rti_account_use use = { 0 };
+
+	add_use(&use, task);
+	if (!is_in_limbo(limbo, task))
+		return;
+	rti_account_add_use(&shared.unfreed, &use);
+	shared.leaving++;
+}
+
 /* The kernel may free the thread meanwhile: then the number of freed ones shows that the sum is
- * torn, and the row is left alone. A zombie is secured again, since it may have been waited for.
- * One that was waited for is not: its signal_struct may belong to another process by now. */
+ * torn, and the row is left alone. */
 static long search_entry(__u32 key, void *unused)
 {
 	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
@@ -457,16 +479,14 @@ static long search_entry(__u32 key, void *unused)
 	if (!start_ns)
 		return 0;
 	task = task_of(limbo);
-	if (task->start_boottime != start_ns) {
+	if (!is_in_limbo(limbo, task)) {
 		if (*(volatile __u64 *)&limbo->task == address)
 			reclaim(limbo, start_ns);
 		return 0;
 	}
-	if (is_off_cpu(task) && !(is_secured(limbo) && limbo->is_released))
-		secure(limbo, task);
+	secure_found(limbo, task);
 	if (!is_secured(limbo)) {
-		add_use(&shared.unfreed, task);
-		shared.leaving++;
+		add_leaving(limbo, task);
 		return 0;
 	}
 	rti_account_add_use(&shared.unfreed, &limbo->use);

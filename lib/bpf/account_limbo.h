@@ -26,16 +26,19 @@
 
 /* A thread that has begun to exit. */
 struct limbo {
-	__u64 task;        /* its address; 0: free */
-	__u64 start_ns;    /* 0: the entry is being taken or given back */
-	__u32 row;         /* as in a mark */
-	__u32 is_released; /* when it was secured: signal_struct has its final part of it */
-	__u64 secured;     /* start_ns, once what follows is final */
+	__u64 task;     /* its address; 0: free */
+	__u64 start_ns; /* 0: the entry is being taken or given back */
+	__u64 signal;   /* address of its signal_struct */
+	__u64 pid;      /* and of its struct pid when it began to exit */
+	__u32 row;      /* as in a mark */
+	__s32 tgid;
+	__u64 secured; /* start_ns, once what follows is final */
 	struct rti_account_use use;
 	struct rti_account_use of_process; /* by its signal_struct */
-	__s32 tgid;
-	__u32 status; /* as from wait(2), of a thread group leader */
-	__u64 is_leader;
+	__u32 is_released; /* when it was secured: signal_struct has its final part of it */
+	__u32 has_threads; /* likewise: signal_struct lacked what other threads have used */
+	__u32 status;      /* as from wait(2), of a thread group leader */
+	__u32 is_leader;
 	char comm[16];
 };
 
@@ -74,6 +77,9 @@ static void enter_limbo(struct task_mark *mark, struct task_struct *task)
 	if (limbo) {
 		limbo->secured = 0;
 		limbo->row = mark->row;
+		limbo->tgid = task->tgid;
+		limbo->signal = (__u64)read_only(task)->signal;
+		limbo->pid = (__u64)read_only(task)->thread_pid;
 		__sync_val_compare_and_swap(&limbo->start_ns, 0, task->start_boottime);
 		mark->limbo = search.found;
 	}
@@ -115,48 +121,71 @@ static void add_use(struct rti_account_use *use, const struct task_struct *task)
 
 /* What wait(2) shows of the process: kernel/exit.c, wait_task_zombie(). signal_struct has what its
  * other threads have used, and the thread itself once that is released (__exit_signal()). */
-static void secure_process(struct limbo *limbo, const struct task_struct *task)
+static void add_use_of_process(struct rti_account_use *use, const struct task_struct *task)
 {
 	const struct signal_struct *signal = task->signal;
-	struct rti_account_use use = { 0 };
 
 	if (task->sighand)
-		add_use(&use, task);
-	use.user_part_ns += signal->utime;
-	use.system_part_ns += signal->stime;
-	use.minflt += signal->min_flt;
-	use.majflt += signal->maj_flt;
-	use.voluntary_switches += signal->nvcsw;
-	use.involuntary_switches += signal->nivcsw;
+		add_use(use, task);
+	use->user_part_ns += signal->utime;
+	use->system_part_ns += signal->stime;
+	use->minflt += signal->min_flt;
+	use->majflt += signal->maj_flt;
+	use->voluntary_switches += signal->nvcsw;
+	use->involuntary_switches += signal->nivcsw;
 	if (bpf_core_field_exists(signal->ioac.read_bytes)) {
-		use.read_bytes += signal->ioac.read_bytes;
-		use.write_bytes += signal->ioac.write_bytes;
+		use->read_bytes += signal->ioac.read_bytes;
+		use->write_bytes += signal->ioac.write_bytes;
 	}
-	limbo->of_process = use;
-	limbo->status =
-	    (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code : task->exit_code);
 }
 
-/* Another thread may have the memory of one that was freed: it started later. The pid would not do:
- * a thread that executes a program takes that of the thread group leader (fs/exec.c,
- * de_thread()). */
+static __u32 status_of(const struct task_struct *task)
+{
+	const struct signal_struct *signal = task->signal;
+
+	return (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
+	                                                 : task->exit_code);
+}
+
+/* The memory of a thread that was freed may be another thread's, which started later, or that of
+ * anything else. The pid would not do: a thread that executes a program takes that of the thread
+ * group leader (fs/exec.c, de_thread()). */
 static bool is_in_limbo(volatile const struct limbo *limbo, const struct task_struct *task)
 {
-	return task->start_boottime == limbo->start_ns;
+	return task->start_boottime == limbo->start_ns && task->tgid == limbo->tgid &&
+	       (__u64)task->signal == limbo->signal;
+}
+
+/* Whether it is a zombie that no process has waited for. Its pid leads to it until then, and so it
+ * is not freed. What only looks like it, in memory that was freed, no pid leads to. */
+static bool is_zombie(volatile const struct limbo *limbo)
+{
+	const struct pid *pid =
+	    bpf_rdonly_cast((void *)limbo->pid, bpf_core_type_id_kernel(struct pid));
+
+	return limbo->pid && (__u64)pid->tasks[PIDTYPE_PID].first ==
+	                         limbo->task + bpf_core_field_offset(struct task_struct, pid_links);
 }
 
 /* Keep what a thread has used that is off its CPU. Another CPU may secure the same thread at this
- * moment: so nothing is written but final values. */
-static void secure(struct limbo *limbo, const struct task_struct *task)
+ * moment: so nothing is written but final values. must_be_zombie: only if it is still one after all
+ * was read. */
+static void secure(struct limbo *limbo, const struct task_struct *task, bool must_be_zombie)
 {
-	struct rti_account_use use = { 0 };
+	struct rti_account_use use = { 0 }, of_process = { 0 };
+	__u32 status = status_of(task), is_released = !task->sighand;
+	__u32 has_threads = task->signal->nr_threads > 1, is_leader = task->pid == task->tgid;
 
 	add_use(&use, task);
+	add_use_of_process(&of_process, task);
+	if (!is_in_limbo(limbo, task) || (must_be_zombie && !is_zombie(limbo)))
+		return;
 	limbo->use = use;
-	secure_process(limbo, task);
-	limbo->is_released = !task->sighand;
-	limbo->tgid = task->tgid;
-	limbo->is_leader = task->pid == task->tgid;
+	limbo->of_process = of_process;
+	limbo->status = status;
+	limbo->is_released = is_released;
+	limbo->has_threads = has_threads;
+	limbo->is_leader = is_leader;
 	bpf_probe_read_kernel(limbo->comm, sizeof(limbo->comm), task->comm);
 	if (is_in_limbo(limbo, task))
 		limbo->secured = limbo->start_ns;
@@ -190,7 +219,7 @@ static __always_inline bool look_at(__u32 at)
 	task = task_of(limbo);
 	if (!is_in_limbo(limbo, task) || !is_off_cpu(task))
 		return false;
-	secure(limbo, task);
+	secure(limbo, task, false);
 	return true;
 }
 

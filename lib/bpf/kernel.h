@@ -170,8 +170,17 @@ struct upid {
 	struct pid_namespace *ns;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct pid {
 	unsigned int level;
+	struct hlist_head tasks[PIDTYPE_COUNT];
 	struct upid numbers[1];
 };
 
@@ -255,6 +264,7 @@ struct task_struct {
 	const struct cred *cred;
 	struct list_head thread_node;
 	struct pid *thread_pid;
+	struct hlist_node pid_links[PIDTYPE_COUNT];
 	__u64 utime, stime;
 	unsigned long nvcsw, nivcsw;
 	__u64 start_boottime;
