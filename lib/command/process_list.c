@@ -58,9 +58,12 @@ void rti_process_list_add_member(struct rti_process_list *list, const struct rti
 	memcpy(row->comm, m->process.comm, sizeof(row->comm));
 }
 
-void rti_process_list_add_exited(void *list, const struct rti_member_row *m)
+void rti_process_list_add_exited(void *arg, const struct rti_member_row *m)
 {
-	rti_process_list_add_member(list, m);
+	struct rti_process_list *list = arg;
+
+	if (!list->is_finished)
+		rti_process_list_add_member(list, m);
 }
 
 void rti_process_list_add_row(struct rti_process_list *list, const struct rt_command_process *row,
@@ -373,6 +376,7 @@ void rti_process_list_finish(struct rti_process_list *list, const struct rti_now
 {
 	uint64_t ahead_ns = now->realtime_ns - now->boottime_ns;
 
+	list->is_finished = true;
 	if (list->count == 0)
 		return;
 	qsort(list->rows, list->count, sizeof(*list->rows), by_pid_and_start);

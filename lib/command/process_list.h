@@ -24,10 +24,12 @@ struct rti_process_list {
 	char *texts;      /* NULL: none */
 	uint64_t tick_ns; /* the clock tick in which /proc gives start times */
 	bool is_short;    /* rows are missing for want of memory */
+	bool is_finished; /* no row is added any more */
 };
 
 /* Add what samples saw of a member: of one that runs on, or as rti_tree_command.on_exit of one
- * that has exited. list: a struct rti_process_list. */
+ * that has exited, unless the list is finished: what was left running is in it then. list: a struct
+ * rti_process_list. */
 void rti_process_list_add_member(struct rti_process_list *list, const struct rti_member_row *m);
 void rti_process_list_add_exited(void *list, const struct rti_member_row *m);
 

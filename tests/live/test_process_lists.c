@@ -215,6 +215,24 @@ START_TEST(list_with_three_hundred_at_once_has_them_all)
 }
 END_TEST
 
+static int has_no_member(void *command)
+{
+	struct rt_metrics m;
+
+	return rt_sample(rt_command_tracker(command), &m, sizeof(m)) == -ESRCH;
+}
+
+/* All that was left running has been killed. */
+static void check_samples_add_no_row(struct rt_command *command, size_t rows)
+{
+	struct list list;
+
+	wait_until(has_no_member, command);
+	list = get_list(command);
+	ck_assert_uint_eq(list.count, rows);
+	free(list.rows);
+}
+
 /* One thread of the process has exited, which does not end the process. */
 START_TEST(row_of_process_left_running_has_no_end)
 {
@@ -236,6 +254,7 @@ START_TEST(row_of_process_left_running_has_no_end)
 	ck_assert_int_eq(row->exit_code, -1);
 	ck_assert_int_eq(row->signal, 0);
 	ck_assert_uint_eq(row->end_realtime_ns, 0);
+	check_samples_add_no_row(w.command, list.count);
 	free(list.rows);
 	free_workload(&w);
 }

@@ -301,6 +301,19 @@ START_TEST(member_that_still_runs_is_marked_and_has_its_current_name)
 }
 END_TEST
 
+START_TEST(member_that_exits_after_the_end_has_one_row)
+{
+	struct rti_member_row m = make_member(10, 50 * S);
+	const struct rt_command_process *row;
+
+	add_member(10, 50 * S, true);
+	row = finish_list(1);
+	rti_process_list_add_exited(&process_list, &m);
+	ck_assert_uint_eq(process_list.count, 1);
+	ck_assert_uint_eq(row[0].flags, RT_PROCESS_RUNNING);
+}
+END_TEST
+
 START_TEST(pid_that_is_reused_makes_two_rows)
 {
 	const struct rt_command_process *row;
@@ -568,6 +581,7 @@ int main(void)
 	tcase_add_test(merges, record_with_missing_figures_takes_them_from_the_member);
 	tcase_add_test(merges, final_record_without_a_name_keeps_it);
 	tcase_add_test(merges, member_that_still_runs_is_marked_and_has_its_current_name);
+	tcase_add_test(merges, member_that_exits_after_the_end_has_one_row);
 	tcase_add_test(merges, pid_that_is_reused_makes_two_rows);
 	tcase_add_test(merges, rows_of_one_source_are_never_merged);
 	tcase_add_test(merges, rows_of_different_pids_are_not_merged);
