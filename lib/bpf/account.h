@@ -223,7 +223,8 @@ static inline bool rti_account_lacks_missed(const struct rti_account_totals *tot
 
 struct rti_account_counts {
 	uint64_t moves;       /* moves whenever a thread of the tree begins or begins to exit */
-	uint64_t processes;   /* so far */
+	uint64_t processes;   /* so far, but for those that got no mark */
+	uint64_t unmarked;    /* threads so far that got none, for want of memory */
 	uint64_t rowless;     /* processes that list_running() cannot list, so far */
 	uint64_t lost_events; /* so far */
 	bool has_events;      /* the ring holds some: none that comes now makes it readable again */

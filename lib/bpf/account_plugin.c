@@ -369,6 +369,7 @@ static void count_all(const void *state, struct rti_account_counts *out)
 	*out = (struct rti_account_counts){
 		.moves = 2 * read_counter(&shared->begun) - read_counter(&shared->running),
 		.processes = read_counter(&shared->processes),
+		.unmarked = read_counter(&shared->unmarked),
 		.rowless = read_counter(&shared->rowless),
 		.lost_events = read_counter(&shared->lost_events),
 		.has_events = !rti_ring_is_empty(&a->ring),

@@ -165,7 +165,7 @@ void rti_discovery_update_last_pid(struct rti_tree *tree)
 static uint64_t counted_forks(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
-	uint64_t processes = rti_kernel_account_processes(tree);
+	uint64_t processes = rti_kernel_account_processes(tree, NULL);
 
 	if (tree->discovery.scans % RECHECK_PERIOD == 0)
 		return 0;

@@ -5,6 +5,7 @@
 
 #include "os/pid_file.h"
 #include "os/procfs_path.h"
+#include "tree/kernel_account.h"
 #include "tree/state.h"
 #include "tree/tree.h"
 
@@ -134,7 +135,9 @@ static void explain_events(const struct rti_tree *tree, uint32_t reasons,
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 
-	if (shared && shared->events == RTI_EVENTS_INTACT) {
+	if (rti_kernel_account_processes(tree, NULL)) {
+		out->cause = RTI_CAUSE_ACCOUNT_LOST;
+	} else if (shared && shared->events == RTI_EVENTS_INTACT) {
 		out->cause = RTI_CAUSE_EVENTS_LATE;
 	} else if (reasons & RT_REASON_EVENTS_LOST ||
 	           (shared && shared->events == RTI_EVENTS_LOST)) {

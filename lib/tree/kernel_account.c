@@ -30,12 +30,14 @@ void rti_kernel_account_follow(struct rti_tree *tree, const struct rti_tree_acco
 	tree->kernel_account.of_command = of_command;
 }
 
-uint64_t rti_kernel_account_processes(const struct rti_tree *tree)
+uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whole)
 {
 	struct rti_account_counts counts = { 0 };
 
 	if (tree->kernel_account.of_command)
 		rti_account_count(tree->kernel_account.of_command, &counts);
+	if (is_whole)
+		*is_whole = counts.processes && !counts.unmarked;
 	return counts.processes;
 }
 

@@ -11,6 +11,7 @@
 #ifndef RTI_KERNEL_ACCOUNT_H
 #define RTI_KERNEL_ACCOUNT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rti_tree;
@@ -25,9 +26,9 @@ int rti_kernel_account_open(struct rti_tree *tree, int32_t root);
  * command's, which keeps them for longer than the tree. NULL: there are none. */
 void rti_kernel_account_follow(struct rti_tree *tree, const struct rti_tree_account *of_command);
 
-/* How many processes a command has had so far, by its programs; 0: it has no programs. Costs no
- * system call. */
-uint64_t rti_kernel_account_processes(const struct rti_tree *tree);
+/* How many processes a command has had so far, by its programs; 0: it has no programs. *is_whole:
+ * whether none was missed; may be NULL. Costs no system call. */
+uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whole);
 
 /* All members were read: read the account, and apply it to the totals of this sample. */
 void rti_kernel_account_sample(struct rti_tree *tree);

@@ -121,7 +121,7 @@ static uint64_t count_all(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 	uint64_t seen = tree->table.added - (tree->supervised.pid != 0);
-	uint64_t forked = rti_kernel_account_processes(tree);
+	uint64_t forked = rti_kernel_account_processes(tree, NULL);
 
 	if (shared && !forked)
 		forked = shared->processes;
@@ -137,9 +137,12 @@ static uint64_t count_all(const struct rti_tree *tree)
 static bool counts_every_fork(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
+	bool is_whole;
 
 	if (tree->ledger.self_only)
 		return true;
+	if (rti_kernel_account_processes(tree, &is_whole))
+		return is_whole;
 	if (!shared)
 		return rti_fork_tracker_is_complete(&tree->discovery.fork_tracker);
 	return shared->events == RTI_EVENTS_INTACT && tree->supervised.has_final_rusage &&

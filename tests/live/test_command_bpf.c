@@ -264,6 +264,7 @@ static int has_seen_nine(void *arg)
 
 	ck_assert_int_eq(rt_sample(rt_command_tracker(arg), &m, sizeof(m)), 0);
 	ck_assert_uint_le(m.processes_seen, 9);
+	ck_assert_uint_ne(m.valid & RT_HAS_PROCESSES_SEEN, 0);
 	return m.processes_seen == 9;
 }
 
