@@ -233,7 +233,7 @@ static int gpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	};
 	static const struct rti_gpu_readings nothing;
 	const struct rti_gpu_readings *nvml = &nothing;
-	int nvml_err = -ENOENT, drm_err;
+	int nvml_err = -ENOENT, drm_err, err;
 
 	if (!ctx->procfs->is_foreign)
 		nvml_err = rti_nvml_thread_look(&st->nvml, ctx, st->setup, want, &nvml);
@@ -242,10 +242,11 @@ static int gpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	drm_err = rti_drm_cards_read(&st->cards, ctx, ctx->platform->monotonic_ns(), &st->drm);
 	st->processes.count = 0;
 	st->process_err = nvml_err;
-	if (add_rows(st, nvml) < 0)
-		drm_err = -ENOMEM;
-	else if (nvml_err == 0)
-		st->process_err = add_processes(st, ctx, nvml);
+	err = add_rows(st, nvml);
+	if (err < 0)
+		drm_err = err;
+	if (nvml_err == 0)
+		st->process_err = err < 0 ? err : add_processes(st, ctx, nvml);
 	rti_gpu_table_end(&st->table, nvml_err == -ETIMEDOUT);
 	return set_figures(st, nvml, nvml_err, drm_err, out);
 }

@@ -81,10 +81,21 @@ static int stop_at_render_node(void *arg, const char *name)
 	return strncmp(name, "renderD", strlen("renderD")) == 0 ? RTI_STOP : RTI_CONTINUE;
 }
 
-static bool can_render(const struct rti_context *ctx, const struct rti_drm_card *card)
+/* Such an error says nothing of the card. */
+static bool is_shortage(int err)
 {
-	return rti_procfs_list(ctx->procfs, RTI_SYS, path_of(card, "device/drm").text,
-	                       stop_at_render_node, NULL) == RTI_STOP;
+	return err == -ENOMEM || rti_is_out_of_files(err);
+}
+
+/* Returns 0 if the card has a render node, else -errno. */
+static int check_render_node(const struct rti_context *ctx, const struct rti_drm_card *card)
+{
+	int err = rti_procfs_list(ctx->procfs, RTI_SYS, path_of(card, "device/drm").text,
+	                          stop_at_render_node, NULL);
+
+	if (err == RTI_STOP)
+		return 0;
+	return err < 0 ? err : -ENOENT;
 }
 
 static void read_name(const struct rti_context *ctx, struct rti_drm_card *card)
@@ -98,7 +109,8 @@ static void read_name(const struct rti_context *ctx, struct rti_drm_card *card)
 	rti_procfs_close_file(ctx->procfs, &file.file);
 }
 
-/* Find out what a card is. Returns 0; or -ENOENT if it is no GPU, or gone. */
+/* Find out what a card is. Returns 0; -ENOENT if it is no GPU, or gone; or the -errno of a
+ * shortage, with which that is not known. */
 static int init_card(const struct rti_context *ctx, const char *name, struct rti_drm_card *card)
 {
 	struct rti_drm_uevent uevent;
@@ -110,14 +122,16 @@ static int init_card(const struct rti_context *ctx, const char *name, struct rti
 	                      RTI_SINGLE_RECORD, ctx->buf);
 	if (err == 0)
 		err = rti_parse_drm_uevent(ctx->buf->data, ctx->buf->len, &uevent);
-	if (err < 0 || !can_render(ctx, card))
-		return -ENOENT;
+	if (err == 0)
+		err = check_render_node(ctx, card);
+	if (err < 0)
+		return is_shortage(err) ? err : -ENOENT;
 	memcpy(card->known.driver, uevent.driver, sizeof(uevent.driver));
 	card->known.pci = uevent.pci;
 	read_name(ctx, card);
-	card->known.err[RTI_GPU_MEMORY] =
-	    read_once(ctx, card, "device/mem_info_vram_total", &card->known.memory_total_bytes);
-	return 0;
+	err = read_once(ctx, card, "device/mem_info_vram_total", &card->known.memory_total_bytes);
+	card->known.err[RTI_GPU_MEMORY] = err;
+	return is_shortage(err) ? err : 0;
 }
 
 static void close_card(const struct rti_context *ctx, struct rti_drm_card *card)
@@ -153,9 +167,10 @@ static struct rti_drm_card *find_card(const struct rti_drm_cards *cards, const c
 static int add_card(struct rti_drm_cards *cards, const struct rti_context *ctx, const char *name)
 {
 	struct rti_drm_card card, *array;
+	int err = init_card(ctx, name, &card);
 
-	if (init_card(ctx, name, &card) < 0)
-		return 0;
+	if (err < 0)
+		return err == -ENOENT ? 0 : err;
 	array = rti_array_grow(cards->card, &cards->room, cards->count + 1, sizeof(*array));
 	if (!array) {
 		close_card(ctx, &card);
@@ -191,11 +206,13 @@ static int list_cards(struct rti_drm_cards *cards, const struct rti_context *ctx
 	cards->round++;
 	for (size_t i = 0; i < lister.count; i++) {
 		struct rti_drm_card *card = find_card(cards, lister.names[i]);
+		int failed = 0;
 
 		if (card && !card->is_gone)
 			card->round = cards->round;
-		else if (add_card(cards, ctx, lister.names[i]) < 0)
-			err = -ENOMEM;
+		else
+			failed = add_card(cards, ctx, lister.names[i]);
+		err = failed < 0 ? failed : err;
 	}
 	remove_unlisted(cards, ctx);
 	return err < 0 ? err : 0;
@@ -241,23 +258,26 @@ static int read_memory(const struct rti_context *ctx, struct rti_drm_card *card,
 	return err;
 }
 
-static void read_card(const struct rti_context *ctx, struct rti_drm_card *card,
-                      struct rti_gpu_readings *readings)
+static int read_card(const struct rti_context *ctx, struct rti_drm_card *card,
+                     struct rti_gpu_readings *readings)
 {
 	struct rti_gpu_reading *gpu = rti_gpu_add_reading(readings);
 
 	if (!gpu)
-		return;
+		return -ENOMEM;
 	*gpu = card->known;
 	gpu->err[RTI_GPU_BUSY] = read_busy(ctx, card, &gpu->busy_percent);
 	gpu->err[RTI_GPU_MEMORY] = read_memory(ctx, card, &gpu->memory_used_bytes);
 	gpu->err[RTI_GPU_ENERGY] = -EOPNOTSUPP;
 	card->is_gone = gpu->err[RTI_GPU_BUSY] == -ENODEV || gpu->err[RTI_GPU_MEMORY] == -ENODEV;
+	return 0;
 }
 
 int rti_drm_cards_read(struct rti_drm_cards *cards, const struct rti_context *ctx, uint64_t now_ns,
                        struct rti_gpu_readings *readings)
 {
+	int err = 0;
+
 	if (cards->round == 0 || cards->must_list ||
 	    now_ns - cards->listed_at_ns >= LIST_EVERY_NS) {
 		cards->err = list_cards(cards, ctx);
@@ -266,10 +286,11 @@ int rti_drm_cards_read(struct rti_drm_cards *cards, const struct rti_context *ct
 	cards->must_list = false;
 	for (size_t i = 0; i < cards->count; i++) {
 		cards->card[i].known.at_ns = now_ns;
-		read_card(ctx, &cards->card[i], readings);
+		if (read_card(ctx, &cards->card[i], readings) < 0)
+			err = -ENOMEM;
 		cards->must_list |= cards->card[i].is_gone;
 	}
-	return cards->err;
+	return err < 0 ? err : cards->err;
 }
 
 void rti_drm_cards_free(struct rti_drm_cards *cards, const struct rti_context *ctx)

@@ -37,7 +37,8 @@ struct rti_drm_cards {
 /* Add the readings of all cards. Lists the cards once a second, and after one has gone. A card that
  * sleeps is 0 % busy, and is not woken for that.
  *
- * Returns 0, also without a card; -ENOENT if there is no list of cards; or another -errno. */
+ * Returns 0, also without a card; -ENOENT if there is no list of cards; or another -errno, with
+ * which some cards may be missing. */
 int rti_drm_cards_read(struct rti_drm_cards *cards, const struct rti_context *ctx, uint64_t now_ns,
                        struct rti_gpu_readings *readings);
 

@@ -23,6 +23,8 @@ static struct sampler s;
 /* What one run has given. */
 struct run {
 	struct rt_metrics samples[SAMPLES];
+	size_t processes[SAMPLES];
+	int process_errors[SAMPLES];
 	int blocks; /* allocated less freed, after the collector was opened */
 };
 
@@ -35,6 +37,8 @@ static void write_card(int number, int bus)
 
 	snprintf(path, sizeof(path), "sys/class/drm/card%d/device/uevent", number);
 	fixture_printf(&f.files, path, "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:%02x:00.0\n", bus);
+	snprintf(path, sizeof(path), "sys/class/drm/card%d/device/drm/renderD128", number);
+	fixture_mkdir(&f.files, path);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(path, sizeof(path), "sys/class/drm/card%d/device/%s", number, files[i][0]);
 		fixture_write(&f.files, path, files[i][1]);
@@ -47,6 +51,8 @@ static void set_up(void)
 	write_card(0, 3);
 	write_card(1, 4);
 	fixture_link(&f.files, "proc/self/ns/pid", "pid:[4026531836]");
+	fixture_write(&f.files, "proc/101/stat",
+	              "101 (user) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n");
 	nvml_fixture_script(&f, "gpu 3b 50 1000 9000 7 H200\ngpu 5e 20 2000 9000 7 H200\n"
 	                        "instance 0 300 4000\nprocess 1 c 101 50\n"
 	                        "sample 1 101 1000 40 10 0\n");
@@ -74,7 +80,7 @@ static bool run_with_fault(unsigned at, bool is_lasting, struct run *out)
 		sampler_take(&s);
 		out->samples[i] = s.out;
 		sampler_rows(&s, &count);
-		rti_sys_gpu.processes(s.state, &users, &count);
+		out->process_errors[i] = rti_sys_gpu.processes(s.state, &users, &out->processes[i]);
 	}
 	sampler_close(&s);
 	is_reached = allocation_faults_end();
@@ -101,11 +107,16 @@ START_TEST(want_of_memory_in_any_allocation_for_gpus_of_the_system_is_marked)
 
 	run_with_fault(0, false, &truth);
 	ck_assert_uint_eq(truth.samples[0].valid & RT_HAS_GPU_MEMORY, RT_HAS_GPU_MEMORY);
+	ck_assert_uint_eq(truth.samples[0].gpus, 4);
+	ck_assert_uint_eq(truth.processes[0], 1);
 	for (; run_with_fault(at, _i, &run); at++) {
 		ck_assert_msg(run.blocks == truth.blocks, "allocation %u fails: %d blocks stay", at,
 		              run.blocks - truth.blocks);
-		for (int i = 0; i < SAMPLES; i++)
+		for (int i = 0; i < SAMPLES; i++) {
 			check_sample(&truth.samples[i], &run.samples[i], at);
+			ck_assert(run.process_errors[i] < 0 ||
+			          run.processes[i] == truth.processes[i]);
+		}
 		ck_assert_uint_lt(at, ALLOCATIONS_MAX);
 	}
 	ck_assert_uint_gt(at, 10);

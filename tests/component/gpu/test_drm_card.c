@@ -202,6 +202,28 @@ START_TEST(files_that_are_refused_are_marked)
 }
 END_TEST
 
+/* What a card is stays unknown for want of memory or of descriptors. It is asked again in the next
+ * list. */
+START_TEST(shortage_at_a_new_card_is_an_error)
+{
+	static const char *const files[] = { "device/uevent", "device/drm", "mem_info_vram_total" };
+	static const int errors[] = { -EMFILE, -ENFILE, -ENOMEM };
+
+	write_amdgpu(0, 3, "37\n");
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		rti_drm_cards_free(&cards, &ctx);
+		faults_on_open(files[_i], errors[i]);
+		ck_assert_int_eq(look(), errors[i]);
+		ck_assert_uint_eq(got.gpu_count, 0);
+		faults_on_open(files[_i], 0);
+		now_ns += SECOND_NS;
+		ck_assert_int_eq(look(), 0);
+		ck_assert_uint_eq(got.gpu_count, 1);
+		ck_assert_int_eq(got.gpu[0].err[RTI_GPU_MEMORY], 0);
+	}
+}
+END_TEST
+
 /* To read how busy it is would wake it. */
 START_TEST(card_that_sleeps_is_idle_and_not_read)
 {
@@ -287,6 +309,7 @@ int main(void)
 	tcase_add_test(figures, system_without_drm_is_enoent);
 	tcase_add_test(figures, hostile_texts_are_no_figures);
 	tcase_add_test(figures, files_that_are_refused_are_marked);
+	tcase_add_loop_test(figures, shortage_at_a_new_card_is_an_error, 0, 3);
 	tcase_add_checked_fixture(change, set_up, tear_down);
 	tcase_add_test(change, card_that_sleeps_is_idle_and_not_read);
 	tcase_add_test(change, files_stay_open_between_looks);
