@@ -146,6 +146,92 @@ START_TEST(tree_without_children_files_is_found_by_parent_pids)
 }
 END_TEST
 
+/* The kernel is releasing it (state X), or the pid is that of a thread by now. */
+static const struct {
+	bool has_children_files;
+	const char *stat;
+} no_processes[] = {
+	{ true,
+	  "X 100 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 0 0 200 0 0 0 1 1 1 0 0 0 0 0 0 0 0 0 17 0" },
+	{ false,
+	  "X 100 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 0 0 200 0 0 0 1 1 1 0 0 0 0 0 0 0 0 0 17 0" },
+	{ true,
+	  "S 100 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 200 0 0 0 1 1 1 0 0 0 0 0 0 0 0 0 -1 0" },
+	{ true, "S 100 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 200" }, /* status says so */
+};
+
+START_TEST(pid_that_is_no_process_any_more_is_left_out_with_its_children)
+{
+	bool has_children_files = no_processes[_i].has_children_files;
+
+	write_process(100, 1, has_children_files ? "200 300 " : NULL);
+	write_process(200, 100, has_children_files ? "250 " : NULL);
+	write_process(250, 200, has_children_files ? "" : NULL);
+	write_process(300, 100, has_children_files ? "" : NULL);
+	fixture_printf(&f, "proc/200/stat", "200 (x) %s\n", no_processes[_i].stat);
+	fixture_write(&f, "proc/200/status", "Name:\tx\nTgid:\t7\n");
+	check_list("300 ");
+}
+END_TEST
+
+START_TEST(root_that_is_a_thread_is_no_process)
+{
+	write_process(100, 1, NULL);
+	write_process(200, 100, NULL);
+	fixture_write(&f, "proc/100/stat",
+	              "100 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 100 0 0 0 1 1 1 0 0 0 0 0 0 "
+	              "0 0 0 -1 0\n");
+	ck_assert_int_eq(rti_descendants_list(&ctx, 100, &found), -ESRCH);
+}
+END_TEST
+
+/* What a process is when its stat is read for the second time. */
+static struct {
+	int pid, ppid;
+	uint64_t starttime;
+} later;
+
+/* The new process has a child, which was not there when all were listed. */
+static void change_process(void *arg)
+{
+	struct fake_process p = { .pid = later.pid,
+		                  .ppid = later.ppid,
+		                  .starttime = later.starttime };
+
+	(void)arg;
+	fake_process_write(&f, &p);
+	write_process(400, 300, NULL);
+}
+
+static void change_at_second_look(void *arg)
+{
+	faults_before_open("300/stat", change_process, arg);
+}
+
+/* All processes are listed first. If the pid of a child or of its parent is that of another process
+ * when it is looked at again, all are listed anew. */
+static const struct {
+	int pid, ppid;
+	uint64_t starttime;
+	const char *expected;
+} second_looks[] = {
+	{ 300, 1, 300, "" },           /* its parent has exited */
+	{ 300, 100, 301, "300 400 " }, /* another child has the pid */
+	{ 100, 1, 101, "300 400 " },   /* another process has the pid of the parent */
+};
+
+START_TEST(process_that_changes_between_two_looks_is_looked_up_anew)
+{
+	write_process(100, 1, NULL);
+	write_process(300, 100, NULL);
+	later.pid = second_looks[_i].pid;
+	later.ppid = second_looks[_i].ppid;
+	later.starttime = second_looks[_i].starttime;
+	faults_before_open("300/stat", change_at_second_look, NULL);
+	check_list(second_looks[_i].expected);
+}
+END_TEST
+
 START_TEST(list_that_cannot_be_read_is_an_error)
 {
 	write_process(100, 1, "200 ");
@@ -156,6 +242,20 @@ START_TEST(list_that_cannot_be_read_is_an_error)
 	faults_on_read("200/task/200/children", -EIO);
 	ck_assert_int_eq(rti_descendants_list(&ctx, 100, &found), -EIO);
 	faults_on_read("200/task/200/children", 0);
+}
+END_TEST
+
+/* A child that has exited ends no list, but the want of memory for its children does. */
+START_TEST(want_of_memory_at_a_child_that_has_exited_is_an_error)
+{
+	write_process(100, 1, "200 ");
+	write_process(200, 100, "");
+	faults_on_read("200/stat", -ESRCH);
+	check_list("");
+	faults_on_read("200/task/200/children", -ENOMEM);
+	ck_assert_int_eq(rti_descendants_list(&ctx, 100, &found), -ENOMEM);
+	faults_on_read("200/task/200/children", 0);
+	faults_on_read("200/stat", 0);
 }
 END_TEST
 
@@ -287,8 +387,14 @@ int main(void)
 	tcase_add_test(changes, stranger_with_pid_of_child_is_left_out_with_its_children);
 	tcase_add_test(changes, orphan_that_an_ancestor_adopts_is_found_in_another_pass);
 	tcase_add_test(changes, tree_that_grows_with_each_look_ends);
+	tcase_add_loop_test(changes, pid_that_is_no_process_any_more_is_left_out_with_its_children,
+	                    0, sizeof(no_processes) / sizeof(no_processes[0]));
+	tcase_add_test(changes, root_that_is_a_thread_is_no_process);
+	tcase_add_loop_test(changes, process_that_changes_between_two_looks_is_looked_up_anew, 0,
+	                    sizeof(second_looks) / sizeof(second_looks[0]));
 	tcase_add_checked_fixture(failures, set_up, tear_down);
 	tcase_add_test(failures, list_that_cannot_be_read_is_an_error);
+	tcase_add_test(failures, want_of_memory_at_a_child_that_has_exited_is_an_error);
 	tcase_add_test(failures, process_that_is_refused_is_listed);
 	tcase_add_test(failures, process_that_proc_hides_is_listed);
 	return suite_run(suite);
