@@ -2,7 +2,9 @@
 #include "fs_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@ struct answer {
 	int gate; /* blocks until this has a byte; 0: does not block */
 	uint32_t major, minor;
 	uint64_t id, known_id;
+	bool is_asked_by_thread;
 };
 
 struct fs_fixture fs;
@@ -24,6 +27,8 @@ static struct {
 	pthread_mutex_t lock;
 	struct answer answer[ANSWERS_MAX];
 	unsigned queries;
+	pthread_t owner; /* that of the test */
+	bool has_changed;
 } answers = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct answer *find_answer(const char *path)
@@ -38,6 +43,8 @@ static struct answer *find_answer_below_root(const char *path)
 {
 	size_t len = strlen(fs.root.root);
 
+	if (!fs.sampler.procfs.is_foreign)
+		return find_answer(path);
 	return strncmp(path, fs.root.root, len) == 0 ? find_answer(path + len) : NULL;
 }
 
@@ -52,6 +59,7 @@ static int fake_space(const char *path, struct rti_space *out)
 	found = find_answer_below_root(path);
 	if (found) {
 		found->known_id = out->id;
+		found->is_asked_by_thread = !pthread_equal(pthread_self(), answers.owner);
 		answer = *found;
 	}
 	pthread_mutex_unlock(&answers.lock);
@@ -73,8 +81,12 @@ void fs_set_answer(const char *path, int err, uint64_t total, uint64_t free_byte
 	while (!answer && answers.answer[i].path)
 		i++;
 	answer = answer ? answer : &answers.answer[i];
-	*answer =
-	    (struct answer){ path, err, total, free_bytes, available, answer->gate, 0, 0, 0, 0 };
+	*answer = (struct answer){ .path = path,
+		                   .err = err,
+		                   .total = total,
+		                   .free = free_bytes,
+		                   .available = available,
+		                   .gate = answer->gate };
 	pthread_mutex_unlock(&answers.lock);
 }
 
@@ -110,6 +122,21 @@ void fs_set_gate(const char *path, int gate)
 	pthread_mutex_unlock(&answers.lock);
 }
 
+bool fs_is_asked_by_thread(const char *path)
+{
+	bool is_asked;
+
+	pthread_mutex_lock(&answers.lock);
+	is_asked = find_answer(path)->is_asked_by_thread;
+	pthread_mutex_unlock(&answers.lock);
+	return is_asked;
+}
+
+void fs_set_changed(bool has_changed)
+{
+	answers.has_changed = has_changed;
+}
+
 unsigned fs_count_queries(void)
 {
 	unsigned queries;
@@ -135,10 +162,38 @@ void fs_open(uint32_t flags)
 	    sampler_open_with(&fs.sampler, &rti_sys_fs, fs.root.root, make_ops(), flags), 0);
 }
 
+static int open_own(int dirfd, const char *path, int flags)
+{
+	char below[256];
+
+	if (strcmp(path, "self/mountinfo") != 0 && strcmp(path, "sys/kernel/osrelease") != 0)
+		return rti_procfs_linux.open(dirfd, path, flags);
+	snprintf(below, sizeof(below), "%s/proc/%s", fs.root.root, path);
+	return rti_procfs_linux.open(AT_FDCWD, below, flags);
+}
+
+static bool has_own_changed(int fd)
+{
+	(void)fd;
+	return answers.has_changed;
+}
+
+void fs_open_own(void)
+{
+	static struct rti_procfs_ops ops;
+
+	ops = *make_ops();
+	ops.open = open_own;
+	ops.has_changed = has_own_changed;
+	ck_assert_int_eq(sampler_open_with(&fs.sampler, &rti_sys_fs, NULL, &ops, 0), 0);
+}
+
 void fs_set_up(void)
 {
 	memset(answers.answer, 0, sizeof(answers.answer));
 	answers.queries = 0;
+	answers.owner = pthread_self();
+	answers.has_changed = true;
 	fixture_new(&fs.root);
 }
 

@@ -28,6 +28,13 @@ void fs_tear_down(void);
 /* Open the collector with these flags of struct rt_opts. */
 void fs_open(uint32_t flags);
 
+/* Open the collector for this system with no flags. Its mountinfo and its release are those below
+ * the root, and so are the answers. */
+void fs_open_own(void);
+
+/* Whether the kernel says that the mounts of this system have changed. true by default. */
+void fs_set_changed(bool has_changed);
+
 /* Set what statvfs(3) returns for a path below the root: err (0 or negative) and the sizes. A path
  * without an answer yields -ENXIO. */
 void fs_set_answer(const char *path, int err, uint64_t total, uint64_t free_bytes,
@@ -44,6 +51,9 @@ uint64_t fs_get_known_id(const char *path);
 
 /* Make the answer for a path block until the descriptor has a byte to read. 0: do not block. */
 void fs_set_gate(const char *path, int gate);
+
+/* Whether the last query of a path came from another thread than that of the test. */
+bool fs_is_asked_by_thread(const char *path);
 
 /* Returns how often statvfs(3) was called so far. */
 unsigned fs_count_queries(void);

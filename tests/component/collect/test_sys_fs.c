@@ -4,6 +4,8 @@
 #include "fs_fixture.h"
 
 #include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "suite.h"
 
@@ -339,6 +341,175 @@ START_TEST(mountinfo_missing_or_malformed_fails_and_recovers)
 }
 END_TEST
 
+/* On a loaded system, a sample may end before the thread has answered. */
+static int take_answered(void)
+{
+	int err = sampler_take(&fs.sampler);
+
+	for (int i = 0; i < 2000 && err == -ETIMEDOUT; i++) {
+		usleep(10000);
+		err = sampler_take(&fs.sampler);
+	}
+	return err;
+}
+
+/* The superblock of 8:2 is another one by now, or is shown elsewhere. */
+static const struct {
+	const char *mount, *mount_point, *type, *source;
+} others[] = {
+	{ "27 1 8:2 / /a" OPTIONS "ext4 /dev/sdb2 rw\n", "/a", "ext4", "/dev/sdb2" },
+	{ "27 1 8:2 / /a" OPTIONS "ext3 /dev/sda2 rw\n", "/a", "ext3", "/dev/sda2" },
+	{ "27 1 8:2 / /b" OPTIONS "ext4 /dev/sda2 rw\n", "/b", "ext4", "/dev/sda2" },
+	{ "27 1 8:2 / /long" OPTIONS "ext4 /dev/disk rw\n", "/long", "ext4", "/dev/disk" },
+};
+
+START_TEST(other_mount_with_the_same_device_has_a_row_of_its_own)
+{
+	const struct rt_filesystem *row;
+
+	fixture_write(&fs.root, "proc/1/mountinfo", "27 1 8:2 / /a" OPTIONS "ext4 /dev/sda2 rw\n");
+	fs_set_answer("/a", 0, 1000, 400, 350);
+	fs_set_answer("/b", 0, 1000, 400, 350);
+	fs_set_answer("/long", 0, 1000, 400, 350);
+	fs_open(0);
+	ck_assert_int_eq(take_answered(), 0);
+	fixture_write(&fs.root, "proc/1/mountinfo", others[_i].mount);
+	ck_assert_int_eq(take_answered(), 0);
+
+	row = fs_get_row(0, 1);
+	ck_assert_str_eq(row->mount_point, others[_i].mount_point);
+	ck_assert_str_eq(row->type, others[_i].type);
+	ck_assert_str_eq(row->source, others[_i].source);
+	fs_expect_total(1000, 600, 400, 350, 1);
+}
+END_TEST
+
+/* No path that is this long can be asked for. */
+START_TEST(mount_point_longer_than_a_path_is_left_out)
+{
+	char point[5000];
+
+	memset(point, 'x', sizeof(point) - 1);
+	point[sizeof(point) - 1] = '\0';
+	fixture_printf(&fs.root, "proc/1/mountinfo",
+	               "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	               "28 27 8:3 / /%s" OPTIONS "ext4 /dev/sda3 rw\n",
+	               point);
+	fs_set_answer("/", 0, 1000, 400, 350);
+	fs_open(0);
+	ck_assert_int_eq(take_answered(), 0);
+	ck_assert_uint_eq(fs.sampler.out.valid, RT_HAS_FILESYSTEM);
+	fs_expect_total(1000, 600, 400, 350, 1);
+	fs_get_row(0, 1);
+}
+END_TEST
+
+START_TEST(filesystem_on_storage_without_blocks_is_not_counted)
+{
+	fixture_write(&fs.root, "proc/1/mountinfo",
+	              "27 1 8:2 / /" OPTIONS "ext4 /dev/sda2 rw\n"
+	              "28 27 8:3 / /odd" OPTIONS "oddfs /dev/sda3 rw\n");
+	fs_set_answer("/", 0, 1000, 400, 350);
+	fs_set_answer("/odd", 0, 0, 0, 0);
+	fs_open(0);
+	ck_assert_int_eq(take_answered(), 0);
+	fs_expect_total(1000, 600, 400, 350, 1);
+	fs_get_row(0, 1);
+}
+END_TEST
+
+/* Pools with names of one length, and of which one begins with the other. */
+START_TEST(zfs_pools_with_similar_names_are_counted_each)
+{
+	fixture_write(&fs.root, "proc/1/mountinfo",
+	              "27 1 0:30 / /" OPTIONS "zfs tank/root rw\n"
+	              "28 27 0:31 / /a" OPTIONS "zfs bank/root rw\n"
+	              "29 27 0:32 / /b" OPTIONS "zfs tan rw\n"
+	              "30 27 0:33 / /c" OPTIONS "btrfs tank rw\n"
+	              "31 27 0:34 / /d" OPTIONS "zfs tank rw\n");
+	fs_set_answer("/", 0, 1000, 900, 900);
+	fs_set_answer("/a", 0, 100, 80, 80);
+	fs_set_answer("/b", 0, 50, 30, 30);
+	fs_set_answer("/c", 0, 20, 10, 10);
+	fs_set_answer("/d", 0, 905, 900, 900);
+	fs_open(0);
+	ck_assert_int_eq(take_answered(), 0);
+	fs_expect_total(1175, 155, 1020, 1020, 5);
+}
+END_TEST
+
+/* The kernel says when the mounts have changed. What could not be used is read again. */
+START_TEST(mountinfo_is_read_if_it_has_changed_or_was_malformed)
+{
+	fs_set_answer("/", 0, 1000, 400, 350);
+	fs_set_answer("/b", 0, 50, 40, 30);
+	fs_open_own();
+	ck_assert_int_eq(take_answered(), -ENOENT);
+
+	fs_set_changed(false);
+	fixture_write(&fs.root, "proc/self/mountinfo", "what\n");
+	ck_assert_int_eq(take_answered(), -EBADMSG);
+	fixture_write(&fs.root, "proc/self/mountinfo", "27 1 8:2 / /" OPTIONS "ext4 /dev/a rw\n");
+	ck_assert_int_eq(take_answered(), 0);
+	fs_expect_total(1000, 600, 400, 350, 1);
+
+	fixture_write(&fs.root, "proc/self/mountinfo", "27 1 8:3 / /b" OPTIONS "ext4 /dev/b rw\n");
+	ck_assert_int_eq(take_answered(), 0);
+	fs_expect_total(1000, 600, 400, 350, 1);
+	fs_set_changed(true);
+	ck_assert_int_eq(take_answered(), 0);
+	fs_expect_total(50, 10, 40, 30, 1);
+}
+END_TEST
+
+START_TEST(system_without_mounts_has_no_space)
+{
+	fs_open_own();
+	fixture_write(&fs.root, "proc/self/mountinfo", "");
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(take_answered(), 0);
+		ck_assert_uint_eq(fs.sampler.out.valid, RT_HAS_FILESYSTEM);
+		fs_expect_total(0, 0, 0, 0, 0);
+		fs_get_row(0, 0);
+	}
+}
+END_TEST
+
+/* fs/xfs/xfs_super.c: statvfs(3) of xfs waits from Linux 5.14 to 5.18. */
+static const struct {
+	const char *type, *release;
+	bool by_thread;
+} kernels[] = {
+	{ "xfs", "6.1.0-13-amd64\n", false },
+	{ "xfs", "4.18.0-553.el8.x86_64\n", false },
+	{ "xfs", "5.13.9\n", false },
+	{ "xfs", "5.14.0-427.el9.x86_64\n", true },
+	{ "xfs", "5.18.0\n", true },
+	{ "xfs", "5.19.0\n", false },
+	{ "xfs", "6\n", true },
+	{ "xfs", "6-1\n", true },
+	{ "xfs", "6.x\n", true },
+	{ "xfs", "what\n", true },
+	{ "xfs", NULL, true },
+	{ "ext4", "5.14.0\n", false },
+	{ "ext4", NULL, false },
+	{ "vfat", "6.1.0\n", true },
+};
+
+START_TEST(filesystem_that_may_wait_is_asked_by_a_thread)
+{
+	fixture_printf(&fs.root, "proc/self/mountinfo", "27 1 8:2 / /" OPTIONS "%s /dev/sda2 rw\n",
+	               kernels[_i].type);
+	if (kernels[_i].release)
+		fixture_write(&fs.root, "proc/sys/kernel/osrelease", kernels[_i].release);
+	fs_set_answer("/", 0, 1000, 400, 350);
+	fs_open_own();
+	ck_assert_int_eq(take_answered(), 0);
+	ck_assert_int_eq(fs_is_asked_by_thread("/"), kernels[_i].by_thread);
+	fs_expect_total(1000, 600, 400, 350, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sys_fs");
@@ -357,7 +528,16 @@ int main(void)
 	tcase_add_test(choice, filesystem_without_blocks_has_no_row);
 	tcase_add_test(choice, network_filesystem_by_default_is_not_queried);
 	tcase_add_test(choice, network_filesystem_when_requested_has_a_row);
+	tcase_add_test(choice, mount_point_longer_than_a_path_is_left_out);
+	tcase_add_test(choice, filesystem_on_storage_without_blocks_is_not_counted);
+	tcase_add_test(choice, zfs_pools_with_similar_names_are_counted_each);
+	tcase_add_test(choice, system_without_mounts_has_no_space);
+	tcase_add_loop_test(choice, filesystem_that_may_wait_is_asked_by_a_thread, 0,
+	                    sizeof(kernels) / sizeof(kernels[0]));
 	tcase_add_checked_fixture(changes, fs_set_up, fs_tear_down);
+	tcase_add_loop_test(changes, other_mount_with_the_same_device_has_a_row_of_its_own, 0,
+	                    sizeof(others) / sizeof(others[0]));
+	tcase_add_test(changes, mountinfo_is_read_if_it_has_changed_or_was_malformed);
 	tcase_add_test(changes, figures_that_change_are_those_of_this_sample);
 	tcase_add_test(changes, mounts_added_and_removed_change_the_total);
 	tcase_add_test(changes, filesystem_that_refuses_statvfs_makes_the_total_partial);
