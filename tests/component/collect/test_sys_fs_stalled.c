@@ -245,11 +245,13 @@ int __wrap_rti_worker_new(struct rti_worker **out);
 void __real_rti_worker_free(struct rti_worker *worker);
 void __wrap_rti_worker_free(struct rti_worker *worker);
 
-static int workers;
+static int workers, refusals;
 
 int __wrap_rti_worker_new(struct rti_worker **out)
 {
-	int err = __real_rti_worker_new(out);
+	int err = refusals > 0 ? -ENOMEM : __real_rti_worker_new(out);
+
+	refusals -= refusals > 0;
 
 	workers += err == 0;
 	return err;
@@ -264,6 +266,9 @@ void __wrap_rti_worker_free(struct rti_worker *worker)
 /* Returns 0, or the number of what is wrong. */
 static int sample_in_child(void)
 {
+	refusals = 1;
+	if (rti_sys_fs.collect(fs.sampler.state, &fs.sampler.ctx, &fs.sampler.out) != -ENOMEM)
+		return 3;
 	for (int i = 0; i < 3; i++) {
 		fs.sampler.out = (struct rt_metrics){ 0 };
 		if (rti_sys_fs.collect(fs.sampler.state, &fs.sampler.ctx, &fs.sampler.out) != 0 ||
