@@ -154,6 +154,19 @@ static void expect_nothing(int err)
 	ck_assert_ptr_null(sampler_rows(&s, &count));
 }
 
+/* The second one would fail, as another version of the program may. */
+START_TEST(zpool_in_the_first_place_is_the_one_that_is_run)
+{
+	static const char *const two[] = { program, "/bin/false", NULL };
+	static const struct rti_zfs_setup setup_two = { two, 20 * SECOND_NS };
+
+	rti_sys_zfs_set_up(s.state, &setup_two);
+	write_program(TWO_POOLS);
+	ck_assert_int_eq(take_until_answered(), 0);
+	expect_two();
+}
+END_TEST
+
 START_TEST(zpool_with_malformed_output_fails_with_ebadmsg)
 {
 	write_program("printf 'tank\\t1000\\t300\\t700\\nwhat is this\\n'");
@@ -347,6 +360,7 @@ int main(void)
 	tcase_add_test(answers, zpool_with_two_pools_yields_all_figures);
 	tcase_add_test(answers, zpool_without_pools_yields_zero);
 	tcase_add_test(answers, zpool_with_faulted_pool_is_partial);
+	tcase_add_test(answers, zpool_in_the_first_place_is_the_one_that_is_run);
 	tcase_add_test(answers, zpool_with_malformed_output_fails_with_ebadmsg);
 	tcase_add_test(answers, zpool_that_exits_with_error_fails_with_eio);
 	tcase_add_test(answers, zpool_missing_fails_with_enoent);
