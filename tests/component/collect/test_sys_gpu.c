@@ -239,6 +239,24 @@ START_TEST(cards_of_both_sources_are_listed_once)
 }
 END_TEST
 
+/* Two cards of the same bus in all but one part of their addresses, and one without an address. */
+START_TEST(card_of_another_address_is_another_gpu)
+{
+	static const char *const addresses[] = { "PCI_SLOT_NAME=0001:3b:00.0\n",
+		                                 "PCI_SLOT_NAME=0000:3c:00.0\n",
+		                                 "PCI_SLOT_NAME=0000:3b:01.0\n", "" };
+
+	nvml_fixture_script(&f, H200);
+	write_card(0, "amdgpu", 0x3, "20\n");
+	fixture_printf(&f.files, "sys/class/drm/card0/device/uevent", "DRIVER=amdgpu\n%s",
+	               addresses[_i]);
+	sampler_take(&s);
+	ck_assert_uint_eq(s.out.gpus, 2);
+	ck_assert_uint_eq(s.out.gpu_memory_bytes, 1300);
+	ck_assert_str_eq(gpus(2)[1].driver, "amdgpu");
+}
+END_TEST
+
 /* Without its library, the card of NVIDIA is still listed, and the totals lack it. */
 START_TEST(card_without_its_library_makes_a_lower_bound)
 {
@@ -618,6 +636,7 @@ static void add_figures(Suite *suite)
 	tcase_add_test(figures, figure_that_one_gpu_lacks_is_a_lower_bound);
 	tcase_add_test(figures, partitions_are_listed_and_not_added);
 	tcase_add_test(figures, cards_of_both_sources_are_listed_once);
+	tcase_add_loop_test(figures, card_of_another_address_is_another_gpu, 0, 4);
 	tcase_add_test(figures, card_without_its_library_makes_a_lower_bound);
 	tcase_add_test(figures, card_alone_without_figures_is_listed);
 	tcase_add_test(figures, other_root_does_not_ask_the_library);

@@ -161,6 +161,72 @@ START_TEST(process_beyond_the_limit_replaces_the_one_that_is_unlisted_longest)
 }
 END_TEST
 
+START_TEST(processes_beyond_the_limit_that_are_all_listed_are_kept)
+{
+	const struct rt_gpu gpu = { .id = 3 };
+
+	use(&gpu, 1, RTI_GPU_PROCESSES_MAX + 3);
+	ck_assert_uint_eq(table.use_count, RTI_GPU_PROCESSES_MAX + 2);
+	ck_assert_int_eq(table.use[0].last.pid, 1);
+}
+END_TEST
+
+/* What the two files of DRM and the library of NVIDIA show of a device. */
+static const struct {
+	struct rti_gpu_reading a, b;
+	bool is_same;
+} pairs[] = {
+	{ { .pci = { 0, 1, 2, 3 } }, { .pci = { 0, 1, 2, 3 } }, true },
+	{ { .pci = { 0, 1, 2, 3 } }, { .pci = { 1, 1, 2, 3 } }, false },
+	{ { .pci = { 0, 1, 2, 3 } }, { .pci = { 0, 9, 2, 3 } }, false },
+	{ { .pci = { 0, 1, 2, 3 } }, { .pci = { 0, 1, 9, 3 } }, false },
+	{ { .pci = { 0, 1, 2, 3 } }, { .pci = { 0, 1, 2, 9 } }, false },
+	{ { .pci = { 0, 1, 2, 3 }, .uuid = "A" }, { .pci = { 0, 1, 2, 3 } }, true },
+	{ { .pci = { 0, 1, 2, 3 } }, { .pci = { 0, 1, 2, 3 }, .uuid = "A" }, true },
+	{ { .pci = { 0, 1, 2, 3 }, .uuid = "A" }, { .pci = { 0, 1, 2, 3 }, .uuid = "B" }, false },
+	{ { .pci = { 0, 1, 2, 3 }, .uuid = "A", .is_partition = true },
+	  { .pci = { 0, 1, 2, 3 }, .uuid = "A" },
+	  false },
+	/* without an address */
+	{ { .pci = RTI_NO_PCI_ADDRESS, .name = "card0" },
+	  { .pci = RTI_NO_PCI_ADDRESS, .name = "card0" },
+	  true },
+	{ { .pci = RTI_NO_PCI_ADDRESS, .name = "card0" },
+	  { .pci = RTI_NO_PCI_ADDRESS, .name = "card1" },
+	  false },
+	{ { .pci = RTI_NO_PCI_ADDRESS, .is_nvml = true, .name = "GPU", .uuid = "A" },
+	  { .pci = RTI_NO_PCI_ADDRESS, .is_nvml = true, .name = "GPU", .uuid = "A" },
+	  true },
+	{ { .pci = RTI_NO_PCI_ADDRESS, .is_nvml = true, .name = "GPU", .uuid = "A" },
+	  { .pci = RTI_NO_PCI_ADDRESS, .is_nvml = true, .name = "GPU", .uuid = "B" },
+	  false },
+};
+
+START_TEST(device_that_is_listed_twice_by_its_uuid_is_one)
+{
+	struct rti_gpu_reading r = reading("GPU", 0, 0, SECOND_NS);
+	uint32_t id;
+
+	strcpy(r.uuid, "GPU-1");
+	rti_gpu_table_begin(&table);
+	id = add(&r).id;
+	ck_assert_uint_eq(add(&r).id, id);
+	ck_assert_uint_eq(table.gpu_count, 1);
+}
+END_TEST
+
+START_TEST(device_is_its_address_or_its_uuid_or_its_name)
+{
+	uint32_t id;
+
+	rti_gpu_table_begin(&table);
+	id = add(&pairs[_i].a).id;
+	rti_gpu_table_end(&table, false);
+	rti_gpu_table_begin(&table);
+	ck_assert_int_eq(add(&pairs[_i].b).id == id, pairs[_i].is_same);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("gpu_table");
@@ -172,5 +238,9 @@ int main(void)
 	tcase_add_test(devices, device_beyond_the_limit_replaces_the_one_that_is_unlisted_longest);
 	tcase_add_test(devices, devices_beyond_the_limit_that_are_all_listed_are_kept);
 	tcase_add_test(devices, process_beyond_the_limit_replaces_the_one_that_is_unlisted_longest);
+	tcase_add_test(devices, processes_beyond_the_limit_that_are_all_listed_are_kept);
+	tcase_add_test(devices, device_that_is_listed_twice_by_its_uuid_is_one);
+	tcase_add_loop_test(devices, device_is_its_address_or_its_uuid_or_its_name, 0,
+	                    sizeof(pairs) / sizeof(pairs[0]));
 	return suite_run(suite);
 }
