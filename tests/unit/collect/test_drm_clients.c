@@ -116,15 +116,95 @@ START_TEST(descriptor_without_number_of_its_client_is_refused)
 }
 END_TEST
 
+START_TEST(number_of_a_client_is_of_its_driver_alone)
+{
+	struct rti_drm_fdinfo info = { .driver = "i915", .has_client_id = true, .client_id = 5 };
+	struct rti_drm_look look;
+
+	rti_drm_clients_begin(&table);
+	ck_assert_int_eq(rti_drm_clients_add(&table, &info, SECOND_NS, &look), 0);
+	strcpy(info.driver, "xe");
+	ck_assert_int_eq(rti_drm_clients_add(&table, &info, SECOND_NS, &look), 0);
+	ck_assert(look.is_first);
+	ck_assert_uint_eq(table.count, 2);
+}
+END_TEST
+
+/* One look at an engine that shows cycles. */
+struct cycles {
+	uint64_t at_ns, used, total;
+	uint64_t grown_ns; /* what it counts for */
+};
+
+static const struct {
+	const char *what;
+	uint32_t has, capacity;
+	struct cycles looks[6]; /* up to one at 0 ns */
+} clocks[] = {
+	{ "half of a second",
+	  RTI_DRM_CYCLES | RTI_DRM_TOTAL_CYCLES,
+	  1,
+	  { { SECOND_NS, 0, 1000, 0 }, { 2 * SECOND_NS, 500, 2000, SECOND_NS / 2 } } },
+	{ "no clock to convert by", RTI_DRM_CYCLES, 1, { { SECOND_NS, 7, 0, 0 } } },
+	{ "two looks at a time: the second waits for a third",
+	  RTI_DRM_CYCLES | RTI_DRM_TOTAL_CYCLES,
+	  1,
+	  { { SECOND_NS, 0, 1000, 0 },
+	    { SECOND_NS, 500, 2000, 0 },
+	    { 2 * SECOND_NS, 500, 3000, SECOND_NS / 2 } } },
+	{ "a clock that lags twice has not begun anew",
+	  RTI_DRM_CYCLES | RTI_DRM_TOTAL_CYCLES,
+	  1,
+	  { { SECOND_NS, 0, 1000, 0 },
+	    { 2 * SECOND_NS, 100, 900, 0 },
+	    { 3 * SECOND_NS, 200, 800, 0 },
+	    { 4 * SECOND_NS, 300, 2000, 300 * (SECOND_NS / 1000) } } },
+	{ "more cycles than the clock has gone in its life",
+	  RTI_DRM_CYCLES | RTI_DRM_TOTAL_CYCLES,
+	  1,
+	  { { SECOND_NS, 0, 1000, 0 }, { 2 * SECOND_NS, 1001000, 2000, 2 * SECOND_NS } } },
+	{ "more time than a number holds",
+	  RTI_DRM_CYCLES | RTI_DRM_TOTAL_CYCLES,
+	  1,
+	  { { SECOND_NS, 0, 1000, 0 }, { 2 * SECOND_NS, UINT64_MAX, 1001, 1001 * SECOND_NS } } },
+};
+
+START_TEST(cycles_count_by_the_clock_of_their_engine)
+{
+	struct rti_drm_fdinfo info = { .driver = "xe", .has_client_id = true, .engine_count = 1 };
+	struct rti_drm_engine *engine = &info.engines[0];
+
+	strcpy(engine->name, "render");
+	engine->has = clocks[_i].has;
+	engine->capacity = clocks[_i].capacity;
+	for (const struct cycles *c = clocks[_i].looks; c->at_ns; c++) {
+		struct rti_drm_look look;
+
+		engine->cycles = c->used;
+		engine->total_cycles = c->total;
+		rti_drm_clients_begin(&table);
+		ck_assert_int_eq(rti_drm_clients_add(&table, &info, c->at_ns, &look), 0);
+		ck_assert_int_eq(look.client->has_time, clocks[_i].has != RTI_DRM_CYCLES);
+		ck_assert_msg(look.grown_ns == c->grown_ns, "%s: %llu ns after %llu ns",
+		              clocks[_i].what, (unsigned long long)look.grown_ns,
+		              (unsigned long long)c->at_ns);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("drm_clients");
-	TCase *limits = suite_case(suite, "limits");
+	TCase *limits = suite_case(suite, "limits"), *figures = suite_case(suite, "figures");
 
 	tcase_add_checked_fixture(limits, set_up, tear_down);
 	tcase_add_test(limits, client_beyond_the_limit_has_no_room_while_all_are_open);
 	tcase_add_test(limits, client_beyond_the_limit_replaces_the_one_that_is_closed_longest);
 	tcase_add_test(limits, engine_beyond_the_limit_counts_for_nothing);
 	tcase_add_test(limits, descriptor_without_number_of_its_client_is_refused);
+	tcase_add_checked_fixture(figures, set_up, tear_down);
+	tcase_add_test(figures, number_of_a_client_is_of_its_driver_alone);
+	tcase_add_loop_test(figures, cycles_count_by_the_clock_of_their_engine, 0,
+	                    sizeof(clocks) / sizeof(clocks[0]));
 	return suite_run(suite);
 }
