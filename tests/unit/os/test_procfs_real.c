@@ -2,6 +2,7 @@
 /* File access through the system calls of Linux, below a fixture root and in /proc. */
 #include "os/procfs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 
 #include "fixture.h"
 #include "suite.h"
+#include "util/visit.h"
 
 static struct {
 	struct fixture root;
@@ -235,6 +237,108 @@ START_TEST(descriptors_are_counted_by_one_call)
 }
 END_TEST
 
+/* The descriptor of a file that another thread has closed. */
+START_TEST(calls_of_a_closed_descriptor_return_ebadf)
+{
+	const struct rti_procfs_ops *ops = &rti_procfs_linux;
+
+	ck_assert_int_eq(ops->size(-1, "stat"), -EBADF);
+	ck_assert_int_eq(ops->links(-1), -EBADF);
+	ck_assert_int_eq(ops->close(-1), -EBADF);
+	ck_assert(!ops->is_in_proc(-1));
+}
+END_TEST
+
+static int64_t seven_links(int fd)
+{
+	(void)fd;
+	return 7;
+}
+
+/* One figure alone: no directory is opened for it. */
+START_TEST(files_by_their_names_are_those_of_this_system_alone)
+{
+	struct rti_procfs_ops ops = rti_procfs_linux;
+	struct rti_procfs names;
+	char target[64], path[400];
+
+	ops.links = seven_links;
+	rti_procfs_use_names(&names, &ops);
+	ck_assert_int_eq(rti_procfs_access(&names, RTI_PROC, "self"), 0);
+	ck_assert_int_eq(rti_procfs_access(&names, RTI_PROC, "none"), -ENOENT);
+	ck_assert_int_eq(rti_procfs_access(&names, RTI_ROOT, "proc"), -ENOENT);
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	ck_assert_int_eq(rti_procfs_access(&names, RTI_PROC, path), -ENAMETOOLONG);
+	ck_assert_int_eq(rti_procfs_readlink(&names, RTI_ROOT, "proc", target, sizeof(target)),
+	                 -ENOENT);
+	ck_assert_str_eq(target, "");
+	ck_assert_int_eq(chdir("/proc"), 0);
+	ck_assert_uint_eq(rti_procfs_count_descriptors(&names, getpid()), 0);
+	ck_assert_uint_eq(rti_procfs_count_links(&names, RTI_PROC), 0);
+}
+END_TEST
+
+static int note_name(void *arg, const char *name)
+{
+	snprintf(arg, 32, "%s", name);
+	return RTI_CONTINUE;
+}
+
+/* Each entry is of a type that the file system does not say. */
+static ssize_t getdents_without_types(int fd, void *buf, size_t len)
+{
+	ssize_t n = rti_procfs_linux.getdents(fd, buf, len);
+
+	for (ssize_t at = 0; at < n;) {
+		struct dirent64 *entry = (void *)((char *)buf + at);
+
+		entry->d_type = DT_UNKNOWN;
+		at += entry->d_reclen;
+	}
+	return n;
+}
+
+/* What a call cannot tell is not left out. */
+START_TEST(file_calls_that_are_missing_hide_nothing)
+{
+	struct rti_procfs_ops ops = rti_procfs_linux;
+	struct rti_file file = RTI_FILE_INIT;
+	struct rti_procfs procfs;
+	char name[32] = "";
+
+	fixture_write(&fix.root, "proc/first/second", "");
+	ops.getdents = getdents_without_types;
+	ops.links = NULL;
+	ops.has_changed = NULL;
+	ck_assert_int_eq(rti_procfs_open(&procfs, fix.root.root, &ops), 0);
+	ck_assert_int_eq(rti_procfs_list_dirs(&procfs, RTI_PROC, note_name, name), 0);
+	ck_assert_str_eq(name, "first");
+	ck_assert_int_eq(rti_procfs_list_cgroups(&procfs, "proc/first", note_name, name), 0);
+	ck_assert_str_eq(name, "second");
+	ck_assert_uint_eq(rti_procfs_count_links(&procfs, RTI_PROC), 0);
+	procfs.is_foreign = false; /* as if it was this system */
+	ck_assert_int_eq(rti_procfs_open_file(&procfs, RTI_PROC, "first/second", &file), 0);
+	ck_assert(rti_procfs_has_changed(&procfs, &file));
+	rti_procfs_close_file(&procfs, &file);
+	rti_procfs_close(&procfs);
+}
+END_TEST
+
+START_TEST(links_of_a_directory_that_is_missing_are_none)
+{
+	struct rti_procfs_ops ops = rti_procfs_linux;
+	struct rti_procfs procfs;
+
+	ops.links = seven_links;
+	fixture_remove(&fix.root, "sys");
+	ck_assert_int_eq(rti_procfs_open(&procfs, fix.root.root, &ops), 0);
+	ck_assert_uint_eq(rti_procfs_count_links(&procfs, RTI_SYS), 0);
+	ck_assert_uint_eq(rti_procfs_count_links(&procfs, RTI_PROC), 7);
+	rti_procfs_close(&procfs);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("procfs_real");
@@ -253,5 +357,9 @@ int main(void)
 	tcase_add_test(tests, open_interrupted_by_signals_is_retried);
 	tcase_add_test(tests, seq_file_of_the_kernel_yields_all_records);
 	tcase_add_test(tests, descriptors_are_counted_by_one_call);
+	tcase_add_test(tests, calls_of_a_closed_descriptor_return_ebadf);
+	tcase_add_test(tests, files_by_their_names_are_those_of_this_system_alone);
+	tcase_add_test(tests, file_calls_that_are_missing_hide_nothing);
+	tcase_add_test(tests, links_of_a_directory_that_is_missing_are_none);
 	return suite_run(suite);
 }
