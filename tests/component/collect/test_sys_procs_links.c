@@ -34,6 +34,7 @@ static struct {
 	int64_t links_step; /* added after each look at the links */
 	const char *pid_namespace;
 	unsigned listed, looks; /* lists of names that ended, and looks at the links */
+	unsigned refusals;      /* how many of the next lists cannot be opened */
 	bool is_list_read;
 	uint64_t now_ns;
 } proc;
@@ -52,6 +53,10 @@ static size_t add_entry(char *out, const char *name)
 
 static int scripted_open(int dirfd, const char *path, int flags)
 {
+	if (strcmp(path, ".") == 0 && proc.refusals > 0) {
+		proc.refusals--;
+		return -EMFILE;
+	}
 	if (strcmp(path, ".") == 0)
 		proc.is_list_read = false;
 	return rti_procfs_linux.open(dirfd, path, flags);
@@ -264,6 +269,75 @@ START_TEST(links_that_move_apart_are_compared_again)
 }
 END_TEST
 
+/* Processes start, or exit, between the two looks at the links. There are 5 names. */
+static const struct {
+	int before, after;
+	bool agrees;
+} moves[] = {
+	{ 5, 5, true },  { 4, 6, true },  { 5, 6, true },  { 4, 5, true },
+	{ 6, 7, false }, { 3, 4, false }, { 6, 4, true },  { 5, 4, true },
+	{ 6, 5, true },  { 7, 6, false }, { 4, 3, false }, { 0, 0, false },
+};
+
+START_TEST(links_agree_if_the_names_lie_between_two_looks)
+{
+	struct fixture f;
+	struct sampler s;
+
+	open_scripted(&s, &f);
+	proc.links_more = moves[_i].before - 5;
+	proc.links_step = moves[_i].after - moves[_i].before;
+	ck_assert_uint_eq(take_count(&s, 5), 1);
+	proc.links_more = proc.links_step = 0;
+	ck_assert_uint_eq(take_count(&s, 5), moves[_i].agrees ? 0 : 1);
+
+	close_scripted(&s, &f);
+}
+END_TEST
+
+/* A file system that has no links to count has 0. */
+START_TEST(links_that_are_none_after_the_names_are_not_used)
+{
+	struct fixture f;
+	struct sampler s;
+	unsigned looks;
+
+	open_scripted(&s, &f);
+	proc.links_step = -(int64_t)(2 + proc.own + proc.processes);
+	ck_assert_uint_eq(take_count(&s, 5), 1);
+	looks = proc.looks;
+	proc.links_more = proc.links_step = 0;
+	ck_assert_uint_eq(take_count(&s, 5), 1);
+	ck_assert_uint_eq(proc.looks, looks);
+
+	close_scripted(&s, &f);
+}
+END_TEST
+
+/* The list of its own directories fails, or they are more than all links. */
+START_TEST(links_without_a_count_of_their_own_give_way_to_the_names)
+{
+	struct fixture f;
+	struct sampler s;
+
+	open_scripted(&s, &f);
+	take_count(&s, 5);
+	proc.now_ns += SECOND_NS;
+	proc.refusals = 1;
+	ck_assert_uint_eq(take_count(&s, 5), 1);
+	ck_assert_uint_eq(take_count(&s, 5), 0);
+	proc.links_more = -5;
+	ck_assert_uint_eq(take_count(&s, 5), 1);
+	proc.links_more = 0;
+	proc.refusals = 1;
+	ck_assert_int_eq(sampler_take(&s), -EMFILE);
+	ck_assert_uint_eq(s.out.valid | s.out.partial, 0);
+	ck_assert_uint_eq(take_count(&s, 5), 1);
+
+	close_scripted(&s, &f);
+}
+END_TEST
+
 START_TEST(links_in_another_pid_namespace_are_not_used)
 {
 	struct fixture f;
@@ -299,18 +373,21 @@ END_TEST
 /* Process 1 of a container may be of the caller's user, and so not be hidden. */
 START_TEST(names_in_a_pid_namespace_with_hidepid_are_a_lower_bound)
 {
-	static const char *const options[] = { "hidepid=2", "hidepid=ptraceable", "hidepid=1" };
+	static const char *const options[] = { "proc proc rw,gid=7,hidepid=2",
+		                               "proc proc rw,hidepid=ptraceable",
+		                               "proc proc rw,hidepid=1",
+		                               "tmpfs proc rw,hidepid=2" };
 	struct fixture f;
 	struct sampler s;
 
 	open_scripted(&s, &f);
 	proc.pid_namespace = "pid:[4026532001]";
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		int err = i < 2 ? -EACCES : 0;
 
 		fixture_printf(&f, "proc/self/mountinfo",
 		               "1 0 8:1 / / rw - ext4 /dev/sda rw\n"
-		               "2 1 0:5 / %s/proc rw - proc proc rw,gid=7,%s\n",
+		               "2 1 0:5 / %s/proc rw - %s\n",
 		               f.root, options[i]);
 		proc.now_ns += MINUTE_NS;
 		for (int again = 0; again < 2; again++) {
@@ -483,6 +560,10 @@ int main(void)
 	tcase_add_test(scripted, links_that_disagree_a_few_times_are_compared_again);
 	tcase_add_test(scripted, links_that_move_around_the_names_agree);
 	tcase_add_test(scripted, links_that_move_apart_are_compared_again);
+	tcase_add_loop_test(scripted, links_agree_if_the_names_lie_between_two_looks, 0,
+	                    sizeof(moves) / sizeof(moves[0]));
+	tcase_add_test(scripted, links_that_are_none_after_the_names_are_not_used);
+	tcase_add_test(scripted, links_without_a_count_of_their_own_give_way_to_the_names);
 	tcase_add_test(scripted, links_in_another_pid_namespace_are_not_used);
 	tcase_add_test(scripted, links_without_process_1_in_the_names_are_not_used);
 	tcase_add_test(scripted, names_in_a_pid_namespace_with_hidepid_are_a_lower_bound);
