@@ -83,6 +83,23 @@ START_TEST(missing_or_refused_sysfs_is_no_answer)
 }
 END_TEST
 
+static int refuse_partition(int dirfd, const char *path)
+{
+	return strstr(path, "/partition") ? -EACCES : rti_procfs_linux.access(dirfd, path);
+}
+
+START_TEST(device_that_sysfs_refuses_is_no_answer)
+{
+	struct rti_procfs_ops ops = faults_ops;
+
+	ops.access = refuse_partition;
+	make_device("sda", "size");
+	procfs.ops = &ops;
+	ck_assert_int_eq(rti_block_device_is_partition(&procfs, "sda"), -EACCES);
+	procfs.ops = &faults_ops;
+}
+END_TEST
+
 /* /sys/block lists all block devices except partitions. */
 START_TEST(live_devices_agree_with_sys_block)
 {
@@ -122,6 +139,7 @@ int main(void)
 	tcase_add_test(fixture, device_of_same_name_is_what_sysfs_says);
 	tcase_add_test(fixture, device_that_does_not_exist_is_enodev);
 	tcase_add_test(fixture, missing_or_refused_sysfs_is_no_answer);
+	tcase_add_test(fixture, device_that_sysfs_refuses_is_no_answer);
 	tcase_add_test(live, live_devices_agree_with_sys_block);
 	return suite_run(suite);
 }

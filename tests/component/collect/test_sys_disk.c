@@ -211,7 +211,8 @@ START_TEST(devices_without_sysfs_are_classified_by_name)
 	              "8 417 sdaa1" FIGURES "259 0 nvme0n1" FIGURES "259 1 nvme0n1p1" FIGURES
 	              "259 2 nvme0n10" FIGURES "202 1 xvda1" FIGURES "179 0 mmcblk1" FIGURES
 	              "179 1 mmcblk1p2" FIGURES "179 8 mmcblk10" FIGURES "7 0 loop0" FIGURES
-	              "9 0 md0" FIGURES "259 3 md0p1" FIGURES "253 0 dm-0" FIGURES);
+	              "9 0 md0" FIGURES "259 3 md0p1" FIGURES "253 0 dm-0" FIGURES "9 1 md-" FIGURES
+	              "259 4 md-1" FIGURES);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	expect_flags("sda", RT_ITEM_IN_TOTAL);
 	expect_flags("sda1", RT_ITEM_PARTITION);
@@ -228,6 +229,8 @@ START_TEST(devices_without_sysfs_are_classified_by_name)
 	expect_flags("md0", RT_ITEM_VIRTUAL);
 	expect_flags("md0p1", RT_ITEM_PARTITION);
 	expect_flags("dm-0", RT_ITEM_VIRTUAL);
+	expect_flags("md-", RT_ITEM_VIRTUAL);
+	expect_flags("md-1", RT_ITEM_PARTITION);
 	ck_assert_uint_eq(s.out.disks, 7);
 	ck_assert_uint_eq(s.out.disk_write_bytes, UINT64_C(7) * 20 * 512);
 }
@@ -249,6 +252,28 @@ START_TEST(nvme_multipath_device_counts_its_paths_only)
 	ck_assert_uint_eq(s.out.disk_read_bytes, 30 * 512);
 	ck_assert_uint_eq(s.out.disks, 2);
 	expect_flags("nvme0n1", 0);
+}
+END_TEST
+
+/* Names that are nearly those of a path. */
+static const char *const near_paths[] = { "nvme",     "nvmex",     "nvme0",    "nvme0n2",
+	                                  "nvme0c",   "nvme0cx",   "nvme0c1",  "nvme0c1p",
+	                                  "nvme0c1n", "nvme0c1nx", "nvmec1n2", "nvme0cn2",
+	                                  "0c1n2" };
+
+START_TEST(nvme_device_that_is_no_path_does_not_replace_the_multipath_device)
+{
+	make_dir("nvme0n1", "slaves");
+	fixture_mkdir(&f, "sys/class/nvme-subsys0");
+	fixture_link(&f, "sys/class/block/nvme0n1/device", "../../nvme-subsys0");
+	make_disk(near_paths[_i]);
+	fixture_printf(&f, "proc/diskstats",
+	               "259 0 nvme0n1 2 0 30 0 0 0 0 0 0 0 0\n"
+	               "259 1 %s 1 0 10 0 0 0 0 0 0 0 0\n",
+	               near_paths[_i]);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.disk_read_bytes, 40 * 512);
+	expect_flags("nvme0n1", RT_ITEM_IN_TOTAL);
 }
 END_TEST
 
@@ -567,6 +592,9 @@ int main(void)
 	tcase_add_test(total, system_without_real_disk_counts_its_base_device);
 	tcase_add_test(total, devices_without_sysfs_are_classified_by_name);
 	tcase_add_test(total, nvme_multipath_device_counts_its_paths_only);
+	tcase_add_loop_test(total,
+	                    nvme_device_that_is_no_path_does_not_replace_the_multipath_device, 0,
+	                    sizeof(near_paths) / sizeof(near_paths[0]));
 	tcase_add_test(total, nvme_multipath_device_without_listed_paths_counts_itself);
 	tcase_add_checked_fixture(changes, set_up, tear_down);
 	tcase_add_test(changes, disk_that_disappears_stays_in_the_total);
