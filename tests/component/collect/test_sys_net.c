@@ -250,6 +250,31 @@ START_TEST(netdev_missing_fails_with_enoent)
 }
 END_TEST
 
+static unsigned opens_of_net;
+
+static int open_without_net(int dirfd, const char *path, int flags)
+{
+	if (!strstr(path, "net/dev"))
+		return rti_procfs_linux.open(dirfd, path, flags);
+	opens_of_net++;
+	return -ENOENT;
+}
+
+/* A kernel without networks. */
+START_TEST(netdev_missing_on_this_system_fails_with_enoent)
+{
+	struct rti_procfs_ops ops = rti_procfs_linux;
+	struct sampler own;
+
+	ops.open = open_without_net;
+	ck_assert_int_eq(sampler_open_with(&own, &rti_sys_net, NULL, &ops, 0), 0);
+	ck_assert_int_eq(sampler_take(&own), -ENOENT);
+	ck_assert_uint_eq(own.out.valid | own.out.partial, 0);
+	ck_assert_uint_eq(opens_of_net, 1);
+	sampler_close(&own);
+}
+END_TEST
+
 START_TEST(netdev_malformed_fails_with_ebadmsg)
 {
 	fixture_write(&f, "proc/net/dev", HEADER "eth0: 1 2 three\n");
@@ -353,6 +378,7 @@ int main(void)
 	tcase_add_test(fixtures, total_after_hardware_appears_does_not_fall);
 	tcase_add_test(fixtures, netdev_of_process_1_is_preferred);
 	tcase_add_test(fixtures, netdev_missing_fails_with_enoent);
+	tcase_add_test(fixtures, netdev_missing_on_this_system_fails_with_enoent);
 	tcase_add_test(fixtures, netdev_malformed_fails_with_ebadmsg);
 	tcase_add_test(live, live_interfaces_match_sysfs);
 	tcase_add_test(live, live_loopback_grows_with_traffic);
