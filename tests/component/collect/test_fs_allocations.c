@@ -51,20 +51,27 @@ static void tear_down(void)
 	fixture_free(&fs.root);
 }
 
+/* The text takes more than the buffer has at first. */
+static void write_mountinfo(const char *text)
+{
+	fixture_printf(&fs.root, "proc/1/mountinfo",
+	               "%s99 27 0:99 / /p" OPTIONS "proc %05000d rw\n", text, 0);
+}
+
 /* Returns whether the allocation was reached. */
 static bool run_with_fault(unsigned at, bool is_lasting, struct run *out)
 {
 	bool is_reached;
 
 	*out = (struct run){ 0 };
-	fixture_write(&fs.root, "proc/1/mountinfo", mountinfo[0]);
+	write_mountinfo(mountinfo[0]);
 	fs_open(RT_OPT_NETWORK_FILESYSTEMS);
 	allocation_faults_begin(at, is_lasting);
 	for (int i = 0; i < SAMPLES; i++) {
 		size_t count;
 
 		allocation_faults_pause(true);
-		fixture_write(&fs.root, "proc/1/mountinfo", mountinfo[i]);
+		write_mountinfo(mountinfo[i]);
 		allocation_faults_pause(false);
 		out->errors[i] = sampler_take(&fs.sampler);
 		out->samples[i] = fs.sampler.out;
