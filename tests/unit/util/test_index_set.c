@@ -44,6 +44,15 @@ START_TEST(indexes_are_found_downwards_in_their_order)
 }
 END_TEST
 
+START_TEST(indexes_beyond_the_set_are_none)
+{
+	ck_assert_uint_eq(rti_index_set_next(&set, 10 * SIZE), SIZE_MAX);
+	ck_assert(!rti_index_set_has(&set, 10 * SIZE));
+	rti_index_set_clear(&set);
+	ck_assert_uint_eq(rti_index_set_next(&set, 0), SIZE_MAX);
+}
+END_TEST
+
 START_TEST(index_that_is_added_twice_counts_once)
 {
 	rti_index_set_add(&set, 64);
@@ -91,6 +100,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, indexes_are_found_upwards_in_their_order);
 	tcase_add_test(tests, indexes_are_found_downwards_in_their_order);
+	tcase_add_test(tests, indexes_beyond_the_set_are_none);
 	tcase_add_test(tests, index_that_is_added_twice_counts_once);
 	tcase_add_test(tests, set_keeps_its_indexes_when_it_grows);
 	tcase_add_test(tests, cleared_set_has_none);
