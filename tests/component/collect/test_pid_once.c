@@ -192,6 +192,157 @@ START_TEST(refused_file_clears_its_bits_only)
 }
 END_TEST
 
+#define STAT_TAIL " 20 0 %d 0 1000 4096000 9 1 0 0 0 0 0 0 0 0 0 0 0 0 %d 0 0 0 0 0 0\n"
+
+static void write_stat(char state, int threads, int exit_signal)
+{
+	fixture_printf(&f, "proc/100/stat", "100 (x) %c 1 1 1 0 -1 0 7 1 0 0 4 3 0 0" STAT_TAIL,
+	               state, threads, exit_signal);
+}
+
+/* The kernel is releasing it, or the pid is that of a thread. */
+START_TEST(process_that_is_none_any_more_is_gone)
+{
+	write_process("5000 0 1\n");
+	write_stat('S', 1, 17);
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU, &once), 0);
+	write_stat('X', 1, 17);
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU, &once), -ESRCH);
+	write_stat('Z', 0, 17);
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU, &once), -ESRCH);
+	write_stat('S', 2, -1);
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU, &once), -ESRCH);
+}
+END_TEST
+
+/* status says what a stat without signals does not, if it can. */
+START_TEST(process_of_a_short_stat_is_one_unless_status_says_otherwise)
+{
+	static const struct {
+		const char *status; /* NULL: there is none */
+		int err;
+	} cases[] = { { NULL, 0 },
+		      { "Name:\tx\nTgid:\t99\n", -ESRCH },
+		      { "Name:\tx\n", 0 },
+		      { "Name:\tx\nTgid:\t100\n", 0 } };
+
+	write_process("5000 0 1\n");
+	fixture_write(&f, "proc/100/stat",
+	              "100 (x) S 1 1 1 0 -1 0 7 1 0 0 4 3 0 0 20 0 1 0 1000\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (cases[i].status)
+			fixture_write(&f, "proc/100/status", cases[i].status);
+		else
+			fixture_remove(&f, "proc/100/status");
+		ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU, &once), cases[i].err);
+	}
+}
+END_TEST
+
+/* Below another root. */
+START_TEST(process_without_a_clock_has_the_time_of_its_ticks)
+{
+	write_process("5000 0 1\n");
+	write_stat('S', 1, 17);
+	platform.cpu_clock = NULL;
+	platform.tick_ns = 10000000;
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU, &once), 0);
+	ck_assert(!once.has_clock);
+	ck_assert_uint_eq(once.figures.valid & RT_HAS_CPU, RT_HAS_CPU);
+}
+END_TEST
+
+/* That of the caller, which runs meanwhile. */
+static int read_moving_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	read_fake_clock(pid, out);
+	clock_ns += 1000;
+	return 0;
+}
+
+/* Switches are the sum over the threads then. */
+START_TEST(process_that_may_have_more_than_its_leader_has_sums_its_threads)
+{
+	write_process("5000 0 1\n");
+	fixture_write(&f, "proc/100/task/101/status",
+	              "Name:\tx\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t0\n");
+	fixture_write(&f, "proc/100/task/101/stat",
+	              "101 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2\n");
+	write_stat('S', 2, 17);
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU | RT_HAS_CTXSW, &once), 0);
+	ck_assert_uint_eq(once.figures.self[RTI_VOLUNTARY], 17);
+
+	write_process("5000 0 1\n");
+	ctx.own_pid = 100;
+	platform.cpu_clock = read_moving_clock;
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU | RT_HAS_CTXSW, &once), 0);
+	ck_assert_uint_eq(once.figures.self[RTI_VOLUNTARY], 17);
+}
+END_TEST
+
+/* The files of its only thread have what its own lacks. */
+START_TEST(leader_without_status_has_the_switches_of_its_threads)
+{
+	uint64_t want = RT_HAS_RSS | RT_HAS_CPU | RT_HAS_CTXSW;
+
+	write_process("4999 0 1\n");
+	fixture_remove(&f, "proc/100/status");
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, want, &once), 0);
+	ck_assert_uint_eq(once.figures.partial & RT_HAS_CTXSW, RT_HAS_CTXSW);
+	ck_assert_uint_eq(once.figures.self[RTI_VOLUNTARY], 12);
+}
+END_TEST
+
+START_TEST(status_without_switches_has_none)
+{
+	write_process("5000 0 1\n");
+	fixture_write(&f, "proc/100/status", "Name:\tx\nVmHWM:\t      77 kB\n");
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RUSAGE, &once), 0);
+	ck_assert_uint_eq((once.figures.valid | once.figures.partial) & RT_HAS_CTXSW, 0);
+	ck_assert_uint_eq(once.figures.row.peak_rss_bytes, 77 * 1024);
+}
+END_TEST
+
+/* A zombie holds no memory, and a process that lives holds some that is not known then. */
+START_TEST(pss_that_is_gone_is_0_of_a_zombie_alone)
+{
+	write_process("5000 0 1\n");
+	faults_on_read("/smaps_rollup", -ESRCH);
+	write_stat('Z', 1, 17);
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU | RT_HAS_PSS, &once), 0);
+	ck_assert_uint_eq(once.figures.valid & RT_HAS_PSS, RT_HAS_PSS);
+	ck_assert_uint_eq(once.figures.row.pss_bytes, 0);
+	write_stat('S', 1, 17);
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, RT_HAS_CPU | RT_HAS_PSS, &once), 0);
+	ck_assert_uint_eq(once.figures.valid & RT_HAS_PSS, 0);
+	faults_on_read("/smaps_rollup", 0);
+}
+END_TEST
+
+/* Thread 101 lives on, and has the address space. */
+START_TEST(memory_of_a_leader_that_has_exited_is_that_of_a_thread)
+{
+	uint64_t want = RT_HAS_CPU | RT_HAS_CTXSW | RT_HAS_RSS | RT_HAS_PEAK_RSS | RT_HAS_PSS;
+
+	write_process("5000 0 1\n");
+	write_stat('Z', 2, 17);
+	fixture_write(&f, "proc/100/task/101/stat",
+	              "101 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2\n");
+	fixture_write(&f, "proc/100/task/101/status",
+	              "Name:\tx\nVmHWM:\t      55 kB\nvoluntary_ctxt_switches:\t5\n"
+	              "nonvoluntary_ctxt_switches:\t0\n");
+	fixture_write(&f, "proc/100/task/101/statm", "1000 8 1 1 0 100 0\n");
+	fixture_write(&f, "proc/100/task/101/smaps_rollup", "Rss: 33 kB\nPss: 22 kB\n");
+	fixture_write(&f, "proc/100/statm", "0 0 0 0 0 0 0\n");
+	fixture_write(&f, "proc/100/status", "Name:\tx\nTgid:\t100\n");
+	ck_assert_int_eq(rti_pid_once_read(&ctx, 100, want, &once), 0);
+	ck_assert_uint_eq(once.figures.valid & want, want);
+	ck_assert_uint_eq(once.figures.row.peak_rss_bytes, 55 * 1024);
+	ck_assert_uint_eq(once.figures.row.pss_bytes, 22 * 1024);
+	ck_assert_uint_eq(once.figures.row.rss_bytes, 8 * (uint64_t)sysconf(_SC_PAGESIZE));
+}
+END_TEST
+
 static struct child child;
 static pid_t successor;
 
@@ -252,6 +403,14 @@ int main(void)
 	tcase_add_test(fixture, each_figure_opens_its_file_alone);
 	tcase_add_test(fixture, shortage_of_descriptors_is_an_error);
 	tcase_add_test(fixture, refused_file_clears_its_bits_only);
+	tcase_add_test(fixture, process_that_is_none_any_more_is_gone);
+	tcase_add_test(fixture, process_of_a_short_stat_is_one_unless_status_says_otherwise);
+	tcase_add_test(fixture, process_without_a_clock_has_the_time_of_its_ticks);
+	tcase_add_test(fixture, process_that_may_have_more_than_its_leader_has_sums_its_threads);
+	tcase_add_test(fixture, leader_without_status_has_the_switches_of_its_threads);
+	tcase_add_test(fixture, status_without_switches_has_none);
+	tcase_add_test(fixture, pss_that_is_gone_is_0_of_a_zombie_alone);
+	tcase_add_test(fixture, memory_of_a_leader_that_has_exited_is_that_of_a_thread);
 	tcase_add_checked_fixture(live, open_system, close_root);
 	tcase_add_test(live, process_that_is_replaced_between_two_files_is_gone);
 	return suite_run(suite);
