@@ -78,6 +78,8 @@ START_TEST(children_of_all_threads_are_listed)
 	write_process(100, 1, "");
 	fixture_write(&f, "proc/100/task/101/children", "200 ");
 	fixture_write(&f, "proc/100/task/102/children", "201 ");
+	fixture_write(&f, "proc/100/task/0/children", "202 "); /* no number of a thread */
+	write_process(202, 100, "");
 	write_process(200, 100, "");
 	write_process(201, 100, "");
 	ck_assert_int_eq(rti_descendants_list(&ctx, 100, &found), 0);

@@ -38,6 +38,22 @@ START_TEST(thread_that_outlives_its_leader_has_the_address_space)
 }
 END_TEST
 
+/* Threads that exit while they are listed, and a name that is no thread. */
+START_TEST(process_of_threads_that_all_exit_has_no_address_space)
+{
+	const struct rti_pid_stat stat = { .state = 'Z', .num_threads = 2 };
+	unsigned before;
+
+	fixture_printf(&root, "proc/42/task/43/stat", STAT_OF, PID + 1, 'Z', 2);
+	fixture_mkdir(&root, "proc/42/task/44");
+	fixture_write(&root, "proc/42/task/45/stat", "45 (c) S 1 42");
+	fixture_printf(&root, "proc/42/task/other/stat", STAT_OF, PID, 'S', 2);
+	before = faults_opens();
+	ck_assert_int_eq(rti_pid_mm_thread(&ctx, PID, &stat), 0);
+	ck_assert_uint_eq(faults_opens() - before, 4); /* the list, and what may be a thread */
+}
+END_TEST
+
 /* What it asks of the system it would ask in each sample. */
 START_TEST(zombie_of_one_thread_costs_no_list_of_threads)
 {
@@ -57,6 +73,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, thread_that_outlives_its_leader_has_the_address_space);
+	tcase_add_test(tcase, process_of_threads_that_all_exit_has_no_address_space);
 	tcase_add_test(tcase, zombie_of_one_thread_costs_no_list_of_threads);
 	return suite_run(suite);
 }

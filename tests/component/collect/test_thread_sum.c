@@ -99,6 +99,54 @@ START_TEST(faults_that_no_thread_has_show_that_one_exited)
 }
 END_TEST
 
+static int used_1000_ns(int32_t pid, struct rti_cpu_clock *out)
+{
+	(void)pid;
+	*out = (struct rti_cpu_clock){ .total_ns = 1000 };
+	return 0;
+}
+
+/* A kernel without schedstat, or with one that cannot be used: the faults alone decide. */
+START_TEST(run_time_that_is_no_number_decides_nothing)
+{
+	struct rti_thread_sum sum;
+
+	platform.cpu_clock = used_1000_ns;
+	fixture_write(&f, "proc/100/task/100/schedstat", "999 0 1\n");
+	fixture_write(&f, "proc/100/task/101/schedstat", "0 0 1\n");
+	ck_assert_int_eq(rti_thread_sum_read(&ctx, 100, BOTH, &sum), 0);
+	ck_assert(!sum.is_complete);
+	fixture_write(&f, "proc/100/task/101/schedstat", "what\n");
+	ck_assert_int_eq(rti_thread_sum_read(&ctx, 100, BOTH, &sum), 0);
+	ck_assert(sum.is_complete);
+}
+END_TEST
+
+START_TEST(name_that_is_no_thread_is_not_added)
+{
+	struct rti_thread_sum sum;
+
+	fixture_mkdir(&f, "proc/100/task/other");
+	ck_assert_int_eq(rti_thread_sum_read(&ctx, 100, BOTH, &sum), 0);
+	ck_assert_uint_eq(sum.voluntary, 101);
+	ck_assert(sum.is_complete);
+}
+END_TEST
+
+START_TEST(leader_is_alone_if_it_has_run_all_the_time)
+{
+	struct rti_cpu_clock clock = { 0 };
+	struct rti_target target = { .pid = 100, .clock = &clock };
+
+	platform.cpu_clock = used_1000_ns;
+	ck_assert(!rti_thread_sum_is_leader_alone(&ctx, &target));
+	fixture_write(&f, "proc/100/schedstat", "999 5 6\n");
+	ck_assert(!rti_thread_sum_is_leader_alone(&ctx, &target));
+	fixture_write(&f, "proc/100/schedstat", "1000 5 6\n");
+	ck_assert(rti_thread_sum_is_leader_alone(&ctx, &target));
+}
+END_TEST
+
 START_TEST(process_that_exits_before_its_threads_are_listed_is_gone)
 {
 	struct rti_thread_sum sum;
@@ -150,6 +198,9 @@ int main(void)
 	tcase_add_checked_fixture(tcase, open_fixture, close_fixture);
 	tcase_add_test(tcase, each_figure_is_the_sum_of_both_threads);
 	tcase_add_test(tcase, faults_that_no_thread_has_show_that_one_exited);
+	tcase_add_test(tcase, run_time_that_is_no_number_decides_nothing);
+	tcase_add_test(tcase, name_that_is_no_thread_is_not_added);
+	tcase_add_test(tcase, leader_is_alone_if_it_has_run_all_the_time);
 	tcase_add_test(tcase, process_that_exits_before_its_threads_are_listed_is_gone);
 	tcase_add_test(tcase, process_that_is_gone_before_its_stat_is_read_is_gone);
 	tcase_add_test(tcase, process_that_proc_hides_is_not_gone);
