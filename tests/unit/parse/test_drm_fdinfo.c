@@ -224,6 +224,16 @@ START_TEST(huge_memory_stays_at_the_largest_value)
 }
 END_TEST
 
+START_TEST(last_line_of_a_region_counts)
+{
+	struct rti_drm_fdinfo info = parsed("drm-driver: a\n"
+	                                    "drm-resident-vram: 3 MiB\n"
+	                                    "drm-resident-vram: 5 MiB\n");
+
+	ck_assert_uint_eq(info.device_memory_bytes, 5 * MIB);
+}
+END_TEST
+
 START_TEST(engines_and_regions_beyond_the_most_are_left_out)
 {
 	char text[4096] = "drm-driver: a\n";
@@ -232,6 +242,7 @@ START_TEST(engines_and_regions_beyond_the_most_are_left_out)
 	for (int i = 0; i < 40; i++)
 		sprintf(text + strlen(text), "drm-engine-e%d: 1 ns\ndrm-resident-vram%d: 1\n", i,
 		        i);
+	strcat(text, "drm-engine-capacity-more: 7\ndrm-shared-more: 5\ndrm-resident-more: 5\n");
 	info = parsed(text);
 	ck_assert_uint_eq(info.engine_count, RTI_DRM_ENGINES_MAX);
 	ck_assert_uint_eq(info.device_memory_bytes, RTI_DRM_REGIONS_MAX);
@@ -256,6 +267,7 @@ int main(void)
 	tcase_add_loop_test(tests, file_without_driver_is_of_no_gpu, 0, COUNT(not_drm));
 	tcase_add_loop_test(tests, bad_value_is_left_out, 0, COUNT(left_out));
 	tcase_add_test(tests, huge_memory_stays_at_the_largest_value);
+	tcase_add_test(tests, last_line_of_a_region_counts);
 	tcase_add_test(tests, engines_and_regions_beyond_the_most_are_left_out);
 	return suite_run(suite);
 }

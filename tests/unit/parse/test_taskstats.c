@@ -188,6 +188,12 @@ START_TEST(hostile_lengths_are_refused)
 		m.stats.nla_len = bad[i];
 		ck_assert_int_eq(parse(&m, &out), -EBADMSG);
 	}
+	for (uint16_t len = 0; len < 2; len++) { /* of a part of the version alone */
+		m = make_message(&stats);
+		memset(m.stats_value, 0, 2); /* it would be an old one */
+		m.stats.nla_len = (uint16_t)(4 + len);
+		ck_assert_int_eq(parse(&m, &out), -EBADMSG);
+	}
 	m = make_message(&stats);
 	m.stats.nla_len++; /* beyond the account of the thread, within the message */
 	ck_assert_int_eq(parse(&m, &out), -EBADMSG);
