@@ -478,6 +478,17 @@ static int counted_access(int dirfd, const char *path)
 	return rti_procfs_linux.access(dirfd, path);
 }
 
+START_TEST(cgroup_of_v2_that_does_not_say_is_not_populated)
+{
+	cgroup_fixture_v2();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "frozen 0\n");
+	ck_assert(!rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, false));
+	cgroup_fixture_write(RTI_CGROUP_CPU, "cgroup.events", "frozen 0\npopulated 1\n");
+	ck_assert(rti_cgroup_is_populated(&cgroups.group, &cgroups.ctx, false));
+}
+END_TEST
+
 START_TEST(cgroup_without_any_below_is_not_listed)
 {
 	struct rti_procfs_ops ops = rti_procfs_linux;
@@ -589,6 +600,7 @@ int main(void)
 	tcase_add_test(ends, cgroup_left_by_exited_process_is_removed_in_every_hierarchy);
 	tcase_add_test(ends, cgroup_left_by_exited_process_is_kept_while_a_process_runs_in_it);
 	tcase_add_test(ends, cgroup_is_populated_if_a_process_runs_in_any_hierarchy);
+	tcase_add_test(ends, cgroup_of_v2_that_does_not_say_is_not_populated);
 	tcase_add_test(ends, cgroup_without_any_below_is_not_listed);
 	tcase_add_test(ends, kill_in_v1_reaches_nested_cgroups_and_ends_though_files_do_not_change);
 	tcase_add_test(ends, kill_in_v1_spares_a_process_that_is_listed_but_has_left);
