@@ -144,6 +144,61 @@ START_TEST(path_below_a_mount_of_a_part_has_the_same_name_in_other_hierarchies)
 }
 END_TEST
 
+/* What no name or path can lead to: a mount point and a part that are longer than either. */
+START_TEST(mount_that_no_name_fits_is_passed_over)
+{
+	static const char *const lines[] = {
+		"30 1 0:26 / /%s rw - cgroup2 cgroup2 rw\n",
+		"30 1 0:26 /%s /cg rw - cgroup2 cgroup2 rw\n",
+	};
+	char message[256], text[5000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	fixture_printf(&cgroup_root, "proc/1/mountinfo", lines[_i], text);
+	cgroup_root_write("a/cgroup.procs", "");
+	ck_assert_int_eq(try_name("/cg/a", message), _i ? -ENOENT : -EOPNOTSUPP);
+}
+END_TEST
+
+/* One more than there is room for. All have one minor number. */
+START_TEST(hierarchies_beyond_the_most_are_left_out)
+{
+	char text[2048] = "", path[64];
+	const struct fake_process member = { .pid = 101, .ppid = 1 };
+	struct rt_tracker *t;
+	size_t len = 0;
+
+	for (int i = 0; i < 17; i++) {
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		                        "%d 1 %d:26 / /cg/h%d rw - cgroup cgroup rw,%s\n", 30 + i,
+		                        i, i, i == 1 || i == 16 ? "cpu,cpuacct" : "name=x");
+		snprintf(path, sizeof(path), "h%d/a/cpuacct.usage", i);
+		cgroup_root_write(path, i == 1 ? "7000\n" : "8000\n");
+		snprintf(path, sizeof(path), "h%d/a/cpuacct.stat", i);
+		cgroup_root_write(path, "user 1\nsystem 0\n");
+		snprintf(path, sizeof(path), "h%d/a/cgroup.procs", i);
+		cgroup_root_write(path, i == 2 ? "101\n" : "");
+	}
+	fake_process_write(&cgroup_root, &member);
+	fixture_write(&cgroup_root, "proc/1/mountinfo", text);
+	ck_assert_uint_eq(cpu_us_of("/a"), 7);
+	ck_assert_uint_eq(cpu_us_of("/cg/h1/a"), 7);
+	t = cgroup_root_track("/cg/h2/a", RT_HAS_PROCESSES);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 1);
+	rt_tracker_free(t);
+}
+END_TEST
+
+/* A line of v1 without a controller names none, as that of v2 does. */
+START_TEST(line_without_a_controller_is_that_of_v2)
+{
+	cgroup_root_v2();
+	add_cgroup("a/b", CPU_STAT("7"));
+	ck_assert_uint_eq(cpu_us_of("5::/a/b"), 7);
+}
+END_TEST
+
 START_TEST(line_of_a_hierarchy_chooses_it)
 {
 	struct rt_tracker *t;
@@ -219,6 +274,9 @@ int main(void)
 	tcase_add_test(names, name_with_any_bytes_is_found);
 	tcase_add_test(names, mount_of_a_part_shows_names_in_both_forms);
 	tcase_add_test(names, path_below_a_mount_of_a_part_has_the_same_name_in_other_hierarchies);
+	tcase_add_loop_test(names, mount_that_no_name_fits_is_passed_over, 0, 2);
+	tcase_add_test(names, hierarchies_beyond_the_most_are_left_out);
+	tcase_add_test(names, line_without_a_controller_is_that_of_v2);
 	tcase_add_test(names, line_of_a_hierarchy_chooses_it);
 	tcase_add_test(names, system_without_cgroups_says_so);
 	tcase_add_test(names, refused_directory_is_no_missing_cgroup);
