@@ -230,6 +230,48 @@ START_TEST(threaded_cgroup_has_the_processes_of_its_threads)
 }
 END_TEST
 
+/* Threads that exit while they are listed, or that are in another pid namespace. */
+START_TEST(thread_without_a_process_in_its_status_is_left_out)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_write("a/b/cgroup.threads", "101\n501\n502\n503\n504\n");
+	fixture_write(&cgroup_root, "proc/101/status", "Tgid:\t101\n");
+	fixture_write(&cgroup_root, "proc/502/status", "");
+	fixture_write(&cgroup_root, "proc/503/status", "Name:\tx\n");
+	fixture_write(&cgroup_root, "proc/504/status", "Tgid:\t0\n");
+	faults_on_read("cgroup.procs", -EOPNOTSUPP);
+	t = cgroup_root_track("/a/b", RT_HAS_PROCESSES | RT_HAS_RSS);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 1);
+	faults_on_read("cgroup.procs", 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
+#define MANY 80 /* more than have their list kept open */
+
+START_TEST(cgroups_below_may_be_many)
+{
+	struct rt_tracker *t;
+	unsigned open_files;
+	char path[64];
+
+	cgroup_root_write("a/b/cgroup.procs", "");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "a/b/x%d/cgroup.procs", i);
+		cgroup_root_write(path, i == MANY - 1 || i == 0 ? i ? "101\n" : "102\n" : "");
+	}
+	t = cgroup_root_track("/a/b", RT_HAS_PROCESSES | RT_HAS_RSS);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	open_files = faults_open_files();
+	ck_assert_uint_lt(open_files, MANY);
+	ck_assert_uint_eq(cgroup_root_sample(t).processes, 2);
+	ck_assert_uint_eq(faults_open_files(), open_files);
+	rt_tracker_free(t);
+	ck_assert_uint_eq(faults_open_files(), 0);
+}
+END_TEST
+
 static void write_thread(int tid, int pid)
 {
 	char path[64], text[64];
@@ -450,6 +492,8 @@ int main(void)
 	tcase_add_test(members, threaded_cgroup_below_is_left_to_the_one_above);
 	tcase_add_test(members, threaded_cgroup_has_the_processes_of_its_threads);
 	tcase_add_test(members, threaded_cgroup_has_the_threads_below);
+	tcase_add_test(members, thread_without_a_process_in_its_status_is_left_out);
+	tcase_add_test(members, cgroups_below_may_be_many);
 	tcase_add_test(members, threads_of_another_pid_namespace_are_a_process_at_least);
 	tcase_add_test(members, processes_of_another_pid_namespace_are_counted);
 	tcase_add_loop_test(members, members_of_v1_are_a_bound_in_another_pid_namespace, 0, 2);
