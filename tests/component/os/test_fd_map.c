@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <rtrack/rtrack.h>
 
+#include "descriptors.h"
 #include "suite.h"
 
 #define LIMIT 65536 /* as the header says of rt_command_opts.fds */
@@ -39,6 +41,21 @@ START_TEST(entry_that_is_out_of_range_or_twice_there_is_einval)
 }
 END_TEST
 
+/* The copy stands where the program gets no descriptor of the list. */
+START_TEST(copy_of_a_descriptor_avoids_the_targets)
+{
+	struct rt_fd fds[20];
+	int before = count_descriptors(), copy;
+
+	for (int i = 0; i < 20; i++)
+		fds[i] = (struct rt_fd){ .target = 3 + i, .source = -1 };
+	copy = rti_fd_map_copy(fds, 20, STDOUT_FILENO);
+	ck_assert_int_ge(copy, 23);
+	ck_assert_int_eq(count_descriptors(), before + 1);
+	close(copy);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fd_map");
@@ -46,5 +63,6 @@ int main(void)
 
 	tcase_add_test(tcase, list_beyond_the_limit_is_einval);
 	tcase_add_test(tcase, entry_that_is_out_of_range_or_twice_there_is_einval);
+	tcase_add_test(tcase, copy_of_a_descriptor_avoids_the_targets);
 	return suite_run(suite);
 }

@@ -36,6 +36,7 @@ START_TEST(library_that_is_missing_is_no_shortage)
 	ck_assert_int_eq(rti_library_open("librtrack-none.so.0", &library), -ENOENT);
 	ck_assert_ptr_null(library);
 	ck_assert_int_eq(rti_library_open("/dev/null", &library), -ENOENT); /* no library */
+	rti_library_close(library);
 }
 END_TEST
 

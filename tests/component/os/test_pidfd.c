@@ -142,6 +142,25 @@ START_TEST(process_that_is_no_child_is_not_reaped)
 }
 END_TEST
 
+/* Before Linux 5.3, a process is killed by its pid. */
+START_TEST(process_without_a_descriptor_gets_its_signal_by_pid)
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		for (;;)
+			pause();
+	ck_assert_int_eq(rti_pidfd_signal(-1, pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	errno = EIO;
+	ck_assert_int_eq(rti_pidfd_signal(-1, pid, 0), -ESRCH);
+	ck_assert_int_eq(errno, EIO);
+}
+END_TEST
+
 START_TEST(no_descriptor_knows_nothing)
 {
 	uint64_t id = 7;
@@ -165,6 +184,7 @@ int main(void)
 	tcase_add_loop_test(tests, child_is_reaped_by_its_descriptor_once_it_has_exited, 0, ENDS);
 	tcase_add_test(tests, child_that_runs_is_not_reaped);
 	tcase_add_test(tests, process_that_is_no_child_is_not_reaped);
+	tcase_add_test(tests, process_without_a_descriptor_gets_its_signal_by_pid);
 	tcase_add_test(tests, no_descriptor_knows_nothing);
 	return suite_run(suite);
 }

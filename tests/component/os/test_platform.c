@@ -40,6 +40,14 @@ START_TEST(missing_process_has_no_clock)
 }
 END_TEST
 
+START_TEST(pid_that_is_none_is_no_process)
+{
+	ck_assert(platform.is_process(getpid()));
+	ck_assert(!platform.is_process(INT32_MAX));
+	ck_assert(!platform.is_process(4194304)); /* PID_MAX_LIMIT: above all pids */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("platform");
@@ -48,5 +56,6 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, NULL);
 	tcase_add_test(tests, first_look_reads_the_parts_and_says_when);
 	tcase_add_test(tests, missing_process_has_no_clock);
+	tcase_add_test(tests, pid_that_is_none_is_no_process);
 	return suite_run(suite);
 }
