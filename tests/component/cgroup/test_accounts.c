@@ -222,6 +222,109 @@ START_TEST(root_cgroup_lacks_most_accounts)
 }
 END_TEST
 
+/* How many files a domain keeps open, besides those of the members and the directories. */
+static const struct {
+	bool is_v1;
+	uint64_t has;
+	unsigned files;
+} domains[] = {
+	{ false, RT_HAS_CGROUP_IO, 1 },
+	{ false, RT_HAS_CGROUP_MEMORY_PEAK, 1 },
+	{ false, RT_HAS_CGROUP_MEMORY_KERNEL, 1 },
+	{ false, RT_HAS_CGROUP_MEMORY_EVENTS, 1 },
+	{ false, RT_HAS_CGROUP_OOM_KILLS, 1 },
+	{ false, RT_HAS_CGROUP_SWAP, 2 },
+	{ false, RT_HAS_CGROUP_TASKS_PEAK, 2 },
+	{ false, RT_HAS_PRESSURE_CPU, 1 },
+	{ false, RT_HAS_PRESSURE_MEMORY, 1 },
+	{ false, RT_HAS_PRESSURE_IO, 1 },
+	{ true, RT_HAS_CGROUP_MEMORY_PEAK, 1 },
+	{ true, RT_HAS_CGROUP_MEMORY_KERNEL, 2 },
+	{ true, RT_HAS_CGROUP_SWAP, 1 },
+	{ true, RT_HAS_CGROUP_TASKS_PEAK, 2 },
+};
+
+START_TEST(domain_that_is_wanted_alone_reads_its_files_alone)
+{
+	bool is_v1 = domains[_i].is_v1;
+	struct rt_tracker *t;
+	unsigned others = is_v1 ? 8 : 6;
+
+	if (is_v1) {
+		cgroup_root_v1();
+		cgroup_root_write_v1();
+	} else {
+		cgroup_root_v2();
+		cgroup_root_write_v2();
+	}
+	t = cgroup_root_track("/a/b", domains[_i].has);
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, domains[_i].has);
+	ck_assert_uint_eq(faults_open_files() - others, domains[_i].files);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(memory_stat_without_the_lines_of_a_figure_has_none)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v1();
+	cgroup_root_write_v1();
+	cgroup_root_write("memory/a/b/memory.stat", "total_cache 300000\ntotal_rss 600000\n");
+	t = cgroup_root_track("/a/b", RT_HAS_CGROUP_MEMORY);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq((m.valid | m.partial) & RT_HAS_CGROUP_MEMORY, 0);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY, -EBADMSG, "format");
+	rt_tracker_free(t);
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	cgroup_root_write("a/b/memory.stat", "anon 600000\nfile 300000\nshmem 50000\n");
+	t = cgroup_root_track("/a/b", RT_HAS_CGROUP_MEMORY_KERNEL);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq((m.valid | m.partial) & RT_HAS_CGROUP_MEMORY_KERNEL, 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
+START_TEST(swap_of_the_root_is_not_accounted_for)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_v2();
+	cgroup_root_write("cgroup.procs", "");
+	cgroup_root_write("memory.stat", "anon 600000\nfile 300000\nshmem 50000\n");
+	t = cgroup_root_track("/", RT_HAS_CGROUP_SWAP);
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, 0);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_SWAP, -ENOENT, "root cgroup");
+	rt_tracker_free(t);
+}
+END_TEST
+
+/* A kernel never shows that. The limit would be a division by it. */
+START_TEST(quota_of_no_period_is_no_limit)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	cgroup_root_write("a/b/cpu.max", "150000 0\n");
+	t = cgroup_root_track("/a/b", RT_HAS_CGROUP_CPU);
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, 0);
+	cgroup_root_check_missing(t, RT_HAS_CGROUP_CPU, -EBADMSG, "format");
+	rt_tracker_free(t);
+
+	cgroup_root_v1();
+	cgroup_root_write_v1();
+	cgroup_root_write("cpu/a/b/cpu.cfs_quota_us", "50000\n");
+	cgroup_root_write("cpu/a/b/cpu.cfs_period_us", "0\n");
+	t = cgroup_root_track("/a/b", RT_HAS_CGROUP_CPU);
+	ck_assert_uint_eq(cgroup_root_sample(t).valid, 0);
+	rt_tracker_free(t);
+}
+END_TEST
+
 /* As with containers in containers. */
 /* What the members have had is less: it lacks those that are gone. */
 START_TEST(faults_do_not_fall_to_those_of_the_members)
@@ -417,6 +520,11 @@ int main(void)
 	tcase_add_test(accounts, older_kernel_lacks_peaks_and_has_a_bound_of_kernel_memory);
 	tcase_add_test(accounts, kernel_without_swap_accounts_names_what_it_needs);
 	tcase_add_test(accounts, root_cgroup_lacks_most_accounts);
+	tcase_add_loop_test(accounts, domain_that_is_wanted_alone_reads_its_files_alone, 0,
+	                    sizeof(domains) / sizeof(domains[0]));
+	tcase_add_test(accounts, memory_stat_without_the_lines_of_a_figure_has_none);
+	tcase_add_test(accounts, swap_of_the_root_is_not_accounted_for);
+	tcase_add_test(accounts, quota_of_no_period_is_no_limit);
 	tcase_add_test(accounts, faults_do_not_fall_to_those_of_the_members);
 	tcase_add_test(accounts, limit_of_a_cgroup_far_above_counts);
 	tcase_add_test(accounts, refused_file_takes_out_its_domain_alone);
