@@ -286,6 +286,26 @@ START_TEST(stuck_jobs_of_all_workers_use_a_limited_number_of_threads)
 }
 END_TEST
 
+/* Those of another process, as they are after a fork, make room. */
+START_TEST(stuck_calls_beyond_the_most_are_not_added)
+{
+	char thing[16];
+	int at[RTI_STUCK_CALLS_MAX];
+
+	for (int i = 0; i < RTI_STUCK_CALLS_MAX; i++) {
+		snprintf(thing, sizeof(thing), "/%d", i);
+		at[i] = rti_stuck_calls_add(7, thing);
+		ck_assert_int_eq(at[i], i);
+	}
+	ck_assert_int_eq(rti_stuck_calls_add(7, "/more"), -1);
+	ck_assert(rti_stuck_calls_prevent(7, "/more"));
+	ck_assert_int_eq(rti_stuck_calls_add(8, "/more"), 0);
+	for (int i = 0; i < RTI_STUCK_CALLS_MAX; i++)
+		rti_stuck_calls_remove(at[i]);
+	ck_assert(!rti_stuck_calls_prevent(7, "/more"));
+}
+END_TEST
+
 START_TEST(job_on_a_thing_that_is_stuck_elsewhere_is_not_run)
 {
 	struct rti_worker *first = new_worker(), *second = new_worker();
@@ -529,6 +549,7 @@ int main(void)
 	tcase_add_test(stuck, job_that_blocks_does_not_delay_others);
 	tcase_add_test(stuck, jobs_that_block_use_one_thread_each);
 	tcase_add_test(stuck, stuck_jobs_of_all_workers_use_a_limited_number_of_threads);
+	tcase_add_test(stuck, stuck_calls_beyond_the_most_are_not_added);
 	tcase_add_test(stuck, job_on_a_thing_that_is_stuck_elsewhere_is_not_run);
 	tcase_add_test(stuck, run_with_blocked_job_returns_at_its_limit);
 	tcase_add_test(stuck, job_freed_while_blocked_is_freed_by_its_thread);
