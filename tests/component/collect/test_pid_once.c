@@ -10,6 +10,7 @@
 
 #include "children.h"
 #include "fake_process.h"
+#include "collect/pid_stat.h"
 #include "family.h"
 #include "faults.h"
 #include "fixture.h"
@@ -215,6 +216,38 @@ START_TEST(process_that_is_none_any_more_is_gone)
 }
 END_TEST
 
+/* A parent that has turned into 0 is that of a process that the kernel is releasing. Threads of the
+ * kernel have had none. */
+START_TEST(stat_is_of_the_same_process_by_its_start_and_its_parent)
+{
+	static const struct {
+		struct rti_pid_stat before, now;
+		bool is_same;
+	} cases[] = {
+		{ { .ppid = 5, .starttime = 7, .has_starttime = true },
+		  { .ppid = 5, .starttime = 7, .has_starttime = true },
+		  true },
+		{ { .ppid = 5, .starttime = 7, .has_starttime = true },
+		  { .ppid = 1, .starttime = 7, .has_starttime = true },
+		  true },
+		{ { .ppid = 5, .starttime = 7, .has_starttime = true },
+		  { .ppid = 0, .starttime = 7, .has_starttime = true },
+		  false },
+		{ { .ppid = 0, .starttime = 7, .has_starttime = true },
+		  { .ppid = 0, .starttime = 7, .has_starttime = true },
+		  true },
+		{ { .ppid = 5, .starttime = 7, .has_starttime = true },
+		  { .ppid = 5, .starttime = 8, .has_starttime = true },
+		  false },
+		{ { .ppid = 5 }, { .ppid = 5, .starttime = 8, .has_starttime = true }, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_int_eq(rti_pid_stat_is_same(&cases[i].before, &cases[i].now),
+		                 cases[i].is_same);
+}
+END_TEST
+
 /* status says what a stat without signals does not, if it can. */
 START_TEST(process_of_a_short_stat_is_one_unless_status_says_otherwise)
 {
@@ -404,6 +437,7 @@ int main(void)
 	tcase_add_test(fixture, shortage_of_descriptors_is_an_error);
 	tcase_add_test(fixture, refused_file_clears_its_bits_only);
 	tcase_add_test(fixture, process_that_is_none_any_more_is_gone);
+	tcase_add_test(fixture, stat_is_of_the_same_process_by_its_start_and_its_parent);
 	tcase_add_test(fixture, process_of_a_short_stat_is_one_unless_status_says_otherwise);
 	tcase_add_test(fixture, process_without_a_clock_has_the_time_of_its_ticks);
 	tcase_add_test(fixture, process_that_may_have_more_than_its_leader_has_sums_its_threads);
