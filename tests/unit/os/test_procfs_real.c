@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "os/procfs_path.h"
 #include "suite.h"
 #include "util/visit.h"
 
@@ -249,6 +250,19 @@ START_TEST(calls_of_a_closed_descriptor_return_ebadf)
 }
 END_TEST
 
+START_TEST(name_of_a_process_is_a_number_of_32_bits)
+{
+	ck_assert_int_eq(rti_path_number("1"), 1);
+	ck_assert_int_eq(rti_path_number("2147483647"), INT32_MAX);
+	ck_assert_int_eq(rti_path_number("2147483648"), 0);
+	ck_assert_int_eq(rti_path_number("99999999999999999999999999"), 0);
+	ck_assert_int_eq(rti_path_number("-1"), 0);
+	ck_assert_int_eq(rti_path_number("1.0"), 0);
+	ck_assert_int_eq(rti_path_number("12a"), 0);
+	ck_assert_int_eq(rti_path_number(""), 0);
+}
+END_TEST
+
 static int64_t seven_links(int fd)
 {
 	(void)fd;
@@ -358,6 +372,7 @@ int main(void)
 	tcase_add_test(tests, seq_file_of_the_kernel_yields_all_records);
 	tcase_add_test(tests, descriptors_are_counted_by_one_call);
 	tcase_add_test(tests, calls_of_a_closed_descriptor_return_ebadf);
+	tcase_add_test(tests, name_of_a_process_is_a_number_of_32_bits);
 	tcase_add_test(tests, files_by_their_names_are_those_of_this_system_alone);
 	tcase_add_test(tests, file_calls_that_are_missing_hide_nothing);
 	tcase_add_test(tests, links_of_a_directory_that_is_missing_are_none);
