@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* A tree of real processes that BPF programs seem to account for. The account is the test's own: it
+ * lacks threads, fails, or loses events, and no figure is taken for more than it is. */
+#include "account_fixture.h"
+
+#define READS_MAX 10       /* in one sample while threads run */
+#define LAST_READS_MAX 500 /* if none runs any more */
+
+static uint64_t cpu_ns(const struct rt_metrics *m)
+{
+	return m->cpu_user_ns + m->cpu_system_ns;
+}
+
+/* Child 2 was a member, and no process of the tree has waited for it. So /proc has lower bounds. */
+static void lose_child(void)
+{
+	fork_event(2);
+	take_sample();
+	end_child(2);
+}
+
+/* What the account is, and what a sample makes of it. */
+struct account_case {
+	bool is_torn, lacks_some, has_ended, has_missed, has_unmarked, has_peakless, lacks_io;
+	unsigned torn_reads, reads, naps;
+	uint64_t valid, partial;
+	bool has_lost;
+};
+
+static const struct account_case accounts[] = {
+	{ .reads = 1, .valid = WANT },
+	/* Some threads are about to leave their CPU. */
+	{ .lacks_some = true,
+	  .reads = 1,
+	  .valid = WANT & ~RT_HAS_PEAK_RSS,
+	  .partial = RT_HAS_PEAK_RSS },
+	{ .torn_reads = 3, .reads = 4, .valid = WANT },
+	{ .torn_reads = 3, .has_ended = true, .reads = 4, .naps = 3, .valid = WANT },
+	/* It stays torn. */
+	{ .torn_reads = UINT32_MAX,
+	  .reads = READS_MAX,
+	  .valid = RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN,
+	  .partial = COUNTERS | RT_HAS_PEAK_RSS },
+	{ .torn_reads = UINT32_MAX,
+	  .has_ended = true,
+	  .reads = LAST_READS_MAX,
+	  .naps = LAST_READS_MAX - 1,
+	  .valid = RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN,
+	  .partial = COUNTERS | RT_HAS_PEAK_RSS },
+	/* A thread is in no account for ever: another read would not find it. */
+	{ .has_missed = true,
+	  .reads = 1,
+	  .valid = RT_HAS_PROCESSES,
+	  .partial = WANT & ~RT_HAS_PROCESSES,
+	  .has_lost = true },
+	{ .has_unmarked = true,
+	  .reads = 1,
+	  .valid = RT_HAS_PROCESSES,
+	  .partial = WANT & ~RT_HAS_PROCESSES,
+	  .has_lost = true },
+	{ .has_peakless = true,
+	  .reads = 1,
+	  .valid = WANT & ~RT_HAS_PEAK_RSS,
+	  .partial = RT_HAS_PEAK_RSS },
+	{ .lacks_io = true,
+	  .reads = 1,
+	  .valid = WANT & ~(RT_HAS_IO | RT_HAS_IO_CALLS),
+	  .partial = RT_HAS_IO | RT_HAS_IO_CALLS },
+};
+
+static void set_account(const struct account_case *c)
+{
+	struct rti_account_totals *totals = &fake_account.totals;
+
+	fake_account.torn_reads = c->torn_reads;
+	totals->is_whole = !c->lacks_some && !c->has_missed;
+	totals->has_all = !c->has_missed;
+	totals->running = c->has_ended ? 0 : 1;
+	totals->missed = c->has_missed;
+	totals->found = c->has_missed ? 2 : 3;
+	totals->unmarked = c->has_unmarked;
+	totals->peakless = c->has_peakless;
+	totals->has_io = !c->lacks_io;
+}
+
+/* Whatever /proc lacks. */
+START_TEST(totals_that_have_each_thread_once_are_exact_and_others_are_lower_bounds)
+{
+	const struct account_case *c = &accounts[_i];
+	struct rt_metrics m;
+
+	track();
+	lose_child();
+	set_account(c);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.valid & WANT, c->valid);
+	ck_assert_uint_eq(m.partial & WANT, c->partial);
+	ck_assert_uint_eq(fake_account.reads, c->reads);
+	ck_assert_uint_eq(fake_account.naps, c->naps);
+	ck_assert_uint_eq(cpu_ns(&m), CPU_NS);
+	ck_assert_uint_eq(m.processes_seen, CHILDREN);
+	ck_assert_uint_eq(m.reasons & RT_REASON_EVENTS_LOST,
+	                  c->has_lost ? RT_REASON_EVENTS_LOST : 0);
+	ck_assert_uint_eq(m.source, RT_SOURCE_BPF_ACCOUNT);
+}
+END_TEST
+
+/* E.g.: no thread has begun or ended since the last sample, and no member has run. */
+START_TEST(account_is_read_again_if_the_last_read_was_torn)
+{
+	track();
+	take_sample();
+	ck_assert_uint_eq(take_sample().valid & COUNTERS, COUNTERS);
+	ck_assert_uint_eq(fake_account.reads, 0);
+	fake_account.counts.moves++;
+	fake_account.torn_reads = READS_MAX;
+	ck_assert_uint_eq(take_sample().partial & COUNTERS, COUNTERS);
+
+	ck_assert_uint_eq(take_sample().valid & COUNTERS, COUNTERS);
+
+	ck_assert_uint_eq(fake_account.reads, 1);
+}
+END_TEST
+
+/* From then on the figures are those of /proc, and what was counted before does not fall. */
+START_TEST(account_that_cannot_be_read_is_given_up)
+{
+	struct rt_metrics m;
+
+	track();
+	lose_child();
+	take_sample();
+	fake_account.totals.is_whole = fake_account.totals.has_all = false;
+	fake_account.counts.moves++;
+	fake_account.failing_read = (unsigned)_i;
+
+	m = take_sample();
+
+	ck_assert_uint_eq(fake_account.reads, fake_account.failing_read);
+	ck_assert_uint_eq(m.partial & COUNTERS, COUNTERS);
+	ck_assert_uint_eq(m.source, RT_SOURCE_PROC);
+	ck_assert_uint_eq(cpu_ns(&m), CPU_NS);
+	ck_assert(m.reasons & RT_REASON_EVENTS_LOST);
+	ck_assert(fake_account_is_closed());
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("kernel_account");
+	TCase *totals = add_account_case(suite, "totals");
+
+	tcase_add_loop_test(totals,
+	                    totals_that_have_each_thread_once_are_exact_and_others_are_lower_bounds,
+	                    0, sizeof(accounts) / sizeof(accounts[0]));
+	tcase_add_test(totals, account_is_read_again_if_the_last_read_was_torn);
+	tcase_add_loop_test(totals, account_that_cannot_be_read_is_given_up, 1, 3);
+	return suite_run(suite);
+}
