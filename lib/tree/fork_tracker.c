@@ -226,7 +226,7 @@ bool rti_fork_tracker_has_more(const struct rti_fork_tracker *tracker)
 {
 	struct rti_account_counts counts;
 
-	if (!tracker->account || !rti_fork_tracker_is_complete(tracker))
+	if (!tracker->account)
 		return false;
 	rti_account_count(tracker->account, &counts);
 	return counts.has_events;

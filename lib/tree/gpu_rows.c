@@ -25,6 +25,7 @@ void rti_gpu_rows_begin(struct rti_tree_gpu *gpu)
 
 /* --- Devices --- */
 
+/* Each row has one: rti_gpu_rows_add_device() makes it first. Returns NULL before that. */
 static struct rti_gpu_device *find_device(const struct rti_tree_gpu *gpu, uint32_t id)
 {
 	for (size_t i = 0; i < gpu->device_count; i++)
@@ -79,8 +80,7 @@ static void grow(struct rti_tree_gpu *gpu, uint32_t id, uint64_t by_ns)
 {
 	struct rti_gpu_device *device = find_device(gpu, id);
 
-	if (device)
-		device->busy_ns = rti_add_saturated(device->busy_ns, by_ns);
+	device->busy_ns = rti_add_saturated(device->busy_ns, by_ns);
 	gpu->total_ns = rti_add_saturated(gpu->total_ns, by_ns);
 }
 
@@ -143,7 +143,7 @@ static void note_sharer(struct rti_tree_gpu *gpu, struct rt_gpu *device_row)
 {
 	struct rti_gpu_device *device = find_device(gpu, device_row->id);
 
-	if (!device || ++device->sharers < 2)
+	if (++device->sharers < 2)
 		return;
 	gpu->is_held_estimated = true;
 	device_row->estimated |= device_row->valid & RT_HAS_GPU_MEMORY;
@@ -225,7 +225,7 @@ void rti_gpu_rows_end(struct rti_tree_gpu *gpu, bool is_whole)
 		struct rt_gpu *row = row_at(gpu, i);
 		const struct rti_gpu_device *device = find_device(gpu, row->id);
 
-		if (!device || row->flags & RT_ITEM_PARTITION)
+		if (row->flags & RT_ITEM_PARTITION)
 			continue;
 		row->busy_ns = device->busy_ns;
 		if (gpu->elapsed_ns)

@@ -6,7 +6,9 @@
 #include "parse/parse.h"
 #include "parse/scan.h"
 
+/* More than there can be members: their table counts them in 32 bits. */
 #define LISTED_EVERY_NS UINT64_C(16000000000)
+_Static_assert(LISTED_EVERY_NS > UINT32_MAX, "time for one member");
 
 uint64_t rti_pid_range_count(const struct rti_pid_range *range)
 {
@@ -109,7 +111,7 @@ size_t rti_newborns_take_turns(struct rti_newborns *newborns, size_t count, uint
 		newborns->listed_at_ns = now_ns;
 		return (size_t)turns;
 	}
-	turns = (now_ns - newborns->listed_at_ns) / (each_ns ? each_ns : 1);
+	turns = (now_ns - newborns->listed_at_ns) / each_ns;
 	newborns->listed_at_ns += turns * each_ns;
 	return (size_t)(turns < count ? turns : count);
 }

@@ -12,8 +12,7 @@ static void unsubscribe(struct rti_tree *tree)
 {
 	struct rti_parents *parents = &tree->parents;
 
-	if (parents->fd >= 0)
-		rti_events_close(parents->fd);
+	rti_events_close(parents->fd);
 	parents->fd = -1;
 	parents->retry_sample = tree->table.samples + RETRY_AFTER_SAMPLES;
 }
