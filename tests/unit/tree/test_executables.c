@@ -251,6 +251,31 @@ START_TEST(new_program_in_a_free_entry_has_learned_nothing)
 }
 END_TEST
 
+START_TEST(program_that_no_member_runs_any_more_is_not_found)
+{
+	int shell = enter(SHELL);
+
+	ck_assert_int_eq(rti_executables_find(&table, SHELL), shell);
+	ck_assert_int_eq(rti_executables_find(&table, COMPILER), -1);
+	rti_executables_leave(&table, shell);
+	ck_assert_int_eq(rti_executables_find(&table, SHELL), -1);
+}
+END_TEST
+
+/* E.g.: its members have ended between the read and the sum. */
+START_TEST(read_of_a_program_without_pages_teaches_nothing)
+{
+	int shell = enter(SHELL), compiler = enter(COMPILER);
+
+	sum_up(shell, 100, 100, compiler, 0);
+	rti_executables_measure(&table, compiler, 50, 5);
+	rti_executables_learn(&table);
+	ck_assert_uint_eq(rti_executables_pages(&table), 100);
+	sum_up(shell, 100, 100, compiler, 60);
+	ck_assert_uint_eq(rti_executables_pages(&table), 100);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("executables");
@@ -275,5 +300,7 @@ int main(void)
 	tcase_add_test(learning, program_of_which_nothing_was_read_is_as_before);
 	tcase_add_test(learning, learning_without_members_changes_nothing);
 	tcase_add_test(learning, new_program_in_a_free_entry_has_learned_nothing);
+	tcase_add_test(entries, program_that_no_member_runs_any_more_is_not_found);
+	tcase_add_test(entries, read_of_a_program_without_pages_teaches_nothing);
 	return suite_run(suite);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pids that were given out between two scans: their order, their number, and when they are not
  * known. */
+#include "fixture.h"
 #include "suite.h"
 
 #include "tree/newborns.h"
@@ -69,6 +70,16 @@ START_TEST(pids_that_begin_again_are_looked_at_in_the_order_of_the_forks)
 	ck_assert_int_eq(seen[0], 998);
 	ck_assert_int_eq(seen[1], 2);
 	ck_assert_int_eq(seen[2], 4);
+}
+END_TEST
+
+/* E.g.: the limit was lowered to a thousand while pids stood above. */
+START_TEST(pids_above_a_limit_that_was_lowered_are_left_out)
+{
+	struct rti_pid_range range;
+
+	ck_assert(find(PID_MAX + 200, 5, 7, &range));
+	ck_assert_uint_eq(rti_pid_range_count(&range), 5);
 }
 END_TEST
 
@@ -147,6 +158,69 @@ START_TEST(each_member_has_its_turn_within_16_seconds)
 }
 END_TEST
 
+START_TEST(no_member_has_a_turn_where_there_is_none)
+{
+	struct rti_newborns newborns = RTI_NEWBORNS_INIT;
+
+	ck_assert_uint_eq(rti_newborns_take_turns(&newborns, 0, SECOND), 0);
+	ck_assert_uint_eq(rti_newborns_take_turns(&newborns, 0, 2 * SECOND), 0);
+	ck_assert_uint_eq(rti_newborns_take_turns(&newborns, 0, 100 * SECOND), 0);
+}
+END_TEST
+
+#define OTHER_LINES "intr 1\nctxt 2\nprocesses 5005\nprocs_running 1\nprocs_blocked 0\n"
+#define SYSTEM_STAT "cpu 1 2 3 4\n" OTHER_LINES
+
+/* What the system shows, and whether newborns are known then. */
+static const struct system_case {
+	const char *stat, *pid_max;
+	uint64_t last_pid;
+	bool is_foreign, has_hidden, is_known;
+} systems[] = {
+	{ .stat = SYSTEM_STAT, .pid_max = "1000\n", .last_pid = 105, .is_known = true },
+	{ .stat = SYSTEM_STAT, .pid_max = "1000\n", .last_pid = 105, .is_foreign = true },
+	{ .stat = SYSTEM_STAT, .pid_max = "1000\n", .last_pid = 105, .has_hidden = true },
+	{ .stat = SYSTEM_STAT, .pid_max = "1000\n", .last_pid = 0 },
+	{ .stat = NULL, .pid_max = "1000\n", .last_pid = 105 },
+	{ .stat = "cpu x\n" OTHER_LINES, .pid_max = "1000\n", .last_pid = 105 },
+	{ .stat = "cpu 1 2 3 4\n", .pid_max = "1000\n", .last_pid = 105 },
+	{ .stat = SYSTEM_STAT, .pid_max = NULL, .last_pid = 105 },
+	{ .stat = SYSTEM_STAT, .pid_max = "many\n", .last_pid = 105 },
+};
+
+START_TEST(newborns_are_known_only_by_the_pids_and_forks_of_the_system)
+{
+	const struct system_case *c = &systems[_i];
+	const struct rti_platform platform = { .is_process = c->is_foreign ? NULL : is_even };
+	struct rti_newborns newborns = RTI_NEWBORNS_INIT;
+	struct rti_buf buf = { 0 };
+	struct rti_pid_range range;
+	struct rti_procfs procfs;
+	const struct rti_context ctx = { .procfs = &procfs, .platform = &platform, .buf = &buf };
+	struct fixture root;
+
+	fixture_new(&root);
+	if (c->stat)
+		fixture_write(&root, "proc/stat", c->stat);
+	if (c->pid_max)
+		fixture_write(&root, "proc/sys/kernel/pid_max", c->pid_max);
+	fixture_mkdir(&root, "proc");
+	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &rti_procfs_linux), 0);
+	newborns.before = mark(100, 5000);
+	newborns.has_hidden = c->has_hidden;
+
+	ck_assert_int_eq(rti_newborns_begin(&newborns, &ctx, c->last_pid, SECOND, &range),
+	                 c->is_known);
+	if (c->is_known)
+		ck_assert_uint_eq(rti_pid_range_count(&range), 5);
+
+	rti_newborns_free(&newborns, &ctx);
+	rti_procfs_close(&procfs);
+	rti_buf_free(&buf);
+	fixture_free(&root);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tree/newborns");
@@ -154,11 +228,15 @@ int main(void)
 
 	tcase_add_test(cases, pids_behind_the_first_mark_up_to_the_second_are_looked_at);
 	tcase_add_test(cases, pids_that_begin_again_are_looked_at_in_the_order_of_the_forks);
+	tcase_add_test(cases, pids_above_a_limit_that_was_lowered_are_left_out);
 	tcase_add_test(cases, no_new_pid_is_an_empty_range);
 	tcase_add_test(cases, range_is_not_known_if_pids_may_have_been_given_out_twice);
 	tcase_add_test(cases, range_is_not_known_without_both_marks_and_the_limit);
 	tcase_add_test(cases, process_that_cannot_be_looked_at_ends_all_looks);
 	tcase_add_test(cases, range_begins_two_scans_and_a_quarter_of_a_second_ago);
 	tcase_add_test(cases, each_member_has_its_turn_within_16_seconds);
+	tcase_add_test(cases, no_member_has_a_turn_where_there_is_none);
+	tcase_add_loop_test(cases, newborns_are_known_only_by_the_pids_and_forks_of_the_system, 0,
+	                    sizeof(systems) / sizeof(systems[0]));
 	return suite_run(suite);
 }

@@ -73,6 +73,27 @@ START_TEST(what_was_skipped_without_a_pid_is_missing_for_ever)
 }
 END_TEST
 
+/* No process has such a pid: what was read is not to be relied on. */
+START_TEST(what_was_skipped_with_an_impossible_pid_is_missing_for_ever)
+{
+	static const int32_t pids[] = { -1, 1 << 22 };
+
+	rti_skipped_note(&skipped, &ctx, pids[_i]);
+	take(pids[_i], 1);
+	ck_assert(rti_skipped_is_missing_any(&skipped));
+}
+END_TEST
+
+START_TEST(process_without_start_time_may_be_another)
+{
+	const struct rti_pid_stat stat = { .pid = 7 };
+
+	rti_skipped_note(&skipped, &ctx, 7);
+	rti_skipped_take(&skipped, &ctx, &stat);
+	ck_assert(rti_skipped_is_missing_any(&skipped));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("skipped");
@@ -83,5 +104,8 @@ int main(void)
 	tcase_add_test(tests, nothing_is_missing_when_all_that_were_skipped_are_members);
 	tcase_add_test(tests, process_that_started_after_the_first_was_skipped_may_be_another);
 	tcase_add_test(tests, what_was_skipped_without_a_pid_is_missing_for_ever);
+	tcase_add_loop_test(tests, what_was_skipped_with_an_impossible_pid_is_missing_for_ever, 0,
+	                    2);
+	tcase_add_test(tests, process_without_start_time_may_be_another);
 	return suite_run(suite);
 }

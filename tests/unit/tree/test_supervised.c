@@ -69,6 +69,38 @@ START_TEST(member_below_the_cgroup_of_the_program_has_not_left_it)
 }
 END_TEST
 
+/* Whatever is read of others later. */
+START_TEST(member_that_has_left_both_cgroups_has_done_so_for_good)
+{
+	ck_assert_uint_eq(check_after(CHECK_NS), RTI_LEFT_OURS);
+	fixture_write(&root, "proc/100/cgroup", "0::/ours/other\n");
+	ck_assert_uint_eq(check_after(2 * CHECK_NS), RTI_LEFT_OURS);
+}
+END_TEST
+
+/* E.g.: it has ended, or the system has no hierarchy of v2. */
+START_TEST(member_with_an_unknown_cgroup_has_not_left_it)
+{
+	if (_i == 0)
+		fixture_remove(&root, "proc/100/cgroup");
+	else
+		fixture_write(&root, "proc/100/cgroup", "4:cpu,cpuacct:/elsewhere\n");
+	ck_assert_uint_eq(check_after(CHECK_NS), RTI_LEFT_NONE);
+}
+END_TEST
+
+START_TEST(exit_of_a_root_that_is_no_member_changes_nothing)
+{
+	const struct rt_rusage use = { .ru_utime = 1 };
+
+	ck_assert_int_eq(rti_member_table_init(&tree.table, 0), 0);
+	rti_tree_account_root_exit(&tree, PID, &use);
+	ck_assert(!tree.ledger.has_exits);
+	ck_assert_uint_eq(tree.events, 0);
+	rti_member_table_free(&tree.table, &ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("supervised");
@@ -78,5 +110,8 @@ int main(void)
 	tcase_add_test(tcase, member_is_looked_at_every_10_ms);
 	tcase_add_test(tcase, member_in_the_cgroup_of_the_supervisor_has_left_that_of_the_program);
 	tcase_add_test(tcase, member_below_the_cgroup_of_the_program_has_not_left_it);
+	tcase_add_test(tcase, member_that_has_left_both_cgroups_has_done_so_for_good);
+	tcase_add_loop_test(tcase, member_with_an_unknown_cgroup_has_not_left_it, 0, 2);
+	tcase_add_test(tcase, exit_of_a_root_that_is_no_member_changes_nothing);
 	return suite_run(suite);
 }
