@@ -277,7 +277,7 @@ bool rti_watched_begin(struct rti_tree *tree)
 
 	w->is_partial = false;
 	w->must_sum_all = false;
-	if (tree->list || !tree->discovery.is_followed || !tree->ctx->platform->cpu_clock)
+	if (!tree->discovery.is_followed || !tree->ctx->platform->cpu_clock)
 		return false;
 	if (is_watched(w) && is_to_end(tree))
 		stop(tree);
