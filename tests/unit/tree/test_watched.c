@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* How often members of a watched tree have their turn though they do not run, and how often all
- * threads of the system are searched. */
+/* How often members of a watched tree have their turn though they do not run, how often all
+ * threads of the system are searched, and when a watch is tried at all. */
+#include "fixture.h"
 #include "suite.h"
-
+#include "tree/state.h"
 #include "tree/watched.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -33,6 +34,61 @@ START_TEST(search_is_made_every_16_s_but_takes_at_most_a_4000th_of_a_cpu)
 }
 END_TEST
 
+static int read_no_clock(int32_t pid, struct rti_cpu_clock *out)
+{
+	(void)pid;
+	(void)out;
+	return 0;
+}
+
+#define OTHER_LINES "intr 1\nctxt 20\nprocesses 3\nprocs_running 1\nprocs_blocked 0\n"
+#define SYSTEM_STAT "cpu 1 2 3 4\n" OTHER_LINES
+
+/* Whether it pays depends on the context switches of the system. */
+static const struct try_case {
+	const char *stat; /* of the system; NULL: it cannot be read */
+	bool is_foreign, is_alone, may_have_reader, is_tried;
+} tries[] = {
+	{ .stat = SYSTEM_STAT, .is_tried = true },
+	{ .stat = SYSTEM_STAT, .is_foreign = true },
+	{ .stat = SYSTEM_STAT, .is_alone = true },
+	{ .stat = SYSTEM_STAT, .may_have_reader = true },
+	{ .stat = NULL },
+	{ .stat = "cpu x\n" OTHER_LINES },
+	{ .stat = "cpu 1 2 3 4\n" },
+};
+
+/* This program has no plug-in beside it, so that a watch that is tried cannot be had. */
+START_TEST(watch_is_tried_where_its_cost_is_known)
+{
+	const struct try_case *c = &tries[_i];
+	const struct rti_platform platform = { .cpu_clock = c->is_foreign ? NULL : read_no_clock };
+	struct rti_buf buf = { 0 };
+	struct rti_procfs procfs;
+	const struct rti_context ctx = { .procfs = &procfs, .platform = &platform, .buf = &buf };
+	struct rti_tree tree = { .ctx = &ctx,
+		                 .discovery = { .is_followed = !c->is_alone },
+		                 .batch_reader = { .is_unavailable = !c->may_have_reader },
+		                 .watched = RTI_WATCHED_INIT };
+	struct fixture root;
+
+	fixture_new(&root);
+	fixture_mkdir(&root, "proc");
+	if (c->stat)
+		fixture_write(&root, "proc/stat", c->stat);
+	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &rti_procfs_linux), 0);
+	tree.watched.choice = (struct rti_watch_choice){ .switches = 10 };
+
+	ck_assert(!rti_watched_begin(&tree));
+
+	ck_assert_int_eq(tree.watched.is_unavailable, c->is_tried);
+	rti_watched_free(&tree);
+	rti_procfs_close(&procfs);
+	rti_buf_free(&buf);
+	fixture_free(&root);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("watched");
@@ -41,5 +97,7 @@ int main(void)
 	tcase_add_loop_test(
 	    tcase, members_have_their_turn_every_10_s_but_no_more_than_400_in_a_second, 0, 7);
 	tcase_add_test(tcase, search_is_made_every_16_s_but_takes_at_most_a_4000th_of_a_cpu);
+	tcase_add_loop_test(tcase, watch_is_tried_where_its_cost_is_known, 0,
+	                    sizeof(tries) / sizeof(tries[0]));
 	return suite_run(suite);
 }
