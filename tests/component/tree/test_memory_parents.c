@@ -6,8 +6,8 @@
 
 #include "tree_inside.h"
 
-/* A root that has ended, and the processes that it had started. To a caller that may not trace them no
- * process shows where its stack is. */
+/* A root that has ended, and the processes that it had started. To a caller that may not trace them
+ * no process shows where its stack is. */
 static void write_daemons(int count)
 {
 	write_pool(count);

@@ -21,6 +21,7 @@
 static struct {
 	int open_error, search_result;
 	bool has_unmarked;
+	int32_t unmarked_pid; /* 0: none but for those */
 	unsigned opens, closes, takes, reserves;
 	unsigned failing_take, failing_reserve; /* these fail; 0: none */
 	int change_count;
@@ -66,8 +67,7 @@ int __wrap_rti_watch_search(struct rti_tree_watch *w, uint64_t before_ns)
 bool __wrap_rti_watch_is_marked(const struct rti_tree_watch *w, int32_t pid)
 {
 	(void)w;
-	(void)pid;
-	return !watch.has_unmarked;
+	return !watch.has_unmarked && pid != watch.unmarked_pid;
 }
 
 int __wrap_rti_watch_take(struct rti_tree_watch *w, struct rti_watch_change *changes, size_t room,
@@ -318,6 +318,47 @@ START_TEST(watch_without_memory_leaves_out_no_member)
 }
 END_TEST
 
+/* It has no thread that could have a mark, and is looked at in each sample. */
+START_TEST(tree_with_a_zombie_is_watched)
+{
+	size_t victim = family_grow(&fix.family);
+	pid_t pid = get_pid(victim);
+
+	family_tell(&fix.family, victim, FAMILY_EXIT, 0);
+	while (thread_state(pid, pid) != 'Z')
+		usleep(1000);
+	watch.unmarked_pid = pid;
+
+	settle_watch();
+	ck_assert(was_partial_sample(fix.tracker));
+}
+END_TEST
+
+START_TEST(last_sample_looks_at_all)
+{
+	settle_watch();
+	begin_final_sample(fix.tracker);
+
+	ck_assert_uint_eq(take_sample_after(SECOND / 1000).processes, TREE);
+
+	ck_assert(!was_partial_sample(fix.tracker));
+	ck_assert_uint_eq(count_looks(fix.tracker), TREE);
+	ck_assert_uint_eq(watch.closes, 0);
+}
+END_TEST
+
+START_TEST(watch_that_does_not_pay_any_more_is_closed)
+{
+	settle_watch();
+	make_watch_costly(fix.tracker);
+
+	ck_assert(!is_partial_within(SETTLING));
+
+	ck_assert_uint_eq(watch.closes, 1);
+	ck_assert_uint_eq(watch.opens, 1);
+}
+END_TEST
+
 /* What is looked at is listed only for a watch. */
 START_TEST(tree_that_is_not_watched_lists_no_members)
 {
@@ -341,6 +382,9 @@ int main(void)
 	                    2);
 	tcase_add_test(looks, memory_that_the_kernel_reclaims_has_all_looked_at_each_second);
 	tcase_add_test(looks, children_of_a_zombie_are_looked_at);
+	tcase_add_test(looks, tree_with_a_zombie_is_watched);
+	tcase_add_test(looks, last_sample_looks_at_all);
+	tcase_add_test(looks, watch_that_does_not_pay_any_more_is_closed);
 	tcase_add_test(looks, tree_that_is_not_watched_lists_no_members);
 	return suite_run(suite);
 }

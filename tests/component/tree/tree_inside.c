@@ -298,6 +298,11 @@ void use_watch_now(struct rt_tracker *tracker)
 	tracker->tree->watched.choice = (struct rti_watch_choice){ .members_min = 1 };
 }
 
+void make_watch_costly(struct rt_tracker *tracker)
+{
+	tracker->tree->watched.choice.members_min = SIZE_MAX;
+}
+
 void forbid_watch(struct rt_tracker *tracker)
 {
 	rti_watched_free(tracker->tree);

@@ -131,6 +131,9 @@ bool has_member_row(const struct rt_tracker *tracker, int32_t pid);
 /* Have the kernel watch the tree from the sample after the next one on, as if it were large. */
 void use_watch_now(struct rt_tracker *tracker);
 
+/* From now on the tree is too small for a watch to pay. */
+void make_watch_costly(struct rt_tracker *tracker);
+
 /* Close the watch, and do without from now on. */
 void forbid_watch(struct rt_tracker *tracker);
 
