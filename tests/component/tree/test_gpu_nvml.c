@@ -137,6 +137,24 @@ START_TEST(memory_that_is_not_known_makes_a_lower_bound)
 }
 END_TEST
 
+/* E.g.: a device that works in the memory of the machine. Its processes are known all the same. */
+START_TEST(device_without_memory_of_its_own_is_a_matter_of_memory_alone)
+{
+	struct rt_metrics m;
+
+	write_tree();
+	nvml_fixture_script(&nvml, H200 "result nvmlDeviceGetMemoryInfo_v2 3\n"
+	                                "result nvmlDeviceGetMemoryInfo 3\n"
+	                                "process 0 c 101 30\nsample 0 101 1000 40 10 0\n");
+	m = take_sample();
+	expect_masks(&m, 0, RT_HAS_GPU_MEMORY, RT_HAS_GPU);
+	ck_assert_uint_eq(m.gpu_memory_bytes, 30);
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_GPU_MEMORY), -EOPNOTSUPP);
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_GPU), -ENODATA);
+	list_users(1);
+}
+END_TEST
+
 START_TEST(shares_that_are_not_supported_make_a_lower_bound)
 {
 	struct rt_metrics m;
@@ -380,6 +398,7 @@ int main(void)
 	tcase_add_test(tests, drm_device_of_nvidia_is_that_of_the_library);
 	tcase_add_test(tests, process_in_several_lists_counts_once);
 	tcase_add_test(tests, memory_that_is_not_known_makes_a_lower_bound);
+	tcase_add_test(tests, device_without_memory_of_its_own_is_a_matter_of_memory_alone);
 	tcase_add_test(tests, shares_that_are_not_supported_make_a_lower_bound);
 	tcase_add_test(tests, member_without_shares_of_two_devices_counts_once);
 	tcase_add_test(tests, use_of_partitions_is_part_of_their_device);

@@ -74,6 +74,26 @@ START_TEST(process_that_is_too_large_to_read_is_named_with_the_option)
 }
 END_TEST
 
+/* The first member is a zombie: it has nothing to read. */
+START_TEST(process_that_is_too_large_to_read_is_the_first_with_memory)
+{
+	const struct fake_process root = {
+		.pid = 100, .ppid = 1, .starttime = 1000, .is_zombie = true, .children = "101 102 "
+	};
+	struct rt_obstacle o;
+
+	write_tree(2);
+	fake_process_write(&fix.root, &root);
+	track_tree((struct rt_opts){ .pss_hold_us = 3 });
+	take_sample_after(0);
+
+	o = get_obstacle(RT_HAS_PSS);
+
+	ck_assert_int_eq(o.error, -EDQUOT);
+	ck_assert_int_eq(o.pid, 101);
+}
+END_TEST
+
 START_TEST(flag_that_forbids_reads_is_named)
 {
 	struct rt_obstacle o;
@@ -131,6 +151,7 @@ int main(void)
 	tcase_add_test(tests, refused_file_stays_the_reason_while_it_is_not_read_again);
 	tcase_add_test(tests, budget_that_is_used_up_names_the_option);
 	tcase_add_test(tests, process_that_is_too_large_to_read_is_named_with_the_option);
+	tcase_add_test(tests, process_that_is_too_large_to_read_is_the_first_with_memory);
 	tcase_add_test(tests, flag_that_forbids_reads_is_named);
 	tcase_add_test(tests, peak_without_pss_names_what_is_not_wanted);
 	tcase_add_test(tests, peak_that_was_read_is_a_lower_bound_without_an_obstacle);
