@@ -10,6 +10,7 @@
 #include "api/opts_error.h"
 #include "bpf/refusal.h"
 #include "command/start_error.h"
+#include "fixture.h"
 #include "os/capability.h"
 #include "os/kernel_abi.h"
 #include "os/word_file.h"
@@ -324,6 +325,97 @@ START_TEST(refused_trace_by_bpf_names_ptrace_where_that_would_do)
 }
 END_TEST
 
+/* What BPF programs would have seen, and why they do not account for the tree. */
+START_TEST(figure_that_bpf_programs_would_have_names_what_they_lack)
+{
+	static const struct {
+		int account_error;
+		bool has_bpf;
+		const char *words; /* NULL: none */
+	} cases[] = { { 0, false, NULL },
+		      { -EPERM, false, "they need CAP_BPF and CAP_PERFMON." },
+		      { -EPERM, true, "are refused here." },
+		      { -ENOPKG, false, "their plug-in cannot be loaded." },
+		      { -EOPNOTSUPP, false, "they need Linux 6.2 with BTF." },
+		      { -ENOMEM, false, NULL } };
+	static const enum rti_cause causes[] = { RTI_CAUSE_UNWAITED, RTI_CAUSE_UNREPORTED,
+		                                 RTI_CAUSE_THREAD_ENDED, RTI_CAUSE_EVENTS_UNHEARD,
+		                                 RTI_CAUSE_EVENTS_LOST };
+
+	system_says.has_bpf = system_says.has_perfmon = cases[_i].has_bpf;
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+		const struct rti_explanation why = { .cause = causes[i],
+			                             .error = -ENOBUFS,
+			                             .account_error = cases[_i].account_error,
+			                             .file = "" };
+
+		rti_obstacle_describe(&why, RT_HAS_CPU, message, sizeof(message));
+		ck_assert_int_eq(strstr(message, "BPF programs would") != NULL,
+		                 cases[_i].words != NULL);
+		ck_assert_msg(!cases[_i].words || strstr(message, cases[_i].words), "%s", message);
+	}
+}
+END_TEST
+
+static int refuse_open(int dirfd, const char *path, int flags)
+{
+	(void)dirfd;
+	(void)path;
+	(void)flags;
+	return -EACCES;
+}
+
+START_TEST(proc_that_cannot_be_opened_is_named_with_its_root)
+{
+	struct rti_procfs_ops refusing = rti_procfs_linux;
+	struct rt_opts opts = { .size = sizeof(opts),
+		                .message = message,
+		                .message_size = sizeof(message) };
+
+	refusing.open = refuse_open;
+	rti_opts_error_describe(&opts, RT_KIND_SYSTEM, 0, -EACCES, &refusing);
+	ck_assert_msg(strncmp(message, "/proc cannot be opened: permission", 34) == 0, "%s",
+	              message);
+	opts.root = "/nowhere";
+	rti_opts_error_describe(&opts, RT_KIND_SYSTEM, 0, -EACCES, &refusing);
+	ck_assert_msg(strstr(message, "a directory with proc in it: /nowhere/proc: ") != NULL, "%s",
+	              message);
+}
+END_TEST
+
+START_TEST(cgroup_without_a_name_is_said_to_have_none)
+{
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .message = message,
+		                      .message_size = sizeof(message) };
+
+	rti_opts_error_describe_cgroup(&opts, NULL, -EFAULT, &rti_procfs_linux);
+	ck_assert_str_eq(message, "The name of the cgroup is NULL.");
+}
+END_TEST
+
+/* Only the file of a thread names another process as its leader. */
+START_TEST(missing_process_is_called_a_thread_only_if_its_file_says_so)
+{
+	static const struct {
+		const char *status, *words;
+	} cases[] = { { "Name:\tx\nTgid:\t4\n", "5 is the id of a thread of process 4" },
+		      { "Name:\tx\nTgid:\t5\n", "There is no process 5 below " },
+		      { "Name:\tx\n", "There is no process 5 below " } };
+	struct fixture f;
+	struct rt_opts opts = { .size = sizeof(opts),
+		                .message = message,
+		                .message_size = sizeof(message) };
+
+	fixture_new(&f);
+	fixture_write(&f, "proc/5/status", cases[_i].status);
+	opts.root = f.root;
+	rti_opts_error_describe(&opts, RT_KIND_PID, 5, -ESRCH, &rti_procfs_linux);
+	fixture_free(&f);
+	ck_assert_msg(strstr(message, cases[_i].words) == message, "%s", message);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("every message");
@@ -340,5 +432,10 @@ int main(void)
 	tcase_add_test(tests, refused_file_is_explained_by_what_guards_it);
 	tcase_add_test(tests, refusal_of_bpf_names_what_is_missing);
 	tcase_add_test(tests, refused_trace_by_bpf_names_ptrace_where_that_would_do);
+	tcase_add_loop_test(tests, figure_that_bpf_programs_would_have_names_what_they_lack, 0, 6);
+	tcase_add_test(tests, proc_that_cannot_be_opened_is_named_with_its_root);
+	tcase_add_test(tests, cgroup_without_a_name_is_said_to_have_none);
+	tcase_add_loop_test(tests, missing_process_is_called_a_thread_only_if_its_file_says_so, 0,
+	                    3);
 	return suite_run(suite);
 }

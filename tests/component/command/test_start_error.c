@@ -82,6 +82,53 @@ START_TEST(directory_with_a_name_that_is_too_long_is_to_blame)
 }
 END_TEST
 
+/* One without a source, e.g. -1, is never closed by mistake. */
+START_TEST(first_descriptor_that_is_not_open_is_named)
+{
+	const char *const argv[] = { "program", NULL };
+	const struct rt_fd fds[] = { { .source = -1, .target = 5 },
+		                     { .source = 0, .target = 6 },
+		                     { .source = 900000, .target = 7 } };
+	char message[1024] = "";
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .fds = fds,
+		                              .fd_count = 3,
+		                              .message = message,
+		                              .message_size = sizeof(message) };
+
+	rti_start_error_describe(&opts, -EBADF, 0);
+
+	ck_assert_msg(strstr(message, "Descriptor 900000, the source of descriptor 7 of") != NULL,
+	              "%s", message);
+}
+END_TEST
+
+/* RT_OPT_NO_CHILDREN fits the method poll. What else is wrong is to blame. */
+START_TEST(tracker_option_that_fits_the_method_is_not_to_blame)
+{
+	static const struct {
+		uint32_t accounting;
+		const char *words;
+	} methods[] = { { RT_ACCOUNTING_POLL, "argv is empty" },
+		        { RT_ACCOUNTING_AUTO, "argv is empty" },
+		        { RT_ACCOUNTING_WAIT, "RT_OPT_NO_CHILDREN works only" } };
+	const char *const argv[] = { NULL };
+	const struct rt_opts tracker = { .size = sizeof(tracker), .flags = RT_OPT_NO_CHILDREN };
+	char message[1024] = "";
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .tracker = &tracker,
+		                              .accounting = methods[_i].accounting,
+		                              .message = message,
+		                              .message_size = sizeof(message) };
+
+	rti_start_error_describe(&opts, -EINVAL, 0);
+
+	ck_assert_msg(strstr(message, methods[_i].words) != NULL, "%s", message);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("start_error");
@@ -91,5 +138,7 @@ int main(void)
 	tcase_add_loop_test(messages, message_blames_the_directory_that_cannot_be_entered, 0,
 	                    CASES);
 	tcase_add_test(messages, directory_with_a_name_that_is_too_long_is_to_blame);
+	tcase_add_test(messages, first_descriptor_that_is_not_open_is_named);
+	tcase_add_loop_test(messages, tracker_option_that_fits_the_method_is_not_to_blame, 0, 3);
 	return suite_run(suite);
 }

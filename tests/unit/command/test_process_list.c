@@ -422,6 +422,7 @@ START_TEST(lower_bounds_of_record_and_member_make_the_larger_one)
 	add_member(10, 50 * S, false);
 	record.pid = 11;
 	record.cpu_user_ns = record.cpu_system_ns = 1;
+	record.peak_rss_bytes = 8192;
 	add_record(record);
 	add_member(11, 50 * S, false);
 	row = finish_list(2);
@@ -430,6 +431,7 @@ START_TEST(lower_bounds_of_record_and_member_make_the_larger_one)
 	ck_assert_uint_eq(row[0].cpu_user_ns + row[0].cpu_system_ns, 21 + 22);
 	ck_assert_uint_eq(row[0].peak_rss_bytes, 4096);
 	ck_assert_uint_eq(row[1].cpu_user_ns + row[1].cpu_system_ns, 11 + 12);
+	ck_assert_uint_eq(row[1].peak_rss_bytes, 8192);
 }
 END_TEST
 

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* What an outcome claims to know. A real program runs; what its samples and its cgroup say is the
+ * test's, and so is what the figures are found to lack. */
+#include <rtrack/rtrack.h>
+
+#include "command/completeness.h"
+#include "command/handle.h"
+#include "os/cgroup.h"
+#include "suite.h"
+#include "tree/tree.h"
+
+#define MIB UINT64_C(1048576)
+
+/* What all samples and accounts say. */
+static struct {
+	uint64_t lacking; /* RT_HAS_ bits that no sample has */
+	uint64_t peak_rss_bytes, peak_tree_bytes, peak_tree_low_bytes;
+	bool has_other_child, is_alive_peak_unknown;
+	uint64_t cgroup_cpu_ns;
+	uint32_t left; /* RTI_CGROUP_ bits */
+	bool is_io_whole;
+	bool is_populated;
+	bool is_cpu_short;
+} says;
+
+static struct rti_cgroup group;
+static struct rti_completeness_known known;
+
+int __real_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
+int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
+void __real_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
+void __wrap_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
+struct rti_cgroup *__wrap_rti_tree_cgroup(struct rti_tree *tree);
+int __wrap_rti_cgroup_read_io(const struct rti_cgroup *cgroup, const struct rti_context *ctx,
+                              uint64_t *read_bytes, uint64_t *write_bytes, bool *is_whole);
+bool __wrap_rti_cgroup_is_populated(const struct rti_cgroup *cgroup, const struct rti_context *ctx,
+                                    bool may_have_left_v2);
+struct rti_completeness __wrap_rti_completeness(const struct rti_completeness_known *all);
+
+int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
+{
+	int err = __real_rt_sample(t, out, out_size);
+
+	out->valid |= RT_HAS_CPU | RT_HAS_PEAK_RSS;
+	out->partial = (out->partial | RT_HAS_PEAK_TREE) & ~out->valid;
+	out->valid &= ~says.lacking;
+	out->estimated = 0;
+	out->reasons = 0;
+	out->peak_rss_bytes = says.peak_rss_bytes;
+	out->peak_tree_bytes = says.peak_tree_bytes;
+	return err;
+}
+
+void __wrap_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
+{
+	__real_rti_tree_get_facts(tree, out);
+	out->running = 0;
+	out->sees_every_fork = true;
+	out->has_other_child = says.has_other_child;
+	out->knows_alive_peak = !says.is_alive_peak_unknown;
+	out->alive_peak = 2;
+	out->is_covered_by_cgroup = true;
+	out->cgroup_cpu_ns = says.cgroup_cpu_ns;
+	out->memory_low_bytes = says.peak_tree_low_bytes;
+}
+
+struct rti_cgroup *__wrap_rti_tree_cgroup(struct rti_tree *tree)
+{
+	(void)tree;
+	group = (struct rti_cgroup)RTI_CGROUP_INIT;
+	group.left = says.left;
+	return &group;
+}
+
+int __wrap_rti_cgroup_read_io(const struct rti_cgroup *cgroup, const struct rti_context *ctx,
+                              uint64_t *read_bytes, uint64_t *write_bytes, bool *is_whole)
+{
+	(void)cgroup;
+	(void)ctx;
+	*read_bytes = 5;
+	*write_bytes = 6;
+	*is_whole = says.is_io_whole;
+	return 0;
+}
+
+bool __wrap_rti_cgroup_is_populated(const struct rti_cgroup *cgroup, const struct rti_context *ctx,
+                                    bool may_have_left_v2)
+{
+	(void)cgroup;
+	(void)ctx;
+	(void)may_have_left_v2;
+	return says.is_populated;
+}
+
+/* Whatever else runs on this machine. */
+struct rti_completeness __wrap_rti_completeness(const struct rti_completeness_known *all)
+{
+	known = *all;
+	return (struct rti_completeness){ .member_reasons = all->reasons,
+		                          .is_member_short = all->reasons != 0,
+		                          .reasons = all->reasons,
+		                          .is_cpu_short = says.is_cpu_short,
+		                          .low_ns = all->total_ns,
+		                          .high_ns = all->total_ns,
+		                          .estimate_ns = all->total_ns };
+}
+
+static void set_up(void)
+{
+	says.peak_rss_bytes = 4 * MIB;
+	says.peak_tree_bytes = 6 * MIB;
+	says.is_io_whole = true;
+}
+
+/* Run a program to its end. method: RT_ACCOUNTING_ value that the outcome is made for. */
+static struct rt_command *run_with(uint32_t method, struct rt_outcome *outcome)
+{
+	static const char *const argv[] = { "true", NULL };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .accounting = method == RT_ACCOUNTING_CGROUP
+		                                                ? RT_ACCOUNTING_WAIT
+		                                                : method,
+		                              .flags = RT_COMMAND_LIST_PROCESSES,
+		                              .argv = argv };
+	struct rt_command *command;
+
+	ck_assert_int_eq(rt_command_start(&command, &opts), 0);
+	command->accounting = method;
+	ck_assert_int_eq(rt_command_wait(command, -1, outcome, sizeof(*outcome)), 0);
+	return command;
+}
+
+static struct rt_outcome run(void)
+{
+	struct rt_outcome outcome;
+
+	rt_command_free(run_with(RT_ACCOUNTING_POLL, &outcome));
+	return outcome;
+}
+
+static const struct {
+	uint64_t rss, tree, low; /* peaks, in MiB */
+	uint64_t lacking;
+	bool is_alive_peak_unknown;
+	uint64_t high; /* in MiB; 0: there is no bound */
+	bool is_holder_missing;
+} peaks[] = {
+	{ 4, 6, 0, 0, false, 8, false },
+	/* what was read may be above the peaks by which it is bounded: by pages that no peak has */
+	{ 4, 9, 0, 0, false, 9, false },
+	/* two processes of at most 4 MiB did not hold 20 */
+	{ 4, 20, 20, 0, false, 0, true },
+	/* without one of both factors there is no bound, and nothing to contradict */
+	{ 4, 20, 20, RT_HAS_PEAK_RSS, false, 0, false },
+	{ 4, 20, 20, 0, true, 0, false },
+};
+
+START_TEST(peak_of_the_tree_is_bounded_by_those_of_its_processes)
+{
+	struct rt_outcome outcome;
+
+	says.peak_rss_bytes = peaks[_i].rss * MIB;
+	says.peak_tree_bytes = peaks[_i].tree * MIB;
+	says.peak_tree_low_bytes = peaks[_i].low * MIB;
+	says.lacking = peaks[_i].lacking;
+	says.is_alive_peak_unknown = peaks[_i].is_alive_peak_unknown;
+	outcome = run();
+	ck_assert_uint_eq(outcome.peak_tree_bytes, peaks[_i].tree * MIB);
+	ck_assert_uint_eq(outcome.peak_tree_high_bytes,
+	                  peaks[_i].high ? peaks[_i].high * MIB : UINT64_MAX);
+	ck_assert_uint_eq(outcome.reasons & RT_REASON_UNWAITED,
+	                  peaks[_i].is_holder_missing ? RT_REASON_UNWAITED : 0);
+}
+END_TEST
+
+/* E.g.: a process of the tree was adopted by the caller, which is no supervisor. */
+START_TEST(count_of_processes_is_a_lower_bound_if_another_child_came)
+{
+	struct rt_outcome outcome;
+
+	says.has_other_child = _i;
+	outcome = run();
+	ck_assert_uint_eq(outcome.valid & RT_HAS_PROCESSES, _i ? 0 : RT_HAS_PROCESSES);
+	ck_assert_uint_eq(outcome.partial & RT_HAS_PROCESSES, _i ? RT_HAS_PROCESSES : 0);
+}
+END_TEST
+
+/* Of a device that is gone, or of a process that has left, the I/O is missing. */
+START_TEST(io_of_the_cgroup_is_a_lower_bound_unless_it_is_whole)
+{
+	static const struct {
+		bool is_whole;
+		uint32_t left;
+	} cases[] = { { true, RTI_CGROUP_MEMORY }, { true, RTI_CGROUP_IO }, { false, 0 } };
+	struct rt_outcome outcome;
+
+	says.is_io_whole = cases[_i].is_whole;
+	says.left = cases[_i].left;
+	outcome = run();
+	ck_assert_uint_eq(outcome.valid & RT_HAS_CGROUP_IO, _i == 0 ? RT_HAS_CGROUP_IO : 0);
+	ck_assert_uint_eq(outcome.partial & RT_HAS_CGROUP_IO, _i == 0 ? 0 : RT_HAS_CGROUP_IO);
+	ck_assert_uint_eq(outcome.cgroup_read_bytes, 5);
+	ck_assert_uint_eq(outcome.cgroup_write_bytes, 6);
+}
+END_TEST
+
+/* Those that fork and exit all the time may be missed by every sample. */
+START_TEST(cgroup_with_processes_that_no_sample_has_is_left_running)
+{
+	struct rt_outcome outcome;
+
+	says.is_populated = _i;
+	outcome = run();
+	ck_assert_uint_eq(outcome.left_running, (unsigned)_i);
+	ck_assert_int_eq(known.is_running, _i);
+}
+END_TEST
+
+START_TEST(cpu_time_that_ended_threads_may_lack_is_a_lower_bound)
+{
+	struct rt_outcome outcome;
+
+	says.is_cpu_short = _i;
+	outcome = run();
+	ck_assert_int_eq(outcome.complete, 1);
+	ck_assert_int_eq((outcome.valid & RT_HAS_CPU) != 0, !_i);
+	ck_assert_int_eq((outcome.partial & RT_HAS_CPU) != 0, _i);
+}
+END_TEST
+
+/* An account that was not read proves nothing. */
+START_TEST(cgroup_without_an_account_covers_nothing)
+{
+	struct rt_outcome outcome;
+
+	says.cgroup_cpu_ns = (uint64_t)_i;
+	rt_command_free(run_with(RT_ACCOUNTING_CGROUP, &outcome));
+	ck_assert_int_eq(known.is_covered_by_cgroup, _i);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("outcome");
+	TCase *marks = suite_case(suite, "marks");
+
+	tcase_add_checked_fixture(marks, set_up, NULL);
+	tcase_add_loop_test(marks, peak_of_the_tree_is_bounded_by_those_of_its_processes, 0,
+	                    sizeof(peaks) / sizeof(peaks[0]));
+	tcase_add_loop_test(marks, count_of_processes_is_a_lower_bound_if_another_child_came, 0, 2);
+	tcase_add_loop_test(marks, io_of_the_cgroup_is_a_lower_bound_unless_it_is_whole, 0, 3);
+	tcase_add_loop_test(marks, cgroup_with_processes_that_no_sample_has_is_left_running, 0, 2);
+	tcase_add_loop_test(marks, cpu_time_that_ended_threads_may_lack_is_a_lower_bound, 0, 2);
+	tcase_add_loop_test(marks, cgroup_without_an_account_covers_nothing, 0, 2);
+	return suite_run(suite);
+}
