@@ -149,6 +149,36 @@ START_TEST(account_of_a_foreign_process_with_the_pid_is_refused)
 }
 END_TEST
 
+/* Its CPU time was read from the zombie, after which no account adds to it. */
+START_TEST(account_of_a_foreign_process_leaves_the_final_cpu_time)
+{
+	struct rti_process_record record = make_record();
+	struct rti_task_exit foreign = make_exit(true);
+
+	record.flags = RTI_RECORD_FINAL;
+	record.cpu_user_ns = 7 * MS;
+	record.own_read_bytes = 5;
+	foreign.lifetime_ns = 50 * S;
+	rts_exit_account_add(&record, &foreign, false, NOW_NS);
+	ck_assert_uint_eq(record.flags, RTI_RECORD_FINAL | RTI_RECORD_MIXED);
+	ck_assert_uint_eq(record.cpu_user_ns, 7 * MS);
+	ck_assert_uint_eq(record.own_read_bytes, 0);
+}
+END_TEST
+
+/* Events of two CPUs may come in the wrong order. */
+START_TEST(account_before_the_start_of_its_process_is_taken)
+{
+	struct rti_process_record record = make_record();
+	struct rti_task_exit last = make_exit(true);
+
+	last.lifetime_ns = 50 * S;
+	rts_exit_account_add(&record, &last, false, record.start_ns - 1);
+	ck_assert_uint_eq(record.flags & RTI_RECORD_MIXED, 0);
+	ck_assert_uint_eq(record.cpu_user_ns + record.cpu_system_ns, 4 * MS);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("exit_account");
@@ -161,5 +191,7 @@ int main(void)
 	tcase_add_test(sums, after_a_loss_the_peak_is_a_lower_bound_and_io_is_unknown);
 	tcase_add_test(pids, account_of_an_older_process_with_the_pid_is_left_out);
 	tcase_add_test(pids, account_of_a_foreign_process_with_the_pid_is_refused);
+	tcase_add_test(pids, account_of_a_foreign_process_leaves_the_final_cpu_time);
+	tcase_add_test(pids, account_before_the_start_of_its_process_is_taken);
 	return suite_run(suite);
 }

@@ -207,12 +207,31 @@ START_TEST(after_a_loss_or_without_all_exits_nothing_is_known)
 }
 END_TEST
 
-START_TEST(pid_out_of_range_proves_nothing)
+/* A fork with such a pid, of the parent or of the child, cannot be followed. */
+START_TEST(fork_with_a_pid_out_of_range_proves_nothing)
 {
+	static const int32_t pids[][2] = {
+		{ ROOT, RTI_PIDS_MAX }, { ROOT, 0 }, { RTI_PIDS_MAX, PROGRAM }, { -1, PROGRAM }
+	};
+
 	begin();
-	fork_at(0, ROOT, RTI_PIDS_MAX);
+	fork_at(0, pids[_i][0], pids[_i][1]);
 	rts_wait_proof_publish(true);
 	ck_assert_uint_eq(fix.shared.unproven_ns, UNKNOWN);
+}
+END_TEST
+
+START_TEST(thread_or_exit_with_a_pid_out_of_range_adds_no_time)
+{
+	static const int32_t pids[] = { 0, -1, RTI_PIDS_MAX };
+	struct rti_process_event event;
+
+	begin();
+	event = event_at(30, pids[_i], 0);
+	ck_assert(!rts_wait_proof_exit(&event, true));
+	rts_wait_proof_thread(&event, false);
+	assert_proven();
+	ck_assert_uint_eq(fix.shared.threads, 1);
 }
 END_TEST
 
@@ -232,6 +251,7 @@ int main(void)
 	tcase_add_test(tests, program_with_threads_is_proven_since_the_supervisor_waits);
 	tcase_add_test(tests, reused_pid_has_no_threads_of_its_predecessor);
 	tcase_add_test(tests, after_a_loss_or_without_all_exits_nothing_is_known);
-	tcase_add_test(tests, pid_out_of_range_proves_nothing);
+	tcase_add_loop_test(tests, fork_with_a_pid_out_of_range_proves_nothing, 0, 4);
+	tcase_add_loop_test(tests, thread_or_exit_with_a_pid_out_of_range_adds_no_time, 0, 3);
 	return suite_run(suite);
 }

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* What a supervisor reports of the children that it reaps. The children, the log of processes and
+ * the launch are the test's. */
+#include "supervisor/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/tracer_protocol.h"
+#include "suite.h"
+#include "supervisor/cgroup_watch.h"
+#include "supervisor/launch.h"
+#include "supervisor/proc_file.h"
+#include "supervisor/process_log.h"
+
+#define PROGRAM 100
+#define REAPED_MAX 65536
+#define EVER (-1) /* children */
+#define STATUS 0x700
+
+/* Children that have ended: their pids, or EVER. */
+static int children[4], next_child;
+static int wait_error, wait4_error; /* 0: none; wait_error comes after the children */
+static uint64_t program_end_ns;
+static struct rti_report reports[4];
+static unsigned report_count, reaped;
+static const char *watched;
+
+int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
+pid_t __real_wait4(pid_t pid, int *status, int options, struct rusage *use);
+pid_t __wrap_wait4(pid_t pid, int *status, int options, struct rusage *use);
+ssize_t __wrap_rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file,
+                                 char *text, size_t size);
+void __wrap_rts_cgroup_watch_begin(struct rti_shared_stats *shared, const char *directory);
+int __wrap_rts_launch(const struct rts_launch_opts *opts, struct rts_launched *out);
+int __wrap_rts_process_log_begin(const struct rts_process_log_opts *opts);
+void __wrap_rts_process_log_end(void);
+void __wrap_rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib);
+uint64_t __wrap_rts_process_log_program_end_ns(void);
+void __wrap_rts_process_log_catch_up(void);
+void __wrap_rts_process_log_record_zombie(pid_t pid);
+void __wrap_rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use);
+
+int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	int child = children[next_child];
+
+	(void)id;
+	ck_assert_int_eq(type, P_ALL);
+	ck_assert_int_eq(options, WEXITED | WNOHANG | WNOWAIT);
+	if (child == 0 && wait_error) {
+		errno = wait_error;
+		return -1;
+	}
+	if (child != EVER && child != 0)
+		next_child++;
+	info->si_pid = child == EVER ? PROGRAM + 1 : child;
+	return 0;
+}
+
+pid_t __wrap_wait4(pid_t pid, int *status, int options, struct rusage *use)
+{
+	if (pid < PROGRAM || pid > PROGRAM + 3)
+		return __real_wait4(pid, status, options, use);
+	errno = wait4_error;
+	*status = STATUS;
+	*use = (struct rusage){ .ru_maxrss = pid };
+	return wait4_error ? -1 : pid;
+}
+
+ssize_t __wrap_rts_read_pid_file(struct rti_shared_stats *shared, pid_t pid, const char *file,
+                                 char *text, size_t size)
+{
+	(void)shared;
+	(void)pid;
+	(void)file;
+	(void)size;
+	*text = '\0';
+	return -1;
+}
+
+void __wrap_rts_cgroup_watch_begin(struct rti_shared_stats *shared, const char *directory)
+{
+	(void)shared;
+	watched = directory;
+}
+
+int __wrap_rts_launch(const struct rts_launch_opts *opts, struct rts_launched *out)
+{
+	(void)opts;
+	out->pid = PROGRAM;
+	out->inherited_maxrss_kib = 1000;
+	return 0;
+}
+
+int __wrap_rts_process_log_begin(const struct rts_process_log_opts *opts)
+{
+	(void)opts;
+	return 0;
+}
+
+void __wrap_rts_process_log_end(void)
+{
+}
+
+void __wrap_rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib)
+{
+	ck_assert_int_eq(pid, PROGRAM);
+	(void)inherited_maxrss_kib;
+}
+
+uint64_t __wrap_rts_process_log_program_end_ns(void)
+{
+	return program_end_ns;
+}
+
+void __wrap_rts_process_log_catch_up(void)
+{
+}
+
+void __wrap_rts_process_log_record_zombie(pid_t pid)
+{
+	(void)pid;
+}
+
+void __wrap_rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use)
+{
+	(void)pid;
+	(void)use;
+	ck_assert_int_eq(status, STATUS);
+	reaped++;
+}
+
+static void keep_report(struct rts_supervisor *s)
+{
+	ck_assert_uint_lt(report_count, 4);
+	reports[report_count++] = s->report;
+}
+
+static struct rts_supervisor supervisor;
+
+static void set_up(void)
+{
+	supervisor =
+	    (struct rts_supervisor){ .clock = -1, .program = PROGRAM, .deliver = keep_report };
+	supervisor.shared = calloc(1, RTI_SHARED_STATS_BYTES);
+	ck_assert_ptr_nonnull(supervisor.shared);
+}
+
+static void tear_down(void)
+{
+	free(supervisor.shared);
+}
+
+/* Other processes may exit as fast as they are reaped. */
+START_TEST(children_without_end_are_reaped_some_at_a_time)
+{
+	bool has_more = false;
+
+	children[0] = EVER;
+	ck_assert_int_eq(rts_reap_all(&supervisor, &has_more), 0);
+	ck_assert(has_more);
+	ck_assert_uint_eq(reaped, REAPED_MAX);
+	children[0] = 0;
+	ck_assert_int_eq(rts_reap_all(&supervisor, &has_more), 0);
+	ck_assert(!has_more);
+	ck_assert_uint_eq(report_count, 0);
+}
+END_TEST
+
+static const struct {
+	int children[3];
+	int wait_error, wait4_error, err;
+	bool is_reported;
+} cases[] = {
+	{ { PROGRAM + 1, PROGRAM, PROGRAM + 2 }, 0, 0, 0, true },
+	{ { PROGRAM + 1, PROGRAM }, ECHILD, 0, 0, true },
+	{ { PROGRAM + 1 }, 0, 0, 0, false },
+	/* there is no child any more: another part of the caller has reaped the program */
+	{ { PROGRAM + 1 }, ECHILD, 0, -ECHILD, false },
+	{ { PROGRAM }, 0, ECHILD, -ECHILD, false },
+	/* it has reaped another child meanwhile, which is nothing to the program */
+	{ { PROGRAM + 1, PROGRAM + 2 }, 0, ECHILD, 0, false },
+	/* a filter of system calls refuses to wait */
+	{ { 0 }, EPERM, 0, -EPERM, false },
+	{ { PROGRAM + 1 }, 0, EPERM, -EPERM, false },
+};
+
+START_TEST(end_of_the_program_is_reported_once_it_is_reaped)
+{
+	bool has_more;
+
+	memcpy(children, cases[_i].children, sizeof(cases[_i].children));
+	wait_error = cases[_i].wait_error;
+	wait4_error = cases[_i].wait4_error;
+	ck_assert_int_eq(rts_reap_all(&supervisor, &has_more), cases[_i].err);
+	ck_assert(!has_more);
+	ck_assert_uint_eq(report_count, cases[_i].is_reported);
+	if (cases[_i].is_reported) {
+		ck_assert_int_eq(reports[0].kind, RTI_EXITED);
+		ck_assert_int_eq(reports[0].status, STATUS);
+		ck_assert_int_eq(supervisor.program, 0);
+	}
+}
+END_TEST
+
+/* A caller may have been stopped since then. An event cannot be later than now. */
+START_TEST(end_of_the_program_is_when_its_event_says_unless_that_is_later)
+{
+	static const uint64_t ends_ns[] = { 0, 77, UINT64_MAX };
+	bool has_more;
+
+	supervisor.is_caller = true;
+	children[0] = PROGRAM;
+	program_end_ns = ends_ns[_i];
+	ck_assert_int_eq(rts_reap_all(&supervisor, &has_more), 0);
+	ck_assert_uint_eq(report_count, 1);
+	if (_i == 1)
+		ck_assert_uint_eq(reports[0].monotonic_ns, 77);
+	else
+		ck_assert(reports[0].monotonic_ns > 77 && reports[0].monotonic_ns != UINT64_MAX);
+}
+END_TEST
+
+static const struct {
+	const char *program, *argument;
+	bool is_starter;
+} programs[] = {
+	{ "/x/" RTI_TRACER_NAME, RTI_TRACER_START, true },
+	{ "/x/" RTI_TRACER_NAME, "other", false },
+	{ "/x/" RTI_TRACER_NAME, NULL, false },
+	{ "/x/other", RTI_TRACER_START, false },
+	{ RTI_TRACER_NAME, RTI_TRACER_START, false }, /* of PATH: not ours */
+};
+
+/* A starter takes memory of its own, which the program inherits. */
+START_TEST(program_of_a_starter_may_inherit_a_larger_peak)
+{
+	char *argv[] = { (char *)(uintptr_t)programs[_i].program,
+		         (char *)(uintptr_t)programs[_i].argument, NULL };
+	const struct rts_request request = { .cgroup = "", .cwd = "", .argv = argv };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	ck_assert_int_eq(rts_start(&supervisor, &request, &mask), RTI_STARTED);
+	ck_assert_int_eq(supervisor.report.pid, PROGRAM);
+	if (programs[_i].is_starter)
+		ck_assert_int_gt(supervisor.report.inherited_maxrss_kib, 1000);
+	else
+		ck_assert_int_eq(supervisor.report.inherited_maxrss_kib, 1000);
+}
+END_TEST
+
+START_TEST(directory_of_v2_is_watched_unless_its_name_is_too_long)
+{
+	static char too_long[5000];
+	static const struct {
+		const char *dirs, *watched;
+	} cases_of_v2[] = { { "2/a/b\n1/c", "/a/b" }, { "1/c", "" }, { "", "" }, { too_long, "" } };
+	struct rts_request request = { .cgroup = cases_of_v2[_i].dirs };
+
+	memset(too_long, 'a', sizeof(too_long) - 1);
+	too_long[0] = RTI_DIR_V2;
+	ck_assert_int_eq(rts_begin(&supervisor, &request, 1), 0);
+	ck_assert_str_eq(watched, cases_of_v2[_i].watched);
+}
+END_TEST
+
+/* The clock runs for this process, too. One that cannot be read is none. */
+START_TEST(clock_is_reported_without_the_time_of_the_supervisor)
+{
+	static const char *const files[] = { "/dev/zero", "/dev/null" };
+	const uint64_t clock_ns = UINT64_C(1) << 60;
+	int ends[2] = { -1, -1 }, clock;
+
+	if (_i < 2) {
+		supervisor.clock = open(files[_i], O_RDONLY | O_CLOEXEC);
+	} else {
+		ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+		ck_assert_int_eq(write(ends[1], &clock_ns, sizeof(clock_ns)), sizeof(clock_ns));
+		supervisor.clock = ends[0];
+		close(ends[1]);
+	}
+	clock = supervisor.clock;
+	rts_report(&supervisor, RTI_ACCOUNTED);
+	if (_i < 2)
+		ck_assert_uint_eq(reports[0].clock_ns, 0);
+	else
+		ck_assert(reports[0].clock_ns > clock_ns / 2 && reports[0].clock_ns < clock_ns);
+	rts_end(&supervisor);
+	ck_assert_int_eq(supervisor.clock, -1);
+	ck_assert_int_eq(fcntl(clock, F_GETFD), -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("supervisor_reaps");
+	TCase *reaps = suite_case(suite, "reaps"), *starts = suite_case(suite, "starts");
+
+	tcase_add_checked_fixture(reaps, set_up, tear_down);
+	tcase_add_test(reaps, children_without_end_are_reaped_some_at_a_time);
+	tcase_add_loop_test(reaps, end_of_the_program_is_reported_once_it_is_reaped, 0,
+	                    sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(reaps, end_of_the_program_is_when_its_event_says_unless_that_is_later,
+	                    0, 3);
+	tcase_add_loop_test(reaps, clock_is_reported_without_the_time_of_the_supervisor, 0, 3);
+	tcase_add_checked_fixture(starts, set_up, tear_down);
+	tcase_add_loop_test(starts, program_of_a_starter_may_inherit_a_larger_peak, 0,
+	                    sizeof(programs) / sizeof(programs[0]));
+	tcase_add_loop_test(starts, directory_of_v2_is_watched_unless_its_name_is_too_long, 0, 4);
+	return suite_run(suite);
+}
