@@ -26,10 +26,37 @@ ninja -C "$build" all meson-test-prereq
 export GCOV_ERROR_FILE=/dev/null
 mkdir -p "$build/suites"
 [ $# -gt 0 ] || set -- unit component api live command
+
+# A process that is killed or starved may spoil the counts so far: those of its test, at worst.
+cat >"$build/apart" <<END
+#!/bin/bash
+GCOV_PREFIX=\$(mktemp -d "$build/counts/XXXXXX") exec "\$@"
+END
+chmod +x "$build/apart"
+
+# Add the counts of all tests, and put them where gcovr looks for them.
+add_counts() {
+  local sum=$build/counts/sum test
+  for test in "$build"/counts/*"$build"; do
+    if [ ! -d "$sum" ]; then
+      cp -r "$test" "$sum"
+    elif gcov-tool merge -o "$sum.next" "$sum" "$test" >/dev/null 2>&1; then
+      rm -r "$sum"
+      mv "$sum.next" "$sum"
+    else
+      echo "The counts of a test are spoilt and left out." >&2
+      rm -rf "$sum.next"
+    fi
+  done
+  cp -r "$sum/." "$build"
+}
+
 for suite in "$@"; do
-  # A process that is killed or starved may spoil the counts so far, at worst those of its suite.
   find "$build" -name '*.gcda' -delete
-  meson test -C "$build" --no-rebuild --suite "$suite" || true
+  rm -rf "$build/counts"
+  mkdir "$build/counts"
+  meson test -C "$build" --no-rebuild --wrapper "$build/apart" --suite "$suite" || true
+  add_counts
   # Threads that count at the same time may leave a branch with a negative number.
   gcovr -r . --filter lib/ --gcov-ignore-parse-errors --json "$build/suites/$suite.json" "$build"
 done
