@@ -98,15 +98,18 @@ static int check_render_node(const struct rti_context *ctx, const struct rti_drm
 	return err < 0 ? err : -ENOENT;
 }
 
-static void read_name(const struct rti_context *ctx, struct rti_drm_card *card)
+static int read_name(const struct rti_context *ctx, struct rti_drm_card *card)
 {
 	struct rti_drm_file file = FILE_INIT;
 	struct rti_scan line;
+	int err;
 
 	memcpy(card->known.name, card->card, sizeof(card->card));
-	if (read_line(ctx, card, "device/product_name", &file, &line) == 0 && line.at < line.end)
+	err = read_line(ctx, card, "device/product_name", &file, &line);
+	if (err == 0 && line.at < line.end)
 		rti_scan_copy(&line, card->known.name, sizeof(card->known.name));
 	rti_procfs_close_file(ctx->procfs, &file.file);
+	return err;
 }
 
 /* Find out what a card is. Returns 0; -ENOENT if it is no GPU, or gone; or the -errno of a
@@ -128,7 +131,9 @@ static int init_card(const struct rti_context *ctx, const char *name, struct rti
 		return is_shortage(err) ? err : -ENOENT;
 	memcpy(card->known.driver, uevent.driver, sizeof(uevent.driver));
 	card->known.pci = uevent.pci;
-	read_name(ctx, card);
+	err = read_name(ctx, card);
+	if (is_shortage(err))
+		return err;
 	err = read_once(ctx, card, "device/mem_info_vram_total", &card->known.memory_total_bytes);
 	card->known.err[RTI_GPU_MEMORY] = err;
 	return is_shortage(err) ? err : 0;
