@@ -8,8 +8,8 @@
  * The kernel frees a thread some time after its end: 15 ms, or seconds on a busy system (an RCU
  * grace period). From sched_process_exit until then it is in limbo: in a table, so that a search
  * finds it. Under load, on_free is not called for a few of some thousand threads. So what a thread
- * in limbo has used is secured at the next fork or exit, of any process: before another thread gets
- * its memory, if all goes well.
+ * in limbo has used is secured at the next fork or exit, of any process: before its memory is
+ * used otherwise, if all goes well.
  *
  * The loader that libbpf generates takes 32 functions at most (MAX_USED_PROGS in its gen_loader.c):
  * with more, the kernel refuses it. So some functions are always inline. */
@@ -345,7 +345,7 @@ static void count_freed(struct task_mark *mark, const struct task_struct *task, 
 
 	add_use(&lane->use, task);
 	if (limbo) {
-		secure(limbo, task, false);
+		secure(limbo, task, SECURE_FREED);
 		if (row)
 			free_from_row(row, limbo, &lane->use);
 		leave_limbo(limbo);
@@ -419,8 +419,8 @@ static void search_row(struct rti_account_row *row, const struct limbo *limbo)
 	finish_process(row, limbo, &row->all_found);
 }
 
-/* Another thread has the memory of this one, and no program was called when it was freed. What it
- * has used is added up here if it was secured, and the entry is free again. start_ns: of
+/* The memory of this thread is something else's, and no program was called when it was freed. What
+ * it has used is added up here if it was secured, and the entry is free again. start_ns: of
  * the thread in limbo. If it is 0 by now, the program was called after all. */
 static void reclaim(struct limbo *limbo, __u64 start_ns)
 {
@@ -441,15 +441,15 @@ static void reclaim(struct limbo *limbo, __u64 start_ns)
 	leave_limbo(limbo);
 }
 
-/* Secure a thread that is off its CPU. What was secured is replaced only by what a zombie has, or a
- * thread group leader that has ended before other threads: the memory of another one may be
- * anything's by now, if no program was called when it was freed. */
+/* Secure a thread that is off its CPU. What was secured with the final part of its process stays.
+ * If no program was called when the thread was freed, its memory may be anything's by now. E.g.:
+ * the buffer of a file. */
 static void secure_found(struct limbo *limbo, const struct task_struct *task)
 {
 	bool was_secured = is_secured(limbo);
 
 	if (is_off_cpu(task) && !(was_secured && limbo->is_released))
-		secure(limbo, task, was_secured && !limbo->has_threads);
+		secure(limbo, task, was_secured ? SECURE_AGAIN : SECURE_FIRST);
 }
 
 /* It is not off its CPU. */

@@ -14,6 +14,7 @@
 
 #include "account.h"
 #include "account_row.h"
+#include "signal_sums.h"
 #include "task_mark.h"
 
 #define SIGNAL_GROUP_EXIT 4u /* include/linux/sched/signal.h */
@@ -32,7 +33,7 @@ struct limbo {
 	__u64 pid;      /* and of its struct pid when it began to exit */
 	__u32 row;      /* as in a mark */
 	__s32 tgid;
-	__u64 secured; /* start_ns, once what follows is final */
+	__u64 secured; /* start_ns, once what follows may be used */
 	struct rti_account_use use;
 	struct rti_account_use of_process; /* by its signal_struct */
 	__u32 is_released; /* when it was secured: signal_struct has its final part of it */
@@ -167,18 +168,38 @@ static bool is_zombie(volatile const struct limbo *limbo)
 	                         limbo->task + bpf_core_field_offset(struct task_struct, pid_links);
 }
 
+/* When a thread is secured, and what has to be sure of its memory. */
+enum secure_when {
+	SECURE_FREED, /* the kernel frees it now: nothing */
+	SECURE_FIRST, /* it is the thread's, and its parent did not wait for it meanwhile */
+	SECURE_AGAIN /* also that it was not freed, since values that are right would be replaced */
+};
+
+/* Whether the thread was not freed. A thread group leader that was secured while other threads ran
+ * may be no zombie any more. What it has used itself cannot have grown. */
+static __always_inline bool is_unfreed(const struct limbo *limbo, const struct rti_account_use *use)
+{
+	return is_zombie(limbo) || (limbo->has_threads && use->cpu_ns == limbo->use.cpu_ns &&
+	                            use->voluntary_switches == limbo->use.voluntary_switches);
+}
+
 /* Keep what a thread has used that is off its CPU. Another CPU may secure the same thread at this
- * moment: so nothing is written but final values. must_be_zombie: only if it is still one after all
- * was read. */
-static void secure(struct limbo *limbo, const struct task_struct *task, bool must_be_zombie)
+ * moment: so nothing is written but final values. */
+static void secure(struct limbo *limbo, const struct task_struct *task, enum secure_when when)
 {
 	struct rti_account_use use = { 0 }, of_process = { 0 };
-	__u32 status = status_of(task), is_released = !task->sighand;
-	__u32 has_threads = task->signal->nr_threads > 1, is_leader = task->pid == task->tgid;
+	__u32 sequence = sequence_of(task->signal), status = status_of(task);
+	__u32 is_released = !task->sighand, is_leader = task->pid == task->tgid;
+	__u32 has_threads = task->signal->nr_threads > 1;
+	char comm[sizeof(limbo->comm)];
 
 	add_use(&use, task);
 	add_use_of_process(&of_process, task);
-	if (!is_in_limbo(limbo, task) || (must_be_zombie && !is_zombie(limbo)))
+	bpf_probe_read_kernel(comm, sizeof(comm), task->comm);
+	if (when != SECURE_FREED && (!is_consistent(task->signal, sequence) ||
+	                             is_released != !task->sighand || !is_in_limbo(limbo, task)))
+		return;
+	if (when == SECURE_AGAIN && !is_unfreed(limbo, &use))
 		return;
 	limbo->use = use;
 	limbo->of_process = of_process;
@@ -186,9 +207,8 @@ static void secure(struct limbo *limbo, const struct task_struct *task, bool mus
 	limbo->is_released = is_released;
 	limbo->has_threads = has_threads;
 	limbo->is_leader = is_leader;
-	bpf_probe_read_kernel(limbo->comm, sizeof(limbo->comm), task->comm);
-	if (is_in_limbo(limbo, task))
-		limbo->secured = limbo->start_ns;
+	__builtin_memcpy(limbo->comm, comm, sizeof(limbo->comm));
+	limbo->secured = limbo->start_ns;
 }
 
 static bool is_secured(const struct limbo *limbo)
@@ -219,8 +239,8 @@ static __always_inline bool look_at(__u32 at)
 	task = task_of(limbo);
 	if (!is_in_limbo(limbo, task) || !is_off_cpu(task))
 		return false;
-	secure(limbo, task, false);
-	return true;
+	secure(limbo, task, SECURE_FIRST);
+	return is_secured(limbo);
 }
 
 /* How many have entered limbo since the entry that is secured next. */

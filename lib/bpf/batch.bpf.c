@@ -14,6 +14,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "batch.h"
+#include "signal_sums.h"
 
 #define THREADS_MAX 65536
 /* Reads of one process until none of its threads or children exits meanwhile. */
@@ -52,8 +53,7 @@ __u32 cpus;  /* CPUs with counters that can be found; 0 is none */
 struct rti_batch_request requests[RTI_BATCH_PIDS];
 struct rti_batch_row rows[RTI_BATCH_PIDS];
 __u64 cpu_offset[RTI_BATCH_CPUS]; /* from a per-CPU address to the instance of each CPU */
-__u64 fence;
-__u64 prefetch_sink; /* sum of values that were only read to have them in the cache */
+__u64 prefetch_sink;              /* sum of values that were only read to have them in the cache */
 
 /* Any per-CPU variable. The instances of all per-CPU variables are equally far apart, so this one
  * yields cpu_offset. */
@@ -65,30 +65,6 @@ struct {
 } per_cpu SEC(".maps");
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
-
-/* Order the reads before it before those after it. On a CPU that does not reorder reads, this is a
- * compiler barrier: a fence would keep it from fetching several cache lines at a time. */
-static void order_reads(void)
-{
-#ifdef RTI_READS_ARE_ORDERED
-	asm volatile("" ::: "memory");
-#else
-	__sync_fetch_and_add(&fence, 0);
-#endif
-}
-
-static __u32 sequence_of(const struct signal_struct *signal)
-{
-	return signal->stats_lock.seqcount.seqcount.sequence;
-}
-
-/* Check the sequence lock as the kernel's own readers do. Returns true if no usage was moved from a
- * thread to the process, or from a child to its parent, since the sequence was read. */
-static bool is_consistent(const struct signal_struct *signal, __u32 sequence)
-{
-	order_reads();
-	return !(sequence & 1) && sequence == sequence_of(signal);
-}
 
 /* A walk over the list of threads. It ends when next is head. */
 struct walk {
