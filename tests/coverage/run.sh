@@ -34,9 +34,13 @@ GCOV_PREFIX=\$(mktemp -d "$build/counts/XXXXXX") exec "\$@"
 END
 chmod +x "$build/apart"
 
-# Add the counts of all tests, and put them where gcovr looks for them.
+# Add the counts of all tests, and put them where gcovr looks for them. There are those of programs
+# that were started without the variable, too. E.g.: the tracer.
 add_counts() {
   local sum=$build/counts/sum test
+  mkdir -p "$build/counts/rest$build"
+  (cd "$build" && find . -path ./counts -prune -o -name '*.gcda' -print0 |
+    tar --null -T - -c) | tar -x -C "$build/counts/rest$build"
   for test in "$build"/counts/*"$build"; do
     if [ ! -d "$sum" ]; then
       cp -r "$test" "$sum"
@@ -49,6 +53,7 @@ add_counts() {
     fi
   done
   cp -r "$sum/." "$build"
+  rm -r "$build/counts" # gcovr would add them once more
 }
 
 for suite in "$@"; do
