@@ -76,6 +76,9 @@ void rti_bpf_outcome_set(const struct rt_command *c, struct rt_outcome *out)
 	/* The other accounts are lower bounds, as without this one. */
 	out->reasons |= RT_REASON_EVENTS_LOST;
 	out->complete = 0;
+	/* A process is counted at its fork, whether its threads are found later or not. */
+	if (c->account.totals.processes && !c->account.totals.unmarked)
+		set_processes(&c->account.totals, out);
 	if (out->valid & RT_HAS_CPU)
 		set_mark(out, RT_HAS_CPU, false);
 }

@@ -18,7 +18,7 @@
 #include "tree/proc_scan.h"
 #include "util/visit.h"
 
-#define RECHECK_PERIOD 16    /* one scan in so many ignores the supervisor's count of forks */
+#define RECHECK_PERIOD 16    /* one scan in so many ignores the count of forks */
 #define NEWBORNS_PAY_FROM 64 /* fewer children files cost less */
 #define OPENED_COST 10       /* to open a children file costs as much as to read so many */
 #define ASKED_EACH 16        /* members: so often it is asked whether to scan /proc instead */

@@ -5,7 +5,6 @@
 
 #include "os/pid_file.h"
 #include "os/procfs_path.h"
-#include "tree/kernel_account.h"
 #include "tree/state.h"
 #include "tree/tree.h"
 
@@ -135,7 +134,7 @@ static void explain_events(const struct rti_tree *tree, uint32_t reasons,
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 
-	if (rti_kernel_account_processes(tree, NULL)) {
+	if (tree->kernel_account.of_command) {
 		out->cause = RTI_CAUSE_ACCOUNT_LOST;
 	} else if (shared && shared->events == RTI_EVENTS_INTACT) {
 		out->cause = RTI_CAUSE_EVENTS_LATE;

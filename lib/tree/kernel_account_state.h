@@ -9,7 +9,7 @@
 /* Written by kernel_account.c only. */
 struct rti_kernel_account {
 	struct rti_tree_account *programs;         /* NULL: there is none */
-	const struct rti_tree_account *of_command; /* likewise; the command's */
+	const struct rti_tree_account *of_command; /* likewise; the command's. No tree has both */
 	int error;      /* why there is none: -errno; 0: none was wanted */
 	uint64_t moves; /* struct rti_account_counts, at the last read */
 	bool is_read;   /* the last read has no thread twice */

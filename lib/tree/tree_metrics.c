@@ -123,12 +123,11 @@ static uint64_t count_all(const struct rti_tree *tree)
 	uint64_t seen = tree->table.added - (tree->supervised.pid != 0);
 	uint64_t forked = rti_kernel_account_processes(tree, NULL);
 
-	if (shared && !forked)
-		forked = shared->processes;
-	if (!shared)
-		forked = rti_fork_tracker_processes(&tree->discovery.fork_tracker);
-	if (tree->kernel_account.has_counted)
+	if (!forked && tree->kernel_account.has_counted)
 		forked = tree->kernel_account.counted.processes;
+	else if (!forked)
+		forked = shared ? shared->processes
+		                : rti_fork_tracker_processes(&tree->discovery.fork_tracker);
 	return forked > seen ? forked : seen;
 }
 
@@ -141,8 +140,10 @@ static bool counts_every_fork(const struct rti_tree *tree)
 
 	if (tree->ledger.self_only)
 		return true;
-	if (rti_kernel_account_processes(tree, &is_whole))
+	if (tree->kernel_account.of_command) {
+		rti_kernel_account_processes(tree, &is_whole);
 		return is_whole;
+	}
 	if (!shared)
 		return rti_fork_tracker_is_complete(&tree->discovery.fork_tracker);
 	return shared->events == RTI_EVENTS_INTACT && tree->supervised.has_final_rusage &&

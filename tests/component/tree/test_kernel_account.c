@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* A tree of real processes that BPF programs seem to account for. The account is the test's own: it
  * lacks threads, fails, or loses events, and no figure is taken for more than it is. */
+#include <unistd.h>
+
 #include "account_fixture.h"
+#include "os/cgroup.h"
+#include "tree/fork_tracker.h"
+#include "tree/tree.h"
 
 #define READS_MAX 10       /* in one sample while threads run */
 #define LAST_READS_MAX 500 /* if none runs any more */
+#define SCANS_MAX 32       /* one of 16 trusts no count */
 
 static uint64_t cpu_ns(const struct rt_metrics *m)
 {
@@ -147,9 +153,82 @@ START_TEST(account_that_cannot_be_read_is_given_up)
 }
 END_TEST
 
+/* What the programs of a command have counted, and what a sample makes of it. */
+static const struct {
+	uint64_t processes, unmarked;
+	bool is_known;
+} counts[] = {
+	{ 9, 0, true },
+	{ 9, 1, false }, /* a process got no mark */
+	{ 0, 1, false }, /* the supervisor got none */
+};
+
+START_TEST(processes_of_a_command_are_those_that_its_programs_counted)
+{
+	struct rti_fork_tracker no_events = RTI_FORK_TRACKER_INIT;
+	const struct rti_cgroup cgroup = RTI_CGROUP_INIT;
+	const struct rti_tree_command command = { .account = (void *)&fake_account,
+		                                  .cgroup = &cgroup,
+		                                  .fork_tracker = &no_events };
+	const struct rt_opts opts = { .size = sizeof(opts), .want = WANT };
+	struct rt_obstacle obstacle;
+	struct rt_metrics m;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, fix.children[0].pid, &opts), 0);
+	rti_tree_attach_command(fix.tracker->tree, &command);
+	fake_account.counts.processes = counts[_i].processes;
+	fake_account.counts.unmarked = counts[_i].unmarked;
+
+	m = take_sample();
+
+	ck_assert_int_eq((m.valid & RT_HAS_PROCESSES_SEEN) != 0, counts[_i].is_known);
+	ck_assert_int_eq((m.partial & RT_HAS_PROCESSES_SEEN) != 0, !counts[_i].is_known);
+	ck_assert_uint_eq(m.processes_seen, counts[_i].processes ? counts[_i].processes : 1);
+	ck_assert_int_ge(
+	    rt_tracker_obstacle(fix.tracker, RT_HAS_PROCESSES_SEEN, &obstacle, sizeof(obstacle)),
+	    0);
+	ck_assert_uint_eq(obstacle.kind, counts[_i].is_known ? 0 : RT_OBSTACLE_GONE);
+}
+END_TEST
+
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* As long as they count the same, the children of members that have run are not listed. Now and
+ * then they are all the same. */
+START_TEST(process_that_the_programs_missed_is_found_in_a_later_scan)
+{
+	struct rti_fork_tracker no_events = RTI_FORK_TRACKER_INIT;
+	const struct rti_cgroup cgroup = RTI_CGROUP_INIT;
+	const struct rti_tree_command command = { .account = (void *)&fake_account,
+		                                  .cgroup = &cgroup,
+		                                  .fork_tracker = &no_events };
+	const struct rt_opts opts = { .size = sizeof(opts), .want = WANT };
+	struct child missed;
+	int samples = 1;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, getpid(), &opts), 0);
+	rti_tree_attach_command(fix.tracker->tree, &command);
+	fake_account.counts.processes = CHILDREN + 1;
+	for (int i = 0; i < 3; i++)
+		ck_assert_uint_eq(take_sample().processes, CHILDREN + 1);
+	child_start(&missed, do_nothing, NULL);
+
+	while (take_sample().processes == CHILDREN + 1 && samples < SCANS_MAX)
+		samples++;
+
+	child_end(&missed);
+	ck_assert_int_gt(samples, 1);
+	ck_assert_int_lt(samples, SCANS_MAX);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kernel_account");
+	TCase *commands = add_account_case(suite, "commands");
 	TCase *totals = add_account_case(suite, "totals");
 
 	tcase_add_loop_test(totals,
@@ -157,5 +236,8 @@ int main(void)
 	                    0, sizeof(accounts) / sizeof(accounts[0]));
 	tcase_add_test(totals, account_is_read_again_if_the_last_read_was_torn);
 	tcase_add_loop_test(totals, account_that_cannot_be_read_is_given_up, 1, 3);
+	tcase_add_loop_test(commands, processes_of_a_command_are_those_that_its_programs_counted, 0,
+	                    sizeof(counts) / sizeof(counts[0]));
+	tcase_add_test(commands, process_that_the_programs_missed_is_found_in_a_later_scan);
 	return suite_run(suite);
 }
