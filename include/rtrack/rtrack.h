@@ -630,7 +630,8 @@ struct rt_metrics {
 	/** Counter, RT_HAS_PROCESSES_SEEN. Tree: distinct members that samples have seen. Its bit
 	 * is in `valid` if process events reported every fork, or for RT_OPT_NO_CHILDREN; else in
 	 * `partial`. Under a supervisor it is in `partial` until the program and all that it
-	 * started have exited, because the supervisor counts with a delay.
+	 * started have exited, because the supervisor counts with a delay. At RT_ACCOUNTING_BPF
+	 * it is in `valid`, unless the kernel had no memory to mark a process.
 	 * @since 0.2 All processes of the tree so far, if process events are received
 	 * (RT_OPT_PROCESS_EVENTS, or a command under a supervisor).
 	 * @since 0.3 Has a bit of its own. Until then it had that of `processes`. */
@@ -1620,7 +1621,8 @@ struct rt_command;
  * SIGCHLD, a pid namespace that is killed whole, a process that has moved to another cgroup. With
  * RT_COMMAND_LIST_PROCESSES, the list has a final row for each process that has ended. The only
  * reasons of an outcome are RT_REASON_LEFT_RUNNING, and RT_REASON_EVENTS_LOST: under heavy load the
- * kernel may run no program for a thread. The figures then are those of RT_ACCOUNTING_WAIT.
+ * kernel may run no program for a thread. The figures then are those of RT_ACCOUNTING_WAIT, but
+ * for the number of processes, and `complete` is 0.
  *
  * To load the programs takes 10 to 40 ms before the program starts, and descriptors of the caller:
  * 22. So RT_ACCOUNTING_AUTO does not choose it. Needs Linux 6.2 with BTF, CAP_BPF and CAP_PERFMON
@@ -1867,7 +1869,8 @@ struct rt_outcome {
 	uint64_t write_bytes; /**< RT_HAS_IO. */
 	/** RT_HAS_PROCESSES. Processes that samples saw; its bit is then in `partial`.
 	 * @since 0.2 All processes of the tree, if process events are available and none was lost;
-	 * its bit is then in `valid`. */
+	 * its bit is then in `valid`.
+	 * @since 0.3 At RT_ACCOUNTING_BPF, those that BPF programs have counted. */
 	uint64_t processes;
 	uint64_t samples;         /**< Samples taken of the tree, final ones included. */
 	uint64_t overhead_cpu_ns; /**< CPU time that all this cost the caller. */

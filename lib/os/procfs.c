@@ -173,8 +173,8 @@ static bool has_line_near_end(const struct rti_buf *buf, const char *begin)
 }
 
 /* Returns true if the text, which is not empty, has all that is wanted of its format, so that
- * nothing needs to follow.
- * See Linux, fs/proc/array.c, proc_pid_status(), and fs/proc/task_mmu.c, __show_smap(). */
+ * nothing needs to follow. See Linux, fs/proc/array.c, proc_pid_status(), and fs/proc/task_mmu.c,
+ * __show_smap(). */
 static bool is_whole(enum rti_file_format format, const struct rti_buf *buf)
 {
 	if (buf->data[buf->len - 1] != '\n')
