@@ -158,10 +158,8 @@ void rti_discovery_update_last_pid(struct rti_tree *tree)
 	tree->discovery.last_pid = read_last_pid(tree);
 }
 
-/* A count of the tree's forks serves as the last pid as well. That of the supervisor can lag, and
- * the supervisor may be stopped or killed; BPF programs may have had no memory to mark a process.
- * So every 16th scan ignores it. A caller that is its own supervisor counts only while it waits.
- * Returns 0 if there is none to be used. */
+/* A count of forks serves as the last pid as well. It may lag, stop or miss some, so every 16th
+ * scan ignores it. A caller that is its own supervisor counts only while it waits. 0: none. */
 static uint64_t counted_forks(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
