@@ -6,7 +6,7 @@
 
 struct account_fixture fix;
 
-static void do_nothing(void *arg)
+void do_nothing(void *arg)
 {
 	(void)arg;
 }

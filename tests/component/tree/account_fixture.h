@@ -25,6 +25,9 @@ extern struct account_fixture fix;
 /* Add a test case, the tests of which have the fixture. */
 TCase *add_account_case(Suite *suite, const char *name);
 
+/* The work of a child. */
+void do_nothing(void *arg);
+
 /* Follow the root, with events. The second one returns 0 or -errno. */
 void track(void);
 int try_to_track(void);

@@ -163,7 +163,8 @@ static const struct {
 	{ 0, 1, false }, /* the supervisor got none */
 };
 
-START_TEST(processes_of_a_command_are_those_that_its_programs_counted)
+/* Follow a command with this root, the programs of which are those of the fake account. */
+static void track_command(int32_t root)
 {
 	struct rti_fork_tracker no_events = RTI_FORK_TRACKER_INIT;
 	const struct rti_cgroup cgroup = RTI_CGROUP_INIT;
@@ -171,11 +172,17 @@ START_TEST(processes_of_a_command_are_those_that_its_programs_counted)
 		                                  .cgroup = &cgroup,
 		                                  .fork_tracker = &no_events };
 	const struct rt_opts opts = { .size = sizeof(opts), .want = WANT };
+
+	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, root, &opts), 0);
+	rti_tree_attach_command(fix.tracker->tree, &command);
+}
+
+START_TEST(processes_of_a_command_are_those_that_its_programs_counted)
+{
 	struct rt_obstacle obstacle;
 	struct rt_metrics m;
 
-	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, fix.children[0].pid, &opts), 0);
-	rti_tree_attach_command(fix.tracker->tree, &command);
+	track_command(fix.children[0].pid);
 	fake_account.counts.processes = counts[_i].processes;
 	fake_account.counts.unmarked = counts[_i].unmarked;
 
@@ -191,26 +198,14 @@ START_TEST(processes_of_a_command_are_those_that_its_programs_counted)
 }
 END_TEST
 
-static void do_nothing(void *arg)
-{
-	(void)arg;
-}
-
 /* As long as they count the same, the children of members that have run are not listed. Now and
  * then they are all the same. */
 START_TEST(process_that_the_programs_missed_is_found_in_a_later_scan)
 {
-	struct rti_fork_tracker no_events = RTI_FORK_TRACKER_INIT;
-	const struct rti_cgroup cgroup = RTI_CGROUP_INIT;
-	const struct rti_tree_command command = { .account = (void *)&fake_account,
-		                                  .cgroup = &cgroup,
-		                                  .fork_tracker = &no_events };
-	const struct rt_opts opts = { .size = sizeof(opts), .want = WANT };
 	struct child missed;
 	int samples = 1;
 
-	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, getpid(), &opts), 0);
-	rti_tree_attach_command(fix.tracker->tree, &command);
+	track_command(getpid());
 	fake_account.counts.processes = CHILDREN + 1;
 	for (int i = 0; i < 3; i++)
 		ck_assert_uint_eq(take_sample().processes, CHILDREN + 1);
