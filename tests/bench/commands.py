@@ -17,7 +17,8 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 from contenders import LIMIT_S, PROGRAMS, Skip, Record
 from harness import BUILD
 
-RTRACK = BUILD / "examples/rtrack/rtrack"
+RTRACK = pathlib.Path(os.environ.get("RTRACK_INSTALLED", BUILD / "examples/rtrack/rtrack"))
+"""Installed, as users run it; in the test suite, which installs nothing, that of the build."""
 SUBJECT = PROGRAMS / "bench-subject"
 METHODS = ("poll", "wait", "cgroup", "bpf", "auto")
 BARE, AGAIN, GNU_TIME = "bare", "bare again", "GNU time"

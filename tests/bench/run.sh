@@ -13,10 +13,15 @@ export PATH=/usr/bin:/bin:$PATH
 tests/support/packages.sh gcc libc6-dev meson ninja-build pkg-config check time \
   python3 python3-psutil libproc2-dev sysstat gnuplot-nox clang llvm bpftool libbpf-dev
 build=$PWD/build-bench
+installed=$build/installed
 if [ ! -e "$build/build.ninja" ]; then
   meson setup "$build" --buildtype=release -Dtests=enabled -Ddocs=disabled >/dev/null
 fi
+meson configure "$build" -Dprefix="$installed"
 ninja -C "$build" all bench >/dev/null
+meson install -C "$build" --no-rebuild --quiet
+# In the build directory, the loader looks for the library in some 20 places first.
+export RTRACK_INSTALLED=$installed/bin/rtrack
 
 export RTRACK_SOURCE_ROOT=$PWD RTRACK_BUILD_ROOT=$build
 export PYTHONPATH=$PWD/tests/support PYTHONDONTWRITEBYTECODE=1
