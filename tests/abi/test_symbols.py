@@ -53,6 +53,9 @@ class Symbols(unittest.TestCase):
     def test_library_exports_functions_of_version_script(self) -> None:
         self.assertEqual(exported(), map_nodes())
 
+    def test_symbols_are_bound_at_the_start(self) -> None:
+        self.assertIn("BIND_NOW", run(["readelf", "-d", LIBRARY]))
+
     def test_version_nodes_are_not_newer_than_release(self) -> None:
         for node in set(map_nodes().values()):
             major, minor = map(int, node[len("RTRACK_") :].split("."))
