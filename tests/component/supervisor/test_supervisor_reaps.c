@@ -261,11 +261,16 @@ START_TEST(directory_of_v2_is_watched_unless_its_name_is_too_long)
 	static const struct {
 		const char *dirs, *watched;
 	} cases_of_v2[] = { { "2/a/b\n1/c", "/a/b" }, { "1/c", "" }, { "", "" }, { too_long, "" } };
-	struct rts_request request = { .cgroup = cases_of_v2[_i].dirs };
+	char *argv[] = { (char *)(uintptr_t) "program", NULL };
+	const struct rts_request request = { .cgroup = cases_of_v2[_i].dirs,
+		                             .cwd = "",
+		                             .argv = argv };
+	sigset_t mask;
 
+	sigemptyset(&mask);
 	memset(too_long, 'a', sizeof(too_long) - 1);
 	too_long[0] = RTI_DIR_V2;
-	ck_assert_int_eq(rts_begin(&supervisor, &request, 1), 0);
+	ck_assert_int_eq(rts_start(&supervisor, &request, &mask), RTI_STARTED);
 	ck_assert_str_eq(watched, cases_of_v2[_i].watched);
 }
 END_TEST
