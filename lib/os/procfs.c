@@ -118,7 +118,9 @@ struct place {
 static int find_place(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                       struct place *out)
 {
-	static const char *const prefixes[] = { [RTI_PROC] = "/proc/", [RTI_SYS] = "/sys/" };
+	static const char *const prefixes[] = {
+		[RTI_PROC] = "/proc/", [RTI_SYS] = "/sys/", [RTI_ROOT] = "/"
+	};
 	size_t prefix_len, len;
 
 	out->dirfd = procfs->fd[base];

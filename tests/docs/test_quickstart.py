@@ -27,6 +27,8 @@ class Quickstart(unittest.TestCase):
         self.assertGreater(max(int(row["processes"]) for row in rows), 1)
         picture = re.findall(r"^ +\d+\.\d +\d+\.\d\d #", done.stdout, re.MULTILINE)
         self.assertGreater(len(picture), 3, done.stdout)
+        # Its job is a release build of this project.
+        self.assertNotIn("warning:", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
