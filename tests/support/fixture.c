@@ -41,19 +41,18 @@ void fixture_new(struct fixture *f)
 }
 
 /* A file is emptied before it is removed. So a reader with an open descriptor sees that it was
- * removed, as with a file in /proc. */
+ * removed, as with a file in /proc. A FIFO has no contents. */
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void)st;
 	(void)ftw;
-	if (type == FTW_F && truncate(path, 0) < 0)
+	if (type == FTW_F && S_ISREG(st->st_mode) && truncate(path, 0) < 0)
 		return -1;
 	return remove(path);
 }
 
 void fixture_free(struct fixture *f)
 {
-	nftw(f->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	ck_assert_int_eq(nftw(f->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 void fixture_remove(struct fixture *f, const char *path)
