@@ -80,6 +80,7 @@ static int attach_to(struct attach *a, const char *word)
 	char message[256] = "";
 	struct follow *tree = &a->trees[a->count];
 	struct rt_tracker *tracker;
+	int64_t making_cpu_ns;
 	uint64_t pid;
 	int err;
 
@@ -95,7 +96,9 @@ static int attach_to(struct attach *a, const char *word)
 		warn("process %s is named twice: it is followed once", word);
 		return 0;
 	}
+	making_cpu_ns = clock_cpu();
 	err = rt_pid_tracker_new(&tracker, (int32_t)pid, &opts);
+	making_cpu_ns = clock_cpu() - making_cpu_ns;
 	/* It may have ended since it was found, or have another program by now. */
 	if (a->options->name && (err == -ESRCH || (err == 0 && has_other_name(a, (int32_t)pid)))) {
 		rt_tracker_free(err == 0 ? tracker : NULL);
@@ -113,6 +116,7 @@ static int attach_to(struct attach *a, const char *word)
 		tree->pid = (int32_t)pid;
 		tree->is_alone = a->options->no_children;
 		tree->wants_gpu = a->options->gpu;
+		tree->making_cpu_ns = making_cpu_ns;
 	}
 	if (err < 0) {
 		words_of_sentences(message);
@@ -130,17 +134,20 @@ static int attach_to_cgroup(struct attach *a, const char *name)
 	struct follow *group = &a->trees[a->count];
 	char message[256] = "";
 	struct rt_tracker *tracker;
+	int64_t making_cpu_ns = clock_cpu();
 	int err;
 
 	opts.message = message;
 	opts.message_size = sizeof(message);
 	err = rt_cgroup_tracker_new(&tracker, name, &opts);
+	making_cpu_ns = clock_cpu() - making_cpu_ns;
 	if (err == 0) {
 		a->pidfds[a->count++].fd = -1;
 		err = follow_start(group, tracker, a->options->interval_ns);
 		top_processes_set_base(&a->tops[a->count - 1], tracker);
 		group->cgroup = name;
 		group->wants_gpu = a->options->gpu;
+		group->making_cpu_ns = making_cpu_ns;
 	}
 	if (err < 0) {
 		words_of_sentences(message);

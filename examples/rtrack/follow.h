@@ -30,6 +30,7 @@ struct follow {
 	bool has_failed;          /* a sample failed, and that was reported */
 	struct history cores, memory;
 	bool wants_gpu;                 /* set by the caller: GPUs are looked at */
+	int64_t making_cpu_ns;          /* set by the caller: CPU time to make the tracker */
 	uint64_t gpu_memory_peak_bytes; /* largest of a sample; likewise */
 	uint64_t gpus_most;
 };

@@ -55,11 +55,14 @@ static int start(struct watch *w, const struct options *options, struct rt_track
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .want = wanted_domains(options, &w->series, RT_KIND_SYSTEM) };
+	int64_t making_cpu_ns = clock_cpu();
 	int err = rt_system_tracker_new(tracker, &opts);
 
+	making_cpu_ns = clock_cpu() - making_cpu_ns;
 	if (err == 0)
 		err = follow_start(&w->system, *tracker, options->interval_ns);
 	w->system.wants_gpu = options->gpu;
+	w->system.making_cpu_ns = making_cpu_ns;
 	if (err < 0)
 		warn("cannot follow the system: %s", error_words(err));
 	return err;

@@ -273,7 +273,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.members_skipped = f->members_skipped,
 		.left_running = f->has_ended ? 0 : to->processes,
 		.samples = f->samples,
-		.overhead_cpu_ns = to->self_cpu_ns,
+		.overhead_cpu_ns = to->self_cpu_ns + (uint64_t)f->making_cpu_ns,
 	};
 	if (is_cgroup) {
 		set_cgroup(u, f);
@@ -319,7 +319,7 @@ void usage_of_system(struct usage *u, const struct follow *f)
 		.memory_total_bytes = m->memory_total_bytes,
 		.peak_memory_used_bytes = (uint64_t)f->memory.peak,
 		.samples = f->samples,
-		.overhead_cpu_ns = m->self_cpu_ns,
+		.overhead_cpu_ns = m->self_cpu_ns + (uint64_t)f->making_cpu_ns,
 		.cores = &f->cores,
 		.memory = &f->memory,
 	};

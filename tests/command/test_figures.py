@@ -10,7 +10,7 @@ import time
 import unittest
 from typing import Any, Dict
 
-from rtrack_command import Case, Row, busy, python, read_csv, read_jsonl, until_rows
+from rtrack_command import Case, Row, busy, python, read_csv, read_jsonl, rtrack, until_rows
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -272,6 +272,16 @@ class Overhead(Case):
         self.assertTrue(0 < got["overhead_cpu_seconds"] < 0.05, got["overhead_cpu_seconds"])
         self.assertEqual(got["samples"], len(read_csv(rows)) + 1,
                          "one sample precedes the first row")
+
+    def test_overhead_of_attach_has_the_start(self) -> None:
+        """To load BPF programs, where that is allowed, takes 20 ms or more."""
+        before = cpu_of_children()
+        rtrack("--version")
+        of_loader, before = cpu_of_children() - before, cpu_of_children()
+        got = self.summary("attach", "-d", "0.1", str(os.getpid()), stdout=subprocess.DEVNULL)
+        used = cpu_of_children() - before
+        self.assertTrue((used - of_loader) / 2 - 0.01 <= got["overhead_cpu_seconds"] <= used,
+                        (used, of_loader, got["overhead_cpu_seconds"]))
 
 
 if __name__ == "__main__":
