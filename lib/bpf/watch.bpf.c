@@ -30,6 +30,7 @@ struct rti_watch_shared shared;
 #define PF_IO_WORKER 0x10u
 #define PF_USER_WORKER 0x4000u
 #define PF_KTHREAD 0x200000u
+#define TASK_DEAD 0x80u
 #define TASK_NEW 0x800u
 
 struct {
@@ -161,6 +162,16 @@ int BPF_PROG(on_new_thread, struct task_struct *task)
 	return 0;
 }
 
+/* A process whose fork was not taken yet is none to be found by that: once it was waited for, its
+ * pid may be that of a process outside of the tree. Its parent names the tree until then. */
+static void forget_fork(const struct task_struct *task, __u32 pid)
+{
+	struct rti_watch_group *group = find_group(pid);
+
+	if (group && BPF_CORE_READ(task, signal, live.counter) == 0)
+		__sync_fetch_and_and(&group->forked, ~bit_of(pid));
+}
+
 /* It may be waited for before it leaves its CPU. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
@@ -169,8 +180,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 	if (!mark)
 		return 0;
+	forget_fork(task, mark->row);
 	note_change(mark->row);
-	drop_mark(task);
 	return 0;
 }
 
@@ -188,6 +199,9 @@ int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task
 
 	if (mark)
 		note_change(mark->row);
+	/* Not at on_exit: what leaves its CPU after that would not be noted. */
+	if (mark && prev->__state == TASK_DEAD)
+		drop_mark(prev);
 	mark = mark_of_user(next);
 	if (cpu) {
 		cpu->pid = mark ? mark->row : 0;

@@ -140,6 +140,28 @@ void rti_add_forked(void *arg, int32_t pid, bool has_exited)
 	rti_procfs_close_file(tree->ctx->procfs, &file);
 }
 
+/* Another process may have its pid by now. It has started later than that; only if its parent is a
+ * member, it belongs to the tree all the same. */
+static bool was_there(const struct rti_tree *tree, const struct rti_pid_stat *stat,
+                      uint64_t time_ns)
+{
+	return rti_member_find(&tree->table, stat->ppid) || !stat->has_starttime ||
+	       stat->starttime <= time_ns / tree->ctx->platform->tick_ns;
+}
+
+void rti_add_forked_by(struct rti_tree *tree, int32_t pid, uint64_t time_ns)
+{
+	struct rti_file file = RTI_FILE_INIT;
+	struct rti_pid_stat stat;
+
+	if (rti_member_find(&tree->table, pid) || rti_is_full(tree, pid))
+		return;
+	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 && stat.state != 'X' &&
+	    was_there(tree, &stat, time_ns))
+		rti_add_member(tree, &stat, &file);
+	rti_procfs_close_file(tree->ctx->procfs, &file);
+}
+
 /* A process with a pid that was given out since an earlier scan. Its parent is in the tree already
  * if it belongs there: pids come in the order of the forks. Returns RTI_STOP if it cannot be
  * looked at. */

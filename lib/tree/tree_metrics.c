@@ -10,6 +10,7 @@
 #include "tree/memory_peak.h"
 #include "tree/obstacles.h"
 #include "tree/watch_members.h"
+#include "tree/watched.h"
 
 #define US_NS 1000u
 
@@ -195,6 +196,8 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 		rti_add_reasons(tree, RT_REASON_MEMBERS_SKIPPED);
 		make_partial(out, UINT64_MAX);
 	}
+	if (rti_watched_lacks_reborn(tree))
+		make_partial(out, UINT64_MAX);
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
 		make_partial(out, counters);
 	make_partial(out, tree->obstacles.lost.met);

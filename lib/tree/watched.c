@@ -46,6 +46,7 @@ static void stop(struct rti_tree *tree)
 	w->watch = NULL;
 	w->stage = RTI_WATCH_NONE;
 	w->is_partial = false;
+	w->reborn_count = 0;
 	rti_watch_choice_begin(&w->choice, 0);
 	look_at_all_anew(tree);
 }
@@ -96,13 +97,20 @@ static void try_to_open(struct rti_tree *tree)
 		settle_again(w);
 }
 
-/* The time of the last sample, which has found all members there, by CLOCK_BOOTTIME. A process that
- * has started since may have the pid of one. */
-static uint64_t last_sample_boottime_ns(const struct rti_tree *tree)
+static struct rti_now read_clocks_now(const struct rti_tree *tree)
 {
 	struct rti_now now;
 
 	tree->ctx->platform->now(&now);
+	return now;
+}
+
+/* The time of the last sample, which has found all members there, by CLOCK_BOOTTIME. A process that
+ * has started since may have the pid of one. */
+static uint64_t last_sample_boottime_ns(const struct rti_tree *tree)
+{
+	struct rti_now now = read_clocks_now(tree);
+
 	return tree->watched.taken_ns + now.boottime_ns - now.monotonic_ns;
 }
 
@@ -140,17 +148,17 @@ static bool are_all_marked(const struct rti_tree *tree)
 static void add_new(struct rti_tree *tree, const struct rti_watch_change *change)
 {
 	if (change->is_forked)
-		rti_add_forked(tree, change->pid, false);
+		rti_add_forked_by(tree, change->pid, tree->watched.changes_ns);
 	else
 		rti_add_newborn(tree, change->pid);
 }
 
-/* A member may have ended, and a process that it belongs with has its pid: that becomes a member in
- * the next sample. */
+/* A member may have ended, and a process that it belongs with has its pid. */
 static void note_reborn(struct rti_watched *w, int32_t pid)
 {
 	if (w->reborn_count < RTI_REBORN_MAX)
-		w->reborn[w->reborn_count++] = pid;
+		w->reborn[w->reborn_count++] =
+		    (struct rti_reborn){ .pid = pid, .noted_ns = w->changes_ns };
 	else
 		settle_again(w); /* the next sample looks everywhere */
 }
@@ -193,6 +201,7 @@ static int take_changes(struct rti_tree *tree, bool adds_members)
 
 	while (err == 0 && has_more) {
 		count = rti_watch_take(w->watch, w->changes, RTI_WATCH_ROOM_MIN, &has_more);
+		w->changes_ns = read_clocks_now(tree).boottime_ns;
 		err = count < 0 ? count : take_some(tree, count, adds_members);
 	}
 	return err;
@@ -213,19 +222,56 @@ static void begin_partial_samples(struct rti_tree *tree)
 	look_at_all_anew(tree);
 }
 
+/* A pid that was noted while members were read may be found to have gone in the next sample alone.
+ * E.g.: 42 is read, exits, and is given away again; then the sample takes the changes once more. It
+ * may also be that of the member itself, which was found in another way before its fork was taken:
+ * so a pid is kept for one more sample, and no longer. */
+static void take_reborn(struct rti_tree *tree)
+{
+	struct rti_watched *w = &tree->watched;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->reborn_count; i++) {
+		struct rti_reborn reborn = w->reborn[i];
+
+		if (!rti_member_find(&tree->table, reborn.pid)) {
+			rti_add_forked_by(tree, reborn.pid, reborn.noted_ns);
+		} else if (!reborn.was_kept) {
+			reborn.was_kept = true;
+			w->reborn[kept++] = reborn;
+		}
+	}
+	w->reborn_count = kept;
+}
+
+bool rti_watched_lacks_reborn(const struct rti_tree *tree)
+{
+	const struct rti_watched *w = &tree->watched;
+
+	for (size_t i = 0; i < w->reborn_count; i++) {
+		const struct rti_member *m = rti_member_find(&tree->table, w->reborn[i].pid);
+
+		if (!m || m->end.has_exited)
+			return true;
+	}
+	return false;
+}
+
 /* The programs have watched all threads of all members since the sample before, and that sample has
  * looked at all of them. */
 static void settle(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	int found = take_changes(tree, true);
+	int found;
+
+	take_reborn(tree);
+	found = take_changes(tree, true);
 
 	/* Full samples read RSS each second. */
 	if (w->tries == 0)
 		look_at_all_anew(tree);
 	if (found == 0)
 		found = search(tree, true);
-	w->reborn_count = 0; /* this sample looks everywhere */
 	if (found < 0 || ++w->tries > TRIES_MAX) {
 		stop(tree);
 		w->is_unavailable |= found < 0;
@@ -287,18 +333,6 @@ bool rti_watched_begin(struct rti_tree *tree)
 		settle(tree);
 	w->is_partial = may_be_partial(tree);
 	return w->is_partial;
-}
-
-static void take_reborn(struct rti_tree *tree)
-{
-	struct rti_watched *w = &tree->watched;
-	size_t count = w->reborn_count;
-
-	w->reborn_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!rti_member_find(&tree->table, w->reborn[i]))
-			rti_add_forked(tree, w->reborn[i], false);
-	}
 }
 
 static void look_at_next(struct rti_tree *tree)

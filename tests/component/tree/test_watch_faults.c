@@ -4,7 +4,10 @@
 #include "batch_tree_fixture.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/tree_watch.h"
@@ -254,6 +257,60 @@ START_TEST(processes_forked_during_a_sample_are_looked_for_in_the_next)
 }
 END_TEST
 
+/* Ends one of the victims, and forks a process with its pid. Returns that. */
+static pid_t replace_one_of(const size_t *victims, size_t count)
+{
+	pid_t pid = -EEXIST;
+
+	for (size_t i = 0; i < count && pid == -EEXIST; i++) {
+		pid_t old = get_pid(victims[i]);
+
+		family_shrink(&fix.family, victims[i]);
+		pid = family_fork_as(old); /* another process may have got it */
+	}
+	ck_assert_int_gt(pid, 0);
+	return pid;
+}
+
+/* The kernel has given the pid of a member away by the time that a sample takes the changes once
+ * more. It looks at the member in the next sample, which lacks the other process, and says so. */
+START_TEST(process_with_the_pid_of_a_member_is_added_once_that_has_gone)
+{
+	size_t parent = family_grow(&fix.family), child = family_fork_from(&fix.family, parent);
+	size_t victims[] = { family_grow(&fix.family), family_grow(&fix.family),
+		             family_grow(&fix.family) };
+	pid_t other = get_pid(child), pid;
+	struct rt_metrics before, m;
+	struct timespec uptime;
+
+	clock_gettime(CLOCK_BOOTTIME, &uptime);
+	fix.now_ns += (uint64_t)uptime.tv_sec * SECOND; /* no process starts later */
+	settle_watch();
+	pid = replace_one_of(victims, sizeof(victims) / sizeof(victims[0]));
+	family_tell(&fix.family, child, FAMILY_RUN, 20);
+	family_tell(&fix.family, child, FAMILY_EXIT, 0);
+	family_tell(&fix.family, parent, FAMILY_WAIT, 0);
+	fix.family.member[child].pid = 0;
+	name(1, other, false);
+	name(1, get_pid(parent), false);
+	name(2, pid, true);
+	before = take_sample_after(SECOND / 1000);
+	ck_assert_uint_ge(watch.takes, 2);
+	ck_assert(has_member(fix.tracker, pid));
+
+	m = take_sample_after(SECOND / 1000);
+	ck_assert(was_partial_sample(fix.tracker));
+	ck_assert_uint_eq(m.processes, before.processes - 1);
+	ck_assert(m.partial & RT_HAS_PROCESSES);
+
+	m = take_sample_after(SECOND / 1000);
+	ck_assert_uint_eq(m.processes, before.processes);
+	ck_assert(m.valid & RT_HAS_PROCESSES);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+END_TEST
+
 START_TEST(memory_that_the_kernel_reclaims_has_all_looked_at_each_second)
 {
 	settle_watch();
@@ -380,6 +437,7 @@ int main(void)
 	tcase_add_test(faults, watch_without_memory_leaves_out_no_member);
 	tcase_add_loop_test(looks, processes_forked_during_a_sample_are_looked_for_in_the_next, 0,
 	                    2);
+	tcase_add_test(looks, process_with_the_pid_of_a_member_is_added_once_that_has_gone);
 	tcase_add_test(looks, memory_that_the_kernel_reclaims_has_all_looked_at_each_second);
 	tcase_add_test(looks, children_of_a_zombie_are_looked_at);
 	tcase_add_test(looks, tree_with_a_zombie_is_watched);

@@ -157,6 +157,24 @@ START_TEST(process_is_added_if_it_belongs_to_the_tree_and_noted_if_it_may)
 }
 END_TEST
 
+/* All have started at 70 ns, in ticks of 10. */
+static const struct fork_case {
+	int32_t pid;
+	uint64_t time_ns; /* by which it was forked, and had not ended */
+	bool is_added;
+} forks[] = {
+	{ OTHER, 79, true }, { OTHER, 70, true },  { OTHER, 69, false },
+	{ CHILD, 0, true },  { DEAD, 100, false }, { GONE, 100, false },
+};
+
+/* Another process may have its pid by now: one that has started later, and belongs elsewhere. */
+START_TEST(forked_process_is_added_unless_another_one_has_its_pid)
+{
+	rti_add_forked_by(&tree, forks[_i].pid, forks[_i].time_ns);
+	ck_assert_uint_eq(tree.table.count, 1 + forks[_i].is_added);
+}
+END_TEST
+
 /* E.g.: it has exited since the child was found. */
 START_TEST(child_of_a_process_that_is_no_member_is_not_added)
 {
@@ -232,6 +250,8 @@ int main(void)
 	tcase_add_checked_fixture(scans, set_up, tear_down);
 	tcase_add_loop_test(tcase, process_is_added_if_it_belongs_to_the_tree_and_noted_if_it_may,
 	                    0, sizeof(finders) / sizeof(finders[0]));
+	tcase_add_loop_test(tcase, forked_process_is_added_unless_another_one_has_its_pid, 0,
+	                    sizeof(forks) / sizeof(forks[0]));
 	tcase_add_test(tcase, child_of_a_process_that_is_no_member_is_not_added);
 	tcase_add_test(scans, scan_of_proc_adds_the_children_and_says_what_it_could_not_look_at);
 	tcase_add_test(scans, scan_of_a_full_tree_adds_none);
