@@ -106,10 +106,15 @@ static int refuse_empty_field(const struct options *options, const char *name)
 	return usage_error(options, message);
 }
 
+static const char *where_fields_are(const struct options *options)
+{
+	return options->fields == options->defaults.fields ? " in RTRACK_OPTIONS" : "";
+}
+
 static int refuse_field(const struct options *options, uint32_t kind, const char *name, size_t len)
 {
 	const char *other = series_with_field(name, len);
-	const char *where = options->fields == options->defaults.fields ? " in RTRACK_OPTIONS" : "";
+	const char *where = where_fields_are(options);
 	int shown = len < 60 ? (int)len : 60;
 	struct suggestion meant;
 	char message[240];
@@ -128,6 +133,32 @@ static int refuse_field(const struct options *options, uint32_t kind, const char
 		         "unknown field '%.*s'%s: 'rtrack info --fields' lists them", shown, name,
 		         where);
 	return usage_error(options, message);
+}
+
+/* GPUs are looked at on request alone: without it, a field of them would be unknown in each row. */
+static int check_gpu_fields(const struct options *options, uint32_t kind)
+{
+	struct columns columns;
+	char message[160] = "";
+
+	if (options->gpu || columns_choose(&columns, options->fields, kind) < 0)
+		return 0;
+	for (size_t i = 0; i < columns.count && !*message; i++) {
+		if (columns.at[i].has & GPU_DOMAINS)
+			snprintf(message, sizeof(message), "the field '%s'%s needs --gpu",
+			         columns.at[i].name, where_fields_are(options));
+	}
+	columns_free(&columns);
+	return *message ? usage_error(options, message) : 0;
+}
+
+static int check_fields(const struct options *options, uint32_t kind)
+{
+	size_t len;
+	const char *unknown = columns_find_unknown(options->fields, kind, &len);
+
+	return unknown ? refuse_field(options, kind, unknown, len)
+	               : check_gpu_fields(options, kind);
 }
 
 /* Returns what is wrong with options that nothing would come of, or NULL. */
@@ -154,15 +185,12 @@ static const char *find_vain_option(const struct options *o, const struct format
 int series_check(const struct options *options)
 {
 	const struct format *format = choose_format(options, options->output);
-	const char *unknown, *vain = find_vain_option(options, format);
+	const char *vain = find_vain_option(options, format);
 	bool asks_for_fields;
-	uint32_t kind;
 	char message[160];
-	size_t len;
 
 	if (vain)
 		return usage_error(options, vain);
-
 	if (!choose_output(options)) {
 		if (!asks_for_series(options))
 			return 0;
@@ -184,22 +212,7 @@ int series_check(const struct options *options)
 	}
 	if (!options->fields || !format->choose)
 		return 0;
-	kind = kind_of(options, format);
-	unknown = columns_find_unknown(options->fields, kind, &len);
-	if (!unknown)
-		return 0;
-	return refuse_field(options, kind, unknown, len);
-}
-
-/* Say that a chosen field of GPUs stays unknown, since GPUs are looked at on request alone. */
-static void report_lack_of_gpus(const struct series *s, const struct options *options)
-{
-	for (size_t i = 0; i < s->columns.count; i++) {
-		if (s->columns.at[i].has & GPU_DOMAINS && !options->gpu && !options->quiet) {
-			warn("the field '%s' needs --gpu: it stays unknown", s->columns.at[i].name);
-			return;
-		}
-	}
+	return check_fields(options, kind_of(options, format));
 }
 
 static bool has_column(const struct series *s, const char *name)
@@ -226,8 +239,6 @@ static int choose_columns(struct series *s, const struct options *options, const
 	s->is_per_process = is_per_process(options, s->format);
 	s->has_children = has_column(s, "children");
 	s->has_commands = has_column(s, "command_line");
-	if (s->has_own_names)
-		report_lack_of_gpus(s, options);
 	return err;
 }
 

@@ -72,14 +72,25 @@ class Gpus(Case):
             self.assertTrue(0 < row["gpus_busy"] < 1, row)
             self.assertIn("gpus_busy", row["estimated"].split())
 
-    def test_field_that_needs_the_option_is_named(self) -> None:
-        words = ("system", "-i", "0.01", "--count", "1", "--summary", "none", "-o",
-                 self.dir / "rows", "--fields", "timestamp,gpus_busy,gpus_used")
-        note = "rtrack: the field 'gpus_busy' needs --gpu: it stays unknown\n"
-        for option, stderr in (([], note), (["-q"], "")):
-            done = rtrack(*words, *option, env=self.environment())
-            self.assertEqual((done.returncode, done.stderr), (0, stderr))
-        self.assertNotIn("needs", rtrack(*words, "--gpu", env=self.environment()).stderr)
+    def test_field_that_needs_the_option_is_refused_without_it(self) -> None:
+        path = self.dir / "rows"
+        words = ("-q", "-i", "0.01", "--count", "1", "-o", path, "--fields",
+                 "timestamp,gpus_busy,gpus_used")
+        for command, *more in (["run", "true"], ["attach", str(os.getpid())], ["system"]):
+            done = rtrack(command, *words, *more, env=self.environment())
+            self.assertEqual((done.returncode, path.exists()), (2, False), command)
+            self.assertEqual(done.stderr.splitlines()[0],
+                             "rtrack: the field 'gpus_busy' needs --gpu")
+            done = rtrack(command, "--gpu", *words, *more, env=self.environment())
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            path.unlink()
+
+    def test_default_field_that_needs_the_option_names_the_variable(self) -> None:
+        env = {**self.environment(), "RTRACK_OPTIONS": "--fields gpus_busy"}
+        self.assertEqual(rtrack("run", "-q", "true", env=env).returncode, 0)
+        done = rtrack("run", "-q", "-o", "-", "true", env=env)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the field 'gpus_busy' in RTRACK_OPTIONS needs --gpu", done.stderr)
 
     def test_figure_that_is_refused_is_unknown(self) -> None:
         self.script.write_text(TWO + "result nvmlDeviceGetUtilizationRates 4\n")
