@@ -288,10 +288,10 @@ void option_set_flag(struct options *o, int key)
 		o->gpu = true;
 		break;
 	case KEY_CHILDREN:
-		o->scope = RT_RUSAGE_CHILDREN;
+		o->of_children = true;
 		break;
 	case KEY_THREAD:
-		o->scope = RT_RUSAGE_THREAD;
+		o->of_thread = true;
 		break;
 	case KEY_JSON:
 		o->as_json = true;

@@ -62,7 +62,7 @@ struct options {
 	uint32_t accounting; /* RT_ACCOUNTING_ value */
 	bool verbose, quiet;
 	enum when color, live;
-	int scope;                                    /* rusage: RT_RUSAGE_ value */
+	bool of_children, of_thread;                  /* rusage */
 	int32_t pid;                                  /* rusage, trace; 0: not given */
 	bool as_json;                                 /* rusage, info */
 	bool list_fields;                             /* info */

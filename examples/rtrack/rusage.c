@@ -87,6 +87,13 @@ static int show(const struct rt_rusage *usage, uint32_t valid, bool as_json)
 	return code;
 }
 
+static int own_scope(const struct options *options)
+{
+	if (options->of_children)
+		return RT_RUSAGE_CHILDREN;
+	return options->of_thread ? RT_RUSAGE_THREAD : RT_RUSAGE_SELF;
+}
+
 int command_rusage(const struct options *options)
 {
 	struct rt_rusage usage;
@@ -95,12 +102,13 @@ int command_rusage(const struct options *options)
 
 	if (options->operand_count > 0)
 		return usage_error(options, "unexpected argument: use --pid to name a process");
-	if (options->pid > 0 && options->scope != RT_RUSAGE_SELF)
-		return usage_error(options, "--pid cannot be combined with --children or --thread");
+	if (options->of_children + options->of_thread + (options->pid > 0) > 1)
+		return usage_error(options,
+		                   "only one of --children, --thread and --pid can be given");
 	if (options->pid > 0)
 		err = rt_pid_getrusage(options->pid, &usage, &valid);
 	else
-		err = rt_getrusage(options->scope, &usage);
+		err = rt_getrusage(own_scope(options), &usage);
 	if (err < 0) {
 		if (options->pid > 0)
 			warn("cannot read process %d: %s", (int)options->pid, error_words(err));

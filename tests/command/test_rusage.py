@@ -64,6 +64,14 @@ class Rusage(Case):
         self.assertGreater(
             json.loads(rtrack("rusage", "--thread", "-f", "json").stdout)["ru_maxrss"], 0)
 
+    def test_only_one_set_can_be_shown(self) -> None:
+        for words in (["--children", "--thread"], ["--thread", "--children"],
+                      ["--children", "--pid", "1"], ["--thread", "--pid", "1"]):
+            done = rtrack("rusage", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn("rtrack: only one of --children, --thread and --pid can be given\n",
+                          done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
