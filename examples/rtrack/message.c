@@ -50,6 +50,8 @@ const char *start_error_words(const char *program, int err)
 {
 	if (err == -ENOENT && *program && !strchr(program, '/'))
 		return "no such file or directory; it is in none of the directories of PATH";
+	if (err == -ENOEXEC)
+		return "not an executable format; a script needs a first line such as #!/bin/sh";
 	return error_words(err);
 }
 

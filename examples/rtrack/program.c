@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "message.h"
 
 enum {
 	PATH_BYTES = 4096,
@@ -120,7 +123,9 @@ static bool read_interpreter(const char *path, char *out, size_t size)
 	return has_one;
 }
 
-bool program_lacks_interpreter(const char *name, char *interpreter, size_t size)
+/* Returns true if a program cannot be executed because of its interpreter, and sets its path. E.g.:
+ * a script begins with #!/usr/bin/pyhton3. */
+static bool lacks_interpreter(const char *name, char *interpreter, size_t size)
 {
 	char path[PATH_BYTES];
 
@@ -132,4 +137,16 @@ bool program_lacks_interpreter(const char *name, char *interpreter, size_t size)
 		snprintf(path, sizeof(path), "%s", interpreter);
 	}
 	return false;
+}
+
+void program_report_failed_start(const char *name, int err)
+{
+	char interpreter[256];
+
+	if ((err == -ENOENT || err == -EACCES) &&
+	    lacks_interpreter(name, interpreter, sizeof(interpreter)))
+		warn("cannot run '%s': its interpreter '%s' is missing or cannot be executed", name,
+		     interpreter);
+	else
+		warn("cannot run '%s': %s", name, start_error_words(name, err));
 }

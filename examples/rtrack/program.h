@@ -3,7 +3,6 @@
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Find the executable file that a name means, in PATH if it has no slash. Returns 0 or -ENOENT. */
@@ -13,8 +12,7 @@ int program_find(const char *name, char *path, size_t size);
  * NULL if there is no such file. execvp(3) does the same. Free it with free(). */
 const char **program_as_script(const char *const *argv);
 
-/* Returns true if a program cannot be executed because of its interpreter, and sets its path. E.g.:
- * a script begins with #!/usr/bin/pyhton3. */
-bool program_lacks_interpreter(const char *name, char *interpreter, size_t size);
+/* Report that a program could not be executed, and why. */
+void program_report_failed_start(const char *name, int err);
 
 #endif

@@ -83,8 +83,6 @@ static int prepare(struct run *r)
 
 static void report_failed_start(const struct run *r, int err)
 {
-	char interpreter[256];
-
 	if (err == -EOPNOTSUPP)
 		warn("accounting by %s is not available: %s",
 		     accounting_name(r->options->accounting),
@@ -92,12 +90,8 @@ static void report_failed_start(const struct run *r, int err)
 	else if (err == -ENOPKG || err == -EPROTO)
 		warn("accounting by %s is not available: %s",
 		     accounting_name(r->options->accounting), rt_strerror(err));
-	else if ((err == -ENOENT || err == -EACCES) &&
-	         program_lacks_interpreter(r->argv[0], interpreter, sizeof(interpreter)))
-		warn("cannot run '%s': its interpreter '%s' is missing or cannot be executed",
-		     r->argv[0], interpreter);
 	else
-		warn("cannot run '%s': %s", r->argv[0], start_error_words(r->argv[0], err));
+		program_report_failed_start(r->argv[0], err);
 }
 
 /* Begin to follow the command, which was started at this time. */

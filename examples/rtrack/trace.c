@@ -17,6 +17,7 @@
 #include "exit_code.h"
 #include "message.h"
 #include "output.h"
+#include "program.h"
 #include "signals.h"
 #include "terminal.h"
 #include "trace_format.h"
@@ -83,11 +84,22 @@ static int exit_code_of_failed_trace(const struct options *options, int err)
 	return exit_code_of_failed_start(err);
 }
 
+/* Returns true for what execve(2) returns because of the file that it is to execute. */
+static bool is_of_the_program(int err)
+{
+	return err == -ENOENT || err == -EACCES || err == -ENOEXEC || err == -ENOTDIR ||
+	       err == -ELOOP || err == -ENAMETOOLONG || err == -ETXTBSY;
+}
+
+/* What could not be begun is named here; the message of the library has the reason. If that is the
+ * program, the message names it, too. */
 static void report_failed_trace(const struct options *options, int err, const char *message)
 {
 	const char *why = *message ? message : error_words(err);
 
-	if (exit_code_of_failed_trace(options, err) != EXIT_BEFORE_START)
+	if (options->operand_count > 0 && is_of_the_program(err))
+		program_report_failed_start(options->operands[0], err);
+	else if (exit_code_of_failed_trace(options, err) != EXIT_BEFORE_START)
 		warn("cannot run '%s': %s", options->operands[0], why);
 	else if (options->pid > 0)
 		warn("cannot trace process %d: %s", (int)options->pid,

@@ -360,6 +360,25 @@ class Ends(Fake):
         self.assertEqual(rtrack("trace", "/nonexistent", env=self.env()).returncode, 127)
         self.assertEqual(rtrack("trace", "/etc/passwd", env=self.env()).returncode, 126)
 
+    def test_command_that_cannot_start_is_named_once_as_by_run(self) -> None:
+        script = self.dir / "script"
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o755)
+        for program in ("no-such-program-anywhere", "./nonexistent", "/etc/passwd/x",
+                        "/etc/passwd", "", str(script)):
+            done = rtrack("trace", "--", program)
+            self.assertEqual(done.stderr, rtrack("run", "--", program).stderr)
+            self.assertRegex(done.stderr, f"^rtrack: cannot run '{program}': .*\n$")
+
+    def test_script_that_names_no_shell_is_refused_with_a_hint(self) -> None:
+        script = self.dir / "script"
+        script.write_text("echo\n")
+        script.chmod(0o755)
+        done = rtrack("trace", "--", script)
+        self.assertEqual((done.returncode, done.stderr),
+                         (126, f"rtrack: cannot run '{script}': not an executable format; a script "
+                               "needs a first line such as #!/bin/sh\n"))
+
     def test_trace_that_cannot_begin_says_why_and_returns_125(self) -> None:
         for number in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOPKG):
             for words, what in ((["true"], ""), (["--pid", "1"], " process 1"), (["--all"], "")):
