@@ -11,7 +11,7 @@
 
 enum {
 	LABEL_COLUMNS = 14, /* with the two spaces before a label */
-	VALUE_COLUMNS = 18, /* "at least 283.8 MiB": what follows is in line */
+	VALUE_COLUMNS = 19, /* "at least 1009.0 KiB": what follows is in line */
 	WIDE = 60,          /* columns from which on there is room for that */
 	LONGEST_TITLE = 60, /* where the columns are not known */
 	SHORTEST_TITLE = 12,

@@ -144,6 +144,20 @@ class Text(Case):
                      r"processes   (at least 1 +seen|1 +in all)", r"accounting  (wait|cgroup), "):
             self.assertRegex(output, rf"(?m)^  {line}")
 
+    def test_what_a_value_means_is_in_line_behind_the_longest_one(self) -> None:
+        """What a poll saw of nearly 1 MiB that was written is a lower bound."""
+        written, rows = self.dir / "written", self.dir / "rows"
+        code = (f"file = open({str(written)!r}, 'wb', 0)\nfile.write(bytes(1004 << 10))\n"
+                + until_rows(rows))
+        output = text("--accounting", "poll", "-i", "0.05", "-o", rows, *python(code))
+        lines = list(re.finditer(r"(?m)^  .{12}(\S+(?: \S+)*)  +"
+                                 r"(?=\S.*(?:user,|average$|storage$|in all$|seen$))", output))
+        self.assertGreater(len(lines), 3, output)
+        columns = {line.end() - line.start() for line in lines}
+        self.assertEqual(len(columns), 1, output)
+        if not any(re.match(r"at least 10\d\d\.\d KiB$", line[1]) for line in lines):
+            self.skipTest("what is written here goes to no storage, or is known for sure")
+
     def test_lines_have_no_trailing_blanks(self) -> None:
         output = text("-v", "--label", "x", "sh", "-c", "sleep 0.1 | cat")
         self.assertEqual([line for line in output.splitlines() if line != line.rstrip()], [])
