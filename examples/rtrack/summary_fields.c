@@ -274,6 +274,13 @@ bool summary_field_is_known(const struct summary_field *field, const struct usag
 	}
 }
 
+bool summary_field_is_zero(const struct summary_field *field, const struct usage *u)
+{
+	if (field->unit == UNIT_REAL)
+		return real_of(field, u) == 0;
+	return field->unit <= UNIT_COUNT && summary_field_whole(field, u) == 0;
+}
+
 const char *summary_field_reservation(const struct summary_field *field, const struct usage *u)
 {
 	if (u->marks.estimated & field->bits)

@@ -51,6 +51,9 @@ const struct summary_field *summary_field_by_name(const char *name, size_t len, 
 /* Returns true if the value of a field is known. A lower bound and an estimate are known. */
 bool summary_field_is_known(const struct summary_field *field, const struct usage *u);
 
+/* Returns true if the value of UNIT_SECONDS, UNIT_BYTES, UNIT_COUNT or UNIT_REAL is 0. */
+bool summary_field_is_zero(const struct summary_field *field, const struct usage *u);
+
 /* Returns "at least ", "about " or "". */
 const char *summary_field_reservation(const struct summary_field *field, const struct usage *u);
 

@@ -223,7 +223,7 @@ static void add_graph_of(struct page *p, const struct summary_field *field, cons
 {
 	char peak[40] = "";
 
-	if (strcmp(field->name, "cores_used") == 0) {
+	if (strcmp(field->name, "cores_used") == 0 && !summary_is_unknown(field, u)) {
 		snprintf(peak, sizeof(peak), "peak %.2f", u->peak_cores);
 		add_graph(p, u->cores, 1, u->peak_cores >= 0 ? peak : "");
 	} else if (strcmp(field->name, "peak_tree_bytes") == 0) {

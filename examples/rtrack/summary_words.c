@@ -33,13 +33,16 @@ bool summary_shows(const struct summary_field *field, const struct usage *u, boo
 }
 
 /* A lower bound of 0 says nothing, nor does an estimate of 0. */
+bool summary_is_unknown(const struct summary_field *field, const struct usage *u)
+{
+	return !summary_field_is_known(field, u) ||
+	       ((u->marks.partial | u->marks.estimated) & field->bits &&
+	        summary_field_is_zero(field, u));
+}
+
 void summary_add_value(struct text *out, const struct summary_field *field, const struct usage *u)
 {
-	bool is_counted = field->unit <= UNIT_COUNT;
-
-	if (!summary_field_is_known(field, u) ||
-	    (is_counted && (u->marks.partial | u->marks.estimated) & field->bits &&
-	     summary_field_whole(field, u) == 0)) {
+	if (summary_is_unknown(field, u)) {
 		text_add(out, "unknown");
 		return;
 	}
@@ -55,9 +58,10 @@ static void add_cpu_part(struct text *out, const struct usage *u, uint64_t ns, c
 		text_printf(out, "%s %s", human_time(ns).s, name);
 }
 
-static void add_cpu_meaning(struct text *out, const struct usage *u)
+static void add_cpu_meaning(struct text *out, const struct summary_field *field,
+                            const struct usage *u)
 {
-	if (!is_known(u->marks, RT_HAS_CPU))
+	if (summary_is_unknown(field, u))
 		return;
 	add_cpu_part(out, u, u->cpu_user_ns, "user");
 	text_add(out, ", ");
@@ -102,7 +106,7 @@ static void add_overhead_meaning(struct text *out, const struct usage *u)
 void summary_add_meaning(struct text *out, const struct summary_field *field, const struct usage *u)
 {
 	if (is_named(field, "cpu_seconds"))
-		add_cpu_meaning(out, u);
+		add_cpu_meaning(out, field, u);
 	else if (is_named(field, "cores_used") && u->cpus > 0)
 		text_printf(out, "of %s, on average", human_count(u->cpus).s);
 	else if (is_named(field, "peak_memory_used_bytes") && u->memory_total_bytes > 0)

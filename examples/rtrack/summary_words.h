@@ -8,6 +8,9 @@
 /* Returns true if people are shown this field. is_long: of a longer summary. */
 bool summary_shows(const struct summary_field *field, const struct usage *u, bool is_long);
 
+/* Returns true if a field is shown as unknown. */
+bool summary_is_unknown(const struct summary_field *field, const struct usage *u);
+
 /* Add the value of a field: "at least 83.8 MiB", or "unknown". */
 void summary_add_value(struct text *out, const struct summary_field *field, const struct usage *u);
 

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import unittest
@@ -342,6 +343,35 @@ class Attach(Case):
         self.assertIsNone(json.loads((self.dir / "meta").read_text())["command"])
         rows = read_jsonl(self.dir / "rows")
         self.assertEqual([row["pid"] for row in rows], [target.pid] * 2)
+
+
+class Reaped(Case):
+    def summary_of_reaped(self) -> str:
+        """Attach to a process that sleeps, and that the kernel reaps as soon as it ends."""
+        parent = self.start(
+            python("import signal, subprocess, sys\n"
+                   "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                   "child = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\n"
+                   "print(child.pid, flush=True)\n"
+                   "sys.stdin.readline(); child.stdin.close(); sys.stdin.readline()"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        pid, rows = int(parent.stdout.readline()), self.dir / f"rows-{parent.pid}"
+        wait_until(lambda: (read_proc(pid, "comm"), state_of(pid)) == ("cat\n", "S"))
+        attach = self.start([RTRACK, "attach", "--no-children", "-i", "0.05", "-o", rows, str(pid)],
+                            stderr=subprocess.PIPE)
+        wait_until(lambda: rows.exists() and read_csv(rows))
+        parent.stdin.write(b"\n")
+        return attach.communicate(timeout=PATIENCE_S)[1].decode()
+
+    def test_rate_of_unknown_cpu_time_is_unknown(self) -> None:
+        for _ in range(5):
+            output = self.summary_of_reaped()
+            if re.search("(?m)^  CPU time +unknown", output):
+                self.assertRegex(output, r"(?m)^  CPU time    unknown\n"
+                                         r"  cores       unknown +of \d+, on average\n"
+                                         r"  peak memory ")
+                return
+        self.skipTest("the CPU time of a process that has been reaped is known here")
 
 
 @unittest.skipUnless(psutil, "psutil is not installed")
