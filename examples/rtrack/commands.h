@@ -15,4 +15,7 @@ int command_info(const struct options *options);
 /* Report what is wrong with the operands, and name the option --help. Returns the exit code. */
 int usage_error(const struct options *options, const char *what);
 
+/* Likewise, of the first operand of a subcommand that takes none. hint: what stands behind it. */
+int unexpected_argument(const struct options *options, const char *hint);
+
 #endif

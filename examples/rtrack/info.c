@@ -374,7 +374,7 @@ int command_info(const struct options *options)
 	int code;
 
 	if (options->operand_count > 0)
-		return usage_error(options, "unexpected argument");
+		return unexpected_argument(options, "");
 	if (options->list_fields)
 		return show_fields(options->as_json);
 	uname(&kernel);

@@ -67,11 +67,22 @@ static void show_commands(FILE *out)
 	        "\n'rtrack help COMMAND' shows the options of a command. See also rtrack(1).\n");
 }
 
+static int name_help(const struct options *options)
+{
+	fprintf(stderr, "Try 'rtrack %s --help'.\n", options->command->name);
+	return EXIT_USAGE;
+}
+
 int usage_error(const struct options *options, const char *what)
 {
 	warn("%s", what);
-	fprintf(stderr, "Try 'rtrack %s --help'.\n", options->command->name);
-	return EXIT_USAGE;
+	return name_help(options);
+}
+
+int unexpected_argument(const struct options *options, const char *hint)
+{
+	warn("unexpected argument '%s'%s", options->operands[0], hint);
+	return name_help(options);
 }
 
 static int run_command(const struct command *command, int argc, char **argv)

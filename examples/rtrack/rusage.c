@@ -101,7 +101,7 @@ int command_rusage(const struct options *options)
 	int err;
 
 	if (options->operand_count > 0)
-		return usage_error(options, "unexpected argument: use --pid to name a process");
+		return unexpected_argument(options, ": use --pid to name a process");
 	if (options->of_children + options->of_thread + (options->pid > 0) > 1)
 		return usage_error(options,
 		                   "only one of --children, --thread and --pid can be given");

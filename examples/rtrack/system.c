@@ -103,8 +103,7 @@ int command_system(const struct options *options)
 	int code;
 
 	if (options->operand_count > 0)
-		return usage_error(options,
-		                   "unexpected argument: rtrack system follows the whole system");
+		return unexpected_argument(options, ": rtrack system follows the whole system");
 	code = series_check(options);
 	if (code != 0)
 		return code;

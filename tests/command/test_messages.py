@@ -135,6 +135,12 @@ class Messages(Case):
     def test_operand_of_attach_that_is_no_pid_points_to_names(self) -> None:
         self.assertRegex(self.refuse("attach", "nginx"), "'nginx': a process id is .*--name")
 
+    def test_argument_of_a_command_that_takes_none_is_named(self) -> None:
+        for command, hint in (("info", ""), ("rusage", ": use --pid to name a process"),
+                              ("system", ": rtrack system follows the whole system")):
+            self.assertEqual(self.refuse(command, "ext\033ra", "more"),
+                             f"rtrack: unexpected argument 'ext\\x1bra'{hint}")
+
     def test_sentences_of_the_library_stand_behind_a_colon(self) -> None:
         self.assertRegex(self.refuse("attach", "--cgroup", "relative", code=125),
                          "^rtrack: cannot attach to cgroup relative: a cgroup is a path")
