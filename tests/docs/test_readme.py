@@ -74,6 +74,7 @@ class Readme(unittest.TestCase):
             "PKG_CONFIG_PATH": str(library / "pkgconfig"),
             "PKG_CONFIG_SYSROOT_DIR": str(cls.stage),
             "PYTHONPATH": str(cls.sources / "examples/python"),
+            "RUSTFLAGS": "-Dwarnings",
         }
 
     def execute(self, argv: List[str], cwd: pathlib.Path) -> str:
