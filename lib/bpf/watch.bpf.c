@@ -162,8 +162,9 @@ int BPF_PROG(on_new_thread, struct task_struct *task)
 	return 0;
 }
 
-/* A process whose fork was not taken yet is none to be found by that: once it was waited for, its
- * pid may be that of a process outside of the tree. Its parent names the tree until then. */
+/* If the fork of a process was not taken yet, it is not to be found by that any more: once it was
+ * waited for, its pid may be that of a process outside of the tree. Until then its parent shows
+ * that it belongs to the tree. */
 static void forget_fork(const struct task_struct *task, __u32 pid)
 {
 	struct rti_watch_group *group = find_group(pid);

@@ -16,7 +16,7 @@ enum rti_watch_stage {
 
 #define RTI_REBORN_MAX 256 /* in one sample */
 
-/* A pid of a member that the kernel has given to another process of the tree, which becomes a member
+/* A pid of a member that the kernel has given to another process of the tree. That becomes a member
  * once the former one is none any longer. */
 struct rti_reborn {
 	int32_t pid;
