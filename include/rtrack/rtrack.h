@@ -1624,6 +1624,9 @@ struct rt_command;
  * kernel may run no program for a thread. The figures then are those of RT_ACCOUNTING_WAIT, but
  * for the number of processes, and `complete` is 0.
  *
+ * There is room for 8192 processes at the same time. Of those beyond, the peaks are not known. So
+ * peak_rss_bytes is then in `partial`, unless each process was waited for.
+ *
  * To load the programs takes 10 to 40 ms before the program starts, and descriptors of the caller:
  * 22. So RT_ACCOUNTING_AUTO does not choose it. Needs Linux 6.2 with BTF, CAP_BPF and CAP_PERFMON
  * (or root), and the BPF plug-in.

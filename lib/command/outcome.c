@@ -353,11 +353,26 @@ static void drop_estimated_peak(struct rt_outcome *out)
 	out->partial |= RT_HAS_PEAK_TREE;
 }
 
-/* The bounds of CPU time come last, since they depend on all reasons. */
-static void set_completeness(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
+/* If BPF programs have counted every thread, members may lack the peak alone, of processes for
+ * which the programs had no row. */
+static void mark_members(const struct rt_command *c, const struct rti_completeness *found,
+                         struct rt_outcome *out)
 {
 	const uint64_t of_members =
 	    RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
+	bool is_counted = rti_command_account_is_whole(&c->account), is_short;
+
+	is_short = is_counted ? c->account.totals.rowless && !(out->valid & RT_HAS_PEAK_RSS)
+	                      : found->is_member_short;
+	if (is_short && !is_counted)
+		make_partial(out, of_members);
+	if (is_short)
+		drop_estimated_peak(out);
+}
+
+/* The bounds of CPU time come last, since they depend on all reasons. */
+static void set_completeness(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
+{
 	struct rti_completeness_known known;
 	struct rti_completeness result;
 
@@ -368,10 +383,7 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 	known = get_evidence(c, f, out);
 	add_supervisor_evidence(c, f, &known);
 	result = rti_completeness(&known);
-	if (result.is_member_short && !rti_command_account_is_whole(&c->account)) {
-		make_partial(out, of_members);
-		drop_estimated_peak(out);
-	}
+	mark_members(c, &result, out);
 	out->reasons = result.member_reasons;
 	set_peak_bounds(out);
 	out->reasons = result.reasons;

@@ -31,6 +31,8 @@ void rti_tree_counted_set(struct rti_tree_counted *counted, const struct rti_acc
 		.is_final = totals->running == 0,
 		.has_peaks =
 		    totals->is_whole && !totals->unmarked && !totals->rowless && !totals->peakless,
+		/* One without a peak of its own (peakless) has no larger one than its parent. */
+		.lacks_peaks = totals->rowless || totals->unmarked,
 		.has_io = totals->has_io,
 	};
 	set_counters(&totals->use, counted->counters);

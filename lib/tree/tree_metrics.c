@@ -232,6 +232,28 @@ static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
 	out->partial &= ~RT_HAS_CPU;
 }
 
+/* Whether the supervisor has reaped all processes that were counted: each one has page faults. Then
+ * the largest peak is that of wait4(2), also of processes that the programs had no row for. */
+static bool has_reaped_counted(const struct rti_tree *tree)
+{
+	const struct rti_supervised_state *s = &tree->supervised;
+	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
+
+	return s->has_final_rusage && counted->is_final &&
+	       s->final_rusage[RTI_MINOR_FAULTS] == counted->counters[RTI_MINOR_FAULTS] &&
+	       s->final_rusage[RTI_MAJOR_FAULTS] == counted->counters[RTI_MAJOR_FAULTS] &&
+	       tree->peak_rss_bytes >= s->final_peak_bytes;
+}
+
+/* No sample may have seen a process of which BPF programs have no peak. E.g.: 9000 processes run,
+ * and one that comes then uses most memory. */
+static bool lacks_counted_peaks(const struct rti_tree *tree)
+{
+	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
+
+	return counted->is_behind || (counted->lacks_peaks && !has_reaped_counted(tree));
+}
+
 /* BPF programs have counted every thread, whatever members could be read and waited for. */
 static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 {
@@ -254,6 +276,8 @@ static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 	if (s->counted.has_peaks && !s->counted.is_behind &&
 	    (s->counted.is_final || tree->sums.figures.valid & RT_HAS_PEAK_RSS))
 		whole |= RT_HAS_PEAK_RSS;
+	if (lacks_counted_peaks(tree))
+		make_partial(out, RT_HAS_PEAK_RSS);
 	out->valid |= whole & tree->want;
 	out->partial &= ~whole;
 }

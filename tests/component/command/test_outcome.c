@@ -13,7 +13,8 @@
 
 /* What all samples and accounts say. */
 static struct {
-	uint64_t lacking; /* RT_HAS_ bits that no sample has */
+	uint64_t lacking;   /* RT_HAS_ bits that no sample has */
+	uint64_t estimated; /* RT_HAS_ bits */
 	uint64_t peak_rss_bytes, peak_tree_bytes, peak_tree_low_bytes;
 	bool has_other_child, is_alive_peak_unknown;
 	uint64_t cgroup_cpu_ns;
@@ -21,6 +22,8 @@ static struct {
 	bool is_io_whole;
 	bool is_populated;
 	bool is_cpu_short;
+	bool is_counted; /* by BPF programs */
+	uint64_t rowless;
 } says;
 
 static struct rti_cgroup group;
@@ -36,6 +39,7 @@ int __wrap_rti_cgroup_read_io(const struct rti_cgroup *cgroup, const struct rti_
 bool __wrap_rti_cgroup_is_populated(const struct rti_cgroup *cgroup, const struct rti_context *ctx,
                                     bool may_have_left_v2);
 struct rti_completeness __wrap_rti_completeness(const struct rti_completeness_known *all);
+bool __wrap_rti_command_account_is_whole(const struct rti_command_account *account);
 
 int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 {
@@ -44,7 +48,8 @@ int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_si
 	out->valid |= RT_HAS_CPU | RT_HAS_PEAK_RSS;
 	out->partial = (out->partial | RT_HAS_PEAK_TREE) & ~out->valid;
 	out->valid &= ~says.lacking;
-	out->estimated = 0;
+	out->estimated = says.estimated;
+	out->partial &= ~says.estimated;
 	out->reasons = 0;
 	out->peak_rss_bytes = says.peak_rss_bytes;
 	out->peak_tree_bytes = says.peak_tree_bytes;
@@ -105,6 +110,12 @@ struct rti_completeness __wrap_rti_completeness(const struct rti_completeness_kn
 		                          .estimate_ns = all->total_ns };
 }
 
+bool __wrap_rti_command_account_is_whole(const struct rti_command_account *account)
+{
+	(void)account;
+	return says.is_counted;
+}
+
 static void set_up(void)
 {
 	says.peak_rss_bytes = 4 * MIB;
@@ -126,6 +137,7 @@ static struct rt_command *run_with(uint32_t method, struct rt_outcome *outcome)
 
 	ck_assert_int_eq(rt_command_start(&command, &opts), 0);
 	command->accounting = method;
+	command->account.totals.rowless = says.rowless;
 	ck_assert_int_eq(rt_command_wait(command, -1, outcome, sizeof(*outcome)), 0);
 	return command;
 }
@@ -170,6 +182,40 @@ START_TEST(peak_of_the_tree_is_bounded_by_those_of_its_processes)
 	                  peaks[_i].high ? peaks[_i].high * MIB : UINT64_MAX);
 	ck_assert_uint_eq(outcome.reasons & RT_REASON_UNWAITED,
 	                  peaks[_i].is_holder_missing ? RT_REASON_UNWAITED : 0);
+}
+END_TEST
+
+/* What BPF programs have counted, and whether the estimate can be far too low. */
+static const struct {
+	bool is_counted;
+	uint64_t rowless;
+	uint64_t lacking;
+	bool is_dropped;
+} estimates[] = {
+	{ true, 0, 0, false },
+	{ true, 0, RT_HAS_PEAK_RSS, false },
+	/* each process was waited for */
+	{ true, 1, 0, false },
+	/* no sample need have seen the process that used most */
+	{ true, 1, RT_HAS_PEAK_RSS, true },
+	/* other accounts know which processes are missing */
+	{ false, 1, RT_HAS_PEAK_RSS, false },
+};
+
+START_TEST(estimate_that_lacks_the_peak_of_a_process_is_dropped)
+{
+	struct rt_outcome outcome;
+	uint64_t dropped = estimates[_i].is_dropped ? RT_HAS_PEAK_TREE : 0;
+
+	says.estimated = RT_HAS_PEAK_TREE;
+	says.peak_tree_low_bytes = 3 * MIB;
+	says.is_counted = estimates[_i].is_counted;
+	says.rowless = estimates[_i].rowless;
+	says.lacking = estimates[_i].lacking;
+	outcome = run();
+	ck_assert_uint_eq(outcome.partial & RT_HAS_PEAK_TREE, dropped);
+	ck_assert_uint_eq(outcome.estimated & RT_HAS_PEAK_TREE, RT_HAS_PEAK_TREE & ~dropped);
+	ck_assert_uint_eq(outcome.peak_tree_bytes, (dropped ? 3 : 6) * MIB);
 }
 END_TEST
 
@@ -247,6 +293,8 @@ int main(void)
 	tcase_add_checked_fixture(marks, set_up, NULL);
 	tcase_add_loop_test(marks, peak_of_the_tree_is_bounded_by_those_of_its_processes, 0,
 	                    sizeof(peaks) / sizeof(peaks[0]));
+	tcase_add_loop_test(marks, estimate_that_lacks_the_peak_of_a_process_is_dropped, 0,
+	                    sizeof(estimates) / sizeof(estimates[0]));
 	tcase_add_loop_test(marks, count_of_processes_is_a_lower_bound_if_another_child_came, 0, 2);
 	tcase_add_loop_test(marks, io_of_the_cgroup_is_a_lower_bound_unless_it_is_whole, 0, 3);
 	tcase_add_loop_test(marks, cgroup_with_processes_that_no_sample_has_is_left_running, 0, 2);

@@ -27,7 +27,8 @@ static void lose_child(void)
 
 /* What the account is, and what a sample makes of it. */
 struct account_case {
-	bool is_torn, lacks_some, has_ended, has_missed, has_unmarked, has_peakless, lacks_io;
+	bool is_torn, lacks_some, has_ended, has_missed, has_unmarked, has_peakless, has_rowless;
+	bool lacks_io;
 	unsigned torn_reads, reads, naps;
 	uint64_t valid, partial;
 	bool has_lost;
@@ -68,6 +69,10 @@ static const struct account_case accounts[] = {
 	  .reads = 1,
 	  .valid = WANT & ~RT_HAS_PEAK_RSS,
 	  .partial = RT_HAS_PEAK_RSS },
+	{ .has_rowless = true,
+	  .reads = 1,
+	  .valid = WANT & ~RT_HAS_PEAK_RSS,
+	  .partial = RT_HAS_PEAK_RSS },
 	{ .lacks_io = true,
 	  .reads = 1,
 	  .valid = WANT & ~(RT_HAS_IO | RT_HAS_IO_CALLS),
@@ -86,6 +91,7 @@ static void set_account(const struct account_case *c)
 	totals->found = c->has_missed ? 2 : 3;
 	totals->unmarked = c->has_unmarked;
 	totals->peakless = c->has_peakless;
+	totals->rowless = c->has_rowless;
 	totals->has_io = !c->lacks_io;
 }
 
@@ -110,6 +116,30 @@ START_TEST(totals_that_have_each_thread_once_are_exact_and_others_are_lower_boun
 	ck_assert_uint_eq(m.reasons & RT_REASON_EVENTS_LOST,
 	                  c->has_lost ? RT_REASON_EVENTS_LOST : 0);
 	ck_assert_uint_eq(m.source, RT_SOURCE_BPF_ACCOUNT);
+}
+END_TEST
+
+/* No sample has seen any process end. */
+static const struct {
+	uint64_t rowless, peakless;
+	bool is_known;
+} peaks[] = {
+	{ 0, 0, true }, { 1, 0, false }, { 0, 1, true }, /* it had no larger one than its parent */
+};
+
+START_TEST(peak_is_a_lower_bound_if_a_process_without_a_row_may_have_had_a_larger_one)
+{
+	struct rt_metrics m;
+
+	track();
+	fake_account.totals.rowless = peaks[_i].rowless;
+	fake_account.totals.peakless = peaks[_i].peakless;
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.valid & RT_HAS_PEAK_RSS, peaks[_i].is_known ? RT_HAS_PEAK_RSS : 0);
+	ck_assert_uint_eq(m.partial & RT_HAS_PEAK_RSS, peaks[_i].is_known ? 0 : RT_HAS_PEAK_RSS);
+	ck_assert_uint_eq(m.valid & COUNTERS, COUNTERS);
 }
 END_TEST
 
@@ -177,6 +207,42 @@ static void track_command(int32_t root)
 	rti_tree_attach_command(fix.tracker->tree, &command);
 }
 
+/* The faults of all threads, by the programs, and those that wait4(2) has of them. */
+static const struct {
+	struct rt_rusage reaped;
+	bool is_running, is_known;
+} reaped[] = {
+	{ { .ru_minflt = 40, .ru_majflt = 2 }, false, true },
+	/* No process has waited for one of them. */
+	{ { .ru_minflt = 39, .ru_majflt = 2 }, false, false },
+	{ { .ru_minflt = 40, .ru_majflt = 1 }, false, false },
+	/* A process may still grow. */
+	{ { .ru_minflt = 40, .ru_majflt = 2 }, true, false },
+	/* The supervisor itself had a peak above it. */
+	{ { .ru_minflt = 40, .ru_majflt = 2, .ru_maxrss = INT32_MAX }, false, false },
+};
+
+START_TEST(peak_without_a_row_is_known_if_each_process_was_waited_for)
+{
+	const struct rti_tree_counted counted = {
+		.counters = { [RTI_MINOR_FAULTS] = 40, [RTI_MAJOR_FAULTS] = 2 },
+		.is_final = !reaped[_i].is_running,
+		.lacks_peaks = true,
+	};
+	bool is_known = reaped[_i].is_known;
+	struct rt_metrics m;
+
+	track_command(fix.children[0].pid);
+	rti_tree_apply_final_rusage(fix.tracker->tree, &reaped[_i].reaped, INT32_MAX);
+	rti_tree_apply_counted(fix.tracker->tree, &counted);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.valid & RT_HAS_PEAK_RSS, is_known ? RT_HAS_PEAK_RSS : 0);
+	ck_assert_uint_eq(m.partial & RT_HAS_PEAK_RSS, is_known ? 0 : RT_HAS_PEAK_RSS);
+}
+END_TEST
+
 START_TEST(processes_of_a_command_are_those_that_its_programs_counted)
 {
 	struct rt_obstacle obstacle;
@@ -229,10 +295,15 @@ int main(void)
 	tcase_add_loop_test(totals,
 	                    totals_that_have_each_thread_once_are_exact_and_others_are_lower_bounds,
 	                    0, sizeof(accounts) / sizeof(accounts[0]));
+	tcase_add_loop_test(
+	    totals, peak_is_a_lower_bound_if_a_process_without_a_row_may_have_had_a_larger_one, 0,
+	    sizeof(peaks) / sizeof(peaks[0]));
 	tcase_add_test(totals, account_is_read_again_if_the_last_read_was_torn);
 	tcase_add_loop_test(totals, account_that_cannot_be_read_is_given_up, 1, 3);
 	tcase_add_loop_test(commands, processes_of_a_command_are_those_that_its_programs_counted, 0,
 	                    sizeof(counts) / sizeof(counts[0]));
+	tcase_add_loop_test(commands, peak_without_a_row_is_known_if_each_process_was_waited_for, 0,
+	                    sizeof(reaped) / sizeof(reaped[0]));
 	tcase_add_test(commands, process_that_the_programs_missed_is_found_in_a_later_scan);
 	return suite_run(suite);
 }
