@@ -177,7 +177,7 @@ static void json_row(struct text *out, const struct listed *listed)
 }
 
 /* Get all rows, or NULL if there are none. The caller frees them, also on failure. Returns 0 or a
- * negative errno value. */
+ * negative errno value: with rows, why there are no more of them. */
 static int list_processes(struct rt_command *command, struct rt_command_process **rows,
                           size_t *count)
 {
@@ -186,10 +186,27 @@ static int list_processes(struct rt_command *command, struct rt_command_process 
 	*rows = NULL;
 	*count = 0;
 	err = rt_command_processes(command, NULL, sizeof(**rows), count);
-	if (err < 0 || *count == 0)
+	if (*count == 0)
 		return err;
 	*rows = calloc(*count, sizeof(**rows));
-	return *rows ? rt_command_processes(command, *rows, sizeof(**rows), count) : -ENOMEM;
+	if (!*rows) {
+		*count = 0;
+		return -ENOMEM;
+	}
+	return rt_command_processes(command, *rows, sizeof(**rows), count);
+}
+
+static void warn_of_lack(int err, size_t count)
+{
+	const char *why = err == -ENOBUFS
+	                      ? "more ran at the same time than the kernel's account has room for, "
+	                        "or it has missed the end of some"
+	                      : error_words(err);
+
+	if (count > 0)
+		warn("the list of processes is not complete: %s", why);
+	else
+		warn("cannot list the processes: %s", why);
 }
 
 /* Get a text of one process. Without memory for it, it is empty. */
@@ -232,12 +249,12 @@ void processes_write(struct processes *p, struct rt_command *command)
 	output_begin(&p->out);
 	err = list_processes(command, &rows, &count);
 	if (err < 0)
-		warn("cannot list the processes: %s", error_words(err));
+		warn_of_lack(err, count);
 	if (!p->as_json) {
 		cell_names(&p->out.text, columns, COUNT(columns));
 		output_flush(&p->out);
 	}
-	for (size_t i = 0; err == 0 && i < count && p->out.fd >= 0; i++) {
+	for (size_t i = 0; i < count && p->out.fd >= 0; i++) {
 		listed.row = rows[i];
 		read_text(&listed, command, i, RT_TEXT_COMMAND_LINE, &listed.command_line);
 		read_text(&listed, command, i, RT_TEXT_CWD, &listed.cwd);

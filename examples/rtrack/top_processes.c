@@ -357,20 +357,27 @@ static struct top_process process_of_list(struct top_processes *top,
 	return p;
 }
 
+/* A list without some that the kernel did not record has what samples saw of them. One that memory
+ * was lacking for may not. */
+static bool has_all_that_is_known(int err)
+{
+	return err == 0 || err == -ENOBUFS;
+}
+
 int top_processes_rank_list(struct top_processes *top, struct rt_command *command)
 {
 	struct rt_command_process *rows;
 	size_t count = 0;
 	int err = rt_command_processes(command, NULL, sizeof(*rows), &count);
 
-	if (err < 0)
+	if (!has_all_that_is_known(err))
 		return err;
 	rows = calloc(count + 1, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
 	err = rt_command_processes(command, rows, sizeof(*rows), &count);
 	top->by_cpu.count = top->by_memory.count = 0;
-	for (size_t i = 0; err == 0 && i < count; i++) {
+	for (size_t i = 0; has_all_that_is_known(err) && i < count; i++) {
 		struct top_process p = process_of_list(top, &rows[i]);
 
 		if (!p.command[0])
@@ -378,7 +385,7 @@ int top_processes_rank_list(struct top_processes *top, struct rt_command *comman
 		add_to_ranks(top, &p);
 	}
 	free(rows);
-	return err;
+	return has_all_that_is_known(err) ? 0 : err;
 }
 
 void top_processes_set_single(struct top_processes *top, const struct top_process *process)

@@ -1625,7 +1625,8 @@ struct rt_command;
  * for the number of processes, and `complete` is 0.
  *
  * There is room for 8192 processes at the same time. Of those beyond, the peaks are not known. So
- * peak_rss_bytes is then in `partial`, unless each process was waited for.
+ * peak_rss_bytes is then in `partial`, unless each process was waited for. The list has of them
+ * what samples saw, and rt_command_processes() returns -ENOBUFS.
  *
  * To load the programs takes 10 to 40 ms before the program starts, and descriptors of the caller:
  * 22. So RT_ACCOUNTING_AUTO does not choose it. Needs Linux 6.2 with BTF, CAP_BPF and CAP_PERFMON
@@ -2053,6 +2054,9 @@ struct rt_command_process {
  *  @retval -ENODATA the program still runs
  *  @retval -ENOMEM memory ran out, or there were more than 262,144 processes; the rows that exist
  *          were still written
+ *  @retval -ENOBUFS at RT_ACCOUNTING_BPF: some processes have no final row, since more than 8192
+ *          were there at the same time, or since the kernel ran no program for them. The rows that
+ *          exist were still written; samples may have seen the others. @since 0.3
  *  @since 0.2 */
 RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
                                 size_t element_size, size_t *count);

@@ -48,6 +48,7 @@ static const struct {
 	{ -EPROTO, "rtrack-supervisor is of another release" },
 	{ -EPROTONOSUPPORT, "a driver and its library are of different releases" },
 	{ -ENODATA, "no data available" },
+	{ -ENOBUFS, "too many at once: some are missing" },
 	{ -EBADMSG, "file has an unknown format" },
 	{ -EOPNOTSUPP, "not supported here" },
 	{ -EDQUOT, "the budget for reading it was used up" },

@@ -162,7 +162,8 @@ void rti_bpf_outcome_list(struct rt_command *c)
 	if (totals->running)
 		rti_account_list_running(account->programs, &taker);
 	rti_process_list_take_texts(&c->process_list, rti_bpf_texts_release(&account->texts));
-	if (account->is_short || !totals->is_whole || totals->lost || totals->rowless ||
-	    totals->unmarked)
+	if (account->is_short)
 		rti_process_list_mark_short(&c->process_list);
+	if (!totals->is_whole || totals->lost || totals->rowless || totals->unmarked)
+		rti_process_list_mark_lossy(&c->process_list);
 }

@@ -86,6 +86,11 @@ void rti_process_list_mark_short(struct rti_process_list *list)
 	list->is_short = true;
 }
 
+void rti_process_list_mark_lossy(struct rti_process_list *list)
+{
+	list->is_lossy = true;
+}
+
 static void set_exit(struct rt_command_process *row, const struct rti_process_record *record,
                      uint64_t ahead_ns)
 {

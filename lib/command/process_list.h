@@ -24,6 +24,7 @@ struct rti_process_list {
 	char *texts;      /* NULL: none */
 	uint64_t tick_ns; /* the clock tick in which /proc gives start times */
 	bool is_short;    /* rows are missing for want of memory */
+	bool is_lossy;    /* processes have no record, in an account of BPF programs */
 	bool is_finished; /* no row is added any more */
 };
 
@@ -56,6 +57,9 @@ void rti_process_list_take_texts(struct rti_process_list *list, char *texts);
 
 /* The supervisor had no room for some records. */
 void rti_process_list_mark_short(struct rti_process_list *list);
+
+/* BPF programs have not recorded some processes. */
+void rti_process_list_mark_lossy(struct rti_process_list *list);
 
 /* Join the rows that belong to one process, sort them by their start, and convert times to
  * CLOCK_REALTIME. */

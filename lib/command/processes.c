@@ -20,7 +20,9 @@ static int copy_list_out(const struct rt_command *c, struct rt_command_process *
 	for (size_t i = 0; i < list->count && i < room; i++)
 		rti_struct_copy_out((char *)array + i * element_size, element_size,
 		                    &list->rows[i].shown, sizeof(list->rows[i].shown));
-	return list->is_short ? -ENOMEM : 0;
+	if (list->is_short)
+		return -ENOMEM;
+	return list->is_lossy ? -ENOBUFS : 0;
 }
 
 int rt_command_processes(struct rt_command *c, struct rt_command_process *array,

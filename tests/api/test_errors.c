@@ -25,7 +25,7 @@ START_TEST(strerror_of_documented_errors_has_a_text_for_each)
 	static const int documented[] = { EINVAL,    EFAULT,  ESRCH,  ENOENT,     EMFILE,
 		                          ENOMEM,    E2BIG,   EACCES, EOPNOTSUPP, EBADMSG,
 		                          ETIMEDOUT, ENODATA, ESTALE, ENOEXEC,    EAGAIN,
-		                          EINTR,     ECHILD,  ENOPKG, EPROTO };
+		                          EINTR,     ECHILD,  ENOPKG, EPROTO,     ENOBUFS };
 
 	for (size_t i = 0; i < COUNT_OF(documented); i++) {
 		ck_assert_str_eq(rt_strerror(-documented[i]), rt_strerror(documented[i]));
