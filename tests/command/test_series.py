@@ -516,8 +516,8 @@ class Fields(Files):
                             ("process", ["run", "--per-process", "true"])):
             chosen = [field["name"] for field in listed
                       if kind in field["of"] and (kind, field["name"]) != ("process", "cgroup")]
-            self.assertEqual(self.cells(words[0], "-i", "0.02", "--fields", ",".join(chosen),
-                                        *words[1:])[0], chosen)
+            self.assertEqual(self.cells(words[0], "--gpu", "-i", "0.02", "--fields",
+                                        ",".join(chosen), *words[1:])[0], chosen)
 
 
 if __name__ == "__main__":
