@@ -312,14 +312,18 @@ static void free_from_row(struct rti_account_row *row, const struct limbo *limbo
                           struct rti_account_use *use)
 {
 	struct rti_account_part *freed = &row->freed;
+	__u32 tasks;
 
+	__sync_fetch_and_add(&row->freeing, 1);
 	__sync_fetch_and_add(&freed->cpu_ns, limbo->use.cpu_ns);
 	__sync_fetch_and_add(&freed->voluntary_switches, limbo->use.voluntary_switches);
 	__sync_fetch_and_add(&freed->involuntary_switches, limbo->use.involuntary_switches);
 	__sync_fetch_and_add(&freed->read_bytes, limbo->use.read_bytes);
 	__sync_fetch_and_add(&freed->write_bytes, limbo->use.write_bytes);
 	note_leader(row, limbo);
-	if (__sync_fetch_and_add(&row->tasks, -1) != 1)
+	tasks = __sync_fetch_and_add(&row->tasks, -1);
+	__sync_fetch_and_add(&row->freeing, -1);
+	if (tasks != 1)
 		return;
 	correct_switches(use, limbo, freed);
 	finish_process(row, limbo, freed);
@@ -355,6 +359,16 @@ static void count_freed(struct task_mark *mark, const struct task_struct *task, 
 	lane->freed++;
 }
 
+/* For tests: the next search finds that the memory of the thread is another one's. */
+static __always_inline void miss_free(const struct task_mark *mark)
+{
+	__u32 key = mark->limbo - 1;
+	struct limbo *limbo = mark->limbo ? bpf_map_lookup_elem(&limbos, &key) : NULL;
+
+	if (limbo)
+		limbo->signal = 0;
+}
+
 /* Its last moment on a CPU is over: kernel/exit.c, delayed_put_task_struct(). */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
@@ -366,6 +380,10 @@ int BPF_PROG(on_free, struct task_struct *task)
 	secure_some();
 	if (!mark)
 		return 0;
+	if (settings.misses_frees) {
+		miss_free(mark);
+		return 0;
+	}
 	lane = bpf_map_lookup_elem(&lanes, &key);
 	if (lane && is_accounted_for(mark))
 		count_freed(mark, read_only(task), lane);
@@ -396,16 +414,45 @@ int sum_up(void *ctx)
 	return 0;
 }
 
-/* The last thread of a process that is found sends its record. */
+static void begin_row_search(struct rti_account_row *row)
+{
+	volatile const struct rti_account_row *now = row;
+
+	row->search = shared.searches;
+	row->found_tasks = 0;
+	row->search_tasks = now->tasks;
+	if (now->freeing) {
+		row->search_tasks = 0; /* `freed` may have a part of a thread */
+		shared.found--;
+	}
+	barrier();
+	row->all_found = row->freed;
+}
+
+/* Whether each thread of the process was found or was freed before, so that none is in the sum
+ * twice and none is missing. E.g.: of three threads, one is found, and one is reclaimed then. What
+ * the latter has used is not in `all_found`; two are left, and the second one is found. */
+static bool has_all_found(const struct rti_account_row *row)
+{
+	volatile const struct rti_account_row *now = row;
+
+	if (now->freeing) {
+		shared.found--;
+		return false;
+	}
+	return now->tasks == row->search_tasks && row->found_tasks == row->search_tasks &&
+	       !(now->flags & RTI_ROW_LACKS_THREAD);
+}
+
+/* The last thread of a process that is found sends its record. If one was freed since the first was
+ * found, that one or the next search sends it. There is a next search: the number of freed threads
+ * has moved, or `found` is too low. */
 static void search_row(struct rti_account_row *row, const struct limbo *limbo)
 {
 	if (!row || row->tgid != limbo->tgid)
 		return;
-	if (row->search != shared.searches) {
-		row->search = shared.searches;
-		row->found_tasks = 0;
-		row->all_found = row->freed;
-	}
+	if (row->search != shared.searches)
+		begin_row_search(row);
 	row->found_tasks++;
 	row->all_found.cpu_ns += limbo->use.cpu_ns;
 	row->all_found.voluntary_switches += limbo->use.voluntary_switches;
@@ -413,7 +460,7 @@ static void search_row(struct rti_account_row *row, const struct limbo *limbo)
 	row->all_found.read_bytes += limbo->use.read_bytes;
 	row->all_found.write_bytes += limbo->use.write_bytes;
 	note_leader(row, limbo);
-	if (row->found_tasks != row->tasks || row->flags & RTI_ROW_LACKS_THREAD)
+	if (!has_all_found(row))
 		return;
 	correct_switches(&shared.unfreed, limbo, &row->all_found);
 	finish_process(row, limbo, &row->all_found);

@@ -14,7 +14,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 
-#define RTI_ACCOUNT_PLUGIN 5u /* changes whenever anything here does */
+#define RTI_ACCOUNT_PLUGIN 6u /* changes whenever anything here does */
 
 /* What threads have used. */
 struct rti_account_use {
@@ -61,16 +61,20 @@ struct rti_account_row {
 	int32_t pid, ppid; /* in the pid namespace of the reader; ppid: what has forked it */
 	uint32_t status;   /* as from wait(2), once the thread group leader was freed */
 	uint32_t execs;
-	uint32_t is_sent;              /* its record is in the ring, or was lost */
+	uint32_t is_sent; /* its record is in the ring, or was lost */
+	uint32_t freeing; /* threads that are moved from `tasks` to `freed` now */
+	uint32_t reserved;
 	uint64_t start_ns, end_ns;     /* since boot; end_ns: of the last thread so far */
 	struct rti_account_part freed; /* of its threads */
 	uint64_t peak_pages;           /* of the address spaces so far that are its own */
 	/* What the kernel's own peak of the process (signal_struct.maxrss) has of an address space
 	 * that it shared with its parent (vfork(2)) until it executed a program. */
 	uint64_t foreign_pages;
-	/* By the search of limbo with this number: threads that have ended and are not freed, and
-	 * what they and the freed ones have used. */
-	uint64_t search, found_tasks;
+	/* By the search of limbo with this number: `tasks` at its first thread of the process, the
+	 * threads so far that have ended and are not freed, and what they and the freed ones have
+	 * used. */
+	uint64_t search;
+	uint32_t search_tasks, found_tasks;
 	struct rti_account_part all_found;
 	int32_t tgid;     /* as the kernel has it, outside of pid namespaces */
 	uint32_t text;    /* number of its text; 0: not known */
@@ -184,6 +188,7 @@ struct rti_account_settings {
 	uint32_t rows;          /* a power of two */
 	uint32_t wants_records; /* 0 or 1 */
 	uint32_t lacks_storage; /* 1: for tests: behave as if there were none */
+	uint32_t misses_frees;  /* 1: for tests: behave as if sched_process_free were not seen */
 	uint32_t text_slots;    /* a power of two */
 	uint32_t text_bytes;    /* no text is added to a ring with more: the rest is for records */
 	int32_t root; /* the root of a tree that runs, in the reader's pid namespace; 0: none */
@@ -198,7 +203,7 @@ struct rti_account_request {
 	 * their start and all that they have waited for, and send events. 0: for the supervisor. */
 	int32_t root;
 	/* For tests; 0: the usual. */
-	bool lacks_storage;
+	bool lacks_storage, misses_frees;
 	uint32_t rows, ring_bytes;
 };
 

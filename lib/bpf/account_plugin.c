@@ -68,6 +68,7 @@ static int load_once(struct account *a, const struct rti_account_request *reques
 		.rows = or_else(request->rows, ROWS),
 		.wants_records = request->wants_records,
 		.lacks_storage = request->lacks_storage,
+		.misses_frees = request->misses_frees,
 		.text_slots = count_text_slots(request),
 		.text_bytes = ring_bytes / 2,
 		.root = request->root,

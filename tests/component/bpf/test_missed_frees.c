@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The account of a tree with threads that are freed unseen: sched_process_free calls no program. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf/tree_account.h"
+#include "refusals.h"
+#include "suite.h"
+
+#define TRIES 20
+#define LOOKS 500000 /* 100 s */
+#define NAP_US 200
+#define FREED_AFTER_US 50000 /* an RCU grace period; if it takes longer, the try shows nothing */
+#define BURN_NS UINT64_C(2000000)
+
+static const struct rti_account_request blind = { .wants_records = true, .misses_frees = true };
+
+static struct rti_tree_account *open_account(void)
+{
+	struct rti_tree_account *account;
+
+	ck_assert_int_eq(rti_account_open(&account, &blind), 0);
+	return account;
+}
+
+/* Fork the supervisor of an account, which runs work() in a child and waits for it. Returns its
+ * status. */
+static int run_accounted(struct rti_tree_account *account, void (*work)(void))
+{
+	int status = -1;
+	pid_t pid;
+
+	ck_assert_int_eq(rti_account_arm(account, true), 0);
+	pid = fork();
+	if (pid == 0) {
+		pid = fork();
+		if (pid == 0) {
+			work();
+			_exit(3);
+		}
+		waitpid(pid, &status, 0);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);
+	}
+	ck_assert_int_eq(rti_account_arm(account, false), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WEXITSTATUS(status);
+}
+
+/* Until each thread has left its CPU. Returns false if one was not secured in time, under load. */
+static bool settle(struct rti_tree_account *account, struct rti_account_totals *totals)
+{
+	for (int looks = 0; looks < LOOKS; looks++) {
+		ck_assert_int_eq(rti_account_read(account, totals), 0);
+		if (totals->is_whole && !totals->running)
+			return true;
+		if (rti_account_lacks_missed(totals))
+			return false;
+		usleep(NAP_US);
+	}
+	ck_abort_msg("begun %lu, freed %lu, found %lu", (unsigned long)totals->begun,
+	             (unsigned long)totals->freed, (unsigned long)totals->found);
+}
+
+struct taken {
+	struct rti_account_record last;
+	unsigned count;
+};
+
+static void take_record(void *arg, const struct rti_account_record *record)
+{
+	struct taken *taken = arg;
+
+	taken->last = *record;
+	taken->count++;
+}
+
+static void take_text(void *arg, const struct rti_account_text *text)
+{
+	(void)arg;
+	(void)text;
+}
+
+static struct taken take(struct rti_tree_account *account)
+{
+	struct taken taken = { .count = 0 };
+	const struct rti_account_taker taker = { &taken, take_record, take_text, NULL };
+
+	ck_assert_int_eq(rti_account_take(account, &taker), 0);
+	return taken;
+}
+
+static void burn(void)
+{
+	struct timespec now;
+
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((uint64_t)now.tv_nsec < BURN_NS && now.tv_sec == 0);
+}
+
+/* Until the thread group leader is a zombie. */
+static void wait_for_leader(void)
+{
+	char state = 0, path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	while (state != 'Z') {
+		FILE *stat = fopen(path, "re");
+
+		if (!stat || fscanf(stat, "%*d %*s %c", &state) != 1)
+			_exit(98);
+		fclose(stat);
+	}
+}
+
+static void *end_first(void *unused)
+{
+	(void)unused;
+	wait_for_leader();
+	burn();
+	return NULL;
+}
+
+static void *end_last(void *other)
+{
+	pthread_join(*(pthread_t *)other, NULL);
+	burn();
+	usleep(FREED_AFTER_US);
+	_exit(7);
+}
+
+/* Of three threads the leader ends first. The second one is freed before the third ends. */
+static void end_one_by_one(void)
+{
+	static pthread_t first, last;
+
+	if (pthread_create(&first, NULL, end_first, NULL) == 0 &&
+	    pthread_create(&last, NULL, end_last, &first) == 0)
+		syscall(SYS_exit, 0);
+}
+
+START_TEST(thread_that_is_reclaimed_is_in_the_record)
+{
+	for (int i = 0; i < TRIES; i++) {
+		struct rti_tree_account *account = open_account();
+		int status = run_accounted(account, end_one_by_one);
+		struct rti_account_totals totals;
+		struct taken taken;
+
+		ck_assert_int_eq(status, 7);
+		if (!settle(account, &totals)) {
+			suite_skip_test("a thread was freed before it was secured");
+			rti_account_close(account);
+			return;
+		}
+		taken = take(account);
+		ck_assert_uint_eq(taken.count, 1);
+		ck_assert_uint_eq(totals.begun, 3);
+		ck_assert_uint_ge(totals.use.cpu_ns, 2 * BURN_NS);
+		ck_assert_uint_eq(taken.last.cpu_ns, totals.use.cpu_ns);
+		rti_account_close(account);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("missed_frees");
+	TCase *records = suite_case(suite, "records");
+
+	if (!IS_BUILT)
+		return suite_skip("the BPF plug-in was not built");
+	if (!has_bpf_accounting())
+		return suite_skip("BPF programs cannot account for processes here");
+	tcase_add_test(records, thread_that_is_reclaimed_is_in_the_record);
+	return suite_run(suite);
+}
