@@ -128,6 +128,20 @@ static bool is_outside(const struct task_struct *parent, struct task_struct *chi
 	       !is_member(child->real_parent);
 }
 
+/* The address space that goes away can still be read. The kernel has this tracepoint since Linux
+ * 6.10. It need not be there to load the program, in contrast to one with types. */
+SEC("raw_tp/sched_prepare_exec")
+int on_prepare_exec(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_mark *mark = find_mark(task);
+	struct rti_account_row *row = is_accounted_for(mark) ? find_row(mark) : NULL;
+
+	if (row)
+		note_old_memory(row, read_only(task));
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
@@ -153,10 +167,7 @@ static void end_process(struct rti_account_row *row, struct task_struct *task)
 	if (!row)
 		return;
 	check_text(row, task);
-	raise_peak(row, task);
-	raise_to(&row->peak_pages, own_peak_pages(task->mm));
-	if (!row->peak_pages && row->foreign_pages)
-		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_PEAK);
+	note_last_memory(row, task);
 }
 
 static void begin_exit(struct task_mark *mark, struct task_struct *task)
@@ -283,8 +294,10 @@ static void correct_switches(struct rti_account_use *use, const struct limbo *li
 static void note_peak(const struct rti_account_row *row)
 {
 	raise_to(&shared.peak_pages, row->peak_pages);
-	if (row->flags & RTI_ROW_LACKS_PEAK)
-		__sync_fetch_and_add(&shared.peakless, 1);
+	if (!(row->flags & RTI_ROW_LACKS_PEAK))
+		return;
+	__sync_fetch_and_add(&shared.peakless, 1);
+	raise_to(&shared.hidden_pages, row->foreign_pages);
 }
 
 /* The last thread of a process is freed, or found by a search. */

@@ -68,7 +68,8 @@ struct rti_account_row {
 	struct rti_account_part freed; /* of its threads */
 	uint64_t peak_pages;           /* of the address spaces so far that are its own */
 	/* What the kernel's own peak of the process (signal_struct.maxrss) has of an address space
-	 * that it shared with its parent (vfork(2)) until it executed a program. */
+	 * that it shared with its parent (vfork(2)) until it executed a program, or of all before
+	 * it was adopted. */
 	uint64_t foreign_pages;
 	/* By the search of limbo with this number: `tasks` at its first thread of the process, the
 	 * threads so far that have ended and are not freed, and what they and the freed ones have
@@ -84,9 +85,11 @@ struct rti_account_row {
 
 #define RTI_ROW_SHARES_MEMORY 1u /* with its parent, since it was forked */
 #define RTI_ROW_ENDED 2u         /* all of its threads have begun to exit */
-#define RTI_ROW_LACKS_PEAK 4u    /* its peak is unknown: no more than its parent's */
+#define RTI_ROW_LACKS_PEAK 4u    /* its peak is unknown: no more than foreign_pages */
 #define RTI_ROW_LACKS_THREAD 8u  /* a thread of it is in the totals alone */
 #define RTI_ROW_LACKS_TEXT 16u   /* there was no room for its text */
+#define RTI_ROW_SAW_MEMORY 32u   /* the peak of its address space is known, as an exec begins */
+#define RTI_ROW_HIDES_MEMORY 64u /* that of one that it had is not: no more than foreign_pages */
 
 /* What the ring holds, by its first 32 bits. */
 #define RTI_ACCOUNT_PROCESS 1u
@@ -157,6 +160,7 @@ struct rti_account_shared {
 	uint64_t spared;       /* marks that found no storage */
 	uint64_t rowless;      /* processes for which there was no row: without peak and record */
 	uint64_t peakless;     /* processes that have ended with RTI_ROW_LACKS_PEAK */
+	uint64_t hidden_pages; /* the largest that the peak of one of them may be */
 	uint64_t lost;         /* records that the ring had no room for */
 	uint64_t lost_events;  /* events that it had no room for */
 	uint64_t began_ns;     /* when the account began, as the kernel has it: CLOCK_BOOTTIME */
@@ -203,7 +207,7 @@ struct rti_account_request {
 	 * their start and all that they have waited for, and send events. 0: for the supervisor. */
 	int32_t root;
 	/* For tests; 0: the usual. */
-	bool lacks_storage, misses_frees;
+	bool lacks_storage, misses_frees, lacks_prepare_exec;
 	uint32_t rows, ring_bytes;
 };
 
@@ -216,8 +220,9 @@ struct rti_account_totals {
 	uint64_t begun, freed, found;
 	uint64_t missed; /* threads that are in no account for ever */
 	uint64_t processes, alive_peak, peak_pages;
-	uint64_t unmarked, rowless, peakless, lost, spared;
-	bool has_io; /* false: the I/O of `use` is not known */
+	uint64_t unmarked, rowless, lost, spared;
+	uint64_t peakless; /* processes of which each may have a higher peak than peak_pages */
+	bool has_io;       /* false: the I/O of `use` is not known */
 };
 
 /* Whether the threads that totals lack are those that were missed: no later read has them. */

@@ -112,11 +112,21 @@ static int error_of(int result)
 	return result < 0 ? -errno : 0;
 }
 
+/* Without the tracepoint, before Linux 6.10, some peaks are not known. */
+static int attach_prepare_exec(struct rti_account_bpf *programs)
+{
+	int err = error_of(rti_account_bpf__on_prepare_exec__attach(programs));
+
+	return err == -ENOENT ? 0 : err;
+}
+
 /* The fork hook comes last: a thread that is counted in must be counted out. */
-static int attach(struct rti_account_bpf *programs)
+static int attach(struct rti_account_bpf *programs, const struct rti_account_request *request)
 {
 	int err = error_of(rti_account_bpf__on_free__attach(programs));
 
+	if (err == 0 && !request->lacks_prepare_exec)
+		err = attach_prepare_exec(programs);
 	if (err == 0)
 		err = error_of(rti_account_bpf__on_exit__attach(programs));
 	if (err == 0)
@@ -180,7 +190,7 @@ static int open_account(void **out, const struct rti_account_request *request)
 	if (err == 0)
 		err = set_up(a);
 	if (err == 0)
-		err = attach(a->programs);
+		err = attach(a->programs, request);
 	rti_program_release_signals(&before);
 	if (err == 0 && request->root)
 		err = adopt(a);
@@ -235,7 +245,8 @@ static void copy_counters(const struct rti_account_shared *shared, struct rti_ac
 	out->peak_pages = read_counter(&shared->peak_pages);
 	out->unmarked = read_counter(&shared->unmarked);
 	out->rowless = read_counter(&shared->rowless);
-	out->peakless = read_counter(&shared->peakless);
+	if (read_counter(&shared->hidden_pages) > out->peak_pages)
+		out->peakless = read_counter(&shared->peakless);
 	out->lost = read_counter(&shared->lost);
 	out->spared = read_counter(&shared->spared);
 	out->has_io = shared->has_io;

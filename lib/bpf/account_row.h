@@ -145,15 +145,43 @@ static __u64 own_peak_pages(const struct mm_struct *mm)
 	return pages > mm->hiwater_rss ? pages : mm->hiwater_rss;
 }
 
-/* A program has been executed: from here on the process has an address space of its own. */
+/* A program is about to be executed, in another address space. Another thread, which still runs,
+ * may raise the peak of this one until it is gone. */
+static __always_inline void note_old_memory(struct rti_account_row *row, struct task_struct *task)
+{
+	__u64 pages = row->flags & RTI_ROW_SHARES_MEMORY ? 0 : own_peak_pages(task->mm);
+
+	raise_to(&row->peak_pages, pages);
+	if (pages && task->signal->nr_threads == 1)
+		__sync_fetch_and_or(&row->flags, RTI_ROW_SAW_MEMORY);
+}
+
+/* A program has been executed: from here on the process has an address space of its own. Of the one
+ * before, only what is above the foreign peak shows now. */
 static void note_new_memory(struct rti_account_row *row, struct task_struct *task)
 {
-	if (row->flags & RTI_ROW_SHARES_MEMORY) {
+	__u32 flags = row->flags;
+
+	if (flags & RTI_ROW_SHARES_MEMORY)
 		row->foreign_pages = task->signal->maxrss;
-		__sync_fetch_and_and(&row->flags, ~RTI_ROW_SHARES_MEMORY);
-	} else {
+	else if (!(flags & RTI_ROW_SAW_MEMORY) && row->foreign_pages)
+		__sync_fetch_and_or(&row->flags, RTI_ROW_HIDES_MEMORY);
+	if (!(flags & RTI_ROW_SHARES_MEMORY))
 		raise_peak(row, task);
-	}
+	__sync_fetch_and_and(&row->flags, ~(RTI_ROW_SHARES_MEMORY | RTI_ROW_SAW_MEMORY));
+}
+
+/* The last address space of a process is about to go away. If the peak of one is not known, it had
+ * no more than the foreign peak: that is no loss if the peak of the process is above it. */
+static __always_inline void note_last_memory(struct rti_account_row *row, struct task_struct *task)
+{
+	__u64 pages = own_peak_pages(task->mm);
+
+	raise_peak(row, task);
+	raise_to(&row->peak_pages, pages);
+	if (row->foreign_pages && row->peak_pages <= row->foreign_pages &&
+	    (!pages || row->flags & RTI_ROW_HIDES_MEMORY))
+		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_PEAK);
 }
 
 #endif

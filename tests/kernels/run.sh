@@ -12,6 +12,7 @@
 set -euo pipefail
 
 tests=(
+  component/component-bpf-exec_peaks
   component/component-bpf-missed_frees
   component/component-bpf-rows
   component/component-bpf-trace_plugin

@@ -32,6 +32,7 @@ static struct {
 	int attaches, destroys;
 	uint32_t walks_with_adoptions;
 	uint32_t freed_per_sum;
+	int error_of_prepare_exec;
 	int error_of_sum; /* of the second and all later ones */
 	unsigned sums;
 } fake;
@@ -98,6 +99,13 @@ int rti_account_bpf__on_free__attach(struct rti_account_bpf *programs)
 int rti_account_bpf__on_exit__attach(struct rti_account_bpf *programs)
 {
 	return attach(programs);
+}
+
+int rti_account_bpf__on_prepare_exec__attach(struct rti_account_bpf *programs)
+{
+	ck_assert_ptr_eq(programs, &fake.programs);
+	errno = fake.error_of_prepare_exec;
+	return errno ? -1 : ++fake.attaches;
 }
 
 int rti_account_bpf__on_exec__attach(struct rti_account_bpf *programs)
@@ -186,6 +194,24 @@ START_TEST(account_without_memory_to_share_leaves_nothing)
 	ck_assert_ptr_null(account);
 	ck_assert_int_eq(fake.destroys, 1);
 	ck_assert_int_eq(fake.attaches, 0);
+}
+END_TEST
+
+static const struct {
+	int error, err;
+} prepare_execs[] = { { ENOENT, 0 }, { EMFILE, -EMFILE } };
+
+START_TEST(kernel_without_the_tracepoint_before_an_exec_is_no_error)
+{
+	const struct rti_account_request request = { .rows = ROWS, .ring_bytes = RING_BYTES };
+	void *account = NULL;
+
+	fake.error_of_prepare_exec = prepare_execs[_i].error;
+	ck_assert_int_eq(rti_bpf_account.open(&account, &request), prepare_execs[_i].err);
+	ck_assert(!account == (prepare_execs[_i].err < 0));
+	if (account)
+		rti_bpf_account.close(account);
+	ck_assert_int_eq(fake.destroys, 1);
 }
 END_TEST
 
@@ -403,6 +429,8 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, NULL);
 	tcase_add_loop_test(tests, texts_have_a_slot_for_each_cpu_up_to_a_limit, 0, COUNT(slots));
 	tcase_add_test(tests, account_without_memory_to_share_leaves_nothing);
+	tcase_add_loop_test(tests, kernel_without_the_tracepoint_before_an_exec_is_no_error, 0,
+	                    COUNT(prepare_execs));
 	tcase_add_loop_test(tests, tree_is_adopted_until_two_walks_find_no_more_of_it, 0,
 	                    COUNT(adoptions));
 	tcase_add_test(tests, sum_during_which_threads_are_freed_is_not_whole);

@@ -30,6 +30,7 @@ int rti_account_bpf__load(struct rti_account_bpf *programs);
 void rti_account_bpf__destroy(struct rti_account_bpf *programs);
 int rti_account_bpf__on_free__attach(struct rti_account_bpf *programs);
 int rti_account_bpf__on_exit__attach(struct rti_account_bpf *programs);
+int rti_account_bpf__on_prepare_exec__attach(struct rti_account_bpf *programs);
 int rti_account_bpf__on_exec__attach(struct rti_account_bpf *programs);
 int rti_account_bpf__on_fork__attach(struct rti_account_bpf *programs);
 int rti_account_bpf__walk__attach(struct rti_account_bpf *programs);
